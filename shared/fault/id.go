@@ -1,0 +1,28 @@
+package fault
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxID is the longest id, in characters.
+const MaxID = 128
+
+// CheckID says what is wrong with an id that a caller chose: ids are 1 to 128
+// characters of valid UTF-8, without control characters and without "/".
+func CheckID(pointer, id string) error {
+	switch {
+	case id == "":
+		return Field(Invalid, pointer, "must not be empty")
+	case !utf8.ValidString(id):
+		return Field(Invalid, pointer, "must be valid UTF-8")
+	case utf8.RuneCountInString(id) > MaxID:
+		return Field(Invalid, pointer, "must be at most %d characters", MaxID)
+	}
+	for _, r := range id {
+		if r == '/' || unicode.IsControl(r) {
+			return Field(Invalid, pointer, "must not contain %q", r)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+// Package task is the domain of seed 002: tasks, the records of interactions
+// exactly as a person saw them, the messages they flatten to, and feedback.
+package task
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Limits of one task (seed 002, 8.2).
+const (
+	MaxBubbles     = 100
+	MaxUserMessage = 10_000   // characters
+	MaxBubbleText  = 100_000  // characters
+	MaxSize        = 10 << 20 // bytes of JSON
+)
+
+// Task is one interaction as the user interface showed it. Bubbles and
+// metadata are kept as they came. Times are epoch milliseconds.
+type Task struct {
+	ID          string
+	SessionID   string
+	UserMessage json.RawMessage // a JSON string or null
+	Bubbles     json.RawMessage // a JSON array
+	Metadata    json.RawMessage // a JSON object or null
+	CreatedTime int64
+	UpdatedTime int64
+}
+
+// Save is a task as a caller gives it. A nil UserMessage or Metadata was not
+// sent, and leaves what an earlier save stored; null clears it.
+type Save struct {
+	SessionID string
+	UserID    string
+	Task      Task
+	// Invocations are the ids that metadata.kagent_invocation_id names in the
+	// bubbles, their parts or their history, in order, each once.
+	Invocations []string
+}
+
+// Query selects a page of tasks, oldest first.
+type Query struct {
+	SessionID string
+	UserID    string
+	Limit     int    // 0: no limit but the page's bytes
+	After     string // position of an earlier page, from Page.Next
+}
+
+// Page is a page of tasks; Next is "" at the end.
+type Page struct {
+	Tasks []Task
+	Next  string
+}
+
+// Store keeps tasks. Every method answers fault.NotFound for a session or task
+// that is not there and fault.Forbidden for another user's session.
+type Store interface {
+	// Save creates the task or updates it, and says which.
+	Save(ctx context.Context, s Save) (saved Task, created bool, err error)
+	Task(ctx context.Context, userID, sessionID, taskID string) (Task, error)
+	Tasks(ctx context.Context, q Query) (Page, error)
+	DeleteTask(ctx context.Context, userID, sessionID, taskID string) error
+}
+
+// Size is how many bytes of JSON the task takes, about.
+func (t Task) Size() int {
+	return 200 + len(t.ID) + len(t.UserMessage) + len(t.Bubbles) + len(t.Metadata)
+}
