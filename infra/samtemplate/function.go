@@ -1,0 +1,118 @@
+package samtemplate
+
+import (
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// What Lambda gives a function that asks for nothing.
+const (
+	defaultTimeoutSeconds = 3
+	defaultMemoryMB       = 128
+)
+
+type functionProperties struct {
+	FunctionName string `yaml:"FunctionName"`
+	CodeURI      string `yaml:"CodeUri"`
+	Handler      string `yaml:"Handler"`
+	Runtime      string `yaml:"Runtime"`
+	Timeout      int    `yaml:"Timeout"`
+	MemorySize   int    `yaml:"MemorySize"`
+	Environment  struct {
+		Variables map[string]string `yaml:"Variables"`
+	} `yaml:"Environment"`
+	Reserved *int                 `yaml:"ReservedConcurrentExecutions"`
+	Events   map[string]yaml.Node `yaml:"Events"`
+	Logging  struct {
+		Format      string `yaml:"LogFormat"`
+		Level       string `yaml:"ApplicationLogLevel"`
+		SystemLevel string `yaml:"SystemLogLevel"`
+		Group       string `yaml:"LogGroup"`
+	} `yaml:"LoggingConfig"`
+	URL *struct {
+		AuthType   string          `yaml:"AuthType"`
+		InvokeMode string          `yaml:"InvokeMode"`
+		Cors       *corsProperties `yaml:"Cors"`
+	} `yaml:"FunctionUrlConfig"`
+
+	Architectures       any `yaml:"Architectures"`
+	DeadLetterQueue     any `yaml:"DeadLetterQueue"`
+	Description         any `yaml:"Description"`
+	EphemeralStorage    any `yaml:"EphemeralStorage"`
+	EventInvokeConfig   any `yaml:"EventInvokeConfig"`
+	PackageType         any `yaml:"PackageType"`
+	PermissionsBoundary any `yaml:"PermissionsBoundary"`
+	Policies            any `yaml:"Policies"`
+	PropagateTags       any `yaml:"PropagateTags"`
+	RecursiveLoop       any `yaml:"RecursiveLoop"`
+	Role                any `yaml:"Role"`
+	Tags                any `yaml:"Tags"`
+	Tracing             any `yaml:"Tracing"`
+}
+
+func buildFunction(r *resolver, id string, entry resource) (Function, error) {
+	p := functionProperties{Timeout: defaultTimeoutSeconds, MemorySize: defaultMemoryMB}
+	if err := r.properties(id, entry, "Function", &p); err != nil {
+		return Function{}, err
+	}
+	if p.CodeURI == "" {
+		return Function{}, at(entry.node, "function %s has no CodeUri", id)
+	}
+	f := Function{
+		LogicalID: id, Name: id, CodeURI: p.CodeURI, Handler: p.Handler, Runtime: p.Runtime,
+		Timeout: time.Duration(p.Timeout) * time.Second, MemoryMB: p.MemorySize,
+		Environment: p.Environment.Variables, Reserved: p.Reserved,
+		LogFormat: p.Logging.Format, LogLevel: p.Logging.Level,
+	}
+	if p.FunctionName != "" {
+		f.Name = p.FunctionName
+	}
+	if p.URL != nil {
+		f.URL = &FunctionURL{AuthType: p.URL.AuthType, InvokeMode: p.URL.InvokeMode, CORS: p.URL.Cors.build()}
+	}
+	return f, r.addEvents(&f, entry)
+}
+
+// addEvents reads what triggers the function, in the template's order.
+func (r *resolver) addEvents(f *Function, entry resource) error {
+	events := field(entry.properties, "Events")
+	for key, node := range pairs(events) {
+		event, err := r.eval(node)
+		if err != nil {
+			return err
+		}
+		typ := field(event, "Type")
+		if typ == nil {
+			return at(key, "event %s has no Type", key.Value)
+		}
+		properties := field(event, "Properties")
+		if properties == nil {
+			properties = mapping(key, nil)
+		}
+		if err := r.addEvent(f, key, typ, properties); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *resolver) addEvent(f *Function, key, typ, properties *yaml.Node) error {
+	what := f.LogicalID + "." + key.Value
+	switch typ.Value {
+	case "HttpApi":
+		route, err := r.buildRoute(what, properties)
+		f.Routes = append(f.Routes, route)
+		return err
+	case "Schedule", "ScheduleV2":
+		schedule, err := buildSchedule(what, key.Value, properties)
+		f.Schedules = append(f.Schedules, schedule)
+		return err
+	case "DynamoDB":
+		stream, err := r.buildStream(what, properties)
+		f.Streams = append(f.Streams, stream)
+		return err
+	default:
+		return at(typ, "%s: event type %s is not supported", what, typ.Value)
+	}
+}

@@ -1,0 +1,133 @@
+package samtemplate
+
+import (
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// nameProperty tells which property gives a resource its physical name.
+// Without one the logical id serves, where CloudFormation would generate a name.
+func nameProperty(typ string) string {
+	switch typ {
+	case "AWS::Serverless::Function":
+		return "FunctionName"
+	case "AWS::DynamoDB::Table":
+		return "TableName"
+	case "AWS::SQS::Queue":
+		return "QueueName"
+	case "AWS::SNS::Topic":
+		return "TopicName"
+	case "AWS::Logs::LogGroup":
+		return "LogGroupName"
+	default:
+		return ""
+	}
+}
+
+func (r *resolver) physicalName(id string, entry resource) (string, error) {
+	property := nameProperty(entry.typ)
+	if property == "" {
+		return id, nil
+	}
+	node := field(entry.properties, property)
+	if node == nil {
+		return id, nil
+	}
+	return r.evalText(node)
+}
+
+// identify is what Ref gives for a resource.
+func (r *resolver) identify(node *yaml.Node, id string) (string, error) {
+	entry, ok := r.resources[id]
+	if !ok {
+		if r.generated(id) {
+			return id, nil
+		}
+		return "", at(node, "%s is neither a parameter nor a resource", id)
+	}
+	name, err := r.physicalName(id, entry)
+	if err != nil {
+		return "", err
+	}
+	switch entry.typ {
+	case "AWS::SNS::Topic":
+		return r.arn("sns", name), nil
+	case "AWS::SQS::Queue":
+		return r.queueURL(name), nil
+	default:
+		return name, nil
+	}
+}
+
+// generated knows the resources that SAM itself adds: a function's role.
+func (r *resolver) generated(id string) bool {
+	owner, ok := strings.CutSuffix(id, "Role")
+	return ok && r.resources[owner].typ == "AWS::Serverless::Function"
+}
+
+// attribute is what GetAtt gives.
+func (r *resolver) attribute(node *yaml.Node, id, attribute string) (string, error) {
+	entry, ok := r.resources[id]
+	if !ok && r.generated(id) {
+		entry = resource{typ: "AWS::IAM::Role"}
+	} else if !ok {
+		return "", at(node, "%s is not a resource", id)
+	}
+	name, err := r.physicalName(id, entry)
+	if err != nil {
+		return "", err
+	}
+	switch entry.typ + "." + attribute {
+	case "AWS::Serverless::Function.Arn":
+		return r.arn("lambda", "function:"+name), nil
+	case "AWS::DynamoDB::Table.Arn":
+		return r.arn("dynamodb", "table/"+name), nil
+	case "AWS::DynamoDB::Table.StreamArn":
+		return r.arn("dynamodb", "table/"+name+"/stream/latest"), nil
+	case "AWS::SQS::Queue.Arn":
+		return r.arn("sqs", name), nil
+	case "AWS::SQS::Queue.QueueName", "AWS::SNS::Topic.TopicName":
+		return name, nil
+	case "AWS::SQS::Queue.QueueUrl":
+		return r.queueURL(name), nil
+	case "AWS::SNS::Topic.TopicArn":
+		return r.arn("sns", name), nil
+	case "AWS::Logs::LogGroup.Arn":
+		return r.arn("logs", "log-group:"+name+":*"), nil
+	case "AWS::IAM::Role.Arn":
+		return fmt.Sprintf("arn:aws:iam::%s:role/%s", r.opts.Account, name), nil
+	case "AWS::Serverless::HttpApi.ApiEndpoint":
+		return fmt.Sprintf("https://%s.execute-api.%s.amazonaws.com", name, r.opts.Region), nil
+	default:
+		return "", at(node, "attribute %s of %s is not supported", attribute, entry.typ)
+	}
+}
+
+func (r *resolver) arn(service, rest string) string {
+	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", service, r.opts.Region, r.opts.Account, rest)
+}
+
+func (r *resolver) queueURL(name string) string {
+	return fmt.Sprintf("https://sqs.%s.amazonaws.com/%s/%s", r.opts.Region, r.opts.Account, name)
+}
+
+// logicalID finds the resource of that type a resolved value refers to: its
+// name, its ARN or, for a table, its stream's ARN.
+func (r *resolver) logicalID(node *yaml.Node, typ, value string) (string, error) {
+	for _, id := range r.order {
+		if r.resources[id].typ != typ {
+			continue
+		}
+		name, err := r.physicalName(id, r.resources[id])
+		if err != nil {
+			return "", err
+		}
+		last := value[strings.LastIndex(value, ":")+1:]
+		if last == name || last == "table/"+name || last == "table/"+name+"/stream/latest" {
+			return id, nil
+		}
+	}
+	return "", at(node, "%s is no %s of this template", value, typ)
+}

@@ -1,0 +1,169 @@
+// Package samtemplate reads the system's AWS SAM template into typed values:
+// tables, functions with what triggers them, and gateways, with parameters,
+// conditions and intrinsic functions resolved. What it does not understand is
+// an error that names the line: nothing is skipped in silence.
+package samtemplate
+
+import "time"
+
+// Template is what of a SAM template runs outside of AWS.
+type Template struct {
+	Functions     []Function
+	Tables        []Table
+	HTTPAPIs      []HTTPAPI
+	WebSocketAPIs []WebSocketAPI
+}
+
+// Function is a Lambda function.
+type Function struct {
+	LogicalID   string
+	Name        string
+	CodeURI     string
+	Handler     string
+	Runtime     string
+	Timeout     time.Duration
+	MemoryMB    int
+	Environment map[string]string
+	// LogFormat and LogLevel are what the function is told to log as.
+	LogFormat, LogLevel string
+	// Reserved is the reserved concurrency; nil means unreserved.
+	Reserved  *int
+	Routes    []Route
+	Schedules []Schedule
+	Streams   []Stream
+	// URL says how the function's own address answers; nil means it has none.
+	URL *FunctionURL
+}
+
+// Route is an HTTP API's route to a function.
+type Route struct {
+	// API is the logical id of the HTTP API.
+	API    string
+	Method string // upper case, or ANY
+	Path   string // "$default" catches what nothing else does
+	// Authorizer names one of the API's authorizers; empty means open to all.
+	Authorizer string
+	Scopes     []string
+	Timeout    time.Duration
+}
+
+// Schedule invokes a function at set times.
+type Schedule struct {
+	Name       string
+	Expression string
+	Input      string
+	Enabled    bool
+}
+
+// Stream feeds a table's changes to a function.
+type Stream struct {
+	// Table is the logical id of the table.
+	Table                 string
+	StartingPosition      string
+	BatchSize             int
+	BatchWindow           time.Duration
+	Filters               []string
+	BisectOnError         bool
+	MaxRetries            int // -1 means until the record expires
+	MaxRecordAge          time.Duration
+	ParallelizationFactor int
+	PartialBatchResponses bool
+	FailureDestination    string
+	Enabled               bool
+}
+
+// FunctionURL is a function's own HTTP address.
+type FunctionURL struct {
+	AuthType   string
+	InvokeMode string
+	CORS       *CORS
+}
+
+// Table is a DynamoDB table.
+type Table struct {
+	LogicalID  string
+	Name       string
+	Attributes []Attribute
+	Key        []KeyElement
+	Indexes    []Index
+	// StreamView is empty when the table has no stream.
+	StreamView string
+	// TTLAttribute is empty when items do not expire.
+	TTLAttribute string
+}
+
+// Attribute is a key attribute's type: S, N or B.
+type Attribute struct{ Name, Type string }
+
+// KeyElement is a part of a key: HASH or RANGE.
+type KeyElement struct{ Name, Type string }
+
+// Index is a global secondary index.
+type Index struct {
+	Name       string
+	Key        []KeyElement
+	Projection string
+	NonKey     []string
+}
+
+// HTTPAPI is an API Gateway HTTP API.
+type HTTPAPI struct {
+	LogicalID string
+	Name      string
+	Stage     string
+	CORS      *CORS
+	JWT       map[string]JWTAuthorizer
+	Lambda    map[string]LambdaAuthorizer
+	// DefaultAuthorizer holds for routes that name none.
+	DefaultAuthorizer string
+}
+
+// CORS is a gateway's cross-origin configuration.
+type CORS struct {
+	AllowOrigins     []string
+	AllowMethods     []string
+	AllowHeaders     []string
+	ExposeHeaders    []string
+	AllowCredentials bool
+	MaxAge           int
+}
+
+// JWTAuthorizer lets requests through that carry a token of its issuer.
+type JWTAuthorizer struct {
+	Issuer         string
+	Audience       []string
+	IdentitySource string
+	Scopes         []string
+}
+
+// LambdaAuthorizer asks a function whether a request may pass.
+type LambdaAuthorizer struct {
+	// Function is the logical id of the function.
+	Function        string
+	SimpleResponses bool
+	Identity        []string
+	TTL             time.Duration
+}
+
+// WebSocketAPI is an API Gateway WebSocket API.
+type WebSocketAPI struct {
+	LogicalID      string
+	Stage          string
+	RouteSelection string
+	// Routes maps route keys ($connect, $disconnect, $default and the
+	// application's own) to functions' logical ids.
+	Routes map[string]string
+	// Authorizer is the logical id of the function asked on $connect, or empty.
+	Authorizer string
+	Identity   []string
+}
+
+// Function returns the function with that name or logical id.
+func (t *Template) Function(name string) (Function, bool) {
+	for _, f := range t.Functions {
+		if f.Name == name || f.LogicalID == name {
+			return f, true
+		}
+	}
+	return Function{}, false
+}
