@@ -1,0 +1,229 @@
+package dynamostore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/session"
+)
+
+// contentionTime is how long an append competes with other writers before it
+// gives up with fault.Busy.
+const contentionTime = 20 * time.Second
+
+// Append implements session.Store. The batch becomes one log entry, put at the
+// head on condition that nothing is there; who loses the race reads what came
+// in between and tries again behind it.
+func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, int, error) {
+	h, err := s.header(ctx, a.UserID, a.SessionID)
+	if err != nil {
+		return nil, 0, err
+	}
+	newest := s.watchNewest(ctx, h)
+	w := s.newWriter(h, a.Events)
+	w.expected = a.ExpectedSeq
+	appended, err := w.run(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	if appended > 0 {
+		s.moveUp(ctx, h, newest, w.at.time, false)
+	}
+	for i := range w.events {
+		w.events[i].SessionID = a.SessionID
+	}
+	return w.events, appended, nil
+}
+
+// writer appends one batch to one log.
+type writer struct {
+	s        *Store
+	h        *header
+	log      string
+	task     string // set on the entry that places a task
+	expected *int64
+
+	events  []session.Event
+	random  []uuid.UUID    // of the ids the store makes, by event
+	tried   map[string]int // ids given in tries so far, by event
+	stored  []bool         // by event: it is in the log
+	chosen  []int          // events with an id of the caller's
+	claimed map[string]bool
+
+	at head // every entry before it has been searched for the batch's ids
+}
+
+func (s *Store) newWriter(h *header, events []session.Event) *writer {
+	w := &writer{
+		s: s, h: h, log: h.Log, events: events,
+		random:  make([]uuid.UUID, len(events)),
+		stored:  make([]bool, len(events)),
+		tried:   map[string]int{},
+		claimed: map[string]bool{},
+	}
+	for i, e := range events {
+		if e.ID != "" {
+			w.chosen = append(w.chosen, i)
+			w.tried[e.ID] = i
+		} else {
+			w.random[i] = s.random()
+		}
+	}
+	return w
+}
+
+// run appends the events that the log does not hold yet and returns how many.
+func (w *writer) run(ctx context.Context) (int, error) {
+	var err error
+	if w.at, err = w.s.readHead(ctx, w.log); err != nil {
+		return 0, err
+	}
+	if err := w.findRedelivered(ctx); err != nil {
+		return 0, err
+	}
+	deadline := w.s.now().Add(contentionTime)
+	for try := 0; ; try++ {
+		fresh := w.fresh()
+		if len(fresh) == 0 {
+			return 0, nil
+		}
+		if w.expected != nil && *w.expected != w.at.last() {
+			return 0, fault.New(fault.Conflict, "the head of the log is %d, not %d", w.at.last(), *w.expected).
+				With("head_seq", w.at.last())
+		}
+		err := w.try(ctx, fresh)
+		if !errors.Is(err, errTaken) {
+			return len(fresh), err
+		}
+		if w.s.now().After(deadline) {
+			return 0, &fault.Error{Kind: fault.Busy, Detail: "too many writers append to this session", RetryAfter: time.Second}
+		}
+		if try > 0 {
+			if err := backoff(ctx, try); err != nil {
+				return 0, fmt.Errorf("append to log %s: %w", w.log, err)
+			}
+		}
+		if done, err := w.catchUp(ctx); err != nil || done {
+			return len(fresh), err
+		}
+	}
+}
+
+func (w *writer) fresh() []int {
+	var out []int
+	for i, stored := range w.stored {
+		if !stored {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// try puts the fresh events at the head.
+func (w *writer) try(ctx context.Context, fresh []int) error {
+	if err := w.claimInvocations(ctx, fresh); err != nil {
+		return err
+	}
+	content := entryBody{Time: max(w.s.millis(), w.at.time), Task: w.task}
+	seq := w.at.next
+	for n, i := range fresh {
+		e := &w.events[i]
+		e.Seq, e.CreatedTime, e.Status = seq+int64(n), content.Time, session.EventCompleted
+		if w.random[i] != uuid.Nil {
+			e.ID = session.PositionalID(e.Seq, w.random[i])
+			w.tried[e.ID] = i
+		}
+		content.Events = append(content.Events, e.Own())
+	}
+	r := &record{entry: entry{
+		PK: logPK(w.log), SK: entrySK(seq), LastState: w.at.lastState,
+	}, first: seq, time: content.Time}
+	if len(fresh) > 1 {
+		r.Count = int64(len(fresh))
+	}
+	if err := w.put(ctx, r, content, fresh); err != nil {
+		return err
+	}
+	for _, i := range fresh {
+		r.events = append(r.events, w.events[i])
+	}
+	w.at = w.at.after(r)
+	return nil
+}
+
+// put writes the entry, with the state it changes where it changes any.
+func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []int) error {
+	var change *stateChange
+	var err error
+	if w.changesState(fresh) {
+		if change, err = w.s.loadStates(ctx, w.h, w.at); err != nil {
+			return err
+		}
+		for _, i := range fresh {
+			content.Undo = append(content.Undo, change.apply(w.events[i].StateDelta))
+		}
+		if err := change.check(); err != nil {
+			return err
+		}
+		r.PrevState, r.LastState = w.at.lastState, r.first
+	}
+	if r.body, err = w.s.pack(ctx, r.PK, content, 0); err != nil {
+		return err
+	}
+	if change != nil && change.shared() {
+		err = w.s.putWithShared(ctx, r, change)
+	} else {
+		err = w.s.put(ctx, r.entry, condition{expression: ifAbsent}, nil)
+	}
+	if err != nil {
+		if cleanup := w.s.discard(ctx, r.PK, r.body); cleanup != nil {
+			w.s.log.WarnContext(ctx, "chunks of a lost append stay until the session goes", "error", cleanup)
+		}
+		return err
+	}
+	if change != nil {
+		w.s.checkpoint(ctx, w.log, r.first, change.values)
+	}
+	return nil
+}
+
+func (w *writer) changesState(fresh []int) bool {
+	for _, i := range fresh {
+		if len(w.events[i].StateDelta) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// catchUp reads what was appended since the head was read, and reports whether
+// it was this very batch, put by a try whose answer was lost.
+func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
+	before := len(w.fresh())
+	err = w.s.scanFrom(ctx, w.log, w.at.next, func(r *record) (bool, error) {
+		w.at = w.at.after(r)
+		return true, w.recognise(r)
+	})
+	return before > 0 && len(w.fresh()) == 0, err
+}
+
+// recognise marks the batch's events that a record holds. An id that the
+// record holds with other content is a conflict.
+func (w *writer) recognise(r *record) error {
+	for _, e := range r.events {
+		i, ok := w.tried[e.ID]
+		if !ok || w.stored[i] {
+			continue
+		}
+		if !w.events[i].SameAs(e) {
+			return fault.New(fault.Conflict, "event id %q was used for other content", e.ID).With("event_id", e.ID)
+		}
+		w.events[i], w.stored[i] = e, true
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package dynamostore_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/rethread/rethread/infra/dynamotest"
+	"github.com/rethread/rethread/shared/dynamostore"
+)
+
+// faultyStore is a store whose client has a middleware of the test's.
+func faultyStore(t *testing.T, add func(*middleware.Stack) error, opts ...dynamostore.Option) *dynamostore.Store {
+	t.Helper()
+	client := dynamodb.New(dynamotest.Client(t).Options(), func(o *dynamodb.Options) {
+		o.APIOptions = append(o.APIOptions, add)
+		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
+			o.MaxAttempts = 20
+			o.RateLimiter = ratelimit.None
+			o.Backoff = retry.NewExponentialJitterBackoff(time.Millisecond)
+		})
+	})
+	return dynamostore.New(client, dynamotest.Table(t), opts...)
+}
+
+// losingAnswers makes a share of the writes succeed without the client
+// learning of it: the SDK's retry then meets its own write.
+func losingAnswers(share float64) func(*middleware.Stack) error {
+	return func(stack *middleware.Stack) error {
+		return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("LoseAnswers", func(
+			ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
+		) (middleware.FinalizeOutput, middleware.Metadata, error) {
+			out, metadata, err := next.HandleFinalize(ctx, in)
+			lost := err == nil && rand.Float64() < share //nolint:gosec // a test
+			switch middleware.GetOperationName(ctx) {
+			case "PutItem", "TransactWriteItems", "UpdateItem":
+				if lost {
+					return out, metadata, &smithyhttp.RequestSendError{Err: errors.New("the answer was lost")}
+				}
+			}
+			return out, metadata, err
+		}), "Retry", middleware.After)
+	}
+}
+
+// staleReads makes eventually consistent queries lack some of what was
+// written, as a replica that lags behind does.
+func staleReads(stack *middleware.Stack) error {
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("StaleReads", func(
+		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+	) (middleware.InitializeOutput, middleware.Metadata, error) {
+		out, metadata, err := next.HandleInitialize(ctx, in)
+		query, ok := in.Parameters.(*dynamodb.QueryInput)
+		if err != nil || !ok || (query.ConsistentRead != nil && *query.ConsistentRead) || query.IndexName != nil {
+			return out, metadata, err
+		}
+		result, ok := out.Result.(*dynamodb.QueryOutput)
+		if !ok {
+			return out, metadata, errors.New("a query without a result")
+		}
+		kept := result.Items[:0]
+		for _, item := range result.Items {
+			if rand.IntN(3) > 0 { //nolint:gosec // a test
+				kept = append(kept, item)
+			}
+		}
+		result.Items = kept
+		return out, metadata, nil
+	}), middleware.After)
+}

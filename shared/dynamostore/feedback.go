@@ -1,0 +1,181 @@
+package dynamostore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/task"
+)
+
+// feedbackItem is one feedback in its user's partition, by time.
+type feedbackItem struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Task    string `dynamodbav:"t"`
+	Session string `dynamodbav:"s,omitempty"`
+	Type    string `dynamodbav:"k"`
+	Text    string `dynamodbav:"x,omitempty"`
+	Created int64  `dynamodbav:"ct"`
+}
+
+// feedbackRef stands in the session's log, so that the feedback goes with it.
+type feedbackRef struct {
+	PK   string `dynamodbav:"PK"`
+	SK   string `dynamodbav:"SK"`
+	User string `dynamodbav:"u"`
+}
+
+// FindTask implements task.FeedbackStore.
+func (s *Store) FindTask(ctx context.Context, userID, taskID string) (string, error) {
+	var found string
+	err := s.queryPages(ctx, &dynamodb.QueryInput{
+		TableName:                 &s.table,
+		IndexName:                 aws.String(activityIndex),
+		KeyConditionExpression:    aws.String("GPK = :g"),
+		ExpressionAttributeValues: attributes{":g": str(taskIndexPK(userID, taskID))},
+		ScanIndexForward:          ptr(false),
+	}, func(items []attributes) (bool, error) {
+		for _, item := range items {
+			var p taskPointer
+			there, err := s.get(ctx, key{stringOf(item[attrPK]), stringOf(item[attrSK])}, &p)
+			if err != nil {
+				return false, err
+			}
+			if there {
+				found = p.Session
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("find task %s: %w", taskID, err)
+	}
+	if found == "" {
+		return "", missingTask()
+	}
+	return found, nil
+}
+
+// AddFeedback implements task.FeedbackStore. The reference in the session's
+// log comes first: where the feedback itself did not follow it refers to
+// nothing, which no reader sees.
+func (s *Store) AddFeedback(ctx context.Context, f task.Feedback) error {
+	item := feedbackItem{
+		PK: feedbackPK(f.UserID), SK: activitySK(f.CreatedTime, f.ID),
+		Task: f.TaskID, Session: f.SessionID, Type: f.Type, Text: f.Text, Created: f.CreatedTime,
+	}
+	if f.SessionID != "" {
+		h, err := s.header(ctx, f.UserID, f.SessionID)
+		if err != nil {
+			return err
+		}
+		k := feedbackPointer(h.Log, item.SK)
+		if err := s.put(ctx, feedbackRef{PK: k.pk, SK: k.sk, User: f.UserID}, condition{}, nil); err != nil {
+			return fmt.Errorf("refer to feedback: %w", err)
+		}
+	}
+	if err := s.put(ctx, item, condition{}, nil); err != nil {
+		return fmt.Errorf("store feedback: %w", err)
+	}
+	return nil
+}
+
+// MarkTask implements task.FeedbackStore.
+func (s *Store) MarkTask(ctx context.Context, f task.Feedback) error {
+	h, err := s.header(ctx, f.UserID, f.SessionID)
+	if err != nil {
+		return err
+	}
+	for try := 0; ; try++ {
+		err := s.markTask(ctx, h, f)
+		if !errors.Is(err, errTaken) {
+			return err
+		}
+		if err := backoff(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Store) markTask(ctx context.Context, h *header, f task.Feedback) error {
+	p, item, err := s.findTask(ctx, h, f.TaskID)
+	if err != nil {
+		return err
+	}
+	var content taskBody
+	if err := s.unpack(ctx, item.PK, item.body, &content); err != nil {
+		return err
+	}
+	metadata := map[string]json.RawMessage{}
+	if !session.IsNull(content.Metadata) {
+		if err := json.Unmarshal(content.Metadata, &metadata); err != nil {
+			return fault.New(fault.Invalid, "the metadata of task %s is not an object", f.TaskID)
+		}
+	}
+	if metadata["feedback"], err = marshal(map[string]any{
+		"type": f.Type, "text": f.Text, "submitted": true,
+	}); err != nil {
+		return err
+	}
+	if content.Metadata, err = marshal(metadata); err != nil {
+		return err
+	}
+	next := *item
+	next.Version, next.Updated = item.Version+1, max(f.CreatedTime, item.Updated)
+	return s.putTask(ctx, p, item, true, &next, content)
+}
+
+// ListFeedback implements task.FeedbackStore.
+func (s *Store) ListFeedback(ctx context.Context, q task.FeedbackQuery) (task.FeedbackPage, error) {
+	in := &dynamodb.QueryInput{
+		TableName:                 &s.table,
+		KeyConditionExpression:    aws.String("PK = :pk"),
+		ExpressionAttributeValues: attributes{":pk": str(feedbackPK(q.UserID))},
+		ScanIndexForward:          ptr(false),
+		ConsistentRead:            ptr(true),
+	}
+	if q.After != "" {
+		in.KeyConditionExpression = aws.String("PK = :pk AND SK < :after")
+		in.ExpressionAttributeValues[":after"] = str(q.After)
+	}
+	var page task.FeedbackPage
+	looked, last := 0, ""
+	err := s.queryPages(ctx, in, func(items []attributes) (bool, error) {
+		for _, attrs := range items {
+			var f feedbackItem
+			if err := attributevalue.UnmarshalMap(attrs, &f); err != nil {
+				return false, fmt.Errorf("unmarshal feedback: %w", err)
+			}
+			if len(page.Feedback) == q.Limit || looked == listScan {
+				page.Next = last
+				return false, nil
+			}
+			looked, last = looked+1, f.SK
+			if f.matches(q) {
+				page.Feedback = append(page.Feedback, task.Feedback{
+					TaskID: f.Task, SessionID: f.Session, Type: f.Type, Text: f.Text, CreatedTime: f.Created,
+				})
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return task.FeedbackPage{}, fmt.Errorf("list feedback: %w", err)
+	}
+	return page, nil
+}
+
+func (f *feedbackItem) matches(q task.FeedbackQuery) bool {
+	return (q.SessionID == "" || f.Session == q.SessionID) &&
+		(q.TaskID == "" || f.Task == q.TaskID) &&
+		(q.Type == "" || f.Type == q.Type)
+}

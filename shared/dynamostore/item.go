@@ -1,0 +1,165 @@
+package dynamostore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// errTaken says that a condition did not hold: somebody else was first.
+var errTaken = errors.New("the condition of a write did not hold")
+
+// ifAbsent is the condition that nothing is stored under the key.
+const ifAbsent = "attribute_not_exists(PK)"
+
+// get reads one item, strongly consistent, and says whether it is there.
+func (s *Store) get(ctx context.Context, k key, into any) (bool, error) {
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.table, Key: k.attributes(), ConsistentRead: ptr(true),
+	})
+	if err != nil {
+		return false, fmt.Errorf("get %s %s: %w", k.pk, k.sk, err)
+	}
+	if out.Item == nil {
+		return false, nil
+	}
+	if err := attributevalue.UnmarshalMap(out.Item, into); err != nil {
+		return false, fmt.Errorf("unmarshal %s %s: %w", k.pk, k.sk, err)
+	}
+	return true, nil
+}
+
+// condition is what must hold for a write; names and values fill its
+// placeholders.
+type condition struct {
+	expression string
+	names      map[string]string
+	values     attributes
+}
+
+// put writes a record. Where the condition fails it returns errTaken and, with
+// old not nil, what is stored there instead.
+func (s *Store) put(ctx context.Context, record any, c condition, old any) error {
+	item, err := attributevalue.MarshalMap(record)
+	if err != nil {
+		return fmt.Errorf("marshal %T: %w", record, err)
+	}
+	in := &dynamodb.PutItemInput{TableName: &s.table, Item: item}
+	if c.expression != "" {
+		in.ConditionExpression = &c.expression
+		in.ExpressionAttributeNames = c.names
+		in.ExpressionAttributeValues = c.values
+	}
+	if old != nil {
+		in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	}
+	return retryConflict(ctx, func() error {
+		_, err := s.db.PutItem(ctx, in)
+		return conditionError(err, old)
+	})
+}
+
+// update changes an item; where the condition fails it returns errTaken.
+func (s *Store) update(ctx context.Context, k key, expression string, c condition) error {
+	in := &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: k.attributes(), UpdateExpression: &expression,
+		ExpressionAttributeNames: c.names, ExpressionAttributeValues: c.values,
+	}
+	if c.expression != "" {
+		in.ConditionExpression = &c.expression
+	}
+	return retryConflict(ctx, func() error {
+		_, err := s.db.UpdateItem(ctx, in)
+		return conditionError(err, nil)
+	})
+}
+
+// retryConflict repeats a write that met a transaction on its item: nothing
+// was decided yet, and the SDK leaves the repeating to us.
+func retryConflict(ctx context.Context, write func() error) error {
+	for try := 0; ; try++ {
+		err := write()
+		var conflict *types.TransactionConflictException
+		if !errors.As(err, &conflict) {
+			return err
+		}
+		if wait := backoff(ctx, try); wait != nil {
+			return fmt.Errorf("%w, after: %w", wait, err)
+		}
+	}
+}
+
+func conditionError(err error, old any) error {
+	var failed *types.ConditionalCheckFailedException
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &failed):
+		return fmt.Errorf("write: %w", err)
+	case old != nil:
+		if err := attributevalue.UnmarshalMap(failed.Item, old); err != nil {
+			return fmt.Errorf("unmarshal %T: %w", old, err)
+		}
+	}
+	return errTaken
+}
+
+// transact carries out writes as one. A failed condition, or a conflict with
+// another transaction, is errTaken.
+func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
+	_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
+	var cancelled *types.TransactionCanceledException
+	if !errors.As(err, &cancelled) {
+		if err != nil {
+			return fmt.Errorf("transaction: %w", err)
+		}
+		return nil
+	}
+	for _, reason := range cancelled.CancellationReasons {
+		switch code := deref(reason.Code); code {
+		case "", "None":
+		case "ConditionalCheckFailed", "TransactionConflict":
+			return errTaken
+		default:
+			return fmt.Errorf("transaction: %s: %w", code, err)
+		}
+	}
+	return fmt.Errorf("transaction: %w", err)
+}
+
+// transactPut is a put inside a transaction.
+func (s *Store) transactPut(record any, c condition) (types.TransactWriteItem, error) {
+	item, err := attributevalue.MarshalMap(record)
+	if err != nil {
+		return types.TransactWriteItem{}, fmt.Errorf("marshal %T: %w", record, err)
+	}
+	p := &types.Put{TableName: &s.table, Item: item}
+	if c.expression != "" {
+		p.ConditionExpression = &c.expression
+		p.ExpressionAttributeNames = c.names
+		p.ExpressionAttributeValues = c.values
+	}
+	return types.TransactWriteItem{Put: p}, nil
+}
+
+// transactDelete is a deletion inside a transaction.
+func (s *Store) transactDelete(k key, c condition) types.TransactWriteItem {
+	d := &types.Delete{TableName: &s.table, Key: k.attributes()}
+	if c.expression != "" {
+		d.ConditionExpression = &c.expression
+		d.ExpressionAttributeNames = c.names
+		d.ExpressionAttributeValues = c.values
+	}
+	return types.TransactWriteItem{Delete: d}
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,118 @@
+package dynamostore
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// The table has two string keys, PK and SK, and one index, "activity", with
+// the keys GPK and GSK. Every key is made here.
+//
+//	item                          PK           SK
+//	session header                S#session    HEAD
+//	log entry (one append)        L#log        E#position
+//	lower bound of an invocation  L#log        I#invocation
+//	lower bound of a chosen id    L#log        D#event id
+//	continued body                L#log, K#…   B#blob#chunk
+//	session state, checkpoint     L#log        STATE
+//	task pointer, task            L#log        TI#task, T#position#task
+//	feedback of the session       L#log        F#feedback key
+//	deleted log, to be swept      L#log        GONE
+//	user state, app state         U#app/user, A#app   STATE
+//	feedback                      F#user       time#id
+//	idempotency key               K#user       digest
+//
+// Ids hold no "/", which therefore separates two of them in one key.
+const (
+	attrPK  = "PK"
+	attrSK  = "SK"
+	attrGPK = "GPK"
+	attrGSK = "GSK"
+
+	activityIndex = "activity"
+
+	skHeader = "HEAD"
+	skState  = "STATE"
+	skGone   = "GONE"
+
+	prefixEntry       = "E#"
+	prefixInvocation  = "I#"
+	prefixChosen      = "D#"
+	prefixBlob        = "B#"
+	prefixTask        = "T#"
+	prefixTaskPointer = "TI#"
+	prefixFeedback    = "F#"
+	prefixLog         = "L#"
+
+	gpkGone = "GONE"
+)
+
+type key struct{ pk, sk string }
+
+func (k key) attributes() map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{attrPK: str(k.pk), attrSK: str(k.sk)}
+}
+
+func sessionKey(id string) key           { return key{"S#" + id, skHeader} }
+func logPK(log string) string            { return prefixLog + log }
+func stateKey(log string) key            { return key{logPK(log), skState} }
+func goneKey(log string) key             { return key{logPK(log), skGone} }
+func userStateKey(app, user string) key  { return key{"U#" + app + "/" + user, skState} }
+func appStateKey(app string) key         { return key{"A#" + app, skState} }
+func invocationKey(log, id string) key   { return key{logPK(log), prefixInvocation + id} }
+func chosenKey(log, id string) key       { return key{logPK(log), prefixChosen + id} }
+func taskPointerKey(log, id string) key  { return key{logPK(log), prefixTaskPointer + id} }
+func feedbackPointer(log, sk string) key { return key{logPK(log), prefixFeedback + sk} }
+func feedbackPK(user string) string      { return prefixFeedback + user }
+
+func entrySK(position int64) string { return prefixEntry + pad(position) }
+
+func entryKey(log string, position int64) key { return key{logPK(log), entrySK(position)} }
+
+func taskKey(log string, position int64, id string) key {
+	return key{logPK(log), prefixTask + pad(position) + "#" + id}
+}
+
+// taskOf reads the position and the id out of a task's sort key.
+func taskOf(sk string) (position int64, id string, err error) {
+	p, id, ok := strings.Cut(strings.TrimPrefix(sk, prefixTask), "#")
+	if position, err = strconv.ParseInt(p, 10, 64); err != nil || !ok {
+		return 0, "", fmt.Errorf("not the key of a task: %q", sk)
+	}
+	return position, id, nil
+}
+
+func positionOf(sk string) (int64, error) {
+	p, err := strconv.ParseInt(strings.TrimPrefix(sk, prefixEntry), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("not the key of a log entry: %q", sk)
+	}
+	return p, nil
+}
+
+func blobPrefix(id string) string { return prefixBlob + id + "#" }
+
+// pad keeps the order of positions in the order of strings; ten digits hold
+// more entries than one partition can take in a century.
+func pad(position int64) string { return fmt.Sprintf("%010d", position) }
+
+// A user's sessions in the index: newest activity last.
+func activityPK(user string) string { return "U#" + user }
+
+func activitySK(millis int64, id string) string { return fmt.Sprintf("%013d#%s", millis, id) }
+
+// A user's tasks with one id, over all sessions, in the index.
+func taskIndexPK(user, task string) string { return "T#" + task + "/" + user }
+
+func str(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
+
+func num(v int64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(v, 10)}
+}
+
+func bin(v []byte) types.AttributeValue { return &types.AttributeValueMemberB{Value: v} }
+
+func boolean(v bool) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: v} }

@@ -1,0 +1,161 @@
+package dynamostore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/rethread/rethread/shared/session"
+)
+
+// entry is one item of a log: the events of one append. It stands at the
+// position of its first event and takes as many positions as it has events, so
+// that a batch is one conditional write and costs what its bytes cost.
+type entry struct {
+	PK    string `dynamodbav:"PK"`
+	SK    string `dynamodbav:"SK"`
+	Count int64  `dynamodbav:"n,omitempty"` // of events, where it is not 1
+	body
+	// LastState is the position of the newest entry that changes state, this
+	// one included; PrevState, on such an entry, that of the one
+	// before it. The links let a reader visit state changes and nothing else.
+	LastState int64 `dynamodbav:"ls,omitempty"`
+	PrevState int64 `dynamodbav:"lp,omitempty"`
+}
+
+// entryBody is the content of an entry.
+type entryBody struct {
+	Time   int64             `json:"t"`
+	Task   string            `json:"k,omitempty"` // the task these entries place
+	Events []json.RawMessage `json:"e"`
+	// Undo holds, by event, the delta that takes its state change back.
+	Undo []session.Delta `json:"u,omitempty"`
+}
+
+func (e *entry) first() (int64, error) { return positionOf(e.SK) }
+
+func (e *entry) count() int64 { return max(1, e.Count) }
+
+// record is an entry read and decoded.
+type record struct {
+	entry
+	first  int64
+	time   int64
+	events []session.Event // with Seq set to the position in the log
+	undo   []session.Delta
+}
+
+func (r *record) last() int64 { return r.first + r.count() - 1 }
+
+func (s *Store) decodeEntry(ctx context.Context, item attributes) (*record, error) {
+	var e entry
+	if err := attributevalue.UnmarshalMap(item, &e); err != nil {
+		return nil, fmt.Errorf("unmarshal a log entry: %w", err)
+	}
+	first, err := e.first()
+	if err != nil {
+		return nil, err
+	}
+	var content entryBody
+	if err := s.unpack(ctx, e.PK, e.body, &content); err != nil {
+		return nil, fmt.Errorf("log entry %s %s: %w", e.PK, e.SK, err)
+	}
+	r := &record{entry: e, first: first, time: content.Time, undo: content.Undo}
+	for i, raw := range content.Events {
+		ev, err := session.ParseEvent(raw, "")
+		if err != nil {
+			return nil, fmt.Errorf("stored event at %d: %w", first+int64(i), err)
+		}
+		ev.Seq = first + int64(i)
+		ev.Status = session.EventCompleted
+		ev.CreatedTime = content.Time
+		ev.TaskID = content.Task
+		r.events = append(r.events, ev)
+	}
+	return r, nil
+}
+
+// head is where the next entry of a log goes, and what it must know of those
+// before it.
+type head struct {
+	next       int64 // position
+	lastState  int64
+	invocation string // of the newest event
+	time       int64  // of the newest entry
+}
+
+func (h head) last() int64 { return h.next - 1 }
+
+// after is the head once a record has been appended.
+func (h head) after(r *record) head {
+	next := head{next: r.last() + 1, lastState: r.LastState, time: r.time}
+	if n := len(r.events); n > 0 {
+		next.invocation = r.events[n-1].InvocationID
+	}
+	return next
+}
+
+// readHead reads the newest entry of a log.
+func (s *Store) readHead(ctx context.Context, log string) (head, error) {
+	r, err := s.entryAtOrBefore(ctx, log, 0)
+	if err != nil || r == nil {
+		return head{next: 1}, err
+	}
+	return head{}.after(r), nil
+}
+
+// entryAtOrBefore reads the entry that covers a position, or the newest one
+// for position 0; nil where the log has none.
+func (s *Store) entryAtOrBefore(ctx context.Context, log string, position int64) (*record, error) {
+	q := s.prefixQuery(logPK(log), prefixEntry, true)
+	if position > 0 {
+		q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
+		q.ExpressionAttributeValues[":to"] = str(entrySK(position))
+	}
+	q.ScanIndexForward = ptr(false)
+	q.Limit = ptr(int32(1))
+	out, err := s.db.Query(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("read the head of log %s: %w", log, err)
+	}
+	if len(out.Items) == 0 {
+		return nil, nil
+	}
+	return s.decodeEntry(ctx, out.Items[0])
+}
+
+// entryQuery selects the entries that begin at the positions from to to, in
+// order; to 0 is the end of the log.
+func (s *Store) entryQuery(log string, from, to int64, consistent bool) *dynamodb.QueryInput {
+	q := s.prefixQuery(logPK(log), entrySK(from), consistent)
+	q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
+	end := prefixEntry + "~"
+	if to > 0 {
+		end = entrySK(to)
+	}
+	q.ExpressionAttributeValues[":to"] = str(end)
+	return q
+}
+
+// scanFrom visits the records from a position on, strongly consistent, until
+// the log ends or visit returns false.
+func (s *Store) scanFrom(
+	ctx context.Context, log string, from int64, visit func(*record) (more bool, err error),
+) error {
+	return s.queryPages(ctx, s.entryQuery(log, from, 0, true), func(page []attributes) (bool, error) {
+		for _, item := range page {
+			r, err := s.decodeEntry(ctx, item)
+			if err != nil {
+				return false, err
+			}
+			if more, err := visit(r); err != nil || !more {
+				return false, err
+			}
+		}
+		return true, nil
+	})
+}

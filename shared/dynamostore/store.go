@@ -1,0 +1,64 @@
+// Package dynamostore keeps sessions, tasks and the rest of the domain in one
+// DynamoDB table. It is the only package that talks to DynamoDB; keys.go says
+// how the table is laid out, docs/adr says why.
+package dynamostore
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/idempotency"
+	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/task"
+)
+
+// Store is the domain's storage over one table. It is safe for concurrent use
+// and holds nothing that another instance could need.
+type Store struct {
+	db     *dynamodb.Client
+	table  string
+	now    func() time.Time
+	random func() uuid.UUID
+	log    *slog.Logger
+	codec  *codec
+}
+
+var (
+	_ session.Store      = (*Store)(nil)
+	_ task.Store         = (*Store)(nil)
+	_ task.FeedbackStore = (*Store)(nil)
+	_ idempotency.Store  = (*Store)(nil)
+)
+
+// Option changes what New takes by default.
+type Option func(*Store)
+
+// WithClock sets the clock that times are read from.
+func WithClock(now func() time.Time) Option { return func(s *Store) { s.now = now } }
+
+// WithRandom sets the source of random ids.
+func WithRandom(random func() uuid.UUID) Option { return func(s *Store) { s.random = random } }
+
+// WithLogger sets where warnings go: things that a later request repairs.
+func WithLogger(log *slog.Logger) Option { return func(s *Store) { s.log = log } }
+
+// New is a store over an existing table.
+func New(db *dynamodb.Client, table string, opts ...Option) *Store {
+	s := &Store{
+		db:     db,
+		table:  table,
+		now:    time.Now,
+		random: uuid.New,
+		log:    slog.New(slog.DiscardHandler),
+		codec:  newCodec(),
+	}
+	for _, opt := range opts {
+		opt(s)
+	}
+	return s
+}
+
+func (s *Store) millis() int64 { return s.now().UnixMilli() }
