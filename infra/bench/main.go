@@ -1,0 +1,97 @@
+// Command bench prints what the operations of the store cost in capacity
+// units, over histories of growing length, and fails where one costs more than
+// it may.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/rethread/rethread/infra/bench/cost"
+	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
+	"github.com/rethread/rethread/infra/local/repo"
+	"github.com/rethread/rethread/infra/local/table"
+	"github.com/rethread/rethread/infra/samtemplate"
+)
+
+func main() {
+	ctx := context.Background()
+	if err := run(ctx, os.Stdout); err != nil {
+		slog.ErrorContext(ctx, "bench", "error", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer) error {
+	root, err := repo.Root("")
+	if err != nil {
+		return err
+	}
+	template, err := samtemplate.Load(filepath.Join(root, "template.yaml"), samtemplate.Options{
+		Parameters: map[string]string{"JwtIssuer": "https://bench.invalid", "JwtAudience": "bench"},
+	})
+	if err != nil {
+		return err
+	}
+	engine, err := dynamodblocal.Start(ctx, dynamodblocal.Options{})
+	if err != nil {
+		return err
+	}
+	defer engine.Stop()
+	client := table.NewClient(engine.Endpoint())
+	definition := template.Tables[0]
+	if _, err := table.Ensure(ctx, client, definition); err != nil {
+		return err
+	}
+	var rows []cost.Row
+	for _, history := range []int{10, 100, 1000} {
+		measured, err := cost.Measure(ctx, client, definition.Name, history)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, measured...)
+	}
+	return print(out, rows)
+}
+
+// print writes the table, an operation's histories together.
+func print(out io.Writer, rows []cost.Row) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "operation\tturns before\twrite units\tat most\tread units\tat most\trequests")
+	var order []string
+	byName := map[string][]cost.Row{}
+	for _, r := range rows {
+		if byName[r.Operation] == nil {
+			order = append(order, r.Operation)
+		}
+		byName[r.Operation] = append(byName[r.Operation], r)
+	}
+	dear := false
+	for _, name := range order {
+		for _, r := range byName[name] {
+			fmt.Fprintf(w, "%s\t%d\t%v\t%s\t%v\t%s\t%d\n", name, r.History,
+				r.Usage.Writes, bound(r.MaxWrites), r.Usage.Reads, bound(r.MaxReads), r.Usage.Requests)
+			dear = dear || !r.OK()
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if dear {
+		return errors.New("an operation costs more than it may")
+	}
+	return nil
+}
+
+func bound(units float64) string {
+	if units == 0 {
+		return ""
+	}
+	return fmt.Sprint(units)
+}
