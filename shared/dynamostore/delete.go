@@ -86,7 +86,9 @@ func (s *Store) purge(ctx context.Context, log string) error {
 			}
 			if feedback, ok := strings.CutPrefix(sk, prefixFeedback); ok {
 				owner := stringOf(item["u"])
-				doomed = append(doomed, key{feedbackPK(owner), feedback}.attributes())
+				_, id, _ := strings.Cut(feedback, "#")
+				doomed = append(doomed,
+					key{feedbackPK(owner), feedback}.attributes(), feedbackTimeKey(owner, id).attributes())
 			}
 			doomed = append(doomed, item)
 		}

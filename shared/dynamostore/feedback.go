@@ -65,10 +65,26 @@ func (s *Store) FindTask(ctx context.Context, userID, taskID string) (string, er
 	return found, nil
 }
 
-// AddFeedback implements task.FeedbackStore. The reference in the session's
-// log comes first: where the feedback itself did not follow it refers to
-// nothing, which no reader sees.
+// feedbackTime remembers when a feedback was first given: its sort key holds
+// the time, and a repeated try must find the same one.
+type feedbackTime struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Created int64  `dynamodbav:"ct"`
+}
+
+// AddFeedback implements task.FeedbackStore. Its time and the reference in the
+// session's log come first: where the feedback itself did not follow they
+// refer to nothing, which no reader sees.
 func (s *Store) AddFeedback(ctx context.Context, f task.Feedback) error {
+	k := feedbackTimeKey(f.UserID, f.ID)
+	var earlier feedbackTime
+	err := s.put(ctx, feedbackTime{PK: k.pk, SK: k.sk, Created: f.CreatedTime}, condition{expression: ifAbsent}, &earlier)
+	if errors.Is(err, errTaken) {
+		f.CreatedTime = earlier.Created
+	} else if err != nil {
+		return fmt.Errorf("take the time of feedback: %w", err)
+	}
 	item := feedbackItem{
 		PK: feedbackPK(f.UserID), SK: activitySK(f.CreatedTime, f.ID),
 		Task: f.TaskID, Session: f.SessionID, Type: f.Type, Text: f.Text, Created: f.CreatedTime,

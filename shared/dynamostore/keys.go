@@ -23,6 +23,7 @@ import (
 //	deleted log, to be swept      L#log        GONE
 //	user state, app state         U#app/user, A#app   STATE
 //	feedback                      F#user       time#id
+//	time of a feedback            FI#user      id
 //	idempotency key               K#user       digest
 //
 // Ids hold no "/", which therefore separates two of them in one key.
@@ -56,17 +57,18 @@ func (k key) attributes() map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{attrPK: str(k.pk), attrSK: str(k.sk)}
 }
 
-func sessionKey(id string) key           { return key{"S#" + id, skHeader} }
-func logPK(log string) string            { return prefixLog + log }
-func stateKey(log string) key            { return key{logPK(log), skState} }
-func goneKey(log string) key             { return key{logPK(log), skGone} }
-func userStateKey(app, user string) key  { return key{"U#" + app + "/" + user, skState} }
-func appStateKey(app string) key         { return key{"A#" + app, skState} }
-func invocationKey(log, id string) key   { return key{logPK(log), prefixInvocation + id} }
-func chosenKey(log, id string) key       { return key{logPK(log), prefixChosen + id} }
-func taskPointerKey(log, id string) key  { return key{logPK(log), prefixTaskPointer + id} }
-func feedbackPointer(log, sk string) key { return key{logPK(log), prefixFeedback + sk} }
-func feedbackPK(user string) string      { return prefixFeedback + user }
+func sessionKey(id string) key            { return key{"S#" + id, skHeader} }
+func logPK(log string) string             { return prefixLog + log }
+func stateKey(log string) key             { return key{logPK(log), skState} }
+func goneKey(log string) key              { return key{logPK(log), skGone} }
+func userStateKey(app, user string) key   { return key{"U#" + app + "/" + user, skState} }
+func appStateKey(app string) key          { return key{"A#" + app, skState} }
+func invocationKey(log, id string) key    { return key{logPK(log), prefixInvocation + id} }
+func chosenKey(log, id string) key        { return key{logPK(log), prefixChosen + id} }
+func taskPointerKey(log, id string) key   { return key{logPK(log), prefixTaskPointer + id} }
+func feedbackPointer(log, sk string) key  { return key{logPK(log), prefixFeedback + sk} }
+func feedbackPK(user string) string       { return prefixFeedback + user }
+func feedbackTimeKey(user, id string) key { return key{"FI#" + user, id} }
 
 func entrySK(position int64) string { return prefixEntry + pad(position) }
 

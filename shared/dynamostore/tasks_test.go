@@ -197,7 +197,11 @@ func TestFeedback(t *testing.T) {
 	f.Text = "<nice>"
 	for _, step := range []func() error{
 		func() error { return s.AddFeedback(t.Context(), f) },
-		func() error { return s.AddFeedback(t.Context(), f) }, // sent again
+		func() error { // sent again, a little later
+			again := f
+			again.CreatedTime++
+			return s.AddFeedback(t.Context(), again)
+		},
 		func() error { return s.MarkTask(t.Context(), f) },
 	} {
 		if err := step(); err != nil {

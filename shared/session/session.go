@@ -84,6 +84,11 @@ type New struct {
 
 // Validate fills the defaults and says which field breaks a rule.
 func (n *New) Validate() error {
+	if n.Agent != "" {
+		if err := fault.CheckID("/agent", n.Agent); err != nil {
+			return err
+		}
+	}
 	if n.AppName == "" {
 		n.AppName = n.Agent
 	}
@@ -98,11 +103,6 @@ func (n *New) Validate() error {
 	}
 	if err := fault.CheckID("/app_name", n.AppName); err != nil {
 		return err
-	}
-	if n.Agent != "" {
-		if err := fault.CheckID("/agent", n.Agent); err != nil {
-			return err
-		}
 	}
 	if err := checkName(n.Name); err != nil {
 		return err

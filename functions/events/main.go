@@ -1,0 +1,13 @@
+// Command events appends to the logs of sessions and reads them.
+package main
+
+import (
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/httpapi"
+)
+
+func main() {
+	boot.Start(func(d boot.Deps) any {
+		return boot.HTTP(httpapi.Events(d.API()))
+	})
+}

@@ -1,0 +1,13 @@
+// Command sessions answers for sessions and their state.
+package main
+
+import (
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/httpapi"
+)
+
+func main() {
+	boot.Start(func(d boot.Deps) any {
+		return boot.HTTP(httpapi.Sessions(d.API()))
+	})
+}

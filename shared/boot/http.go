@@ -1,0 +1,66 @@
+package boot
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/httpapi"
+)
+
+// inlineBody is the largest answer that goes to the gateway as text. Text is
+// quoted inside JSON, where a byte may become six; in base64, a larger one
+// grows by a third and no more.
+const inlineBody = 128 << 10
+
+// HTTP adapts a handler to the HTTP API's events, payload format 2.0.
+func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+	var accessor core.RequestAccessorV2
+	return func(ctx context.Context, event events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+		// The gateway hands the path over decoded; net/http wants it encoded.
+		event.RawPath = (&url.URL{Path: event.RawPath}).EscapedPath()
+		r, err := accessor.EventToRequestWithContext(identified(ctx, event), event)
+		if err != nil {
+			return events.APIGatewayV2HTTPResponse{}, fmt.Errorf("convert the gateway's event: %w", err)
+		}
+		for name, value := range event.Headers { // undo the split at commas
+			r.Header[http.CanonicalHeaderKey(name)] = []string{value}
+		}
+		w := core.NewProxyResponseWriterV2()
+		h.ServeHTTP(w, r)
+		answer, err := w.GetProxyResponse()
+		if err != nil {
+			return events.APIGatewayV2HTTPResponse{}, fmt.Errorf("convert the answer: %w", err)
+		}
+		if !answer.IsBase64Encoded && len(answer.Body) > inlineBody {
+			answer.Body = base64.StdEncoding.EncodeToString([]byte(answer.Body))
+			answer.IsBase64Encoded = true
+		}
+		return answer, nil
+	}
+}
+
+// identified puts the caller's identity, as the gateway's authorizer verified
+// it, and the request's id into the context.
+func identified(ctx context.Context, event events.APIGatewayV2HTTPRequest) context.Context {
+	ctx = httpapi.WithRequestID(ctx, event.RequestContext.RequestID)
+	if a := event.RequestContext.Authorizer; a != nil && a.JWT != nil {
+		ctx = httpapi.WithUser(ctx, a.JWT.Claims["sub"])
+	}
+	return ctx
+}
+
+// API is what HTTP handlers are made from.
+func (d Deps) API() httpapi.Config {
+	return httpapi.Config{
+		Sessions: d.Store, Tasks: d.Store, Feedback: d.Store, Idempotency: d.Store,
+		Log: d.Log, Now: time.Now, NewID: uuid.NewString,
+	}
+}

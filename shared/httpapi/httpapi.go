@@ -1,0 +1,91 @@
+// Package httpapi is the HTTP transport: it reads requests, calls the domain
+// and writes answers. One file holds one resource; problem.go is the one place
+// where errors become status codes.
+package httpapi
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/rethread/rethread/shared/idempotency"
+	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/task"
+)
+
+// Base paths: the versioned one, and the bare one that the paths of sessions
+// and events answer under as well.
+const (
+	versioned = "/api/v1"
+	bare      = "/api"
+)
+
+// Config is what the handlers stand on. Each resource needs its own store, and
+// those that create things need Idempotency too.
+type Config struct {
+	Sessions    session.Store
+	Tasks       task.Store
+	Feedback    task.FeedbackStore
+	Idempotency idempotency.Store
+
+	Log   *slog.Logger
+	Now   func() time.Time
+	NewID func() string
+}
+
+// Sessions handles sessions and the state they see.
+func Sessions(c Config) http.Handler {
+	a := newAPI(c)
+	for _, base := range []string{versioned, bare} {
+		a.handle(http.MethodPost, base+"/sessions", withBody(maxBody, a.once(a.createSession)))
+		a.handle(http.MethodGet, base+"/sessions", a.listSessions)
+		a.handle(http.MethodGet, base+"/sessions/{session_id}", a.getSession)
+		a.handle(http.MethodPatch, base+"/sessions/{session_id}", withBody(maxBody, a.updateSession))
+		a.handle(http.MethodDelete, base+"/sessions/{session_id}", a.deleteSession)
+		a.handle(http.MethodGet, base+"/sessions/{session_id}/state", a.getState)
+	}
+	return a.mux
+}
+
+// Events handles the events of sessions.
+func Events(c Config) http.Handler {
+	a := newAPI(c)
+	for _, base := range []string{versioned, bare} {
+		a.handle(http.MethodPost, base+"/sessions/{session_id}/events", withBody(maxBody, a.once(a.appendEvents)))
+		a.handle(http.MethodGet, base+"/sessions/{session_id}/events", a.listEvents)
+	}
+	return a.mux
+}
+
+// Tasks handles tasks, the messages they flatten to, and feedback.
+func Tasks(c Config) http.Handler {
+	a := newAPI(c)
+	const tasks = versioned + "/sessions/{session_id}/tasks"
+	a.handle(http.MethodPost, tasks, withBody(maxTaskBody, a.once(a.saveTask)))
+	a.handle(http.MethodGet, tasks, a.listTasks)
+	a.handle(http.MethodGet, tasks+"/{task_id}", a.getTask)
+	a.handle(http.MethodDelete, tasks+"/{task_id}", a.deleteTask)
+	a.handle(http.MethodGet, versioned+"/sessions/{session_id}/messages", a.listMessages)
+	a.handle(http.MethodPost, versioned+"/feedback", withBody(maxBody, a.once(a.giveFeedback)))
+	a.handle(http.MethodGet, versioned+"/feedback", a.listFeedback)
+	return a.mux
+}
+
+// api is the handlers of one resource.
+type api struct {
+	Config
+	mux *chi.Mux
+}
+
+func newAPI(c Config) *api {
+	a := &api{Config: c, mux: chi.NewMux()}
+	a.mux.NotFound(a.serve(unknownPath))
+	a.mux.MethodNotAllowed(a.serve(a.wrongMethod))
+	return a
+}
+
+func (a *api) handle(method, pattern string, e endpoint) {
+	a.mux.Method(method, pattern, a.serve(e))
+}

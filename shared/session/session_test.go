@@ -1,0 +1,66 @@
+package session_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/session"
+)
+
+func TestNewFillsDefaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		n    session.New
+		want string
+	}{
+		"nothing given":       {session.New{ID: "s"}, "default"},
+		"an agent":            {session.New{ID: "s", Agent: "helper"}, "helper"},
+		"an app and an agent": {session.New{ID: "s", Agent: "helper", AppName: "desk"}, "desk"},
+	} {
+		if err := c.n.Validate(); err != nil || c.n.AppName != c.want || string(c.n.Metadata) != "{}" {
+			t.Errorf("%s: %+v, %v", name, c.n, err)
+		}
+	}
+}
+
+func TestLimits(t *testing.T) {
+	name := strings.Repeat("é", session.MaxName)
+	large := json.RawMessage(`{"x":"` + strings.Repeat("m", session.MaxMetadata) + `"}`)
+	for _, c := range []struct {
+		what    string
+		check   func() error
+		pointer string // "" passes
+	}{
+		{"the longest name", session.Patch{Name: &name}.Validate, ""},
+		{"a longer name", func() error { more := name + "x"; return session.Patch{Name: &more}.Validate() }, "/name"},
+		{"large metadata", session.Patch{Metadata: large}.Validate, "/metadata"},
+		{"metadata no object", session.Patch{Metadata: json.RawMessage("[]")}.Validate, "/metadata"},
+		{"no id", (&session.New{}).Validate, "/id"},
+		{"a state key too long", (&session.New{ID: "s", State: session.Delta{strings.Repeat("k", 257): nil}}).Validate, "/state/" + strings.Repeat("k", 257)},
+	} {
+		err := c.check()
+		var f *fault.Error
+		switch {
+		case c.pointer == "" && err != nil:
+			t.Errorf("%s: %v", c.what, err)
+		case c.pointer != "" && (!errors.As(err, &f) || f.Violations[0].Pointer != c.pointer):
+			t.Errorf("%s: %v", c.what, err)
+		}
+	}
+	if err := (session.Patch{}).Validate(); !errors.Is(err, fault.Of(fault.Invalid)) {
+		t.Errorf("an empty patch: %v", err)
+	}
+}
+
+func TestParseStatus(t *testing.T) {
+	for _, s := range []session.Status{session.Idle, session.InProgress, session.Failed} {
+		if got, err := session.ParseStatus(string(s)); got != s || err != nil {
+			t.Errorf("%s: %s, %v", s, got, err)
+		}
+	}
+	if _, err := session.ParseStatus("busy"); !errors.Is(err, fault.Of(fault.Malformed)) {
+		t.Errorf("unknown status: %v", err)
+	}
+}
