@@ -24,38 +24,38 @@ import (
 // engine that runs already.
 const EndpointVariable = "DYNAMODB_ENDPOINT"
 
-// Endpoint returns the engine's base URL. No engine, no test: it fails t.
-func Endpoint(t testing.TB) string {
-	t.Helper()
+// Endpoint returns the engine's base URL. No engine, no test: it fails the test.
+func Endpoint(tb testing.TB) string {
+	tb.Helper()
 	endpoint, err := engine()
 	if err != nil {
-		t.Fatalf("tests need DynamoDB Local: %v", err)
+		tb.Fatalf("tests need DynamoDB Local: %v", err)
 	}
 	return endpoint
 }
 
 // Client returns a client of the engine.
-func Client(t testing.TB) *dynamodb.Client {
-	t.Helper()
-	return table.NewClient(Endpoint(t))
+func Client(tb testing.TB) *dynamodb.Client {
+	tb.Helper()
+	return table.NewClient(Endpoint(tb))
 }
 
-// Table makes an empty table with a name of its own and drops it when t ends.
-func Table(t testing.TB) string {
-	t.Helper()
-	client := Client(t)
+// Table makes an empty table with a name of its own and drops it when the test ends.
+func Table(tb testing.TB) string {
+	tb.Helper()
+	client := Client(tb)
 	definition, err := definition()
 	if err != nil {
-		t.Fatalf("read the table's definition: %v", err)
+		tb.Fatalf("read the table's definition: %v", err)
 	}
 	definition.Name = "test-" + rand.Text()
-	if _, err := table.Ensure(t.Context(), client, definition); err != nil {
-		t.Fatal(err)
+	if _, err := table.Ensure(tb.Context(), client, definition); err != nil {
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		input := &dynamodb.DeleteTableInput{TableName: &definition.Name}
-		if _, err := client.DeleteTable(context.WithoutCancel(t.Context()), input); err != nil {
-			t.Errorf("drop table %s: %v", definition.Name, err)
+		if _, err := client.DeleteTable(context.WithoutCancel(tb.Context()), input); err != nil {
+			tb.Errorf("drop table %s: %v", definition.Name, err)
 		}
 	})
 	return definition.Name

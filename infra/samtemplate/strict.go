@@ -1,7 +1,9 @@
 package samtemplate
 
 import (
+	"errors"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -17,10 +19,27 @@ func decode(node *yaml.Node, what string, target any) error {
 	if err := refuseUnknown(node, what, reflect.TypeOf(target).Elem()); err != nil {
 		return err
 	}
-	if err := node.Decode(target); err != nil {
+	err := node.Decode(target)
+	var wrong *yaml.TypeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &wrong):
+		return wrongType(node, what, wrong.Errors[0])
+	default:
 		return at(node, "%s: %v", what, err)
 	}
-	return nil
+}
+
+// wrongType takes the line out of yaml's own message, "line 7: cannot …".
+func wrongType(node *yaml.Node, what, message string) error {
+	if rest, ok := strings.CutPrefix(message, "line "); ok {
+		number, reason, _ := strings.Cut(rest, ": ")
+		if line, err := strconv.Atoi(number); err == nil {
+			return &Error{Line: line, Reason: what + ": " + reason}
+		}
+	}
+	return at(node, "%s: %s", what, message)
 }
 
 func refuseUnknown(node *yaml.Node, what string, typ reflect.Type) error {

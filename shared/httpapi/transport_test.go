@@ -42,7 +42,7 @@ func TestRequestBody(t *testing.T) {
 		"a comma too many":       {create(`{"a":1,}`), "at byte 8"},
 		"not UTF-8":              {create("{\"name\":\"\xff\"}"), "UTF-8 at byte 9"},
 		"nested without end":     {create(strings.Repeat("[", 20000)), "valid JSON"},
-		"form":                   {create(`a=b`).with("Content-Type", "application/x-www-form-urlencoded"), "Content-Type"},
+		"form":                   {create(`a=b`).with("Content-Type", "application/x-www-form-urlencoded"), "not valid JSON"},
 		"Content-Type broken":    {create(`{}`).with("Content-Type", "application/json;;="), "Content-Type"},
 		"unknown compression":    {create(`{}`).with("Content-Encoding", "br"), "Content-Encoding"},
 		"compressed twice":       {create(`{}`).with("Content-Encoding", "gzip, gzip"), "Content-Encoding"},
