@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"path/filepath"
 	"strconv"
@@ -16,9 +15,6 @@ import (
 
 	"github.com/rethread/rethread/infra/local/repo"
 )
-
-// ErrPortTaken says that another program listens on the wanted port.
-var ErrPortTaken = errors.New("port is taken")
 
 // A free port can be lost to another program between choosing it and the
 // engine's listening on it, so Start tries a few of them.
@@ -187,21 +183,4 @@ func (e *Engine) answers(ctx context.Context) bool {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	return resp.Header.Get("x-amzn-RequestId") != ""
-}
-
-func checkPort(ctx context.Context, port int) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", ":"+strconv.Itoa(port))
-	if err != nil {
-		return fmt.Errorf("%w: %d: stop the program that uses it or choose another: %w", ErrPortTaken, port, err)
-	}
-	return listener.Close()
-}
-
-func freePort(ctx context.Context) (int, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // a TCP listener has a TCP address
-	return port, listener.Close()
 }

@@ -136,7 +136,7 @@ func (p *corsProperties) build() *CORS {
 func buildCORS(id string, node *yaml.Node) (*CORS, error) {
 	switch {
 	case node.IsZero(), node.Kind == yaml.ScalarNode && node.Value == "false":
-		return nil, nil //nolint:nilnil // no configuration is a configuration
+		return nil, nil // no configuration is a configuration
 	case node.Kind == yaml.ScalarNode && node.Value == "true":
 		return &CORS{AllowOrigins: []string{"*"}}, nil
 	}

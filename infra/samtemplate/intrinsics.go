@@ -64,7 +64,7 @@ func (r *resolver) ref(arg *yaml.Node) (*yaml.Node, error) {
 		return nil, at(arg, "Ref wants a name")
 	}
 	if arg.Value == "AWS::NoValue" {
-		return nil, nil //nolint:nilnil // the documented meaning of NoValue
+		return nil, nil // the documented meaning of NoValue
 	}
 	if value, ok := r.pseudo(arg.Value); ok {
 		return text(arg, value), nil

@@ -1,0 +1,127 @@
+package gateway
+
+import (
+	"crypto"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/rethread/rethread/infra/samtemplate"
+)
+
+// Keys finds the public key with which an issuer signs.
+type Keys interface {
+	// Key returns an error when the issuer has no such key.
+	Key(issuer, keyID string) (crypto.PublicKey, error)
+}
+
+var errAudience = errors.New("invalid audience")
+
+// denial is why a request was not let in.
+type denial struct {
+	status    int
+	message   string
+	challenge string
+}
+
+func (d *denial) write(rw http.ResponseWriter) int {
+	rw.Header().Set("Www-Authenticate", d.challenge)
+	return refuse(rw, d.status, d.message)
+}
+
+// authorize checks the route's token. It returns no claims when the route is
+// open to all.
+func (g *Gateway) authorize(r *http.Request, to samtemplate.Route) (jwt.MapClaims, *denial) {
+	if to.Authorizer == "" {
+		return nil, nil
+	}
+	authorizer := g.opts.API.JWT[to.Authorizer]
+	token := identity(r, authorizer.IdentitySource)
+	if token == "" {
+		return nil, &denial{http.StatusUnauthorized, "Unauthorized", "Bearer"}
+	}
+	claims, err := g.verify(token, authorizer)
+	if err != nil {
+		return nil, &denial{http.StatusUnauthorized, "Unauthorized", challenge(to.Scopes, "invalid_token", err)}
+	}
+	if len(to.Scopes) > 0 && !slices.ContainsFunc(scopes(claims), func(s string) bool { return slices.Contains(to.Scopes, s) }) {
+		return nil, &denial{http.StatusForbidden, "Forbidden", challenge(to.Scopes, "insufficient_scope", nil)}
+	}
+	return claims, nil
+}
+
+func challenge(scopes []string, kind string, err error) string {
+	text := fmt.Sprintf("Bearer scope=%q error=%q", strings.Join(scopes, " "), kind)
+	if err != nil {
+		text += fmt.Sprintf(" error_description=%q", err)
+	}
+	return text
+}
+
+// identity takes the token from where the authorizer looks for it.
+func identity(r *http.Request, source string) string {
+	if name, ok := strings.CutPrefix(source, "$request.querystring."); ok {
+		return r.URL.Query().Get(name)
+	}
+	value := r.Header.Get(strings.TrimPrefix(source, "$request.header."))
+	if len(value) > len("bearer ") && strings.EqualFold(value[:len("bearer ")], "bearer ") {
+		return strings.TrimSpace(value[len("bearer "):])
+	}
+	return value
+}
+
+func (g *Gateway) verify(token string, authorizer samtemplate.JWTAuthorizer) (jwt.MapClaims, error) {
+	claims := jwt.MapClaims{}
+	parser := jwt.NewParser(
+		jwt.WithValidMethods([]string{"RS256", "RS384", "RS512"}), // HTTP APIs take RSA alone
+		jwt.WithIssuer(authorizer.Issuer), jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithJSONNumber(),
+	)
+	_, err := parser.ParseWithClaims(token, claims, func(t *jwt.Token) (any, error) {
+		keyID, _ := t.Header["kid"].(string)
+		return g.opts.Keys.Key(authorizer.Issuer, keyID)
+	})
+	if err != nil {
+		return nil, err
+	}
+	audiences, err := claims.GetAudience()
+	if err != nil || len(audiences) == 0 {
+		client, _ := claims["client_id"].(string)
+		audiences = jwt.ClaimStrings{client}
+	}
+	for _, audience := range audiences {
+		if slices.Contains(authorizer.Audience, audience) {
+			return claims, nil
+		}
+	}
+	return nil, errAudience
+}
+
+// scopes reads what the token allows: scope or scp, a list or words.
+func scopes(claims jwt.MapClaims) []string {
+	for _, name := range []string{"scope", "scp"} {
+		switch value := claims[name].(type) {
+		case string:
+			return strings.Fields(value)
+		case []any:
+			var list []string
+			for _, item := range value {
+				list = append(list, fmt.Sprint(item))
+			}
+			return list
+		}
+	}
+	return nil
+}
+
+// claimTexts are the claims as functions get them: texts, every one.
+func claimTexts(claims jwt.MapClaims) map[string]string {
+	texts := map[string]string{}
+	for name, value := range claims {
+		texts[name] = fmt.Sprint(value)
+	}
+	return texts
+}

@@ -1,0 +1,174 @@
+package gateway_test
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/samtemplate"
+)
+
+// oneKey is an issuer with one key.
+type oneKey struct{ key *rsa.PrivateKey }
+
+// Key implements gateway.Keys.
+func (k oneKey) Key(issuer, id string) (crypto.PublicKey, error) {
+	if issuer != "https://issuer.example" || id != "k1" {
+		return nil, errors.New("no such key")
+	}
+	return k.key.Public(), nil
+}
+
+func TestAuthorizer(t *testing.T) {
+	keys, stranger := oneKey{mustKey(t)}, oneKey{mustKey(t)}
+	now := time.Now()
+	good := func() jwt.MapClaims {
+		return jwt.MapClaims{
+			"iss": "https://issuer.example", "aud": "rethread", "sub": "alice", "exp": now.Add(time.Hour).Unix(),
+			"scope": "read write", "groups": []string{"a", "b"}, "admin": true,
+		}
+	}
+	with := func(name string, value any) jwt.MapClaims {
+		claims := good()
+		claims[name] = value
+		return claims
+	}
+	for _, test := range []struct {
+		name      string
+		header    string
+		scopes    []string
+		status    int
+		challenge string
+	}{
+		{"a good token", "Bearer " + mustSign(t, keys, "k1", good()), nil, 200, ""},
+		{"a token without Bearer", mustSign(t, keys, "k1", good()), nil, 200, ""},
+		{"one of several audiences", mustSign(t, keys, "k1", with("aud", []string{"x", "rethread"})), nil, 200, ""},
+		{"the client in place of the audience", mustSign(t, keys, "k1", jwt.MapClaims{
+			"iss": "https://issuer.example", "client_id": "rethread", "exp": now.Add(time.Hour).Unix(),
+		}), nil, 200, ""},
+		{"a scope that is asked for", mustSign(t, keys, "k1", good()), []string{"admin", "write"}, 200, ""},
+		{"no token", "", nil, 401, "Bearer"},
+		{"no token at all", "Bearer hello", nil, 401, `error="invalid_token"`},
+		{"a stranger's key", mustSign(t, stranger, "k1", good()), nil, 401, "verification error"},
+		{"an unknown key", mustSign(t, keys, "k2", good()), nil, 401, "no such key"},
+		{"another issuer", mustSign(t, keys, "k1", with("iss", "https://other.example")), nil, 401, "invalid issuer"},
+		{"another audience", mustSign(t, keys, "k1", with("aud", "other")), nil, 401, "invalid audience"},
+		{"past its end", mustSign(t, keys, "k1", with("exp", now.Add(-time.Second).Unix())), nil, 401, "token is expired"},
+		{"without an end", mustSign(t, keys, "k1", jwt.MapClaims{"iss": "https://issuer.example", "aud": "rethread"}), nil, 401, "exp"},
+		{"before its time", mustSign(t, keys, "k1", with("nbf", now.Add(time.Hour).Unix())), nil, 401, "not valid yet"},
+		{"from the future", mustSign(t, keys, "k1", with("iat", now.Add(time.Hour).Unix())), nil, 401, "used before issued"},
+		{"a secret's signature", mustSignSecret(t, good()), nil, 401, "signing method HS256 is invalid"},
+		{"without the scope", mustSign(t, keys, "k1", good()), []string{"admin"}, 403, `scope="admin" error="insufficient_scope"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			g := mustGateway(t, setup{routes: []string{"GET /"}, authorizer: "Jwt", scopes: test.scopes, keys: keys})
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+			r.Header.Set("Authorization", test.header)
+			recorder := httptest.NewRecorder()
+			g.ServeHTTP(recorder, r)
+			body := map[int]string{401: `{"message":"Unauthorized"}`, 403: `{"message":"Forbidden"}`}[test.status]
+			if recorder.Code != test.status || (body != "" && recorder.Body.String() != body) {
+				t.Errorf("%d %s, want %d %s", recorder.Code, recorder.Body, test.status, body)
+			}
+			if got := recorder.Header().Get("Www-Authenticate"); !strings.Contains(got, test.challenge) {
+				t.Errorf("challenge %q, want %q", got, test.challenge)
+			}
+		})
+	}
+	t.Run("functions get the claims as texts", func(t *testing.T) {
+		g := mustGateway(t, setup{routes: []string{"GET /"}, authorizer: "Jwt", scopes: []string{"read"}, keys: keys})
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+		r.Header.Set("Authorization", mustSign(t, keys, "k1", with("exp", 4102444800)))
+		_, event := send(t, g, r)
+		want := map[string]string{
+			"iss": "https://issuer.example", "aud": "rethread", "sub": "alice", "exp": "4102444800",
+			"scope": "read write", "groups": "[a b]", "admin": "true",
+		}
+		if diff := cmp.Diff(want, event.RequestContext.Authorizer.JWT.Claims); diff != "" {
+			t.Errorf("claims (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"read"}, event.RequestContext.Authorizer.JWT.Scopes); diff != "" {
+			t.Errorf("scopes (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestCORS(t *testing.T) {
+	config := &samtemplate.CORS{
+		AllowOrigins: []string{"https://app.example", "http://*"}, AllowMethods: []string{"GET", "POST"},
+		AllowHeaders: []string{"authorization"}, ExposeHeaders: []string{"etag"}, MaxAge: 60, AllowCredentials: true,
+	}
+	g := mustGateway(t, setup{routes: []string{"GET /"}, authorizer: "Jwt", cors: config})
+	for _, test := range []struct {
+		name, method, origin, asks string
+		status                     int
+		want                       http.Header
+	}{
+		{"a preflight needs no token", "OPTIONS", "https://app.example", "POST", 204, http.Header{
+			"Access-Control-Allow-Origin": {"https://app.example"}, "Access-Control-Allow-Methods": {"GET,POST"},
+			"Access-Control-Allow-Headers": {"authorization"}, "Access-Control-Max-Age": {"60"}, "Access-Control-Allow-Credentials": {"true"},
+		}},
+		{"an origin by its scheme", "OPTIONS", "http://any.example", "GET", 204, http.Header{"Access-Control-Allow-Origin": {"http://any.example"}}},
+		{"another origin gets no leave", "OPTIONS", "https://evil.example", "POST", 204, http.Header{"Access-Control-Allow-Origin": nil}},
+		{"OPTIONS without a question is a request like any", "OPTIONS", "https://app.example", "", 404, nil},
+		{"errors can be read too", "GET", "https://app.example", "", 401, http.Header{
+			"Access-Control-Allow-Origin": {"https://app.example"}, "Access-Control-Expose-Headers": {"etag"},
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := httptest.NewRequestWithContext(t.Context(), test.method, "/", http.NoBody)
+			r.Header.Set("Origin", test.origin)
+			if test.asks != "" {
+				r.Header.Set("Access-Control-Request-Method", test.asks)
+			}
+			recorder := httptest.NewRecorder()
+			g.ServeHTTP(recorder, r)
+			if recorder.Code != test.status {
+				t.Errorf("status %d, want %d", recorder.Code, test.status)
+			}
+			for name, want := range test.want {
+				if diff := cmp.Diff(want, recorder.Header()[name]); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", name, diff)
+				}
+			}
+		})
+	}
+}
+
+func mustKey(t *testing.T) *rsa.PrivateKey {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func mustSign(t *testing.T, keys oneKey, id string, claims jwt.MapClaims) string {
+	t.Helper()
+	token := jwt.NewWithClaims(jwt.SigningMethodRS256, claims)
+	token.Header["kid"] = id
+	signed, err := token.SignedString(keys.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signed
+}
+
+func mustSignSecret(t *testing.T, claims jwt.MapClaims) string {
+	t.Helper()
+	signed, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte("secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signed
+}

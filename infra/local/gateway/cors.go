@@ -1,0 +1,86 @@
+package gateway
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rethread/rethread/infra/samtemplate"
+)
+
+// cors answers preflight requests and marks answers, in place of the functions.
+// A nil one does nothing: what functions say about CORS then gets through.
+type cors struct{ config samtemplate.CORS }
+
+func newCORS(config *samtemplate.CORS) *cors {
+	if config == nil {
+		return nil
+	}
+	return &cors{config: *config}
+}
+
+// WithCORS lays an API's CORS configuration around a handler that is no part of
+// the API.
+func WithCORS(config *samtemplate.CORS, next http.Handler) http.Handler {
+	c := newCORS(config)
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if c.preflight(rw, r) {
+			return
+		}
+		c.allow(rw.Header(), r)
+		next.ServeHTTP(rw, r)
+	})
+}
+
+// preflight answers a preflight request, for whatever path.
+func (c *cors) preflight(rw http.ResponseWriter, r *http.Request) bool {
+	if c == nil || r.Method != http.MethodOptions || r.Header.Get("Origin") == "" ||
+		r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	header := rw.Header()
+	if c.allow(header, r) {
+		header.Del("Access-Control-Expose-Headers")
+		setList(header, "Access-Control-Allow-Methods", c.config.AllowMethods)
+		setList(header, "Access-Control-Allow-Headers", c.config.AllowHeaders)
+		if c.config.MaxAge != 0 {
+			header.Set("Access-Control-Max-Age", strconv.Itoa(c.config.MaxAge))
+		}
+	}
+	rw.WriteHeader(http.StatusNoContent)
+	return true
+}
+
+// allow tells the browser that the origin may read the answer, if it may.
+func (c *cors) allow(header http.Header, r *http.Request) bool {
+	if c == nil {
+		return false
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" || !c.allowed(origin) {
+		return false
+	}
+	if slices.Contains(c.config.AllowOrigins, "*") {
+		origin = "*"
+	}
+	header.Set("Access-Control-Allow-Origin", origin)
+	setList(header, "Access-Control-Expose-Headers", c.config.ExposeHeaders)
+	if c.config.AllowCredentials {
+		header.Set("Access-Control-Allow-Credentials", "true")
+	}
+	return true
+}
+
+func (c *cors) allowed(origin string) bool {
+	scheme, _, _ := strings.Cut(origin, "://")
+	return slices.ContainsFunc(c.config.AllowOrigins, func(allowed string) bool {
+		return allowed == "*" || allowed == scheme+"://*" || strings.EqualFold(allowed, origin)
+	})
+}
+
+func setList(header http.Header, name string, values []string) {
+	if len(values) > 0 {
+		header.Set(name, strings.Join(values, ","))
+	}
+}

@@ -1,0 +1,133 @@
+package gateway
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// commonLogTime is how request contexts write times.
+const commonLogTime = "02/Jan/2006:15:04:05 -0700"
+
+func (g *Gateway) requestContext(r *http.Request, id string, m match, claims jwt.MapClaims) events.APIGatewayV2HTTPRequestContext {
+	ctx := newRequestContext(r, id)
+	ctx.RouteKey, ctx.Stage = m.route.key(), g.opts.API.Stage
+	ctx.APIID, ctx.AccountID = g.opts.API.LogicalID, g.opts.Account
+	if claims != nil {
+		ctx.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{
+			JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{
+				Claims: claimTexts(claims), Scopes: m.route.Scopes,
+			},
+		}
+	}
+	return ctx
+}
+
+func newRequestContext(r *http.Request, id string) events.APIGatewayV2HTTPRequestContext {
+	now := time.Now().UTC()
+	domain := hostName(r.Host)
+	prefix, _, _ := strings.Cut(domain, ".")
+	return events.APIGatewayV2HTTPRequestContext{
+		RequestID: id, DomainName: domain, DomainPrefix: prefix,
+		Time: now.Format(commonLogTime), TimeEpoch: now.UnixMilli(),
+		HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{
+			Method: r.Method, Path: r.URL.Path, Protocol: r.Proto,
+			SourceIP: hostName(r.RemoteAddr), UserAgent: r.UserAgent(),
+		},
+	}
+}
+
+// buildEvent makes the event of payload format 2.0: names of headers in lower
+// case, values that repeat joined by commas, cookies apart, the path decoded and
+// the query not.
+func buildEvent(
+	r *http.Request, body []byte, ctx events.APIGatewayV2HTTPRequestContext, parameters map[string]string,
+) ([]byte, error) {
+	event := events.APIGatewayV2HTTPRequest{
+		Version: "2.0", RouteKey: ctx.RouteKey, RawPath: r.URL.Path, RawQueryString: r.URL.RawQuery,
+		Headers: headers(r, len(body)), QueryStringParameters: query(r.URL.RawQuery),
+		PathParameters: parameters, RequestContext: ctx,
+	}
+	for _, cookie := range r.Header.Values("Cookie") {
+		for part := range strings.SplitSeq(cookie, ";") {
+			event.Cookies = append(event.Cookies, strings.TrimSpace(part))
+		}
+	}
+	if isText(r.Header, body) {
+		event.Body = string(body)
+	} else {
+		event.Body, event.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
+	}
+	payload, err := json.Marshal(event)
+	if err != nil {
+		return nil, fmt.Errorf("build event: %w", err)
+	}
+	return payload, nil
+}
+
+func headers(r *http.Request, bodyBytes int) map[string]string {
+	out := map[string]string{
+		"host": r.Host, "content-length": strconv.Itoa(bodyBytes),
+		"x-forwarded-for": hostName(r.RemoteAddr), "x-forwarded-proto": "http",
+	}
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		out["x-forwarded-port"] = port
+	}
+	for name, values := range r.Header {
+		switch name = strings.ToLower(name); name {
+		case "cookie", "connection", "keep-alive", "transfer-encoding", "upgrade":
+		default:
+			out[name] = strings.Join(values, ",")
+		}
+	}
+	return out
+}
+
+// query decodes the parameters; pairs that cannot be decoded stay in the raw
+// query alone.
+func query(raw string) map[string]string {
+	values, _ := url.ParseQuery(raw) // returns what it could read
+	out := map[string]string{}
+	for name, list := range values {
+		out[name] = strings.Join(list, ",")
+	}
+	return out
+}
+
+// isText says whether a body goes into the event as it is.
+func isText(header http.Header, body []byte) bool {
+	if len(body) == 0 {
+		return true
+	}
+	if header.Get("Content-Encoding") != "" || !utf8.Valid(body) {
+		return false
+	}
+	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+	if err != nil {
+		return false
+	}
+	switch kind {
+	case "application/json", "application/javascript", "application/xml":
+		return true
+	default:
+		return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
+	}
+}
+
+func hostName(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return address
+}

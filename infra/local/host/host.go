@@ -1,0 +1,170 @@
+// Package host runs the system of template.yaml on this machine: its table in
+// DynamoDB Local, its functions' own binaries, its HTTP API and its schedules.
+// What the template lacks is missing here too.
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
+	"github.com/rethread/rethread/infra/local/identity"
+	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/infra/samtemplate"
+)
+
+const (
+	account           = "000000000000"
+	audience          = "rethread"
+	shutdownGrace     = 3 * time.Second
+	readHeaderTimeout = 10 * time.Second
+)
+
+var (
+	errEngineGone   = errors.New("DynamoDB Local has ended by itself")
+	errAddressTaken = errors.New("cannot listen")
+)
+
+// Options say what to run and where.
+type Options struct {
+	// Root of the repository, around which the other paths are found.
+	Root string
+	// Template, Bin and Data are the template, the folder of the functions'
+	// binaries and the folder of the data; an empty Data means in memory.
+	Template, Bin, Data string
+	// HTTPAddress to listen on; port 0 means a free one.
+	HTTPAddress string
+	// DynamoDBEndpoint is an engine that runs already; empty means to start one.
+	DynamoDBEndpoint string
+	// LogLevel for the functions; empty means the template's default.
+	LogLevel string
+	// Output gets the access log and what functions print.
+	Output io.Writer
+	Log    *slog.Logger
+}
+
+// Source feeds functions from something other than HTTP: the clock, a table's
+// stream. It runs beside the gateway until ctx ends.
+type Source interface {
+	Run(ctx context.Context) error
+}
+
+// System is what Start has started.
+type System struct {
+	opts     Options
+	template *samtemplate.Template
+	listener net.Listener
+	address  string
+	engine   *dynamodblocal.Engine
+	database string
+	issuer   *identity.Issuer
+	lambdas  *lambda.Host
+	server   *http.Server
+	sources  []Source
+	running  sync.WaitGroup
+	cancel   context.CancelFunc
+	failed   chan error
+}
+
+// Start runs everything and returns when requests are answered. It outlives ctx;
+// Close ends it.
+func Start(ctx context.Context, opts Options) (*System, error) {
+	s := &System{opts: opts, failed: make(chan error, 1)}
+	for _, step := range []func(context.Context) error{
+		s.listen, s.load, s.startEngine, s.makeTables, s.startFunctions, s.startSources, s.startGateway,
+	} {
+		if err := step(ctx); err != nil {
+			s.Close() //nolint:contextcheck // cleaning up must not end with ctx
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// URL is the base address of the HTTP API.
+func (s *System) URL() string { return "http://" + s.address }
+
+// LambdaEndpoint is where Lambda's Invoke API answers.
+func (s *System) LambdaEndpoint() string { return s.lambdas.Endpoint() }
+
+// DynamoDBEndpoint is where the table's engine answers.
+func (s *System) DynamoDBEndpoint() string { return s.database }
+
+// Token returns a token of that user.
+func (s *System) Token(userID string) (string, error) { return s.issuer.Token(userID, 0) }
+
+// Wait blocks until ctx ends, which is no error, or until a part has failed.
+func (s *System) Wait(ctx context.Context) error {
+	var ended <-chan struct{}
+	if s.engine != nil {
+		ended = s.engine.Done()
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-s.failed:
+		return err
+	case <-ended:
+		return errEngineGone
+	}
+}
+
+// Close ends everything, what depends on others first.
+func (s *System) Close() {
+	if s.server != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), shutdownGrace)
+		defer cancel()
+		if err := s.server.Shutdown(ctx); err != nil {
+			_ = s.server.Close() // who still waits is cut off
+		}
+	}
+	if s.listener != nil {
+		_ = s.listener.Close() // closed already when the server ran
+	}
+	if s.cancel != nil {
+		s.cancel()
+	}
+	if s.lambdas != nil {
+		s.lambdas.Close()
+	}
+	s.running.Wait()
+	if s.engine != nil {
+		s.engine.Stop()
+	}
+}
+
+// fail reports the first failure of a part to Wait.
+func (s *System) fail(err error) {
+	select {
+	case s.failed <- err:
+	default:
+	}
+}
+
+// listen takes the address before anything slow is started.
+func (s *System) listen(ctx context.Context) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.opts.HTTPAddress)
+	if err != nil {
+		return fmt.Errorf("%w on %s: stop the program that uses it, or choose another address with -http or "+
+			"RETHREAD_HTTP_ADDR: %w", errAddressTaken, s.opts.HTTPAddress, err)
+	}
+	s.listener, s.address = listener, publicAddress(listener.Addr())
+	return nil
+}
+
+// publicAddress is how this machine reaches a listener, on whatever interfaces
+// it listens.
+func publicAddress(address net.Addr) string {
+	tcp, ok := address.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return address.String()
+	}
+	return fmt.Sprintf("127.0.0.1:%d", tcp.Port)
+}

@@ -1,0 +1,165 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
+	"github.com/rethread/rethread/infra/local/identity"
+	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/infra/local/schedule"
+	"github.com/rethread/rethread/infra/local/table"
+	"github.com/rethread/rethread/infra/samtemplate"
+)
+
+const devPrefix = "/dev"
+
+var (
+	errNotBuilt    = errors.New("functions are not built: run `make build`")
+	errUnsupported = errors.New("the template has what cannot run here yet")
+)
+
+// load reads the template, with the addresses and the issuer of this machine as
+// its parameters, and checks that every function is built.
+func (s *System) load(_ context.Context) error {
+	issuer, err := identity.New(s.URL()+devPrefix, audience, s.path(s.opts.Data), time.Now)
+	if err != nil {
+		return err
+	}
+	parameters := map[string]string{"JwtIssuer": s.URL() + devPrefix, "JwtAudience": audience}
+	if s.opts.LogLevel != "" {
+		parameters["LogLevel"] = s.opts.LogLevel
+	}
+	template, err := samtemplate.Load(s.path(s.opts.Template), samtemplate.Options{
+		Parameters: parameters, Region: table.Region, Account: account,
+	})
+	if err != nil {
+		return err
+	}
+	s.issuer, s.template = issuer, template
+	return s.check()
+}
+
+func (s *System) check() error {
+	if len(s.template.HTTPAPIs) != 1 {
+		return fmt.Errorf("%w: %d HTTP APIs, not one", errUnsupported, len(s.template.HTTPAPIs))
+	}
+	if len(s.template.WebSocketAPIs) > 0 {
+		return fmt.Errorf("%w: a WebSocket API", errUnsupported)
+	}
+	var missing []string
+	for _, f := range s.template.Functions {
+		if len(f.Streams) > 0 {
+			return fmt.Errorf("%w: function %s reads a stream", errUnsupported, f.LogicalID)
+		}
+		if binary := s.binary(f); !isFile(binary) {
+			missing = append(missing, binary)
+		}
+	}
+	if missing != nil {
+		return fmt.Errorf("%w; missing: %s", errNotBuilt, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+func (s *System) startEngine(ctx context.Context) error {
+	if s.opts.DynamoDBEndpoint != "" {
+		s.database = s.opts.DynamoDBEndpoint
+		return nil
+	}
+	engine, err := dynamodblocal.Start(ctx, dynamodblocal.Options{
+		DataDir: s.path(s.opts.Data), Root: s.opts.Root, Log: s.opts.Log,
+	})
+	if err != nil {
+		return err
+	}
+	s.engine, s.database = engine, engine.Endpoint()
+	return nil
+}
+
+func (s *System) makeTables(ctx context.Context) error {
+	client := table.NewClient(s.database)
+	for _, definition := range s.template.Tables {
+		if _, err := table.Ensure(ctx, client, definition); err != nil {
+			return fmt.Errorf("DynamoDB at %s: %w", s.database, err)
+		}
+	}
+	return nil
+}
+
+func (s *System) startFunctions(ctx context.Context) error {
+	var definitions []lambda.Definition
+	for _, f := range s.template.Functions {
+		definitions = append(definitions, lambda.Definition{Function: f, Binary: s.binary(f)})
+	}
+	lambdas, err := lambda.Start(ctx, lambda.Options{
+		Functions: definitions, Region: table.Region, Account: account,
+		Environment: map[string]string{
+			"AWS_ENDPOINT_URL_DYNAMODB":         s.database,
+			"AWS_ENDPOINT_URL_DYNAMODB_STREAMS": s.database,
+		},
+		Output: s.opts.Output, Log: s.opts.Log,
+	})
+	s.lambdas = lambdas
+	return err
+}
+
+func (s *System) startSources(ctx context.Context) error {
+	schedules, err := schedule.New(schedule.Options{
+		Functions: s.template.Functions, Invoker: s.lambdas, Region: table.Region, Account: account, After: time.After,
+	})
+	if err != nil {
+		return err
+	}
+	s.sources = append(s.sources, schedules)
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.cancel = cancel
+	for _, source := range s.sources {
+		s.running.Go(func() {
+			if err := source.Run(running); err != nil && running.Err() == nil {
+				s.fail(err)
+			}
+		})
+	}
+	return nil
+}
+
+func (s *System) startGateway(_ context.Context) error {
+	handler, err := s.handler()
+	if err != nil {
+		return err
+	}
+	s.server = &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout}
+	s.running.Go(func() {
+		if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			s.fail(fmt.Errorf("serve HTTP: %w", err))
+		}
+	})
+	return nil
+}
+
+// binary is where the build leaves a function: functions/<name>/ becomes
+// <bin>/<name>/bootstrap.
+func (s *System) binary(f samtemplate.Function) string {
+	return filepath.Join(s.path(s.opts.Bin), path.Base(f.CodeURI), "bootstrap")
+}
+
+// path finds a relative path under the root; an empty one stays empty.
+func (s *System) path(name string) string {
+	if name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(s.opts.Root, name)
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}

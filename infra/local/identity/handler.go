@@ -1,0 +1,58 @@
+package identity
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+const (
+	maxRequestBytes = 64 << 10
+	// longestLife keeps a requested number of seconds within time.Duration.
+	longestLife = 10 * 365 * 24 * 3600
+)
+
+// Handler serves the issuer under prefix: POST prefix/token gives tokens, and
+// whoever verifies them finds the key by OpenID discovery.
+func (i *Issuer) Handler(prefix string) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST "+prefix+"/token", i.serveToken)
+	mux.HandleFunc("GET "+prefix+"/.well-known/openid-configuration", func(rw http.ResponseWriter, _ *http.Request) {
+		answer(rw, http.StatusOK, map[string]any{
+			"issuer": i.url, "jwks_uri": i.url + "/.well-known/jwks.json",
+			"id_token_signing_alg_values_supported": []string{"RS256"},
+		})
+	})
+	mux.HandleFunc("GET "+prefix+"/.well-known/jwks.json", func(rw http.ResponseWriter, _ *http.Request) {
+		answer(rw, http.StatusOK, i.JWKS())
+	})
+	return mux
+}
+
+type tokenRequest struct {
+	UserID    string `json:"user_id"`
+	ExpiresIn int64  `json:"expires_in"` // seconds; negative for a token that has expired
+}
+
+func (i *Issuer) serveToken(rw http.ResponseWriter, r *http.Request) {
+	var req tokenRequest
+	err := json.NewDecoder(http.MaxBytesReader(rw, r.Body, maxRequestBytes)).Decode(&req)
+	if err != nil || req.UserID == "" || req.ExpiresIn > longestLife || req.ExpiresIn < -longestLife {
+		answer(rw, http.StatusBadRequest, map[string]string{
+			"message": `send {"user_id": "alice"}, with "expires_in" in seconds if a day will not do`,
+		})
+		return
+	}
+	token, err := i.Token(req.UserID, time.Duration(req.ExpiresIn)*time.Second)
+	if err != nil {
+		answer(rw, http.StatusInternalServerError, map[string]string{"message": "the token could not be signed"})
+		return
+	}
+	answer(rw, http.StatusOK, map[string]string{"token": token})
+}
+
+func answer(rw http.ResponseWriter, status int, body any) {
+	rw.Header().Set("Content-Type", "application/json")
+	rw.WriteHeader(status)
+	_ = json.NewEncoder(rw).Encode(body) // a caller that is gone needs no answer
+}

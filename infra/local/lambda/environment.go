@@ -1,0 +1,55 @@
+package lambda
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// environment is what Lambda sets, then what the template asks for, then what
+// the host adds so that the SDK's clients stay on this machine. Nothing of the
+// host's own environment gets through.
+func (w *worker) environment() []string {
+	f, opts := w.pool.Function, w.pool.host.opts
+	vars := map[string]string{
+		"AWS_ACCESS_KEY_ID":               "local",
+		"AWS_SECRET_ACCESS_KEY":           "local",
+		"AWS_SESSION_TOKEN":               "local",
+		"AWS_REGION":                      opts.Region,
+		"AWS_DEFAULT_REGION":              opts.Region,
+		"AWS_EC2_METADATA_DISABLED":       "true",
+		"AWS_LAMBDA_FUNCTION_NAME":        f.Name,
+		"AWS_LAMBDA_FUNCTION_VERSION":     "$LATEST",
+		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": strconv.Itoa(f.MemoryMB),
+		"AWS_LAMBDA_INITIALIZATION_TYPE":  "on-demand",
+		"AWS_LAMBDA_LOG_GROUP_NAME":       "/aws/lambda/" + f.Name,
+		"AWS_LAMBDA_LOG_STREAM_NAME":      w.id,
+		"AWS_LAMBDA_RUNTIME_API":          w.pool.host.address + "/" + w.id,
+		"AWS_XRAY_CONTEXT_MISSING":        "LOG_ERROR",
+		"LAMBDA_TASK_ROOT":                filepath.Dir(w.pool.Binary),
+		"LAMBDA_RUNTIME_DIR":              filepath.Dir(w.pool.Binary),
+		"LANG":                            "en_US.UTF-8",
+		"PATH":                            "/usr/local/bin:/usr/bin:/bin",
+		"TZ":                              ":UTC",
+		"_HANDLER":                        f.Handler,
+	}
+	if f.LogFormat != "" {
+		vars["AWS_LAMBDA_LOG_FORMAT"] = f.LogFormat
+	}
+	if f.LogLevel != "" {
+		vars["AWS_LAMBDA_LOG_LEVEL"] = f.LogLevel
+	}
+	maps.Copy(vars, f.Environment)
+	maps.Copy(vars, opts.Environment)
+	var environment []string
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		environment = append(environment, name+"="+vars[name])
+	}
+	return environment
+}
+
+func (h *Host) arn(name string) string {
+	return fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", h.opts.Region, h.opts.Account, name)
+}

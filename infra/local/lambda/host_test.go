@@ -1,0 +1,297 @@
+package lambda_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/infra/samtemplate"
+)
+
+type answer struct {
+	PID       int               `json:"pid"`
+	RequestID string            `json:"request_id"`
+	ARN       string            `json:"arn"`
+	Deadline  int64             `json:"deadline"`
+	Env       map[string]string `json:"env"`
+}
+
+func TestInvoke(t *testing.T) {
+	host, _ := mustHost(t, function("probe", time.Second))
+	t.Run("a function sees what Lambda tells it", func(t *testing.T) {
+		result := mustInvoke(t, host, "probe", `{}`)
+		got := mustAnswer(t, result)
+		if !result.Cold || got.RequestID != result.RequestID {
+			t.Errorf("cold %v, request id %s, want %s", result.Cold, got.RequestID, result.RequestID)
+		}
+		if want := "arn:aws:lambda:us-east-1:000000000000:function:probe"; got.ARN != want {
+			t.Errorf("arn %s, want %s", got.ARN, want)
+		}
+		if left := time.Until(time.UnixMilli(got.Deadline)); left > time.Second || left < 0 {
+			t.Errorf("deadline in %s, want within the second", left)
+		}
+		for name, want := range map[string]string{
+			"AWS_LAMBDA_FUNCTION_NAME": "probe", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256", "AWS_REGION": "us-east-1",
+			"FROM_TEMPLATE": "yes", "FROM_HOST": "yes", "_HANDLER": "bootstrap", "HOME": "",
+		} {
+			if got.Env[name] != want {
+				t.Errorf("%s is %q, want %q", name, got.Env[name], want)
+			}
+		}
+	})
+	t.Run("the next request finds the same process warm", func(t *testing.T) {
+		first, second := mustInvoke(t, host, "probe", `{}`), mustInvoke(t, host, "probe", `{}`)
+		if second.Cold || mustAnswer(t, first).PID != mustAnswer(t, second).PID {
+			t.Error("another process answered")
+		}
+	})
+	t.Run("requests at once get a process each", func(t *testing.T) {
+		pids := map[int]bool{}
+		var mu sync.Mutex
+		var group sync.WaitGroup
+		for range 4 {
+			group.Go(func() {
+				result, err := host.Invoke(t.Context(), "probe", []byte(`{"do":"sleep","ms":300}`))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				var got answer
+				if err := json.Unmarshal(result.Payload, &got); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				pids[got.PID] = true
+			})
+		}
+		group.Wait()
+		if len(pids) != 4 {
+			t.Errorf("%d processes answered, want 4", len(pids))
+		}
+	})
+	t.Run("an unknown function is an error", func(t *testing.T) {
+		if _, err := host.Invoke(t.Context(), "none", nil); !errors.Is(err, lambda.ErrNoFunction) {
+			t.Errorf("got %v, want ErrNoFunction", err)
+		}
+	})
+	t.Run("a caller that gives up is let go", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		_, err := host.Invoke(ctx, "probe", []byte(`{"do":"sleep","ms":500}`))
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want the deadline", err)
+		}
+		mustAnswer(t, mustInvoke(t, host, "probe", `{}`))
+	})
+}
+
+func TestFailures(t *testing.T) {
+	broken := function("broken", time.Second)
+	broken.Environment = map[string]string{"FAIL_INIT": "yes"}
+	missing := function("missing", time.Second)
+	missing.Binary = filepath.Join(t.TempDir(), "bootstrap")
+	host, _ := mustHost(t, function("probe", 2*time.Second), broken, missing)
+	for _, test := range []struct{ name, function, payload, want string }{
+		{"its own error", "probe", `{"do":"fail"}`, `"errorMessage":"asked to fail","errorType":"errorString"`},
+		{"a panic", "probe", `{"do":"panic"}`, `"errorMessage":"asked to panic"`},
+		{"an exit", "probe", `{"do":"exit"}`, `"errorType":"Runtime.ExitError".*exit status 7`},
+		{"no end in time", "probe", `{"do":"sleep","ms":5000}`, `"errorMessage":"\S+Z \S+ Task timed out after 2.00 seconds"`},
+		{"a response over 6 MB", "probe", `{"bytes":6300000}`, `Function.ResponseSizeTooLarge.*6291556 bytes`},
+		{"an exit before the first request", "broken", `{}`, `Runtime.ExitError.*exit status 3`},
+		{"no binary", "missing", `{}`, `Runtime.InvalidEntrypoint.*no such file`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			result := mustInvoke(t, host, test.function, test.payload)
+			if result.FunctionError != "Unhandled" || !regexp.MustCompile(test.want).Match(result.Payload) {
+				t.Errorf("%s: %s, want %s", result.FunctionError, result.Payload, test.want)
+			}
+			if test.function == "probe" {
+				mustAnswer(t, mustInvoke(t, host, "probe", `{}`))
+			}
+		})
+	}
+	t.Run("a request over 6 MB is refused", func(t *testing.T) {
+		_, err := host.Invoke(t.Context(), "probe", make([]byte, lambda.MaxRequestBytes+1))
+		if !errors.Is(err, lambda.ErrRequestTooLarge) {
+			t.Errorf("got %v, want ErrRequestTooLarge", err)
+		}
+	})
+}
+
+func TestReservedConcurrency(t *testing.T) {
+	one := 1
+	limited := function("limited", time.Second)
+	limited.Reserved = &one
+	host, _ := mustHost(t, limited)
+	var group sync.WaitGroup
+	begun := make(chan struct{})
+	group.Go(func() {
+		close(begun)
+		if _, err := host.Invoke(t.Context(), "limited", []byte(`{"do":"sleep","ms":600}`)); err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+	deadline := time.Now().Add(500 * time.Millisecond)
+	for { // the first one counts from the moment it was handed in
+		_, err := host.Invoke(t.Context(), "limited", []byte(`{}`))
+		if errors.Is(err, lambda.ErrThrottled) {
+			break
+		}
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("got %v, want ErrThrottled", err)
+		}
+	}
+	group.Wait()
+	mustAnswer(t, mustInvoke(t, host, "limited", `{}`))
+}
+
+func TestStream(t *testing.T) {
+	host, _ := mustHost(t, function("probe", 5*time.Second))
+	prelude := `{"statusCode":201,"headers":{"Content-Type":"text/event-stream"},"cookies":["a=b"]}` + strings.Repeat("\x00", 8)
+	t.Run("the first bytes come before the last are there", func(t *testing.T) {
+		result := mustInvoke(t, host, "probe", `{"do":"stream","chunk":"first","ms":1000,"bytes":3}`)
+		if result.Stream == nil || result.Stream.ContentType != lambda.TypeHTTPStream {
+			t.Fatalf("not a stream: %s", result.Payload)
+		}
+		began := time.Now()
+		head := make([]byte, len(prelude)+len("first"))
+		if _, err := io.ReadFull(result.Stream.Body, head); err != nil {
+			t.Fatal(err)
+		}
+		if waited := time.Since(began); waited > 800*time.Millisecond {
+			t.Errorf("the first chunk took %s", waited)
+		}
+		rest, err := io.ReadAll(result.Stream.Body)
+		if got, want := string(head)+string(rest), prelude+"firstyyy"; err != nil || got != want {
+			t.Errorf("got %q (%v), want %q", got, err, want)
+		}
+	})
+	t.Run("a failure midway ends the reading with it", func(t *testing.T) {
+		result := mustInvoke(t, host, "probe", `{"do":"stream-fail","chunk":"first"}`)
+		_, err := io.ReadAll(result.Stream.Body)
+		var failed *lambda.StreamError
+		if !errors.As(err, &failed) || failed.Message != "asked to fail midway" {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("a reader that goes away does not hold the function up", func(t *testing.T) {
+		result := mustInvoke(t, host, "probe", `{"do":"stream","chunk":"first","bytes":1000000}`)
+		if err := result.Stream.Body.Close(); err != nil {
+			t.Fatal(err)
+		}
+		mustAnswer(t, mustInvoke(t, host, "probe", `{}`))
+	})
+	t.Run("a stream past the function's time breaks off", func(t *testing.T) {
+		short, _ := mustHost(t, function("short", 300*time.Millisecond))
+		result := mustInvoke(t, short, "short", `{"do":"stream","chunk":"first","ms":5000}`)
+		if _, err := io.ReadAll(result.Stream.Body); err == nil {
+			t.Error("it ended as if it were whole")
+		}
+	})
+	t.Run("a stream of more than 200 MB breaks off", func(t *testing.T) {
+		result := mustInvoke(t, host, "probe", `{"do":"stream","chunk":"x","bytes":209715200}`)
+		n, err := io.Copy(io.Discard, result.Stream.Body)
+		var failed *lambda.StreamError
+		if !errors.As(err, &failed) || failed.Type != "Function.ResponseSizeTooLarge" {
+			t.Errorf("after %d bytes: %v", n, err)
+		}
+	})
+}
+
+func TestOutput(t *testing.T) {
+	host, output := mustHost(t, talking())
+	mustInvoke(t, host, "talking", `{}`)
+	host.Close()
+	if want := "talking  a line of the function\n"; !strings.Contains(output.String(), want) {
+		t.Errorf("output %q, want %q", output.String(), want)
+	}
+	if _, err := host.Invoke(t.Context(), "talking", []byte(`{}`)); !errors.Is(err, lambda.ErrClosed) {
+		t.Errorf("after Close: %v, want ErrClosed", err)
+	}
+}
+
+func function(name string, timeout time.Duration) lambda.Definition {
+	return lambda.Definition{Function: samtemplate.Function{
+		LogicalID: name, Name: name, Handler: "bootstrap", Timeout: timeout, MemoryMB: 256,
+		Environment: map[string]string{"FROM_TEMPLATE": "yes"},
+	}}
+}
+
+// output is a buffer that several goroutines may use.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+func mustHost(t *testing.T, functions ...lambda.Definition) (*lambda.Host, *output) {
+	t.Helper()
+	binary := mustBuild(t)
+	for i := range functions {
+		if functions[i].Binary == "" {
+			functions[i].Binary = binary
+		}
+	}
+	out := &output{}
+	host, err := lambda.Start(t.Context(), lambda.Options{
+		Functions: functions, Region: "us-east-1", Account: "000000000000",
+		Environment: map[string]string{"FROM_HOST": "yes"}, Output: out, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(host.Close)
+	return host, out
+}
+
+func mustBuild(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "bootstrap")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags=lambda.norpc", "-o", binary, "./testdata/probe").CombinedOutput()
+	if err != nil {
+		t.Fatalf("build the probe: %v\n%s", err, out)
+	}
+	return binary
+}
+
+func mustInvoke(t *testing.T, host *lambda.Host, name, payload string) *lambda.Result {
+	t.Helper()
+	result, err := host.Invoke(t.Context(), name, []byte(payload))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func mustAnswer(t *testing.T, result *lambda.Result) answer {
+	t.Helper()
+	var got answer
+	if err := json.Unmarshal(result.Payload, &got); err != nil || result.FunctionError != "" || got.PID == 0 {
+		t.Fatalf("no answer but %s: %s", result.FunctionError, result.Payload)
+	}
+	return got
+}

@@ -1,0 +1,117 @@
+package lambda
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+)
+
+const runtimePrefix = "/{worker}/2018-06-01/runtime"
+
+func (h *Host) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+runtimePrefix+"/invocation/next", h.forWorker(serveNext))
+	mux.HandleFunc("POST "+runtimePrefix+"/invocation/{id}/response", h.forWorker(serveResponse))
+	mux.HandleFunc("POST "+runtimePrefix+"/invocation/{id}/error", h.forWorker(serveError))
+	mux.HandleFunc("POST "+runtimePrefix+"/init/error", h.forWorker(serveInitError))
+	mux.HandleFunc("POST /2015-03-31/functions/{name}/invocations", h.serveInvoke)
+	return mux
+}
+
+func (h *Host) forWorker(serve func(http.ResponseWriter, *http.Request, *worker)) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		found, ok := h.workers.Load(r.PathValue("worker"))
+		if !ok {
+			answerFailure(rw, http.StatusForbidden, "InvalidRequest", "unknown worker")
+			return
+		}
+		serve(rw, r, found.(*worker)) // only workers are stored
+	}
+}
+
+func serveNext(rw http.ResponseWriter, r *http.Request, w *worker) {
+	w.finish()
+	inv := w.pool.next(r.Context(), w)
+	if inv == nil {
+		return // nobody listens any more
+	}
+	w.take(inv)
+	w.describe(inv, rw.Header())
+	_, _ = rw.Write(inv.payload) // a worker that is gone is buried by its own goroutine
+}
+
+func serveResponse(rw http.ResponseWriter, r *http.Request, w *worker) {
+	inv := w.serving(r.PathValue("id"))
+	if inv == nil {
+		answerFailure(rw, http.StatusBadRequest, "InvalidRequestID", "Invalid request ID")
+		return
+	}
+	if contentType := r.Header.Get("Content-Type"); isStream(contentType) {
+		serveStream(rw, r, inv, contentType)
+		return
+	}
+	payload, err := io.ReadAll(io.LimitReader(r.Body, MaxResponseBytes+1))
+	switch {
+	case err != nil:
+		answerFailure(rw, http.StatusBadRequest, "InvalidRequest", "the response broke off")
+	case len(payload) > MaxResponseBytes:
+		inv.settle(responseTooLarge(MaxResponseBytes).result())
+		answerFailure(rw, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "Exceeded maximum allowed payload size.")
+	default:
+		inv.settle(&Result{Payload: payload})
+		accept(rw)
+	}
+}
+
+func serveStream(rw http.ResponseWriter, r *http.Request, inv *invocation, contentType string) {
+	reader, writer := io.Pipe()
+	if !inv.settle(&Result{Stream: &Stream{ContentType: contentType, Body: reader}}) {
+		_ = reader.Close()
+	}
+	var failed *StreamError
+	if errors.As(forward(r, writer), &failed) && failed.Type == "Function.ResponseSizeTooLarge" {
+		answerFailure(rw, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", failed.Message)
+		return
+	}
+	accept(rw)
+}
+
+func serveError(rw http.ResponseWriter, r *http.Request, w *worker) {
+	inv := w.serving(r.PathValue("id"))
+	if inv == nil {
+		answerFailure(rw, http.StatusBadRequest, "InvalidRequestID", "Invalid request ID")
+		return
+	}
+	inv.settle(readFailure(r))
+	accept(rw)
+}
+
+func serveInitError(rw http.ResponseWriter, r *http.Request, w *worker) {
+	result := readFailure(r)
+	w.mu.Lock()
+	w.initError = result
+	w.mu.Unlock()
+	accept(rw)
+}
+
+// readFailure takes the runtime's description as it is: callers see it unchanged.
+func readFailure(r *http.Request) *Result {
+	payload, err := io.ReadAll(io.LimitReader(r.Body, MaxResponseBytes))
+	if err != nil || len(payload) == 0 {
+		return failure{Type: r.Header.Get(trailerErrorType), Message: "the function failed without a description"}.result()
+	}
+	return &Result{Payload: payload, FunctionError: unhandled}
+}
+
+func accept(rw http.ResponseWriter) {
+	rw.Header().Set("Content-Type", "application/json")
+	rw.WriteHeader(http.StatusAccepted)
+	_, _ = io.WriteString(rw, `{"status":"OK"}`) // a worker that is gone needs no answer
+}
+
+func answerFailure(rw http.ResponseWriter, status int, kind, message string) {
+	rw.Header().Set("Content-Type", "application/json")
+	rw.WriteHeader(status)
+	_ = json.NewEncoder(rw).Encode(failure{Type: kind, Message: message}) // as above
+}

@@ -1,0 +1,96 @@
+// Command local runs the whole system on this machine, as template.yaml
+// describes it: `make run`, or go run ./infra/local after `make build`.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/rethread/rethread/infra/local/host"
+	"github.com/rethread/rethread/infra/local/repo"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+	default:
+		_, _ = fmt.Fprintln(os.Stderr, "rethread:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	opts, err := readOptions(args, out)
+	if err != nil {
+		return err
+	}
+	system, err := host.Start(ctx, opts)
+	if err != nil {
+		return err
+	}
+	defer system.Close() //nolint:contextcheck // it is called because ctx has ended
+	greet(out, system, opts)
+	return system.Wait(ctx)
+}
+
+func readOptions(args []string, out io.Writer) (host.Options, error) {
+	opts := host.Options{
+		DynamoDBEndpoint: os.Getenv("DYNAMODB_ENDPOINT"),
+		LogLevel:         os.Getenv("LOG_LEVEL"),
+		Output:           out,
+		Log:              slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	}
+	flags := flag.NewFlagSet("local", flag.ContinueOnError)
+	flags.StringVar(&opts.HTTPAddress, "http", env("RETHREAD_HTTP_ADDR", "127.0.0.1:3000"), "address of the HTTP API")
+	flags.StringVar(&opts.Data, "data", "build/dynamodb-data", "folder of the data; empty means in memory")
+	flags.StringVar(&opts.Bin, "bin", "build/functions", "folder of the functions' binaries")
+	flags.StringVar(&opts.Template, "template", "template.yaml", "the template to run")
+	flags.StringVar(&opts.Root, "root", "", "root of the repository, found from the working directory unless given")
+	_ = flags.String("ws", env("RETHREAD_WS_ADDR", "127.0.0.1:3001"), "address of the WebSocket API, kept for when the template has one")
+	if err := flags.Parse(args); err != nil {
+		return opts, err
+	}
+	var err error
+	if opts.Root == "" {
+		opts.Root, err = repo.Root("")
+	}
+	return opts, err
+}
+
+func env(name, otherwise string) string {
+	if value := os.Getenv(name); value != "" {
+		return value
+	}
+	return otherwise
+}
+
+func greet(out io.Writer, system *host.System, opts host.Options) {
+	data := opts.Data + " (make clean removes it)"
+	if opts.Data == "" {
+		data = "in memory"
+	}
+	if opts.DynamoDBEndpoint != "" {
+		data = "in the engine that DYNAMODB_ENDPOINT names"
+	}
+	_, _ = fmt.Fprintf(out, `
+Rethread answers on %[1]s (Ctrl-C stops it)
+  data      %[2]s
+  dynamodb  %[3]s
+  lambda    %[4]s
+
+Try it:
+  TOKEN=$(curl -s %[1]s/dev/token -d '{"user_id": "alice"}' | sed 's/.*"token":"\([^"]*\)".*/\1/')
+  curl -s %[1]s/api/v1/sessions -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"name": "first"}'
+
+`, system.URL(), data, system.DynamoDBEndpoint(), system.LambdaEndpoint())
+}

@@ -1,0 +1,289 @@
+package main_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const startTimeout = 60 * time.Second
+
+func TestLocal(t *testing.T) {
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "functions")
+	program := mustBuild(t, ".", filepath.Join(dir, "local"))
+	mustBuild(t, "./testdata/notes", filepath.Join(bin, "notes", "bootstrap"))
+	data := filepath.Join(dir, "data")
+	arguments := []string{"-http", "127.0.0.1:0", "-template", mustAbs(t, "testdata/template.yaml"), "-bin", bin, "-data", data}
+
+	system := mustStart(t, program, arguments...)
+	alice := mustToken(t, system, `{"user_id": "alice"}`)
+	t.Run("a request goes through gateway, function and table", func(t *testing.T) {
+		wantAnswer(t, system, "PUT", "/notes/one", alice, "hello", 204, "")
+		wantAnswer(t, system, "GET", "/notes/one", alice, "", 200, "hello")
+	})
+	t.Run("another user is another user", func(t *testing.T) {
+		wantAnswer(t, system, "GET", "/notes/one", mustToken(t, system, `{"user_id": "bob"}`), "", 404, "")
+	})
+	t.Run("what the gateway refuses itself", func(t *testing.T) {
+		wantAnswer(t, system, "GET", "/notes/one", "", "", 401, `{"message":"Unauthorized"}`)
+		expired := mustToken(t, system, `{"user_id": "alice", "expires_in": -1}`)
+		wantAnswer(t, system, "GET", "/notes/one", expired, "", 401, `{"message":"Unauthorized"}`)
+		wantAnswer(t, system, "GET", "/nothing", alice, "", 404, `{"message":"Not Found"}`)
+	})
+	t.Run("a function's own address streams", func(t *testing.T) {
+		req := mustRequest(t, system, "GET", "/", "", "")
+		req.Host = "notesfunction.lambda-url.localhost"
+		got := mustDo(t, req)
+		if kind := got.header.Get("Content-Type"); kind != "text/event-stream" || got.length != -1 {
+			t.Errorf("content type %q, length %d", kind, got.length)
+		}
+		if got.body != "line 0\nline 1\nline 2\n" {
+			t.Errorf("body %q", got.body)
+		}
+	})
+	t.Run("each request is a line", func(t *testing.T) {
+		for _, want := range []string{
+			`POST /dev/token 200 gateway \d+ms -`,
+			`\d\d:\d\d:\d\d\.\d{3} PUT /notes/one 204 NotesFunction \d+ms cold`,
+			`GET /notes/one 200 NotesFunction \d+ms warm`, `GET /nothing 404 gateway \d+ms -`,
+		} {
+			if !regexp.MustCompile(want).MatchString(system.output.String()) {
+				t.Errorf("no line %s in\n%s", want, system.output)
+			}
+		}
+	})
+	t.Run("its folder is held against a second one", func(t *testing.T) {
+		wantFailure(t, program, arguments, "in use by another engine")
+	})
+	t.Run("its port too", func(t *testing.T) {
+		taken := append([]string{}, arguments...)
+		taken[1] = strings.TrimPrefix(system.url, "http://")
+		wantFailure(t, program, taken, "stop the program that uses it, or choose another address with -http")
+	})
+	t.Run("Ctrl-C stops everything", func(t *testing.T) {
+		endpoint := system.database
+		system.mustStop(t)
+		if answers(t, endpoint) {
+			t.Error("the engine is still there")
+		}
+	})
+	t.Run("a restart keeps data and tokens", func(t *testing.T) {
+		arguments[1] = strings.TrimPrefix(system.url, "http://")
+		again := mustStart(t, program, arguments...)
+		wantAnswer(t, again, "GET", "/notes/one", alice, "", 200, "hello")
+	})
+	t.Run("a killed host leaves no engine behind", func(t *testing.T) {
+		killed := mustStart(t, program, "-http", "127.0.0.1:0", "-template", arguments[3], "-bin", bin, "-data", "")
+		killed.stopped = true
+		if err := killed.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = killed.cmd.Wait() // killed, as asked for
+		deadline := time.Now().Add(startTimeout)
+		for answers(t, killed.database) {
+			if time.Now().After(deadline) {
+				t.Fatal("the engine still answers")
+			}
+		}
+	})
+	t.Run("functions that are not built are named", func(t *testing.T) {
+		wantFailure(t, program, append(arguments, "-bin", dir), "run `make build`; missing: .*/notes/bootstrap")
+	})
+	t.Run("a template that is not there is named", func(t *testing.T) {
+		wantFailure(t, program, append(arguments, "-http", "127.0.0.1:0", "-template", "none.yaml"), "none.yaml: no such file")
+	})
+}
+
+// local is a running program.
+type local struct {
+	cmd      *exec.Cmd
+	url      string
+	database string
+	output   *output
+	stopped  bool
+}
+
+// output collects what the program prints.
+type output struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (o *output) add(line string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.text.WriteString(line + "\n")
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// mustStart returns once the program has said where it answers.
+func mustStart(t *testing.T, program string, arguments ...string) *local {
+	t.Helper()
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), program, arguments...)
+	cmd.Stderr = os.Stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	l := &local{cmd: cmd, output: &output{}}
+	t.Cleanup(func() { l.mustStop(t) })
+	lines := make(chan string, 1000)
+	go func() {
+		defer close(lines)
+		for scanner := bufio.NewScanner(stdout); scanner.Scan(); {
+			l.output.add(scanner.Text())
+			lines <- scanner.Text()
+		}
+	}()
+	timeout := time.After(startTimeout)
+	for {
+		select {
+		case line, open := <-lines:
+			if !open {
+				t.Fatal("it ended before it was ready")
+			}
+			words := strings.Fields(line)
+			switch {
+			case strings.HasPrefix(line, "Rethread answers on "):
+				l.url = words[3]
+			case len(words) == 2 && words[0] == "dynamodb":
+				l.database = words[1]
+				return l
+			}
+		case <-timeout:
+			t.Fatalf("not ready after %s:\n%s", startTimeout, l.output)
+		}
+	}
+}
+
+func (l *local) mustStop(t *testing.T) {
+	t.Helper()
+	if l.stopped {
+		return
+	}
+	l.stopped = true
+	if err := l.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Error(err)
+	}
+	if err := l.cmd.Wait(); err != nil {
+		t.Errorf("it did not stop in order: %v", err)
+	}
+}
+
+// wantFailure runs the program, which must end with status 1 and say why.
+func wantFailure(t *testing.T, program string, arguments []string, reason string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, program, arguments...).CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		t.Fatalf("got %v, want exit status 1:\n%s", err, out)
+	}
+	if !regexp.MustCompile(reason).Match(out) {
+		t.Errorf("it says %q, want %s", out, reason)
+	}
+}
+
+// answers says whether something listens there.
+func answers(t *testing.T, url string) bool {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+	if err != nil {
+		return false
+	}
+	return conn.Close() == nil
+}
+
+func mustToken(t *testing.T, l *local, request string) string {
+	t.Helper()
+	var answer struct{ Token string }
+	got := mustDo(t, mustRequest(t, l, "POST", "/dev/token", "", request))
+	if err := json.Unmarshal([]byte(got.body), &answer); err != nil {
+		t.Fatal(err)
+	}
+	return answer.Token
+}
+
+func wantAnswer(t *testing.T, l *local, method, path, token, body string, status int, want string) {
+	t.Helper()
+	got := mustDo(t, mustRequest(t, l, method, path, token, body))
+	if got.status != status || got.body != want {
+		t.Errorf("%s %s: %d %q, want %d %q", method, path, got.status, got.body, status, want)
+	}
+}
+
+func mustRequest(t *testing.T, l *local, method, path, token, body string) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, l.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "text/plain")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	return req
+}
+
+// reply is a response that was read to its end.
+type reply struct {
+	status int
+	header http.Header
+	length int64
+	body   string
+}
+
+func mustDo(t *testing.T, req *http.Request) reply {
+	t.Helper()
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply{resp.StatusCode, resp.Header, resp.ContentLength, string(body)}
+}
+
+func mustBuild(t *testing.T, source, target string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags=lambda.norpc", "-o", target, source).CombinedOutput()
+	if err != nil {
+		t.Fatalf("build %s: %v\n%s", source, err, out)
+	}
+	return target
+}
+
+func mustAbs(t *testing.T, path string) string {
+	t.Helper()
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abs
+}

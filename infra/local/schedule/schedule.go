@@ -1,0 +1,116 @@
+// Package schedule invokes functions at the times that the template sets, as
+// Amazon EventBridge does.
+package schedule
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/infra/samtemplate"
+)
+
+// ErrExpression says that a schedule's expression is not understood.
+var ErrExpression = errors.New("only rate(…) schedules run here")
+
+// Invoker runs a function in the background.
+type Invoker interface {
+	InvokeAsync(function string, payload []byte)
+}
+
+// Options are what schedules need.
+type Options struct {
+	Functions []samtemplate.Function
+	Invoker   Invoker
+	Region    string
+	Account   string
+	// After is the clock: it sends once when the time has passed.
+	After func(time.Duration) <-chan time.Time
+}
+
+// Source feeds functions by the clock.
+type Source struct {
+	opts    Options
+	entries []entry
+}
+
+type entry struct {
+	function string
+	interval time.Duration
+	samtemplate.Schedule
+}
+
+// New reads the functions' schedules.
+func New(opts Options) (*Source, error) {
+	s := &Source{opts: opts}
+	for _, function := range opts.Functions {
+		for _, schedule := range function.Schedules {
+			if !schedule.Enabled {
+				continue
+			}
+			interval, err := parseRate(schedule.Expression)
+			if err != nil {
+				return nil, fmt.Errorf("schedule %s of %s: %w", schedule.Name, function.LogicalID, err)
+			}
+			s.entries = append(s.entries, entry{function.LogicalID, interval, schedule})
+		}
+	}
+	return s, nil
+}
+
+// Run invokes until ctx ends. As with EventBridge, the first time comes when the
+// first interval has passed.
+func (s *Source) Run(ctx context.Context) error {
+	var group sync.WaitGroup
+	for _, e := range s.entries {
+		group.Go(func() { s.repeat(ctx, e) })
+	}
+	group.Wait()
+	return nil
+}
+
+func (s *Source) repeat(ctx context.Context, e entry) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-s.opts.After(e.interval):
+			s.opts.Invoker.InvokeAsync(e.function, s.event(e, now))
+		}
+	}
+}
+
+// event is the schedule's own input, or EventBridge's scheduled event.
+func (s *Source) event(e entry, now time.Time) []byte {
+	if e.Input != "" {
+		return []byte(e.Input)
+	}
+	rule := fmt.Sprintf("arn:aws:events:%s:%s:rule/%s%s", s.opts.Region, s.opts.Account, e.function, e.Name)
+	payload, _ := json.Marshal(map[string]any{ // texts always marshal
+		"version": "0", "id": uuid.NewString(), "detail-type": "Scheduled Event", "source": "aws.events",
+		"account": s.opts.Account, "time": now.UTC().Format(time.RFC3339), "region": s.opts.Region,
+		"resources": []string{rule}, "detail": map[string]any{},
+	})
+	return payload
+}
+
+// parseRate reads rate(5 minutes).
+func parseRate(expression string) (time.Duration, error) {
+	parts := regexp.MustCompile(`^rate\((\d+) (minute|hour|day)s?\)$`).FindStringSubmatch(expression)
+	if parts == nil {
+		return 0, fmt.Errorf("%w, not %s", ErrExpression, expression)
+	}
+	count, err := strconv.Atoi(parts[1])
+	if err != nil || count < 1 {
+		return 0, fmt.Errorf("%w, not %s", ErrExpression, expression)
+	}
+	unit := map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[parts[2]]
+	return time.Duration(count) * unit, nil
+}

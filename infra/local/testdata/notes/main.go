@@ -1,0 +1,84 @@
+// Command notes is a function for the local host's tests: it keeps notes in the
+// table, and streams when it is called at its own address.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+func main() {
+	cfg, err := config.LoadDefaultConfig(context.Background())
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	notes := &notes{client: dynamodb.NewFromConfig(cfg), table: os.Getenv("TABLE_NAME")}
+	lambda.Start(notes.handle)
+}
+
+type notes struct {
+	client *dynamodb.Client
+	table  string
+}
+
+func (n *notes) handle(ctx context.Context, e events.APIGatewayV2HTTPRequest) (any, error) {
+	switch {
+	case e.RouteKey == "$default":
+		return n.stream(), nil
+	case e.RequestContext.HTTP.Method == http.MethodPut:
+		return n.put(ctx, key(e), e.Body)
+	default:
+		return n.get(ctx, key(e))
+	}
+}
+
+func key(e events.APIGatewayV2HTTPRequest) map[string]types.AttributeValue {
+	owner := e.RequestContext.Authorizer.JWT.Claims["sub"]
+	return map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: owner + "/" + e.PathParameters["id"]},
+	}
+}
+
+func (n *notes) put(ctx context.Context, item map[string]types.AttributeValue, text string) (any, error) {
+	item["text"] = &types.AttributeValueMemberS{Value: text}
+	if _, err := n.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &n.table, Item: item}); err != nil {
+		return nil, err
+	}
+	return events.APIGatewayV2HTTPResponse{StatusCode: http.StatusNoContent}, nil
+}
+
+func (n *notes) get(ctx context.Context, key map[string]types.AttributeValue) (any, error) {
+	out, err := n.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &n.table, Key: key})
+	if err != nil {
+		return nil, err
+	}
+	text, ok := out.Item["text"].(*types.AttributeValueMemberS)
+	if !ok {
+		return events.APIGatewayV2HTTPResponse{StatusCode: http.StatusNotFound}, nil
+	}
+	return events.APIGatewayV2HTTPResponse{StatusCode: http.StatusOK, Body: text.Value}, nil
+}
+
+// stream answers bit by bit.
+func (n *notes) stream() any {
+	reader, writer := io.Pipe()
+	go func() {
+		for i := range 3 {
+			_, _ = fmt.Fprintf(writer, "line %d\n", i)
+		}
+		_ = writer.Close()
+	}()
+	return &events.LambdaFunctionURLStreamingResponse{
+		StatusCode: http.StatusOK, Headers: map[string]string{"Content-Type": "text/event-stream"}, Body: reader,
+	}
+}
