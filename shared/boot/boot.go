@@ -57,8 +57,15 @@ func newDeps(ctx context.Context) (Deps, error) {
 	}
 	return Deps{
 		Log:   log,
-		Store: dynamostore.New(dynamodb.NewFromConfig(cfg), table, dynamostore.WithLogger(log)),
+		Store: dynamostore.New(dynamodb.NewFromConfig(cfg, engineOptions), table, dynamostore.WithLogger(log)),
 	}, nil
+}
+
+// engineOptions eases the client where it talks to another engine than AWS's:
+// DynamoDB Local sends no right checksum with a failed condition, over which
+// the client would drop the connection.
+func engineOptions(o *dynamodb.Options) {
+	o.DisableValidateResponseChecksum = o.BaseEndpoint != nil
 }
 
 func newLogger(level string) (*slog.Logger, error) {
