@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/rethread/rethread/infra/bench/cost"
@@ -57,13 +58,12 @@ func run(ctx context.Context, out io.Writer) error {
 		}
 		rows = append(rows, measured...)
 	}
-	return print(out, rows)
+	return report(out, rows)
 }
 
-// print writes the table, an operation's histories together.
-func print(out io.Writer, rows []cost.Row) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "operation\tturns before\twrite units\tat most\tread units\tat most\trequests")
+// report writes the table, an operation's histories together.
+func report(out io.Writer, rows []cost.Row) error {
+	lines := []string{"operation\tturns before\twrite units\tat most\tread units\tat most\trequests"}
 	var order []string
 	byName := map[string][]cost.Row{}
 	for _, r := range rows {
@@ -75,10 +75,14 @@ func print(out io.Writer, rows []cost.Row) error {
 	dear := false
 	for _, name := range order {
 		for _, r := range byName[name] {
-			fmt.Fprintf(w, "%s\t%d\t%v\t%s\t%v\t%s\t%d\n", name, r.History,
-				r.Usage.Writes, bound(r.MaxWrites), r.Usage.Reads, bound(r.MaxReads), r.Usage.Requests)
+			lines = append(lines, fmt.Sprintf("%s\t%d\t%v\t%s\t%v\t%s\t%d", name, r.History,
+				r.Usage.Writes, bound(r.MaxWrites), r.Usage.Reads, bound(r.MaxReads), r.Usage.Requests))
 			dear = dear || !r.OK()
 		}
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil {
+		return err
 	}
 	if err := w.Flush(); err != nil {
 		return err

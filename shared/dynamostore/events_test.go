@@ -116,6 +116,11 @@ func TestEvents_of_others(t *testing.T) {
 			t.Errorf("append to %s: %v", name, err)
 		}
 	}
+	mustCreate(t, s, bob, "his", nil)
+	mustAppend(t, s, bob, "his", event(t, "", "i", "his own"))
+	if got := len(mustEvents(t, s, bob, "his", session.EventQuery{})); got != 1 {
+		t.Errorf("%d events of his own, want 1", got)
+	}
 	if got := len(mustEvents(t, s, alice, "hers", session.EventQuery{})); got != 0 {
 		t.Errorf("%d events after refused appends", got)
 	}

@@ -72,8 +72,6 @@ func feedbackTimeKey(user, id string) key { return key{"FI#" + user, id} }
 
 func entrySK(position int64) string { return prefixEntry + pad(position) }
 
-func entryKey(log string, position int64) key { return key{logPK(log), entrySK(position)} }
-
 func taskKey(log string, position int64, id string) key {
 	return key{logPK(log), prefixTask + pad(position) + "#" + id}
 }

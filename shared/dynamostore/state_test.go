@@ -21,7 +21,7 @@ func TestState(t *testing.T) {
 	mustCreate(t, s, alice, "one", session.Delta{
 		"count": []byte("0"), "user:lang": []byte(`"en"`), "app:v": []byte("1"), "temp:x": []byte("1"), "gone": []byte("null"),
 	})
-	mustAppend(t, s, alice, "one", stateEvent(t, "i", map[string]any{
+	mustAppend(t, s, alice, "one", stateEvent(t, "i2", map[string]any{
 		"count": nil, "user:lang": "fr", "nested": map[string]any{"a": nil}, "temp:y": 2, "zero": 0,
 	}))
 	mustCreate(t, s, alice, "two", nil)

@@ -10,7 +10,7 @@ import (
 // that are stored must be no easier to compress than what people write.
 //
 //go:embed sentences.txt
-var sentences string //nolint:gochecknoglobals // embedded, never written
+var sentences string
 
 func question(n int) string { return prose(n, 300) }
 
