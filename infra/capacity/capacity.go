@@ -72,11 +72,10 @@ func ask(input any) {
 }
 
 // usageOf reads the consumed capacity of an answer. Which kind of unit it is
-// depends on the operation alone. DynamoDB Local reports half of what a
-// transaction costs on AWS.
+// depends on the operation alone.
 func usageOf(input, output any) Usage {
 	units := unitsOf(output)
-	switch input.(type) {
+	switch in := input.(type) {
 	case *dynamodb.GetItemInput, *dynamodb.BatchGetItemInput, *dynamodb.QueryInput, *dynamodb.ScanInput:
 		return Usage{Reads: units}
 	case *dynamodb.TransactGetItemsInput:
@@ -84,7 +83,7 @@ func usageOf(input, output any) Usage {
 	case *dynamodb.PutItemInput, *dynamodb.UpdateItemInput, *dynamodb.DeleteItemInput, *dynamodb.BatchWriteItemInput:
 		return Usage{Writes: units}
 	case *dynamodb.TransactWriteItemsInput:
-		return Usage{Writes: 2 * units}
+		return Usage{Writes: transactionUnits(in)}
 	default:
 		panic(fmt.Sprintf("the capacity of %T is not accounted for", input))
 	}
