@@ -36,7 +36,7 @@ func (s *Store) Create(ctx context.Context, n session.New) (session.Session, err
 		GPK: activityPK(n.UserID), GSK: activitySK(now, n.ID),
 	}
 	for {
-		at, err := s.create(ctx, h, n.State.Stored())
+		at, err := s.create(ctx, h, n.State.Stored().Values())
 		if !errors.Is(err, errTaken) {
 			if err != nil {
 				return session.Session{}, fmt.Errorf("create session %s: %w", n.ID, err)

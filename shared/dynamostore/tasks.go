@@ -14,8 +14,8 @@ import (
 	"github.com/rethread/rethread/shared/task"
 )
 
-// taskPointer says where in the log a task stands. It is written first, so it
-// decides which of two first saves created the task.
+// taskPointer says where in the log a task stands. It is written before the
+// task.
 type taskPointer struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
@@ -90,8 +90,7 @@ func (s *Store) save(ctx context.Context, h *header, t task.Save) (task.Task, bo
 		}
 		return task.Task{}, false, err
 	}
-	saved, err := s.updateTask(ctx, h, t, &p)
-	return saved, false, err
+	return s.updateTask(ctx, h, t, &p)
 }
 
 func (s *Store) createTask(ctx context.Context, h *header, t task.Save) (task.Task, bool, error) {
@@ -113,8 +112,7 @@ func (s *Store) createTask(ctx context.Context, h *header, t task.Save) (task.Ta
 	if err := s.put(ctx, p, condition{expression: ifAbsent}, nil); err != nil {
 		return task.Task{}, false, err
 	}
-	saved, err := s.updateTask(ctx, h, t, &p)
-	return saved, true, err
+	return s.updateTask(ctx, h, t, &p)
 }
 
 // place gives the invocations that a save names for the first time their
@@ -206,18 +204,21 @@ func (s *Store) takePlaces(ctx context.Context, h *header, taskID string, invoca
 	return first, nil
 }
 
-// updateTask writes the task at its place.
-func (s *Store) updateTask(ctx context.Context, h *header, t task.Save, p *taskPointer) (task.Task, error) {
+// updateTask writes the task at its place. Whoever writes it there first has
+// created it.
+func (s *Store) updateTask(
+	ctx context.Context, h *header, t task.Save, p *taskPointer,
+) (saved task.Task, created bool, err error) {
 	var old taskItem
 	found, err := s.get(ctx, p.taskKey(), &old)
 	if err != nil {
-		return task.Task{}, err
+		return task.Task{}, false, err
 	}
 	content := taskBody{UserMessage: t.Task.UserMessage, Bubbles: t.Task.Bubbles, Metadata: t.Task.Metadata}
 	if found && (content.UserMessage == nil || content.Metadata == nil) {
 		var kept taskBody
 		if err := s.unpack(ctx, p.PK, old.body, &kept); err != nil {
-			return task.Task{}, err
+			return task.Task{}, false, err
 		}
 		if content.UserMessage == nil {
 			content.UserMessage = kept.UserMessage
@@ -228,12 +229,15 @@ func (s *Store) updateTask(ctx context.Context, h *header, t task.Save, p *taskP
 	}
 	next := taskItem{
 		PK: p.PK, SK: p.taskKey().sk, Version: old.Version + 1,
-		Created: p.Created, Updated: max(s.millis(), old.Updated),
+		Created: p.Created, Updated: p.Created,
+	}
+	if found {
+		next.Updated = max(s.millis(), old.Updated)
 	}
 	if err := s.putTask(ctx, p, &old, found, &next, content); err != nil {
-		return task.Task{}, err
+		return task.Task{}, false, err
 	}
-	return content.task(h.id(), p.id(), &next), nil
+	return content.task(h.id(), p.id(), &next), !found, nil
 }
 
 // putTask replaces one version of a task by the next.

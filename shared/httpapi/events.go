@@ -160,7 +160,7 @@ func (c *call) eventQuery(id string) (session.EventQuery, pages, error) {
 	if err != nil {
 		return fail(err)
 	}
-	after, err := params.integer("after", 0, maxInteger, 0)
+	after, err := params.integer("after", 0, session.MaxInteger, 0)
 	if err != nil {
 		return fail(err)
 	}

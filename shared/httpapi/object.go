@@ -4,16 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/session"
 )
-
-// maxInteger is the largest integer that every JSON reader keeps exactly.
-const maxInteger = 1<<53 - 1
 
 // object reads the members of a JSON object one by one. Names match exactly,
 // null is a wrong type unless a method says otherwise, and every fault names
@@ -114,15 +109,10 @@ func (o object) integer(name string) (*int64, error) {
 	if !ok {
 		return nil, nil
 	}
-	text := string(bytes.TrimSpace(raw))
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return &n, nil
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > maxInteger {
+	n, ok := session.Integer(raw)
+	if !ok {
 		return nil, malformed(o.pointer(name), "must be an integer")
 	}
-	n := int64(f)
 	return &n, nil
 }
 

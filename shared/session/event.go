@@ -124,15 +124,9 @@ func (e *Event) takeActions(pointer string) error {
 			return fault.Field(fault.Malformed, pointer+"/state_delta", "must be an object")
 		}
 	}
-	if d := members["artifact_delta"]; !IsNull(d) {
-		if json.Unmarshal(d, &actions.ArtifactDelta) != nil {
-			return fault.Field(fault.Malformed, pointer+"/artifact_delta", "must map names to versions")
-		}
-	}
-	for name, version := range actions.ArtifactDelta {
-		if version < 0 {
-			return fault.Field(fault.Invalid, pointer+"/artifact_delta/"+EscapePointer(name), "must not be negative")
-		}
+	var err error
+	if actions.ArtifactDelta, err = parseVersions(members["artifact_delta"], pointer+"/artifact_delta"); err != nil {
+		return err
 	}
 	if err := actions.StateDelta.Validate(pointer + "/state_delta"); err != nil {
 		return err
@@ -141,12 +135,32 @@ func (e *Event) takeActions(pointer string) error {
 	if len(e.StateDelta) == len(actions.StateDelta) {
 		return nil
 	}
-	var err error
 	if members["state_delta"], err = json.Marshal(e.StateDelta); err != nil {
 		return fmt.Errorf("state delta without temporary keys: %w", err)
 	}
 	e.Fields["actions"], err = json.Marshal(members)
 	return err
+}
+
+func parseVersions(raw json.RawMessage, pointer string) (map[string]int64, error) {
+	if IsNull(raw) {
+		return nil, nil
+	}
+	var members map[string]json.RawMessage
+	if !isObject(raw) || json.Unmarshal(raw, &members) != nil {
+		return nil, fault.Field(fault.Malformed, pointer, "must map names to versions")
+	}
+	out := make(map[string]int64, len(members))
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		version, ok := Integer(members[name])
+		if at := pointer + "/" + EscapePointer(name); !ok {
+			return nil, fault.Field(fault.Malformed, at, "must be an integer")
+		} else if version < 0 {
+			return nil, fault.Field(fault.Invalid, at, "must not be negative")
+		}
+		out[name] = version
+	}
+	return out, nil
 }
 
 // SameAs reports whether two events have the same content, whatever the order

@@ -80,6 +80,17 @@ func (d Delta) Stored() Delta {
 	return out
 }
 
+// Values is the delta without the keys that it deletes.
+func (d Delta) Values() Delta {
+	out := make(Delta, len(d))
+	for key, v := range d {
+		if !IsNull(v) {
+			out[key] = v
+		}
+	}
+	return out
+}
+
 // In is the part of the delta that lies in a scope, with unprefixed keys.
 func (d Delta) In(scope Scope) Delta {
 	out := Delta{}

@@ -1,0 +1,72 @@
+// Package contract holds what goes over the wire to infra/openapi.yaml: a client
+// for tests that checks every request it sends and every response it gets.
+package contract
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+
+	"github.com/rethread/rethread/infra/local/repo"
+)
+
+// Spec is the API's description, loaded and found valid.
+type Spec struct {
+	doc    *openapi3.T
+	router routers.Router
+}
+
+// Route is one operation as the gateway would route it.
+type Route struct {
+	Method string
+	Path   string // with the base path: /api/v1/sessions/{session_id}
+}
+
+// Load reads infra/openapi.yaml of the repository that the working directory is
+// in, its examples checked as well.
+func Load(ctx context.Context) (*Spec, error) {
+	root, err := repo.Root("")
+	if err != nil {
+		return nil, fmt.Errorf("load the API's description: %w", err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromFile(filepath.Join(root, "infra", "openapi.yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("load the API's description: %w", err)
+	}
+	if err := doc.Validate(ctx, openapi3.EnableExamplesValidation(), openapi3.EnableSchemaFormatValidation()); err != nil {
+		return nil, fmt.Errorf("validate the API's description: %w", err)
+	}
+	router, err := gorillamux.NewRouter(doc)
+	if err != nil {
+		return nil, fmt.Errorf("route the API's description: %w", err)
+	}
+	return &Spec{doc: doc, router: router}, nil
+}
+
+// Routes lists every operation under each of its base paths.
+func (s *Spec) Routes() []Route {
+	var out []Route
+	for path, item := range s.doc.Paths.Map() {
+		servers := s.doc.Servers
+		if len(item.Servers) > 0 {
+			servers = item.Servers
+		}
+		for method := range item.Operations() {
+			for _, server := range servers {
+				out = append(out, Route{Method: method, Path: strings.TrimSuffix(server.URL, "/") + path})
+			}
+		}
+	}
+	return out
+}
+
+// find says which operation a request is for.
+func (s *Spec) find(req *http.Request) (*routers.Route, map[string]string, error) {
+	return s.router.FindRoute(req)
+}

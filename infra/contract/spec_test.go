@@ -1,0 +1,54 @@
+package contract_test
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/contract"
+	"github.com/rethread/rethread/infra/local/repo"
+	"github.com/rethread/rethread/infra/samtemplate"
+)
+
+func TestSpec(t *testing.T) {
+	spec, err := contract.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("describes the routes that the template deploys, and no others", func(t *testing.T) {
+		if diff := gocmp.Diff(mustTemplateRoutes(t), sorted(spec.Routes())); diff != "" {
+			t.Errorf("template.yaml (-) and infra/openapi.yaml (+) differ:\n%s", diff)
+		}
+	})
+}
+
+func mustTemplateRoutes(t *testing.T) []contract.Route {
+	t.Helper()
+	root, err := repo.Root("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, err := samtemplate.Load(filepath.Join(root, "template.yaml"), samtemplate.Options{
+		Parameters: map[string]string{"JwtIssuer": "https://issuer.example", "JwtAudience": "rethread"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var routes []contract.Route
+	for _, function := range template.Functions {
+		for _, r := range function.Routes {
+			routes = append(routes, contract.Route{Method: r.Method, Path: r.Path})
+		}
+	}
+	return sorted(routes)
+}
+
+func sorted(routes []contract.Route) []contract.Route {
+	slices.SortFunc(routes, func(a, b contract.Route) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method))
+	})
+	return routes
+}

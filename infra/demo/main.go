@@ -1,0 +1,77 @@
+// Command demo tells a short story through the API: two people ask, an agent
+// answers, and after a reload everything is there as it was. It uses the system
+// that RETHREAD_URL names, the one that runs on this machine, or starts its own.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/rethread/rethread/infra/e2e/host"
+	"github.com/rethread/rethread/infra/local/repo"
+)
+
+const usualURL = "http://127.0.0.1:3000"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Stdout, os.Getenv("RETHREAD_URL"))
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer, url string) (err error) {
+	switch {
+	case url != "":
+		if !host.Answers(ctx, url) {
+			return fmt.Errorf("RETHREAD_URL is %s, and nothing answers there: %w", url, errNoSystem)
+		}
+	case host.Answers(ctx, usualURL):
+		url = usualURL
+	default:
+		own, stop, startErr := start(ctx, out)
+		if startErr != nil {
+			return startErr
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+		url = own
+	}
+	p := &printer{out: out}
+	if err := tell(ctx, p, url); err != nil {
+		return err
+	}
+	return p.err
+}
+
+var errNoSystem = errors.New("start one with `make run`, or leave the variable empty")
+
+// start runs a system of the demo's own, with an empty database.
+func start(ctx context.Context, out io.Writer) (url string, stop func() error, err error) {
+	root, err := repo.Root("")
+	if err != nil {
+		return "", nil, err
+	}
+	data, err := os.MkdirTemp("", "rethread-demo-")
+	if err != nil {
+		return "", nil, fmt.Errorf("make a folder for the demo's data: %w", err)
+	}
+	if _, err := fmt.Fprintln(out, "Starting a system for the demo …"); err != nil {
+		return "", nil, err
+	}
+	log := &host.Tail{}
+	h, err := host.Start(ctx, host.Options{
+		Binary: filepath.Join(root, "build", "rethread-local"), Root: root, Data: data, Output: log,
+	})
+	if err != nil {
+		return "", nil, errors.Join(fmt.Errorf("%w\n%s", err, log), os.RemoveAll(data))
+	}
+	return h.URL, func() error { return errors.Join(h.Stop(), os.RemoveAll(data)) }, nil
+}

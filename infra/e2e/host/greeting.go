@@ -1,0 +1,44 @@
+package host
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"sync"
+)
+
+// greeting passes a host's output on and reads the addresses out of what it
+// says when it is ready.
+type greeting struct {
+	ready     chan struct{}
+	url       string // set when ready is closed, as is lambdaURL
+	lambdaURL string
+
+	mu   sync.Mutex
+	out  io.Writer
+	said []byte // until it is ready
+}
+
+var addresses = regexp.MustCompile(`Rethread answers on (http://\S+)[\s\S]*?\n  lambda +(http://\S+)\n`)
+
+func newGreeting(out io.Writer) *greeting {
+	if out == nil {
+		out = io.Discard
+	}
+	return &greeting{ready: make(chan struct{}), out: out}
+}
+
+// Write passes everything on.
+func (g *greeting) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.url == "" {
+		g.said = append(g.said, p...)
+		if m := addresses.FindSubmatch(g.said); m != nil {
+			g.url, g.lambdaURL = string(bytes.TrimSuffix(m[1], []byte("/"))), string(m[2])
+			g.said = nil
+			close(g.ready)
+		}
+	}
+	return g.out.Write(p)
+}

@@ -1,0 +1,125 @@
+// Package host starts the local system as a child process, waits until it
+// answers, and stops it again.
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// Options say what to start; Binary and Root must be given.
+type Options struct {
+	Binary string // the built infra/local
+	Root   string // of the repository
+	Data   string // folder of the database; empty means the host's default
+	Bin    string // folder of the functions' bootstraps; empty means the host's default
+	HTTP   string // address to listen on; empty means a free one
+	Output io.Writer
+}
+
+// Host is a running local system.
+type Host struct {
+	URL       string // of the HTTP API
+	LambdaURL string // of the Lambda invoke API
+	process   *os.Process
+	exited    chan struct{}
+	err       error // of the process, once exited is closed
+}
+
+const (
+	// startTime is long because a first start also fetches the database.
+	startTime = 5 * time.Minute
+	stopTime  = 20 * time.Second
+	// pipeTime is how long its own children may keep the output open after it.
+	pipeTime = 2 * time.Second
+)
+
+var errSilent = errors.New("the local host does not answer")
+
+// Start runs the local host and returns when it says that it is ready.
+func Start(ctx context.Context, opts Options) (*Host, error) {
+	if opts.HTTP == "" {
+		opts.HTTP = "127.0.0.1:0"
+	}
+	args := []string{"-root", opts.Root, "-http", opts.HTTP, "-ws", "127.0.0.1:0"}
+	if opts.Data != "" {
+		args = append(args, "-data", opts.Data)
+	}
+	if opts.Bin != "" {
+		args = append(args, "-bin", opts.Bin)
+	}
+	greeting := newGreeting(opts.Output)
+	// The caller's context ends the waiting; Stop ends the process, in order.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), opts.Binary, args...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = opts.Root, greeting, opts.Output
+	cmd.SysProcAttr = dieWithParent()
+	cmd.WaitDelay = pipeTime
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the local host: %w", err)
+	}
+	h := &Host{process: cmd.Process, exited: make(chan struct{})}
+	go func() {
+		h.err = cmd.Wait()
+		close(h.exited)
+	}()
+	if err := h.waitReady(ctx, greeting); err != nil {
+		return nil, errors.Join(fmt.Errorf("start the local host: %w", err), h.Stop())
+	}
+	return h, nil
+}
+
+func (h *Host) waitReady(ctx context.Context, greeting *greeting) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, startTime, errSilent)
+	defer cancel()
+	select {
+	case <-greeting.ready:
+		h.URL, h.LambdaURL = greeting.url, greeting.lambdaURL
+		return nil
+	case <-h.exited:
+		return fmt.Errorf("it ended at once: %w", errors.Join(errSilent, h.err))
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Answers reports whether a system answers at the address.
+func Answers(ctx context.Context, url string) bool {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/api/v1/sessions", nil)
+	if err != nil {
+		return false
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return false
+	}
+	// Without a token an API that is up says 401.
+	return res.Body.Close() == nil && res.StatusCode == http.StatusUnauthorized
+}
+
+// Stop interrupts the host as Ctrl-C does and waits until it has ended.
+func (h *Host) Stop() error {
+	select {
+	case <-h.exited:
+		return nil
+	default:
+	}
+	if err := h.process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("stop the local host: %w", err)
+	}
+	timeout := time.NewTimer(stopTime)
+	defer timeout.Stop()
+	select {
+	case <-h.exited:
+		return nil
+	case <-timeout.C:
+		err := h.process.Kill()
+		<-h.exited
+		return errors.Join(fmt.Errorf("stop the local host: it did not end within %s", stopTime), err)
+	}
+}

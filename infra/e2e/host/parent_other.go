@@ -1,0 +1,8 @@
+//go:build !linux
+
+package host
+
+import "syscall"
+
+// dieWithParent is what only Linux can promise.
+func dieWithParent() *syscall.SysProcAttr { return nil }

@@ -1,0 +1,89 @@
+package e2e_test
+
+import (
+	"testing"
+
+	"github.com/rethread/rethread/infra/e2e"
+)
+
+// TestSystem is the specification of the running system: one group of tests a
+// resource, all against one system with an empty database.
+func TestSystem(t *testing.T) {
+	sys := e2e.Start(t)
+	for _, group := range []struct {
+		name string
+		run  func(*testing.T, *e2e.System)
+	}{
+		{"samples", testSamples},
+		{"payloads", testPayloads},
+		{"demo", testDemo},
+		{"sessions", testSessions},
+		{"session lists", testSessionLists},
+		{"events", testEvents},
+		{"event lists", testEventLists},
+		{"racing writers", testRacingWriters},
+		{"state", testState},
+		{"tasks", testTasks},
+		{"task sizes", testTaskSizes},
+		{"messages", testMessages},
+		{"feedback", testFeedback},
+		{"identity", testIdentity},
+		{"bad input", testBadInput},
+		{"idempotency", testIdempotency},
+	} {
+		t.Run(group.name, func(t *testing.T) { group.run(t, sys) })
+	}
+}
+
+const api = "/api/v1"
+
+func sessionPath(id string) string { return api + "/sessions/" + id }
+
+// mustCreate creates a session and returns its path.
+func mustCreate(t *testing.T, u *e2e.User, body e2e.M) string {
+	t.Helper()
+	if body == nil {
+		body = e2e.M{}
+	}
+	return sessionPath(u.Post(api+"/sessions", body).Want(201).Str("data.id"))
+}
+
+// event is a minimal event of an invocation that says text.
+func event(invocation, text string) e2e.M {
+	return e2e.M{
+		"invocation_id": invocation, "author": "user",
+		"content": e2e.M{"role": "user", "parts": []e2e.M{{"text": text}}},
+	}
+}
+
+// mustAppend appends events and returns the answer.
+func mustAppend(t *testing.T, u *e2e.User, session string, events ...e2e.M) *e2e.Answer {
+	t.Helper()
+	return u.Post(session+"/events", e2e.M{"events": events}).Want(201)
+}
+
+// bubble is a message of a task.
+func bubble(id, kind, text string) e2e.M { return e2e.M{"id": id, "type": kind, "text": text} }
+
+// mustSave saves a task of one bubble.
+func mustSave(t *testing.T, u *e2e.User, session, task, text string) *e2e.Answer {
+	t.Helper()
+	return u.Post(session+"/tasks", e2e.M{
+		"task_id": task, "user_message": text, "message_bubbles": []e2e.M{bubble("m-"+task, "user", text)},
+	}).Want(200, 201)
+}
+
+// allPages follows a list to its end and returns every page.
+func allPages(t *testing.T, u *e2e.User, path string) []*e2e.Answer {
+	t.Helper()
+	var pages []*e2e.Answer
+	for path != "" {
+		if len(pages) > 2000 {
+			t.Fatalf("%s never ends", path)
+		}
+		page := u.Get(path).Want(200)
+		pages = append(pages, page)
+		path = page.Next()
+	}
+	return pages
+}

@@ -1,0 +1,70 @@
+// Command schemathesis tries a fresh local system with requests generated from
+// infra/openapi.yaml. How it does so is in schemathesis.toml beside it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/rethread/rethread/infra/e2e/host"
+	"github.com/rethread/rethread/infra/local/repo"
+)
+
+func main() {
+	program := flag.String("program", ".venv/bin/schemathesis", "the schemathesis program")
+	binary := flag.String("host", "build/rethread-local", "the built local host")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, *program, *binary, flag.Args())
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "contract test:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, program, binary string, extra []string) (err error) {
+	root, err := repo.Root("")
+	if err != nil {
+		return err
+	}
+	data, err := os.MkdirTemp("", "rethread-contract-")
+	if err != nil {
+		return fmt.Errorf("make a folder for the data: %w", err)
+	}
+	logFile, err := os.Create(filepath.Join(root, "build", "contract-test.log"))
+	if err != nil {
+		return fmt.Errorf("make a file for the host's log: %w", err)
+	}
+	h, err := host.Start(ctx, host.Options{Binary: binary, Root: root, Data: data, Output: logFile})
+	if err != nil {
+		return errors.Join(fmt.Errorf("%w (its log is in %s)", err, logFile.Name()), os.RemoveAll(data))
+	}
+	defer func() { err = errors.Join(err, h.Stop(), logFile.Close(), os.RemoveAll(data)) }()
+	token, err := host.Token(ctx, h.URL, "schemathesis")
+	if err != nil {
+		return err
+	}
+	if program, err = filepath.Abs(program); err != nil {
+		return fmt.Errorf("find schemathesis: %w", err)
+	}
+	here := filepath.Join(root, "infra", "tools", "schemathesis")
+	args := []string{
+		"--config-file", filepath.Join(here, "schemathesis.toml"),
+		"run", filepath.Join(root, "infra", "openapi.yaml"),
+		"--url", h.URL + "/api/v1", "--header", "Authorization: Bearer " + token,
+	}
+	cmd := exec.CommandContext(ctx, program, append(args, extra...)...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Join(root, "build"), os.Stdout, os.Stderr
+	cmd.Env = append(os.Environ(), "SCHEMATHESIS_HOOKS=hooks", "PYTHONPATH="+here)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("schemathesis found faults (the host's log is in %s): %w", logFile.Name(), err)
+	}
+	return nil
+}
