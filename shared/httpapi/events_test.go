@@ -100,7 +100,7 @@ func TestAppendEventsBadInput(t *testing.T) {
 		"actions of a wrong type":    {event(`"actions":[]`), "/events/1/actions", 400},
 		"state delta no object":      {event(`"actions":{"state_delta":[]}`), "/events/1/actions/state_delta", 400},
 		"state key without a name":   {event(`"actions":{"state_delta":{"app:":1}}`), "/events/1/actions/state_delta/app:", 422},
-		"artifact delta no versions": {event(`"actions":{"artifact_delta":{"f":"1"}}`), "/events/1/actions/artifact_delta", 400},
+		"artifact delta no versions": {event(`"actions":{"artifact_delta":{"f":"1"}}`), "/events/1/actions/artifact_delta/f", 400},
 		"artifact version negative":  {event(`"actions":{"artifact_delta":{"f/g":-1}}`), "/events/1/actions/artifact_delta/f~1g", 422},
 		"expected_seq no integer":    {`{"events":[` + ok + `],"expected_seq":0.5}`, "/expected_seq", 400},
 		"expected_seq a string":      {`{"events":[` + ok + `],"expected_seq":"0"}`, "/expected_seq", 400},

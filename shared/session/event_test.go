@@ -67,7 +67,7 @@ func TestParseEventRefuses(t *testing.T) {
 		"id with control":        {`{"id":"\u0085","invocation_id":"i","author":"a"}`, "/events/3/id", fault.Invalid},
 		"content no object":      {`{"invocation_id":"i","author":"a","content":[]}`, "/events/3/content", fault.Malformed},
 		"delta no object":        {`{"invocation_id":"i","author":"a","actions":{"state_delta":5}}`, "/events/3/actions/state_delta", fault.Malformed},
-		"artifacts no versions":  {`{"invocation_id":"i","author":"a","actions":{"artifact_delta":{"f":1.5}}}`, "/events/3/actions/artifact_delta", fault.Malformed},
+		"artifacts no versions":  {`{"invocation_id":"i","author":"a","actions":{"artifact_delta":{"f":1.5}}}`, "/events/3/actions/artifact_delta/f", fault.Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := session.ParseEvent(json.RawMessage(c.raw), "/events/3")
