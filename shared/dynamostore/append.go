@@ -55,7 +55,8 @@ type writer struct {
 	chosen  []int          // events with an id of the caller's
 	claimed map[string]bool
 
-	at head // every entry before it has been searched for the batch's ids
+	at        head // every entry before it has been searched for the batch's ids
+	tentative body // of the last try
 }
 
 func (s *Store) newWriter(h *header, events []session.Event) *writer {
@@ -111,6 +112,7 @@ func (w *writer) run(ctx context.Context) (int, error) {
 		if done, err := w.catchUp(ctx); err != nil || done {
 			return len(fresh), err
 		}
+		w.discardTentative(ctx)
 	}
 }
 
@@ -181,9 +183,7 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 		err = w.s.put(ctx, r.entry, condition{expression: ifAbsent}, nil)
 	}
 	if err != nil {
-		if cleanup := w.s.discard(ctx, r.PK, r.body); cleanup != nil {
-			w.s.log.WarnContext(ctx, "chunks of a lost append stay until the session goes", "error", cleanup)
-		}
+		w.tentative = r.body // it may have landed, and only its answer be lost
 		return err
 	}
 	if change != nil {
@@ -210,6 +210,15 @@ func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
 		return true, w.recognise(r)
 	})
 	return before > 0 && len(w.fresh()) == 0, err
+}
+
+// discardTentative removes the chunks of a try that was found not to be in the
+// log. Those of a try whose fate is unknown stay, and go with the session.
+func (w *writer) discardTentative(ctx context.Context) {
+	if err := w.s.discard(ctx, logPK(w.h.Log), w.tentative); err != nil {
+		w.s.log.WarnContext(ctx, "chunks of a lost append stay until the session goes", "error", err)
+	}
+	w.tentative = body{}
 }
 
 // recognise marks the batch's events that a record holds. An id that the

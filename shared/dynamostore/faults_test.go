@@ -3,7 +3,9 @@ package dynamostore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 
 	"github.com/rethread/rethread/infra/dynamotest"
 	"github.com/rethread/rethread/shared/dynamostore"
+	"github.com/rethread/rethread/shared/session"
 )
 
 // faultyStore is a store whose client has a middleware of the test's.
@@ -75,4 +78,25 @@ func staleReads(stack *middleware.Stack) error {
 		result.Items = kept
 		return out, metadata, nil
 	}), middleware.After)
+}
+
+// What continues in chunks stays whole when the answer to its write is lost.
+func TestChunks_when_answers_are_lost(t *testing.T) {
+	t.Parallel()
+	s := faultyStore(t, losingAnswers(0.5))
+	mustCreate(t, s, alice, "s", nil)
+	for n := range 6 {
+		var b strings.Builder
+		for range 20_000 {
+			b.WriteString(mustID(t))
+		}
+		mustAppend(t, s, alice, "s", event(t, "", "i", b.String()))
+		mustSave(t, s, "s", "t1", fmt.Sprintf(`[{"id":"m%d","type":"user","text":%q}]`, n, b.String()))
+		if _, err := s.Task(t.Context(), alice, "s", "t1"); err != nil {
+			t.Errorf("the task after save %d: %v", n, err)
+		}
+	}
+	if got := len(mustEvents(t, s, alice, "s", session.EventQuery{View: session.All})); got != 7 {
+		t.Errorf("%d entries, want 7", got)
+	}
 }

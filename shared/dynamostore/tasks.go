@@ -256,9 +256,21 @@ func (s *Store) putTask(
 	} else {
 		err = s.putFirst(ctx, p, next)
 	}
+	if errors.Is(err, errTaken) && next.Blob != "" {
+		var there taskItem
+		if _, err := s.get(ctx, key{next.PK, next.SK}, &there); err != nil {
+			return err
+		}
+		if there.Blob == next.Blob {
+			err = nil // it landed, and only the answer was lost
+		}
+	}
 	unused := old.body
-	if err != nil {
+	switch {
+	case errors.Is(err, errTaken):
 		unused = next.body
+	case err != nil:
+		return err // its fate is unknown: no chunk may go
 	}
 	if cleanup := s.discard(ctx, next.PK, unused); cleanup != nil {
 		s.log.WarnContext(ctx, "chunks of a replaced task stay until the session goes", "error", cleanup)
