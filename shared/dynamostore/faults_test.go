@@ -21,7 +21,7 @@ import (
 )
 
 // faultyStore is a store whose client has a middleware of the test's.
-func faultyStore(t *testing.T, add func(*middleware.Stack) error, opts ...dynamostore.Option) *dynamostore.Store {
+func faultyStore(t *testing.T, add func(*middleware.Stack) error) *dynamostore.Store {
 	t.Helper()
 	client := dynamodb.New(dynamotest.Client(t).Options(), func(o *dynamodb.Options) {
 		o.APIOptions = append(o.APIOptions, add)
@@ -31,7 +31,7 @@ func faultyStore(t *testing.T, add func(*middleware.Stack) error, opts ...dynamo
 			o.Backoff = retry.NewExponentialJitterBackoff(time.Millisecond)
 		})
 	})
-	return dynamostore.New(client, dynamotest.Table(t), opts...)
+	return dynamostore.New(client, dynamotest.Table(t))
 }
 
 // losingAnswers makes a share of the writes succeed without the client
