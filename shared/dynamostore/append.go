@@ -16,6 +16,11 @@ import (
 // gives up with fault.Busy.
 const contentionTime = 20 * time.Second
 
+// contentionWait is the longest wait between two tries. It stays short: the
+// position is free again within milliseconds, and who has lost often must not
+// try less often than others.
+const contentionWait = 40 * time.Millisecond
+
 // Append implements session.Store. The batch becomes one log entry, put at the
 // head on condition that nothing is there; who loses the race reads what came
 // in between and tries again behind it.
@@ -105,7 +110,7 @@ func (w *writer) run(ctx context.Context) (int, error) {
 			return 0, &fault.Error{Kind: fault.Busy, Detail: "too many writers append to this session", RetryAfter: time.Second}
 		}
 		if try > 0 {
-			if err := backoff(ctx, try); err != nil {
+			if err := backoffUpTo(ctx, try, contentionWait); err != nil {
 				return 0, fmt.Errorf("append to log %s: %w", w.log, err)
 			}
 		}

@@ -23,8 +23,10 @@ const (
 )
 
 // backoff waits before another try: full jitter over a doubling ceiling.
-func backoff(ctx context.Context, try int) error {
-	ceiling := min(backoffStart<<min(try, 10), backoffMost)
+func backoff(ctx context.Context, try int) error { return backoffUpTo(ctx, try, backoffMost) }
+
+func backoffUpTo(ctx context.Context, try int, most time.Duration) error {
+	ceiling := min(backoffStart<<min(try, 10), most)
 	timer := time.NewTimer(rand.N(ceiling)) //nolint:gosec // jitter needs no secrecy
 	defer timer.Stop()
 	select {
