@@ -34,7 +34,7 @@ func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, 
 	w.expected = a.ExpectedSeq
 	appended, err := w.run(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, s.unlessGone(ctx, a.UserID, a.SessionID, err)
 	}
 	if appended > 0 {
 		s.moveUp(ctx, h, newest, w.at.time, false)
@@ -49,7 +49,6 @@ func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, 
 type writer struct {
 	s        *Store
 	h        *header
-	log      string
 	task     string // set on the entry that places a task
 	expected *int64
 
@@ -66,7 +65,7 @@ type writer struct {
 
 func (s *Store) newWriter(h *header, events []session.Event) *writer {
 	w := &writer{
-		s: s, h: h, log: h.Log, events: events,
+		s: s, h: h, events: events,
 		random:  make([]uuid.UUID, len(events)),
 		stored:  make([]bool, len(events)),
 		tried:   map[string]int{},
@@ -86,7 +85,7 @@ func (s *Store) newWriter(h *header, events []session.Event) *writer {
 // run appends the events that the log does not hold yet and returns how many.
 func (w *writer) run(ctx context.Context) (int, error) {
 	var err error
-	if w.at, err = w.s.readHead(ctx, w.log); err != nil {
+	if w.at, err = w.s.readHead(ctx, w.h); err != nil {
 		return 0, err
 	}
 	if err := w.findRedelivered(ctx); err != nil {
@@ -106,18 +105,18 @@ func (w *writer) run(ctx context.Context) (int, error) {
 		if !errors.Is(err, errTaken) {
 			return len(fresh), err
 		}
-		if w.s.now().After(deadline) {
-			return 0, &fault.Error{Kind: fault.Busy, Detail: "too many writers append to this session", RetryAfter: time.Second}
-		}
 		if try > 0 {
 			if err := backoffUpTo(ctx, try, contentionWait); err != nil {
-				return 0, fmt.Errorf("append to log %s: %w", w.log, err)
+				return 0, fmt.Errorf("append to log %s: %w", w.h.Log, err)
 			}
 		}
 		if done, err := w.catchUp(ctx); err != nil || done {
 			return len(fresh), err
 		}
 		w.discardTentative(ctx)
+		if w.s.now().After(deadline) {
+			return 0, &fault.Error{Kind: fault.Busy, Detail: "too many writers append to this session", RetryAfter: time.Second}
+		}
 	}
 }
 
@@ -148,7 +147,7 @@ func (w *writer) try(ctx context.Context, fresh []int) error {
 		content.Events = append(content.Events, e.Own())
 	}
 	r := &record{entry: entry{
-		PK: logPK(w.log), SK: entrySK(seq), LastState: w.at.lastState,
+		PK: logPK(w.h.Log), SK: entrySK(seq), LastState: w.at.lastState, LastMarker: w.at.lastMarker,
 	}, first: seq, time: content.Time}
 	if len(fresh) > 1 {
 		r.Count = int64(len(fresh))
@@ -167,12 +166,12 @@ func (w *writer) try(ctx context.Context, fresh []int) error {
 func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []int) error {
 	var change *stateChange
 	var err error
-	if w.changesState(fresh) {
-		if change, err = w.s.loadStates(ctx, w.h, w.at); err != nil {
+	if changes := w.changes(fresh); changes != nil {
+		if change, err = w.s.loadStates(ctx, w.h, w.at, changes...); err != nil {
 			return err
 		}
-		for _, i := range fresh {
-			content.Undo = append(content.Undo, change.apply(w.events[i].StateDelta))
+		for _, delta := range changes {
+			content.Undo = append(content.Undo, change.apply(delta))
 		}
 		if err := change.check(); err != nil {
 			return err
@@ -192,25 +191,29 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 		return err
 	}
 	if change != nil {
-		w.s.checkpoint(ctx, w.log, r.first, change.values)
+		w.s.checkpoint(ctx, w.h.Log, r.first, change.values)
 	}
 	return nil
 }
 
-func (w *writer) changesState(fresh []int) bool {
-	for _, i := range fresh {
-		if len(w.events[i].StateDelta) > 0 {
-			return true
-		}
+// changes are the state changes of the fresh events; nil where there are none.
+func (w *writer) changes(fresh []int) []session.Delta {
+	all, some := make([]session.Delta, len(fresh)), false
+	for n, i := range fresh {
+		all[n] = w.events[i].Change()
+		some = some || len(all[n]) > 0
 	}
-	return false
+	if !some {
+		return nil
+	}
+	return all
 }
 
 // catchUp reads what was appended since the head was read, and reports whether
 // it was this very batch, put by a try whose answer was lost.
 func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
 	before := len(w.fresh())
-	err = w.s.scanFrom(ctx, w.log, w.at.next, func(r *record) (bool, error) {
+	err = w.s.scan(ctx, w.h.Log, w.at.next, 0, func(r *record) (bool, error) {
 		w.at = w.at.after(r)
 		return true, w.recognise(r)
 	})

@@ -66,10 +66,10 @@ func (s *Store) writePart(ctx context.Context, part []types.WriteRequest) error 
 }
 
 // readBatch reads items by key, in any order; a missing one is left out.
-func (s *Store) readBatch(ctx context.Context, keys []key) ([]attributes, error) {
+func (s *Store) readBatch(ctx context.Context, keys []key, consistent bool) ([]attributes, error) {
 	var found []attributes
 	for part := range slices.Chunk(keys, readBatchItems) {
-		request := types.KeysAndAttributes{ConsistentRead: ptr(true)}
+		request := types.KeysAndAttributes{ConsistentRead: &consistent}
 		for _, k := range part {
 			request.Keys = append(request.Keys, k.attributes())
 		}

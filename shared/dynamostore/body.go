@@ -38,7 +38,13 @@ func (s *Store) pack(ctx context.Context, pk string, v any, expires int64) (body
 	if err != nil {
 		return body{}, err
 	}
-	if len(encoded) <= chunkBytes {
+	return s.packEncoded(ctx, pk, encoded, chunkBytes, expires)
+}
+
+// packEncoded is pack for what is encoded already; what is larger than inline
+// bytes goes into chunks.
+func (s *Store) packEncoded(ctx context.Context, pk string, encoded []byte, inline int, expires int64) (body, error) {
+	if len(encoded) <= inline {
 		return body{Inline: encoded}, nil
 	}
 	b := body{Blob: s.random().String()}
@@ -65,8 +71,20 @@ func (s *Store) unpack(ctx context.Context, pk string, b body, into any) error {
 	if b.Blob == "" {
 		return s.codec.decode(b.Inline, into)
 	}
+	encoded, err := s.readChunks(ctx, pk, b.Blob, true)
+	if err != nil {
+		return err
+	}
+	if len(encoded) == 0 {
+		return errors.New("the chunks of a body are gone")
+	}
+	return s.codec.decode(encoded, into)
+}
+
+// readChunks reads what a blob holds, in order.
+func (s *Store) readChunks(ctx context.Context, pk, blob string, consistent bool) ([]byte, error) {
 	var encoded []byte
-	err := s.queryPages(ctx, s.prefixQuery(pk, blobPrefix(b.Blob), true), func(page []attributes) (bool, error) {
+	err := s.queryPages(ctx, s.prefixQuery(pk, blobPrefix(blob), consistent), func(page []attributes) (bool, error) {
 		for _, item := range page {
 			var c chunk
 			if err := attributevalue.UnmarshalMap(item, &c); err != nil {
@@ -77,12 +95,9 @@ func (s *Store) unpack(ctx context.Context, pk string, b body, into any) error {
 		return true, nil
 	})
 	if err != nil {
-		return fmt.Errorf("read chunks: %w", err)
+		return nil, fmt.Errorf("read chunks: %w", err)
 	}
-	if len(encoded) == 0 {
-		return errors.New("the chunks of a body are gone")
-	}
-	return s.codec.decode(encoded, into)
+	return encoded, nil
 }
 
 // discard removes the chunks of a body that nothing refers to any more.

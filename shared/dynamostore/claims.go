@@ -47,7 +47,7 @@ func (w *writer) claimInvocations(ctx context.Context, fresh []int) error {
 		}
 		w.claimed[id] = true
 		group.Go(func() error {
-			_, err := w.s.claim(ctx, invocationKey(w.log, id), w.at.next)
+			_, err := w.s.claim(ctx, invocationKey(w.h.Log, id), w.at.next)
 			return err
 		})
 	}
@@ -67,7 +67,7 @@ func (w *writer) findRedelivered(ctx context.Context) error {
 	if err != nil || wanted == 0 {
 		return err
 	}
-	return w.s.scanFrom(ctx, w.log, from, func(r *record) (bool, error) {
+	return w.s.scan(ctx, w.h.Log, from, 0, func(r *record) (bool, error) {
 		if r.first >= w.at.next { // appended since the head was read
 			w.at = w.at.after(r)
 		}
@@ -84,16 +84,13 @@ func (w *writer) findRedelivered(ctx context.Context) error {
 // their event stands.
 func (w *writer) findByPosition(ctx context.Context) error {
 	for _, i := range w.chosen {
-		position, ok := session.PositionOf(w.events[i].ID)
-		if !ok || position >= w.at.next || w.stored[i] {
+		seq, ok := session.PositionOf(w.events[i].ID)
+		if !ok || seq >= w.at.next || w.stored[i] {
 			continue
 		}
-		r, err := w.s.entryAtOrBefore(ctx, w.log, position)
+		r, err := w.s.shownAt(ctx, w.h, seq)
 		if err != nil {
 			return err
-		}
-		if r == nil {
-			continue
 		}
 		if err := w.recognise(r); err != nil {
 			return err
@@ -114,7 +111,7 @@ func (w *writer) claimChosen(ctx context.Context) (lowest int64, before int, err
 			continue
 		}
 		group.Go(func() (err error) {
-			bounds[n], err = w.s.claim(ctx, chosenKey(w.log, w.events[i].ID), w.at.next)
+			bounds[n], err = w.s.claim(ctx, chosenKey(w.h.Log, w.events[i].ID), w.at.next)
 			return err
 		})
 	}
@@ -130,23 +127,20 @@ func (w *writer) claimChosen(ctx context.Context) (lowest int64, before int, err
 	return lowest, before, nil
 }
 
-// invocationPosition finds the first entry of a log that names an invocation;
-// 0 where none does.
-func (s *Store) invocationPosition(ctx context.Context, log, id string) (int64, error) {
-	var bound claim
-	found, err := s.get(ctx, invocationKey(log, id), &bound)
-	if err != nil || !found {
-		return 0, err
+// shownAt reads the entry that holds a seq of the session's log, with its
+// events as the session shows them.
+func (s *Store) shownAt(ctx context.Context, h *header, seq int64) (*record, error) {
+	whole, err := h.whole()
+	if err != nil {
+		return nil, err
 	}
-	var position int64
-	err = s.scanFrom(ctx, log, bound.Position, func(r *record) (bool, error) {
-		for _, e := range r.events {
-			if e.InvocationID == id {
-				position = e.Seq
-				return false, nil
-			}
-		}
-		return true, nil
-	})
-	return position, err
+	r := whole.After(seq - 1)[0]
+	rec, err := s.covering(ctx, r.Log, r.From)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range rec.events {
+		rec.events[i] = h.show(r, e)
+	}
+	return rec, nil
 }

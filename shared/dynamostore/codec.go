@@ -26,6 +26,8 @@ var dictionary1 []byte
 const (
 	tagPlain    byte = 0
 	tagDeflate1 byte = 1 // DEFLATE (RFC 1951) with dictionary1
+	tagRaw      byte = 2 // bytes that are no JSON
+	tagDeflate  byte = 3 // bytes that are no JSON, DEFLATE without a dictionary
 )
 
 // codec turns JSON into the bytes of an item and back. Bodies are compressed

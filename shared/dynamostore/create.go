@@ -45,7 +45,7 @@ func (s *Store) Create(ctx context.Context, n session.New) (session.Session, err
 		}
 		there, err := s.created(ctx, n)
 		if err != nil || there != nil {
-			return deref2(there), err
+			return derefOr(there), err
 		}
 	}
 }
@@ -62,7 +62,7 @@ func (s *Store) created(ctx context.Context, n session.New) (*session.Session, e
 	case h.User != n.UserID || h.Nonce != n.Nonce:
 		return nil, fault.New(fault.Conflict, "a session with the id %q exists", n.ID).With("session_id", n.ID)
 	}
-	at, err := s.readHead(ctx, h.Log)
+	at, err := s.readHead(ctx, &h)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (s *Store) create(ctx context.Context, h *header, state session.Delta) (hea
 	if len(state) == 0 {
 		return head{next: 1}, s.put(ctx, h, condition{expression: ifAbsent}, nil)
 	}
-	change, err := s.loadStates(ctx, h, head{next: 1})
+	change, err := s.loadStates(ctx, h, head{next: 1}, state)
 	if err != nil {
 		return head{}, err
 	}
@@ -118,6 +118,7 @@ func (s *Store) firstEntry(
 	}
 	content := entryBody{
 		Time: h.Created, Events: []json.RawMessage{e.Own()}, Undo: []session.Delta{change.apply(state)},
+		Initial: true,
 	}
 	if err := change.check(); err != nil {
 		return nil, err
@@ -143,7 +144,7 @@ func (s *Store) Update(ctx context.Context, userID, id string, p session.Patch) 
 		}
 		err = s.patch(ctx, h, p)
 		if err == nil {
-			at, err := s.readHead(ctx, h.Log)
+			at, err := s.readHead(ctx, h)
 			if err != nil {
 				return session.Session{}, err
 			}
@@ -186,11 +187,12 @@ func (s *Store) patch(ctx context.Context, h *header, p session.Patch) error {
 	return s.update(ctx, sessionKey(h.id()), set, c)
 }
 
-func deref2(s *session.Session) session.Session {
-	if s == nil {
-		return session.Session{}
+// derefOr is what a pointer points to, or nothing.
+func derefOr[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
 	}
-	return *s
+	return v
 }
 
 func stringOf(v types.AttributeValue) string {

@@ -20,12 +20,15 @@ const (
 	SweepGrace = 15 * time.Minute
 )
 
-// gone is the duty to remove what is left of a deleted session's log.
+// gone is the duty to remove what is left of a deleted session's log. It is in
+// the index while it is due, and not while forks still read the log.
 type gone struct {
-	PK  string `dynamodbav:"PK"`
-	SK  string `dynamodbav:"SK"`
-	GPK string `dynamodbav:"GPK"`
-	GSK string `dynamodbav:"GSK"`
+	PK      string  `dynamodbav:"PK"`
+	SK      string  `dynamodbav:"SK"`
+	Created int64   `dynamodbav:"ct"`
+	Origin  *origin `dynamodbav:"fo,omitempty"`
+	GPK     string  `dynamodbav:"GPK,omitempty"`
+	GSK     string  `dynamodbav:"GSK,omitempty"`
 }
 
 // Delete implements session.Store. One transaction takes the header away, so
@@ -40,7 +43,8 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 		}
 		k := goneKey(h.Log)
 		duty, err := s.transactPut(gone{
-			PK: k.pk, SK: k.sk, GPK: gpkGone, GSK: activitySK(s.millis(), h.Log),
+			PK: k.pk, SK: k.sk, Created: h.Created, Origin: h.Origin,
+			GPK: gpkGone, GSK: activitySK(s.millis(), h.Log),
 		}, condition{})
 		if err != nil {
 			return err
@@ -69,8 +73,76 @@ func (s *Store) purgeInTime(ctx context.Context, log string) error {
 	return ctx.Err()
 }
 
-// purge removes everything in a log's partition but the duty to do so.
+// purge removes everything in a log's partition but the duty to do so, and
+// lets go of the log that it was forked from. While forks read the log it
+// stays, and purge does nothing.
 func (s *Store) purge(ctx context.Context, log string) error {
+	held, err := s.hold(ctx, log)
+	if err != nil || held {
+		return err
+	}
+	if err := s.clear(ctx, log); err != nil {
+		return err
+	}
+	var duty gone
+	found, err := s.get(ctx, goneKey(log), &duty)
+	if err != nil || !found || duty.Origin == nil {
+		return err
+	}
+	return s.release(ctx, duty.Origin.Log, log)
+}
+
+// hold takes the duty to clear a log off the index while forks read it. It is
+// taken off first and the forks are counted after, so that a fork which goes
+// meanwhile either is not counted or finds the duty and puts it back.
+func (s *Store) hold(ctx context.Context, log string) (held bool, err error) {
+	children, err := s.children(ctx, log)
+	if err != nil || len(children) == 0 {
+		return false, err
+	}
+	err = s.update(ctx, goneKey(log), "REMOVE GPK, GSK", condition{expression: "attribute_exists(PK)"})
+	if err != nil && !errors.Is(err, errTaken) {
+		return false, err
+	}
+	if children, err = s.children(ctx, log); err != nil || len(children) > 0 {
+		return true, err
+	}
+	return false, s.makeDue(ctx, log)
+}
+
+// makeDue puts the duty to clear a log, where there is one, into the index.
+func (s *Store) makeDue(ctx context.Context, log string) error {
+	err := s.update(ctx, goneKey(log), "SET GPK = :g, GSK = :at", condition{
+		expression: "attribute_exists(PK)",
+		values:     attributes{":g": str(gpkGone), ":at": str(activitySK(s.millis(), log))},
+	})
+	if errors.Is(err, errTaken) {
+		return nil // its session lives
+	}
+	return err
+}
+
+// release ends a fork's reading of the log it came from, and clears that log
+// where its session is gone and this was the last of its forks.
+func (s *Store) release(ctx context.Context, parent, log string) error {
+	if err := s.deleteItems(ctx, []attributes{key{logPK(parent), prefixChild + log}.attributes()}); err != nil {
+		return err
+	}
+	var duty gone
+	found, err := s.get(ctx, goneKey(parent), &duty)
+	if err != nil || !found {
+		return err
+	}
+	if duty.GPK == "" {
+		if err := s.makeDue(ctx, parent); err != nil {
+			return err
+		}
+	}
+	return s.purge(ctx, parent)
+}
+
+// clear removes everything in a log's partition but the duty to do so.
+func (s *Store) clear(ctx context.Context, log string) error {
 	q := s.keysOnly(&dynamodb.QueryInput{
 		TableName:                 &s.table,
 		KeyConditionExpression:    aws.String("PK = :pk"),
@@ -112,12 +184,27 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 			if err := s.purge(ctx, log); err != nil {
 				return false, fmt.Errorf("sweep log %s: %w", log, err)
 			}
-			if err := s.deleteItems(ctx, []attributes{goneKey(log).attributes()}); err != nil {
+			due, err := s.discharge(ctx, log)
+			if err != nil {
 				return false, fmt.Errorf("sweep log %s: %w", log, err)
 			}
-			swept++
+			if due {
+				swept++
+			}
 		}
 		return true, nil
 	})
 	return swept, err
+}
+
+// discharge ends the duty to clear a log, unless forks still read it.
+func (s *Store) discharge(ctx context.Context, log string) (bool, error) {
+	_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: &s.table, Key: goneKey(log).attributes(),
+		ConditionExpression: aws.String("attribute_exists(GPK)"),
+	})
+	if err = conditionError(err, nil); errors.Is(err, errTaken) {
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -1,6 +1,7 @@
 package dynamostore
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -123,12 +124,15 @@ func (s *Store) MarkTask(ctx context.Context, f task.Feedback) error {
 }
 
 func (s *Store) markTask(ctx context.Context, h *header, f task.Feedback) error {
-	p, item, err := s.findTask(ctx, h, f.TaskID)
+	if p, err := s.pointer(ctx, h, f.TaskID); err != nil || p == nil {
+		return cmp.Or(err, missingTask())
+	}
+	p, item, err := s.findOwn(ctx, h, f.TaskID)
 	if err != nil {
 		return err
 	}
-	var content taskBody
-	if err := s.unpack(ctx, item.PK, item.body, &content); err != nil {
+	content, err := s.readTask(ctx, item)
+	if err != nil {
 		return err
 	}
 	metadata := map[string]json.RawMessage{}
@@ -146,8 +150,8 @@ func (s *Store) markTask(ctx context.Context, h *header, f task.Feedback) error 
 		return err
 	}
 	next := *item
-	next.Version, next.Updated = item.Version+1, max(f.CreatedTime, item.Updated)
-	return s.putTask(ctx, p, item, true, &next, content)
+	next.Version, next.Updated, next.Gen = item.Version+1, max(f.CreatedTime, item.Updated), h.Gen
+	return s.putTask(ctx, h, p, item, true, &next, content)
 }
 
 // ListFeedback implements task.FeedbackStore.

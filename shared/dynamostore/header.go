@@ -3,6 +3,7 @@ package dynamostore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/rethread/rethread/shared/fault"
@@ -28,11 +29,59 @@ type header struct {
 	Nonce   string         `dynamodbav:"n"`
 	GPK     string         `dynamodbav:"GPK"`
 	GSK     string         `dynamodbav:"GSK"`
+
+	Marker   int64   `dynamodbav:"mk,omitempty"` // position of the newest rewind marker
+	Timeline []byte  `dynamodbav:"tl,omitempty"` // absent before the first rewind
+	Gen      int64   `dynamodbav:"fk,omitempty"` // how often it was forked
+	Origin   *origin `dynamodbav:"fo,omitempty"` // of a fork
+}
+
+// origin is where a fork came from, and what it took over.
+type origin struct {
+	Session   string  `dynamodbav:"s"`
+	Log       string  `dynamodbav:"l"`
+	Before    *string `dynamodbav:"i,omitempty"`
+	Found     bool    `dynamodbav:"b"`
+	Inherited []byte  `dynamodbav:"in"` // timeline
+	Base      int64   `dynamodbav:"n"`  // seq of its last event; the fork's own log goes on from there
+	// At is the source's position at the boundary, or its head: what came after
+	// it, hidden or not, is none of the fork's.
+	At int64 `dynamodbav:"at"`
+	// Lineage is the forks among its ancestors, the nearest first.
+	Lineage []lineage `dynamodbav:"an,omitempty"`
 }
 
 func (h *header) id() string { return h.PK[len("S#"):] }
 
-func (h *header) timeline() session.Timeline { return session.Own(h.Log) }
+// base is the last seq that a fork took over; 0 for other sessions.
+func (h *header) base() int64 {
+	if h.Origin == nil {
+		return 0
+	}
+	return h.Origin.Base
+}
+
+// inherited is what a fork took over, whatever it has rewound since.
+func (h *header) inherited() (session.Timeline, error) {
+	if h.Origin == nil {
+		return nil, nil
+	}
+	return session.DecodeTimeline(h.Origin.Inherited)
+}
+
+// whole is everything in the session's log, rewound or not.
+func (h *header) whole() (session.Timeline, error) {
+	inherited, err := h.inherited()
+	return inherited.Reopened(h.Log, h.base()+1), err
+}
+
+// timeline is what the session shows now.
+func (h *header) timeline() (session.Timeline, error) {
+	if h.Timeline == nil {
+		return h.whole()
+	}
+	return session.DecodeTimeline(h.Timeline)
+}
 
 // sameLog is the condition that the session is still the one that was read.
 func (h *header) sameLog() condition {
@@ -58,13 +107,27 @@ func (s *Store) header(ctx context.Context, userID, id string) (*header, error) 
 	return &h, nil
 }
 
+// errHole says that a log lacks what it must hold.
+var errHole = errors.New("an entry is missing")
+
+// unlessGone is what went wrong with a session, which is no wonder where it
+// was deleted meanwhile.
+func (s *Store) unlessGone(ctx context.Context, userID, id string, err error) error {
+	if errors.Is(err, errHole) {
+		if _, gone := s.header(ctx, userID, id); gone != nil {
+			return gone
+		}
+	}
+	return err
+}
+
 // render makes the domain's session out of its header and the head of its log.
 func (s *Store) render(h *header, at head) (session.Session, error) {
 	var meta json.RawMessage
 	if err := s.codec.decode(h.Meta, &meta); err != nil {
 		return session.Session{}, fmt.Errorf("metadata of session %s: %w", h.id(), err)
 	}
-	return session.Session{
+	out := session.Session{
 		ID:          h.id(),
 		UserID:      h.User,
 		AppName:     h.App,
@@ -77,18 +140,40 @@ func (s *Store) render(h *header, at head) (session.Session, error) {
 		CreatedTime: h.Created,
 		UpdatedTime: max(h.Created, h.Touched, at.time),
 		Version:     h.Version,
-	}, nil
+	}
+	if o := h.Origin; o != nil {
+		out.Fork = &session.Fork{SessionID: o.Session, RewindBeforeInvocationID: o.Before, BoundaryFound: o.Found}
+	}
+	return out, nil
+}
+
+// headerAndHead reads a session and the head of its log. A head that knows of
+// a rewind that the header does not came after it: both are read again, so
+// that they belong together.
+func (s *Store) headerAndHead(ctx context.Context, userID, id string) (*header, head, error) {
+	for try := 0; ; try++ {
+		h, err := s.header(ctx, userID, id)
+		if err != nil {
+			return nil, head{}, err
+		}
+		at, err := s.readHead(ctx, h)
+		if err != nil {
+			return nil, head{}, err
+		}
+		if at.lastMarker <= h.Marker {
+			return h, at, nil
+		}
+		if err := backoff(ctx, try); err != nil {
+			return nil, head{}, err
+		}
+	}
 }
 
 // Get implements session.Store.
 func (s *Store) Get(ctx context.Context, userID, id string) (session.Session, error) {
-	h, err := s.header(ctx, userID, id)
+	h, at, err := s.headerAndHead(ctx, userID, id)
 	if err != nil {
 		return session.Session{}, err
-	}
-	at, err := s.readHead(ctx, h.Log)
-	if err != nil {
-		return session.Session{}, fmt.Errorf("get session %s: %w", id, err)
 	}
 	return s.render(h, at)
 }

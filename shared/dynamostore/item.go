@@ -120,7 +120,7 @@ func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem)
 		return nil
 	}
 	for _, reason := range cancelled.CancellationReasons {
-		switch code := deref(reason.Code); code {
+		switch code := derefOr(reason.Code); code {
 		case "", "None":
 		case "ConditionalCheckFailed", "TransactionConflict":
 			return errTaken
@@ -146,6 +146,20 @@ func (s *Store) transactPut(record any, c condition) (types.TransactWriteItem, e
 	return types.TransactWriteItem{Put: p}, nil
 }
 
+// transactCheck is a condition inside a transaction.
+func (s *Store) transactCheck(k key, c condition) types.TransactWriteItem {
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		TableName: &s.table, Key: k.attributes(), ConditionExpression: &c.expression,
+		ExpressionAttributeNames: c.names, ExpressionAttributeValues: c.values,
+	}}
+}
+
+// stillUnforked keeps a task's going or coming out of forks that are made
+// meanwhile: they show the tasks as they were.
+func (s *Store) stillUnforked(h *header) types.TransactWriteItem {
+	return s.transactCheck(sessionKey(h.id()), h.unforked())
+}
+
 // transactDelete is a deletion inside a transaction.
 func (s *Store) transactDelete(k key, c condition) types.TransactWriteItem {
 	d := &types.Delete{TableName: &s.table, Key: k.attributes()}
@@ -155,11 +169,4 @@ func (s *Store) transactDelete(k key, c condition) types.TransactWriteItem {
 		d.ExpressionAttributeValues = c.values
 	}
 	return types.TransactWriteItem{Delete: d}
-}
-
-func deref(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

@@ -20,7 +20,13 @@ import (
 //	session state, checkpoint     L#log        STATE
 //	task pointer, task            L#log        TI#task, T#position#task
 //	feedback of the session       L#log        F#feedback key
-//	deleted log, to be swept      L#log        GONE
+//	version of an artifact        L#log        A#name/version
+//	artifacts of the log's source L#log        AI
+//	version of a user's artifact  U#app/user   A#name/version
+//	fork that reads the log       L#log        C#log of the fork
+//	artifacts a fork took over    L#log        AI
+//	task as earlier forks see it  L#log        TV#position#task#fork
+//	deleted log                   L#log        GONE
 //	user state, app state         U#app/user, A#app   STATE
 //	feedback                      F#user       time#id
 //	time of a feedback            FI#user      id
@@ -39,6 +45,8 @@ const (
 	skState  = "STATE"
 	skGone   = "GONE"
 
+	skInherited = "AI"
+
 	prefixEntry       = "E#"
 	prefixInvocation  = "I#"
 	prefixChosen      = "D#"
@@ -46,7 +54,10 @@ const (
 	prefixTask        = "T#"
 	prefixTaskPointer = "TI#"
 	prefixFeedback    = "F#"
+	prefixChild       = "C#"
+	prefixKeptTask    = "TV#"
 	prefixLog         = "L#"
+	prefixArtifact    = "A#"
 
 	gpkGone = "GONE"
 )
@@ -70,15 +81,22 @@ func feedbackPointer(log, sk string) key  { return key{logPK(log), prefixFeedbac
 func feedbackPK(user string) string       { return prefixFeedback + user }
 func feedbackTimeKey(user, id string) key { return key{"FI#" + user, id} }
 
+func inheritedKey(log string) key { return key{logPK(log), skInherited} }
+
 func entrySK(position int64) string { return prefixEntry + pad(position) }
 
 func taskKey(log string, position int64, id string) key {
 	return key{logPK(log), prefixTask + pad(position) + "#" + id}
 }
 
-// taskOf reads the position and the id out of a task's sort key.
+// taskOf reads the position and the id out of the sort key of a task, or of a
+// kept version of one.
 func taskOf(sk string) (position int64, id string, err error) {
-	p, id, ok := strings.Cut(strings.TrimPrefix(sk, prefixTask), "#")
+	kept, isKept := strings.CutPrefix(sk, prefixKeptTask)
+	p, id, ok := strings.Cut(strings.TrimPrefix(kept, prefixTask), "#")
+	if n := strings.LastIndexByte(id, '#'); isKept && n >= 0 {
+		id = id[:n] // the generation
+	}
 	if position, err = strconv.ParseInt(p, 10, 64); err != nil || !ok {
 		return 0, "", fmt.Errorf("not the key of a task: %q", sk)
 	}

@@ -80,7 +80,7 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 	for i, id := range ids {
 		keys[i] = sessionKey(id)
 	}
-	items, err := s.readBatch(ctx, keys)
+	items, err := s.readBatch(ctx, keys, true)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 			continue
 		}
 		group.Go(func() error {
-			at, err := s.readHead(ctx, h.Log)
+			at, err := s.readHead(ctx, &h)
 			if err != nil {
 				return err
 			}

@@ -25,6 +25,12 @@ type entry struct {
 	// before it. The links let a reader visit state changes and nothing else.
 	LastState int64 `dynamodbav:"ls,omitempty"`
 	PrevState int64 `dynamodbav:"lp,omitempty"`
+	// LastMarker is the position of the newest rewind marker, this entry
+	// included; a marker also has the one before it, and the timeline that
+	// holds from it on. So the timeline as of any position can be found.
+	LastMarker int64  `dynamodbav:"lm,omitempty"`
+	PrevMarker int64  `dynamodbav:"pm,omitempty"`
+	Timeline   []byte `dynamodbav:"tl,omitempty"`
 }
 
 // entryBody is the content of an entry.
@@ -34,6 +40,11 @@ type entryBody struct {
 	Events []json.RawMessage `json:"e"`
 	// Undo holds, by event, the delta that takes its state change back.
 	Undo []session.Delta `json:"u,omitempty"`
+	// Initial marks the event that carries the state a session was created
+	// with: no rewind takes it away.
+	Initial bool `json:"i,omitempty"`
+	// Conflicts are the keys that a rewind left as they were.
+	Conflicts []string `json:"c,omitempty"`
 }
 
 func (e *entry) first() (int64, error) { return positionOf(e.SK) }
@@ -47,7 +58,13 @@ type record struct {
 	time   int64
 	events []session.Event // with Seq set to the position in the log
 	undo   []session.Delta
+
+	initial   bool
+	conflicts []string
 }
+
+// marks reports whether the record is a rewind marker.
+func (r *record) marks() bool { return r.Timeline != nil }
 
 func (r *record) last() int64 { return r.first + r.count() - 1 }
 
@@ -64,7 +81,10 @@ func (s *Store) decodeEntry(ctx context.Context, item attributes) (*record, erro
 	if err := s.unpack(ctx, e.PK, e.body, &content); err != nil {
 		return nil, fmt.Errorf("log entry %s %s: %w", e.PK, e.SK, err)
 	}
-	r := &record{entry: e, first: first, time: content.Time, undo: content.Undo}
+	r := &record{
+		entry: e, first: first, time: content.Time, undo: content.Undo,
+		initial: content.Initial, conflicts: content.Conflicts,
+	}
 	for i, raw := range content.Events {
 		ev, err := session.ParseEvent(raw, "")
 		if err != nil {
@@ -84,6 +104,7 @@ func (s *Store) decodeEntry(ctx context.Context, item attributes) (*record, erro
 type head struct {
 	next       int64 // position
 	lastState  int64
+	lastMarker int64
 	invocation string // of the newest event
 	time       int64  // of the newest entry
 }
@@ -92,18 +113,18 @@ func (h head) last() int64 { return h.next - 1 }
 
 // after is the head once a record has been appended.
 func (h head) after(r *record) head {
-	next := head{next: r.last() + 1, lastState: r.LastState, time: r.time}
+	next := head{next: r.last() + 1, lastState: r.LastState, lastMarker: r.LastMarker, time: r.time}
 	if n := len(r.events); n > 0 {
 		next.invocation = r.events[n-1].InvocationID
 	}
 	return next
 }
 
-// readHead reads the newest entry of a log.
-func (s *Store) readHead(ctx context.Context, log string) (head, error) {
-	r, err := s.entryAtOrBefore(ctx, log, 0)
+// readHead reads the newest entry of a session's log.
+func (s *Store) readHead(ctx context.Context, h *header) (head, error) {
+	r, err := s.entryAtOrBefore(ctx, h.Log, 0)
 	if err != nil || r == nil {
-		return head{next: 1}, err
+		return head{next: h.base() + 1}, err
 	}
 	return head{}.after(r), nil
 }
@@ -141,21 +162,46 @@ func (s *Store) entryQuery(log string, from, to int64, consistent bool) *dynamod
 	return q
 }
 
-// scanFrom visits the records from a position on, strongly consistent, until
-// the log ends or visit returns false.
-func (s *Store) scanFrom(
-	ctx context.Context, log string, from int64, visit func(*record) (more bool, err error),
+// firstLook is how many entries a scan reads at first: most find what they
+// look for at once, and a request costs what it reads.
+const firstLook = 2
+
+// scan visits the records that begin at the positions from to to, strongly
+// consistent, until they end or visit returns false; to 0 is the head.
+func (s *Store) scan(
+	ctx context.Context, log string, from, to int64, visit func(*record) (more bool, err error),
 ) error {
-	return s.queryPages(ctx, s.entryQuery(log, from, 0, true), func(page []attributes) (bool, error) {
-		for _, item := range page {
+	limit := int32(firstLook)
+	growing := func() *int32 {
+		now := limit
+		limit = min(4*limit, 1000)
+		return &now
+	}
+	return s.queryRecords(ctx, s.entryQuery(log, from, to, true), growing, visit)
+}
+
+// queryRecords visits the records that a query finds; limit is asked before
+// each request how many it may read.
+func (s *Store) queryRecords(
+	ctx context.Context, q *dynamodb.QueryInput, limit func() *int32, visit func(*record) (more bool, err error),
+) error {
+	for {
+		q.Limit = limit()
+		out, err := s.db.Query(ctx, q)
+		if err != nil {
+			return fmt.Errorf("query entries: %w", err)
+		}
+		for _, item := range out.Items {
 			r, err := s.decodeEntry(ctx, item)
 			if err != nil {
-				return false, err
+				return err
 			}
 			if more, err := visit(r); err != nil || !more {
-				return false, err
+				return err
 			}
 		}
-		return true, nil
-	})
+		if q.ExclusiveStartKey = out.LastEvaluatedKey; q.ExclusiveStartKey == nil {
+			return nil
+		}
+	}
 }

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -76,6 +78,20 @@ func (c *stateChange) apply(d session.Delta) (undo session.Delta) {
 	return undo
 }
 
+// current is a key's value in a scope, and for a shared key the session that
+// changed it last.
+func (c *stateChange) current(scope session.Scope, name string) (v json.RawMessage, by string) {
+	if scope == session.ScopeSession {
+		return c.values[name], ""
+	}
+	for _, sc := range c.scopes {
+		if sc.scope == scope {
+			return sc.values[name].Value, sc.values[name].By
+		}
+	}
+	return nil, ""
+}
+
 func (c *stateChange) shared() bool {
 	return slices.ContainsFunc(c.scopes, func(sc *sharedChange) bool { return sc.changed })
 }
@@ -104,15 +120,20 @@ func (sc *sharedChange) current() session.Values {
 	return out
 }
 
-// loadStates reads the state in all scopes as of a log's head.
-func (s *Store) loadStates(ctx context.Context, h *header, at head) (*stateChange, error) {
-	c := &stateChange{sessionID: h.id(), scopes: []*sharedChange{
-		{scope: session.ScopeUser, record: sharedState{PK: userStateKey(h.App, h.User).pk, SK: skState}},
-		{scope: session.ScopeApp, record: sharedState{PK: appStateKey(h.App).pk, SK: skState}},
-	}}
+// loadStates reads the session's own state as of its log's head, and of the
+// shared states those that some deltas touch.
+func (s *Store) loadStates(ctx context.Context, h *header, at head, touch ...session.Delta) (*stateChange, error) {
+	c := &stateChange{sessionID: h.id()}
+	for scope, k := range map[session.Scope]key{
+		session.ScopeUser: userStateKey(h.App, h.User), session.ScopeApp: appStateKey(h.App),
+	} {
+		if slices.ContainsFunc(touch, func(d session.Delta) bool { return len(d.In(scope)) > 0 }) {
+			c.scopes = append(c.scopes, &sharedChange{scope: scope, record: sharedState{PK: k.pk, SK: k.sk}})
+		}
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		c.values, err = s.sessionValues(ctx, h.Log, at.lastState)
+		c.values, _, err = s.sessionValues(ctx, h.Log, at.lastState)
 		return err
 	})
 	for _, sc := range c.scopes {
@@ -134,33 +155,35 @@ func (s *Store) loadShared(ctx context.Context, sc *sharedChange) error {
 }
 
 // sessionValues is the session state as of lastState, the newest entry that
-// changed any.
-func (s *Store) sessionValues(ctx context.Context, log string, lastState int64) (session.Values, error) {
-	values := session.Values{}
+// changed any, or as of a later one: it says which.
+func (s *Store) sessionValues(
+	ctx context.Context, log string, lastState int64,
+) (values session.Values, asOf int64, err error) {
+	values = session.Values{}
 	var have checkpoint
 	found, err := s.get(ctx, stateKey(log), &have)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if found {
 		if err := s.unpack(ctx, have.PK, have.body, &values); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	if have.At >= lastState {
-		return values, nil
+		return values, have.At, nil
 	}
 	missed, err := s.stateEntries(ctx, log, lastState, have.At)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for _, r := range slices.Backward(missed) {
 		for _, e := range r.events {
-			values.Apply(e.StateDelta.In(session.ScopeSession))
+			values.Apply(e.Change().In(session.ScopeSession))
 		}
 	}
 	s.checkpoint(ctx, log, lastState, values)
-	return values, nil
+	return values, lastState, nil
 }
 
 // stateEntries follows the links from one entry that changes session state to
@@ -173,7 +196,7 @@ func (s *Store) stateEntries(ctx context.Context, log string, from, until int64)
 			return nil, err
 		}
 		if r == nil || r.first != at {
-			return nil, fmt.Errorf("log %s has no state change at %d", log, at)
+			return nil, fmt.Errorf("%w: log %s at state change %d", errHole, log, at)
 		}
 		out = append(out, r)
 		at = r.PrevState
@@ -235,30 +258,43 @@ func (s *Store) sharedPuts(ctx context.Context, c *stateChange) ([]types.Transac
 	return writes, nil
 }
 
-// State implements session.Store.
+// stateTries is how often State reads a state that changes under it.
+const stateTries = 10
+
+// State implements session.Store. The scopes are read one by one, so the head
+// is read again after them: a change that came between would show in part.
 func (s *Store) State(ctx context.Context, userID, id string) (session.State, error) {
-	h, err := s.header(ctx, userID, id)
-	if err != nil {
-		return session.State{}, err
+	h, at, err := s.headerAndHead(ctx, userID, id)
+	for try := 0; err == nil; try++ {
+		var c *stateChange
+		if c, err = s.loadStates(ctx, h, at, session.Delta{"user:": nil, "app:": nil}); err != nil {
+			break
+		}
+		was := at.lastState
+		if at, err = s.readHead(ctx, h); err == nil && at.lastState == was {
+			return c.state(), nil
+		}
+		if try == stateTries {
+			return session.State{}, &fault.Error{
+				Kind: fault.Busy, Detail: "the state changes too fast to be read", RetryAfter: time.Second,
+			}
+		}
 	}
-	at, err := s.readHead(ctx, h.Log)
-	if err != nil {
-		return session.State{}, err
-	}
-	c, err := s.loadStates(ctx, h, at)
-	if err != nil {
-		return session.State{}, err
-	}
-	state := session.State{Session: c.values}
+	return session.State{}, s.unlessGone(ctx, userID, id, err)
+}
+
+// state is the state in all scopes as callers see it.
+func (c *stateChange) state() session.State {
+	state := session.State{Session: c.values.Visible()}
 	for _, sc := range c.scopes {
 		switch sc.scope {
 		case session.ScopeUser:
-			state.User = sc.current()
+			state.User = sc.current().Visible()
 		case session.ScopeApp:
-			state.App = sc.current()
+			state.App = sc.current().Visible()
 		case session.ScopeSession, session.ScopeTemp:
 		}
 	}
 	state.Merge()
-	return state, nil
+	return state
 }

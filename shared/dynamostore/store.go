@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/shared/artifact"
 	"github.com/rethread/rethread/shared/idempotency"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
@@ -28,6 +29,7 @@ type Store struct {
 
 var (
 	_ session.Store      = (*Store)(nil)
+	_ artifact.Store     = (*Store)(nil)
 	_ task.Store         = (*Store)(nil)
 	_ task.FeedbackStore = (*Store)(nil)
 	_ idempotency.Store  = (*Store)(nil)

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
+	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
 )
@@ -15,56 +13,69 @@ import (
 // Tasks implements task.Store. Tasks change in place, so they are read
 // strongly consistent.
 func (s *Store) Tasks(ctx context.Context, q task.Query) (task.Page, error) {
-	h, err := s.header(ctx, q.UserID, q.SessionID)
+	for try := 0; ; try++ {
+		h, err := s.header(ctx, q.UserID, q.SessionID)
+		if err != nil {
+			return task.Page{}, err
+		}
+		page, err := s.tasks(ctx, h, q)
+		if !errors.Is(err, errStale) {
+			if err != nil {
+				err = fmt.Errorf("read tasks of session %s: %w", q.SessionID, err)
+			}
+			return page, err
+		}
+		if err := backoff(ctx, try); err != nil {
+			return task.Page{}, err
+		}
+	}
+}
+
+func (s *Store) tasks(ctx context.Context, h *header, q task.Query) (task.Page, error) {
+	epoch, after, err := cutTaskCursor(q.After)
 	if err != nil {
 		return task.Page{}, err
 	}
-	in := s.prefixQuery(logPK(h.Log), prefixTask, true)
-	if q.After != "" {
-		in.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
-		in.ExpressionAttributeValues[":prefix"] = str(q.After + "\x00") // the next key there can be
-		in.ExpressionAttributeValues[":to"] = str(prefixTask + "~")
+	if err := checkEpoch(h, q.After != "", epoch); err != nil {
+		return task.Page{}, err
 	}
-	if q.Limit > 0 {
-		in.Limit = ptr(int32(q.Limit + 1)) //nolint:gosec // at most session.MaxPage
+	timeline, err := h.timeline()
+	if err != nil {
+		return task.Page{}, err
 	}
 	var page task.Page
 	bytes, last := 0, ""
-	err = s.queryPages(ctx, in, func(items []attributes) (bool, error) {
-		for _, attrs := range items {
-			var item taskItem
-			if err := attributevalue.UnmarshalMap(attrs, &item); err != nil {
-				return false, fmt.Errorf("unmarshal a task: %w", err)
-			}
-			t, err := s.decodeTask(ctx, h, &item)
-			if err != nil {
-				return false, err
-			}
-			bytes += t.Size()
-			if n := len(page.Tasks); n > 0 && (n == q.Limit || bytes > session.PageBytes) {
-				page.Next = last
-				return false, nil
-			}
-			page.Tasks, last = append(page.Tasks, t), item.SK
+	err = s.visitTasks(ctx, h, timeline, after, q.Limit, func(seen taskSeen) (bool, error) {
+		if n := len(page.Tasks); n > 0 && n == q.Limit {
+			page.Next = taskCursor(h.Epoch, last)
+			return false, nil
 		}
+		t, err := s.shown(ctx, h, timeline, seen.id, seen.item)
+		if err != nil {
+			return false, err
+		}
+		t.TakenOver = seen.seq <= h.base()
+		if bytes += t.Size(); len(page.Tasks) > 0 && bytes > session.PageBytes {
+			page.Next = taskCursor(h.Epoch, last)
+			return false, nil
+		}
+		page.Tasks, last = append(page.Tasks, t), seen.key()
 		return true, nil
 	})
-	if err != nil {
-		return task.Page{}, fmt.Errorf("read tasks of session %s: %w", q.SessionID, err)
-	}
-	return page, nil
+	return page, err
 }
 
-func (s *Store) decodeTask(ctx context.Context, h *header, item *taskItem) (task.Task, error) {
-	_, id, err := taskOf(item.SK)
-	if err != nil {
-		return task.Task{}, err
+// A cursor over tasks is the epoch it was read in and the key of the last one.
+func taskCursor(epoch int64, last string) string { return fmt.Sprintf("%d|%s", epoch, last) }
+
+func cutTaskCursor(cursor string) (epoch int64, after string, err error) {
+	if cursor == "" {
+		return 0, "", nil
 	}
-	var content taskBody
-	if err := s.unpack(ctx, item.PK, item.body, &content); err != nil {
-		return task.Task{}, fmt.Errorf("task %s: %w", id, err)
+	if _, err := fmt.Sscanf(cursor, "%d|", &epoch); err != nil {
+		return 0, "", fault.Field(fault.Malformed, "cursor", "was not given by this list")
 	}
-	return content.task(h.id(), id, item), nil
+	return epoch, cursor[len(taskCursor(epoch, "")):], nil
 }
 
 // Task implements task.Store.
@@ -73,15 +84,57 @@ func (s *Store) Task(ctx context.Context, userID, sessionID, taskID string) (tas
 	if err != nil {
 		return task.Task{}, err
 	}
-	_, item, err := s.findTask(ctx, h, taskID)
+	timeline, err := h.timeline()
 	if err != nil {
 		return task.Task{}, err
 	}
-	return s.decodeTask(ctx, h, item)
+	seen, err := s.findShown(ctx, h, timeline, taskID)
+	if err != nil {
+		return task.Task{}, err
+	}
+	return s.shown(ctx, h, timeline, seen.id, seen.item)
 }
 
-// findTask reads a task's pointer and item.
-func (s *Store) findTask(ctx context.Context, h *header, taskID string) (*taskPointer, *taskItem, error) {
+// findShown finds a task on the timeline by its id.
+func (s *Store) findShown(
+	ctx context.Context, h *header, timeline session.Timeline, id string,
+) (*taskSeen, error) {
+	_, item, err := s.findOwn(ctx, h, id)
+	switch {
+	case err == nil:
+		place, _, err := taskOf(item.SK)
+		if err != nil {
+			return nil, err
+		}
+		// The own log numbers its positions as the session does.
+		if !item.Gone && len(timeline.Before(place+1).After(place-1)) > 0 {
+			return &taskSeen{seq: place, id: id, item: item}, nil
+		}
+		return nil, missingTask()
+	case !errors.Is(err, fault.Of(fault.NotFound)) || h.Origin == nil:
+		return nil, err
+	}
+	return s.findInherited(ctx, h, timeline, id)
+}
+
+// findInherited finds a task that a fork took over and has not changed.
+func (s *Store) findInherited(
+	ctx context.Context, h *header, timeline session.Timeline, id string,
+) (found *taskSeen, err error) {
+	err = s.visitTasks(ctx, h, timeline.Before(h.base()+1), "", 0, func(seen taskSeen) (bool, error) {
+		if seen.id == id {
+			found = &seen
+		}
+		return found == nil, nil
+	})
+	if err == nil && found == nil {
+		err = missingTask()
+	}
+	return found, err
+}
+
+// findOwn reads the pointer and item of a task in the session's own log.
+func (s *Store) findOwn(ctx context.Context, h *header, taskID string) (*taskPointer, *taskItem, error) {
 	for try := 0; ; try++ {
 		var p taskPointer
 		found, err := s.get(ctx, taskPointerKey(h.Log, taskID), &p)
@@ -111,28 +164,15 @@ func (s *Store) findTask(ctx context.Context, h *header, taskID string) (*taskPo
 
 // DeleteTask implements task.Store. The task's place stays in the log.
 func (s *Store) DeleteTask(ctx context.Context, userID, sessionID, taskID string) error {
-	h, err := s.header(ctx, userID, sessionID)
-	if err != nil {
-		return err
-	}
-	newest := s.watchNewest(ctx, h)
 	for try := 0; ; try++ {
-		p, item, err := s.findTask(ctx, h, taskID)
+		h, err := s.header(ctx, userID, sessionID)
 		if err != nil {
 			return err
 		}
-		unmoved := condition{
-			expression: "#p = :p",
-			names:      map[string]string{"#p": "p"},
-			values:     attributes{":p": num(p.Place)},
-		}
-		err = s.transact(ctx,
-			s.transactDelete(key{p.PK, p.SK}, unmoved), s.transactDelete(p.taskKey(), condition{}))
+		newest := s.watchNewest(ctx, h)
+		err = s.deleteTask(ctx, h, taskID)
 		if err == nil {
 			s.moveUp(ctx, h, newest, s.millis(), true)
-			if err := s.discard(ctx, item.PK, item.body); err != nil {
-				s.log.WarnContext(ctx, "chunks of a deleted task stay until the session goes", "error", err)
-			}
 			return nil
 		}
 		if !errors.Is(err, errTaken) {
@@ -142,4 +182,36 @@ func (s *Store) DeleteTask(ctx context.Context, userID, sessionID, taskID string
 			return err
 		}
 	}
+}
+
+func (s *Store) deleteTask(ctx context.Context, h *header, taskID string) error {
+	timeline, err := h.timeline()
+	if err != nil {
+		return err
+	}
+	if _, err := s.findShown(ctx, h, timeline, taskID); err != nil {
+		return err
+	}
+	if _, err := s.pointer(ctx, h, taskID); err != nil { // adopts it where need be
+		return err
+	}
+	p, item, err := s.findOwn(ctx, h, taskID)
+	if err != nil {
+		return err
+	}
+	kept, err := s.keepForForks(ctx, h, item)
+	if err != nil {
+		return err
+	}
+	leave, err := s.leave(p, item, h.Gen)
+	if err != nil {
+		return err
+	}
+	if err := s.transact(ctx, s.transactDelete(key{p.PK, p.SK}, p.unmoved()), leave, s.stillUnforked(h)); err != nil {
+		return err
+	}
+	if !kept {
+		s.drop(ctx, item)
+	}
+	return nil
 }

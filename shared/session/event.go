@@ -41,6 +41,9 @@ type Event struct {
 	Author       string
 	Partial      bool
 	StateDelta   Delta
+	// ArtifactDelta is the versions of artifacts that belong to the
+	// conversation from this event on.
+	ArtifactDelta map[string]int64
 	// Fields holds every other member of the event, content and actions too.
 	Fields map[string]json.RawMessage
 	// TaskID is set on the entry by which a task without events of its own
@@ -131,7 +134,7 @@ func (e *Event) takeActions(pointer string) error {
 	if err := actions.StateDelta.Validate(pointer + "/state_delta"); err != nil {
 		return err
 	}
-	e.StateDelta = actions.StateDelta.Stored()
+	e.StateDelta, e.ArtifactDelta = actions.StateDelta.Stored(), actions.ArtifactDelta
 	if len(e.StateDelta) == len(actions.StateDelta) {
 		return nil
 	}

@@ -63,9 +63,12 @@ type Session struct {
 
 // Fork says where a forked session came from (seed 004).
 type Fork struct {
-	SessionID                string `json:"session_id"`
-	RewindBeforeInvocationID string `json:"rewind_before_invocation_id"`
-	BoundaryFound            bool   `json:"boundary_found"`
+	SessionID string `json:"session_id"`
+	// RewindBeforeInvocationID is the boundary; nil took over everything.
+	RewindBeforeInvocationID *string `json:"rewind_before_invocation_id"`
+	// BoundaryFound is false where the boundary was not in the log, so that
+	// everything was taken over instead.
+	BoundaryFound bool `json:"boundary_found"`
 }
 
 // New is what a caller gives to create a session.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/fault"
@@ -56,6 +57,9 @@ func (d Delta) Validate(pointer string) error {
 		at := pointer + "/" + EscapePointer(key)
 		if name == "" {
 			return fault.Field(fault.Invalid, at, "must name a key")
+		}
+		if strings.ContainsFunc(key, unicode.IsControl) {
+			return fault.Field(fault.Invalid, at, "must not contain control characters")
 		}
 		if utf8.RuneCountInString(key) > MaxStateKey {
 			return fault.Field(fault.Invalid, at, "must be at most %d characters", MaxStateKey)
@@ -139,6 +143,17 @@ type State struct {
 	User    Values `json:"user"`
 	App     Values `json:"app"`
 	Merged  Values `json:"merged"`
+}
+
+// Visible is the values without those that stand for artifacts.
+func (v Values) Visible() Values {
+	out := make(Values, len(v))
+	for key, val := range v {
+		if _, artifact := ArtifactOf(key); !artifact {
+			out[key] = val
+		}
+	}
+	return out
 }
 
 // Merge fills Merged from the three scopes, with prefixed keys.

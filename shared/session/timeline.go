@@ -8,6 +8,9 @@ type Range struct {
 	From int64
 	To   int64
 	Seq  int64
+	// Gen is set where the log is another session's: it shows its tasks as
+	// they were when that session was forked for the Gen-th time.
+	Gen int64
 }
 
 // Timeline is the ordered list of ranges that a session shows now.
@@ -25,6 +28,21 @@ func (r Range) Last() int64 {
 		return 0
 	}
 	return r.Seq + r.To - r.From
+}
+
+// Holds reports whether a position of the range's log lies in the range.
+func (r Range) Holds(position int64) bool {
+	return position >= r.From && (r.Open() || position <= r.To)
+}
+
+// Shows reports whether a position of a log is on the timeline.
+func (t Timeline) Shows(log string, position int64) bool {
+	for _, r := range t {
+		if r.Log == log && r.Holds(position) {
+			return true
+		}
+	}
+	return false
 }
 
 // After is the part of the timeline with a seq greater than n.
@@ -54,4 +72,26 @@ func (t Timeline) Before(n int64) Timeline {
 		out = append(out, r)
 	}
 	return out
+}
+
+// Reopened is the timeline going on at a position of the session's own log,
+// which numbers its positions as the session does.
+func (t Timeline) Reopened(log string, position int64) Timeline {
+	return append(append(Timeline{}, t...), Range{Log: log, From: position, Seq: position})
+}
+
+// Inherited is what a fork takes over of a closed timeline: the same ranges,
+// numbered from 1 without gaps. Ranges of the source's own log are seen as of
+// its generation gen.
+func (t Timeline) Inherited(own string, gen int64) (Timeline, int64) {
+	out := append(Timeline{}, t...)
+	next := int64(1)
+	for i := range out {
+		out[i].Seq = next
+		if out[i].Log == own {
+			out[i].Gen = gen
+		}
+		next += out[i].To - out[i].From + 1
+	}
+	return out, next - 1
 }

@@ -25,6 +25,8 @@ type Task struct {
 	Metadata    json.RawMessage // a JSON object or null
 	CreatedTime int64
 	UpdatedTime int64
+	// TakenOver says that a fork has the task from its source.
+	TakenOver bool
 }
 
 // Save is a task as a caller gives it. A nil UserMessage or Metadata was not

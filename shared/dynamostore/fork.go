@@ -1,0 +1,266 @@
+package dynamostore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/session"
+)
+
+// child says that a fork reads a log. The log stays while it has children.
+type child struct {
+	PK      string  `dynamodbav:"PK"`
+	SK      string  `dynamodbav:"SK"`
+	Session string  `dynamodbav:"s"`
+	Before  *string `dynamodbav:"i,omitempty"`
+	Found   bool    `dynamodbav:"b"`
+	Base    int64   `dynamodbav:"n"`
+	Created int64   `dynamodbav:"ct"`
+}
+
+func (c *child) log() string { return c.SK[len(prefixChild):] }
+
+// Fork implements session.Rewinder. It copies pointers: the source's timeline
+// up to the boundary, and the state as it was there.
+func (s *Store) Fork(ctx context.Context, f session.ForkOf) (session.Session, error) {
+	for try := 0; ; try++ {
+		out, err := s.fork(ctx, f)
+		if !errors.Is(err, errTaken) {
+			if err != nil {
+				err = fmt.Errorf("fork session %s: %w", f.SessionID, s.unlessGone(ctx, f.UserID, f.SessionID, err))
+			}
+			return out, err
+		}
+		there, err := s.created(ctx, session.New{ID: f.ID, UserID: f.UserID, Nonce: f.Nonce})
+		if err != nil || there != nil {
+			return derefOr(there), err
+		}
+		if err := backoff(ctx, try); err != nil {
+			return session.Session{}, err
+		}
+	}
+}
+
+func (s *Store) fork(ctx context.Context, f session.ForkOf) (session.Session, error) {
+	source, at, err := s.headerAndHead(ctx, f.UserID, f.SessionID)
+	if err != nil {
+		return session.Session{}, err
+	}
+	b, err := s.boundary(ctx, source, at, f)
+	if err != nil {
+		return session.Session{}, err
+	}
+	h := s.forkHeader(source, f, b)
+	if !f.DryRun {
+		if err := s.writeFork(ctx, source, h, b.values); err != nil {
+			return session.Session{}, err
+		}
+	}
+	return s.render(h, head{next: h.base() + 1})
+}
+
+// boundary is what a fork takes over: the timeline and the session's own
+// state, just before the boundary or, where there is none, now.
+type boundary struct {
+	timeline session.Timeline
+	values   session.Values
+	at       int64 // position of the source
+	found    bool
+}
+
+func (s *Store) boundary(ctx context.Context, source *header, at head, f session.ForkOf) (*boundary, error) {
+	values, asOf, err := s.sessionValues(ctx, source.Log, at.lastState)
+	if err != nil {
+		return nil, err
+	}
+	if asOf > max(at.lastState, source.base()) {
+		return nil, errTaken // an append came between: read all again
+	}
+	var target *place
+	if f.Before != nil {
+		if target, err = s.findInvocation(ctx, source, *f.Before); err != nil {
+			return nil, err
+		}
+		if target == nil && f.Strict {
+			return nil, fault.Field(fault.Malformed, "/rewind_before_invocation_id", "is not in the session's log")
+		}
+	}
+	b := &boundary{values: values, at: at.last(), found: f.Before == nil || target != nil}
+	if target == nil {
+		b.timeline, err = source.timeline()
+		b.timeline = b.timeline.Before(at.next)
+		return b, err
+	}
+	undo, err := s.undoneTo(ctx, source, at, target)
+	if err != nil {
+		return nil, err
+	}
+	values.Apply(undo.In(session.ScopeSession))
+	b.at = target.seq - 1
+	b.timeline, err = s.timelineAt(ctx, source, target)
+	return b, err
+}
+
+func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *header {
+	now := s.millis()
+	inherited, base := b.timeline.Inherited(source.Log, source.Gen+1)
+	name := source.Name
+	if name == "" {
+		name = source.id()
+	}
+	name = "Fork of " + name
+	if f.Name != nil {
+		name = *f.Name
+	}
+	if runes := []rune(name); len(runes) > session.MaxName {
+		name = string(runes[:session.MaxName])
+	}
+	k := sessionKey(f.ID)
+	h := &header{
+		PK: k.pk, SK: k.sk, User: source.User, App: source.App, Agent: source.Agent, Name: name,
+		Status: session.Idle, Meta: source.Meta, Log: s.newLog(), Version: 1,
+		Created: now, Touched: now, Nonce: f.Nonce,
+		GPK: activityPK(source.User), GSK: activitySK(now, f.ID),
+		Origin: &origin{
+			Session: source.id(), Log: source.Log, Before: f.Before, Found: b.found,
+			Inherited: inherited.Encode(), Base: base, At: b.at,
+		},
+	}
+	if from := source.Origin; from != nil {
+		h.Origin.Lineage = append([]lineage{{
+			Log: source.Log, Gen: source.Gen + 1, Base: from.Base, From: from.Log, At: from.At,
+		}}, from.Lineage...)
+	}
+	return h
+}
+
+// writeFork stores the fork, on condition that its source has neither been
+// rewound nor deleted nor forked meanwhile. Counting the source's forks tells
+// later saves of its tasks that somebody reads them as they are.
+func (s *Store) writeFork(ctx context.Context, source, h *header, values session.Values) error {
+	o := h.Origin
+	c := child{
+		PK: logPK(source.Log), SK: prefixChild + h.Log, Session: h.id(),
+		Before: o.Before, Found: o.Found, Base: o.Base, Created: h.Created,
+	}
+	state := checkpoint{PK: logPK(h.Log), SK: skState, At: o.Base}
+	var err error
+	if state.body, err = s.pack(ctx, state.PK, values, 0); err != nil {
+		return err
+	}
+	records := []any{h, c, state}
+	artifacts, err := s.inheritedVersions(ctx, source.Log, values)
+	if err != nil {
+		return err
+	}
+	if len(artifacts) > 0 {
+		item := inheritedItem{PK: logPK(h.Log), SK: skInherited}
+		if item.body, err = s.pack(ctx, item.PK, artifacts, 0); err != nil {
+			return err
+		}
+		records = append(records, item)
+	}
+	writes := []types.TransactWriteItem{s.countFork(source)}
+	for _, record := range records {
+		put, err := s.transactPut(record, condition{expression: ifAbsent})
+		if err != nil {
+			return err
+		}
+		writes = append(writes, put)
+	}
+	return s.transact(ctx, writes...)
+}
+
+func (s *Store) countFork(source *header) types.TransactWriteItem {
+	unchanged := source.unforked()
+	unchanged.was("e", source.Epoch)
+	unchanged.values[":next"] = num(source.Gen + 1)
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: &s.table, Key: sessionKey(source.id()).attributes(),
+		UpdateExpression:          ptr("SET #fk = :next"),
+		ConditionExpression:       &unchanged.expression,
+		ExpressionAttributeNames:  unchanged.names,
+		ExpressionAttributeValues: unchanged.values,
+	}}
+}
+
+// unforked is the condition that the session was not forked since it was read.
+func (h *header) unforked() condition {
+	c := h.sameLog()
+	c.was("fk", h.Gen)
+	return c
+}
+
+// was adds that a number, which is absent for 0, has not changed.
+func (c *condition) was(name string, value int64) {
+	c.names["#"+name] = name
+	if value == 0 {
+		c.expression += " AND attribute_not_exists(#" + name + ")"
+		return
+	}
+	c.expression += " AND #" + name + " = :" + name
+	c.values[":"+name] = num(value)
+}
+
+// inheritedVersions is where a fork finds the versions of artifacts that the
+// conversation had. An event may name a version that was never stored: what
+// the source stores under that number later is none of the fork's.
+func (s *Store) inheritedVersions(
+	ctx context.Context, log string, values session.Values,
+) (map[string]inheritedArtifact, error) {
+	out := map[string]inheritedArtifact{}
+	for key, v := range values {
+		name, ok := session.ArtifactOf(key)
+		if !ok {
+			continue
+		}
+		version, err := strconv.ParseInt(string(v), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("version of artifact %s: %w", name, err)
+		}
+		stored, newest, err := s.newest(ctx, sessionShelf(log), name)
+		if err != nil {
+			return nil, err
+		}
+		if stored != nil {
+			out[name] = inheritedArtifact{Log: log, Version: min(version, newest)}
+		}
+	}
+	return out, nil
+}
+
+// show is an event as the session's readers see it. What a fork took over has
+// ids of the fork's own, the same ones every time.
+func (h *header) show(r session.Range, e session.Event) session.Event {
+	e.SessionID = h.id()
+	e.Seq = r.Seq + e.Seq - r.From
+	if r.Log == h.Log {
+		return e
+	}
+	e.ID = session.PositionalID(e.Seq, uuid.NewSHA1(uuid.NameSpaceOID, []byte(h.Log+"\x00"+e.ID)))
+	taskID := func(id string) string { return h.takenID(r.Log, id) }
+	if e.TaskID != "" {
+		e.TaskID = taskID(e.TaskID)
+	}
+	fields := maps.Clone(e.Fields)
+	for name, raw := range fields {
+		fields[name] = session.Rehome(raw, h.id(), taskID)
+	}
+	e.Fields = fields
+	return e
+}
+
+// forkedTaskID is the id that a fork, by its log, gives a task it took over.
+func forkedTaskID(log, of string) string {
+	if id := of + "." + log; fault.CheckID("", id) == nil {
+		return id
+	}
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(log+"\x00"+of)).String()
+}

@@ -1,0 +1,53 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Rehome rewrites the A2A messages within a JSON value for a forked session
+// (seed 004): their context id becomes the fork's, their task id what taskID
+// makes of it. A message is an object with a message id, in either spelling.
+// A value without messages comes back as it is.
+func Rehome(raw json.RawMessage, contextID string, taskID func(string) string) json.RawMessage {
+	if !bytes.Contains(raw, []byte(`"message_id"`)) && !bytes.Contains(raw, []byte(`"messageId"`)) {
+		return raw
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return raw
+	}
+	rehome(v, contextID, taskID)
+	var buf bytes.Buffer
+	writeJSON(&buf, v)
+	return buf.Bytes()
+}
+
+func rehome(v any, contextID string, taskID func(string) string) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			rehome(item, contextID, taskID)
+		}
+	case map[string]any:
+		_, snake := v["message_id"]
+		_, camel := v["messageId"]
+		if snake || camel {
+			for _, name := range []string{"context_id", "contextId"} {
+				if _, ok := v[name].(string); ok {
+					v[name] = contextID
+				}
+			}
+			for _, name := range []string{"task_id", "taskId"} {
+				if id, ok := v[name].(string); ok {
+					v[name] = taskID(id)
+				}
+			}
+		}
+		for _, item := range v {
+			rehome(item, contextID, taskID)
+		}
+	}
+}
