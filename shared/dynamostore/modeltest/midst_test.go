@@ -1,0 +1,60 @@
+package modeltest_test
+
+import (
+	"testing"
+	"time"
+)
+
+// TestReadsInTheMidst runs an operation before each request of each kind of
+// read. The answer must be what was there before, or what is there after.
+func TestReadsInTheMidst(t *testing.T) {
+	t.Parallel()
+	stage := stages(t)
+	var runs []run
+	for _, c := range innerCases() {
+		if c.deletes { // a read may meet a log that is half gone
+			continue
+		}
+		for _, part := range (&reader{}).parts() {
+			runs = append(runs, requests(2, func(at int) bool { return c.read(t, stage(c), part.name, at) })...)
+		}
+	}
+	spend(t, 10*time.Second, runs)
+}
+
+// read compares one read that is interrupted with the models of before and
+// after; false where it needs fewer requests.
+func (c crashCase) read(t *testing.T, st *stage, name string, at int) bool {
+	t.Helper()
+	differ := ""
+	for _, change := range []func(*scene){func(*scene) {}, c.apply} {
+		st.reset()
+		s := c.model(t, change)
+		before := c.model(t, func(*scene) {})
+		i := &interruption{at: at, run: func() {
+			if err := c.do(t.Context(), before, st.store); err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}}
+		r := &reader{w: s.world, store: i.store(st)}
+		var d string
+		var err error
+		for _, part := range r.parts() {
+			if part.name == name {
+				d, err = part.compare(t.Context(), s.world.live["s"])
+			}
+		}
+		switch {
+		case i.count < at:
+			return false
+		case err == nil && d == "":
+			return true
+		case err != nil:
+			t.Errorf("%s before request %d of the %s: %v", c.name, at, name, err)
+			return true
+		}
+		differ += d + "\n"
+	}
+	t.Errorf("%s before request %d of the %s: neither before nor after\n%s", c.name, at, name, differ)
+	return true
+}
