@@ -66,8 +66,8 @@ func TestClient(t *testing.T) {
 		"an unknown route may be asked for": {
 			path: "/api/v1/nothing", mark: contract.OffContract, answer: answer{status: 404},
 		},
-		"tasks have one base path": {
-			path: "/api/sessions/s1/tasks", want: "not in the contract", answer: answer{status: 404},
+		"messages have one base path": {
+			path: "/api/sessions/s1/messages", want: "not in the contract", answer: answer{status: 404},
 		},
 		"a bad request is a breach": {
 			method: http.MethodPatch, path: "/api/v1/sessions/s1", body: `{"name":1}`,

@@ -110,7 +110,7 @@ func (s *story) leave(ctx context.Context) error {
 		return err
 	}
 	s.note("204, then 404: tasks, events and state went with it")
-	return nil
+	return s.forkIsWhole(ctx)
 }
 
 // expect compares the JSON at a path, whatever the order of members.

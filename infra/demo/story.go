@@ -17,6 +17,7 @@ type story struct {
 	alice, bob *person
 	id         string // of the session
 	path       string
+	fork       string   // path of the session forked from it
 	tasks      []object // as they were last saved
 }
 
@@ -32,7 +33,7 @@ func tell(ctx context.Context, p *printer, at string) error {
 		return err
 	}
 	for _, part := range []func(context.Context) error{
-		s.open, s.talk, s.readState, s.saveTasks, s.judge, s.reload, s.intrude, s.leave,
+		s.open, s.talk, s.readState, s.saveTasks, s.judge, s.reload, s.branch, s.goBack, s.intrude, s.leave,
 	} {
 		if err := part(ctx); err != nil {
 			return err
@@ -73,16 +74,10 @@ func (s *story) talk(ctx context.Context) error {
 	head := 1
 	for i, t := range turns() {
 		invocation := fmt.Sprint("inv-", i+1)
-		say := func(author, role, text string) object {
-			return object{
-				"invocation_id": invocation, "author": author,
-				"content": object{"role": role, "parts": []object{{"text": text}}},
-			}
-		}
-		answer := say("data_analyst", "model", t.answer)
+		answer := said(invocation, "data_analyst", "model", t.answer)
 		answer["actions"] = object{"state_delta": object{"last_topic": t.topic, "user:turns": i + 1}}
 		body, err := s.alice.call(ctx, http.StatusCreated, http.MethodPost, s.path+"/events", object{
-			"expected_seq": head, "events": []object{say("user", "user", t.question), answer},
+			"expected_seq": head, "events": []object{said(invocation, "user", "user", t.question), answer},
 		})
 		if err != nil {
 			return err
@@ -96,6 +91,14 @@ func (s *story) talk(ctx context.Context) error {
 	}
 	s.note("the log has positions 1 to %d, without a gap", head)
 	return nil
+}
+
+// said is an event of an invocation with one text.
+func said(invocation, author, role, text string) object {
+	return object{
+		"invocation_id": invocation, "author": author,
+		"content": object{"role": role, "parts": []object{{"text": text}}},
+	}
 }
 
 func (s *story) readState(ctx context.Context) error {
@@ -115,16 +118,20 @@ func (s *story) readState(ctx context.Context) error {
 func (s *story) saveTasks(ctx context.Context) error {
 	s.chapter("The chat window saves what Alice saw: two tasks")
 	for i, t := range turns() {
+		question := object{
+			"id": "question", "type": "user", "text": t.question,
+			"metadata": object{"kagent_invocation_id": fmt.Sprint("inv-", i+1)}, // where the task stands in the log
+		}
 		task := object{
 			"task_id": fmt.Sprintf("task-%d-%s", i+1, s.id), "user_message": t.question,
-			"message_bubbles": []object{{"id": "question", "type": "user", "text": t.question}},
+			"message_bubbles": []object{question},
 			"task_metadata":   object{"status": "pending", "agent_name": "data_analyst"},
 		}
 		if _, err := s.alice.call(ctx, http.StatusCreated, http.MethodPost, s.path+"/tasks", task); err != nil {
 			return err
 		}
 		task["message_bubbles"] = []object{
-			{"id": "question", "type": "user", "text": t.question},
+			question,
 			{"id": "answer", "type": "agent", "text": t.answer, "parts": []object{{"kind": "text", "text": t.answer}}},
 			{"id": "file", "type": "artifact_notification", "artifactNotification": object{"name": t.topic + ".pdf", "version": i}},
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -24,8 +25,7 @@ const inlineBody = 128 << 10
 func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
 	var accessor core.RequestAccessorV2
 	return func(ctx context.Context, event events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
-		// The gateway hands the path over decoded; net/http wants it encoded.
-		event.RawPath = (&url.URL{Path: event.RawPath}).EscapedPath()
+		event.RawPath = encodedPath(event)
 		r, err := accessor.EventToRequestWithContext(identified(ctx, event), event)
 		if err != nil {
 			return events.APIGatewayV2HTTPResponse{}, fmt.Errorf("convert the gateway's event: %w", err)
@@ -47,6 +47,24 @@ func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) 
 	}
 }
 
+// encodedPath is the event's path as net/http wants it. The gateway hands it
+// over decoded, which makes a slash inside a parameter look like any other: the
+// route tells them apart.
+func encodedPath(event events.APIGatewayV2HTTPRequest) string {
+	plain := (&url.URL{Path: event.RawPath}).EscapedPath()
+	_, path, ok := strings.Cut(event.RouteKey, " ")
+	if !ok {
+		return plain
+	}
+	for name, value := range event.PathParameters {
+		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(value))
+	}
+	if decoded, err := url.PathUnescape(path); err != nil || decoded != event.RawPath {
+		return plain
+	}
+	return path
+}
+
 // identified puts the caller's identity, as the gateway's authorizer verified
 // it, and the request's id into the context.
 func identified(ctx context.Context, event events.APIGatewayV2HTTPRequest) context.Context {
@@ -60,7 +78,8 @@ func identified(ctx context.Context, event events.APIGatewayV2HTTPRequest) conte
 // API is what HTTP handlers are made from.
 func (d Deps) API() httpapi.Config {
 	return httpapi.Config{
-		Sessions: d.Store, Tasks: d.Store, Feedback: d.Store, Idempotency: d.Store,
-		Log: d.Log, Now: time.Now, NewID: uuid.NewString,
+		Sessions: d.Store, Rewinds: d.Store, Artifacts: d.Store, Tasks: d.Store, Feedback: d.Store,
+		Idempotency: d.Store,
+		Log:         d.Log, Now: time.Now, NewID: uuid.NewString,
 	}
 }

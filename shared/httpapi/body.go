@@ -26,7 +26,13 @@ const (
 
 // withBody reads the body, which must be JSON of at most limit bytes when
 // decompressed, before the endpoint.
-func withBody(limit int, e endpoint) endpoint {
+func withBody(limit int, e endpoint) endpoint { return reading(limit, nil, e) }
+
+// withOptionalBody is withBody for endpoints that need no field: no body is as
+// good as an empty object.
+func withOptionalBody(limit int, e endpoint) endpoint { return reading(limit, []byte("{}"), e) }
+
+func reading(limit int, absent []byte, e endpoint) endpoint {
 	return func(c *call) (*reply, error) {
 		if err := checkContentType(c.Header); err != nil {
 			return nil, err
@@ -34,6 +40,9 @@ func withBody(limit int, e endpoint) endpoint {
 		body, err := readBody(c.Request, limit)
 		if err != nil {
 			return nil, err
+		}
+		if absent != nil && len(bytes.TrimSpace(body)) == 0 {
+			body = absent
 		}
 		if err := checkJSON(body); err != nil {
 			return nil, err

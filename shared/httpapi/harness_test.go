@@ -26,6 +26,7 @@ const alice, bob = "alice", "bob"
 type system struct {
 	config                  httpapi.Config
 	sessions, events, tasks http.Handler
+	rewind, fork, artifacts http.Handler
 	log                     *bytes.Buffer
 }
 
@@ -36,21 +37,29 @@ func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	store := dynamostore.New(dynamotest.Client(t), dynamotest.Table(t), dynamostore.WithLogger(log))
 	s.config = httpapi.Config{
-		Sessions: store, Tasks: store, Feedback: store, Idempotency: store,
+		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	}
 	for _, c := range change {
 		c(&s.config)
 	}
 	s.sessions, s.events, s.tasks = httpapi.Sessions(s.config), httpapi.Events(s.config), httpapi.Tasks(s.config)
+	s.rewind, s.fork = httpapi.Rewind(s.config), httpapi.Fork(s.config)
+	s.artifacts = httpapi.Artifacts(s.config)
 	return s
 }
 
 // ServeHTTP chooses the handler as the gateway's routes do.
 func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
+	case strings.Contains(path, "/artifacts"):
+		s.artifacts.ServeHTTP(w, r)
 	case strings.HasSuffix(path, "/events"):
 		s.events.ServeHTTP(w, r)
+	case strings.HasSuffix(path, "/rewind"):
+		s.rewind.ServeHTTP(w, r)
+	case strings.HasSuffix(path, "/fork"), strings.HasSuffix(path, "/forks"):
+		s.fork.ServeHTTP(w, r)
 	case strings.Contains(path, "/tasks"), strings.HasSuffix(path, "/messages"), strings.HasSuffix(path, "/feedback"):
 		s.tasks.ServeHTTP(w, r)
 	default:

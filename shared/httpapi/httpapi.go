@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/rethread/rethread/shared/artifact"
 	"github.com/rethread/rethread/shared/idempotency"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
@@ -26,6 +27,8 @@ const (
 // those that create things need Idempotency too.
 type Config struct {
 	Sessions    session.Store
+	Rewinds     session.Rewinder
+	Artifacts   artifact.Store
 	Tasks       task.Store
 	Feedback    task.FeedbackStore
 	Idempotency idempotency.Store
@@ -59,6 +62,25 @@ func Events(c Config) http.Handler {
 	return a.mux
 }
 
+// Rewind takes sessions back.
+func Rewind(c Config) http.Handler {
+	a := newAPI(c)
+	for _, base := range []string{versioned, bare} {
+		a.handle(http.MethodPost, base+"/sessions/{session_id}/rewind", withBody(maxBody, a.once(a.rewindSession)))
+	}
+	return a.mux
+}
+
+// Fork branches sessions and shows the tree of their forks.
+func Fork(c Config) http.Handler {
+	a := newAPI(c)
+	for _, base := range []string{versioned, bare} {
+		a.handle(http.MethodPost, base+"/sessions/{session_id}/fork", withOptionalBody(maxBody, a.once(a.forkSession)))
+		a.handle(http.MethodGet, base+"/sessions/{session_id}/forks", a.getForks)
+	}
+	return a.mux
+}
+
 // Tasks handles tasks, the messages they flatten to, and feedback.
 func Tasks(c Config) http.Handler {
 	a := newAPI(c)
@@ -70,6 +92,7 @@ func Tasks(c Config) http.Handler {
 	a.handle(http.MethodGet, versioned+"/sessions/{session_id}/messages", a.listMessages)
 	a.handle(http.MethodPost, versioned+"/feedback", withBody(maxBody, a.once(a.giveFeedback)))
 	a.handle(http.MethodGet, versioned+"/feedback", a.listFeedback)
+	a.handle(http.MethodGet, bare+"/sessions/{session_id}/tasks", a.listA2ATasks)
 	return a.mux
 }
 

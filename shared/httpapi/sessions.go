@@ -19,6 +19,11 @@ func (a *api) createSession(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.createdReply(created)
+}
+
+// createdReply answers with a session that the request made.
+func (c *call) createdReply(created session.Session) (*reply, error) {
 	rep, err := sessionReply(http.StatusCreated, created)
 	if err != nil {
 		return nil, err

@@ -140,6 +140,9 @@ func TestRoutes(t *testing.T) {
 		{http.MethodDelete, "/sessions/a%20b/events", "GET, POST"},
 		{http.MethodPatch, "/sessions/s/tasks/t", "DELETE, GET"},
 		{http.MethodDelete, "/feedback", "GET, POST"},
+		{http.MethodGet, "/sessions/s/rewind", "POST"},
+		{http.MethodGet, "/api/sessions/s/fork", "POST"},
+		{http.MethodPost, "/sessions/s/forks", "GET"},
 	} {
 		t.Run(c.method+" "+c.path, func(t *testing.T) {
 			r := request{user: alice, method: c.method, path: c.path}

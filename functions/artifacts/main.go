@@ -1,0 +1,13 @@
+// Command artifacts answers for the artifacts of sessions.
+package main
+
+import (
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/httpapi"
+)
+
+func main() {
+	boot.Start(func(d boot.Deps) any {
+		return boot.HTTP(httpapi.Artifacts(d.API()))
+	})
+}

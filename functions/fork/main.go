@@ -1,0 +1,13 @@
+// Command fork branches sessions and shows the tree of their forks.
+package main
+
+import (
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/httpapi"
+)
+
+func main() {
+	boot.Start(func(d boot.Deps) any {
+		return boot.HTTP(httpapi.Fork(d.API()))
+	})
+}
