@@ -51,7 +51,7 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	var rows []cost.Row
-	for _, history := range []int{10, 100, 1000} {
+	for _, history := range []int{10, 100, 1000, 5000} {
 		measured, err := cost.Measure(ctx, client, definition.Name, history)
 		if err != nil {
 			return err

@@ -38,7 +38,7 @@ func Measure(ctx context.Context, client *dynamodb.Client, table string, history
 	if err := m.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("prepare a history of %d turns: %w", history, err)
 	}
-	for _, step := range []func(context.Context) error{m.events, m.turns, m.state, m.tasks, m.list} {
+	for _, step := range []func(context.Context) error{m.events, m.turns, m.state, m.rewinds, m.tasks, m.list, m.regenerated} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}
@@ -60,12 +60,38 @@ func (m *measurement) prepare(ctx context.Context) error {
 	if err := m.create(ctx, "history"); err != nil {
 		return err
 	}
-	for range m.history {
+	for m.turn < min(m.history, singleTurns) {
 		if err := m.appendTurn(ctx); err != nil {
 			return err
 		}
 	}
+	for m.turn < m.history {
+		if err := m.appendTurns(ctx, min(m.history-m.turn, session.MaxBatch/2)); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// singleTurns is how many turns of a history are appended event by event, as
+// agents do; the rest only makes it long, and comes in batches.
+const singleTurns = 200
+
+func (m *measurement) appendTurns(ctx context.Context, turns int) error {
+	var batch []session.Event
+	for range turns {
+		m.turn++
+		invocation := uuid.NewString()
+		for author, text := range map[string]string{"user": question(m.turn), "assistant": answer(m.turn)} {
+			e, err := newEvent("", invocation, author, text)
+			if err != nil {
+				return err
+			}
+			batch = append(batch, e)
+		}
+	}
+	_, _, err := m.store.Append(ctx, session.Append{SessionID: m.session, UserID: m.user, Events: batch})
+	return err
 }
 
 func (m *measurement) create(ctx context.Context, name string) error {
@@ -142,7 +168,7 @@ func (m *measurement) list(ctx context.Context) error {
 		}
 	}
 	return m.measure("list 10 sessions", 0, 0, func() error {
-		_, err := m.store.List(ctx, session.ListQuery{UserID: m.user, Limit: 100})
+		_, err := m.store.List(ctx, session.ListQuery{UserID: m.user, Limit: 10})
 		return err
 	})
 }
@@ -173,17 +199,22 @@ func (m *measurement) appendTurn(ctx context.Context) error {
 }
 
 func (m *measurement) append(ctx context.Context, id, invocation, author, text string) error {
+	e, err := newEvent(id, invocation, author, text)
+	if err != nil {
+		return err
+	}
+	return m.appendEvent(ctx, e)
+}
+
+func newEvent(id, invocation, author, text string) (session.Event, error) {
 	role := "model"
 	if author == "user" {
 		role = "user"
 	}
 	content, err := json.Marshal(map[string]any{"role": role, "parts": []any{map[string]any{"text": text}}})
-	if err != nil {
-		return err
-	}
-	return m.appendEvent(ctx, session.Event{
+	return session.Event{
 		ID: id, InvocationID: invocation, Author: author, Fields: map[string]json.RawMessage{"content": content},
-	})
+	}, err
 }
 
 func (m *measurement) appendState(ctx context.Context, invocation, delta string) error {

@@ -1,0 +1,153 @@
+package cost
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/artifact"
+	"github.com/rethread/rethread/shared/session"
+)
+
+// Bounds of rewinding and forking, at every length of the history.
+const (
+	rewindReads, rewindWrites, rewindWritesAll = 10, 10, 20
+	forkReads, forkWrites                      = 10, 15
+)
+
+// rewinds measures in the long session: what it costs must not depend on it.
+func (m *measurement) rewinds(ctx context.Context) error {
+	last, changed := uuid.NewString(), uuid.NewString()
+	if err := m.append(ctx, "", last, "user", question(m.turn)); err != nil {
+		return err
+	}
+	if err := m.measure("rewind the last invocation", rewindReads, rewindWrites, func() error {
+		return m.rewind(ctx, last)
+	}); err != nil {
+		return err
+	}
+	for _, invocation := range []string{uuid.NewString(), changed} {
+		if err := m.appendChange(ctx, invocation); err != nil {
+			return err
+		}
+	}
+	if err := m.measure("rewind it with state in three scopes and an artifact", rewindReads, rewindWritesAll, func() error {
+		return m.rewind(ctx, changed)
+	}); err != nil {
+		return err
+	}
+	return m.forks(ctx)
+}
+
+// forks measures a fork, and one of a fork of a fork …
+func (m *measurement) forks(ctx context.Context) error {
+	of := m.session
+	for depth := 1; depth <= 8; depth++ {
+		boundary := uuid.NewString()
+		source := of
+		if err := m.appendTo(ctx, source, boundary); err != nil {
+			return err
+		}
+		of = uuid.NewString()
+		work := func() error {
+			_, err := m.store.Fork(ctx, session.ForkOf{
+				SessionID: source, UserID: m.user, ID: of, Nonce: of, Before: &boundary,
+			})
+			return err
+		}
+		var err error
+		switch depth {
+		case 1, 8:
+			err = m.measure(fmt.Sprintf("fork before the last invocation, %d deep", depth), forkReads, forkWrites, work)
+		default:
+			err = work()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// regenerated compares loading 100 turns with loading the same turns where 20
+// answers were taken back and asked for again: all of the last turn, and of
+// every fifth.
+func (m *measurement) regenerated(ctx context.Context) error {
+	first := m.turn
+	var plain float64
+	for _, c := range []struct {
+		name  string
+		again func(turn int) int
+		bound float64
+	}{
+		{"load 100 turns", func(int) int { return 0 }, 0},
+		{"load 100 turns, the last asked 20 times again", func(turn int) int { return 20 * (turn / 99) }, 1.1},
+		{"load 100 turns, every fifth asked again", func(turn int) int { return 1 - min(turn%5, 1) }, 1.3},
+	} {
+		if err := m.create(ctx, c.name); err != nil {
+			return err
+		}
+		m.turn = first
+		for turn := range 100 {
+			if err := m.regenerate(ctx, c.again(turn)); err != nil {
+				return err
+			}
+		}
+		if err := m.measure(c.name, plain*c.bound, 0, func() error { return m.load(ctx, 200) }); err != nil {
+			return err
+		}
+		if plain == 0 {
+			plain = m.rows[len(m.rows)-1].Usage.Reads
+		}
+	}
+	return nil
+}
+
+// regenerate appends a turn after taking it back a number of times.
+func (m *measurement) regenerate(ctx context.Context, times int) error {
+	for range times {
+		invocation := uuid.NewString()
+		if err := m.append(ctx, "", invocation, "user", question(m.turn+1)); err != nil {
+			return err
+		}
+		if err := m.append(ctx, "", invocation, "assistant", answer(m.turn+1)); err != nil {
+			return err
+		}
+		if err := m.rewind(ctx, invocation); err != nil {
+			return err
+		}
+	}
+	return m.appendTurn(ctx)
+}
+
+func (m *measurement) rewind(ctx context.Context, invocation string) error {
+	_, err := m.store.Rewind(ctx, session.Rewind{
+		SessionID: m.session, UserID: m.user, Before: invocation, Nonce: uuid.NewString(),
+	})
+	return err
+}
+
+func (m *measurement) appendChange(ctx context.Context, invocation string) error {
+	v, err := m.store.PutArtifact(ctx, artifact.Put{
+		SessionID: m.session, UserID: m.user, Name: "report.md", MimeType: "text/markdown", Body: []byte(answer(m.turn)),
+	})
+	if err != nil {
+		return err
+	}
+	raw := fmt.Sprintf(`{"invocation_id":%q,"author":"assistant","actions":{"artifact_delta":{"report.md":%d},
+		"state_delta":{"topic":%[1]q,"user:language":%[1]q,"app:news":%[1]q}}}`, invocation, v.Version)
+	e, err := session.ParseEvent(json.RawMessage(raw), "")
+	if err != nil {
+		return err
+	}
+	return m.appendEvent(ctx, e)
+}
+
+func (m *measurement) appendTo(ctx context.Context, id, invocation string) error {
+	own := m.session
+	m.session = id
+	defer func() { m.session = own }()
+	return m.append(ctx, "", invocation, "user", question(m.turn))
+}
