@@ -210,27 +210,47 @@ func (c *condition) was(name string, value int64) {
 }
 
 // inheritedVersions is where a fork finds the versions of artifacts that the
-// conversation had. An event may name a version that was never stored: what
-// the source stores under that number later is none of the fork's.
+// conversation had: in the source's log, or where the source itself has them
+// from, so that no chain grows. An event may name a version that was never
+// stored: what the source stores under that number later is none of the fork's.
 func (s *Store) inheritedVersions(
 	ctx context.Context, log string, values session.Values,
 ) (map[string]inheritedArtifact, error) {
-	out := map[string]inheritedArtifact{}
+	named := map[string]int64{}
 	for key, v := range values {
-		name, ok := session.ArtifactOf(key)
-		if !ok {
+		if name, ok := session.ArtifactOf(key); ok {
+			var err error
+			if named[name], err = strconv.ParseInt(string(v), 10, 64); err != nil {
+				return nil, fmt.Errorf("version of artifact %s: %w", name, err)
+			}
+		}
+	}
+	out := map[string]inheritedArtifact{}
+	if len(named) == 0 {
+		return out, nil
+	}
+	before, err := s.inheritedArtifacts(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	for name, version := range named {
+		from, taken := before[name]
+		if taken {
+			out[name] = inheritedArtifact{Log: from.Log, Version: min(version, from.Version)}
+		}
+		if taken && version <= from.Version {
 			continue
 		}
-		version, err := strconv.ParseInt(string(v), 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("version of artifact %s: %w", name, err)
-		}
-		stored, newest, err := s.newest(ctx, sessionShelf(log), name)
+		own, err := s.newestUpTo(ctx, logPK(log), name, version)
 		if err != nil {
 			return nil, err
 		}
-		if stored != nil {
-			out[name] = inheritedArtifact{Log: log, Version: min(version, newest)}
+		if own != nil {
+			_, number, err := own.place()
+			if err != nil {
+				return nil, err
+			}
+			out[name] = inheritedArtifact{Log: log, Version: number}
 		}
 	}
 	return out, nil

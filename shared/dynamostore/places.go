@@ -66,8 +66,12 @@ func (s *Store) bounds(ctx context.Context, h *header, id string) (map[string]in
 			keys = append(keys, k)
 		}
 	}
-	// What a fork took over was written before it: half the price will do.
+	// What a fork took over was written before it, so half the price will do;
+	// only a replica that lags behind may not have it yet.
 	items, err := s.readBatch(ctx, keys, false)
+	if err == nil && len(items) == 0 && !found {
+		items, err = s.readBatch(ctx, keys, true)
+	}
 	if err != nil {
 		return nil, err
 	}

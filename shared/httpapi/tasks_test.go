@@ -118,7 +118,9 @@ func TestSaveTask(t *testing.T) {
 	s.mustRefuse(t, http.StatusForbidden, "", get(bob, tasks+"/u"))
 	s.mustRefuse(t, http.StatusForbidden, "", post(bob, tasks, taskJSON("u", "x")))
 	s.mustRefuse(t, http.StatusNotFound, "", post(alice, "/sessions/no/tasks", taskJSON("u", "x")))
-	s.must(t, http.StatusNotFound, get(alice, "/api/sessions/s/tasks"))
+	s.must(t, http.StatusOK, get(alice, "/api/sessions/s/tasks")) // in A2A form
+	s.must(t, http.StatusForbidden, get(bob, "/api/sessions/s/tasks"))
+	s.must(t, http.StatusNotFound, get(alice, "/api/sessions/no/tasks"))
 }
 
 func TestSaveTaskBadInput(t *testing.T) {

@@ -60,17 +60,17 @@ func (m *measurement) prepare(ctx context.Context) error {
 	if err := m.create(ctx, "history"); err != nil {
 		return err
 	}
-	for m.turn < min(m.history, singleTurns) {
+	for m.turn < min(m.history, singleTurns)-1 {
 		if err := m.appendTurn(ctx); err != nil {
 			return err
 		}
 	}
-	for m.turn < m.history {
-		if err := m.appendTurns(ctx, min(m.history-m.turn, session.MaxBatch/2)); err != nil {
+	for m.turn < m.history-1 {
+		if err := m.appendTurns(ctx, min(m.history-1-m.turn, session.MaxBatch/2)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return m.appendTurn(ctx) // the head is an ordinary one
 }
 
 // singleTurns is how many turns of a history are appended event by event, as
