@@ -1,0 +1,124 @@
+package dynamostore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// readUp adds the events of a span in ascending order.
+func (s *Store) readUp(ctx context.Context, sp span, p *page) error {
+	next := sp.from
+	take := func(rec *record) error {
+		for _, e := range rec.events {
+			if e.Seq < next {
+				continue
+			}
+			if err := p.take(&sp, rec, e); err != nil {
+				return err
+			}
+		}
+		next = max(next, rec.last()+1)
+		return nil
+	}
+	fill := func(end int64) error { // what a replica left out
+		for next < end && !p.full {
+			rec, err := s.covering(ctx, sp.log, next)
+			if err == nil {
+				err = take(rec)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	q := s.entryQuery(sp.log, sp.from, sp.to, false)
+	most := func() *int32 { return p.most(&sp, next, false) }
+	err := s.queryRecords(ctx, q, most, func(rec *record) (bool, error) {
+		if err := fill(rec.first); err != nil {
+			return false, err
+		}
+		return !p.full, take(rec)
+	})
+	if err != nil || p.full {
+		return err
+	}
+	end := sp.to + 1
+	if sp.open() {
+		newest, err := s.entryAtOrBefore(ctx, sp.log, 0)
+		if err != nil || newest == nil {
+			return err
+		}
+		end = newest.last() + 1
+	}
+	return fill(end)
+}
+
+// covering reads the entry that covers a position below the head.
+func (s *Store) covering(ctx context.Context, log string, position int64) (*record, error) {
+	rec, err := s.entryAtOrBefore(ctx, log, position)
+	if err != nil {
+		return nil, err
+	}
+	if rec == nil || rec.last() < position {
+		return nil, fmt.Errorf("%w: log %s at position %d", errHole, log, position)
+	}
+	return rec, nil
+}
+
+// readDown adds the events of a span in descending order.
+func (s *Store) readDown(ctx context.Context, sp span, p *page) error {
+	next := sp.to
+	take := func(rec *record) error {
+		for _, e := range slices.Backward(rec.events) {
+			if e.Seq > next {
+				continue
+			}
+			if err := p.take(&sp, rec, e); err != nil {
+				return err
+			}
+		}
+		next = min(next, rec.first-1)
+		return nil
+	}
+	fill := func(end int64) error { // what a replica left out
+		for next > end && !p.full {
+			rec, err := s.covering(ctx, sp.log, next)
+			if err == nil {
+				err = take(rec)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if sp.open() {
+		newest, err := s.entryAtOrBefore(ctx, sp.log, 0)
+		if err != nil || newest == nil {
+			return err
+		}
+		next = newest.last()
+		if err := take(newest); err != nil {
+			return err
+		}
+	}
+	if next < sp.from || p.full {
+		return nil
+	}
+	q := s.entryQuery(sp.log, 0, next, false)
+	q.ScanIndexForward = ptr(false)
+	most := func() *int32 { return p.most(&sp, next, true) }
+	err := s.queryRecords(ctx, q, most, func(rec *record) (bool, error) {
+		if err := fill(rec.last()); err != nil {
+			return false, err
+		}
+		err := take(rec)
+		return !p.full && next >= sp.from, err
+	})
+	if err != nil {
+		return err
+	}
+	return fill(sp.from - 1)
+}
