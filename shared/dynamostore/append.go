@@ -212,12 +212,11 @@ func (w *writer) changes(fresh []int) []session.Delta {
 // catchUp reads what was appended since the head was read, and reports whether
 // it was this very batch, put by a try whose answer was lost.
 func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
-	before := len(w.fresh())
 	err = w.s.scan(ctx, w.h.Log, w.at.next, 0, func(r *record) (bool, error) {
 		w.at = w.at.after(r)
 		return true, w.recognise(r)
 	})
-	return before > 0 && len(w.fresh()) == 0, err
+	return len(w.fresh()) == 0, err
 }
 
 // discardTentative removes the chunks of a try that was found not to be in the

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/rethread/rethread/shared/plainjson"
 )
 
 // maxDecoded bounds what one body may decode to: the largest request twice.
@@ -45,7 +47,7 @@ func newCodec() *codec {
 }
 
 func (c *codec) encode(v any) ([]byte, error) {
-	plain, err := marshal(v)
+	plain, err := plainjson.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}
@@ -90,16 +92,4 @@ func (c *codec) decode(body []byte, into any) error {
 		return fmt.Errorf("decode %T: %w", into, err)
 	}
 	return nil
-}
-
-// marshal encodes without escaping HTML: what users wrote stays as it came,
-// and as short.
-func marshal(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/plainjson"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -23,18 +24,11 @@ func (s *Store) newLog() string {
 
 // Create implements session.Store.
 func (s *Store) Create(ctx context.Context, n session.New) (session.Session, error) {
-	now := s.millis()
 	meta, err := s.codec.encode(n.Metadata)
 	if err != nil {
 		return session.Session{}, err
 	}
-	k := sessionKey(n.ID)
-	h := &header{
-		PK: k.pk, SK: k.sk, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
-		Status: session.Idle, Meta: meta, Log: s.newLog(), Version: 1,
-		Created: now, Touched: now, Nonce: n.Nonce,
-		GPK: activityPK(n.UserID), GSK: activitySK(now, n.ID),
-	}
+	h := s.newHeader(n, meta)
 	for {
 		at, err := s.create(ctx, h, n.State.Stored().Values())
 		if !errors.Is(err, errTaken) {
@@ -47,6 +41,17 @@ func (s *Store) Create(ctx context.Context, n session.New) (session.Session, err
 		if err != nil || there != nil {
 			return derefOr(there), err
 		}
+	}
+}
+
+// newHeader is the header of a session that begins now, with a log of its own.
+func (s *Store) newHeader(n session.New, meta []byte) *header {
+	now, k := s.millis(), sessionKey(n.ID)
+	return &header{
+		PK: k.pk, SK: k.sk, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
+		Status: session.Idle, Meta: meta, Log: s.newLog(), Version: 1,
+		Created: now, Touched: now, Nonce: n.Nonce,
+		GPK: activityPK(n.UserID), GSK: activitySK(now, n.ID),
 	}
 }
 
@@ -108,7 +113,7 @@ func (s *Store) create(ctx context.Context, h *header, state session.Delta) (hea
 func (s *Store) firstEntry(
 	ctx context.Context, h *header, state session.Delta, change *stateChange,
 ) (*record, error) {
-	actions, err := marshal(session.Actions{StateDelta: state, ArtifactDelta: map[string]int64{}})
+	actions, err := plainjson.Marshal(session.Actions{StateDelta: state, ArtifactDelta: map[string]int64{}})
 	if err != nil {
 		return nil, err
 	}

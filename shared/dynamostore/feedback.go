@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/plainjson"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
 )
@@ -141,12 +142,12 @@ func (s *Store) markTask(ctx context.Context, h *header, f task.Feedback) error 
 			return fault.New(fault.Invalid, "the metadata of task %s is not an object", f.TaskID)
 		}
 	}
-	if metadata["feedback"], err = marshal(map[string]any{
+	if metadata["feedback"], err = plainjson.Marshal(map[string]any{
 		"type": f.Type, "text": f.Text, "submitted": true,
 	}); err != nil {
 		return err
 	}
-	if content.Metadata, err = marshal(metadata); err != nil {
+	if content.Metadata, err = plainjson.Marshal(metadata); err != nil {
 		return err
 	}
 	next := *item

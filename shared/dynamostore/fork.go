@@ -109,7 +109,6 @@ func (s *Store) boundary(ctx context.Context, source *header, at head, f session
 }
 
 func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *header {
-	now := s.millis()
 	inherited, base := b.timeline.Inherited(source.Log, source.Gen+1)
 	name := source.Name
 	if name == "" {
@@ -122,16 +121,12 @@ func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *heade
 	if runes := []rune(name); len(runes) > session.MaxName {
 		name = string(runes[:session.MaxName])
 	}
-	k := sessionKey(f.ID)
-	h := &header{
-		PK: k.pk, SK: k.sk, User: source.User, App: source.App, Agent: source.Agent, Name: name,
-		Status: session.Idle, Meta: source.Meta, Log: s.newLog(), Version: 1,
-		Created: now, Touched: now, Nonce: f.Nonce,
-		GPK: activityPK(source.User), GSK: activitySK(now, f.ID),
-		Origin: &origin{
-			Session: source.id(), Log: source.Log, Before: f.Before, Found: b.found,
-			Inherited: inherited.Encode(), Base: base, At: b.at,
-		},
+	h := s.newHeader(session.New{
+		ID: f.ID, UserID: source.User, AppName: source.App, Agent: source.Agent, Name: name, Nonce: f.Nonce,
+	}, source.Meta)
+	h.Origin = &origin{
+		Session: source.id(), Log: source.Log, Before: f.Before, Found: b.found,
+		Inherited: inherited.Encode(), Base: base, At: b.at,
 	}
 	if from := source.Origin; from != nil {
 		h.Origin.Lineage = append([]lineage{{
@@ -182,13 +177,7 @@ func (s *Store) countFork(source *header) types.TransactWriteItem {
 	unchanged := source.unforked()
 	unchanged.was("e", source.Epoch)
 	unchanged.values[":next"] = num(source.Gen + 1)
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.table, Key: sessionKey(source.id()).attributes(),
-		UpdateExpression:          ptr("SET #fk = :next"),
-		ConditionExpression:       &unchanged.expression,
-		ExpressionAttributeNames:  unchanged.names,
-		ExpressionAttributeValues: unchanged.values,
-	}}
+	return s.transactUpdate(sessionKey(source.id()), "SET #fk = :next", unchanged)
 }
 
 // unforked is the condition that the session was not forked since it was read.

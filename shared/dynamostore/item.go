@@ -146,6 +146,14 @@ func (s *Store) transactPut(record any, c condition) (types.TransactWriteItem, e
 	return types.TransactWriteItem{Put: p}, nil
 }
 
+// transactUpdate is a conditional update inside a transaction.
+func (s *Store) transactUpdate(k key, expression string, c condition) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: &s.table, Key: k.attributes(), UpdateExpression: &expression, ConditionExpression: &c.expression,
+		ExpressionAttributeNames: c.names, ExpressionAttributeValues: c.values,
+	}}
+}
+
 // transactCheck is a condition inside a transaction.
 func (s *Store) transactCheck(k key, c condition) types.TransactWriteItem {
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{

@@ -36,7 +36,10 @@ func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 	if err != nil {
 		return session.Rewound{}, err
 	}
-	newest := s.watchNewest(ctx, h)
+	var newest func() (bool, error)
+	if !r.DryRun {
+		newest = s.watchNewest(ctx, h)
+	}
 	if done, err := s.rewoundBefore(ctx, h, at, r); done != nil || err != nil {
 		return derefOr(done), err
 	}
@@ -87,9 +90,5 @@ func (s *Store) rewoundBefore(ctx context.Context, h *header, at head, r session
 	}
 	e := found.rec.events[0]
 	e.SessionID = h.id()
-	out := &session.Rewound{Event: e, Session: now, State: e.StateDelta, Artifacts: e.ArtifactDelta}
-	for _, key := range found.rec.conflicts {
-		out.Conflicts = append(out.Conflicts, session.Conflict{Key: key})
-	}
-	return out, nil
+	return ptr(rewound(e, now, found.rec.conflicts)), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/rethread/rethread/shared/plainjson"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -30,7 +31,7 @@ func (m *marker) build(r session.Rewind) error {
 			state[key] = v
 		}
 	}
-	actions, err := marshal(map[string]any{
+	actions, err := plainjson.Marshal(map[string]any{
 		"rewind_before_invocation_id": r.Before, "state_delta": state, "artifact_delta": m.plan.artifacts,
 	})
 	if err != nil {
@@ -106,19 +107,20 @@ func (m *marker) updateHeader(newest func() (bool, error)) (types.TransactWriteI
 		set += ", GSK = :g"
 		c.values[":g"] = str(activitySK(m.rec.time, m.h.id()))
 	}
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName: &m.s.table, Key: sessionKey(m.h.id()).attributes(),
-		UpdateExpression: &set, ConditionExpression: &c.expression,
-		ExpressionAttributeNames: c.names, ExpressionAttributeValues: c.values,
-	}}, nil
+	return m.s.transactUpdate(sessionKey(m.h.id()), set, c), nil
 }
 
 func (m *marker) result() (session.Rewound, error) {
 	e := m.rec.events[0]
 	now, err := m.s.render(m.h, m.at.after(m.rec))
+	return rewound(e, now, m.plan.conflicts), err
+}
+
+// rewound is what a marker says that its rewind did.
+func rewound(e session.Event, now session.Session, conflicts []string) session.Rewound {
 	out := session.Rewound{Event: e, Session: now, State: e.StateDelta, Artifacts: e.ArtifactDelta}
-	for _, key := range m.plan.conflicts {
+	for _, key := range conflicts {
 		out.Conflicts = append(out.Conflicts, session.Conflict{Key: key})
 	}
-	return out, err
+	return out
 }

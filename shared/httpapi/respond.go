@@ -1,13 +1,12 @@
 package httpapi
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/plainjson"
 )
 
 const (
@@ -25,15 +24,13 @@ type reply struct {
 // jsonReply encodes an answer. HTML is not escaped: what was stored comes back
 // byte for byte.
 func jsonReply(status int, v any) (*reply, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	body, err := plainjson.Marshal(v)
+	if err != nil {
 		return nil, fmt.Errorf("encode the answer: %w", err)
 	}
 	header := http.Header{}
 	header.Set("Content-Type", jsonType)
-	return &reply{status: status, header: header, body: bytes.TrimSuffix(buf.Bytes(), []byte("\n"))}, nil
+	return &reply{status: status, header: header, body: body}, nil
 }
 
 // data is the body of sessions and events: what there is, under one name.

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/plainjson"
 )
 
 // MaxBatch is how many events one append may hold.
@@ -243,16 +244,14 @@ func setDefault(fields *map[string]json.RawMessage, name, value string) {
 	}
 }
 
-// writeJSON appends a value without escaping HTML, so that text stays readable
-// and as short as it came. A value that cannot be encoded is a broken
-// invariant: everything here was decoded from JSON.
+// writeJSON appends a value. One that cannot be encoded is a broken invariant:
+// everything here was decoded from JSON.
 func writeJSON(buf *bytes.Buffer, v any) {
-	enc := json.NewEncoder(buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	text, err := plainjson.Marshal(v)
+	if err != nil {
 		panic(fmt.Sprintf("encode %T: %v", v, err))
 	}
-	buf.Truncate(buf.Len() - 1) // Encode ends with a newline
+	buf.Write(text)
 }
 
 // Size is how many bytes of JSON the event takes, about.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/rethread/rethread/shared/plainjson"
 )
 
 // Without is bubbles less what belongs to hidden invocations: bubbles, parts
@@ -37,13 +39,11 @@ func Without(bubbles json.RawMessage, hidden []string) (json.RawMessage, error) 
 		if belongs(v, hidden) {
 			continue
 		}
-		var buf bytes.Buffer
-		enc := json.NewEncoder(&buf)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(prune(v, hidden)); err != nil {
+		text, err := plainjson.Marshal(prune(v, hidden))
+		if err != nil {
 			return nil, fmt.Errorf("write a bubble: %w", err)
 		}
-		kept = append(kept, bytes.TrimSpace(buf.Bytes()))
+		kept = append(kept, text)
 	}
 	return join(kept), nil
 }
