@@ -50,6 +50,8 @@ type Event struct {
 	// TaskID is set on the entry by which a task without events of its own
 	// takes its place in the log. It is listed with the whole log only.
 	TaskID string
+	// Deltas is how many deltas the content holds of an event that was streamed.
+	Deltas int64
 }
 
 // Actions are the parts of an event's actions that the store acts upon.

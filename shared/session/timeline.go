@@ -95,3 +95,25 @@ func (t Timeline) Inherited(own string, gen int64) (Timeline, int64) {
 	}
 	return out, next - 1
 }
+
+// Common is the last seq up to which two timelines show the same, and whether
+// the second shows nothing beyond it.
+func (t Timeline) Common(next Timeline) (last int64, all bool) {
+	for i, r := range next {
+		if i >= len(t) || t[i].Log != r.Log || t[i].From != r.From || t[i].Seq != r.Seq {
+			return last, false
+		}
+		was := t[i]
+		if !was.Open() && (r.Open() || r.To > was.To) {
+			return was.Last(), false
+		}
+		if r.Open() {
+			return r.Seq - 1, true // nothing is there yet
+		}
+		last = r.Last()
+		if was.Open() || r.To < was.To {
+			return last, i == len(next)-1
+		}
+	}
+	return last, true
+}

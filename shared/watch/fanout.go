@@ -1,0 +1,140 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+)
+
+// parallelReads is how many logs' watchers are read at a time.
+const parallelReads = 16
+
+// Fanout tells news to whom they concern. It is safe for concurrent use.
+type Fanout struct {
+	audience Audience
+	courier  *Courier
+	log      *slog.Logger
+	reads    chan struct{}
+}
+
+// NewFanout returns a fan-out; random, from 0 to below 1, spreads waits.
+func NewFanout(audience Audience, pusher Pusher, log *slog.Logger, random func() float64) *Fanout {
+	return &Fanout{
+		audience: audience,
+		courier:  NewCourier(pusher, random),
+		log:      log,
+		reads:    make(chan struct{}, parallelReads),
+	}
+}
+
+// Deliver tells a batch of news, those of one log in the order given. The
+// errors stand where their news do; nil means that every connection got all of
+// it, is gone, or was closed so that its client repairs what it lacks. An error
+// means that to tell the news again may help: nobody knows who watches, a
+// connection could be neither reached nor closed, or ctx came to its end.
+func (f *Fanout) Deliver(ctx context.Context, news []News) []error {
+	errs := make([]error, len(news))
+	var running sync.WaitGroup
+	for log, places := range byLog(news) {
+		running.Go(func() {
+			var messages []Message
+			for _, i := range places {
+				messages = append(messages, news[i].Messages...)
+			}
+			err := f.tell(ctx, log, messages)
+			for _, i := range places {
+				errs[i] = err
+			}
+		})
+	}
+	running.Wait()
+	return errs
+}
+
+// byLog says where the news of each log stand; those without messages are left
+// out.
+func byLog(news []News) map[string][]int {
+	places := map[string][]int{}
+	for i, n := range news {
+		if len(n.Messages) > 0 {
+			places[n.Log] = append(places[n.Log], i)
+		}
+	}
+	return places
+}
+
+func (f *Fanout) tell(ctx context.Context, log string, messages []Message) error {
+	sessionID, connections, err := f.watchers(ctx, log)
+	if err != nil {
+		return fmt.Errorf("find who watches log %s: %w", log, err)
+	}
+	if len(connections) == 0 {
+		return nil
+	}
+	frames := f.frames(ctx, sessionID, merged(messages))
+	gone, err := f.push(ctx, sessionID, connections, frames)
+	if len(gone) > 0 {
+		// Whoever is left behind here is found gone again next time.
+		if err := f.audience.Leave(ctx, log, gone); err != nil {
+			f.log.WarnContext(ctx, "connections that are gone still stand as watchers",
+				"session_id", sessionID, "connections", len(gone), "error", err)
+		}
+	}
+	return err
+}
+
+func (f *Fanout) watchers(ctx context.Context, log string) (string, []string, error) {
+	select {
+	case f.reads <- struct{}{}:
+	case <-ctx.Done():
+		return "", nil, context.Cause(ctx)
+	}
+	defer func() { <-f.reads }()
+	sessionID, connections, err := f.audience.Watchers(ctx, log)
+	slices.Sort(connections)
+	return sessionID, slices.Compact(connections), err
+}
+
+// frames encodes each message once, however many watch. One that cannot be
+// encoded leaves a gap, which clients repair.
+func (f *Fanout) frames(ctx context.Context, sessionID string, messages []Message) [][]byte {
+	frames := make([][]byte, 0, len(messages))
+	for _, m := range messages {
+		frame, err := Frame(m, sessionID)
+		if err != nil {
+			f.log.ErrorContext(ctx, "a message cannot be encoded", "session_id", sessionID,
+				"type", m.Type, "cursor", m.Cursor, "error", err)
+			continue
+		}
+		frames = append(frames, frame)
+	}
+	return frames
+}
+
+// push brings the frames to every connection and returns which are gone.
+func (f *Fanout) push(ctx context.Context, sessionID string, connections []string, frames [][]byte) ([]string, error) {
+	errs := make([]error, len(connections))
+	var running sync.WaitGroup
+	for i, connection := range connections {
+		running.Go(func() { errs[i] = f.courier.Bring(ctx, connection, frames) })
+	}
+	running.Wait()
+	var gone []string
+	var failed []error
+	for i, err := range errs {
+		switch {
+		case err == nil:
+		case errors.Is(err, ErrGone):
+			gone = append(gone, connections[i])
+		case errors.Is(err, ErrCut):
+			f.log.InfoContext(ctx, "a connection was closed for being slow or broken",
+				"session_id", sessionID, "connection", connections[i], "error", err)
+		default:
+			failed = append(failed, fmt.Errorf("connection %s: %w", connections[i], err))
+		}
+	}
+	return gone, errors.Join(failed...)
+}

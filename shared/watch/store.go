@@ -1,0 +1,68 @@
+package watch
+
+import "context"
+
+// Limits of watching.
+const (
+	// MaxSessions is how many sessions one connection may watch.
+	MaxSessions = 100
+	// MaxBehind is how many entries a watcher may lack and still be sent them;
+	// who is further behind is told to reload.
+	MaxBehind = 100
+	// MaxMessage is the largest message on any transport, in bytes: an API
+	// Gateway websocket takes 128 KB.
+	MaxMessage = 128_000
+)
+
+// From is where a watcher wants to begin: after Cursor, or with the item
+// LastItemID, or, without either, with the newest item.
+type From struct {
+	Cursor     *Cursor
+	LastItemID string
+}
+
+// Feed reads what a watcher lacks.
+type Feed interface {
+	// Since returns the messages that bring a watcher up to date, strongly
+	// consistent: whatever comes after them reaches who subscribed before. The
+	// last is a Status with the session's status. A position that is gone gives
+	// a Reload, not an error. fault.NotFound and fault.Forbidden as for sessions.
+	Since(ctx context.Context, userID, sessionID string, from From) ([]Message, error)
+}
+
+// Subscriptions says which connections watch which sessions. All methods may be
+// repeated.
+type Subscriptions interface {
+	// Subscribe adds the connection to the session's watchers, for at most the
+	// two hours that a connection lives. fault.NotFound and fault.Forbidden as
+	// for sessions; fault.Busy where the connection watches MaxSessions.
+	Subscribe(ctx context.Context, userID, sessionID, connectionID string) error
+	Unsubscribe(ctx context.Context, userID, sessionID, connectionID string) error
+	// Disconnect forgets a connection.
+	Disconnect(ctx context.Context, connectionID string) error
+}
+
+// News is what happened in one log, in the order of its messages. The messages
+// name no session: the audience does.
+type News struct {
+	Log      string
+	Messages []Message
+}
+
+// Audience finds whom to tell.
+type Audience interface {
+	// Watchers are the connections that watch the session with this log; it is
+	// one read, strongly consistent.
+	Watchers(ctx context.Context, log string) (sessionID string, connections []string, err error)
+	// Leave removes connections that are gone.
+	Leave(ctx context.Context, log string, connections []string) error
+}
+
+// Pusher sends to websocket connections.
+type Pusher interface {
+	// Push posts one message. ErrGone where there is no such connection;
+	// ErrThrottled where it should be tried again later.
+	Push(ctx context.Context, connectionID string, message []byte) error
+	// Close ends a connection, so that its client connects anew.
+	Close(ctx context.Context, connectionID string) error
+}
