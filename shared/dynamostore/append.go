@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/fault"
@@ -51,6 +52,11 @@ type writer struct {
 	h        *header
 	task     string // set on the entry that places a task
 	expected *int64
+	// marks adds to the entry, check tells after each lost race whether it may
+	// still be appended, and with gives what is written together with it.
+	marks func(*entry)
+	check func(context.Context) error
+	with  func() ([]types.TransactWriteItem, error)
 
 	events  []session.Event
 	random  []uuid.UUID    // of the ids the store makes, by event
@@ -59,8 +65,9 @@ type writer struct {
 	chosen  []int          // events with an id of the caller's
 	claimed map[string]bool
 
-	at        head // every entry before it has been searched for the batch's ids
-	tentative body // of the last try
+	at        head    // every entry before it has been searched for the batch's ids
+	tentative body    // of the last try
+	last      *record // what was appended
 }
 
 func (s *Store) newWriter(h *header, events []session.Event) *writer {
@@ -86,6 +93,9 @@ func (s *Store) newWriter(h *header, events []session.Event) *writer {
 func (w *writer) run(ctx context.Context) (int, error) {
 	var err error
 	if w.at, err = w.s.readHead(ctx, w.h); err != nil {
+		return 0, err
+	}
+	if err := w.allowed(ctx); err != nil {
 		return 0, err
 	}
 	if err := w.findRedelivered(ctx); err != nil {
@@ -114,10 +124,23 @@ func (w *writer) run(ctx context.Context) (int, error) {
 			return len(fresh), err
 		}
 		w.discardTentative(ctx)
+		if err := w.allowed(ctx); err != nil {
+			return 0, err
+		}
 		if w.s.now().After(deadline) {
 			return 0, &fault.Error{Kind: fault.Busy, Detail: "too many writers append to this session", RetryAfter: time.Second}
 		}
 	}
+}
+
+// allowed asks, after the head was read, whether the batch may be appended.
+// What would forbid it takes a position of its own, so a batch that was allowed
+// either lands before that or finds its position taken.
+func (w *writer) allowed(ctx context.Context) error {
+	if w.check == nil {
+		return nil
+	}
+	return w.check(ctx)
 }
 
 func (w *writer) fresh() []int {
@@ -148,7 +171,11 @@ func (w *writer) try(ctx context.Context, fresh []int) error {
 	}
 	r := &record{entry: entry{
 		PK: logPK(w.h.Log), SK: entrySK(seq), LastState: w.at.lastState, LastMarker: w.at.lastMarker,
+		runMarks: w.at.marks(),
 	}, first: seq, time: content.Time}
+	if w.marks != nil {
+		w.marks(&r.entry)
+	}
 	if len(fresh) > 1 {
 		r.Count = int64(len(fresh))
 	}
@@ -158,7 +185,7 @@ func (w *writer) try(ctx context.Context, fresh []int) error {
 	for _, i := range fresh {
 		r.events = append(r.events, w.events[i])
 	}
-	w.at = w.at.after(r)
+	w.at, w.last = w.at.after(r), r
 	return nil
 }
 
@@ -181,12 +208,7 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 	if r.body, err = w.s.pack(ctx, r.PK, content, 0); err != nil {
 		return err
 	}
-	if change != nil && change.shared() {
-		err = w.s.putWithShared(ctx, r, change)
-	} else {
-		err = w.s.put(ctx, r.entry, condition{expression: ifAbsent}, nil)
-	}
-	if err != nil {
+	if err = w.store(ctx, r, change); err != nil {
 		w.tentative = r.body // it may have landed, and only its answer be lost
 		return err
 	}
@@ -194,6 +216,33 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 		w.s.checkpoint(ctx, w.h.Log, r.first, change.values)
 	}
 	return nil
+}
+
+// store writes the entry, as one with the shared state it changes and with
+// whatever else must go along.
+func (w *writer) store(ctx context.Context, r *record, change *stateChange) error {
+	var along []types.TransactWriteItem
+	var err error
+	if w.with != nil {
+		if along, err = w.with(); err != nil {
+			return err
+		}
+	}
+	if len(along) == 0 && (change == nil || !change.shared()) {
+		return w.s.put(ctx, r.entry, condition{expression: ifAbsent}, nil)
+	}
+	put, err := w.s.transactPut(r.entry, condition{expression: ifAbsent})
+	if err != nil {
+		return err
+	}
+	if change != nil {
+		shared, err := w.s.sharedPuts(ctx, change)
+		if err != nil {
+			return err
+		}
+		along = append(along, shared...)
+	}
+	return w.s.transact(ctx, append(along, put)...)
 }
 
 // changes are the state changes of the fresh events; nil where there are none.

@@ -107,7 +107,7 @@ func (p *page) take(sp *span, rec *record, e session.Event) error {
 		if rec.marks() {
 			return errStale // the header's timeline leaves out the markers it knows
 		}
-		if e.TaskID != "" {
+		if e.TaskID != "" || rec.Hidden {
 			return nil
 		}
 	}

@@ -10,6 +10,9 @@ import (
 func (s *Store) readUp(ctx context.Context, sp span, p *page) error {
 	next := sp.from
 	take := func(rec *record) error {
+		if err := s.fill(ctx, rec); err != nil {
+			return err
+		}
 		for _, e := range rec.events {
 			if e.Seq < next {
 				continue
@@ -71,6 +74,9 @@ func (s *Store) covering(ctx context.Context, log string, position int64) (*reco
 func (s *Store) readDown(ctx context.Context, sp span, p *page) error {
 	next := sp.to
 	take := func(rec *record) error {
+		if err := s.fill(ctx, rec); err != nil {
+			return err
+		}
 		for _, e := range slices.Backward(rec.events) {
 			if e.Seq > next {
 				continue

@@ -93,6 +93,9 @@ func (s *Store) boundary(ctx context.Context, source *header, at head, f session
 		}
 	}
 	b := &boundary{values: values, at: at.last(), found: f.Before == nil || target != nil}
+	if target, err = s.beforeOpen(ctx, source, at, target); err != nil {
+		return nil, err
+	}
 	if target == nil {
 		b.timeline, err = source.timeline()
 		b.timeline = b.timeline.Before(at.next)
@@ -106,6 +109,19 @@ func (s *Store) boundary(ctx context.Context, source *header, at head, f session
 	b.at = target.seq - 1
 	b.timeline, err = s.timelineAt(ctx, source, target)
 	return b, err
+}
+
+// beforeOpen moves a boundary to before an item in progress: a fork cannot watch
+// it grow.
+func (s *Store) beforeOpen(ctx context.Context, source *header, at head, target *place) (*place, error) {
+	if at.open == 0 || (target != nil && target.seq <= at.open) {
+		return target, nil
+	}
+	rec, err := s.covering(ctx, source.Log, at.open)
+	if err != nil || !rec.inProgress() {
+		return target, err
+	}
+	return &place{log: source.Log, position: at.open, seq: at.open, rec: rec}, nil
 }
 
 func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *header {

@@ -34,6 +34,14 @@ type header struct {
 	Timeline []byte  `dynamodbav:"tl,omitempty"` // absent before the first rewind
 	Gen      int64   `dynamodbav:"fk,omitempty"` // how often it was forked
 	Origin   *origin `dynamodbav:"fo,omitempty"` // of a fork
+
+	Run string `dynamodbav:"rn,omitempty"` // the active one
+	// Spent is the last run, where it failed or was cancelled: the next one
+	// starts from before it. MergeInto is a run that is to start with the input
+	// at MergeAt too, which is that of the run it cancelled.
+	Spent     string `dynamodbav:"rx,omitempty"`
+	MergeInto string `dynamodbav:"mi,omitempty"`
+	MergeAt   int64  `dynamodbav:"ma,omitempty"`
 }
 
 // origin is where a fork came from, and what it took over.
@@ -141,6 +149,9 @@ func (s *Store) render(h *header, at head) (session.Session, error) {
 		UpdatedTime: max(h.Created, h.Touched, at.time),
 		Version:     h.Version,
 	}
+	if h.Run != "" {
+		out.ActiveRunID = &h.Run
+	}
 	if o := h.Origin; o != nil {
 		out.Fork = &session.Fork{SessionID: o.Session, RewindBeforeInvocationID: o.Before, BoundaryFound: o.Found}
 	}
@@ -171,7 +182,7 @@ func (s *Store) headerAndHead(ctx context.Context, userID, id string) (*header, 
 
 // Get implements session.Store.
 func (s *Store) Get(ctx context.Context, userID, id string) (session.Session, error) {
-	h, at, err := s.headerAndHead(ctx, userID, id)
+	h, at, _, err := s.settled(ctx, userID, id)
 	if err != nil {
 		return session.Session{}, err
 	}

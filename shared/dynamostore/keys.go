@@ -17,6 +17,8 @@ import (
 //	lower bound of an invocation  L#log        I#invocation
 //	lower bound of a chosen id    L#log        D#event id
 //	continued body                L#log, K#…   B#blob#chunk
+//	deltas of an item             L#log        SG#position#k
+//	active run                    L#log        RUN
 //	session state, checkpoint     L#log        STATE
 //	task pointer, task            L#log        TI#task, T#position#task
 //	feedback of the session       L#log        F#feedback key
@@ -31,6 +33,8 @@ import (
 //	feedback                      F#user       time#id
 //	time of a feedback            FI#user      id
 //	idempotency key               K#user       digest
+//	who watches a log             W#log        W
+//	what a connection watches     WC#id        W
 //
 // Ids hold no "/", which therefore separates two of them in one key.
 const (
@@ -45,6 +49,8 @@ const (
 	skState  = "STATE"
 	skGone   = "GONE"
 
+	skRun       = "RUN"
+	skWatch     = "W"
 	skInherited = "AI"
 
 	prefixEntry       = "E#"
@@ -56,6 +62,7 @@ const (
 	prefixFeedback    = "F#"
 	prefixChild       = "C#"
 	prefixKeptTask    = "TV#"
+	prefixSegment     = "SG#"
 	prefixLog         = "L#"
 	prefixArtifact    = "A#"
 
@@ -80,6 +87,10 @@ func taskPointerKey(log, id string) key   { return key{logPK(log), prefixTaskPoi
 func feedbackPointer(log, sk string) key  { return key{logPK(log), prefixFeedback + sk} }
 func feedbackPK(user string) string       { return prefixFeedback + user }
 func feedbackTimeKey(user, id string) key { return key{"FI#" + user, id} }
+
+func runKey(log string) key       { return key{logPK(log), skRun} }
+func watchersKey(log string) key  { return key{"W#" + log, skWatch} }
+func connectionKey(id string) key { return key{"WC#" + id, skWatch} }
 
 func inheritedKey(log string) key { return key{logPK(log), skInherited} }
 
@@ -109,6 +120,12 @@ func positionOf(sk string) (int64, error) {
 		return 0, fmt.Errorf("not the key of a log entry: %q", sk)
 	}
 	return p, nil
+}
+
+func segmentPrefix(position int64) string { return prefixSegment + pad(position) + "#" }
+
+func segmentKey(log string, position int64, k int) key {
+	return key{logPK(log), segmentPrefix(position) + fmt.Sprintf("%04d", k)}
 }
 
 func blobPrefix(id string) string { return prefixBlob + id + "#" }

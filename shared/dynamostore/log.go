@@ -31,7 +31,33 @@ type entry struct {
 	LastMarker int64  `dynamodbav:"lm,omitempty"`
 	PrevMarker int64  `dynamodbav:"pm,omitempty"`
 	Timeline   []byte `dynamodbav:"tl,omitempty"`
+	runMarks
 }
+
+// runMarks are what an entry knows of runs, and what watchers must know of its
+// place in the log.
+type runMarks struct {
+	Epoch int64 `dynamodbav:"ep,omitempty"` // of the session, this entry included
+	// Status of an item that was streamed: absent once it is complete.
+	Status   session.EventStatus `dynamodbav:"st,omitempty"`
+	Streamed bool                `dynamodbav:"sm,omitempty"`
+	Deltas   int64               `dynamodbav:"dn,omitempty"` // that a complete item was streamed in
+	// Open is the position of an item that was in progress, as far as is known,
+	// when this entry was appended; PrevDeltas the Deltas of the entry before.
+	Open       int64 `dynamodbav:"op,omitempty"`
+	PrevDeltas int64 `dynamodbav:"pd,omitempty"`
+
+	Began  string `dynamodbav:"rs,omitempty"` // run whose input the entry is
+	Ended  string `dynamodbav:"re,omitempty"` // run that the entry ends
+	Hidden bool   `dynamodbav:"h,omitempty"`  // listed with the whole log only
+	// ToSeq, on a rewind marker, is the last seq that stays; Back is set where
+	// the rewind brings others back.
+	ToSeq int64 `dynamodbav:"ts,omitempty"`
+	Back  bool  `dynamodbav:"rb,omitempty"`
+}
+
+// inProgress reports whether the entry is an item still being produced.
+func (m runMarks) inProgress() bool { return m.Status == session.EventInProgress }
 
 // entryBody is the content of an entry.
 type entryBody struct {
@@ -91,7 +117,10 @@ func (s *Store) decodeEntry(ctx context.Context, item attributes) (*record, erro
 			return nil, fmt.Errorf("stored event at %d: %w", first+int64(i), err)
 		}
 		ev.Seq = first + int64(i)
-		ev.Status = session.EventCompleted
+		ev.Status, ev.Deltas = session.EventCompleted, e.Deltas
+		if e.Status != "" {
+			ev.Status = e.Status
+		}
 		ev.CreatedTime = content.Time
 		ev.TaskID = content.Task
 		r.events = append(r.events, ev)
@@ -107,6 +136,9 @@ type head struct {
 	lastMarker int64
 	invocation string // of the newest event
 	time       int64  // of the newest entry
+	epoch      int64
+	deltas     int64 // of the newest entry, where it is complete
+	open       int64 // position of an item that may be in progress
 }
 
 func (h head) last() int64 { return h.next - 1 }
@@ -114,10 +146,22 @@ func (h head) last() int64 { return h.next - 1 }
 // after is the head once a record has been appended.
 func (h head) after(r *record) head {
 	next := head{next: r.last() + 1, lastState: r.LastState, lastMarker: r.LastMarker, time: r.time}
+	next.epoch, next.deltas, next.open = r.Epoch, r.Deltas, r.Open
+	switch {
+	case r.inProgress():
+		next.open = r.first
+	case r.Ended != "":
+		next.open = 0
+	}
 	if n := len(r.events); n > 0 {
 		next.invocation = r.events[n-1].InvocationID
 	}
 	return next
+}
+
+// marks is what the next entry of the log says of those before it.
+func (h head) marks() runMarks {
+	return runMarks{Epoch: h.epoch, Open: h.open, PrevDeltas: h.deltas}
 }
 
 // readHead reads the newest entry of a session's log.

@@ -18,7 +18,7 @@ var _ session.Rewinder = (*Store)(nil)
 // head of the log, the header's new timeline, and what is restored.
 func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, error) {
 	for try := 0; ; try++ {
-		out, err := s.rewind(ctx, r)
+		out, err := s.rewind(ctx, r, false)
 		if !errors.Is(err, errTaken) {
 			if err != nil {
 				err = fmt.Errorf("rewind session %s: %w", r.SessionID, s.unlessGone(ctx, r.UserID, r.SessionID, err))
@@ -31,8 +31,10 @@ func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 	}
 }
 
-func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, error) {
-	h, at, err := s.headerAndHead(ctx, r.UserID, r.SessionID)
+// rewind tries once. With discard it makes way for a run that may be about to
+// merge the input of the one it takes back.
+func (s *Store) rewind(ctx context.Context, r session.Rewind, discard bool) (session.Rewound, error) {
+	h, at, active, err := s.settled(ctx, r.UserID, r.SessionID)
 	if err != nil {
 		return session.Rewound{}, err
 	}
@@ -42,6 +44,9 @@ func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 	}
 	if done, err := s.rewoundBefore(ctx, h, at, r); done != nil || err != nil {
 		return derefOr(done), err
+	}
+	if active != nil && (!r.CancelRun || !r.DryRun) {
+		return session.Rewound{}, s.cancelFirst(ctx, active, r)
 	}
 	target, err := s.findInvocation(ctx, h, r.Before)
 	if err != nil {
@@ -58,7 +63,7 @@ func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 	if err != nil {
 		return session.Rewound{}, err
 	}
-	m := &marker{s: s, h: h, at: at, plan: plan, timeline: timeline}
+	m := &marker{s: s, h: h, at: at, plan: plan, timeline: timeline, discard: discard}
 	if err := m.build(r); err != nil {
 		return session.Rewound{}, err
 	}
@@ -68,6 +73,18 @@ func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 		}
 	}
 	return m.result()
+}
+
+// cancelFirst ends the run that a rewind meets, if it may; the rewind then
+// looks again.
+func (s *Store) cancelFirst(ctx context.Context, a *activeRun, r session.Rewind) error {
+	if !r.CancelRun {
+		return fault.New(fault.Conflict, "a run is in progress; cancel it, or send cancel_run").With("run_id", a.ID)
+	}
+	if _, err := s.Cancel(ctx, a.ref()); err != nil {
+		return err
+	}
+	return errTaken
 }
 
 // rewoundBefore recognises a rewind that happened although its answer was

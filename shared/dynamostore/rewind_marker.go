@@ -18,6 +18,7 @@ type marker struct {
 	at       head
 	plan     *restore
 	timeline session.Timeline
+	discard  bool
 
 	rec     *record
 	content entryBody
@@ -51,10 +52,16 @@ func (m *marker) build(r session.Rewind) error {
 		entry: entry{
 			PK: logPK(m.h.Log), SK: entrySK(first), LastState: m.at.lastState,
 			LastMarker: first, PrevMarker: m.h.Marker,
-			Timeline: m.timeline.Reopened(m.h.Log, first+1).Encode(),
+			Timeline: m.timeline.Reopened(m.h.Log, first+1).Encode(), runMarks: m.at.marks(),
 		},
 		first: first, time: e.CreatedTime, events: []session.Event{e},
 	}
+	before, err := m.h.timeline()
+	if err != nil {
+		return err
+	}
+	toSeq, all := before.Common(m.timeline)
+	m.rec.ToSeq, m.rec.Back, m.rec.Epoch = toSeq, !all, m.h.Epoch+1
 	if len(m.plan.delta) > 0 {
 		m.content.Undo = []session.Delta{m.plan.change.apply(m.plan.delta)}
 		m.rec.PrevState, m.rec.LastState = m.at.lastState, first
@@ -93,8 +100,8 @@ func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
 
 func (m *marker) updateHeader(newest func() (bool, error)) (types.TransactWriteItem, error) {
 	c := m.h.sameLog()
-	c.expression += " AND (attribute_not_exists(#e) OR #e = :was)"
-	maps.Copy(c.names, map[string]string{"#e": "e", "#mk": "mk", "#tl": "tl"})
+	c.expression += " AND attribute_not_exists(#rn) AND (attribute_not_exists(#e) OR #e = :was)"
+	maps.Copy(c.names, map[string]string{"#e": "e", "#mk": "mk", "#tl": "tl", "#rn": "rn"})
 	maps.Copy(c.values, attributes{
 		":was": num(m.h.Epoch - 1), ":e": num(m.h.Epoch), ":mk": num(m.h.Marker), ":tl": bin(m.h.Timeline),
 	})
@@ -106,6 +113,16 @@ func (m *marker) updateHeader(newest func() (bool, error)) (types.TransactWriteI
 	if !onTop {
 		set += ", GSK = :g"
 		c.values[":g"] = str(activitySK(m.rec.time, m.h.id()))
+	}
+	if m.h.Spent != "" { // what the rewind leaves is no failure
+		m.h.Status = session.Idle
+		c.names["#status"], c.names["#rx"] = "status", "rx"
+		c.values[":status"] = str(string(session.Idle))
+		set += ", #status = :status REMOVE #rx"
+		if !m.discard {
+			c.names["#mi"], c.names["#ma"] = "mi", "ma"
+			set += ", #mi, #ma"
+		}
 	}
 	return m.s.transactUpdate(sessionKey(m.h.id()), set, c), nil
 }

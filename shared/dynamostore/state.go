@@ -143,19 +143,6 @@ func (s *Store) loadShared(ctx context.Context, sc *sharedChange) error {
 	return s.unpack(ctx, sc.record.PK, sc.record.body, &sc.values)
 }
 
-// putWithShared writes an entry and the shared states it changes as one.
-func (s *Store) putWithShared(ctx context.Context, r *record, c *stateChange) error {
-	put, err := s.transactPut(r.entry, condition{expression: ifAbsent})
-	if err != nil {
-		return err
-	}
-	writes, err := s.sharedPuts(ctx, c)
-	if err != nil {
-		return err
-	}
-	return s.transact(ctx, append(writes, put)...)
-}
-
 func (s *Store) sharedPuts(ctx context.Context, c *stateChange) ([]types.TransactWriteItem, error) {
 	var writes []types.TransactWriteItem
 	for _, sc := range c.scopes {

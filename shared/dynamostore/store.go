@@ -12,6 +12,7 @@ import (
 
 	"github.com/rethread/rethread/shared/artifact"
 	"github.com/rethread/rethread/shared/idempotency"
+	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
 )
@@ -25,6 +26,7 @@ type Store struct {
 	random func() uuid.UUID
 	log    *slog.Logger
 	codec  *codec
+	lease  time.Duration
 }
 
 var (
@@ -47,6 +49,10 @@ func WithRandom(random func() uuid.UUID) Option { return func(s *Store) { s.rand
 // WithLogger sets where warnings go: things that a later request repairs.
 func WithLogger(log *slog.Logger) Option { return func(s *Store) { s.log = log } }
 
+// WithLease sets how long a run lives without a sign of life; run.Lease unless
+// it is set.
+func WithLease(d time.Duration) Option { return func(s *Store) { s.lease = d } }
+
 // New is a store over an existing table.
 func New(db *dynamodb.Client, table string, opts ...Option) *Store {
 	s := &Store{
@@ -56,6 +62,7 @@ func New(db *dynamodb.Client, table string, opts ...Option) *Store {
 		random: uuid.New,
 		log:    slog.New(slog.DiscardHandler),
 		codec:  newCodec(),
+		lease:  run.Lease,
 	}
 	for _, opt := range opts {
 		opt(s)

@@ -1,0 +1,139 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/watch"
+)
+
+// A model that streams 50 tokens a second, stored at least every 250 ms.
+const (
+	flushesPerSecond = 4
+	tokensPerSecond  = 50
+	renewEvery       = 20 // seconds
+	runUnits         = 110
+	runTokens        = 1000
+)
+
+// runs measures whole runs: from the input to the end, with all that a worker
+// writes in between.
+func (m *measurement) runs(ctx context.Context) error {
+	for _, tokens := range []int{runTokens, 4 * runTokens} {
+		name := fmt.Sprintf("a run that streams %d tokens, 50 a second, stored every 250 ms", tokens)
+		most := float64(runUnits * tokens / runTokens)
+		if err := m.measure(name, 0, most, func() error { return m.stream(ctx, tokens) }); err != nil {
+			return err
+		}
+	}
+	return m.watching(ctx)
+}
+
+func (m *measurement) stream(ctx context.Context, tokens int) error {
+	ref := run.Ref{UserID: m.user, SessionID: m.session, RunID: uuid.NewString()}
+	m.turn++
+	input, err := newEvent("", ref.RunID, "user", question(m.turn))
+	if err != nil {
+		return err
+	}
+	start := run.Start{Ref: ref, Agent: "assistant", Mode: run.Managed, Input: []session.Event{input}}
+	if _, err := m.store.Start(ctx, start); err != nil {
+		return err
+	}
+	if _, err := m.store.Claim(ctx, ref, "worker"); err != nil {
+		return err
+	}
+	begun, err := newEvent("", ref.RunID, "assistant", "")
+	if err != nil {
+		return err
+	}
+	it, err := m.store.BeginItem(ctx, ref, begun)
+	if err != nil {
+		return err
+	}
+	words := tokensOf(tokens)
+	if err := it.Flush(ctx, []run.Delta{{Text: words[0]}}); err != nil { // the first at once
+		return err
+	}
+	flushes := tokens * flushesPerSecond / tokensPerSecond
+	for n := range flushes {
+		from, to := max(1, n*tokens/flushes), (n+1)*tokens/flushes
+		if err := it.Flush(ctx, []run.Delta{{Text: strings.Join(words[from:to], "")}}); err != nil {
+			return err
+		}
+		if n > 0 && n%(renewEvery*flushesPerSecond) == 0 {
+			if err := m.store.Renew(ctx, ref); err != nil {
+				return err
+			}
+		}
+	}
+	whole, err := newEvent("", ref.RunID, "assistant", strings.Join(words, ""))
+	if err != nil {
+		return err
+	}
+	if _, err := it.Complete(ctx, whole); err != nil {
+		return err
+	}
+	_, err = m.store.End(ctx, ref, run.Completed, nil)
+	return err
+}
+
+// tokensOf is prose in pieces of the length that tokens have.
+func tokensOf(n int) []string {
+	var prose strings.Builder
+	for i := 0; prose.Len() < n*tokenBytes; i++ {
+		prose.WriteString(answer(i))
+	}
+	out := make([]string, n)
+	for i := range out {
+		out[i] = prose.String()[i*tokenBytes : (i+1)*tokenBytes]
+	}
+	return out
+}
+
+const tokenBytes = 5
+
+// watching measures what watchers cost the table.
+func (m *measurement) watching(ctx context.Context) error {
+	subscribe := func() error { return m.store.Subscribe(ctx, m.user, m.session, uuid.NewString()[:15]+"=") }
+	if err := m.measure("subscribe a connection to a session", 0, 0, subscribe); err != nil {
+		return err
+	}
+	log := ""
+	find := func() error {
+		_, connections, err := m.store.Watchers(ctx, log)
+		if err == nil && len(connections) == 0 {
+			err = fmt.Errorf("nobody watches log %q", log)
+		}
+		return err
+	}
+	var err error
+	if log, err = m.store.LogOf(ctx, m.user, m.session); err != nil {
+		return err
+	}
+	if err := m.measure("find whom to tell of a change: 1 watcher", 1, 0, find); err != nil {
+		return err
+	}
+	for range 99 {
+		if err := subscribe(); err != nil {
+			return err
+		}
+	}
+	return m.measureAll(
+		step{"find whom to tell of a change: 100 watchers", 1, 0, find},
+		step{"bring a watcher up to date that missed nothing", 0, 0, func() error {
+			th, err := m.store.Thread(ctx, m.user, m.session, run.ThreadQuery{Limit: 1})
+			if err != nil {
+				return err
+			}
+			at := watch.Cursor{Epoch: th.Session.Epoch, Seq: th.Session.HeadSeq}
+			_, err = m.store.Since(ctx, m.user, m.session, watch.From{Cursor: &at})
+			return err
+		}},
+	)
+}

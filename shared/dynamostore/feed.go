@@ -1,0 +1,180 @@
+package dynamostore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/watch"
+)
+
+var _ watch.Feed = (*Store)(nil)
+
+// Since implements watch.Feed. It reads the log from where the watcher stands,
+// or from an item before that which may have grown since.
+func (s *Store) Since(ctx context.Context, userID, sessionID string, from watch.From) ([]watch.Message, error) {
+	for try := 0; ; try++ {
+		h, at, active, err := s.settled(ctx, userID, sessionID)
+		if err != nil {
+			return nil, err
+		}
+		f := &feed{s: s, h: h, at: at, active: active}
+		out, err := f.since(ctx, from)
+		if !errors.Is(err, errStale) {
+			if err != nil {
+				err = fmt.Errorf("read what is new in session %s: %w", sessionID, s.unlessGone(ctx, userID, sessionID, err))
+			}
+			return out, err
+		}
+		if err := backoff(ctx, try); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// feed reads what one watcher lacks.
+type feed struct {
+	s      *Store
+	h      *header
+	at     head
+	active *activeRun
+}
+
+func (f *feed) since(ctx context.Context, from watch.From) ([]watch.Message, error) {
+	after, reason, err := f.start(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	stand := watch.Cursor{Epoch: f.h.Epoch, Seq: after}
+	if from.Cursor != nil {
+		stand = *from.Cursor
+	}
+	if reason != "" {
+		return []watch.Message{f.reload(stand, reason)}, nil
+	}
+	if f.at.last()-after > watch.MaxBehind {
+		return []watch.Message{f.reload(stand, watch.ReasonBehind)}, nil
+	}
+	page, err := f.s.events(ctx, f.h, session.EventQuery{
+		View: session.Effective, Limit: watch.MaxBehind + 1, After: after,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if page.Next != nil {
+		return []watch.Message{f.reload(stand, watch.ReasonBehind)}, nil
+	}
+	out := make([]watch.Message, 0, len(page.Events)+1)
+	for _, e := range page.Events {
+		m := snapshotOf(e, watch.Cursor{Epoch: f.h.Epoch, Seq: e.Seq, Offset: e.Deltas})
+		m.Prev, m.SessionID = stand, f.h.id()
+		stand = m.Cursor
+		out = append(out, m)
+	}
+	status, err := f.status(ctx, stand)
+	return append(out, status), err
+}
+
+// start is the seq after which to read, or why the watcher must read the thread
+// first.
+func (f *feed) start(ctx context.Context, from watch.From) (after int64, reason string, err error) {
+	switch {
+	case from.Cursor != nil:
+		return f.afterCursor(ctx, *from.Cursor)
+	case from.LastItemID != "":
+		seq, err := f.seqOf(ctx, from.LastItemID)
+		if err != nil || seq == 0 {
+			return 0, watch.ReasonGone, err
+		}
+		return seq - 1, "", nil
+	}
+	newest, err := f.s.events(ctx, f.h, session.EventQuery{View: session.Effective, Descending: true, Limit: 1})
+	if err != nil || len(newest.Events) == 0 {
+		return f.at.last(), "", err
+	}
+	return newest.Events[0].Seq - 1, "", nil
+}
+
+func (f *feed) afterCursor(ctx context.Context, c watch.Cursor) (after int64, reason string, err error) {
+	if c.Epoch != f.h.Epoch || c.Seq > f.at.last() {
+		return 0, watch.ReasonEpoch, nil
+	}
+	if c.Seq <= f.h.base() {
+		return c.Seq, "", nil // what a fork took over never grows
+	}
+	rec, err := f.s.covering(ctx, f.h.Log, c.Seq)
+	switch {
+	case err != nil:
+		return 0, "", err
+	case rec.Open > 0: // it may have grown since this entry came
+		return rec.Open - 1, "", nil
+	case rec.Streamed:
+		return c.Seq - 1, "", nil
+	}
+	return c.Seq, "", nil
+}
+
+// seqOf finds an item that the session shows, by its id; 0 where there is none.
+func (f *feed) seqOf(ctx context.Context, id string) (int64, error) {
+	if seq, ok := session.PositionOf(id); ok {
+		page, err := f.s.events(ctx, f.h, session.EventQuery{View: session.Effective, Limit: 1, After: seq - 1})
+		if err != nil || (len(page.Events) > 0 && page.Events[0].ID == id) {
+			return seq, err
+		}
+	}
+	var bound claim
+	found, err := f.s.get(ctx, chosenKey(f.h.Log, id), &bound)
+	if err != nil || !found {
+		return 0, err
+	}
+	after := bound.Position - 1
+	for {
+		page, err := f.s.events(ctx, f.h, session.EventQuery{
+			View: session.Effective, Limit: session.DefaultPage, After: after,
+		})
+		if err != nil {
+			return 0, err
+		}
+		for _, e := range page.Events {
+			if e.ID == id {
+				return e.Seq, nil
+			}
+		}
+		if page.Next == nil {
+			return 0, nil
+		}
+		after = page.Next.Seq
+	}
+}
+
+func (f *feed) reload(stand watch.Cursor, reason string) watch.Message {
+	return watch.Message{
+		Type: watch.Reload, SessionID: f.h.id(), Prev: stand, Reason: reason,
+		Cursor: watch.Cursor{Epoch: f.h.Epoch, Seq: f.at.last(), Offset: f.at.deltas},
+	}
+}
+
+// status is the last message: how the session stands, with all of the log up
+// to the head behind it.
+func (f *feed) status(ctx context.Context, stand watch.Cursor) (watch.Message, error) {
+	m := watch.Message{
+		Type: watch.Status, SessionID: f.h.id(), Prev: stand, Cursor: stand, Status: f.h.Status, RunID: f.h.Run,
+	}
+	if stand.Seq < f.at.last() {
+		m.Cursor = watch.Cursor{Epoch: f.h.Epoch, Seq: f.at.last(), Offset: f.at.deltas}
+	}
+	if f.h.Status != session.Failed {
+		return m, nil
+	}
+	past, err := f.s.pastRun(ctx, f.h, f.h.Spent)
+	if past != nil {
+		m.RunID, m.Error = past.ID, past.Error
+	}
+	return m, err
+}
+
+// snapshotOf is the message that brings an event.
+func snapshotOf(e session.Event, at watch.Cursor) watch.Message {
+	return watch.Message{Type: watch.Snapshot, Cursor: at, Item: &e, ItemID: e.ID, Offset: &at.Offset}
+}

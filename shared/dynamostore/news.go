@@ -1,0 +1,147 @@
+package dynamostore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/watch"
+)
+
+// Change is a record of the table's stream: an item before and after a write.
+// Old is nil where the item is new, New where it was removed.
+type Change struct {
+	Old, New map[string]types.AttributeValue
+}
+
+// News is what a change tells watchers: nothing, for most items. The messages
+// depend on the change alone, so a change told twice is told alike, and each
+// item's changes can be told apart from the others'.
+func (s *Store) News(ctx context.Context, c Change) (watch.News, error) {
+	if c.New == nil {
+		return watch.News{}, nil
+	}
+	pk, sk := stringOf(c.New[attrPK]), stringOf(c.New[attrSK])
+	log, ok := strings.CutPrefix(pk, prefixLog)
+	if !ok {
+		return watch.News{}, nil
+	}
+	news := watch.News{Log: log}
+	var err error
+	switch {
+	case strings.HasPrefix(sk, prefixEntry):
+		news.Messages, err = s.newsOfEntry(ctx, c)
+	case strings.HasPrefix(sk, prefixSegment):
+		news.Messages, err = newsOfSegment(c)
+	case sk == skGone && c.Old == nil:
+		news.Messages = []watch.Message{{Type: watch.Deleted}}
+	}
+	if err != nil {
+		return watch.News{}, fmt.Errorf("news of %s %s: %w", pk, sk, err)
+	}
+	return news, nil
+}
+
+func (s *Store) newsOfEntry(ctx context.Context, c Change) ([]watch.Message, error) {
+	rec, err := s.decodeEntry(ctx, c.New)
+	if err != nil {
+		return nil, err
+	}
+	if c.Old != nil {
+		return newsOfItem(rec), nil
+	}
+	prev := watch.Cursor{Epoch: rec.Epoch, Seq: rec.first - 1, Offset: rec.PrevDeltas}
+	at := watch.Cursor{Epoch: rec.Epoch, Seq: rec.last()}
+	switch {
+	case rec.marks():
+		return newsOfMarker(rec, at, prev), nil
+	case rec.Ended != "":
+		m, err := newsOfEnd(rec, at, prev)
+		return []watch.Message{m}, err
+	case rec.Hidden || rec.events[0].TaskID != "":
+		return []watch.Message{{Type: watch.Status, Cursor: at, Prev: prev}}, nil
+	}
+	var out []watch.Message
+	for _, e := range rec.events {
+		m := snapshotOf(e, watch.Cursor{Epoch: rec.Epoch, Seq: e.Seq})
+		m.Prev, prev = prev, m.Cursor
+		out = append(out, m)
+	}
+	if rec.Began != "" {
+		out = append(out, watch.Message{
+			Type: watch.Status, Cursor: prev, Prev: prev, Status: session.InProgress, RunID: rec.Began,
+		})
+	}
+	return out, nil
+}
+
+// newsOfItem tells of an item that has its final form.
+func newsOfItem(rec *record) []watch.Message {
+	if rec.inProgress() {
+		return nil
+	}
+	e := rec.events[0]
+	at := watch.Cursor{Epoch: rec.Epoch, Seq: e.Seq, Offset: rec.Deltas}
+	m := watch.Message{Type: watch.ItemCompleted, Cursor: at, Prev: at, Item: &e, ItemID: e.ID, Offset: &at.Offset}
+	if e.Status == session.EventFailed {
+		m.Type = watch.ItemFailed
+	}
+	return []watch.Message{m}
+}
+
+func newsOfMarker(rec *record, at, prev watch.Cursor) []watch.Message {
+	prev.Epoch--
+	out := []watch.Message{{Type: watch.Rewound, Cursor: at, Prev: prev, ToSeq: &rec.ToSeq, Epoch: &rec.Epoch}}
+	if rec.Back {
+		out = append(out, watch.Message{Type: watch.Reload, Cursor: at, Prev: at, Reason: watch.ReasonEpoch})
+	}
+	return out
+}
+
+func newsOfEnd(rec *record, at, prev watch.Cursor) (watch.Message, error) {
+	var r run.Run
+	if err := json.Unmarshal(rec.events[0].Fields["run"], &r); err != nil {
+		return watch.Message{}, fmt.Errorf("decode a run: %w", err)
+	}
+	m := watch.Message{Type: watch.Status, Cursor: at, Prev: prev, Status: session.Idle, RunID: r.ID, Error: r.Error}
+	if r.Status == run.Failed {
+		m.Status = session.Failed
+	}
+	return m, nil
+}
+
+// newsOfSegment tells of the deltas that a segment has gained.
+func newsOfSegment(c Change) ([]watch.Message, error) {
+	var was, now segment
+	if err := attributevalue.UnmarshalMap(c.Old, &was); err != nil {
+		return nil, fmt.Errorf("unmarshal a segment: %w", err)
+	}
+	if err := attributevalue.UnmarshalMap(c.New, &now); err != nil {
+		return nil, fmt.Errorf("unmarshal a segment: %w", err)
+	}
+	position, _, err := placeOfSegment(now.SK)
+	if err != nil {
+		return nil, err
+	}
+	deltas, err := now.deltas()
+	if err != nil {
+		return nil, err
+	}
+	var out []watch.Message
+	for i := was.Count; i < now.Count; i++ {
+		n := now.First + i
+		out = append(out, watch.Message{
+			Type:   watch.DeltaType,
+			Cursor: watch.Cursor{Epoch: now.Epoch, Seq: position, Offset: n},
+			Prev:   watch.Cursor{Epoch: now.Epoch, Seq: position, Offset: n - 1},
+			ItemID: now.Item, Offset: &n, Delta: &deltas[i],
+		})
+	}
+	return out, nil
+}

@@ -1,0 +1,253 @@
+package dynamostore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/session"
+)
+
+// ending is how a run ends.
+type ending struct {
+	status  run.Status
+	problem *run.Problem
+	merge   string // run that is to start with this one's input too
+	expired bool   // only if the lease is out
+}
+
+// Cancel implements run.Store.
+func (s *Store) Cancel(ctx context.Context, ref run.Ref) (run.Run, error) {
+	r, err := s.cancel(ctx, ref, "")
+	if r.ID != "" && r.Status.Over() {
+		return r, nil // it was over before
+	}
+	return r, err
+}
+
+func (s *Store) cancel(ctx context.Context, ref run.Ref, merge string) (run.Run, error) {
+	return s.end(ctx, ref, ending{
+		status: run.Cancelled, problem: run.NewProblem(run.CodeCancelled, "the run was cancelled"), merge: merge,
+	})
+}
+
+// End implements run.Store.
+func (s *Store) End(ctx context.Context, ref run.Ref, status run.Status, problem *run.Problem) (run.Run, error) {
+	r, err := s.end(ctx, ref, ending{status: status, problem: problem})
+	if r.ID != "" && r.Status == status {
+		return r, nil // an earlier try, whose answer was lost
+	}
+	return r, err
+}
+
+// end ends a run in one transaction: the session is free, the item in progress
+// has its final form and takes no deltas, and the log has an entry more, at the
+// very position that the run's worker would write to next. Where the run is
+// over it returns how it ended, with a fault.
+func (s *Store) end(ctx context.Context, ref run.Ref, how ending) (run.Run, error) {
+	for try := 0; ; try++ {
+		h, at, err := s.headerAndHead(ctx, ref.UserID, ref.SessionID)
+		if err != nil {
+			return run.Run{}, err
+		}
+		if h.Run != ref.RunID {
+			return s.endedBefore(ctx, h, ref)
+		}
+		a, err := s.active(ctx, h)
+		if err != nil {
+			return run.Run{}, err
+		}
+		if a != nil {
+			if how.expired && s.millis() < a.Lease {
+				return run.Run{}, fault.New(fault.Conflict, "the run lives")
+			}
+			r, err := s.tryEnd(ctx, h, at, a, how)
+			if !errors.Is(err, errTaken) {
+				if err != nil {
+					err = fmt.Errorf("end run %s: %w", ref.RunID, s.unlessGone(ctx, ref.UserID, ref.SessionID, err))
+				}
+				return r, err
+			}
+		}
+		if err := backoffUpTo(ctx, try, contentionWait); err != nil {
+			return run.Run{}, err
+		}
+	}
+}
+
+func (s *Store) endedBefore(ctx context.Context, h *header, ref run.Ref) (run.Run, error) {
+	past, err := s.pastRun(ctx, h, ref.RunID)
+	if err != nil {
+		return run.Run{}, err
+	}
+	if past == nil {
+		return run.Run{}, fault.Missing("Run")
+	}
+	return *past, overFault(*past)
+}
+
+func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, how ending) (run.Run, error) {
+	writes, problem, err := s.endItem(ctx, h, at, a, how)
+	if err != nil {
+		return run.Run{}, err
+	}
+	if problem != nil && how.status == run.Completed {
+		how.status, how.problem = run.Failed, problem
+	}
+	now := max(s.millis(), at.time)
+	r := a.run()
+	r.Status, r.Error, r.EndedTime = how.status, how.problem, &now
+	if how.status == run.Cancelled {
+		r.Error = nil
+	}
+	last, err := s.endEntry(ctx, h, at, r)
+	if err != nil {
+		return run.Run{}, err
+	}
+	writes = append(writes, last, s.transactDelete(runKey(h.Log), condition{
+		expression: "#id = :id", names: map[string]string{"#id": "id"}, values: attributes{":id": str(a.ID)},
+	}), s.freeSession(h, a, how))
+	return r, s.transact(ctx, writes...)
+}
+
+// endItem are the writes that end the run's item in progress, if there is one.
+// The problem is why its content is not whole.
+func (s *Store) endItem(
+	ctx context.Context, h *header, at head, a *activeRun, how ending,
+) ([]types.TransactWriteItem, *run.Problem, error) {
+	it, err := s.openItem(ctx, h, at, a)
+	if err != nil || it == nil {
+		return nil, nil, err
+	}
+	problem := how.problem
+	e, status := it.snapshot(), session.EventStatus("")
+	if how.status == run.Completed {
+		content, err := it.content.Finish()
+		if err == nil {
+			e = withField(e, "content", content, it.offset)
+		} else {
+			problem = run.NewProblem(run.CodeContent, err.Error())
+		}
+	}
+	if problem != nil {
+		status = session.EventFailed
+		if e, err = it.failed(problem); err != nil {
+			return nil, nil, err
+		}
+	}
+	final, err := it.final(ctx, e, status)
+	if err != nil {
+		return nil, nil, err
+	}
+	writes, err := it.ending(final)
+	return writes, problem, err
+}
+
+// openItem is the run's item in progress, with its content; nil where it has
+// none.
+func (s *Store) openItem(ctx context.Context, h *header, at head, a *activeRun) (*item, error) {
+	if at.open == 0 {
+		return nil, nil
+	}
+	rec, err := s.covering(ctx, h.Log, at.open)
+	if err != nil || !rec.inProgress() || rec.events[0].InvocationID != a.ID {
+		return nil, err
+	}
+	it := s.newItem(h, a.ref(), rec, a.Mode == run.External)
+	return it, it.load(ctx)
+}
+
+// endEntry is the hidden entry that ends a run.
+func (s *Store) endEntry(ctx context.Context, h *header, at head, r run.Run) (types.TransactWriteItem, error) {
+	e, err := s.runEvent(r, at.next, *r.EndedTime)
+	if err != nil {
+		return types.TransactWriteItem{}, fmt.Errorf("encode run %s: %w", r.ID, err)
+	}
+	last := entry{
+		PK: logPK(h.Log), SK: entrySK(at.next), LastState: at.lastState, LastMarker: at.lastMarker,
+		runMarks: at.marks(),
+	}
+	last.Ended, last.Hidden = r.ID, true
+	last.body, err = s.pack(ctx, last.PK, entryBody{Time: *r.EndedTime, Events: []json.RawMessage{e.Own()}}, 0)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	return s.transactPut(last, condition{expression: ifAbsent})
+}
+
+// freeSession is the change of the header when its run ends.
+func (s *Store) freeSession(h *header, a *activeRun, how ending) types.TransactWriteItem {
+	status := session.Idle
+	if how.status == run.Failed {
+		status = session.Failed
+	}
+	c := condition{
+		expression: "#rn = :rn",
+		names:      map[string]string{"#rn": "rn", "#status": "status"},
+		values:     attributes{":rn": str(a.ID), ":status": str(string(status))},
+	}
+	set := "SET #status = :status"
+	if how.status != run.Completed {
+		c.names["#rx"] = "rx"
+		set += ", #rx = :rn"
+	}
+	if how.merge != "" {
+		c.names["#mi"], c.names["#ma"] = "mi", "ma"
+		c.values[":mi"], c.values[":ma"] = str(how.merge), num(a.At)
+		set += ", #mi = :mi, #ma = :ma"
+	}
+	return s.transactUpdate(sessionKey(h.id()), set+" REMOVE #rn", c)
+}
+
+// expireShard ends the runs of one index partition whose leases are out.
+func (s *Store) expireShard(ctx context.Context, shard string) (int, error) {
+	ended := 0
+	old := activitySK(s.millis()-s.lease.Milliseconds(), "~")
+	err := s.queryPages(ctx, &dynamodb.QueryInput{
+		TableName: &s.table, IndexName: aws.String(activityIndex),
+		KeyConditionExpression:    aws.String("GPK = :g AND GSK < :old"),
+		ExpressionAttributeValues: attributes{":g": str(shard), ":old": str(old)},
+	}, func(page []attributes) (bool, error) {
+		keys := make([]key, len(page))
+		for i, item := range page {
+			keys[i] = key{stringOf(item[attrPK]), skRun}
+		}
+		items, err := s.readBatch(ctx, keys, true)
+		if err != nil {
+			return false, err
+		}
+		for _, item := range items {
+			var a activeRun
+			if err := attributevalue.UnmarshalMap(item, &a); err != nil {
+				return false, fmt.Errorf("unmarshal a run: %w", err)
+			}
+			if a.Lease > s.millis() {
+				continue
+			}
+			if err := s.expireOrForget(ctx, &a); err != nil {
+				return false, err
+			}
+			ended++
+		}
+		return true, nil
+	})
+	return ended, err
+}
+
+// expireOrForget ends a run, or removes what is left of one whose session is
+// gone while forks keep its log.
+func (s *Store) expireOrForget(ctx context.Context, a *activeRun) error {
+	err := s.expire(ctx, a)
+	if !errors.Is(err, fault.Of(fault.NotFound)) && !errors.Is(err, fault.Of(fault.Forbidden)) {
+		return err
+	}
+	return s.deleteItems(ctx, []attributes{key{a.PK, a.SK}.attributes()})
+}
