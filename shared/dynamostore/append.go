@@ -35,7 +35,7 @@ func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, 
 	w.expected = a.ExpectedSeq
 	appended, err := w.run(ctx)
 	if err != nil {
-		return nil, 0, s.unlessGone(ctx, a.UserID, a.SessionID, err)
+		return nil, 0, s.unlessGone(ctx, h, err)
 	}
 	if appended > 0 {
 		s.moveUp(ctx, h, newest, w.at.time, false)

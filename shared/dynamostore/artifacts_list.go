@@ -34,8 +34,11 @@ func (s *Store) Artifacts(ctx context.Context, q artifact.Query) (artifact.Page,
 	if err == nil {
 		err = l.read(ctx, userShelf(h), after)
 	}
+	if err == nil {
+		err = s.stillThere(ctx, h)
+	}
 	if err != nil {
-		return artifact.Page{}, fmt.Errorf("list artifacts of session %s: %w", q.SessionID, err)
+		return artifact.Page{}, fmt.Errorf("list artifacts of session %s: %w", q.SessionID, s.unlessGone(ctx, h, err))
 	}
 	return l.page, nil
 }

@@ -10,35 +10,38 @@ import (
 
 // Artifact implements artifact.Store.
 func (s *Store) Artifact(ctx context.Context, r artifact.Ref) (artifact.Version, []byte, error) {
-	fail := func(err error) (artifact.Version, []byte, error) {
-		return artifact.Version{}, nil, fmt.Errorf("read artifact %q of session %s: %w", r.Name, r.SessionID, err)
-	}
 	h, err := s.header(ctx, r.UserID, r.SessionID)
 	if err != nil {
 		return artifact.Version{}, nil, err
 	}
+	v, content, err := s.artifact(ctx, h, r)
+	if err != nil {
+		return artifact.Version{}, nil, fmt.Errorf("read artifact %q of session %s: %w", r.Name, r.SessionID, s.unlessGone(ctx, h, err))
+	}
+	return v, content, nil
+}
+
+func (s *Store) artifact(ctx context.Context, h *header, r artifact.Ref) (v artifact.Version, content []byte, err error) {
 	on, name := shelve(h, r.Name)
 	var item *artifactItem
 	if r.Version != nil {
 		item, err = s.versionAt(ctx, on, name, *r.Version)
 	} else {
-		item, _, err = s.newest(ctx, on, name)
+		if item, _, err = s.newest(ctx, on, name); err == nil && on.log != "" {
+			err = s.stillThere(ctx, h) // else a newer one may be gone already
+		}
 	}
 	if err != nil {
-		return fail(err)
+		return v, nil, err
 	}
 	if item == nil || item.Gone {
-		return fail(missingArtifact())
+		return v, nil, missingArtifact()
 	}
-	v, err := on.version(h, item)
-	if err != nil {
-		return fail(err)
+	if v, err = on.version(h, item); err != nil {
+		return v, nil, err
 	}
-	content, err := s.contents(ctx, item)
-	if err != nil {
-		return fail(err)
-	}
-	return v, content, nil
+	content, err = s.contents(ctx, item)
+	return v, content, err
 }
 
 // contents reads the bytes of a version. Where they are gone a deletion is

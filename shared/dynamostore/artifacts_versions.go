@@ -31,9 +31,12 @@ func (s *Store) ArtifactVersions(ctx context.Context, q artifact.VersionQuery) (
 		err = v.read(ctx, sources[i], from)
 		from = max(from, sources[i].upTo+1)
 	}
+	if err == nil {
+		err = s.stillThere(ctx, h)
+	}
 	switch {
 	case err != nil:
-		return artifact.Page{}, fmt.Errorf("list versions of artifact %q: %w", q.Name, err)
+		return artifact.Page{}, fmt.Errorf("list versions of artifact %q: %w", q.Name, s.unlessGone(ctx, h, err))
 	case len(v.page.Versions) == 0 && q.After == "":
 		return artifact.Page{}, missingArtifact()
 	}

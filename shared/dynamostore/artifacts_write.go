@@ -34,6 +34,9 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 	if err == nil {
 		err = s.putVersion(ctx, item, name, top+1)
 	}
+	if err == nil && on.log != "" {
+		err = s.stillThere(ctx, h) // else versions before it may have been gone
+	}
 	if err != nil {
 		return artifact.Version{}, fmt.Errorf("put artifact %q: %w", p.Name, err)
 	}
@@ -95,7 +98,7 @@ func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name stri
 		case there != nil && there.Nonce == item.Nonce:
 			return nil
 		case there == nil || there.Gone:
-			return missingArtifact()
+			return s.unlessGone(ctx, h, missingArtifact())
 		case top >= artifact.MaxVersion:
 			return noNumberLeft()
 		}

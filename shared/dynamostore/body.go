@@ -123,8 +123,8 @@ func (s *Store) prefixQuery(pk, prefix string, consistent bool) *dynamodb.QueryI
 
 // keysOnly makes a query return only what deleting its items needs.
 func (s *Store) keysOnly(q *dynamodb.QueryInput) *dynamodb.QueryInput {
-	q.ProjectionExpression = aws.String("PK, SK, #owner")
-	q.ExpressionAttributeNames = map[string]string{"#owner": "u"}
+	q.ProjectionExpression = aws.String("PK, SK, #owner, #stub")
+	q.ExpressionAttributeNames = map[string]string{"#owner": "u", "#stub": attrStub}
 	return q
 }
 

@@ -68,6 +68,9 @@ func (s *Store) created(ctx context.Context, n session.New) (*session.Session, e
 		return nil, fault.New(fault.Conflict, "a session with the id %q exists", n.ID).With("session_id", n.ID)
 	}
 	at, err := s.readHead(ctx, &h)
+	if errors.Is(err, fault.Of(fault.NotFound)) { // it was deleted just now
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

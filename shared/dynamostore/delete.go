@@ -31,10 +31,16 @@ type gone struct {
 	GSK     string  `dynamodbav:"GSK,omitempty"`
 }
 
+// fence tells who reads the tasks of a log that it was deleted.
+type fence struct {
+	PK string `dynamodbav:"PK"`
+	SK string `dynamodbav:"SK"`
+}
+
 // Delete implements session.Store. One transaction takes the header away, so
-// nobody finds the session any more, and leaves the duty to clear its log. The
-// log goes at once where time allows; Sweep finishes it, and takes what a
-// racing append left behind.
+// nobody finds the session any more, and leaves the duty to clear its log where
+// those who found it before will see it. The log goes at once where time
+// allows; Sweep finishes it, and takes what a racing append left behind.
 func (s *Store) Delete(ctx context.Context, userID, id string) error {
 	for try := 0; ; try++ {
 		h, err := s.header(ctx, userID, id)
@@ -49,7 +55,12 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 		if err != nil {
 			return err
 		}
-		err = s.transact(ctx, s.transactDelete(sessionKey(id), h.sameLog()), duty)
+		k = tasksGoneKey(h.Log)
+		closed, err := s.transactPut(fence{PK: k.pk, SK: k.sk}, condition{})
+		if err != nil {
+			return err
+		}
+		err = s.transact(ctx, s.transactDelete(sessionKey(id), h.sameLog()), duty, closed)
 		if err == nil {
 			return s.purgeInTime(ctx, h.Log)
 		}
@@ -65,7 +76,7 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 func (s *Store) purgeInTime(ctx context.Context, log string) error {
 	limited, cancel := context.WithTimeout(ctx, purgeTime)
 	defer cancel()
-	if err := s.purge(limited, log); err != nil {
+	if err := s.purge(limited, log, s.clearFirst); err != nil {
 		if limited.Err() == nil {
 			s.log.WarnContext(ctx, "a deleted log waits to be swept", "log", log, "error", err)
 		}
@@ -76,12 +87,12 @@ func (s *Store) purgeInTime(ctx context.Context, log string) error {
 // purge removes everything in a log's partition but the duty to do so, and
 // lets go of the log that it was forked from. While forks read the log it
 // stays, and purge does nothing.
-func (s *Store) purge(ctx context.Context, log string) error {
+func (s *Store) purge(ctx context.Context, log string, clearing func(context.Context, string) error) error {
 	held, err := s.hold(ctx, log)
 	if err != nil || held {
 		return err
 	}
-	if err := s.clear(ctx, log); err != nil {
+	if err := clearing(ctx, log); err != nil {
 		return err
 	}
 	var duty gone
@@ -138,34 +149,7 @@ func (s *Store) release(ctx context.Context, parent, log string) error {
 			return err
 		}
 	}
-	return s.purge(ctx, parent)
-}
-
-// clear removes everything in a log's partition but the duty to do so.
-func (s *Store) clear(ctx context.Context, log string) error {
-	q := s.keysOnly(&dynamodb.QueryInput{
-		TableName:                 &s.table,
-		KeyConditionExpression:    aws.String("PK = :pk"),
-		ExpressionAttributeValues: attributes{":pk": str(logPK(log))},
-		ConsistentRead:            ptr(true),
-	})
-	return s.queryPages(ctx, q, func(page []attributes) (bool, error) {
-		var doomed []attributes
-		for _, item := range page {
-			sk := stringOf(item[attrSK])
-			if sk == skGone {
-				continue
-			}
-			if feedback, ok := strings.CutPrefix(sk, prefixFeedback); ok {
-				owner := stringOf(item["u"])
-				_, id, _ := strings.Cut(feedback, "#")
-				doomed = append(doomed,
-					key{feedbackPK(owner), feedback}.attributes(), feedbackTimeKey(owner, id).attributes())
-			}
-			doomed = append(doomed, item)
-		}
-		return true, s.deleteItems(ctx, doomed)
-	})
+	return s.purge(ctx, parent, s.clearFirst)
 }
 
 // Sweep clears the logs of sessions that were deleted SweepGrace ago, and
@@ -181,7 +165,7 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 	}, func(page []attributes) (bool, error) {
 		for _, item := range page {
 			log := strings.TrimPrefix(stringOf(item[attrPK]), prefixLog)
-			if err := s.purge(ctx, log); err != nil {
+			if err := s.purge(ctx, log, s.clear); err != nil {
 				return false, fmt.Errorf("sweep log %s: %w", log, err)
 			}
 			due, err := s.discharge(ctx, log)

@@ -28,7 +28,7 @@ func (s *Store) Events(
 		page, err := s.events(ctx, h, q)
 		if !errors.Is(err, errStale) {
 			if err != nil {
-				err = fmt.Errorf("read events of session %s: %w", id, s.unlessGone(ctx, userID, id, err))
+				err = fmt.Errorf("read events of session %s: %w", id, s.unlessGone(ctx, h, err))
 			}
 			return page, err
 		}

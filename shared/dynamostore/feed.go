@@ -23,7 +23,7 @@ func (s *Store) Since(ctx context.Context, userID, sessionID string, from watch.
 		out, err := f.since(ctx, from)
 		if !errors.Is(err, errStale) {
 			if err != nil {
-				err = fmt.Errorf("read what is new in session %s: %w", sessionID, s.unlessGone(ctx, userID, sessionID, err))
+				err = fmt.Errorf("read what is new in session %s: %w", sessionID, s.unlessGone(ctx, h, err))
 			}
 			return out, err
 		}

@@ -116,7 +116,7 @@ func (s *Store) MarkTask(ctx context.Context, f task.Feedback) error {
 	for try := 0; ; try++ {
 		err := s.markTask(ctx, h, f)
 		if !errors.Is(err, errTaken) {
-			return err
+			return s.unlessGone(ctx, h, err)
 		}
 		if err := backoff(ctx, try); err != nil {
 			return err

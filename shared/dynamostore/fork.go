@@ -34,7 +34,7 @@ func (s *Store) Fork(ctx context.Context, f session.ForkOf) (session.Session, er
 		out, err := s.fork(ctx, f)
 		if !errors.Is(err, errTaken) {
 			if err != nil {
-				err = fmt.Errorf("fork session %s: %w", f.SessionID, s.unlessGone(ctx, f.UserID, f.SessionID, err))
+				err = fmt.Errorf("fork session %s: %w", f.SessionID, err)
 			}
 			return out, err
 		}
@@ -53,6 +53,12 @@ func (s *Store) fork(ctx context.Context, f session.ForkOf) (session.Session, er
 	if err != nil {
 		return session.Session{}, err
 	}
+	out, err := s.forkFrom(ctx, source, at, f)
+	return out, s.unlessGone(ctx, source, err)
+}
+
+// forkFrom forks a session whose header and head were read.
+func (s *Store) forkFrom(ctx context.Context, source *header, at head, f session.ForkOf) (session.Session, error) {
 	b, err := s.boundary(ctx, source, at, f)
 	if err != nil {
 		return session.Session{}, err

@@ -108,7 +108,7 @@ func (s *Store) header(ctx context.Context, userID, id string) (*header, error) 
 	case err != nil:
 		return nil, fmt.Errorf("read session %s: %w", id, err)
 	case !found:
-		return nil, fault.Missing("Session")
+		return nil, missingSession()
 	case h.User != userID:
 		return nil, fault.NotYours("session")
 	}
@@ -118,13 +118,28 @@ func (s *Store) header(ctx context.Context, userID, id string) (*header, error) 
 // errHole says that a log lacks what it must hold.
 var errHole = errors.New("an entry is missing")
 
+func missingSession() error { return fault.Missing("Session") }
+
+// stillThere checks that a session has not been deleted: what was read of its
+// log before is whole then.
+func (s *Store) stillThere(ctx context.Context, h *header) error {
+	found, err := s.get(ctx, tasksGoneKey(h.Log), &struct{}{})
+	if err == nil && found {
+		err = missingSession()
+	}
+	return err
+}
+
 // unlessGone is what went wrong with a session, which is no wonder where it
-// was deleted meanwhile.
-func (s *Store) unlessGone(ctx context.Context, userID, id string, err error) error {
-	if errors.Is(err, errHole) {
-		if _, gone := s.header(ctx, userID, id); gone != nil {
-			return gone
-		}
+// was deleted meanwhile. Without a header it is told apart already.
+func (s *Store) unlessGone(ctx context.Context, h *header, err error) error {
+	var known *fault.Error
+	if h == nil || err == nil || errors.Is(err, errTaken) || errors.Is(err, errStale) ||
+		(errors.As(err, &known) && known.Kind != fault.NotFound) {
+		return err
+	}
+	if gone := s.stillThere(ctx, h); errors.Is(gone, fault.Of(fault.NotFound)) {
+		return gone
 	}
 	return err
 }

@@ -34,7 +34,7 @@ func (it *item) Complete(ctx context.Context, e session.Event) (session.Event, e
 		}
 		now, err := it.s.covering(ctx, it.log(), it.Seq())
 		if err != nil {
-			return session.Event{}, it.s.unlessGone(ctx, it.ref.UserID, it.ref.SessionID, err)
+			return session.Event{}, it.s.unlessGone(ctx, it.h, err)
 		}
 		if !now.inProgress() {
 			if there := now.events[0]; there.Status == session.EventCompleted && there.SameAs(e) {

@@ -28,7 +28,7 @@ import (
 //	fork that reads the log       L#log        C#log of the fork
 //	artifacts a fork took over    L#log        AI
 //	task as earlier forks see it  L#log        TV#position#task#fork
-//	deleted log                   L#log        GONE
+//	deleted log                   L#log        E#~, T#~
 //	user state, app state         U#app/user, A#app   STATE
 //	feedback                      F#user       time#id
 //	time of a feedback            FI#user      id
@@ -36,7 +36,9 @@ import (
 //	who watches a log             W#log        W
 //	what a connection watches     WC#id        W
 //
-// Ids hold no "/", which therefore separates two of them in one key.
+// Ids hold no "/", which therefore separates two of them in one key. What says
+// that a log was deleted stands right behind its entries and behind its tasks:
+// whoever reads either to its end meets it, without a request of its own.
 const (
 	attrPK  = "PK"
 	attrSK  = "SK"
@@ -47,7 +49,9 @@ const (
 
 	skHeader = "HEAD"
 	skState  = "STATE"
-	skGone   = "GONE"
+
+	skGone      = prefixEntry + "~"
+	skTasksGone = prefixTask + "~"
 
 	skRun       = "RUN"
 	skWatch     = "W"
@@ -81,6 +85,7 @@ func stateKey(log string) key             { return key{logPK(log), skState} }
 func goneKey(log string) key              { return key{logPK(log), skGone} }
 func userStateKey(app, user string) key   { return key{"U#" + app + "/" + user, skState} }
 func appStateKey(app string) key          { return key{"A#" + app, skState} }
+func tasksGoneKey(log string) key         { return key{logPK(log), skTasksGone} }
 func invocationKey(log, id string) key    { return key{logPK(log), prefixInvocation + id} }
 func chosenKey(log, id string) key        { return key{logPK(log), prefixChosen + id} }
 func taskPointerKey(log, id string) key   { return key{logPK(log), prefixTaskPointer + id} }
@@ -130,8 +135,11 @@ func segmentKey(log string, position int64, k int) key {
 
 func blobPrefix(id string) string { return prefixBlob + id + "#" }
 
-// pad keeps the order of positions in the order of strings; ten digits hold
-// more entries than one partition can take in a century.
+// maxPosition is the last that pad can write: more than one partition can take
+// in a century.
+const maxPosition = 9_999_999_999
+
+// pad keeps the order of positions in the order of strings.
 func pad(position int64) string { return fmt.Sprintf("%010d", position) }
 
 // A user's sessions in the index: newest activity last.

@@ -2,6 +2,7 @@ package dynamostore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -97,6 +99,9 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 		}
 		group.Go(func() error {
 			at, err := s.readHead(ctx, &h)
+			if errors.Is(err, fault.Of(fault.NotFound)) {
+				return nil
+			}
 			if err != nil {
 				return err
 			}

@@ -32,6 +32,8 @@ type entry struct {
 	PrevMarker int64  `dynamodbav:"pm,omitempty"`
 	Timeline   []byte `dynamodbav:"tl,omitempty"`
 	runMarks
+	// Stub says that the entry was deleted and still holds its position.
+	Stub bool `dynamodbav:"g,omitempty"`
 }
 
 // runMarks are what an entry knows of runs, and what watchers must know of its
@@ -98,6 +100,9 @@ func (s *Store) decodeEntry(ctx context.Context, item attributes) (*record, erro
 	var e entry
 	if err := attributevalue.UnmarshalMap(item, &e); err != nil {
 		return nil, fmt.Errorf("unmarshal a log entry: %w", err)
+	}
+	if e.Stub || e.SK == skGone {
+		return nil, missingSession()
 	}
 	first, err := e.first()
 	if err != nil {
@@ -194,11 +199,11 @@ func (s *Store) entryAtOrBefore(ctx context.Context, log string, position int64)
 }
 
 // entryQuery selects the entries that begin at the positions from to to, in
-// order; to 0 is the end of the log.
+// order; to 0 is the end of the log, where it says whether that was deleted.
 func (s *Store) entryQuery(log string, from, to int64, consistent bool) *dynamodb.QueryInput {
 	q := s.prefixQuery(logPK(log), entrySK(from), consistent)
 	q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
-	end := prefixEntry + "~"
+	end := skGone
 	if to > 0 {
 		end = entrySK(to)
 	}

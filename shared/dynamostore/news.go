@@ -35,12 +35,14 @@ func (s *Store) News(ctx context.Context, c Change) (watch.News, error) {
 	news := watch.News{Log: log}
 	var err error
 	switch {
-	case strings.HasPrefix(sk, prefixEntry):
+	case sk == skGone:
+		if c.Old == nil {
+			news.Messages = []watch.Message{{Type: watch.Deleted}}
+		}
+	case strings.HasPrefix(sk, prefixEntry) && c.New[attrStub] == nil:
 		news.Messages, err = s.newsOfEntry(ctx, c)
 	case strings.HasPrefix(sk, prefixSegment):
 		news.Messages, err = newsOfSegment(c)
-	case sk == skGone && c.Old == nil:
-		news.Messages = []watch.Message{{Type: watch.Deleted}}
 	}
 	if err != nil {
 		return watch.News{}, fmt.Errorf("news of %s %s: %w", pk, sk, err)

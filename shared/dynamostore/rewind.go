@@ -21,7 +21,7 @@ func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 		out, err := s.rewind(ctx, r, false)
 		if !errors.Is(err, errTaken) {
 			if err != nil {
-				err = fmt.Errorf("rewind session %s: %w", r.SessionID, s.unlessGone(ctx, r.UserID, r.SessionID, err))
+				err = fmt.Errorf("rewind session %s: %w", r.SessionID, err)
 			}
 			return out, err
 		}
@@ -38,33 +38,32 @@ func (s *Store) rewind(ctx context.Context, r session.Rewind, discard bool) (ses
 	if err != nil {
 		return session.Rewound{}, err
 	}
+	out, err := (&rewinding{s: s, h: h, at: at, active: active, discard: discard}).run(ctx, r)
+	return out, s.unlessGone(ctx, h, err)
+}
+
+// rewinding is a rewind of a session as it was read.
+type rewinding struct {
+	s       *Store
+	h       *header
+	at      head
+	active  *activeRun
+	discard bool
+}
+
+func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound, error) {
 	var newest func() (bool, error)
 	if !r.DryRun {
-		newest = s.watchNewest(ctx, h)
+		newest = w.s.watchNewest(ctx, w.h)
 	}
-	if done, err := s.rewoundBefore(ctx, h, at, r); done != nil || err != nil {
+	if done, err := w.s.rewoundBefore(ctx, w.h, w.at, r); done != nil || err != nil {
 		return derefOr(done), err
 	}
-	if active != nil && (!r.CancelRun || !r.DryRun) {
-		return session.Rewound{}, s.cancelFirst(ctx, active, r)
+	if w.active != nil && (!r.CancelRun || !r.DryRun) {
+		return session.Rewound{}, w.s.cancelFirst(ctx, w.active, r)
 	}
-	target, err := s.findInvocation(ctx, h, r.Before)
+	m, err := w.marker(ctx, r)
 	if err != nil {
-		return session.Rewound{}, err
-	}
-	if target == nil {
-		return session.Rewound{}, fault.Missing("Invocation").With("invocation_id", r.Before)
-	}
-	timeline, err := s.timelineAt(ctx, h, target)
-	if err != nil {
-		return session.Rewound{}, err
-	}
-	plan, err := s.planRestore(ctx, h, at, target, r)
-	if err != nil {
-		return session.Rewound{}, err
-	}
-	m := &marker{s: s, h: h, at: at, plan: plan, timeline: timeline, discard: discard}
-	if err := m.build(r); err != nil {
 		return session.Rewound{}, err
 	}
 	if !r.DryRun {
@@ -73,6 +72,27 @@ func (s *Store) rewind(ctx context.Context, r session.Rewind, discard bool) (ses
 		}
 	}
 	return m.result()
+}
+
+// marker makes the entry that the rewind would append.
+func (w *rewinding) marker(ctx context.Context, r session.Rewind) (*marker, error) {
+	target, err := w.s.findInvocation(ctx, w.h, r.Before)
+	if err != nil {
+		return nil, err
+	}
+	if target == nil {
+		return nil, fault.Missing("Invocation").With("invocation_id", r.Before)
+	}
+	timeline, err := w.s.timelineAt(ctx, w.h, target)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := w.s.planRestore(ctx, w.h, w.at, target, r)
+	if err != nil {
+		return nil, err
+	}
+	m := &marker{s: w.s, h: w.h, at: w.at, plan: plan, timeline: timeline, discard: w.discard}
+	return m, m.build(r)
 }
 
 // cancelFirst ends the run that a rewind meets, if it may; the rewind then

@@ -111,7 +111,7 @@ func (s *Store) Run(ctx context.Context, ref run.Ref) (run.Run, error) {
 	}
 	past, err := s.pastRun(ctx, h, ref.RunID)
 	if err != nil {
-		return run.Run{}, s.unlessGone(ctx, ref.UserID, ref.SessionID, err)
+		return run.Run{}, s.unlessGone(ctx, h, err)
 	}
 	if past == nil {
 		return run.Run{}, fault.Missing("Run")

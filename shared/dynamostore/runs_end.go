@@ -72,7 +72,7 @@ func (s *Store) end(ctx context.Context, ref run.Ref, how ending) (run.Run, erro
 			r, err := s.tryEnd(ctx, h, at, a, how)
 			if !errors.Is(err, errTaken) {
 				if err != nil {
-					err = fmt.Errorf("end run %s: %w", ref.RunID, s.unlessGone(ctx, ref.UserID, ref.SessionID, err))
+					err = fmt.Errorf("end run %s: %w", ref.RunID, s.unlessGone(ctx, h, err))
 				}
 				return r, err
 			}

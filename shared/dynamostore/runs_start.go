@@ -19,9 +19,6 @@ func (s *Store) Start(ctx context.Context, start run.Start) (run.Run, error) {
 	for try := 0; ; try++ {
 		r, err := s.start(ctx, start)
 		if !errors.Is(err, errTaken) {
-			if err != nil {
-				err = s.unlessGone(ctx, start.UserID, start.SessionID, err)
-			}
 			return r, err
 		}
 		if err := backoff(ctx, try); err != nil {
@@ -59,7 +56,8 @@ func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
 		}
 		return run.Run{}, errTaken
 	}
-	return s.begin(ctx, h, start)
+	r, err := s.begin(ctx, h, start)
+	return r, s.unlessGone(ctx, h, err)
 }
 
 // discardRun takes the session back to before its last run, as a rewind does.

@@ -19,7 +19,7 @@ func (s *Store) AppendEvents(ctx context.Context, ref run.Ref, events []session.
 	}
 	w := s.runWriter(h, ref, events)
 	if _, err := w.run(ctx); err != nil {
-		return nil, s.unlessGone(ctx, ref.UserID, ref.SessionID, err)
+		return nil, s.unlessGone(ctx, h, err)
 	}
 	for i := range w.events {
 		w.events[i].SessionID = ref.SessionID
@@ -50,7 +50,7 @@ func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (ru
 	w.marks = func(en *entry) { en.Status, en.Streamed = session.EventInProgress, true }
 	appended, err := w.run(ctx)
 	if err != nil {
-		return nil, s.unlessGone(ctx, ref.UserID, ref.SessionID, err)
+		return nil, s.unlessGone(ctx, h, err)
 	}
 	if appended == 0 { // an earlier try, or an event that is whole already
 		if it, err := s.OpenItem(ctx, ref, e.ID); it != nil || err != nil {

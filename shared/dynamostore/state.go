@@ -189,7 +189,7 @@ func (s *Store) State(ctx context.Context, userID, id string) (session.State, er
 			}
 		}
 	}
-	return session.State{}, s.unlessGone(ctx, userID, id, err)
+	return session.State{}, s.unlessGone(ctx, h, err)
 }
 
 // state is the state in all scopes as callers see it.

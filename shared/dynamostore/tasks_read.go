@@ -21,7 +21,7 @@ func (s *Store) Tasks(ctx context.Context, q task.Query) (task.Page, error) {
 		page, err := s.tasks(ctx, h, q)
 		if !errors.Is(err, errStale) {
 			if err != nil {
-				err = fmt.Errorf("read tasks of session %s: %w", q.SessionID, err)
+				err = fmt.Errorf("read tasks of session %s: %w", q.SessionID, s.unlessGone(ctx, h, err))
 			}
 			return page, err
 		}
@@ -62,6 +62,9 @@ func (s *Store) tasks(ctx context.Context, h *header, q task.Query) (task.Page, 
 		page.Tasks, last = append(page.Tasks, t), seen.key()
 		return true, nil
 	})
+	if err == nil && page.Next != "" { // who reads to the end meets what says so
+		err = s.stillThere(ctx, h)
+	}
 	return page, err
 }
 
@@ -90,9 +93,10 @@ func (s *Store) Task(ctx context.Context, userID, sessionID, taskID string) (tas
 	}
 	seen, err := s.findShown(ctx, h, timeline, taskID)
 	if err != nil {
-		return task.Task{}, err
+		return task.Task{}, s.unlessGone(ctx, h, err)
 	}
-	return s.shown(ctx, h, timeline, seen.id, seen.item)
+	t, err := s.shown(ctx, h, timeline, seen.id, seen.item)
+	return t, s.unlessGone(ctx, h, err)
 }
 
 // findShown finds a task on the timeline by its id.
@@ -127,8 +131,11 @@ func (s *Store) findInherited(
 		}
 		return found == nil, nil
 	})
-	if err == nil && found == nil {
+	switch {
+	case err == nil && found == nil:
 		err = missingTask()
+	case err == nil: // what covers it may have been there
+		err = s.stillThere(ctx, h)
 	}
 	return found, err
 }
@@ -176,7 +183,7 @@ func (s *Store) DeleteTask(ctx context.Context, userID, sessionID, taskID string
 			return nil
 		}
 		if !errors.Is(err, errTaken) {
-			return fmt.Errorf("delete task %s: %w", taskID, err)
+			return fmt.Errorf("delete task %s: %w", taskID, s.unlessGone(ctx, h, err))
 		}
 		if err := backoff(ctx, try); err != nil {
 			return err

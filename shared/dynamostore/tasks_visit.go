@@ -230,6 +230,9 @@ func (s *Store) taskQuery(
 			if err := attributevalue.UnmarshalMap(attrs, &item); err != nil {
 				return false, fmt.Errorf("unmarshal a task: %w", err)
 			}
+			if item.SK == skTasksGone {
+				return false, missingSession()
+			}
 			seq, id, err := taskOf(item.SK)
 			if err != nil {
 				return false, err

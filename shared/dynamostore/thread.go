@@ -19,7 +19,7 @@ func (s *Store) Thread(ctx context.Context, userID, sessionID string, q run.Thre
 		t, err := s.thread(ctx, h, at, active, q)
 		if !errors.Is(err, errStale) {
 			if err != nil {
-				err = fmt.Errorf("read the thread of session %s: %w", sessionID, s.unlessGone(ctx, userID, sessionID, err))
+				err = fmt.Errorf("read the thread of session %s: %w", sessionID, s.unlessGone(ctx, h, err))
 			}
 			return t, err
 		}

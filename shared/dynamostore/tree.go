@@ -24,7 +24,9 @@ func (s *Store) Forks(ctx context.Context, userID, id string) (session.Branch, e
 	if err != nil {
 		return session.Branch{}, fmt.Errorf("forks of session %s: %w", id, err)
 	}
-	err = s.growTree(ctx, &b, log, 0)
+	if err = s.growTree(ctx, &b, log, 0); err == nil {
+		err = s.stillThere(ctx, h)
+	}
 	return b, err
 }
 
