@@ -109,12 +109,12 @@ func (s *Store) AddFeedback(ctx context.Context, f task.Feedback) error {
 
 // MarkTask implements task.FeedbackStore.
 func (s *Store) MarkTask(ctx context.Context, f task.Feedback) error {
-	h, err := s.header(ctx, f.UserID, f.SessionID)
-	if err != nil {
-		return err
-	}
 	for try := 0; ; try++ {
-		err := s.markTask(ctx, h, f)
+		h, err := s.header(ctx, f.UserID, f.SessionID)
+		if err != nil {
+			return err
+		}
+		err = s.markTask(ctx, h, f)
 		if !errors.Is(err, errTaken) {
 			return s.unlessGone(ctx, h, err)
 		}
@@ -152,7 +152,7 @@ func (s *Store) markTask(ctx context.Context, h *header, f task.Feedback) error 
 	}
 	next := *item
 	next.Version, next.Updated, next.Gen = item.Version+1, max(f.CreatedTime, item.Updated), h.Gen
-	return s.putTask(ctx, h, p, item, true, &next, content)
+	return s.putTask(ctx, h, taskWrite{was: p, now: p, old: item, next: &next}, content)
 }
 
 // ListFeedback implements task.FeedbackStore.

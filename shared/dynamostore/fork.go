@@ -160,7 +160,8 @@ func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *heade
 
 // writeFork stores the fork, on condition that its source has neither been
 // rewound nor deleted nor forked meanwhile. Counting the source's forks tells
-// later saves of its tasks that somebody reads them as they are.
+// later saves of its tasks that somebody reads them as they are; those that are
+// under way begin anew.
 func (s *Store) writeFork(ctx context.Context, source, h *header, values session.Values) error {
 	o := h.Origin
 	c := child{
@@ -184,7 +185,15 @@ func (s *Store) writeFork(ctx context.Context, source, h *header, values session
 		}
 		records = append(records, item)
 	}
-	writes := []types.TransactWriteItem{s.countFork(source)}
+	count, err := s.countFork(source)
+	if err != nil {
+		return err
+	}
+	writes, err := s.interruptSaves(ctx, source)
+	if err != nil {
+		return err
+	}
+	writes = append(writes, count)
 	for _, record := range records {
 		put, err := s.transactPut(record, condition{expression: ifAbsent})
 		if err != nil {
@@ -195,11 +204,15 @@ func (s *Store) writeFork(ctx context.Context, source, h *header, values session
 	return s.transact(ctx, writes...)
 }
 
-func (s *Store) countFork(source *header) types.TransactWriteItem {
+func (s *Store) countFork(source *header) (types.TransactWriteItem, error) {
 	unchanged := source.unforked()
 	unchanged.was("e", source.Epoch)
-	unchanged.values[":next"] = num(source.Gen + 1)
-	return s.transactUpdate(sessionKey(source.id()), "SET #fk = :next", unchanged)
+	if err := source.sameSaving(&unchanged); err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	unchanged.names["#ut"] = "ut"
+	unchanged.values[":next"], unchanged.values[":ut"] = num(source.Gen+1), num(source.touched())
+	return s.transactUpdate(sessionKey(source.id()), "SET #fk = :next, #ut = :ut REMOVE #sv", unchanged), nil
 }
 
 // unforked is the condition that the session was not forked since it was read.

@@ -42,6 +42,9 @@ type header struct {
 	Spent     string `dynamodbav:"rx,omitempty"`
 	MergeInto string `dynamodbav:"mi,omitempty"`
 	MergeAt   int64  `dynamodbav:"ma,omitempty"`
+
+	Saving    map[string]saving `dynamodbav:"sv,omitempty"` // by task
+	announced bool              // by the save that read this header
 }
 
 // origin is where a fork came from, and what it took over.
@@ -161,7 +164,7 @@ func (s *Store) render(h *header, at head) (session.Session, error) {
 		Epoch:       h.Epoch,
 		HeadSeq:     at.last(),
 		CreatedTime: h.Created,
-		UpdatedTime: max(h.Created, h.Touched, at.time),
+		UpdatedTime: max(h.Created, h.touched(), at.time),
 		Version:     h.Version,
 	}
 	if h.Run != "" {

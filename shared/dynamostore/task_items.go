@@ -75,9 +75,9 @@ func (item *taskItem) key() key { return key{item.PK, item.SK} }
 // sameVersion is the condition that the item is still the one that was read.
 func (item *taskItem) sameVersion() condition {
 	return condition{
-		expression: "#v = :v",
-		names:      map[string]string{"#v": "v"},
-		values:     attributes{":v": num(item.Version)},
+		expression: "#v = :v AND #ct = :ct",
+		names:      map[string]string{"#v": "v", "#ct": "ct"},
+		values:     attributes{":v": num(item.Version), ":ct": num(item.Created)},
 	}
 }
 

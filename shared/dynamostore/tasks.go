@@ -18,7 +18,7 @@ func (s *Store) Save(ctx context.Context, t task.Save) (task.Task, bool, error) 
 		newest := s.watchNewest(ctx, h)
 		saved, created, err := s.save(ctx, h, t)
 		if err == nil {
-			s.moveUp(ctx, h, newest, saved.UpdatedTime, true)
+			s.moveUp(ctx, h, newest, saved.UpdatedTime, !h.announced)
 			return saved, created, nil
 		}
 		if !errors.Is(err, errTaken) {
@@ -39,10 +39,11 @@ func (s *Store) save(ctx context.Context, h *header, t task.Save) (task.Task, bo
 	if p == nil {
 		return s.createTask(ctx, h, t)
 	}
+	was := *p
 	if err := s.place(ctx, h, t, p); err != nil {
 		return task.Task{}, false, err
 	}
-	return s.updateTask(ctx, h, t, p)
+	return s.updateTask(ctx, h, t, &was, p)
 }
 
 // pointer reads where a task stands; a task that a fork took over is made the
@@ -79,18 +80,23 @@ func (s *Store) createTask(ctx context.Context, h *header, t task.Save) (task.Ta
 	if err := s.put(ctx, p, condition{expression: ifAbsent}, nil); err != nil {
 		return task.Task{}, false, err
 	}
-	return s.updateTask(ctx, h, t, p)
+	return s.updateTask(ctx, h, t, p, p)
 }
 
-// updateTask writes the task at its place. Whoever writes it there first has
-// created it.
+// updateTask writes the task at its place, which was another one before where
+// it moves. Whoever writes it first has created it.
 func (s *Store) updateTask(
-	ctx context.Context, h *header, t task.Save, p *taskPointer,
+	ctx context.Context, h *header, t task.Save, was, p *taskPointer,
 ) (saved task.Task, created bool, err error) {
 	var old taskItem
-	found, err := s.get(ctx, p.taskKey(), &old)
+	found, err := s.get(ctx, was.taskKey(), &old)
 	if err != nil {
 		return task.Task{}, false, err
+	}
+	if !found && was.Place != p.Place {
+		if err := s.put(ctx, p, was.unmoved(), nil); err != nil {
+			return task.Task{}, false, err
+		}
 	}
 	content := taskBody{UserMessage: t.Task.UserMessage, Bubbles: t.Task.Bubbles, Metadata: t.Task.Metadata}
 	if found && (content.UserMessage == nil || content.Metadata == nil) {
@@ -118,38 +124,49 @@ func (s *Store) updateTask(
 	if found {
 		next.Updated = max(s.millis(), old.Updated)
 	}
-	if err := s.putTask(ctx, h, p, &old, found, next, content); err != nil {
+	w := taskWrite{was: was, now: p, old: &old, next: next}
+	if !found {
+		w.was, w.old = p, nil
+	}
+	if err := s.putTask(ctx, h, w, content); err != nil {
 		return task.Task{}, false, err
 	}
 	return content.task(h.id(), p.id(), next), !found, nil
 }
 
-// putTask replaces one version of a task by the next.
-func (s *Store) putTask(
-	ctx context.Context, h *header, p *taskPointer, old *taskItem, found bool, next *taskItem, content taskBody,
-) (err error) {
+// taskWrite is one version of a task after another.
+type taskWrite struct {
+	was, now  *taskPointer // the same unless the task moves
+	old, next *taskItem    // old is nil for the first
+}
+
+// putTask writes the next version of a task.
+func (s *Store) putTask(ctx context.Context, h *header, w taskWrite, content taskBody) (err error) {
 	kept := false
-	if found {
-		if kept, err = s.keepForForks(ctx, h, old); err != nil {
+	if w.old != nil {
+		if kept, err = s.keepForForks(ctx, h, w.old); err != nil {
 			return err
 		}
 	}
-	if next.body, err = s.pack(ctx, next.PK, content, 0); err != nil {
+	if w.next.body, err = s.pack(ctx, w.next.PK, content, 0); err != nil {
 		return err
 	}
-	if found {
-		err = s.put(ctx, next, old.sameVersion(), nil)
-	} else {
-		err = s.putFirst(ctx, h, p, next)
+	switch {
+	case w.old == nil:
+		err = s.putFirst(ctx, h, w)
+	case w.was.Place != w.now.Place:
+		err = s.moveTask(ctx, h, w)
+	default:
+		err = s.replaceTask(ctx, h, w)
 	}
-	if errors.Is(err, errTaken) && next.Blob != "" {
-		err = s.unlessLanded(ctx, next, err)
+	if errors.Is(err, errTaken) && w.next.Blob != "" {
+		err = s.unlessLanded(ctx, w.next, err)
 	}
 	switch {
-	case err == nil && !kept:
-		s.drop(ctx, old)
+	case err == nil && w.old != nil && !kept:
+		s.drop(ctx, w.old)
 	case errors.Is(err, errTaken):
-		s.drop(ctx, next)
+		s.drop(ctx, w.next)
 	}
 	return err
 }
@@ -176,12 +193,12 @@ func (s *Store) drop(ctx context.Context, item *taskItem) {
 
 // putFirst writes a task that has a pointer and no item yet, if the pointer
 // still stands: a deletion between the two must not leave the item behind.
-func (s *Store) putFirst(ctx context.Context, h *header, p *taskPointer, next *taskItem) error {
-	put, err := s.transactPut(next, condition{expression: ifAbsent})
+func (s *Store) putFirst(ctx context.Context, h *header, w taskWrite) error {
+	put, err := s.transactPut(w.next, condition{expression: ifAbsent})
 	if err != nil {
 		return err
 	}
-	return s.transact(ctx, put, s.transactCheck(key{p.PK, p.SK}, p.unmoved()), s.stillUnforked(h))
+	return s.transact(ctx, put, s.transactCheck(key{w.now.PK, w.now.SK}, w.now.unmoved()), s.stillUnforked(h))
 }
 
 // keepForForks keeps a version for the forks that were made while it was the

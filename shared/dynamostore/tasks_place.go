@@ -12,8 +12,8 @@ import (
 )
 
 // place gives the invocations that a save names for the first time their
-// places in the log, and moves the task where its first invocation is another
-// now. The pointer is changed accordingly.
+// places in the log. The pointer is changed accordingly; where the task's first
+// invocation is another now it is written when the task itself moves there.
 func (s *Store) place(ctx context.Context, h *header, t task.Save, p *taskPointer) error {
 	fresh := slices.DeleteFunc(slices.Clone(t.Invocations), func(id string) bool {
 		_, known := p.Spots[id]
@@ -27,37 +27,27 @@ func (s *Store) place(ctx context.Context, h *header, t task.Save, p *taskPointe
 	if err := s.takePlaces(ctx, h, p, t.Invocations); err != nil {
 		return err
 	}
-	return s.moveTask(ctx, h, &was, p)
+	if was.Place != p.Place {
+		return nil
+	}
+	return s.put(ctx, p, was.unmoved(), nil)
 }
 
-// moveTask changes the pointer and, with it, where the task is kept.
-func (s *Store) moveTask(ctx context.Context, h *header, was, now *taskPointer) error {
-	put, err := s.transactPut(now, was.unmoved())
+// moveTask writes a task at another place, and what points there.
+func (s *Store) moveTask(ctx context.Context, h *header, w taskWrite) error {
+	point, err := s.transactPut(w.now, w.was.unmoved())
 	if err != nil {
 		return err
 	}
-	writes := []types.TransactWriteItem{put}
-	var item taskItem
-	found, err := s.get(ctx, was.taskKey(), &item)
+	leave, err := s.leave(w.was, w.old, h.Gen)
 	if err != nil {
 		return err
 	}
-	if found && was.Place != now.Place {
-		if _, err := s.keepForForks(ctx, h, &item); err != nil {
-			return err
-		}
-		leave, err := s.leave(was, &item, h.Gen)
-		if err != nil {
-			return err
-		}
-		item.SK, item.Marker, item.Gen = now.taskKey().sk, now.Marker, h.Gen
-		put, err := s.transactPut(item, condition{})
-		if err != nil {
-			return err
-		}
-		writes = append(writes, leave, put, s.stillUnforked(h))
+	put, err := s.transactPut(w.next, condition{})
+	if err != nil {
+		return err
 	}
-	return s.transact(ctx, writes...)
+	return s.transact(ctx, point, leave, put, s.stillUnforked(h))
 }
 
 // leave takes a task away from its place. Where a fork took the task over,

@@ -41,6 +41,8 @@ func (c crashCase) setUp(s *scene) {
 		story(s)
 	case "family":
 		family(s)
+	case "crowd":
+		crowd(s)
 	}
 }
 
@@ -121,7 +123,7 @@ func taskCases() []crashCase {
 func taskCase(name, id string, bubbles []bubble) crashCase {
 	given := &record{id: id, text: name, bubbles: bubbles}
 	return crashCase{
-		name: name, setup: "story", saves: true,
+		name: name, setup: "story",
 		do: func(ctx context.Context, s *scene, store *dynamostore.Store) error {
 			save, err := given.saving(s.world.live["s"])
 			s.must(err)

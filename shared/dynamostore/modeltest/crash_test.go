@@ -38,11 +38,13 @@ func (c *crash) String() string {
 
 // store is a store that crashes: nothing retries, nothing comes after.
 func (c *crash) store(client *dynamodb.Client, table string) *dynamostore.Store {
+	return dynamostore.New(c.client(client), table)
+}
+
+func (c *crash) client(client *dynamodb.Client) *dynamodb.Client {
 	options := client.Options()
 	options.Retryer = aws.NopRetryer{}
-	return dynamostore.New(dynamodb.New(options, func(o *dynamodb.Options) {
-		o.APIOptions = append(o.APIOptions, c.add)
-	}), table)
+	return dynamodb.New(options, func(o *dynamodb.Options) { o.APIOptions = append(o.APIOptions, c.add) })
 }
 
 func (c *crash) add(stack *middleware.Stack) error {
@@ -73,7 +75,6 @@ type crashCase struct {
 	half    func(*scene)
 	last    func(*scene, *stage) // after each run
 	deletes bool
-	saves   bool
 	// snapshot marks an operation that takes over what was there at a moment
 	// in its midst.
 	snapshot bool

@@ -91,6 +91,7 @@ func (h *halfway) add(stack *middleware.Stack) error {
 		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 	) (out middleware.InitializeOutput, metadata middleware.Metadata, err error) {
 		batch, ok := in.Parameters.(*dynamodb.BatchWriteItemInput)
+		ctx = context.WithoutCancel(ctx) // what was sent has happened before the next run
 		n := h.count.Load()
 		if ok {
 			n = h.count.Add(1)

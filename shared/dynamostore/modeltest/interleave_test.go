@@ -26,9 +26,11 @@ type interruption struct {
 }
 
 func (i *interruption) store(st *stage) *dynamostore.Store {
-	return dynamostore.New(dynamodb.New(st.client.Options(), func(o *dynamodb.Options) {
-		o.APIOptions = append(o.APIOptions, i.add)
-	}), st.table)
+	return dynamostore.New(i.client(st.client), st.table)
+}
+
+func (i *interruption) client(client *dynamodb.Client) *dynamodb.Client {
+	return dynamodb.New(client.Options(), func(o *dynamodb.Options) { o.APIOptions = append(o.APIOptions, i.add) })
 }
 
 func (i *interruption) add(stack *middleware.Stack) error {
@@ -127,9 +129,7 @@ func (c crashCase) orders(inner crashCase) []order {
 	if c.half != nil {
 		orders = append(orders, order{steps{c.half, inner.apply}, steps{c.half, inner.apply, c.apply}})
 	}
-	if c.snapshot || (c.saves && inner.snapshot) {
-		// What a fork takes over may be older than itself, and a save that is
-		// under way while its session is forked may still reach the fork.
+	if c.snapshot { // what it takes over may be older than itself
 		orders = append(orders, order{first, last})
 		if c.half != nil {
 			orders = append(orders, order{steps{c.half, inner.apply}, last})
