@@ -1,0 +1,96 @@
+package demoagent
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/rethread/rethread/shared/run"
+)
+
+// parseEvents reads a request of the protocol of agents.
+func parseEvents(dec *json.Decoder) (question, error) {
+	var in struct {
+		Events []struct {
+			Author  string `json:"author"`
+			Content *struct {
+				Role  string `json:"role"`
+				Parts []struct {
+					Text     string `json:"text"`
+					Response *struct {
+						Response json.RawMessage `json:"response"`
+					} `json:"function_response"`
+				} `json:"parts"`
+			} `json:"content"`
+		} `json:"events"`
+	}
+	if err := dec.Decode(&in); err != nil {
+		return question{}, err
+	}
+	var q question
+	for _, e := range in.Events {
+		if q.response = ""; e.Content == nil || e.Author != "user" && e.Content.Role != "user" {
+			continue
+		}
+		var texts []string
+		for _, p := range e.Content.Parts {
+			if p.Response != nil {
+				q.response = string(p.Response.Response)
+			} else if p.Text != "" {
+				texts = append(texts, p.Text)
+			}
+		}
+		if len(texts) > 0 {
+			q.text = strings.Join(texts, "\n")
+			q.turns++
+		}
+	}
+	if q.turns == 0 && q.response == "" {
+		return q, errors.New("no event of the user says anything")
+	}
+	return q, nil
+}
+
+// streamVoice speaks the protocol of agents. Parts begin in order; a part goes
+// on as long as the kind stays the same.
+type streamVoice struct {
+	wire *wire
+	part int
+	kind string // of the part being said, "" before the first
+}
+
+func (v *streamVoice) begin() error {
+	v.part, v.kind = 0, ""
+	return v.wire.send("item", `{"author":"demo","role":"model"}`)
+}
+
+func (v *streamVoice) append(kind string, d run.Delta) error {
+	if v.kind != kind && v.kind != "" {
+		v.part++
+	}
+	v.kind, d.Part = kind, v.part
+	return v.wire.sendJSON("delta", d)
+}
+
+func (v *streamVoice) think(text string) error {
+	return v.append("thought", run.Delta{Thought: true, Text: text})
+}
+
+func (v *streamVoice) say(text string) error { return v.append("text", run.Delta{Text: text}) }
+
+func (v *streamVoice) call(id, name, args string) error {
+	return v.append("call", run.Delta{Call: &run.Call{ID: id, Name: name, ArgsText: args}})
+}
+
+// state completes the item with a change of state.
+func (v *streamVoice) state(delta map[string]json.RawMessage) error {
+	return v.wire.sendJSON("event", map[string]any{"actions": map[string]any{"state_delta": delta}})
+}
+
+func (v *streamVoice) malformed() error { return v.wire.send("delta", `{"part":0,"text":`) }
+
+func (v *streamVoice) fail(code, message string) error {
+	return v.wire.sendJSON("error", map[string]string{"code": code, "message": message})
+}
+
+func (v *streamVoice) done() error { return v.wire.send("done", "{}") }

@@ -1,0 +1,83 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+
+	"github.com/rethread/rethread/shared/plainjson"
+	"github.com/rethread/rethread/shared/run"
+)
+
+// Chat says which model answers, and how it is asked.
+type Chat struct {
+	Model  string
+	System string          // the first message, if not empty
+	Tools  json.RawMessage // as the API takes them; the session's user answers their calls
+	// Parameters are further members of the request, such as temperature.
+	Parameters map[string]json.RawMessage
+}
+
+// ChatCompletions is an agent made of a model behind the chat completions API
+// of OpenAI, which most others speak too.
+type ChatCompletions struct {
+	endpoint *endpoint
+	chat     Chat
+}
+
+// NewChatCompletions is the agent of a model; the endpoint's URL is the base
+// to which "/chat/completions" is added.
+func NewChatCompletions(e Endpoint, c Chat) *ChatCompletions {
+	if full, err := url.JoinPath(e.URL, "chat", "completions"); err == nil { // what is no URL fails when it is called
+		e.URL = full
+	}
+	return &ChatCompletions{newEndpoint(e), c}
+}
+
+// Close closes the connections that are kept for later calls.
+func (a *ChatCompletions) Close() { a.endpoint.close() }
+
+// Run implements run.Agent. The whole answer is one item.
+func (a *ChatCompletions) Run(ctx context.Context, req run.Request, emit func(run.Output) error) error {
+	body, err := a.request(req)
+	if err != nil {
+		return fmt.Errorf("make the request of run %s: %w", req.RunID, err)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	answer, err := a.endpoint.post(ctx, cancel, "text/event-stream, application/json;q=0.5", body)
+	if err != nil {
+		return err
+	}
+	defer answer.body.Close() //nolint:errcheck // read or given up
+	out := newChatReader(newProducer(req, emit))
+	switch answer.mediaType {
+	case "text/event-stream":
+		err = out.readStream(answer.body)
+	case "application/json":
+		err = out.readWhole(answer.body)
+	default:
+		err = newError(CodeProtocol, "the agent answered with content type %q", clean(answer.mediaType, maxExcerpt))
+	}
+	return cancelled(ctx, err)
+}
+
+func (a *ChatCompletions) request(req run.Request) ([]byte, error) {
+	messages, err := messagesOf(a.chat.System, req.Events)
+	if err != nil {
+		return nil, err
+	}
+	body := map[string]any{}
+	for name, value := range a.chat.Parameters {
+		body[name] = value
+	}
+	body["model"] = a.chat.Model
+	body["messages"] = messages
+	body["stream"] = true
+	body["stream_options"] = map[string]bool{"include_usage": true}
+	if len(a.chat.Tools) > 0 {
+		body["tools"] = a.chat.Tools
+	}
+	return plainjson.Marshal(body)
+}

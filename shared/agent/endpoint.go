@@ -1,0 +1,243 @@
+package agent
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// Limits of what is read of an answer before it is refused.
+const (
+	maxHeader    = 64 << 10 // bytes of an answer's header
+	maxErrorBody = 4 << 10  // bytes read of a refusal
+	maxExcerpt   = 300      // bytes of it that an error shows
+)
+
+// Tries of one request, of which only connection errors and the statuses 429,
+// 502, 503 and 504 make a second: then no byte of an answer has come.
+const (
+	maxTries      = 3
+	maxRedirects  = 3
+	maxRetryAfter = 10 * time.Second // an agent that wants more time fails
+)
+
+// Timeouts of a call. What it may take in all, the caller's context says.
+// Zero values stand for the defaults.
+type Timeouts struct {
+	Connect   time.Duration // to connect, and again for TLS; default 5 s
+	FirstByte time.Duration // from the request to the answer's header; default 60 s
+	Idle      time.Duration // between two reads of the answer; default 60 s
+	Backoff   time.Duration // before the second try, doubled for the third; default 250 ms
+}
+
+func (t Timeouts) withDefaults() Timeouts {
+	return Timeouts{
+		Connect:   cmp.Or(t.Connect, 5*time.Second),
+		FirstByte: cmp.Or(t.FirstByte, time.Minute),
+		Idle:      cmp.Or(t.Idle, time.Minute),
+		Backoff:   cmp.Or(t.Backoff, 250*time.Millisecond),
+	}
+}
+
+// Endpoint is where an agent is called: an address of the deployer's, never of
+// a caller's.
+type Endpoint struct {
+	URL      string
+	Header   http.Header // sent with every request; may hold secrets
+	Timeouts Timeouts
+}
+
+// endpoint posts requests to an address, over connections that are kept.
+type endpoint struct {
+	url      string
+	header   http.Header
+	timeouts Timeouts
+	client   *http.Client
+}
+
+func newEndpoint(e Endpoint) *endpoint {
+	timeouts := e.Timeouts.withDefaults()
+	return &endpoint{
+		url: e.URL, header: e.Header.Clone(), timeouts: timeouts,
+		client: &http.Client{CheckRedirect: sameHost, Transport: &http.Transport{
+			Proxy:                  http.ProxyFromEnvironment,
+			DialContext:            (&net.Dialer{Timeout: timeouts.Connect}).DialContext,
+			TLSHandshakeTimeout:    timeouts.Connect,
+			ResponseHeaderTimeout:  timeouts.FirstByte,
+			MaxResponseHeaderBytes: maxHeader,
+			IdleConnTimeout:        time.Minute,
+			MaxIdleConnsPerHost:    4,
+			ForceAttemptHTTP2:      true,
+			DisableCompression:     true,
+		}},
+	}
+}
+
+var errRedirect = errors.New("redirected to another address, which is not followed")
+
+// sameHost lets a POST be sent again to another path of the same host.
+func sameHost(next *http.Request, via []*http.Request) error {
+	from := via[0]
+	if next.URL.Host != from.URL.Host || next.URL.Scheme != from.URL.Scheme || next.Method != from.Method || len(via) > maxRedirects {
+		return errRedirect
+	}
+	return nil
+}
+
+// answer is a successful answer, still to be read. Its body fails with an
+// *Error where nothing comes for too long.
+type answer struct {
+	mediaType string
+	body      io.ReadCloser
+}
+
+// post sends a request until it is answered or must not be sent again. The
+// context must be the one that cancel cancels.
+func (e *endpoint) post(ctx context.Context, cancel context.CancelCauseFunc, accept string, body []byte) (*answer, error) {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.Multiplier, wait.RandomizationFactor = e.timeouts.Backoff, 2, 0.5
+	resp, err := backoff.Retry(ctx, //nolint:bodyclose // whoever reads the answer closes it
+		func() (*http.Response, error) { return e.try(ctx, cancel, accept, body) },
+		backoff.WithBackOff(wait), backoff.WithMaxTries(maxTries), backoff.WithMaxElapsedTime(0))
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		var failed *Error // without what told the retries whether to go on
+		if errors.As(err, &failed) {
+			return nil, failed
+		}
+		return nil, err
+	}
+	mediaType, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if err != nil {
+		mediaType = "" // as good as none: whoever reads the body says so
+	}
+	return &answer{mediaType, resp.Body}, nil
+}
+
+func (e *endpoint) try(ctx context.Context, cancel context.CancelCauseFunc, accept string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, backoff.Permanent(fmt.Errorf("make the request: %w", e.redacted(err)))
+	}
+	for name, values := range e.header {
+		req.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", accept)
+	req.Header.Set("User-Agent", "rethread")
+	// An empty key is not sent, but lets the client send again what a kept
+	// connection lost because the other side had closed it meanwhile.
+	req.Header["Idempotency-Key"] = []string{}
+	resp, err := e.client.Do(req)
+	if err != nil {
+		return nil, e.unanswered(err)
+	}
+	resp.Body = newIdleReader(ctx, cancel, resp.Body, e.timeouts.Idle)
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, e.refused(resp)
+	}
+	return resp, nil
+}
+
+// unanswered says why no answer came, and whether another try may help.
+func (e *endpoint) unanswered(err error) error {
+	cause := e.redacted(err)
+	var timeout interface{ Timeout() bool }
+	var netErr *net.OpError
+	switch {
+	case errors.Is(err, errRedirect):
+		return backoff.Permanent(newError(CodeRefused, "the agent redirects to another address").because(cause))
+	case errors.As(err, &netErr), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return newError(CodeUnreachable, "the agent cannot be reached").because(cause)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return backoff.Permanent(newError(CodeTimeout, "the agent did not answer in time").because(cause))
+	}
+	return backoff.Permanent(newError(CodeUnreachable, "the agent cannot be reached").because(cause))
+}
+
+// refused says what a status that is no success tells, and whether another
+// try may help.
+func (e *endpoint) refused(resp *http.Response) error {
+	defer resp.Body.Close()                                        //nolint:errcheck // a refusal needs nothing more of it
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what came tells enough
+	err := newError(CodeRefused, "the agent answered with status %d", resp.StatusCode)
+	err.Detail = clean(e.redact(string(text)), maxExcerpt)
+	switch resp.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+	default:
+		return backoff.Permanent(err)
+	}
+	after, ok := retryAfter(resp.Header.Get("Retry-After"), time.Now())
+	switch {
+	case !ok:
+		return err
+	case after > maxRetryAfter:
+		return backoff.Permanent(err)
+	}
+	return &laterError{err, &backoff.RetryAfterError{Duration: after}}
+}
+
+// laterError is a refusal that may end after a time.
+type laterError struct {
+	refusal error
+	after   *backoff.RetryAfterError
+}
+
+func (e *laterError) Error() string   { return e.refusal.Error() }
+func (e *laterError) Unwrap() []error { return []error{e.refusal, e.after} }
+
+// retryAfter reads the header of that name: seconds or a date (RFC 9110).
+func retryAfter(value string, now time.Time) (time.Duration, bool) {
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second, true
+	}
+	at, err := http.ParseTime(value)
+	return max(at.Sub(now), 0), err == nil
+}
+
+// redacted is an error of the client without the address, which may hold a
+// secret, and without any secret header.
+func (e *endpoint) redacted(err error) error {
+	var asked *url.Error
+	if errors.As(err, &asked) {
+		err = asked.Err
+	}
+	if text := err.Error(); e.redact(text) != text {
+		return errors.New(e.redact(text))
+	}
+	return err
+}
+
+// minSecret is the length from which on a header's value is looked for, in bytes.
+const minSecret = 6
+
+// redact blots out what headers hold: an agent may repeat them.
+func (e *endpoint) redact(text string) string {
+	for _, values := range e.header {
+		for _, v := range values {
+			for _, secret := range []string{v, strings.TrimPrefix(v, "Bearer ")} {
+				if len(secret) >= minSecret {
+					text = strings.ReplaceAll(text, secret, "[redacted]")
+				}
+			}
+		}
+	}
+	return text
+}
+
+// close closes the connections that are kept for later calls.
+func (e *endpoint) close() { e.client.CloseIdleConnections() }
