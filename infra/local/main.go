@@ -47,6 +47,9 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 	opts := host.Options{
 		DynamoDBEndpoint: os.Getenv("DYNAMODB_ENDPOINT"),
 		LogLevel:         os.Getenv("LOG_LEVEL"),
+		Agents:           os.Getenv("AGENTS"),
+		AgentAPIKey:      os.Getenv("AGENT_API_KEY"),
+		RunLease:         os.Getenv("RUN_LEASE"),
 		Output:           out,
 		Log:              slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	}
@@ -56,7 +59,7 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 	flags.StringVar(&opts.Bin, "bin", "build/functions", "folder of the functions' binaries")
 	flags.StringVar(&opts.Template, "template", "template.yaml", "the template to run")
 	flags.StringVar(&opts.Root, "root", "", "root of the repository, found from the working directory unless given")
-	_ = flags.String("ws", env("RETHREAD_WS_ADDR", "127.0.0.1:3001"), "address of the WebSocket API, kept for when the template has one")
+	flags.StringVar(&opts.WebSocketAddress, "ws", env("RETHREAD_WS_ADDR", "127.0.0.1:3001"), "address of the WebSocket API")
 	if err := flags.Parse(args); err != nil {
 		return opts, err
 	}
@@ -82,15 +85,22 @@ func greet(out io.Writer, system *host.System, opts host.Options) {
 	if opts.DynamoDBEndpoint != "" {
 		data = "in the engine that DYNAMODB_ENDPOINT names"
 	}
+	sockets := system.WebSocketURL()
+	if sockets == "" {
+		sockets = "none in the template"
+	}
 	_, _ = fmt.Fprintf(out, `
 Rethread answers on %[1]s (Ctrl-C stops it)
+  websocket %[5]s
   data      %[2]s
-  dynamodb  %[3]s
   lambda    %[4]s
+  dynamodb  %[3]s
 
 Try it:
   TOKEN=$(curl -s %[1]s/dev/token -d '{"user_id": "alice"}' | sed 's/.*"token":"\([^"]*\)".*/\1/')
-  curl -s %[1]s/api/v1/sessions -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"name": "first"}'
+  SESSION=$(curl -s %[1]s/api/v1/sessions -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"name": "first"}' | sed 's/.*"id":"\([^"]*\)".*/\1/')
+  curl -sN "%[1]s/api/v1/sessions/$SESSION/watch?token=$TOKEN" &
+  curl -s %[1]s/api/v1/sessions/$SESSION/runs -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"input": [{"content": {"parts": [{"text": "Hello"}]}}]}'
 
-`, system.URL(), data, system.DynamoDBEndpoint(), system.LambdaEndpoint())
+`, system.URL(), data, system.DynamoDBEndpoint(), system.LambdaEndpoint(), sockets)
 }

@@ -110,11 +110,12 @@ func TestLocal(t *testing.T) {
 
 // local is a running program.
 type local struct {
-	cmd      *exec.Cmd
-	url      string
-	database string
-	output   *output
-	stopped  bool
+	cmd       *exec.Cmd
+	url       string
+	websocket string // empty when the template has no such API
+	database  string
+	output    *output
+	stopped   bool
 }
 
 // output collects what the program prints.
@@ -168,6 +169,8 @@ func mustStart(t *testing.T, program string, arguments ...string) *local {
 			switch {
 			case strings.HasPrefix(line, "Rethread answers on "):
 				l.url = words[3]
+			case len(words) == 2 && words[0] == "websocket":
+				l.websocket = words[1]
 			case len(words) == 2 && words[0] == "dynamodb":
 				l.database = words[1]
 				return l

@@ -6,7 +6,10 @@ const (
 	typeFunction     = "AWS::Serverless::Function"
 	typeTable        = "AWS::DynamoDB::Table"
 	typeHTTPAPI      = "AWS::Serverless::HttpApi"
+	typeRESTAPI      = "AWS::Serverless::Api"
 	typeWebSocketAPI = "AWS::Serverless::WebSocketApi"
+	typeQueue        = "AWS::SQS::Queue"
+	typeTopic        = "AWS::SNS::Topic"
 )
 
 // build turns the resources whose conditions hold into typed values.
@@ -49,9 +52,21 @@ func (r *resolver) add(t *Template, id string, entry resource) error {
 		api, err := buildHTTPAPI(r, id, entry)
 		t.HTTPAPIs = append(t.HTTPAPIs, api)
 		return err
+	case typeRESTAPI:
+		api, err := buildRESTAPI(r, id, entry)
+		t.RESTAPIs = append(t.RESTAPIs, api)
+		return err
 	case typeWebSocketAPI:
 		api, err := buildWebSocketAPI(r, id, entry)
 		t.WebSocketAPIs = append(t.WebSocketAPIs, api)
+		return err
+	case typeQueue:
+		queue, err := buildQueue(r, id, entry)
+		t.Queues = append(t.Queues, queue)
+		return err
+	case typeTopic:
+		topic, err := buildTopic(r, id, entry)
+		t.Topics = append(t.Topics, topic)
 		return err
 	default:
 		return nil
@@ -74,16 +89,27 @@ func (r *resolver) properties(id string, entry resource, global string, target a
 	return decode(resolved, id, target)
 }
 
+// authorizers are what an API's routes may name.
+type authorizers struct {
+	api      string
+	standard string
+	jwt      map[string]JWTAuthorizer
+	lambda   map[string]LambdaAuthorizer
+}
+
 // applyDefaults gives routes the authorizer of their API where they name none.
 func applyDefaults(r *resolver, t *Template) error {
-	apis := map[string]HTTPAPI{}
+	apis := map[string]authorizers{}
 	for _, api := range t.HTTPAPIs {
-		apis[api.LogicalID] = api
+		apis[api.LogicalID] = authorizers{api.LogicalID, api.DefaultAuthorizer, api.JWT, api.Lambda}
+	}
+	for _, api := range t.RESTAPIs {
+		apis[api.LogicalID] = authorizers{api: api.LogicalID, standard: api.DefaultAuthorizer, lambda: api.Lambda}
 	}
 	for i := range t.Functions {
 		for j := range t.Functions[i].Routes {
 			route := &t.Functions[i].Routes[j]
-			if err := authorize(route, apis[route.API], r.resources[t.Functions[i].LogicalID].node); err != nil {
+			if err := apis[route.API].authorize(route, r.resources[t.Functions[i].LogicalID].node); err != nil {
 				return err
 			}
 		}
@@ -91,20 +117,20 @@ func applyDefaults(r *resolver, t *Template) error {
 	return nil
 }
 
-func authorize(route *Route, api HTTPAPI, node *yaml.Node) error {
+func (a authorizers) authorize(route *Route, node *yaml.Node) error {
 	switch route.Authorizer {
 	case "NONE":
 		route.Authorizer = ""
 		return nil
 	case "":
-		route.Authorizer = api.DefaultAuthorizer
+		route.Authorizer = a.standard
 	}
 	if route.Authorizer == "" {
 		return nil
 	}
-	jwt, isJWT := api.JWT[route.Authorizer]
-	if _, isLambda := api.Lambda[route.Authorizer]; !isJWT && !isLambda {
-		return at(node, "route %s %s: API %s has no authorizer %s", route.Method, route.Path, api.LogicalID, route.Authorizer)
+	jwt, isJWT := a.jwt[route.Authorizer]
+	if _, isLambda := a.lambda[route.Authorizer]; !isJWT && !isLambda {
+		return at(node, "route %s %s: API %s has no authorizer %s", route.Method, route.Path, a.api, route.Authorizer)
 	}
 	if route.Scopes == nil {
 		route.Scopes = jwt.Scopes

@@ -7,12 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// What the services do where the template says nothing.
-const (
-	defaultIntegrationTimeout = 30 * time.Second
-	defaultStreamBatch        = 100
-	unlimited                 = -1
-)
+// defaultIntegrationTimeout is what HTTP APIs wait where the template says nothing.
+const defaultIntegrationTimeout = 30 * time.Second
 
 type routeProperties struct {
 	API    string `yaml:"ApiId"`
@@ -81,60 +77,6 @@ func buildSchedule(what, name string, node *yaml.Node) (Schedule, error) {
 	}
 	if s.Expression == "" {
 		return s, at(node, "%s: the schedule has no expression", what)
-	}
-	return s, nil
-}
-
-type streamProperties struct {
-	Stream           string `yaml:"Stream"`
-	StartingPosition string `yaml:"StartingPosition"`
-	BatchSize        int    `yaml:"BatchSize"`
-	Window           int    `yaml:"MaximumBatchingWindowInSeconds"`
-	FilterCriteria   struct {
-		Filters []struct {
-			Pattern string `yaml:"Pattern"`
-		} `yaml:"Filters"`
-	} `yaml:"FilterCriteria"`
-	Bisect        bool     `yaml:"BisectBatchOnFunctionError"`
-	Retries       *int     `yaml:"MaximumRetryAttempts"`
-	MaxAge        *int     `yaml:"MaximumRecordAgeInSeconds"`
-	Parallel      int      `yaml:"ParallelizationFactor"`
-	ResponseTypes []string `yaml:"FunctionResponseTypes"`
-	Destination   struct {
-		OnFailure struct {
-			Destination string `yaml:"Destination"`
-			Type        string `yaml:"Type"`
-		} `yaml:"OnFailure"`
-	} `yaml:"DestinationConfig"`
-	Enabled *bool `yaml:"Enabled"`
-}
-
-func (r *resolver) buildStream(what string, node *yaml.Node) (Stream, error) {
-	p := streamProperties{BatchSize: defaultStreamBatch, Parallel: 1}
-	if err := decode(node, what, &p); err != nil {
-		return Stream{}, err
-	}
-	table, err := r.logicalID(node, typeTable, p.Stream)
-	if err != nil {
-		return Stream{}, err
-	}
-	s := Stream{
-		Table: table, StartingPosition: p.StartingPosition, BatchSize: p.BatchSize,
-		BatchWindow: time.Duration(p.Window) * time.Second, BisectOnError: p.Bisect,
-		MaxRetries: unlimited, ParallelizationFactor: p.Parallel,
-		FailureDestination: p.Destination.OnFailure.Destination, Enabled: p.Enabled == nil || *p.Enabled,
-	}
-	for _, filter := range p.FilterCriteria.Filters {
-		s.Filters = append(s.Filters, filter.Pattern)
-	}
-	if p.Retries != nil {
-		s.MaxRetries = *p.Retries
-	}
-	if p.MaxAge != nil && *p.MaxAge > 0 {
-		s.MaxRecordAge = time.Duration(*p.MaxAge) * time.Second
-	}
-	for _, kind := range p.ResponseTypes {
-		s.PartialBatchResponses = s.PartialBatchResponses || kind == "ReportBatchItemFailures"
 	}
 	return s, nil
 }

@@ -35,12 +35,12 @@ type functionProperties struct {
 		InvokeMode string          `yaml:"InvokeMode"`
 		Cors       *corsProperties `yaml:"Cors"`
 	} `yaml:"FunctionUrlConfig"`
+	Async *asyncProperties `yaml:"EventInvokeConfig"`
 
 	Architectures       any `yaml:"Architectures"`
 	DeadLetterQueue     any `yaml:"DeadLetterQueue"`
 	Description         any `yaml:"Description"`
 	EphemeralStorage    any `yaml:"EphemeralStorage"`
-	EventInvokeConfig   any `yaml:"EventInvokeConfig"`
 	PackageType         any `yaml:"PackageType"`
 	PermissionsBoundary any `yaml:"PermissionsBoundary"`
 	Policies            any `yaml:"Policies"`
@@ -70,6 +70,13 @@ func buildFunction(r *resolver, id string, entry resource) (Function, error) {
 	}
 	if p.URL != nil {
 		f.URL = &FunctionURL{AuthType: p.URL.AuthType, InvokeMode: p.URL.InvokeMode, CORS: p.URL.Cors.build()}
+	}
+	if p.Async != nil {
+		async, err := r.buildAsync(id, entry.node, *p.Async)
+		if err != nil {
+			return Function{}, err
+		}
+		f.Async = &async
 	}
 	return f, r.addEvents(&f, entry)
 }
@@ -104,12 +111,16 @@ func (r *resolver) addEvent(f *Function, key, typ, properties *yaml.Node) error 
 		route, err := r.buildRoute(what, properties)
 		f.Routes = append(f.Routes, route)
 		return err
+	case "Api":
+		route, err := r.buildRESTRoute(what, properties)
+		f.Routes = append(f.Routes, route)
+		return err
 	case "Schedule", "ScheduleV2":
 		schedule, err := buildSchedule(what, key.Value, properties)
 		f.Schedules = append(f.Schedules, schedule)
 		return err
 	case "DynamoDB":
-		stream, err := r.buildStream(what, properties)
+		stream, err := r.buildStream(what, key.Value, properties)
 		f.Streams = append(f.Streams, stream)
 		return err
 	default:

@@ -100,6 +100,10 @@ func (r *resolver) attribute(node *yaml.Node, id, attribute string) (string, err
 		return fmt.Sprintf("arn:aws:iam::%s:role/%s", r.opts.Account, name), nil
 	case "AWS::Serverless::HttpApi.ApiEndpoint":
 		return fmt.Sprintf("https://%s.execute-api.%s.amazonaws.com", name, r.opts.Region), nil
+	case "AWS::Serverless::WebSocketApi.ApiEndpoint":
+		return fmt.Sprintf("wss://%s.execute-api.%s.amazonaws.com", name, r.opts.Region), nil
+	case "AWS::Serverless::WebSocketApi.ApiId", "AWS::Serverless::HttpApi.ApiId", "AWS::Serverless::Api.RestApiId":
+		return name, nil
 	default:
 		return "", at(node, "attribute %s of %s is not supported", attribute, entry.typ)
 	}

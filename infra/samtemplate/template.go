@@ -11,7 +11,10 @@ type Template struct {
 	Functions     []Function
 	Tables        []Table
 	HTTPAPIs      []HTTPAPI
+	RESTAPIs      []RESTAPI
 	WebSocketAPIs []WebSocketAPI
+	Queues        []Queue
+	Topics        []Topic
 }
 
 // Function is a Lambda function.
@@ -33,11 +36,13 @@ type Function struct {
 	Streams   []Stream
 	// URL says how the function's own address answers; nil means it has none.
 	URL *FunctionURL
+	// Async says how asynchronous invocations go; nil means Lambda's defaults.
+	Async *AsyncInvoke
 }
 
-// Route is an HTTP API's route to a function.
+// Route is an HTTP API's or a REST API's route to a function.
 type Route struct {
-	// API is the logical id of the HTTP API.
+	// API is the logical id of the API.
 	API    string
 	Method string // upper case, or ANY
 	Path   string // "$default" catches what nothing else does
@@ -45,6 +50,8 @@ type Route struct {
 	Authorizer string
 	Scopes     []string
 	Timeout    time.Duration
+	// Stream says that the answer passes bit by bit, which only REST APIs do.
+	Stream bool
 }
 
 // Schedule invokes a function at set times.
@@ -53,23 +60,6 @@ type Schedule struct {
 	Expression string
 	Input      string
 	Enabled    bool
-}
-
-// Stream feeds a table's changes to a function.
-type Stream struct {
-	// Table is the logical id of the table.
-	Table                 string
-	StartingPosition      string
-	BatchSize             int
-	BatchWindow           time.Duration
-	Filters               []string
-	BisectOnError         bool
-	MaxRetries            int // -1 means until the record expires
-	MaxRecordAge          time.Duration
-	ParallelizationFactor int
-	PartialBatchResponses bool
-	FailureDestination    string
-	Enabled               bool
 }
 
 // FunctionURL is a function's own HTTP address.
@@ -118,6 +108,30 @@ type HTTPAPI struct {
 	DefaultAuthorizer string
 }
 
+// RESTAPI is an API Gateway REST API.
+type RESTAPI struct {
+	LogicalID string
+	Stage     string
+	// CORS is what preflight requests are answered; nil means that nothing is.
+	CORS   *RESTCORS
+	Lambda map[string]LambdaAuthorizer
+	// DefaultAuthorizer holds for routes that name none.
+	DefaultAuthorizer string
+	// ErrorHeaders are added to the gateway's own answers, by the kinds
+	// DEFAULT_4XX and DEFAULT_5XX.
+	ErrorHeaders map[string]map[string]string
+}
+
+// RESTCORS are the headers of a preflight request's answer. What actual answers
+// say about CORS is the functions' own matter.
+type RESTCORS struct {
+	AllowOrigin      string
+	AllowMethods     string // empty means the path's own
+	AllowHeaders     string
+	MaxAge           string
+	AllowCredentials bool
+}
+
 // CORS is a gateway's cross-origin configuration.
 type CORS struct {
 	AllowOrigins     []string
@@ -150,12 +164,20 @@ type WebSocketAPI struct {
 	LogicalID      string
 	Stage          string
 	RouteSelection string
-	// Routes maps route keys ($connect, $disconnect, $default and the
-	// application's own) to functions' logical ids.
-	Routes map[string]string
+	// Routes are by route key: $connect, $disconnect, $default and the
+	// application's own.
+	Routes map[string]WebSocketRoute
 	// Authorizer is the logical id of the function asked on $connect, or empty.
 	Authorizer string
-	Identity   []string
+	// Identity are the sources that a $connect must have to be asked about.
+	Identity []string
+}
+
+// WebSocketRoute is a WebSocket API's route to a function.
+type WebSocketRoute struct {
+	// Function is the logical id of the function.
+	Function string
+	Timeout  time.Duration
 }
 
 // Function returns the function with that name or logical id.

@@ -33,7 +33,7 @@ func TestLoad(t *testing.T) {
 				t.Errorf("%s gets table %q", f.LogicalID, f.Environment["TABLE_NAME"])
 			}
 			for _, route := range f.Routes {
-				if route.Authorizer != "Jwt" {
+				if route.Authorizer != "Jwt" && route.Authorizer != "Token" {
 					t.Errorf("%s %s is open to all", route.Method, route.Path)
 				}
 			}
@@ -147,7 +147,12 @@ func TestParse(t *testing.T) {
 			}},
 		}},
 		WebSocketAPIs: []samtemplate.WebSocketAPI{{
-			LogicalID: "Socket", Stage: "v1", RouteSelection: "$request.body.action", Routes: map[string]string{"$connect": "Fn"},
+			LogicalID: "Socket", Stage: "v1", RouteSelection: "$request.body.action",
+			Routes: map[string]samtemplate.WebSocketRoute{"$connect": {Function: "Fn", Timeout: 29 * time.Second}},
+		}},
+		Queues: []samtemplate.Queue{{
+			LogicalID: "Queue", Name: "Queue", ARN: "arn:aws:sqs:us-east-1:000000000000:Queue",
+			Retention: 4 * 24 * time.Hour, VisibilityTimeout: 30 * time.Second,
 		}},
 		Functions: []samtemplate.Function{{
 			LogicalID: "Fn", Name: "given-b-x", CodeURI: "functions/fn/", Timeout: 20 * time.Second, MemoryMB: 128, Reserved: &four,
@@ -168,7 +173,7 @@ func TestParse(t *testing.T) {
 				{Name: "Tock", Expression: "rate(1 hour)", Input: "{}", Enabled: true},
 			},
 			Streams: []samtemplate.Stream{{
-				Table: "Table", StartingPosition: "LATEST", BatchSize: 100, BatchWindow: time.Second, Filters: []string{"{}"},
+				Name: "Changes", Table: "Table", StartingPosition: "LATEST", BatchSize: 100, BatchWindow: time.Second, Filters: []string{"{}"},
 				MaxRetries: 3, ParallelizationFactor: 1, PartialBatchResponses: true, Enabled: true,
 				FailureDestination: "arn:aws:sqs:us-east-1:000000000000:Queue",
 			}},

@@ -1,13 +1,22 @@
 package samtemplate
 
+import (
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// webSocketTimeout is how long a WebSocket API waits for a function at most,
+// and where the template says nothing.
+const webSocketTimeout = 29 * time.Second
+
+// webSocketProperties lacks RouteResponseSelectionExpression on purpose: answers
+// of functions are not sent to clients, who get what is posted to them.
 type webSocketProperties struct {
-	StageName      string `yaml:"StageName"`
-	RouteSelection string `yaml:"RouteSelectionExpression"`
-	Routes         map[string]struct {
-		FunctionArn string `yaml:"FunctionArn"`
-		Timeout     any    `yaml:"IntegrationTimeout"`
-	} `yaml:"Routes"`
-	Auth struct {
+	StageName      string                              `yaml:"StageName"`
+	RouteSelection string                              `yaml:"RouteSelectionExpression"`
+	Routes         map[string]webSocketRouteProperties `yaml:"Routes"`
+	Auth           struct {
 		Arn      string   `yaml:"AuthArn"`
 		Type     string   `yaml:"AuthType"`
 		Identity []string `yaml:"IdentitySource"`
@@ -23,8 +32,14 @@ type webSocketProperties struct {
 	Tags                 any `yaml:"Tags"`
 }
 
+type webSocketRouteProperties struct {
+	FunctionArn   string `yaml:"FunctionArn"`
+	Timeout       int    `yaml:"IntegrationTimeout"`
+	OperationName any    `yaml:"OperationName"`
+}
+
 func buildWebSocketAPI(r *resolver, id string, entry resource) (WebSocketAPI, error) {
-	api := WebSocketAPI{LogicalID: id, Routes: map[string]string{}}
+	api := WebSocketAPI{LogicalID: id, Routes: map[string]WebSocketRoute{}}
 	var p webSocketProperties
 	if err := r.properties(id, entry, "WebSocketApi", &p); err != nil {
 		return api, err
@@ -33,19 +48,35 @@ func buildWebSocketAPI(r *resolver, id string, entry resource) (WebSocketAPI, er
 	if api.Stage == "" {
 		api.Stage = "default"
 	}
-	for key, route := range p.Routes {
-		function, err := r.logicalID(entry.node, typeFunction, route.FunctionArn)
+	for key, properties := range p.Routes {
+		route, err := r.buildWebSocketRoute(entry.node, key, properties)
 		if err != nil {
 			return api, err
 		}
-		api.Routes[key] = function
+		api.Routes[key] = route
 	}
-	if p.Auth.Arn != "" {
-		authorizer, err := r.logicalID(entry.node, typeFunction, p.Auth.Arn)
-		if err != nil {
-			return api, err
-		}
-		api.Authorizer = authorizer
+	switch {
+	case p.Auth.Type == "", p.Auth.Type == "NONE":
+		return api, nil
+	case p.Auth.Type != "CUSTOM":
+		return api, at(entry.node, "WebSocket API %s: AuthType %s is not supported", id, p.Auth.Type)
 	}
-	return api, nil
+	authorizer, err := r.logicalID(entry.node, typeFunction, p.Auth.Arn)
+	api.Authorizer = authorizer
+	return api, err
+}
+
+func (r *resolver) buildWebSocketRoute(node *yaml.Node, key string, p webSocketRouteProperties) (WebSocketRoute, error) {
+	function, err := r.logicalID(node, typeFunction, p.FunctionArn)
+	if err != nil {
+		return WebSocketRoute{}, err
+	}
+	timeout := webSocketTimeout
+	if p.Timeout != 0 {
+		timeout = time.Duration(p.Timeout) * time.Millisecond
+	}
+	if timeout > webSocketTimeout {
+		return WebSocketRoute{}, at(node, "route %s: IntegrationTimeout is more than 29000", key)
+	}
+	return WebSocketRoute{Function: function, Timeout: timeout}, nil
 }

@@ -14,21 +14,24 @@ import (
 
 var errBadAnswer = errors.New("the function's answer is not one that the gateway can use")
 
-// answer is a function's response in payload format 2.0.
+// answer is a function's response.
 type answer struct {
 	StatusCode int
 	Headers    map[string]string
-	Cookies    []string
-	Body       []byte
+	// Multi are headers with several values, which payload format 1.0 has.
+	Multi   map[string][]string
+	Cookies []string
+	Body    []byte
 }
 
 // wireAnswer is the structured form. Pointers tell what is there.
 type wireAnswer struct {
-	StatusCode *json.Number   `json:"statusCode"`
-	Headers    map[string]any `json:"headers"`
-	Cookies    []string       `json:"cookies"`
-	Body       *string        `json:"body"`
-	Base64     bool           `json:"isBase64Encoded"`
+	StatusCode *json.Number        `json:"statusCode"`
+	Headers    map[string]any      `json:"headers"`
+	Multi      map[string][]string `json:"multiValueHeaders"`
+	Cookies    []string            `json:"cookies"`
+	Body       *string             `json:"body"`
+	Base64     bool                `json:"isBase64Encoded"`
 }
 
 // readAnswer reads what the function returned. An object with a statusCode is
@@ -43,13 +46,36 @@ func readAnswer(result *lambda.Result) (*answer, error) {
 			Headers: map[string]string{"content-type": "application/json"},
 		}, nil
 	}
+	wire, err := decodeAnswer(result.Payload)
+	if err != nil {
+		return nil, err
+	}
+	wire.Multi = nil
+	return wire.read("text/plain;charset=utf-8")
+}
+
+// readProxyAnswer reads what a function returned in payload format 1.0: always
+// structured, without cookies of their own.
+func readProxyAnswer(result *lambda.Result) (*answer, error) {
+	if result.FunctionError != "" {
+		return nil, errBadAnswer
+	}
+	wire, err := decodeAnswer(result.Payload)
+	if err != nil {
+		return nil, err
+	}
+	wire.Cookies = nil
+	return wire.read("application/json")
+}
+
+func decodeAnswer(payload []byte) (*wireAnswer, error) {
 	var wire wireAnswer
-	decoder := json.NewDecoder(bytes.NewReader(result.Payload))
+	decoder := json.NewDecoder(bytes.NewReader(payload))
 	decoder.UseNumber()
 	if err := decoder.Decode(&wire); err != nil {
 		return nil, fmt.Errorf("%w: %w", errBadAnswer, err)
 	}
-	return wire.read()
+	return &wire, nil
 }
 
 func isStructured(payload []byte) bool {
@@ -58,7 +84,7 @@ func isStructured(payload []byte) bool {
 	return err == nil && keys["statusCode"] != nil
 }
 
-func (w *wireAnswer) read() (*answer, error) {
+func (w *wireAnswer) read(contentType string) (*answer, error) {
 	if w.StatusCode == nil {
 		return nil, fmt.Errorf("%w: no status", errBadAnswer)
 	}
@@ -66,12 +92,15 @@ func (w *wireAnswer) read() (*answer, error) {
 	if err != nil || status < 100 || status > 599 {
 		return nil, fmt.Errorf("%w: status %s", errBadAnswer, w.StatusCode)
 	}
-	a := &answer{StatusCode: int(status), Cookies: w.Cookies, Headers: map[string]string{}}
+	a := &answer{StatusCode: int(status), Cookies: w.Cookies, Headers: map[string]string{}, Multi: map[string][]string{}}
 	for name, value := range w.Headers {
 		a.Headers[strings.ToLower(name)] = fmt.Sprint(value)
 	}
-	if a.Headers["content-type"] == "" {
-		a.Headers["content-type"] = "text/plain;charset=utf-8"
+	for name, values := range w.Multi {
+		a.Multi[strings.ToLower(name)] = values
+	}
+	if a.Headers["content-type"] == "" && len(a.Multi["content-type"]) == 0 {
+		a.Headers["content-type"] = contentType
 	}
 	if w.Body == nil {
 		return a, nil
@@ -88,15 +117,32 @@ func (w *wireAnswer) read() (*answer, error) {
 // head sets the headers but for those that are the gateway's own to say.
 func (a *answer) head(header http.Header, ownCORS bool) {
 	for name, value := range a.Headers {
-		switch {
-		case name == "content-length", name == "transfer-encoding", name == "connection":
-		case ownCORS && strings.HasPrefix(name, "access-control-"):
-		default:
+		if !isOwn(name, ownCORS) {
 			header.Set(name, value)
+		}
+	}
+	for name, values := range a.Multi {
+		if isOwn(name, ownCORS) {
+			continue
+		}
+		for _, value := range values {
+			if value != a.Headers[name] { // the two are merged
+				header.Add(name, value)
+			}
 		}
 	}
 	for _, cookie := range a.Cookies {
 		header.Add("Set-Cookie", cookie)
+	}
+}
+
+// isOwn tells the headers that only the gateway says.
+func isOwn(name string, ownCORS bool) bool {
+	switch name {
+	case "content-length", "transfer-encoding", "connection":
+		return true
+	default:
+		return ownCORS && strings.HasPrefix(name, "access-control-")
 	}
 }
 

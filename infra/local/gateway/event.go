@@ -15,10 +15,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/golang-jwt/jwt/v5"
-)
 
-// commonLogTime is how request contexts write times.
-const commonLogTime = "02/Jan/2006:15:04:05 -0700"
+	"github.com/rethread/rethread/infra/local/gateway/proxyv1"
+)
 
 func (g *Gateway) requestContext(r *http.Request, id string, m match, claims jwt.MapClaims) events.APIGatewayV2HTTPRequestContext {
 	ctx := newRequestContext(r, id)
@@ -36,14 +35,14 @@ func (g *Gateway) requestContext(r *http.Request, id string, m match, claims jwt
 
 func newRequestContext(r *http.Request, id string) events.APIGatewayV2HTTPRequestContext {
 	now := time.Now().UTC()
-	domain := hostName(r.Host)
+	domain := proxyv1.Host(r.Host)
 	prefix, _, _ := strings.Cut(domain, ".")
 	return events.APIGatewayV2HTTPRequestContext{
 		RequestID: id, DomainName: domain, DomainPrefix: prefix,
-		Time: now.Format(commonLogTime), TimeEpoch: now.UnixMilli(),
+		Time: now.Format(proxyv1.TimeLayout), TimeEpoch: now.UnixMilli(),
 		HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{
 			Method: r.Method, Path: r.URL.Path, Protocol: r.Proto,
-			SourceIP: hostName(r.RemoteAddr), UserAgent: r.UserAgent(),
+			SourceIP: proxyv1.Host(r.RemoteAddr), UserAgent: r.UserAgent(),
 		},
 	}
 }
@@ -79,7 +78,7 @@ func buildEvent(
 func headers(r *http.Request, bodyBytes int) map[string]string {
 	out := map[string]string{
 		"host": r.Host, "content-length": strconv.Itoa(bodyBytes),
-		"x-forwarded-for": hostName(r.RemoteAddr), "x-forwarded-proto": "http",
+		"x-forwarded-for": proxyv1.Host(r.RemoteAddr), "x-forwarded-proto": "http",
 	}
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
 		out["x-forwarded-port"] = port
@@ -123,11 +122,4 @@ func isText(header http.Header, body []byte) bool {
 	default:
 		return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml")
 	}
-}
-
-func hostName(address string) string {
-	if host, _, err := net.SplitHostPort(address); err == nil {
-		return host
-	}
-	return address
 }

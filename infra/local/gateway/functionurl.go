@@ -1,13 +1,9 @@
 package gateway
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,11 +12,7 @@ import (
 	"github.com/rethread/rethread/infra/samtemplate"
 )
 
-const (
-	streamMode       = "RESPONSE_STREAM"
-	preludeSeparator = 8 // zero bytes between a streamed answer's head and its body
-	streamChunk      = 32 << 10
-)
+const streamMode = "RESPONSE_STREAM"
 
 // functionURL serves a function's own address, streaming where it is told to.
 type functionURL struct {
@@ -76,7 +68,11 @@ func (f *functionURL) serve(rw http.ResponseWriter, r *http.Request) (status int
 		return refuse(rw, http.StatusBadGateway, "Internal Server Error"), false
 	}
 	if f.function.URL.InvokeMode == streamMode && result.Stream != nil {
-		return f.stream(rw, result.Stream), result.Cold
+		status, err := passOn(r.Context(), rw, result.Stream, stamp{ownCORS: f.cors != nil})
+		if err != nil {
+			status = refuse(rw, http.StatusBadGateway, "Internal Server Error")
+		}
+		return status, result.Cold
 	}
 	result.Collect()
 	buffered, err := readAnswer(result)
@@ -85,72 +81,4 @@ func (f *functionURL) serve(rw http.ResponseWriter, r *http.Request) (status int
 	}
 	buffered.write(rw, f.cors != nil)
 	return buffered.StatusCode, result.Cold
-}
-
-// stream passes the answer on as it comes. When it breaks off, so does the
-// connection: a caller must not take a part for the whole.
-func (f *functionURL) stream(rw http.ResponseWriter, stream *lambda.Stream) int {
-	defer func() { _ = stream.Body.Close() }()
-	body := bufio.NewReader(stream.Body)
-	head := &answer{StatusCode: http.StatusOK, Headers: map[string]string{"content-type": stream.ContentType}}
-	if stream.ContentType == lambda.TypeHTTPStream {
-		var err error
-		if head, err = readPrelude(body); err != nil {
-			return refuse(rw, http.StatusBadGateway, "Internal Server Error")
-		}
-	}
-	head.head(rw.Header(), f.cors != nil)
-	rw.WriteHeader(head.StatusCode)
-	if err := copyFlushing(rw, body); err != nil {
-		panic(http.ErrAbortHandler) // the documented way to cut the connection
-	}
-	return head.StatusCode
-}
-
-func copyFlushing(rw http.ResponseWriter, body io.Reader) error {
-	controller := http.NewResponseController(rw)
-	if err := controller.Flush(); err != nil {
-		return err
-	}
-	chunk := make([]byte, streamChunk)
-	for {
-		n, err := body.Read(chunk)
-		if n > 0 {
-			if _, err := rw.Write(chunk[:n]); err != nil {
-				return err
-			}
-			if err := controller.Flush(); err != nil {
-				return err
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// readPrelude reads a streamed answer's status and headers, and the zero bytes
-// after them.
-func readPrelude(body *bufio.Reader) (*answer, error) {
-	prelude, err := body.ReadBytes(0)
-	if err != nil {
-		return nil, fmt.Errorf("read prelude: %w", err)
-	}
-	if _, err := body.Discard(preludeSeparator - 1); err != nil {
-		return nil, fmt.Errorf("read prelude: %w", err)
-	}
-	var wire wireAnswer
-	decoder := json.NewDecoder(strings.NewReader(string(prelude[:len(prelude)-1])))
-	decoder.UseNumber()
-	if err := decoder.Decode(&wire); err != nil {
-		return nil, fmt.Errorf("read prelude: %w", err)
-	}
-	if wire.StatusCode == nil {
-		ok := json.Number("200")
-		wire.StatusCode = &ok
-	}
-	return wire.read()
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -8,11 +9,14 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/local/gateway"
+	"github.com/rethread/rethread/infra/local/table"
 )
 
-// handler routes requests to the HTTP API, to the development issuer and, by
-// the host they name, to functions' own addresses.
-func (s *System) handler() (http.Handler, error) {
+// handler routes requests to the REST APIs' routes, to the HTTP API, as if one
+// custom domain held them all, to the development issuer and, by the host they
+// name, to functions' own addresses. What streams when ending is closed, and would
+// not end by itself, is cut off.
+func (s *System) handler(ending <-chan struct{}) (http.Handler, error) {
 	log := accessLog(s.opts.Output)
 	api := s.template.HTTPAPIs[0]
 	gate, err := gateway.New(gateway.Options{
@@ -33,6 +37,10 @@ func (s *System) handler() (http.Handler, error) {
 		}
 		urls[strings.ToLower(f.LogicalID)] = handler
 	}
+	rests, err := s.restAPIs(log)
+	if err != nil {
+		return nil, err
+	}
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		name, rest, _ := strings.Cut(strings.ToLower(r.Host), ".")
 		switch own, ok := urls[name]; {
@@ -41,9 +49,52 @@ func (s *System) handler() (http.Handler, error) {
 		case strings.HasPrefix(r.URL.Path, devPrefix+"/"):
 			dev.ServeHTTP(rw, r)
 		default:
+			if api, ok := taker(rests, r); ok {
+				serveUntil(ending, api, rw, r)
+				return
+			}
 			gate.ServeHTTP(rw, r)
 		}
 	}), nil
+}
+
+// taker finds the REST API that has a route for the request.
+func taker(apis []*gateway.REST, r *http.Request) (*gateway.REST, bool) {
+	for _, api := range apis {
+		if api.Takes(r) {
+			return api, true
+		}
+	}
+	return nil, false
+}
+
+// serveUntil cuts the answer off when end is closed.
+func serveUntil(end <-chan struct{}, handler http.Handler, rw http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	go func() {
+		select {
+		case <-end:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	handler.ServeHTTP(rw, r.WithContext(ctx))
+}
+
+func (s *System) restAPIs(log func(gateway.Access)) ([]*gateway.REST, error) {
+	var rests []*gateway.REST
+	for _, api := range s.template.RESTAPIs {
+		rest, err := gateway.NewREST(gateway.RESTOptions{
+			API: api, Functions: s.template.Functions, Invoker: s.lambdas,
+			Region: table.Region, Account: account, Log: log,
+		})
+		if err != nil {
+			return nil, err
+		}
+		rests = append(rests, rest)
+	}
+	return rests, nil
 }
 
 // accessLog prints a line for each request.

@@ -17,6 +17,7 @@ import (
 	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
 	"github.com/rethread/rethread/infra/local/identity"
 	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/infra/local/queue"
 	"github.com/rethread/rethread/infra/samtemplate"
 )
 
@@ -41,10 +42,18 @@ type Options struct {
 	Template, Bin, Data string
 	// HTTPAddress to listen on; port 0 means a free one.
 	HTTPAddress string
+	// WebSocketAddress to listen on when the template has a WebSocket API; port 0
+	// means a free one.
+	WebSocketAddress string
 	// DynamoDBEndpoint is an engine that runs already; empty means to start one.
 	DynamoDBEndpoint string
 	// LogLevel for the functions; empty means the template's default.
 	LogLevel string
+	// Agents are configured beside the demo agent, as docs/agent-protocol.md has
+	// it; AgentAPIKey is what they may name as AGENT_API_KEY.
+	Agents, AgentAPIKey string
+	// RunLease is how long a run may be silent; empty means the template's default.
+	RunLease string
 	// Output gets the access log and what functions print.
 	Output io.Writer
 	Log    *slog.Logger
@@ -65,8 +74,12 @@ type System struct {
 	engine   *dynamodblocal.Engine
 	database string
 	issuer   *identity.Issuer
+	demo     *http.Server
+	demoURL  string
 	lambdas  *lambda.Host
+	queues   *queue.Set
 	server   *http.Server
+	sockets  *sockets // nil when the template has no WebSocket API
 	sources  []Source
 	running  sync.WaitGroup
 	cancel   context.CancelFunc
@@ -78,7 +91,7 @@ type System struct {
 func Start(ctx context.Context, opts Options) (*System, error) {
 	s := &System{opts: opts, failed: make(chan error, 1)}
 	for _, step := range []func(context.Context) error{
-		s.listen, s.load, s.startEngine, s.makeTables, s.startFunctions, s.startSources, s.startGateway,
+		s.listen, s.startDemoAgent, s.load, s.listenWebSocket, s.startEngine, s.makeTables, s.startFunctions, s.startSources, s.startGateway,
 	} {
 		if err := step(ctx); err != nil {
 			s.Close() //nolint:contextcheck // cleaning up must not end with ctx
@@ -91,8 +104,20 @@ func Start(ctx context.Context, opts Options) (*System, error) {
 // URL is the base address of the HTTP API.
 func (s *System) URL() string { return "http://" + s.address }
 
+// WebSocketURL is the address of the WebSocket API; empty when the template has
+// none.
+func (s *System) WebSocketURL() string {
+	if s.sockets == nil {
+		return ""
+	}
+	return "ws://" + s.sockets.address
+}
+
 // LambdaEndpoint is where Lambda's Invoke API answers.
 func (s *System) LambdaEndpoint() string { return s.lambdas.Endpoint() }
+
+// Queues are the template's queues and topics.
+func (s *System) Queues() *queue.Set { return s.queues }
 
 // DynamoDBEndpoint is where the table's engine answers.
 func (s *System) DynamoDBEndpoint() string { return s.database }
@@ -118,9 +143,12 @@ func (s *System) Wait(ctx context.Context) error {
 
 // Close ends everything, what depends on others first.
 func (s *System) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownGrace)
+	defer cancel()
+	if s.sockets != nil {
+		s.sockets.close(ctx)
+	}
 	if s.server != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), shutdownGrace)
-		defer cancel()
 		if err := s.server.Shutdown(ctx); err != nil {
 			_ = s.server.Close() // who still waits is cut off
 		}
@@ -133,6 +161,9 @@ func (s *System) Close() {
 	}
 	if s.lambdas != nil {
 		s.lambdas.Close()
+	}
+	if s.demo != nil {
+		_ = s.demo.Close() // whom it answered is gone
 	}
 	s.running.Wait()
 	if s.engine != nil {
@@ -150,13 +181,22 @@ func (s *System) fail(err error) {
 
 // listen takes the address before anything slow is started.
 func (s *System) listen(ctx context.Context) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.opts.HTTPAddress)
+	listener, err := listen(ctx, s.opts.HTTPAddress, "-http or RETHREAD_HTTP_ADDR")
 	if err != nil {
-		return fmt.Errorf("%w on %s: stop the program that uses it, or choose another address with -http or "+
-			"RETHREAD_HTTP_ADDR: %w", errAddressTaken, s.opts.HTTPAddress, err)
+		return err
 	}
 	s.listener, s.address = listener, publicAddress(listener.Addr())
 	return nil
+}
+
+// listen opens a port; setting is how a user chooses another.
+func listen(ctx context.Context, address, setting string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("%w on %s: stop the program that uses it, or choose another address with %s: %w",
+			errAddressTaken, address, setting, err)
+	}
+	return listener, nil
 }
 
 // publicAddress is how this machine reaches a listener, on whatever interfaces

@@ -9,12 +9,16 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
 	"github.com/rethread/rethread/infra/local/identity"
 	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/infra/local/queue"
 	"github.com/rethread/rethread/infra/local/schedule"
+	"github.com/rethread/rethread/infra/local/stream"
+	"github.com/rethread/rethread/infra/local/stream/reader"
 	"github.com/rethread/rethread/infra/local/table"
 	"github.com/rethread/rethread/infra/samtemplate"
 )
@@ -33,9 +37,9 @@ func (s *System) load(_ context.Context) error {
 	if err != nil {
 		return err
 	}
-	parameters := map[string]string{"JwtIssuer": s.URL() + devPrefix, "JwtAudience": audience}
-	if s.opts.LogLevel != "" {
-		parameters["LogLevel"] = s.opts.LogLevel
+	parameters, err := s.parameters()
+	if err != nil {
+		return err
 	}
 	template, err := samtemplate.Load(s.path(s.opts.Template), samtemplate.Options{
 		Parameters: parameters, Region: table.Region, Account: account,
@@ -51,14 +55,11 @@ func (s *System) check() error {
 	if len(s.template.HTTPAPIs) != 1 {
 		return fmt.Errorf("%w: %d HTTP APIs, not one", errUnsupported, len(s.template.HTTPAPIs))
 	}
-	if len(s.template.WebSocketAPIs) > 0 {
-		return fmt.Errorf("%w: a WebSocket API", errUnsupported)
+	if n := len(s.template.WebSocketAPIs); n > 1 {
+		return fmt.Errorf("%w: %d WebSocket APIs", errUnsupported, n)
 	}
 	var missing []string
 	for _, f := range s.template.Functions {
-		if len(f.Streams) > 0 {
-			return fmt.Errorf("%w: function %s reads a stream", errUnsupported, f.LogicalID)
-		}
 		if binary := s.binary(f); !isFile(binary) {
 			missing = append(missing, binary)
 		}
@@ -97,10 +98,12 @@ func (s *System) makeTables(ctx context.Context) error {
 func (s *System) startFunctions(ctx context.Context) error {
 	var definitions []lambda.Definition
 	for _, f := range s.template.Functions {
+		f.Environment = s.localize(f.Environment)
 		definitions = append(definitions, lambda.Definition{Function: f, Binary: s.binary(f)})
 	}
+	s.queues = queue.NewSet(s.template, s.opts.Log)
 	lambdas, err := lambda.Start(ctx, lambda.Options{
-		Functions: definitions, Region: table.Region, Account: account,
+		Functions: definitions, Region: table.Region, Account: account, Destinations: s.queues,
 		Environment: map[string]string{
 			"AWS_ENDPOINT_URL_DYNAMODB":         s.database,
 			"AWS_ENDPOINT_URL_DYNAMODB_STREAMS": s.database,
@@ -118,7 +121,11 @@ func (s *System) startSources(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.sources = append(s.sources, schedules)
+	streams, err := s.openStreams(ctx)
+	if err != nil {
+		return err
+	}
+	s.sources = append(s.sources, schedules, streams)
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
 	for _, source := range s.sources {
@@ -131,12 +138,33 @@ func (s *System) startSources(ctx context.Context) error {
 	return nil
 }
 
-func (s *System) startGateway(_ context.Context) error {
-	handler, err := s.handler()
+// openStreams settles where the functions start to read: all that is written from
+// now on reaches them.
+func (s *System) openStreams(ctx context.Context) (*stream.Source, error) {
+	checkpoints := ""
+	if s.opts.Data != "" {
+		checkpoints = filepath.Join(s.path(s.opts.Data), "streams.json")
+	}
+	return stream.New(ctx, stream.Options{
+		Functions: s.template.Functions, Tables: s.template.Tables, Invoker: s.lambdas, Destinations: s.queues,
+		Region: table.Region, Account: account, Checkpoints: checkpoints, Log: s.opts.Log,
+		Open: func(ctx context.Context, name string) (stream.Log, error) {
+			return reader.Open(ctx, reader.Options{Endpoint: s.database, Table: name, Region: table.Region, Account: account})
+		},
+	})
+}
+
+func (s *System) startGateway(ctx context.Context) error {
+	if err := s.startWebSocket(ctx); err != nil {
+		return err
+	}
+	ending := make(chan struct{})
+	handler, err := s.handler(ending)
 	if err != nil {
 		return err
 	}
 	s.server = &http.Server{Handler: handler, ReadHeaderTimeout: readHeaderTimeout}
+	s.server.RegisterOnShutdown(sync.OnceFunc(func() { close(ending) }))
 	s.running.Go(func() {
 		if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 			s.fail(fmt.Errorf("serve HTTP: %w", err))

@@ -20,6 +20,7 @@ func (w *worker) environment() []string {
 		"AWS_REGION":                      opts.Region,
 		"AWS_DEFAULT_REGION":              opts.Region,
 		"AWS_EC2_METADATA_DISABLED":       "true",
+		"AWS_ENDPOINT_URL_LAMBDA":         w.pool.host.Endpoint(),
 		"AWS_LAMBDA_FUNCTION_NAME":        f.Name,
 		"AWS_LAMBDA_FUNCTION_VERSION":     "$LATEST",
 		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": strconv.Itoa(f.MemoryMB),

@@ -16,6 +16,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/infra/local/async"
 	"github.com/rethread/rethread/infra/samtemplate"
 )
 
@@ -32,7 +35,6 @@ const (
 	MaxRequestBytes  = 6_291_456
 	MaxResponseBytes = 6_291_556
 	MaxStreamBytes   = 200 << 20
-	maxAsyncBytes    = 1 << 20
 )
 
 const readHeaderTimeout = 10 * time.Second
@@ -50,6 +52,11 @@ type Options struct {
 	Account   string
 	// Environment is added to every function's own, after it.
 	Environment map[string]string
+	// Destinations are told how asynchronous invocations ended, but for those
+	// destinations that are functions of this host.
+	Destinations async.Destinations
+	// AsyncWaits are the pauses between the tries of an asynchronous invocation.
+	AsyncWaits async.Waits
 	// Output gets what the functions print, each line with the function's name.
 	Output io.Writer
 	Log    *slog.Logger
@@ -57,15 +64,14 @@ type Options struct {
 
 // Host runs functions.
 type Host struct {
-	opts     Options
-	pools    map[string]*pool // by name and by logical id
-	server   *http.Server
-	address  string
-	log      *slog.Logger
-	workers  sync.Map // id to *worker
-	async    sync.WaitGroup
-	stopping context.Context // ends the background invocations
-	stop     context.CancelFunc
+	opts       Options
+	pools      map[string]*pool // by name and by logical id
+	server     *http.Server
+	address    string
+	log        *slog.Logger
+	workers    sync.Map // id to *worker
+	background *async.Runner
+	ctx        context.Context // never ends; it carries what Start's does
 }
 
 // Start listens on a free port of this machine. No function runs before its
@@ -76,7 +82,11 @@ func Start(ctx context.Context, opts Options) (*Host, error) {
 		return nil, fmt.Errorf("listen for functions: %w", err)
 	}
 	h := &Host{opts: opts, pools: map[string]*pool{}, address: listener.Addr().String(), log: opts.Log}
-	h.stopping, h.stop = context.WithCancel(context.WithoutCancel(ctx))
+	h.ctx = context.WithoutCancel(ctx)
+	h.background = async.New(ctx, async.Options{
+		Invoker: background{h}, Destinations: background{h}, Region: opts.Region, Account: opts.Account,
+		Waits: opts.AsyncWaits, Log: opts.Log,
+	})
 	output := &lines{next: opts.Output}
 	for _, definition := range opts.Functions {
 		p := newPool(h, definition, output)
@@ -85,7 +95,7 @@ func Start(ctx context.Context, opts Options) (*Host, error) {
 	h.server = &http.Server{Handler: h.routes(), ReadHeaderTimeout: readHeaderTimeout}
 	go func() {
 		if err := h.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			h.log.ErrorContext(h.stopping, "the functions' listener failed", "error", err)
+			h.log.ErrorContext(h.ctx, "the functions' listener failed", "error", err)
 		}
 	}()
 	return h, nil
@@ -97,18 +107,18 @@ func (h *Host) Endpoint() string { return "http://" + h.address }
 // Invoke runs a function, named by its name or logical id, and waits for its
 // answer or for ctx; a function that has begun runs on when ctx ends.
 func (h *Host) Invoke(ctx context.Context, name string, payload []byte) (*Result, error) {
-	return h.invoke(ctx, name, payload, "")
+	return h.invoke(ctx, name, newInvocation(uuid.NewString(), payload, ""))
 }
 
-func (h *Host) invoke(ctx context.Context, name string, payload []byte, clientContext string) (*Result, error) {
+func (h *Host) invoke(ctx context.Context, name string, inv *invocation) (*Result, error) {
 	p, ok := h.pools[name]
 	if !ok {
 		return nil, fmt.Errorf("invoke %s: %w", name, ErrNoFunction)
 	}
-	if len(payload) > MaxRequestBytes {
+	if len(inv.payload) > MaxRequestBytes {
 		return nil, fmt.Errorf("invoke %s: %w", name, ErrRequestTooLarge)
 	}
-	result, err := p.invoke(ctx, newInvocation(payload, clientContext))
+	result, err := p.invoke(ctx, inv)
 	if err != nil {
 		return nil, fmt.Errorf("invoke %s: %w", name, err)
 	}
@@ -117,10 +127,9 @@ func (h *Host) invoke(ctx context.Context, name string, payload []byte, clientCo
 
 // Close ends every function and then the listener.
 func (h *Host) Close() {
-	h.stop()
+	h.background.Close()
 	for _, p := range h.pools {
 		p.close()
 	}
-	h.async.Wait()
 	_ = h.server.Close() // nothing is served any more
 }

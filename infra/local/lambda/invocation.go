@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/google/uuid"
 )
 
 // Result is how an invocation ended.
@@ -39,9 +37,9 @@ type invocation struct {
 	timer    *time.Timer
 }
 
-func newInvocation(payload []byte, clientContext string) *invocation {
+func newInvocation(id string, payload []byte, clientContext string) *invocation {
 	return &invocation{
-		id: uuid.NewString(), payload: payload, clientContext: clientContext,
+		id: id, payload: payload, clientContext: clientContext,
 		trace: newTrace(time.Now()), done: make(chan *Result, 1),
 	}
 }

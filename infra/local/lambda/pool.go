@@ -38,7 +38,7 @@ func newPool(h *Host, definition Definition, output *lines) *pool {
 }
 
 func (p *pool) invoke(ctx context.Context, inv *invocation) (*Result, error) {
-	if err := p.submit(inv); err != nil { //nolint:contextcheck // processes outlive the request that started them
+	if err := p.submit(inv); err != nil {
 		return nil, err
 	}
 	defer p.release()

@@ -1,7 +1,6 @@
 package lambda
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -51,8 +50,8 @@ func (w *worker) run() {
 func (w *worker) execute() (*os.ProcessState, error) {
 	output := w.pool.output.prefixed(w.pool.Name)
 	defer output.flush()
-	ctx := context.WithoutCancel(w.pool.host.stopping) // the host ends it in its own order
-	cmd := exec.CommandContext(ctx, w.pool.Binary)     //nolint:gosec // the template names the functions
+	ctx := w.pool.host.ctx                         // never ends: the host kills in its own order
+	cmd := exec.CommandContext(ctx, w.pool.Binary) //nolint:gosec // the template names the functions
 	cmd.Dir = filepath.Dir(w.pool.Binary)
 	cmd.Env = w.environment()
 	cmd.Stdout, cmd.Stderr = output, output

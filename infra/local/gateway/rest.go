@@ -1,0 +1,193 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/infra/local/gateway/proxyv1"
+	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/infra/samtemplate"
+)
+
+// streamIdle is how long a regional REST API bears a stream's silence.
+const streamIdle = 5 * time.Minute
+
+// internalError is how REST APIs word it.
+const internalError = "Internal server error"
+
+var errCached = errors.New("an authorizer's answers are not kept here: set ReauthorizeEvery to 0")
+
+// RESTOptions are what a REST API's gateway needs.
+type RESTOptions struct {
+	API             samtemplate.RESTAPI
+	Functions       []samtemplate.Function
+	Invoker         Invoker
+	Region, Account string
+	// StreamIdle is how long a streamed answer may be silent; 0 means as long as
+	// a regional API allows, which is 5 minutes.
+	StreamIdle time.Duration
+	Log        func(Access)
+}
+
+// REST is the handler of one REST API. It speaks payload format 1.0, asks Lambda
+// authorizers and streams answers, which HTTP APIs cannot.
+type REST struct {
+	opts        RESTOptions
+	routes      routes
+	authorizers map[string]*proxyv1.Authorizer
+}
+
+// NewREST returns the gateway of the template's API. It fails for what would
+// pass here and not there, or the other way round.
+func NewREST(opts RESTOptions) (*REST, error) {
+	if opts.StreamIdle == 0 {
+		opts.StreamIdle = streamIdle
+	}
+	g := &REST{opts: opts, authorizers: map[string]*proxyv1.Authorizer{}}
+	for name, config := range opts.API.Lambda {
+		if config.TTL > 0 {
+			return nil, fmt.Errorf("authorizer %s: %w", name, errCached)
+		}
+		authorizer := &proxyv1.Authorizer{Function: config.Function, Identity: config.Identity, Invoker: opts.Invoker}
+		if err := authorizer.Check(); err != nil {
+			return nil, err
+		}
+		g.authorizers[name] = authorizer
+	}
+	for _, function := range opts.Functions {
+		for _, r := range function.Routes {
+			if r.API == opts.API.LogicalID {
+				g.routes = append(g.routes, newRoute(r, function.LogicalID))
+			}
+		}
+	}
+	return g, nil
+}
+
+// Takes says whether one of the API's routes is meant, by a preflight request
+// too. Others are for the API that shares its address.
+func (g *REST) Takes(r *http.Request) bool {
+	_, ok := g.routes.find(r)
+	return ok || g.isPreflight(r)
+}
+
+// ServeHTTP implements http.Handler.
+func (g *REST) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	access := Access{Time: began, Method: r.Method, Path: r.URL.Path}
+	defer func() { // a stream that breaks off leaves by a panic
+		access.Duration = time.Since(began)
+		g.opts.Log(access)
+	}()
+	g.serve(rw, r, &access)
+}
+
+func (g *REST) serve(rw http.ResponseWriter, r *http.Request, access *Access) {
+	id := uuid.NewString()
+	rw.Header().Set("X-Amzn-Requestid", id)
+	matched, ok := g.routes.find(r)
+	switch {
+	case ok:
+	case g.isPreflight(r):
+		access.Status = g.preflight(rw, r)
+		return
+	default:
+		access.Status = g.refuse(rw, http.StatusForbidden, "Missing Authentication Token")
+		return
+	}
+	body, status := readBody(rw, r)
+	if status != 0 {
+		access.Status = status
+		return
+	}
+	request := newProxyRequest(r, body, matched, g.proxyContext(r, id, matched))
+	if err := g.authorize(r, matched.route, &request); err != nil {
+		status, message := proxyv1.Status(err)
+		access.Status = g.refuse(rw, status, message)
+		return
+	}
+	access.Function = matched.route.function
+	payload, err := json.Marshal(request)
+	if err != nil {
+		access.Status = g.refuse(rw, http.StatusInternalServerError, internalError)
+		return
+	}
+	g.integrate(rw, r, matched.route, payload, access)
+}
+
+// integrate runs the function and passes its answer on, within the route's time.
+func (g *REST) integrate(rw http.ResponseWriter, r *http.Request, to route, payload []byte, access *Access) {
+	ctx, cancel := context.WithTimeout(r.Context(), to.Timeout)
+	defer cancel()
+	result, err := g.opts.Invoker.Invoke(ctx, to.function, payload)
+	switch {
+	case err == nil:
+	case r.Context().Err() != nil:
+		access.Status = statusClientGone
+		return
+	case errors.Is(err, lambda.ErrRequestTooLarge):
+		access.Status = g.refuse(rw, http.StatusRequestEntityTooLarge, "Request Too Long")
+		return
+	case errors.Is(err, context.DeadlineExceeded):
+		access.Status = g.refuse(rw, http.StatusGatewayTimeout, "Endpoint request timed out")
+		return
+	default:
+		access.Status = g.refuse(rw, http.StatusInternalServerError, internalError)
+		return
+	}
+	access.Cold = result.Cold
+	if to.Stream && result.Stream != nil && result.Stream.ContentType == lambda.TypeHTTPStream {
+		access.Status = http.StatusOK
+		status, err := passOn(ctx, rw, result.Stream, stamp{idle: g.opts.StreamIdle})
+		if err != nil {
+			status = g.refuse(rw, http.StatusBadGateway, internalError)
+		}
+		access.Status = status
+		return
+	}
+	access.Status = g.answer(rw, to, result)
+}
+
+// answer writes a buffered answer. Where streaming is asked for, API Gateway
+// takes nothing else.
+func (g *REST) answer(rw http.ResponseWriter, to route, result *lambda.Result) int {
+	result.Collect()
+	answer, err := readProxyAnswer(result)
+	if err != nil || to.Stream {
+		return g.refuse(rw, http.StatusBadGateway, internalError)
+	}
+	answer.write(rw, false)
+	return answer.StatusCode
+}
+
+// authorize asks the route's authorizer, if it has one, and puts what it says
+// into the request.
+func (g *REST) authorize(r *http.Request, to route, request *proxyRequest) error {
+	if to.Authorizer == "" {
+		return nil
+	}
+	arn := proxyv1.ARN(g.opts.Region, g.opts.Account, g.opts.API.LogicalID, g.opts.API.Stage,
+		r.Method+r.URL.EscapedPath())
+	said, err := g.authorizers[to.Authorizer].Ask(r.Context(), r, arn, request.forAuthorizer(arn))
+	request.RequestContext.Authorizer = said
+	return err
+}
+
+// refuse writes an error of the gateway's own, with the headers that the
+// template gives such answers.
+func (g *REST) refuse(rw http.ResponseWriter, status int, message string) int {
+	kind := "DEFAULT_4XX"
+	if status >= http.StatusInternalServerError {
+		kind = "DEFAULT_5XX"
+	}
+	for name, value := range g.opts.API.ErrorHeaders[kind] {
+		rw.Header().Set(name, value)
+	}
+	return refuse(rw, status, message)
+}

@@ -1,0 +1,289 @@
+package gateway_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/local/gateway"
+	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/infra/samtemplate"
+)
+
+const watchPath = "/api/v1/sessions/s%201/watch"
+
+func TestRESTEvent(t *testing.T) {
+	functions := &restFunctions{answer: lambda.Result{Payload: []byte(`{"statusCode":200}`)}}
+	g := mustREST(t, restSetup{functions: functions})
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://api.example:99"+watchPath+"?a=1&a=2%203", http.NoBody)
+	r.Header = http.Header{"Last-Event-Id": {"7"}, "X-Two": {"a", "b"}, "User-Agent": {"test"}}
+	if recorder := serve(g, r); recorder.Code != http.StatusOK || recorder.Header().Get("X-Amzn-Requestid") == "" {
+		t.Fatalf("%d %v", recorder.Code, recorder.Header())
+	}
+	got := functions.watched
+	want := events.APIGatewayProxyRequest{
+		Resource: "/api/v1/sessions/{session_id}/watch", Path: "/api/v1/sessions/s 1/watch", HTTPMethod: "GET",
+		Headers: map[string]string{
+			"Last-Event-Id": "7", "X-Two": "b", "User-Agent": "test", "Host": "api.example:99",
+			"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "http", "X-Forwarded-Port": "99",
+		},
+		QueryStringParameters:           map[string]string{"a": "2 3"},
+		MultiValueQueryStringParameters: map[string][]string{"a": {"1", "2 3"}},
+		PathParameters:                  map[string]string{"session_id": "s 1"},
+		RequestContext:                  got.RequestContext, MultiValueHeaders: got.MultiValueHeaders,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, got.MultiValueHeaders["X-Two"]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	ctx := got.RequestContext
+	if ctx.Stage != "live" || ctx.APIID != "Stream" || ctx.AccountID != "123" || ctx.ResourcePath != want.Resource ||
+		ctx.DomainName != "api.example" || ctx.Identity.SourceIP != "192.0.2.1" || ctx.Identity.UserAgent != "test" ||
+		ctx.RequestID == "" || ctx.RequestTimeEpoch == 0 || ctx.Authorizer["sub"] != "alice" || ctx.Authorizer["principalId"] != "alice" {
+		t.Errorf("request context: %+v", ctx)
+	}
+	asked := functions.asked
+	if asked.Type != "REQUEST" || asked.MethodArn != "arn:aws:execute-api:eu-west-1:123:Stream/live/GET"+watchPath ||
+		asked.Headers["Last-Event-Id"] != "7" || asked.PathParameters["session_id"] != "s 1" || asked.RequestContext.Stage != "live" {
+		t.Errorf("the authorizer got %+v", asked)
+	}
+}
+
+func TestRESTAnswer(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		answer lambda.Result
+		stream bool
+		status int
+		body   string
+	}{
+		{"a whole answer", lambda.Result{Payload: []byte(`{"statusCode":201,"body":"hi","headers":{"X-A":"b"},"multiValueHeaders":{"x-a":["b","c"]}}`)}, false, 201, "hi"},
+		{"no status", lambda.Result{Payload: []byte(`{"body":"hi"}`)}, false, 502, `{"message":"Internal server error"}`},
+		{"a failure", lambda.Result{FunctionError: "Unhandled", Payload: []byte(`{}`)}, false, 502, `{"message":"Internal server error"}`},
+		{"a whole answer where a stream is wanted", lambda.Result{Payload: []byte(`{"statusCode":200}`)}, true, 502, `{"message":"Internal server error"}`},
+		{"a stream without its head", *streamed(io.NopCloser(strings.NewReader("no zeros"))), true, 502, `{"message":"Internal server error"}`},
+		{"a stream", *streamed(io.NopCloser(strings.NewReader(`{"statusCode":202,"multiValueHeaders":{"X-A":["b","c"]}}` + zeros + "body"))), true, 202, "body"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			g := mustREST(t, restSetup{functions: &restFunctions{answer: test.answer}, stream: test.stream})
+			recorder := serve(g, httptest.NewRequestWithContext(t.Context(), http.MethodGet, watchPath, http.NoBody))
+			if recorder.Code != test.status || recorder.Body.String() != test.body {
+				t.Errorf("%d %q, want %d %q", recorder.Code, recorder.Body, test.status, test.body)
+			}
+			if diff := cmp.Diff([]string{"b", "c"}, recorder.Header().Values("X-A")); test.status < 500 && diff != "" {
+				t.Errorf("X-A (-want +got):\n%s", diff)
+			}
+			if got := recorder.Header().Get("Access-Control-Allow-Origin"); (got == "*") != (test.status >= 500) {
+				t.Errorf("Access-Control-Allow-Origin %q", got)
+			}
+		})
+	}
+}
+
+func TestRESTRefuses(t *testing.T) {
+	for _, test := range []struct {
+		name, verdict, function string
+		status                  int
+	}{
+		{"who is not known", `{"errorMessage":"Unauthorized"}`, "Unhandled", 401},
+		{"who may not", `{"principalId":"a","policyDocument":{"Statement":[{"Effect":"Deny","Action":"*","Resource":"*"}]}}`, "", 403},
+		{"when the authorizer fails", `{"errorMessage":"oh"}`, "Unhandled", 500},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			functions := &restFunctions{verdict: lambda.Result{Payload: []byte(test.verdict), FunctionError: test.function}}
+			recorder := serve(mustREST(t, restSetup{functions: functions}), httptest.NewRequestWithContext(t.Context(), http.MethodGet, watchPath, http.NoBody))
+			if recorder.Code != test.status || recorder.Header().Get("Access-Control-Allow-Origin") != "*" {
+				t.Errorf("%d %v", recorder.Code, recorder.Header())
+			}
+		})
+	}
+	t.Run("a function that takes too long", func(t *testing.T) {
+		g := mustREST(t, restSetup{functions: &restFunctions{hang: true}, timeout: 10 * time.Millisecond})
+		if recorder := serve(g, httptest.NewRequestWithContext(t.Context(), http.MethodGet, watchPath, http.NoBody)); recorder.Code != http.StatusGatewayTimeout {
+			t.Errorf("status %d", recorder.Code)
+		}
+	})
+	t.Run("an authorizer whose answers are kept", func(t *testing.T) {
+		_, err := gateway.NewREST(gateway.RESTOptions{API: samtemplate.RESTAPI{
+			Lambda: map[string]samtemplate.LambdaAuthorizer{"A": {Function: "F", TTL: time.Minute}},
+		}})
+		if err == nil {
+			t.Error("no error")
+		}
+	})
+}
+
+func TestRESTTakes(t *testing.T) {
+	g := mustREST(t, restSetup{functions: &restFunctions{}})
+	for request, want := range map[string]bool{
+		"GET " + watchPath: true, "OPTIONS " + watchPath: true, "POST " + watchPath: false, "GET /api/v1/sessions/a": false, "OPTIONS /": false,
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		if got := g.Takes(httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)); got != want {
+			t.Errorf("%s: %v", request, got)
+		}
+	}
+	t.Run("a preflight request needs no token", func(t *testing.T) {
+		recorder := serve(g, httptest.NewRequestWithContext(t.Context(), http.MethodOptions, watchPath, http.NoBody))
+		want := http.Header{
+			"Access-Control-Allow-Origin": {"*"}, "Access-Control-Allow-Methods": {"GET,OPTIONS"},
+			"Access-Control-Allow-Headers": {"authorization"}, "Access-Control-Max-Age": {"60"},
+			"Content-Type": {"application/json"}, "X-Amzn-Requestid": recorder.Header()["X-Amzn-Requestid"],
+		}
+		if diff := cmp.Diff(want, recorder.Header()); diff != "" || recorder.Code != http.StatusOK {
+			t.Errorf("%d (-want +got):\n%s", recorder.Code, diff)
+		}
+	})
+}
+
+func TestRESTStream(t *testing.T) {
+	// open starts a stream over a real connection and has read its first line.
+	type opened struct {
+		header http.Header
+		lines  *bufio.Reader
+		leave  context.CancelFunc
+		writer *io.PipeWriter
+		closed chan struct{}
+	}
+	open := func(t *testing.T, s restSetup) opened {
+		t.Helper()
+		reader, writer := io.Pipe()
+		body := &closing{ReadCloser: reader, closed: make(chan struct{}, 10)}
+		s.functions, s.stream = &restFunctions{answer: *streamed(body)}, true
+		server := httptest.NewServer(mustREST(t, s))
+		t.Cleanup(server.Close)
+		go func() {
+			_, _ = io.WriteString(writer, `{"headers":{"Content-Type":"text/event-stream"}}`+zeros+"first\n")
+		}()
+		ctx, cancel := context.WithCancel(t.Context())
+		t.Cleanup(cancel)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+watchPath, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = resp.Body.Close() })
+		lines := bufio.NewReader(resp.Body)
+		if line, err := lines.ReadString('\n'); line != "first\n" {
+			t.Fatalf("got %q, %v", line, err)
+		}
+		return opened{resp.Header, lines, cancel, writer, body.closed}
+	}
+	t.Run("an answer arrives as it is produced", func(t *testing.T) {
+		stream := open(t, restSetup{})
+		if stream.header.Get("Content-Type") != "text/event-stream" {
+			t.Errorf("headers %v", stream.header)
+		}
+		go func() {
+			_, _ = io.WriteString(stream.writer, "last")
+			_ = stream.writer.Close()
+		}()
+		if rest, err := io.ReadAll(stream.lines); string(rest) != "last" || err != nil {
+			t.Errorf("got %q, %v", rest, err)
+		}
+	})
+	t.Run("a client that goes away lets go of a silent function", func(t *testing.T) {
+		stream := open(t, restSetup{})
+		stream.leave()
+		<-stream.closed
+	})
+	for name, s := range map[string]restSetup{
+		"one that is silent for too long is cut": {idle: 20 * time.Millisecond},
+		"one that takes too long too":            {timeout: 20 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stream := open(t, s)
+			if _, err := io.ReadAll(stream.lines); err == nil {
+				t.Error("it ended well")
+			}
+			<-stream.closed
+		})
+	}
+}
+
+// closing tells when a body is closed.
+type closing struct {
+	io.ReadCloser
+	closed chan struct{}
+}
+
+func (c *closing) Close() error {
+	c.closed <- struct{}{}
+	return c.ReadCloser.Close()
+}
+
+type restSetup struct {
+	functions     *restFunctions
+	stream        bool
+	timeout, idle time.Duration
+}
+
+// restFunctions are the authorizer, which allows everything unless told
+// otherwise, and the function behind it.
+type restFunctions struct {
+	verdict, answer lambda.Result
+	hang            bool
+
+	asked   events.APIGatewayCustomAuthorizerRequestTypeRequest
+	watched events.APIGatewayProxyRequest
+}
+
+// Invoke implements gateway.Invoker.
+func (f *restFunctions) Invoke(ctx context.Context, name string, payload []byte) (*lambda.Result, error) {
+	if name == "Authorizer" {
+		if f.verdict.Payload == nil {
+			f.verdict.Payload = []byte(`{"principalId":"alice","context":{"sub":"alice"},` +
+				`"policyDocument":{"Statement":[{"Effect":"Allow","Action":"execute-api:Invoke","Resource":"*/live/*"}]}}`)
+		}
+		return &f.verdict, json.Unmarshal(payload, &f.asked)
+	}
+	if f.hang {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return &f.answer, json.Unmarshal(payload, &f.watched)
+}
+
+func mustREST(t *testing.T, s restSetup) *gateway.REST {
+	t.Helper()
+	if s.timeout == 0 {
+		s.timeout = time.Minute
+	}
+	g, err := gateway.NewREST(gateway.RESTOptions{
+		API: samtemplate.RESTAPI{
+			LogicalID: "Stream", Stage: "live",
+			CORS:         &samtemplate.RESTCORS{AllowOrigin: "*", AllowHeaders: "authorization", MaxAge: "60"},
+			Lambda:       map[string]samtemplate.LambdaAuthorizer{"Token": {Function: "Authorizer"}},
+			ErrorHeaders: map[string]map[string]string{"DEFAULT_4XX": {"Access-Control-Allow-Origin": "*"}, "DEFAULT_5XX": {"Access-Control-Allow-Origin": "*"}},
+		},
+		Functions: []samtemplate.Function{{LogicalID: "Watch", Routes: []samtemplate.Route{{
+			API: "Stream", Method: "GET", Path: "/api/v1/sessions/{session_id}/watch", Authorizer: "Token",
+			Timeout: s.timeout, Stream: s.stream,
+		}}}},
+		Invoker: s.functions, Region: "eu-west-1", Account: "123", StreamIdle: s.idle, Log: func(gateway.Access) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func serve(handler http.Handler, r *http.Request) *httptest.ResponseRecorder {
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, r)
+	return recorder
+}

@@ -1,0 +1,81 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/rethread/rethread/infra/local/demoagent"
+)
+
+const (
+	// demoPace is between two words of the demo agent: as fast as models speak.
+	demoPace = 25 * time.Millisecond
+	demoName = "demo"
+	// defaultName is the agent of sessions that name none.
+	defaultName = "default"
+)
+
+// startDemoAgent serves an agent that needs no model and no key, so that runs
+// can be tried at once.
+func (s *System) startDemoAgent(ctx context.Context) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen for the demo agent: %w", err)
+	}
+	s.demo = &http.Server{Handler: demoagent.New(demoagent.Options{Pace: demoPace}), ReadHeaderTimeout: readHeaderTimeout}
+	s.demoURL = "http://" + listener.Addr().String()
+	s.running.Go(func() {
+		if err := s.demo.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.fail(fmt.Errorf("serve the demo agent: %w", err))
+		}
+	})
+	return nil
+}
+
+// parameters are the template's, as they are on this machine.
+func (s *System) parameters() (map[string]string, error) {
+	agents, err := s.agents()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{
+		"JwtIssuer": s.URL() + devPrefix, "JwtAudience": audience,
+		"Agents": agents, "AgentApiKey": s.opts.AgentAPIKey,
+	}
+	for name, value := range map[string]string{"LogLevel": s.opts.LogLevel, "RunLease": s.opts.RunLease} {
+		if value != "" {
+			out[name] = value
+		}
+	}
+	return out, nil
+}
+
+// agents is the configuration of the developer's agents and of the demo agent,
+// which is the default one where the developer has none of that name.
+func (s *System) agents() (string, error) {
+	all := map[string]json.RawMessage{}
+	if s.opts.Agents != "" {
+		if err := json.Unmarshal([]byte(s.opts.Agents), &all); err != nil {
+			return "", fmt.Errorf("AGENTS must be a JSON object of agents by name: %w", err)
+		}
+	}
+	demo, err := json.Marshal(map[string]string{"type": "http", "url": s.demoURL})
+	if err != nil {
+		return "", fmt.Errorf("configure the demo agent: %w", err)
+	}
+	for _, name := range []string{demoName, defaultName} {
+		if _, taken := all[name]; !taken {
+			all[name] = demo
+		}
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return "", fmt.Errorf("configure the agents: %w", err)
+	}
+	return string(text), nil
+}

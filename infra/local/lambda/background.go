@@ -1,0 +1,49 @@
+package lambda
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/infra/local/async"
+)
+
+// InvokeAsync runs a function, named by its name or logical id, in the background,
+// as its EventInvokeConfig says. A function that is not there is nothing to run.
+func (h *Host) InvokeAsync(name string, payload []byte) { h.submit(name, payload) }
+
+// submit returns the request id, the same for every try.
+func (h *Host) submit(name string, payload []byte) (requestID string) {
+	requestID = uuid.NewString()
+	if p, ok := h.pools[name]; ok {
+		h.background.Submit(p.Function, requestID, payload)
+	}
+	return requestID
+}
+
+// background is how the queues of asynchronous invocations see the host.
+type background struct{ *Host }
+
+// Run implements async.Invoker.
+func (b background) Run(ctx context.Context, function, requestID string, payload []byte) (async.Outcome, error) {
+	result, err := b.invoke(ctx, function, newInvocation(requestID, payload, ""))
+	if errors.Is(err, ErrRequestTooLarge) { // no later try would be better
+		result = failure{Type: "RequestTooLargeException", Message: err.Error()}.result()
+	} else if err != nil {
+		return async.Outcome{}, err
+	}
+	result.Collect()
+	return async.Outcome{Payload: result.Payload, FunctionError: result.FunctionError}, nil
+}
+
+// Deliver implements async.Destinations: a function is invoked with the record,
+// anything else is the Destinations' of the options.
+func (b background) Deliver(ctx context.Context, arn string, body []byte) error {
+	if name, ok := strings.CutPrefix(arn, b.arn("")); ok {
+		b.submit(name, body)
+		return nil
+	}
+	return b.opts.Destinations.Deliver(ctx, arn, body)
+}

@@ -1,0 +1,103 @@
+package main_test
+
+import (
+	"bufio"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+func TestSockets(t *testing.T) {
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "functions")
+	program := mustBuild(t, ".", filepath.Join(dir, "local"))
+	mustBuild(t, "./testdata/watcher", filepath.Join(bin, "watcher", "bootstrap"))
+	arguments := []string{
+		"-http", "127.0.0.1:0", "-ws", "127.0.0.1:0", "-template", mustAbs(t, "testdata/sockets.yaml"), "-bin", bin, "-data", "",
+	}
+	system := mustStart(t, program, arguments...)
+
+	t.Run("a message goes through gateway and function, and comes back through @connections", func(t *testing.T) {
+		conn := mustDial(t, system.websocket+"?token=alice")
+		if err := conn.Write(t.Context(), websocket.MessageText, []byte(`{"action":"echo"}`)); err != nil {
+			t.Fatal(err)
+		}
+		if _, data, err := conn.Read(t.Context()); string(data) != `alice: {"action":"echo"}` {
+			t.Errorf("got %q, %v", data, err)
+		}
+	})
+	t.Run("who has no token is refused", func(t *testing.T) {
+		conn, resp, err := websocket.Dial(t.Context(), system.websocket+"/live", nil)
+		if err == nil {
+			_ = conn.CloseNow()
+			t.Fatal("connected")
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusUnauthorized {
+			t.Errorf("status %d", resp.StatusCode)
+		}
+	})
+	t.Run("functions get this machine's addresses for the cloud's", func(t *testing.T) {
+		post := "http" + strings.TrimPrefix(system.websocket, "ws")
+		wantAnswer(t, system, "GET", "/addresses", "", "", 200,
+			strings.Join([]string{post, system.websocket, system.url, "https://elsewhere.example/live", ""}, "\n"))
+	})
+	t.Run("REST routes stream at the HTTP API's address", func(t *testing.T) {
+		wantAnswer(t, system, "GET", "/watch/1", "", "", 401, `{"message":"Unauthorized"}`)
+		resp, err := http.DefaultClient.Do(mustRequest(t, system, "GET", "/watch/1?token=alice", "", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = resp.Body.Close() })
+		if line, err := bufio.NewReader(resp.Body).ReadString('\n'); line != "data: hello alice\n" {
+			t.Errorf("got %q, %v", line, err)
+		}
+	})
+	t.Run("its port cannot be taken twice", func(t *testing.T) {
+		taken := append([]string{}, arguments...)
+		taken[3] = strings.TrimPrefix(system.websocket, "ws://")
+		wantFailure(t, program, taken, "choose another address with -ws or RETHREAD_WS_ADDR")
+	})
+	t.Run("Ctrl-C ends what is open, telling the functions, at once", func(t *testing.T) {
+		conn := mustDial(t, system.websocket+"/live?token=alice")
+		closed := make(chan error, 1)
+		go func() {
+			_, _, err := conn.Read(t.Context())
+			closed <- err
+		}()
+		resp, err := http.DefaultClient.Do(mustRequest(t, system, "GET", "/watch/2?token=alice", "", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = resp.Body.Close() })
+		began := time.Now()
+		system.mustStop(t)
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		if code := websocket.CloseStatus(<-closed); code != websocket.StatusGoingAway {
+			t.Errorf("code %d", code)
+		}
+		if !regexp.MustCompile(`WS \$disconnect 200 WatcherFunction`).MatchString(system.output.String()) {
+			t.Errorf("no $disconnect in\n%s", system.output)
+		}
+	})
+}
+
+func mustDial(t *testing.T, url string) *websocket.Conn {
+	t.Helper()
+	conn, resp, err := websocket.Dial(t.Context(), url, nil)
+	if resp != nil && resp.Body != nil {
+		_ = resp.Body.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	return conn
+}

@@ -1,0 +1,168 @@
+package stream
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/rethread/rethread/infra/local/stream/pattern"
+	"github.com/rethread/rethread/infra/local/stream/reader"
+	"github.com/rethread/rethread/infra/samtemplate"
+)
+
+const (
+	// discovery is how often a mapping looks for new shards. They appear only
+	// when others close, which it notices at once.
+	discovery = time.Second
+	// mostWaiting bounds the records of a shard that wait in lanes. A lane that far
+	// behind holds the reading up, for the other lanes too.
+	mostWaiting = 8192
+	// pageSize is the most that the stream gives at once.
+	pageSize = 1000
+)
+
+// mapping is an event source mapping at work.
+type mapping struct {
+	samtemplate.Stream
+	opts     Options
+	function samtemplate.Function
+	filters  []*pattern.Pattern
+	log      Log
+	ledger   *ledger
+}
+
+func newMapping(opts Options, f samtemplate.Function, settings samtemplate.Stream, log Log) (*mapping, error) {
+	m := &mapping{Stream: settings, opts: opts, function: f, log: log}
+	if settings.BatchSize < 1 || settings.ParallelizationFactor < 1 {
+		return nil, fmt.Errorf("%w: BatchSize and ParallelizationFactor start at 1", ErrMapping)
+	}
+	for _, text := range settings.Filters {
+		filter, err := pattern.Compile(text)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrMapping, err)
+		}
+		m.filters = append(m.filters, filter)
+	}
+	return m, nil
+}
+
+// settle decides where a mapping starts that has not run before.
+func (m *mapping) settle(ctx context.Context) error {
+	if m.ledger.settled() {
+		return nil
+	}
+	if m.StartingPosition == samtemplate.StartLatest {
+		shards, err := m.log.Shards(ctx)
+		if err != nil {
+			return err
+		}
+		for _, shard := range shards {
+			if err := m.skip(ctx, shard); err != nil {
+				return err
+			}
+		}
+	}
+	m.ledger.settle()
+	return nil
+}
+
+// skip passes over what a shard holds.
+func (m *mapping) skip(ctx context.Context, shard reader.Shard) error {
+	if shard.Closed {
+		m.ledger.set(shard.ID, position{Done: true})
+		return nil
+	}
+	end, err := m.log.End(ctx, shard.ID)
+	if err != nil {
+		return err
+	}
+	m.ledger.set(shard.ID, position{After: end})
+	return nil
+}
+
+// run reads every shard until ctx ends, a child once its parent is done with.
+func (m *mapping) run(ctx context.Context) {
+	var group sync.WaitGroup
+	defer group.Wait()
+	running := map[string]bool{}
+	ended := make(chan string)
+	for {
+		for _, shard := range m.ready(ctx) {
+			if running[shard] {
+				continue
+			}
+			running[shard] = true
+			group.Go(func() {
+				m.consume(ctx, shard)
+				select {
+				case ended <- shard:
+				case <-ctx.Done():
+				}
+			})
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case shard := <-ended:
+			delete(running, shard)
+		case <-time.After(discovery):
+		}
+	}
+}
+
+// ready lists the shards that may be read.
+func (m *mapping) ready(ctx context.Context) []string {
+	shards, err := m.log.Shards(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			m.opts.Log.WarnContext(ctx, "cannot list the shards of a stream", "function", m.function.LogicalID, "error", err)
+		}
+		return nil
+	}
+	m.ledger.prune(shards)
+	unfinished := map[string]bool{}
+	for _, shard := range shards {
+		unfinished[shard.ID] = !m.ledger.position(shard.ID).Done
+	}
+	var ready []string
+	for _, shard := range shards {
+		if unfinished[shard.ID] && !unfinished[shard.Parent] {
+			ready = append(ready, shard.ID)
+		}
+	}
+	return ready
+}
+
+// consume reads one shard to its end, or until ctx ends.
+func (m *mapping) consume(ctx context.Context, shard string) {
+	c := &consumer{mapping: m, shard: shard, room: semaphore.NewWeighted(mostWaiting)}
+	c.progress.save = func(sequence string) { m.ledger.set(shard, position{After: sequence}) }
+	var group sync.WaitGroup
+	for range m.ParallelizationFactor {
+		l := &lane{consumer: c, in: make(chan []*entry, mostWaiting)}
+		c.lanes = append(c.lanes, l)
+		group.Go(func() { l.run(ctx) })
+	}
+	closed := c.feed(ctx)
+	for _, l := range c.lanes {
+		close(l.in)
+	}
+	group.Wait()
+	if closed && ctx.Err() == nil {
+		m.ledger.set(shard, position{Done: true})
+	}
+}
+
+// wants says whether one of the filters finds the record; without any, all are
+// wanted.
+func (m *mapping) wants(record *reader.Record) bool {
+	for _, filter := range m.filters {
+		if filter.Match(record.Value()) {
+			return true
+		}
+	}
+	return len(m.filters) == 0
+}

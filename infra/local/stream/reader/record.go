@@ -1,0 +1,137 @@
+package reader
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/rethread/rethread/infra/local/stream/pattern"
+)
+
+// Record is one change of an item. It is shared by all who read it: nobody may
+// change it.
+type Record struct {
+	// Sequence is its sequence number, the place in its shard.
+	Sequence string
+	// Item is the key of the item, the same text for every change of it.
+	Item string
+	// Created is when the change was made, as the engine says: DynamoDB Local
+	// rounds it down to the minute.
+	Created time.Time
+	// Seen is when it was read.
+	Seen time.Time
+	// JSON is the record as a function finds it in its event's Records.
+	JSON json.RawMessage
+
+	value func() any
+}
+
+// NewRecord makes a record of its JSON.
+func NewRecord(sequence, item string, created time.Time, data []byte) *Record {
+	return &Record{
+		Sequence: sequence, Item: item, Created: created, Seen: time.Now(), JSON: data,
+		value: sync.OnceValue(func() any {
+			value, err := pattern.Decode(data)
+			if err != nil {
+				return nil // what is no JSON has nothing that a filter could find
+			}
+			return value
+		}),
+	}
+}
+
+// Value is the record's JSON as filters match it, decoded once for all of them.
+func (r *Record) Value() any { return r.value() }
+
+// Arrived is the time from which the record's age counts. Created is too early
+// by up to a minute where the engine rounds, so when it was seen serves as far as
+// the rounding may explain the difference.
+func (r *Record) Arrived() time.Time {
+	if latest := r.Created.Add(time.Minute); r.Seen.After(latest) {
+		return latest
+	}
+	return r.Seen
+}
+
+// convert makes the record that Lambda would pass on from what the engine gave.
+func (r *Reader) convert(in types.Record) (*Record, error) {
+	change := in.Dynamodb
+	if change == nil || change.SequenceNumber == nil {
+		return nil, fmt.Errorf("%w: a record without its change", errEngine)
+	}
+	event := events.DynamoDBEventRecord{
+		AWSRegion:      r.opts.Region,
+		EventID:        aws.ToString(in.EventID),
+		EventName:      string(in.EventName),
+		EventSource:    "aws:dynamodb",
+		EventVersion:   aws.ToString(in.EventVersion),
+		EventSourceArn: r.ARN(),
+		Change: events.DynamoDBStreamRecord{
+			ApproximateCreationDateTime: events.SecondsEpochTime{Time: aws.ToTime(change.ApproximateCreationDateTime)},
+			Keys:                        attributes(change.Keys),
+			NewImage:                    attributes(change.NewImage),
+			OldImage:                    attributes(change.OldImage),
+			SequenceNumber:              aws.ToString(change.SequenceNumber),
+			SizeBytes:                   aws.ToInt64(change.SizeBytes),
+			StreamViewType:              string(change.StreamViewType),
+		},
+	}
+	if who := in.UserIdentity; who != nil {
+		event.UserIdentity = &events.DynamoDBUserIdentity{Type: aws.ToString(who.Type), PrincipalID: aws.ToString(who.PrincipalId)}
+	}
+	data, err := json.Marshal(event)
+	if err != nil {
+		return nil, fmt.Errorf("encode record %s: %w", event.EventID, err)
+	}
+	item, err := json.Marshal(event.Change.Keys) // sorted by name
+	if err != nil {
+		return nil, fmt.Errorf("encode key of record %s: %w", event.EventID, err)
+	}
+	created := event.Change.ApproximateCreationDateTime.Time
+	return NewRecord(event.Change.SequenceNumber, string(item), created, data), nil
+}
+
+func attributes(in map[string]types.AttributeValue) map[string]events.DynamoDBAttributeValue {
+	if in == nil {
+		return nil
+	}
+	out := make(map[string]events.DynamoDBAttributeValue, len(in))
+	for name, value := range in {
+		out[name] = attribute(value)
+	}
+	return out
+}
+
+func attribute(in types.AttributeValue) events.DynamoDBAttributeValue {
+	switch in := in.(type) {
+	case *types.AttributeValueMemberS:
+		return events.NewStringAttribute(in.Value)
+	case *types.AttributeValueMemberN:
+		return events.NewNumberAttribute(in.Value)
+	case *types.AttributeValueMemberB:
+		return events.NewBinaryAttribute(in.Value)
+	case *types.AttributeValueMemberBOOL:
+		return events.NewBooleanAttribute(in.Value)
+	case *types.AttributeValueMemberSS:
+		return events.NewStringSetAttribute(in.Value)
+	case *types.AttributeValueMemberNS:
+		return events.NewNumberSetAttribute(in.Value)
+	case *types.AttributeValueMemberBS:
+		return events.NewBinarySetAttribute(in.Value)
+	case *types.AttributeValueMemberM:
+		return events.NewMapAttribute(attributes(in.Value))
+	case *types.AttributeValueMemberL:
+		list := make([]events.DynamoDBAttributeValue, 0, len(in.Value))
+		for _, item := range in.Value {
+			list = append(list, attribute(item))
+		}
+		return events.NewListAttribute(list)
+	default: // the only kind left is NULL
+		return events.NewNullAttribute()
+	}
+}

@@ -1,0 +1,146 @@
+package stream_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/infra/local/host"
+	"github.com/rethread/rethread/infra/local/queue"
+	"github.com/rethread/rethread/infra/local/repo"
+	"github.com/rethread/rethread/infra/local/table"
+)
+
+// TestSystem runs a table, its stream, a function that reads it, one that works
+// in the background, and their destinations.
+func TestSystem(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"watcher", "worker"} {
+		mustBuild(t, "./testdata/"+name, filepath.Join(dir, "functions", name, "bootstrap"))
+	}
+	system := mustStart(t, dir)
+	t.Run("a change reaches the function, and what it starts in the background", func(t *testing.T) {
+		mustPut(t, system, "other")
+		mustPut(t, system, "job/one")
+		if got := mustArrive(t, system, "Done", 1)[0]; got.RequestPayload.Job != "job/one" {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("what fails in the background is told", func(t *testing.T) {
+		mustPut(t, system, "job/fail")
+		if got := mustArrive(t, system, "Failures", 1)[0]; got.RequestPayload.Job != "job/fail" || got.condition() != "RetriesExhausted" {
+			t.Errorf("got %+v", got)
+		}
+		mustPut(t, system, "job/die")
+		if got := mustArrive(t, system, "Failures", 2)[1]; got.RequestPayload.Job != "job/die" || got.condition() != "RetriesExhausted" {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("what the function cannot take is given up, and holds nothing up", func(t *testing.T) {
+		mustPut(t, system, "job/poison")
+		mustPut(t, system, "job/two")
+		if got := mustArrive(t, system, "Failures", 3)[2]; got.condition() != "RetryAttemptsExhausted" || got.Batch.Size != 1 {
+			t.Errorf("got %+v", got)
+		}
+		if got := mustArrive(t, system, "Done", 2)[1]; got.RequestPayload.Job != "job/two" {
+			t.Errorf("got %+v", got)
+		}
+	})
+	t.Run("a restart goes on where it was", func(t *testing.T) {
+		mustPut(t, system, "job/poison/late")
+		system.Close() // most likely between two tries
+		again := mustStart(t, dir)
+		if before := mustQueue(t, system, "Failures").Messages(); len(before) == 3 {
+			mustArrive(t, again, "Failures", 1)
+		}
+		mustPut(t, again, "job/three")
+		if got := mustArrive(t, again, "Done", 1)[0]; got.RequestPayload.Job != "job/three" {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
+// arrived is what destinations are told, by mappings and in the background.
+type arrived struct {
+	RequestContext struct{ Condition string }
+	RequestPayload struct{ Job string }
+	Batch          struct {
+		Size int `json:"batchSize"`
+	} `json:"DDBStreamBatchInfo"`
+}
+
+func (a arrived) condition() string { return a.RequestContext.Condition }
+
+func mustArrive(t *testing.T, system *host.System, name string, n int) []arrived {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	messages, err := mustQueue(t, system, name).Wait(ctx, n)
+	if err != nil {
+		t.Fatalf("%d of %d messages arrived: %v", len(messages), n, err)
+	}
+	all := make([]arrived, len(messages))
+	for i, message := range messages {
+		if err := json.Unmarshal([]byte(message.Body), &all[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+func mustQueue(t *testing.T, system *host.System, name string) *queue.Queue {
+	t.Helper()
+	q, ok := system.Queues().Queue(name)
+	if !ok {
+		t.Fatalf("no queue %s", name)
+	}
+	return q
+}
+
+func mustStart(t *testing.T, dir string) *host.System {
+	t.Helper()
+	root, err := repo.Root("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, err := filepath.Abs("testdata/template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	system, err := host.Start(t.Context(), host.Options{
+		Root: root, Template: template, Bin: filepath.Join(dir, "functions"), Data: filepath.Join(dir, "data"),
+		HTTPAddress: "127.0.0.1:0", Output: io.Discard, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(system.Close)
+	return system
+}
+
+func mustPut(t *testing.T, system *host.System, key string) {
+	t.Helper()
+	_, err := table.NewClient(system.DynamoDBEndpoint()).PutItem(t.Context(), &dynamodb.PutItemInput{
+		TableName: aws.String("Table"), Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustBuild(t *testing.T, source, target string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags=lambda.norpc", "-o", target, source).CombinedOutput()
+	if err != nil {
+		t.Fatalf("build %s: %v\n%s", source, err, out)
+	}
+}

@@ -1,0 +1,156 @@
+package websocket
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	ws "github.com/coder/websocket"
+
+	"github.com/rethread/rethread/infra/local/gateway"
+)
+
+// Route keys that every WebSocket API may have.
+const (
+	connectKey    = "$connect"
+	disconnectKey = "$disconnect"
+	defaultKey    = "$default"
+)
+
+const internalError = "Internal server error"
+
+var (
+	errSelection = errors.New("RouteSelectionExpression must look like $request.body.action")
+	errAnswer    = errors.New("the function's answer has no statusCode")
+	errFunction  = errors.New("the function failed")
+)
+
+// selection is where a message names its route: the keys on the way there.
+type selection []string
+
+func newSelection(expression string) (selection, error) {
+	path, isPath := strings.CutPrefix(expression, "$")
+	if inner, braced := strings.CutPrefix(path, "{"); braced {
+		path = strings.TrimSuffix(inner, "}")
+	}
+	path, isBody := strings.CutPrefix(path, "request.body.")
+	if !isPath || !isBody || path == "" {
+		return nil, fmt.Errorf("%w, not %q", errSelection, expression)
+	}
+	return strings.Split(path, "."), nil
+}
+
+// key returns what the message names, or nothing.
+func (s selection) key(message []byte) string {
+	decoder := json.NewDecoder(bytes.NewReader(message))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return ""
+	}
+	for _, name := range s {
+		object, _ := value.(map[string]any)
+		value = object[name]
+	}
+	switch value.(type) {
+	case string, json.Number, bool:
+		return fmt.Sprint(value)
+	default:
+		return ""
+	}
+}
+
+// route runs the function that a message is for. Its answer is not sent to the
+// client; its failure is told.
+func (c *connection) route(ctx context.Context, kind ws.MessageType, data []byte) {
+	routes := c.api.opts.API.Routes
+	key := ""
+	if kind == ws.MessageText {
+		key = c.api.selection.key(data)
+	}
+	if _, ok := routes[key]; !ok || strings.HasPrefix(key, "$") {
+		key = defaultKey
+	}
+	event := c.messageEvent(key, kind, data)
+	id := event.RequestContext.RequestID
+	if _, ok := routes[key]; !ok {
+		c.log("-", "", http.StatusForbidden, time.Now(), false)
+		c.tell("Forbidden", id)
+		return
+	}
+	if _, err := c.invoke(ctx, key, event); err != nil {
+		c.tell(internalError, id)
+	}
+}
+
+// tell sends an error of the gateway's own. A client that reads nothing does not
+// read that either.
+func (c *connection) tell(text, requestID string) { _ = c.post([]byte(c.message(text, requestID))) }
+
+// disconnect tells the functions that the connection has ended. It is best
+// effort: a failure changes nothing.
+func (c *connection) disconnect(ctx context.Context, end ending) {
+	if _, ok := c.api.opts.API.Routes[disconnectKey]; ok {
+		_, _ = c.invoke(ctx, disconnectKey, c.disconnectEvent(end))
+	}
+}
+
+// answer is what of a function's answer matters.
+type answer struct {
+	status  int
+	headers map[string]string
+}
+
+// invoke runs a route's function within its time.
+func (c *connection) invoke(ctx context.Context, key string, event any) (answer, error) {
+	route, began := c.api.opts.API.Routes[key], time.Now()
+	payload, err := json.Marshal(event)
+	if err != nil {
+		return answer{}, fmt.Errorf("build event: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, route.Timeout)
+	defer cancel()
+	result, err := c.api.opts.Invoker.Invoke(ctx, route.Function, payload)
+	if err != nil {
+		c.log(key, route.Function, connectStatus(err), began, false)
+		return answer{}, err
+	}
+	result.Collect()
+	if result.FunctionError != "" {
+		err = errFunction
+	}
+	var wire struct {
+		Status  *json.Number      `json:"statusCode"`
+		Headers map[string]string `json:"headers"`
+	}
+	answered := answer{status: http.StatusBadGateway}
+	if err == nil && (json.Unmarshal(result.Payload, &wire) != nil || wire.Status == nil) {
+		err = errAnswer
+	}
+	if err == nil {
+		status, _ := wire.Status.Int64() // what is no whole number becomes 0, which refuses
+		answered = answer{int(status), wire.Headers}
+	}
+	c.log(key, route.Function, answered.status, began, result.Cold)
+	return answered, err
+}
+
+// connectStatus is what a handshake is refused with whose $connect failed.
+func connectStatus(err error) int {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusBadGateway
+}
+
+// log writes an access line for a route.
+func (c *connection) log(key, function string, status int, began time.Time, cold bool) {
+	c.api.opts.Log(gateway.Access{
+		Time: began, Method: "WS", Path: key, Status: status, Function: function, Duration: time.Since(began), Cold: cold,
+	})
+}

@@ -1,0 +1,180 @@
+package samtemplate
+
+import (
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// What REST APIs do where the template says nothing, and how long a streamed
+// answer may take.
+const (
+	defaultRESTTimeout      = 29 * time.Second
+	maxStreamTimeout        = 15 * time.Minute
+	defaultAuthorizerMemory = 300 // seconds for which an authorizer's answer is kept
+)
+
+type restAPIProperties struct {
+	StageName string    `yaml:"StageName"`
+	CORS      yaml.Node `yaml:"Cors"`
+	Auth      struct {
+		Default     string                              `yaml:"DefaultAuthorizer"`
+		OnPreflight *bool                               `yaml:"AddDefaultAuthorizerToCorsPreflight"`
+		Authorizers map[string]restAuthorizerProperties `yaml:"Authorizers"`
+	} `yaml:"Auth"`
+	GatewayResponses map[string]struct {
+		Parameters struct {
+			Headers map[string]string `yaml:"Headers"`
+		} `yaml:"ResponseParameters"`
+	} `yaml:"GatewayResponses"`
+
+	AccessLogSetting          any `yaml:"AccessLogSetting"`
+	AlwaysDeploy              any `yaml:"AlwaysDeploy"`
+	Description               any `yaml:"Description"`
+	DisableExecuteAPIEndpoint any `yaml:"DisableExecuteApiEndpoint"`
+	EndpointConfiguration     any `yaml:"EndpointConfiguration"`
+	MethodSettings            any `yaml:"MethodSettings"`
+	Name                      any `yaml:"Name"`
+	OpenAPIVersion            any `yaml:"OpenApiVersion"`
+	PropagateTags             any `yaml:"PropagateTags"`
+	Tags                      any `yaml:"Tags"`
+	TracingEnabled            any `yaml:"TracingEnabled"`
+}
+
+type restAuthorizerProperties struct {
+	FunctionArn string `yaml:"FunctionArn"`
+	PayloadType string `yaml:"FunctionPayloadType"`
+	Identity    struct {
+		Headers      []string `yaml:"Headers"`
+		QueryStrings []string `yaml:"QueryStrings"`
+		TTL          *int     `yaml:"ReauthorizeEvery"`
+	} `yaml:"Identity"`
+}
+
+func buildRESTAPI(r *resolver, id string, entry resource) (RESTAPI, error) {
+	api := RESTAPI{LogicalID: id, Lambda: map[string]LambdaAuthorizer{}, ErrorHeaders: map[string]map[string]string{}}
+	var p restAPIProperties
+	if err := r.properties(id, entry, "Api", &p); err != nil {
+		return api, err
+	}
+	api.Stage, api.DefaultAuthorizer = p.StageName, p.Auth.Default
+	for name, properties := range p.Auth.Authorizers {
+		authorizer, err := r.buildRESTAuthorizer(entry.node, name, properties)
+		if err != nil {
+			return api, err
+		}
+		api.Lambda[name] = authorizer
+	}
+	for kind, response := range p.GatewayResponses {
+		if kind != "DEFAULT_4XX" && kind != "DEFAULT_5XX" {
+			return api, at(entry.node, "REST API %s: gateway response %s is not supported", id, kind)
+		}
+		headers := map[string]string{}
+		for name, value := range response.Parameters.Headers {
+			headers[name] = unquote(value)
+		}
+		api.ErrorHeaders[kind] = headers
+	}
+	cors, err := buildRESTCORS(id, &p.CORS)
+	if err != nil {
+		return api, err
+	}
+	if cors != nil && p.Auth.Default != "" && (p.Auth.OnPreflight == nil || *p.Auth.OnPreflight) {
+		return api, at(entry.node, "REST API %s: without AddDefaultAuthorizerToCorsPreflight: false "+
+			"preflight requests would need a token, which browsers never send", id)
+	}
+	api.CORS = cors
+	return api, nil
+}
+
+func (r *resolver) buildRESTAuthorizer(node *yaml.Node, name string, p restAuthorizerProperties) (LambdaAuthorizer, error) {
+	if p.PayloadType != "REQUEST" {
+		return LambdaAuthorizer{}, at(node, "authorizer %s: only FunctionPayloadType REQUEST is supported", name)
+	}
+	function, err := r.logicalID(node, typeFunction, p.FunctionArn)
+	if err != nil {
+		return LambdaAuthorizer{}, err
+	}
+	ttl := defaultAuthorizerMemory
+	if p.Identity.TTL != nil {
+		ttl = *p.Identity.TTL
+	}
+	identity := prefixed("method.request.header.", p.Identity.Headers)
+	identity = append(identity, prefixed("method.request.querystring.", p.Identity.QueryStrings)...)
+	if len(identity) == 0 && ttl > 0 {
+		return LambdaAuthorizer{}, at(node, "authorizer %s: without a source under Identity, ReauthorizeEvery must be 0", name)
+	}
+	return LambdaAuthorizer{Function: function, Identity: identity, TTL: time.Duration(ttl) * time.Second}, nil
+}
+
+type restCORSProperties struct {
+	Origin      string `yaml:"AllowOrigin"`
+	Methods     string `yaml:"AllowMethods"`
+	Headers     string `yaml:"AllowHeaders"`
+	MaxAge      string `yaml:"MaxAge"`
+	Credentials bool   `yaml:"AllowCredentials"`
+}
+
+// buildRESTCORS reads the configuration; a text alone is the origin.
+func buildRESTCORS(id string, node *yaml.Node) (*RESTCORS, error) {
+	if node.IsZero() {
+		return nil, nil // no configuration is a configuration
+	}
+	if node.Kind == yaml.ScalarNode {
+		return &RESTCORS{AllowOrigin: unquote(node.Value)}, nil
+	}
+	var p restCORSProperties
+	if err := decode(node, id+".Cors", &p); err != nil {
+		return nil, err
+	}
+	return &RESTCORS{
+		AllowOrigin: unquote(p.Origin), AllowMethods: unquote(p.Methods), AllowHeaders: unquote(p.Headers),
+		MaxAge: unquote(p.MaxAge), AllowCredentials: p.Credentials,
+	}, nil
+}
+
+// unquote takes the quotes off a literal of API Gateway's: '*'.
+func unquote(literal string) string { return strings.Trim(literal, "'") }
+
+type restRouteProperties struct {
+	API    string `yaml:"RestApiId"`
+	Method string `yaml:"Method"`
+	Path   string `yaml:"Path"`
+	Auth   struct {
+		Authorizer string `yaml:"Authorizer"`
+	} `yaml:"Auth"`
+	Timeout      int    `yaml:"TimeoutInMillis"`
+	TransferMode string `yaml:"ResponseTransferMode"`
+}
+
+func (r *resolver) buildRESTRoute(what string, node *yaml.Node) (Route, error) {
+	var p restRouteProperties
+	if err := decode(node, what, &p); err != nil {
+		return Route{}, err
+	}
+	if p.API == "" || p.Path == "" || p.Method == "" {
+		return Route{}, at(node, "%s: RestApiId, Method and Path must be given", what)
+	}
+	api, err := r.logicalID(node, typeRESTAPI, p.API)
+	if err != nil {
+		return Route{}, err
+	}
+	route := Route{
+		API: api, Method: strings.ToUpper(p.Method), Path: p.Path, Authorizer: p.Auth.Authorizer, Timeout: defaultRESTTimeout,
+	}
+	if p.Timeout != 0 {
+		route.Timeout = time.Duration(p.Timeout) * time.Millisecond
+	}
+	switch p.TransferMode {
+	case "", "BUFFERED":
+	case "RESPONSE_STREAM":
+		route.Stream = true
+	default:
+		return Route{}, at(node, "%s: ResponseTransferMode %s is not supported", what, p.TransferMode)
+	}
+	if (route.Stream && route.Timeout > maxStreamTimeout) || (!route.Stream && route.Timeout > defaultRESTTimeout) {
+		return Route{}, at(node, "%s: TimeoutInMillis is more than a REST API allows", what)
+	}
+	return route, nil
+}
