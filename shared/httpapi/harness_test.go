@@ -3,12 +3,14 @@ package httpapi_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"github.com/rethread/rethread/infra/dynamotest"
 	"github.com/rethread/rethread/shared/dynamostore"
 	"github.com/rethread/rethread/shared/httpapi"
+	"github.com/rethread/rethread/shared/run"
 )
 
 const alice, bob = "alice", "bob"
@@ -27,17 +30,21 @@ type system struct {
 	config                  httpapi.Config
 	sessions, events, tasks http.Handler
 	rewind, fork, artifacts http.Handler
+	runs                    http.Handler
+	agents                  agents
+	handed                  []run.Ref // to workers
 	log                     *bytes.Buffer
 }
 
 // newSystem makes the handlers; change may put something in the store's way.
 func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	t.Helper()
-	s := &system{log: &bytes.Buffer{}}
+	s := &system{log: &bytes.Buffer{}, agents: agents{"default", "data_analyst"}}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	store := dynamostore.New(dynamotest.Client(t), dynamotest.Table(t), dynamostore.WithLogger(log))
 	s.config = httpapi.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store,
+		Runs: store, Agents: &s.agents, StartRun: s.hand,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	}
 	for _, c := range change {
@@ -46,12 +53,26 @@ func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	s.sessions, s.events, s.tasks = httpapi.Sessions(s.config), httpapi.Events(s.config), httpapi.Tasks(s.config)
 	s.rewind, s.fork = httpapi.Rewind(s.config), httpapi.Fork(s.config)
 	s.artifacts = httpapi.Artifacts(s.config)
+	s.runs = httpapi.Runs(s.config)
 	return s
 }
+
+// hand stands for handing a run to a worker.
+func (s *system) hand(_ context.Context, ref run.Ref) error {
+	s.handed = append(s.handed, ref)
+	return nil
+}
+
+// agents are the names of those that are configured.
+type agents []string
+
+func (a *agents) HasAgent(name string) bool { return slices.Contains(*a, name) }
 
 // ServeHTTP chooses the handler as the gateway's routes do.
 func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
+	case strings.Contains(path, "/runs"), strings.HasSuffix(path, "/thread"):
+		s.runs.ServeHTTP(w, r)
 	case strings.Contains(path, "/artifacts"):
 		s.artifacts.ServeHTTP(w, r)
 	case strings.HasSuffix(path, "/events"):

@@ -4,6 +4,7 @@
 package httpapi
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/rethread/rethread/shared/artifact"
 	"github.com/rethread/rethread/shared/idempotency"
+	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
 )
@@ -33,9 +35,21 @@ type Config struct {
 	Feedback    task.FeedbackStore
 	Idempotency idempotency.Store
 
+	Runs   run.Store
+	Agents Agents
+	// StartRun hands a run that has been started to a worker and does not wait
+	// for it. The same run may be handed over twice.
+	StartRun func(context.Context, run.Ref) error
+
 	Log   *slog.Logger
 	Now   func() time.Time
 	NewID func() string
+}
+
+// Agents knows the agents that the deployer configured; the name "" stands for
+// the one of sessions that name none, if there is one.
+type Agents interface {
+	HasAgent(name string) bool
 }
 
 // Sessions handles sessions and the state they see.

@@ -1,0 +1,85 @@
+package wsapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/plainjson"
+)
+
+// Types of the frames that answer actions; those of sessions are watch.Type.
+const (
+	TypeError        = "error"
+	TypeSubscribed   = "subscribed"
+	TypeUnsubscribed = "unsubscribed"
+	TypePong         = "pong"
+)
+
+// Answer is a frame that answers an action; RequestID is the gateway's where
+// the client gave none. Status to Errors are of those of the type error: a
+// problem as the HTTP API has it (RFC 9457).
+type Answer struct {
+	Type      string            `json:"type"`
+	RequestID string            `json:"request_id"`
+	SessionID string            `json:"session_id,omitempty"`
+	Status    int               `json:"status,omitempty"`
+	Title     string            `json:"title,omitempty"`
+	Detail    string            `json:"detail,omitempty"`
+	Errors    []fault.Violation `json:"errors,omitempty"`
+}
+
+func answerFrames(kind string, act action) ([][]byte, error) {
+	frame, err := plainjson.Marshal(Answer{Type: kind, RequestID: act.requestID, SessionID: act.sessionID})
+	return [][]byte{frame}, err
+}
+
+// errorFrame turns an error into a frame. What is no fault is an internal
+// error: its details go to the log and never to the client.
+func (a *api) errorFrame(ctx context.Context, c *call, act action, err error) []byte {
+	var f *fault.Error
+	if !errors.As(err, &f) || statusOf(f.Kind) == 0 {
+		a.Log.ErrorContext(ctx, "action failed", c.attrs("action", act.name, "session_id", act.sessionID, "error", err)...)
+		f = &fault.Error{Detail: "Internal error."}
+	}
+	answer := Answer{
+		Type: TypeError, RequestID: act.requestID, SessionID: act.sessionID,
+		Status: statusOf(f.Kind), Detail: f.Detail, Errors: f.Violations,
+	}
+	if answer.Status == 0 {
+		answer.Status = http.StatusInternalServerError
+	}
+	answer.Title = http.StatusText(answer.Status)
+	frame, err := plainjson.Marshal(answer)
+	if err != nil { // these are strings and numbers
+		panic(err)
+	}
+	return frame
+}
+
+// statusOf is the status of a kind of fault, as the HTTP API answers it; 0 for
+// what is none.
+func statusOf(k fault.Kind) int {
+	switch k {
+	case fault.Malformed:
+		return http.StatusBadRequest
+	case fault.Unauthorized:
+		return http.StatusUnauthorized
+	case fault.Forbidden:
+		return http.StatusForbidden
+	case fault.NotFound:
+		return http.StatusNotFound
+	case fault.Conflict:
+		return http.StatusConflict
+	case fault.Precondition:
+		return http.StatusPreconditionFailed
+	case fault.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case fault.Invalid:
+		return http.StatusUnprocessableEntity
+	case fault.Busy:
+		return http.StatusTooManyRequests
+	}
+	return 0
+}

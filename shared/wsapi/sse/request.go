@@ -1,0 +1,95 @@
+package sse
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/tokens"
+	"github.com/rethread/rethread/shared/watch"
+)
+
+// lastEventID is where a browser that lost a stream says how far it came: at
+// the same address, whose position is by then an old one.
+const lastEventID = "Last-Event-Id"
+
+// request is what a caller asked for.
+type request struct {
+	sessionID string
+	token     string
+	from      watch.From
+}
+
+// readRequest reads a request; its faults name parameters.
+func readRequest(event events.APIGatewayProxyRequest) (request, error) {
+	header := http.Header{}
+	for name, values := range all(event.MultiValueHeaders, event.Headers) {
+		name = http.CanonicalHeaderKey(name)
+		header[name] = append(header[name], values...)
+	}
+	query := url.Values(all(event.MultiValueQueryStringParameters, event.QueryStringParameters))
+	req := request{sessionID: event.PathParameters["session_id"]}
+	if decoded, err := url.PathUnescape(req.sessionID); err == nil {
+		req.sessionID = decoded // REST APIs hand over what the path says, escapes and all
+	}
+	if err := fault.CheckID("session_id", req.sessionID); err != nil {
+		return req, err
+	}
+	var err error
+	if req.token, err = tokens.Carried(header, query); err != nil {
+		return req, fault.New(fault.Malformed, "the request must carry one token")
+	}
+	if last := header.Get(lastEventID); last != "" {
+		return req, req.setCursor(last, "Last-Event-ID")
+	}
+	return req, req.readPosition(query)
+}
+
+// readPosition reads where the stream begins out of the query.
+func (r *request) readPosition(query url.Values) error {
+	var given []string
+	for _, name := range []string{"cursor", "last_item_id", "last_activity_id"} {
+		for _, value := range query[name] {
+			given = append(given, name)
+			if err := r.set(name, value); err != nil {
+				return err
+			}
+		}
+	}
+	if len(given) > 1 {
+		return fault.Field(fault.Malformed, given[1], "must be absent beside %s", given[0])
+	}
+	return nil
+}
+
+func (r *request) set(name, value string) error {
+	if name == "cursor" {
+		return r.setCursor(value, name)
+	}
+	r.from.LastItemID = value
+	return fault.CheckID(name, value)
+}
+
+func (r *request) setCursor(value, name string) error {
+	cursor, err := watch.ParseCursor(value)
+	if err != nil {
+		return fault.Field(fault.Malformed, name, "must be a cursor: epoch.seq.offset")
+	}
+	r.from.Cursor = &cursor
+	return nil
+}
+
+// all prefers the fields of an event that hold every value to those with the
+// last one of each name.
+func all(every map[string][]string, last map[string]string) map[string][]string {
+	if len(every) > 0 {
+		return every
+	}
+	out := make(map[string][]string, len(last))
+	for name, value := range last {
+		out[name] = []string{value}
+	}
+	return out
+}

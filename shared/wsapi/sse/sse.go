@@ -1,0 +1,122 @@
+// Package sse serves one session as server-sent events (seed 001). It stores
+// nothing and asks no database: each stream is a subscriber of the WebSocket
+// API with the caller's own token, so that one fan-out serves both transports.
+package sse
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/rethread/rethread/shared/wsapi"
+)
+
+// Handler is what Lambda calls for a request to a REST API that streams.
+type Handler = func(context.Context, events.APIGatewayProxyRequest) (*events.APIGatewayProxyStreamingResponse, error)
+
+// Config is what streams are made from. Durations that are 0 have defaults.
+type Config struct {
+	URL           string // of the WebSocket API, ws or wss
+	AllowedOrigin string // for Access-Control-Allow-Origin; "" sends none
+	Client        *http.Client
+	Log           *slog.Logger
+	Now           func() time.Time
+
+	Heartbeat time.Duration // between comments on a silent stream: 15 s
+	Keepalive time.Duration // between websocket pings, well below the gateway's 10 min: 4 min
+	Answer    time.Duration // how long the WebSocket API may take to subscribe: 10 s
+	Margin    time.Duration // how long before Lambda's deadline a stream ends: 20 s
+	Retry     time.Duration // before the first new try after the websocket broke: 200 ms
+}
+
+func (c Config) orDefault() Config {
+	for field, value := range map[*time.Duration]time.Duration{
+		&c.Heartbeat: 15 * time.Second, &c.Keepalive: 4 * time.Minute, &c.Answer: 10 * time.Second,
+		&c.Margin: 20 * time.Second, &c.Retry: 200 * time.Millisecond,
+	} {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	return c
+}
+
+// New returns the handler. A stream begins only after the subscription has
+// succeeded; what fails before is answered with a problem and its status.
+func New(c Config) Handler {
+	c = c.orDefault()
+	return func(ctx context.Context, event events.APIGatewayProxyRequest) (answer *events.APIGatewayProxyStreamingResponse, _ error) {
+		id := event.RequestContext.RequestID
+		log := c.Log.With("request_id", id)
+		defer func() { // a panic must not end the process
+			if v := recover(); v != nil {
+				log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
+				answer = c.refuse(newProblem(http.StatusInternalServerError, "Internal error."), id)
+			}
+		}()
+		body, refusal := c.open(ctx, event, log)
+		if refusal != nil {
+			return c.refuse(refusal, id), nil
+		}
+		return &events.APIGatewayProxyStreamingResponse{
+			StatusCode: http.StatusOK, Body: body,
+			Headers: c.headers("text/event-stream"),
+		}, nil
+	}
+}
+
+// open subscribes and returns the stream.
+func (c Config) open(ctx context.Context, event events.APIGatewayProxyRequest, log *slog.Logger) (*body, *problem) {
+	user, expires := wsapi.Identity(event.RequestContext.Authorizer)
+	left := time.Unix(expires, 0).Sub(c.Now())
+	if user == "" || left <= 0 {
+		return nil, newProblem(http.StatusUnauthorized, "no identity: send a bearer token")
+	}
+	req, err := readRequest(event)
+	if err != nil {
+		return nil, problemOf(err)
+	}
+	source, refusal := c.subscribe(ctx, req, req.from)
+	if refusal != nil {
+		if refusal.cause != nil {
+			log.ErrorContext(ctx, "the stream could not begin", "session_id", req.sessionID, "error", refusal.cause)
+		}
+		return nil, refusal
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		left = min(left, time.Until(deadline)-c.Margin)
+	}
+	return c.start(ctx, left, req, source, log), nil
+}
+
+func (c Config) headers(contentType string) map[string]string {
+	h := map[string]string{
+		"Content-Type": contentType, "Cache-Control": "no-store", "X-Accel-Buffering": "no",
+	}
+	if c.AllowedOrigin != "" {
+		h["Access-Control-Allow-Origin"] = c.AllowedOrigin
+	}
+	if h["Access-Control-Allow-Origin"] != "*" {
+		h["Vary"] = "Origin"
+	}
+	return h
+}
+
+// refuse answers with a problem instead of a stream.
+func (c Config) refuse(p *problem, requestID string) *events.APIGatewayProxyStreamingResponse {
+	answer := &events.APIGatewayProxyStreamingResponse{
+		StatusCode: p.Status, Headers: c.headers("application/problem+json"), Body: p.body(requestID),
+	}
+	switch p.Status {
+	case http.StatusUnauthorized:
+		answer.Headers["WWW-Authenticate"] = "Bearer"
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		answer.Headers["Retry-After"] = fmt.Sprint(retryAfter)
+	}
+	return answer
+}

@@ -1,0 +1,120 @@
+package sse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/rethread/rethread/shared/watch"
+)
+
+const (
+	// reconnectTime is what browsers are told to wait before they come back.
+	reconnectTime = time.Second
+	// maxRetries is how often a websocket that broke is opened anew before the
+	// stream ends, so that the client comes back by itself.
+	maxRetries = 4
+)
+
+var (
+	errDeleted = errors.New("the session was deleted")
+	errEnd     = errors.New("the stream's time is up")
+)
+
+// body is a stream as Lambda reads it. Close ends it and all that it started.
+type body struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// Close implements io.Closer. It returns when nothing of the stream runs.
+func (b *body) Close() error {
+	b.cancel()
+	err := b.PipeReader.Close()
+	<-b.done
+	return err
+}
+
+// stream passes on what a source brings.
+type stream struct {
+	Config
+	request
+	place *place
+	out   io.Writer
+	log   *slog.Logger
+}
+
+// start runs a stream that ends by itself after a time.
+func (c Config) start(ctx context.Context, left time.Duration, req request, from *source, log *slog.Logger) *body {
+	ctx, cancel := context.WithTimeoutCause(ctx, left, errEnd)
+	reader, writer := io.Pipe()
+	b := &body{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
+	s := &stream{Config: c, request: req, place: newPlace(), out: writer, log: log.With("session_id", req.sessionID)}
+	// A client that does not read must not keep the stream from ending.
+	stop := context.AfterFunc(ctx, func() { _ = writer.Close() }) // never fails
+	go func() {
+		defer close(b.done)
+		defer cancel()
+		defer writer.Close() //nolint:errcheck // never fails
+		defer stop()
+		s.run(ctx, from)
+	}()
+	return b
+}
+
+// run passes on what sources bring, one after the other, until nothing more
+// can come. However it ends, the stream ends in order: the client knows where
+// to go on.
+func (s *stream) run(ctx context.Context, from *source) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
+		}
+	}()
+	err := s.write(fmt.Appendf(nil, "retry: %d\n\n", reconnectTime.Milliseconds()))
+	for err == nil {
+		err = s.forward(ctx, from)
+		from.close()
+		if err == nil {
+			from, err = s.reopen(ctx)
+		}
+	}
+	if from != nil {
+		from.close()
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	s.log.DebugContext(ctx, "the stream ended", "reason", err)
+}
+
+// reopen subscribes again, from where the stream has come to.
+func (s *stream) reopen(ctx context.Context) (*source, error) {
+	from := s.from
+	if at, ok := s.place.cursor(); ok {
+		from = watch.From{Cursor: &at}
+	}
+	for try := range maxRetries {
+		timer := time.NewTimer(s.Retry << try)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		}
+		source, refusal := s.subscribe(ctx, s.request, from)
+		if refusal == nil {
+			return source, nil
+		}
+		if refusal.final() {
+			return nil, errors.New(refusal.Detail)
+		}
+		s.log.InfoContext(ctx, "the websocket cannot be opened anew", "try", try+1, "detail", refusal.Detail, "error", refusal.cause)
+	}
+	return nil, errors.New("the WebSocket API is out of reach")
+}
