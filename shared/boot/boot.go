@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,7 +16,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/rethread/rethread/shared/agent"
 	"github.com/rethread/rethread/shared/dynamostore"
+	"github.com/rethread/rethread/shared/run"
 )
 
 // maxAttempts is how often the SDK tries a request that was throttled or lost.
@@ -25,19 +28,34 @@ const maxAttempts = 6
 type Deps struct {
 	Log   *slog.Logger
 	Store *dynamostore.Store
+	AWS   aws.Config // for clients of other services
+
+	// agents is who is configured in AGENTS; none of them may be called without
+	// the secrets, which the runner alone has.
+	agents agent.Directory
+	lease  time.Duration // of a run
 }
 
 // Start runs a function until Lambda stops it: it makes the dependencies, once
 // for all invocations, and hands invocations to the handler that wire returns.
 // A function that cannot be wired ends with status 1, which Lambda reports.
 func Start(wire func(Deps) any) {
+	start(func(d Deps) (any, error) { return wire(d), nil })
+}
+
+// start is Start for a function that needs more than all others do.
+func start(wire func(Deps) (any, error)) {
 	ctx := context.Background()
 	deps, err := newDeps(ctx)
+	var handler any
+	if err == nil {
+		handler, err = wire(deps)
+	}
 	if err != nil {
 		slog.ErrorContext(ctx, "the function cannot start", "error", err)
 		os.Exit(1)
 	}
-	lambda.StartWithOptions(wire(deps), lambda.WithContext(ctx))
+	lambda.StartWithOptions(handler, lambda.WithContext(ctx))
 }
 
 func newDeps(ctx context.Context) (Deps, error) {
@@ -55,10 +73,31 @@ func newDeps(ctx context.Context) (Deps, error) {
 	if err != nil {
 		return Deps{}, fmt.Errorf("load the AWS configuration: %w", err)
 	}
+	names, err := agentNames(os.Getenv(agentsVariable))
+	if err != nil {
+		return Deps{}, err
+	}
+	lease, err := runLease(os.Getenv("RUN_LEASE"))
+	if err != nil {
+		return Deps{}, err
+	}
 	return Deps{
-		Log:   log,
-		Store: dynamostore.New(dynamodb.NewFromConfig(cfg, engineOptions), table, dynamostore.WithLogger(log)),
+		Log: log, AWS: cfg, agents: names, lease: lease,
+		Store: dynamostore.New(dynamodb.NewFromConfig(cfg, engineOptions), table,
+			dynamostore.WithLogger(log), dynamostore.WithLease(lease)),
 	}, nil
+}
+
+// runLease is how long a run may give no sign of life.
+func runLease(text string) (time.Duration, error) {
+	if text == "" {
+		return run.Lease, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Second {
+		return 0, fmt.Errorf("the environment variable RUN_LEASE must be a duration of at least 1s, not %q", text)
+	}
+	return d, nil
 }
 
 // engineOptions eases the client where it talks to another engine than AWS's:

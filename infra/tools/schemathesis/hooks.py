@@ -55,6 +55,25 @@ def mend_body(body):
             body[name] = body[name].replace("%", "_")
     if isinstance(body.get("events"), list):
         mend_batch(body["events"])
+    if isinstance(body.get("input"), list):
+        mend_batch(body["input"])
+        body.pop("agent", None)  # a made-up agent is not configured
+    if isinstance(body.get("deltas"), list):
+        mend_deltas(body)
+
+
+def mend_deltas(body):
+    # A new item each time, whose first part begins.
+    body["item_id"] = f"item-{next(uses)}"
+    body.pop("offset", None)
+    body.setdefault("author", "agent")
+    body["deltas"] = body["deltas"][:1]
+    for delta in body["deltas"]:
+        if not isinstance(delta, dict):
+            continue
+        delta["part"] = 0
+        if isinstance(delta.get("function_call"), dict):
+            delta["function_call"].update(name="call", args_text="{}")
 
 
 def mend_batch(events):

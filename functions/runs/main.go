@@ -1,0 +1,14 @@
+// Command runs starts and ends the runs of sessions, takes what external agents
+// push, and reads threads.
+package main
+
+import (
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/httpapi"
+)
+
+func main() {
+	boot.Start(func(d boot.Deps) any {
+		return boot.HTTP(httpapi.Runs(d.API()))
+	})
+}

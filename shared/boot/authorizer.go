@@ -1,0 +1,122 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/rethread/rethread/shared/tokens"
+)
+
+// errUnauthorized is the very text that makes API Gateway answer 401; any other
+// error of an authorizer it answers 500.
+var errUnauthorized = errors.New("Unauthorized")
+
+// AuthorizerHandler is what Lambda calls to learn who asks.
+type AuthorizerHandler = func(
+	context.Context, events.APIGatewayCustomAuthorizerRequestTypeRequest,
+) (events.APIGatewayCustomAuthorizerResponse, error)
+
+// StartAuthorizer runs the authorizer until Lambda stops it. It needs no table:
+// JWT_ISSUER and JWT_AUDIENCE (separated by commas) say which tokens are good. A
+// function that cannot be wired ends with status 1, which Lambda reports.
+func StartAuthorizer() {
+	ctx := context.Background()
+	log, err := newLogger(os.Getenv("LOG_LEVEL"))
+	if err != nil {
+		slog.ErrorContext(ctx, "the function cannot start", "error", err)
+		os.Exit(1)
+	}
+	verifier, err := tokens.New(tokens.Config{
+		Issuer: os.Getenv("JWT_ISSUER"), Audiences: strings.Split(os.Getenv("JWT_AUDIENCE"), ","),
+		Client: http.DefaultClient, Now: time.Now, Log: log,
+	})
+	if err != nil {
+		log.ErrorContext(ctx, "the function cannot start", "error", err)
+		os.Exit(1)
+	}
+	lambda.StartWithOptions(Authorizer(verifier, log), lambda.WithContext(ctx))
+}
+
+// Authorizer answers the REQUEST events of WebSocket and REST APIs. Who carries a
+// good token may call the whole stage, so that an answer that the gateway keeps
+// fits every route; functions find the caller in requestContext.authorizer as
+// sub, exp (seconds since 1970, as text) and scope. Anyone else gets 401.
+func Authorizer(verifier *tokens.Verifier, log *slog.Logger) AuthorizerHandler {
+	return func(ctx context.Context, event events.APIGatewayCustomAuthorizerRequestTypeRequest) (
+		events.APIGatewayCustomAuthorizerResponse, error,
+	) {
+		log := log.With("request_id", event.RequestContext.RequestID)
+		id, err := identify(ctx, verifier, event)
+		if errors.Is(err, tokens.ErrInvalid) {
+			log.InfoContext(ctx, "the caller was refused", "reason", err.Error())
+			return events.APIGatewayCustomAuthorizerResponse{}, errUnauthorized
+		}
+		if err != nil {
+			log.ErrorContext(ctx, "the caller could not be identified", "error", err)
+			return events.APIGatewayCustomAuthorizerResponse{}, fmt.Errorf("identify the caller: %w", err)
+		}
+		return allow(event.MethodArn, id)
+	}
+}
+
+func identify(
+	ctx context.Context, verifier *tokens.Verifier, event events.APIGatewayCustomAuthorizerRequestTypeRequest,
+) (tokens.Identity, error) {
+	header := http.Header{}
+	for name, values := range all(event.MultiValueHeaders, event.Headers) {
+		name = http.CanonicalHeaderKey(name)
+		header[name] = append(header[name], values...)
+	}
+	query := url.Values(all(event.MultiValueQueryStringParameters, event.QueryStringParameters))
+	token, err := tokens.Carried(header, query)
+	if err != nil {
+		return tokens.Identity{}, err
+	}
+	return verifier.Verify(ctx, token)
+}
+
+// all prefers the fields of an event that hold every value to those with the
+// last one of each name.
+func all(every map[string][]string, last map[string]string) map[string][]string {
+	if len(every) > 0 {
+		return every
+	}
+	out := make(map[string][]string, len(last))
+	for name, value := range last {
+		out[name] = []string{value}
+	}
+	return out
+}
+
+// allow lets an identity call every route of the stage that a method's ARN
+// (arn:…:api/stage/…) is in.
+func allow(method string, id tokens.Identity) (events.APIGatewayCustomAuthorizerResponse, error) {
+	api, rest, _ := strings.Cut(method, "/")
+	stage, _, _ := strings.Cut(rest, "/")
+	if !strings.HasPrefix(api, "arn:") || stage == "" {
+		return events.APIGatewayCustomAuthorizerResponse{}, fmt.Errorf("methodArn %q names no stage of an API", method)
+	}
+	return events.APIGatewayCustomAuthorizerResponse{
+		PrincipalID: id.Subject,
+		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{
+			Version: "2012-10-17",
+			Statement: []events.IAMPolicyStatement{{
+				Effect: "Allow", Action: []string{"execute-api:Invoke"}, Resource: []string{api + "/" + stage + "/*"},
+			}},
+		},
+		Context: map[string]any{
+			"sub": id.Subject, "exp": strconv.FormatInt(id.Expires.Unix(), 10), "scope": id.Scope,
+		},
+	}, nil
+}

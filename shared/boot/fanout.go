@@ -1,0 +1,134 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/smithy-go"
+
+	"github.com/rethread/rethread/shared/dynamostore"
+	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/watch"
+)
+
+const (
+	// parallelNews is how many changes of a batch are read at a time; few of
+	// them need the table.
+	parallelNews = 16
+	// answerTime is what a batch leaves of Lambda's time to say what failed.
+	answerTime = 3 * time.Second
+)
+
+// FanoutHandler is what Lambda calls for a batch of the table's changes.
+type FanoutHandler = func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
+
+// NewsReader says what a change of the table tells watchers.
+type NewsReader func(context.Context, dynamostore.Change) (watch.News, error)
+
+// StartFanout runs the function that tells watchers what changed until Lambda
+// stops it. It posts to their connections at CONNECTIONS_URL.
+func StartFanout() {
+	start(func(d Deps) (any, error) {
+		pusher, err := d.pusher()
+		if err != nil {
+			return nil, err
+		}
+		return Fanout(d.Store.News, watch.NewFanout(d.Store, pusher, d.Log, rand.Float64), d.Log), nil
+	})
+}
+
+// Fanout tells the news of batches and reports the records that must be told
+// again. One that cannot be read is skipped: it must not hold up those behind
+// it, and clients repair what they miss from the log.
+func Fanout(read NewsReader, to *watch.Fanout, log *slog.Logger) FanoutHandler {
+	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+		if deadline, ok := ctx.Deadline(); ok {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithDeadline(ctx, deadline.Add(-answerTime))
+			defer cancel()
+		}
+		news, errs := readNews(ctx, read, event.Records, log)
+		for i, err := range to.Deliver(ctx, news) {
+			errs[i] = errors.Join(errs[i], err)
+		}
+		return failures(ctx, event.Records, errs, log), nil
+	}
+}
+
+// readNews reads the news of each record, in the records' order.
+func readNews(
+	ctx context.Context, read NewsReader, records []events.DynamoDBEventRecord, log *slog.Logger,
+) ([]watch.News, []error) {
+	news, errs := make([]watch.News, len(records)), make([]error, len(records))
+	places := make(chan struct{}, parallelNews)
+	var running sync.WaitGroup
+	for i, record := range records {
+		places <- struct{}{}
+		running.Go(func() {
+			defer func() { <-places }()
+			told, err := newsOf(ctx, read, record)
+			switch {
+			case err == nil:
+				news[i] = told
+			case mayPass(err):
+				errs[i] = err
+			default:
+				log.ErrorContext(ctx, "a change is skipped, as it cannot be read",
+					"record", record.Change.SequenceNumber, "error", err)
+			}
+		})
+	}
+	running.Wait()
+	return news, errs
+}
+
+// newsOf reads the news of one record. A panic is one more way to be unreadable.
+func newsOf(ctx context.Context, read NewsReader, record events.DynamoDBEventRecord) (news watch.News, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			news, err = watch.News{}, fmt.Errorf("panic: %v", v)
+		}
+	}()
+	var change dynamostore.Change
+	if change.Old, err = image(record.Change.OldImage); err != nil {
+		return watch.News{}, fmt.Errorf("old image: %w", err)
+	}
+	if change.New, err = image(record.Change.NewImage); err != nil {
+		return watch.News{}, fmt.Errorf("new image: %w", err)
+	}
+	return read(ctx, change)
+}
+
+// mayPass reports whether an error is one of the moment, of a request that
+// failed, rather than one of the record.
+func mayPass(err error) bool {
+	var request *smithy.OperationError
+	return errors.As(err, &request) || errors.Is(err, fault.Of(fault.Busy)) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// failures names the records to be told again. Lambda goes on from the first of
+// them, so that some are told twice, which does no harm.
+func failures(
+	ctx context.Context, records []events.DynamoDBEventRecord, errs []error, log *slog.Logger,
+) events.DynamoDBEventResponse {
+	response := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
+	for i, err := range errs {
+		if err == nil {
+			continue
+		}
+		if len(response.BatchItemFailures) == 0 {
+			log.WarnContext(ctx, "changes must be told again", "records", len(records)-i, "error", err)
+		}
+		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{
+			ItemIdentifier: records[i].Change.SequenceNumber,
+		})
+	}
+	return response
+}

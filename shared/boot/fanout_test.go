@@ -1,0 +1,196 @@
+package boot_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/dynamostore"
+	"github.com/rethread/rethread/shared/watch"
+)
+
+// crowd is an audience of one connection a log, and what it was sent.
+type crowd struct {
+	mu     sync.Mutex
+	fails  string // the log that cannot be read
+	stalls bool
+	got    []string
+}
+
+func (c *crowd) Watchers(_ context.Context, log string) (string, []string, error) {
+	if log == c.fails {
+		return "", nil, errors.New("no table")
+	}
+	return log, []string{log}, nil
+}
+
+func (c *crowd) Leave(context.Context, string, []string) error { return nil }
+
+func (c *crowd) Push(ctx context.Context, _ string, message []byte) error {
+	if c.stalls {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	var m struct {
+		Session string `json:"session_id"`
+		Cursor  string `json:"cursor"`
+	}
+	if err := json.Unmarshal(message, &m); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.got = append(c.got, m.Session+" "+m.Cursor)
+	return nil
+}
+
+func (c *crowd) Close(context.Context, string) error { return nil }
+
+// batch is records of the logs given, at positions from 1.
+func batch(logs ...string) events.DynamoDBEvent {
+	var event events.DynamoDBEvent
+	for i, log := range logs {
+		event.Records = append(event.Records, events.DynamoDBEventRecord{Change: events.DynamoDBStreamRecord{
+			SequenceNumber: fmt.Sprint(100 + i),
+			NewImage: map[string]events.DynamoDBAttributeValue{
+				"log": events.NewStringAttribute(log), "seq": events.NewNumberAttribute(fmt.Sprint(i + 1)),
+			},
+		}})
+	}
+	return event
+}
+
+// readBatch reads the records of batch. A log's name says what goes wrong.
+func readBatch(_ context.Context, c dynamostore.Change) (watch.News, error) {
+	var log, seq string
+	if v, ok := c.New["log"].(*types.AttributeValueMemberS); ok {
+		log = v.Value
+	}
+	if v, ok := c.New["seq"].(*types.AttributeValueMemberN); ok {
+		seq = v.Value
+	}
+	switch log {
+	case "odd":
+		return watch.News{}, errors.New("no sense in it")
+	case "panic":
+		panic("oops")
+	case "down":
+		return watch.News{}, fmt.Errorf("read a chunk: %w", &smithy.OperationError{OperationName: "GetItem", Err: errors.New("503")})
+	case "quiet":
+		return watch.News{}, nil
+	}
+	at, err := watch.ParseCursor("0." + seq + ".0")
+	return watch.News{Log: log, Messages: []watch.Message{{Type: watch.Status, Cursor: at}}}, err
+}
+
+func TestFanout(t *testing.T) {
+	for name, test := range map[string]struct {
+		logs, got, failed []string
+		logged            string
+	}{
+		"news reach their watchers in order":                {[]string{"a", "b", "a"}, []string{"a 0.1.0", "a 0.3.0", "b 0.2.0"}, nil, ""},
+		"changes that tell nothing are nobody's":            {[]string{"quiet"}, nil, nil, ""},
+		"a record that makes no sense is logged, no more":   {[]string{"odd", "a"}, []string{"a 0.2.0"}, nil, "no sense in it"},
+		"one that makes the reader panic too":               {[]string{"a", "panic"}, []string{"a 0.1.0"}, nil, "oops"},
+		"one that could not be read now is told again":      {[]string{"a", "down", "b"}, []string{"a 0.1.0", "b 0.3.0"}, []string{"101"}, "503"},
+		"a log whose watchers cannot be read is told again": {[]string{"lost", "a", "lost"}, []string{"a 0.2.0"}, []string{"100", "102"}, "no table"},
+		"an empty batch is nothing to do":                   {nil, nil, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var text bytes.Buffer
+			log, c := slog.New(slog.NewTextHandler(&text, nil)), &crowd{fails: "lost"}
+			handle := boot.Fanout(readBatch, watch.NewFanout(c, c, log, func() float64 { return 0 }), log)
+			answer, err := handle(t.Context(), batch(test.logs...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantFailed(t, answer, test.failed...)
+			slices.SortStableFunc(c.got, func(a, b string) int { return cmp.Compare(a[:1], b[:1]) }) // by session
+			if diff := gocmp.Diff(test.got, c.got); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+			if !strings.Contains(text.String(), test.logged) || test.logged == "" && text.Len() > 0 {
+				t.Errorf("the log: %s", text.String())
+			}
+		})
+	}
+	t.Run("it says what failed before its own time is up", func(t *testing.T) {
+		log, c := slog.New(slog.DiscardHandler), &crowd{stalls: true}
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second+50*time.Millisecond)
+		defer cancel()
+		answer, err := boot.Fanout(readBatch, watch.NewFanout(c, c, log, func() float64 { return 0 }), log)(ctx, batch("a"))
+		if err != nil || ctx.Err() != nil {
+			t.Fatalf("%v, %v", err, ctx.Err())
+		}
+		wantFailed(t, answer, "100")
+	})
+}
+
+func wantFailed(t *testing.T, answer events.DynamoDBEventResponse, want ...string) {
+	t.Helper()
+	got := []string{}
+	for _, f := range answer.BatchItemFailures {
+		got = append(got, f.ItemIdentifier)
+	}
+	if diff := gocmp.Diff(append([]string{}, want...), got); diff != "" {
+		t.Errorf("to be told again (-want +got):\n%s", diff)
+	}
+	if answer.BatchItemFailures == nil {
+		t.Error("batchItemFailures is null")
+	}
+}
+
+// Every type of attribute arrives as the store knows it.
+func TestFanoutReadsImages(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "fanout-types.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var event events.DynamoDBEvent
+	if err := json.Unmarshal(text, &event); err != nil {
+		t.Fatal(err)
+	}
+	var got dynamostore.Change
+	log, c := slog.New(slog.DiscardHandler), &crowd{}
+	read := func(_ context.Context, change dynamostore.Change) (watch.News, error) {
+		got = change
+		return watch.News{}, nil
+	}
+	if _, err := boot.Fanout(read, watch.NewFanout(c, c, log, func() float64 { return 0 }), log)(t.Context(), event); err != nil {
+		t.Fatal(err)
+	}
+	want := dynamostore.Change{New: map[string]types.AttributeValue{
+		"S": &types.AttributeValueMemberS{Value: "text"}, "N": &types.AttributeValueMemberN{Value: "1.50"},
+		"B":  &types.AttributeValueMemberB{Value: []byte("bytes")},
+		"SS": &types.AttributeValueMemberSS{Value: []string{"a", "b"}}, "NS": &types.AttributeValueMemberNS{Value: []string{"1"}},
+		"BS": &types.AttributeValueMemberBS{Value: [][]byte{[]byte("bytes")}}, "BOOL": &types.AttributeValueMemberBOOL{Value: true},
+		"NULL": &types.AttributeValueMemberNULL{Value: true},
+		"L":    &types.AttributeValueMemberL{Value: []types.AttributeValue{&types.AttributeValueMemberS{Value: "x"}}},
+		"M":    &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"n": &types.AttributeValueMemberN{Value: "2"}}},
+	}}
+	if diff := gocmp.Diff(want, got, cmpopts.IgnoreUnexported(
+		types.AttributeValueMemberS{}, types.AttributeValueMemberN{}, types.AttributeValueMemberB{},
+		types.AttributeValueMemberSS{}, types.AttributeValueMemberNS{}, types.AttributeValueMemberBS{},
+		types.AttributeValueMemberBOOL{}, types.AttributeValueMemberNULL{}, types.AttributeValueMemberL{}, types.AttributeValueMemberM{},
+	)); diff != "" {
+		t.Errorf("change (-want +got):\n%s", diff)
+	}
+}

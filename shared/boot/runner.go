@@ -1,0 +1,89 @@
+package boot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/agent"
+	"github.com/rethread/rethread/shared/run"
+)
+
+const (
+	// agentsVariable names the environment variable with the configuration of
+	// agents (docs/agent-protocol.md).
+	agentsVariable = "AGENTS"
+	// runnerVariable names the one with the function that executes runs.
+	runnerVariable = "RUNNER_FUNCTION"
+)
+
+// StartRunner runs the function that executes runs until Lambda stops it. AGENTS
+// says which agents there are; a configuration that cannot be read ends the
+// function with status 1, which Lambda reports.
+func StartRunner() {
+	start(func(d Deps) (any, error) {
+		agents, err := agent.ParseConfig(os.Getenv(agentsVariable), os.LookupEnv)
+		if err != nil {
+			return nil, fmt.Errorf("the environment variable %s: %w", agentsVariable, err)
+		}
+		return Runner(&run.Worker{
+			Store: d.Store, Sessions: d.Store, Agents: agents, NewID: uuid.NewString, Log: d.Log,
+			Pace: run.Pace{RenewEvery: d.lease / 3},
+		}), nil
+	})
+}
+
+// Runner executes the runs that Lambda's events name. An error makes Lambda
+// deliver the event again.
+func Runner(w *run.Worker) func(context.Context, run.Ref) error {
+	return func(ctx context.Context, ref run.Ref) error {
+		err := w.Execute(ctx, ref)
+		if err != nil {
+			w.Log.ErrorContext(ctx, "a run is not settled", "session_id", ref.SessionID, "run_id", ref.RunID, "error", err)
+		}
+		return err
+	}
+}
+
+// Dispatcher hands runs to the function that executes them, and does not wait.
+func Dispatcher(client *lambda.Client, function string) func(context.Context, run.Ref) error {
+	return func(ctx context.Context, ref run.Ref) error {
+		if function == "" {
+			return errors.New("the environment variable " + runnerVariable + " names no function")
+		}
+		event, err := json.Marshal(ref)
+		if err != nil {
+			return fmt.Errorf("encode run %s: %w", ref.RunID, err)
+		}
+		_, err = client.Invoke(ctx, &lambda.InvokeInput{
+			FunctionName: &function, InvocationType: types.InvocationTypeEvent, Payload: event,
+		})
+		if err != nil {
+			return fmt.Errorf("hand run %s to %s: %w", ref.RunID, function, err)
+		}
+		return nil
+	}
+}
+
+// agentNames reads a configuration of agents for those who must know what there
+// is and call nobody: they get no secrets.
+func agentNames(config string) (agent.Directory, error) {
+	names, err := agent.ParseConfig(config, func(string) (string, bool) { return "none", true })
+	if err != nil {
+		return nil, fmt.Errorf("the environment variable %s: %w", agentsVariable, err)
+	}
+	return names, nil
+}
+
+// HasAgent reports whether an agent is configured; "" asks for one of sessions
+// that name none.
+func (d Deps) HasAgent(name string) bool {
+	_, ok := d.agents.Agent(name)
+	return ok
+}

@@ -1,0 +1,57 @@
+package boot
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"time"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+
+	"github.com/rethread/rethread/shared/gatewaypush"
+	"github.com/rethread/rethread/shared/watch"
+	"github.com/rethread/rethread/shared/wsapi"
+)
+
+// idleConnections is how many connections to the gateway are kept between
+// posts: as many as there are posts at a time.
+const idleConnections = 64
+
+// StartWatch runs the function behind the WebSocket API until Lambda stops it.
+// It posts to the clients' connections at CONNECTIONS_URL.
+func StartWatch() {
+	start(func(d Deps) (any, error) {
+		pusher, err := d.pusher()
+		if err != nil {
+			return nil, err
+		}
+		return wsapi.New(wsapi.Config{
+			Subscriptions: d.Store, Feed: d.Store, Pusher: pusher, Log: d.Log, Now: time.Now, Random: rand.Float64,
+		}), nil
+	})
+}
+
+// pusher posts to the clients of the WebSocket API.
+func (d Deps) pusher() (watch.Pusher, error) {
+	endpoint, err := address("CONNECTIONS_URL", "https", "http")
+	if err != nil {
+		return nil, err
+	}
+	cfg := d.AWS.Copy()
+	cfg.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+		t.MaxIdleConns, t.MaxIdleConnsPerHost = idleConnections, idleConnections
+	})
+	return gatewaypush.New(cfg, endpoint, 0), nil
+}
+
+// address reads an address out of the environment.
+func address(name string, schemes ...string) (string, error) {
+	value := os.Getenv(name)
+	if parsed, err := url.Parse(value); err != nil || !slices.Contains(schemes, parsed.Scheme) || parsed.Host == "" {
+		return "", fmt.Errorf("the environment variable %s: %q is no address of the kind %s", name, value, schemes[0])
+	}
+	return value, nil
+}
