@@ -51,7 +51,7 @@ func (s *Store) events(ctx context.Context, h *header, q session.EventQuery) (se
 		return session.EventPage{}, err
 	}
 	ranges = ranges.After(q.After)
-	p := &page{h: h, view: q.View, limit: q.Limit}
+	p := &page{h: h, view: q.View, limit: q.Limit, sealing: s.newSealer(h, q, ranges)}
 	read := s.readUp
 	switch {
 	case q.Descending:
@@ -74,6 +74,7 @@ func (s *Store) events(ctx context.Context, h *header, q session.EventQuery) (se
 			return session.EventPage{}, err
 		}
 	}
+	s.seal(ctx, p.sealing)
 	return p.result(h.Epoch), nil
 }
 
@@ -94,6 +95,8 @@ type page struct {
 	events []session.Event
 	bytes  int
 	full   bool // there is at least one event more
+
+	sealing *sealer
 }
 
 // take adds an event of a span to the page, unless it is hidden or the page is

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// readUp adds the events of a span in ascending order.
-func (s *Store) readUp(ctx context.Context, sp span, p *page) error {
+// readEntries adds the events of a span in ascending order, from the log.
+func (s *Store) readEntries(ctx context.Context, sp span, p *page) error {
 	next := sp.from
 	take := func(rec *record) error {
 		if err := s.fill(ctx, rec); err != nil {
@@ -21,6 +21,7 @@ func (s *Store) readUp(ctx context.Context, sp span, p *page) error {
 				return err
 			}
 		}
+		p.see(&sp, rec)
 		next = max(next, rec.last()+1)
 		return nil
 	}

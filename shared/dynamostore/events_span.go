@@ -39,6 +39,30 @@ func (sp *span) rangeOf(position int64) (session.Range, bool) {
 	return session.Range{}, false
 }
 
+// showsAny reports whether a span shows any of the positions from one to
+// another.
+func (sp *span) showsAny(from, to int64) bool {
+	for _, r := range sp.ranges {
+		if r.From <= to && (r.Open() || r.To >= from) {
+			return true
+		}
+	}
+	return false
+}
+
+// worthSealing judges by the number of positions up to one.
+func (sp *span) worthSealing(end int64) bool {
+	shown := int64(0)
+	for _, r := range sp.ranges {
+		last := end
+		if !r.Open() {
+			last = min(end, r.To)
+		}
+		shown += max(0, last-r.From+1)
+	}
+	return worthSealing(end-sp.from+1-shown, shown)
+}
+
 // most is how many entries of a span, from a position on or back from it, the
 // rest of the page can need: one more than events, to know whether there is a
 // next page, and what is hidden between them.

@@ -28,6 +28,7 @@ import (
 //	fork that reads the log       L#log        C#log of the fork
 //	artifacts a fork took over    L#log        AI
 //	task as earlier forks see it  L#log        TV#position#task#fork
+//	sealed stretch of a log       L#log        P#last position
 //	deleted log                   L#log        E#~, T#~
 //	user state, app state         U#app/user, A#app   STATE
 //	feedback                      F#user       time#id
@@ -67,6 +68,7 @@ const (
 	prefixChild       = "C#"
 	prefixKeptTask    = "TV#"
 	prefixSegment     = "SG#"
+	prefixSeal        = "P#"
 	prefixLog         = "L#"
 	prefixArtifact    = "A#"
 
@@ -100,6 +102,19 @@ func connectionKey(id string) key { return key{"WC#" + id, skWatch} }
 func inheritedKey(log string) key { return key{logPK(log), skInherited} }
 
 func entrySK(position int64) string { return prefixEntry + pad(position) }
+
+func sealSK(position int64) string { return prefixSeal + pad(position) }
+
+func sealKey(log string, position int64) key { return key{logPK(log), sealSK(position)} }
+
+// sealEnd reads the last position of a stretch out of the sort key of its seal.
+func sealEnd(sk string) (int64, error) {
+	p, err := strconv.ParseInt(strings.TrimPrefix(sk, prefixSeal), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("not the key of a seal: %q", sk)
+	}
+	return p, nil
+}
 
 func taskKey(log string, position int64, id string) key {
 	return key{logPK(log), prefixTask + pad(position) + "#" + id}

@@ -96,6 +96,12 @@ func (r *record) marks() bool { return r.Timeline != nil }
 
 func (r *record) last() int64 { return r.first + r.count() - 1 }
 
+// size is about what the record takes in the table, in bytes.
+func (r *record) size() int64 {
+	const numbers = 16
+	return int64(len(r.PK) + len(r.SK) + len(r.Inline) + len(r.Timeline) + numbers)
+}
+
 func (s *Store) decodeEntry(ctx context.Context, item attributes) (*record, error) {
 	var e entry
 	if err := attributevalue.UnmarshalMap(item, &e); err != nil {
@@ -112,6 +118,11 @@ func (s *Store) decodeEntry(ctx context.Context, item attributes) (*record, erro
 	if err := s.unpack(ctx, e.PK, e.body, &content); err != nil {
 		return nil, fmt.Errorf("log entry %s %s: %w", e.PK, e.SK, err)
 	}
+	return e.record(first, content)
+}
+
+// record is an entry with its content.
+func (e entry) record(first int64, content entryBody) (*record, error) {
 	r := &record{
 		entry: e, first: first, time: content.Time, undo: content.Undo,
 		initial: content.Initial, conflicts: content.Conflicts,

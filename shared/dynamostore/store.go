@@ -27,6 +27,8 @@ type Store struct {
 	log    *slog.Logger
 	codec  *codec
 	lease  time.Duration
+
+	sealing Sealing
 }
 
 var (
@@ -63,6 +65,8 @@ func New(db *dynamodb.Client, table string, opts ...Option) *Store {
 		log:    slog.New(slog.DiscardHandler),
 		codec:  newCodec(),
 		lease:  run.Lease,
+
+		sealing: defaultSealing(),
 	}
 	for _, opt := range opts {
 		opt(s)

@@ -33,7 +33,7 @@ func (r Row) OK() bool {
 
 // Measure runs every operation on a session with a history of that many turns.
 func Measure(ctx context.Context, client *dynamodb.Client, table string, history int) ([]Row, error) {
-	m := &measurement{meter: &capacity.Meter{}, user: "user-" + uuid.NewString(), history: history}
+	m := &measurement{meter: &capacity.Meter{}, user: "user-" + uuid.NewString(), history: history, prose: prose}
 	m.store = dynamostore.New(m.meter.Attach(client), table)
 	if err := m.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("prepare a history of %d turns: %w", history, err)
@@ -54,6 +54,7 @@ type measurement struct {
 	history int
 	turn    int
 	rows    []Row
+	prose   func(seed, length int) string // what people and agents write
 }
 
 func (m *measurement) prepare(ctx context.Context) error {
@@ -82,7 +83,7 @@ func (m *measurement) appendTurns(ctx context.Context, turns int) error {
 	for range turns {
 		m.turn++
 		invocation := uuid.NewString()
-		for author, text := range map[string]string{"user": question(m.turn), "assistant": answer(m.turn)} {
+		for author, text := range map[string]string{"user": m.question(m.turn), "assistant": m.answer(m.turn)} {
 			e, err := newEvent("", invocation, author, text)
 			if err != nil {
 				return err
@@ -123,13 +124,13 @@ func (m *measurement) events(ctx context.Context) error {
 	same := uuid.NewString()
 	return m.measureAll(
 		step{"append the first event of an invocation, ≤ 1 KB", 0, 2, func() error {
-			return m.append(ctx, "", same, "user", question(m.turn))
+			return m.append(ctx, "", same, "user", m.question(m.turn))
 		}},
 		step{"append another event, ≤ 1 KB", 0, 1, func() error {
-			return m.append(ctx, "", same, "tool", question(m.turn+1))
+			return m.append(ctx, "", same, "tool", m.question(m.turn+1))
 		}},
 		step{"append another event with an id of the caller's", 0, 2, func() error {
-			return m.append(ctx, uuid.NewString(), same, "tool", question(m.turn+2))
+			return m.append(ctx, uuid.NewString(), same, "tool", m.question(m.turn+2))
 		}},
 	)
 }
@@ -192,10 +193,10 @@ func (m *measurement) measureAll(steps ...step) error {
 func (m *measurement) appendTurn(ctx context.Context) error {
 	invocation := uuid.NewString()
 	m.turn++
-	if err := m.append(ctx, "", invocation, "user", question(m.turn)); err != nil {
+	if err := m.append(ctx, "", invocation, "user", m.question(m.turn)); err != nil {
 		return err
 	}
-	return m.append(ctx, "", invocation, "assistant", answer(m.turn))
+	return m.append(ctx, "", invocation, "assistant", m.answer(m.turn))
 }
 
 func (m *measurement) append(ctx context.Context, id, invocation, author, text string) error {

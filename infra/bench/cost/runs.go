@@ -37,7 +37,7 @@ func (m *measurement) runs(ctx context.Context) error {
 func (m *measurement) stream(ctx context.Context, tokens int) error {
 	ref := run.Ref{UserID: m.user, SessionID: m.session, RunID: uuid.NewString()}
 	m.turn++
-	input, err := newEvent("", ref.RunID, "user", question(m.turn))
+	input, err := newEvent("", ref.RunID, "user", m.question(m.turn))
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (m *measurement) stream(ctx context.Context, tokens int) error {
 	if err != nil {
 		return err
 	}
-	words := tokensOf(tokens)
+	words := m.tokens(tokens)
 	if err := it.Flush(ctx, []run.Delta{{Text: words[0]}}); err != nil { // the first at once
 		return err
 	}
@@ -83,11 +83,11 @@ func (m *measurement) stream(ctx context.Context, tokens int) error {
 	return err
 }
 
-// tokensOf is prose in pieces of the length that tokens have.
-func tokensOf(n int) []string {
+// tokens is prose in pieces of the length that tokens have.
+func (m *measurement) tokens(n int) []string {
 	var prose strings.Builder
 	for i := 0; prose.Len() < n*tokenBytes; i++ {
-		prose.WriteString(answer(i))
+		prose.WriteString(m.answer(i))
 	}
 	out := make([]string, n)
 	for i := range out {

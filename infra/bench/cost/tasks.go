@@ -35,7 +35,7 @@ func (m *measurement) tasks(ctx context.Context) error {
 }
 
 func (m *measurement) saveTask(ctx context.Context, n int, status string) error {
-	ask, reply := question(n), prose(n+1000, 1250)
+	ask, reply := m.question(n), m.prose(n+1000, 1250)
 	bubbles, err := json.Marshal([]any{
 		map[string]any{"id": fmt.Sprintf("msg-user-%03d", n), "type": "user", "text": ask},
 		map[string]any{

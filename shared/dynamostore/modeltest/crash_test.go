@@ -38,7 +38,7 @@ func (c *crash) String() string {
 
 // store is a store that crashes: nothing retries, nothing comes after.
 func (c *crash) store(client *dynamodb.Client, table string) *dynamostore.Store {
-	return dynamostore.New(c.client(client), table)
+	return open(c.client(client), table)
 }
 
 func (c *crash) client(client *dynamodb.Client) *dynamodb.Client {

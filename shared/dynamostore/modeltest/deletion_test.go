@@ -81,7 +81,7 @@ type halfway struct {
 var errHalfway = errors.New("the deletion was cut off")
 
 func (h *halfway) store(st *stage) *dynamostore.Store {
-	return dynamostore.New(dynamodb.New(st.client.Options(), func(o *dynamodb.Options) {
+	return open(dynamodb.New(st.client.Options(), func(o *dynamodb.Options) {
 		o.APIOptions = append(o.APIOptions, h.add)
 	}), st.table)
 }

@@ -26,7 +26,7 @@ type interruption struct {
 }
 
 func (i *interruption) store(st *stage) *dynamostore.Store {
-	return dynamostore.New(i.client(st.client), st.table)
+	return open(i.client(st.client), st.table)
 }
 
 func (i *interruption) client(client *dynamodb.Client) *dynamodb.Client {

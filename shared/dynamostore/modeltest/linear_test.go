@@ -32,7 +32,7 @@ const (
 // within its time, in which every answer is what the model says.
 func TestOneSessionIsLinearizable(t *testing.T) {
 	t.Parallel()
-	store := dynamostore.New(dynamotest.Client(t), dynamotest.Table(t))
+	store := open(dynamotest.Client(t), dynamotest.Table(t))
 	seed := uint64(time.Now().UnixNano())
 	start := time.Now()
 	for round := range rounds {

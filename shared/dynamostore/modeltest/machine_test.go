@@ -79,7 +79,13 @@ type machine struct {
 }
 
 func newMachine(rt *rapid.T, client *dynamodb.Client, table string) *machine {
-	m := &machine{world: newWorld(), store: dynamostore.New(client, table), client: client, table: table}
+	sealing := dynamostore.Sealing{
+		Bytes:  rapid.SampledFrom([]int{1, 400, 1200}).Draw(rt, "bytes of a seal"),
+		Page:   rapid.IntRange(1, 3).Draw(rt, "page that uses seals"),
+		Behind: rapid.Int64Range(0, 2).Draw(rt, "positions unsealed"),
+	}
+	store := dynamostore.New(client, table, dynamostore.WithSealing(sealing))
+	m := &machine{world: newWorld(), store: store, client: client, table: table}
 	m.createSession(rt)
 	return m
 }

@@ -46,7 +46,7 @@ func (c crashCase) forkedMeanwhile(t *testing.T, st *stage, at int, after int64)
 	if after == 0 {
 		cr.at = 1 << 30
 	}
-	store := dynamostore.New(cr.client(i.client(st.client)), st.table)
+	store := open(cr.client(i.client(st.client)), st.table)
 	err := c.do(t.Context(), s, store)
 	switch {
 	case i.count < at:

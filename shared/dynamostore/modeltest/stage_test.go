@@ -30,7 +30,12 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	return &stage{t: t, client: client, table: table, store: dynamostore.New(client, table)}
+	return &stage{t: t, client: client, table: table, store: open(client, table)}
+}
+
+// open is a store that seals stretches as short as those of the tests.
+func open(client *dynamodb.Client, table string) *dynamostore.Store {
+	return dynamostore.New(client, table, dynamostore.WithSealing(dynamostore.Sealing{Bytes: 400, Page: 1}))
 }
 
 // stages are where the runs of cases play, each from the beginning of its case.

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/infra/dynamotest"
-	"github.com/rethread/rethread/shared/dynamostore"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -171,7 +170,7 @@ func TestStories(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store := dynamostore.New(dynamotest.Client(t), dynamotest.Table(t))
+			store := open(dynamotest.Client(t), dynamotest.Table(t))
 			p := &play{scene: scene{t: t, store: store, world: newWorld()}, rewinds: map[*conv]int{}}
 			for line := range strings.Lines(story) {
 				p.line(strings.TrimSpace(line))

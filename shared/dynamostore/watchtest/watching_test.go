@@ -35,7 +35,7 @@ func TestWatching(t *testing.T) {
 			return
 		}
 		w := &watching{
-			t: t, store: dynamostore.New(db, table), records: records, id: uuid.NewString(),
+			t: t, store: dynamostore.New(db, table, dynamostore.WithSealing(smallSeals())), records: records, id: uuid.NewString(),
 			state: client.NewState(), now: time.UnixMilli(0), queues: map[string][]watch.Message{},
 		}
 		w.must(rt, w.create(t.Context()))
@@ -368,3 +368,6 @@ func jsonOf(rt *rapid.T, events []session.Event) []string {
 	}
 	return out
 }
+
+// smallSeals makes seals of short histories too.
+func smallSeals() dynamostore.Sealing { return dynamostore.Sealing{Bytes: 500, Page: 1, Behind: 2} }
