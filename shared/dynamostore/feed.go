@@ -19,7 +19,7 @@ func (s *Store) Since(ctx context.Context, userID, sessionID string, from watch.
 		if err != nil {
 			return nil, err
 		}
-		f := &feed{s: s, h: h, at: at, active: active}
+		f := &feed{s: s, userID: userID, h: h, at: at, active: active}
 		out, err := f.since(ctx, from)
 		if !errors.Is(err, errStale) {
 			if err != nil {
@@ -36,6 +36,7 @@ func (s *Store) Since(ctx context.Context, userID, sessionID string, from watch.
 // feed reads what one watcher lacks.
 type feed struct {
 	s      *Store
+	userID string
 	h      *header
 	at     head
 	active *activeRun
@@ -66,7 +67,7 @@ func (f *feed) since(ctx context.Context, from watch.From) ([]watch.Message, err
 		return []watch.Message{f.reload(stand, watch.ReasonBehind)}, nil
 	}
 	out := make([]watch.Message, 0, len(page.Events)+1)
-	for _, e := range page.Events {
+	for _, e := range upTo(page.Events, f.at.last()) { // what came since is told to who has subscribed
 		m := snapshotOf(e, watch.Cursor{Epoch: f.h.Epoch, Seq: e.Seq, Offset: e.Deltas})
 		m.Prev, m.SessionID = stand, f.h.id()
 		stand = m.Cursor
@@ -156,8 +157,18 @@ func (f *feed) reload(stand watch.Cursor, reason string) watch.Message {
 }
 
 // status is the last message: how the session stands, with all of the log up
-// to the head behind it.
+// to the head behind it. The header is read anew: one from before the entries
+// would tell of a status that a run among them has ended, in a place behind it,
+// where nothing that comes later corrects it.
 func (f *feed) status(ctx context.Context, stand watch.Cursor) (watch.Message, error) {
+	now, err := f.s.header(ctx, f.userID, f.h.id())
+	if err != nil {
+		return watch.Message{}, err
+	}
+	if now.Epoch != f.h.Epoch {
+		return watch.Message{}, errStale
+	}
+	f.h = now
 	m := watch.Message{
 		Type: watch.Status, SessionID: f.h.id(), Prev: stand, Cursor: stand, Status: f.h.Status, RunID: f.h.Run,
 	}

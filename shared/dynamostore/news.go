@@ -99,11 +99,13 @@ func newsOfItem(rec *record) []watch.Message {
 
 func newsOfMarker(rec *record, at, prev watch.Cursor) []watch.Message {
 	prev.Epoch--
-	out := []watch.Message{{Type: watch.Rewound, Cursor: at, Prev: prev, ToSeq: &rec.ToSeq, Epoch: &rec.Epoch}}
 	if rec.Back {
-		out = append(out, watch.Message{Type: watch.Reload, Cursor: at, Prev: at, Reason: watch.ReasonEpoch})
+		return []watch.Message{{Type: watch.Reload, Cursor: at, Prev: prev, Reason: watch.ReasonEpoch}}
 	}
-	return out
+	return []watch.Message{
+		{Type: watch.Rewound, Cursor: at, Prev: prev, ToSeq: &rec.ToSeq, Epoch: &rec.Epoch},
+		{Type: watch.Status, Cursor: at, Prev: at, Status: session.Idle},
+	}
 }
 
 func newsOfEnd(rec *record, at, prev watch.Cursor) (watch.Message, error) {

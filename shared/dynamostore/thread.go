@@ -36,11 +36,16 @@ func (s *Store) thread(
 	if err != nil {
 		return run.Thread{}, err
 	}
-	t := run.Thread{Items: page.Events, Next: page.Next, Seq: at.last(), Offset: at.deltas}
-	if n := len(page.Events); n > 0 {
-		// An item in progress has its deltas; what came after the head was read
-		// is in the page and behind the watcher.
-		if last := page.Events[n-1]; last.Seq >= t.Seq || page.Next != nil {
+	if err := s.sameStatus(ctx, h); err != nil {
+		return run.Thread{}, err
+	}
+	t := run.Thread{Items: upTo(page.Events, at.last()), Next: page.Next, Seq: at.last(), Offset: at.deltas}
+	if len(t.Items) < len(page.Events) {
+		t.Next = nil // the rest came after the head was read
+	}
+	if n := len(t.Items); n > 0 {
+		// An item in progress has its deltas so far.
+		if last := t.Items[n-1]; last.Seq == t.Seq || t.Next != nil {
 			t.Seq, t.Offset = last.Seq, last.Deltas
 		}
 	}
@@ -54,4 +59,27 @@ func (s *Store) thread(
 		t.Run, err = s.pastRun(ctx, h, h.Spent)
 	}
 	return t, err
+}
+
+// sameStatus checks, after the log was read, that no run has begun or ended
+// since the header was: a status must not be older than the cursor it comes
+// with, behind which nothing would correct it.
+func (s *Store) sameStatus(ctx context.Context, h *header) error {
+	now, err := s.header(ctx, h.User, h.id())
+	if err != nil {
+		return err
+	}
+	if now.Run != h.Run || now.Status != h.Status || now.Epoch != h.Epoch {
+		return errStale
+	}
+	return nil
+}
+
+// upTo is the events of a page in ascending order up to a seq.
+func upTo(events []session.Event, seq int64) []session.Event {
+	n := len(events)
+	for n > 0 && events[n-1].Seq > seq {
+		n--
+	}
+	return events[:n]
 }

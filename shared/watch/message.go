@@ -25,8 +25,8 @@ const (
 	// item's place; what came after the item stays.
 	ItemCompleted Type = "item.completed"
 	ItemFailed    Type = "item.failed"
-	// Rewound tells that what came after ToSeq is gone, in the new Epoch. Where
-	// the rewind brings other items back, a Reload follows.
+	// Rewound tells that what came after ToSeq is gone, in the new Epoch. A
+	// rewind that brings other items back is told as a Reload.
 	Rewound Type = "thread.rewound"
 	// Deleted is the last message of a session.
 	Deleted Type = "thread.deleted"

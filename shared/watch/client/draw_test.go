@@ -43,8 +43,11 @@ func (w writer) betweenRuns() {
 	case 2:
 		w.m.place()
 	case 3, 4:
-		if all := w.m.invocations(); len(all) > 0 {
+		if all := w.m.invocations; len(all) > 0 {
 			w.m.rewind(all[len(all)-1-below(w.t, min(6, len(all)))])
+			if below(w.t, 3) == 0 { // think better of it
+				w.m.rewind(w.m.invocations[len(w.m.invocations)-1])
+			}
 		}
 	default:
 		w.m.start()
@@ -82,7 +85,7 @@ func (w writer) duringRun() {
 // foreign appends what somebody else says, meanwhile or not.
 func (w writer) foreign() {
 	invocation := w.m.name("i")
-	if all := w.m.invocations(); len(all) > 0 && below(w.t, 4) == 0 {
+	if all := w.m.invocations; len(all) > 0 && below(w.t, 4) == 0 {
 		invocation = all[below(w.t, len(all))]
 	}
 	w.m.put(w.m.append(invocation, []string{"one", "two", "three"}[:1+below(w.t, 3)]...))

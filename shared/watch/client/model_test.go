@@ -20,13 +20,17 @@ const (
 // model is a session as the store keeps it: a log of entries and a header. Each
 // change appends to the stream what the store's table would.
 type model struct {
+	id      string
 	head    headerCopy
-	entries []*entry // by position
-	base    int64    // last position of what a fork took over
-	open    *entry   // item in progress
-	failed  *run.Run // the run of head.spent
+	entries []*entry         // by position
+	base    int64            // last position of what a fork took over
+	whole   session.Timeline // before the first rewind
+	open    *entry           // item in progress
+	failed  *run.Run         // the run of head.spent
 	stream  []record
 	made    int // names so far
+
+	invocations []string // that a rewind can go back to, as they came
 }
 
 // headerCopy is the session's header; readers copy it.
@@ -69,16 +73,18 @@ type record struct {
 }
 
 func newModel(base int64) *model {
-	m := &model{base: base, head: headerCopy{status: session.Idle}}
+	m := &model{id: sessionID, base: base, head: headerCopy{status: session.Idle}}
 	for i := range base {
 		e := &entry{log: sourceLog, first: i + 1}
 		e.events = []session.Event{m.event(e.first, "inherited", m.name("i"), "from the source")}
 		m.entries = append(m.entries, e)
+		m.noteInvocations(e)
 	}
 	if base > 0 {
 		m.head.timeline = session.Timeline{{Log: sourceLog, From: 1, To: base, Seq: 1}}
 	}
 	m.head.timeline = m.head.timeline.Reopened(ownLog, base+1)
+	m.whole = m.head.timeline
 	return m
 }
 
@@ -89,9 +95,9 @@ func (m *model) name(prefix string) string {
 
 func (m *model) event(seq int64, author, invocation, text string) session.Event {
 	return session.Event{
-		ID: m.name("e"), Seq: seq, SessionID: sessionID, Status: session.EventCompleted, CreatedTime: 1_700_000_000_000 + seq,
+		ID: m.name("e"), Seq: seq, SessionID: m.id, Status: session.EventCompleted, CreatedTime: 1_700_000_000_000 + seq,
 		InvocationID: invocation, Author: author, Fields: map[string]json.RawMessage{
-			"content": mustJSON(map[string]any{"role": "user", "parts": []any{map[string]any{"text": text}}}),
+			"content": json.RawMessage(`{"role":"user","parts":[{"text":"` + text + `"}]}`),
 			"extra":   json.RawMessage(`{"n": 1.50, "kept": "as it <came>"}`),
 		},
 	}
@@ -141,6 +147,7 @@ func (m *model) put(e *entry) *entry {
 		e.epoch = at.epoch
 	}
 	m.entries = append(m.entries, e)
+	m.noteInvocations(e)
 	m.tell(e, true)
 	return e
 }
@@ -310,7 +317,7 @@ func (m *model) first(invocation string) (*entry, int64) {
 
 // timelineAt is the timeline that held just before an entry.
 func (m *model) timelineAt(target *entry) session.Timeline {
-	whole := newModel(m.base).head.timeline
+	whole := m.whole
 	if target.log != ownLog {
 		return whole
 	}
@@ -332,17 +339,12 @@ func (m *model) covering(position int64) *entry {
 	return m.entries[i]
 }
 
-// invocations are all that a rewind can go back to.
-func (m *model) invocations() []string {
-	var out []string
-	for _, e := range m.entries {
-		for _, ev := range e.events {
-			if !slices.Contains(out, ev.InvocationID) {
-				out = append(out, ev.InvocationID)
-			}
+func (m *model) noteInvocations(e *entry) {
+	for _, ev := range e.events {
+		if n := len(m.invocations); n == 0 || m.invocations[n-1] != ev.InvocationID {
+			m.invocations = append(m.invocations, ev.InvocationID)
 		}
 	}
-	return out
 }
 
 func (m *model) delete() {

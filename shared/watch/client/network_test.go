@@ -21,6 +21,7 @@ type world struct {
 	state  *client.State
 	now    time.Time
 	gone   bool // the client was told that there is no such session
+	still  bool
 
 	told   int       // records of the stream that were seen
 	queue  []record  // those not delivered yet
@@ -52,6 +53,9 @@ func newWorld(t *rapid.T, recorded bool) *world {
 
 // pause lets things happen between two requests of a reader.
 func (w *world) pause() {
+	if w.still {
+		return
+	}
 	for range below(w.t, 4) {
 		w.happen(below(w.t, 8))
 	}
@@ -214,6 +218,9 @@ func (w *world) receive() {
 	}
 	w.state.Apply(m, w.now)
 	w.trace.apply(w, frame)
+	if m.Type == watch.Rewound && below(w.t, 4) == 0 {
+		w.breakLine() // before it is told whether items come back
+	}
 }
 
 func (w *world) mustParse(page client.Thread, next string, err error) (client.Thread, string) {
@@ -239,8 +246,10 @@ func (w *world) breakLine() {
 	}
 }
 
-// quiet lets everything arrive, and the client do what it has to.
+// quiet lets everything arrive, and the client do what it has to; nobody writes
+// any more.
 func (w *world) quiet() {
+	w.still = true
 	for range 15 {
 		for len(w.queue)+len(w.m.stream)-w.told > 0 {
 			w.fanOut(100)

@@ -142,7 +142,9 @@ func (s *State) RepairAt() (time.Time, bool) {
 // time to come, and more each time that it does not.
 func (s *State) Repairing(now time.Time) {
 	s.askAt = now.Add(s.patience())
-	s.asked++
+	if len(s.held) > 0 || s.unsure() {
+		s.asked++
+	}
 	s.dropped = false
 	s.held.postpone(s.askAt)
 }

@@ -1,0 +1,37 @@
+// Replays schedules that another client recorded, and fails where this one would do or show
+// anything else: node replay.js schedules.json
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+
+import { WatchState } from './state.js';
+
+const schedules = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+let steps = 0;
+schedules.forEach((schedule, n) => {
+  const state = new WatchState();
+  schedule.steps.forEach((step, i) => {
+    take(state, step);
+    const is = { needs_thread: state.needsThread, repair_at: state.repairAt, cursor: state.cursor };
+    const { needs_thread, repair_at, cursor } = step;
+    assert.deepEqual(is, { needs_thread, repair_at, cursor }, `schedule ${n}, after step ${i}: ${step.op}`);
+    steps++;
+  });
+  assert.deepEqual(state.show(), schedule.final, `schedule ${n}, in the end`);
+});
+console.log(`${schedules.length} schedules, ${steps} steps`);
+
+function take(state, { op, now, frame, pages }) {
+  switch (op) {
+    case 'apply':
+      return state.apply(frame, now);
+    case 'replace':
+      return state.replace(pages.map(({ data }) => data), now);
+    case 'lost':
+      return state.lost();
+    case 'repairing':
+      return state.repairing(now);
+    default:
+      throw new Error(`unknown step ${op}`);
+  }
+}

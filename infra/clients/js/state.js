@@ -1,0 +1,295 @@
+// What a client knows of one session, and how messages change it. It knows neither connections nor
+// clocks: it takes messages in any order, any number of times, and ends at what GET thread shows
+// once each has come at least once. Where one is missing it says so, and from where to ask again.
+
+import { compareCursors, formatCursor, parseCursor } from './cursor.js';
+import { Item, UNKNOWN } from './item.js';
+
+/** How long a message that came too early waits for those before it, in milliseconds. */
+export const HOLD = 1000;
+
+const MOST_DOUBLINGS = 5; // of that, while asking does not help
+const MOST_HELD = 1000; // to ask again costs less than to keep more
+
+export class WatchState {
+  #epoch = 0;
+  #seq = 0; // all of the log up to here is known
+  #items = [];
+  #status = '';
+  #runId = '';
+  #error = null;
+  #statusSeq = 0; // position up to which the status is known
+  #threadEpoch = 0; // of the thread that was taken last
+  #rewound = false; // since then
+  #needsThread = true;
+  #deleted = false;
+  #held = [];
+  #dropped = false; // messages that might have been needed, since it was asked
+  #askAt = 0; // when to ask for what is missing although nothing is held
+  #asked = 0; // times in a row that asking did not help
+
+  /** Counts what changed. */
+  version = 0;
+
+  /** Whether only a thread helps. Until it is there messages are held. */
+  get needsThread() {
+    return this.#needsThread && !this.#deleted;
+  }
+
+  /** Whether the session is gone; then nothing follows. */
+  get deleted() {
+    return this.#deleted;
+  }
+
+  /** Takes a message and tells whether it changed what the session shows. */
+  apply(message, now) {
+    const before = this.version;
+    if (this.#deleted) return false;
+    const m = { ...message, cursor: parseCursor(message.cursor), prev: parseCursor(message.prev) };
+    if (m.type === 'thread.deleted') {
+      this.#deleted = true;
+      this.#held = [];
+      this.version++;
+    } else if (this.#take(m)) {
+      this.#settle();
+    } else {
+      this.#keep(m, now);
+    }
+    return this.version !== before;
+  }
+
+  /** Takes a thread, all pages of it, that was read after needsThread was true. */
+  replace(pages, now) {
+    const { status, run, cursor } = pages.at(-1);
+    const at = parseCursor(cursor);
+    this.#epoch = at.epoch;
+    this.#seq = at.seq;
+    this.#items = pages.flatMap((page) => page.items)
+      .map((event) => new Item(event, event.seq === at.seq ? at.offset : UNKNOWN));
+    this.#status = status;
+    this.#runId = run?.id ?? '';
+    this.#error = run?.error ?? null;
+    this.#statusSeq = at.seq;
+    this.#threadEpoch = at.epoch;
+    this.#rewound = this.#needsThread = false;
+    this.#askAt = this.#asked > 0 ? now + this.#patience() : now;
+    this.version++;
+    this.#settle();
+  }
+
+  /** Tells that a connection has ended that may have had more to say. */
+  lost() {
+    // A rewind that brings items back says so right after the rewind itself. Nobody repeats that
+    // to whoever stands behind the rewind.
+    this.#needsThread ||= this.#rewound;
+  }
+
+  /** Tells that a message came that could not be read. */
+  missed(now) {
+    this.#dropped = true;
+    this.#askAt = now + this.#patience();
+  }
+
+  /** Where to watch from: before whatever may have changed unnoticed. */
+  get cursor() {
+    const open = this.#items.find((item) => !item.final);
+    if (open) {
+      // Asked from the item itself, one completed without deltas would be left out.
+      const seq = open.offset > 0 ? open.seq : open.seq - 1;
+      return formatCursor({ epoch: this.#epoch, seq, offset: Math.max(0, open.offset) });
+    }
+    const offset = Math.max(0, this.#at(this.#seq)?.offset ?? 0);
+    return formatCursor({ epoch: this.#epoch, seq: this.#seq, offset });
+  }
+
+  /** When to watch anew from the cursor because something is missing; null while nothing is. */
+  get repairAt() {
+    if (this.#needsThread || this.#deleted) return null;
+    const times = this.#held.map(({ due }) => due);
+    if (this.#unsure()) times.push(this.#askAt);
+    return times.length > 0 ? Math.min(...times) : null;
+  }
+
+  /** Tells that watching anew was asked for: what is missing has some time to come. */
+  repairing(now) {
+    this.#askAt = now + this.#patience();
+    if (this.#held.length > 0 || this.#unsure()) this.#asked++;
+    this.#dropped = false;
+    for (const waiting of this.#held) waiting.due = this.#askAt;
+  }
+
+  /** What the session shows now; objects that have not changed stay the same. */
+  show() {
+    return {
+      items: this.#items.map((item) => item.render()),
+      status: this.#status,
+      run_id: this.#runId,
+      error: this.#error,
+      epoch: this.#epoch,
+      deleted: this.#deleted,
+    };
+  }
+
+  #patience() {
+    return HOLD * 2 ** Math.min(this.#asked, MOST_DOUBLINGS);
+  }
+
+  #unsure() {
+    return this.#dropped || this.#items.some((item) => !item.final && item.offset === UNKNOWN);
+  }
+
+  #keep(m, now) {
+    if (this.#held.length >= MOST_HELD) {
+      this.#held = [];
+      this.#dropped = true;
+      this.#askAt = now;
+    }
+    const i = this.#held.findIndex((h) => compareCursors(m.cursor, h.m.cursor) < 0);
+    this.#held.splice(i < 0 ? this.#held.length : i, 0, { m, due: now + this.#patience() });
+  }
+
+  #settle() {
+    for (let before = -1; before !== this.#held.length;) {
+      before = this.#held.length;
+      this.#held = this.#held.filter(({ m }) => !this.#take(m));
+    }
+    if (this.#held.length === 0 && !this.#unsure()) this.#asked = 0;
+  }
+
+  // Applies a message, or finds that it tells nothing new; false means that it comes too early.
+  #take(m) {
+    if (this.#needsThread) return false;
+    switch (m.type) {
+      case 'item.snapshot':
+        return this.#takeSnapshot(m);
+      case 'item.delta':
+        return this.#takeDelta(m);
+      case 'item.completed':
+      case 'item.failed': {
+        const i = this.#find(m.cursor.seq, m.item.id);
+        return i < 0 ? this.#isOver(m) : this.#replaceItem(i, m);
+      }
+      case 'thread.rewound':
+        return this.#takeRewound(m);
+      case 'thread.reload':
+        this.#takeReload(m);
+        return true;
+      default: // thread.status, and types that a later server may know
+        return this.#takeStatus(m);
+    }
+  }
+
+  // How a message that covers positions stands to what is known: 'behind', 'next' or 'ahead'.
+  #place({ cursor, prev }) {
+    if (cursor.epoch !== this.#epoch) return cursor.epoch < this.#epoch ? 'behind' : 'ahead';
+    if (prev.seq > this.#seq) return 'ahead';
+    return cursor.seq <= this.#seq ? 'behind' : 'next';
+  }
+
+  #index(seq) {
+    let low = 0;
+    for (let high = this.#items.length; low < high;) {
+      const middle = (low + high) >> 1;
+      if (this.#items[middle].seq < seq) low = middle + 1;
+      else high = middle;
+    }
+    return this.#items[low]?.seq === seq ? low : -1;
+  }
+
+  #at(seq) {
+    return this.#items[this.#index(seq)];
+  }
+
+  // The item that a message is about. The epoch does not matter: an item that is still shown after
+  // a rewind ends as it would have without it.
+  #find(seq, id) {
+    const i = this.#index(seq);
+    return i >= 0 && this.#items[i].id === id ? i : -1;
+  }
+
+  // Whether an item that is not there was hidden since, rather than not heard of yet.
+  #isOver({ cursor }) {
+    return cursor.epoch < this.#epoch || (cursor.epoch === this.#epoch && cursor.seq <= this.#seq);
+  }
+
+  #replaceItem(i, m) {
+    const fresh = this.#items[i].replacedBy(m.item, m.cursor.offset);
+    if (fresh !== this.#items[i]) {
+      this.#items[i] = fresh;
+      this.version++;
+    }
+    return true;
+  }
+
+  // Brings an item up to date in its place. Whatever stands behind it in the same epoch stays:
+  // positions of a log never change, and what follows would only bring the same again.
+  #takeSnapshot(m) {
+    const i = this.#find(m.cursor.seq, m.item.id);
+    if (i >= 0) return this.#replaceItem(i, m);
+    const place = this.#place(m);
+    if (place === 'next') {
+      this.#items.push(new Item(m.item, m.cursor.offset));
+      this.#seq = m.cursor.seq;
+      this.version++;
+    }
+    return place !== 'ahead';
+  }
+
+  #takeDelta(m) {
+    const i = this.#find(m.cursor.seq, m.item_id);
+    if (i < 0) return this.#isOver(m);
+    const became = this.#items[i].grow(m.delta, m.prev.offset, m.cursor.offset);
+    if (became === 'changed') this.version++;
+    return became !== 'ahead';
+  }
+
+  // Moves to the message's position, and takes its status unless a newer one is known: catching up
+  // passes positions whose messages come later.
+  #takeStatus(m) {
+    const place = this.#place(m);
+    if (place === 'ahead') return false;
+    if (m.cursor.epoch < this.#epoch) return true;
+    if (m.status && m.cursor.seq >= this.#statusSeq) this.#setStatus(m);
+    if (place === 'next') this.#seq = m.cursor.seq;
+    return true;
+  }
+
+  #setStatus({ status, run_id: run, error, cursor }) {
+    const runId = status === 'idle' ? '' : (run ?? ''); // that of the run that ended says nothing
+    if (status !== this.#status || runId !== this.#runId) this.version++;
+    this.#status = status;
+    this.#runId = runId;
+    this.#error = status === 'failed' ? (error ?? null) : null;
+    this.#statusSeq = cursor.seq;
+  }
+
+  // Drops what a rewind hides. A rewind meets no run and leaves no failure: the session is idle.
+  #takeRewound(m) {
+    const { epoch, seq } = m.cursor;
+    if (epoch < this.#epoch || (epoch === this.#epoch && seq <= this.#seq)) return true;
+    if (epoch > this.#epoch + 1 || m.prev.seq > this.#seq) return false;
+    this.#items = this.#items.filter((item) => item.seq <= m.to_seq);
+    this.#rewound ||= epoch > this.#epoch;
+    this.#epoch = epoch;
+    this.#seq = seq;
+    this.#setStatus({ status: 'idle', cursor: m.cursor });
+    this.version++;
+    return true;
+  }
+
+  // Asks for the thread, unless one was read that had what this is about.
+  #takeReload(m) {
+    const { cursor, prev } = m;
+    if (m.reason === 'history_changed') {
+      // To stand behind the end of the log means that it is another log.
+      const another = cursor.epoch === prev.epoch && compareCursors(cursor, prev) < 0;
+      if (!another && this.#threadEpoch >= cursor.epoch) return;
+    } else if (m.reason === 'item_too_large') {
+      const item = this.#at(cursor.seq);
+      if (item ? item.final : this.#isOver(m)) return;
+    } else if (this.#threadEpoch > cursor.epoch) {
+      return;
+    }
+    this.#needsThread = true;
+  }
+}

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { beforeEach, mock, test } from 'node:test';
+
+import { watch } from './rethread-watch.js';
+
+// A server that answers as told, and a browser that it is used from.
+class Server {
+  sockets = [];
+  asked = [];
+  thread = { status: 'idle', items: [], cursor: '0.0.0', run: null };
+  status = 200;
+  shows = [];
+  ends = [];
+  window = new EventTarget();
+  document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
+
+  constructor() {
+    const server = this;
+    this.WebSocket = class extends EventTarget {
+      constructor(url) {
+        super();
+        server.asked.push(`connect ${url.searchParams.get('token')}`);
+        server.sockets.push(this);
+      }
+
+      send(data) {
+        const { action, cursor, request_id } = JSON.parse(data);
+        server.asked.push(cursor ? `${action} ${cursor}` : action);
+        this.request = request_id ?? this.request;
+      }
+
+      close() {
+        this.closed = true;
+      }
+
+      get(message) {
+        this.dispatchEvent(Object.assign(new Event('message'), { data: JSON.stringify(message) }));
+      }
+    };
+    this.fetch = async () => {
+      this.asked.push('thread');
+      const body = { data: this.thread, meta: { next_cursor: null } };
+      return { ok: this.status === 200, status: this.status, statusText: 'as told', json: async () => body };
+    };
+  }
+
+  get socket() {
+    return this.sockets.at(-1);
+  }
+
+  watch() {
+    const { WebSocket, fetch, window, document } = this;
+    return watch({
+      httpUrl: 'http://here/api/v1', wsUrl: 'ws://here', token: async () => 't', sessionId: 's',
+      onChange: (session) => this.shows.push(session), onEnd: (error) => this.ends.push(error.status),
+      environment: { WebSocket, fetch, window, document },
+    });
+  }
+
+  async open() {
+    await settled();
+    this.socket.dispatchEvent(new Event('open'));
+    this.answer('subscribed');
+  }
+
+  answer(type, more) {
+    this.socket.get({ type, request_id: this.socket.request, session_id: 's', ...more });
+  }
+
+  wantAsked(...want) {
+    assert.deepEqual(this.asked.splice(0), want);
+  }
+
+  wantTexts(...want) {
+    assert.deepEqual(this.shows.at(-1).items.map(({ content }) => content.parts.map(({ text }) => text).join('|')), want);
+  }
+}
+
+async function settled() {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+
+async function pass(ms) {
+  mock.timers.tick(ms);
+  await settled();
+}
+
+const item = (seq, status, ...parts) => ({
+  id: `e${seq}`, seq, status, content: { role: 'model', parts: parts.map((text) => ({ text })) },
+});
+const snapshot = (seq, status, ...parts) => ({
+  type: 'item.snapshot', session_id: 's', cursor: `0.${seq}.0`, prev: `0.${seq - 1}.0`, offset: 0, item: item(seq, status, ...parts),
+});
+const delta = (seq, offset, text) => ({
+  type: 'item.delta', session_id: 's', cursor: `0.${seq}.${offset}`, prev: `0.${seq}.${offset - 1}`,
+  item_id: `e${seq}`, offset, delta: { part: 0, text },
+});
+
+let server;
+let watching;
+
+beforeEach(() => {
+  mock.timers.reset();
+  mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  server = new Server();
+});
+
+async function begin() {
+  watching = server.watch();
+  await server.open();
+  server.wantAsked('connect t', 'thread', 'subscribe 0.0.0');
+}
+
+test('a session is shown as it happens', async () => {
+  await begin();
+  server.socket.get(snapshot(1, 'completed', 'hi'));
+  server.socket.get(snapshot(2, 'in_progress'));
+  server.socket.get(delta(2, 1, 'Hello, '));
+  server.socket.get(delta(2, 2, 'world'));
+  server.wantTexts('hi', 'Hello, world');
+  assert.equal(server.shows.at(-1).items[0], server.shows.at(-2).items[0], 'what has not changed stays the same object');
+  watching.close();
+  assert.ok(server.socket.closed);
+  server.socket.get(snapshot(3, 'completed', 'late'));
+  server.wantTexts('hi', 'Hello, world');
+});
+
+test('what is missing is asked for after a second', async () => {
+  await begin();
+  server.socket.get(snapshot(2, 'completed', 'ahead'));
+  await pass(999);
+  server.wantAsked();
+  await pass(1);
+  server.wantAsked('subscribe 0.0.0');
+  server.answer('subscribed');
+  server.socket.get(snapshot(1, 'completed', 'missing'));
+  server.wantTexts('missing', 'ahead');
+  watching.close();
+});
+
+test('a broken connection is replaced, and watching goes on where it stood', async () => {
+  await begin();
+  server.socket.get(snapshot(1, 'completed', 'hi'));
+  server.socket.dispatchEvent(new Event('close'));
+  await pass(300);
+  await server.open();
+  server.wantAsked('connect t', 'subscribe 0.1.0');
+  watching.close();
+});
+
+test('waking up connects at once, and finds a dead connection', async () => {
+  await begin();
+  server.window.dispatchEvent(new Event('online'));
+  server.wantAsked('ping');
+  await pass(10_000);
+  assert.ok(server.socket.closed, 'no answer came');
+  server.document.dispatchEvent(new Event('visibilitychange'));
+  await server.open();
+  server.wantAsked('connect t', 'subscribe 0.0.0');
+  watching.close();
+});
+
+test('a connection is kept by pings and renewed, the new one first', async () => {
+  await begin();
+  const first = server.socket;
+  for (let minute = 0; minute < 110; minute += 5) {
+    await pass(5 * 60_000);
+    if (server.socket === first) server.answer('pong');
+  }
+  assert.ok(!first.closed);
+  const asked = server.asked.splice(0).filter((what) => what !== 'ping');
+  assert.deepEqual(asked, ['connect t']);
+  await server.open();
+  server.wantAsked('subscribe 0.0.0');
+  await pass(30_000);
+  assert.ok(first.closed && !server.socket.closed);
+  watching.close();
+});
+
+test('an expired token is replaced with the connection', async () => {
+  await begin();
+  server.answer('error', { status: 401 });
+  await pass(300);
+  await server.open();
+  server.wantAsked('connect t', 'subscribe 0.0.0');
+  watching.close();
+});
+
+test('a reload reads the thread', async () => {
+  await begin();
+  server.thread = { status: 'failed', items: [item(1, 'completed', 'back')], cursor: '2.9.0', run: { id: 'r', error: { code: 'x' } } };
+  server.socket.get({ type: 'thread.reload', session_id: 's', cursor: '2.9.0', prev: '2.9.0', reason: 'history_changed' });
+  await settled();
+  server.wantAsked('thread');
+  server.wantTexts('back');
+  assert.deepEqual({ ...server.shows.at(-1), items: [] }, {
+    items: [], status: 'failed', run_id: 'r', error: { code: 'x' }, epoch: 2, deleted: false,
+  });
+  watching.close();
+});
+
+for (const status of [403, 404]) {
+  test(`to be refused with ${status} is the end`, async () => {
+    server.status = status;
+    server.watch();
+    await settled();
+    assert.deepEqual(server.ends, [status]);
+  });
+  test(`to be refused with ${status} later is the end too`, async () => {
+    watching = server.watch();
+    await settled();
+    server.socket.dispatchEvent(new Event('open'));
+    server.answer('error', { status });
+    assert.deepEqual(server.ends, [status]);
+  });
+}
+
+test('other errors are tried again', async () => {
+  server.status = 503;
+  watching = server.watch();
+  await settled();
+  server.wantAsked('connect t', 'thread');
+  server.status = 200;
+  await pass(300);
+  await server.open();
+  server.wantAsked('thread', 'subscribe 0.0.0');
+  server.answer('error', { status: 500 });
+  await pass(10_000);
+  assert.deepEqual(server.ends, []);
+  watching.close();
+});
+
+test('a deleted session is the end', async () => {
+  await begin();
+  server.socket.get({ type: 'thread.deleted', session_id: 's', cursor: '0.0.0', prev: '0.0.0' });
+  assert.deepEqual(server.ends, [410]);
+  assert.ok(server.shows.at(-1).deleted && server.socket.closed);
+});
