@@ -77,7 +77,7 @@ func newDeps(ctx context.Context) (Deps, error) {
 	if err != nil {
 		return Deps{}, err
 	}
-	lease, err := runLease(os.Getenv("RUN_LEASE"))
+	lease, err := duration("RUN_LEASE", run.Lease, time.Second)
 	if err != nil {
 		return Deps{}, err
 	}
@@ -88,14 +88,15 @@ func newDeps(ctx context.Context) (Deps, error) {
 	}, nil
 }
 
-// runLease is how long a run may give no sign of life.
-func runLease(text string) (time.Duration, error) {
+// duration reads one out of the environment; otherwise is what holds without it.
+func duration(variable string, otherwise, least time.Duration) (time.Duration, error) {
+	text := os.Getenv(variable)
 	if text == "" {
-		return run.Lease, nil
+		return otherwise, nil
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil || d < time.Second {
-		return 0, fmt.Errorf("the environment variable RUN_LEASE must be a duration of at least 1s, not %q", text)
+	if err != nil || d < least {
+		return 0, fmt.Errorf("the environment variable %s must be a duration of at least %s, not %q", variable, least, text)
 	}
 	return d, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
@@ -32,9 +33,13 @@ func StartRunner() {
 		if err != nil {
 			return nil, fmt.Errorf("the environment variable %s: %w", agentsVariable, err)
 		}
+		flush, err := duration("FLUSH_EVERY", 0, time.Millisecond)
+		if err != nil {
+			return nil, err
+		}
 		return Runner(&run.Worker{
 			Store: d.Store, Sessions: d.Store, Agents: agents, NewID: uuid.NewString, Log: d.Log,
-			Pace: run.Pace{RenewEvery: d.lease / 3},
+			Pace: run.Pace{FlushEvery: flush, RenewEvery: d.lease / 3},
 		}), nil
 	})
 }
