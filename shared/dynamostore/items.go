@@ -173,6 +173,11 @@ func (it *item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error
 		if err := it.putSegment(ctx, next); err != nil {
 			return rest, err
 		}
+		if next.SK != it.tail.SK { // nothing was there that a deletion could have taken away
+			if err := it.s.stillThere(ctx, it.h); err != nil {
+				return rest, err
+			}
+		}
 		it.tail, it.k, it.offset = next, k, next.last()
 		rest = rest[n:]
 	}

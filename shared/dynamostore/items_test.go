@@ -134,3 +134,20 @@ func TestItems_when_answers_are_lost(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestItems_of_a_deleted_session(t *testing.T) {
+	s := newStore(t)
+	for name, text := range map[string]string{"in the last segment": "late", "behind it": strings.Repeat("c", 900)} {
+		t.Run(name, func(t *testing.T) {
+			id := mustID(t)
+			mustCreate(t, s, alice, id, nil)
+			mustStart(t, s, startOf(t, id, "r1", "go"))
+			it := mustBegin(t, s, refOf(id, "r1"), "")
+			mustFlush(t, it, strings.Repeat("a", 500))
+			if err := s.Delete(t.Context(), alice, id); err != nil {
+				t.Fatal(err)
+			}
+			wantKind(t, it.Flush(t.Context(), []run.Delta{{Text: text}}), fault.NotFound)
+		})
+	}
+}
