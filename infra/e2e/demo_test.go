@@ -16,7 +16,7 @@ func testDemo(t *testing.T, sys *e2e.System) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "go", "run", "./infra/demo")
 		cmd.Dir = sys.Root
-		cmd.Env = append(os.Environ(), "RETHREAD_URL="+url)
+		cmd.Env = append(os.Environ(), "RETHREAD_URL="+url, "RETHREAD_WS_URL="+sys.WebSocketURL)
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}

@@ -2,8 +2,10 @@ package e2e_test
 
 import (
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +61,10 @@ func send(t *testing.T, sys *e2e.System, run *httpfile.Session, r httpfile.Reque
 	for _, h := range r.Headers {
 		opts = append(opts, e2e.Header(h.Name, h.Value))
 	}
+	if slices.Contains(r.Headers, httpfile.Header{Name: "Accept", Value: "text/event-stream"}) {
+		readStream(t, sys, r.URL, opts)
+		return
+	}
 	if r.Expect[0] >= 400 {
 		opts = append(opts, e2e.Bad)
 	}
@@ -69,5 +75,22 @@ func send(t *testing.T, sys *e2e.System, run *httpfile.Session, r httpfile.Reque
 	answer := sys.Bearer(t, "", "").Send(r.Method, strings.TrimPrefix(r.URL, sys.URL), body, opts...).Want(r.Expect...)
 	if r.Name != "" {
 		run.Remember(r.Name, httpfile.Answer{Header: answer.Header, Body: answer.Body})
+	}
+}
+
+// readStream reads a stream of a sample to its end.
+func readStream(t *testing.T, sys *e2e.System, address string, opts []e2e.Option) {
+	t.Helper()
+	at, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream := sys.Bearer(t, "", "").Watch(strings.TrimSuffix(at.Path, "/watch"), at.Query(), opts...)
+	messages := 0
+	for _, _, ok := stream.Next(); ok; _, _, ok = stream.Next() {
+		messages++
+	}
+	if messages == 0 {
+		t.Error("the stream was silent")
 	}
 }

@@ -1,5 +1,6 @@
 // Package e2e runs the whole system, as it deploys, on this machine: the real
-// function binaries behind the local host. Its tests speak plain HTTP.
+// function binaries behind the local host. Its tests speak plain HTTP and
+// websockets.
 package e2e
 
 import (
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rethread/rethread/infra/contract"
@@ -17,44 +19,98 @@ import (
 
 // System is a running system with an empty database of its own.
 type System struct {
-	URL       string
-	LambdaURL string
-	Root      string // of the repository
-	spec      *contract.Spec
+	URL          string
+	WebSocketURL string
+	LambdaURL    string
+	Root         string // of the repository
+
+	spec     *contract.Spec
+	messages *contract.Messages
+	options  host.Options // to start it again
+	host     *host.Host
 }
 
-// Start builds and starts a system for the test, and stops it at the end.
-func Start(tb testing.TB) *System {
+// Start builds and starts a system for the test, and stops it at the end. env
+// holds more of its environment, as NAME=value.
+func Start(tb testing.TB, env ...string) *System {
 	tb.Helper()
 	root, err := repo.Root("")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	spec, err := contract.Load(tb.Context())
-	if err != nil {
+	s := &System{Root: root}
+	if s.spec, err = contract.Load(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
+	if s.messages, err = contract.LoadMessages(); err != nil {
 		tb.Fatal(err)
 	}
 	dir := tb.TempDir()
 	if err := build(tb.Context(), root, dir); err != nil {
 		tb.Fatal(err)
 	}
+	s.options = host.Options{Binary: filepath.Join(dir, "local"), Root: root, Bin: filepath.Join(dir, "functions")}
+	s.start(tb, env)
+	return s
+}
+
+// Another starts a system of the same binaries with an empty database of its
+// own.
+func (s *System) Another(tb testing.TB, env ...string) *System {
+	tb.Helper()
+	other := *s
+	other.start(tb, env)
+	return &other
+}
+
+// start starts the host with an empty database.
+func (s *System) start(tb testing.TB, env []string) {
+	tb.Helper()
 	output := &host.Tail{}
-	h, err := host.Start(tb.Context(), host.Options{
-		Binary: filepath.Join(dir, "local"), Root: root, Output: output,
-		Data: filepath.Join(dir, "data"), Bin: filepath.Join(dir, "functions"),
-	})
-	if err != nil {
-		tb.Fatalf("%v\n%s", err, output)
-	}
+	s.options.Output, s.options.Env, s.options.Data = output, env, tb.TempDir()
+	s.options.HTTP, s.options.WS = "", ""
 	tb.Cleanup(func() {
-		if err := h.Stop(); err != nil {
-			tb.Error(err)
+		if s.host != nil {
+			if err := s.host.Stop(); err != nil {
+				tb.Error(err)
+			}
 		}
 		if tb.Failed() {
 			tb.Logf("the end of the local host's log:\n%s", output)
 		}
 	})
-	return &System{URL: h.URL, LambdaURL: h.LambdaURL, Root: root, spec: spec}
+	s.run(tb)
+}
+
+func (s *System) run(tb testing.TB) {
+	tb.Helper()
+	h, err := host.Start(tb.Context(), s.options)
+	if err != nil {
+		tb.Fatalf("%v\n%s", err, s.options.Output)
+	}
+	s.host, s.URL, s.WebSocketURL, s.LambdaURL = h, h.URL, h.WebSocketURL, h.LambdaURL
+}
+
+// Restart stops the system, whatever it is doing, and starts it again with its
+// data and addresses.
+func (s *System) Restart(tb testing.TB) {
+	tb.Helper()
+	if err := s.host.Stop(); err != nil {
+		tb.Fatal(err)
+	}
+	s.options.HTTP, s.options.WS = strings.TrimPrefix(s.URL, "http://"), strings.TrimPrefix(s.WebSocketURL, "ws://")
+	s.run(tb)
+}
+
+// KillWorkers ends the processes of a function as a crash would, and returns how
+// many there were.
+func (s *System) KillWorkers(tb testing.TB, function string) int {
+	tb.Helper()
+	n, err := s.host.KillWorkers(tb.Context(), function)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return n
 }
 
 // build makes the local host and every function's bootstrap in dir.

@@ -9,7 +9,8 @@ import (
 // TestSystem is the specification of the running system: one group of tests a
 // resource, all against one system with an empty database.
 func TestSystem(t *testing.T) {
-	sys := e2e.Start(t)
+	agent := newEndless(t)
+	sys := e2e.Start(t, agent.env())
 	for _, group := range []struct {
 		name string
 		run  func(*testing.T, *e2e.System)
@@ -33,9 +34,28 @@ func TestSystem(t *testing.T) {
 		{"identity", testIdentity},
 		{"bad input", testBadInput},
 		{"idempotency", testIdempotency},
+		{"live", func(t *testing.T, sys *e2e.System) { t.Helper(); testLive(t, sys, agent) }},
 	} {
 		t.Run(group.name, func(t *testing.T) { group.run(t, sys) })
 	}
+}
+
+// testLive is about sessions as they happen: tests that wait for agents most of
+// the time, and so run beside one another.
+func testLive(t *testing.T, sys *e2e.System, agent *endless) {
+	t.Helper()
+	t.Run("crashes", func(t *testing.T) {
+		t.Parallel()
+		testCrashes(t, sys)
+	})
+	t.Run("runs", func(t *testing.T) {
+		t.Parallel()
+		testRuns(t, sys, agent)
+	})
+	t.Run("watching", func(t *testing.T) {
+		t.Parallel()
+		testWatching(t, sys)
+	})
 }
 
 const api = "/api/v1"

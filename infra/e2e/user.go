@@ -25,8 +25,9 @@ type User struct {
 	ID     string
 	Token  string
 	tb     testing.TB
-	url    string
+	system *System
 	client *http.Client
+	plain  *http.Transport // for streams, which never end
 }
 
 // User is somebody nobody has seen before, whose id begins with name.
@@ -46,7 +47,7 @@ func (s *System) Bearer(tb testing.TB, id, token string) *User {
 	plain := &http.Transport{MaxIdleConnsPerHost: 32}
 	tb.Cleanup(plain.CloseIdleConnections)
 	return &User{
-		ID: id, Token: token, tb: tb, url: s.URL,
+		ID: id, Token: token, tb: tb, system: s, plain: plain,
 		client: &http.Client{Transport: contract.NewTransport(tb, s.spec, s.URL, plain)},
 	}
 }
@@ -114,7 +115,7 @@ func (u *User) Try(ctx context.Context, method, path string, body any, opts ...O
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, u.url+path, payload)
+	req, err := http.NewRequestWithContext(ctx, method, u.system.URL+path, payload)
 	if err != nil {
 		return nil, err
 	}

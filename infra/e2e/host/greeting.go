@@ -10,16 +10,16 @@ import (
 // greeting passes a host's output on and reads the addresses out of what it
 // says when it is ready.
 type greeting struct {
-	ready     chan struct{}
-	url       string // set when ready is closed, as is lambdaURL
-	lambdaURL string
+	ready                      chan struct{}
+	url, socketsURL, lambdaURL string // set when ready is closed
 
 	mu   sync.Mutex
 	out  io.Writer
 	said []byte // until it is ready
 }
 
-var addresses = regexp.MustCompile(`Rethread answers on (http://\S+)[\s\S]*?\n  lambda +(http://\S+)\n`)
+var addresses = regexp.MustCompile(
+	`Rethread answers on (http://\S+)[\s\S]*?\n  websocket +(ws://\S+)?[\s\S]*?\n  lambda +(http://\S+)\n`)
 
 func newGreeting(out io.Writer) *greeting {
 	if out == nil {
@@ -35,7 +35,7 @@ func (g *greeting) Write(p []byte) (int, error) {
 	if g.url == "" {
 		g.said = append(g.said, p...)
 		if m := addresses.FindSubmatch(g.said); m != nil {
-			g.url, g.lambdaURL = string(bytes.TrimSuffix(m[1], []byte("/"))), string(m[2])
+			g.url, g.socketsURL, g.lambdaURL = string(bytes.TrimSuffix(m[1], []byte("/"))), string(m[2]), string(m[3])
 			g.said = nil
 			close(g.ready)
 		}

@@ -15,21 +15,25 @@ import (
 
 // Options say what to start; Binary and Root must be given.
 type Options struct {
-	Binary string // the built infra/local
-	Root   string // of the repository
-	Data   string // folder of the database; empty means the host's default
-	Bin    string // folder of the functions' bootstraps; empty means the host's default
-	HTTP   string // address to listen on; empty means a free one
+	Binary string   // the built infra/local
+	Root   string   // of the repository
+	Data   string   // folder of the database; empty means the host's default
+	Bin    string   // folder of the functions' bootstraps; empty means the host's default
+	HTTP   string   // address to listen on; empty means a free one
+	WS     string   // the same for the WebSocket API
+	Env    []string // NAME=value, added to this process's own; such as RUN_LEASE=3s
 	Output io.Writer
 }
 
 // Host is a running local system.
 type Host struct {
-	URL       string // of the HTTP API
-	LambdaURL string // of the Lambda invoke API
-	process   *os.Process
-	exited    chan struct{}
-	err       error // of the process, once exited is closed
+	URL          string // of the HTTP API
+	WebSocketURL string // of the WebSocket API; empty without one
+	LambdaURL    string // of the Lambda invoke API
+
+	process *os.Process
+	exited  chan struct{}
+	err     error // of the process, once exited is closed
 }
 
 const (
@@ -47,7 +51,10 @@ func Start(ctx context.Context, opts Options) (*Host, error) {
 	if opts.HTTP == "" {
 		opts.HTTP = "127.0.0.1:0"
 	}
-	args := []string{"-root", opts.Root, "-http", opts.HTTP, "-ws", "127.0.0.1:0"}
+	if opts.WS == "" {
+		opts.WS = "127.0.0.1:0"
+	}
+	args := []string{"-root", opts.Root, "-http", opts.HTTP, "-ws", opts.WS}
 	if opts.Data != "" {
 		args = append(args, "-data", opts.Data)
 	}
@@ -58,6 +65,7 @@ func Start(ctx context.Context, opts Options) (*Host, error) {
 	// The caller's context ends the waiting; Stop ends the process, in order.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), opts.Binary, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = opts.Root, greeting, opts.Output
+	cmd.Env = append(cmd.Environ(), opts.Env...)
 	cmd.SysProcAttr = dieWithParent()
 	cmd.WaitDelay = pipeTime
 	if err := cmd.Start(); err != nil {
@@ -79,7 +87,7 @@ func (h *Host) waitReady(ctx context.Context, greeting *greeting) error {
 	defer cancel()
 	select {
 	case <-greeting.ready:
-		h.URL, h.LambdaURL = greeting.url, greeting.lambdaURL
+		h.URL, h.WebSocketURL, h.LambdaURL = greeting.url, greeting.socketsURL, greeting.lambdaURL
 		return nil
 	case <-h.exited:
 		return fmt.Errorf("it ended at once: %w", errors.Join(errSilent, h.err))

@@ -1,0 +1,109 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rethread/rethread/infra/e2e"
+)
+
+// endless is an agent that speaks until it is hung up on, which it tells.
+type endless struct {
+	url    string
+	mu     sync.Mutex
+	hungUp map[string]chan struct{} // by run
+}
+
+// word is what it says, over and over.
+const word = "tick "
+
+func newEndless(t *testing.T) *endless {
+	t.Helper()
+	a := &endless{hungUp: map[string]chan struct{}{}}
+	server := httptest.NewServer(a)
+	t.Cleanup(server.CloseClientConnections)
+	t.Cleanup(server.Close)
+	a.url = server.URL
+	return a
+}
+
+// env configures the system to know the agent as "endless".
+func (a *endless) env() string {
+	return fmt.Sprintf(`AGENTS={"endless": {"type": "http", "url": %q}}`, a.url)
+}
+
+// ServeHTTP implements http.Handler.
+func (a *endless) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	var in struct {
+		RunID string `json:"run_id"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		http.Error(rw, err.Error(), http.StatusBadRequest)
+		return
+	}
+	defer close(a.hangUp(in.RunID))
+	rw.Header().Set("Content-Type", "text/event-stream")
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		_, err := fmt.Fprintf(rw, "event: delta\ndata: {\"part\": 0, \"text\": %q}\n\n", word)
+		if err == nil {
+			err = http.NewResponseController(rw).Flush()
+		}
+		if err != nil {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// hangUp is closed when the call for that run has ended.
+func (a *endless) hangUp(run string) chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.hungUp[run] == nil {
+		a.hungUp[run] = make(chan struct{})
+	}
+	return a.hungUp[run]
+}
+
+// cancelTime is how long an agent is still called whose run is over.
+const cancelTime = 3 * time.Second
+
+// mustHangUp waits until the agent's call for a run has ended.
+func (a *endless) mustHangUp(t *testing.T, run string) {
+	t.Helper()
+	timeout := time.NewTimer(cancelTime)
+	defer timeout.Stop()
+	select {
+	case <-a.hangUp(run):
+	case <-timeout.C:
+		t.Fatalf("the agent is still being called %s later", cancelTime)
+	}
+}
+
+// says is an event of the user's, as the input of a run.
+func says(text string) e2e.M {
+	return e2e.M{"content": e2e.M{"role": "user", "parts": []e2e.M{{"text": text}}}}
+}
+
+// mustRun starts a run; more are members of the request. It returns the answer,
+// which is the thread, and the run's id.
+func mustRun(t *testing.T, u *e2e.User, session, text string, more e2e.M) (*e2e.Answer, string) {
+	t.Helper()
+	body := e2e.M{"input": []e2e.M{says(text)}}
+	for name, value := range more {
+		body[name] = value
+	}
+	answer := u.Post(session+"/runs", body).Want(202)
+	return answer, answer.Str("data.run.id")
+}
