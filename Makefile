@@ -26,16 +26,19 @@ LAMBDA_FLAGS := -tags=lambda.norpc -trimpath
 
 export SAM_CLI_TELEMETRY := 0
 
-.PHONY: help run demo build test test-contract lint fmt fmt-check ci validate deploy bench tools clean FORCE
+.PHONY: help run demo watch build test test-contract lint fmt fmt-check ci validate deploy bench tools clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ## Start everything here: HTTP on 127.0.0.1:3000, Ctrl-C stops it
+run: build ## Start everything here: HTTP on 127.0.0.1:3000, websockets on :3001; Ctrl-C stops it
 	@exec $(LOCAL)
 
-demo: build ## Tell a short story through the API (RETHREAD_URL names a running system)
+demo: build ## Tell a short story through the API (RETHREAD_URL and RETHREAD_WS_URL name a running system)
 	@go run ./infra/demo
+
+watch: ## Show a session as it happens: make watch SESSION=… (RETHREAD_USER says as whom, alice by default)
+	@go build -o build/rethread-watch ./infra/watchcmd && exec build/rethread-watch
 
 build: $(BOOTSTRAPS) $(LOCAL) ## Build every function's bootstrap and the local host
 
@@ -75,7 +78,7 @@ deploy: $(PYTOOLS) ## Build for AWS and deploy, asking for what it needs
 	$(SAM_BUILD)
 	$(VENV)/bin/sam deploy --guided
 
-bench: build ## Print what each operation costs in capacity units
+bench: build ## Print what each operation costs in capacity units, and how long tokens take to watchers
 	@go run ./infra/bench
 
 ci: fmt-check lint validate test test-contract ## All that must hold before a change lands

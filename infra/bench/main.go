@@ -1,23 +1,17 @@
 // Command bench prints what the operations of the store cost in capacity
-// units, over histories of growing length, and fails where one costs more than
-// it may.
+// units, over histories of growing length, and how long tokens take to their
+// watchers. It fails where an operation costs more than it may; times are
+// printed only, since they are this machine's.
 package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
-	"text/tabwriter"
 
-	"github.com/rethread/rethread/infra/bench/cost"
-	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
 	"github.com/rethread/rethread/infra/local/repo"
-	"github.com/rethread/rethread/infra/local/table"
 	"github.com/rethread/rethread/infra/samtemplate"
 )
 
@@ -40,62 +34,11 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	engine, err := dynamodblocal.Start(ctx, dynamodblocal.Options{})
-	if err != nil {
+	if err := costs(ctx, out, template.Tables[0]); err != nil {
 		return err
 	}
-	defer engine.Stop()
-	client := table.NewClient(engine.Endpoint())
-	definition := template.Tables[0]
-	if _, err := table.Ensure(ctx, client, definition); err != nil {
+	if _, err := io.WriteString(out, "\n"); err != nil {
 		return err
 	}
-	var rows []cost.Row
-	for _, history := range []int{10, 100, 1000, 5000} {
-		measured, err := cost.Measure(ctx, client, definition.Name, history)
-		if err != nil {
-			return err
-		}
-		rows = append(rows, measured...)
-	}
-	return report(out, rows)
-}
-
-// report writes the table, an operation's histories together.
-func report(out io.Writer, rows []cost.Row) error {
-	lines := []string{"operation\tturns before\twrite units\tat most\tread units\tat most\trequests"}
-	var order []string
-	byName := map[string][]cost.Row{}
-	for _, r := range rows {
-		if byName[r.Operation] == nil {
-			order = append(order, r.Operation)
-		}
-		byName[r.Operation] = append(byName[r.Operation], r)
-	}
-	dear := false
-	for _, name := range order {
-		for _, r := range byName[name] {
-			lines = append(lines, fmt.Sprintf("%s\t%d\t%v\t%s\t%v\t%s\t%d", name, r.History,
-				r.Usage.Writes, bound(r.MaxWrites), r.Usage.Reads, bound(r.MaxReads), r.Usage.Requests))
-			dear = dear || !r.OK()
-		}
-	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if dear {
-		return errors.New("an operation costs more than it may")
-	}
-	return nil
-}
-
-func bound(units float64) string {
-	if units == 0 {
-		return ""
-	}
-	return fmt.Sprint(units)
+	return delays(ctx, out, root, template.Tables[0].Name)
 }

@@ -4,18 +4,29 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // printer writes the story; the first error to write ends the writing.
 type printer struct {
 	out  io.Writer
 	step int
+	open bool // a message that may still grow
+	wide int  // characters on its line
 	err  error
 }
 
+// lineWidth is after how many characters a message that grows is broken.
+const lineWidth = 72
+
 func (p *printer) line(format string, args ...any) {
+	p.end()
+	p.write(format+"\n", args...)
+}
+
+func (p *printer) write(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.out, format+"\n", args...)
+		_, p.err = fmt.Fprintf(p.out, format, args...)
 	}
 }
 
@@ -37,3 +48,28 @@ func (p *printer) says(who, text string) {
 
 // note adds something that happened.
 func (p *printer) note(format string, args ...any) { p.line("   ✓ "+format, args...) }
+
+// begin opens a message that grows with add; whatever else is printed ends it.
+func (p *printer) begin(who string) {
+	p.end()
+	p.write("   %14s │ ", who)
+	p.open, p.wide = true, 0
+}
+
+func (p *printer) add(text string) {
+	for _, word := range strings.SplitAfter(text, " ") {
+		if p.wide > lineWidth {
+			p.write("\n   %14s │ ", "")
+			p.wide = 0
+		}
+		p.write("%s", word)
+		p.wide += utf8.RuneCountInString(word)
+	}
+}
+
+func (p *printer) end() {
+	if p.open {
+		p.open = false
+		p.write("\n")
+	}
+}

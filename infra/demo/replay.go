@@ -119,20 +119,34 @@ func expect(body []byte, path, want string) error {
 	if err != nil {
 		return err
 	}
-	var value any
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	if err := decoder.Decode(&value); err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
-	}
-	got, err := canonical(value)
+	got, err := inOrder(raw)
 	if err != nil {
-		return err
+		return fmt.Errorf("read %s: %w", path, err)
 	}
 	if got != want {
 		return fmt.Errorf("%w: %s is\n%s\nand should be\n%s", errUnexpected, path, got, want)
 	}
 	return nil
+}
+
+// expectSame is expect for JSON whose members are in any order too.
+func expectSame(body []byte, path string, want json.RawMessage) error {
+	ordered, err := inOrder(want)
+	if err != nil {
+		return err
+	}
+	return expect(body, path, ordered)
+}
+
+// inOrder is the JSON with its members in order.
+func inOrder(raw json.RawMessage) (string, error) {
+	var value any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(&value); err != nil {
+		return "", fmt.Errorf("read JSON: %w", err)
+	}
+	return canonical(value)
 }
 
 func expectText(body []byte, path, want string) error {

@@ -15,6 +15,7 @@ import (
 type story struct {
 	*printer
 	alice, bob *person
+	sockets    string // address of the WebSocket API
 	id         string // of the session
 	path       string
 	fork       string   // path of the session forked from it
@@ -22,18 +23,18 @@ type story struct {
 }
 
 // tell runs the story from start to end and fails at the first surprise.
-func tell(ctx context.Context, p *printer, at string) error {
-	s := &story{printer: p}
-	p.line("Rethread at %s", at)
+func tell(ctx context.Context, p *printer, at place) error {
+	s := &story{printer: p, sockets: at.sockets}
+	p.line("Rethread at %s", at.url)
 	var err error
-	if s.alice, err = login(ctx, at, "alice-"+uuid.NewString()); err != nil {
+	if s.alice, err = login(ctx, at.url, "alice-"+uuid.NewString()); err != nil {
 		return err
 	}
-	if s.bob, err = login(ctx, at, "bob-"+uuid.NewString()); err != nil {
+	if s.bob, err = login(ctx, at.url, "bob-"+uuid.NewString()); err != nil {
 		return err
 	}
 	for _, part := range []func(context.Context) error{
-		s.open, s.talk, s.readState, s.saveTasks, s.judge, s.reload, s.branch, s.goBack, s.intrude, s.leave,
+		s.open, s.talk, s.readState, s.saveTasks, s.judge, s.reload, s.branch, s.goBack, s.goLive, s.intrude, s.leave,
 	} {
 		if err := part(ctx); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -12,29 +13,57 @@ import (
 	"github.com/rethread/rethread/shared/watch"
 )
 
-// A model that streams 50 tokens a second, stored at least every 250 ms.
+// A model that streams 50 tokens a second, and the signs of life between.
 const (
-	flushesPerSecond = 4
-	tokensPerSecond  = 50
-	renewEvery       = 20 // seconds
-	runUnits         = 110
-	runTokens        = 1000
+	tokensPerSecond = 50
+	renewEvery      = 20 * time.Second
 )
 
 // runs measures whole runs: from the input to the end, with all that a worker
-// writes in between.
+// writes in between. 150 ms is how often run.Pace stores by default.
 func (m *measurement) runs(ctx context.Context) error {
-	for _, tokens := range []int{runTokens, 4 * runTokens} {
-		name := fmt.Sprintf("a run that streams %d tokens, 50 a second, stored every 250 ms", tokens)
-		most := float64(runUnits * tokens / runTokens)
-		if err := m.measure(name, 0, most, func() error { return m.stream(ctx, tokens) }); err != nil {
+	for _, c := range []struct {
+		tokens int
+		every  time.Duration
+		most   float64
+	}{
+		{1000, 150 * time.Millisecond, 165},
+		{1000, 250 * time.Millisecond, 110},
+		{4000, 250 * time.Millisecond, 440},
+	} {
+		name := fmt.Sprintf("a run that streams %d tokens, %d a second, stored every %s", c.tokens, tokensPerSecond, c.every)
+		if err := m.measure(name, 0, c.most, func() error { return m.stream(ctx, c.tokens, c.every) }); err != nil {
 			return err
 		}
+	}
+	if err := m.loadRuns(ctx); err != nil {
+		return err
 	}
 	return m.watching(ctx)
 }
 
-func (m *measurement) stream(ctx context.Context, tokens int) error {
+// loadRuns loads 100 turns that runs made; what "load 100 turns" loads was
+// appended. Once is enough, as the session is another one.
+func (m *measurement) loadRuns(ctx context.Context) error {
+	const turns, tokens = 100, 2000 / tokenBytes
+	if m.history != turns {
+		return nil
+	}
+	of := m.session
+	if err := m.create(ctx, "runs"); err != nil {
+		return err
+	}
+	for range turns {
+		if err := m.stream(ctx, tokens, time.Second); err != nil {
+			return err
+		}
+	}
+	err := m.measure("load 100 turns that runs made", 30, 0, func() error { return m.load(ctx, 2*turns) })
+	m.session = of
+	return err
+}
+
+func (m *measurement) stream(ctx context.Context, tokens int, every time.Duration) error {
 	ref := run.Ref{UserID: m.user, SessionID: m.session, RunID: uuid.NewString()}
 	m.turn++
 	input, err := newEvent("", ref.RunID, "user", m.question(m.turn))
@@ -60,13 +89,13 @@ func (m *measurement) stream(ctx context.Context, tokens int) error {
 	if err := it.Flush(ctx, []run.Delta{{Text: words[0]}}); err != nil { // the first at once
 		return err
 	}
-	flushes := tokens * flushesPerSecond / tokensPerSecond
+	flushes := int(time.Duration(tokens) * time.Second / tokensPerSecond / every)
 	for n := range flushes {
 		from, to := max(1, n*tokens/flushes), (n+1)*tokens/flushes
 		if err := it.Flush(ctx, []run.Delta{{Text: strings.Join(words[from:to], "")}}); err != nil {
 			return err
 		}
-		if n > 0 && n%(renewEvery*flushesPerSecond) == 0 {
+		if n > 0 && n%int(renewEvery/every) == 0 {
 			if err := m.store.Renew(ctx, ref); err != nil {
 				return err
 			}

@@ -1,0 +1,87 @@
+package delay
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const agentName = "bench"
+
+// Agent is an agent whose tokens say when they were emitted. The runs of a
+// scenario begin together, once all of them have called, and then each at a
+// moment of its own, as the tokens of different conversations do.
+type Agent struct {
+	mu  sync.Mutex
+	now *performance
+}
+
+// performance is what the agent is to say in one scenario.
+type performance struct {
+	missing int // runs that have not called yet
+	all     chan struct{}
+	tokens  int
+	every   time.Duration
+}
+
+// Config is the value of AGENTS for an agent that is served at that address.
+func (a *Agent) Config(url string) (string, error) {
+	config, err := json.Marshal(map[string]any{agentName: map[string]string{"type": "http", "url": url}})
+	if err != nil {
+		return "", fmt.Errorf("configure the agent: %w", err)
+	}
+	return string(config), nil
+}
+
+// Perform sets what the next runs get.
+func (a *Agent) Perform(runs, tokens int, every time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.now = &performance{missing: runs, all: make(chan struct{}), tokens: tokens, every: every}
+}
+
+// enter counts a run in.
+func (a *Agent) enter() *performance {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.now == nil {
+		return nil
+	}
+	if a.now.missing--; a.now.missing == 0 {
+		close(a.now.all)
+	}
+	return a.now
+}
+
+// ServeHTTP speaks the protocol of docs/agent-protocol.md.
+func (a *Agent) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	p := a.enter()
+	if p == nil {
+		http.Error(rw, "there is nothing to perform", http.StatusConflict)
+		return
+	}
+	rw.Header().Set("Content-Type", "text/event-stream")
+	control := http.NewResponseController(rw)
+	if control.Flush() != nil {
+		return // the caller has gone
+	}
+	select {
+	case <-p.all:
+	case <-r.Context().Done():
+		return
+	}
+	pause := firstPause(p.every)
+	for n := range p.tokens {
+		if !wait(r.Context(), pause) {
+			return
+		}
+		pause = p.every
+		_, err := fmt.Fprintf(rw, "event: delta\ndata: {\"part\": 0, \"text\": %q}\n\n", newToken(n, time.Now()))
+		if err != nil || control.Flush() != nil {
+			return
+		}
+	}
+	_, _ = rw.Write([]byte("event: done\ndata: {}\n\n")) // a caller that has gone needs no end
+}

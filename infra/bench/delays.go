@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/rethread/rethread/infra/bench/delay"
+	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
+	"github.com/rethread/rethread/infra/e2e/host"
+)
+
+const readHeaderTimeout = 10 * time.Second
+
+// scenarios are paced so that two cores keep up with all the processes that play
+// a part. The local host lets a function have 32 processes, and a worker holds
+// one as long as its run lasts: 200 runs at once are external ones.
+func scenarios() []delay.Scenario {
+	return []delay.Scenario{
+		{Name: "1 session, 1 watcher", Sessions: 1, Watchers: 1, Tokens: 60, Every: 250 * time.Millisecond},
+		{Name: "1 session, 1 watcher, as fast as models speak", Sessions: 1, Watchers: 1, Tokens: 500, Every: 25 * time.Millisecond},
+		{Name: "1 session, 200 watchers", Sessions: 1, Watchers: 200, Tokens: 30, Every: 500 * time.Millisecond},
+		{Name: "200 sessions, 1 watcher each", Sessions: 200, Watchers: 1, Tokens: 6, Every: 4 * time.Second, External: true},
+	}
+}
+
+// delays measures how long tokens take to their watchers, each scenario in a
+// system of its own: the engine's streams slow down as they grow.
+func delays(ctx context.Context, out io.Writer, root, table string) error {
+	var results []delay.Result
+	for _, s := range scenarios() {
+		result, err := delayOf(ctx, root, table, s)
+		if err != nil {
+			return err
+		}
+		results = append(results, result)
+	}
+	return delay.Report(out, results)
+}
+
+func delayOf(ctx context.Context, root, table string, s delay.Scenario) (result delay.Result, err error) {
+	agent := &delay.Agent{}
+	config, stop, err := serve(ctx, agent)
+	if err != nil {
+		return delay.Result{}, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	engine, err := dynamodblocal.Start(ctx, dynamodblocal.Options{Root: root})
+	if err != nil {
+		return delay.Result{}, err
+	}
+	defer engine.Stop()
+	log := &host.Tail{}
+	h, err := host.Start(ctx, host.Options{
+		Binary: filepath.Join(root, "build", "rethread-local"), Root: root, Output: log,
+		Env: []string{"AGENTS=" + config, "DYNAMODB_ENDPOINT=" + engine.Endpoint()},
+	})
+	if err != nil {
+		return delay.Result{}, fmt.Errorf("%w\n%s", err, log)
+	}
+	defer func() { err = errors.Join(err, h.Stop()) }()
+	result, err = delay.Measure(ctx, delay.System{
+		URL: h.URL, WebSocketURL: h.WebSocketURL, DynamoDB: engine.Endpoint(), Table: table, Agent: agent,
+	}, s)
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, log)
+	}
+	return result, err
+}
+
+// serve serves the agent until stop is called, and returns the value of AGENTS.
+func serve(ctx context.Context, agent *delay.Agent) (config string, stop func() error, err error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("listen for the agent: %w", err)
+	}
+	if config, err = agent.Config("http://" + listener.Addr().String()); err != nil {
+		return "", nil, errors.Join(err, listener.Close())
+	}
+	server := &http.Server{Handler: agent, ReadHeaderTimeout: readHeaderTimeout}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	return config, func() error {
+		closed := server.Close()
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			return errors.Join(closed, fmt.Errorf("serve the agent: %w", err))
+		}
+		return closed
+	}, nil
+}

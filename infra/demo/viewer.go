@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/watch/client"
+)
+
+// viewer watches a session and prints what its agent says while it comes.
+type viewer struct {
+	*printer
+
+	changes chan client.Session
+	ended   chan error
+	close   func()
+
+	shown   client.Session
+	seq     int64  // of the item that is being printed
+	printed string // of it
+	pieces  int    // in which it came
+}
+
+// watchSession returns when the session is watched.
+func watchSession(ctx context.Context, who *person, sockets, id string, p *printer) (*viewer, error) {
+	ctx, stop := context.WithCancel(ctx)
+	c := client.Open(ctx, client.Config{
+		HTTPURL: who.url, WSURL: sockets,
+		Token: func(context.Context) (string, error) { return who.token, nil },
+	})
+	v := &viewer{printer: p, changes: make(chan client.Session), ended: make(chan error, 1)}
+	v.close = func() {
+		stop()
+		c.Close()
+	}
+	go func() {
+		v.ended <- c.Watch(ctx, id, func(s client.Session) {
+			select {
+			case v.changes <- s:
+			case <-ctx.Done():
+			}
+		})
+	}()
+	_, err := v.until(ctx, func(client.Session) bool { return true })
+	if err != nil {
+		v.close()
+	}
+	return v, err
+}
+
+// until prints what comes until the session is as it should be.
+func (v *viewer) until(ctx context.Context, done func(client.Session) bool) (client.Session, error) {
+	for {
+		select {
+		case v.shown = <-v.changes:
+			v.print()
+			if done(v.shown) {
+				return v.shown, nil
+			}
+		case err := <-v.ended:
+			return client.Session{}, fmt.Errorf("watch the session: %w", err)
+		case <-ctx.Done():
+			return client.Session{}, fmt.Errorf("watch the session: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// print shows what the newest item has gained, if it is the agent's. Items that
+// a rewind lays bare were printed when they came.
+func (v *viewer) print() {
+	if len(v.shown.Items) == 0 {
+		return
+	}
+	newest := v.shown.Items[len(v.shown.Items)-1]
+	if newest.Author == "user" || newest.Seq < v.seq {
+		return
+	}
+	if newest.Seq > v.seq {
+		v.seq, v.printed, v.pieces = newest.Seq, "", 0
+		v.begin(newest.Author)
+	}
+	text := textOf(newest)
+	if more, ok := strings.CutPrefix(text, v.printed); ok && more != "" {
+		v.add(more)
+		v.printed = text
+		v.pieces++
+	}
+}
+
+// over reports whether a run has ended well, and all that came of it is whole:
+// that it ended may be told before its last item is.
+func over(s client.Session) bool {
+	return s.Status == session.Idle && !slices.ContainsFunc(s.Items, func(e session.Event) bool {
+		return e.Status == session.EventInProgress
+	})
+}
+
+// answered is what a run's agent has said so far.
+func answered(s client.Session, run string) string {
+	var said strings.Builder
+	for _, e := range s.Items {
+		if e.InvocationID == run && e.Author != "user" {
+			said.WriteString(textOf(e))
+		}
+	}
+	return said.String()
+}
+
+// textOf is what a content says aloud.
+func textOf(e session.Event) string {
+	var content struct {
+		Parts []struct {
+			Text    string `json:"text"`
+			Thought bool   `json:"thought"`
+		} `json:"parts"`
+	}
+	if json.Unmarshal(e.Fields["content"], &content) != nil {
+		return "" // not in the form that texts have
+	}
+	var text strings.Builder
+	for _, part := range content.Parts {
+		if !part.Thought {
+			text.WriteString(part.Text)
+		}
+	}
+	return text.String()
+}
