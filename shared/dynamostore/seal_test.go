@@ -14,6 +14,7 @@ import (
 
 	"github.com/rethread/rethread/infra/dynamotest"
 	"github.com/rethread/rethread/shared/dynamostore"
+	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -201,6 +202,31 @@ func TestSeals(t *testing.T) {
 		s.same("s", want)
 		if len(want) != 25 || s.seals == 0 || s.batches > 0 {
 			t.Errorf("%+v, %d events", s, len(want))
+		}
+	})
+	t.Run("what was streamed and failed keeps its deltas and its status", func(t *testing.T) {
+		t.Parallel()
+		s := newCounted(t, small())
+		mustCreate(t, s.Store, alice, "s", nil)
+		s.again(0, 4)
+		ref := refOf("s", "streamed")
+		mustStart(t, s.Store, startOf(t, "s", "streamed", "go"))
+		mustFlush(t, mustBegin(t, s.Store, ref, "item"), "a", "b")
+		mustEnd(t, s.Store, ref, run.Failed, run.NewProblem("boom", "it broke"))
+		s.again(4, 12)
+		q := session.EventQuery{View: session.Effective, Limit: 100}
+		var pages [2]session.EventPage
+		for i := range pages {
+			var err error
+			if pages[i], err = s.Events(t.Context(), alice, "s", q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := cmp.Diff(pages[0], pages[1]); d != "" || s.seals == 0 {
+			t.Errorf("read again, with %d seals (-want +got):\n%s", s.seals, d)
+		}
+		if at := pages[1].Events[9]; at.ID != "item" || at.Deltas != 2 || at.Status != session.EventFailed {
+			t.Errorf("the item: %+v", at)
 		}
 	})
 	t.Run("a reading does not fail where they cannot be written", func(t *testing.T) {
