@@ -59,6 +59,8 @@ func (e *event) try(ctx context.Context) (pause time.Duration, condition string)
 	case e.places <- struct{}{}:
 		defer func() { <-e.places }()
 	case <-ctx.Done():
+	}
+	if ctx.Err() != nil { // also where a place was free at the same time
 		return 0, ""
 	}
 	outcome, err := e.opts.Invoker.Run(ctx, e.function.LogicalID, e.id, e.payload)
