@@ -15,6 +15,9 @@ GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
 GOTEST   := $(TOOLS)/gotestsum-$(GOTESTSUM_VERSION)
 VENV     := $(CURDIR)/.venv
 PYTOOLS  := $(VENV)/installed
+ADK      := infra/clients/python
+VENV_ADK := $(CURDIR)/$(ADK)/.venv-adk
+ADKTOOLS := $(VENV_ADK)/installed
 
 FUNCTIONS  := $(notdir $(patsubst %/,%,$(wildcard functions/*/)))
 BOOTSTRAPS := $(FUNCTIONS:%=build/functions/%/bootstrap)
@@ -26,7 +29,7 @@ LAMBDA_FLAGS := -tags=lambda.norpc -trimpath
 
 export SAM_CLI_TELEMETRY := 0
 
-.PHONY: help run demo watch build test test-contract lint fmt fmt-check ci validate deploy bench tools clean FORCE
+.PHONY: help run demo watch build test test-contract test-python lint fmt fmt-check ci validate deploy bench tools clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +56,10 @@ test: build $(GOTEST) ## Run every test with the race detector
 
 test-contract: build $(PYTOOLS) ## Try the running API with generated requests over infra/openapi.yaml
 	@go run ./infra/tools/schemathesis -program $(VENV)/bin/schemathesis -host $(LOCAL)
+
+test-python: build $(ADKTOOLS) ## Test the Python package with google-adk against the local system
+	@cd $(ADK) && $(VENV_ADK)/bin/ruff format --check . && $(VENV_ADK)/bin/ruff check . \
+		&& $(VENV_ADK)/bin/mypy && $(VENV_ADK)/bin/pytest -q
 
 lint: $(GOLANGCI) ## Lint, layer rule included
 	$(GOLANGCI) config verify
@@ -81,7 +88,7 @@ deploy: $(PYTOOLS) ## Build for AWS and deploy, asking for what it needs
 bench: build ## Print what each operation costs in capacity units, and how long tokens take to watchers
 	@go run ./infra/bench
 
-ci: fmt-check lint validate test test-contract ## All that must hold before a change lands
+ci: fmt-check lint validate test test-contract test-python ## All that must hold before a change lands
 
 tools: $(GOLANGCI) $(GOTEST) $(PYTOOLS) ## Install the pinned tools into .tools and .venv
 
@@ -99,6 +106,14 @@ $(PYTOOLS): infra/tools/requirements.txt
 	@echo "installing the Python tools of infra/tools/requirements.txt into .venv"
 	@$(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+$(ADKTOOLS): $(ADK)/requirements.txt $(ADK)/pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
+	@echo "installing google-adk, and what the tests of $(ADK) need, into $(VENV_ADK)"
+	@$(PYTHON) -m venv $(VENV_ADK)
+	@$(VENV_ADK)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@$(VENV_ADK)/bin/pip install --quiet --disable-pip-version-check --no-deps -e $(ADK)
 	@touch $@
 
 clean: ## Remove what was built and the local data; installed tools stay

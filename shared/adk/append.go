@@ -1,0 +1,121 @@
+package adk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"google.golang.org/adk/v2/platform"
+	adk "google.golang.org/adk/v2/session"
+
+	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/session"
+)
+
+// ErrStale says that the session was rewound, or that somebody else appended
+// to it, since the copy was read that an event was to be appended through. Get
+// the session again.
+var ErrStale = errors.New("the session has changed since it was read")
+
+// AppendEvent implements ADK's session.Service. Partial events are not stored,
+// nor is temporary state, which stays in the session that was given. A state
+// value of nil deletes the key. An event that is appended again with the same
+// id and content changes nothing; one without an id gets one.
+//
+// A session that this service gave is also the proof of what the agent has
+// seen: ErrStale where it has seen too little. Any other is only named.
+func (s *SessionService) AppendEvent(ctx context.Context, to adk.Session, e *adk.Event) error {
+	switch {
+	case to == nil:
+		return fault.New(fault.Malformed, "the session is nil")
+	case e == nil:
+		return fault.New(fault.Malformed, "the event is nil")
+	case e.Partial:
+		return nil
+	}
+	identified := *e
+	if e.ID == "" {
+		identified.ID = platform.NewUUID(ctx)
+	}
+	encoded, err := s.codec.encode(&identified)
+	if err == nil {
+		if h, ours := to.(*handle); ours {
+			err = s.appendTo(ctx, h, e, encoded)
+		} else {
+			err = s.appendNamed(ctx, to, e, encoded)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("append event %s to session %s: %w", e.ID, to.ID(), err)
+	}
+	return nil
+}
+
+// appendNamed appends to a session of which nothing but its name is known.
+func (s *SessionService) appendNamed(ctx context.Context, to adk.Session, e *adk.Event, encoded session.Event) error {
+	found, err := s.find(ctx, to.AppName(), to.UserID(), to.ID())
+	if err != nil {
+		return err
+	}
+	stored, err := s.backend.Append(ctx, session.Append{
+		SessionID: found.ID, UserID: found.UserID, Events: []session.Event{encoded},
+	})
+	if err == nil {
+		e.ID = stored[0].ID
+	}
+	return err
+}
+
+// appendTo appends behind what the handle has seen.
+func (s *SessionService) appendTo(ctx context.Context, h *handle, e *adk.Event, encoded session.Event) error {
+	h.appending.Lock()
+	defer h.appending.Unlock()
+	const tries = 5
+	for try := 1; ; try++ {
+		head := h.head
+		stored, err := s.backend.Append(ctx, session.Append{
+			SessionID: h.id, UserID: h.user, Events: []session.Event{encoded}, ExpectedSeq: &head,
+		})
+		switch {
+		case err == nil:
+			e.ID = stored[0].ID
+			h.head = max(h.head, stored[0].Seq)
+			h.take(e)
+			return nil
+		case !isBehind(err):
+			return err
+		case try == tries:
+			return errors.Join(ErrStale, err)
+		}
+		if err := s.catchUp(ctx, h); err != nil {
+			return err
+		}
+	}
+}
+
+// isBehind tells that the head of the log is not the one expected.
+func isBehind(err error) bool {
+	var f *fault.Error
+	return errors.As(err, &f) && f.Kind == fault.Conflict && f.Extra["head_seq"] != nil
+}
+
+// catchUp moves a handle's head over entries that no agent sees, such as the
+// place of a task that a user interface saved. ErrStale where there is more.
+func (s *SessionService) catchUp(ctx context.Context, h *handle) error {
+	now, err := s.backend.Get(ctx, h.user, h.id)
+	if err != nil {
+		return err
+	}
+	if now.Epoch != h.epoch {
+		return fmt.Errorf("%w: it was rewound", ErrStale)
+	}
+	q := session.EventQuery{View: session.Effective, After: h.head, Limit: 1}
+	for seen, err := range s.backend.AllEvents(ctx, h.user, h.id, q) {
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("%w: event %s of %s was appended", ErrStale, seen.ID, seen.Author)
+	}
+	h.head = now.HeadSeq
+	return nil
+}

@@ -1,0 +1,214 @@
+package adk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	adk "google.golang.org/adk/v2/artifact"
+	"google.golang.org/genai"
+
+	"github.com/rethread/rethread/shared/artifact"
+	"github.com/rethread/rethread/shared/fault"
+)
+
+// ArtifactService is ADK's artifact service. Artifacts belong to sessions that
+// exist, or under names that begin with "user:" to the user of one. What is
+// not there is fs.ErrNotExist, as with ADK's own services. It is safe for
+// concurrent use.
+type ArtifactService struct{ backend artifacts }
+
+var _ adk.Service = (*ArtifactService)(nil)
+
+// Save implements ADK's artifact.Service: text, bytes, or file data, which is
+// kept as a reference. Versions are numbered here, so a request that chooses
+// one is refused.
+func (s *ArtifactService) Save(ctx context.Context, req *adk.SaveRequest) (*adk.SaveResponse, error) {
+	if err := checkSave(req); err != nil {
+		return nil, err
+	}
+	p, err := putOf(req.Part)
+	if err != nil {
+		return nil, fmt.Errorf("save artifact %q: %w", req.FileName, err)
+	}
+	p.SessionID, p.UserID, p.Name = req.SessionID, req.UserID, req.FileName
+	v, err := s.backend.PutArtifact(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("save artifact %q: %w", req.FileName, missing(err))
+	}
+	return &adk.SaveResponse{Version: v.Version + firstVersion}, nil
+}
+
+// checkSave checks a request as ADK does, but lets file data pass.
+func checkSave(req *adk.SaveRequest) error {
+	checked := *req
+	if req.Part != nil && req.Part.FileData != nil {
+		checked.Part = genai.NewPartFromText(req.Part.FileData.FileURI)
+	}
+	if err := checked.Validate(); err != nil {
+		return invalid(err)
+	}
+	if req.Version != 0 {
+		return fmt.Errorf("save artifact %q as version %d: versions are numbered here: %w",
+			req.FileName, req.Version, errors.ErrUnsupported)
+	}
+	return checkName(req.FileName)
+}
+
+// checkName says what is wrong with a name beyond what ADK says.
+func checkName(name string) error { return artifact.CheckName("file name", name) }
+
+// Load implements ADK's artifact.Service. A reference to another artifact
+// loads as what it refers to.
+func (s *ArtifactService) Load(ctx context.Context, req *adk.LoadRequest) (*adk.LoadResponse, error) {
+	if err := req.Validate(); err != nil {
+		return nil, invalid(err)
+	}
+	r := artifact.Ref{SessionID: req.SessionID, UserID: req.UserID, Name: req.FileName}
+	if req.Version != 0 {
+		version := req.Version - firstVersion
+		r.Version = &version
+	}
+	v, body, err := s.read(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("load artifact %q: %w", req.FileName, missing(err))
+	}
+	return &adk.LoadResponse{Part: partOf(v, body)}, nil
+}
+
+func (s *ArtifactService) read(ctx context.Context, r artifact.Ref) (artifact.Version, []byte, error) {
+	if checkName(r.Name) != nil || (r.Version != nil && *r.Version < 0) {
+		return artifact.Version{}, nil, fault.Missing("artifact")
+	}
+	return s.backend.Artifact(ctx, r)
+}
+
+// Delete implements ADK's artifact.Service. To delete what is not there is no
+// error. Single versions cannot be deleted: rewinds, forks and references may
+// need them.
+func (s *ArtifactService) Delete(ctx context.Context, req *adk.DeleteRequest) error {
+	if err := req.Validate(); err != nil {
+		return invalid(err)
+	}
+	if req.Version != 0 {
+		return fmt.Errorf("delete version %d of artifact %q: versions never change: %w",
+			req.Version, req.FileName, errors.ErrUnsupported)
+	}
+	err := s.remove(ctx, req)
+	if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
+		return fmt.Errorf("delete artifact %q: %w", req.FileName, err)
+	}
+	return nil
+}
+
+func (s *ArtifactService) remove(ctx context.Context, req *adk.DeleteRequest) error {
+	if checkName(req.FileName) != nil {
+		return fault.Missing("artifact")
+	}
+	return s.backend.DeleteArtifact(ctx, req.UserID, req.SessionID, req.FileName)
+}
+
+// List implements ADK's artifact.Service: the names of the session's artifacts
+// and of the user's, sorted.
+func (s *ArtifactService) List(ctx context.Context, req *adk.ListRequest) (*adk.ListResponse, error) {
+	if err := req.Validate(); err != nil {
+		return nil, invalid(err)
+	}
+	names := []string{}
+	for v, err := range s.backend.AllArtifacts(ctx, req.UserID, req.SessionID) {
+		if errors.Is(err, fault.Of(fault.NotFound)) { // of a session that is not there
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list artifacts of session %s: %w", req.SessionID, err)
+		}
+		names = append(names, v.Name)
+	}
+	slices.Sort(names)
+	return &adk.ListResponse{FileNames: names}, nil
+}
+
+// Versions implements ADK's artifact.Service, newest first. A deleted artifact
+// has none; one that was saved again has its old ones too.
+func (s *ArtifactService) Versions(ctx context.Context, req *adk.VersionsRequest) (*adk.VersionsResponse, error) {
+	if err := req.Validate(); err != nil {
+		return nil, invalid(err)
+	}
+	r := artifact.Ref{SessionID: req.SessionID, UserID: req.UserID, Name: req.FileName}
+	_, all, err := s.versions(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("list versions of artifact %q: %w", req.FileName, missing(err))
+	}
+	out := &adk.VersionsResponse{}
+	for _, v := range slices.Backward(all) {
+		out.Versions = append(out.Versions, v.Version+firstVersion)
+	}
+	return out, nil
+}
+
+// versions lists an artifact's versions, oldest first, and says which is the
+// newest.
+func (s *ArtifactService) versions(ctx context.Context, r artifact.Ref) (newest int64, all []artifact.Version, err error) {
+	v, _, err := s.read(ctx, r)
+	if err != nil {
+		return 0, nil, err
+	}
+	for one, err := range s.backend.AllVersions(ctx, r.UserID, r.SessionID, r.Name) {
+		if err != nil {
+			return 0, nil, err
+		}
+		all = append(all, one)
+	}
+	return v.Version, all, nil
+}
+
+// GetArtifactVersion implements ADK's artifact.Service. The canonical URI is
+// what refers to the version when it is saved as file data.
+func (s *ArtifactService) GetArtifactVersion(
+	ctx context.Context, req *adk.GetArtifactVersionRequest,
+) (*adk.GetArtifactVersionResponse, error) {
+	if err := req.Validate(); err != nil {
+		return nil, invalid(err)
+	}
+	r := artifact.Ref{SessionID: req.SessionID, UserID: req.UserID, Name: req.FileName}
+	wanted, all, err := s.versions(ctx, r)
+	if req.Version != 0 {
+		wanted = req.Version - firstVersion
+	}
+	at := slices.IndexFunc(all, func(v artifact.Version) bool { return v.Version == wanted })
+	if err == nil && at < 0 {
+		err = fault.Missing("version")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get version %d of artifact %q: %w", req.Version, req.FileName, missing(err))
+	}
+	return &adk.GetArtifactVersionResponse{ArtifactVersion: describe(all[at], req.SessionID)}, nil
+}
+
+func describe(v artifact.Version, sessionID string) *adk.ArtifactVersion {
+	target := artifact.Target{SessionID: sessionID, Name: v.Name, Version: v.Version}
+	if strings.HasPrefix(v.Name, artifact.UserPrefix) {
+		target.SessionID = ""
+	}
+	m := parseMedia(v.MimeType)
+	return &adk.ArtifactVersion{
+		Version: v.Version + firstVersion, CanonicalURI: target.URI(), MimeType: m.mimeType(),
+		CreateTime: time.UnixMilli(v.CreatedTime).UTC(), CustomMetadata: m.metadata,
+	}
+}
+
+func invalid(err error) error {
+	return fmt.Errorf("request validation failed: %w", err)
+}
+
+// missing makes fs.ErrNotExist of what is not there.
+func missing(err error) error {
+	if errors.Is(err, fault.Of(fault.NotFound)) {
+		return errors.Join(fs.ErrNotExist, err)
+	}
+	return err
+}

@@ -1,0 +1,151 @@
+package adk_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	adksession "google.golang.org/adk/v2/session"
+
+	"github.com/rethread/rethread/infra/dynamotest"
+	"github.com/rethread/rethread/shared/adk"
+	"github.com/rethread/rethread/shared/dynamostore"
+	"github.com/rethread/rethread/shared/httpapi"
+)
+
+const app, alice, bob = "shop", "alice", "bob"
+
+// system is services over a table of the test's own, and the store beneath.
+type system struct {
+	*adk.Services
+	store *dynamostore.Store
+}
+
+// backends start a system in process and over HTTP.
+func backends() map[string]func(*testing.T) *system {
+	return map[string]func(*testing.T) *system{"in process": newLocal, "over HTTP": newRemote}
+}
+
+// users are those of the tests of ADK's own suite, too.
+func users(context.Context, string) ([]string, error) {
+	return []string{"user1", "user2", alice, bob}, nil
+}
+
+func newStore(t *testing.T) *dynamostore.Store {
+	t.Helper()
+	return dynamostore.New(dynamotest.Client(t), dynamotest.Table(t), dynamostore.WithLogger(slog.New(slog.DiscardHandler)))
+}
+
+func newLocal(t *testing.T) *system {
+	t.Helper()
+	store := newStore(t)
+	return &system{adk.NewLocal(adk.Stores{Sessions: store, Rewinds: store, Artifacts: store}, adk.WithUsers(users)), store}
+}
+
+const tokenOf = "token of "
+
+func newRemote(t *testing.T) *system {
+	t.Helper()
+	store := newStore(t)
+	server := httptest.NewServer(api(store))
+	t.Cleanup(server.Close)
+	services, err := adk.NewRemote(adk.Remote{
+		URL:   server.URL,
+		Token: func(_ context.Context, user string) (string, error) { return tokenOf + user, nil },
+	}, adk.WithUsers(users))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &system{services, store}
+}
+
+// api is the HTTP API's handlers behind what a gateway does.
+func api(store *dynamostore.Store) http.Handler {
+	config := httpapi.Config{
+		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store,
+		Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
+	}
+	sessions, events, artifacts := httpapi.Sessions(config), httpapi.Events(config), httpapi.Artifacts(config)
+	rewind, fork := httpapi.Rewind(config), httpapi.Fork(config)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "+tokenOf)
+		r = r.WithContext(httpapi.WithUser(r.Context(), user))
+		handler := sessions
+		switch path := r.URL.Path; {
+		case strings.Contains(path, "/artifacts"):
+			handler = artifacts
+		case strings.HasSuffix(path, "/events"):
+			handler = events
+		case strings.HasSuffix(path, "/rewind"):
+			handler = rewind
+		case strings.HasSuffix(path, "/fork"):
+			handler = fork
+		}
+		handler.ServeHTTP(w, r)
+	})
+}
+
+func (s *system) mustCreate(t *testing.T, user, id string, state map[string]any) adksession.Session {
+	t.Helper()
+	made, err := s.Sessions.Create(t.Context(), &adksession.CreateRequest{AppName: app, UserID: user, SessionID: id, State: state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Session
+}
+
+func (s *system) mustGet(t *testing.T, id string) adksession.Session {
+	t.Helper()
+	got, err := s.Sessions.Get(t.Context(), get(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.Session
+}
+
+func get(id string) *adksession.GetRequest {
+	return &adksession.GetRequest{AppName: app, UserID: alice, SessionID: id}
+}
+
+func (s *system) mustAppend(t *testing.T, to adksession.Session, events ...*adksession.Event) {
+	t.Helper()
+	for _, e := range events {
+		if err := s.Sessions.AppendEvent(t.Context(), to, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// changing is an event of an invocation that changes state.
+func changing(invocation string, delta map[string]any) *adksession.Event {
+	return &adksession.Event{
+		ID: uuid.NewString(), InvocationID: invocation, Author: "agent",
+		Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 678_901_234, time.UTC),
+		Actions:   adksession.EventActions{StateDelta: delta},
+	}
+}
+
+func invocations(s adksession.Session) []string {
+	out := []string{}
+	for e := range s.Events().All() {
+		out = append(out, e.InvocationID)
+	}
+	return out
+}
+
+func stateOf(s adksession.Session) map[string]any {
+	out := map[string]any{}
+	for key, v := range s.State().All() {
+		out[key] = v
+	}
+	return out
+}
+
+func newServicesWithoutUsers(s *system) *adk.Services {
+	return adk.NewLocal(adk.Stores{Sessions: s.store, Rewinds: s.store, Artifacts: s.store})
+}

@@ -1,0 +1,176 @@
+// Package remote speaks to the HTTP API as a client: sessions, their branches
+// and artifacts, with the types of the domain. Problems come back as the faults
+// that they were made of.
+package remote
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/rethread/rethread/shared/plainjson"
+)
+
+const (
+	basePath = "/api/v1"
+	jsonType = "application/json"
+	timeout  = 30 * time.Second
+	maxTries = 5
+	// maxAnswer is more than a gateway lets pass, decompressed.
+	maxAnswer = 64 << 20
+)
+
+// Config says where the API is and who asks.
+type Config struct {
+	URL    string // before /api/v1
+	Token  func(ctx context.Context, userID string) (string, error)
+	Client *http.Client // nil is one with a timeout of 30 seconds
+}
+
+// Client is a client of the API. It is safe for concurrent use.
+type Client struct {
+	base   string
+	token  func(ctx context.Context, userID string) (string, error)
+	client *http.Client
+}
+
+// New makes a client. It fails where the address or the tokens are missing.
+func New(c Config) (*Client, error) {
+	address, err := url.Parse(c.URL)
+	if err != nil || address.Host == "" || (address.Scheme != "http" && address.Scheme != "https") {
+		return nil, fmt.Errorf("%q is no address of an HTTP API", c.URL)
+	}
+	if c.Token == nil {
+		return nil, errors.New("the HTTP API needs tokens")
+	}
+	if c.Client == nil {
+		c.Client = &http.Client{Timeout: timeout}
+	}
+	return &Client{base: strings.TrimRight(c.URL, "/") + basePath, token: c.Token, client: c.Client}, nil
+}
+
+// request is a request of a user's. Path is below the base, escaped.
+type request struct {
+	user, method, path string
+	query              url.Values
+	body               any    // encoded as JSON
+	bytes              []byte // instead of body, with a media type
+	mimeType           string
+	// key makes a request that creates something safe to send again.
+	key string
+	// once keeps a request from being sent again unless it was not carried out.
+	once bool
+}
+
+// answer is a successful answer.
+type answer struct {
+	header http.Header
+	body   []byte
+}
+
+// do sends a request until it is answered. Connections that fail, throttling
+// and a gateway that is not ready are tried again for a while.
+func (c *Client) do(ctx context.Context, r request) (answer, error) {
+	wait := backoff.NewExponentialBackOff()
+	wait.InitialInterval, wait.MaxInterval = 100*time.Millisecond, 5*time.Second
+	got, err := backoff.Retry(ctx, func() (answer, error) { return c.try(ctx, r) },
+		backoff.WithBackOff(wait), backoff.WithMaxTries(maxTries))
+	if err != nil {
+		var final *backoff.PermanentError
+		if errors.As(err, &final) {
+			err = final.Unwrap()
+		}
+		return answer{}, fmt.Errorf("%s %s: %w", r.method, r.path, err)
+	}
+	return got, nil
+}
+
+func (c *Client) try(ctx context.Context, r request) (answer, error) {
+	req, err := c.make(ctx, r)
+	if err != nil {
+		return answer{}, backoff.Permanent(err)
+	}
+	res, err := c.client.Do(req)
+	if err != nil {
+		if r.once || ctx.Err() != nil {
+			return answer{}, backoff.Permanent(err)
+		}
+		return answer{}, err
+	}
+	defer res.Body.Close() //nolint:errcheck // read or given up
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	switch {
+	case res.StatusCode > 299:
+		return answer{}, retried(r, res, problem(res, body))
+	case err != nil && r.once:
+		return answer{}, backoff.Permanent(err)
+	}
+	return answer{res.Header, body}, err
+}
+
+// make makes the HTTP request of one try, with a token of its own.
+func (c *Client) make(ctx context.Context, r request) (*http.Request, error) {
+	payload, mimeType := r.bytes, r.mimeType
+	if r.body != nil {
+		var err error
+		if payload, err = plainjson.Marshal(r.body); err != nil {
+			return nil, fmt.Errorf("encode the request: %w", err)
+		}
+		mimeType = jsonType
+	}
+	address := c.base + r.path
+	if len(r.query) > 0 {
+		address += "?" + r.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method, address, bytes.NewReader(payload))
+	if err != nil {
+		return nil, err
+	}
+	token, err := c.token(ctx, r.user)
+	if err != nil {
+		return nil, fmt.Errorf("get a token for user %q: %w", r.user, err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	if mimeType != "" {
+		req.Header.Set("Content-Type", mimeType)
+	}
+	if r.key != "" {
+		req.Header.Set("Idempotency-Key", r.key)
+	}
+	return req, nil
+}
+
+// data sends a request and decodes the data of its answer.
+func data[T any](ctx context.Context, c *Client, r request) (T, error) {
+	var body struct {
+		Data T `json:"data"`
+	}
+	got, err := c.do(ctx, r)
+	if err == nil {
+		if err = json.Unmarshal(got.body, &body); err != nil {
+			err = fmt.Errorf("%s %s: decode the answer: %w", r.method, r.path, err)
+		}
+	}
+	return body.Data, err
+}
+
+func get(user, path string) request {
+	return request{user: user, method: http.MethodGet, path: path}
+}
+
+func sessionPath(id string, more ...string) string {
+	path := "/sessions/" + url.PathEscape(id)
+	for _, part := range more {
+		path += "/" + url.PathEscape(part)
+	}
+	return path
+}

@@ -1,0 +1,256 @@
+package remote_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/adk/remote"
+	"github.com/rethread/rethread/shared/artifact"
+	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/session"
+)
+
+// asked is a request as the server saw it.
+type asked struct{ Method, URI, Key, Token, Type, Body string }
+
+// server answers requests one after the other by a script, and keeps them.
+type server struct {
+	mu     sync.Mutex
+	script []http.HandlerFunc
+	asked  []asked
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	body, err := io.ReadAll(r.Body)
+	if err != nil || len(s.script) == 0 {
+		http.Error(w, "nothing more was to be asked", http.StatusTeapot)
+		return
+	}
+	s.asked = append(s.asked, asked{
+		r.Method, r.RequestURI, r.Header.Get("Idempotency-Key"), r.Header.Get("Authorization"),
+		r.Header.Get("Content-Type"), string(body),
+	})
+	answer := s.script[0]
+	s.script = s.script[1:]
+	answer(w, r)
+}
+
+// seen is what was asked so far.
+func (s *server) seen() []asked {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked)
+}
+
+func start(t *testing.T, script ...http.HandlerFunc) (*remote.Client, *server) {
+	t.Helper()
+	s := &server{script: script}
+	listening := httptest.NewServer(s)
+	t.Cleanup(listening.Close)
+	client, err := remote.New(remote.Config{URL: listening.URL + "/", Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, s
+}
+
+func token(_ context.Context, user string) (string, error) { return "token-" + user, nil }
+
+// says answers with a status and a body; header is pairs of names and values.
+func says(status int, body string, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i+1 < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body) // the test sees what is missing
+	}
+}
+
+// breaks ends the connection without an answer.
+func breaks(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+const sessionBody = `{"data":{"id":"s","user_id":"alice","app_name":"shop"}}`
+
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	client, s := start(t,
+		says(201, sessionBody), says(200, sessionBody), says(204, ""),
+		says(201, `{"data":[{"id":"e","seq":3,"session_id":"s","status":"completed","created_time":9,"invocation_id":"i","author":"a"}]}`),
+	)
+	_, err := client.Create(ctx, session.New{
+		ID: "s", UserID: "alice", AppName: "shop", Nonce: "n-1", State: session.Delta{"k": json.RawMessage(`"<&>"`)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := client.Get(ctx, "alice", "a b?"); err != nil || got.AppName != "shop" {
+		t.Fatal(got, err)
+	}
+	if err := client.Delete(ctx, "alice", "s"); err != nil {
+		t.Fatal(err)
+	}
+	head := int64(2)
+	e, err := session.ParseEvent(json.RawMessage(`{"id":"e","invocation_id":"i","author":"a"}`), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := client.Append(ctx, session.Append{
+		SessionID: "s", UserID: "alice", Events: []session.Event{e}, ExpectedSeq: &head,
+	})
+	if err != nil || stored[0].Seq != 3 || stored[0].CreatedTime != 9 {
+		t.Fatal(stored, err)
+	}
+	const bearer = "Bearer token-alice"
+	want := []asked{
+		{"POST", "/api/v1/sessions", "n-1", bearer, "application/json", `{"app_name":"shop","id":"s","state":{"k":"<&>"}}`},
+		{"GET", "/api/v1/sessions/a%20b%3F", "", bearer, "", ""},
+		{"DELETE", "/api/v1/sessions/s", "", bearer, "", ""},
+		{
+			"POST", "/api/v1/sessions/s/events", "", bearer, "application/json",
+			`{"events":[{"id":"e","invocation_id":"i","author":"a"}],"expected_seq":2}`,
+		},
+	}
+	if diff := cmp.Diff(want, s.seen()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestTriesAgain(t *testing.T) {
+	t.Parallel()
+	t.Run("under the same key, for what a gateway says and a connection that breaks", func(t *testing.T) {
+		t.Parallel()
+		client, s := start(t, says(503, "{}"), breaks, says(429, "{}"), says(201, sessionBody))
+		if _, err := client.Create(t.Context(), session.New{ID: "s", UserID: "alice", Nonce: "n-1"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range s.seen() {
+			if a.Key != "n-1" {
+				t.Errorf("key %q", a.Key)
+			}
+		}
+	})
+	t.Run("no sooner than it is told", func(t *testing.T) {
+		t.Parallel()
+		client, _ := start(t, says(429, "{}", "Retry-After", "1"), says(200, sessionBody))
+		began := time.Now()
+		if _, err := client.Get(t.Context(), "alice", "s"); err != nil || time.Since(began) < time.Second {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+	})
+	t.Run("not for what would be done twice", func(t *testing.T) {
+		t.Parallel()
+		for _, answer := range []http.HandlerFunc{says(503, "{}"), breaks} {
+			client, s := start(t, answer)
+			_, err := client.PutArtifact(t.Context(), artifact.Put{SessionID: "s", UserID: "alice", Name: "f", MimeType: "a/b"})
+			if err == nil || len(s.seen()) != 1 {
+				t.Errorf("asked %d times: %v", len(s.seen()), err)
+			}
+		}
+	})
+	t.Run("not longer than the caller waits", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithCancel(t.Context())
+		client, s := start(t, func(w http.ResponseWriter, _ *http.Request) {
+			cancel()
+			w.WriteHeader(http.StatusServiceUnavailable)
+		})
+		if _, err := client.Get(ctx, "alice", "s"); !errors.Is(err, context.Canceled) || len(s.seen()) != 1 {
+			t.Errorf("asked %d times: %v", len(s.seen()), err)
+		}
+	})
+}
+
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	for status, kind := range map[int]fault.Kind{
+		400: fault.Malformed, 401: fault.Unauthorized, 403: fault.Forbidden, 404: fault.NotFound, 409: fault.Conflict,
+		412: fault.Precondition, 413: fault.TooLarge, 422: fault.Invalid,
+	} {
+		client, _ := start(t, says(status, `{"type":"about:blank","title":"x","detail":"the reason","head_seq":7}`))
+		_, err := client.Get(t.Context(), "alice", "s")
+		var f *fault.Error
+		if !errors.As(err, &f) || f.Kind != kind || f.Detail != "the reason" || f.Extra["head_seq"] != 7.0 {
+			t.Errorf("%d: %v", status, err)
+		}
+	}
+	client, _ := start(t, says(500, `{"detail":"Internal error.","request_id":"r-1"}`))
+	_, err := client.Get(t.Context(), "alice", "s")
+	var f *fault.Error
+	if err == nil || errors.As(err, &f) || !strings.Contains(err.Error(), "r-1") {
+		t.Errorf("500: %v", err)
+	}
+	client, _ = start(t, says(403, `<html>`))
+	if _, err = client.Get(t.Context(), "alice", "s"); !errors.Is(err, fault.Of(fault.Forbidden)) {
+		t.Errorf("a gateway's own: %v", err)
+	}
+	client, _ = start(t, says(200, `no JSON`))
+	if _, err = client.Get(t.Context(), "alice", "s"); err == nil {
+		t.Error("an answer that is no JSON was taken")
+	}
+}
+
+func TestLists(t *testing.T) {
+	t.Parallel()
+	client, s := start(t,
+		says(200, `{"data":[{"name":"a"},{"name":"b"}],"meta":{"next_cursor":"c+1"}}`),
+		says(200, `{"data":[{"name":"c"}],"meta":{"next_cursor":null}}`),
+		says(404, `{"detail":"gone"}`),
+	)
+	var got []string
+	for v, err := range client.AllArtifacts(t.Context(), "alice", "s") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, v.Name)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "c"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if uri := s.seen()[1].URI; uri != "/api/v1/sessions/s/artifacts?cursor=c%2B1&limit=1000" {
+		t.Errorf("second page: %s", uri)
+	}
+	for _, err := range client.AllArtifacts(t.Context(), "alice", "s") {
+		if !errors.Is(err, fault.Of(fault.NotFound)) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func TestConfig(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]remote.Config{
+		"no address":     {Token: token},
+		"of no host":     {URL: "http:///x", Token: token},
+		"another scheme": {URL: "ftp://example.com", Token: token},
+		"no tokens":      {URL: "https://example.com"},
+	} {
+		if _, err := remote.New(c); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+	none := errors.New("signed out")
+	client, err := remote.New(remote.Config{
+		URL: "https://example.com", Token: func(context.Context, string) (string, error) { return "", none },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Get(t.Context(), "alice", "s"); !errors.Is(err, none) {
+		t.Errorf("without a token: %v", err)
+	}
+}

@@ -1,0 +1,290 @@
+package adk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/adk/v2/platform"
+	adk "google.golang.org/adk/v2/session"
+
+	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/session"
+)
+
+// parallel is how many sessions of a list have their state read at once.
+const parallel = 8
+
+// SessionService is ADK's session service, with rewind and fork. Errors wrap
+// faults: errors.Is(err, fault.Of(fault.NotFound)) tells a session that is not
+// there. It is safe for concurrent use.
+type SessionService struct {
+	backend sessions
+	codec   *codec
+	users   func(ctx context.Context, app string) ([]string, error)
+}
+
+var _ adk.Service = (*SessionService)(nil)
+
+// Create implements ADK's session.Service. A session without an id gets one;
+// fault.Conflict where an id is taken, in whatever app.
+func (s *SessionService) Create(ctx context.Context, req *adk.CreateRequest) (*adk.CreateResponse, error) {
+	if err := required("app name", req.AppName, "user id", req.UserID); err != nil {
+		return nil, err
+	}
+	n := session.New{
+		ID: req.SessionID, UserID: req.UserID, AppName: req.AppName, Nonce: platform.NewUUID(ctx), State: session.Delta{},
+	}
+	if n.ID == "" {
+		n.ID = platform.NewUUID(ctx)
+	}
+	for key, v := range req.State {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("create session %s: encode state %q: %w", n.ID, key, err)
+		}
+		n.State[key] = raw
+	}
+	made, err := s.backend.Create(ctx, n)
+	if err == nil {
+		err = belongs(made, req.AppName, req.UserID)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("create session %s: %w", n.ID, err)
+	}
+	values, err := s.state(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	for key, v := range req.State {
+		if isTemporary(key) {
+			values[key] = v
+		}
+	}
+	return &adk.CreateResponse{Session: newHandle(made, values, nil)}, nil
+}
+
+// Get implements ADK's session.Service: the session with its effective events,
+// so without what was rewound.
+func (s *SessionService) Get(ctx context.Context, req *adk.GetRequest) (*adk.GetResponse, error) {
+	h, err := s.get(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("get session %s: %w", req.SessionID, err)
+	}
+	return &adk.GetResponse{Session: h}, nil
+}
+
+func (s *SessionService) get(ctx context.Context, req *adk.GetRequest) (*handle, error) {
+	if err := requireSession(req.AppName, req.UserID, req.SessionID); err != nil {
+		return nil, err
+	}
+	const tries = 5
+	for try := 1; ; try++ {
+		h, err := s.read(ctx, req)
+		// A rewind between two pages: what was read is history.
+		if try == tries || !errors.Is(err, fault.Of(fault.Conflict)) {
+			return h, err
+		}
+	}
+}
+
+// read reads a session. Its head is read first: whatever is appended while the
+// rest is read makes the copy a stale one, which the next append through it finds.
+func (s *SessionService) read(ctx context.Context, req *adk.GetRequest) (*handle, error) {
+	found, err := s.find(ctx, req.AppName, req.UserID, req.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	var values map[string]any
+	var history []*adk.Event
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		values, err = s.state(ctx, found)
+		return err
+	})
+	group.Go(func() (err error) {
+		history, err = s.history(ctx, found, req)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return newHandle(found, values, history), nil
+}
+
+// find reads a session's own data. One of another app is not there for this one.
+func (s *SessionService) find(ctx context.Context, app, user, id string) (session.Session, error) {
+	found, err := s.backend.Get(ctx, user, id)
+	if err != nil {
+		return session.Session{}, err
+	}
+	return found, belongs(found, app, user)
+}
+
+func belongs(s session.Session, app, user string) error {
+	switch {
+	case s.UserID != user:
+		return fault.NotYours("session")
+	case s.AppName != app:
+		return fault.Missing("session")
+	}
+	return nil
+}
+
+// history reads the events that a request asks for, the newest first where it
+// does not ask for all.
+func (s *SessionService) history(ctx context.Context, of session.Session, req *adk.GetRequest) ([]*adk.Event, error) {
+	recent := req.NumRecentEvents > 0 || !req.After.IsZero()
+	q := session.EventQuery{View: session.Effective, Limit: session.MaxPage, Descending: recent}
+	if n := req.NumRecentEvents; n > 0 {
+		q.Limit = min(n, session.MaxPage)
+	}
+	history := []*adk.Event{}
+	for stored, err := range s.backend.AllEvents(ctx, of.UserID, of.ID, q) {
+		if err != nil {
+			return nil, err
+		}
+		if stored.Status == session.EventInProgress || isInitialState(stored) {
+			continue
+		}
+		e, err := s.codec.decode(stored)
+		if err != nil {
+			return nil, err
+		}
+		if recent && e.Timestamp.Before(req.After) {
+			break
+		}
+		if history = append(history, e); len(history) == req.NumRecentEvents {
+			break
+		}
+	}
+	if recent {
+		slices.Reverse(history)
+	}
+	return history, nil
+}
+
+// isInitialState tells the event that carries the state a session was created
+// with, which is no event to ADK.
+func isInitialState(e session.Event) bool {
+	return e.Seq == 1 && e.Author == "system" && session.IsNull(e.Fields["content"]) && len(e.StateDelta) > 0
+}
+
+// state reads what a session's agents see, with prefixed keys.
+func (s *SessionService) state(ctx context.Context, of session.Session) (map[string]any, error) {
+	stored, err := s.backend.State(ctx, of.UserID, of.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read the state of session %s: %w", of.ID, err)
+	}
+	return plainValues(stored.Merged)
+}
+
+// List implements ADK's session.Service: sessions without their events, newest
+// activity first. Without a user id it lists those of all users that WithUsers
+// names.
+func (s *SessionService) List(ctx context.Context, req *adk.ListRequest) (*adk.ListResponse, error) {
+	if err := required("app name", req.AppName); err != nil {
+		return nil, err
+	}
+	users := []string{req.UserID}
+	if req.UserID == "" {
+		if s.users == nil {
+			return nil, fault.New(fault.Invalid, "sessions are listed by user: give a user id, or WithUsers")
+		}
+		var err error
+		if users, err = s.users(ctx, req.AppName); err != nil {
+			return nil, fmt.Errorf("list the users of app %s: %w", req.AppName, err)
+		}
+	}
+	out := []adk.Session{}
+	for _, user := range users {
+		listed, err := s.list(ctx, req.AppName, user)
+		if err != nil {
+			return nil, fmt.Errorf("list sessions of app %s: %w", req.AppName, err)
+		}
+		out = append(out, listed...)
+	}
+	return &adk.ListResponse{Sessions: out}, nil
+}
+
+func (s *SessionService) list(ctx context.Context, app, user string) ([]adk.Session, error) {
+	var found []session.Session
+	for one, err := range s.backend.AllSessions(ctx, user) {
+		if err != nil {
+			return nil, err
+		}
+		switch err := belongs(one, app, user); {
+		case err == nil:
+			found = append(found, one)
+		case errors.Is(err, fault.Of(fault.Forbidden)): // a token of somebody else's
+			return nil, err
+		}
+	}
+	out := make([]adk.Session, len(found))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for i, one := range found {
+		group.Go(func() error {
+			values, err := s.state(ctx, one)
+			if errors.Is(err, fault.Of(fault.NotFound)) { // deleted just now
+				return nil
+			}
+			out[i] = newHandle(one, values, nil)
+			return err
+		})
+	}
+	err := group.Wait()
+	return slices.DeleteFunc(out, func(s adk.Session) bool { return s == nil }), err
+}
+
+// Delete implements ADK's session.Service. To delete what is not there is no
+// error.
+func (s *SessionService) Delete(ctx context.Context, req *adk.DeleteRequest) error {
+	err := requireSession(req.AppName, req.UserID, req.SessionID)
+	if err != nil {
+		return err
+	}
+	if _, err = s.find(ctx, req.AppName, req.UserID, req.SessionID); err == nil {
+		err = s.backend.Delete(ctx, req.UserID, req.SessionID)
+	}
+	if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
+		return fmt.Errorf("delete session %s: %w", req.SessionID, err)
+	}
+	return nil
+}
+
+func requireSession(app, user, id string) error {
+	return required("app name", app, "user id", user, "session id", id)
+}
+
+// required takes names and values and says which values are missing.
+func required(pairs ...string) error {
+	var missing []string
+	for pair := range slices.Chunk(pairs, 2) {
+		if pair[1] == "" {
+			missing = append(missing, pair[0])
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return fault.New(fault.Malformed, "required: %s", strings.Join(missing, ", "))
+}
+
+// plainValues decodes state as ADK holds it.
+func plainValues(stored session.Values) (map[string]any, error) {
+	out := make(map[string]any, len(stored))
+	for _, key := range slices.Sorted(maps.Keys(stored)) {
+		var v any
+		if err := json.Unmarshal(stored[key], &v); err != nil {
+			return nil, fmt.Errorf("decode state %q: %w", key, err)
+		}
+		out[key] = v
+	}
+	return out, nil
+}
