@@ -1,0 +1,168 @@
+"""Rethread's HTTP API as the services need it: who asks, retries, pages."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import inspect
+import json
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from .errors import UnavailableError, error_of
+from .retries import Retries
+
+# Gives a token for a user's id: a JWT whose `sub` is that id. It is asked
+# before each try, so it may refresh tokens as it likes.
+TokenSource = Callable[[str], str | Awaitable[str]]
+
+# Bodies from this size on, in bytes, are sent compressed: Lambda takes 6 MB.
+_COMPRESS_FROM = 1 << 20
+
+_PAGE = 1000
+
+
+def path(*segments: str) -> str:
+    """A path below /api/v1, with its segments escaped."""
+    return "".join("/" + quote(segment, safe="") for segment in segments)
+
+
+class Rethread:
+    """A Rethread system. One is enough for all services of a process.
+
+    Args:
+      url: its address, without `/api/v1`.
+      token: gives the token to speak for a user with.
+      retries: when to try again.
+      timeout: seconds that one try may take to connect, and then to answer.
+      transport: replaces the network, for proxies and tests.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: TokenSource,
+        *,
+        retries: Retries | None = None,
+        timeout: float = 30.0,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._base = url.rstrip("/") + "/api/v1"
+        self._token = token
+        self._retries = retries or Retries()
+        self._timeout = timeout
+        self._transport = transport
+        # Connections belong to an event loop, and ADK's Runner.run starts a
+        # new loop each time.
+        self._clients: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
+
+    async def request(
+        self,
+        method: str,
+        where: str,
+        user_id: str,
+        *,
+        body: Any = None,
+        content: bytes | None = None,
+        content_type: str = "application/json",
+        params: dict[str, str] | None = None,
+        key: str | None = None,
+    ) -> httpx.Response:
+        """Sends a request until it is answered, and returns the success.
+
+        Args:
+          where: the path below /api/v1.
+          user_id: who asks.
+          body: sent as JSON, unless `content` gives the bytes themselves.
+          key: the Idempotency-Key, the same for each try.
+
+        Raises:
+          RethreadError: the answer is no success, or none came.
+        """
+        headers = {"Idempotency-Key": key} if key else {}
+        if body is not None:
+            content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+        if content is not None:
+            headers["Content-Type"] = content_type
+            if len(content) >= _COMPRESS_FROM:
+                content = await asyncio.to_thread(gzip.compress, content, 6)
+                headers["Content-Encoding"] = "gzip"
+        tried = 0
+        while True:
+            tried += 1
+            headers["Authorization"] = f"Bearer {await self._token_for(user_id)}"
+            outcome: httpx.Response | httpx.TransportError
+            try:
+                outcome = await self._client().request(
+                    method, self._base + where, params=params, content=content, headers=headers
+                )
+                if outcome.is_success:
+                    return outcome
+            except httpx.TransportError as lost:
+                outcome = lost
+            wait = self._retries.wait(tried, outcome)
+            if wait is not None:
+                await self._retries.sleep(wait)
+            elif isinstance(outcome, httpx.Response):
+                raise error_of(outcome)
+            else:
+                raise UnavailableError(f"{method} {where}: {outcome or type(outcome).__name__}") from outcome
+
+    async def get(self, where: str, user_id: str) -> Any:
+        """Reads the `data` at a path."""
+        return (await self.request("GET", where, user_id)).json()["data"]
+
+    async def create(self, where: str, user_id: str, body: Any, *, key: str | None = None) -> Any:
+        """Posts what must happen once, whatever is lost on the way; answers its `data`."""
+        response = await self.request("POST", where, user_id, body=body, key=key or str(uuid.uuid4()))
+        return response.json()["data"]
+
+    async def pages(
+        self, where: str, user_id: str, params: dict[str, str] | None = None, *, limit: int = _PAGE
+    ) -> AsyncIterator[dict[str, Any]]:
+        """The items of a list, page after page as they are asked for."""
+        query = {**(params or {}), "limit": str(min(limit, _PAGE))}
+        while True:
+            page = (await self.request("GET", where, user_id, params=query)).json()
+            for item in page["data"]:
+                yield item
+            cursor = page["meta"]["next_cursor"]
+            if cursor is None:
+                return
+            query["cursor"] = cursor
+
+    async def aclose(self) -> None:
+        """Closes the connections of the running event loop."""
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.aclose()
+
+    async def __aenter__(self) -> Rethread:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def _token_for(self, user_id: str) -> str:
+        token = self._token(user_id)
+        return await token if inspect.isawaitable(token) else token
+
+    def _client(self) -> httpx.AsyncClient:
+        loop = asyncio.get_running_loop()
+        client = self._clients.get(loop)
+        if client is None:
+            for other in [known for known in list(self._clients) if known.is_closed()]:
+                self._clients.pop(other, None)
+            client = httpx.AsyncClient(timeout=self._timeout, transport=self._transport)
+            self._clients[loop] = client
+        return client
