@@ -34,6 +34,7 @@ func TestSystem(t *testing.T) {
 		{"identity", testIdentity},
 		{"bad input", testBadInput},
 		{"idempotency", testIdempotency},
+		{"a2a", testA2A},
 		{"live", func(t *testing.T, sys *e2e.System) { t.Helper(); testLive(t, sys, agent) }},
 	} {
 		t.Run(group.name, func(t *testing.T) { group.run(t, sys) })

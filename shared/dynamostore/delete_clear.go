@@ -112,6 +112,9 @@ func (s *Store) clearBut(ctx context.Context, log string, keep func(attributes) 
 				doomed = append(doomed,
 					key{feedbackPK(owner), feedback}.attributes(), feedbackTimeKey(owner, id).attributes())
 			}
+			if task, ok := strings.CutPrefix(sk, prefixLink); ok {
+				doomed = append(doomed, linkKey(stringOf(item["u"]), task).attributes())
+			}
 			doomed = append(doomed, item)
 		}
 		return true, s.deleteItems(ctx, doomed)

@@ -33,6 +33,8 @@ import (
 //	user state, app state         U#app/user, A#app   STATE
 //	feedback                      F#user       time#id
 //	time of a feedback            FI#user      id
+//	A2A task                      AT#user      task
+//	A2A task of the session       L#log        AT#task
 //	idempotency key               K#user       digest
 //	who watches a log             W#log        W
 //	what a connection watches     WC#id        W
@@ -71,6 +73,7 @@ const (
 	prefixSeal        = "P#"
 	prefixLog         = "L#"
 	prefixArtifact    = "A#"
+	prefixLink        = "AT#"
 
 	gpkGone = "GONE"
 )
@@ -94,6 +97,10 @@ func taskPointerKey(log, id string) key   { return key{logPK(log), prefixTaskPoi
 func feedbackPointer(log, sk string) key  { return key{logPK(log), prefixFeedback + sk} }
 func feedbackPK(user string) string       { return prefixFeedback + user }
 func feedbackTimeKey(user, id string) key { return key{"FI#" + user, id} }
+
+func linkPK(user string) string        { return prefixLink + user }
+func linkKey(user, task string) key    { return key{linkPK(user), task} }
+func linkPointer(log, task string) key { return key{logPK(log), prefixLink + task} }
 
 func runKey(log string) key       { return key{logPK(log), skRun} }
 func watchersKey(log string) key  { return key{"W#" + log, skWatch} }

@@ -107,6 +107,9 @@ func Tasks(c Config) http.Handler {
 	a.handle(http.MethodPost, versioned+"/feedback", withBody(maxBody, a.once(a.giveFeedback)))
 	a.handle(http.MethodGet, versioned+"/feedback", a.listFeedback)
 	a.handle(http.MethodGet, bare+"/sessions/{session_id}/tasks", a.listA2ATasks)
+	a.handle(http.MethodPost, bare+"/tasks", withBody(maxTaskBody, a.saveA2ATask))
+	a.handle(http.MethodGet, bare+"/tasks/{task_id}", a.getA2ATask)
+	a.handle(http.MethodDelete, bare+"/tasks/{task_id}", a.deleteA2ATask)
 	return a.mux
 }
 

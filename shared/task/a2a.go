@@ -16,13 +16,15 @@ type A2A struct {
 	ContextID string            `json:"contextId"`
 	Status    A2AStatus         `json:"status"`
 	History   []json.RawMessage `json:"history"`
+	Artifacts json.RawMessage   `json:"artifacts,omitempty"`
 	Metadata  json.RawMessage   `json:"metadata,omitempty"`
 }
 
 // A2AStatus is the state of an A2A task. Timestamp is RFC 3339.
 type A2AStatus struct {
-	State     string `json:"state"`
-	Timestamp string `json:"timestamp,omitempty"`
+	State     string          `json:"state"`
+	Message   json.RawMessage `json:"message,omitempty"`
+	Timestamp string          `json:"timestamp,omitempty"`
 }
 
 type a2aMessage struct {
@@ -60,6 +62,9 @@ func ToA2A(sessionID string, fork bool, tasks []Task) ([]A2A, error) {
 		}
 		var err error
 		if one.History, err = t.history(one.ID); err != nil {
+			return nil, err
+		}
+		if err := one.asWhole(t.Bubbles); err != nil {
 			return nil, err
 		}
 		out = append(out, one)
@@ -102,7 +107,7 @@ func (t Task) history(taskID string) ([]json.RawMessage, error) {
 	out := []json.RawMessage{}
 	for _, b := range bubbles {
 		var held []members
-		if json.Unmarshal(b["history"], &held) == nil && len(held) > 0 {
+		if json.Unmarshal(b["history"], &held) == nil && (len(held) > 0 || b[whole] != nil) {
 			for _, m := range held {
 				raw, err := m.message(t.SessionID, taskID)
 				if err != nil {

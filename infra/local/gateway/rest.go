@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,8 +74,20 @@ func NewREST(opts RESTOptions) (*REST, error) {
 // Takes says whether one of the API's routes is meant, by a preflight request
 // too. Others are for the API that shares its address.
 func (g *REST) Takes(r *http.Request) bool {
-	_, ok := g.routes.find(r)
+	_, ok := g.find(r)
 	return ok || g.isPreflight(r)
+}
+
+// find chooses the route of a request. A slash at the end of the path does not
+// count, which is so at REST APIs alone.
+func (g *REST) find(r *http.Request) (match, bool) {
+	found, ok := g.routes.find(r)
+	if path, slash := strings.CutSuffix(r.URL.Path, "/"); !ok && slash {
+		bare := r.Clone(r.Context())
+		bare.URL.Path, bare.URL.RawPath = path, strings.TrimSuffix(r.URL.RawPath, "/")
+		return g.routes.find(bare)
+	}
+	return found, ok
 }
 
 // ServeHTTP implements http.Handler.
@@ -91,7 +104,7 @@ func (g *REST) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 func (g *REST) serve(rw http.ResponseWriter, r *http.Request, access *Access) {
 	id := uuid.NewString()
 	rw.Header().Set("X-Amzn-Requestid", id)
-	matched, ok := g.routes.find(r)
+	matched, ok := g.find(r)
 	switch {
 	case ok:
 	case g.isPreflight(r):

@@ -60,6 +60,14 @@ func TestRESTEvent(t *testing.T) {
 	}
 }
 
+func TestRESTSlash(t *testing.T) {
+	g := mustREST(t, restSetup{functions: &restFunctions{answer: lambda.Result{Payload: []byte(`{"statusCode":200}`)}}})
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, watchPath+"/", http.NoBody)
+	if recorder := serve(g, r); !g.Takes(r) || recorder.Code != http.StatusOK {
+		t.Errorf("a slash at the end makes it %d", recorder.Code)
+	}
+}
+
 func TestRESTAnswer(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -1,0 +1,109 @@
+package a2a
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/go-chi/chi/v5"
+)
+
+const (
+	defaultAgent = "default"
+	// cardAge is how long a card may be kept, in Cache-Control's words.
+	cardAge = "public, max-age=300"
+	bearer  = "bearer"
+)
+
+// inputModes are the media types that messages may bring; a star stands for
+// any subtype.
+func inputModes() []string {
+	return []string{
+		"text/plain", "text/*", "application/json", "application/pdf", "application/octet-stream",
+		"image/*", "audio/*", "video/*",
+	}
+}
+
+// cardWriter writes a card as JSON.
+type cardWriter func(context.Context, *lib.AgentCard) ([]byte, error)
+
+func (s *server) defaultCard(w http.ResponseWriter, r *http.Request) { s.versioned(w, r, defaultAgent) }
+
+func (s *server) agentCard(w http.ResponseWriter, r *http.Request) {
+	s.versioned(w, r, chi.URLParam(r, "agent"))
+}
+
+// versioned answers an agent's card, in the members of versions 1.0 and 0.3 for
+// who does not say that it speaks 1.0.
+func (s *server) versioned(w http.ResponseWriter, r *http.Request, agent string) {
+	w.Header().Add("Vary", versionHeader)
+	write := cardWriter(bothVersions)
+	if version(r) == current {
+		write = oneVersion
+	}
+	s.card(w, r, agent, write)
+}
+
+func oneVersion(_ context.Context, card *lib.AgentCard) ([]byte, error) { return json.Marshal(card) }
+
+func bothVersions(ctx context.Context, card *lib.AgentCard) ([]byte, error) {
+	producer, ok := a2av0.NewStaticAgentCardProducer(card).(a2asrv.AgentCardJSONProducer)
+	if !ok {
+		return nil, errors.New("no writer of cards for version 0.3")
+	}
+	return producer.CardJSON(ctx)
+}
+
+func (s *server) card(w http.ResponseWriter, r *http.Request, agent string, write cardWriter) {
+	if !s.Agents.HasAgent(agent) {
+		refuse(w, http.StatusNotFound, "no agent has this name")
+		return
+	}
+	body, err := write(r.Context(), newCard(baseOf(r.Context()), agent))
+	if err != nil {
+		s.Log.ErrorContext(r.Context(), "write an agent card", "agent", agent, "error", err)
+		refuse(w, http.StatusInternalServerError, "Internal error.")
+		return
+	}
+	sum := sha256.Sum256(body)
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("Cache-Control", cardAge)
+	header.Set("Etag", `"`+hex.EncodeToString(sum[:16])+`"`)
+	http.ServeContent(w, r, "", s.Modified, bytes.NewReader(body))
+}
+
+func newCard(base, agent string) *lib.AgentCard {
+	address := base + "/a2a/" + url.PathEscape(agent)
+	var interfaces []*lib.AgentInterface
+	for _, v := range []lib.ProtocolVersion{current, legacy} {
+		interfaces = append(interfaces, &lib.AgentInterface{
+			URL: address, ProtocolBinding: lib.TransportProtocolJSONRPC, ProtocolVersion: v,
+		})
+	}
+	interfaces = append(interfaces, lib.NewAgentInterface(address, lib.TransportProtocolHTTPJSON))
+	return &lib.AgentCard{
+		Name: agent, Version: current,
+		Description:         "The agent " + agent + ". Its conversations are kept, can be taken back and watched live.",
+		SupportedInterfaces: interfaces,
+		Capabilities:        lib.AgentCapabilities{Streaming: true},
+		DefaultInputModes:   inputModes(),
+		DefaultOutputModes:  []string{"text/plain", "application/json", "application/octet-stream"},
+		Skills: []lib.AgentSkill{{
+			ID: "chat", Name: "Chat", Description: "Takes part in a conversation.", Tags: []string{"chat"},
+		}},
+		// Without requirements: libraries disagree on how they are written, so that
+		// some could not read the card at all.
+		SecuritySchemes: lib.NamedSecuritySchemes{
+			bearer: lib.HTTPAuthSecurityScheme{Scheme: "Bearer", BearerFormat: "JWT"},
+		},
+	}
+}

@@ -1,0 +1,88 @@
+package a2a
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	legacylib "github.com/a2aproject/a2a-go/a2a"
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+
+	"github.com/rethread/rethread/shared/a2a/convert"
+	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/task"
+)
+
+// load reads a task as it stands.
+func (h *handler) load(ctx context.Context, link task.Link) (*lib.Task, error) {
+	t, _, err := h.loadEvents(ctx, link)
+	return t, err
+}
+
+// loadEvents reads a task as it stands, and the events that it is made of.
+func (h *handler) loadEvents(ctx context.Context, link task.Link) (*lib.Task, []session.Event, error) {
+	if len(link.Runs) == 0 {
+		t, err := h.saved(ctx, link)
+		return t, nil, err
+	}
+	last, err := h.Runs.Run(ctx, lastRun(link)) // first: a run that is over adds no more events
+	if err != nil {
+		return nil, nil, err
+	}
+	events, err := h.events(ctx, link)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := convert.Task(link.TaskID, last, events)
+	if link.CancelledTime != 0 && t.Status.State == lib.TaskStateInputRequired {
+		when := time.UnixMilli(link.CancelledTime).UTC()
+		t.Status = lib.TaskStatus{State: lib.TaskStateCanceled, Timestamp: &when}
+	}
+	return t, events, nil
+}
+
+// events are those of a task's runs that are not rewound. They stand together
+// in the log, with a few of others' in between at most: the first page without
+// any of them ends the search.
+func (h *handler) events(ctx context.Context, link task.Link) ([]session.Event, error) {
+	var out []session.Event
+	q := session.EventQuery{View: session.Effective, After: link.After, Limit: session.DefaultPage}
+	for {
+		page, err := h.Sessions.Events(ctx, link.UserID, link.SessionID, q)
+		if err != nil {
+			return nil, err
+		}
+		mine := slices.DeleteFunc(page.Events, func(e session.Event) bool {
+			return !slices.Contains(link.Runs, e.InvocationID)
+		})
+		out = append(out, mine...)
+		if page.Next == nil || len(mine) == 0 && len(link.Runs) == 1 {
+			return out, nil
+		}
+		q.Resume = *page.Next
+	}
+}
+
+// saved is a task that was stored as a whole.
+func (h *handler) saved(ctx context.Context, link task.Link) (*lib.Task, error) {
+	stored, err := h.Tasks.Task(ctx, link.UserID, link.SessionID, link.TaskID)
+	if err != nil {
+		return nil, err
+	}
+	form, err := task.ToA2A(link.SessionID, false, []task.Task{stored})
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(form[0])
+	if err != nil {
+		return nil, fmt.Errorf("write task %s: %w", link.TaskID, err)
+	}
+	var old legacylib.Task
+	if err := json.Unmarshal(raw, &old); err != nil {
+		return nil, fmt.Errorf("read task %s: %w", link.TaskID, err)
+	}
+	return a2av0.ToV1Task(&old)
+}

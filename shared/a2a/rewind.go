@@ -1,0 +1,128 @@
+package a2a
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+
+	"github.com/rethread/rethread/shared/a2a/convert"
+	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/plainjson"
+	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/task"
+)
+
+// rewindOf is the invocation that a message asks to rewind before.
+func rewindOf(m *lib.Message) (before string, ok bool) {
+	value, ok := m.Metadata[convert.RewindKey]
+	if !ok {
+		return "", false
+	}
+	before, _ = value.(string)
+	return before, true
+}
+
+// rewind takes a session back and answers with one completed task whose history
+// is what the session shows then (seed 000). It asks no agent. What goes wrong
+// is told as a failed task.
+func (h *handler) rewind(ctx context.Context, m *lib.Message, before string) *lib.Task {
+	t, err := h.rewound(ctx, m, before)
+	if err == nil {
+		return t
+	}
+	reason := "Internal error."
+	var f *fault.Error
+	if errors.As(err, &f) {
+		reason = f.Detail
+	} else {
+		h.Log.ErrorContext(ctx, "rewind a session", "session_id", m.ContextID, "error", err)
+	}
+	now := h.Now().UTC()
+	failed := &lib.Task{ID: lib.TaskID(h.NewID()), ContextID: m.ContextID, Status: lib.TaskStatus{
+		State: lib.TaskStateFailed, Timestamp: &now,
+	}}
+	failed.Status.Message = &lib.Message{
+		ID: h.NewID(), Role: lib.MessageRoleAgent, ContextID: m.ContextID, TaskID: failed.ID,
+		Parts:    lib.ContentParts{lib.NewTextPart("The rewind failed: " + reason)},
+		Metadata: map[string]any{convert.RewindKey: before},
+	}
+	return failed
+}
+
+func (h *handler) rewound(ctx context.Context, m *lib.Message, before string) (*lib.Task, error) {
+	if err := fault.CheckID("message.contextId", m.ContextID); err != nil {
+		return nil, err
+	}
+	if err := fault.CheckID("message.metadata."+convert.RewindKey, before); err != nil {
+		return nil, err
+	}
+	user := callerOf(ctx).user
+	done, err := h.Rewinds.Rewind(ctx, session.Rewind{
+		SessionID: m.ContextID, UserID: user, Before: before, Nonce: h.NewID(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	events, err := h.effective(ctx, user, m.ContextID)
+	if err != nil {
+		return nil, err
+	}
+	at := time.UnixMilli(done.Event.CreatedTime).UTC()
+	t := &lib.Task{
+		// One id a session: a client that reads the session's tasks later finds
+		// one that is up to date, however often it was rewound.
+		ID: lib.TaskID(m.ContextID), ContextID: m.ContextID,
+		Status:   lib.TaskStatus{State: lib.TaskStateCompleted, Timestamp: &at},
+		History:  convert.History(m.ContextID, events),
+		Metadata: map[string]any{convert.InvocationKey: done.Event.InvocationID, convert.RewindKey: before},
+	}
+	if err := h.save(ctx, user, t); err != nil {
+		return nil, fmt.Errorf("the session was rewound, but the task is not saved: %w", err)
+	}
+	return t, nil
+}
+
+// effective is all that a session shows.
+func (h *handler) effective(ctx context.Context, user, id string) ([]session.Event, error) {
+	var all []session.Event
+	q := session.EventQuery{View: session.Effective, Limit: session.MaxPage}
+	for {
+		page, err := h.Sessions.Events(ctx, user, id, q)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.Events...)
+		if page.Next == nil {
+			return all, nil
+		}
+		q.Resume = *page.Next
+	}
+}
+
+// save stores a task as a whole, in the form in which version 0.3 has it.
+func (h *handler) save(ctx context.Context, user string, t *lib.Task) error {
+	raw, err := plainjson.Marshal(a2av0.FromV1Task(t))
+	if err != nil {
+		return fmt.Errorf("write the task: %w", err)
+	}
+	saved, err := task.FromA2A(raw)
+	if err != nil {
+		return err
+	}
+	saved.UserID = user
+	if len(saved.Invocations) == 0 {
+		// It may stand where an invocation stands that is hidden now. An id that
+		// nothing else has gives it a place of its own at the end of the log.
+		saved.Invocations = []string{h.NewID()}
+	}
+	if _, _, err := h.Tasks.Save(ctx, saved); err != nil {
+		return err
+	}
+	return h.Links.AddLink(ctx, task.Link{
+		TaskID: saved.Task.ID, UserID: user, SessionID: saved.SessionID, Agent: h.agent, CreatedTime: h.Now().UnixMilli(),
+	})
+}

@@ -1,0 +1,203 @@
+package a2a
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/a2aproject/a2a-go/v2/errordetails"
+	"github.com/go-chi/chi/v5"
+
+	"github.com/rethread/rethread/shared/plainjson"
+)
+
+var errForeign = lib.NewError(lib.ErrUnsupportedContentType, "send application/json")
+
+const (
+	// maxBody is more than the gateway lets through.
+	maxBody = 10 << 20
+	// keepAlive is between comments on a silent stream.
+	keepAlive = 15 * time.Second
+
+	versionHeader = "A2a-Version" // in canonical form
+)
+
+// server answers the requests for all agents.
+type server struct {
+	Config
+	mux *chi.Mux
+}
+
+func newServer(c Config) *server {
+	s := &server{Config: c, mux: chi.NewMux()}
+	s.mux.NotFound(func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "nothing is here") })
+	s.mux.Get("/.well-known/agent-card.json", s.defaultCard)
+	s.mux.Get("/a2a/{agent}/.well-known/agent-card.json", s.agentCard)
+	s.mux.Post("/a2a/{agent}", s.forAgent(s.rpc))
+	s.mux.Post("/a2a/{agent}/", s.forAgent(s.rpc))
+	s.mux.Handle("/a2a/{agent}/*", s.forAgent(s.rest))
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer s.recover(r.Context(), w) // a panic must not end the process
+	if s.AllowedOrigin != "" {
+		w.Header().Set("Access-Control-Allow-Origin", s.AllowedOrigin)
+	}
+	if s.AllowedOrigin != "*" {
+		w.Header().Set("Vary", "Origin")
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+func (s *server) recover(ctx context.Context, w http.ResponseWriter) {
+	if v := recover(); v != nil {
+		s.Log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
+		refuse(w, http.StatusInternalServerError, "Internal error.")
+	}
+}
+
+// refuse answers what is no request of the protocol's with a problem (RFC 9457).
+func refuse(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	text, err := plainjson.Marshal(map[string]any{
+		"type": "about:blank", "title": http.StatusText(status), "status": status, "detail": detail,
+	})
+	if err == nil { // these are strings and a number
+		_, _ = w.Write(text) // a caller that is gone needs no answer
+	}
+}
+
+// forAgent answers a request for an agent that is configured.
+func (s *server) forAgent(serve func(http.ResponseWriter, *http.Request, a2asrv.RequestHandler)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		agent := chi.URLParam(r, "agent")
+		switch {
+		case callerOf(r.Context()).user == "":
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			refuse(w, http.StatusUnauthorized, "send a bearer token")
+			return
+		case !s.Agents.HasAgent(agent):
+			refuse(w, http.StatusNotFound, "no agent has this name")
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		serve(w, r, s.handler(agent))
+	}
+}
+
+// handler is the methods of the protocol for one agent.
+func (s *server) handler(agent string) a2asrv.RequestHandler {
+	return &a2asrv.InterceptedHandler{
+		Handler:      &handler{Config: s.Config, agent: agent},
+		Interceptors: []a2asrv.CallInterceptor{guard{log: s.Log}},
+		Logger:       s.Log,
+	}
+}
+
+func (s *server) options() []a2asrv.TransportOption {
+	return []a2asrv.TransportOption{
+		a2asrv.WithTransportKeepAlive(keepAlive),
+		a2asrv.WithTransportPanicHandler(func(v any) error {
+			s.Log.Error("panic", "panic", v)
+			return lib.ErrInternalError
+		}),
+	}
+}
+
+// rpc answers JSON-RPC in the protocol version of the request.
+func (s *server) rpc(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHandler) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body cannot be read, or has more than %d MB", maxBody>>20))
+		return
+	}
+	body = renamed(body)
+	if !isJSON(r) {
+		// Whatever it is, the guard answers: with the id of nothing.
+		body, r = []byte(`{"jsonrpc":"2.0","id":null,"method":"GetTask","params":{}}`), foreign(r)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	early := newEarly(w)
+	defer early.close()
+	if version(r) == legacy || version(r) == "" && legacyMethod(body) {
+		w.Header().Set("Content-Type", "application/json")
+		a2av0.NewJSONRPCHandler(h, s.options()...).ServeHTTP(early, r)
+		return
+	}
+	a2asrv.NewJSONRPCHandler(h, s.options()...).ServeHTTP(early, r)
+}
+
+// rest answers HTTP+JSON. The addresses of version 0.3 begin with v1.
+func (s *server) rest(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHandler) {
+	path := "/" + chi.URLParam(r, "*")
+	rest := a2asrv.NewRESTHandler(h, s.options()...)
+	if old, ok := strings.CutPrefix(path, "/v1/"); ok {
+		path, rest = "/"+old, a2av0.NewRESTHandler(h, s.options()...)
+	} else if version(r) == legacy {
+		rest = a2av0.NewRESTHandler(h, s.options()...)
+	}
+	if r.Method == http.MethodPost && !isJSON(r) {
+		s.unsupported(w)
+		return
+	}
+	r = r.Clone(r.Context())
+	r.URL.Path, r.URL.RawPath = path, ""
+	if r.URL.Query().Get("history_length") != "" && r.URL.Query().Get("historyLength") == "" {
+		q := r.URL.Query()
+		q.Set("historyLength", q.Get("history_length"))
+		r.URL.RawQuery = q.Encode()
+	}
+	early := newEarly(w)
+	defer early.close()
+	rest.ServeHTTP(early, r)
+}
+
+// unsupported answers a body of a type that is not read as HTTP+JSON does, with
+// the status that the protocol has for it.
+func (s *server) unsupported(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusUnsupportedMediaType)
+	text, err := plainjson.Marshal(map[string]any{"error": map[string]any{
+		"code": http.StatusUnsupportedMediaType, "status": "INVALID_ARGUMENT", "message": errForeign.Error(),
+		"details": []any{map[string]any{
+			"@type": errordetails.ErrorInfoType, "reason": lib.ErrorReason(errForeign), "domain": lib.ProtocolDomain,
+		}},
+	}})
+	if err == nil { // these are strings and a number
+		_, _ = w.Write(text) // a caller that is gone needs no answer
+	}
+}
+
+// renamed lets old clients ask for history_length.
+func renamed(body []byte) []byte {
+	var request map[string]json.RawMessage
+	if !bytes.Contains(body, []byte("history_length")) || json.Unmarshal(body, &request) != nil {
+		return body
+	}
+	var params map[string]json.RawMessage
+	if json.Unmarshal(request["params"], &params) != nil || params["history_length"] == nil || params["historyLength"] != nil {
+		return body
+	}
+	params["historyLength"] = params["history_length"]
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return body
+	}
+	request["params"] = raw
+	if raw, err = json.Marshal(request); err != nil {
+		return body
+	}
+	return raw
+}

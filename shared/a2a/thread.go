@@ -1,0 +1,32 @@
+package a2a
+
+import (
+	"context"
+
+	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/watch"
+	"github.com/rethread/rethread/shared/watch/client"
+)
+
+// pages reads the part of a session's thread that begins with the task.
+func (f *follower) pages(ctx context.Context, epoch int64) (client.Thread, error) {
+	var out client.Thread
+	q := run.ThreadQuery{Limit: session.DefaultPage, Resume: session.Resume{Seq: f.link.After, Epoch: epoch}}
+	for {
+		t, err := f.Runs.Thread(ctx, f.link.UserID, f.link.SessionID, q)
+		if err != nil {
+			return out, err
+		}
+		out.Items = append(out.Items, t.Items...)
+		out.Cursor = watch.Cursor{Epoch: t.Session.Epoch, Seq: t.Seq, Offset: t.Offset}
+		out.Status = t.Session.Status
+		if t.Run != nil {
+			out.RunID, out.Error = t.Run.ID, t.Run.Error
+		}
+		if t.Next == nil {
+			return out, nil
+		}
+		q.Resume = *t.Next
+	}
+}

@@ -1,0 +1,48 @@
+package boot
+
+import (
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/a2a"
+)
+
+// StartA2A runs the A2A server of all agents until Lambda stops it. It follows
+// sessions over the WebSocket API at WEBSOCKET_URL, with its callers' tokens;
+// ALLOWED_ORIGIN is the web origin whose pages may call it.
+func StartA2A() {
+	start(func(d Deps) (any, error) {
+		endpoint, err := address("WEBSOCKET_URL", "wss", "ws")
+		if err != nil {
+			return nil, err
+		}
+		return Streaming(a2a.New(a2a.Config{
+			Sessions: d.Store, Rewinds: d.Store, Runs: d.Store, Tasks: d.Store, Links: d.Store, Agents: d,
+			StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
+			News:     a2a.Socket(endpoint, http.DefaultClient),
+			Log:      d.Log, Now: time.Now, NewID: newOrderedID,
+			Modified: deployed(d.Log), AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
+		}), d.Log, time.Now), nil
+	})
+}
+
+// newOrderedID is an id that sorts behind those made before it.
+func newOrderedID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// deployed is when this program was made: the same for all its instances.
+func deployed(log *slog.Logger) time.Time {
+	path, err := os.Executable()
+	if err == nil {
+		var info os.FileInfo
+		if info, err = os.Stat(path); err == nil {
+			return info.ModTime()
+		}
+	}
+	log.Warn("the age of the program is unknown", "error", err)
+	return time.Now()
+}

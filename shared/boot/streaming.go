@@ -1,0 +1,190 @@
+package boot
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/rethread/rethread/shared/a2a"
+	"github.com/rethread/rethread/shared/tokens"
+	"github.com/rethread/rethread/shared/wsapi"
+)
+
+// streamMargin is how long before Lambda's deadline, or before the caller's
+// token runs out, an answer has to be at its end.
+const streamMargin = 10 * time.Second
+
+var errTimeUp = errors.New("the request's time is up")
+
+// StreamHandler is what Lambda calls for a request to a REST API that streams.
+type StreamHandler = func(context.Context, events.APIGatewayProxyRequest) (*events.APIGatewayProxyStreamingResponse, error)
+
+// Streaming adapts a handler to the events of a REST API that streams: the
+// answer begins with the first byte that the handler writes.
+func Streaming(h http.Handler, log *slog.Logger, now func() time.Time) StreamHandler {
+	return func(ctx context.Context, event events.APIGatewayProxyRequest) (*events.APIGatewayProxyStreamingResponse, error) {
+		user, expires := wsapi.Identity(event.RequestContext.Authorizer)
+		ctx, cancel := timed(ctx, user, expires, now())
+		r, err := streamRequest(ctx, event, user)
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		reader, writer := io.Pipe()
+		w := &streamWriter{header: http.Header{}, body: writer, begun: make(chan struct{})}
+		b := &streamBody{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
+		go func() {
+			defer close(b.done)
+			defer cancel()
+			defer func() {
+				if v := recover(); v != nil {
+					log.ErrorContext(ctx, "panic", "panic", v)
+					w.WriteHeader(http.StatusInternalServerError)
+				}
+				w.WriteHeader(http.StatusOK) // of a handler that wrote nothing
+				_ = writer.Close()           // never fails
+			}()
+			h.ServeHTTP(w, r)
+		}()
+		<-w.begun
+		return w.answer(b), nil
+	}
+}
+
+// timed ends a request before Lambda does, and before the caller's token.
+func timed(ctx context.Context, user string, expires int64, now time.Time) (context.Context, context.CancelFunc) {
+	left := time.Duration(-1)
+	if deadline, ok := ctx.Deadline(); ok {
+		left = max(0, time.Until(deadline)-streamMargin)
+	}
+	if user != "" {
+		if token := time.Unix(expires, 0).Sub(now); left < 0 || token < left {
+			left = max(0, token)
+		}
+	}
+	if left < 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, left, errTimeUp)
+}
+
+// streamRequest is the event as a request.
+func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, user string) (*http.Request, error) {
+	body := []byte(event.Body)
+	if event.IsBase64Encoded {
+		var err error
+		if body, err = base64.StdEncoding.DecodeString(event.Body); err != nil {
+			return nil, fmt.Errorf("decode the gateway's body: %w", err)
+		}
+	}
+	header := http.Header{}
+	for name, value := range event.Headers {
+		header.Set(name, value)
+	}
+	for name, values := range event.MultiValueHeaders {
+		header[http.CanonicalHeaderKey(name)] = values
+	}
+	query := url.Values(event.MultiValueQueryStringParameters)
+	if query == nil {
+		query = url.Values{}
+		for name, value := range event.QueryStringParameters {
+			query.Set(name, value)
+		}
+	}
+	if user != "" {
+		token, err := tokens.Carried(header, query)
+		if err != nil {
+			return nil, fmt.Errorf("the gateway let a request through: %w", err)
+		}
+		ctx = a2a.WithCaller(ctx, user, token)
+	}
+	ctx = a2a.WithBase(ctx, base(event, header))
+	target := (&url.URL{Path: event.Path, RawQuery: query.Encode()}).String()
+	r, err := http.NewRequestWithContext(ctx, event.HTTPMethod, target, strings.NewReader(string(body)))
+	if err != nil {
+		return nil, fmt.Errorf("convert the gateway's event: %w", err)
+	}
+	r.Header = header
+	return r, nil
+}
+
+// base is the API's public address. The stage is part of the path that the
+// gateway was asked for, but not of the one that it hands over.
+func base(event events.APIGatewayProxyRequest, header http.Header) string {
+	scheme := header.Get("X-Forwarded-Proto")
+	if scheme == "" {
+		scheme = "https"
+	}
+	host := header.Get("Host")
+	if host == "" {
+		host = event.RequestContext.DomainName
+	}
+	return scheme + "://" + host + strings.TrimSuffix(strings.TrimSuffix(event.RequestContext.Path, event.Path), "/")
+}
+
+// streamBody is an answer as Lambda reads it. Close ends what writes it.
+type streamBody struct {
+	*io.PipeReader
+
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// Close implements io.Closer. It returns when nothing of the request runs.
+func (b *streamBody) Close() error {
+	b.cancel()
+	err := b.PipeReader.Close()
+	<-b.done
+	return err
+}
+
+// streamWriter is the http.ResponseWriter of a streamed answer.
+type streamWriter struct {
+	header http.Header
+	body   io.Writer
+	once   sync.Once
+	begun  chan struct{}
+
+	status int         // once begun is closed
+	sent   http.Header // as it was then
+}
+
+// Header implements http.ResponseWriter.
+func (w *streamWriter) Header() http.Header { return w.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (w *streamWriter) WriteHeader(status int) {
+	w.once.Do(func() {
+		w.status, w.sent = status, w.header.Clone()
+		close(w.begun)
+	})
+}
+
+// Write implements http.ResponseWriter.
+func (w *streamWriter) Write(text []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.body.Write(text)
+}
+
+// Flush implements http.Flusher: nothing is held back.
+func (w *streamWriter) Flush() { w.WriteHeader(http.StatusOK) }
+
+func (w *streamWriter) answer(body io.ReadCloser) *events.APIGatewayProxyStreamingResponse {
+	out := &events.APIGatewayProxyStreamingResponse{StatusCode: w.status, Headers: map[string]string{}, Body: body}
+	for name, values := range w.sent {
+		if name != "Connection" { // is the gateway's own
+			out.Headers[name] = strings.Join(values, ", ")
+		}
+	}
+	return out
+}
