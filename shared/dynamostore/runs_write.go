@@ -58,7 +58,13 @@ func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (ru
 		}
 		return nil, fault.New(fault.Conflict, "the item %q is complete", e.ID).With("item_id", e.ID)
 	}
-	return s.newItem(h, ref, w.last, a.Mode == run.External), nil
+	begun := w.last
+	if begun == nil { // a try of its own had landed, and its answer was lost
+		if begun, err = s.covering(ctx, h.Log, w.events[0].Seq); err != nil {
+			return nil, s.unlessGone(ctx, h, err)
+		}
+	}
+	return s.newItem(h, ref, begun, a.Mode == run.External), nil
 }
 
 // completeOpen completes an item with the content of its deltas.

@@ -151,7 +151,7 @@ func TestDeletionWhileReading(t *testing.T) {
 				} else if d := cmp.Diff(before, got, cmpopts.EquateEmpty()); d != "" && !missing {
 					t.Errorf("%s: neither all nor nothing\n%s", what, d)
 				}
-				return i.count >= at
+				return i.reached()
 			})...)
 		}
 	}
@@ -276,5 +276,5 @@ func (l late) run() bool {
 	}}
 	rival := &interruption{at: l.at, run: func() { add(deletion.store(l.st), "rival", l.states...) }}
 	add(rival.store(l.st), "five", l.states...)
-	return rival.count >= l.at
+	return rival.reached()
 }

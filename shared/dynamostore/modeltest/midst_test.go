@@ -45,7 +45,7 @@ func (c crashCase) read(t *testing.T, st *stage, name string, at int) bool {
 			}
 		}
 		switch {
-		case i.count < at:
+		case !i.reached():
 			return false
 		case err == nil && d == "":
 			return true

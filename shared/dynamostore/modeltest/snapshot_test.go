@@ -49,7 +49,7 @@ func (c crashCase) forkedMeanwhile(t *testing.T, st *stage, at int, after int64)
 	store := open(cr.client(i.client(st.client)), st.table)
 	err := c.do(t.Context(), s, store)
 	switch {
-	case i.count < at:
+	case !i.reached():
 		return false
 	case err != nil && !errors.Is(err, errCrashed):
 		t.Errorf("%s: %v", what, err)
