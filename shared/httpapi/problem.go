@@ -13,13 +13,14 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/problem"
 )
 
 // problem turns an error into an answer. What is no fault is an internal
 // error: its details go to the log and never to the caller.
 func (a *api) problem(c *call, err error) *reply {
 	var f *fault.Error
-	if errors.As(err, &f) && statusOf(f.Kind) != 0 {
+	if errors.As(err, &f) && problem.Status(f.Kind) != 0 {
 		return problemReply(c, f)
 	}
 	a.Log.ErrorContext(c.Context(), "request failed", "request_id", c.requestID,
@@ -29,33 +30,8 @@ func (a *api) problem(c *call, err error) *reply {
 
 func internal() *fault.Error { return &fault.Error{Detail: "Internal error."} }
 
-// statusOf is the status of a kind of fault, 0 for what is none.
-func statusOf(k fault.Kind) int {
-	switch k {
-	case fault.Malformed:
-		return http.StatusBadRequest
-	case fault.Unauthorized:
-		return http.StatusUnauthorized
-	case fault.Forbidden:
-		return http.StatusForbidden
-	case fault.NotFound:
-		return http.StatusNotFound
-	case fault.Conflict:
-		return http.StatusConflict
-	case fault.Precondition:
-		return http.StatusPreconditionFailed
-	case fault.TooLarge:
-		return http.StatusRequestEntityTooLarge
-	case fault.Invalid:
-		return http.StatusUnprocessableEntity
-	case fault.Busy:
-		return http.StatusTooManyRequests
-	}
-	return 0
-}
-
 func problemReply(c *call, f *fault.Error) *reply {
-	status := statusOf(f.Kind)
+	status := problem.Status(f.Kind)
 	if status == 0 {
 		status = http.StatusInternalServerError
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/plainjson"
+	"github.com/rethread/rethread/shared/problem"
 )
 
 // Types of the frames that answer actions; those of sessions are watch.Type.
@@ -39,13 +40,13 @@ func answerFrames(kind string, act action) ([][]byte, error) {
 // error: its details go to the log and never to the client.
 func (a *api) errorFrame(ctx context.Context, c *call, act action, err error) []byte {
 	var f *fault.Error
-	if !errors.As(err, &f) || statusOf(f.Kind) == 0 {
+	if !errors.As(err, &f) || problem.Status(f.Kind) == 0 {
 		a.Log.ErrorContext(ctx, "action failed", c.attrs("action", act.name, "session_id", act.sessionID, "error", err)...)
 		f = &fault.Error{Detail: "Internal error."}
 	}
 	answer := Answer{
 		Type: TypeError, RequestID: act.requestID, SessionID: act.sessionID,
-		Status: statusOf(f.Kind), Detail: f.Detail, Errors: f.Violations,
+		Status: problem.Status(f.Kind), Detail: f.Detail, Errors: f.Violations,
 	}
 	if answer.Status == 0 {
 		answer.Status = http.StatusInternalServerError
@@ -56,30 +57,4 @@ func (a *api) errorFrame(ctx context.Context, c *call, act action, err error) []
 		panic(err)
 	}
 	return frame
-}
-
-// statusOf is the status of a kind of fault, as the HTTP API answers it; 0 for
-// what is none.
-func statusOf(k fault.Kind) int {
-	switch k {
-	case fault.Malformed:
-		return http.StatusBadRequest
-	case fault.Unauthorized:
-		return http.StatusUnauthorized
-	case fault.Forbidden:
-		return http.StatusForbidden
-	case fault.NotFound:
-		return http.StatusNotFound
-	case fault.Conflict:
-		return http.StatusConflict
-	case fault.Precondition:
-		return http.StatusPreconditionFailed
-	case fault.TooLarge:
-		return http.StatusRequestEntityTooLarge
-	case fault.Invalid:
-		return http.StatusUnprocessableEntity
-	case fault.Busy:
-		return http.StatusTooManyRequests
-	}
-	return 0
 }

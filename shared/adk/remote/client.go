@@ -110,7 +110,7 @@ func (c *Client) try(ctx context.Context, r request) (answer, error) {
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	switch {
 	case res.StatusCode > 299:
-		return answer{}, retried(r, res, problem(res, body))
+		return answer{}, retried(r, res, failure(res, body))
 	case err != nil && r.once:
 		return answer{}, backoff.Permanent(err)
 	}

@@ -10,14 +10,15 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/problem"
 )
 
 // maxWait is the longest Retry-After that is waited for.
 const maxWait = 10 * time.Second
 
-// problem makes an error of an answer that tells of none or of failure: the
+// failure makes an error of an answer that tells of none or of failure: the
 // fault that the API had, or a plain error where the API or a gateway failed.
-func problem(res *http.Response, body []byte) error {
+func failure(res *http.Response, body []byte) error {
 	var members map[string]any
 	if json.Unmarshal(body, &members) != nil {
 		members = nil
@@ -26,7 +27,7 @@ func problem(res *http.Response, body []byte) error {
 	if detail == "" {
 		detail = fmt.Sprintf("%s: %.200q", res.Status, body)
 	}
-	kind := kindOf(res.StatusCode)
+	kind := problem.Kind(res.StatusCode)
 	if kind == 0 {
 		return fmt.Errorf("status %d: %s (request %v)", res.StatusCode, detail, members["request_id"])
 	}
@@ -39,31 +40,6 @@ func problem(res *http.Response, body []byte) error {
 		}
 	}
 	return f
-}
-
-// kindOf is the kind of fault that a status stands for, 0 for none.
-func kindOf(status int) fault.Kind {
-	switch status {
-	case http.StatusBadRequest:
-		return fault.Malformed
-	case http.StatusUnauthorized:
-		return fault.Unauthorized
-	case http.StatusForbidden:
-		return fault.Forbidden
-	case http.StatusNotFound:
-		return fault.NotFound
-	case http.StatusConflict:
-		return fault.Conflict
-	case http.StatusPreconditionFailed:
-		return fault.Precondition
-	case http.StatusRequestEntityTooLarge:
-		return fault.TooLarge
-	case http.StatusUnprocessableEntity:
-		return fault.Invalid
-	case http.StatusTooManyRequests:
-		return fault.Busy
-	}
-	return 0
 }
 
 func retryAfter(h http.Header) time.Duration {
