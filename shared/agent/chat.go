@@ -44,23 +44,8 @@ func (a *ChatCompletions) Run(ctx context.Context, req run.Request, emit func(ru
 	if err != nil {
 		return fmt.Errorf("make the request of run %s: %w", req.RunID, err)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	answer, err := a.endpoint.post(ctx, cancel, "text/event-stream, application/json;q=0.5", body)
-	if err != nil {
-		return err
-	}
-	defer answer.body.Close() //nolint:errcheck // read or given up
 	out := newChatReader(newProducer(req, emit))
-	switch answer.mediaType {
-	case "text/event-stream":
-		err = out.readStream(answer.body)
-	case "application/json":
-		err = out.readWhole(answer.body)
-	default:
-		err = newError(CodeProtocol, "the agent answered with content type %q", clean(answer.mediaType, maxExcerpt))
-	}
-	return cancelled(ctx, err)
+	return a.endpoint.ask(ctx, body, out.readStream, out.readWhole)
 }
 
 func (a *ChatCompletions) request(req run.Request) ([]byte, error) {

@@ -96,6 +96,29 @@ func sameHost(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
+// accepted is what an agent may answer with: a stream or, at once, all of it.
+const accepted = "text/event-stream, application/json;q=0.5"
+
+// ask sends a request and has the answer read, as what it is.
+func (e *endpoint) ask(ctx context.Context, body []byte, stream, whole func(io.Reader) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	answer, err := e.post(ctx, cancel, body)
+	if err != nil {
+		return err
+	}
+	defer answer.body.Close() //nolint:errcheck // read or given up
+	switch answer.mediaType {
+	case "text/event-stream":
+		err = stream(answer.body)
+	case "application/json":
+		err = whole(answer.body)
+	default:
+		err = newError(CodeProtocol, "the agent answered with content type %q", clean(answer.mediaType, maxExcerpt))
+	}
+	return cancelled(ctx, err)
+}
+
 // answer is a successful answer, still to be read. Its body fails with an
 // *Error where nothing comes for too long.
 type answer struct {
@@ -105,11 +128,11 @@ type answer struct {
 
 // post sends a request until it is answered or must not be sent again. The
 // context must be the one that cancel cancels.
-func (e *endpoint) post(ctx context.Context, cancel context.CancelCauseFunc, accept string, body []byte) (*answer, error) {
+func (e *endpoint) post(ctx context.Context, cancel context.CancelCauseFunc, body []byte) (*answer, error) {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.Multiplier, wait.RandomizationFactor = e.timeouts.Backoff, 2, 0.5
 	resp, err := backoff.Retry(ctx, //nolint:bodyclose // whoever reads the answer closes it
-		func() (*http.Response, error) { return e.try(ctx, cancel, accept, body) },
+		func() (*http.Response, error) { return e.try(ctx, cancel, body) },
 		backoff.WithBackOff(wait), backoff.WithMaxTries(maxTries), backoff.WithMaxElapsedTime(0))
 	if err != nil {
 		if ctx.Err() != nil {
@@ -128,7 +151,7 @@ func (e *endpoint) post(ctx context.Context, cancel context.CancelCauseFunc, acc
 	return &answer{mediaType, resp.Body}, nil
 }
 
-func (e *endpoint) try(ctx context.Context, cancel context.CancelCauseFunc, accept string, body []byte) (*http.Response, error) {
+func (e *endpoint) try(ctx context.Context, cancel context.CancelCauseFunc, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(body))
 	if err != nil {
 		return nil, backoff.Permanent(fmt.Errorf("make the request: %w", e.redacted(err)))
@@ -137,7 +160,7 @@ func (e *endpoint) try(ctx context.Context, cancel context.CancelCauseFunc, acce
 		req.Header[http.CanonicalHeaderKey(name)] = values
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", accept)
+	req.Header.Set("Accept", accepted)
 	req.Header.Set("User-Agent", "rethread")
 	// An empty key is not sent, but lets the client send again what a kept
 	// connection lost because the other side had closed it meanwhile.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/plainjson"
@@ -53,23 +54,9 @@ func (a *HTTP) Run(ctx context.Context, req run.Request, emit func(run.Output) e
 	if err != nil {
 		return fmt.Errorf("encode the request of run %s: %w", req.RunID, err)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	answer, err := a.endpoint.post(ctx, cancel, "text/event-stream, application/json;q=0.5", body)
-	if err != nil {
-		return err
-	}
-	defer answer.body.Close() //nolint:errcheck // read or given up
 	out := newProducer(req, emit)
-	switch answer.mediaType {
-	case "text/event-stream":
-		err = readStream(answer.body, out.take)
-	case "application/json":
-		err = out.takeDocument(answer)
-	default:
-		err = newError(CodeProtocol, "the agent answered with content type %q", clean(answer.mediaType, maxExcerpt))
-	}
-	return cancelled(ctx, err)
+	stream := func(body io.Reader) error { return readStream(body, out.take) }
+	return a.endpoint.ask(ctx, body, stream, out.takeDocument)
 }
 
 // cancelled is the reason why a context ended, if that ended a call: then the
@@ -130,8 +117,8 @@ func takeError(raw json.RawMessage) error {
 }
 
 // takeDocument takes the answer of an agent that does not stream.
-func (p *producer) takeDocument(a *answer) error {
-	text, err := readDocument(a.body)
+func (p *producer) takeDocument(body io.Reader) error {
+	text, err := readDocument(body)
 	if err != nil {
 		return err
 	}
