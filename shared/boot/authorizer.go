@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/rethread/rethread/shared/tokens"
+	"github.com/rethread/rethread/shared/wsapi"
 )
 
 // errUnauthorized is the very text that makes API Gateway answer 401; any other
@@ -74,29 +75,16 @@ func identify(
 	ctx context.Context, verifier *tokens.Verifier, event events.APIGatewayCustomAuthorizerRequestTypeRequest,
 ) (tokens.Identity, error) {
 	header := http.Header{}
-	for name, values := range all(event.MultiValueHeaders, event.Headers) {
+	for name, values := range wsapi.AllValues(event.MultiValueHeaders, event.Headers) {
 		name = http.CanonicalHeaderKey(name)
 		header[name] = append(header[name], values...)
 	}
-	query := url.Values(all(event.MultiValueQueryStringParameters, event.QueryStringParameters))
+	query := url.Values(wsapi.AllValues(event.MultiValueQueryStringParameters, event.QueryStringParameters))
 	token, err := tokens.Carried(header, query)
 	if err != nil {
 		return tokens.Identity{}, err
 	}
 	return verifier.Verify(ctx, token)
-}
-
-// all prefers the fields of an event that hold every value to those with the
-// last one of each name.
-func all(every map[string][]string, last map[string]string) map[string][]string {
-	if len(every) > 0 {
-		return every
-	}
-	out := make(map[string][]string, len(last))
-	for name, value := range last {
-		out[name] = []string{value}
-	}
-	return out
 }
 
 // allow lets an identity call every route of the stage that a method's ARN

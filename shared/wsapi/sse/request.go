@@ -9,6 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/tokens"
 	"github.com/rethread/rethread/shared/watch"
+	"github.com/rethread/rethread/shared/wsapi"
 )
 
 // lastEventID is where a browser that lost a stream says how far it came: at
@@ -25,11 +26,11 @@ type request struct {
 // readRequest reads a request; its faults name parameters.
 func readRequest(event events.APIGatewayProxyRequest) (request, error) {
 	header := http.Header{}
-	for name, values := range all(event.MultiValueHeaders, event.Headers) {
+	for name, values := range wsapi.AllValues(event.MultiValueHeaders, event.Headers) {
 		name = http.CanonicalHeaderKey(name)
 		header[name] = append(header[name], values...)
 	}
-	query := url.Values(all(event.MultiValueQueryStringParameters, event.QueryStringParameters))
+	query := url.Values(wsapi.AllValues(event.MultiValueQueryStringParameters, event.QueryStringParameters))
 	req := request{sessionID: event.PathParameters["session_id"]}
 	if decoded, err := url.PathUnescape(req.sessionID); err == nil {
 		req.sessionID = decoded // REST APIs hand over what the path says, escapes and all
@@ -79,17 +80,4 @@ func (r *request) setCursor(value, name string) error {
 	}
 	r.from.Cursor = &cursor
 	return nil
-}
-
-// all prefers the fields of an event that hold every value to those with the
-// last one of each name.
-func all(every map[string][]string, last map[string]string) map[string][]string {
-	if len(every) > 0 {
-		return every
-	}
-	out := make(map[string][]string, len(last))
-	for name, value := range last {
-		out[name] = []string{value}
-	}
-	return out
 }
