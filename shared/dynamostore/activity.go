@@ -44,6 +44,17 @@ func (s *Store) watchNewest(ctx context.Context, h *header) func() (bool, error)
 	return func() (bool, error) { a := <-done; return a.newest, a.err }
 }
 
+// andMoveUp adds to a change of the header that the session stands on top of its
+// user's list.
+func (h *header) andMoveUp(set string, c *condition, newest func() (bool, error), now int64) (string, error) {
+	onTop, err := newest()
+	if err != nil || onTop {
+		return set, err
+	}
+	c.values[":g"] = str(activitySK(now, h.id()))
+	return set + ", GSK = :g", nil
+}
+
 // moveUp puts the session on top of its user's list. Where it is there already
 // it costs nothing, or one write unit with touch, which records an activity
 // that left no trace in the log. What was stored stays stored if this fails:

@@ -15,11 +15,11 @@ var _ watch.Feed = (*Store)(nil)
 // or from an item before that which may have grown since.
 func (s *Store) Since(ctx context.Context, userID, sessionID string, from watch.From) ([]watch.Message, error) {
 	for try := 0; ; try++ {
-		h, at, active, err := s.settled(ctx, userID, sessionID)
+		h, at, _, err := s.settled(ctx, userID, sessionID)
 		if err != nil {
 			return nil, err
 		}
-		f := &feed{s: s, userID: userID, h: h, at: at, active: active}
+		f := &feed{s: s, h: h, at: at}
 		out, err := f.since(ctx, from)
 		if !errors.Is(err, errStale) {
 			if err != nil {
@@ -35,11 +35,9 @@ func (s *Store) Since(ctx context.Context, userID, sessionID string, from watch.
 
 // feed reads what one watcher lacks.
 type feed struct {
-	s      *Store
-	userID string
-	h      *header
-	at     head
-	active *activeRun
+	s  *Store
+	h  *header
+	at head
 }
 
 func (f *feed) since(ctx context.Context, from watch.From) ([]watch.Message, error) {
@@ -161,7 +159,7 @@ func (f *feed) reload(stand watch.Cursor, reason string) watch.Message {
 // would tell of a status that a run among them has ended, in a place behind it,
 // where nothing that comes later corrects it.
 func (f *feed) status(ctx context.Context, stand watch.Cursor) (watch.Message, error) {
-	now, err := f.s.header(ctx, f.userID, f.h.id())
+	now, err := f.s.header(ctx, f.h.User, f.h.id())
 	if err != nil {
 		return watch.Message{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/plainjson"
@@ -163,7 +164,7 @@ func (it *item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error
 			if err != nil {
 				return rest, err
 			}
-			grown, at := (&item{s: it.s, h: it.h, rec: it.rec, tail: next, k: k, offset: it.offset + int64(n)}).grown(encoded)
+			grown, at := it.grown(next, k, encoded)
 			if n > 0 && at != k {
 				break
 			}
@@ -206,9 +207,7 @@ func (it *item) snapshot() session.Event {
 // withField is a copy of an event with one member replaced.
 func withField(e session.Event, name string, value json.RawMessage, deltas int64) session.Event {
 	fields := make(map[string]json.RawMessage, len(e.Fields)+1)
-	for n, v := range e.Fields {
-		fields[n] = v
-	}
+	maps.Copy(fields, e.Fields)
 	fields[name] = value
 	e.Fields, e.Deltas = fields, deltas
 	return e

@@ -105,14 +105,9 @@ func (m *marker) updateHeader(newest func() (bool, error)) (types.TransactWriteI
 	maps.Copy(c.values, attributes{
 		":was": num(m.h.Epoch - 1), ":e": num(m.h.Epoch), ":mk": num(m.h.Marker), ":tl": bin(m.h.Timeline),
 	})
-	set := "SET #e = :e, #mk = :mk, #tl = :tl"
-	onTop, err := newest()
+	set, err := m.h.andMoveUp("SET #e = :e, #mk = :mk, #tl = :tl", &c, newest, m.rec.time)
 	if err != nil {
 		return types.TransactWriteItem{}, err
-	}
-	if !onTop {
-		set += ", GSK = :g"
-		c.values[":g"] = str(activitySK(m.rec.time, m.h.id()))
 	}
 	if m.h.Spent != "" { // what the rewind leaves is no failure
 		m.h.Status = session.Idle

@@ -153,14 +153,9 @@ func (s *Store) takeSession(h *header, a *activeRun, newest func() (bool, error)
 		c.names[short] = name
 	}
 	c.values[":rn"], c.values[":status"] = str(a.ID), str(string(session.InProgress))
-	set := "SET #rn = :rn, #status = :status"
-	onTop, err := newest()
+	set, err := h.andMoveUp("SET #rn = :rn, #status = :status", &c, newest, a.Started)
 	if err != nil {
 		return types.TransactWriteItem{}, err
-	}
-	if !onTop {
-		set += ", GSK = :g"
-		c.values[":g"] = str(activitySK(a.Started, h.id()))
 	}
 	return s.transactUpdate(sessionKey(h.id()), set+" REMOVE #mi, #ma", c), nil
 }

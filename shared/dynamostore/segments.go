@@ -93,25 +93,25 @@ func (s *Store) readSegments(ctx context.Context, log string, position int64, vi
 	})
 }
 
-// grown is the tail of an item with a delta added, or the segment after it
-// where the tail is full.
-func (it *item) grown(encoded json.RawMessage) (next segment, k int) {
-	tail := it.tail
+// grown is a tail of the item, its segment number k, with a delta added, or the
+// segment after it where the tail is full. A tail without deltas is none.
+func (it *item) grown(tail segment, k int, encoded json.RawMessage) (next segment, number int) {
 	if tail.Count > 0 && len(tail.Deltas)+len(encoded)+1 <= segmentBytes {
 		joined := make(json.RawMessage, 0, len(tail.Deltas)+len(encoded)+1)
 		joined = append(append(joined, tail.Deltas[:len(tail.Deltas)-1]...), ',')
 		tail.Deltas = append(append(joined, encoded...), ']')
 		tail.Count++
-		return tail, it.k
+		return tail, k
 	}
-	k = it.k
+	first := int64(1)
 	if tail.Count > 0 {
+		first = tail.last() + 1
 		k++
 	}
 	id := segmentKey(it.log(), it.Seq(), k)
 	deltas := append(append(json.RawMessage{'['}, encoded...), ']')
 	return segment{
-		PK: id.pk, SK: id.sk, Item: it.ID(), Epoch: it.rec.Epoch, First: it.offset + 1, Count: 1, Deltas: deltas,
+		PK: id.pk, SK: id.sk, Item: it.ID(), Epoch: it.rec.Epoch, First: first, Count: 1, Deltas: deltas,
 		Expires: it.s.now().Add(segmentLife).Unix(),
 	}, k
 }
