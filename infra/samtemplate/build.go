@@ -28,7 +28,10 @@ func build(r *resolver) (*Template, error) {
 			return nil, err
 		}
 	}
-	return t, applyDefaults(r, t)
+	if err := applyDefaults(r, t); err != nil {
+		return nil, err
+	}
+	return t, checkQueues(r, t)
 }
 
 func (r *resolver) wanted(entry resource) (bool, error) {

@@ -71,6 +71,9 @@ func (r *resolver) destination(node *yaml.Node, what string, p *destinationPrope
 	if !slices.Contains(kinds, p.Type) {
 		return "", at(node, "%s: a destination's Type must be one of %s, not %q", what, strings.Join(kinds, ", "), p.Type)
 	}
+	if strings.HasSuffix(p.Destination, fifoSuffix) {
+		return "", at(node, "%s: a destination must not be a FIFO queue", what)
+	}
 	if !strings.HasPrefix(p.Destination, "arn:") {
 		return "", at(node, "%s: a destination must be an ARN", what)
 	}

@@ -123,6 +123,10 @@ func (r *resolver) addEvent(f *Function, key, typ, properties *yaml.Node) error 
 		stream, err := r.buildStream(what, key.Value, properties)
 		f.Streams = append(f.Streams, stream)
 		return err
+	case "SQS":
+		mapping, err := r.buildQueueMapping(what, key.Value, properties)
+		f.Queues = append(f.Queues, mapping)
+		return err
 	default:
 		return at(typ, "%s: event type %s is not supported", what, typ.Value)
 	}

@@ -32,10 +32,17 @@ func (r *resolver) physicalName(id string, entry resource) (string, error) {
 		return id, nil
 	}
 	node := field(entry.properties, property)
-	if node == nil {
-		return id, nil
+	if node != nil {
+		return r.evalText(node)
 	}
-	return r.evalText(node)
+	if fifo := field(entry.properties, "FifoQueue"); entry.typ == typeQueue && fifo != nil {
+		is, err := r.evalText(fifo)
+		if err == nil && strings.EqualFold(is, "true") {
+			return id + fifoSuffix, nil // as CloudFormation's generated names have it
+		}
+		return id, err
+	}
+	return id, nil
 }
 
 // identify is what Ref gives for a resource.

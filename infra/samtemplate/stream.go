@@ -86,11 +86,8 @@ func (r *resolver) buildStream(what, name string, node *yaml.Node) (Stream, erro
 	if p.MaxAge != nil && *p.MaxAge > 0 {
 		s.MaxRecordAge = time.Duration(*p.MaxAge) * time.Second
 	}
-	for _, kind := range p.ResponseTypes {
-		if kind != "ReportBatchItemFailures" {
-			return s, at(node, "%s: response type %s is not supported", what, kind)
-		}
-		s.PartialBatchResponses = true
+	if s.PartialBatchResponses, err = partialBatches(what, p.ResponseTypes, node); err != nil {
+		return s, err
 	}
 	s.FailureDestination, err = r.destination(node, what, p.Destination.OnFailure, "SQS", "SNS")
 	return s, err

@@ -16,15 +16,15 @@ func TestStreamsAndDestinations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const arn = "arn:aws:sqs:us-east-1:000000000000:"
+	const arn, url = "arn:aws:sqs:us-east-1:000000000000:", "https://sqs.us-east-1.amazonaws.com/000000000000/"
 	t.Run("queues", func(t *testing.T) {
 		want := []samtemplate.Queue{
 			{
-				LogicalID: "Failures", Name: "Failures", ARN: arn + "Failures", Retention: 14 * 24 * time.Hour,
+				LogicalID: "Failures", Name: "Failures", ARN: arn + "Failures", URL: url + "Failures", MaxMessageBytes: 1 << 20, Retention: 14 * 24 * time.Hour,
 				VisibilityTimeout: time.Minute, Redrive: &samtemplate.Redrive{Queue: "Graveyard", MaxReceives: 5},
 			},
 			{
-				LogicalID: "Graveyard", Name: "graveyard", ARN: arn + "graveyard", Retention: 4 * 24 * time.Hour,
+				LogicalID: "Graveyard", Name: "graveyard", ARN: arn + "graveyard", URL: url + "graveyard", MaxMessageBytes: 1 << 20, Retention: 4 * 24 * time.Hour,
 				VisibilityTimeout: 30 * time.Second,
 			},
 		}
@@ -43,7 +43,7 @@ func TestStreamsAndDestinations(t *testing.T) {
 		if diff := cmp.Diff(want, fanout.Streams); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		if got, want := fanout.Environment["FAILURES_URL"], "https://sqs.us-east-1.amazonaws.com/000000000000/Failures"; got != want {
+		if got, want := fanout.Environment["FAILURES_URL"], url+"Failures"; got != want {
 			t.Errorf("Ref of a queue is %s, want %s", got, want)
 		}
 	})

@@ -34,6 +34,7 @@ type Function struct {
 	Routes    []Route
 	Schedules []Schedule
 	Streams   []Stream
+	Queues    []QueueMapping
 	// URL says how the function's own address answers; nil means it has none.
 	URL *FunctionURL
 	// Async says how asynchronous invocations go; nil means Lambda's defaults.

@@ -34,7 +34,8 @@ func TestLoad(t *testing.T) {
 			}
 			for _, route := range f.Routes {
 				isCard := strings.HasSuffix(route.Path, "/.well-known/agent-card.json")
-				if !isCard && route.Authorizer != "Jwt" && route.Authorizer != "Token" {
+				isKeys := strings.HasSuffix(route.Path, "/.well-known/jwks.json")
+				if !isCard && !isKeys && route.Authorizer != "Jwt" && route.Authorizer != "Token" {
 					t.Errorf("%s %s is open to all", route.Method, route.Path)
 				}
 			}
@@ -153,7 +154,8 @@ func TestParse(t *testing.T) {
 		}},
 		Queues: []samtemplate.Queue{{
 			LogicalID: "Queue", Name: "Queue", ARN: "arn:aws:sqs:us-east-1:000000000000:Queue",
-			Retention: 4 * 24 * time.Hour, VisibilityTimeout: 30 * time.Second,
+			URL:       "https://sqs.us-east-1.amazonaws.com/000000000000/Queue",
+			Retention: 4 * 24 * time.Hour, VisibilityTimeout: 30 * time.Second, MaxMessageBytes: 1 << 20,
 		}},
 		Functions: []samtemplate.Function{{
 			LogicalID: "Fn", Name: "given-b-x", CodeURI: "functions/fn/", Timeout: 20 * time.Second, MemoryMB: 128, Reserved: &four,

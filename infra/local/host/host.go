@@ -1,5 +1,6 @@
 // Package host runs the system of template.yaml on this machine: its table in
-// DynamoDB Local, its functions' own binaries, its HTTP API and its schedules.
+// DynamoDB Local, its functions' own binaries, its HTTP API, its queues and its
+// schedules.
 // What the template lacks is missing here too.
 package host
 
@@ -17,7 +18,6 @@ import (
 	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
 	"github.com/rethread/rethread/infra/local/identity"
 	"github.com/rethread/rethread/infra/local/lambda"
-	"github.com/rethread/rethread/infra/local/queue"
 	"github.com/rethread/rethread/infra/samtemplate"
 )
 
@@ -60,7 +60,7 @@ type Options struct {
 }
 
 // Source feeds functions from something other than HTTP: the clock, a table's
-// stream. It runs beside the gateway until ctx ends.
+// stream, a queue. It runs beside the gateway until ctx ends.
 type Source interface {
 	Run(ctx context.Context) error
 }
@@ -77,7 +77,7 @@ type System struct {
 	demo     *http.Server
 	demoURL  string
 	lambdas  *lambda.Host
-	queues   *queue.Set
+	queues   *queues
 	server   *http.Server
 	sockets  *sockets // nil when the template has no WebSocket API
 	sources  []Source
@@ -91,7 +91,8 @@ type System struct {
 func Start(ctx context.Context, opts Options) (*System, error) {
 	s := &System{opts: opts, failed: make(chan error, 1)}
 	for _, step := range []func(context.Context) error{
-		s.listen, s.startDemoAgent, s.load, s.listenWebSocket, s.startEngine, s.makeTables, s.startFunctions, s.startSources, s.startGateway,
+		s.listen, s.startDemoAgent, s.load, s.listenWebSocket, s.startEngine, s.makeTables, s.startQueues, s.startFunctions,
+		s.startSources, s.startGateway,
 	} {
 		if err := step(ctx); err != nil {
 			s.Close() //nolint:contextcheck // cleaning up must not end with ctx
@@ -115,9 +116,6 @@ func (s *System) WebSocketURL() string {
 
 // LambdaEndpoint is where Lambda's Invoke API answers.
 func (s *System) LambdaEndpoint() string { return s.lambdas.Endpoint() }
-
-// Queues are the template's queues and topics.
-func (s *System) Queues() *queue.Set { return s.queues }
 
 // DynamoDBEndpoint is where the table's engine answers.
 func (s *System) DynamoDBEndpoint() string { return s.database }
@@ -162,8 +160,11 @@ func (s *System) Close() {
 	if s.lambdas != nil {
 		s.lambdas.Close()
 	}
+	if s.queues != nil {
+		_ = s.queues.server.Close() // whom it answered is gone
+	}
 	if s.demo != nil {
-		_ = s.demo.Close() // whom it answered is gone
+		_ = s.demo.Close() // as above
 	}
 	s.running.Wait()
 	if s.engine != nil {

@@ -15,7 +15,7 @@ import (
 	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
 	"github.com/rethread/rethread/infra/local/identity"
 	"github.com/rethread/rethread/infra/local/lambda"
-	"github.com/rethread/rethread/infra/local/queue"
+	"github.com/rethread/rethread/infra/local/queue/feed"
 	"github.com/rethread/rethread/infra/local/schedule"
 	"github.com/rethread/rethread/infra/local/stream"
 	"github.com/rethread/rethread/infra/local/stream/reader"
@@ -101,12 +101,13 @@ func (s *System) startFunctions(ctx context.Context) error {
 		f.Environment = s.localize(f.Environment)
 		definitions = append(definitions, lambda.Definition{Function: f, Binary: s.binary(f)})
 	}
-	s.queues = queue.NewSet(s.template, s.opts.Log)
 	lambdas, err := lambda.Start(ctx, lambda.Options{
-		Functions: definitions, Region: table.Region, Account: account, Destinations: s.queues,
+		Functions: definitions, Region: table.Region, Account: account, Destinations: s.queues.set,
 		Environment: map[string]string{
 			"AWS_ENDPOINT_URL_DYNAMODB":         s.database,
 			"AWS_ENDPOINT_URL_DYNAMODB_STREAMS": s.database,
+			"AWS_ENDPOINT_URL_SQS":              s.queues.endpoint,
+			"OUTBOUND_ALLOW_LOOPBACK":           "true", // whom users name here runs here
 		},
 		Output: s.opts.Output, Log: s.opts.Log,
 	})
@@ -125,7 +126,13 @@ func (s *System) startSources(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.sources = append(s.sources, schedules, streams)
+	messages, err := feed.New(feed.Options{
+		Functions: s.template.Functions, Queues: s.queues.set, Invoker: s.lambdas, Region: table.Region, Log: s.opts.Log,
+	})
+	if err != nil {
+		return err
+	}
+	s.sources = append(s.sources, schedules, streams, messages)
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.cancel = cancel
 	for _, source := range s.sources {
@@ -146,7 +153,7 @@ func (s *System) openStreams(ctx context.Context) (*stream.Source, error) {
 		checkpoints = filepath.Join(s.path(s.opts.Data), "streams.json")
 	}
 	return stream.New(ctx, stream.Options{
-		Functions: s.template.Functions, Tables: s.template.Tables, Invoker: s.lambdas, Destinations: s.queues,
+		Functions: s.template.Functions, Tables: s.template.Tables, Invoker: s.lambdas, Destinations: s.queues.set,
 		Region: table.Region, Account: account, Checkpoints: checkpoints, Log: s.opts.Log,
 		Open: func(ctx context.Context, name string) (stream.Log, error) {
 			return reader.Open(ctx, reader.Options{Endpoint: s.database, Table: name, Region: table.Region, Account: account})

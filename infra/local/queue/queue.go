@@ -1,135 +1,108 @@
-// Package queue keeps on this machine what functions' failures and successes are
-// told to: the template's queues and topics. It takes messages and shows them;
-// nobody receives from it.
+// Package queue keeps the template's queues and topics on this machine, as SQS
+// does: messages that are received stay hidden until they are deleted or shown
+// again, those of a FIFO queue keep their order within their group, and those
+// that are received over and over go to the dead letter queue. A topic keeps what
+// was published as a queue would; nobody receives from it. All is in memory and
+// goes with the host.
 package queue
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/rethread/rethread/infra/samtemplate"
 )
 
-// ErrUnknown says that the template has no queue or topic of that ARN.
-var ErrUnknown = errors.New("no such queue or topic")
-
-// mostMessages bounds what is kept; the oldest go first.
-const mostMessages = 10_000
-
-// Message is what arrived.
-type Message struct {
-	ID   string
-	Body string
-	Sent time.Time
-}
+// mostMessages is what a queue holds; it takes no more then. SQS has no such limit.
+const mostMessages = 100_000
 
 // Queue is a list of messages, the oldest first.
 type Queue struct {
-	retention time.Duration
+	settings samtemplate.Queue
+	dead     *Queue // where messages go that were received too often, or nil
 
 	mu       sync.Mutex
-	messages []Message
-	arrived  chan struct{} // closed by the next message
+	messages []*entry
+	seen     map[string]seen // by deduplication id
+	sequence uint64
+	changed  chan struct{} // closed by the next change that others may wait for
 }
 
-// New makes an empty queue that keeps messages so long; zero means for good.
-func New(retention time.Duration) *Queue {
-	return &Queue{retention: retention, arrived: make(chan struct{})}
+// entry is a message and where it stands.
+type entry struct {
+	Message
+	hidden      time.Time // nobody sees it before that
+	receives    int
+	first, last time.Time // received
 }
 
-// Send adds a message.
-func (q *Queue) Send(body []byte) Message {
-	message := Message{ID: uuid.NewString(), Body: string(body), Sent: time.Now()}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.expire()
-	if len(q.messages) >= mostMessages {
-		q.messages = slices.Delete(q.messages, 0, 1)
-	}
-	q.messages = append(q.messages, message)
-	close(q.arrived)
-	q.arrived = make(chan struct{})
-	return message
+// inFlight says whether somebody has the message.
+func (e *entry) inFlight(now time.Time) bool { return e.receives > 0 && now.Before(e.hidden) }
+
+// New makes an empty queue. A queue of a template has its dead letter queue from
+// NewSet; one made here has none.
+func New(settings samtemplate.Queue) *Queue {
+	return &Queue{settings: settings, seen: map[string]seen{}, changed: make(chan struct{})}
 }
 
-// Messages lists what is there; they stay.
+// Settings are what the template says.
+func (q *Queue) Settings() samtemplate.Queue { return q.settings }
+
+// Messages lists what is there, hidden or not; it stays.
 func (q *Queue) Messages() []Message {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.expire()
-	return slices.Clone(q.messages)
+	q.expire(time.Now())
+	var out []Message
+	for _, e := range q.messages {
+		out = append(out, e.Message)
+	}
+	return out
 }
 
 // Wait returns the messages as soon as there are n, or what is there when ctx
 // ends, with its error.
 func (q *Queue) Wait(ctx context.Context, n int) ([]Message, error) {
 	for {
-		q.mu.Lock()
-		arrived := q.arrived
-		q.mu.Unlock()
+		changed := q.nextChange()
 		messages := q.Messages()
 		if len(messages) >= n {
 			return messages, nil
 		}
 		select {
-		case <-arrived:
+		case <-changed:
 		case <-ctx.Done():
 			return messages, ctx.Err()
 		}
 	}
 }
 
-// expire drops what is too old.
-func (q *Queue) expire() {
-	if q.retention == 0 {
+// nextChange is to be asked for before looking, so that no change is missed.
+func (q *Queue) nextChange() <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.changed
+}
+
+// notify wakes those who wait. The lock is held, as for all below.
+func (q *Queue) notify() {
+	close(q.changed)
+	q.changed = make(chan struct{})
+}
+
+// expire drops what is too old, in flight or not.
+func (q *Queue) expire(now time.Time) {
+	if q.settings.Retention == 0 {
 		return
 	}
-	oldest := time.Now().Add(-q.retention)
-	q.messages = slices.DeleteFunc(q.messages, func(m Message) bool { return m.Sent.Before(oldest) })
+	oldest := now.Add(-q.settings.Retention)
+	q.messages = slices.DeleteFunc(q.messages, func(e *entry) bool { return e.Sent.Before(oldest) })
 }
 
-// Set is the queues and topics of a template.
-type Set struct {
-	log    *slog.Logger
-	byARN  map[string]*Queue
-	byName map[string]*Queue
-}
-
-// NewSet makes them, empty. A topic keeps what was published as a queue would.
-func NewSet(template *samtemplate.Template, log *slog.Logger) *Set {
-	s := &Set{log: log, byARN: map[string]*Queue{}, byName: map[string]*Queue{}}
-	for _, q := range template.Queues {
-		made := New(q.Retention)
-		s.byARN[q.ARN], s.byName[q.Name], s.byName[q.LogicalID] = made, made, made
+func (q *Queue) remove(e *entry) {
+	if i := slices.Index(q.messages, e); i >= 0 {
+		q.messages = slices.Delete(q.messages, i, i+1)
 	}
-	for _, t := range template.Topics {
-		made := New(0)
-		s.byARN[t.ARN], s.byName[t.Name], s.byName[t.LogicalID] = made, made, made
-	}
-	return s
-}
-
-// Queue finds a queue or topic by its name or logical id.
-func (s *Set) Queue(name string) (*Queue, bool) {
-	q, ok := s.byName[name]
-	return q, ok
-}
-
-// Deliver adds a message to the queue or topic of that ARN, and says so in the
-// log. The error is ErrUnknown.
-func (s *Set) Deliver(ctx context.Context, arn string, body []byte) error {
-	q, ok := s.byARN[arn]
-	if !ok {
-		return fmt.Errorf("deliver to %s: %w", arn, ErrUnknown)
-	}
-	message := q.Send(body)
-	s.log.InfoContext(ctx, "a message arrived", "destination", arn, "id", message.ID, "body", message.Body)
-	return nil
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/local/queue"
 	"github.com/rethread/rethread/infra/samtemplate"
@@ -14,21 +17,21 @@ import (
 
 func TestQueue(t *testing.T) {
 	t.Run("messages stay in the order they came", func(t *testing.T) {
-		q := queue.New(0)
-		q.Send([]byte("one"))
-		q.Send([]byte("two"))
+		q := queue.New(samtemplate.Queue{})
+		mustSend(t, q, "one", "two")
 		for range 2 {
 			if got := q.Messages(); len(got) != 2 || got[0].Body != "one" || got[1].Body != "two" || got[0].ID == got[1].ID {
 				t.Errorf("got %v", got)
 			}
 		}
 	})
-	t.Run("they are kept as long as the queue says", func(t *testing.T) {
+	t.Run("they are kept as long as the queue says, received or not", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			q := queue.New(time.Hour)
-			q.Send([]byte("old"))
+			q := queue.New(samtemplate.Queue{Retention: time.Hour})
+			mustSend(t, q, "old")
+			wantTaken(t, q, 1, 12*time.Hour, "old")
 			time.Sleep(40 * time.Minute)
-			q.Send([]byte("new"))
+			mustSend(t, q, "new")
 			time.Sleep(40 * time.Minute)
 			if got := q.Messages(); len(got) != 1 || got[0].Body != "new" {
 				t.Errorf("got %v", got)
@@ -37,11 +40,11 @@ func TestQueue(t *testing.T) {
 	})
 	t.Run("one can wait for them", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			q := queue.New(0)
+			q := queue.New(samtemplate.Queue{})
 			go func() {
-				q.Send([]byte("one"))
+				mustSend(t, q, "one")
 				time.Sleep(time.Second)
-				q.Send([]byte("two"))
+				mustSend(t, q, "two")
 			}()
 			if got, err := q.Wait(t.Context(), 2); err != nil || len(got) != 2 {
 				t.Errorf("got %v, %v", got, err)
@@ -53,11 +56,76 @@ func TestQueue(t *testing.T) {
 			}
 		})
 	})
+	t.Run("a delayed one shows when its time has come", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			q := queue.New(samtemplate.Queue{Delay: 10 * time.Second})
+			soon := time.Duration(0)
+			mustSend(t, q, "late")
+			if _, err := q.Send(queue.Draft{Body: "soon", Delay: &soon}); err != nil {
+				t.Fatal(err)
+			}
+			wantTaken(t, q, 10, time.Minute, "soon")
+			began := time.Now()
+			got, err := q.Receive(t.Context(), 10, time.Minute)
+			if err != nil || len(got) != 1 || time.Since(began) != 10*time.Second {
+				t.Errorf("got %v, %v after %s", got, err, time.Since(began))
+			}
+		})
+	})
+}
+
+func TestSendRefuses(t *testing.T) {
+	standard := samtemplate.Queue{MaxMessageBytes: 1024}
+	fifo := samtemplate.Queue{FIFO: true}
+	long, negative := 16*time.Minute, -time.Second
+	attribute := func(a queue.Attribute) queue.Draft {
+		return queue.Draft{Body: "x", Attributes: map[string]queue.Attribute{"a": a}}
+	}
+	eleven := map[string]queue.Attribute{}
+	for i := range 11 {
+		eleven[string(rune('a'+i))] = queue.Attribute{DataType: "String", StringValue: "x"}
+	}
+	for _, test := range []struct {
+		name  string
+		queue samtemplate.Queue
+		draft queue.Draft
+		code  string
+	}{
+		{"nothing", standard, queue.Draft{}, queue.CodeMissingParameter},
+		{"too much", standard, queue.Draft{Body: strings.Repeat("x", 1025)}, queue.CodeInvalidValue},
+		{
+			"too much with its attributes", standard,
+			queue.Draft{Body: strings.Repeat("x", 1020), Attributes: map[string]queue.Attribute{"a": {DataType: "String", StringValue: "x"}}},
+			queue.CodeInvalidValue,
+		},
+		{"a control character", standard, queue.Draft{Body: "a\x00"}, queue.CodeInvalidContents},
+		{"too long a delay", standard, queue.Draft{Body: "x", Delay: &long}, queue.CodeInvalidValue},
+		{"a negative delay", standard, queue.Draft{Body: "x", Delay: &negative}, queue.CodeInvalidValue},
+		{"too many attributes", standard, queue.Draft{Body: "x", Attributes: eleven}, queue.CodeInvalidValue},
+		{"an attribute of no type", standard, attribute(queue.Attribute{StringValue: "x"}), queue.CodeInvalidValue},
+		{"an attribute without a value", standard, attribute(queue.Attribute{DataType: "String"}), queue.CodeInvalidValue},
+		{"an attribute with the other value", standard, attribute(queue.Attribute{DataType: "Binary", StringValue: "x"}), queue.CodeInvalidValue},
+		{"a deduplication id where there is no order", standard, queue.Draft{Body: "x", Deduplication: "d"}, queue.CodeInvalidValue},
+		{"no group", fifo, queue.Draft{Body: "x", Deduplication: "d"}, queue.CodeMissingParameter},
+		{"no deduplication id", fifo, queue.Draft{Body: "x", Group: "g"}, queue.CodeInvalidValue},
+		{"a delay of its own", fifo, queue.Draft{Body: "x", Group: "g", Deduplication: "d", Delay: &long}, queue.CodeInvalidValue},
+		{"a group with a space", fifo, queue.Draft{Body: "x", Group: "g g", Deduplication: "d"}, queue.CodeInvalidValue},
+		{"too long a group", fifo, queue.Draft{Body: "x", Group: strings.Repeat("g", 129), Deduplication: "d"}, queue.CodeInvalidValue},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			q := queue.New(test.queue)
+			_, err := q.Send(test.draft)
+			wantCode(t, err, test.code)
+			if got := q.Messages(); len(got) != 0 {
+				t.Errorf("the queue has %v", got)
+			}
+		})
+	}
 }
 
 func TestSet(t *testing.T) {
 	set := queue.NewSet(&samtemplate.Template{
-		Queues: []samtemplate.Queue{{LogicalID: "Q", Name: "queue", ARN: "arn:q"}},
+		Queues: []samtemplate.Queue{{LogicalID: "Q", Name: "queue", ARN: "arn:q", MaxMessageBytes: 1 << 10}},
 		Topics: []samtemplate.Topic{{LogicalID: "T", Name: "topic", ARN: "arn:t"}},
 	}, slog.New(slog.DiscardHandler))
 	for arn, name := range map[string]string{"arn:q": "Q", "arn:t": "topic"} {
@@ -71,5 +139,40 @@ func TestSet(t *testing.T) {
 	}
 	if err := set.Deliver(t.Context(), "arn:other", nil); !errors.Is(err, queue.ErrUnknown) {
 		t.Errorf("got %v, want ErrUnknown", err)
+	}
+	wantCode(t, set.Deliver(t.Context(), "arn:q", make([]byte, 1<<11)), queue.CodeInvalidValue)
+	if got := set.Queues(); len(got) != 1 || got[0].Settings().LogicalID != "Q" {
+		t.Errorf("got %d queues", len(got))
+	}
+}
+
+func mustSend(t *testing.T, q *queue.Queue, bodies ...string) {
+	t.Helper()
+	for _, body := range bodies {
+		if _, err := q.Send(queue.Draft{Body: body}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// wantTaken takes up to n messages and compares their bodies.
+func wantTaken(t *testing.T, q *queue.Queue, n int, hide time.Duration, want ...string) []queue.Received {
+	t.Helper()
+	taken := q.Take(n, hide)
+	var got []string
+	for _, m := range taken {
+		got = append(got, m.Body)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("taken (-want +got):\n%s", diff)
+	}
+	return taken
+}
+
+func wantCode(t *testing.T, err error, code string) {
+	t.Helper()
+	var refusal *queue.Error
+	if !errors.As(err, &refusal) || refusal.Code != code {
+		t.Errorf("got %v, want %s", err, code)
 	}
 }

@@ -1,0 +1,44 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+
+	"github.com/rethread/rethread/infra/local/queue"
+	"github.com/rethread/rethread/infra/local/queue/sqsapi"
+)
+
+// queues are the template's queues and topics, and SQS's API for the queues.
+type queues struct {
+	set      *queue.Set
+	endpoint string
+	server   *http.Server
+}
+
+// startQueues makes them, empty, and listens on a free port of this machine.
+func (s *System) startQueues(ctx context.Context) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen for SQS: %w", err)
+	}
+	set := queue.NewSet(s.template, s.opts.Log)
+	s.queues = &queues{
+		set: set, endpoint: "http://" + listener.Addr().String(),
+		server: &http.Server{Handler: sqsapi.New(set, s.opts.Log), ReadHeaderTimeout: readHeaderTimeout},
+	}
+	s.running.Go(func() {
+		if err := s.queues.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			s.fail(fmt.Errorf("serve SQS: %w", err))
+		}
+	})
+	return nil
+}
+
+// Queues are the template's queues and topics.
+func (s *System) Queues() *queue.Set { return s.queues.set }
+
+// SQSEndpoint is where SQS's API answers.
+func (s *System) SQSEndpoint() string { return s.queues.endpoint }

@@ -1,0 +1,67 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/rethread/rethread/infra/samtemplate"
+)
+
+// ErrUnknown says that the template has no queue or topic of that ARN.
+var ErrUnknown = errors.New("no such queue or topic")
+
+// Set is the queues and topics of a template.
+type Set struct {
+	log    *slog.Logger
+	byARN  map[string]*Queue
+	byName map[string]*Queue
+	queues []*Queue // without the topics
+}
+
+// NewSet makes them, empty.
+func NewSet(template *samtemplate.Template, log *slog.Logger) *Set {
+	s := &Set{log: log, byARN: map[string]*Queue{}, byName: map[string]*Queue{}}
+	byID := map[string]*Queue{}
+	for _, settings := range template.Queues {
+		q := New(settings)
+		byID[settings.LogicalID] = q
+		s.queues = append(s.queues, q)
+		s.byARN[settings.ARN], s.byName[settings.Name], s.byName[settings.LogicalID] = q, q, q
+	}
+	for _, q := range s.queues {
+		if redrive := q.settings.Redrive; redrive != nil {
+			q.dead = byID[redrive.Queue]
+		}
+	}
+	for _, t := range template.Topics {
+		q := New(samtemplate.Queue{LogicalID: t.LogicalID, Name: t.Name, ARN: t.ARN})
+		s.byARN[t.ARN], s.byName[t.Name], s.byName[t.LogicalID] = q, q, q
+	}
+	return s
+}
+
+// Queue finds a queue or topic by its name or logical id.
+func (s *Set) Queue(name string) (*Queue, bool) {
+	q, ok := s.byName[name]
+	return q, ok
+}
+
+// Queues lists the queues, without the topics, as the template has them.
+func (s *Set) Queues() []*Queue { return s.queues }
+
+// Deliver adds a message to the queue or topic of that ARN, and says so in the
+// log. The error is ErrUnknown, or an Error of Queue.Send.
+func (s *Set) Deliver(ctx context.Context, arn string, body []byte) error {
+	q, ok := s.byARN[arn]
+	if !ok {
+		return fmt.Errorf("deliver to %s: %w", arn, ErrUnknown)
+	}
+	message, err := q.Send(Draft{Body: string(body)})
+	if err != nil {
+		return fmt.Errorf("deliver to %s: %w", arn, err)
+	}
+	s.log.InfoContext(ctx, "a message arrived", "destination", arn, "id", message.ID, "body", message.Body)
+	return nil
+}
