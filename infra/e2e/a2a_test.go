@@ -2,7 +2,6 @@ package e2e_test
 
 import (
 	"encoding/json"
-	"iter"
 	"net/http"
 	"strings"
 	"testing"
@@ -34,6 +33,7 @@ func mustDial(t *testing.T, sys *e2e.System, u *e2e.User, binding a2a.TransportP
 	factory := a2aclient.NewFactory(
 		a2aclient.WithJSONRPCTransport(hc), a2aclient.WithRESTTransport(hc),
 		a2av0.WithJSONRPCTransport(a2av0.JSONRPCTransportConfig{Client: hc}),
+		a2av0.WithRESTTransport(a2av0.RESTTransportConfig{Client: hc}),
 	)
 	client, err := factory.CreateFromEndpoints(t.Context(), []*a2a.AgentInterface{
 		{URL: sys.URL + "/a2a/demo", ProtocolBinding: binding, ProtocolVersion: version},
@@ -63,45 +63,6 @@ func mustSend(t *testing.T, c *a2aclient.Client, req *a2a.SendMessageRequest) *a
 	return task
 }
 
-// mustStream reads a stream to its end: the text of the artifacts as a reader
-// puts it together, and the last state.
-func mustStream(t *testing.T, events iter.Seq2[a2a.Event, error]) (first *a2a.Task, text string, last a2a.TaskState) {
-	t.Helper()
-	parts := map[a2a.ArtifactID]string{}
-	var order []a2a.ArtifactID
-	add := func(a *a2a.Artifact, appends bool) {
-		if _, known := parts[a.ID]; !known {
-			order = append(order, a.ID)
-		}
-		if !appends {
-			parts[a.ID] = ""
-		}
-		for _, p := range a.Parts {
-			parts[a.ID] += p.Text()
-		}
-	}
-	for event, err := range events {
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch e := event.(type) {
-		case *a2a.Task:
-			first, last = e, e.Status.State
-			for _, a := range e.Artifacts {
-				add(a, false)
-			}
-		case *a2a.TaskArtifactUpdateEvent:
-			add(e.Artifact, e.Append)
-		case *a2a.TaskStatusUpdateEvent:
-			last = e.Status.State
-		}
-	}
-	for _, id := range order {
-		text += parts[id]
-	}
-	return first, text, last
-}
-
 func history(messages []*a2a.Message) []string {
 	var out []string
 	for _, m := range messages {
@@ -110,16 +71,6 @@ func history(messages []*a2a.Message) []string {
 		}
 	}
 	return out
-}
-
-func artifactText(t *a2a.Task) string {
-	var out strings.Builder
-	for _, a := range t.Artifacts {
-		for _, p := range a.Parts {
-			out.WriteString(p.Text())
-		}
-	}
-	return out.String()
 }
 
 // testA2A speaks to the demo agent over the Agent2Agent protocol.
@@ -149,6 +100,7 @@ func testA2A(t *testing.T, sys *e2e.System) {
 		{"1.0 over JSON-RPC", a2a.TransportProtocolJSONRPC, "1.0"},
 		{"1.0 over HTTP+JSON", a2a.TransportProtocolHTTPJSON, "1.0"},
 		{"0.3 over JSON-RPC", a2a.TransportProtocolJSONRPC, a2av0.Version},
+		{"0.3 over HTTP+JSON", a2a.TransportProtocolHTTPJSON, a2av0.Version},
 	} {
 		t.Run(v.name, func(t *testing.T) { testA2AVersion(t, sys, v.binding, v.version) })
 	}
@@ -224,6 +176,9 @@ func testA2AVersion(t *testing.T, sys *e2e.System, binding a2a.TransportProtocol
 		}
 	})
 	t.Run("a rewind is one completed task, and lasts", func(t *testing.T) { testA2ARewind(t, alice, c) })
+	t.Run("what a fork took over is one completed task", func(t *testing.T) { testA2AFork(t, alice, c) })
+	t.Run("a stream outlives the instance that serves it", func(t *testing.T) { testA2ACrash(t, sys, c) })
+	t.Run("tasks are listed by their contexts", func(t *testing.T) { testA2AList(t, c, binding, version) })
 }
 
 // testA2ARewind is seed 000: three messages, back before the second, a reload,

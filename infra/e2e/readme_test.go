@@ -1,6 +1,8 @@
 package e2e_test
 
 import (
+	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,35 +11,102 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/infra/e2e"
+	"github.com/rethread/rethread/infra/e2e/host"
 )
 
-var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
+// block is what stands in the README's code blocks of a language, in order.
+func block(t *testing.T, readme, language string) []string {
+	t.Helper()
+	var out []string
+	for _, found := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(readme, -1) {
+		out = append(out, found[1])
+	}
+	if len(out) == 0 {
+		t.Fatalf("the README has nothing in %s", language)
+	}
+	return out
+}
 
-// The README's commands do what it says: each `# prints x` must be in the
-// output of the command before it.
+// The README does what it says: its agent runs beside a system that knows it as
+// the README configures it, its commands print what they promise, and its Go
+// compiles and talks.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	system := e2e.Start(t)
-	readme, err := os.ReadFile(filepath.Join(system.Root, "README.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var script strings.Builder
-	script.WriteString("set -eu\n")
-	for _, block := range shellBlock.FindAllStringSubmatch(string(readme), -1) {
-		script.WriteString(block[1])
+	readme := string(text)
+	configured := regexp.MustCompile(`AGENTS='(\{"parrot".*\})' make run`).FindStringSubmatch(readme)
+	if configured == nil {
+		t.Fatal("the README configures no agent")
 	}
-	text := strings.ReplaceAll(script.String(), "http://127.0.0.1:3000", system.URL)
+	port := startAgent(t, block(t, readme, "js")[0])
+	system := e2e.Start(t, "AGENTS="+strings.ReplaceAll(configured[1], "8080", port))
+	readme = strings.ReplaceAll(readme, "http://127.0.0.1:3000", system.URL)
+	t.Run("the commands print what they promise", func(t *testing.T) {
+		t.Parallel()
+		testCommands(t, strings.Join(block(t, readme, "sh"), ""))
+	})
+	t.Run("the Go talks", func(t *testing.T) {
+		t.Parallel()
+		testGo(t, system, block(t, readme, "go")[0])
+	})
+}
+
+// startAgent runs an agent in JavaScript until the test ends, and returns its
+// port.
+func startAgent(t *testing.T, source string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "agent.mjs")
+	if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	port := freePort(t)
+	cmd := exec.CommandContext(t.Context(), "node", path)
+	cmd.Env = append(os.Environ(), "PORT="+port)
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // the test's context has ended it
+		if err := cmd.Wait(); said.Len() > 0 {
+			t.Errorf("the agent: %v\n%s", err, said.String())
+		}
+	})
+	return port
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	var free net.ListenConfig
+	listener, err := free.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close() //nolint:errcheck // only its port is wanted
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// testCommands runs a script: each `# prints x` must be in the output of the
+// command before it.
+func testCommands(t *testing.T, script string) {
+	t.Helper()
 	// The script says where each promise stands, so that what was printed
 	// since the one before can be looked at.
 	promise := regexp.MustCompile(`(?m)^# prints (.*)$`)
-	cmd := exec.CommandContext(t.Context(), "bash", "-c", promise.ReplaceAllString(text, "echo; echo ===="))
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", "set -eu\n"+promise.ReplaceAllString(script, "echo; echo ===="))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	printed := strings.Split(string(out), "====\n")
-	promises := promise.FindAllStringSubmatch(text, -1)
+	promises := promise.FindAllStringSubmatch(script, -1)
 	if len(promises) < 5 || len(printed) != len(promises)+1 {
 		t.Fatalf("%d promises, %d outputs:\n%s", len(promises), len(printed), out)
 	}
@@ -45,5 +114,86 @@ func TestReadme(t *testing.T) {
 		if !strings.Contains(printed[i], p[1]) {
 			t.Errorf("README promises %s, got %s", p[1], printed[i])
 		}
+	}
+}
+
+// program is what stands around the README's Go: an agent that greets, and a
+// user who speaks to it twice.
+const program = `package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/runner"
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/genai"
+
+	"github.com/rethread/rethread/shared/adk"
+)
+
+func main() {
+	if err := run(context.Background(), os.Getenv("TOKEN")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func greet(ctx agent.InvocationContext) iter.Seq2[*session.Event, error] {
+	return func(yield func(*session.Event, error) bool) {
+		e := session.NewEvent(ctx, ctx.InvocationID())
+		e.Author = "guide"
+		e.Content = genai.NewContentFromText("hello", genai.RoleModel)
+		yield(e, nil)
+	}
+}
+
+func run(ctx context.Context, token string) error {
+	guide, err := agent.New(agent.Config{Name: "guide", Run: greet})
+	if err != nil {
+		return err
+	}
+%s	if err != nil {
+		return err
+	}
+	made, err := services.Sessions.Create(ctx, &session.CreateRequest{AppName: "trips", UserID: "alice", SessionID: "go"})
+	if err != nil {
+		return err
+	}
+	for range 2 {
+		hi := genai.NewContentFromText("hi", genai.RoleUser)
+		for _, err := range r.Run(ctx, "alice", made.Session.ID(), hi, agent.RunConfig{}) {
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+`
+
+// testGo compiles a snippet and runs it: what was said is in the session.
+func testGo(t *testing.T, system *e2e.System, snippet string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(path, fmt.Appendf(nil, program, snippet), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	token, err := host.Token(t.Context(), system.URL, "alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "run", path)
+	cmd.Dir = system.Root
+	cmd.Env = append(os.Environ(), "TOKEN="+token)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	said := system.Bearer(t, "alice", token).Get(api + "/sessions/go/events").Want(200)
+	if got := strings.Join(said.Each("data", "author"), " "); got != "user guide user guide" {
+		t.Errorf("the session holds %s", said.Body)
 	}
 }

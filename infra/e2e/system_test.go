@@ -57,6 +57,10 @@ func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 		t.Parallel()
 		testWatching(t, sys)
 	})
+	t.Run("push notifications", func(t *testing.T) {
+		t.Parallel()
+		testPush(t, sys)
+	})
 }
 
 const api = "/api/v1"

@@ -10,6 +10,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/rethread/rethread/shared/push"
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
@@ -41,6 +44,12 @@ type Config struct {
 	StartRun func(context.Context, run.Ref) error
 	// News opens a connection that tells what happens in a session.
 	News NewsFunc
+	// Push keeps who is told of tasks; nil offers no push notifications.
+	Push push.Store
+	// CheckURL says why an address cannot be notified.
+	CheckURL func(string) error
+	// PublicKeys are those that verify notifications.
+	PublicKeys func(context.Context) (jose.JSONWebKeySet, error)
 
 	Log   *slog.Logger
 	Now   func() time.Time

@@ -67,7 +67,7 @@ func (s *server) card(w http.ResponseWriter, r *http.Request, agent string, writ
 		refuse(w, http.StatusNotFound, "no agent has this name")
 		return
 	}
-	body, err := write(r.Context(), newCard(baseOf(r.Context()), agent))
+	body, err := write(r.Context(), newCard(baseOf(r.Context()), agent, s.Push != nil))
 	if err != nil {
 		s.Log.ErrorContext(r.Context(), "write an agent card", "agent", agent, "error", err)
 		refuse(w, http.StatusInternalServerError, "Internal error.")
@@ -81,20 +81,21 @@ func (s *server) card(w http.ResponseWriter, r *http.Request, agent string, writ
 	http.ServeContent(w, r, "", s.Modified, bytes.NewReader(body))
 }
 
-func newCard(base, agent string) *lib.AgentCard {
+func newCard(base, agent string, push bool) *lib.AgentCard {
 	address := base + "/a2a/" + url.PathEscape(agent)
 	var interfaces []*lib.AgentInterface
-	for _, v := range []lib.ProtocolVersion{current, legacy} {
-		interfaces = append(interfaces, &lib.AgentInterface{
-			URL: address, ProtocolBinding: lib.TransportProtocolJSONRPC, ProtocolVersion: v,
-		})
+	for _, binding := range []lib.TransportProtocol{lib.TransportProtocolJSONRPC, lib.TransportProtocolHTTPJSON} {
+		for _, v := range []lib.ProtocolVersion{current, legacy} {
+			interfaces = append(interfaces, &lib.AgentInterface{
+				URL: address, ProtocolBinding: binding, ProtocolVersion: v,
+			})
+		}
 	}
-	interfaces = append(interfaces, lib.NewAgentInterface(address, lib.TransportProtocolHTTPJSON))
 	return &lib.AgentCard{
 		Name: agent, Version: current,
 		Description:         "The agent " + agent + ". Its conversations are kept, can be taken back and watched live.",
 		SupportedInterfaces: interfaces,
-		Capabilities:        lib.AgentCapabilities{Streaming: true},
+		Capabilities:        lib.AgentCapabilities{Streaming: true, PushNotifications: push},
 		DefaultInputModes:   inputModes(),
 		DefaultOutputModes:  []string{"text/plain", "application/json", "application/octet-stream"},
 		Skills: []lib.AgentSkill{{

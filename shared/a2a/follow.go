@@ -70,7 +70,8 @@ func (f *follower) run(ctx context.Context) error {
 				return err
 			}
 		}
-		if done, err := f.look(ctx, false); done || err != nil {
+		// Without a connection only the table says whether the run is over.
+		if done, err := f.look(ctx, f.failures > 0); done || err != nil {
 			return err
 		}
 		f.view.Repairing(f.Now())
@@ -88,8 +89,7 @@ func (f *follower) run(ctx context.Context) error {
 	}
 }
 
-// pause waits before the next connection, and finds out whether the run is over
-// without it.
+// pause waits before the next connection.
 func (f *follower) pause(ctx context.Context, cause error) error {
 	if f.failures++; f.failures > maxReconnects {
 		return fmt.Errorf("%w: %w", errNoNews, cause)

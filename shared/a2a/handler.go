@@ -3,7 +3,6 @@ package a2a
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
@@ -61,6 +60,9 @@ func (h *handler) link(ctx context.Context, id lib.TaskID) (task.Link, error) {
 		return task.Link{}, lib.ErrTaskNotFound
 	}
 	link, err := h.Links.Link(ctx, callerOf(ctx).user, string(id))
+	if errors.Is(err, fault.Of(fault.NotFound)) {
+		link, err = h.forkLink(ctx, string(id))
+	}
 	if err == nil && link.Agent != h.agent {
 		err = lib.ErrTaskNotFound
 	}
@@ -75,13 +77,10 @@ func (h *handler) ListTasks(ctx context.Context, req *lib.ListTasksRequest) (*li
 	if err != nil {
 		return nil, err
 	}
-	links, err := h.Links.UserLinks(ctx, callerOf(ctx).user)
+	links, err := h.links(ctx, req.ContextID)
 	if err != nil {
 		return nil, err
 	}
-	links = slices.DeleteFunc(links, func(l task.Link) bool {
-		return l.Agent != h.agent || req.ContextID != "" && l.SessionID != req.ContextID
-	})
 	out := &lib.ListTasksResponse{Tasks: []*lib.Task{}, TotalSize: len(links), PageSize: size}
 	for i := from; i < len(links); i++ {
 		if len(out.Tasks) == size {

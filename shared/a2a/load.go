@@ -66,17 +66,24 @@ func (h *handler) events(ctx context.Context, link task.Link) ([]session.Event, 
 	}
 }
 
-// saved is a task that was stored as a whole.
+// saved is a task that was stored as a whole, or what a fork took over.
 func (h *handler) saved(ctx context.Context, link task.Link) (*lib.Task, error) {
-	stored, err := h.Tasks.Task(ctx, link.UserID, link.SessionID, link.TaskID)
+	form, err := h.asForkShows(ctx, link)
 	if err != nil {
 		return nil, err
 	}
-	form, err := task.ToA2A(link.SessionID, false, []task.Task{stored})
-	if err != nil {
-		return nil, err
+	if form == nil {
+		stored, err := h.Tasks.Task(ctx, link.UserID, link.SessionID, link.TaskID)
+		if err != nil {
+			return nil, err
+		}
+		whole, err := task.ToA2A(stored)
+		if err != nil {
+			return nil, err
+		}
+		form = &whole
 	}
-	raw, err := json.Marshal(form[0])
+	raw, err := json.Marshal(form)
 	if err != nil {
 		return nil, fmt.Errorf("write task %s: %w", link.TaskID, err)
 	}

@@ -67,7 +67,7 @@ func (h *handler) rewound(ctx context.Context, m *lib.Message, before string) (*
 	if err != nil {
 		return nil, err
 	}
-	events, err := h.effective(ctx, user, m.ContextID)
+	events, err := h.reader().Effective(ctx, user, m.ContextID)
 	if err != nil {
 		return nil, err
 	}
@@ -84,23 +84,6 @@ func (h *handler) rewound(ctx context.Context, m *lib.Message, before string) (*
 		return nil, fmt.Errorf("the session was rewound, but the task is not saved: %w", err)
 	}
 	return t, nil
-}
-
-// effective is all that a session shows.
-func (h *handler) effective(ctx context.Context, user, id string) ([]session.Event, error) {
-	var all []session.Event
-	q := session.EventQuery{View: session.Effective, Limit: session.MaxPage}
-	for {
-		page, err := h.Sessions.Events(ctx, user, id, q)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page.Events...)
-		if page.Next == nil {
-			return all, nil
-		}
-		q.Resume = *page.Next
-	}
 }
 
 // save stores a task as a whole, in the form in which version 0.3 has it.

@@ -22,7 +22,7 @@ const settleTime = 5 * time.Second
 
 // SendMessage implements a2asrv.RequestHandler.
 func (h *handler) SendMessage(ctx context.Context, req *lib.SendMessageRequest) (lib.SendMessageResult, error) {
-	if err := checkSend(req); err != nil {
+	if err := h.checkSend(ctx, req); err != nil {
 		return nil, err
 	}
 	if before, ok := rewindOf(req.Message); ok {
@@ -55,7 +55,7 @@ func (h *handler) SendMessage(ctx context.Context, req *lib.SendMessageRequest) 
 // SendStreamingMessage implements a2asrv.RequestHandler.
 func (h *handler) SendStreamingMessage(ctx context.Context, req *lib.SendMessageRequest) iter.Seq2[lib.Event, error] {
 	return func(yield func(lib.Event, error) bool) {
-		if err := checkSend(req); err != nil {
+		if err := h.checkSend(ctx, req); err != nil {
 			yield(nil, err)
 			return
 		}
@@ -73,7 +73,7 @@ func (h *handler) SendStreamingMessage(ctx context.Context, req *lib.SendMessage
 }
 
 // checkSend says what is wrong with a request to send a message.
-func checkSend(req *lib.SendMessageRequest) error {
+func (h *handler) checkSend(ctx context.Context, req *lib.SendMessageRequest) error {
 	m := req.Message
 	switch {
 	case m == nil:
@@ -91,8 +91,8 @@ func checkSend(req *lib.SendMessageRequest) error {
 		}
 	}
 	if req.Config != nil {
-		if req.Config.PushConfig != nil {
-			return lib.ErrPushNotificationNotSupported
+		if err := h.checkPush(ctx, req.Config.PushConfig); err != nil {
+			return err
 		}
 		if err := checkLength(req.Config.HistoryLength); err != nil {
 			return err
@@ -127,11 +127,16 @@ func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.
 	}
 	ref := run.Ref{UserID: link.UserID, SessionID: link.SessionID, RunID: runID}
 	input.InvocationID = runID
+	undo, err := h.expectPush(ctx, link, runID, req)
+	if err != nil {
+		return link, err
+	}
 	started, err := h.Runs.Start(ctx, run.Start{
 		Ref: ref, Agent: h.agent, Mode: run.Managed, Input: []session.Event{input},
 		OnActive: run.Reject, OnFailed: run.Discard,
 	})
 	if err != nil {
+		undo()
 		return link, fmt.Errorf("start a task: %w", err)
 	}
 	if err := h.hand(ctx, &link, started, ref); err != nil {

@@ -42,6 +42,7 @@ func newServer(c Config) *server {
 	s.mux.NotFound(func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "nothing is here") })
 	s.mux.Get("/.well-known/agent-card.json", s.defaultCard)
 	s.mux.Get("/a2a/{agent}/.well-known/agent-card.json", s.agentCard)
+	s.mux.Get("/a2a/.well-known/jwks.json", s.publicKeys)
 	s.mux.Post("/a2a/{agent}", s.forAgent(s.rpc))
 	s.mux.Post("/a2a/{agent}/", s.forAgent(s.rpc))
 	s.mux.Handle("/a2a/{agent}/*", s.forAgent(s.rest))
@@ -133,6 +134,7 @@ func (s *server) rpc(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHan
 	defer early.close()
 	if version(r) == legacy || version(r) == "" && legacyMethod(body) {
 		w.Header().Set("Content-Type", "application/json")
+		r = r.WithContext(withVersion(r.Context(), legacy))
 		a2av0.NewJSONRPCHandler(h, s.options()...).ServeHTTP(early, r)
 		return
 	}
@@ -143,10 +145,12 @@ func (s *server) rpc(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHan
 func (s *server) rest(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHandler) {
 	path := "/" + chi.URLParam(r, "*")
 	rest := a2asrv.NewRESTHandler(h, s.options()...)
-	if old, ok := strings.CutPrefix(path, "/v1/"); ok {
-		path, rest = "/"+old, a2av0.NewRESTHandler(h, s.options()...)
-	} else if version(r) == legacy {
+	if old := strings.HasPrefix(path, a2av0.RESTPathPrefix+"/"); old || version(r) == legacy {
 		rest = a2av0.NewRESTHandler(h, s.options()...)
+		r = r.WithContext(withVersion(r.Context(), legacy))
+		if !old {
+			path = a2av0.RESTPathPrefix + path
+		}
 	}
 	if r.Method == http.MethodPost && !isJSON(r) {
 		s.unsupported(w)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/a2a"
+	"github.com/rethread/rethread/shared/signing"
 )
 
 // StartA2A runs the A2A server of all agents until Lambda stops it. It follows
@@ -25,7 +26,8 @@ func StartA2A() {
 			Sessions: d.Store, Rewinds: d.Store, Runs: d.Store, Tasks: d.Store, Links: d.Store, Agents: d,
 			StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 			News:     a2a.Socket(endpoint, http.DefaultClient),
-			Log:      d.Log, Now: time.Now, NewID: newOrderedID,
+			Push:     d.Store, CheckURL: guard().Check, PublicKeys: signing.New(d.Store, time.Now).Public,
+			Log: d.Log, Now: time.Now, NewID: newOrderedID,
 			Modified: deployed(d.Log), AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
 		}), d.Log, time.Now), nil
 	})

@@ -48,17 +48,22 @@ func StartFanout() {
 // it, and clients repair what they miss from the log.
 func Fanout(read NewsReader, to *watch.Fanout, log *slog.Logger) FanoutHandler {
 	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
-		if deadline, ok := ctx.Deadline(); ok {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithDeadline(ctx, deadline.Add(-answerTime))
-			defer cancel()
-		}
+		ctx, cancel := timeToAnswer(ctx)
+		defer cancel()
 		news, errs := readNews(ctx, read, event.Records, log)
 		for i, err := range to.Deliver(ctx, news) {
 			errs[i] = errors.Join(errs[i], err)
 		}
 		return failures(ctx, event.Records, errs, log), nil
 	}
+}
+
+// timeToAnswer leaves some of Lambda's time to say what failed.
+func timeToAnswer(ctx context.Context) (context.Context, context.CancelFunc) {
+	if deadline, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(ctx, deadline.Add(-answerTime))
+	}
+	return context.WithCancel(ctx)
 }
 
 // readNews reads the news of each record, in the records' order.
@@ -95,14 +100,22 @@ func newsOf(ctx context.Context, read NewsReader, record events.DynamoDBEventRec
 			news, err = watch.News{}, fmt.Errorf("panic: %v", v)
 		}
 	}()
-	var change dynamostore.Change
-	if change.Old, err = image(record.Change.OldImage); err != nil {
-		return watch.News{}, fmt.Errorf("old image: %w", err)
-	}
-	if change.New, err = image(record.Change.NewImage); err != nil {
-		return watch.News{}, fmt.Errorf("new image: %w", err)
+	change, err := changeOf(record)
+	if err != nil {
+		return watch.News{}, err
 	}
 	return read(ctx, change)
+}
+
+// changeOf is a record as the store reads it.
+func changeOf(record events.DynamoDBEventRecord) (change dynamostore.Change, err error) {
+	if change.Old, err = image(record.Change.OldImage); err != nil {
+		return change, fmt.Errorf("old image: %w", err)
+	}
+	if change.New, err = image(record.Change.NewImage); err != nil {
+		return change, fmt.Errorf("new image: %w", err)
+	}
+	return change, nil
 }
 
 // mayPass reports whether an error is one of the moment, of a request that

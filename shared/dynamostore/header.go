@@ -171,7 +171,9 @@ func (s *Store) render(h *header, at head) (session.Session, error) {
 		out.ActiveRunID = &h.Run
 	}
 	if o := h.Origin; o != nil {
-		out.Fork = &session.Fork{SessionID: o.Session, RewindBeforeInvocationID: o.Before, BoundaryFound: o.Found}
+		out.Fork = &session.Fork{
+			SessionID: o.Session, RewindBeforeInvocationID: o.Before, BoundaryFound: o.Found, Taken: o.Base,
+		}
 	}
 	return out, nil
 }

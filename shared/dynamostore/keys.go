@@ -38,6 +38,9 @@ import (
 //	idempotency key               K#user       digest
 //	who watches a log             W#log        W
 //	what a connection watches     WC#id        W
+//	who is told of an A2A task    N#log        task
+//	task that a run goes on with  N#log        run
+//	keys that sign what is told   SIGN         KEYS
 //
 // Ids hold no "/", which therefore separates two of them in one key. What says
 // that a log was deleted stands right behind its entries and behind its tasks:
@@ -74,6 +77,7 @@ const (
 	prefixLog         = "L#"
 	prefixArtifact    = "A#"
 	prefixLink        = "AT#"
+	prefixPushed      = "N#"
 
 	gpkGone = "GONE"
 )
@@ -105,6 +109,10 @@ func linkPointer(log, task string) key { return key{logPK(log), prefixLink + tas
 func runKey(log string) key       { return key{logPK(log), skRun} }
 func watchersKey(log string) key  { return key{"W#" + log, skWatch} }
 func connectionKey(id string) key { return key{"WC#" + id, skWatch} }
+
+func pushPK(log string) string   { return prefixPushed + log }
+func pushKey(log, id string) key { return key{pushPK(log), id} }
+func keyringKey() key            { return key{"SIGN", "KEYS"} }
 
 func inheritedKey(log string) key { return key{logPK(log), skInherited} }
 

@@ -51,6 +51,7 @@ type runMarks struct {
 
 	Began  string `dynamodbav:"rs,omitempty"` // run whose input the entry is
 	Ended  string `dynamodbav:"re,omitempty"` // run that the entry ends
+	OfRun  bool   `dynamodbav:"ru,omitempty"` // whole events that a run produced
 	Hidden bool   `dynamodbav:"h,omitempty"`  // listed with the whole log only
 	// ToSeq, on a rewind marker, is the last seq that stays; Back is set where
 	// the rewind brings others back.

@@ -119,6 +119,20 @@ func (s *Store) Run(ctx context.Context, ref run.Ref) (run.Run, error) {
 	return *past, nil
 }
 
+// EndedRun reads a run that is over, and changes nothing; fault.NotFound for any
+// other.
+func (s *Store) EndedRun(ctx context.Context, ref run.Ref) (run.Run, error) {
+	h, err := s.header(ctx, ref.UserID, ref.SessionID)
+	if err != nil {
+		return run.Run{}, err
+	}
+	past, err := s.pastRun(ctx, h, ref.RunID)
+	if err == nil && past == nil {
+		err = fault.Missing("Run")
+	}
+	return derefOr(past), s.unlessGone(ctx, h, err)
+}
+
 // pastRun finds a run that is over by the entry that ended it; nil where the
 // session's log has none of that id.
 func (s *Store) pastRun(ctx context.Context, h *header, id string) (*run.Run, error) {

@@ -18,6 +18,7 @@ func (s *Store) AppendEvents(ctx context.Context, ref run.Ref, events []session.
 		events[i].InvocationID = ref.RunID
 	}
 	w := s.runWriter(h, ref, events)
+	w.marks = func(en *entry) { en.OfRun = true }
 	if _, err := w.run(ctx); err != nil {
 		return nil, s.unlessGone(ctx, h, err)
 	}

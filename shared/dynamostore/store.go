@@ -74,4 +74,13 @@ func New(db *dynamodb.Client, table string, opts ...Option) *Store {
 	return s
 }
 
+// With is the same store with other options.
+func (s *Store) With(opts ...Option) *Store {
+	other := *s
+	for _, opt := range opts {
+		opt(&other)
+	}
+	return &other
+}
+
 func (s *Store) millis() int64 { return s.now().UnixMilli() }

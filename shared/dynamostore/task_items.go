@@ -108,8 +108,9 @@ func (b taskBody) task(sessionID, id string, item *taskItem) task.Task {
 // shown is a task as the session shows it: without the messages of invocations
 // that are hidden on its timeline.
 func (s *Store) shown(
-	ctx context.Context, h *header, timeline session.Timeline, id string, item *taskItem,
+	ctx context.Context, h *header, timeline session.Timeline, seen taskSeen,
 ) (task.Task, error) {
+	id, item := seen.id, seen.item
 	content, err := s.readTask(ctx, item)
 	if err != nil {
 		return task.Task{}, err
@@ -131,7 +132,9 @@ func (s *Store) shown(
 		content.Bubbles = session.Rehome(content.Bubbles, h.id(), func(string) string { return id })
 		content.Metadata = session.Rehome(content.Metadata, h.id(), func(string) string { return id })
 	}
-	return content.task(h.id(), id, item), nil
+	t := content.task(h.id(), id, item)
+	t.Place, t.TakenOver = seen.seq, seen.seq <= h.base()
+	return t, nil
 }
 
 // missingTask is the fault of a task that is not there.

@@ -26,7 +26,7 @@ func (s *Store) adopt(ctx context.Context, h *header, id string) (*taskPointer, 
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.shown(ctx, h, timeline, id, seen.item)
+	t, err := s.shown(ctx, h, timeline, *seen)
 	if err != nil {
 		return nil, err
 	}

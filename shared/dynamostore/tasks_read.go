@@ -50,11 +50,10 @@ func (s *Store) tasks(ctx context.Context, h *header, q task.Query) (task.Page, 
 			page.Next = taskCursor(h.Epoch, last)
 			return false, nil
 		}
-		t, err := s.shown(ctx, h, timeline, seen.id, seen.item)
+		t, err := s.shown(ctx, h, timeline, seen)
 		if err != nil {
 			return false, err
 		}
-		t.TakenOver = seen.seq <= h.base()
 		if bytes += t.Size(); len(page.Tasks) > 0 && bytes > session.PageBytes {
 			page.Next = taskCursor(h.Epoch, last)
 			return false, nil
@@ -95,7 +94,7 @@ func (s *Store) Task(ctx context.Context, userID, sessionID, taskID string) (tas
 	if err != nil {
 		return task.Task{}, s.unlessGone(ctx, h, err)
 	}
-	t, err := s.shown(ctx, h, timeline, seen.id, seen.item)
+	t, err := s.shown(ctx, h, timeline, *seen)
 	return t, s.unlessGone(ctx, h, err)
 }
 

@@ -2,9 +2,11 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/a2a/convert"
+	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/task"
 )
 
@@ -16,8 +18,7 @@ type envelope struct {
 }
 
 // listA2ATasks answers a session's tasks in A2A form, all of them: what a fork
-// took over is one task, which no page could cut. Tasks that nobody saved, since
-// they came over A2A, are made of their events.
+// took over is one task, which no page could cut.
 func (a *api) listA2ATasks(c *call) (*reply, error) {
 	id, err := c.sessionID()
 	if err != nil {
@@ -27,34 +28,11 @@ func (a *api) listA2ATasks(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := a.savedTasks(c, id)
+	tasks, err := convert.Reader{Sessions: a.Sessions, Tasks: a.Tasks}.SessionTasks(c.Context(), of)
 	if err != nil {
 		return nil, err
 	}
-	tasks, err := task.ToA2A(id, of.Fork != nil, all)
-	if err != nil {
-		return nil, err
-	}
-	unsaved, err := a.unsavedTasks(c, of, all)
-	if err != nil {
-		return nil, err
-	}
-	return jsonReply(http.StatusOK, envelope{Data: append(tasks, unsaved...), Message: "Tasks listed"})
-}
-
-func (a *api) savedTasks(c *call, sessionID string) ([]task.Task, error) {
-	q := task.Query{SessionID: sessionID, UserID: c.user, Limit: session.MaxPage}
-	var all []task.Task
-	for {
-		page, err := a.Tasks.Tasks(c.Context(), q)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page.Tasks...)
-		if q.After = page.Next; q.After == "" {
-			return all, nil
-		}
-	}
+	return jsonReply(http.StatusOK, envelope{Data: tasks, Message: "Tasks listed"})
 }
 
 // saveA2ATask creates or replaces a task in A2A form; its contextId is the
@@ -76,9 +54,15 @@ func (a *api) saveA2ATask(c *call) (*reply, error) {
 	return a2aReply(status, saved, "Task saved")
 }
 
-// getA2ATask answers a task of the caller's in whichever session it is.
+// getA2ATask answers a task of the caller's in whichever session it is. What a
+// fork took over is the task that has its id.
 func (a *api) getA2ATask(c *call) (*reply, error) {
 	sessionID, taskID, err := a.findA2ATask(c)
+	if taskID != "" && sessionID == taskID || errors.Is(err, fault.Of(fault.NotFound)) {
+		if merged, found, err := a.mergedTask(c, taskID); found || err != nil {
+			return merged, err
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +71,24 @@ func (a *api) getA2ATask(c *call) (*reply, error) {
 		return nil, err
 	}
 	return a2aReply(http.StatusOK, t, "Task found")
+}
+
+// mergedTask answers what a fork of the caller's took over; false where the id
+// is no such fork's.
+func (a *api) mergedTask(c *call, id string) (*reply, bool, error) {
+	of, err := a.Sessions.Get(c.Context(), c.user, id)
+	switch {
+	case errors.Is(err, fault.Of(fault.NotFound)), errors.Is(err, fault.Of(fault.Forbidden)):
+		return nil, false, nil
+	case err != nil || of.Fork == nil:
+		return nil, false, err
+	}
+	tasks, err := convert.Reader{Sessions: a.Sessions, Tasks: a.Tasks}.SessionTasks(c.Context(), of)
+	if err != nil {
+		return nil, false, err
+	}
+	rep, err := jsonReply(http.StatusOK, envelope{Data: tasks[0], Message: "Task found"})
+	return rep, true, err
 }
 
 func (a *api) deleteA2ATask(c *call) (*reply, error) {
@@ -109,12 +111,9 @@ func (a *api) findA2ATask(c *call) (sessionID, taskID string, err error) {
 }
 
 func a2aReply(status int, t task.Task, message string) (*reply, error) {
-	form, err := task.ToA2A(t.SessionID, false, []task.Task{t})
+	form, err := task.ToA2A(t)
 	if err != nil {
 		return nil, err
 	}
-	if len(form) == 0 { // taken over by a fork, which shows it as a part of another
-		form = []task.A2A{{Kind: "task", ID: t.ID, ContextID: t.SessionID}}
-	}
-	return jsonReply(status, envelope{Data: form[0], Message: message})
+	return jsonReply(status, envelope{Data: form, Message: message})
 }

@@ -69,6 +69,9 @@ type Fork struct {
 	// BoundaryFound is false where the boundary was not in the log, so that
 	// everything was taken over instead.
 	BoundaryFound bool `json:"boundary_found"`
+
+	// Taken is how many events were taken over: the seq of the last of them.
+	Taken int64 `json:"-"`
 }
 
 // New is what a caller gives to create a session.

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
-
-	"github.com/google/uuid"
 )
 
 // A2A is a task in the form of the A2A protocol, version 0.3, as kagent's
@@ -37,65 +35,49 @@ type a2aMessage struct {
 	Metadata  json.RawMessage `json:"metadata,omitempty"`
 }
 
-// ToA2A is the tasks of a session in A2A form. What a fork took over is one
-// completed task, whose history is that of all of them with each message once
-// (seed 004); it is there even when it is empty.
-func ToA2A(sessionID string, fork bool, tasks []Task) ([]A2A, error) {
-	out := []A2A{}
-	if fork {
-		merged, err := merge(sessionID, tasks)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, merged)
+// ToA2A is a task in A2A form.
+func ToA2A(t Task) (A2A, error) {
+	out := A2A{
+		Kind: "task", ID: t.ID, ContextID: t.SessionID, Metadata: t.Metadata,
+		Status: A2AStatus{State: a2aState(t.Metadata), Timestamp: stamp(t.UpdatedTime)},
 	}
-	for _, t := range tasks {
-		if t.TakenOver {
-			continue
-		}
-		one := A2A{
-			Kind: "task", ID: t.ID, ContextID: sessionID, Metadata: t.Metadata,
-			Status: A2AStatus{
-				State:     a2aState(t.Metadata),
-				Timestamp: time.UnixMilli(t.UpdatedTime).UTC().Format(time.RFC3339Nano),
-			},
-		}
-		var err error
-		if one.History, err = t.history(one.ID); err != nil {
-			return nil, err
-		}
-		if err := one.asWhole(t.Bubbles); err != nil {
-			return nil, err
-		}
-		out = append(out, one)
+	var err error
+	if out.History, err = t.history(out.ID); err != nil {
+		return A2A{}, err
 	}
-	return out, nil
+	return out, out.asWhole(t.Bubbles)
 }
 
-func merge(sessionID string, tasks []Task) (A2A, error) {
-	id := uuid.NewSHA1(uuid.NameSpaceOID, []byte("history of "+sessionID)).String()
+// Merge is what a fork took over as the one completed task of seed 004: the
+// history of these tasks, each message once, with the ids of the fork. Its id is
+// the fork's own, as that of the task which a rewind answers with: under it
+// stands what a session showed when it was cut. It is there even when it is
+// empty. The time is in epoch milliseconds.
+func Merge(sessionID string, at int64, tasks []A2A) (A2A, error) {
 	merged := A2A{
-		Kind: "task", ID: id, ContextID: sessionID, Status: A2AStatus{State: "completed"}, History: []json.RawMessage{},
+		Kind: "task", ID: sessionID, ContextID: sessionID, History: []json.RawMessage{},
+		Status: A2AStatus{State: "completed", Timestamp: stamp(at)},
 	}
 	seen := map[string]bool{}
 	for _, t := range tasks {
-		if !t.TakenOver {
-			continue
-		}
-		history, err := t.history(id)
-		if err != nil {
-			return A2A{}, err
-		}
-		for _, raw := range history {
+		for _, raw := range t.History {
 			m := object(raw)
-			if name := m.text("messageId"); name == "" || !seen[name] {
-				seen[name] = true
-				merged.History = append(merged.History, raw)
+			name := m.text("messageId")
+			if seen[name] {
+				continue
 			}
+			seen[name] = name != ""
+			own, err := m.message(sessionID, merged.ID)
+			if err != nil {
+				return A2A{}, err
+			}
+			merged.History = append(merged.History, own)
 		}
 	}
 	return merged, nil
 }
+
+func stamp(millis int64) string { return time.UnixMilli(millis).UTC().Format(time.RFC3339Nano) }
 
 // history is the messages of a task: a bubble each, or the messages of the
 // histories that its bubbles hold.

@@ -21,11 +21,11 @@ func TestFromA2A(t *testing.T) {
 		if diff := cmp.Diff([]string{"i"}, save.Invocations); diff != "" {
 			t.Errorf("invocations (-want +got):\n%s", diff)
 		}
-		form, err := task.ToA2A("s", false, []task.Task{save.Task})
+		form, err := task.ToA2A(save.Task)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := json.Marshal(form[0])
+		got, err := json.Marshal(form)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,8 +45,8 @@ func TestFromA2A(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		form, err := task.ToA2A("s", false, []task.Task{save.Task})
-		if err != nil || len(form[0].History) != 0 {
+		form, err := task.ToA2A(save.Task)
+		if err != nil || len(form.History) != 0 {
 			t.Errorf("got %+v, %v", form, err)
 		}
 	})

@@ -9,44 +9,67 @@ import (
 	"github.com/rethread/rethread/shared/task"
 )
 
-func TestToA2A(t *testing.T) {
-	t.Parallel()
-	bubbles := func(text string) json.RawMessage { return json.RawMessage(text) }
-	tasks := []task.Task{
-		{ID: "t1", SessionID: "s", TakenOver: true, Bubbles: bubbles(`[
-			{"id":"m1","type":"user","text":"hi","metadata":{"kagent_invocation_id":"i1"}},
-			{"id":"m2","type":"agent","parts":[{"kind":"text","text":"hello"}]}]`)},
-		{ID: "t2", SessionID: "s", TakenOver: true, Bubbles: bubbles(`[{"id":"b","type":"agent","history":[
-			{"message_id":"m2","context_id":"old","role":"agent","parts":[]},
-			{"messageId":"m3","taskId":"old","role":"user","parts":[]}]}]`)},
-		{
-			ID: "t3", SessionID: "s", Bubbles: bubbles(`[{"id":"m4","type":"user","text":"on"}]`),
-			Metadata: json.RawMessage(`{"status":"error"}`),
-		},
-	}
-	got, err := task.ToA2A("s", true, tasks)
+func mustForm(t *testing.T, of task.Task) task.A2A {
+	t.Helper()
+	form, err := task.ToA2A(of)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 2 || got[0].Status.State != "completed" || got[1].ID != "t3" || got[1].Status.State != "failed" {
-		t.Fatalf("tasks %+v", got)
+	return form
+}
+
+func TestToA2A(t *testing.T) {
+	t.Parallel()
+	got := mustForm(t, task.Task{
+		ID: "t", SessionID: "s", UpdatedTime: 1, Metadata: json.RawMessage(`{"status":"error"}`),
+		Bubbles: json.RawMessage(`[{"id":"m","type":"user","text":"on"}]`),
+	})
+	want := task.A2A{
+		Kind: "task", ID: "t", ContextID: "s", Metadata: json.RawMessage(`{"status":"error"}`),
+		Status: task.A2AStatus{State: "failed", Timestamp: "1970-01-01T00:00:00.001Z"},
+		History: []json.RawMessage{json.RawMessage(`{"kind":"message","messageId":"m","role":"user",` +
+			`"parts":[{"kind":"text","text":"on"}],"contextId":"s","taskId":"t"}`)},
 	}
-	var ids []string
-	for _, raw := range got[0].History {
-		var m struct{ MessageID, ContextID, TaskID string }
-		if err := json.Unmarshal(raw, &m); err != nil {
-			t.Fatal(err)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	t.Run("each message is there once, and the fork's", func(t *testing.T) {
+		t.Parallel()
+		got, err := task.Merge("s", 1, []task.A2A{
+			mustForm(t, task.Task{ID: "t1", SessionID: "s", Bubbles: json.RawMessage(`[
+				{"id":"m1","type":"user","text":"hi","metadata":{"kagent_invocation_id":"i1"}},
+				{"id":"m2","type":"agent","parts":[{"kind":"text","text":"hello"}]}]`)}),
+			mustForm(t, task.Task{ID: "t2", SessionID: "s", Bubbles: json.RawMessage(`[{"id":"b","type":"agent","history":[
+				{"message_id":"m2","context_id":"old","role":"agent","parts":[]},
+				{"role":"agent","parts":[]},{"role":"agent","parts":[]},
+				{"messageId":"m3","taskId":"old","role":"user","parts":[]}]}]`)}),
+		})
+		if err != nil || got.ID != "s" || got.ContextID != "s" || got.Status.State != "completed" || got.Status.Timestamp == "" {
+			t.Fatalf("got %+v, %v", got, err)
 		}
-		if m.ContextID != "s" || m.TaskID != got[0].ID {
-			t.Errorf("message %s is of context %q and task %q", m.MessageID, m.ContextID, m.TaskID)
+		var ids []string
+		for _, raw := range got.History {
+			var m struct{ MessageID, ContextID, TaskID string }
+			if err := json.Unmarshal(raw, &m); err != nil {
+				t.Fatal(err)
+			}
+			if m.ContextID != "s" || m.TaskID != "s" {
+				t.Errorf("message %s is of context %q and task %q", m.MessageID, m.ContextID, m.TaskID)
+			}
+			ids = append(ids, m.MessageID)
 		}
-		ids = append(ids, m.MessageID)
-	}
-	if diff := cmp.Diff([]string{"m1", "m2", "m3"}, ids); diff != "" {
-		t.Errorf("merged history (-want +got):\n%s", diff)
-	}
-	empty, err := task.ToA2A("s", true, nil)
-	if err != nil || len(empty) != 1 || len(empty[0].History) != 0 {
-		t.Errorf("a fork without tasks: %+v, %v", empty, err)
-	}
+		if diff := cmp.Diff([]string{"m1", "m2", "", "", "m3"}, ids); diff != "" {
+			t.Errorf("history (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("nothing makes an empty task", func(t *testing.T) {
+		t.Parallel()
+		if got, err := task.Merge("s", 1, nil); err != nil || got.History == nil || len(got.History) != 0 {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	})
 }

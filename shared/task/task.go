@@ -25,7 +25,10 @@ type Task struct {
 	Metadata    json.RawMessage // a JSON object or null
 	CreatedTime int64
 	UpdatedTime int64
-	// TakenOver says that a fork has the task from its source.
+	// Place is the position of the session's log at which the task stands, and
+	// TakenOver says that a fork took that position over from its source. Reads
+	// fill them in.
+	Place     int64
 	TakenOver bool
 }
 

@@ -131,6 +131,7 @@ func (r *reader) header(ctx context.Context, c *conv) (string, error) {
 	if c.parent != nil {
 		want.Fork = &session.Fork{
 			SessionID: c.parent.id, RewindBeforeInvocationID: c.boundary, BoundaryFound: c.found,
+			Taken: int64(c.inherited),
 		}
 	}
 	return cmp.Diff(want, got, cmpopts.IgnoreFields(session.Session{},

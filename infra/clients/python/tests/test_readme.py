@@ -1,25 +1,65 @@
-"""The README's program does what it says."""
+"""The READMEs' programs do what they say."""
 
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
+from google.adk.agents import LlmAgent
 
-from local import LocalSystem
+from agents import ScriptedModel, message, texts
+from local import ROOT, LocalSystem
 
 README = Path(__file__).resolve().parents[1] / "README.md"
+
+
+def python_of(readme: Path) -> str:
+    """The first program in Python of a README."""
+    found = re.search(r"```python\n(.*?)```", readme.read_text(), re.DOTALL)
+    assert found is not None
+    return found[1]
 
 
 def test_the_program_prints_what_its_comments_say(
     system: LocalSystem, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = re.search(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    assert found is not None
-    said = re.findall(r"# (That is line .*|.* in the fork .*|.* again)$", found[1], re.MULTILINE)
+    program = python_of(README)
+    said = re.findall(r"# (That is line .*|.* in the fork .*|.* again)$", program, re.MULTILINE)
     assert len(said) == 5
 
     monkeypatch.setenv("RETHREAD_URL", system.url)
-    exec(compile(found[1], str(README), "exec"), {"__name__": "readme"})
+    exec(compile(program, str(README), "exec"), {"__name__": "readme"})
     assert capsys.readouterr().out.splitlines() == said
+
+
+# What stands around the few lines of the project's README: an agent, somebody
+# who speaks to it, and a rewind.
+AROUND = """
+from google.adk.runners import Runner
+from rethread_adk import Rethread, RethreadArtifactService, RethreadSessionService
+
+async def main():
+{snippet}
+    sessions = runner.session_service
+    session = await sessions.create_session(app_name="trips", user_id=user)
+    where = {{"user_id": user, "session_id": session.id}}
+    for text in ("one", "two"):
+        async for event in runner.run_async(**where, new_message=message(text)):
+            turn = event.invocation_id
+    await runner.rewind_async(**where, rewind_before_invocation_id=turn)
+    session = await sessions.get_session(app_name="trips", **where)
+    await runner.close()
+    await client.aclose()
+    return session.events
+"""
+
+
+async def test_the_runner_of_the_projects_readme_talks(system: LocalSystem, user: str) -> None:
+    snippet = python_of(ROOT / "README.md").replace("http://127.0.0.1:3000", system.url)
+    guide = LlmAgent(name="guide", model=ScriptedModel(prompts=[]))
+    names: dict[str, Any] = {"guide": guide, "message": message, "token": system.token, "user": user}
+    exec(AROUND.format(snippet=textwrap.indent(snippet, "    ")), names)
+    assert texts(await names["main"]()) == ["one", "You said: one"]

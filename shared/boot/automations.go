@@ -1,0 +1,104 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/rethread/rethread/shared/delivery"
+	"github.com/rethread/rethread/shared/dynamostore"
+	"github.com/rethread/rethread/shared/sqsqueue"
+)
+
+const (
+	// deliveriesVariable names the environment variable with the URL of the queue
+	// of deliveries, abandonedVariable that of those that were given up.
+	deliveriesVariable = "DELIVERIES_URL"
+	abandonedVariable  = "ABANDONED_URL"
+)
+
+// EventReader says what a change of the table means to those who asked to be
+// told.
+type EventReader func(context.Context, dynamostore.Change) ([]delivery.Event, error)
+
+// StartAutomations runs the function that queues what is to be delivered until
+// Lambda stops it.
+func StartAutomations() {
+	start(func(d Deps) (any, error) {
+		queue, err := d.deliveries("")
+		if err != nil {
+			return nil, err
+		}
+		return Automations(d.Store.Happened, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, d.Log), nil
+	})
+}
+
+// deliveries is the queue of deliveries.
+func (d Deps) deliveries(abandoned string) (*sqsqueue.Queue, error) {
+	url := os.Getenv(deliveriesVariable)
+	if url == "" {
+		return nil, errors.New("the environment variable " + deliveriesVariable + " names no queue")
+	}
+	return sqsqueue.New(sqs.NewFromConfig(d.AWS), url, abandoned), nil
+}
+
+// Automations queues what happened for those who want to hear of it, in the
+// order of the changes. It stops at the first change that cannot be queued now:
+// Lambda goes on from there, so nothing overtakes it. One that cannot be read is
+// skipped, as none of those behind it could pass it.
+func Automations(read EventReader, to *delivery.Dispatcher, log *slog.Logger) FanoutHandler {
+	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+		ctx, cancel := timeToAnswer(ctx)
+		defer cancel()
+		errs := make([]error, len(event.Records))
+		for i, record := range event.Records {
+			if errs[i] = dispatch(ctx, read, to, record, log); errs[i] != nil {
+				break
+			}
+		}
+		return failures(ctx, event.Records, errs, log), nil
+	}
+}
+
+// dispatch queues what happened in one change.
+func dispatch(
+	ctx context.Context, read EventReader, to *delivery.Dispatcher, record events.DynamoDBEventRecord, log *slog.Logger,
+) error {
+	happened, err := eventsOf(ctx, read, record)
+	if err != nil && !mayPass(err) {
+		log.ErrorContext(ctx, "a change is skipped, as it cannot be read",
+			"record", record.Change.SequenceNumber, "error", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range happened {
+		if err := to.Dispatch(ctx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eventsOf reads what happened in one change. A panic is one more way to be
+// unreadable.
+func eventsOf(
+	ctx context.Context, read EventReader, record events.DynamoDBEventRecord,
+) (happened []delivery.Event, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			happened, err = nil, fmt.Errorf("panic: %v", v)
+		}
+	}()
+	change, err := changeOf(record)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, change)
+}

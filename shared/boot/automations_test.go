@@ -1,0 +1,94 @@
+package boot_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/delivery"
+	"github.com/rethread/rethread/shared/dynamostore"
+)
+
+// tray is a queue, and everybody's target.
+type tray struct {
+	fails string // the log that cannot be queued
+	got   []string
+}
+
+func (q *tray) Targets(_ context.Context, e delivery.Event) ([]delivery.Target, error) {
+	return []delivery.Target{{Kind: "test", Name: e.Log}}, nil
+}
+
+func (q *tray) Put(_ context.Context, d delivery.Delivery) error {
+	if d.Target.Name == q.fails {
+		return errors.New("no queue")
+	}
+	q.got = append(q.got, d.Event.ID)
+	return nil
+}
+
+// happened reads the records of batch: two events each.
+func happened(_ context.Context, c dynamostore.Change) ([]delivery.Event, error) {
+	var log, seq string
+	if v, ok := c.New["log"].(*types.AttributeValueMemberS); ok {
+		log = v.Value
+	}
+	if v, ok := c.New["seq"].(*types.AttributeValueMemberN); ok {
+		seq = v.Value
+	}
+	switch log {
+	case "odd":
+		return nil, errors.New("no sense in it")
+	case "panic":
+		panic("oops")
+	case "down":
+		return nil, fmt.Errorf("read a chunk: %w", &smithy.OperationError{OperationName: "GetItem", Err: errors.New("503")})
+	case "quiet":
+		return nil, nil
+	}
+	return []delivery.Event{{ID: log + seq + ".1", Log: log}, {ID: log + seq + ".2", Log: log}}, nil
+}
+
+func TestAutomations(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		logs, got, failed []string
+		logged            string
+	}{
+		"what happened is queued in order":             {[]string{"a", "b", "a"}, []string{"a1.1", "a1.2", "b2.1", "b2.2", "a3.1", "a3.2"}, nil, ""},
+		"what means nothing is nobody's":               {[]string{"quiet"}, nil, nil, ""},
+		"a record that makes no sense is logged":       {[]string{"odd", "a"}, []string{"a2.1", "a2.2"}, nil, "no sense in it"},
+		"one that makes the reader panic too":          {[]string{"panic", "a"}, []string{"a2.1", "a2.2"}, nil, "oops"},
+		"nothing overtakes one that is read later":     {[]string{"a", "down", "b"}, []string{"a1.1", "a1.2"}, []string{"101"}, "503"},
+		"nothing overtakes one that cannot be queued":  {[]string{"a", "lost", "b"}, []string{"a1.1", "a1.2"}, []string{"101"}, "no queue"},
+		"an empty batch is nothing to do":              {nil, nil, nil, ""},
+		"what comes behind nonsense is not lost to it": {[]string{"odd", "panic", "a"}, []string{"a3.1", "a3.2"}, nil, "oops"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var text bytes.Buffer
+			q := &tray{fails: "lost"}
+			to := &delivery.Dispatcher{Targets: q, Queue: q}
+			answer, err := boot.Automations(happened, to, slog.New(slog.NewTextHandler(&text, nil)))(t.Context(), batch(test.logs...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantFailed(t, answer, test.failed...)
+			if diff := gocmp.Diff(test.got, q.got); diff != "" {
+				t.Errorf("queued (-want +got):\n%s", diff)
+			}
+			if !strings.Contains(text.String(), test.logged) {
+				t.Errorf("the log: %s", text.String())
+			}
+		})
+	}
+}

@@ -1,0 +1,132 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+)
+
+// Pace is how a courier repeats what failed.
+type Pace struct {
+	First  time.Duration // wait after the first try; it doubles with each
+	Most   time.Duration // longest wait
+	Within time.Duration // from when it was queued until it is given up
+}
+
+// DefaultPace is some 40 tries over a day.
+func DefaultPace() Pace { return Pace{First: time.Second, Most: time.Hour, Within: 24 * time.Hour} }
+
+// wait is how long to wait after a failed try, numbered from 1; jitter is from 0
+// to 1. Half of it is certain, so that a target is never hit again at once.
+func (p Pace) wait(try int, jitter float64) time.Duration {
+	ceiling := p.Most
+	if shift := try - 1; shift < 32 && p.First<<shift < p.Most {
+		ceiling = p.First << shift
+	}
+	return ceiling/2 + time.Duration(jitter*float64(ceiling/2))
+}
+
+// Try says which one it is.
+type Try struct {
+	Number int       // from 1
+	Queued time.Time // when the delivery was
+}
+
+// State is what becomes of a delivery.
+type State int
+
+// The states.
+const (
+	Done    State = iota // brought, or there is nothing to bring
+	Later                // to be tried again
+	GivenUp              // for good
+)
+
+// Result is what became of a try.
+type Result struct {
+	State  State
+	Wait   time.Duration // until the next try, of Later
+	Reason string        // of Later and GivenUp
+}
+
+// Courier brings deliveries.
+type Courier struct {
+	Makers map[Kind]Maker
+	Poster Poster
+	Pace   Pace
+	Now    func() time.Time
+	Jitter func() float64 // from 0 to 1
+	Log    *slog.Logger
+}
+
+// Deliver tries to bring a delivery. It is brought at least once: where an
+// answer is lost, or not all of its messages arrive, all are sent again.
+func (c *Courier) Deliver(ctx context.Context, d Delivery, try Try) Result {
+	log := c.Log.With("event", d.Event.ID, "type", string(d.Event.Type), "delivery", d.ID(), "try", try.Number)
+	maker, ok := c.Makers[d.Target.Kind]
+	if !ok {
+		return c.giveUp(ctx, log, "nobody makes messages of kind "+string(d.Target.Kind))
+	}
+	messages, err := maker.Messages(ctx, d)
+	if errors.Is(err, ErrNothing) {
+		log.InfoContext(ctx, "nothing to deliver any more")
+		return Result{}
+	}
+	if err != nil {
+		log.ErrorContext(ctx, "a message cannot be made", "error", err)
+		return c.later(ctx, log, try, 0, "the message cannot be made")
+	}
+	for _, m := range messages {
+		answer, err := c.Poster.Post(ctx, m)
+		switch {
+		case errors.Is(err, ErrRefused):
+			return c.giveUp(ctx, log, err.Error())
+		case err != nil:
+			return c.later(ctx, log, try, 0, told(err))
+		case answer.Status == statusGone:
+			return c.drop(ctx, log, maker, d.Target, m.URL, try)
+		case answer.Status < 200 || answer.Status > 299:
+			return c.later(ctx, log, try, answer.RetryAfter, fmt.Sprintf("the target answers %d", answer.Status))
+		}
+	}
+	log.DebugContext(ctx, "delivered")
+	return Result{}
+}
+
+// statusGone is how a target says that it wants no more.
+const statusGone = 410
+
+func (c *Courier) drop(ctx context.Context, log *slog.Logger, maker Maker, t Target, url string, try Try) Result {
+	if err := maker.Drop(ctx, t, url); err != nil {
+		log.ErrorContext(ctx, "a target that is gone cannot be removed", "error", err)
+		return c.later(ctx, log, try, 0, "the target is gone, and cannot be removed")
+	}
+	log.InfoContext(ctx, "the target is gone for good")
+	return Result{}
+}
+
+func (c *Courier) later(ctx context.Context, log *slog.Logger, try Try, least time.Duration, reason string) Result {
+	wait := min(max(c.Pace.wait(try.Number, c.Jitter()), least), c.Pace.Most)
+	if c.Now().Add(wait).Sub(try.Queued) > c.Pace.Within {
+		return c.giveUp(ctx, log, reason)
+	}
+	log.InfoContext(ctx, "not delivered yet", "reason", reason, "wait", wait.String())
+	return Result{State: Later, Wait: wait, Reason: reason}
+}
+
+func (c *Courier) giveUp(ctx context.Context, log *slog.Logger, reason string) Result {
+	log.WarnContext(ctx, "a delivery is given up", "reason", reason)
+	return Result{State: GivenUp, Reason: reason}
+}
+
+// told is an error of the network without the address, which may hold secrets.
+func told(err error) string {
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return "the target does not answer in time"
+	}
+	return "the target cannot be reached"
+}

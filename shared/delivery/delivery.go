@@ -1,0 +1,149 @@
+// Package delivery is the domain of telling others what happened, over HTTP and
+// until they have heard it: what happened becomes an Event, an event becomes a
+// Delivery for each Target that wants it, deliveries wait in a queue that keeps
+// their order, and a Courier brings them. It knows neither a cloud nor what the
+// messages of a kind of targets look like; those come from a Maker.
+package delivery
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Type says what happened.
+type Type string
+
+// What is told of.
+const (
+	RunStarted    Type = "run.started"
+	ItemCompleted Type = "item.completed" // or failed: it grows no more
+	RunEnded      Type = "run.ended"
+	TaskCancelled Type = "task.cancelled" // an A2A task, while it waited for its user
+)
+
+// Event is something that happened to a session, by reference: who tells of it
+// reads the facts where they are stored.
+type Event struct {
+	// ID is the same however often the event is told.
+	ID   string `json:"id"`
+	Type Type   `json:"type"`
+	// UserID and SessionID say whose it is, where the change alone tells; the
+	// targets know it in any case.
+	UserID    string `json:"user_id,omitempty"`
+	SessionID string `json:"session_id,omitempty"`
+	// Log is the name of the session's log, RunID the run or, of an event of a
+	// task, the task.
+	Log   string `json:"log,omitempty"`
+	RunID string `json:"run_id"`
+	// Seq is the position of the log that the event stands at, 0 for one that
+	// takes none.
+	Seq int64 `json:"seq,omitempty"`
+	// Time is when it happened, in epoch milliseconds.
+	Time int64 `json:"time"`
+}
+
+// Kind is a kind of targets: what is sent to them, and where that is configured.
+type Kind string
+
+// Target is who is told. Its name says to its kind's Maker which one it is.
+type Target struct {
+	Kind Kind   `json:"kind"`
+	Name string `json:"name"`
+}
+
+// Group names the order that deliveries to this target keep.
+func (t Target) Group() string { return digest(string(t.Kind), t.Name) }
+
+// Delivery is an event for a target. It holds references only, so that it fits
+// into any queue, and so that what is sent is what is true at that time.
+type Delivery struct {
+	Event  Event  `json:"event"`
+	Target Target `json:"target"`
+}
+
+// ID is the same for the same event and target.
+func (d Delivery) ID() string { return digest(string(d.Target.Kind), d.Target.Name, d.Event.ID) }
+
+// digest is a short name for parts, which hold no line breaks.
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		_, _ = fmt.Fprintln(h, part) // never fails
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Message is one request to a target.
+type Message struct {
+	URL    string
+	Header map[string]string
+	Body   []byte
+}
+
+// Answer is what a target answered.
+type Answer struct {
+	Status int // as in HTTP
+	// RetryAfter is how long it wants to be left alone, 0 where it does not say.
+	RetryAfter time.Duration
+}
+
+var (
+	// ErrNothing says that there is nothing to tell any more: the target is gone,
+	// or what happened was taken back.
+	ErrNothing = errors.New("there is nothing to deliver")
+	// ErrRefused says that a message must not be sent to where its target is.
+	ErrRefused = errors.New("the target must not be called")
+)
+
+// Targets finds who wants to hear of an event.
+type Targets interface {
+	Targets(ctx context.Context, e Event) ([]Target, error)
+}
+
+// Queue keeps deliveries until they have been brought, those of a group in the
+// order in which they came. One that is put again soon after is kept once.
+type Queue interface {
+	Put(ctx context.Context, d Delivery) error
+}
+
+// Maker makes the messages of one kind of targets.
+type Maker interface {
+	// Messages are what to send, in order: mostly one. ErrNothing for nothing.
+	// Made again, they say the same.
+	Messages(ctx context.Context, d Delivery) ([]Message, error)
+	// Drop removes a target that answered at this address that it is gone for
+	// good.
+	Drop(ctx context.Context, t Target, url string) error
+}
+
+// Poster sends messages. ErrRefused for an address that must not be called; any
+// other error is one of the moment.
+type Poster interface {
+	Post(ctx context.Context, m Message) (Answer, error)
+}
+
+// Dispatcher queues events for their targets.
+type Dispatcher struct {
+	Targets Targets
+	Queue   Queue
+}
+
+// Dispatch queues an event for each of its targets. After an error it may be
+// repeated, and must be before later events are dispatched.
+func (d *Dispatcher) Dispatch(ctx context.Context, e Event) error {
+	targets, err := d.Targets.Targets(ctx, e)
+	if err != nil {
+		return fmt.Errorf("find who wants to hear of %s: %w", e.ID, err)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, t := range targets {
+		group.Go(func() error { return d.Queue.Put(ctx, Delivery{Event: e, Target: t}) })
+	}
+	return group.Wait()
+}
