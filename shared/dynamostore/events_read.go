@@ -111,21 +111,25 @@ func (s *Store) readDown(ctx context.Context, sp span, p *page) error {
 			return err
 		}
 	}
-	if next < sp.from || p.full {
-		return nil
-	}
-	q := s.entryQuery(sp.log, 0, next, false)
-	q.ScanIndexForward = ptr(false)
-	most := func() *int32 { return p.most(&sp, next, true) }
-	err := s.queryRecords(ctx, q, most, func(rec *record) (bool, error) {
-		if err := fill(rec.last()); err != nil {
-			return false, err
+	for next >= sp.from && !p.full {
+		// As many positions as are wanted, not entries: one entry can take a
+		// hundred. One that begins before them is found by fill.
+		from := max(sp.from, next-int64(*p.most(&sp, next, true))+1)
+		q := s.entryQuery(sp.log, from, next, false)
+		q.ScanIndexForward = ptr(false)
+		all := func() *int32 { return nil }
+		err := s.queryRecords(ctx, q, all, func(rec *record) (bool, error) {
+			if err := fill(rec.last()); err != nil {
+				return false, err
+			}
+			return !p.full, take(rec)
+		})
+		if err == nil {
+			err = fill(from - 1)
 		}
-		err := take(rec)
-		return !p.full && next >= sp.from, err
-	})
-	if err != nil {
-		return err
+		if err != nil {
+			return err
+		}
 	}
-	return fill(sp.from - 1)
+	return nil
 }

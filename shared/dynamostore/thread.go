@@ -32,11 +32,33 @@ func (s *Store) Thread(ctx context.Context, userID, sessionID string, q run.Thre
 func (s *Store) thread(
 	ctx context.Context, h *header, at head, active *activeRun, q run.ThreadQuery,
 ) (run.Thread, error) {
-	page, err := s.events(ctx, h, session.EventQuery{View: session.Effective, Limit: q.Limit, Resume: q.Resume})
+	read := s.threadUp
+	if q.Descending {
+		read = s.threadDown
+	}
+	t, err := read(ctx, h, at, q)
 	if err != nil {
 		return run.Thread{}, err
 	}
 	if err := s.sameStatus(ctx, h); err != nil {
+		return run.Thread{}, err
+	}
+	if t.Session, err = s.render(h, at); err != nil {
+		return run.Thread{}, err
+	}
+	if active != nil {
+		r := active.run()
+		t.Run = &r
+	} else if h.Status == session.Failed {
+		t.Run, err = s.pastRun(ctx, h, h.Spent)
+	}
+	return t, err
+}
+
+// threadUp reads items, the oldest first, up to the head.
+func (s *Store) threadUp(ctx context.Context, h *header, at head, q run.ThreadQuery) (run.Thread, error) {
+	page, err := s.events(ctx, h, session.EventQuery{View: session.Effective, Limit: q.Limit, Resume: q.Resume})
+	if err != nil {
 		return run.Thread{}, err
 	}
 	t := run.Thread{Items: upTo(page.Events, at.last()), Next: page.Next, Seq: at.last(), Offset: at.deltas}
@@ -49,16 +71,29 @@ func (s *Store) thread(
 			t.Seq, t.Offset = last.Seq, last.Deltas
 		}
 	}
-	if t.Session, err = s.render(h, at); err != nil {
+	return t, nil
+}
+
+// threadDown reads items back from the head, as if a page before had ended
+// right behind it: so what comes after the head was read stays out, and the
+// head is not read once more.
+func (s *Store) threadDown(ctx context.Context, h *header, at head, q run.ThreadQuery) (run.Thread, error) {
+	from := q.Resume
+	if from.Seq == 0 {
+		from = session.Resume{Seq: at.next, Epoch: h.Epoch}
+	}
+	from.Seq = min(from.Seq, at.next) // a session created again may be shorter
+	page, err := s.events(ctx, h, session.EventQuery{
+		View: session.Effective, Descending: true, Limit: q.Limit, Resume: from,
+	})
+	if err != nil {
 		return run.Thread{}, err
 	}
-	if active != nil {
-		r := active.run()
-		t.Run = &r
-	} else if h.Status == session.Failed {
-		t.Run, err = s.pastRun(ctx, h, h.Spent)
+	t := run.Thread{Items: page.Events, Next: page.Next, Seq: at.last(), Offset: at.deltas}
+	if len(t.Items) > 0 && t.Items[0].Seq == t.Seq {
+		t.Offset = t.Items[0].Deltas // it may be in progress
 	}
-	return t, err
+	return t, nil
 }
 
 // sameStatus checks, after the log was read, that no run has begun or ended

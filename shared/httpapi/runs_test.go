@@ -143,7 +143,30 @@ func TestThreadInPages(t *testing.T) {
 			t.Errorf("the next page: %+v", rest)
 		}
 	})
-	for query, name := range map[string]string{"limit=0": "limit", "limit=1001": "limit", "cursor=AAAA": "cursor", "cursor=": "cursor"} {
+	t.Run("newest first, watched from the first page", func(t *testing.T) {
+		s := newSystem(t)
+		s.mustCreate(t, alice, `{"id":"s"}`)
+		for i := range 5 {
+			s.mustAppend(t, "s", said("i", fmt.Sprint(i)))
+		}
+		var texts, cursors []string
+		pages := follow(t, s, get(alice, "/sessions/s/thread?order=desc&limit=2"), func(r response) {
+			page := decode[one[threadView]](t, r).Data
+			texts, cursors = append(texts, page.texts()), append(cursors, page.Cursor)
+		})
+		if pages != 3 || strings.Join(texts, "|") != "4|3|2|1|0" || cursors[0] != "0.5.0" {
+			t.Errorf("%d pages, %q, cursors %q", pages, texts, cursors)
+		}
+	})
+	t.Run("a cursor is good for its own order", func(t *testing.T) {
+		next := s.must(t, http.StatusOK, get(alice, "/sessions/s/thread?limit=2")).header.Get("Link")
+		path, _, _ := strings.Cut(strings.TrimPrefix(next, "<"), ">")
+		s.mustRefuse(t, http.StatusBadRequest, "cursor", get(alice, path+"&order=desc"))
+	})
+	for query, name := range map[string]string{
+		"limit=0": "limit", "limit=1001": "limit", "cursor=AAAA": "cursor", "cursor=": "cursor",
+		"order=newest": "order", "order=": "order",
+	} {
 		t.Run("refuses "+query, func(t *testing.T) {
 			s.mustRefuse(t, http.StatusBadRequest, name, get(alice, "/sessions/s/thread?"+query))
 		})

@@ -28,34 +28,40 @@ func (a *api) getThread(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.threadPages(q, id)
+	order, err := q.choice("order", "asc", "desc")
 	if err != nil {
 		return nil, err
 	}
-	return a.threadReply(c, http.StatusOK, id, p)
+	p, err := c.threadPages(q, id, order)
+	if err != nil {
+		return nil, err
+	}
+	return a.threadReply(c, http.StatusOK, id, p, order == "desc")
 }
 
 // newThread answers a request that changed a session as GET thread without
 // parameters would, so that the client need not ask for what it changed.
 func (a *api) newThread(c *call, status int, id string) (*reply, error) {
-	p, err := c.threadPages(query{}, id)
+	p, err := c.threadPages(query{}, id, "asc")
 	if err != nil {
 		return nil, err
 	}
 	p.url = &url.URL{Path: c.base() + "/sessions/" + id + "/thread"}
-	return a.threadReply(c, status, id, p)
+	return a.threadReply(c, status, id, p, false)
 }
 
-func (c *call) threadPages(q query, id string) (pages, error) {
-	return c.pages(q, session.DefaultPage, "thread", id)
+func (c *call) threadPages(q query, id, order string) (pages, error) {
+	return c.pages(q, session.DefaultPage, "thread", id, order)
 }
 
-func (a *api) threadReply(c *call, status int, id string, p pages) (*reply, error) {
+func (a *api) threadReply(c *call, status int, id string, p pages, descending bool) (*reply, error) {
 	var from resume
 	if err := p.resume(&from); err != nil {
 		return nil, err
 	}
-	t, err := a.Runs.Thread(c.Context(), c.user, id, run.ThreadQuery{Limit: p.limit, Resume: session.Resume(from)})
+	t, err := a.Runs.Thread(c.Context(), c.user, id, run.ThreadQuery{
+		Descending: descending, Limit: p.limit, Resume: session.Resume(from),
+	})
 	if err != nil {
 		return nil, err
 	}

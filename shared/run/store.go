@@ -68,8 +68,9 @@ type Item interface {
 
 // ThreadQuery selects a page of a thread.
 type ThreadQuery struct {
-	Limit  int
-	Resume session.Resume // as in session.EventQuery
+	Descending bool // the newest items first
+	Limit      int
+	Resume     session.Resume // as in session.EventQuery
 }
 
 // Thread is a session as it shows now, with the items of an active or failed
@@ -79,7 +80,9 @@ type Thread struct {
 	// Run is the active run or, in a failed session, the one that failed.
 	Run   *Run
 	Items []session.Event
-	// Seq and Offset are where a watcher stands who has the page's items.
+	// Seq and Offset are where a watcher stands who has the page's items and
+	// those of the pages before it. Descending, that is the head as it was when
+	// the page was read: a watcher starts from the first page's.
 	Seq, Offset int64
 	Next        *session.Resume // nil at the end
 }

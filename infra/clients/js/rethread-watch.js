@@ -11,8 +11,8 @@
 //   watching.close();
 
 import { Line } from './line.js';
-import { WatchState } from './state.js';
-import { readThread } from './thread.js';
+import { CUT, WatchState } from './state.js';
+import { readBefore, readEnd, readThread } from './thread.js';
 
 export { WatchState };
 
@@ -26,17 +26,26 @@ const LINGER = 30_000; // an old connection beside its successor
  * @param {() => Promise<string>} options.token a token that is valid for a while yet; it is asked
  *   for each connection and each thread, so it should keep what it has
  * @param {string} options.sessionId
+ * @param {number} [options.tail] to begin with the newest items only, so many; `has_older` says
+ *   whether there are others, and `older()` brings as many more
  * @param {(session: object) => void} options.onChange how the session is now: {items, status,
- *   run_id, error, epoch, deleted}. Objects of items that have not changed stay the same
+ *   run_id, error, epoch, deleted, has_older}. Objects of items that have not changed stay the same
+ * @param {(connection: object) => void} [options.onConnection] how the connection is now: {state,
+ *   retryAt}. The state is 'connecting', 'live', or 'offline' once two tries in a row have failed;
+ *   `retryAt` is when the next try is due, in epoch milliseconds, null where none is
  * @param {(error: Error) => void} [options.onEnd] why watching ended by itself: the session is not
  *   there, somebody else's, or deleted; `status` of the error is 404, 403 or 410
  * @param {object} [options.environment] globals to use instead: WebSocket, fetch, document, window
- * @returns {{close: () => void}}
+ * @returns {{close: () => void, older: () => Promise<void>, retry: () => void}} `older` resolves when
+ *   the items before those that are shown have come, or there are none; `retry` connects at once
+ *   instead of waiting
  */
 export function watch(options) {
   const watching = new Watching(options);
   watching.start();
-  return { close: () => watching.close() };
+  return {
+    close: () => watching.close(), older: () => watching.older(), retry: () => watching.retry(),
+  };
 }
 
 /** How long to wait after so many failures: up to 250 ms, doubling up to 30 s, at random. */
@@ -55,7 +64,13 @@ class Watching {
   #failures = 0; // to connect or subscribe, in a row
   #reloads = []; // times of the last ones
   #reading = false;
+  #unread = 0; // failures to read the thread, in a row
+  #rereads = []; // who waits for the thread
+  #older = null; // the reading of older items that goes on
   #connecting = false;
+  #live = false; // the current line has an answer to its subscription
+  #offline = false;
+  #connection = { state: 'connecting', retryAt: null };
   #shown = 0;
   #closed = false;
 
@@ -74,19 +89,36 @@ class Watching {
   close() {
     if (this.#closed) return;
     this.#closed = true;
-    for (const timer of this.#timers.values()) clearTimeout(timer);
+    for (const { timer } of this.#timers.values()) clearTimeout(timer);
     this.#globals.window?.removeEventListener('online', this.#wake);
     this.#globals.document?.removeEventListener('visibilitychange', this.#wake);
     this.#line?.close();
+    this.#reread();
+  }
+
+  /** Brings the items before those that are held. */
+  older() {
+    this.#older ??= this.#readOlder().finally(() => {
+      this.#older = null;
+    });
+    return this.#older;
+  }
+
+  /** Tries at once what a failure has put off. */
+  retry() {
+    if (this.#closed) return;
+    this.#failures = this.#unread = 0;
+    if (this.#line) this.#line.ping();
+    else this.#connect();
+    for (const [name, run] of [['read', () => this.#read()], ['subscribe', () => this.#again()]]) {
+      if (this.#timers.has(name)) this.#later(name, 0, run);
+    }
+    this.#report();
   }
 
   // After sleep a connection may be dead without anybody knowing, and waiting is of no use.
   #wake = () => {
-    if (this.#closed || this.#globals.document?.visibilityState === 'hidden') return;
-    this.#failures = 0;
-    if (this.#line) this.#line.ping();
-    else this.#connect();
-    if (this.#timers.has('read')) this.#later('read', 0, () => this.#read());
+    if (this.#globals.document?.visibilityState !== 'hidden') this.retry();
   };
 
   #end(error) {
@@ -96,11 +128,30 @@ class Watching {
   }
 
   #later(name, delay, run) {
-    clearTimeout(this.#timers.get(name));
-    this.#timers.set(name, setTimeout(() => {
+    this.#never(name);
+    const timer = setTimeout(() => {
       this.#timers.delete(name);
       run();
-    }, delay));
+    }, delay);
+    this.#timers.set(name, { timer, at: Date.now() + delay });
+  }
+
+  #never(name) {
+    clearTimeout(this.#timers.get(name)?.timer);
+    this.#timers.delete(name);
+  }
+
+  // Tells how the connection is, where that has changed.
+  #report() {
+    if (this.#closed) return;
+    if (this.#unread > 1 || (!this.#live && this.#failures > 1)) this.#offline = true;
+    else if (this.#live && this.#unread === 0) this.#offline = false;
+    const state = this.#offline ? 'offline' : this.#live ? 'live' : 'connecting';
+    const due = ['connect', 'subscribe', 'read'].flatMap((name) => this.#timers.get(name)?.at ?? []);
+    const retryAt = state === 'live' || due.length === 0 ? null : Math.min(...due);
+    if (state === this.#connection.state && retryAt === this.#connection.retryAt) return;
+    this.#connection = { state, retryAt };
+    this.#options.onConnection?.(this.#connection);
   }
 
   // Shows what is new and does what the state asks for.
@@ -140,25 +191,63 @@ class Watching {
     else this.#read();
   }
 
-  async #read(failures = 0) {
+  async #read() {
     if (this.#reading || this.#closed) return;
     this.#reading = true;
     try {
-      const pages = await readThread(this.#options, this.#globals.fetch);
+      await this.#replace();
       this.#reloads.push(Date.now());
-      this.#state.replace(pages, Date.now());
+      this.#unread = 0;
     } catch (error) {
       if (error.final) return this.#end(error);
-      this.#later('read', backoff(failures), () => this.#read(failures + 1));
+      this.#later('read', backoff(this.#unread++), () => this.#read());
     } finally {
       this.#reading = false;
     }
+    this.#report();
     this.#turn();
+    if (!this.#state.needsThread) this.#reread();
+  }
+
+  // Of the end of a session as much is read as is held, so that nobody's place in it is lost.
+  async #replace() {
+    const { tail } = this.#options;
+    if (!tail) {
+      this.#state.replace(await readThread(this.#options, this.#globals.fetch), Date.now());
+      return;
+    }
+    const count = Math.max(tail, this.#state.size);
+    const end = await readEnd(this.#options, this.#globals.fetch, count);
+    this.#state.replace([end], Date.now(), end.older);
+  }
+
+  #reread() {
+    for (const done of this.#rereads.splice(0)) done();
+  }
+
+  // Where a rewind has made the cursor useless the end is read again, for another one.
+  async #readOlder() {
+    while (!this.#closed && this.#state.older !== null) {
+      const from = this.#state.older;
+      const reads = from !== CUT && !this.#state.needsThread;
+      const page = reads
+        ? await readBefore(this.#options, this.#globals.fetch, this.#options.tail, from) : null;
+      if (page && this.#state.prepend(page.items, from, page.older, Date.now())) {
+        this.#turn();
+        return;
+      }
+      if (page) continue; // of what is not held any more
+      if (this.#state.older !== from && !this.#state.needsThread) continue;
+      this.#state.reread();
+      await new Promise((done) => {
+        this.#rereads.push(done);
+        this.#turn();
+      });
+    }
   }
 
   async #connect() {
-    clearTimeout(this.#timers.get('connect'));
-    this.#timers.delete('connect');
+    this.#never('connect');
     if (this.#connecting || this.#closed) return;
     this.#connecting = true;
     try {
@@ -173,6 +262,7 @@ class Watching {
 
   #connectLater() {
     if (!this.#closed) this.#later('connect', backoff(this.#failures++), () => this.#connect());
+    this.#report();
   }
 
   // The new connection takes over when it is open, and the old one ends some time after, so that
@@ -191,6 +281,8 @@ class Watching {
       },
       subscribed: () => {
         this.#failures = 0;
+        this.#live ||= this.#line === line;
+        this.#report();
         this.#turn();
       },
       message: (message) => {
@@ -208,16 +300,22 @@ class Watching {
 
   #refused(error) {
     if (error.final) return this.#end(error);
-    this.#later('subscribe', backoff(this.#failures++), () => {
-      this.#subscribedOn = null;
-      this.#turn();
-    });
+    this.#later('subscribe', backoff(this.#failures++), () => this.#again());
+    this.#report();
+  }
+
+  #again() {
+    this.#subscribedOn = null;
+    this.#turn();
   }
 
   #lost(line) {
     this.#state.lost();
     const current = this.#line === line;
-    if (current) this.#line = this.#subscribedOn = null;
+    if (current) {
+      this.#line = this.#subscribedOn = null;
+      this.#live = false;
+    }
     if (current || !this.#line) this.#connectLater();
     this.#turn();
   }

@@ -1,6 +1,10 @@
 // What a client knows of one session, and how messages change it. It knows neither connections nor
 // clocks: it takes messages in any order, any number of times, and ends at what GET thread shows
 // once each has come at least once. Where one is missing it says so, and from where to ask again.
+//
+// It may hold the end of a session alone: all that the session shows from some item on. Messages
+// about what stands before that item are as good as taken, since whoever reads it later reads it
+// as it is then.
 
 import { compareCursors, formatCursor, parseCursor } from './cursor.js';
 import { Item, UNKNOWN } from './item.js';
@@ -11,10 +15,14 @@ export const HOLD = 1000;
 const MOST_DOUBLINGS = 5; // of that, while asking does not help
 const MOST_HELD = 1000; // to ask again costs less than to keep more
 
+/** Stands for a cursor to older items that a rewind has made useless. */
+export const CUT = '';
+
 export class WatchState {
   #epoch = 0;
-  #seq = 0; // all of the log up to here is known
+  #seq = 0; // all of the log up to here is known, as far back as items are held
   #items = [];
+  #older = null; // cursor to the items before these; null where there are none
   #status = '';
   #runId = '';
   #error = null;
@@ -58,14 +66,28 @@ export class WatchState {
     return this.version !== before;
   }
 
-  /** Takes a thread, all pages of it, that was read after needsThread was true. */
-  replace(pages, now) {
+  /** How many items are held. */
+  get size() {
+    return this.#items.length;
+  }
+
+  /** Cursor to the items before those that are held, or CUT; null where there are none. */
+  get older() {
+    return this.#older;
+  }
+
+  /**
+   * Takes a thread that was read after needsThread was true: all pages of it, oldest items first,
+   * or the end of it, with a cursor to what stands before.
+   */
+  replace(pages, now, older = null) {
     const { status, run, cursor } = pages.at(-1);
     const at = parseCursor(cursor);
     this.#epoch = at.epoch;
     this.#seq = at.seq;
     this.#items = pages.flatMap((page) => page.items)
       .map((event) => new Item(event, event.seq === at.seq ? at.offset : UNKNOWN));
+    this.#older = older;
     this.#status = status;
     this.#runId = run?.id ?? '';
     this.#error = run?.error ?? null;
@@ -75,6 +97,31 @@ export class WatchState {
     this.#askAt = this.#asked > 0 ? now + this.#patience() : now;
     this.version++;
     this.#settle();
+  }
+
+  /**
+   * Takes the items before those that are held, oldest first, and the cursor to what stands before
+   * them. They were read with the cursor `from`: false, and nothing changes, where that is not
+   * where the held items begin any more.
+   */
+  prepend(items, from, older, now) {
+    if (this.#needsThread || from === CUT || from !== this.#older) return false;
+    this.#items.unshift(...items.map((event) => new Item(event, UNKNOWN)));
+    this.#older = older;
+    if (items.some(({ status }) => status === 'in_progress')) {
+      this.#askAt = this.#asked > 0 ? now + this.#patience() : now;
+    }
+    this.version++;
+    return true;
+  }
+
+  /**
+   * Asks for the thread although nothing is missing: to know what stands before the held items. A
+   * subscription may be on its way from where the client stood before, whose answer will be of no
+   * use; so another one follows.
+   */
+  reread() {
+    this.#needsThread = this.#dropped = true;
   }
 
   /** Tells that a connection has ended that may have had more to say. */
@@ -127,6 +174,7 @@ export class WatchState {
       error: this.#error,
       epoch: this.#epoch,
       deleted: this.#deleted,
+      has_older: this.#older !== null,
     };
   }
 
@@ -269,12 +317,19 @@ export class WatchState {
     if (epoch < this.#epoch || (epoch === this.#epoch && seq <= this.#seq)) return true;
     if (epoch > this.#epoch + 1 || m.prev.seq > this.#seq) return false;
     this.#items = this.#items.filter((item) => item.seq <= m.to_seq);
+    if (this.#older !== null) this.#cut();
     this.#rewound ||= epoch > this.#epoch;
     this.#epoch = epoch;
     this.#seq = seq;
     this.#setStatus({ status: 'idle', cursor: m.cursor });
     this.version++;
     return true;
+  }
+
+  // A cursor from before a rewind is refused. What is held still stands, unless nothing is left.
+  #cut() {
+    this.#older = CUT;
+    this.#needsThread ||= this.#items.length === 0;
   }
 
   // Asks for the thread, unless one was read that had what this is about.

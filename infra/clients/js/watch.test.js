@@ -11,6 +11,7 @@ class Server {
   status = 200;
   shows = [];
   ends = [];
+  connections = [];
   window = new EventTarget();
   document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
 
@@ -37,23 +38,28 @@ class Server {
         this.dispatchEvent(Object.assign(new Event('message'), { data: JSON.stringify(message) }));
       }
     };
-    this.fetch = async () => {
-      this.asked.push('thread');
-      const body = { data: this.thread, meta: { next_cursor: null } };
-      return { ok: this.status === 200, status: this.status, statusText: 'as told', json: async () => body };
+    this.fetch = async (url) => {
+      this.asked.push(['thread', ...new URL(url).searchParams.values()].join(' ').replace(' 1000', ''));
+      const { status, ...body } = this.page(new URL(url).searchParams);
+      return { ok: status === 200, status, statusText: 'as told', json: async () => body };
     };
+  }
+
+  page() {
+    return { status: this.status, data: this.thread, meta: { next_cursor: null } };
   }
 
   get socket() {
     return this.sockets.at(-1);
   }
 
-  watch() {
+  watch(more) {
     const { WebSocket, fetch, window, document } = this;
     return watch({
       httpUrl: 'http://here/api/v1', wsUrl: 'ws://here', token: async () => 't', sessionId: 's',
       onChange: (session) => this.shows.push(session), onEnd: (error) => this.ends.push(error.status),
-      environment: { WebSocket, fetch, window, document },
+      onConnection: ({ state }) => this.connections.push(state),
+      environment: { WebSocket, fetch, window, document }, ...more,
     });
   }
 
@@ -91,6 +97,9 @@ const item = (seq, status, ...parts) => ({
 const snapshot = (seq, status, ...parts) => ({
   type: 'item.snapshot', session_id: 's', cursor: `0.${seq}.0`, prev: `0.${seq - 1}.0`, offset: 0, item: item(seq, status, ...parts),
 });
+const rewound = (seq, to) => ({
+  type: 'thread.rewound', session_id: 's', cursor: `1.${seq}.0`, prev: `0.${seq - 1}.0`, to_seq: to, epoch: 1,
+});
 const delta = (seq, offset, text) => ({
   type: 'item.delta', session_id: 's', cursor: `0.${seq}.${offset}`, prev: `0.${seq}.${offset - 1}`,
   item_id: `e${seq}`, offset, delta: { part: 0, text },
@@ -109,6 +118,27 @@ async function begin() {
   watching = server.watch();
   await server.open();
   server.wantAsked('connect t', 'thread', 'subscribe 0.0.0');
+}
+
+// A session of n items, of which the newest two are held.
+async function beginAtEnd(n) {
+  serve(0, n);
+  watching = server.watch({ tail: 2 });
+  await server.open();
+  server.wantAsked('connect t', 'thread desc 2', `subscribe 0.${n}.0`);
+}
+
+// Answers with items 1 to n, newest first, in an epoch.
+function serve(epoch, n) {
+  server.page = (query) => {
+    const [asked, before] = (query.get('cursor') ?? `${epoch}/${n + 1}`).split('/').map(Number);
+    if (asked !== epoch) return { status: 409 };
+    const last = Math.max(1, before - Number(query.get('limit')));
+    const items = [];
+    for (let seq = before - 1; seq >= last; seq--) items.push(item(seq, 'completed', `text ${seq}`));
+    const data = { status: 'idle', items, cursor: `${epoch}.${n}.0`, run: null };
+    return { status: server.status, data, meta: { next_cursor: last > 1 ? `${epoch}/${last}` : null } };
+  };
 }
 
 test('a session is shown as it happens', async () => {
@@ -194,7 +224,7 @@ test('a reload reads the thread', async () => {
   server.wantAsked('thread');
   server.wantTexts('back');
   assert.deepEqual({ ...server.shows.at(-1), items: [] }, {
-    items: [], status: 'failed', run_id: 'r', error: { code: 'x' }, epoch: 2, deleted: false,
+    items: [], status: 'failed', run_id: 'r', error: { code: 'x' }, epoch: 2, deleted: false, has_older: false,
   });
   watching.close();
 });
@@ -235,4 +265,127 @@ test('a deleted session is the end', async () => {
   server.socket.get({ type: 'thread.deleted', session_id: 's', cursor: '0.0.0', prev: '0.0.0' });
   assert.deepEqual(server.ends, [410]);
   assert.ok(server.shows.at(-1).deleted && server.socket.closed);
+});
+
+test('of a long session the end is shown first, and what is before it when it is wanted', async () => {
+  await beginAtEnd(5);
+  server.wantTexts('text 4', 'text 5');
+  assert.ok(server.shows.at(-1).has_older);
+  await Promise.all([watching.older(), watching.older()]);
+  server.wantAsked('thread desc 2 0/4');
+  server.wantTexts('text 2', 'text 3', 'text 4', 'text 5');
+  assert.equal(server.shows.at(-1).items[2], server.shows.at(-2).items[0], 'what was there is the same object');
+  await watching.older();
+  server.wantTexts('text 1', 'text 2', 'text 3', 'text 4', 'text 5');
+  assert.ok(!server.shows.at(-1).has_older);
+  server.asked = [];
+  await watching.older();
+  server.wantAsked();
+  watching.close();
+});
+
+test('what is told of an item that is not held changes nothing', async () => {
+  await beginAtEnd(5);
+  const shown = server.shows.length;
+  server.socket.get(snapshot(2, 'in_progress', 'old'));
+  server.socket.get(delta(2, 1, 'more'));
+  await pass(60_000);
+  server.wantAsked();
+  assert.equal(server.shows.length, shown);
+  watching.close();
+});
+
+test('a rewind that leaves some of what is held shows at once, and older items come still', async () => {
+  await beginAtEnd(5);
+  serve(1, 4);
+  server.socket.get(rewound(6, 4));
+  server.wantTexts('text 4');
+  assert.ok(server.shows.at(-1).has_older);
+  server.wantAsked();
+  await watching.older();
+  server.wantAsked('thread desc 2', 'subscribe 1.4.0', 'thread desc 2 1/3');
+  server.wantTexts('text 1', 'text 2', 'text 3', 'text 4');
+  watching.close();
+});
+
+test('a rewind to before what is held reads the end again', async () => {
+  await beginAtEnd(5);
+  serve(1, 3);
+  server.socket.get(rewound(6, 3));
+  await settled();
+  server.wantAsked('thread desc 2');
+  server.wantTexts('text 2', 'text 3');
+  watching.close();
+});
+
+test('a rewind that only the server knows of is met by reading the end again', async () => {
+  await beginAtEnd(5);
+  serve(1, 4);
+  await watching.older();
+  assert.deepEqual(server.asked.splice(0, 2), ['thread desc 2 0/4', 'thread desc 2']);
+  server.wantTexts('text 1', 'text 2', 'text 3', 'text 4');
+  watching.close();
+});
+
+test('a reload reads as much as was held', async () => {
+  await beginAtEnd(9);
+  await watching.older();
+  serve(1, 9);
+  server.asked = [];
+  server.socket.get({ type: 'thread.reload', session_id: 's', cursor: '1.9.0', prev: '1.9.0', reason: 'history_changed' });
+  await settled();
+  server.wantAsked('thread desc 4');
+  server.wantTexts('text 6', 'text 7', 'text 8', 'text 9');
+  watching.close();
+});
+
+test('older items that cannot be read are asked for again when they are wanted again', async () => {
+  await beginAtEnd(5);
+  server.status = 503;
+  await assert.rejects(watching.older(), { status: 503 });
+  server.status = 200;
+  await watching.older();
+  server.wantTexts('text 2', 'text 3', 'text 4', 'text 5');
+  watching.close();
+});
+
+test('nobody waits for older items of a session that is watched no more', async () => {
+  await beginAtEnd(5);
+  serve(1, 4);
+  server.status = 503;
+  server.socket.get(rewound(6, 4));
+  const older = watching.older();
+  await settled();
+  watching.close();
+  await older;
+});
+
+test('the state of the connection is told', async () => {
+  await begin();
+  assert.deepEqual(server.connections, ['live']);
+  server.socket.dispatchEvent(new Event('close'));
+  assert.deepEqual(server.connections.splice(0), ['live', 'connecting']);
+  await pass(300);
+  server.socket.dispatchEvent(new Event('close'));
+  assert.deepEqual(server.connections.splice(0), ['offline'], 'once trying again has failed');
+  await pass(600);
+  await server.open();
+  assert.equal(server.connections.at(-1), 'live');
+  watching.close();
+});
+
+test('a person who does not want to wait connects at once', async () => {
+  await begin();
+  for (let failures = 0; failures < 8; failures++) {
+    server.socket.dispatchEvent(new Event('close'));
+    await pass(60_000);
+  }
+  server.socket.dispatchEvent(new Event('close'));
+  server.asked = [];
+  watching.retry();
+  assert.equal(server.connections.at(-1), 'offline', 'until it is there');
+  await server.open();
+  server.wantAsked('connect t', 'subscribe 0.0.0');
+  assert.equal(server.connections.at(-1), 'live');
+  watching.close();
 });

@@ -18,7 +18,8 @@ type world struct {
 	t      *rapid.T
 	writer writer
 	m      *model
-	state  *client.State
+	state  state
+	read   func() // the thread, for the state
 	now    time.Time
 	gone   bool // the client was told that there is no such session
 	still  bool
@@ -44,11 +45,16 @@ type asking struct{ from watch.Cursor }
 // newWorld is a world; one that is recorded talks JSON, as the wire does.
 func newWorld(t *rapid.T, recorded bool) *world {
 	m := newModel(int64(below(t, 3)))
-	w := &world{t: t, m: m, writer: writer{t: t, m: m}, state: client.NewState(), now: time.UnixMilli(1_800_000_000_000)}
+	w := &world{t: t, m: m, writer: writer{t: t, m: m}, now: time.UnixMilli(1_800_000_000_000)}
 	if recorded {
 		w.trace = &schedule{}
 	}
 	return w
+}
+
+// follow has a client that holds all of the session.
+func (w *world) follow(known *client.State) {
+	w.state, w.read = known, func() { w.readThread(known) }
 }
 
 // pause lets things happen between two requests of a reader.
@@ -98,7 +104,7 @@ func (w *world) act() {
 	switch at, due := w.state.RepairAt(); {
 	case w.gone || w.state.Deleted():
 	case w.state.NeedsThread():
-		w.readThread()
+		w.read()
 	case w.line == nil:
 		w.line = &line{}
 	case w.asked != nil:
@@ -125,7 +131,7 @@ func (w *world) serve() {
 }
 
 // readThread reads all pages of the thread, again where a rewind comes between.
-func (w *world) readThread() {
+func (w *world) readThread(known *client.State) {
 	limit := 2 + below(w.t, 30)
 	var pages []json.RawMessage
 	var whole client.Thread
@@ -150,7 +156,7 @@ func (w *world) readThread() {
 		}
 		w.pause()
 	}
-	w.state.Replace(whole, w.now)
+	known.Replace(whole, w.now)
 	w.trace.replace(w, pages)
 }
 

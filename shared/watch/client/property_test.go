@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/watch/client"
 )
 
 // Whatever the network does, a client whose messages have all come at least
@@ -20,6 +21,8 @@ func TestAnyScheduleEndsAtTheThread(t *testing.T) {
 
 func checkSchedule(t *rapid.T, recorded bool) *world {
 	w := newWorld(t, recorded)
+	known := client.NewState()
+	w.follow(known)
 	for range 20 + below(t, 80) {
 		w.step()
 	}
@@ -30,7 +33,7 @@ func checkSchedule(t *rapid.T, recorded bool) *world {
 	if w.gone || w.state.Deleted() {
 		return w
 	}
-	got := shown(w.state.Show())
+	got := shown(known.Show())
 	if diff := cmp.Diff(mustText(w.m.thread()), mustText(got)); diff != "" {
 		t.Fatalf("the thread, and what the client shows (-thread +client):\n%s", diff)
 	}

@@ -10,6 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
+// browserClient is where the client for browsers is.
+const browserClient = "../../../infra/clients/js"
+
 // The client for browsers follows the same rules: of whatever this one met, it
 // makes the same, step by step.
 func TestTheBrowsersClientDoesTheSame(t *testing.T) {
@@ -39,7 +42,7 @@ func mustNode(t *testing.T, arguments ...string) string {
 		t.Fatal("node is missing: install Node.js 20 or newer, which runs the client for browsers")
 	}
 	cmd := exec.CommandContext(t.Context(), node, arguments...)
-	cmd.Dir = filepath.Join("..", "..", "..", "infra", "clients", "js")
+	cmd.Dir = browserClient
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
