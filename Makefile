@@ -18,23 +18,36 @@ PYTOOLS  := $(VENV)/installed
 ADK      := infra/clients/python
 VENV_ADK := $(CURDIR)/$(ADK)/.venv-adk
 ADKTOOLS := $(VENV_ADK)/installed
+SUPPLY   := $(TOOLS)/supply
+
+WEB        := functions/console/web
+PAGE       := $(WEB)/dist/index.html
+WEBTOOLS   := $(WEB)/node_modules/.package-lock.json
+WEB_SOURCE := $(shell find $(WEB) infra/clients/js -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -path '*/test/*')
+BROWSER    := infra/browser
+BROWSERTOOLS := $(BROWSER)/node_modules/.package-lock.json
 
 FUNCTIONS  := $(notdir $(patsubst %/,%,$(wildcard functions/*/)))
 BOOTSTRAPS := $(FUNCTIONS:%=build/functions/%/bootstrap)
 LOCAL      := build/rethread-local
 
-# What a function is built with, here and in `sam build`.
-LAMBDA_ENV   := CGO_ENABLED=0
-LAMBDA_FLAGS := -tags=lambda.norpc -trimpath
+# What a function is built with, here and in `sam build`: nothing of the folder or
+# the checkout gets in, so that everybody builds the same bytes.
+LAMBDA_ENV := CGO_ENABLED=0 GOFLAGS="-tags=lambda.norpc -trimpath -buildvcs=false '-ldflags=-s -w'"
+
+# Whether Node.js is there and new enough; what to say where it is not.
+HAS_NODE := command -v npm >/dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || a == 20 && b >= 19 ? 0 : 1)'
+GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 
 export SAM_CLI_TELEMETRY := 0
+export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch build test test-contract test-python lint fmt fmt-check ci validate deploy bench tools clean FORCE
+.PHONY: help run demo watch build console node test test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln bench costs tools clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ## Start everything here: HTTP on 127.0.0.1:3000, websockets on :3001; Ctrl-C stops it
+run: build ## Start everything here: the console on http://127.0.0.1:3000/console, websockets on :3001; Ctrl-C stops it
 	@exec $(LOCAL)
 
 demo: build ## Tell a short story through the API (RETHREAD_URL and RETHREAD_WS_URL name a running system)
@@ -43,13 +56,25 @@ demo: build ## Tell a short story through the API (RETHREAD_URL and RETHREAD_WS_
 watch: ## Show a session as it happens: make watch SESSION=… (RETHREAD_USER says as whom, alice by default)
 	@go build -o build/rethread-watch ./infra/watchcmd && exec build/rethread-watch
 
-build: $(BOOTSTRAPS) $(LOCAL) ## Build every function's bootstrap and the local host
+build: console $(BOOTSTRAPS) $(LOCAL) ## Build every function's bootstrap and the local host
 
 build/functions/%/bootstrap: FORCE
-	@$(LAMBDA_ENV) go build $(LAMBDA_FLAGS) -ldflags='-s -w' -o $@ ./functions/$*
+	@$(LAMBDA_ENV) go build -o $@ ./functions/$*
 
 $(LOCAL): FORCE
 	@go build -o $@ ./infra/local
+
+console: ## Build the console's page, where Node.js is there
+	@if $(HAS_NODE); then $(MAKE) -s --no-print-directory $(PAGE); \
+		else echo "the console is left out: to have it, $(GET_NODE)" >&2; fi
+
+node:
+	@$(HAS_NODE) || { echo "Node.js is missing, or old: $(GET_NODE)" >&2; exit 1; }
+
+$(PAGE): $(WEBTOOLS) $(WEB_SOURCE)
+	@echo "building the console"
+	@cd $(WEB) && npm run --silent build -- --logLevel warn
+	@touch $@ $(WEB)/dist/.gitkeep
 
 test: build $(GOTEST) ## Run every test with the race detector
 	$(GOTEST) --format=pkgname-and-test-fails --format-hide-empty-pkg -- -race -timeout=10m ./...
@@ -61,6 +86,13 @@ test-python: build $(ADKTOOLS) ## Test the Python package with google-adk agains
 	@cd $(ADK) && $(VENV_ADK)/bin/ruff format --check . && $(VENV_ADK)/bin/ruff check . \
 		&& $(VENV_ADK)/bin/mypy && $(VENV_ADK)/bin/pytest -q
 
+test-web: node $(WEBTOOLS) $(BROWSERTOOLS) ## Check the console's page and its browser tests, and test what the page does by itself
+	@cd $(WEB) && npm run --silent check && npm run --silent test
+	@cd $(BROWSER) && npm run --silent check
+
+test-browser: node build $(BROWSERTOOLS) ## Use the console in Chromium, against the local system
+	@CHROMIUM=$$($(BROWSER)/chromium.sh) && export CHROMIUM && cd $(BROWSER) && npm run --silent test
+
 lint: $(GOLANGCI) ## Lint, layer rule included
 	$(GOLANGCI) config verify
 	$(GOLANGCI) run ./...
@@ -71,26 +103,50 @@ fmt: $(GOLANGCI) ## Format the code
 fmt-check: $(GOLANGCI) ## Fail where the code is not formatted
 	$(GOLANGCI) fmt --diff ./...
 
-validate: $(PYTOOLS) ## Check the template: sam, cfn-lint over the translated one, sam build
+validate: node console $(PYTOOLS) ## Check the template: sam, cfn-lint over the translated one, sam build
 	$(VENV)/bin/sam validate --lint --template template.yaml
 	@mkdir -p build
 	$(VENV)/bin/python infra/tools/translate.py template.yaml > build/template.json
 	$(VENV)/bin/cfn-lint --template build/template.json
 	$(SAM_BUILD) --build-dir build/sam
 
-SAM_BUILD = $(LAMBDA_ENV) GOFLAGS='$(LAMBDA_FLAGS) -buildvcs=false' \
-	$(VENV)/bin/sam build --build-in-source --template template.yaml
+SAM_BUILD = $(LAMBDA_ENV) $(VENV)/bin/sam build --build-in-source --template template.yaml
 
-deploy: $(PYTOOLS) ## Build for AWS and deploy, asking for what it needs
+deploy: node console $(PYTOOLS) ## Build for AWS and deploy, asking for what it needs
 	$(SAM_BUILD)
 	$(VENV)/bin/sam deploy --guided
 
-bench: build ## Print what each operation costs in capacity units, and how long tokens take to watchers
+reproducible: ## Build every function in two folders for AWS, and fail where the bytes differ
+	@rm -rf build/reproducible && mkdir -p build/reproducible/copy
+	@tar -cf - --exclude=node_modules go.mod go.sum functions shared | tar -xf - -C build/reproducible/copy
+	@$(LAMBDA_ENV) GOOS=linux GOARCH=arm64 go build -o build/reproducible/here/ ./functions/...
+	@cd build/reproducible/copy && $(LAMBDA_ENV) GOOS=linux GOARCH=arm64 go build -o ../there/ ./functions/...
+	@diff -rq build/reproducible/here build/reproducible/there && echo "the bytes are the same from both folders"
+
+sbom: $(BOOTSTRAPS) $(SUPPLY)/built ## Write the bill of materials of what is deployed to build/sbom.json (CycloneDX)
+	@rm -rf build/sbom && mkdir -p build/sbom
+	@version=v0.0.0-$$(git rev-parse --short=12 HEAD); \
+		for f in $(FUNCTIONS); do $(SUPPLY)/cyclonedx-gomod bin -json -noserial -notimestamp \
+		-version $$version -output build/sbom/$$f.json build/functions/$$f/bootstrap; done
+	@go run ./infra/tools/sbom -output build/sbom.json build/sbom/*.json && echo "build/sbom.json is written"
+
+vuln: $(SUPPLY)/built ## Look for known vulnerabilities in what is deployed; needs vuln.go.dev
+	@$(SUPPLY)/govulncheck -tags=lambda.norpc ./functions/... || { status=$$?; \
+		test $$status = 3 || echo "nothing was checked; the database of vulnerabilities, https://vuln.go.dev, must be reachable" >&2; \
+		exit $$status; }
+
+bench: build ## Print what each operation costs in capacity units, and how long tokens take to watchers; write docs/costs.md
 	@go run ./infra/bench
 
-ci: fmt-check lint validate test test-contract test-python ## All that must hold before a change lands
+costs: ## Write docs/costs.md anew, from the units that make bench has recorded
+	@go run ./infra/bench -page
 
-tools: $(GOLANGCI) $(GOTEST) $(PYTOOLS) ## Install the pinned tools into .tools and .venv
+ci: fmt-check lint verify validate reproducible test test-contract test-python test-web test-browser ## All that must hold before a change lands
+
+verify: ## Check the modules that were downloaded against go.sum
+	@go mod verify
+
+tools: $(GOLANGCI) $(GOTEST) $(PYTOOLS) $(SUPPLY)/built ## Install the pinned tools into .tools and .venv
 
 $(GOLANGCI):
 	@echo "building golangci-lint $(GOLANGCI_VERSION), once; this takes a few minutes"
@@ -100,6 +156,11 @@ $(GOLANGCI):
 $(GOTEST):
 	@CGO_ENABLED=0 GOBIN=$(TOOLS)/new go install -trimpath gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
 	@mv $(TOOLS)/new/gotestsum $@
+
+$(SUPPLY)/built: infra/tools/supply/go.mod infra/tools/supply/go.sum
+	@echo "building the supply tools of infra/tools/supply/go.mod"
+	@mkdir -p $(@D) && CGO_ENABLED=0 go -C infra/tools/supply build -trimpath -o $(@D)/ tool
+	@touch $@
 
 $(PYTOOLS): infra/tools/requirements.txt
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
@@ -116,5 +177,11 @@ $(ADKTOOLS): $(ADK)/requirements.txt $(ADK)/pyproject.toml
 	@$(VENV_ADK)/bin/pip install --quiet --disable-pip-version-check --no-deps -e $(ADK)
 	@touch $@
 
+$(WEBTOOLS) $(BROWSERTOOLS): %/node_modules/.package-lock.json: %/package-lock.json
+	@echo "installing the packages of $*/package-lock.json"
+	@cd $* && npm ci --loglevel=error --no-audit --no-fund
+	@touch $@
+
 clean: ## Remove what was built and the local data; installed tools stay
-	rm -rf build .aws-sam .hypothesis .schemathesis schemathesis-report
+	rm -rf build .aws-sam .hypothesis .schemathesis schemathesis-report $(BROWSER)/results
+	find $(WEB)/dist -mindepth 1 -not -name .gitkeep -delete

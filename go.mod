@@ -2,6 +2,8 @@ module github.com/rethread/rethread
 
 go 1.26.5
 
+ignore node_modules
+
 require (
 	code.dny.dev/ssrf v0.3.0
 	github.com/a2aproject/a2a-go v0.3.15

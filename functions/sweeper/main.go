@@ -1,5 +1,5 @@
 // Command sweeper finishes what was cut short, on a schedule: deletions of
-// sessions, and runs whose workers died.
+// sessions, imports that nobody goes on with, erasures, and runs whose workers died.
 package main
 
 import (
@@ -13,9 +13,11 @@ func main() {
 	boot.Start(func(d boot.Deps) any {
 		return func(ctx context.Context) error {
 			expired, failure := d.Store.Expire(ctx)
+			ended, broken := d.Store.SweepImports(ctx)
+			erased, unfinished := d.Store.SweepErasures(ctx)
 			swept, err := d.Store.Sweep(ctx)
-			d.Log.InfoContext(ctx, "swept", "runs", expired, "logs", swept)
-			return errors.Join(failure, err)
+			d.Log.InfoContext(ctx, "swept", "runs", expired, "imports", ended, "erasures", erased, "logs", swept)
+			return errors.Join(failure, broken, unfinished, err)
 		}
 	})
 }

@@ -134,6 +134,14 @@ func (f *Follower) Wait(looks func(client.Session) bool) bool {
 	}
 }
 
+// Shows reports whether the session looks so now.
+func (f *Follower) Shows(looks func(client.Session) bool) bool {
+	f.mu.Lock()
+	view := f.view
+	f.mu.Unlock()
+	return looks(view)
+}
+
 // Seen is how many messages of a type have come.
 func (f *Follower) Seen(kind watch.Type) int {
 	f.mu.Lock()

@@ -49,6 +49,23 @@ func testIdempotency(t *testing.T, sys *e2e.System) {
 			t.Errorf("%d feedback, want 1", n)
 		}
 	})
+	t.Run("a request that is refused frees its key", func(t *testing.T) {
+		alice := sys.User(t, "alice")
+		s := mustCreate(t, alice, nil)
+		mustTalk(t, alice, s, 2)
+		for _, request := range []struct {
+			path      string
+			bad, good e2e.M
+		}{
+			{s + "/fork", e2e.M{"rewind_before_invocation_id": "none", "strict": true}, e2e.M{}},
+			{s + "/rewind", e2e.M{"rewind_before_invocation_id": "none"}, e2e.M{"rewind_before_invocation_id": "inv-2"}},
+			{s + "/runs", e2e.M{"agent": "nobody", "input": []e2e.M{says("hello")}}, e2e.M{"input": []e2e.M{says("hello")}}},
+		} {
+			key := e2e.Header("Idempotency-Key", uuid.NewString())
+			alice.Post(request.path, request.bad, key).Want(400, 404, 422)
+			alice.Post(request.path, request.good, key).Want(200, 201, 202)
+		}
+	})
 	t.Run("the same key with another body is refused", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		key := e2e.Header("Idempotency-Key", uuid.NewString())

@@ -73,7 +73,7 @@ func testIdentity(t *testing.T, sys *e2e.System) {
 	})
 	t.Run("a path without a route is the gateway's not found", func(t *testing.T) {
 		alice := sys.User(t, "alice")
-		for _, path := range []string{"/api/v1/nothing", "/", "/api/sessions/x/tasks", "/api/v2/sessions"} {
+		for _, path := range []string{"/api/v1/nothing", "/nothing", "/api/sessions/x/tasks", "/api/v2/sessions"} {
 			alice.Get(path, e2e.Off).Want(404)
 		}
 	})

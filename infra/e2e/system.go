@@ -14,6 +14,7 @@ import (
 
 	"github.com/rethread/rethread/infra/contract"
 	"github.com/rethread/rethread/infra/e2e/host"
+	"github.com/rethread/rethread/infra/local/iam"
 	"github.com/rethread/rethread/infra/local/repo"
 )
 
@@ -49,7 +50,10 @@ func Start(tb testing.TB, env ...string) *System {
 	if err := build(tb.Context(), root, dir); err != nil {
 		tb.Fatal(err)
 	}
-	s.options = host.Options{Binary: filepath.Join(dir, "local"), Root: root, Bin: filepath.Join(dir, "functions")}
+	s.options = host.Options{
+		Binary: filepath.Join(dir, "local"), Root: root, Bin: filepath.Join(dir, "functions"),
+		Grants: filepath.Join(dir, "grants.jsonl"), // of this system and of those that Another starts
+	}
 	s.start(tb, env)
 	return s
 }
@@ -100,6 +104,20 @@ func (s *System) Restart(tb testing.TB) {
 	}
 	s.options.HTTP, s.options.WS = strings.TrimPrefix(s.URL, "http://"), strings.TrimPrefix(s.WebSocketURL, "ws://")
 	s.run(tb)
+}
+
+// Uses stops the system and says what each permission of its functions was used
+// for, by it and by those systems of Another that have ended.
+func (s *System) Uses(tb testing.TB) []iam.Use {
+	tb.Helper()
+	if err := s.host.Stop(); err != nil {
+		tb.Fatal(err)
+	}
+	uses, err := readUses(s.options.Grants)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return uses
 }
 
 // KillWorkers ends the processes of a function as a crash would, and returns how

@@ -35,7 +35,11 @@ func TestSystem(t *testing.T) {
 		{"bad input", testBadInput},
 		{"idempotency", testIdempotency},
 		{"a2a", testA2A},
+		{"archive", testArchive},
+		{"erasure", testErasure},
+		{"working in forks", testWorkingInForks},
 		{"live", func(t *testing.T, sys *e2e.System) { t.Helper(); testLive(t, sys, agent) }},
+		{"policies", testPolicies}, // the last, as it is about what all others did
 	} {
 		t.Run(group.name, func(t *testing.T) { group.run(t, sys) })
 	}
@@ -52,6 +56,10 @@ func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 	t.Run("runs", func(t *testing.T) {
 		t.Parallel()
 		testRuns(t, sys, agent)
+	})
+	t.Run("leases", func(t *testing.T) {
+		t.Parallel()
+		testLeases(t, sys)
 	})
 	t.Run("watching", func(t *testing.T) {
 		t.Parallel()

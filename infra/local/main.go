@@ -50,8 +50,12 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 		Agents:           os.Getenv("AGENTS"),
 		AgentAPIKey:      os.Getenv("AGENT_API_KEY"),
 		RunLease:         os.Getenv("RUN_LEASE"),
-		Output:           out,
-		Log:              slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		SignIn: host.SignIn{
+			Issuer: os.Getenv("JWT_ISSUER"), Audience: os.Getenv("JWT_AUDIENCE"),
+			ClientID: os.Getenv("CONSOLE_CLIENT_ID"), Scope: os.Getenv("CONSOLE_SCOPE"),
+		},
+		Output: out,
+		Log:    slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	}
 	flags := flag.NewFlagSet("local", flag.ContinueOnError)
 	flags.StringVar(&opts.HTTPAddress, "http", env("RETHREAD_HTTP_ADDR", "127.0.0.1:3000"), "address of the HTTP API")
@@ -59,6 +63,7 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 	flags.StringVar(&opts.Bin, "bin", "build/functions", "folder of the functions' binaries")
 	flags.StringVar(&opts.Template, "template", "template.yaml", "the template to run")
 	flags.StringVar(&opts.Root, "root", "", "root of the repository, found from the working directory unless given")
+	flags.StringVar(&opts.Grants, "grants", "", "file that is told at the end what each permission of the functions was used for")
 	flags.StringVar(&opts.WebSocketAddress, "ws", env("RETHREAD_WS_ADDR", "127.0.0.1:3001"), "address of the WebSocket API")
 	if err := flags.Parse(args); err != nil {
 		return opts, err
@@ -88,6 +93,9 @@ func greet(out io.Writer, system *host.System, opts host.Options) {
 	sockets := system.WebSocketURL()
 	if sockets == "" {
 		sockets = "none in the template"
+	}
+	if console := system.ConsoleURL(); console != "" {
+		_, _ = fmt.Fprintf(out, "\nOpen %s in a browser\n", console)
 	}
 	_, _ = fmt.Fprintf(out, `
 Rethread answers on %[1]s (Ctrl-C stops it)

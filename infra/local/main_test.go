@@ -19,7 +19,10 @@ import (
 	"time"
 )
 
-const startTimeout = 60 * time.Second
+const (
+	startTimeout = 60 * time.Second
+	notesTable   = "arn:aws:dynamodb:us-east-1:000000000000:table/Notes"
+)
 
 func TestLocal(t *testing.T) {
 	dir := t.TempDir()
@@ -28,6 +31,8 @@ func TestLocal(t *testing.T) {
 	mustBuild(t, "./testdata/notes", filepath.Join(bin, "notes", "bootstrap"))
 	data := filepath.Join(dir, "data")
 	arguments := []string{"-http", "127.0.0.1:0", "-template", mustAbs(t, "testdata/template.yaml"), "-bin", bin, "-data", data}
+	grants := filepath.Join(dir, "grants.jsonl")
+	arguments = append(arguments, "-grants", grants)
 
 	system := mustStart(t, program, arguments...)
 	alice := mustToken(t, system, `{"user_id": "alice"}`)
@@ -43,6 +48,13 @@ func TestLocal(t *testing.T) {
 		expired := mustToken(t, system, `{"user_id": "alice", "expires_in": -1}`)
 		wantAnswer(t, system, "GET", "/notes/one", expired, "", 401, `{"message":"Unauthorized"}`)
 		wantAnswer(t, system, "GET", "/nothing", alice, "", 404, `{"message":"Not Found"}`)
+	})
+	t.Run("what a function's policy does not allow is denied", func(t *testing.T) {
+		got := mustDo(t, mustRequest(t, system, "GET", "/notes/all", alice, ""))
+		if want := "AccessDeniedException: User: arn:aws:sts::000000000000:assumed-role/NotesFunctionRole/NotesFunction" +
+			" is not authorized to perform: dynamodb:Scan on resource: " + notesTable; got.status != 403 || !strings.Contains(got.body, want) {
+			t.Errorf("%d %s", got.status, got.body)
+		}
 	})
 	t.Run("a function's own address streams", func(t *testing.T) {
 		req := mustRequest(t, system, "GET", "/", "", "")
@@ -79,6 +91,17 @@ func TestLocal(t *testing.T) {
 		system.mustStop(t)
 		if answers(t, endpoint) {
 			t.Error("the engine is still there")
+		}
+	})
+	t.Run("what permissions were used for is told at the end", func(t *testing.T) {
+		got, err := os.ReadFile(grants)
+		want := strings.Join([]string{
+			`{"function":"NotesFunction","action":"dynamodb:GetItem","resource":"` + notesTable + `","calls":2}`,
+			`{"function":"NotesFunction","action":"dynamodb:PutItem","resource":"` + notesTable + `","calls":1}`,
+			`{"function":"NotesFunction","action":"dynamodb:Scan","resource":"` + notesTable + `","calls":1,"denied":true}`, "",
+		}, "\n")
+		if err != nil || string(got) != want {
+			t.Errorf("%v\n%s", err, got)
 		}
 	})
 	t.Run("a restart keeps data and tokens", func(t *testing.T) {

@@ -10,6 +10,8 @@ const (
 	typeWebSocketAPI = "AWS::Serverless::WebSocketApi"
 	typeQueue        = "AWS::SQS::Queue"
 	typeTopic        = "AWS::SNS::Topic"
+
+	typeManagedPolicy = "AWS::IAM::ManagedPolicy"
 )
 
 // build turns the resources whose conditions hold into typed values.
@@ -70,6 +72,9 @@ func (r *resolver) add(t *Template, id string, entry resource) error {
 	case typeTopic:
 		topic, err := buildTopic(r, id, entry)
 		t.Topics = append(t.Topics, topic)
+		return err
+	case typeManagedPolicy: // one that no function names must be right too
+		_, err := buildManagedPolicy(r, id, entry)
 		return err
 	default:
 		return nil

@@ -34,8 +34,8 @@ func (r *resolver) checkNode(node *yaml.Node) error {
 // a run outside of AWS.
 func known(typ string) bool {
 	switch typ {
-	case typeFunction, typeTable, typeHTTPAPI, typeRESTAPI, typeWebSocketAPI, typeQueue, typeTopic,
-		"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::IAM::ManagedPolicy", "AWS::IAM::Role",
+	case typeFunction, typeTable, typeHTTPAPI, typeRESTAPI, typeWebSocketAPI, typeQueue, typeTopic, typeManagedPolicy,
+		"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::IAM::Role",
 		"AWS::KMS::Key", "AWS::Lambda::Permission", "AWS::Logs::LogGroup", "AWS::Logs::MetricFilter",
 		"AWS::SNS::TopicPolicy", "AWS::SQS::QueuePolicy",
 		"AWS::ApiGateway::Account", "AWS::Budgets::Budget":

@@ -35,7 +35,8 @@ type functionProperties struct {
 		InvokeMode string          `yaml:"InvokeMode"`
 		Cors       *corsProperties `yaml:"Cors"`
 	} `yaml:"FunctionUrlConfig"`
-	Async *asyncProperties `yaml:"EventInvokeConfig"`
+	Async    *asyncProperties `yaml:"EventInvokeConfig"`
+	Policies yaml.Node        `yaml:"Policies"`
 
 	Architectures       any `yaml:"Architectures"`
 	DeadLetterQueue     any `yaml:"DeadLetterQueue"`
@@ -43,7 +44,6 @@ type functionProperties struct {
 	EphemeralStorage    any `yaml:"EphemeralStorage"`
 	PackageType         any `yaml:"PackageType"`
 	PermissionsBoundary any `yaml:"PermissionsBoundary"`
-	Policies            any `yaml:"Policies"`
 	PropagateTags       any `yaml:"PropagateTags"`
 	RecursiveLoop       any `yaml:"RecursiveLoop"`
 	Role                any `yaml:"Role"`
@@ -78,6 +78,11 @@ func buildFunction(r *resolver, id string, entry resource) (Function, error) {
 		}
 		f.Async = &async
 	}
+	permissions, err := r.buildPermissions(id, &p.Policies)
+	if err != nil {
+		return Function{}, err
+	}
+	f.Permissions = permissions
 	return f, r.addEvents(&f, entry)
 }
 

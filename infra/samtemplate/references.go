@@ -21,6 +21,8 @@ func nameProperty(typ string) string {
 		return "TopicName"
 	case "AWS::Logs::LogGroup":
 		return "LogGroupName"
+	case typeManagedPolicy:
+		return "ManagedPolicyName"
 	default:
 		return ""
 	}
@@ -63,6 +65,8 @@ func (r *resolver) identify(node *yaml.Node, id string) (string, error) {
 		return r.arn("sns", name), nil
 	case "AWS::SQS::Queue":
 		return r.queueURL(name), nil
+	case typeManagedPolicy:
+		return r.policyARN(name), nil
 	default:
 		return name, nil
 	}
@@ -118,6 +122,11 @@ func (r *resolver) attribute(node *yaml.Node, id, attribute string) (string, err
 
 func (r *resolver) arn(service, rest string) string {
 	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", service, r.opts.Region, r.opts.Account, rest)
+}
+
+// policyARN has no region: IAM is everywhere the same.
+func (r *resolver) policyARN(name string) string {
+	return fmt.Sprintf("arn:aws:iam::%s:policy/%s", r.opts.Account, name)
 }
 
 func (r *resolver) queueURL(name string) string {

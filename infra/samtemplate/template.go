@@ -39,6 +39,10 @@ type Function struct {
 	URL *FunctionURL
 	// Async says how asynchronous invocations go; nil means Lambda's defaults.
 	Async *AsyncInvoke
+	// Permissions are what the function's own policies and the managed ones that
+	// it names allow and deny; those that SAM adds for logs, traces and event
+	// sources are not among them.
+	Permissions []Permission
 }
 
 // Route is an HTTP API's or a REST API's route to a function.

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/rethread/rethread/shared/a2a"
+	"github.com/rethread/rethread/shared/httpapi"
 	"github.com/rethread/rethread/shared/tokens"
 	"github.com/rethread/rethread/shared/wsapi"
 )
@@ -106,8 +107,9 @@ func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, use
 		if err != nil {
 			return nil, fmt.Errorf("the gateway let a request through: %w", err)
 		}
-		ctx = a2a.WithCaller(ctx, user, token)
+		ctx = httpapi.WithUser(a2a.WithCaller(ctx, user, token), user)
 	}
+	ctx = httpapi.WithRequestID(ctx, event.RequestContext.RequestID)
 	ctx = a2a.WithBase(ctx, base(event, header))
 	target := (&url.URL{Path: event.Path, RawQuery: query.Encode()}).String()
 	r, err := http.NewRequestWithContext(ctx, event.HTTPMethod, target, strings.NewReader(string(body)))

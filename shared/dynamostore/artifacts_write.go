@@ -31,6 +31,9 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 		return artifact.Version{}, err
 	}
 	_, top, err := s.newest(ctx, on, name)
+	if err == nil && on.log == "" && top < 0 {
+		err = s.put(ctx, userApp(on.pk), condition{}, nil)
+	}
 	if err == nil {
 		err = s.putVersion(ctx, item, name, top+1)
 	}

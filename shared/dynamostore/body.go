@@ -48,22 +48,27 @@ func (s *Store) packEncoded(ctx context.Context, pk string, encoded []byte, inli
 		return body{Inline: encoded}, nil
 	}
 	b := body{Blob: s.random().String()}
+	return b, s.writeChunks(ctx, pk, b.Blob, encoded, expires)
+}
+
+// writeChunks writes what a blob is to hold.
+func (s *Store) writeChunks(ctx context.Context, pk, blob string, encoded []byte, expires int64) error {
 	var writes []types.WriteRequest
 	for i := 0; len(encoded) > 0; i++ {
 		n := min(chunkBytes, len(encoded))
 		item, err := attributevalue.MarshalMap(chunk{
-			PK: pk, SK: fmt.Sprintf("%s%04d", blobPrefix(b.Blob), i), Bytes: encoded[:n], Expires: expires,
+			PK: pk, SK: fmt.Sprintf("%s%04d", blobPrefix(blob), i), Bytes: encoded[:n], Expires: expires,
 		})
 		if err != nil {
-			return body{}, fmt.Errorf("marshal a chunk: %w", err)
+			return fmt.Errorf("marshal a chunk: %w", err)
 		}
 		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
 		encoded = encoded[n:]
 	}
 	if err := s.writeBatch(ctx, writes); err != nil {
-		return body{}, fmt.Errorf("write chunks: %w", err)
+		return fmt.Errorf("write chunks: %w", err)
 	}
-	return b, nil
+	return nil
 }
 
 // unpack decodes a body of the partition pk.

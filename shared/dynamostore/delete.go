@@ -171,6 +171,9 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 			if err := s.purge(ctx, log, s.clear); err != nil {
 				return false, fmt.Errorf("sweep log %s: %w", log, err)
 			}
+			if err := s.deleteItems(ctx, []attributes{watchersKey(log).attributes()}); err != nil {
+				return false, fmt.Errorf("sweep the watchers of log %s: %w", log, err)
+			}
 			due, err := s.discharge(ctx, log)
 			if err != nil {
 				return false, fmt.Errorf("sweep log %s: %w", log, err)

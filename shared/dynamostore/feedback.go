@@ -26,6 +26,7 @@ type feedbackItem struct {
 	Type    string `dynamodbav:"k"`
 	Text    string `dynamodbav:"x,omitempty"`
 	Created int64  `dynamodbav:"ct"`
+	Import  string `dynamodbav:"im,omitempty"` // that brought it: until it is complete nobody sees it
 }
 
 // feedbackRef stands in the session's log, so that the feedback goes with it.
@@ -52,6 +53,12 @@ func (s *Store) FindTask(ctx context.Context, userID, taskID string) (string, er
 				return false, err
 			}
 			if there {
+				there, err = s.shows(ctx, userID, &p)
+			}
+			if err != nil {
+				return false, err
+			}
+			if there {
 				found = p.Session
 				return false, nil
 			}
@@ -65,6 +72,16 @@ func (s *Store) FindTask(ctx context.Context, userID, taskID string) (string, er
 		return "", missingTask()
 	}
 	return found, nil
+}
+
+// shows reports whether the session of a pointer is there: an import that is not
+// complete has pointers already.
+func (s *Store) shows(ctx context.Context, userID string, p *taskPointer) (bool, error) {
+	h, err := s.header(ctx, userID, p.Session)
+	if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden)) {
+		return false, nil
+	}
+	return err == nil && h.Log == p.log(), err
 }
 
 // feedbackTime remembers when a feedback was first given: its sort key holds
@@ -170,6 +187,7 @@ func (s *Store) ListFeedback(ctx context.Context, q task.FeedbackQuery) (task.Fe
 	}
 	var page task.FeedbackPage
 	looked, last := 0, ""
+	imports := map[string]bool{}
 	err := s.queryPages(ctx, in, func(items []attributes) (bool, error) {
 		for _, attrs := range items {
 			var f feedbackItem
@@ -181,7 +199,11 @@ func (s *Store) ListFeedback(ctx context.Context, q task.FeedbackQuery) (task.Fe
 				return false, nil
 			}
 			looked, last = looked+1, f.SK
-			if f.matches(q) {
+			visible, err := s.arrived(ctx, q.UserID, f.Import, imports)
+			if err != nil {
+				return false, err
+			}
+			if visible && f.matches(q) {
 				page.Feedback = append(page.Feedback, task.Feedback{
 					TaskID: f.Task, SessionID: f.Session, Type: f.Type, Text: f.Text, CreatedTime: f.Created,
 				})

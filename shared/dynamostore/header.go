@@ -34,6 +34,12 @@ type header struct {
 	Timeline []byte  `dynamodbav:"tl,omitempty"` // absent before the first rewind
 	Gen      int64   `dynamodbav:"fk,omitempty"` // how often it was forked
 	Origin   *origin `dynamodbav:"fo,omitempty"` // of a fork
+	// Taken is the last seq that an imported session had taken over as a fork.
+	Taken int64 `dynamodbav:"tk,omitempty"`
+	// Branched is set on an imported session that was a fork.
+	Branched bool `dynamodbav:"bf,omitempty"`
+	// Imported is when it was: its own times are those of the document.
+	Imported int64 `dynamodbav:"im,omitempty"`
 
 	Run string `dynamodbav:"rn,omitempty"` // the active one
 	// Spent is the last run, where it failed or was cancelled: the next one

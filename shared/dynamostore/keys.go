@@ -41,6 +41,10 @@ import (
 //	who is told of an A2A task    N#log        task
 //	task that a run goes on with  N#log        run
 //	keys that sign what is told   SIGN         KEYS
+//	app in which a user has state UP#user      app
+//	erasure of a user's data      ER#user      ERASE
+//	import under way              IM#user      import
+//	shared artifact to be taken   L#log        UA#name/version
 //
 // Ids hold no "/", which therefore separates two of them in one key. What says
 // that a log was deleted stands right behind its entries and behind its tasks:
@@ -78,8 +82,11 @@ const (
 	prefixArtifact    = "A#"
 	prefixLink        = "AT#"
 	prefixPushed      = "N#"
+	prefixTaken       = "UA#"
 
-	gpkGone = "GONE"
+	gpkGone   = "GONE"
+	gpkImport = "IMPORT"
+	gpkErase  = "ERASE"
 )
 
 type key struct{ pk, sk string }
@@ -105,6 +112,14 @@ func feedbackTimeKey(user, id string) key { return key{"FI#" + user, id} }
 func linkPK(user string) string        { return prefixLink + user }
 func linkKey(user, task string) key    { return key{linkPK(user), task} }
 func linkPointer(log, task string) key { return key{logPK(log), prefixLink + task} }
+
+func erasureKey(user string) key    { return key{"ER#" + user, "ERASE"} }
+func appsPK(user string) string     { return "UP#" + user }
+func importPK(user string) string   { return "IM#" + user }
+func importKey(user, id string) key { return key{importPK(user), id} }
+func takenKey(log, artifactSK string) key {
+	return key{logPK(log), prefixTaken + artifactSK[len(prefixArtifact):]}
+}
 
 func runKey(log string) key       { return key{logPK(log), skRun} }
 func watchersKey(log string) key  { return key{"W#" + log, skWatch} }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -28,6 +29,19 @@ type sharedState struct {
 type sharedValue struct {
 	Value json.RawMessage `json:"v,omitempty"`
 	By    string          `json:"s"`
+}
+
+// appItem notes, when the first is stored, that a user has state or artifacts
+// in an app: else nobody could find them who does not know the app.
+type appItem struct {
+	PK string `dynamodbav:"PK"`
+	SK string `dynamodbav:"SK"`
+}
+
+// userApp is the note for a partition of shared state.
+func userApp(pk string) appItem {
+	app, user, _ := strings.Cut(strings.TrimPrefix(pk, "U#"), "/")
+	return appItem{PK: appsPK(user), SK: app}
 }
 
 // stateChange is the state that a batch of events changes.
@@ -163,6 +177,13 @@ func (s *Store) sharedPuts(ctx context.Context, c *stateChange) ([]types.Transac
 			return nil, err
 		}
 		writes = append(writes, put)
+		if sc.scope == session.ScopeUser && sc.record.Version == 0 {
+			put, err := s.transactPut(userApp(next.PK), condition{})
+			if err != nil {
+				return nil, err
+			}
+			writes = append(writes, put)
+		}
 	}
 	return writes, nil
 }

@@ -133,7 +133,7 @@ func (s *Store) shown(
 		content.Metadata = session.Rehome(content.Metadata, h.id(), func(string) string { return id })
 	}
 	t := content.task(h.id(), id, item)
-	t.Place, t.TakenOver = seen.seq, seen.seq <= h.base()
+	t.Place, t.TakenOver = seen.seq, seen.seq <= h.taken()
 	return t, nil
 }
 

@@ -95,13 +95,13 @@ func readAtMost(r io.Reader, limit int) ([]byte, error) {
 		return nil, fmt.Errorf("read the body: %w", err)
 	}
 	if len(body) > limit {
-		return nil, tooLarge()
+		return nil, tooLarge(limit)
 	}
 	return body, nil
 }
 
-func tooLarge() error {
-	return fault.New(fault.TooLarge, "the body is larger than %d MB, decompressed", maxBody>>20)
+func tooLarge(limit int) error {
+	return fault.New(fault.TooLarge, "the body is larger than %d MB, decompressed", limit>>20)
 }
 
 // checkJSON refuses what is not one JSON value in UTF-8, naming the byte.

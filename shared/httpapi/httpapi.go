@@ -11,7 +11,9 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/rethread/rethread/shared/archive"
 	"github.com/rethread/rethread/shared/artifact"
+	"github.com/rethread/rethread/shared/erasure"
 	"github.com/rethread/rethread/shared/idempotency"
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
@@ -34,6 +36,9 @@ type Config struct {
 	Tasks       task.Store
 	Feedback    task.FeedbackStore
 	Idempotency idempotency.Store
+	Exports     archive.Exporter
+	Imports     archive.Importer
+	Erasures    erasure.Store
 
 	Runs   run.Store
 	Agents Agents

@@ -16,23 +16,28 @@ func (c *call) taskSave(sessionID string) (task.Save, error) {
 	if err != nil {
 		return task.Save{}, err
 	}
-	save := task.Save{SessionID: sessionID, UserID: c.user, Task: task.Task{SessionID: sessionID}}
-	if save.Task.ID, err = body.requiredText("task_id"); err != nil {
+	return body.taskSave(c.user, sessionID)
+}
+
+func (o object) taskSave(user, sessionID string) (task.Save, error) {
+	save := task.Save{SessionID: sessionID, UserID: user, Task: task.Task{SessionID: sessionID}}
+	var err error
+	if save.Task.ID, err = o.requiredText("task_id"); err != nil {
 		return task.Save{}, err
 	}
-	if err := fault.CheckID("/task_id", save.Task.ID); err != nil {
+	if err := fault.CheckID(o.pointer("task_id"), save.Task.ID); err != nil {
 		return task.Save{}, err
 	}
-	if save.Task.UserMessage, err = body.userMessage(); err != nil {
+	if save.Task.UserMessage, err = o.userMessage(); err != nil {
 		return task.Save{}, err
 	}
-	if err := body.checkBubbles(); err != nil {
+	if err := o.checkBubbles(); err != nil {
 		return task.Save{}, err
 	}
-	if save.Task.Bubbles, err = body.raw("message_bubbles"); err != nil {
+	if save.Task.Bubbles, err = o.raw("message_bubbles"); err != nil {
 		return task.Save{}, err
 	}
-	if save.Task.Metadata, err = body.taskMetadata(); err != nil {
+	if save.Task.Metadata, err = o.taskMetadata(); err != nil {
 		return task.Save{}, err
 	}
 	if save.Invocations, err = task.Invocations(save.Task.Bubbles); err != nil {
@@ -84,7 +89,7 @@ func (o object) taskMetadata() (json.RawMessage, error) {
 
 func (o object) checkBubbles() error {
 	if !o.has("message_bubbles") {
-		return malformed("/message_bubbles", "is required")
+		return malformed(o.pointer("message_bubbles"), "is required")
 	}
 	items, err := o.array("message_bubbles")
 	if err != nil {
@@ -92,12 +97,12 @@ func (o object) checkBubbles() error {
 	}
 	switch n := len(items); {
 	case n == 0:
-		return fieldFault(fault.Invalid, "/message_bubbles", "cannot be empty")
+		return fieldFault(fault.Invalid, o.pointer("message_bubbles"), "cannot be empty")
 	case n > task.MaxBubbles:
-		return fieldFault(fault.Invalid, "/message_bubbles", "cannot hold more than %d bubbles", task.MaxBubbles)
+		return fieldFault(fault.Invalid, o.pointer("message_bubbles"), "cannot hold more than %d bubbles", task.MaxBubbles)
 	}
 	for i, raw := range items {
-		bubble, err := parseObject(raw, "/message_bubbles/"+strconv.Itoa(i))
+		bubble, err := parseObject(raw, o.pointer("message_bubbles")+"/"+strconv.Itoa(i))
 		if err != nil {
 			return err
 		}

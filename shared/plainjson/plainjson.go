@@ -17,3 +17,15 @@ func Marshal(v any) ([]byte, error) {
 	}
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
+
+// Canonical is a JSON value decoded so that two are equal where they differ in
+// white space, escapes and the order of members alone. What is no JSON is nil.
+func Canonical(raw []byte) any {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}

@@ -195,18 +195,29 @@ func (e Event) Own() json.RawMessage {
 }
 
 // MarshalJSON is the event as callers see it.
-func (e Event) MarshalJSON() ([]byte, error) {
-	return e.render(func(put func(string, any)) {
-		put("id", e.ID)
-		put("seq", e.Seq)
-		put("session_id", e.SessionID)
-		put("status", e.Status)
-		put("created_time", e.CreatedTime)
-		if e.TaskID != "" {
-			put("type", "task")
-			put("task_id", e.TaskID)
-		}
-	}, true), nil
+func (e Event) MarshalJSON() ([]byte, error) { return e.render(e.head, true), nil }
+
+// Stored is the event with all that the store says of it and nothing besides:
+// MarshalJSON adds the members that callers expect in every event.
+func (e Event) Stored() json.RawMessage { return e.render(e.head, false) }
+
+func (e Event) head(put func(string, any)) {
+	put("id", e.ID)
+	put("seq", e.Seq)
+	put("session_id", e.SessionID)
+	put("status", e.Status)
+	put("created_time", e.CreatedTime)
+	if e.TaskID != "" {
+		put("type", "task")
+		put("task_id", e.TaskID)
+	}
+}
+
+// Without is the event less one of its members.
+func (e Event) Without(name string) Event {
+	e.Fields = maps.Clone(e.Fields)
+	delete(e.Fields, name)
+	return e
 }
 
 func (e Event) render(head func(put func(string, any)), full bool) json.RawMessage {

@@ -21,6 +21,7 @@ type Options struct {
 	Bin    string   // folder of the functions' bootstraps; empty means the host's default
 	HTTP   string   // address to listen on; empty means a free one
 	WS     string   // the same for the WebSocket API
+	Grants string   // file that gets what permissions were used for, as infra/local's flag -grants has it; empty means none
 	Env    []string // NAME=value, added to this process's own; such as RUN_LEASE=3s
 	Output io.Writer
 }
@@ -62,6 +63,9 @@ func Start(ctx context.Context, opts Options) (*Host, error) {
 		args = append(args, "-bin", opts.Bin)
 	}
 	greeting := newGreeting(opts.Output)
+	if opts.Grants != "" {
+		args = append(args, "-grants", opts.Grants)
+	}
 	// The caller's context ends the waiting; Stop ends the process, in order.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), opts.Binary, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = opts.Root, greeting, opts.Output

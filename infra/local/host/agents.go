@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"time"
@@ -47,6 +48,7 @@ func (s *System) parameters() (map[string]string, error) {
 		"JwtIssuer": s.URL() + devPrefix, "JwtAudience": audience,
 		"Agents": agents, "AgentApiKey": s.opts.AgentAPIKey,
 	}
+	maps.Copy(out, s.opts.SignIn.parameters())
 	for name, value := range map[string]string{"LogLevel": s.opts.LogLevel, "RunLease": s.opts.RunLease} {
 		if value != "" {
 			out[name] = value

@@ -20,7 +20,7 @@ func (s *System) handler(ending <-chan struct{}) (http.Handler, error) {
 	log := accessLog(s.opts.Output)
 	api := s.template.HTTPAPIs[0]
 	gate, err := gateway.New(gateway.Options{
-		API: api, Functions: s.template.Functions, Invoker: s.lambdas, Keys: s.issuer, Account: account, Log: log,
+		API: api, Functions: s.template.Functions, Invoker: s.lambdas, Keys: s.keys, Account: account, Log: log,
 	})
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (s *System) handler(ending <-chan struct{}) (http.Handler, error) {
 		switch own, ok := urls[name]; {
 		case ok && strings.HasPrefix(rest, "lambda-url."):
 			own.ServeHTTP(rw, r)
-		case strings.HasPrefix(r.URL.Path, devPrefix+"/"):
+		case !s.opts.SignIn.given() && strings.HasPrefix(r.URL.Path, devPrefix+"/"):
 			dev.ServeHTTP(rw, r)
 		default:
 			if api, ok := taker(rests, r); ok {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
+	"github.com/rethread/rethread/infra/local/gateway"
 	"github.com/rethread/rethread/infra/local/identity"
 	"github.com/rethread/rethread/infra/local/lambda"
 	"github.com/rethread/rethread/infra/samtemplate"
@@ -52,8 +53,14 @@ type Options struct {
 	// Agents are configured beside the demo agent, as docs/agent-protocol.md has
 	// it; AgentAPIKey is what they may name as AGENT_API_KEY.
 	Agents, AgentAPIKey string
+	// SignIn is an identity provider to take tokens of in place of the
+	// development issuer.
+	SignIn SignIn
 	// RunLease is how long a run may be silent; empty means the template's default.
 	RunLease string
+	// Grants is a file that is told at the end what each permission of the
+	// functions was used for, one iam.Use a line; empty means none.
+	Grants string
 	// Output gets the access log and what functions print.
 	Output io.Writer
 	Log    *slog.Logger
@@ -74,8 +81,10 @@ type System struct {
 	engine   *dynamodblocal.Engine
 	database string
 	issuer   *identity.Issuer
+	keys     gateway.Keys // of whoever issues the tokens
 	demo     *http.Server
 	demoURL  string
+	guard    *guarded
 	lambdas  *lambda.Host
 	queues   *queues
 	server   *http.Server
@@ -91,8 +100,8 @@ type System struct {
 func Start(ctx context.Context, opts Options) (*System, error) {
 	s := &System{opts: opts, failed: make(chan error, 1)}
 	for _, step := range []func(context.Context) error{
-		s.listen, s.startDemoAgent, s.load, s.listenWebSocket, s.startEngine, s.makeTables, s.startQueues, s.startFunctions,
-		s.startSources, s.startGateway,
+		s.listen, s.startDemoAgent, s.load, s.listenWebSocket, s.startEngine, s.makeTables, s.startGuard, s.startQueues,
+		s.startFunctions, s.startSources, s.startGateway,
 	} {
 		if err := step(ctx); err != nil {
 			s.Close() //nolint:contextcheck // cleaning up must not end with ctx
@@ -162,6 +171,11 @@ func (s *System) Close() {
 	}
 	if s.queues != nil {
 		_ = s.queues.server.Close() // whom it answered is gone
+	}
+	if s.guard != nil {
+		if err := s.guard.close(s.path(s.opts.Grants)); err != nil {
+			s.opts.Log.ErrorContext(ctx, "the functions' calls", "error", err)
+		}
 	}
 	if s.demo != nil {
 		_ = s.demo.Close() // as above

@@ -27,7 +27,7 @@ func (s *System) startQueues(ctx context.Context) error {
 	set := queue.NewSet(s.template, s.opts.Log)
 	s.queues = &queues{
 		set: set, endpoint: "http://" + listener.Addr().String(),
-		server: &http.Server{Handler: sqsapi.New(set, s.opts.Log), ReadHeaderTimeout: readHeaderTimeout},
+		server: &http.Server{Handler: s.guard.Protect(sqsapi.New(set, s.opts.Log), "sqs"), ReadHeaderTimeout: readHeaderTimeout},
 	}
 	s.running.Go(func() {
 		if err := s.queues.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

@@ -45,7 +45,7 @@ func (s *System) startWebSocket(ctx context.Context) error {
 		return err
 	}
 	s.sockets.api = api
-	s.sockets.server = &http.Server{Handler: api, ReadHeaderTimeout: readHeaderTimeout}
+	s.sockets.server = &http.Server{Handler: s.guard.Protect(api, "execute-api"), ReadHeaderTimeout: readHeaderTimeout}
 	s.running.Go(func() {
 		if err := s.sockets.server.Serve(s.sockets.listener); !errors.Is(err, http.ErrServerClosed) {
 			s.fail(fmt.Errorf("serve WebSockets: %w", err))

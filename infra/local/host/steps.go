@@ -47,7 +47,7 @@ func (s *System) load(_ context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.issuer, s.template = issuer, template
+	s.issuer, s.keys, s.template = issuer, s.opts.SignIn.keys(issuer), template
 	return s.check()
 }
 
@@ -103,16 +103,26 @@ func (s *System) startFunctions(ctx context.Context) error {
 	}
 	lambdas, err := lambda.Start(ctx, lambda.Options{
 		Functions: definitions, Region: table.Region, Account: account, Destinations: s.queues.set,
-		Environment: map[string]string{
-			"AWS_ENDPOINT_URL_DYNAMODB":         s.database,
-			"AWS_ENDPOINT_URL_DYNAMODB_STREAMS": s.database,
-			"AWS_ENDPOINT_URL_SQS":              s.queues.endpoint,
-			"OUTBOUND_ALLOW_LOOPBACK":           "true", // whom users name here runs here
-		},
-		Output: s.opts.Output, Log: s.opts.Log,
+		Environment: s.environment(),
+		Guard:       func(api http.Handler) http.Handler { return s.guard.Protect(api, "lambda") },
+		Output:      s.opts.Output, Log: s.opts.Log,
 	})
 	s.lambdas = lambdas
 	return err
+}
+
+// environment is what functions are told of this machine.
+func (s *System) environment() map[string]string {
+	out := map[string]string{
+		"AWS_ENDPOINT_URL":          s.guard.url, // of what is not here: nothing leaves this machine
+		"AWS_ENDPOINT_URL_DYNAMODB": s.guard.url,
+		"AWS_ENDPOINT_URL_SQS":      s.queues.endpoint,
+		"OUTBOUND_ALLOW_LOOPBACK":   "true", // whom users name here runs here
+	}
+	if !s.opts.SignIn.given() {
+		out["DEV_TOKEN_URL"] = devPrefix + "/token"
+	}
+	return out
 }
 
 func (s *System) startSources(ctx context.Context) error {

@@ -14,7 +14,7 @@ import (
 func (w *worker) environment() []string {
 	f, opts := w.pool.Function, w.pool.host.opts
 	vars := map[string]string{
-		"AWS_ACCESS_KEY_ID":               "local",
+		"AWS_ACCESS_KEY_ID":               f.LogicalID, // by which services know who calls
 		"AWS_SECRET_ACCESS_KEY":           "local",
 		"AWS_SESSION_TOKEN":               "local",
 		"AWS_REGION":                      opts.Region,

@@ -55,6 +55,8 @@ type Options struct {
 	// Destinations are told how asynchronous invocations ended, but for those
 	// destinations that are functions of this host.
 	Destinations async.Destinations
+	// Guard, when given, stands before the Invoke API.
+	Guard func(http.Handler) http.Handler
 	// AsyncWaits are the pauses between the tries of an asynchronous invocation.
 	AsyncWaits async.Waits
 	// Output gets what the functions print, each line with the function's name.

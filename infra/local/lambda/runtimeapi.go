@@ -15,8 +15,15 @@ func (h *Host) routes() http.Handler {
 	mux.HandleFunc("POST "+runtimePrefix+"/invocation/{id}/response", h.forWorker(serveResponse))
 	mux.HandleFunc("POST "+runtimePrefix+"/invocation/{id}/error", h.forWorker(serveError))
 	mux.HandleFunc("POST "+runtimePrefix+"/init/error", h.forWorker(serveInitError))
-	mux.HandleFunc("POST /2015-03-31/functions/{name}/invocations", h.serveInvoke)
+	mux.Handle("POST /2015-03-31/functions/{name}/invocations", h.guarded(http.HandlerFunc(h.serveInvoke)))
 	return mux
+}
+
+func (h *Host) guarded(api http.Handler) http.Handler {
+	if h.opts.Guard == nil {
+		return api
+	}
+	return h.opts.Guard(api)
 }
 
 func (h *Host) forWorker(serve func(http.ResponseWriter, *http.Request, *worker)) http.HandlerFunc {

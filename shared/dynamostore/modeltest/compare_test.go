@@ -13,6 +13,7 @@ import (
 
 	"github.com/rethread/rethread/shared/dynamostore"
 	"github.com/rethread/rethread/shared/fault"
+	threads "github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -105,6 +106,7 @@ func (r *reader) parts() []part {
 			return r.events(ctx, c, session.Effective)
 		}},
 		{"all events", func(ctx context.Context, c *conv) (string, error) { return r.events(ctx, c, session.All) }},
+		{"thread", r.thread},
 		{"state", r.state},
 		{"forks", r.forks},
 		{"artifacts", r.artifacts},
@@ -165,14 +167,37 @@ func (r *reader) state(ctx context.Context, c *conv) (string, error) {
 }
 
 // events compares a view, in pages too where the session is read closely.
-func (r *reader) events(ctx context.Context, c *conv, view session.View) (string, error) {
-	var wanted []*entry
-	var seqs []int64
+// thread compares the thread, read back from its end.
+func (r *reader) thread(ctx context.Context, c *conv) (string, error) {
+	q := threads.ThreadQuery{Descending: true, Limit: r.query(c).Limit}
+	var got []session.Event
+	for {
+		page, err := r.store.Thread(ctx, c.user, c.id, q)
+		if err != nil {
+			return "", err
+		}
+		if got = append(got, page.Items...); page.Next == nil {
+			break
+		}
+		q.Resume = *page.Next
+	}
+	slices.Reverse(got)
+	wanted, seqs := c.shown(session.Effective)
+	return r.compareEvents(c, wanted, seqs, got), nil
+}
+
+// shown is what a view of the log holds, with its positions.
+func (c *conv) shown(view session.View) (entries []*entry, seqs []int64) {
 	for i, e := range c.log {
 		if view == session.All || (c.now.shows(e) && !e.marker && e.event.TaskID == "") {
-			wanted, seqs = append(wanted, e), append(seqs, int64(i+1))
+			entries, seqs = append(entries, e), append(seqs, int64(i+1))
 		}
 	}
+	return entries, seqs
+}
+
+func (r *reader) events(ctx context.Context, c *conv, view session.View) (string, error) {
+	wanted, seqs := c.shown(view)
 	queries := []session.EventQuery{{Limit: session.MaxPage}}
 	if c == r.closely {
 		queries = append(queries, r.pages)

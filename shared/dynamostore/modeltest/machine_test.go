@@ -106,7 +106,7 @@ func (m *machine) note(rt *rapid.T, format string, args ...any) {
 // closely, the others in part, and all wholly now and then: what an operation
 // did to a session it did not concern shows later as well.
 func (m *machine) compare(rt *rapid.T) {
-	parts := []string{"session", "tasks", "effective events", "all events", "state", "state"}
+	parts := []string{"session", "tasks", "effective events", "all events", "thread", "state", "state"}
 	r := &reader{w: m.world, store: m.store, closely: m.closely}
 	if m.count++; m.count%8 > 0 {
 		r.part = rapid.SampledFrom(parts).Draw(rt, "part")

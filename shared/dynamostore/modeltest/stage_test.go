@@ -151,7 +151,8 @@ func swept(ctx context.Context, t rapid.TB, client *dynamodb.Client, table strin
 	}
 	var left []string
 	for _, item := range scanned(ctx, t, client, table) {
-		if pk := text(item["PK"]); !strings.HasPrefix(pk, "U#") && !strings.HasPrefix(pk, "A#") {
+		pk := text(item["PK"])
+		if !strings.HasPrefix(pk, "U#") && !strings.HasPrefix(pk, "A#") && !strings.HasPrefix(pk, "UP#") {
 			left = append(left, name(item))
 		}
 	}

@@ -1,0 +1,13 @@
+// Command erasure deletes everything that a user owns, and reports it.
+package main
+
+import (
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/httpapi"
+)
+
+func main() {
+	boot.Start(func(d boot.Deps) any {
+		return boot.HTTP(httpapi.Erasure(d.API()))
+	})
+}

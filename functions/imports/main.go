@@ -1,0 +1,14 @@
+// Command imports takes sessions in: documents of other deployments, lists of
+// tasks, and sessions of google-adk.
+package main
+
+import (
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/httpapi"
+)
+
+func main() {
+	boot.Start(func(d boot.Deps) any {
+		return boot.HTTP(httpapi.Import(d.API()))
+	})
+}

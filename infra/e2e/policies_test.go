@@ -1,0 +1,53 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rethread/rethread/infra/e2e"
+)
+
+// neededElsewhere are permissions that these tests make a function use by chance
+// or not at all, and what it must have them for all the same.
+func neededElsewhere() map[string]string {
+	const (
+		checkpoint = "making up for a checkpoint of the state that a crash left out"
+		lease      = "ending runs whose leases are out, which whoever comes by first does"
+	)
+	return map[string]string{
+		"EventsFunction dynamodb:DeleteItem table/Table":      lease,
+		"WatchFunction dynamodb:DeleteItem table/Table":       lease,
+		"WatchFunction dynamodb:PutItem table/Table":          lease,
+		"DeliverFunction dynamodb:PutItem table/Table":        "making signing keys, which whoever needs one first does",
+		"DeliverFunction sqs:SendMessage Abandoned.fifo":      "giving up notifications that failed for a day",
+		"ExportFunction dynamodb:BatchWriteItem table/Table":  checkpoint,
+		"ExportFunction dynamodb:PutItem table/Table":         checkpoint,
+		"ImportsFunction dynamodb:DeleteItem table/Table":     lease,
+		"ImportsFunction dynamodb:UpdateItem table/Table":     lease,
+		"FanoutFunction dynamodb:UpdateItem table/Table":      "forgetting connections that have gone without a word",
+		"RunnerFunction dynamodb:BatchWriteItem table/Table":  "ending a run with an error that fills several items",
+		"SweeperFunction dynamodb:BatchWriteItem table/Table": "finishing deletions that were cut short",
+	}
+}
+
+// testPolicies compares what the functions asked AWS's services for, in all the
+// tests before, with what template.yaml allows them: nothing was denied, and
+// nothing is allowed that nobody needs.
+func testPolicies(t *testing.T, sys *e2e.System) {
+	t.Helper()
+	excused := neededElsewhere()
+	for _, use := range sys.Uses(t) {
+		permission := use.Function + " " + use.Action + " " + use.Resource[strings.LastIndex(use.Resource, ":")+1:]
+		_, excuse := excused[permission]
+		delete(excused, permission)
+		switch {
+		case use.Denied:
+			t.Errorf("%s is missing: it was denied %d times", permission, use.Calls)
+		case use.Calls == 0 && !excuse:
+			t.Errorf("%s is never used", permission)
+		}
+	}
+	for permission, reason := range excused {
+		t.Errorf("%s is not in the template: %s", permission, reason)
+	}
+}

@@ -1,0 +1,56 @@
+package host
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/rethread/rethread/infra/local/gateway"
+	"github.com/rethread/rethread/infra/local/identity"
+	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/shared/console"
+)
+
+// SignIn is an identity provider, as the template's parameters name it. Without
+// an Issuer, anyone gets a token for any user from the development issuer.
+type SignIn struct {
+	Issuer, Audience string
+	// ClientID and Scope are how people sign in to the console.
+	ClientID, Scope string
+}
+
+func (s SignIn) given() bool { return s.Issuer != "" }
+
+// parameters are the template's that the provider sets.
+func (s SignIn) parameters() map[string]string {
+	out := map[string]string{}
+	if !s.given() {
+		return out
+	}
+	for name, value := range map[string]string{
+		"JwtIssuer": s.Issuer, "JwtAudience": s.Audience, "ConsoleClientId": s.ClientID, "ConsoleScope": s.Scope,
+	} {
+		if value != "" {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+func (s SignIn) keys(development *identity.Issuer) gateway.Keys {
+	if !s.given() {
+		return development
+	}
+	return identity.NewRemote(s.Issuer, http.DefaultClient)
+}
+
+// ConsoleURL is where people chat in the browser; empty when the template has no
+// console.
+func (s *System) ConsoleURL() string {
+	isConsole := func(r samtemplate.Route) bool { return r.Path == console.Base }
+	for _, f := range s.template.Functions {
+		if slices.ContainsFunc(f.Routes, isConsole) {
+			return s.URL() + console.Base
+		}
+	}
+	return ""
+}

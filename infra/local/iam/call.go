@@ -1,0 +1,89 @@
+package iam
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// The services as signatures name them.
+const (
+	dynamodb    = "dynamodb"
+	lambda      = "lambda"
+	connections = "execute-api"
+	sqs         = "sqs"
+)
+
+// call is something that a permission must allow; a request may need several.
+type call struct {
+	action, resource string
+	keys             []string // of the partitions that a request to a table names
+}
+
+// calls says what a request needs. One that is not understood needs what nobody
+// has.
+func (g *Guard) calls(service string, r *http.Request, body []byte) []call {
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	var calls []call
+	switch service {
+	case dynamodb:
+		calls = g.tableCalls(operation, body)
+	case lambda:
+		calls = g.functionCalls(r.URL.Path)
+	case connections:
+		calls = g.connectionCalls(r)
+	case sqs:
+		calls = g.queueCalls(operation, body)
+	}
+	if calls == nil {
+		calls = []call{{action: service + ":" + operation, resource: "*"}}
+	}
+	return calls
+}
+
+// functionCalls reads the path of Lambda's Invoke API, the one that is here.
+func (g *Guard) functionCalls(path string) []call {
+	_, rest, _ := strings.Cut(path, "/functions/")
+	name, ok := strings.CutSuffix(rest, "/invocations")
+	if !ok {
+		return nil
+	}
+	if decoded, err := url.PathUnescape(name); err == nil {
+		name = decoded
+	}
+	if !strings.HasPrefix(name, "arn:") {
+		name = g.arn(lambda, "function:"+name)
+	}
+	return []call{{action: "lambda:InvokeFunction", resource: name}}
+}
+
+// connectionCalls knows the @connections API, below the stage or, as a gateway
+// here answers, at the root.
+func (g *Guard) connectionCalls(r *http.Request) []call {
+	_, id, ok := strings.Cut(r.URL.Path, "/@connections/")
+	if !ok || len(g.opts.WebSocketAPIs) != 1 {
+		return nil
+	}
+	api := g.opts.WebSocketAPIs[0]
+	return []call{{
+		action:   "execute-api:ManageConnections",
+		resource: g.arn(connections, api.LogicalID+"/"+api.Stage+"/"+r.Method+"/@connections/"+id),
+	}}
+}
+
+// queueCalls knows that IAM has no actions for batches.
+func (g *Guard) queueCalls(operation string, body []byte) []call {
+	var in struct {
+		QueueURL string `json:"QueueUrl"`
+	}
+	if json.Unmarshal(body, &in) != nil || in.QueueURL == "" {
+		return nil
+	}
+	name := in.QueueURL[strings.LastIndex(in.QueueURL, "/")+1:]
+	return []call{{action: sqs + ":" + strings.TrimSuffix(operation, "Batch"), resource: g.arn(sqs, name)}}
+}
+
+func (g *Guard) arn(service, rest string) string {
+	return "arn:aws:" + service + ":" + g.opts.Region + ":" + g.opts.Account + ":" + rest
+}

@@ -1,0 +1,57 @@
+package samtemplate
+
+import (
+	"cmp"
+
+	"gopkg.in/yaml.v3"
+)
+
+// managedPolicyProperties leave out Groups, Roles and Users: functions name the
+// policies that hold for them, so that one place says what a function may do.
+type managedPolicyProperties struct {
+	Name        any       `yaml:"ManagedPolicyName"`
+	Description any       `yaml:"Description"`
+	Document    yaml.Node `yaml:"PolicyDocument"`
+}
+
+// buildManagedPolicy reads what a managed policy allows and denies whom it is
+// given to.
+func buildManagedPolicy(r *resolver, id string, entry resource) ([]Permission, error) {
+	var p managedPolicyProperties
+	if err := r.properties(id, entry, "", &p); err != nil {
+		return nil, err
+	}
+	if p.Document.Kind != yaml.MappingNode {
+		return nil, at(entry.node, "%s has no PolicyDocument", id)
+	}
+	permissions, err := buildDocument(id, &p.Document)
+	if err != nil {
+		return nil, err
+	}
+	if permissions == nil {
+		return nil, at(entry.node, "%s: a managed policy needs a Statement", id)
+	}
+	return permissions, nil
+}
+
+// referredPolicy reads the managed policy that a function's list names.
+func (r *resolver) referredPolicy(id string, node *yaml.Node) ([]Permission, error) {
+	for _, policy := range r.order {
+		entry := r.resources[policy]
+		if entry.typ != typeManagedPolicy {
+			continue
+		}
+		name, err := r.physicalName(policy, entry)
+		if err != nil {
+			return nil, err
+		}
+		if node.Value != r.policyARN(name) {
+			continue
+		}
+		if wanted, err := r.wanted(entry); err != nil || !wanted {
+			return nil, cmp.Or(err, at(node, "%s: the condition of policy %s does not hold", id, policy))
+		}
+		return buildManagedPolicy(r, policy, entry)
+	}
+	return nil, at(node, "%s: policy %s is not supported: write its statements out", id, node.Value)
+}

@@ -1,0 +1,104 @@
+package samtemplate
+
+import "gopkg.in/yaml.v3"
+
+// Permission is a statement of a function's policies: all its actions on all its
+// resources, both of which may hold * and ?.
+type Permission struct {
+	// Deny says that the statement takes away what others allow.
+	Deny      bool
+	Actions   []string
+	Resources []string
+	// Conditions must all hold for the statement to say anything.
+	Conditions []Condition
+}
+
+type policyDocument struct {
+	Version   any       `yaml:"Version"`
+	ID        any       `yaml:"Id"`
+	Statement yaml.Node `yaml:"Statement"`
+}
+
+type policyStatement struct {
+	Sid       any       `yaml:"Sid"`
+	Effect    string    `yaml:"Effect"`
+	Action    yaml.Node `yaml:"Action"`
+	Resource  yaml.Node `yaml:"Resource"`
+	Condition yaml.Node `yaml:"Condition"`
+}
+
+// buildPermissions reads a function's Policies: documents, and managed policies
+// of the template by their Ref. Those of AWS and SAM's policy templates do not say
+// here what they allow, and are refused.
+func (r *resolver) buildPermissions(id string, policies *yaml.Node) ([]Permission, error) {
+	var permissions []Permission
+	for _, policy := range oneOrMany(policies) {
+		read := buildDocument
+		if policy.Kind != yaml.MappingNode {
+			read = r.referredPolicy
+		}
+		more, err := read(id, policy)
+		if err != nil {
+			return nil, err
+		}
+		permissions = append(permissions, more...)
+	}
+	return permissions, nil
+}
+
+func buildDocument(id string, node *yaml.Node) ([]Permission, error) {
+	var document policyDocument
+	if err := decode(node, id+".Policies", &document); err != nil {
+		return nil, err
+	}
+	var permissions []Permission
+	for _, statement := range oneOrMany(&document.Statement) {
+		permission, err := buildPermission(id, statement)
+		if err != nil {
+			return nil, err
+		}
+		permissions = append(permissions, permission)
+	}
+	return permissions, nil
+}
+
+func buildPermission(id string, node *yaml.Node) (Permission, error) {
+	var statement policyStatement
+	if err := decode(node, id+".Policies.Statement", &statement); err != nil {
+		return Permission{}, err
+	}
+	p := Permission{
+		Deny:    statement.Effect == "Deny",
+		Actions: words(&statement.Action), Resources: words(&statement.Resource),
+	}
+	switch {
+	case !p.Deny && statement.Effect != "Allow":
+		return p, at(node, "%s: a statement's Effect must be Allow or Deny", id)
+	case p.Actions == nil || p.Resources == nil:
+		return p, at(node, "%s: a statement needs an Action and a Resource", id)
+	}
+	var err error
+	p.Conditions, err = buildConditions(id, &statement.Condition)
+	return p, err
+}
+
+// oneOrMany are the items of a list, or what stands there in place of a list of
+// one; nothing for what is not there.
+func oneOrMany(node *yaml.Node) []*yaml.Node {
+	switch node.Kind {
+	case 0:
+		return nil
+	case yaml.SequenceNode:
+		return node.Content
+	default:
+		return []*yaml.Node{node}
+	}
+}
+
+func words(node *yaml.Node) []string {
+	var values []string
+	for _, item := range oneOrMany(node) {
+		values = append(values, item.Value)
+	}
+	return values
+}

@@ -1,0 +1,29 @@
+package boot
+
+import (
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/rethread/rethread/shared/httpapi"
+)
+
+// StartExport runs the function that streams whole sessions until Lambda stops
+// it. ALLOWED_ORIGIN is the web origin whose pages may read, as the REST API
+// does not say it for answers of functions.
+func StartExport() {
+	Start(func(d Deps) any {
+		return Streaming(allowing(os.Getenv("ALLOWED_ORIGIN"), httpapi.Export(d.API())), d.Log, time.Now)
+	})
+}
+
+// allowing lets the pages of a web origin read answers.
+func allowing(origin string, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if origin != "" {
+			w.Header().Set("Access-Control-Allow-Origin", origin)
+			w.Header().Set("Access-Control-Expose-Headers", "content-disposition")
+		}
+		h.ServeHTTP(w, r)
+	})
+}

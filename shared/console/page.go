@@ -1,0 +1,132 @@
+package console
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzhttp"
+)
+
+const (
+	indexName = "index.html"
+	// assets is the folder of files that have a hash of their content in their name.
+	assets = "assets/"
+	// etagBytes of a file's SHA-256 tell it from all its other versions.
+	etagBytes = 16
+	// maxFile is what a function can answer with, in bytes: Lambda takes 6 MB, and
+	// base64 makes three bytes four.
+	maxFile = 4 << 20
+)
+
+// missing says how to build a page that is not there.
+//
+//go:embed missing.html
+var missing []byte
+
+// page serves the built page: its files and, for every other path, index.html,
+// in which the page's own script finds out what the path stands for.
+type page struct {
+	files map[string]file // by their path under Base
+}
+
+type file struct {
+	body         []byte
+	kind         string // as in Content-Type
+	etag         string
+	cacheControl string
+}
+
+// newPage reads the whole page, which is far smaller than what a function holds.
+func newPage(files fs.FS) (http.Handler, error) {
+	p := page{files: map[string]file{}}
+	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasPrefix(entry.Name(), ".") {
+			return err
+		}
+		body, err := fs.ReadFile(files, name)
+		if len(body) > maxFile {
+			return fmt.Errorf("%s has %d bytes, more than the %d that a function can answer", name, len(body), maxFile)
+		}
+		p.files[name] = newFile(name, body)
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the console's page: %w", err)
+	}
+	compressed, err := gzhttp.NewWrapper()
+	if err != nil {
+		return nil, fmt.Errorf("compress the console's page: %w", err)
+	}
+	return compressed(http.HandlerFunc(p.serve)), nil
+}
+
+func newFile(name string, body []byte) file {
+	sum := sha256.Sum256(body)
+	f := file{
+		body: body, kind: kindOf(name), cacheControl: "no-cache",
+		etag: `W/"` + hex.EncodeToString(sum[:etagBytes]) + `"`, // weak: compressed or not, it is the same page
+	}
+	if strings.HasPrefix(name, assets) {
+		f.cacheControl = "public, max-age=31536000, immutable"
+	}
+	return f
+}
+
+// kindOf is a file's media type. Those that pages are made of must not depend on
+// the list that a machine has, or has not, as Lambda's.
+func kindOf(name string) string {
+	switch extension := path.Ext(name); extension {
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".ico":
+		return "image/x-icon"
+	case ".woff2":
+		return "font/woff2"
+	case ".webmanifest":
+		return "application/manifest+json"
+	case ".txt":
+		return "text/plain; charset=utf-8"
+	default:
+		return cmp.Or(mime.TypeByExtension(extension), "application/octet-stream")
+	}
+}
+
+func (p page) serve(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, Base), "/")
+	f, ok := p.files[name]
+	if !ok && strings.HasPrefix(name, assets) {
+		// An older page asks for what is no more: index.html would only confuse it.
+		http.NotFound(w, r)
+		return
+	}
+	if !ok {
+		f, ok = p.files[indexName]
+	}
+	if !ok {
+		serveMissing(w)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", f.kind)
+	h.Set("Cache-Control", f.cacheControl)
+	h.Set("Etag", f.etag)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.body))
+}
+
+func serveMissing(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = w.Write(missing) // a caller that is gone needs no answer
+}

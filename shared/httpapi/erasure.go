@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/rethread/rethread/shared/erasure"
+)
+
+const erasurePath = versioned + "/me/data"
+
+// Erasure deletes everything that a user owns.
+func Erasure(c Config) http.Handler {
+	a := newAPI(c)
+	a.handle(http.MethodDelete, erasurePath, a.erase)
+	a.handle(http.MethodGet, erasurePath, a.getErasure)
+	return a.mux
+}
+
+func (a *api) erase(c *call) (*reply, error) {
+	report, err := a.Erasures.Erase(c.Context(), c.user)
+	if err != nil {
+		return nil, err
+	}
+	status := http.StatusOK
+	if report.Status != erasure.Complete {
+		status = http.StatusAccepted
+	}
+	rep, err := jsonReply(status, data{report})
+	if err == nil {
+		rep.header.Set("Location", erasurePath)
+	}
+	return rep, err
+}
+
+func (a *api) getErasure(c *call) (*reply, error) {
+	report, err := a.Erasures.Erasure(c.Context(), c.user)
+	if err != nil {
+		return nil, err
+	}
+	return jsonReply(http.StatusOK, data{report})
+}
