@@ -9,31 +9,32 @@ import (
 	"text/tabwriter"
 
 	"github.com/rethread/rethread/infra/bench/cost"
+	"github.com/rethread/rethread/infra/bench/price"
 	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
 	"github.com/rethread/rethread/infra/local/table"
 	"github.com/rethread/rethread/infra/samtemplate"
 )
 
 // costs measures what operations cost, in an engine of their own.
-func costs(ctx context.Context, out io.Writer, definition samtemplate.Table) error {
+func costs(ctx context.Context, out io.Writer, definition samtemplate.Table) ([]cost.Row, error) {
 	engine, err := dynamodblocal.Start(ctx, dynamodblocal.Options{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer engine.Stop()
 	client := table.NewClient(engine.Endpoint())
 	if _, err := table.Ensure(ctx, client, definition); err != nil {
-		return err
+		return nil, err
 	}
 	var rows []cost.Row
-	for _, history := range []int{10, 100, 1000, 5000} {
+	for _, history := range []int{10, 100, price.History, 5000} {
 		measured, err := cost.Measure(ctx, client, definition.Name, history)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		rows = append(rows, measured...)
 	}
-	return report(out, rows)
+	return rows, report(out, rows)
 }
 
 // report writes the table, an operation's histories together.

@@ -15,6 +15,16 @@ import (
 	"github.com/rethread/rethread/shared/session"
 )
 
+// Names of operations that docs/costs.md reckons with.
+const (
+	Turn           = "a turn: question of 300, answer of 2,000 characters"
+	LoadHundred    = "load the first 100 turns"
+	StreamedAnswer = "a run that streams 1000 tokens, 50 a second, stored every 150ms"
+	Subscribe      = "subscribe a connection to a session"
+	FindWatcher    = "find whom to tell of a change: 1 watcher"
+	CatchUp        = "bring a watcher up to date that missed nothing"
+)
+
 // Row is one measured operation at one length of the history. A bound of 0
 // bounds nothing.
 type Row struct {
@@ -136,12 +146,12 @@ func (m *measurement) events(ctx context.Context) error {
 }
 
 func (m *measurement) turns(ctx context.Context) error {
-	if err := m.measure("a turn: question of 300, answer of 2,000 characters", 0, 5, func() error {
+	if err := m.measure(Turn, 0, 5, func() error {
 		return m.appendTurn(ctx)
 	}); err != nil || m.history < 100 {
 		return err
 	}
-	return m.measure("load the first 100 turns", 20, 0, func() error {
+	return m.measure(LoadHundred, 20, 0, func() error {
 		return m.load(ctx, 200)
 	})
 }

@@ -130,7 +130,7 @@ const tokenBytes = 5
 // watching measures what watchers cost the table.
 func (m *measurement) watching(ctx context.Context) error {
 	subscribe := func() error { return m.store.Subscribe(ctx, m.user, m.session, uuid.NewString()[:15]+"=") }
-	if err := m.measure("subscribe a connection to a session", 0, 0, subscribe); err != nil {
+	if err := m.measure(Subscribe, 0, 0, subscribe); err != nil {
 		return err
 	}
 	log := ""
@@ -145,7 +145,7 @@ func (m *measurement) watching(ctx context.Context) error {
 	if log, err = m.store.LogOf(ctx, m.user, m.session); err != nil {
 		return err
 	}
-	if err := m.measure("find whom to tell of a change: 1 watcher", 1, 0, find); err != nil {
+	if err := m.measure(FindWatcher, 1, 0, find); err != nil {
 		return err
 	}
 	for range 99 {
@@ -155,7 +155,7 @@ func (m *measurement) watching(ctx context.Context) error {
 	}
 	return m.measureAll(
 		step{"find whom to tell of a change: 100 watchers", 1, 0, find},
-		step{"bring a watcher up to date that missed nothing", 0, 0, func() error {
+		step{CatchUp, 0, 0, func() error {
 			th, err := m.store.Thread(ctx, m.user, m.session, run.ThreadQuery{Limit: 1})
 			if err != nil {
 				return err

@@ -1,0 +1,66 @@
+package price
+
+import "fmt"
+
+// bill is what one use costs.
+type bill struct {
+	Title string
+	About string
+	Lines []line
+}
+
+// line is an item of a bill: so many units, counted as Formula says.
+type line struct {
+	What     string
+	Formula  string
+	Quantity float64
+	Price    price
+}
+
+// Cost is in dollars.
+func (l line) Cost() float64 { return l.Quantity * l.Price.Dollars }
+
+// Total is in dollars.
+func (b bill) Total() float64 {
+	total := 0.0
+	for _, l := range b.Lines {
+		total += l.Cost()
+	}
+	return total
+}
+
+// accountant writes bills.
+type accountant struct {
+	prices
+	measures Measures
+	missing  error // an operation that was not measured
+}
+
+func (a *accountant) units(operation string) Units {
+	units, ok := a.measures.Operations[operation]
+	if !ok && a.missing == nil {
+		a.missing = fmt.Errorf("no measure of %q: record them anew", operation)
+	}
+	return units
+}
+
+func (a *accountant) writes(times float64, operation string) line {
+	units := a.units(operation).Writes
+	return line{"table writes", fmt.Sprintf("%s × %s units: %s", number(times), number(units), operation), times * units, a.TableWrite}
+}
+
+func (a *accountant) reads(times float64, operation string) line {
+	units := a.units(operation).Reads
+	return line{"table reads", fmt.Sprintf("%s × %s units: %s", number(times), number(units), operation), times * units, a.TableRead}
+}
+
+// functions are invocations and the time they take.
+func (a *accountant) functions(what string, times, seconds, gigabytes float64) []line {
+	return []line{
+		{what + ": invocations", number(times), times, a.FunctionRequest},
+		{
+			what + ": time", fmt.Sprintf("%s × %s s × %s GB", number(times), number(seconds), number(gigabytes)),
+			times * seconds * gigabytes, a.FunctionTime,
+		},
+	}
+}

@@ -1,0 +1,62 @@
+package price
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/rethread/rethread/infra/bench/cost"
+)
+
+// History is how many turns a session has before what is measured; the price of
+// an operation does not depend on it (infra/bench/cost holds that).
+const History = 1000
+
+// Measures are what a run of the benchmark has recorded.
+type Measures struct {
+	Operations map[string]Units `json:"operations"`
+	// AlarmMetrics is how many metrics the template's alarms watch.
+	AlarmMetrics int `json:"alarm_metrics"`
+}
+
+// Units are what an operation consumes of the table.
+type Units struct {
+	Reads  float64 `json:"reads"`
+	Writes float64 `json:"writes"`
+}
+
+// Record takes the measures out of rows: those of History turns.
+func Record(rows []cost.Row, alarmMetrics int) Measures {
+	m := Measures{Operations: map[string]Units{}, AlarmMetrics: alarmMetrics}
+	for _, row := range rows {
+		if row.History == History {
+			m.Operations[row.Operation] = Units{Reads: row.Usage.Reads, Writes: row.Usage.Writes}
+		}
+	}
+	return m
+}
+
+// ReadFile reads what WriteFile has written.
+func ReadFile(name string) (Measures, error) {
+	text, err := os.ReadFile(name) //nolint:gosec // the caller's own file
+	if err != nil {
+		return Measures{}, fmt.Errorf("read the measures: %w", err)
+	}
+	var m Measures
+	if err := json.Unmarshal(text, &m); err != nil {
+		return Measures{}, fmt.Errorf("read the measures of %s: %w", name, err)
+	}
+	return m, nil
+}
+
+// WriteFile records the measures.
+func (m Measures) WriteFile(name string) error {
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the measures: %w", err)
+	}
+	if err := os.WriteFile(name, append(text, '\n'), 0o644); err != nil { //nolint:gosec // it is part of the repository
+		return fmt.Errorf("write the measures: %w", err)
+	}
+	return nil
+}

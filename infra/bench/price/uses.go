@@ -1,0 +1,154 @@
+package price
+
+import (
+	"slices"
+
+	"github.com/rethread/rethread/infra/bench/cost"
+)
+
+// What is taken rather than measured: how long functions run, as a developer's
+// machine says nothing of Lambda, and how people use the system. The sizes are
+// those of template.yaml.
+const (
+	requestSeconds = 0.025 // of a function that answers a request, warm
+	fanoutSeconds  = 0.015 // of a batch of changes
+	requestGB      = 0.5
+	streamGB       = 0.125 // of the function that streams server-sent events
+
+	answerTokens    = 1000
+	tokensPerSecond = 50
+	flushMillis     = 150 // FlushEvery of the template
+
+	minutes           = 60 // of an hour
+	pingsPerHour      = 12 // of a client that hears nothing
+	streamsPerHour    = 4  // a stream lasts 15 minutes
+	ticksPerMonth     = 60 * 730
+	socketInvocations = 4 // authorizer, connect, subscribe, disconnect
+
+	// looks at the queue of notifications: five pollers, each for up to 20 seconds.
+	looksPerMonth = 5 * 3 * 60 * 730
+	toldOf        = 3     // changes of a run that may be told of over HTTP: its beginning, its item, its end
+	queuingGB     = 0.125 // of the function that looks whom
+)
+
+const (
+	answerSeconds = answerTokens / tokensPerSecond
+	// flushes of one answer: the first token at once, then one a FlushEvery.
+	flushes = 1 + answerSeconds*1000/flushMillis
+	// changes that watchers are told of: the input, the item's begin and end, the
+	// end of the run, and each flush.
+	changes = flushes + 4
+)
+
+// bills are all uses on the page.
+func (a *accountant) bills() []bill {
+	return []bill{a.turns(), a.loads(), a.answers(), a.viewers(), a.streams(), a.watched(), a.storage(), a.idle()}
+}
+
+func (a *accountant) turns() bill {
+	const n = 1000
+	return bill{
+		"1,000 turns",
+		"A question of 300 characters and an answer of 2,000, each appended to a session by a request of its own.",
+		slices.Concat([]line{
+			a.writes(n, cost.Turn),
+			a.reads(n, cost.Turn),
+			{"HTTP API requests", "1,000 × 2", 2 * n, a.HTTPRequest},
+		}, a.functions("events", 2*n, requestSeconds, requestGB)),
+	}
+}
+
+func (a *accountant) loads() bill {
+	const n = 1000
+	return bill{
+		"1,000 sessions opened",
+		"The first 100 turns of a session are read, in two pages of 100 events.",
+		slices.Concat([]line{
+			a.reads(n, cost.LoadHundred),
+			{"HTTP API requests", "1,000 × 2", 2 * n, a.HTTPRequest},
+		}, a.functions("events", 2*n, requestSeconds, requestGB)),
+	}
+}
+
+func (a *accountant) answers() bill {
+	const n = 1000
+	return bill{
+		"1,000 streamed answers",
+		"The runner calls an agent that streams 1,000 tokens, 50 a second, and stores what has come every 150 ms. " +
+			"The function that tells watchers is invoked for each of these changes, whether anybody watches or not; " +
+			"the stream of the table is free to read for it. A longer `FlushEvery` makes all of this cheaper.",
+		slices.Concat([]line{
+			a.writes(n, cost.StreamedAnswer),
+			a.reads(n, cost.StreamedAnswer),
+			{"HTTP API requests", "1,000", n, a.HTTPRequest},
+		},
+			a.functions("runs", n, requestSeconds, requestGB),
+			a.functions("runner", n, answerSeconds, requestGB),
+			a.functions("fanout", n*changes, fanoutSeconds, requestGB),
+			[]line{a.reads(n*changes, cost.FindWatcher)},
+			a.functions("automations", n*toldOf, fanoutSeconds, queuingGB),
+			[]line{{"table reads", "1,000 × 3: whom to tell over HTTP", n * toldOf, a.TableRead}},
+		),
+	}
+}
+
+func (a *accountant) viewers() bill {
+	const n = 1000
+	const messages = n * (1 + 1 + 2*pingsPerHour) // the subscription, its answer, pings and theirs
+	return bill{
+		"1,000 viewers for an hour",
+		"Each opens a websocket, subscribes to a session, pings every 5 minutes, and leaves. What they see costs extra: the next but one.",
+		slices.Concat([]line{
+			{"connection minutes", "1,000 × 60", n * minutes, a.SocketMinute},
+			{"messages", "1,000 × (subscribe, its answer, 12 × ping and pong)", messages, a.SocketMessage},
+			a.writes(n, cost.Subscribe),
+			a.reads(n, cost.Subscribe),
+			a.reads(n, cost.CatchUp),
+		}, a.functions("authorizer, watch", n*(socketInvocations+pingsPerHour), requestSeconds, requestGB)),
+	}
+}
+
+func (a *accountant) streams() bill {
+	const n = 1000
+	return bill{
+		"1,000 viewers for an hour by server-sent events, on top",
+		"A function holds each stream open, itself a subscriber by websocket, for 15 minutes at a time. " +
+			"It is the dear way: where clients can, let them use websockets.",
+		slices.Concat([]line{
+			{"REST API requests", "1,000 × 4", n * streamsPerHour, a.StreamRequest},
+		}, a.functions("watchstream", n*streamsPerHour, minutes*minutes/streamsPerHour, streamGB)),
+	}
+}
+
+func (a *accountant) watched() bill {
+	const n = 1000
+	return bill{
+		"1,000 viewers of one streamed answer, on top",
+		"Each is sent every flush of an answer of 1,000 tokens. The fan-out takes longer for it, which is not reckoned.",
+		[]line{{"messages", "1,000 × " + number(changes) + " changes", n * changes, a.SocketMessage}},
+	}
+}
+
+func (a *accountant) storage() bill {
+	return bill{
+		"1 GB for a month",
+		"Bodies are compressed. The template keeps point-in-time recovery on, which costs by the size of the table.",
+		[]line{
+			{"storage", "1", 1, a.TableStorage},
+			{"point-in-time recovery", "1", 1, a.TableBackup},
+		},
+	}
+}
+
+func (a *accountant) idle() bill {
+	return bill{
+		"A month in which nobody comes",
+		"The sweeper looks every minute for what was left half done, Lambda looks at the queue of notifications all the " +
+			"time, and alarms watch metrics; the rest waits for free.",
+		slices.Concat(
+			a.functions("sweeper", ticksPerMonth, requestSeconds, requestGB),
+			[]line{{"metrics of alarms", number(float64(a.measures.AlarmMetrics)), float64(a.measures.AlarmMetrics), a.AlarmMetric}},
+			[]line{{"looks at the queue", "5 × 3 a minute", looksPerMonth, a.QueueRequest}},
+		),
+	}
+}
