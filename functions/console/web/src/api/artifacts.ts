@@ -1,0 +1,89 @@
+// Artifacts: the list, their versions, and the bytes of one.
+
+import { type Api, body } from './client';
+import { at } from './sessions';
+import type { ArtifactVersion } from './types';
+
+const PAGE = 1000;
+const PLAIN = 4 << 20; // bytes; a request holds 6 MB, and bytes may travel as base64 in it
+
+/** The newest version of each artifact: the session's own, then those the user's sessions share. */
+export function listArtifacts(api: Api, session: string): Promise<ArtifactVersion[]> {
+  const params = at(session);
+  return all((query) =>
+    body(api.GET('/sessions/{session_id}/artifacts', { params: { ...params, query } })),
+  );
+}
+
+/** The versions of an artifact that can be read, oldest first. */
+export function listVersions(api: Api, session: string, name: string): Promise<ArtifactVersion[]> {
+  const params = named(session, name);
+  return all((query) =>
+    body(
+      api.GET('/sessions/{session_id}/artifacts/{name}/versions', { params: { ...params, query } }),
+    ),
+  );
+}
+
+export async function readArtifact(
+  api: Api,
+  session: string,
+  name: string,
+  version: number,
+): Promise<Blob> {
+  const params = { ...named(session, name), query: { version } };
+  const asked = api.GET('/sessions/{session_id}/artifacts/{name}', { params, parseAs: 'blob' });
+  return (await body(asked)) as Blob;
+}
+
+/**
+ * Puts a version, and tells the conversation of it.
+ * @param invocation of the event that names the version
+ */
+export async function putArtifact(
+  api: Api,
+  session: string,
+  name: string,
+  bytes: Blob,
+  invocation: string,
+): Promise<ArtifactVersion> {
+  const large = bytes.size > PLAIN;
+  const asked = api.PUT('/sessions/{session_id}/artifacts/{name}', {
+    params: { ...named(session, name), query: { invocation_id: invocation } },
+    headers: {
+      'Content-Type': bytes.type || 'application/octet-stream',
+      ...(large && { 'Content-Encoding': 'gzip' }),
+    },
+    body: large ? await gzip(bytes) : await bytes.arrayBuffer(),
+    bodySerializer: (given) => given as ArrayBuffer,
+  });
+  return (await body(asked)).data;
+}
+
+export async function deleteArtifact(api: Api, session: string, name: string): Promise<void> {
+  const params = named(session, name);
+  await body(api.DELETE('/sessions/{session_id}/artifacts/{name}', { params }));
+}
+
+const named = (session: string, name: string) => ({ path: { session_id: session, name } });
+
+interface Listed {
+  data: ArtifactVersion[];
+  meta: { next_cursor: string | null };
+}
+
+async function all(
+  page: (query: { limit: number; cursor?: string }) => Promise<Listed>,
+): Promise<ArtifactVersion[]> {
+  const found: ArtifactVersion[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { data, meta }: Listed = await page({ limit: PAGE, ...(cursor && { cursor }) });
+    found.push(...data);
+    cursor = meta.next_cursor;
+  }
+  return found;
+}
+
+function gzip(bytes: Blob): Promise<ArrayBuffer> {
+  return new Response(bytes.stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer();
+}

@@ -1,0 +1,92 @@
+// Rewinds, and the log that keeps what they hide.
+
+import { type Api, body, once } from './client';
+import { at } from './sessions';
+import type { Event, Rewound } from './types';
+
+export interface RewindOptions {
+  /** The invocation before whose first entry the session goes back. */
+  before: string;
+  /** Whether shared values that other sessions have changed since come back, too. */
+  conflicts: 'keep' | 'restore';
+  /** Whether a run in progress is stopped; without this it stands in the way (409). */
+  cancelRun: boolean;
+}
+
+/** What a rewind would do; nothing is changed, and no run stopped. */
+export async function previewRewind(
+  api: Api,
+  session: string,
+  { before, conflicts }: Omit<RewindOptions, 'cancelRun'>,
+): Promise<Rewound> {
+  const asked = api.POST('/sessions/{session_id}/rewind', {
+    params: at(session),
+    body: {
+      rewind_before_invocation_id: before,
+      on_conflict: conflicts,
+      dry_run: true,
+      cancel_run: true,
+    },
+  });
+  return (await body(asked)).data;
+}
+
+/** Rewinds a session; the key makes it safe to repeat. */
+export async function rewindSession(
+  api: Api,
+  session: string,
+  { before, conflicts, cancelRun }: RewindOptions,
+  key: string,
+): Promise<Rewound> {
+  const asked = api.POST('/sessions/{session_id}/rewind', {
+    params: { ...at(session), header: once(key) },
+    body: {
+      rewind_before_invocation_id: before,
+      on_conflict: conflicts,
+      dry_run: false,
+      cancel_run: cancelRun,
+    },
+  });
+  return (await body(asked)).data;
+}
+
+const MOST = 1000; // entries a request, as the API has it
+
+/** All entries of the log after a position, rewound ones and markers included, oldest first. */
+export async function readLog(api: Api, session: string, after = 0): Promise<Event[]> {
+  return readStretch(api, session, after, Number.MAX_SAFE_INTEGER);
+}
+
+/** The newest entries of the log, oldest first: so many, or fewer where they are big. */
+export async function readLogEnd(api: Api, session: string, limit: number): Promise<Event[]> {
+  const query = { view: 'all', order: 'desc', limit } as const;
+  const asked = api.GET('/sessions/{session_id}/events', { params: { ...at(session), query } });
+  return (await body(asked)).data.toReversed();
+}
+
+/**
+ * The entries of the log after a position and up to another. Positions have no gaps, so no cursor
+ * is needed, which a rewind would make worthless.
+ */
+export async function readStretch(
+  api: Api,
+  session: string,
+  after: number,
+  to: number,
+): Promise<Event[]> {
+  const entries: Event[] = [];
+  for (let last = after; last < to; ) {
+    const query = {
+      view: 'all',
+      order: 'asc',
+      after: last,
+      limit: Math.min(MOST, to - last),
+    } as const;
+    const asked = api.GET('/sessions/{session_id}/events', { params: { ...at(session), query } });
+    const { data, meta } = await body(asked);
+    entries.push(...data);
+    last = data.at(-1)?.seq ?? to;
+    if (!meta.next_cursor) break;
+  }
+  return entries;
+}

@@ -1,0 +1,34 @@
+// Reads the settings, takes up a sign-in that left the page, and shows the page.
+
+import { render } from 'preact';
+import { tell } from './api/error';
+import { createAuth } from './auth/auth';
+import { readConfig } from './config';
+import { App } from './store/app';
+import './styles/index.css';
+import { Broken } from './ui/broken';
+import { Console } from './ui/console';
+
+async function start(page: HTMLElement): Promise<void> {
+  try {
+    const config = await readConfig();
+    const app = new App(config, await createAuth(config));
+    await resume(app);
+    render(<Console app={app} />, page);
+  } catch (error) {
+    render(<Broken reason={tell(error)} />, page);
+  }
+}
+
+async function resume(app: App): Promise<void> {
+  try {
+    const from = await app.auth.resume();
+    if (from) history.replaceState(null, '', from);
+  } catch (error) {
+    history.replaceState(null, '', import.meta.env.BASE_URL);
+    app.toasts.fail(error);
+  }
+}
+
+const page = document.getElementById('page');
+if (page) void start(page);

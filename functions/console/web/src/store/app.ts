@@ -1,0 +1,108 @@
+// Everything that the page knows, put together.
+
+import { batch, effect, signal, untracked } from '@preact/signals-core';
+import { watch } from '../../../../../infra/clients/js/rethread-watch.js';
+import { type Api, createApi } from '../api/client';
+import { createSession } from '../api/sessions';
+import type { Session } from '../api/types';
+import type { Auth } from '../auth/auth';
+import { apiUrl, type Config } from '../config';
+import { Chat } from './chat';
+import { Sessions } from './sessions';
+import { ThemeChoice } from './theme';
+import { Toasts } from './toasts';
+
+export class App {
+  readonly config: Config;
+  readonly auth: Auth;
+  readonly api: Api;
+  readonly toasts = new Toasts();
+  readonly themes = new ThemeChoice();
+  /** The list of sessions; null while nobody is signed in. */
+  readonly sessions = signal<Sessions | null>(null);
+  /** The session that is open. */
+  readonly chat = signal<Chat | null>(null);
+  readonly online = signal(navigator.onLine);
+
+  constructor(config: Config, auth: Auth) {
+    this.config = config;
+    this.auth = auth;
+    this.api = createApi(auth);
+    for (const event of ['online', 'offline']) {
+      addEventListener(event, () => {
+        this.online.value = navigator.onLine;
+      });
+    }
+    effect(() => {
+      const somebody = this.auth.user.value !== null;
+      untracked(() => (somebody ? this.#arrive() : this.#leave()));
+    });
+  }
+
+  /** Opens a session; the one that was open is closed. */
+  open(id: string): Chat {
+    const current = this.chat.value;
+    if (current?.id === id && current.gone.value === 0) return current;
+    current?.close();
+    const { api, auth, toasts } = this;
+    const chat: Chat = new Chat(id, {
+      api,
+      auth,
+      toasts,
+      watch,
+      httpUrl: apiUrl(),
+      watchUrl: this.config.watch_url,
+      changed: (session?: Session) => this.sessions.value?.changed(session),
+    });
+    this.chat.value = chat;
+    return chat;
+  }
+
+  close(): void {
+    this.chat.value?.close();
+    this.chat.value = null;
+  }
+
+  /** Begins a session with a question; null where that failed, and people were told. */
+  async begin(text: string): Promise<Chat | null> {
+    try {
+      const session = await createSession(this.api, nameOf(text));
+      const chat = this.open(session.id);
+      chat.session.value = session;
+      void chat.send(text).then((sent) => {
+        if (!sent) chat.draft.value = text;
+      });
+      return chat;
+    } catch (error) {
+      this.toasts.fail(error);
+      return null;
+    }
+  }
+
+  #arrive(): void {
+    if (this.sessions.value) return;
+    const sessions = new Sessions(this.api);
+    sessions.start();
+    this.sessions.value = sessions;
+  }
+
+  #leave(): void {
+    batch(() => {
+      this.close();
+      this.sessions.value?.stop();
+      this.sessions.value = null;
+    });
+  }
+}
+
+const LONGEST_NAME = 60;
+
+/** What a session is called after its first question. */
+export function nameOf(question: string): string {
+  const line = question.trim().replace(/\s+/g, ' ');
+  const letters = Array.from(line); // never half of a surrogate pair
+  if (letters.length <= LONGEST_NAME) return line;
+  const cut = letters.slice(0, LONGEST_NAME).join('');
+  const word = cut.lastIndexOf(' ');
+  return `${word > LONGEST_NAME / 2 ? cut.slice(0, word) : cut}…`;
+}

@@ -1,0 +1,124 @@
+// Messages: what people see of events.
+
+import type { Event, RunError } from '../api/types';
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  /** The arguments as JSON text, perhaps not whole yet. */
+  args: string;
+}
+
+export type Block =
+  | { kind: 'text' | 'thought'; text: string }
+  | { kind: 'call'; call: ToolCall; result: unknown }
+  | { kind: 'file'; name: string; mime: string; data?: string; uri?: string };
+
+export interface Message {
+  id: string;
+  event: Event;
+  role: 'user' | 'agent';
+  author: string;
+  invocation: string;
+  blocks: readonly Block[];
+  streaming: boolean;
+  /** Why it broke off; not for one that was stopped. */
+  error: RunError | null;
+  stopped: boolean;
+}
+
+interface Part {
+  text?: string;
+  thought?: boolean;
+  function_call?: { id?: string; name?: string; args?: unknown; args_text?: string };
+  function_response?: { id?: string; name?: string; response?: unknown };
+  inline_data?: { mime_type?: string; data?: string; display_name?: string };
+  file_data?: { mime_type?: string; file_uri?: string; display_name?: string };
+}
+
+type Results = Map<string, unknown>;
+
+/** Makes messages of events, and gives the same object for an event that shows the same. */
+export class Messages {
+  #known = new WeakMap<Event, Message>();
+
+  of(events: readonly Event[]): Message[] {
+    const results = resultsOf(events);
+    return events.flatMap((event) => {
+      const known = this.#known.get(event);
+      if (known && !news(known, results)) return known;
+      const message = messageOf(event, results);
+      if (message) this.#known.set(event, message);
+      return message ?? [];
+    });
+  }
+}
+
+/** The text of a message, as one would copy it. */
+export function textOf(message: Message): string {
+  return message.blocks.flatMap((block) => (block.kind === 'text' ? block.text : [])).join('\n\n');
+}
+
+function messageOf(event: Event, results: Results): Message | null {
+  const parts = partsOf(event);
+  const blocks = parts.flatMap((part) => blockOf(part, event, results) ?? []);
+  const streaming = event.status === 'in_progress';
+  const error = event.status === 'failed' ? (event.error as RunError | undefined) : undefined;
+  const changes = Object.keys({ ...event.actions?.state_delta, ...event.actions?.artifact_delta });
+  const shown = blocks.length > 0 || streaming || error || changes.length > 0;
+  if (!shown || event.author === 'system') return null;
+  return {
+    id: event.id,
+    event,
+    role: event.author === 'user' ? 'user' : 'agent',
+    author: event.author,
+    invocation: event.invocation_id,
+    blocks,
+    streaming,
+    error: error && error.code !== 'cancelled' ? error : null,
+    stopped: error?.code === 'cancelled',
+  };
+}
+
+function blockOf(part: Part, event: Event, results: Results): Block | null {
+  if (typeof part.text === 'string') {
+    return part.text === '' ? null : { kind: part.thought ? 'thought' : 'text', text: part.text };
+  }
+  if (part.function_call) {
+    const { id = '', name = '', args, args_text } = part.function_call;
+    const call = { id, name, args: args_text ?? JSON.stringify(args ?? {}) };
+    return { kind: 'call', call, result: results.get(key(event, call)) };
+  }
+  if (part.inline_data) {
+    const { mime_type: mime = '', data = '', display_name: name = '' } = part.inline_data;
+    return { kind: 'file', name, mime, data };
+  }
+  if (part.file_data) {
+    const { mime_type: mime = '', file_uri: uri = '', display_name: name = '' } = part.file_data;
+    return { kind: 'file', name, mime, uri };
+  }
+  return null;
+}
+
+function resultsOf(events: readonly Event[]): Results {
+  const results: Results = new Map();
+  for (const event of events) {
+    for (const { function_response: response } of partsOf(event)) {
+      if (response) results.set(key(event, response), response.response ?? null);
+    }
+  }
+  return results;
+}
+
+// A call's id need not differ from those of other invocations.
+const key = (event: Event, { id, name }: { id?: string; name?: string }) =>
+  `${event.invocation_id}\n${id || name}`;
+
+function news({ event, blocks }: Message, results: Results): boolean {
+  return blocks.some((b) => b.kind === 'call' && b.result !== results.get(key(event, b.call)));
+}
+
+function partsOf(event: Event): Part[] {
+  const parts = event.content?.parts;
+  return Array.isArray(parts) ? parts.filter((part) => typeof part === 'object' && part) : [];
+}

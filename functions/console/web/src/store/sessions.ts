@@ -1,0 +1,161 @@
+// The list of sessions: newest activity first, found by name, kept up to date.
+
+import { batch, computed, signal } from '@preact/signals-core';
+import type { Api } from '../api/client';
+import { deleteSession, listSessions, renameSession } from '../api/sessions';
+import type { Session } from '../api/types';
+
+const PAGE = 40;
+const EVERY = 4000; // milliseconds between looks, while the page is visible
+const MOST_SHORT_PAGES = 10; // a search reads on until it finds something, or that often
+
+export class Sessions {
+  readonly list = signal<readonly Session[]>([]);
+  readonly query = signal('');
+  readonly loaded = signal(false);
+  readonly loading = signal(false);
+  readonly failed = signal(false);
+  readonly #next = signal<string | null>(null);
+  readonly more = computed(() => this.#next.value !== null);
+
+  readonly #api: Api;
+  readonly #others: BroadcastChannel;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #asked = 0; // an answer to an older question than the newest is of no use
+  #running = false;
+
+  constructor(api: Api, channel = new BroadcastChannel('rethread.sessions')) {
+    this.#api = api;
+    this.#others = channel;
+  }
+
+  start(): void {
+    this.#running = true;
+    this.#others.onmessage = () => void this.refresh();
+    document.addEventListener('visibilitychange', this.#wake);
+    addEventListener('online', this.#wake);
+    void this.refresh();
+  }
+
+  stop(): void {
+    this.#running = false;
+    clearTimeout(this.#timer);
+    this.#others.close();
+    document.removeEventListener('visibilitychange', this.#wake);
+    removeEventListener('online', this.#wake);
+  }
+
+  /** Shows the sessions whose names contain a text. */
+  async search(text: string): Promise<void> {
+    if (text === this.query.value) return;
+    this.query.value = text;
+    await this.#load(true);
+  }
+
+  /** Looks for what is new at the top of the list. */
+  async refresh(): Promise<void> {
+    await this.#load(false);
+  }
+
+  async loadMore(): Promise<void> {
+    const cursor = this.#next.value;
+    if (!cursor || this.loading.value) return;
+    const asked = ++this.#asked;
+    this.loading.value = true;
+    try {
+      const page = await this.#page(cursor);
+      if (asked !== this.#asked) return;
+      const known = new Set(this.list.value.map(({ id }) => id));
+      this.#take([...this.list.value, ...page.data.filter(({ id }) => !known.has(id))], page.next);
+    } catch {
+      this.failed.value = true;
+    } finally {
+      this.loading.value = false;
+      this.#later();
+    }
+  }
+
+  /** Takes in a change that this tab has made, and tells the other tabs. */
+  changed(session?: Session): void {
+    if (session && !this.query.value) {
+      this.list.value = [session, ...this.list.value.filter(({ id }) => id !== session.id)];
+    }
+    this.#others.postMessage('changed');
+    void this.refresh();
+  }
+
+  async rename(id: string, name: string): Promise<Session> {
+    const session = await renameSession(this.#api, id, name);
+    this.list.value = this.list.value.map((old) => (old.id === id ? session : old));
+    this.changed();
+    return session;
+  }
+
+  async remove(id: string): Promise<void> {
+    await deleteSession(this.#api, id);
+    this.list.value = this.list.value.filter((session) => session.id !== id);
+    this.changed();
+  }
+
+  readonly #wake = (): void => {
+    if (document.visibilityState === 'visible') void this.refresh();
+  };
+
+  async #load(anew: boolean): Promise<void> {
+    const asked = ++this.#asked;
+    clearTimeout(this.#timer);
+    if (anew) this.loading.value = true;
+    try {
+      const page = await this.#page();
+      if (asked !== this.#asked) return;
+      if (anew) this.#take(page.data, page.next);
+      else this.#merge(page.data, page.next);
+    } catch {
+      if (asked === this.#asked) this.failed.value = true; // it is tried again soon
+    } finally {
+      if (asked === this.#asked) {
+        this.loading.value = false;
+        this.#later();
+      }
+    }
+  }
+
+  // A page may be empty although there is more: filters are applied while reading.
+  async #page(cursor?: string) {
+    const q = this.query.value || undefined;
+    let page = await listSessions(this.#api, { q, cursor, limit: PAGE });
+    for (let i = 0; page.data.length === 0 && page.next && i < MOST_SHORT_PAGES; i++) {
+      page = await listSessions(this.#api, { q, cursor: page.next, limit: PAGE });
+    }
+    return page;
+  }
+
+  // The first page replaces the top of the list; what was loaded behind it stays.
+  #merge(top: Session[], next: string | null): void {
+    const oldest = top.at(-1)?.updated_time ?? 0;
+    const ids = new Set(top.map(({ id }) => id));
+    const rest = this.list.value.filter((s) => !ids.has(s.id) && s.updated_time < oldest);
+    if (!next || rest.length === 0) this.#take(top, next);
+    else this.#take([...top, ...rest], this.#next.value);
+  }
+
+  #take(list: Session[], next: string | null): void {
+    batch(() => {
+      this.list.value = same(this.list.value, list);
+      this.#next.value = next;
+      this.loaded.value = true;
+      this.failed.value = false;
+    });
+  }
+
+  #later(): void {
+    clearTimeout(this.#timer);
+    if (!this.#running || document.visibilityState !== 'visible') return;
+    this.#timer = setTimeout(() => void this.refresh(), EVERY);
+  }
+}
+
+// Most looks find nothing new; then nothing is drawn anew either.
+function same(old: readonly Session[], list: Session[]): readonly Session[] {
+  return JSON.stringify(old) === JSON.stringify(list) ? old : list;
+}

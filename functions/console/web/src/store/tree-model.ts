@@ -1,0 +1,160 @@
+// The tree of a family of sessions: which question followed which, across forks and rewinds.
+
+import type { Branch, Event } from '../api/types';
+import { boundaryOf, Lineage, tells } from './history-lineage';
+
+export interface TreeNode {
+  key: string;
+  /** session: the beginning of one. rewind: the end of what it has hidden. */
+  kind: 'session' | 'turn' | 'rewind';
+  session: string;
+  /** Of a turn or a rewind; '' for a session. */
+  invocation: string;
+  /** The name, or the question; of a rewind, the question that it went back to before. */
+  label: string;
+  time: number;
+  parent: TreeNode | null;
+  children: TreeNode[];
+  /** Whether its session shows it now. */
+  shown: boolean;
+  deleted: boolean;
+  /** Of a rewind: what is shown after it. */
+  back: TreeNode | null;
+  /** Of a rewind: whether it undoes another one. */
+  undoes: boolean;
+  /** Of a rewind: whether it brings back what another one has hidden. */
+  returns: boolean;
+}
+
+export interface TreeModel {
+  /** Each after the one that it follows. */
+  nodes: TreeNode[];
+  /** Where the open session stands. */
+  current: TreeNode | null;
+  /** What the open session shows, other sessions' parts that it took over included. */
+  path: ReadonlySet<TreeNode>;
+}
+
+/** @param logs what each session's own log holds; those of deleted sessions are gone */
+export function treeOf(
+  root: Branch,
+  logs: ReadonlyMap<string, readonly Event[]>,
+  open: string,
+): TreeModel {
+  const model = { nodes: [] as TreeNode[], current: null as TreeNode | null };
+  grow(root, null);
+  return { ...model, path: new Set(model.current ? upFrom(model.current) : []) };
+
+  function grow(branch: Branch, from: Trunk | null): void {
+    const trunk = new Trunk(branch, from);
+    for (const entry of logs.get(branch.id) ?? []) trunk.add(entry);
+    model.nodes.push(...trunk.nodes);
+    for (const node of upFrom(trunk.tip)) if (node.session === branch.id) node.shown = true;
+    trunk.head.shown = true;
+    if (branch.id === open) model.current = trunk.tip;
+    for (const child of branch.children) grow(child, trunk);
+  }
+}
+
+/** One session of the tree, as it grows. */
+class Trunk {
+  readonly head: TreeNode;
+  readonly nodes: TreeNode[] = [];
+  readonly #id: string;
+  readonly #lineage: Lineage<TreeNode>;
+  /** What was shown when, for forks that took over everything. */
+  readonly #tips: { time: number; tip: TreeNode }[] = [];
+
+  constructor(branch: Branch, from: Trunk | null) {
+    this.#id = branch.id;
+    this.head = this.#add({
+      key: branch.id,
+      kind: 'session',
+      label: branch.name,
+      time: branch.created_time,
+      parent: from?.before(branch) ?? null,
+      deleted: branch.deleted,
+    });
+    this.#lineage = new Lineage(this.head, (invocation) => from?.shownBefore(invocation));
+  }
+
+  get tip(): TreeNode {
+    return this.#lineage.tip;
+  }
+
+  shownBefore(invocation: string): TreeNode | undefined {
+    return this.#lineage.before(invocation);
+  }
+
+  /** What a fork took over, at its end. */
+  before({ rewind_before_invocation_id: boundary, created_time: time }: Branch): TreeNode {
+    const found = boundary === null ? undefined : this.#lineage.before(boundary);
+    return found ?? this.#tips.findLast((past) => past.time <= time)?.tip ?? this.head;
+  }
+
+  add(entry: Event): void {
+    this.#lineage.see(entry);
+    const boundary = boundaryOf(entry);
+    if (boundary !== undefined) this.#rewind(entry, boundary);
+    else if (tells(entry)) this.#say(entry);
+    this.#tips.push({ time: entry.created_time, tip: this.tip });
+  }
+
+  #rewind(entry: Event, boundary: string): void {
+    const back = this.#lineage.before(boundary) ?? this.head;
+    const before = this.nodes.find(({ invocation }) => invocation === boundary);
+    const undoes = before?.kind === 'rewind';
+    const returns = ![...upFrom(this.tip)].includes(back);
+    const label = before?.label ?? '';
+    const parent = this.tip;
+    this.#add({ ...this.#of(entry), kind: 'rewind', label, parent, back, undoes, returns });
+    this.#lineage.tip = back;
+  }
+
+  #say(entry: Event): void {
+    const { tip } = this;
+    const same = tip.kind === 'turn' && tip.session === this.#id;
+    if (same && tip.invocation === entry.invocation_id) {
+      if (tip.label === '') tip.label = textOf(entry);
+      return;
+    }
+    const node = { ...this.#of(entry), kind: 'turn', label: textOf(entry), parent: tip } as const;
+    this.#lineage.tip = this.#add(node);
+  }
+
+  #of(entry: Event) {
+    return {
+      key: `${this.#id}/${entry.seq}`,
+      invocation: entry.invocation_id,
+      time: entry.created_time,
+    };
+  }
+
+  #add(given: Pick<TreeNode, 'key' | 'kind' | 'label' | 'time' | 'parent'> & Partial<TreeNode>) {
+    const node: TreeNode = {
+      session: this.#id,
+      invocation: '',
+      children: [],
+      shown: false,
+      deleted: false,
+      back: null,
+      undoes: false,
+      returns: false,
+      ...given,
+    };
+    node.parent?.children.push(node);
+    this.nodes.push(node);
+    return node;
+  }
+}
+
+function* upFrom(node: TreeNode): Generator<TreeNode> {
+  for (let at: TreeNode | null = node; at; at = at.parent) yield at;
+}
+
+function textOf({ content }: Event): string {
+  const parts: unknown = content?.parts;
+  if (!Array.isArray(parts)) return '';
+  const texts = parts.flatMap(({ text, thought }) => (text && !thought ? String(text) : []));
+  return texts.join(' ').trim().replace(/\s+/g, ' ');
+}

@@ -1,0 +1,109 @@
+// The tree around the open session, kept up to date: the family of its forks, and what each of them
+// has in its own log.
+
+import { computed, effect, signal, untracked } from '@preact/signals-core';
+import type { Api } from '../api/client';
+import { tell } from '../api/error';
+import { readForks } from '../api/forks';
+import { readLog } from '../api/rewind';
+import type { Branch, Event } from '../api/types';
+import type { Chat } from './chat';
+import type { Sessions } from './sessions';
+import { layoutOf } from './tree-layout';
+import { treeOf } from './tree-model';
+
+const AT_ONCE = 4; // requests
+
+export class Tree {
+  readonly #root = signal<Branch | null>(null);
+  readonly #logs = signal<ReadonlyMap<string, readonly Event[]>>(new Map());
+  readonly #unfolded = signal<ReadonlySet<string>>(new Set());
+  /** Why it is not up to date. */
+  readonly failed = signal('');
+  readonly model = computed(() => {
+    const root = this.#root.value;
+    return root && treeOf(root, this.#logs.value, this.#chat.id);
+  });
+  readonly layout = computed(
+    () => this.model.value && layoutOf(this.model.value, this.#unfolded.value),
+  );
+
+  readonly #chat: Chat;
+  readonly #api: Api;
+  readonly #sessions: Sessions | null;
+  #reading: Promise<void> | null = null;
+  #again = false;
+  #stopped = false;
+
+  constructor(chat: Chat, api: Api, sessions: Sessions | null) {
+    this.#chat = chat;
+    this.#api = api;
+    this.#sessions = sessions;
+  }
+
+  /** Reads the tree, and again when something in it has changed; returns how to stop that. */
+  start(): () => void {
+    // Names, forks and what is said elsewhere show in the list of sessions
+    const news = computed(() => {
+      const { epoch, turns, id } = this.#chat;
+      const ids = new Set([id, ...branches(this.#root.value).map((branch) => branch.id)]);
+      const listed = this.#sessions?.list.value ?? [];
+      const family = listed.filter((s) => ids.has(s.id) || ids.has(s.fork?.session_id ?? ''));
+      const marks = family.map((s) => `${s.id} ${s.name} ${s.head_seq} ${s.epoch}`).sort();
+      return JSON.stringify([epoch.value, turns.value.at(-1)?.invocation, marks]);
+    });
+    const dispose = effect(() => {
+      news.value;
+      untracked(() => void this.refresh());
+    });
+    return () => {
+      this.#stopped = true;
+      dispose();
+    };
+  }
+
+  unfold(key: string): void {
+    this.#unfolded.value = new Set([...this.#unfolded.value, key]);
+  }
+
+  /** Reads what is new; while that happens, once more after it. */
+  refresh(): Promise<void> {
+    this.#again = this.#reading !== null;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null;
+      if (this.#again && !this.#stopped) void this.refresh();
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const root = await readForks(this.#api, this.#chat.id);
+      const logs = await this.#readLogs(branches(root).filter(({ deleted }) => !deleted));
+      if (this.#stopped) return;
+      this.#logs.value = logs;
+      this.#root.value = root;
+      this.failed.value = '';
+    } catch (error) {
+      this.failed.value = tell(error);
+    }
+  }
+
+  async #readLogs(alive: Branch[]): Promise<Map<string, readonly Event[]>> {
+    const logs = new Map<string, readonly Event[]>();
+    const rest = [...alive];
+    const work = async () => {
+      for (let branch = rest.shift(); branch; branch = rest.shift()) {
+        const known = this.#logs.value.get(branch.id) ?? [];
+        const after = known.at(-1)?.seq ?? branch.forked_at_seq;
+        logs.set(branch.id, [...known, ...(await readLog(this.#api, branch.id, after))]);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    return logs;
+  }
+}
+
+function branches(root: Branch | null): Branch[] {
+  return root ? [root, ...root.children.flatMap(branches)] : [];
+}

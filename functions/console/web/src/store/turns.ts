@@ -1,0 +1,90 @@
+// Turns: messages of one invocation after the other, and the rows that a thread shows.
+
+import type { InputEvent, RunError } from '../api/types';
+import type { Message } from './message';
+
+export type Outcome = 'running' | 'completed' | 'failed' | 'stopped';
+
+/** What one input led to. */
+export interface Turn {
+  invocation: string;
+  messages: Message[];
+  outcome: Outcome;
+  error: RunError | null;
+  /** Whether nothing stands before it: there is no rewinding to before the first one. */
+  first: boolean;
+  /** Whether some of its messages may not have been read yet. */
+  cut: boolean;
+}
+
+/** What the session says about its run. */
+export interface RunState {
+  status: 'idle' | 'in_progress' | 'failed';
+  run: string;
+  error: RunError | null;
+}
+
+export type Row =
+  | { kind: 'message'; key: string; message: Message; turn: Turn; last: boolean }
+  | { kind: 'waiting'; key: string; turn: Turn }
+  | { kind: 'failure'; key: string; turn: Turn };
+
+/** @param older whether there are messages before these */
+export function turnsOf(messages: readonly Message[], state: RunState, older = false): Turn[] {
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    const current = turns.at(-1);
+    if (current && current.invocation === message.invocation) current.messages.push(message);
+    else turns.push(begin(message, turns.length === 0, older));
+  }
+  for (const turn of turns) conclude(turn, state);
+  return turns;
+}
+
+function begin(message: Message, first: boolean, older: boolean): Turn {
+  return {
+    invocation: message.invocation,
+    messages: [message],
+    outcome: 'completed',
+    error: null,
+    first: first && !older,
+    cut: first && older,
+  };
+}
+
+function conclude(turn: Turn, { status, run, error }: RunState): void {
+  const broken = turn.messages.find((message) => message.error);
+  if (turn.invocation === run && status === 'in_progress') turn.outcome = 'running';
+  else if (turn.invocation === run && status === 'failed') turn.outcome = 'failed';
+  else if (broken) turn.outcome = 'failed';
+  else if (turn.messages.some((message) => message.stopped)) turn.outcome = 'stopped';
+  if (turn.outcome === 'failed') turn.error = broken?.error ?? error;
+}
+
+/** The rows of a thread: messages, and what there is to say after the last one of a turn. */
+export function rowsOf(turns: readonly Turn[]): Row[] {
+  return turns.flatMap((turn) => {
+    const rows: Row[] = turn.messages.map((message, i) => ({
+      kind: 'message',
+      key: message.id,
+      message,
+      turn,
+      last: i === turn.messages.length - 1,
+    }));
+    const newest = turn.messages.at(-1);
+    if (turn.outcome === 'running' && !newest?.streaming) {
+      rows.push({ kind: 'waiting', key: `${turn.invocation} waiting`, turn });
+    }
+    if (turn.outcome === 'failed' && newest?.role !== 'agent') {
+      rows.push({ kind: 'failure', key: `${turn.invocation} failure`, turn });
+    }
+    return rows;
+  });
+}
+
+/** What a turn began with, to be asked once more. */
+export function inputOf(turn: Turn): InputEvent[] {
+  return turn.messages.flatMap(({ role, event }) =>
+    role === 'user' && event.content ? { author: event.author, content: event.content } : [],
+  );
+}

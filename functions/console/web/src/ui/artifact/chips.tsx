@@ -1,0 +1,33 @@
+// The artifacts that a message has made: each opens the version that it names.
+
+import { Paperclip } from 'lucide-preact';
+import { readable } from '../../store/artifacts';
+import { useView } from '../context';
+import type { MessageProps } from '../message/message';
+
+export function ArtifactChips({ message }: MessageProps) {
+  const { panel, artifact } = useView();
+  const versions = Object.entries(message.event.actions?.artifact_delta ?? {});
+  if (versions.length === 0) return null;
+  return (
+    <ul class="chips" aria-label="Artifacts">
+      {versions.map(([name, version]) => (
+        <li key={name}>
+          <button
+            type="button"
+            class="chip"
+            data-testid="artifact-chip"
+            onClick={() => {
+              artifact.value = { name, version };
+              panel.value = 'artifacts';
+            }}
+          >
+            <Paperclip size={14} aria-hidden="true" />
+            <b>{readable(name).label}</b>
+            <span>version {version}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,25 @@
+// What a version can be shown as. Nothing of it is ever run: what could be (HTML, SVG) is shown as
+// its source.
+
+export type Kind = 'picture' | 'markdown' | 'json' | 'text' | 'other';
+
+const PICTURES = /^image\/(png|jpeg|gif|webp|avif|bmp)$/;
+const TEXTS =
+  /^(text\/.*|application\/([\w.-]+\+)?(xml|yaml|toml|sql|javascript|x-sh|x-ndjson)|image\/svg\+xml)$/;
+
+export function kindOf(mime: string, name: string): Kind {
+  const type = (mime.split(';')[0] ?? '').trim().toLowerCase();
+  if (PICTURES.test(type)) return 'picture';
+  if (type === 'text/markdown' || (type === 'text/plain' && /\.(md|markdown)$/i.test(name))) {
+    return 'markdown';
+  }
+  if (/^application\/([\w.-]+\+)?json$/.test(type)) return 'json';
+  return TEXTS.test(type) ? 'text' : 'other';
+}
+
+/** Sizes in words. */
+export function sizeOf(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${Math.round(bytes / 100) / 10} kB`;
+  return `${Math.round(bytes / 100_000) / 10} MB`;
+}

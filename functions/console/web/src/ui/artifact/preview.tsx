@@ -1,0 +1,88 @@
+// What is in a version of an artifact.
+
+import { useEffect, useState } from 'preact/hooks';
+import type { ArtifactVersion } from '../../api/types';
+import { Markdown } from '../markdown/markdown';
+import { type Kind, kindOf } from './kind';
+
+const LONGEST = 200_000; // bytes of text that are shown
+
+interface Props {
+  version: ArtifactVersion;
+  read: () => Promise<Blob>;
+}
+
+export function Preview({ version, read }: Props) {
+  const kind = kindOf(version.mime_type, version.name);
+  if (kind === 'other') return <p class="hint">There is no preview of this kind of file.</p>;
+  if (kind === 'picture') return <Picture version={version} read={read} />;
+  return <Text version={version} read={read} kind={kind} />;
+}
+
+function Picture({ version, read }: Props) {
+  const bytes = useContent(version, read, async (blob) => blob);
+  const [url, setUrl] = useState('');
+  const [broken, setBroken] = useState(false);
+  useEffect(() => {
+    if (!bytes.value) return;
+    const made = URL.createObjectURL(bytes.value);
+    setUrl(made);
+    setBroken(false);
+    return () => URL.revokeObjectURL(made);
+  }, [bytes.value]);
+  if (bytes.error || broken) return <p class="hint">{bytes.error || 'This picture is broken.'}</p>;
+  if (!url) return <p class="hint">Loading…</p>;
+  return <img class="picture" src={url} alt={version.name} onError={() => setBroken(true)} />;
+}
+
+function Text({ version, read, kind }: Props & { kind: Kind }) {
+  const text = useContent(version, read, (blob) => blob.slice(0, LONGEST).text());
+  if (text.error) return <p class="hint">{text.error}</p>;
+  if (text.value === undefined) return <p class="hint">Loading…</p>;
+  const cut = version.size > LONGEST;
+  return (
+    <>
+      {kind === 'markdown' ? (
+        <Markdown text={text.value} />
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be within reach of the keyboard
+        <pre tabIndex={0}>{kind === 'json' && !cut ? pretty(text.value) : text.value}</pre>
+      )}
+      {cut && <p class="hint">This is its beginning. Download it to see all of it.</p>}
+    </>
+  );
+}
+
+interface Content<T> {
+  value?: T;
+  error?: string;
+}
+
+function useContent<T>(
+  { name, version }: ArtifactVersion,
+  read: () => Promise<Blob>,
+  take: (blob: Blob) => Promise<T>,
+): Content<T> {
+  const [content, setContent] = useState<Content<T>>({});
+  // A version never changes
+  useEffect(() => {
+    let current = true;
+    setContent({});
+    read()
+      .then(take)
+      .then((value) => current && setContent({ value }))
+      .catch((error: Error) => current && setContent({ error: error.message }));
+    return () => {
+      current = false;
+    };
+  }, [name, version]);
+  return content;
+}
+
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text; // what is called JSON need not be any
+  }
+}

@@ -1,0 +1,90 @@
+// Takes a file: chosen with the button, or dropped onto the panel.
+
+import { Upload } from 'lucide-preact';
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { type Artifacts, readable } from '../../store/artifacts';
+import { useApp } from '../context';
+
+interface Props {
+  artifacts: Artifacts;
+  children: ComponentChildren;
+}
+
+export function UploadArea({ artifacts, children }: Props) {
+  const { toasts } = useApp();
+  const [busy, setBusy] = useState(false);
+  const [over, setOver] = useState(false);
+  const [shared, setShared] = useState(false);
+  const [news, setNews] = useState('');
+  const input = useRef<HTMLInputElement>(null);
+
+  const take = async (files: FileList | null | undefined) => {
+    if (busy || !files) return;
+    setBusy(true);
+    for (const file of files) {
+      try {
+        const { name, version } = await artifacts.upload(file, shared);
+        setNews(`${readable(name).label} is there as version ${version}.`);
+      } catch (error) {
+        toasts.fail(error);
+      }
+    }
+    setBusy(false);
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is a second way beside the button
+    <div
+      class="upload-area"
+      data-over={over}
+      onDragOver={(event) => {
+        if (!event.dataTransfer?.types.includes('Files')) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        void take(event.dataTransfer?.files);
+      }}
+    >
+      <div class="upload">
+        <button
+          type="button"
+          class="button small"
+          disabled={busy}
+          aria-busy={busy}
+          onClick={() => input.current?.click()}
+        >
+          <Upload size={15} aria-hidden="true" />
+          Upload
+        </button>
+        <input
+          ref={input}
+          type="file"
+          multiple
+          hidden
+          aria-label="File to upload"
+          onChange={({ currentTarget }) => {
+            void take(currentTarget.files).then(() => {
+              if (input.current) input.current.value = ''; // the same file may come again
+            });
+          }}
+        />
+        <label>
+          <input
+            type="checkbox"
+            checked={shared}
+            onChange={({ currentTarget }) => setShared(currentTarget.checked)}
+          />
+          For all my sessions
+        </label>
+      </div>
+      <p class="hidden" role="status">
+        {news}
+      </p>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,39 @@
+// Tells screen readers what happens: that an answer begins, and its text once it is whole. To read
+// out every token would be no help.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Chat } from '../../store/chat';
+import { textOf } from '../../store/message';
+import type { Turn } from '../../store/turns';
+
+const LONGEST = 600; // characters; the rest is there to be read
+
+export function Announcer({ chat }: { chat: Chat }) {
+  const last = chat.turns.value.at(-1);
+  const before = useRef('');
+  const [text, setText] = useState('');
+  const now = last ? `${last.invocation} ${last.outcome}` : '';
+  // Only a turn that changes is news
+  useEffect(() => {
+    const was = before.current;
+    before.current = now;
+    if (!last || (!was && last.outcome !== 'running')) return; // what was there when it was opened
+    if (last.outcome === 'running') setText('The agent is answering.');
+    else if (was === `${last.invocation} running`) setText(outcomeOf(last));
+  }, [now]);
+  return (
+    <div class="hidden" role="status" aria-live="polite">
+      {text}
+    </div>
+  );
+}
+
+function outcomeOf({ outcome, error, messages }: Turn): string {
+  if (outcome === 'failed') return `The agent failed: ${error?.message ?? 'no reason given'}`;
+  if (outcome === 'stopped') return 'The answer was stopped.';
+  const said = messages
+    .filter(({ role }) => role === 'agent')
+    .map(textOf)
+    .join(' ');
+  return said.length > LONGEST ? `${said.slice(0, LONGEST)} …` : said;
+}

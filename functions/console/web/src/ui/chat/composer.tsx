@@ -1,0 +1,85 @@
+// Where one writes. Enter sends, Shift+Enter begins a new line.
+
+import type { Signal } from '@preact/signals';
+import { ArrowUp, Square } from 'lucide-preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useNarrow } from '../kit/hooks';
+import { IconButton } from '../kit/icon-button';
+
+interface Props {
+  draft: Signal<string>;
+  /** A question is on its way. */
+  busy: boolean;
+  /** The agent is answering. */
+  running: boolean;
+  stopping?: boolean;
+  onSend: (text: string) => Promise<boolean>;
+  onStop?: () => void;
+}
+
+const LONGEST = 100_000; // characters, so that the message fits an event with room to spare
+
+export function Composer({ draft, busy, running, stopping = false, onSend, onStop }: Props) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  const narrow = useNarrow();
+  const text = draft.value;
+  const ready = text.trim() !== '' && !busy && !running;
+
+  useLayoutEffect(() => {
+    const field = area.current;
+    if (!field) return;
+    field.style.height = 'auto';
+    field.style.height = `${field.scrollHeight + (text === '' ? 0 : 2)}px`;
+  }, [text]);
+  // On a phone the focus would bring up the keyboard over what one wants to read.
+  useEffect(() => {
+    if (!narrow) area.current?.focus();
+  }, [narrow]);
+
+  const send = async () => {
+    if (!ready) return;
+    draft.value = '';
+    if (!(await onSend(text.trim())) && draft.peek() === '') draft.value = text;
+  };
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <div class="composer-field">
+        <textarea
+          ref={area}
+          rows={1}
+          value={text}
+          maxLength={LONGEST}
+          placeholder="Ask something"
+          aria-label="Message"
+          enterkeyhint="send"
+          onInput={({ currentTarget }) => {
+            draft.value = currentTarget.value;
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+            event.preventDefault();
+            void send();
+          }}
+        />
+        {running && onStop ? (
+          <IconButton
+            icon={Square}
+            label="Stop"
+            size={16}
+            class="send stop"
+            disabled={stopping}
+            onClick={onStop}
+          />
+        ) : (
+          <IconButton icon={ArrowUp} label="Send" class="send" disabled={!ready} onClick={send} />
+        )}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,29 @@
+// Why an answer broke off, and another try.
+
+import { RotateCcw, TriangleAlert } from 'lucide-preact';
+import type { Chat } from '../../store/chat';
+import { inputOf, type Turn } from '../../store/turns';
+
+export function Failure({ chat, turn }: { chat: Chat; turn: Turn }) {
+  const newest = chat.turns.value.at(-1) === turn;
+  return (
+    <div class="failure" data-testid="failure">
+      <TriangleAlert size={18} aria-hidden="true" />
+      <div>
+        <p>{turn.error?.message ?? 'The agent failed and gave no reason.'}</p>
+        {turn.error?.code && <code>{turn.error.code}</code>}
+      </div>
+      {newest && (turn.cut || inputOf(turn).length > 0) && (
+        <button
+          type="button"
+          class="button small"
+          disabled={chat.sending.value}
+          onClick={() => void chat.retry(turn)}
+        >
+          <RotateCcw size={15} aria-hidden="true" />
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+// Above the chat: the session's name, and what one can do with it.
+
+import { Ellipsis, Menu as Lines, PanelRight } from 'lucide-preact';
+import type { ComponentChildren } from 'preact';
+import type { Session } from '../../api/types';
+import type { Chat } from '../../store/chat';
+import { useView } from '../context';
+import { Origin } from '../fork/origin';
+import { HistoryToggle } from '../history/toggle';
+import { useNarrow } from '../kit/hooks';
+import { IconButton } from '../kit/icon-button';
+import { Menu } from '../kit/menu';
+import { panelTabs } from '../panel/tabs';
+import { Rename, useSessionMenu } from '../session-menu';
+
+export function Header({ chat }: { chat: Chat }) {
+  const session = chat.session.value;
+  return <Bar>{session && <Named chat={chat} session={session} />}</Bar>;
+}
+
+/** The bar alone: with the button of the drawer, where there is one. */
+export function Bar({ children }: { children?: ComponentChildren }) {
+  const { drawer } = useView();
+  const narrow = useNarrow();
+  return (
+    <header class="bar">
+      {narrow && (
+        <IconButton
+          icon={Lines}
+          label="Sessions"
+          onClick={() => {
+            drawer.value = true;
+          }}
+        />
+      )}
+      {children}
+    </header>
+  );
+}
+
+function Named({ chat, session }: { chat: Chat; session: Session }) {
+  const { dialog, panel } = useView();
+  const items = useSessionMenu(session);
+  const first = panelTabs[0];
+  return (
+    <>
+      <h1>
+        <button
+          type="button"
+          class="title"
+          title="Rename"
+          onClick={() => {
+            dialog.value = <Rename session={session} />;
+          }}
+        >
+          {session.name || 'Untitled'}
+        </button>
+      </h1>
+      <Origin session={session} />
+      <HistoryToggle chat={chat} />
+      <Menu label="Session options" icon={Ellipsis} items={items} />
+      {first && (
+        <IconButton
+          icon={PanelRight}
+          label="Side panel"
+          aria-expanded={panel.value !== ''}
+          onClick={() => {
+            panel.value = panel.value ? '' : first.id;
+          }}
+        />
+      )}
+    </>
+  );
+}

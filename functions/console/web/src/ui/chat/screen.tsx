@@ -1,0 +1,86 @@
+// A session: its head, what was said, and where to say more; the side panel beside them.
+
+import { useEffect, useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import type { Chat } from '../../store/chat';
+import { useApp, useView } from '../context';
+import { useAddress } from '../history/address';
+import { HistoryScreen } from '../history/screen';
+import { useTitle } from '../kit/hooks';
+import { Panel } from '../panel/panel';
+import { Announcer } from './announcer';
+import { Composer } from './composer';
+import { Header } from './header';
+import { Thread } from './thread';
+
+export function ChatScreen({ id }: { id: string }) {
+  const app = useApp();
+  const [chat, setChat] = useState<Chat | null>(() =>
+    app.chat.peek()?.id === id ? app.chat.peek() : null,
+  );
+  useEffect(() => setChat(app.open(id)), [app, id]);
+  useEffect(() => () => app.close(), [app]);
+  return chat?.id === id ? <Open key={id} chat={chat} /> : <main class="chat" aria-busy="true" />;
+}
+
+function Open({ chat }: { chat: Chat }) {
+  const { panel, moment, artifact } = useView();
+  const { history } = useAddress();
+  useTitle(chat.session.value?.name ?? '');
+  useEffect(
+    () => () => {
+      moment.value = ''; // they belong to this session
+      artifact.value = null;
+    },
+    [moment, artifact],
+  );
+  if (chat.gone.value) return <Gone status={chat.gone.value} />;
+  return (
+    <div class="columns" data-panel={panel.value !== ''}>
+      <main
+        class="chat"
+        data-testid="chat"
+        data-status={chat.state.value.status}
+        aria-busy={!chat.loaded.value}
+      >
+        <Header chat={chat} />
+        {history ? <HistoryScreen chat={chat} /> : <Talk chat={chat} />}
+        <Announcer chat={chat} />
+      </main>
+      {panel.value && <Panel chat={chat} />}
+    </div>
+  );
+}
+
+function Talk({ chat }: { chat: Chat }) {
+  return (
+    <>
+      <Thread chat={chat} rows={chat.rows.value} />
+      <Composer
+        draft={chat.draft}
+        busy={chat.sending.value}
+        running={chat.running.value}
+        stopping={chat.cancelling.value}
+        onStop={() => void chat.cancel()}
+        onSend={(text) => chat.send(text)}
+      />
+    </>
+  );
+}
+
+const GONE: Record<number, string> = {
+  403: 'This session belongs to somebody else.',
+  404: 'There is no such session.',
+  410: 'This session was deleted.',
+};
+
+function Gone({ status }: { status: number }) {
+  return (
+    <main class="centred">
+      <h1>{GONE[status] ?? 'This session cannot be shown.'}</h1>
+      <Link href="/" class="button primary">
+        New chat
+      </Link>
+    </main>
+  );
+}

@@ -1,0 +1,55 @@
+// Keeps the end of a growing thread in sight, unless the person has scrolled away from it.
+
+import type { RefObject } from 'preact';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+const NEAR = 60; // pixels from the end that still count as being there
+
+export function useStick(
+  scroller: RefObject<HTMLElement>,
+  content: RefObject<HTMLElement>,
+  sending: boolean,
+) {
+  const [stuck, setStuck] = useState(true);
+  const sticks = useRef(true);
+  const stick = useCallback(() => {
+    sticks.current = true;
+    setStuck(true);
+    const element = scroller.current;
+    if (element) element.scrollTop = element.scrollHeight;
+  }, [scroller]);
+
+  /** Lets go of the end, to show something else. */
+  const release = useCallback(() => {
+    sticks.current = false;
+  }, []);
+
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (!element || !content.current) return;
+    let top = element.scrollTop;
+    // Content that grows never moves the scroll position up: only people do.
+    const onScroll = () => {
+      const far = element.scrollHeight - element.scrollTop - element.clientHeight > NEAR;
+      if (!far) sticks.current = true;
+      else if (element.scrollTop < top) sticks.current = false;
+      top = element.scrollTop;
+      setStuck(sticks.current || !far);
+    };
+    const observer = new ResizeObserver(() => {
+      if (sticks.current) element.scrollTop = element.scrollHeight;
+    });
+    observer.observe(element);
+    observer.observe(content.current);
+    element.addEventListener('scroll', onScroll, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('scroll', onScroll);
+    };
+  }, [scroller, content]);
+
+  useEffect(() => {
+    if (sending) stick(); // who asks wants to see the answer
+  }, [sending, stick]);
+  return { stuck, stick, release };
+}

@@ -1,0 +1,24 @@
+// What the demo agent of a local system answers in a telling way.
+
+import {
+  Brain,
+  CircleHelp,
+  Database,
+  type LucideIcon,
+  TextQuote,
+  TriangleAlert,
+  Wrench,
+} from 'lucide-preact';
+
+export const suggestions: readonly { icon: LucideIcon; title: string; text: string }[] = [
+  { icon: CircleHelp, title: 'See what the demo agent knows', text: '/help' },
+  { icon: TextQuote, title: 'Watch a long answer arrive', text: '/long 300' },
+  { icon: Brain, title: 'Let it think first', text: '/think the thread of Ariadne' },
+  { icon: Wrench, title: 'Let it call a tool', text: '/tool weather in Lisbon' },
+  {
+    icon: Database,
+    title: 'Let it remember something',
+    text: '/state city=Lisbon user:language=en',
+  },
+  { icon: TriangleAlert, title: 'See how a failure looks', text: '/fail' },
+];

@@ -1,0 +1,87 @@
+// What was said, from top to bottom. Only what is in sight is in the document, and only what was
+// scrolled to is read, so that it does not matter how long the conversation is.
+
+import { ArrowDown } from 'lucide-preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Virtualizer, type VirtualizerHandle } from 'virtua';
+import type { Chat } from '../../store/chat';
+import type { Row } from '../../store/turns';
+import { useAddress } from '../history/address';
+import { useReveal } from '../history/reveal';
+import { IconButton } from '../kit/icon-button';
+import { MessageView } from '../message/message';
+import { Failure } from './failure';
+import { OlderLine, useOlder } from './older';
+import { usePrepended } from './prepended';
+import { useStick } from './stick';
+import { Waiting } from './waiting';
+
+const BUFFER = 600; // pixels beyond the edges that are drawn, too
+
+// A thread that has no more than so many rows is drawn whole, so that the browser's own search and screen readers
+// find all of it.
+const MOST_WHOLE = 100;
+const NONE: number[] = [];
+
+export function Thread({ chat, rows }: { chat: Chat; rows: readonly Row[] }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const list = useRef<VirtualizerHandle>(null);
+  const short = rows.length <= MOST_WHOLE && !chat.older.more.value;
+  const whole = short ? rows.map((_, i) => i) : NONE;
+  const { stuck, stick, release } = useStick(scroller, content, chat.sending.value);
+  useReveal(chat.id, { list, scroller, release }, (invocation) => {
+    const index = rows.findIndex((row) => row.turn.invocation === invocation);
+    return index < 0 && chat.loaded.value && !chat.older.more.value ? null : index;
+  });
+  const { at } = useAddress();
+  const { loaded } = chat;
+  useEffect(() => {
+    if (at && loaded.value) void chat.find(at);
+  }, [chat, at, loaded.value]);
+  const prepended = usePrepended(rows);
+  const sentinel = useOlder(chat, scroller, stuck);
+  return (
+    <div class="thread-frame">
+      <div
+        class="thread"
+        ref={scroller}
+        data-testid="thread"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be within reach of the keyboard
+        tabIndex={0}
+        role="log"
+        aria-live="off"
+        aria-label="Conversation"
+      >
+        <div class="thread-content" ref={content}>
+          <div class="older-edge" ref={sentinel} />
+          <OlderLine older={chat.older} />
+          <Virtualizer
+            ref={list}
+            scrollRef={scroller}
+            bufferSize={BUFFER}
+            keepMounted={whole}
+            data={rows}
+            shift={prepended}
+          >
+            {(row) => <RowView key={row.key} chat={chat} row={row} />}
+          </Virtualizer>
+        </div>
+      </div>
+      {!stuck && (
+        <IconButton icon={ArrowDown} label="To the newest" class="to-end" onClick={stick} />
+      )}
+    </div>
+  );
+}
+
+function RowView({ chat, row }: { chat: Chat; row: Row }) {
+  switch (row.kind) {
+    case 'message':
+      return <MessageView chat={chat} message={row.message} turn={row.turn} last={row.last} />;
+    case 'waiting':
+      return <Waiting />;
+    case 'failure':
+      return <Failure chat={chat} turn={row.turn} />;
+  }
+}

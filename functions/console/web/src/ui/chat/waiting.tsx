@@ -1,0 +1,12 @@
+// The agent was asked and has said nothing yet.
+
+export function Waiting() {
+  return (
+    <p class="waiting" data-testid="waiting">
+      <span class="hidden">The agent is working</span>
+      <i />
+      <i />
+      <i />
+    </p>
+  );
+}

@@ -1,0 +1,41 @@
+// The whole page: signing in, or the frame with what the address names.
+
+import { useMemo } from 'preact/hooks';
+import { Redirect, Route, Router, Switch } from 'wouter-preact';
+import { BASE } from '../config';
+import type { App } from '../store/app';
+import { NewChat } from './chat/new';
+import { ChatScreen } from './chat/screen';
+import { Context, createView } from './context';
+import { Toaster } from './kit/toaster';
+import { Layout } from './layout';
+import { SignIn } from './sign-in';
+
+export function Console({ app }: { app: App }) {
+  const context = useMemo(() => ({ app, view: createView() }), [app]);
+  return (
+    <Context.Provider value={context}>
+      <Router base={BASE}>
+        {app.auth.user.value ? <Screens /> : <SignIn />}
+        {context.view.dialog}
+      </Router>
+      <Toaster />
+    </Context.Provider>
+  );
+}
+
+function Screens() {
+  return (
+    <Layout>
+      <Switch>
+        <Route path="/">
+          <NewChat />
+        </Route>
+        <Route path="/s/:id">{({ id }) => <ChatScreen id={decodeURIComponent(id)} />}</Route>
+        <Route>
+          <Redirect to="/" replace />
+        </Route>
+      </Switch>
+    </Layout>
+  );
+}

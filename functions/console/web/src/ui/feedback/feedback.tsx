@@ -1,0 +1,58 @@
+// What the person thinks of an answer: thumbs, and words where they want to say more.
+
+import { ThumbsDown, ThumbsUp } from 'lucide-preact';
+import { useState } from 'preact/hooks';
+import type { FeedbackType } from '../../api/tasks';
+import { usePlace } from '../history/place';
+import { IconButton } from '../kit/icon-button';
+import type { MessageProps } from '../message/message';
+import { FeedbackNote } from './note';
+
+const THUMBS = [
+  { type: 'up', icon: ThumbsUp, label: 'Good answer' },
+  { type: 'down', icon: ThumbsDown, label: 'Bad answer' },
+] as const;
+
+export function Feedback(props: MessageProps) {
+  const { chat, turn } = props;
+  const rewound = usePlace(props)?.hidden;
+  const [writing, setWriting] = useState(false);
+  const given = chat.feedback.given.value.get(turn.invocation);
+  const busy = chat.feedback.giving.value === turn.invocation;
+  if (rewound || !turn.messages.some(({ role }) => role === 'agent')) return null;
+
+  const press = async (type: FeedbackType) => {
+    const same = given?.type === type;
+    if (same || (await chat.feedback.give(turn, type))) setWriting(same ? !writing : true);
+  };
+  return (
+    <>
+      {THUMBS.map(({ type, icon, label }) => (
+        <IconButton
+          key={type}
+          icon={icon}
+          label={label}
+          size={16}
+          class="thumb"
+          aria-pressed={given?.type === type}
+          disabled={busy}
+          onClick={() => void press(type)}
+        />
+      ))}
+      {given && writing && (
+        <FeedbackNote
+          key={given.type} // the words for another thumb begin with the focus, too
+          given={given}
+          busy={busy}
+          send={(text) => chat.feedback.give(turn, given.type, text)}
+          close={() => setWriting(false)}
+        />
+      )}
+      {given?.text && !writing && (
+        <button type="button" class="feedback-text" onClick={() => setWriting(true)}>
+          “{given.text}”
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,26 @@
+// The menu item of a message that goes on from there in a new chat.
+
+import { GitFork } from 'lucide-preact';
+import { useView } from '../context';
+import { questionOf, usePlace } from '../history/place';
+import type { MenuItem } from '../kit/menu';
+import type { MessageProps } from '../message/message';
+import { ForkDialog } from './dialog';
+
+/** From a question: without it, to ask another one. From an answer: with it. */
+export function useForkItems(props: MessageProps): MenuItem[] {
+  const { dialog } = useView();
+  const place = usePlace(props);
+  const { chat, message, turn } = props;
+  const answers = message.role === 'agent';
+  if (!place || (answers && turn.outcome === 'running')) return [];
+  const run = async () => {
+    const point = {
+      session: chat.id,
+      before: answers ? place.following() : message.invocation,
+      question: answers ? '' : questionOf(await chat.whole(turn)),
+    };
+    dialog.value = <ForkDialog point={point} name={chat.session.peek()?.name ?? ''} />;
+  };
+  return [{ id: 'fork', label: 'Fork chat from here', icon: GitFork, run: () => void run() }];
+}

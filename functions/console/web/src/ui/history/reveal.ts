@@ -1,0 +1,59 @@
+// Brings the message that the address names into sight, once.
+
+import type { RefObject } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { VirtualizerHandle } from 'virtua';
+import { useAddress, useShow } from './address';
+
+const TRIES = 60; // frames until it has to be in the document
+
+interface Where {
+  list: RefObject<VirtualizerHandle>;
+  scroller: RefObject<HTMLElement>;
+  /** Lets go of where the list is held. */
+  release: () => void;
+}
+
+/**
+ * @param find the index of the row of an invocation, -1 while it is not there, null if it never is
+ */
+export function useReveal(
+  session: string,
+  { list, scroller, release }: Where,
+  find: (invocation: string) => number | null,
+): void {
+  const { history, at } = useAddress();
+  const show = useShow();
+  const index = at ? find(at) : -1;
+  useEffect(() => {
+    if (!at || index === -1) return;
+    if (index === null) {
+      show(session, { history }, true);
+      return;
+    }
+    let frame = 0;
+    const look = (tries: number) => {
+      release();
+      list.current?.scrollToIndex(index, { align: 'center' });
+      const element = scroller.current?.querySelector<HTMLElement>(
+        `[data-invocation="${CSS.escape(at)}"]`,
+      );
+      // What was not measured yet is there, but hidden
+      if (element?.checkVisibility({ visibilityProperty: true }) && tries < TRIES - 1) {
+        flash(element);
+        show(session, { history }, true); // so that asking for the same again is news
+      } else if (tries > 0) {
+        frame = requestAnimationFrame(() => look(tries - 1));
+      }
+    };
+    frame = requestAnimationFrame(() => look(TRIES));
+    return () => cancelAnimationFrame(frame);
+  }, [at, index]);
+}
+
+function flash(element: HTMLElement): void {
+  element.tabIndex = -1;
+  element.focus({ preventScroll: true });
+  const color = getComputedStyle(element).getPropertyValue('--accent-soft');
+  element.animate([{ backgroundColor: color }, {}], { duration: 1600, easing: 'ease-out' });
+}

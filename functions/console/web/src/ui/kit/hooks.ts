@@ -1,0 +1,27 @@
+// Small hooks that several components share.
+
+import { useEffect, useState } from 'preact/hooks';
+
+const NARROW = '(max-width: 52rem)';
+
+/** Whether the screen is too narrow for two columns. */
+export const useNarrow = (): boolean => useMedia(NARROW);
+
+function useMedia(query: string): boolean {
+  const [matches, setMatches] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const media = matchMedia(query);
+    const update = () => setMatches(media.matches);
+    update();
+    media.addEventListener('change', update);
+    return () => media.removeEventListener('change', update);
+  }, [query]);
+  return matches;
+}
+
+/** Names the page in the browser's tab. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = title ? `${title} · Rethread` : 'Rethread';
+  }, [title]);
+}

@@ -1,0 +1,25 @@
+// Times in words.
+
+const DAY = 86_400_000;
+
+/** When something was, as a heading of a list: Today, Yesterday, … */
+export function dayOf(time: number, now = Date.now()): string {
+  const days = Math.round((midnight(now) - midnight(time)) / DAY);
+  if (days <= 0) return 'Today';
+  if (days === 1) return 'Yesterday';
+  if (days < 7) return 'This week';
+  if (days < 31) return 'This month';
+  return new Date(time).toLocaleDateString(undefined, { month: 'long', year: 'numeric' });
+}
+
+/** A time of the day, with the date where it is not today's. */
+export function exact(time: number, now = Date.now()): string {
+  const today = midnight(time) === midnight(now);
+  return new Date(time).toLocaleString(undefined, {
+    ...(today ? {} : { day: 'numeric', month: 'short' }),
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+}
+
+const midnight = (time: number): number => new Date(time).setHours(0, 0, 0, 0);

@@ -1,0 +1,35 @@
+// A block of code, with a button that copies it.
+
+import { Check, Copy } from 'lucide-preact';
+import { useState } from 'preact/hooks';
+import { IconButton } from '../kit/icon-button';
+
+export function CodeBlock({ language, text }: { language: string; text: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied(true);
+      setTimeout(() => setCopied(false), 2000);
+    } catch {
+      setCopied(false); // the browser does not allow it, and the code can be selected
+    }
+  };
+  return (
+    <figure class="code">
+      <figcaption>
+        {language || 'text'}
+        <IconButton
+          icon={copied ? Check : Copy}
+          label={copied ? 'Copied' : 'Copy code'}
+          size={15}
+          onClick={() => void copy()}
+        />
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be within reach of the keyboard */}
+      <pre tabIndex={0}>
+        <code>{text}</code>
+      </pre>
+    </figure>
+  );
+}

@@ -1,0 +1,69 @@
+// Markdown that grows: what cannot change any more is parsed once, however long the text becomes.
+
+import { type Blocks, blocksOf, type Links, type MarkdownBlock } from './parse';
+
+const LONG = 8000; // characters of an open paragraph from which on it is cut
+const KEPT = 1000; // characters that stay open then, for what begins before the cut and ends behind
+
+export class GrowingMarkdown {
+  #text = '';
+  #closed: MarkdownBlock[] = [];
+  #from = 0; // where the open part begins
+  #links: Links = {};
+  #cut = false;
+
+  /** How many characters were parsed last, because they could have changed. */
+  get open(): number {
+    return this.#text.length - this.#from;
+  }
+
+  /** The blocks of a text so far; one that does not continue the last one begins anew. */
+  grow(given: string): MarkdownBlock[] {
+    const text = given.replace(/\r\n?/g, '\n');
+    if (!text.startsWith(this.#text)) this.#reset();
+    this.#text = text;
+    const open = blocksOf(text.slice(this.#from), this.#links);
+    const blocks = [...this.#closed, ...open.blocks];
+    this.#close(open);
+    return blocks;
+  }
+
+  /** The blocks of a text that is whole. */
+  finish(text: string): MarkdownBlock[] {
+    const blocks = this.grow(text);
+    // A link may have been defined behind its use, and what was cut is one again
+    const whole = this.#cut || Object.keys(this.#links).length > 0;
+    return whole ? blocksOf(this.#text).blocks : blocks;
+  }
+
+  // What follows changes the last block, or rather its last line: with more behind it that may turn
+  // out to belong to the block before.
+  #close({ blocks, links, starts }: Blocks): void {
+    this.#links = { ...this.#links, ...links };
+    const last = blocks.at(-1);
+    const long = last?.kind === 'paragraph' && last.source.length > LONG;
+    const closed = Math.max(0, blocks.length - (long ? 1 : 2));
+    this.#closed.push(...blocks.slice(0, closed));
+    this.#from += starts[closed] ?? 0;
+    if (long) this.#cutOpen(last.source);
+  }
+
+  // A word in the midst of a paragraph begins nothing but text.
+  #cutOpen(paragraph: string): void {
+    const word = /\s\p{L}/u.exec(paragraph.slice(-KEPT));
+    if (!word) return;
+    const end = paragraph.length - Math.min(KEPT, paragraph.length) + word.index + 1;
+    const [part] = blocksOf(paragraph.slice(0, end), this.#links).blocks;
+    if (!part) return;
+    this.#closed.push({ ...part, kind: 'paragraph part' });
+    this.#from += end;
+    this.#cut = true;
+  }
+
+  #reset(): void {
+    this.#closed = [];
+    this.#from = 0;
+    this.#links = {};
+    this.#cut = false;
+  }
+}

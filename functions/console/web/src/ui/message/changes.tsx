@@ -1,0 +1,26 @@
+// The state that a message has changed.
+
+import { Database } from 'lucide-preact';
+import type { MessageProps } from './message';
+
+export function Changes({ message }: MessageProps) {
+  const changes = Object.entries(message.event.actions?.state_delta ?? {});
+  if (changes.length === 0) return null;
+  return (
+    <ul class="changes" aria-label="Changes of state">
+      {changes.map(([key, value]) => (
+        <li key={key}>
+          <Database size={13} aria-hidden="true" />
+          <b>{key}</b> {value === null ? <i>removed</i> : <code>{brief(value)}</code>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const LONGEST = 80;
+
+function brief(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

@@ -1,0 +1,12 @@
+// The menu of a message. A feature adds its items here, as a hook that gives none where they do
+// not apply.
+
+import { useForkItems } from '../fork/items';
+import type { MenuItem } from '../kit/menu';
+import { useStateItem } from '../panel/state-item';
+import { useRewindItems } from '../rewind/items';
+import type { MessageProps } from './message';
+
+export function useMessageMenu(props: MessageProps): MenuItem[] {
+  return [...useRewindItems(props), ...useForkItems(props), ...useStateItem(props)];
+}

@@ -1,0 +1,83 @@
+// One message: what was said, what it changed, and what one can do with it.
+
+import { memo } from 'preact/compat';
+import type { Chat } from '../../store/chat';
+import type { Block, Message } from '../../store/message';
+import type { Turn } from '../../store/turns';
+import { Failure } from '../chat/failure';
+import { Markdown } from '../markdown/markdown';
+import { Actions } from './actions';
+import { extras } from './extras';
+import { FilePart } from './file';
+import { Thought } from './thought';
+import { Tool } from './tool';
+
+export interface MessageProps {
+  chat: Chat;
+  message: Message;
+  turn: Turn;
+  /** Whether it is the newest message of its turn. */
+  last: boolean;
+}
+
+export function MessageView(props: MessageProps) {
+  const { message, turn, last } = props;
+  const { role, streaming, stopped, blocks } = message;
+  const first = turn.messages.find((other) => other.role === 'agent') === message;
+  return (
+    <article
+      class={`message ${role}`}
+      aria-label={role === 'user' ? 'You' : message.author}
+      data-testid="message"
+      data-role={role}
+      data-invocation={message.invocation}
+      data-status={streaming ? 'in_progress' : message.event.status}
+    >
+      {role === 'agent' && first && <p class="author">{message.author}</p>}
+      {(blocks.length > 0 || streaming) && (
+        <Body blocks={blocks} role={role} streaming={streaming} />
+      )}
+      {stopped && <p class="stopped">Stopped</p>}
+      {extras.map((Extra) => (
+        <Extra key={Extra.name} {...props} />
+      ))}
+      {role === 'agent' && last && turn.outcome === 'failed' && (
+        <Failure chat={props.chat} turn={turn} />
+      )}
+      {!streaming && (role === 'user' || last) && <Actions {...props} />}
+    </article>
+  );
+}
+
+interface BodyProps {
+  blocks: readonly Block[];
+  role: Message['role'];
+  streaming: boolean;
+}
+
+const Body = memo(({ blocks, role, streaming }: BodyProps) => (
+  <div class="body" data-testid="body">
+    {blocks.map((block, i) => (
+      // Parts never move
+      <BlockView key={i} block={block} role={role} growing={streaming && i === blocks.length - 1} />
+    ))}
+    {streaming && blocks.length === 0 && <p class="caret" aria-hidden="true" />}
+  </div>
+));
+
+function BlockView({ block, role, growing }: { block: Block; role: string; growing: boolean }) {
+  switch (block.kind) {
+    case 'text':
+      return role === 'user' ? (
+        <p class="said">{block.text}</p>
+      ) : (
+        <Markdown text={block.text} growing={growing} />
+      );
+    case 'thought':
+      return <Thought text={block.text} growing={growing} />;
+    case 'call':
+      return <Tool call={block.call} result={block.result} growing={growing} />;
+    case 'file':
+      return <FilePart file={block} />;
+  }
+}

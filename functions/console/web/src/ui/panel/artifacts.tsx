@@ -1,0 +1,27 @@
+// The tab "Artifacts": files of the session and those that all of the user's sessions share.
+
+import { useEffect, useMemo } from 'preact/hooks';
+import { Artifacts } from '../../store/artifacts';
+import type { Chat } from '../../store/chat';
+import { ArtifactDetail } from '../artifact/detail';
+import { ArtifactList } from '../artifact/list';
+import { UploadArea } from '../artifact/upload';
+import { useApp, useView } from '../context';
+
+export function ArtifactsPanel({ chat }: { chat: Chat }) {
+  const { api, toasts } = useApp();
+  const { artifact } = useView();
+  const artifacts = useMemo(() => new Artifacts(api, chat), [api, chat]);
+  useEffect(() => artifacts.follow((error) => toasts.fail(error)), [artifacts, toasts]);
+  const open = artifact.value;
+  if (open) {
+    const { name, version } = open;
+    return <ArtifactDetail key={name} artifacts={artifacts} name={name} version={version} />;
+  }
+  const list = artifacts.list.value;
+  return (
+    <UploadArea artifacts={artifacts}>
+      {list ? <ArtifactList list={list} /> : <p class="hint">Loading…</p>}
+    </UploadArea>
+  );
+}

@@ -1,0 +1,25 @@
+// The menu item of a message that shows the state right after it.
+
+import { Database } from 'lucide-preact';
+import { useView } from '../context';
+import { usePlace } from '../history/place';
+import type { MenuItem } from '../kit/menu';
+import type { MessageProps } from '../message/message';
+
+export function useStateItem(props: MessageProps): MenuItem[] {
+  const { panel, moment } = useView();
+  const { message } = props;
+  const place = usePlace(props);
+  if (!place || place.hidden) return []; // the server has not seen it yet, or it is rewound
+  return [
+    {
+      id: 'state',
+      label: 'State at this point',
+      icon: Database,
+      run: () => {
+        moment.value = message.id;
+        panel.value = 'state';
+      },
+    },
+  ];
+}

@@ -1,0 +1,110 @@
+// The tab "State": what the session remembers, now or as of any message.
+
+import { useEffect } from 'preact/hooks';
+import type { Event, State } from '../../api/types';
+import type { Chat } from '../../store/chat';
+import { type Entry, keysOf, momentsOf, type Scope, scopesOf, stateAfter } from '../../store/state';
+import { useView } from '../context';
+import { StateMoment } from './state-moment';
+import { useStateNow } from './state-now';
+import { StateValue } from './state-value';
+
+const SCOPES: Record<Scope, { title: string; hint: string }> = {
+  session: { title: 'Session', hint: 'Of this session alone.' },
+  user: { title: 'User', hint: 'Shared by all of your sessions.' },
+  app: { title: 'App', hint: 'Shared by everybody who uses this agent.' },
+};
+const THEN = 'As this session had set it; others may have changed it since.';
+
+export function StatePanel({ chat }: { chat: Chat }) {
+  const { moment } = useView();
+  const events = chat.items.value;
+  const moments = momentsOf(events);
+  const picked = events.find(({ id }) => id === moment.value);
+  const now = useStateNow(chat, moments);
+  useEffect(() => {
+    // A rewind may have taken away what was picked
+    if (moment.value && chat.loaded.value && !picked) moment.value = '';
+  }, [picked, moment.value, chat.loaded.value]);
+
+  // State as of a moment is made of all the changes before it.
+  const { more, loading, failed } = chat.older;
+  const partly = picked !== undefined && more.value;
+  useEffect(() => {
+    if (partly) void chat.reach(0);
+  }, [chat, partly]);
+
+  const scopes = picked ? scopesOf(stateAfter(moments, picked.seq)) : now && scopesNow(now);
+  const changed = new Set(picked ? keysOf(picked) : []);
+  return (
+    <div class="state" data-testid="state">
+      <StateMoment
+        moments={moments}
+        picked={picked}
+        pick={(id) => {
+          moment.value = id;
+        }}
+      />
+      {partly && loading.value && <p class="hint">Reading earlier messages…</p>}
+      {partly && failed.value && (
+        <p class="notice" role="alert">
+          {failed.value}{' '}
+          <button type="button" class="button small" onClick={() => void chat.reach(0)}>
+            Try again
+          </button>
+        </p>
+      )}
+      {scopes && !partly && <Scopes scopes={scopes} changed={changed} picked={picked} />}
+    </div>
+  );
+}
+
+interface ScopesProps {
+  scopes: Record<Scope, Entry[]>;
+  changed: ReadonlySet<string>;
+  picked: Event | undefined;
+}
+
+function Scopes({ scopes, changed, picked }: ScopesProps) {
+  const names = (Object.keys(SCOPES) as Scope[]).filter((name) => scopes[name].length > 0);
+  const removed = [...changed].filter((key) => picked?.actions?.state_delta?.[key] === null);
+  return (
+    <>
+      {names.length === 0 && removed.length === 0 && (
+        <p class="hint">{picked ? 'Nothing was remembered then.' : 'Nothing is remembered yet.'}</p>
+      )}
+      {names.map((name) => (
+        <section key={name} aria-label={SCOPES[name].title} class="scope">
+          <h2>{SCOPES[name].title}</h2>
+          <p class="hint">{picked && name !== 'session' ? THEN : SCOPES[name].hint}</p>
+          <dl>
+            {scopes[name].map((entry) => (
+              <StateEntry key={entry.key} entry={entry} changed={changed.has(entry.key)} />
+            ))}
+          </dl>
+        </section>
+      ))}
+      {removed.length > 0 && (
+        <p class="hint">
+          Removed here: <b>{removed.join(', ')}</b>
+        </p>
+      )}
+    </>
+  );
+}
+
+function StateEntry({ entry, changed }: { entry: Entry; changed: boolean }) {
+  return (
+    <div class="state-entry" data-changed={changed}>
+      <dt>
+        {entry.name}
+        {changed && <span class="badge">changed here</span>}
+      </dt>
+      <dd>
+        <StateValue value={entry.value} />
+      </dd>
+    </div>
+  );
+}
+
+const scopesNow = ({ merged }: State) => scopesOf(merged as Record<string, unknown>);

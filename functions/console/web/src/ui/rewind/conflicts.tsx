@@ -1,0 +1,34 @@
+// Shared values that another session has changed since: what shall become of them.
+
+import type { Rewinding } from '../../store/rewind';
+
+const CHOICES = [
+  { value: 'keep', label: 'Keep what other sessions have made of it' },
+  { value: 'restore', label: 'Bring back the old values for all sessions' },
+] as const;
+
+export function Conflicts({ rewinding }: { rewinding: Rewinding }) {
+  const keys = rewinding.conflicts.value;
+  if (keys.length === 0) return null;
+  return (
+    <fieldset class="conflicts">
+      <legend>
+        Changed by other sessions since: <b>{keys.join(', ')}</b>
+      </legend>
+      {CHOICES.map(({ value, label }) => (
+        <label key={value}>
+          <input
+            type="radio"
+            name="conflicts"
+            value={value}
+            checked={rewinding.choice.value === value}
+            onChange={() => {
+              rewinding.choice.value = value;
+            }}
+          />
+          {label}
+        </label>
+      ))}
+    </fieldset>
+  );
+}

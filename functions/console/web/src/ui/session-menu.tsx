@@ -1,0 +1,74 @@
+// What one can do with a session: the same in the list and above the chat.
+
+import { Pencil, Trash2 } from 'lucide-preact';
+import { useLocation } from 'wouter-preact';
+import type { Session } from '../api/types';
+import { useApp, useView } from './context';
+import { Dialog } from './kit/dialog';
+import type { MenuItem } from './kit/menu';
+
+export function useSessionMenu(session: Session): MenuItem[] {
+  const { dialog } = useView();
+  return [
+    {
+      id: 'rename',
+      label: 'Rename',
+      icon: Pencil,
+      run: () => {
+        dialog.value = <Rename session={session} />;
+      },
+    },
+    {
+      id: 'delete',
+      label: 'Delete',
+      icon: Trash2,
+      danger: true,
+      run: () => {
+        dialog.value = <Delete session={session} />;
+      },
+    },
+  ];
+}
+
+export function Rename({ session }: { session: Session }) {
+  const { sessions, chat } = useApp();
+  const run = async (form: FormData) => {
+    const renamed = await sessions.value?.rename(session.id, String(form.get('name')).trim());
+    if (renamed && chat.value?.id === renamed.id) chat.value.session.value = renamed;
+  };
+  return (
+    <Dialog title="Rename session" submit={{ label: 'Rename', run }}>
+      <label>
+        <span class="hidden">Name</span>
+        <input
+          name="name"
+          class="field"
+          required
+          maxLength={256}
+          defaultValue={session.name}
+          autocomplete="off"
+          ref={(input) => input?.select()}
+        />
+      </label>
+    </Dialog>
+  );
+}
+
+function Delete({ session }: { session: Session }) {
+  const { sessions, chat, toasts } = useApp();
+  const [, navigate] = useLocation();
+  const run = async () => {
+    const open = chat.peek()?.id === session.id;
+    await sessions.value?.remove(session.id);
+    toasts.say(`Deleted “${session.name || 'Untitled'}”.`);
+    if (open) navigate('/');
+  };
+  return (
+    <Dialog title="Delete session?" submit={{ label: 'Delete', danger: true, run }}>
+      <p>
+        “{session.name || 'Untitled'}” will be gone with its messages, state and artifacts. Forks of
+        it stay. This cannot be undone.
+      </p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,36 @@
+// A session in the list: its name, its status, and a menu.
+
+import { Ellipsis, GitFork } from 'lucide-preact';
+import { Link, useRoute } from 'wouter-preact';
+import type { Session } from '../../api/types';
+import { useView } from '../context';
+import { Menu } from '../kit/menu';
+import { useSessionMenu } from '../session-menu';
+
+const STATUS = { idle: '', in_progress: 'Answering', failed: 'Failed' };
+
+export function SessionLink({ session }: { session: Session }) {
+  const { drawer } = useView();
+  const href = `/s/${encodeURIComponent(session.id)}`;
+  const [here] = useRoute(href);
+  const items = useSessionMenu(session);
+  const status = STATUS[session.status];
+  return (
+    <li class="session" data-here={here} data-testid="session">
+      <Link
+        href={href}
+        aria-current={here ? 'page' : undefined}
+        onClick={() => {
+          drawer.value = false;
+        }}
+      >
+        {session.fork && <GitFork size={14} aria-label="Fork" />}
+        <span class="session-name">{session.name || 'Untitled'}</span>
+        {status && (
+          <span class={`dot ${session.status}`} role="img" aria-label={status} title={status} />
+        )}
+      </Link>
+      <Menu label={`Options of ${session.name || 'this session'}`} icon={Ellipsis} items={items} />
+    </li>
+  );
+}

@@ -1,0 +1,42 @@
+// Who is signed in, and how the page looks.
+
+import { CircleUser, LogOut, Monitor, Moon, Sun } from 'lucide-preact';
+import { useLocation } from 'wouter-preact';
+import type { Theme } from '../../store/theme';
+import { useApp } from '../context';
+import { IconButton } from '../kit/icon-button';
+
+const THEMES = {
+  system: { icon: Monitor, label: 'Theme: as the system', next: 'light' },
+  light: { icon: Sun, label: 'Theme: light', next: 'dark' },
+  dark: { icon: Moon, label: 'Theme: dark', next: 'system' },
+} as const;
+
+export function UserMenu() {
+  const { auth, themes } = useApp();
+  const [, navigate] = useLocation();
+  const { icon, label, next } = THEMES[themes.theme.value];
+  return (
+    <footer class="account">
+      <CircleUser size={20} aria-hidden="true" />
+      <span class="account-name" data-testid="user">
+        {auth.user.value?.name}
+      </span>
+      <IconButton
+        icon={icon}
+        label={label}
+        onClick={() => {
+          themes.theme.value = next satisfies Theme;
+        }}
+      />
+      <IconButton
+        icon={LogOut}
+        label="Sign out"
+        onClick={() => {
+          auth.signOut();
+          navigate('/');
+        }}
+      />
+    </footer>
+  );
+}

@@ -1,0 +1,63 @@
+// Signing in: a name on a developer's machine, the identity provider elsewhere.
+
+import { useState } from 'preact/hooks';
+import { useApp } from './context';
+import { Mark } from './kit/brand';
+import { useTitle } from './kit/hooks';
+
+export function SignIn() {
+  const { auth, config, toasts } = useApp();
+  const [busy, setBusy] = useState(false);
+  useTitle('Sign in');
+  const { kind } = config.sign_in;
+
+  const onSubmit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const name = String(
+      new FormData(event.currentTarget as HTMLFormElement).get('name') ?? '',
+    ).trim();
+    if (busy || (kind === 'dev' && !name)) return;
+    setBusy(true);
+    try {
+      await auth.signIn(name);
+    } catch (error) {
+      toasts.fail(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <main class="sign-in">
+      <form onSubmit={onSubmit}>
+        <Mark size={44} />
+        <h1>Rethread</h1>
+        <p>Conversations with agents that you can watch, take back and branch.</p>
+        {kind === 'dev' && (
+          <label>
+            Your name
+            <input
+              name="name"
+              class="field"
+              required
+              maxLength={128}
+              autocomplete="username"
+              autocapitalize="off"
+              spellcheck={false}
+              defaultValue="alice"
+              ref={(input) => input?.select()}
+            />
+            <small>Any name will do here: each has sessions of its own.</small>
+          </label>
+        )}
+        {kind === 'none' ? (
+          <p class="hint">
+            This deployment does not say how to sign in. Set the console's client id.
+          </p>
+        ) : (
+          <button type="submit" class="button primary large" disabled={busy} aria-busy={busy}>
+            Sign in
+          </button>
+        )}
+      </form>
+    </main>
+  );
+}

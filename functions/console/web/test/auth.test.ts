@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { SignedOut } from '../src/auth/auth';
+import { DevAuth } from '../src/auth/dev';
+import { claimsOf } from '../src/auth/jwt';
+
+const token = (sub: string, exp: number) => `h.${btoa(JSON.stringify({ sub, exp }))}.s`;
+const later = () => Date.now() / 1000 + 3600;
+
+let answers: [number, unknown][];
+
+beforeEach(() => {
+  localStorage.clear();
+  answers = [];
+  vi.stubGlobal(
+    'fetch',
+    vi.fn(async () => {
+      const [status, body] = answers.shift() ?? [500, {}];
+      return new Response(JSON.stringify(body), { status });
+    }),
+  );
+});
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe('a dev user', () => {
+  test('signs in by name, and is known after a reload', async () => {
+    answers = [[200, { token: token('bob', later()) }]];
+    await new DevAuth('/dev/token').signIn('bob');
+    expect(new DevAuth('/dev/token').user.value).toEqual({ name: 'bob' });
+  });
+
+  test('keeps a token while it is fresh, and asks once for many', async () => {
+    const fresh = token('bob', later());
+    answers = [
+      [200, { token: token('bob', 0) }],
+      [200, { token: fresh }],
+    ];
+    const auth = new DevAuth('/dev/token');
+    await auth.signIn('bob');
+    expect(await Promise.all([auth.token(), auth.token()])).toEqual([fresh, fresh]);
+    expect(await auth.token()).toBe(fresh);
+    expect(fetch).toHaveBeenCalledTimes(2);
+  });
+
+  test('gets another token where one is refused', async () => {
+    const [first, second] = [token('bob', later()), token('bob', later() + 1)];
+    answers = [
+      [200, { token: first }],
+      [200, { token: second }],
+    ];
+    const auth = new DevAuth('/dev/token');
+    await auth.signIn('bob');
+    expect(await auth.token(first)).toBe(second);
+  });
+
+  test('who signed out has none', async () => {
+    answers = [[200, { token: token('bob', later()) }]];
+    const auth = new DevAuth('/dev/token');
+    await auth.signIn('bob');
+    auth.signOut();
+    await expect(auth.token()).rejects.toBeInstanceOf(SignedOut);
+    expect(new DevAuth('/dev/token').user.value).toBeNull();
+  });
+
+  test('is told why signing in failed', async () => {
+    answers = [[400, { message: 'send a name' }]];
+    await expect(new DevAuth('/dev/token').signIn('')).rejects.toThrow('send a name');
+  });
+});
+
+test('claims are read whatever letters they have, and of what is no token there are none', () => {
+  const payload = btoa(String.fromCharCode(...new TextEncoder().encode('{"sub":"Jörg 東"}')));
+  expect(claimsOf(`h.${payload.replace(/\+/g, '-').replace(/\//g, '_')}.s`).sub).toBe('Jörg 東');
+  expect(claimsOf('opaque')).toEqual({});
+});

@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Event, InputEvent } from '../src/api/types';
+import { type Asked, event, FakeServer, fakeChat, session } from './fakes';
+
+const texts = (events: readonly { content: unknown }[]) =>
+  events.map(({ content }) => (content as { parts: { text: string }[] }).parts[0]?.text);
+
+let server: FakeServer;
+
+beforeEach(() => {
+  server = new FakeServer();
+  server.answer = startsRun;
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+// Takes a question as the server does: the input stands at 7, its run is `run`.
+function startsRun({ path, body }: Asked): [number, unknown] {
+  if (!path.endsWith('/runs')) return [200, { data: session('s1') }];
+  const { input } = body as { input: InputEvent[] };
+  const items = input.map((given) => ({ ...event('run'), ...given, seq: 7 }));
+  const active = session('s1', { status: 'in_progress', active_run_id: 'run' });
+  return [
+    202,
+    {
+      data: { session: active, status: 'in_progress', items, cursor: '0.7.0', run: null },
+      meta: { next_cursor: null },
+    },
+  ];
+}
+
+const bodies = () => asks().map(({ body }) => body as { input: InputEvent[]; on_active: string });
+const asks = () => server.asked.filter(({ path }) => path.endsWith('/runs'));
+
+describe('a question', () => {
+  test('is shown at once, and stays until the watch tells of it', async () => {
+    const { chat, show } = fakeChat(server);
+    show({ items: [] });
+    const sent = chat.send('Why?');
+    expect(texts(chat.messages.value.map((m) => m.event))).toEqual(['Why?']);
+    expect(chat.sending.value).toBe(true);
+    await sent;
+    expect([chat.sending.value, chat.running.value]).toEqual([false, true]);
+    const id = chat.messages.value[0]?.id;
+    show({
+      items: [event('run', { id: id ?? '', seq: 7, text: 'Why?' })],
+      status: 'in_progress',
+      run_id: 'run',
+    });
+    expect(chat.messages.value.map((m) => m.id)).toEqual([id]);
+    expect(chat.running.value).toBe(true);
+    expect(chat.started.has('run')).toBe(true);
+  });
+
+  test('carries a key that makes it safe to repeat, and an id of its own', async () => {
+    const { chat } = fakeChat(server);
+    await chat.send('Why?');
+    expect(asks()[0]?.headers.get('Idempotency-Key')).toMatch(/^[0-9a-f]{32}$/);
+    expect(bodies().map(({ on_active }) => on_active)).toEqual(['reject']);
+  });
+
+  test('is sent once, however often one presses', async () => {
+    const { chat } = fakeChat(server);
+    const sent = await Promise.all([chat.send('Why?'), chat.send('Why?')]);
+    expect([sent, asks().length]).toEqual([[true, false], 1]);
+  });
+
+  test('that is refused is taken back, and people are told why', async () => {
+    const { chat, toasts } = fakeChat(server);
+    server.answer = () => [409, { status: 409, detail: 'a run is active' }];
+    expect(await chat.send('Why?')).toBe(false);
+    expect(chat.messages.value).toEqual([]);
+    expect(toasts.list.value.map(({ text }) => text)).toEqual(['a run is active']);
+  });
+
+  test('runs although the watch tells of it before it tells of the run', async () => {
+    const { chat, show } = fakeChat(server);
+    await chat.send('Why?');
+    const asked = event('run', { id: chat.messages.value[0]?.id ?? '', seq: 7, text: 'Why?' });
+    show({ items: [asked] });
+    expect(chat.running.value).toBe(true);
+    show({ items: [asked, event('run', { author: 'demo', seq: 8, text: 'Because.' })] });
+    expect(chat.running.value).toBe(false);
+  });
+
+  test('whose run nobody ever tells of does not run for good', async () => {
+    vi.useFakeTimers();
+    const { chat, show } = fakeChat(server);
+    await chat.send('Why?');
+    show({ items: [event('run', { seq: 7, text: 'Why?' })] });
+    vi.runAllTimers();
+    expect(chat.running.value).toBe(false);
+  });
+
+  test('that a rewind has hidden since does not stay', async () => {
+    const { chat, show } = fakeChat(server);
+    await chat.send('Why?');
+    show({ items: [], epoch: 1 });
+    expect([chat.messages.value, chat.running.value]).toEqual([[], false]);
+  });
+});
+
+describe('after a failure', () => {
+  const failed = (items: Event[]) =>
+    ({ items, status: 'failed', run_id: 'old', error: { code: 'c', message: 'm' } }) as const;
+
+  test('the same input is sent again, and what failed goes at once', async () => {
+    const { chat, show } = fakeChat(server);
+    show(failed([event('old', { text: 'Why?' }), event('old', { author: 'demo', text: 'Bec' })]));
+    const [turn] = chat.turns.value;
+    const sent = turn && chat.retry(turn);
+    expect(texts(chat.messages.value.map((m) => m.event))).toEqual(['Why?']);
+    await sent;
+    expect(bodies().map(({ input }) => texts(input))).toEqual([['Why?']]);
+  });
+});
+
+describe('a run', () => {
+  test('is cancelled once', async () => {
+    const { chat, show } = fakeChat(server);
+    show({ status: 'in_progress', run_id: 'run' });
+    await Promise.all([chat.cancel(), chat.cancel()]);
+    expect(server.asked.filter(({ path }) => path === '/sessions/s1/runs/run/cancel').length).toBe(
+      1,
+    );
+  });
+});
+
+test('a session that was there and is not found any more was deleted', () => {
+  const { chat, show, end } = fakeChat(server);
+  show({ items: [] });
+  end(404);
+  expect(chat.gone.value).toBe(410);
+});
+
+test('a session that is gone says how', () => {
+  const { chat, end } = fakeChat(server);
+  end(410);
+  expect(chat.gone.value).toBe(410);
+});

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { createApi } from '../src/api/client';
+import { ApiError } from '../src/api/error';
+import { createSession, listSessions } from '../src/api/sessions';
+import { FakeAuth, FakeServer, session } from './fakes';
+
+describe('the API client', () => {
+  test('renews a token that is refused, once, and sends the body again', async () => {
+    const server = new FakeServer();
+    server.answer = ({ headers }) =>
+      headers.get('Authorization') === 'Bearer second'
+        ? [201, { data: session('a') }]
+        : [401, { message: 'no' }];
+    expect((await createSession(server.api, 'name')).id).toBe('a');
+    expect(server.asked.map(({ body }) => body)).toEqual([{ name: 'name' }, { name: 'name' }]);
+    const keys = server.asked.map(({ headers }) => headers.get('Idempotency-Key'));
+    expect(keys[0]).toBe(keys[1]);
+  });
+
+  test("tells of an error in the server's words", async () => {
+    const server = new FakeServer();
+    server.answer = () => [
+      422,
+      { title: 'Unprocessable', status: 422, detail: 'limit is too large' },
+    ];
+    await expect(listSessions(server.api, {})).rejects.toMatchObject({
+      status: 422,
+      message: 'limit is too large',
+    });
+    server.answer = () => [503, { message: 'Service Unavailable' }];
+    await expect(listSessions(server.api, {})).rejects.toMatchObject({
+      status: 503,
+      message: 'Service Unavailable',
+    });
+  });
+
+  test('tells when nothing answers', async () => {
+    const api = createApi(new FakeAuth(), async () => {
+      throw new TypeError('Failed to fetch');
+    });
+    await expect(listSessions(api, {})).rejects.toBeInstanceOf(ApiError);
+    await expect(listSessions(api, {})).rejects.toMatchObject({ status: 0 });
+  });
+});

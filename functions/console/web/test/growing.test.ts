@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { GrowingMarkdown } from '../src/ui/markdown/growing';
+import { blocksOf, type MarkdownBlock } from '../src/ui/markdown/parse';
+
+const shown = (blocks: MarkdownBlock[]) =>
+  blocks.map(({ kind, source, code, html }) => [kind, source, code ?? html()]);
+
+// Pieces of Markdown that change what stands before them, and such that do not.
+const PIECES = [
+  'Some *text* with `code`, ',
+  'and **more of it** ',
+  '\n',
+  '\n\n',
+  '---',
+  '===',
+  '# Heading',
+  '- item\n',
+  '  - inner\n',
+  '1. one\n',
+  '> quote',
+  '```go\n',
+  'func main() {}\n',
+  '```\n',
+  '    indented\n',
+  '| a | b |\n',
+  '|---|---|\n',
+  '<b>raw</b>',
+  '<div>\n',
+  '</div>\n',
+  '* * *',
+  '\r\n',
+  'wörd 𝄞 ',
+  '[x]: https://example.com\n',
+  '[x]',
+];
+
+// Numbers that look random and are the same each time.
+function* numbers(seed: number): Generator<number, never> {
+  for (let x = seed * 2654435761; ; ) {
+    x = Math.imul(x ^ (x >>> 15), 0x2c1b3c6d);
+    x = Math.imul(x ^ (x >>> 12), 0x297a2d39) ^ seed++;
+    yield (x ^ (x >>> 15)) >>> 0;
+  }
+}
+
+describe('Markdown that grows', () => {
+  test('ends as if it had come at once, however it came', () => {
+    for (let seed = 1; seed <= 300; seed++) {
+      const random = numbers(seed);
+      const growing = new GrowingMarkdown();
+      let text = '';
+      for (let n = random.next().value % 25; n > 0; n--) {
+        const piece = PIECES[random.next().value % PIECES.length] ?? '';
+        const cut = random.next().value % (piece.length + 1);
+        growing.grow(text + piece.slice(0, cut));
+        text += piece;
+        growing.grow(text);
+      }
+      const whole = text.replace(/\r\n?/g, '\n');
+      expect(shown(growing.finish(text)), text).toEqual(shown(blocksOf(whole).blocks));
+    }
+  });
+
+  test('shows in between what it would at once, but for links that are not defined yet', () => {
+    for (let seed = 1; seed <= 40; seed++) {
+      const random = numbers(seed);
+      const growing = new GrowingMarkdown();
+      let text = '';
+      for (let n = 0; n < 12; n++) {
+        const piece = PIECES[random.next().value % (PIECES.length - 2)];
+        text += piece;
+        const whole = text.replace(/\r\n?/g, '\n');
+        expect(shown(growing.grow(text)), text).toEqual(shown(blocksOf(whole).blocks));
+      }
+    }
+  });
+
+  test('is parsed from its last blocks on, and the others stay the same objects', () => {
+    const growing = new GrowingMarkdown();
+    const before = growing.grow('# One\n\nTwo\n\nThree');
+    const after = growing.grow('# One\n\nTwo\n\nThree and four');
+    expect(shown(after).slice(0, 2)).toEqual(shown(before).slice(0, 2));
+    expect(after[0]).toBe(growing.grow('# One\n\nTwo\n\nThree and four.')[0]);
+    expect(growing.open).toBe('Two\n\nThree and four.'.length);
+  });
+
+  test('is cut where a paragraph becomes long, until it is whole', () => {
+    const growing = new GrowingMarkdown();
+    let text = '# A title\n\n';
+    let longest = 0;
+    for (let n = 0; n < 20_000; n++) {
+      text += n % 50 === 0 ? `**word${n}** ` : `word${n} `;
+      if (n % 100 > 0) continue;
+      growing.grow(text);
+      longest = Math.max(longest, growing.open);
+    }
+    expect(longest).toBeLessThan(10_000);
+    const drawn = growing.grow(text);
+    const joined = drawn.map((block) => block.source).join('');
+    expect(joined.replace(/\s/g, '') === text.replace(/\s/g, '')).toBe(true);
+    expect(drawn.filter(({ kind }) => kind === 'paragraph part').length).toBeGreaterThan(10);
+    const whole = shown(growing.finish(text));
+    expect(JSON.stringify(whole) === JSON.stringify(shown(blocksOf(text).blocks))).toBe(true);
+  });
+
+  test('begins anew where the text is another', () => {
+    const growing = new GrowingMarkdown();
+    growing.grow('# One\n\nTwo');
+    expect(shown(growing.grow('Three'))).toEqual(shown(blocksOf('Three').blocks));
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { blocksOf } from '../src/ui/markdown/parse';
+
+const html = (text: string) =>
+  blocksOf(text)
+    .blocks.map((block) => block.html())
+    .join('')
+    .trim();
+
+describe('Markdown', () => {
+  test('is cut into blocks that stay the same while the text grows', () => {
+    const before = blocksOf('# One\n\nTwo').blocks;
+    const after = blocksOf('# One\n\nTwo and more\n\n- three').blocks;
+    expect(after.map(({ kind }) => kind)).toEqual(['heading', 'paragraph', 'list']);
+    expect(after[0]?.source).toBe(before[0]?.source);
+  });
+
+  test('gives code to a component of its own, open fences too', () => {
+    expect(blocksOf('```go run\nfunc').blocks[0]?.code).toEqual({ language: 'go', text: 'func' });
+  });
+
+  test('knows links that are defined elsewhere', () => {
+    expect(html('[a][1]\n\n[1]: https://example.com')).toContain('href="https://example.com"');
+  });
+
+  test('opens links elsewhere', () => {
+    expect(html('[a](https://example.com)')).toMatch(/target="_blank".*rel="noopener noreferrer"/);
+  });
+
+  test.each([
+    ['<script>alert(1)</script>', /<script/],
+    ['<img src=x onerror=alert(1)>', /<img/],
+    ['[a](javascript:alert(1))', /javascript:/],
+    ['<a href="javascript:alert(1)">a</a>', /<a /],
+    ['![picture](https://tracker.example/p.png)', /<img/],
+    ['<style>*{}</style>', /<style/],
+  ])('lets nothing harmful through: %s', (text, harm) => {
+    expect(html(text)).not.toMatch(harm);
+  });
+
+  test('shows HTML as the text that it is', () => {
+    const block = document.createElement('div');
+    block.innerHTML = html('before <b onclick="x()">bold</b> & after');
+    expect(block.textContent).toBe('before <b onclick="x()">bold</b> & after');
+  });
+});

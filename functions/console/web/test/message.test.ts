@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { Messages, textOf } from '../src/store/message';
+import { event } from './fakes';
+
+const agent = (parts: unknown[], more = {}) =>
+  event('i1', { author: 'demo', content: { role: 'model', parts }, ...more });
+
+describe('messages', () => {
+  test('parts become blocks in their order', () => {
+    const [message] = new Messages().of([
+      agent([
+        { thought: true, text: 'hm' },
+        { text: 'yes' },
+        { function_call: { id: 'c', name: 'look', args: { q: 1 } } },
+        { inline_data: { mime_type: 'image/png', data: 'AA==' } },
+        { file_data: { mime_type: 'text/plain', file_uri: 'https://x/y' } },
+      ]),
+    ]);
+    expect(message?.blocks.map(({ kind }) => kind)).toEqual([
+      'thought',
+      'text',
+      'call',
+      'file',
+      'file',
+    ]);
+    expect(message?.role).toBe('agent');
+    expect(message && textOf(message)).toBe('yes');
+  });
+
+  test('a result is shown with its call, which is of the same invocation', () => {
+    const call = agent([{ function_call: { id: 'c', name: 'look', args_text: '{"q"' } }]);
+    const other = agent([{ function_call: { id: 'c', name: 'look' } }], { invocation_id: 'i2' });
+    const result = agent([
+      { function_response: { id: 'c', name: 'look', response: { ok: true } } },
+    ]);
+    const messages = new Messages().of([call, result, other]);
+    expect(messages.map(({ blocks }) => blocks)).toEqual([
+      [{ kind: 'call', call: { id: 'c', name: 'look', args: '{"q"' }, result: { ok: true } }],
+      [{ kind: 'call', call: { id: 'c', name: 'look', args: '{}' }, result: undefined }],
+    ]);
+  });
+
+  test('a message stays the same object until what it shows changes', () => {
+    const messages = new Messages();
+    const call = agent([{ function_call: { id: 'c', name: 'look' } }]);
+    const [before] = messages.of([call]);
+    expect(messages.of([call])[0]).toBe(before);
+    const result = agent([{ function_response: { id: 'c', response: null } }]);
+    expect(messages.of([call, result])[0]).not.toBe(before);
+  });
+
+  test('what shows nothing is no message, but a change of state is', () => {
+    const empty = event('i1');
+    const marker = event('i1', { author: 'system', text: 'Session rewound' });
+    const change = event('i1', { author: 'demo', actions: { state_delta: { a: null } } });
+    expect(new Messages().of([empty, marker, change]).map(({ event }) => event)).toEqual([change]);
+  });
+
+  test('one that was stopped is not one that failed', () => {
+    const broken = (code: string) => agent([], { status: 'failed', error: { code, message: 'm' } });
+    const [stopped, failed] = new Messages().of([broken('cancelled'), broken('other')]);
+    expect([stopped?.stopped, stopped?.error]).toEqual([true, null]);
+    expect([failed?.stopped, failed?.error?.code]).toEqual([false, 'other']);
+  });
+
+  test('content of any shape does no harm', () => {
+    for (const content of [null, {}, { parts: 'x' }, { parts: [null, 1, {}] }]) {
+      expect(new Messages().of([event('i1', { content })])).toEqual([]);
+    }
+  });
+});

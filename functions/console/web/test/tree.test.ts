@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest';
+import type { Branch, Event } from '../src/api/types';
+import { layoutOf, type TreeLayout } from '../src/store/tree-layout';
+import { type TreeNode, treeOf } from '../src/store/tree-model';
+import { pathOf } from '../src/ui/panel/tree-lines';
+import { log } from './logs';
+
+function branch(id: string, more: Partial<Branch> = {}): Branch {
+  return {
+    id,
+    name: id,
+    deleted: false,
+    rewind_before_invocation_id: null,
+    boundary_found: true,
+    forked_at_seq: 0,
+    created_time: 0,
+    children: [],
+    ...more,
+  };
+}
+
+const logs = (all: Record<string, Event[]>) => new Map(Object.entries(all));
+const name = (node: TreeNode | null) => node && (node.invocation || node.session);
+const follows = (nodes: TreeNode[]) => nodes.map((n) => `${name(n.parent)}→${name(n)}`);
+const columns = ({ rows }: TreeLayout) => rows.map(({ node, column }) => `${name(node)}:${column}`);
+
+describe('the tree', () => {
+  test('of a session that was never rewound is a line', () => {
+    const tree = treeOf(branch('s'), logs({ s: log('a b') }), 's');
+    expect(follows(tree.nodes)).toEqual(['null→s', 's→a', 'a→b']);
+    expect(name(tree.current)).toBe('b');
+    expect(columns(layoutOf(tree, new Set()))).toEqual(['s:0', 'a:0', 'b:0']);
+  });
+
+  test('takes the entries of an invocation for one turn', () => {
+    const tree = treeOf(branch('s'), logs({ s: log('a a b') }), 's');
+    expect(tree.nodes.length).toBe(3);
+  });
+
+  test('branches off where a rewind went back to', () => {
+    const tree = treeOf(branch('s'), logs({ s: log('a b c <b d') }), 's');
+    expect(follows(tree.nodes)).toEqual(['null→s', 's→a', 'a→b', 'b→c', 'c→<b', 'a→d']);
+    const hidden = tree.nodes.filter(({ kind, shown }) => kind === 'turn' && !shown);
+    expect(hidden.map(name)).toEqual(['b', 'c']);
+    const layout = layoutOf(tree, new Set());
+    expect(columns(layout)).toEqual(['s:0', 'a:0', 'b:1', 'c:1', '<b:1', 'd:0']);
+    const back = layout.lines.find(({ kind }) => kind === 'rewind');
+    expect([back?.from, back?.to]).toEqual([
+      { row: 4, column: 1 },
+      { row: 4.5, column: 0 },
+    ]);
+  });
+
+  test('ends at the rewind where nothing was said since', () => {
+    const tree = treeOf(branch('s'), logs({ s: log('a b <b') }), 's');
+    expect(name(tree.current)).toBe('a');
+    const layout = layoutOf(tree, new Set());
+    expect(columns(layout)).toEqual(['s:0', 'a:0', 'b:1', '<b:1']);
+    expect(layout.lines).toContainEqual({
+      kind: 'branch',
+      from: { row: 1, column: 0 },
+      to: { row: 3.5, column: 0 },
+      shown: true,
+      path: true,
+    });
+  });
+
+  test('knows a rewind that undoes another', () => {
+    const tree = treeOf(branch('s'), logs({ s: log('a b <b c <<b d') }), 's');
+    expect(follows(tree.nodes).at(-1)).toBe('b→d');
+    expect(tree.nodes.filter(({ undoes }) => undoes).map(name)).toEqual(['<<b']);
+    expect(tree.nodes.filter(({ returns }) => returns).map(name)).toEqual(['<<b']);
+    expect([...tree.path].map(name).sort()).toEqual(['a', 'b', 'd', 's']);
+  });
+
+  test('shows a fork beside what it left', () => {
+    const child = branch('f', {
+      rewind_before_invocation_id: 'b',
+      forked_at_seq: 1,
+      created_time: 3,
+    });
+    const root = branch('s', { children: [child] });
+    const tree = treeOf(root, logs({ s: log('a b'), f: log('x y', 4) }), 'f');
+    expect(follows(tree.nodes)).toEqual(['null→s', 's→a', 'a→b', 'a→f', 'f→x', 'x→y']);
+    expect([...tree.path].map(name).reverse()).toEqual(['s', 'a', 'f', 'x', 'y']);
+    expect(columns(layoutOf(tree, new Set())).slice(2)).toEqual(['b:0', 'f:1', 'x:1', 'y:1']);
+  });
+
+  test('leads a fork of everything to what was shown when it was made', () => {
+    const child = branch('f', { created_time: 2.5 });
+    const tree = treeOf(branch('s', { children: [child] }), logs({ s: log('a b c') }), 's');
+    expect(follows(tree.nodes)).toContain('b→f');
+  });
+
+  test('finds what a fork of a fork goes back to in what it took over', () => {
+    const grandchild = branch('g', { rewind_before_invocation_id: 'b', created_time: 9 });
+    const child = branch('f', { created_time: 5, children: [grandchild] });
+    const all = logs({ s: log('a b'), f: log('x <b y', 6) });
+    const tree = treeOf(branch('s', { children: [child] }), all, 'f');
+    expect(follows(tree.nodes)).toContain('a→g');
+    expect(follows(tree.nodes)).toContain('a→y'); // the fork itself was rewound to before it
+  });
+
+  test('keeps the place of a session that was deleted', () => {
+    const child = branch('f', { created_time: 5 });
+    const root = branch('s', { deleted: true, children: [child] });
+    const tree = treeOf(root, logs({ f: log('x', 6) }), 'f');
+    expect(follows(tree.nodes)).toEqual(['null→s', 's→f', 'f→x']);
+  });
+});
+
+describe('its layout', () => {
+  const words = Array.from({ length: 20 }, (_, i) => `t${i}`).join(' ');
+
+  test('folds what is long and straight, until one looks into it', () => {
+    const tree = treeOf(branch('s'), logs({ s: log(words) }), 's');
+    const layout = layoutOf(tree, new Set());
+    const fold = layout.rows.find(({ folded }) => folded > 0);
+    const counted = layout.rows.reduce((sum, { folded }) => sum + Math.max(1, folded), 0);
+    expect([layout.rows.length < 10, counted]).toEqual([true, 21]);
+    expect(layoutOf(tree, new Set([fold?.node.key ?? ''])).rows.length).toBe(21);
+  });
+
+  test('never draws two branches in one place', () => {
+    const tree = treeOf(branch('s'), logs({ s: log('a b <b c d <c e <a f <<a g') }), 's');
+    const { rows } = layoutOf(tree, new Set());
+    expect(new Set(rows.map(({ node }) => node.key)).size).toBe(tree.nodes.length);
+    for (const { node, column } of rows) {
+      if (node.kind === 'turn' && !node.shown) expect(column).toBeGreaterThan(0);
+    }
+  });
+
+  test('goes on in columns that are free again', () => {
+    const tree = treeOf(branch('s'), logs({ s: log('a b <b c d <d e') }), 's');
+    expect(layoutOf(tree, new Set()).columns).toBe(2);
+  });
+});
+
+test('a line bends to its column at once, and ends where it leads to', () => {
+  const line = (to: { row: number; column: number }) =>
+    pathOf({ kind: 'branch', from: { row: 0, column: 0 }, to, shown: true, path: true });
+  expect(line({ row: 2, column: 0 })).toBe('M14 18V90');
+  expect(line({ row: 2, column: 1 })).toMatch(/^M14 18C.*V90$/);
+  expect(line({ row: 0.5, column: 1 })).toMatch(/ 30 36V36$/);
+});

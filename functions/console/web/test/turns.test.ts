@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { Messages } from '../src/store/message';
+import { inputOf, type RunState, rowsOf, turnsOf } from '../src/store/turns';
+import { event } from './fakes';
+
+const idle: RunState = { status: 'idle', run: '', error: null };
+const error = { code: 'c', message: 'm' };
+const turns = (events: ReturnType<typeof event>[], state = idle) =>
+  turnsOf(new Messages().of(events), state);
+const ask = (invocation: string) => event(invocation, { text: 'question' });
+const answer = (invocation: string, more = {}) =>
+  event(invocation, { author: 'demo', text: 'answer', ...more });
+
+describe('turns', () => {
+  test('an invocation is a turn, and only the first is the first', () => {
+    const shown = turns([ask('a'), answer('a'), ask('b')]);
+    expect(
+      shown.map(({ invocation, messages, first }) => [invocation, messages.length, first]),
+    ).toEqual([
+      ['a', 2, true],
+      ['b', 1, false],
+    ]);
+  });
+
+  test('each has its outcome', () => {
+    const stopped = answer('b', { status: 'failed', error: { code: 'cancelled', message: '' } });
+    const failed = answer('c', { status: 'failed', error });
+    const state: RunState = { status: 'in_progress', run: 'd', error: null };
+    const shown = turns([ask('a'), ask('b'), stopped, ask('c'), failed, ask('d')], state);
+    expect(shown.map(({ outcome }) => outcome)).toEqual([
+      'completed',
+      'stopped',
+      'failed',
+      'running',
+    ]);
+  });
+
+  test('a run that failed without a word has the error of the session', () => {
+    const [turn] = turns([ask('a')], { status: 'failed', run: 'a', error });
+    expect([turn?.outcome, turn?.error]).toEqual(['failed', error]);
+  });
+
+  test('while nothing is said there is a row that waits', () => {
+    const state: RunState = { status: 'in_progress', run: 'a', error: null };
+    expect(rowsOf(turns([ask('a')], state)).map(({ kind }) => kind)).toEqual([
+      'message',
+      'waiting',
+    ]);
+    const saying = answer('a', { status: 'in_progress' });
+    expect(rowsOf(turns([ask('a'), saying], state)).map(({ kind }) => kind)).toEqual([
+      'message',
+      'message',
+    ]);
+  });
+
+  test('a failure without an answer has a row of its own', () => {
+    const rows = rowsOf(turns([ask('a')], { status: 'failed', run: 'a', error }));
+    expect(rows.map(({ kind }) => kind)).toEqual(['message', 'failure']);
+  });
+
+  test('of a session that is not read whole the first turn may lack messages', () => {
+    const messages = new Messages().of([answer('a'), ask('b')]);
+    expect(turnsOf(messages, idle, true).map(({ first, cut }) => [first, cut])).toEqual([
+      [false, true],
+      [false, false],
+    ]);
+  });
+
+  test('what is asked once more is what was asked', () => {
+    const [turn] = turns([ask('a'), answer('a')]);
+    expect(turn && inputOf(turn)).toEqual([
+      { author: 'user', content: { role: 'user', parts: [{ text: 'question' }] } },
+    ]);
+  });
+});

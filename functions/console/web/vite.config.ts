@@ -1,0 +1,23 @@
+import { defineConfig } from 'vitest/config';
+
+// Where `vite` (npm run dev) finds the API: what `make run` starts, unless told otherwise.
+const system = process.env.RETHREAD_URL ?? 'http://127.0.0.1:3000';
+
+export default defineConfig({
+  base: '/console/',
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  resolve: {
+    alias: { react: 'preact/compat', 'react-dom': 'preact/compat' },
+    dedupe: ['preact', '@preact/signals-core'],
+  },
+  build: {
+    target: 'es2022',
+    assetsInlineLimit: 0, // the page's policy allows nothing inline
+    modulePreload: { polyfill: false },
+  },
+  server: {
+    fs: { allow: ['.', '../../../infra/clients/js'] },
+    proxy: { '/api': system, '/dev': system, '/console/config.json': system },
+  },
+  test: { environment: 'jsdom', isolate: false, include: ['test/**/*.test.{ts,tsx}'] },
+});
