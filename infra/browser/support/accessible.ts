@@ -1,0 +1,13 @@
+// The accessibility of what a page shows at the moment, as axe judges it.
+
+import { AxeBuilder } from '@axe-core/playwright';
+import { expect, type Page } from '@playwright/test';
+
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const found = violations.map(({ id, impact, help, nodes }) => ({
+    rule: `${id} (${impact}): ${help}`,
+    where: nodes.map((node) => `${node.target.join(' ')}  ${node.failureSummary ?? ''}`),
+  }));
+  expect(found, `accessibility of ${page.url()}`).toEqual([]);
+}

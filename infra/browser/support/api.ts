@@ -1,0 +1,121 @@
+// The API as a test uses it, to prepare what the page then shows and to see what it has done.
+
+import { randomUUID } from 'node:crypto';
+
+export interface Event {
+  id: string;
+  seq: number;
+  invocation_id: string;
+  author: string;
+  status: string;
+  content?: { role?: string; parts?: { text?: string }[] };
+}
+
+export interface Session {
+  id: string;
+  name: string;
+  status: string;
+  active_run_id: string | null;
+  epoch: number;
+  fork: { session_id: string } | null;
+}
+
+export class Api {
+  readonly url: string;
+  readonly user: string;
+  #token: Promise<string> | null = null;
+
+  constructor(url: string, user: string) {
+    this.url = url;
+    this.user = user;
+  }
+
+  async createSession(
+    body: { name?: string; state?: Record<string, unknown> } = {},
+  ): Promise<Session> {
+    return data(await this.send('POST', '/sessions', body));
+  }
+
+  async sessions(): Promise<Session[]> {
+    return data(await this.send('GET', '/sessions'));
+  }
+
+  async session(id: string): Promise<Session> {
+    return data(await this.send('GET', `/sessions/${id}`));
+  }
+
+  async events(session: string): Promise<Event[]> {
+    return data(await this.send('GET', `/sessions/${session}/events?limit=1000`));
+  }
+
+  /** Appends turns, a question and its answer each; says their invocations. */
+  async say(session: string, ...turns: [question: string, answer: string][]): Promise<string[]> {
+    const invocations: string[] = [];
+    for (let from = 0; from < turns.length; from += 50) {
+      const events = turns.slice(from, from + 50).flatMap(([question, answer]) => {
+        const id = randomUUID();
+        invocations.push(id);
+        return [event(id, 'user', 'user', question), event(id, 'demo', 'model', answer)];
+      });
+      await this.send('POST', `/sessions/${session}/events`, { events });
+    }
+    return invocations;
+  }
+
+  /** Takes a session back to before an invocation. */
+  async rewind(session: string, invocation: string): Promise<void> {
+    const body = { rewind_before_invocation_id: invocation };
+    await this.send('POST', `/sessions/${session}/rewind`, body);
+  }
+
+  /** Copies a session whole. */
+  async fork(session: string): Promise<Session> {
+    return data(await this.send('POST', `/sessions/${session}/fork`, {}));
+  }
+
+  /** Starts a run, as another tab or device would; says its id. */
+  async ask(session: string, text: string): Promise<string> {
+    const input = [{ author: 'user', content: { role: 'user', parts: [{ text }] } }];
+    const thread = await this.send('POST', `/sessions/${session}/runs`, { input });
+    return data<{ session: Session }>(thread).session.active_run_id ?? '';
+  }
+
+  /** Puts a version of an artifact; where an invocation is given, an event of it names it. */
+  async put(session: string, name: string, type: string, text: string, invocation?: string) {
+    const query = invocation === undefined ? '' : `?invocation_id=${invocation}`;
+    await this.#send('PUT', `/sessions/${session}/artifacts/${name}${query}`, type, text);
+  }
+
+  send(method: string, path: string, body?: unknown): Promise<unknown> {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    return this.#send(method, path, 'application/json', text);
+  }
+
+  async #send(method: string, path: string, type: string, body?: string): Promise<unknown> {
+    this.#token ??= this.#signIn();
+    const response = await fetch(`${this.url}/api/v1${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${await this.#token}`, 'Content-Type': type },
+      ...(body !== undefined && { body }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return text === '' ? null : JSON.parse(text);
+  }
+
+  async #signIn(): Promise<string> {
+    const response = await fetch(`${this.url}/dev/token`, {
+      method: 'POST',
+      body: JSON.stringify({ user_id: this.user }),
+    });
+    return ((await response.json()) as { token: string }).token;
+  }
+}
+
+function event(invocation: string, author: string, role: string, text: string) {
+  return { invocation_id: invocation, author, content: { role, parts: [{ text }] } };
+}
+
+function data<T>(answer: unknown): T {
+  return (answer as { data: T }).data;
+}

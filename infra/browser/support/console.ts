@@ -1,0 +1,70 @@
+// The console in one tab, as a person sees and uses it.
+
+import { expect, type Locator, type Page } from '@playwright/test';
+import { type Bubble, bubbles } from './bubbles.ts';
+
+export type Status = 'idle' | 'in_progress' | 'failed';
+
+export class Console {
+  readonly page: Page;
+  readonly url: string;
+  readonly user: string;
+
+  constructor(page: Page, url: string, user: string) {
+    this.page = page;
+    this.url = url;
+    this.user = user;
+  }
+
+  /** Opens a place of the console. */
+  async open(path = ''): Promise<void> {
+    await this.page.goto(`${this.url}/console${path}`);
+  }
+
+  /** Opens the console, or a place of it, and signs in as the test's user. */
+  async signIn(path = ''): Promise<void> {
+    await this.open(path);
+    await this.page.getByLabel('Your name').fill(this.user);
+    await this.page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(this.page.getByTestId('user')).toHaveText(this.user);
+  }
+
+  /** Opens a session and waits until it is there. */
+  async openSession(id: string): Promise<void> {
+    await this.open(`/s/${encodeURIComponent(id)}`);
+    await expect(this.chat).toHaveAttribute('aria-busy', 'false');
+  }
+
+  /** Asks, and waits until the question is shown and the server has taken it. */
+  async ask(text: string): Promise<void> {
+    await this.page.getByRole('textbox', { name: 'Message' }).fill(text);
+    await this.page.keyboard.press('Enter');
+    await expect(this.said('user').last()).toHaveText(text);
+    await expect(this.page.locator('[data-invocation=pending]')).toHaveCount(0);
+  }
+
+  /** Waits until the session stands so. */
+  async waitFor(status: Status): Promise<void> {
+    await expect(this.chat).toHaveAttribute('data-status', status);
+  }
+
+  /** What was said by one side. */
+  said(role: 'user' | 'agent'): Locator {
+    return this.page.locator(`[data-testid=message][data-role=${role}] [data-testid=body]`);
+  }
+
+  bubbles(): Promise<Bubble[]> {
+    return bubbles(this.page);
+  }
+
+  get chat(): Locator {
+    return this.page.getByTestId('chat');
+  }
+
+  /** Id of the session that the tab shows. */
+  get sessionId(): string {
+    const id = /\/s\/([^/?#]+)/.exec(this.page.url())?.[1];
+    if (id === undefined) throw new Error(`${this.page.url()} shows no session`);
+    return decodeURIComponent(id);
+  }
+}

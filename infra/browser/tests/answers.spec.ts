@@ -1,0 +1,45 @@
+// Asking, and what comes back.
+
+import { expect, test } from '../support/test.ts';
+
+test('a first answer comes without reading anything', async ({ console, page }) => {
+  await console.signIn();
+  await page.getByRole('button', { name: '/help' }).click();
+  await expect(console.said('agent')).toContainText('I am a demo');
+  await console.waitFor('idle');
+  await expect(page.getByRole('navigation', { name: 'Sessions' })).toContainText('/help');
+});
+
+test('an answer is shown as it comes, and is the same after a reload', async ({
+  console,
+  page,
+}) => {
+  await console.signIn();
+  await console.ask('/long 60');
+  await expect(console.said('agent')).toContainText('word1 ');
+  await expect(page.locator('[data-role=agent][data-status=in_progress]')).toBeVisible();
+  await expect(console.said('agent')).toContainText('word60');
+  await console.waitFor('idle');
+  const before = await console.bubbles();
+  expect(before).toHaveLength(2);
+
+  await page.reload();
+  await console.waitFor('idle');
+  await expect(console.said('agent')).toContainText('word60');
+  expect(await console.bubbles()).toEqual(before);
+});
+
+test('a reload in the midst of an answer shows what was there, and the rest', async ({
+  console,
+  page,
+}) => {
+  await console.signIn();
+  await console.ask('/long 200');
+  await expect(console.said('agent')).toContainText('word20 ');
+  await page.reload();
+  await expect(console.said('agent')).toContainText('word20 ');
+  await expect(console.said('agent')).toContainText('word200');
+  await console.waitFor('idle');
+  const words = ((await console.said('agent').textContent()) ?? '').trim().split(/\s+/);
+  expect(words).toEqual(Array.from({ length: 200 }, (_, i) => `word${i + 1}`));
+});

@@ -1,0 +1,145 @@
+// Sessions that have grown long.
+
+import type { Page } from '@playwright/test';
+import { expect, test } from '../support/test.ts';
+
+const TURNS = 1000;
+
+test('of 2,000 events few are drawn, and the oldest is within reach', async ({
+  console,
+  api,
+  page,
+}) => {
+  test.setTimeout(180_000);
+  const { id } = await api.createSession({ name: 'A long talk' });
+  const turns = Array.from({ length: TURNS }, (_, i): [string, string] => [
+    `Question ${i + 1}`,
+    `Answer ${i + 1}. ${'It goes on. '.repeat((i * 7) % 40)}`,
+  ]);
+  await api.say(id, ...turns);
+  const pages = threadPages(page);
+  await console.signIn(`/s/${id}`);
+  await expect(page.getByText(`Question ${TURNS}`, { exact: true })).toBeVisible();
+  const messages = page.getByTestId('message');
+  expect(await messages.count()).toBeLessThan(60);
+  expect(pages, 'what is read to show the end').toEqual(['order=desc&limit=100']);
+
+  const thread = page.getByTestId('thread');
+  const first = page.getByText('Question 1', { exact: true });
+  await expect(async () => {
+    await thread.press('Home');
+    await expect(first).toBeInViewport({ timeout: 1000 });
+  }).toPass();
+  expect(await messages.count()).toBeLessThan(60);
+  expect(pages, 'each page once').toHaveLength((2 * TURNS) / 100);
+
+  await page.getByRole('button', { name: 'To the newest' }).click();
+  await expect(page.getByText(`Question ${TURNS}`, { exact: true })).toBeInViewport();
+  await console.ask('Still there?');
+  await expect(console.said('agent').last()).toContainText('You said: "Still there?"');
+  await expect(console.said('agent').last()).toBeInViewport();
+});
+
+test('what is read meanwhile does not move what one reads', async ({ console, api, page }) => {
+  const { id } = await api.createSession({ name: 'Rather long' });
+  const turns = Array.from({ length: 120 }, (_, i): [string, string] => [
+    `Question ${i + 1}`,
+    `Answer ${i + 1}. ${'It goes on. '.repeat((i * 7) % 40)}`,
+  ]);
+  await api.say(id, ...turns);
+  const pages = threadPages(page);
+  await console.signIn(`/s/${id}`);
+  await expect(page.getByText('Question 120', { exact: true })).toBeInViewport();
+  let answer = () => {};
+  const asked = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route(/thread\?.*cursor=/, async (route) => {
+    await asked;
+    await route.continue();
+  });
+
+  const thread = page.getByTestId('thread');
+  const oldest = page.getByText('Question 71', { exact: true });
+  await expect(async () => {
+    await thread.press('Home'); // what is measured on the way up may move it down again
+    await expect(oldest).toBeInViewport({ timeout: 1000 });
+  }).toPass();
+  await expect(page.getByText('Reading earlier messages…')).toBeVisible();
+  const before = await oldest.boundingBox();
+  answer();
+  await expect(page.getByText('Answer 70.')).toBeAttached();
+  expect(pages).toHaveLength(2);
+  await expect(async () => {
+    const after = await oldest.boundingBox();
+    expect(Math.abs((after?.y ?? 0) - (before?.y ?? 0))).toBeLessThan(8);
+  }).toPass();
+});
+
+test('earlier messages that cannot be read are read when one tries again', async ({
+  console,
+  api,
+  faults,
+  page,
+}) => {
+  faults.allow(/ERR_FAILED/);
+  const { id } = await api.createSession({ name: 'Rather long' });
+  const turns = Array.from({ length: 80 }, (_, i): [string, string] => [
+    `Question ${i + 1}`,
+    `Answer ${i + 1}`,
+  ]);
+  await api.say(id, ...turns);
+  await console.signIn(`/s/${id}`);
+  await expect(page.getByText('Question 80', { exact: true })).toBeVisible();
+  await page.route(/thread\?.*cursor=/, (route) => route.abort());
+  await page.getByTestId('thread').press('Home');
+  const alert = page.getByRole('alert');
+  await expect(alert).toContainText('Earlier messages could not be read.');
+  await page.unroute(/thread\?.*cursor=/);
+  await alert.getByRole('button', { name: 'Try again' }).click();
+  await expect(alert).toHaveCount(0);
+  const first = page.getByText('Question 1', { exact: true });
+  await expect(async () => {
+    await page.getByTestId('thread').press('Home');
+    await expect(first).toBeInViewport({ timeout: 1000 });
+  }).toPass();
+});
+
+test('a rewind to before what was read shows what is left, and no more is hidden', async ({
+  console,
+  api,
+  page,
+}) => {
+  const { id } = await api.createSession({ name: 'Rather long' });
+  const turns = Array.from({ length: 150 }, (_, i): [string, string] => [
+    `Question ${i + 1}`,
+    `Answer ${i + 1}`,
+  ]);
+  const invocations = await api.say(id, ...turns);
+  await console.signIn(`/s/${id}`);
+  await expect(page.getByText('Question 150', { exact: true })).toBeVisible();
+  await api.rewind(id, invocations[70] ?? '');
+  await expect(page.getByText('Question 70', { exact: true })).toBeInViewport();
+  await expect(page.getByText('Question 71', { exact: true })).toHaveCount(0);
+
+  await page.getByRole('button', { name: 'Show rewound history' }).click();
+  const history = page.getByTestId('history');
+  const first = history.getByText('Question 1', { exact: true });
+  await expect(async () => {
+    await history.press('Home');
+    await expect(first).toBeInViewport({ timeout: 1000 });
+  }).toPass();
+  await expect(history.getByTestId('rewound')).toHaveCount(0);
+});
+
+// The queries of the pages of a thread that are read from now on, without their cursors.
+function threadPages(page: Page): string[] {
+  const pages: string[] = [];
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (!pathname.endsWith('/thread')) return;
+    searchParams.delete('cursor');
+    pages.push(searchParams.toString());
+  });
+  return pages;
+}

@@ -1,0 +1,179 @@
+// Taking a chat back.
+
+import { Console } from '../support/console.ts';
+import { menu, remember, rewinds } from '../support/rewinding.ts';
+import { expect, test } from '../support/test.ts';
+
+test('a rewind shows what it will undo, undoes it, and lets one ask anew', async ({
+  console,
+  api,
+  page,
+}) => {
+  const { id } = await api.createSession({ name: 'Trip' });
+  await api.say(id, ['Where to?', 'Lisbon.']);
+  await remember(api, id, 'Remember Porto', { city: 'Porto' });
+  await api.say(id, ['And then?', 'Home.']);
+  await console.signIn(`/s/${id}`);
+  await menu(page, 'Remember Porto', 'Rewind to here');
+
+  const dialog = page.getByRole('dialog', { name: 'Rewind to here?' });
+  await expect(dialog).toContainText('just before “Remember Porto”. 4 messages will be hidden.');
+  await expect(dialog.getByTestId('restored')).toHaveText('city removed');
+  await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
+
+  await expect(dialog).toBeHidden();
+  await expect(console.said('user')).toHaveText(['Where to?']);
+  await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue('Remember Porto');
+  expect(await api.send('GET', `/sessions/${id}/state`)).toMatchObject({ data: { merged: {} } });
+  await page.reload();
+  await expect(console.said('user')).toHaveText(['Where to?']);
+});
+
+test('a toast undoes a rewind', async ({ console, api, page }) => {
+  const { id } = await api.createSession();
+  await api.say(id, ['One', 'First.'], ['Two', 'Second.']);
+  await console.signIn(`/s/${id}`);
+  await menu(page, 'Two', 'Rewind to here');
+  await page.getByRole('button', { name: 'Rewind', exact: true }).click();
+  await expect(console.said('user')).toHaveText(['One']);
+  await page.getByTestId('toast').getByRole('button', { name: 'Undo' }).click();
+  await expect(console.said('user')).toHaveText(['One', 'Two']);
+  await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue('');
+});
+
+test('nothing stands before the first question', async ({ console, api, page }) => {
+  const { id } = await api.createSession();
+  await api.say(id, ['One', 'First.']);
+  await console.signIn(`/s/${id}`);
+  await page.getByRole('article', { name: 'You' }).hover();
+  await page.getByRole('article', { name: 'You' }).getByRole('button', { name: 'More' }).click();
+  await expect(page.getByRole('menuitem', { name: 'Fork chat from here' })).toBeVisible();
+  await expect(page.getByRole('menuitem', { name: 'Rewind to here' })).toBeHidden();
+});
+
+test('all tabs show the same after a rewind, without a reload', async ({
+  console,
+  api,
+  page,
+  context,
+  url,
+  user,
+}) => {
+  const { id } = await api.createSession();
+  await api.say(id, ['One', 'First.'], ['Two', 'Second.'], ['Three', 'Third.']);
+  await console.signIn(`/s/${id}`);
+  const other = new Console(await context.newPage(), url, user);
+  await other.openSession(id);
+  await expect(other.said('user')).toHaveText(['One', 'Two', 'Three']);
+  await menu(page, 'Two', 'Rewind to here');
+  await page.getByRole('button', { name: 'Rewind', exact: true }).click();
+  await expect(other.said('user')).toHaveText(['One']);
+  await expect(console.said('user')).toHaveText(['One']);
+  await expect.poll(() => other.bubbles()).toEqual(await console.bubbles());
+
+  await console.ask('Another');
+  await console.waitFor('idle');
+  await expect(other.said('user')).toHaveText(['One', 'Another']);
+  await other.waitFor('idle');
+  expect(await other.bubbles()).toEqual(await console.bubbles());
+});
+
+test('however often one presses, one rewind is sent', async ({ console, api, page }) => {
+  const { id } = await api.createSession();
+  await api.say(id, ['One', 'First.'], ['Two', 'Second.']);
+  await console.signIn(`/s/${id}`);
+  let sent = 0;
+  page.on('request', (request) => {
+    if (rewinds(request)) sent++;
+  });
+  await menu(page, 'Two', 'Rewind to here');
+  const button = page.getByRole('button', { name: 'Rewind', exact: true });
+  await expect(button).toBeEnabled();
+  await button.dblclick();
+  await expect(console.said('user')).toHaveText(['One']);
+  expect(sent).toBe(1);
+  await expect(page.getByTestId('toast')).toHaveCount(1);
+});
+
+test('an answer that is being written is stopped by a rewind', async ({ console, api, page }) => {
+  const { id } = await api.createSession();
+  await api.say(id, ['One', 'First.']);
+  await console.signIn(`/s/${id}`);
+  await console.ask('/long 2000');
+  await expect(console.said('agent').last()).toContainText('word3 ');
+  await menu(page, '/long 2000', 'Rewind to here');
+  await expect(page.getByRole('dialog')).toContainText('It will be stopped.');
+  await page.getByRole('button', { name: 'Stop the answer and rewind' }).click();
+  await expect(console.said('user')).toHaveText(['One']);
+  await console.waitFor('idle');
+});
+
+test('a run that begins meanwhile is told of, and then stopped', async ({
+  console,
+  api,
+  page,
+  faults,
+}) => {
+  faults.allow(/409/);
+  const { id } = await api.createSession();
+  await api.say(id, ['One', 'First.'], ['Two', 'Second.']);
+  await console.signIn(`/s/${id}`);
+  await menu(page, 'Two', 'Rewind to here');
+  await expect(page.getByRole('button', { name: 'Rewind', exact: true })).toBeEnabled();
+  let started = '';
+  // The run begins on the way to the server, before the page can know
+  await page.route('**/rewind', async (route) => {
+    if (!started && rewinds(route.request())) started = await api.ask(id, '/long 2000');
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Rewind', exact: true }).click();
+  await expect(page.getByTestId('toast')).toContainText('a run is in progress');
+  await page.getByRole('button', { name: 'Stop the answer and rewind' }).click();
+  await expect(console.said('user')).toHaveText(['One']);
+});
+
+test('what other sessions have changed since is kept, unless one says otherwise', async ({
+  console,
+  api,
+  page,
+}) => {
+  const { id } = await api.createSession();
+  await api.say(id, ['One', 'First.']);
+  await remember(api, id, 'In English', { 'user:language': 'en' });
+  const other = await api.createSession();
+  await remember(api, other.id, 'Auf Deutsch', { 'user:language': 'de' });
+  await console.signIn(`/s/${id}`);
+  await menu(page, 'In English', 'Rewind to here');
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('Changed by other sessions since: user:language');
+  await expect(dialog).toContainText('State and artifacts stay as they are.');
+  await dialog.getByLabel('Bring back the old values for all sessions').check();
+  await expect(dialog.getByTestId('restored')).toHaveText('user:language removed');
+  await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
+  await expect(console.said('user')).toHaveText(['One']);
+  expect(await api.send('GET', `/sessions/${id}/state`)).toMatchObject({ data: { user: {} } });
+});
+
+test('what the server says against a rewind is shown', async ({ console, api, page, faults }) => {
+  faults.allow(/status of 500/);
+  const { id } = await api.createSession();
+  await api.say(id, ['One', 'First.'], ['Two', 'Second.']);
+  await console.signIn(`/s/${id}`);
+  await menu(page, 'Two', 'Rewind to here');
+  const button = page.getByRole('button', { name: 'Rewind', exact: true });
+  await expect(button).toBeEnabled();
+  const detail = 'The table is on fire.';
+  await page.route('**/rewind', (route) =>
+    route.fulfill({
+      status: 500,
+      contentType: 'application/problem+json',
+      json: { type: 'about:blank', title: 'Internal Server Error', status: 500, detail },
+    }),
+  );
+  await button.click();
+  await expect(page.getByTestId('toast')).toContainText(detail);
+  await expect(button).toBeEnabled();
+  await page.unroute('**/rewind');
+  await button.click();
+  await expect(console.said('user')).toHaveText(['One']);
+});

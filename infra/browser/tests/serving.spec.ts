@@ -1,0 +1,26 @@
+// What the page is served with.
+
+import { expect, test } from '../support/test.ts';
+
+test('the root leads to the console, which loads nothing from elsewhere', async ({ page, url }) => {
+  const elsewhere: string[] = [];
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== url) elsewhere.push(request.url());
+  });
+  await page.goto(url);
+  await expect(page).toHaveURL(`${url}/console`);
+  await expect(page).toHaveTitle(/Rethread/);
+  expect(elsewhere).toEqual([]);
+});
+
+test('its policy lets no script in from a conversation', async ({ request, url }) => {
+  const policy = (await request.get(`${url}/console`)).headers()['content-security-policy'];
+  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+  expect(policy).toContain(`connect-src 'self' ws://127.0.0.1:`);
+});
+
+test('it is told where to watch and how people sign in', async ({ request, url }) => {
+  const config = await (await request.get(`${url}/console/config.json`)).json();
+  expect(config.watch_url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+$/);
+  expect(config.sign_in).toEqual({ kind: 'dev', token_url: '/dev/token' });
+});

@@ -1,0 +1,72 @@
+// The list of sessions.
+
+import { expect, test } from '../support/test.ts';
+
+test('a session is renamed, above the chat and in the list', async ({ console, api, page }) => {
+  const { id } = await api.createSession({ name: 'Untold' });
+  await console.signIn(`/s/${id}`);
+  await page.getByRole('button', { name: 'Session options' }).click();
+  await page.getByRole('menuitem', { name: 'Rename' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Rename session' });
+  await dialog.getByRole('textbox').fill('Told');
+  await dialog.getByRole('button', { name: 'Rename' }).click();
+  await expect(page.getByRole('heading', { name: 'Told' })).toBeVisible();
+  await expect(page.getByRole('navigation', { name: 'Sessions' })).toContainText('Told');
+  expect((await api.session(id)).name).toBe('Told');
+});
+
+test('a session is deleted after asking', async ({ console, api, page }) => {
+  const { id } = await api.createSession({ name: 'Passing' });
+  await api.createSession({ name: 'Lasting' });
+  await console.signIn(`/s/${id}`);
+  const row = page.getByTestId('session').filter({ hasText: 'Passing' });
+  const ask = async () => {
+    await row.hover();
+    await row.getByRole('button', { name: 'Options of Passing' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+  };
+  const dialog = page.getByRole('dialog', { name: 'Delete session?' });
+  await ask();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await expect(row).toBeVisible();
+  await ask();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await expect(row).toHaveCount(0);
+  await expect(page).toHaveURL(/\/console\/?$/);
+  expect((await api.sessions()).map(({ name }) => name)).toEqual(['Lasting']);
+});
+
+test('sessions are found by their names', async ({ console, api, page }) => {
+  for (const name of ['Trip to Lisbon', 'Taxes', 'Lisbon tiles']) await api.createSession({ name });
+  await console.signIn();
+  const rows = page.getByTestId('session');
+  await expect(rows).toHaveText(['Lisbon tiles', 'Taxes', 'Trip to Lisbon']);
+  await page.getByRole('searchbox', { name: 'Search sessions' }).fill('lisbon');
+  await expect(rows).toHaveText(['Lisbon tiles', 'Trip to Lisbon']);
+  await page.getByRole('searchbox', { name: 'Search sessions' }).fill('nothing like it');
+  await expect(page.getByText('No session of that name.')).toBeVisible();
+  await page.getByRole('searchbox', { name: 'Search sessions' }).fill('');
+  await expect(rows).toHaveCount(3);
+});
+
+test('what happens elsewhere shows in the list by itself', async ({ console, api, page }) => {
+  await console.signIn();
+  await expect(page.getByText('Your sessions will be here.')).toBeVisible();
+  const { id } = await api.createSession({ name: 'From a phone' });
+  const row = page.getByTestId('session').filter({ hasText: 'From a phone' });
+  await expect(row).toBeVisible();
+  const run = await api.ask(id, '/silent');
+  await expect(row.getByRole('img', { name: 'Answering' })).toBeVisible();
+  await api.send('POST', `/sessions/${id}/runs/${run}/cancel`);
+  await expect(row.getByRole('img', { name: 'Answering' })).toHaveCount(0);
+});
+
+test('a session that was deleted elsewhere says so', async ({ console, api, faults, page }) => {
+  faults.allow(/status of 404/);
+  const { id } = await api.createSession({ name: 'Passing' });
+  await api.say(id, ['What is this?', 'A thing.']);
+  await console.signIn(`/s/${id}`);
+  await expect(page.getByText('A thing.')).toBeVisible();
+  await api.send('DELETE', `/sessions/${id}`);
+  await expect(page.getByRole('heading', { name: 'This session was deleted.' })).toBeVisible();
+});

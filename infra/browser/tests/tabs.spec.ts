@@ -1,0 +1,59 @@
+// Several tabs on one session.
+
+import { Console } from '../support/console.ts';
+import { expect, test } from '../support/test.ts';
+
+test('two tabs agree: on a question, its answer as it comes, a rewind, and the name', async ({
+  console,
+  api,
+  context,
+  page,
+  url,
+  user,
+}) => {
+  await console.signIn();
+  await console.ask('Hello');
+  await console.waitFor('idle');
+  const other = new Console(await context.newPage(), url, user);
+  await other.openSession(console.sessionId);
+  expect(await other.bubbles()).toEqual(await console.bubbles());
+
+  await console.ask('/long 100');
+  await expect(other.said('agent').last()).toContainText('word3 ');
+  await expect(other.said('agent').last()).toContainText('word100');
+  for (const tab of [console, other]) await tab.waitFor('idle');
+  const whole = await console.bubbles();
+  expect(whole).toHaveLength(4);
+  expect(await other.bubbles()).toEqual(whole);
+
+  await api.rewind(console.sessionId, whole[2]?.invocation ?? '');
+  for (const tab of [console, other]) await expect(tab.said('user')).toHaveText(['Hello']);
+  expect(await other.bubbles()).toEqual(whole.slice(0, 2));
+
+  await page.getByRole('button', { name: 'Hello', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Rename session' });
+  await dialog.getByRole('textbox').fill('A greeting');
+  await dialog.getByRole('button', { name: 'Rename' }).click();
+  for (const { page: shown } of [console, other]) {
+    await expect(shown.getByRole('navigation', { name: 'Sessions' })).toContainText('A greeting');
+  }
+});
+
+test('a run is stopped from the tab that has not begun it', async ({
+  console,
+  context,
+  url,
+  user,
+}) => {
+  await console.signIn();
+  await console.ask('/long 2000');
+  await expect(console.said('agent')).toContainText('word2 ');
+  const other = new Console(await context.newPage(), url, user);
+  await other.openSession(console.sessionId);
+  await other.page.getByRole('button', { name: 'Stop' }).click();
+  for (const tab of [console, other]) {
+    await tab.waitFor('idle');
+    await expect(tab.page.getByText('Stopped', { exact: true })).toBeVisible();
+  }
+  await expect.poll(() => other.bubbles()).toEqual(await console.bubbles());
+});

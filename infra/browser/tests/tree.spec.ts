@@ -1,0 +1,128 @@
+// Forks and rewinds as a picture, and as a list for those who do not see it.
+
+import type { Page } from '@playwright/test';
+import { fork, rewind } from '../support/rewinding.ts';
+import { test as base, expect } from '../support/test.ts';
+
+interface Family {
+  root: string;
+  child: string;
+}
+
+/** A session that was rewound to before `Two`, with a fork from before it that went on. */
+const test = base.extend<{ family: Family }>({
+  family: async ({ api }, use) => {
+    const { id: root } = await api.createSession({ name: 'Trip' });
+    const [, two] = await api.say(root, ['One', 'First.'], ['Two', 'Second.']);
+    await rewind(api, root, two);
+    await api.say(root, ['Three', 'Third.']);
+    const { id: child } = await fork(api, root, 'Porto instead', two);
+    await api.say(child, ['Four', 'Fourth.']);
+    await use({ root, child });
+  },
+});
+
+async function openTree(page: Page) {
+  await page.getByRole('button', { name: 'Side panel' }).click();
+  await page.getByRole('tab', { name: 'Tree' }).click();
+  const list = page.getByRole('list', { name: 'Forks and rewinds, oldest first' });
+  await expect(list).toBeVisible();
+  const row = (name: string | RegExp) => list.getByRole('button', { name });
+  return { list, row, rows: list.getByRole('listitem').locator('.tree-text') };
+}
+
+test('shows which way a conversation took', async ({ console, page, family }) => {
+  await console.signIn(`/s/${family.root}`);
+  const { rows, row } = await openTree(page);
+  await expect(rows).toHaveText([
+    'Trip',
+    'One',
+    'Two',
+    'Rewound to before “Two”',
+    'Three',
+    'Fork: Porto instead',
+    'Four',
+  ]);
+  await expect(row(/^Three/)).toHaveAttribute('aria-current', 'location');
+  await expect(row(/^Two \(rewound\)/)).toBeVisible();
+  await expect(page.getByTestId('tree-graph').locator('.tree-dot')).toHaveCount(7);
+});
+
+test('opens other branches', async ({ console, page, family }) => {
+  await console.signIn(`/s/${family.root}`);
+  const { row } = await openTree(page);
+  await row(/^Four/).click();
+  await expect(page).toHaveURL(new RegExp(`/s/${family.child}`));
+  await expect(console.said('user')).toHaveText(['One', 'Four']);
+  await expect(row(/^Four/)).toHaveAttribute('aria-current', 'location');
+  await row(/^Trip/).click();
+  await expect(page).toHaveURL(new RegExp(`/s/${family.root}`));
+  await expect(console.said('user')).toHaveText(['One', 'Three']);
+});
+
+test('leads to what is hidden in the rewound history', async ({ console, page, family }) => {
+  await console.signIn(`/s/${family.root}`);
+  const { row } = await openTree(page);
+  await row(/^Two/).click();
+  await expect(page.getByTestId('rewound').first()).toContainText('Two');
+  await expect(page.getByTestId('message').filter({ hasText: 'Two' })).toBeFocused();
+  await row(/^Rewound/).click();
+  await expect(page.getByTestId('marker')).toBeFocused();
+  await row(/^Three/).click();
+  await expect(page.getByTestId('thread')).toBeVisible(); // the chat again
+  await expect(page.getByTestId('message').filter({ hasText: 'Three' })).toBeFocused();
+});
+
+test('scrolls to a message however far up it is', async ({ console, api, page }) => {
+  const { id } = await api.createSession();
+  const turns = Array.from({ length: 120 }, (_, i) => [`Question ${i}`, `Answer ${i}`]);
+  await api.say(id, ...(turns as [string, string][]));
+  await console.signIn(`/s/${id}`);
+  await expect(page.getByText('Answer 119', { exact: true })).toBeVisible();
+  const { row } = await openTree(page);
+  await row(/^\d+ more/).click(); // what is long and straight is folded
+  await row(/^Question 42\b/).click();
+  await expect(page.getByText('Question 42', { exact: true }).last()).toBeInViewport();
+  await expect(page.getByTestId('message').filter({ hasText: /^Question 42/ })).toBeFocused();
+});
+
+test('is used with the keyboard alone', async ({ console, page, family }) => {
+  await console.signIn(`/s/${family.root}`);
+  const { row } = await openTree(page);
+  await page.getByRole('tab', { name: 'Tree' }).focus();
+  await page.keyboard.press('Tab'); // closes the panel
+  await page.keyboard.press('Tab');
+  await expect(row(/^Three/)).toBeFocused();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await expect(row(/^Four/)).toBeFocused();
+  await page.keyboard.press('Home');
+  await expect(row(/^Trip/)).toBeFocused();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  await expect(console.said('user')).toHaveText(['One', 'Four']);
+});
+
+test('grows with the conversation', async ({ console, api, page, family }) => {
+  await console.signIn(`/s/${family.root}`);
+  const { rows, row } = await openTree(page);
+  await console.ask('Five');
+  await expect(row(/^Five/)).toHaveAttribute('aria-current', 'location');
+  await console.waitFor('idle');
+  const [six] = await api.say(family.child, ['Six', 'Sixth.']); // another tab, another session
+  await expect(rows.last()).toHaveText('Six');
+  await rewind(api, family.child, six);
+  await expect(rows.last()).toHaveText('Rewound to before “Six”');
+});
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`can be read on a phone, ${colorScheme}`, async ({ console, page, family }) => {
+    await page.emulateMedia({ colorScheme });
+    await console.signIn(`/s/${family.root}`);
+    await page.setViewportSize({ width: 360, height: 740 });
+    const { row } = await openTree(page);
+    await expect(row(/^Fork: Porto/)).toBeVisible();
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(wide).toBe(360);
+  });
+}
