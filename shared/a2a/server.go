@@ -3,7 +3,6 @@ package a2a
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -158,11 +157,7 @@ func (s *server) rest(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHa
 	}
 	r = r.Clone(r.Context())
 	r.URL.Path, r.URL.RawPath = path, ""
-	if r.URL.Query().Get("history_length") != "" && r.URL.Query().Get("historyLength") == "" {
-		q := r.URL.Query()
-		q.Set("historyLength", q.Get("history_length"))
-		r.URL.RawQuery = q.Encode()
-	}
+	r.URL.RawQuery = renamedQuery(r.URL.Query()).Encode()
 	early := newEarly(w)
 	defer early.close()
 	rest.ServeHTTP(early, r)
@@ -182,26 +177,4 @@ func (s *server) unsupported(w http.ResponseWriter) {
 	if err == nil { // these are strings and a number
 		_, _ = w.Write(text) // a caller that is gone needs no answer
 	}
-}
-
-// renamed lets old clients ask for history_length.
-func renamed(body []byte) []byte {
-	var request map[string]json.RawMessage
-	if !bytes.Contains(body, []byte("history_length")) || json.Unmarshal(body, &request) != nil {
-		return body
-	}
-	var params map[string]json.RawMessage
-	if json.Unmarshal(request["params"], &params) != nil || params["history_length"] == nil || params["historyLength"] != nil {
-		return body
-	}
-	params["historyLength"] = params["history_length"]
-	raw, err := json.Marshal(params)
-	if err != nil {
-		return body
-	}
-	request["params"] = raw
-	if raw, err = json.Marshal(request); err != nil {
-		return body
-	}
-	return raw
 }
