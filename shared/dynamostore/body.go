@@ -126,6 +126,16 @@ func (s *Store) prefixQuery(pk, prefix string, consistent bool) *dynamodb.QueryI
 	}
 }
 
+// partition selects everything in a partition, strongly consistent.
+func (s *Store) partition(pk string) *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
+		TableName:                 &s.table,
+		KeyConditionExpression:    aws.String("PK = :pk"),
+		ExpressionAttributeValues: attributes{":pk": str(pk)},
+		ConsistentRead:            ptr(true),
+	}
+}
+
 // keysOnly makes a query return only what deleting its items needs.
 func (s *Store) keysOnly(q *dynamodb.QueryInput) *dynamodb.QueryInput {
 	q.ProjectionExpression = aws.String("PK, SK, #owner, #stub")

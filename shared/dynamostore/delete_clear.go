@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -93,12 +91,7 @@ func (s *Store) cameAfter(e *entry, millis int64) (bool, error) {
 // clearBut removes everything in a log's partition but the duty to do so and
 // what keep says.
 func (s *Store) clearBut(ctx context.Context, log string, keep func(attributes) bool) error {
-	q := s.keysOnly(&dynamodb.QueryInput{
-		TableName:                 &s.table,
-		KeyConditionExpression:    aws.String("PK = :pk"),
-		ExpressionAttributeValues: attributes{":pk": str(logPK(log))},
-		ConsistentRead:            ptr(true),
-	})
+	q := s.keysOnly(s.partition(logPK(log)))
 	return s.queryPages(ctx, q, func(page []attributes) (bool, error) {
 		var doomed []attributes
 		for _, item := range page {

@@ -284,13 +284,3 @@ func (s *Store) eraseRecords(ctx context.Context, e *erasureItem) error {
 	}
 	return nil
 }
-
-// partition selects everything in a partition, strongly consistent.
-func (s *Store) partition(pk string) *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{
-		TableName:                 &s.table,
-		KeyConditionExpression:    aws.String("PK = :pk"),
-		ExpressionAttributeValues: attributes{":pk": str(pk)},
-		ConsistentRead:            ptr(true),
-	}
-}

@@ -174,13 +174,8 @@ func (s *Store) markTask(ctx context.Context, h *header, f task.Feedback) error 
 
 // ListFeedback implements task.FeedbackStore.
 func (s *Store) ListFeedback(ctx context.Context, q task.FeedbackQuery) (task.FeedbackPage, error) {
-	in := &dynamodb.QueryInput{
-		TableName:                 &s.table,
-		KeyConditionExpression:    aws.String("PK = :pk"),
-		ExpressionAttributeValues: attributes{":pk": str(feedbackPK(q.UserID))},
-		ScanIndexForward:          ptr(false),
-		ConsistentRead:            ptr(true),
-	}
+	in := s.partition(feedbackPK(q.UserID))
+	in.ScanIndexForward = ptr(false)
 	if q.After != "" {
 		in.KeyConditionExpression = aws.String("PK = :pk AND SK < :after")
 		in.ExpressionAttributeValues[":after"] = str(q.After)

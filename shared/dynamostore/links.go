@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/task"
@@ -109,12 +107,7 @@ func (s *Store) Link(ctx context.Context, userID, taskID string) (task.Link, err
 // UserLinks implements task.Links. Thirty links or so take one read unit.
 func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, error) {
 	var links []task.Link
-	err := s.queryPages(ctx, &dynamodb.QueryInput{
-		TableName:                 &s.table,
-		KeyConditionExpression:    aws.String("PK = :pk"),
-		ExpressionAttributeValues: attributes{":pk": str(linkPK(userID))},
-		ConsistentRead:            ptr(true),
-	}, func(items []attributes) (bool, error) {
+	err := s.queryPages(ctx, s.partition(linkPK(userID)), func(items []attributes) (bool, error) {
 		for _, attrs := range items {
 			var item linkItem
 			if err := attributevalue.UnmarshalMap(attrs, &item); err != nil {

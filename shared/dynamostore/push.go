@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/rethread/rethread/shared/delivery"
 	"github.com/rethread/rethread/shared/fault"
@@ -218,12 +216,7 @@ func (s *Store) DropTarget(ctx context.Context, t delivery.Target, url string) e
 
 // forgetPushed removes who is told of the tasks of a session that is deleted.
 func (s *Store) forgetPushed(ctx context.Context, log string) error {
-	err := s.deleteQuery(ctx, s.keysOnly(&dynamodb.QueryInput{
-		TableName:                 &s.table,
-		KeyConditionExpression:    aws.String("PK = :pk"),
-		ExpressionAttributeValues: attributes{":pk": str(pushPK(log))},
-		ConsistentRead:            ptr(true),
-	}))
+	err := s.deleteQuery(ctx, s.keysOnly(s.partition(pushPK(log))))
 	if err != nil {
 		return fmt.Errorf("remove the push configurations of log %s: %w", log, err)
 	}
