@@ -9,17 +9,18 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/watch"
+	"github.com/rethread/rethread/shared/wsapi/subscription"
 )
 
 // forward passes on what a source brings. It returns nil where the source broke
 // and another may go on.
-func (s *stream) forward(ctx context.Context, from *source) error {
+func (s *stream) forward(ctx context.Context, from *subscription.Subscription) error {
 	ctx, cancel := context.WithCancel(ctx)
-	frames := make(chan frame)
+	messages := make(chan subscription.Message)
 	var running sync.WaitGroup
 	running.Go(func() {
-		defer close(frames)
-		s.receive(ctx, from, frames)
+		defer close(messages)
+		s.receive(ctx, from, messages)
 	})
 	running.Go(func() {
 		defer cancel() // a connection that gives no answer is as good as closed
@@ -27,20 +28,15 @@ func (s *stream) forward(ctx context.Context, from *source) error {
 	})
 	defer running.Wait()
 	defer cancel()
-	for _, f := range from.early {
-		if err := s.pass(f); err != nil {
-			return err
-		}
-	}
 	silent := time.NewTicker(s.Heartbeat)
 	defer silent.Stop()
 	for {
 		select {
-		case f, ok := <-frames:
+		case m, ok := <-messages:
 			if !ok {
 				return nil
 			}
-			if err := s.pass(f); err != nil {
+			if err := s.pass(m); err != nil {
 				return err
 			}
 			silent.Reset(s.Heartbeat)
@@ -53,20 +49,17 @@ func (s *stream) forward(ctx context.Context, from *source) error {
 }
 
 // receive reads messages about the session until the source ends.
-func (s *stream) receive(ctx context.Context, from *source, into chan<- frame) {
+func (s *stream) receive(ctx context.Context, from *subscription.Subscription, into chan<- subscription.Message) {
 	for {
-		f, err := from.read(ctx)
+		m, err := from.Next(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
 				s.log.InfoContext(ctx, "the websocket broke", "error", err)
 			}
 			return
 		}
-		if !f.about(s.sessionID) {
-			continue
-		}
 		select {
-		case into <- f:
+		case into <- m:
 		case <-ctx.Done():
 			return
 		}
@@ -75,7 +68,7 @@ func (s *stream) receive(ctx context.Context, from *source, into chan<- frame) {
 
 // keepAlive pings the source until it gives no answer or ctx ends: a gateway
 // closes connections that are silent for ten minutes.
-func (s *stream) keepAlive(ctx context.Context, from *source) {
+func (s *stream) keepAlive(ctx context.Context, from *subscription.Subscription) {
 	every := time.NewTicker(s.Keepalive)
 	defer every.Stop()
 	for {
@@ -90,28 +83,28 @@ func (s *stream) keepAlive(ctx context.Context, from *source) {
 	}
 }
 
-func (s *stream) ping(ctx context.Context, from *source) error {
+func (s *stream) ping(ctx context.Context, from *subscription.Subscription) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Answer)
 	defer cancel()
-	return from.conn.Ping(ctx)
+	return from.Ping(ctx)
 }
 
 // pass passes on one message, as an event whose id is where to go on.
-func (s *stream) pass(f frame) error {
-	s.place.pass(f)
+func (s *stream) pass(m subscription.Message) error {
+	s.place.pass(m)
 	var text bytes.Buffer
 	if at, ok := s.place.cursor(); ok {
 		fmt.Fprintf(&text, "id: %s\n", at)
 	}
-	fmt.Fprintf(&text, "event: %s\ndata: ", f.Type)
-	if err := json.Compact(&text, f.text); err != nil { // a line break would end the event
+	fmt.Fprintf(&text, "event: %s\ndata: ", m.Type)
+	if err := json.Compact(&text, m.Text); err != nil { // a line break would end the event
 		return fmt.Errorf("compact a message: %w", err)
 	}
 	text.WriteString("\n\n")
 	if err := s.write(text.Bytes()); err != nil {
 		return err
 	}
-	if watch.Type(f.Type) == watch.Deleted {
+	if watch.Type(m.Type) == watch.Deleted {
 		return errDeleted
 	}
 	return nil

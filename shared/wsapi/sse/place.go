@@ -3,6 +3,7 @@ package sse
 import (
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/watch"
+	"github.com/rethread/rethread/shared/wsapi/subscription"
 )
 
 // maxEarly is how many messages that came before their turn are remembered.
@@ -34,33 +35,33 @@ func (p *place) cursor() (c watch.Cursor, ok bool) {
 }
 
 // pass notes a message that is passed on.
-func (p *place) pass(f frame) {
-	switch kind := watch.Type(f.Type); {
+func (p *place) pass(m subscription.Message) {
+	switch kind := watch.Type(m.Type); {
 	case kind == watch.Deleted:
-	case !p.known, kind == watch.Rewound && f.Cursor.Epoch > p.last.Epoch:
+	case !p.known, kind == watch.Rewound && m.Cursor.Epoch > p.last.Epoch:
 		*p = *newPlace()
-		p.known, p.last = true, watch.Cursor{Epoch: f.Cursor.Epoch, Seq: f.Cursor.Seq - 1}
-		p.item(f)
-		p.advance(p.last, f.Cursor)
-	case f.Cursor.Epoch != p.last.Epoch: // of before a rewind, or its marker is late
+		p.known, p.last = true, watch.Cursor{Epoch: m.Cursor.Epoch, Seq: m.Cursor.Seq - 1}
+		p.item(m)
+		p.advance(p.last, m.Cursor)
+	case m.Cursor.Epoch != p.last.Epoch: // of before a rewind, or its marker is late
 	case kind == watch.DeltaType:
-		if offset, ok := p.open[f.Cursor.Seq]; ok && f.Prev.Offset <= offset {
-			p.open[f.Cursor.Seq] = max(offset, f.Cursor.Offset)
+		if offset, ok := p.open[m.Cursor.Seq]; ok && m.Prev.Offset <= offset {
+			p.open[m.Cursor.Seq] = max(offset, m.Cursor.Offset)
 		}
 	default:
-		p.item(f)
-		p.advance(f.Prev, f.Cursor)
+		p.item(m)
+		p.advance(m.Prev, m.Cursor)
 	}
 }
 
 // item notes whether the item at the message's position is in progress. One
 // that is known and not open was completed before: then this is a repetition.
-func (p *place) item(f frame) {
-	seq := f.Cursor.Seq
-	if f.Item.Status != string(session.EventInProgress) {
+func (p *place) item(m subscription.Message) {
+	seq := m.Cursor.Seq
+	if m.Item.Status != string(session.EventInProgress) {
 		delete(p.open, seq)
 	} else if offset, ok := p.open[seq]; ok || seq > p.last.Seq {
-		p.open[seq] = max(offset, f.Cursor.Offset)
+		p.open[seq] = max(offset, m.Cursor.Offset)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/watch"
+	"github.com/rethread/rethread/shared/wsapi/subscription"
 )
 
 const (
@@ -50,7 +51,7 @@ type stream struct {
 }
 
 // start runs a stream that ends by itself after a time.
-func (c Config) start(ctx context.Context, left time.Duration, req request, from *source, log *slog.Logger) *body {
+func (c Config) start(ctx context.Context, left time.Duration, req request, from *subscription.Subscription, log *slog.Logger) *body {
 	ctx, cancel := context.WithTimeoutCause(ctx, left, errEnd)
 	reader, writer := io.Pipe()
 	b := &body{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
@@ -70,7 +71,7 @@ func (c Config) start(ctx context.Context, left time.Duration, req request, from
 // run passes on what sources bring, one after the other, until nothing more
 // can come. However it ends, the stream ends in order: the client knows where
 // to go on.
-func (s *stream) run(ctx context.Context, from *source) {
+func (s *stream) run(ctx context.Context, from *subscription.Subscription) {
 	defer func() {
 		if v := recover(); v != nil {
 			s.log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
@@ -79,13 +80,13 @@ func (s *stream) run(ctx context.Context, from *source) {
 	err := s.write(fmt.Appendf(nil, "retry: %d\n\n", reconnectTime.Milliseconds()))
 	for err == nil {
 		err = s.forward(ctx, from)
-		from.close()
+		from.Close()
 		if err == nil {
 			from, err = s.reopen(ctx)
 		}
 	}
 	if from != nil {
-		from.close()
+		from.Close()
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
@@ -94,7 +95,7 @@ func (s *stream) run(ctx context.Context, from *source) {
 }
 
 // reopen subscribes again, from where the stream has come to.
-func (s *stream) reopen(ctx context.Context) (*source, error) {
+func (s *stream) reopen(ctx context.Context) (*subscription.Subscription, error) {
 	from := s.from
 	if at, ok := s.place.cursor(); ok {
 		from = watch.From{Cursor: &at}
