@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rethread/rethread/infra/local/localtest"
 )
 
 const (
@@ -27,8 +29,8 @@ const (
 func TestLocal(t *testing.T) {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "functions")
-	program := mustBuild(t, ".", filepath.Join(dir, "local"))
-	mustBuild(t, "./testdata/notes", filepath.Join(bin, "notes", "bootstrap"))
+	program := localtest.Build(t, ".", filepath.Join(dir, "local"))
+	localtest.Build(t, "./testdata/notes", filepath.Join(bin, "notes", "bootstrap"))
 	data := filepath.Join(dir, "data")
 	arguments := []string{"-http", "127.0.0.1:0", "-template", mustAbs(t, "testdata/template.yaml"), "-bin", bin, "-data", data}
 	grants := filepath.Join(dir, "grants.jsonl")
@@ -294,15 +296,6 @@ func mustDo(t *testing.T, req *http.Request) reply {
 		t.Fatal(err)
 	}
 	return reply{resp.StatusCode, resp.Header, resp.ContentLength, string(body)}
-}
-
-func mustBuild(t *testing.T, source, target string) string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags=lambda.norpc", "-o", target, source).CombinedOutput()
-	if err != nil {
-		t.Fatalf("build %s: %v\n%s", source, err, out)
-	}
-	return target
 }
 
 func mustAbs(t *testing.T, path string) string {

@@ -10,13 +10,15 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/rethread/rethread/infra/local/localtest"
 )
 
 func TestSockets(t *testing.T) {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "functions")
-	program := mustBuild(t, ".", filepath.Join(dir, "local"))
-	mustBuild(t, "./testdata/watcher", filepath.Join(bin, "watcher", "bootstrap"))
+	program := localtest.Build(t, ".", filepath.Join(dir, "local"))
+	localtest.Build(t, "./testdata/watcher", filepath.Join(bin, "watcher", "bootstrap"))
 	arguments := []string{
 		"-http", "127.0.0.1:0", "-ws", "127.0.0.1:0", "-template", mustAbs(t, "testdata/sockets.yaml"), "-bin", bin, "-data", "",
 	}

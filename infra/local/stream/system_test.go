@@ -3,9 +3,6 @@ package stream_test
 import (
 	"context"
 	"encoding/json"
-	"io"
-	"log/slog"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -15,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/infra/local/host"
+	"github.com/rethread/rethread/infra/local/localtest"
 	"github.com/rethread/rethread/infra/local/queue"
-	"github.com/rethread/rethread/infra/local/repo"
 	"github.com/rethread/rethread/infra/local/table"
 )
 
@@ -25,9 +22,9 @@ import (
 func TestSystem(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"watcher", "worker"} {
-		mustBuild(t, "./testdata/"+name, filepath.Join(dir, "functions", name, "bootstrap"))
+		localtest.Build(t, "./testdata/"+name, filepath.Join(dir, "functions", name, "bootstrap"))
 	}
-	system := mustStart(t, dir)
+	system := localtest.Start(t, filepath.Join(dir, "functions"), filepath.Join(dir, "data"))
 	t.Run("a change reaches the function, and what it starts in the background", func(t *testing.T) {
 		mustPut(t, system, "other")
 		mustPut(t, system, "job/one")
@@ -58,7 +55,7 @@ func TestSystem(t *testing.T) {
 	t.Run("a restart goes on where it was", func(t *testing.T) {
 		mustPut(t, system, "job/poison/late")
 		system.Close() // most likely between two tries
-		again := mustStart(t, dir)
+		again := localtest.Start(t, filepath.Join(dir, "functions"), filepath.Join(dir, "data"))
 		if before := mustQueue(t, system, "Failures").Messages(); len(before) == 3 {
 			mustArrive(t, again, "Failures", 1)
 		}
@@ -106,27 +103,6 @@ func mustQueue(t *testing.T, system *host.System, name string) *queue.Queue {
 	return q
 }
 
-func mustStart(t *testing.T, dir string) *host.System {
-	t.Helper()
-	root, err := repo.Root("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	template, err := filepath.Abs("testdata/template.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	system, err := host.Start(t.Context(), host.Options{
-		Root: root, Template: template, Bin: filepath.Join(dir, "functions"), Data: filepath.Join(dir, "data"),
-		HTTPAddress: "127.0.0.1:0", Output: io.Discard, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(system.Close)
-	return system
-}
-
 func mustPut(t *testing.T, system *host.System, key string) {
 	t.Helper()
 	_, err := table.NewClient(system.DynamoDBEndpoint()).PutItem(t.Context(), &dynamodb.PutItemInput{
@@ -134,13 +110,5 @@ func mustPut(t *testing.T, system *host.System, key string) {
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-func mustBuild(t *testing.T, source, target string) {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags=lambda.norpc", "-o", target, source).CombinedOutput()
-	if err != nil {
-		t.Fatalf("build %s: %v\n%s", source, err, out)
 	}
 }

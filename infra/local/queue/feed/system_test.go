@@ -2,9 +2,6 @@ package feed_test
 
 import (
 	"context"
-	"io"
-	"log/slog"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -15,15 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/local/host"
-	"github.com/rethread/rethread/infra/local/repo"
+	"github.com/rethread/rethread/infra/local/localtest"
 )
 
 // TestSystem runs a FIFO queue, its dead letter queue, and a function that reads
 // it and sends to another queue, with AWS's own client on both ends.
 func TestSystem(t *testing.T) {
 	dir := t.TempDir()
-	mustBuild(t, "./testdata/deliverer", filepath.Join(dir, "functions", "deliverer", "bootstrap"))
-	system := mustStart(t, dir)
+	localtest.Build(t, "./testdata/deliverer", filepath.Join(dir, "functions", "deliverer", "bootstrap"))
+	system := localtest.Start(t, filepath.Join(dir, "functions"), "")
 	client := sqs.New(sqs.Options{
 		BaseEndpoint: aws.String(system.SQSEndpoint()), Region: "us-east-1", RetryMaxAttempts: 1,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
@@ -100,33 +97,4 @@ func mustArrive(t *testing.T, system *host.System, name string, n int) []string 
 		bodies = append(bodies, m.Body)
 	}
 	return bodies
-}
-
-func mustStart(t *testing.T, dir string) *host.System {
-	t.Helper()
-	root, err := repo.Root("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	template, err := filepath.Abs("testdata/template.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	system, err := host.Start(t.Context(), host.Options{
-		Root: root, Template: template, Bin: filepath.Join(dir, "functions"),
-		HTTPAddress: "127.0.0.1:0", Output: io.Discard, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(system.Close)
-	return system
-}
-
-func mustBuild(t *testing.T, source, target string) {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags=lambda.norpc", "-o", target, source).CombinedOutput()
-	if err != nil {
-		t.Fatalf("build %s: %v\n%s", source, err, out)
-	}
 }

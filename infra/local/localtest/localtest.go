@@ -1,0 +1,49 @@
+// Package localtest builds programs and runs whole systems of this machine in
+// tests.
+package localtest
+
+import (
+	"io"
+	"log/slog"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/rethread/rethread/infra/local/host"
+	"github.com/rethread/rethread/infra/local/repo"
+)
+
+// Build builds the program of a folder, as functions are built, and returns
+// target.
+func Build(t *testing.T, source, target string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags=lambda.norpc", "-o", target, source).CombinedOutput() //nolint:gosec // tests name what they build
+	if err != nil {
+		t.Fatalf("build %s: %v\n%s", source, err, out)
+	}
+	return target
+}
+
+// Start runs the system of testdata/template.yaml, whose functions were built
+// into bin, until the test ends. Its data is in a folder, or in memory if that
+// is "".
+func Start(t *testing.T, bin, data string) *host.System {
+	t.Helper()
+	root, err := repo.Root("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, err := filepath.Abs("testdata/template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	system, err := host.Start(t.Context(), host.Options{
+		Root: root, Template: template, Bin: bin, Data: data,
+		HTTPAddress: "127.0.0.1:0", Output: io.Discard, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(system.Close)
+	return system
+}
