@@ -108,7 +108,7 @@ func (n *Notifier) moment(ctx context.Context, t push.Task, e delivery.Event, ve
 		return nil, errEarly
 	}
 	m.run = run.Run{ID: runID, SessionID: link.SessionID, Agent: link.Agent, Status: run.InProgress, StartedTime: e.Time}
-	if e.Type == delivery.RunEnded || e.Type == delivery.TaskCancelled {
+	if e.Type.EndsRun() || e.Type == delivery.TaskCancelled {
 		if m.run, err = n.Runs.EndedRun(ctx, run.Ref{UserID: t.UserID, SessionID: link.SessionID, RunID: runID}); err != nil {
 			return nil, err
 		}
@@ -159,7 +159,7 @@ func (m *moment) updates() []lib.Event {
 	switch m.event.Type {
 	case delivery.RunStarted:
 		return []lib.Event{m.task()}
-	case delivery.RunEnded, delivery.TaskCancelled:
+	case delivery.RunCompleted, delivery.RunFailed, delivery.RunCancelled, delivery.TaskCancelled:
 		t := m.task()
 		return []lib.Event{&lib.TaskStatusUpdateEvent{
 			TaskID: t.ID, ContextID: t.ContextID, Status: t.Status, Metadata: map[string]any{convert.InvocationKey: m.run.ID},
@@ -170,6 +170,7 @@ func (m *moment) updates() []lib.Event {
 				return newTold(m.link).updates([]session.Event{e})
 			}
 		}
+	default: // is no news to A2A
 	}
 	return nil
 }

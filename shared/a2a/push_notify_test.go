@@ -124,10 +124,10 @@ func TestNotifications(t *testing.T) {
 		"an item is what it adds": {
 			"new", delivery.ItemCompleted, 2, []string{"artifact it is 42 <3", "status TASK_STATE_WORKING"},
 		},
-		"an end is the status":                        {"new", delivery.RunEnded, 3, []string{"status TASK_STATE_COMPLETED"}},
+		"an end is the status":                        {"new", delivery.RunCompleted, 3, []string{"status TASK_STATE_COMPLETED"}},
 		"in version 0.3 a start is the task too":      {"old", delivery.RunStarted, 1, []string{"task working 1 0"}},
 		"an item the task with it, and not yet ended": {"old", delivery.ItemCompleted, 2, []string{"task working 2 1"}},
-		"and an end the whole task":                   {"old", delivery.RunEnded, 3, []string{"task completed 2 1"}},
+		"and an end the whole task":                   {"old", delivery.RunCompleted, 3, []string{"task completed 2 1"}},
 		"cancelled is the status that was":            {"new", delivery.TaskCancelled, 0, []string{"status TASK_STATE_CANCELED"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -154,11 +154,11 @@ func TestNotifications(t *testing.T) {
 
 func TestNotificationHeaders(t *testing.T) {
 	w := newTold(t)
-	mine, err := w.made.Messages(t.Context(), w.delivery("new", delivery.RunEnded, 3))
+	mine, err := w.made.Messages(t.Context(), w.delivery("new", delivery.RunCompleted, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := w.made.Messages(t.Context(), w.delivery("old", delivery.RunEnded, 3))
+	theirs, err := w.made.Messages(t.Context(), w.delivery("old", delivery.RunCompleted, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestNothingToNotify(t *testing.T) {
 		"which may only be early": {func(d *delivery.Delivery) { d.Event.RunID = "other" }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := w.delivery("new", delivery.RunEnded, 3)
+			d := w.delivery("new", delivery.RunCompleted, 3)
 			test.change(&d)
 			_, err := w.made.Messages(t.Context(), d)
 			if err == nil || errors.Is(err, delivery.ErrNothing) == test.early {
@@ -221,7 +221,7 @@ func TestNothingToNotify(t *testing.T) {
 	if err := w.store.Delete(t.Context(), alice, w.task.ContextID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.made.Messages(t.Context(), w.delivery("new", delivery.RunEnded, 3)); !errors.Is(err, delivery.ErrNothing) {
+	if _, err := w.made.Messages(t.Context(), w.delivery("new", delivery.RunCompleted, 3)); !errors.Is(err, delivery.ErrNothing) {
 		t.Errorf("of a deleted session: %v", err)
 	}
 }

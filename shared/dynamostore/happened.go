@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
 	"github.com/rethread/rethread/shared/delivery"
+	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -39,10 +40,10 @@ func (s *Store) Happened(ctx context.Context, c Change) ([]delivery.Event, error
 	if err != nil {
 		return nil, fmt.Errorf("what happened in %s %s: %w", pk, sk, err)
 	}
-	return happenedIn(log, rec, c.Old == nil), nil
+	return happenedIn(log, rec, c.Old == nil)
 }
 
-func happenedIn(log string, rec *record, fresh bool) []delivery.Event {
+func happenedIn(log string, rec *record, fresh bool) ([]delivery.Event, error) {
 	at := func(typ delivery.Type, runID string, position int64) delivery.Event {
 		return delivery.Event{
 			ID: log + "." + strconv.FormatInt(position, 10), Type: typ, Log: log, RunID: runID, Seq: position, Time: rec.time,
@@ -50,26 +51,42 @@ func happenedIn(log string, rec *record, fresh bool) []delivery.Event {
 	}
 	switch {
 	case rec.inProgress():
-		return nil
+		return nil, nil
 	case rec.Began != "":
-		return []delivery.Event{at(delivery.RunStarted, rec.Began, rec.last())}
+		return []delivery.Event{at(delivery.RunStarted, rec.Began, rec.last())}, nil
 	case rec.Ended != "":
-		ended := at(delivery.RunEnded, rec.Ended, rec.first)
+		r, err := rec.endedRun()
+		if err != nil {
+			return nil, err
+		}
+		ended := at(endOf(r), rec.Ended, rec.first)
 		if rec.Open == 0 {
-			return []delivery.Event{ended}
+			return []delivery.Event{ended}, nil
 		}
 		// The transaction that ends a run may complete its item too, and the order
 		// in which a stream has the two is not said: so the end tells of the item
 		// first, which by its id is told once.
-		return []delivery.Event{at(delivery.ItemCompleted, rec.Ended, rec.Open), ended}
+		return []delivery.Event{at(delivery.ItemCompleted, rec.Ended, rec.Open), ended}, nil
 	case !fresh || rec.OfRun:
 		var out []delivery.Event
 		for _, e := range rec.events {
 			out = append(out, at(delivery.ItemCompleted, e.InvocationID, e.Seq))
 		}
-		return out
+		return out, nil
 	}
-	return nil
+	return nil, nil
+}
+
+// endOf is the type of the event that a run is over.
+func endOf(r run.Run) delivery.Type {
+	switch r.Status {
+	case run.Failed:
+		return delivery.RunFailed
+	case run.Cancelled:
+		return delivery.RunCancelled
+	default:
+		return delivery.RunCompleted
+	}
 }
 
 // cancelledTask tells of an A2A task that was cancelled while it waited for its

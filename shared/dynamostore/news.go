@@ -109,15 +109,24 @@ func newsOfMarker(rec *record, at, prev watch.Cursor) []watch.Message {
 }
 
 func newsOfEnd(rec *record, at, prev watch.Cursor) (watch.Message, error) {
-	var r run.Run
-	if err := json.Unmarshal(rec.events[0].Fields["run"], &r); err != nil {
-		return watch.Message{}, fmt.Errorf("decode a run: %w", err)
+	r, err := rec.endedRun()
+	if err != nil {
+		return watch.Message{}, err
 	}
 	m := watch.Message{Type: watch.Status, Cursor: at, Prev: prev, Status: session.Idle, RunID: r.ID, Error: r.Error}
 	if r.Status == run.Failed {
 		m.Status = session.Failed
 	}
 	return m, nil
+}
+
+// endedRun is the run that the record ends.
+func (r *record) endedRun() (run.Run, error) {
+	var ended run.Run
+	if err := json.Unmarshal(r.events[0].Fields["run"], &ended); err != nil {
+		return run.Run{}, fmt.Errorf("decode run %s: %w", r.Ended, err)
+	}
+	return ended, nil
 }
 
 // newsOfSegment tells of the deltas that a segment has gained.

@@ -15,9 +15,8 @@ import (
 )
 
 var (
-	_ push.Store       = (*Store)(nil)
-	_ push.Targets     = (*Store)(nil)
-	_ delivery.Targets = (*Store)(nil)
+	_ push.Store   = (*Store)(nil)
+	_ push.Targets = (*Store)(nil)
 )
 
 // pushed is who is told of a task: all configurations in one item, so that to
@@ -142,10 +141,13 @@ func (s *Store) ContinueTask(ctx context.Context, t push.Task, runID string) err
 	return s.put(ctx, pushed{PK: k.pk, SK: k.sk, Task: t.ID}, condition{}, nil)
 }
 
-// Targets implements delivery.Targets: the push configurations of the A2A task
-// whose run an event is of. It takes a read unit, and another for a run that
+// pushTargets are the push configurations of the A2A task whose run an event is
+// of. It takes a read unit, and another for a run that
 // goes on with a task.
-func (s *Store) Targets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
+func (s *Store) pushTargets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
+	if e.RunID == "" {
+		return nil, nil
+	}
 	log, err := s.logOfEvent(ctx, e)
 	if err != nil || log == "" {
 		return nil, err

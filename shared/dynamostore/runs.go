@@ -146,12 +146,10 @@ func (s *Store) pastRun(ctx context.Context, h *header, id string) (*run.Run, er
 		if r.Ended != id {
 			return true, nil
 		}
-		past = &run.Run{}
-		if err := json.Unmarshal(r.events[0].Fields["run"], past); err != nil {
-			return false, fmt.Errorf("decode run %s: %w", id, err)
-		}
-		past.SessionID = h.id()
-		return false, nil
+		ended, err := r.endedRun()
+		ended.SessionID = h.id()
+		past = &ended
+		return false, err
 	})
 	return past, err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/dynamotest"
-	"github.com/rethread/rethread/shared/delivery"
 	"github.com/rethread/rethread/shared/dynamostore"
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/run"
@@ -131,7 +130,7 @@ func TestHappened(t *testing.T) {
 		}
 		s.mustEnd(t, ref, run.Completed)
 		s.wantTold(t,
-			"run.started r1 2", "item.completed r1 3", "item.completed r1 4", "item.completed r1 5", "run.ended r1 6")
+			"run.started r1 2", "item.completed r1 3", "item.completed r1 4", "item.completed r1 5", "run.completed r1 6")
 	})
 	t.Run("an item that the end of its run completes is told before that end", func(t *testing.T) {
 		s := all.in(t)
@@ -155,7 +154,7 @@ func TestHappened(t *testing.T) {
 						t.Errorf("%+v is told behind the end", e)
 					}
 					got[e.ID] = true
-					ended = ended || e.Type == delivery.RunEnded
+					ended = ended || e.Type.EndsRun()
 				}
 			}
 		}
@@ -167,7 +166,7 @@ func TestHappened(t *testing.T) {
 		if _, err := s.store.Cancel(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
-		s.wantTold(t, "run.started r1 2", "item.completed r1 3", "item.completed r1 3", "run.ended r1 4")
+		s.wantTold(t, "run.started r1 2", "item.completed r1 3", "item.completed r1 3", "run.cancelled r1 4")
 	})
 	t.Run("what is no run's is not told", func(t *testing.T) {
 		s := all.in(t)
