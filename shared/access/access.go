@@ -35,6 +35,9 @@ func (r Right) String() string {
 	return "none"
 }
 
+// MarshalText implements encoding.TextMarshaler.
+func (r Right) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
 // ParseRight reads a right that can be given away.
 func ParseRight(name string) (Right, error) {
 	switch name {

@@ -86,9 +86,12 @@ func (s *Store) purgeInTime(ctx context.Context, log string) error {
 
 // purge removes everything in a log's partition but the duty to do so, and
 // lets go of the log that it was forked from. While forks read the log it
-// stays, and purge only sees to it that nobody is told of it any more.
+// stays, and purge only sees to it that nobody is told of it any more, or let in.
 func (s *Store) purge(ctx context.Context, log string, clearing func(context.Context, string) error) error {
 	if err := s.forgetPushed(ctx, log); err != nil {
+		return err
+	}
+	if err := s.forgetShares(ctx, log); err != nil {
 		return err
 	}
 	held, err := s.hold(ctx, log)

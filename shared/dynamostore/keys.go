@@ -45,6 +45,11 @@ import (
 //	erasure of a user's data      ER#user      ERASE
 //	import under way              IM#user      import
 //	shared artifact to be taken   L#log        UA#name/version
+//	share of a session            SH#log       S#share
+//	user whom a share lets in     SH#log       U#user/share
+//	changes of a session's shares SH#log       N
+//	token of a link               SHT#digest   T
+//	session shared with a user    SHU#user     log/share
 //
 // Ids hold no "/", which therefore separates two of them in one key. What says
 // that a log was deleted stands right behind its entries and behind its tasks:
@@ -83,6 +88,9 @@ const (
 	prefixLink        = "AT#"
 	prefixPushed      = "N#"
 	prefixTaken       = "UA#"
+	prefixShares      = "SH#"
+	prefixShare       = "S#"
+	prefixGrant       = "U#"
 
 	gpkGone   = "GONE"
 	gpkImport = "IMPORT"
@@ -128,6 +136,17 @@ func connectionKey(id string) key { return key{"WC#" + id, skWatch} }
 func pushPK(log string) string   { return prefixPushed + log }
 func pushKey(log, id string) key { return key{pushPK(log), id} }
 func keyringKey() key            { return key{"SIGN", "KEYS"} }
+
+func sharesPK(log string) string           { return prefixShares + log }
+func shareKey(log, id string) key          { return key{sharesPK(log), prefixShare + id} }
+func sharingKey(log string) key            { return key{sharesPK(log), "N"} }
+func grantPrefix(user string) string       { return prefixGrant + user + "/" }
+func grantKey(log, user, share string) key { return key{sharesPK(log), grantPrefix(user) + share} }
+func tokenKey(digest string) key           { return key{"SHT#" + digest, "T"} }
+func entrancesPK(user string) string       { return "SHU#" + user }
+func entranceKey(user, log, share string) key {
+	return key{entrancesPK(user), log + "/" + share}
+}
 
 func inheritedKey(log string) key { return key{logPK(log), skInherited} }
 

@@ -55,6 +55,9 @@ type Session struct {
 	HeadSeq     int64           `json:"head_seq"`
 	CreatedTime int64           `json:"created_time"`
 	UpdatedTime int64           `json:"updated_time"`
+	// Access says how far a caller may go with it who is not its owner: read,
+	// write, or admin who reads; "" for the owner.
+	Access string `json:"access,omitempty"`
 
 	// Version counts the changes a caller made to the session itself: it is
 	// the ETag. Appending to the log does not change it.
