@@ -5,6 +5,8 @@ package access
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/rethread/rethread/shared/fault"
 )
@@ -56,6 +58,12 @@ type Caller struct {
 	Admin bool
 }
 
+// Admin reports whether a token's scope, words separated by blanks (RFC 6749,
+// section 3.3), holds the word that makes admins; "" makes nobody one.
+func Admin(scope, word string) bool {
+	return word != "" && slices.Contains(strings.Fields(scope), word)
+}
+
 // Pass is what a caller may do with a session, and as whom the store is asked.
 type Pass struct {
 	Owner string
@@ -71,16 +79,19 @@ type Pass struct {
 // alone and nothing that its owner's sessions have in common.
 func (p Pass) Guest() bool { return p.Share != "" }
 
+// AdminLabel is the Label of an admin who reads.
+const AdminLabel = "admin"
+
 // Label is what a session's JSON says about a caller who does not own it; ""
 // for its owner.
 func (p Pass) Label() string {
 	switch {
-	case p.Right == Own:
-		return ""
 	case p.Guest():
 		return p.Right.String()
+	case p.Right == Read:
+		return AdminLabel
 	default:
-		return "admin"
+		return ""
 	}
 }
 

@@ -47,7 +47,7 @@ func (g *Gate) Pass(ctx context.Context, c Caller, sessionID string, a Action) (
 		return Pass{}, err
 	}
 	pass, err := Decide(c, standing, a, g.now().UnixMilli())
-	if err == nil && pass.Label() == "admin" {
+	if err == nil && pass.Label() == AdminLabel {
 		g.log.InfoContext(ctx, "an admin reads what is not theirs",
 			"admin_id", c.UserID, "user_id", pass.Owner, "session_id", sessionID, "action", string(a))
 	}

@@ -16,22 +16,16 @@ import (
 // state and artifacts of the user and the state of the app, guests can neither
 // change nor take back, and what is the user's they do not see.
 
-// CheckEvents refuses events by which a guest would change what is not the
-// session's; at names the array that they stand in, such as "/events".
-func (p Pass) CheckEvents(events []session.Event, at string) error {
+// CheckEvent refuses an event by which a guest would change what is not the
+// session's; at names where it stands in the request, such as "/events/0".
+func (p Pass) CheckEvent(e session.Event, at string) error {
 	if !p.Guest() {
 		return nil
 	}
-	for i, e := range events {
-		actions := at + "/" + strconv.Itoa(i) + "/actions"
-		if err := onlySession(e.StateDelta, actions+"/state_delta"); err != nil {
-			return err
-		}
-		if err := onlySession(e.ArtifactDelta, actions+"/artifact_delta"); err != nil {
-			return err
-		}
+	if err := onlySession(e.StateDelta, at+"/actions/state_delta"); err != nil {
+		return err
 	}
-	return nil
+	return onlySession(e.ArtifactDelta, at+"/actions/artifact_delta")
 }
 
 // onlySession refuses keys of other scopes than the session's.

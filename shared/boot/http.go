@@ -2,6 +2,7 @@ package boot
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/base64"
 	"fmt"
 	"net/http"
@@ -22,6 +23,9 @@ import (
 // quoted inside JSON, where a byte may become six; in base64, a larger one
 // grows by a third and no more.
 const inlineBody = 128 << 10
+
+// adminVariable names the word in a token's scope that makes admins.
+const adminVariable = "ADMIN_SCOPE"
 
 // HTTP adapts a handler to the HTTP API's events, payload format 2.0.
 func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
@@ -72,9 +76,20 @@ func encodedPath(event events.APIGatewayV2HTTPRequest) string {
 func identified(ctx context.Context, event events.APIGatewayV2HTTPRequest) context.Context {
 	ctx = httpapi.WithRequestID(ctx, event.RequestContext.RequestID)
 	if a := event.RequestContext.Authorizer; a != nil && a.JWT != nil {
-		ctx = httpapi.WithUser(ctx, a.JWT.Claims["sub"])
+		ctx = httpapi.WithScope(httpapi.WithUser(ctx, a.JWT.Claims["sub"]), scopeOf(a.JWT.Claims))
 	}
 	return ctx
+}
+
+// scopeOf reads what a verified token allows: scope or scp, words or, in
+// brackets, a list of them, as the gateway writes it.
+func scopeOf(claims map[string]string) string {
+	for _, name := range []string{"scope", "scp"} {
+		if scope, ok := claims[name]; ok {
+			return strings.Trim(scope, "[]")
+		}
+	}
+	return ""
 }
 
 // API is what HTTP handlers are made from.
@@ -82,6 +97,7 @@ func (d Deps) API() httpapi.Config {
 	return httpapi.Config{
 		Sessions: d.Store, Rewinds: d.Store, Artifacts: d.Store, Tasks: d.Store, Feedback: d.Store,
 		Idempotency: d.Store, Exports: d.Store, Imports: d.Store, Erasures: d.Store,
+		Grants: d.Store, Shares: d.Store, AdminScope: os.Getenv(adminVariable), NewToken: rand.Text,
 		Runs: d.Store, Agents: d, StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 		Log: d.Log, Now: time.Now, NewID: uuid.NewString,
 	}

@@ -107,7 +107,8 @@ func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, use
 		if err != nil {
 			return nil, fmt.Errorf("the gateway let a request through: %w", err)
 		}
-		ctx = httpapi.WithUser(a2a.WithCaller(ctx, user, token), user)
+		scope, _ := event.RequestContext.Authorizer["scope"].(string)
+		ctx = httpapi.WithScope(httpapi.WithUser(a2a.WithCaller(ctx, user, token), user), scope)
 	}
 	ctx = httpapi.WithRequestID(ctx, event.RequestContext.RequestID)
 	ctx = a2a.WithBase(ctx, base(event, header))

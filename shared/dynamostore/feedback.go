@@ -96,6 +96,13 @@ type feedbackTime struct {
 // session's log come first: where the feedback itself did not follow they
 // refer to nothing, which no reader sees.
 func (s *Store) AddFeedback(ctx context.Context, f task.Feedback) error {
+	var h *header
+	if f.SessionID != "" {
+		var err error
+		if h, err = s.header(ctx, f.Owner(), f.SessionID); err != nil {
+			return err
+		}
+	}
 	k := feedbackTimeKey(f.UserID, f.ID)
 	var earlier feedbackTime
 	err := s.put(ctx, feedbackTime{PK: k.pk, SK: k.sk, Created: f.CreatedTime}, condition{expression: ifAbsent}, &earlier)
@@ -108,11 +115,7 @@ func (s *Store) AddFeedback(ctx context.Context, f task.Feedback) error {
 		PK: feedbackPK(f.UserID), SK: activitySK(f.CreatedTime, f.ID),
 		Task: f.TaskID, Session: f.SessionID, Type: f.Type, Text: f.Text, Created: f.CreatedTime,
 	}
-	if f.SessionID != "" {
-		h, err := s.header(ctx, f.UserID, f.SessionID)
-		if err != nil {
-			return err
-		}
+	if h != nil {
 		k := feedbackPointer(h.Log, item.SK)
 		if err := s.put(ctx, feedbackRef{PK: k.pk, SK: k.sk, User: f.UserID}, condition{}, nil); err != nil {
 			return fmt.Errorf("refer to feedback: %w", err)
@@ -127,7 +130,7 @@ func (s *Store) AddFeedback(ctx context.Context, f task.Feedback) error {
 // MarkTask implements task.FeedbackStore.
 func (s *Store) MarkTask(ctx context.Context, f task.Feedback) error {
 	for try := 0; ; try++ {
-		h, err := s.header(ctx, f.UserID, f.SessionID)
+		h, err := s.header(ctx, f.Owner(), f.SessionID)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/rethread/rethread/shared/a2a/convert"
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/task"
 )
@@ -42,8 +43,14 @@ func (a *api) saveA2ATask(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	save.UserID = c.user
-	saved, created, err := a.Tasks.Save(c.Context(), save)
+	var saved task.Task
+	var created bool
+	err = a.gate.Do(c.Context(), c.caller, save.SessionID, access.SaveTask, func(p access.Pass) error {
+		save.UserID = p.Owner
+		var err error
+		saved, created, err = a.Tasks.Save(c.Context(), save)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/artifact"
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/session"
@@ -22,11 +23,11 @@ const (
 // Artifacts handles the artifacts of sessions.
 func Artifacts(c Config) http.Handler {
 	a := newAPI(c)
-	a.handle(http.MethodGet, artifactsPath, a.listArtifacts)
-	a.handle(http.MethodPut, artifactsPath+"/{name}", withBytes(artifact.MaxSize, a.putArtifact))
-	a.handle(http.MethodGet, artifactsPath+"/{name}", a.getArtifact)
-	a.handle(http.MethodDelete, artifactsPath+"/{name}", a.deleteArtifact)
-	a.handle(http.MethodGet, artifactsPath+"/{name}/versions", a.listVersions)
+	a.handle(http.MethodGet, artifactsPath, a.on(access.ReadArtifacts, a.listArtifacts))
+	a.handle(http.MethodPut, artifactsPath+"/{name}", withBytes(artifact.MaxSize, a.on(access.PutArtifact, a.putArtifact)))
+	a.handle(http.MethodGet, artifactsPath+"/{name}", a.on(access.ReadArtifacts, a.getArtifact))
+	a.handle(http.MethodDelete, artifactsPath+"/{name}", a.on(access.DeleteArtifact, a.deleteArtifact))
+	a.handle(http.MethodGet, artifactsPath+"/{name}/versions", a.on(access.ReadArtifacts, a.listVersions))
 	return a.mux
 }
 
@@ -56,6 +57,9 @@ func (c *call) artifactName() (id, name string, err error) {
 func (a *api) putArtifact(c *call) (*reply, error) {
 	p, invocation, err := c.newArtifact()
 	if err != nil {
+		return nil, err
+	}
+	if err := c.pass.CheckPut(p); err != nil {
 		return nil, err
 	}
 	v, err := a.Artifacts.PutArtifact(c.Context(), p)
@@ -146,6 +150,9 @@ func (a *api) getArtifact(c *call) (*reply, error) {
 	r := artifact.Ref{UserID: c.user}
 	var err error
 	if r.SessionID, r.Name, err = c.artifactName(); err != nil {
+		return nil, err
+	}
+	if err := c.pass.SeeArtifact(r.Name); err != nil {
 		return nil, err
 	}
 	q, err := c.query()

@@ -22,6 +22,9 @@ func (a *api) listVersions(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.pass.SeeArtifact(name); err != nil {
+		return nil, err
+	}
 	return c.versionPage(func(p pages, after string) (artifact.Page, error) {
 		return a.Artifacts.ArtifactVersions(c.Context(), artifact.VersionQuery{
 			SessionID: id, UserID: c.user, Name: name, Limit: p.limit, After: after,
@@ -53,5 +56,5 @@ func (c *call) versionPage(
 	if err != nil {
 		return nil, err
 	}
-	return p.listReply(orEmpty(page.Versions), next)
+	return p.listReply(orEmpty(c.pass.Artifacts(page.Versions)), next)
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/session"
 )
 
 // endpoint carries out one request. An error becomes a problem.
@@ -19,7 +21,9 @@ type endpoint func(c *call) (*reply, error)
 // call is one request on its way to an endpoint.
 type call struct {
 	*http.Request
-	user      string
+	caller    access.Caller
+	user      string      // as whom the store is asked: the caller, or whose guest they are
+	pass      access.Pass // what the caller may do with the session that the path names
 	requestID string
 	body      []byte // what withBody read
 	key       string // the Idempotency-Key, "" where none was given
@@ -30,12 +34,46 @@ type call struct {
 // become problems.
 func (a *api) serve(e endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c := &call{Request: r, user: userOf(r.Context()), requestID: requestIDOf(r.Context()), newID: a.NewID}
+		c := a.newCall(r)
 		if c.requestID == "" {
 			c.requestID = a.NewID()
 		}
 		a.write(w, c, a.answer(c, e)) //nolint:contextcheck // the call carries the request and so its context
 	}
+}
+
+func (a *api) newCall(r *http.Request) *call {
+	user := userOf(r.Context())
+	return &call{
+		Request: r, user: user, requestID: requestIDOf(r.Context()), newID: a.NewID,
+		caller: access.Caller{UserID: user, Admin: access.Admin(scopeOf(r.Context()), a.AdminScope)},
+	}
+}
+
+// on lets an endpoint do something with the session that the path names, for
+// those who may. It is tried as the caller's own session first, so it may do
+// nothing before the store has refused strangers.
+func (a *api) on(action access.Action, e endpoint) endpoint {
+	return func(c *call) (*reply, error) {
+		id, err := c.sessionID()
+		if err != nil {
+			return nil, err
+		}
+		var rep *reply
+		err = a.gate.Do(c.Context(), c.caller, id, action, func(p access.Pass) error {
+			c.pass, c.user = p, p.Owner
+			var err error
+			rep, err = e(c)
+			return err
+		})
+		return rep, err
+	}
+}
+
+// shown is a session as the caller sees it.
+func (c *call) shown(s session.Session) session.Session {
+	s.Access = c.pass.Label()
+	return s
 }
 
 func (a *api) answer(c *call, e endpoint) (rep *reply) {
@@ -67,7 +105,7 @@ func (c *call) derivedID(of string) (string, error) {
 	if c.key == "" {
 		return c.newID(), nil
 	}
-	name, err := json.Marshal([]string{"rethread", c.user, c.key, c.Method, c.URL.Path, of})
+	name, err := json.Marshal([]string{"rethread", c.caller.UserID, c.key, c.Method, c.URL.Path, of})
 	if err != nil {
 		return "", fmt.Errorf("derive an id: %w", err)
 	}

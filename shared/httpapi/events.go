@@ -84,6 +84,9 @@ func (c *call) events(items []json.RawMessage) ([]session.Event, error) {
 		if e.Partial {
 			continue
 		}
+		if err := c.pass.CheckEvent(e, at); err != nil {
+			return nil, err
+		}
 		if e.ID == "" && c.key != "" {
 			if e.ID, err = c.derivedID(fmt.Sprintf("event %d", i)); err != nil {
 				return nil, err
@@ -143,7 +146,7 @@ func (a *api) listEvents(c *call) (*reply, error) {
 			return nil, err
 		}
 	}
-	return p.listReply(orEmpty(page.Events), next)
+	return p.listReply(orEmpty(c.pass.Events(page.Events)), next)
 }
 
 func (c *call) eventQuery(id string) (session.EventQuery, pages, error) {

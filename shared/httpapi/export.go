@@ -9,6 +9,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/archive"
 	"github.com/rethread/rethread/shared/fault"
 )
@@ -29,7 +30,7 @@ func Export(c Config) http.Handler {
 // exportSession writes a session while it reads it. What fails in the midst
 // leaves a document without its end, which no reader takes for whole.
 func (a *api) exportSession(w http.ResponseWriter, r *http.Request) {
-	c := &call{Request: r, user: userOf(r.Context()), requestID: requestIDOf(r.Context()), newID: a.NewID}
+	c := a.newCall(r)
 	d := &download{w: w, c: c}
 	err := a.export(c, d) //nolint:contextcheck // the call carries the request and so its context
 	switch {
@@ -60,7 +61,10 @@ func (a *api) export(c *call, d *download) (err error) {
 		out, d.encoding = zip, "gzip"
 	}
 	held := bufio.NewWriterSize(out, exportBuffer)
-	if err := a.Exports.Export(c.Context(), c.user, d.id, archive.NewWriter(held)); err != nil {
+	err = a.gate.Do(c.Context(), c.caller, d.id, access.Export, func(p access.Pass) error {
+		return a.Exports.Export(c.Context(), p.Owner, d.id, archive.NewWriter(held))
+	})
+	if err != nil {
 		return err
 	}
 	if err := held.Flush(); err != nil {

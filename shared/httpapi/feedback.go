@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
@@ -39,7 +40,11 @@ func (a *api) giveFeedback(c *call) (*reply, error) {
 			a.warnFeedback(c, f, "find the task of a feedback", err)
 		}
 	}
-	if err := a.Feedback.AddFeedback(c.Context(), f); err != nil {
+	err = a.gate.Do(c.Context(), c.caller, f.SessionID, access.GiveFeedback, func(p access.Pass) error {
+		f.OwnerID = p.Owner
+		return a.Feedback.AddFeedback(c.Context(), f)
+	})
+	if err != nil {
 		return nil, err
 	}
 	if f.SessionID != "" {

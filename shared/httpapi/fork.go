@@ -86,7 +86,7 @@ func (a *api) getForks(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return jsonReply(http.StatusOK, data{withChildren(root)})
+	return jsonReply(http.StatusOK, data{withChildren(c.pass.Branch(root, id))})
 }
 
 // withChildren is a tree in which every branch has a list of children, if an

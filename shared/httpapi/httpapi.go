@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/archive"
 	"github.com/rethread/rethread/shared/artifact"
 	"github.com/rethread/rethread/shared/erasure"
@@ -40,6 +41,16 @@ type Config struct {
 	Imports     archive.Importer
 	Erasures    erasure.Store
 
+	// Grants lets others in than the owners of sessions; every handler of what
+	// belongs to a session needs it.
+	Grants access.Grants
+	Shares access.Shares
+	// AdminScope is the word in a token's scope that lets its bearer read every
+	// session; "" lets nobody.
+	AdminScope string
+	// NewToken is a secret of 128 random bits or more.
+	NewToken func() string
+
 	Runs   run.Store
 	Agents Agents
 	// StartRun hands a run that has been started to a worker and does not wait
@@ -63,10 +74,10 @@ func Sessions(c Config) http.Handler {
 	for _, base := range []string{versioned, bare} {
 		a.handle(http.MethodPost, base+"/sessions", withBody(maxBody, a.once(a.createSession)))
 		a.handle(http.MethodGet, base+"/sessions", a.listSessions)
-		a.handle(http.MethodGet, base+"/sessions/{session_id}", a.getSession)
-		a.handle(http.MethodPatch, base+"/sessions/{session_id}", withBody(maxBody, a.updateSession))
-		a.handle(http.MethodDelete, base+"/sessions/{session_id}", a.deleteSession)
-		a.handle(http.MethodGet, base+"/sessions/{session_id}/state", a.getState)
+		a.handle(http.MethodGet, base+"/sessions/{session_id}", a.on(access.ReadSession, a.getSession))
+		a.handle(http.MethodPatch, base+"/sessions/{session_id}", withBody(maxBody, a.on(access.Rename, a.updateSession)))
+		a.handle(http.MethodDelete, base+"/sessions/{session_id}", a.on(access.Delete, a.deleteSession))
+		a.handle(http.MethodGet, base+"/sessions/{session_id}/state", a.on(access.ReadSession, a.getState))
 	}
 	return a.mux
 }
@@ -75,8 +86,8 @@ func Sessions(c Config) http.Handler {
 func Events(c Config) http.Handler {
 	a := newAPI(c)
 	for _, base := range []string{versioned, bare} {
-		a.handle(http.MethodPost, base+"/sessions/{session_id}/events", withBody(maxBody, a.once(a.appendEvents)))
-		a.handle(http.MethodGet, base+"/sessions/{session_id}/events", a.listEvents)
+		a.handle(http.MethodPost, base+"/sessions/{session_id}/events", withBody(maxBody, a.once(a.on(access.AppendEvents, a.appendEvents))))
+		a.handle(http.MethodGet, base+"/sessions/{session_id}/events", a.on(access.ReadSession, a.listEvents))
 	}
 	return a.mux
 }
@@ -85,7 +96,7 @@ func Events(c Config) http.Handler {
 func Rewind(c Config) http.Handler {
 	a := newAPI(c)
 	for _, base := range []string{versioned, bare} {
-		a.handle(http.MethodPost, base+"/sessions/{session_id}/rewind", withBody(maxBody, a.once(a.rewindSession)))
+		a.handle(http.MethodPost, base+"/sessions/{session_id}/rewind", withBody(maxBody, a.once(a.on(access.Rewind, a.rewindSession))))
 	}
 	return a.mux
 }
@@ -94,8 +105,8 @@ func Rewind(c Config) http.Handler {
 func Fork(c Config) http.Handler {
 	a := newAPI(c)
 	for _, base := range []string{versioned, bare} {
-		a.handle(http.MethodPost, base+"/sessions/{session_id}/fork", withOptionalBody(maxBody, a.once(a.forkSession)))
-		a.handle(http.MethodGet, base+"/sessions/{session_id}/forks", a.getForks)
+		a.handle(http.MethodPost, base+"/sessions/{session_id}/fork", withOptionalBody(maxBody, a.once(a.on(access.Fork, a.forkSession))))
+		a.handle(http.MethodGet, base+"/sessions/{session_id}/forks", a.on(access.ReadForks, a.getForks))
 	}
 	return a.mux
 }
@@ -104,14 +115,14 @@ func Fork(c Config) http.Handler {
 func Tasks(c Config) http.Handler {
 	a := newAPI(c)
 	const tasks = versioned + "/sessions/{session_id}/tasks"
-	a.handle(http.MethodPost, tasks, withBody(maxTaskBody, a.once(a.saveTask)))
-	a.handle(http.MethodGet, tasks, a.listTasks)
-	a.handle(http.MethodGet, tasks+"/{task_id}", a.getTask)
-	a.handle(http.MethodDelete, tasks+"/{task_id}", a.deleteTask)
-	a.handle(http.MethodGet, versioned+"/sessions/{session_id}/messages", a.listMessages)
+	a.handle(http.MethodPost, tasks, withBody(maxTaskBody, a.once(a.on(access.SaveTask, a.saveTask))))
+	a.handle(http.MethodGet, tasks, a.on(access.ReadTasks, a.listTasks))
+	a.handle(http.MethodGet, tasks+"/{task_id}", a.on(access.ReadTasks, a.getTask))
+	a.handle(http.MethodDelete, tasks+"/{task_id}", a.on(access.DeleteTask, a.deleteTask))
+	a.handle(http.MethodGet, versioned+"/sessions/{session_id}/messages", a.on(access.ReadTasks, a.listMessages))
 	a.handle(http.MethodPost, versioned+"/feedback", withBody(maxBody, a.once(a.giveFeedback)))
 	a.handle(http.MethodGet, versioned+"/feedback", a.listFeedback)
-	a.handle(http.MethodGet, bare+"/sessions/{session_id}/tasks", a.listA2ATasks)
+	a.handle(http.MethodGet, bare+"/sessions/{session_id}/tasks", a.on(access.ReadTasks, a.listA2ATasks))
 	a.handle(http.MethodPost, bare+"/tasks", withBody(maxTaskBody, a.saveA2ATask))
 	a.handle(http.MethodGet, bare+"/tasks/{task_id}", a.getA2ATask)
 	a.handle(http.MethodDelete, bare+"/tasks/{task_id}", a.deleteA2ATask)
@@ -121,11 +132,12 @@ func Tasks(c Config) http.Handler {
 // api is the handlers of one resource.
 type api struct {
 	Config
-	mux *chi.Mux
+	mux  *chi.Mux
+	gate *access.Gate
 }
 
 func newAPI(c Config) *api {
-	a := &api{Config: c, mux: chi.NewMux()}
+	a := &api{Config: c, mux: chi.NewMux(), gate: access.NewGate(c.Grants, c.Now, c.Log)}
 	a.mux.NotFound(a.serve(unknownPath))
 	a.mux.MethodNotAllowed(a.serve(a.wrongMethod))
 	return a

@@ -7,6 +7,7 @@ type contextKey int
 const (
 	userKey contextKey = iota
 	requestIDKey
+	scopeKey
 )
 
 // WithUser marks a request's context with the user who asks: the subject of a
@@ -20,6 +21,14 @@ func WithUser(ctx context.Context, id string) context.Context {
 func WithRequestID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, requestIDKey, id)
 }
+
+// WithScope marks a request's context with what its token allows: words
+// separated by blanks (RFC 6749, section 3.3).
+func WithScope(ctx context.Context, scope string) context.Context {
+	return context.WithValue(ctx, scopeKey, scope)
+}
+
+func scopeOf(ctx context.Context) string { return contextString(ctx, scopeKey) }
 
 func userOf(ctx context.Context) string { return contextString(ctx, userKey) }
 

@@ -35,7 +35,7 @@ func (a *api) once(e endpoint) endpoint {
 		c.key = key
 		digest := sha256.Sum256(c.body)
 		claim := idempotency.Claim{
-			UserID: c.user, Key: key, Route: c.Method + " " + c.URL.Path, Digest: hex.EncodeToString(digest[:]),
+			UserID: c.caller.UserID, Key: key, Route: c.Method + " " + c.URL.Path, Digest: hex.EncodeToString(digest[:]),
 		}
 		answer, err := a.Idempotency.Begin(c.Context(), claim)
 		if err != nil {
@@ -102,6 +102,9 @@ func (a *api) carryOut(c *call, claim idempotency.Claim, e endpoint) (*reply, er
 		return rep, err
 	}
 	answer := idempotency.Answer{Status: rep.status, Header: map[string]string{}, Body: rep.body}
+	if rep.kept != nil {
+		answer.Body = rep.kept
+	}
 	for name := range rep.header {
 		answer.Header[name] = rep.header.Get(name)
 	}

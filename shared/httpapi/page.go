@@ -42,7 +42,7 @@ func (c *call) pages(q query, absent int64, selects ...string) (pages, error) {
 	if cursor == "" && q.values.Has("cursor") {
 		return pages{}, badCursor()
 	}
-	return pages{selects: append([]string{c.user}, selects...), url: c.URL, limit: int(limit), cursor: cursor}, nil
+	return pages{selects: append([]string{c.caller.UserID}, selects...), url: c.URL, limit: int(limit), cursor: cursor}, nil
 }
 
 func badCursor() error {

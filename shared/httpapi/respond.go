@@ -19,6 +19,7 @@ type reply struct {
 	status int
 	header http.Header
 	body   []byte
+	kept   []byte // the body to repeat under an idempotency key, where it is another
 }
 
 // jsonReply encodes an answer. HTML is not escaped: what was stored comes back

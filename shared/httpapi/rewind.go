@@ -27,12 +27,15 @@ func (a *api) rewindSession(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r, err = c.pass.Rewind(r); err != nil {
+		return nil, err
+	}
 	done, err := a.Rewinds.Rewind(c.Context(), r)
 	if err != nil {
 		return nil, err
 	}
 	body := rewoundBody{
-		Event: done.Event, Session: done.Session,
+		Event: done.Event, Session: c.shown(done.Session),
 		Restored:  restoredBody{State: done.State, Artifacts: done.Artifacts},
 		Conflicts: orEmpty(done.Conflicts),
 	}

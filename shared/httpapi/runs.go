@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/run"
 )
@@ -13,14 +14,14 @@ import (
 func Runs(c Config) http.Handler {
 	a := newAPI(c)
 	for _, base := range []string{versioned, bare} {
-		a.handle(http.MethodGet, base+"/sessions/{session_id}/thread", a.getThread)
+		a.handle(http.MethodGet, base+"/sessions/{session_id}/thread", a.on(access.ReadSession, a.getThread))
 		runs := base + "/sessions/{session_id}/runs"
-		a.handle(http.MethodPost, runs, withBody(maxBody, a.once(a.startRun)))
-		a.handle(http.MethodGet, runs+"/{run_id}", a.getRun)
-		a.handle(http.MethodPatch, runs+"/{run_id}", withBody(maxBody, a.updateRun))
-		a.handle(http.MethodPost, runs+"/{run_id}/cancel", a.cancelRun)
-		a.handle(http.MethodPost, runs+"/{run_id}/deltas", withBody(maxBody, a.once(a.pushDeltas)))
-		a.handle(http.MethodPost, runs+"/{run_id}/events", withBody(maxBody, a.once(a.pushEvents)))
+		a.handle(http.MethodPost, runs, withBody(maxBody, a.once(a.on(access.StartRun, a.startRun))))
+		a.handle(http.MethodGet, runs+"/{run_id}", a.on(access.ReadRun, a.getRun))
+		a.handle(http.MethodPatch, runs+"/{run_id}", withBody(maxBody, a.on(access.PushRun, a.updateRun)))
+		a.handle(http.MethodPost, runs+"/{run_id}/cancel", a.on(access.CancelRun, a.cancelRun))
+		a.handle(http.MethodPost, runs+"/{run_id}/deltas", withBody(maxBody, a.once(a.on(access.PushRun, a.pushDeltas))))
+		a.handle(http.MethodPost, runs+"/{run_id}/events", withBody(maxBody, a.once(a.on(access.PushRun, a.pushEvents))))
 	}
 	return a.mux
 }

@@ -29,6 +29,11 @@ func (c *call) newRun() (s run.Start, err error) {
 	if s.Input, err = body.input(); err != nil {
 		return s, err
 	}
+	for i, e := range s.Input {
+		if err := c.pass.CheckEvent(e, "/input/"+strconv.Itoa(i)); err != nil {
+			return s, err
+		}
+	}
 	if s.Agent, err = body.text("agent"); err != nil {
 		return s, err
 	}

@@ -24,7 +24,7 @@ func (a *api) createSession(c *call) (*reply, error) {
 
 // createdReply answers with a session that the request made.
 func (c *call) createdReply(created session.Session) (*reply, error) {
-	rep, err := sessionReply(http.StatusCreated, created)
+	rep, err := c.sessionReply(http.StatusCreated, created)
 	if err != nil {
 		return nil, err
 	}
@@ -79,11 +79,11 @@ func (a *api) getSession(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sessionReply(http.StatusOK, s)
+	return c.sessionReply(http.StatusOK, s)
 }
 
-func sessionReply(status int, s session.Session) (*reply, error) {
-	rep, err := jsonReply(status, data{s})
+func (c *call) sessionReply(status int, s session.Session) (*reply, error) {
+	rep, err := jsonReply(status, data{c.shown(s)})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,11 @@ func (a *api) listSessions(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := c.pages(q, session.DefaultPage, "sessions", agent, status, text)
+	list, err := a.sessionList(c, q)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.pages(q, session.DefaultPage, list.selects("sessions", agent, status, text)...)
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +120,8 @@ func (a *api) listSessions(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := a.Sessions.List(c.Context(), session.ListQuery{
-		UserID: c.user, Agent: agent, Status: session.Status(status), Text: text, Limit: p.limit, After: after,
+	page, err := list.read(c.Context(), session.ListQuery{
+		UserID: list.userID, Agent: agent, Status: session.Status(status), Text: text, Limit: p.limit, After: after,
 	})
 	if err != nil {
 		return nil, err
@@ -157,7 +161,7 @@ func (a *api) updateSession(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sessionReply(http.StatusOK, s)
+	return c.sessionReply(http.StatusOK, s)
 }
 
 // patch reads the body of a change.
@@ -200,6 +204,7 @@ func (a *api) getState(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	state = c.pass.State(state)
 	for _, values := range []*session.Values{&state.Session, &state.User, &state.App, &state.Merged} {
 		if *values == nil {
 			*values = map[string]json.RawMessage{}

@@ -72,7 +72,7 @@ func (a *api) threadReply(c *call, status int, id string, p pages, descending bo
 		}
 	}
 	body := threadBody{
-		Session: t.Session, Status: t.Session.Status, Items: orEmpty(t.Items), Run: t.Run,
+		Session: c.shown(t.Session), Status: t.Session.Status, Items: orEmpty(t.Items), Run: t.Run,
 		Cursor: watch.Cursor{Epoch: t.Session.Epoch, Seq: t.Seq, Offset: t.Offset},
 	}
 	rep, err := jsonReply(status, list{Data: body, Meta: meta{NextCursor: next}})

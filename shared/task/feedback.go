@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"context"
 	"unicode/utf8"
 
@@ -20,13 +21,17 @@ const (
 // milliseconds.
 type Feedback struct {
 	ID          string `json:"-"`
-	UserID      string `json:"-"`
+	UserID      string `json:"-"` // whose it is
+	OwnerID     string `json:"-"` // whose session the task is of, where it is somebody else's
 	TaskID      string `json:"task_id"`
 	SessionID   string `json:"session_id"`
 	Type        string `json:"type"` // up or down
 	Text        string `json:"text"`
 	CreatedTime int64  `json:"created_time"`
 }
+
+// Owner is the user whose session the task is of.
+func (f Feedback) Owner() string { return cmp.Or(f.OwnerID, f.UserID) }
 
 // Validate says which field of the feedback breaks a rule.
 func (f Feedback) Validate() error {
@@ -74,7 +79,7 @@ type FeedbackStore interface {
 	// several do. fault.NotFound where none does.
 	FindTask(ctx context.Context, userID, taskID string) (sessionID string, err error)
 	// AddFeedback stores a feedback, once for its ID. A SessionID that is given
-	// must be a session of the user's.
+	// must be a session of the owner's.
 	AddFeedback(ctx context.Context, f Feedback) error
 	// MarkTask puts the feedback into its task's metadata.
 	MarkTask(ctx context.Context, f Feedback) error

@@ -20,6 +20,11 @@ func TokenFor(ctx context.Context, url, user string, life time.Duration) (string
 	return token(ctx, url, map[string]any{"user_id": user, "expires_in": int(life.Seconds())})
 }
 
+// TokenWith gets a development token that allows what scope says.
+func TokenWith(ctx context.Context, url, user, scope string) (string, error) {
+	return token(ctx, url, map[string]any{"user_id": user, "scope": scope})
+}
+
 func token(ctx context.Context, url string, wish map[string]any) (string, error) {
 	body, err := json.Marshal(wish)
 	if err != nil {

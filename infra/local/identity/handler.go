@@ -32,6 +32,7 @@ func (i *Issuer) Handler(prefix string) http.Handler {
 type tokenRequest struct {
 	UserID    string `json:"user_id"`
 	ExpiresIn int64  `json:"expires_in"` // seconds; negative for a token that has expired
+	Scope     string `json:"scope"`      // what the token allows, words separated by blanks
 }
 
 func (i *Issuer) serveToken(rw http.ResponseWriter, r *http.Request) {
@@ -39,11 +40,11 @@ func (i *Issuer) serveToken(rw http.ResponseWriter, r *http.Request) {
 	err := json.NewDecoder(http.MaxBytesReader(rw, r.Body, maxRequestBytes)).Decode(&req)
 	if err != nil || req.UserID == "" || req.ExpiresIn > longestLife || req.ExpiresIn < -longestLife {
 		answer(rw, http.StatusBadRequest, map[string]string{
-			"message": `send {"user_id": "alice"}, with "expires_in" in seconds if a day will not do`,
+			"message": `send {"user_id": "alice"}, with "expires_in" in seconds if a day will not do, and "scope" if it is to allow more`,
 		})
 		return
 	}
-	token, err := i.Token(req.UserID, time.Duration(req.ExpiresIn)*time.Second)
+	token, err := i.Scoped(req.UserID, req.Scope, time.Duration(req.ExpiresIn)*time.Second)
 	if err != nil {
 		answer(rw, http.StatusInternalServerError, map[string]string{"message": "the token could not be signed"})
 		return

@@ -56,6 +56,12 @@ func New(url, audience, dataDir string, now func() time.Time) (*Issuer, error) {
 // Token returns a token of that user, good for the given time; 0 means a day.
 // A time in the past gives one that has expired.
 func (i *Issuer) Token(userID string, life time.Duration) (string, error) {
+	return i.Scoped(userID, "", life)
+}
+
+// Scoped returns a token as Token does that allows what scope says, in words
+// separated by blanks; "" says nothing.
+func (i *Issuer) Scoped(userID, scope string, life time.Duration) (string, error) {
 	if life == 0 {
 		life = tokenLife
 	}
@@ -64,10 +70,14 @@ func (i *Issuer) Token(userID string, life time.Duration) (string, error) {
 	if life < 0 {
 		issued = now.Add(life)
 	}
-	token := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{
+	claims := jwt.MapClaims{
 		"iss": i.url, "aud": i.audience, "sub": userID, "jti": uuid.NewString(),
 		"iat": issued.Unix(), "nbf": issued.Unix(), "exp": now.Add(life).Unix(),
-	})
+	}
+	if scope != "" {
+		claims["scope"] = scope
+	}
+	token := jwt.NewWithClaims(jwt.SigningMethodRS256, claims)
 	token.Header["kid"] = i.keyID
 	signed, err := token.SignedString(i.key)
 	if err != nil {
