@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/push"
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
@@ -40,6 +41,11 @@ type Config struct {
 	Tasks    task.Store
 	Links    task.Links
 	Agents   Agents
+	// Grants lets others in than the owners of sessions.
+	Grants access.Grants
+	// AdminScope is the word in a token's scope that lets its bearer read every
+	// session; "" lets nobody.
+	AdminScope string
 	// StartRun hands a run that has been started to a worker and does not wait.
 	StartRun func(context.Context, run.Ref) error
 	// News opens a connection that tells what happens in a session.
@@ -81,6 +87,20 @@ func WithCaller(ctx context.Context, user, token string) context.Context {
 func callerOf(ctx context.Context) caller {
 	c, _ := ctx.Value(callerKey{}).(caller)
 	return c
+}
+
+type scopeKey struct{}
+
+// WithScope puts into a context what the caller's token allows: words separated
+// by blanks (RFC 6749, section 3.3).
+func WithScope(ctx context.Context, scope string) context.Context {
+	return context.WithValue(ctx, scopeKey{}, scope)
+}
+
+// guest is the caller as the gate knows them.
+func (h *handler) guest(ctx context.Context) access.Caller {
+	scope, _ := ctx.Value(scopeKey{}).(string)
+	return access.Caller{UserID: callerOf(ctx).user, Admin: access.Admin(scope, h.AdminScope)}
 }
 
 type baseKey struct{}

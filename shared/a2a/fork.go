@@ -6,51 +6,81 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/shared/a2a/convert"
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
 )
 
 // forkLink is the link of the task that has a fork's own id: what the fork took
 // over, completed (seed 004). It is nowhere stored, so that a fork costs the
 // same whether its agent speaks A2A or not. fault.NotFound where the id is of no
-// fork of the caller's.
-func (h *handler) forkLink(ctx context.Context, id string) (task.Link, error) {
+// fork that the caller may do that with.
+func (h *handler) forkLink(ctx context.Context, id string, a access.Action) (task.Link, error) {
 	if fault.CheckID("id", id) != nil {
 		return task.Link{}, fault.Missing("Task")
 	}
-	user := callerOf(ctx).user
-	of, err := h.Sessions.Get(ctx, user, id)
-	if err == nil && (of.Fork == nil || of.Agent != "" && of.Agent != h.agent) {
-		err = fault.Missing("Task")
-	}
+	of, err := h.enter(ctx, id, a)
 	if err != nil {
 		return task.Link{}, err
 	}
-	return task.Link{TaskID: id, UserID: user, SessionID: id, Agent: h.agent, CreatedTime: of.CreatedTime}, nil
+	merged, ok := h.merged(of)
+	if !ok {
+		return task.Link{}, fault.Missing("Task")
+	}
+	return merged, nil
 }
 
-// links are the tasks of the caller's and of this agent, the newest first: those
-// of a context, or all but what forks took over.
+// merged is the task that a fork took over; false for another session.
+func (h *handler) merged(of session.Session) (task.Link, bool) {
+	if of.Fork == nil || of.Agent != "" && of.Agent != h.agent {
+		return task.Link{}, false
+	}
+	return task.Link{
+		TaskID: of.ID, UserID: of.UserID, SessionID: of.ID, Agent: h.agent, CreatedTime: of.CreatedTime,
+	}, true
+}
+
+// links are the tasks of this agent that the caller may read, the newest first:
+// those of a context, or all of the caller's but what forks took over. In a
+// context that is shared with the caller, its owner's are among them.
 func (h *handler) links(ctx context.Context, contextID string) ([]task.Link, error) {
-	all, err := h.Links.UserLinks(ctx, callerOf(ctx).user)
+	user := callerOf(ctx).user
+	links, err := h.userLinks(ctx, user, contextID)
 	if err != nil {
 		return nil, err
 	}
-	links := slices.DeleteFunc(all, func(l task.Link) bool {
-		return l.Agent != h.agent || contextID != "" && l.SessionID != contextID
-	})
+	if links, err = h.open(ctx, links); err != nil {
+		return nil, err
+	}
 	isFork := func(l task.Link) bool { return l.TaskID == contextID }
-	if contextID == "" || slices.ContainsFunc(links, isFork) {
+	if contextID == "" || slices.ContainsFunc(links, func(l task.Link) bool { return isFork(l) && l.OwnerID == "" }) {
 		return links, nil
 	}
-	merged, err := h.forkLink(ctx, contextID)
-	if err == nil {
-		return append(links, merged), nil // the oldest
-	}
+	of, err := h.enter(ctx, contextID, access.ReadTasks)
 	if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden)) {
-		err = nil // it is no fork of the caller's
+		return links, nil
 	}
-	return links, err
+	if err != nil {
+		return nil, err
+	}
+	if of.UserID != user {
+		if links, err = h.withHost(ctx, links, of); err != nil {
+			return nil, err
+		}
+	}
+	if merged, ok := h.merged(of); ok && !slices.ContainsFunc(links, isFork) {
+		links = append(links, merged) // the oldest
+	}
+	return links, nil
+}
+
+// userLinks are a user's tasks of this agent, in a context or in all.
+func (h *handler) userLinks(ctx context.Context, user, contextID string) ([]task.Link, error) {
+	all, err := h.Links.UserLinks(ctx, user)
+	return slices.DeleteFunc(all, func(l task.Link) bool {
+		return l.Agent != h.agent || contextID != "" && l.SessionID != contextID
+	}), err
 }
 
 // asForkShows is a task that was saved as a whole as a list of its session's
@@ -60,7 +90,7 @@ func (h *handler) asForkShows(ctx context.Context, link task.Link) (*task.A2A, e
 	if link.TaskID != link.SessionID {
 		return nil, nil
 	}
-	of, err := h.Sessions.Get(ctx, link.UserID, link.SessionID)
+	of, err := h.Sessions.Get(ctx, link.Owner(), link.SessionID)
 	if err != nil || of.Fork == nil {
 		return nil, err
 	}

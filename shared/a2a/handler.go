@@ -8,6 +8,7 @@ import (
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/rethread/rethread/shared/a2a/convert"
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/task"
@@ -25,6 +26,7 @@ type handler struct {
 	Config
 
 	agent string
+	gate  *access.Gate
 }
 
 // GetTask implements a2asrv.RequestHandler.
@@ -32,7 +34,7 @@ func (h *handler) GetTask(ctx context.Context, req *lib.GetTaskRequest) (*lib.Ta
 	if err := checkLength(req.HistoryLength); err != nil {
 		return nil, err
 	}
-	link, err := h.link(ctx, req.ID)
+	link, err := h.link(ctx, req.ID, access.ReadTasks)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +53,9 @@ func checkLength(length *int) error {
 	return nil
 }
 
-// link finds a task of the caller's and of this agent.
-func (h *handler) link(ctx context.Context, id lib.TaskID) (task.Link, error) {
+// link finds a task of the caller's and of this agent, for something that the
+// caller may do with the session that it is of.
+func (h *handler) link(ctx context.Context, id lib.TaskID, a access.Action) (task.Link, error) {
 	if id == "" {
 		return task.Link{}, lib.NewError(lib.ErrInvalidParams, "a task must be named")
 	}
@@ -60,8 +63,11 @@ func (h *handler) link(ctx context.Context, id lib.TaskID) (task.Link, error) {
 		return task.Link{}, lib.ErrTaskNotFound
 	}
 	link, err := h.Links.Link(ctx, callerOf(ctx).user, string(id))
-	if errors.Is(err, fault.Of(fault.NotFound)) {
-		link, err = h.forkLink(ctx, string(id))
+	switch {
+	case errors.Is(err, fault.Of(fault.NotFound)):
+		link, err = h.forkLink(ctx, string(id), a)
+	case err == nil && link.OwnerID != "":
+		err = h.stillGuest(ctx, link, a)
 	}
 	if err == nil && link.Agent != h.agent {
 		err = lib.ErrTaskNotFound
@@ -137,7 +143,7 @@ func wanted(t *lib.Task, req *lib.ListTasksRequest) bool {
 
 // CancelTask implements a2asrv.RequestHandler.
 func (h *handler) CancelTask(ctx context.Context, req *lib.CancelTaskRequest) (*lib.Task, error) {
-	link, err := h.link(ctx, req.ID)
+	link, err := h.link(ctx, req.ID, access.CancelRun)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +173,7 @@ func (h *handler) CancelTask(ctx context.Context, req *lib.CancelTaskRequest) (*
 
 // lastRun names the run that a task is at.
 func lastRun(l task.Link) run.Ref {
-	return run.Ref{UserID: l.UserID, SessionID: l.SessionID, RunID: l.Runs[len(l.Runs)-1]}
+	return run.Ref{UserID: l.Owner(), SessionID: l.SessionID, RunID: l.Runs[len(l.Runs)-1]}
 }
 
 // GetExtendedAgentCard implements a2asrv.RequestHandler.

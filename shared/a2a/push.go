@@ -8,6 +8,7 @@ import (
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/push"
 	"github.com/rethread/rethread/shared/task"
 )
@@ -105,11 +106,11 @@ func (h *handler) pushLink(ctx context.Context, id lib.TaskID) (task.Link, error
 	if h.Push == nil {
 		return task.Link{}, lib.ErrPushNotificationNotSupported
 	}
-	return h.link(ctx, id)
+	return h.link(ctx, id, access.Notify)
 }
 
 func pushTask(l task.Link) push.Task {
-	return push.Task{UserID: l.UserID, SessionID: l.SessionID, ID: l.TaskID}
+	return push.Task{UserID: l.Owner(), SessionID: l.SessionID, ID: l.TaskID}
 }
 
 // pushConfig is a configuration as it is kept, if it may be; the zero time lets
@@ -153,8 +154,14 @@ func (h *handler) expectPush(
 	ctx context.Context, link task.Link, runID string, req *lib.SendMessageRequest,
 ) (undo func(), err error) {
 	undo = func() {}
-	if h.Push == nil {
-		return undo, nil // checkSend has refused who asked for it
+	if h.Push == nil { // checkSend has refused who asked for it
+		return undo, nil
+	}
+	if link.OwnerID != "" { // a guest's right may end, and what others are told of would not
+		if req.Config != nil && req.Config.PushConfig != nil {
+			return undo, refusedGuest("have others notified of it")
+		}
+		return undo, nil
 	}
 	since := time.Time{}
 	if runID != link.TaskID {

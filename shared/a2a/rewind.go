@@ -10,6 +10,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 
 	"github.com/rethread/rethread/shared/a2a/convert"
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/plainjson"
 	"github.com/rethread/rethread/shared/session"
@@ -60,14 +61,22 @@ func (h *handler) rewound(ctx context.Context, m *lib.Message, before string) (*
 	if err := fault.CheckID("message.metadata."+convert.RewindKey, before); err != nil {
 		return nil, err
 	}
-	user := callerOf(ctx).user
-	done, err := h.Rewinds.Rewind(ctx, session.Rewind{
-		SessionID: m.ContextID, UserID: user, Before: before, Nonce: h.NewID(),
+	var done session.Rewound
+	owner := ""
+	err := h.gate.Do(ctx, h.guest(ctx), m.ContextID, access.Rewind, func(p access.Pass) error {
+		owner = p.Owner
+		wish, err := p.Rewind(session.Rewind{
+			SessionID: m.ContextID, UserID: p.Owner, Before: before, Nonce: h.NewID(),
+		})
+		if err == nil {
+			done, err = h.Rewinds.Rewind(ctx, wish)
+		}
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	events, err := h.reader().Effective(ctx, user, m.ContextID)
+	events, err := h.reader().Effective(ctx, owner, m.ContextID)
 	if err != nil {
 		return nil, err
 	}
@@ -80,14 +89,14 @@ func (h *handler) rewound(ctx context.Context, m *lib.Message, before string) (*
 		History:  convert.History(m.ContextID, events),
 		Metadata: map[string]any{convert.InvocationKey: done.Event.InvocationID, convert.RewindKey: before},
 	}
-	if err := h.save(ctx, user, t); err != nil {
+	if err := h.save(ctx, owner, t); err != nil {
 		return nil, fmt.Errorf("the session was rewound, but the task is not saved: %w", err)
 	}
 	return t, nil
 }
 
 // save stores a task as a whole, in the form in which version 0.3 has it.
-func (h *handler) save(ctx context.Context, user string, t *lib.Task) error {
+func (h *handler) save(ctx context.Context, owner string, t *lib.Task) error {
 	raw, err := plainjson.Marshal(a2av0.FromV1Task(t))
 	if err != nil {
 		return fmt.Errorf("write the task: %w", err)
@@ -96,7 +105,7 @@ func (h *handler) save(ctx context.Context, user string, t *lib.Task) error {
 	if err != nil {
 		return err
 	}
-	saved.UserID = user
+	saved.UserID = owner
 	if len(saved.Invocations) == 0 {
 		// It may stand where an invocation stands that is hidden now. An id that
 		// nothing else has gives it a place of its own at the end of the log.
@@ -105,7 +114,12 @@ func (h *handler) save(ctx context.Context, user string, t *lib.Task) error {
 	if _, _, err := h.Tasks.Save(ctx, saved); err != nil {
 		return err
 	}
-	return h.Links.AddLink(ctx, task.Link{
-		TaskID: saved.Task.ID, UserID: user, SessionID: saved.SessionID, Agent: h.agent, CreatedTime: h.Now().UnixMilli(),
-	})
+	link := task.Link{
+		TaskID: saved.Task.ID, UserID: callerOf(ctx).user, SessionID: saved.SessionID, Agent: h.agent,
+		CreatedTime: h.Now().UnixMilli(),
+	}
+	if owner != link.UserID {
+		link.OwnerID = owner
+	}
+	return h.Links.AddLink(ctx, link)
 }

@@ -65,7 +65,7 @@ func newRig(t *testing.T, carry func(*newsroom, watch.Message)) *rig {
 	}
 	r.news.publish(t, table, r.context)
 	handler := a2a.New(a2a.Config{
-		Sessions: store, Rewinds: store, Runs: store, Tasks: store, Links: store, Agents: onlyHelper{},
+		Sessions: store, Rewinds: store, Runs: store, Tasks: store, Links: store, Agents: onlyHelper{}, Grants: store,
 		StartRun: func(_ context.Context, ref run.Ref) error {
 			r.started <- ref
 			return nil

@@ -10,6 +10,7 @@ import (
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/rethread/rethread/shared/a2a/convert"
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
@@ -120,12 +121,15 @@ func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.
 			return link, err
 		}
 		link.SessionID, link.After, link.CreatedTime = s.ID, s.HeadSeq, h.Now().UnixMilli()
+		if s.UserID != link.UserID {
+			link.OwnerID = s.UserID
+		}
 	}
 	input, err := convert.Event(req.Message, link.TaskID)
 	if err != nil {
 		return link, err
 	}
-	ref := run.Ref{UserID: link.UserID, SessionID: link.SessionID, RunID: runID}
+	ref := run.Ref{UserID: link.Owner(), SessionID: link.SessionID, RunID: runID}
 	input.InvocationID = runID
 	undo, err := h.expectPush(ctx, link, runID, req)
 	if err != nil {
@@ -176,7 +180,7 @@ func (h *handler) abandon(ctx context.Context, ref run.Ref, cause error) {
 
 // waiting is the task that a message goes on with: one that waits for it.
 func (h *handler) waiting(ctx context.Context, m *lib.Message) (task.Link, error) {
-	link, err := h.link(ctx, m.TaskID)
+	link, err := h.link(ctx, m.TaskID, access.StartRun)
 	if err != nil {
 		return link, err
 	}
@@ -199,7 +203,7 @@ func (h *handler) waiting(ctx context.Context, m *lib.Message) (task.Link, error
 func (h *handler) context(ctx context.Context, id string) (session.Session, error) {
 	user := callerOf(ctx).user
 	if id != "" {
-		s, err := h.Sessions.Get(ctx, user, id)
+		s, err := h.enter(ctx, id, access.StartRun)
 		if !errors.Is(err, fault.Of(fault.NotFound)) {
 			return s, ofContext(err)
 		}
@@ -212,7 +216,7 @@ func (h *handler) context(ctx context.Context, id string) (session.Session, erro
 	}
 	s, err := h.Sessions.Create(ctx, fresh)
 	if errors.Is(err, fault.Of(fault.Conflict)) { // somebody was faster
-		s, err = h.Sessions.Get(ctx, user, id)
+		s, err = h.enter(ctx, id, access.StartRun)
 	}
 	return s, ofContext(err)
 }
@@ -220,8 +224,12 @@ func (h *handler) context(ctx context.Context, id string) (session.Session, erro
 // ofContext says whose fault it is that a context cannot be used: it is no task
 // that is missing.
 func ofContext(err error) error {
-	if errors.Is(err, fault.Of(fault.Forbidden)) {
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Kind != fault.Forbidden {
+		return err
+	}
+	if f.Detail == fault.NotYours("session").Detail {
 		return lib.NewError(lib.ErrUnauthorized, "the context belongs to somebody else")
 	}
-	return err
+	return lib.NewError(lib.ErrUnauthorized, f.Detail)
 }

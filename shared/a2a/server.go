@@ -16,6 +16,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/errordetails"
 	"github.com/go-chi/chi/v5"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/plainjson"
 )
 
@@ -33,11 +34,12 @@ const (
 // server answers the requests for all agents.
 type server struct {
 	Config
-	mux *chi.Mux
+	mux  *chi.Mux
+	gate *access.Gate
 }
 
 func newServer(c Config) *server {
-	s := &server{Config: c, mux: chi.NewMux()}
+	s := &server{Config: c, mux: chi.NewMux(), gate: access.NewGate(c.Grants, c.Now, c.Log)}
 	s.mux.NotFound(func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "nothing is here") })
 	s.mux.Get("/.well-known/agent-card.json", s.defaultCard)
 	s.mux.Get("/a2a/{agent}/.well-known/agent-card.json", s.agentCard)
@@ -100,7 +102,7 @@ func (s *server) forAgent(serve func(http.ResponseWriter, *http.Request, a2asrv.
 // handler is the methods of the protocol for one agent.
 func (s *server) handler(agent string) a2asrv.RequestHandler {
 	return &a2asrv.InterceptedHandler{
-		Handler:      &handler{Config: s.Config, agent: agent},
+		Handler:      &handler{Config: s.Config, agent: agent, gate: s.gate},
 		Interceptors: []a2asrv.CallInterceptor{guard{log: s.Log}},
 		Logger:       s.Log,
 	}

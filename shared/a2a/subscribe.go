@@ -5,6 +5,8 @@ import (
 	"iter"
 
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/rethread/rethread/shared/access"
 )
 
 // SubscribeToTask implements a2asrv.RequestHandler: it tells a task as it
@@ -12,7 +14,7 @@ import (
 // user, so does the stream.
 func (h *handler) SubscribeToTask(ctx context.Context, req *lib.SubscribeToTaskRequest) iter.Seq2[lib.Event, error] {
 	return func(yield func(lib.Event, error) bool) {
-		link, err := h.link(ctx, req.ID)
+		link, err := h.link(ctx, req.ID, access.Watch)
 		if err != nil {
 			yield(nil, err)
 			return

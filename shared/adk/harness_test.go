@@ -67,7 +67,7 @@ func newRemote(t *testing.T) *system {
 // api is the HTTP API's handlers behind what a gateway does.
 func api(store *dynamostore.Store) http.Handler {
 	config := httpapi.Config{
-		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store,
+		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
 	}
 	sessions, events, artifacts := httpapi.Sessions(config), httpapi.Events(config), httpapi.Artifacts(config)

@@ -24,6 +24,7 @@ func StartA2A() {
 		}
 		return Streaming(a2a.New(a2a.Config{
 			Sessions: d.Store, Rewinds: d.Store, Runs: d.Store, Tasks: d.Store, Links: d.Store, Agents: d,
+			Grants: d.Store, AdminScope: os.Getenv(adminVariable),
 			StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 			News:     a2a.Socket(endpoint, http.DefaultClient),
 			Push:     d.Store, CheckURL: guard().Check, PublicKeys: signing.New(d.Store, time.Now).Public,

@@ -108,6 +108,7 @@ func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, use
 			return nil, fmt.Errorf("the gateway let a request through: %w", err)
 		}
 		scope, _ := event.RequestContext.Authorizer["scope"].(string)
+		ctx = a2a.WithScope(ctx, scope)
 		ctx = httpapi.WithScope(httpapi.WithUser(a2a.WithCaller(ctx, user, token), user), scope)
 	}
 	ctx = httpapi.WithRequestID(ctx, event.RequestContext.RequestID)

@@ -22,6 +22,7 @@ type linkItem struct {
 	PK      string   `dynamodbav:"PK"`
 	SK      string   `dynamodbav:"SK"`
 	Session string   `dynamodbav:"s"`
+	Owner   string   `dynamodbav:"o,omitempty"` // of the session, where it is not the user
 	Agent   string   `dynamodbav:"a"`
 	Runs    []string `dynamodbav:"r,omitempty"`
 	After   int64    `dynamodbav:"after"`
@@ -40,7 +41,7 @@ type linkRef struct {
 // AddLink implements task.Links. The reference comes first: where the link did
 // not follow it refers to nothing.
 func (s *Store) AddLink(ctx context.Context, l task.Link) error {
-	h, err := s.header(ctx, l.UserID, l.SessionID)
+	h, err := s.header(ctx, l.Owner(), l.SessionID)
 	if err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func (s *Store) AddLink(ctx context.Context, l task.Link) error {
 		return fmt.Errorf("refer to A2A task %s: %w", l.TaskID, err)
 	}
 	item := linkItem{
-		PK: k.pk, SK: k.sk, Session: l.SessionID, Agent: l.Agent, Runs: l.Runs, After: l.After, Created: l.CreatedTime,
+		PK: k.pk, SK: k.sk, Session: l.SessionID, Owner: l.OwnerID, Agent: l.Agent, Runs: l.Runs, After: l.After, Created: l.CreatedTime,
 	}
 	if err := s.put(ctx, item, condition{}, nil); err != nil {
 		return fmt.Errorf("link A2A task %s: %w", l.TaskID, err)
@@ -128,7 +129,7 @@ func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, erro
 
 func (i linkItem) link(userID string) task.Link {
 	return task.Link{
-		TaskID: i.SK, UserID: userID, SessionID: i.Session, Agent: i.Agent, Runs: i.Runs, After: i.After,
+		TaskID: i.SK, UserID: userID, OwnerID: i.Owner, SessionID: i.Session, Agent: i.Agent, Runs: i.Runs, After: i.After,
 		CreatedTime: i.Created, CancelledTime: i.Cancelled,
 	}
 }

@@ -43,7 +43,7 @@ func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	log := slog.New(slog.NewTextHandler(s.log, nil))
 	store := dynamostore.New(dynamotest.Client(t), dynamotest.Table(t), dynamostore.WithLogger(log))
 	s.config = httpapi.Config{
-		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store,
+		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
 		Runs: store, Agents: &s.agents, StartRun: s.hand,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	}

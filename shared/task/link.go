@@ -1,12 +1,17 @@
 package task
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // Link says where a task of the A2A protocol lives: callers name it by its id
 // alone. The task itself is runs of a session and what they produced.
 type Link struct {
-	TaskID    string
-	UserID    string
+	TaskID string
+	UserID string // whose task it is
+	// OwnerID is whose session it is, "" where that is the same user.
+	OwnerID   string
 	SessionID string
 	Agent     string
 	// Runs are the ids of its runs, the oldest first: one, and one more each
@@ -21,6 +26,9 @@ type Link struct {
 	// user; 0 where it was not.
 	CancelledTime int64
 }
+
+// Owner is the user whose session the task is of.
+func (l Link) Owner() string { return cmp.Or(l.OwnerID, l.UserID) }
 
 // Links finds A2A tasks of a user by their ids. fault.NotFound for one that is
 // not there.

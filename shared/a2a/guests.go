@@ -1,0 +1,81 @@
+package a2a
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/rethread/rethread/shared/access"
+	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/task"
+)
+
+// enter reads a context's session, of the caller or shared with the caller, for
+// something that the caller may do with it. Its UserID says whose it is.
+func (h *handler) enter(ctx context.Context, id string, a access.Action) (s session.Session, err error) {
+	err = h.gate.Do(ctx, h.guest(ctx), id, a, func(p access.Pass) error {
+		var err error
+		s, err = h.Sessions.Get(ctx, p.Owner, id)
+		return err
+	})
+	return s, err
+}
+
+// stillGuest says why the caller cannot go on with a task that they began in a
+// session of somebody else.
+func (h *handler) stillGuest(ctx context.Context, link task.Link, a access.Action) error {
+	pass, err := h.gate.Pass(ctx, h.guest(ctx), link.SessionID, a)
+	switch {
+	case err == nil && pass.Owner == link.OwnerID:
+		return nil
+	case err == nil, errors.Is(err, fault.Of(fault.NotFound)): // the session is another
+		return lib.ErrTaskNotFound
+	}
+	return ofContext(err)
+}
+
+// open leaves out tasks in sessions that the caller may not read any more.
+func (h *handler) open(ctx context.Context, links []task.Link) ([]task.Link, error) {
+	checked := map[string]bool{}
+	out := links[:0]
+	for _, l := range links {
+		may, known := checked[l.SessionID]
+		if l.OwnerID != "" && !known {
+			err := h.stillGuest(ctx, l, access.ReadTasks)
+			if err != nil && !errors.Is(err, lib.ErrTaskNotFound) && !errors.Is(err, lib.ErrUnauthorized) {
+				return nil, err
+			}
+			may = err == nil
+			checked[l.SessionID] = may
+		}
+		if l.OwnerID == "" || may {
+			out = append(out, l)
+		}
+	}
+	return out, nil
+}
+
+// withHost adds to the tasks that a guest began in a shared context those of its
+// owner.
+func (h *handler) withHost(ctx context.Context, links []task.Link, of session.Session) ([]task.Link, error) {
+	theirs, err := h.userLinks(ctx, of.UserID, of.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range theirs {
+		if !slices.ContainsFunc(links, func(mine task.Link) bool { return mine.TaskID == l.TaskID }) {
+			links = append(links, l)
+		}
+	}
+	slices.SortStableFunc(links, func(a, b task.Link) int { return cmp.Compare(b.CreatedTime, a.CreatedTime) })
+	return links, nil
+}
+
+// refusedGuest is what a guest is told who asks for what only owners may.
+func refusedGuest(what string) error {
+	return lib.NewError(lib.ErrUnauthorized, "the context belongs to somebody else: only its owner can "+what)
+}
