@@ -37,6 +37,7 @@ func TestSystem(t *testing.T) {
 		{"a2a", testA2A},
 		{"archive", testArchive},
 		{"erasure", testErasure},
+		{"access", testAccess},
 		{"working in forks", testWorkingInForks},
 		{"live", func(t *testing.T, sys *e2e.System) { t.Helper(); testLive(t, sys, agent) }},
 		{"policies", testPolicies}, // the last, as it is about what all others did
