@@ -11,6 +11,7 @@ import (
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/gatewaypush"
 	"github.com/rethread/rethread/shared/watch"
 	"github.com/rethread/rethread/shared/wsapi"
@@ -29,6 +30,7 @@ func StartWatch() {
 			return nil, err
 		}
 		return wsapi.New(wsapi.Config{
+			Gate:          access.NewGate(d.Store, time.Now, d.Log),
 			Subscriptions: d.Store, Feed: d.Store, Pusher: pusher, Log: d.Log, Now: time.Now, Random: rand.Float64,
 		}), nil
 	})

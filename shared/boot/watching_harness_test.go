@@ -104,7 +104,7 @@ func newWatched(t *testing.T) *watched {
 	w.handle = wsapi.New(wsapi.Config{
 		Subscriptions: w.store, Feed: w.store, Pusher: pusher, Log: log, Now: time.Now, Random: half,
 	})
-	w.fanout = boot.Fanout(w.news, watch.NewFanout(w.store, pusher, log, half), log)
+	w.fanout = boot.Fanout(w.news, watch.NewFanout(w.store, pusher, log, time.Now, half), log)
 	w.sse = sse.New(sse.Config{URL: w.url, Client: http.DefaultClient, Log: log, Now: time.Now})
 	w.readStream(t, table)
 	return w

@@ -146,12 +146,16 @@ func (s *Store) transactPut(record any, c condition) (types.TransactWriteItem, e
 	return types.TransactWriteItem{Put: p}, nil
 }
 
-// transactUpdate is a conditional update inside a transaction.
+// transactUpdate is an update inside a transaction.
 func (s *Store) transactUpdate(k key, expression string, c condition) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.table, Key: k.attributes(), UpdateExpression: &expression, ConditionExpression: &c.expression,
+	u := &types.Update{
+		TableName: &s.table, Key: k.attributes(), UpdateExpression: &expression,
 		ExpressionAttributeNames: c.names, ExpressionAttributeValues: c.values,
-	}}
+	}
+	if c.expression != "" {
+		u.ConditionExpression = &c.expression
+	}
+	return types.TransactWriteItem{Update: u}
 }
 
 // transactCheck is a condition inside a transaction.

@@ -22,17 +22,6 @@ var (
 // some time for the clocks to differ.
 const watcherLife = 2*time.Hour + 10*time.Minute
 
-// watchers is who watches a log, in one item: a connection takes 17 bytes of
-// it, so 200 of them cost the fan-out one read unit, as one does. It has a
-// partition of its own, so that the last message of a deleted session finds it.
-type watchers struct {
-	PK          string   `dynamodbav:"PK"`
-	SK          string   `dynamodbav:"SK"`
-	Session     string   `dynamodbav:"s"`
-	Connections []string `dynamodbav:"c,stringset"`
-	Expires     int64    `dynamodbav:"expires"`
-}
-
 // connection is what a connection watches, so that all of it can be ended.
 type connection struct {
 	PK      string   `dynamodbav:"PK"`
@@ -44,13 +33,13 @@ type connection struct {
 func set(values ...string) types.AttributeValue { return &types.AttributeValueMemberSS{Value: values} }
 
 // Subscribe implements watch.Subscriptions.
-func (s *Store) Subscribe(ctx context.Context, userID, sessionID, connectionID string) error {
-	h, err := s.header(ctx, userID, sessionID)
+func (s *Store) Subscribe(ctx context.Context, seat watch.Seat) error {
+	h, err := s.header(ctx, seat.Owner, seat.SessionID)
 	if err != nil {
 		return err
 	}
 	expires := num(s.now().Add(watcherLife).Unix())
-	err = s.update(ctx, connectionKey(connectionID), "ADD #l :l SET #expires = :expires", condition{
+	err = s.update(ctx, connectionKey(seat.Connection), "ADD #l :l SET #expires = :expires", condition{
 		expression: "attribute_not_exists(#l) OR size(#l) < :most OR contains(#l, :log)",
 		names:      map[string]string{"#l": "l", "#expires": "expires"},
 		values:     attributes{":l": set(h.Log), ":log": str(h.Log), ":most": num(watch.MaxSessions), ":expires": expires},
@@ -64,23 +53,41 @@ func (s *Store) Subscribe(ctx context.Context, userID, sessionID, connectionID s
 	if err != nil {
 		return err
 	}
-	return s.update(ctx, watchersKey(h.Log), "ADD #c :c SET #s = :s, #expires = :expires", condition{
-		names:  map[string]string{"#c": "c", "#s": "s", "#expires": "expires"},
-		values: attributes{":c": set(connectionID), ":s": str(sessionID), ":expires": expires},
-	})
+	if seat.Guest() {
+		return s.seatGuest(ctx, h.Log, seat, expires)
+	}
+	return s.update(ctx, watchersKey(h.Log), takeSeat, taking(seat, expires))
 }
 
 // Unsubscribe implements watch.Subscriptions.
 func (s *Store) Unsubscribe(ctx context.Context, userID, sessionID, connectionID string) error {
-	h, err := s.header(ctx, userID, sessionID)
-	if err != nil {
-		return err
+	var h header
+	found, err := s.get(ctx, sessionKey(sessionID), &h)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read session %s: %w", sessionID, err)
+	case !found:
+		return missingSession()
 	}
-	if err := s.Leave(ctx, h.Log, []string{connectionID}); err != nil {
+	if h.User != userID {
+		var c connection
+		if _, err := s.get(ctx, connectionKey(connectionID), &c); err != nil {
+			return err
+		}
+		if !slices.Contains(c.Logs, h.Log) {
+			return fault.NotYours("session")
+		}
+	}
+	return s.unseat(ctx, h.Log, connectionID)
+}
+
+// unseat takes a connection's seat away, and forgets that it had one.
+func (s *Store) unseat(ctx context.Context, log, connectionID string) error {
+	if err := s.Leave(ctx, log, []string{connectionID}); err != nil {
 		return err
 	}
 	return s.update(ctx, connectionKey(connectionID), "DELETE #l :l", condition{
-		names: map[string]string{"#l": "l"}, values: attributes{":l": set(h.Log)},
+		names: map[string]string{"#l": "l"}, values: attributes{":l": set(log)},
 	})
 }
 
@@ -97,33 +104,6 @@ func (s *Store) Disconnect(ctx context.Context, connectionID string) error {
 		}
 	}
 	return s.deleteItems(ctx, []attributes{connectionKey(connectionID).attributes()})
-}
-
-// Watchers implements watch.Audience.
-func (s *Store) Watchers(ctx context.Context, log string) (string, []string, error) {
-	var w watchers
-	found, err := s.get(ctx, watchersKey(log), &w)
-	if err != nil || !found || w.Expires <= s.now().Unix() {
-		return "", nil, err
-	}
-	return w.Session, w.Connections, nil
-}
-
-// leaveAtOnce is how many members one update takes out of a set.
-const leaveAtOnce = 100
-
-// Leave implements watch.Audience.
-func (s *Store) Leave(ctx context.Context, log string, connections []string) error {
-	for part := range slices.Chunk(connections, leaveAtOnce) {
-		err := s.update(ctx, watchersKey(log), "DELETE #c :c", condition{
-			expression: "attribute_exists(PK)",
-			names:      map[string]string{"#c": "c"}, values: attributes{":c": set(part...)},
-		})
-		if err != nil && !errors.Is(err, errTaken) {
-			return err
-		}
-	}
-	return nil
 }
 
 // LogOf is the name under which News tells of a session.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 )
 
 // parallelReads is how many logs' watchers are read at a time.
@@ -17,15 +18,19 @@ type Fanout struct {
 	audience Audience
 	courier  *Courier
 	log      *slog.Logger
+	now      func() time.Time
 	reads    chan struct{}
 }
 
 // NewFanout returns a fan-out; random, from 0 to below 1, spreads waits.
-func NewFanout(audience Audience, pusher Pusher, log *slog.Logger, random func() float64) *Fanout {
+func NewFanout(
+	audience Audience, pusher Pusher, log *slog.Logger, now func() time.Time, random func() float64,
+) *Fanout {
 	return &Fanout{
 		audience: audience,
 		courier:  NewCourier(pusher, random),
 		log:      log,
+		now:      now,
 		reads:    make(chan struct{}, parallelReads),
 	}
 }
@@ -40,11 +45,12 @@ func (f *Fanout) Deliver(ctx context.Context, news []News) []error {
 	var running sync.WaitGroup
 	for log, places := range byLog(news) {
 		running.Go(func() {
-			var messages []Message
+			whole := News{Log: log}
 			for _, i := range places {
-				messages = append(messages, news[i].Messages...)
+				whole.Messages = append(whole.Messages, news[i].Messages...)
+				whole.Revoked = append(whole.Revoked, news[i].Revoked...)
 			}
-			err := f.tell(ctx, log, messages)
+			err := f.tell(ctx, whole)
 			for _, i := range places {
 				errs[i] = err
 			}
@@ -54,31 +60,60 @@ func (f *Fanout) Deliver(ctx context.Context, news []News) []error {
 	return errs
 }
 
-// byLog says where the news of each log stand; those without messages are left
-// out.
+// byLog says where the news of each log stand; those that tell nobody anything
+// are left out.
 func byLog(news []News) map[string][]int {
 	places := map[string][]int{}
 	for i, n := range news {
-		if len(n.Messages) > 0 {
+		if len(n.Messages) > 0 || len(n.Revoked) > 0 {
 			places[n.Log] = append(places[n.Log], i)
 		}
 	}
 	return places
 }
 
-func (f *Fanout) tell(ctx context.Context, log string, messages []Message) error {
-	sessionID, connections, err := f.watchers(ctx, log)
+// tell tells the news of one log to those who may still watch, and the others
+// that they may not.
+func (f *Fanout) tell(ctx context.Context, news News) error {
+	sessionID, seats, err := f.seats(ctx, news.Log)
 	if err != nil {
-		return fmt.Errorf("find who watches log %s: %w", log, err)
+		return fmt.Errorf("find who watches log %s: %w", news.Log, err)
 	}
-	if len(connections) == 0 {
+	connections, over := f.sort(seats, news.Revoked)
+	dismissed := make(chan error, 1)
+	go func() { dismissed <- f.dismiss(ctx, news.Log, over) }()
+	err = f.deliver(ctx, news, sessionID, connections)
+	return errors.Join(err, <-dismissed)
+}
+
+// sort parts the connections that may be told from the seats that are over.
+func (f *Fanout) sort(seats []Seat, revoked []Grant) (connections []string, over []ended) {
+	now := f.now()
+	for _, seat := range seats {
+		reason := seat.Over(now)
+		if seat.among(revoked) {
+			reason = ReasonRevoked
+		}
+		if reason == "" {
+			connections = append(connections, seat.Connection)
+		} else {
+			over = append(over, ended{seat, reason})
+		}
+	}
+	slices.Sort(connections)
+	return slices.Compact(connections), over
+}
+
+// deliver brings the messages to the connections.
+func (f *Fanout) deliver(ctx context.Context, news News, sessionID string, connections []string) error {
+	if len(connections) == 0 || len(news.Messages) == 0 {
 		return nil
 	}
-	frames := f.frames(ctx, sessionID, merged(messages))
+	frames := f.frames(ctx, sessionID, merged(news.Messages))
 	gone, err := f.push(ctx, sessionID, connections, frames)
 	if len(gone) > 0 {
 		// Whoever is left behind here is found gone again next time.
-		if err := f.audience.Leave(ctx, log, gone); err != nil {
+		if err := f.audience.Leave(ctx, news.Log, gone); err != nil {
 			f.log.WarnContext(ctx, "connections that are gone still stand as watchers",
 				"session_id", sessionID, "connections", len(gone), "error", err)
 		}
@@ -86,16 +121,14 @@ func (f *Fanout) tell(ctx context.Context, log string, messages []Message) error
 	return err
 }
 
-func (f *Fanout) watchers(ctx context.Context, log string) (string, []string, error) {
+func (f *Fanout) seats(ctx context.Context, log string) (string, []Seat, error) {
 	select {
 	case f.reads <- struct{}{}:
 	case <-ctx.Done():
 		return "", nil, context.Cause(ctx)
 	}
 	defer func() { <-f.reads }()
-	sessionID, connections, err := f.audience.Watchers(ctx, log)
-	slices.Sort(connections)
-	return sessionID, slices.Compact(connections), err
+	return f.audience.Watchers(ctx, log)
 }
 
 // frames encodes each message once, however many watch. One that cannot be

@@ -29,6 +29,8 @@ type audience struct {
 	failing  map[string]bool
 	reads    map[string]int
 	left     map[string][][]string
+	guests   map[string][]watch.Seat
+	cleared  []string
 }
 
 func newAudience(watchers map[string][]string) *audience {
@@ -37,14 +39,26 @@ func newAudience(watchers map[string][]string) *audience {
 	}
 }
 
-func (a *audience) Watchers(_ context.Context, log string) (string, []string, error) {
+func (a *audience) Watchers(_ context.Context, log string) (string, []watch.Seat, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.reads[log]++
 	if a.failing[log] {
 		return "", nil, errBroken
 	}
-	return "session of " + log, slices.Clone(a.watchers[log]), nil
+	session := "session of " + log
+	seats := slices.Clone(a.guests[log])
+	for _, connection := range a.watchers[log] {
+		seats = append(seats, watch.Seat{SessionID: session, Connection: connection})
+	}
+	return session, seats, nil
+}
+
+func (a *audience) Clear(_ context.Context, _ string, s watch.Seat) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.cleared = append(a.cleared, s.Connection)
+	return nil
 }
 
 func (a *audience) Leave(_ context.Context, log string, connections []string) error {
@@ -120,7 +134,7 @@ func (l *lines) Close(_ context.Context, connection string) error {
 func half() float64 { return 0.5 }
 
 func newFanout(a *audience, l *lines) *watch.Fanout {
-	return watch.NewFanout(a, l, slog.New(slog.DiscardHandler), half)
+	return watch.NewFanout(a, l, slog.New(slog.DiscardHandler), time.Now, half)
 }
 
 // whole is the news of one whole event.
@@ -201,7 +215,7 @@ func TestDeliver(t *testing.T) {
 		a, l := newAudience(nil), newLines()
 		bad := whole("a", 1)
 		bad.Messages[0].Item.Fields = map[string]json.RawMessage{"x": json.RawMessage("{")}
-		f := watch.NewFanout(a, l, slog.New(slog.NewTextHandler(&log, nil)), half)
+		f := watch.NewFanout(a, l, slog.New(slog.NewTextHandler(&log, nil)), time.Now, half)
 		wantTold(t, f.Deliver(t.Context(), []watch.News{bad}))
 		if log.Len() > 0 {
 			t.Errorf("it was: %s", log.String())
@@ -212,7 +226,7 @@ func TestDeliver(t *testing.T) {
 		a, l := newAudience(map[string][]string{"a": {"c"}}), newLines()
 		bad := whole("a", 1)
 		bad.Messages[0].Item.Fields = map[string]json.RawMessage{"x": json.RawMessage("{")}
-		f := watch.NewFanout(a, l, slog.New(slog.NewTextHandler(&log, nil)), half)
+		f := watch.NewFanout(a, l, slog.New(slog.NewTextHandler(&log, nil)), time.Now, half)
 		wantTold(t, f.Deliver(t.Context(), []watch.News{bad, whole("a", 2)}))
 		wantGot(t, l, "c", "0.2.0")
 		if !strings.Contains(log.String(), "cannot be encoded") {

@@ -33,10 +33,15 @@ type Feed interface {
 // Subscriptions says which connections watch which sessions. All methods may be
 // repeated.
 type Subscriptions interface {
-	// Subscribe adds the connection to the session's watchers, for at most the
-	// two hours that a connection lives. fault.NotFound and fault.Forbidden as
-	// for sessions; fault.Busy where the connection watches MaxSessions.
-	Subscribe(ctx context.Context, userID, sessionID, connectionID string) error
+	// Subscribe seats a connection among the session's watchers, for as long as
+	// the seat is good and at most for the two hours that a connection lives; one
+	// that it has already is replaced. fault.NotFound without a session,
+	// fault.Forbidden where it is not its owner's or the seat's grant is not, or
+	// not any more; fault.Busy where the connection watches MaxSessions.
+	Subscribe(ctx context.Context, s Seat) error
+	// Unsubscribe takes a seat away of a connection of the user's, who need not
+	// have the right to watch any more. fault.NotFound without a session, and
+	// fault.Forbidden where it is somebody else's and the connection has no seat.
 	Unsubscribe(ctx context.Context, userID, sessionID, connectionID string) error
 	// Disconnect forgets a connection.
 	Disconnect(ctx context.Context, connectionID string) error
@@ -47,15 +52,20 @@ type Subscriptions interface {
 type News struct {
 	Log      string
 	Messages []Message
+	// Revoked are grants that were withdrawn; their Until says nothing.
+	Revoked []Grant
 }
 
 // Audience finds whom to tell.
 type Audience interface {
-	// Watchers are the connections that watch the session with this log; it is
-	// one read, strongly consistent.
-	Watchers(ctx context.Context, log string) (sessionID string, connections []string, err error)
+	// Watchers are the seats among those who watch the session with this log,
+	// whether they are still good or not; it is one read, strongly consistent.
+	Watchers(ctx context.Context, log string) (sessionID string, seats []Seat, err error)
 	// Leave removes connections that are gone.
 	Leave(ctx context.Context, log string, connections []string) error
+	// Clear removes a seat that is not good any more, unless its connection has
+	// taken another one since.
+	Clear(ctx context.Context, log string, s Seat) error
 }
 
 // Pusher sends to websocket connections.

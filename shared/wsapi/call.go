@@ -2,11 +2,15 @@ package wsapi
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/rethread/rethread/shared/access"
+	"github.com/rethread/rethread/shared/watch"
 )
 
 // Subprotocol is what clients may offer to speak, and must where they can carry
@@ -19,6 +23,7 @@ const subprotocolHeader = "Sec-WebSocket-Protocol"
 type call struct {
 	event   events.APIGatewayWebsocketProxyRequest
 	user    string
+	scope   string
 	expires int64 // seconds since 1970
 }
 
@@ -26,6 +31,7 @@ func newCall(event events.APIGatewayWebsocketProxyRequest) *call {
 	c := &call{event: event}
 	authorizer, _ := event.RequestContext.Authorizer.(map[string]any)
 	c.user, c.expires = Identity(authorizer)
+	c.scope, _ = authorizer["scope"].(string)
 	return c
 }
 
@@ -48,6 +54,21 @@ func Identity(authorizer map[string]any) (user string, expires int64) {
 }
 
 func (c *call) connection() string { return c.event.RequestContext.ConnectionID }
+
+// caller is who asks; an admin is one whose token has the scope of that name.
+func (c *call) caller(adminScope string) access.Caller {
+	return access.Caller{
+		UserID: c.user, Admin: adminScope != "" && slices.Contains(strings.Fields(c.scope), adminScope),
+	}
+}
+
+// grant is what lets the caller watch who passes as a guest.
+func (c *call) grant(p access.Pass) watch.Grant {
+	if !p.Guest() {
+		return watch.Grant{}
+	}
+	return watch.Grant{Share: p.Share, UserID: c.user, Until: p.Until}
+}
 
 func (c *call) expired(now time.Time) bool { return now.Unix() >= c.expires }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/watch"
 )
@@ -56,14 +57,28 @@ func (a *api) act(ctx context.Context, c *call, act action) (frames [][]byte, er
 	}
 }
 
-// subscribe makes the connection a watcher before it reads what the watcher
+// subscribe makes the connection a watcher as whoever its caller is to the
+// session.
+func (a *api) subscribe(ctx context.Context, c *call, act action) (frames [][]byte, err error) {
+	err = a.Gate.Do(ctx, c.caller(a.AdminScope), act.sessionID, access.Watch, func(pass access.Pass) error {
+		frames, err = a.subscribeWith(ctx, c, act, pass)
+		return err
+	})
+	return frames, err
+}
+
+// subscribeWith makes the connection a watcher before it reads what the watcher
 // lacks, so that nothing falls in between: what happens meanwhile is pushed,
 // possibly before the answer.
-func (a *api) subscribe(ctx context.Context, c *call, act action) ([][]byte, error) {
-	if err := a.Subscriptions.Subscribe(ctx, c.user, act.sessionID, c.connection()); err != nil {
+func (a *api) subscribeWith(ctx context.Context, c *call, act action, pass access.Pass) ([][]byte, error) {
+	err := a.Subscriptions.Subscribe(ctx, watch.Seat{
+		SessionID: act.sessionID, Owner: pass.Owner, Connection: c.connection(), Expires: c.expires,
+		Grant: c.grant(pass),
+	})
+	if err != nil {
 		return nil, err
 	}
-	frames, err := a.catchUp(ctx, c, act)
+	frames, err := a.catchUp(ctx, c, act, pass)
 	if err == nil {
 		return frames, nil
 	}
@@ -75,10 +90,16 @@ func (a *api) subscribe(ctx context.Context, c *call, act action) ([][]byte, err
 }
 
 // catchUp is the answer to a subscription and all that the watcher lacks.
-func (a *api) catchUp(ctx context.Context, c *call, act action) ([][]byte, error) {
-	messages, err := a.Feed.Since(ctx, c.user, act.sessionID, act.from)
+func (a *api) catchUp(ctx context.Context, c *call, act action, pass access.Pass) ([][]byte, error) {
+	messages, err := a.Feed.Since(ctx, pass.Owner, act.sessionID, act.from)
 	if err != nil {
 		return nil, err
+	}
+	if pass.Guest() {
+		// What was read may be of after the share was revoked.
+		if _, err := a.Gate.Pass(ctx, c.caller(a.AdminScope), act.sessionID, access.Watch); err != nil {
+			return nil, err
+		}
 	}
 	frames, err := answerFrames(TypeSubscribed, act)
 	if err != nil {

@@ -12,17 +12,21 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/watch"
 )
 
 // Handler is what Lambda calls for each event of a WebSocket API.
 type Handler = func(context.Context, events.APIGatewayWebsocketProxyRequest) (events.APIGatewayProxyResponse, error)
 
-// Config is what the handler stands on; all of it is needed.
+// Config is what the handler stands on; all of it but AdminScope is needed.
 type Config struct {
+	Gate          *access.Gate
 	Subscriptions watch.Subscriptions
 	Feed          watch.Feed
 	Pusher        watch.Pusher
+
+	AdminScope string // of tokens that may watch every session; "" for none
 
 	Log    *slog.Logger
 	Now    func() time.Time

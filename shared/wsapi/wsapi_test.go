@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/watch"
@@ -34,6 +35,9 @@ type world struct {
 	asked  []string
 	log    bytes.Buffer
 
+	owner, scope          string
+	grants, later         []access.Grant // at first, and when they are looked at again
+	seats                 []watch.Seat
 	subscribe, disconnect error
 	since                 func() ([]watch.Message, error)
 	push                  error
@@ -42,19 +46,31 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, since: func() ([]watch.Message, error) { return nil, nil }}
+	w := &world{t: t, owner: "alice", since: func() ([]watch.Message, error) { return nil, nil }}
+	log, clock := slog.New(slog.NewTextHandler(&w.log, nil)), func() time.Time { return time.Unix(now, 0) }
 	w.handle = wsapi.New(wsapi.Config{
-		Subscriptions: w, Feed: w, Pusher: w, Log: slog.New(slog.NewTextHandler(&w.log, nil)),
-		Now: func() time.Time { return time.Unix(now, 0) }, Random: func() float64 { return 0 },
+		Gate: access.NewGate(w, clock, log), AdminScope: "rethread:admin",
+		Subscriptions: w, Feed: w, Pusher: w, Log: log, Now: clock, Random: func() float64 { return 0 },
 	})
 	return w
 }
 
 func (w *world) note(parts ...string) { w.asked = append(w.asked, strings.Join(parts, " ")) }
 
-func (w *world) Subscribe(_ context.Context, user, session, connection string) error {
-	w.note("subscribe", user, session, connection)
+func (w *world) Subscribe(_ context.Context, s watch.Seat) error {
+	w.note("subscribe", s.Owner, s.SessionID, s.Connection)
+	if s.Owner != w.owner {
+		return fault.NotYours("session")
+	}
+	w.seats = append(w.seats, s)
 	return w.subscribe
+}
+
+func (w *world) Standing(_ context.Context, user, session string) (access.Standing, error) {
+	w.note("standing", user, session)
+	standing := access.Standing{Owner: w.owner, Grants: w.grants}
+	w.grants = w.later
+	return standing, nil
 }
 
 func (w *world) Unsubscribe(_ context.Context, user, session, connection string) error {
@@ -260,7 +276,11 @@ func TestSubscribe(t *testing.T) {
 			w.subscribe = c.err
 			got := w.send(`{"action":"subscribe","session_id":"s1","request_id":"r"}`)
 			wantFrames(t, got, `{"type":"error","request_id":"r","session_id":"s1",`+c.want+`}`)
-			w.wantAsked("subscribe alice s1 c1=")
+			asked := []string{"subscribe alice s1 c1="}
+			if errors.Is(c.err, fault.Of(fault.Forbidden)) {
+				asked = append(asked, "standing alice s1")
+			}
+			w.wantAsked(asked...)
 			wantContract(t, described, got)
 		}
 	})

@@ -129,7 +129,12 @@ const tokenBytes = 5
 
 // watching measures what watchers cost the table.
 func (m *measurement) watching(ctx context.Context) error {
-	subscribe := func() error { return m.store.Subscribe(ctx, m.user, m.session, uuid.NewString()[:15]+"=") }
+	subscribe := func() error {
+		return m.store.Subscribe(ctx, watch.Seat{
+			SessionID: m.session, Owner: m.user, Connection: uuid.NewString()[:15] + "=",
+			Expires: time.Now().Add(time.Hour).Unix(),
+		})
+	}
 	if err := m.measure(Subscribe, 0, 0, subscribe); err != nil {
 		return err
 	}

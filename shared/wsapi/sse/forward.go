@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -13,14 +14,14 @@ import (
 )
 
 // forward passes on what a source brings. It returns nil where the source broke
-// and another may go on.
+// and another may go on, *subscription.EndedError where none may.
 func (s *stream) forward(ctx context.Context, from *subscription.Subscription) error {
 	ctx, cancel := context.WithCancel(ctx)
-	messages := make(chan subscription.Message)
+	messages, over := make(chan subscription.Message), error(nil)
 	var running sync.WaitGroup
 	running.Go(func() {
 		defer close(messages)
-		s.receive(ctx, from, messages)
+		over = s.receive(ctx, from, messages)
 	})
 	running.Go(func() {
 		defer cancel() // a connection that gives no answer is as good as closed
@@ -34,7 +35,7 @@ func (s *stream) forward(ctx context.Context, from *subscription.Subscription) e
 		select {
 		case m, ok := <-messages:
 			if !ok {
-				return nil
+				return over
 			}
 			if err := s.pass(m); err != nil {
 				return err
@@ -48,20 +49,25 @@ func (s *stream) forward(ctx context.Context, from *subscription.Subscription) e
 	}
 }
 
-// receive reads messages about the session until the source ends.
-func (s *stream) receive(ctx context.Context, from *subscription.Subscription, into chan<- subscription.Message) {
+// receive reads messages about the session until the source ends; the error says
+// that no other may take its place.
+func (s *stream) receive(ctx context.Context, from *subscription.Subscription, into chan<- subscription.Message) error {
 	for {
 		m, err := from.Next(ctx)
-		if err != nil {
-			if ctx.Err() == nil {
-				s.log.InfoContext(ctx, "the websocket broke", "error", err)
-			}
-			return
+		var ended *subscription.EndedError
+		switch {
+		case errors.As(err, &ended):
+			return ended
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			s.log.InfoContext(ctx, "the websocket broke", "error", err)
+			return nil
 		}
 		select {
 		case into <- m:
 		case <-ctx.Done():
-			return
+			return nil
 		}
 	}
 }
@@ -89,25 +95,30 @@ func (s *stream) ping(ctx context.Context, from *subscription.Subscription) erro
 	return from.Ping(ctx)
 }
 
-// pass passes on one message, as an event whose id is where to go on.
+// pass passes on one message.
 func (s *stream) pass(m subscription.Message) error {
 	s.place.pass(m)
-	var text bytes.Buffer
-	if at, ok := s.place.cursor(); ok {
-		fmt.Fprintf(&text, "id: %s\n", at)
-	}
-	fmt.Fprintf(&text, "event: %s\ndata: ", m.Type)
-	if err := json.Compact(&text, m.Text); err != nil { // a line break would end the event
-		return fmt.Errorf("compact a message: %w", err)
-	}
-	text.WriteString("\n\n")
-	if err := s.write(text.Bytes()); err != nil {
+	if err := s.event(m.Type, m.Text); err != nil {
 		return err
 	}
 	if watch.Type(m.Type) == watch.Deleted {
 		return errDeleted
 	}
 	return nil
+}
+
+// event writes an event whose id is where to go on.
+func (s *stream) event(kind string, data []byte) error {
+	var text bytes.Buffer
+	if at, ok := s.place.cursor(); ok {
+		fmt.Fprintf(&text, "id: %s\n", at)
+	}
+	fmt.Fprintf(&text, "event: %s\ndata: ", kind)
+	if err := json.Compact(&text, data); err != nil { // a line break would end the event
+		return fmt.Errorf("compact a message: %w", err)
+	}
+	text.WriteString("\n\n")
+	return s.write(text.Bytes())
 }
 
 func (s *stream) write(text []byte) error {

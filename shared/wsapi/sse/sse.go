@@ -73,8 +73,8 @@ func New(c Config) Handler {
 // open subscribes and returns the stream.
 func (c Config) open(ctx context.Context, event events.APIGatewayProxyRequest, log *slog.Logger) (*body, *problem) {
 	user, expires := wsapi.Identity(event.RequestContext.Authorizer)
-	left := time.Unix(expires, 0).Sub(c.Now())
-	if user == "" || left <= 0 {
+	at := end{after: time.Unix(expires, 0).Sub(c.Now()), cause: errToken}
+	if user == "" || at.after <= 0 {
 		return nil, newProblem(http.StatusUnauthorized, "no identity: send a bearer token")
 	}
 	req, err := readRequest(event)
@@ -89,9 +89,11 @@ func (c Config) open(ctx context.Context, event events.APIGatewayProxyRequest, l
 		return nil, refusal
 	}
 	if deadline, ok := ctx.Deadline(); ok {
-		left = min(left, time.Until(deadline)-c.Margin)
+		if left := time.Until(deadline) - c.Margin; left < at.after {
+			at = end{after: left, cause: errEnd}
+		}
 	}
-	return c.start(ctx, left, req, source, log), nil
+	return c.start(ctx, at, req, source, log), nil
 }
 
 func (c Config) headers(contentType string) map[string]string {

@@ -133,12 +133,64 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 			t.Error("it ended too late")
 		}
 	})
-	t.Run("it ends when the token expires", func(t *testing.T) {
+	t.Run("it ends when the token expires, and says so", func(t *testing.T) {
 		event, c := newEvent(), newAPI(t, func(s *session) { s.subscribed(); s.untilClosed() })
 		exp := time.Now().Add(time.Hour).Truncate(time.Second)
 		event.RequestContext.Authorizer["exp"] = fmt.Sprint(exp.Unix())
 		c.Now = func() time.Time { return exp.Add(-200 * time.Millisecond) }
-		want(t, open(t, c, event).rest(), "retry: 1000\n\n")
+		want(t, open(t, c, event).rest(), "retry: 1000\n\nevent: unsubscribed\n"+
+			`data: {"type":"unsubscribed","session_id":"s1","reason":"token_expired","status":401}`+"\n\n")
+	})
+	t.Run("it ends when the token expires, read or not", func(t *testing.T) {
+		event := newEvent()
+		closed := make(chan struct{})
+		c := newAPI(t, func(s *session) {
+			defer close(closed)
+			s.subscribed()
+			s.item("0.1.0", "0.0.0", "completed")
+			s.untilClosed()
+		})
+		exp := time.Now().Add(time.Hour).Truncate(time.Second)
+		event.RequestContext.Authorizer["exp"] = fmt.Sprint(exp.Unix())
+		c.Now = func() time.Time { return exp.Add(-200 * time.Millisecond) }
+		open(t, c, event)
+		<-closed
+	})
+	t.Run("it ends when the caller may watch no longer, and is not opened anew", func(t *testing.T) {
+		for name, farewell := range map[string]string{
+			"told at once":        `{"type":"unsubscribed","session_id":"s1","reason":"revoked","status":403}`,
+			"told of by a member": `{"type":"unsubscribed","session_id":"s1","reason":"expired","status":403,"more":1}`,
+		} {
+			t.Run(name, func(t *testing.T) {
+				a := open(t, newAPI(t, func(s *session) {
+					if s.number > 1 {
+						t.Error("it was opened anew")
+					}
+					s.subscribed()
+					s.item("0.1.0", "0.0.0", "completed")
+					s.send(`{"type":"unsubscribed","session_id":"s2","reason":"revoked","status":403}`)
+					s.send("%s", farewell)
+					s.untilClosed()
+				}), newEvent())
+				a.next()
+				a.ids(1)
+				farewell = strings.Replace(farewell, `,"more":1`, "", 1)
+				want(t, a.rest(), "id: 0.1.0\nevent: unsubscribed\ndata: "+farewell+"\n\n")
+			})
+		}
+	})
+	t.Run("what it is told before the answer is not forgotten", func(t *testing.T) {
+		a := open(t, newAPI(t, func(s *session) {
+			s.send(`{"type":"unsubscribed","session_id":"s1","reason":"revoked","status":403}`)
+			s.item("0.1.0", "0.0.0", "completed")
+			s.subscribed()
+			s.untilClosed()
+		}), newEvent())
+		a.next()
+		a.ids(1)
+		if rest := a.rest(); !strings.Contains(rest, `"reason":"revoked"`) {
+			t.Errorf("got %q", rest)
+		}
 	})
 	t.Run("nothing follows the end of the session", func(t *testing.T) {
 		a := open(t, newAPI(t, func(s *session) {
@@ -183,10 +235,19 @@ func TestReconnecting(t *testing.T) {
 		want(t, <-actions, begin+`"last_item_id":"e4"}`)
 		want(t, <-actions, begin+`"cursor":"0.4.3"}`)
 	})
-	for name, refuse := range map[string]func(*session){
-		"forbidden": func(s *session) { s.send(`{"type":"error","request_id":"stream","status":403,"detail":"no"}`) },
-		"broken":    func(s *session) { s.send(`{"message":"Internal server error"}`) },
-		"busy":      func(s *session) { s.send(`{"type":"error","request_id":"stream","status":429,"detail":"busy"}`) },
+	refuse := func(status int) func(*session) {
+		return func(s *session) { s.send(`{"type":"error","request_id":"stream","status":%d,"detail":"no"}`, status) }
+	}
+	farewell := "id: 0.1.0\nevent: unsubscribed\ndata: " + `{"type":"unsubscribed","session_id":"s1",`
+	for name, c := range map[string]struct {
+		refuse func(*session)
+		rest   string
+	}{
+		"unauthorized": {refuse(401), farewell + `"reason":"token_expired","status":401}` + "\n\n"},
+		"forbidden":    {refuse(403), farewell + `"reason":"revoked","status":403}` + "\n\n"},
+		"gone":         {refuse(404), ""},
+		"broken":       {func(s *session) { s.send(`{"message":"Internal server error"}`) }, ""},
+		"busy":         {refuse(429), ""},
 	} {
 		t.Run("one that stays "+name+" ends the stream in order", func(t *testing.T) {
 			a := open(t, newAPI(t, func(s *session) {
@@ -195,12 +256,12 @@ func TestReconnecting(t *testing.T) {
 					s.item("0.1.0", "0.0.0", "completed")
 					return
 				}
-				refuse(s)
+				c.refuse(s)
 				s.untilClosed()
 			}), newEvent())
 			a.next()
 			a.ids(1)
-			want(t, a.rest(), "")
+			want(t, a.rest(), c.rest)
 		})
 	}
 }

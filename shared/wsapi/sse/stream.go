@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"runtime/debug"
 	"time"
 
@@ -19,11 +20,14 @@ const (
 	// maxRetries is how often a websocket that broke is opened anew before the
 	// stream ends, so that the client comes back by itself.
 	maxRetries = 4
+	// farewellTime is how long a stream whose token has ended may take to say so.
+	farewellTime = time.Second
 )
 
 var (
 	errDeleted = errors.New("the session was deleted")
 	errEnd     = errors.New("the stream's time is up")
+	errToken   = errors.New("the token has ended")
 )
 
 // body is a stream as Lambda reads it. Close ends it and all that it started.
@@ -50,14 +54,26 @@ type stream struct {
 	log   *slog.Logger
 }
 
+// end is when a stream ends by itself, and why.
+type end struct {
+	after time.Duration
+	cause error
+}
+
 // start runs a stream that ends by itself after a time.
-func (c Config) start(ctx context.Context, left time.Duration, req request, from *subscription.Subscription, log *slog.Logger) *body {
-	ctx, cancel := context.WithTimeoutCause(ctx, left, errEnd)
+func (c Config) start(ctx context.Context, at end, req request, from *subscription.Subscription, log *slog.Logger) *body {
+	ctx, cancel := context.WithTimeoutCause(ctx, at.after, at.cause)
 	reader, writer := io.Pipe()
 	b := &body{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
 	s := &stream{Config: c, request: req, place: newPlace(), out: writer, log: log.With("session_id", req.sessionID)}
 	// A client that does not read must not keep the stream from ending.
-	stop := context.AfterFunc(ctx, func() { _ = writer.Close() }) // never fails
+	stop := context.AfterFunc(ctx, func() {
+		wait := time.Duration(0)
+		if errors.Is(context.Cause(ctx), errToken) {
+			wait = farewellTime
+		}
+		time.AfterFunc(wait, func() { _ = writer.Close() }) // never fails
+	})
 	go func() {
 		defer close(b.done)
 		defer cancel()
@@ -91,7 +107,23 @@ func (s *stream) run(ctx context.Context, from *subscription.Subscription) {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
+	s.sayFarewell(ctx, err)
 	s.log.DebugContext(ctx, "the stream ended", "reason", err)
+}
+
+// sayFarewell tells why nothing more may be told, if that is why the stream ends:
+// whoever comes back gets that as the answer.
+func (s *stream) sayFarewell(ctx context.Context, why error) {
+	var ended *subscription.EndedError
+	switch {
+	case errors.Is(why, errToken):
+		ended = &subscription.EndedError{Farewell: watch.NewFarewell(s.sessionID, watch.ReasonToken)}
+	case !errors.As(why, &ended):
+		return
+	}
+	if err := s.event(string(ended.Type), ended.Frame()); err != nil {
+		s.log.DebugContext(ctx, "nobody hears why the stream ends", "error", err)
+	}
 }
 
 // reopen subscribes again, from where the stream has come to.
@@ -113,9 +145,21 @@ func (s *stream) reopen(ctx context.Context) (*subscription.Subscription, error)
 			return source, nil
 		}
 		if refusal.final() {
-			return nil, errors.New(refusal.Detail)
+			return nil, s.refused(refusal)
 		}
 		s.log.InfoContext(ctx, "the websocket cannot be opened anew", "try", try+1, "detail", refusal.Detail, "error", refusal.cause)
 	}
 	return nil, errors.New("the WebSocket API is out of reach")
+}
+
+// refused is the end of a stream whose caller may watch no longer, or that has
+// nothing left to watch.
+func (s *stream) refused(p *problem) error {
+	switch p.Status {
+	case http.StatusUnauthorized:
+		return &subscription.EndedError{Farewell: watch.NewFarewell(s.sessionID, watch.ReasonToken)}
+	case http.StatusForbidden:
+		return &subscription.EndedError{Farewell: watch.NewFarewell(s.sessionID, watch.ReasonRevoked)}
+	}
+	return errors.New(p.Detail)
 }

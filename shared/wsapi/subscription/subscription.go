@@ -36,6 +36,12 @@ func (r *RefusedError) Error() string {
 	return fmt.Sprintf("the WebSocket API refuses: %d %s", r.Status, r.Detail)
 }
 
+// EndedError is the error of a subscription that has ended because its caller may
+// not watch any longer.
+type EndedError struct{ watch.Farewell }
+
+func (e *EndedError) Error() string { return "watching is over: " + string(e.Reason) }
+
 // API is where the WebSocket API is.
 type API struct {
 	URL    string // ws or wss
@@ -48,6 +54,7 @@ type Subscription struct {
 	conn      *websocket.Conn
 	sessionID string
 	early     []Message // came before the answer
+	ended     error     // *EndedError, once it was told
 }
 
 // Message is one of a session: what is needed to pass it on, and the whole of it.
@@ -94,14 +101,15 @@ func (s *Subscription) Close() { _ = s.conn.CloseNow() } // nobody waits for a f
 // that is silent. Another goroutine must be waiting in Next.
 func (s *Subscription) Ping(ctx context.Context) error { return s.conn.Ping(ctx) }
 
-// Next waits for the next message about the session.
+// Next waits for the next message about the session; *EndedError where none can
+// come any more.
 func (s *Subscription) Next(ctx context.Context) (Message, error) {
 	if len(s.early) > 0 {
 		m := s.early[0]
 		s.early = s.early[1:]
 		return m, nil
 	}
-	for {
+	for s.ended == nil {
 		f, err := s.read(ctx)
 		if err != nil {
 			return Message{}, err
@@ -110,6 +118,7 @@ func (s *Subscription) Next(ctx context.Context) (Message, error) {
 			return f.Message, nil
 		}
 	}
+	return Message{}, s.ended
 }
 
 // subscribe sends the action and waits for its answer.
@@ -165,6 +174,13 @@ func (s *Subscription) read(ctx context.Context) (frame, error) {
 		return frame{}, fmt.Errorf("%w: %.200s", errGateway, text)
 	}
 	f.Text = text
+	if f.Type == wsapi.TypeUnsubscribed && f.SessionID == s.sessionID {
+		ended := &EndedError{}
+		if err := json.Unmarshal(text, &ended.Farewell); err != nil {
+			return frame{}, fmt.Errorf("read a farewell: %w", err)
+		}
+		s.ended = ended
+	}
 	return f, nil
 }
 
