@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -27,6 +28,7 @@ import (
 	"github.com/rethread/rethread/infra/local/stream/reader"
 	"github.com/rethread/rethread/infra/local/websocket"
 	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/dynamostore"
 	"github.com/rethread/rethread/shared/gatewaypush"
@@ -102,6 +104,7 @@ func newWatched(t *testing.T) *watched {
 	}, strings.Replace(w.url, "ws:", "http:", 1), 0)
 	half := func() float64 { return 0.5 }
 	w.handle = wsapi.New(wsapi.Config{
+		Gate:          access.NewGate(w.store, time.Now, log),
 		Subscriptions: w.store, Feed: w.store, Pusher: pusher, Log: log, Now: time.Now, Random: half,
 	})
 	w.fanout = boot.Fanout(w.news, watch.NewFanout(w.store, pusher, log, time.Now, half), log)
@@ -150,7 +153,7 @@ func (w *watched) readStream(t *testing.T, table string) {
 			Name: "Changes", Table: "Table", StartingPosition: "LATEST", BatchSize: 100, MaxRetries: 3,
 			ParallelizationFactor: 4, PartialBatchResponses: true, Enabled: true,
 			Filters: []string{`{"eventName":["INSERT","MODIFY"],"dynamodb":{"Keys":{"PK":{"S":[{"prefix":"L#"}]},` +
-				`"SK":{"S":[{"prefix":"E#"},{"prefix":"SG#"},"GONE"]}}}}`},
+				`"SK":{"S":[{"prefix":"E#"},{"prefix":"SG#"},"GONE"]}}}}`, `{"eventName":["REMOVE"],"dynamodb":{"Keys":{"PK":{"S":[{"prefix":"SH#"}]}}}}`},
 		}}}},
 		Tables: []samtemplate.Table{{LogicalID: "Table", Name: table}},
 		Open: func(ctx context.Context, table string) (stream.Log, error) {
@@ -178,6 +181,19 @@ func (w *watched) readStream(t *testing.T, table string) {
 type told struct {
 	Type   string `json:"type"`
 	Detail string `json:"detail"`
+	Reason string `json:"reason"`
+	Status status `json:"status"`
+}
+
+// status is that of a farewell; sessions have one, too, which is a word.
+type status int
+
+func (s *status) UnmarshalJSON(text []byte) error {
+	*s = 0
+	if n, err := strconv.Atoi(string(text)); err == nil {
+		*s = status(n)
+	}
+	return nil
 }
 
 // until reads until as many messages have come of each of those types, in any
@@ -224,11 +240,16 @@ func (w *watched) dial(t *testing.T, user string) (send func(format string, args
 // openSSE reads alice's session s as server-sent events.
 func (w *watched) openSSE(t *testing.T) (status int, next func() (told, error)) {
 	t.Helper()
+	return w.openSSEAs(t, "alice")
+}
+
+func (w *watched) openSSEAs(t *testing.T, user string) (status int, next func() (told, error)) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	answer, err := w.sse(ctx, events.APIGatewayProxyRequest{
-		PathParameters: map[string]string{"session_id": "s"}, Headers: map[string]string{"Authorization": "Bearer alice"},
-		RequestContext: events.APIGatewayProxyRequestContext{Authorizer: map[string]any{"sub": "alice", "exp": w.expires}},
+		PathParameters: map[string]string{"session_id": "s"}, Headers: map[string]string{"Authorization": "Bearer " + user},
+		RequestContext: events.APIGatewayProxyRequestContext{Authorizer: map[string]any{"sub": user, "exp": w.expires}},
 	})
 	if err != nil {
 		t.Fatal(err)

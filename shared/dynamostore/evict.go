@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/access"
+	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/watch"
 )
 
@@ -72,7 +73,29 @@ func (s *Store) markRevoked(ctx context.Context, log string, seats []watch.Seat)
 	return s.update(ctx, watchersKey(log), "SET "+strings.Join(sets, ", "), c)
 }
 
-// seatGuest gives a guest a seat if his grant stands.
+// seatGuest gives a guest a seat while his grant stands.
 func (s *Store) seatGuest(ctx context.Context, log string, seat watch.Seat, expires types.AttributeValue) error {
-	return s.transact(ctx, s.transactUpdate(watchersKey(log), takeSeat, taking(seat, expires)))
+	stands := condition{expression: "attribute_exists(PK)"}
+	shared, granted := shareKey(log, seat.Grant.Share), grantKey(log, seat.Grant.UserID, seat.Grant.Share)
+	for try := 0; ; try++ {
+		err := s.transact(ctx,
+			s.transactUpdate(watchersKey(log), takeSeat, taking(seat, expires)),
+			s.transactCheck(shared, stands), s.transactCheck(granted, stands),
+		)
+		if !errors.Is(err, errTaken) {
+			return err
+		}
+		for _, k := range []key{shared, granted} {
+			found, err := s.get(ctx, k, &struct{}{})
+			if err != nil {
+				return err
+			}
+			if !found {
+				return errors.Join(fault.NotYours("session"), s.unseat(ctx, log, seat.Connection))
+			}
+		}
+		if err := backoff(ctx, try); err != nil { // another took a seat at the same time
+			return err
+		}
+	}
 }

@@ -25,7 +25,7 @@ type Change struct {
 // item's changes can be told apart from the others'.
 func (s *Store) News(ctx context.Context, c Change) (watch.News, error) {
 	if c.New == nil {
-		return watch.News{}, nil
+		return newsOfRemoval(c.Old), nil
 	}
 	pk, sk := stringOf(c.New[attrPK]), stringOf(c.New[attrSK])
 	log, ok := strings.CutPrefix(pk, prefixLog)
@@ -48,6 +48,22 @@ func (s *Store) News(ctx context.Context, c Change) (watch.News, error) {
 		return watch.News{}, fmt.Errorf("news of %s %s: %w", pk, sk, err)
 	}
 	return news, nil
+}
+
+// newsOfRemoval tells of shares that are gone, and of guests who have left one.
+func newsOfRemoval(old attributes) watch.News {
+	log, ok := strings.CutPrefix(stringOf(old[attrPK]), prefixShares)
+	if !ok {
+		return watch.News{}
+	}
+	sk := stringOf(old[attrSK])
+	if id, ok := strings.CutPrefix(sk, prefixShare); ok {
+		return watch.News{Log: log, Revoked: []watch.Grant{{Share: id}}}
+	}
+	if strings.HasPrefix(sk, prefixGrant) {
+		return watch.News{Log: log, Revoked: []watch.Grant{{Share: stringOf(old["sh"]), UserID: stringOf(old["u"])}}}
+	}
+	return watch.News{}
 }
 
 func (s *Store) newsOfEntry(ctx context.Context, c Change) ([]watch.Message, error) {

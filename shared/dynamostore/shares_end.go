@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
-	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
 )
 
@@ -43,18 +42,10 @@ func (s *Store) endShare(ctx context.Context, log, id string) error {
 	if err := s.deleteItems(ctx, []attributes{k.attributes()}); err != nil {
 		return err
 	}
-	if err := s.evict(ctx, log, id); err != nil {
+	if err := s.Evict(ctx, log, id); err != nil {
 		return err
 	}
 	return s.clearGrants(ctx, log, id)
-}
-
-// evict takes those whom a share let in off the log's watchers.
-func (s *Store) evict(ctx context.Context, log, id string) error {
-	if e, ok := any(s).(access.Evictor); ok {
-		return e.Evict(ctx, log, id)
-	}
-	return nil
 }
 
 // clearGrants removes what a share had granted.
@@ -135,11 +126,15 @@ func (s *Store) leaveLink(ctx context.Context, of *share, user string) error {
 	if err != nil || !has {
 		return err
 	}
-	return s.transact(ctx,
+	err = s.transact(ctx,
 		s.transactDelete(k, condition{expression: "attribute_exists(PK)"}),
 		s.transactDelete(entranceKey(user, of.log(), of.id()), condition{}),
 		s.transactUpdate(key{of.PK, of.SK}, "SET #n = :next", of.countGuests(max(0, of.Guests-1))),
 	)
+	if err != nil {
+		return err
+	}
+	return s.EvictUser(ctx, of.log(), of.id(), user)
 }
 
 // forgetShares removes the shares of a session that is deleted, and all that

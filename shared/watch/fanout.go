@@ -91,7 +91,7 @@ func (f *Fanout) sort(seats []Seat, revoked []Grant) (connections []string, over
 	now := f.now()
 	for _, seat := range seats {
 		reason := seat.Over(now)
-		if seat.among(revoked) {
+		if reason == "" && seat.among(revoked) {
 			reason = ReasonRevoked
 		}
 		if reason == "" {

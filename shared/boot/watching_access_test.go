@@ -1,0 +1,82 @@
+package boot_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/rethread/rethread/shared/access"
+	"github.com/rethread/rethread/shared/session"
+)
+
+// TestRevoking goes the whole way, from a share that is taken back to those who
+// watched by it.
+func TestRevoking(t *testing.T) {
+	w := newWatched(t)
+	if _, err := w.store.Create(t.Context(), session.New{ID: "s", UserID: "alice"}); err != nil {
+		t.Fatal(err)
+	}
+	w.mustShare(t, "bobs", "bob")
+	w.mustShare(t, "carols", "carol")
+	var nexts []func() (told, error)
+	for _, user := range []string{"alice", "bob", "carol"} {
+		send, next, _ := w.dial(t, user)
+		send(`{"action":"subscribe","session_id":"s"}`)
+		until(t, next, "subscribed", "thread.status")
+		nexts = append(nexts, next)
+	}
+	status, nextSSE := w.openSSEAs(t, "bob")
+	if status != http.StatusOK {
+		t.Fatalf("the stream answers %d", status)
+	}
+	until(t, nextSSE, "thread.status")
+	w.mustAppend(t, "before")
+	for _, next := range append(nexts, nextSSE) {
+		until(t, next, "item.snapshot")
+	}
+	if err := w.store.Revoke(t.Context(), "alice", "s", "bobs"); err != nil {
+		t.Fatal(err)
+	}
+	w.mustAppend(t, "after")
+	t.Run("the guest is told that it is over, and nothing more", func(t *testing.T) {
+		if m, err := nexts[1](); err != nil || m.Type != "unsubscribed" || m.Reason != "revoked" || m.Status != 403 {
+			t.Errorf("got %+v, %v", m, err)
+		}
+	})
+	t.Run("so are his server-sent events, which end", func(t *testing.T) {
+		if m, err := nextSSE(); err != nil || m.Type != "unsubscribed" || m.Reason != "revoked" {
+			t.Errorf("got %+v, %v", m, err)
+		}
+		if m, err := nextSSE(); err == nil {
+			t.Errorf("got %+v", m)
+		}
+	})
+	t.Run("others hear on", func(t *testing.T) {
+		until(t, nexts[0], "item.snapshot")
+		until(t, nexts[2], "item.snapshot")
+	})
+	t.Run("he may not come back", func(t *testing.T) {
+		if status, _ := w.openSSEAs(t, "bob"); status != http.StatusForbidden {
+			t.Errorf("the stream answers %d", status)
+		}
+	})
+}
+
+func (w *watched) mustShare(t *testing.T, id, user string) {
+	t.Helper()
+	_, err := w.store.Share(t.Context(), access.NewShare{
+		ID: id, OwnerID: "alice", SessionID: "s", Right: access.Read, UserID: user,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *watched) mustAppend(t *testing.T, invocation string) {
+	t.Helper()
+	_, _, err := w.store.Append(t.Context(), session.Append{SessionID: "s", UserID: "alice", Events: []session.Event{
+		mustParse(t, `{"invocation_id":"`+invocation+`","author":"user"}`),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
