@@ -12,6 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/rethread/rethread/shared/plainjson"
+	"github.com/rethread/rethread/shared/watch"
 )
 
 // line is one connection.
@@ -217,6 +218,7 @@ func (l *line) received(ctx context.Context, frame []byte) {
 		default:
 		}
 	case "unsubscribed":
+		l.ended(ctx, h, frame)
 	case "error":
 		l.failed(ctx, h, frame)
 	default:
@@ -238,6 +240,24 @@ func (l *line) bring(ctx context.Context, w *watched, h head, frame []byte) {
 		return
 	}
 	w.apply(m)
+}
+
+// ended handles that a session may not be watched any longer, for which there is
+// a reason: an answer has none. To ask once more says whether that is final. A
+// token that has ended needs another line.
+func (l *line) ended(ctx context.Context, h head, frame []byte) {
+	var f watch.Farewell
+	if err := json.Unmarshal(frame, &f); err != nil || f.Reason == "" {
+		return
+	}
+	l.c.Log.InfoContext(ctx, "watching is over", "session_id", h.SessionID, "reason", f.Reason)
+	if f.Reason == watch.ReasonToken {
+		l.end()
+		return
+	}
+	if w := l.c.watched(h.SessionID); w != nil {
+		w.unseated(l)
+	}
 }
 
 // failed handles an action that failed.

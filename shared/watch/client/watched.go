@@ -187,6 +187,19 @@ func (w *watched) lost(l *line) {
 	w.notify()
 }
 
+// unseated tells that a line brings nothing of the session any more, and that
+// the server wants to be asked again.
+func (w *watched) unseated(l *line) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.on != l {
+		return
+	}
+	w.on, w.retryAt = nil, time.Now().Add(backoff(w.failures))
+	w.failures++
+	w.notify()
+}
+
 // answered tells what became of a subscription.
 func (w *watched) answered(request string, err error) {
 	w.mu.Lock()
