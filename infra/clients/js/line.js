@@ -16,7 +16,8 @@ export class Line {
 
   /**
    * @param {WebSocket} socket that is connecting
-   * @param {object} handlers open, subscribed, message, unreadable, refused and closed
+   * @param {object} handlers open, subscribed, message, unreadable, dismissed, refused and
+   *   closed
    */
   constructor(socket, handlers) {
     this.#socket = socket;
@@ -86,7 +87,9 @@ export class Line {
       case 'pong':
         if (!this.busy) this.#answered();
         return;
-      case 'unsubscribed':
+      case 'unsubscribed': // with a reason it is no answer
+        if (message.reason === 'token_expired') this.close();
+        else if (message.reason) this.#handlers.dismissed(message.reason);
         return;
       case 'subscribed':
       case 'error':

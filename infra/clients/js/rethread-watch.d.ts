@@ -37,6 +37,8 @@ export interface WatchConnection {
 /** An error with the HTTP status that it came with, or stands for. */
 export interface WatchError extends Error {
   status: number;
+  /** Why one who could watch cannot any more: the share was taken back, or its time is up. */
+  reason?: 'revoked' | 'expired';
 }
 
 export interface WatchOptions<Item = WatchedItem> {
@@ -51,7 +53,7 @@ export interface WatchOptions<Item = WatchedItem> {
   tail?: number;
   onChange: (session: WatchedSession<Item>) => void;
   onConnection?: (connection: WatchConnection) => void;
-  /** Watching ended by itself: 404 not there, 403 somebody else's, 410 deleted. */
+  /** Watching ended by itself: 404 not there, 403 not the caller's to watch, 410 deleted. */
   onEnd?: (error: WatchError) => void;
   /** Globals to use instead of the environment's own. */
   environment?: {

@@ -34,7 +34,8 @@ const LINGER = 30_000; // an old connection beside its successor
  *   retryAt}. The state is 'connecting', 'live', or 'offline' once two tries in a row have failed;
  *   `retryAt` is when the next try is due, in epoch milliseconds, null where none is
  * @param {(error: Error) => void} [options.onEnd] why watching ended by itself: the session is not
- *   there, somebody else's, or deleted; `status` of the error is 404, 403 or 410
+ *   there, not the caller's to watch, or deleted; `status` of the error is 404, 403 or 410. Of a
+ *   right that was taken back or has run out, its `reason` is 'revoked' or 'expired'
  * @param {object} [options.environment] globals to use instead: WebSocket, fetch, document, window
  * @returns {{close: () => void, older: () => Promise<void>, retry: () => void}} `older` resolves when
  *   the items before those that are shown have come, or there are none; `retry` connects at once
@@ -62,6 +63,7 @@ class Watching {
   #subscribedOn = null;
   #timers = new Map();
   #failures = 0; // to connect or subscribe, in a row
+  #dismissed = undefined; // why the server stopped telling, until it was asked again
   #reloads = []; // times of the last ones
   #reading = false;
   #unread = 0; // failures to read the thread, in a row
@@ -281,6 +283,7 @@ class Watching {
       },
       subscribed: () => {
         this.#failures = 0;
+        this.#dismissed = undefined;
         this.#live ||= this.#line === line;
         this.#report();
         this.#turn();
@@ -293,15 +296,22 @@ class Watching {
         this.#state.missed(Date.now());
         this.#turn();
       },
+      dismissed: (reason) => this.#subscribedOn === line && this.#dismiss(reason),
       refused: (error) => this.#refused(error),
       closed: () => this.#lost(line),
     });
   }
 
   #refused(error) {
-    if (error.final) return this.#end(error);
+    if (error.final) return this.#end(Object.assign(error, { reason: this.#dismissed }));
     this.#later('subscribe', backoff(this.#failures++), () => this.#again());
     this.#report();
+  }
+
+  // The right to watch has ended. Whether there is another one, the server is asked once.
+  #dismiss(reason) {
+    this.#dismissed = reason;
+    this.#later('subscribe', backoff(this.#failures++), () => this.#again());
   }
 
   #again() {

@@ -140,3 +140,20 @@ test('a session that is gone says how', () => {
   end(410);
   expect(chat.gone.value).toBe(410);
 });
+
+test('one that was shared says why it is not any more', () => {
+  for (const [status, reason, want] of [
+    [403, 'revoked', 'revoked'],
+    [403, 'expired', 'expired'],
+    [403, undefined, 'revoked'],
+    [404, undefined, null],
+  ] as const) {
+    const { chat, show, end } = fakeChat(server);
+    show({ items: [] });
+    end(status, reason);
+    expect(chat.ended.value).toBe(want);
+  }
+  const { chat, end } = fakeChat(server);
+  end(403);
+  expect([chat.gone.value, chat.ended.value]).toEqual([403, null]);
+});

@@ -1,7 +1,11 @@
 // What tests put in place of the network.
 
 import { signal } from '@preact/signals-core';
-import type { WatchedSession, WatchOptions } from '../../../../infra/clients/js/rethread-watch.js';
+import type {
+  WatchError,
+  WatchedSession,
+  WatchOptions,
+} from '../../../../infra/clients/js/rethread-watch.js';
 import { createApi } from '../src/api/client';
 import type { Event, Session } from '../src/api/types';
 import type { Auth, User } from '../src/auth/auth';
@@ -89,7 +93,8 @@ export function fakeChat(server: FakeServer) {
       has_older: false,
       ...shown,
     });
-  const end = (status: number) => options?.onEnd?.(Object.assign(new Error('ended'), { status }));
+  const end = (status: number, reason?: WatchError['reason']) =>
+    options?.onEnd?.(Object.assign(new Error('ended'), { status, reason }));
   return { chat, toasts, show, end, older };
 }
 

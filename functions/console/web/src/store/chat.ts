@@ -63,6 +63,8 @@ export class Chat {
   readonly connection = signal<WatchConnection>({ state: 'connecting', retryAt: null });
   /** Why there is nothing to see: the status of 403, 404 or 410; 0 while all is well. */
   readonly gone = signal(0);
+  /** Why one who could see it cannot any more: the share was taken back, or its time is up. */
+  readonly ended = signal<'revoked' | 'expired' | null>(null);
   readonly draft = signal('');
   readonly cancelling = signal(false);
   readonly #pending = signal<Pending | null>(null);
@@ -107,9 +109,13 @@ export class Chat {
       onConnection: (connection) => {
         this.connection.value = connection;
       },
-      onEnd: ({ status }) => {
-        // What was there and is not any more was deleted, even where the news of that was missed.
-        this.gone.value = status === 404 && this.loaded.value ? 410 : status;
+      onEnd: ({ status, reason }) => {
+        batch(() => {
+          // What was there and is not any more was deleted, and what was open was closed, even
+          // where the news of that was missed.
+          this.gone.value = status === 404 && this.loaded.value ? 410 : status;
+          this.ended.value = reason ?? (status === 403 && this.loaded.value ? 'revoked' : null);
+        });
         deps.changed();
       },
     });

@@ -34,7 +34,7 @@ function Open({ chat }: { chat: Chat }) {
     },
     [moment, artifact],
   );
-  if (chat.gone.value) return <Gone status={chat.gone.value} />;
+  if (chat.gone.value) return <Gone why={chat.ended.value ?? chat.gone.value} />;
   return (
     <div class="columns" data-panel={panel.value !== ''}>
       <main
@@ -68,16 +68,18 @@ function Talk({ chat }: { chat: Chat }) {
   );
 }
 
-const GONE: Record<number, string> = {
+const GONE: Record<number | string, string> = {
+  revoked: 'This session is not shared with you any longer.',
+  expired: 'The time is up for which this session was shared with you.',
   403: 'This session belongs to somebody else.',
   404: 'There is no such session.',
   410: 'This session was deleted.',
 };
 
-function Gone({ status }: { status: number }) {
+function Gone({ why }: { why: number | string }) {
   return (
     <main class="centred">
-      <h1>{GONE[status] ?? 'This session cannot be shown.'}</h1>
+      <h1>{GONE[why] ?? 'This session cannot be shown.'}</h1>
       <Link href="/" class="button primary">
         New chat
       </Link>
