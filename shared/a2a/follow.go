@@ -89,8 +89,13 @@ func (f *follower) run(ctx context.Context) error {
 	}
 }
 
-// pause waits before the next connection.
+// pause waits before the next connection, unless the cause is that there may be
+// none.
 func (f *follower) pause(ctx context.Context, cause error) error {
+	var final *fault.Error
+	if errors.As(cause, &final) {
+		return cause
+	}
 	if f.failures++; f.failures > maxReconnects {
 		return fmt.Errorf("%w: %w", errNoNews, cause)
 	}
@@ -128,13 +133,14 @@ func (f *follower) read(ctx context.Context) error {
 // anew; true when the run is over.
 func (f *follower) listen(ctx context.Context, news News) (bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	messages := make(chan watch.Message)
+	messages, broken := make(chan watch.Message), error(nil)
 	var running sync.WaitGroup
 	running.Go(func() {
 		defer close(messages)
 		for {
 			m, err := news.Next(ctx)
 			if err != nil {
+				broken = err
 				return
 			}
 			select {
@@ -159,7 +165,7 @@ func (f *follower) listen(ctx context.Context, news News) (bool, error) {
 				if ctx.Err() != nil {
 					return false, context.Cause(ctx)
 				}
-				return false, f.pause(ctx, errNoNews)
+				return false, f.pause(ctx, broken)
 			}
 			f.failures = 0
 			changed := f.view.Apply(m, f.Now())

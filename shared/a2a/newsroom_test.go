@@ -1,6 +1,7 @@
 package a2a_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,8 @@ type newsroom struct {
 	mu      sync.Mutex
 	lines   map[*line]bool
 	opened  int
-	refuses int // connections that are still to be refused
+	refuses int   // connections that are still to be refused
+	closed  error // why there are no connections any more
 	// carry says what becomes of a message: it tells it, or does not.
 	carry func(n *newsroom, m watch.Message)
 }
@@ -65,6 +67,9 @@ func (n *newsroom) connect() (*line, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.opened++
+	if n.closed != nil {
+		return nil, n.closed
+	}
 	if n.refuses > 0 {
 		n.refuses--
 		return nil, errCut
@@ -87,7 +92,9 @@ func (l *line) Next(ctx context.Context) (watch.Message, error) {
 	case m := <-l.in:
 		return m, nil
 	case <-l.cut:
-		return watch.Message{}, errCut
+		l.room.mu.Lock()
+		defer l.room.mu.Unlock()
+		return watch.Message{}, cmp.Or(l.room.closed, errCut)
 	case <-ctx.Done():
 		return watch.Message{}, context.Cause(ctx)
 	}
@@ -113,6 +120,14 @@ func (n *newsroom) cutAll() {
 		close(l.cut)
 		delete(n.lines, l)
 	}
+}
+
+// close breaks every connection and refuses others, for a reason.
+func (n *newsroom) close(reason error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.closed = reason
+	n.cutAll()
 }
 
 // publish reads the table's stream until the test ends.
