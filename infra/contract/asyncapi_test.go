@@ -27,6 +27,11 @@ func TestMessages(t *testing.T) {
 		"a member that nobody knows":       {`{"type":"thread.deleted",` + news + `,"why":"asked"}`, ""},
 		"the first message, after nothing": {`{"type":"thread.reload","session_id":"s1","cursor":"1.9.0","prev":null,"reason":"too_far_behind"}`, ""},
 
+		"a farewell":                            {`{"type":"unsubscribed","session_id":"s1","reason":"expired","status":403}`, ""},
+		"the answer to a farewell of one's own": {`{"type":"unsubscribed","session_id":"s1","request_id":"r1"}`, ""},
+
+		"a farewell for no reason":      {`{"type":"unsubscribed","session_id":"s1","status":403}`, "request_id"},
+		"a farewell as an answer":       {`{"type":"unsubscribed","session_id":"s1","request_id":"r1","reason":"revoked","status":403}`, "oneOf"},
 		"no JSON":                       {`{`, "no JSON"},
 		"no object":                     {`[]`, "no object"},
 		"another message":               {`{"type":"item.lost",` + news + `}`, `"item.lost" is not in the contract`},
