@@ -48,7 +48,7 @@ func Measure(ctx context.Context, client *dynamodb.Client, table string, history
 	if err := m.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("prepare a history of %d turns: %w", history, err)
 	}
-	for _, step := range []func(context.Context) error{m.events, m.turns, m.state, m.rewinds, m.tasks, m.list, m.regenerated, m.runs} {
+	for _, step := range []func(context.Context) error{m.events, m.turns, m.state, m.rewinds, m.tasks, m.list, m.regenerated, m.runs, m.guests} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}

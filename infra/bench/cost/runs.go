@@ -10,7 +10,6 @@ import (
 
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
-	"github.com/rethread/rethread/shared/watch"
 )
 
 // A model that streams 50 tokens a second, and the signs of life between.
@@ -126,48 +125,3 @@ func (m *measurement) tokens(n int) []string {
 }
 
 const tokenBytes = 5
-
-// watching measures what watchers cost the table.
-func (m *measurement) watching(ctx context.Context) error {
-	subscribe := func() error {
-		return m.store.Subscribe(ctx, watch.Seat{
-			SessionID: m.session, Owner: m.user, Connection: uuid.NewString()[:15] + "=",
-			Expires: time.Now().Add(time.Hour).Unix(),
-		})
-	}
-	if err := m.measure(Subscribe, 0, 0, subscribe); err != nil {
-		return err
-	}
-	log := ""
-	find := func() error {
-		_, connections, err := m.store.Watchers(ctx, log)
-		if err == nil && len(connections) == 0 {
-			err = fmt.Errorf("nobody watches log %q", log)
-		}
-		return err
-	}
-	var err error
-	if log, err = m.store.LogOf(ctx, m.user, m.session); err != nil {
-		return err
-	}
-	if err := m.measure(FindWatcher, 1, 0, find); err != nil {
-		return err
-	}
-	for range 99 {
-		if err := subscribe(); err != nil {
-			return err
-		}
-	}
-	return m.measureAll(
-		step{"find whom to tell of a change: 100 watchers", 1, 0, find},
-		step{CatchUp, 0, 0, func() error {
-			th, err := m.store.Thread(ctx, m.user, m.session, run.ThreadQuery{Limit: 1})
-			if err != nil {
-				return err
-			}
-			at := watch.Cursor{Epoch: th.Session.Epoch, Seq: th.Session.HeadSeq}
-			_, err = m.store.Since(ctx, m.user, m.session, watch.From{Cursor: &at})
-			return err
-		}},
-	)
-}

@@ -1,0 +1,100 @@
+package cost
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/access"
+	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/watch"
+)
+
+// watching measures what watchers cost the table.
+func (m *measurement) watching(ctx context.Context) error {
+	if err := m.measure(Subscribe, 0, 0, func() error { return m.sit(ctx, 1, watch.Grant{}) }); err != nil {
+		return err
+	}
+	log, err := m.store.LogOf(ctx, m.user, m.session)
+	if err != nil {
+		return err
+	}
+	find := func() error {
+		_, seats, err := m.store.Watchers(ctx, log)
+		if err == nil && len(seats) == 0 {
+			err = fmt.Errorf("nobody watches log %q", log)
+		}
+		return err
+	}
+	if err := m.measure(FindWatcher, 1, 0, find); err != nil {
+		return err
+	}
+	if err := m.sit(ctx, 99, watch.Grant{}); err != nil {
+		return err
+	}
+	if err := m.measure("find whom to tell of a change: 100 watchers", 1, 0, find); err != nil {
+		return err
+	}
+	if err := m.sit(ctx, 100, watch.Grant{}); err != nil {
+		return err
+	}
+	return m.measureAll(
+		step{"find whom to tell of a change: 200 watchers", 2, 0, find},
+		step{CatchUp, 0, 0, func() error {
+			th, err := m.store.Thread(ctx, m.user, m.session, run.ThreadQuery{Limit: 1})
+			if err != nil {
+				return err
+			}
+			at := watch.Cursor{Epoch: th.Session.Epoch, Seq: th.Session.HeadSeq}
+			_, err = m.store.Since(ctx, m.user, m.session, watch.From{Cursor: &at})
+			return err
+		}},
+	)
+}
+
+// guests measures what those cost who watch by a share, in a session of its own.
+func (m *measurement) guests(ctx context.Context) error {
+	if err := m.create(ctx, "shared"); err != nil {
+		return err
+	}
+	log, err := m.store.LogOf(ctx, m.user, m.session)
+	if err != nil {
+		return err
+	}
+	guest := watch.Grant{Share: uuid.NewString(), UserID: uuid.NewString(), Until: time.Now().Add(time.Hour).UnixMilli()}
+	_, err = m.store.Share(ctx, access.NewShare{
+		ID: guest.Share, OwnerID: m.user, SessionID: m.session, Right: access.Read, UserID: guest.UserID, Life: time.Hour,
+	})
+	if err != nil {
+		return err
+	}
+	if err := m.measure("subscribe a guest", 0, 0, func() error { return m.sit(ctx, 1, guest) }); err != nil {
+		return err
+	}
+	if err := m.sit(ctx, 49, guest); err != nil {
+		return err
+	}
+	return m.measureAll(
+		step{"find whom to tell of a change: 50 guests", 2, 0, func() error {
+			_, _, err := m.store.Watchers(ctx, log)
+			return err
+		}},
+		step{"evict 50 guests", 0, 0, func() error { return m.store.Evict(ctx, log, guest.Share) }},
+	)
+}
+
+// sit subscribes so many connections to the session.
+func (m *measurement) sit(ctx context.Context, connections int, by watch.Grant) error {
+	for range connections {
+		err := m.store.Subscribe(ctx, watch.Seat{
+			SessionID: m.session, Owner: m.user, Connection: uuid.NewString()[:15] + "=",
+			Expires: time.Now().Add(time.Hour).Unix(), Grant: by,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
