@@ -169,13 +169,32 @@ func testWatchExpiry(t *testing.T, sys *e2e.System) {
 	}
 	brief := sys.Bearer(t, alice.ID, token)
 	k, stream := brief.Socket(), brief.Watch(s, nil)
+	asks := brief.Socket()
 	mustSubscribe(t, k, s, nil)
+	var last e2e.Frame
 	for ok := true; ok; {
-		_, _, ok = stream.Next()
+		var f e2e.Frame
+		if f, _, ok = stream.Next(); ok {
+			last = f
+		}
 	}
-	k.Send(e2e.M{"action": "ping", "request_id": "late"})
-	mustRefuse(t, k, "late", "401")
+	wantFarewell(t, last, "token_expired", "401")
+	asks.Send(e2e.M{"action": "ping", "request_id": "late"})
+	mustRefuse(t, asks, "late", "401")
+	asks.Closed()
+	mustAppend(t, alice, s, event("i1", "after"))
+	wantFarewell(t, k.Until(func(e2e.Frame) bool { return true }), "token_expired", "401")
 	k.Closed()
+	brief.Get(s+"/watch", e2e.Bad).Want(401)
+}
+
+// wantFarewell checks the last message about a session that may not be watched
+// any longer.
+func wantFarewell(t *testing.T, f e2e.Frame, reason, status string) {
+	t.Helper()
+	if f.Type != string(watch.Unsubscribed) || f.Str(t, "reason") != reason || f.Str(t, "status") != status {
+		t.Errorf("the last message: %s", f.Text)
+	}
 }
 
 func testBadActions(t *testing.T, sys *e2e.System) {
