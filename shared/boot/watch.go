@@ -31,6 +31,7 @@ func StartWatch() {
 		}
 		return wsapi.New(wsapi.Config{
 			Gate:          access.NewGate(d.Store, time.Now, d.Log),
+			AdminScope:    os.Getenv(adminVariable),
 			Subscriptions: d.Store, Feed: d.Store, Pusher: pusher, Log: d.Log, Now: time.Now, Random: rand.Float64,
 		}), nil
 	})

@@ -2,7 +2,6 @@ package wsapi
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,11 +54,9 @@ func Identity(authorizer map[string]any) (user string, expires int64) {
 
 func (c *call) connection() string { return c.event.RequestContext.ConnectionID }
 
-// caller is who asks; an admin is one whose token has the scope of that name.
+// caller is who asks; adminScope is the word that makes an admin.
 func (c *call) caller(adminScope string) access.Caller {
-	return access.Caller{
-		UserID: c.user, Admin: adminScope != "" && slices.Contains(strings.Fields(c.scope), adminScope),
-	}
+	return access.Caller{UserID: c.user, Admin: access.Admin(c.scope, adminScope)}
 }
 
 // grant is what lets the caller watch who passes as a guest.
