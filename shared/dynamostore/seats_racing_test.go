@@ -47,6 +47,7 @@ func TestNobodyOfARevokedShareIsSeated(t *testing.T) {
 
 // sitAgainAndAgain takes a seat until it is refused.
 func sitAgainAndAgain(t *testing.T, s *dynamostore.Store, seat watch.Seat, taken chan<- struct{}) {
+	t.Helper()
 	for {
 		switch err := s.Subscribe(t.Context(), seat); {
 		case errors.Is(err, fault.Of(fault.Forbidden)):

@@ -35,7 +35,7 @@ type world struct {
 	asked  []string
 	log    bytes.Buffer
 
-	owner, scope          string
+	owner                 string
 	grants, later         []access.Grant // at first, and when they are looked at again
 	seats                 []watch.Seat
 	subscribe, disconnect error

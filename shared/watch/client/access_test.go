@@ -10,9 +10,10 @@ import (
 	"github.com/rethread/rethread/shared/watch/client"
 )
 
-// dismiss takes whoever watches a session off it, as the fan-out does; asking
-// again is answered with status, 0 for being let in.
-func (c *cloud) dismiss(id string, reason watch.Reason, status int) {
+// dismiss takes whoever watches s off it, as the fan-out does; asking again is
+// answered with status, 0 for being let in.
+func (c *cloud) dismiss(reason watch.Reason, status int) {
+	const id = "s"
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if status != 0 {
@@ -33,7 +34,7 @@ func TestWatchingNoLonger(t *testing.T) {
 			cl := c.open()
 			f, other := follow(t, cl, "s"), follow(t, cl, "other")
 			c.asked()
-			c.dismiss("s", reason, 403)
+			c.dismiss(reason, 403)
 			if err := <-f.done; !errors.Is(err, client.ErrForbidden) {
 				t.Errorf("got %v", err)
 			}
@@ -51,7 +52,7 @@ func TestWatchingNoLonger(t *testing.T) {
 		c.do("s", answer)
 		synctest.Wait()
 		c.asked()
-		c.dismiss("s", watch.ReasonRevoked, 0)
+		c.dismiss(watch.ReasonRevoked, 0)
 		c.do("s", func(m *model) { m.flush(text("world")) })
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -63,7 +64,7 @@ func TestWatchingNoLonger(t *testing.T) {
 		follow(t, c.open(), "s")
 		c.asked()
 		for range 600 {
-			c.dismiss("s", watch.ReasonExpired, 0)
+			c.dismiss(watch.ReasonExpired, 0)
 			time.Sleep(100 * time.Millisecond)
 			synctest.Wait()
 		}
@@ -77,7 +78,7 @@ func TestWatchingNoLonger(t *testing.T) {
 		c.do("s", answer)
 		synctest.Wait()
 		c.asked()
-		c.dismiss("s", watch.ReasonToken, 0)
+		c.dismiss(watch.ReasonToken, 0)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		wantAsked(t, c, "connect", "subscribe s")

@@ -54,15 +54,8 @@ func (s *stream) forward(ctx context.Context, from *subscription.Subscription) e
 func (s *stream) receive(ctx context.Context, from *subscription.Subscription, into chan<- subscription.Message) error {
 	for {
 		m, err := from.Next(ctx)
-		var ended *subscription.EndedError
-		switch {
-		case errors.As(err, &ended):
-			return ended
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			s.log.InfoContext(ctx, "the websocket broke", "error", err)
-			return nil
+		if err != nil {
+			return s.broke(ctx, err)
 		}
 		select {
 		case into <- m:
@@ -70,6 +63,18 @@ func (s *stream) receive(ctx context.Context, from *subscription.Subscription, i
 			return nil
 		}
 	}
+}
+
+// broke is what the end of a source means: nil where another may take its place.
+func (s *stream) broke(ctx context.Context, err error) error {
+	var ended *subscription.EndedError
+	if errors.As(err, &ended) {
+		return ended
+	}
+	if ctx.Err() == nil {
+		s.log.InfoContext(ctx, "the websocket broke", "error", err)
+	}
+	return nil
 }
 
 // keepAlive pings the source until it gives no answer or ctx ends: a gateway

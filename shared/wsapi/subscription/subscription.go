@@ -191,6 +191,7 @@ func (f frame) about(sessionID string) bool {
 	case watch.Status, watch.Snapshot, watch.DeltaType, watch.ItemCompleted, watch.ItemFailed,
 		watch.Rewound, watch.Deleted, watch.Reload:
 		return f.SessionID == sessionID
+	case watch.Unsubscribed: // which read has seen to
 	}
 	return false
 }
