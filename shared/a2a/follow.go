@@ -124,6 +124,9 @@ func (f *follower) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if err := f.stillHears(ctx, f.link); err != nil {
+			return err
+		}
 		f.view.Replace(t, f.Now())
 		return nil
 	}

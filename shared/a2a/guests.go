@@ -38,6 +38,15 @@ func (h *handler) stillGuest(ctx context.Context, link task.Link, a access.Actio
 	return ofContext(err)
 }
 
+// stillHears says why a stream must not tell what was just read: a guest's right
+// may have ended since the stream began.
+func (h *handler) stillHears(ctx context.Context, link task.Link) error {
+	if link.OwnerID == "" {
+		return nil
+	}
+	return h.stillGuest(ctx, link, access.Watch)
+}
+
 // open leaves out tasks in sessions that the caller may not read any more.
 func (h *handler) open(ctx context.Context, links []task.Link) ([]task.Link, error) {
 	checked := map[string]bool{}

@@ -77,6 +77,9 @@ func (s *stream) follow(ctx context.Context) (*lib.Task, bool) {
 		return nil, false
 	}
 	t, events, err := s.loadEvents(ctx, s.link)
+	if err == nil {
+		err = s.stillHears(ctx, s.link)
+	}
 	if err != nil {
 		s.fail(ctx, err)
 		return nil, false
