@@ -4,6 +4,10 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/infra/dynamotest"
 	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/session"
 )
@@ -59,6 +63,34 @@ func TestRevoking(t *testing.T) {
 			t.Errorf("the stream answers %d", status)
 		}
 	})
+}
+
+// A share that went without its seats being marked, as where the call that took
+// it back died in between, ends them too.
+func TestRevokingThatWasCutShort(t *testing.T) {
+	w := newWatched(t)
+	if _, err := w.store.Create(t.Context(), session.New{ID: "s", UserID: "alice"}); err != nil {
+		t.Fatal(err)
+	}
+	w.mustShare(t, "share", "bob")
+	send, next, _ := w.dial(t, "bob")
+	send(`{"action":"subscribe","session_id":"s"}`)
+	until(t, next, "subscribed", "thread.status")
+	log, err := w.store.LogOf(t.Context(), "alice", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = dynamotest.Client(t).DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
+		TableName: &w.table, Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "SH#" + log}, "SK": &types.AttributeValueMemberS{Value: "S#share"},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := next(); err != nil || m.Type != "unsubscribed" || m.Reason != "revoked" {
+		t.Errorf("got %+v, %v", m, err)
+	}
 }
 
 func (w *watched) mustShare(t *testing.T, id, user string) {

@@ -41,6 +41,7 @@ import (
 // watched is the table, its stream, a WebSocket API and the functions between.
 type watched struct {
 	store *dynamostore.Store
+	table string
 	url   string
 	ended chan struct{} // a message a $disconnect
 	log   atomic.Value  // the session's log, once it has news
@@ -97,6 +98,7 @@ func newWatched(t *testing.T) *watched {
 	t.Helper()
 	w := &watched{ended: make(chan struct{}, 10), expires: fmt.Sprint(time.Now().Add(time.Hour).Unix())}
 	log, table := slog.New(slog.DiscardHandler), dynamotest.Table(t)
+	w.table = table
 	w.store = dynamostore.New(dynamotest.Client(t), table, dynamostore.WithLogger(log))
 	w.serveSockets(t)
 	pusher := gatewaypush.New(aws.Config{

@@ -79,7 +79,11 @@ func (f *Fanout) tell(ctx context.Context, news News) error {
 	if err != nil {
 		return fmt.Errorf("find who watches log %s: %w", news.Log, err)
 	}
-	connections, over := f.sort(seats, news.Revoked)
+	revoked := news.Revoked
+	if slices.ContainsFunc(news.Messages, func(m Message) bool { return m.Type == Deleted }) {
+		revoked = nil // they went with the session, which says more
+	}
+	connections, over := f.sort(seats, revoked)
 	dismissed := make(chan error, 1)
 	go func() { dismissed <- f.dismiss(ctx, news.Log, over) }()
 	err = f.deliver(ctx, news, sessionID, connections)

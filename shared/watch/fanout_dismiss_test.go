@@ -90,6 +90,17 @@ func TestDismiss(t *testing.T) {
 			t.Errorf("others got %v", got)
 		}
 	})
+	t.Run("a share that went with its session ends nothing that the session's end does not", func(t *testing.T) {
+		a, l := newAudience(nil), newLines()
+		a.guests = map[string][]watch.Seat{"a": {guest("bob", 0)}}
+		wantTold(t, newFanout(a, l).Deliver(t.Context(), []watch.News{
+			{Log: "a", Messages: []watch.Message{{Type: watch.Deleted}}}, {Log: "a", Revoked: []watch.Grant{{Share: "share"}}},
+		}))
+		want := []string{`{"type":"thread.deleted","session_id":"session of a","cursor":"0.0.0","prev":"0.0.0"}`}
+		if diff := cmp.Diff(want, l.at("bob").got); diff != "" {
+			t.Errorf("bob got (-want +got):\n%s", diff)
+		}
+	})
 	t.Run("a connection that is gone needs no farewell", func(t *testing.T) {
 		a, l := newAudience(nil), newLines()
 		a.guests = map[string][]watch.Seat{"a": {withdrawn}}
