@@ -181,13 +181,12 @@ func (s *Store) accept(ctx context.Context, of *share, user string) error {
 // countGuests is the condition that a link is there as it was read.
 func (s *share) countGuests(next int64) condition {
 	c := condition{
-		expression: "#d = :d AND attribute_not_exists(#n)",
+		expression: "#d = :d AND #n = :n",
 		names:      map[string]string{"#d": "d", "#n": "n"},
-		values:     attributes{":d": str(s.Digest), ":next": num(next)},
+		values:     attributes{":d": str(s.Digest), ":n": num(s.Guests), ":next": num(next)},
 	}
-	if s.Guests > 0 {
-		c.expression = "#d = :d AND #n = :n"
-		c.values[":n"] = num(s.Guests)
+	if s.Guests == 0 { // of a new link, or all have left
+		c.expression = "#d = :d AND (attribute_not_exists(#n) OR #n = :n)"
 	}
 	return c
 }
