@@ -104,7 +104,7 @@ func accessTable() map[string]route {
 		// The owner cannot leave; who has no part in it leaves nothing.
 		"DELETE /sessions/{session_id}/access": {who: signed, ok: []int{204, 409}},
 
-		"POST /sessions/import": {who: signed, ok: []int{400}, body: body(e2e.M{}), opts: []e2e.Option{e2e.Bad}},
+		"POST /sessions/import": {who: signed, ok: []int{400, 422}, body: body(e2e.M{}), opts: []e2e.Option{e2e.Bad}},
 		"POST /sessions/import/{import_id}/parts/{part}": {
 			who: signed, ok: []int{400, 404}, body: body(e2e.M{}), opts: []e2e.Option{e2e.Bad},
 		},
@@ -113,8 +113,9 @@ func accessTable() map[string]route {
 		"DELETE /api/v1/me/data":              {who: signed, ok: []int{200, 202}},
 
 		"POST /a2a/{agent}": {who: writes, ok: []int{200}, body: sendRPC, opts: off},
+		// 400 is a context that is busy with what another has sent.
 		"POST /a2a/{agent}/{path+}": {
-			who: writes, ok: []int{200}, body: sendREST, path: "/a2a/demo/message:send", opts: off,
+			who: writes, ok: []int{200, 400}, body: sendREST, path: "/a2a/demo/message:send", opts: off,
 		},
 		"GET /a2a/{agent}/{path+}":                     {who: mine, ok: []int{200}, path: "/a2a/demo/tasks/{a2a_task}", opts: off},
 		"DELETE /a2a/{agent}/{path+}":                  {who: mine, ok: []int{200, 204}, path: "/a2a/demo/tasks/{a2a_task}/pushNotificationConfigs/none", opts: off},
