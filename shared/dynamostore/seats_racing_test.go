@@ -20,8 +20,8 @@ func TestNobodyOfARevokedShareIsSeated(t *testing.T) {
 	for round := range 5 {
 		session := mustID(t)
 		mustCreate(t, s, alice, session, nil)
-		mustShare(t, s, session, "revoked", bob)
-		mustShare(t, s, session, "stays", "carol")
+		mustLetIn(t, s, session, "revoked", bob)
+		mustLetIn(t, s, session, "stays", "carol")
 		log := mustLog(t, s, session)
 		other := seat(session, "carol", "carol", "stays")
 		mustSit(t, s, seat(session, "alice", alice, ""), other)
