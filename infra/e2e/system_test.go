@@ -18,6 +18,7 @@ func TestSystem(t *testing.T) {
 		{"samples", testSamples},
 		{"payloads", testPayloads},
 		{"demo", testDemo},
+		{"doctor", testDoctor},
 		{"sessions", testSessions},
 		{"session lists", testSessionLists},
 		{"events", testEvents},

@@ -26,6 +26,7 @@ func (s *System) handler(ending <-chan struct{}) (http.Handler, error) {
 		return nil, err
 	}
 	dev := logged(gateway.WithCORS(api.CORS, s.issuer.Handler(devPrefix)), log)
+	stack := logged(http.HandlerFunc(s.serveStack), log)
 	urls := map[string]http.Handler{}
 	for _, f := range s.template.Functions {
 		if f.URL == nil {
@@ -46,6 +47,8 @@ func (s *System) handler(ending <-chan struct{}) (http.Handler, error) {
 		switch own, ok := urls[name]; {
 		case ok && strings.HasPrefix(rest, "lambda-url."):
 			own.ServeHTTP(rw, r)
+		case r.URL.Path == stackPath:
+			stack.ServeHTTP(rw, r)
 		case !s.opts.SignIn.given() && strings.HasPrefix(r.URL.Path, devPrefix+"/"):
 			dev.ServeHTTP(rw, r)
 		default:

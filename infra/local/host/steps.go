@@ -104,6 +104,7 @@ func (s *System) startFunctions(ctx context.Context) error {
 	lambdas, err := lambda.Start(ctx, lambda.Options{
 		Functions: definitions, Region: table.Region, Account: account, Destinations: s.queues.set,
 		Environment: s.environment(),
+		Mappings:    s.mappings,
 		Guard:       func(api http.Handler) http.Handler { return s.guard.Protect(api, "lambda") },
 		Output:      s.opts.Output, Log: s.opts.Log,
 	})

@@ -55,7 +55,10 @@ type Options struct {
 	// Destinations are told how asynchronous invocations ended, but for those
 	// destinations that are functions of this host.
 	Destinations async.Destinations
-	// Guard, when given, stands before the Invoke API.
+	// Mappings, when given, says what feeds the functions, for those who ask
+	// Lambda's API.
+	Mappings func(context.Context) ([]Mapping, error)
+	// Guard, when given, stands before the API.
 	Guard func(http.Handler) http.Handler
 	// AsyncWaits are the pauses between the tries of an asynchronous invocation.
 	AsyncWaits async.Waits

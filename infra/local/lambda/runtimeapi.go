@@ -16,6 +16,8 @@ func (h *Host) routes() http.Handler {
 	mux.HandleFunc("POST "+runtimePrefix+"/invocation/{id}/error", h.forWorker(serveError))
 	mux.HandleFunc("POST "+runtimePrefix+"/init/error", h.forWorker(serveInitError))
 	mux.Handle("POST /2015-03-31/functions/{name}/invocations", h.guarded(http.HandlerFunc(h.serveInvoke)))
+	mux.Handle("GET /2015-03-31/functions/{name}/configuration", h.guarded(http.HandlerFunc(h.serveConfiguration)))
+	mux.Handle("GET /2015-03-31/event-source-mappings", h.guarded(http.HandlerFunc(h.serveMappings)))
 	return mux
 }
 

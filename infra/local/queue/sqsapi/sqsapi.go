@@ -74,6 +74,8 @@ func (a *API) serve(rw http.ResponseWriter, r *http.Request) (any, error) {
 	switch operation {
 	case "GetQueueUrl":
 		return call(body, a.getQueueURL)
+	case "GetQueueAttributes":
+		return call(body, a.getQueueAttributes)
 	case "SendMessage":
 		return call(body, a.sendMessage)
 	case "SendMessageBatch":

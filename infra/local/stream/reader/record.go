@@ -60,17 +60,33 @@ func (r *Record) Arrived() time.Time {
 
 // convert makes the record that Lambda would pass on from what the engine gave.
 func (r *Reader) convert(in types.Record) (*Record, error) {
-	change := in.Dynamodb
-	if change == nil || change.SequenceNumber == nil {
+	if in.Dynamodb == nil || in.Dynamodb.SequenceNumber == nil {
 		return nil, fmt.Errorf("%w: a record without its change", errEngine)
 	}
+	event := Event(in, r.opts.Region, r.ARN())
+	data, err := json.Marshal(event)
+	if err != nil {
+		return nil, fmt.Errorf("encode record %s: %w", event.EventID, err)
+	}
+	item, err := json.Marshal(event.Change.Keys) // sorted by name
+	if err != nil {
+		return nil, fmt.Errorf("encode key of record %s: %w", event.EventID, err)
+	}
+	created := event.Change.ApproximateCreationDateTime.Time
+	return NewRecord(event.Change.SequenceNumber, string(item), created, data), nil
+}
+
+// Event is a record of the stream with that ARN as a function finds it in its
+// event. The record must have its change.
+func Event(in types.Record, region, arn string) events.DynamoDBEventRecord {
+	change := in.Dynamodb
 	event := events.DynamoDBEventRecord{
-		AWSRegion:      r.opts.Region,
+		AWSRegion:      region,
 		EventID:        aws.ToString(in.EventID),
 		EventName:      string(in.EventName),
 		EventSource:    "aws:dynamodb",
 		EventVersion:   aws.ToString(in.EventVersion),
-		EventSourceArn: r.ARN(),
+		EventSourceArn: arn,
 		Change: events.DynamoDBStreamRecord{
 			ApproximateCreationDateTime: events.SecondsEpochTime{Time: aws.ToTime(change.ApproximateCreationDateTime)},
 			Keys:                        attributes(change.Keys),
@@ -84,16 +100,7 @@ func (r *Reader) convert(in types.Record) (*Record, error) {
 	if who := in.UserIdentity; who != nil {
 		event.UserIdentity = &events.DynamoDBUserIdentity{Type: aws.ToString(who.Type), PrincipalID: aws.ToString(who.PrincipalId)}
 	}
-	data, err := json.Marshal(event)
-	if err != nil {
-		return nil, fmt.Errorf("encode record %s: %w", event.EventID, err)
-	}
-	item, err := json.Marshal(event.Change.Keys) // sorted by name
-	if err != nil {
-		return nil, fmt.Errorf("encode key of record %s: %w", event.EventID, err)
-	}
-	created := event.Change.ApproximateCreationDateTime.Time
-	return NewRecord(event.Change.SequenceNumber, string(item), created, data), nil
+	return event
 }
 
 func attributes(in map[string]types.AttributeValue) map[string]events.DynamoDBAttributeValue {

@@ -1,0 +1,83 @@
+package deployment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/rethread/rethread/infra/local/host"
+	"github.com/rethread/rethread/infra/local/table"
+)
+
+// answerTime is how long a system may take to describe itself.
+const answerTime = 10 * time.Second
+
+// findHere asks the system at an address what it consists of. Only those on this
+// machine say so; of another the address is all there is to know.
+func findHere(ctx context.Context, at Place) (*Deployment, error) {
+	stack, err := describe(ctx, at.URL)
+	if errors.Is(err, errSilent) {
+		return &Deployment{
+			Name: at.URL, Outputs: map[string]string{"ApiUrl": at.URL, "WebSocketUrl": at.Sockets},
+		}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &Deployment{
+		Name: "this machine, " + at.URL, Local: true, Outputs: stack.Outputs, Parameters: stack.Parameters,
+		Services: localServices(stack.Endpoints),
+	}
+	for _, r := range stack.Resources {
+		d.Add(r.Type, r.LogicalID, r.PhysicalID)
+	}
+	return d, nil
+}
+
+// errSilent says that something answers, and does not describe itself.
+var errSilent = errors.New("the system does not say what it consists of")
+
+func describe(ctx context.Context, url string) (stack host.Stack, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/dev/stack", http.NoBody)
+	if err != nil {
+		return stack, fmt.Errorf("%w: %w", ErrNotFound, err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return stack, fmt.Errorf("%w: %w", ErrNotFound, err)
+	}
+	defer res.Body.Close() //nolint:errcheck // read as far as needed
+	if res.StatusCode != http.StatusOK || json.NewDecoder(res.Body).Decode(&stack) != nil || stack.Resources == nil {
+		return stack, errSilent
+	}
+	return stack, nil
+}
+
+// localServices are those of a system on this machine, which takes any
+// credentials.
+func localServices(at host.StackEndpoints) *Services {
+	settings := aws.Config{
+		Region: table.Region, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	}
+	return &Services{
+		DynamoDB: dynamodb.NewFromConfig(settings, func(o *dynamodb.Options) {
+			o.BaseEndpoint = &at.DynamoDB
+			o.DisableValidateResponseChecksum = true // the engine's errors fail it
+		}),
+		Streams: dynamodbstreams.NewFromConfig(settings, func(o *dynamodbstreams.Options) { o.BaseEndpoint = &at.DynamoDB }),
+		Lambda:  lambda.NewFromConfig(settings, func(o *lambda.Options) { o.BaseEndpoint = &at.Lambda }),
+		SQS:     sqs.NewFromConfig(settings, func(o *sqs.Options) { o.BaseEndpoint = &at.SQS }),
+	}
+}

@@ -1,0 +1,27 @@
+package queue
+
+import "time"
+
+// Counts are how many messages a queue holds: those that can be received, those
+// that somebody has, and those that nobody may have yet.
+type Counts struct{ Visible, InFlight, Delayed int }
+
+// Count counts the messages.
+func (q *Queue) Count() Counts {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := time.Now()
+	q.expire(now)
+	var c Counts
+	for _, e := range q.messages {
+		switch {
+		case e.inFlight(now):
+			c.InFlight++
+		case now.Before(e.hidden):
+			c.Delayed++
+		default:
+			c.Visible++
+		}
+	}
+	return c
+}
