@@ -42,7 +42,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor build console node test test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln bench costs tools clean FORCE
+.PHONY: help run demo watch doctor redrive build console node test test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln bench costs tools clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ watch: ## Show a session as it happens: make watch SESSION=… (RETHREAD_USER sa
 
 doctor: ## Examine the system that runs here, or with STACK=… one in AWS: what is wrong, and what to do; TOKEN=… tries a session
 	@go build -o build/rethread-doctor ./infra/doctor && exec build/rethread-doctor
+
+redrive: ## Send back what was given up, here or with STACK=…: QUEUE=abandoned or failures, DRY=1 to look only, DROP=1 to delete what is gone
+	@go build -o build/rethread-redrive ./infra/redrive && exec build/rethread-redrive
 
 build: console $(BOOTSTRAPS) $(LOCAL) ## Build every function's bootstrap and the local host
 

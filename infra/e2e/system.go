@@ -67,6 +67,23 @@ func (s *System) Another(tb testing.TB, env ...string) *System {
 	return &other
 }
 
+// Of starts a system of the same binaries, with an empty database of its own, from
+// the template as edit changes it.
+func (s *System) Of(tb testing.TB, edit func(template string) string, env ...string) *System {
+	tb.Helper()
+	text, err := os.ReadFile(filepath.Join(s.Root, "template.yaml"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	other := *s
+	other.options.Template = filepath.Join(tb.TempDir(), "template.yaml")
+	if err := os.WriteFile(other.options.Template, []byte(edit(string(text))), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	other.start(tb, env)
+	return &other
+}
+
 // start starts the host with an empty database.
 func (s *System) start(tb testing.TB, env []string) {
 	tb.Helper()

@@ -71,6 +71,10 @@ func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 		t.Parallel()
 		testPush(t, sys)
 	})
+	t.Run("redrive", func(t *testing.T) {
+		t.Parallel()
+		testRedrive(t, sys)
+	})
 }
 
 const api = "/api/v1"

@@ -15,15 +15,16 @@ import (
 
 // Options say what to start; Binary and Root must be given.
 type Options struct {
-	Binary string   // the built infra/local
-	Root   string   // of the repository
-	Data   string   // folder of the database; empty means the host's default
-	Bin    string   // folder of the functions' bootstraps; empty means the host's default
-	HTTP   string   // address to listen on; empty means a free one
-	WS     string   // the same for the WebSocket API
-	Grants string   // file that gets what permissions were used for, as infra/local's flag -grants has it; empty means none
-	Env    []string // NAME=value, added to this process's own; such as RUN_LEASE=3s
-	Output io.Writer
+	Binary   string   // the built infra/local
+	Root     string   // of the repository
+	Data     string   // folder of the database; empty means the host's default
+	Bin      string   // folder of the functions' bootstraps; empty means the host's default
+	Template string   // empty means the host's default
+	HTTP     string   // address to listen on; empty means a free one
+	WS       string   // the same for the WebSocket API
+	Grants   string   // file that gets what permissions were used for, as infra/local's flag -grants has it; empty means none
+	Env      []string // NAME=value, added to this process's own; such as RUN_LEASE=3s
+	Output   io.Writer
 }
 
 // Host is a running local system.
@@ -61,6 +62,9 @@ func Start(ctx context.Context, opts Options) (*Host, error) {
 	}
 	if opts.Bin != "" {
 		args = append(args, "-bin", opts.Bin)
+	}
+	if opts.Template != "" {
+		args = append(args, "-template", opts.Template)
 	}
 	greeting := newGreeting(opts.Output)
 	if opts.Grants != "" {
