@@ -42,7 +42,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor redrive build console node test test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln bench costs tools clean FORCE
+.PHONY: help run demo watch doctor redrive build console node test test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs tools clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -141,13 +141,16 @@ vuln: $(SUPPLY)/built ## Look for known vulnerabilities in what is deployed; nee
 		test $$status = 3 || echo "nothing was checked; the database of vulnerabilities, https://vuln.go.dev, must be reachable" >&2; \
 		exit $$status; }
 
+licences: $(SUPPLY)/built ## Fail where something that is deployed is under a licence that is not allowed
+	@go run ./infra/tools/licences -checker $(SUPPLY)/go-licenses ./functions/...
+
 bench: build ## Print what each operation costs in capacity units, and how long tokens take to watchers; write docs/costs.md
 	@go run ./infra/bench
 
 costs: ## Write docs/costs.md anew, from the units that make bench has recorded
 	@go run ./infra/bench -page
 
-ci: fmt-check lint verify validate reproducible test test-contract test-python test-web test-browser ## All that must hold before a change lands
+ci: fmt-check lint verify licences validate reproducible test test-contract test-python test-web test-browser ## All that must hold before a change lands
 
 verify: ## Check the modules that were downloaded against go.sum
 	@go mod verify
