@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/rethread/rethread/infra/local/host"
+	"github.com/rethread/rethread/infra/local/described"
 	"github.com/rethread/rethread/infra/local/table"
 )
 
@@ -47,7 +47,7 @@ func findHere(ctx context.Context, at Place) (*Deployment, error) {
 // errSilent says that something answers, and does not describe itself.
 var errSilent = errors.New("the system does not say what it consists of")
 
-func describe(ctx context.Context, url string) (stack host.Stack, err error) {
+func describe(ctx context.Context, url string) (stack described.Stack, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/dev/stack", http.NoBody)
@@ -67,7 +67,7 @@ func describe(ctx context.Context, url string) (stack host.Stack, err error) {
 
 // localServices are those of a system on this machine, which takes any
 // credentials.
-func localServices(at host.StackEndpoints) *Services {
+func localServices(at described.Endpoints) *Services {
 	settings := aws.Config{
 		Region: table.Region, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	}

@@ -3,33 +3,12 @@ package host
 import (
 	"encoding/json"
 	"net/http"
+
+	"github.com/rethread/rethread/infra/local/described"
 )
 
 // stackPath is where the stack is described. In the cloud CloudFormation does.
 const stackPath = devPrefix + "/stack"
-
-// Stack is the system as CloudFormation would describe it, and where the services
-// that it uses answer on this machine.
-type Stack struct {
-	Outputs    map[string]string `json:"outputs"`
-	Parameters map[string]string `json:"parameters"`
-	Resources  []StackResource   `json:"resources"`
-	Endpoints  StackEndpoints    `json:"endpoints"`
-}
-
-// StackResource is one resource of the template.
-type StackResource struct {
-	LogicalID  string `json:"logical_id"`
-	PhysicalID string `json:"physical_id"` // as Ref has it
-	Type       string `json:"type"`
-}
-
-// StackEndpoints are addresses that AWS's SDKs take in place of the services' own.
-type StackEndpoints struct {
-	DynamoDB string `json:"dynamodb"` // of its streams too
-	Lambda   string `json:"lambda"`
-	SQS      string `json:"sqs"`
-}
 
 // serveStack tells those who look after the system, on the same machine, where
 // its parts are.
@@ -43,11 +22,11 @@ func (s *System) serveStack(rw http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(rw).Encode(s.stack()) // a caller that is gone needs no answer
 }
 
-func (s *System) stack() Stack {
-	out := Stack{
+func (s *System) stack() described.Stack {
+	out := described.Stack{
 		Outputs:    map[string]string{"ApiUrl": s.URL(), "StreamUrl": s.URL(), "WebSocketUrl": s.WebSocketURL()},
 		Parameters: map[string]string{"JwtIssuer": s.URL() + devPrefix},
-		Endpoints:  StackEndpoints{DynamoDB: s.database, Lambda: s.LambdaEndpoint(), SQS: s.SQSEndpoint()},
+		Endpoints:  described.Endpoints{DynamoDB: s.database, Lambda: s.LambdaEndpoint(), SQS: s.SQSEndpoint()},
 	}
 	if s.opts.SignIn.given() {
 		out.Parameters["JwtIssuer"] = s.opts.SignIn.Issuer
@@ -56,13 +35,13 @@ func (s *System) stack() Stack {
 		out.Outputs["ConsoleUrl"] = url
 	}
 	for _, f := range s.template.Functions {
-		out.Resources = append(out.Resources, StackResource{f.LogicalID, f.Name, "AWS::Lambda::Function"})
+		out.Resources = append(out.Resources, described.Resource{LogicalID: f.LogicalID, PhysicalID: f.Name, Type: "AWS::Lambda::Function"})
 	}
 	for _, t := range s.template.Tables {
-		out.Resources = append(out.Resources, StackResource{t.LogicalID, t.Name, "AWS::DynamoDB::Table"})
+		out.Resources = append(out.Resources, described.Resource{LogicalID: t.LogicalID, PhysicalID: t.Name, Type: "AWS::DynamoDB::Table"})
 	}
 	for _, q := range s.template.Queues {
-		out.Resources = append(out.Resources, StackResource{q.LogicalID, q.URL, "AWS::SQS::Queue"})
+		out.Resources = append(out.Resources, described.Resource{LogicalID: q.LogicalID, PhysicalID: q.URL, Type: "AWS::SQS::Queue"})
 	}
 	return out
 }

@@ -31,9 +31,10 @@ const (
 
 const (
 	mostReceived = 10 // messages in an answer of SQS
-	// hidden is how long a letter that stays is kept from being received again in
-	// the same run. At the end of the run it is shown at once.
-	hidden = 15 * time.Minute
+	// hidden is how long a letter is kept from being received again, unless the run
+	// ends before. It is less than the 5 minutes in which SQS takes the same message
+	// once, for a run that breaks off between sending a letter and deleting it.
+	hidden = 4 * time.Minute
 	// showTime is how long the letters that stay may take to be shown again.
 	showTime = 30 * time.Second
 )
@@ -117,7 +118,10 @@ func (o *Office) Empty(ctx context.Context, queue string) (err error) {
 		if began.IsZero() {
 			began = answered(out.ResultMetadata)
 		}
-		if more, err := o.handleAll(ctx, queue, url, out.Messages, began, kept); err != nil || !more {
+		if len(out.Messages) == 0 {
+			return nil
+		}
+		if err := o.handleAll(ctx, queue, url, out.Messages, began, kept); err != nil {
 			return err
 		}
 	}
@@ -134,31 +138,28 @@ func answered(metadata middleware.Metadata) time.Time {
 	return there.Add(time.Second)
 }
 
-// handleAll does what is to be done with letters, and reports whether there may
-// be more. Those that came after the run began are left: they may be what it has
-// sent back, and failed again.
+// handleAll does what is to be done with letters that were not seen before. Those
+// that came after the run began are left: they may be what it has sent back, and
+// failed again.
 func (o *Office) handleAll(
 	ctx context.Context, queue, url string, messages []types.Message, began time.Time, kept map[string]string,
-) (more bool, err error) {
+) error {
 	for _, m := range messages {
 		id := aws.ToString(m.MessageId)
-		if _, again := kept[id]; again {
-			return false, nil // it has been hidden for so long that the queue begins anew
-		}
-		kept[id] = aws.ToString(m.ReceiptHandle)
-		if sent(m).After(began) {
+		_, again := kept[id]
+		kept[id] = aws.ToString(m.ReceiptHandle) // the newest one counts
+		if again || sent(m).After(began) {
 			continue
 		}
-		more = true
 		deleted, err := o.handle(ctx, queue, url, m)
 		if err != nil {
-			return false, err
+			return err
 		}
 		if deleted {
 			delete(kept, id)
 		}
 	}
-	return more, nil
+	return nil
 }
 
 // sent is when a message was put into its queue.
