@@ -121,7 +121,7 @@ func deliver(ctx context.Context, c *delivery.Courier, q Waiting, m events.SQSMe
 		return max(result.Wait, time.Nanosecond), nil
 	case delivery.GivenUp:
 		a := sqsqueue.Abandoned{Reason: result.Reason, Tries: try.Number, Body: json.RawMessage(m.Body)}
-		return 0, q.GiveUp(ctx, a, d.Target.Group(), d.ID())
+		return 0, q.GiveUp(ctx, a, d.Target.Group(), d.QueueID())
 	case delivery.Done:
 	}
 	return 0, nil
