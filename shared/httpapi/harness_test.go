@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,7 +21,9 @@ import (
 	"github.com/rethread/rethread/infra/dynamotest"
 	"github.com/rethread/rethread/shared/dynamostore"
 	"github.com/rethread/rethread/shared/httpapi"
+	"github.com/rethread/rethread/shared/outbound"
 	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/webhook"
 )
 
 const alice, bob = "alice", "bob"
@@ -30,9 +33,10 @@ type system struct {
 	config                  httpapi.Config
 	sessions, events, tasks http.Handler
 	rewind, fork, artifacts http.Handler
-	runs                    http.Handler
+	runs, webhooks          http.Handler
 	agents                  agents
 	handed                  []run.Ref // to workers
+	queued                  queue     // of deliveries
 	log                     *bytes.Buffer
 }
 
@@ -45,7 +49,9 @@ func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	s.config = httpapi.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store,
 		Runs: store, Agents: &s.agents, StartRun: s.hand,
-		Log: log, Now: time.Now, NewID: uuid.NewString,
+		Webhooks: store, Deliveries: &s.queued, CheckURL: outbound.New(outbound.Options{}).Check,
+		NewSecret: func() (webhook.Secret, error) { return webhook.NewSecret(rand.Reader) },
+		Log:       log, Now: time.Now, NewID: uuid.NewString,
 	}
 	for _, c := range change {
 		c(&s.config)
@@ -54,6 +60,7 @@ func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	s.rewind, s.fork = httpapi.Rewind(s.config), httpapi.Fork(s.config)
 	s.artifacts = httpapi.Artifacts(s.config)
 	s.runs = httpapi.Runs(s.config)
+	s.webhooks = httpapi.Webhooks(s.config)
 	return s
 }
 
@@ -71,6 +78,8 @@ func (a *agents) HasAgent(name string) bool { return slices.Contains(*a, name) }
 // ServeHTTP chooses the handler as the gateway's routes do.
 func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
+	case strings.Contains(path, "/webhooks"):
+		s.webhooks.ServeHTTP(w, r)
 	case strings.Contains(path, "/runs"), strings.HasSuffix(path, "/thread"):
 		s.runs.ServeHTTP(w, r)
 	case strings.Contains(path, "/artifacts"):

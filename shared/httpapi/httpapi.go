@@ -13,11 +13,13 @@ import (
 
 	"github.com/rethread/rethread/shared/archive"
 	"github.com/rethread/rethread/shared/artifact"
+	"github.com/rethread/rethread/shared/delivery"
 	"github.com/rethread/rethread/shared/erasure"
 	"github.com/rethread/rethread/shared/idempotency"
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
+	"github.com/rethread/rethread/shared/webhook"
 )
 
 // Base paths: the versioned one, and the bare one that the paths of sessions
@@ -39,6 +41,12 @@ type Config struct {
 	Exports     archive.Exporter
 	Imports     archive.Importer
 	Erasures    erasure.Store
+	Webhooks    webhook.Store
+	// Deliveries is where tests and replays of webhooks are queued, CheckURL says
+	// why an address must not be called, and NewSecret makes what is signed with.
+	Deliveries delivery.Queue
+	CheckURL   func(string) error
+	NewSecret  func() (webhook.Secret, error)
 
 	Runs   run.Store
 	Agents Agents
