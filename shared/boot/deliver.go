@@ -22,6 +22,8 @@ import (
 	"github.com/rethread/rethread/shared/push"
 	"github.com/rethread/rethread/shared/signing"
 	"github.com/rethread/rethread/shared/sqsqueue"
+	"github.com/rethread/rethread/shared/webhook"
+	"github.com/rethread/rethread/shared/webhook/standard"
 )
 
 // loopbackVariable names the environment variable that lets this machine be
@@ -56,10 +58,13 @@ func StartDeliver() {
 		}
 		store := d.Store.With(dynamostore.WithSealing(dynamostore.Sealing{})) // it may only read logs
 		return Deliver(&delivery.Courier{
-			Makers: map[delivery.Kind]delivery.Maker{push.Kind: &a2a.Notifier{
-				Sessions: store, Runs: store, Links: store, Targets: store,
-				Sign: signing.New(store, time.Now).Sign, Issuer: issuer, Now: time.Now, NewID: uuid.NewString,
-			}},
+			Makers: map[delivery.Kind]delivery.Maker{
+				push.Kind: &a2a.Notifier{
+					Sessions: store, Runs: store, Links: store, Targets: store,
+					Sign: signing.New(store, time.Now).Sign, Issuer: issuer, Now: time.Now, NewID: uuid.NewString,
+				},
+				webhook.Kind: &standard.Notifier{Webhooks: store, Now: time.Now},
+			},
 			Poster: httppost.New(guard().Client(), time.Now),
 			Pace:   pace, Now: time.Now, Jitter: rand.Float64, Log: d.Log,
 		}, queue, d.Log), nil

@@ -25,12 +25,12 @@ func Webhooks(c Config) http.Handler {
 	a.handle(http.MethodGet, one, a.getWebhook)
 	a.handle(http.MethodPatch, one, withBody(maxWebhookBody, a.changeWebhook))
 	a.handle(http.MethodDelete, one, a.deleteWebhook)
-	a.handle(http.MethodPost, one+"/test", withOptionalBody(maxWebhookBody, a.once(a.testWebhook)))
+	a.handle(http.MethodPost, one+"/test", a.once(a.testWebhook))
 	a.handle(http.MethodGet, one+"/secret", a.getSecret)
 	a.handle(http.MethodPost, one+"/secret/rotate", withOptionalBody(maxWebhookBody, a.nowSecret(a.once(a.rotateSecret))))
 	a.handle(http.MethodGet, one+"/deliveries", a.listDeliveries)
 	a.handle(http.MethodGet, one+"/deliveries/{delivery_id}", a.getDelivery)
-	a.handle(http.MethodPost, one+"/deliveries/{delivery_id}/replay", withOptionalBody(maxWebhookBody, a.once(a.replayDelivery)))
+	a.handle(http.MethodPost, one+"/deliveries/{delivery_id}/replay", a.once(a.replayDelivery))
 	return a.mux
 }
 
