@@ -69,6 +69,10 @@ func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 		t.Parallel()
 		testPush(t, sys)
 	})
+	t.Run("webhooks", func(t *testing.T) {
+		t.Parallel()
+		testWebhooks(t, sys)
+	})
 }
 
 const api = "/api/v1"

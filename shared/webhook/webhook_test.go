@@ -94,7 +94,8 @@ func TestWants(t *testing.T) {
 		"nothing that A2A alone tells": {all, delivery.Event{Type: delivery.ItemCompleted, Time: 100}, false},
 		"a fork of the session": {
 			with(all, func(w *webhook.Webhook) { w.SessionIDs = []string{"s"} }),
-			delivery.Event{Type: delivery.SessionForked, SessionID: "new", Source: "s", Time: 100}, true,
+			delivery.Event{Type: delivery.SessionForked, SessionID: "new", Source: "s", Time: 100},
+			true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

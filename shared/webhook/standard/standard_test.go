@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	firstSecret  = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-	secondSecret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
+	replaced = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	current  = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 )
 
 // shelf is one webhook, and what it is told to keep.
@@ -63,8 +63,8 @@ func newShelf() *shelf {
 	return &shelf{
 		webhook: webhook.Webhook{ID: "w", UserID: "u/1", URL: "https://example.com/hook", Status: webhook.Active},
 		secrets: webhook.Secrets{
-			Current:  secondSecret,
-			Previous: []webhook.Previous{{Secret: firstSecret, ExpiresTime: time.Now().Add(time.Hour).UnixMilli()}},
+			Current:  current,
+			Previous: []webhook.Previous{{Secret: replaced, ExpiresTime: time.Now().Add(time.Hour).UnixMilli()}},
 		},
 	}
 }
@@ -96,7 +96,7 @@ func TestMessages(t *testing.T) {
 	m := messages[0]
 	t.Run("are signed with each secret", func(t *testing.T) {
 		t.Parallel()
-		for _, secret := range []string{firstSecret, secondSecret} {
+		for _, secret := range []string{replaced, current} {
 			receiver, err := standardwebhooks.NewWebhook(secret)
 			if err != nil {
 				t.Fatal(err)
