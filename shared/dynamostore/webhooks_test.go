@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/infra/capacity"
 	"github.com/rethread/rethread/infra/dynamotest"
 	"github.com/rethread/rethread/shared/delivery"
 	"github.com/rethread/rethread/shared/dynamostore"
@@ -250,4 +251,49 @@ func TestDisableWebhook(t *testing.T) {
 		_, err := s.Webhook(t.Context(), "nobody", "w")
 		wantMissing(t, "it", err)
 	})
+}
+
+// What webhooks cost: a look for each event, and what a try reads and notes.
+func TestWebhookCosts(t *testing.T) {
+	t.Parallel()
+	meter := &capacity.Meter{}
+	s := dynamostore.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t))
+	w := hook(alice, "w", 10)
+	for _, id := range []string{"w", "w2", "w3"} {
+		mustCreateWebhook(t, s, hook(alice, id, 10))
+	}
+	d := deliveryAt(w, 100)
+	note := webhook.Note{Delivery: d, State: webhook.Delivered, Number: 1, Attempt: webhook.Attempt{Time: 1, Status: 204}}
+	for name, test := range map[string]struct {
+		do   func() error
+		want capacity.Usage
+	}{
+		"an event of a user who has some": {
+			func() error { _, err := s.Targets(t.Context(), d.Event); return err }, capacity.Usage{Reads: 1, Requests: 1},
+		},
+		"an event of one who has none": {
+			func() error {
+				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.TaskSaved, UserID: bob})
+				return err
+			}, capacity.Usage{Reads: 1, Requests: 1},
+		},
+		"an event that webhooks are not told": {
+			func() error {
+				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.ItemCompleted, UserID: alice})
+				return err
+			}, capacity.Usage{},
+		},
+		"the secret of a message": {
+			func() error { _, err := s.Secrets(t.Context(), alice, "w"); return err }, capacity.Usage{Reads: 1, Requests: 1},
+		},
+		"the note of a try": {func() error { return s.NoteTry(t.Context(), note) }, capacity.Usage{Writes: 1, Requests: 1}},
+	} {
+		before := meter.Total()
+		if err := test.do(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, meter.Total().Sub(before)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
 }
