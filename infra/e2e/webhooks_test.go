@@ -71,12 +71,22 @@ func (r *receiver) mustTest(t *testing.T, u *e2e.User, path string) (before []no
 	}
 }
 
+// mustRead reads what is asked for again and again.
+func mustRead(ctx context.Context, t *testing.T, u *e2e.User, path string) *e2e.Answer {
+	t.Helper()
+	answer, err := u.Try(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.Want(200)
+}
+
 // mustDeliver waits until a delivery is in a state.
 func mustDeliver(t *testing.T, u *e2e.User, path, state string) *e2e.Answer {
 	t.Helper()
 	var got *e2e.Answer
-	await(t, "the delivery to be "+state, func(context.Context) bool {
-		got = u.Get(path).Want(200)
+	await(t, "the delivery to be "+state, func(ctx context.Context) bool {
+		got = mustRead(ctx, t, u, path)
 		return got.Str("data.state") == state
 	})
 	return got
@@ -86,8 +96,8 @@ func mustDeliver(t *testing.T, u *e2e.User, path, state string) *e2e.Answer {
 func mustFinish(t *testing.T, u *e2e.User, session, text string) (run string) {
 	t.Helper()
 	_, run = mustRun(t, u, session, text, nil)
-	await(t, "the end of the run", func(context.Context) bool {
-		return u.Get(session+"/runs/"+run).Want(200).Str("data.status") == "completed"
+	await(t, "the end of the run", func(ctx context.Context) bool {
+		return mustRead(ctx, t, u, session+"/runs/"+run).Str("data.status") == "completed"
 	})
 	return run
 }
@@ -156,8 +166,8 @@ func testWebhookTold(t *testing.T, sys *e2e.System) {
 	if n := r.mustNext(t); n.header.Get("webhook-id") != id || string(n.body) != string(first[0].body) {
 		t.Errorf("replayed as %s, %v", n.body, n.header)
 	}
-	await(t, "the record of the replay", func(context.Context) bool {
-		return alice.Get(record).Want(200).Int("data.tries") == 4
+	await(t, "the record of the replay", func(ctx context.Context) bool {
+		return mustRead(ctx, t, alice, record).Int("data.tries") == 4
 	})
 	var listed []string
 	for _, page := range allPages(t, alice, path+"/deliveries?limit=3") {
