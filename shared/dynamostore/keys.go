@@ -40,14 +40,14 @@ import (
 //	what a connection watches     WC#id        W
 //	who is told of an A2A task    N#log        task
 //	task that a run goes on with  N#log        run
+//	webhooks of a user            HK#user      HOOKS
+//	secrets of a webhook          HS#user      webhook
+//	what became of a delivery     HL#user      webhook/delivery
 //	keys that sign what is told   SIGN         KEYS
 //	app in which a user has state UP#user      app
 //	erasure of a user's data      ER#user      ERASE
 //	import under way              IM#user      import
 //	shared artifact to be taken   L#log        UA#name/version
-//	webhooks of a user            HK#user      HOOKS
-//	secrets of a webhook          HS#user      webhook
-//	what became of a delivery     HL#user      webhook/delivery
 //
 // Ids hold no "/", which therefore separates two of them in one key. What says
 // that a log was deleted stands right behind its entries and behind its tasks:
@@ -128,10 +128,6 @@ func runKey(log string) key       { return key{logPK(log), skRun} }
 func watchersKey(log string) key  { return key{"W#" + log, skWatch} }
 func connectionKey(id string) key { return key{"WC#" + id, skWatch} }
 
-func pushPK(log string) string   { return prefixPushed + log }
-func pushKey(log, id string) key { return key{pushPK(log), id} }
-func keyringKey() key            { return key{"SIGN", "KEYS"} }
-
 func webhooksKey(user string) key          { return key{"HK#" + user, "HOOKS"} }
 func webhookSecretKey(user, id string) key { return key{"HS#" + user, id} }
 func webhookRecordsPK(user string) string  { return "HL#" + user }
@@ -139,6 +135,10 @@ func webhookRecordPrefix(id string) string { return id + "/" }
 func webhookRecordKey(user, id, delivery string) key {
 	return key{webhookRecordsPK(user), webhookRecordPrefix(id) + delivery}
 }
+
+func pushPK(log string) string   { return prefixPushed + log }
+func pushKey(log, id string) key { return key{pushPK(log), id} }
+func keyringKey() key            { return key{"SIGN", "KEYS"} }
 
 func inheritedKey(log string) key { return key{logPK(log), skInherited} }
 

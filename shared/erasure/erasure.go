@@ -26,12 +26,12 @@ type Removed struct {
 	Tasks     int `json:"tasks"`
 	Artifacts int `json:"artifacts"` // versions, shared ones too
 	Feedback  int `json:"feedback"`
-	// Apps are those in which the user had state or artifacts that sessions share.
-	Apps    int `json:"apps"`
-	Imports int `json:"imports"`
 	// Webhooks go with their secrets; Deliveries are what is remembered of theirs.
 	Webhooks   int `json:"webhooks"`
 	Deliveries int `json:"deliveries"`
+	// Apps are those in which the user had state or artifacts that sessions share.
+	Apps    int `json:"apps"`
+	Imports int `json:"imports"`
 	// Records are idempotency keys and other traces of requests.
 	Records int `json:"records"`
 }

@@ -33,7 +33,8 @@ type system struct {
 	config                  httpapi.Config
 	sessions, events, tasks http.Handler
 	rewind, fork, artifacts http.Handler
-	runs, webhooks          http.Handler
+	webhooks                http.Handler
+	runs                    http.Handler
 	agents                  agents
 	handed                  []run.Ref // to workers
 	queued                  queue     // of deliveries
@@ -49,18 +50,17 @@ func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	s.config = httpapi.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store,
 		Runs: store, Agents: &s.agents, StartRun: s.hand,
-		Webhooks: store, Deliveries: &s.queued, CheckURL: outbound.New(outbound.Options{}).Check,
-		NewSecret: func() (webhook.Secret, error) { return webhook.NewSecret(rand.Reader) },
-		Log:       log, Now: time.Now, NewID: uuid.NewString,
+		Log: log, Now: time.Now, NewID: uuid.NewString,
 	}
+	s.config.Webhooks, s.config.Deliveries, s.config.CheckURL = store, &s.queued, outbound.New(outbound.Options{}).Check
+	s.config.NewSecret = func() (webhook.Secret, error) { return webhook.NewSecret(rand.Reader) }
 	for _, c := range change {
 		c(&s.config)
 	}
 	s.sessions, s.events, s.tasks = httpapi.Sessions(s.config), httpapi.Events(s.config), httpapi.Tasks(s.config)
 	s.rewind, s.fork = httpapi.Rewind(s.config), httpapi.Fork(s.config)
-	s.artifacts = httpapi.Artifacts(s.config)
+	s.artifacts, s.webhooks = httpapi.Artifacts(s.config), httpapi.Webhooks(s.config)
 	s.runs = httpapi.Runs(s.config)
-	s.webhooks = httpapi.Webhooks(s.config)
 	return s
 }
 
@@ -78,10 +78,10 @@ func (a *agents) HasAgent(name string) bool { return slices.Contains(*a, name) }
 // ServeHTTP chooses the handler as the gateway's routes do.
 func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
-	case strings.Contains(path, "/webhooks"):
-		s.webhooks.ServeHTTP(w, r)
 	case strings.Contains(path, "/runs"), strings.HasSuffix(path, "/thread"):
 		s.runs.ServeHTTP(w, r)
+	case strings.HasPrefix(path, "/api/v1/webhooks"):
+		s.webhooks.ServeHTTP(w, r)
 	case strings.Contains(path, "/artifacts"):
 		s.artifacts.ServeHTTP(w, r)
 	case strings.HasSuffix(path, "/events"):

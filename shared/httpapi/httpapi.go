@@ -41,18 +41,19 @@ type Config struct {
 	Exports     archive.Exporter
 	Imports     archive.Importer
 	Erasures    erasure.Store
-	Webhooks    webhook.Store
-	// Deliveries is where tests and replays of webhooks are queued, CheckURL says
-	// why an address must not be called, and NewSecret makes what is signed with.
-	Deliveries delivery.Queue
-	CheckURL   func(string) error
-	NewSecret  func() (webhook.Secret, error)
 
 	Runs   run.Store
 	Agents Agents
 	// StartRun hands a run that has been started to a worker and does not wait
 	// for it. The same run may be handed over twice.
 	StartRun func(context.Context, run.Ref) error
+
+	Webhooks webhook.Store
+	// Deliveries is where tests and replays of webhooks are queued, CheckURL says
+	// why an address must not be called, and NewSecret makes what is signed with.
+	Deliveries delivery.Queue
+	CheckURL   func(string) error
+	NewSecret  func() (webhook.Secret, error)
 
 	Log   *slog.Logger
 	Now   func() time.Time
