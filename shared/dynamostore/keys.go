@@ -79,6 +79,7 @@ const (
 	prefixSegment     = "SG#"
 	prefixSeal        = "P#"
 	prefixLog         = "L#"
+	prefixSession     = "S#"
 	prefixArtifact    = "A#"
 	prefixLink        = "AT#"
 	prefixPushed      = "N#"
@@ -95,7 +96,7 @@ func (k key) attributes() map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{attrPK: str(k.pk), attrSK: str(k.sk)}
 }
 
-func sessionKey(id string) key            { return key{"S#" + id, skHeader} }
+func sessionKey(id string) key            { return key{prefixSession + id, skHeader} }
 func logPK(log string) string             { return prefixLog + log }
 func stateKey(log string) key             { return key{logPK(log), skState} }
 func goneKey(log string) key              { return key{logPK(log), skGone} }
