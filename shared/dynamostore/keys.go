@@ -45,6 +45,8 @@ import (
 //	erasure of a user's data      ER#user      ERASE
 //	import under way              IM#user      import
 //	shared artifact to be taken   L#log        UA#name/version
+//	automation                    AU#user      place
+//	what an automation started    AN#user      automation
 //
 // Ids hold no "/", which therefore separates two of them in one key. What says
 // that a log was deleted stands right behind its entries and behind its tasks:
@@ -129,6 +131,11 @@ func connectionKey(id string) key { return key{"WC#" + id, skWatch} }
 func pushPK(log string) string   { return prefixPushed + log }
 func pushKey(log, id string) key { return key{pushPK(log), id} }
 func keyringKey() key            { return key{"SIGN", "KEYS"} }
+
+func automationPK(user string) string { return "AU#" + user }
+func automationSK(place int) string   { return fmt.Sprintf("%02d", place) }
+func startedPK(user string) string    { return "AN#" + user }
+func startedKey(user, id string) key  { return key{startedPK(user), id} }
 
 func inheritedKey(log string) key { return key{logPK(log), skInherited} }
 
