@@ -114,8 +114,10 @@ func (t Trigger) validate() error {
 		entries []string
 		check   func(pointer, entry string) error
 	}{
-		{"/on/types", t.Types, checkType}, {"/on/agents", t.Agents, fault.CheckID},
-		{"/on/session_ids", t.SessionIDs, fault.CheckID}, {"/on/feedback_types", t.FeedbackTypes, checkFeedback},
+		{"/on/types", t.Types, checkType},
+		{"/on/agents", t.Agents, fault.CheckID},
+		{"/on/session_ids", t.SessionIDs, fault.CheckID},
+		{"/on/feedback_types", t.FeedbackTypes, checkFeedback},
 	} {
 		for i, entry := range f.entries {
 			pointer := f.pointer + "/" + strconv.Itoa(i)

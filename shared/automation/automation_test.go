@@ -167,11 +167,12 @@ func TestWants_comes_to_an_end(t *testing.T) {
 func TestRuns(t *testing.T) {
 	t.Parallel()
 	var runs automation.Runs
-	ok := true
 	for i := range automation.MaxRuns {
-		if runs, ok = runs.Add(fmt.Sprint(i), int64(i)); !ok {
+		next, ok := runs.Add(fmt.Sprint(i), int64(i))
+		if !ok {
 			t.Fatalf("run %d is one too many", i)
 		}
+		runs = next
 	}
 	if _, ok := runs.Add("again", 60); ok {
 		t.Error("one more is not too many")

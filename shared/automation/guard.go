@@ -12,7 +12,8 @@ const (
 	MaxDepth = 3
 	// MaxRuns is how many runs one automation may start within RunsWithin. One
 	// more, and it is disabled.
-	MaxRuns    = 60
+	MaxRuns = 60
+	// RunsWithin is the time in which they are counted.
 	RunsWithin = 10 * time.Minute
 )
 

@@ -125,7 +125,9 @@ func TestAutomations_with_a_bus(t *testing.T) {
 		},
 		"one that the bus does not take is told again": {
 			[]string{"a", "deaf", "b"},
-			[]string{"a1.1", "a1.2", "deaf2.1", "deaf2.2", "b3.1", "b3.2"}, []string{"a1.1", "a1.2", "b3.1", "b3.2"}, []string{"101"},
+			[]string{"a1.1", "a1.2", "deaf2.1", "deaf2.2", "b3.1", "b3.2"},
+			[]string{"a1.1", "a1.2", "b3.1", "b3.2"},
+			[]string{"101"},
 		},
 		"nothing is nothing to publish": {[]string{"quiet", "odd"}, nil, nil, nil},
 	} {

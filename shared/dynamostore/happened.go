@@ -61,7 +61,7 @@ func (s *Store) happenedAt(ctx context.Context, c Change, log string) ([]deliver
 	if err != nil {
 		return nil, err
 	}
-	if c.Old == nil && rec.told.User != "" {
+	if c.Old == nil && rec.User != "" {
 		return toldIn(log, rec)
 	}
 	if rec.inProgress() || c.Old == nil && !rec.OfRun {

@@ -27,9 +27,9 @@ const (
 	askAnalyst = `"do":{"agent":"data_analyst","session":"new","input":"What went wrong in {{task_id}}?"}`
 )
 
-func (s *system) mustAutomation(t *testing.T, user, more string) automationView {
+func (s *system) mustAutomation(t *testing.T, user string) automationView {
 	t.Helper()
-	got := s.must(t, http.StatusCreated, post(user, "/automations", `{`+onFeedback+`,`+askAnalyst+more+`}`))
+	got := s.must(t, http.StatusCreated, post(user, "/automations", `{`+onFeedback+`,`+askAnalyst+`}`))
 	return decode[one[automationView]](t, got).Data
 }
 
@@ -69,7 +69,7 @@ func TestAutomations(t *testing.T) {
 		}
 	})
 	t.Run("are changed, at the version that was meant", func(t *testing.T) {
-		au := s.mustAutomation(t, alice, "")
+		au := s.mustAutomation(t, alice)
 		path := "/automations/" + au.ID
 		before := s.must(t, http.StatusOK, get(alice, path)).header.Get("ETag")
 		changed := s.must(t, http.StatusOK, patch(alice, path, `{"status":"disabled","on":{"types":["run.failed"]}}`).with("If-Match", before))
@@ -84,7 +84,7 @@ func TestAutomations(t *testing.T) {
 		}
 	})
 	t.Run("are nobody else's", func(t *testing.T) {
-		path := "/automations/" + s.mustAutomation(t, alice, "").ID
+		path := "/automations/" + s.mustAutomation(t, alice).ID
 		for _, r := range []request{get(bob, path), patch(bob, path, `{"name":"mine"}`), del(bob, path)} {
 			s.must(t, http.StatusNotFound, r)
 		}
@@ -96,7 +96,7 @@ func TestAutomations(t *testing.T) {
 	t.Run("are listed page by page, the oldest first, and limited in number", func(t *testing.T) {
 		var want, got []string
 		for range automation.MaxAutomations {
-			want = append(want, s.mustAutomation(t, "carol", "").ID)
+			want = append(want, s.mustAutomation(t, "carol").ID)
 		}
 		s.must(t, http.StatusUnprocessableEntity, post("carol", "/automations", `{`+onFeedback+`,`+askAnalyst+`}`))
 		for cursor := ""; ; {
@@ -129,7 +129,7 @@ func TestAutomations(t *testing.T) {
 
 func TestAutomations_bad_input(t *testing.T) {
 	s := newSystem(t)
-	au := s.mustAutomation(t, alice, "")
+	au := s.mustAutomation(t, alice)
 	for name, test := range map[string]struct {
 		body   string
 		status int

@@ -136,7 +136,7 @@ func (b *Bus) put(r *http.Request, in request) answer {
 		out.Entries = append(out.Entries, result)
 		taken := e.event(result.EventID, b.now())
 		b.events = append(b.events, taken)
-		b.log.InfoContext(r.Context(), "event on bus "+taken.Bus, "type", taken.DetailType, "detail", string(taken.Detail))
+		b.log.InfoContext(r.Context(), "an event is put", "bus", taken.Bus, "type", taken.DetailType, "detail", string(taken.Detail))
 	}
 	b.events = b.events[max(0, len(b.events)-kept):]
 	return out

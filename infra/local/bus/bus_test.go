@@ -18,7 +18,7 @@ import (
 
 func put(t *testing.T, b *bus.Bus, body string) (int, string) {
 	t.Helper()
-	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
 	r.Header.Set("X-Amz-Target", "AWSEvents.PutEvents")
 	w := httptest.NewRecorder()
 	b.ServeHTTP(w, r)
@@ -59,7 +59,7 @@ func TestPutEvents(t *testing.T) {
 	t.Run("other operations are refused", func(t *testing.T) {
 		t.Parallel()
 		w := httptest.NewRecorder()
-		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("{}"))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("{}"))
 		r.Header.Set("X-Amz-Target", "AWSEvents.PutRule")
 		newBus(&bytes.Buffer{}).ServeHTTP(w, r)
 		if w.Code != 400 || !strings.Contains(w.Body.String(), "UnknownOperationException") {
@@ -74,7 +74,7 @@ func TestList(t *testing.T) {
 	b := newBus(&log)
 	list := func() string {
 		w := httptest.NewRecorder()
-		b.List(w, httptest.NewRequest(http.MethodGet, "/events", nil))
+		b.List(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/events", nil))
 		return strings.TrimSpace(w.Body.String())
 	}
 	if got := list(); got != "[]" {

@@ -1,4 +1,4 @@
-package automation_test
+package automationtest_test
 
 import (
 	"context"
@@ -19,6 +19,15 @@ import (
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 )
+
+// review asks a reviewer when somebody thinks little of an answer.
+func review() automation.Automation {
+	return automation.Automation{
+		ID: "au1", UserID: "alice", Name: "review", Status: automation.Active,
+		On: automation.Trigger{Types: []string{"feedback.created"}},
+		Do: automation.Action{Agent: "reviewer", Session: automation.Same, Input: "Look at {{task_id}}."},
+	}
+}
 
 // stage is an actor over a table, and what it hands to workers.
 type stage struct {
@@ -82,7 +91,7 @@ func (s *stage) mustAct(t *testing.T, d delivery.Delivery, want error) {
 	}
 }
 
-// told are the input and the end of the only run of a session.
+// said is the only event that a session shows: the input of a run.
 func (s *stage) said(t *testing.T, sessionID string) session.Event {
 	t.Helper()
 	page, err := s.store.Events(t.Context(), "alice", sessionID, session.EventQuery{View: session.Effective, Limit: 10})
