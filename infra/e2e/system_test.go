@@ -65,6 +65,10 @@ func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 		t.Parallel()
 		testWatching(t, sys)
 	})
+	t.Run("automations", func(t *testing.T) {
+		t.Parallel()
+		testAutomations(t, sys)
+	})
 	t.Run("push notifications", func(t *testing.T) {
 		t.Parallel()
 		testPush(t, sys)

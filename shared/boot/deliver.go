@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/a2a"
+	"github.com/rethread/rethread/shared/automation"
 	"github.com/rethread/rethread/shared/delivery"
 	"github.com/rethread/rethread/shared/dynamostore"
 	"github.com/rethread/rethread/shared/httppost"
@@ -56,7 +58,7 @@ func StartDeliver() {
 		if pace.First, err = duration("DELIVERY_BACKOFF", pace.First, time.Millisecond); err != nil {
 			return nil, err
 		}
-		store := d.Store.With(dynamostore.WithSealing(dynamostore.Sealing{})) // it may only read logs
+		store := d.Store.With(dynamostore.WithSealing(dynamostore.Sealing{})) // logs are sealed for readers, and none waits here
 		return Deliver(&delivery.Courier{
 			Makers: map[delivery.Kind]delivery.Maker{
 				push.Kind: &a2a.Notifier{
@@ -65,6 +67,10 @@ func StartDeliver() {
 				},
 				webhook.Kind: &standard.Notifier{Webhooks: store, Now: time.Now},
 			},
+			Actors: map[delivery.Kind]delivery.Actor{automation.Kind: &automation.Actor{
+				Store: store, Sessions: store, Runs: store, HasAgent: d.HasAgent,
+				Hand: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
+			}},
 			Poster: httppost.New(guard().Client(), time.Now),
 			Pace:   pace, Now: time.Now, Jitter: rand.Float64, Log: d.Log,
 		}, queue, d.Log), nil

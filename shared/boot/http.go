@@ -82,7 +82,8 @@ func (d Deps) API() httpapi.Config {
 	return httpapi.Config{
 		Sessions: d.Store, Rewinds: d.Store, Artifacts: d.Store, Tasks: d.Store, Feedback: d.Store,
 		Idempotency: d.Store, Exports: d.Store, Imports: d.Store, Erasures: d.Store,
-		Runs: d.Store, Agents: d, StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
+		Automations: d.Store,
+		Runs:        d.Store, Agents: d, StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 		Log: d.Log, Now: time.Now, NewID: uuid.NewString,
 	}
 }

@@ -55,6 +55,7 @@ type Result struct {
 // Courier brings deliveries.
 type Courier struct {
 	Makers map[Kind]Maker
+	Actors map[Kind]Actor // of the kinds that are not sent anything
 	Poster Poster
 	Pace   Pace
 	Now    func() time.Time
@@ -80,6 +81,9 @@ type Outcome struct {
 // answer is lost, or not all of its messages arrive, all are sent again.
 func (c *Courier) Deliver(ctx context.Context, d Delivery, try Try) Result {
 	log := c.Log.With("event", d.Event.ID, "type", string(d.Event.Type), "delivery", d.ID(), "try", try.Number)
+	if actor, ok := c.Actors[d.Target.Kind]; ok {
+		return c.act(ctx, log, actor, d, try)
+	}
 	maker, ok := c.Makers[d.Target.Kind]
 	if !ok {
 		return c.giveUp(ctx, log, "nobody makes messages of kind "+string(d.Target.Kind))

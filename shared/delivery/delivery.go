@@ -72,8 +72,9 @@ type Event struct {
 	// Error is the code of why a run failed.
 	Error string `json:"error,omitempty"`
 	// Depth is how many automations, one after the other, led to it; 0 where
-	// somebody else did it.
-	Depth int `json:"depth,omitempty"`
+	// somebody else did it. Chain is their ids, the first one first.
+	Depth int      `json:"depth,omitempty"`
+	Chain []string `json:"chain,omitempty"`
 	// Seq is the position of the log that the event stands at, 0 for one that
 	// takes none.
 	Seq int64 `json:"seq,omitempty"`

@@ -48,6 +48,8 @@ import (
 //	erasure of a user's data      ER#user      ERASE
 //	import under way              IM#user      import
 //	shared artifact to be taken   L#log        UA#name/version
+//	automation                    AU#user      place
+//	what an automation started    AN#user      automation
 //
 // Ids hold no "/", which therefore separates two of them in one key. What says
 // that a log was deleted stands right behind its entries and behind its tasks:
@@ -82,6 +84,7 @@ const (
 	prefixSegment     = "SG#"
 	prefixSeal        = "P#"
 	prefixLog         = "L#"
+	prefixSession     = "S#"
 	prefixArtifact    = "A#"
 	prefixLink        = "AT#"
 	prefixPushed      = "N#"
@@ -98,7 +101,7 @@ func (k key) attributes() map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{attrPK: str(k.pk), attrSK: str(k.sk)}
 }
 
-func sessionKey(id string) key            { return key{"S#" + id, skHeader} }
+func sessionKey(id string) key            { return key{prefixSession + id, skHeader} }
 func logPK(log string) string             { return prefixLog + log }
 func stateKey(log string) key             { return key{logPK(log), skState} }
 func goneKey(log string) key              { return key{logPK(log), skGone} }
@@ -139,6 +142,11 @@ func webhookRecordKey(user, id, delivery string) key {
 func pushPK(log string) string   { return prefixPushed + log }
 func pushKey(log, id string) key { return key{pushPK(log), id} }
 func keyringKey() key            { return key{"SIGN", "KEYS"} }
+
+func automationPK(user string) string { return "AU#" + user }
+func automationSK(place int) string   { return fmt.Sprintf("%02d", place) }
+func startedPK(user string) string    { return "AN#" + user }
+func startedKey(user, id string) key  { return key{startedPK(user), id} }
 
 func inheritedKey(log string) key { return key{logPK(log), skInherited} }
 

@@ -14,7 +14,7 @@ var _ delivery.Targets = (*Store)(nil)
 func (s *Store) Targets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
 	var all []delivery.Target
 	for _, find := range []func(context.Context, delivery.Event) ([]delivery.Target, error){
-		s.pushTargets, s.webhookTargets,
+		s.pushTargets, s.webhookTargets, s.automationTargets,
 	} {
 		targets, err := find(ctx, e)
 		if err != nil {

@@ -32,6 +32,8 @@ type Removed struct {
 	// Apps are those in which the user had state or artifacts that sessions share.
 	Apps    int `json:"apps"`
 	Imports int `json:"imports"`
+	// Automations are those that asked agents by themselves.
+	Automations int `json:"automations"`
 	// Records are idempotency keys and other traces of requests.
 	Records int `json:"records"`
 }

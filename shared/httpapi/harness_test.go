@@ -35,6 +35,7 @@ type system struct {
 	rewind, fork, artifacts http.Handler
 	webhooks                http.Handler
 	runs                    http.Handler
+	automations             http.Handler
 	agents                  agents
 	handed                  []run.Ref // to workers
 	queued                  queue     // of deliveries
@@ -49,7 +50,7 @@ func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	store := dynamostore.New(dynamotest.Client(t), dynamotest.Table(t), dynamostore.WithLogger(log))
 	s.config = httpapi.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store,
-		Runs: store, Agents: &s.agents, StartRun: s.hand,
+		Runs: store, Agents: &s.agents, StartRun: s.hand, Automations: store,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	}
 	s.config.Webhooks, s.config.Deliveries, s.config.CheckURL = store, &s.queued, outbound.New(outbound.Options{}).Check
@@ -61,6 +62,7 @@ func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	s.rewind, s.fork = httpapi.Rewind(s.config), httpapi.Fork(s.config)
 	s.artifacts, s.webhooks = httpapi.Artifacts(s.config), httpapi.Webhooks(s.config)
 	s.runs = httpapi.Runs(s.config)
+	s.automations = httpapi.Automations(s.config)
 	return s
 }
 
@@ -78,6 +80,8 @@ func (a *agents) HasAgent(name string) bool { return slices.Contains(*a, name) }
 // ServeHTTP chooses the handler as the gateway's routes do.
 func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
+	case strings.HasPrefix(path, "/api/v1/automations"):
+		s.automations.ServeHTTP(w, r)
 	case strings.Contains(path, "/runs"), strings.HasSuffix(path, "/thread"):
 		s.runs.ServeHTTP(w, r)
 	case strings.HasPrefix(path, "/api/v1/webhooks"):

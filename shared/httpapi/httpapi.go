@@ -13,6 +13,7 @@ import (
 
 	"github.com/rethread/rethread/shared/archive"
 	"github.com/rethread/rethread/shared/artifact"
+	"github.com/rethread/rethread/shared/automation"
 	"github.com/rethread/rethread/shared/delivery"
 	"github.com/rethread/rethread/shared/erasure"
 	"github.com/rethread/rethread/shared/idempotency"
@@ -41,6 +42,7 @@ type Config struct {
 	Exports     archive.Exporter
 	Imports     archive.Importer
 	Erasures    erasure.Store
+	Automations automation.Store
 
 	Runs   run.Store
 	Agents Agents
