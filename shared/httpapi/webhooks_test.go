@@ -253,7 +253,7 @@ func TestWebhookDeliveries(t *testing.T) {
 		again := decode[one[deliveryView]](t, s.must(t, http.StatusAccepted, post(alice, path+"/deliveries/"+id+"/replay", ``))).Data
 		queued := s.queued.put[len(s.queued.put)-1]
 		if again.ID != id || again.State != "pending" || webhook.DeliveryID(queued) != id ||
-			queued.QueueID() == first.QueueID() || queued.Tries != 2 || queued.Event != first.Event {
+			queued.QueueID() == first.QueueID() || queued.Tries != 2 || !cmp.Equal(queued.Event, first.Event) {
 			t.Errorf("%+v, queued %+v", again, queued)
 		}
 	})
