@@ -132,6 +132,9 @@ func (a *api) webhookChange(c *call) (webhook.Change, error) {
 	if change == (webhook.Change{}) {
 		return change, fault.New(fault.Invalid, "nothing to change: give url, description, types, agents, session_ids or status")
 	}
+	if err := change.Validate(); err != nil {
+		return change, err
+	}
 	if change.URL != nil {
 		err = a.checkWebhookURL(*change.URL)
 	}

@@ -192,7 +192,7 @@ func TestWebhooksBadInput(t *testing.T) {
 		t.Errorf("made %+v", got.Data)
 	}
 	s.mustRefuse(t, http.StatusUnprocessableEntity, "", patch(alice, path, `{}`))
-	s.mustRefuse(t, http.StatusUnprocessableEntity, "/status", patch(alice, path, `{"status":"asleep"}`))
+	s.mustRefuse(t, http.StatusUnprocessableEntity, "/status", patch(alice, path, `{"status":"asleep"}`).with("If-Match", `"9"`))
 	s.mustRefuse(t, http.StatusBadRequest, "/revoke", post(alice, path+"/secret/rotate", `{"revoke":"yes"}`))
 	s.mustRefuse(t, http.StatusBadRequest, "cursor", get(alice, "/webhooks?cursor=x"))
 	if got := decode[one[webhookView]](t, s.must(t, http.StatusOK, get(alice, path))).Data; got.URL != hookURL || got.Status != "active" {

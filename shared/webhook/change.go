@@ -19,6 +19,13 @@ type Change struct {
 	IfMatch *int64
 }
 
+// Validate says which of the given fields breaks a rule by itself.
+func (c Change) Validate() error {
+	c.IfMatch = nil
+	_, err := c.Apply(Webhook{URL: "https://example.com/", Status: Active}, 0)
+	return err
+}
+
 // Apply is the webhook with the change, made at a time in epoch milliseconds.
 // fault.Precondition where it is at another version than IfMatch; the faults of
 // Validate where the outcome breaks a rule.

@@ -25,8 +25,8 @@ const (
 	MaxWebhooks    = 20       // a user
 	MaxURL         = 2048     // bytes
 	MaxDescription = 256      // characters
-	MaxFilters     = 50       // entries, of all three filters together
-	MaxFilterBytes = 12 << 10 // of all entries together
+	MaxFilters     = 50       // entries of a filter
+	MaxFilterBytes = 12 << 10 // of all entries of the three filters
 )
 
 // Status says whether a webhook is told anything.
@@ -101,7 +101,7 @@ func (w Webhook) Validate() error {
 }
 
 func (w Webhook) validateFilters() error {
-	entries, bytes := 0, 0
+	bytes := 0
 	for _, f := range []struct {
 		pointer string
 		entries []string
@@ -109,6 +109,9 @@ func (w Webhook) validateFilters() error {
 	}{
 		{"/types", w.Types, checkType}, {"/agents", w.Agents, fault.CheckID}, {"/session_ids", w.SessionIDs, fault.CheckID},
 	} {
+		if len(f.entries) > MaxFilters {
+			return fault.Field(fault.Invalid, f.pointer, "must have at most %d entries", MaxFilters)
+		}
 		for i, entry := range f.entries {
 			pointer := pointerAt(f.pointer, i)
 			if err := f.check(pointer, entry); err != nil {
@@ -117,11 +120,10 @@ func (w Webhook) validateFilters() error {
 			if slices.Contains(f.entries[:i], entry) {
 				return fault.Field(fault.Invalid, pointer, "must be named once")
 			}
-			entries, bytes = entries+1, bytes+len(entry)
+			bytes += len(entry)
 		}
-		if entries > MaxFilters || bytes > MaxFilterBytes {
-			return fault.Field(fault.Invalid, f.pointer,
-				"must, with the other filters, have at most %d entries and %d bytes", MaxFilters, MaxFilterBytes)
+		if bytes > MaxFilterBytes {
+			return fault.Field(fault.Invalid, f.pointer, "must, with the other filters, be at most %d bytes", MaxFilterBytes)
 		}
 	}
 	return nil
