@@ -18,7 +18,7 @@ const (
 	MaxAutomations = 20 // a user
 	MaxName        = 256
 	MaxInput       = 10_000 // characters
-	MaxFilters     = 50     // entries, of all filters together
+	MaxFilters     = 50     // entries of one filter
 )
 
 // Status says whether an automation acts.
@@ -108,7 +108,6 @@ func (t Trigger) validate() error {
 	if len(t.Types) == 0 {
 		return fault.Field(fault.Invalid, "/on/types", "must name one type or more")
 	}
-	entries := 0
 	for _, f := range []struct {
 		pointer string
 		entries []string
@@ -128,8 +127,8 @@ func (t Trigger) validate() error {
 				return fault.Field(fault.Invalid, pointer, "must be named once")
 			}
 		}
-		if entries += len(f.entries); entries > MaxFilters {
-			return fault.Field(fault.Invalid, f.pointer, "must, with the other filters, have at most %d entries", MaxFilters)
+		if len(f.entries) > MaxFilters {
+			return fault.Field(fault.Invalid, f.pointer, "must have at most %d entries", MaxFilters)
 		}
 	}
 	if len(t.FeedbackTypes) > 0 && !slices.ContainsFunc(t.Types, delivery.FeedbackCreated.Matches) {

@@ -46,7 +46,7 @@ func TestValidate(t *testing.T) {
 		"an unknown feedback":     {func(a *automation.Automation) { a.On.FeedbackTypes = []string{"sideways"} }, "/on/feedback_types/0"},
 		"feedback of what is not": {func(a *automation.Automation) { a.On.Types, a.On.FeedbackTypes = []string{"run.*"}, []string{"up"} }, "/on/feedback_types"},
 		"too many filters": {func(a *automation.Automation) {
-			for i := range automation.MaxFilters {
+			for i := range automation.MaxFilters + 1 {
 				a.On.SessionIDs = append(a.On.SessionIDs, fmt.Sprint(i))
 			}
 		}, "/on/session_ids"},

@@ -13,7 +13,7 @@ const Kind delivery.Kind = "automation"
 // Store keeps automations. fault.NotFound for one that the user has not.
 type Store interface {
 	// CreateAutomation adds one. One of that id that the user has is answered as it
-	// is; fault.Invalid where the user has MaxAutomations others.
+	// is; fault.Conflict where the user has MaxAutomations others.
 	CreateAutomation(ctx context.Context, a Automation) (Automation, error)
 	Automation(ctx context.Context, userID, id string) (Automation, error)
 	// Automations are all that a user has, the oldest first.

@@ -56,8 +56,8 @@ func (s *Store) CreateAutomation(ctx context.Context, a automation.Automation) (
 			place++
 		}
 		if place == automation.MaxAutomations {
-			return automation.Automation{}, fault.New(fault.Invalid,
-				"you have %d automations, and there may be no more", automation.MaxAutomations)
+			return automation.Automation{}, fault.New(fault.Conflict,
+				"a user has at most %d automations", automation.MaxAutomations)
 		}
 		err = s.putAutomation(ctx, automationSK(place), a, condition{expression: ifAbsent})
 		if !errors.Is(err, errTaken) {

@@ -98,7 +98,7 @@ func TestAutomations(t *testing.T) {
 		for range automation.MaxAutomations {
 			want = append(want, s.mustAutomation(t, "carol").ID)
 		}
-		s.must(t, http.StatusUnprocessableEntity, post("carol", "/automations", `{`+onFeedback+`,`+askAnalyst+`}`))
+		s.must(t, http.StatusConflict, post("carol", "/automations", `{`+onFeedback+`,`+askAnalyst+`}`))
 		for cursor := ""; ; {
 			page := s.must(t, http.StatusOK, get("carol", "/automations?limit=7"+cursor))
 			body := decode[struct {

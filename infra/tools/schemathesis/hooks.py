@@ -62,6 +62,25 @@ def mend_body(body):
         body.pop("agent", None)  # a made-up agent is not configured
     if isinstance(body.get("deltas"), list):
         mend_deltas(body)
+    if isinstance(body.get("on"), dict):
+        mend_trigger(body["on"])
+    if isinstance(body.get("do"), dict):
+        mend_action(body["do"])
+
+
+def mend_trigger(trigger):
+    # Feedback is told apart only where there is any, and what follows from a
+    # deletion cannot happen in the same session.
+    trigger["types"] = [t for t in trigger.get("types", []) if t != "session.deleted"] or ["run.*"]
+    if not {"feedback.created", "feedback.*"} & set(trigger["types"]):
+        trigger.pop("feedback_types", None)
+
+
+def mend_action(action):
+    # A made-up agent is not configured, and a made-up placeholder is none.
+    action["agent"] = "default"
+    if isinstance(action.get("input"), str):
+        action["input"] = action["input"].replace("{", "(")
 
 
 def mend_deltas(body):
