@@ -23,6 +23,7 @@ type System struct {
 	URL          string
 	WebSocketURL string
 	LambdaURL    string
+	EventsURL    string // of what the event bus has taken
 	Root         string // of the repository
 
 	spec     *contract.Spec
@@ -109,7 +110,7 @@ func (s *System) run(tb testing.TB) {
 	if err != nil {
 		tb.Fatalf("%v\n%s", err, s.options.Output)
 	}
-	s.host, s.URL, s.WebSocketURL, s.LambdaURL = h, h.URL, h.WebSocketURL, h.LambdaURL
+	s.host, s.URL, s.WebSocketURL, s.LambdaURL, s.EventsURL = h, h.URL, h.WebSocketURL, h.LambdaURL, h.EventsURL
 }
 
 // Restart stops the system, whatever it is doing, and starts it again with its

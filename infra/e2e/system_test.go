@@ -67,6 +67,10 @@ func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 		t.Parallel()
 		testWatching(t, sys)
 	})
+	t.Run("automations", func(t *testing.T) {
+		t.Parallel()
+		testAutomations(t, sys)
+	})
 	t.Run("push notifications", func(t *testing.T) {
 		t.Parallel()
 		testPush(t, sys)
@@ -74,6 +78,10 @@ func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 	t.Run("redrive", func(t *testing.T) {
 		t.Parallel()
 		testRedrive(t, sys)
+	})
+	t.Run("webhooks", func(t *testing.T) {
+		t.Parallel()
+		testWebhooks(t, sys)
 	})
 }
 

@@ -104,6 +104,7 @@ Rethread answers on %[1]s (Ctrl-C stops it)
   lambda    %[4]s
   dynamodb  %[3]s
   sqs       %[6]s
+  events    %[7]s
 
 Try it:
   TOKEN=$(curl -s %[1]s/dev/token -d '{"user_id": "alice"}' | sed 's/.*"token":"\([^"]*\)".*/\1/')
@@ -111,5 +112,5 @@ Try it:
   curl -sN "%[1]s/api/v1/sessions/$SESSION/watch?token=$TOKEN" &
   curl -s %[1]s/api/v1/sessions/$SESSION/runs -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '{"input": [{"content": {"parts": [{"text": "Hello"}]}}]}'
 
-`, system.URL(), data, system.DynamoDBEndpoint(), system.LambdaEndpoint(), sockets, system.SQSEndpoint())
+`, system.URL(), data, system.DynamoDBEndpoint(), system.LambdaEndpoint(), sockets, system.SQSEndpoint(), system.EventsURL())
 }

@@ -35,7 +35,7 @@ func (r *resolver) checkNode(node *yaml.Node) error {
 func known(typ string) bool {
 	switch typ {
 	case typeFunction, typeTable, typeHTTPAPI, typeRESTAPI, typeWebSocketAPI, typeQueue, typeTopic, typeManagedPolicy,
-		"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::IAM::Role",
+		"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::Events::EventBus", "AWS::IAM::Role",
 		"AWS::KMS::Key", "AWS::Lambda::Permission", "AWS::Logs::LogGroup", "AWS::Logs::MetricFilter",
 		"AWS::SNS::TopicPolicy", "AWS::SQS::QueuePolicy",
 		"AWS::ApiGateway::Account", "AWS::Budgets::Budget":

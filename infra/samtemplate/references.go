@@ -19,6 +19,8 @@ func nameProperty(typ string) string {
 		return "QueueName"
 	case "AWS::SNS::Topic":
 		return "TopicName"
+	case "AWS::Events::EventBus":
+		return "Name"
 	case "AWS::Logs::LogGroup":
 		return "LogGroupName"
 	case typeManagedPolicy:
@@ -105,6 +107,8 @@ func (r *resolver) attribute(node *yaml.Node, id, attribute string) (string, err
 		return r.queueURL(name), nil
 	case "AWS::SNS::Topic.TopicArn":
 		return r.arn("sns", name), nil
+	case "AWS::Events::EventBus.Arn":
+		return r.arn("events", "event-bus/"+name), nil
 	case "AWS::Logs::LogGroup.Arn":
 		return r.arn("logs", "log-group:"+name+":*"), nil
 	case "AWS::IAM::Role.Arn":

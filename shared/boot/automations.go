@@ -34,7 +34,7 @@ func StartAutomations() {
 		if err != nil {
 			return nil, err
 		}
-		return Automations(d.Store.Happened, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, d.Log), nil
+		return Automations(d.Store.Happened, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, d.bus(), d.Log), nil
 	})
 }
 
@@ -50,16 +50,23 @@ func (d Deps) deliveries(abandoned string) (*sqsqueue.Queue, error) {
 // Automations queues what happened for those who want to hear of it, in the
 // order of the changes. It stops at the first change that cannot be queued now:
 // Lambda goes on from there, so nothing overtakes it. One that cannot be read is
-// skipped, as none of those behind it could pass it.
-func Automations(read EventReader, to *delivery.Dispatcher, log *slog.Logger) FanoutHandler {
+// skipped, as none of those behind it could pass it. What was queued is published
+// too, unless bus is nil.
+func Automations(read EventReader, to *delivery.Dispatcher, bus delivery.Bus, log *slog.Logger) FanoutHandler {
 	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		ctx, cancel := timeToAnswer(ctx)
 		defer cancel()
 		errs := make([]error, len(event.Records))
+		var queued published
 		for i, record := range event.Records {
-			if errs[i] = dispatch(ctx, read, to, record, log); errs[i] != nil {
+			var happened []delivery.Event
+			if happened, errs[i] = dispatch(ctx, read, to, record, log); errs[i] != nil {
 				break
 			}
+			queued.add(i, happened)
+		}
+		if bus != nil {
+			queued.publish(ctx, bus, errs)
 		}
 		return failures(ctx, event.Records, errs, log), nil
 	}
@@ -68,22 +75,22 @@ func Automations(read EventReader, to *delivery.Dispatcher, log *slog.Logger) Fa
 // dispatch queues what happened in one change.
 func dispatch(
 	ctx context.Context, read EventReader, to *delivery.Dispatcher, record events.DynamoDBEventRecord, log *slog.Logger,
-) error {
+) ([]delivery.Event, error) {
 	happened, err := eventsOf(ctx, read, record)
 	if err != nil && !mayPass(err) {
 		log.ErrorContext(ctx, "a change is skipped, as it cannot be read",
 			"record", record.Change.SequenceNumber, "error", err)
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, e := range happened {
 		if err := to.Dispatch(ctx, e); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return happened, nil
 }
 
 // eventsOf reads what happened in one change. A panic is one more way to be

@@ -54,6 +54,8 @@ func happened(_ context.Context, c dynamostore.Change) ([]delivery.Event, error)
 		return nil, fmt.Errorf("read a chunk: %w", &smithy.OperationError{OperationName: "GetItem", Err: errors.New("503")})
 	case "quiet":
 		return nil, nil
+	case "items":
+		return []delivery.Event{{ID: log + seq + ".1", Log: log, Type: delivery.ItemCompleted}}, nil
 	}
 	return []delivery.Event{{ID: log + seq + ".1", Log: log}, {ID: log + seq + ".2", Log: log}}, nil
 }
@@ -78,7 +80,7 @@ func TestAutomations(t *testing.T) {
 			var text bytes.Buffer
 			q := &tray{fails: "lost"}
 			to := &delivery.Dispatcher{Targets: q, Queue: q}
-			answer, err := boot.Automations(happened, to, slog.New(slog.NewTextHandler(&text, nil)))(t.Context(), batch(test.logs...))
+			answer, err := boot.Automations(happened, to, nil, slog.New(slog.NewTextHandler(&text, nil)))(t.Context(), batch(test.logs...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,6 +90,58 @@ func TestAutomations(t *testing.T) {
 			}
 			if !strings.Contains(text.String(), test.logged) {
 				t.Errorf("the log: %s", text.String())
+			}
+		})
+	}
+}
+
+// board is a bus that takes no events of a log.
+type board struct {
+	fails string
+	got   []string
+}
+
+func (b *board) Publish(_ context.Context, events []delivery.Event) []error {
+	errs := make([]error, len(events))
+	for i, e := range events {
+		if e.Log == b.fails {
+			errs[i] = errors.New("no bus")
+			continue
+		}
+		b.got = append(b.got, e.ID)
+	}
+	return errs
+}
+
+func TestAutomations_with_a_bus(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		logs, queued, got, failed []string
+	}{
+		"what was queued is published": {[]string{"a", "b"}, []string{"a1.1", "a1.2", "b2.1", "b2.2"}, []string{"a1.1", "a1.2", "b2.1", "b2.2"}, nil},
+		"what only A2A is told is not": {[]string{"items", "a"}, []string{"items1.1", "a2.1", "a2.2"}, []string{"a2.1", "a2.2"}, nil},
+		"what could not be queued waits, with all behind it": {
+			[]string{"a", "lost", "b"}, []string{"a1.1", "a1.2"}, []string{"a1.1", "a1.2"}, []string{"101"},
+		},
+		"one that the bus does not take is told again": {
+			[]string{"a", "deaf", "b"},
+			[]string{"a1.1", "a1.2", "deaf2.1", "deaf2.2", "b3.1", "b3.2"},
+			[]string{"a1.1", "a1.2", "b3.1", "b3.2"},
+			[]string{"101"},
+		},
+		"nothing is nothing to publish": {[]string{"quiet", "odd"}, nil, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			q, b := &tray{fails: "lost"}, &board{fails: "deaf"}
+			to := &delivery.Dispatcher{Targets: q, Queue: q}
+			answer, err := boot.Automations(happened, to, b, slog.New(slog.DiscardHandler))(t.Context(), batch(test.logs...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantFailed(t, answer, test.failed...)
+			if diff := gocmp.Diff(test.queued, q.got) + gocmp.Diff(test.got, b.got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/a2a"
+	"github.com/rethread/rethread/shared/automation"
 	"github.com/rethread/rethread/shared/delivery"
 	"github.com/rethread/rethread/shared/dynamostore"
 	"github.com/rethread/rethread/shared/httppost"
@@ -22,6 +24,8 @@ import (
 	"github.com/rethread/rethread/shared/push"
 	"github.com/rethread/rethread/shared/signing"
 	"github.com/rethread/rethread/shared/sqsqueue"
+	"github.com/rethread/rethread/shared/webhook"
+	"github.com/rethread/rethread/shared/webhook/standard"
 )
 
 // loopbackVariable names the environment variable that lets this machine be
@@ -54,11 +58,18 @@ func StartDeliver() {
 		if pace.First, err = duration("DELIVERY_BACKOFF", pace.First, time.Millisecond); err != nil {
 			return nil, err
 		}
-		store := d.Store.With(dynamostore.WithSealing(dynamostore.Sealing{})) // it may only read logs
+		store := d.Store.With(dynamostore.WithSealing(dynamostore.Sealing{})) // logs are sealed for readers, and none waits here
 		return Deliver(&delivery.Courier{
-			Makers: map[delivery.Kind]delivery.Maker{push.Kind: &a2a.Notifier{
-				Sessions: store, Runs: store, Links: store, Targets: store,
-				Sign: signing.New(store, time.Now).Sign, Issuer: issuer, Now: time.Now, NewID: uuid.NewString,
+			Makers: map[delivery.Kind]delivery.Maker{
+				push.Kind: &a2a.Notifier{
+					Sessions: store, Runs: store, Links: store, Targets: store,
+					Sign: signing.New(store, time.Now).Sign, Issuer: issuer, Now: time.Now, NewID: uuid.NewString,
+				},
+				webhook.Kind: &standard.Notifier{Webhooks: store, Now: time.Now},
+			},
+			Actors: map[delivery.Kind]delivery.Actor{automation.Kind: &automation.Actor{
+				Store: store, Sessions: store, Runs: store, HasAgent: d.HasAgent,
+				Hand: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 			}},
 			Poster: httppost.New(guard().Client(), time.Now),
 			Pace:   pace, Now: time.Now, Jitter: rand.Float64, Log: d.Log,
@@ -121,7 +132,7 @@ func deliver(ctx context.Context, c *delivery.Courier, q Waiting, m events.SQSMe
 		return max(result.Wait, time.Nanosecond), nil
 	case delivery.GivenUp:
 		a := sqsqueue.Abandoned{Reason: result.Reason, Tries: try.Number, Body: json.RawMessage(m.Body)}
-		return 0, q.GiveUp(ctx, a, d.Target.Group(), d.ID())
+		return 0, q.GiveUp(ctx, a, d.Target.Group(), d.QueueID())
 	case delivery.Done:
 	}
 	return 0, nil

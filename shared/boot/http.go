@@ -98,7 +98,8 @@ func (d Deps) API() httpapi.Config {
 		Sessions: d.Store, Rewinds: d.Store, Artifacts: d.Store, Tasks: d.Store, Feedback: d.Store,
 		Idempotency: d.Store, Exports: d.Store, Imports: d.Store, Erasures: d.Store,
 		Grants: d.Store, Shares: d.Store, AdminScope: os.Getenv(adminVariable), NewToken: rand.Text,
-		Runs: d.Store, Agents: d, StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
+		Automations: d.Store,
+		Runs:        d.Store, Agents: d, StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 		Log: d.Log, Now: time.Now, NewID: uuid.NewString,
 	}
 }

@@ -55,6 +55,7 @@ type Result struct {
 // Courier brings deliveries.
 type Courier struct {
 	Makers map[Kind]Maker
+	Actors map[Kind]Actor // of the kinds that are not sent anything
 	Poster Poster
 	Pace   Pace
 	Now    func() time.Time
@@ -62,34 +63,67 @@ type Courier struct {
 	Log    *slog.Logger
 }
 
+// Outcome is what became of a try, for a Witness.
+type Outcome struct {
+	Result
+	Try   Try
+	Began time.Time
+	Took  time.Duration
+	// URL is where the last message went to, "" where none was made; Status is what
+	// was answered, 0 where nothing was.
+	URL    string
+	Status int
+	// Err is ErrNothing or ErrRefused where that is why.
+	Err error
+}
+
 // Deliver tries to bring a delivery. It is brought at least once: where an
 // answer is lost, or not all of its messages arrive, all are sent again.
 func (c *Courier) Deliver(ctx context.Context, d Delivery, try Try) Result {
 	log := c.Log.With("event", d.Event.ID, "type", string(d.Event.Type), "delivery", d.ID(), "try", try.Number)
+	if actor, ok := c.Actors[d.Target.Kind]; ok {
+		return c.act(ctx, log, actor, d, try)
+	}
 	maker, ok := c.Makers[d.Target.Kind]
 	if !ok {
 		return c.giveUp(ctx, log, "nobody makes messages of kind "+string(d.Target.Kind))
 	}
+	o := Outcome{Try: try, Began: c.Now()}
+	o.Result = c.try(ctx, log, maker, d, &o)
+	o.Took = c.Now().Sub(o.Began)
+	if w, ok := maker.(Witness); ok {
+		if err := w.Tried(ctx, d, o); err != nil {
+			log.ErrorContext(ctx, "what became of a try is not noted", "error", err)
+		}
+	}
+	return o.Result
+}
+
+// try makes the messages of a delivery and sends them.
+func (c *Courier) try(ctx context.Context, log *slog.Logger, maker Maker, d Delivery, o *Outcome) Result {
 	messages, err := maker.Messages(ctx, d)
 	if errors.Is(err, ErrNothing) {
 		log.InfoContext(ctx, "nothing to deliver any more")
+		o.Err = err
 		return Result{}
 	}
 	if err != nil {
 		log.ErrorContext(ctx, "a message cannot be made", "error", err)
-		return c.later(ctx, log, try, 0, "the message cannot be made")
+		return c.later(ctx, log, o.Try, 0, "the message cannot be made")
 	}
 	for _, m := range messages {
 		answer, err := c.Poster.Post(ctx, m)
+		o.URL, o.Status = m.URL, answer.Status
 		switch {
 		case errors.Is(err, ErrRefused):
+			o.Err = err
 			return c.giveUp(ctx, log, err.Error())
 		case err != nil:
-			return c.later(ctx, log, try, 0, told(err))
+			return c.later(ctx, log, o.Try, 0, told(err))
 		case answer.Status == statusGone:
-			return c.drop(ctx, log, maker, d.Target, m.URL, try)
+			return c.drop(ctx, log, maker, d.Target, m.URL, o.Try)
 		case answer.Status < 200 || answer.Status > 299:
-			return c.later(ctx, log, try, answer.RetryAfter, fmt.Sprintf("the target answers %d", answer.Status))
+			return c.later(ctx, log, o.Try, answer.RetryAfter, fmt.Sprintf("the target answers %d", answer.Status))
 		}
 	}
 	log.DebugContext(ctx, "delivered")

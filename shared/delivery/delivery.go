@@ -72,8 +72,9 @@ type Event struct {
 	// Error is the code of why a run failed.
 	Error string `json:"error,omitempty"`
 	// Depth is how many automations, one after the other, led to it; 0 where
-	// somebody else did it.
-	Depth int `json:"depth,omitempty"`
+	// somebody else did it. Chain is their ids, the first one first.
+	Depth int      `json:"depth,omitempty"`
+	Chain []string `json:"chain,omitempty"`
 	// Seq is the position of the log that the event stands at, 0 for one that
 	// takes none.
 	Seq int64 `json:"seq,omitempty"`
@@ -98,10 +99,23 @@ func (t Target) Group() string { return digest(string(t.Kind), t.Name) }
 type Delivery struct {
 	Event  Event  `json:"event"`
 	Target Target `json:"target"`
+	// Again is set where somebody wants it delivered another time: it makes another
+	// one of it for the queue, and for nobody else.
+	Again string `json:"again,omitempty"`
+	// Tries is how often it was tried before it was queued again.
+	Tries int `json:"tries,omitempty"`
 }
 
 // ID is the same for the same event and target.
 func (d Delivery) ID() string { return digest(string(d.Target.Kind), d.Target.Name, d.Event.ID) }
+
+// QueueID is ID, unless the delivery is to be made again.
+func (d Delivery) QueueID() string {
+	if d.Again == "" {
+		return d.ID()
+	}
+	return digest(d.ID(), d.Again)
+}
 
 // digest is a short name for parts, which hold no line breaks.
 func digest(parts ...string) string {
@@ -153,6 +167,13 @@ type Maker interface {
 	// Drop removes a target that answered at this address that it is gone for
 	// good.
 	Drop(ctx context.Context, t Target, url string) error
+}
+
+// Witness is a Maker that hears what became of each try.
+type Witness interface {
+	// Tried comes after a try. An error of it changes nothing of what becomes of
+	// the delivery.
+	Tried(ctx context.Context, d Delivery, o Outcome) error
 }
 
 // Poster sends messages. ErrRefused for an address that must not be called; any

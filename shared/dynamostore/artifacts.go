@@ -36,6 +36,7 @@ type artifactItem struct {
 	Restored *int64 `dynamodbav:"rv,omitempty"`
 
 	Gone bool `dynamodbav:"g,omitempty"`
+	told      // of one that a caller put
 }
 
 // artifactSK is the sort key of a version. Names hold no "/", so none is the

@@ -21,7 +21,7 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 		return artifact.Version{}, err
 	}
 	on, name := shelve(h, p.Name)
-	item := &artifactItem{PK: on.pk, Mime: p.MimeType, Size: int64(len(p.Body)), Created: s.millis()}
+	item := &artifactItem{PK: on.pk, Mime: p.MimeType, Size: int64(len(p.Body)), Created: s.millis(), told: h.tells()}
 	if p.Target != nil {
 		err = s.pointAt(ctx, h, item, *p.Target)
 	} else {

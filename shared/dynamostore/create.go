@@ -50,7 +50,7 @@ func (s *Store) newHeader(n session.New, meta []byte) *header {
 	return &header{
 		PK: k.pk, SK: k.sk, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
 		Status: session.Idle, Meta: meta, Log: s.newLog(), Version: 1,
-		Created: now, Touched: now, Nonce: n.Nonce,
+		Created: now, Touched: now, Nonce: n.Nonce, Cause: n.Chain,
 		GPK: activityPK(n.UserID), GSK: activitySK(now, n.ID),
 	}
 }

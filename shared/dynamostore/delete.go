@@ -29,6 +29,8 @@ type gone struct {
 	Origin  *origin `dynamodbav:"fo,omitempty"`
 	GPK     string  `dynamodbav:"GPK,omitempty"`
 	GSK     string  `dynamodbav:"GSK,omitempty"`
+	Deleted int64   `dynamodbav:"dt,omitempty"` // when its session was
+	told            // of a session, and not of an import that was abandoned
 }
 
 // fence tells who reads the tasks of a log that it was deleted.
@@ -48,9 +50,10 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 			return err
 		}
 		k := goneKey(h.Log)
+		now := s.millis()
 		duty, err := s.transactPut(gone{
 			PK: k.pk, SK: k.sk, Created: h.Created, Origin: h.Origin,
-			GPK: gpkGone, GSK: activitySK(s.millis(), h.Log),
+			GPK: gpkGone, GSK: activitySK(now, h.Log), Deleted: now, told: h.tells().by(nil),
 		}, condition{})
 		if err != nil {
 			return err

@@ -42,6 +42,9 @@ type header struct {
 	Imported int64 `dynamodbav:"im,omitempty"`
 
 	Run string `dynamodbav:"rn,omitempty"` // the active one
+	// Cause is the automations that led to the active run or, before the first
+	// run, to the session.
+	Cause []string `dynamodbav:"ca,omitempty"`
 	// Spent is the last run, where it failed or was cancelled: the next one
 	// starts from before it. MergeInto is a run that is to start with the input
 	// at MergeAt too, which is that of the run it cancelled.
@@ -68,7 +71,7 @@ type origin struct {
 	Lineage []lineage `dynamodbav:"an,omitempty"`
 }
 
-func (h *header) id() string { return h.PK[len("S#"):] }
+func (h *header) id() string { return h.PK[len(prefixSession):] }
 
 // base is the last seq that a fork took over; 0 for other sessions.
 func (h *header) base() int64 {

@@ -40,6 +40,9 @@ import (
 //	what a connection watches     WC#id        W
 //	who is told of an A2A task    N#log        task
 //	task that a run goes on with  N#log        run
+//	webhooks of a user            HK#user      HOOKS
+//	secrets of a webhook          HS#user      webhook
+//	what became of a delivery     HL#user      webhook/delivery
 //	keys that sign what is told   SIGN         KEYS
 //	app in which a user has state UP#user      app
 //	erasure of a user's data      ER#user      ERASE
@@ -50,6 +53,8 @@ import (
 //	changes of a session's shares SH#log       N
 //	token of a link               SHT#digest   T
 //	session shared with a user    SHU#user     log/share
+//	automation                    AU#user      place
+//	what an automation started    AN#user      automation
 //
 // Ids hold no "/", which therefore separates two of them in one key. What says
 // that a log was deleted stands right behind its entries and behind its tasks:
@@ -84,6 +89,7 @@ const (
 	prefixSegment     = "SG#"
 	prefixSeal        = "P#"
 	prefixLog         = "L#"
+	prefixSession     = "S#"
 	prefixArtifact    = "A#"
 	prefixLink        = "AT#"
 	prefixPushed      = "N#"
@@ -103,7 +109,7 @@ func (k key) attributes() map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{attrPK: str(k.pk), attrSK: str(k.sk)}
 }
 
-func sessionKey(id string) key            { return key{"S#" + id, skHeader} }
+func sessionKey(id string) key            { return key{prefixSession + id, skHeader} }
 func logPK(log string) string             { return prefixLog + log }
 func stateKey(log string) key             { return key{logPK(log), skState} }
 func goneKey(log string) key              { return key{logPK(log), skGone} }
@@ -133,6 +139,14 @@ func runKey(log string) key       { return key{logPK(log), skRun} }
 func watchersKey(log string) key  { return key{"W#" + log, skWatch} }
 func connectionKey(id string) key { return key{"WC#" + id, skWatch} }
 
+func webhooksKey(user string) key          { return key{"HK#" + user, "HOOKS"} }
+func webhookSecretKey(user, id string) key { return key{"HS#" + user, id} }
+func webhookRecordsPK(user string) string  { return "HL#" + user }
+func webhookRecordPrefix(id string) string { return id + "/" }
+func webhookRecordKey(user, id, delivery string) key {
+	return key{webhookRecordsPK(user), webhookRecordPrefix(id) + delivery}
+}
+
 func pushPK(log string) string   { return prefixPushed + log }
 func pushKey(log, id string) key { return key{pushPK(log), id} }
 func keyringKey() key            { return key{"SIGN", "KEYS"} }
@@ -147,6 +161,11 @@ func entrancesPK(user string) string       { return "SHU#" + user }
 func entranceKey(user, log, share string) key {
 	return key{entrancesPK(user), log + "/" + share}
 }
+
+func automationPK(user string) string { return "AU#" + user }
+func automationSK(place int) string   { return fmt.Sprintf("%02d", place) }
+func startedPK(user string) string    { return "AN#" + user }
+func startedKey(user, id string) key  { return key{startedPK(user), id} }
 
 func inheritedKey(log string) key { return key{logPK(log), skInherited} }
 

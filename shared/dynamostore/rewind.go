@@ -18,7 +18,7 @@ var _ session.Rewinder = (*Store)(nil)
 // head of the log, the header's new timeline, and what is restored.
 func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, error) {
 	for try := 0; ; try++ {
-		out, err := s.rewind(ctx, r, false)
+		out, err := s.rewind(ctx, r, nil)
 		if !errors.Is(err, errTaken) {
 			if err != nil {
 				err = fmt.Errorf("rewind session %s: %w", r.SessionID, err)
@@ -31,9 +31,14 @@ func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 	}
 }
 
-// rewind tries once. With discard it makes way for a run that may be about to
-// merge the input of the one it takes back.
-func (s *Store) rewind(ctx context.Context, r session.Rewind, discard bool) (session.Rewound, error) {
+// discarding is a rewind that makes way for a run. It may be about to merge the
+// input of the one that is taken back.
+type discarding struct {
+	chain []string // the automations that led to the new run
+}
+
+// rewind tries once; discard is nil where somebody asked for it.
+func (s *Store) rewind(ctx context.Context, r session.Rewind, discard *discarding) (session.Rewound, error) {
 	h, at, active, err := s.settled(ctx, r.UserID, r.SessionID)
 	if err != nil {
 		return session.Rewound{}, err
@@ -48,7 +53,7 @@ type rewinding struct {
 	h       *header
 	at      head
 	active  *activeRun
-	discard bool
+	discard *discarding
 }
 
 func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound, error) {

@@ -18,7 +18,7 @@ type marker struct {
 	at       head
 	plan     *restore
 	timeline session.Timeline
-	discard  bool
+	discard  *discarding
 
 	rec     *record
 	content entryBody
@@ -52,7 +52,7 @@ func (m *marker) build(r session.Rewind) error {
 		entry: entry{
 			PK: logPK(m.h.Log), SK: entrySK(first), LastState: m.at.lastState,
 			LastMarker: first, PrevMarker: m.h.Marker,
-			Timeline: m.timeline.Reopened(m.h.Log, first+1).Encode(), runMarks: m.at.marks(),
+			Timeline: m.timeline.Reopened(m.h.Log, first+1).Encode(), runMarks: m.at.marks(), told: m.tells(),
 		},
 		first: first, time: e.CreatedTime, events: []session.Event{e},
 	}
@@ -114,12 +114,20 @@ func (m *marker) updateHeader(newest func() (bool, error)) (types.TransactWriteI
 		c.names["#status"], c.names["#rx"] = "status", "rx"
 		c.values[":status"] = str(string(session.Idle))
 		set += ", #status = :status REMOVE #rx"
-		if !m.discard {
+		if m.discard == nil {
 			c.names["#mi"], c.names["#ma"] = "mi", "ma"
 			set += ", #mi, #ma"
 		}
 	}
 	return m.s.transactUpdate(sessionKey(m.h.id()), set, c), nil
+}
+
+// tells is what is told of the rewind.
+func (m *marker) tells() told {
+	if m.discard != nil {
+		return m.h.tells().by(m.discard.chain)
+	}
+	return m.h.tells().by(nil)
 }
 
 func (m *marker) result() (session.Rewound, error) {

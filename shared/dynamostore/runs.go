@@ -27,7 +27,8 @@ type activeRun struct {
 	Started int64    `dynamodbav:"ct"`
 	At      int64    `dynamodbav:"at"` // position of its input
 	Worker  string   `dynamodbav:"w,omitempty"`
-	Lease   int64    `dynamodbav:"le"` // epoch milliseconds at which it runs out
+	Lease   int64    `dynamodbav:"le"`           // epoch milliseconds at which it runs out
+	Chain   []string `dynamodbav:"tc,omitempty"` // the automations that led to it
 	GPK     string   `dynamodbav:"GPK"`
 	GSK     string   `dynamodbav:"GSK"`
 }
@@ -48,6 +49,11 @@ func (a *activeRun) run() run.Run {
 	return run.Run{
 		ID: a.ID, SessionID: a.Session, Agent: a.Agent, Mode: a.Mode, Status: run.InProgress, StartedTime: a.Started,
 	}
+}
+
+// tells is what is told of the run.
+func (a *activeRun) tells() told {
+	return told{User: a.User, Session: a.Session, Agent: a.Agent, Chain: a.Chain}
 }
 
 func (a *activeRun) ref() run.Ref { return run.Ref{UserID: a.User, SessionID: a.Session, RunID: a.ID} }

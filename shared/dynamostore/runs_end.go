@@ -108,7 +108,7 @@ func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, ho
 	if how.status == run.Cancelled {
 		r.Error = nil
 	}
-	last, err := s.endEntry(ctx, h, at, r)
+	last, err := s.endEntry(ctx, h, at, r, a.tells())
 	if err != nil {
 		return run.Run{}, err
 	}
@@ -166,14 +166,16 @@ func (s *Store) openItem(ctx context.Context, h *header, at head, a *activeRun) 
 }
 
 // endEntry is the hidden entry that ends a run.
-func (s *Store) endEntry(ctx context.Context, h *header, at head, r run.Run) (types.TransactWriteItem, error) {
+func (s *Store) endEntry(
+	ctx context.Context, h *header, at head, r run.Run, of told,
+) (types.TransactWriteItem, error) {
 	e, err := s.runEvent(r, at.next, *r.EndedTime)
 	if err != nil {
 		return types.TransactWriteItem{}, fmt.Errorf("encode run %s: %w", r.ID, err)
 	}
 	last := entry{
 		PK: logPK(h.Log), SK: entrySK(at.next), LastState: at.lastState, LastMarker: at.lastMarker,
-		runMarks: at.marks(),
+		runMarks: at.marks(), told: of,
 	}
 	last.Ended, last.Hidden = r.ID, true
 	last.body, err = s.pack(ctx, last.PK, entryBody{Time: *r.EndedTime, Events: []json.RawMessage{e.Own()}}, 0)
@@ -191,7 +193,7 @@ func (s *Store) freeSession(h *header, a *activeRun, how ending) types.TransactW
 	}
 	c := condition{
 		expression: "#rn = :rn",
-		names:      map[string]string{"#rn": "rn", "#status": "status"},
+		names:      map[string]string{"#rn": "rn", "#status": "status", "#ca": "ca"},
 		values:     attributes{":rn": str(a.ID), ":status": str(string(status))},
 	}
 	set := "SET #status = :status"
@@ -204,7 +206,7 @@ func (s *Store) freeSession(h *header, a *activeRun, how ending) types.TransactW
 		c.values[":mi"], c.values[":ma"] = str(how.merge), num(a.At)
 		set += ", #mi = :mi, #ma = :ma"
 	}
-	return s.transactUpdate(sessionKey(h.id()), set+" REMOVE #rn", c)
+	return s.transactUpdate(sessionKey(h.id()), set+" REMOVE #rn, #ca", c)
 }
 
 // expireShard ends the runs of one index partition whose leases are out.

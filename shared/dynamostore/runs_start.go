@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/fault"
@@ -64,7 +65,7 @@ func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
 func (s *Store) discardRun(ctx context.Context, h *header, start run.Start) error {
 	_, err := s.rewind(ctx, session.Rewind{
 		UserID: start.UserID, SessionID: start.SessionID, Before: h.Spent, Nonce: "discard-" + h.Spent,
-	}, true)
+	}, &discarding{chain: start.Chain})
 	if errors.Is(err, errTaken) {
 		return nil // the caller looks again
 	}
@@ -83,7 +84,7 @@ func (s *Store) begin(ctx context.Context, h *header, start run.Start) (run.Run,
 	k := runKey(h.Log)
 	a := &activeRun{
 		PK: k.pk, SK: k.sk, ID: start.RunID, User: h.User, Session: h.id(), Agent: start.Agent, Mode: start.Mode,
-		Started: now, Lease: now + s.lease.Milliseconds(), GPK: runIndexPK(h.Log), GSK: activitySK(now, h.Log),
+		Started: now, Lease: now + s.lease.Milliseconds(), Chain: start.Chain, GPK: runIndexPK(h.Log), GSK: activitySK(now, h.Log),
 	}
 	if a.Agent == "" {
 		a.Agent = h.Agent
@@ -91,7 +92,7 @@ func (s *Store) begin(ctx context.Context, h *header, start run.Start) (run.Run,
 	if a.Mode == run.External {
 		a.Worker = string(run.External)
 	}
-	w.marks = func(e *entry) { e.Began = start.RunID }
+	w.marks = func(e *entry) { e.Began, e.told = start.RunID, a.tells() }
 	w.check = func(ctx context.Context) error { return s.stillFree(ctx, h, start) }
 	w.with = func() ([]types.TransactWriteItem, error) {
 		a.At = w.at.next
@@ -144,18 +145,26 @@ func (s *Store) input(ctx context.Context, h *header, start run.Start) ([]sessio
 }
 
 // takeSession is the change of the header when a run begins.
-func (s *Store) takeSession(h *header, a *activeRun, newest func() (bool, error)) (types.TransactWriteItem, error) {
+func (s *Store) takeSession(
+	h *header, a *activeRun, newest func() (bool, error),
+) (take types.TransactWriteItem, err error) {
 	c := h.sameLog()
 	c.expression += " AND attribute_not_exists(#rn) AND attribute_not_exists(#rx)"
 	for short, name := range map[string]string{
-		"#rn": "rn", "#rx": "rx", "#mi": "mi", "#ma": "ma", "#status": "status",
+		"#rn": "rn", "#rx": "rx", "#mi": "mi", "#ma": "ma", "#status": "status", "#ca": "ca",
 	} {
 		c.names[short] = name
 	}
 	c.values[":rn"], c.values[":status"] = str(a.ID), str(string(session.InProgress))
-	set, err := h.andMoveUp("SET #rn = :rn, #status = :status", &c, newest, a.Started)
-	if err != nil {
+	set, clear := "SET #rn = :rn, #status = :status", " REMOVE #mi, #ma, #ca"
+	if len(a.Chain) > 0 {
+		if c.values[":ca"], err = attributevalue.Marshal(a.Chain); err != nil {
+			return types.TransactWriteItem{}, fmt.Errorf("marshal a chain: %w", err)
+		}
+		set, clear = set+", #ca = :ca", " REMOVE #mi, #ma"
+	}
+	if set, err = h.andMoveUp(set, &c, newest, a.Started); err != nil {
 		return types.TransactWriteItem{}, err
 	}
-	return s.transactUpdate(sessionKey(h.id()), set+" REMOVE #mi, #ma", c), nil
+	return s.transactUpdate(sessionKey(h.id()), set+clear, c), nil
 }

@@ -13,7 +13,9 @@ var _ delivery.Targets = (*Store)(nil)
 // whatever for.
 func (s *Store) Targets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
 	var all []delivery.Target
-	for _, find := range []func(context.Context, delivery.Event) ([]delivery.Target, error){s.pushTargets} {
+	for _, find := range []func(context.Context, delivery.Event) ([]delivery.Target, error){
+		s.pushTargets, s.webhookTargets, s.automationTargets,
+	} {
 		targets, err := find(ctx, e)
 		if err != nil {
 			return nil, err

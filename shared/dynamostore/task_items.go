@@ -68,6 +68,10 @@ type taskItem struct {
 	Until int64 `dynamodbav:"gu,omitempty"`
 	Gone  bool  `dynamodbav:"gone,omitempty"` // covers what a fork took over
 	body
+	// Saved is the newest version that a caller saved: others count the version
+	// on for reasons of their own.
+	Saved int64 `dynamodbav:"tv,omitempty"`
+	told
 }
 
 func (item *taskItem) key() key { return key{item.PK, item.SK} }

@@ -120,6 +120,7 @@ func (s *Store) updateTask(
 	next := &taskItem{
 		PK: p.PK, SK: p.taskKey().sk, Version: old.Version + 1,
 		Created: p.Created, Updated: p.Created, Marker: p.Marker, Gen: h.Gen,
+		Saved: old.Version + 1, told: h.tells(),
 	}
 	if found {
 		next.Updated = max(s.millis(), old.Updated)
@@ -209,7 +210,7 @@ func (s *Store) keepForForks(ctx context.Context, h *header, old *taskItem) (boo
 	}
 	kept := *old
 	kept.SK = fmt.Sprintf("%s%s#%010d", prefixKeptTask, old.SK[len(prefixTask):], h.Gen)
-	kept.Until = h.Gen
+	kept.Until, kept.told = h.Gen, told{}
 	if err := s.put(ctx, kept, condition{}, nil); err != nil {
 		return false, fmt.Errorf("keep a task for forks: %w", err)
 	}

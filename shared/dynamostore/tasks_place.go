@@ -58,6 +58,7 @@ func (s *Store) leave(p *taskPointer, item *taskItem, gen int64) (types.Transact
 	}
 	cover := *item
 	cover.Version, cover.Gen, cover.Gone, cover.body = item.Version+1, gen, true, body{}
+	cover.Saved, cover.told = 0, told{}
 	return s.transactPut(cover, item.sameVersion())
 }
 

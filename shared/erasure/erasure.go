@@ -26,9 +26,14 @@ type Removed struct {
 	Tasks     int `json:"tasks"`
 	Artifacts int `json:"artifacts"` // versions, shared ones too
 	Feedback  int `json:"feedback"`
+	// Webhooks go with their secrets; Deliveries are what is remembered of theirs.
+	Webhooks   int `json:"webhooks"`
+	Deliveries int `json:"deliveries"`
 	// Apps are those in which the user had state or artifacts that sessions share.
 	Apps    int `json:"apps"`
 	Imports int `json:"imports"`
+	// Automations are those that asked agents by themselves.
+	Automations int `json:"automations"`
 	// Records are idempotency keys and other traces of requests.
 	Records int `json:"records"`
 }
@@ -36,9 +41,9 @@ type Removed struct {
 // Store erases.
 type Store interface {
 	// Erase removes all that the user has when it is called: sessions with all
-	// they hold, shared state and artifacts, feedback, imports and idempotency
-	// keys. What takes longer than a request is finished in the background. What
-	// the user makes later stays. It may be repeated.
+	// they hold, shared state and artifacts, feedback, imports, webhooks and
+	// idempotency keys. What takes longer than a request is finished in the
+	// background. What the user makes later stays. It may be repeated.
 	Erase(ctx context.Context, userID string) (Report, error)
 	// Erasure is the report of the last one; fault.NotFound where there was none.
 	Erasure(ctx context.Context, userID string) (Report, error)

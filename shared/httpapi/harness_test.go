@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,7 +21,9 @@ import (
 	"github.com/rethread/rethread/infra/dynamotest"
 	"github.com/rethread/rethread/shared/dynamostore"
 	"github.com/rethread/rethread/shared/httpapi"
+	"github.com/rethread/rethread/shared/outbound"
 	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/webhook"
 )
 
 const alice, bob = "alice", "bob"
@@ -30,9 +33,12 @@ type system struct {
 	config                  httpapi.Config
 	sessions, events, tasks http.Handler
 	rewind, fork, artifacts http.Handler
+	webhooks                http.Handler
 	runs                    http.Handler
+	automations             http.Handler
 	agents                  agents
 	handed                  []run.Ref // to workers
+	queued                  queue     // of deliveries
 	log                     *bytes.Buffer
 }
 
@@ -44,16 +50,19 @@ func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	store := dynamostore.New(dynamotest.Client(t), dynamotest.Table(t), dynamostore.WithLogger(log))
 	s.config = httpapi.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
-		Runs: store, Agents: &s.agents, StartRun: s.hand,
+		Runs: store, Agents: &s.agents, StartRun: s.hand, Automations: store,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	}
+	s.config.Webhooks, s.config.Deliveries, s.config.CheckURL = store, &s.queued, outbound.New(outbound.Options{}).Check
+	s.config.NewSecret = func() (webhook.Secret, error) { return webhook.NewSecret(rand.Reader) }
 	for _, c := range change {
 		c(&s.config)
 	}
 	s.sessions, s.events, s.tasks = httpapi.Sessions(s.config), httpapi.Events(s.config), httpapi.Tasks(s.config)
 	s.rewind, s.fork = httpapi.Rewind(s.config), httpapi.Fork(s.config)
-	s.artifacts = httpapi.Artifacts(s.config)
+	s.artifacts, s.webhooks = httpapi.Artifacts(s.config), httpapi.Webhooks(s.config)
 	s.runs = httpapi.Runs(s.config)
+	s.automations = httpapi.Automations(s.config)
 	return s
 }
 
@@ -71,8 +80,12 @@ func (a *agents) HasAgent(name string) bool { return slices.Contains(*a, name) }
 // ServeHTTP chooses the handler as the gateway's routes do.
 func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
+	case strings.HasPrefix(path, "/api/v1/automations"):
+		s.automations.ServeHTTP(w, r)
 	case strings.Contains(path, "/runs"), strings.HasSuffix(path, "/thread"):
 		s.runs.ServeHTTP(w, r)
+	case strings.HasPrefix(path, "/api/v1/webhooks"):
+		s.webhooks.ServeHTTP(w, r)
 	case strings.Contains(path, "/artifacts"):
 		s.artifacts.ServeHTTP(w, r)
 	case strings.HasSuffix(path, "/events"):

@@ -14,11 +14,14 @@ import (
 	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/archive"
 	"github.com/rethread/rethread/shared/artifact"
+	"github.com/rethread/rethread/shared/automation"
+	"github.com/rethread/rethread/shared/delivery"
 	"github.com/rethread/rethread/shared/erasure"
 	"github.com/rethread/rethread/shared/idempotency"
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
+	"github.com/rethread/rethread/shared/webhook"
 )
 
 // Base paths: the versioned one, and the bare one that the paths of sessions
@@ -40,6 +43,7 @@ type Config struct {
 	Exports     archive.Exporter
 	Imports     archive.Importer
 	Erasures    erasure.Store
+	Automations automation.Store
 
 	// Grants lets others in than the owners of sessions; every handler of what
 	// belongs to a session needs it.
@@ -56,6 +60,13 @@ type Config struct {
 	// StartRun hands a run that has been started to a worker and does not wait
 	// for it. The same run may be handed over twice.
 	StartRun func(context.Context, run.Ref) error
+
+	Webhooks webhook.Store
+	// Deliveries is where tests and replays of webhooks are queued, CheckURL says
+	// why an address must not be called, and NewSecret makes what is signed with.
+	Deliveries delivery.Queue
+	CheckURL   func(string) error
+	NewSecret  func() (webhook.Secret, error)
 
 	Log   *slog.Logger
 	Now   func() time.Time

@@ -127,6 +127,8 @@ type Start struct {
 	Input    []session.Event // ids are the store's to make
 	OnActive OnActive
 	OnFailed OnFailed
+	// Chain is the automations that led to the run, the first one first.
+	Chain []string
 }
 
 // Validate says which field of the start breaks a rule.

@@ -89,6 +89,8 @@ type New struct {
 	// Nonce marks this one creation, so that a creation whose answer was lost
 	// is told from another session with the same id.
 	Nonce string
+	// Chain is the automations that led to the session, the first one first.
+	Chain []string
 }
 
 // Validate fills the defaults and says which field breaks a rule.

@@ -33,7 +33,7 @@ func New(client *sqs.Client, url, givenUp string) *Queue {
 
 // Put implements delivery.Queue. SQS takes the same delivery once in 5 minutes.
 func (q *Queue) Put(ctx context.Context, d delivery.Delivery) error {
-	if err := q.send(ctx, q.url, d, d.Target.Group(), d.ID()); err != nil {
+	if err := q.send(ctx, q.url, d, d.Target.Group(), d.QueueID()); err != nil {
 		return fmt.Errorf("queue delivery %s: %w", d.ID(), err)
 	}
 	return nil

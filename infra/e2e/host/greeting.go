@@ -10,8 +10,8 @@ import (
 // greeting passes a host's output on and reads the addresses out of what it
 // says when it is ready.
 type greeting struct {
-	ready                      chan struct{}
-	url, socketsURL, lambdaURL string // set when ready is closed
+	ready                                 chan struct{}
+	url, socketsURL, lambdaURL, eventsURL string // set when ready is closed
 
 	mu   sync.Mutex
 	out  io.Writer
@@ -19,7 +19,7 @@ type greeting struct {
 }
 
 var addresses = regexp.MustCompile(
-	`Rethread answers on (http://\S+)[\s\S]*?\n  websocket +(ws://\S+)?[\s\S]*?\n  lambda +(http://\S+)\n`)
+	`Rethread answers on (http://\S+)[\s\S]*?\n  websocket +(ws://\S+)?[\s\S]*?\n  lambda +(http://\S+)\n[\s\S]*?\n  events +(http://\S+)\n`)
 
 func newGreeting(out io.Writer) *greeting {
 	if out == nil {
@@ -36,6 +36,7 @@ func (g *greeting) Write(p []byte) (int, error) {
 		g.said = append(g.said, p...)
 		if m := addresses.FindSubmatch(g.said); m != nil {
 			g.url, g.socketsURL, g.lambdaURL = string(bytes.TrimSuffix(m[1], []byte("/"))), string(m[2]), string(m[3])
+			g.eventsURL = string(m[4])
 			g.said = nil
 			close(g.ready)
 		}

@@ -32,6 +32,7 @@ type Host struct {
 	URL          string // of the HTTP API
 	WebSocketURL string // of the WebSocket API; empty without one
 	LambdaURL    string // of the Lambda invoke API
+	EventsURL    string // of the list of what the event bus has taken
 
 	process *os.Process
 	exited  chan struct{}
@@ -96,6 +97,7 @@ func (h *Host) waitReady(ctx context.Context, greeting *greeting) error {
 	select {
 	case <-greeting.ready:
 		h.URL, h.WebSocketURL, h.LambdaURL = greeting.url, greeting.socketsURL, greeting.lambdaURL
+		h.EventsURL = greeting.eventsURL
 		return nil
 	case <-h.exited:
 		return fmt.Errorf("it ended at once: %w", errors.Join(errSilent, h.err))

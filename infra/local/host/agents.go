@@ -46,7 +46,7 @@ func (s *System) parameters() (map[string]string, error) {
 	}
 	out := map[string]string{
 		"JwtIssuer": s.URL() + devPrefix, "JwtAudience": audience,
-		"Agents": agents, "AgentApiKey": s.opts.AgentAPIKey,
+		"Agents": agents, "AgentApiKey": s.opts.AgentAPIKey, "EventBusName": busName,
 	}
 	maps.Copy(out, s.opts.SignIn.parameters())
 	for name, value := range map[string]string{"LogLevel": s.opts.LogLevel, "RunLease": s.opts.RunLease} {

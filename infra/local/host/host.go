@@ -87,6 +87,7 @@ type System struct {
 	guard    *guarded
 	lambdas  *lambda.Host
 	queues   *queues
+	buses    *buses
 	server   *http.Server
 	sockets  *sockets // nil when the template has no WebSocket API
 	sources  []Source
@@ -101,7 +102,7 @@ func Start(ctx context.Context, opts Options) (*System, error) {
 	s := &System{opts: opts, failed: make(chan error, 1)}
 	for _, step := range []func(context.Context) error{
 		s.listen, s.startDemoAgent, s.load, s.listenWebSocket, s.startEngine, s.makeTables, s.startGuard, s.startQueues,
-		s.startFunctions, s.startSources, s.startGateway,
+		s.startBuses, s.startFunctions, s.startSources, s.startGateway,
 	} {
 		if err := step(ctx); err != nil {
 			s.Close() //nolint:contextcheck // cleaning up must not end with ctx
@@ -171,6 +172,9 @@ func (s *System) Close() {
 	}
 	if s.queues != nil {
 		_ = s.queues.server.Close() // whom it answered is gone
+	}
+	if s.buses != nil {
+		_ = s.buses.server.Close() // as above
 	}
 	if s.guard != nil {
 		if err := s.guard.close(s.path(s.opts.Grants)); err != nil {

@@ -115,10 +115,11 @@ func (s *System) startFunctions(ctx context.Context) error {
 // environment is what functions are told of this machine.
 func (s *System) environment() map[string]string {
 	out := map[string]string{
-		"AWS_ENDPOINT_URL":          s.guard.url, // of what is not here: nothing leaves this machine
-		"AWS_ENDPOINT_URL_DYNAMODB": s.guard.url,
-		"AWS_ENDPOINT_URL_SQS":      s.queues.endpoint,
-		"OUTBOUND_ALLOW_LOOPBACK":   "true", // whom users name here runs here
+		"AWS_ENDPOINT_URL":             s.guard.url, // of what is not here: nothing leaves this machine
+		"AWS_ENDPOINT_URL_DYNAMODB":    s.guard.url,
+		"AWS_ENDPOINT_URL_SQS":         s.queues.endpoint,
+		"AWS_ENDPOINT_URL_EVENTBRIDGE": s.buses.endpoint,
+		"OUTBOUND_ALLOW_LOOPBACK":      "true", // whom users name here runs here
 	}
 	if !s.opts.SignIn.given() {
 		out["DEV_TOKEN_URL"] = devPrefix + "/token"

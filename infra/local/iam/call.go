@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,7 @@ const (
 	lambda      = "lambda"
 	connections = "execute-api"
 	sqs         = "sqs"
+	events      = "events"
 )
 
 // call is something that a permission must allow; a request may need several.
@@ -35,6 +37,8 @@ func (g *Guard) calls(service string, r *http.Request, body []byte) []call {
 		calls = g.connectionCalls(r)
 	case sqs:
 		calls = g.queueCalls(operation, body)
+	case events:
+		calls = g.eventCalls(operation, body)
 	}
 	if calls == nil {
 		calls = []call{{action: service + ":" + operation, resource: "*"}}
@@ -83,6 +87,32 @@ func (g *Guard) queueCalls(operation string, body []byte) []call {
 	name := in.QueueURL[strings.LastIndex(in.QueueURL, "/")+1:]
 	return []call{{action: sqs + ":" + strings.TrimSuffix(operation, "Batch"), resource: g.arn(sqs, name)}}
 }
+
+// eventCalls needs a permission for each bus that entries are put on.
+func (g *Guard) eventCalls(operation string, body []byte) []call {
+	var in struct {
+		Entries []struct{ EventBusName string }
+	}
+	if json.Unmarshal(body, &in) != nil {
+		return nil
+	}
+	var calls []call
+	for _, e := range in.Entries {
+		name := e.EventBusName
+		if name == "" {
+			name = "default"
+		}
+		if !strings.HasPrefix(name, "arn:") {
+			name = g.arn(events, "event-bus/"+name)
+		}
+		if c := (call{action: events + ":" + operation, resource: name}); !slices.ContainsFunc(calls, c.same) {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+func (c call) same(other call) bool { return c.action == other.action && c.resource == other.resource }
 
 func (g *Guard) arn(service, rest string) string {
 	return "arn:aws:" + service + ":" + g.opts.Region + ":" + g.opts.Account + ":" + rest

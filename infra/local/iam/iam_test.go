@@ -172,6 +172,40 @@ func TestQueues(t *testing.T) {
 	}
 }
 
+// TestBuses speaks EventBridge's protocol as its clients do.
+func TestBuses(t *testing.T) {
+	const bus = "arn:aws:events:us-east-1:000000000000:event-bus/mine"
+	for name, test := range map[string]struct {
+		body   string
+		status int
+	}{
+		"the bus it may write to":   {`{"Entries": [{"EventBusName": "mine"}, {"EventBusName": "mine"}]}`, http.StatusOK},
+		"the same by its ARN":       {`{"Entries": [{"EventBusName": "` + bus + `"}]}`, http.StatusOK},
+		"another among them":        {`{"Entries": [{"EventBusName": "mine"}, {"EventBusName": "other"}]}`, http.StatusForbidden},
+		"none named is the default": {`{"Entries": [{}]}`, http.StatusForbidden},
+		"what names no bus at all":  {`{}`, http.StatusForbidden},
+		"what is not understood":    {`{"Entries": 1}`, http.StatusForbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClients(t, function, allow(bus, "events:PutEvents"))
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url, strings.NewReader(test.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("X-Amz-Target", "AWSEvents.PutEvents")
+			req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=Fn/20260101/us-east-1/events/aws4_request, SignedHeaders=host, Signature=0")
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = resp.Body.Close() }()
+			if resp.StatusCode != test.status {
+				t.Error(resp.Status)
+			}
+		})
+	}
+}
+
 func TestUses(t *testing.T) {
 	c := newClients(t, function, append(
 		allow(table, "dynamodb:GetItem", "dynamodb:Query"), allow("*", "dynamodb:Query")...,
@@ -272,7 +306,7 @@ func newClients(t *testing.T, accessKey string, permissions []samtemplate.Permis
 		}
 		_, _ = io.WriteString(rw, "{}")
 	})
-	server := httptest.NewServer(c.guard.Protect(services, "dynamodb", "lambda", "execute-api", "sqs"))
+	server := httptest.NewServer(c.guard.Protect(services, "dynamodb", "lambda", "execute-api", "sqs", "events"))
 	t.Cleanup(server.Close)
 	c.url = server.URL
 	cfg := aws.Config{

@@ -4,7 +4,7 @@ A generated text that has the form of a cursor is still nobody's cursor, and one
 that has the form of an ETag is not the session's: the API rightly refuses both.
 Two requests that happen to share an Idempotency-Key are no repetition, and the
 events of a batch must not share an id. A made-up invocation is no boundary of a
-strict fork. The end-to-end tests cover all of these; here they would only hide other
+strict fork, and a made-up address leads into no public network. The end-to-end tests cover all of these; here they would only hide other
 faults. Values generated to be invalid are sent as they are.
 """
 
@@ -53,6 +53,8 @@ def mend_body(body):
         # the requests that follow.
         if isinstance(body.get(name), str):
             body[name] = body[name].replace("%", "_")
+    if isinstance(body.get("url"), str):
+        body["url"] = f"https://example.com/hooks/{next(uses)}"
     if isinstance(body.get("events"), list):
         mend_batch(body["events"])
     if isinstance(body.get("input"), list):
@@ -60,6 +62,25 @@ def mend_body(body):
         body.pop("agent", None)  # a made-up agent is not configured
     if isinstance(body.get("deltas"), list):
         mend_deltas(body)
+    if isinstance(body.get("on"), dict):
+        mend_trigger(body["on"])
+    if isinstance(body.get("do"), dict):
+        mend_action(body["do"])
+
+
+def mend_trigger(trigger):
+    # Feedback is told apart only where there is any, and what follows from a
+    # deletion cannot happen in the same session.
+    trigger["types"] = [t for t in trigger.get("types", []) if t != "session.deleted"] or ["run.*"]
+    if not {"feedback.created", "feedback.*"} & set(trigger["types"]):
+        trigger.pop("feedback_types", None)
+
+
+def mend_action(action):
+    # A made-up agent is not configured, and a made-up placeholder is none.
+    action["agent"] = "default"
+    if isinstance(action.get("input"), str):
+        action["input"] = action["input"].replace("{", "(")
 
 
 def mend_deltas(body):

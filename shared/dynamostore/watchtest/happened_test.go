@@ -44,6 +44,7 @@ func (s *teller) in(t *testing.T) *teller {
 	if _, err := s.store.Create(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
+	s.wantTold(t, "session.created  0")
 	return s
 }
 

@@ -1,0 +1,14 @@
+// Command automationrules handles the automations of users: which agents are
+// asked what, and when.
+package main
+
+import (
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/httpapi"
+)
+
+func main() {
+	boot.Start(func(d boot.Deps) any {
+		return boot.HTTP(httpapi.Automations(d.API()))
+	})
+}

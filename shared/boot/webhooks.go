@@ -1,0 +1,23 @@
+package boot
+
+import (
+	"crypto/rand"
+
+	"github.com/rethread/rethread/shared/httpapi"
+	"github.com/rethread/rethread/shared/webhook"
+)
+
+// StartWebhooks runs the function that answers for webhooks until Lambda stops
+// it. DELIVERIES_URL is the queue that takes tests and replays.
+func StartWebhooks() {
+	start(func(d Deps) (any, error) {
+		queue, err := d.deliveries("")
+		if err != nil {
+			return nil, err
+		}
+		c := d.API()
+		c.Webhooks, c.Deliveries, c.CheckURL = d.Store, queue, guard().Check
+		c.NewSecret = func() (webhook.Secret, error) { return webhook.NewSecret(rand.Reader) }
+		return HTTP(httpapi.Webhooks(c)), nil
+	})
+}
