@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 const (
@@ -47,20 +48,7 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 		if err != nil {
 			return err
 		}
-		k := goneKey(h.Log)
-		duty, err := s.transactPut(gone{
-			PK: k.pk, SK: k.sk, Created: h.Created, Origin: h.Origin,
-			GPK: gpkGone, GSK: activitySK(s.millis(), h.Log),
-		}, condition{})
-		if err != nil {
-			return err
-		}
-		k = tasksGoneKey(h.Log)
-		closed, err := s.transactPut(fence{PK: k.pk, SK: k.sk}, condition{})
-		if err != nil {
-			return err
-		}
-		err = s.transact(ctx, s.transactDelete(sessionKey(id), h.sameLog()), duty, closed)
+		err = s.remove(ctx, h, h.sameLog())
 		if err == nil {
 			return s.purgeInTime(ctx, h.Log)
 		}
@@ -71,6 +59,26 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 			return err
 		}
 	}
+}
+
+// remove is the transaction that deletes a session, if the condition on its
+// header holds; more is written along with it.
+func (s *Store) remove(ctx context.Context, h *header, c condition, more ...types.TransactWriteItem) error {
+	k := goneKey(h.Log)
+	duty, err := s.transactPut(gone{
+		PK: k.pk, SK: k.sk, Created: h.Created, Origin: h.Origin,
+		GPK: gpkGone, GSK: activitySK(s.millis(), h.Log),
+	}, condition{})
+	if err != nil {
+		return err
+	}
+	k = tasksGoneKey(h.Log)
+	closed, err := s.transactPut(fence{PK: k.pk, SK: k.sk}, condition{})
+	if err != nil {
+		return err
+	}
+	writes := append(more, s.transactDelete(sessionKey(h.id()), c), duty, closed)
+	return s.transact(ctx, append(writes, s.leaving(h)...)...)
 }
 
 func (s *Store) purgeInTime(ctx context.Context, log string) error {

@@ -145,6 +145,7 @@ func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *heade
 	}
 	h := s.newHeader(session.New{
 		ID: f.ID, UserID: source.User, AppName: source.App, Agent: source.Agent, Name: name, Nonce: f.Nonce,
+		Retention: source.ownRetention(),
 	}, source.Meta)
 	h.Origin = &origin{
 		Session: source.id(), Log: source.Log, Before: f.Before, Found: b.found,
@@ -193,7 +194,11 @@ func (s *Store) writeFork(ctx context.Context, source, h *header, values session
 	if err != nil {
 		return err
 	}
-	writes = append(writes, count)
+	along, err := s.arriving(h)
+	if err != nil {
+		return err
+	}
+	writes = append(append(writes, count), along...)
 	for _, record := range records {
 		put, err := s.transactPut(record, condition{expression: ifAbsent})
 		if err != nil {

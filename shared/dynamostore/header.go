@@ -41,6 +41,11 @@ type header struct {
 	// Imported is when it was: its own times are those of the document.
 	Imported int64 `dynamodbav:"im,omitempty"`
 
+	// Kept is for how many seconds the session is kept without activity, 0 for
+	// ever; OwnKept says that it was told so itself.
+	Kept    int64 `dynamodbav:"rt,omitempty"`
+	OwnKept bool  `dynamodbav:"ro,omitempty"`
+
 	Run string `dynamodbav:"rn,omitempty"` // the active one
 	// Spent is the last run, where it failed or was cancelled: the next one
 	// starts from before it. MergeInto is a run that is to start with the input
@@ -175,6 +180,9 @@ func (s *Store) render(h *header, at head) (session.Session, error) {
 	}
 	if h.Run != "" {
 		out.ActiveRunID = &h.Run
+	}
+	if h.Kept > 0 {
+		out.Retention, out.ExpiresTime = h.Kept, h.expires(out.UpdatedTime)
 	}
 	if o := h.Origin; o != nil {
 		out.Fork = &session.Fork{

@@ -51,6 +51,11 @@ func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
 	if err != nil {
 		return archive.Progress{}, err
 	}
+	along, err := w.s.arriving(h)
+	if err != nil {
+		return archive.Progress{}, err
+	}
+	writes = append(writes, along...)
 	done := *w.rec
 	done.State, done.Version, done.Next = importDone, done.Version+1, done.Next+1
 	done.GPK, done.GSK, done.Expire = "", "", w.s.now().Add(importLife).Unix()

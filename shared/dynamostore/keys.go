@@ -38,6 +38,7 @@ import (
 //	idempotency key               K#user       digest
 //	who watches a log             W#log        W
 //	what a connection watches     WC#id        W
+//	when a session may be due     L#log        RT
 //	who is told of an A2A task    N#log        task
 //	task that a run goes on with  N#log        run
 //	keys that sign what is told   SIGN         KEYS
@@ -65,6 +66,7 @@ const (
 
 	skRun       = "RUN"
 	skWatch     = "W"
+	skTimer     = "RT"
 	skInherited = "AI"
 
 	prefixEntry       = "E#"
@@ -121,6 +123,7 @@ func takenKey(log, artifactSK string) key {
 	return key{logPK(log), prefixTaken + artifactSK[len(prefixArtifact):]}
 }
 
+func timerKey(log string) key     { return key{logPK(log), skTimer} }
 func runKey(log string) key       { return key{logPK(log), skRun} }
 func watchersKey(log string) key  { return key{"W#" + log, skWatch} }
 func connectionKey(id string) key { return key{"WC#" + id, skWatch} }

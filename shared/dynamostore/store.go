@@ -28,6 +28,8 @@ type Store struct {
 	codec  *codec
 	lease  time.Duration
 
+	retention session.Retention
+
 	sealing Sealing
 }
 
@@ -65,6 +67,8 @@ func New(db *dynamodb.Client, table string, opts ...Option) *Store {
 		log:    slog.New(slog.DiscardHandler),
 		codec:  newCodec(),
 		lease:  run.Lease,
+
+		retention: func(string) int64 { return 0 },
 
 		sealing: defaultSealing(),
 	}
