@@ -29,7 +29,10 @@ func (s *Store) Create(ctx context.Context, n session.New) (session.Session, err
 		return session.Session{}, err
 	}
 	h := s.newHeader(n, meta)
-	for {
+	for try := 0; ; try++ {
+		if err := s.admitSession(ctx, n.UserID); err != nil {
+			return s.orCreated(ctx, n, err)
+		}
 		at, err := s.create(ctx, h, n.State.Stored().Values())
 		if !errors.Is(err, errTaken) {
 			if err != nil {
@@ -41,7 +44,23 @@ func (s *Store) Create(ctx context.Context, n session.New) (session.Session, err
 		if err != nil || there != nil {
 			return derefOr(there), err
 		}
+		if err := backoff(ctx, try); err != nil {
+			return session.Session{}, err
+		}
 	}
+}
+
+// orCreated is why a creation was refused, unless it happened before: asked for
+// again, it is answered as it was then.
+func (s *Store) orCreated(ctx context.Context, n session.New, refused error) (session.Session, error) {
+	there, err := s.created(ctx, n)
+	switch {
+	case err != nil:
+		return session.Session{}, err
+	case there != nil:
+		return *there, nil
+	}
+	return session.Session{}, refused
 }
 
 // newHeader is the header of a session that begins now, with a log of its own.

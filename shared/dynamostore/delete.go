@@ -77,8 +77,12 @@ func (s *Store) remove(ctx context.Context, h *header, c condition, more ...type
 	if err != nil {
 		return err
 	}
+	along, err := s.leaving(ctx, h)
+	if err != nil {
+		return err
+	}
 	writes := append(more, s.transactDelete(sessionKey(h.id()), c), duty, closed)
-	return s.transact(ctx, append(writes, s.leaving(h)...)...)
+	return s.transact(ctx, append(writes, along...)...)
 }
 
 func (s *Store) purgeInTime(ctx context.Context, log string) error {

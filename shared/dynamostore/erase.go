@@ -143,7 +143,7 @@ func (s *Store) SweepErasures(ctx context.Context) (int, error) {
 // eraseAll removes what the user had when the erasure began, and counts it.
 func (s *Store) eraseAll(ctx context.Context, e *erasureItem) error {
 	for _, step := range []func(context.Context, *erasureItem) error{
-		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseRecords,
+		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseRecords, s.eraseQuotas,
 	} {
 		if err := step(ctx, e); err != nil {
 			return err

@@ -31,6 +31,11 @@ func (c *child) log() string { return c.SK[len(prefixChild):] }
 // up to the boundary, and the state as it was there.
 func (s *Store) Fork(ctx context.Context, f session.ForkOf) (session.Session, error) {
 	for try := 0; ; try++ {
+		if !f.DryRun {
+			if err := s.admitSession(ctx, f.UserID); err != nil {
+				return s.orCreated(ctx, session.New{ID: f.ID, UserID: f.UserID, Nonce: f.Nonce}, err)
+			}
+		}
 		out, err := s.fork(ctx, f)
 		if !errors.Is(err, errTaken) {
 			if err != nil {

@@ -45,6 +45,8 @@ type header struct {
 	// ever; OwnKept says that it was told so itself.
 	Kept    int64 `dynamodbav:"rt,omitempty"`
 	OwnKept bool  `dynamodbav:"ro,omitempty"`
+	// Counted says that the session counts among those its user has.
+	Counted bool `dynamodbav:"qn,omitempty"`
 
 	Run string `dynamodbav:"rn,omitempty"` // the active one
 	// Spent is the last run, where it failed or was cancelled: the next one

@@ -102,6 +102,9 @@ func (s *Store) takePart(ctx context.Context, u archive.Upload) (archive.Progres
 			return archive.Progress{}, err
 		}
 		rec = *first
+		if err := s.admitSession(ctx, u.UserID); err != nil {
+			return archive.Progress{}, err
+		}
 	}
 	if over, err := s.takenBefore(ctx, &rec, u); over != nil || err != nil {
 		return derefOr(over), err

@@ -22,6 +22,9 @@ const elsewhere = "/"
 // commit makes a document visible: one transaction puts the session's header,
 // what it shares with others, and ends the import.
 func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
+	if err := w.s.admitSession(ctx, w.u.UserID); err != nil {
+		return archive.Progress{}, err
+	}
 	h, err := w.header()
 	if err != nil {
 		return archive.Progress{}, err

@@ -42,6 +42,7 @@ import (
 //	who is told of an A2A task    N#log        task
 //	task that a run goes on with  N#log        run
 //	keys that sign what is told   SIGN         KEYS
+//	what a user uses of quotas    Q#user       USE
 //	app in which a user has state UP#user      app
 //	erasure of a user's data      ER#user      ERASE
 //	import under way              IM#user      import
@@ -116,6 +117,7 @@ func linkKey(user, task string) key    { return key{linkPK(user), task} }
 func linkPointer(log, task string) key { return key{logPK(log), prefixLink + task} }
 
 func erasureKey(user string) key    { return key{"ER#" + user, "ERASE"} }
+func quotaKey(user string) key      { return key{"Q#" + user, "USE"} }
 func appsPK(user string) string     { return "UP#" + user }
 func importPK(user string) string   { return "IM#" + user }
 func importKey(user, id string) key { return key{importPK(user), id} }

@@ -85,20 +85,3 @@ func (s *Store) retain(h *header, own int64, set string, c *condition) (string, 
 	put, err := s.setTimer(h, h.Touched)
 	return set, put, err
 }
-
-// arriving are the writes that go along with a new session's header.
-func (s *Store) arriving(h *header) ([]types.TransactWriteItem, error) {
-	if h.Kept == 0 {
-		return nil, nil
-	}
-	put, err := s.setTimer(h, max(h.Created, h.Touched))
-	return []types.TransactWriteItem{put}, err
-}
-
-// leaving are the writes that go along with a session's deletion.
-func (s *Store) leaving(h *header) []types.TransactWriteItem {
-	if h.Kept == 0 {
-		return nil
-	}
-	return []types.TransactWriteItem{s.transactDelete(timerKey(h.Log), condition{})}
-}

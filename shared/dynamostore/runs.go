@@ -27,7 +27,8 @@ type activeRun struct {
 	Started int64    `dynamodbav:"ct"`
 	At      int64    `dynamodbav:"at"` // position of its input
 	Worker  string   `dynamodbav:"w,omitempty"`
-	Lease   int64    `dynamodbav:"le"` // epoch milliseconds at which it runs out
+	Lease   int64    `dynamodbav:"le"`           // epoch milliseconds at which it runs out
+	Slot    bool     `dynamodbav:"sl,omitempty"` // it holds one of its user's
 	GPK     string   `dynamodbav:"GPK"`
 	GSK     string   `dynamodbav:"GSK"`
 }

@@ -72,9 +72,12 @@ func (s *Store) end(ctx context.Context, ref run.Ref, how ending) (run.Run, erro
 			r, err := s.tryEnd(ctx, h, at, a, how)
 			if !errors.Is(err, errTaken) {
 				if err != nil {
-					err = fmt.Errorf("end run %s: %w", ref.RunID, s.unlessGone(ctx, h, err))
+					return r, fmt.Errorf("end run %s: %w", ref.RunID, s.unlessGone(ctx, h, err))
 				}
-				return r, err
+				if a.Slot {
+					s.giveSlot(ctx, a.User, h.Log, a.ID)
+				}
+				return r, nil
 			}
 		}
 		if err := backoffUpTo(ctx, try, contentionWait); err != nil {

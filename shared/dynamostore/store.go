@@ -12,6 +12,7 @@ import (
 
 	"github.com/rethread/rethread/shared/artifact"
 	"github.com/rethread/rethread/shared/idempotency"
+	"github.com/rethread/rethread/shared/quota"
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
@@ -29,6 +30,7 @@ type Store struct {
 	lease  time.Duration
 
 	retention session.Retention
+	quotas    quota.Limits
 
 	sealing Sealing
 }
