@@ -37,6 +37,7 @@ func TestSystem(t *testing.T) {
 		{"a2a", testA2A},
 		{"archive", testArchive},
 		{"erasure", testErasure},
+		{"quotas", testQuotas},
 		{"working in forks", testWorkingInForks},
 		{"live", func(t *testing.T, sys *e2e.System) { t.Helper(); testLive(t, sys, agent) }},
 		{"policies", testPolicies}, // the last, as it is about what all others did
@@ -60,6 +61,10 @@ func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 	t.Run("leases", func(t *testing.T) {
 		t.Parallel()
 		testLeases(t, sys)
+	})
+	t.Run("retention", func(t *testing.T) {
+		t.Parallel()
+		testRetention(t, sys)
 	})
 	t.Run("watching", func(t *testing.T) {
 		t.Parallel()

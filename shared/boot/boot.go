@@ -85,10 +85,15 @@ func newDeps(ctx context.Context) (Deps, error) {
 	if err != nil {
 		return Deps{}, err
 	}
+	limits, err := quotas()
+	if err != nil {
+		return Deps{}, err
+	}
 	return Deps{
 		Log: log, AWS: cfg, agents: names, lease: lease,
 		Store: dynamostore.New(dynamodb.NewFromConfig(cfg, engineOptions), table,
-			dynamostore.WithLogger(log), dynamostore.WithLease(lease), dynamostore.WithRetention(kept)),
+			dynamostore.WithLogger(log), dynamostore.WithLease(lease), dynamostore.WithRetention(kept),
+			dynamostore.WithQuotas(limits)),
 	}, nil
 }
 

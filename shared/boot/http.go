@@ -81,7 +81,7 @@ func identified(ctx context.Context, event events.APIGatewayV2HTTPRequest) conte
 func (d Deps) API() httpapi.Config {
 	return httpapi.Config{
 		Sessions: d.Store, Rewinds: d.Store, Artifacts: d.Store, Tasks: d.Store, Feedback: d.Store,
-		Idempotency: d.Store, Exports: d.Store, Imports: d.Store, Erasures: d.Store,
+		Idempotency: d.Store, Exports: d.Store, Imports: d.Store, Erasures: d.Store, Quotas: d.Store,
 		Runs: d.Store, Agents: d, StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 		Log: d.Log, Now: time.Now, NewID: uuid.NewString,
 	}

@@ -30,7 +30,7 @@ type system struct {
 	config                  httpapi.Config
 	sessions, events, tasks http.Handler
 	rewind, fork, artifacts http.Handler
-	runs                    http.Handler
+	runs, me                http.Handler
 	agents                  agents
 	handed                  []run.Ref // to workers
 	log                     *bytes.Buffer
@@ -44,6 +44,7 @@ func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	store := dynamostore.New(dynamotest.Client(t), dynamotest.Table(t), dynamostore.WithLogger(log))
 	s.config = httpapi.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store,
+		Erasures: store, Quotas: store,
 		Runs: store, Agents: &s.agents, StartRun: s.hand,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	}
@@ -53,7 +54,7 @@ func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	s.sessions, s.events, s.tasks = httpapi.Sessions(s.config), httpapi.Events(s.config), httpapi.Tasks(s.config)
 	s.rewind, s.fork = httpapi.Rewind(s.config), httpapi.Fork(s.config)
 	s.artifacts = httpapi.Artifacts(s.config)
-	s.runs = httpapi.Runs(s.config)
+	s.runs, s.me = httpapi.Runs(s.config), httpapi.Erasure(s.config)
 	return s
 }
 
@@ -73,6 +74,8 @@ func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case strings.Contains(path, "/runs"), strings.HasSuffix(path, "/thread"):
 		s.runs.ServeHTTP(w, r)
+	case strings.Contains(path, "/me/"):
+		s.me.ServeHTTP(w, r)
 	case strings.Contains(path, "/artifacts"):
 		s.artifacts.ServeHTTP(w, r)
 	case strings.HasSuffix(path, "/events"):

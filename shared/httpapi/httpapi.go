@@ -15,6 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/artifact"
 	"github.com/rethread/rethread/shared/erasure"
 	"github.com/rethread/rethread/shared/idempotency"
+	"github.com/rethread/rethread/shared/quota"
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
@@ -39,6 +40,7 @@ type Config struct {
 	Exports     archive.Exporter
 	Imports     archive.Importer
 	Erasures    erasure.Store
+	Quotas      quota.Store
 
 	Runs   run.Store
 	Agents Agents
