@@ -38,7 +38,7 @@ func testQuotas(t *testing.T, sys *e2e.System) {
 	first, second := mustCreate(t, ada, nil), mustCreate(t, ada, nil)
 	_, run := mustRun(t, ada, first, "hello", e2e.M{"mode": "external", "agent": "analyst"})
 	usage(2, 1)
-	refused(ada.Post(second+"/runs", e2e.M{"mode": "external", "agent": "analyst", "input": []e2e.M{event("i", "more")}}), "runs")
+	refused(ada.Post(second+"/runs", e2e.M{"mode": "external", "agent": "analyst", "input": []e2e.M{says("more")}}), "runs")
 	agent := mustDial(t, tight, ada, a2a.TransportProtocolJSONRPC, "1.0")
 	if _, err := agent.SendMessage(t.Context(), say("", "a task")); err == nil || !strings.Contains(err.Error(), "1 runs at work") {
 		t.Errorf("over A2A: %v", err)
@@ -47,7 +47,7 @@ func testQuotas(t *testing.T, sys *e2e.System) {
 
 	refused(ada.Post(api+"/sessions", e2e.M{}), "sessions")
 	refused(ada.Post(first+"/fork", nil), "sessions")
-	doc := ada.Get(first + "/export").Want(200)
+	doc := ada.Get(second + "/export").Want(200)
 	refused(ada.Post(api+"/sessions/import?id=again", string(doc.Body)), "sessions")
 	mustCreate(t, bob, nil)
 

@@ -52,6 +52,7 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 		RunLease:         os.Getenv("RUN_LEASE"),
 		Parameters: map[string]string{
 			"Retention": os.Getenv("RETENTION"), "MaxSessions": os.Getenv("MAX_SESSIONS"), "MaxRuns": os.Getenv("MAX_RUNS"),
+			"MaxBytes": os.Getenv("MAX_BYTES"),
 		},
 		SignIn: host.SignIn{
 			Issuer: os.Getenv("JWT_ISSUER"), Audience: os.Getenv("JWT_AUDIENCE"),

@@ -29,7 +29,7 @@ func retention(agents agent.Directory) (session.Retention, error) {
 // or 0, limits nothing.
 func quotas() (l quota.Limits, err error) {
 	for variable, into := range map[string]*int64{
-		"MAX_SESSIONS": &l.Sessions, "MAX_RUNS": &l.Runs,
+		"MAX_SESSIONS": &l.Sessions, "MAX_RUNS": &l.Runs, "MAX_BYTES": &l.Bytes,
 	} {
 		text := os.Getenv(variable)
 		if text == "" {

@@ -64,6 +64,7 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 // remove is the transaction that deletes a session, if the condition on its
 // header holds; more is written along with it.
 func (s *Store) remove(ctx context.Context, h *header, c condition, more ...types.TransactWriteItem) error {
+	h.sameBytes(&c)
 	k := goneKey(h.Log)
 	duty, err := s.transactPut(gone{
 		PK: k.pk, SK: k.sk, Created: h.Created, Origin: h.Origin,

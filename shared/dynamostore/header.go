@@ -47,6 +47,8 @@ type header struct {
 	OwnKept bool  `dynamodbav:"ro,omitempty"`
 	// Counted says that the session counts among those its user has.
 	Counted bool `dynamodbav:"qn,omitempty"`
+	// Bytes is what the session takes of what its user may store.
+	Bytes int64 `dynamodbav:"by,omitempty"`
 
 	Run string `dynamodbav:"rn,omitempty"` // the active one
 	// Spent is the last run, where it failed or was cancelled: the next one

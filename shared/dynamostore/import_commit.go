@@ -121,6 +121,9 @@ func (w *importing) header() (*header, error) {
 		Nonce: w.rec.SK,
 	}, meta)
 	h.Imported = h.Created
+	if w.s.quotas.Bytes > 0 {
+		h.Bytes = w.rec.Bytes + w.bytes
+	}
 	h.Created, h.Touched = from.CreatedTime, from.UpdatedTime
 	h.GSK = activitySK(h.Touched, h.id())
 	h.Log, h.Status, h.Spent = w.rec.Log, from.Status, w.doc.SpentRun

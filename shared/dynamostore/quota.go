@@ -28,6 +28,7 @@ type quotaItem struct {
 	Sessions *int64 `dynamodbav:"n,omitempty"`
 	Moved    int64  `dynamodbav:"nt,omitempty"`
 	Counted  int64  `dynamodbav:"nc,omitempty"`
+	Bytes    *int64 `dynamodbav:"b,omitempty"` // of sessions and shared artifacts
 }
 
 func (s *Store) quotaItem(ctx context.Context, user string) (*quotaItem, error) {
@@ -61,7 +62,7 @@ func (s *Store) Usage(ctx context.Context, userID string) (quota.Usage, error) {
 	return quota.Usage{
 		Sessions: quota.NewUse(sessions, s.quotas.Sessions),
 		Runs:     quota.NewUse(runs, s.quotas.Runs),
-		Bytes:    quota.NewUse(0, s.quotas.Bytes),
+		Bytes:    quota.NewUse(derefOr(q.Bytes), s.quotas.Bytes),
 	}, nil
 }
 

@@ -3,6 +3,7 @@ package dynamostore
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -18,16 +19,19 @@ const (
 	indexLag = 5 * time.Second
 )
 
-// admitSession says whether the user may have one more session: fault.Busy
-// where not. The creation itself counts, by what arriving adds to it, so that
+// admitSession says whether the user may have one more session, of sessions and of
+// bytes: fault.Busy where not. The creation itself counts, by what arriving adds to it, so that
 // racing ones do not exceed the limit.
 func (s *Store) admitSession(ctx context.Context, user string) error {
 	if s.quotas.Sessions == 0 {
-		return nil
+		return s.admitBytes(ctx, user)
 	}
 	for try := 0; ; try++ {
 		q, err := s.quotaItem(ctx, user)
 		if err != nil {
+			return err
+		}
+		if err := s.bytesLeft(q); err != nil {
 			return err
 		}
 		n := derefOr(q.Sessions)
@@ -55,31 +59,73 @@ func (s *Store) admitSession(ctx context.Context, user string) error {
 
 // countArriving counts a session that is made, in the transaction that makes it.
 // One that was made uncounted never counts: its deletion must not either.
-func (s *Store) countArriving(h *header) (types.TransactWriteItem, bool) {
-	if s.quotas.Sessions == 0 {
+func (s *Store) countArriving(h *header) (_ types.TransactWriteItem, counts bool) {
+	c := condition{names: map[string]string{}, values: attributes{}}
+	set, add := "", []string{}
+	if s.quotas.Sessions > 0 {
+		h.Counted = true
+		set, add = "SET #nt = :now ", []string{"#n :one"}
+		c.expression = "#n < :limit"
+		c.names["#n"], c.names["#nt"] = "n", "nt"
+		c.values[":now"], c.values[":one"], c.values[":limit"] = num(s.millis()), num(1), num(s.quotas.Sessions)
+	}
+	if h.Bytes > 0 { // it was imported
+		add = append(add, "#b :bytes")
+		c.names["#b"], c.values[":bytes"] = "b", num(h.Bytes)
+	}
+	if len(add) == 0 {
 		return types.TransactWriteItem{}, false
 	}
-	h.Counted = true
-	return s.transactUpdate(quotaKey(h.User), "SET #nt = :now ADD #n :one", condition{
-		expression: "#n < :limit",
-		names:      map[string]string{"#n": "n", "#nt": "nt"},
-		values:     attributes{":now": num(s.millis()), ":one": num(1), ":limit": num(s.quotas.Sessions)},
-	}), true
+	w := s.transactUpdate(quotaKey(h.User), set+"ADD "+strings.Join(add, ", "), c)
+	if c.expression == "" {
+		w.Update.ConditionExpression = nil
+	}
+	return w, true
 }
 
-// countLeaving takes a session that was counted off the count, unless that was
-// forgotten meanwhile.
+// countLeaving takes a session off what its user has, unless that was forgotten
+// meanwhile.
 func (s *Store) countLeaving(ctx context.Context, h *header) (_ types.TransactWriteItem, counts bool, err error) {
-	if !h.Counted {
+	if !h.Counted && h.Bytes == 0 {
 		return types.TransactWriteItem{}, false, nil
 	}
 	q, err := s.quotaItem(ctx, h.User)
-	if err != nil || q.Sessions == nil {
+	if err != nil {
 		return types.TransactWriteItem{}, false, err
 	}
-	return s.transactUpdate(quotaKey(h.User), "ADD #n :less", condition{
-		expression: "attribute_exists(#n)",
-		names:      map[string]string{"#n": "n"},
-		values:     attributes{":less": num(-1)},
-	}), true, nil
+	c := condition{names: map[string]string{}, values: attributes{}}
+	var add, there []string
+	for _, part := range []struct {
+		name string
+		less int64
+		had  *int64
+	}{{"n", one(h.Counted), q.Sessions}, {"b", h.Bytes, q.Bytes}} {
+		if part.less == 0 || part.had == nil {
+			continue
+		}
+		c.names["#"+part.name], c.values[":"+part.name] = part.name, num(-part.less)
+		add = append(add, "#"+part.name+" :"+part.name)
+		there = append(there, "attribute_exists(#"+part.name+")")
+	}
+	if len(add) == 0 {
+		return types.TransactWriteItem{}, false, nil
+	}
+	c.expression = strings.Join(there, " AND ")
+	return s.transactUpdate(quotaKey(h.User), "ADD "+strings.Join(add, ", "), c), true, nil
+}
+
+func one(v bool) int64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// sameBytes adds that what the session takes has not changed.
+func (h *header) sameBytes(c *condition) {
+	c.names["#by"], c.values[":by"] = "by", num(h.Bytes)
+	c.expression += " AND #by = :by"
+	if h.Bytes == 0 {
+		c.expression = strings.TrimSuffix(c.expression, "#by = :by") + "(attribute_not_exists(#by) OR #by = :by)"
+	}
 }

@@ -77,6 +77,9 @@ func (s *Store) begin(ctx context.Context, h *header, start run.Start) (run.Run,
 	if err != nil {
 		return run.Run{}, err
 	}
+	if err := s.admitBytes(ctx, h.User); err != nil {
+		return run.Run{}, err
+	}
 	if err := s.takeSlot(ctx, h, start.RunID); err != nil {
 		return run.Run{}, err
 	}
