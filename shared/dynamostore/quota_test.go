@@ -27,14 +27,15 @@ func limited(t *testing.T, l quota.Limits) (*dynamostore.Store, *calendar) {
 	return newStore(t, dynamostore.WithClock(c.now), dynamostore.WithQuotas(l)), c
 }
 
-// mustExceed checks that an error says which quota is full.
-func mustExceed(t *testing.T, err error, name string, limit int64) *fault.Error {
+// mustExceed checks that an error says which quota is full, and returns what it
+// tells of it.
+func mustExceed(t *testing.T, err error, name string, limit int64) map[string]any {
 	t.Helper()
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Kind != fault.Busy || f.Extra["quota"] != name || f.Extra["limit"] != limit || f.RetryAfter <= 0 {
 		t.Fatalf("%v (%+v), want that %s are limited to %d", err, f, name, limit)
 	}
-	return f
+	return f.Extra
 }
 
 func mustUse(t *testing.T, s *dynamostore.Store, sessions, runs int64) {
@@ -82,9 +83,9 @@ func TestRunQuota(t *testing.T) {
 	t.Run("one more is refused, and told what is at work", func(t *testing.T) {
 		t.Parallel()
 		s, _ := setUp(t)
-		f := mustExceed(t, another(t, s), quota.Runs, most)
-		if f.Extra["used"] != int64(most) || fmt.Sprint(f.Extra["running"]) == "[]" {
-			t.Errorf("told %v", f.Extra)
+		told := mustExceed(t, another(t, s), quota.Runs, most)
+		if told["used"] != int64(most) || fmt.Sprint(told["running"]) == "[]" {
+			t.Errorf("told %v", told)
 		}
 		mustUse(t, s, most+1, most)
 		if got := mustThread(t, s, "s3"); got.Session.Status != session.Idle || len(got.Items) != 0 {

@@ -20,6 +20,9 @@ type stub struct {
 	Stub bool   `dynamodbav:"g"`
 }
 
+// lookTries bounds how often one sweep looks at a session that is not at rest.
+const lookTries = 5
+
 // SweepRetention deletes the sessions whose retention is over, as their users
 // would, and returns how many. It may be stopped and repeated at any point; a
 // session that cannot be looked at keeps no other waiting.
@@ -47,7 +50,7 @@ func (s *Store) sweepTimers(ctx context.Context, shard string, deleted *atomic.I
 		group.SetLimit(parallel)
 		for i, item := range page {
 			group.Go(func() error {
-				gone, err := s.lookAtTimer(ctx, key{stringOf(item[attrPK]), stringOf(item[attrSK])})
+				gone, err := s.lookAt(ctx, key{stringOf(item[attrPK]), stringOf(item[attrSK])})
 				if gone {
 					deleted.Add(1)
 				}
@@ -62,9 +65,25 @@ func (s *Store) sweepTimers(ctx context.Context, shard string, deleted *atomic.I
 	return errors.Join(append(failures, err)...)
 }
 
-// lookAtTimer deletes the session of a timer if it is due, and else moves the
+// lookAt deletes the session of a timer if it is due. One in which something
+// happens meanwhile, or whose user has others deleted, is looked at again; what
+// does not come to rest waits for the next sweep.
+func (s *Store) lookAt(ctx context.Context, k key) (deleted bool, err error) {
+	for try := range lookTries {
+		if deleted, err = s.lookOnce(ctx, k); !errors.Is(err, errTaken) {
+			return deleted, err
+		}
+		if err := backoff(ctx, try); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// lookOnce deletes the session of a timer if it is due, and else moves the
 // timer to when it will be. The index may lag, so the timer itself is read.
-func (s *Store) lookAtTimer(ctx context.Context, k key) (deleted bool, err error) {
+// errTaken means that the session is not as it was read.
+func (s *Store) lookOnce(ctx context.Context, k key) (deleted bool, err error) {
 	var t timer
 	if found, err := s.get(ctx, k, &t); err != nil || !found || t.GSK >= activitySK(s.millis(), "") {
 		return false, err
@@ -83,11 +102,7 @@ func (s *Store) lookAtTimer(ctx context.Context, k key) (deleted bool, err error
 	if due := h.expires(active); due > s.millis() {
 		return false, s.moveTimer(ctx, &t, due)
 	}
-	err = s.removeIdle(ctx, h, at)
-	switch {
-	case errors.Is(err, errTaken): // somebody came, and the next look sees whom
-		return false, nil
-	case err != nil:
+	if err := s.removeIdle(ctx, h, at); err != nil {
 		return false, fmt.Errorf("delete session %s, which is due: %w", t.Session, err)
 	}
 	return true, s.purgeInTime(ctx, h.Log)
