@@ -43,12 +43,14 @@ func testQuotas(t *testing.T, sys *e2e.System) {
 	if _, err := agent.SendMessage(t.Context(), say("", "a task")); err == nil || !strings.Contains(err.Error(), "1 runs at work") {
 		t.Errorf("over A2A: %v", err)
 	}
-	usage(3, 1) // its context
+	usage(2, 1) // the task left no context
+	mustCreate(t, ada, nil)
 
 	refused(ada.Post(api+"/sessions", e2e.M{}), "sessions")
 	refused(ada.Post(first+"/fork", nil), "sessions")
 	doc := ada.Get(second + "/export").Want(200)
 	refused(ada.Post(api+"/sessions/import?id=again", string(doc.Body)), "sessions")
+	bob.Post(api+"/sessions/import?id=his", string(doc.Body)).Want(201)
 	mustCreate(t, bob, nil)
 
 	ada.Post(first+"/runs/"+run+"/cancel", nil).Want(200)

@@ -15,6 +15,8 @@ func neededElsewhere() map[string]string {
 		lease      = "ending runs whose leases are out, which whoever comes by first does"
 	)
 	return map[string]string{
+		"ForkFunction dynamodb:Query table/Table/index/activity": "counting the sessions of a user anew who has reached the limit",
+
 		"EventsFunction dynamodb:DeleteItem table/Table":      lease,
 		"WatchFunction dynamodb:DeleteItem table/Table":       lease,
 		"WatchFunction dynamodb:PutItem table/Table":          lease,
