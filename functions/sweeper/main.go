@@ -1,5 +1,6 @@
 // Command sweeper finishes what was cut short, on a schedule: deletions of
 // sessions, imports that nobody goes on with, erasures, and runs whose workers died.
+// It deletes the sessions whose retention is over.
 package main
 
 import (
@@ -13,11 +14,13 @@ func main() {
 	boot.Start(func(d boot.Deps) any {
 		return func(ctx context.Context) error {
 			expired, failure := d.Store.Expire(ctx)
+			retired, overdue := d.Store.SweepRetention(ctx)
 			ended, broken := d.Store.SweepImports(ctx)
 			erased, unfinished := d.Store.SweepErasures(ctx)
 			swept, err := d.Store.Sweep(ctx)
-			d.Log.InfoContext(ctx, "swept", "runs", expired, "imports", ended, "erasures", erased, "logs", swept)
-			return errors.Join(failure, broken, unfinished, err)
+			d.Log.InfoContext(ctx, "swept", "runs", expired, "sessions", retired,
+				"imports", ended, "erasures", erased, "logs", swept)
+			return errors.Join(failure, overdue, broken, unfinished, err)
 		}
 	})
 }

@@ -58,7 +58,7 @@ func delayOf(ctx context.Context, root, table string, s delay.Scenario) (result 
 	log := &host.Tail{}
 	h, err := host.Start(ctx, host.Options{
 		Binary: filepath.Join(root, "build", "rethread-local"), Root: root, Output: log,
-		Env: []string{"AGENTS=" + config, "DYNAMODB_ENDPOINT=" + engine.Endpoint()},
+		Env: []string{"AGENTS=" + config, "DYNAMODB_ENDPOINT=" + engine.Endpoint(), "MAX_RUNS=0"},
 	})
 	if err != nil {
 		return delay.Result{}, fmt.Errorf("%w\n%s", err, log)

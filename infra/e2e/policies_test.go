@@ -15,11 +15,14 @@ func neededElsewhere() map[string]string {
 		lease      = "ending runs whose leases are out, which whoever comes by first does"
 	)
 	return map[string]string{
+		"ForkFunction dynamodb:Query table/Table/index/activity": "counting the sessions of a user anew who has reached the limit",
+
 		"EventsFunction dynamodb:DeleteItem table/Table":      lease,
 		"WatchFunction dynamodb:DeleteItem table/Table":       lease,
 		"WatchFunction dynamodb:PutItem table/Table":          lease,
 		"DeliverFunction dynamodb:BatchWriteItem table/Table": "discarding a failed run with a state that fills several items",
 		"DeliverFunction dynamodb:DeleteItem table/Table":     lease,
+		"DeliverFunction dynamodb:BatchGetItem table/Table":   "the runs at work of a user who may have no more",
 		"DeliverFunction sqs:SendMessage Abandoned.fifo":      "giving up notifications that failed for a day",
 		"ExportFunction dynamodb:BatchWriteItem table/Table":  checkpoint,
 		"ExportFunction dynamodb:PutItem table/Table":         checkpoint,

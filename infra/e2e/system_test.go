@@ -39,6 +39,7 @@ func TestSystem(t *testing.T) {
 		{"archive", testArchive},
 		{"erasure", testErasure},
 		{"access", testAccess},
+		{"quotas", testQuotas},
 		{"working in forks", testWorkingInForks},
 		{"live", func(t *testing.T, sys *e2e.System) { t.Helper(); testLive(t, sys, agent) }},
 		{"policies", testPolicies}, // the last, as it is about what all others did
@@ -62,6 +63,10 @@ func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 	t.Run("leases", func(t *testing.T) {
 		t.Parallel()
 		testLeases(t, sys)
+	})
+	t.Run("retention", func(t *testing.T) {
+		t.Parallel()
+		testRetention(t, sys)
 	})
 	t.Run("watching", func(t *testing.T) {
 		t.Parallel()

@@ -50,6 +50,10 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 		Agents:           os.Getenv("AGENTS"),
 		AgentAPIKey:      os.Getenv("AGENT_API_KEY"),
 		RunLease:         os.Getenv("RUN_LEASE"),
+		Parameters: map[string]string{
+			"Retention": os.Getenv("RETENTION"), "MaxSessions": os.Getenv("MAX_SESSIONS"), "MaxRuns": os.Getenv("MAX_RUNS"),
+			"MaxBytes": os.Getenv("MAX_BYTES"),
+		},
 		SignIn: host.SignIn{
 			Issuer: os.Getenv("JWT_ISSUER"), Audience: os.Getenv("JWT_AUDIENCE"),
 			ClientID: os.Getenv("CONSOLE_CLIENT_ID"), Scope: os.Getenv("CONSOLE_SCOPE"),

@@ -141,6 +141,7 @@ func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.
 	})
 	if err != nil {
 		undo()
+		h.unmake(ctx, req.Message, link, err)
 		return link, fmt.Errorf("start a task: %w", err)
 	}
 	if err := h.hand(ctx, &link, started, ref); err != nil {
@@ -219,6 +220,18 @@ func (h *handler) context(ctx context.Context, id string) (session.Session, erro
 		s, err = h.enter(ctx, id, access.StartRun)
 	}
 	return s, ofContext(err)
+}
+
+// unmake removes a context that was made for a task whose start was refused
+// because its user has too much already: asked again, there will be another.
+func (h *handler) unmake(ctx context.Context, m *lib.Message, link task.Link, cause error) {
+	if m.ContextID != "" || m.TaskID != "" || !errors.Is(cause, fault.Of(fault.Busy)) {
+		return
+	}
+	err := h.Sessions.Delete(ctx, link.UserID, link.SessionID)
+	if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
+		h.Log.WarnContext(ctx, "the context of a refused task stays", "session_id", link.SessionID, "error", err)
+	}
 }
 
 // ofContext says whose fault it is that a context cannot be used: it is no task

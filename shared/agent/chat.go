@@ -38,6 +38,9 @@ func NewChatCompletions(e Endpoint, c Chat) *ChatCompletions {
 // Close closes the connections that are kept for later calls.
 func (a *ChatCompletions) Close() { a.endpoint.close() }
 
+// Retention is that of the agent's sessions in seconds, 0 where it has none.
+func (a *ChatCompletions) Retention() int64 { return a.endpoint.retention }
+
 // Run implements run.Agent. The whole answer is one item.
 func (a *ChatCompletions) Run(ctx context.Context, req run.Request, emit func(run.Output) error) error {
 	body, err := a.request(req)

@@ -37,6 +37,16 @@ func (d Directory) Agent(name string) (run.Agent, bool) {
 	return a, ok
 }
 
+// Retention is how many seconds the sessions of an agent are kept after their
+// last activity, by its configuration; 0 where that says nothing.
+func (d Directory) Retention(name string) int64 {
+	a, _ := d.Agent(name)
+	if r, ok := a.(interface{ Retention() int64 }); ok {
+		return r.Retention()
+	}
+	return 0
+}
+
 // Close closes the connections that the agents keep for later calls.
 func (d Directory) Close() {
 	for _, a := range d {
@@ -111,7 +121,7 @@ func (r *reader) text(name string) string {
 // agent reads the whole configuration of one.
 func (r *reader) agent() run.Agent {
 	kind := r.text("type")
-	e := Endpoint{URL: r.address(), Header: r.header(), Timeouts: r.timeouts()}
+	e := Endpoint{URL: r.address(), Header: r.header(), Timeouts: r.timeouts(), Retention: r.retention()}
 	var a run.Agent
 	switch kind {
 	case "http":
@@ -190,6 +200,15 @@ func (r *reader) set(header http.Header, member, name, value string) {
 		r.fail(at, "sets the header %s a second time", key)
 	}
 	header.Set(name, value)
+}
+
+func (r *reader) retention() int64 {
+	text := r.text("retention")
+	seconds, err := session.ParseRetention(text)
+	if err != nil {
+		r.fail("retention", `must be a duration of one minute to ten years, such as "720h" or "30d"`)
+	}
+	return seconds
 }
 
 func (r *reader) timeouts() Timeouts {

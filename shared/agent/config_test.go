@@ -52,6 +52,16 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
+func TestRetention(t *testing.T) {
+	d := mustConfig(t, `{"x":{"type":"http","url":"http://h","retention":"30d"},"m":{"type":"chat_completions",`+
+		`"url":"http://h","model":"gpt","retention":"2m"},"y":{"type":"http","url":"http://h"}}`, nil)
+	for name, want := range map[string]int64{"x": 30 * 24 * 60 * 60, "m": 120, "y": 0, "nobody": 0, "": 0} {
+		if got := d.Retention(name); got != want {
+			t.Errorf("sessions of agent %q are kept for %d s", name, got)
+		}
+	}
+}
+
 func TestConfiguredHeaders(t *testing.T) {
 	var got http.Header
 	var body string
@@ -117,6 +127,9 @@ func TestParseConfigRefuses(t *testing.T) {
 		"a timeout of nothing":       {only(`,"timeouts":{"connect":"0s"}`), "/x/timeouts/connect"},
 		"an unknown timeout":         {only(`,"timeouts":{"total":"5s"}`), "/x/timeouts/total"},
 		"a number for a timeout":     {only(`,"timeouts":{"idle":5}`), "/x/timeouts"},
+		"a retention too short":      {only(`,"retention":"5s"`), "/x/retention"},
+		"a retention of no unit":     {only(`,"retention":"5"`), "/x/retention"},
+		"a number for a retention":   {only(`,"retention":5`), "/x/retention"},
 		"no model":                   {chat(``), "/x/model"},
 		"tools that are no array":    {chat(`,"model":"m","tools":{}`), "/x/tools"},
 		"parameters of ours":         {chat(`,"model":"m","parameters":{"stream":false}`), "/x/parameters/stream"},

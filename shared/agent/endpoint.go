@@ -57,6 +57,9 @@ type Endpoint struct {
 	URL      string
 	Header   http.Header // sent with every request; may hold secrets
 	Timeouts Timeouts
+	// Retention is how many seconds the agent's sessions are kept after their
+	// last activity, unless they say so themselves; 0 leaves it to the deployment.
+	Retention int64
 }
 
 // endpoint posts requests to an address, over connections that are kept.
@@ -65,12 +68,14 @@ type endpoint struct {
 	header   http.Header
 	timeouts Timeouts
 	client   *http.Client
+
+	retention int64
 }
 
 func newEndpoint(e Endpoint) *endpoint {
 	timeouts := e.Timeouts.withDefaults()
 	return &endpoint{
-		url: e.URL, header: e.Header.Clone(), timeouts: timeouts,
+		url: e.URL, header: e.Header.Clone(), timeouts: timeouts, retention: e.Retention,
 		client: &http.Client{CheckRedirect: sameHost, Transport: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
 			DialContext:            (&net.Dialer{Timeout: timeouts.Connect}).DialContext,

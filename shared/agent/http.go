@@ -27,6 +27,9 @@ func NewHTTP(e Endpoint) *HTTP { return &HTTP{newEndpoint(e)} }
 // Close closes the connections that are kept for later calls.
 func (a *HTTP) Close() { a.endpoint.close() }
 
+// Retention is that of the agent's sessions in seconds, 0 where it has none.
+func (a *HTTP) Retention() int64 { return a.endpoint.retention }
+
 // requestJSON is a request as agents get it.
 type requestJSON struct {
 	ProtocolVersion int             `json:"protocol_version"`

@@ -81,10 +81,19 @@ func newDeps(ctx context.Context) (Deps, error) {
 	if err != nil {
 		return Deps{}, err
 	}
+	kept, err := retention(names)
+	if err != nil {
+		return Deps{}, err
+	}
+	limits, err := quotas()
+	if err != nil {
+		return Deps{}, err
+	}
 	return Deps{
 		Log: log, AWS: cfg, agents: names, lease: lease,
 		Store: dynamostore.New(dynamodb.NewFromConfig(cfg, engineOptions), table,
-			dynamostore.WithLogger(log), dynamostore.WithLease(lease)),
+			dynamostore.WithLogger(log), dynamostore.WithLease(lease), dynamostore.WithRetention(kept),
+			dynamostore.WithQuotas(limits)),
 	}, nil
 }
 

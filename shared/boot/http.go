@@ -96,7 +96,7 @@ func scopeOf(claims map[string]string) string {
 func (d Deps) API() httpapi.Config {
 	return httpapi.Config{
 		Sessions: d.Store, Rewinds: d.Store, Artifacts: d.Store, Tasks: d.Store, Feedback: d.Store,
-		Idempotency: d.Store, Exports: d.Store, Imports: d.Store, Erasures: d.Store,
+		Idempotency: d.Store, Exports: d.Store, Imports: d.Store, Erasures: d.Store, Quotas: d.Store,
 		Grants: d.Store, Shares: d.Store, AdminScope: os.Getenv(adminVariable), NewToken: rand.Text,
 		Automations: d.Store,
 		Runs:        d.Store, Agents: d, StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),

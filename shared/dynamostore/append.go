@@ -32,7 +32,7 @@ func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, 
 	}
 	newest := s.watchNewest(ctx, h)
 	w := s.newWriter(h, a.Events)
-	w.expected = a.ExpectedSeq
+	w.expected, w.limited = a.ExpectedSeq, true
 	appended, err := w.run(ctx)
 	if err != nil {
 		return nil, 0, s.unlessGone(ctx, h, err)
@@ -68,6 +68,7 @@ type writer struct {
 	at        head    // every entry before it has been searched for the batch's ids
 	tentative body    // of the last try
 	last      *record // what was appended
+	limited   bool    // a user who stores too much is refused
 }
 
 func (s *Store) newWriter(h *header, events []session.Event) *writer {
@@ -112,6 +113,9 @@ func (w *writer) run(ctx context.Context) (int, error) {
 				With("head_seq", w.at.last())
 		}
 		err := w.try(ctx, fresh)
+		if err == nil {
+			w.s.countEntry(ctx, w.h, w.last)
+		}
 		if !errors.Is(err, errTaken) {
 			return len(fresh), err
 		}
@@ -208,6 +212,12 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 	if r.body, err = w.s.pack(ctx, r.PK, content, 0); err != nil {
 		return err
 	}
+	w.s.owing(&r.entry, w.at, r.size())
+	if w.limited && r.Counts {
+		if err := w.s.admitBytes(ctx, w.h.User); err != nil {
+			return err
+		}
+	}
 	if err = w.store(ctx, r, change); err != nil {
 		w.tentative = r.body // it may have landed, and only its answer be lost
 		return err
@@ -263,7 +273,12 @@ func (w *writer) changes(fresh []int) []session.Delta {
 func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
 	err = w.s.scan(ctx, w.h.Log, w.at.next, 0, func(r *record) (bool, error) {
 		w.at = w.at.after(r)
-		return true, w.recognise(r)
+		before := len(w.fresh())
+		err := w.recognise(r)
+		if len(w.fresh()) < before {
+			w.s.countEntry(ctx, w.h, r)
+		}
+		return true, err
 	})
 	return len(w.fresh()) == 0, err
 }

@@ -20,6 +20,9 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 	if err != nil {
 		return artifact.Version{}, err
 	}
+	if err := s.admitBytes(ctx, h.User); err != nil {
+		return artifact.Version{}, err
+	}
 	on, name := shelve(h, p.Name)
 	item := &artifactItem{PK: on.pk, Mime: p.MimeType, Size: int64(len(p.Body)), Created: s.millis(), told: h.tells()}
 	if p.Target != nil {
@@ -37,7 +40,11 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 	if err == nil {
 		err = s.putVersion(ctx, item, name, top+1)
 	}
+	if err == nil && on.log == "" {
+		s.countShared(ctx, h.User, kilobytes(item.stored()))
+	}
 	if err == nil && on.log != "" {
+		s.countBytes(ctx, h, kilobytes(item.stored()))
 		err = s.stillThere(ctx, h) // else versions before it may have been gone
 	}
 	if err != nil {

@@ -22,6 +22,7 @@ const chunkBytes = 380 << 10
 type body struct {
 	Inline []byte `dynamodbav:"b,omitempty"`
 	Blob   string `dynamodbav:"x,omitempty"`
+	Large  int64  `dynamodbav:"xs,omitempty"` // bytes in the chunks
 }
 
 type chunk struct {
@@ -47,7 +48,7 @@ func (s *Store) packEncoded(ctx context.Context, pk string, encoded []byte, inli
 	if len(encoded) <= inline {
 		return body{Inline: encoded}, nil
 	}
-	b := body{Blob: s.random().String()}
+	b := body{Blob: s.random().String(), Large: int64(len(encoded))}
 	return b, s.writeChunks(ctx, pk, b.Blob, encoded, expires)
 }
 

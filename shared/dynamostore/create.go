@@ -29,7 +29,10 @@ func (s *Store) Create(ctx context.Context, n session.New) (session.Session, err
 		return session.Session{}, err
 	}
 	h := s.newHeader(n, meta)
-	for {
+	for try := 0; ; try++ {
+		if err := s.admitSession(ctx, n.UserID); err != nil {
+			return s.orCreated(ctx, n, err)
+		}
 		at, err := s.create(ctx, h, n.State.Stored().Values())
 		if !errors.Is(err, errTaken) {
 			if err != nil {
@@ -41,18 +44,36 @@ func (s *Store) Create(ctx context.Context, n session.New) (session.Session, err
 		if err != nil || there != nil {
 			return derefOr(there), err
 		}
+		if err := backoff(ctx, try); err != nil {
+			return session.Session{}, err
+		}
 	}
+}
+
+// orCreated is why a creation was refused, unless it happened before: asked for
+// again, it is answered as it was then.
+func (s *Store) orCreated(ctx context.Context, n session.New, refused error) (session.Session, error) {
+	there, err := s.created(ctx, n)
+	switch {
+	case err != nil:
+		return session.Session{}, err
+	case there != nil:
+		return *there, nil
+	}
+	return session.Session{}, refused
 }
 
 // newHeader is the header of a session that begins now, with a log of its own.
 func (s *Store) newHeader(n session.New, meta []byte) *header {
 	now, k := s.millis(), sessionKey(n.ID)
-	return &header{
+	h := &header{
 		PK: k.pk, SK: k.sk, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
 		Status: session.Idle, Meta: meta, Log: s.newLog(), Version: 1,
 		Created: now, Touched: now, Nonce: n.Nonce, Cause: n.Chain,
 		GPK: activityPK(n.UserID), GSK: activitySK(now, n.ID),
 	}
+	h.keep(n.Retention, s.retention(n.Agent))
+	return h
 }
 
 // created tells why a creation was refused: this very creation happened before
@@ -80,8 +101,12 @@ func (s *Store) created(ctx context.Context, n session.New) (*session.Session, e
 
 // create writes the header, with the initial state as the log's first event.
 func (s *Store) create(ctx context.Context, h *header, state session.Delta) (head, error) {
+	along, err := s.arriving(h)
+	if err != nil {
+		return head{}, err
+	}
 	if len(state) == 0 {
-		return head{next: 1}, s.put(ctx, h, condition{expression: ifAbsent}, nil)
+		return head{next: 1}, s.putWith(ctx, h, condition{expression: ifAbsent}, along)
 	}
 	change, err := s.loadStates(ctx, h, head{next: 1}, state)
 	if err != nil {
@@ -95,6 +120,7 @@ func (s *Store) create(ctx context.Context, h *header, state session.Delta) (hea
 	if err != nil {
 		return head{}, err
 	}
+	writes = append(writes, along...)
 	for _, item := range []any{
 		h, r.entry, claim{PK: r.PK, SK: prefixInvocation + r.events[0].InvocationID, Position: 1},
 	} {
@@ -191,6 +217,13 @@ func (s *Store) patch(ctx context.Context, h *header, p session.Patch) error {
 		}
 		set += ", #m = :m"
 		c.names["#m"], c.values[":m"] = "m", bin(h.Meta)
+	}
+	if p.Retention != nil {
+		set, timer, err := s.retain(h, *p.Retention, set, &c)
+		if err != nil {
+			return err
+		}
+		return s.transact(ctx, s.transactUpdate(sessionKey(h.id()), set, c), timer)
 	}
 	return s.update(ctx, sessionKey(h.id()), set, c)
 }

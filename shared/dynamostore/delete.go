@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 const (
@@ -49,21 +50,7 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 		if err != nil {
 			return err
 		}
-		k := goneKey(h.Log)
-		now := s.millis()
-		duty, err := s.transactPut(gone{
-			PK: k.pk, SK: k.sk, Created: h.Created, Origin: h.Origin,
-			GPK: gpkGone, GSK: activitySK(now, h.Log), Deleted: now, told: h.tells().by(nil),
-		}, condition{})
-		if err != nil {
-			return err
-		}
-		k = tasksGoneKey(h.Log)
-		closed, err := s.transactPut(fence{PK: k.pk, SK: k.sk}, condition{})
-		if err != nil {
-			return err
-		}
-		err = s.transact(ctx, s.transactDelete(sessionKey(id), h.sameLog()), duty, closed)
+		err = s.remove(ctx, h, h.sameLog())
 		if err == nil {
 			return s.purgeInTime(ctx, h.Log)
 		}
@@ -74,6 +61,31 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 			return err
 		}
 	}
+}
+
+// remove is the transaction that deletes a session, if the condition on its
+// header holds; more is written along with it.
+func (s *Store) remove(ctx context.Context, h *header, c condition, more ...types.TransactWriteItem) error {
+	h.sameBytes(&c)
+	k, now := goneKey(h.Log), s.millis()
+	duty, err := s.transactPut(gone{
+		PK: k.pk, SK: k.sk, Created: h.Created, Origin: h.Origin,
+		GPK: gpkGone, GSK: activitySK(now, h.Log), Deleted: now, told: h.tells().by(nil),
+	}, condition{})
+	if err != nil {
+		return err
+	}
+	k = tasksGoneKey(h.Log)
+	closed, err := s.transactPut(fence{PK: k.pk, SK: k.sk}, condition{})
+	if err != nil {
+		return err
+	}
+	along, err := s.leaving(ctx, h)
+	if err != nil {
+		return err
+	}
+	writes := append(more, s.transactDelete(sessionKey(h.id()), c), duty, closed)
+	return s.transact(ctx, append(writes, along...)...)
 }
 
 func (s *Store) purgeInTime(ctx context.Context, log string) error {

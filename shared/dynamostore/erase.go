@@ -144,6 +144,7 @@ func (s *Store) SweepErasures(ctx context.Context) (int, error) {
 func (s *Store) eraseAll(ctx context.Context, e *erasureItem) error {
 	for _, step := range []func(context.Context, *erasureItem) error{
 		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseGrants, s.eraseWebhooks, s.eraseRecords, s.eraseAutomations,
+		s.eraseQuotas,
 	} {
 		if err := step(ctx, e); err != nil {
 			return err

@@ -31,6 +31,11 @@ func (c *child) log() string { return c.SK[len(prefixChild):] }
 // up to the boundary, and the state as it was there.
 func (s *Store) Fork(ctx context.Context, f session.ForkOf) (session.Session, error) {
 	for try := 0; ; try++ {
+		if !f.DryRun {
+			if err := s.admitSession(ctx, f.UserID); err != nil {
+				return s.orCreated(ctx, session.New{ID: f.ID, UserID: f.UserID, Nonce: f.Nonce}, err)
+			}
+		}
 		out, err := s.fork(ctx, f)
 		if !errors.Is(err, errTaken) {
 			if err != nil {
@@ -145,6 +150,7 @@ func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *heade
 	}
 	h := s.newHeader(session.New{
 		ID: f.ID, UserID: source.User, AppName: source.App, Agent: source.Agent, Name: name, Nonce: f.Nonce,
+		Retention: source.ownRetention(),
 	}, source.Meta)
 	h.Origin = &origin{
 		Session: source.id(), Log: source.Log, Before: f.Before, Found: b.found,
@@ -193,7 +199,11 @@ func (s *Store) writeFork(ctx context.Context, source, h *header, values session
 	if err != nil {
 		return err
 	}
-	writes = append(writes, count)
+	along, err := s.arriving(h)
+	if err != nil {
+		return err
+	}
+	writes = append(append(writes, count), along...)
 	for _, record := range records {
 		put, err := s.transactPut(record, condition{expression: ifAbsent})
 		if err != nil {

@@ -41,6 +41,15 @@ type header struct {
 	// Imported is when it was: its own times are those of the document.
 	Imported int64 `dynamodbav:"im,omitempty"`
 
+	// Kept is for how many seconds the session is kept without activity, 0 for
+	// ever; OwnKept says that it was told so itself.
+	Kept    int64 `dynamodbav:"rt,omitempty"`
+	OwnKept bool  `dynamodbav:"ro,omitempty"`
+	// Counted says that the session counts among those its user has.
+	Counted bool `dynamodbav:"qn,omitempty"`
+	// Bytes is what the session takes of what its user may store.
+	Bytes int64 `dynamodbav:"by,omitempty"`
+
 	Run string `dynamodbav:"rn,omitempty"` // the active one
 	// Cause is the automations that led to the active run or, before the first
 	// run, to the session.
@@ -178,6 +187,9 @@ func (s *Store) render(h *header, at head) (session.Session, error) {
 	}
 	if h.Run != "" {
 		out.ActiveRunID = &h.Run
+	}
+	if h.Kept > 0 {
+		out.Retention, out.ExpiresTime = h.Kept, h.expires(out.UpdatedTime)
 	}
 	if o := h.Origin; o != nil {
 		out.Fork = &session.Fork{

@@ -46,6 +46,7 @@ type importItem struct {
 	Head   logHead  `dynamodbav:"h"`     // of the log so far
 	Shared int      `dynamodbav:"sh"`    // versions for the user's shelf so far
 	Kept   []string `dynamodbav:"k,omitempty"`
+	Bytes  int64    `dynamodbav:"by,omitempty"` // stored so far
 	body            // the document's head
 	GPK    string   `dynamodbav:"GPK,omitempty"`
 	GSK    string   `dynamodbav:"GSK,omitempty"`
@@ -102,6 +103,9 @@ func (s *Store) takePart(ctx context.Context, u archive.Upload) (archive.Progres
 			return archive.Progress{}, err
 		}
 		rec = *first
+		if err := s.admitSession(ctx, u.UserID); err != nil {
+			return archive.Progress{}, err
+		}
 	}
 	if over, err := s.takenBefore(ctx, &rec, u); over != nil || err != nil {
 		return derefOr(over), err
@@ -208,6 +212,7 @@ func (w *importing) advance(ctx context.Context) (archive.Progress, error) {
 	c := w.rec.same()
 	w.rec.Version++
 	w.rec.Next, w.rec.Head, w.rec.Shared = w.rec.Next+1, w.head, w.shared
+	w.rec.Bytes += w.bytes
 	err := w.s.put(ctx, w.rec, c, nil)
 	return w.rec.progress(), err
 }

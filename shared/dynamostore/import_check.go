@@ -30,6 +30,7 @@ type importing struct {
 	values  session.Values // of the session, behind the part
 	shared  int            // versions for the user's shelf so far
 	last    archive.Timeline
+	bytes   int64 // that the part takes
 }
 
 // check holds the part to what came before it, and makes the entries of the log

@@ -22,6 +22,9 @@ const elsewhere = "/"
 // commit makes a document visible: one transaction puts the session's header,
 // what it shares with others, and ends the import.
 func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
+	if err := w.s.admitSession(ctx, w.u.UserID); err != nil {
+		return archive.Progress{}, err
+	}
 	h, err := w.header()
 	if err != nil {
 		return archive.Progress{}, err
@@ -51,6 +54,11 @@ func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
 	if err != nil {
 		return archive.Progress{}, err
 	}
+	along, err := w.s.arriving(h)
+	if err != nil {
+		return archive.Progress{}, err
+	}
+	writes = append(writes, along...)
 	done := *w.rec
 	done.State, done.Version, done.Next = importDone, done.Version+1, done.Next+1
 	done.GPK, done.GSK, done.Expire = "", "", w.s.now().Add(importLife).Unix()
@@ -113,6 +121,9 @@ func (w *importing) header() (*header, error) {
 		Nonce: w.rec.SK,
 	}, meta)
 	h.Imported = h.Created
+	if w.s.quotas.Bytes > 0 {
+		h.Bytes = w.rec.Bytes + w.bytes
+	}
 	h.Created, h.Touched = from.CreatedTime, from.UpdatedTime
 	h.GSK = activitySK(h.Touched, h.id())
 	h.Log, h.Status, h.Spent = w.rec.Log, from.Status, w.doc.SpentRun

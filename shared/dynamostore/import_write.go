@@ -49,7 +49,18 @@ func (w *importing) write(ctx context.Context) error {
 		}
 		items = append(items, item)
 	}
+	w.weigh(items)
 	return w.s.putAll(ctx, items)
+}
+
+// weigh notes about how many bytes the part takes.
+func (w *importing) weigh(items []any) {
+	w.bytes = 0
+	for _, item := range items {
+		if b, ok := item.(interface{ stored() int64 }); ok {
+			w.bytes += b.stored()
+		}
+	}
 }
 
 // putAll puts items, in any order and whatever is there.

@@ -158,6 +158,18 @@ func (s *Store) transactUpdate(k key, expression string, c condition) types.Tran
 	return types.TransactWriteItem{Update: u}
 }
 
+// putWith is put along with other writes, as one where there are any.
+func (s *Store) putWith(ctx context.Context, record any, c condition, along []types.TransactWriteItem) error {
+	if len(along) == 0 {
+		return s.put(ctx, record, c, nil)
+	}
+	put, err := s.transactPut(record, c)
+	if err != nil {
+		return err
+	}
+	return s.transact(ctx, append(along, put)...)
+}
+
 // transactCheck is a condition inside a transaction.
 func (s *Store) transactCheck(k key, c condition) types.TransactWriteItem {
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{

@@ -38,12 +38,14 @@ import (
 //	idempotency key               K#user       digest
 //	who watches a log             W#log        W
 //	what a connection watches     WC#id        W
+//	when a session may be due     L#log        RT
 //	who is told of an A2A task    N#log        task
 //	task that a run goes on with  N#log        run
 //	webhooks of a user            HK#user      HOOKS
 //	secrets of a webhook          HS#user      webhook
 //	what became of a delivery     HL#user      webhook/delivery
 //	keys that sign what is told   SIGN         KEYS
+//	what a user uses of quotas    Q#user       USE
 //	app in which a user has state UP#user      app
 //	erasure of a user's data      ER#user      ERASE
 //	import under way              IM#user      import
@@ -75,6 +77,7 @@ const (
 
 	skRun       = "RUN"
 	skWatch     = "W"
+	skTimer     = "RT"
 	skInherited = "AI"
 
 	prefixEntry       = "E#"
@@ -128,6 +131,7 @@ func linkKey(user, task string) key    { return key{linkPK(user), task} }
 func linkPointer(log, task string) key { return key{logPK(log), prefixLink + task} }
 
 func erasureKey(user string) key    { return key{"ER#" + user, "ERASE"} }
+func quotaKey(user string) key      { return key{"Q#" + user, "USE"} }
 func appsPK(user string) string     { return "UP#" + user }
 func importPK(user string) string   { return "IM#" + user }
 func importKey(user, id string) key { return key{importPK(user), id} }
@@ -135,6 +139,7 @@ func takenKey(log, artifactSK string) key {
 	return key{logPK(log), prefixTaken + artifactSK[len(prefixArtifact):]}
 }
 
+func timerKey(log string) key     { return key{logPK(log), skTimer} }
 func runKey(log string) key       { return key{logPK(log), skRun} }
 func watchersKey(log string) key  { return key{"W#" + log, skWatch} }
 func connectionKey(id string) key { return key{"WC#" + id, skWatch} }

@@ -54,6 +54,11 @@ type runMarks struct {
 	Ended  string `dynamodbav:"re,omitempty"` // run that the entry ends
 	OfRun  bool   `dynamodbav:"ru,omitempty"` // whole events that a run produced
 	Hidden bool   `dynamodbav:"h,omitempty"`  // listed with the whole log only
+	// Uncounted is how many bytes of the log before this entry do not count yet,
+	// where bytes are limited; Counts says that with this one they do.
+	Uncounted int64 `dynamodbav:"uc,omitempty"`
+	Counts    bool  `dynamodbav:"cs,omitempty"`
+
 	// ToSeq, on a rewind marker, is the last seq that stays; Back is set where
 	// the rewind brings others back.
 	ToSeq int64 `dynamodbav:"ts,omitempty"`
@@ -101,7 +106,7 @@ func (r *record) last() int64 { return r.first + r.count() - 1 }
 // size is about what the record takes in the table, in bytes.
 func (r *record) size() int64 {
 	const numbers = 16
-	return int64(len(r.PK) + len(r.SK) + len(r.Inline) + len(r.Timeline) + numbers)
+	return int64(len(r.PK)+len(r.SK)+len(r.Timeline)+numbers) + r.stored()
 }
 
 func (s *Store) decodeEntry(ctx context.Context, item attributes) (*record, error) {
@@ -157,6 +162,7 @@ type head struct {
 	epoch      int64
 	deltas     int64 // of the newest entry, where it is complete
 	open       int64 // position of an item that may be in progress
+	uncounted  int64 // bytes of the log that do not count yet
 }
 
 func (h head) last() int64 { return h.next - 1 }
@@ -165,6 +171,9 @@ func (h head) last() int64 { return h.next - 1 }
 func (h head) after(r *record) head {
 	next := head{next: r.last() + 1, lastState: r.LastState, lastMarker: r.LastMarker, time: r.time}
 	next.epoch, next.deltas, next.open = r.Epoch, r.Deltas, r.Open
+	if !r.Counts {
+		next.uncounted = r.Uncounted + r.size()
+	}
 	switch {
 	case r.inProgress():
 		next.open = r.first

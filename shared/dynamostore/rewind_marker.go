@@ -76,6 +76,7 @@ func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
 	if m.rec.body, err = m.s.pack(ctx, m.rec.PK, m.content, 0); err != nil {
 		return err
 	}
+	m.s.owing(&m.rec.entry, m.at, m.rec.size())
 	put, err := m.s.transactPut(m.rec.entry, condition{expression: ifAbsent})
 	if err != nil {
 		return err
@@ -92,6 +93,7 @@ func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
 	if err := m.s.transact(ctx, append(writes, put, header)...); err != nil {
 		return err
 	}
+	m.s.countEntry(ctx, m.h, m.rec)
 	if len(m.plan.delta) > 0 {
 		m.s.checkpoint(ctx, m.h.Log, m.rec.first, m.plan.change.values)
 	}

@@ -29,6 +29,7 @@ type activeRun struct {
 	Worker  string   `dynamodbav:"w,omitempty"`
 	Lease   int64    `dynamodbav:"le"`           // epoch milliseconds at which it runs out
 	Chain   []string `dynamodbav:"tc,omitempty"` // the automations that led to it
+	Slot    bool     `dynamodbav:"sl,omitempty"` // it holds one of its user's
 	GPK     string   `dynamodbav:"GPK"`
 	GSK     string   `dynamodbav:"GSK"`
 }

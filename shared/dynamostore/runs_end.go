@@ -72,9 +72,12 @@ func (s *Store) end(ctx context.Context, ref run.Ref, how ending) (run.Run, erro
 			r, err := s.tryEnd(ctx, h, at, a, how)
 			if !errors.Is(err, errTaken) {
 				if err != nil {
-					err = fmt.Errorf("end run %s: %w", ref.RunID, s.unlessGone(ctx, h, err))
+					return r, fmt.Errorf("end run %s: %w", ref.RunID, s.unlessGone(ctx, h, err))
 				}
-				return r, err
+				if a.Slot {
+					s.giveSlot(ctx, a.User, h.Log, a.ID)
+				}
+				return r, nil
 			}
 		}
 		if err := backoffUpTo(ctx, try, contentionWait); err != nil {
@@ -112,10 +115,18 @@ func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, ho
 	if err != nil {
 		return run.Run{}, err
 	}
-	writes = append(writes, last, s.transactDelete(runKey(h.Log), condition{
+	put, err := s.transactPut(last.entry, condition{expression: ifAbsent})
+	if err != nil {
+		return run.Run{}, err
+	}
+	writes = append(writes, put, s.transactDelete(runKey(h.Log), condition{
 		expression: "#id = :id", names: map[string]string{"#id": "id"}, values: attributes{":id": str(a.ID)},
 	}), s.freeSession(h, a, how))
-	return r, s.transact(ctx, writes...)
+	if err := s.transact(ctx, writes...); err != nil {
+		return r, err
+	}
+	s.countEntry(ctx, h, last)
+	return r, nil
 }
 
 // endItem are the writes that end the run's item in progress, if there is one.
@@ -166,23 +177,19 @@ func (s *Store) openItem(ctx context.Context, h *header, at head, a *activeRun) 
 }
 
 // endEntry is the hidden entry that ends a run.
-func (s *Store) endEntry(
-	ctx context.Context, h *header, at head, r run.Run, of told,
-) (types.TransactWriteItem, error) {
+func (s *Store) endEntry(ctx context.Context, h *header, at head, r run.Run, of told) (*record, error) {
 	e, err := s.runEvent(r, at.next, *r.EndedTime)
 	if err != nil {
-		return types.TransactWriteItem{}, fmt.Errorf("encode run %s: %w", r.ID, err)
+		return nil, fmt.Errorf("encode run %s: %w", r.ID, err)
 	}
-	last := entry{
+	last := &record{entry: entry{
 		PK: logPK(h.Log), SK: entrySK(at.next), LastState: at.lastState, LastMarker: at.lastMarker,
 		runMarks: at.marks(), told: of,
-	}
+	}, first: at.next}
 	last.Ended, last.Hidden = r.ID, true
 	last.body, err = s.pack(ctx, last.PK, entryBody{Time: *r.EndedTime, Events: []json.RawMessage{e.Own()}}, 0)
-	if err != nil {
-		return types.TransactWriteItem{}, err
-	}
-	return s.transactPut(last, condition{expression: ifAbsent})
+	s.owing(&last.entry, at, last.size())
+	return last, err
 }
 
 // freeSession is the change of the header when its run ends.

@@ -78,6 +78,12 @@ func (s *Store) begin(ctx context.Context, h *header, start run.Start) (run.Run,
 	if err != nil {
 		return run.Run{}, err
 	}
+	if err := s.admitBytes(ctx, h.User); err != nil {
+		return run.Run{}, err
+	}
+	if err := s.takeSlot(ctx, h, start.RunID); err != nil {
+		return run.Run{}, err
+	}
 	newest := s.watchNewest(ctx, h)
 	w := s.newWriter(h, input)
 	now := s.millis()
@@ -85,6 +91,7 @@ func (s *Store) begin(ctx context.Context, h *header, start run.Start) (run.Run,
 	a := &activeRun{
 		PK: k.pk, SK: k.sk, ID: start.RunID, User: h.User, Session: h.id(), Agent: start.Agent, Mode: start.Mode,
 		Started: now, Lease: now + s.lease.Milliseconds(), Chain: start.Chain, GPK: runIndexPK(h.Log), GSK: activitySK(now, h.Log),
+		Slot: s.quotas.Runs > 0,
 	}
 	if a.Agent == "" {
 		a.Agent = h.Agent
@@ -104,6 +111,7 @@ func (s *Store) begin(ctx context.Context, h *header, start run.Start) (run.Run,
 		return []types.TransactWriteItem{put, take}, err
 	}
 	if _, err := w.run(ctx); err != nil {
+		s.unstarted(ctx, h, start.RunID, err)
 		return run.Run{}, fmt.Errorf("start run %s: %w", start.RunID, err)
 	}
 	return a.run(), nil

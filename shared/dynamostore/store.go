@@ -12,6 +12,7 @@ import (
 
 	"github.com/rethread/rethread/shared/artifact"
 	"github.com/rethread/rethread/shared/idempotency"
+	"github.com/rethread/rethread/shared/quota"
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
@@ -27,6 +28,9 @@ type Store struct {
 	log    *slog.Logger
 	codec  *codec
 	lease  time.Duration
+
+	retention session.Retention
+	quotas    quota.Limits
 
 	sealing Sealing
 }
@@ -65,6 +69,8 @@ func New(db *dynamodb.Client, table string, opts ...Option) *Store {
 		log:    slog.New(slog.DiscardHandler),
 		codec:  newCodec(),
 		lease:  run.Lease,
+
+		retention: func(string) int64 { return 0 },
 
 		sealing: defaultSealing(),
 	}

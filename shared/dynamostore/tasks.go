@@ -15,6 +15,9 @@ func (s *Store) Save(ctx context.Context, t task.Save) (task.Task, bool, error) 
 		if err != nil {
 			return task.Task{}, false, err
 		}
+		if err := s.admitBytes(ctx, h.User); err != nil {
+			return task.Task{}, false, err
+		}
 		newest := s.watchNewest(ctx, h)
 		saved, created, err := s.save(ctx, h, t)
 		if err == nil {
@@ -162,6 +165,13 @@ func (s *Store) putTask(ctx context.Context, h *header, w taskWrite, content tas
 	}
 	if errors.Is(err, errTaken) && w.next.Blob != "" {
 		err = s.unlessLanded(ctx, w.next, err)
+	}
+	if err == nil {
+		more := kilobytes(w.next.stored())
+		if w.old != nil && !kept {
+			more -= kilobytes(w.old.stored())
+		}
+		s.countBytes(ctx, h, more)
 	}
 	switch {
 	case err == nil && w.old != nil && !kept:

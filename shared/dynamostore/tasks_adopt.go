@@ -62,5 +62,9 @@ func (s *Store) adopt(ctx context.Context, h *header, id string) (*taskPointer, 
 	if err != nil {
 		return nil, err
 	}
-	return &p, s.transact(ctx, pointer, put)
+	if err := s.transact(ctx, pointer, put); err != nil {
+		return nil, err
+	}
+	s.countBytes(ctx, h, kilobytes(item.stored()))
+	return &p, nil
 }

@@ -217,6 +217,7 @@ func (s *Store) deleteTask(ctx context.Context, h *header, taskID string) error 
 		return err
 	}
 	if !kept {
+		s.countBytes(ctx, h, -kilobytes(item.stored()))
 		s.drop(ctx, item)
 	}
 	return nil

@@ -8,11 +8,13 @@ import (
 
 const erasurePath = versioned + "/me/data"
 
-// Erasure deletes everything that a user owns.
+// Erasure deletes everything that a user owns, and says how much that is of what
+// a user may have.
 func Erasure(c Config) http.Handler {
 	a := newAPI(c)
 	a.handle(http.MethodDelete, erasurePath, a.erase)
 	a.handle(http.MethodGet, erasurePath, a.getErasure)
+	a.handle(http.MethodGet, versioned+"/me/usage", a.getUsage)
 	return a.mux
 }
 

@@ -33,9 +33,8 @@ type system struct {
 	config                  httpapi.Config
 	sessions, events, tasks http.Handler
 	rewind, fork, artifacts http.Handler
-	webhooks                http.Handler
-	runs                    http.Handler
-	automations             http.Handler
+	webhooks, automations   http.Handler
+	runs, me                http.Handler
 	agents                  agents
 	handed                  []run.Ref // to workers
 	queued                  queue     // of deliveries
@@ -50,7 +49,7 @@ func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	store := dynamostore.New(dynamotest.Client(t), dynamotest.Table(t), dynamostore.WithLogger(log))
 	s.config = httpapi.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
-		Runs: store, Agents: &s.agents, StartRun: s.hand, Automations: store,
+		Runs: store, Agents: &s.agents, StartRun: s.hand, Automations: store, Erasures: store, Quotas: store,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	}
 	s.config.Webhooks, s.config.Deliveries, s.config.CheckURL = store, &s.queued, outbound.New(outbound.Options{}).Check
@@ -61,7 +60,7 @@ func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	s.sessions, s.events, s.tasks = httpapi.Sessions(s.config), httpapi.Events(s.config), httpapi.Tasks(s.config)
 	s.rewind, s.fork = httpapi.Rewind(s.config), httpapi.Fork(s.config)
 	s.artifacts, s.webhooks = httpapi.Artifacts(s.config), httpapi.Webhooks(s.config)
-	s.runs = httpapi.Runs(s.config)
+	s.runs, s.me = httpapi.Runs(s.config), httpapi.Erasure(s.config)
 	s.automations = httpapi.Automations(s.config)
 	return s
 }
@@ -86,6 +85,8 @@ func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.runs.ServeHTTP(w, r)
 	case strings.HasPrefix(path, "/api/v1/webhooks"):
 		s.webhooks.ServeHTTP(w, r)
+	case strings.Contains(path, "/me/"):
+		s.me.ServeHTTP(w, r)
 	case strings.Contains(path, "/artifacts"):
 		s.artifacts.ServeHTTP(w, r)
 	case strings.HasSuffix(path, "/events"):

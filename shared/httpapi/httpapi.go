@@ -18,6 +18,7 @@ import (
 	"github.com/rethread/rethread/shared/delivery"
 	"github.com/rethread/rethread/shared/erasure"
 	"github.com/rethread/rethread/shared/idempotency"
+	"github.com/rethread/rethread/shared/quota"
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
@@ -44,6 +45,7 @@ type Config struct {
 	Imports     archive.Importer
 	Erasures    erasure.Store
 	Automations automation.Store
+	Quotas      quota.Store
 
 	// Grants lets others in than the owners of sessions; every handler of what
 	// belongs to a session needs it.

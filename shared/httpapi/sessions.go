@@ -67,6 +67,13 @@ func (c *call) newSession() (session.New, error) {
 	if n.Metadata, err = body.raw("metadata"); err != nil {
 		return session.New{}, err
 	}
+	retention, err := body.retention()
+	if err != nil {
+		return session.New{}, err
+	}
+	if retention != nil {
+		n.Retention = *retention
+	}
 	return n, n.Validate()
 }
 
@@ -181,7 +188,24 @@ func (c *call) patch() (session.Patch, error) {
 	if p.Metadata, err = body.raw("metadata"); err != nil {
 		return session.Patch{}, err
 	}
+	if p.Retention, err = body.retention(); err != nil {
+		return session.Patch{}, err
+	}
 	return p, p.Validate()
+}
+
+// retention reads how many seconds a session is kept; null is 0, which leaves
+// it to the session's agent and the deployment, and nil that nothing was said.
+func (o object) retention() (*int64, error) {
+	const name = "retention"
+	if raw, ok := o.members[name]; ok && session.IsNull(raw) {
+		return new(int64), nil
+	}
+	seconds, err := o.integer(name)
+	if err == nil && seconds != nil {
+		err = session.CheckRetention(o.pointer(name), *seconds)
+	}
+	return seconds, err
 }
 
 func (a *api) deleteSession(c *call) (*reply, error) {

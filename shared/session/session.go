@@ -58,6 +58,10 @@ type Session struct {
 	// Access says how far a caller may go with it who is not its owner: read,
 	// write, or admin who reads; "" for the owner.
 	Access string `json:"access,omitempty"`
+	// Retention is after how many seconds without activity the session is
+	// deleted, and ExpiresTime when that would be; both 0 where it is kept.
+	Retention   int64 `json:"retention,omitempty"`
+	ExpiresTime int64 `json:"expires_time,omitempty"`
 
 	// Version counts the changes a caller made to the session itself: it is
 	// the ETag. Appending to the log does not change it.
@@ -86,6 +90,9 @@ type New struct {
 	Name     string
 	State    Delta
 	Metadata json.RawMessage
+	// Retention is the session's own, in seconds; 0 leaves it to its agent and
+	// the deployment.
+	Retention int64
 	// Nonce marks this one creation, so that a creation whose answer was lost
 	// is told from another session with the same id.
 	Nonce string
@@ -121,6 +128,11 @@ func (n *New) Validate() error {
 	if err := checkMetadata(n.Metadata); err != nil {
 		return err
 	}
+	if n.Retention != 0 {
+		if err := CheckRetention("/retention", n.Retention); err != nil {
+			return err
+		}
+	}
 	return n.State.Validate("/state")
 }
 
@@ -128,13 +140,21 @@ func (n *New) Validate() error {
 type Patch struct {
 	Name     *string
 	Metadata json.RawMessage
-	IfMatch  *int64 // version that must still hold
+	// Retention is the session's own, in seconds; 0 takes it away, and leaves
+	// it to its agent and the deployment.
+	Retention *int64
+	IfMatch   *int64 // version that must still hold
 }
 
 // Validate says which field of the patch breaks a rule.
 func (p Patch) Validate() error {
-	if p.Name == nil && p.Metadata == nil {
-		return fault.New(fault.Invalid, "nothing to change: give name or metadata")
+	if p.Name == nil && p.Metadata == nil && p.Retention == nil {
+		return fault.New(fault.Invalid, "nothing to change: give name, metadata or retention")
+	}
+	if p.Retention != nil && *p.Retention != 0 {
+		if err := CheckRetention("/retention", *p.Retention); err != nil {
+			return err
+		}
 	}
 	if p.Name != nil {
 		if err := checkName(*p.Name); err != nil {

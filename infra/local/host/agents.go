@@ -49,7 +49,9 @@ func (s *System) parameters() (map[string]string, error) {
 		"Agents": agents, "AgentApiKey": s.opts.AgentAPIKey, "EventBusName": busName,
 	}
 	maps.Copy(out, s.opts.SignIn.parameters())
-	for name, value := range map[string]string{"LogLevel": s.opts.LogLevel, "RunLease": s.opts.RunLease} {
+	more := map[string]string{"LogLevel": s.opts.LogLevel, "RunLease": s.opts.RunLease}
+	maps.Copy(more, s.opts.Parameters)
+	for name, value := range more {
 		if value != "" {
 			out[name] = value
 		}

@@ -58,6 +58,9 @@ type Options struct {
 	SignIn SignIn
 	// RunLease is how long a run may be silent; empty means the template's default.
 	RunLease string
+	// Parameters are further ones of the template, by name; an empty one means the
+	// template's default.
+	Parameters map[string]string
 	// Grants is a file that is told at the end what each permission of the
 	// functions was used for, one iam.Use a line; empty means none.
 	Grants string

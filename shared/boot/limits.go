@@ -1,0 +1,43 @@
+package boot
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/rethread/rethread/shared/agent"
+	"github.com/rethread/rethread/shared/quota"
+	"github.com/rethread/rethread/shared/session"
+)
+
+// retentionVariable names the environment variable that says how long sessions
+// are kept whose agents say nothing about it (docs/limits.md).
+const retentionVariable = "RETENTION"
+
+// retention is how long sessions are kept that say nothing about it themselves:
+// as their agent's configuration has it, else as the deployment has it.
+func retention(agents agent.Directory) (session.Retention, error) {
+	otherwise, err := session.ParseRetention(os.Getenv(retentionVariable))
+	if err != nil {
+		return nil, fmt.Errorf("the environment variable %s: %w", retentionVariable, err)
+	}
+	return func(name string) int64 { return cmp.Or(agents.Retention(name), otherwise) }, nil
+}
+
+// quotas are the limits of what one user may have; a variable that is not set,
+// or 0, limits nothing.
+func quotas() (l quota.Limits, err error) {
+	for variable, into := range map[string]*int64{
+		"MAX_SESSIONS": &l.Sessions, "MAX_RUNS": &l.Runs, "MAX_BYTES": &l.Bytes,
+	} {
+		text := os.Getenv(variable)
+		if text == "" {
+			continue
+		}
+		if *into, err = strconv.ParseInt(text, 10, 64); err != nil || *into < 0 {
+			return l, fmt.Errorf("the environment variable %s must be a number from 0 on, not %q", variable, text)
+		}
+	}
+	return l, nil
+}
