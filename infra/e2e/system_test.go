@@ -38,6 +38,7 @@ func TestSystem(t *testing.T) {
 		{"archive", testArchive},
 		{"erasure", testErasure},
 		{"working in forks", testWorkingInForks},
+		{"logs", testLogs},
 		{"live", func(t *testing.T, sys *e2e.System) { t.Helper(); testLive(t, sys, agent) }},
 		{"policies", testPolicies}, // the last, as it is about what all others did
 	} {

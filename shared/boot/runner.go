@@ -50,7 +50,7 @@ func Runner(w *run.Worker) func(context.Context, run.Ref) error {
 	return func(ctx context.Context, ref run.Ref) error {
 		err := w.Execute(ctx, ref)
 		if err != nil {
-			w.Log.ErrorContext(ctx, "a run is not settled", "session_id", ref.SessionID, "run_id", ref.RunID, "error", err)
+			w.Log.ErrorContext(ctx, "a run is not settled", "error", err)
 		}
 		return err
 	}

@@ -7,6 +7,10 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
+
+	"github.com/rethread/rethread/shared/logs"
+	"github.com/rethread/rethread/shared/metrics"
 )
 
 // parallelReads is how many logs' watchers are read at a time.
@@ -44,9 +48,11 @@ func (f *Fanout) Deliver(ctx context.Context, news []News) []error {
 			for _, i := range places {
 				messages = append(messages, news[i].Messages...)
 			}
-			err := f.tell(ctx, log, messages)
+			told, err := f.tell(ctx, log, messages)
 			for _, i := range places {
-				errs[i] = err
+				if errs[i] = err; told && err == nil && !news[i].Time.IsZero() {
+					metrics.Took(ctx, metrics.PushDelay, time.Since(news[i].Time))
+				}
 			}
 		})
 	}
@@ -66,24 +72,27 @@ func byLog(news []News) map[string][]int {
 	return places
 }
 
-func (f *Fanout) tell(ctx context.Context, log string, messages []Message) error {
+// tell tells messages of one log, and whether anybody was there to hear them.
+func (f *Fanout) tell(ctx context.Context, log string, messages []Message) (told bool, err error) {
 	sessionID, connections, err := f.watchers(ctx, log)
 	if err != nil {
-		return fmt.Errorf("find who watches log %s: %w", log, err)
+		return false, fmt.Errorf("find who watches log %s: %w", log, err)
 	}
 	if len(connections) == 0 {
-		return nil
+		return false, nil
 	}
+	ctx = logs.With(ctx, slog.String(logs.SessionID, sessionID))
 	frames := f.frames(ctx, sessionID, merged(messages))
-	gone, err := f.push(ctx, sessionID, connections, frames)
+	gone, err := f.push(ctx, connections, frames)
+	metrics.Count(ctx, metrics.ConnectionsGone, float64(len(gone)))
 	if len(gone) > 0 {
 		// Whoever is left behind here is found gone again next time.
 		if err := f.audience.Leave(ctx, log, gone); err != nil {
 			f.log.WarnContext(ctx, "connections that are gone still stand as watchers",
-				"session_id", sessionID, "connections", len(gone), "error", err)
+				"connections", len(gone), "error", err)
 		}
 	}
-	return err
+	return len(gone) < len(connections), err
 }
 
 func (f *Fanout) watchers(ctx context.Context, log string) (string, []string, error) {
@@ -105,7 +114,7 @@ func (f *Fanout) frames(ctx context.Context, sessionID string, messages []Messag
 	for _, m := range messages {
 		frame, err := Frame(m, sessionID)
 		if err != nil {
-			f.log.ErrorContext(ctx, "a message cannot be encoded", "session_id", sessionID,
+			f.log.ErrorContext(ctx, "a message cannot be encoded",
 				"type", m.Type, "cursor", m.Cursor, "error", err)
 			continue
 		}
@@ -115,7 +124,7 @@ func (f *Fanout) frames(ctx context.Context, sessionID string, messages []Messag
 }
 
 // push brings the frames to every connection and returns which are gone.
-func (f *Fanout) push(ctx context.Context, sessionID string, connections []string, frames [][]byte) ([]string, error) {
+func (f *Fanout) push(ctx context.Context, connections []string, frames [][]byte) ([]string, error) {
 	errs := make([]error, len(connections))
 	var running sync.WaitGroup
 	for i, connection := range connections {
@@ -131,7 +140,7 @@ func (f *Fanout) push(ctx context.Context, sessionID string, connections []strin
 			gone = append(gone, connections[i])
 		case errors.Is(err, ErrCut):
 			f.log.InfoContext(ctx, "a connection was closed for being slow or broken",
-				"session_id", sessionID, "connection", connections[i], "error", err)
+				"connection", connections[i], "error", err)
 		default:
 			failed = append(failed, fmt.Errorf("connection %s: %w", connections[i], err))
 		}

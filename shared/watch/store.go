@@ -1,6 +1,9 @@
 package watch
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Limits of watching.
 const (
@@ -47,6 +50,7 @@ type Subscriptions interface {
 type News struct {
 	Log      string
 	Messages []Message
+	Time     time.Time // of the change, zero where it is not known
 }
 
 // Audience finds whom to tell.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/logs"
 	"github.com/rethread/rethread/shared/watch"
 )
 
@@ -16,6 +18,9 @@ func (a *api) message(ctx context.Context, c *call) {
 	act, err := parseAction(c.event.Body, c.event.IsBase64Encoded)
 	if act.requestID == "" {
 		act.requestID = c.event.RequestContext.RequestID // the one that the log knows
+	}
+	if err == nil {
+		logs.Add(ctx, slog.String(logs.Route, act.name), slog.String(logs.SessionID, act.sessionID))
 	}
 	var frames [][]byte
 	if c.user == "" || c.expired(a.Now()) {
@@ -30,7 +35,7 @@ func (a *api) message(ctx context.Context, c *call) {
 	a.push(ctx, c, frames)
 	if errors.Is(err, fault.Of(fault.Unauthorized)) {
 		if err := a.Pusher.Close(ctx, c.connection()); err != nil {
-			a.Log.WarnContext(ctx, "a connection with an expired token stays open", c.attrs("error", err)...)
+			a.Log.WarnContext(ctx, "a connection with an expired token stays open", "error", err)
 		}
 	}
 }
@@ -69,7 +74,7 @@ func (a *api) subscribe(ctx context.Context, c *call, act action) ([][]byte, err
 	}
 	// Who is told of an error must not be watching nevertheless.
 	if err := a.Subscriptions.Unsubscribe(ctx, c.user, act.sessionID, c.connection()); err != nil {
-		a.Log.WarnContext(ctx, "a failed subscription stays", c.attrs("session_id", act.sessionID, "error", err)...)
+		a.Log.WarnContext(ctx, "a failed subscription stays", "error", err)
 	}
 	return nil, err
 }
@@ -102,11 +107,11 @@ func (a *api) push(ctx context.Context, c *call, frames [][]byte) {
 	case errors.Is(err, watch.ErrGone):
 		// It may have gone before its subscription was stored.
 		if err := a.Subscriptions.Disconnect(ctx, c.connection()); err != nil {
-			a.Log.WarnContext(ctx, "a connection that is gone is still subscribed", c.attrs("error", err)...)
+			a.Log.WarnContext(ctx, "a connection that is gone is still subscribed", "error", err)
 		}
 	case errors.Is(err, watch.ErrCut):
-		a.Log.InfoContext(ctx, "a connection was closed for being slow or broken", c.attrs("error", err)...)
+		a.Log.InfoContext(ctx, "a connection was closed for being slow or broken", "error", err)
 	default:
-		a.Log.ErrorContext(ctx, "an answer could not be posted", c.attrs("error", err)...)
+		a.Log.ErrorContext(ctx, "an answer could not be posted", "error", err)
 	}
 }

@@ -54,7 +54,7 @@ func (s *stream) receive(ctx context.Context, from *subscription.Subscription, i
 		m, err := from.Next(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
-				s.log.InfoContext(ctx, "the websocket broke", "error", err)
+				s.Log.InfoContext(ctx, "the websocket broke", "error", err)
 			}
 			return
 		}

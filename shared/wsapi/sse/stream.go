@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"runtime/debug"
 	"time"
 
@@ -47,15 +46,14 @@ type stream struct {
 	request
 	place *place
 	out   io.Writer
-	log   *slog.Logger
 }
 
 // start runs a stream that ends by itself after a time.
-func (c Config) start(ctx context.Context, left time.Duration, req request, from *subscription.Subscription, log *slog.Logger) *body {
+func (c Config) start(ctx context.Context, left time.Duration, req request, from *subscription.Subscription) *body {
 	ctx, cancel := context.WithTimeoutCause(ctx, left, errEnd)
 	reader, writer := io.Pipe()
 	b := &body{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
-	s := &stream{Config: c, request: req, place: newPlace(), out: writer, log: log.With("session_id", req.sessionID)}
+	s := &stream{Config: c, request: req, place: newPlace(), out: writer}
 	// A client that does not read must not keep the stream from ending.
 	stop := context.AfterFunc(ctx, func() { _ = writer.Close() }) // never fails
 	go func() {
@@ -74,7 +72,7 @@ func (c Config) start(ctx context.Context, left time.Duration, req request, from
 func (s *stream) run(ctx context.Context, from *subscription.Subscription) {
 	defer func() {
 		if v := recover(); v != nil {
-			s.log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
+			s.Log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
 		}
 	}()
 	err := s.write(fmt.Appendf(nil, "retry: %d\n\n", reconnectTime.Milliseconds()))
@@ -91,7 +89,7 @@ func (s *stream) run(ctx context.Context, from *subscription.Subscription) {
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	s.log.DebugContext(ctx, "the stream ended", "reason", err)
+	s.Log.DebugContext(ctx, "the stream ended", "reason", err)
 }
 
 // reopen subscribes again, from where the stream has come to.
@@ -115,7 +113,7 @@ func (s *stream) reopen(ctx context.Context) (*subscription.Subscription, error)
 		if refusal.final() {
 			return nil, errors.New(refusal.Detail)
 		}
-		s.log.InfoContext(ctx, "the websocket cannot be opened anew", "try", try+1, "detail", refusal.Detail, "error", refusal.cause)
+		s.Log.InfoContext(ctx, "the websocket cannot be opened anew", "try", try+1, "detail", refusal.Detail, "error", refusal.cause)
 	}
 	return nil, errors.New("the WebSocket API is out of reach")
 }

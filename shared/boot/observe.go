@@ -1,0 +1,164 @@
+package boot
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"github.com/rethread/rethread/shared/logs"
+	"github.com/rethread/rethread/shared/metrics"
+	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/wsapi"
+)
+
+// Outcomes of invocations that answer nobody.
+const (
+	outcomeDone   = "done"
+	outcomeFailed = "failed"
+)
+
+// Observer tells what a function does: a line in the log an invocation, and one
+// of metrics. Of batches of the table's changes, which come with every piece of
+// what an agent streams, that would cost as much as the work itself: those that
+// go well have a line only at the level DEBUG, and share those of metrics.
+type Observer struct {
+	Log     *slog.Logger
+	Now     func() time.Time
+	Metrics Metrics
+
+	gathered *gathered // nil where each invocation is told by itself
+}
+
+// serve hands invocations to a handler until Lambda stops the function.
+func serve(log *slog.Logger, handler any) {
+	o := Observer{Log: log, Now: time.Now, Metrics: newMetrics(os.Stdout, os.Getenv)}
+	lambda.StartWithOptions(o.Around(handler), lambda.WithContext(context.Background()))
+}
+
+// Around returns a handler like the one given, of a kind that functions of this
+// system have, whose invocations are told of. A handler of another kind comes
+// back as it is.
+func (o Observer) Around(handler any) any {
+	switch h := handler.(type) {
+	case func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error):
+		return around(o, aboutRequest, func(a events.APIGatewayV2HTTPResponse) any { return a.StatusCode }, h)
+	case wsapi.Handler:
+		return around(o, aboutMessage, func(a events.APIGatewayProxyResponse) any { return a.StatusCode }, h)
+	case AuthorizerHandler:
+		return around(o, aboutCaller, done[events.APIGatewayCustomAuthorizerResponse], h)
+	case StreamHandler:
+		return o.aroundStream(h)
+	case FanoutHandler:
+		o.gathered = &gathered{}
+		return around(o, aboutChanges, done[events.DynamoDBEventResponse], h)
+	case DeliverHandler:
+		return around(o, aboutDeliveries, done[events.SQSEventResponse], h)
+	case func(context.Context, run.Ref) error:
+		observed := around(o, aboutRun, done[struct{}], func(ctx context.Context, ref run.Ref) (struct{}, error) {
+			return struct{}{}, h(ctx, ref)
+		})
+		return func(ctx context.Context, ref run.Ref) error {
+			_, err := observed(ctx, ref)
+			return err
+		}
+	case func(context.Context) error:
+		return func(ctx context.Context) error {
+			ctx, i := o.begin(ctx, []slog.Attr{slog.String(logs.Route, "tick")})
+			err := h(ctx)
+			i.end(ctx, outcomeDone, err)
+			return err
+		}
+	}
+	return handler
+}
+
+// around tells of the invocations of one handler: what each is about, and what
+// its answer says of how it went.
+func around[In, Out any](
+	o Observer, about func(In) []slog.Attr, status func(Out) any, h func(context.Context, In) (Out, error),
+) func(context.Context, In) (Out, error) {
+	return func(ctx context.Context, in In) (Out, error) {
+		ctx, i := o.begin(ctx, about(in))
+		out, err := h(ctx, in)
+		i.answered(ctx, status(out))
+		i.end(ctx, status(out), err)
+		return out, err
+	}
+}
+
+func done[Out any](Out) any { return outcomeDone }
+
+// invocation is one that has begun.
+type invocation struct {
+	Observer
+	began    time.Time
+	recorder *metrics.Recorder // nil where nothing is measured
+}
+
+// begin begins an invocation. Where no gateway has named it, it goes by the id
+// that Lambda's own lines name.
+func (o Observer) begin(ctx context.Context, about []slog.Attr) (context.Context, *invocation) {
+	i := &invocation{Observer: o, began: o.Now()}
+	if lc, ok := lambdacontext.FromContext(ctx); ok {
+		ctx = logs.With(ctx, slog.String(logs.RequestID, lc.AwsRequestID))
+	}
+	if i.Metrics.Out != nil {
+		ctx, i.recorder = metrics.With(ctx)
+	}
+	return logs.With(ctx, about...), i
+}
+
+// answered notes that an answer to somebody who waits is there, or begins. Where
+// a code is no status, nobody waits.
+func (i *invocation) answered(ctx context.Context, status any) {
+	code, ok := status.(int)
+	if !ok {
+		return
+	}
+	metrics.Took(ctx, metrics.Latency, i.Now().Sub(i.began))
+	if known := value(logs.Of(ctx), logs.Status); known.Kind() == slog.KindInt64 {
+		code = int(known.Int64())
+	}
+	if code >= http.StatusInternalServerError {
+		metrics.Count(ctx, metrics.ServerErrors, 1)
+	}
+}
+
+// end tells of an invocation. What was found to be its status meanwhile stands
+// before status; a panic, which ends the process, is told by Lambda.
+func (i *invocation) end(ctx context.Context, status any, err error) {
+	if err != nil {
+		status = outcomeFailed
+	}
+	level := slog.LevelInfo
+	if i.gathered != nil {
+		level = slog.LevelDebug
+	}
+	if code, ok := status.(int); err != nil || ok && code >= http.StatusInternalServerError {
+		level = slog.LevelWarn
+	}
+	attrs := append(logs.Of(ctx), slog.Int64("ms", i.Now().Sub(i.began).Milliseconds()))
+	if value(attrs, logs.Status).Equal(slog.Value{}) {
+		attrs = append(attrs, slog.Any(logs.Status, status))
+	}
+	i.Log.LogAttrs(ctx, level, "served", attrs...)
+	if i.recorder != nil {
+		i.tell(ctx, attrs)
+	}
+}
+
+// value is that of an attribute; the zero one where there is none of the name.
+func value(attrs []slog.Attr, key string) slog.Value {
+	for _, a := range attrs {
+		if a.Key == key {
+			return a.Value
+		}
+	}
+	return slog.Value{}
+}
