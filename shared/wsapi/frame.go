@@ -40,7 +40,7 @@ func answerFrames(kind string, act action) ([][]byte, error) {
 
 // errorFrame turns an error into a frame. What is no fault is an internal
 // error: its details go to the log and never to the client.
-func (a *api) errorFrame(ctx context.Context, c *call, act action, err error) []byte {
+func (a *api) errorFrame(ctx context.Context, act action, err error) []byte {
 	var f *fault.Error
 	if !errors.As(err, &f) || problem.Status(f.Kind) == 0 {
 		a.Log.ErrorContext(ctx, "action failed", "error", err)

@@ -30,7 +30,7 @@ func (a *api) message(ctx context.Context, c *call) {
 		frames, err = a.act(ctx, c, act)
 	}
 	if err != nil {
-		frames = [][]byte{a.errorFrame(ctx, c, act, err)}
+		frames = [][]byte{a.errorFrame(ctx, act, err)}
 	}
 	a.push(ctx, c, frames)
 	if errors.Is(err, fault.Of(fault.Unauthorized)) {
