@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/e2e"
+	"github.com/rethread/rethread/shared/metrics"
 )
 
 // newParrot is an agent that fails in the words that it was asked in: with a
@@ -45,7 +46,7 @@ func newParrot(t *testing.T) (env string) {
 // was about, and nothing of what people and agents say.
 func testLogs(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	sys, record := sys.Recorded(t, newParrot(t))
+	sys, record := sys.Recorded(t, newParrot(t), "METRICS=functions")
 	secret := "marker-" + uuid.NewString()
 	alice := sys.User(t, "alice-"+uuid.NewString())
 	session := mustCreate(t, alice, e2e.M{
@@ -56,7 +57,7 @@ func testLogs(t *testing.T, sys *e2e.System) {
 	runs := runEverywhere(t, sys, alice, session, secret)
 	watchEverywhere(t, alice, session, secret)
 	alice.Get(session + "/export").Want(200)
-	alice.Delete(api + "/me/data").Want(200, 202)
+	alice.Delete(api+"/me/data").Want(200, 202)
 
 	t.Run("a request has one line", func(t *testing.T) {
 		answer := alice.Get(session + "/thread?limit=1").Want(404) // as all has been erased
@@ -97,6 +98,14 @@ func testLogs(t *testing.T, sys *e2e.System) {
 				}
 				return l.Fields["msg"] == "served"
 			})
+		})
+	}
+	for _, want := range []metrics.Name{
+		metrics.Latency, metrics.ReadUnits, metrics.WriteUnits, metrics.RunsStarted, metrics.RunsCompleted, metrics.RunsFailed,
+		metrics.RunDuration, metrics.TimeToFirstContent, metrics.Deliveries, metrics.DeliveriesDelayed,
+	} {
+		t.Run(fmt.Sprint("a line tells ", want), func(t *testing.T) {
+			record.Until(t, string(want), func(l e2e.Line) bool { return l.Fields["_aws"] != nil && l.Fields[string(want)] != nil })
 		})
 	}
 	t.Run("a run that failed says in the log what kind of failure it was", func(t *testing.T) {

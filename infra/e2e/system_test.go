@@ -39,6 +39,7 @@ func TestSystem(t *testing.T) {
 		{"erasure", testErasure},
 		{"working in forks", testWorkingInForks},
 		{"logs", testLogs},
+		{"traces", testTraces},
 		{"live", func(t *testing.T, sys *e2e.System) { t.Helper(); testLive(t, sys, agent) }},
 		{"policies", testPolicies}, // the last, as it is about what all others did
 	} {

@@ -19,6 +19,7 @@ import (
 	"github.com/rethread/rethread/shared/dynamostore"
 	"github.com/rethread/rethread/shared/logs"
 	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/tracing"
 )
 
 // maxAttempts is how often the SDK tries a request that was throttled or lost.
@@ -73,7 +74,7 @@ func newDeps(ctx context.Context) (Deps, error) {
 	if err != nil {
 		return Deps{}, fmt.Errorf("load the AWS configuration: %w", err)
 	}
-	cfg.APIOptions = append(cfg.APIOptions, measured)
+	cfg.APIOptions = append(cfg.APIOptions, tracing.AWS, measured)
 	names, err := agentNames(os.Getenv(agentsVariable))
 	if err != nil {
 		return Deps{}, err

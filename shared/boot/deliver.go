@@ -22,6 +22,7 @@ import (
 	"github.com/rethread/rethread/shared/push"
 	"github.com/rethread/rethread/shared/signing"
 	"github.com/rethread/rethread/shared/sqsqueue"
+	"github.com/rethread/rethread/shared/tracing"
 )
 
 // loopbackVariable names the environment variable that lets this machine be
@@ -60,7 +61,7 @@ func StartDeliver() {
 				Sessions: store, Runs: store, Links: store, Targets: store,
 				Sign: signing.New(store, time.Now).Sign, Issuer: issuer, Now: time.Now, NewID: uuid.NewString,
 			}},
-			Poster: httppost.New(guard().Client(), time.Now),
+			Poster: tracing.Poster{Poster: httppost.New(guard().Client(), time.Now)},
 			Pace:   pace, Now: time.Now, Jitter: rand.Float64, Log: d.Log,
 		}, queue, d.Log), nil
 	})

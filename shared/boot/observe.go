@@ -10,10 +10,12 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/rethread/rethread/shared/logs"
 	"github.com/rethread/rethread/shared/metrics"
 	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/tracing"
 	"github.com/rethread/rethread/shared/wsapi"
 )
 
@@ -31,14 +33,20 @@ type Observer struct {
 	Log     *slog.Logger
 	Now     func() time.Time
 	Metrics Metrics
+	Tracer  tracing.Tracer
 
 	gathered *gathered // nil where each invocation is told by itself
 }
 
 // serve hands invocations to a handler until Lambda stops the function.
 func serve(log *slog.Logger, handler any) {
-	o := Observer{Log: log, Now: time.Now, Metrics: newMetrics(os.Stdout, os.Getenv)}
-	lambda.StartWithOptions(o.Around(handler), lambda.WithContext(context.Background()))
+	ctx := context.Background()
+	tracer, err := tracing.New(ctx, os.Getenv)
+	if err != nil { // a receiver that is configured badly must not keep the system from working
+		log.ErrorContext(ctx, "nothing is traced", "error", err)
+	}
+	o := Observer{Log: log, Now: time.Now, Metrics: newMetrics(os.Stdout, os.Getenv), Tracer: tracer}
+	lambda.StartWithOptions(o.Around(handler), lambda.WithContext(ctx))
 }
 
 // Around returns a handler like the one given, of a kind that functions of this
@@ -60,18 +68,19 @@ func (o Observer) Around(handler any) any {
 	case DeliverHandler:
 		return around(o, aboutDeliveries, done[events.SQSEventResponse], h)
 	case func(context.Context, run.Ref) error:
-		observed := around(o, aboutRun, done[struct{}], func(ctx context.Context, ref run.Ref) (struct{}, error) {
-			return struct{}{}, h(ctx, ref)
+		observed := around(o, aboutRun, done[struct{}], func(ctx context.Context, job Job) (struct{}, error) {
+			return struct{}{}, h(ctx, job.Ref)
 		})
-		return func(ctx context.Context, ref run.Ref) error {
-			_, err := observed(ctx, ref)
+		return func(ctx context.Context, job Job) error {
+			_, err := observed(ctx, job)
 			return err
 		}
 	case func(context.Context) error:
+		observed := around(o, aboutTick, done[struct{}], func(ctx context.Context, _ struct{}) (struct{}, error) {
+			return struct{}{}, h(ctx)
+		})
 		return func(ctx context.Context) error {
-			ctx, i := o.begin(ctx, []slog.Attr{slog.String(logs.Route, "tick")})
-			err := h(ctx)
-			i.end(ctx, outcomeDone, err)
+			_, err := observed(ctx, struct{}{})
 			return err
 		}
 	}
@@ -81,7 +90,7 @@ func (o Observer) Around(handler any) any {
 // around tells of the invocations of one handler: what each is about, and what
 // its answer says of how it went.
 func around[In, Out any](
-	o Observer, about func(In) []slog.Attr, status func(Out) any, h func(context.Context, In) (Out, error),
+	o Observer, about func(In) subject, status func(Out) any, h func(context.Context, In) (Out, error),
 ) func(context.Context, In) (Out, error) {
 	return func(ctx context.Context, in In) (Out, error) {
 		ctx, i := o.begin(ctx, about(in))
@@ -99,11 +108,12 @@ type invocation struct {
 	Observer
 	began    time.Time
 	recorder *metrics.Recorder // nil where nothing is measured
+	span     trace.Span        // nil where it has none
 }
 
 // begin begins an invocation. Where no gateway has named it, it goes by the id
 // that Lambda's own lines name.
-func (o Observer) begin(ctx context.Context, about []slog.Attr) (context.Context, *invocation) {
+func (o Observer) begin(ctx context.Context, about subject) (context.Context, *invocation) {
 	i := &invocation{Observer: o, began: o.Now()}
 	if lc, ok := lambdacontext.FromContext(ctx); ok {
 		ctx = logs.With(ctx, slog.String(logs.RequestID, lc.AwsRequestID))
@@ -111,7 +121,10 @@ func (o Observer) begin(ctx context.Context, about []slog.Attr) (context.Context
 	if i.Metrics.Out != nil {
 		ctx, i.recorder = metrics.With(ctx)
 	}
-	return logs.With(ctx, about...), i
+	if about.kind != trace.SpanKindUnspecified {
+		ctx, i.span = o.Tracer.Begin(ctx, about.kind, value(about.attrs, logs.Route).String(), about.parent)
+	}
+	return logs.With(ctx, about.attrs...), i
 }
 
 // answered notes that an answer to somebody who waits is there, or begins. Where
@@ -150,6 +163,9 @@ func (i *invocation) end(ctx context.Context, status any, err error) {
 	i.Log.LogAttrs(ctx, level, "served", attrs...)
 	if i.recorder != nil {
 		i.tell(ctx, attrs)
+	}
+	if i.span != nil && i.span.IsRecording() {
+		i.endSpan(ctx, attrs, level)
 	}
 }
 

@@ -168,8 +168,8 @@ func TestObserverOfWorkInTheBackground(t *testing.T) {
 		handle := o.Around(func(ctx context.Context, _ run.Ref) error {
 			metrics.Count(ctx, metrics.RunsStarted, 1)
 			return nil
-		}).(func(context.Context, run.Ref) error)
-		if err := handle(invoked(t), run.Ref{UserID: "alice", SessionID: "s", RunID: "r"}); err != nil {
+		}).(func(context.Context, boot.Job) error)
+		if err := handle(invoked(t), boot.Job{Ref: run.Ref{UserID: "alice", SessionID: "s", RunID: "r"}}); err != nil {
 			t.Fatal(err)
 		}
 		want := []line{{

@@ -47,7 +47,7 @@ func (s *System) parameters() (map[string]string, error) {
 	}
 	out := map[string]string{
 		"JwtIssuer": s.URL() + devPrefix, "JwtAudience": audience,
-		"Agents": agents, "AgentApiKey": s.opts.AgentAPIKey, "Metrics": cmp.Or(s.opts.Metrics, "off"),
+		"Agents": agents, "AgentApiKey": s.opts.AgentAPIKey, "Metrics": cmp.Or(s.opts.Metrics, "off"), "OtlpEndpoint": s.opts.OtlpEndpoint,
 	}
 	maps.Copy(out, s.opts.SignIn.parameters())
 	for name, value := range map[string]string{"LogLevel": s.opts.LogLevel, "RunLease": s.opts.RunLease} {
