@@ -2,6 +2,7 @@ package boot
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"os"
@@ -135,19 +136,29 @@ func (i *invocation) answered(ctx context.Context, status any) {
 		return
 	}
 	metrics.Took(ctx, metrics.Latency, i.Now().Sub(i.began))
-	if known := value(logs.Of(ctx), logs.Status); known.Kind() == slog.KindInt64 {
-		code = int(known.Int64())
-	}
-	if code >= http.StatusInternalServerError {
+	if code, _ = known(ctx, status).(int); code >= http.StatusInternalServerError {
 		metrics.Count(ctx, metrics.ServerErrors, 1)
 	}
 }
 
-// end tells of an invocation. What was found to be its status meanwhile stands
-// before status; a panic, which ends the process, is told by Lambda.
+// known is the status of an invocation: the one that was found meanwhile, where
+// the gateway is told another.
+func known(ctx context.Context, status any) any {
+	if found := value(logs.Of(ctx), logs.Status); found.Kind() == slog.KindInt64 {
+		return int(found.Int64())
+	}
+	return status
+}
+
+// end tells of an invocation. A panic, which ends the process, is told by Lambda.
 func (i *invocation) end(ctx context.Context, status any, err error) {
-	if err != nil {
+	switch {
+	case errors.Is(err, errUnauthorized): // an answer, as authorizers give it
+		status, err = http.StatusUnauthorized, nil
+	case err != nil:
 		status = outcomeFailed
+	default:
+		status = known(ctx, status)
 	}
 	level := slog.LevelInfo
 	if i.gathered != nil {
@@ -156,10 +167,8 @@ func (i *invocation) end(ctx context.Context, status any, err error) {
 	if code, ok := status.(int); err != nil || ok && code >= http.StatusInternalServerError {
 		level = slog.LevelWarn
 	}
-	attrs := append(logs.Of(ctx), slog.Int64("ms", i.Now().Sub(i.began).Milliseconds()))
-	if value(attrs, logs.Status).Equal(slog.Value{}) {
-		attrs = append(attrs, slog.Any(logs.Status, status))
-	}
+	logs.Add(ctx, slog.Int64("ms", i.Now().Sub(i.began).Milliseconds()), slog.Any(logs.Status, status))
+	attrs := logs.Of(ctx)
 	i.Log.LogAttrs(ctx, level, "served", attrs...)
 	if i.recorder != nil {
 		i.tell(ctx, attrs)

@@ -19,6 +19,7 @@ import (
 	"github.com/rethread/rethread/shared/logs"
 	"github.com/rethread/rethread/shared/metrics"
 	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/wsapi"
 )
 
 type line = map[string]any
@@ -230,6 +231,38 @@ func TestObserverOfWorkInTheBackground(t *testing.T) {
 		}
 		if got := mustLines(t, &o.log); len(got) != 1 || got[0]["status"] != "failed" {
 			t.Errorf("log %v", got)
+		}
+	})
+	t.Run("a caller who is refused is no failure", func(t *testing.T) {
+		t.Parallel()
+		o := newObserved()
+		handle := o.Around(boot.Authorizer(nil, o.Log)).(boot.AuthorizerHandler)
+		if _, err := handle(invoked(t), events.APIGatewayCustomAuthorizerRequestTypeRequest{}); err == nil {
+			t.Fatal("a caller without a token was let in")
+		}
+		got := mustLines(t, &o.log)
+		if last := got[len(got)-1]; last["status"] != 401.0 || last["level"] != "INFO" || last["route"] != "$connect" {
+			t.Errorf("log %v", got)
+		}
+	})
+	t.Run("what a frame says stands before what the gateway is told", func(t *testing.T) {
+		t.Parallel()
+		o := newObserved()
+		handle := o.Around(wsapi.Handler(func(ctx context.Context, _ events.APIGatewayWebsocketProxyRequest) (events.APIGatewayProxyResponse, error) {
+			logs.Add(ctx, slog.String(logs.Route, "subscribe"), slog.Int(logs.Status, 500))
+			return events.APIGatewayProxyResponse{StatusCode: 200}, nil
+		})).(wsapi.Handler)
+		if _, err := handle(invoked(t), events.APIGatewayWebsocketProxyRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		want := []line{{
+			"level": "WARN", "msg": "served", "request_id": "lambda-1", "route": "subscribe", "status": 500.0, "ms": 2000.0,
+		}}
+		if diff := cmp.Diff(want, mustLines(t, &o.log)); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		if got := mustLines(t, &o.metrics); len(got) != 1 || got[0]["ServerErrors"] != 1.0 {
+			t.Errorf("metrics %v", got)
 		}
 	})
 	t.Run("a handler of another kind comes back", func(t *testing.T) {
