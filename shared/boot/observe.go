@@ -131,12 +131,11 @@ func (o Observer) begin(ctx context.Context, about subject) (context.Context, *i
 // answered notes that an answer to somebody who waits is there, or begins. Where
 // a code is no status, nobody waits.
 func (i *invocation) answered(ctx context.Context, status any) {
-	code, ok := status.(int)
-	if !ok {
+	if _, waiting := status.(int); !waiting {
 		return
 	}
 	metrics.Took(ctx, metrics.Latency, i.Now().Sub(i.began))
-	if code, _ = known(ctx, status).(int); code >= http.StatusInternalServerError {
+	if code, _ := known(ctx, status).(int); code >= http.StatusInternalServerError {
 		metrics.Count(ctx, metrics.ServerErrors, 1)
 	}
 }
