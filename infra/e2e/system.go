@@ -6,6 +6,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,11 +86,20 @@ func (s *System) Of(tb testing.TB, edit func(template string) string, env ...str
 	return &other
 }
 
+// Recorded is Another whose functions' logs are kept whole.
+func (s *System) Recorded(tb testing.TB, env ...string) (*System, *Record) {
+	tb.Helper()
+	other, record := *s, &Record{}
+	other.start(tb, env, record)
+	return &other, record
+}
+
 // start starts the host with an empty database.
-func (s *System) start(tb testing.TB, env []string) {
+func (s *System) start(tb testing.TB, env []string, records ...io.Writer) {
 	tb.Helper()
 	output := &host.Tail{}
-	s.options.Output, s.options.Env, s.options.Data = output, env, tb.TempDir()
+	s.options.Output = io.MultiWriter(append(records, output)...)
+	s.options.Env, s.options.Data = env, tb.TempDir()
 	s.options.HTTP, s.options.WS = "", ""
 	tb.Cleanup(func() {
 		if s.host != nil {
@@ -108,7 +118,7 @@ func (s *System) run(tb testing.TB) {
 	tb.Helper()
 	h, err := host.Start(tb.Context(), s.options)
 	if err != nil {
-		tb.Fatalf("%v\n%s", err, s.options.Output)
+		tb.Fatalf("start the system: %v", err) // its log is told at the end
 	}
 	s.host, s.URL, s.WebSocketURL, s.LambdaURL, s.EventsURL = h, h.URL, h.WebSocketURL, h.LambdaURL, h.EventsURL
 }

@@ -41,6 +41,8 @@ func TestSystem(t *testing.T) {
 		{"access", testAccess},
 		{"quotas", testQuotas},
 		{"working in forks", testWorkingInForks},
+		{"logs", testLogs},
+		{"traces", testTraces},
 		{"live", func(t *testing.T, sys *e2e.System) { t.Helper(); testLive(t, sys, agent) }},
 		{"policies", testPolicies}, // the last, as it is about what all others did
 	} {

@@ -38,8 +38,8 @@ func nextSnapshot(t *testing.T, s *e2e.EventStream) {
 	}
 }
 
-// mustEnd reads a stream's last message, and that nothing follows it.
-func mustEnd(t *testing.T, s *e2e.EventStream, reason string) {
+// mustFarewell reads a stream's last message, and that nothing follows it.
+func mustFarewell(t *testing.T, s *e2e.EventStream, reason string) {
 	t.Helper()
 	f, _, _ := s.Next()
 	wantFarewell(t, f, reason, "403")
@@ -68,7 +68,7 @@ func testWatchRevoked(t *testing.T, sys *e2e.System) {
 	alice.Delete(bobs).Want(204)
 	mustAppend(t, alice, s, event("i2", "after"))
 	wantFarewell(t, guest.Next(), "revoked", "403")
-	mustEnd(t, stream, "revoked")
+	mustFarewell(t, stream, "revoked")
 	own.Until(isSnapshot)
 	other.Until(isSnapshot)
 	guest.Send(subscribe(s, nil))
@@ -127,7 +127,7 @@ func testWatchExpired(t *testing.T, sys *e2e.System) {
 	}
 	mustAppend(t, alice, s, event("i2", "too late"))
 	wantFarewell(t, k.Next(), "expired", "403")
-	mustEnd(t, stream, "expired")
+	mustFarewell(t, stream, "expired")
 	k.Send(subscribe(s, nil))
 	mustRefuse(t, k, "sub", "403")
 }

@@ -47,6 +47,8 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 	opts := host.Options{
 		DynamoDBEndpoint: os.Getenv("DYNAMODB_ENDPOINT"),
 		LogLevel:         os.Getenv("LOG_LEVEL"),
+		Metrics:          os.Getenv("METRICS"),
+		OtlpEndpoint:     os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"),
 		Agents:           os.Getenv("AGENTS"),
 		AgentAPIKey:      os.Getenv("AGENT_API_KEY"),
 		RunLease:         os.Getenv("RUN_LEASE"),

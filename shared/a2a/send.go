@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"time"
 
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
@@ -12,6 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/a2a/convert"
 	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/logs"
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
@@ -135,6 +137,7 @@ func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.
 	if err != nil {
 		return link, err
 	}
+	logs.Add(ctx, slog.String(logs.SessionID, ref.SessionID), slog.String(logs.RunID, ref.RunID))
 	started, err := h.Runs.Start(ctx, run.Start{
 		Ref: ref, Agent: h.agent, Mode: run.Managed, Input: []session.Event{input},
 		OnActive: run.Reject, OnFailed: run.Discard,
@@ -171,11 +174,10 @@ func (h *handler) hand(ctx context.Context, link *task.Link, started run.Run, re
 func (h *handler) abandon(ctx context.Context, ref run.Ref, cause error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
-	log := h.Log.With("session_id", ref.SessionID, "run_id", ref.RunID)
-	log.ErrorContext(ctx, "no worker for a task", "error", cause)
+	h.Log.ErrorContext(ctx, "no worker for a task", "error", cause)
 	problem := run.NewProblem(run.CodeStart, "The run could not be handed to a worker.")
 	if _, err := h.Runs.End(ctx, ref, run.Failed, problem); err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
-		log.ErrorContext(ctx, "end a run that has no worker; its lease will", "error", err)
+		h.Log.ErrorContext(ctx, "end a run that has no worker; its lease will", "error", err)
 	}
 }
 

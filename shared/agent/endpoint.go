@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"go.opentelemetry.io/otel/propagation"
 )
 
 // Limits of what is read of an answer before it is refused.
@@ -167,6 +168,7 @@ func (e *endpoint) try(ctx context.Context, cancel context.CancelCauseFunc, body
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", accepted)
 	req.Header.Set("User-Agent", "rethread")
+	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(req.Header)) // where the run is traced
 	// An empty key is not sent, but lets the client send again what a kept
 	// connection lost because the other side had closed it meanwhile.
 	req.Header["Idempotency-Key"] = []string{}

@@ -21,13 +21,15 @@ const (
 const maxCode = 64
 
 // Error is what an agent did wrong. Message is for whoever uses the session;
-// Detail, such as what the agent answered, is for the log. Neither holds a
-// secret of the configuration.
+// Detail, such as what the agent answered, is for whoever looks for the reason.
+// Neither holds a secret of the configuration.
 type Error struct {
 	Code    string
 	Message string
 	Detail  string
 	Cause   error
+
+	quotes bool // Message is the agent's own
 }
 
 func (e *Error) Error() string {
@@ -40,6 +42,19 @@ func (e *Error) Error() string {
 
 // Unwrap is the error that this one tells about, if any.
 func (e *Error) Unwrap() error { return e.Cause }
+
+// Logged is the error without the words of the agent's, which may quote what it
+// was asked.
+func (e *Error) Logged() string {
+	switch {
+	case e.quotes:
+		return e.Code
+	case e.Cause != nil && e.Detail != "": // the detail tells of the cause
+		return e.Error()
+	default:
+		return e.Code + ": " + e.Message
+	}
+}
 
 // Problem is the error as the run and its watchers show it.
 func (e *Error) Problem() *run.Problem { return run.NewProblem(e.Code, e.Message) }
@@ -62,7 +77,7 @@ func reported(code, message string) *Error {
 	if message = clean(message, run.MaxError); message == "" {
 		message = "the agent failed without saying why"
 	}
-	return &Error{Code: code, Message: message}
+	return &Error{Code: code, Message: message, quotes: true}
 }
 
 func plainCode(code string) bool {

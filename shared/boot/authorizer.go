@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/rethread/rethread/shared/tokens"
 	"github.com/rethread/rethread/shared/wsapi"
@@ -46,7 +45,7 @@ func StartAuthorizer() {
 		log.ErrorContext(ctx, "the function cannot start", "error", err)
 		os.Exit(1)
 	}
-	lambda.StartWithOptions(Authorizer(verifier, log), lambda.WithContext(ctx))
+	serve(log, Authorizer(verifier, log))
 }
 
 // Authorizer answers the REQUEST events of WebSocket and REST APIs. Who carries a
@@ -57,7 +56,6 @@ func Authorizer(verifier *tokens.Verifier, log *slog.Logger) AuthorizerHandler {
 	return func(ctx context.Context, event events.APIGatewayCustomAuthorizerRequestTypeRequest) (
 		events.APIGatewayCustomAuthorizerResponse, error,
 	) {
-		log := log.With("request_id", event.RequestContext.RequestID)
 		id, err := identify(ctx, verifier, event)
 		if errors.Is(err, tokens.ErrInvalid) {
 			log.InfoContext(ctx, "the caller was refused", "reason", err.Error())

@@ -10,7 +10,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -18,7 +17,9 @@ import (
 
 	"github.com/rethread/rethread/shared/agent"
 	"github.com/rethread/rethread/shared/dynamostore"
+	"github.com/rethread/rethread/shared/logs"
 	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/tracing"
 )
 
 // maxAttempts is how often the SDK tries a request that was throttled or lost.
@@ -55,7 +56,7 @@ func start(wire func(Deps) (any, error)) {
 		slog.ErrorContext(ctx, "the function cannot start", "error", err)
 		os.Exit(1)
 	}
-	lambda.StartWithOptions(handler, lambda.WithContext(ctx))
+	serve(deps.Log, handler)
 }
 
 func newDeps(ctx context.Context) (Deps, error) {
@@ -73,6 +74,7 @@ func newDeps(ctx context.Context) (Deps, error) {
 	if err != nil {
 		return Deps{}, fmt.Errorf("load the AWS configuration: %w", err)
 	}
+	cfg.APIOptions = append(cfg.APIOptions, tracing.AWS, measured)
 	names, err := agentNames(os.Getenv(agentsVariable))
 	if err != nil {
 		return Deps{}, err
@@ -124,5 +126,5 @@ func newLogger(level string) (*slog.Logger, error) {
 			return nil, fmt.Errorf("the environment variable LOG_LEVEL: %w", err)
 		}
 	}
-	return slog.New(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{Level: l})), nil
+	return logs.New(os.Stdout, l), nil
 }

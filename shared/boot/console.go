@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"os"
 
-	"github.com/aws/aws-lambda-go/lambda"
-
 	"github.com/rethread/rethread/shared/console"
 )
 
@@ -20,19 +18,19 @@ import (
 // is where anyone gets a token.
 func StartConsole(files fs.FS, folder string) {
 	ctx := context.Background()
-	handler, err := newConsole(files, folder)
+	log, err := newLogger(os.Getenv("LOG_LEVEL"))
+	var handler http.Handler
+	if err == nil {
+		handler, err = newConsole(files, folder, log)
+	}
 	if err != nil {
 		slog.ErrorContext(ctx, "the function cannot start", "error", err)
 		os.Exit(1)
 	}
-	lambda.StartWithOptions(HTTP(handler), lambda.WithContext(ctx))
+	serve(log, HTTP(handler))
 }
 
-func newConsole(files fs.FS, folder string) (http.Handler, error) {
-	log, err := newLogger(os.Getenv("LOG_LEVEL"))
-	if err != nil {
-		return nil, err
-	}
+func newConsole(files fs.FS, folder string, log *slog.Logger) (http.Handler, error) {
 	page, err := fs.Sub(files, folder)
 	if err != nil {
 		return nil, fmt.Errorf("find the console's page: %w", err)

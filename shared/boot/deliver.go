@@ -24,6 +24,7 @@ import (
 	"github.com/rethread/rethread/shared/push"
 	"github.com/rethread/rethread/shared/signing"
 	"github.com/rethread/rethread/shared/sqsqueue"
+	"github.com/rethread/rethread/shared/tracing"
 	"github.com/rethread/rethread/shared/webhook"
 	"github.com/rethread/rethread/shared/webhook/standard"
 )
@@ -71,7 +72,7 @@ func StartDeliver() {
 				Store: store, Sessions: store, Runs: store, HasAgent: d.HasAgent,
 				Hand: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 			}},
-			Poster: httppost.New(guard().Client(), time.Now),
+			Poster: tracing.Poster{Poster: httppost.New(guard().Client(), time.Now)},
 			Pace:   pace, Now: time.Now, Jitter: rand.Float64, Log: d.Log,
 		}, queue, d.Log), nil
 	})

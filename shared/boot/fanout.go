@@ -81,6 +81,7 @@ func readNews(
 			switch {
 			case err == nil:
 				news[i] = told
+				news[i].Time = record.Change.ApproximateCreationDateTime.Time
 			case mayPass(err):
 				errs[i] = err
 			default:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rethread/rethread/shared/agent"
 	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/tracing"
 )
 
 const (
@@ -38,10 +39,17 @@ func StartRunner() {
 			return nil, err
 		}
 		return Runner(&run.Worker{
-			Store: d.Store, Sessions: d.Store, Agents: agents, NewID: uuid.NewString, Log: d.Log,
+			Store: d.Store, Sessions: d.Store, Agents: tracing.Agents{Agents: agents}, NewID: uuid.NewString, Log: d.Log,
 			Pace: run.Pace{FlushEvery: flush, RenewEvery: d.lease / 3},
 		}), nil
 	})
+}
+
+// Job is what the runner is invoked with: the run, and the trace that it is part
+// of.
+type Job struct {
+	run.Ref
+	TraceParent string `json:"traceparent,omitempty"`
 }
 
 // Runner executes the runs that Lambda's events name. An error makes Lambda
@@ -50,7 +58,7 @@ func Runner(w *run.Worker) func(context.Context, run.Ref) error {
 	return func(ctx context.Context, ref run.Ref) error {
 		err := w.Execute(ctx, ref)
 		if err != nil {
-			w.Log.ErrorContext(ctx, "a run is not settled", "session_id", ref.SessionID, "run_id", ref.RunID, "error", err)
+			w.Log.ErrorContext(ctx, "a run is not settled", "error", err)
 		}
 		return err
 	}
@@ -62,7 +70,7 @@ func Dispatcher(client *lambda.Client, function string) func(context.Context, ru
 		if function == "" {
 			return errors.New("the environment variable " + runnerVariable + " names no function")
 		}
-		event, err := json.Marshal(ref)
+		event, err := json.Marshal(Job{Ref: ref, TraceParent: tracing.Parent(ctx)})
 		if err != nil {
 			return fmt.Errorf("encode run %s: %w", ref.RunID, err)
 		}

@@ -7,8 +7,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
-
 	"github.com/rethread/rethread/shared/wsapi/sse"
 )
 
@@ -28,8 +26,8 @@ func StartWatchStream() {
 		log.ErrorContext(ctx, "the function cannot start", "error", err)
 		os.Exit(1)
 	}
-	lambda.StartWithOptions(sse.New(sse.Config{
+	serve(log, sse.New(sse.Config{
 		URL: endpoint, AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
 		Client: http.DefaultClient, Log: log, Now: time.Now,
-	}), lambda.WithContext(ctx))
+	}))
 }

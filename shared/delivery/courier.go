@@ -7,6 +7,9 @@ import (
 	"log/slog"
 	"net"
 	"time"
+
+	"github.com/rethread/rethread/shared/logs"
+	"github.com/rethread/rethread/shared/metrics"
 )
 
 // Pace is how a courier repeats what failed.
@@ -80,6 +83,7 @@ type Outcome struct {
 // Deliver tries to bring a delivery. It is brought at least once: where an
 // answer is lost, or not all of its messages arrive, all are sent again.
 func (c *Courier) Deliver(ctx context.Context, d Delivery, try Try) Result {
+	ctx = logs.With(ctx, slog.String(logs.SessionID, d.Event.SessionID), slog.String(logs.RunID, d.Event.RunID))
 	log := c.Log.With("event", d.Event.ID, "type", string(d.Event.Type), "delivery", d.ID(), "try", try.Number)
 	if actor, ok := c.Actors[d.Target.Kind]; ok {
 		return c.act(ctx, log, actor, d, try)
@@ -126,6 +130,7 @@ func (c *Courier) try(ctx context.Context, log *slog.Logger, maker Maker, d Deli
 			return c.later(ctx, log, o.Try, answer.RetryAfter, fmt.Sprintf("the target answers %d", answer.Status))
 		}
 	}
+	metrics.Count(ctx, metrics.Deliveries, 1)
 	log.DebugContext(ctx, "delivered")
 	return Result{}
 }
@@ -147,11 +152,13 @@ func (c *Courier) later(ctx context.Context, log *slog.Logger, try Try, least ti
 	if c.Now().Add(wait).Sub(try.Queued) > c.Pace.Within {
 		return c.giveUp(ctx, log, reason)
 	}
+	metrics.Count(ctx, metrics.DeliveriesDelayed, 1)
 	log.InfoContext(ctx, "not delivered yet", "reason", reason, "wait", wait.String())
 	return Result{State: Later, Wait: wait, Reason: reason}
 }
 
 func (c *Courier) giveUp(ctx context.Context, log *slog.Logger, reason string) Result {
+	metrics.Count(ctx, metrics.DeliveriesGivenUp, 1)
 	log.WarnContext(ctx, "a delivery is given up", "reason", reason)
 	return Result{State: GivenUp, Reason: reason}
 }

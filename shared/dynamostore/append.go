@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/metrics"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -119,6 +120,7 @@ func (w *writer) run(ctx context.Context) (int, error) {
 		if !errors.Is(err, errTaken) {
 			return len(fresh), err
 		}
+		metrics.Count(ctx, metrics.Conflicts, 1)
 		if try > 0 {
 			if err := backoffUpTo(ctx, try, contentionWait); err != nil {
 				return 0, fmt.Errorf("append to log %s: %w", w.h.Log, err)

@@ -117,7 +117,7 @@ func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name stri
 		if !errors.Is(err, errTaken) {
 			return err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return err
 		}
 	}

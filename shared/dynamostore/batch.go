@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/rethread/rethread/shared/metrics"
 )
 
 const (
@@ -24,6 +26,12 @@ const (
 
 // backoff waits before another try: full jitter over a doubling ceiling.
 func backoff(ctx context.Context, try int) error { return backoffUpTo(ctx, try, backoffMost) }
+
+// afterConflict waits before a piece of work is done again that lost a race.
+func afterConflict(ctx context.Context, try int) error {
+	metrics.Count(ctx, metrics.Conflicts, 1)
+	return backoff(ctx, try)
+}
 
 func backoffUpTo(ctx context.Context, try int, most time.Duration) error {
 	ceiling := min(backoffStart<<min(try, 10), most)

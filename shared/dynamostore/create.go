@@ -187,7 +187,7 @@ func (s *Store) Update(ctx context.Context, userID, id string, p session.Patch) 
 		if !errors.Is(err, errTaken) {
 			return session.Session{}, fmt.Errorf("update session %s: %w", id, err)
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return session.Session{}, err
 		}
 	}

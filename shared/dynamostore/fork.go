@@ -47,7 +47,7 @@ func (s *Store) Fork(ctx context.Context, f session.ForkOf) (session.Session, er
 		if err != nil || there != nil {
 			return derefOr(there), err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return session.Session{}, err
 		}
 	}

@@ -43,7 +43,7 @@ func (it *item) Complete(ctx context.Context, e session.Event) (session.Event, e
 			return session.Event{}, it.closed(ctx)
 		}
 		it.stale = true
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return session.Event{}, err
 		}
 	}

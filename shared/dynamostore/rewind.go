@@ -25,7 +25,7 @@ func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 			}
 			return out, err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return session.Rewound{}, err
 		}
 	}

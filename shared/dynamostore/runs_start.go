@@ -22,7 +22,7 @@ func (s *Store) Start(ctx context.Context, start run.Start) (run.Run, error) {
 		if !errors.Is(err, errTaken) {
 			return r, err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return run.Run{}, err
 		}
 	}

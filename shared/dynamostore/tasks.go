@@ -27,7 +27,7 @@ func (s *Store) Save(ctx context.Context, t task.Save) (task.Task, bool, error) 
 		if !errors.Is(err, errTaken) {
 			return task.Task{}, false, fmt.Errorf("save task %s: %w", t.Task.ID, s.unlessGone(ctx, h, err))
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return task.Task{}, false, err
 		}
 	}

@@ -92,7 +92,7 @@ func (a *api) answer(c *call, e endpoint) (rep *reply) {
 // the process and the other requests that it could have served.
 func (a *api) recovered(c *call, rep **reply) {
 	if v := recover(); v != nil {
-		a.Log.ErrorContext(c.Context(), "panic", "request_id", c.requestID,
+		a.Log.ErrorContext(c.Context(), "panic",
 			"method", c.Method, "path", c.URL.Path, "panic", v, "stack", string(debug.Stack()))
 		*rep = problemReply(c, internal())
 	}

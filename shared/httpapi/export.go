@@ -38,7 +38,7 @@ func (a *api) exportSession(w http.ResponseWriter, r *http.Request) {
 	case !d.begun:
 		a.write(w, c, a.problem(c, err)) //nolint:contextcheck // as above
 	default:
-		a.Log.ErrorContext(r.Context(), "an export broke off", "request_id", c.requestID, "path", c.URL.Path, "error", err)
+		a.Log.ErrorContext(r.Context(), "an export broke off", "path", c.URL.Path, "error", err)
 	}
 }
 

@@ -56,7 +56,7 @@ func (a *api) giveFeedback(c *call) (*reply, error) {
 }
 
 func (a *api) warnFeedback(c *call, f task.Feedback, what string, err error) {
-	a.Log.WarnContext(c.Context(), "feedback is stored, its task is not marked", "request_id", c.requestID,
+	a.Log.WarnContext(c.Context(), "feedback is stored, its task is not marked",
 		"operation", what, "task_id", f.TaskID, "session_id", f.SessionID, "error", err)
 }
 

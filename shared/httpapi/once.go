@@ -120,7 +120,7 @@ func (a *api) settle(c *call, what string, do func(context.Context) error) bool 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), settleTime)
 	defer cancel()
 	if err := do(ctx); err != nil {
-		a.Log.WarnContext(ctx, "idempotency", "request_id", c.requestID, "operation", what, "error", err)
+		a.Log.WarnContext(ctx, "idempotency", "operation", what, "error", err)
 		return false
 	}
 	return true

@@ -23,7 +23,7 @@ func (a *api) problem(c *call, err error) *reply {
 	if errors.As(err, &f) && problem.Status(f.Kind) != 0 {
 		return problemReply(c, f)
 	}
-	a.Log.ErrorContext(c.Context(), "request failed", "request_id", c.requestID,
+	a.Log.ErrorContext(c.Context(), "request failed",
 		"method", c.Method, "path", c.URL.Path, "error", err)
 	return problemReply(c, internal())
 }

@@ -75,7 +75,7 @@ func (a *api) write(w http.ResponseWriter, c *call, rep *reply) {
 	}
 	w.WriteHeader(rep.status)
 	if _, err := w.Write(body); err != nil { //nolint:gosec // JSON or a file that nobody sniffs, never HTML of a caller
-		a.Log.WarnContext(c.Context(), "write the answer", "request_id", c.requestID, "error", err)
+		a.Log.WarnContext(c.Context(), "write the answer", "error", err)
 	}
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/logs"
 	"github.com/rethread/rethread/shared/run"
 )
 
@@ -34,6 +36,7 @@ func (a *api) startRun(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	logs.Add(c.Context(), slog.String(logs.RunID, ref.RunID))
 	if started.Mode == run.Managed && !started.Status.Over() {
 		if err := a.StartRun(c.Context(), ref); err != nil {
 			return a.notStarted(c, ref, err), nil
@@ -107,11 +110,10 @@ func (c *call) nameRun(s *run.Start, try int) error {
 func (a *api) notStarted(c *call, ref run.Ref, cause error) *reply {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), settleTime)
 	defer cancel()
-	log := a.Log.With("request_id", c.requestID, "session_id", ref.SessionID, "run_id", ref.RunID)
-	log.ErrorContext(ctx, "no worker for a run", "error", cause)
+	a.Log.ErrorContext(ctx, "no worker for a run", "error", cause)
 	problem := run.NewProblem(run.CodeStart, "The run could not be handed to a worker.")
 	if _, err := a.Runs.End(ctx, ref, run.Failed, problem); err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
-		log.ErrorContext(ctx, "end a run that has no worker; its lease will", "error", err)
+		a.Log.ErrorContext(ctx, "end a run that has no worker; its lease will", "error", err)
 	}
 	rep := problemBody(c, http.StatusServiceUnavailable,
 		fault.New(0, "The run could not be handed to a worker; try again.").With("run_id", ref.RunID))

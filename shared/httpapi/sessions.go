@@ -2,11 +2,13 @@ package httpapi
 
 import (
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/logs"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -19,6 +21,7 @@ func (a *api) createSession(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	logs.Add(c.Context(), slog.String(logs.SessionID, created.ID))
 	return c.createdReply(created)
 }
 

@@ -11,6 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/logs"
+	"github.com/rethread/rethread/shared/metrics"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -67,16 +69,18 @@ func (p Pace) withDefaults() Pace {
 // another, cancelled or gone. An error means that the run's end could not be
 // stored, so the job is worth delivering again.
 func (w *Worker) Execute(ctx context.Context, ref Ref) error {
+	ctx = logs.With(ctx, slog.String(logs.SessionID, ref.SessionID), slog.String(logs.RunID, ref.RunID))
 	r, err := w.Store.Claim(ctx, ref, w.NewID())
 	switch {
 	case errors.Is(err, fault.Of(fault.Conflict)):
 		return w.leave(ctx, ref)
 	case gone(err):
-		w.Log.InfoContext(ctx, "the run is gone", "session_id", ref.SessionID, "run_id", ref.RunID)
+		w.Log.InfoContext(ctx, "the run is gone")
 		return nil
 	case err != nil:
 		return fmt.Errorf("claim run %s: %w", ref.RunID, err)
 	}
+	metrics.Count(ctx, metrics.RunsStarted, 1)
 	x := newExecution(w, ref, r.Agent)
 	defer x.calls.Wait()
 	return x.end(ctx, x.produce(ctx))
@@ -89,8 +93,7 @@ func (w *Worker) leave(ctx context.Context, ref Ref) error {
 	if err != nil && !gone(err) {
 		return fmt.Errorf("look after run %s: %w", ref.RunID, err)
 	}
-	w.Log.InfoContext(ctx, "the run is not this worker's",
-		"session_id", ref.SessionID, "run_id", ref.RunID, "status", string(r.Status))
+	w.Log.InfoContext(ctx, "the run is not this worker's", "status", string(r.Status))
 	return nil
 }
 

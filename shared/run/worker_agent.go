@@ -15,7 +15,8 @@ type Agents interface {
 type Agent interface {
 	// Run calls emit for each output, in order, and returns nil once the agent
 	// is done. When the context ends, or emit fails, it returns at once. An
-	// error with a method Problem() *Problem says itself how the run shows it.
+	// error with a method Problem() *Problem says itself how the run shows it, one
+	// with a method Logged() string how the log does, at levels above DEBUG.
 	Run(ctx context.Context, req Request, emit func(Output) error) error
 }
 

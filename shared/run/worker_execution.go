@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/rethread/rethread/shared/metrics"
 )
 
 // execution is one run being executed. The agent is called in a goroutine of
@@ -31,7 +33,7 @@ func newExecution(w *Worker, ref Ref, agent string) *execution {
 	pace := w.Pace.withDefaults()
 	return &execution{
 		Worker: w, ref: ref, agent: agent, pace: pace,
-		log:     w.Log.With("session_id", ref.SessionID, "run_id", ref.RunID, "agent", agent),
+		log:     w.Log.With("agent", agent),
 		outputs: make(chan Output),
 		pulse:   newPulse(pace),
 		started: time.Now(),
@@ -80,7 +82,12 @@ func (x *execution) call(ctx context.Context, agent Agent, req Request) (err err
 			err = fail(CodeAgent, "the agent could not be called")
 		}
 	}()
+	began := time.Now()
+	first := sync.OnceFunc(func() { metrics.Took(ctx, metrics.TimeToFirstContent, time.Since(began)) })
 	return agent.Run(ctx, req, func(out Output) error {
+		if out.Item == nil {
+			first()
+		}
 		select {
 		case x.outputs <- out:
 			return nil
@@ -125,6 +132,7 @@ func (x *execution) end(ctx context.Context, failed error) error {
 		failed = x.keepTail(ctx, failed)
 	}
 	if errors.Is(failed, errOver) {
+		metrics.Count(ctx, metrics.RunsCut, 1)
 		x.log.InfoContext(ctx, "the run was over before its agent was done", "items", x.items)
 		return nil
 	}

@@ -55,6 +55,16 @@ func problemOf(err error) *Problem {
 	return NewProblem(CodeAgent, "the agent could not be called")
 }
 
+// logged is an error as the log has it. One with a method Logged() string says
+// itself what of it is no part of the conversation.
+func logged(err error) string {
+	var careful interface{ Logged() string }
+	if errors.As(err, &careful) {
+		return careful.Logged()
+	}
+	return err.Error()
+}
+
 // refused says what an error of the store means for the run.
 func (x *execution) refused(ctx context.Context, err error) error {
 	f := &fault.Error{Kind: fault.Busy} // what is no fault may pass as well

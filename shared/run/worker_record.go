@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/metrics"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -162,13 +163,18 @@ func (x *execution) storeEnd(ctx context.Context, status Status, problem *Proble
 		x.log.ErrorContext(ctx, "the run's end could not be stored", "status", string(status), "error", err)
 		return fmt.Errorf("end run %s: %w", x.ref.RunID, err)
 	}
+	metrics.Took(ctx, metrics.RunDuration, time.Since(x.started))
 	log := x.log.With("items", x.items, "milliseconds", time.Since(x.started).Milliseconds())
 	switch {
 	case err != nil:
+		metrics.Count(ctx, metrics.RunsCut, 1)
 		log.InfoContext(ctx, "the run was over before its end", "reason", err.Error())
 	case failed != nil:
-		log.WarnContext(ctx, "the run failed", "code", problem.Code, "error", failed)
+		metrics.Count(ctx, metrics.RunsFailed, 1)
+		log.WarnContext(ctx, "the run failed", "code", problem.Code, "error", logged(failed))
+		log.DebugContext(ctx, "why the run failed, in the agent's words", "error", failed)
 	default:
+		metrics.Count(ctx, metrics.RunsCompleted, 1)
 		log.InfoContext(ctx, "the run is complete")
 	}
 	return nil

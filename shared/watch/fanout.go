@@ -8,6 +8,9 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/rethread/rethread/shared/logs"
+	"github.com/rethread/rethread/shared/metrics"
 )
 
 // parallelReads is how many logs' watchers are read at a time.
@@ -50,9 +53,11 @@ func (f *Fanout) Deliver(ctx context.Context, news []News) []error {
 				whole.Messages = append(whole.Messages, news[i].Messages...)
 				whole.Revoked = append(whole.Revoked, news[i].Revoked...)
 			}
-			err := f.tell(ctx, whole)
+			told, err := f.tell(ctx, whole)
 			for _, i := range places {
-				errs[i] = err
+				if errs[i] = err; told && err == nil && !news[i].Time.IsZero() {
+					metrics.Took(ctx, metrics.PushDelay, time.Since(news[i].Time))
+				}
 			}
 		})
 	}
@@ -73,12 +78,13 @@ func byLog(news []News) map[string][]int {
 }
 
 // tell tells the news of one log to those who may still watch, and the others
-// that they may not.
-func (f *Fanout) tell(ctx context.Context, news News) error {
+// that they may not. It reports whether anybody heard the messages.
+func (f *Fanout) tell(ctx context.Context, news News) (told bool, err error) {
 	sessionID, seats, err := f.seats(ctx, news.Log)
 	if err != nil {
-		return fmt.Errorf("find who watches log %s: %w", news.Log, err)
+		return false, fmt.Errorf("find who watches log %s: %w", news.Log, err)
 	}
+	ctx = logs.With(ctx, slog.String(logs.SessionID, sessionID))
 	revoked := news.Revoked
 	if slices.ContainsFunc(news.Messages, func(m Message) bool { return m.Type == Deleted }) {
 		revoked = nil // they went with the session, which says more
@@ -86,8 +92,8 @@ func (f *Fanout) tell(ctx context.Context, news News) error {
 	connections, over := f.sort(seats, revoked)
 	dismissed := make(chan error, 1)
 	go func() { dismissed <- f.dismiss(ctx, news.Log, over) }()
-	err = f.deliver(ctx, news, sessionID, connections)
-	return errors.Join(err, <-dismissed)
+	told, err = f.deliver(ctx, news, sessionID, connections)
+	return told, errors.Join(err, <-dismissed)
 }
 
 // sort parts the connections that may be told from the seats that are over.
@@ -109,20 +115,21 @@ func (f *Fanout) sort(seats []Seat, revoked []Grant) (connections []string, over
 }
 
 // deliver brings the messages to the connections.
-func (f *Fanout) deliver(ctx context.Context, news News, sessionID string, connections []string) error {
+func (f *Fanout) deliver(ctx context.Context, news News, sessionID string, connections []string) (bool, error) {
 	if len(connections) == 0 || len(news.Messages) == 0 {
-		return nil
+		return false, nil
 	}
 	frames := f.frames(ctx, sessionID, merged(news.Messages))
-	gone, err := f.push(ctx, sessionID, connections, frames)
+	gone, err := f.push(ctx, connections, frames)
+	metrics.Count(ctx, metrics.ConnectionsGone, float64(len(gone)))
 	if len(gone) > 0 {
 		// Whoever is left behind here is found gone again next time.
 		if err := f.audience.Leave(ctx, news.Log, gone); err != nil {
 			f.log.WarnContext(ctx, "connections that are gone still stand as watchers",
-				"session_id", sessionID, "connections", len(gone), "error", err)
+				"connections", len(gone), "error", err)
 		}
 	}
-	return err
+	return len(gone) < len(connections), err
 }
 
 func (f *Fanout) seats(ctx context.Context, log string) (string, []Seat, error) {
@@ -142,7 +149,7 @@ func (f *Fanout) frames(ctx context.Context, sessionID string, messages []Messag
 	for _, m := range messages {
 		frame, err := Frame(m, sessionID)
 		if err != nil {
-			f.log.ErrorContext(ctx, "a message cannot be encoded", "session_id", sessionID,
+			f.log.ErrorContext(ctx, "a message cannot be encoded",
 				"type", m.Type, "cursor", m.Cursor, "error", err)
 			continue
 		}
@@ -152,7 +159,7 @@ func (f *Fanout) frames(ctx context.Context, sessionID string, messages []Messag
 }
 
 // push brings the frames to every connection and returns which are gone.
-func (f *Fanout) push(ctx context.Context, sessionID string, connections []string, frames [][]byte) ([]string, error) {
+func (f *Fanout) push(ctx context.Context, connections []string, frames [][]byte) ([]string, error) {
 	errs := make([]error, len(connections))
 	var running sync.WaitGroup
 	for i, connection := range connections {
@@ -168,7 +175,7 @@ func (f *Fanout) push(ctx context.Context, sessionID string, connections []strin
 			gone = append(gone, connections[i])
 		case errors.Is(err, ErrCut):
 			f.log.InfoContext(ctx, "a connection was closed for being slow or broken",
-				"session_id", sessionID, "connection", connections[i], "error", err)
+				"connection", connections[i], "error", err)
 		default:
 			failed = append(failed, fmt.Errorf("connection %s: %w", connections[i], err))
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/rethread/rethread/shared/metrics"
 )
 
 // Limits of a courier.
@@ -92,7 +94,11 @@ func (c *Courier) post(ctx context.Context, connection string, frame []byte, lef
 	defer func() { *left -= max(0, time.Since(began)-easyPost) }()
 	ctx, cancel := context.WithTimeout(ctx, min(postTimeout, *left))
 	defer cancel()
-	return c.pusher.Push(ctx, connection, frame)
+	err := c.pusher.Push(ctx, connection, frame)
+	if err == nil {
+		metrics.Count(ctx, metrics.FramesPushed, 1)
+	}
+	return err
 }
 
 // cut closes a connection for a reason.

@@ -1,6 +1,9 @@
 package watch
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Limits of watching.
 const (
@@ -54,6 +57,7 @@ type News struct {
 	Messages []Message
 	// Revoked are grants that were withdrawn; their Until says nothing.
 	Revoked []Grant
+	Time    time.Time // of the change, zero where it is not known
 }
 
 // Audience finds whom to tell.

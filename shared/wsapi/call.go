@@ -95,11 +95,3 @@ func (c *call) header(name string) []string {
 	}
 	return nil
 }
-
-// attrs are what the log knows the event by, and more.
-func (c *call) attrs(more ...any) []any {
-	return append([]any{
-		"request_id", c.event.RequestContext.RequestID, "connection", c.connection(),
-		"route", c.event.RequestContext.RouteKey,
-	}, more...)
-}

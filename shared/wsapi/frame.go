@@ -3,9 +3,11 @@ package wsapi
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/logs"
 	"github.com/rethread/rethread/shared/plainjson"
 	"github.com/rethread/rethread/shared/problem"
 )
@@ -38,10 +40,10 @@ func answerFrames(kind string, act action) ([][]byte, error) {
 
 // errorFrame turns an error into a frame. What is no fault is an internal
 // error: its details go to the log and never to the client.
-func (a *api) errorFrame(ctx context.Context, c *call, act action, err error) []byte {
+func (a *api) errorFrame(ctx context.Context, act action, err error) []byte {
 	var f *fault.Error
 	if !errors.As(err, &f) || problem.Status(f.Kind) == 0 {
-		a.Log.ErrorContext(ctx, "action failed", c.attrs("action", act.name, "session_id", act.sessionID, "error", err)...)
+		a.Log.ErrorContext(ctx, "action failed", "error", err)
 		f = &fault.Error{Detail: "Internal error."}
 	}
 	answer := Answer{
@@ -51,6 +53,7 @@ func (a *api) errorFrame(ctx context.Context, c *call, act action, err error) []
 	if answer.Status == 0 {
 		answer.Status = http.StatusInternalServerError
 	}
+	logs.Add(ctx, slog.Int(logs.Status, answer.Status)) // the gateway is told 200 whatever happens
 	answer.Title = http.StatusText(answer.Status)
 	frame, err := plainjson.Marshal(answer)
 	if err != nil { // these are strings and numbers

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 
 	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/logs"
 	"github.com/rethread/rethread/shared/watch"
 )
 
@@ -18,6 +20,9 @@ func (a *api) message(ctx context.Context, c *call) {
 	if act.requestID == "" {
 		act.requestID = c.event.RequestContext.RequestID // the one that the log knows
 	}
+	if err == nil {
+		logs.Add(ctx, slog.String(logs.Route, act.name), slog.String(logs.SessionID, act.sessionID))
+	}
 	var frames [][]byte
 	if c.user == "" || c.expired(a.Now()) {
 		err = fault.New(fault.Unauthorized, "the token that this connection was opened with has expired: connect anew")
@@ -26,12 +31,12 @@ func (a *api) message(ctx context.Context, c *call) {
 		frames, err = a.act(ctx, c, act)
 	}
 	if err != nil {
-		frames = [][]byte{a.errorFrame(ctx, c, act, err)}
+		frames = [][]byte{a.errorFrame(ctx, act, err)}
 	}
 	a.push(ctx, c, frames)
 	if errors.Is(err, fault.Of(fault.Unauthorized)) {
 		if err := a.Pusher.Close(ctx, c.connection()); err != nil {
-			a.Log.WarnContext(ctx, "a connection with an expired token stays open", c.attrs("error", err)...)
+			a.Log.WarnContext(ctx, "a connection with an expired token stays open", "error", err)
 		}
 	}
 }
@@ -84,7 +89,7 @@ func (a *api) subscribeWith(ctx context.Context, c *call, act action, pass acces
 	}
 	// Who is told of an error must not be watching nevertheless.
 	if err := a.Subscriptions.Unsubscribe(ctx, c.user, act.sessionID, c.connection()); err != nil {
-		a.Log.WarnContext(ctx, "a failed subscription stays", c.attrs("session_id", act.sessionID, "error", err)...)
+		a.Log.WarnContext(ctx, "a failed subscription stays", "error", err)
 	}
 	return nil, err
 }
@@ -123,11 +128,11 @@ func (a *api) push(ctx context.Context, c *call, frames [][]byte) {
 	case errors.Is(err, watch.ErrGone):
 		// It may have gone before its subscription was stored.
 		if err := a.Subscriptions.Disconnect(ctx, c.connection()); err != nil {
-			a.Log.WarnContext(ctx, "a connection that is gone is still subscribed", c.attrs("error", err)...)
+			a.Log.WarnContext(ctx, "a connection that is gone is still subscribed", "error", err)
 		}
 	case errors.Is(err, watch.ErrCut):
-		a.Log.InfoContext(ctx, "a connection was closed for being slow or broken", c.attrs("error", err)...)
+		a.Log.InfoContext(ctx, "a connection was closed for being slow or broken", "error", err)
 	default:
-		a.Log.ErrorContext(ctx, "an answer could not be posted", c.attrs("error", err)...)
+		a.Log.ErrorContext(ctx, "an answer could not be posted", "error", err)
 	}
 }

@@ -54,7 +54,7 @@ func New(c Config) Handler {
 func (a *api) serve(ctx context.Context, c *call) (answer events.APIGatewayProxyResponse) {
 	defer func() {
 		if v := recover(); v != nil {
-			a.Log.ErrorContext(ctx, "panic", c.attrs("panic", v, "stack", string(debug.Stack()))...)
+			a.Log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
 			answer = status(http.StatusInternalServerError)
 		}
 	}()
@@ -90,7 +90,7 @@ func (a *api) connect(c *call) events.APIGatewayProxyResponse {
 // to the connection, or runs out in two hours.
 func (a *api) disconnect(ctx context.Context, c *call) events.APIGatewayProxyResponse {
 	if err := a.Subscriptions.Disconnect(ctx, c.connection()); err != nil {
-		a.Log.WarnContext(ctx, "a closed connection is still subscribed", c.attrs("error", err)...)
+		a.Log.WarnContext(ctx, "a closed connection is still subscribed", "error", err)
 		return status(http.StatusInternalServerError)
 	}
 	return status(http.StatusOK)

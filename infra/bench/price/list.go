@@ -25,6 +25,7 @@ type prices struct {
 	HTTPRequest, StreamRequest                       price
 	SocketMessage, SocketMinute                      price
 	AlarmMetric, QueueRequest                        price
+	CustomMetric, LogGigabyte                        price
 }
 
 // list is the price list of the Region on the day it was Read.
@@ -45,5 +46,7 @@ func list() prices {
 
 		AlarmMetric:  price{0.10, "$0.10 a month"},
 		QueueRequest: price{0.50 / million, "$0.50 a million (first in, first out)"},
+		CustomMetric: price{0.30, "$0.30 a month"},
+		LogGigabyte:  price{0.50, "$0.50 a GB"},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/infra/bench/cost"
+	"github.com/rethread/rethread/shared/metrics"
 )
 
 // What is taken rather than measured: how long functions run, as a developer's
@@ -42,7 +43,7 @@ const (
 
 // bills are all uses on the page.
 func (a *accountant) bills() []bill {
-	return []bill{a.turns(), a.loads(), a.answers(), a.viewers(), a.streams(), a.watched(), a.storage(), a.idle()}
+	return []bill{a.turns(), a.loads(), a.answers(), a.viewers(), a.streams(), a.watched(), a.storage(), a.telling(), a.idle()}
 }
 
 func (a *accountant) turns() bill {
@@ -136,6 +137,29 @@ func (a *accountant) storage() bill {
 		[]line{
 			{"storage", "1", 1, a.TableStorage},
 			{"point-in-time recovery", "1", 1, a.TableBackup},
+		},
+	}
+}
+
+// What functions tell of themselves.
+const (
+	// answering is how many functions answer somebody, and so have a latency.
+	answering = 14
+	// lineGB is a request's line in the log and its line of metrics, with what
+	// CloudWatch adds to each.
+	lineGB = 0.9e-6
+)
+
+func (a *accountant) telling() bill {
+	count := float64(len(metrics.All()) - 1 + answering)
+	const n = 1_000_000
+	return bill{
+		"What functions tell in a month of 1,000,000 requests, on top",
+		"Each has a line in the log and one of metrics, of which an hour costs only what was measured in it; none of " +
+			"them while nobody comes. With the parameter Metrics off, only the lines of the log are left.",
+		[]line{
+			{"metrics", number(count), count, a.CustomMetric},
+			{"lines", "1,000,000 × 0.9 KB", n * lineGB, a.LogGigabyte},
 		},
 	}
 }

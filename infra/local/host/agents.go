@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,6 +48,7 @@ func (s *System) parameters() (map[string]string, error) {
 	out := map[string]string{
 		"JwtIssuer": s.URL() + devPrefix, "JwtAudience": audience,
 		"Agents": agents, "AgentApiKey": s.opts.AgentAPIKey, "EventBusName": busName,
+		"Metrics": cmp.Or(s.opts.Metrics, "off"), "OtlpEndpoint": s.opts.OtlpEndpoint,
 	}
 	maps.Copy(out, s.opts.SignIn.parameters())
 	more := map[string]string{"LogLevel": s.opts.LogLevel, "RunLease": s.opts.RunLease}

@@ -50,6 +50,10 @@ type Options struct {
 	DynamoDBEndpoint string
 	// LogLevel for the functions; empty means the template's default.
 	LogLevel string
+	// Metrics is what functions measure; empty means nothing, as nobody reads it here.
+	Metrics string
+	// OtlpEndpoint is where functions send traces; empty means nowhere.
+	OtlpEndpoint string
 	// Agents are configured beside the demo agent, as docs/agent-protocol.md has
 	// it; AgentAPIKey is what they may name as AGENT_API_KEY.
 	Agents, AgentAPIKey string

@@ -72,7 +72,7 @@ func (s *stream) broke(ctx context.Context, err error) error {
 		return ended
 	}
 	if ctx.Err() == nil {
-		s.log.InfoContext(ctx, "the websocket broke", "error", err)
+		s.Log.InfoContext(ctx, "the websocket broke", "error", err)
 	}
 	return nil
 }

@@ -52,14 +52,13 @@ func New(c Config) Handler {
 	c = c.orDefault()
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (answer *events.APIGatewayProxyStreamingResponse, _ error) {
 		id := event.RequestContext.RequestID
-		log := c.Log.With("request_id", id)
 		defer func() { // a panic must not end the process
 			if v := recover(); v != nil {
-				log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
+				c.Log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
 				answer = c.refuse(newProblem(http.StatusInternalServerError, "Internal error."), id)
 			}
 		}()
-		body, refusal := c.open(ctx, event, log)
+		body, refusal := c.open(ctx, event)
 		if refusal != nil {
 			return c.refuse(refusal, id), nil
 		}
@@ -71,7 +70,7 @@ func New(c Config) Handler {
 }
 
 // open subscribes and returns the stream.
-func (c Config) open(ctx context.Context, event events.APIGatewayProxyRequest, log *slog.Logger) (*body, *problem) {
+func (c Config) open(ctx context.Context, event events.APIGatewayProxyRequest) (*body, *problem) {
 	user, expires := wsapi.Identity(event.RequestContext.Authorizer)
 	at := end{after: time.Unix(expires, 0).Sub(c.Now()), cause: errToken}
 	if user == "" || at.after <= 0 {
@@ -84,7 +83,7 @@ func (c Config) open(ctx context.Context, event events.APIGatewayProxyRequest, l
 	source, refusal := c.subscribe(ctx, req, req.from)
 	if refusal != nil {
 		if refusal.cause != nil {
-			log.ErrorContext(ctx, "the stream could not begin", "session_id", req.sessionID, "error", refusal.cause)
+			c.Log.ErrorContext(ctx, "the stream could not begin", "error", refusal.cause)
 		}
 		return nil, refusal
 	}
@@ -93,7 +92,7 @@ func (c Config) open(ctx context.Context, event events.APIGatewayProxyRequest, l
 			at = end{after: left, cause: errEnd}
 		}
 	}
-	return c.start(ctx, at, req, source, log), nil
+	return c.start(ctx, at, req, source), nil
 }
 
 func (c Config) headers(contentType string) map[string]string {

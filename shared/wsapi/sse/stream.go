@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -51,7 +50,6 @@ type stream struct {
 	request
 	place *place
 	out   io.Writer
-	log   *slog.Logger
 }
 
 // end is when a stream ends by itself, and why.
@@ -61,11 +59,11 @@ type end struct {
 }
 
 // start runs a stream that ends by itself after a time.
-func (c Config) start(ctx context.Context, at end, req request, from *subscription.Subscription, log *slog.Logger) *body {
+func (c Config) start(ctx context.Context, at end, req request, from *subscription.Subscription) *body {
 	ctx, cancel := context.WithTimeoutCause(ctx, at.after, at.cause)
 	reader, writer := io.Pipe()
 	b := &body{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
-	s := &stream{Config: c, request: req, place: newPlace(), out: writer, log: log.With("session_id", req.sessionID)}
+	s := &stream{Config: c, request: req, place: newPlace(), out: writer}
 	// A client that does not read must not keep the stream from ending.
 	stop := context.AfterFunc(ctx, func() {
 		wait := time.Duration(0)
@@ -90,7 +88,7 @@ func (c Config) start(ctx context.Context, at end, req request, from *subscripti
 func (s *stream) run(ctx context.Context, from *subscription.Subscription) {
 	defer func() {
 		if v := recover(); v != nil {
-			s.log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
+			s.Log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
 		}
 	}()
 	err := s.write(fmt.Appendf(nil, "retry: %d\n\n", reconnectTime.Milliseconds()))
@@ -108,7 +106,7 @@ func (s *stream) run(ctx context.Context, from *subscription.Subscription) {
 		err = cause
 	}
 	s.sayFarewell(ctx, err)
-	s.log.DebugContext(ctx, "the stream ended", "reason", err)
+	s.Log.DebugContext(ctx, "the stream ended", "reason", err)
 }
 
 // sayFarewell tells why nothing more may be told, if that is why the stream ends:
@@ -122,7 +120,7 @@ func (s *stream) sayFarewell(ctx context.Context, why error) {
 		return
 	}
 	if err := s.event(string(ended.Type), ended.Frame()); err != nil {
-		s.log.DebugContext(ctx, "nobody hears why the stream ends", "error", err)
+		s.Log.DebugContext(ctx, "nobody hears why the stream ends", "error", err)
 	}
 }
 
@@ -147,7 +145,7 @@ func (s *stream) reopen(ctx context.Context) (*subscription.Subscription, error)
 		if refusal.final() {
 			return nil, s.refused(refusal)
 		}
-		s.log.InfoContext(ctx, "the websocket cannot be opened anew", "try", try+1, "detail", refusal.Detail, "error", refusal.cause)
+		s.Log.InfoContext(ctx, "the websocket cannot be opened anew", "try", try+1, "detail", refusal.Detail, "error", refusal.cause)
 	}
 	return nil, errors.New("the WebSocket API is out of reach")
 }

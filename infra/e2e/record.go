@@ -1,0 +1,70 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// lineTime is how long a line may take from a function to the record.
+const lineTime = 20 * time.Second
+
+// Record is all that a system's functions have logged.
+type Record struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Line is one line of a function's.
+type Line struct {
+	Function string
+	Text     string
+	Fields   M // nil where the line is no JSON
+}
+
+// Write implements io.Writer.
+func (r *Record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(p)
+}
+
+// Lines is what the functions have logged so far. What the local host says
+// itself is not theirs.
+func (r *Record) Lines() []Line {
+	r.mu.Lock()
+	text := r.text.String()
+	r.mu.Unlock()
+	var lines []Line
+	for raw := range strings.Lines(text) {
+		function, line, ok := strings.Cut(strings.TrimRight(raw, "\n"), "  ")
+		if !ok || !strings.HasSuffix(function, "Function") {
+			continue
+		}
+		l := Line{Function: function, Text: line}
+		if json.Unmarshal([]byte(line), &l.Fields) != nil {
+			l.Fields = nil
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// Until waits for a line that looks as it should, and returns it.
+func (r *Record) Until(tb testing.TB, what string, looks func(Line) bool) Line {
+	tb.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for until := time.Now().Add(lineTime); time.Now().Before(until); <-tick.C {
+		for _, l := range r.Lines() {
+			if looks(l) {
+				return l
+			}
+		}
+	}
+	tb.Fatalf("no line says %s", what)
+	return Line{}
+}

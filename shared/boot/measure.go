@@ -1,0 +1,92 @@
+package boot
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/rethread/rethread/shared/logs"
+	"github.com/rethread/rethread/shared/metrics"
+	"github.com/rethread/rethread/shared/metrics/emf"
+)
+
+// Values of the environment variable METRICS.
+const (
+	// MetricsByFunction tells latencies by function.
+	MetricsByFunction = "functions"
+	// MetricsByRoute tells them by route too, and is dearer for it.
+	MetricsByRoute = "routes"
+)
+
+// Metrics says where what was measured goes, and as what. Without Out nothing is
+// measured.
+type Metrics struct {
+	Out      io.Writer
+	Stack    string
+	Function string
+	ByRoute  bool
+}
+
+// newMetrics reads METRICS, STACK_NAME and the function's name out of the
+// environment. Anything else than one of the values above is off.
+func newMetrics(out io.Writer, getenv func(string) string) Metrics {
+	mode := getenv("METRICS")
+	if mode != MetricsByFunction && mode != MetricsByRoute {
+		return Metrics{}
+	}
+	return Metrics{
+		Out: out, Stack: getenv("STACK_NAME"), Function: getenv("AWS_LAMBDA_FUNCTION_NAME"), ByRoute: mode == MetricsByRoute,
+	}
+}
+
+// gatherTime is how long what batches of changes measured may wait for more of
+// it. A process that gets no more work keeps what it has: some frames and delays
+// of its last seconds are never told.
+const gatherTime = 10 * time.Second
+
+// gathered is what several invocations of one process measured.
+type gathered struct {
+	values metrics.Values
+	since  time.Time
+}
+
+// take adds what one more measured, and returns all once the time is there.
+func (g *gathered) take(more metrics.Values, now time.Time) metrics.Values {
+	if g.values == nil {
+		g.values, g.since = metrics.Values{}, now
+	}
+	g.values.Add(more)
+	if now.Sub(g.since) < gatherTime {
+		return nil
+	}
+	all := g.values
+	g.values = nil
+	return all
+}
+
+// tell writes what an invocation measured, if anything. Beside the metrics stands
+// what its line in the log says of it, without ids of people.
+func (i *invocation) tell(ctx context.Context, about []slog.Attr) {
+	values := i.recorder.Values()
+	if i.gathered != nil {
+		values, about = i.gathered.take(values, i.Now()), nil
+	}
+	d := emf.Document{
+		Time: i.Now(), Stack: i.Metrics.Stack, Function: i.Metrics.Function, Values: values,
+		Properties: slices.DeleteFunc(slices.Clone(about), func(a slog.Attr) bool { return a.Key == logs.UserID }),
+	}
+	if route := value(about, logs.Route); i.Metrics.ByRoute && route.Kind() == slog.KindString {
+		d.Route = route.String()
+	}
+	lines, err := emf.Lines(d)
+	for _, line := range lines {
+		if _, err = i.Metrics.Out.Write(line); err != nil {
+			break
+		}
+	}
+	if err != nil {
+		i.Log.WarnContext(ctx, "metrics are lost", "error", err)
+	}
+}

@@ -1,0 +1,188 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/rethread/rethread/shared/logs"
+	"github.com/rethread/rethread/shared/metrics"
+	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/tracing"
+	"github.com/rethread/rethread/shared/wsapi"
+)
+
+// Outcomes of invocations that answer nobody.
+const (
+	outcomeDone   = "done"
+	outcomeFailed = "failed"
+)
+
+// Observer tells what a function does: a line in the log an invocation, and one
+// of metrics. Of batches of the table's changes, which come with every piece of
+// what an agent streams, that would cost as much as the work itself: those that
+// go well have a line only at the level DEBUG, and share those of metrics.
+type Observer struct {
+	Log     *slog.Logger
+	Now     func() time.Time
+	Metrics Metrics
+	Tracer  tracing.Tracer
+
+	gathered *gathered // nil where each invocation is told by itself
+}
+
+// serve hands invocations to a handler until Lambda stops the function.
+func serve(log *slog.Logger, handler any) {
+	ctx := context.Background()
+	tracer, err := tracing.New(ctx, os.Getenv)
+	if err != nil { // a receiver that is configured badly must not keep the system from working
+		log.ErrorContext(ctx, "nothing is traced", "error", err)
+	}
+	o := Observer{Log: log, Now: time.Now, Metrics: newMetrics(os.Stdout, os.Getenv), Tracer: tracer}
+	lambda.StartWithOptions(o.Around(handler), lambda.WithContext(ctx))
+}
+
+// Around returns a handler like the one given, of a kind that functions of this
+// system have, whose invocations are told of. A handler of another kind comes
+// back as it is.
+func (o Observer) Around(handler any) any {
+	switch h := handler.(type) {
+	case func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error):
+		return around(o, aboutRequest, func(a events.APIGatewayV2HTTPResponse) any { return a.StatusCode }, h)
+	case wsapi.Handler:
+		return around(o, aboutMessage, func(a events.APIGatewayProxyResponse) any { return a.StatusCode }, h)
+	case AuthorizerHandler:
+		return around(o, aboutCaller, done[events.APIGatewayCustomAuthorizerResponse], h)
+	case StreamHandler:
+		return o.aroundStream(h)
+	case FanoutHandler:
+		o.gathered = &gathered{}
+		return around(o, aboutChanges, done[events.DynamoDBEventResponse], h)
+	case DeliverHandler:
+		return around(o, aboutDeliveries, done[events.SQSEventResponse], h)
+	case func(context.Context, run.Ref) error:
+		observed := around(o, aboutRun, done[struct{}], func(ctx context.Context, job Job) (struct{}, error) {
+			return struct{}{}, h(ctx, job.Ref)
+		})
+		return func(ctx context.Context, job Job) error {
+			_, err := observed(ctx, job)
+			return err
+		}
+	case func(context.Context) error:
+		observed := around(o, aboutTick, done[struct{}], func(ctx context.Context, _ struct{}) (struct{}, error) {
+			return struct{}{}, h(ctx)
+		})
+		return func(ctx context.Context) error {
+			_, err := observed(ctx, struct{}{})
+			return err
+		}
+	}
+	return handler
+}
+
+// around tells of the invocations of one handler: what each is about, and what
+// its answer says of how it went.
+func around[In, Out any](
+	o Observer, about func(In) subject, status func(Out) any, h func(context.Context, In) (Out, error),
+) func(context.Context, In) (Out, error) {
+	return func(ctx context.Context, in In) (Out, error) {
+		ctx, i := o.begin(ctx, about(in))
+		out, err := h(ctx, in)
+		i.answered(ctx, status(out))
+		i.end(ctx, status(out), err)
+		return out, err
+	}
+}
+
+func done[Out any](Out) any { return outcomeDone }
+
+// invocation is one that has begun.
+type invocation struct {
+	Observer
+	began    time.Time
+	recorder *metrics.Recorder // nil where nothing is measured
+	span     trace.Span        // nil where it has none
+}
+
+// begin begins an invocation. Where no gateway has named it, it goes by the id
+// that Lambda's own lines name.
+func (o Observer) begin(ctx context.Context, about subject) (context.Context, *invocation) {
+	i := &invocation{Observer: o, began: o.Now()}
+	if lc, ok := lambdacontext.FromContext(ctx); ok {
+		ctx = logs.With(ctx, slog.String(logs.RequestID, lc.AwsRequestID))
+	}
+	if i.Metrics.Out != nil {
+		ctx, i.recorder = metrics.With(ctx)
+	}
+	if about.kind != trace.SpanKindUnspecified {
+		ctx, i.span = o.Tracer.Begin(ctx, about.kind, value(about.attrs, logs.Route).String(), about.parent)
+	}
+	return logs.With(ctx, about.attrs...), i
+}
+
+// answered notes that an answer to somebody who waits is there, or begins. Where
+// a code is no status, nobody waits.
+func (i *invocation) answered(ctx context.Context, status any) {
+	if _, waiting := status.(int); !waiting {
+		return
+	}
+	metrics.Took(ctx, metrics.Latency, i.Now().Sub(i.began))
+	if code, _ := known(ctx, status).(int); code >= http.StatusInternalServerError {
+		metrics.Count(ctx, metrics.ServerErrors, 1)
+	}
+}
+
+// known is the status of an invocation: the one that was found meanwhile, where
+// the gateway is told another.
+func known(ctx context.Context, status any) any {
+	if found := value(logs.Of(ctx), logs.Status); found.Kind() == slog.KindInt64 {
+		return int(found.Int64())
+	}
+	return status
+}
+
+// end tells of an invocation. A panic, which ends the process, is told by Lambda.
+func (i *invocation) end(ctx context.Context, status any, err error) {
+	switch {
+	case errors.Is(err, errUnauthorized): // an answer, as authorizers give it
+		status, err = http.StatusUnauthorized, nil
+	case err != nil:
+		status = outcomeFailed
+	default:
+		status = known(ctx, status)
+	}
+	level := slog.LevelInfo
+	if i.gathered != nil {
+		level = slog.LevelDebug
+	}
+	if code, ok := status.(int); err != nil || ok && code >= http.StatusInternalServerError {
+		level = slog.LevelWarn
+	}
+	logs.Add(ctx, slog.Int64("ms", i.Now().Sub(i.began).Milliseconds()), slog.Any(logs.Status, status))
+	attrs := logs.Of(ctx)
+	i.Log.LogAttrs(ctx, level, "served", attrs...)
+	if i.recorder != nil {
+		i.tell(ctx, attrs)
+	}
+	if i.span != nil && i.span.IsRecording() {
+		i.endSpan(ctx, attrs, level)
+	}
+}
+
+// value is that of an attribute; the zero one where there is none of the name.
+func value(attrs []slog.Attr, key string) slog.Value {
+	for _, a := range attrs {
+		if a.Key == key {
+			return a.Value
+		}
+	}
+	return slog.Value{}
+}
