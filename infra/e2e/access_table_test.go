@@ -112,6 +112,26 @@ func accessTable() map[string]route {
 		"GET /api/v1/me/data":                 {who: signed, ok: []int{200, 404}},
 		"DELETE /api/v1/me/data":              {who: signed, ok: []int{200, 202}},
 
+		"GET /api/v1/me/usage": {who: signed, ok: []int{200}},
+
+		"POST /api/v1/webhooks":                                              {who: signed, ok: []int{201}, body: body(deafWebhook())},
+		"GET /api/v1/webhooks":                                               {who: signed, ok: []int{200}},
+		"GET /api/v1/webhooks/{webhook_id}":                                  {who: mine, ok: []int{200}},
+		"PATCH /api/v1/webhooks/{webhook_id}":                                {who: mine, ok: []int{200}, body: body(e2e.M{"description": "changed"})},
+		"DELETE /api/v1/webhooks/{webhook_id}":                               {who: mine, ok: []int{204}},
+		"POST /api/v1/webhooks/{webhook_id}/test":                            {who: mine, ok: []int{202}},
+		"GET /api/v1/webhooks/{webhook_id}/secret":                           {who: mine, ok: []int{200}},
+		"POST /api/v1/webhooks/{webhook_id}/secret/rotate":                   {who: mine, ok: []int{200}},
+		"GET /api/v1/webhooks/{webhook_id}/deliveries":                       {who: mine, ok: []int{200}},
+		"GET /api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}":         {who: mine, ok: []int{200}},
+		"POST /api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay": {who: mine, ok: []int{202}},
+
+		"POST /api/v1/automations":                   {who: signed, ok: []int{201}, body: body(deafAutomation())},
+		"GET /api/v1/automations":                    {who: signed, ok: []int{200}},
+		"GET /api/v1/automations/{automation_id}":    {who: mine, ok: []int{200}},
+		"PATCH /api/v1/automations/{automation_id}":  {who: mine, ok: []int{200}, body: body(e2e.M{"name": "changed"})},
+		"DELETE /api/v1/automations/{automation_id}": {who: mine, ok: []int{204}},
+
 		"POST /a2a/{agent}": {who: writes, ok: []int{200}, body: sendRPC, opts: off},
 		// 400 is a context that is busy with what another has sent.
 		"POST /a2a/{agent}/{path+}": {
@@ -131,6 +151,18 @@ func accessTable() map[string]route {
 		"websocket $connect":    {who: signed, ok: []int{101}},
 		"websocket $disconnect": {who: signed, ok: []int{101}},
 		"websocket $default":    {who: reads, ok: []int{200}}, // subscribe; all else is about the connection
+	}
+}
+
+// deafWebhook and deafAutomation hear of no session that there is.
+func deafWebhook() e2e.M {
+	return e2e.M{"url": "http://127.0.0.1:9/", "session_ids": []string{"none"}}
+}
+
+func deafAutomation() e2e.M {
+	return e2e.M{
+		"on": e2e.M{"types": []string{"task.saved"}, "session_ids": []string{"none"}},
+		"do": e2e.M{"agent": "demo", "input": "hello"},
 	}
 }
 

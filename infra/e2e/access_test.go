@@ -48,6 +48,7 @@ type caller struct {
 // scene is a session with all that routes name.
 type scene struct {
 	session, run, task, share, a2aTask string
+	webhook, delivery, automation      string
 	path                               string
 }
 
@@ -119,13 +120,21 @@ func (s *scene) occupy(t *testing.T, c caller) {
 	_, s.run = mustRun(t, c.User, s.path, "work", e2e.M{"mode": "external", "agent": "demo"})
 }
 
+// hook makes a webhook with a delivery, for routes about them.
+func (s *scene) hook(t *testing.T, c caller) {
+	t.Helper()
+	s.webhook = c.Post(api+"/webhooks", deafWebhook()).Want(201).Str("data.id")
+	s.delivery = c.Post(api+"/webhooks/"+s.webhook+"/test", nil).Want(202).Str("data.id")
+}
+
 // address is where a route of the template is asked.
 func (s *scene) address(r route, path string) string {
 	if r.path != "" {
 		path = r.path
 	}
 	return strings.NewReplacer("{session_id}", s.session, "{run_id}", s.run, "{task_id}", s.task, "{share_id}", s.share,
-		"{name}", "note.txt", "{agent}", "demo", "{import_id}", "none", "{part}", "2", "{a2a_task}", s.a2aTask).Replace(path)
+		"{name}", "note.txt", "{agent}", "demo", "{import_id}", "none", "{part}", "2", "{a2a_task}", s.a2aTask,
+		"{webhook_id}", s.webhook, "{delivery_id}", s.delivery, "{automation_id}", s.automation).Replace(path)
 }
 
 // mustRead is all that the owner can read of a scene.
@@ -245,6 +254,12 @@ func row(t *testing.T, sys *e2e.System, callers []caller, s *scene, name string,
 	before, alice := "", find(callers, "owner")
 	if strings.Contains(name, "{run_id}") { // now, as it gives no other sign of life
 		s.occupy(t, alice)
+	}
+	switch { // there may be few of them
+	case strings.Contains(name, "{webhook_id}"):
+		s.hook(t, alice)
+	case strings.Contains(name, "{automation_id}"):
+		s.automation = alice.Post(api+"/automations", deafAutomation()).Want(201).Str("data.id")
 	}
 	changes := !strings.HasPrefix(name, "GET ") && r.who != signed
 	if changes {
