@@ -208,7 +208,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, userID, id string) error {
 // webhookTargets are the webhooks that an event's owner wants it told to. It
 // takes one read unit for webhooks of up to 4 KB, and none for what none is told.
 func (s *Store) webhookTargets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
-	if e.UserID == "" || !webhook.Tells(e.Type) {
+	if e.UserID == "" || !e.Type.Public() {
 		return nil, nil
 	}
 	all, err := s.Webhooks(ctx, e.UserID)

@@ -1,9 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
-	"strconv"
-
 	"github.com/rethread/rethread/shared/automation"
 	"github.com/rethread/rethread/shared/fault"
 )
@@ -116,7 +113,7 @@ func (o object) trigger() (*automation.Trigger, error) {
 		name string
 		into *[]string
 	}{{"types", &t.Types}, {"agents", &t.Agents}, {"session_ids", &t.SessionIDs}, {"feedback_types", &t.FeedbackTypes}} {
-		if *f.into, err = on.textList(f.name); err != nil {
+		if *f.into, err = on.texts(f.name); err != nil {
 			return nil, err
 		}
 	}
@@ -138,21 +135,4 @@ func (o object) action() (*automation.Action, error) {
 	where, err := do.choice("session", string(automation.Same), string(automation.New))
 	out.Session = automation.Where(where)
 	return &out, err
-}
-
-// textList reads an optional array of strings.
-func (o object) textList(name string) ([]string, error) {
-	items, err := o.array(name)
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for i, raw := range items {
-		var s *string
-		if json.Unmarshal(raw, &s) != nil || s == nil {
-			return nil, malformed(o.pointer(name)+"/"+strconv.Itoa(i), "must be a string")
-		}
-		out = append(out, *s)
-	}
-	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/rethread/rethread/shared/fault"
@@ -135,4 +136,21 @@ func (o object) object(name string) (object, error) {
 		return object{at: o.pointer(name)}, nil
 	}
 	return parseObject(raw, o.pointer(name))
+}
+
+// texts reads an array of strings.
+func (o object) texts(name string) ([]string, error) {
+	items, err := o.array(name)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(items))
+	for i, raw := range items {
+		var s *string
+		if json.Unmarshal(raw, &s) != nil || s == nil {
+			return nil, malformed(o.pointer(name)+"/"+strconv.Itoa(i), "must be a string")
+		}
+		out[i] = *s
+	}
+	return out, nil
 }

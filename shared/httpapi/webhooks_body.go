@@ -1,9 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
-	"strconv"
-
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/webhook"
 )
@@ -92,23 +89,6 @@ func webhookFields(body object) (webhook.Change, error) {
 		}
 	}
 	return c, nil
-}
-
-// texts reads an array of strings.
-func (o object) texts(name string) ([]string, error) {
-	items, err := o.array(name)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]string, len(items))
-	for i, raw := range items {
-		var s *string
-		if json.Unmarshal(raw, &s) != nil || s == nil {
-			return nil, malformed(o.pointer(name)+"/"+strconv.Itoa(i), "must be a string")
-		}
-		out[i] = *s
-	}
-	return out, nil
 }
 
 // webhookChange reads the body of a change.

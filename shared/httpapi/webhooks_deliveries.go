@@ -164,7 +164,7 @@ func (a *api) queueDelivery(c *call, w webhook.Webhook, d delivery.Delivery) (*r
 	}
 	rep, err := jsonReply(http.StatusAccepted, data{bodyOfDelivery(r)})
 	if err == nil {
-		rep.header.Set("Location", webhookPath(w.ID)+"/deliveries/"+url.PathEscape(r.ID))
+		rep.header.Set("Location", a.ownWebhooks().location(w.ID)+"/deliveries/"+url.PathEscape(r.ID))
 	}
 	return rep, err
 }

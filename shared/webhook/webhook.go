@@ -73,15 +73,6 @@ type Webhook struct {
 	Version int64
 }
 
-// Types are those that webhooks can be told of.
-func Types() []delivery.Type {
-	return []delivery.Type{
-		delivery.SessionCreated, delivery.SessionRewound, delivery.SessionForked, delivery.SessionDeleted,
-		delivery.RunStarted, delivery.RunCompleted, delivery.RunFailed, delivery.RunCancelled,
-		delivery.TaskSaved, delivery.FeedbackCreated, delivery.ArtifactSaved,
-	}
-}
-
 // Validate says which field breaks a rule. Where the address leads is another
 // matter.
 func (w Webhook) Validate() error {
@@ -130,30 +121,20 @@ func (w Webhook) validateFilters() error {
 }
 
 func checkType(pointer, entry string) error {
-	if !slices.ContainsFunc(Types(), func(t delivery.Type) bool { return matchesType(entry, t) }) {
+	if !slices.ContainsFunc(delivery.PublicTypes(), func(t delivery.Type) bool { return t.Matches(entry) }) {
 		return fault.Field(fault.Invalid, pointer, "must be a type such as run.completed, or several such as run.*")
 	}
 	return nil
 }
 
-func matchesType(entry string, t delivery.Type) bool {
-	if family, ok := strings.CutSuffix(entry, ".*"); ok {
-		return strings.HasPrefix(string(t), family+".")
-	}
-	return entry == string(t)
-}
-
-// Tells reports whether webhooks can be told of events of a type.
-func Tells(t delivery.Type) bool { return slices.Contains(Types(), t) }
-
 // Wants reports whether the webhook is to be told of an event of its owner's: it
 // was active when it happened, and its filters let it through. The filter by
 // sessions lets a fork through for the session that was forked, too.
 func (w Webhook) Wants(e delivery.Event) bool {
-	if w.Status != Active || e.Time < w.Since || !Tells(e.Type) {
+	if w.Status != Active || e.Time < w.Since || !e.Type.Public() {
 		return false
 	}
-	ofType := len(w.Types) == 0 || slices.ContainsFunc(w.Types, func(f string) bool { return matchesType(f, e.Type) })
+	ofType := len(w.Types) == 0 || slices.ContainsFunc(w.Types, func(f string) bool { return e.Type.Matches(f) })
 	ofAgent := len(w.Agents) == 0 || slices.Contains(w.Agents, e.Agent)
 	ofSession := len(w.SessionIDs) == 0 || slices.ContainsFunc(w.SessionIDs, func(id string) bool {
 		return id == e.SessionID || e.Source != "" && id == e.Source
