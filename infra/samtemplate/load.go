@@ -11,6 +11,8 @@ import (
 type Options struct {
 	// Parameters override the template's defaults; lists are comma-separated.
 	Parameters map[string]string
+	// Defaults stand in for the template's own, of the parameters that it has.
+	Defaults map[string]string
 	// Region, Account and Stack stand for the pseudo parameters; there are defaults.
 	Region, Account, Stack string
 }

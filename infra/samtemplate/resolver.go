@@ -30,7 +30,7 @@ type resource struct {
 func newResolver(s sections, opts Options) (*resolver, error) {
 	r := &resolver{opts: opts, globals: s.globals, conditions: map[string]*yaml.Node{}, resources: map[string]resource{}}
 	var err error
-	if r.parameters, err = readParameters(s.parameters, opts.Parameters); err != nil {
+	if r.parameters, err = readParameters(s.parameters, opts); err != nil {
 		return nil, err
 	}
 	for key, value := range pairs(s.conditions) {
@@ -68,12 +68,14 @@ func readResource(key, node *yaml.Node) (resource, error) {
 	return entry, nil
 }
 
-func readParameters(node *yaml.Node, given map[string]string) (map[string]*yaml.Node, error) {
+func readParameters(node *yaml.Node, opts Options) (map[string]*yaml.Node, error) {
 	values := map[string]*yaml.Node{}
 	for key, spec := range pairs(node) {
 		value := field(spec, "Default")
-		if override, ok := given[key.Value]; ok {
-			value = text(key, override)
+		for _, values := range []map[string]string{opts.Defaults, opts.Parameters} {
+			if override, ok := values[key.Value]; ok {
+				value = text(key, override)
+			}
 		}
 		if value == nil {
 			return nil, at(key, "parameter %s has no default and was given no value", key.Value)
@@ -90,7 +92,7 @@ func readParameters(node *yaml.Node, given map[string]string) (map[string]*yaml.
 			return nil, at(kind, "parameter type %s is not supported", kind.Value)
 		}
 	}
-	for name := range given {
+	for name := range opts.Parameters {
 		if _, ok := values[name]; !ok {
 			return nil, &Error{Line: 1, Reason: "the template has no parameter " + name}
 		}

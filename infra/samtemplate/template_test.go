@@ -236,6 +236,22 @@ func TestParseRefuses(t *testing.T) {
 			}
 		})
 	}
+	t.Run("defaults are for the parameters that the template has", func(t *testing.T) {
+		text := head + "Parameters:\n  Name: {Type: String, Default: theirs}\nResources:\n" +
+			"  Queue: {Type: AWS::SQS::Queue, Properties: {QueueName: !Ref Name}}\n"
+		for want, opts := range map[string]samtemplate.Options{
+			"ours":  {Defaults: map[string]string{"Name": "ours", "Other": "x"}},
+			"given": {Defaults: map[string]string{"Name": "ours"}, Parameters: map[string]string{"Name": "given"}},
+		} {
+			template, err := samtemplate.Parse([]byte(text), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := template.Queues[0].Name; got != want {
+				t.Errorf("the name is %q, want %q", got, want)
+			}
+		}
+	})
 	t.Run("a parameter that the template lacks", func(t *testing.T) {
 		_, err := samtemplate.Parse([]byte(head+"Resources: {}"), samtemplate.Options{Parameters: map[string]string{"X": "y"}})
 		if err == nil || !strings.Contains(err.Error(), "no parameter X") {

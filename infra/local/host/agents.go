@@ -47,8 +47,7 @@ func (s *System) parameters() (map[string]string, error) {
 	}
 	out := map[string]string{
 		"JwtIssuer": s.URL() + devPrefix, "JwtAudience": audience,
-		"Agents": agents, "AgentApiKey": s.opts.AgentAPIKey, "EventBusName": busName,
-		"Metrics": cmp.Or(s.opts.Metrics, "off"), "OtlpEndpoint": s.opts.OtlpEndpoint,
+		"Agents": agents, "AgentApiKey": s.opts.AgentAPIKey,
 	}
 	maps.Copy(out, s.opts.SignIn.parameters())
 	more := map[string]string{"LogLevel": s.opts.LogLevel, "RunLease": s.opts.RunLease}
@@ -59,6 +58,13 @@ func (s *System) parameters() (map[string]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// defaults are values of parameters that not every template has.
+func (s *System) defaults() map[string]string {
+	return map[string]string{
+		"EventBusName": busName, "Metrics": cmp.Or(s.opts.Metrics, "off"), "OtlpEndpoint": s.opts.OtlpEndpoint,
+	}
 }
 
 // agents is the configuration of the developer's agents and of the demo agent,

@@ -42,7 +42,7 @@ func (s *System) load(_ context.Context) error {
 		return err
 	}
 	template, err := samtemplate.Load(s.path(s.opts.Template), samtemplate.Options{
-		Parameters: parameters, Region: table.Region, Account: account,
+		Parameters: parameters, Defaults: s.defaults(), Region: table.Region, Account: account,
 	})
 	if err != nil {
 		return err
