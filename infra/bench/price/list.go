@@ -25,7 +25,7 @@ type prices struct {
 	HTTPRequest, StreamRequest                       price
 	SocketMessage, SocketMinute                      price
 	AlarmMetric, QueueRequest                        price
-	CustomMetric, LogGigabyte                        price
+	CustomMetric, LogGigabyte, BusEvent              price
 }
 
 // list is the price list of the Region on the day it was Read.
@@ -48,5 +48,6 @@ func list() prices {
 		QueueRequest: price{0.50 / million, "$0.50 a million (first in, first out)"},
 		CustomMetric: price{0.30, "$0.30 a month"},
 		LogGigabyte:  price{0.50, "$0.50 a GB"},
+		BusEvent:     price{1.00 / million, "$1.00 a million"},
 	}
 }

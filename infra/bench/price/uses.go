@@ -30,6 +30,13 @@ const (
 	looksPerMonth = 5 * 3 * 60 * 730
 	toldOf        = 3     // changes of a run that may be told of over HTTP: its beginning, its item, its end
 	queuingGB     = 0.125 // of the function that looks whom
+	// lookUps are for clients over A2A with each of these changes, for webhooks and
+	// for automations with the beginning and the end.
+	lookUps    = toldOf + 2
+	slotWrites = 2
+
+	deliverySeconds = 0.3 // of a delivery: most of it the receiver's
+	deliveryGB      = 0.25
 )
 
 const (
@@ -43,7 +50,7 @@ const (
 
 // bills are all uses on the page.
 func (a *accountant) bills() []bill {
-	return []bill{a.turns(), a.loads(), a.answers(), a.viewers(), a.streams(), a.watched(), a.storage(), a.telling(), a.idle()}
+	return []bill{a.turns(), a.loads(), a.answers(), a.viewers(), a.streams(), a.watched(), a.delivered(), a.storage(), a.telling(), a.idle()}
 }
 
 func (a *accountant) turns() bill {
@@ -88,7 +95,10 @@ func (a *accountant) answers() bill {
 			a.functions("fanout", n*changes, fanoutSeconds, requestGB),
 			[]line{a.reads(n*changes, cost.FindWatcher)},
 			a.functions("automations", n*toldOf, fanoutSeconds, queuingGB),
-			[]line{{"table reads", "1,000 × 3: whom to tell over HTTP", n * toldOf, a.TableRead}},
+			[]line{
+				{"table reads", "1,000 × 5: who asked to be told, and what to do then", n * lookUps, a.TableRead},
+				{"table writes", "1,000 × 2: its place among the runs that a user may have at once", n * slotWrites, a.TableWrite},
+			},
 		),
 	}
 }
@@ -127,6 +137,27 @@ func (a *accountant) watched() bill {
 		"1,000 viewers of one streamed answer, on top",
 		"Each is sent every flush of an answer of 1,000 tokens. The fan-out takes longer for it, which is not reckoned.",
 		[]line{{"messages", "1,000 × " + number(changes) + " changes", n * changes, a.SocketMessage}},
+	}
+}
+
+func (a *accountant) delivered() bill {
+	const n = 1000
+	return bill{
+		"1,000 deliveries to a webhook",
+		"Something happens that one webhook of the user wants to hear of, and its server answers within 0.3 s. A try " +
+			"that fails costs as much again. The last line is for the same event on an EventBridge bus, where one is named.",
+		slices.Concat(
+			a.functions("automations", n, fanoutSeconds, queuingGB),
+			[]line{
+				{"table reads", "1,000 × 2: who wants to hear of it", 2 * n, a.TableRead},
+				{"queue requests", "1,000 × (send, receive, delete)", 3 * n, a.QueueRequest},
+			},
+			a.functions("deliver", n, deliverySeconds, deliveryGB),
+			[]line{
+				{"table reads", "1,000 × 2: the webhook and its secrets", 2 * n, a.TableRead},
+				{"table writes", "1,000: what became of it", n, a.TableWrite},
+				{"events on a bus", "1,000", n, a.BusEvent},
+			}),
 	}
 }
 
