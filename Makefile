@@ -83,7 +83,7 @@ $(PAGE): $(WEBTOOLS) $(WEB_SOURCE)
 	@touch $@ $(WEB)/dist/.gitkeep
 
 test: build $(GOTEST) ## Run every test with the race detector
-	$(GOTEST) --format=pkgname-and-test-fails --format-hide-empty-pkg -- -race -timeout=10m ./...
+	$(GOTEST) --format=pkgname-and-test-fails --format-hide-empty-pkg -- -race -timeout=20m ./...
 
 test-contract: build $(PYTOOLS) ## Try the running API with generated requests over infra/openapi.yaml
 	@go run ./infra/tools/schemathesis -program $(VENV)/bin/schemathesis -host $(LOCAL)
