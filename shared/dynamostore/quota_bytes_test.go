@@ -148,7 +148,7 @@ func TestUsage(t *testing.T) {
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
 	s := dynamostore.New(client, table, dynamostore.WithQuotas(quota.Limits{Sessions: 1000, Runs: 5, Bytes: 1 << 40}),
 		dynamostore.WithRetention(func(string) int64 { return 3600 }))
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(15 * time.Second)
 	last := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		if time.Now().After(deadline) {
