@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/logs"
 )
 
 // Grants knows who was let into which session.
@@ -48,8 +49,9 @@ func (g *Gate) Pass(ctx context.Context, c Caller, sessionID string, a Action) (
 	}
 	pass, err := Decide(c, standing, a, g.now().UnixMilli())
 	if err == nil && pass.Label() == AdminLabel {
-		g.log.InfoContext(ctx, "an admin reads what is not theirs",
-			"admin_id", c.UserID, "user_id", pass.Owner, "session_id", sessionID, "action", string(a))
+		g.log.LogAttrs(ctx, slog.LevelInfo, "an admin reads what is not theirs",
+			logs.Person("admin_id", c.UserID), logs.Person("owner_id", pass.Owner),
+			slog.String(logs.SessionID, sessionID), slog.String("action", string(a)))
 	}
 	return pass, err
 }

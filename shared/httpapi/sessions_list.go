@@ -2,10 +2,12 @@ package httpapi
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 
 	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/logs"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -45,8 +47,8 @@ func (a *api) sessionList(c *call, q query) (sessionList, error) {
 		if !c.caller.Admin {
 			return list, fault.New(fault.Forbidden, "You may only list your own sessions")
 		}
-		a.Log.InfoContext(c.Context(), "an admin lists what is not theirs", "request_id", c.requestID,
-			"admin_id", c.caller.UserID, "user_id", user)
+		a.Log.LogAttrs(c.Context(), slog.LevelInfo, "an admin lists what is not theirs",
+			logs.Person("admin_id", c.caller.UserID), logs.Person("owner_id", user))
 		list.kind, list.userID, list.read = "user", user, a.listForAdmin
 	}
 	return list, nil

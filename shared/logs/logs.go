@@ -72,12 +72,15 @@ func Of(ctx context.Context) []slog.Attr {
 // of the SHA-256 of their id, the sub of their token. Who knows the id finds the
 // lines; who has only the lines, which stay when all else of a user is erased,
 // has neither a name nor an address.
-func User(id string) slog.Attr {
+func User(id string) slog.Attr { return Person(UserID, id) }
+
+// Person names a user as User does, in another part than that of who asks.
+func Person(name, id string) slog.Attr {
 	if id == "" {
-		return slog.String(UserID, "")
+		return slog.String(name, "")
 	}
 	sum := sha256.Sum256([]byte(id))
-	return slog.String(UserID, hex.EncodeToString(sum[:8]))
+	return slog.String(name, hex.EncodeToString(sum[:8]))
 }
 
 func scopeOf(ctx context.Context) *scope {
