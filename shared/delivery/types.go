@@ -1,9 +1,6 @@
 package delivery
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // PublicTypes are the types of events that others than A2A may be told of.
 func PublicTypes() []Type {
@@ -15,7 +12,7 @@ func PublicTypes() []Type {
 }
 
 // Public reports whether others than A2A are told of events of the type.
-func (t Type) Public() bool { return slices.Contains(PublicTypes(), t) }
+func (t Type) Public() bool { return t != ItemCompleted && t != TaskCancelled }
 
 // Matches reports whether the type is the one that is named or, named as
 // session.*, one of those that begin so.
