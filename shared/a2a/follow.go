@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/pause"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
 	"github.com/rethread/rethread/shared/watch"
@@ -100,14 +101,7 @@ func (f *follower) pause(ctx context.Context, cause error) error {
 		return fmt.Errorf("%w: %w", errNoNews, cause)
 	}
 	f.Log.InfoContext(ctx, "the news of a session broke off", "session_id", f.link.SessionID, "error", cause)
-	timer := time.NewTimer(firstWait << f.failures)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return pause.For(ctx, firstWait<<f.failures)
 }
 
 // read takes the session as it stands, from the task on.

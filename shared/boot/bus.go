@@ -3,12 +3,12 @@ package boot
 import (
 	"context"
 	"os"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 
 	"github.com/rethread/rethread/shared/delivery"
 	"github.com/rethread/rethread/shared/eventbus"
+	"github.com/rethread/rethread/shared/pause"
 )
 
 // busVariable names the environment variable with the name of the event bus that
@@ -21,19 +21,7 @@ func (d Deps) bus() delivery.Bus {
 	if name == "" {
 		return nil
 	}
-	return eventbus.New(eventbridge.NewFromConfig(d.AWS), name, pause)
-}
-
-// pause waits, unless the context ends first.
-func pause(ctx context.Context, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return eventbus.New(eventbridge.NewFromConfig(d.AWS), name, pause.For)
 }
 
 // published collects events of records, for a bus.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/metrics"
+	"github.com/rethread/rethread/shared/pause"
 )
 
 const (
@@ -35,14 +36,10 @@ func afterConflict(ctx context.Context, try int) error {
 
 func backoffUpTo(ctx context.Context, try int, most time.Duration) error {
 	ceiling := min(backoffStart<<min(try, 10), most)
-	timer := time.NewTimer(rand.N(ceiling)) //nolint:gosec // jitter needs no secrecy
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
+	if pause.For(ctx, rand.N(ceiling)) != nil { //nolint:gosec // jitter needs no secrecy
 		return ctx.Err()
-	case <-timer.C:
-		return nil
 	}
+	return nil
 }
 
 // writeBatch carries out unconditional writes, in any order, until DynamoDB

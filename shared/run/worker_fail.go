@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/pause"
 )
 
 // CodeStorage is the code of runs that fail since the store refused a read or
@@ -100,9 +101,7 @@ func patiently(ctx context.Context, do func() error) error {
 		if try == busyTries || !errors.As(err, &f) || f.Kind != fault.Busy {
 			return err
 		}
-		select {
-		case <-time.After(min(max(f.RetryAfter, busyWait/4), busyWait)):
-		case <-ctx.Done():
+		if pause.For(ctx, min(max(f.RetryAfter, busyWait/4), busyWait)) != nil {
 			return err
 		}
 	}

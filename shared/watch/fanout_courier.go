@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/metrics"
+	"github.com/rethread/rethread/shared/pause"
 )
 
 // Limits of a courier.
@@ -75,7 +76,7 @@ func (c *Courier) bring(ctx context.Context, connection string, frame []byte, le
 		if *left -= wait; *left <= 0 {
 			return err
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := pause.For(ctx, wait); err != nil {
 			return err
 		}
 	}
@@ -113,7 +114,7 @@ func (c *Courier) cut(ctx context.Context, connection string, reason error) erro
 		case try == closeTries:
 			return fmt.Errorf("close the connection: %w, after: %w", err, reason)
 		}
-		if err := sleep(ctx, c.spread(firstWait<<try)); err != nil {
+		if err := pause.For(ctx, c.spread(firstWait<<try)); err != nil {
 			return err
 		}
 	}
@@ -128,15 +129,4 @@ func (c *Courier) close(ctx context.Context, connection string) error {
 // spread is a wait between a half and the whole of d.
 func (c *Courier) spread(d time.Duration) time.Duration {
 	return d/2 + time.Duration(c.random()*float64(d/2))
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"time"
+
+	"github.com/rethread/rethread/shared/pause"
 )
 
 // maxRequest bounds a request, in bytes: agents get whole histories.
@@ -104,12 +106,5 @@ func (w *wire) pause() error {
 	if w.pace <= 0 {
 		return w.ctx.Err()
 	}
-	timer := time.NewTimer(w.pace)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-w.ctx.Done():
-		return w.ctx.Err()
-	}
+	return pause.For(w.ctx, w.pace)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rethread/rethread/infra/local/stream/pattern"
 	"github.com/rethread/rethread/infra/local/stream/reader"
+	"github.com/rethread/rethread/shared/pause"
 )
 
 const (
@@ -143,10 +144,8 @@ func (o *Office) records(ctx context.Context, b batch) ([]events.DynamoDBEventRe
 			return out, nil
 		}
 		iterator = page.NextShardIterator
-		select {
-		case <-time.After(readPause):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		if err := pause.For(ctx, readPause); err != nil {
+			return nil, err
 		}
 	}
 	return nil, fmt.Errorf("%w: the stream ends before the records do", errGone)

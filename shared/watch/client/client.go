@@ -147,15 +147,3 @@ func backoff(failures int) time.Duration {
 	longest := min(most, first<<min(failures, 8))
 	return longest/2 + rand.N(longest/2) //nolint:gosec // it spreads load, and keeps no secret
 }
-
-// sleep waits, or returns why ctx ended.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/rethread/rethread/shared/pause"
 	"github.com/rethread/rethread/shared/plainjson"
 	"github.com/rethread/rethread/shared/watch"
 )
@@ -40,7 +41,7 @@ func (c *Client) stayConnected(ctx context.Context) {
 		fresh, err := c.dial(ctx)
 		if err != nil {
 			c.Log.InfoContext(ctx, "no connection", "error", err)
-			if sleep(ctx, backoff(failures)) != nil {
+			if pause.For(ctx, backoff(failures)) != nil {
 				return
 			}
 			failures++
@@ -60,7 +61,7 @@ func (c *Client) stayConnected(ctx context.Context) {
 		if failures++; time.Since(began) > time.Minute {
 			failures = 0
 		}
-		if sleep(ctx, backoff(failures)) != nil {
+		if pause.For(ctx, backoff(failures)) != nil {
 			return
 		}
 	}
@@ -176,7 +177,7 @@ func (l *line) post(ctx context.Context, a action) error {
 
 // ping keeps the line, and finds out when it is dead.
 func (l *line) ping(ctx context.Context) {
-	for sleep(ctx, pingEvery) == nil {
+	for pause.For(ctx, pingEvery) == nil {
 		l.send(action{Action: "ping"})
 		select {
 		case <-l.pong:

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rethread/rethread/shared/pause"
 	"github.com/rethread/rethread/shared/watch"
 )
 
@@ -133,7 +134,7 @@ func (w *watched) reload(ctx context.Context) error {
 	}
 	for failures := 0; ; failures++ {
 		if n := max(w.reloads-1, failures); n > 0 {
-			if err := sleep(ctx, backoff(n)); err != nil {
+			if err := pause.For(ctx, backoff(n)); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/rethread/rethread/shared/pause"
 	"github.com/rethread/rethread/shared/watch"
 	"github.com/rethread/rethread/shared/wsapi/subscription"
 )
@@ -131,12 +132,8 @@ func (s *stream) reopen(ctx context.Context) (*subscription.Subscription, error)
 		from = watch.From{Cursor: &at}
 	}
 	for try := range maxRetries {
-		timer := time.NewTimer(s.Retry << try)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return nil, context.Cause(ctx)
+		if err := pause.For(ctx, s.Retry<<try); err != nil {
+			return nil, err
 		}
 		source, refusal := s.subscribe(ctx, s.request, from)
 		if refusal == nil {
