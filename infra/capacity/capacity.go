@@ -7,12 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go/middleware"
+
+	"github.com/rethread/rethread/shared/dynamostore/consumed"
 )
 
 // Usage is what was consumed: read and write units, and requests.
@@ -52,7 +53,7 @@ func (m *Meter) Attach(client *dynamodb.Client) *dynamodb.Client {
 func (m *Meter) measure(
 	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 ) (middleware.InitializeOutput, middleware.Metadata, error) {
-	ask(in.Parameters)
+	consumed.Ask(in.Parameters)
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	used := usageOf(in.Parameters, out.Result)
 	used.Writes += failedCondition(err)
@@ -63,18 +64,10 @@ func (m *Meter) measure(
 	return out, metadata, err
 }
 
-// ask sets ReturnConsumedCapacity, a field that every data operation has.
-func ask(input any) {
-	field := reflect.ValueOf(input).Elem().FieldByName("ReturnConsumedCapacity")
-	if field.IsValid() {
-		field.SetString(string(types.ReturnConsumedCapacityTotal))
-	}
-}
-
 // usageOf reads the consumed capacity of an answer. Which kind of unit it is
 // depends on the operation alone.
 func usageOf(input, output any) Usage {
-	units := unitsOf(output)
+	units := consumed.Units(output)
 	switch in := input.(type) {
 	case *dynamodb.GetItemInput, *dynamodb.BatchGetItemInput, *dynamodb.QueryInput, *dynamodb.ScanInput:
 		return Usage{Reads: units}
@@ -87,33 +80,6 @@ func usageOf(input, output any) Usage {
 	default:
 		panic(fmt.Sprintf("the capacity of %T is not accounted for", input))
 	}
-}
-
-func unitsOf(output any) float64 {
-	if output == nil || reflect.ValueOf(output).IsNil() {
-		return 0
-	}
-	field := reflect.ValueOf(output).Elem().FieldByName("ConsumedCapacity")
-	if !field.IsValid() {
-		return 0
-	}
-	total := 0.0
-	switch consumed := field.Interface().(type) {
-	case *types.ConsumedCapacity:
-		total = units(consumed)
-	case []types.ConsumedCapacity:
-		for i := range consumed {
-			total += units(&consumed[i])
-		}
-	}
-	return total
-}
-
-func units(c *types.ConsumedCapacity) float64 {
-	if c == nil || c.CapacityUnits == nil {
-		return 0
-	}
-	return *c.CapacityUnits
 }
 
 // failedCondition is what a write costs whose condition did not hold: the
