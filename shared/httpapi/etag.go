@@ -61,6 +61,23 @@ func cutTag(list string) (tag, rest string, ok bool) {
 	return tag, rest, ok && rest != ""
 }
 
+// version is the version that a change is for: nil where the header names none. The
+// one that matches must still hold when the change is made; read tells which
+// version there is of what people call name.
+func (m ifMatch) version(name string, read func() (int64, error)) (*int64, error) {
+	if !m.given || m.any {
+		return nil, nil
+	}
+	version, err := read()
+	if err != nil {
+		return nil, err
+	}
+	if !m.matches(version) {
+		return nil, fault.New(fault.Precondition, "If-Match does not hold: the %s is at version %d", name, version)
+	}
+	return &version, nil
+}
+
 func (m ifMatch) matches(version int64) bool {
 	return !m.given || m.any || slices.Contains(m.tags, etag(version))
 }

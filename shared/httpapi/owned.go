@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -112,20 +111,17 @@ func (o owned[T]) getAll(c *call) (*reply, error) {
 	return p.listReply(bodies, next)
 }
 
-// matched is the version that a change is for: nil where If-Match names none. The
-// version that matches must still hold when the change is made.
+// matched is the version that a change is for: nil where If-Match names none.
 func (o owned[T]) matched(c *call, id string) (*int64, error) {
 	match, err := parseIfMatch(c.Header)
-	if err != nil || !match.given || match.any {
-		return nil, err
-	}
-	one, err := o.read(c.Context(), c.user, id)
 	if err != nil {
 		return nil, err
 	}
-	version := o.know(one).version
-	if !match.matches(version) {
-		return nil, fault.New(fault.Precondition, "If-Match does not hold: the %s is at version %d", o.name, version)
-	}
-	return &version, nil
+	return match.version(o.name, func() (int64, error) {
+		one, err := o.read(c.Context(), c.user, id)
+		if err != nil {
+			return 0, err
+		}
+		return o.know(one).version, nil
+	})
 }

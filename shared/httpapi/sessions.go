@@ -156,16 +156,11 @@ func (a *api) updateSession(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if match.given && !match.any {
-		// The version that matched must still hold when the change is made.
+	if patch.IfMatch, err = match.version("session", func() (int64, error) {
 		s, err := a.Sessions.Get(c.Context(), c.user, id)
-		if err != nil {
-			return nil, err
-		}
-		if !match.matches(s.Version) {
-			return nil, fault.New(fault.Precondition, "If-Match does not hold: the session is at version %d", s.Version)
-		}
-		patch.IfMatch = &s.Version
+		return s.Version, err
+	}); err != nil {
+		return nil, err
 	}
 	s, err := a.Sessions.Update(c.Context(), c.user, id, patch)
 	if err != nil {
