@@ -56,7 +56,7 @@ func (f *Fanout) Deliver(ctx context.Context, news []News) []error {
 			told, err := f.tell(ctx, whole)
 			for _, i := range places {
 				if errs[i] = err; told && err == nil && !news[i].Time.IsZero() {
-					metrics.Took(ctx, metrics.PushDelay, time.Since(news[i].Time))
+					metrics.Took(ctx, metrics.PushDelay, f.now().Sub(news[i].Time))
 				}
 			}
 		})
