@@ -32,6 +32,7 @@ func TestStreamOfWhoMayListenNoLonger(t *testing.T) {
 			r := newRig(t, (*newsroom).tell)
 			heard := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.say("hello")))
 			w := r.mustWork(t)
+			r.news.mustBeHeard(t)
 			w.says(t, "half")
 			heard.until(t, "half")
 			opened := r.news.connections()

@@ -34,8 +34,9 @@ type newsroom struct {
 	mu      sync.Mutex
 	lines   map[*line]bool
 	opened  int
-	refuses int   // connections that are still to be refused
-	closed  error // why there are no connections any more
+	first   chan struct{} // closed once there was a connection
+	refuses int           // connections that are still to be refused
+	closed  error         // why there are no connections any more
 	// carry says what becomes of a message: it tells it, or does not.
 	carry func(n *newsroom, m watch.Message)
 }
@@ -76,7 +77,22 @@ func (n *newsroom) connect() (*line, error) {
 	}
 	l := &line{room: n, in: make(chan watch.Message, 1000), cut: make(chan struct{})}
 	n.lines[l] = true
+	select {
+	case <-n.first:
+	default:
+		close(n.first)
+	}
 	return l, nil
+}
+
+// mustBeHeard waits for the first connection.
+func (n *newsroom) mustBeHeard(t *testing.T) {
+	t.Helper()
+	select {
+	case <-n.first:
+	case <-time.After(patience):
+		t.Fatal("nobody listens")
+	}
 }
 
 // connections is how many there were.

@@ -61,7 +61,7 @@ func newRig(t *testing.T, carry func(*newsroom, watch.Message)) *rig {
 	store := dynamostore.New(dynamotest.Client(t), table, dynamostore.WithClock(ticks.now))
 	r := &rig{
 		store: store, clock: ticks, context: uuid.NewString(), started: make(chan run.Ref, 1),
-		news: &newsroom{store: store, lines: map[*line]bool{}, carry: carry},
+		news: &newsroom{store: store, lines: map[*line]bool{}, first: make(chan struct{}), carry: carry},
 	}
 	r.news.publish(t, table, r.context)
 	handler := a2a.New(a2a.Config{
