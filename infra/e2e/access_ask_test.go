@@ -108,12 +108,11 @@ func askSocket(t *testing.T, sys *e2e.System, c caller, s *scene, key string) in
 	return http.StatusOK
 }
 
-// mustBegin begins an A2A task of the caller's and returns its id.
-func mustBegin(t *testing.T, c caller) string {
+// mustDo has an A2A task done in a session and returns its id.
+func mustDo(t *testing.T, c *e2e.User, session string) string {
 	t.Helper()
 	got := c.Post("/a2a/demo", e2e.M{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": e2e.M{
-		"message":       e2e.M{"messageId": "m", "role": "ROLE_USER", "parts": []e2e.M{{"text": "hello"}}},
-		"configuration": e2e.M{"returnImmediately": true},
+		"message": e2e.M{"messageId": "m", "role": "ROLE_USER", "contextId": session, "parts": []e2e.M{{"text": "hello"}}},
 	}}, e2e.Off, e2e.Header("A2A-Version", "1.0")).Want(200)
 	return got.Str("result.task.id")
 }

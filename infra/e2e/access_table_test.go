@@ -17,6 +17,11 @@ const (
 	owns   level = "owns"
 	// mine is about what the caller has under an id: all others find nothing.
 	mine level = "mine"
+	// Of a task that is named by its id alone, who may not read its session finds
+	// nothing; an admin has to name the session.
+	findsToRead  level = "reads, by the task alone"
+	findsToWrite level = "writes, by the task alone"
+	findsToOwn   level = "owns, by the task alone"
 )
 
 // route is how a route of the template is tried, on whom it lets in, and with
@@ -90,8 +95,8 @@ func accessTable() map[string]route {
 				"history": []e2e.M{}, "artifacts": []e2e.M{},
 			}
 		}},
-		"GET /api/tasks/{task_id}":    {who: mine, ok: []int{200}},
-		"DELETE /api/tasks/{task_id}": {who: mine, ok: []int{200}},
+		"GET /api/tasks/{task_id}":    {who: findsToRead, ok: []int{200}},
+		"DELETE /api/tasks/{task_id}": {who: findsToWrite, ok: []int{200, 404}},
 		"POST /api/v1/feedback": {who: writes, ok: []int{202}, body: func(s *scene) any {
 			return e2e.M{"taskId": s.task, "feedbackType": "up", "sessionId": s.session}
 		}},
@@ -137,8 +142,8 @@ func accessTable() map[string]route {
 		"POST /a2a/{agent}/{path+}": {
 			who: writes, ok: []int{200, 400}, body: sendREST, path: "/a2a/demo/message:send", opts: off,
 		},
-		"GET /a2a/{agent}/{path+}":                     {who: mine, ok: []int{200}, path: "/a2a/demo/tasks/{a2a_task}", opts: off},
-		"DELETE /a2a/{agent}/{path+}":                  {who: mine, ok: []int{200, 204}, path: "/a2a/demo/tasks/{a2a_task}/pushNotificationConfigs/none", opts: off},
+		"GET /a2a/{agent}/{path+}":                     {who: findsToRead, ok: []int{200}, path: "/a2a/demo/tasks/{a2a_task}", opts: off},
+		"DELETE /a2a/{agent}/{path+}":                  {who: findsToOwn, ok: []int{200, 204}, path: "/a2a/demo/tasks/{a2a_task}/pushNotificationConfigs/none", opts: off},
 		"GET /a2a/{agent}/.well-known/agent-card.json": {who: public, ok: []int{200}, opts: off},
 		"GET /a2a/.well-known/jwks.json":               {who: public, ok: []int{200}, opts: off},
 		"GET /.well-known/agent-card.json":             {who: public, ok: []int{200, 404}, opts: off},
@@ -179,6 +184,21 @@ func sendRPC(s *scene) any {
 	return e2e.M{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": sendREST(s)}
 }
 
+func (l level) takes() standing {
+	switch l {
+	case public, signed:
+		return noToken
+	case reads, findsToRead:
+		return mayRead
+	case writes, findsToWrite:
+		return mayWrite
+	case owns, mine, findsToOwn:
+	}
+	return isOwner
+}
+
+func (l level) finds() bool { return l == findsToRead || l == findsToWrite || l == findsToOwn }
+
 // expected are the statuses that a caller gets.
 func (r route) expected(c caller) []int {
 	switch {
@@ -186,10 +206,9 @@ func (r route) expected(c caller) []int {
 		return r.ok
 	case c.right == noToken:
 		return []int{http.StatusUnauthorized}
-	case r.who == signed, r.who == reads && (c.right >= mayRead || c.admin), r.who == writes && c.right >= mayWrite,
-		c.right == isOwner:
+	case r.who == signed, r.who == reads && c.admin, c.right >= r.who.takes():
 		return r.ok
-	case r.who == mine:
+	case r.who == mine, c.right == outside && r.who.finds():
 		return []int{http.StatusNotFound}
 	}
 	return []int{http.StatusForbidden}

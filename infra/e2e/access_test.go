@@ -24,6 +24,7 @@ func testAccess(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	t.Run("guests", func(t *testing.T) { testGuests(t, sys) })
 	t.Run("shares", func(t *testing.T) { testShares(t, sys) })
+	t.Run("tasks", func(t *testing.T) { testSharedTasks(t, sys) })
 	t.Run("every route and caller", func(t *testing.T) { testMatrix(t, sys) })
 }
 
@@ -190,19 +191,22 @@ func testMatrix(t *testing.T, sys *e2e.System) {
 			continue
 		}
 		used[key], scenes[name] = true, shared
-		if who := table[key].who; who == writes || who == owns || strings.Contains(name, "{run_id}") ||
-			strings.HasPrefix(name, "DELETE ") {
+		r := table[key]
+		ofA2A := strings.Contains(r.path, "{a2a_task}")
+		if r.who == writes || r.who == owns || ofA2A || strings.Contains(name, "{run_id}") || strings.HasPrefix(name, "DELETE ") {
 			scenes[name] = mustStage(t, callers)
 		}
+		if ofA2A {
+			s := scenes[name]
+			s.a2aTask = mustDo(t, find(callers, "owner").User, s.session)
+		}
 	}
-	begun := mustBegin(t, find(callers, "owner"))
 	for key := range table {
 		if !used[key] {
 			t.Errorf("%s is in the table, and not in the template", key)
 		}
 	}
 	for s := range distinct(scenes) { // until the shares that end have ended
-		s.a2aTask = begun
 		waitFor(t, func() bool { return find(callers, "expired share").Get(s.path).Status == http.StatusForbidden })
 	}
 	var out bytes.Buffer

@@ -107,7 +107,7 @@ func (f *follower) pause(ctx context.Context, cause error) error {
 // read takes the session as it stands, from the task on.
 func (f *follower) read(ctx context.Context) error {
 	for try := 0; ; try++ {
-		s, err := f.Sessions.Get(ctx, f.link.Owner(), f.link.SessionID)
+		s, err := f.Sessions.Get(ctx, f.link.UserID, f.link.SessionID)
 		if err != nil {
 			return err
 		}

@@ -42,33 +42,28 @@ func (h *handler) merged(of session.Session) (task.Link, bool) {
 }
 
 // links are the tasks of this agent that the caller may read, the newest first:
-// those of a context, or all of the caller's but what forks took over. In a
-// context that is shared with the caller, its owner's are among them.
+// those of a context, whoever began them, or all of the caller's but what forks
+// took over.
 func (h *handler) links(ctx context.Context, contextID string) ([]task.Link, error) {
-	user := callerOf(ctx).user
-	links, err := h.userLinks(ctx, user, contextID)
-	if err != nil {
-		return nil, err
-	}
-	if links, err = h.open(ctx, links); err != nil {
-		return nil, err
-	}
-	isFork := func(l task.Link) bool { return l.TaskID == contextID }
-	if contextID == "" || slices.ContainsFunc(links, func(l task.Link) bool { return isFork(l) && l.OwnerID == "" }) {
-		return links, nil
+	if contextID == "" {
+		links, err := h.userLinks(ctx, callerOf(ctx).user, "")
+		if err != nil {
+			return nil, err
+		}
+		return h.open(ctx, links)
 	}
 	of, err := h.enter(ctx, contextID, access.ReadTasks)
 	if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden)) {
-		return links, nil
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if of.UserID != user {
-		if links, err = h.withHost(ctx, links, of); err != nil {
-			return nil, err
-		}
+	links, err := h.userLinks(ctx, of.UserID, contextID)
+	if err != nil {
+		return nil, err
 	}
+	isFork := func(l task.Link) bool { return l.TaskID == contextID }
 	if merged, ok := h.merged(of); ok && !slices.ContainsFunc(links, isFork) {
 		links = append(links, merged) // the oldest
 	}
@@ -90,7 +85,7 @@ func (h *handler) asForkShows(ctx context.Context, link task.Link) (*task.A2A, e
 	if link.TaskID != link.SessionID {
 		return nil, nil
 	}
-	of, err := h.Sessions.Get(ctx, link.Owner(), link.SessionID)
+	of, err := h.Sessions.Get(ctx, link.UserID, link.SessionID)
 	if err != nil || of.Fork == nil {
 		return nil, err
 	}

@@ -1,10 +1,8 @@
 package a2a
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -25,12 +23,12 @@ func (h *handler) enter(ctx context.Context, id string, a access.Action) (s sess
 	return s, err
 }
 
-// stillGuest says why the caller cannot go on with a task that they began in a
-// session of somebody else.
+// stillGuest says why the caller may not go on with a task in a session of
+// somebody else.
 func (h *handler) stillGuest(ctx context.Context, link task.Link, a access.Action) error {
 	pass, err := h.gate.Pass(ctx, h.guest(ctx), link.SessionID, a)
 	switch {
-	case err == nil && pass.Owner == link.OwnerID:
+	case err == nil && pass.Owner == link.UserID:
 		return nil
 	case err == nil, errors.Is(err, fault.Of(fault.NotFound)): // the session is another
 		return lib.ErrTaskNotFound
@@ -41,7 +39,7 @@ func (h *handler) stillGuest(ctx context.Context, link task.Link, a access.Actio
 // stillHears says why a stream must not tell what was just read: a guest's right
 // may have ended since the stream began.
 func (h *handler) stillHears(ctx context.Context, link task.Link) error {
-	if link.OwnerID == "" {
+	if link.UserID == callerOf(ctx).user {
 		return nil
 	}
 	return h.stillGuest(ctx, link, access.Watch)
@@ -49,39 +47,26 @@ func (h *handler) stillHears(ctx context.Context, link task.Link) error {
 
 // open leaves out tasks in sessions that the caller may not read any more.
 func (h *handler) open(ctx context.Context, links []task.Link) ([]task.Link, error) {
-	checked := map[string]bool{}
+	open := map[string]bool{}
 	out := links[:0]
 	for _, l := range links {
-		may, known := checked[l.SessionID]
-		if l.OwnerID != "" && !known {
+		may, known := open[l.SessionID]
+		switch {
+		case l.UserID == callerOf(ctx).user:
+			may = true
+		case !known:
 			err := h.stillGuest(ctx, l, access.ReadTasks)
 			if err != nil && !errors.Is(err, lib.ErrTaskNotFound) && !errors.Is(err, lib.ErrUnauthorized) {
 				return nil, err
 			}
 			may = err == nil
-			checked[l.SessionID] = may
+			open[l.SessionID] = may
 		}
-		if l.OwnerID == "" || may {
+		if may {
 			out = append(out, l)
 		}
 	}
 	return out, nil
-}
-
-// withHost adds to the tasks that a guest began in a shared context those of its
-// owner.
-func (h *handler) withHost(ctx context.Context, links []task.Link, of session.Session) ([]task.Link, error) {
-	theirs, err := h.userLinks(ctx, of.UserID, of.ID)
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range theirs {
-		if !slices.ContainsFunc(links, func(mine task.Link) bool { return mine.TaskID == l.TaskID }) {
-			links = append(links, l)
-		}
-	}
-	slices.SortStableFunc(links, func(a, b task.Link) int { return cmp.Compare(b.CreatedTime, a.CreatedTime) })
-	return links, nil
 }
 
 // refusedGuest is what a guest is told who asks for what only owners may.

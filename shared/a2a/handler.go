@@ -53,8 +53,8 @@ func checkLength(length *int) error {
 	return nil
 }
 
-// link finds a task of the caller's and of this agent, for something that the
-// caller may do with the session that it is of.
+// link finds a task of this agent, for something that the caller may do with the
+// session that it is in.
 func (h *handler) link(ctx context.Context, id lib.TaskID, a access.Action) (task.Link, error) {
 	if id == "" {
 		return task.Link{}, lib.NewError(lib.ErrInvalidParams, "a task must be named")
@@ -62,12 +62,14 @@ func (h *handler) link(ctx context.Context, id lib.TaskID, a access.Action) (tas
 	if err := fault.CheckID("id", string(id)); err != nil {
 		return task.Link{}, lib.ErrTaskNotFound
 	}
-	link, err := h.Links.Link(ctx, callerOf(ctx).user, string(id))
-	switch {
-	case errors.Is(err, fault.Of(fault.NotFound)):
+	var link task.Link
+	_, _, err := h.gate.FindTask(ctx, h.guest(ctx), a, func(user string) (access.Found, error) {
+		var err error
+		link, err = h.Links.Link(ctx, user, string(id))
+		return access.Found{Owner: link.UserID, SessionID: link.SessionID}, err
+	})
+	if err = ofContext(err); errors.Is(err, fault.Of(fault.NotFound)) {
 		link, err = h.forkLink(ctx, string(id), a)
-	case err == nil && link.OwnerID != "":
-		err = h.stillGuest(ctx, link, a)
 	}
 	if err == nil && link.Agent != h.agent {
 		err = lib.ErrTaskNotFound
@@ -173,7 +175,7 @@ func (h *handler) CancelTask(ctx context.Context, req *lib.CancelTaskRequest) (*
 
 // lastRun names the run that a task is at.
 func lastRun(l task.Link) run.Ref {
-	return run.Ref{UserID: l.Owner(), SessionID: l.SessionID, RunID: l.Runs[len(l.Runs)-1]}
+	return run.Ref{UserID: l.UserID, SessionID: l.SessionID, RunID: l.Runs[len(l.Runs)-1]}
 }
 
 // GetExtendedAgentCard implements a2asrv.RequestHandler.

@@ -51,7 +51,7 @@ func (h *handler) events(ctx context.Context, link task.Link) ([]session.Event, 
 	var out []session.Event
 	q := session.EventQuery{View: session.Effective, After: link.After, Limit: session.DefaultPage}
 	for {
-		page, err := h.Sessions.Events(ctx, link.Owner(), link.SessionID, q)
+		page, err := h.Sessions.Events(ctx, link.UserID, link.SessionID, q)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +73,7 @@ func (h *handler) saved(ctx context.Context, link task.Link) (*lib.Task, error) 
 		return nil, err
 	}
 	if form == nil {
-		stored, err := h.Tasks.Task(ctx, link.Owner(), link.SessionID, link.TaskID)
+		stored, err := h.Tasks.Task(ctx, link.UserID, link.SessionID, link.TaskID)
 		if err != nil {
 			return nil, err
 		}

@@ -110,7 +110,7 @@ func (h *handler) pushLink(ctx context.Context, id lib.TaskID) (task.Link, error
 }
 
 func pushTask(l task.Link) push.Task {
-	return push.Task{UserID: l.Owner(), SessionID: l.SessionID, ID: l.TaskID}
+	return push.Task{UserID: l.UserID, SessionID: l.SessionID, ID: l.TaskID}
 }
 
 // pushConfig is a configuration as it is kept, if it may be; the zero time lets
@@ -157,7 +157,7 @@ func (h *handler) expectPush(
 	if h.Push == nil { // checkSend has refused who asked for it
 		return undo, nil
 	}
-	if link.OwnerID != "" { // a guest's right may end, and what others are told of would not
+	if link.UserID != callerOf(ctx).user { // a guest's right may end, and what others are told of would not
 		if req.Config != nil && req.Config.PushConfig != nil {
 			return undo, refusedGuest("have others notified of it")
 		}

@@ -115,11 +115,8 @@ func (h *handler) save(ctx context.Context, owner string, t *lib.Task) error {
 		return err
 	}
 	link := task.Link{
-		TaskID: saved.Task.ID, UserID: callerOf(ctx).user, SessionID: saved.SessionID, Agent: h.agent,
+		TaskID: saved.Task.ID, UserID: owner, SessionID: saved.SessionID, Agent: h.agent,
 		CreatedTime: h.Now().UnixMilli(),
 	}
-	if owner != link.UserID {
-		link.OwnerID = owner
-	}
-	return h.Links.AddLink(ctx, link)
+	return h.Links.AddLink(ctx, link, owner)
 }

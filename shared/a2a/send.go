@@ -107,9 +107,7 @@ func (h *handler) checkSend(ctx context.Context, req *lib.SendMessageRequest) er
 // begin starts a run with the message and hands it to a worker. A message that
 // names a task answers what its agent asked; any other begins a task.
 func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.Link, error) {
-	link := task.Link{
-		TaskID: h.NewID(), UserID: callerOf(ctx).user, SessionID: req.Message.ContextID, Agent: h.agent,
-	}
+	link := task.Link{TaskID: h.NewID(), SessionID: req.Message.ContextID, Agent: h.agent}
 	runID := link.TaskID
 	if id := req.Message.TaskID; id != "" {
 		var err error
@@ -122,16 +120,13 @@ func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.
 		if err != nil {
 			return link, err
 		}
-		link.SessionID, link.After, link.CreatedTime = s.ID, s.HeadSeq, h.Now().UnixMilli()
-		if s.UserID != link.UserID {
-			link.OwnerID = s.UserID
-		}
+		link.UserID, link.SessionID, link.After, link.CreatedTime = s.UserID, s.ID, s.HeadSeq, h.Now().UnixMilli()
 	}
 	input, err := convert.Event(req.Message, link.TaskID)
 	if err != nil {
 		return link, err
 	}
-	ref := run.Ref{UserID: link.Owner(), SessionID: link.SessionID, RunID: runID}
+	ref := run.Ref{UserID: link.UserID, SessionID: link.SessionID, RunID: runID}
 	input.InvocationID = runID
 	undo, err := h.expectPush(ctx, link, runID, req)
 	if err != nil {
@@ -162,7 +157,7 @@ func (h *handler) hand(ctx context.Context, link *task.Link, started run.Run, re
 	if known {
 		err = h.Links.ExtendLink(ctx, link.UserID, link.TaskID, ref.RunID)
 	} else {
-		err = h.Links.AddLink(ctx, *link)
+		err = h.Links.AddLink(ctx, *link, callerOf(ctx).user)
 	}
 	if err != nil || started.Status.Over() {
 		return err

@@ -14,7 +14,7 @@ func (f *follower) pages(ctx context.Context, epoch int64) (client.Thread, error
 	var out client.Thread
 	q := run.ThreadQuery{Limit: session.DefaultPage, Resume: session.Resume{Seq: f.link.After, Epoch: epoch}}
 	for {
-		t, err := f.Runs.Thread(ctx, f.link.Owner(), f.link.SessionID, q)
+		t, err := f.Runs.Thread(ctx, f.link.UserID, f.link.SessionID, q)
 		if err != nil {
 			return out, err
 		}

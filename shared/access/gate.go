@@ -16,6 +16,10 @@ type Grants interface {
 	// that was revoked before the call is not in it. fault.NotFound without a
 	// session.
 	Standing(ctx context.Context, userID, sessionID string) (Standing, error)
+	// Lenders are the owners of the sessions that a user was let into, each once;
+	// MaxLenders of them where there are more. Some of these sessions may be closed
+	// to the user by now.
+	Lenders(ctx context.Context, userID string) ([]string, error)
 }
 
 // Evictor ends what a share has opened.
@@ -47,7 +51,11 @@ func (g *Gate) Pass(ctx context.Context, c Caller, sessionID string, a Action) (
 	if err != nil {
 		return Pass{}, err
 	}
-	pass, err := Decide(c, standing, a, g.now().UnixMilli())
+	return g.decide(ctx, c, standing, sessionID, a)
+}
+
+func (g *Gate) decide(ctx context.Context, c Caller, s Standing, sessionID string, a Action) (Pass, error) {
+	pass, err := Decide(c, s, a, g.now().UnixMilli())
 	if err == nil && pass.Label() == AdminLabel {
 		g.log.LogAttrs(ctx, slog.LevelInfo, "an admin reads what is not theirs",
 			logs.Person("admin_id", c.UserID), logs.Person("owner_id", pass.Owner),

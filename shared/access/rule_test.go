@@ -96,6 +96,7 @@ func mayNaively(c access.Caller, s access.Standing, takes access.Right) bool {
 // book is who was granted what.
 type book struct {
 	standing access.Standing
+	lenders  []string
 	err      error
 	asked    int
 }
@@ -103,6 +104,11 @@ type book struct {
 func (b *book) Standing(context.Context, string, string) (access.Standing, error) {
 	b.asked++
 	return b.standing, b.err
+}
+
+func (b *book) Lenders(context.Context, string) ([]string, error) {
+	b.asked++
+	return b.lenders, b.err
 }
 
 func TestGate(t *testing.T) {

@@ -15,8 +15,11 @@ import (
 const (
 	MaxShares = 100  // of a session at a time
 	MaxGuests = 1000 // users who have accepted one link
-	MaxUserID = 256  // characters
-	MaxToken  = 128  // characters
+	// MaxLenders is in how many users' sessions a task is looked for that is named
+	// by its id alone.
+	MaxLenders = 100
+	MaxUserID  = 256 // characters
+	MaxToken   = 128 // characters
 	// MaxLife is how long a share that ends may last; one that does not end is
 	// for ever.
 	MaxLife = 10 * 365 * 24 * time.Hour

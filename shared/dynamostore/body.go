@@ -139,8 +139,8 @@ func (s *Store) partition(pk string) *dynamodb.QueryInput {
 
 // keysOnly makes a query return only what deleting its items needs.
 func (s *Store) keysOnly(q *dynamodb.QueryInput) *dynamodb.QueryInput {
-	q.ProjectionExpression = aws.String("PK, SK, #owner, #stub")
-	q.ExpressionAttributeNames = map[string]string{"#owner": "u", "#stub": attrStub}
+	q.ProjectionExpression = aws.String("PK, SK, #owner, #guest, #stub")
+	q.ExpressionAttributeNames = map[string]string{"#owner": "u", "#guest": attrGuest, "#stub": attrStub}
 	return q
 }
 

@@ -107,6 +107,9 @@ func (s *Store) clearBut(ctx context.Context, log string, keep func(attributes) 
 			}
 			if task, ok := strings.CutPrefix(sk, prefixLink); ok {
 				doomed = append(doomed, linkKey(stringOf(item["u"]), task).attributes())
+				if guest := stringOf(item[attrGuest]); guest != "" {
+					doomed = append(doomed, linkKey(guest, task).attributes())
+				}
 			}
 			doomed = append(doomed, item)
 		}

@@ -15,42 +15,59 @@ import (
 
 var _ task.Links = (*Store)(nil)
 
-// linkItem is one A2A task of a user. Both it and the reference to it, which
-// stands in the session's log so that the link goes with the session, take one
-// write unit.
+// linkItem is one A2A task in a session of the user's, or says whose it is that
+// the user began. Both it and the reference to it, which stands in the session's
+// log so that the link goes with the session, take one write unit.
 type linkItem struct {
 	PK      string   `dynamodbav:"PK"`
 	SK      string   `dynamodbav:"SK"`
-	Session string   `dynamodbav:"s"`
-	Owner   string   `dynamodbav:"o,omitempty"` // of the session, where it is not the user
-	Agent   string   `dynamodbav:"a"`
+	Owner   string   `dynamodbav:"o,omitempty"` // the task is among this user's; all else is empty
+	Session string   `dynamodbav:"s,omitempty"`
+	Agent   string   `dynamodbav:"a,omitempty"`
 	Runs    []string `dynamodbav:"r,omitempty"`
-	After   int64    `dynamodbav:"after"`
-	Created int64    `dynamodbav:"ct"`
+	After   int64    `dynamodbav:"after,omitempty"`
+	Created int64    `dynamodbav:"ct,omitempty"`
 	// Cancelled is 0 unless the task was.
 	Cancelled int64 `dynamodbav:"xt,omitempty"`
 }
 
-// linkRef refers to a link of the user u.
+// attrGuest is the guest of a linkRef.
+const attrGuest = "gu"
+
+// linkRef refers to a link of the user u, and to that of the guest gu who began
+// the task.
 type linkRef struct {
-	PK   string `dynamodbav:"PK"`
-	SK   string `dynamodbav:"SK"`
-	User string `dynamodbav:"u"`
+	PK    string `dynamodbav:"PK"`
+	SK    string `dynamodbav:"SK"`
+	User  string `dynamodbav:"u"`
+	Guest string `dynamodbav:"gu,omitempty"`
 }
 
-// AddLink implements task.Links. The reference comes first: where the link did
-// not follow it refers to nothing.
-func (s *Store) AddLink(ctx context.Context, l task.Link) error {
-	h, err := s.header(ctx, l.Owner(), l.SessionID)
+// AddLink implements task.Links. What refers to the link comes first: where it
+// did not follow, that refers to nothing.
+func (s *Store) AddLink(ctx context.Context, l task.Link, beginner string) error {
+	h, err := s.header(ctx, l.UserID, l.SessionID)
 	if err != nil {
 		return err
 	}
-	ref, k := linkPointer(h.Log, l.TaskID), linkKey(l.UserID, l.TaskID)
-	if err := s.put(ctx, linkRef{PK: ref.pk, SK: ref.sk, User: l.UserID}, condition{}, nil); err != nil {
+	ref := linkRef{User: l.UserID}
+	if beginner != l.UserID {
+		ref.Guest = beginner
+	}
+	at := linkPointer(h.Log, l.TaskID)
+	ref.PK, ref.SK = at.pk, at.sk
+	if err := s.put(ctx, ref, condition{}, nil); err != nil {
 		return fmt.Errorf("refer to A2A task %s: %w", l.TaskID, err)
 	}
+	if ref.Guest != "" {
+		k := linkKey(ref.Guest, l.TaskID)
+		if err := s.put(ctx, linkItem{PK: k.pk, SK: k.sk, Owner: l.UserID}, condition{}, nil); err != nil {
+			return fmt.Errorf("link A2A task %s for a guest: %w", l.TaskID, err)
+		}
+	}
+	k := linkKey(l.UserID, l.TaskID)
 	item := linkItem{
-		PK: k.pk, SK: k.sk, Session: l.SessionID, Owner: l.OwnerID, Agent: l.Agent, Runs: l.Runs, After: l.After, Created: l.CreatedTime,
+		PK: k.pk, SK: k.sk, Session: l.SessionID, Agent: l.Agent, Runs: l.Runs, After: l.After, Created: l.CreatedTime,
 	}
 	if err := s.put(ctx, item, condition{}, nil); err != nil {
 		return fmt.Errorf("link A2A task %s: %w", l.TaskID, err)
@@ -102,20 +119,32 @@ func (s *Store) Link(ctx context.Context, userID, taskID string) (task.Link, err
 	if !found {
 		return task.Link{}, missingTask()
 	}
-	return item.link(userID), nil
+	if item.Owner != "" && item.Owner != userID {
+		return s.Link(ctx, item.Owner, taskID)
+	}
+	return item.link(), nil
 }
 
-// UserLinks implements task.Links. Thirty links or so take one read unit.
+// UserLinks implements task.Links. Thirty links or so take one read unit, each
+// that a guest began in another user's session one more.
 func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, error) {
 	var links []task.Link
 	err := s.queryPages(ctx, s.partition(linkPK(userID)), func(items []attributes) (bool, error) {
-		for _, attrs := range items {
-			var item linkItem
-			if err := attributevalue.UnmarshalMap(attrs, &item); err != nil {
-				return false, fmt.Errorf("unmarshal a link: %w", err)
-			}
-			links = append(links, item.link(userID))
+		own, begun, err := readLinks(items)
+		if err != nil {
+			return false, err
 		}
+		if len(begun) > 0 {
+			if items, err = s.readBatch(ctx, begun, true); err != nil {
+				return false, err
+			}
+			elsewhere, _, err := readLinks(items)
+			if err != nil {
+				return false, err
+			}
+			own = append(own, elsewhere...)
+		}
+		links = append(links, own...)
 		return true, nil
 	})
 	if err != nil {
@@ -127,9 +156,25 @@ func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, erro
 	return links, nil
 }
 
-func (i linkItem) link(userID string) task.Link {
+// readLinks are the links among items, and the keys of those that items refer to.
+func readLinks(items []attributes) (links []task.Link, elsewhere []key, err error) {
+	var all []linkItem
+	if err := attributevalue.UnmarshalListOfMaps(items, &all); err != nil {
+		return nil, nil, fmt.Errorf("unmarshal links: %w", err)
+	}
+	for _, item := range all {
+		if item.Owner != "" {
+			elsewhere = append(elsewhere, linkKey(item.Owner, item.SK))
+			continue
+		}
+		links = append(links, item.link())
+	}
+	return links, elsewhere, nil
+}
+
+func (i linkItem) link() task.Link {
 	return task.Link{
-		TaskID: i.SK, UserID: userID, OwnerID: i.Owner, SessionID: i.Session, Agent: i.Agent, Runs: i.Runs, After: i.After,
+		TaskID: i.SK, UserID: i.PK[len(prefixLink):], SessionID: i.Session, Agent: i.Agent, Runs: i.Runs, After: i.After,
 		CreatedTime: i.Created, CancelledTime: i.Cancelled,
 	}
 }

@@ -26,6 +26,7 @@ type grant struct {
 type entrance struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
+	Owner   string `dynamodbav:"o"`
 	Session string `dynamodbav:"s"`
 	Log     string `dynamodbav:"l"`
 	Share   string `dynamodbav:"sh"`
@@ -44,7 +45,7 @@ func (s *Store) grantItems(of *share, user string) ([]types.TransactWriteItem, e
 	}
 	k = entranceKey(user, of.log(), of.id())
 	entry, err := s.transactPut(entrance{
-		PK: k.pk, SK: k.sk, Session: of.Session, Log: of.log(), Share: of.id(), Created: s.millis(), Expires: of.Expires,
+		PK: k.pk, SK: k.sk, Owner: of.Owner, Session: of.Session, Log: of.log(), Share: of.id(), Created: s.millis(), Expires: of.Expires,
 	}, condition{})
 	return []types.TransactWriteItem{granted, entry}, err
 }

@@ -3,6 +3,7 @@ package dynamostore_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -122,6 +123,36 @@ func TestShares(t *testing.T) {
 			if got := rightOf(t, s, "racer-"+strconv.Itoa(i), id, time.Now()); got != access.None {
 				t.Errorf("racer %d may %s", i, got)
 			}
+		}
+	})
+	t.Run("who lets a user in is known, each once", func(t *testing.T) {
+		t.Parallel()
+		guest := "guest-" + mustID(t)
+		var want []string
+		for range access.MaxLenders + 1 {
+			owner, id := "owner-"+mustID(t), mustID(t)
+			mustCreate(t, s, owner, id, nil)
+			n := access.NewShare{ID: uuid.NewString(), OwnerID: owner, SessionID: id, Right: access.Read, UserID: guest}
+			if _, err := s.Share(t.Context(), n); err != nil {
+				t.Fatal(err)
+			}
+			n.ID, want = uuid.NewString(), append(want, owner)
+			if _, err := s.Share(t.Context(), n); err != nil { // twice
+				t.Fatal(err)
+			}
+		}
+		got, err := s.Lenders(t.Context(), guest)
+		slices.Sort(want)
+		if slices.Sort(got); err != nil || len(got) != access.MaxLenders || len(slices.Compact(got)) != access.MaxLenders {
+			t.Fatalf("%d lenders, %v", len(got), err)
+		}
+		for _, owner := range got {
+			if _, ok := slices.BinarySearch(want, owner); !ok {
+				t.Errorf("%s is none", owner)
+			}
+		}
+		if got, err := s.Lenders(t.Context(), want[0]); err != nil || len(got) != 0 {
+			t.Errorf("%v, %v", got, err)
 		}
 	})
 	t.Run("nothing is left of the shares of a deleted session", func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/rethread/rethread/shared/a2a/convert"
 	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
 )
 
@@ -61,11 +62,15 @@ func (a *api) saveA2ATask(c *call) (*reply, error) {
 	return a2aReply(status, saved, "Task saved")
 }
 
-// getA2ATask answers a task of the caller's in whichever session it is. What a
-// fork took over is the task that has its id.
+// getA2ATask answers a task in whichever session it is, of the caller's or
+// shared with the caller. What a fork took over is the task that has its id.
 func (a *api) getA2ATask(c *call) (*reply, error) {
-	sessionID, taskID, err := a.findA2ATask(c)
-	if taskID != "" && sessionID == taskID || errors.Is(err, fault.Of(fault.NotFound)) {
+	taskID, err := c.pathID("task_id")
+	if err != nil {
+		return nil, err
+	}
+	at, err := a.findTask(c, taskID, access.ReadTasks)
+	if at.SessionID == taskID || errors.Is(err, fault.Of(fault.NotFound)) {
 		if merged, found, err := a.mergedTask(c, taskID); found || err != nil {
 			return merged, err
 		}
@@ -73,17 +78,21 @@ func (a *api) getA2ATask(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := a.Tasks.Task(c.Context(), c.user, sessionID, taskID)
+	t, err := a.Tasks.Task(c.Context(), at.Owner, at.SessionID, taskID)
 	if err != nil {
 		return nil, err
 	}
 	return a2aReply(http.StatusOK, t, "Task found")
 }
 
-// mergedTask answers what a fork of the caller's took over; false where the id
-// is no such fork's.
+// mergedTask answers what a fork took over; false where the id is of no fork
+// that the caller may read.
 func (a *api) mergedTask(c *call, id string) (*reply, bool, error) {
-	of, err := a.Sessions.Get(c.Context(), c.user, id)
+	var of session.Session
+	err := a.gate.Do(c.Context(), c.caller, id, access.ReadTasks, func(p access.Pass) (err error) {
+		of, err = a.Sessions.Get(c.Context(), p.Owner, id)
+		return err
+	})
 	switch {
 	case errors.Is(err, fault.Of(fault.NotFound)), errors.Is(err, fault.Of(fault.Forbidden)):
 		return nil, false, nil
@@ -99,22 +108,27 @@ func (a *api) mergedTask(c *call, id string) (*reply, bool, error) {
 }
 
 func (a *api) deleteA2ATask(c *call) (*reply, error) {
-	sessionID, taskID, err := a.findA2ATask(c)
+	taskID, err := c.pathID("task_id")
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Tasks.DeleteTask(c.Context(), c.user, sessionID, taskID); err != nil {
+	at, err := a.findTask(c, taskID, access.DeleteTask)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Tasks.DeleteTask(c.Context(), at.Owner, at.SessionID, taskID); err != nil {
 		return nil, err
 	}
 	return jsonReply(http.StatusOK, envelope{Message: "Task deleted"})
 }
 
-func (a *api) findA2ATask(c *call) (sessionID, taskID string, err error) {
-	if taskID, err = c.pathID("task_id"); err != nil {
-		return "", "", err
-	}
-	sessionID, err = a.Feedback.FindTask(c.Context(), c.user, taskID)
-	return sessionID, taskID, err
+// findTask finds a task by its id alone, for something that the caller may do.
+func (a *api) findTask(c *call, taskID string, action access.Action) (access.Found, error) {
+	_, at, err := a.gate.FindTask(c.Context(), c.caller, action, func(user string) (access.Found, error) {
+		id, err := a.Feedback.FindTask(c.Context(), user, taskID)
+		return access.Found{Owner: user, SessionID: id}, err
+	})
+	return at, err
 }
 
 func a2aReply(status int, t task.Task, message string) (*reply, error) {

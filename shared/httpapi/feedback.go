@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/rethread/rethread/shared/access"
@@ -36,9 +37,14 @@ func (a *api) giveFeedback(c *call) (*reply, error) {
 	}
 	f.CreatedTime = a.Now().UnixMilli()
 	if f.SessionID == "" {
-		if f.SessionID, err = a.Feedback.FindTask(c.Context(), c.user, f.TaskID); err != nil {
+		at, err := a.findTask(c, f.TaskID, access.GiveFeedback)
+		if errors.Is(err, fault.Of(fault.Forbidden)) {
+			return nil, err
+		}
+		if err != nil {
 			a.warnFeedback(c, f, "find the task of a feedback", err)
 		}
+		f.SessionID = at.SessionID
 	}
 	err = a.gate.Do(c.Context(), c.caller, f.SessionID, access.GiveFeedback, func(p access.Pass) error {
 		f.OwnerID = p.Owner

@@ -1,17 +1,12 @@
 package task
 
-import (
-	"cmp"
-	"context"
-)
+import "context"
 
 // Link says where a task of the A2A protocol lives: callers name it by its id
 // alone. The task itself is runs of a session and what they produced.
 type Link struct {
-	TaskID string
-	UserID string // whose task it is
-	// OwnerID is whose session it is, "" where that is the same user.
-	OwnerID   string
+	TaskID    string
+	UserID    string // whose session it is in
 	SessionID string
 	Agent     string
 	// Runs are the ids of its runs, the oldest first: one, and one more each
@@ -27,19 +22,20 @@ type Link struct {
 	CancelledTime int64
 }
 
-// Owner is the user whose session the task is of.
-func (l Link) Owner() string { return cmp.Or(l.OwnerID, l.UserID) }
-
-// Links finds A2A tasks of a user by their ids. fault.NotFound for one that is
-// not there.
+// Links finds A2A tasks by their ids, each among those of its session's owner.
+// fault.NotFound for one that is not there.
 type Links interface {
-	// AddLink remembers a task. One that is known with that id is replaced.
-	AddLink(ctx context.Context, l Link) error
+	// AddLink remembers a task, which its beginner finds as well: the owner, or
+	// who else began it in the owner's session. One that is known with that id is
+	// replaced.
+	AddLink(ctx context.Context, l Link, beginner string) error
 	// ExtendLink adds a run to a task.
 	ExtendLink(ctx context.Context, userID, taskID, runID string) error
 	// CancelLink cancels a task that waits for its user.
 	CancelLink(ctx context.Context, userID, taskID string, at int64) error
+	// Link is a task in a session of a user's, or one that the user began.
 	Link(ctx context.Context, userID, taskID string) (Link, error)
-	// UserLinks are all tasks of a user, the one that began last first.
+	// UserLinks are all tasks that Link finds for a user, the one that began last
+	// first.
 	UserLinks(ctx context.Context, userID string) ([]Link, error)
 }

@@ -73,6 +73,8 @@ func (w *world) Standing(_ context.Context, user, session string) (access.Standi
 	return standing, nil
 }
 
+func (w *world) Lenders(context.Context, string) ([]string, error) { return nil, nil }
+
 func (w *world) Unsubscribe(_ context.Context, user, session, connection string) error {
 	w.note("unsubscribe", user, session, connection)
 	return nil

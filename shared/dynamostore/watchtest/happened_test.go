@@ -183,7 +183,7 @@ func TestHappened(t *testing.T) {
 	t.Run("a task that waits and is cancelled", func(t *testing.T) {
 		s := all.in(t)
 		link := task.Link{TaskID: "t1", UserID: watched, SessionID: s.session, Agent: "helper", Runs: []string{"t1"}}
-		if err := s.store.AddLink(t.Context(), link); err != nil {
+		if err := s.store.AddLink(t.Context(), link, watched); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // once is enough
