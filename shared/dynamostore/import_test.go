@@ -198,3 +198,32 @@ func TestImport_conflicts(t *testing.T) {
 		t.Errorf("another id: %+v, %v", p, err)
 	}
 }
+
+// Ids are recognised wherever in its batch an event was appended.
+func TestImport_redelivered(t *testing.T) {
+	t.Parallel()
+	from, to := newStore(t), newStore(t)
+	mustCreate(t, from, alice, "batch", nil)
+	batch := []session.Event{event(t, "one", "i1", "x"), event(t, "two", "i2", "x"), event(t, "three", "i3", "x")}
+	mustAppend(t, from, alice, "batch", batch...)
+	mustAppend(t, from, alice, "batch", event(t, "four", "i4", "x"))
+	var doc bytes.Buffer
+	if err := from.Export(t.Context(), alice, "batch", archive.NewWriter(&doc)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := to.Import(t.Context(), upload(t, doc.Bytes())); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range batch {
+		_, n, err := to.Append(t.Context(), session.Append{SessionID: "batch", UserID: bob, Events: []session.Event{e}})
+		if err != nil || n != 0 {
+			t.Errorf("%s is appended once more: %d, %v", e.ID, n, err)
+		}
+	}
+	for _, id := range []string{"i3", "i2", "i1"} {
+		r := session.Rewind{SessionID: "batch", UserID: bob, Before: id, Nonce: id}
+		if _, err := to.Rewind(t.Context(), r); err != nil {
+			t.Errorf("rewind before %s: %v", id, err)
+		}
+	}
+}

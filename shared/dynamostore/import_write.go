@@ -91,8 +91,9 @@ func (w *importing) packEntry(ctx context.Context, rec *record) error {
 	return err
 }
 
-// bounds are the lower bounds of the invocations and ids that the part names.
-// In the first part nothing can be there before.
+// bounds are the lower bounds of the invocations and ids that the part names:
+// the positions of their entries, as an entry is read from its beginning. In the
+// first part nothing can be there before.
 func (w *importing) bounds(ctx context.Context) ([]any, error) {
 	lowest := map[key]int64{}
 	note := func(k key, position int64) {
@@ -102,9 +103,9 @@ func (w *importing) bounds(ctx context.Context) ([]any, error) {
 	}
 	for _, rec := range w.records {
 		for _, e := range rec.events {
-			note(invocationKey(w.rec.Log, e.InvocationID), e.Seq)
+			note(invocationKey(w.rec.Log, e.InvocationID), rec.first)
 			if seq, ok := session.PositionOf(e.ID); !ok || seq != e.Seq {
-				note(chosenKey(w.rec.Log, e.ID), e.Seq)
+				note(chosenKey(w.rec.Log, e.ID), rec.first)
 			}
 		}
 	}
