@@ -244,6 +244,10 @@ func testPush(t *testing.T, sys *e2e.System) {
 			t.Fatal(err)
 		}
 		gone.mustNext(t)
+		waitFor(t, func() bool {
+			now, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID})
+			return err == nil && now.Status.State == a2a.TaskStateInputRequired
+		})
 		req := say(task.ContextID, "thanks")
 		req.Message.TaskID = task.ID
 		mustSend(t, c, req)
