@@ -30,6 +30,10 @@ const (
 type Options struct {
 	// DataDir holds the tables between runs; empty means in memory.
 	DataDir string
+	// Separate gives each access key a database of its own in each region. The
+	// requests to one are carried out one after the other, and do not wait for those
+	// to another.
+	Separate bool
 	// Port to listen on; 0 means a free one.
 	Port int
 	// Root of the repository; empty means the one around the working directory.
@@ -127,7 +131,7 @@ func launchOnPort(ctx context.Context, java, jars string, opts Options) (*Engine
 }
 
 func launch(ctx context.Context, java, jars string, opts Options, port int) (*Engine, error) {
-	child, err := startProcess(ctx, append([]string{java}, arguments(jars, opts.DataDir, port)...), opts.Output)
+	child, err := startProcess(ctx, append([]string{java}, arguments(jars, opts, port)...), opts.Output)
 	if err != nil {
 		return nil, err
 	}
@@ -139,16 +143,19 @@ func launch(ctx context.Context, java, jars string, opts Options, port int) (*En
 	return engine, nil
 }
 
-func arguments(jars, dataDir string, port int) []string {
+func arguments(jars string, opts Options, port int) []string {
 	args := []string{
 		"-Xmx768m", "-XX:+UseSerialGC", "-Djava.library.path=" + jars, "-cp", filepath.Join(jars, "*"),
 		"software.amazon.dynamodb.services.local.main.ServerRunner",
-		"-port", strconv.Itoa(port), "-sharedDb", "-disableTelemetry",
+		"-port", strconv.Itoa(port), "-disableTelemetry",
 	}
-	if dataDir == "" {
+	if !opts.Separate {
+		args = append(args, "-sharedDb")
+	}
+	if opts.DataDir == "" {
 		return append(args, "-inMemory")
 	}
-	return append(args, "-dbPath", dataDir)
+	return append(args, "-dbPath", opts.DataDir)
 }
 
 func (e *Engine) waitReady(ctx context.Context) error {

@@ -3,6 +3,7 @@ package dynamodblocal_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -48,6 +49,23 @@ func TestStart(t *testing.T) {
 		}
 	})
 
+	for _, separate := range []bool{false, true} {
+		t.Run(fmt.Sprintf("has a database for each access key: %t", separate), func(t *testing.T) {
+			engine := mustStart(t, dynamodblocal.Options{Separate: separate})
+			if status := call(t, engine.Endpoint(), "DynamoDB_20120810.CreateTable", oneTable); status != http.StatusOK {
+				t.Fatalf("CreateTable answered %d", status)
+			}
+			want := http.StatusOK
+			if separate {
+				want = http.StatusBadRequest
+			}
+			status := callAs(t, "another", engine.Endpoint(), "DynamoDB_20120810.DescribeTable", `{"TableName":"kept"}`)
+			if status != want {
+				t.Errorf("with another key DescribeTable answered %d", status)
+			}
+		})
+	}
+
 	t.Run("says that the port is taken", func(t *testing.T) {
 		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":0")
 		if err != nil {
@@ -87,13 +105,19 @@ func mustStart(t *testing.T, opts dynamodblocal.Options) *dynamodblocal.Engine {
 // call sends one request and returns the status, 0 when nothing answers.
 func call(t *testing.T, endpoint, target, body string) int {
 	t.Helper()
+	return callAs(t, "local", endpoint, target, body)
+}
+
+// callAs is call with an access key.
+func callAs(t *testing.T, key, endpoint, target, body string) int {
+	t.Helper()
 	req, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodPost, endpoint, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("X-Amz-Target", target)
 	req.Header.Set("Content-Type", "application/x-amz-json-1.0")
-	req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=local/20250101/us-east-1/dynamodb/aws4_request, "+
+	req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+key+"/20250101/us-east-1/dynamodb/aws4_request, "+
 		"SignedHeaders=host, Signature=none")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -6,12 +6,17 @@ package dynamotest
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
@@ -23,6 +28,9 @@ import (
 // EndpointVariable names the environment variable that points tests at an
 // engine that runs already.
 const EndpointVariable = "DYNAMODB_ENDPOINT"
+
+// Region is where the tables of tests are.
+const Region = table.Region
 
 // Endpoint returns the engine's base URL. No engine, no test: it fails the test.
 func Endpoint(tb testing.TB) string {
@@ -37,7 +45,16 @@ func Endpoint(tb testing.TB) string {
 // Client returns a client of the engine.
 func Client(tb testing.TB) *dynamodb.Client {
 	tb.Helper()
-	return table.NewClient(Endpoint(tb))
+	return dynamodb.New(table.NewClient(Endpoint(tb)).Options(), func(o *dynamodb.Options) { o.Credentials = Credentials(tb) })
+}
+
+// Credentials are what a test and its subtests use for the engine, in the Region:
+// they have a database of their own, and do not wait for what other tests do.
+func Credentials(tb testing.TB) aws.CredentialsProvider {
+	tb.Helper()
+	test, _, _ := strings.Cut(tb.Name(), "/")
+	sum := sha256.Sum256([]byte(test))
+	return credentials.NewStaticCredentialsProvider(hex.EncodeToString(sum[:10]), "local", "")
 }
 
 // Table makes an empty table with a name of its own and drops it when the test ends.
@@ -68,7 +85,7 @@ var engine = sync.OnceValues(func() (string, error) {
 	if endpoint := os.Getenv(EndpointVariable); endpoint != "" {
 		return endpoint, nil
 	}
-	started, err := dynamodblocal.Start(context.Background(), dynamodblocal.Options{})
+	started, err := dynamodblocal.Start(context.Background(), dynamodblocal.Options{Separate: true})
 	if err != nil {
 		return "", err
 	}

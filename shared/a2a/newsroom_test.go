@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
@@ -151,8 +150,8 @@ func (n *newsroom) publish(t *testing.T, table, sessionID string) {
 	t.Helper()
 	endpoint := dynamotest.Endpoint(t)
 	client := dynamodbstreams.New(dynamodbstreams.Options{
-		BaseEndpoint: &endpoint, Region: "us-east-1",
-		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		BaseEndpoint: &endpoint, Region: dynamotest.Region,
+		Credentials: dynamotest.Credentials(t),
 	})
 	iterator, err := beginning(t.Context(), client, table)
 	if err != nil {

@@ -34,7 +34,7 @@ func newHooks(t *testing.T) *hooks {
 	t.Helper()
 	h := &hooks{store: dynamostore.New(dynamotest.Client(t), dynamotest.Table(t))}
 	handler := a2a.New(a2a.Config{
-		Sessions: h.store, Rewinds: h.store, Runs: h.store, Tasks: h.store, Links: h.store, Agents: onlyHelper{},
+		Sessions: h.store, Rewinds: h.store, Runs: h.store, Tasks: h.store, Links: h.store, Grants: h.store, Agents: onlyHelper{},
 		StartRun: func(context.Context, run.Ref) error { return nil },
 		Push:     h.store, CheckURL: func(url string) error {
 			if !strings.HasPrefix(url, "https://") {

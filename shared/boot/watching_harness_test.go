@@ -160,7 +160,7 @@ func (w *watched) readStream(t *testing.T, table string) {
 		Tables: []samtemplate.Table{{LogicalID: "Table", Name: table}},
 		Open: func(ctx context.Context, table string) (stream.Log, error) {
 			return reader.Open(ctx, reader.Options{
-				Endpoint: dynamotest.Endpoint(t), Table: table, Region: "eu-west-1", Account: "123",
+				Endpoint: dynamotest.Endpoint(t), Table: table, Region: dynamotest.Region, Account: "123", Credentials: dynamotest.Credentials(t),
 			})
 		},
 		Invoker: w, Region: "eu-west-1", Account: "123", Log: slog.New(slog.DiscardHandler),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/bench/delay"
+	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
 	"github.com/rethread/rethread/infra/dynamotest"
 	"github.com/rethread/rethread/infra/e2e"
 	"github.com/rethread/rethread/infra/samtemplate"
@@ -21,7 +22,12 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	system := e2e.Start(t, "AGENTS="+config, dynamotest.EndpointVariable+"="+dynamotest.Endpoint(t))
+	engine, err := dynamodblocal.Start(t.Context(), dynamodblocal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(engine.Stop)
+	system := e2e.Start(t, "AGENTS="+config, dynamotest.EndpointVariable+"="+engine.Endpoint())
 	template, err := samtemplate.Load(filepath.Join(system.Root, "template.yaml"), samtemplate.Options{
 		Parameters: map[string]string{"JwtIssuer": "https://bench.invalid", "JwtAudience": "bench"},
 	})
@@ -30,7 +36,7 @@ func TestMeasure(t *testing.T) {
 	}
 	result, err := delay.Measure(t.Context(), delay.System{
 		URL: system.URL, WebSocketURL: system.WebSocketURL,
-		DynamoDB: dynamotest.Endpoint(t), Table: template.Tables[0].Name, Agent: agent,
+		DynamoDB: engine.Endpoint(), Table: template.Tables[0].Name, Agent: agent,
 	}, delay.Scenario{Name: "a few", Sessions: 2, Watchers: 2, Tokens: 5, Every: 50 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)

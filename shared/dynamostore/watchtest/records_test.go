@@ -10,8 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
-	"github.com/aws/aws-sdk-go-v2/credentials"
-
 	"github.com/rethread/rethread/infra/dynamotest"
 	"github.com/rethread/rethread/shared/dynamostore"
 )
@@ -34,8 +32,8 @@ func newRecords(t *testing.T, table string) *records {
 	t.Helper()
 	endpoint := dynamotest.Endpoint(t)
 	r := &records{client: dynamodbstreams.New(dynamodbstreams.Options{
-		BaseEndpoint: &endpoint, Region: "us-east-1",
-		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		BaseEndpoint: &endpoint, Region: dynamotest.Region,
+		Credentials: dynamotest.Credentials(t),
 	})}
 	streams, err := r.client.ListStreams(t.Context(), &dynamodbstreams.ListStreamsInput{TableName: &table})
 	if err != nil || len(streams.Streams) != 1 {

@@ -37,6 +37,8 @@ type Options struct {
 	Table string
 	// Region and Account are the ones that records pretend to come from.
 	Region, Account string
+	// Credentials for the engine; nil stands for made-up ones.
+	Credentials aws.CredentialsProvider
 }
 
 // Reader reads one stream.
@@ -92,10 +94,14 @@ func Open(ctx context.Context, opts Options) (*Reader, error) {
 }
 
 func newClient(opts Options) *dynamodbstreams.Client {
+	keys := opts.Credentials
+	if keys == nil {
+		keys = credentials.NewStaticCredentialsProvider("local", "local", "")
+	}
 	return dynamodbstreams.New(dynamodbstreams.Options{
 		Region:       opts.Region,
 		BaseEndpoint: &opts.Endpoint,
-		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
+		Credentials:  keys,
 		Retryer: retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = attempts
 			o.MaxBackoff = longestWait

@@ -192,7 +192,9 @@ func mustTable(t *testing.T, view string) string {
 
 func options(t *testing.T, name string) reader.Options {
 	t.Helper()
-	return reader.Options{Endpoint: dynamotest.Endpoint(t), Table: name, Region: table.Region, Account: "000000000000"}
+	return reader.Options{
+		Endpoint: dynamotest.Endpoint(t), Table: name, Region: dynamotest.Region, Account: "000000000000", Credentials: dynamotest.Credentials(t),
+	}
 }
 
 func mustOpen(t *testing.T, name string) *reader.Reader {
