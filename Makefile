@@ -82,8 +82,9 @@ $(PAGE): $(WEBTOOLS) $(WEB_SOURCE)
 	@cd $(WEB) && npm run --silent build -- --logLevel warn
 	@touch $@ $(WEB)/dist/.gitkeep
 
+# Most tests wait, for the engine or for time to pass, hence more of them than cores.
 test: build $(GOTEST) ## Run every test with the race detector
-	$(GOTEST) --format=pkgname-and-test-fails --format-hide-empty-pkg -- -race -timeout=20m ./...
+	$(GOTEST) --format=pkgname-and-test-fails --format-hide-empty-pkg -- -race -p 3 -parallel 4 -timeout=20m ./...
 
 test-contract: build $(PYTOOLS) ## Try the running API with generated requests over infra/openapi.yaml
 	@go run ./infra/tools/schemathesis -program $(VENV)/bin/schemathesis -host $(LOCAL)

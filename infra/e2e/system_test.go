@@ -11,6 +11,23 @@ import (
 func TestSystem(t *testing.T) {
 	agent := newEndless(t)
 	sys := e2e.Start(t, agent.env())
+	t.Run("beside one another", func(t *testing.T) {
+		t.Run("requests", func(t *testing.T) {
+			t.Parallel()
+			testRequests(t, sys)
+		})
+		t.Run("retention", func(t *testing.T) { // waits for the sweeper most of the time
+			t.Parallel()
+			testRetention(t, sys)
+		})
+	})
+	t.Run("live", func(t *testing.T) { testLive(t, sys, agent) })
+	t.Run("policies", func(t *testing.T) { testPolicies(t, sys) }) // the last, as it is about what all others did
+}
+
+// testRequests is about what requests do.
+func testRequests(t *testing.T, sys *e2e.System) {
+	t.Helper()
 	for _, group := range []struct {
 		name string
 		run  func(*testing.T, *e2e.System)
@@ -43,8 +60,6 @@ func TestSystem(t *testing.T) {
 		{"working in forks", testWorkingInForks},
 		{"logs", testLogs},
 		{"traces", testTraces},
-		{"live", func(t *testing.T, sys *e2e.System) { t.Helper(); testLive(t, sys, agent) }},
-		{"policies", testPolicies}, // the last, as it is about what all others did
 	} {
 		t.Run(group.name, func(t *testing.T) { group.run(t, sys) })
 	}
@@ -65,10 +80,6 @@ func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 	t.Run("leases", func(t *testing.T) {
 		t.Parallel()
 		testLeases(t, sys)
-	})
-	t.Run("retention", func(t *testing.T) {
-		t.Parallel()
-		testRetention(t, sys)
 	})
 	t.Run("watching", func(t *testing.T) {
 		t.Parallel()
