@@ -236,6 +236,20 @@ func testPush(t *testing.T, sys *e2e.System) {
 		all := r.mustUpTo(t, "TASK_STATE_CANCELED")
 		verify(t, sys, r.url, all[len(all)-1], string(other.ID))
 	})
+	t.Run("what a guest's answer brings is told the owner", func(t *testing.T) {
+		t.Parallel()
+		r := newReceiver(t)
+		owner, guest := sys.User(t, "owner"), sys.User(t, "guest")
+		task := begin(t, mustDial(t, sys, owner, a2a.TransportProtocolJSONRPC, "1.0"), "/tool parcels", &a2a.PushConfig{URL: r.url})
+		owner.Post(sessionPath(task.ContextID)+"/shares", e2e.M{"access": "write", "user_id": guest.ID}).Want(201)
+		r.mustUpTo(t, "TASK_STATE_INPUT_REQUIRED")
+		req := say(task.ContextID, "thanks")
+		req.Message.TaskID = task.ID
+		mustSend(t, mustDial(t, sys, guest, a2a.TransportProtocolJSONRPC, "1.0"), req)
+		for _, n := range r.mustUpTo(t, "TASK_STATE_COMPLETED") {
+			verify(t, sys, r.url, n, string(task.ID))
+		}
+	})
 	t.Run("a receiver that is gone is told no more", func(t *testing.T) {
 		t.Parallel()
 		gone, stays := newReceiver(t, 410), newReceiver(t)

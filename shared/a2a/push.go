@@ -157,11 +157,9 @@ func (h *handler) expectPush(
 	if h.Push == nil { // checkSend has refused who asked for it
 		return undo, nil
 	}
-	if link.UserID != callerOf(ctx).user { // a guest's right may end, and what others are told of would not
-		if req.Config != nil && req.Config.PushConfig != nil {
-			return undo, refusedGuest("have others notified of it")
-		}
-		return undo, nil
+	asked := req.Config != nil && req.Config.PushConfig != nil
+	if asked && link.UserID != callerOf(ctx).user { // a guest's right may end, and what others are told of would not
+		return undo, refusedGuest("have others notified of it")
 	}
 	since := time.Time{}
 	if runID != link.TaskID {
@@ -170,7 +168,7 @@ func (h *handler) expectPush(
 			return undo, err
 		}
 	}
-	if req.Config == nil || req.Config.PushConfig == nil {
+	if !asked {
 		return undo, nil
 	}
 	config, err := h.pushConfig(ctx, link.TaskID, req.Config.PushConfig, since)
