@@ -35,9 +35,11 @@ export class Console {
     await expect(this.chat).toHaveAttribute('aria-busy', 'false');
   }
 
-  /** Asks, and waits until the question is shown and the server has taken it. */
+  /** Asks once that is possible, and waits until the question is shown and the server has taken it. */
   async ask(text: string): Promise<void> {
     await this.page.getByRole('textbox', { name: 'Message' }).fill(text);
+    // An answer may be over before the request is that asked for it.
+    await expect(this.page.getByRole('button', { name: 'Send' })).toBeEnabled();
     await this.page.keyboard.press('Enter');
     await expect(this.said('user').last()).toHaveText(text);
     await expect(this.page.locator('[data-invocation=pending]')).toHaveCount(0);
