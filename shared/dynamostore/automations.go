@@ -63,7 +63,7 @@ func (s *Store) CreateAutomation(ctx context.Context, a automation.Automation) (
 		if !errors.Is(err, errTaken) {
 			return a, err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return automation.Automation{}, err
 		}
 	}
@@ -146,7 +146,7 @@ func (s *Store) changeAutomation(
 		if !errors.Is(err, errTaken) {
 			return a, err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return automation.Automation{}, err
 		}
 	}

@@ -31,7 +31,7 @@ func (s *Store) CountRun(ctx context.Context, a automation.Automation, runID str
 			}
 			return counted, err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return false, err
 		}
 	}

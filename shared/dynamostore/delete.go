@@ -57,7 +57,7 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 		if !errors.Is(err, errTaken) {
 			return fmt.Errorf("delete session %s: %w", id, err)
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return err
 		}
 	}

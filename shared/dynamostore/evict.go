@@ -94,7 +94,7 @@ func (s *Store) seatGuest(ctx context.Context, log string, seat watch.Seat, expi
 				return errors.Join(fault.NotYours("session"), s.unseat(ctx, log, seat.Connection))
 			}
 		}
-		if err := backoff(ctx, try); err != nil { // another took a seat at the same time
+		if err := afterConflict(ctx, try); err != nil { // another took a seat at the same time
 			return err
 		}
 	}

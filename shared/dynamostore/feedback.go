@@ -141,7 +141,7 @@ func (s *Store) MarkTask(ctx context.Context, f task.Feedback) error {
 		if !errors.Is(err, errTaken) {
 			return s.unlessGone(ctx, h, err)
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return err
 		}
 	}

@@ -81,7 +81,7 @@ func (s *Store) Import(ctx context.Context, u archive.Upload) (archive.Progress,
 			}
 			return out, err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return archive.Progress{}, err
 		}
 	}

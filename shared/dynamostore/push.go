@@ -53,7 +53,7 @@ func (s *Store) PutConfig(ctx context.Context, t push.Task, c push.Config) error
 		if !errors.Is(err, errTaken) {
 			return err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return err
 		}
 	}

@@ -73,7 +73,7 @@ func (s *Store) lookAt(ctx context.Context, k key) (deleted bool, err error) {
 		if deleted, err = s.lookOnce(ctx, k); !errors.Is(err, errTaken) {
 			return deleted, err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return false, err
 		}
 	}

@@ -96,7 +96,7 @@ func (s *Store) Share(ctx context.Context, n access.NewShare) (access.SharedWith
 		if !errors.Is(err, errTaken) {
 			return made.shown(), err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return access.SharedWith{}, err
 		}
 	}

@@ -113,7 +113,7 @@ func (s *Store) leaveShare(ctx context.Context, log, user, shareID string) error
 		if !errors.Is(err, errTaken) {
 			return err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return err
 		}
 	}

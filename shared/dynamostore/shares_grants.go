@@ -129,7 +129,7 @@ func (s *Store) Accept(ctx context.Context, userID, token string) (access.Accept
 		if !errors.Is(err, errTaken) {
 			return access.Accepted{SessionID: of.Session, Access: of.Right, ExpiresTime: of.until()}, err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return access.Accepted{}, err
 		}
 	}

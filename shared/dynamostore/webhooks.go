@@ -50,7 +50,7 @@ func (s *Store) CreateWebhook(ctx context.Context, w webhook.Webhook, secret web
 		if !errors.Is(err, errTaken) {
 			return made, err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return webhook.Webhook{}, err
 		}
 	}
@@ -147,7 +147,7 @@ func (s *Store) ChangeWebhook(ctx context.Context, userID, id string, c webhook.
 		if !errors.Is(err, errTaken) {
 			return next, err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return webhook.Webhook{}, err
 		}
 	}
@@ -194,7 +194,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, userID, id string) error {
 		if !errors.Is(err, errTaken) {
 			return err
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return err
 		}
 	}

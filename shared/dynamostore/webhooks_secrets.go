@@ -58,7 +58,7 @@ func (s *Store) RotateSecret(ctx context.Context, userID, id string, r webhook.R
 		if !errors.Is(err, errTaken) {
 			return webhook.Secrets{}, fmt.Errorf("put the secrets of webhook %s: %w", id, err)
 		}
-		if err := backoff(ctx, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return webhook.Secrets{}, err
 		}
 	}

@@ -21,7 +21,7 @@ const (
 
 	ReadUnits  Name = "ReadUnits"  // of the table and its index, as DynamoDB counts them
 	WriteUnits Name = "WriteUnits" // the same
-	Conflicts  Name = "Conflicts"  // races for a place in a log that were lost, and run again
+	Conflicts  Name = "Conflicts"  // races for a place in a log, or for another item, that were lost and run again
 	Throttles  Name = "Throttles"  // requests that an AWS service refused as too many
 
 	PushDelay       Name = "PushDelay"       // from a change of the table until all who watch have it
