@@ -49,7 +49,7 @@ func (g *Gate) lookAt(
 	if err != nil {
 		return Pass{}, Found{}, err
 	}
-	if _, err := g.decide(ctx, c, standing, found.SessionID, ReadTasks); err != nil || standing.Owner != found.Owner {
+	if _, err := Decide(c, standing, ReadTasks, g.now().UnixMilli()); err != nil || standing.Owner != found.Owner {
 		return Pass{}, Found{}, fault.Missing("Task")
 	}
 	pass, err := g.decide(ctx, c, standing, found.SessionID, a)

@@ -50,12 +50,11 @@ func (s *Store) AddLink(ctx context.Context, l task.Link, beginner string) error
 	if err != nil {
 		return err
 	}
-	ref := linkRef{User: l.UserID}
+	at := linkPointer(h.Log, l.TaskID)
+	ref := linkRef{PK: at.pk, SK: at.sk, User: l.UserID}
 	if beginner != l.UserID {
 		ref.Guest = beginner
 	}
-	at := linkPointer(h.Log, l.TaskID)
-	ref.PK, ref.SK = at.pk, at.sk
 	if err := s.put(ctx, ref, condition{}, nil); err != nil {
 		return fmt.Errorf("refer to A2A task %s: %w", l.TaskID, err)
 	}
