@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/rethread/rethread/shared/pause"
 )
 
 const agentName = "bench"
@@ -72,12 +74,12 @@ func (a *Agent) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return
 	}
-	pause := firstPause(p.every)
+	rest := firstPause(p.every)
 	for n := range p.tokens {
-		if !wait(r.Context(), pause) {
+		if pause.For(r.Context(), rest) != nil {
 			return
 		}
-		pause = p.every
+		rest = p.every
 		_, err := fmt.Fprintf(rw, "event: delta\ndata: {\"part\": 0, \"text\": %q}\n\n", newToken(n, time.Now()))
 		if err != nil || control.Flush() != nil {
 			return

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/pause"
 )
 
 // start starts a run of each session and returns their ids.
@@ -48,12 +50,12 @@ func (m *measurement) start(ctx context.Context) ([]string, error) {
 func (m *measurement) push(ctx context.Context, session, run string) error {
 	path := runsPath(session) + "/" + url.PathEscape(run)
 	item := uuid.NewString()
-	pause := firstPause(m.Every)
+	rest := firstPause(m.Every)
 	for n := range m.Tokens {
-		if !wait(ctx, pause) {
-			return context.Cause(ctx)
+		if err := pause.For(ctx, rest); err != nil {
+			return err
 		}
-		pause = m.Every
+		rest = m.Every
 		_, err := m.post(ctx, path+"/deltas", map[string]any{
 			"item_id": item, "author": agentName,
 			"deltas": []any{map[string]any{"part": 0, "text": newToken(n, time.Now())}},
@@ -70,16 +72,4 @@ func runsPath(session string) string { return "/sessions/" + url.PathEscape(sess
 // firstPause spreads runs, as different conversations do not keep time.
 func firstPause(every time.Duration) time.Duration {
 	return time.Duration(rand.Int64N(int64(every) + 1)) //nolint:gosec // nothing secret
-}
-
-// wait reports whether the time has passed, and not the context ended.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

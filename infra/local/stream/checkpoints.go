@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/local/stream/reader"
+	"github.com/rethread/rethread/shared/pause"
 )
 
 // savePause is how long a place may be newer than the file. A host that is killed
@@ -81,7 +82,7 @@ func (c *checkpoints) ledger(mapping, stream string) *ledger {
 
 // keep saves what has changed, now and then, until ctx ends.
 func (c *checkpoints) keep(ctx context.Context) error {
-	for sleep(ctx, savePause) {
+	for pause.For(ctx, savePause) == nil {
 		if err := c.save(); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/rethread/rethread/infra/local/stream/reader"
+	"github.com/rethread/rethread/shared/pause"
 )
 
 // consumer is a mapping's work on one shard.
@@ -22,7 +23,7 @@ type consumer struct {
 // feed hands the shard's records to the lanes, and says whether it came to the
 // end; if not, ctx has ended.
 func (c *consumer) feed(ctx context.Context) (closed bool) {
-	at, pause := c.ledger.position(c.shard).After, c.opts.FirstPause
+	at, rest := c.ledger.position(c.shard).After, c.opts.FirstPause
 	for {
 		page, err := c.log.Read(ctx, c.shard, at)
 		if ctx.Err() != nil {
@@ -30,13 +31,13 @@ func (c *consumer) feed(ctx context.Context) (closed bool) {
 		}
 		if err != nil {
 			c.opts.Log.WarnContext(ctx, "cannot read a stream", "function", c.function.LogicalID, "error", err)
-			if !sleep(ctx, pause) {
+			if pause.For(ctx, rest) != nil {
 				return false
 			}
-			pause = min(2*pause, c.opts.MostPause)
+			rest = min(2*rest, c.opts.MostPause)
 			continue
 		}
-		pause = c.opts.FirstPause
+		rest = c.opts.FirstPause
 		for records := range slices.Chunk(page.Records, pageSize) {
 			if !c.spread(ctx, records) {
 				return false

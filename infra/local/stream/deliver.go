@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/shared/pause"
 )
 
 // Why records are given up, in Lambda's words.
@@ -78,12 +79,12 @@ func (l *lane) after(ctx context.Context, b batch, done int) []batch {
 
 // pause waits, longer each time in a row.
 func (l *lane) pause(ctx context.Context, b batch) []batch {
-	pause := l.opts.FirstPause
+	rest := l.opts.FirstPause
 	for range b.pauses {
-		pause = min(2*pause, l.opts.MostPause)
+		rest = min(2*rest, l.opts.MostPause)
 	}
 	b.pauses++
-	sleep(ctx, pause)
+	_ = pause.For(ctx, rest) // what comes next looks at ctx itself
 	return []batch{b}
 }
 

@@ -141,13 +141,3 @@ func (s *Source) Run(ctx context.Context) error {
 	group.Wait()
 	return errors.Join(err, s.checkpoints.save())
 }
-
-// sleep waits, and says whether ctx let it.
-func sleep(ctx context.Context, pause time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(pause):
-		return true
-	}
-}
