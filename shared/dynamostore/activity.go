@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -15,7 +16,8 @@ import (
 // cheap read of the index, made while the rest of the append is under way.
 
 // watchNewest starts reading which session of the user's is on top of the
-// list; the function it returns waits for the answer.
+// list; the function it returns waits for the answer, and has it for each try of
+// a write.
 func (s *Store) watchNewest(ctx context.Context, h *header) func() (bool, error) {
 	type answer struct {
 		newest bool
@@ -41,7 +43,7 @@ func (s *Store) watchNewest(ctx context.Context, h *header) func() (bool, error)
 		}
 		done <- answer{newest: top.PK == h.PK}
 	}()
-	return func() (bool, error) { a := <-done; return a.newest, a.err }
+	return sync.OnceValues(func() (bool, error) { a := <-done; return a.newest, a.err })
 }
 
 // andMoveUp adds to a change of the header that the session stands on top of its

@@ -16,8 +16,7 @@ func (s *Store) pointAt(ctx context.Context, h *header, item *artifactItem, t ar
 	if t.SessionID != "" && t.SessionID != h.id() {
 		var err error
 		if from, err = s.header(ctx, h.User, t.SessionID); err != nil {
-			var f *fault.Error
-			if errors.As(err, &f) {
+			if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden)) {
 				return badTarget("is in a session that is not there or not yours")
 			}
 			return err

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/metrics"
 	"github.com/rethread/rethread/shared/pause"
 )
@@ -23,9 +24,13 @@ const (
 
 	backoffStart = 5 * time.Millisecond
 	backoffMost  = 500 * time.Millisecond
+	// answerTime is left of a context's time when tries end, so that the caller
+	// hears of it: a function that runs out of time is stopped without an answer.
+	answerTime = 2 * time.Second
 )
 
-// backoff waits before another try: full jitter over a doubling ceiling.
+// backoff waits before another try: full jitter over a doubling ceiling. It is
+// fault.Busy where the context leaves no time for one.
 func backoff(ctx context.Context, try int) error { return backoffUpTo(ctx, try, backoffMost) }
 
 // afterConflict waits before a piece of work is done again that lost a race.
@@ -35,6 +40,11 @@ func afterConflict(ctx context.Context, try int) error {
 }
 
 func backoffUpTo(ctx context.Context, try int, most time.Duration) error {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < answerTime {
+		return &fault.Error{
+			Kind: fault.Busy, Detail: "too many requests meet here at once; try again", RetryAfter: time.Second,
+		}
+	}
 	ceiling := min(backoffStart<<min(try, 10), most)
 	if pause.For(ctx, rand.N(ceiling)) != nil { //nolint:gosec // jitter needs no secrecy
 		return ctx.Err()
@@ -70,10 +80,11 @@ func (s *Store) writePart(ctx context.Context, part []types.WriteRequest) error 
 	}
 }
 
-// readBatch reads items by key, in any order; a missing one is left out.
+// readBatch reads items by key, in any order and each once, as DynamoDB refuses
+// a batch that names one twice; a missing one is left out.
 func (s *Store) readBatch(ctx context.Context, keys []key, consistent bool) ([]attributes, error) {
 	var found []attributes
-	for part := range slices.Chunk(keys, readBatchItems) {
+	for part := range slices.Chunk(distinct(keys), readBatchItems) {
 		request := types.KeysAndAttributes{ConsistentRead: &consistent}
 		for _, k := range part {
 			request.Keys = append(request.Keys, k.attributes())
@@ -95,6 +106,15 @@ func (s *Store) readBatch(ctx context.Context, keys []key, consistent bool) ([]a
 		}
 	}
 	return found, nil
+}
+
+func distinct(keys []key) []key {
+	seen := make(map[key]bool, len(keys))
+	return slices.DeleteFunc(slices.Clone(keys), func(k key) bool {
+		again := seen[k]
+		seen[k] = true
+		return again
+	})
 }
 
 // deleteQuery deletes all items that a keysOnly query finds.

@@ -8,10 +8,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/metrics"
 )
 
 // errTaken says that a condition did not hold: somebody else was first.
 var errTaken = errors.New("the condition of a write did not hold")
+
+// errThrottled says that DynamoDB had no capacity for a transaction.
+var errThrottled = errors.New("the transaction was throttled")
 
 // ifAbsent is the condition that nothing is stored under the key.
 const ifAbsent = "attribute_not_exists(PK)"
@@ -109,8 +114,22 @@ func conditionError(err error, old any) error {
 }
 
 // transact carries out writes as one. A failed condition, or a conflict with
-// another transaction, is errTaken.
+// another transaction, is errTaken. One that was throttled is repeated: nothing
+// was written, and the SDK repeats none that DynamoDB says it cancelled.
 func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
+	for try := 0; ; try++ {
+		err := s.tryTransact(ctx, writes)
+		if !errors.Is(err, errThrottled) {
+			return err
+		}
+		metrics.Count(ctx, metrics.Throttles, 1)
+		if wait := backoff(ctx, try); wait != nil {
+			return fmt.Errorf("%w, after: %w", wait, err)
+		}
+	}
+}
+
+func (s *Store) tryTransact(ctx context.Context, writes []types.TransactWriteItem) error {
 	_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
 	var cancelled *types.TransactionCanceledException
 	if !errors.As(err, &cancelled) {
@@ -124,6 +143,8 @@ func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem)
 		case "", "None":
 		case "ConditionalCheckFailed", "TransactionConflict":
 			return errTaken
+		case "ThrottlingError", "ProvisionedThroughputExceeded":
+			return fmt.Errorf("transaction: %w: %w", errThrottled, err)
 		default:
 			return fmt.Errorf("transaction: %s: %w", code, err)
 		}

@@ -154,10 +154,12 @@ func (s *Store) giveSlot(ctx context.Context, user, log, runID string) {
 }
 
 // unstarted gives the slot of a run back that was not started, for a reason that
-// the caller is told. Of what ended otherwise nobody knows whether it started.
+// the caller is told, or because another was first: the caller looks again, and
+// may find that it is not to start at all. Of what ended otherwise nobody knows
+// whether it started.
 func (s *Store) unstarted(ctx context.Context, h *header, runID string, err error) {
 	var known *fault.Error
-	if s.quotas.Runs == 0 || !errors.As(err, &known) {
+	if s.quotas.Runs == 0 || !errors.As(err, &known) && !errors.Is(err, errTaken) {
 		return
 	}
 	var a activeRun

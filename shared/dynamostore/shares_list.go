@@ -33,8 +33,7 @@ func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.Li
 	for _, l := range found {
 		keys = append(append(keys, sessionKey(l.session)), l.shares...)
 	}
-	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.pk, b.pk), cmp.Compare(a.sk, b.sk)) })
-	items, err := s.readBatch(ctx, slices.Compact(keys), true)
+	items, err := s.readBatch(ctx, keys, true)
 	if err != nil {
 		return session.ListPage{}, err
 	}

@@ -1,0 +1,93 @@
+package dynamostore_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/rethread/rethread/shared/fault"
+)
+
+// refusing answers every try of an operation with an error, as often as there
+// are refusals left.
+func refusing(operation string, left *atomic.Int64, err error) func(*middleware.Stack) error {
+	return func(stack *middleware.Stack) error {
+		return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("Refuse", func(
+			ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
+		) (middleware.FinalizeOutput, middleware.Metadata, error) {
+			if middleware.GetOperationName(ctx) == operation && left.Add(-1) >= 0 {
+				return middleware.FinalizeOutput{}, middleware.Metadata{}, err
+			}
+			return next.HandleFinalize(ctx, in)
+		}), "Retry", middleware.After)
+	}
+}
+
+func throttledTransaction() error {
+	none, throttled := "None", "ThrottlingError"
+	return &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: &none}, {Code: &throttled}}}
+}
+
+func TestThrottled(t *testing.T) {
+	t.Parallel()
+	t.Run("a transaction is repeated until there is capacity", func(t *testing.T) {
+		t.Parallel()
+		var left atomic.Int64
+		s := faultyStore(t, refusing("TransactWriteItems", &left, throttledTransaction()))
+		mustCreate(t, s, alice, "s", nil)
+		left.Store(3)
+		mustStart(t, s, startOf(t, "s", "r", "hi"))
+		if n := left.Load(); n >= 0 {
+			t.Errorf("%d of the refusals were not met", n)
+		}
+		if got := mustThread(t, s, "s"); len(got.Items) != 1 {
+			t.Errorf("the thread is %q, want the input once", shown(got))
+		}
+	})
+	t.Run("the caller hears of it while there is time", func(t *testing.T) {
+		t.Parallel()
+		var left atomic.Int64
+		s := faultyStore(t, refusing("TransactWriteItems", &left, throttledTransaction()))
+		mustCreate(t, s, alice, "s", nil)
+		left.Store(1 << 40)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		_, err := s.Start(ctx, startOf(t, "s", "r", "hi"))
+		mustBeBusy(t, err)
+		if ctx.Err() != nil {
+			t.Error("it was told too late")
+		}
+		left.Store(0)
+		mustStart(t, s, startOf(t, "s", "r", "hi"))
+	})
+	t.Run("any other request is tried by the SDK, and then refused", func(t *testing.T) {
+		t.Parallel()
+		var left atomic.Int64
+		s := faultyStore(t, refusing("GetItem", &left, &types.ProvisionedThroughputExceededException{}))
+		mustCreate(t, s, alice, "s", nil)
+		left.Store(1 << 40)
+		_, err := s.Run(t.Context(), refOf("s", "r"))
+		mustBeBusy(t, err)
+		var cause *types.ProvisionedThroughputExceededException
+		if !errors.As(err, &cause) {
+			t.Errorf("%v hides why", err)
+		}
+		left.Store(5) // within what the SDK tries by itself
+		if r, err := s.Run(t.Context(), refOf("s", "r")); !errors.Is(err, fault.Of(fault.NotFound)) {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}
+
+func mustBeBusy(t *testing.T, err error) {
+	t.Helper()
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Kind != fault.Busy || f.RetryAfter <= 0 {
+		t.Fatalf("%v, want fault.Busy with a time to come again", err)
+	}
+}
