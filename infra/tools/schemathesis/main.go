@@ -64,7 +64,7 @@ func run(ctx context.Context, program, binary string, extra []string) (err error
 	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Join(root, "build"), os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), "SCHEMATHESIS_HOOKS=hooks", "PYTHONPATH="+here)
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("schemathesis found faults (the host's log is in %s): %w", logFile.Name(), err)
+		return fmt.Errorf("schemathesis found faults (the host's log is in %s): %w\n%s", logFile.Name(), err, lastErrors(logFile.Name()))
 	}
 	return nil
 }
