@@ -25,7 +25,7 @@ func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 			}
 			return out, err
 		}
-		if err := afterConflict(ctx, try); err != nil {
+		if err := beforeNext(ctx, err, try); err != nil {
 			return session.Rewound{}, err
 		}
 	}
@@ -109,7 +109,7 @@ func (s *Store) cancelFirst(ctx context.Context, a *activeRun, r session.Rewind)
 	if _, err := s.Cancel(ctx, a.ref()); err != nil {
 		return err
 	}
-	return errTaken
+	return errCleared
 }
 
 // rewoundBefore recognises a rewind that happened although its answer was

@@ -22,7 +22,7 @@ func (s *Store) Start(ctx context.Context, start run.Start) (run.Run, error) {
 		if !errors.Is(err, errTaken) {
 			return r, err
 		}
-		if err := afterConflict(ctx, try); err != nil {
+		if err := beforeNext(ctx, err, try); err != nil {
 			return run.Run{}, err
 		}
 	}
@@ -43,7 +43,7 @@ func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
 		if _, err := s.cancel(ctx, a.ref(), start.RunID); err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
 			return run.Run{}, err
 		}
-		return run.Run{}, errTaken // look again
+		return run.Run{}, errCleared
 	}
 	if past, err := s.pastRun(ctx, h, start.RunID); past != nil || err != nil {
 		return derefOr(past), err
@@ -55,7 +55,7 @@ func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
 		if err := s.discardRun(ctx, h, start); err != nil {
 			return run.Run{}, err
 		}
-		return run.Run{}, errTaken
+		return run.Run{}, errCleared
 	}
 	r, err := s.begin(ctx, h, start)
 	return r, s.unlessGone(ctx, h, err)
@@ -66,9 +66,6 @@ func (s *Store) discardRun(ctx context.Context, h *header, start run.Start) erro
 	_, err := s.rewind(ctx, session.Rewind{
 		UserID: start.UserID, SessionID: start.SessionID, Before: h.Spent, Nonce: "discard-" + h.Spent,
 	}, &discarding{chain: start.Chain})
-	if errors.Is(err, errTaken) {
-		return nil // the caller looks again
-	}
 	return err
 }
 
