@@ -134,7 +134,7 @@ func (w *writer) run(ctx context.Context) (int, error) {
 			return 0, err
 		}
 		if w.s.now().After(deadline) {
-			return 0, &fault.Error{Kind: fault.Busy, Detail: "too many writers append to this session", RetryAfter: time.Second}
+			return 0, busy("too many writers append to this session")
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -70,9 +69,7 @@ func (s *Store) putVersion(ctx context.Context, item *artifactItem, name string,
 			return nil
 		case s.now().After(deadline):
 			s.dropContents(ctx, item)
-			return &fault.Error{
-				Kind: fault.Busy, Detail: "too many writers put this artifact", RetryAfter: time.Second,
-			}
+			return busy("too many writers put this artifact")
 		}
 	}
 	s.dropContents(ctx, item)

@@ -30,6 +30,13 @@ const (
 	answerTime = 2 * time.Second
 )
 
+// busy tells a caller to come again in a second.
+func busy(format string, args ...any) *fault.Error {
+	f := fault.New(fault.Busy, format, args...)
+	f.RetryAfter = time.Second
+	return f
+}
+
 // backoff waits before another try: full jitter over a doubling ceiling. It is
 // fault.Busy where the context leaves no time for one.
 func backoff(ctx context.Context, try int) error { return backoffUpTo(ctx, try, backoffMost) }
@@ -52,9 +59,7 @@ func beforeNext(ctx context.Context, err error, try int) error {
 
 func backoffUpTo(ctx context.Context, try int, most time.Duration) error {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < answerTime {
-		return &fault.Error{
-			Kind: fault.Busy, Detail: "too many requests meet here at once; try again", RetryAfter: time.Second,
-		}
+		return busy("too many requests meet here at once; try again")
 	}
 	ceiling := min(backoffStart<<min(try, 10), most)
 	if pause.For(ctx, rand.N(ceiling)) != nil { //nolint:gosec // jitter needs no secrecy

@@ -66,7 +66,7 @@ func (s *Store) put(ctx context.Context, record any, c condition, old any) error
 	if old != nil {
 		in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	}
-	return retryConflict(ctx, func() error {
+	return untilDecided(ctx, func() error {
 		_, err := s.db.PutItem(ctx, in)
 		return conditionError(err, old)
 	})
@@ -81,19 +81,20 @@ func (s *Store) update(ctx context.Context, k key, expression string, c conditio
 	if c.expression != "" {
 		in.ConditionExpression = &c.expression
 	}
-	return retryConflict(ctx, func() error {
+	return untilDecided(ctx, func() error {
 		_, err := s.db.UpdateItem(ctx, in)
 		return conditionError(err, nil)
 	})
 }
 
-// retryConflict repeats a write that met a transaction on its item: nothing
-// was decided yet, and the SDK leaves the repeating to us.
-func retryConflict(ctx context.Context, write func() error) error {
+// untilDecided repeats a write that met a transaction on its item, or that was
+// throttled as a transaction: nothing was decided yet, and the SDK leaves the
+// repeating to us.
+func untilDecided(ctx context.Context, write func() error) error {
 	for try := 0; ; try++ {
 		err := write()
 		var conflict *types.TransactionConflictException
-		if !errors.As(err, &conflict) {
+		if !errors.As(err, &conflict) && !errors.Is(err, errThrottled) {
 			return err
 		}
 		if wait := backoff(ctx, try); wait != nil {
@@ -118,19 +119,9 @@ func conditionError(err error, old any) error {
 }
 
 // transact carries out writes as one. A failed condition, or a conflict with
-// another transaction, is errTaken. One that was throttled is repeated: nothing
-// was written, and the SDK repeats none that DynamoDB says it cancelled.
+// another transaction, is errTaken.
 func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
-	for try := 0; ; try++ {
-		err := s.tryTransact(ctx, writes)
-		if !errors.Is(err, errThrottled) {
-			return err
-		}
-		metrics.Count(ctx, metrics.Throttles, 1)
-		if wait := backoff(ctx, try); wait != nil {
-			return fmt.Errorf("%w, after: %w", wait, err)
-		}
-	}
+	return untilDecided(ctx, func() error { return s.tryTransact(ctx, writes) })
 }
 
 func (s *Store) tryTransact(ctx context.Context, writes []types.TransactWriteItem) error {
@@ -148,6 +139,7 @@ func (s *Store) tryTransact(ctx context.Context, writes []types.TransactWriteIte
 		case "ConditionalCheckFailed", "TransactionConflict":
 			return errTaken
 		case "ThrottlingError", "ProvisionedThroughputExceeded":
+			metrics.Count(ctx, metrics.Throttles, 1)
 			return fmt.Errorf("transaction: %w: %w", errThrottled, err)
 		default:
 			return fmt.Errorf("transaction: %s: %w", code, err)

@@ -74,7 +74,7 @@ func (s *Store) claimSlot(ctx context.Context, user, slot string) (was quotaItem
 
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
-	err = retryConflict(ctx, func() error {
+	err = untilDecided(ctx, func() error {
 		_, err := s.db.UpdateItem(ctx, in)
 		return conditionError(err, &was)
 	})

@@ -140,7 +140,7 @@ func (s *Store) moveTimer(ctx context.Context, t *timer, due int64) error {
 // stopTimer removes a timer whose session is gone, or is kept for ever.
 func (s *Store) stopTimer(ctx context.Context, t *timer) error {
 	c := t.unmoved()
-	err := retryConflict(ctx, func() error {
+	err := untilDecided(ctx, func() error {
 		_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 			TableName: &s.table, Key: key{t.PK, t.SK}.attributes(),
 			ConditionExpression: &c.expression, ExpressionAttributeValues: c.values,

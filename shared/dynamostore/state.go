@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -205,9 +203,7 @@ func (s *Store) State(ctx context.Context, userID, id string) (session.State, er
 			return c.state(), nil
 		}
 		if try == stateTries {
-			return session.State{}, &fault.Error{
-				Kind: fault.Busy, Detail: "the state changes too fast to be read", RetryAfter: time.Second,
-			}
+			return session.State{}, busy("the state changes too fast to be read")
 		}
 	}
 	return session.State{}, s.unlessGone(ctx, h, err)

@@ -3,13 +3,10 @@ package dynamostore
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go/middleware"
-
-	"github.com/rethread/rethread/shared/fault"
 )
 
 // tellingThrottles makes fault.Busy of what DynamoDB throttled still after the
@@ -25,8 +22,7 @@ func tellThrottle(
 ) (middleware.InitializeOutput, middleware.Metadata, error) {
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	if err != nil && retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err).Bool() {
-		busy := &fault.Error{Kind: fault.Busy, Detail: "the table is busy; try again", RetryAfter: time.Second}
-		err = fmt.Errorf("%w: %w", busy, err)
+		err = fmt.Errorf("%w: %w", busy("the table is busy; try again"), err)
 	}
 	return out, metadata, err
 }

@@ -45,10 +45,7 @@ func (s *Store) Subscribe(ctx context.Context, seat watch.Seat) error {
 		values:     attributes{":l": set(h.Log), ":log": str(h.Log), ":most": num(watch.MaxSessions), ":expires": expires},
 	})
 	if errors.Is(err, errTaken) {
-		return &fault.Error{
-			Kind: fault.Busy, RetryAfter: time.Second,
-			Detail: fmt.Sprintf("a connection watches at most %d sessions: unsubscribe from one, or open another", watch.MaxSessions),
-		}
+		return busy("a connection watches at most %d sessions: unsubscribe from one, or open another", watch.MaxSessions)
 	}
 	if err != nil {
 		return err
