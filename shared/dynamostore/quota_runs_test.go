@@ -38,8 +38,7 @@ func TestRunQuota(t *testing.T) {
 	}
 	another := func(t *testing.T, s *dynamostore.Store) error {
 		t.Helper()
-		_, err := s.Start(t.Context(), startOf(t, "s3", "r3", "hi"))
-		return err
+		return startErr(t, s, "s3", "r3")
 	}
 
 	t.Run("one more is refused, and told what is at work", func(t *testing.T) {
@@ -99,8 +98,7 @@ func TestRunQuota(t *testing.T) {
 		s, _ := setUp(t)
 		mustEnd(t, s, refOf("s0", "r0"), run.Completed, nil)
 		for i := range 3 {
-			_, err := s.Start(t.Context(), startOf(t, "s1", fmt.Sprint("other", i), "hi"))
-			if !errors.Is(err, fault.Of(fault.Conflict)) {
+			if err := startErr(t, s, "s1", fmt.Sprint("other", i)); !errors.Is(err, fault.Of(fault.Conflict)) {
 				t.Fatal(err)
 			}
 		}
@@ -142,23 +140,22 @@ func TestRunQuota(t *testing.T) {
 		mustCreate(t, s, alice, "s", nil)
 		mustStart(t, s, startOf(t, "s", "r", "hi"))
 		leakSlots(t, client, table, most)
-		_, err := s.Start(t.Context(), startOf(t, "s", "r2", "hi"))
-		if !errors.Is(err, fault.Of(fault.Conflict)) {
+		if err := startErr(t, s, "s", "r2"); !errors.Is(err, fault.Of(fault.Conflict)) {
 			t.Fatalf("%v, want that a run is in progress", err)
 		}
 		mustEnd(t, s, refOf("s", "r"), run.Completed, nil)
-		mustExceed(t, startErr(t, s, "r2"), quota.Runs, most)
+		mustExceed(t, startErr(t, s, "s", "r2"), quota.Runs, most)
 		clock.forward(61 * time.Second)
-		if err := startErr(t, s, "r2"); err != nil {
+		if err := startErr(t, s, "s", "r2"); err != nil {
 			t.Error(err)
 		}
 		mustUse(t, s, 1, 1)
 	})
 }
 
-func startErr(t *testing.T, s *dynamostore.Store, id string) error {
+func startErr(t *testing.T, s *dynamostore.Store, sessionID, runID string) error {
 	t.Helper()
-	_, err := s.Start(t.Context(), startOf(t, "s", id, "hi"))
+	_, err := s.Start(t.Context(), startOf(t, sessionID, runID, "hi"))
 	return err
 }
 
@@ -166,16 +163,10 @@ func startErr(t *testing.T, s *dynamostore.Store, id string) error {
 // that were never started: as if functions had died in the midst of that.
 func leakSlots(t *testing.T, client *dynamodb.Client, table string, n int) {
 	t.Helper()
-	key := map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: "Q#" + alice}, "SK": &types.AttributeValueMemberS{Value: "USE"},
-	}
-	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key})
-	if err != nil {
-		t.Fatal(err)
-	}
-	slots, ok := out.Item["r"].(*types.AttributeValueMemberM)
+	item := countedItem(t, client, table)
+	slots, ok := item["r"].(*types.AttributeValueMemberM)
 	if !ok || len(slots.Value) != 1 {
-		t.Fatalf("alice's slots are %v, want one", out.Item["r"])
+		t.Fatalf("alice's slots are %v, want one", item["r"])
 	}
 	for slot, taken := range maps.Clone(slots.Value) {
 		log, _, _ := strings.Cut(slot, "/")
@@ -183,7 +174,7 @@ func leakSlots(t *testing.T, client *dynamodb.Client, table string, n int) {
 			slots.Value[fmt.Sprintf("%s/lost%d", log, i)] = taken
 		}
 	}
-	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: out.Item}); err != nil {
+	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -30,11 +30,11 @@ func limited(t *testing.T, l quota.Limits) (*dynamostore.Store, *calendar) {
 // tells of it.
 func mustExceed(t *testing.T, err error, name string, limit int64) map[string]any {
 	t.Helper()
-	var f *fault.Error
-	if !errors.As(err, &f) || f.Kind != fault.Busy || f.Extra["quota"] != name || f.Extra["limit"] != limit || f.RetryAfter <= 0 {
-		t.Fatalf("%v (%+v), want that %s are limited to %d", err, f, name, limit)
+	told := mustBeBusy(t, err)
+	if told["quota"] != name || told["limit"] != limit {
+		t.Fatalf("%v (%v), want that %s are limited to %d", err, told, name, limit)
 	}
-	return f.Extra
+	return told
 }
 
 func mustUse(t *testing.T, s *dynamostore.Store, sessions, runs int64) {
@@ -46,6 +46,18 @@ func mustUse(t *testing.T, s *dynamostore.Store, sessions, runs int64) {
 	if u.Sessions.Used != sessions || u.Runs.Used != runs {
 		t.Errorf("%d sessions and %d runs are used, want %d and %d", u.Sessions.Used, u.Runs.Used, sessions, runs)
 	}
+}
+
+// countedItem reads what the table holds of alice's use; nil where it is nothing.
+func countedItem(t *testing.T, client *dynamodb.Client, table string) map[string]types.AttributeValue {
+	t.Helper()
+	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: "Q#" + alice}, "SK": &types.AttributeValueMemberS{Value: "USE"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Item
 }
 
 func tryCreate(t *testing.T, s *dynamostore.Store, id string) error {
@@ -140,11 +152,8 @@ func TestSessionQuota(t *testing.T) {
 		if _, err := s.Erase(t.Context(), alice); err != nil {
 			t.Fatal(err)
 		}
-		out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "Q#" + alice}, "SK": &types.AttributeValueMemberS{Value: "USE"},
-		}})
-		if err != nil || out.Item != nil {
-			t.Errorf("left: %v, %v", out.Item, err)
+		if left := countedItem(t, client, table); left != nil {
+			t.Errorf("left: %v", left)
 		}
 	})
 }

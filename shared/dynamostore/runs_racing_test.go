@@ -8,22 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 )
-
-func lostTransaction() error {
-	code := "ConditionalCheckFailed"
-	return &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: &code}}}
-}
 
 // A start whose position was taken goes on behind what took it.
 func TestStart_second_try(t *testing.T) {
 	t.Parallel()
 	var left atomic.Int64
-	s := faultyStore(t, refusing("TransactWriteItems", &left, lostTransaction()))
+	s := faultyStore(t, refusing("TransactWriteItems", &left, cancelled("ConditionalCheckFailed")))
 	mustCreate(t, s, alice, "s", nil)
 	left.Store(2)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -64,12 +57,12 @@ func TestStart_among_appends(t *testing.T) {
 	}
 }
 
-// TestStart_in_vain competes with starts that cancel each other for as long as
-// there is time: who is never first is told so before time is up.
+// A start that never wins the race for the end of the run in its way is told so
+// before time is up.
 func TestStart_in_vain(t *testing.T) {
 	t.Parallel()
 	var left atomic.Int64
-	s := faultyStore(t, refusing("TransactWriteItems", &left, lostTransaction()))
+	s := faultyStore(t, refusing("TransactWriteItems", &left, cancelled("ConditionalCheckFailed")))
 	mustCreate(t, s, alice, "s", nil)
 	mustStart(t, s, startOf(t, "s", "r", "hi"))
 	left.Store(1 << 40)

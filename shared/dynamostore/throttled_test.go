@@ -28,9 +28,13 @@ func refusing(operation string, left *atomic.Int64, err error) func(*middleware.
 	}
 }
 
-func throttledTransaction() error {
-	none, throttled := "None", "ThrottlingError"
-	return &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: &none}, {Code: &throttled}}}
+// cancelled is what DynamoDB says of a transaction, with a code for each write.
+func cancelled(codes ...string) error {
+	var err types.TransactionCanceledException
+	for _, code := range codes {
+		err.CancellationReasons = append(err.CancellationReasons, types.CancellationReason{Code: &code})
+	}
+	return &err
 }
 
 func TestThrottled(t *testing.T) {
@@ -38,7 +42,7 @@ func TestThrottled(t *testing.T) {
 	t.Run("a transaction is repeated until there is capacity", func(t *testing.T) {
 		t.Parallel()
 		var left atomic.Int64
-		s := faultyStore(t, refusing("TransactWriteItems", &left, throttledTransaction()))
+		s := faultyStore(t, refusing("TransactWriteItems", &left, cancelled("None", "ThrottlingError")))
 		mustCreate(t, s, alice, "s", nil)
 		left.Store(3)
 		mustStart(t, s, startOf(t, "s", "r", "hi"))
@@ -52,7 +56,7 @@ func TestThrottled(t *testing.T) {
 	t.Run("the caller hears of it while there is time", func(t *testing.T) {
 		t.Parallel()
 		var left atomic.Int64
-		s := faultyStore(t, refusing("TransactWriteItems", &left, throttledTransaction()))
+		s := faultyStore(t, refusing("TransactWriteItems", &left, cancelled("None", "ThrottlingError")))
 		mustCreate(t, s, alice, "s", nil)
 		left.Store(1 << 40)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
@@ -84,10 +88,13 @@ func TestThrottled(t *testing.T) {
 	})
 }
 
-func mustBeBusy(t *testing.T, err error) {
+// mustBeBusy checks that an error sends the caller away for now, and returns what
+// else it tells.
+func mustBeBusy(t *testing.T, err error) map[string]any {
 	t.Helper()
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Kind != fault.Busy || f.RetryAfter <= 0 {
 		t.Fatalf("%v, want fault.Busy with a time to come again", err)
 	}
+	return f.Extra
 }
