@@ -96,7 +96,7 @@ func (s *Store) boundary(ctx context.Context, source *header, at head, f session
 	}
 	var target *place
 	if f.Before != nil {
-		if target, err = s.findInvocation(ctx, source, *f.Before); err != nil {
+		if target, err = s.findInvocationUpTo(ctx, source, at, *f.Before); err != nil {
 			return nil, err
 		}
 		if target == nil && f.Strict {

@@ -45,6 +45,16 @@ func (s *Store) findInvocation(ctx context.Context, h *header, id string) (*plac
 	return nil, nil
 }
 
+// findInvocationUpTo is findInvocation for who compares with what was read up to
+// a head: where an invocation began after that, it is errTaken.
+func (s *Store) findInvocationUpTo(ctx context.Context, h *header, at head, id string) (*place, error) {
+	found, err := s.findInvocation(ctx, h, id)
+	if err == nil && found != nil && found.log == h.Log && found.rec.first >= at.next {
+		return nil, errTaken
+	}
+	return found, err
+}
+
 // bounds reads where in each log of a session an invocation may begin.
 func (s *Store) bounds(ctx context.Context, h *header, id string) (map[string]int64, error) {
 	out := map[string]int64{}

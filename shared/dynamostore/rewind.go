@@ -81,7 +81,7 @@ func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound,
 
 // marker makes the entry that the rewind would append.
 func (w *rewinding) marker(ctx context.Context, r session.Rewind) (*marker, error) {
-	target, err := w.s.findInvocation(ctx, w.h, r.Before)
+	target, err := w.s.findInvocationUpTo(ctx, w.h, w.at, r.Before)
 	if err != nil {
 		return nil, err
 	}

@@ -199,6 +199,20 @@ func TestFork(t *testing.T) {
 		}
 	})
 
+	t.Run("keeps the initial state, even before the event that carries it", func(t *testing.T) {
+		t.Parallel()
+		s := newStore(t)
+		chat(t, s, "new", 0)
+		first := mustEvents(t, s, alice, "new", session.EventQuery{})[0].InvocationID
+		mustFork(t, s, "new", "copy", &first)
+		mustRewind(t, s, "new", first)
+		for _, id := range []string{"new", "copy"} {
+			if got := merged(t, s, alice, id); got != `{"start":"here"}` {
+				t.Errorf("the state of %s is %s", id, got)
+			}
+		}
+	})
+
 	t.Run("outlives its parent, and the last reader frees the log", func(t *testing.T) {
 		t.Parallel()
 		s := newStore(t) // shared state is shared by all sessions in a table

@@ -155,13 +155,28 @@ func outerCases() []crashCase {
 	return append(append(taskCases(),
 		appendCase("append", "five", `{"k":5,"user:u":null}`, "", `{"app:a":6}`),
 		rewindCase("rewind", "four"), forkCase("fork all", "f", ""),
-		forkCase("fork at a hidden invocation", "f", "three")), deleteCase("delete", "story", "s"))
+		forkCase("fork at a hidden invocation", "f", "three"),
+		forkCase("fork at what is appended meanwhile", "f", "seven")), deleteCase("delete", "story", "s"))
 }
 
 // innerCases are the operations that interrupt them.
 func innerCases() []crashCase {
 	return []crashCase{
-		appendCase("append", "six", `{"k":7,"user:u":7}`), rewindCase("rewind", "two"), forkCase("fork", "g", ""),
+		appendCase("append", "six", `{"k":7,"user:u":7}`), twoAppends(), rewindCase("rewind", "two"), forkCase("fork", "g", ""),
 		taskCase("save", "task", []bubble{{text: "inner", invocation: "one"}}), deleteCase("delete", "story", "s"),
 	}
+}
+
+func twoAppends() crashCase {
+	first, second := appendCase("", "six", `{"k":7}`), appendCase("", "seven", `{"k":8}`)
+	c := first
+	c.name = "append twice"
+	c.do = func(ctx context.Context, s *scene, store *dynamostore.Store) error {
+		if err := first.do(ctx, s, store); err != nil {
+			return err
+		}
+		return second.do(ctx, s, store)
+	}
+	c.apply = func(s *scene) { first.apply(s); second.apply(s) }
+	return c
 }
