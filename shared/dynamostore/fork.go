@@ -91,8 +91,8 @@ func (s *Store) boundary(ctx context.Context, source *header, at head, f session
 	if err != nil {
 		return nil, err
 	}
-	if asOf > max(at.lastState, source.base()) {
-		return nil, errTaken // an append came between: read all again
+	if at.olderThan(source, asOf) {
+		return nil, errTaken
 	}
 	var target *place
 	if f.Before != nil {

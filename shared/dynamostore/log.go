@@ -167,6 +167,10 @@ type head struct {
 
 func (h head) last() int64 { return h.next - 1 }
 
+// olderThan tells whether state of a session, which is as of a position, has
+// changed since the head was read. A fork's begins as of what it took over.
+func (h head) olderThan(of *header, asOf int64) bool { return asOf > max(h.lastState, of.base()) }
+
 // after is the head once a record has been appended.
 func (h head) after(r *record) head {
 	next := head{next: r.last() + 1, lastState: r.LastState, lastMarker: r.LastMarker, time: r.time}

@@ -52,6 +52,23 @@ func TestRewind_before_what_is_appended_meanwhile(t *testing.T) {
 	})
 }
 
+// Nor is a plan made of an older head and a newer state.
+func TestRewind_plan_is_of_one_moment(t *testing.T) {
+	t.Parallel()
+	inTheMidst(t, func(s *dynamostore.Store, id string) {
+		planned, err := s.Rewind(t.Context(), session.Rewind{
+			UserID: alice, SessionID: id, Before: "early", DryRun: true, Nonce: "r",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[int64]string{2: "null", 3: "null", 4: ""}[planned.Event.Seq]
+		if got := string(planned.State["n"]); got != want {
+			t.Errorf("%s: a marker at %d would restore %q, want %q", id, planned.Event.Seq, got, want)
+		}
+	})
+}
+
 // inTheMidst does an operation again and again, each time on a session of its
 // own, to which one request later than before another writer appends.
 func inTheMidst(t *testing.T, do func(s *dynamostore.Store, id string)) {
@@ -74,7 +91,7 @@ func inTheMidst(t *testing.T, do func(s *dynamostore.Store, id string)) {
 		mustAppend(t, s, alice, id, stateEvent(t, "early", map[string]any{"n": 1}))
 		appends = func() {
 			mustAppend(t, s, alice, id, stateEvent(t, "between", map[string]any{"n": 2}))
-			mustAppend(t, s, alice, id, stateEvent(t, "late", map[string]any{"n": 3}))
+			mustAppend(t, s, alice, id, stateEvent(t, "late", map[string]any{"n": nil}))
 		}
 		left.Store(at)
 		do(s, id)

@@ -36,6 +36,9 @@ func (s *Store) planRestore(
 	if plan.change, err = s.loadStates(ctx, h, at, then); err != nil {
 		return nil, err
 	}
+	if at.olderThan(h, plan.change.asOf) {
+		return nil, errTaken
+	}
 	for _, key := range slices.Sorted(maps.Keys(then)) {
 		scope, name := session.ScopeOf(key)
 		current, by := plan.change.current(scope, name)

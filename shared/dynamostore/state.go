@@ -46,6 +46,7 @@ func userApp(pk string) appItem {
 type stateChange struct {
 	sessionID string
 	values    session.Values // of the session
+	asOf      int64          // position of the newest entry that values include
 	scopes    []*sharedChange
 }
 
@@ -134,7 +135,7 @@ func (s *Store) loadStates(ctx context.Context, h *header, at head, touch ...ses
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		c.values, _, err = s.sessionValues(ctx, h.Log, at.lastState)
+		c.values, c.asOf, err = s.sessionValues(ctx, h.Log, at.lastState)
 		return err
 	})
 	for _, sc := range c.scopes {
