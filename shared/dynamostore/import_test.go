@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -59,13 +60,13 @@ func upload(t *testing.T, doc []byte) archive.Upload {
 var errCut = errors.New("the line was cut")
 
 // cutAfter lets a number of requests through.
-func cutAfter(n int) (*int, func(*middleware.Stack) error) {
-	left := n
-	return &left, func(stack *middleware.Stack) error {
+func cutAfter(n int64) func(*middleware.Stack) error {
+	var made atomic.Int64
+	return func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Cut", func(
 			ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 		) (middleware.InitializeOutput, middleware.Metadata, error) {
-			if left--; left < 0 {
+			if made.Add(1) > n {
 				return middleware.InitializeOutput{}, middleware.Metadata{}, errCut
 			}
 			return next.HandleInitialize(ctx, in)
@@ -78,10 +79,9 @@ func TestImport_broken_off(t *testing.T) {
 	doc := document(t)
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
 	whole := dynamostore.New(client, table)
-	for n, landed := 1, false; !landed; n++ {
-		_, add := cutAfter(n)
+	for n, landed := int64(1), false; !landed; n++ {
 		s := dynamostore.New(dynamodb.New(client.Options(), func(o *dynamodb.Options) {
-			o.APIOptions = append(o.APIOptions, add)
+			o.APIOptions = append(o.APIOptions, cutAfter(n))
 		}), table)
 		_, err := s.Import(t.Context(), upload(t, doc))
 		if err != nil && !errors.Is(err, errCut) {
@@ -128,7 +128,7 @@ func TestImport_broken_off(t *testing.T) {
 }
 
 // mustBeNothing checks that nobody sees anything of an import.
-func mustBeNothing(t *testing.T, s *dynamostore.Store, n int) {
+func mustBeNothing(t *testing.T, s *dynamostore.Store, n int64) {
 	t.Helper()
 	list, err := s.ListFeedback(t.Context(), task.FeedbackQuery{UserID: bob, Limit: 10})
 	if err != nil || len(list.Feedback) > 0 {
@@ -143,7 +143,7 @@ func mustBeNothing(t *testing.T, s *dynamostore.Store, n int) {
 }
 
 // mustSweepAll sweeps days later, after which nothing is left.
-func mustSweepAll(t *testing.T, client *dynamodb.Client, table string, n int) {
+func mustSweepAll(t *testing.T, client *dynamodb.Client, table string, n int64) {
 	t.Helper()
 	for day := 2; day < 5; day++ {
 		s := dynamostore.New(client, table, dynamostore.WithClock(func() time.Time { return time.Now().AddDate(0, 0, day) }))
