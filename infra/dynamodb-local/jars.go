@@ -11,7 +11,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
 )
+
+const lockInterval = 50 * time.Millisecond
 
 // resolveJars returns the folder with the engine's jars and native libraries.
 // The folder is named after the contents of pom.xml and appears by a rename, so
@@ -32,12 +37,12 @@ func resolveJars(ctx context.Context, root string, log *slog.Logger) (string, er
 	if err := os.MkdirAll(base, 0o750); err != nil {
 		return "", fmt.Errorf("make the engine's folder: %w", err)
 	}
-	release, err := lockFile(ctx, filepath.Join(base, "lock"))
-	if err != nil {
-		return "", err
+	lock := flock.New(filepath.Join(base, "lock"))
+	if _, err := lock.TryLockContext(ctx, lockInterval); err != nil {
+		return "", fmt.Errorf("wait for who fetches the engine: %w", err)
 	}
-	defer release()
-	if exists(jars) { // another process fetched them while this one waited
+	defer lock.Close() //nolint:errcheck // the lock goes with the file
+	if exists(jars) {  // another process fetched them while this one waited
 		return jars, nil
 	}
 	log.InfoContext(ctx, "fetching DynamoDB Local with Maven, once", "folder", jars)

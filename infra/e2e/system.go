@@ -4,11 +4,8 @@
 package e2e
 
 import (
-	"context"
-	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -50,7 +47,7 @@ func Start(tb testing.TB, env ...string) *System {
 	}
 	dir := tb.TempDir()
 	if err := build(tb.Context(), root, dir); err != nil {
-		tb.Fatal(err)
+		tb.Fatalf("build the system: %v", err)
 	}
 	s.options = host.Options{
 		Binary: filepath.Join(dir, "local"), Root: root, Bin: filepath.Join(dir, "functions"),
@@ -157,30 +154,4 @@ func (s *System) KillWorkers(tb testing.TB, function string) int {
 		tb.Fatal(err)
 	}
 	return n
-}
-
-// build makes the local host and every function's bootstrap in dir.
-func build(ctx context.Context, root, dir string) error {
-	flags := []string{"build", "-tags=lambda.norpc", "-trimpath", "-o", dir + "/", "./functions/...", "./infra/local"}
-	cmd := exec.CommandContext(ctx, "go", flags...)
-	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the system: %w\n%s", err, out)
-	}
-	functions, err := filepath.Glob(filepath.Join(root, "functions", "*", "main.go"))
-	if err != nil {
-		return fmt.Errorf("list the functions: %w", err)
-	}
-	for _, main := range functions {
-		name := filepath.Base(filepath.Dir(main))
-		into := filepath.Join(dir, "functions", name)
-		if err := os.MkdirAll(into, 0o755); err != nil {
-			return fmt.Errorf("build %s: %w", name, err)
-		}
-		if err := os.Rename(filepath.Join(dir, name), filepath.Join(into, "bootstrap")); err != nil {
-			return fmt.Errorf("build %s: %w", name, err)
-		}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package boot_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"log/slog"
 	"net/http"
@@ -9,7 +10,6 @@ import (
 	"testing/fstest"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/console"
@@ -48,7 +48,7 @@ func TestConsoleFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if answer.StatusCode != http.StatusOK || !cmp.Equal(want, got) {
+			if answer.StatusCode != http.StatusOK || !bytes.Equal(want, got) {
 				t.Errorf("%d, %d bytes, want %d", answer.StatusCode, len(got), len(want))
 			}
 			if len(answer.Body) > largestAnswer {

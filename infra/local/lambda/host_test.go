@@ -274,7 +274,7 @@ func mustHost(t *testing.T, functions ...lambda.Definition) (*lambda.Host, *outp
 func mustBuild(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "bootstrap")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags=lambda.norpc", "-o", binary, "./testdata/probe").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags=lambda.norpc", "-buildvcs=false", "-ldflags=-s -w", "-o", binary, "./testdata/probe").CombinedOutput()
 	if err != nil {
 		t.Fatalf("build the probe: %v\n%s", err, out)
 	}

@@ -17,7 +17,7 @@ import (
 // target.
 func Build(t *testing.T, source, target string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags=lambda.norpc", "-o", target, source).CombinedOutput() //nolint:gosec // tests name what they build
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags=lambda.norpc", "-buildvcs=false", "-ldflags=-s -w", "-o", target, source).CombinedOutput() //nolint:gosec // tests name what they build
 	if err != nil {
 		t.Fatalf("build %s: %v\n%s", source, err, out)
 	}

@@ -1,0 +1,58 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// build puts the local host and every function's bootstrap into dir. All tests
+// link the programs once, in the build folder: the go command leaves alone what
+// is as it would make it.
+func build(ctx context.Context, root, dir string) error {
+	made := filepath.Join(root, "build", "e2e")
+	if err := os.MkdirAll(made, 0o750); err != nil {
+		return fmt.Errorf("make the folder of programs: %w", err)
+	}
+	lock := flock.New(filepath.Join(made, "lock"))
+	if _, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil {
+		return fmt.Errorf("wait for other tests that build: %w", err)
+	}
+	defer lock.Close() //nolint:errcheck // the lock goes with the file
+	programs := filepath.Join(made, "bin")
+	// The flags are those of the Makefile's LAMBDA_ENV.
+	cmd := exec.CommandContext(ctx, "go", "build", "-tags=lambda.norpc", "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w", "-o", programs+"/", "./functions/...", "./infra/local")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return install(root, programs, dir)
+}
+
+// install links the programs to where a host looks for them.
+func install(root, programs, dir string) error {
+	functions, err := filepath.Glob(filepath.Join(root, "functions", "*", "main.go"))
+	if err != nil {
+		return fmt.Errorf("list the functions: %w", err)
+	}
+	places := map[string]string{"local": filepath.Join(dir, "local")}
+	for _, main := range functions {
+		name := filepath.Base(filepath.Dir(main))
+		places[name] = filepath.Join(dir, "functions", name, "bootstrap")
+	}
+	for name, place := range places {
+		if err := os.MkdirAll(filepath.Dir(place), 0o750); err != nil {
+			return fmt.Errorf("install %s: %w", name, err)
+		}
+		if err := os.Symlink(filepath.Join(programs, name), place); err != nil {
+			return fmt.Errorf("install %s: %w", name, err)
+		}
+	}
+	return nil
+}
