@@ -44,11 +44,11 @@ type exporting struct {
 }
 
 func (x *exporting) run(ctx context.Context) error {
-	before, err := x.s.render(x.h, x.at)
+	state, err := x.state(ctx) // it may take a later head
 	if err != nil {
 		return err
 	}
-	state, err := x.state(ctx)
+	before, err := x.s.render(x.h, x.at)
 	if err != nil {
 		return err
 	}

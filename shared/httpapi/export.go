@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 
@@ -38,7 +40,11 @@ func (a *api) exportSession(w http.ResponseWriter, r *http.Request) {
 	case !d.begun:
 		a.write(w, c, a.problem(c, err)) //nolint:contextcheck // as above
 	default:
-		a.Log.ErrorContext(r.Context(), "an export broke off", "path", c.URL.Path, "error", err)
+		level := slog.LevelError
+		if errors.As(err, new(*fault.Error)) || r.Context().Err() != nil { // the session changed, or the caller left
+			level = slog.LevelWarn
+		}
+		a.Log.Log(r.Context(), level, "an export broke off", "path", c.URL.Path, "error", err)
 	}
 }
 

@@ -34,7 +34,7 @@ type system struct {
 	sessions, events, tasks http.Handler
 	rewind, fork, artifacts http.Handler
 	webhooks, automations   http.Handler
-	runs, me                http.Handler
+	runs, me, export        http.Handler
 	agents                  agents
 	handed                  []run.Ref // to workers
 	queued                  queue     // of deliveries
@@ -49,7 +49,7 @@ func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	store := dynamostore.New(dynamotest.Client(t), dynamotest.Table(t), dynamostore.WithLogger(log))
 	s.config = httpapi.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
-		Runs: store, Agents: &s.agents, StartRun: s.hand, Automations: store, Erasures: store, Quotas: store,
+		Runs: store, Agents: &s.agents, StartRun: s.hand, Automations: store, Erasures: store, Quotas: store, Exports: store,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	}
 	s.config.Webhooks, s.config.Deliveries, s.config.CheckURL = store, &s.queued, outbound.New(outbound.Options{}).Check
@@ -61,7 +61,7 @@ func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
 	s.rewind, s.fork = httpapi.Rewind(s.config), httpapi.Fork(s.config)
 	s.artifacts, s.webhooks = httpapi.Artifacts(s.config), httpapi.Webhooks(s.config)
 	s.runs, s.me = httpapi.Runs(s.config), httpapi.Erasure(s.config)
-	s.automations = httpapi.Automations(s.config)
+	s.automations, s.export = httpapi.Automations(s.config), httpapi.Export(s.config)
 	return s
 }
 
@@ -79,6 +79,8 @@ func (a *agents) HasAgent(name string) bool { return slices.Contains(*a, name) }
 // ServeHTTP chooses the handler as the gateway's routes do.
 func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
+	case strings.HasSuffix(path, "/export"):
+		s.export.ServeHTTP(w, r)
 	case strings.HasPrefix(path, "/api/v1/automations"):
 		s.automations.ServeHTTP(w, r)
 	case strings.Contains(path, "/runs"), strings.HasSuffix(path, "/thread"):
