@@ -215,7 +215,7 @@ func until(t *testing.T, next func() (told, error), types ...string) {
 
 func (w *watched) dial(t *testing.T, user string) (send func(format string, args ...any), next func() (told, error), leave func()) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	conn, _, err := ws.Dial(ctx, w.url+"?token="+user, nil) //nolint:bodyclose // the library reads it whole
 	if err != nil {

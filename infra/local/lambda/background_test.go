@@ -25,11 +25,11 @@ const failuresARN = "arn:aws:sqs:us-east-1:000000000000:failures"
 
 // TestSDKClient calls functions with AWS's own client.
 func TestSDKClient(t *testing.T) {
-	probe := function("probe", 2*time.Second)
+	probe := function("probe", plenty)
 	probe.Async = &samtemplate.AsyncInvoke{
 		MaxRetries: 2, MaxAge: time.Hour, OnFailure: failuresARN, OnSuccess: "arn:aws:lambda:us-east-1:000000000000:function:told",
 	}
-	told := function("told", 2*time.Second)
+	told := function("told", plenty)
 	told.Async = &samtemplate.AsyncInvoke{MaxAge: time.Hour, OnSuccess: failuresARN}
 	host, failures := mustBackground(t, probe, told)
 	client := awslambda.New(awslambda.Options{
@@ -108,7 +108,7 @@ type told struct {
 
 func mustRecord(t *testing.T, q *queue.Queue, n int) told {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), plenty)
 	defer cancel()
 	messages, err := q.Wait(ctx, n)
 	if err != nil {

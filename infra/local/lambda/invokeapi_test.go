@@ -11,7 +11,7 @@ import (
 )
 
 func TestInvokeAPI(t *testing.T) {
-	host, out := mustHost(t, function("probe", 2*time.Second), talking())
+	host, out := mustHost(t, function("probe", plenty), talking())
 	for _, test := range []struct {
 		name, function, kind, payload string
 		status                        int
@@ -38,7 +38,7 @@ func TestInvokeAPI(t *testing.T) {
 		})
 	}
 	t.Run("the background one ran", func(t *testing.T) {
-		deadline := time.Now().Add(5 * time.Second)
+		deadline := time.Now().Add(plenty)
 		for !strings.Contains(out.String(), "a line of the function") {
 			if time.Now().After(deadline) {
 				t.Fatal("nothing was printed")
@@ -49,7 +49,7 @@ func TestInvokeAPI(t *testing.T) {
 }
 
 func talking() lambda.Definition {
-	f := function("talking", time.Second)
+	f := function("talking", plenty)
 	f.Environment = map[string]string{"DEBUG_LINE": "yes"}
 	return f
 }

@@ -79,7 +79,7 @@ func (a arrived) condition() string { return a.RequestContext.Condition }
 
 func mustArrive(t *testing.T, system *host.System, name string, n int) []arrived {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	messages, err := mustQueue(t, system, name).Wait(ctx, n)
 	if err != nil {

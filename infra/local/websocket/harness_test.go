@@ -23,7 +23,7 @@ import (
 	"github.com/rethread/rethread/infra/samtemplate"
 )
 
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // event is what a function is given, with what only authorizers get.
 type event struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/rethread/rethread/shared/task"
 )
 
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // teller tells what happened, as the table's stream has it.
 type teller struct {

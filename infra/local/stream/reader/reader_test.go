@@ -22,7 +22,7 @@ import (
 	"github.com/rethread/rethread/infra/samtemplate"
 )
 
-const patience = 10 * time.Second
+const patience = time.Minute
 
 func TestRead(t *testing.T) {
 	t.Run("a record looks as Lambda's do", func(t *testing.T) {
