@@ -34,6 +34,21 @@ func faultyStore(t *testing.T, add func(*middleware.Stack) error) *dynamostore.S
 	return dynamostore.New(client, dynamotest.Table(t))
 }
 
+// beforeRequests runs something before each request, which an error takes the
+// place of.
+func beforeRequests(do func(ctx context.Context, params any) error) func(*middleware.Stack) error {
+	return func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("BeforeRequests", func(
+			ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+		) (middleware.InitializeOutput, middleware.Metadata, error) {
+			if err := do(ctx, in.Parameters); err != nil {
+				return middleware.InitializeOutput{}, middleware.Metadata{}, err
+			}
+			return next.HandleInitialize(ctx, in)
+		}), middleware.Before)
+	}
+}
+
 // losingAnswers makes a share of the writes succeed without the client
 // learning of it: the SDK's retry then meets its own write.
 func losingAnswers(share float64) func(*middleware.Stack) error {

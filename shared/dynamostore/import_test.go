@@ -62,16 +62,12 @@ var errCut = errors.New("the line was cut")
 // cutAfter lets a number of requests through.
 func cutAfter(n int64) func(*middleware.Stack) error {
 	var made atomic.Int64
-	return func(stack *middleware.Stack) error {
-		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Cut", func(
-			ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
-		) (middleware.InitializeOutput, middleware.Metadata, error) {
-			if made.Add(1) > n {
-				return middleware.InitializeOutput{}, middleware.Metadata{}, errCut
-			}
-			return next.HandleInitialize(ctx, in)
-		}), middleware.Before)
-	}
+	return beforeRequests(func(context.Context, any) error {
+		if made.Add(1) > n {
+			return errCut
+		}
+		return nil
+	})
 }
 
 func TestImport_broken_off(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/aws/smithy-go/middleware"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/dynamostore"
@@ -75,16 +74,12 @@ func inTheMidst(t *testing.T, do func(s *dynamostore.Store, id string)) {
 	t.Helper()
 	var left atomic.Int64 // requests until then; below 0 nothing is to come
 	var appends func()
-	s := faultyStore(t, func(stack *middleware.Stack) error {
-		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("InTheMidst", func(
-			ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
-		) (middleware.InitializeOutput, middleware.Metadata, error) {
-			if left.Add(-1) == 0 {
-				appends()
-			}
-			return next.HandleInitialize(ctx, in)
-		}), middleware.Before)
-	})
+	s := faultyStore(t, beforeRequests(func(context.Context, any) error {
+		if left.Add(-1) == 0 {
+			appends()
+		}
+		return nil
+	}))
 	for at := int64(1); !t.Failed(); at++ {
 		id := fmt.Sprint("s", at)
 		mustCreate(t, s, alice, id, nil)

@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go/middleware"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/dynamotest"
@@ -312,20 +311,16 @@ func TestRetention_racing_append(t *testing.T) {
 
 	appended, two := false, event(t, "", "i", "two")
 	sweeper := dynamostore.New(dynamodb.New(client.Options(), func(o *dynamodb.Options) {
-		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
-			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Race", func(
-				ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
-			) (middleware.InitializeOutput, middleware.Metadata, error) {
-				if w, ok := in.Parameters.(*dynamodb.TransactWriteItemsInput); ok && deletes(w) && !appended {
-					_, _, err := s.Append(ctx, session.Append{SessionID: "s", UserID: alice, Events: []session.Event{two}})
-					if err != nil {
-						t.Error(err)
-					}
-					appended = true
+		o.APIOptions = append(o.APIOptions, beforeRequests(func(ctx context.Context, params any) error {
+			if w, ok := params.(*dynamodb.TransactWriteItemsInput); ok && deletes(w) && !appended {
+				_, _, err := s.Append(ctx, session.Append{SessionID: "s", UserID: alice, Events: []session.Event{two}})
+				if err != nil {
+					t.Error(err)
 				}
-				return next.HandleInitialize(ctx, in)
-			}), middleware.Before)
-		})
+				appended = true
+			}
+			return nil
+		}))
 	}), table, dynamostore.WithClock(clock.now))
 	mustSweep(t, sweeper, 0)
 	if !appended {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/infra/local/localtest"
 	"github.com/rethread/rethread/infra/samtemplate"
 )
 
@@ -276,12 +276,7 @@ func mustHost(t *testing.T, functions ...lambda.Definition) (*lambda.Host, *outp
 
 func mustBuild(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "bootstrap")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags=lambda.norpc", "-buildvcs=false", "-ldflags=-s -w", "-o", binary, "./testdata/probe").CombinedOutput()
-	if err != nil {
-		t.Fatalf("build the probe: %v\n%s", err, out)
-	}
-	return binary
+	return localtest.Build(t, "./testdata/probe", filepath.Join(t.TempDir(), "bootstrap"))
 }
 
 func mustInvoke(t *testing.T, host *lambda.Host, name, payload string) *lambda.Result {
