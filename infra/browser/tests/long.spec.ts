@@ -79,6 +79,26 @@ for (const reducedMotion of ['reduce', 'no-preference'] as const) {
   });
 }
 
+test('what scrolls can be pressed', async ({ console, api, page }) => {
+  const { id } = await api.createSession({ name: 'Rather long' });
+  const turns = Array.from({ length: 30 }, (_, i): [string, string] => [`Question ${i}`, 'Yes. ']);
+  await api.say(id, ...turns);
+  await console.signIn(`/s/${id}`);
+  await expect(page.getByText('Question 29', { exact: true })).toBeInViewport();
+  const missed = await page.getByTestId('thread').evaluate(async (thread) => {
+    const { x, y, width, height } = thread.getBoundingClientRect();
+    let count = 0;
+    for (let frame = 0; frame < 30; frame++) {
+      thread.scrollBy(0, -10);
+      await new Promise(requestAnimationFrame);
+      const aimed = document.elementFromPoint(x + width / 2, y + height / 2);
+      if (!aimed?.closest('[data-testid=message]')) count++;
+    }
+    return count;
+  });
+  expect(missed, 'frames in which no message is under the pointer').toBe(0);
+});
+
 test('earlier messages that cannot be read are read when one tries again', async ({
   console,
   api,
