@@ -15,17 +15,17 @@ test('an answer is shown as it comes, and is the same after a reload', async ({
   page,
 }) => {
   await console.signIn();
-  await console.ask('/long 60');
+  await console.ask('/long 150');
   await expect(console.said('agent')).toContainText('word1 ');
   await expect(page.locator('[data-role=agent][data-status=in_progress]')).toBeVisible();
-  await expect(console.said('agent')).toContainText('word60');
+  await expect(console.said('agent')).toContainText('word150');
   await console.waitFor('idle');
   const before = await console.bubbles();
   expect(before).toHaveLength(2);
 
   await page.reload();
   await console.waitFor('idle');
-  await expect(console.said('agent')).toContainText('word60');
+  await expect(console.said('agent')).toContainText('word150');
   expect(await console.bubbles()).toEqual(before);
 });
 
