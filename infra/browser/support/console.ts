@@ -45,6 +45,14 @@ export class Console {
     await expect(this.page.locator('[data-invocation=pending]')).toHaveCount(0);
   }
 
+  /** Has a failed run tried again, and waits until that one is shown in its place. */
+  async tryAgain(): Promise<void> {
+    const failed = (await this.bubbles()).at(-1)?.invocation;
+    await this.page.getByRole('button', { name: 'Try again' }).click();
+    await expect(this.page.locator(`[data-invocation="${failed}"]`)).toHaveCount(0);
+    await expect(this.page.locator('[data-invocation=pending]')).toHaveCount(0);
+  }
+
   /** Waits until the session stands so. */
   async waitFor(status: Status): Promise<void> {
     await expect(this.chat).toHaveAttribute('data-status', status);

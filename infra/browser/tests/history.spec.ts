@@ -86,15 +86,13 @@ test('follows what another tab does', async ({ console, api, page, rewound }) =>
 
 test('an answer that was put aside for another try is told from a rewind', async ({
   console,
-  api,
   page,
 }) => {
   await console.signIn();
   await console.ask('/fail');
   await console.waitFor('failed');
-  const first = await api.session(console.sessionId);
-  await page.getByRole('button', { name: 'Try again' }).click();
-  await expect.poll(async () => (await api.session(first.id)).epoch).toBe(first.epoch + 1);
+  await console.tryAgain();
+  await console.waitFor('failed');
   await page.getByRole('button', { name: 'Show rewound history' }).click();
   await expect(page.getByTestId('marker')).toContainText('Unfinished answer put aside');
   await expect(page.getByTestId('rewound').last()).toContainText('This goes well');

@@ -12,11 +12,7 @@ test('of 2,000 events few are drawn, and the oldest is within reach', async ({
 }) => {
   test.setTimeout(180_000);
   const { id } = await api.createSession({ name: 'A long talk' });
-  const turns = Array.from({ length: TURNS }, (_, i): [string, string] => [
-    `Question ${i + 1}`,
-    `Answer ${i + 1}. ${'It goes on. '.repeat((i * 7) % 40)}`,
-  ]);
-  await api.say(id, ...turns);
+  await api.say(id, ...unevenTurns(TURNS));
   const pages = threadPages(page);
   await console.signIn(`/s/${id}`);
   await expect(page.getByText(`Question ${TURNS}`, { exact: true })).toBeVisible();
@@ -46,11 +42,7 @@ for (const reducedMotion of ['reduce', 'no-preference'] as const) {
 
     test('what is read meanwhile does not move what one reads', async ({ console, api, page }) => {
       const { id } = await api.createSession({ name: 'Rather long' });
-      const turns = Array.from({ length: 120 }, (_, i): [string, string] => [
-        `Question ${i + 1}`,
-        `Answer ${i + 1}. ${'It goes on. '.repeat((i * 7) % 40)}`,
-      ]);
-      await api.say(id, ...turns);
+      await api.say(id, ...unevenTurns(120));
       const pages = threadPages(page);
       await console.signIn(`/s/${id}`);
       await expect(page.getByText('Question 120', { exact: true })).toBeInViewport();
@@ -81,10 +73,9 @@ for (const reducedMotion of ['reduce', 'no-preference'] as const) {
 
 test('what scrolls can be pressed', async ({ console, api, page }) => {
   const { id } = await api.createSession({ name: 'Rather long' });
-  const turns = Array.from({ length: 30 }, (_, i): [string, string] => [`Question ${i}`, 'Yes. ']);
-  await api.say(id, ...turns);
+  await api.say(id, ...unevenTurns(30));
   await console.signIn(`/s/${id}`);
-  await expect(page.getByText('Question 29', { exact: true })).toBeInViewport();
+  await expect(page.getByText('Question 30', { exact: true })).toBeInViewport();
   const missed = await page.getByTestId('thread').evaluate(async (thread) => {
     const { x, y, width, height } = thread.getBoundingClientRect();
     let count = 0;
@@ -154,6 +145,14 @@ test('a rewind to before what was read shows what is left, and no more is hidden
   }).toPass();
   await expect(history.getByTestId('rewound')).toHaveCount(0);
 });
+
+// Questions whose answers are of many lengths, counted from 1.
+function unevenTurns(count: number): [question: string, answer: string][] {
+  return Array.from({ length: count }, (_, i) => [
+    `Question ${i + 1}`,
+    `Answer ${i + 1}. ${'It goes on. '.repeat((i * 7) % 40)}`,
+  ]);
+}
 
 // The queries of the pages of a thread that are read from now on, without their cursors.
 function threadPages(page: Page): string[] {
