@@ -42,7 +42,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor redrive build console node test test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs tools clean FORCE
+.PHONY: help run demo watch doctor redrive build console node test test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -104,6 +104,10 @@ test-web: node $(WEBTOOLS) $(BROWSERTOOLS) ## Check the console's page and its b
 test-browser: node build $(BROWSERTOOLS) ## Use the console in Chromium, against the local system
 	@CHROMIUM=$$($(BROWSER)/chromium.sh) && export CHROMIUM && cd $(BROWSER) && npm run --silent test
 
+FUZZTIME ?= 10s
+fuzz: ## Give every parser inputs of any kind: FUZZTIME=10s for each, ONLY= a part of a target's name
+	@go run ./infra/tools/fuzz -each $(FUZZTIME) -only '$(ONLY)'
+
 lint: $(GOLANGCI) ## Lint, layer rule included
 	$(GOLANGCI) config verify
 	$(GOLANGCI) run ./...
@@ -155,7 +159,7 @@ bench: build ## Print what each operation costs in capacity units, and how long 
 costs: ## Write docs/costs.md anew, from the units that make bench has recorded
 	@go run ./infra/bench -page
 
-ci: fmt-check lint verify licences validate reproducible test test-contract test-python test-web test-browser ## All that must hold before a change lands
+ci: fmt-check lint verify licences validate reproducible test fuzz test-contract test-python test-web test-browser ## All that must hold before a change lands
 
 verify: ## Check the modules that were downloaded against go.sum
 	@go mod verify

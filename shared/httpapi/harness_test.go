@@ -42,7 +42,7 @@ type system struct {
 }
 
 // newSystem makes the handlers; change may put something in the store's way.
-func newSystem(t *testing.T, change ...func(*httpapi.Config)) *system {
+func newSystem(t testing.TB, change ...func(*httpapi.Config)) *system {
 	t.Helper()
 	s := &system{log: &bytes.Buffer{}, agents: agents{"default", "data_analyst"}}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
@@ -140,7 +140,7 @@ type response struct {
 	body   []byte
 }
 
-func (s *system) do(t *testing.T, r request) response {
+func (s *system) do(t testing.TB, r request) response {
 	t.Helper()
 	path := r.path
 	if !strings.HasPrefix(path, "/api/") {
@@ -162,7 +162,7 @@ func (s *system) do(t *testing.T, r request) response {
 }
 
 // must sends a request that is to be answered with a status.
-func (s *system) must(t *testing.T, status int, r request) response {
+func (s *system) must(t testing.TB, status int, r request) response {
 	t.Helper()
 	got := s.do(t, r)
 	if got.status != status {
@@ -194,7 +194,7 @@ func (s *system) mustRefuse(t *testing.T, status int, pointer string, r request)
 	return problem
 }
 
-func decode[T any](t *testing.T, r response) T {
+func decode[T any](t testing.TB, r response) T {
 	t.Helper()
 	var v T
 	if err := json.Unmarshal(r.body, &v); err != nil {
@@ -231,12 +231,12 @@ type (
 	}
 )
 
-func (s *system) mustCreate(t *testing.T, user, body string) sessionView {
+func (s *system) mustCreate(t testing.TB, user, body string) sessionView {
 	t.Helper()
 	return decode[one[sessionView]](t, s.must(t, http.StatusCreated, post(user, "/sessions", body))).Data
 }
 
-func (s *system) mustAppend(t *testing.T, id string, events ...string) []eventView {
+func (s *system) mustAppend(t testing.TB, id string, events ...string) []eventView {
 	t.Helper()
 	got := s.must(t, http.StatusCreated, post(alice, "/sessions/"+id+"/events", batch(events...)))
 	return decode[one[[]eventView]](t, got).Data

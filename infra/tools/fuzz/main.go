@@ -1,0 +1,135 @@
+// Command fuzz gives every fuzz target of the module its time, one after the
+// other, and says how many inputs each has tried. It fails where a target finds
+// something, tries too little, or where there are fewer targets than there were.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// minTargets is how many targets there are at least: one that is lost is noticed.
+const minTargets = 13
+
+var (
+	errFew   = errors.New("targets are missing")
+	errIdle  = errors.New("a target tried nothing but its seeds")
+	errFound = errors.New("a target has found something; the input is kept below its package's testdata")
+)
+
+func main() {
+	each := flag.Duration("each", 10*time.Second, "how long each target is tried")
+	only := flag.String("only", "", "a regular expression for the targets' names")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, *each, *only, os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fuzz:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, each time.Duration, only string, out io.Writer) error {
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return fmt.Errorf("read the option only: %w", err)
+	}
+	all, err := find(".")
+	if err != nil {
+		return err
+	}
+	if len(all) < minTargets {
+		return fmt.Errorf("%w: found %d of %d", errFew, len(all), minTargets)
+	}
+	tried, inputs := 0, int64(0)
+	for _, t := range all {
+		if !wanted.MatchString(t.name) {
+			continue
+		}
+		n, err := t.try(ctx, each, out)
+		if err != nil {
+			return fmt.Errorf("%s in %s: %w", t.name, t.dir, err)
+		}
+		tried, inputs = tried+1, inputs+n
+	}
+	_, err = fmt.Fprintf(out, "fuzz: %d targets tried %d inputs and found nothing\n", tried, inputs)
+	return err
+}
+
+// target is a fuzz test, by the folder of its package and its name.
+type target struct{ dir, name string }
+
+var declared = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(f \*testing\.F\)`)
+
+// find lists the targets below a folder.
+func find(root string) (targets []target, err error) {
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := entry.Name(); entry.IsDir() && (name == "node_modules" || name == "build" || len(name) > 1 && name[0] == '.') {
+			return filepath.SkipDir
+		}
+		if entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path) //nolint:gosec // the module's own files
+		if err != nil {
+			return err
+		}
+		for _, m := range declared.FindAllSubmatch(text, -1) {
+			targets = append(targets, target{"./" + filepath.ToSlash(filepath.Dir(path)), string(m[1])})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for targets: %w", err)
+	}
+	return targets, nil
+}
+
+// try fuzzes one target and returns how many inputs it tried.
+func (t target) try(ctx context.Context, each time.Duration, out io.Writer) (int64, error) {
+	var said bytes.Buffer
+	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+t.name+"$", "-fuzztime="+each.String(), t.dir)
+	cmd.Stdout, cmd.Stderr = &said, &said
+	err := cmd.Run()
+	n := executed(&said)
+	if err != nil {
+		return n, fmt.Errorf("%w: %w\n%s", errFound, err, said.String())
+	}
+	if n == 0 {
+		return 0, fmt.Errorf("%w:\n%s", errIdle, said.String())
+	}
+	_, err = fmt.Fprintf(out, "%-20s %-28s %10d inputs\n", t.name, t.dir, n)
+	return n, err
+}
+
+var execs = regexp.MustCompile(`^fuzz: elapsed: .*, execs: (\d+) `)
+
+// executed is the last count of inputs in what go test has printed.
+func executed(said *bytes.Buffer) (n int64) {
+	for lines := bufio.NewScanner(bytes.NewReader(said.Bytes())); lines.Scan(); {
+		if m := execs.FindStringSubmatch(lines.Text()); m != nil {
+			if count, err := strconv.ParseInt(m[1], 10, 64); err == nil {
+				n = count
+			}
+		}
+	}
+	return n
+}
