@@ -42,7 +42,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor redrive build console node test test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean FORCE
+.PHONY: help run demo watch doctor chaos redrive build console node test test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,14 @@ watch: ## Show a session as it happens: make watch SESSION=… (RETHREAD_USER sa
 
 doctor: ## Examine the system that runs here, or with STACK=… one in AWS: what is wrong, and what to do; TOKEN=… tries a session
 	@go build -o build/rethread-doctor ./infra/doctor && exec build/rethread-doctor
+
+# Each commit takes another of twenty seeds, so that what is tried varies and can be
+# repeated; the seed is printed.
+SEED ?= $(shell echo $$((1 + $$(git rev-list --count HEAD 2>/dev/null || echo 0) % 20)))
+MINUTES ?= 2
+
+chaos: build ## Use the system while its database fails and its processes die, and hold it to its promises: SEED=… MINUTES=…
+	@go build -o build/rethread-chaos ./infra/chaos && exec build/rethread-chaos -seed $(SEED) -minutes $(MINUTES)
 
 redrive: ## Send back what was given up, here or with STACK=…: QUEUE=abandoned or failures, DRY=1 to look only, DROP=1 to delete what is gone
 	@go build -o build/rethread-redrive ./infra/redrive && exec build/rethread-redrive
@@ -159,7 +167,7 @@ bench: build ## Print what each operation costs in capacity units, and how long 
 costs: ## Write docs/costs.md anew, from the units that make bench has recorded
 	@go run ./infra/bench -page
 
-ci: fmt-check lint verify licences validate reproducible test fuzz test-contract test-python test-web test-browser ## All that must hold before a change lands
+ci: fmt-check lint verify licences validate reproducible test fuzz chaos test-contract test-python test-web test-browser ## All that must hold before a change lands
 
 verify: ## Check the modules that were downloaded against go.sum
 	@go mod verify

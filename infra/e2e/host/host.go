@@ -141,3 +141,13 @@ func (h *Host) Stop() error {
 		return errors.Join(fmt.Errorf("stop the local host: it did not end within %s", stopTime), err)
 	}
 }
+
+// Kill ends the host as a crash would, at once, and waits until it is gone. Its
+// functions find nobody to ask for work, and end too.
+func (h *Host) Kill() error {
+	if err := h.process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("kill the local host: %w", err)
+	}
+	<-h.exited
+	return nil
+}

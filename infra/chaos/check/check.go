@@ -1,0 +1,164 @@
+// Package check holds a system, once all is calm, to what its people were told and
+// shown while it was not.
+package check
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rethread/rethread/infra/chaos/ledger"
+	"github.com/rethread/rethread/infra/chaos/users"
+	"github.com/rethread/rethread/shared/pause"
+)
+
+// Stuck is how long something may take until it counts as stuck, beyond the lease
+// of a run: the sweeper comes by each minute.
+const Stuck = 75 * time.Second
+
+// atOnce is how many sessions are looked at at the same time.
+const atOnce = 4
+
+// Checker counts what it looks at, by invariant.
+type Checker struct {
+	World *users.World
+	Lease time.Duration
+
+	mu     sync.Mutex
+	checks map[string]int
+	logs   map[string]*subject // by session
+}
+
+// New is a checker of a world.
+func New(w *users.World, lease time.Duration) *Checker {
+	return &Checker{World: w, Lease: lease, checks: map[string]int{}, logs: map[string]*subject{}}
+}
+
+// Counts are the checks that were made, by invariant.
+func (c *Checker) Counts() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := map[string]int{}
+	for name, n := range c.checks {
+		out[name] = n
+	}
+	return out
+}
+
+// hold counts a check, and notes a violation where it failed.
+func (c *Checker) hold(ok bool, invariant, session, format string, args ...any) {
+	c.mu.Lock()
+	c.checks[invariant]++
+	c.mu.Unlock()
+	if !ok {
+		c.World.Violate(invariant, session, fmt.Sprintf(format, args...))
+	}
+}
+
+// Settle waits until no run is at work any more.
+func (c *Checker) Settle(ctx context.Context) error {
+	deadline := time.Now().Add(c.Lease + Stuck)
+	return c.each(ctx, func(ctx context.Context, t *users.Talk) error {
+		for {
+			s, status, err := c.session(ctx, t)
+			switch {
+			case err != nil && time.Now().Before(deadline):
+			case err != nil:
+				return err
+			case status != http.StatusOK || s.Status != "in_progress":
+				c.hold(true, "stuck", t.ID, "")
+				return nil
+			case time.Now().After(deadline):
+				c.hold(false, "stuck", t.ID, "its run %s is in progress %s after all was calm", s.Run, c.Lease+Stuck)
+				return nil
+			}
+			if err := pause.For(ctx, time.Second); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+func (c *Checker) each(ctx context.Context, look func(context.Context, *users.Talk) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, t := range c.World.Talks() {
+		group.Go(func() error {
+			if err := look(ctx, t); err != nil {
+				return fmt.Errorf("session %s: %w", t.ID, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// header is as much as is read of a session.
+type header struct {
+	Status string `json:"status"`
+	Run    string `json:"active_run_id"`
+	Head   int64  `json:"head_seq"`
+}
+
+func (c *Checker) session(ctx context.Context, t *users.Talk) (header, int, error) {
+	status, body, err := c.World.Get(ctx, t.Owner, users.Path(t))
+	var out struct{ Data header }
+	if err == nil && status == http.StatusOK {
+		err = json.Unmarshal(body, &out)
+	}
+	return out.Data, status, err
+}
+
+// Sessions looks at every session.
+func (c *Checker) Sessions(ctx context.Context) error {
+	if err := c.each(ctx, c.one); err != nil {
+		return err
+	}
+	for _, t := range c.World.Talks() {
+		if t.Fork != nil {
+			c.fork(t)
+		}
+	}
+	return c.lists(ctx)
+}
+
+// one looks at one session.
+func (c *Checker) one(ctx context.Context, t *users.Talk) error {
+	s, there, err := c.load(ctx, t)
+	if err != nil {
+		return err
+	}
+	deletes := outcomes(s.ops, "delete")
+	if !there {
+		c.hold(len(deletes) > 0, "acknowledged", t.ID, "it is gone, and nobody asked for that")
+		return nil
+	}
+	c.hold(!deletes[ledger.Acked], "acknowledged", t.ID, "it is there, though it was deleted")
+	c.mu.Lock()
+	c.logs[t.ID] = s
+	c.mu.Unlock()
+	c.dense(s)
+	c.views(s)
+	c.state(s)
+	c.written(s)
+	c.inputs(s)
+	c.streamed(s)
+	c.answers(s)
+	c.watched(ctx, s)
+	return nil
+}
+
+func outcomes(ops []ledger.Op, kind string) map[ledger.Outcome]bool {
+	out := map[ledger.Outcome]bool{}
+	for _, op := range ops {
+		if op.Kind == kind && op.Outcome != ledger.Refused {
+			out[op.Outcome] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,167 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/infra/chaos/ledger"
+	"github.com/rethread/rethread/infra/chaos/users"
+	"github.com/rethread/rethread/shared/dynamostore"
+	"github.com/rethread/rethread/shared/pause"
+)
+
+const (
+	// afterwards is later than anything that is left to the sweeper is due.
+	afterwards = 72 * time.Hour
+	// sweeps are enough for logs that wait for one another.
+	sweeps = 8
+	// erasing is how long an erasure may take, with the sweeper coming by.
+	erasing = 150 * time.Second
+)
+
+// Deletes ends a part of the sessions and erases one person. Then nothing may be
+// left of what is gone, but what others still read.
+func (c *Checker) Deletes(ctx context.Context, db *dynamodb.Client, table string, random *rand.Rand) error {
+	for _, t := range c.World.Talks() {
+		if c.logs[t.ID] == nil || random.IntN(3) > 0 {
+			continue
+		}
+		a := c.World.Do(ctx, t.Owner, users.Call{Method: http.MethodDelete, Path: users.Path(t), Repeat: true})
+		gone := a.Outcome == ledger.Acked || a.Status == http.StatusNotFound
+		c.hold(gone, "deleted", t.ID, "DELETE is answered %d %.200s", a.Status, a.Body)
+		status, _, err := c.World.Get(ctx, t.Owner, users.Path(t))
+		if err != nil {
+			return err
+		}
+		c.hold(status == http.StatusNotFound, "deleted", t.ID, "after DELETE it reads %d", status)
+	}
+	erased := c.World.Persons[len(c.World.Persons)-1]
+	if err := c.erase(ctx, erased); err != nil {
+		return err
+	}
+	store := dynamostore.New(db, table,
+		dynamostore.WithClock(func() time.Time { return time.Now().Add(afterwards) }), dynamostore.WithLogger(slog.New(slog.DiscardHandler)))
+	for range sweeps {
+		if _, err := store.SweepImports(ctx); err != nil {
+			return err
+		}
+		if _, err := store.SweepErasures(ctx); err != nil {
+			return err
+		}
+		if _, err := store.Sweep(ctx); err != nil {
+			return err
+		}
+	}
+	return c.orphans(ctx, db, table, erased)
+}
+
+// erase deletes all that a person has, and waits until that is done.
+func (c *Checker) erase(ctx context.Context, p *users.Person) error {
+	const path = "/api/v1/me/data"
+	a := c.World.Do(ctx, p, users.Call{Method: http.MethodDelete, Path: path, Repeat: true})
+	for deadline := time.Now().Add(erasing); ; {
+		status, body, err := c.World.Get(ctx, p, path)
+		if err != nil {
+			return err
+		}
+		if status == http.StatusOK && strings.Contains(string(body), `"complete"`) {
+			c.hold(true, "deleted", "", "")
+			return nil
+		}
+		if time.Now().After(deadline) {
+			c.hold(false, "deleted", "", "the erasure of %s, answered %d, reads %d %.200s after %s", p.ID, a.Status, status, body, erasing)
+			return nil
+		}
+		if err := pause.For(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+// orphans looks at each item of the table.
+func (c *Checker) orphans(ctx context.Context, db *dynamodb.Client, table string, erased *users.Person) error {
+	items, err := scan(ctx, db, table)
+	if err != nil {
+		return err
+	}
+	needed := needed(items)
+	for _, item := range items {
+		pk, sk := text(item["PK"]), text(item["SK"])
+		log, belongs := logOf(pk, sk)
+		if belongs {
+			c.hold(needed[log], "orphans", "", "%s %s is left of a log that nobody reads", pk, sk)
+		}
+		_, rest, _ := strings.Cut(pk, "#")
+		mine := rest == erased.ID || strings.HasSuffix(rest, "/"+erased.ID)
+		c.hold(!mine || strings.HasPrefix(pk, "ER#"), "orphans", "", "%s %s is left of a user who was erased", pk, sk)
+	}
+	return nil
+}
+
+// logOf is the log to which an item belongs.
+func logOf(pk, sk string) (string, bool) {
+	for _, prefix := range []string{"L#", "W#", "SH#", "N#"} {
+		if log, ok := strings.CutPrefix(pk, prefix); ok {
+			return log, true
+		}
+	}
+	if strings.HasPrefix(pk, "SHU#") {
+		log, _, _ := strings.Cut(sk, "/")
+		return log, true
+	}
+	return "", false
+}
+
+// needed are the logs of sessions, and those from which their forks took over.
+func needed(items []map[string]types.AttributeValue) map[string]bool {
+	out := map[string]bool{}
+	parents := map[string][]string{}
+	var todo []string
+	for _, item := range items {
+		pk, sk := text(item["PK"]), text(item["SK"])
+		if strings.HasPrefix(pk, "S#") && sk == "HEAD" {
+			todo = append(todo, text(item["l"]))
+		}
+		if child, ok := strings.CutPrefix(sk, "C#"); ok && strings.HasPrefix(pk, "L#") {
+			parents[child] = append(parents[child], strings.TrimPrefix(pk, "L#"))
+		}
+	}
+	for len(todo) > 0 {
+		log := todo[0]
+		todo = todo[1:]
+		if !out[log] {
+			out[log] = true
+			todo = append(todo, parents[log]...)
+		}
+	}
+	return out
+}
+
+func scan(ctx context.Context, db *dynamodb.Client, table string) ([]map[string]types.AttributeValue, error) {
+	var all []map[string]types.AttributeValue
+	pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("scan the table: %w", err)
+		}
+		all = append(all, page.Items...)
+	}
+	return all, nil
+}
+
+func text(v types.AttributeValue) string {
+	if s, ok := v.(*types.AttributeValueMemberS); ok {
+		return s.Value
+	}
+	return ""
+}

@@ -1,0 +1,187 @@
+// Package fold is the naive model of a session: what its log says that it shows,
+// and which state it has, with a full copy before each entry.
+package fold
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Entry is one entry of a session's whole log, as the API lists it.
+type Entry struct {
+	Seq        int64           `json:"seq"`
+	ID         string          `json:"id"`
+	Invocation string          `json:"invocation_id"`
+	Author     string          `json:"author"`
+	Status     string          `json:"status"`
+	Type       string          `json:"type"` // of what is no event: task or run
+	TaskID     string          `json:"task_id"`
+	Content    json.RawMessage `json:"content"`
+	Actions    struct {
+		State  map[string]json.RawMessage `json:"state_delta"`
+		Before *string                    `json:"rewind_before_invocation_id"`
+	} `json:"actions"`
+	Run *struct {
+		ID     string `json:"id"`
+		Status string `json:"status"`
+	} `json:"run"`
+	Raw json.RawMessage `json:"-"`
+}
+
+// Listed reports whether the entry is among the effective events, where it is not
+// hidden: markers, and places of tasks and of runs' ends, never are.
+func (e Entry) Listed() bool { return e.Type == "" && e.Actions.Before == nil }
+
+// Text is what the entry says: the text of all parts.
+func (e Entry) Text() string {
+	var content struct {
+		Parts []struct {
+			Text string `json:"text"`
+		} `json:"parts"`
+	}
+	if json.Unmarshal(e.Content, &content) != nil {
+		return ""
+	}
+	var all strings.Builder
+	for _, part := range content.Parts {
+		all.WriteString(part.Text)
+	}
+	return all.String()
+}
+
+// Copied is the entry as it reads in a fork too: without what is its own there.
+func (e Entry) Copied() string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(e.Raw, &members) != nil {
+		return string(e.Raw)
+	}
+	for _, own := range []string{"id", "seq", "session_id", "run"} {
+		delete(members, own)
+	}
+	text, err := json.Marshal(members)
+	if err != nil {
+		return string(e.Raw)
+	}
+	return string(text)
+}
+
+// Snapshot is what a session shows at a time.
+type Snapshot struct {
+	View  []int             // indices of entries, markers and places included
+	State map[string]string // JSON by unprefixed key of the session
+}
+
+// Log is a session's log with what it showed before each entry; the last snapshot
+// is what it shows now.
+type Log struct {
+	Entries   []Entry
+	Snapshots []Snapshot
+	// Shared are the user's and the app's values that the session's own entries
+	// gave, by prefixed key; "null" where they took one away.
+	Shared map[string]string
+	// Faults are what no log may hold.
+	Faults []string
+}
+
+// Of folds a log. The first entries, so many, a fork took over.
+func Of(entries []Entry, taken int) *Log {
+	l := &Log{Shared: map[string]string{}}
+	now := Snapshot{State: map[string]string{}}
+	first := map[string]int{} // by invocation
+	for i, e := range entries {
+		if e.Seq != int64(i+1) {
+			l.fault("position %d stands at place %d", e.Seq, i+1)
+		}
+		l.Entries = append(l.Entries, e)
+		l.Snapshots = append(l.Snapshots, now)
+		now = Snapshot{View: append(slices.Clone(now.View), i), State: maps.Clone(now.State)}
+		now.change(e.Actions.State)
+		if i >= taken {
+			l.share(e.Actions.State)
+		}
+		if before := e.Actions.Before; before != nil {
+			at, ok := first[*before]
+			if !ok {
+				l.fault("entry %d rewinds before %s, of which nothing stands before it", e.Seq, *before)
+				continue
+			}
+			then := l.Snapshots[at]
+			if !maps.Equal(now.State, then.State) {
+				l.fault("the marker at %d leaves the state %v, before %s it was %v", e.Seq, now.State, *before, then.State)
+			}
+			now = Snapshot{View: slices.Clone(then.View), State: maps.Clone(then.State)}
+		}
+		if _, known := first[e.Invocation]; !known {
+			first[e.Invocation] = i
+		}
+	}
+	l.Snapshots = append(l.Snapshots, now)
+	return l
+}
+
+func (l *Log) fault(format string, args ...any) {
+	l.Faults = append(l.Faults, fmt.Sprintf(format, args...))
+}
+
+// share notes values of the user and of the app.
+func (l *Log) share(delta map[string]json.RawMessage) {
+	for key, value := range delta {
+		if strings.Contains(key, ":") {
+			l.Shared[key] = compact(value)
+		}
+	}
+}
+
+// change applies a delta to the session's own keys.
+func (s Snapshot) change(delta map[string]json.RawMessage) {
+	for key, value := range delta {
+		switch text := compact(value); {
+		case strings.Contains(key, ":"):
+		case text == "null":
+			delete(s.State, key)
+		default:
+			s.State[key] = text
+		}
+	}
+}
+
+// Now is what the session shows.
+func (l *Log) Now() Snapshot { return l.Snapshots[len(l.Snapshots)-1] }
+
+// Effective are the events that a snapshot lists.
+func (l *Log) Effective(s Snapshot) []Entry {
+	var out []Entry
+	for _, i := range s.View {
+		if l.Entries[i].Listed() {
+			out = append(out, l.Entries[i])
+		}
+	}
+	return out
+}
+
+// First is the index of the first entry of an invocation, or -1.
+func (l *Log) First(invocation string) int {
+	return slices.IndexFunc(l.Entries, func(e Entry) bool { return e.Invocation == invocation })
+}
+
+// Parse reads an entry.
+func Parse(raw json.RawMessage) (Entry, error) {
+	var e Entry
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return e, fmt.Errorf("read an entry of a log: %w", err)
+	}
+	e.Raw = raw
+	return e, nil
+}
+
+func compact(raw json.RawMessage) string {
+	var out bytes.Buffer
+	if json.Compact(&out, raw) != nil {
+		return string(raw)
+	}
+	return out.String()
+}

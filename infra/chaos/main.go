@@ -1,0 +1,56 @@
+// Command chaos uses a whole system at random while its database fails and its
+// processes are killed, and holds it to its promises: `make chaos`. A seed fixes
+// what goes wrong and what people do, though not how it meets.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/rethread/rethread/infra/local/repo"
+)
+
+var errBroken = errors.New("promises were broken")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		os.Exit(1)
+	}
+}
+
+// longestRound keeps the sessions of a round few enough to look at each closely.
+const longestRound = 2 * time.Minute
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
+	seed := flags.Uint64("seed", 1, "what everything is drawn from; each further round takes the next one")
+	minutes := flags.Float64("minutes", 2, "how long people act, over all rounds of two minutes at most")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	root, err := repo.Root("")
+	if err != nil {
+		return err
+	}
+	all, lasts := newTotal(), time.Duration(*minutes*float64(time.Minute))
+	for left := lasts; left > 0; left -= longestRound {
+		r := &round{seed: *seed, lasts: min(left, longestRound), root: root, out: out, dir: filepath.Join(root, "build", "chaos", fmt.Sprint(*seed))}
+		if err := r.run(ctx); err != nil {
+			return fmt.Errorf("seed %d: %w", *seed, err)
+		}
+		all.add(r)
+		*seed++
+	}
+	return all.close(out, lasts)
+}

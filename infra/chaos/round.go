@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/rethread/rethread/infra/chaos/check"
+	"github.com/rethread/rethread/infra/chaos/faults"
+	"github.com/rethread/rethread/infra/chaos/system"
+	"github.com/rethread/rethread/infra/chaos/users"
+	"github.com/rethread/rethread/infra/local/table"
+	"github.com/rethread/rethread/shared/pause"
+)
+
+const (
+	devices = 2 // a person
+	// finishing is how long a repeat by a key may take once all is calm.
+	finishing = time.Minute
+	// betweenKills and betweenHosts are how far apart kills are on average.
+	betweenKills = 3 * time.Second
+	betweenHosts = 45 * time.Second
+)
+
+// people are those who act in a round; the last of them is erased in the end.
+func people() []string { return []string{"ada", "ben", "cleo", "dan", "eve"} }
+
+// round is a system of its own, used for a while under faults, and then checked.
+type round struct {
+	seed  uint64
+	lasts time.Duration
+	root  string
+	dir   string
+	out   io.Writer
+
+	plan    *faults.Plan
+	sys     *system.System
+	world   *users.World
+	checker *check.Checker
+	asked   int // again by key, after the calm
+}
+
+func (r *round) say(format string, args ...any) { _, _ = fmt.Fprintf(r.out, format+"\n", args...) }
+
+func (r *round) run(ctx context.Context) (err error) {
+	r.say("seed %d: %s of chaos; the same again: make chaos SEED=%d MINUTES=%g", r.seed, r.lasts, r.seed, r.lasts.Minutes())
+	if err := errors.Join(os.RemoveAll(r.dir), os.MkdirAll(r.dir, 0o750)); err != nil {
+		return err
+	}
+	r.plan = faults.New(r.seed, r.lasts)
+	if r.sys, err = system.Start(ctx, system.Options{Root: r.root, Dir: r.dir, Plan: r.plan}); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.sys.Stop()) }()
+	if r.world, err = users.Gather(ctx, r.sys, people()); err != nil {
+		return err
+	}
+	defer r.world.Watchers.Close()
+	if err := r.storm(ctx); err != nil {
+		return err
+	}
+	lease, err := time.ParseDuration(system.Lease)
+	if err != nil {
+		return err
+	}
+	r.checker = check.New(r.world, lease)
+	if err := r.examine(ctx); err != nil {
+		return err
+	}
+	return r.report()
+}
+
+// storm lets people act while everything fails.
+func (r *round) storm(ctx context.Context) error {
+	killing, stop := context.WithCancel(ctx)
+	defer stop()
+	killed := make(chan error, 1)
+	r.plan.Begin(time.Now())
+	go func() { killed <- r.kill(killing) }()
+	r.world.Live(ctx, r.seed, devices, r.lasts)
+	stop()
+	r.plan.End()
+	return errors.Join(ctx.Err(), <-killed)
+}
+
+// kill kills processes now and then, until ctx ends.
+func (r *round) kill(ctx context.Context) error {
+	random := rand.New(rand.NewPCG(r.seed, 2)) //nolint:gosec // kills are no secret
+	host := time.Now().Add(time.Duration((0.3 + 0.5*random.Float64()) * float64(min(betweenHosts, r.lasts))))
+	for pause.For(ctx, time.Duration(random.Int64N(int64(2*betweenKills)))) == nil {
+		if time.Now().After(host) {
+			host = time.Now().Add(time.Duration((0.5 + random.Float64()) * float64(betweenHosts)))
+			if err := r.sys.KillHost(context.WithoutCancel(ctx)); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := r.sys.KillWorkers(ctx, system.Victim(random)); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// examine looks at everything once all is calm.
+func (r *round) examine(ctx context.Context) error {
+	began := time.Now()
+	r.asked = r.world.Finish(ctx, finishing)
+	if err := r.checker.Settle(ctx); err != nil {
+		return err
+	}
+	r.say("  calm after %s; %d requests were asked again", time.Since(began).Round(time.Second), r.asked)
+	if err := r.checker.Sessions(ctx); err != nil {
+		return err
+	}
+	name, err := r.sys.Table(ctx)
+	if err != nil {
+		return err
+	}
+	random := rand.New(rand.NewPCG(r.seed, 3)) //nolint:gosec // as above
+	return r.checker.Deletes(ctx, table.NewClient(r.sys.Engine), name, random)
+}

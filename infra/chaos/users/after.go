@@ -1,0 +1,139 @@
+package users
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/rethread/rethread/infra/chaos/fold"
+	"github.com/rethread/rethread/infra/chaos/ledger"
+	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/watch/client"
+)
+
+// errAnswer is an answer that is none.
+var errAnswer = errors.New("answered otherwise")
+
+// Get reads one thing, coming back as long as it is asked to.
+func (w *World) Get(ctx context.Context, as *Person, path string) (int, []byte, error) {
+	random := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // how long one rests is no secret
+	a := w.do(ctx, random, as, Call{Method: http.MethodGet, Path: path, Repeat: true})
+	if a.Outcome == ledger.Unknown && !a.told() {
+		return a.Status, a.Body, fmt.Errorf("%w: GET %s: %d %.200s", errAnswer, path, a.Status, a.Body)
+	}
+	return a.Status, a.Body, nil
+}
+
+// Pages reads a list, page by page.
+func (w *World) Pages(ctx context.Context, as *Person, path string, page func(body []byte) (next string, err error)) (status int, err error) {
+	cursor := ""
+	for {
+		at := path
+		if cursor != "" {
+			at += "&cursor=" + url.QueryEscape(cursor)
+		}
+		status, body, err := w.Get(ctx, as, at)
+		if err != nil || status != http.StatusOK {
+			return status, err
+		}
+		if cursor, err = page(body); err != nil || cursor == "" {
+			return status, err
+		}
+	}
+}
+
+type listed struct {
+	Data []json.RawMessage `json:"data"`
+	Meta struct {
+		Next *string `json:"next_cursor"`
+	} `json:"meta"`
+}
+
+func (l listed) next() string {
+	if l.Meta.Next == nil {
+		return ""
+	}
+	return *l.Meta.Next
+}
+
+// List reads all of a list whose answer holds data and meta; path has a query.
+func (w *World) List(ctx context.Context, as *Person, path string) (all []json.RawMessage, status int, err error) {
+	status, err = w.Pages(ctx, as, path, func(body []byte) (string, error) {
+		var out listed
+		if err := json.Unmarshal(body, &out); err != nil {
+			return "", err
+		}
+		all = append(all, out.Data...)
+		return out.next(), nil
+	})
+	return all, status, err
+}
+
+// Events reads a session's events; query names the view, the order and the limit.
+func (w *World) Events(ctx context.Context, t *Talk, query string) (events []fold.Entry, status int, err error) {
+	all, status, err := w.List(ctx, t.Owner, t.path()+"/events?"+query)
+	for _, raw := range all {
+		e, err := fold.Parse(raw)
+		if err != nil {
+			return nil, status, err
+		}
+		events = append(events, e)
+	}
+	return events, status, err
+}
+
+// Thread reads a session's thread, all pages.
+func (w *World) Thread(ctx context.Context, t *Talk) (whole client.Thread, status int, err error) {
+	status, err = w.Pages(ctx, t.Owner, t.path()+"/thread?limit=50", func(body []byte) (string, error) {
+		page, next, err := client.ParseThread(body)
+		page.Items = append(whole.Items, page.Items...)
+		whole = page
+		return next, err
+	})
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("%w: %d", errAnswer, status)
+	}
+	return whole, status, err
+}
+
+// Finish asks once more for what nobody was told of: within a time, each is
+// answered. What is not was stuck.
+func (w *World) Finish(ctx context.Context, within time.Duration) (asked int) {
+	w.mu.Lock()
+	left := w.loose
+	w.loose = nil
+	w.mu.Unlock()
+	deadline := time.Now().Add(within)
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // as above
+	for _, l := range left {
+		a := w.do(ctx, random, l.as, l.call)
+		for a.Outcome == ledger.Unknown && !a.told() && time.Now().Before(deadline) {
+			if pause.For(ctx, mostRest) != nil {
+				return asked
+			}
+			a = w.do(ctx, random, l.as, l.call)
+		}
+		if a.Outcome == ledger.Unknown && !a.told() {
+			w.Violate("stuck", l.op.Session, fmt.Sprintf("a repeat by its key is not answered within %s: %v: %d %.200s", within, l.op, a.Status, a.Body))
+		}
+		if a.Outcome == ledger.Refused {
+			a.Outcome = ledger.Unknown // it may be what was done before that is in the way
+		}
+		w.settle(l.op, a)
+		if a.Outcome == ledger.Acked && l.then != nil {
+			l.then(a)
+		}
+		asked++
+	}
+	return asked
+}
+
+// Do asks for a thing that may be repeated, outside of all dice.
+func (w *World) Do(ctx context.Context, as *Person, c Call) Answer {
+	return w.do(ctx, rand.New(rand.NewPCG(1, 3)), as, c) //nolint:gosec // as above
+}

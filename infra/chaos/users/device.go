@@ -1,0 +1,119 @@
+package users
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/infra/chaos/ledger"
+	"github.com/rethread/rethread/shared/pause"
+)
+
+// device is one of a person's, which does one thing after the other.
+type device struct {
+	*World
+	number int
+	person *Person
+	random *rand.Rand
+}
+
+// mostThought is what a device rests between two things, at most.
+const mostThought = 200 * time.Millisecond
+
+// act is something to do, as often as its weight says.
+type act struct {
+	weight int
+	do     func(*device, context.Context, *Talk)
+}
+
+func acts() []act {
+	return []act{
+		{20, (*device).appendEvents},
+		{14, (*device).ask},
+		{7, (*device).answerElsewhere},
+		{5, (*device).cancel},
+		{5, (*device).rewind},
+		{4, (*device).fork},
+		{7, (*device).saveTask},
+		{4, (*device).putArtifact},
+		{3, (*device).feedback},
+		{2, (*device).rename},
+		{9, (*device).read},
+		{2, (*device).share},
+		{2, (*device).revoke},
+		{4, (*device).visit},
+		{1, (*device).carry},
+		{1, (*device).delete},
+	}
+}
+
+func (d *device) live(ctx context.Context) {
+	all := acts()
+	total := 0
+	for _, a := range all {
+		total += a.weight
+	}
+	for ctx.Err() == nil {
+		if t := d.person.pick(d.random); t == nil || d.random.IntN(25) == 0 {
+			d.create(ctx)
+		} else {
+			dice := d.random.IntN(total)
+			for _, a := range all {
+				if dice -= a.weight; dice < 0 {
+					a.do(d, ctx, t)
+					break
+				}
+			}
+		}
+		if pause.For(ctx, time.Duration(d.random.Int64N(int64(mostThought)))) != nil {
+			return
+		}
+	}
+}
+
+// chance is true once in n times.
+func (d *device) chance(n int) bool { return d.random.IntN(n) == 0 }
+
+// id is one that nobody else has.
+func (d *device) id() string {
+	var raw uuid.UUID
+	binary.BigEndian.PutUint64(raw[:8], d.random.Uint64())
+	binary.BigEndian.PutUint64(raw[8:], d.random.Uint64())
+	return raw.String()
+}
+
+// perform asks and notes what came of it. Where that is unknown and a key would
+// tell, it is asked for once more in the end.
+func (d *device) perform(ctx context.Context, op ledger.Op, c Call, then func(Answer)) Answer {
+	return d.performAs(ctx, d.person, op, c, then)
+}
+
+func (d *device) performAs(ctx context.Context, as *Person, op ledger.Op, c Call, then func(Answer)) Answer {
+	op.User = as.ID
+	noted := d.Ledger.Begin(op)
+	a := d.do(ctx, d.random, as, c)
+	d.settle(noted, a)
+	if then != nil && a.Outcome == ledger.Acked {
+		then(a)
+	}
+	if a.Outcome == ledger.Unknown && c.Key != "" && !a.told() {
+		d.mu.Lock()
+		d.loose = append(d.loose, &loose{as, noted, c, then})
+		d.mu.Unlock()
+	}
+	return a
+}
+
+// settle writes an answer down.
+func (w *World) settle(op *ledger.Op, a Answer) {
+	w.Ledger.End(op, func(o *ledger.Op) {
+		o.Outcome, o.Status, o.Answer = a.Outcome, a.Status, string(a.Body[:min(len(a.Body), 300)])
+		o.Tries += a.Tries
+	})
+}
+
+// content says a text.
+func content(text string) M { return M{"role": "user", "parts": []M{{"text": text}}} }

@@ -1,0 +1,118 @@
+package users
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/watch/client"
+)
+
+// follower keeps a session current over server-sent events, by the client's rules.
+type follower struct {
+	world *World
+	talk  *Talk
+	state *client.State
+	show  func(client.Session)
+}
+
+var errNoStream = errors.New("no stream")
+
+func (f *follower) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if f.state.Deleted() {
+			return client.ErrDeleted
+		}
+		status, err := f.stream(ctx)
+		if status == http.StatusNotFound || status == http.StatusForbidden {
+			return fmt.Errorf("%w: %d", client.ErrNotFound, status)
+		}
+		_ = err // another is opened
+		if err := pause.For(ctx, reconnect); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// stream follows one stream until it ends, or a message is missing.
+func (f *follower) stream(ctx context.Context) (status int, err error) {
+	if f.state.NeedsThread() {
+		thread, status, err := f.world.Thread(ctx, f.talk)
+		if err != nil {
+			return status, err
+		}
+		f.state.Replace(thread, time.Now())
+		f.show(f.state.Show())
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	query := url.Values{"cursor": {f.state.Cursor().String()}, "token": {f.talk.Owner.Token}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.world.sys.URL+f.talk.path()+"/watch?"+query.Encode(), nil)
+	if err != nil {
+		return 0, err
+	}
+	res, err := f.world.http.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close() //nolint:errcheck // nothing is lost
+	if res.StatusCode != http.StatusOK {
+		return res.StatusCode, errNoStream
+	}
+	defer f.state.Lost()
+	return 0, f.take(ctx, cancel, res)
+}
+
+// take applies what comes; where something stays missing, the stream is cut.
+func (f *follower) take(ctx context.Context, cancel context.CancelFunc, res *http.Response) error {
+	lines := bufio.NewReader(res.Body)
+	frames := make(chan string)
+	go func() {
+		defer close(frames)
+		for {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return
+			}
+			if data, ok := strings.CutPrefix(strings.TrimSpace(line), "data:"); ok {
+				select {
+				case frames <- data:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}
+	}()
+	defer cancel()
+	for !f.state.NeedsThread() && !f.state.Deleted() {
+		var repair <-chan time.Time
+		if at, missing := f.state.RepairAt(); missing {
+			repair = time.After(time.Until(at))
+		}
+		select {
+		case data, ok := <-frames:
+			if !ok {
+				return nil
+			}
+			m, err := client.ParseMessage([]byte(data))
+			if err != nil {
+				continue // no message about the session
+			}
+			f.state.Apply(m, time.Now())
+			f.show(f.state.Show())
+		case now := <-repair:
+			f.state.Repairing(now)
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package users
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/rethread/rethread/infra/chaos/ledger"
+)
+
+// Saved is a task as it was saved last, by the one device that saves it.
+type Saved struct {
+	Talk *Talk
+	ID   string
+	// Texts may be shown: what was acknowledged last, and what came to an unknown
+	// end since. "" is no task.
+	Texts []string
+}
+
+// Put is a version of an artifact that was acknowledged.
+type Put struct {
+	Talk    *Talk
+	Name    string
+	Version int64
+	Body    string
+}
+
+// Given is feedback that was acknowledged.
+type Given struct {
+	Talk *Talk
+	Text string
+	Task string
+}
+
+// saveTask saves a task, anew or once more, or deletes it.
+func (d *device) saveTask(ctx context.Context, t *Talk) {
+	saved := d.saved(t)
+	token := d.token()
+	c := Call{Method: http.MethodPost, Path: t.path() + "/tasks", Repeat: true, Body: M{
+		"task_id": saved.ID, "message_bubbles": []M{{"id": "b", "type": "user", "message": token}},
+	}}
+	kind := "task"
+	if len(saved.Texts) > 0 && d.chance(8) {
+		c = Call{Method: http.MethodDelete, Path: t.path() + "/tasks/" + saved.ID, Repeat: true}
+		kind, token = "task-delete", ""
+	}
+	a := d.perform(ctx, ledger.Op{Kind: kind, Session: t.ID, Detail: saved.ID + " " + token}, c, nil)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch a.Outcome {
+	case ledger.Acked:
+		saved.Texts = []string{token}
+	case ledger.Unknown:
+		saved.Texts = append(saved.Texts, token)
+	case ledger.Refused:
+	}
+}
+
+// saved is a task of the session that this device alone saves.
+func (d *device) saved(t *Talk) *Saved {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	mine := fmt.Sprintf("-%d", d.number)
+	for _, s := range d.keptTasks {
+		if s.Talk == t && strings.HasSuffix(s.ID, mine) && !d.chance(3) {
+			return s
+		}
+	}
+	s := &Saved{Talk: t, ID: fmt.Sprintf("task-%d%s", d.tokens.Add(1), mine)}
+	d.keptTasks = append(d.keptTasks, s)
+	return s
+}
+
+// Kept are the tasks, artifacts and feedback of the round.
+func (w *World) Kept() (tasks []Saved, artifacts []Put, feedback []Given) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.keptTasks {
+		tasks = append(tasks, *s)
+	}
+	for _, p := range w.kept {
+		artifacts = append(artifacts, *p)
+	}
+	for _, g := range w.feedback {
+		feedback = append(feedback, *g)
+	}
+	return tasks, artifacts, feedback
+}
+
+// putArtifact stores a version.
+func (d *device) putArtifact(ctx context.Context, t *Talk) {
+	token := d.token()
+	name := fmt.Sprintf("file%d.txt", d.random.IntN(2))
+	body := token + d.padding()
+	c := Call{Method: http.MethodPut, Path: t.path() + "/artifacts/" + name, Body: []byte(body), Type: "text/plain"}
+	d.perform(ctx, ledger.Op{Kind: "artifact", Session: t.ID, Detail: name + " " + token}, c, func(a Answer) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.kept = append(d.kept, &Put{t, name, told(a).Data.Version, body})
+	})
+}
+
+// feedback says what somebody thinks of a task.
+func (d *device) feedback(ctx context.Context, t *Talk) {
+	saved := d.saved(t)
+	d.mu.Lock()
+	there := len(saved.Texts) == 1 && saved.Texts[0] != ""
+	d.mu.Unlock()
+	if !there {
+		return
+	}
+	token := d.token()
+	c := Call{Method: http.MethodPost, Path: api + "/feedback", Key: d.id(), Repeat: true, Body: M{
+		"sessionId": t.ID, "taskId": saved.ID, "feedbackType": "up", "feedbackText": token,
+	}}
+	d.perform(ctx, ledger.Op{Kind: "feedback", Session: t.ID, Tokens: []string{token}, Detail: saved.ID}, c, func(Answer) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.World.feedback = append(d.World.feedback, &Given{t, token, saved.ID})
+	})
+}
+
+// rename gives the session another name.
+func (d *device) rename(ctx context.Context, t *Talk) {
+	d.perform(ctx, ledger.Op{Kind: "rename", Session: t.ID},
+		Call{Method: http.MethodPatch, Path: t.path(), Body: M{"metadata": M{"note": d.token()}}, Repeat: true}, nil)
+}
+
+// delete ends a session for good.
+func (d *device) delete(ctx context.Context, t *Talk) {
+	if !d.chance(2) {
+		return
+	}
+	d.Delete(ctx, t)
+}

@@ -1,0 +1,173 @@
+package users
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rethread/rethread/infra/chaos/fold"
+	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/watch/client"
+)
+
+// mostStreams bounds how many watchers use server-sent events: each keeps a
+// function busy.
+const mostStreams = 5
+
+// Watchers keep sessions current while everything fails.
+type Watchers struct {
+	world   *World
+	running sync.WaitGroup
+	ctx     context.Context //nolint:containedctx // it is theirs alone: they outlive the devices
+	stop    context.CancelFunc
+
+	mu      sync.Mutex
+	clients map[*Person]*client.Client
+	all     []*Watcher
+	streams int
+}
+
+// Watcher is one who watches a session.
+type Watcher struct {
+	Session string
+	By      string // the transport
+
+	mu       sync.Mutex
+	view     client.Session
+	changes  int
+	ended    error
+	over     bool
+	shown    map[string]Shown // by item
+	problems []string
+}
+
+// Shown is what was shown of an item: its end or, before, how far it had come.
+type Shown struct {
+	Status session.EventStatus
+	Text   string
+}
+
+func newWatchers(w *World) *Watchers {
+	ws := &Watchers{world: w, clients: map[*Person]*client.Client{}}
+	ws.ctx, ws.stop = context.WithCancel(context.Background())
+	return ws
+}
+
+// maybe lets a session be watched, by one or two.
+func (ws *Watchers) maybe(_ context.Context, random *rand.Rand, t *Talk) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if random.IntN(2) == 0 {
+		ws.bySocket(t)
+	}
+	if random.IntN(4) == 0 && ws.streams < mostStreams {
+		ws.streams++
+		ws.byStream(t)
+	}
+}
+
+func (ws *Watchers) add(t *Talk, by string, watch func(*Watcher) error) {
+	w := &Watcher{Session: t.ID, By: by, shown: map[string]Shown{}}
+	ws.all = append(ws.all, w)
+	ws.running.Go(func() {
+		err := watch(w)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.ended, w.over = err, true
+	})
+}
+
+func (ws *Watchers) bySocket(t *Talk) {
+	c, ok := ws.clients[t.Owner]
+	if !ok {
+		token := t.Owner.Token
+		c = client.Open(ws.ctx, client.Config{
+			HTTPURL: ws.world.sys.URL + api, WSURL: ws.world.sys.WebSocketURL,
+			Token: func(context.Context) (string, error) { return token, nil },
+			HTTP:  &http.Client{},
+		})
+		ws.clients[t.Owner] = c
+	}
+	ws.add(t, "websocket", func(w *Watcher) error { return c.Watch(ws.ctx, t.ID, w.take) })
+}
+
+func (ws *Watchers) byStream(t *Talk) {
+	ws.add(t, "server-sent events", func(w *Watcher) error {
+		f := &follower{world: ws.world, talk: t, state: client.NewState(), show: w.take}
+		return f.run(ws.ctx)
+	})
+}
+
+// take looks at what is shown: what has ended does not change any more, and what
+// is in progress only grows.
+func (w *Watcher) take(view client.Session) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.view = view
+	w.changes++
+	for _, item := range view.Items {
+		raw, err := json.Marshal(item)
+		if err != nil {
+			continue
+		}
+		e, err := fold.Parse(raw)
+		if err != nil {
+			continue
+		}
+		text, before := e.Text(), w.shown[item.ID]
+		if !strings.HasPrefix(text, before.Text) {
+			w.problems = append(w.problems, fmt.Sprintf("%s showed %.80q, then %.80q", item.ID, before.Text, text))
+		}
+		if ended(before.Status) && item.Status != before.Status {
+			w.problems = append(w.problems, fmt.Sprintf("%s was %s, then %s", item.ID, before.Status, item.Status))
+		}
+		w.shown[item.ID] = Shown{item.Status, text}
+	}
+}
+
+func ended(s session.EventStatus) bool {
+	return s == session.EventCompleted || s == session.EventFailed
+}
+
+// Now is what is shown now, what was ever shown, and what was wrong on the way.
+func (w *Watcher) Now() (view client.Session, shown map[string]Shown, problems []string, over error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	shown = map[string]Shown{}
+	for id, s := range w.shown {
+		shown[id] = s
+	}
+	if w.over && w.ended == nil {
+		return w.view, shown, w.problems, errOver
+	}
+	return w.view, shown, w.problems, w.ended
+}
+
+var errOver = errors.New("the session was deleted")
+
+// All are those who watch, or did.
+func (ws *Watchers) All() []*Watcher {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return append([]*Watcher(nil), ws.all...)
+}
+
+// Close ends all watching.
+func (ws *Watchers) Close() {
+	ws.stop()
+	ws.mu.Lock()
+	for _, c := range ws.clients {
+		c.Close()
+	}
+	ws.mu.Unlock()
+	ws.running.Wait()
+}
+
+// reconnect is how long a follower waits before it opens another stream.
+const reconnect = 200 * time.Millisecond

@@ -1,0 +1,225 @@
+package users
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rethread/rethread/infra/chaos/ledger"
+	"github.com/rethread/rethread/infra/chaos/system"
+	"github.com/rethread/rethread/infra/e2e/host"
+)
+
+// World is all people of a round, and what they have made.
+type World struct {
+	Ledger   *ledger.Ledger
+	Persons  []*Person
+	Watchers *Watchers
+
+	sys    *system.System
+	http   *http.Client
+	tokens atomic.Int64
+
+	mu         sync.Mutex
+	violations []Violation
+	loose      []*loose // what nobody was told of yet
+	keptTasks  []*Saved
+	kept       []*Put
+	feedback   []*Given
+}
+
+// Violation is a promise that was broken.
+type Violation struct{ Invariant, Session, Text string }
+
+// Person owns sessions, and uses them from several devices.
+type Person struct {
+	ID, Token string
+
+	mu    sync.Mutex
+	talks []*Talk
+}
+
+// Talk is a session as its people know it.
+type Talk struct {
+	ID    string
+	Owner *Person
+
+	mu          sync.Mutex
+	invocations []string
+	runs        []string
+	guests      []guest
+	deleting    bool  // somebody has asked for that
+	Fork        *Fork // nil where it is none
+	Import      bool
+}
+
+// Fork is where a session came from, as its maker was told.
+type Fork struct {
+	Of       string
+	Boundary string // empty takes all
+	Found    bool
+}
+
+type guest struct {
+	person *Person
+	share  string
+}
+
+// loose is a request whose outcome its caller does not know, though asking again
+// by its key would tell.
+type loose struct {
+	as   *Person
+	op   *ledger.Op
+	call Call
+	then func(Answer)
+}
+
+// Gather makes people who have tokens of a system.
+func Gather(ctx context.Context, sys *system.System, names []string) (*World, error) {
+	w := &World{
+		Ledger: ledger.New(), sys: sys,
+		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
+	}
+	w.Watchers = newWatchers(w)
+	for _, name := range names {
+		token, err := host.Token(ctx, sys.URL, name)
+		if err != nil {
+			return nil, err
+		}
+		w.Persons = append(w.Persons, &Person{ID: name, Token: token})
+	}
+	return w, nil
+}
+
+// Violate notes that a promise was broken.
+func (w *World) Violate(invariant, session, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.violations = append(w.violations, Violation{invariant, session, text})
+}
+
+// Violations are those so far.
+func (w *World) Violations() []Violation {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.violations)
+}
+
+// token is a text that nobody has written before.
+func (w *World) token() string { return fmt.Sprintf("t%06d.", w.tokens.Add(1)) }
+
+// Talks are all sessions that were made and told, deleted ones too.
+func (w *World) Talks() []*Talk {
+	var all []*Talk
+	for _, p := range w.Persons {
+		all = append(all, p.all()...)
+	}
+	return all
+}
+
+func (p *Person) all() []*Talk {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.talks)
+}
+
+func (p *Person) add(t *Talk) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.talks = append(p.talks, t)
+}
+
+// pick chooses a session that nobody has asked to delete, a newer one more often.
+func (p *Person) pick(random *rand.Rand) *Talk {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for range 8 {
+		if len(p.talks) == 0 {
+			return nil
+		}
+		back := min(random.IntN(len(p.talks)), random.IntN(len(p.talks)))
+		if t := p.talks[len(p.talks)-1-back]; !t.Deleting() {
+			return t
+		}
+	}
+	return nil
+}
+
+// Deleting reports whether somebody has asked to delete the session.
+func (t *Talk) Deleting() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.deleting
+}
+
+// SetDeleting notes that somebody is about to ask.
+func (t *Talk) SetDeleting() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.deleting = true
+}
+
+// most is how many invocations and runs of a session are remembered.
+const most = 24
+
+func (t *Talk) heard(invocation string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.invocations = append(t.invocations, invocation)
+	t.invocations = t.invocations[max(0, len(t.invocations)-most):]
+}
+
+func (t *Talk) ran(run string) {
+	t.heard(run)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.runs = append(t.runs, run)
+	t.runs = t.runs[max(0, len(t.runs)-most):]
+}
+
+// some is one of the newer ones, or "".
+func some(random *rand.Rand, list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[len(list)-1-min(random.IntN(len(list)), random.IntN(len(list)))]
+}
+
+func (t *Talk) invocation(random *rand.Rand) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return some(random, t.invocations)
+}
+
+func (t *Talk) run() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.runs) == 0 {
+		return ""
+	}
+	return t.runs[len(t.runs)-1]
+}
+
+func (t *Talk) path() string { return api + "/sessions/" + t.ID }
+
+// Live lets all people act until the time is over. Each device has its own dice.
+func (w *World) Live(ctx context.Context, seed uint64, devices int, lasts time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, lasts)
+	defer cancel()
+	var group sync.WaitGroup
+	for i, p := range w.Persons {
+		for j := range devices {
+			d := &device{World: w, number: devices*i + j, person: p, random: rand.New(rand.NewPCG(seed, uint64(100+10*i+j)))} //nolint:gosec // no secret
+			group.Go(func() { d.live(ctx) })
+		}
+	}
+	group.Wait()
+}
+
+// Path is where a session is.
+func Path(t *Talk) string { return t.path() }
