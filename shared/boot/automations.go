@@ -12,6 +12,7 @@ import (
 
 	"github.com/rethread/rethread/shared/delivery"
 	"github.com/rethread/rethread/shared/dynamostore"
+	"github.com/rethread/rethread/shared/metrics"
 	"github.com/rethread/rethread/shared/sqsqueue"
 )
 
@@ -78,19 +79,39 @@ func dispatch(
 ) ([]delivery.Event, error) {
 	happened, err := eventsOf(ctx, read, record)
 	if err != nil && !mayPass(err) {
-		log.ErrorContext(ctx, "a change is skipped, as it cannot be read",
-			"record", record.Change.SequenceNumber, "error", err)
+		skip(ctx, record, err, log)
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range happened {
-		if err := to.Dispatch(ctx, e); err != nil {
+		err := queueSafely(ctx, to, e)
+		if err != nil && (mayPass(err) || errors.Is(err, delivery.ErrUnqueued)) {
 			return nil, err
+		}
+		if err != nil { // of one who is to be told, such as an item that cannot be read
+			skip(ctx, record, err, log)
 		}
 	}
 	return happened, nil
+}
+
+// queueSafely takes a panic for one more way not to be readable.
+func queueSafely(ctx context.Context, to *delivery.Dispatcher, e delivery.Event) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return to.Dispatch(ctx, e)
+}
+
+// skip tells of a change that is passed over, so that those behind it come to
+// their turn.
+func skip(ctx context.Context, record events.DynamoDBEventRecord, err error, log *slog.Logger) {
+	metrics.Count(ctx, metrics.ItemsSkipped, 1)
+	log.ErrorContext(ctx, "a change is skipped, as it cannot be read", "record", record.Change.SequenceNumber, "error", err)
 }
 
 // eventsOf reads what happened in one change. A panic is one more way to be

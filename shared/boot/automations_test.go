@@ -25,7 +25,16 @@ type tray struct {
 }
 
 func (q *tray) Targets(_ context.Context, e delivery.Event) ([]delivery.Target, error) {
-	return []delivery.Target{{Kind: "test", Name: e.Log}}, nil
+	found := []delivery.Target{{Kind: "test", Name: e.Log}}
+	switch e.Log {
+	case "unread": // one of those who are to be told
+		return found, errors.New("that makes no sense")
+	case "away":
+		return nil, &smithy.OperationError{OperationName: "GetItem", Err: errors.New("503")}
+	case "panics":
+		panic("who is that")
+	}
+	return found, nil
 }
 
 func (q *tray) Put(_ context.Context, d delivery.Delivery) error {
@@ -66,12 +75,21 @@ func TestAutomations(t *testing.T) {
 		logs, got, failed []string
 		logged            string
 	}{
-		"what happened is queued in order":             {[]string{"a", "b", "a"}, []string{"a1.1", "a1.2", "b2.1", "b2.2", "a3.1", "a3.2"}, nil, ""},
-		"what means nothing is nobody's":               {[]string{"quiet"}, nil, nil, ""},
-		"a record that makes no sense is logged":       {[]string{"odd", "a"}, []string{"a2.1", "a2.2"}, nil, "no sense in it"},
-		"one that makes the reader panic too":          {[]string{"panic", "a"}, []string{"a2.1", "a2.2"}, nil, "oops"},
-		"nothing overtakes one that is read later":     {[]string{"a", "down", "b"}, []string{"a1.1", "a1.2"}, []string{"101"}, "503"},
-		"nothing overtakes one that cannot be queued":  {[]string{"a", "lost", "b"}, []string{"a1.1", "a1.2"}, []string{"101"}, "no queue"},
+		"what happened is queued in order":            {[]string{"a", "b", "a"}, []string{"a1.1", "a1.2", "b2.1", "b2.2", "a3.1", "a3.2"}, nil, ""},
+		"what means nothing is nobody's":              {[]string{"quiet"}, nil, nil, ""},
+		"a record that makes no sense is logged":      {[]string{"odd", "a"}, []string{"a2.1", "a2.2"}, nil, "no sense in it"},
+		"one that makes the reader panic too":         {[]string{"panic", "a"}, []string{"a2.1", "a2.2"}, nil, "oops"},
+		"nothing overtakes one that is read later":    {[]string{"a", "down", "b"}, []string{"a1.1", "a1.2"}, []string{"101"}, "503"},
+		"nothing overtakes one that cannot be queued": {[]string{"a", "lost", "b"}, []string{"a1.1", "a1.2"}, []string{"101"}, "no queue"},
+		"nothing overtakes one whose targets are read later": {
+			[]string{"a", "away", "b"}, []string{"a1.1", "a1.2"}, []string{"101"}, "503",
+		},
+		"one of whose targets some cannot be read is told the others": {
+			[]string{"unread", "a"}, []string{"unread1.1", "unread1.2", "a2.1", "a2.2"}, nil, "that makes no sense",
+		},
+		"one whose targets make the reader panic holds nothing up": {
+			[]string{"panics", "a"}, []string{"a2.1", "a2.2"}, nil, "who is that",
+		},
 		"an empty batch is nothing to do":              {nil, nil, nil, ""},
 		"what comes behind nonsense is not lost to it": {[]string{"odd", "panic", "a"}, []string{"a3.1", "a3.2"}, nil, "oops"},
 	} {

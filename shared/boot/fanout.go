@@ -44,14 +44,18 @@ func StartFanout() {
 }
 
 // Fanout tells the news of batches and reports the records that must be told
-// again. One that cannot be read is skipped: it must not hold up those behind
-// it, and clients repair what they miss from the log.
+// again. One that cannot be read, or whose watchers cannot, is skipped: it must
+// not hold up those behind it, and clients repair what they miss from the log.
 func Fanout(read NewsReader, to *watch.Fanout, log *slog.Logger) FanoutHandler {
 	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		ctx, cancel := timeToAnswer(ctx)
 		defer cancel()
 		news, errs := readNews(ctx, read, event.Records, log)
 		for i, err := range to.Deliver(ctx, news) {
+			if errors.Is(err, dynamostore.ErrUnreadable) {
+				skip(ctx, event.Records[i], err, log)
+				continue
+			}
 			errs[i] = errors.Join(errs[i], err)
 		}
 		return failures(ctx, event.Records, errs, log), nil
@@ -85,8 +89,7 @@ func readNews(
 			case mayPass(err):
 				errs[i] = err
 			default:
-				log.ErrorContext(ctx, "a change is skipped, as it cannot be read",
-					"record", record.Change.SequenceNumber, "error", err)
+				skip(ctx, record, err, log)
 			}
 		})
 	}

@@ -146,9 +146,12 @@ var (
 	ErrNothing = errors.New("there is nothing to deliver")
 	// ErrRefused says that a message must not be sent to where its target is.
 	ErrRefused = errors.New("the target must not be called")
+	// ErrUnqueued says that the queue did not take a delivery.
+	ErrUnqueued = errors.New("a delivery cannot be queued")
 )
 
-// Targets finds who wants to hear of an event.
+// Targets finds who wants to hear of an event. With an error there may be some as
+// well, who are not to wait for the others.
 type Targets interface {
 	Targets(ctx context.Context, e Event) ([]Target, error)
 }
@@ -189,15 +192,21 @@ type Dispatcher struct {
 }
 
 // Dispatch queues an event for each of its targets. After an error it may be
-// repeated, and must be before later events are dispatched.
+// repeated, and must be before later events are dispatched, if the error is
+// ErrUnqueued or one that passes. Those who were found are told in any case.
 func (d *Dispatcher) Dispatch(ctx context.Context, e Event) error {
-	targets, err := d.Targets.Targets(ctx, e)
-	if err != nil {
-		return fmt.Errorf("find who wants to hear of %s: %w", e.ID, err)
+	targets, unread := d.Targets.Targets(ctx, e)
+	if unread != nil {
+		unread = fmt.Errorf("find who wants to hear of %s: %w", e.ID, unread)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, t := range targets {
-		group.Go(func() error { return d.Queue.Put(ctx, Delivery{Event: e, Target: t}) })
+		group.Go(func() error {
+			if err := d.Queue.Put(ctx, Delivery{Event: e, Target: t}); err != nil {
+				return fmt.Errorf("%w: %w", ErrUnqueued, err)
+			}
+			return nil
+		})
 	}
-	return group.Wait()
+	return errors.Join(group.Wait(), unread)
 }

@@ -176,33 +176,17 @@ func (s *Store) release(ctx context.Context, parent, log string) error {
 // Sweep clears the logs of sessions that were deleted SweepGrace ago, and
 // returns how many. It may be stopped and repeated at any point.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
-	due := activitySK(s.now().Add(-SweepGrace).UnixMilli(), "")
-	swept := 0
-	err := s.queryPages(ctx, &dynamodb.QueryInput{
-		TableName:                 &s.table,
-		IndexName:                 aws.String(activityIndex),
-		KeyConditionExpression:    aws.String("GPK = :g AND GSK < :due"),
-		ExpressionAttributeValues: attributes{":g": str(gpkGone), ":due": str(due)},
-	}, func(page []attributes) (bool, error) {
-		for _, item := range page {
-			log := strings.TrimPrefix(stringOf(item[attrPK]), prefixLog)
-			if err := s.purge(ctx, log, s.clear); err != nil {
-				return false, fmt.Errorf("sweep log %s: %w", log, err)
-			}
-			if err := s.deleteItems(ctx, []attributes{watchersKey(log).attributes()}); err != nil {
-				return false, fmt.Errorf("sweep the watchers of log %s: %w", log, err)
-			}
-			due, err := s.discharge(ctx, log)
-			if err != nil {
-				return false, fmt.Errorf("sweep log %s: %w", log, err)
-			}
-			if due {
-				swept++
-			}
+	due := s.now().Add(-SweepGrace).UnixMilli()
+	return s.sweep(ctx, gpkGone, due, func(ctx context.Context, k key) (bool, error) {
+		log := strings.TrimPrefix(k.pk, prefixLog)
+		if err := s.purge(ctx, log, s.clear); err != nil {
+			return false, fmt.Errorf("sweep a log: %w", err)
 		}
-		return true, nil
+		if err := s.deleteItems(ctx, []attributes{watchersKey(log).attributes()}); err != nil {
+			return false, fmt.Errorf("sweep the watchers of a log: %w", err)
+		}
+		return s.discharge(ctx, log)
 	})
-	return swept, err
 }
 
 // discharge ends the duty to clear a log, unless forks still read it.

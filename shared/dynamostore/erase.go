@@ -108,71 +108,50 @@ func (s *Store) Erasure(ctx context.Context, userID string) (erasure.Report, err
 
 // SweepErasures finishes the erasures that are due, and returns how many.
 func (s *Store) SweepErasures(ctx context.Context) (int, error) {
-	done := 0
-	err := s.queryPages(ctx, &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String(activityIndex),
-		KeyConditionExpression: aws.String("GPK = :g AND GSK < :due"),
-		ExpressionAttributeValues: attributes{
-			":g": str(gpkErase), ":due": str(activitySK(s.millis(), "")),
-		},
-	}, func(page []attributes) (bool, error) {
-		for _, item := range page {
-			var e erasureItem
-			found, err := s.get(ctx, key{stringOf(item[attrPK]), stringOf(item[attrSK])}, &e)
-			if err != nil {
-				return false, err
-			}
-			if !found || e.GPK == "" {
-				continue
-			}
-			err = s.eraseAll(ctx, &e)
-			if err == nil {
-				e.Ended, e.GPK, e.GSK = max(e.Ended, s.millis()), "", ""
-				e.Lifetime = s.now().Add(reportLife).Unix()
-				done++
-			}
-			if err := errors.Join(err, s.note(ctx, &e)); err != nil {
-				return false, fmt.Errorf("finish an erasure: %w", err)
-			}
+	return s.sweep(ctx, gpkErase, s.millis(), func(ctx context.Context, k key) (bool, error) {
+		var e erasureItem
+		found, err := s.get(ctx, k, &e)
+		if err != nil || !found || e.GPK == "" {
+			return false, err
+		}
+		if err = s.eraseAll(ctx, &e); err == nil {
+			e.Ended, e.GPK, e.GSK = max(e.Ended, s.millis()), "", ""
+			e.Lifetime = s.now().Add(reportLife).Unix()
+		}
+		noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepMove) // what was removed counts
+		defer cancel()
+		if err := errors.Join(err, s.note(noting, &e)); err != nil {
+			return false, fmt.Errorf("finish an erasure: %w", err)
 		}
 		return true, nil
 	})
-	return done, err
 }
 
-// eraseAll removes what the user had when the erasure began, and counts it.
+// eraseAll removes what the user had when the erasure began, and counts it. What
+// cannot be removed keeps nothing else.
 func (s *Store) eraseAll(ctx context.Context, e *erasureItem) error {
-	for _, step := range []func(context.Context, *erasureItem) error{
+	steps := []func(context.Context, *erasureItem) error{
 		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseGrants, s.eraseWebhooks, s.eraseRecords, s.eraseAutomations,
 		s.eraseQuotas,
-	} {
-		if err := step(ctx, e); err != nil {
-			return err
-		}
 	}
-	return nil
+	return eachOf(ctx, steps, func(step func(context.Context, *erasureItem) error) error { return step(ctx, e) })
 }
 
 func (s *Store) eraseSessions(ctx context.Context, e *erasureItem) error {
-	return s.queryPages(ctx, &dynamodb.QueryInput{
+	return s.eachItem(ctx, &dynamodb.QueryInput{
 		TableName: &s.table, IndexName: aws.String(activityIndex),
 		KeyConditionExpression:    aws.String("GPK = :g"),
 		ExpressionAttributeValues: attributes{":g": str(activityPK(e.User))},
-	}, func(page []attributes) (bool, error) {
-		for _, item := range page {
-			var h header
-			found, err := s.get(ctx, key{stringOf(item[attrPK]), stringOf(item[attrSK])}, &h)
-			if err != nil {
-				return false, err
-			}
-			if !found || max(h.Created, h.Imported) > e.Started {
-				continue
-			}
-			if err := s.eraseSession(ctx, &h, e); err != nil {
-				return false, fmt.Errorf("erase session %s: %w", h.id(), err)
-			}
+	}, func(item attributes) error {
+		var h header
+		found, err := s.get(ctx, key{stringOf(item[attrPK]), stringOf(item[attrSK])}, &h)
+		if err != nil || !found || max(h.Created, h.Imported) > e.Started {
+			return err
 		}
-		return true, nil
+		if err := s.eraseSession(ctx, &h, e); err != nil {
+			return fmt.Errorf("erase session %s: %w", h.id(), err)
+		}
+		return nil
 	})
 }
 
@@ -213,19 +192,16 @@ func (s *Store) count(ctx context.Context, pk, prefix string) (int, error) {
 }
 
 func (s *Store) eraseImports(ctx context.Context, e *erasureItem) error {
-	return s.queryPages(ctx, s.partition(importPK(e.User)), func(page []attributes) (bool, error) {
-		var recs []importItem
-		if err := attributevalue.UnmarshalListOfMaps(page, &recs); err != nil {
-			return false, fmt.Errorf("unmarshal an import: %w", err)
+	return s.eachItem(ctx, s.partition(importPK(e.User)), func(item attributes) error {
+		var rec importItem
+		if err := attributevalue.UnmarshalMap(item, &rec); err != nil {
+			return fmt.Errorf("unmarshal an import: %w", err)
 		}
-		for _, rec := range recs {
-			err := s.deleteUnless(ctx, &rec)
-			if err != nil {
-				return false, err
-			}
-			e.Removed.Imports++
+		if err := s.deleteUnless(ctx, &rec); err != nil {
+			return err
 		}
-		return true, nil
+		e.Removed.Imports++
+		return nil
 	})
 }
 
@@ -240,23 +216,21 @@ func (s *Store) deleteUnless(ctx context.Context, rec *importItem) error {
 
 // eraseShared removes what the user's sessions share, app by app.
 func (s *Store) eraseShared(ctx context.Context, e *erasureItem) error {
-	return s.queryPages(ctx, s.partition(appsPK(e.User)), func(page []attributes) (bool, error) {
-		for _, item := range page {
-			pk := userStateKey(stringOf(item[attrSK]), e.User).pk
-			n, err := s.count(ctx, pk, prefixArtifact)
-			if err != nil {
-				return false, err
-			}
-			if err := s.deleteQuery(ctx, s.keysOnly(s.partition(pk))); err != nil {
-				return false, err
-			}
-			if err := s.deleteItems(ctx, []attributes{item}); err != nil {
-				return false, err
-			}
-			e.Removed.Apps++
-			e.Removed.Artifacts += n
+	return s.eachItem(ctx, s.partition(appsPK(e.User)), func(item attributes) error {
+		pk := userStateKey(stringOf(item[attrSK]), e.User).pk
+		n, err := s.count(ctx, pk, prefixArtifact)
+		if err != nil {
+			return err
 		}
-		return true, nil
+		if err := s.deleteQuery(ctx, s.keysOnly(s.partition(pk))); err != nil {
+			return err
+		}
+		if err := s.deleteItems(ctx, []attributes{item}); err != nil {
+			return err
+		}
+		e.Removed.Apps++
+		e.Removed.Artifacts += n
+		return nil
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/webhook"
 )
 
 // eraseWebhooks removes the webhooks that a user had when the erasure began, with
@@ -16,9 +17,9 @@ func (s *Store) eraseWebhooks(ctx context.Context, e *erasureItem) error {
 	if err != nil {
 		return err
 	}
-	for _, w := range all {
+	failure := eachOf(ctx, all, func(w webhook.Webhook) error {
 		if w.CreatedTime > e.Started {
-			continue
+			return nil
 		}
 		n, err := s.count(ctx, webhookRecordsPK(e.User), webhookRecordPrefix(w.ID))
 		if err != nil {
@@ -29,11 +30,9 @@ func (s *Store) eraseWebhooks(ctx context.Context, e *erasureItem) error {
 		}
 		e.Removed.Webhooks++
 		e.Removed.Deliveries += n
-	}
-	if err := s.eraseLooseRecords(ctx, e); err != nil {
-		return err
-	}
-	return s.eraseNoWebhooks(ctx, e.User)
+		return nil
+	})
+	return errors.Join(failure, s.eraseLooseRecords(ctx, e), s.eraseNoWebhooks(ctx, e.User))
 }
 
 // eraseLooseRecords removes the records of webhooks that are gone: of a try that

@@ -23,6 +23,12 @@ import (
 // faultyStore is a store whose client has a middleware of the test's.
 func faultyStore(t *testing.T, add func(*middleware.Stack) error) *dynamostore.Store {
 	t.Helper()
+	return faultyStoreOn(t, dynamotest.Table(t), add)
+}
+
+// faultyStoreOn is faultyStore over a table that others use, too.
+func faultyStoreOn(t *testing.T, table string, add func(*middleware.Stack) error) *dynamostore.Store {
+	t.Helper()
 	client := dynamodb.New(dynamotest.Client(t).Options(), func(o *dynamodb.Options) {
 		o.APIOptions = append(o.APIOptions, add)
 		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
@@ -31,7 +37,7 @@ func faultyStore(t *testing.T, add func(*middleware.Stack) error) *dynamostore.S
 			o.Backoff = retry.NewExponentialJitterBackoff(time.Millisecond)
 		})
 	})
-	return dynamostore.New(client, dynamotest.Table(t))
+	return dynamostore.New(client, table)
 }
 
 // beforeRequests runs something before each request, which an error takes the

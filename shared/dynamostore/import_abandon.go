@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/rethread/rethread/shared/fault"
 )
@@ -69,29 +65,17 @@ func (s *Store) abandon(ctx context.Context, rec *importItem) error {
 // SweepImports ends the imports that have waited for their next part for a day,
 // and returns how many. It may be stopped and repeated at any point.
 func (s *Store) SweepImports(ctx context.Context) (int, error) {
-	due := activitySK(s.now().Add(-importLife).UnixMilli(), "")
-	ended := 0
-	err := s.queryPages(ctx, &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String(activityIndex),
-		KeyConditionExpression:    aws.String("GPK = :g AND GSK < :due"),
-		ExpressionAttributeValues: attributes{":g": str(gpkImport), ":due": str(due)},
-	}, func(page []attributes) (bool, error) {
-		for _, item := range page {
-			user, id := strings.TrimPrefix(stringOf(item[attrPK]), importPK("")), stringOf(item[attrSK])
-			var rec importItem
-			found, err := s.get(ctx, importKey(user, id), &rec)
-			if err != nil {
-				return false, err
-			}
-			if !found || rec.State == importDone || rec.GSK >= due {
-				continue
-			}
-			if err := s.abandon(ctx, &rec); err != nil && !errors.Is(err, errTaken) {
-				return false, fmt.Errorf("end import %s: %w", id, err)
-			}
-			ended++
+	at := s.now().Add(-importLife).UnixMilli()
+	due := activitySK(at, "")
+	return s.sweep(ctx, gpkImport, at, func(ctx context.Context, k key) (bool, error) {
+		var rec importItem
+		found, err := s.get(ctx, k, &rec)
+		if err != nil || !found || rec.State == importDone || rec.GSK >= due {
+			return false, err
+		}
+		if err := s.abandon(ctx, &rec); err != nil && !errors.Is(err, errTaken) {
+			return false, fmt.Errorf("end an import: %w", err)
 		}
 		return true, nil
 	})
-	return ended, err
 }

@@ -37,10 +37,14 @@ func (s *Store) get(ctx context.Context, k key, into any) (bool, error) {
 		return false, nil
 	}
 	if err := attributevalue.UnmarshalMap(out.Item, into); err != nil {
-		return false, fmt.Errorf("unmarshal %s %s: %w", k.pk, k.sk, err)
+		return false, fmt.Errorf("%w: unmarshal %s %s: %w", ErrUnreadable, k.pk, k.sk, err)
 	}
 	return true, nil
 }
+
+// ErrUnreadable says that an item is not of the form that it should have. To read
+// it again helps nothing.
+var ErrUnreadable = errors.New("an item cannot be read")
 
 // condition is what must hold for a write; names and values fill its
 // placeholders.

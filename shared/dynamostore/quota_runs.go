@@ -125,7 +125,8 @@ func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []li
 	for _, item := range items {
 		var a activeRun
 		if err := attributevalue.UnmarshalMap(item, &a); err != nil {
-			return nil, nil, fmt.Errorf("unmarshal a run: %w", err)
+			s.log.ErrorContext(ctx, "a run that cannot be read holds no slot", "log", stringOf(item[attrPK]), "error", err)
+			continue // nobody can be at work on it
 		}
 		slot := slotOf(strings.TrimPrefix(a.PK, prefixLog), a.ID)
 		if _, ok := slots[slot]; ok && a.Lease > now {

@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/fault"
 )
@@ -27,42 +24,9 @@ const lookTries = 5
 // would, and returns how many. It may be stopped and repeated at any point; a
 // session that cannot be looked at keeps no other waiting.
 func (s *Store) SweepRetention(ctx context.Context) (int, error) {
-	var deleted atomic.Int64
-	var failures []error
-	for shard := range uint32(expireShards) {
-		failures = append(failures, s.sweepTimers(ctx, expireShard(shard), &deleted))
-	}
-	return int(deleted.Load()), errors.Join(failures...)
-}
-
-// sweepTimers looks at the sessions of one index partition that are due.
-func (s *Store) sweepTimers(ctx context.Context, shard string, deleted *atomic.Int64) error {
-	var failures []error
-	err := s.queryPages(ctx, &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String(activityIndex),
-		KeyConditionExpression: aws.String("GPK = :g AND GSK < :due"),
-		ExpressionAttributeValues: attributes{
-			":g": str(shard), ":due": str(activitySK(s.millis(), "")),
-		},
-	}, func(page []attributes) (bool, error) {
-		found := make([]error, len(page))
-		var group errgroup.Group
-		group.SetLimit(parallel)
-		for i, item := range page {
-			group.Go(func() error {
-				gone, err := s.lookAt(ctx, key{stringOf(item[attrPK]), stringOf(item[attrSK])})
-				if gone {
-					deleted.Add(1)
-				}
-				found[i] = err
-				return nil
-			})
-		}
-		_ = group.Wait() // they return none
-		failures = append(failures, found...)
-		return true, ctx.Err()
+	return eachShard(ctx, expireShards, expireShard, func(ctx context.Context, shard string) (int, error) {
+		return s.sweep(ctx, shard, s.millis(), s.lookAt)
 	})
-	return errors.Join(append(failures, err)...)
 }
 
 // lookAt deletes the session of a timer if it is due. One in which something

@@ -248,15 +248,7 @@ func (s *Store) Renew(ctx context.Context, ref run.Ref) error {
 
 // Expire implements run.Store.
 func (s *Store) Expire(ctx context.Context) (int, error) {
-	ended := 0
-	for shard := range uint32(runShards) {
-		n, err := s.expireShard(ctx, runShard(shard))
-		ended += n
-		if err != nil {
-			return ended, err
-		}
-	}
-	return ended, nil
+	return eachShard(ctx, runShards, runShard, s.expireShard)
 }
 
 // runEvent is the hidden event that ends a run.

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/fault"
@@ -216,39 +214,31 @@ func (s *Store) freeSession(h *header, a *activeRun, how ending) types.TransactW
 	return s.transactUpdate(sessionKey(h.id()), set+" REMOVE #rn, #ca", c)
 }
 
-// expireShard ends the runs of one index partition whose leases are out.
+// expireShard ends the runs of one index partition whose leases are out. Those
+// of a page are read together, since most of them may live.
 func (s *Store) expireShard(ctx context.Context, shard string) (int, error) {
-	ended := 0
-	old := activitySK(s.millis()-s.lease.Milliseconds(), "~")
-	err := s.queryPages(ctx, &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String(activityIndex),
-		KeyConditionExpression:    aws.String("GPK = :g AND GSK < :old"),
-		ExpressionAttributeValues: attributes{":g": str(shard), ":old": str(old)},
-	}, func(page []attributes) (bool, error) {
-		keys := make([]key, len(page))
-		for i, item := range page {
-			keys[i] = key{stringOf(item[attrPK]), skRun}
-		}
+	due := s.millis() - s.lease.Milliseconds()
+	return s.sweepPages(ctx, shard, due, func(ctx context.Context, keys []key) sweepVisit {
 		items, err := s.readBatch(ctx, keys, true)
-		if err != nil {
-			return false, err
-		}
+		found := make(map[key]attributes, len(items))
 		for _, item := range items {
+			found[key{stringOf(item[attrPK]), stringOf(item[attrSK])}] = item
+		}
+		return func(ctx context.Context, k key) (bool, error) {
+			item := found[k]
+			if err != nil || item == nil {
+				return false, err
+			}
 			var a activeRun
 			if err := attributevalue.UnmarshalMap(item, &a); err != nil {
 				return false, fmt.Errorf("unmarshal a run: %w", err)
 			}
 			if a.Lease > s.millis() {
-				continue
+				return false, nil
 			}
-			if err := s.expireOrForget(ctx, &a); err != nil {
-				return false, err
-			}
-			ended++
+			return true, s.expireOrForget(ctx, &a)
 		}
-		return true, nil
 	})
-	return ended, err
 }
 
 // expireOrForget ends a run, or removes what is left of one whose session is

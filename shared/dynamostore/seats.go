@@ -124,7 +124,8 @@ func (s *Store) Watchers(ctx context.Context, log string) (string, []watch.Seat,
 	for connection, value := range w.seats {
 		seat := watch.Seat{SessionID: w.session, Connection: connection}
 		if err := readSeat(value, &seat); err != nil {
-			return "", nil, fmt.Errorf("seat of %s at log %s: %w", connection, log, err)
+			s.log.ErrorContext(ctx, "a watcher who cannot be read is told nothing", "log", log, "connection", connection, "error", err)
+			continue
 		}
 		seats = append(seats, seat)
 	}

@@ -167,23 +167,21 @@ func (s *Store) forgetShares(ctx context.Context, log string) error {
 // eraseGrants takes a user out of the sessions of others that they were let into
 // before the erasure began.
 func (s *Store) eraseGrants(ctx context.Context, e *erasureItem) error {
-	return s.queryPages(ctx, s.partition(entrancesPK(e.User)), func(page []attributes) (bool, error) {
-		var entrances []entrance
-		if err := attributevalue.UnmarshalListOfMaps(page, &entrances); err != nil {
-			return false, fmt.Errorf("unmarshal the sessions shared with a user: %w", err)
+	return s.eachItem(ctx, s.partition(entrancesPK(e.User)), func(item attributes) error {
+		var entry entrance
+		if err := attributevalue.UnmarshalMap(item, &entry); err != nil {
+			return fmt.Errorf("unmarshal a session shared with a user: %w", err)
 		}
-		for _, entry := range entrances {
-			if entry.Created > e.Started {
-				continue
-			}
-			if err := s.leaveShare(ctx, entry.Log, e.User, entry.Share); err != nil {
-				return false, err
-			}
-			if err := s.deleteItems(ctx, []attributes{{attrPK: str(entry.PK), attrSK: str(entry.SK)}}); err != nil {
-				return false, err
-			}
-			e.Removed.Records++
+		if entry.Created > e.Started {
+			return nil
 		}
-		return true, nil
+		if err := s.leaveShare(ctx, entry.Log, e.User, entry.Share); err != nil {
+			return err
+		}
+		if err := s.deleteItems(ctx, []attributes{{attrPK: str(entry.PK), attrSK: str(entry.SK)}}); err != nil {
+			return err
+		}
+		e.Removed.Records++
+		return nil
 	})
 }

@@ -2,6 +2,7 @@ package dynamostore
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/rethread/rethread/shared/delivery"
@@ -10,17 +11,16 @@ import (
 var _ delivery.Targets = (*Store)(nil)
 
 // Targets implements delivery.Targets: everybody who wants to hear of an event,
-// whatever for.
+// whatever for. Where one kind of targets cannot be read, the others are returned
+// with the error.
 func (s *Store) Targets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
 	var all []delivery.Target
+	var failures []error
 	for _, find := range []func(context.Context, delivery.Event) ([]delivery.Target, error){
 		s.pushTargets, s.webhookTargets, s.automationTargets,
 	} {
 		targets, err := find(ctx, e)
-		if err != nil {
-			return nil, err
-		}
-		all = slices.Concat(all, targets)
+		all, failures = slices.Concat(all, targets), append(failures, err)
 	}
-	return all, nil
+	return all, errors.Join(failures...)
 }

@@ -24,6 +24,10 @@ const (
 	Conflicts  Name = "Conflicts"  // races for a place in a log, or for another item, that were lost and run again
 	Throttles  Name = "Throttles"  // requests that an AWS service refused as too many
 
+	// ItemsSkipped are items and changes of the table that could not be read, or
+	// handled, and were passed over for the sake of the others.
+	ItemsSkipped Name = "ItemsSkipped"
+
 	PushDelay       Name = "PushDelay"       // from a change of the table until all who watch have it
 	FramesPushed    Name = "FramesPushed"    // messages to connections
 	ConnectionsGone Name = "ConnectionsGone" // found gone when there was something to tell
@@ -42,7 +46,7 @@ const (
 // All is every metric.
 func All() []Name {
 	return []Name{
-		Latency, ServerErrors, ReadUnits, WriteUnits, Conflicts, Throttles, PushDelay, FramesPushed, ConnectionsGone,
+		Latency, ServerErrors, ReadUnits, WriteUnits, Conflicts, Throttles, ItemsSkipped, PushDelay, FramesPushed, ConnectionsGone,
 		Deliveries, DeliveriesDelayed, DeliveriesGivenUp,
 		RunsStarted, RunsCompleted, RunsFailed, RunsCut, RunDuration, TimeToFirstContent,
 	}

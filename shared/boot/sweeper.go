@@ -1,0 +1,66 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Chore is one kind of what the sweeper does.
+type Chore struct {
+	Name string
+	// Do returns how much was done. It may be stopped and repeated at any point.
+	Do func(context.Context) (int, error)
+}
+
+// StartSweeper runs the function that finishes what was cut short until Lambda
+// stops it. What is done in no time comes first.
+func StartSweeper() {
+	Start(func(d Deps) any {
+		return Sweeper([]Chore{
+			{"runs", d.Store.Expire},
+			{"sessions", d.Store.SweepRetention},
+			{"imports", d.Store.SweepImports},
+			{"erasures", d.Store.SweepErasures},
+			{"logs", d.Store.Sweep},
+		}, d.Log)
+	})
+}
+
+// Sweeper does each chore once in an invocation. Each has an equal share of the
+// time that those before it have left, and none is kept from its share by another
+// that fails. The error is of all that failed: Lambda counts it, for the alarm.
+func Sweeper(chores []Chore, log *slog.Logger) func(context.Context) error {
+	return func(ctx context.Context) error {
+		ctx, cancel := timeToAnswer(ctx)
+		defer cancel()
+		var failures []error
+		done := make([]slog.Attr, 0, len(chores))
+		for i, c := range chores {
+			n, err := c.within(ctx, len(chores)-i)
+			done = append(done, slog.Int(c.Name, n))
+			if err != nil {
+				failures = append(failures, fmt.Errorf("sweep %s: %w", c.Name, err))
+			}
+		}
+		log.LogAttrs(ctx, slog.LevelInfo, "swept", done...)
+		return errors.Join(failures...)
+	}
+}
+
+// within does the chore in the first of so many shares of the time left.
+func (c Chore) within(ctx context.Context, shares int) (n int, err error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(shares))
+		defer cancel()
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return c.Do(ctx)
+}
