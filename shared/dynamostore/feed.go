@@ -64,15 +64,51 @@ func (f *feed) since(ctx context.Context, from watch.From) ([]watch.Message, err
 	if page.Next != nil {
 		return []watch.Message{f.reload(stand, watch.ReasonBehind)}, nil
 	}
+	begin := stand
 	out := make([]watch.Message, 0, len(page.Events)+1)
 	for _, e := range upTo(page.Events, f.at.last()) { // what came since is told to who has subscribed
-		m := snapshotOf(e, watch.Cursor{Epoch: f.h.Epoch, Seq: e.Seq, Offset: e.Deltas})
-		m.Prev, m.SessionID = stand, f.h.id()
-		stand = m.Cursor
-		out = append(out, m)
+		messages, err := f.bring(ctx, e, stand, from)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(messages); n > 0 {
+			stand = messages[n-1].Cursor
+		}
+		out = append(out, messages...)
+	}
+	if len(out) >= watch.MaxCatchUp { // an item in progress took most of them
+		return []watch.Message{f.reload(begin, watch.ReasonBehind)}, nil
 	}
 	status, err := f.status(ctx, stand)
 	return append(out, status), err
+}
+
+// bring is what brings an event to a watcher who stands somewhere: a snapshot,
+// or what together is as good where that is too large for a message.
+func (f *feed) bring(ctx context.Context, e session.Event, stand watch.Cursor, from watch.From) ([]watch.Message, error) {
+	m := watch.SnapshotOf(f.h.Epoch, e)
+	m.Prev, m.SessionID = stand, f.h.id()
+	if f.at.last() == e.Seq && e.Status != session.EventInProgress {
+		m.Cursor.Offset = max(m.Cursor.Offset, f.at.offset)
+	}
+	if m.Fits() {
+		return []watch.Message{m}, nil
+	}
+	if e.Status != session.EventInProgress {
+		if from.Cursor != nil && e.Seq < from.Cursor.Seq {
+			return nil, nil // who stands behind it has it, and could only be told to reload, again and again
+		}
+		return []watch.Message{m}, nil // which becomes a reload
+	}
+	deltas, err := f.s.deltasOf(ctx, f.h.Log, e)
+	if err != nil {
+		return nil, err
+	}
+	if c := from.Cursor; c != nil && c.Seq == e.Seq && 0 < c.Offset && c.Offset <= e.Deltas {
+		m.Prev.Offset = c.Offset
+		return watch.InDeltas(m, deltas), nil
+	}
+	return watch.InParts(m, roleOf(e), deltas)
 }
 
 // start is the seq after which to read, or why the watcher must read the thread
@@ -108,7 +144,7 @@ func (f *feed) afterCursor(ctx context.Context, c watch.Cursor) (after int64, re
 		return 0, "", err
 	case rec.Open > 0: // it may have grown since this entry came
 		return rec.Open - 1, "", nil
-	case rec.Streamed:
+	case rec.Streamed && (rec.inProgress() || c.Offset < rec.offset()):
 		return c.Seq - 1, "", nil
 	}
 	return c.Seq, "", nil
@@ -150,7 +186,7 @@ func (f *feed) seqOf(ctx context.Context, id string) (int64, error) {
 func (f *feed) reload(stand watch.Cursor, reason string) watch.Message {
 	return watch.Message{
 		Type: watch.Reload, SessionID: f.h.id(), Prev: stand, Reason: reason,
-		Cursor: watch.Cursor{Epoch: f.h.Epoch, Seq: f.at.last(), Offset: f.at.deltas},
+		Cursor: watch.Cursor{Epoch: f.h.Epoch, Seq: f.at.last(), Offset: f.at.offset},
 	}
 }
 
@@ -171,7 +207,7 @@ func (f *feed) status(ctx context.Context, stand watch.Cursor) (watch.Message, e
 		Type: watch.Status, SessionID: f.h.id(), Prev: stand, Cursor: stand, Status: f.h.Status, RunID: f.h.Run,
 	}
 	if stand.Seq < f.at.last() {
-		m.Cursor = watch.Cursor{Epoch: f.h.Epoch, Seq: f.at.last(), Offset: f.at.deltas}
+		m.Cursor = watch.Cursor{Epoch: f.h.Epoch, Seq: f.at.last(), Offset: f.at.offset}
 	}
 	if f.h.Status != session.Failed {
 		return m, nil
@@ -181,9 +217,4 @@ func (f *feed) status(ctx context.Context, stand watch.Cursor) (watch.Message, e
 		m.RunID, m.Error = past.ID, past.Error
 	}
 	return m, err
-}
-
-// snapshotOf is the message that brings an event.
-func snapshotOf(e session.Event, at watch.Cursor) watch.Message {
-	return watch.Message{Type: watch.Snapshot, Cursor: at, Item: &e, ItemID: e.ID, Offset: &at.Offset}
 }

@@ -183,7 +183,7 @@ func (w *importing) entryFor(e archive.Event, i int, at string) (*record, error)
 		}
 	}
 	rec.LastMarker = w.head.Marker
-	w.head.Deltas = rec.Deltas
+	w.head.Deltas = rec.offset()
 	w.records = append(w.records, rec)
 	return rec, nil
 }

@@ -46,7 +46,7 @@ type runMarks struct {
 	Streamed bool                `dynamodbav:"sm,omitempty"`
 	Deltas   int64               `dynamodbav:"dn,omitempty"` // that a complete item was streamed in
 	// Open is the position of an item that was in progress, as far as is known,
-	// when this entry was appended; PrevDeltas the Deltas of the entry before.
+	// when this entry was appended; PrevDeltas the offset of the entry before.
 	Open       int64 `dynamodbav:"op,omitempty"`
 	PrevDeltas int64 `dynamodbav:"pd,omitempty"`
 
@@ -67,6 +67,15 @@ type runMarks struct {
 
 // inProgress reports whether the entry is an item still being produced.
 func (m runMarks) inProgress() bool { return m.Status == session.EventInProgress }
+
+// offset is that of the cursor of who has the entry as it is. The deltas of one
+// in progress are not known here.
+func (m runMarks) offset() int64 {
+	if m.Streamed && !m.inProgress() {
+		return m.Deltas + 1
+	}
+	return m.Deltas
+}
 
 // entryBody is the content of an entry.
 type entryBody struct {
@@ -160,7 +169,7 @@ type head struct {
 	invocation string // of the newest event
 	time       int64  // of the newest entry
 	epoch      int64
-	deltas     int64 // of the newest entry, where it is complete
+	offset     int64 // of a watcher's cursor behind the newest entry, where that is complete
 	open       int64 // position of an item that may be in progress
 	uncounted  int64 // bytes of the log that do not count yet
 }
@@ -174,7 +183,7 @@ func (h head) olderThan(of *header, asOf int64) bool { return asOf > max(h.lastS
 // after is the head once a record has been appended.
 func (h head) after(r *record) head {
 	next := head{next: r.last() + 1, lastState: r.LastState, lastMarker: r.LastMarker, time: r.time}
-	next.epoch, next.deltas, next.open = r.Epoch, r.Deltas, r.Open
+	next.epoch, next.offset, next.open = r.Epoch, r.offset(), r.Open
 	if !r.Counts {
 		next.uncounted = r.Uncounted + r.size()
 	}
@@ -192,7 +201,7 @@ func (h head) after(r *record) head {
 
 // marks is what the next entry of the log says of those before it.
 func (h head) marks() runMarks {
-	return runMarks{Epoch: h.epoch, Open: h.open, PrevDeltas: h.deltas}
+	return runMarks{Epoch: h.epoch, Open: h.open, PrevDeltas: h.offset}
 }
 
 // readHead reads the newest entry of a session's log.

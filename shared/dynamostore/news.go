@@ -87,7 +87,7 @@ func (s *Store) newsOfEntry(ctx context.Context, c Change) ([]watch.Message, err
 	}
 	var out []watch.Message
 	for _, e := range rec.events {
-		m := snapshotOf(e, watch.Cursor{Epoch: rec.Epoch, Seq: e.Seq})
+		m := watch.SnapshotOf(rec.Epoch, e)
 		m.Prev, prev = prev, m.Cursor
 		out = append(out, m)
 	}
@@ -105,8 +105,10 @@ func newsOfItem(rec *record) []watch.Message {
 		return nil
 	}
 	e := rec.events[0]
-	at := watch.Cursor{Epoch: rec.Epoch, Seq: e.Seq, Offset: rec.Deltas}
-	m := watch.Message{Type: watch.ItemCompleted, Cursor: at, Prev: at, Item: &e, ItemID: e.ID, Offset: &at.Offset}
+	prev := watch.Cursor{Epoch: rec.Epoch, Seq: e.Seq, Offset: rec.Deltas}
+	at := prev
+	at.Offset = rec.offset()
+	m := watch.Message{Type: watch.ItemCompleted, Cursor: at, Prev: prev, Item: &e, ItemID: e.ID, Offset: &rec.Deltas}
 	if e.Status == session.EventFailed {
 		m.Type = watch.ItemFailed
 	}

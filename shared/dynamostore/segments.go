@@ -14,14 +14,16 @@ import (
 
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/session"
 )
 
 const (
 	// segmentBytes bounds the deltas of one segment, so that with its keys it
 	// stays within 1 KB: storing another delta costs one write unit.
 	segmentBytes = 860
-	// deltaBytes bounds one delta, so that it fits into a frame.
-	deltaBytes = 24 << 10
+	// deltaBytes bounds one delta, so that it fits into a message with whatever
+	// else that holds, escaped as JSON, where a byte may become six.
+	deltaBytes = 19 << 10
 	// segmentLife is how long segments stay. Once its item is complete nobody
 	// reads them; a run cannot last so long.
 	segmentLife = 7 * 24 * time.Hour
@@ -91,6 +93,23 @@ func (s *Store) readSegments(ctx context.Context, log string, position int64, vi
 		}
 		return true, nil
 	})
+}
+
+// deltasOf reads the deltas 1 to e.Deltas of an item.
+func (s *Store) deltasOf(ctx context.Context, log string, e session.Event) ([]run.Delta, error) {
+	out := make([]run.Delta, 0, e.Deltas)
+	err := s.readSegments(ctx, log, e.Seq, func(g segment) error {
+		deltas, err := g.deltas()
+		out = append(out, deltas...)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the deltas of item %s: %w", e.ID, err)
+	}
+	if int64(len(out)) < e.Deltas {
+		return nil, fmt.Errorf("%w: item %s has %d deltas, not %d", errHole, e.ID, len(out), e.Deltas)
+	}
+	return out[:e.Deltas], nil
 }
 
 // grown is a tail of the item, its segment number k, with a delta added, or the

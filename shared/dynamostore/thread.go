@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/watch"
 )
 
 // Thread implements run.Store.
@@ -61,14 +62,15 @@ func (s *Store) threadUp(ctx context.Context, h *header, at head, q run.ThreadQu
 	if err != nil {
 		return run.Thread{}, err
 	}
-	t := run.Thread{Items: upTo(page.Events, at.last()), Next: page.Next, Seq: at.last(), Offset: at.deltas}
+	t := run.Thread{Items: upTo(page.Events, at.last()), Next: page.Next, Seq: at.last(), Offset: at.offset}
 	if len(t.Items) < len(page.Events) {
 		t.Next = nil // the rest came after the head was read
 	}
 	if n := len(t.Items); n > 0 {
-		// An item in progress has its deltas so far.
-		if last := t.Items[n-1]; last.Seq == t.Seq || t.Next != nil {
-			t.Seq, t.Offset = last.Seq, last.Deltas
+		if last := t.Items[n-1]; last.Seq == t.Seq {
+			t.Offset = offsetAt(last, at)
+		} else if t.Next != nil {
+			t.Seq, t.Offset = last.Seq, offsetBehind(last)
 		}
 	}
 	return t, nil
@@ -89,11 +91,23 @@ func (s *Store) threadDown(ctx context.Context, h *header, at head, q run.Thread
 	if err != nil {
 		return run.Thread{}, err
 	}
-	t := run.Thread{Items: page.Events, Next: page.Next, Seq: at.last(), Offset: at.deltas}
+	t := run.Thread{Items: page.Events, Next: page.Next, Seq: at.last(), Offset: at.offset}
 	if len(t.Items) > 0 && t.Items[0].Seq == t.Seq {
-		t.Offset = t.Items[0].Deltas // it may be in progress
+		t.Offset = offsetAt(t.Items[0], at)
 	}
 	return t, nil
+}
+
+// offsetBehind is that of a watcher's cursor who has an event as it is.
+func offsetBehind(e session.Event) int64 { return watch.Behind(0, e).Offset }
+
+// offsetAt is the same of the newest event. The head knows of an item that was
+// complete without any deltas, the event of one that is complete since.
+func offsetAt(e session.Event, at head) int64 {
+	if e.Status == session.EventInProgress {
+		return e.Deltas
+	}
+	return max(offsetBehind(e), at.offset)
 }
 
 // sameStatus checks, after the log was read, that no run has begun or ended

@@ -17,6 +17,8 @@ type threadBody struct {
 	Items   []session.Event `json:"items"`
 	Cursor  watch.Cursor    `json:"cursor"`
 	Run     *run.Run        `json:"run"`
+	// Offsets says of the items in progress how many deltas their content holds.
+	Offsets map[string]int64 `json:"offsets,omitempty"`
 }
 
 func (a *api) getThread(c *call) (*reply, error) {
@@ -71,8 +73,14 @@ func (a *api) threadReply(c *call, status int, id string, p pages, descending bo
 			return nil, err
 		}
 	}
+	offsets := map[string]int64{}
+	for _, e := range t.Items {
+		if e.Status == session.EventInProgress {
+			offsets[e.ID] = e.Deltas
+		}
+	}
 	body := threadBody{
-		Session: c.shown(t.Session), Status: t.Session.Status, Items: orEmpty(t.Items), Run: t.Run,
+		Session: c.shown(t.Session), Status: t.Session.Status, Items: orEmpty(t.Items), Run: t.Run, Offsets: offsets,
 		Cursor: watch.Cursor{Epoch: t.Session.Epoch, Seq: t.Seq, Offset: t.Offset},
 	}
 	rep, err := jsonReply(status, list{Data: body, Meta: meta{NextCursor: next}})

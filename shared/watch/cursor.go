@@ -9,11 +9,13 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/session"
 )
 
 // Cursor is where a watcher stands: it has everything up to the entry Seq of
-// the session's log and, of that item, the deltas 1 to Offset. Epoch counts the
-// session's rewinds.
+// the session's log and, of that item, the deltas 1 to Offset. The end of an
+// item that was streamed in n deltas is the step after them: who stands at
+// n+1 has its final form. Epoch counts the session's rewinds.
 type Cursor struct {
 	Epoch, Seq, Offset int64
 }
@@ -31,6 +33,16 @@ func (c *Cursor) UnmarshalText(text []byte) error {
 		*c = parsed
 	}
 	return err
+}
+
+// Behind is where a watcher stands who has all of the log up to an event, and
+// the event as it is.
+func Behind(epoch int64, e session.Event) Cursor {
+	c := Cursor{Epoch: epoch, Seq: e.Seq, Offset: e.Deltas}
+	if e.Status != session.EventInProgress && e.Deltas > 0 {
+		c.Offset++
+	}
+	return c
 }
 
 // ParseCursor reads a cursor; anything else is a fault of the field cursor.

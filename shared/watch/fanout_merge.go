@@ -7,9 +7,9 @@ const (
 	// that follow one another are sent as one: that many mean that the fan-out
 	// is behind, and fewer messages let it catch up.
 	mergeAbove = 16
-	// mergeBytes is the most text of deltas sent as one: escaped as JSON, where
-	// a byte may become six, it still fits MaxMessage.
-	mergeBytes = 16 << 10
+	// mergeBytes is the most text of deltas sent as one, in bytes as it is
+	// escaped in JSON: it fits MaxMessage with ids and names.
+	mergeBytes = 96 << 10
 )
 
 // merged is the messages of one log, in order, with the deltas joined of items
@@ -35,10 +35,10 @@ func merged(messages []Message) []Message {
 
 // endOfStretch is where the deltas end that one message can stand for.
 func endOfStretch(messages []Message, start int) int {
-	size := messages[start].Delta.Size()
+	size := escaped(*messages[start].Delta)
 	end := start + 1
 	for ; end < len(messages) && continues(messages[end-1], messages[end]); end++ {
-		if size += messages[end].Delta.Size(); size > mergeBytes {
+		if size += escaped(*messages[end].Delta); size > mergeBytes {
 			break
 		}
 	}

@@ -15,7 +15,8 @@ const (
 	Status Type = "thread.status"
 	// Snapshot brings an item: a whole event, or one in progress with the
 	// Offset that its content has reached. A client drops the item and all
-	// after it, then takes what the message brings.
+	// after it, then takes what the message brings. Where not all of it fits,
+	// the deltas up to Until follow.
 	Snapshot Type = "item.snapshot"
 	// DeltaType brings the delta with the number Offset of an item in progress.
 	// A delta whose Prev names an earlier offset than Offset-1 stands for all
@@ -50,6 +51,9 @@ type Message struct {
 	SessionID string `json:"session_id"`
 	Cursor    Cursor `json:"cursor"`
 	Prev      Cursor `json:"prev"`
+	// Subscription is the request id of the subscription that the message
+	// answers; news have none.
+	Subscription string `json:"subscription,omitempty"`
 
 	// Of Status:
 	Status session.Status `json:"status,omitempty"`
@@ -62,8 +66,16 @@ type Message struct {
 	Offset *int64         `json:"offset,omitempty"`
 	Delta  *run.Delta     `json:"delta,omitempty"`
 
+	// Until is the number of the last delta that an item in progress has, where
+	// a Snapshot holds not all of them.
+	Until *int64 `json:"until,omitempty"`
 	// Of Rewound and Reload:
 	ToSeq  *int64 `json:"to_seq,omitempty"`
 	Epoch  *int64 `json:"epoch,omitempty"`
 	Reason string `json:"reason,omitempty"`
+}
+
+// SnapshotOf is the message that brings an event; it has no Prev.
+func SnapshotOf(epoch int64, e session.Event) Message {
+	return Message{Type: Snapshot, Cursor: Behind(epoch, e), Item: &e, ItemID: e.ID, Offset: &e.Deltas}
 }

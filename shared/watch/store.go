@@ -12,6 +12,9 @@ const (
 	// MaxBehind is how many entries a watcher may lack and still be sent them;
 	// who is further behind is told to reload.
 	MaxBehind = 100
+	// MaxCatchUp is how many messages a subscription is answered with; who lacks
+	// more is told to reload, too.
+	MaxCatchUp = 300
 	// MaxMessage is the largest message on any transport, in bytes: an API
 	// Gateway websocket takes 128 KB.
 	MaxMessage = 128_000

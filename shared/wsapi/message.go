@@ -111,6 +111,7 @@ func (a *api) catchUp(ctx context.Context, c *call, act action, pass access.Pass
 		return nil, err
 	}
 	for _, m := range messages {
+		m.Subscription = act.requestID
 		frame, err := watch.Frame(m, act.sessionID)
 		if err != nil {
 			return nil, err

@@ -233,10 +233,10 @@ func TestSubscribe(t *testing.T) {
 		wantFrames(
 			t, got,
 			`{"type":"subscribed","request_id":"r/1","session_id":"s1"}`,
-			`{"type":"item.snapshot","session_id":"s1","cursor":"0.2.0","prev":"0.1.0","item":{"id":"e2","seq":2,`+
+			`{"type":"item.snapshot","session_id":"s1","cursor":"0.2.0","prev":"0.1.0","subscription":"r/1","item":{"id":"e2","seq":2,`+
 				`"session_id":"s1","status":"completed","created_time":1,"invocation_id":"i","author":"user",`+
 				`"actions":{},"content":{"parts":[{"text":"<hi>"}]}},"offset":0}`,
-			`{"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.2.0","status":"idle"}`,
+			`{"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.2.0","subscription":"r/1","status":"idle"}`,
 		)
 		w.wantAsked("subscribe alice s1 c1=", "since alice s1 0.1.0 item:")
 		wantContract(t, described, got)
@@ -258,7 +258,7 @@ func TestSubscribe(t *testing.T) {
 		large.Item = &session.Event{Fields: map[string]json.RawMessage{"text": text}}
 		w.since = func() ([]watch.Message, error) { return []watch.Message{large, idle}, nil }
 		got := w.send(`{"action":"subscribe","session_id":"s1"}`)
-		if want := `{"type":"thread.reload","session_id":"s1","cursor":"0.2.0","prev":"0.1.0","reason":"item_too_large"}`; got[1] != want {
+		if want := `{"type":"thread.reload","session_id":"s1","cursor":"0.2.0","prev":"0.1.0","subscription":"r-gateway","reason":"item_too_large"}`; got[1] != want {
 			t.Errorf("got %.200s", got[1])
 		}
 		if len(got) != 3 {
