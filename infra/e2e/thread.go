@@ -29,7 +29,7 @@ func (u *User) thread(ctx context.Context, session string) (client.Thread, error
 		if err != nil {
 			return whole, err
 		}
-		page.Items = append(whole.Items, page.Items...)
+		page = page.Behind(whole)
 		whole = page
 		if next == "" {
 			return whole, nil

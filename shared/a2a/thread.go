@@ -18,7 +18,8 @@ func (f *follower) pages(ctx context.Context, epoch int64) (client.Thread, error
 		if err != nil {
 			return out, err
 		}
-		out.Items = append(out.Items, t.Items...)
+		page := client.Thread{Items: t.Items, Offsets: t.Offsets()}
+		out = page.Behind(out)
 		out.Cursor = watch.Cursor{Epoch: t.Session.Epoch, Seq: t.Seq, Offset: t.Offset}
 		out.Status = t.Session.Status
 		if t.Run != nil {

@@ -73,14 +73,8 @@ func (a *api) threadReply(c *call, status int, id string, p pages, descending bo
 			return nil, err
 		}
 	}
-	offsets := map[string]int64{}
-	for _, e := range t.Items {
-		if e.Status == session.EventInProgress {
-			offsets[e.ID] = e.Deltas
-		}
-	}
 	body := threadBody{
-		Session: c.shown(t.Session), Status: t.Session.Status, Items: orEmpty(t.Items), Run: t.Run, Offsets: offsets,
+		Session: c.shown(t.Session), Status: t.Session.Status, Items: orEmpty(t.Items), Run: t.Run, Offsets: t.Offsets(),
 		Cursor: watch.Cursor{Epoch: t.Session.Epoch, Seq: t.Seq, Offset: t.Offset},
 	}
 	rep, err := jsonReply(status, list{Data: body, Meta: meta{NextCursor: next}})

@@ -86,3 +86,15 @@ type Thread struct {
 	Seq, Offset int64
 	Next        *session.Resume // nil at the end
 }
+
+// Offsets says of the items in progress, by their ids, how many deltas their
+// content holds.
+func (t Thread) Offsets() map[string]int64 {
+	offsets := map[string]int64{}
+	for _, e := range t.Items {
+		if e.Status == session.EventInProgress {
+			offsets[e.ID] = e.Deltas
+		}
+	}
+	return offsets
+}

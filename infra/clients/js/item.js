@@ -35,12 +35,15 @@ export class Item {
     return this.#event.status !== 'in_progress';
   }
 
-  /** What replaces this item: the one that was sent, unless this is as new. */
-  replacedBy(event, offset) {
+  /**
+   * What replaces this item: the one that was sent, unless this is as new. With `more` what was
+   * sent is not all of it.
+   */
+  replacedBy(event, offset, more = false) {
     if (this.final) return this;
     const fresh = new Item(event, offset);
     if (fresh.final) return fresh;
-    if (this.offset === UNKNOWN) return fresh.#content.size < this.#content.size ? this : fresh;
+    if (this.offset === UNKNOWN) return !more && fresh.#content.size < this.#content.size ? this : fresh;
     return fresh.offset <= this.offset ? this : fresh;
   }
 

@@ -85,8 +85,9 @@ export class WatchState {
     const at = parseCursor(cursor);
     this.#epoch = at.epoch;
     this.#seq = at.seq;
-    this.#items = pages.flatMap((page) => page.items)
-      .map((event) => new Item(event, event.seq === at.seq ? at.offset : UNKNOWN));
+    this.#items = pages.flatMap(({ items, offsets }) => items.map((event) => new Item(
+      event, offsets?.[event.id] ?? (event.seq === at.seq ? at.offset : UNKNOWN),
+    )));
     this.#older = older;
     this.#status = status;
     this.#runId = run?.id ?? '';
@@ -261,7 +262,7 @@ export class WatchState {
   }
 
   #replaceItem(i, m) {
-    const fresh = this.#items[i].replacedBy(m.item, m.cursor.offset);
+    const fresh = this.#items[i].replacedBy(m.item, m.cursor.offset, m.until !== undefined);
     if (fresh !== this.#items[i]) {
       this.#items[i] = fresh;
       this.version++;

@@ -39,6 +39,7 @@ export async function readBefore(access, fetch, count, before = null) {
     if (!answer) return null;
     first ??= answer.data;
     items.push(...answer.data.items);
+    first.offsets = { ...answer.data.offsets, ...first.offsets };
     cursor = answer.meta?.next_cursor ?? null;
   } while (cursor && items.length < count);
   return { ...first, items: items.reverse(), older: cursor };

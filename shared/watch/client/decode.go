@@ -82,6 +82,8 @@ func ParseThread(body []byte) (page Thread, next string, err error) {
 			Items  []json.RawMessage `json:"items"`
 			Cursor watch.Cursor      `json:"cursor"`
 			Run    *run.Run          `json:"run"`
+
+			Offsets map[string]int64 `json:"offsets"`
 		} `json:"data"`
 		Meta struct {
 			NextCursor string `json:"next_cursor"`
@@ -90,7 +92,7 @@ func ParseThread(body []byte) (page Thread, next string, err error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return Thread{}, "", fmt.Errorf("read a thread: %w", err)
 	}
-	page = Thread{Cursor: in.Data.Cursor, Status: in.Data.Status}
+	page = Thread{Cursor: in.Data.Cursor, Status: in.Data.Status, Offsets: in.Data.Offsets}
 	if in.Data.Run != nil {
 		page.RunID, page.Error = in.Data.Run.ID, in.Data.Run.Error
 	}

@@ -52,8 +52,9 @@ func (it *item) seq() int64 { return it.event.Seq }
 
 func (it *item) final() bool { return it.event.Status != session.EventInProgress }
 
-// replace takes the item as it was sent, unless what is there is as new.
-func (it *item) replace(e session.Event, offset int64) (changed bool) {
+// replace takes the item as it was sent, unless what is there is as new; more
+// says that what is sent is not all of it.
+func (it *item) replace(e session.Event, offset int64, more bool) (changed bool) {
 	if it.final() {
 		return false
 	}
@@ -62,7 +63,7 @@ func (it *item) replace(e session.Event, offset int64) (changed bool) {
 		if it.offset != unknown && fresh.offset <= it.offset {
 			return false
 		}
-		if it.offset == unknown && fresh.content.Size() < it.content.Size() {
+		if it.offset == unknown && !more && fresh.content.Size() < it.content.Size() {
 			return false // it comes from before
 		}
 	}

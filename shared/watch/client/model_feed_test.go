@@ -3,6 +3,7 @@ package client_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
@@ -98,7 +99,7 @@ func (r *reading) since(c watch.Cursor) ([]watch.Message, bool) {
 		switch e := r.m.covering(c.Seq); {
 		case e.openAt > 0:
 			after = e.openAt - 1
-		case e.inProgress() || e.deltas > 0:
+		case e.inProgress() || e.deltas > 0 && c.Offset <= e.deltas:
 			after = c.Seq - 1
 		}
 	}
@@ -112,11 +113,55 @@ func (r *reading) since(c watch.Cursor) ([]watch.Message, bool) {
 	var out []watch.Message
 	stand := c
 	for _, e := range events {
-		m := snapshotOf(e, watch.Cursor{Epoch: r.h.epoch, Seq: e.Seq, Offset: e.Deltas})
-		m.Prev, stand = stand, m.Cursor
-		out = append(out, m)
+		for _, m := range r.bring(e, stand, c) {
+			stand = m.Cursor
+			out = append(out, m)
+		}
 	}
 	return append(out, r.status(stand)), ok
+}
+
+// bring is what brings an event: one message, unless that would be too large.
+func (r *reading) bring(e session.Event, stand, from watch.Cursor) []watch.Message {
+	m := watch.SnapshotOf(r.h.epoch, e)
+	m.Prev = stand
+	switch of := r.m.covering(e.Seq); {
+	case !strings.HasSuffix(e.ID, bigSuffix):
+	case e.Status != session.EventInProgress && e.Seq < from.Seq:
+		return nil
+	case e.Status != session.EventInProgress:
+	case from.Seq == e.Seq && 0 < from.Offset && from.Offset <= e.Deltas:
+		m.Prev.Offset = from.Offset
+		return watch.InDeltas(m, of.grown[:e.Deltas])
+	default:
+		return r.inParts(m, of.grown[:e.Deltas])
+	}
+	return []watch.Message{m}
+}
+
+// inParts is a snapshot that holds half of the deltas, and the others.
+func (r *reading) inParts(m watch.Message, deltas []run.Delta) []watch.Message {
+	half := int64(len(deltas) / 2)
+	var said struct {
+		Role string `json:"role"`
+	}
+	_ = json.Unmarshal(m.Item.Fields["content"], &said)
+	content := run.NewContent(said.Role)
+	for _, d := range deltas[:half] {
+		if err := content.Append(d, ""); err != nil {
+			panic(err)
+		}
+	}
+	part, until := *m.Item, int64(len(deltas))
+	part.Fields, part.Deltas = map[string]json.RawMessage{"content": content.Snapshot()}, half
+	first := watch.SnapshotOf(r.h.epoch, part)
+	first.Prev = m.Prev
+	if half < until {
+		first.Until = &until
+	}
+	rest := first
+	rest.Prev = first.Cursor
+	return append([]watch.Message{first}, watch.InDeltas(rest, deltas)...)
 }
 
 func (r *reading) reload(stand watch.Cursor, reason string) watch.Message {
@@ -160,7 +205,13 @@ func (m *model) threadPage(after *session.Resume, limit int, pause func()) (page
 func (r *reading) page(events []session.Event, more bool) (client.Thread, *session.Resume) {
 	out := client.Thread{
 		Items: events, Status: r.h.status, RunID: r.h.run,
-		Cursor: watch.Cursor{Epoch: r.h.epoch, Seq: r.at.last, Offset: r.at.deltas},
+		Cursor:  watch.Cursor{Epoch: r.h.epoch, Seq: r.at.last, Offset: r.at.deltas},
+		Offsets: map[string]int64{},
+	}
+	for _, e := range events {
+		if e.Status == session.EventInProgress {
+			out.Offsets[e.ID] = e.Deltas
+		}
 	}
 	if r.h.status == session.Failed {
 		out.RunID, out.Error = r.failed.ID, r.failed.Error
@@ -170,7 +221,7 @@ func (r *reading) page(events []session.Event, more bool) (client.Thread, *sessi
 	}
 	last := events[len(events)-1]
 	if last.Seq >= out.Cursor.Seq || more {
-		out.Cursor.Seq, out.Cursor.Offset = last.Seq, last.Deltas
+		out.Cursor = watch.Behind(r.h.epoch, last)
 	}
 	if more {
 		return out, &session.Resume{Seq: last.Seq, Epoch: r.h.epoch}
@@ -180,7 +231,7 @@ func (r *reading) page(events []session.Event, more bool) (client.Thread, *sessi
 
 // onWire is the page as GET thread answers it.
 func onWire(page client.Thread, next *session.Resume) json.RawMessage {
-	data := map[string]any{"status": page.Status, "items": page.Items, "cursor": page.Cursor, "run": nil}
+	data := map[string]any{"status": page.Status, "items": page.Items, "cursor": page.Cursor, "run": nil, "offsets": page.Offsets}
 	if page.Items == nil {
 		data["items"] = []session.Event{}
 	}

@@ -34,8 +34,10 @@ func (m *model) tell(e *entry, isNew bool) {
 
 func newsOfItem(e *entry) []watch.Message {
 	item := e.events[0]
-	at := watch.Cursor{Epoch: e.epoch, Seq: e.first, Offset: e.deltas}
-	out := watch.Message{Type: watch.ItemCompleted, Cursor: at, Prev: at, Item: &item, ItemID: item.ID, Offset: &at.Offset}
+	prev := watch.Cursor{Epoch: e.epoch, Seq: e.first, Offset: e.deltas}
+	out := watch.Message{
+		Type: watch.ItemCompleted, Cursor: watch.Behind(e.epoch, item), Prev: prev, Item: &item, ItemID: item.ID, Offset: &prev.Offset,
+	}
 	if item.Status == session.EventFailed {
 		out.Type = watch.ItemFailed
 	}
@@ -45,11 +47,13 @@ func newsOfItem(e *entry) []watch.Message {
 func newsOfMarker(e *entry, at, prev watch.Cursor) []watch.Message {
 	prev.Epoch--
 	toSeq, epoch := e.toSeq, e.epoch
-	out := []watch.Message{{Type: watch.Rewound, Cursor: at, Prev: prev, ToSeq: &toSeq, Epoch: &epoch}}
 	if e.back {
-		out = append(out, watch.Message{Type: watch.Reload, Cursor: at, Prev: at, Reason: watch.ReasonEpoch})
+		return []watch.Message{{Type: watch.Reload, Cursor: at, Prev: prev, Reason: watch.ReasonEpoch}}
 	}
-	return out
+	return []watch.Message{
+		{Type: watch.Rewound, Cursor: at, Prev: prev, ToSeq: &toSeq, Epoch: &epoch},
+		{Type: watch.Status, Cursor: at, Prev: at, Status: session.Idle},
+	}
 }
 
 func newsOfEnd(e *entry, at, prev watch.Cursor) []watch.Message {
@@ -65,7 +69,7 @@ func newsOfEnd(e *entry, at, prev watch.Cursor) []watch.Message {
 func newsOfEvents(e *entry, prev watch.Cursor) []watch.Message {
 	var out []watch.Message
 	for _, ev := range e.events {
-		m := snapshotOf(ev, watch.Cursor{Epoch: e.epoch, Seq: ev.Seq})
+		m := watch.SnapshotOf(e.epoch, ev)
 		m.Prev, prev = prev, m.Cursor
 		out = append(out, m)
 	}
@@ -75,10 +79,6 @@ func newsOfEvents(e *entry, prev watch.Cursor) []watch.Message {
 		})
 	}
 	return out
-}
-
-func snapshotOf(e session.Event, at watch.Cursor) watch.Message {
-	return watch.Message{Type: watch.Snapshot, Cursor: at, Item: &e, ItemID: e.ID, Offset: &at.Offset}
 }
 
 func deltaMessage(e *entry, d run.Delta) watch.Message {
@@ -111,7 +111,7 @@ func merged(messages []watch.Message) []watch.Message {
 // framed is a message as it is sent: for an item that is too large, a Reload.
 func framed(m watch.Message) watch.Message {
 	m.SessionID = sessionID
-	if m.Item != nil && strings.HasSuffix(m.Item.ID, bigSuffix) {
+	if m.Item != nil && strings.HasSuffix(m.Item.ID, bigSuffix) && m.Item.Status != session.EventInProgress {
 		m = watch.Message{Type: watch.Reload, SessionID: sessionID, Cursor: m.Cursor, Prev: m.Prev, Reason: watch.ReasonSize}
 	}
 	return m

@@ -59,6 +59,7 @@ type entry struct {
 	run                    run.Run
 
 	content  *run.Content // of an item in progress
+	grown    []run.Delta  // its deltas
 	kinds    []run.Delta  // of its parts, by what opened them
 	offset   int64
 	segment  int // number of the last one
@@ -126,7 +127,11 @@ func (m *model) headOfLog() headOfLog {
 		return headOfLog{last: m.base}
 	}
 	e := m.entries[n-1]
-	at := headOfLog{last: e.last(), epoch: e.epoch, deltas: e.deltas, open: e.openAt, lastMarker: e.lastMarker}
+	newest := e.events[len(e.events)-1]
+	at := headOfLog{last: e.last(), epoch: e.epoch, open: e.openAt, lastMarker: e.lastMarker}
+	if !e.inProgress() {
+		at.deltas = watch.Behind(e.epoch, newest).Offset
+	}
 	switch {
 	case e.inProgress():
 		at.open = e.first
@@ -222,6 +227,7 @@ func (m *model) grow(e *entry, deltas []run.Delta) {
 		if err := e.content.Append(d, ""); err != nil {
 			panic(err)
 		}
+		e.grown = append(e.grown, d)
 		e.offset++
 		e.inTail++
 		r.messages = append(r.messages, deltaMessage(e, d))

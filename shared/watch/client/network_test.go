@@ -149,8 +149,7 @@ func (w *world) readThread(known *client.State) {
 			pages = append(pages, onWire(page, next))
 			page, _ = w.mustParse(client.ParseThread(pages[len(pages)-1]))
 		}
-		page.Items = append(whole.Items, page.Items...)
-		whole = page
+		whole = page.Behind(whole)
 		if after = next; after == nil {
 			break
 		}

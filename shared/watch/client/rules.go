@@ -49,7 +49,7 @@ func (s *State) take(m watch.Message) bool {
 		if it == nil {
 			return s.ofUnknown(m)
 		}
-		return s.changed(it.replace(*m.Item, m.Cursor.Offset), true)
+		return s.changed(it.replace(*m.Item, m.Cursor.Offset, m.Until != nil), true)
 	case watch.Rewound:
 		return s.takeRewound(m)
 	case watch.Reload:
@@ -88,7 +88,7 @@ func (s *State) ofUnknown(m watch.Message) bool {
 // that follow would only bring the same again.
 func (s *State) takeSnapshot(m watch.Message) bool {
 	if it := s.find(m); it != nil {
-		return s.changed(it.replace(*m.Item, m.Cursor.Offset), true)
+		return s.changed(it.replace(*m.Item, m.Cursor.Offset, m.Until != nil), true)
 	}
 	switch s.place(m) {
 	case behind:

@@ -7,6 +7,7 @@
 package client
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -54,6 +55,32 @@ type Thread struct {
 	Status session.Status
 	RunID  string       // of the run in progress, or that failed
 	Error  *run.Problem // of the one that failed
+	// Offsets says of the items in progress, by their ids, how many deltas their
+	// content holds.
+	Offsets map[string]int64
+}
+
+// offset is the one of the cursor of who has the item as the thread shows it.
+func (t *Thread) offset(e session.Event) int64 {
+	if offset, ok := t.Offsets[e.ID]; ok {
+		return offset
+	}
+	if e.Seq == t.Cursor.Seq {
+		return t.Cursor.Offset
+	}
+	return unknown
+}
+
+// Behind is the thread with the pages before this one.
+func (t Thread) Behind(before Thread) Thread {
+	t.Items = append(before.Items, t.Items...)
+	offsets := maps.Clone(before.Offsets)
+	if offsets == nil {
+		offsets = map[string]int64{}
+	}
+	maps.Copy(offsets, t.Offsets)
+	t.Offsets = offsets
+	return t
 }
 
 // Apply takes a message and reports whether it changed what the session shows.
@@ -78,11 +105,7 @@ func (s *State) Replace(t Thread, now time.Time) {
 	s.epoch, s.seq = t.Cursor.Epoch, t.Cursor.Seq
 	s.items = make([]*item, len(t.Items))
 	for i, e := range t.Items {
-		offset := int64(unknown)
-		if e.Seq == t.Cursor.Seq {
-			offset = t.Cursor.Offset
-		}
-		s.items[i] = newItem(e, offset)
+		s.items[i] = newItem(e, t.offset(e))
 	}
 	s.status, s.runID, s.problem, s.statusSeq = t.Status, t.RunID, t.Error, t.Cursor.Seq
 	s.threadEpoch, s.rewound, s.needsThread = s.epoch, false, false

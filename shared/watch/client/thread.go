@@ -37,8 +37,7 @@ func (c *Client) readThread(ctx context.Context, sessionID string) (Thread, erro
 		case err != nil:
 			return Thread{}, err
 		}
-		page.Items = append(whole.Items, page.Items...)
-		if whole, cursor = page, next; cursor == "" {
+		if whole, cursor = page.Behind(whole), next; cursor == "" {
 			return whole, nil
 		}
 	}
