@@ -149,6 +149,8 @@ func (c *Checker) one(ctx context.Context, t *users.Talk) error {
 	c.inputs(s)
 	c.streamed(s)
 	c.answers(s)
+	c.ordered(s)
+	c.guests(s)
 	c.watched(ctx, s)
 	return nil
 }

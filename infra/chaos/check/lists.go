@@ -54,6 +54,9 @@ func (c *Checker) owned(ctx context.Context, p *users.Person) error {
 			names[s.Name]++
 		}
 	}
+	if err := c.usage(ctx, p, len(ids)); err != nil {
+		return err
+	}
 	for _, t := range c.World.Talks() {
 		if t.Owner == p && c.logs[t.ID] != nil {
 			c.hold(ids[t.ID] == 1, "listed", t.ID, "it is listed %d times", ids[t.ID])
@@ -158,4 +161,21 @@ func message(body []byte) string {
 		return string(body)
 	}
 	return task.Bubbles[0].Message
+}
+
+// usage: no run holds a place any more, and each session one.
+func (c *Checker) usage(ctx context.Context, p *users.Person, sessions int) error {
+	status, body, err := c.World.Get(ctx, p, "/api/v1/me/usage")
+	if err = settled(status, err); err != nil {
+		return err
+	}
+	var out struct {
+		Data struct{ Sessions, Runs struct{ Used int } }
+	}
+	if err := json.Unmarshal(body, &out); err != nil {
+		return err
+	}
+	c.hold(out.Data.Runs.Used == 0, "usage", "", "%s has no run, and uses %d", p.ID, out.Data.Runs.Used)
+	c.hold(out.Data.Sessions.Used == sessions, "usage", "", "%s has %d sessions, and uses %d", p.ID, sessions, out.Data.Sessions.Used)
+	return nil
 }

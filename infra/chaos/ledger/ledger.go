@@ -28,11 +28,11 @@ type Op struct {
 	Session  string
 	Tokens   []string // texts that nobody else wrote
 	Detail   string
+	Expected *int64 // the head behind which it is to stand
 	Outcome  Outcome
 	Status   int // of the last answer; 0 is none
 	Tries    int
 	Answer   string // the beginning of the last one
-	Finished bool   // after the calm, by the caller's own repeat
 }
 
 // String is a line of a history.

@@ -50,7 +50,7 @@ func (d *device) create(ctx context.Context) {
 
 // made takes a new session into use; now and then somebody watches it.
 func (d *device) made(ctx context.Context, t *Talk) {
-	d.person.add(t)
+	d.person.Add(t)
 	d.Watchers.maybe(ctx, d.random, t)
 }
 
@@ -91,7 +91,7 @@ func (d *device) appendAs(ctx context.Context, as *Person, t *Talk) {
 		if !ok {
 			return
 		}
-		body["expected_seq"], op.Detail = head, fmt.Sprint("expected ", head)
+		body["expected_seq"], op.Expected, op.Detail = head, &head, fmt.Sprint("expected ", head)
 	}
 	d.performAs(ctx, as, op, c, func(Answer) { t.heard(invocation) })
 }

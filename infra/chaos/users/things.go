@@ -41,7 +41,7 @@ func (d *device) saveTask(ctx context.Context, t *Talk) {
 		"task_id": saved.ID, "message_bubbles": []M{{"id": "b", "type": "user", "message": token}},
 	}}
 	kind := "task"
-	if len(saved.Texts) > 0 && d.chance(8) {
+	if saved.Texts[0] != "" && d.chance(8) {
 		c = Call{Method: http.MethodDelete, Path: t.path() + "/tasks/" + saved.ID, Repeat: true}
 		kind, token = "task-delete", ""
 	}
@@ -67,7 +67,7 @@ func (d *device) saved(t *Talk) *Saved {
 			return s
 		}
 	}
-	s := &Saved{Talk: t, ID: fmt.Sprintf("task-%d%s", d.tokens.Add(1), mine)}
+	s := &Saved{Talk: t, ID: fmt.Sprintf("task-%d%s", d.tokens.Add(1), mine), Texts: []string{""}}
 	d.keptTasks = append(d.keptTasks, s)
 	return s
 }

@@ -128,7 +128,8 @@ func (p *Person) all() []*Talk {
 	return slices.Clone(p.talks)
 }
 
-func (p *Person) add(t *Talk) {
+// Add gives the person a session.
+func (p *Person) Add(t *Talk) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.talks = append(p.talks, t)

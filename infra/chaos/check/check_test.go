@@ -1,0 +1,209 @@
+package check_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rethread/rethread/infra/chaos/check"
+	"github.com/rethread/rethread/infra/chaos/ledger"
+	"github.com/rethread/rethread/infra/chaos/system"
+	"github.com/rethread/rethread/infra/chaos/users"
+)
+
+// fake is an API with one session, whose answers a test spoils.
+type fake struct {
+	all       []map[string]any
+	effective []string // ids
+	thread    []string
+	state     map[string]any
+	head      int
+	status    string
+	listed    int
+	runs      int
+}
+
+func entry(seq int, id, invocation, author, text string, more map[string]any) map[string]any {
+	e := map[string]any{
+		"seq": seq, "id": id, "invocation_id": invocation, "author": author, "status": "completed", "session_id": "s",
+		"created_time": 1, "actions": map[string]any{}, "content": map[string]any{"parts": []any{map[string]any{"text": text}}},
+	}
+	maps.Copy(e, more)
+	return e
+}
+
+// good is a session without a fault: two appends, a question that was cancelled and
+// discarded, and another with its answer.
+func good() *fake {
+	run := func(id, status string) map[string]any {
+		return map[string]any{"type": "run", "run": map[string]any{"id": id, "status": status}}
+	}
+	return &fake{
+		all: []map[string]any{
+			entry(1, "e1", "a", "user", "t1.", map[string]any{"actions": map[string]any{"state_delta": map[string]any{"k": 1}}}),
+			entry(2, "e2", "b", "user", "t2.", nil),
+			entry(3, "e3", "r1", "user", "t3.", nil),
+			entry(4, "e4", "r1", "system", "", run("r1", "cancelled")),
+			entry(5, "e5", "discard-r1", "system", "", map[string]any{"actions": map[string]any{"rewind_before_invocation_id": "r1"}}),
+			entry(6, "e6", "r2", "user", "t4.", nil),
+			entry(7, "e7", "r2", "demo", `You said: "t4."`, nil),
+			entry(8, "e8", "r2", "system", "", run("r2", "completed")),
+		},
+		effective: []string{"e1", "e2", "e6", "e7"}, thread: []string{"e1", "e2", "e6", "e7"},
+		state: map[string]any{"k": 1}, head: 8, status: "idle", listed: 1,
+	}
+}
+
+func (f *fake) chosen(ids []string) []map[string]any {
+	var out []map[string]any
+	for _, id := range ids {
+		for _, e := range f.all {
+			if e["id"] == id {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
+// ServeHTTP answers every page whole.
+func (f *fake) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	list := func(data any) any { return map[string]any{"data": data, "meta": map[string]any{"next_cursor": nil}} }
+	session := map[string]any{"id": "s", "name": "s", "status": f.status, "head_seq": f.head}
+	var out any
+	switch path := strings.TrimPrefix(r.URL.Path, "/api/v1"); {
+	case path == "/dev/token":
+		out = map[string]any{"token": "token"}
+	case path == "/sessions":
+		out = list(slices.Repeat([]any{session}, f.listed))
+	case path == "/sessions/s":
+		out = list(session)
+	case path == "/me/usage":
+		out = list(map[string]any{"sessions": map[string]any{"used": f.listed}, "runs": map[string]any{"used": f.runs}})
+	case strings.HasSuffix(path, "/state"):
+		out = list(map[string]any{"session": f.state})
+	case strings.HasSuffix(path, "/thread"):
+		out = list(map[string]any{"session": session, "status": f.status, "items": f.chosen(f.thread), "cursor": "1.8.0", "run": nil})
+	case strings.HasSuffix(path, "/events") && r.URL.Query().Get("view") == "all":
+		out = list(f.all)
+	case strings.HasSuffix(path, "/events"):
+		events := f.chosen(f.effective)
+		if r.URL.Query().Get("order") == "desc" {
+			slices.Reverse(events)
+		}
+		out = list(events)
+	default:
+		rw.WriteHeader(http.StatusNotFound)
+		return
+	}
+	_ = json.NewEncoder(rw).Encode(out) // a test that is over needs no answer
+}
+
+// ops are what the session's people know.
+func ops() []ledger.Op {
+	return []ledger.Op{
+		{Kind: "append", Tokens: []string{"t1.", "t2."}, Outcome: ledger.Acked},
+		{Kind: "ask", Tokens: []string{"t3."}, Outcome: ledger.Acked},
+		{Kind: "cancel", Detail: "r1", Outcome: ledger.Acked},
+		{Kind: "merge", Tokens: []string{"t4."}, Outcome: ledger.Acked},
+		{Kind: "append", Tokens: []string{"t5."}, Outcome: ledger.Refused},
+		{Kind: "append", Tokens: []string{"t6."}, Outcome: ledger.Unknown},
+	}
+}
+
+// examine returns the invariants that are broken, and the checks that were made.
+func examine(t *testing.T, f *fake, ops []ledger.Op) ([]string, map[string]int) {
+	t.Helper()
+	server := httptest.NewServer(f)
+	defer server.Close()
+	w, err := users.Gather(t.Context(), &system.System{URL: server.URL}, []string{"ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Watchers.Close()
+	w.Persons[0].Add(&users.Talk{ID: "s", Owner: w.Persons[0]})
+	for _, op := range ops {
+		op.Session, op.User = "s", "ada"
+		outcome := op.Outcome
+		w.Ledger.End(w.Ledger.Begin(op), func(o *ledger.Op) { o.Outcome = outcome })
+	}
+	c := check.New(w, 0)
+	if err := c.Sessions(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var broken []string
+	for _, v := range w.Violations() {
+		broken = append(broken, v.Invariant)
+		t.Logf("%s: %.200s", v.Invariant, v.Text)
+	}
+	slices.Sort(broken)
+	return slices.Compact(broken), c.Counts()
+}
+
+func TestAGoodSession(t *testing.T) {
+	t.Parallel()
+	broken, counts := examine(t, good(), ops())
+	if len(broken) > 0 {
+		t.Errorf("broken: %v", broken)
+	}
+	for _, invariant := range []string{"acknowledged", "answers", "dense", "listed", "once", "order", "refused", "state", "usage", "views"} {
+		if counts[invariant] == 0 {
+			t.Errorf("%s was not checked", invariant)
+		}
+	}
+}
+
+// TestViolations spoils one thing at a time: each is found, by its invariant.
+func TestViolations(t *testing.T) {
+	t.Parallel()
+	text := func(f *fake, at int, text string) {
+		f.all[at]["content"] = map[string]any{"parts": []any{map[string]any{"text": text}}}
+	}
+	cases := []struct {
+		name, invariant string
+		spoil           func(f *fake, ops []ledger.Op) []ledger.Op
+	}{
+		{"an acknowledged event is lost", "acknowledged", func(f *fake, ops []ledger.Op) []ledger.Op { text(f, 1, "t0."); return ops }},
+		{"an event is there twice", "once", func(f *fake, ops []ledger.Op) []ledger.Op { text(f, 6, "t1."); return ops }},
+		{"a refused event is there", "refused", func(f *fake, ops []ledger.Op) []ledger.Op { text(f, 6, "t5."); return ops }},
+		{"a gap", "dense", func(f *fake, ops []ledger.Op) []ledger.Op { f.all[7]["seq"] = 9; return ops }},
+		{"a head that is behind", "dense", func(f *fake, ops []ledger.Op) []ledger.Op { f.head = 7; return ops }},
+		{"an item in progress for ever", "stuck", func(f *fake, ops []ledger.Op) []ledger.Op { f.all[6]["status"] = "in_progress"; return ops }},
+		{"a list that lacks an event", "views", func(f *fake, ops []ledger.Op) []ledger.Op { f.effective = f.effective[1:]; return ops }},
+		{"a thread that lacks an item", "views", func(f *fake, ops []ledger.Op) []ledger.Op { f.thread = f.thread[1:]; return ops }},
+		{"another state", "state", func(f *fake, ops []ledger.Op) []ledger.Op { f.state["l"] = 2; return ops }},
+		{"input that a run took along, which nobody cancelled", "acknowledged", func(_ *fake, ops []ledger.Op) []ledger.Op {
+			return slices.Delete(ops, 2, 3)
+		}},
+		{"an answer to another question", "answers", func(f *fake, ops []ledger.Op) []ledger.Op { text(f, 6, `You said: "t9."`); return ops }},
+		{"what came first stands behind", "order", func(_ *fake, ops []ledger.Op) []ledger.Op { slices.Reverse(ops); return ops }},
+		{"an expected position that is another", "order", func(_ *fake, ops []ledger.Op) []ledger.Op {
+			ops[0].Expected = new(int64)
+			*ops[0].Expected = 4
+			return ops
+		}},
+		{"a session that is listed twice", "listed", func(f *fake, ops []ledger.Op) []ledger.Op { f.listed = 2; return ops }},
+		{"a place that a run has not given back", "usage", func(f *fake, ops []ledger.Op) []ledger.Op { f.runs = 1; return ops }},
+		{"a session that was deleted", "acknowledged", func(_ *fake, ops []ledger.Op) []ledger.Op {
+			return append(ops, ledger.Op{Kind: "delete", Outcome: ledger.Acked})
+		}},
+	}
+	found := 0
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			f := good()
+			broken, _ := examine(t, f, c.spoil(f, ops()))
+			if !slices.Contains(broken, c.invariant) {
+				t.Errorf("broken: %v, want %s", broken, c.invariant)
+			}
+			found++
+		})
+	}
+	if found < 16 {
+		t.Errorf("%d violations were tried", found)
+	}
+}
