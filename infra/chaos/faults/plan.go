@@ -19,7 +19,7 @@ type Phase struct {
 func (p Phase) String() string {
 	var parts []string
 	for _, kind := range Kinds() {
-		if rate := p.Rates[kind]; rate >= stormRate {
+		if rate := p.Rates[kind]; rate >= stormRate && kind != Partial {
 			parts = append(parts, fmt.Sprintf("%s %.0f%%", kind, 100*rate))
 		}
 	}
@@ -41,6 +41,8 @@ const (
 	stormRate  = 0.05
 	worstRate  = 0.35
 	outageRate = 0.95
+
+	partialRate = 0.3
 
 	shortest = 2 * time.Second
 	longest  = 12 * time.Second
@@ -74,6 +76,7 @@ func draw(random *rand.Rand) Phase {
 	for _, kind := range Kinds() {
 		phase.Rates[kind] = base
 	}
+	phase.Rates[Partial] = partialRate // batches are few
 	kinds := Kinds()
 	random.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 	switch phase.Name {

@@ -42,11 +42,11 @@ func acts() []act {
 		{3, (*device).feedback},
 		{2, (*device).rename},
 		{9, (*device).read},
-		{2, (*device).share},
-		{2, (*device).revoke},
-		{4, (*device).visit},
-		{1, (*device).carry},
-		{1, (*device).delete},
+		{3, (*device).share},
+		{4, (*device).revoke},
+		{5, (*device).visit},
+		{2, (*device).carry},
+		{2, (*device).delete},
 	}
 }
 

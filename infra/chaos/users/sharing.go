@@ -66,8 +66,8 @@ func (d *device) carry(ctx context.Context, t *Talk) {
 	})
 }
 
-// Delete ends a session for good.
-func (d *device) Delete(ctx context.Context, t *Talk) {
+// delete ends a session for good.
+func (d *device) delete(ctx context.Context, t *Talk) {
 	t.SetDeleting()
 	d.perform(ctx, ledger.Op{Kind: "delete", Session: t.ID},
 		Call{Method: http.MethodDelete, Path: t.path(), Repeat: true}, nil)

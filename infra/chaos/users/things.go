@@ -126,11 +126,3 @@ func (d *device) rename(ctx context.Context, t *Talk) {
 	d.perform(ctx, ledger.Op{Kind: "rename", Session: t.ID},
 		Call{Method: http.MethodPatch, Path: t.path(), Body: M{"metadata": M{"note": d.token()}}, Repeat: true}, nil)
 }
-
-// delete ends a session for good.
-func (d *device) delete(ctx context.Context, t *Talk) {
-	if !d.chance(2) {
-		return
-	}
-	d.Delete(ctx, t)
-}
