@@ -17,6 +17,7 @@ type endless struct {
 	url    string
 	mu     sync.Mutex
 	hungUp map[string]chan struct{} // by run
+	texts  map[string][]string      // that it was asked, by run
 }
 
 // word is what it says, over and over.
@@ -24,7 +25,7 @@ const word = "tick "
 
 func newEndless(t *testing.T) *endless {
 	t.Helper()
-	a := &endless{hungUp: map[string]chan struct{}{}}
+	a := &endless{hungUp: map[string]chan struct{}{}, texts: map[string][]string{}}
 	server := httptest.NewServer(a)
 	t.Cleanup(server.CloseClientConnections)
 	t.Cleanup(server.Close)
@@ -40,12 +41,24 @@ func (a *endless) env() string {
 // ServeHTTP implements http.Handler.
 func (a *endless) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	var in struct {
-		RunID string `json:"run_id"`
+		RunID  string `json:"run_id"`
+		Events []struct {
+			Content struct{ Parts []struct{ Text string } }
+		}
 	}
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 		http.Error(rw, err.Error(), http.StatusBadRequest)
 		return
 	}
+	var texts []string
+	for _, e := range in.Events {
+		for _, part := range e.Content.Parts {
+			texts = append(texts, part.Text)
+		}
+	}
+	a.mu.Lock()
+	a.texts[in.RunID] = texts
+	a.mu.Unlock()
 	defer close(a.hangUp(in.RunID))
 	rw.Header().Set("Content-Type", "text/event-stream")
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -64,6 +77,13 @@ func (a *endless) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// asked are the texts that the agent got for a run; nil before.
+func (a *endless) asked(run string) []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.texts[run]
 }
 
 // hangUp is closed when the call for that run has ended.

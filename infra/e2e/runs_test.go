@@ -1,10 +1,12 @@
 package e2e_test
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,6 +32,7 @@ func testRuns(t *testing.T, sys *e2e.System, agent *endless) {
 		"an answer streams to all who watch, whenever they came": testStreaming,
 		"a canceled run stops, and nothing of it lands later":    testCancel,
 		"cancel_and_merge asks both at once":                     testMerge,
+		"cancel_and_merge by many at once asks all":              testMergeMany,
 		"a run in progress keeps others out":                     testReject,
 		"others may append while an item streams":                testInterleaved,
 		"a silent agent can be canceled":                         testSilent,
@@ -133,6 +136,52 @@ func testMerge(t *testing.T, sys *e2e.System, agent *endless) {
 	}
 	if got := alice.Get(s + "/runs/" + first).Want(200); got.Str("data.status") != "cancelled" {
 		t.Errorf("run: %s", got.Body)
+	}
+}
+
+// Six say something more at once, and all of it is asked: once, and in the order
+// in which it was accepted.
+func testMergeMany(t *testing.T, sys *e2e.System, agent *endless) {
+	t.Helper()
+	const callers = 6
+	alice := sys.User(t, "alice")
+	for range 2 {
+		s := mustCreate(t, alice, e2e.M{"agent": "endless"})
+		_, first := mustRun(t, alice, s, "first", nil)
+		var n atomic.Int64
+		statuses := race(t, callers, func(ctx context.Context) (*e2e.Answer, error) {
+			return alice.Try(ctx, "POST", s+"/runs", e2e.M{
+				"input": []e2e.M{says(fmt.Sprint("more ", n.Add(1)))}, "on_active": "cancel_and_merge",
+			})
+		})
+		if statuses[0] != 202 || statuses[callers-1] != 202 {
+			t.Fatalf("statuses %v", statuses)
+		}
+		var accepted []string
+		for _, page := range allPages(t, alice, s+"/events?view=all&limit=1000") {
+			for i, author := range page.Each("data", "author") {
+				if author != "user" {
+					continue
+				}
+				text := page.Str(fmt.Sprintf("data.%d.content.parts.0.text", i))
+				if !slices.Contains(accepted, text) {
+					accepted = append(accepted, text)
+				}
+			}
+		}
+		thread := alice.Get(s + "/thread").Want(200)
+		if diff := cmp.Diff(accepted, inputs(t, thread)); diff != "" || len(accepted) != callers+1 || accepted[0] != "first" {
+			t.Errorf("%v were accepted; the thread (-accepted +shown)\n%s", accepted, diff)
+		}
+		last := thread.Str("data.run.id")
+		await(t, "the agent to be asked", func(context.Context) bool { return agent.asked(last) != nil })
+		if diff := cmp.Diff(accepted, agent.asked(last)); diff != "" {
+			t.Errorf("the agent (-accepted +asked)\n%s", diff)
+		}
+		if got := alice.Get(s + "/runs/" + first).Want(200); got.Str("data.status") != "cancelled" {
+			t.Errorf("run: %s", got.Body)
+		}
+		alice.Post(s+"/runs/"+last+"/cancel", nil).Want(200)
 	}
 }
 

@@ -66,6 +66,12 @@ type writer struct {
 	chosen  []int          // events with an id of the caller's
 	claimed map[string]bool
 
+	// claimAt is where lower bounds are claimed, if not at the head: the batch may
+	// land before it in a later try. State is that of the head, where it has been
+	// read.
+	claimAt int64
+	state   *stateChange
+
 	at        head    // every entry before it has been searched for the batch's ids
 	tentative body    // of the last try
 	last      *record // what was appended
@@ -197,11 +203,13 @@ func (w *writer) try(ctx context.Context, fresh []int) error {
 
 // put writes the entry, with the state it changes where it changes any.
 func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []int) error {
-	var change *stateChange
+	change := w.state
 	var err error
 	if changes := w.changes(fresh); changes != nil {
-		if change, err = w.s.loadStates(ctx, w.h, w.at, changes...); err != nil {
-			return err
+		if change == nil {
+			if change, err = w.s.loadStates(ctx, w.h, w.at, changes...); err != nil {
+				return err
+			}
 		}
 		for _, delta := range changes {
 			content.Undo = append(content.Undo, change.apply(delta))
@@ -224,7 +232,7 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 		w.tentative = r.body // it may have landed, and only its answer be lost
 		return err
 	}
-	if change != nil {
+	if r.LastState == r.first {
 		w.s.checkpoint(ctx, w.h.Log, r.first, change.values)
 	}
 	return nil

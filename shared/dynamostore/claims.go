@@ -1,6 +1,7 @@
 package dynamostore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func (w *writer) claimInvocations(ctx context.Context, fresh []int) error {
 		}
 		w.claimed[id] = true
 		group.Go(func() error {
-			_, err := w.s.claim(ctx, invocationKey(w.h.Log, id), w.at.next)
+			_, err := w.s.claim(ctx, invocationKey(w.h.Log, id), cmp.Or(w.claimAt, w.at.next))
 			return err
 		})
 	}

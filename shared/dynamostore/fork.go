@@ -243,6 +243,17 @@ func (c *condition) was(name string, value int64) {
 	c.values[":"+name] = num(value)
 }
 
+// wasText is was for a text, which is absent where it is empty.
+func (c *condition) wasText(name, value string) {
+	c.names["#"+name] = name
+	if value == "" {
+		c.expression += " AND attribute_not_exists(#" + name + ")"
+		return
+	}
+	c.expression += " AND #" + name + " = :" + name
+	c.values[":"+name] = str(value)
+}
+
 // inheritedVersions is where a fork finds the versions of artifacts that the
 // conversation had: in the source's log, or where the source itself has them
 // from, so that no chain grows. An event may name a version that was never

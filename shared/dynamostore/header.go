@@ -55,11 +55,12 @@ type header struct {
 	// run, to the session.
 	Cause []string `dynamodbav:"ca,omitempty"`
 	// Spent is the last run, where it failed or was cancelled: the next one
-	// starts from before it. MergeInto is a run that is to start with the input
-	// at MergeAt too, which is that of the run it cancelled.
-	Spent     string `dynamodbav:"rx,omitempty"`
-	MergeInto string `dynamodbav:"mi,omitempty"`
-	MergeAt   int64  `dynamodbav:"ma,omitempty"`
+	// starts from before it.
+	Spent string `dynamodbav:"rx,omitempty"`
+	// OwedAt is the position of an input that was accepted and is to be part of
+	// the next run's, whichever that is: its first Owed events, or all for 0.
+	OwedAt int64 `dynamodbav:"ma,omitempty"`
+	Owed   int64 `dynamodbav:"mo,omitempty"`
 
 	Saving    map[string]saving `dynamodbav:"sv,omitempty"` // by task
 	announced bool              // by the save that read this header

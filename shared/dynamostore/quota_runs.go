@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -35,13 +36,18 @@ func slotOf(log, run string) string { return log + "/" + run }
 
 // takeSlot takes one of the user's slots for a run that is to start: fault.Busy
 // where all are taken by runs at work. A slot whose run ended without giving it
-// back is found then, and free again.
-func (s *Store) takeSlot(ctx context.Context, h *header, runID string) error {
+// back is found then, and free again. A run that takes the place of another one
+// always has a slot: afterwards there are as many as before.
+func (s *Store) takeSlot(ctx context.Context, h *header, runID string, instead bool) error {
 	if s.quotas.Runs == 0 {
 		return nil
 	}
+	most := s.quotas.Runs
+	if instead {
+		most = math.MaxInt32
+	}
 	for try := 0; ; try++ {
-		was, err := s.claimSlot(ctx, h.User, slotOf(h.Log, runID))
+		was, err := s.claimSlot(ctx, h.User, slotOf(h.Log, runID), most)
 		if !errors.Is(err, errTaken) {
 			return err
 		}
@@ -62,15 +68,15 @@ func (s *Store) takeSlot(ctx context.Context, h *header, runID string) error {
 	}
 }
 
-// claimSlot takes a slot if one is free, or this one is taken already; errTaken
-// where not, with what there is.
-func (s *Store) claimSlot(ctx context.Context, user, slot string) (was quotaItem, err error) {
+// claimSlot takes a slot if fewer than most are taken, or this one is already;
+// errTaken where not, with what there is.
+func (s *Store) claimSlot(ctx context.Context, user, slot string, most int64) (was quotaItem, err error) {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: quotaKey(user).attributes(),
 		UpdateExpression:          ptr("SET #r.#slot = :now"),
 		ConditionExpression:       ptr("size(#r) < :max OR attribute_exists(#r.#slot)"),
 		ExpressionAttributeNames:  map[string]string{"#r": "r", "#slot": slot},
-		ExpressionAttributeValues: attributes{":now": num(s.millis()), ":max": num(s.quotas.Runs)},
+		ExpressionAttributeValues: attributes{":now": num(s.millis()), ":max": num(most)},
 
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}

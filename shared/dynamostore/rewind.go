@@ -9,8 +9,14 @@ import (
 	"github.com/rethread/rethread/shared/session"
 )
 
-// maxActions is how many actions a transaction holds.
-const maxActions = 100
+const (
+	// maxActions is how many actions a transaction holds.
+	maxActions = 100
+	// maxRestored is how many artifacts a rewind restores: with them go at most 4
+	// actions for entries and header, 3 for shared state, and 5 for a run that is
+	// cancelled and one that begins.
+	maxRestored = maxActions - 12
+)
 
 var _ session.Rewinder = (*Store)(nil)
 
@@ -18,7 +24,7 @@ var _ session.Rewinder = (*Store)(nil)
 // head of the log, the header's new timeline, and what is restored.
 func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, error) {
 	for try := 0; ; try++ {
-		out, err := s.rewind(ctx, r, nil)
+		out, err := s.rewind(ctx, r)
 		if !errors.Is(err, errTaken) {
 			if err != nil {
 				err = fmt.Errorf("rewind session %s: %w", r.SessionID, err)
@@ -31,29 +37,26 @@ func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 	}
 }
 
-// discarding is a rewind that makes way for a run. It may be about to merge the
-// input of the one that is taken back.
-type discarding struct {
-	chain []string // the automations that led to the new run
-}
-
-// rewind tries once; discard is nil where somebody asked for it.
-func (s *Store) rewind(ctx context.Context, r session.Rewind, discard *discarding) (session.Rewound, error) {
+// rewind tries once.
+func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, error) {
 	h, at, active, err := s.settled(ctx, r.UserID, r.SessionID)
 	if err != nil {
 		return session.Rewound{}, err
 	}
-	out, err := (&rewinding{s: s, h: h, at: at, active: active, discard: discard}).run(ctx, r)
+	out, err := (&rewinding{s: s, h: h, at: at, active: active}).run(ctx, r)
 	return out, s.unlessGone(ctx, h, err)
 }
 
 // rewinding is a rewind of a session as it was read.
 type rewinding struct {
-	s       *Store
-	h       *header
-	at      head
-	active  *activeRun
-	discard *discarding
+	s      *Store
+	h      *header
+	at     head
+	active *activeRun
+	// chain is the automations that led to it, also are changes of state that are
+	// written with it.
+	chain []string
+	also  []session.Delta
 }
 
 func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound, error) {
@@ -92,11 +95,11 @@ func (w *rewinding) marker(ctx context.Context, r session.Rewind) (*marker, erro
 	if err != nil {
 		return nil, err
 	}
-	plan, err := w.s.planRestore(ctx, w.h, w.at, target, r)
+	plan, err := w.s.planRestore(ctx, w.h, w.at, target, r, w.also)
 	if err != nil {
 		return nil, err
 	}
-	m := &marker{s: w.s, h: w.h, at: w.at, plan: plan, timeline: timeline, discard: w.discard}
+	m := &marker{s: w.s, h: w.h, at: w.at, plan: plan, timeline: timeline, chain: w.chain}
 	return m, m.build(r)
 }
 

@@ -18,7 +18,7 @@ type marker struct {
 	at       head
 	plan     *restore
 	timeline session.Timeline
-	discard  *discarding
+	chain    []string // the automations that led to it
 
 	rec     *record
 	content entryBody
@@ -70,13 +70,20 @@ func (m *marker) build(r session.Rewind) error {
 	return nil
 }
 
-// write stores the marker, the header and what is restored as one.
-func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
-	var err error
+// pack completes the entry.
+func (m *marker) pack(ctx context.Context) (err error) {
 	if m.rec.body, err = m.s.pack(ctx, m.rec.PK, m.content, 0); err != nil {
 		return err
 	}
 	m.s.owing(&m.rec.entry, m.at, m.rec.size())
+	return nil
+}
+
+// write stores the marker, the header and what is restored as one.
+func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
+	if err := m.pack(ctx); err != nil {
+		return err
+	}
 	put, err := m.s.transactPut(m.rec.entry, condition{expression: ifAbsent})
 	if err != nil {
 		return err
@@ -100,37 +107,34 @@ func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
 	return nil
 }
 
+// updateHeader is the change of the header by a rewind that somebody asked for:
+// what is left is neither a failure nor to be answered.
 func (m *marker) updateHeader(newest func() (bool, error)) (types.TransactWriteItem, error) {
 	c := m.h.sameLog()
-	c.expression += " AND attribute_not_exists(#rn) AND (attribute_not_exists(#e) OR #e = :was)"
-	maps.Copy(c.names, map[string]string{"#e": "e", "#mk": "mk", "#tl": "tl", "#rn": "rn"})
-	maps.Copy(c.values, attributes{
-		":was": num(m.h.Epoch - 1), ":e": num(m.h.Epoch), ":mk": num(m.h.Marker), ":tl": bin(m.h.Timeline),
+	c.expression += " AND attribute_not_exists(#rn)"
+	maps.Copy(c.names, map[string]string{
+		"#rn": "rn", "#rx": "rx", "#mi": "mi", "#ma": "ma", "#mo": "mo", "#status": "status",
 	})
-	set, err := m.h.andMoveUp("SET #e = :e, #mk = :mk, #tl = :tl", &c, newest, m.rec.time)
+	m.h.Status = session.Idle
+	c.values[":status"] = str(string(session.Idle))
+	set, err := m.h.andMoveUp("SET #status = :status"+m.moveOn(&c), &c, newest, m.rec.time)
 	if err != nil {
 		return types.TransactWriteItem{}, err
 	}
-	if m.h.Spent != "" { // what the rewind leaves is no failure
-		m.h.Status = session.Idle
-		c.names["#status"], c.names["#rx"] = "status", "rx"
-		c.values[":status"] = str(string(session.Idle))
-		set += ", #status = :status REMOVE #rx"
-		if m.discard == nil {
-			c.names["#mi"], c.names["#ma"] = "mi", "ma"
-			set += ", #mi, #ma"
-		}
-	}
-	return m.s.transactUpdate(sessionKey(m.h.id()), set, c), nil
+	return m.s.transactUpdate(sessionKey(m.h.id()), set+" REMOVE #rx, #mi, #ma, #mo", c), nil
+}
+
+// moveOn adds to a change of the header that the session shows what the marker
+// says, if it was not rewound since it was read.
+func (m *marker) moveOn(c *condition) (set string) {
+	c.was("e", m.h.Epoch-1)
+	maps.Copy(c.names, map[string]string{"#mk": "mk", "#tl": "tl"})
+	maps.Copy(c.values, attributes{":epoch": num(m.h.Epoch), ":mk": num(m.h.Marker), ":tl": bin(m.h.Timeline)})
+	return ", #e = :epoch, #mk = :mk, #tl = :tl"
 }
 
 // tells is what is told of the rewind.
-func (m *marker) tells() told {
-	if m.discard != nil {
-		return m.h.tells().by(m.discard.chain)
-	}
-	return m.h.tells().by(nil)
-}
+func (m *marker) tells() told { return m.h.tells().by(m.chain) }
 
 func (m *marker) result() (session.Rewound, error) {
 	e := m.rec.events[0]

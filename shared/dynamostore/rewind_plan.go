@@ -24,16 +24,17 @@ type restore struct {
 	puts      []types.TransactWriteItem
 }
 
-// planRestore compares the state with what it was before the target.
+// planRestore compares the state with what it was before the target. Also are
+// changes that will be made on top.
 func (s *Store) planRestore(
-	ctx context.Context, h *header, at head, target *place, r session.Rewind,
+	ctx context.Context, h *header, at head, target *place, r session.Rewind, also []session.Delta,
 ) (*restore, error) {
 	then, err := s.undoneTo(ctx, h, at, target)
 	if err != nil {
 		return nil, err
 	}
 	plan := &restore{delta: session.Delta{}, artifacts: map[string]int64{}}
-	if plan.change, err = s.loadStates(ctx, h, at, then); err != nil {
+	if plan.change, err = s.loadStates(ctx, h, at, append([]session.Delta{then}, also...)...); err != nil {
 		return nil, err
 	}
 	if at.olderThan(h, plan.change.asOf) {
@@ -62,8 +63,8 @@ func (s *Store) planArtifacts(ctx context.Context, h *header, plan *restore) err
 		if !ok {
 			continue
 		}
-		if len(plan.artifacts) == maxActions-10 {
-			return fault.New(fault.Invalid, "more than %d artifacts would be restored at once", maxActions-10)
+		if len(plan.artifacts) == maxRestored {
+			return fault.New(fault.Invalid, "more than %d artifacts would be restored at once", maxRestored)
 		}
 		version := int64(-1)
 		if !session.IsNull(then) {

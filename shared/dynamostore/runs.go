@@ -30,6 +30,7 @@ type activeRun struct {
 	Lease   int64    `dynamodbav:"le"`           // epoch milliseconds at which it runs out
 	Chain   []string `dynamodbav:"tc,omitempty"` // the automations that led to it
 	Slot    bool     `dynamodbav:"sl,omitempty"` // it holds one of its user's
+	Taken   int64    `dynamodbav:"tk,omitempty"` // events of its input that it took over from another
 	GPK     string   `dynamodbav:"GPK"`
 	GSK     string   `dynamodbav:"GSK"`
 }
@@ -58,6 +59,11 @@ func (a *activeRun) tells() told {
 }
 
 func (a *activeRun) ref() run.Ref { return run.Ref{UserID: a.User, SessionID: a.Session, RunID: a.ID} }
+
+// isRun is the condition that a session's active run is the one that was read.
+func isRun(a *activeRun) condition {
+	return condition{expression: "#id = :id", names: map[string]string{"#id": "id"}, values: attributes{":id": str(a.ID)}}
+}
 
 // active reads the session's active run, nil where there is none any more.
 func (s *Store) active(ctx context.Context, h *header) (*activeRun, error) {

@@ -18,23 +18,21 @@ import (
 type ending struct {
 	status  run.Status
 	problem *run.Problem
-	merge   string // run that is to start with this one's input too
-	expired bool   // only if the lease is out
+	expired bool // only if the lease is out
+}
+
+// cancellation is how a run ends that somebody cancels.
+func cancellation() ending {
+	return ending{status: run.Cancelled, problem: run.NewProblem(run.CodeCancelled, "the run was cancelled")}
 }
 
 // Cancel implements run.Store.
 func (s *Store) Cancel(ctx context.Context, ref run.Ref) (run.Run, error) {
-	r, err := s.cancel(ctx, ref, "")
+	r, err := s.end(ctx, ref, cancellation())
 	if r.ID != "" && r.Status.Over() {
 		return r, nil // it was over before
 	}
 	return r, err
-}
-
-func (s *Store) cancel(ctx context.Context, ref run.Ref, merge string) (run.Run, error) {
-	return s.end(ctx, ref, ending{
-		status: run.Cancelled, problem: run.NewProblem(run.CodeCancelled, "the run was cancelled"), merge: merge,
-	})
 }
 
 // End implements run.Store.
@@ -117,9 +115,7 @@ func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, ho
 	if err != nil {
 		return run.Run{}, err
 	}
-	writes = append(writes, put, s.transactDelete(runKey(h.Log), condition{
-		expression: "#id = :id", names: map[string]string{"#id": "id"}, values: attributes{":id": str(a.ID)},
-	}), s.freeSession(h, a, how))
+	writes = append(writes, put, s.transactDelete(runKey(h.Log), isRun(a)), s.freeSession(h, a, how))
 	if err := s.transact(ctx, writes...); err != nil {
 		return r, err
 	}
@@ -183,11 +179,19 @@ func (s *Store) endEntry(ctx context.Context, h *header, at head, r run.Run, of 
 	last := &record{entry: entry{
 		PK: logPK(h.Log), SK: entrySK(at.next), LastState: at.lastState, LastMarker: at.lastMarker,
 		runMarks: at.marks(), told: of,
-	}, first: at.next}
+	}, first: at.next, time: *r.EndedTime}
 	last.Ended, last.Hidden = r.ID, true
 	last.body, err = s.pack(ctx, last.PK, entryBody{Time: *r.EndedTime, Events: []json.RawMessage{e.Own()}}, 0)
 	s.owing(&last.entry, at, last.size())
 	return last, err
+}
+
+// owes tells whether the next run takes over again what this one did: nobody
+// has seen it, so what failed was this start, and no answer to what others had
+// been told is accepted.
+func (a *activeRun) owes(how ending) bool {
+	notStarted := a.Worker == "" || how.problem != nil && how.problem.Code == run.CodeStart
+	return a.Taken > 0 && how.status == run.Failed && notStarted
 }
 
 // freeSession is the change of the header when its run ends.
@@ -206,10 +210,10 @@ func (s *Store) freeSession(h *header, a *activeRun, how ending) types.TransactW
 		c.names["#rx"] = "rx"
 		set += ", #rx = :rn"
 	}
-	if how.merge != "" {
-		c.names["#mi"], c.names["#ma"] = "mi", "ma"
-		c.values[":mi"], c.values[":ma"] = str(how.merge), num(a.At)
-		set += ", #mi = :mi, #ma = :ma"
+	if a.owes(how) {
+		c.names["#ma"], c.names["#mo"] = "ma", "mo"
+		c.values[":ma"], c.values[":mo"] = num(a.At), num(a.Taken)
+		set += ", #ma = :ma, #mo = :mo"
 	}
 	return s.transactUpdate(sessionKey(h.id()), set+" REMOVE #rn, #ca", c)
 }

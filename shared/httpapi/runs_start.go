@@ -38,8 +38,8 @@ func (a *api) startRun(c *call) (*reply, error) {
 	}
 	logs.Add(c.Context(), slog.String(logs.RunID, ref.RunID))
 	if started.Mode == run.Managed && !started.Status.Over() {
-		if err := a.StartRun(c.Context(), ref); err != nil {
-			return a.notStarted(c, ref, err), nil
+		if err := a.StartRun(c.Context(), ref); err != nil && a.notStarted(c, ref, err) {
+			return unavailable(c, ref), nil
 		}
 	}
 	rep, err := a.newThread(c, http.StatusAccepted, ref.SessionID)
@@ -106,15 +106,25 @@ func (c *call) nameRun(s *run.Start, try int) error {
 	return nil
 }
 
-// notStarted ends a run that no worker could be had for, and says so.
-func (a *api) notStarted(c *call, ref run.Ref, cause error) *reply {
+// notStarted ends a run that no worker could be had for. It is false where the
+// run is over already: cancelled, perhaps for another that has its input now, or
+// done by a worker all the same. What was asked for has happened then.
+func (a *api) notStarted(c *call, ref run.Ref, cause error) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), settleTime)
 	defer cancel()
 	a.Log.ErrorContext(ctx, "no worker for a run", "error", cause)
 	problem := run.NewProblem(run.CodeStart, "The run could not be handed to a worker.")
-	if _, err := a.Runs.End(ctx, ref, run.Failed, problem); err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
+	switch _, err := a.Runs.End(ctx, ref, run.Failed, problem); {
+	case errors.Is(err, fault.Of(fault.Conflict)):
+		return false
+	case err != nil:
 		a.Log.ErrorContext(ctx, "end a run that has no worker; its lease will", "error", err)
 	}
+	return true
+}
+
+// unavailable says that a run was not started.
+func unavailable(c *call, ref run.Ref) *reply {
 	rep := problemBody(c, http.StatusServiceUnavailable,
 		fault.New(0, "The run could not be handed to a worker; try again.").With("run_id", ref.RunID))
 	rep.header.Set("Retry-After", retryAfter(time.Second))

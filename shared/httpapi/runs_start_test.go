@@ -269,6 +269,40 @@ func TestRunThatFindsNoWorker(t *testing.T) {
 	}
 }
 
+// A run that no worker could be had for, and that another merged meanwhile, has
+// been accepted: its input is in the thread, and asking again must not add it.
+func TestRunThatFindsNoWorkerAndIsMerged(t *testing.T) {
+	merge := func(context.Context, run.Ref) {}
+	s := newSystem(t, func(c *httpapi.Config) {
+		hand := c.StartRun
+		c.StartRun = func(ctx context.Context, ref run.Ref) error {
+			if merge == nil {
+				return hand(ctx, ref)
+			}
+			merge(ctx, ref)
+			merge = nil
+			return errors.New("no worker")
+		}
+	})
+	s.mustCreate(t, alice, `{"id":"s"}`)
+	merge = func(ctx context.Context, ref run.Ref) {
+		next := run.Start{
+			Ref: ref, Mode: run.External, Input: []session.Event{{Author: "user"}}, OnActive: run.CancelAndMerge,
+		}
+		next.RunID = "next"
+		if _, err := s.config.Runs.Start(ctx, next); err != nil {
+			t.Error(err)
+		}
+	}
+	start := post(alice, "/sessions/s/runs", startOf("", hello)).with("Idempotency-Key", "k")
+	for range 2 {
+		s.must(t, http.StatusAccepted, start)
+		if thread := s.mustThread(t); thread.Run.ID != "next" || len(thread.Items) != 2 {
+			t.Errorf("thread %+v", thread)
+		}
+	}
+}
+
 // lostStart is a store whose start is done, and its answer lost.
 type lostStart struct {
 	run.Store

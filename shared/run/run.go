@@ -18,6 +18,9 @@ const (
 	Lease = 60 * time.Second
 	// MaxInput is how many events one input may hold.
 	MaxInput = 20
+	// MaxMerged is how many events the input of a run may hold together with
+	// what it merges.
+	MaxMerged = 100
 	// MaxItem is the largest content of one item, in bytes of UTF-8. It keeps
 	// a completed item within one page.
 	MaxItem = 1 << 20

@@ -1,0 +1,130 @@
+package dynamostore
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/session"
+)
+
+// replace writes the start of a run that makes another's events give way, as
+// one: the end of that run, where it is active, the marker of a rewind before
+// it, and the input. It tries once, since all of it depends on how the session
+// was read: errTaken where that has changed.
+func (b *beginning) replace(ctx context.Context) error {
+	over, err := b.cancelled(ctx)
+	if err != nil {
+		return err
+	}
+	at := b.at
+	if over != nil {
+		at = at.after(over.last)
+	}
+	w := b.writer()
+	w.at = b.at
+	if err := w.findRedelivered(ctx); err != nil {
+		return err
+	}
+	if w.at.next != b.at.next || len(w.fresh()) < len(b.input) {
+		return errTaken
+	}
+	m, err := b.discard(ctx, at)
+	if err != nil {
+		return err
+	}
+	// Should this try fail, the input may land at the head as it was read.
+	w.at, w.claimAt, w.state = at.after(m.rec), b.at.next, m.plan.change
+	w.with = func() ([]types.TransactWriteItem, error) { return b.replacing(ctx, w, over, m) }
+	if err := w.try(ctx, w.fresh()); err != nil {
+		b.forget(ctx, err, w, m)
+		return err
+	}
+	b.replaced(ctx, w, over, m)
+	return nil
+}
+
+// over is a run that ends, and the entry that says so.
+type over struct {
+	run  run.Run
+	last *record
+}
+
+// cancelled is the end of the run that is active; nil where none is. Its item is
+// left out: agents write to it all the time, so it is read at the very last.
+func (b *beginning) cancelled(ctx context.Context) (*over, error) {
+	if b.before == nil {
+		return nil, nil
+	}
+	now := max(b.s.millis(), b.at.time)
+	r := b.before.run()
+	r.Status, r.EndedTime = run.Cancelled, &now
+	last, err := b.s.endEntry(ctx, b.h, b.at, r, b.before.tells())
+	return &over{run: r, last: last}, err
+}
+
+// discard takes the session back to before the run that makes way, by a marker
+// at a head.
+func (b *beginning) discard(ctx context.Context, at head) (*marker, error) {
+	r := session.Rewind{
+		UserID: b.h.User, SessionID: b.h.id(), Before: b.spent(), Nonce: "discard-" + b.spent(),
+	}
+	if _, err := b.s.claim(ctx, invocationKey(b.h.Log, r.Nonce), b.at.next); err != nil {
+		return nil, err
+	}
+	w := &rewinding{s: b.s, h: b.h, at: at, chain: b.start.Chain}
+	for _, e := range b.input {
+		w.also = append(w.also, e.Change())
+	}
+	m, err := w.marker(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.pack(ctx)
+}
+
+// replacing are the writes that go along with the input.
+func (b *beginning) replacing(ctx context.Context, w *writer, o *over, m *marker) ([]types.TransactWriteItem, error) {
+	writes, err := b.taking(w, m)
+	if err != nil {
+		return nil, err
+	}
+	if o != nil {
+		item, _, err := b.s.endItem(ctx, b.h, b.at, b.before, cancellation())
+		if err != nil {
+			return nil, err
+		}
+		put, err := b.s.transactPut(o.last.entry, condition{expression: ifAbsent})
+		if err != nil {
+			return nil, err
+		}
+		writes = append(append(writes, item...), put)
+	}
+	put, err := b.s.transactPut(m.rec.entry, condition{expression: ifAbsent})
+	return append(append(writes, m.plan.puts...), put), err
+}
+
+// replaced does what follows the transaction, and may be missed.
+func (b *beginning) replaced(ctx context.Context, w *writer, o *over, m *marker) {
+	if o != nil {
+		b.s.countEntry(ctx, b.h, o.last)
+	}
+	b.s.countEntry(ctx, b.h, m.rec)
+	b.s.countEntry(ctx, b.h, w.last)
+	if last := w.last; last.LastState == m.rec.first { // the input changes no state
+		b.s.checkpoint(ctx, b.h.Log, last.LastState, m.plan.change.values)
+	}
+}
+
+// forget removes what a try wrote beforehand that is known to have failed.
+func (b *beginning) forget(ctx context.Context, err error, w *writer, m *marker) {
+	if !errors.Is(err, errTaken) {
+		return
+	}
+	w.discardTentative(ctx)
+	if err := b.s.discard(ctx, logPK(b.h.Log), m.rec.body); err != nil {
+		b.s.log.WarnContext(ctx, "chunks of a lost discard stay until the session goes", "error", err)
+	}
+}
