@@ -25,6 +25,7 @@ func testAccess(t *testing.T, sys *e2e.System) {
 	t.Run("guests", func(t *testing.T) { testGuests(t, sys) })
 	t.Run("shares", func(t *testing.T) { testShares(t, sys) })
 	t.Run("tasks", func(t *testing.T) { testSharedTasks(t, sys) })
+	t.Run("repeats", func(t *testing.T) { testRepeats(t, sys) })
 	t.Run("every route and caller", func(t *testing.T) { testMatrix(t, sys) })
 }
 

@@ -67,6 +67,8 @@ func Admin(scope, word string) bool {
 // Pass is what a caller may do with a session, and as whom the store is asked.
 type Pass struct {
 	Owner string
+	// Log is the session's, where the gate has looked at it.
+	Log   string
 	Right Right
 	// Share is the id of the share that the right comes from, "" for the owner
 	// and for an admin.

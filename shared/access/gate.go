@@ -56,6 +56,7 @@ func (g *Gate) Pass(ctx context.Context, c Caller, sessionID string, a Action) (
 
 func (g *Gate) decide(ctx context.Context, c Caller, s Standing, sessionID string, a Action) (Pass, error) {
 	pass, err := Decide(c, s, a, g.now().UnixMilli())
+	pass.Log = s.Log
 	if err == nil && pass.Label() == AdminLabel {
 		g.log.LogAttrs(ctx, slog.LevelInfo, "an admin reads what is not theirs",
 			logs.Person("admin_id", c.UserID), logs.Person("owner_id", pass.Owner),

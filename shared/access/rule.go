@@ -49,7 +49,9 @@ func (a Action) Right() Right {
 
 // Standing is how a caller stands to a session.
 type Standing struct {
-	Owner  string
+	Owner string
+	// Log is the session's: one that is made again under its id has another.
+	Log    string
 	Grants []Grant // the caller's, of shares that are there; expired ones may be among them
 }
 

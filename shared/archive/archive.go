@@ -173,7 +173,10 @@ type Upload struct {
 	// SessionID is the id that the session is to have; "" keeps the one that the
 	// document names. Only the first part may say it.
 	SessionID string
-	Part      *Part
+	// KeyedBy names the claim of the Idempotency-Key that the import is begun
+	// under, as in session.New. Only the first part may say it.
+	KeyedBy string
+	Part    *Part
 }
 
 // Progress is how far an import has come. Session is set once it is complete.

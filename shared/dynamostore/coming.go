@@ -30,6 +30,9 @@ func (s *Store) leaving(ctx context.Context, h *header) ([]types.TransactWriteIt
 	if h.Kept > 0 {
 		writes = append(writes, s.transactDelete(timerKey(h.Log), condition{}))
 	}
+	if spend, keyed := s.spendKey(h); keyed {
+		writes = append(writes, spend)
+	}
 	count, counts, err := s.countLeaving(ctx, h)
 	if counts {
 		writes = append(writes, count)

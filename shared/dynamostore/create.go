@@ -69,7 +69,7 @@ func (s *Store) newHeader(n session.New, meta []byte) *header {
 	h := &header{
 		PK: k.pk, SK: k.sk, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
 		Status: session.Idle, Meta: meta, Log: s.newLog(), Version: 1,
-		Created: now, Touched: now, Nonce: n.Nonce, Cause: n.Chain,
+		Created: now, Touched: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy, Cause: n.Chain,
 		GPK: activityPK(n.UserID), GSK: activitySK(now, n.ID),
 	}
 	h.keep(n.Retention, s.retention(n.Agent))

@@ -109,6 +109,9 @@ func (s *Store) purge(ctx context.Context, log string, clearing func(context.Con
 	if err := s.forgetShares(ctx, log); err != nil {
 		return err
 	}
+	if err := s.forgetAnswers(ctx, log); err != nil {
+		return err
+	}
 	held, err := s.hold(ctx, log)
 	if err != nil || held {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -131,8 +130,8 @@ func (s *Store) SweepErasures(ctx context.Context) (int, error) {
 // cannot be removed keeps nothing else.
 func (s *Store) eraseAll(ctx context.Context, e *erasureItem) error {
 	steps := []func(context.Context, *erasureItem) error{
-		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseGrants, s.eraseWebhooks, s.eraseRecords, s.eraseAutomations,
-		s.eraseQuotas,
+		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseGrants, s.eraseWebhooks, s.eraseRecords, s.eraseKeys,
+		s.eraseAutomations, s.eraseQuotas,
 	}
 	return eachOf(ctx, steps, func(step func(context.Context, *erasureItem) error) error { return step(ctx, e) })
 }
@@ -243,14 +242,9 @@ func (s *Store) eraseRecords(ctx context.Context, e *erasureItem) error {
 		{feedbackPK(e.User), &e.Removed.Feedback},
 		{feedbackTimeKey(e.User, "").pk, new(int)},
 		{linkPK(e.User), &e.Removed.Records},
-		{"K#" + e.User, &e.Removed.Records},
 	} {
 		err := s.queryPages(ctx, s.keysOnly(s.partition(p.pk)), func(page []attributes) (bool, error) {
-			for _, item := range page {
-				if !strings.HasPrefix(stringOf(item[attrSK]), prefixBlob) {
-					*p.count++
-				}
-			}
+			*p.count += len(page)
 			return true, s.deleteItems(ctx, page)
 		})
 		if err != nil {

@@ -150,7 +150,7 @@ func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *heade
 	}
 	h := s.newHeader(session.New{
 		ID: f.ID, UserID: source.User, AppName: source.App, Agent: source.Agent, Name: name, Nonce: f.Nonce,
-		Retention: source.ownRetention(),
+		KeyedBy: f.KeyedBy, Retention: source.ownRetention(),
 	}, source.Meta)
 	h.Origin = &origin{
 		Session: source.id(), Log: source.Log, Before: f.Before, Found: b.found,

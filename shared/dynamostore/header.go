@@ -27,6 +27,7 @@ type header struct {
 	Created int64          `dynamodbav:"ct"`
 	Touched int64          `dynamodbav:"ut"` // last activity that left no trace in the log
 	Nonce   string         `dynamodbav:"n"`
+	KeyedBy string         `dynamodbav:"ik,omitempty"` // the user's claim of the idempotency key that it was made under
 	GPK     string         `dynamodbav:"GPK"`
 	GSK     string         `dynamodbav:"GSK"`
 

@@ -2,81 +2,113 @@ package dynamostore
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/idempotency"
 )
 
-// keyItem is one use of an idempotency key. DynamoDB may take days to remove
-// what has expired, so readers look at the time themselves.
+// keyItem is one use of an idempotency key, in its user's partition. The answer
+// of a request about a session stands with the session (answerItem); that of any
+// other one here. DynamoDB may take days to remove what has expired, so readers
+// look at the time themselves.
 type keyItem struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
-	Digest  string `dynamodbav:"d"`
-	Done    bool   `dynamodbav:"done"`
-	Lease   int64  `dynamodbav:"until"` // epoch milliseconds
-	Expires int64  `dynamodbav:"expires"`
+	Digest  string `dynamodbav:"d,omitempty"`
+	Nonce   string `dynamodbav:"n,omitempty"` // of the try that holds the key
+	Log     string `dynamodbav:"l,omitempty"` // of the session that it is about
+	Done    bool   `dynamodbav:"done"`        // and the answer is here
+	Gone    bool   `dynamodbav:"gone,omitempty"`
+	Lease   int64  `dynamodbav:"until"`        // epoch milliseconds
+	Created int64  `dynamodbav:"ct,omitempty"` // epoch milliseconds
+	Expires int64  `dynamodbav:"expires"`      // epoch seconds
 	body
 }
 
-func idempotencyKey(c idempotency.Claim) key {
-	sum := sha256.Sum256([]byte(c.Route + "\x00" + c.Key))
-	return key{"K#" + c.UserID, hex.EncodeToString(sum[:])}
-}
+func (i *keyItem) key() key { return key{i.PK, i.SK} }
 
-func (s *Store) keyItem(c idempotency.Claim) keyItem {
-	k, now := idempotencyKey(c), s.now()
+func (s *Store) keyItem(ctx context.Context, c idempotency.Claim) keyItem {
+	k, now := claimKey(c.UserID, c.Name()), s.now()
 	return keyItem{
-		PK: k.pk, SK: k.sk, Digest: c.Digest,
-		Lease:   now.Add(idempotency.Lease).UnixMilli(),
+		PK: k.pk, SK: k.sk, Digest: c.Digest, Nonce: c.Nonce, Log: c.Log,
+		Lease: now.Add(leaseOf(ctx)).UnixMilli(), Created: now.UnixMilli(),
 		Expires: now.Add(idempotency.Lifetime).Unix(),
 	}
+}
+
+// leaseOf is how long whoever does something within a context can still be at
+// work: until its function is stopped.
+func leaseOf(ctx context.Context) time.Duration {
+	if end, ok := ctx.Deadline(); ok {
+		return max(0, time.Until(end)) + idempotency.LeaseMargin
+	}
+	return idempotency.Lease
 }
 
 // Begin implements idempotency.Store.
 func (s *Store) Begin(ctx context.Context, c idempotency.Claim) (*idempotency.Answer, error) {
 	var old keyItem
-	err := s.put(ctx, s.keyItem(c), condition{expression: ifAbsent}, &old)
-	if err == nil {
+	err := s.put(ctx, s.keyItem(ctx, c), condition{expression: ifAbsent}, &old)
+	switch {
+	case err == nil, errors.Is(err, errTaken) && old.isOf(c):
 		return nil, nil
-	}
-	if !errors.Is(err, errTaken) {
+	case !errors.Is(err, errTaken):
 		return nil, fmt.Errorf("take idempotency key: %w", err)
 	}
 	now := s.now()
 	switch {
 	case old.Expires <= now.Unix():
 		return nil, s.takeOver(ctx, c, old)
+	case old.Gone:
+		return nil, keyGone()
 	case old.Digest != c.Digest:
 		return nil, fault.Field(fault.Invalid, "Idempotency-Key", "was used for another request body")
-	case old.Done:
-		var answer idempotency.Answer
-		if err := s.unpack(ctx, old.PK, old.body, &answer); err != nil {
-			return nil, fmt.Errorf("read the answer of an idempotency key: %w", err)
-		}
-		return &answer, nil
+	case old.Log != "" && old.Log != c.Log:
+		return nil, keyGone()
+	}
+	answer, err := s.keptAnswer(ctx, &old)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the answer of an idempotency key: %w", err)
+	case answer != nil:
+		return answer, nil
 	case old.Lease <= now.UnixMilli():
 		return nil, s.takeOver(ctx, c, old)
 	}
 	return nil, keyInUse(time.UnixMilli(old.Lease).Sub(now))
 }
 
+// isOf reports whether a claim is this very try's, which did not hear that it
+// had the key.
+func (i *keyItem) isOf(c idempotency.Claim) bool { return c.Nonce != "" && i.Nonce == c.Nonce }
+
 // takeOver takes a key from a request that died, or that is a day old.
 func (s *Store) takeOver(ctx context.Context, c idempotency.Claim, old keyItem) error {
-	err := s.put(ctx, s.keyItem(c), condition{
-		expression: "#until = :until AND #done = :done",
-		names:      map[string]string{"#until": "until", "#done": "done"},
-		values:     attributes{":until": num(old.Lease), ":done": boolean(old.Done)},
-	}, nil)
-	if errors.Is(err, errTaken) {
+	on := condition{
+		expression: "#until = :until AND #done = :done AND #expires = :expires",
+		names:      map[string]string{"#until": "until", "#done": "done", "#expires": "expires"},
+		values:     attributes{":until": num(old.Lease), ":done": boolean(old.Done), ":expires": num(old.Expires)},
+	}
+	if !old.Gone {
+		on.expression += " AND attribute_not_exists(#gone)"
+		on.names["#gone"] = "gone"
+	}
+	var now keyItem
+	err := s.put(ctx, s.keyItem(ctx, c), on, &now)
+	if errors.Is(err, errTaken) && !now.isOf(c) {
 		return keyInUse(time.Second)
 	}
-	return err
+	return ignoring(err, errTaken)
+}
+
+func keyGone() error {
+	return fault.New(fault.NotFound, "what the request with this Idempotency-Key made or was about is gone")
 }
 
 func keyInUse(retry time.Duration) error {
@@ -85,24 +117,60 @@ func keyInUse(retry time.Duration) error {
 	}
 }
 
-// Finish implements idempotency.Store.
+// Finish implements idempotency.Store. Where the key was taken over, or went
+// with the session that the request made, there is nothing to keep.
 func (s *Store) Finish(ctx context.Context, c idempotency.Claim, a idempotency.Answer) error {
-	item := s.keyItem(c)
-	item.Done = true
 	var err error
-	if item.body, err = s.pack(ctx, item.PK, a, item.Expires); err != nil {
-		return err
+	if c.Log != "" {
+		err = s.keepWithSession(ctx, c, a)
+	} else {
+		err = s.keepWithClaim(ctx, c, a)
 	}
-	if err := s.put(ctx, item, condition{}, nil); err != nil {
+	if err != nil {
 		return fmt.Errorf("keep the answer of an idempotency key: %w", err)
 	}
 	return nil
 }
 
+func (s *Store) keepWithClaim(ctx context.Context, c idempotency.Claim, a idempotency.Answer) error {
+	item := s.keyItem(ctx, c)
+	item.Done = true
+	var err error
+	if item.body, err = s.pack(ctx, item.PK, a, item.Expires); err != nil {
+		return err
+	}
+	return ignoring(s.put(ctx, item, held(c), nil), errTaken)
+}
+
+// held is the condition that a try still has its key.
+func held(c idempotency.Claim) condition {
+	return condition{
+		expression: "#n = :n AND attribute_not_exists(#gone)",
+		names:      map[string]string{"#n": "n", "#gone": "gone"}, values: attributes{":n": str(c.Nonce)},
+	}
+}
+
 // Release implements idempotency.Store.
 func (s *Store) Release(ctx context.Context, c idempotency.Claim) error {
-	if err := s.deleteItems(ctx, []attributes{idempotencyKey(c).attributes()}); err != nil {
+	on := held(c)
+	in := &dynamodb.DeleteItemInput{
+		TableName: &s.table, Key: claimKey(c.UserID, c.Name()).attributes(), ConditionExpression: aws.String(on.expression),
+		ExpressionAttributeNames: on.names, ExpressionAttributeValues: on.values,
+	}
+	err := untilDecided(ctx, func() error {
+		_, err := s.db.DeleteItem(ctx, in)
+		return conditionError(err, nil)
+	})
+	if err != nil && !errors.Is(err, errTaken) {
 		return fmt.Errorf("give back idempotency key: %w", err)
 	}
 	return nil
+}
+
+// ignoring is an error unless it is of a kind that says nothing.
+func ignoring(err, kind error) error {
+	if errors.Is(err, kind) {
+		return nil
+	}
+	return err
 }

@@ -34,6 +34,7 @@ type importItem struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
 	Session string `dynamodbav:"s"`
+	KeyedBy string `dynamodbav:"ik,omitempty"` // the claim of the idempotency key that it was begun under
 	Log     string `dynamodbav:"l"`
 	State   string `dynamodbav:"st"`
 	Version int64  `dynamodbav:"v"`
@@ -134,7 +135,7 @@ func (s *Store) newImport(ctx context.Context, u archive.Upload) (*importItem, e
 	k := importKey(u.UserID, u.ImportID)
 	rec := &importItem{
 		PK: k.pk, SK: k.sk, Session: u.Part.Head.Session.ID, Log: s.newLog(), State: importOpen, Next: 1,
-		Head: logHead{Next: 1},
+		KeyedBy: u.KeyedBy, Head: logHead{Next: 1},
 	}
 	if u.SessionID != "" {
 		rec.Session = u.SessionID

@@ -118,7 +118,7 @@ func (w *importing) header() (*header, error) {
 	}
 	h := w.s.newHeader(session.New{
 		ID: w.rec.Session, UserID: w.u.UserID, AppName: from.AppName, Agent: from.Agent, Name: from.Name,
-		Nonce: w.rec.SK,
+		Nonce: w.rec.SK, KeyedBy: w.rec.KeyedBy,
 	}, meta)
 	h.Imported = h.Created
 	if w.s.quotas.Bytes > 0 {

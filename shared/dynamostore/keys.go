@@ -16,7 +16,7 @@ import (
 //	log entry (one append)        L#log        E#position
 //	lower bound of an invocation  L#log        I#invocation
 //	lower bound of a chosen id    L#log        D#event id
-//	continued body                L#log, K#…   B#blob#chunk
+//	continued body                L#log, K…#…  B#blob#chunk
 //	deltas of an item             L#log        SG#position#k
 //	active run                    L#log        RUN
 //	session state, checkpoint     L#log        STATE
@@ -36,6 +36,7 @@ import (
 //	A2A task                      AT#user      task
 //	A2A task of the session       L#log        AT#task
 //	idempotency key               K#user       digest
+//	answer of one, of a session   KA#log       digest
 //	who watches a log             W#log        W
 //	what a connection watches     WC#id        W
 //	when a session may be due     L#log        RT
@@ -100,6 +101,7 @@ const (
 	prefixShares      = "SH#"
 	prefixShare       = "S#"
 	prefixGrant       = "U#"
+	prefixClaim       = "K#"
 
 	gpkGone   = "GONE"
 	gpkImport = "IMPORT"
@@ -155,6 +157,12 @@ func webhookRecordKey(user, id, delivery string) key {
 func pushPK(log string) string   { return prefixPushed + log }
 func pushKey(log, id string) key { return key{pushPK(log), id} }
 func keyringKey() key            { return key{"SIGN", "KEYS"} }
+
+func claimPK(user string) string     { return prefixClaim + user }
+func claimKey(user, name string) key { return key{claimPK(user), name} }
+func answersPK(log string) string    { return "KA#" + log }
+func (i *keyItem) user() string      { return i.PK[len(prefixClaim):] }
+func isBlob(sk string) bool          { return strings.HasPrefix(sk, prefixBlob) }
 
 func sharesPK(log string) string           { return prefixShares + log }
 func shareKey(log, id string) key          { return key{sharesPK(log), prefixShare + id} }

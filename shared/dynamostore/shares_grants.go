@@ -57,7 +57,7 @@ func (s *Store) Standing(ctx context.Context, userID, sessionID string) (access.
 	if err != nil {
 		return access.Standing{}, err
 	}
-	standing := access.Standing{Owner: h.User}
+	standing := access.Standing{Owner: h.User, Log: h.Log}
 	if h.User == userID {
 		return standing, nil
 	}

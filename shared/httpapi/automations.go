@@ -11,7 +11,7 @@ func Automations(c Config) http.Handler {
 	a := newAPI(c)
 	all := a.ownAutomations()
 	one := all.path + "/{automation_id}"
-	a.handle(http.MethodPost, all.path, withBody(maxBody, a.once(a.createAutomation)))
+	a.handle(http.MethodPost, all.path, withBody(maxBody, all.whileThere(a.once(anyone, a.createAutomation))))
 	a.handle(http.MethodGet, all.path, all.getAll)
 	a.handle(http.MethodGet, one, all.getOne)
 	a.handle(http.MethodPatch, one, withBody(maxBody, a.changeAutomation))

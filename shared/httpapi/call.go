@@ -27,6 +27,7 @@ type call struct {
 	requestID string
 	body      []byte // what withBody read
 	key       string // the Idempotency-Key, "" where none was given
+	claim     string // names what keeps its answer
 	newID     func() string
 }
 

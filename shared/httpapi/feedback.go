@@ -61,6 +61,26 @@ func (a *api) giveFeedback(c *call) (*reply, error) {
 	return jsonReply(http.StatusAccepted, feedbackAccepted{Status: "accepted", FeedbackID: f.ID})
 }
 
+// mayGiveFeedback lets those in who may judge the task, if there is one.
+func (a *api) mayGiveFeedback(c *call) (string, error) {
+	f, err := c.newFeedback()
+	if err != nil {
+		return "", err
+	}
+	if f.SessionID == "" {
+		at, err := a.findTask(c, f.TaskID, access.GiveFeedback)
+		if errors.Is(err, fault.Of(fault.NotFound)) {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		f.SessionID = at.SessionID
+	}
+	pass, err := a.gate.Pass(c.Context(), c.caller, f.SessionID, access.GiveFeedback)
+	return pass.Log, err
+}
+
 func (a *api) warnFeedback(c *call, f task.Feedback, what string, err error) {
 	a.Log.WarnContext(c.Context(), "feedback is stored, its task is not marked",
 		"operation", what, "task_id", f.TaskID, "session_id", f.SessionID, "error", err)

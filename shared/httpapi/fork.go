@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"unicode/utf8"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/session"
 )
@@ -25,10 +26,24 @@ func (a *api) forkSession(c *call) (*reply, error) {
 	return c.createdReply(forked)
 }
 
+// mayFork lets owners in. What is kept of the answer goes with the fork; with the
+// source where there is none.
+func (a *api) mayFork(c *call) (string, error) {
+	log, err := a.may(access.Fork)(c)
+	if err != nil {
+		return "", err
+	}
+	f, err := c.fork()
+	if err != nil || f.DryRun {
+		return log, err
+	}
+	return "", nil
+}
+
 // fork reads the body of a fork, where null is as good as leaving a field out.
 func (c *call) fork() (session.ForkOf, error) {
 	fail := func(err error) (session.ForkOf, error) { return session.ForkOf{}, err }
-	f := session.ForkOf{UserID: c.user}
+	f := session.ForkOf{UserID: c.user, KeyedBy: c.claim}
 	var err error
 	if f.SessionID, err = c.sessionID(); err != nil {
 		return fail(err)

@@ -57,6 +57,7 @@ func TestWhatAForkAsksFor(t *testing.T) {
 		}
 	})
 	t.Run("no body and an empty object are the same under a key", func(t *testing.T) {
+		s.mustCreate(t, alice, `{"id":"s"}`)
 		first := s.must(t, http.StatusCreated, post(alice, "/sessions/s/fork", ``).with("Idempotency-Key", "k"))
 		second := s.must(t, http.StatusCreated, post(alice, "/sessions/s/fork", `{}`).with("Idempotency-Key", "k"))
 		if string(first.body) != string(second.body) || second.header.Get("Idempotency-Replayed") != "true" {

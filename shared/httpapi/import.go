@@ -26,7 +26,7 @@ const (
 // Import takes sessions in.
 func Import(c Config) http.Handler {
 	a := newAPI(c)
-	a.handle(http.MethodPost, importPath, withBody(archive.MaxPart, a.once(a.importSession)))
+	a.handle(http.MethodPost, importPath, withBody(archive.MaxPart, a.once(anyone, a.importSession)))
 	a.handle(http.MethodPost, importPath+"/{import_id}/parts/{part}", withBody(archive.MaxPart, a.importPart))
 	a.handle(http.MethodDelete, importPath+"/{import_id}", a.abandonImport)
 	return a.mux
@@ -37,7 +37,7 @@ func (a *api) importSession(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := archive.Upload{UserID: c.user, Number: 1}
+	u := archive.Upload{UserID: c.user, Number: 1, KeyedBy: c.claim}
 	if u.SessionID, err = q.id("id"); err != nil {
 		return nil, err
 	}

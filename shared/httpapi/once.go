@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/idempotency"
 )
@@ -20,10 +21,17 @@ const (
 	settleTime = 5 * time.Second
 )
 
+// authority lets a caller in who may do what a request asks. It returns the log
+// of the session that the request is about, "" where it is about none or makes
+// one.
+type authority func(c *call) (log string, err error)
+
 // once makes an endpoint that creates something safe to repeat: the same key
 // and body give the same answer. Only what succeeded is kept; a request that
-// failed gives its key back and may be tried again.
-func (a *api) once(e endpoint) endpoint {
+// failed gives its key back and may be tried again. Access comes first: nothing
+// is looked up for a caller who may not do it, and a kept answer is given only
+// to one who still may once it has been read.
+func (a *api) once(may authority, e endpoint) endpoint {
 	return func(c *call) (*reply, error) {
 		key, err := idempotencyKey(c.Header)
 		if err != nil {
@@ -33,18 +41,71 @@ func (a *api) once(e endpoint) endpoint {
 			return e(c)
 		}
 		c.key = key
-		digest := sha256.Sum256(c.body)
-		claim := idempotency.Claim{
-			UserID: c.caller.UserID, Key: key, Route: c.Method + " " + c.URL.Path, Digest: hex.EncodeToString(digest[:]),
+		log, err := may(c)
+		if err != nil {
+			return nil, err
 		}
+		claim := a.claim(c, log)
+		c.claim = claim.Name()
 		answer, err := a.Idempotency.Begin(c.Context(), claim)
 		if err != nil {
 			return nil, inUse(err)
 		}
-		if answer != nil {
-			return replay(answer), nil
+		if answer == nil {
+			return a.carryOut(c, claim, e)
 		}
-		return a.carryOut(c, claim, e)
+		again, err := may(c)
+		if err == nil && again != log {
+			err = fault.Missing("Session")
+		}
+		if err != nil {
+			return nil, err
+		}
+		return replay(answer), nil
+	}
+}
+
+// onceOn is once for what is done with the session that the path names.
+func (a *api) onceOn(action access.Action, e endpoint) endpoint {
+	return a.onceIf(a.may(action), action, e)
+}
+
+// onceIf is onceOn with an authority that has more to say.
+func (a *api) onceIf(may authority, action access.Action, e endpoint) endpoint {
+	keyed, plain := a.once(may, e), a.on(action, e)
+	return func(c *call) (*reply, error) {
+		if len(c.Header.Values(keyHeader)) > 0 {
+			return keyed(c)
+		}
+		return plain(c)
+	}
+}
+
+// may lets those in who may do something with the session that the path names.
+// What is done after it is done with the pass that they have.
+func (a *api) may(action access.Action) authority {
+	return func(c *call) (string, error) {
+		id, err := c.sessionID()
+		if err != nil {
+			return "", err
+		}
+		pass, err := a.gate.Pass(c.Context(), c.caller, id, action)
+		if err != nil {
+			return "", err
+		}
+		c.pass, c.user = pass, pass.Owner
+		return pass.Log, nil
+	}
+}
+
+// anyone is the authority for making something that is the caller's own.
+func anyone(*call) (string, error) { return "", nil }
+
+func (a *api) claim(c *call, log string) idempotency.Claim {
+	digest := sha256.Sum256(c.body)
+	return idempotency.Claim{
+		UserID: c.caller.UserID, Key: c.key, Route: c.Method + " " + c.URL.Path, Digest: hex.EncodeToString(digest[:]),
+		Log: log, Nonce: c.newID(),
 	}
 }
 

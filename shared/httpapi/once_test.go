@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/httpapi"
 	"github.com/rethread/rethread/shared/idempotency"
 	"github.com/rethread/rethread/shared/session"
@@ -174,4 +175,61 @@ func TestAnswerThatCannotBeKept(t *testing.T) {
 	if first.ID != second.ID || !strings.Contains(s.log.String(), "error=full") {
 		t.Errorf("got %s, then %s; log %s", first.ID, second.ID, s.log)
 	}
+}
+
+// looking is an idempotency store that lets a test in when an answer was found.
+type looking struct {
+	idempotency.Store
+	found func()
+}
+
+func (m *looking) Begin(ctx context.Context, c idempotency.Claim) (*idempotency.Answer, error) {
+	answer, err := m.Store.Begin(ctx, c)
+	if answer != nil && m.found != nil {
+		m.found()
+	}
+	return answer, err
+}
+
+// A kept answer is given to nobody whose access ended while it was looked up.
+func TestRepeatWhoseAccessEndsMeanwhile(t *testing.T) {
+	between := &looking{}
+	s := newSystem(t, func(c *httpapi.Config) {
+		between.Store = c.Idempotency
+		c.Idempotency = between
+	})
+	s.mustCreate(t, alice, `{"id":"s"}`)
+	made, err := s.config.Shares.Share(t.Context(), access.NewShare{
+		ID: "share", OwnerID: alice, SessionID: "s", UserID: bob, Right: access.Write,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := post(bob, "/sessions/s/events", batch(said("i", "x"))).with("Idempotency-Key", "k")
+	first := s.must(t, http.StatusCreated, r)
+	if again := s.must(t, http.StatusCreated, r); string(again.body) != string(first.body) {
+		t.Errorf("%s, then %s", first.body, again.body)
+	}
+	between.found = func() {
+		between.found = nil
+		if err := s.config.Shares.Revoke(t.Context(), alice, "s", made.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	s.mustRefuse(t, http.StatusForbidden, "", r)
+	if between.found != nil {
+		t.Error("no answer was found")
+	}
+	between.found = func() { t.Error("an answer was looked up for one who has no access") }
+	s.mustRefuse(t, http.StatusForbidden, "", r)
+
+	owners := post(alice, "/sessions/s/events", batch(said("i", "x"))).with("Idempotency-Key", "k")
+	s.must(t, http.StatusCreated, owners)
+	between.found = func() { // another session has the id by the time that the answer is found
+		between.found = nil
+		s.must(t, http.StatusNoContent, del(alice, "/sessions/s"))
+		s.mustCreate(t, alice, `{"id":"s"}`)
+	}
+	s.mustRefuse(t, http.StatusNotFound, "", owners)
+	s.mustRefuse(t, http.StatusNotFound, "", owners)
 }

@@ -3,6 +3,8 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -50,6 +52,28 @@ func (o owned[T]) reply(status int, one T) (*reply, error) {
 		rep.header.Set("Location", o.location(known.id))
 	}
 	return rep, nil
+}
+
+// whileThere answers the repeat of a creation for as long as there is what it made.
+func (o owned[T]) whileThere(e endpoint) endpoint {
+	return func(c *call) (*reply, error) {
+		rep, err := e(c)
+		if err != nil || rep.header.Get(replayedHeader) == "" {
+			return rep, err
+		}
+		var made struct {
+			Data struct {
+				ID string `json:"id"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(rep.body, &made); err != nil {
+			return nil, fmt.Errorf("decode an answer: %w", err)
+		}
+		if _, err := o.read(c.Context(), c.user, made.Data.ID); err != nil {
+			return nil, err
+		}
+		return rep, nil
+	}
 }
 
 func (o owned[T]) getOne(c *call) (*reply, error) {

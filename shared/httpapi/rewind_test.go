@@ -130,6 +130,8 @@ func TestRewindThatRestoresNothingHasEmptyMembers(t *testing.T) {
 
 func TestRewindUnderAKeyIsTheSameRewind(t *testing.T) {
 	s, store := listening(t)
+	s.mustCreate(t, alice, `{"id":"s"}`)
+	s.mustCreate(t, alice, `{"id":"r"}`)
 	rewind := func(path, key string) {
 		t.Helper()
 		r := post(alice, path, `{"rewind_before_invocation_id":"i"}`)

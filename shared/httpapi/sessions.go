@@ -45,7 +45,7 @@ func (c *call) newSession() (session.New, error) {
 	if err != nil {
 		return session.New{}, err
 	}
-	n := session.New{UserID: c.user}
+	n := session.New{UserID: c.user, KeyedBy: c.claim}
 	for _, f := range []struct {
 		name string
 		into *string

@@ -13,17 +13,17 @@ func Webhooks(c Config) http.Handler {
 	a := newAPI(c)
 	all := a.ownWebhooks()
 	one := all.path + "/{webhook_id}"
-	a.handle(http.MethodPost, all.path, withBody(maxWebhookBody, a.withSecret(a.once(a.createWebhook))))
+	a.handle(http.MethodPost, all.path, withBody(maxWebhookBody, a.withSecret(all.whileThere(a.once(anyone, a.createWebhook)))))
 	a.handle(http.MethodGet, all.path, all.getAll)
 	a.handle(http.MethodGet, one, all.getOne)
 	a.handle(http.MethodPatch, one, withBody(maxWebhookBody, a.changeWebhook))
 	a.handle(http.MethodDelete, one, all.deleteOne)
-	a.handle(http.MethodPost, one+"/test", a.once(a.testWebhook))
+	a.handle(http.MethodPost, one+"/test", a.once(a.ownsWebhook, a.testWebhook))
 	a.handle(http.MethodGet, one+"/secret", a.getSecret)
-	a.handle(http.MethodPost, one+"/secret/rotate", withOptionalBody(maxWebhookBody, a.nowSecret(a.once(a.rotateSecret))))
+	a.handle(http.MethodPost, one+"/secret/rotate", withOptionalBody(maxWebhookBody, a.nowSecret(a.once(a.ownsWebhook, a.rotateSecret))))
 	a.handle(http.MethodGet, one+"/deliveries", a.listDeliveries)
 	a.handle(http.MethodGet, one+"/deliveries/{delivery_id}", a.getDelivery)
-	a.handle(http.MethodPost, one+"/deliveries/{delivery_id}/replay", a.once(a.replayDelivery))
+	a.handle(http.MethodPost, one+"/deliveries/{delivery_id}/replay", a.once(a.ownsWebhook, a.replayDelivery))
 	return a.mux
 }
 
@@ -34,6 +34,15 @@ func (a *api) ownWebhooks() owned[webhook.Webhook] {
 		body: func(w webhook.Webhook) any { return bodyOfWebhook(w) },
 		list: a.Webhooks.Webhooks, read: a.Webhooks.Webhook, remove: a.Webhooks.DeleteWebhook,
 	}
+}
+
+// ownsWebhook lets in whose webhook the path names.
+func (a *api) ownsWebhook(c *call) (string, error) {
+	id, err := c.pathID("webhook_id")
+	if err == nil {
+		_, err = a.Webhooks.Webhook(c.Context(), c.user, id)
+	}
+	return "", err
 }
 
 // createWebhook answers without the secret: what is kept under an idempotency key

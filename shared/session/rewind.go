@@ -66,6 +66,7 @@ type ForkOf struct {
 	UserID    string
 	ID        string  // of the new session
 	Nonce     string  // as in New
+	KeyedBy   string  // as in New
 	Before    *string // invocation id; nil forks everything
 	Name      *string // nil is "Fork of " and the name of the source
 	DryRun    bool

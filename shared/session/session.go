@@ -96,6 +96,9 @@ type New struct {
 	// Nonce marks this one creation, so that a creation whose answer was lost
 	// is told from another session with the same id.
 	Nonce string
+	// KeyedBy names the claim of the Idempotency-Key that the session is made
+	// under, "" without one: what is kept of the answer goes with the session.
+	KeyedBy string
 	// Chain is the automations that led to the session, the first one first.
 	Chain []string
 }
