@@ -111,7 +111,8 @@ func WithBase(ctx context.Context, url string) context.Context {
 	return context.WithValue(ctx, baseKey{}, url)
 }
 
-func baseOf(ctx context.Context) string {
+// Base is the address that WithBase put into a context; "" without one.
+func Base(ctx context.Context) string {
 	base, _ := ctx.Value(baseKey{}).(string)
 	return base
 }

@@ -13,7 +13,6 @@ import (
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
-	"github.com/go-chi/chi/v5"
 )
 
 const (
@@ -38,7 +37,7 @@ type cardWriter func(context.Context, *lib.AgentCard) ([]byte, error)
 func (s *server) defaultCard(w http.ResponseWriter, r *http.Request) { s.versioned(w, r, defaultAgent) }
 
 func (s *server) agentCard(w http.ResponseWriter, r *http.Request) {
-	s.versioned(w, r, chi.URLParam(r, "agent"))
+	s.versioned(w, r, pathParameter(r, "agent"))
 }
 
 // versioned answers an agent's card, in the members of versions 1.0 and 0.3 for
@@ -67,7 +66,7 @@ func (s *server) card(w http.ResponseWriter, r *http.Request, agent string, writ
 		refuse(w, http.StatusNotFound, "no agent has this name")
 		return
 	}
-	body, err := write(r.Context(), newCard(baseOf(r.Context()), agent, s.Push != nil))
+	body, err := write(r.Context(), newCard(Base(r.Context()), agent, s.Push != nil))
 	if err != nil {
 		s.Log.ErrorContext(r.Context(), "write an agent card", "agent", agent, "error", err)
 		refuse(w, http.StatusInternalServerError, "Internal error.")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -84,7 +85,7 @@ func refuse(w http.ResponseWriter, status int, detail string) {
 // forAgent answers a request for an agent that is configured.
 func (s *server) forAgent(serve func(http.ResponseWriter, *http.Request, a2asrv.RequestHandler)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		agent := chi.URLParam(r, "agent")
+		agent := pathParameter(r, "agent")
 		switch {
 		case callerOf(r.Context()).user == "":
 			w.Header().Set("WWW-Authenticate", "Bearer")
@@ -142,9 +143,21 @@ func (s *server) rpc(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHan
 	a2asrv.NewJSONRPCHandler(h, s.options()...).ServeHTTP(early, r)
 }
 
+// pathParameter is a part of the path, decoded; as it is where it cannot be.
+func pathParameter(r *http.Request, name string) string {
+	value := chi.URLParam(r, name)
+	if r.URL.RawPath == "" { // the router has matched the decoded path
+		return value
+	}
+	if decoded, err := url.PathUnescape(value); err == nil {
+		return decoded
+	}
+	return value
+}
+
 // rest answers HTTP+JSON. The addresses of version 0.3 begin with v1.
 func (s *server) rest(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHandler) {
-	path := "/" + chi.URLParam(r, "*")
+	path := "/" + pathParameter(r, "*")
 	rest := a2asrv.NewRESTHandler(h, s.options()...)
 	if old := strings.HasPrefix(path, a2av0.RESTPathPrefix+"/"); old || version(r) == legacy {
 		rest = a2av0.NewRESTHandler(h, s.options()...)

@@ -56,6 +56,9 @@ func checkSave(req *adk.SaveRequest) error {
 		return fmt.Errorf("save artifact %q as version %d: versions are numbered here: %w",
 			req.FileName, req.Version, errors.ErrUnsupported)
 	}
+	if err := fault.CheckNewID("file name", req.FileName); err != nil {
+		return err
+	}
 	return checkName(req.FileName)
 }
 

@@ -65,7 +65,7 @@ func (p *producer) begin(item run.ItemStart) error {
 // checkItem says which member of an item breaks a rule.
 func checkItem(i run.ItemStart) error {
 	if i.ID != "" {
-		if err := fault.CheckID("/id", i.ID); err != nil {
+		if err := fault.CheckNewID("/id", i.ID); err != nil {
 			return err
 		}
 	}

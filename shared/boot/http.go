@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -31,7 +30,12 @@ const adminVariable = "ADMIN_SCOPE"
 func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
 	var accessor core.RequestAccessorV2
 	return func(ctx context.Context, event events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
-		event.RawPath = encodedPath(event)
+		next := h
+		path, err := routedPath(event)
+		if err != nil {
+			next, path = http.HandlerFunc(refusePath), "/"
+		}
+		event.RawPath = path
 		r, err := accessor.EventToRequestWithContext(identified(ctx, event), event)
 		if err != nil {
 			return events.APIGatewayV2HTTPResponse{}, fmt.Errorf("convert the gateway's event: %w", err)
@@ -40,7 +44,7 @@ func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) 
 			r.Header[http.CanonicalHeaderKey(name)] = []string{value}
 		}
 		w := core.NewProxyResponseWriterV2()
-		h.ServeHTTP(w, r)
+		next.ServeHTTP(w, r)
 		answer, err := w.GetProxyResponse()
 		if err != nil {
 			return events.APIGatewayV2HTTPResponse{}, fmt.Errorf("convert the answer: %w", err)
@@ -51,24 +55,6 @@ func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) 
 		}
 		return answer, nil
 	}
-}
-
-// encodedPath is the event's path as net/http wants it. The gateway hands it
-// over decoded, which makes a slash inside a parameter look like any other: the
-// route tells them apart.
-func encodedPath(event events.APIGatewayV2HTTPRequest) string {
-	plain := (&url.URL{Path: event.RawPath}).EscapedPath()
-	_, path, ok := strings.Cut(event.RouteKey, " ")
-	if !ok {
-		return plain
-	}
-	for name, value := range event.PathParameters {
-		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(value))
-	}
-	if decoded, err := url.PathUnescape(path); err != nil || decoded != event.RawPath {
-		return plain
-	}
-	return path
 }
 
 // identified puts the caller's identity, as the gateway's authorizer verified

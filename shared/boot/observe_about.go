@@ -3,6 +3,7 @@ package boot
 import (
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -43,7 +44,13 @@ func aboutStream(event events.APIGatewayProxyRequest) subject {
 	for name, value := range event.Headers {
 		header.Set(name, value)
 	}
-	return subject{append(aboutPath(event.PathParameters),
+	parameters := map[string]string{} // REST APIs leave them escaped
+	for name, value := range event.PathParameters {
+		if decoded, err := url.PathUnescape(value); err == nil {
+			parameters[name] = decoded
+		}
+	}
+	return subject{append(aboutPath(parameters),
 		slog.String(logs.RequestID, event.RequestContext.RequestID),
 		slog.String(logs.Route, unversioned(event.HTTPMethod+" "+event.Resource)), logs.User(user),
 	), trace.SpanKindServer, header.Get("Traceparent")}

@@ -37,7 +37,10 @@ func Streaming(h http.Handler, log *slog.Logger, now func() time.Time) StreamHan
 		user, expires := wsapi.Identity(event.RequestContext.Authorizer)
 		ctx, cancel := timed(ctx, user, expires, now())
 		r, err := streamRequest(ctx, event, user)
-		if err != nil {
+		next := h
+		if errors.Is(err, errPath) {
+			next = http.HandlerFunc(refusePath)
+		} else if err != nil {
 			cancel()
 			return nil, err
 		}
@@ -55,7 +58,7 @@ func Streaming(h http.Handler, log *slog.Logger, now func() time.Time) StreamHan
 				w.WriteHeader(http.StatusOK) // of a handler that wrote nothing
 				_ = writer.Close()           // never fails
 			}()
-			h.ServeHTTP(w, r)
+			next.ServeHTTP(w, r)
 		}()
 		<-w.begun
 		return w.answer(b), nil
@@ -79,7 +82,8 @@ func timed(ctx context.Context, user string, expires int64, now time.Time) (cont
 	return context.WithTimeoutCause(ctx, left, errTimeUp)
 }
 
-// streamRequest is the event as a request.
+// streamRequest is the event as a request. It returns errPath for one whose path
+// cannot be told.
 func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, user string) (*http.Request, error) {
 	body := []byte(event.Body)
 	if event.IsBase64Encoded {
@@ -113,7 +117,13 @@ func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, use
 	}
 	ctx = httpapi.WithRequestID(ctx, event.RequestContext.RequestID)
 	ctx = a2a.WithBase(ctx, base(event, header))
-	target := (&url.URL{Path: event.Path, RawQuery: query.Encode()}).String()
+	target, err := normalPath(event.Path)
+	if err != nil {
+		return nil, err
+	}
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
 	r, err := http.NewRequestWithContext(ctx, event.HTTPMethod, target, strings.NewReader(string(body)))
 	if err != nil {
 		return nil, fmt.Errorf("convert the gateway's event: %w", err)
@@ -133,7 +143,7 @@ func base(event events.APIGatewayProxyRequest, header http.Header) string {
 	if host == "" {
 		host = event.RequestContext.DomainName
 	}
-	return scheme + "://" + host + strings.TrimSuffix(strings.TrimSuffix(event.RequestContext.Path, event.Path), "/")
+	return scheme + "://" + host + publicPrefix(event.RequestContext.Path, event.Path)
 }
 
 // streamBody is an answer as Lambda reads it. Close ends what writes it.

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -23,6 +24,18 @@ func CheckID(pointer, id string) error {
 		if r == '/' || unicode.IsControl(r) {
 			return Field(Invalid, pointer, "must not contain %q", r)
 		}
+	}
+	return nil
+}
+
+// CheckNewID is CheckID for an id that is to name something new. New ids hold no
+// "?" either: API Gateway's HTTP APIs cut paths at one, escaped or not.
+func CheckNewID(pointer, id string) error {
+	if err := CheckID(pointer, id); err != nil {
+		return err
+	}
+	if strings.Contains(id, "?") {
+		return Field(Invalid, pointer, "must not contain %q", '?')
 	}
 	return nil
 }

@@ -87,12 +87,20 @@ func (c *call) newArtifact() (p artifact.Put, invocation string, err error) {
 	if p.SessionID, p.Name, err = c.artifactName(); err != nil {
 		return p, "", err
 	}
+	if err := fault.CheckNewID("name", p.Name); err != nil {
+		return p, "", err
+	}
 	q, err := c.query()
 	if err != nil {
 		return p, "", err
 	}
 	if invocation, err = q.id("invocation_id"); err != nil {
 		return p, "", err
+	}
+	if invocation != "" {
+		if err := fault.CheckNewID("invocation_id", invocation); err != nil {
+			return p, "", err
+		}
 	}
 	media := ""
 	if p.MimeType, media, err = mimeType(c.Header); err != nil {

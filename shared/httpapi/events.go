@@ -84,6 +84,9 @@ func (c *call) events(items []json.RawMessage) ([]session.Event, error) {
 		if e.Partial {
 			continue
 		}
+		if err := e.CheckNew(at); err != nil {
+			return nil, err
+		}
 		if err := c.pass.CheckEvent(e, at); err != nil {
 			return nil, err
 		}

@@ -82,7 +82,7 @@ func (c *call) push() (p push, err error) {
 	if p.itemID, err = body.requiredText("item_id"); err != nil {
 		return p, err
 	}
-	if err := fault.CheckID("/item_id", p.itemID); err != nil {
+	if err := fault.CheckNewID("/item_id", p.itemID); err != nil {
 		return p, err
 	}
 	if p.author, err = body.name("author"); err != nil {

@@ -70,6 +70,9 @@ func (o object) input() ([]session.Event, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := e.CheckNew(at); err != nil {
+			return nil, err
+		}
 		switch {
 		case session.IsNull(e.Fields["content"]):
 			return nil, malformed(at+"/content", "is required")

@@ -25,7 +25,7 @@ func (o object) taskSave(user, sessionID string) (task.Save, error) {
 	if save.Task.ID, err = o.requiredText("task_id"); err != nil {
 		return task.Save{}, err
 	}
-	if err := fault.CheckID(o.pointer("task_id"), save.Task.ID); err != nil {
+	if err := fault.CheckNewID(o.pointer("task_id"), save.Task.ID); err != nil {
 		return task.Save{}, err
 	}
 	if save.Task.UserMessage, err = o.userMessage(); err != nil {

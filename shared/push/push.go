@@ -42,7 +42,7 @@ type Config struct {
 // Validate says which field breaks a rule. Where the address leads is another
 // matter.
 func (c Config) Validate() error {
-	if err := fault.CheckID("id", c.ID); err != nil {
+	if err := fault.CheckNewID("id", c.ID); err != nil {
 		return err
 	}
 	for _, f := range []struct {

@@ -113,6 +113,17 @@ func (e *Event) takeStrings(pointer string) error {
 	return nil
 }
 
+// CheckNew says what is wrong with the ids of an event that is to be appended, and
+// was not in a log before; pointer is where it stands in the request.
+func (e *Event) CheckNew(pointer string) error {
+	if e.ID != "" {
+		if err := fault.CheckNewID(pointer+"/id", e.ID); err != nil {
+			return err
+		}
+	}
+	return fault.CheckNewID(pointer+"/invocation_id", e.InvocationID)
+}
+
 // takeActions checks the actions and drops temporary keys from the state
 // delta, which are never stored.
 func (e *Event) takeActions(pointer string) error {

@@ -119,7 +119,7 @@ func (n *New) Validate() error {
 	if len(n.Metadata) == 0 {
 		n.Metadata = json.RawMessage("{}")
 	}
-	if err := fault.CheckID("/id", n.ID); err != nil {
+	if err := fault.CheckNewID("/id", n.ID); err != nil {
 		return err
 	}
 	if err := fault.CheckID("/app_name", n.AppName); err != nil {

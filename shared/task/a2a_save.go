@@ -37,7 +37,7 @@ func FromA2A(raw json.RawMessage) (Save, error) {
 	if in.ContextID == "" {
 		in.ContextID = in.Snake
 	}
-	if err := fault.CheckID("/id", in.ID); err != nil {
+	if err := fault.CheckNewID("/id", in.ID); err != nil {
 		return Save{}, err
 	}
 	if err := fault.CheckID("/contextId", in.ContextID); err != nil {

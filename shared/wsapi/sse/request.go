@@ -31,14 +31,15 @@ func readRequest(event events.APIGatewayProxyRequest) (request, error) {
 		header[name] = append(header[name], values...)
 	}
 	query := url.Values(wsapi.AllValues(event.MultiValueQueryStringParameters, event.QueryStringParameters))
-	req := request{sessionID: event.PathParameters["session_id"]}
-	if decoded, err := url.PathUnescape(req.sessionID); err == nil {
-		req.sessionID = decoded // REST APIs hand over what the path says, escapes and all
+	// REST APIs hand over what the path says, escapes and all.
+	id, err := url.PathUnescape(event.PathParameters["session_id"])
+	if err != nil {
+		return request{}, fault.Field(fault.Malformed, "session_id", "must be percent-encoded UTF-8")
 	}
+	req := request{sessionID: id}
 	if err := fault.CheckID("session_id", req.sessionID); err != nil {
 		return req, err
 	}
-	var err error
 	if req.token, err = tokens.Carried(header, query); err != nil {
 		return req, fault.New(fault.Malformed, "the request must carry one token")
 	}

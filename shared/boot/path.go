@@ -1,0 +1,114 @@
+package boot
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// errPath says that the path of a request cannot be told from its event.
+var errPath = errors.New("the gateway's event does not say which path was asked for")
+
+// routedPath is the path of an HTTP API's request as net/http wants it, made of
+// the route and of its parameters. The event's own path is decoded, so that a
+// slash inside a parameter looks like any other, and is cut at a "?" that was
+// escaped: it is only compared. Where the two do not say the same, nothing is
+// guessed.
+func routedPath(event events.APIGatewayV2HTTPRequest) (string, error) {
+	_, route, ok := strings.Cut(event.RouteKey, " ")
+	if !ok {
+		return "", errPath // the route $default has no parameters
+	}
+	parts := strings.Split(route, "/")
+	for i, part := range parts {
+		name, isParameter := strings.CutPrefix(part, "{")
+		if !isParameter {
+			continue
+		}
+		name = strings.TrimSuffix(name, "}")
+		name, greedy := strings.CutSuffix(name, "+")
+		value, given := event.PathParameters[name]
+		if !given || value == "" {
+			return "", errPath
+		}
+		parts[i] = url.PathEscape(value)
+		if greedy {
+			parts[i] = escapeSegments(value)
+		}
+	}
+	path := strings.Join(parts, "/")
+	decoded, err := url.PathUnescape(path)
+	if err != nil || !isSamePath(event, decoded) {
+		return "", errPath
+	}
+	return path, nil
+}
+
+// isSamePath reports whether the event's own path is the decoded one, whole or
+// cut at its first "?", with or without the stage in front.
+func isSamePath(event events.APIGatewayV2HTTPRequest, decoded string) bool {
+	cut, _, _ := strings.Cut(decoded, "?")
+	stage := "/" + event.RequestContext.Stage
+	for _, raw := range []string{event.RawPath, strings.TrimPrefix(event.RawPath, stage)} {
+		if raw == decoded || raw == cut {
+			return true
+		}
+	}
+	return false
+}
+
+// normalPath is the path of a REST API's request, which comes as the caller has
+// escaped it, escaped as net/http does: what is left of two ways to write a
+// character is one.
+func normalPath(path string) (string, error) {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		decoded, err := url.PathUnescape(part)
+		if err != nil {
+			return "", errPath
+		}
+		parts[i] = url.PathEscape(decoded)
+	}
+	return strings.Join(parts, "/"), nil
+}
+
+// publicPrefix is what stands before the path in the address that the caller
+// used: the stage, or what a domain of one's own maps. full is the path with it,
+// which a gateway may write with other escapes.
+func publicPrefix(full, path string) string {
+	if prefix, ok := strings.CutSuffix(full, path); ok {
+		return strings.TrimSuffix(prefix, "/")
+	}
+	full, err := normalPath(full)
+	if err != nil {
+		return ""
+	}
+	if path, err = normalPath(path); err != nil {
+		return ""
+	}
+	prefix, ok := strings.CutSuffix(full, path)
+	if !ok {
+		return ""
+	}
+	return strings.TrimSuffix(prefix, "/")
+}
+
+func escapeSegments(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		parts[i] = url.PathEscape(part)
+	}
+	return strings.Join(parts, "/")
+}
+
+// badPath is the problem that a request is answered whose path is unknown.
+const badPath = `{"type":"about:blank","title":"Bad Request","status":400,"detail":"The path is not one that can be told from what the gateway hands over."}`
+
+func refusePath(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(http.StatusBadRequest)
+	_, _ = w.Write([]byte(badPath)) // a caller that is gone needs no answer
+}
