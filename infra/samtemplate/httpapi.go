@@ -20,8 +20,9 @@ type httpAPIProperties struct {
 		Authorizers map[string]authorizerProperties `yaml:"Authorizers"`
 	} `yaml:"Auth"`
 
+	DefaultRouteSettings routeSettings `yaml:"DefaultRouteSettings"`
+
 	AccessLogSettings         any `yaml:"AccessLogSettings"`
-	DefaultRouteSettings      any `yaml:"DefaultRouteSettings"`
 	Description               any `yaml:"Description"`
 	DisableExecuteAPIEndpoint any `yaml:"DisableExecuteApiEndpoint"`
 	FailOnWarnings            any `yaml:"FailOnWarnings"`
@@ -68,7 +69,7 @@ func buildHTTPAPI(r *resolver, id string, entry resource) (HTTPAPI, error) {
 	if err != nil {
 		return api, err
 	}
-	api.CORS, api.DefaultAuthorizer = cors, p.Auth.Default
+	api.CORS, api.DefaultAuthorizer, api.Throttle = cors, p.Auth.Default, p.DefaultRouteSettings.throttle()
 	for name, a := range p.Auth.Authorizers {
 		if err := r.addAuthorizer(&api, entry.node, name, a); err != nil {
 			return api, err

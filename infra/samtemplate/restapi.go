@@ -29,12 +29,14 @@ type restAPIProperties struct {
 		} `yaml:"ResponseParameters"`
 	} `yaml:"GatewayResponses"`
 
+	MethodSettings   []methodSettings `yaml:"MethodSettings"`
+	BinaryMediaTypes []string         `yaml:"BinaryMediaTypes"`
+
 	AccessLogSetting          any `yaml:"AccessLogSetting"`
 	AlwaysDeploy              any `yaml:"AlwaysDeploy"`
 	Description               any `yaml:"Description"`
 	DisableExecuteAPIEndpoint any `yaml:"DisableExecuteApiEndpoint"`
 	EndpointConfiguration     any `yaml:"EndpointConfiguration"`
-	MethodSettings            any `yaml:"MethodSettings"`
 	Name                      any `yaml:"Name"`
 	OpenAPIVersion            any `yaml:"OpenApiVersion"`
 	PropagateTags             any `yaml:"PropagateTags"`
@@ -59,6 +61,13 @@ func buildRESTAPI(r *resolver, id string, entry resource) (RESTAPI, error) {
 		return api, err
 	}
 	api.Stage, api.DefaultAuthorizer = p.StageName, p.Auth.Default
+	for _, kind := range p.BinaryMediaTypes {
+		api.Binary = append(api.Binary, strings.ReplaceAll(kind, "~1", "/")) // as paths in JSON write it
+	}
+	var err error
+	if api.Throttle, err = restThrottle(id, entry.node, p.MethodSettings); err != nil {
+		return api, err
+	}
 	for name, properties := range p.Auth.Authorizers {
 		authorizer, err := r.buildRESTAuthorizer(entry.node, name, properties)
 		if err != nil {

@@ -101,11 +101,19 @@ type Index struct {
 	NonKey     []string
 }
 
+// Throttle is how many requests a stage takes: Rate a second and, after a pause,
+// Burst at once. The zero one bounds nothing.
+type Throttle struct {
+	Rate  float64
+	Burst int
+}
+
 // HTTPAPI is an API Gateway HTTP API.
 type HTTPAPI struct {
 	LogicalID string
 	Name      string
 	Stage     string
+	Throttle  Throttle
 	CORS      *CORS
 	JWT       map[string]JWTAuthorizer
 	Lambda    map[string]LambdaAuthorizer
@@ -117,6 +125,10 @@ type HTTPAPI struct {
 type RESTAPI struct {
 	LogicalID string
 	Stage     string
+	Throttle  Throttle
+	// Binary are the media types, such as image/* or */*, whose bodies functions
+	// get in base64. All others are taken for UTF-8.
+	Binary []string
 	// CORS is what preflight requests are answered; nil means that nothing is.
 	CORS   *RESTCORS
 	Lambda map[string]LambdaAuthorizer
@@ -168,6 +180,7 @@ type LambdaAuthorizer struct {
 type WebSocketAPI struct {
 	LogicalID      string
 	Stage          string
+	Throttle       Throttle
 	RouteSelection string
 	// Routes are by route key: $connect, $disconnect, $default and the
 	// application's own.

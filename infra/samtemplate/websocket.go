@@ -23,13 +23,14 @@ type webSocketProperties struct {
 		Name     any      `yaml:"Name"`
 	} `yaml:"Auth"`
 
-	Name                 any `yaml:"Name"`
-	Description          any `yaml:"Description"`
-	AccessLogSettings    any `yaml:"AccessLogSettings"`
-	DefaultRouteSettings any `yaml:"DefaultRouteSettings"`
-	RouteSettings        any `yaml:"RouteSettings"`
-	PropagateTags        any `yaml:"PropagateTags"`
-	Tags                 any `yaml:"Tags"`
+	DefaultRouteSettings routeSettings `yaml:"DefaultRouteSettings"`
+
+	Name              any `yaml:"Name"`
+	Description       any `yaml:"Description"`
+	AccessLogSettings any `yaml:"AccessLogSettings"`
+	RouteSettings     any `yaml:"RouteSettings"`
+	PropagateTags     any `yaml:"PropagateTags"`
+	Tags              any `yaml:"Tags"`
 }
 
 type webSocketRouteProperties struct {
@@ -45,6 +46,7 @@ func buildWebSocketAPI(r *resolver, id string, entry resource) (WebSocketAPI, er
 		return api, err
 	}
 	api.Stage, api.RouteSelection, api.Identity = p.StageName, p.RouteSelection, p.Auth.Identity
+	api.Throttle = p.DefaultRouteSettings.throttle()
 	if api.Stage == "" {
 		api.Stage = "default"
 	}

@@ -56,7 +56,10 @@ func readAnswer(result *lambda.Result) (*answer, error) {
 
 // readProxyAnswer reads what a function returned in payload format 1.0: always
 // structured, without cookies of their own.
-func readProxyAnswer(result *lambda.Result) (*answer, error) {
+//
+// What is in base64 is decoded where its type is one of binary, and else sent in
+// base64.
+func readProxyAnswer(result *lambda.Result, binary []string) (*answer, error) {
 	if result.FunctionError != "" {
 		return nil, errBadAnswer
 	}
@@ -65,7 +68,11 @@ func readProxyAnswer(result *lambda.Result) (*answer, error) {
 		return nil, err
 	}
 	wire.Cookies = nil
-	return wire.read("application/json")
+	a, err := wire.read("application/json")
+	if err == nil && wire.Base64 && !isBinary(binary, a.Headers["content-type"]) {
+		a.Body = []byte(*wire.Body)
+	}
+	return a, err
 }
 
 func decodeAnswer(payload []byte) (*wireAnswer, error) {

@@ -19,45 +19,72 @@ import (
 	"github.com/rethread/rethread/infra/local/gateway/proxyv1"
 )
 
-func (g *Gateway) requestContext(r *http.Request, id string, m match, claims jwt.MapClaims) events.APIGatewayV2HTTPRequestContext {
+// httpEvent is the event of payload format 2.0, without what the struct that
+// functions decode it into would add.
+type httpEvent struct {
+	events.APIGatewayV2HTTPRequest
+
+	RequestContext httpContext `json:"requestContext"`
+}
+
+type httpContext struct {
+	events.APIGatewayV2HTTPRequestContext
+
+	Authentication *struct{}       `json:"authentication,omitempty"` // of TLS with clients' certificates
+	Authorizer     *httpAuthorizer `json:"authorizer,omitempty"`
+}
+
+type httpAuthorizer struct {
+	JWT httpJWT `json:"jwt"`
+}
+
+type httpJWT struct {
+	Claims map[string]string `json:"claims"`
+	Scopes []string          `json:"scopes"` // null on routes that ask for none
+}
+
+func (g *Gateway) requestContext(r *http.Request, id string, m match, claims jwt.MapClaims) httpContext {
 	ctx := newRequestContext(r, id)
 	ctx.RouteKey, ctx.Stage = m.route.key(), g.opts.API.Stage
 	ctx.APIID, ctx.AccountID = g.opts.API.LogicalID, g.opts.Account
 	if claims != nil {
-		ctx.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{
-			JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{
-				Claims: claimTexts(claims), Scopes: m.route.Scopes,
-			},
-		}
+		ctx.Authorizer = &httpAuthorizer{JWT: httpJWT{Claims: claimTexts(claims), Scopes: m.route.Scopes}}
 	}
 	return ctx
 }
 
-func newRequestContext(r *http.Request, id string) events.APIGatewayV2HTTPRequestContext {
+func newRequestContext(r *http.Request, id string) httpContext {
 	now := time.Now().UTC()
 	domain := proxyv1.Host(r.Host)
 	prefix, _, _ := strings.Cut(domain, ".")
-	return events.APIGatewayV2HTTPRequestContext{
+	return httpContext{APIGatewayV2HTTPRequestContext: events.APIGatewayV2HTTPRequestContext{
 		RequestID: id, DomainName: domain, DomainPrefix: prefix,
 		Time: now.Format(proxyv1.TimeLayout), TimeEpoch: now.UnixMilli(),
 		HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{
-			Method: r.Method, Path: r.URL.Path, Protocol: r.Proto,
+			Method: r.Method, Path: rawPath(r), Protocol: r.Proto,
 			SourceIP: proxyv1.Host(r.RemoteAddr), UserAgent: r.UserAgent(),
 		},
-	}
+	}}
+}
+
+// rawPath is the path as events have it: decoded, and cut at a "?" that was
+// escaped. Parameters keep theirs.
+func rawPath(r *http.Request) string {
+	path, _, _ := strings.Cut(r.URL.Path, "?")
+	return path
 }
 
 // buildEvent makes the event of payload format 2.0: names of headers in lower
 // case, values that repeat joined by commas, cookies apart, the path decoded and
 // the query not.
 func buildEvent(
-	r *http.Request, body []byte, ctx events.APIGatewayV2HTTPRequestContext, parameters map[string]string,
+	r *http.Request, body []byte, ctx httpContext, parameters map[string]string,
 ) ([]byte, error) {
-	event := events.APIGatewayV2HTTPRequest{
-		Version: "2.0", RouteKey: ctx.RouteKey, RawPath: r.URL.Path, RawQueryString: r.URL.RawQuery,
+	event := httpEvent{RequestContext: ctx, APIGatewayV2HTTPRequest: events.APIGatewayV2HTTPRequest{
+		Version: "2.0", RouteKey: ctx.RouteKey, RawPath: rawPath(r), RawQueryString: r.URL.RawQuery,
 		Headers: headers(r, len(body)), QueryStringParameters: query(r.URL.RawQuery),
-		PathParameters: parameters, RequestContext: ctx,
-	}
+		PathParameters: parameters,
+	}}
 	for _, cookie := range r.Header.Values("Cookie") {
 		for part := range strings.SplitSeq(cookie, ";") {
 			event.Cookies = append(event.Cookies, strings.TrimSpace(part))
@@ -79,6 +106,7 @@ func headers(r *http.Request, bodyBytes int) map[string]string {
 	out := map[string]string{
 		"host": r.Host, "content-length": strconv.Itoa(bodyBytes),
 		"x-forwarded-for": proxyv1.Host(r.RemoteAddr), "x-forwarded-proto": "http",
+		"x-amzn-trace-id": proxyv1.TraceID(time.Now()),
 	}
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
 		out["x-forwarded-port"] = port

@@ -45,9 +45,9 @@ func (f *functionURL) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (f *functionURL) serve(rw http.ResponseWriter, r *http.Request) (status int, cold bool) {
-	body, status := readBody(rw, r)
-	if status != 0 {
-		return status, false
+	body, refused := readBody(rw, r)
+	if refused != 0 {
+		return refuse(rw, refused, http.StatusText(refused)), false
 	}
 	ctx := newRequestContext(r, uuid.NewString())
 	ctx.RouteKey, ctx.Stage, ctx.APIID = defaultKey, defaultKey, ctx.DomainPrefix

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/infra/local/gateway/throttle"
 	"github.com/rethread/rethread/infra/local/lambda"
 	"github.com/rethread/rethread/infra/samtemplate"
 )
@@ -57,15 +58,16 @@ type Options struct {
 
 // Gateway is the handler of one HTTP API.
 type Gateway struct {
-	opts   Options
-	routes routes
-	cors   *cors
+	opts    Options
+	routes  routes
+	cors    *cors
+	limiter throttle.Limiter
 }
 
 // New returns the gateway of the template's API. It fails for what would pass
 // here and not there, or the other way round.
 func New(opts Options) (*Gateway, error) {
-	g := &Gateway{opts: opts, cors: newCORS(opts.API.CORS)}
+	g := &Gateway{opts: opts, cors: newCORS(opts.API.CORS), limiter: throttle.New(opts.API.Throttle)}
 	for _, function := range opts.Functions {
 		for _, r := range function.Routes {
 			if r.API != opts.API.LogicalID {
@@ -103,14 +105,18 @@ func (g *Gateway) serve(rw http.ResponseWriter, r *http.Request, access *Access)
 		access.Status = refuse(rw, http.StatusNotFound, "Not Found")
 		return
 	}
+	if !g.limiter.Allow() {
+		access.Status = refuse(rw, http.StatusTooManyRequests, throttle.Message)
+		return
+	}
 	claims, denial := g.authorize(r, matched.route.Route)
 	if denial != nil {
 		access.Status = denial.write(rw)
 		return
 	}
-	body, status := readBody(rw, r)
-	if status != 0 {
-		access.Status = status
+	body, refused := readBody(rw, r)
+	if refused != 0 {
+		access.Status = refuse(rw, refused, http.StatusText(refused))
 		return
 	}
 	access.Function = matched.route.function
@@ -147,9 +153,9 @@ func (g *Gateway) integrate(rw http.ResponseWriter, r *http.Request, to route, p
 	return answer.StatusCode, result.Cold
 }
 
-// readBody returns the whole body; a status other than 0 says that the request
-// was refused.
-func readBody(rw http.ResponseWriter, r *http.Request) (body []byte, status int) {
+// readBody returns the whole body, or the status with which the request is to be
+// refused.
+func readBody(rw http.ResponseWriter, r *http.Request) (body []byte, refused int) {
 	size := len(r.Method) + len(r.URL.RequestURI())
 	for name, values := range r.Header {
 		for _, value := range values {
@@ -157,18 +163,18 @@ func readBody(rw http.ResponseWriter, r *http.Request) (body []byte, status int)
 		}
 	}
 	if size > maxHeaderBytes {
-		return nil, refuse(rw, http.StatusRequestHeaderFieldsTooLarge, "Request Header Fields Too Large")
+		return nil, http.StatusRequestHeaderFieldsTooLarge
 	}
 	if r.ContentLength > maxBodyBytes {
-		return nil, refuse(rw, http.StatusRequestEntityTooLarge, "Request Entity Too Large")
+		return nil, http.StatusRequestEntityTooLarge
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxBodyBytes))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, refuse(rw, http.StatusRequestEntityTooLarge, "Request Entity Too Large")
+		return nil, http.StatusRequestEntityTooLarge
 	case err != nil:
-		return nil, refuse(rw, http.StatusBadRequest, "Bad Request")
+		return nil, http.StatusBadRequest
 	default:
 		return body, 0
 	}

@@ -51,7 +51,7 @@ func TestEvent(t *testing.T) {
 				PathParameters:        map[string]string{"id": "b c"},
 				Headers: map[string]string{
 					"host": "api.example:99", "content-length": fmt.Sprint(len(test.body)), "x-forwarded-for": "192.0.2.1",
-					"x-forwarded-proto": "http", "x-forwarded-port": "99",
+					"x-forwarded-proto": "http", "x-forwarded-port": "99", "x-amzn-trace-id": got.Headers["x-amzn-trace-id"],
 				},
 			}
 			for _, name := range []string{"Content-Type", "Content-Encoding"} {
@@ -168,6 +168,7 @@ type setup struct {
 	authorizer string
 	scopes     []string
 	cors       *samtemplate.CORS
+	throttle   samtemplate.Throttle
 	keys       gateway.Keys
 	timeout    time.Duration
 	answer     *lambda.Result
@@ -213,7 +214,7 @@ func mustGateway(t *testing.T, s setup) *gateway.Gateway {
 	}
 	g, err := gateway.New(gateway.Options{
 		API: samtemplate.HTTPAPI{
-			LogicalID: "Api", Stage: "$default", CORS: s.cors,
+			LogicalID: "Api", Stage: "$default", CORS: s.cors, Throttle: s.throttle,
 			JWT: map[string]samtemplate.JWTAuthorizer{"Jwt": {
 				Issuer: "https://issuer.example", Audience: []string{"rethread"}, IdentitySource: "$request.header.Authorization",
 			}},

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/local/gateway/proxyv1"
+	"github.com/rethread/rethread/infra/local/gateway/throttle"
 	"github.com/rethread/rethread/infra/local/lambda"
 	"github.com/rethread/rethread/infra/samtemplate"
 )
@@ -19,8 +20,11 @@ import (
 // streamIdle is how long a regional REST API bears a stream's silence.
 const streamIdle = 5 * time.Minute
 
-// internalError is how REST APIs word it.
-const internalError = "Internal server error"
+// How REST APIs word what went wrong.
+const (
+	internalError = "Internal server error"
+	tooLong       = "Request Too Long"
+)
 
 var errCached = errors.New("an authorizer's answers are not kept here: set ReauthorizeEvery to 0")
 
@@ -42,6 +46,7 @@ type REST struct {
 	opts        RESTOptions
 	routes      routes
 	authorizers map[string]*proxyv1.Authorizer
+	limiter     throttle.Limiter
 }
 
 // NewREST returns the gateway of the template's API. It fails for what would
@@ -50,7 +55,7 @@ func NewREST(opts RESTOptions) (*REST, error) {
 	if opts.StreamIdle == 0 {
 		opts.StreamIdle = streamIdle
 	}
-	g := &REST{opts: opts, authorizers: map[string]*proxyv1.Authorizer{}}
+	g := &REST{opts: opts, authorizers: map[string]*proxyv1.Authorizer{}, limiter: throttle.New(opts.API.Throttle)}
 	for name, config := range opts.API.Lambda {
 		if config.TTL > 0 {
 			return nil, fmt.Errorf("authorizer %s: %w", name, errCached)
@@ -74,8 +79,22 @@ func NewREST(opts RESTOptions) (*REST, error) {
 // Takes says whether one of the API's routes is meant, by a preflight request
 // too. Others are for the API that shares its address.
 func (g *REST) Takes(r *http.Request) bool {
+	r = g.unstaged(r)
 	_, ok := g.find(r)
 	return ok || g.isPreflight(r)
+}
+
+// unstaged is the request without the stage in front of its path: the API's own
+// address has it, that of a domain of one's own has not. Both answer here.
+func (g *REST) unstaged(r *http.Request) *http.Request {
+	stage := "/" + g.opts.API.Stage
+	path, staged := strings.CutPrefix(r.URL.Path, stage+"/")
+	if !staged {
+		return r
+	}
+	bare := r.Clone(r.Context())
+	bare.URL.Path, bare.URL.RawPath = "/"+path, strings.TrimPrefix(r.URL.RawPath, stage)
+	return bare
 }
 
 // find chooses the route of a request. A slash at the end of the path does not
@@ -104,8 +123,13 @@ func (g *REST) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 func (g *REST) serve(rw http.ResponseWriter, r *http.Request, access *Access) {
 	id := uuid.NewString()
 	rw.Header().Set("X-Amzn-Requestid", id)
+	asked := r.URL.EscapedPath()
+	r = g.unstaged(r)
 	matched, ok := g.find(r)
 	switch {
+	case ok && !g.limiter.Allow():
+		access.Status = g.refuse(rw, http.StatusTooManyRequests, throttle.Message)
+		return
 	case ok:
 	case g.isPreflight(r):
 		access.Status = g.preflight(rw, r)
@@ -114,12 +138,16 @@ func (g *REST) serve(rw http.ResponseWriter, r *http.Request, access *Access) {
 		access.Status = g.refuse(rw, http.StatusForbidden, "Missing Authentication Token")
 		return
 	}
-	body, status := readBody(rw, r)
-	if status != 0 {
-		access.Status = status
+	body, refused := readBody(rw, r)
+	if refused != 0 {
+		text := http.StatusText(refused)
+		if refused == http.StatusRequestEntityTooLarge {
+			text = tooLong
+		}
+		access.Status = g.refuse(rw, refused, text)
 		return
 	}
-	request := newProxyRequest(r, body, matched, g.proxyContext(r, id, matched))
+	request := newProxyRequest(r, body, matched, g.proxyContext(r, id, asked, matched), g.opts.API.Binary)
 	if err := g.authorize(r, matched.route, &request); err != nil {
 		status, message := proxyv1.Status(err)
 		access.Status = g.refuse(rw, status, message)
@@ -145,7 +173,7 @@ func (g *REST) integrate(rw http.ResponseWriter, r *http.Request, to route, payl
 		access.Status = statusClientGone
 		return
 	case errors.Is(err, lambda.ErrRequestTooLarge):
-		access.Status = g.refuse(rw, http.StatusRequestEntityTooLarge, "Request Too Long")
+		access.Status = g.refuse(rw, http.StatusRequestEntityTooLarge, tooLong)
 		return
 	case errors.Is(err, context.DeadlineExceeded):
 		access.Status = g.refuse(rw, http.StatusGatewayTimeout, "Endpoint request timed out")
@@ -171,7 +199,7 @@ func (g *REST) integrate(rw http.ResponseWriter, r *http.Request, to route, payl
 // takes nothing else.
 func (g *REST) answer(rw http.ResponseWriter, to route, result *lambda.Result) int {
 	result.Collect()
-	answer, err := readProxyAnswer(result)
+	answer, err := readProxyAnswer(result, g.opts.API.Binary)
 	if err != nil || to.Stream {
 		return g.refuse(rw, http.StatusBadGateway, internalError)
 	}

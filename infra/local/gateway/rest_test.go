@@ -31,20 +31,20 @@ func TestRESTEvent(t *testing.T) {
 	}
 	got := functions.watched
 	want := events.APIGatewayProxyRequest{
-		Resource: "/api/v1/sessions/{session_id}/watch", Path: "/api/v1/sessions/s 1/watch", HTTPMethod: "GET",
+		Resource: "/api/v1/sessions/{session_id}/watch", Path: "/api/v1/sessions/s%201/watch", HTTPMethod: "GET",
 		Headers: map[string]string{
-			"Last-Event-Id": "7", "X-Two": "b", "User-Agent": "test", "Host": "api.example:99",
+			"last-event-id": "7", "x-two": "b", "User-Agent": "test", "Host": "api.example:99", "X-Amzn-Trace-Id": got.Headers["X-Amzn-Trace-Id"],
 			"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "http", "X-Forwarded-Port": "99",
 		},
 		QueryStringParameters:           map[string]string{"a": "2 3"},
 		MultiValueQueryStringParameters: map[string][]string{"a": {"1", "2 3"}},
-		PathParameters:                  map[string]string{"session_id": "s 1"},
+		PathParameters:                  map[string]string{"session_id": "s%201"},
 		RequestContext:                  got.RequestContext, MultiValueHeaders: got.MultiValueHeaders,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"a", "b"}, got.MultiValueHeaders["X-Two"]); diff != "" {
+	if diff := cmp.Diff([]string{"a", "b"}, got.MultiValueHeaders["x-two"]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	ctx := got.RequestContext
@@ -55,7 +55,7 @@ func TestRESTEvent(t *testing.T) {
 	}
 	asked := functions.asked
 	if asked.Type != "REQUEST" || asked.MethodArn != "arn:aws:execute-api:eu-west-1:123:Stream/live/GET"+watchPath ||
-		asked.Headers["Last-Event-Id"] != "7" || asked.PathParameters["session_id"] != "s 1" || asked.RequestContext.Stage != "live" {
+		asked.Headers["last-event-id"] != "7" || asked.PathParameters["session_id"] != "s%201" || asked.RequestContext.Stage != "live" {
 		t.Errorf("the authorizer got %+v", asked)
 	}
 }
@@ -238,6 +238,9 @@ type restSetup struct {
 	functions     *restFunctions
 	stream        bool
 	timeout, idle time.Duration
+	binary        []string
+	throttle      samtemplate.Throttle
+	invoker       gateway.Invoker // in place of functions
 }
 
 // restFunctions are the authorizer, which allows everything unless told
@@ -271,9 +274,12 @@ func mustREST(t *testing.T, s restSetup) *gateway.REST {
 	if s.timeout == 0 {
 		s.timeout = time.Minute
 	}
+	if s.invoker == nil {
+		s.invoker = s.functions
+	}
 	g, err := gateway.NewREST(gateway.RESTOptions{
 		API: samtemplate.RESTAPI{
-			LogicalID: "Stream", Stage: "live",
+			LogicalID: "Stream", Stage: "live", Binary: s.binary, Throttle: s.throttle,
 			CORS:         &samtemplate.RESTCORS{AllowOrigin: "*", AllowHeaders: "authorization", MaxAge: "60"},
 			Lambda:       map[string]samtemplate.LambdaAuthorizer{"Token": {Function: "Authorizer"}},
 			ErrorHeaders: map[string]map[string]string{"DEFAULT_4XX": {"Access-Control-Allow-Origin": "*"}, "DEFAULT_5XX": {"Access-Control-Allow-Origin": "*"}},
@@ -281,8 +287,8 @@ func mustREST(t *testing.T, s restSetup) *gateway.REST {
 		Functions: []samtemplate.Function{{LogicalID: "Watch", Routes: []samtemplate.Route{{
 			API: "Stream", Method: "GET", Path: "/api/v1/sessions/{session_id}/watch", Authorizer: "Token",
 			Timeout: s.timeout, Stream: s.stream,
-		}}}},
-		Invoker: s.functions, Region: "eu-west-1", Account: "123", StreamIdle: s.idle, Log: func(gateway.Access) {},
+		}, {API: "Stream", Method: "POST", Path: "/a2a/{agent}", Authorizer: "Token", Timeout: s.timeout}}}},
+		Invoker: s.invoker, Region: "eu-west-1", Account: "123", StreamIdle: s.idle, Log: func(gateway.Access) {},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,10 @@
 package gateway
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
+	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,38 +16,93 @@ import (
 	"github.com/rethread/rethread/infra/local/gateway/proxyv1"
 )
 
-// proxyRequest is the event of payload format 1.0.
+// proxyRequest is the event of payload format 1.0, with what the struct that
+// functions decode it into would leave out.
 type proxyRequest struct {
 	events.APIGatewayProxyRequest
+
+	RequestContext  proxyContext `json:"requestContext"`
+	Body            *string      `json:"body"`
+	IsBase64Encoded bool         `json:"isBase64Encoded"`
 }
 
-func (g *REST) proxyContext(r *http.Request, id string, m match) events.APIGatewayProxyRequestContext {
+type proxyContext struct {
+	events.APIGatewayProxyRequestContext
+
+	Identity   proxyIdentity  `json:"identity"`
+	Authorizer map[string]any `json:"authorizer,omitempty"`
+}
+
+// proxyIdentity names what is only known of callers who sign with keys of AWS:
+// null.
+type proxyIdentity struct {
+	AccessKey                     *string `json:"accessKey"`
+	AccountID                     *string `json:"accountId"`
+	Caller                        *string `json:"caller"`
+	CognitoAuthenticationProvider *string `json:"cognitoAuthenticationProvider"`
+	CognitoAuthenticationType     *string `json:"cognitoAuthenticationType"`
+	CognitoIdentityID             *string `json:"cognitoIdentityId"`
+	CognitoIdentityPoolID         *string `json:"cognitoIdentityPoolId"`
+	PrincipalOrgID                *string `json:"principalOrgId"`
+	SourceIP                      string  `json:"sourceIp"`
+	User                          *string `json:"user"`
+	UserAgent                     string  `json:"userAgent"`
+	UserARN                       *string `json:"userArn"`
+}
+
+// proxyContext is what the gateway says of a request; asked is the path that was
+// asked for, with the stage where it had one.
+func (g *REST) proxyContext(r *http.Request, id, asked string, m match) proxyContext {
 	now := time.Now().UTC()
 	domain := proxyv1.Host(r.Host)
 	prefix, _, _ := strings.Cut(domain, ".")
-	return events.APIGatewayProxyRequestContext{
+	resource := sha256.Sum256([]byte(m.route.Path))
+	who := proxyv1.Identity(r)
+	ctx := proxyContext{Identity: proxyIdentity{SourceIP: who.SourceIP, UserAgent: who.UserAgent}}
+	ctx.APIGatewayProxyRequestContext = events.APIGatewayProxyRequestContext{
 		AccountID: g.opts.Account, APIID: g.opts.API.LogicalID, Stage: g.opts.API.Stage,
-		ResourcePath: m.route.Path, Path: r.URL.Path, HTTPMethod: r.Method, Protocol: r.Proto,
+		ResourceID: hex.EncodeToString(resource[:3]), ResourcePath: m.route.Path, Path: asked, HTTPMethod: r.Method, Protocol: r.Proto,
 		DomainName: domain, DomainPrefix: prefix, RequestID: id, ExtendedRequestID: uuid.NewString(),
-		Identity:    proxyv1.Identity(r),
 		RequestTime: now.Format(proxyv1.TimeLayout), RequestTimeEpoch: now.UnixMilli(),
 	}
+	return ctx
 }
 
-func newProxyRequest(r *http.Request, body []byte, m match, ctx events.APIGatewayProxyRequestContext) proxyRequest {
-	headers, query := proxyv1.Headers(r), proxyv1.Query(r)
-	request := proxyRequest{events.APIGatewayProxyRequest{
-		Resource: m.route.Path, Path: r.URL.Path, HTTPMethod: r.Method,
+// newProxyRequest leaves path and parameters as they were sent, escapes and all.
+// The body is in base64 where its type is one of binary, and else taken for
+// UTF-8: bytes that are not are lost, as those of gzip.
+func newProxyRequest(r *http.Request, body []byte, m match, ctx proxyContext, binary []string) proxyRequest {
+	headers, query := proxyv1.Headers(r).Lower(), proxyv1.Query(r)
+	request := proxyRequest{RequestContext: ctx, APIGatewayProxyRequest: events.APIGatewayProxyRequest{
+		Resource: m.route.Path, Path: r.URL.EscapedPath(), HTTPMethod: r.Method,
 		Headers: headers.Last, MultiValueHeaders: headers.All,
 		QueryStringParameters: query.Last, MultiValueQueryStringParameters: query.All,
-		PathParameters: m.parameters, RequestContext: ctx,
 	}}
-	if isText(r.Header, body) {
-		request.Body = string(body)
-	} else {
-		request.Body, request.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
+	if len(m.escaped) > 0 {
+		request.PathParameters = m.escaped
 	}
+	if len(body) == 0 {
+		return request
+	}
+	text := strings.ToValidUTF8(string(body), "\ufffd")
+	if request.IsBase64Encoded = isBinary(binary, r.Header.Get("Content-Type")); request.IsBase64Encoded {
+		text = base64.StdEncoding.EncodeToString(body)
+	}
+	request.Body = &text
 	return request
+}
+
+// isBinary reports whether a content type is one of those that an API is told are
+// binary: application/zip, image/* or */*.
+func isBinary(types []string, contentType string) bool {
+	kind, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		kind = "application/json" // what REST APIs take it for
+	}
+	return slices.ContainsFunc(types, func(pattern string) bool {
+		prefix, wild := strings.CutSuffix(pattern, "*")
+		return pattern == "*/*" || pattern == kind || wild && strings.HasPrefix(kind, prefix)
+	})
 }
 
 // authorizerRequest is what a REQUEST authorizer of a REST API gets: the event
@@ -53,12 +111,14 @@ type authorizerRequest struct {
 	Type      string `json:"type"`
 	MethodARN string `json:"methodArn"`
 	events.APIGatewayProxyRequest
-	Body            *struct{} `json:"body,omitempty"`
-	IsBase64Encoded *struct{} `json:"isBase64Encoded,omitempty"`
+
+	RequestContext  proxyContext `json:"requestContext"`
+	Body            *struct{}    `json:"body,omitempty"`
+	IsBase64Encoded *struct{}    `json:"isBase64Encoded,omitempty"`
 }
 
 func (p *proxyRequest) forAuthorizer(arn string) authorizerRequest {
-	return authorizerRequest{Type: "REQUEST", MethodARN: arn, APIGatewayProxyRequest: p.APIGatewayProxyRequest}
+	return authorizerRequest{Type: "REQUEST", MethodARN: arn, APIGatewayProxyRequest: p.APIGatewayProxyRequest, RequestContext: p.RequestContext}
 }
 
 // isPreflight says whether the API answers a preflight request for that path by

@@ -35,10 +35,11 @@ type segment struct {
 
 type routes []route
 
-// match is the route that a request takes, with the path's parameters decoded.
+// match is the route that a request takes, with the path's parameters decoded and
+// as they were sent.
 type match struct {
-	route      route
-	parameters map[string]string
+	route               route
+	parameters, escaped map[string]string
 }
 
 func newRoute(from samtemplate.Route, function string) route {
@@ -78,8 +79,12 @@ func (rs routes) find(r *http.Request) (match, bool) {
 		if candidate.Method != "ANY" && candidate.Method != r.Method {
 			continue
 		}
-		if parameters, ok := candidate.accept(parts); ok {
-			found = append(found, match{candidate, parameters})
+		if escaped, ok := candidate.accept(parts); ok {
+			decoded := map[string]string{}
+			for name, value := range escaped {
+				decoded[name] = decode(value)
+			}
+			found = append(found, match{candidate, decoded, escaped})
 		}
 	}
 	if len(found) == 0 {
@@ -88,7 +93,7 @@ func (rs routes) find(r *http.Request) (match, bool) {
 	return slices.MinFunc(found, func(a, b match) int { return compareRoutes(&a.route, &b.route) }), true
 }
 
-// accept says whether the path fits, and what its parameters are.
+// accept says whether the path fits, and what its parameters are, with escapes.
 func (r *route) accept(parts []string) (map[string]string, bool) {
 	if r.Path == defaultKey {
 		return nil, true
@@ -98,15 +103,15 @@ func (r *route) accept(parts []string) (map[string]string, bool) {
 		if i >= len(parts) || (parts[i] == "" && s.rank != rankExact) {
 			return nil, false
 		}
-		switch part := decode(parts[i]); s.rank {
+		switch s.rank {
 		case rankExact:
-			if part != s.text {
+			if decode(parts[i]) != s.text {
 				return nil, false
 			}
 		case rankParameter:
-			parameters[s.text] = part
+			parameters[s.text] = parts[i]
 		case rankGreedy:
-			parameters[s.text] = decode(strings.Join(parts[i:], "/"))
+			parameters[s.text] = strings.Join(parts[i:], "/")
 			return parameters, true
 		}
 	}

@@ -1,12 +1,58 @@
 package lambda
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/rethread/rethread/infra/samtemplate"
 )
+
+// MaxEnvironmentBytes is how much all variables of a function may take, written as
+// one object of JSON, which is how Lambda measures them.
+const MaxEnvironmentBytes = 4096
+
+// ErrEnvironment is what Lambda refuses a function for.
+var ErrEnvironment = errors.New("the environment variables exceed Lambda's 4 KB limit")
+
+// CheckEnvironment refuses a function whose variables take more than Lambda
+// allows, and names the largest.
+func CheckEnvironment(f samtemplate.Function) error {
+	size, err := environmentBytes(f.Environment)
+	if err != nil || size <= MaxEnvironmentBytes {
+		return err
+	}
+	names := slices.SortedFunc(maps.Keys(f.Environment), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(f.Environment[b]), len(f.Environment[a])), cmp.Compare(a, b))
+	})
+	var largest []string
+	for _, name := range names[:min(3, len(names))] {
+		one, err := environmentBytes(map[string]string{name: f.Environment[name]})
+		if err != nil {
+			return err
+		}
+		largest = append(largest, fmt.Sprintf("%s takes %d", name, one-len("{}")))
+	}
+	return fmt.Errorf("function %s: %w: %d bytes as JSON, of %d; %s. What is large can be an SSM parameter (docs/operation.md)",
+		f.LogicalID, ErrEnvironment, size, MaxEnvironmentBytes, strings.Join(largest, ", "))
+}
+
+func environmentBytes(variables map[string]string) (int, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(variables); err != nil {
+		return 0, fmt.Errorf("measure the environment: %w", err)
+	}
+	return text.Len() - len("\n"), nil
+}
 
 // environment is what Lambda sets, then what the template asks for, then what
 // the host adds so that the SDK's clients stay on this machine. Nothing of the

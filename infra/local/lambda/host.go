@@ -82,6 +82,11 @@ type Host struct {
 // Start listens on a free port of this machine. No function runs before its
 // first invocation.
 func Start(ctx context.Context, opts Options) (*Host, error) {
+	for _, definition := range opts.Functions {
+		if err := CheckEnvironment(definition.Function); err != nil {
+			return nil, err
+		}
+	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for functions: %w", err)

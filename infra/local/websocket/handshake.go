@@ -14,6 +14,7 @@ import (
 	ws "github.com/coder/websocket"
 
 	"github.com/rethread/rethread/infra/local/gateway/proxyv1"
+	"github.com/rethread/rethread/infra/local/gateway/throttle"
 )
 
 // handshake asks the authorizer and $connect, opens the connection and stays
@@ -29,6 +30,10 @@ func (a *API) handshake(rw http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	defer context.AfterFunc(a.base, cancel)() //nolint:contextcheck // whoever closes the API cuts it off
 	c := newConnection(a, r)
+	if !a.limiter.Allow() {
+		refuse(rw, http.StatusTooManyRequests, c.message(throttle.Message, newID()))
+		return
+	}
 	headers, refusal := c.connect(ctx, r)
 	if refusal != nil {
 		refuse(rw, refusal.status, c.message(refusal.text, refusal.requestID))

@@ -30,6 +30,8 @@ type event struct {
 	events.APIGatewayWebsocketProxyRequest
 	Type      string `json:"type"`
 	MethodARN string `json:"methodArn"`
+
+	raw []byte
 }
 
 func (e event) authorizer(t *testing.T) map[string]any {
@@ -45,6 +47,7 @@ type setup struct {
 	authorizer bool
 	identity   []string
 	limits     websocket.Limits
+	stage      samtemplate.Throttle
 	throttle   func(string) bool
 	// functions are by route key; Authorizer is the authorizer's.
 	functions map[string]func(context.Context, event) (string, error)
@@ -65,7 +68,7 @@ func start(t *testing.T, s setup) *system {
 	sys := &system{events: map[string]chan event{}}
 	api := samtemplate.WebSocketAPI{
 		LogicalID: "Socket", Stage: "live", RouteSelection: "$request.body.action",
-		Routes: map[string]samtemplate.WebSocketRoute{}, Identity: s.identity,
+		Routes: map[string]samtemplate.WebSocketRoute{}, Identity: s.identity, Throttle: s.stage,
 	}
 	if s.authorizer {
 		api.Authorizer = "Authorizer"
@@ -114,6 +117,7 @@ func (i invoker) Invoke(ctx context.Context, name string, payload []byte) (*lamb
 	if err := json.Unmarshal(payload, &e); err != nil {
 		return nil, err
 	}
+	e.raw = payload
 	select {
 	case i.of(name) <- e:
 	default: // nobody counts as many

@@ -13,6 +13,7 @@ import (
 	ws "github.com/coder/websocket"
 
 	"github.com/rethread/rethread/infra/local/gateway"
+	"github.com/rethread/rethread/infra/local/gateway/throttle"
 )
 
 // Route keys that every WebSocket API may have.
@@ -78,6 +79,11 @@ func (c *connection) route(ctx context.Context, kind ws.MessageType, data []byte
 	}
 	event := c.messageEvent(key, kind, data)
 	id := event.RequestContext.RequestID
+	if !c.api.limiter.Allow() {
+		c.log(key, "", http.StatusTooManyRequests, time.Now(), false)
+		c.tell(throttle.Message, id)
+		return
+	}
 	if _, ok := routes[key]; !ok {
 		c.log("-", "", http.StatusForbidden, time.Now(), false)
 		c.tell("Forbidden", id)

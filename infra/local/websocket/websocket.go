@@ -21,6 +21,7 @@ import (
 
 	"github.com/rethread/rethread/infra/local/gateway"
 	"github.com/rethread/rethread/infra/local/gateway/proxyv1"
+	"github.com/rethread/rethread/infra/local/gateway/throttle"
 	"github.com/rethread/rethread/infra/samtemplate"
 )
 
@@ -86,6 +87,7 @@ type API struct {
 	limits     Limits
 	selection  selection
 	authorizer *proxyv1.Authorizer // nil lets everybody in
+	limiter    throttle.Limiter
 
 	// base outlives requests and ends with the API: connections do not end with
 	// the request that they began as.
@@ -101,7 +103,7 @@ type API struct {
 // New returns the gateway of the template's API. It fails for what would work
 // here and not there, or the other way round. Close ends it.
 func New(ctx context.Context, opts Options) (*API, error) {
-	a := &API{opts: opts, limits: opts.Limits.orDefault(), connections: map[string]*connection{}}
+	a := &API{opts: opts, limits: opts.Limits.orDefault(), limiter: throttle.New(opts.API.Throttle), connections: map[string]*connection{}}
 	selection, err := newSelection(opts.API.RouteSelection)
 	if err != nil {
 		return nil, fmt.Errorf("WebSocket API %s: %w", opts.API.LogicalID, err)

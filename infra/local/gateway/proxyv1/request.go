@@ -4,6 +4,8 @@
 package proxyv1
 
 import (
+	"crypto/rand"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -25,12 +27,12 @@ type Values struct {
 	All  map[string][]string
 }
 
-// Headers returns the request's headers, with those that API Gateway adds. It
-// knows no names in lower case, as a caller over HTTP/2 would send them:
-// functions must not mind the case.
+// Headers returns the request's headers, with those that API Gateway adds, as a
+// browser writes their names in a handshake.
 func Headers(r *http.Request) Values {
 	all := map[string][]string{
 		"Host": {r.Host}, "X-Forwarded-For": {Host(r.RemoteAddr)}, "X-Forwarded-Proto": {"http"},
+		"X-Amzn-Trace-Id": {TraceID(time.Now())},
 	}
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
 		all["X-Forwarded-Port"] = []string{port}
@@ -39,6 +41,28 @@ func Headers(r *http.Request) Values {
 		all[strings.Replace(name, "Sec-Websocket-", "Sec-WebSocket-", 1)] = values // as browsers write it
 	}
 	return newValues(all)
+}
+
+// Lower returns the headers with names in lower case, as callers over HTTP/2 send
+// them; those that API Gateway adds stay as it writes them.
+func (v Values) Lower() Values {
+	all := make(map[string][]string, len(v.All))
+	for name, values := range v.All {
+		switch name {
+		case "Host", "User-Agent", "X-Amzn-Trace-Id", "X-Forwarded-For", "X-Forwarded-Port", "X-Forwarded-Proto":
+		default:
+			name = strings.ToLower(name)
+		}
+		all[name] = values
+	}
+	return newValues(all)
+}
+
+// TraceID is what API Gateway adds to requests for X-Ray.
+func TraceID(now time.Time) string {
+	var id [12]byte
+	_, _ = rand.Read(id[:]) // never fails
+	return fmt.Sprintf("Root=1-%08x-%x", now.Unix(), id)
 }
 
 // Query returns the decoded query parameters; pairs that cannot be decoded are
