@@ -24,7 +24,7 @@ func Captured(t testing.TB, name string) []byte {
 	if err != nil {
 		t.Fatalf("find %s: %v", module, err)
 	}
-	event, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(folder)), "events", "testdata", name+".json"))
+	event, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(folder)), "events", "testdata", name+".json")) //nolint:gosec // tests name the file
 	if err != nil {
 		t.Fatal(err)
 	}
