@@ -30,11 +30,11 @@ func differs(log *fold.Log, at int, got []string) string {
 	if at < 0 {
 		return "there is no such place"
 	}
-	return difference(copies(shown(log, log.Snapshots[at])), got)
+	return difference(copies(taken(log, log.Snapshots[at])), got)
 }
 
-// shown are the entries of a snapshot that a fork takes over: all but markers.
-func shown(log *fold.Log, then fold.Snapshot) []fold.Entry {
+// taken are the entries of a snapshot that a fork takes over: all but markers.
+func taken(log *fold.Log, then fold.Snapshot) []fold.Entry {
 	var out []fold.Entry
 	for _, i := range then.View {
 		if log.Entries[i].Actions.Before == nil {
@@ -57,7 +57,7 @@ func copies(entries []fold.Entry) []string {
 // fits reports whether a fork of a snapshot may hold these entries: all, or all
 // but one that an agent was at.
 func fits(log *fold.Log, then fold.Snapshot, got []string) bool {
-	entries := shown(log, then)
+	entries := taken(log, then)
 	entries = slices.DeleteFunc(entries, func(e fold.Entry) bool { return e.Type == "task" })
 	if slices.Equal(copies(entries), got) {
 		return true

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -48,9 +49,11 @@ func (c *Checker) Deletes(ctx context.Context, db *dynamodb.Client, table string
 	if err := c.erase(ctx, erased); err != nil {
 		return err
 	}
+	later := afterwards
 	store := dynamostore.New(db, table,
-		dynamostore.WithClock(func() time.Time { return time.Now().Add(afterwards) }), dynamostore.WithLogger(slog.New(slog.DiscardHandler)))
+		dynamostore.WithClock(func() time.Time { return time.Now().Add(later) }), dynamostore.WithLogger(slog.New(slog.DiscardHandler)))
 	for range sweeps {
+		later += time.Hour // what one sweep found to be due
 		if _, err := store.SweepImports(ctx); err != nil {
 			return err
 		}
@@ -98,11 +101,11 @@ func (c *Checker) orphans(ctx context.Context, db *dynamodb.Client, table string
 		pk, sk := text(item["PK"]), text(item["SK"])
 		log, belongs := logOf(pk, sk)
 		if belongs {
-			c.hold(needed[log], "orphans", "", "%s %s is left of a log that nobody reads", pk, sk)
+			c.hold(needed[log], "orphans", "", "%s is left of a log that nobody reads", shown(item))
 		}
 		_, rest, _ := strings.Cut(pk, "#")
 		mine := rest == erased.ID || strings.HasSuffix(rest, "/"+erased.ID)
-		c.hold(!mine || strings.HasPrefix(pk, "ER#"), "orphans", "", "%s %s is left of a user who was erased", pk, sk)
+		c.hold(!mine || strings.HasPrefix(pk, "ER#"), "orphans", "", "%s is left of a user who was erased", shown(item))
 	}
 	return nil
 }
@@ -157,6 +160,15 @@ func scan(ctx context.Context, db *dynamodb.Client, table string) ([]map[string]
 		all = append(all, page.Items...)
 	}
 	return all, nil
+}
+
+// shown is an item to be read by people.
+func shown(item map[string]types.AttributeValue) string {
+	var plain map[string]any
+	if err := attributevalue.UnmarshalMap(item, &plain); err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("%.500v", plain)
 }
 
 func text(v types.AttributeValue) string {
