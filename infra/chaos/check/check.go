@@ -60,8 +60,12 @@ func (c *Checker) hold(ok bool, invariant, session, format string, args ...any) 
 	}
 }
 
-// Settle waits until no run is at work any more.
+// Settle waits until no run is at work any more, and until all is erased of who has
+// left.
 func (c *Checker) Settle(ctx context.Context) error {
+	if err := c.erase(ctx, c.World.Leaver()); err != nil {
+		return err
+	}
 	deadline := time.Now().Add(c.Lease + Stuck)
 	return c.each(ctx, func(ctx context.Context, t *users.Talk) error {
 		for {

@@ -120,7 +120,7 @@ func examine(t *testing.T, f *fake, ops []ledger.Op) ([]string, map[string]int) 
 	t.Helper()
 	server := httptest.NewServer(f)
 	defer server.Close()
-	w, err := users.Gather(t.Context(), &system.System{URL: server.URL}, []string{"ada"})
+	w, err := users.Gather(t.Context(), &system.System{URL: server.URL}, []string{"ada", "finn"})
 	if err != nil {
 		t.Fatal(err)
 	}

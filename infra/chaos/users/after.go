@@ -111,6 +111,9 @@ func (w *World) Finish(ctx context.Context, within time.Duration) (asked int) {
 	deadline := time.Now().Add(within)
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // as above
 	for _, l := range left {
+		if l.as == w.Leaver() {
+			continue // who has left asks for nothing
+		}
 		a := w.do(ctx, random, l.as, l.call)
 		for a.Outcome == ledger.Unknown && !a.told() && time.Now().Before(deadline) {
 			if pause.For(ctx, mostRest) != nil {

@@ -208,18 +208,47 @@ func (t *Talk) run() string {
 
 func (t *Talk) path() string { return api + "/sessions/" + t.ID }
 
-// Live lets all people act until the time is over. Each device has its own dice.
+// Live lets all people act until the time is over; the last of them leaves at half
+// of it, and has all that is theirs erased. Each device has its own dice.
 func (w *World) Live(ctx context.Context, seed uint64, devices int, lasts time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, lasts)
-	defer cancel()
-	var group sync.WaitGroup
+	var all sync.WaitGroup
 	for i, p := range w.Persons {
-		for j := range devices {
-			d := &device{World: w, number: devices*i + j, person: p, random: rand.New(rand.NewPCG(seed, uint64(100+10*i+j)))} //nolint:gosec // no secret
-			group.Go(func() { d.live(ctx) })
+		stays := lasts
+		if p == w.Leaver() {
+			stays /= 2
 		}
+		all.Go(func() {
+			limited, cancel := context.WithTimeout(ctx, stays)
+			defer cancel()
+			var own sync.WaitGroup
+			for j := range devices {
+				d := &device{World: w, number: devices*i + j, person: p, random: rand.New(rand.NewPCG(seed, uint64(100+10*i+j)))} //nolint:gosec // no secret
+				own.Go(func() { d.live(limited) })
+			}
+			own.Wait()
+			if p == w.Leaver() {
+				w.leave(ctx)
+			}
+		})
 	}
-	group.Wait()
+	all.Wait()
+}
+
+// Leaver is who leaves in the midst of it.
+func (w *World) Leaver() *Person { return w.Persons[len(w.Persons)-1] }
+
+// leave has everything erased that the leaver owns.
+func (w *World) leave(ctx context.Context) {
+	p := w.Leaver()
+	var ops []*ledger.Op
+	for _, t := range p.all() {
+		t.SetDeleting()
+		ops = append(ops, w.Ledger.Begin(ledger.Op{Kind: "delete", User: p.ID, Session: t.ID, Detail: "erased"}))
+	}
+	a := w.Do(ctx, p, Call{Method: http.MethodDelete, Path: api + "/me/data", Repeat: true})
+	for _, op := range ops {
+		w.settle(op, a)
+	}
 }
 
 // Path is where a session is.
