@@ -114,6 +114,7 @@ func (r *round) examine(ctx context.Context) error {
 	if err := r.checker.Settle(ctx); err != nil {
 		return err
 	}
+	r.checker.Count("repeats", r.world.Repeat(ctx))
 	r.say("  calm after %s; %d requests were asked again", time.Since(began).Round(time.Second), r.asked)
 	if err := r.checker.Sessions(ctx); err != nil {
 		return err

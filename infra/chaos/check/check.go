@@ -50,6 +50,13 @@ func (c *Checker) Counts() map[string]int {
 	return out
 }
 
+// Count adds checks that were made elsewhere.
+func (c *Checker) Count(invariant string, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.checks[invariant] += n
+}
+
 // hold counts a check, and notes a violation where it failed.
 func (c *Checker) hold(ok bool, invariant, session, format string, args ...any) {
 	c.mu.Lock()

@@ -1,6 +1,7 @@
 package users
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -139,4 +140,24 @@ func (w *World) Finish(ctx context.Context, within time.Duration) (asked int) {
 // Do asks for a thing that may be repeated, outside of all dice.
 func (w *World) Do(ctx context.Context, as *Person, c Call) Answer {
 	return w.do(ctx, rand.New(rand.NewPCG(1, 3)), as, c) //nolint:gosec // as above
+}
+
+// Repeat asks once more for some of what was answered, by its key: the answer is the
+// same, where the session is still there.
+func (w *World) Repeat(ctx context.Context) (asked int) {
+	gone := map[string]bool{}
+	for _, t := range w.Talks() {
+		gone[t.ID] = t.Deleting()
+	}
+	for _, r := range w.answered {
+		if gone[r.session] || r.as == w.Leaver() {
+			continue
+		}
+		asked++
+		if a := w.Do(ctx, r.as, r.call); a.Outcome != ledger.Acked || !bytes.Equal(a.Body, r.body) {
+			w.Violate("repeats", r.session, fmt.Sprintf("%s %s by the key %s was answered %.500s, and is answered %d %.500s",
+				r.call.Method, r.call.Path, r.call.Key, r.body, a.Status, a.Body))
+		}
+	}
+	return asked
 }

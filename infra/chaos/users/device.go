@@ -99,6 +99,11 @@ func (d *device) performAs(ctx context.Context, as *Person, op ledger.Op, c Call
 	if then != nil && a.Outcome == ledger.Acked {
 		then(a)
 	}
+	if a.Outcome == ledger.Acked && c.Key != "" && d.chance(5) {
+		d.mu.Lock()
+		d.answered = append(d.answered, repeat{as, op.Session, c, a.Body})
+		d.mu.Unlock()
+	}
 	if a.Outcome == ledger.Unknown && c.Key != "" && !a.told() {
 		d.mu.Lock()
 		d.loose = append(d.loose, &loose{as, noted, c, then})

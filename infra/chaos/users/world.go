@@ -28,6 +28,7 @@ type World struct {
 	mu         sync.Mutex
 	violations []Violation
 	loose      []*loose // what nobody was told of yet
+	answered   []repeat
 	keptTasks  []*Saved
 	kept       []*Put
 	feedback   []*Given
@@ -77,6 +78,14 @@ type loose struct {
 	op   *ledger.Op
 	call Call
 	then func(Answer)
+}
+
+// repeat is a request by a key, and what it was answered.
+type repeat struct {
+	as      *Person
+	session string
+	call    Call
+	body    []byte
 }
 
 // Gather makes people who have tokens of a system.
