@@ -30,6 +30,7 @@ func retention(agents agent.Directory) (session.Retention, error) {
 func quotas() (l quota.Limits, err error) {
 	for variable, into := range map[string]*int64{
 		"MAX_SESSIONS": &l.Sessions, "MAX_RUNS": &l.Runs, "MAX_BYTES": &l.Bytes,
+		"MAX_STREAMS": &l.Streams,
 	} {
 		text := os.Getenv(variable)
 		if text == "" {

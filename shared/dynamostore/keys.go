@@ -47,6 +47,7 @@ import (
 //	what became of a delivery     HL#user      webhook/delivery
 //	keys that sign what is told   SIGN         KEYS
 //	what a user uses of quotas    Q#user       USE
+//	open stream of a user         ST#user      slot
 //	app in which a user has state UP#user      app
 //	erasure of a user's data      ER#user      ERASE
 //	import under way              IM#user      import
@@ -132,9 +133,13 @@ func linkPK(user string) string        { return prefixLink + user }
 func linkKey(user, task string) key    { return key{linkPK(user), task} }
 func linkPointer(log, task string) key { return key{logPK(log), prefixLink + task} }
 
-func erasureKey(user string) key    { return key{"ER#" + user, "ERASE"} }
-func quotaKey(user string) key      { return key{"Q#" + user, "USE"} }
-func appsPK(user string) string     { return "UP#" + user }
+func erasureKey(user string) key   { return key{"ER#" + user, "ERASE"} }
+func quotaKey(user string) key     { return key{"Q#" + user, "USE"} }
+func appsPK(user string) string    { return "UP#" + user }
+func streamsPK(user string) string { return "ST#" + user }
+func streamKey(user string, slot int64) key {
+	return key{streamsPK(user), fmt.Sprintf("%05d", slot)}
+}
 func importPK(user string) string   { return "IM#" + user }
 func importKey(user, id string) key { return key{importPK(user), id} }
 func takenKey(log, artifactSK string) key {

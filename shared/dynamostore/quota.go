@@ -59,10 +59,15 @@ func (s *Store) Usage(ctx context.Context, userID string) (quota.Usage, error) {
 		}
 		runs = int64(len(live))
 	}
+	streams, err := s.openStreams(ctx, userID)
+	if err != nil {
+		return quota.Usage{}, err
+	}
 	return quota.Usage{
 		Sessions: quota.NewUse(sessions, s.quotas.Sessions),
 		Runs:     quota.NewUse(runs, s.quotas.Runs),
 		Bytes:    quota.NewUse(derefOr(q.Bytes), s.quotas.Bytes),
+		Streams:  quota.NewUse(streams, s.quotas.Streams),
 	}, nil
 }
 
@@ -112,5 +117,13 @@ func (s *Store) recountSessions(ctx context.Context, user string, was *quotaItem
 
 // eraseQuotas forgets what a user used.
 func (s *Store) eraseQuotas(ctx context.Context, e *erasureItem) error {
-	return s.deleteItems(ctx, []attributes{quotaKey(e.User).attributes()})
+	keys := []attributes{quotaKey(e.User).attributes()}
+	slots, err := s.streamSlots(ctx, e.User)
+	if err != nil {
+		return err
+	}
+	for _, slot := range slots {
+		keys = append(keys, key{slot.PK, slot.SK}.attributes())
+	}
+	return s.deleteItems(ctx, keys)
 }

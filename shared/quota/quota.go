@@ -11,9 +11,10 @@ import (
 
 // The names of the quotas, as callers meet them.
 const (
-	Sessions = "sessions"
-	Runs     = "runs"
-	Bytes    = "bytes"
+	Sessions    = "sessions"
+	Runs        = "runs"
+	Bytes       = "bytes"
+	OpenStreams = "streams"
 )
 
 // Limits are a deployment's, for each user; 0 means none.
@@ -21,6 +22,7 @@ type Limits struct {
 	Sessions int64 // that exist
 	Runs     int64 // at work at once, over all sessions
 	Bytes    int64 // of logs and artifacts, about as they are stored
+	Streams  int64 // open at once, over all protocols that stream
 }
 
 // Use is how much of a quota is used. Limit is nil where there is none.
@@ -43,6 +45,7 @@ type Usage struct {
 	Sessions Use `json:"sessions"`
 	Runs     Use `json:"runs"`
 	Bytes    Use `json:"bytes"`
+	Streams  Use `json:"streams"`
 }
 
 // Store knows what users use.
@@ -57,9 +60,10 @@ type Store interface {
 // something may have ended or gone.
 func Exceeded(name string, limit, used int64, retry time.Duration) *fault.Error {
 	what := map[string]string{
-		Sessions: "You have %d sessions, of %d allowed: delete some first",
-		Runs:     "You have %d runs at work, of %d allowed at once: wait for one to end, or cancel it",
-		Bytes:    "You store %d bytes, of %d allowed: delete sessions first",
+		Sessions:    "You have %d sessions, of %d allowed: delete some first",
+		Runs:        "You have %d runs at work, of %d allowed at once: wait for one to end, or cancel it",
+		Bytes:       "You store %d bytes, of %d allowed: delete sessions first",
+		OpenStreams: "You have %d streams open, of %d allowed at once: close one first, or use a websocket",
 	}[name]
 	f := fault.New(fault.Busy, what, used, limit)
 	f.RetryAfter = retry
