@@ -1,8 +1,7 @@
 package boot
 
 import (
-	"context"
-	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"time"
@@ -10,24 +9,32 @@ import (
 	"github.com/rethread/rethread/shared/wsapi/sse"
 )
 
+const (
+	// turnVariable names the environment variable that says how long a stream
+	// lasts before its reader is to come back.
+	turnVariable = "STREAM_TURN"
+	defaultTurn  = 90 * time.Second
+)
+
 // StartWatchStream runs the function that serves sessions as server-sent events
-// until Lambda stops it. It needs no table: it asks the WebSocket API at
-// WEBSOCKET_URL. ALLOWED_ORIGIN is the web origin whose pages may read, as the
-// REST API does not say it for answers of functions.
+// until Lambda stops it. It asks the WebSocket API at WEBSOCKET_URL; in the table
+// it counts who has how many streams open, and nothing else. ALLOWED_ORIGIN is
+// the web origin whose pages may read, as the REST API does not say it for
+// answers of functions.
 func StartWatchStream() {
-	ctx := context.Background()
-	log, err := newLogger(os.Getenv("LOG_LEVEL"))
-	if err != nil {
-		slog.ErrorContext(ctx, "the function cannot start", "error", err)
-		os.Exit(1)
-	}
-	endpoint, err := address("WEBSOCKET_URL", "wss", "ws")
-	if err != nil {
-		log.ErrorContext(ctx, "the function cannot start", "error", err)
-		os.Exit(1)
-	}
-	serve(log, sse.New(sse.Config{
-		URL: endpoint, AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
-		Client: http.DefaultClient, Log: log, Now: time.Now,
-	}))
+	start(func(d Deps) (any, error) {
+		endpoint, err := address("WEBSOCKET_URL", "wss", "ws")
+		if err != nil {
+			return nil, err
+		}
+		turn, err := duration(turnVariable, defaultTurn, time.Second)
+		if err != nil {
+			return nil, err
+		}
+		return sse.New(sse.Config{
+			URL: endpoint, AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
+			Client: http.DefaultClient, Log: d.Log, Now: time.Now, Random: rand.Float64,
+			Streams: d.Store, Turn: turn,
+		}), nil
+	})
 }

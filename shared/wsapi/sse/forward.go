@@ -103,6 +103,9 @@ func (s *stream) ping(ctx context.Context, from *subscription.Subscription) erro
 // pass passes on one message.
 func (s *stream) pass(m subscription.Message) error {
 	s.place.pass(m)
+	if s.known.has(m) {
+		return nil
+	}
 	if err := s.event(m.Type, m.Text); err != nil {
 		return err
 	}

@@ -48,6 +48,8 @@ func (p *place) pass(m subscription.Message) {
 		if offset, ok := p.open[m.Cursor.Seq]; ok && m.Prev.Offset <= offset {
 			p.open[m.Cursor.Seq] = max(offset, m.Cursor.Offset)
 		}
+	case kind == watch.Status: // it may stand at an item in progress, which goes on
+		p.advance(m.Prev, m.Cursor)
 	default:
 		p.item(m)
 		p.advance(m.Prev, m.Cursor)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/plainjson"
@@ -23,8 +24,28 @@ type problem struct {
 	Detail    string            `json:"detail"`
 	RequestID string            `json:"request_id"`
 	Errors    []fault.Violation `json:"errors,omitempty"`
+	*full
 
-	cause error // for the log alone
+	cause error         // for the log alone
+	retry time.Duration // when to come back, if not after retryAfter
+}
+
+// full says which quota is.
+type full struct {
+	Quota any `json:"quota"`
+	Limit any `json:"limit"`
+	Used  any `json:"used"`
+}
+
+// problemFull is the problem of a user who has as many streams as may be, or who
+// opens too many at once.
+func problemFull(f *fault.Error) *problem {
+	p := newProblem(http.StatusTooManyRequests, f.Detail)
+	p.retry = f.RetryAfter
+	if name, ok := f.Extra["quota"]; ok {
+		p.full = &full{name, f.Extra["limit"], f.Extra["used"]}
+	}
+	return p
 }
 
 func newProblem(status int, detail string) *problem {

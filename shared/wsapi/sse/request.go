@@ -21,6 +21,8 @@ type request struct {
 	sessionID string
 	token     string
 	from      watch.From
+	// resumed says that the caller had a stream and lost it, or its turn ended.
+	resumed bool
 }
 
 // readRequest reads a request; its faults name parameters.
@@ -44,6 +46,7 @@ func readRequest(event events.APIGatewayProxyRequest) (request, error) {
 		return req, fault.New(fault.Malformed, "the request must carry one token")
 	}
 	if last := header.Get(lastEventID); last != "" {
+		req.resumed = true
 		return req, req.setCursor(last, "Last-Event-ID")
 	}
 	return req, req.readPosition(query)

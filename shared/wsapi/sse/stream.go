@@ -7,9 +7,11 @@ import (
 	"io"
 	"net/http"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/quota"
 	"github.com/rethread/rethread/shared/watch"
 	"github.com/rethread/rethread/shared/wsapi/subscription"
 )
@@ -22,6 +24,9 @@ const (
 	maxRetries = 4
 	// farewellTime is how long a stream whose token has ended may take to say so.
 	farewellTime = time.Second
+	// lastTime is how long a stream may take at its end to bring the message that
+	// it is at.
+	lastTime = 5 * time.Second
 )
 
 var (
@@ -50,24 +55,24 @@ type stream struct {
 	Config
 	request
 	place *place
+	known known
+	lease quota.Lease
 	out   io.Writer
 }
 
-// end is when a stream ends by itself, and why.
-type end struct {
-	after time.Duration
-	cause error
-}
-
 // start runs a stream that ends by itself after a time.
-func (c Config) start(ctx context.Context, at end, req request, from *subscription.Subscription) *body {
+func (c Config) start(ctx context.Context, at end, req request, lease quota.Lease, from *subscription.Subscription) *body {
 	ctx, cancel := context.WithTimeoutCause(ctx, at.after, at.cause)
+	ctx, replace := context.WithCancelCause(ctx)
 	reader, writer := io.Pipe()
 	b := &body{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
-	s := &stream{Config: c, request: req, place: newPlace(), out: writer}
+	s := &stream{Config: c, request: req, place: newPlace(), lease: lease, out: writer}
+	if req.resumed {
+		s.known = known{at: req.from.Cursor, status: lease.Continued}
+	}
 	// A client that does not read must not keep the stream from ending.
 	stop := context.AfterFunc(ctx, func() {
-		wait := time.Duration(0)
+		wait := lastTime
 		if errors.Is(context.Cause(ctx), errToken) {
 			wait = farewellTime
 		}
@@ -78,7 +83,12 @@ func (c Config) start(ctx context.Context, at end, req request, from *subscripti
 		defer cancel()
 		defer writer.Close() //nolint:errcheck // never fails
 		defer stop()
-		s.run(ctx, from)
+		var holding sync.WaitGroup
+		holding.Go(func() { s.hold(ctx, replace) })
+		why := s.run(ctx, from)
+		replace(why)
+		holding.Wait()
+		s.release(ctx, why) // before the reader learns of the end, and comes back
 	}()
 	return b
 }
@@ -86,13 +96,13 @@ func (c Config) start(ctx context.Context, at end, req request, from *subscripti
 // run passes on what sources bring, one after the other, until nothing more
 // can come. However it ends, the stream ends in order: the client knows where
 // to go on.
-func (s *stream) run(ctx context.Context, from *subscription.Subscription) {
+func (s *stream) run(ctx context.Context, from *subscription.Subscription) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			s.Log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
 		}
 	}()
-	err := s.write(fmt.Appendf(nil, "retry: %d\n\n", reconnectTime.Milliseconds()))
+	err = s.write(fmt.Appendf(nil, "retry: %d\n\n", reconnectTime.Milliseconds()))
 	for err == nil {
 		err = s.forward(ctx, from)
 		from.Close()
@@ -108,6 +118,7 @@ func (s *stream) run(ctx context.Context, from *subscription.Subscription) {
 	}
 	s.sayFarewell(ctx, err)
 	s.Log.DebugContext(ctx, "the stream ended", "reason", err)
+	return err
 }
 
 // sayFarewell tells why nothing more may be told, if that is why the stream ends:
@@ -130,6 +141,7 @@ func (s *stream) reopen(ctx context.Context) (*subscription.Subscription, error)
 	from := s.from
 	if at, ok := s.place.cursor(); ok {
 		from = watch.From{Cursor: &at}
+		s.known.reopened(&at)
 	}
 	for try := range maxRetries {
 		if err := pause.For(ctx, s.Retry<<try); err != nil {
