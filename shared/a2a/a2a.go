@@ -14,6 +14,7 @@ import (
 
 	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/push"
+	"github.com/rethread/rethread/shared/quota"
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
@@ -50,6 +51,8 @@ type Config struct {
 	StartRun func(context.Context, run.Ref) error
 	// News opens a connection that tells what happens in a session.
 	News NewsFunc
+	// Streams counts the open streams of each caller; nil counts none.
+	Streams quota.Streams
 	// Push keeps who is told of tasks; nil offers no push notifications.
 	Push push.Store
 	// CheckURL says why an address cannot be notified.
@@ -68,6 +71,9 @@ type Config struct {
 	// CheckEvery is how often a run that is followed is looked at although
 	// nothing is heard of it, so that one whose worker died is found: 20 s.
 	CheckEvery time.Duration
+	// StreamTurn is how long the place of a stream that died is taken; the lease of
+	// one that lives is renewed as often: 90 s.
+	StreamTurn time.Duration
 }
 
 // caller is who asks.
@@ -121,6 +127,9 @@ func Base(ctx context.Context) string {
 func New(c Config) http.Handler {
 	if c.CheckEvery == 0 {
 		c.CheckEvery = 20 * time.Second
+	}
+	if c.StreamTurn == 0 {
+		c.StreamTurn = 90 * time.Second
 	}
 	return newServer(c)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/rethread/rethread/infra/dynamotest"
 	"github.com/rethread/rethread/shared/a2a"
 	"github.com/rethread/rethread/shared/dynamostore"
+	"github.com/rethread/rethread/shared/quota"
 	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/watch"
@@ -35,6 +36,8 @@ type rig struct {
 	clock   *clock
 	context string // of all messages
 	started chan run.Ref
+	renewed chan struct{} // tells of leases that were
+	handler http.Handler
 }
 
 // clock is the store's; it goes as fast as any, and can be put forward.
@@ -58,23 +61,24 @@ func (c *clock) add(d time.Duration) {
 func newRig(t *testing.T, carry func(*newsroom, watch.Message)) *rig {
 	t.Helper()
 	table, ticks := dynamotest.Table(t), &clock{}
-	store := dynamostore.New(dynamotest.Client(t), table, dynamostore.WithClock(ticks.now))
+	store := dynamostore.New(dynamotest.Client(t), table, dynamostore.WithClock(ticks.now),
+		dynamostore.WithQuotas(quota.Limits{Streams: maxStreams}))
 	r := &rig{
-		store: store, clock: ticks, context: uuid.NewString(), started: make(chan run.Ref, 1),
+		store: store, clock: ticks, context: uuid.NewString(), started: make(chan run.Ref, 1), renewed: make(chan struct{}),
 		news: &newsroom{store: store, lines: map[*line]bool{}, first: make(chan struct{}), carry: carry},
 	}
 	r.news.publish(t, table, r.context)
-	handler := a2a.New(a2a.Config{
+	r.handler = a2a.New(a2a.Config{
 		Sessions: store, Rewinds: store, Runs: store, Tasks: store, Links: store, Agents: onlyHelper{}, Grants: store,
 		StartRun: func(_ context.Context, ref run.Ref) error {
 			r.started <- ref
 			return nil
 		},
 		News: r.news.open, Log: slog.New(slog.DiscardHandler), Now: ticks.now, NewID: uuid.NewString,
-		CheckEvery: checkEvery,
+		CheckEvery: checkEvery, Streams: renewals{store, r.renewed}, StreamTurn: checkEvery,
 	})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		handler.ServeHTTP(w, req.WithContext(a2a.WithCaller(req.Context(), alice, "token")))
+		r.handler.ServeHTTP(w, req.WithContext(a2a.WithCaller(req.Context(), alice, "token")))
 	}))
 	t.Cleanup(server.Close)
 	var err error
@@ -93,6 +97,8 @@ const (
 	patience = time.Minute
 	// checkEvery is how often runs are looked at that nothing is heard of.
 	checkEvery = 500 * time.Millisecond
+	// maxStreams is how many streams a user may have open.
+	maxStreams = 8
 )
 
 func (r *rig) say(text string) *lib.SendMessageRequest {

@@ -66,12 +66,17 @@ func (h *handler) SendStreamingMessage(ctx context.Context, req *lib.SendMessage
 			yield(h.rewind(ctx, req.Message, before), nil)
 			return
 		}
-		link, err := h.begin(ctx, req)
+		err := h.whileCounted(ctx, func(ctx context.Context) {
+			link, err := h.begin(ctx, req)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			h.stream(ctx, link, yield)
+		})
 		if err != nil {
 			yield(nil, err)
-			return
 		}
-		h.stream(ctx, link, yield)
 	}
 }
 

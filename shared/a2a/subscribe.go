@@ -28,9 +28,14 @@ func (h *handler) SubscribeToTask(ctx context.Context, req *lib.SubscribeToTaskR
 			yield(nil, lib.NewError(lib.ErrUnsupportedOperation, "the task is over: get it instead"))
 			return
 		}
-		s := h.newStream(link, yield)
-		if s.first(t, events) {
-			s.untilOver(ctx, t)
+		err = h.whileCounted(ctx, func(ctx context.Context) {
+			s := h.newStream(link, yield)
+			if s.first(t, events) {
+				s.untilOver(ctx, t)
+			}
+		})
+		if err != nil {
+			yield(nil, err)
 		}
 	}
 }

@@ -22,12 +22,17 @@ func StartA2A() {
 		if err != nil {
 			return nil, err
 		}
+		turn, err := duration(turnVariable, defaultTurn, time.Second)
+		if err != nil {
+			return nil, err
+		}
 		return Streaming(a2a.New(a2a.Config{
 			Sessions: d.Store, Rewinds: d.Store, Runs: d.Store, Tasks: d.Store, Links: d.Store, Agents: d,
 			Grants: d.Store, AdminScope: os.Getenv(adminVariable),
 			StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 			News:     a2a.Socket(endpoint, http.DefaultClient),
-			Push:     d.Store, CheckURL: guard().Check, PublicKeys: signing.New(d.Store, time.Now).Public,
+			Streams:  d.Store, StreamTurn: turn,
+			Push: d.Store, CheckURL: guard().Check, PublicKeys: signing.New(d.Store, time.Now).Public,
 			Log: d.Log, Now: time.Now, NewID: newOrderedID,
 			Modified: deployed(d.Log), AllowedOrigin: os.Getenv("ALLOWED_ORIGIN"),
 		}), d.Log, time.Now), nil
