@@ -18,8 +18,8 @@ import (
 const readHeaderTimeout = 10 * time.Second
 
 // scenarios are paced so that two cores keep up with all the processes that play
-// a part. The local host lets a function have 32 processes, and a worker holds
-// one as long as its run lasts: 200 runs at once are external ones.
+// a part. A worker holds a process as long as its run lasts: 200 runs at once are
+// external ones.
 func scenarios() []delay.Scenario {
 	return []delay.Scenario{
 		{Name: "1 session, 1 watcher", Sessions: 1, Watchers: 1, Tokens: 60, Every: 250 * time.Millisecond},

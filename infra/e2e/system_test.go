@@ -85,6 +85,10 @@ func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 		t.Parallel()
 		testWatching(t, sys)
 	})
+	t.Run("turns", func(t *testing.T) {
+		t.Parallel()
+		testTurns(t, sys)
+	})
 	t.Run("automations", func(t *testing.T) {
 		t.Parallel()
 		testAutomations(t, sys)

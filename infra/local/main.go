@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/rethread/rethread/infra/local/host"
+	"github.com/rethread/rethread/infra/local/lambda"
 	"github.com/rethread/rethread/infra/local/repo"
 )
 
@@ -73,6 +74,7 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 	flags.StringVar(&opts.Template, "template", "template.yaml", "the template to run")
 	flags.StringVar(&opts.Root, "root", "", "root of the repository, found from the working directory unless given")
 	flags.StringVar(&opts.Grants, "grants", "", "file that is told at the end what each permission of the functions was used for")
+	flags.IntVar(&opts.Concurrency, "concurrency", lambda.DefaultConcurrency, "invocations at work at once, over all functions")
 	flags.StringVar(&opts.WebSocketAddress, "ws", env("RETHREAD_WS_ADDR", "127.0.0.1:3001"), "address of the WebSocket API")
 	if err := flags.Parse(args); err != nil {
 		return opts, err

@@ -68,7 +68,7 @@ type Runner struct {
 
 // mostAtOnce is how many invocations of one function are under way together. It
 // leaves room for those that somebody waits for.
-const mostAtOnce = 24
+const mostAtOnce = 64
 
 // New starts with empty queues. They outlive ctx; Close ends them.
 func New(ctx context.Context, opts Options) *Runner {

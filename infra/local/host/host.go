@@ -65,6 +65,9 @@ type Options struct {
 	// Parameters are further ones of the template, by name; an empty one means the
 	// template's default.
 	Parameters map[string]string
+	// Concurrency is how many invocations may be at work at once; 0 means
+	// lambda.DefaultConcurrency.
+	Concurrency int
 	// Grants is a file that is told at the end what each permission of the
 	// functions was used for, one iam.Use a line; empty means none.
 	Grants string

@@ -103,10 +103,10 @@ func (s *System) startFunctions(ctx context.Context) error {
 	}
 	lambdas, err := lambda.Start(ctx, lambda.Options{
 		Functions: definitions, Region: table.Region, Account: account, Destinations: s.queues.set,
-		Environment: s.environment(),
-		Mappings:    s.mappings,
-		Guard:       func(api http.Handler) http.Handler { return s.guard.Protect(api, "lambda") },
-		Output:      s.opts.Output, Log: s.opts.Log,
+		Environment: s.environment(), Concurrency: s.opts.Concurrency,
+		Mappings: s.mappings,
+		Guard:    func(api http.Handler) http.Handler { return s.guard.Protect(api, "lambda") },
+		Output:   s.opts.Output, Log: s.opts.Log,
 	})
 	s.lambdas = lambdas
 	return err

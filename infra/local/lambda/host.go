@@ -1,7 +1,7 @@
 // Package lambda runs functions' own bootstrap binaries as AWS Lambda does: each
 // process takes one request at a time over the Lambda Runtime API, more are
-// started when all are busy, and limits, timeouts and crashes are reported in
-// Lambda's words. The same listener serves Lambda's Invoke API, so that the SDK's
+// started when all are busy, whoever comes when as many are at work as may be is
+// refused at once, and limits, timeouts and crashes are reported in Lambda's words. The same listener serves Lambda's Invoke API, so that the SDK's
 // client can call functions.
 package lambda
 
@@ -60,6 +60,9 @@ type Options struct {
 	Mappings func(context.Context) ([]Mapping, error)
 	// Guard, when given, stands before the API.
 	Guard func(http.Handler) http.Handler
+	// Concurrency is how many invocations may be at work at once; 0 means
+	// DefaultConcurrency. What functions reserve is part of it.
+	Concurrency int
 	// AsyncWaits are the pauses between the tries of an asynchronous invocation.
 	AsyncWaits async.Waits
 	// Output gets what the functions print, each line with the function's name.
@@ -98,8 +101,9 @@ func Start(ctx context.Context, opts Options) (*Host, error) {
 		Waits: opts.AsyncWaits, Log: opts.Log,
 	})
 	output := &lines{next: opts.Output}
+	shared := newPlaces(opts.Concurrency, opts.Functions)
 	for _, definition := range opts.Functions {
-		p := newPool(h, definition, output)
+		p := newPool(h, definition, output, shared[definition.LogicalID])
 		h.pools[definition.Name], h.pools[definition.LogicalID] = p, p
 	}
 	h.server = &http.Server{Handler: h.routes(), ReadHeaderTimeout: readHeaderTimeout}

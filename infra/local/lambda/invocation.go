@@ -28,6 +28,9 @@ type invocation struct {
 	clientContext string
 	trace         string
 	done          chan *Result
+	// release gives its place among the invocations at work back, once; nil before
+	// it has one.
+	release func()
 
 	mu       sync.Mutex
 	settled  bool
@@ -66,6 +69,9 @@ func (i *invocation) settle(result *Result) bool {
 		result.discard()
 	}
 	i.done <- result
+	if result.Stream == nil {
+		i.release()
+	}
 	return true
 }
 
@@ -81,10 +87,12 @@ func (i *invocation) abandon() {
 	}
 }
 
-// end stops the function's time.
+// end stops the function's time. Until then the invocation is at work, whether
+// anybody waits for it or not.
 func (i *invocation) end() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	i.release()
 	if i.timer != nil {
 		i.timer.Stop()
 	}

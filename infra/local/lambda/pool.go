@@ -12,9 +12,9 @@ const (
 	// A process is free only once it asks for more, a moment after it answered.
 	// Waiting that long before starting another saves most needless starts.
 	startDelay = 3 * time.Millisecond
-	// mostWorkers bounds the processes of one function: more would only fight
-	// for this machine's cores. Requests beyond them wait.
-	mostWorkers = 32
+	// idleTime is how long a process is kept that has nothing to do, beside one
+	// of each function: what a burst took is given back.
+	idleTime = 30 * time.Second
 )
 
 // pool is a function's processes and the invocations that wait for one.
@@ -29,19 +29,18 @@ type pool struct {
 	workers  map[*worker]struct{}
 	starting int
 	started  int
-	inFlight int
 	closed   bool
+	places   *places
 }
 
-func newPool(h *Host, definition Definition, output *lines) *pool {
-	return &pool{host: h, Definition: definition, output: output, workers: map[*worker]struct{}{}}
+func newPool(h *Host, definition Definition, output *lines, p *places) *pool {
+	return &pool{host: h, Definition: definition, output: output, workers: map[*worker]struct{}{}, places: p}
 }
 
 func (p *pool) invoke(ctx context.Context, inv *invocation) (*Result, error) {
 	if err := p.submit(inv); err != nil {
 		return nil, err
 	}
-	defer p.release()
 	select {
 	case result := <-inv.done:
 		return result, nil
@@ -51,23 +50,17 @@ func (p *pool) invoke(ctx context.Context, inv *invocation) (*Result, error) {
 	}
 }
 
-func (p *pool) release() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.inFlight--
-}
-
 // submit gives the invocation to an idle worker, or has it wait for one.
 func (p *pool) submit(inv *invocation) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.closed:
+	if p.closed {
 		return ErrClosed
-	case p.Reserved != nil && p.inFlight >= *p.Reserved:
+	}
+	if !p.places.take() {
 		return ErrThrottled
 	}
-	p.inFlight++
+	inv.release = sync.OnceFunc(p.places.give)
 	if last := len(p.idle) - 1; last >= 0 {
 		w := p.idle[last]
 		p.idle = p.idle[:last]
@@ -87,9 +80,14 @@ func (p *pool) submit(inv *invocation) error {
 // begun runs to its end, and its answer is thrown away.
 func (p *pool) abandon(inv *invocation) {
 	p.mu.Lock()
+	before := len(p.queue)
 	p.queue = slices.DeleteFunc(p.queue, func(q *invocation) bool { return q == inv })
+	begun := len(p.queue) == before
 	p.mu.Unlock()
 	inv.abandon()
+	if !begun {
+		inv.end()
+	}
 }
 
 // grow starts as many workers as invocations still wait.
@@ -100,20 +98,13 @@ func (p *pool) grow() {
 }
 
 func (p *pool) growLocked() {
-	for !p.closed && p.starting < len(p.queue) && len(p.workers) < p.most() {
+	for !p.closed && p.starting < len(p.queue) && len(p.workers) < p.places.most {
 		p.started++
 		w := newWorker(p, fmt.Sprintf("%s-%d", p.LogicalID, p.started))
 		p.workers[w] = struct{}{}
 		p.starting++
 		go w.run()
 	}
-}
-
-func (p *pool) most() int {
-	if p.Reserved != nil {
-		return min(*p.Reserved, mostWorkers)
-	}
-	return mostWorkers
 }
 
 // next blocks until there is work for w. It returns nil when there will be none:
@@ -131,15 +122,35 @@ func (p *pool) next(ctx context.Context, w *worker) *invocation {
 	}
 	p.idle = append(p.idle, w)
 	p.mu.Unlock()
-	select {
-	case inv := <-w.work:
-		return inv
-	case <-ctx.Done():
-		p.retire(w)
-		return nil
-	case <-w.done:
-		return nil
+	idle := time.NewTicker(idleTime)
+	defer idle.Stop()
+	for {
+		select {
+		case inv := <-w.work:
+			return inv
+		case <-ctx.Done():
+			p.retire(w)
+			return nil
+		case <-w.done:
+			return nil
+		case <-idle.C:
+			if p.spare(w) {
+				w.kill()
+			}
+		}
 	}
+}
+
+// spare takes a worker out of the idle ones for good, unless it is the only one
+// or has just been given work.
+func (p *pool) spare(w *worker) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.idle) < 2 || !slices.Contains(p.idle, w) {
+		return false
+	}
+	p.idle = slices.DeleteFunc(p.idle, func(i *worker) bool { return i == w })
+	return true
 }
 
 // retire takes a worker out of the idle ones. Work that it was given at the same
@@ -189,6 +200,7 @@ func (p *pool) close() {
 	p.mu.Unlock()
 	for _, inv := range waiting {
 		inv.settle(exited(inv.id, nil).result())
+		inv.end()
 	}
 	for _, w := range workers {
 		w.kill()

@@ -79,7 +79,9 @@ func serveStream(rw http.ResponseWriter, r *http.Request, inv *invocation, conte
 		_ = reader.Close()
 	}
 	var failed *StreamError
-	if errors.As(forward(r, writer), &failed) && failed.Type == "Function.ResponseSizeTooLarge" {
+	err := forward(r, writer)
+	inv.release()
+	if errors.As(err, &failed) && failed.Type == "Function.ResponseSizeTooLarge" {
 		answerFailure(rw, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", failed.Message)
 		return
 	}

@@ -119,6 +119,7 @@ func (w *worker) take(inv *invocation) {
 	w.mu.Unlock()
 	if buried {
 		inv.settle(exited(inv.id, nil).result())
+		inv.end()
 		return
 	}
 	timeout := w.pool.Timeout
