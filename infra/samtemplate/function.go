@@ -1,6 +1,7 @@
 package samtemplate
 
 import (
+	"strconv"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -22,7 +23,7 @@ type functionProperties struct {
 	Environment  struct {
 		Variables map[string]string `yaml:"Variables"`
 	} `yaml:"Environment"`
-	Reserved *int                 `yaml:"ReservedConcurrentExecutions"`
+	Reserved *wholeNumber         `yaml:"ReservedConcurrentExecutions"`
 	Events   map[string]yaml.Node `yaml:"Events"`
 	Logging  struct {
 		Format      string `yaml:"LogFormat"`
@@ -51,6 +52,16 @@ type functionProperties struct {
 	Tracing             any `yaml:"Tracing"`
 }
 
+// wholeNumber is one that may come as a text, as parameters that may be empty do.
+type wholeNumber int
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (n *wholeNumber) UnmarshalYAML(node *yaml.Node) error {
+	value, err := strconv.Atoi(node.Value)
+	*n = wholeNumber(value)
+	return err
+}
+
 func buildFunction(r *resolver, id string, entry resource) (Function, error) {
 	p := functionProperties{Timeout: defaultTimeoutSeconds, MemorySize: defaultMemoryMB}
 	if err := r.properties(id, entry, "Function", &p); err != nil {
@@ -62,7 +73,7 @@ func buildFunction(r *resolver, id string, entry resource) (Function, error) {
 	f := Function{
 		LogicalID: id, Name: id, CodeURI: p.CodeURI, Handler: p.Handler, Runtime: p.Runtime,
 		Timeout: time.Duration(p.Timeout) * time.Second, MemoryMB: p.MemorySize,
-		Environment: p.Environment.Variables, Reserved: p.Reserved,
+		Environment: p.Environment.Variables, Reserved: (*int)(p.Reserved),
 		LogFormat: p.Logging.Format, LogLevel: p.Logging.Level,
 	}
 	if p.FunctionName != "" {
