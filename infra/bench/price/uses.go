@@ -22,7 +22,10 @@ const (
 
 	minutes           = 60 // of an hour
 	pingsPerHour      = 12 // of a client that hears nothing
-	streamsPerHour    = 4  // a stream lasts 15 minutes
+	turnSeconds       = 90 // StreamTurn of the template
+	turnsPerHour      = minutes * minutes / turnSeconds
+	leaseWrites       = 2                     // of a turn: its place is taken and given back
+	leaseReads        = 1 + turnSeconds/5*0.5 // the places are read, and every 5 s whether it is still its own
 	ticksPerMonth     = 60 * 730
 	socketInvocations = 4 // authorizer, connect, subscribe, disconnect
 
@@ -121,13 +124,25 @@ func (a *accountant) viewers() bill {
 
 func (a *accountant) streams() bill {
 	const n = 1000
+	const anew = n * (turnsPerHour - 1) // the first connection is reckoned with the viewers
 	return bill{
 		"1,000 viewers for an hour by server-sent events, on top",
-		"A function holds each stream open, itself a subscriber by websocket, for 15 minutes at a time. " +
-			"It is the dear way: where clients can, let them use websockets.",
+		"A function holds each stream open, itself a subscriber by websocket that connects anew each turn of 90 s. Of who " +
+			"leaves, up to a turn is paid for. It is the dear way: where clients can, let them use websockets.",
 		slices.Concat([]line{
-			{"REST API requests", "1,000 × 4", n * streamsPerHour, a.StreamRequest},
-		}, a.functions("watchstream", n*streamsPerHour, minutes*minutes/streamsPerHour, streamGB)),
+			{"REST API requests", "1,000 × " + number(turnsPerHour), n * turnsPerHour, a.StreamRequest},
+		},
+			a.functions("watchstream", n*turnsPerHour, turnSeconds, streamGB),
+			a.functions("authorizer, watch", n*turnsPerHour+anew*socketInvocations, requestSeconds, requestGB),
+			[]line{
+				{"messages", number(anew) + " × (subscribe, its answer)", 2 * anew, a.SocketMessage},
+				a.writes(anew, cost.Subscribe),
+				a.reads(anew, cost.Subscribe),
+				a.reads(anew, cost.CatchUp),
+				{"table writes", number(n*turnsPerHour) + " × 2: its place among the streams of its user", n * turnsPerHour * leaseWrites, a.TableWrite},
+				{"table reads", number(n*turnsPerHour) + " × 10: the same", n * turnsPerHour * leaseReads, a.TableRead},
+			},
+		),
 	}
 }
 
