@@ -32,14 +32,14 @@ func mustTake(t testing.TB, s *dynamostore.Store, subject string, resumed bool) 
 	return l
 }
 
-func mustNotTake(t testing.TB, s *dynamostore.Store, subject string, resumed bool) *fault.Error {
+func mustNotTake(t testing.TB, s *dynamostore.Store, subject string, resumed bool) fault.Error {
 	t.Helper()
 	l, err := s.TakeStream(t.Context(), streamOf(alice, subject, resumed))
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Kind != fault.Busy || f.Extra["quota"] != quota.OpenStreams {
 		t.Fatalf("got %+v, %v, want that too many streams are open", l, err)
 	}
-	return f
+	return *f
 }
 
 func mustEndStream(t testing.TB, s *dynamostore.Store, l quota.Lease, expected bool) {
