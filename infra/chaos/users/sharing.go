@@ -9,10 +9,11 @@ import (
 	"github.com/rethread/rethread/infra/chaos/ledger"
 )
 
-// share lets somebody else in.
+// share lets somebody else in, who stays: what is shared with a user after their
+// erasure is theirs again.
 func (d *device) share(ctx context.Context, t *Talk) {
 	other := d.Persons[d.random.IntN(len(d.Persons))]
-	if other == d.person {
+	if other == d.person || other == d.Leaver() {
 		return
 	}
 	c := Call{Method: http.MethodPost, Path: t.path() + "/shares", Body: M{"access": "write", "user_id": other.ID}, Key: d.id(), Repeat: true}
