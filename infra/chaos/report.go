@@ -72,6 +72,9 @@ func (t *total) close(out io.Writer, lasted time.Duration) error {
 	return t.enough(lasted)
 }
 
+// mostShown is how many violations of a round are printed, and kept.
+const mostShown = 20
+
 // report tells of a round, and keeps the histories of sessions that broke a promise.
 func (r *round) report() error {
 	requests, untold := r.world.Ledger.Requests()
@@ -81,7 +84,11 @@ func (r *round) report() error {
 	r.say("  kills: %s", listed(r.sys.Kills()))
 	r.say("  operations: %s", r.operations())
 	r.say("  checks: %s", listed(r.checker.Counts()))
-	for _, v := range r.world.Violations() {
+	for i, v := range r.world.Violations() {
+		if i == mostShown {
+			r.say("  and %d more", len(r.world.Violations())-i)
+			break
+		}
 		r.say("  VIOLATION %s %s: %.1500s", v.Invariant, v.Session, v.Text)
 		if err := r.keep(v); err != nil {
 			return err

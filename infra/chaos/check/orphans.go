@@ -111,9 +111,16 @@ func (c *Checker) orphans(ctx context.Context, db *dynamodb.Client, table string
 		}
 		_, rest, _ := strings.Cut(pk, "#")
 		of := func(p *users.Person) bool { return rest == p.ID || strings.HasSuffix(rest, "/"+p.ID) }
-		c.hold(!slices.ContainsFunc(erased, of) || strings.HasPrefix(pk, "ER#"), "orphans", "", "%s is left of a user who was erased", shown(item))
+		c.hold(!slices.ContainsFunc(erased, of) || strings.HasPrefix(pk, "ER#") || spent(item), "orphans", "", "%s is left of a user who was erased", shown(item))
 	}
 	return nil
+}
+
+// spent reports whether an item is a key that was used, without its answer: it stays
+// for its day, so that no repeat makes anew what was erased.
+func spent(item map[string]types.AttributeValue) bool {
+	gone, ok := item["gone"].(*types.AttributeValueMemberBOOL)
+	return strings.HasPrefix(text(item["PK"]), "K#") && ok && gone.Value
 }
 
 // logOf is the log to which an item belongs.

@@ -143,14 +143,16 @@ func (w *World) Do(ctx context.Context, as *Person, c Call) Answer {
 }
 
 // Repeat asks once more for some of what was answered, by its key: the answer is the
-// same, where the session is still there.
+// same, where what it is about, and what it made, is still there.
 func (w *World) Repeat(ctx context.Context) (asked int) {
 	gone := map[string]bool{}
 	for _, t := range w.Talks() {
 		gone[t.ID] = t.Deleting()
 	}
 	for _, r := range w.answered {
-		if gone[r.session] || r.as == w.Leaver() {
+		var made struct{ Data struct{ ID string } }
+		parse(r.body, &made)
+		if gone[r.session] || gone[made.Data.ID] || r.as == w.Leaver() {
 			continue
 		}
 		asked++
