@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
 
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
@@ -37,7 +36,7 @@ type cardWriter func(context.Context, *lib.AgentCard) ([]byte, error)
 func (s *server) defaultCard(w http.ResponseWriter, r *http.Request) { s.versioned(w, r, defaultAgent) }
 
 func (s *server) agentCard(w http.ResponseWriter, r *http.Request) {
-	s.versioned(w, r, pathParameter(r, "agent"))
+	s.versioned(w, r, s.agentOf(r))
 }
 
 // versioned answers an agent's card, in the members of versions 1.0 and 0.3 for
@@ -81,7 +80,7 @@ func (s *server) card(w http.ResponseWriter, r *http.Request, agent string, writ
 }
 
 func newCard(base, agent string, push bool) *lib.AgentCard {
-	address := base + "/a2a/" + url.PathEscape(agent)
+	address := base + "/a2a/" + address(agent)
 	var interfaces []*lib.AgentInterface
 	for _, binding := range []lib.TransportProtocol{lib.TransportProtocolJSONRPC, lib.TransportProtocolHTTPJSON} {
 		for _, v := range []lib.ProtocolVersion{current, legacy} {

@@ -85,7 +85,7 @@ func refuse(w http.ResponseWriter, status int, detail string) {
 // forAgent answers a request for an agent that is configured.
 func (s *server) forAgent(serve func(http.ResponseWriter, *http.Request, a2asrv.RequestHandler)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		agent := pathParameter(r, "agent")
+		agent := s.agentOf(r)
 		switch {
 		case callerOf(r.Context()).user == "":
 			w.Header().Set("WWW-Authenticate", "Bearer")

@@ -14,7 +14,9 @@ import (
 
 type onlyHelper struct{}
 
-func (onlyHelper) HasAgent(name string) bool { return name == "helper" || name == "default" }
+func (onlyHelper) HasAgent(name string) bool {
+	return name == "helper" || name == "default" || name == "team/helper" || name == "a~b"
+}
 
 // ask sends a request to a server without sessions: what is answered here needs
 // none.
@@ -70,6 +72,21 @@ func TestCard(t *testing.T) {
 		one, _ := card(t, "/a2a/helper/.well-known/agent-card.json", http.Header{"A2a-Version": {"1.0"}})
 		if _, old := one["url"]; old {
 			t.Errorf("got %v", one)
+		}
+	})
+	t.Run("one of a namespace has an address of one segment", func(t *testing.T) {
+		for segment, name := range map[string]string{
+			"team~helper": "team/helper", "team%2Fhelper": "team/helper", "team%7Ehelper": "team/helper", "a~b": "a~b",
+		} {
+			got, _ := card(t, "/a2a/"+segment+"/.well-known/agent-card.json", http.Header{})
+			want := "https://api.example/live/a2a/" + strings.Replace(name, "/", "~", 1)
+			if got["name"] != name || got["url"] != want {
+				t.Errorf("%s is %v at %v", segment, got["name"], got["url"])
+			}
+			rpc := ask(t, http.MethodPost, "/a2a/"+segment, `{`, http.Header{"Content-Type": {"application/json"}})
+			if code := rpcCode(t, rpc.Body.Bytes()); code != -32700 {
+				t.Errorf("%s answers %d", segment, code)
+			}
 		}
 	})
 	t.Run("an agent that nobody configured has none", func(t *testing.T) {

@@ -72,7 +72,7 @@ func ParseConfig(config string, lookup func(string) (string, bool)) (Directory, 
 	}
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		at := "/" + session.EscapePointer(name)
-		if err := fault.CheckID(at, name); err != nil {
+		if err := fault.CheckAgent(at, name); err != nil {
 			return nil, err
 		}
 		r := reader{at: at, lookup: lookup}
@@ -85,7 +85,19 @@ func ParseConfig(config string, lookup func(string) (string, bool)) (Directory, 
 		}
 		d[name] = a
 	}
-	return d, nil
+	return d, d.checkAddresses()
+}
+
+// checkAddresses refuses two agents with one address over A2A, where the "/" of
+// a name is a "~".
+func (d Directory) checkAddresses() error {
+	for name := range d {
+		other := strings.Replace(name, "/", "~", 1)
+		if _, ok := d[other]; ok && other != name {
+			return fault.Field(fault.Invalid, "/"+session.EscapePointer(name), "has the same address as %q", other)
+		}
+	}
+	return nil
 }
 
 // reader reads the members of one agent's configuration, each once; the first

@@ -39,6 +39,7 @@ func TestDirectory(t *testing.T) {
 		"no configuration":  {" ", map[string]bool{"": false, "x": false}},
 		"one agent":         {`{"x":` + one + `}`, map[string]bool{"": true, "x": true, "y": false, "default": false}},
 		"several":           {`{"x":` + one + `,"y":` + one + `}`, map[string]bool{"": false, "x": true}},
+		"of a namespace":    {`{"a/x":` + one + `,"b/x":` + one + `}`, map[string]bool{"a/x": true, "b/x": true, "x": false, "a": false}},
 		"several and a one": {`{"x":` + one + `,"default":` + one + `}`, map[string]bool{"": true, "default": true}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,8 +94,8 @@ func TestConfiguredHeaders(t *testing.T) {
 }
 
 func TestParseConfigRefuses(t *testing.T) {
-	agentOf := func(members string) string { return `{"a/b":1,"x":{"type":"http","url":"http://h"` + members + `}}` }
-	only := func(members string) string { return strings.Replace(agentOf(members), `"a/b":1,`, "", 1) }
+	agentOf := func(members string) string { return `{"a/b/c":1,"x":{"type":"http","url":"http://h"` + members + `}}` }
+	only := func(members string) string { return strings.Replace(agentOf(members), `"a/b/c":1,`, "", 1) }
 	chat := func(members string) string {
 		return `{"x":{"type":"chat_completions","url":"http://h"` + members + `}}`
 	}
@@ -102,7 +103,8 @@ func TestParseConfigRefuses(t *testing.T) {
 		"no object":                  {`[]`, ""},
 		"null":                       {`null`, ""},
 		"broken JSON":                {`{`, ""},
-		"an agent's name":            {agentOf(""), "/a~1b"},
+		"an agent's name":            {agentOf(""), "/a~1b~1c"},
+		"two with one address":       {`{"a/b":{"type":"http","url":"http://h"},"a~b":{"type":"http","url":"http://h"}}`, "/a~1b"},
 		"an agent that is no object": {`{"x":"http://h"}`, "/x"},
 		"no type":                    {`{"x":{"url":"http://h"}}`, "/x/type"},
 		"an unknown type":            {`{"x":{"type":"grpc","url":"http://h"}}`, "/x/type"},

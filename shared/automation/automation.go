@@ -114,7 +114,7 @@ func (t Trigger) validate() error {
 		check   func(pointer, entry string) error
 	}{
 		{"/on/types", t.Types, checkType},
-		{"/on/agents", t.Agents, fault.CheckID},
+		{"/on/agents", t.Agents, fault.CheckAgent},
 		{"/on/session_ids", t.SessionIDs, fault.CheckID},
 		{"/on/feedback_types", t.FeedbackTypes, checkFeedback},
 	} {
@@ -152,7 +152,7 @@ func checkFeedback(pointer, entry string) error {
 }
 
 func (a Action) validate() error {
-	if err := fault.CheckID("/do/agent", a.Agent); err != nil {
+	if err := fault.CheckAgent("/do/agent", a.Agent); err != nil {
 		return err
 	}
 	if a.Session != Same && a.Session != New {

@@ -41,7 +41,7 @@ func TestValidate(t *testing.T) {
 		"an unknown type":         {func(a *automation.Automation) { a.On.Types = []string{"run.started", "run.paused"} }, "/on/types/1"},
 		"a type of A2A's alone":   {func(a *automation.Automation) { a.On.Types = []string{"item.completed"} }, "/on/types/0"},
 		"a type twice":            {func(a *automation.Automation) { a.On.Types = []string{"run.*", "run.*"} }, "/on/types/1"},
-		"an agent that is no id":  {func(a *automation.Automation) { a.On.Agents = []string{"a/b"} }, "/on/agents/0"},
+		"an agent that is no id":  {func(a *automation.Automation) { a.On.Agents = []string{"a/b/c"} }, "/on/agents/0"},
 		"a session that is none":  {func(a *automation.Automation) { a.On.SessionIDs = []string{""} }, "/on/session_ids/0"},
 		"an unknown feedback":     {func(a *automation.Automation) { a.On.FeedbackTypes = []string{"sideways"} }, "/on/feedback_types/0"},
 		"feedback of what is not": {func(a *automation.Automation) { a.On.Types, a.On.FeedbackTypes = []string{"run.*"}, []string{"up"} }, "/on/feedback_types"},

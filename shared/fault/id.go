@@ -9,6 +9,21 @@ import (
 // MaxID is the longest id, in characters.
 const MaxID = 128
 
+// CheckAgent says what is wrong with the name of an agent: it is an id, or two
+// with a "/" between them, the namespace and the name, of 128 characters in all.
+func CheckAgent(pointer, name string) error {
+	if namespace, rest, ok := strings.Cut(name, "/"); ok {
+		if namespace == "" || rest == "" {
+			return Field(Invalid, pointer, "must have a name on either side of \"/\"")
+		}
+		if strings.Contains(rest, "/") {
+			return Field(Invalid, pointer, "must hold one \"/\" at most, as in namespace/name")
+		}
+		name = namespace + "." + rest
+	}
+	return CheckID(pointer, name)
+}
+
 // CheckID says what is wrong with an id that a caller chose: ids are 1 to 128
 // characters of valid UTF-8, without control characters and without "/".
 func CheckID(pointer, id string) error {

@@ -152,7 +152,7 @@ func TestAutomations_bad_input(t *testing.T) {
 		"a name that is no text":    {`{` + onFeedback + `,` + askAnalyst + `,"name":null}`, 400, "/name"},
 		"a status that is unknown":  {`{` + onFeedback + `,` + askAnalyst + `,"status":"resting"}`, 422, "/status"},
 		"a status that is no text":  {`{` + onFeedback + `,` + askAnalyst + `,"status":7}`, 400, "/status"},
-		"an agent id that is wrong": {`{"on":{"types":["run.*"],"agents":["a/b"]},` + askAnalyst + `}`, 422, "/on/agents/0"},
+		"an agent id that is wrong": {`{"on":{"types":["run.*"],"agents":["a/b/c"]},` + askAnalyst + `}`, 422, "/on/agents/0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := s.must(t, test.status, post(alice, "/automations", test.body))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/rethread/rethread/shared/fault"
@@ -51,8 +50,9 @@ func (a *api) startRun(c *call) (*reply, error) {
 }
 
 // agentOf chooses the configured agent that executes a run: the one that the
-// request names, the session's, or the default one. "" is whichever the
-// deployer's configuration has for sessions that name none.
+// request names, else the session's; the default one only where neither names
+// any, as nobody wants another's answer for a name that was mistyped. "" is
+// whichever the deployer's configuration has for sessions that name none.
 func (a *api) agentOf(c *call, s run.Start) (string, error) {
 	if s.Agent != "" {
 		if a.Agents.HasAgent(s.Agent) {
@@ -64,16 +64,19 @@ func (a *api) agentOf(c *call, s run.Start) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	names := []string{of.Agent, defaultAgent}
-	if of.Agent == "" {
-		slices.Reverse(names)
+	if of.Agent != "" {
+		if a.Agents.HasAgent(of.Agent) {
+			return of.Agent, nil
+		}
+		return "", fieldFault(fault.Invalid, "/agent", "is required: no agent is configured that is called %q, as the session's is",
+			of.Agent)
 	}
-	for _, name := range names {
+	for _, name := range []string{defaultAgent, ""} {
 		if a.Agents.HasAgent(name) {
 			return name, nil
 		}
 	}
-	return "", fieldFault(fault.Invalid, "/agent", "is required: neither the session's agent nor a default one is configured")
+	return "", fieldFault(fault.Invalid, "/agent", "is required: the session names no agent, and no default one is configured")
 }
 
 // begin starts the run. The repeat of a request with an idempotency key finds

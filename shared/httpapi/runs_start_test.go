@@ -152,7 +152,7 @@ func TestStartThatIsRefused(t *testing.T) {
 		"state delta no object":      {event(content + `,"actions":{"state_delta":1}`), "/input/1/actions/state_delta", 400},
 		"an agent of a wrong type":   {startOf(`,"agent":1`, hello), "/agent", 400},
 		"an agent null":              {startOf(`,"agent":null`, hello), "/agent", 400},
-		"an agent that is no id":     {startOf(`,"agent":"a/b"`, hello), "/agent", 422},
+		"an agent that is no id":     {startOf(`,"agent":"a/b/c"`, hello), "/agent", 422},
 		"an agent nobody configured": {startOf(`,"agent":"theirs"`, hello), "/agent", 422},
 		"an unknown mode":            {startOf(`,"mode":"managed"`, hello), "/mode", 422},
 		"a mode of a wrong type":     {startOf(`,"mode":true`, hello), "/mode", 400},
@@ -179,6 +179,7 @@ func TestWhichAgentExecutesARun(t *testing.T) {
 	s, store := newSystem(t).listenToStarts()
 	s.mustCreate(t, alice, `{"id":"named","agent":"data_analyst"}`)
 	s.mustCreate(t, alice, `{"id":"nameless"}`)
+	s.mustCreate(t, alice, `{"id":"spaced","agent":"team/analyst"}`)
 	for _, c := range []struct {
 		name, session string
 		configured    agents
@@ -186,7 +187,8 @@ func TestWhichAgentExecutesARun(t *testing.T) {
 		status        int
 	}{
 		{"the session's", "named", agents{"default", "data_analyst"}, "data_analyst", 202},
-		{"the default one, where the session's is not configured", "named", agents{"default"}, "default", 202},
+		{"a namespace's", "spaced", agents{"default", "team/analyst"}, "team/analyst", 202},
+		{"none, where the session's is not configured", "named", agents{"default"}, "", 422},
 		{"the default one, where the session names none", "nameless", agents{"", "default"}, "default", 202},
 		{"the only one, where the session names none", "nameless", agents{"", "other"}, "", 202},
 		{"none, where neither is configured", "named", agents{"other"}, "", 422},

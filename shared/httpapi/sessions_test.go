@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/session"
 )
 
 func TestCreateSession(t *testing.T) {
@@ -27,6 +29,13 @@ func TestCreateSession(t *testing.T) {
 		made := s.mustCreate(t, alice, `{"agent":"analyst","name":"Sales <&> costs","metadata":{"a": [1, 2]}}`)
 		if made.AppName != "analyst" || made.Name != "Sales <&> costs" || string(made.Metadata) != `{"a":[1,2]}` {
 			t.Errorf("got %+v", made)
+		}
+		if made := s.mustCreate(t, alice, `{"agent":"team/analyst"}`); made.Agent != "team/analyst" || made.AppName != "team%2Fanalyst" {
+			t.Errorf("got %+v", made)
+		}
+		listed := decode[struct{ Data []session.Session }](t, s.must(t, http.StatusOK, get(alice, "/sessions?agent=team/analyst")))
+		if len(listed.Data) != 1 {
+			t.Errorf("listed %+v", listed)
 		}
 	})
 	t.Run("the bare base path makes links of its own kind", func(t *testing.T) {
@@ -74,7 +83,10 @@ func TestCreateSessionBadInput(t *testing.T) {
 		"id with a slash":       {`{"id":"a/b"}`, "/id", 422},
 		"control character":     {`{"id":"a\u0000b"}`, "/id", 422},
 		"agent of a wrong type": {`{"agent":{}}`, "/agent", 400},
-		"agent with a slash":    {`{"agent":"a/b","app_name":"a"}`, "/agent", 422},
+		"agent with slashes":    {`{"agent":"a/b/c"}`, "/agent", 422},
+		"agent of no namespace": {`{"agent":"/b"}`, "/agent", 422},
+		"agent of no name":      {`{"agent":"a/"}`, "/agent", 422},
+		"agent over 128":        {`{"agent":"` + strings.Repeat("a", 64) + "/" + strings.Repeat("b", 64) + `"}`, "/agent", 422},
 		"app_name too long":     {`{"app_name":"` + strings.Repeat("a", 129) + `"}`, "/app_name", 422},
 		"name of a wrong type":  {`{"name":true}`, "/name", 400},
 		"name too long":         {`{"name":"` + strings.Repeat("n", 257) + `"}`, "/name", 422},

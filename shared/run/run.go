@@ -140,7 +140,7 @@ func (s Start) Validate() error {
 		return fault.Field(fault.Invalid, "/input", "must hold 1 to %d events", MaxInput)
 	}
 	if s.Agent != "" {
-		return fault.CheckID("/agent", s.Agent)
+		return fault.CheckAgent("/agent", s.Agent)
 	}
 	return nil
 }

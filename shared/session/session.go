@@ -6,6 +6,7 @@ package session
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/fault"
@@ -106,12 +107,12 @@ type New struct {
 // Validate fills the defaults and says which field breaks a rule.
 func (n *New) Validate() error {
 	if n.Agent != "" {
-		if err := fault.CheckID("/agent", n.Agent); err != nil {
+		if err := fault.CheckAgent("/agent", n.Agent); err != nil {
 			return err
 		}
 	}
 	if n.AppName == "" {
-		n.AppName = n.Agent
+		n.AppName = strings.Replace(n.Agent, "/", "%2F", 1) // an app is an id
 	}
 	if n.AppName == "" {
 		n.AppName = DefaultApp

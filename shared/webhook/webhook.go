@@ -98,7 +98,7 @@ func (w Webhook) validateFilters() error {
 		entries []string
 		check   func(pointer, entry string) error
 	}{
-		{"/types", w.Types, checkType}, {"/agents", w.Agents, fault.CheckID}, {"/session_ids", w.SessionIDs, fault.CheckID},
+		{"/types", w.Types, checkType}, {"/agents", w.Agents, fault.CheckAgent}, {"/session_ids", w.SessionIDs, fault.CheckID},
 	} {
 		if len(f.entries) > MaxFilters {
 			return fault.Field(fault.Invalid, f.pointer, "must have at most %d entries", MaxFilters)
