@@ -12,25 +12,28 @@ import (
 func neededElsewhere() map[string]string {
 	const (
 		checkpoint = "making up for a checkpoint of the state that a crash left out"
+		feedback   = "taking an erased user's feedback out of a task that many others save"
 		lease      = "ending runs whose leases are out, which whoever comes by first does"
 	)
 	return map[string]string{
 		"ForkFunction dynamodb:Query table/Table/index/activity": "counting the sessions of a user anew who has reached the limit",
 
-		"EventsFunction dynamodb:DeleteItem table/Table":      lease,
-		"WatchFunction dynamodb:DeleteItem table/Table":       lease,
-		"WatchFunction dynamodb:PutItem table/Table":          lease,
-		"DeliverFunction dynamodb:BatchWriteItem table/Table": "discarding a failed run with a state that fills several items",
-		"DeliverFunction dynamodb:DeleteItem table/Table":     lease,
-		"DeliverFunction dynamodb:BatchGetItem table/Table":   "the runs at work of a user who may have no more",
-		"DeliverFunction sqs:SendMessage Abandoned.fifo":      "giving up notifications that failed for a day",
-		"ExportFunction dynamodb:BatchWriteItem table/Table":  checkpoint,
-		"ExportFunction dynamodb:PutItem table/Table":         checkpoint,
-		"ImportsFunction dynamodb:DeleteItem table/Table":     lease,
-		"ImportsFunction dynamodb:UpdateItem table/Table":     lease,
-		"FanoutFunction dynamodb:UpdateItem table/Table":      "forgetting connections that have gone without a word",
-		"RunnerFunction dynamodb:BatchWriteItem table/Table":  "ending a run with an error that fills several items",
-		"SweeperFunction dynamodb:BatchWriteItem table/Table": "finishing deletions that were cut short",
+		"EventsFunction dynamodb:DeleteItem table/Table":          lease,
+		"WatchFunction dynamodb:DeleteItem table/Table":           lease,
+		"WatchFunction dynamodb:PutItem table/Table":              lease,
+		"DeliverFunction dynamodb:BatchWriteItem table/Table":     "discarding a failed run with a state that fills several items",
+		"DeliverFunction dynamodb:DeleteItem table/Table":         lease,
+		"DeliverFunction dynamodb:BatchGetItem table/Table":       "the runs at work of a user who may have no more",
+		"DeliverFunction sqs:SendMessage Abandoned.fifo":          "giving up notifications that failed for a day",
+		"ExportFunction dynamodb:BatchWriteItem table/Table":      checkpoint,
+		"ExportFunction dynamodb:PutItem table/Table":             checkpoint,
+		"ImportsFunction dynamodb:DeleteItem table/Table":         lease,
+		"ImportsFunction dynamodb:UpdateItem table/Table":         lease,
+		"FanoutFunction dynamodb:UpdateItem table/Table":          "forgetting connections that have gone without a word",
+		"RunnerFunction dynamodb:BatchWriteItem table/Table":      "ending a run with an error that fills several items",
+		"ErasureFunction dynamodb:ConditionCheckItem table/Table": feedback,
+		"SweeperFunction dynamodb:ConditionCheckItem table/Table": feedback,
+		"SweeperFunction dynamodb:BatchWriteItem table/Table":     "finishing deletions that were cut short",
 	}
 }
 

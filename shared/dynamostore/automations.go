@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/rethread/rethread/shared/automation"
 	"github.com/rethread/rethread/shared/fault"
@@ -158,12 +156,10 @@ func (s *Store) DeleteAutomation(ctx context.Context, userID, id string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &s.table, Key: key{item.PK, item.SK}.attributes(),
-		ConditionExpression: aws.String("#id = :id"), ExpressionAttributeNames: map[string]string{"#id": "id"},
-		ExpressionAttributeValues: attributes{":id": str(id)},
+	err = s.deleteIf(ctx, key{item.PK, item.SK}, condition{
+		expression: "#id = :id", names: map[string]string{"#id": "id"}, values: attributes{":id": str(id)},
 	})
-	if err = conditionError(err, nil); errors.Is(err, errTaken) {
+	if errors.Is(err, errTaken) {
 		return missingAutomation()
 	}
 	if err != nil {

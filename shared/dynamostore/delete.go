@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -194,11 +192,8 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 
 // discharge ends the duty to clear a log, unless forks still read it.
 func (s *Store) discharge(ctx context.Context, log string) (bool, error) {
-	_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &s.table, Key: goneKey(log).attributes(),
-		ConditionExpression: aws.String("attribute_exists(GPK)"),
-	})
-	if err = conditionError(err, nil); errors.Is(err, errTaken) {
+	err := s.deleteIf(ctx, goneKey(log), condition{expression: "attribute_exists(GPK)"})
+	if errors.Is(err, errTaken) {
 		return false, nil
 	}
 	return err == nil, err

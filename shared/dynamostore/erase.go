@@ -130,8 +130,8 @@ func (s *Store) SweepErasures(ctx context.Context) (int, error) {
 // cannot be removed keeps nothing else.
 func (s *Store) eraseAll(ctx context.Context, e *erasureItem) error {
 	steps := []func(context.Context, *erasureItem) error{
-		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseGrants, s.eraseWebhooks, s.eraseRecords, s.eraseKeys,
-		s.eraseAutomations, s.eraseQuotas,
+		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseGrants, s.eraseWebhooks, s.eraseFeedback, s.eraseRecords,
+		s.eraseKeys, s.eraseAutomations, s.eraseQuotas,
 	}
 	return eachOf(ctx, steps, func(step func(context.Context, *erasureItem) error) error { return step(ctx, e) })
 }
@@ -239,7 +239,6 @@ func (s *Store) eraseRecords(ctx context.Context, e *erasureItem) error {
 		pk    string
 		count *int
 	}{
-		{feedbackPK(e.User), &e.Removed.Feedback},
 		{feedbackTimeKey(e.User, "").pk, new(int)},
 		{linkPK(e.User), &e.Removed.Records},
 	} {

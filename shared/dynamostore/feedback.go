@@ -175,6 +175,7 @@ func (s *Store) markTask(ctx context.Context, h *header, f task.Feedback) error 
 	}
 	next := *item
 	next.Version, next.Updated, next.Gen = item.Version+1, max(f.CreatedTime, item.Updated), h.Gen
+	next.judgement = item.judgedBy(f.UserID, f.Type, f.Text)
 	return s.putTask(ctx, h, taskWrite{was: p, now: p, old: item, next: &next}, content)
 }
 

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/idempotency"
 )
@@ -56,7 +53,7 @@ func (s *Store) Begin(ctx context.Context, c idempotency.Claim) (*idempotency.An
 	var old keyItem
 	err := s.put(ctx, s.keyItem(ctx, c), condition{expression: ifAbsent}, &old)
 	switch {
-	case err == nil, errors.Is(err, errTaken) && old.isOf(c):
+	case err == nil:
 		return nil, nil
 	case !errors.Is(err, errTaken):
 		return nil, fmt.Errorf("take idempotency key: %w", err)
@@ -84,10 +81,6 @@ func (s *Store) Begin(ctx context.Context, c idempotency.Claim) (*idempotency.An
 	return nil, keyInUse(time.UnixMilli(old.Lease).Sub(now))
 }
 
-// isOf reports whether a claim is this very try's, which did not hear that it
-// had the key.
-func (i *keyItem) isOf(c idempotency.Claim) bool { return c.Nonce != "" && i.Nonce == c.Nonce }
-
 // takeOver takes a key from a request that died, or that is a day old.
 func (s *Store) takeOver(ctx context.Context, c idempotency.Claim, old keyItem) error {
 	on := condition{
@@ -99,12 +92,11 @@ func (s *Store) takeOver(ctx context.Context, c idempotency.Claim, old keyItem) 
 		on.expression += " AND attribute_not_exists(#gone)"
 		on.names["#gone"] = "gone"
 	}
-	var now keyItem
-	err := s.put(ctx, s.keyItem(ctx, c), on, &now)
-	if errors.Is(err, errTaken) && !now.isOf(c) {
+	err := s.put(ctx, s.keyItem(ctx, c), on, nil)
+	if errors.Is(err, errTaken) {
 		return keyInUse(time.Second)
 	}
-	return ignoring(err, errTaken)
+	return err
 }
 
 func keyGone() error {
@@ -152,15 +144,7 @@ func held(c idempotency.Claim) condition {
 
 // Release implements idempotency.Store.
 func (s *Store) Release(ctx context.Context, c idempotency.Claim) error {
-	on := held(c)
-	in := &dynamodb.DeleteItemInput{
-		TableName: &s.table, Key: claimKey(c.UserID, c.Name()).attributes(), ConditionExpression: aws.String(on.expression),
-		ExpressionAttributeNames: on.names, ExpressionAttributeValues: on.values,
-	}
-	err := untilDecided(ctx, func() error {
-		_, err := s.db.DeleteItem(ctx, in)
-		return conditionError(err, nil)
-	})
+	err := s.deleteIf(ctx, claimKey(c.UserID, c.Name()), held(c))
 	if err != nil && !errors.Is(err, errTaken) {
 		return fmt.Errorf("give back idempotency key: %w", err)
 	}

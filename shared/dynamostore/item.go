@@ -55,7 +55,7 @@ type condition struct {
 }
 
 // put writes a record. Where the condition fails it returns errTaken and, with
-// old not nil, what is stored there instead.
+// old not nil, what is stored there instead. A write that met itself has landed.
 func (s *Store) put(ctx context.Context, record any, c condition, old any) error {
 	item, err := attributevalue.MarshalMap(record)
 	if err != nil {
@@ -66,17 +66,16 @@ func (s *Store) put(ctx context.Context, record any, c condition, old any) error
 		in.ConditionExpression = &c.expression
 		in.ExpressionAttributeNames = c.names
 		in.ExpressionAttributeValues = c.values
-	}
-	if old != nil {
 		in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	}
-	return untilDecided(ctx, func() error {
+	return decided(ctx, func(ctx context.Context) error {
 		_, err := s.db.PutItem(ctx, in)
-		return conditionError(err, old)
-	})
+		return err
+	}, func(there attributes) bool { return sameItem(there, item) }, old)
 }
 
-// update changes an item; where the condition fails it returns errTaken.
+// update changes an item; where the condition fails it returns errTaken, unless
+// it is the change itself that the condition met.
 func (s *Store) update(ctx context.Context, k key, expression string, c condition) error {
 	in := &dynamodb.UpdateItemInput{
 		TableName: &s.table, Key: k.attributes(), UpdateExpression: &expression,
@@ -84,11 +83,26 @@ func (s *Store) update(ctx context.Context, k key, expression string, c conditio
 	}
 	if c.expression != "" {
 		in.ConditionExpression = &c.expression
+		in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	}
-	return untilDecided(ctx, func() error {
+	return decided(ctx, func(ctx context.Context) error {
 		_, err := s.db.UpdateItem(ctx, in)
-		return conditionError(err, nil)
-	})
+		return err
+	}, func(there attributes) bool { return holds(expression, c, there) }, nil)
+}
+
+// deleteIf deletes an item; where the condition fails it returns errTaken, unless
+// the item is gone because this very deletion was sent before.
+func (s *Store) deleteIf(ctx context.Context, k key, c condition) error {
+	in := &dynamodb.DeleteItemInput{
+		TableName: &s.table, Key: k.attributes(), ConditionExpression: &c.expression,
+		ExpressionAttributeNames: c.names, ExpressionAttributeValues: c.values,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	return decided(ctx, func(ctx context.Context) error {
+		_, err := s.db.DeleteItem(ctx, in)
+		return err
+	}, func(there attributes) bool { return there == nil }, nil)
 }
 
 // untilDecided repeats a write that met a transaction on its item, or that was

@@ -102,10 +102,11 @@ func (s *Store) countShared(ctx context.Context, user string, n int64) {
 	if s.quotas.Bytes == 0 || n == 0 {
 		return
 	}
-	err := s.update(ctx, quotaKey(user), "ADD #b :n", condition{
-		names: map[string]string{"#b": "b"}, values: attributes{":n": num(n)},
+	err := s.update(ctx, quotaKey(user), "ADD #b :n SET #bo = :once", condition{
+		expression: "attribute_not_exists(#bo) OR #bo <> :once", // else it was added, and the answer lost
+		names:      map[string]string{"#b": "b", "#bo": "bo"}, values: attributes{":n": num(n), ":once": str(s.newLog())},
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errTaken) {
 		s.log.WarnContext(ctx, "bytes are not counted", "bytes", n, "error", err)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/rethread/rethread/shared/fault"
 )
 
@@ -103,18 +101,7 @@ func (s *Store) moveTimer(ctx context.Context, t *timer, due int64) error {
 
 // stopTimer removes a timer whose session is gone, or is kept for ever.
 func (s *Store) stopTimer(ctx context.Context, t *timer) error {
-	c := t.unmoved()
-	err := untilDecided(ctx, func() error {
-		_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-			TableName: &s.table, Key: key{t.PK, t.SK}.attributes(),
-			ConditionExpression: &c.expression, ExpressionAttributeValues: c.values,
-		})
-		return conditionError(err, nil)
-	})
-	if errors.Is(err, errTaken) {
-		return nil
-	}
-	return err
+	return ignoring(s.deleteIf(ctx, key{t.PK, t.SK}, t.unmoved()), errTaken)
 }
 
 func (t *timer) unmoved() condition {

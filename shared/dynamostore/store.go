@@ -62,7 +62,7 @@ func WithLease(d time.Duration) Option { return func(s *Store) { s.lease = d } }
 // New is a store over an existing table.
 func New(db *dynamodb.Client, table string, opts ...Option) *Store {
 	s := &Store{
-		db:     dynamodb.New(db.Options(), tellingThrottles),
+		db:     dynamodb.New(db.Options(), tellingThrottles, countingSends),
 		table:  table,
 		now:    time.Now,
 		random: uuid.New,

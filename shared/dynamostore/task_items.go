@@ -71,6 +71,7 @@ type taskItem struct {
 	// Saved is the newest version that a caller saved: others count the version
 	// on for reasons of their own.
 	Saved int64 `dynamodbav:"tv,omitempty"`
+	judgement
 	told
 }
 

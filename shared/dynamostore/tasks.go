@@ -114,6 +114,9 @@ func (s *Store) updateTask(
 			content.Metadata = kept.Metadata
 		}
 	}
+	if content.Metadata, err = old.withoutErased(content.Metadata); err != nil {
+		return task.Task{}, false, err
+	}
 	if len(t.Invocations) > 0 {
 		content.Spots = map[string]spot{}
 		for _, id := range t.Invocations {
@@ -123,7 +126,7 @@ func (s *Store) updateTask(
 	next := &taskItem{
 		PK: p.PK, SK: p.taskKey().sk, Version: old.Version + 1,
 		Created: p.Created, Updated: p.Created, Marker: p.Marker, Gen: h.Gen,
-		Saved: old.Version + 1, told: h.tells(),
+		Saved: old.Version + 1, judgement: old.judgement, told: h.tells(),
 	}
 	if found {
 		next.Updated = max(s.millis(), old.Updated)

@@ -49,7 +49,7 @@ func (a *api) once(may authority, e endpoint) endpoint {
 		c.claim = claim.Name()
 		answer, err := a.Idempotency.Begin(c.Context(), claim)
 		if err != nil {
-			return nil, inUse(err)
+			return nil, a.notBegun(c, claim, err)
 		}
 		if answer == nil {
 			return a.carryOut(c, claim, e)
@@ -123,6 +123,15 @@ func idempotencyKey(h http.Header) (string, error) {
 		return "", fault.Field(fault.Malformed, keyHeader, "must be 1 to %d printable ASCII characters", maxKey)
 	}
 	return key, nil
+}
+
+// notBegun is why a key was not had. Where it is not known whether it was, it is
+// given back, since only this try could use it.
+func (a *api) notBegun(c *call, claim idempotency.Claim, err error) error {
+	if !errors.As(err, new(*fault.Error)) {
+		a.settle(c, "give an idempotency key back", func(ctx context.Context) error { return a.Idempotency.Release(ctx, claim) })
+	}
+	return inUse(err)
 }
 
 // inUse makes a conflict of a key that another request holds.
