@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// kindsFloor is how often each kind of fault must come in a minute: once in two.
+const kindsFloor = 0.5
+
 var errFew = errors.New("too little was tried to say anything")
 
 // floors are the least that a minute of chaos must hold, on a slow machine too: of
@@ -29,14 +32,14 @@ func (t *total) enough(lasted time.Duration) error {
 		errs = append(errs, atLeast("checks of "+name, t.by[name], least*lasted.Minutes()))
 	}
 	for kind, got := range t.injected {
-		errs = append(errs, atLeast("faults of "+kind, got, 1))
+		errs = append(errs, atLeast("faults of "+kind, got, kindsFloor*lasted.Minutes()))
 	}
 	return errors.Join(errs...)
 }
 
 func atLeast(name string, got int, least float64) error {
-	if float64(got) < least {
-		return fmt.Errorf("%w: %s: %d, not %.0f", errFew, name, got, least)
+	if whole := int(least); got < whole {
+		return fmt.Errorf("%w: %s: %d, not %d", errFew, name, got, whole)
 	}
 	return nil
 }
