@@ -135,9 +135,14 @@ validate: node console $(PYTOOLS) ## Check the template: sam, cfn-lint over the 
 
 SAM_BUILD = $(LAMBDA_ENV) $(VENV)/bin/sam build --build-in-source --template template.yaml
 
-deploy: node console $(PYTOOLS) ## Build for AWS and deploy, asking for what it needs
+deploy: node console $(PYTOOLS) ## Build for AWS and deploy, asking for what it needs; then examine what is deployed
 	$(SAM_BUILD)
 	$(VENV)/bin/sam deploy --guided
+	@saved() { sed -n "s/^$$1 *= *\"\(.*\)\"$$/\1/p" samconfig.toml 2>/dev/null | head -1 || true; }; \
+		stack=$${STACK:-$$(saved stack_name)}; region=$$(saved region); profile=$$(saved profile); \
+		test -n "$$stack" || { echo "what was deployed is not known, as nothing was saved: examine it with make doctor STACK=…" >&2; exit 1; }; \
+		test -z "$$region" || export AWS_REGION=$$region; test -z "$$profile" || export AWS_PROFILE=$$profile; \
+		$(MAKE) -s --no-print-directory doctor STACK=$$stack
 
 reproducible: ## Build every function in two folders for AWS, and fail where the bytes differ
 	@rm -rf build/reproducible && mkdir -p build/reproducible/copy

@@ -60,6 +60,7 @@ func testRequests(t *testing.T, sys *e2e.System) {
 		{"working in forks", testWorkingInForks},
 		{"logs", testLogs},
 		{"traces", testTraces},
+		{"parameters", testParameters},
 	} {
 		t.Run(group.name, func(t *testing.T) { group.run(t, sys) })
 	}

@@ -50,6 +50,7 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 		LogLevel:         os.Getenv("LOG_LEVEL"),
 		Metrics:          os.Getenv("METRICS"),
 		OtlpEndpoint:     os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"),
+		OtlpHeaders:      os.Getenv("OTEL_EXPORTER_OTLP_HEADERS"),
 		Agents:           os.Getenv("AGENTS"),
 		AgentAPIKey:      os.Getenv("AGENT_API_KEY"),
 		RunLease:         os.Getenv("RUN_LEASE"),
@@ -59,6 +60,8 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 			"RunnerConcurrency": os.Getenv("RUNNER_CONCURRENCY"), "StreamConcurrency": os.Getenv("STREAM_CONCURRENCY"),
 			"DeliveryConcurrency": os.Getenv("DELIVERY_CONCURRENCY"), "BackgroundConcurrency": os.Getenv("BACKGROUND_CONCURRENCY"),
 			"RequestConcurrency": os.Getenv("REQUEST_CONCURRENCY"),
+			"AgentsParameter":    os.Getenv("AGENTS_PARAMETER"), "AgentApiKeyParameter": os.Getenv("AGENT_API_KEY_PARAMETER"),
+			"OtlpHeadersParameter": os.Getenv("OTEL_EXPORTER_OTLP_HEADERS_PARAMETER"),
 		},
 		SignIn: host.SignIn{
 			Issuer: os.Getenv("JWT_ISSUER"), Audience: os.Getenv("JWT_AUDIENCE"),

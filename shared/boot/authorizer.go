@@ -33,6 +33,9 @@ type AuthorizerHandler = func(
 func StartAuthorizer() {
 	ctx := context.Background()
 	log, err := newLogger(os.Getenv("LOG_LEVEL"))
+	if err == nil {
+		err = completeEnvironment(ctx)
+	}
 	if err != nil {
 		slog.ErrorContext(ctx, "the function cannot start", "error", err)
 		os.Exit(1)

@@ -64,6 +64,9 @@ func newDeps(ctx context.Context) (Deps, error) {
 	if err != nil {
 		return Deps{}, err
 	}
+	if err := completeEnvironment(ctx); err != nil {
+		return Deps{}, err
+	}
 	table := os.Getenv("TABLE_NAME")
 	if table == "" {
 		return Deps{}, fmt.Errorf("the environment variable TABLE_NAME names no table")

@@ -21,6 +21,9 @@ func StartConsole(files fs.FS, folder string) {
 	log, err := newLogger(os.Getenv("LOG_LEVEL"))
 	var handler http.Handler
 	if err == nil {
+		err = completeEnvironment(ctx)
+	}
+	if err == nil {
 		handler, err = newConsole(files, folder, log)
 	}
 	if err != nil {

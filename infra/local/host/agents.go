@@ -45,9 +45,21 @@ func (s *System) parameters() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if agents, err = s.leave("AgentsParameter", agents, "{}"); err != nil {
+		return nil, err
+	}
+	key, err := s.leave("AgentApiKeyParameter", s.opts.AgentAPIKey, "")
+	if err != nil {
+		return nil, err
+	}
+	headers, err := s.leave("OtlpHeadersParameter", s.opts.OtlpHeaders, "")
+	if err != nil {
+		return nil, err
+	}
+	s.headers = headers
 	out := map[string]string{
 		"JwtIssuer": s.URL() + devPrefix, "JwtAudience": audience,
-		"Agents": agents, "AgentApiKey": s.opts.AgentAPIKey,
+		"Agents": agents, "AgentApiKey": key,
 	}
 	maps.Copy(out, s.opts.SignIn.parameters())
 	more := map[string]string{"LogLevel": s.opts.LogLevel, "RunLease": s.opts.RunLease}
@@ -63,7 +75,7 @@ func (s *System) parameters() (map[string]string, error) {
 // defaults are values of parameters that not every template has.
 func (s *System) defaults() map[string]string {
 	return map[string]string{
-		"EventBusName": busName, "Metrics": cmp.Or(s.opts.Metrics, "off"), "OtlpEndpoint": s.opts.OtlpEndpoint,
+		"EventBusName": busName, "Metrics": cmp.Or(s.opts.Metrics, "off"), "OtlpEndpoint": s.opts.OtlpEndpoint, "OtlpHeaders": s.headers,
 	}
 }
 

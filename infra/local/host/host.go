@@ -19,6 +19,7 @@ import (
 	"github.com/rethread/rethread/infra/local/gateway"
 	"github.com/rethread/rethread/infra/local/identity"
 	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/infra/local/ssm"
 	"github.com/rethread/rethread/infra/samtemplate"
 )
 
@@ -54,6 +55,8 @@ type Options struct {
 	Metrics string
 	// OtlpEndpoint is where functions send traces; empty means nowhere.
 	OtlpEndpoint string
+	// OtlpHeaders are sent along, name=value, separated by commas.
+	OtlpHeaders string
 	// Agents are configured beside the demo agent, as docs/agent-protocol.md has
 	// it; AgentAPIKey is what they may name as AGENT_API_KEY.
 	Agents, AgentAPIKey string
@@ -98,6 +101,9 @@ type System struct {
 	lambdas  *lambda.Host
 	queues   *queues
 	buses    *buses
+	held     ssm.Parameters
+	manager  *held
+	headers  string // of the receiver of traces, as the environment is to have them
 	server   *http.Server
 	sockets  *sockets // nil when the template has no WebSocket API
 	sources  []Source
@@ -112,7 +118,7 @@ func Start(ctx context.Context, opts Options) (*System, error) {
 	s := &System{opts: opts, failed: make(chan error, 1)}
 	for _, step := range []func(context.Context) error{
 		s.listen, s.startDemoAgent, s.load, s.listenWebSocket, s.startEngine, s.makeTables, s.startGuard, s.startQueues,
-		s.startBuses, s.startFunctions, s.startSources, s.startGateway,
+		s.startBuses, s.startParameters, s.startFunctions, s.startSources, s.startGateway,
 	} {
 		if err := step(ctx); err != nil {
 			s.Close() //nolint:contextcheck // cleaning up must not end with ctx
@@ -185,6 +191,9 @@ func (s *System) Close() {
 	}
 	if s.buses != nil {
 		_ = s.buses.server.Close() // as above
+	}
+	if s.manager != nil {
+		_ = s.manager.server.Close() // as above
 	}
 	if s.guard != nil {
 		if err := s.guard.close(s.path(s.opts.Grants)); err != nil {

@@ -119,6 +119,7 @@ func (s *System) environment() map[string]string {
 		"AWS_ENDPOINT_URL_DYNAMODB":    s.guard.url,
 		"AWS_ENDPOINT_URL_SQS":         s.queues.endpoint,
 		"AWS_ENDPOINT_URL_EVENTBRIDGE": s.buses.endpoint,
+		"AWS_ENDPOINT_URL_SSM":         s.manager.endpoint,
 		"OUTBOUND_ALLOW_LOOPBACK":      "true", // whom users name here runs here
 	}
 	if !s.opts.SignIn.given() {

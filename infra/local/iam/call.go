@@ -15,6 +15,7 @@ const (
 	connections = "execute-api"
 	sqs         = "sqs"
 	events      = "events"
+	parameters  = "ssm"
 )
 
 // call is something that a permission must allow; a request may need several.
@@ -39,6 +40,8 @@ func (g *Guard) calls(service string, r *http.Request, body []byte) []call {
 		calls = g.queueCalls(operation, body)
 	case events:
 		calls = g.eventCalls(operation, body)
+	case parameters:
+		calls = g.parameterCalls(operation, body)
 	}
 	if calls == nil {
 		calls = []call{{action: service + ":" + operation, resource: "*"}}
@@ -108,6 +111,19 @@ func (g *Guard) eventCalls(operation string, body []byte) []call {
 		if c := (call{action: events + ":" + operation, resource: name}); !slices.ContainsFunc(calls, c.same) {
 			calls = append(calls, c)
 		}
+	}
+	return calls
+}
+
+// parameterCalls needs a permission for each parameter that is named.
+func (g *Guard) parameterCalls(operation string, body []byte) []call {
+	var in struct{ Names []string }
+	if json.Unmarshal(body, &in) != nil {
+		return nil
+	}
+	var calls []call
+	for _, name := range in.Names {
+		calls = append(calls, call{action: parameters + ":" + operation, resource: g.arn(parameters, "parameter/"+strings.TrimPrefix(name, "/"))})
 	}
 	return calls
 }

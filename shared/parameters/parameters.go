@@ -1,0 +1,147 @@
+// Package parameters completes the environment of a function by what parameters
+// of AWS Systems Manager hold: configuration that is too large for an
+// environment, and secrets, which SecureStrings keep out of sight. It speaks the
+// one operation that this takes by itself, signed by the SDK's signer: the
+// SDK's client of that service would make every function larger by 5 MB.
+package parameters
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/cenkalti/backoff/v5"
+)
+
+const (
+	// Suffix ends the names of variables that say where others are:
+	// AGENTS_PARAMETER names the parameter that holds AGENTS.
+	Suffix = "_PARAMETER"
+
+	atOnce      = 10              // names in one request, the service's limit
+	patience    = 8 * time.Second // of a cold start, which Lambda cuts off after 10
+	maxTries    = 4
+	maxResponse = 1 << 20
+)
+
+// ErrUnreadable says that a function cannot know its configuration.
+var ErrUnreadable = errors.New("parameters of Systems Manager")
+
+// Client reads parameters.
+type Client struct {
+	HTTP        *http.Client
+	Credentials aws.Credentials
+	Region      string
+	// Endpoint is another than the region's own; empty for that one.
+	Endpoint string
+	Now      func() time.Time
+}
+
+// Read returns the variables that an environment, as os.Environ has it, leaves to
+// parameters. One that is not there, or is empty, is an error, and errors never
+// quote a value. Where no variable names a parameter, nothing is asked.
+func (c Client) Read(ctx context.Context, environment []string) (map[string]string, error) {
+	wanted := map[string][]string{} // variables by parameter
+	for _, pair := range environment {
+		name, parameter, _ := strings.Cut(pair, "=")
+		if variable, ok := strings.CutSuffix(name, Suffix); ok && variable != "" && parameter != "" {
+			wanted[parameter] = append(wanted[parameter], variable)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	values := map[string]string{}
+	for names := range slices.Chunk(slices.Sorted(maps.Keys(wanted)), atOnce) {
+		found, err := backoff.Retry(ctx, func() (map[string]string, error) { return c.get(ctx, names) }, backoff.WithMaxTries(maxTries))
+		if err != nil {
+			return nil, fmt.Errorf("%w: read %s: %w", ErrUnreadable, strings.Join(names, ", "), err)
+		}
+		for _, name := range names {
+			for _, variable := range wanted[name] {
+				if found[name] == "" {
+					return nil, fmt.Errorf("%w: %s, which is to hold %s, is not there or empty", ErrUnreadable, name, variable)
+				}
+				values[variable] = found[name]
+			}
+		}
+	}
+	return values, nil
+}
+
+// get asks once; an error that asking again cannot mend is permanent.
+func (c Client) get(ctx context.Context, names []string) (map[string]string, error) {
+	body, err := json.Marshal(map[string]any{"Names": names, "WithDecryption": true})
+	if err != nil {
+		return nil, backoff.Permanent(err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint(), bytes.NewReader(body))
+	if err != nil {
+		return nil, backoff.Permanent(err)
+	}
+	r.Header.Set("Content-Type", "application/x-amz-json-1.1")
+	r.Header.Set("X-Amz-Target", "AmazonSSM.GetParameters")
+	digest := sha256.Sum256(body)
+	if err := v4.NewSigner().SignHTTP(ctx, c.Credentials, r, hex.EncodeToString(digest[:]), "ssm", c.Region, c.Now()); err != nil {
+		return nil, backoff.Permanent(err)
+	}
+	resp, err := c.HTTP.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse))
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, refusal(resp.StatusCode, text)
+	}
+	var out struct {
+		Parameters []struct{ Name, Value string }
+	}
+	if json.Unmarshal(text, &out) != nil {
+		return nil, errors.New("the answer is no JSON")
+	}
+	found := map[string]string{}
+	for _, p := range out.Parameters {
+		found[p.Name] = p.Value
+	}
+	return found, nil
+}
+
+// refusal is what the service says of a request that it refuses.
+func refusal(status int, text []byte) error {
+	var said struct {
+		Type    string `json:"__type"`
+		Message string `json:"message"`
+	}
+	_ = json.Unmarshal(text, &said) // without it, the status says enough
+	err := fmt.Errorf("status %d: %s: %s", status, said.Type, said.Message)
+	if status < http.StatusInternalServerError && !strings.Contains(said.Type, "Throttl") {
+		return backoff.Permanent(err)
+	}
+	return err
+}
+
+func (c Client) endpoint() string {
+	if c.Endpoint != "" {
+		return c.Endpoint
+	}
+	suffix := "amazonaws.com"
+	if strings.HasPrefix(c.Region, "cn-") {
+		suffix += ".cn"
+	}
+	return "https://ssm." + c.Region + "." + suffix + "/"
+}
