@@ -193,16 +193,29 @@ func (s *Store) RenewStream(ctx context.Context, l quota.Lease, lasting time.Dur
 	return err
 }
 
-// EndStream implements quota.Streams.
+// EndStream implements quota.Streams. A place to which nobody comes back leaves
+// nothing in the table.
 func (s *Store) EndStream(ctx context.Context, l quota.Lease, expected bool) error {
-	until := s.millis()
+	if l.Holder == "" {
+		return nil
+	}
+	var err error
 	if expected {
-		until += quota.StreamGrace.Milliseconds()
+		err = s.untilStream(ctx, l, s.millis()+quota.StreamGrace.Milliseconds(), true)
+	} else {
+		err = untilDecided(ctx, func() error {
+			_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+				TableName: &s.table, Key: streamKey(l.UserID, l.Slot).attributes(), ConditionExpression: ptr("#h = :h"),
+				ExpressionAttributeNames:  map[string]string{"#h": "h"},
+				ExpressionAttributeValues: attributes{":h": str(l.Holder)},
+			})
+			return conditionError(err, nil)
+		})
 	}
-	if err := s.untilStream(ctx, l, until, true); !errors.Is(err, errTaken) {
-		return err
+	if errors.Is(err, errTaken) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // untilStream changes how long a lease lasts; errTaken where it is not its
