@@ -42,7 +42,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor chaos redrive build console node test test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean FORCE
+.PHONY: help run demo watch doctor chaos redrive build console node test races test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean FORCE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,6 +97,9 @@ RACE = -race -gcflags=compress/flate=-race=false
 # Most tests wait, for the engine or for time to pass, hence more of them than cores.
 test: build $(GOTEST) ## Run every test with the race detector
 	$(GOTEST) --format=pkgname-and-test-fails --format-hide-empty-pkg -- $(RACE) -p 3 -parallel 4 -timeout=20m ./...
+
+races: ## Let two callers meet at a session in every way there is, not in a sample: some thousand cases, for minutes
+	RACES=1 go test ./shared/dynamostore/modeltest -run '^TestPairs$$' -count=1 -v -timeout=4h
 
 test-contract: build $(PYTOOLS) ## Try the running API with generated requests over infra/openapi.yaml
 	@go run ./infra/tools/schemathesis -program $(VENV)/bin/schemathesis -host $(LOCAL)

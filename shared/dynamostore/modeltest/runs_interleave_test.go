@@ -31,6 +31,9 @@ type act struct {
 	do   func(ctx context.Context, s *dynamostore.Store, who string) error
 	runs bool // it starts a run named who
 	ends bool // the session is gone after it
+	// half is what it may have done when something else comes between, nil where it
+	// is done all at once.
+	half func(ctx context.Context, s *dynamostore.Store) error
 }
 
 // before is how a session stands before the acts.
@@ -67,8 +70,11 @@ func TestInterleavings_runs(t *testing.T) {
 	spend(t, 15*time.Second, plays)
 }
 
+// limited is a store whose users have few runs at work, which last longer than
+// any test.
 func limited(client *dynamodb.Client, table string) *dynamostore.Store {
-	return dynamostore.New(client, table, dynamostore.WithQuotas(quota.Limits{Runs: 5}))
+	return dynamostore.New(client, table,
+		dynamostore.WithQuotas(quota.Limits{Runs: 5}), dynamostore.WithLease(24*time.Hour))
 }
 
 // meet does one act before the at-th request of another; false where the other
