@@ -142,10 +142,10 @@ func (f *feed) afterCursor(ctx context.Context, c watch.Cursor) (after int64, re
 	switch {
 	case err != nil:
 		return 0, "", err
-	case rec.Open > 0: // it may have grown since this entry came
-		return rec.Open - 1, "", nil
-	case rec.Streamed && (rec.inProgress() || c.Offset < rec.offset()):
+	case rec.inProgress(), rec.Streamed && c.Offset < rec.offset():
 		return c.Seq - 1, "", nil
+	case rec.Open > 0 && !rec.Streamed: // it may have grown since this entry came
+		return rec.Open - 1, "", nil
 	}
 	return c.Seq, "", nil
 }

@@ -87,6 +87,9 @@ func (s *Store) newsOfEntry(ctx context.Context, c Change) ([]watch.Message, err
 	}
 	var out []watch.Message
 	for _, e := range rec.events {
+		if rec.inProgress() { // as the thread shows it
+			e = withField(e, "content", run.NewContent(roleOf(e)).Snapshot(), 0)
+		}
 		m := watch.SnapshotOf(rec.Epoch, e)
 		m.Prev, prev = prev, m.Cursor
 		out = append(out, m)

@@ -73,7 +73,34 @@ func (s *Store) threadUp(ctx context.Context, h *header, at head, q run.ThreadQu
 			t.Seq, t.Offset = last.Seq, offsetBehind(last)
 		}
 	}
-	return t, nil
+	if t.Next != nil {
+		return t, nil
+	}
+	standAtOpen(&t)
+	return t, s.standBeforeOpen(ctx, h, at, q, &t)
+}
+
+// standAtOpen takes the watcher back to the item in progress, which goes on
+// although there are others behind it.
+func standAtOpen(t *run.Thread) {
+	for _, e := range t.Items {
+		if e.Status == session.EventInProgress {
+			t.Seq, t.Offset = e.Seq, e.Deltas
+		}
+	}
+}
+
+// standBeforeOpen does so where the item in progress is on a page before, with
+// the content of then: it comes once more.
+func (s *Store) standBeforeOpen(ctx context.Context, h *header, at head, q run.ThreadQuery, t *run.Thread) error {
+	if at.open == 0 || at.open > q.Resume.Seq {
+		return nil
+	}
+	rec, err := s.covering(ctx, h.Log, at.open)
+	if err == nil && rec.inProgress() {
+		t.Seq, t.Offset = at.open-1, 0
+	}
+	return err
 }
 
 // threadDown reads items back from the head, as if a page before had ended
@@ -95,6 +122,7 @@ func (s *Store) threadDown(ctx context.Context, h *header, at head, q run.Thread
 	if len(t.Items) > 0 && t.Items[0].Seq == t.Seq {
 		t.Offset = offsetAt(t.Items[0], at)
 	}
+	standAtOpen(&t)
 	return t, nil
 }
 

@@ -84,7 +84,8 @@ export class WatchState {
     const { status, run, cursor } = pages.at(-1);
     const at = parseCursor(cursor);
     this.#epoch = at.epoch;
-    this.#seq = at.seq;
+    // The cursor may be that of an item in progress before the last.
+    this.#seq = Math.max(at.seq, pages.at(-1).items.at(-1)?.seq ?? 0);
     this.#items = pages.flatMap(({ items, offsets }) => items.map((event) => new Item(
       event, offsets?.[event.id] ?? (event.seq === at.seq ? at.offset : UNKNOWN),
     )));
@@ -92,7 +93,7 @@ export class WatchState {
     this.#status = status;
     this.#runId = run?.id ?? '';
     this.#error = run?.error ?? null;
-    this.#statusSeq = at.seq;
+    this.#statusSeq = this.#seq;
     this.#threadEpoch = at.epoch;
     this.#rewound = this.#needsThread = false;
     this.#askAt = this.#asked > 0 ? now + this.#patience() : now;

@@ -97,10 +97,10 @@ func (r *reading) since(c watch.Cursor) ([]watch.Message, bool) {
 	if c.Seq > r.m.base {
 		r.pause()
 		switch e := r.m.covering(c.Seq); {
-		case e.openAt > 0:
-			after = e.openAt - 1
-		case e.inProgress() || e.deltas > 0 && c.Offset <= e.deltas:
+		case e.inProgress(), c.Offset < e.end():
 			after = c.Seq - 1
+		case e.openAt > 0 && e.content == nil:
+			after = e.openAt - 1
 		}
 	}
 	if r.at.last-after > maxBehind {
@@ -124,7 +124,9 @@ func (r *reading) since(c watch.Cursor) ([]watch.Message, bool) {
 // bring is what brings an event: one message, unless that would be too large.
 func (r *reading) bring(e session.Event, stand, from watch.Cursor) []watch.Message {
 	m := watch.SnapshotOf(r.h.epoch, e)
-	m.Prev = stand
+	if m.Prev = stand; e.Seq == r.at.last && e.Status != session.EventInProgress {
+		m.Cursor.Offset = max(m.Cursor.Offset, r.at.deltas)
+	}
 	switch of := r.m.covering(e.Seq); {
 	case !strings.HasSuffix(e.ID, bigSuffix):
 	case e.Status != session.EventInProgress && e.Seq < from.Seq:
@@ -197,12 +199,12 @@ func (m *model) threadPage(after *session.Resume, limit int, pause func()) (page
 		if !ok {
 			continue
 		}
-		page, next := r.page(events, more)
+		page, next := r.page(events, from, more)
 		return page, next, true
 	}
 }
 
-func (r *reading) page(events []session.Event, more bool) (client.Thread, *session.Resume) {
+func (r *reading) page(events []session.Event, after int64, more bool) (client.Thread, *session.Resume) {
 	out := client.Thread{
 		Items: events, Status: r.h.status, RunID: r.h.run,
 		Cursor:  watch.Cursor{Epoch: r.h.epoch, Seq: r.at.last, Offset: r.at.deltas},
@@ -216,17 +218,31 @@ func (r *reading) page(events []session.Event, more bool) (client.Thread, *sessi
 	if r.h.status == session.Failed {
 		out.RunID, out.Error = r.failed.ID, r.failed.Error
 	}
-	if len(events) == 0 {
+	if !more {
+		r.standAtOpen(&out, after)
+	}
+	if len(events) == 0 || !more {
 		return out, nil
 	}
 	last := events[len(events)-1]
-	if last.Seq >= out.Cursor.Seq || more {
-		out.Cursor = watch.Behind(r.h.epoch, last)
+	out.Cursor = watch.Behind(r.h.epoch, last)
+	return out, &session.Resume{Seq: last.Seq, Epoch: r.h.epoch}
+}
+
+// standAtOpen is where the last page is watched from: the item in progress, or
+// else the head.
+func (r *reading) standAtOpen(out *client.Thread, after int64) {
+	if n := len(out.Items); n > 0 && out.Items[n-1].Seq >= out.Cursor.Seq {
+		out.Cursor.Offset = max(out.Cursor.Offset, watch.Behind(r.h.epoch, out.Items[n-1]).Offset)
 	}
-	if more {
-		return out, &session.Resume{Seq: last.Seq, Epoch: r.h.epoch}
+	for _, e := range out.Items {
+		if e.Status == session.EventInProgress {
+			out.Cursor = watch.Behind(r.h.epoch, e)
+		}
 	}
-	return out, nil
+	if open := r.at.open; open > 0 && open <= after && r.m.covering(open).inProgress() {
+		out.Cursor = watch.Cursor{Epoch: r.h.epoch, Seq: open - 1}
+	}
 }
 
 // onWire is the page as GET thread answers it.

@@ -35,8 +35,10 @@ func (m *model) tell(e *entry, isNew bool) {
 func newsOfItem(e *entry) []watch.Message {
 	item := e.events[0]
 	prev := watch.Cursor{Epoch: e.epoch, Seq: e.first, Offset: e.deltas}
+	at := prev
+	at.Offset = e.end()
 	out := watch.Message{
-		Type: watch.ItemCompleted, Cursor: watch.Behind(e.epoch, item), Prev: prev, Item: &item, ItemID: item.ID, Offset: &prev.Offset,
+		Type: watch.ItemCompleted, Cursor: at, Prev: prev, Item: &item, ItemID: item.ID, Offset: &prev.Offset,
 	}
 	if item.Status == session.EventFailed {
 		out.Type = watch.ItemFailed
@@ -69,6 +71,9 @@ func newsOfEnd(e *entry, at, prev watch.Cursor) []watch.Message {
 func newsOfEvents(e *entry, prev watch.Cursor) []watch.Message {
 	var out []watch.Message
 	for _, ev := range e.events {
+		if e.inProgress() {
+			ev = e.snapshot()
+		}
 		m := watch.SnapshotOf(e.epoch, ev)
 		m.Prev, prev = prev, m.Cursor
 		out = append(out, m)
@@ -112,7 +117,7 @@ func merged(messages []watch.Message) []watch.Message {
 func framed(m watch.Message) watch.Message {
 	m.SessionID = sessionID
 	if m.Item != nil && strings.HasSuffix(m.Item.ID, bigSuffix) && m.Item.Status != session.EventInProgress {
-		m = watch.Message{Type: watch.Reload, SessionID: sessionID, Cursor: m.Cursor, Prev: m.Prev, Reason: watch.ReasonSize}
+		m = watch.Message{Type: watch.Reload, SessionID: sessionID, Cursor: m.Cursor, Prev: m.Prev, Subscription: m.Subscription, Reason: watch.ReasonSize}
 	}
 	return m
 }

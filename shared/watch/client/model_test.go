@@ -116,6 +116,14 @@ func (e *entry) last() int64 { return e.first + int64(len(e.events)) - 1 }
 
 func (e *entry) inProgress() bool { return e.events[0].Status == session.EventInProgress }
 
+// end is the offset of the cursor of who has the entry in its final form.
+func (e *entry) end() int64 {
+	if e.content == nil {
+		return 0
+	}
+	return e.deltas + 1
+}
+
 // headOfLog is the head as the store reads it.
 type headOfLog struct {
 	last, epoch, deltas, open, lastMarker int64
@@ -127,10 +135,9 @@ func (m *model) headOfLog() headOfLog {
 		return headOfLog{last: m.base}
 	}
 	e := m.entries[n-1]
-	newest := e.events[len(e.events)-1]
 	at := headOfLog{last: e.last(), epoch: e.epoch, open: e.openAt, lastMarker: e.lastMarker}
 	if !e.inProgress() {
-		at.deltas = watch.Behind(e.epoch, newest).Offset
+		at.deltas = e.end()
 	}
 	switch {
 	case e.inProgress():

@@ -127,7 +127,10 @@ func (w *world) serve() {
 		return
 	}
 	w.pause()
-	on.catchUp = append(on.catchUp, w.m.since(from, w.pause)...)
+	for _, m := range w.m.since(from, w.pause) {
+		m.Subscription = "r"
+		on.catchUp = append(on.catchUp, m)
+	}
 }
 
 // readThread reads all pages of the thread, again where a rewind comes between.

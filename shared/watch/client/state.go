@@ -103,11 +103,14 @@ func (s *State) Apply(m watch.Message, now time.Time) bool {
 // Replace takes a thread that was read after NeedsThread reported true.
 func (s *State) Replace(t Thread, now time.Time) {
 	s.epoch, s.seq = t.Cursor.Epoch, t.Cursor.Seq
+	if n := len(t.Items); n > 0 { // the cursor may be that of an item in progress before the last
+		s.seq = max(s.seq, t.Items[n-1].Seq)
+	}
 	s.items = make([]*item, len(t.Items))
 	for i, e := range t.Items {
 		s.items[i] = newItem(e, t.offset(e))
 	}
-	s.status, s.runID, s.problem, s.statusSeq = t.Status, t.RunID, t.Error, t.Cursor.Seq
+	s.status, s.runID, s.problem, s.statusSeq = t.Status, t.RunID, t.Error, s.seq
 	s.threadEpoch, s.rewound, s.needsThread = s.epoch, false, false
 	if s.askAt = now; s.asked > 0 {
 		s.askAt = now.Add(s.patience())

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/watch"
 	"github.com/rethread/rethread/shared/watch/client"
 )
 
@@ -145,10 +146,15 @@ func (m *model) threadDown(
 		}
 	}
 	events, more := r.eventsDown(end, limit)
-	page, _ = r.page(nil, false)
+	page, _ = r.page(nil, 0, false)
 	page.Items = events
 	if len(events) > 0 && events[0].Seq == page.Cursor.Seq {
-		page.Cursor.Offset = events[0].Deltas
+		page.Cursor = watch.Behind(r.h.epoch, events[0])
+	}
+	for _, e := range events {
+		if e.Status == session.EventInProgress {
+			page.Cursor, page.Offsets[e.ID] = watch.Behind(r.h.epoch, e), e.Deltas
+		}
 	}
 	if more {
 		next = &session.Resume{Seq: events[len(events)-1].Seq, Epoch: r.h.epoch}

@@ -62,7 +62,13 @@ type Message struct {
 	Type   string       `json:"type"`
 	Cursor watch.Cursor `json:"cursor"`
 	Prev   watch.Cursor `json:"prev"`
-	Item   struct {
+	// Subscription is set in what the subscription is answered with.
+	Subscription string `json:"subscription"`
+	Status       string `json:"status"`
+	Reason       string `json:"reason"`
+	Until        *int64 `json:"until"`
+	ToSeq        int64  `json:"to_seq"`
+	Item         struct {
 		Status string `json:"status"`
 	} `json:"item"`
 
