@@ -25,7 +25,7 @@ func TestMessages(t *testing.T) {
 		"a snapshot":                       {`{"type":"item.snapshot",` + news + `,"offset":2,"item":{` + event + `,"status":"in_progress"}}`, ""},
 		"a delta":                          {`{"type":"item.delta",` + news + `,"item_id":"e3","offset":2,"delta":{"part":1,"function_call":{"args_text":"{"}}}`, ""},
 		"a member that nobody knows":       {`{"type":"thread.deleted",` + news + `,"why":"asked"}`, ""},
-		"the first message, after nothing": {`{"type":"thread.reload","session_id":"s1","cursor":"1.9.0","prev":null,"reason":"too_far_behind"}`, ""},
+		"the first message, after nothing": {`{"type":"thread.reload","session_id":"s1","cursor":"1.9.0","prev":"0.0.0","reason":"too_far_behind"}`, ""},
 
 		"a farewell":                            {`{"type":"unsubscribed","session_id":"s1","reason":"expired","status":403}`, ""},
 		"the answer to a farewell of one's own": {`{"type":"unsubscribed","session_id":"s1","request_id":"r1"}`, ""},
