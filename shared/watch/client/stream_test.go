@@ -222,6 +222,7 @@ func (s *sseReader) event(kind string, text []byte) error {
 		if m.Status != "" {
 			s.status = string(m.Status)
 		}
+	default: // the end of the stream
 	}
 	return nil
 }

@@ -46,6 +46,7 @@ func (o *Order) answer(m subscription.Message) error {
 		return ErrReload
 	case watch.Status:
 		return o.end(m)
+	default: // nothing else answers a subscription
 	}
 	return nil
 }
