@@ -101,7 +101,7 @@ func (f *follower) pause(ctx context.Context, cause error) error {
 		return fmt.Errorf("%w: %w", errNoNews, cause)
 	}
 	f.Log.InfoContext(ctx, "the news of a session broke off", "session_id", f.link.SessionID, "error", cause)
-	return pause.For(ctx, firstWait<<f.failures)
+	return pause.Retry(ctx, 2*firstWait, firstWait<<(maxReconnects+1), f.failures)
 }
 
 // read takes the session as it stands, from the task on.

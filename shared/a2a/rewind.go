@@ -39,6 +39,9 @@ func (h *handler) rewind(ctx context.Context, m *lib.Message, before string) *li
 	var f *fault.Error
 	if errors.As(err, &f) {
 		reason = f.Detail
+		if f.Kind == fault.Forbidden && reason == fault.NotYours("session").Detail { // as of one that is not there
+			reason = fault.Missing("Session").Detail
+		}
 	} else {
 		h.Log.ErrorContext(ctx, "rewind a session", "session_id", m.ContextID, "error", err)
 	}

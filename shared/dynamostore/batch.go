@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -61,8 +60,7 @@ func backoffUpTo(ctx context.Context, try int, most time.Duration) error {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < answerTime {
 		return busy("too many requests meet here at once; try again")
 	}
-	ceiling := min(backoffStart<<min(try, 10), most)
-	if pause.For(ctx, rand.N(ceiling)) != nil { //nolint:gosec // jitter needs no secrecy
+	if pause.Retry(ctx, backoffStart, most, try) != nil {
 		return ctx.Err()
 	}
 	return nil

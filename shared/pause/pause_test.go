@@ -31,3 +31,28 @@ func TestFor(t *testing.T) {
 		}
 	})
 }
+
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	const first, most = 100 * time.Millisecond, time.Second
+	for failures, longest := range []time.Duration{first, 2 * first, 4 * first, 8 * first, most, most} {
+		synctest.Test(t, func(t *testing.T) {
+			least, last, total := longest, time.Duration(0), time.Duration(0)
+			const tries = 200
+			for range tries {
+				began := time.Now()
+				if err := pause.Retry(t.Context(), first, most, failures); err != nil {
+					t.Fatal(err)
+				}
+				waited := time.Since(began)
+				least, last, total = min(least, waited), max(last, waited), total+waited
+			}
+			if last > longest || last < longest*8/10 || least > longest*2/10 || total < longest*tries/3 || total > longest*tries*2/3 {
+				t.Errorf("after %d failures: waits from %s to %s, %s on average, of %s", failures, least, last, total/tries, longest)
+			}
+		})
+	}
+	if d := pause.Jitter(0); d != 0 {
+		t.Errorf("a part of nothing is %s", d)
+	}
+}

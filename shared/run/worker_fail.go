@@ -101,7 +101,7 @@ func patiently(ctx context.Context, do func() error) error {
 		if try == busyTries || !errors.As(err, &f) || f.Kind != fault.Busy {
 			return err
 		}
-		if pause.For(ctx, min(max(f.RetryAfter, busyWait/4), busyWait)) != nil {
+		if pause.For(ctx, min(max(f.RetryAfter, busyWait/4), busyWait)+pause.Jitter(busyWait/4)) != nil {
 			return err
 		}
 	}

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/rethread/rethread/shared/pause"
 )
 
 // What a connection may and must do (API Gateway's limits).
@@ -144,6 +145,5 @@ func (c *Client) current() *line {
 // same server do not return together.
 func backoff(failures int) time.Duration {
 	const first, most = 250 * time.Millisecond, 30 * time.Second
-	longest := min(most, first<<min(failures, 8))
-	return longest/2 + rand.N(longest/2) //nolint:gosec // it spreads load, and keeps no secret
+	return pause.Jitter(min(most, first<<min(failures, 8)))
 }

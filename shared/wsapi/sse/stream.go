@@ -144,7 +144,7 @@ func (s *stream) reopen(ctx context.Context) (*subscription.Subscription, error)
 		s.known.reopened(&at)
 	}
 	for try := range maxRetries {
-		if err := pause.For(ctx, s.Retry<<try); err != nil {
+		if err := pause.Retry(ctx, 2*s.Retry, s.Retry<<maxRetries, try); err != nil {
 			return nil, err
 		}
 		source, refusal := s.subscribe(ctx, s.request, from)
