@@ -66,7 +66,7 @@ func (f *feed) since(ctx context.Context, from watch.From) ([]watch.Message, err
 	}
 	begin := stand
 	out := make([]watch.Message, 0, len(page.Events)+1)
-	for _, e := range upTo(page.Events, f.at.last()) { // what came since is told to who has subscribed
+	for _, e := range f.unknown(upTo(page.Events, f.at.last()), from) { // what came since is told to who has subscribed
 		messages, err := f.bring(ctx, e, stand, from)
 		if err != nil {
 			return nil, err
@@ -83,6 +83,25 @@ func (f *feed) since(ctx context.Context, from watch.From) ([]watch.Message, err
 	return append(out, status), err
 }
 
+// unknown leaves out what a watcher has who stands somewhere: events before that
+// in their final form. They are told again as long as they fit messages, for
+// those who did not notice the end of an item; one that does not fit could only
+// be a reload, again and again.
+func (f *feed) unknown(events []session.Event, from watch.From) []session.Event {
+	if from.Cursor == nil {
+		return events
+	}
+	known, large := 0, false
+	for known < len(events) && events[known].Seq < from.Cursor.Seq && events[known].Status != session.EventInProgress {
+		large = large || !watch.SnapshotOf(f.h.Epoch, events[known]).Fits()
+		known++
+	}
+	if !large {
+		return events
+	}
+	return events[known:]
+}
+
 // bring is what brings an event to a watcher who stands somewhere: a snapshot,
 // or what together is as good where that is too large for a message.
 func (f *feed) bring(ctx context.Context, e session.Event, stand watch.Cursor, from watch.From) ([]watch.Message, error) {
@@ -95,9 +114,6 @@ func (f *feed) bring(ctx context.Context, e session.Event, stand watch.Cursor, f
 		return []watch.Message{m}, nil
 	}
 	if e.Status != session.EventInProgress {
-		if from.Cursor != nil && e.Seq < from.Cursor.Seq {
-			return nil, nil // who stands behind it has it, and could only be told to reload, again and again
-		}
 		return []watch.Message{m}, nil // which becomes a reload
 	}
 	deltas, err := f.s.deltasOf(ctx, f.h.Log, e)

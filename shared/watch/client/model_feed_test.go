@@ -112,6 +112,14 @@ func (r *reading) since(c watch.Cursor) ([]watch.Message, bool) {
 	}
 	var out []watch.Message
 	stand := c
+	known, large := 0, false
+	for known < len(events) && events[known].Seq < c.Seq && events[known].Status != session.EventInProgress {
+		large = large || strings.HasSuffix(events[known].ID, bigSuffix)
+		known++
+	}
+	if large {
+		events = events[known:]
+	}
 	for _, e := range events {
 		for _, m := range r.bring(e, stand, c) {
 			stand = m.Cursor
@@ -129,8 +137,6 @@ func (r *reading) bring(e session.Event, stand, from watch.Cursor) []watch.Messa
 	}
 	switch of := r.m.covering(e.Seq); {
 	case !strings.HasSuffix(e.ID, bigSuffix):
-	case e.Status != session.EventInProgress && e.Seq < from.Seq:
-		return nil
 	case e.Status != session.EventInProgress:
 	case from.Seq == e.Seq && 0 < from.Offset && from.Offset <= e.Deltas:
 		m.Prev.Offset = from.Offset

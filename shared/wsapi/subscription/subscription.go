@@ -64,7 +64,7 @@ type Message struct {
 	Prev   watch.Cursor `json:"prev"`
 	// Subscription is set in what the subscription is answered with.
 	Subscription string `json:"subscription"`
-	Status       string `json:"status"`
+	Status       any    `json:"status"` // a number in what is no message
 	Reason       string `json:"reason"`
 	Until        *int64 `json:"until"`
 	ToSeq        int64  `json:"to_seq"`

@@ -45,16 +45,17 @@ func (o *Order) snapshot(m subscription.Message) (taken bool, err error) {
 // status passes on how the session stands. The end of a run has to wait until
 // its item has ended.
 func (o *Order) status(m subscription.Message) (taken bool, err error) {
-	ends := m.Status != "" && m.Status != string(session.InProgress)
+	status, _ := m.Status.(string)
+	ends := status != "" && status != string(session.InProgress)
 	switch {
 	case m.Prev.Seq > o.at.Seq, ends && o.awaits(m.Cursor.Seq):
 		return false, nil
 	case m.Cursor.Seq > o.at.Seq:
 		o.at = m.Cursor
-	case m.Status == "" || m.Cursor.Seq < o.statusAt:
+	case status == "" || m.Cursor.Seq < o.statusAt:
 		return true, nil
 	}
-	if m.Status != "" {
+	if status != "" {
 		o.statusAt = m.Cursor.Seq
 	}
 	return true, o.tell(m)
