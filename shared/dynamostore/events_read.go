@@ -10,7 +10,7 @@ import (
 func (s *Store) readEntries(ctx context.Context, sp span, p *page) error {
 	next := sp.from
 	take := func(rec *record) error {
-		if err := s.fill(ctx, rec); err != nil {
+		if err := s.fillShown(ctx, &sp, rec); err != nil {
 			return err
 		}
 		for _, e := range rec.events {
@@ -59,6 +59,15 @@ func (s *Store) readEntries(ctx context.Context, sp span, p *page) error {
 	return fill(end)
 }
 
+// fillShown is fill where a span shows the record: a fork reads over an item
+// in progress that is none of its own.
+func (s *Store) fillShown(ctx context.Context, sp *span, rec *record) error {
+	if !sp.showsAny(rec.first, rec.last()) {
+		return nil
+	}
+	return s.fill(ctx, rec)
+}
+
 // covering reads the entry that covers a position below the head.
 func (s *Store) covering(ctx context.Context, log string, position int64) (*record, error) {
 	rec, err := s.entryAtOrBefore(ctx, log, position)
@@ -75,7 +84,7 @@ func (s *Store) covering(ctx context.Context, log string, position int64) (*reco
 func (s *Store) readDown(ctx context.Context, sp span, p *page) error {
 	next := sp.to
 	take := func(rec *record) error {
-		if err := s.fill(ctx, rec); err != nil {
+		if err := s.fillShown(ctx, &sp, rec); err != nil {
 			return err
 		}
 		for _, e := range slices.Backward(rec.events) {

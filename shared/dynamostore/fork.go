@@ -104,35 +104,47 @@ func (s *Store) boundary(ctx context.Context, source *header, at head, f session
 		}
 	}
 	b := &boundary{values: values, at: at.last(), found: f.Before == nil || target != nil}
-	if target, err = s.beforeOpen(ctx, source, at, target); err != nil {
-		return nil, err
-	}
 	if target == nil {
 		b.timeline, err = source.timeline()
 		b.timeline = b.timeline.Before(at.next)
-		return b, err
+	} else {
+		var undo session.Delta
+		if undo, err = s.undoneTo(ctx, source, at, target); err != nil {
+			return nil, err
+		}
+		values.Apply(undo.In(session.ScopeSession))
+		b.at = target.seq - 1
+		b.timeline, err = s.timelineAt(ctx, source, target)
 	}
-	undo, err := s.undoneTo(ctx, source, at, target)
 	if err != nil {
 		return nil, err
 	}
-	values.Apply(undo.In(session.ScopeSession))
-	b.at = target.seq - 1
-	b.timeline, err = s.timelineAt(ctx, source, target)
-	return b, err
+	return b, s.leaveOpen(ctx, source, at, b)
 }
 
-// beforeOpen moves a boundary to before an item in progress: a fork cannot watch
-// it grow.
-func (s *Store) beforeOpen(ctx context.Context, source *header, at head, target *place) (*place, error) {
-	if at.open == 0 || (target != nil && target.seq <= at.open) {
-		return target, nil
+// leaveOpen takes an item in progress out of what a fork takes over: a fork
+// cannot watch it grow. All that stands behind it stays. An item that was
+// completed meanwhile belongs to it only where the head that was read knows of
+// what the item changes of the state.
+func (s *Store) leaveOpen(ctx context.Context, source *header, at head, b *boundary) error {
+	if at.open == 0 || !b.timeline.Shows(source.Log, at.open) {
+		return nil
 	}
 	rec, err := s.covering(ctx, source.Log, at.open)
-	if err != nil || !rec.inProgress() {
-		return target, err
+	switch {
+	case err != nil:
+		return err
+	case rec.inProgress():
+		b.timeline = b.timeline.Without(source.Log, at.open)
+		return nil
+	case len(rec.events[0].Change()) == 0:
+		return nil
 	}
-	return &place{log: source.Log, position: at.open, seq: at.open, rec: rec}, nil
+	now, err := s.readHead(ctx, source)
+	if err == nil && now.lastState != at.lastState {
+		err = errTaken
+	}
+	return err
 }
 
 func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *header {

@@ -90,9 +90,11 @@ func TestItems_others(t *testing.T) {
 	t.Run("others append while an item streams", func(t *testing.T) {
 		wantThread(t, s, "s", "in_progress", "1:before", "2:go", "3:ab (in_progress)", "4:meanwhile")
 	})
-	t.Run("a fork takes what came before the item", func(t *testing.T) {
-		mustFork(t, s, "s", "fork", nil)
-		wantThread(t, s, "fork", "idle", "1:before", "2:go")
+	t.Run("a fork takes all but the item", func(t *testing.T) {
+		if f := mustFork(t, s, "s", "fork", nil); f.HeadSeq != 3 {
+			t.Errorf("head_seq %d, want 3", f.HeadSeq)
+		}
+		wantThread(t, s, "fork", "idle", "1:before", "2:go", "3:meanwhile")
 	})
 	t.Run("a rewind needs the run to end", func(t *testing.T) {
 		r := session.Rewind{UserID: alice, SessionID: "s", Before: "r1", Nonce: mustID(t)}

@@ -74,6 +74,28 @@ func (t Timeline) Before(n int64) Timeline {
 	return out
 }
 
+// Without is the timeline without one position of a log. Its seq stays
+// unused, until a fork numbers what it takes over anew.
+func (t Timeline) Without(log string, position int64) Timeline {
+	var out Timeline
+	for _, r := range t {
+		if r.Log != log || !r.Holds(position) {
+			out = append(out, r)
+			continue
+		}
+		before, after := r, r
+		before.To = position - 1
+		after.From, after.Seq = position+1, r.Seq+position+1-r.From
+		if before.From <= before.To {
+			out = append(out, before)
+		}
+		if after.Open() || after.From <= after.To {
+			out = append(out, after)
+		}
+	}
+	return out
+}
+
 // Reopened is the timeline going on at a position of the session's own log,
 // which numbers its positions as the session does.
 func (t Timeline) Reopened(log string, position int64) Timeline {

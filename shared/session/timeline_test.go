@@ -95,3 +95,25 @@ func TestOwnTimeline(t *testing.T) {
 		t.Errorf("last seq of a closed range: %d", last)
 	}
 }
+
+func TestTimelineWithout(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		tl := timelines().Draw(t, "timeline")
+		head := tl[len(tl)-1].From - 1 + rapid.Int64Range(0, 6).Draw(t, "open length")
+		log := rapid.SampledFrom([]string{"parent", "own", "another"}).Draw(t, "log")
+		position := min(rapid.Int64Range(1, 15).Draw(t, "position"), head) // none is asked for behind the head
+		var want []place
+		for _, p := range places(tl, head) {
+			if p.Log != log || p.Position != position {
+				want = append(want, p)
+			}
+		}
+		whole := append(session.Timeline{}, tl...)
+		if diff := cmp.Diff(want, places(tl.Without(log, position), head)); diff != "" {
+			t.Fatalf("without %s %d (-want +got):\n%s", log, position, diff)
+		}
+		if diff := cmp.Diff(whole, tl); diff != "" {
+			t.Fatalf("the timeline itself changed (-want +got):\n%s", diff)
+		}
+	})
+}

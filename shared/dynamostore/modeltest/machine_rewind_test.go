@@ -40,6 +40,7 @@ func (m *machine) rewind(rt *rapid.T) {
 		}).Draw(rt, "scopes"),
 		Restore: rapid.IntRange(0, 2).Draw(rt, "restore") == 0,
 	}
+	m.endRun(rt, c) // else it conflicts
 	m.note(rt, "rewind %s before %s, scopes %v, restore %v", c.id, r.Before, r.Scopes, r.Restore)
 	cursor := m.cursor(rt, c)
 	x, known := m.world.expect(c, r)
@@ -139,6 +140,7 @@ func (m *machine) fork(rt *rapid.T) {
 	if d := cmp.Diff(would, got, cmpopts.IgnoreFields(session.Session{}, "CreatedTime", "UpdatedTime")); d != "" {
 		rt.Fatalf("dry run and fork differ (-dry +real):\n%s", d)
 	}
+	m.overOpen(c, f)
 	n := m.world.fork(c, f)
 	m.closely = n
 	if got.HeadSeq != int64(n.inherited) || got.Name != n.name {

@@ -76,6 +76,7 @@ type machine struct {
 	done   string // the last operation
 	// closely is the session that the last operation concerned.
 	closely *conv
+	over    int // forks of what stands behind an item in progress
 }
 
 func newMachine(rt *rapid.T, client *dynamodb.Client, table string) *machine {
@@ -262,7 +263,7 @@ func (m *machine) redeliver(rt *rapid.T) {
 	c := m.pick(rt)
 	var given []*entry
 	for _, e := range c.log {
-		if e.event.ID != "" && !e.marker && e.event.TaskID == "" && !e.initial {
+		if e.event.ID != "" && !e.marker && !e.hidden && !e.streamed && e != c.open && e.event.TaskID == "" && !e.initial {
 			given = append(given, e)
 		}
 	}

@@ -106,7 +106,7 @@ func (w *world) same(c *conv, key, a, b string) bool {
 func (c *conv) touched(index int) map[string]*entry {
 	out := map[string]*entry{}
 	for _, e := range c.log[index:] {
-		for key := range e.event.Change() {
+		for key := range e.effect() {
 			if out[key] == nil {
 				out[key] = e
 			}
@@ -192,7 +192,8 @@ func (w *world) fork(c *conv, f session.ForkOf) *conv {
 			index = len(c.log)
 		}
 	}
-	from := c.at(index)
+	from := c.at(index).clone()
+	from.view = slices.DeleteFunc(from.view, func(e *entry) bool { return e.event.Status == session.EventInProgress })
 	n := &conv{
 		number: len(w.ever), id: f.ID, user: c.user, app: c.app, name: "Fork of " + c.name,
 		parent: c, boundary: f.Before, found: found, inherited: len(from.view),
@@ -203,7 +204,7 @@ func (w *world) fork(c *conv, f session.ForkOf) *conv {
 	}
 	copies := map[*entry]*entry{}
 	for _, e := range from.view {
-		twin := &entry{event: e.event, initial: e.initial, before: n.now.clone(), shared: e.shared}
+		twin := &entry{event: e.event, initial: e.initial, hidden: e.hidden, streamed: e.streamed, before: n.now.clone(), shared: e.shared}
 		twin.before.state = maps.Clone(e.before.state)
 		twin.event.ID = ""
 		copies[e] = twin

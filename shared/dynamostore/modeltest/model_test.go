@@ -40,6 +40,8 @@ type conv struct {
 	log                 []*entry
 	now                 snapshot
 	tasks               []*record
+	run                 string // the active one
+	open                *entry // its item in progress
 }
 
 // snapshot is what a session shows at one point of its log.
@@ -59,9 +61,13 @@ type entry struct {
 	event   session.Event // ID is "" as long as the store was not asked
 	initial bool
 	marker  bool
-	placed  *record // the task that it places
-	before  snapshot
-	shared  map[string]string // user and app values before it
+	hidden  bool // shown with the whole log only
+	// streamed says that what the event changes of the state took effect later,
+	// with an entry of its own.
+	streamed bool
+	placed   *record // the task that it places
+	before   snapshot
+	shared   map[string]string // user and app values before it
 }
 
 func newWorld() *world {
@@ -140,6 +146,14 @@ func (w *world) change(c *conv, delta session.Delta) {
 			delete(c.now.state, key)
 		}
 	}
+}
+
+// effect is what an entry changes of the state.
+func (e *entry) effect() session.Delta {
+	if e.streamed {
+		return nil
+	}
+	return e.event.Change()
 }
 
 // first is the index of the first log entry with an invocation id, hidden ones
