@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/e2e"
+	"github.com/rethread/rethread/shared/session"
 )
 
 // endless is an agent that speaks until it is hung up on, which it tells.
@@ -18,6 +19,27 @@ type endless struct {
 	mu     sync.Mutex
 	hungUp map[string]chan struct{} // by run
 	texts  map[string][]string      // that it was asked, by run
+	asked  map[string]asked         // by run
+}
+
+// asked is what the agent was told for a run.
+type asked struct {
+	RunID  string            `json:"run_id"`
+	Events []json.RawMessage `json:"events"`
+	State  map[string]any    `json:"state"`
+}
+
+// last is the newest event that it was told.
+func (a asked) last(t *testing.T) session.Event {
+	t.Helper()
+	if len(a.Events) == 0 {
+		t.Fatal("the agent was told nothing")
+	}
+	e, err := session.ParseEvent(a.Events[len(a.Events)-1], "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
 
 // word is what it says, over and over.
@@ -25,7 +47,7 @@ const word = "tick "
 
 func newEndless(t *testing.T) *endless {
 	t.Helper()
-	a := &endless{hungUp: map[string]chan struct{}{}, texts: map[string][]string{}}
+	a := &endless{hungUp: map[string]chan struct{}{}, texts: map[string][]string{}, asked: map[string]asked{}}
 	server := httptest.NewServer(a)
 	t.Cleanup(server.CloseClientConnections)
 	t.Cleanup(server.Close)
@@ -40,24 +62,27 @@ func (a *endless) env() string {
 
 // ServeHTTP implements http.Handler.
 func (a *endless) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	var in struct {
-		RunID  string `json:"run_id"`
-		Events []struct {
-			Content struct{ Parts []struct{ Text string } }
-		}
-	}
+	var in asked
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 		http.Error(rw, err.Error(), http.StatusBadRequest)
 		return
 	}
 	var texts []string
-	for _, e := range in.Events {
+	for _, raw := range in.Events {
+		var e struct {
+			Content struct{ Parts []struct{ Text string } }
+		}
+		if err := json.Unmarshal(raw, &e); err != nil {
+			http.Error(rw, err.Error(), http.StatusBadRequest)
+			return
+		}
 		for _, part := range e.Content.Parts {
 			texts = append(texts, part.Text)
 		}
 	}
 	a.mu.Lock()
 	a.texts[in.RunID] = texts
+	a.asked[in.RunID] = in
 	a.mu.Unlock()
 	defer close(a.hangUp(in.RunID))
 	rw.Header().Set("Content-Type", "text/event-stream")
@@ -94,6 +119,13 @@ func (a *endless) hangUp(run string) chan struct{} {
 		a.hungUp[run] = make(chan struct{})
 	}
 	return a.hungUp[run]
+}
+
+// wasAsked is what the agent was told for a run.
+func (a *endless) wasAsked(run string) asked {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.asked[run]
 }
 
 // cancelTime is how long an agent is still called whose run is over.

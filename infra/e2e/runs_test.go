@@ -35,6 +35,8 @@ func testRuns(t *testing.T, sys *e2e.System, agent *endless) {
 		"cancel_and_merge by many at once asks all":              testMergeMany,
 		"a run in progress keeps others out":                     testReject,
 		"others may append while an item streams":                testInterleaved,
+		"an agent answers its own input":                         testAsked,
+		"a fork takes all but the item that streams":             testForkStreaming,
 		"a silent agent can be canceled":                         testSilent,
 		"an agent may say what it likes":                         testAnswers,
 		"an agent that fails":                                    testFailures,

@@ -52,6 +52,9 @@ func (s *Store) events(ctx context.Context, h *header, q session.EventQuery) (se
 	}
 	ranges = ranges.After(q.After)
 	p := &page{h: h, view: q.View, limit: q.Limit, sealing: s.newSealer(h, q, ranges)}
+	if q.Before > 0 {
+		ranges = ranges.Before(q.Before)
+	}
 	read := s.readUp
 	switch {
 	case q.Descending:

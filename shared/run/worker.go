@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/logs"
 	"github.com/rethread/rethread/shared/metrics"
@@ -28,11 +26,20 @@ type Worker struct {
 	Pace     Pace
 }
 
-// Sessions is what a worker reads of a session; a session.Store is one.
+// Sessions is what a worker reads of a session.
 type Sessions interface {
-	Get(ctx context.Context, userID, id string) (session.Session, error)
-	State(ctx context.Context, userID, id string) (session.State, error)
-	Events(ctx context.Context, userID, id string, q session.EventQuery) (session.EventPage, error)
+	// AsOfInput reads a session as it was when the input of an active run had
+	// been appended, whatever came since. fault.Conflict where the run is over.
+	AsOfInput(ctx context.Context, ref Ref) (History, error)
+}
+
+// History is a session as of one position of its log.
+type History struct {
+	AppName string
+	Events  []session.Event // effective, oldest first
+	// State is merged, with prefixed keys. Of user: and app: keys it has the
+	// values of that position too, unless another session changed them since.
+	State session.Values
 }
 
 // Pace weighs how soon things show against what the writes cost. Zero values
@@ -105,43 +112,15 @@ func gone(err error) bool {
 // unnamed is what an agent is called in a session that names none.
 const unnamed = "default"
 
-// request reads all that an agent needs.
+// request reads all that an agent needs: the session as of the run's input, so
+// that it answers that, and not what others have appended since.
 func (w *Worker) request(ctx context.Context, ref Ref, agent string) (Request, error) {
-	req := Request{RunID: ref.RunID, SessionID: ref.SessionID, UserID: ref.UserID, Agent: cmp.Or(agent, unnamed)}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		s, err := w.Sessions.Get(ctx, ref.UserID, ref.SessionID)
-		req.AppName = s.AppName
-		return err
-	})
-	group.Go(func() error {
-		state, err := w.Sessions.State(ctx, ref.UserID, ref.SessionID)
-		req.State = state.Merged
-		return err
-	})
-	group.Go(func() (err error) {
-		req.Events, err = w.history(ctx, ref)
-		return err
-	})
-	if err := group.Wait(); err != nil {
+	h, err := w.Sessions.AsOfInput(ctx, ref)
+	if err != nil {
 		return Request{}, fmt.Errorf("read session %s: %w", ref.SessionID, err)
 	}
-	return req, nil
-}
-
-// history reads the effective history, oldest first.
-func (w *Worker) history(ctx context.Context, ref Ref) ([]session.Event, error) {
-	var events []session.Event
-	q := session.EventQuery{View: session.Effective, Limit: session.MaxPage}
-	for {
-		page, err := w.Sessions.Events(ctx, ref.UserID, ref.SessionID, q)
-		if err != nil {
-			return nil, err
-		}
-		events = append(events, page.Events...)
-		if page.Next == nil {
-			return events, nil
-		}
-		q.Resume = *page.Next
-	}
+	return Request{
+		RunID: ref.RunID, SessionID: ref.SessionID, UserID: ref.UserID, Agent: cmp.Or(agent, unnamed),
+		AppName: h.AppName, Events: h.Events, State: h.State,
+	}, nil
 }

@@ -27,7 +27,7 @@ type Request struct {
 	AppName   string
 	UserID    string
 	Agent     string          // the name the session knows the agent by
-	Events    []session.Event // effective history, oldest first, the new input last
+	Events    []session.Event // effective history, oldest first, the run's input last
 	State     session.Values  // merged, with prefixed keys
 }
 

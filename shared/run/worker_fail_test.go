@@ -134,7 +134,7 @@ func TestExecuteMindsWhatTheStoreRefuses(t *testing.T) {
 	t.Run("a session that cannot be read fails the run", func(t *testing.T) {
 		r := newRecorder()
 		w := newWorker(r, nil)
-		w.Sessions = &pages{err: errors.New("throttled")}
+		w.Sessions = &history{err: errors.New("throttled")}
 		mustExecute(t, w)
 		wantEnd(t, r, "failed storage_failed")
 	})

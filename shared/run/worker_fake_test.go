@@ -163,28 +163,16 @@ func (i *recordedItem) Complete(_ context.Context, e session.Event) (session.Eve
 	return e, i.record(op{name: "Complete", id: i.id, event: e})
 }
 
-// pages is a session whose history comes two events a page.
-type pages struct {
+// history is what a session answers, or why it cannot.
+type history struct {
 	events []session.Event
 	err    error
 }
 
-func (p *pages) Get(context.Context, string, string) (session.Session, error) {
-	return session.Session{AppName: "app"}, p.err
-}
-
-func (p *pages) State(context.Context, string, string) (session.State, error) {
-	return session.State{Merged: session.Values{"user:name": json.RawMessage(`"Ada"`)}}, p.err
-}
-
-func (p *pages) Events(_ context.Context, _, _ string, q session.EventQuery) (session.EventPage, error) {
-	from := int(q.Resume.Seq)
-	to := min(from+2, len(p.events))
-	page := session.EventPage{Events: p.events[from:to]}
-	if to < len(p.events) {
-		page.Next = &session.Resume{Seq: int64(to)}
-	}
-	return page, p.err
+func (h *history) AsOfInput(context.Context, run.Ref) (run.History, error) {
+	return run.History{
+		AppName: "app", Events: h.events, State: session.Values{"user:name": json.RawMessage(`"Ada"`)},
+	}, h.err
 }
 
 // agentFunc is an agent, the only one and so that of sessions that name none.
@@ -200,7 +188,7 @@ var theRun = run.Ref{UserID: "alice", SessionID: "s", RunID: "r"} //nolint:goche
 
 func newWorker(r *recorder, f agentFunc) *run.Worker {
 	return &run.Worker{
-		Store: r, Sessions: &pages{}, Agents: f, NewID: func() string { return "w1" },
+		Store: r, Sessions: &history{}, Agents: f, NewID: func() string { return "w1" },
 		Log: slog.New(slog.DiscardHandler),
 	}
 }

@@ -23,11 +23,11 @@ func TestExecute(t *testing.T) {
 			got = req
 			return nil
 		})
-		history := []session.Event{{Seq: 1}, {Seq: 2}, {Seq: 3}, {Seq: 4}, {Seq: 7}}
-		w.Sessions = &pages{events: history}
+		events := []session.Event{{Seq: 1}, {Seq: 2}, {Seq: 3}, {Seq: 4}, {Seq: 7}}
+		w.Sessions = &history{events: events}
 		mustExecute(t, w)
 		want := run.Request{
-			RunID: "r", SessionID: "s", UserID: "alice", AppName: "app", Agent: "demo", Events: history,
+			RunID: "r", SessionID: "s", UserID: "alice", AppName: "app", Agent: "demo", Events: events,
 			State: session.Values{"user:name": json.RawMessage(`"Ada"`)},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -42,6 +42,7 @@ type EventQuery struct {
 	View       View
 	Descending bool
 	After      int64 // only a seq greater than this
+	Before     int64 // only a seq smaller than this; 0 for all
 	Limit      int
 	// Resume continues an earlier page: the seq it ended with and the epoch it
 	// was read in. Zero starts at the beginning.
