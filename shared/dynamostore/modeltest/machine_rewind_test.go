@@ -112,11 +112,20 @@ func (m *machine) fork(rt *rapid.T) {
 		rt.Skip("enough sessions")
 	}
 	c := m.pick(rt)
-	f := session.ForkOf{SessionID: c.id, UserID: c.user, ID: m.name("f"), Nonce: m.name("nonce")}
+	if rapid.IntRange(0, 3).Draw(rt, "whole") == 0 {
+		m.forkBefore(rt, c, nil)
+		return
+	}
+	boundary := m.boundary(rt, c)
+	m.forkBefore(rt, c, &boundary)
+}
+
+// forkBefore forks before an invocation; nil forks all.
+func (m *machine) forkBefore(rt *rapid.T, c *conv, before *string) {
+	f := session.ForkOf{SessionID: c.id, UserID: c.user, ID: m.name("f"), Nonce: m.name("nonce"), Before: before}
 	boundary := "the end"
-	if rapid.IntRange(0, 3).Draw(rt, "whole") > 0 {
-		boundary = m.boundary(rt, c)
-		f.Before = &boundary
+	if before != nil {
+		boundary = *before
 	}
 	if rapid.Bool().Draw(rt, "named") {
 		name := m.name("Name ")

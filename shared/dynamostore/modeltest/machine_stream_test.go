@@ -19,7 +19,7 @@ import (
 // item has grown and ended, and after whatever is done to the forks.
 func TestForksOfRunningSessions(t *testing.T) {
 	t.Parallel()
-	const wanted = 6
+	const wanted, mostSteps = 6, 24
 	client := dynamotest.Client(t)
 	deadline := time.Now().Add(budget)
 	failed, sequences, steps, over := false, 0, 0, 0
@@ -35,7 +35,11 @@ func TestForksOfRunningSessions(t *testing.T) {
 			m.stream(rt)
 		}
 		m.appendEvents(rt)
-		m.fork(rt)
+		c := m.closely
+		last := c.log[len(c.log)-1].event.InvocationID
+		m.appendEvents(rt)
+		m.forkBefore(rt, c, nil)
+		m.forkBefore(rt, c, &last)
 		actions := map[string]func(*rapid.T){
 			"":                 m.compare,
 			"a run goes on":    m.stream,
@@ -52,7 +56,7 @@ func TestForksOfRunningSessions(t *testing.T) {
 		}
 		for name, act := range actions {
 			actions[name] = func(rt *rapid.T) {
-				if !done() {
+				if !done() && m.steps < mostSteps {
 					act(rt)
 				}
 			}
