@@ -19,7 +19,7 @@ type endless struct {
 	mu     sync.Mutex
 	hungUp map[string]chan struct{} // by run
 	texts  map[string][]string      // that it was asked, by run
-	asked  map[string]asked         // by run
+	told   map[string]asked         // by run
 }
 
 // asked is what the agent was told for a run.
@@ -47,7 +47,7 @@ const word = "tick "
 
 func newEndless(t *testing.T) *endless {
 	t.Helper()
-	a := &endless{hungUp: map[string]chan struct{}{}, texts: map[string][]string{}, asked: map[string]asked{}}
+	a := &endless{hungUp: map[string]chan struct{}{}, texts: map[string][]string{}, told: map[string]asked{}}
 	server := httptest.NewServer(a)
 	t.Cleanup(server.CloseClientConnections)
 	t.Cleanup(server.Close)
@@ -82,7 +82,7 @@ func (a *endless) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	a.mu.Lock()
 	a.texts[in.RunID] = texts
-	a.asked[in.RunID] = in
+	a.told[in.RunID] = in
 	a.mu.Unlock()
 	defer close(a.hangUp(in.RunID))
 	rw.Header().Set("Content-Type", "text/event-stream")
@@ -125,7 +125,7 @@ func (a *endless) hangUp(run string) chan struct{} {
 func (a *endless) wasAsked(run string) asked {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.asked[run]
+	return a.told[run]
 }
 
 // cancelTime is how long an agent is still called whose run is over.

@@ -29,7 +29,7 @@ func testAsked(t *testing.T, sys *e2e.System, agent *endless) {
 		}
 		mustSee(t, watching, "the answer begins", hasWords(run, 1))
 		got := agent.wasAsked(run)
-		if last := got.Events[len(got.Events)-1]; textOf(last) != question || last.InvocationID != run {
+		if last := got.last(t); textOf(last) != question || last.InvocationID != run {
 			t.Errorf("run %d was asked %q", n, textOf(last))
 		}
 		want := map[string]any{"n": float64(n), "user:n": float64(n)}
@@ -79,7 +79,7 @@ func testForkStreaming(t *testing.T, sys *e2e.System, _ *endless) {
 		}
 		return sessionPath(forked.Str("data.id"))
 	}
-	whole, before := fork(nil), fork(e2e.M{"rewind_before_invocation_id": "two", "strict": true})
+	whole, before := fork(e2e.M{}), fork(e2e.M{"rewind_before_invocation_id": "two", "strict": true})
 	check("the whole", whole, `{"last":"two"}`, "go on", "one", "two")
 	check("up to the second", before, `{"last":"one"}`, "go on", "one")
 	alice.Post(s+"/runs/"+run+"/cancel", nil).Want(200)

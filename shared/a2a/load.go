@@ -2,16 +2,13 @@ package a2a
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
-	legacylib "github.com/a2aproject/a2a-go/a2a"
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 
 	"github.com/rethread/rethread/shared/a2a/convert"
+	"github.com/rethread/rethread/shared/metrics"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/task"
 )
@@ -83,13 +80,10 @@ func (h *handler) saved(ctx context.Context, link task.Link) (*lib.Task, error) 
 		}
 		form = &whole
 	}
-	raw, err := json.Marshal(form)
-	if err != nil {
-		return nil, fmt.Errorf("write task %s: %w", link.TaskID, err)
+	t, left := fromForm(form)
+	if left > 0 {
+		metrics.Count(ctx, metrics.ItemsSkipped, float64(left))
+		h.Log.WarnContext(ctx, "parts of a task cannot be read and are left out", "task_id", link.TaskID, "parts", left)
 	}
-	var old legacylib.Task
-	if err := json.Unmarshal(raw, &old); err != nil {
-		return nil, fmt.Errorf("read task %s: %w", link.TaskID, err)
-	}
-	return a2av0.ToV1Task(&old)
+	return t, nil
 }

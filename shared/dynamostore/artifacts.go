@@ -2,6 +2,7 @@ package dynamostore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -163,7 +164,7 @@ func (s *Store) newestUpTo(ctx context.Context, pk, name string, upTo int64) (*a
 func decodeArtifact(attrs attributes) (*artifactItem, error) {
 	var item artifactItem
 	if err := attributevalue.UnmarshalMap(attrs, &item); err != nil {
-		return nil, fmt.Errorf("unmarshal an artifact: %w", err)
+		return nil, fmt.Errorf("unmarshal an artifact: %w", errors.Join(ErrUnreadable, err))
 	}
 	return &item, nil
 }

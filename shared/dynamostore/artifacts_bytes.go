@@ -17,9 +17,9 @@ import (
 // lists versions does not pay for contents.
 const inlineArtifact = 3 << 10
 
-// errChunksGone says that the contents of an item were removed while it was
-// read.
-var errChunksGone = errors.New("the chunks of an artifact are gone")
+// errChunksGone says that what an item continues in is not there: it was
+// replaced or removed while it was read, or it is lost.
+var errChunksGone = errors.New("the chunks of an item are gone")
 
 // encodeBytes is encode for what is no JSON.
 func (c *codec) encodeBytes(plain []byte) ([]byte, error) {

@@ -2,6 +2,7 @@ package dynamostore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -119,6 +120,10 @@ func (s *Store) inheritedNewest(
 			from := all[found[i].name]
 			src := &source{sessionShelf(from.Log), min(from.Version, artifact.MaxVersion)}
 			found[i].item, _, err = s.newestIn(ctx, src, found[i].name)
+			if errors.Is(err, ErrUnreadable) {
+				s.leftOut(ctx, key{logPK(from.Log), artifactPrefix(found[i].name)}, err)
+				return nil
+			}
 			return err
 		})
 	}

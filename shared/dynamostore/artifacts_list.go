@@ -2,6 +2,7 @@ package dynamostore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -162,11 +163,13 @@ func (s *Store) ownNewest(ctx context.Context, on shelf, after string) (newestBa
 	for _, attrs := range page.Items {
 		item, err := decodeArtifact(attrs)
 		if err != nil {
-			return out, err
+			s.leftOut(ctx, keyOf(attrs), err)
+			continue
 		}
 		name, _, err := item.place()
 		if err != nil {
-			return out, err
+			s.leftOut(ctx, keyOf(attrs), err)
+			continue
 		}
 		if name == last {
 			out.items[len(out.items)-1] = item
@@ -179,6 +182,10 @@ func (s *Store) ownNewest(ctx context.Context, on shelf, after string) (newestBa
 	}
 	out.next = last // its versions may go on behind the page
 	item, err := s.newestUpTo(ctx, on.pk, last, artifact.MaxVersion)
+	if errors.Is(err, ErrUnreadable) { // the newest that was read will do
+		s.leftOut(ctx, key{on.pk, artifactPrefix(last)}, err)
+		return out, nil
+	}
 	if err == nil && item != nil {
 		out.items[len(out.items)-1] = item
 	}

@@ -66,7 +66,8 @@ func (l *versionList) read(ctx context.Context, src *source, from int64) error {
 		for _, attrs := range items {
 			item, err := decodeArtifact(attrs)
 			if err != nil {
-				return false, err
+				l.s.leftOut(ctx, keyOf(attrs), err)
+				continue
 			}
 			if err := l.add(item); err != nil || l.page.Next != "" {
 				return false, err

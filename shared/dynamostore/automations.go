@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/rethread/rethread/shared/automation"
 	"github.com/rethread/rethread/shared/fault"
 )
@@ -102,7 +100,8 @@ func (s *Store) Automations(ctx context.Context, userID string) ([]automation.Au
 	for _, item := range items {
 		a, err := s.automationOf(userID, item)
 		if err != nil {
-			return nil, err
+			s.leftOut(ctx, key{item.PK, item.SK}, err)
+			continue
 		}
 		all = append(all, a)
 	}
@@ -193,10 +192,8 @@ func (s *Store) automationItem(ctx context.Context, userID, id string) (*automat
 func (s *Store) automationItems(ctx context.Context, userID string) ([]automationItem, error) {
 	var all []automationItem
 	err := s.queryPages(ctx, s.partition(automationPK(userID)), func(page []attributes) (bool, error) {
-		var some []automationItem
-		err := attributevalue.UnmarshalListOfMaps(page, &some)
-		all = append(all, some...)
-		return true, err
+		all = append(all, decodeItems[automationItem](ctx, s, page)...)
+		return true, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read automations: %w", err)

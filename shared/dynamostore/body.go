@@ -2,7 +2,6 @@ package dynamostore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -82,7 +81,7 @@ func (s *Store) unpack(ctx context.Context, pk string, b body, into any) error {
 		return err
 	}
 	if len(encoded) == 0 {
-		return errors.New("the chunks of a body are gone")
+		return errChunksGone
 	}
 	return s.codec.decode(encoded, into)
 }

@@ -73,7 +73,7 @@ func (c *codec) encode(v any) ([]byte, error) {
 
 func (c *codec) decode(body []byte, into any) error {
 	if len(body) == 0 {
-		return errors.New("decode an empty body")
+		return fmt.Errorf("decode an empty body: %w", ErrUnreadable)
 	}
 	plain := body[1:]
 	switch body[0] {
@@ -82,14 +82,14 @@ func (c *codec) decode(body []byte, into any) error {
 		r := flate.NewReaderDict(bytes.NewReader(plain), dictionary1)
 		out, err := io.ReadAll(io.LimitReader(r, maxDecoded))
 		if err != nil {
-			return fmt.Errorf("decompress a body: %w", err)
+			return fmt.Errorf("decompress a body: %w", errors.Join(ErrUnreadable, err))
 		}
 		plain = out
 	default:
-		return fmt.Errorf("a body of an unknown encoding %d", body[0])
+		return fmt.Errorf("a body of an unknown encoding %d: %w", body[0], ErrUnreadable)
 	}
 	if err := json.Unmarshal(plain, into); err != nil {
-		return fmt.Errorf("decode %T: %w", into, err)
+		return fmt.Errorf("decode %T: %w", into, errors.Join(ErrUnreadable, err))
 	}
 	return nil
 }

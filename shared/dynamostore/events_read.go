@@ -2,6 +2,7 @@ package dynamostore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -27,7 +28,7 @@ func (s *Store) readEntries(ctx context.Context, sp span, p *page) error {
 	}
 	fill := func(end int64) error { // what a replica left out
 		for next < end && !p.full {
-			rec, err := s.covering(ctx, sp.log, next)
+			rec, err := s.coveringShown(ctx, sp.log, next)
 			if err == nil {
 				err = take(rec)
 			}
@@ -50,7 +51,7 @@ func (s *Store) readEntries(ctx context.Context, sp span, p *page) error {
 	}
 	end := sp.to + 1
 	if sp.open() {
-		newest, err := s.entryAtOrBefore(ctx, sp.log, 0)
+		newest, err := s.entryAt(ctx, sp.log, 0)
 		if err != nil || newest == nil {
 			return err
 		}
@@ -62,10 +63,15 @@ func (s *Store) readEntries(ctx context.Context, sp span, p *page) error {
 // fillShown is fill where a span shows the record: a fork reads over an item
 // in progress that is none of its own.
 func (s *Store) fillShown(ctx context.Context, sp *span, rec *record) error {
-	if !sp.showsAny(rec.first, rec.last()) {
+	if rec.unreadable != nil || !sp.showsAny(rec.first, rec.last()) {
 		return nil
 	}
-	return s.fill(ctx, rec)
+	err := s.fill(ctx, rec)
+	if errors.Is(err, ErrUnreadable) { // it shows as it was begun
+		s.leftOut(ctx, key{rec.PK, rec.SK}, err)
+		return nil
+	}
+	return err
 }
 
 // covering reads the entry that covers a position below the head.
@@ -75,9 +81,13 @@ func (s *Store) covering(ctx context.Context, log string, position int64) (*reco
 		return nil, err
 	}
 	if rec == nil || rec.last() < position {
-		return nil, fmt.Errorf("%w: log %s at position %d", errHole, log, position)
+		return nil, hole(log, position)
 	}
 	return rec, nil
+}
+
+func hole(log string, position int64) error {
+	return fmt.Errorf("%w: log %s at position %d", errHole, log, position)
 }
 
 // readDown adds the events of a span in descending order.
@@ -100,7 +110,7 @@ func (s *Store) readDown(ctx context.Context, sp span, p *page) error {
 	}
 	fill := func(end int64) error { // what a replica left out
 		for next > end && !p.full {
-			rec, err := s.covering(ctx, sp.log, next)
+			rec, err := s.coveringShown(ctx, sp.log, next)
 			if err == nil {
 				err = take(rec)
 			}
@@ -111,7 +121,7 @@ func (s *Store) readDown(ctx context.Context, sp span, p *page) error {
 		return nil
 	}
 	if sp.open() {
-		newest, err := s.entryAtOrBefore(ctx, sp.log, 0)
+		newest, err := s.entryAt(ctx, sp.log, 0)
 		if err != nil || newest == nil {
 			return err
 		}

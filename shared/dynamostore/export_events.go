@@ -137,6 +137,9 @@ func (s *Store) records(ctx context.Context, r session.Range, visit func(*record
 		return err
 	}
 	return s.scan(ctx, r.Log, first.last()+1, r.To, func(rec *record) (bool, error) {
+		if rec.unreadable != nil {
+			return false, rec.unreadable
+		}
 		return true, visit(rec)
 	})
 }

@@ -194,7 +194,8 @@ func (s *Store) ListFeedback(ctx context.Context, q task.FeedbackQuery) (task.Fe
 		for _, attrs := range items {
 			var f feedbackItem
 			if err := attributevalue.UnmarshalMap(attrs, &f); err != nil {
-				return false, fmt.Errorf("unmarshal feedback: %w", err)
+				s.leftOut(ctx, keyOf(attrs), err)
+				continue
 			}
 			if len(page.Feedback) == q.Limit || looked == listScan {
 				page.Next = last

@@ -77,7 +77,7 @@ func (it *item) load(ctx context.Context) error {
 		}
 		for _, d := range deltas {
 			if err := fresh.content.Append(d, ""); err != nil {
-				return fmt.Errorf("stored deltas of item %s: %w", it.ID(), err)
+				return fmt.Errorf("stored deltas of item %s: %w", it.ID(), errors.Join(ErrUnreadable, err))
 			}
 		}
 		_, fresh.k, err = placeOfSegment(g.SK)

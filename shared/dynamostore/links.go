@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/task"
@@ -129,18 +128,13 @@ func (s *Store) Link(ctx context.Context, userID, taskID string) (task.Link, err
 func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, error) {
 	var links []task.Link
 	err := s.queryPages(ctx, s.partition(linkPK(userID)), func(items []attributes) (bool, error) {
-		own, begun, err := readLinks(items)
-		if err != nil {
-			return false, err
-		}
+		own, begun := s.readLinks(ctx, items)
 		if len(begun) > 0 {
-			if items, err = s.readBatch(ctx, begun, true); err != nil {
-				return false, err
-			}
-			elsewhere, _, err := readLinks(items)
+			items, err := s.readBatch(ctx, begun, true)
 			if err != nil {
 				return false, err
 			}
+			elsewhere, _ := s.readLinks(ctx, items)
 			own = append(own, elsewhere...)
 		}
 		links = append(links, own...)
@@ -156,19 +150,15 @@ func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, erro
 }
 
 // readLinks are the links among items, and the keys of those that items refer to.
-func readLinks(items []attributes) (links []task.Link, elsewhere []key, err error) {
-	var all []linkItem
-	if err := attributevalue.UnmarshalListOfMaps(items, &all); err != nil {
-		return nil, nil, fmt.Errorf("unmarshal links: %w", err)
-	}
-	for _, item := range all {
+func (s *Store) readLinks(ctx context.Context, items []attributes) (links []task.Link, elsewhere []key) {
+	for _, item := range decodeItems[linkItem](ctx, s, items) {
 		if item.Owner != "" {
 			elsewhere = append(elsewhere, linkKey(item.Owner, item.SK))
 			continue
 		}
 		links = append(links, item.link())
 	}
-	return links, elsewhere, nil
+	return links, elsewhere
 }
 
 func (i linkItem) link() task.Link {

@@ -31,7 +31,8 @@ func (s *Store) List(ctx context.Context, q session.ListQuery) (session.ListPage
 		for _, item := range items {
 			var h header
 			if err := attributevalue.UnmarshalMap(item, &h); err != nil {
-				return false, fmt.Errorf("unmarshal a session: %w", err)
+				s.leftOut(ctx, keyOf(item), err)
+				continue
 			}
 			looked++
 			if matches(&h, q) {
@@ -92,23 +93,40 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 	for _, item := range items {
 		var h header
 		if err := attributevalue.UnmarshalMap(item, &h); err != nil {
-			return nil, fmt.Errorf("unmarshal a session: %w", err)
+			s.leftOut(ctx, keyOf(item), err)
+			continue
 		}
 		if h.User != userID {
 			continue
 		}
 		group.Go(func() error {
-			at, err := s.readHead(ctx, &h)
-			if errors.Is(err, fault.Of(fault.NotFound)) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			out[slices.Index(ids, h.id())], err = s.render(&h, at)
+			var err error
+			out[slices.Index(ids, h.id())], err = s.listed(ctx, &h)
 			return err
 		})
 	}
 	err = group.Wait()
 	return slices.DeleteFunc(out, func(v session.Session) bool { return v.ID == "" }), err
+}
+
+// listed is a session as a list shows it, nothing where it went meanwhile or
+// cannot be shown.
+func (s *Store) listed(ctx context.Context, h *header) (session.Session, error) {
+	newest, err := s.entryAt(ctx, h.Log, 0)
+	if errors.Is(err, fault.Of(fault.NotFound)) {
+		return session.Session{}, nil
+	}
+	if err != nil {
+		return session.Session{}, err
+	}
+	at := head{next: h.base() + 1}
+	if newest != nil {
+		at = head{}.after(newest)
+	}
+	shown, err := s.render(h, at)
+	if errors.Is(err, ErrUnreadable) {
+		s.leftOut(ctx, key{h.PK, h.SK}, err)
+		return session.Session{}, nil
+	}
+	return shown, err
 }

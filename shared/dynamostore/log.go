@@ -3,6 +3,7 @@ package dynamostore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -105,6 +106,11 @@ type record struct {
 
 	initial   bool
 	conflicts []string
+
+	// unreadable is why the entry's events are not known; with unlinked not
+	// even its place among the changes of the state is.
+	unreadable error
+	unlinked   bool
 }
 
 // marks reports whether the record is a rewind marker.
@@ -121,7 +127,7 @@ func (r *record) size() int64 {
 func (s *Store) decodeEntry(ctx context.Context, item attributes) (*record, error) {
 	var e entry
 	if err := attributevalue.UnmarshalMap(item, &e); err != nil {
-		return nil, fmt.Errorf("unmarshal a log entry: %w", err)
+		return nil, fmt.Errorf("unmarshal a log entry: %w", errors.Join(ErrUnreadable, err))
 	}
 	if e.Stub || e.SK == skGone {
 		return nil, missingSession()
@@ -146,7 +152,7 @@ func (e entry) record(first int64, content entryBody) (*record, error) {
 	for i, raw := range content.Events {
 		ev, err := session.ParseEvent(raw, "")
 		if err != nil {
-			return nil, fmt.Errorf("stored event at %d: %w", first+int64(i), err)
+			return nil, fmt.Errorf("stored event at %d: %w", first+int64(i), errors.Join(ErrUnreadable, err))
 		}
 		ev.Seq = first + int64(i)
 		ev.Status, ev.Deltas = session.EventCompleted, e.Deltas
@@ -206,16 +212,28 @@ func (h head) marks() runMarks {
 
 // readHead reads the newest entry of a session's log.
 func (s *Store) readHead(ctx context.Context, h *header) (head, error) {
-	r, err := s.entryAtOrBefore(ctx, h.Log, 0)
+	r, err := s.entryAt(ctx, h.Log, 0)
 	if err != nil || r == nil {
 		return head{next: h.base() + 1}, err
 	}
-	return head{}.after(r), nil
+	if r.unlinked {
+		return head{}, r.unreadable
+	}
+	return head{}.after(r), nil // its events are not needed
 }
 
 // entryAtOrBefore reads the entry that covers a position, or the newest one
 // for position 0; nil where the log has none.
 func (s *Store) entryAtOrBefore(ctx context.Context, log string, position int64) (*record, error) {
+	r, err := s.entryAt(ctx, log, position)
+	if err == nil && r != nil && r.unreadable != nil {
+		return nil, r.unreadable
+	}
+	return r, err
+}
+
+// entryAt is entryAtOrBefore for those who can do without the entry's events.
+func (s *Store) entryAt(ctx context.Context, log string, position int64) (*record, error) {
 	q := s.prefixQuery(logPK(log), prefixEntry, true)
 	if position > 0 {
 		q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
@@ -230,7 +248,7 @@ func (s *Store) entryAtOrBefore(ctx context.Context, log string, position int64)
 	if len(out.Items) == 0 {
 		return nil, nil
 	}
-	return s.decodeEntry(ctx, out.Items[0])
+	return s.decodeShown(ctx, out.Items[0])
 }
 
 // entryQuery selects the entries that begin at the positions from to to, in
@@ -276,7 +294,7 @@ func (s *Store) queryRecords(
 			return fmt.Errorf("query entries: %w", err)
 		}
 		for _, item := range out.Items {
-			r, err := s.decodeEntry(ctx, item)
+			r, err := s.decodeShown(ctx, item)
 			if err != nil {
 				return err
 			}

@@ -61,7 +61,7 @@ type sealedEntry struct {
 
 // sealable reports whether an entry may go into a seal. One that continues in
 // chunks would not fit, and an item in progress still changes.
-func (r *record) sealable() bool { return r.Blob == "" && !r.inProgress() }
+func (r *record) sealable() bool { return r.Blob == "" && !r.inProgress() && r.unreadable == nil }
 
 // newSeal makes a seal of a stretch; nil where it does not fit into an item.
 func (s *Store) newSeal(st stretch) (*seal, error) {

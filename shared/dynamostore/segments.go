@@ -50,13 +50,13 @@ func (g *segment) last() int64 { return g.First + g.Count - 1 }
 func (g *segment) deltas() ([]run.Delta, error) {
 	var raw []json.RawMessage
 	if err := json.Unmarshal(g.Deltas, &raw); err != nil {
-		return nil, fmt.Errorf("segment %s %s: %w", g.PK, g.SK, err)
+		return nil, fmt.Errorf("segment %s %s: %w", g.PK, g.SK, errors.Join(ErrUnreadable, err))
 	}
 	out := make([]run.Delta, len(raw))
 	for i, r := range raw {
 		d, err := run.ParseDelta(r, "/"+strconv.Itoa(i))
 		if err != nil {
-			return nil, fmt.Errorf("segment %s %s: %w", g.PK, g.SK, err)
+			return nil, fmt.Errorf("segment %s %s: %w", g.PK, g.SK, errors.Join(ErrUnreadable, err))
 		}
 		out[i] = d
 	}
@@ -85,7 +85,7 @@ func (s *Store) readSegments(ctx context.Context, log string, position int64, vi
 		for _, item := range page {
 			var g segment
 			if err := attributevalue.UnmarshalMap(item, &g); err != nil {
-				return false, fmt.Errorf("unmarshal a segment: %w", err)
+				return false, fmt.Errorf("unmarshal a segment: %w", errors.Join(ErrUnreadable, err))
 			}
 			if err := visit(g); err != nil {
 				return false, err

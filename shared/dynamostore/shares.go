@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/access"
@@ -204,10 +203,7 @@ func (s *Store) sharesOf(ctx context.Context, log string) ([]share, error) {
 	var out []share
 	now := s.millis()
 	err := s.queryPages(ctx, s.prefixQuery(sharesPK(log), prefixShare, true), func(page []attributes) (bool, error) {
-		var shares []share
-		if err := attributevalue.UnmarshalListOfMaps(page, &shares); err != nil {
-			return false, fmt.Errorf("unmarshal shares: %w", err)
-		}
+		shares := decodeItems[share](ctx, s, page)
 		out = append(out, slices.DeleteFunc(shares, func(sh share) bool { return !sh.open(now) })...)
 		return true, nil
 	})

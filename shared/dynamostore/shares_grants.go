@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/access"
@@ -101,11 +100,7 @@ func (s *Store) grantsOf(ctx context.Context, log, user string) ([]grant, error)
 	var out []grant
 	q := s.prefixQuery(sharesPK(log), grantPrefix(user), true)
 	err := s.queryPages(ctx, q, func(page []attributes) (bool, error) {
-		var grants []grant
-		if err := attributevalue.UnmarshalListOfMaps(page, &grants); err != nil {
-			return false, fmt.Errorf("unmarshal grants: %w", err)
-		}
-		for _, g := range grants {
+		for _, g := range decodeItems[grant](ctx, s, page) {
 			if g.User == user {
 				out = append(out, g)
 			}

@@ -80,11 +80,7 @@ func (s *Store) lentTo(ctx context.Context, q session.ListQuery) (found []lent, 
 	}
 	last := ""
 	err = s.queryPages(ctx, in, func(page []attributes) (bool, error) {
-		var entrances []entrance
-		if err := attributevalue.UnmarshalListOfMaps(page, &entrances); err != nil {
-			return false, fmt.Errorf("unmarshal the sessions shared with a user: %w", err)
-		}
-		for _, e := range entrances {
+		for _, e := range decodeItems[entrance](ctx, s, page) {
 			if n := len(found); n == 0 || found[n-1].log != e.Log {
 				if n == q.Limit {
 					next = last
@@ -109,7 +105,7 @@ func (s *Store) readLent(
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
 	for i, l := range found {
-		h, label, err := s.enter(q.UserID, l, there)
+		h, label, err := s.enter(ctx, q.UserID, l, there)
 		if err != nil {
 			return nil, err
 		}
@@ -117,13 +113,8 @@ func (s *Store) readLent(
 			continue
 		}
 		group.Go(func() error {
-			at, err := s.readHead(ctx, h)
-			if errors.Is(err, fault.Of(fault.NotFound)) {
-				return nil
-			}
-			if err == nil {
-				out[i], err = s.render(h, at)
-			}
+			var err error
+			out[i], err = s.listed(ctx, h)
 			out[i].Access = label
 			return err
 		})
@@ -134,10 +125,11 @@ func (s *Store) readLent(
 
 // enter is the session that was lent and how far the user may go with it; nil
 // where the way is closed.
-func (s *Store) enter(user string, l lent, there map[key]attributes) (*header, string, error) {
+func (s *Store) enter(ctx context.Context, user string, l lent, there map[key]attributes) (*header, string, error) {
 	var h header
 	if err := attributevalue.UnmarshalMap(there[sessionKey(l.session)], &h); err != nil {
-		return nil, "", fmt.Errorf("unmarshal a session: %w", err)
+		s.leftOut(ctx, sessionKey(l.session), err)
+		return nil, "", nil
 	}
 	if h.Log != l.log { // deleted; another may have its id
 		return nil, "", nil
@@ -150,7 +142,8 @@ func (s *Store) enter(user string, l lent, there map[key]attributes) (*header, s
 		}
 		var of share
 		if err := attributevalue.UnmarshalMap(item, &of); err != nil {
-			return nil, "", fmt.Errorf("unmarshal a share: %w", err)
+			s.leftOut(ctx, k, err)
+			continue
 		}
 		standing.Grants = append(standing.Grants, of.grants())
 	}

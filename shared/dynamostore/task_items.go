@@ -3,6 +3,7 @@ package dynamostore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -131,7 +132,7 @@ func (s *Store) shown(
 		}
 	}
 	if content.Bubbles, err = task.Without(content.Bubbles, hidden); err != nil {
-		return task.Task{}, fmt.Errorf("task %s: %w", id, err)
+		return task.Task{}, fmt.Errorf("task %s: %w", id, errors.Join(ErrUnreadable, err))
 	}
 	if item.PK != logPK(h.Log) {
 		content.Bubbles = session.Rehome(content.Bubbles, h.id(), func(string) string { return id })

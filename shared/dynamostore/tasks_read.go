@@ -50,9 +50,9 @@ func (s *Store) tasks(ctx context.Context, h *header, q task.Query) (task.Page, 
 			page.Next = taskCursor(h.Epoch, last)
 			return false, nil
 		}
-		t, err := s.shown(ctx, h, timeline, seen)
-		if err != nil {
-			return false, err
+		t, there, err := s.listedTask(ctx, h, timeline, seen)
+		if err != nil || !there {
+			return err == nil, err
 		}
 		if bytes += t.Size(); len(page.Tasks) > 0 && bytes > session.PageBytes {
 			page.Next = taskCursor(h.Epoch, last)
@@ -65,6 +65,32 @@ func (s *Store) tasks(ctx context.Context, h *header, q task.Query) (task.Page, 
 		err = s.stillThere(ctx, h)
 	}
 	return page, err
+}
+
+// listedTask is a task as a list shows it; false for one that went meanwhile or
+// cannot be read. One whose chunks are gone has mostly been saved again.
+func (s *Store) listedTask(
+	ctx context.Context, h *header, timeline session.Timeline, seen taskSeen,
+) (t task.Task, there bool, err error) {
+	for {
+		t, err = s.shown(ctx, h, timeline, seen)
+		if errors.Is(err, errChunksGone) {
+			var now taskItem
+			found, readErr := s.get(ctx, seen.item.key(), &now)
+			if readErr != nil || !found || now.Gone {
+				return task.Task{}, false, readErr
+			}
+			if now.Blob != seen.item.Blob {
+				seen.item = &now
+				continue
+			}
+		}
+		if errors.Is(err, ErrUnreadable) || errors.Is(err, errChunksGone) {
+			s.leftOut(ctx, seen.item.key(), err)
+			return task.Task{}, false, nil
+		}
+		return t, err == nil, err
+	}
 }
 
 // A cursor over tasks is the epoch it was read in and the key of the last one.

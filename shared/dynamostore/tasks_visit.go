@@ -3,7 +3,7 @@ package dynamostore
 import (
 	"cmp"
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -226,16 +226,15 @@ func (s *Store) taskQuery(
 	}
 	return s.queryPages(ctx, q, func(items []attributes) (bool, error) {
 		for _, attrs := range items {
-			var item taskItem
-			if err := attributevalue.UnmarshalMap(attrs, &item); err != nil {
-				return false, fmt.Errorf("unmarshal a task: %w", err)
-			}
-			if item.SK == skTasksGone {
+			if stringOf(attrs[attrSK]) == skTasksGone {
 				return false, missingSession()
 			}
-			seq, id, err := taskOf(item.SK)
-			if err != nil {
-				return false, err
+			var item taskItem
+			err := attributevalue.UnmarshalMap(attrs, &item)
+			seq, id, keyErr := taskOf(item.SK)
+			if err = errors.Join(err, keyErr); err != nil {
+				s.leftOut(ctx, keyOf(attrs), err)
+				continue
 			}
 			if more, err := visit(taskSeen{seq: seq, id: id, item: &item}); err != nil || !more {
 				return false, err

@@ -2,6 +2,7 @@ package dynamostore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -37,11 +38,15 @@ func (s *Store) root(ctx context.Context, h *header) (session.Branch, string, er
 		if depth == treeDepth {
 			return b, log, fmt.Errorf("log %s has no root", log)
 		}
-		log = from.Log
-		var err error
-		if b, from, err = s.branch(ctx, from.Session, log); err != nil {
+		above, next, err := s.branch(ctx, from.Session, from.Log)
+		if errors.Is(err, ErrUnreadable) { // the tree begins below it
+			s.leftOut(ctx, sessionKey(from.Session), err)
+			return b, log, nil
+		}
+		if err != nil {
 			return b, log, err
 		}
+		b, log, from = above, from.Log, next
 	}
 	return b, log, nil
 }
@@ -83,12 +88,16 @@ func (s *Store) growTree(ctx context.Context, b *session.Branch, log string, dep
 	if depth == treeDepth {
 		return fmt.Errorf("log %s has too deep a tree", log)
 	}
-	children, err := s.children(ctx, log)
+	children, err := s.shownChildren(ctx, log)
 	if err != nil {
 		return err
 	}
 	for _, c := range children {
 		under, _, err := s.branch(ctx, c.Session, c.log())
+		if errors.Is(err, ErrUnreadable) {
+			s.leftOut(ctx, sessionKey(c.Session), err)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -98,6 +107,17 @@ func (s *Store) growTree(ctx context.Context, b *session.Branch, log string, dep
 		b.Children = append(b.Children, under)
 	}
 	return nil
+}
+
+// shownChildren are the forks of a log that can be read: children, for whom a
+// log stays, fails where one cannot.
+func (s *Store) shownChildren(ctx context.Context, log string) ([]child, error) {
+	var out []child
+	err := s.queryPages(ctx, s.prefixQuery(logPK(log), prefixChild, true), func(page []attributes) (bool, error) {
+		out = append(out, decodeItems[child](ctx, s, page)...)
+		return true, nil
+	})
+	return out, err
 }
 
 // children reads which forks read a log.

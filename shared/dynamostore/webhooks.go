@@ -117,7 +117,7 @@ func (s *Store) Webhook(ctx context.Context, userID, id string) (webhook.Webhook
 
 // Webhooks implements webhook.Store.
 func (s *Store) Webhooks(ctx context.Context, userID string) ([]webhook.Webhook, error) {
-	item, _, err := s.webhooks(ctx, userID)
+	item, err := s.shownWebhooks(ctx, userID)
 	if err != nil {
 		return nil, err
 	}
@@ -227,6 +227,34 @@ func (s *Store) webhookTargets(ctx context.Context, e delivery.Event) ([]deliver
 func (s *Store) webhooks(ctx context.Context, userID string) (item webhooksItem, found bool, err error) {
 	found, err = s.get(ctx, webhooksKey(userID), &item)
 	return item, found, err
+}
+
+// shownWebhooks is webhooks where one that cannot be read is left out.
+func (s *Store) shownWebhooks(ctx context.Context, userID string) (webhooksItem, error) {
+	item, _, err := s.webhooks(ctx, userID)
+	if !errors.Is(err, ErrUnreadable) {
+		return item, err
+	}
+	k := webhooksKey(userID)
+	raw, readErr := s.readBatch(ctx, []key{k}, true)
+	if readErr != nil || len(raw) == 0 {
+		return webhooksItem{}, readErr
+	}
+	hooks, ok := raw[0]["h"].(*types.AttributeValueMemberM)
+	if !ok {
+		s.leftOut(ctx, k, err)
+		return webhooksItem{}, nil
+	}
+	item = webhooksItem{Hooks: map[string]webhookEntry{}}
+	for id, value := range hooks.Value {
+		var entry webhookEntry
+		if err := attributevalue.Unmarshal(value, &entry); err != nil {
+			s.leftOut(ctx, k, err)
+			continue
+		}
+		item.Hooks[id] = entry
+	}
+	return item, nil
 }
 
 func (i *webhooksItem) all(userID string) []webhook.Webhook {

@@ -142,14 +142,11 @@ func (s *Store) Records(ctx context.Context, q webhook.RecordQuery) (webhook.Rec
 	}
 	var page webhook.RecordPage
 	err := s.queryPages(ctx, in, func(items []attributes) (bool, error) {
-		var all []recordItem
-		if err := attributevalue.UnmarshalListOfMaps(items, &all); err != nil {
-			return false, fmt.Errorf("unmarshal the records of deliveries: %w", err)
-		}
-		for _, item := range all {
+		for _, item := range decodeItems[recordItem](ctx, s, items) {
 			r, kept, err := s.recordOf(q.WebhookID, &item)
 			if err != nil {
-				return false, err
+				s.leftOut(ctx, key{webhookRecordsPK(q.UserID), item.SK}, err)
+				continue
 			}
 			if !kept || r.ID == q.After {
 				continue

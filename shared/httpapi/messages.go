@@ -19,11 +19,7 @@ func (a *api) listMessages(c *call) (*reply, error) {
 	}
 	messages := []task.Message{}
 	for _, t := range page.Tasks {
-		flat, err := t.Messages()
-		if err != nil {
-			return nil, err
-		}
-		messages = append(messages, flat...)
+		messages = append(messages, t.Messages()...)
 	}
 	rep, err := jsonReply(http.StatusOK, messages)
 	if err != nil {

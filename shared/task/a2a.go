@@ -45,7 +45,8 @@ func ToA2A(t Task) (A2A, error) {
 	if out.History, err = t.history(out.ID); err != nil {
 		return A2A{}, err
 	}
-	return out, out.asWhole(t.Bubbles)
+	out.asWhole(t.Bubbles)
+	return out, nil
 }
 
 // Merge is what a fork took over as the one completed task of seed 004: the
@@ -63,7 +64,7 @@ func Merge(sessionID string, at int64, tasks []A2A) (A2A, error) {
 		for _, raw := range t.History {
 			m := object(raw)
 			name := m.text("messageId")
-			if seen[name] {
+			if m == nil || seen[name] {
 				continue
 			}
 			seen[name] = name != ""
@@ -82,15 +83,14 @@ func stamp(millis int64) string { return time.UnixMilli(millis).UTC().Format(tim
 // history is the messages of a task: a bubble each, or the messages of the
 // histories that its bubbles hold.
 func (t Task) history(taskID string) ([]json.RawMessage, error) {
-	var bubbles []members
-	if err := json.Unmarshal(t.Bubbles, &bubbles); err != nil {
-		return nil, fmt.Errorf("bubbles of task %s: %w", t.ID, err)
-	}
 	out := []json.RawMessage{}
-	for _, b := range bubbles {
+	for _, b := range bubblesOf(t.Bubbles) {
 		var held []members
 		if json.Unmarshal(b["history"], &held) == nil && (len(held) > 0 || b[whole] != nil) {
 			for _, m := range held {
+				if m == nil {
+					continue // null is no message
+				}
 				raw, err := m.message(t.SessionID, taskID)
 				if err != nil {
 					return nil, err

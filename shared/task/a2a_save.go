@@ -43,8 +43,11 @@ func FromA2A(raw json.RawMessage) (Save, error) {
 	if err := fault.CheckID("/contextId", in.ContextID); err != nil {
 		return Save{}, err
 	}
-	if err := checkParts(&in.History, in.Status, in.Metadata); err != nil {
+	if err := checkShape(in.History, in.Status, in.Artifacts, in.Metadata); err != nil {
 		return Save{}, err
+	}
+	if isNull(in.History) {
+		in.History = json.RawMessage("[]")
 	}
 	rest, err := plainjson.Marshal(in.a2aRest)
 	if err != nil {
@@ -68,49 +71,17 @@ func FromA2A(raw json.RawMessage) (Save, error) {
 	return s, s.Task.CheckSize()
 }
 
-// checkParts checks the types of a task's members; no history is an empty one.
-func checkParts(history *json.RawMessage, status, metadata json.RawMessage) error {
-	var messages []members
-	if json.Unmarshal(orNull(*history), &messages) != nil {
-		return fault.Field(fault.Malformed, "/history", "must be an array of messages")
-	}
-	if messages == nil {
-		*history = json.RawMessage("[]")
-	}
-	var object members
-	if json.Unmarshal(orNull(status), &object) != nil || object.text("state") == "" {
-		return fault.Field(fault.Malformed, "/status/state", "is required")
-	}
-	if json.Unmarshal(orNull(metadata), &object) != nil {
-		return fault.Field(fault.Malformed, "/metadata", "must be an object")
-	}
-	return nil
-}
-
-func orNull(raw json.RawMessage) json.RawMessage {
-	if len(raw) == 0 {
-		return json.RawMessage("null")
-	}
-	return raw
-}
-
 // asWhole fills in what a task that was saved as a whole had beside its
 // history.
-func (a *A2A) asWhole(bubbles json.RawMessage) error {
-	var all []members
-	if err := json.Unmarshal(bubbles, &all); err != nil {
-		return fmt.Errorf("bubbles of task %s: %w", a.ID, err)
-	}
+func (a *A2A) asWhole(bubbles json.RawMessage) {
+	all := bubblesOf(bubbles)
 	if len(all) != 1 || all[0][whole] == nil {
-		return nil
+		return
 	}
-	var rest struct {
-		Status    A2AStatus       `json:"status"`
-		Artifacts json.RawMessage `json:"artifacts"`
+	rest := object(all[0][whole])
+	status := object(rest["status"])
+	a.Artifacts = rest["artifacts"]
+	a.Status = A2AStatus{
+		State: status.text("state"), Timestamp: status.text("timestamp"), Message: status["message"],
 	}
-	if err := json.Unmarshal(all[0][whole], &rest); err != nil {
-		return fmt.Errorf("task %s as a whole: %w", a.ID, err)
-	}
-	a.Status, a.Artifacts = rest.Status, rest.Artifacts
-	return nil
 }

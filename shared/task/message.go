@@ -2,7 +2,6 @@ package task
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 )
 
@@ -27,12 +26,25 @@ func (m members) text(name string) string {
 	return s
 }
 
-// Messages are the bubbles of a task, one message each.
-func (t Task) Messages() ([]Message, error) {
-	var bubbles []members
-	if err := json.Unmarshal(t.Bubbles, &bubbles); err != nil {
-		return nil, fmt.Errorf("bubbles of task %s: %w", t.ID, err)
+// bubblesOf are the bubbles that are objects: whatever else is stored, nothing of
+// it can be shown.
+func bubblesOf(raw json.RawMessage) []members {
+	var all []json.RawMessage
+	if json.Unmarshal(raw, &all) != nil {
+		return nil
 	}
+	out := make([]members, 0, len(all))
+	for _, one := range all {
+		if m := object(one); m != nil {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Messages are the bubbles of a task, one message each.
+func (t Task) Messages() []Message {
+	bubbles := bubblesOf(t.Bubbles)
 	messages := make([]Message, 0, len(bubbles))
 	for _, b := range bubbles {
 		messages = append(messages, Message{
@@ -40,7 +52,7 @@ func (t Task) Messages() ([]Message, error) {
 			CreatedTime: t.CreatedTime,
 		})
 	}
-	return messages, nil
+	return messages
 }
 
 // words is the bubble's text, that of its text parts where it has none, or the

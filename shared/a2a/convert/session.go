@@ -69,10 +69,7 @@ func formSaved(of session.Session, saved []task.Task) (forms []placed, known map
 		// What a rewind saved under a fork's own id is the merged task as well.
 		merged := of.Fork != nil && t.ID == of.ID
 		forms = append(forms, placed{A2A: form, place: t.Place, taken: t.TakenOver || merged})
-		named, err := task.Invocations(t.Bubbles)
-		if err != nil {
-			return nil, nil, err
-		}
+		named, _ := task.Invocations(t.Bubbles) // what is no id names none
 		for _, id := range named {
 			known[id] = true
 		}
