@@ -63,13 +63,13 @@ func (s *Store) readEntries(ctx context.Context, sp span, p *page) error {
 // fillShown is fill where a span shows the record: a fork reads over an item
 // in progress that is none of its own.
 func (s *Store) fillShown(ctx context.Context, sp *span, rec *record) error {
-	if rec.unreadable != nil || !sp.showsAny(rec.first, rec.last()) {
+	if rec.blank() || !sp.showsAny(rec.first, rec.last()) {
 		return nil
 	}
 	err := s.fill(ctx, rec)
-	if errors.Is(err, ErrUnreadable) { // it shows as it was begun
+	if errors.Is(err, ErrUnreadable) {
 		s.leftOut(ctx, key{rec.PK, rec.SK}, err)
-		return nil
+		err = nil // it shows as it was begun
 	}
 	return err
 }

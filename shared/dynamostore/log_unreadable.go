@@ -43,6 +43,9 @@ func (s *Store) decodeShown(ctx context.Context, item attributes) (*record, erro
 	return out, nil
 }
 
+// blank reports whether the record's events are not known.
+func (r *record) blank() bool { return r.unreadable != nil }
+
 // coveringShown is covering for who reads on where the entry cannot be decoded.
 func (s *Store) coveringShown(ctx context.Context, log string, position int64) (*record, error) {
 	r, err := s.entryAt(ctx, log, position)

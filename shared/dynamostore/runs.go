@@ -156,7 +156,7 @@ func (s *Store) pastRun(ctx context.Context, h *header, id string) (*run.Run, er
 	}
 	var past *run.Run
 	err = s.scan(ctx, h.Log, bound.Position, 0, func(r *record) (bool, error) {
-		if r.Ended != id || r.unreadable != nil {
+		if r.Ended != id || len(r.events) == 0 { // no other has ended, or how it ended cannot be read
 			return true, nil
 		}
 		ended, err := r.endedRun()

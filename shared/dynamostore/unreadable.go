@@ -20,7 +20,7 @@ func (s *Store) leftOut(ctx context.Context, k key, err error) {
 		k.sk, _, _ = strings.Cut(k.sk, "#")
 	}
 	metrics.Count(ctx, metrics.ItemsSkipped, 1)
-	s.log.ErrorContext(ctx, "an item cannot be read and is left out", partition, "item", k.sk, "error", err)
+	s.log.ErrorContext(ctx, "an item cannot be read and is left out", partition, slog.String("item", k.sk), slog.Any("error", err))
 }
 
 func keyOf(item attributes) key { return key{stringOf(item[attrPK]), stringOf(item[attrSK])} }

@@ -131,8 +131,10 @@ func furnish(t *testing.T, s *dynamostore.Store) {
 	mustAccept(t, s, bob, "by link")
 	for _, id := range []string{"w", "w2"} {
 		w := mustCreateWebhook(t, s, hook(alice, id, 10))
-		mustNote(t, s, webhook.Note{Delivery: deliveryAt(w, 100), Queued: 1, State: webhook.Pending, Number: 1,
-			Attempt: webhook.Attempt{Time: 1, Status: 500}})
+		mustNote(t, s, webhook.Note{
+			Delivery: deliveryAt(w, 100), Queued: 1, State: webhook.Pending, Number: 1,
+			Attempt: webhook.Attempt{Time: 1, Status: 500},
+		})
 	}
 	for _, id := range []string{"a1", "a2"} {
 		a := automation.Automation{ID: id, UserID: alice, Name: id, Status: automation.Active, Version: 1}
