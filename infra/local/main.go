@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 
 	"github.com/rethread/rethread/infra/local/host"
@@ -62,6 +63,7 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 			"RequestConcurrency": os.Getenv("REQUEST_CONCURRENCY"),
 			"AgentsParameter":    os.Getenv("AGENTS_PARAMETER"), "AgentApiKeyParameter": os.Getenv("AGENT_API_KEY_PARAMETER"),
 			"OtlpHeadersParameter": os.Getenv("OTEL_EXPORTER_OTLP_HEADERS_PARAMETER"),
+			"DeliveryBackoff":      os.Getenv("DELIVERY_BACKOFF"),
 		},
 		SignIn: host.SignIn{
 			Issuer: os.Getenv("JWT_ISSUER"), Audience: os.Getenv("JWT_AUDIENCE"),
@@ -83,6 +85,9 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 		return opts, err
 	}
 	var err error
+	if opts.QueueLimit, err = strconv.Atoi(env("RETHREAD_QUEUE_LIMIT", "0")); err != nil {
+		return opts, fmt.Errorf("RETHREAD_QUEUE_LIMIT: %w", err)
+	}
 	if opts.Root == "" {
 		opts.Root, err = repo.Root("")
 	}

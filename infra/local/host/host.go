@@ -71,6 +71,9 @@ type Options struct {
 	// Concurrency is how many invocations may be at work at once; 0 means
 	// lambda.DefaultConcurrency.
 	Concurrency int
+	// QueueLimit is how many messages of a queue may be in flight, and how many of a
+	// FIFO queue are looked through for free groups; 0 means as many as of SQS.
+	QueueLimit int
 	// Grants is a file that is told at the end what each permission of the
 	// functions was used for, one iam.Use a line; empty means none.
 	Grants string

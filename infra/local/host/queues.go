@@ -24,7 +24,7 @@ func (s *System) startQueues(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for SQS: %w", err)
 	}
-	set := queue.NewSet(s.template, s.opts.Log)
+	set := queue.NewSet(s.template, s.opts.Log).Narrow(s.opts.QueueLimit)
 	s.queues = &queues{
 		set: set, endpoint: "http://" + listener.Addr().String(),
 		server: &http.Server{Handler: s.guard.Protect(sqsapi.New(set, s.opts.Log), "sqs"), ReadHeaderTimeout: readHeaderTimeout},

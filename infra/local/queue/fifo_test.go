@@ -44,6 +44,28 @@ func TestFIFO(t *testing.T) {
 			wantTaken(t, q, 10, time.Minute, "b1", "a2", "a3")
 		})
 	})
+	t.Run("only the first are looked through, whoever has them", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			q := queue.New(fifo).Narrow(3)
+			send(t, q, "a1", "a2", "a3", "b1")
+			first := wantTaken(t, q, 1, time.Minute, "a1")[0]
+			wantTaken(t, q, 10, time.Minute)
+			if err := q.Delete(first.Receipt); err != nil {
+				t.Fatal(err)
+			}
+			wantTaken(t, q, 10, time.Minute, "a2", "a3", "b1")
+		})
+	})
+	t.Run("so many are in flight at most", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			q := queue.New(fifo).Narrow(2)
+			send(t, q, "a1", "b1", "c1")
+			wantTaken(t, q, 10, time.Minute, "a1", "b1")
+			wantTaken(t, q, 10, time.Minute)
+			time.Sleep(time.Minute)
+			wantTaken(t, q, 10, time.Minute, "a1", "b1")
+		})
+	})
 	t.Run("a group's messages come together", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(fifo)

@@ -18,9 +18,14 @@ import (
 // mostMessages is what a queue holds; it takes no more then. SQS has no such limit.
 const mostMessages = 100_000
 
+// Limit is SQS's: how many messages of a queue may be in flight, and among how many
+// of the first a FIFO queue looks for groups that nobody has a message of.
+const Limit = 120_000
+
 // Queue is a list of messages, the oldest first.
 type Queue struct {
 	settings samtemplate.Queue
+	limit    int
 	dead     *Queue // where messages go that were received too often, or nil
 
 	mu       sync.Mutex
@@ -44,7 +49,14 @@ func (e *entry) inFlight(now time.Time) bool { return e.receives > 0 && now.Befo
 // New makes an empty queue. A queue of a template has its dead letter queue from
 // NewSet; one made here has none.
 func New(settings samtemplate.Queue) *Queue {
-	return &Queue{settings: settings, seen: map[string]seen{}, changed: make(chan struct{})}
+	return &Queue{settings: settings, limit: Limit, seen: map[string]seen{}, changed: make(chan struct{})}
+}
+
+// Narrow makes a queue of which fewer messages may be in flight, and fewer are
+// looked through, than of SQS's: tests need not send 120,000.
+func (q *Queue) Narrow(limit int) *Queue {
+	q.limit = limit
+	return q
 }
 
 // Settings are what the template says.

@@ -62,8 +62,9 @@ func (q *Queue) take(n int, hide time.Duration) (taken []Received, dead []Messag
 	defer q.mu.Unlock()
 	now := time.Now()
 	q.expire(now)
+	room := q.limit - q.flying(now)
 	for _, e := range q.visible(now) {
-		if len(taken) == n {
+		if len(taken) == min(n, room) {
 			break
 		}
 		if q.dead != nil && e.receives >= q.settings.Redrive.MaxReceives {
@@ -85,9 +86,21 @@ func (q *Queue) handOut(e *entry, now time.Time, hide time.Duration) Received {
 	return Received{Message: e.Message, Receipt: q.receipt(e), Receives: e.receives, FirstReceived: e.first}
 }
 
+// flying counts the messages that somebody has.
+func (q *Queue) flying(now time.Time) (n int) {
+	for _, e := range q.messages {
+		if e.inFlight(now) {
+			n++
+		}
+	}
+	return n
+}
+
 // visible lists what may be handed out. Of a FIFO queue's group that is nothing
 // while somebody has a message of it, and nothing behind one that is delayed; and
-// a group's messages come together, as SQS prefers.
+// a group's messages come together, as SQS prefers. A FIFO queue looks through the
+// first messages only, whosever they are: those that nobody may have stand before
+// others, who wait though they are free.
 func (q *Queue) visible(now time.Time) []*entry {
 	if !q.settings.FIFO {
 		return slices.DeleteFunc(slices.Clone(q.messages), func(e *entry) bool { return now.Before(e.hidden) })
@@ -98,7 +111,7 @@ func (q *Queue) visible(now time.Time) []*entry {
 	}
 	groups := map[string][]*entry{}
 	var order []string
-	for _, e := range q.messages {
+	for _, e := range q.messages[:min(len(q.messages), q.limit)] {
 		blocked[e.Group] = blocked[e.Group] || now.Before(e.hidden)
 		if blocked[e.Group] {
 			continue

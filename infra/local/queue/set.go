@@ -42,6 +42,16 @@ func NewSet(template *samtemplate.Template, log *slog.Logger) *Set {
 	return s
 }
 
+// Narrow is Queue.Narrow for all queues; 0 leaves them as they are.
+func (s *Set) Narrow(limit int) *Set {
+	for _, q := range s.queues {
+		if limit > 0 {
+			q.Narrow(limit)
+		}
+	}
+	return s
+}
+
 // Queue finds a queue or topic by its name or logical id.
 func (s *Set) Queue(name string) (*Queue, bool) {
 	q, ok := s.byName[name]
