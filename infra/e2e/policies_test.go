@@ -13,6 +13,7 @@ func neededElsewhere() map[string]string {
 	const (
 		checkpoint = "making up for a checkpoint of the state that a crash left out"
 		feedback   = "taking an erased user's feedback out of a task that many others save"
+		hidden     = "having what DynamoDB refused come again soon"
 		lease      = "ending runs whose leases are out, which whoever comes by first does"
 	)
 	return map[string]string{
@@ -34,6 +35,12 @@ func neededElsewhere() map[string]string {
 		"ErasureFunction dynamodb:ConditionCheckItem table/Table": feedback,
 		"SweeperFunction dynamodb:ConditionCheckItem table/Table": feedback,
 		"SweeperFunction dynamodb:BatchWriteItem table/Table":     "finishing deletions that were cut short",
+
+		"DeliverFunction sqs:ChangeMessageVisibility Deliveries.fifo": hidden,
+		"DeliverFunction sqs:ChangeMessageVisibility Pushes.fifo":     hidden,
+		"DeliverFunction sqs:ChangeMessageVisibility Triggers.fifo":   hidden,
+		"DeliverFunction sqs:ChangeMessageVisibility DeliveryRetries": hidden,
+		"DeliverFunction sqs:ChangeMessageVisibility Retries":         hidden,
 	}
 }
 

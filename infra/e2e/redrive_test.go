@@ -10,12 +10,14 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/infra/deployment"
 	"github.com/rethread/rethread/infra/e2e"
 	"github.com/rethread/rethread/infra/redrive/deadletter"
+	"github.com/rethread/rethread/shared/delivery"
+	"github.com/rethread/rethread/shared/push"
 	"github.com/rethread/rethread/shared/sqsqueue"
 )
 
@@ -23,21 +25,29 @@ import (
 // once as SQS puts it aside and once as the function does.
 func testRedrive(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	impatient := sys.Of(t, func(template string) string { // a try that fails is the last
-		return strings.Replace(template, "maxReceiveCount: 200", "maxReceiveCount: 1", 1)
-	})
+	impatient := sys.Another(t, "DELIVERY_BACKOFF=8s")
 	r := newReceiver(t, 500)
 	c := mustDial(t, impatient, impatient.User(t, "alice"), a2a.TransportProtocolJSONRPC, "1.0")
 	req := say("", "hello")
 	req.Config = &a2a.SendMessageConfig{ReturnImmediately: true, PushConfig: &a2a.PushConfig{URL: r.url}}
 	mustSend(t, c, req)
-	r.mustUpTo(t, "TASK_STATE_COMPLETED") // what came behind went its way
-
 	d, err := deployment.Find(t.Context(), deployment.Place{URL: impatient.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
-	letter := mustLieIn(t, d, deadletter.Abandoned)
+	body := mustPark(t, d)
+	r.mustUpTo(t, "TASK_STATE_COMPLETED") // it was tried again, and what came behind went its way
+	queue := sqsqueue.New(d.Services.SQS, sqsqueue.URLs{
+		Deliveries: map[delivery.Kind]string{push.Kind: d.Resource(deployment.Queue, deadletter.Abandoned)},
+		Abandoned:  d.Resource(deployment.Queue, deadletter.Abandoned),
+	})
+	var given delivery.Delivery
+	if err := json.Unmarshal([]byte(body), &given); err != nil {
+		t.Fatal(err)
+	}
+	if err := queue.Put(t.Context(), given); err != nil { // as SQS puts it aside
+		t.Fatal(err)
+	}
 	if out, err := redrive(t, impatient, "DRY=1"); err != nil || !strings.Contains(out, "seen  run.started") {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -51,9 +61,8 @@ func testRedrive(t *testing.T, sys *e2e.System) {
 		}
 	}
 	back()
-	queue := sqsqueue.New(d.Services.SQS, d.Resource(deployment.Queue, "Deliveries"), d.Resource(deployment.Queue, deadletter.Abandoned))
-	given := sqsqueue.Abandoned{Reason: "the target answers 500", Tries: 40, Body: json.RawMessage(aws.ToString(letter.Body))}
-	if err := queue.GiveUp(t.Context(), given, letter.Attributes["MessageGroupId"], "again"); err != nil {
+	given.Again = "again"
+	if err := queue.Discard(t.Context(), given, "the target answers 500", 40); err != nil {
 		t.Fatal(err)
 	}
 	back()
@@ -65,26 +74,27 @@ func testRedrive(t *testing.T, sys *e2e.System) {
 	}
 }
 
-// mustLieIn waits for a message in a queue, and leaves it there to be received.
-func mustLieIn(t *testing.T, d *deployment.Deployment, queue string) (found types.Message) {
+// mustPark waits for a delivery that waits in the table for its next try.
+func mustPark(t *testing.T, d *deployment.Deployment) (body string) {
 	t.Helper()
-	url := aws.String(d.Resource(deployment.Queue, queue))
-	await(t, "a letter in "+queue, func(ctx context.Context) bool {
-		out, err := d.Services.SQS.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
-			QueueUrl: url, MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
+	await(t, "a delivery that waits", func(ctx context.Context) bool {
+		out, err := d.Services.DynamoDB.Scan(ctx, &dynamodb.ScanInput{
+			TableName:        aws.String(d.Resource(deployment.Table, "Table")),
+			FilterExpression: aws.String("begins_with(PK, :lane) AND begins_with(SK, :parked)"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{
+				":lane": &types.AttributeValueMemberS{Value: "DL#"}, ":parked": &types.AttributeValueMemberS{Value: "P#"},
+			},
 		})
-		if err != nil || len(out.Messages) == 0 {
+		if err != nil || len(out.Items) == 0 {
 			return false
 		}
-		found = out.Messages[0]
-		return true
+		parked, ok := out.Items[0]["d"].(*types.AttributeValueMemberS)
+		if ok {
+			body = parked.Value
+		}
+		return ok
 	})
-	if _, err := d.Services.SQS.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{
-		QueueUrl: url, ReceiptHandle: found.ReceiptHandle, VisibilityTimeout: 0,
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return found
+	return body
 }
 
 func redrive(t *testing.T, sys *e2e.System, env ...string) (string, error) {

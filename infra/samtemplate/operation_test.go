@@ -184,8 +184,9 @@ func TestAlarms(t *testing.T) {
 		}
 	}
 	unwatched := map[string]string{
-		"Deliveries": "what waits there waits for receivers, and is given up after a day",
-		"Abandoned":  "what is there is mostly the receivers' fault",
+		"DeliveryRetries": "what waits there waits for receivers that are slow or fail, and Failures takes what cannot be handled",
+		"Retries":         "the same",
+		"Abandoned":       "what is there is mostly the receivers' fault",
 	}
 	names := regexp.MustCompile(`\w+`).FindAllString(watched, -1)
 	for name, r := range resources {

@@ -5,22 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/rethread/rethread/shared/automation"
 	"github.com/rethread/rethread/shared/delivery"
 	"github.com/rethread/rethread/shared/dynamostore"
 	"github.com/rethread/rethread/shared/metrics"
-	"github.com/rethread/rethread/shared/sqsqueue"
-)
-
-const (
-	// deliveriesVariable names the environment variable with the URL of the queue
-	// of deliveries, abandonedVariable that of those that were given up.
-	deliveriesVariable = "DELIVERIES_URL"
-	abandonedVariable  = "ABANDONED_URL"
+	"github.com/rethread/rethread/shared/push"
+	"github.com/rethread/rethread/shared/webhook"
 )
 
 // EventReader says what a change of the table means to those who asked to be
@@ -31,21 +24,12 @@ type EventReader func(context.Context, dynamostore.Change) ([]delivery.Event, er
 // Lambda stops it.
 func StartAutomations() {
 	start(func(d Deps) (any, error) {
-		queue, err := d.deliveries("")
+		queue, err := d.deliveries(webhook.Kind, push.Kind, automation.Kind)
 		if err != nil {
 			return nil, err
 		}
 		return Automations(d.Store.Happened, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, d.bus(), d.Log), nil
 	})
-}
-
-// deliveries is the queue of deliveries.
-func (d Deps) deliveries(abandoned string) (*sqsqueue.Queue, error) {
-	url := os.Getenv(deliveriesVariable)
-	if url == "" {
-		return nil, errors.New("the environment variable " + deliveriesVariable + " names no queue")
-	}
-	return sqsqueue.New(sqs.NewFromConfig(d.AWS), url, abandoned), nil
 }
 
 // Automations queues what happened for those who want to hear of it, in the

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,14 +22,20 @@ import (
 // round is a maker and a poster of messages that answer by the event's id, and
 // the queue that they come from.
 type round struct {
-	tried []string
-	hid   []string
-	gave  []sqsqueue.Abandoned
-	stuck error // of the queue of what was given up
+	mu     sync.Mutex
+	tried  []string
+	hid    []string
+	gave   []string // why
+	parked []string // event, place and tries
+	woken  []string // kind, turn and wait
+	stuck  error    // of the queue of what was given up
+	down   bool     // the table
 }
 
 func (r *round) Messages(_ context.Context, d delivery.Delivery) ([]delivery.Message, error) {
+	r.mu.Lock()
 	r.tried = append(r.tried, d.Event.ID)
+	r.mu.Unlock()
 	if d.Event.ID == "panic" {
 		panic("oops")
 	}
@@ -46,14 +54,51 @@ func (r *round) Post(_ context.Context, m delivery.Message) (delivery.Answer, er
 	return delivery.Answer{Status: 200}, nil
 }
 
-func (r *round) Hide(_ context.Context, receipt string, wait time.Duration) error {
-	r.hid = append(r.hid, fmt.Sprint(receipt, " ", wait))
+func (r *round) Hide(_ context.Context, arn, receipt string, wait time.Duration) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hid = append(r.hid, fmt.Sprint(arn, " ", receipt, " ", wait))
 	return nil
 }
 
 func (r *round) GiveUp(_ context.Context, a sqsqueue.Abandoned, _, _ string) error {
-	r.gave = append(r.gave, a)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gave = append(r.gave, a.Reason)
 	return r.stuck
+}
+
+func (r *round) Discard(ctx context.Context, _ delivery.Delivery, reason string, _ int) error {
+	return r.GiveUp(ctx, sqsqueue.Abandoned{Reason: reason}, "", "")
+}
+
+func (r *round) Lane(_ context.Context, group string) (delivery.Lane, error) {
+	if r.down {
+		return delivery.Lane{}, errors.New("no table")
+	}
+	return delivery.Lane{Group: group}, nil
+}
+
+func (r *round) SaveLane(context.Context, delivery.Lane) error  { return nil }
+func (r *round) CloseLane(context.Context, delivery.Lane) error { return nil }
+
+func (r *round) Park(_ context.Context, _ delivery.Lane, all []delivery.Parked) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range all {
+		r.parked = append(r.parked, fmt.Sprint(p.Delivery.Event.ID, " ", p.Place[len(p.Place)-2:], " ", p.Tries))
+	}
+	return nil
+}
+
+func (r *round) Parked(context.Context, string, int) ([]delivery.Parked, error) { return nil, nil }
+func (r *round) Unpark(context.Context, string, string) error                   { return nil }
+
+func (r *round) Wake(_ context.Context, w delivery.Wake, after time.Duration) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.woken = append(r.woken, fmt.Sprint(w.Kind, " ", w.Turn, " ", after))
+	return nil
 }
 
 // mail is messages: "group event" each, in that order.
@@ -69,7 +114,8 @@ func mail(t *testing.T, of ...[2]string) events.SQSEvent {
 		}
 		event.Records = append(event.Records, events.SQSMessage{
 			MessageId: fmt.Sprint("m", i), ReceiptHandle: fmt.Sprint("r", i), Body: string(body),
-			Attributes: map[string]string{"MessageGroupId": m[0], "ApproximateReceiveCount": "2", "SentTimestamp": "1000"},
+			Attributes:     map[string]string{"MessageGroupId": m[0], "ApproximateReceiveCount": "1", "SentTimestamp": "1000", "SequenceNumber": fmt.Sprint(7 + i)},
+			EventSourceARN: "queue",
 		})
 	}
 	return event
@@ -78,35 +124,54 @@ func mail(t *testing.T, of ...[2]string) events.SQSEvent {
 func TestDeliver(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		mail               [][2]string
-		stuck              error
-		tried, hid, failed []string
-		gave               int
+		mail                                       [][2]string
+		broken                                     int // message that cannot be read, from 1
+		stuck                                      error
+		down                                       bool
+		tried, parked, woken, gave, hidden, failed []string
 	}{
 		"what is brought is done": {mail: [][2]string{{"a", "1"}, {"b", "2"}}, tried: []string{"1", "2"}},
-		"what is not waits, and its group behind it": {
-			mail:  [][2]string{{"a", "fails"}, {"a", "2"}, {"b", "3"}},
-			tried: []string{"fails", "3"}, hid: []string{"r0 2s", "r1 2s"}, failed: []string{"m0", "m1"},
+		"what is not waits aside, and its group behind it": {
+			mail:  [][2]string{{"a", "fails"}, {"a", "2"}, {"b", "3"}, {"a", "4"}},
+			tried: []string{"3", "fails"}, parked: []string{"2 08 0", "4 10 0", "fails 07 0"}, woken: []string{"test 1 1s"},
 		},
-		"what is given up is put aside": {mail: [][2]string{{"a", "refused"}, {"a", "2"}}, tried: []string{"refused", "2"}, gave: 1},
+		"what is given up is put aside": {
+			mail: [][2]string{{"a", "refused"}, {"a", "2"}}, tried: []string{"2", "refused"}, gave: []string{delivery.ErrRefused.Error()},
+		},
 		"and comes again where that fails": {
 			mail: [][2]string{{"a", "refused"}, {"a", "2"}}, stuck: errors.New("no queue"),
-			tried: []string{"refused"}, failed: []string{"m0", "m1"}, gave: 1,
+			tried: []string{"refused"}, gave: []string{delivery.ErrRefused.Error()},
+			hidden: []string{"queue r0 2s", "queue r1 2s"}, failed: []string{"m0", "m1"},
 		},
-		"a panic is one message's": {
-			mail: [][2]string{{"a", "panic"}, {"b", "2"}}, tried: []string{"panic", "2"}, failed: []string{"m0"},
+		"a panic is one group's, and waits aside": {
+			mail: [][2]string{{"a", "panic"}, {"b", "2"}}, tried: []string{"2", "panic"},
+			parked: []string{"panic 07 0"}, woken: []string{"test 1 1s"},
 		},
+		"what cannot be read is put aside, and its group goes on": {
+			mail: [][2]string{{"a", "1"}, {"a", "2"}, {"a", "3"}}, broken: 2, tried: []string{"1", "3"}, gave: []string{"it cannot be read"},
+		},
+		"without the table all comes again": {
+			mail: [][2]string{{"a", "1"}}, down: true, hidden: []string{"queue r0 2s"}, failed: []string{"m0"},
+		},
+		"a wake that cannot be read is dropped": {mail: [][2]string{{"", "1"}, {"a", "2"}}, tried: []string{"2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := &round{stuck: test.stuck}
+			r := &round{stuck: test.stuck, down: test.down}
 			log := slog.New(slog.DiscardHandler)
-			c := &delivery.Courier{
-				Makers: map[delivery.Kind]delivery.Maker{"test": r}, Poster: r,
-				Pace: delivery.Pace{First: time.Second, Most: time.Minute, Within: time.Hour},
-				Now:  func() time.Time { return time.Unix(2, 0) }, Jitter: func() float64 { return 1 }, Log: log,
+			desk := &delivery.Desk{
+				Courier: &delivery.Courier{
+					Makers: map[delivery.Kind]delivery.Maker{"test": r}, Poster: r,
+					Pace: delivery.Pace{First: time.Second, Most: time.Minute, Within: time.Hour},
+					Now:  func() time.Time { return time.Unix(2, 0) }, Jitter: func() float64 { return 1 }, Log: log,
+				},
+				Lanes: r, Waker: r, Discard: r, Prompt: time.Second, Behind: 10 * time.Second, NewID: func() string { return "id" }, Log: log,
 			}
-			answer, err := boot.Deliver(c, r, log)(t.Context(), mail(t, test.mail...))
+			event := mail(t, test.mail...)
+			if test.broken > 0 {
+				event.Records[test.broken-1].Body = "no JSON"
+			}
+			answer, err := boot.Deliver(desk, r, log)(t.Context(), event)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,26 +179,15 @@ func TestDeliver(t *testing.T) {
 			for _, f := range answer.BatchItemFailures {
 				failed = append(failed, f.ItemIdentifier)
 			}
-			for _, diff := range []string{
-				gocmp.Diff(test.tried, r.tried), gocmp.Diff(test.hid, r.hid), gocmp.Diff(test.failed, failed),
+			for what, pair := range map[string][2][]string{
+				"tried": {test.tried, r.tried}, "parked": {test.parked, r.parked}, "woken": {test.woken, r.woken},
+				"given up": {test.gave, r.gave}, "hidden": {test.hidden, r.hid}, "failed": {test.failed, failed},
 			} {
-				if diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
+				slices.Sort(pair[1]) // groups go beside one another
+				if diff := gocmp.Diff(pair[0], pair[1]); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", what, diff)
 				}
-			}
-			if len(r.gave) != test.gave {
-				t.Errorf("given up: %+v", r.gave)
 			}
 		})
 	}
-	t.Run("what cannot be read stays, until the queue puts it aside", func(t *testing.T) {
-		t.Parallel()
-		r, log := &round{}, slog.New(slog.DiscardHandler)
-		event := mail(t, [2]string{"a", "1"}, [2]string{"b", "2"})
-		event.Records[0].Body, event.Records[1].Attributes["SentTimestamp"] = "no JSON", "never"
-		answer, err := boot.Deliver(&delivery.Courier{Log: log}, r, log)(t.Context(), event)
-		if err != nil || len(answer.BatchItemFailures) != 2 || r.hid != nil {
-			t.Errorf("%+v, %v, hidden %v", answer, err, r.hid)
-		}
-	})
 }

@@ -11,7 +11,7 @@ import (
 // it. DELIVERIES_URL is the queue that takes tests and replays.
 func StartWebhooks() {
 	start(func(d Deps) (any, error) {
-		queue, err := d.deliveries("")
+		queue, err := d.deliveries(webhook.Kind)
 		if err != nil {
 			return nil, err
 		}

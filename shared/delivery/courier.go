@@ -36,6 +36,9 @@ func (p Pace) wait(try int, jitter float64) time.Duration {
 type Try struct {
 	Number int       // from 1
 	Queued time.Time // when the delivery was
+	// Failures, unless it is 0, is which try in a row it is to its target that may
+	// fail: the wait after it goes by that, and not by Number.
+	Failures int
 }
 
 // State is what becomes of a delivery.
@@ -63,7 +66,9 @@ type Courier struct {
 	Pace   Pace
 	Now    func() time.Time
 	Jitter func() float64 // from 0 to 1
-	Log    *slog.Logger
+	// Limit is how long a target may take to answer, 0 for as long as Poster waits.
+	Limit time.Duration
+	Log   *slog.Logger
 }
 
 // Outcome is what became of a try, for a Witness.
@@ -82,9 +87,16 @@ type Outcome struct {
 
 // Deliver tries to bring a delivery. It is brought at least once: where an
 // answer is lost, or not all of its messages arrive, all are sent again.
-func (c *Courier) Deliver(ctx context.Context, d Delivery, try Try) Result {
+// A panic is an error of the moment.
+func (c *Courier) Deliver(ctx context.Context, d Delivery, try Try) (result Result) {
 	ctx = logs.With(ctx, slog.String(logs.SessionID, d.Event.SessionID), slog.String(logs.RunID, d.Event.RunID))
 	log := c.Log.With("event", d.Event.ID, "type", string(d.Event.Type), "delivery", d.ID(), "try", try.Number)
+	defer func() {
+		if v := recover(); v != nil {
+			log.ErrorContext(ctx, "a delivery made its maker panic", "panic", fmt.Sprint(v))
+			result = c.later(ctx, log, try, 0, "the message cannot be made")
+		}
+	}()
 	if actor, ok := c.Actors[d.Target.Kind]; ok {
 		return c.act(ctx, log, actor, d, try)
 	}
@@ -116,7 +128,7 @@ func (c *Courier) try(ctx context.Context, log *slog.Logger, maker Maker, d Deli
 		return c.later(ctx, log, o.Try, 0, "the message cannot be made")
 	}
 	for _, m := range messages {
-		answer, err := c.Poster.Post(ctx, m)
+		answer, err := c.post(ctx, m)
 		o.URL, o.Status = m.URL, answer.Status
 		switch {
 		case errors.Is(err, ErrRefused):
@@ -135,6 +147,15 @@ func (c *Courier) try(ctx context.Context, log *slog.Logger, maker Maker, d Deli
 	return Result{}
 }
 
+func (c *Courier) post(ctx context.Context, m Message) (Answer, error) {
+	if c.Limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.Limit)
+		defer cancel()
+	}
+	return c.Poster.Post(ctx, m)
+}
+
 // statusGone is how a target says that it wants no more.
 const statusGone = 410
 
@@ -148,7 +169,11 @@ func (c *Courier) drop(ctx context.Context, log *slog.Logger, maker Maker, t Tar
 }
 
 func (c *Courier) later(ctx context.Context, log *slog.Logger, try Try, least time.Duration, reason string) Result {
-	wait := min(max(c.Pace.wait(try.Number, c.Jitter()), least), c.Pace.Most)
+	failures := try.Failures
+	if failures == 0 {
+		failures = try.Number
+	}
+	wait := min(max(c.Pace.wait(failures, c.Jitter()), least), c.Pace.Most)
 	if c.Now().Add(wait).Sub(try.Queued) > c.Pace.Within {
 		return c.giveUp(ctx, log, reason)
 	}

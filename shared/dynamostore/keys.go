@@ -45,6 +45,8 @@ import (
 //	webhooks of a user            HK#user      HOOKS
 //	secrets of a webhook          HS#user      webhook
 //	what became of a delivery     HL#user      webhook/delivery
+//	lane of a target that is slow DL#target    LANE
+//	delivery that waits in it     DL#target    P#place
 //	keys that sign what is told   SIGN         KEYS
 //	what a user uses of quotas    Q#user       USE
 //	open stream of a user         ST#user      slot
@@ -103,6 +105,7 @@ const (
 	prefixShare       = "S#"
 	prefixGrant       = "U#"
 	prefixClaim       = "K#"
+	prefixParked      = "P#"
 
 	gpkGone   = "GONE"
 	gpkImport = "IMPORT"
@@ -132,6 +135,10 @@ func feedbackTimeKey(user, id string) key { return key{"FI#" + user, id} }
 func linkPK(user string) string        { return prefixLink + user }
 func linkKey(user, task string) key    { return key{linkPK(user), task} }
 func linkPointer(log, task string) key { return key{logPK(log), prefixLink + task} }
+
+func lanePK(group string) string        { return "DL#" + group }
+func laneKey(group string) key          { return key{lanePK(group), "LANE"} }
+func parkedKey(group, place string) key { return key{lanePK(group), prefixParked + place} }
 
 func erasureKey(user string) key   { return key{"ER#" + user, "ERASE"} }
 func quotaKey(user string) key     { return key{"Q#" + user, "USE"} }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/delivery"
 	"github.com/rethread/rethread/shared/fault"
@@ -216,9 +217,23 @@ func (s *Store) DropTarget(ctx context.Context, t delivery.Target, url string) e
 	})
 }
 
-// forgetPushed removes who is told of the tasks of a session that is deleted.
+// forgetPushed removes who is told of the tasks of a session that is deleted, and
+// what waits for them.
 func (s *Store) forgetPushed(ctx context.Context, log string) error {
-	err := s.deleteQuery(ctx, s.keysOnly(s.partition(pushPK(log))))
+	err := s.queryPages(ctx, s.partition(pushPK(log)), func(page []attributes) (bool, error) {
+		for _, item := range page {
+			configs, _ := item["c"].(*types.AttributeValueMemberM)
+			if configs == nil {
+				continue
+			}
+			for id := range configs.Value {
+				if err := s.forgetLane(ctx, push.Target(log, stringOf(item[attrSK]), id)); err != nil {
+					return false, err
+				}
+			}
+		}
+		return true, s.deleteItems(ctx, page)
+	})
 	if err != nil {
 		return fmt.Errorf("remove the push configurations of log %s: %w", log, err)
 	}

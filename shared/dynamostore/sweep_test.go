@@ -243,18 +243,7 @@ func TestErase_unreadable_session(t *testing.T) {
 		mustCreate(t, s, alice, id, nil)
 	}
 	mustCreateWebhook(t, s, hook(alice, "w", 1))
-	spoil := func(pk, sk, attribute string, value types.AttributeValue) {
-		t.Helper()
-		_, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-			TableName: &table, Key: map[string]types.AttributeValue{"PK": text(pk), "SK": text(sk)},
-			UpdateExpression: aws.String("SET #a = :v"), ExpressionAttributeNames: map[string]string{"#a": attribute},
-			ExpressionAttributeValues: map[string]types.AttributeValue{":v": value},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	spoil("S#b", "HEAD", "ct", text("long ago"))
+	spoil(t, client, table, "S#b", "HEAD", "ct", text("long ago"))
 	clock.forward(time.Second)
 	report, err := s.Erase(t.Context(), alice)
 	if err != nil || report.Removed.Sessions != 2 || report.Removed.Webhooks != 1 || report.Status == "complete" {
@@ -264,7 +253,7 @@ func TestErase_unreadable_session(t *testing.T) {
 	if n, err := s.SweepErasures(t.Context()); n != 0 || err == nil {
 		t.Errorf("an erasure is complete that is not: %d, %v", n, err)
 	}
-	spoil("S#b", "HEAD", "ct", one()) // it was mended
+	spoil(t, client, table, "S#b", "HEAD", "ct", one()) // it was mended
 	clock.forward(5 * time.Minute)
 	if n, err := s.SweepErasures(t.Context()); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
@@ -296,5 +285,18 @@ func TestTargets_unreadable(t *testing.T) {
 	})
 	if len(found) != 1 || !errors.Is(err, dynamostore.ErrUnreadable) {
 		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// spoil gives an item another value of an attribute.
+func spoil(t *testing.T, client *dynamodb.Client, table, pk, sk, attribute string, value types.AttributeValue) {
+	t.Helper()
+	_, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: &table, Key: map[string]types.AttributeValue{"PK": text(pk), "SK": text(sk)},
+		UpdateExpression: aws.String("SET #a = :v"), ExpressionAttributeNames: map[string]string{"#a": attribute},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":v": value},
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -202,7 +202,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, userID, id string) error {
 	if err != nil {
 		return fmt.Errorf("remove the records of webhook %s: %w", id, err)
 	}
-	return nil
+	return s.forgetLane(ctx, webhook.Webhook{ID: id, UserID: userID}.Target())
 }
 
 // webhookTargets are the webhooks that an event's owner wants it told to. It

@@ -20,6 +20,8 @@ const (
 	// enough is how much of an answer is read, so that its connection can be used
 	// again; nobody looks at it.
 	enough = 4 << 10
+	// bodyTime is how long is waited for it, since a receiver may let it drip.
+	bodyTime = 200 * time.Millisecond
 )
 
 var _ delivery.Poster = (*Poster)(nil)
@@ -35,6 +37,8 @@ func New(client *http.Client, now func() time.Time) *Poster { return &Poster{cli
 
 // Post implements delivery.Poster.
 func (p *Poster) Post(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
 		return delivery.Answer{}, fmt.Errorf("%w: its address is none", delivery.ErrRefused)
@@ -50,7 +54,8 @@ func (p *Poster) Post(ctx context.Context, m delivery.Message) (delivery.Answer,
 	case err != nil:
 		return delivery.Answer{}, fmt.Errorf("post: %w", err)
 	}
-	defer res.Body.Close()                                       //nolint:errcheck // nothing of it is needed
+	defer res.Body.Close() //nolint:errcheck // nothing of it is needed
+	defer time.AfterFunc(bodyTime, cancel).Stop()
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, enough)) // the status has come
 	return delivery.Answer{Status: res.StatusCode, RetryAfter: p.retryAfter(res.Header.Get("Retry-After"))}, nil
 }

@@ -24,7 +24,7 @@ type prices struct {
 	FunctionTime, FunctionRequest                    price
 	HTTPRequest, StreamRequest                       price
 	SocketMessage, SocketMinute                      price
-	AlarmMetric, QueueRequest                        price
+	AlarmMetric, QueueRequest, PlainQueueRequest     price
 	CustomMetric, LogGigabyte, BusEvent              price
 }
 
@@ -44,10 +44,11 @@ func list() prices {
 		SocketMessage: price{1.00 / million, "$1.00 a million of up to 32 KB"},
 		SocketMinute:  price{0.25 / million, "$0.25 a million"},
 
-		AlarmMetric:  price{0.10, "$0.10 a month"},
-		QueueRequest: price{0.50 / million, "$0.50 a million (first in, first out)"},
-		CustomMetric: price{0.30, "$0.30 a month"},
-		LogGigabyte:  price{0.50, "$0.50 a GB"},
-		BusEvent:     price{1.00 / million, "$1.00 a million"},
+		AlarmMetric:       price{0.10, "$0.10 a month"},
+		PlainQueueRequest: price{0.40 / million, "$0.40 a million (standard)"},
+		QueueRequest:      price{0.50 / million, "$0.50 a million (first in, first out)"},
+		CustomMetric:      price{0.30, "$0.30 a month"},
+		LogGigabyte:       price{0.50, "$0.50 a GB"},
+		BusEvent:          price{1.00 / million, "$1.00 a million"},
 	}
 }

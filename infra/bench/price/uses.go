@@ -29,8 +29,10 @@ const (
 	ticksPerMonth     = 60 * 730
 	socketInvocations = 4 // authorizer, connect, subscribe, disconnect
 
-	// looks at the queue of notifications: five pollers, each for up to 20 seconds.
+	// looks at one queue of notifications: five pollers, each for up to 20 seconds.
 	looksPerMonth = 5 * 3 * 60 * 730
+	orderedQueues = 3     // of webhooks, A2A and automations
+	retryQueues   = 2     // for those of them that are slow or fail
 	toldOf        = 3     // changes of a run that may be told of over HTTP: its beginning, its item, its end
 	queuingGB     = 0.125 // of the function that looks whom
 	// lookUps are for clients over A2A with each of these changes, for webhooks and
@@ -160,7 +162,7 @@ func (a *accountant) delivered() bill {
 	return bill{
 		"1,000 deliveries to a webhook",
 		"Something happens that one webhook of the user wants to hear of, and its server answers within 0.3 s. A try " +
-			"that fails costs as much again. The last line is for the same event on an EventBridge bus, where one is named.",
+			"that fails costs as much again, and so do seven write units for what waits for a server that fails or is slow. The last line is for the same event on an EventBridge bus, where one is named.",
 		slices.Concat(
 			a.functions("automations", n, fanoutSeconds, queuingGB),
 			[]line{
@@ -169,7 +171,7 @@ func (a *accountant) delivered() bill {
 			},
 			a.functions("deliver", n, deliverySeconds, deliveryGB),
 			[]line{
-				{"table reads", "1,000 × 2: the webhook and its secrets", 2 * n, a.TableRead},
+				{"table reads", "1,000 × 3: whether others wait before it, the webhook and its secrets", 3 * n, a.TableRead},
 				{"table writes", "1,000: what became of it", n, a.TableWrite},
 				{"events on a bus", "1,000", n, a.BusEvent},
 			}),
@@ -213,12 +215,15 @@ func (a *accountant) telling() bill {
 func (a *accountant) idle() bill {
 	return bill{
 		"A month in which nobody comes",
-		"The sweeper looks every minute for what was left half done, Lambda looks at the queue of notifications all the " +
+		"The sweeper looks every minute for what was left half done, Lambda looks at the queues of notifications all the " +
 			"time, and alarms watch metrics; the rest waits for free.",
 		slices.Concat(
 			a.functions("sweeper", ticksPerMonth, requestSeconds, requestGB),
 			[]line{{"metrics of alarms", number(float64(a.measures.AlarmMetrics)), float64(a.measures.AlarmMetrics), a.AlarmMetric}},
-			[]line{{"looks at the queue", "5 × 3 a minute", looksPerMonth, a.QueueRequest}},
+			[]line{
+				{"looks at queues", "3 × 5 × 3 a minute", orderedQueues * looksPerMonth, a.QueueRequest},
+				{"looks at queues of retries", "2 × 5 × 3 a minute", retryQueues * looksPerMonth, a.PlainQueueRequest},
+			},
 		),
 	}
 }

@@ -19,15 +19,27 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/rethread/rethread/infra/deployment"
+	"github.com/rethread/rethread/shared/automation"
+	"github.com/rethread/rethread/shared/delivery"
+	"github.com/rethread/rethread/shared/push"
+	"github.com/rethread/rethread/shared/webhook"
 )
 
-// The queues that are emptied, by their logical ids, and the one that deliveries
-// go back to.
+// The queues that are emptied, by their logical ids.
 const (
-	Abandoned  = "Abandoned"  // deliveries that were tried for a day
-	Failures   = "Failures"   // jobs and records that a function failed at
-	deliveries = "Deliveries" // what is to be delivered
+	Abandoned = "Abandoned" // deliveries that were tried for a day
+	Failures  = "Failures"  // jobs and records that a function failed at, and wakes
 )
+
+// deliveriesOf are the queues that deliveries go back to, by their kind.
+func deliveriesOf() map[delivery.Kind]string {
+	return map[delivery.Kind]string{webhook.Kind: "Deliveries", push.Kind: "Pushes", automation.Kind: "Triggers"}
+}
+
+// wakesOf are those that wakes go back to.
+func wakesOf() map[delivery.Kind]string {
+	return map[delivery.Kind]string{webhook.Kind: "DeliveryRetries", push.Kind: "Retries", automation.Kind: "Retries"}
+}
 
 const (
 	mostReceived = 10 // messages in an answer of SQS

@@ -34,6 +34,13 @@ func (o *Office) open(queue string, m types.Message) opened {
 	if queue == Abandoned {
 		return o.delivery(m, unknown)
 	}
+	var w delivery.Wake
+	if json.Unmarshal([]byte(body), &w) == nil && wakesOf()[w.Kind] != "" {
+		return opened{
+			what: fmt.Sprintf("turn %d of what waits for a target of kind %s (%s)", w.Turn, w.Kind, w.Group),
+			send: func(ctx context.Context) error { return o.sendWake(ctx, w.Kind, body) },
+		}
+	}
 	var f failure
 	if json.Unmarshal([]byte(body), &f) != nil {
 		return unknown
@@ -98,20 +105,20 @@ func (o *Office) delivery(m types.Message, unknown opened) opened {
 		body, how = wrapped.Body, fmt.Sprintf("%s, after %d tries", wrapped.Reason, wrapped.Tries)
 	}
 	var d delivery.Delivery
-	if json.Unmarshal(body, &d) != nil || d.Event.ID == "" || d.Target.Kind == "" {
+	if json.Unmarshal(body, &d) != nil || d.Event.ID == "" || deliveriesOf()[d.Target.Kind] == "" {
 		return unknown
 	}
 	return opened{
 		what: fmt.Sprintf("%s (%s) to %s %s; %s", d.Event.Type, d.Event.ID, d.Target.Kind, d.Target.Name, how),
-		send: func(ctx context.Context) error { return o.sendDelivery(ctx, m, string(body)) },
+		send: func(ctx context.Context) error { return o.sendDelivery(ctx, m, d.Target.Kind, string(body)) },
 	}
 }
 
 // sendDelivery queues a delivery as it was, in its group, from now on. Its
 // deduplication id is the letter's: that of the delivery itself may have been seen
 // within the last 5 minutes, and the letter may be sent again after a crash.
-func (o *Office) sendDelivery(ctx context.Context, m types.Message, body string) error {
-	url, err := o.url(deliveries)
+func (o *Office) sendDelivery(ctx context.Context, m types.Message, kind delivery.Kind, body string) error {
+	url, err := o.url(deliveriesOf()[kind])
 	if err != nil {
 		return err
 	}
@@ -119,6 +126,16 @@ func (o *Office) sendDelivery(ctx context.Context, m types.Message, body string)
 	_, err = o.Services.SQS.SendMessage(ctx, &sqs.SendMessageInput{
 		QueueUrl: &url, MessageBody: &body, MessageGroupId: &group, MessageDeduplicationId: m.MessageId,
 	})
+	return err
+}
+
+// sendWake has a lane's turn come again.
+func (o *Office) sendWake(ctx context.Context, kind delivery.Kind, body string) error {
+	url, err := o.url(wakesOf()[kind])
+	if err != nil {
+		return err
+	}
+	_, err = o.Services.SQS.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &url, MessageBody: &body})
 	return err
 }
 

@@ -1,0 +1,188 @@
+package boot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/rethread/rethread/shared/delivery"
+	"github.com/rethread/rethread/shared/metrics"
+	"github.com/rethread/rethread/shared/sqsqueue"
+)
+
+// DeliverHandler is what Lambda calls for messages of the queues of deliveries, and
+// of those of wakes.
+type DeliverHandler = func(context.Context, events.SQSEvent) (events.SQSEventResponse, error)
+
+// Waiting is what is done with messages that could not be handled.
+type Waiting interface {
+	Hide(ctx context.Context, arn, receipt string, wait time.Duration) error
+	GiveUp(ctx context.Context, a sqsqueue.Abandoned, group, id string) error
+}
+
+// mostHidden is how long a message waits at most that could not be handled.
+const mostHidden = time.Minute
+
+// placeDigits are as many as SQS's sequence numbers have at most: 128 bits.
+const placeDigits = 39
+
+// Deliver handles batches of messages, those of a group in order, and of several
+// groups at once: none waits for another's receiver. Behind one that could not be
+// handled the rest of its group waits too. One that cannot be read is put aside.
+func Deliver(desk *delivery.Desk, q Waiting, log *slog.Logger) DeliverHandler {
+	return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
+		ctx, cancel := timeToAnswer(ctx)
+		defer cancel()
+		failed := make([]bool, len(event.Records))
+		var running sync.WaitGroup
+		for group, places := range byGroup(event.Records) {
+			running.Go(func() {
+				messages := make([]events.SQSMessage, len(places))
+				for i, place := range places {
+					messages[i] = event.Records[place]
+				}
+				done, err := handle(ctx, desk, q, group, messages, log)
+				if err != nil {
+					log.ErrorContext(ctx, "messages will come again", "messages", len(messages)-done, "error", err)
+				}
+				for i, place := range places[done:] {
+					failed[place] = true
+					hide(ctx, q, messages[done+i], desk.Courier.Jitter(), log)
+				}
+			})
+		}
+		running.Wait()
+		response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
+		for i, m := range event.Records {
+			if failed[i] {
+				response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: m.MessageId})
+			}
+		}
+		return response, nil
+	}
+}
+
+// byGroup says where the messages of each group stand. Wakes have none, and stand
+// alone.
+func byGroup(messages []events.SQSMessage) map[string][]int {
+	places := map[string][]int{}
+	for i, m := range messages {
+		group := m.Attributes["MessageGroupId"]
+		if group == "" {
+			group = wakePrefix + m.MessageId
+		}
+		places[group] = append(places[group], i)
+	}
+	return places
+}
+
+// wakePrefix is what no group of a queue begins with.
+const wakePrefix = " "
+
+// handle does what the messages of a group ask for, and returns how many are done.
+func handle(
+	ctx context.Context, desk *delivery.Desk, q Waiting, group string, messages []events.SQSMessage, log *slog.Logger,
+) (done int, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	if strings.HasPrefix(group, wakePrefix) {
+		if err := turn(ctx, desk, messages[0], log); err != nil {
+			return 0, err
+		}
+		return 1, nil
+	}
+	for done < len(messages) {
+		var arrivals []delivery.Arrival
+		var unread error
+		for _, m := range messages[done:] {
+			var a delivery.Arrival
+			if a, unread = arrivalOf(m); unread != nil {
+				break
+			}
+			arrivals = append(arrivals, a)
+		}
+		taken, err := desk.Receive(ctx, arrivals)
+		if done += taken; err != nil {
+			return done, err
+		}
+		if unread != nil {
+			if err := putAside(ctx, q, messages[done], unread, log); err != nil {
+				return done, err
+			}
+			done++
+		}
+	}
+	return done, nil
+}
+
+// turn handles a wake. One that cannot be read is dropped: another will come with
+// the next delivery.
+func turn(ctx context.Context, desk *delivery.Desk, m events.SQSMessage, log *slog.Logger) error {
+	var w delivery.Wake
+	if err := json.Unmarshal([]byte(m.Body), &w); err != nil || w.Group == "" || w.Kind == "" {
+		metrics.Count(ctx, metrics.ItemsSkipped, 1)
+		log.ErrorContext(ctx, "a wake cannot be read", "message", m.MessageId, "error", err)
+		return nil
+	}
+	return desk.Turn(ctx, w)
+}
+
+// putAside gives up a message that cannot be read: it would never be.
+func putAside(ctx context.Context, q Waiting, m events.SQSMessage, why error, log *slog.Logger) error {
+	metrics.Count(ctx, metrics.ItemsSkipped, 1)
+	log.ErrorContext(ctx, "a message is put aside, as it cannot be read", "message", m.MessageId, "error", why)
+	body, err := json.Marshal(m.Body)
+	if err != nil {
+		return fmt.Errorf("encode a message: %w", err)
+	}
+	return q.GiveUp(ctx, sqsqueue.Abandoned{Reason: "it cannot be read", Body: body}, m.Attributes["MessageGroupId"], m.MessageId)
+}
+
+// arrivalOf reads a message of a queue of deliveries.
+func arrivalOf(m events.SQSMessage) (delivery.Arrival, error) {
+	number, err := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
+	millis, err2 := strconv.ParseInt(m.Attributes["SentTimestamp"], 10, 64)
+	if err := errors.Join(err, err2); err != nil {
+		return delivery.Arrival{}, fmt.Errorf("read the attributes of a message: %w", err)
+	}
+	a := delivery.Arrival{
+		Try:   delivery.Try{Number: number, Queued: time.UnixMilli(millis)},
+		Place: placeOf(m.Attributes["SequenceNumber"]),
+	}
+	if err := json.Unmarshal([]byte(m.Body), &a.Delivery); err != nil {
+		return a, fmt.Errorf("decode a delivery: %w", err)
+	}
+	if a.Delivery.Target.Kind == "" {
+		return a, errors.New("a delivery has no target")
+	}
+	return a, nil
+}
+
+// placeOf is a sequence number of SQS as texts compare.
+func placeOf(sequence string) string {
+	return strings.Repeat("0", max(0, placeDigits-len(sequence))) + sequence
+}
+
+// hide lets a message wait, longer each time. Without it, it waits as long as the
+// queue does by itself.
+func hide(ctx context.Context, q Waiting, m events.SQSMessage, jitter float64, log *slog.Logger) {
+	number, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
+	wait := min(time.Second<<min(max(number, 1), 10), mostHidden)
+	wait = wait/2 + time.Duration(jitter*float64(wait/2))
+	hiding, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime/2)
+	defer cancel()
+	if err := q.Hide(hiding, m.EventSourceARN, m.ReceiptHandle, wait); err != nil {
+		log.WarnContext(ctx, "a message waits longer or shorter than it should", "message", m.MessageId, "error", err)
+	}
+}

@@ -1,0 +1,73 @@
+package boot
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/rethread/rethread/shared/automation"
+	"github.com/rethread/rethread/shared/delivery"
+	"github.com/rethread/rethread/shared/push"
+	"github.com/rethread/rethread/shared/sqsqueue"
+	"github.com/rethread/rethread/shared/webhook"
+)
+
+// Environment variables with the URLs of queues: of what is to be delivered to
+// webhooks, to clients over A2A and to automations, of the turns of those of them
+// that are slow or fail, and of what was given up.
+const (
+	deliveriesVariable      = "DELIVERIES_URL"
+	pushesVariable          = "PUSHES_URL"
+	triggersVariable        = "TRIGGERS_URL"
+	deliveryRetriesVariable = "DELIVERY_RETRIES_URL"
+	retriesVariable         = "RETRIES_URL"
+	abandonedVariable       = "ABANDONED_URL"
+)
+
+func deliveryVariables() map[delivery.Kind]string {
+	return map[delivery.Kind]string{
+		webhook.Kind: deliveriesVariable, push.Kind: pushesVariable, automation.Kind: triggersVariable,
+	}
+}
+
+// deliveries are the queues of deliveries to targets of these kinds.
+func (d Deps) deliveries(kinds ...delivery.Kind) (*sqsqueue.Queue, error) {
+	urls, err := urlsOf(deliveryVariables(), kinds)
+	if err != nil {
+		return nil, err
+	}
+	return sqsqueue.New(sqs.NewFromConfig(d.AWS), sqsqueue.URLs{Deliveries: urls}), nil
+}
+
+// allQueues are those of what is delivered, retried and given up.
+func (d Deps) allQueues() (*sqsqueue.Queue, error) {
+	kinds := []delivery.Kind{webhook.Kind, push.Kind, automation.Kind}
+	deliveries, err := urlsOf(deliveryVariables(), kinds)
+	if err != nil {
+		return nil, err
+	}
+	wakes, err := urlsOf(map[delivery.Kind]string{
+		webhook.Kind: deliveryRetriesVariable, push.Kind: retriesVariable, automation.Kind: retriesVariable,
+	}, kinds)
+	if err != nil {
+		return nil, err
+	}
+	abandoned := os.Getenv(abandonedVariable)
+	if abandoned == "" {
+		return nil, fmt.Errorf("the environment variable %s names no queue", abandonedVariable)
+	}
+	return sqsqueue.New(sqs.NewFromConfig(d.AWS), sqsqueue.URLs{
+		Deliveries: deliveries, Wakes: wakes, Abandoned: abandoned,
+	}), nil
+}
+
+func urlsOf(variables map[delivery.Kind]string, kinds []delivery.Kind) (map[delivery.Kind]string, error) {
+	urls := map[delivery.Kind]string{}
+	for _, kind := range kinds {
+		if urls[kind] = os.Getenv(variables[kind]); urls[kind] == "" {
+			return nil, fmt.Errorf("the environment variable %s names no queue", variables[kind])
+		}
+	}
+	return urls, nil
+}
