@@ -131,8 +131,12 @@ func (s *server) rpc(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHan
 		// Whatever it is, the guard answers: with the id of nothing.
 		body, r = []byte(`{"jsonrpc":"2.0","id":null,"method":"GetTask","params":{}}`), foreign(r)
 	}
+	if reason := notARequest(body); reason != "" {
+		refuseRequest(w, reason)
+		return
+	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	early := newEarly(w)
+	early := newEarly(plainWriter{w})
 	defer early.close()
 	if version(r) == legacy || version(r) == "" && legacyMethod(body) {
 		w.Header().Set("Content-Type", "application/json")
@@ -173,7 +177,7 @@ func (s *server) rest(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHa
 	r = r.Clone(r.Context())
 	r.URL.Path, r.URL.RawPath = path, ""
 	r.URL.RawQuery = renamedQuery(r.URL.Query()).Encode()
-	early := newEarly(w)
+	early := newEarly(plainWriter{w})
 	defer early.close()
 	rest.ServeHTTP(early, r)
 }

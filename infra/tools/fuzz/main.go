@@ -23,7 +23,7 @@ import (
 )
 
 // minTargets is how many targets there are at least: one that is lost is noticed.
-const minTargets = 13
+const minTargets = 15
 
 var (
 	errFew   = errors.New("targets are missing")
