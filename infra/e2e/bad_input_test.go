@@ -64,6 +64,7 @@ func badBodies(s string) []badBody {
 		{"no object", sessions, `[]`, 400, ""},
 		{"trailing data", sessions, `{} {}`, 400, ""},
 		{"not UTF-8", sessions, "{\"name\":\"\xff\"}", 400, ""},
+		{"half a character", sessions, `{"name":"\ud800"}`, 400, "/name"},
 		{"a name of the wrong type", sessions, `{"name":1}`, 400, "/name"},
 		{"a name too long", sessions, `{"name":"` + strings.Repeat("ü", 257) + `"}`, 422, "/name"},
 		{"an id of the wrong type", sessions, `{"id":1}`, 400, "/id"},

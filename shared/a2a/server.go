@@ -135,10 +135,14 @@ func (s *server) rpc(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHan
 		refuseRequest(w, reason)
 		return
 	}
+	old := version(r) == legacy || version(r) == "" && legacyMethod(body)
+	if err := flawOf(body); err != nil && !isForeign(r.Context()) {
+		body, r = nothingFor(body, old), refused(r, err)
+	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	early := newEarly(plainWriter{w})
 	defer early.close()
-	if version(r) == legacy || version(r) == "" && legacyMethod(body) {
+	if old {
 		w.Header().Set("Content-Type", "application/json")
 		r = r.WithContext(withVersion(r.Context(), legacy))
 		a2av0.NewJSONRPCHandler(h, s.options()...).ServeHTTP(early, r)

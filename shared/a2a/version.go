@@ -53,6 +53,9 @@ func (g guard) Before(ctx context.Context, call *a2asrv.CallContext, _ *a2asrv.R
 	if isForeign(ctx) {
 		return ctx, nil, errForeign
 	}
+	if err := refusedIn(ctx); err != nil {
+		return ctx, nil, err
+	}
 	values, _ := call.ServiceParams().Get(lib.SvcParamVersion)
 	for _, v := range values {
 		switch majorMinor(strings.TrimSpace(v)) {

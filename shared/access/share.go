@@ -19,7 +19,9 @@ const (
 	// by its id alone.
 	MaxLenders = 100
 	MaxUserID  = 256 // characters
-	MaxToken   = 128 // characters
+	// MaxUserIDBytes leaves room in a key for what stands beside a user's id.
+	MaxUserIDBytes = 768
+	MaxToken       = 128 // characters
 	// MaxLife is how long a share that ends may last; one that does not end is
 	// for ever.
 	MaxLife = 10 * 365 * 24 * time.Hour
@@ -58,6 +60,12 @@ type NewShare struct {
 	Token     string        // of a link; the store keeps its digest alone
 }
 
+// IsUserID reports whether a user can have an id, the sub of a token: one that is
+// longer would fit into no key of the table.
+func IsUserID(id string) bool {
+	return id != "" && len(id) <= MaxUserIDBytes && utf8.ValidString(id) && utf8.RuneCountInString(id) <= MaxUserID
+}
+
 // Validate says which field breaks a rule.
 func (n NewShare) Validate() error {
 	switch {
@@ -65,8 +73,9 @@ func (n NewShare) Validate() error {
 		return fault.Field(fault.Invalid, "/access", "must be read or write")
 	case n.UserID == n.OwnerID:
 		return fault.Field(fault.Invalid, "/user_id", "must be somebody else: the session is yours")
-	case !utf8.ValidString(n.UserID) || utf8.RuneCountInString(n.UserID) > MaxUserID ||
-		strings.ContainsFunc(n.UserID, unicode.IsControl):
+	case len(n.UserID) > MaxUserIDBytes:
+		return fault.Field(fault.Invalid, "/user_id", "must be at most %d bytes", MaxUserIDBytes)
+	case !IsUserID(n.UserID) && n.UserID != "" || strings.ContainsFunc(n.UserID, unicode.IsControl):
 		return fault.Field(fault.Invalid, "/user_id", "must be at most %d characters, none of them control ones", MaxUserID)
 	case n.Life < 0 || n.Life > MaxLife:
 		return fault.Field(fault.Invalid, "/expires_in", "must be 1 to %d seconds", int64(MaxLife/time.Second))

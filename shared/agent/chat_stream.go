@@ -104,7 +104,7 @@ func (r *chatReader) take(raw []byte) error {
 		return r.out.malformed("a chunk", fault.New(fault.Malformed, "must be an object"))
 	}
 	if err := json.Unmarshal(raw, &c); err != nil {
-		return r.out.malformed("a chunk", fault.New(fault.Malformed, "%s", err.Error()))
+		return r.out.malformed("a chunk", fault.New(fault.Malformed, "must have members of the types that chat completions have"))
 	}
 	if !session.IsNull(c.Error) {
 		return chatError(c.Error)

@@ -112,7 +112,6 @@ func TestHTTPWithoutStreaming(t *testing.T) {
 		"no events":             {`{}`, agent.CodeProtocol, "without having produced anything"},
 		"malformed JSON":        {`{"events":`, agent.CodeProtocol, "malformed JSON"},
 		"a malformed event":     {`{"events":[{},{"author":5}]}`, agent.CodeProtocol, "(number 2 of its answer): /author must be a string"},
-		"what is no UTF-8":      {"{\"events\":[\"\xff\"]}", agent.CodeProtocol, "not valid UTF-8"},
 		"too much":              {`{"events":[` + strings.Repeat(" ", 8<<20) + `]}`, run.CodeLimit, "more than 8388608 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,8 +143,6 @@ func TestHTTPRefusesWhatBreaksTheProtocol(t *testing.T) {
 		"a delta of malformed JSON":   {sse(`ping {}`, `delta {"part":`), agent.CodeProtocol, "a delta that is malformed (number 2"},
 		"a delta that leaves a gap":   {sse(`delta {"part":1,"text":"a"}`), agent.CodeProtocol, "/part must be at most 0"},
 		"a delta of another kind":     {sse(`delta {"part":0,"text":"a"}`, `delta {"part":0,"thought":true,"text":"a"}`), agent.CodeProtocol, "/thought disagrees"},
-		"half a character":            {sse(`delta {"part":0,"text":"\ud83d"}`), agent.CodeProtocol, "surrogate pair"},
-		"what is no UTF-8":            {sse("delta {\"part\":0,\"text\":\"\xc3\"}"), agent.CodeProtocol, "not valid UTF-8"},
 		"an event that is none":       {sse(`event []`), agent.CodeProtocol, "an event that is malformed (number 1 of its answer): must be an object"},
 		"an event's state":            {sse(`event {"actions":{"state_delta":[]}}`), agent.CodeProtocol, "/actions/state_delta must be an object"},
 		"unfinished arguments":        {sse(`delta {"part":0,"function_call":{"name":"f","args_text":"{"}}`, `done {}`), run.CodeContent, "not whole"},
@@ -205,5 +202,24 @@ func TestHTTPRequest(t *testing.T) {
 	}
 	if _, sent := header["Idempotency-Key"]; sent {
 		t.Error("an empty Idempotency-Key was sent")
+	}
+}
+
+// What is no text of an agent's answer is replaced, and the rest is kept.
+func TestHTTP_mends_text(t *testing.T) {
+	for name, body := range map[string]string{
+		"a stream":      sse(`delta {"part":0,"text":"a\ud83d"}`, "delta {\"part\":0,\"text\":\"b\xc3\"}", `done {}`),
+		"a whole event": sse("event {\"content\":{\"parts\":[{\"text\":\"\xff\\udc00\"}]}}", `done {}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := record(t, newHTTP(t, streams(body)), ask(t, "hi"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := fmt.Sprintf("%q", r.log)
+			if strings.Contains(text, `\x`) || strings.Contains(text, "ud83d") || strings.Contains(text, "udc00") {
+				t.Errorf("got %s", text)
+			}
+		})
 	}
 }

@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/tmaxmax/go-sse"
 
+	"github.com/rethread/rethread/shared/plainjson"
 	"github.com/rethread/rethread/shared/run"
 )
 
@@ -33,10 +34,7 @@ func readStream(body io.Reader, visit func(kind, data string) error) error {
 		if err != nil {
 			return readError(err)
 		}
-		if !utf8.ValidString(event.Type) || !utf8.ValidString(event.Data) {
-			return newError(CodeProtocol, "the agent sent an event that is not valid UTF-8")
-		}
-		if err := visit(event.Type, event.Data); errors.Is(err, errStop) {
+		if err := visit(strings.ToValidUTF8(event.Type, "\uFFFD"), string(plainjson.Mend([]byte(event.Data)))); errors.Is(err, errStop) {
 			return nil
 		} else if err != nil {
 			return err
@@ -65,8 +63,6 @@ func readDocument(body io.Reader) ([]byte, error) {
 		return nil, readError(err)
 	case len(text) > maxAnswer:
 		return nil, newError(run.CodeLimit, "the agent answered with more than %d bytes", maxAnswer)
-	case !utf8.Valid(text):
-		return nil, newError(CodeProtocol, "the agent's answer is not valid UTF-8")
 	}
-	return text, nil
+	return plainjson.Mend(text), nil
 }

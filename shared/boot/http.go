@@ -15,6 +15,7 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/httpapi"
 )
 
@@ -61,7 +62,8 @@ func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) 
 // it, and the request's id into the context.
 func identified(ctx context.Context, event events.APIGatewayV2HTTPRequest) context.Context {
 	ctx = httpapi.WithRequestID(ctx, event.RequestContext.RequestID)
-	if a := event.RequestContext.Authorizer; a != nil && a.JWT != nil {
+	// Who has an id that nothing can be stored under is nobody: 401.
+	if a := event.RequestContext.Authorizer; a != nil && a.JWT != nil && access.IsUserID(a.JWT.Claims["sub"]) {
 		ctx = httpapi.WithScope(httpapi.WithUser(ctx, a.JWT.Claims["sub"]), scopeOf(a.JWT.Claims))
 	}
 	return ctx

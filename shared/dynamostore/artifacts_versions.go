@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/rethread/rethread/shared/artifact"
+	"github.com/rethread/rethread/shared/fault"
 )
 
 // ArtifactVersions implements artifact.Store. Versions that read as not there
@@ -19,8 +20,8 @@ func (s *Store) ArtifactVersions(ctx context.Context, q artifact.VersionQuery) (
 	}
 	from := int64(0)
 	if q.After != "" {
-		if from, err = strconv.ParseInt(q.After, 10, 64); err != nil {
-			return artifact.Page{}, fmt.Errorf("not a position among versions: %q", q.After)
+		if from, err = strconv.ParseInt(q.After, 10, 64); err != nil || from < 0 || from > artifact.MaxVersion {
+			return artifact.Page{}, fault.Field(fault.Malformed, "cursor", "was not given by this list")
 		}
 		from++
 	}

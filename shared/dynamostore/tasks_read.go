@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/session"
@@ -100,10 +102,13 @@ func cutTaskCursor(cursor string) (epoch int64, after string, err error) {
 	if cursor == "" {
 		return 0, "", nil
 	}
-	if _, err := fmt.Sscanf(cursor, "%d|", &epoch); err != nil {
+	number, after, _ := strings.Cut(cursor, "|")
+	epoch, err = strconv.ParseInt(number, 10, 64)
+	seq, id, keyErr := taskOf(after)
+	if err != nil || keyErr != nil || epoch < 0 || id == "" || taskCursor(epoch, taskKey("", seq, id).sk) != cursor {
 		return 0, "", fault.Field(fault.Malformed, "cursor", "was not given by this list")
 	}
-	return epoch, cursor[len(taskCursor(epoch, "")):], nil
+	return epoch, after, nil
 }
 
 // Task implements task.Store.

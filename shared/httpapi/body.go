@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/plainjson"
 	"github.com/rethread/rethread/shared/task"
 )
 
@@ -118,7 +119,13 @@ func checkJSON(body []byte) error {
 	if errors.As(err, &syntax) {
 		return fault.New(fault.Malformed, "the body is not valid JSON at byte %d: %s", syntax.Offset, syntax.Error())
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if flaw := plainjson.Check(body); flaw != nil {
+		return malformed(flaw.Pointer, flaw.Reason)
+	}
+	return nil
 }
 
 func invalidAt(body []byte) int {

@@ -174,12 +174,12 @@ func (c *call) eventQuery(id string) (session.EventQuery, pages, error) {
 	if err != nil {
 		return fail(err)
 	}
-	var from resume
-	if err := p.resume(&from); err != nil {
+	from, err := p.resumed()
+	if err != nil {
 		return fail(err)
 	}
 	return session.EventQuery{
 		View: session.View(view), Descending: order == "desc", After: after, Limit: p.limit,
-		Resume: session.Resume(from),
+		Resume: from,
 	}, p, nil
 }

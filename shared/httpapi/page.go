@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/session"
@@ -64,7 +66,7 @@ func (p pages) resume(position any) error {
 	if err != nil {
 		return err
 	}
-	if string(sum) != string(want) || json.Unmarshal(encoded, position) != nil {
+	if string(sum) != string(want) || !exactly(encoded, position) {
 		return badCursor()
 	}
 	return nil
@@ -93,10 +95,41 @@ func (p pages) checksum(encoded []byte) ([]byte, error) {
 	return sum[:checksumLen], nil
 }
 
+// exactly decodes a position that is written as next writes it. Its checksum is
+// no secret, so whoever likes can forge one.
+func exactly(encoded []byte, position any) bool {
+	if json.Unmarshal(encoded, position) != nil {
+		return false
+	}
+	again, err := json.Marshal(position)
+	return err == nil && bytes.Equal(again, encoded)
+}
+
+// maxPosition is the longest position that a table can begin a page behind, in
+// bytes, with room for what stores put around it.
+const maxPosition = 900
+
 // after is resume for stores whose position is a string.
 func (p pages) after() (position string, err error) {
-	err = p.resume(&position)
-	return position, err
+	if err = p.resume(&position); err != nil || p.cursor == "" {
+		return "", err
+	}
+	if position == "" || len(position) > maxPosition || !utf8.ValidString(position) {
+		return "", badCursor()
+	}
+	return position, nil
+}
+
+// resumed is resume for lists of a log.
+func (p pages) resumed() (session.Resume, error) {
+	var from resume
+	if err := p.resume(&from); err != nil || p.cursor == "" {
+		return session.Resume{}, err
+	}
+	if from.Seq < 1 || from.Seq > session.MaxInteger || from.Epoch < 0 || from.Epoch > session.MaxInteger {
+		return session.Resume{}, badCursor()
+	}
+	return session.Resume(from), nil
 }
 
 // nextAfter is next for stores whose position is a string, nil at the end.

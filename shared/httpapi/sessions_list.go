@@ -39,6 +39,8 @@ func (a *api) sessionList(c *call, q query) (sessionList, error) {
 		return list, err
 	}
 	switch {
+	case user != "" && !access.IsUserID(user):
+		return list, fault.Field(fault.Malformed, "user_id", "must be at most %d bytes", access.MaxUserIDBytes)
 	case shared == "true" && user != "":
 		return list, fault.Field(fault.Malformed, "user_id", "must be absent from a list of shared sessions")
 	case shared == "true":

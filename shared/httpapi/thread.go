@@ -57,12 +57,12 @@ func (c *call) threadPages(q query, id, order string) (pages, error) {
 }
 
 func (a *api) threadReply(c *call, status int, id string, p pages, descending bool) (*reply, error) {
-	var from resume
-	if err := p.resume(&from); err != nil {
+	from, err := p.resumed()
+	if err != nil {
 		return nil, err
 	}
 	t, err := a.Runs.Thread(c.Context(), c.user, id, run.ThreadQuery{
-		Descending: descending, Limit: p.limit, Resume: session.Resume(from),
+		Descending: descending, Limit: p.limit, Resume: from,
 	})
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/plainjson"
 	"github.com/rethread/rethread/shared/session"
 	"github.com/rethread/rethread/shared/watch"
 )
@@ -40,6 +41,9 @@ func parseAction(body string, binary bool) (action, error) {
 	raw := []byte(body)
 	if !utf8.Valid(raw) || !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) || json.Unmarshal(raw, &m) != nil {
 		return a, fault.New(fault.Malformed, "the message must be a JSON object")
+	}
+	if flaw := plainjson.Check(raw); flaw != nil {
+		return a, fault.Field(fault.Malformed, flaw.Pointer, "%s", flaw.Reason)
 	}
 	// What names the answer is read first, so that faults of the rest name it too.
 	errs := []error{m.requestID(&a.requestID), m.id("session_id", &a.sessionID), m.text("action", &a.name)}
