@@ -96,7 +96,7 @@ RACE = -race -gcflags=compress/flate=-race=false
 
 # Most tests wait, for the engine or for time to pass, hence more of them than cores.
 test: build $(GOTEST) ## Run every test with the race detector
-	$(GOTEST) --format=pkgname-and-test-fails --format-hide-empty-pkg -- $(RACE) -p 3 -parallel 4 -timeout=20m ./...
+	$(GOTEST) --format=pkgname-and-test-fails --format-hide-empty-pkg -- $(RACE) -p 3 -parallel 4 -timeout=40m ./...
 
 races: ## Let two callers meet at a session in every way there is, not in a sample: some thousand cases, for minutes
 	RACES=1 go test ./shared/dynamostore/modeltest -run '^TestPairs$$' -count=1 -v -timeout=4h
