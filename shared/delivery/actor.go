@@ -31,7 +31,7 @@ func (c *Courier) act(ctx context.Context, log *slog.Logger, actor Actor, d Deli
 		return Result{}
 	case errors.Is(err, ErrNothing):
 		log.InfoContext(ctx, "nothing to do any more", "reason", err.Error())
-		return Result{}
+		return Result{Nothing: true}
 	case errors.Is(err, ErrNever):
 		return c.giveUp(ctx, log, err.Error())
 	case errors.Is(err, ErrNotYet):

@@ -27,7 +27,7 @@ func TestDeliver_to_an_actor(t *testing.T) {
 		want delivery.Result
 	}{
 		"what is done is done":           {},
-		"nothing to do is done":          {err: fmt.Errorf("%w: gone", delivery.ErrNothing)},
+		"nothing to do is done":          {err: fmt.Errorf("%w: gone", delivery.ErrNothing), want: delivery.Result{Nothing: true}},
 		"what is in the way passes":      {err: fmt.Errorf("%w: a run", delivery.ErrNotYet), want: delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "something is in the way: a run"}},
 		"what fails says nothing of why": {err: errors.New("secret"), want: delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "it cannot be done now"}},
 		"what can never be is given up":  {err: fmt.Errorf("%w: no agent", delivery.ErrNever), want: delivery.Result{State: delivery.GivenUp, Reason: "it cannot be done: no agent"}},

@@ -22,14 +22,15 @@ type Pace struct {
 // DefaultPace is some 40 tries over a day.
 func DefaultPace() Pace { return Pace{First: time.Second, Most: time.Hour, Within: 24 * time.Hour} }
 
-// wait is how long to wait after a failed try, numbered from 1; jitter is from 0
-// to 1. Half of it is certain, so that a target is never hit again at once.
-func (p Pace) wait(try int, jitter float64) time.Duration {
+// wait is how long to wait after a failed try, numbered from 1: at least as long as
+// the target asks for, and a random part, from none to all, of what doubles. So
+// those that failed together do not come again together. jitter is from 0 to 1.
+func (p Pace) wait(try int, jitter float64, least time.Duration) time.Duration {
 	ceiling := p.Most
 	if shift := try - 1; shift < 32 && p.First<<shift < p.Most {
 		ceiling = p.First << shift
 	}
-	return ceiling/2 + time.Duration(jitter*float64(ceiling/2))
+	return min(max(0, least)+time.Duration(jitter*float64(ceiling)), p.Most)
 }
 
 // Try says which one it is.
@@ -56,6 +57,9 @@ type Result struct {
 	State  State
 	Wait   time.Duration // until the next try, of Later
 	Reason string        // of Later and GivenUp
+	// Nothing is set of what is Done since there was nothing to bring: the target may
+	// be gone.
+	Nothing bool
 }
 
 // Courier brings deliveries.
@@ -121,7 +125,7 @@ func (c *Courier) try(ctx context.Context, log *slog.Logger, maker Maker, d Deli
 	if errors.Is(err, ErrNothing) {
 		log.InfoContext(ctx, "nothing to deliver any more")
 		o.Err = err
-		return Result{}
+		return Result{Nothing: true}
 	}
 	if err != nil {
 		log.ErrorContext(ctx, "a message cannot be made", "error", err)
@@ -173,7 +177,7 @@ func (c *Courier) later(ctx context.Context, log *slog.Logger, try Try, least ti
 	if failures == 0 {
 		failures = try.Number
 	}
-	wait := min(max(c.Pace.wait(failures, c.Jitter()), least), c.Pace.Most)
+	wait := c.Pace.wait(failures, c.Jitter(), least)
 	if c.Now().Add(wait).Sub(try.Queued) > c.Pace.Within {
 		return c.giveUp(ctx, log, reason)
 	}

@@ -227,8 +227,10 @@ func (h *hall) next(t *rapid.T) {
 // in order of the first time that it heard it, and no lane is left.
 func TestDesk_delivers_in_order(t *testing.T) {
 	t.Parallel()
-	lanes := 0
+	const least = 50
+	lanes, cases, heard, failed := 0, 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
+		cases++
 		h := newHall()
 		targets := []string{"a", "b", "c"}
 		down := map[string]int{} // answers that fail still
@@ -252,6 +254,7 @@ func TestDesk_delivers_in_order(t *testing.T) {
 				return false, false
 			}
 			faults--
+			failed++
 			before := rapid.Bool().Draw(rt, "before")
 			return before, !before
 		}
@@ -275,6 +278,7 @@ func TestDesk_delivers_in_order(t *testing.T) {
 			lanes = max(lanes, len(h.lanes))
 		}
 		for _, name := range targets {
+			heard += len(h.heard[name])
 			var first []string
 			for _, id := range h.heard[name] {
 				if !slices.Contains(first, id) {
@@ -289,9 +293,42 @@ func TestDesk_delivers_in_order(t *testing.T) {
 			}
 		}
 	})
-	if lanes == 0 {
-		t.Error("no lane was ever needed")
+	t.Logf("%d cases: %d deliveries heard, %d requests failed, up to %d lanes at once", cases, heard, failed, lanes)
+	if cases < least || heard < least || failed < least || lanes == 0 {
+		t.Errorf("%d cases, %d deliveries, %d faults and %d lanes are too few", cases, heard, failed, lanes)
 	}
+}
+
+// A slow target that is gone keeps no lane, although it was slow until then.
+func TestDesk_target_that_is_gone(t *testing.T) {
+	t.Parallel()
+	h := newHall()
+	h.answers = func(string) (int, time.Duration) { return 200, 8 * time.Second }
+	for i := range 3 {
+		h.mustReceive(t, h.message("slow", i))
+	}
+	h.desk.Courier.Makers = map[delivery.Kind]delivery.Maker{kind: nobody{h}}
+	for len(h.wakes) > 0 {
+		w := h.wakes[0]
+		h.wakes, h.now = h.wakes[1:], w.at
+		if err := h.desk.Turn(t.Context(), w.wake); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parked := 0
+	for _, lane := range h.parked {
+		parked += len(lane)
+	}
+	if len(h.lanes) > 0 || parked > 0 || len(h.posts) != 1 {
+		t.Errorf("left are %v and %d deliveries, after posts %v", h.lanes, parked, h.posts)
+	}
+}
+
+// nobody is where targets are gone.
+type nobody struct{ *hall }
+
+func (nobody) Messages(context.Context, delivery.Delivery) ([]delivery.Message, error) {
+	return nil, delivery.ErrNothing
 }
 
 func full(queues map[string][]*message) string {

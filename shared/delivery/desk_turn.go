@@ -121,6 +121,9 @@ func (t *turn) one(ctx context.Context, p Parked) (Result, error) {
 	try := Try{Number: tries + 1, Failures: t.lane.Failures + 1, Queued: p.Queued}
 	result, took := t.bring(ctx, t.Patience, p.Delivery, try)
 	t.lane.note(took >= t.Prompt, t.now())
+	if result.Nothing {
+		t.lane.Slow = time.Time{} // a target that is gone keeps no lane
+	}
 	if result.State == Done {
 		t.lane.Failures = 0
 		return result, nil

@@ -61,7 +61,8 @@ func TestWitness(t *testing.T) {
 			want:    delivery.Outcome{URL: "a", Status: 410},
 		},
 		"nothing": {
-			witness: witness{stage: stage{fails: delivery.ErrNothing}}, want: delivery.Outcome{Err: delivery.ErrNothing},
+			witness: witness{stage: stage{fails: delivery.ErrNothing}},
+			want:    delivery.Outcome{Result: delivery.Result{Nothing: true}, Err: delivery.ErrNothing},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

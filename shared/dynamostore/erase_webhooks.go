@@ -36,7 +36,7 @@ func (s *Store) eraseWebhooks(ctx context.Context, e *erasureItem) error {
 }
 
 // eraseLooseRecords removes the records of webhooks that are gone: of a try that
-// was under way, for example. Records are found before webhooks are read, so
+// was under way, for example, or of a deletion that was cut short, whose lanes go too. Records are found before webhooks are read, so
 // that those of one that is made meanwhile stay.
 func (s *Store) eraseLooseRecords(ctx context.Context, e *erasureItem) error {
 	return s.queryPages(ctx, s.keysOnly(s.partition(webhookRecordsPK(e.User))), func(page []attributes) (bool, error) {
@@ -45,10 +45,16 @@ func (s *Store) eraseLooseRecords(ctx context.Context, e *erasureItem) error {
 			return false, err
 		}
 		var loose []attributes
+		gone := map[string]bool{}
 		for _, item := range page {
 			id, _, _ := strings.Cut(stringOf(item[attrSK]), "/")
 			if _, there := left.Hooks[id]; !there {
-				loose = append(loose, item)
+				loose, gone[id] = append(loose, item), true
+			}
+		}
+		for id := range gone {
+			if err := s.forgetLane(ctx, webhook.Webhook{ID: id, UserID: e.User}.Target()); err != nil {
+				return false, err
 			}
 		}
 		e.Removed.Deliveries += len(loose)

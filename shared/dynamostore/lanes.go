@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/delivery"
+	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/plainjson"
 )
 
@@ -153,14 +154,53 @@ const forgetTime = 15 * time.Second
 func (s *Store) forgetLane(ctx context.Context, t delivery.Target) error {
 	limited, cancel := context.WithTimeout(ctx, forgetTime)
 	defer cancel()
-	err := s.deleteQuery(limited, s.keysOnly(s.prefixQuery(lanePK(t.Group()), prefixParked, true)))
-	if err == nil {
-		err = s.deleteQuery(limited, s.keysOnly(s.partition(lanePK(t.Group()))))
-	}
-	if err != nil && (limited.Err() == nil || ctx.Err() != nil) {
+	err := s.emptyLane(limited, t.Group())
+	late := limited.Err() != nil || errors.Is(err, fault.Of(fault.Busy))
+	if err != nil && (!late || ctx.Err() != nil) {
 		return fmt.Errorf("remove what waits for a target: %w", err)
 	}
 	return nil
+}
+
+// emptyLane removes what waits in a lane, and the lane last, unless it has changed
+// meanwhile: what somebody parks then would wait without a lane, which no turn finds.
+func (s *Store) emptyLane(ctx context.Context, group string) error {
+	for try := 0; ; try++ {
+		lane, err := s.Lane(ctx, group)
+		if errors.Is(err, ErrUnreadable) {
+			return s.deleteQuery(ctx, s.keysOnly(s.partition(lanePK(group))))
+		}
+		if err == nil && !lane.Slow.IsZero() { // a turn would keep it, where this ends in between
+			lane.Slow = time.Time{}
+			err = s.SaveLane(ctx, lane)
+			lane.Version++
+		}
+		if err == nil {
+			err = s.deleteQuery(ctx, s.keysOnly(s.prefixQuery(lanePK(group), prefixParked, true)))
+		}
+		if err == nil && lane.Version > 0 {
+			err = s.CloseLane(ctx, lane)
+		}
+		if !errors.Is(err, delivery.ErrLaneChanged) {
+			return err
+		}
+		if err := afterConflict(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// deleteIdleLane are the writes that remove the lane of a target that goes, where
+// there is one in which nothing waits: no turn would come for it any more.
+func (s *Store) deleteIdleLane(ctx context.Context, t delivery.Target) ([]types.TransactWriteItem, error) {
+	lane, err := s.Lane(ctx, t.Group())
+	if errors.Is(err, ErrUnreadable) {
+		return nil, nil
+	}
+	if err != nil || lane.Version == 0 || !lane.Due.IsZero() {
+		return nil, err
+	}
+	return []types.TransactWriteItem{s.transactDelete(laneKey(lane.Group), unchangedLane(lane))}, nil
 }
 
 func (s *Store) laneItem(l delivery.Lane) laneItem {

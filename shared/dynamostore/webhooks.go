@@ -177,17 +177,24 @@ func (s *Store) DisableWebhook(ctx context.Context, d webhook.Disabling) error {
 	return err
 }
 
-// DeleteWebhook implements webhook.Store. What is left of its records when a
-// request dies in between expires.
+// DeleteWebhook implements webhook.Store. When a request dies in between, the next
+// turn of its lane finds that there is nothing to bring of what waits there, and
+// what is left of its records expires. The records go last: by them an erasure that
+// is repeated finds the lane.
 func (s *Store) DeleteWebhook(ctx context.Context, userID, id string) error {
 	remove := s.transactUpdate(webhooksKey(userID), "REMOVE #h.#id", condition{
 		expression: "attribute_exists(#h.#id)", names: map[string]string{"#h": "h", "#id": id},
 	})
+	target := webhook.Webhook{ID: id, UserID: userID}.Target()
 	for try := 0; ; try++ {
 		if _, err := s.Webhook(ctx, userID, id); err != nil {
 			return err
 		}
-		err := s.transact(ctx, remove, s.transactDelete(webhookSecretKey(userID, id), condition{}))
+		idle, err := s.deleteIdleLane(ctx, target)
+		if err != nil {
+			return err
+		}
+		err = s.transact(ctx, append(idle, remove, s.transactDelete(webhookSecretKey(userID, id), condition{}))...)
 		if err == nil {
 			break
 		}
@@ -198,11 +205,14 @@ func (s *Store) DeleteWebhook(ctx context.Context, userID, id string) error {
 			return err
 		}
 	}
+	if err := s.forgetLane(ctx, target); err != nil {
+		return err
+	}
 	err := s.deleteQuery(ctx, s.keysOnly(s.prefixQuery(webhookRecordsPK(userID), webhookRecordPrefix(id), true)))
 	if err != nil {
 		return fmt.Errorf("remove the records of webhook %s: %w", id, err)
 	}
-	return s.forgetLane(ctx, webhook.Webhook{ID: id, UserID: userID}.Target())
+	return nil
 }
 
 // webhookTargets are the webhooks that an event's owner wants it told to. It
