@@ -174,12 +174,12 @@ func placeOf(sequence string) string {
 	return strings.Repeat("0", max(0, placeDigits-len(sequence))) + sequence
 }
 
-// hide lets a message wait, longer each time. Without it, it waits as long as the
+// hide lets a message wait for a random part of what doubles each time. Without it, it waits as long as the
 // queue does by itself.
 func hide(ctx context.Context, q Waiting, m events.SQSMessage, jitter float64, log *slog.Logger) {
 	number, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
 	wait := min(time.Second<<min(max(number, 1), 10), mostHidden)
-	wait = wait/2 + time.Duration(jitter*float64(wait/2))
+	wait = time.Duration(jitter * float64(wait))
 	hiding, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime/2)
 	defer cancel()
 	if err := q.Hide(hiding, m.EventSourceARN, m.ReceiptHandle, wait); err != nil {

@@ -126,7 +126,7 @@ func (c *Courier) close(ctx context.Context, connection string) error {
 	return c.pusher.Close(ctx, connection)
 }
 
-// spread is a wait between a half and the whole of d.
+// spread is a random part of d, from none to all of it.
 func (c *Courier) spread(d time.Duration) time.Duration {
-	return d/2 + time.Duration(c.random()*float64(d/2))
+	return time.Duration(c.random() * float64(d))
 }

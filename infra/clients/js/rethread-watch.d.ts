@@ -78,5 +78,8 @@ export interface Watching {
 /** Watches a session until `close`, or until `onEnd` says that nothing more can come. */
 export function watch<Item = WatchedItem>(options: WatchOptions<Item>): Watching;
 
-/** How long to wait after so many failures, in milliseconds. */
-export function backoff(failures: number): number;
+/**
+ * How long to wait after so many failures, in milliseconds: a random part of up to 30 s, and at least
+ * as long as was asked for. `random` is from 0 to below 1.
+ */
+export function backoff(failures: number, options?: { least?: number; random?: () => number }): number;

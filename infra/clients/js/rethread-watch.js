@@ -49,10 +49,12 @@ export function watch(options) {
   };
 }
 
-/** How long to wait after so many failures: up to 250 ms, doubling up to 30 s, at random. */
-export function backoff(failures) {
-  const longest = Math.min(30_000, 250 * 2 ** failures);
-  return longest / 2 + (Math.random() * longest) / 2;
+/**
+ * How many milliseconds to wait after so many failures: a random part, from none to all, of 250 ms,
+ * doubling up to 30 s, and at least as long as was asked for. `random` is from 0 to below 1.
+ */
+export function backoff(failures, { least = 0, random = Math.random } = {}) {
+  return least + random() * Math.min(30_000, 250 * 2 ** failures);
 }
 
 class Watching {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
 
 import { pass, Server, settled } from './fake-server.js';
+import { backoff } from './rethread-watch.js';
 
 const item = (seq, status, ...parts) => ({
   id: `e${seq}`, seq, status, content: { role: 'model', parts: parts.map((text) => ({ text })) },
@@ -300,4 +301,13 @@ test('a person who does not want to wait connects at once', async () => {
   server.wantAsked('connect t', 'subscribe 0.0.0');
   assert.equal(server.connections.at(-1), 'live');
   watching.close();
+});
+
+test('a wait is random from none to all of what doubles, and at least what was asked for', () => {
+  for (const [failures, ceiling] of [[0, 250], [3, 2000], [30, 30_000]]) {
+    for (const chance of [0, 0.25, 0.5]) {
+      assert.equal(backoff(failures, { random: () => chance }), chance * ceiling);
+      assert.equal(backoff(failures, { random: () => chance, least: 1000 }), 1000 + chance * ceiling);
+    }
+  }
 });
