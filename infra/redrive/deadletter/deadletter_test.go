@@ -226,6 +226,43 @@ func TestEmpty(t *testing.T) {
 	})
 }
 
+// A wake that was given up goes back to the queue of its kind, as it was, and one of
+// a kind that nobody knows stays.
+func TestEmpty_wakes(t *testing.T) {
+	r := newRig(t)
+	wakes := map[string]string{ // by their queue
+		"DeliveryRetries": `{"kind":"webhook","group":"g1","turn":7}`,
+		"Retries":         `{"kind":"a2a","group":"g2","turn":8}`,
+	}
+	for _, wake := range wakes {
+		r.mustSend(t, wake)
+	}
+	r.mustSend(t, `{"kind":"pigeon","group":"g3","turn":9}`)
+	want := []string{
+		`left {"kind":"pigeon","group":"g3","turn":9} it is nothing that could be sent back`,
+		"sent turn 7 of what waits for a target of kind webhook (g1)",
+		"sent turn 8 of what waits for a target of kind a2a (g2)",
+	}
+	if diff := cmp.Diff(want, r.mustEmpty(t, deadletter.Office{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for name, wake := range wakes {
+		back, ok := r.system.Queues().Queue(name)
+		if !ok {
+			t.Fatalf("there is no queue %s", name)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		messages, err := back.Wait(ctx, 1)
+		if err != nil || len(messages) != 1 || messages[0].Body != wake {
+			t.Errorf("%s has %v, want %s: %v", name, messages, wake, err)
+		}
+	}
+	if left := r.letters.Messages(); len(left) != 1 {
+		t.Errorf("%d are left", len(left))
+	}
+}
+
 // mustDo waits until the function has written so many lines, and returns them in
 // order.
 func (r *rig) mustDo(t *testing.T, n int) []string {
