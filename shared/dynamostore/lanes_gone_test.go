@@ -112,7 +112,7 @@ func TestLanes_of_deleted_webhooks(t *testing.T) {
 				mustFill(t, whole, target, n)
 				desk := newTurns(whole, target)
 				requests := 0
-				s := faultyStoreOn(t, table, beforeRequests(func(context.Context, any) error {
+				s := faultyStoreOn(t, table, beforeRequests(func(ctx context.Context, _ any) error {
 					if requests++; requests < at {
 						return nil
 					}
@@ -123,7 +123,7 @@ func TestLanes_of_deleted_webhooks(t *testing.T) {
 						late := delivery.Arrival{
 							Delivery: parkedAt(target, 50, 51)[0].Delivery, Place: "0050", Try: delivery.Try{Number: 1, Queued: time.Now()},
 						}
-						if taken, err := desk.desk.Receive(t.Context(), []delivery.Arrival{late}); err != nil || taken != 1 {
+						if taken, err := desk.desk.Receive(ctx, []delivery.Arrival{late}); err != nil || taken != 1 {
 							t.Errorf("%d, %v", taken, err)
 						}
 					}
