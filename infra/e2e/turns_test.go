@@ -1,14 +1,11 @@
 package e2e_test
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"path"
-	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,9 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/infra/e2e"
-	"github.com/rethread/rethread/shared/session"
-	"github.com/rethread/rethread/shared/watch"
-	"github.com/rethread/rethread/shared/watch/client"
 )
 
 // testTurns is about when streams of server-sent events begin and end, in
@@ -28,110 +22,15 @@ func testTurns(t *testing.T, sys *e2e.System) {
 	t.Run("a session is told over many turns as in one", func(t *testing.T) {
 		testManyTurns(t, sys.Another(t, "STREAM_TURN=1s"))
 	})
+	t.Run("a reader without rules ends at the thread, whatever the size of its items", func(t *testing.T) {
+		testLargeItems(t, sys.Another(t, "STREAM_TURN=1s"))
+	})
 	t.Run("so many streams of a user are open and no more", func(t *testing.T) {
 		testBoundOfStreams(t, sys.Another(t, "MAX_STREAMS=2"))
 	})
 	t.Run("readers who leave without a word lock nobody out", func(t *testing.T) {
 		testLeavingReaders(t, sys.Another(t, "STREAM_TURN=12s", "STREAM_CONCURRENCY=30"))
 	})
-}
-
-// plainReader is what a page does with EventSource: it comes back with the id of
-// the last event, puts items where they belong and deltas behind one another.
-type plainReader struct {
-	items  []plainItem // by seq
-	status string
-	seen   map[string]int // messages
-	last   string         // id
-	turns  int
-	rest   int // turns that ended while the session was at rest
-}
-
-type plainItem struct {
-	id          string
-	seq, offset int64
-	text        string
-	whole       bool
-}
-
-func (p *plainReader) take(t *testing.T, f e2e.Frame, id string) {
-	t.Helper()
-	if id != "" {
-		p.last = id
-	}
-	p.seen[id+" "+string(f.Text)]++
-	m, err := client.ParseMessage(f.Text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	switch m.Type {
-	case watch.Status:
-		p.status = string(m.Status)
-	case watch.Snapshot, watch.ItemCompleted:
-		p.put(plainItem{
-			id: m.Item.ID, seq: m.Item.Seq, offset: m.Cursor.Offset, text: contentOf(t, *m.Item),
-			whole: m.Item.Status == session.EventCompleted,
-		})
-	case watch.DeltaType:
-		for i, it := range p.items {
-			if it.seq == m.Cursor.Seq && m.Prev.Offset == it.offset {
-				p.items[i].text += m.Delta.Text
-				p.items[i].offset = m.Cursor.Offset
-			}
-		}
-	default:
-		t.Fatalf("told: %s", f.Text)
-	}
-}
-
-// put replaces an item, or puts it where it belongs.
-func (p *plainReader) put(item plainItem) {
-	at, known := slices.BinarySearchFunc(p.items, item.seq, func(i plainItem, seq int64) int { return cmp.Compare(i.seq, seq) })
-	if known {
-		p.items[at] = item
-		return
-	}
-	p.items = slices.Insert(p.items, at, item)
-}
-
-func contentOf(t *testing.T, e session.Event) string {
-	t.Helper()
-	var content struct{ Parts []struct{ Text string } }
-	if raw := e.Fields["content"]; raw != nil {
-		if err := json.Unmarshal(raw, &content); err != nil {
-			t.Fatal(err)
-		}
-	}
-	text := ""
-	for _, part := range content.Parts {
-		text += part.Text
-	}
-	return text
-}
-
-// follow reads turn after turn until enough was told.
-func (p *plainReader) follow(t *testing.T, u *e2e.User, session string, enough func() bool) {
-	t.Helper()
-	for !enough() {
-		var opts []e2e.Option
-		if p.last != "" {
-			opts = append(opts, e2e.Header("Last-Event-ID", p.last))
-		}
-		// The address stays as it was, with a position that is an old one by now.
-		stream := u.Watch(session, url.Values{"cursor": {"0.0.0"}}, opts...)
-		p.turns++
-		for !enough() {
-			f, id, ok := stream.Next()
-			if !ok {
-				if p.status == "idle" {
-					p.rest++
-				}
-				break
-			}
-			p.take(t, f, id)
-		}
-		stream.Close()
-	}
 }
 
 func testManyTurns(t *testing.T, sys *e2e.System) {
@@ -142,11 +41,11 @@ func testManyTurns(t *testing.T, sys *e2e.System) {
 	mustAppend(t, alice, s, event("i0", "before"))
 	_, id := mustRun(t, alice, s, "count", e2e.M{"mode": "external", "agent": "analyst"})
 	run := s + "/runs/" + id
-	reader := &plainReader{seen: map[string]int{}}
+	reader := newPlainReader()
 	follower := alice.Follow(path.Base(s), "a client", e2e.ServerSent)
 	var enough atomic.Bool
 	told := make(chan error, 1)
-	go func() { told <- count(t.Context(), alice, run, &enough) }()
+	go func() { told <- count(t.Context(), alice, run, " ", &enough) }()
 	reader.follow(t, alice, s, func() bool {
 		enough.Store(reader.turns > leastTurns)
 		return reader.rest == 3
@@ -160,21 +59,55 @@ func testManyTurns(t *testing.T, sys *e2e.System) {
 		}
 	}
 	thread := mustAgree(t, alice, s, []*e2e.Follower{follower})
-	var want []plainItem
-	for i, item := range thread.Items {
-		want = append(want, plainItem{id: item.ID, seq: item.Seq, text: contentOf(t, item), whole: true})
-		if i < len(reader.items) {
-			want[i].offset = reader.items[i].offset
-		}
-	}
-	if !slices.Equal(want, reader.items) || len(want) != 3 {
-		t.Errorf("the thread is %+v, and what is shown %+v", want, reader.items)
+	if reader.mustShow(t, thread); len(thread.Items) != 3 {
+		t.Errorf("the thread has %d items", len(thread.Items))
 	}
 	t.Logf("%d messages in %d turns, %d of them at rest", len(reader.seen), reader.turns, reader.rest)
 }
 
-// count has an external run say numbers until it is enough, and ends it.
-func count(ctx context.Context, u *e2e.User, run string, enough *atomic.Bool) error {
+// testLargeItems has a reader see items that no message of a websocket holds: one
+// that grows, its end, one that comes whole, and a rewind between them.
+func testLargeItems(t *testing.T, sys *e2e.System) {
+	t.Helper()
+	const large = 160_000 // bytes
+	alice := sys.User(t, "alice")
+	s := mustCreate(t, alice, nil)
+	mustAppend(t, alice, s, event("i0", "before"))
+	_, id := mustRun(t, alice, s, "count", e2e.M{"mode": "external", "agent": "analyst"})
+	reader := newPlainReader()
+	var enough atomic.Bool
+	told := make(chan error, 1)
+	go func() { told <- count(t.Context(), alice, s+"/runs/"+id, " "+strings.Repeat("0123456789", 500), &enough) }()
+	reader.follow(t, alice, s, func() bool {
+		grown := len(reader.items) == 3 && len(reader.items[2].text) > 2*large && reader.turns > 4
+		enough.Store(enough.Load() || grown)
+		return enough.Load() && reader.status == "idle"
+	})
+	if err := <-told; err != nil {
+		t.Fatal(err)
+	}
+	reader.mustShow(t, mustAgree(t, alice, s, nil))
+	mustAppend(t, alice, s, event("i1", strings.Repeat("large ", large/6)))
+	reader.follow(t, alice, s, func() bool { return len(reader.items) == 4 })
+	reader.mustShow(t, mustAgree(t, alice, s, nil))
+	alice.Post(s+"/rewind", e2e.M{"rewind_before_invocation_id": "i1"}).Want(200)
+	mustAppend(t, alice, s, event("i2", strings.Repeat("other ", large/6)))
+	has := func(text string) bool { return strings.HasPrefix(reader.items[len(reader.items)-1].text, text) }
+	reader.follow(t, alice, s, func() bool { return has("other") })
+	reader.mustShow(t, mustAgree(t, alice, s, nil))
+	// Who begins anew reads the thread, or all of it from the stream.
+	fresh := newPlainReader()
+	fresh.follow(t, alice, s, func() bool { return fresh.status == "idle" })
+	fresh.mustShow(t, mustAgree(t, alice, s, nil))
+	if reader.reloads+fresh.reloads > 0 {
+		t.Errorf("told to read the thread %d times", reader.reloads+fresh.reloads)
+	}
+	t.Logf("%d messages in %d turns", len(reader.seen), reader.turns)
+}
+
+// count has an external run say numbers, with something between them, until it is
+// enough, and ends it.
+func count(ctx context.Context, u *e2e.User, run, between string, enough *atomic.Bool) error {
 	post := func(method, path string, body any) error {
 		answer, err := u.Try(ctx, method, path, body)
 		if err == nil && answer.Status/100 != 2 {
@@ -184,7 +117,7 @@ func count(ctx context.Context, u *e2e.User, run string, enough *atomic.Bool) er
 	}
 	text := ""
 	for n := 0; !enough.Load() && ctx.Err() == nil; n++ {
-		word := fmt.Sprintf("%d ", n)
+		word := fmt.Sprint(n) + between
 		text += word
 		err := post("POST", run+"/deltas", e2e.M{"item_id": "answer", "author": "agent", "deltas": []e2e.M{{"part": 0, "text": word}}})
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rethread/rethread/shared/watch"
+	"github.com/rethread/rethread/shared/wsapi/sse/order"
 	"github.com/rethread/rethread/shared/wsapi/subscription"
 )
 
@@ -37,10 +37,12 @@ func (s *stream) forward(ctx context.Context, from *subscription.Subscription) e
 			if !ok {
 				return over
 			}
-			if err := s.pass(m); err != nil {
-				return err
+			if err := s.take(ctx, m); err != nil {
+				return s.gap(ctx, err)
 			}
 			silent.Reset(s.Heartbeat)
+		case <-s.late():
+			return s.gap(ctx, order.ErrGap)
 		case <-silent.C:
 			if err := s.write([]byte(": ping\n\n")); err != nil {
 				return err
@@ -100,17 +102,43 @@ func (s *stream) ping(ctx context.Context, from *subscription.Subscription) erro
 	return from.Ping(ctx)
 }
 
-// pass passes on one message.
-func (s *stream) pass(m subscription.Message) error {
-	s.place.pass(m)
-	if s.known.has(m) {
+// take takes one message; one that was too large for the websocket is read.
+func (s *stream) take(ctx context.Context, m subscription.Message) error {
+	if order.TooLarge(m) && s.API != "" {
+		if !s.order.Lacks(m) {
+			return nil
+		}
+		var err error
+		if m, err = s.read(ctx, m); err != nil {
+			s.Log.InfoContext(ctx, "an item cannot be read", "cursor", m.Cursor, "error", err)
+			return order.ErrGap
+		}
+	}
+	return s.order.Take(m)
+}
+
+// late is when what is missing will not come any more by itself.
+func (s *stream) late() <-chan time.Time {
+	at, waits := s.order.Due(s.Hold)
+	if !waits {
 		return nil
 	}
-	if err := s.event(m.Type, m.Text); err != nil {
+	return time.After(time.Until(at))
+}
+
+// gap is what an error of a message means: nil where another source repairs it.
+// Where that does not help, again and again, the stream ends in order: its
+// reader comes back.
+func (s *stream) gap(ctx context.Context, err error) error {
+	if !errors.Is(err, order.ErrGap) {
 		return err
 	}
-	if watch.Type(m.Type) == watch.Deleted {
-		return errDeleted
+	if s.gaps++; s.order.Passed() > s.passed {
+		s.gaps, s.passed = 0, s.order.Passed()
+	}
+	s.Log.InfoContext(ctx, "something is missing", "in_a_row", s.gaps)
+	if s.gaps >= maxRetries {
+		return errMissing
 	}
 	return nil
 }
@@ -118,7 +146,7 @@ func (s *stream) pass(m subscription.Message) error {
 // event writes an event whose id is where to go on.
 func (s *stream) event(kind string, data []byte) error {
 	var text bytes.Buffer
-	if at, ok := s.place.cursor(); ok {
+	if at, ok := s.order.Cursor(); ok {
 		fmt.Fprintf(&text, "id: %s\n", at)
 	}
 	fmt.Fprintf(&text, "event: %s\ndata: ", kind)

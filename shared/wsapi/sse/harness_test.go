@@ -29,6 +29,8 @@ type session struct {
 	number int64 // of the connection, from 1
 	action string
 	pings  <-chan struct{}
+
+	answering bool // what is sent answers the subscription
 }
 
 func (s *session) send(format string, args ...any) {
@@ -37,18 +39,36 @@ func (s *session) send(format string, args ...any) {
 	}
 }
 
+// subscribed accepts the subscription: what is sent from then on answers it.
 func (s *session) subscribed() {
+	s.answering = true
 	s.send(`{"type":"subscribed","request_id":"stream","session_id":"s1"}`)
 }
 
-// snapshot sends an item at a position, with what is before it.
+// stands ends what answers the subscription with how the session stands: news
+// follow.
+func (s *session) stands(cursor, status string) {
+	s.send(`{"type":"thread.status","session_id":"s1","cursor":%q,"prev":%q,"status":%q%s}`, cursor, cursor, status, s.of())
+	s.answering = false
+}
+
+// of is the member that tells answers from news.
+func (s *session) of() string {
+	if s.answering {
+		return `,"subscription":"stream"`
+	}
+	return ""
+}
+
+// item sends an item at a position, with what is before it.
 func (s *session) item(cursor, prev, status string) {
-	s.send(`{"type":"item.snapshot","session_id":"s1","cursor":%q,"prev":%q,"item":{"status":%q},"offset":0}`, cursor, prev, status)
+	s.send(`{"type":"item.snapshot","session_id":"s1","cursor":%q,"prev":%q,"item":{"status":%q},"offset":0%s}`,
+		cursor, prev, status, s.of())
 }
 
 // say sends a message of any type without more than positions.
 func (s *session) say(kind, cursor, prev string) {
-	s.send(`{"type":%q,"session_id":"s1","cursor":%q,"prev":%q}`, kind, cursor, prev)
+	s.send(`{"type":%q,"session_id":"s1","cursor":%q,"prev":%q,"to_seq":3%s}`, kind, cursor, prev, s.of())
 }
 
 // untilClosed waits for the other side to go.
@@ -180,6 +200,23 @@ func (a *answer) ids(n int) []string {
 			id = "-"
 		}
 		out = append(out, id)
+	}
+	return out
+}
+
+// told reads to the end and returns the id and the cursor of each event.
+func (a *answer) told() []string {
+	a.t.Helper()
+	var out []string
+	a.next()
+	for text := a.next(); text != ""; text = a.next() {
+		head, data, _ := strings.Cut(text, "\ndata: ")
+		id, _, _ := strings.Cut(strings.TrimPrefix(head, "id: "), "\n")
+		var m struct{ Cursor string }
+		if err := json.Unmarshal([]byte(data), &m); err != nil {
+			a.t.Fatalf("%q: %v", text, err)
+		}
+		out = append(out, id+" "+m.Cursor)
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rethread/rethread/shared/fault"
 	"github.com/rethread/rethread/shared/quota"
+	"github.com/rethread/rethread/shared/wsapi/sse/order"
 	"github.com/rethread/rethread/shared/wsapi/subscription"
 )
 
@@ -89,9 +90,9 @@ func (s *stream) release(ctx context.Context, why error) {
 	var ended *subscription.EndedError
 	switch {
 	case errors.Is(why, errReplaced): // it is another's
-	case errors.Is(why, errDeleted), errors.Is(why, errToken), errors.As(why, &ended):
+	case errors.Is(why, order.ErrDeleted), errors.Is(why, errToken), errors.As(why, &ended):
 		s.giveBack(ctx, s.lease, false)
 	default:
-		s.giveBack(ctx, s.lease, s.known.caughtUp)
+		s.giveBack(ctx, s.lease, s.order.CaughtUp())
 	}
 }

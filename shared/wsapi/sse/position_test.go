@@ -60,62 +60,66 @@ func mustPosition(name, value string) events.APIGatewayProxyRequest {
 	return event
 }
 
-// The id of an event is where a client goes on that has applied all before it:
-// further back than the newest message while an item before it is incomplete or
-// a message is late.
+// Events come in order, each once, and the id of one is where a client goes on
+// that has applied all before it: further back than the newest message while an
+// item before it is incomplete.
 func TestIDs(t *testing.T) {
-	type message struct{ kind, cursor, prev, status, id string }
-	snapshot := func(cursor, prev, status, id string) message {
-		return message{"item.snapshot", cursor, prev, status, id}
-	}
-	say := func(kind, cursor, prev, id string) message { return message{kind, cursor, prev, "", id} }
-	for name, messages := range map[string][]message{
-		"whole items": {snapshot("0.4.0", "0.3.0", "completed", "0.4.0"), snapshot("0.6.0", "0.4.0", "completed", "0.6.0")},
-		"an item in progress": {
-			snapshot("0.4.0", "0.3.0", "in_progress", "0.4.0"), say("item.delta", "0.4.1", "0.4.0", "0.4.1"),
-			say("item.delta", "0.4.9", "0.4.1", "0.4.9"), say("item.completed", "0.4.9", "0.4.9", "0.4.9"),
-			say("thread.status", "0.5.0", "0.4.9", "0.5.0"),
+	type message struct{ kind, cursor, prev, status string }
+	snapshot := func(cursor, prev, status string) message { return message{"item.snapshot", cursor, prev, status} }
+	say := func(kind, cursor, prev string) message { return message{kind, cursor, prev, ""} }
+	for name, c := range map[string]struct {
+		messages []message
+		want     []string // ids and cursors
+	}{
+		"whole items": {
+			[]message{snapshot("0.4.0", "0.3.0", "completed"), snapshot("0.6.0", "0.4.0", "completed")},
+			[]string{"0.4.0 0.4.0", "0.6.0 0.6.0"},
 		},
-		"an item behind which others come": {
-			snapshot("0.4.2", "0.3.0", "in_progress", "0.4.2"), snapshot("0.5.0", "0.4.2", "completed", "0.4.2"),
-			say("item.delta", "0.4.3", "0.4.2", "0.4.3"), say("item.failed", "0.4.3", "0.4.3", "0.5.0"),
-		},
+		"an item in progress": {[]message{
+			snapshot("0.4.0", "0.3.0", "in_progress"), say("item.delta", "0.4.1", "0.4.0"),
+			say("item.delta", "0.4.9", "0.4.1"), say("item.completed", "0.4.10", "0.4.9"), snapshot("0.5.0", "0.4.10", "completed"),
+		}, []string{"0.4.0 0.4.0", "0.4.1 0.4.1", "0.4.9 0.4.9", "0.4.10 0.4.10", "0.5.0 0.5.0"}},
+		"an item behind which others come": {[]message{
+			snapshot("0.4.2", "0.3.0", "in_progress"), snapshot("0.5.0", "0.4.2", "completed"),
+			say("item.delta", "0.4.3", "0.4.2"), say("item.failed", "0.4.4", "0.4.3"),
+		}, []string{"0.4.2 0.4.2", "0.4.2 0.5.0", "0.4.3 0.4.3", "0.5.0 0.4.4"}},
 		"a delta is missing": {
-			snapshot("0.4.0", "0.3.0", "in_progress", "0.4.0"), say("item.delta", "0.4.3", "0.4.2", "0.4.0"),
+			[]message{snapshot("0.4.0", "0.3.0", "in_progress"), say("item.delta", "0.4.3", "0.4.2")},
+			[]string{"0.4.0 0.4.0"},
 		},
-		"a position is late": {
-			snapshot("0.4.0", "0.3.0", "completed", "0.4.0"), snapshot("0.6.0", "0.5.0", "completed", "0.4.0"),
-			snapshot("0.7.0", "0.6.0", "completed", "0.4.0"), snapshot("0.5.0", "0.4.0", "completed", "0.7.0"),
-		},
-		"everything comes twice": {
-			snapshot("0.4.0", "0.3.0", "in_progress", "0.4.0"), say("item.delta", "0.4.1", "0.4.0", "0.4.1"),
-			say("item.completed", "0.4.1", "0.4.1", "0.4.1"), snapshot("0.5.0", "0.4.1", "completed", "0.5.0"),
-			snapshot("0.4.0", "0.3.0", "in_progress", "0.5.0"), say("item.delta", "0.4.1", "0.4.0", "0.5.0"),
-			say("item.completed", "0.4.1", "0.4.1", "0.5.0"),
-		},
-		"a rewind": {
-			snapshot("0.4.0", "0.3.0", "in_progress", "0.4.0"), say("thread.rewound", "1.5.0", "0.4.0", "1.5.0"),
-			say("item.delta", "0.4.1", "0.4.0", "1.5.0"), snapshot("1.6.0", "1.5.0", "completed", "1.6.0"),
-		},
-		"a rewind that is late": {
-			snapshot("0.4.0", "0.3.0", "completed", "0.4.0"), snapshot("1.6.0", "1.5.0", "completed", "0.4.0"),
-			say("thread.rewound", "1.5.0", "0.4.0", "1.5.0"),
-		},
+		"a delta is late": {[]message{
+			snapshot("0.4.0", "0.3.0", "in_progress"), say("item.completed", "0.4.3", "0.4.2"), say("item.delta", "0.4.2", "0.4.1"),
+			say("item.delta", "0.4.1", "0.4.0"),
+		}, []string{"0.4.0 0.4.0", "0.4.3 0.4.3"}},
+		"a position is late": {[]message{
+			snapshot("0.4.0", "0.3.0", "completed"), snapshot("0.6.0", "0.5.0", "completed"),
+			snapshot("0.7.0", "0.6.0", "completed"), snapshot("0.5.0", "0.4.0", "completed"),
+		}, []string{"0.4.0 0.4.0", "0.5.0 0.5.0", "0.6.0 0.6.0", "0.7.0 0.7.0"}},
+		"everything comes twice": {[]message{
+			snapshot("0.4.0", "0.3.0", "in_progress"), say("item.delta", "0.4.1", "0.4.0"),
+			say("item.completed", "0.4.2", "0.4.1"), snapshot("0.5.0", "0.4.2", "completed"),
+			snapshot("0.4.0", "0.3.0", "in_progress"), say("item.delta", "0.4.1", "0.4.0"), say("item.completed", "0.4.2", "0.4.1"),
+		}, []string{"0.4.0 0.4.0", "0.4.1 0.4.1", "0.4.2 0.4.2", "0.5.0 0.5.0"}},
+		"a rewind": {[]message{
+			snapshot("0.4.0", "0.3.0", "in_progress"), say("thread.rewound", "1.5.0", "0.4.0"),
+			say("item.delta", "0.4.1", "0.4.0"), snapshot("1.6.0", "1.5.0", "completed"),
+		}, []string{"0.4.0 0.4.0", "1.5.0 1.5.0", "1.6.0 1.6.0"}},
+		"a rewind that is late": {[]message{
+			snapshot("0.4.0", "0.3.0", "completed"), snapshot("1.6.0", "1.5.0", "completed"), say("thread.rewound", "1.5.0", "0.4.0"),
+		}, []string{"0.4.0 0.4.0", "1.5.0 1.5.0", "1.6.0 1.6.0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := open(t, newAPI(t, func(s *session) {
 				s.subscribed()
-				for _, m := range messages {
-					s.send(`{"type":%q,"session_id":"s1","cursor":%q,"prev":%q,"item":{"status":%q}}`, m.kind, m.cursor, m.prev, m.status)
+				s.stands("0.3.0", "idle")
+				for _, m := range c.messages {
+					s.send(`{"type":%q,"session_id":"s1","cursor":%q,"prev":%q,"to_seq":3,"item":{"status":%q}}`, m.kind, m.cursor, m.prev, m.status)
 				}
+				s.say("thread.deleted", "0.0.0", "0.0.0") // which waits for nothing
 				s.untilClosed()
 			}), newEvent())
-			a.next()
-			var ids []string
-			for _, m := range messages {
-				ids = append(ids, m.id)
-			}
-			if diff := cmp.Diff(ids, a.ids(len(ids))); diff != "" {
+			all := a.told()
+			if diff := cmp.Diff(c.want, all[1:len(all)-1]); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

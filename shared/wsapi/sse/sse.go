@@ -27,6 +27,7 @@ type Handler = func(context.Context, events.APIGatewayProxyRequest) (*events.API
 // Config is what streams are made from. Durations that are 0 have defaults.
 type Config struct {
 	URL           string // of the WebSocket API, ws or wss
+	API           string // of the HTTP API, for items too large for a websocket; "" reads none
 	AllowedOrigin string // for Access-Control-Allow-Origin; "" sends none
 	Client        *http.Client
 	Log           *slog.Logger
@@ -40,13 +41,14 @@ type Config struct {
 	Keepalive time.Duration // between websocket pings, well below the gateway's 10 min: 4 min
 	Answer    time.Duration // how long the WebSocket API may take to subscribe: 10 s
 	Margin    time.Duration // how long before Lambda's deadline a stream ends: 20 s
+	Hold      time.Duration // what comes too early waits for what is before it: 1 s
 	Retry     time.Duration // before the first new try after the websocket broke: 200 ms
 }
 
 func (c Config) orDefault() Config {
 	for field, value := range map[*time.Duration]time.Duration{
 		&c.Heartbeat: 15 * time.Second, &c.Keepalive: 4 * time.Minute, &c.Answer: 10 * time.Second,
-		&c.Margin: 20 * time.Second, &c.Retry: 200 * time.Millisecond, &c.Check: quota.StreamCheck,
+		&c.Margin: 20 * time.Second, &c.Retry: 200 * time.Millisecond, &c.Hold: time.Second, &c.Check: quota.StreamCheck,
 	} {
 		if *field == 0 {
 			*field = value

@@ -24,6 +24,7 @@ func TestStream(t *testing.T) {
 		a := open(t, newAPI(t, func(s *session) {
 			s.item("0.1.0", "0.0.0", "completed") // pushed before the answer
 			s.subscribed()
+			s.stands("0.0.0", "idle")
 			s.send(`{"type":"pong"}`)
 			s.send(`{"type":"item.snapshot","session_id":"another","cursor":"0.9.0","prev":"0.8.0"}`)
 			s.send("{\"type\":\"thread.status\",\n\"session_id\":\"s1\",\"cursor\":\"0.2.0\",\"prev\":\"0.1.0\",\"status\":\"idle\"}")
@@ -37,6 +38,9 @@ func TestStream(t *testing.T) {
 			t.Errorf("%d, headers (-want +got):\n%s", a.Status, diff)
 		}
 		want(t, a.next(), "retry: 1000")
+		want(t, a.next(), `id: 0.0.0
+event: thread.status
+data: {"type":"thread.status","session_id":"s1","cursor":"0.0.0","prev":"0.0.0","status":"idle","subscription":"stream"}`)
 		want(t, a.next(), `id: 0.1.0
 event: item.snapshot
 data: {"type":"item.snapshot","session_id":"s1","cursor":"0.1.0","prev":"0.0.0","item":{"status":"completed"},"offset":0}`)
@@ -63,7 +67,7 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 			for range 3 {
 				<-s.pings
 			}
-			s.say("thread.status", "0.1.0", "0.0.0")
+			s.stands("0.1.0", "idle")
 			<-read
 		})
 		c.Keepalive = time.Millisecond
@@ -82,7 +86,7 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 				return
 			}
 			close(again)
-			s.say("thread.status", "0.1.0", "0.0.0")
+			s.stands("0.1.0", "idle")
 			s.untilClosed()
 		})
 		c.Keepalive, c.Answer = 200*time.Millisecond, 300*time.Millisecond
@@ -187,7 +191,6 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 			s.untilClosed()
 		}), newEvent())
 		a.next()
-		a.ids(1)
 		if rest := a.rest(); !strings.Contains(rest, `"reason":"revoked"`) {
 			t.Errorf("got %q", rest)
 		}
@@ -218,6 +221,7 @@ func TestReconnecting(t *testing.T) {
 			case 1: // breaks at once
 			case 2:
 				s.item("0.4.2", "0.3.0", "in_progress")
+				s.stands("0.4.2", "in_progress")
 				s.say("item.delta", "0.4.3", "0.4.2")
 				s.item("0.5.0", "0.4.3", "completed")
 			default:
@@ -227,7 +231,7 @@ func TestReconnecting(t *testing.T) {
 			}
 		}), mustPosition("last_item_id", "e4"))
 		a.next()
-		if diff := cmp.Diff([]string{"0.4.2", "0.4.3", "0.4.3", "0.4.4", "0.4.4"}, a.ids(5)); diff != "" {
+		if diff := cmp.Diff([]string{"0.4.2", "0.4.2", "0.4.3", "0.4.3", "0.4.4", "0.4.4"}, a.ids(6)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		const begin = `{"action":"subscribe","request_id":"stream","session_id":"s1",`

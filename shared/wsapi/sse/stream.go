@@ -13,6 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/pause"
 	"github.com/rethread/rethread/shared/quota"
 	"github.com/rethread/rethread/shared/watch"
+	"github.com/rethread/rethread/shared/wsapi/sse/order"
 	"github.com/rethread/rethread/shared/wsapi/subscription"
 )
 
@@ -30,7 +31,7 @@ const (
 )
 
 var (
-	errDeleted = errors.New("the session was deleted")
+	errMissing = errors.New("what is missing does not come")
 	errEnd     = errors.New("the stream's time is up")
 	errToken   = errors.New("the token has ended")
 )
@@ -54,10 +55,12 @@ func (b *body) Close() error {
 type stream struct {
 	Config
 	request
-	place *place
-	known known
+	order *order.Order
 	lease quota.Lease
 	out   io.Writer
+
+	gaps   int // in a row
+	passed int // messages, when the newest of them was found
 }
 
 // start runs a stream that ends by itself after a time.
@@ -66,9 +69,10 @@ func (c Config) start(ctx context.Context, at end, req request, lease quota.Leas
 	ctx, replace := context.WithCancelCause(ctx)
 	reader, writer := io.Pipe()
 	b := &body{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
-	s := &stream{Config: c, request: req, place: newPlace(), lease: lease, out: writer}
+	s := &stream{Config: c, request: req, lease: lease, out: writer}
+	s.order = order.New(s.event, time.Now)
 	if req.resumed {
-		s.known = known{at: req.from.Cursor, status: lease.Continued}
+		s.order.Resume(*req.from.Cursor, lease.Continued)
 	}
 	// A client that does not read must not keep the stream from ending.
 	stop := context.AfterFunc(ctx, func() {
@@ -104,6 +108,7 @@ func (s *stream) run(ctx context.Context, from *subscription.Subscription) (err 
 	}()
 	err = s.write(fmt.Appendf(nil, "retry: %d\n\n", reconnectTime.Milliseconds()))
 	for err == nil {
+		s.order.Subscribed()
 		err = s.forward(ctx, from)
 		from.Close()
 		if err == nil {
@@ -139,9 +144,8 @@ func (s *stream) sayFarewell(ctx context.Context, why error) {
 // reopen subscribes again, from where the stream has come to.
 func (s *stream) reopen(ctx context.Context) (*subscription.Subscription, error) {
 	from := s.from
-	if at, ok := s.place.cursor(); ok {
+	if at, ok := s.order.Cursor(); ok {
 		from = watch.From{Cursor: &at}
-		s.known.reopened(&at)
 	}
 	for try := range maxRetries {
 		if err := pause.Retry(ctx, 2*s.Retry, s.Retry<<maxRetries, try); err != nil {

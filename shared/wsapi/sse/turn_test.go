@@ -90,9 +90,7 @@ func resuming(at string) events.APIGatewayProxyRequest {
 }
 
 func TestTurns(t *testing.T) {
-	status := func(s *session, cursor string) {
-		s.send(`{"type":"thread.status","session_id":"s1","cursor":%q,"prev":%q,"status":"idle"}`, cursor, cursor)
-	}
+	status := func(s *session, cursor string) { s.stands(cursor, "idle") }
 	t.Run("a stream ends after its turn, in order, and its place is kept for the reader", func(t *testing.T) {
 		p := &places{}
 		c := counting(t, p, func(s *session) {
@@ -129,7 +127,7 @@ func TestTurns(t *testing.T) {
 		text := strings.Repeat("x", 100_000)
 		c := newAPI(t, func(s *session) {
 			s.subscribed()
-			s.send(`{"type":"item.snapshot","session_id":"s1","cursor":"0.1.0","prev":"0.0.0","item":{"status":"completed","id":%q}}`, text)
+			s.send(`{"type":"item.snapshot","session_id":"s1","subscription":"stream","cursor":"0.1.0","prev":"0.0.0","item":{"status":"completed","id":%q}}`, text)
 			s.untilClosed()
 		})
 		c.Turn = 300 * time.Millisecond
@@ -157,18 +155,18 @@ func TestTurns(t *testing.T) {
 				s.item("0.5.0", "0.4.0", "completed")
 			}, []string{"0.5.0"}},
 			"in the midst of an item": {"0.4.7", true, func(s *session) {
-				s.item("0.4.7", "0.3.0", "in_progress")
+				s.item("0.4.7", "0.4.7", "in_progress")
 				status(s, "0.4.7")
 				s.say("item.delta", "0.4.8", "0.4.7")
 			}, []string{"0.4.8"}},
 			"where the item has grown": {"0.4.7", true, func(s *session) {
-				s.item("0.4.9", "0.3.0", "in_progress")
+				s.item("0.4.9", "0.4.7", "in_progress")
 				status(s, "0.4.9")
 			}, []string{"0.4.9", "0.4.9"}},
 			"where the item is complete": {"0.4.7", true, func(s *session) {
-				s.item("0.4.7", "0.3.0", "completed")
-				status(s, "0.4.7")
-			}, []string{"0.4.7", "0.4.7"}},
+				s.item("0.4.8", "0.4.7", "completed")
+				status(s, "0.4.8")
+			}, []string{"0.4.8", "0.4.8"}},
 			"who may not know the status": {"0.4.0", false, func(s *session) {
 				status(s, "0.4.0")
 			}, []string{"0.4.0"}},
@@ -191,13 +189,19 @@ func TestTurns(t *testing.T) {
 			})
 		}
 	})
-	t.Run("a place is kept for nobody who may have missed the status", func(t *testing.T) {
-		p := &places{}
-		c := counting(t, p, func(s *session) { s.subscribed(); s.item("0.1.0", "0.0.0", "completed"); s.untilClosed() })
-		c.Turn = 300 * time.Millisecond
-		open(t, c, newEvent()).rest()
-		p.mustHaveEnded(t, false)
-	})
+	for name, play := range map[string]func(*session){
+		"it did not come": func(s *session) { s.item("0.1.0", "0.0.0", "completed") },
+		"history was cut": func(s *session) { status(s, "0.4.0"); s.say("thread.rewound", "1.5.0", "0.4.0") },
+		"a run begins":    func(s *session) { status(s, "0.4.0"); s.item("0.5.0", "0.4.0", "completed") },
+	} {
+		t.Run("a place is kept for nobody who may have missed the status: "+name, func(t *testing.T) {
+			p := &places{}
+			c := counting(t, p, func(s *session) { s.subscribed(); play(s); s.untilClosed() })
+			c.Turn = 300 * time.Millisecond
+			open(t, c, newEvent()).rest()
+			p.mustHaveEnded(t, false)
+		})
+	}
 	for name, end := range map[string]string{
 		"a session that was deleted":    `{"type":"thread.deleted","session_id":"s1","cursor":"0.0.0","prev":"0.0.0"}`,
 		"who may watch no longer":       `{"type":"unsubscribed","session_id":"s1","reason":"revoked","status":403}`,
