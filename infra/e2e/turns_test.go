@@ -77,7 +77,9 @@ func testLargeItems(t *testing.T, sys *e2e.System) {
 	reader := newPlainReader()
 	var enough atomic.Bool
 	told := make(chan error, 1)
-	go func() { told <- count(t.Context(), alice, s+"/runs/"+id, " "+strings.Repeat("0123456789", 500), &enough) }()
+	go func() {
+		told <- count(t.Context(), alice, s+"/runs/"+id, " "+strings.Repeat("0123456789", 500), &enough)
+	}()
 	reader.follow(t, alice, s, func() bool {
 		grown := len(reader.items) == 3 && len(reader.items[2].text) > 2*large && reader.turns > 4
 		enough.Store(enough.Load() || grown)
