@@ -21,8 +21,8 @@ type plainReader struct {
 	from    string         // cursor of the address
 	last    string         // id
 	turns   int
-	rest    int // turns that ended while the session was at rest
-	reloads int
+	rest    int      // turns that ended while the session was at rest
+	reloads []string // why the thread was read
 }
 
 type plainItem struct {
@@ -98,13 +98,13 @@ func contentOf(t *testing.T, e session.Event) string {
 }
 
 // reload reads the thread, from which the reader begins anew.
-func (p *plainReader) reload(t *testing.T, u *e2e.User, session string) {
+func (p *plainReader) reload(t *testing.T, u *e2e.User, session, why string) {
 	t.Helper()
 	thread, _, err := client.ParseThread(u.Get(session + "/thread").Want(200).Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.reloads++
+	p.reloads = append(p.reloads, why)
 	p.items, p.status, p.from, p.last = nil, string(thread.Status), thread.Cursor.String(), ""
 	for _, e := range thread.Items {
 		p.items = append(p.items, plain(t, e))
@@ -134,7 +134,7 @@ func (p *plainReader) turn(t *testing.T, u *e2e.User, session string, stream *e2
 		f, id, ok := stream.Next()
 		switch {
 		case ok && f.Type == string(watch.Reload):
-			p.reload(t, u, session)
+			p.reload(t, u, session, f.Str(t, "reason"))
 			return
 		case ok:
 			p.take(t, f, id)

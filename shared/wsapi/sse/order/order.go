@@ -11,8 +11,12 @@ import (
 	"github.com/rethread/rethread/shared/wsapi/subscription"
 )
 
-// maxHeld is how many messages that came before their turn are kept.
-const maxHeld = 1000
+// How many messages that came before their turn are kept, and how many bytes of
+// them: a stream has 128 MB for all that it does.
+const (
+	maxHeld      = 1000
+	maxHeldBytes = 16 << 20
+)
 
 // Why taking messages ends.
 var (
@@ -145,7 +149,11 @@ func (o *Order) Take(m subscription.Message) error {
 }
 
 func (o *Order) hold(m subscription.Message) error {
-	if len(o.held) == maxHeld {
+	size := len(m.Text)
+	for _, h := range o.held {
+		size += len(h.Text)
+	}
+	if len(o.held) == maxHeld || size > maxHeldBytes {
 		o.held = nil
 		return ErrGap
 	}
