@@ -30,7 +30,7 @@ func TestCreateSession(t *testing.T) {
 		if made.AppName != "analyst" || made.Name != "Sales <&> costs" || string(made.Metadata) != `{"a":[1,2]}` {
 			t.Errorf("got %+v", made)
 		}
-		if made := s.mustCreate(t, alice, `{"agent":"team/analyst"}`); made.Agent != "team/analyst" || made.AppName != "team%2Fanalyst" {
+		if made := s.mustCreate(t, alice, `{"agent":"team/analyst"}`); made.Agent != "team/analyst" || made.AppName != "team~analyst" {
 			t.Errorf("got %+v", made)
 		}
 		listed := decode[struct{ Data []session.Session }](t, s.must(t, http.StatusOK, get(alice, "/sessions?agent=team/analyst")))

@@ -112,7 +112,7 @@ func (n *New) Validate() error {
 		}
 	}
 	if n.AppName == "" {
-		n.AppName = strings.Replace(n.Agent, "/", "%2F", 1) // an app is an id
+		n.AppName = strings.Replace(n.Agent, "/", "~", 1) // as in its address over A2A; an app is an id
 	}
 	if n.AppName == "" {
 		n.AppName = DefaultApp
