@@ -14,10 +14,23 @@ func neededElsewhere() map[string]string {
 		checkpoint = "making up for a checkpoint of the state that a crash left out"
 		feedback   = "taking an erased user's feedback out of a task that many others save"
 		hidden     = "having what DynamoDB refused come again soon"
+		agents     = "reading the agents as it starts, which few functions do where these tests keep them in a parameter"
+		several    = "storing, or discarding, what fills several items"
 		lease      = "ending runs whose leases are out, which whoever comes by first does"
 	)
 	return map[string]string{
 		"ForkFunction dynamodb:Query table/Table/index/activity": "counting the sessions of a user anew who has reached the limit",
+
+		"A2AFunction ssm:GetParameters parameter/rethread/agents":             agents,
+		"AutomationRulesFunction ssm:GetParameters parameter/rethread/agents": agents,
+		"DeliverFunction ssm:GetParameters parameter/rethread/agents":         agents,
+		"ForkFunction ssm:GetParameters parameter/rethread/agents":            agents,
+		"ImportsFunction ssm:GetParameters parameter/rethread/agents":         agents,
+
+		"ForkFunction dynamodb:BatchWriteItem table/Table":            several,
+		"RewindFunction dynamodb:BatchWriteItem table/Table":          several,
+		"RunsFunction dynamodb:BatchWriteItem table/Table":            several,
+		"AutomationRulesFunction dynamodb:BatchWriteItem table/Table": "deleting an automation with what it has started",
 
 		"EventsFunction dynamodb:DeleteItem table/Table":          lease,
 		"WatchFunction dynamodb:DeleteItem table/Table":           lease,
