@@ -27,10 +27,9 @@ func neededElsewhere() map[string]string {
 		"ForkFunction ssm:GetParameters parameter/rethread/agents":            agents,
 		"ImportsFunction ssm:GetParameters parameter/rethread/agents":         agents,
 
-		"ForkFunction dynamodb:BatchWriteItem table/Table":            several,
-		"RewindFunction dynamodb:BatchWriteItem table/Table":          several,
-		"RunsFunction dynamodb:BatchWriteItem table/Table":            several,
-		"AutomationRulesFunction dynamodb:BatchWriteItem table/Table": "deleting an automation with what it has started",
+		"ForkFunction dynamodb:BatchWriteItem table/Table":   several,
+		"RewindFunction dynamodb:BatchWriteItem table/Table": several,
+		"RunsFunction dynamodb:BatchWriteItem table/Table":   several,
 
 		"EventsFunction dynamodb:DeleteItem table/Table":          lease,
 		"WatchFunction dynamodb:DeleteItem table/Table":           lease,
