@@ -92,6 +92,7 @@ func Of(entries []Entry, taken int) *Log {
 	l := &Log{Shared: map[string]string{}}
 	now := Snapshot{State: map[string]string{}}
 	first := map[string]int{} // by invocation
+	late := completedLater(entries)
 	for i, e := range entries {
 		if e.Seq != int64(i+1) {
 			l.fault("position %d stands at place %d", e.Seq, i+1)
@@ -99,8 +100,10 @@ func Of(entries []Entry, taken int) *Log {
 		l.Entries = append(l.Entries, e)
 		l.Snapshots = append(l.Snapshots, now)
 		now = Snapshot{View: append(slices.Clone(now.View), i), State: maps.Clone(now.State)}
-		now.change(e.Actions.State)
-		if i >= taken {
+		if !late[i] {
+			now.change(e.Actions.State)
+		}
+		if i >= taken && !late[i] {
 			l.share(e.Actions.State)
 		}
 		if before := e.Actions.Before; before != nil {
@@ -121,6 +124,22 @@ func Of(entries []Entry, taken int) *Log {
 	}
 	l.Snapshots = append(l.Snapshots, now)
 	return l
+}
+
+// completedLater are the events that were streamed: what they changed of the state
+// they changed when they were complete, at an entry of the type state further on.
+func completedLater(entries []Entry) map[int]bool {
+	late := map[int]bool{}
+	for i, e := range entries {
+		for j := i - 1; e.Type == "state" && j >= 0; j-- {
+			if of := entries[j]; of.Type == "" && of.Invocation == e.Invocation && !late[j] &&
+				maps.EqualFunc(of.Actions.State, e.Actions.State, func(a, b json.RawMessage) bool { return compact(a) == compact(b) }) {
+				late[j] = true
+				break
+			}
+		}
+	}
+	return late
 }
 
 func (l *Log) fault(format string, args ...any) {

@@ -101,3 +101,28 @@ func TestFold(t *testing.T) {
 		})
 	}
 }
+
+// An event that was streamed changes the state when it is complete, behind what
+// others appended meanwhile.
+func TestStreamedEventsChangeTheStateLater(t *testing.T) {
+	t.Parallel()
+	var entries []fold.Entry
+	for _, raw := range []string{
+		`{"seq":1,"id":"item","invocation_id":"a","actions":{"state_delta":{"k":1}}}`,
+		`{"seq":2,"id":"other","invocation_id":"b","actions":{"state_delta":{"l":1}}}`,
+		`{"seq":3,"id":"s","invocation_id":"a","type":"state","item_id":"item","actions":{"state_delta":{"k":1}}}`,
+		`{"seq":4,"id":"m","invocation_id":"m","actions":{"rewind_before_invocation_id":"b","state_delta":{"k":null,"l":null}}}`,
+	} {
+		e, err := fold.Parse(json.RawMessage(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, e)
+	}
+	if l := fold.Of(entries, 0); len(l.Faults) > 0 || len(l.Now().State) > 0 {
+		t.Errorf("faults %v, state %v", l.Faults, l.Now().State)
+	}
+	if l := fold.Of(entries[:3], 0); l.Now().State["k"] != "1" || l.Now().State["l"] != "1" {
+		t.Errorf("state %v", l.Now().State)
+	}
+}
