@@ -92,7 +92,6 @@ func Of(entries []Entry, taken int) *Log {
 	l := &Log{Shared: map[string]string{}}
 	now := Snapshot{State: map[string]string{}}
 	first := map[string]int{} // by invocation
-	late := completedLater(entries)
 	for i, e := range entries {
 		if e.Seq != int64(i+1) {
 			l.fault("position %d stands at place %d", e.Seq, i+1)
@@ -100,10 +99,10 @@ func Of(entries []Entry, taken int) *Log {
 		l.Entries = append(l.Entries, e)
 		l.Snapshots = append(l.Snapshots, now)
 		now = Snapshot{View: append(slices.Clone(now.View), i), State: maps.Clone(now.State)}
-		if !late[i] {
+		if !e.streamed() {
 			now.change(e.Actions.State)
 		}
-		if i >= taken && !late[i] {
+		if i >= taken && !e.streamed() {
 			l.share(e.Actions.State)
 		}
 		if before := e.Actions.Before; before != nil {
@@ -126,20 +125,12 @@ func Of(entries []Entry, taken int) *Log {
 	return l
 }
 
-// completedLater are the events that were streamed: what they changed of the state
-// they changed when they were complete, at an entry of the type state further on.
-func completedLater(entries []Entry) map[int]bool {
-	late := map[int]bool{}
-	for i, e := range entries {
-		for j := i - 1; e.Type == "state" && j >= 0; j-- {
-			if of := entries[j]; of.Type == "" && of.Invocation == e.Invocation && !late[j] &&
-				maps.EqualFunc(of.Actions.State, e.Actions.State, func(a, b json.RawMessage) bool { return compact(a) == compact(b) }) {
-				late[j] = true
-				break
-			}
-		}
-	}
-	return late
+// streamed reports whether the entry is an event of an agent. The agents here stream
+// all that they say, and what a streamed event changes of the state counts from the
+// entry of the type state which is stored when the event is complete. A fork or a
+// rewind between the two shows the event without its change.
+func (e Entry) streamed() bool {
+	return e.Type == "" && e.Author != "user" && e.Author != "system"
 }
 
 func (l *Log) fault(format string, args ...any) {

@@ -108,10 +108,10 @@ func TestStreamedEventsChangeTheStateLater(t *testing.T) {
 	t.Parallel()
 	var entries []fold.Entry
 	for _, raw := range []string{
-		`{"seq":1,"id":"item","invocation_id":"a","actions":{"state_delta":{"k":1}}}`,
-		`{"seq":2,"id":"other","invocation_id":"b","actions":{"state_delta":{"l":1}}}`,
-		`{"seq":3,"id":"s","invocation_id":"a","type":"state","item_id":"item","actions":{"state_delta":{"k":1}}}`,
-		`{"seq":4,"id":"m","invocation_id":"m","actions":{"rewind_before_invocation_id":"b","state_delta":{"k":null,"l":null}}}`,
+		`{"seq":1,"id":"item","invocation_id":"a","author":"demo","actions":{"state_delta":{"k":1}}}`,
+		`{"seq":2,"id":"other","invocation_id":"b","author":"user","actions":{"state_delta":{"l":1}}}`,
+		`{"seq":3,"id":"s","invocation_id":"a","author":"demo","type":"state","item_id":"item","actions":{"state_delta":{"k":1}}}`,
+		`{"seq":4,"id":"m","invocation_id":"m","author":"system","actions":{"rewind_before_invocation_id":"b","state_delta":{"k":null,"l":null}}}`,
 	} {
 		e, err := fold.Parse(json.RawMessage(raw))
 		if err != nil {
@@ -124,5 +124,8 @@ func TestStreamedEventsChangeTheStateLater(t *testing.T) {
 	}
 	if l := fold.Of(entries[:3], 0); l.Now().State["k"] != "1" || l.Now().State["l"] != "1" {
 		t.Errorf("state %v", l.Now().State)
+	}
+	if l := fold.Of(entries[:2], 2); l.Now().State["k"] != "" || l.Now().State["l"] != "1" {
+		t.Errorf("a fork between an event and its completion has the state %v", l.Now().State)
 	}
 }
