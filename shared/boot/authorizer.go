@@ -14,6 +14,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/rethread/rethread/shared/access"
 	"github.com/rethread/rethread/shared/tokens"
 	"github.com/rethread/rethread/shared/wsapi"
 )
@@ -54,12 +55,16 @@ func StartAuthorizer() {
 // Authorizer answers the REQUEST events of WebSocket and REST APIs. Who carries a
 // good token may call the whole stage, so that an answer that the gateway keeps
 // fits every route; functions find the caller in requestContext.authorizer as
-// sub, exp (seconds since 1970, as text) and scope. Anyone else gets 401.
+// sub, exp (seconds since 1970, as text) and scope. Anyone else gets 401, also
+// with a good token whose sub nothing can be stored under (access.IsUserID).
 func Authorizer(verifier *tokens.Verifier, log *slog.Logger) AuthorizerHandler {
 	return func(ctx context.Context, event events.APIGatewayCustomAuthorizerRequestTypeRequest) (
 		events.APIGatewayCustomAuthorizerResponse, error,
 	) {
 		id, err := identify(ctx, verifier, event)
+		if err == nil && !access.IsUserID(id.Subject) {
+			err = fmt.Errorf("%w: its sub is longer than a user's id may be, or no text", tokens.ErrInvalid)
+		}
 		if errors.Is(err, tokens.ErrInvalid) {
 			log.InfoContext(ctx, "the caller was refused", "reason", err.Error())
 			return events.APIGatewayCustomAuthorizerResponse{}, errUnauthorized

@@ -97,6 +97,27 @@ func TestAuthorizer(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("a user whom no key has room for is refused", func(t *testing.T) {
+		a := newAuthorizer(t)
+		for name, allowed := range map[string]bool{
+			strings.Repeat("ü", 256): true, strings.Repeat("x", 257): false, strings.Repeat("😀", 193): false,
+		} {
+			for _, file := range []string{"authorizer-websocket.json", "authorizer-rest.json"} {
+				token, err := a.issuer.Token(name, time.Hour)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !allowed {
+					wantRefused(t, a, mustEvent(t, file, token))
+				} else if _, err := a.authorize(t.Context(), mustEvent(t, file, token)); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if log := a.log.String(); !strings.Contains(log, "its sub is longer") || strings.Contains(log, "xxxx") {
+			t.Errorf("the log: %s", log)
+		}
+	})
 	t.Run("no token is refused", func(t *testing.T) { wantRefused(t, newAuthorizer(t), bareEvent()) })
 	t.Run("a token in two places is refused", func(t *testing.T) {
 		a := newAuthorizer(t)

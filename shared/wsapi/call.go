@@ -35,10 +35,13 @@ func newCall(event events.APIGatewayWebsocketProxyRequest) *call {
 }
 
 // Identity is what an authorizer said about the caller: whom its token speaks
-// for and, in seconds since 1970, until when; a time that makes no sense is
-// long ago.
+// for and, in seconds since 1970, until when. A user whom no key has room for is
+// nobody (""), whatever authorizer a deployer has put before it; a time that makes
+// no sense is long ago.
 func Identity(authorizer map[string]any) (user string, expires int64) {
-	user, _ = authorizer["sub"].(string)
+	if sub, _ := authorizer["sub"].(string); access.IsUserID(sub) {
+		user = sub
+	}
 	switch exp := authorizer["exp"].(type) {
 	case string: // as API Gateway has it, whatever it was before
 		if n, err := strconv.ParseInt(exp, 10, 64); err == nil {

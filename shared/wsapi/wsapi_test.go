@@ -170,6 +170,8 @@ func TestConnect(t *testing.T) {
 	expire(&expired)
 	nobody.RequestContext.Authorizer = nil
 	number.RequestContext.Authorizer = map[string]any{"sub": "alice", "exp": float64(now + 9)}
+	endless := newEvent("CONNECT")
+	endless.RequestContext.Authorizer = map[string]any{"sub": strings.Repeat("x", 257), "exp": strconv.Itoa(now + 60)}
 	for name, c := range map[string]struct {
 		event   events.APIGatewayWebsocketProxyRequest
 		status  int
@@ -184,6 +186,7 @@ func TestConnect(t *testing.T) {
 		"accepts no other subprotocol":                {offered("rethread.v2"), http.StatusOK, nil},
 		"refuses a token that has expired":            {expired, http.StatusUnauthorized, nil},
 		"refuses nobody":                              {nobody, http.StatusUnauthorized, nil},
+		"refuses a user whom no key has room for":     {endless, http.StatusUnauthorized, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

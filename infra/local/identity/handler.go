@@ -2,8 +2,14 @@ package identity
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"time"
+
+	"github.com/rethread/rethread/shared/access"
+	"github.com/rethread/rethread/shared/plainjson"
 )
 
 const (
@@ -35,13 +41,38 @@ type tokenRequest struct {
 	Scope     string `json:"scope"`      // what the token allows, words separated by blanks
 }
 
+// why says what is wrong with a request, "" where nothing is.
+func (r tokenRequest) why() string {
+	switch {
+	case r.UserID == "":
+		return `send {"user_id": "alice"}, with "expires_in" in seconds if a day will not do, and "scope" if it is to allow more`
+	case !access.IsUserID(r.UserID): // its token would open nothing
+		return fmt.Sprintf("user_id must be at most %d characters and %d bytes", access.MaxUserID, access.MaxUserIDBytes)
+	case r.ExpiresIn > longestLife || r.ExpiresIn < -longestLife:
+		return fmt.Sprintf("expires_in must be at most %d seconds, or as many below 0", longestLife)
+	}
+	return ""
+}
+
+// readRequest returns why the body is refused beside what it says.
+func readRequest(body io.Reader) (req tokenRequest, why string) {
+	raw, err := io.ReadAll(body)
+	if err != nil {
+		return req, fmt.Sprintf("the body must be at most %d bytes", maxRequestBytes)
+	}
+	if flaw := plainjson.Check(raw); flaw != nil {
+		return req, strings.TrimPrefix(flaw.Pointer, "/") + " " + flaw.Reason
+	}
+	if json.Unmarshal(raw, &req) != nil {
+		return req, tokenRequest{}.why()
+	}
+	return req, req.why()
+}
+
 func (i *Issuer) serveToken(rw http.ResponseWriter, r *http.Request) {
-	var req tokenRequest
-	err := json.NewDecoder(http.MaxBytesReader(rw, r.Body, maxRequestBytes)).Decode(&req)
-	if err != nil || req.UserID == "" || req.ExpiresIn > longestLife || req.ExpiresIn < -longestLife {
-		answer(rw, http.StatusBadRequest, map[string]string{
-			"message": `send {"user_id": "alice"}, with "expires_in" in seconds if a day will not do, and "scope" if it is to allow more`,
-		})
+	req, why := readRequest(http.MaxBytesReader(rw, r.Body, maxRequestBytes))
+	if why != "" {
+		answer(rw, http.StatusBadRequest, map[string]string{"message": why})
 		return
 	}
 	token, err := i.Scoped(req.UserID, req.Scope, time.Duration(req.ExpiresIn)*time.Second)

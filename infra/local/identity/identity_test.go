@@ -59,14 +59,25 @@ func TestIssuer(t *testing.T) {
 	for _, test := range []struct {
 		name, body string
 		status     int
+		says       string
 	}{
-		{"a user gets a token", `{"user_id": "bob"}`, 200},
-		{"one that has expired", `{"user_id": "bob", "expires_in": -60}`, 200},
-		{"nobody gets none", `{}`, 400},
-		{"nor who sends no JSON", `bob`, 400},
-		{"nor who wants it forever", `{"user_id": "bob", "expires_in": 9999999999}`, 400},
+		{"a user gets a token", `{"user_id": "bob"}`, 200, "token"},
+		{"one that has expired", `{"user_id": "bob", "expires_in": -60}`, 200, "token"},
+		{"one with the longest name", `{"user_id": "` + strings.Repeat("ü", 256) + `"}`, 200, "token"},
+		{"nobody gets none", `{}`, 400, "user_id"},
+		{"nor who sends no JSON", `bob`, 400, "user_id"},
+		{"nor who wants it forever", `{"user_id": "bob", "expires_in": 9999999999}`, 400, "expires_in"},
+		{"nor who has too long a name", `{"user_id": "` + strings.Repeat("x", 257) + `"}`, 400, "user_id must be at most 256"},
+		{"nor who has one of too many bytes", `{"user_id": "` + strings.Repeat("😀", 193) + `"}`, 400, "768 bytes"},
+		{"nor whose name is half a character", `{"user_id": "\ud800"}`, 400, "user_id"},
+		{"nor whose name is no text", "{\"user_id\": \"\xff\"}", 400, "user_id"},
+		{"nor who sends a book", `{"user_id": "` + strings.Repeat("x", 65<<10) + `"}`, 400, "body"},
 	} {
-		t.Run(test.name, func(t *testing.T) { get(t, issuer, "POST", "/dev/token", test.body, test.status) })
+		t.Run(test.name, func(t *testing.T) {
+			if got := get(t, issuer, "POST", "/dev/token", test.body, test.status); !strings.Contains(got, test.says) {
+				t.Errorf("%s does not say %s", got, test.says)
+			}
+		})
 	}
 }
 

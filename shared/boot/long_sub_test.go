@@ -1,0 +1,47 @@
+package boot_test
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/rethread/rethread/shared/a2a"
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/httpapi"
+)
+
+// A user whom no key of the table has room for is nobody to every route, before
+// anything is asked of the table: these handlers have none.
+func TestLongSub(t *testing.T) {
+	t.Parallel()
+	for _, sub := range []string{strings.Repeat("x", 257), strings.Repeat("😀", 193), "\xff"} {
+		for _, path := range []string{"/api/v1/sessions", "/api/v1/me/usage", "/api/v1/sessions/s/events"} {
+			event := captured[events.APIGatewayV2HTTPRequest](t, "apigw-v2-request-jwt-authorizer")
+			event.RequestContext.HTTP.Method, event.RawPath, event.RouteKey = http.MethodGet, path, "GET "+path
+			event.PathParameters, event.RequestContext.Authorizer.JWT.Claims = nil, map[string]string{"sub": sub}
+			answer, err := boot.HTTP(httpapi.Sessions(httpapi.Config{Log: slog.New(slog.DiscardHandler), Now: time.Now}))(t.Context(), event)
+			if err != nil || answer.StatusCode != http.StatusUnauthorized {
+				t.Errorf("%.9s at %s: %d %s, %v", sub, path, answer.StatusCode, answer.Body, err)
+			}
+		}
+		event := streamEvent(time.Now())
+		event.RequestContext.Authorizer["sub"] = sub
+		agents := a2a.New(a2a.Config{Agents: anyAgent{}, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+		answer, err := boot.Streaming(agents, slog.New(slog.DiscardHandler), time.Now)(t.Context(), event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusUnauthorized {
+			t.Errorf("%.9s: %d %s, %v", sub, answer.StatusCode, text, err)
+		}
+	}
+}
+
+type anyAgent struct{}
+
+func (anyAgent) HasAgent(string) bool { return true }
