@@ -40,6 +40,7 @@ export function Menu({ label, icon, items, class: name }: Props) {
 
   const close = () => {
     list.current?.hidePopover();
+    setOpen(false); // at once: its toggle event comes later, maybe after a key that opens the menu again
     anchor.current?.querySelector('button')?.focus();
   };
   return (
@@ -66,7 +67,7 @@ export function Menu({ label, icon, items, class: name }: Props) {
           class="menu"
           aria-label={label}
           onToggle={(event) => {
-            if (event.newState === 'closed') setOpen(false);
+            if (event.newState === 'closed' && event.currentTarget === list.current) setOpen(false);
           }}
           onKeyDown={(event) => move(event, close)}
         >
