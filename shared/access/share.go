@@ -49,8 +49,9 @@ type SharedWith struct {
 
 // NewShare is what an owner gives to share a session.
 type NewShare struct {
-	// ID is made by the caller. A share that has it already is of an earlier try,
-	// whose token nobody may have seen: it is replaced.
+	// ID is made by the caller. A share that has it already is of an earlier try: it
+	// stays if it lets the same user in alike, and is replaced if it is a link, whose
+	// token nobody may have seen.
 	ID        string
 	OwnerID   string
 	SessionID string

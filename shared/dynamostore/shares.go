@@ -60,6 +60,14 @@ func (s *share) id() string  { return s.SK[len(prefixShare):] }
 
 func (s *share) open(now int64) bool { return s.Until == 0 || now < s.Until }
 
+// life is for how many milliseconds the share was made; 0 is for ever.
+func (s *share) life() int64 {
+	if s.Until == 0 {
+		return 0
+	}
+	return s.Until - s.Created
+}
+
 func (s *share) until() *int64 {
 	if s.Until == 0 {
 		return nil
@@ -116,6 +124,9 @@ func (s *Store) tryShare(ctx context.Context, h *header, n access.NewShare) (sha
 		s.transactCheck(sessionKey(h.id()), h.sameLog()), s.countSharing(h.Log, version.Version),
 	}
 	if i := slices.IndexFunc(others, func(o share) bool { return o.id() == n.ID }); i >= 0 {
+		if others[i].gives(made) {
+			return others[i], nil
+		}
 		if digest := others[i].Digest; digest != "" { // of a token that nobody may have seen
 			writes = append(writes, s.transactDelete(tokenKey(digest), condition{}))
 		}
@@ -129,6 +140,14 @@ func (s *Store) tryShare(ctx context.Context, h *header, n access.NewShare) (sha
 		return made, err
 	}
 	return made, s.transact(ctx, append(writes, more...)...)
+}
+
+// gives reports whether a share is the one that is made once more, and by name:
+// a repeat then finds what it made before. A link is made anew, since its token may
+// have been lost with the first answer.
+func (s *share) gives(made share) bool {
+	return made.User != "" && s.User == made.User && s.Right == made.Right &&
+		s.life() == made.life()
 }
 
 func (s *Store) newShare(h *header, n access.NewShare) share {

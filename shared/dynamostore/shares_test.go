@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
@@ -53,6 +54,31 @@ func TestShares(t *testing.T) {
 	t.Parallel()
 	table := dynamotest.Table(t)
 	s := dynamostore.New(dynamotest.Client(t), table)
+	t.Run("a repeat finds what it made", func(t *testing.T) {
+		t.Parallel()
+		id := mustID(t)
+		mustCreate(t, s, alice, id, nil)
+		now := time.Now()
+		for _, life := range []time.Duration{0, time.Hour} {
+			n := access.NewShare{ID: uuid.NewString(), OwnerID: alice, SessionID: id, Right: access.Write, UserID: "bob", Life: life}
+			var made []access.SharedWith
+			for again := range 2 {
+				at := dynamostore.WithClock(func() time.Time { return now.Add(time.Duration(again) * time.Minute) })
+				share, err := dynamostore.New(dynamotest.Client(t), table, at).Share(t.Context(), n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				made = append(made, share)
+			}
+			if diff := cmp.Diff(made[0], made[1]); diff != "" {
+				t.Error(diff)
+			}
+			n.Right = access.Read
+			if other, err := s.Share(t.Context(), n); err != nil || other.Access != access.Read {
+				t.Errorf("a repeat that asks for something else: %+v, %v", other, err)
+			}
+		}
+	})
 	t.Run("a session has no more shares than it may", func(t *testing.T) {
 		t.Parallel()
 		id := mustID(t)
