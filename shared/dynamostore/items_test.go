@@ -96,6 +96,12 @@ func TestItems_others(t *testing.T) {
 		}
 		wantThread(t, s, "fork", "idle", "1:before", "2:go", "3:meanwhile")
 	})
+	t.Run("a rewind to nothing cancels no run", func(t *testing.T) {
+		r := session.Rewind{UserID: alice, SessionID: "s", Before: "unknown", Nonce: mustID(t), CancelRun: true}
+		_, err := s.Rewind(t.Context(), r)
+		wantKind(t, err, fault.NotFound)
+		wantThread(t, s, "s", "in_progress", "1:before", "2:go", "3:ab (in_progress)", "4:meanwhile")
+	})
 	t.Run("a rewind needs the run to end", func(t *testing.T) {
 		r := session.Rewind{UserID: alice, SessionID: "s", Before: "r1", Nonce: mustID(t)}
 		_, err := s.Rewind(t.Context(), r)

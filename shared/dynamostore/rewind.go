@@ -64,13 +64,18 @@ func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound,
 	if !r.DryRun {
 		newest = w.s.watchNewest(ctx, w.h)
 	}
+	// What is refused changes nothing: neither is a run cancelled nor a bound written.
+	target, err := w.target(ctx, r)
+	if err != nil {
+		return session.Rewound{}, err
+	}
 	if done, err := w.s.rewoundBefore(ctx, w.h, w.at, r); done != nil || err != nil {
 		return derefOr(done), err
 	}
 	if w.active != nil && (!r.CancelRun || !r.DryRun) {
 		return session.Rewound{}, w.s.cancelFirst(ctx, w.active, r)
 	}
-	m, err := w.marker(ctx, r)
+	m, err := w.marker(ctx, r, target)
 	if err != nil {
 		return session.Rewound{}, err
 	}
@@ -82,15 +87,17 @@ func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound,
 	return m.result()
 }
 
-// marker makes the entry that the rewind would append.
-func (w *rewinding) marker(ctx context.Context, r session.Rewind) (*marker, error) {
+// target is the entry that the rewind leads to just before.
+func (w *rewinding) target(ctx context.Context, r session.Rewind) (*place, error) {
 	target, err := w.s.findInvocationUpTo(ctx, w.h, w.at, r.Before)
-	if err != nil {
-		return nil, err
+	if err == nil && target == nil {
+		err = fault.Missing("Invocation").With("invocation_id", r.Before)
 	}
-	if target == nil {
-		return nil, fault.Missing("Invocation").With("invocation_id", r.Before)
-	}
+	return target, err
+}
+
+// marker makes the entry that the rewind would append.
+func (w *rewinding) marker(ctx context.Context, r session.Rewind, target *place) (*marker, error) {
 	timeline, err := w.s.timelineAt(ctx, w.h, target)
 	if err != nil {
 		return nil, err

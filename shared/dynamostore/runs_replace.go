@@ -78,7 +78,11 @@ func (b *beginning) discard(ctx context.Context, at head) (*marker, error) {
 	for _, e := range b.input {
 		w.also = append(w.also, e.Change())
 	}
-	m, err := w.marker(ctx, r)
+	target, err := w.target(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	m, err := w.marker(ctx, r, target)
 	if err != nil {
 		return nil, err
 	}

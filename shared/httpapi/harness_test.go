@@ -35,6 +35,7 @@ type system struct {
 	rewind, fork, artifacts http.Handler
 	webhooks, automations   http.Handler
 	runs, me, export        http.Handler
+	imports, shares         http.Handler
 	agents                  agents
 	handed                  []run.Ref // to workers
 	queued                  queue     // of deliveries
@@ -50,6 +51,7 @@ func newSystem(t testing.TB, change ...func(*httpapi.Config)) *system {
 	s.config = httpapi.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
 		Runs: store, Agents: &s.agents, StartRun: s.hand, Automations: store, Erasures: store, Quotas: store, Exports: store,
+		Imports: store, NewToken: rand.Text,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	}
 	s.config.Webhooks, s.config.Deliveries, s.config.CheckURL = store, &s.queued, outbound.New(outbound.Options{}).Check
@@ -62,6 +64,7 @@ func newSystem(t testing.TB, change ...func(*httpapi.Config)) *system {
 	s.artifacts, s.webhooks = httpapi.Artifacts(s.config), httpapi.Webhooks(s.config)
 	s.runs, s.me = httpapi.Runs(s.config), httpapi.Erasure(s.config)
 	s.automations, s.export = httpapi.Automations(s.config), httpapi.Export(s.config)
+	s.imports, s.shares = httpapi.Import(s.config), httpapi.Shares(s.config)
 	return s
 }
 
@@ -79,6 +82,10 @@ func (a *agents) HasAgent(name string) bool { return slices.Contains(*a, name) }
 // ServeHTTP chooses the handler as the gateway's routes do.
 func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
+	case strings.Contains(path, "/sessions/import"):
+		s.imports.ServeHTTP(w, r)
+	case strings.Contains(path, "/shares"), strings.HasSuffix(path, "/access"):
+		s.shares.ServeHTTP(w, r)
 	case strings.HasSuffix(path, "/export"):
 		s.export.ServeHTTP(w, r)
 	case strings.HasPrefix(path, "/api/v1/automations"):
