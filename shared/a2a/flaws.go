@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -24,27 +25,51 @@ func refusedIn(ctx context.Context) error {
 	return why
 }
 
-// flawOf is why a JSON-RPC request that can be parsed is refused all the same:
-// it is no text, or it sends no message where the library takes one for granted.
-func flawOf(body []byte) error {
+// flawOf is why a body that can be parsed is refused all the same: it is no text,
+// or it sends no message where the library takes one for granted. sends says that
+// it is to send the message in it at the pointer.
+func flawOf(body []byte, sends bool, message json.RawMessage, pointer string) error {
+	if flaw := plainjson.Check(body); flaw != nil {
+		return lib.NewError(lib.ErrInvalidParams, strings.TrimSpace(flaw.Pointer+" "+flaw.Reason))
+	}
+	if sends && (len(message) == 0 || string(message) == "null") {
+		return lib.NewError(lib.ErrInvalidParams, pointer+" is required")
+	}
+	return nil
+}
+
+// flawOfRPC is the flaw of a request of JSON-RPC.
+func flawOfRPC(body []byte) error {
 	var request struct {
 		Method string `json:"method"`
 		Params struct {
 			Message json.RawMessage `json:"message"`
 		} `json:"params"`
 	}
-	readable := json.Unmarshal(body, &request) == nil
-	if !readable {
+	if json.Unmarshal(body, &request) != nil {
 		return nil // the library says so
 	}
-	if flaw := plainjson.Check(body); flaw != nil {
-		return lib.NewError(lib.ErrInvalidParams, flaw.Pointer+" "+flaw.Reason)
+	sends := slices.Contains([]string{"message/send", "message/stream", "SendMessage", "SendStreamingMessage"}, request.Method)
+	return flawOf(body, sends, request.Params.Message, "/params/message")
+}
+
+// flawOfREST is the flaw of a request over HTTP+JSON, at a path below the agent's.
+func flawOfREST(path string, body []byte) error {
+	var request struct {
+		Message json.RawMessage `json:"message"`
+		Request json.RawMessage `json:"request"` // its name in the proto file of version 0.3
 	}
-	sends := []string{"message/send", "message/stream", "SendMessage", "SendStreamingMessage"}
-	if m := request.Params.Message; slices.Contains(sends, request.Method) && (len(m) == 0 || string(m) == "null") {
-		return lib.NewError(lib.ErrInvalidParams, "/params/message is required")
+	if !json.Valid(body) {
+		return nil // the library says so
 	}
-	return nil
+	sends := strings.HasSuffix(path, "/message:send") || strings.HasSuffix(path, "/message:stream")
+	if sends && json.Unmarshal(body, &request) != nil {
+		return nil
+	}
+	if request.Message == nil {
+		request.Message = request.Request
+	}
+	return flawOf(body, sends, request.Message, "/message")
 }
 
 // nothingFor is a request with the id of another that asks for nothing.

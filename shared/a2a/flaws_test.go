@@ -1,43 +1,98 @@
 package a2a_test
 
 import (
-	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/rethread/rethread/infra/dynamotest"
+	"github.com/rethread/rethread/shared/a2a"
+	"github.com/rethread/rethread/shared/dynamostore"
 )
 
-// What its library takes for granted, or replaces without a word, is answered
-// by the protocol's own error, under the id of the request.
+// What the protocol's library takes for granted, or replaces without a word, is
+// answered by the protocol's own error, in every binding: in JSON-RPC under the id
+// of the request.
 func TestFlaws(t *testing.T) {
-	h := newHooks(t)
-	for _, body := range []string{
-		`{"jsonrpc":"2.0","id":7,"method":"message/send","params":{"message":null}}`,
-		`{"jsonrpc":"2.0","id":7,"method":"message/stream","params":{}}`,
-		`{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{"message":null}}`,
-		`{"jsonrpc":"2.0","id":7,"method":"SendStreamingMessage","params":{}}`,
-		`{"jsonrpc":"2.0","id":7,"method":"message/send","params":{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"\ud800"}]}}}`,
-		"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"SendMessage\",\"params\":{\"message\":{\"messageId\":\"m\",\"role\":\"ROLE_USER\",\"parts\":[{\"text\":\"\xff\"}]}}}",
+	t.Parallel()
+	h := a2a.New(configOf(dynamostore.New(dynamotest.Client(t), dynamotest.Table(t))))
+	const (
+		rpc, send, stream = "/a2a/helper", "/a2a/helper/message:send", "/a2a/helper/message:stream"
+		oldSend           = "/a2a/helper/v1/message:send"
+		oldStream         = "/a2a/helper/v1/message:stream"
+	)
+	wrap := func(method, message string) string {
+		return `{"jsonrpc":"2.0","id":7,"method":"` + method + `","params":{` + message + `}}`
+	}
+	const half = `"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"\ud800"}]}`
+	const bytes = "\"message\":{\"messageId\":\"m\",\"role\":\"ROLE_USER\",\"parts\":[{\"text\":\"\xff\"}]}"
+	const oldBytes = "\"message\":{\"messageId\":\"m\",\"role\":\"ROLE_USER\",\"content\":[{\"text\":\"\xff\"}]}"
+	deep := `"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}],"metadata":{"a":` +
+		strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}}`
+	for name, c := range map[string]struct{ version, path, body, says string }{
+		"null, 0.3":                        {"", rpc, wrap("message/send", `"message":null`), "message"},
+		"none, 0.3":                        {"", rpc, wrap("message/stream", ``), "message"},
+		"null":                             {"1.0", rpc, wrap("SendMessage", `"message":null`), "message"},
+		"none":                             {"1.0", rpc, wrap("SendStreamingMessage", ``), "message"},
+		"half a character, 0.3":            {"", rpc, wrap("message/send", half), "/params/message/parts/0/text"},
+		"no UTF-8":                         {"1.0", rpc, wrap("SendMessage", bytes), "/params/message/parts/0/text"},
+		"null over HTTP":                   {"1.0", send, `{"message":null}`, "message"},
+		"none over HTTP":                   {"1.0", stream, `{}`, "message"},
+		"half a character over HTTP":       {"1.0", send, `{` + half + `}`, "/message/parts/0/text"},
+		"no UTF-8 over HTTP":               {"1.0", stream, `{` + bytes + `}`, "/message/parts/0/text"},
+		"nested without end over HTTP":     {"1.0", send, `{` + deep + `}`, "nested"},
+		"a number over HTTP":               {"1.0", send, `5`, "parse"},
+		"null over HTTP, 0.3":              {"", oldSend, `{"message":null}`, "message"},
+		"none over HTTP, 0.3":              {"", oldStream, `{}`, "message"},
+		"half a character over HTTP, 0.3":  {"", oldSend, `{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"\ud800"}]}}`, "/message/content/0/text"},
+		"no UTF-8 over HTTP, 0.3":          {"", oldStream, `{` + oldBytes + `}`, "/message/content/0/text"},
+		"null by its other name, 0.3":      {"", oldSend, `{"request":null}`, "message"},
+		"half a character in a push, HTTP": {"1.0", "/a2a/helper/tasks/t/pushNotificationConfigs", `{"url":"https://a.example/\ud800"}`, "/url"},
+		"null for a push, HTTP":            {"1.0", "/a2a/helper/tasks/t/pushNotificationConfigs", `null`, ""},
+		"null for a push, HTTP, 0.3":       {"", "/a2a/helper/v1/tasks/t/pushNotificationConfigs", `null`, ""},
 	} {
-		t.Run(body[:60], func(t *testing.T) {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+"/a2a/helper", strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := post(t, h, c.version, c.path, c.body)
+			answer, want := got.Body.String(), 400
+			if c.path == rpc {
+				want = -32602
 			}
-			r.Header.Set("Content-Type", "application/json")
-			answer, err := (&http.Client{Transport: as(alice)}).Do(r)
-			if err != nil {
-				t.Fatal(err)
+			if code := rpcCode(t, got.Body.Bytes()); code != want || !strings.Contains(answer, c.says) || goWords.MatchString(answer) {
+				t.Errorf("%d %s", got.Code, answer)
 			}
-			defer answer.Body.Close() //nolint:errcheck // it is only read
-			text, err := io.ReadAll(answer.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := string(text); answer.StatusCode >= 500 || !strings.Contains(got, "-32602") || !strings.Contains(got, `"id":7`) ||
-				!strings.Contains(got, "message") || strings.Contains(got, "Go ") {
-				t.Errorf("%d %s", answer.StatusCode, got)
+			if c.path == rpc && (got.Code != http.StatusOK || !strings.Contains(answer, `"id":7`)) || c.path != rpc && got.Code != want {
+				t.Errorf("%d %s", got.Code, answer)
 			}
 		})
+	}
+}
+
+// Parameters of requests over HTTP+JSON are no text either.
+func TestFlawsOfQueries(t *testing.T) {
+	t.Parallel()
+	h := a2a.New(configOf(dynamostore.New(dynamotest.Client(t), dynamotest.Table(t))))
+	long := strings.Repeat("x", 3000)
+	for _, path := range []string{
+		"/tasks?contextId=%ff", "/tasks?contextId=a%00b", "/tasks?contextId=" + long, "/tasks?pageToken=%ff", "/tasks?pageToken=-1",
+		"/tasks?pageSize=x", "/tasks?pageSize=99999999999999999999", "/tasks?historyLength=x", "/tasks?statusTimestampAfter=yesterday",
+		"/tasks?status=%ff", "/tasks/%ff", "/tasks/" + long, "/tasks/t?historyLength=1e9", "/tasks/%00",
+		"/tasks/%ff/pushNotificationConfigs", "/tasks/t/pushNotificationConfigs/%ff", "/tasks?contextId=%zz",
+	} {
+		for _, prefix := range []string{"/a2a/helper", "/a2a/helper/v1"} {
+			at, err := url.ParseRequestURI(prefix + path)
+			if err != nil {
+				continue // no gateway lets it through
+			}
+			r := httptest.NewRequestWithContext(a2a.WithCaller(t.Context(), alice, "token"), http.MethodGet, "/", http.NoBody)
+			r.URL = at
+			got := httptest.NewRecorder()
+			h.ServeHTTP(got, r)
+			if got.Code >= 500 || goWords.Match(got.Body.Bytes()) {
+				t.Errorf("%.60s: %d %s", at, got.Code, got.Body)
+			}
+		}
 	}
 }

@@ -52,6 +52,9 @@ func (h *handler) links(ctx context.Context, contextID string) ([]task.Link, err
 		}
 		return h.open(ctx, links)
 	}
+	if err := fault.CheckID("contextId", contextID); err != nil {
+		return nil, err
+	}
 	of, err := h.enter(ctx, contextID, access.ReadTasks)
 	if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden)) {
 		return nil, nil

@@ -4,18 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/dynamotest"
 	"github.com/rethread/rethread/shared/a2a"
@@ -33,17 +30,15 @@ type hooks struct {
 func newHooks(t *testing.T) *hooks {
 	t.Helper()
 	h := &hooks{store: dynamostore.New(dynamotest.Client(t), dynamotest.Table(t))}
-	handler := a2a.New(a2a.Config{
-		Sessions: h.store, Rewinds: h.store, Runs: h.store, Tasks: h.store, Links: h.store, Grants: h.store, Agents: onlyHelper{},
-		StartRun: func(context.Context, run.Ref) error { return nil },
-		Push:     h.store, CheckURL: func(url string) error {
-			if !strings.HasPrefix(url, "https://") {
-				return errors.New("must be https")
-			}
-			return nil
-		},
-		Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
-	})
+	config := configOf(h.store)
+	config.StartRun = func(context.Context, run.Ref) error { return nil }
+	config.Push, config.CheckURL = h.store, func(url string) error {
+		if !strings.HasPrefix(url, "https://") {
+			return errors.New("must be https")
+		}
+		return nil
+	}
+	handler := a2a.New(config)
 	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(w, r.WithContext(a2a.WithCaller(r.Context(), r.Header.Get("X-User"), "token")))
 	}))

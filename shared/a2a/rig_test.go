@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -68,15 +67,14 @@ func newRig(t *testing.T, carry func(*newsroom, watch.Message)) *rig {
 		news: &newsroom{store: store, lines: map[*line]bool{}, first: make(chan struct{}), carry: carry},
 	}
 	r.news.publish(t, table, r.context)
-	r.handler = a2a.New(a2a.Config{
-		Sessions: store, Rewinds: store, Runs: store, Tasks: store, Links: store, Agents: onlyHelper{}, Grants: store,
-		StartRun: func(_ context.Context, ref run.Ref) error {
-			r.started <- ref
-			return nil
-		},
-		News: r.news.open, Log: slog.New(slog.DiscardHandler), Now: ticks.now, NewID: uuid.NewString,
-		CheckEvery: checkEvery, Streams: renewals{store, r.renewed}, StreamTurn: checkEvery,
-	})
+	config := configOf(store)
+	config.StartRun = func(_ context.Context, ref run.Ref) error {
+		r.started <- ref
+		return nil
+	}
+	config.News, config.Now = r.news.open, ticks.now
+	config.Streams, config.StreamTurn = renewals{store, r.renewed}, checkEvery
+	r.handler = a2a.New(config)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.handler.ServeHTTP(w, req.WithContext(a2a.WithCaller(req.Context(), alice, "token")))
 	}))

@@ -1,35 +1,21 @@
 package a2a_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/dynamotest"
 	"github.com/rethread/rethread/shared/a2a"
 	"github.com/rethread/rethread/shared/dynamostore"
-	"github.com/rethread/rethread/shared/run"
 )
-
-var errNoWorker = errors.New("no worker")
 
 // FuzzRPC sends bodies of any kind to an agent's address, in both versions of
 // the protocol. Each is answered as JSON-RPC has it, and none is a fault of ours.
 func FuzzRPC(f *testing.F) {
 	store := dynamostore.New(dynamotest.Client(f), dynamotest.Table(f))
-	handler := a2a.New(a2a.Config{
-		Sessions: store, Rewinds: store, Runs: store, Tasks: store, Links: store, Agents: onlyHelper{}, Grants: store,
-		StartRun: func(context.Context, run.Ref) error { return errNoWorker },
-		Log:      slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString, CheckEvery: checkEvery,
-	})
+	handler := a2a.New(configOf(store))
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}`,
 		`{"jsonrpc":"2.0","id":"a","method":"tasks/get","params":{"id":"t","historyLength":-1}}`,
@@ -48,13 +34,11 @@ func FuzzRPC(f *testing.F) {
 		if strings.Contains(strings.ToLower(body), "subscribe") || strings.Contains(strings.ToLower(body), "stream") {
 			return // these wait for what comes; they have tests of their own
 		}
-		req := httptest.NewRequestWithContext(a2a.WithCaller(t.Context(), alice, "token"), http.MethodPost, "/a2a/helper", strings.NewReader(body))
-		req.Header.Set("Content-Type", "application/json")
-		if !old {
-			req.Header.Set("A2A-Version", "1.0")
+		version := "1.0"
+		if old {
+			version = ""
 		}
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, req)
+		w := post(t, handler, version, "/a2a/helper", body)
 		var answer struct {
 			Error *struct {
 				Code    int    `json:"code"`

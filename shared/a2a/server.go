@@ -8,13 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
-	"github.com/a2aproject/a2a-go/v2/errordetails"
 	"github.com/go-chi/chi/v5"
 
 	"github.com/rethread/rethread/shared/access"
@@ -121,9 +119,8 @@ func (s *server) options() []a2asrv.TransportOption {
 
 // rpc answers JSON-RPC in the protocol version of the request.
 func (s *server) rpc(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHandler) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body cannot be read, or has more than %d MB", maxBody>>20))
+	body, ok := readBody(w, r)
+	if !ok {
 		return
 	}
 	body = renamed(body)
@@ -136,7 +133,7 @@ func (s *server) rpc(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHan
 		return
 	}
 	old := version(r) == legacy || version(r) == "" && legacyMethod(body)
-	if err := flawOf(body); err != nil && !isForeign(r.Context()) {
+	if err := flawOfRPC(body); err != nil && !isForeign(r.Context()) {
 		body, r = nothingFor(body, old), refused(r, err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -151,6 +148,15 @@ func (s *server) rpc(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHan
 	a2asrv.NewJSONRPCHandler(h, s.options()...).ServeHTTP(early, r)
 }
 
+// readBody reads all of a body, or answers that it cannot be.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body cannot be read, or has more than %d MB", maxBody>>20))
+	}
+	return body, err == nil
+}
+
 // pathParameter is a part of the path, decoded; as it is where it cannot be.
 func pathParameter(r *http.Request, name string) string {
 	value := chi.URLParam(r, name)
@@ -161,43 +167,4 @@ func pathParameter(r *http.Request, name string) string {
 		return decoded
 	}
 	return value
-}
-
-// rest answers HTTP+JSON. The addresses of version 0.3 begin with v1.
-func (s *server) rest(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHandler) {
-	path := "/" + pathParameter(r, "*")
-	rest := a2asrv.NewRESTHandler(h, s.options()...)
-	if old := strings.HasPrefix(path, a2av0.RESTPathPrefix+"/"); old || version(r) == legacy {
-		rest = a2av0.NewRESTHandler(h, s.options()...)
-		r = r.WithContext(withVersion(r.Context(), legacy))
-		if !old {
-			path = a2av0.RESTPathPrefix + path
-		}
-	}
-	if r.Method == http.MethodPost && !isJSON(r) {
-		s.unsupported(w)
-		return
-	}
-	r = r.Clone(r.Context())
-	r.URL.Path, r.URL.RawPath = path, ""
-	r.URL.RawQuery = renamedQuery(r.URL.Query()).Encode()
-	early := newEarly(plainWriter{w})
-	defer early.close()
-	rest.ServeHTTP(early, r)
-}
-
-// unsupported answers a body of a type that is not read as HTTP+JSON does, with
-// the status that the protocol has for it.
-func (s *server) unsupported(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusUnsupportedMediaType)
-	text, err := plainjson.Marshal(map[string]any{"error": map[string]any{
-		"code": http.StatusUnsupportedMediaType, "status": "INVALID_ARGUMENT", "message": errForeign.Error(),
-		"details": []any{map[string]any{
-			"@type": errordetails.ErrorInfoType, "reason": lib.ErrorReason(errForeign), "domain": lib.ProtocolDomain,
-		}},
-	}})
-	if err == nil { // these are strings and a number
-		_, _ = w.Write(text) // a caller that is gone needs no answer
-	}
 }

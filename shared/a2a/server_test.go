@@ -2,7 +2,6 @@ package a2a_test
 
 import (
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -22,10 +21,9 @@ func (onlyHelper) HasAgent(name string) bool {
 // none.
 func ask(t *testing.T, method, path, body string, header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
-	h := a2a.New(a2a.Config{
-		Agents: onlyHelper{}, Log: slog.New(slog.DiscardHandler), Now: time.Now, Modified: time.Unix(1, 0),
-		NewID: func() string { return "id" }, AllowedOrigin: "*",
-	})
+	config := configOf(nil)
+	config.Modified, config.AllowedOrigin = time.Unix(1, 0), "*"
+	h := a2a.New(config)
 	ctx := a2a.WithBase(a2a.WithCaller(t.Context(), "alice", "token"), "https://api.example/live")
 	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
 	r.Header = header

@@ -2,14 +2,9 @@ package a2a_test
 
 import (
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/dynamotest"
 	"github.com/rethread/rethread/shared/a2a"
@@ -18,10 +13,7 @@ import (
 
 func TestWrongRequests(t *testing.T) {
 	store := dynamostore.New(dynamotest.Client(t), dynamotest.Table(t))
-	handler := a2a.New(a2a.Config{
-		Sessions: store, Rewinds: store, Runs: store, Tasks: store, Links: store, Agents: onlyHelper{}, Grants: store,
-		Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString, CheckEvery: checkEvery,
-	})
+	handler := a2a.New(configOf(store))
 	for name, c := range map[string]struct{ version, body, want string }{
 		"no object":                   {"1.0", `[]`, `{"code":-32600,"message":"invalid request: the request must be an object"}`},
 		"null":                        {"", `null`, `{"code":-32600,"message":"invalid request: the request must be an object"}`},
@@ -34,14 +26,7 @@ func TestWrongRequests(t *testing.T) {
 		"a message that is null, 0.3": {"", `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":null}}`, `"code":-32602`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx := a2a.WithCaller(t.Context(), alice, "token")
-			req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/a2a/helper", strings.NewReader(c.body))
-			req.Header.Set("Content-Type", "application/json")
-			if c.version != "" {
-				req.Header.Set("A2A-Version", c.version)
-			}
-			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, req)
+			w := post(t, handler, c.version, "/a2a/helper", c.body)
 			got, err := io.ReadAll(w.Body)
 			if err != nil || w.Code != http.StatusOK || !strings.Contains(string(got), c.want) {
 				t.Errorf("got %d %s, %v, want %s", w.Code, got, err, c.want)
