@@ -28,6 +28,15 @@ func (g guard) protocolError(ctx context.Context, method string, err error) erro
 	return lib.NewError(lib.ErrInternalError, "Internal error.")
 }
 
+// isNotYours reports whether a session is of somebody who shares it with the caller
+// in no way.
+func isNotYours(err error) bool {
+	var f *fault.Error
+	return errors.As(err, &f) && f.Kind == fault.Forbidden && f.Detail == fault.NotYours("session").Detail
+}
+
+func isMissing(err error) bool { return errors.Is(err, fault.Of(fault.NotFound)) }
+
 // kindError is the protocol's error for a kind of fault. What belongs to
 // somebody else is as good as not there: the protocol asks for that.
 func kindError(kind fault.Kind) error {

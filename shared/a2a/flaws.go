@@ -46,7 +46,8 @@ func flawOfRPC(body []byte) error {
 			Message json.RawMessage `json:"message"`
 		} `json:"params"`
 	}
-	if json.Unmarshal(body, &request) != nil {
+	readable := json.Unmarshal(body, &request) == nil
+	if !readable {
 		return nil // the library says so
 	}
 	sends := slices.Contains([]string{"message/send", "message/stream", "SendMessage", "SendStreamingMessage"}, request.Method)
@@ -63,9 +64,7 @@ func flawOfREST(path string, body []byte) error {
 		return nil // the library says so
 	}
 	sends := strings.HasSuffix(path, "/message:send") || strings.HasSuffix(path, "/message:stream")
-	if sends && json.Unmarshal(body, &request) != nil {
-		return nil
-	}
+	sends = sends && json.Unmarshal(body, &request) == nil // else the library says so
 	if request.Message == nil {
 		request.Message = request.Request
 	}

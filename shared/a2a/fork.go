@@ -21,6 +21,9 @@ func (h *handler) forkLink(ctx context.Context, id string, a access.Action) (tas
 		return task.Link{}, fault.Missing("Task")
 	}
 	of, err := h.enter(ctx, id, a)
+	if isMissing(err) || isNotYours(err) { // alike: whose a session is, no task tells
+		return task.Link{}, fault.Missing("Task")
+	}
 	if err != nil {
 		return task.Link{}, err
 	}

@@ -39,7 +39,7 @@ func (h *handler) rewind(ctx context.Context, m *lib.Message, before string) *li
 	var f *fault.Error
 	if errors.As(err, &f) {
 		reason = f.Detail
-		if f.Kind == fault.Forbidden && reason == fault.NotYours("session").Detail { // as of one that is not there
+		if isNotYours(err) { // as of one that is not there
 			reason = fault.Missing("Session").Detail
 		}
 	} else {

@@ -243,7 +243,7 @@ func ofContext(err error) error {
 	if !errors.As(err, &f) || f.Kind != fault.Forbidden {
 		return err
 	}
-	if f.Detail == fault.NotYours("session").Detail {
+	if isNotYours(err) {
 		return lib.NewError(lib.ErrUnauthorized, "the context belongs to somebody else")
 	}
 	return lib.NewError(lib.ErrUnauthorized, f.Detail)

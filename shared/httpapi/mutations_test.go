@@ -49,7 +49,7 @@ type samples struct {
 func TestMutations(t *testing.T) {
 	t.Parallel()
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := &samples{client: client, table: table, random: rand.New(rand.NewPCG(mutationSeed, mutationSeed))}
+	s := &samples{client: client, table: table, random: rand.New(rand.NewPCG(mutationSeed, mutationSeed))} //nolint:gosec // repeatable on purpose
 	s.system = newSystem(t, func(c *httpapi.Config) {
 		store := dynamostore.New(client, table, dynamostore.WithLogger(c.Log))
 		c.Sessions, c.Rewinds, c.Runs, c.Tasks, c.Feedback, c.Artifacts = store, store, store, store, store, store
