@@ -27,6 +27,8 @@ func neededElsewhere() map[string]string {
 		"ForkFunction ssm:GetParameters parameter/rethread/agents":            agents,
 		"ImportsFunction ssm:GetParameters parameter/rethread/agents":         agents,
 
+		"AutomationRulesFunction dynamodb:BatchWriteItem table/Table": "deleting an automation for which something waits",
+
 		"ForkFunction dynamodb:BatchWriteItem table/Table":   several,
 		"RewindFunction dynamodb:BatchWriteItem table/Table": several,
 		"RunsFunction dynamodb:BatchWriteItem table/Table":   several,

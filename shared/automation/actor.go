@@ -47,12 +47,12 @@ type Actor struct {
 func (a *Actor) Act(ctx context.Context, d delivery.Delivery) error {
 	userID, id, ok := parseTarget(d.Target)
 	if !ok {
-		return fmt.Errorf("%w: no automation is named %q", delivery.ErrNothing, d.Target.Name)
+		return fmt.Errorf("%w: no automation is named %q", delivery.ErrGone, d.Target.Name)
 	}
 	au, err := a.Store.Automation(ctx, userID, id)
 	switch {
 	case errors.Is(err, fault.Of(fault.NotFound)):
-		return fmt.Errorf("%w: the automation is gone", delivery.ErrNothing)
+		return fmt.Errorf("%w: the automation", delivery.ErrGone)
 	case err != nil:
 		return err
 	case !au.Wants(d.Event):

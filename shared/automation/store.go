@@ -33,8 +33,14 @@ type Counter interface {
 // Target is an automation as one to be told of what happened in a session. Each
 // session has an order of its own, so that one which is busy holds up no other.
 func Target(userID, id, sessionID string) delivery.Target {
-	return delivery.Target{Kind: Kind, Name: id + "/" + sessionID + "/" + userID}
+	return delivery.Target{Kind: Kind, Name: id + "/" + sessionID + "/" + userID, Family: family(userID, id)}
 }
+
+// Family is what the groups of an automation's targets begin with, whatever session
+// they are of.
+func Family(userID, id string) string { return delivery.FamilyGroup(Kind, family(userID, id)) }
+
+func family(userID, id string) string { return id + "/" + userID }
 
 // parseTarget is what Target was made of.
 func parseTarget(t delivery.Target) (userID, id string, ok bool) {

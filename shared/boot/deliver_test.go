@@ -92,7 +92,7 @@ func (r *round) Park(_ context.Context, _ delivery.Lane, all []delivery.Parked) 
 }
 
 func (r *round) Parked(context.Context, string, int) ([]delivery.Parked, error) { return nil, nil }
-func (r *round) Unpark(context.Context, string, string) error                   { return nil }
+func (r *round) Unpark(context.Context, string, ...string) error                { return nil }
 
 func (r *round) Wake(_ context.Context, w delivery.Wake, after time.Duration) error {
 	r.mu.Lock()

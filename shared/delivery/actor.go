@@ -17,7 +17,7 @@ var (
 // makes messages.
 type Actor interface {
 	// Act does it. Done again, it changes nothing more. ErrNothing where there is
-	// nothing to do any more, ErrNotYet and ErrNever; any other error is one of the
+	// nothing to do any more, ErrGone where there never will be, ErrNotYet and ErrNever; any other error is one of the
 	// moment as well, and nothing that is expected.
 	Act(ctx context.Context, d Delivery) error
 }
@@ -31,7 +31,7 @@ func (c *Courier) act(ctx context.Context, log *slog.Logger, actor Actor, d Deli
 		return Result{}
 	case errors.Is(err, ErrNothing):
 		log.InfoContext(ctx, "nothing to do any more", "reason", err.Error())
-		return Result{Nothing: true}
+		return nothing(err)
 	case errors.Is(err, ErrNever):
 		return c.giveUp(ctx, log, err.Error())
 	case errors.Is(err, ErrNotYet):

@@ -12,56 +12,6 @@ import (
 	"github.com/rethread/rethread/shared/metrics"
 )
 
-// Pace is how a courier repeats what failed.
-type Pace struct {
-	First  time.Duration // wait after the first try; it doubles with each
-	Most   time.Duration // longest wait
-	Within time.Duration // from when it was queued until it is given up
-}
-
-// DefaultPace is some 40 tries over a day.
-func DefaultPace() Pace { return Pace{First: time.Second, Most: time.Hour, Within: 24 * time.Hour} }
-
-// wait is how long to wait after a failed try, numbered from 1: at least as long as
-// the target asks for, and a random part, from none to all, of what doubles. So
-// those that failed together do not come again together. jitter is from 0 to 1.
-func (p Pace) wait(try int, jitter float64, least time.Duration) time.Duration {
-	ceiling := p.Most
-	if shift := try - 1; shift < 32 && p.First<<shift < p.Most {
-		ceiling = p.First << shift
-	}
-	return min(max(0, least)+time.Duration(jitter*float64(ceiling)), p.Most)
-}
-
-// Try says which one it is.
-type Try struct {
-	Number int       // from 1
-	Queued time.Time // when the delivery was
-	// Failures, unless it is 0, is which try in a row it is to its target that may
-	// fail: the wait after it goes by that, and not by Number.
-	Failures int
-}
-
-// State is what becomes of a delivery.
-type State int
-
-// The states.
-const (
-	Done    State = iota // brought, or there is nothing to bring
-	Later                // to be tried again
-	GivenUp              // for good
-)
-
-// Result is what became of a try.
-type Result struct {
-	State  State
-	Wait   time.Duration // until the next try, of Later
-	Reason string        // of Later and GivenUp
-	// Nothing is set of what is Done since there was nothing to bring: the target may
-	// be gone.
-	Nothing bool
-}
-
 // Courier brings deliveries.
 type Courier struct {
 	Makers map[Kind]Maker
@@ -125,7 +75,7 @@ func (c *Courier) try(ctx context.Context, log *slog.Logger, maker Maker, d Deli
 	if errors.Is(err, ErrNothing) {
 		log.InfoContext(ctx, "nothing to deliver any more")
 		o.Err = err
-		return Result{Nothing: true}
+		return nothing(err)
 	}
 	if err != nil {
 		log.ErrorContext(ctx, "a message cannot be made", "error", err)
@@ -169,8 +119,11 @@ func (c *Courier) drop(ctx context.Context, log *slog.Logger, maker Maker, t Tar
 		return c.later(ctx, log, try, 0, "the target is gone, and cannot be removed")
 	}
 	log.InfoContext(ctx, "the target is gone for good")
-	return Result{}
+	return Result{Nothing: true}
 }
+
+// nothing is the result of an ErrNothing.
+func nothing(err error) Result { return Result{Nothing: true, Gone: errors.Is(err, ErrGone)} }
 
 func (c *Courier) later(ctx context.Context, log *slog.Logger, try Try, least time.Duration, reason string) Result {
 	failures := try.Failures

@@ -124,7 +124,7 @@ func TestDeliver(t *testing.T) {
 		},
 		"410 removes the target": {
 			stage:  stage{messages: to("a", "b"), answers: map[string]delivery.Answer{"a": {Status: 410}}},
-			posted: []string{"a"}, drops: 1,
+			posted: []string{"a"}, drops: 1, want: delivery.Result{Nothing: true},
 		},
 		"or is tried again where that fails": {
 			stage: stage{

@@ -26,6 +26,8 @@ type hall struct {
 	parked map[string]map[string]delivery.Parked
 	wakes  []pending
 	fail   func() (before, after bool)
+	// unparks is how long it takes to remove deliveries from a lane.
+	unparks time.Duration
 
 	answers func(target string) (status int, took time.Duration)
 	heard   map[string][]string // events by target
@@ -33,6 +35,8 @@ type hall struct {
 	gone    []string // discarded
 	desk    *delivery.Desk
 	ids     int
+	// requests are those to lanes.
+	requests int
 }
 
 type pending struct {
@@ -61,6 +65,7 @@ func newHall() *hall {
 
 // try does something that may fail before or after.
 func (h *hall) try(do func() error) error {
+	h.requests++
 	before, after := h.fail()
 	if before {
 		return errDown
@@ -129,8 +134,14 @@ func (h *hall) Parked(_ context.Context, group string, n int) (out []delivery.Pa
 	return out, err
 }
 
-func (h *hall) Unpark(_ context.Context, group, place string) error {
-	return h.try(func() error { delete(h.parked[group], place); return nil })
+func (h *hall) Unpark(_ context.Context, group string, places ...string) error {
+	return h.try(func() error {
+		h.now = h.now.Add(h.unparks)
+		for _, place := range places {
+			delete(h.parked[group], place)
+		}
+		return nil
+	})
 }
 
 func (h *hall) Wake(_ context.Context, w delivery.Wake, after time.Duration) error {

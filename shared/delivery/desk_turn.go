@@ -7,9 +7,6 @@ import (
 	"time"
 )
 
-// parkedAtOnce is how many deliveries of a lane are read together.
-const parkedAtOnce = 10
-
 // turn is one at work.
 type turn struct {
 	*Desk
@@ -76,61 +73,6 @@ func (d *Desk) take(ctx context.Context, w Wake) (*turn, error) {
 			return nil, err
 		}
 	}
-}
-
-// drain brings what waits, and says whether it was all; else the lane rests for
-// wait.
-func (t *turn) drain(ctx context.Context) (wait time.Duration, empty bool, err error) {
-	end, given := t.now().Add(t.Slice), false
-	for {
-		waiting, err := t.Lanes.Parked(ctx, t.lane.Group, parkedAtOnce)
-		if err != nil || len(waiting) == 0 {
-			return 0, err == nil, err
-		}
-		for _, p := range waiting {
-			pace := t.Courier.Pace
-			hopeless := given && t.now().Add(pace.Most).Sub(p.Queued) > pace.Within
-			if !hopeless && (!t.now().Before(end) || ctx.Err() != nil) {
-				return 0, false, nil //nolint:nilerr // what is left comes with the next turn
-			}
-			var result Result
-			if hopeless {
-				err = t.hopeless(ctx, p)
-			} else if result, err = t.one(ctx, p); result.State == Later {
-				return result.Wait, false, nil
-			} else {
-				given = result.State == GivenUp
-			}
-			if err == nil {
-				err = t.Lanes.Unpark(ctx, t.lane.Group, p.Place)
-			}
-			if err != nil {
-				return 0, false, err
-			}
-		}
-	}
-}
-
-// one tries one delivery. How long the target is left alone after a failure is by
-// how often it has failed, whichever delivery it was.
-func (t *turn) one(ctx context.Context, p Parked) (Result, error) {
-	tries := p.Tries
-	if t.lane.Head == p.Place {
-		tries = t.lane.HeadTries
-	}
-	try := Try{Number: tries + 1, Failures: t.lane.Failures + 1, Queued: p.Queued}
-	result, took := t.bring(ctx, t.Patience, p.Delivery, try)
-	t.lane.note(took >= t.Prompt, t.now())
-	if result.Nothing {
-		t.lane.Slow = time.Time{} // a target that is gone keeps no lane
-	}
-	if result.State == Done {
-		t.lane.Failures = 0
-		return result, nil
-	}
-	t.lane.Failures++
-	t.lane.Head, t.lane.HeadTries = p.Place, tries+1
-	return result, t.settle(ctx, p.Delivery, result, tries+1)
 }
 
 // leave ends a turn that has left nothing: the lane goes, unless the target is slow;

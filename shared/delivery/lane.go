@@ -45,7 +45,8 @@ var ErrLaneChanged = errors.New("the lane has changed")
 
 // Lanes keeps lanes. Reads are consistent with the writes before them.
 type Lanes interface {
-	// Lane is the one of a group, of version 0 where there is none.
+	// Lane is the one of a group, of version 0 where there is none. One that cannot be
+	// read is set aside, and a new one stands in its place, which is long due.
 	Lane(ctx context.Context, group string) (Lane, error)
 	// SaveLane makes or changes a lane; ErrLaneChanged.
 	SaveLane(ctx context.Context, l Lane) error
@@ -54,10 +55,11 @@ type Lanes interface {
 	// Park is SaveLane, and adds up to MaxParked deliveries, all or nothing. One that
 	// is parked at its place already stays the only one there.
 	Park(ctx context.Context, l Lane, all []Parked) error
-	// Parked are the first deliveries of a lane, up to n.
+	// Parked are the first deliveries of a lane, up to n. Those that cannot be read are
+	// set aside.
 	Parked(ctx context.Context, group string, n int) ([]Parked, error)
-	// Unpark removes a delivery, if it is there.
-	Unpark(ctx context.Context, group, place string) error
+	// Unpark removes deliveries, if they are there.
+	Unpark(ctx context.Context, group string, places ...string) error
 }
 
 // Wake says that it is a lane's turn.

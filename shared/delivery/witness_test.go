@@ -58,7 +58,7 @@ func TestWitness(t *testing.T) {
 		},
 		"gone": {
 			witness: witness{stage: stage{messages: one, answers: map[string]delivery.Answer{"a": {Status: 410}}}},
-			want:    delivery.Outcome{URL: "a", Status: 410},
+			want:    delivery.Outcome{Result: delivery.Result{Nothing: true}, URL: "a", Status: 410},
 		},
 		"nothing": {
 			witness: witness{stage: stage{fails: delivery.ErrNothing}},

@@ -149,7 +149,8 @@ func (s *Store) changeAutomation(
 	}
 }
 
-// DeleteAutomation implements automation.Store.
+// DeleteAutomation implements automation.Store. Its lanes, of which none is idle, go
+// with it; where that is cut short their next turns remove what is left of them.
 func (s *Store) DeleteAutomation(ctx context.Context, userID, id string) error {
 	item, err := s.automationItem(ctx, userID, id)
 	if err != nil {
@@ -164,7 +165,7 @@ func (s *Store) DeleteAutomation(ctx context.Context, userID, id string) error {
 	if err != nil {
 		return fmt.Errorf("delete automation %s: %w", id, err)
 	}
-	return nil
+	return s.forgetLanes(ctx, automation.Family(userID, id))
 }
 
 // same is the condition that the item is still the one that was read.

@@ -97,18 +97,23 @@ func (s *Store) automationTargets(ctx context.Context, e delivery.Event) ([]deli
 }
 
 // eraseAutomations removes the automations that a user had when an erasure
-// began, and what is known of their runs.
+// began, what is known of their runs, and what waits for them.
 func (s *Store) eraseAutomations(ctx context.Context, e *erasureItem) error {
 	items, err := s.automationItems(ctx, e.User)
 	if err != nil {
 		return err
 	}
 	var doomed []attributes
+	var gone []string
 	for _, item := range items {
 		if item.Created <= e.Started {
 			doomed = append(doomed, key{item.PK, item.SK}.attributes(), startedKey(e.User, item.ID).attributes())
+			gone = append(gone, item.ID)
 			e.Removed.Automations++
 		}
 	}
-	return s.deleteItems(ctx, doomed)
+	if err := s.deleteItems(ctx, doomed); err != nil {
+		return err
+	}
+	return eachOf(ctx, gone, func(id string) error { return s.forgetLanes(ctx, automation.Family(e.User, id)) })
 }

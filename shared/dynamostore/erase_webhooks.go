@@ -53,7 +53,7 @@ func (s *Store) eraseLooseRecords(ctx context.Context, e *erasureItem) error {
 			}
 		}
 		for id := range gone {
-			if err := s.forgetLane(ctx, webhook.Webhook{ID: id, UserID: e.User}.Target()); err != nil {
+			if err := s.forgetLanes(ctx, webhook.Webhook{ID: id, UserID: e.User}.Target().Group()); err != nil {
 				return false, err
 			}
 		}

@@ -27,19 +27,25 @@ const ifAbsent = "attribute_not_exists(PK)"
 
 // get reads one item, strongly consistent, and says whether it is there.
 func (s *Store) get(ctx context.Context, k key, into any) (bool, error) {
+	item, err := s.getRaw(ctx, k)
+	if err != nil || item == nil {
+		return false, err
+	}
+	if err := attributevalue.UnmarshalMap(item, into); err != nil {
+		return false, fmt.Errorf("%w: unmarshal %s %s: %w", ErrUnreadable, k.pk, k.sk, err)
+	}
+	return true, nil
+}
+
+// getRaw reads an item as it is stored; nil for none.
+func (s *Store) getRaw(ctx context.Context, k key) (attributes, error) {
 	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &s.table, Key: k.attributes(), ConsistentRead: ptr(true),
 	})
 	if err != nil {
-		return false, fmt.Errorf("get %s %s: %w", k.pk, k.sk, err)
+		return nil, fmt.Errorf("get %s %s: %w", k.pk, k.sk, err)
 	}
-	if out.Item == nil {
-		return false, nil
-	}
-	if err := attributevalue.UnmarshalMap(out.Item, into); err != nil {
-		return false, fmt.Errorf("%w: unmarshal %s %s: %w", ErrUnreadable, k.pk, k.sk, err)
-	}
-	return true, nil
+	return out.Item, nil
 }
 
 // ErrUnreadable says that an item is not of the form that it should have. To read

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/delivery"
 )
 
 // The table has two string keys, PK and SK, and one index, "activity", with
@@ -47,6 +49,9 @@ import (
 //	what became of a delivery     HL#user      webhook/delivery
 //	lane of a target that is slow DL#target    LANE
 //	delivery that waits in it     DL#target    P#place
+//	lane of one of a family       DL#family    LANE#target
+//	delivery that waits in it     DL#family    P#target#place
+//	either, if it is unreadable   DL#…         ASIDE#key#time
 //	keys that sign what is told   SIGN         KEYS
 //	what a user uses of quotas    Q#user       USE
 //	open stream of a user         ST#user      slot
@@ -79,6 +84,7 @@ const (
 	skGone      = prefixEntry + "~"
 	skTasksGone = prefixTask + "~"
 
+	skLane      = "LANE"
 	skRun       = "RUN"
 	skWatch     = "W"
 	skTimer     = "RT"
@@ -105,7 +111,9 @@ const (
 	prefixShare       = "S#"
 	prefixGrant       = "U#"
 	prefixClaim       = "K#"
+	prefixLane        = "DL#"
 	prefixParked      = "P#"
+	prefixAside       = "ASIDE#"
 
 	gpkGone   = "GONE"
 	gpkImport = "IMPORT"
@@ -136,9 +144,40 @@ func linkPK(user string) string        { return prefixLink + user }
 func linkKey(user, task string) key    { return key{linkPK(user), task} }
 func linkPointer(log, task string) key { return key{logPK(log), prefixLink + task} }
 
-func lanePK(group string) string        { return "DL#" + group }
-func laneKey(group string) key          { return key{lanePK(group), "LANE"} }
-func parkedKey(group, place string) key { return key{lanePK(group), prefixParked + place} }
+// lanePK is of a group, or of a family: its lanes stand together.
+func lanePK(group string) string {
+	family, _ := delivery.SplitGroup(group)
+	return prefixLane + family
+}
+
+func laneKey(group string) key {
+	if _, member := delivery.SplitGroup(group); member != "" {
+		return key{lanePK(group), skLane + "#" + member}
+	}
+	return key{lanePK(group), skLane}
+}
+
+// laneGroup is the group whose lane an item is.
+func laneGroup(k key) string {
+	family, member := strings.TrimPrefix(k.pk, prefixLane), strings.TrimPrefix(k.sk, skLane)
+	if member == "" {
+		return family
+	}
+	return delivery.JoinGroup(family, member[1:])
+}
+
+func parkedPrefix(group string) string {
+	if _, member := delivery.SplitGroup(group); member != "" {
+		return prefixParked + member + "#"
+	}
+	return prefixParked
+}
+
+func parkedKey(group, place string) key { return key{lanePK(group), parkedPrefix(group) + place} }
+
+func asideSK(sk string, millis int64) string {
+	return prefixAside + sk + "#" + strconv.FormatInt(millis, 10)
+}
 
 func erasureKey(user string) key   { return key{"ER#" + user, "ERASE"} }
 func quotaKey(user string) key     { return key{"Q#" + user, "USE"} }

@@ -107,14 +107,32 @@ func (s *Store) Configs(ctx context.Context, t push.Task) ([]push.Config, error)
 	return item.configs(), nil
 }
 
-// DeleteConfig implements push.Store.
+// DeleteConfig implements push.Store. Where it is cut short the next turn of its lane
+// removes what is left of that, as does a repetition.
 func (s *Store) DeleteConfig(ctx context.Context, t push.Task, id string) error {
 	h, err := s.header(ctx, t.UserID, t.SessionID)
 	if err != nil {
 		return err
 	}
-	return s.removeConfig(ctx, pushKey(h.Log, t.ID), id, condition{})
+	k, target := pushKey(h.Log, t.ID), push.Target(h.Log, t.ID, id)
+	err = s.removeTarget(ctx, target, func() error {
+		var item pushed
+		_, err := s.get(ctx, k, &item)
+		if _, there := item.Configs[id]; !there && err == nil {
+			err = errNoConfig
+		}
+		return err
+	}, s.transactUpdate(k, "REMOVE #c.#id", condition{
+		expression: "attribute_exists(#c.#id)", names: map[string]string{"#c": "c", "#id": id},
+	}))
+	if errors.Is(err, errNoConfig) {
+		return s.forgetLanes(ctx, target.Group())
+	}
+	return err
 }
+
+// errNoConfig says that a push configuration is not there.
+var errNoConfig = errors.New("no such push configuration")
 
 // removeConfig removes a configuration that is there, if more holds.
 func (s *Store) removeConfig(ctx context.Context, k key, id string, more condition) error {
@@ -193,7 +211,7 @@ func (s *Store) logOfEvent(ctx context.Context, e delivery.Event) (string, error
 func (s *Store) TargetConfig(ctx context.Context, t delivery.Target) (push.Task, push.Config, error) {
 	log, id, config, ok := push.ParseTarget(t)
 	if !ok {
-		return push.Task{}, push.Config{}, fmt.Errorf("%w: no push configuration is named %q", delivery.ErrNothing, t.Name)
+		return push.Task{}, push.Config{}, fmt.Errorf("%w: no push configuration is named %q", delivery.ErrGone, t.Name)
 	}
 	var item pushed
 	if _, err := s.get(ctx, pushKey(log, id), &item); err != nil {
@@ -201,7 +219,7 @@ func (s *Store) TargetConfig(ctx context.Context, t delivery.Target) (push.Task,
 	}
 	c, ok := item.Configs[config]
 	if !ok {
-		return push.Task{}, push.Config{}, fmt.Errorf("%w: the push configuration is gone", delivery.ErrNothing)
+		return push.Task{}, push.Config{}, fmt.Errorf("%w: the push configuration", delivery.ErrGone)
 	}
 	return push.Task{UserID: item.User, SessionID: item.Session, ID: id}, c.config(config), nil
 }
@@ -227,7 +245,7 @@ func (s *Store) forgetPushed(ctx context.Context, log string) error {
 				continue
 			}
 			for id := range configs.Value {
-				if err := s.forgetLane(ctx, push.Target(log, stringOf(item[attrSK]), id)); err != nil {
+				if err := s.forgetLanes(ctx, push.Target(log, stringOf(item[attrSK]), id).Group()); err != nil {
 					return false, err
 				}
 			}

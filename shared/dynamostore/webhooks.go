@@ -185,30 +185,16 @@ func (s *Store) DeleteWebhook(ctx context.Context, userID, id string) error {
 	remove := s.transactUpdate(webhooksKey(userID), "REMOVE #h.#id", condition{
 		expression: "attribute_exists(#h.#id)", names: map[string]string{"#h": "h", "#id": id},
 	})
-	target := webhook.Webhook{ID: id, UserID: userID}.Target()
-	for try := 0; ; try++ {
-		if _, err := s.Webhook(ctx, userID, id); err != nil {
-			return err
-		}
-		idle, err := s.deleteIdleLane(ctx, target)
-		if err != nil {
-			return err
-		}
-		err = s.transact(ctx, append(idle, remove, s.transactDelete(webhookSecretKey(userID, id), condition{}))...)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, errTaken) {
-			return err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return err
-		}
-	}
-	if err := s.forgetLane(ctx, target); err != nil {
+	there := func() error {
+		_, err := s.Webhook(ctx, userID, id)
 		return err
 	}
-	err := s.deleteQuery(ctx, s.keysOnly(s.prefixQuery(webhookRecordsPK(userID), webhookRecordPrefix(id), true)))
+	target := webhook.Webhook{ID: id, UserID: userID}.Target()
+	err := s.removeTarget(ctx, target, there, remove, s.transactDelete(webhookSecretKey(userID, id), condition{}))
+	if err != nil {
+		return err
+	}
+	err = s.deleteQuery(ctx, s.keysOnly(s.prefixQuery(webhookRecordsPK(userID), webhookRecordPrefix(id), true)))
 	if err != nil {
 		return fmt.Errorf("remove the records of webhook %s: %w", id, err)
 	}
@@ -246,11 +232,11 @@ func (s *Store) shownWebhooks(ctx context.Context, userID string) (webhooksItem,
 		return item, err
 	}
 	k := webhooksKey(userID)
-	raw, readErr := s.readBatch(ctx, []key{k}, true)
-	if readErr != nil || len(raw) == 0 {
+	raw, readErr := s.getRaw(ctx, k)
+	if readErr != nil || raw == nil {
 		return webhooksItem{}, readErr
 	}
-	hooks, ok := raw[0]["h"].(*types.AttributeValueMemberM)
+	hooks, ok := raw["h"].(*types.AttributeValueMemberM)
 	if !ok {
 		s.leftOut(ctx, k, err)
 		return webhooksItem{}, nil

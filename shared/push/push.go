@@ -102,7 +102,7 @@ type Store interface {
 // Targets reads configurations as they are needed to tell of tasks.
 type Targets interface {
 	// TargetConfig reads the configuration that a target is;
-	// delivery.ErrNothing where it is there no more.
+	// delivery.ErrGone where it is there no more.
 	TargetConfig(ctx context.Context, t delivery.Target) (Task, Config, error)
 	// DropTarget removes it, unless its address is another one by now.
 	DropTarget(ctx context.Context, t delivery.Target, url string) error

@@ -36,7 +36,7 @@ type Notifier struct {
 func (n *Notifier) Messages(ctx context.Context, d delivery.Delivery) ([]delivery.Message, error) {
 	userID, id, ok := webhook.ParseTarget(d.Target)
 	if !ok {
-		return nil, fmt.Errorf("%w: no webhook is named %q", delivery.ErrNothing, d.Target.Name)
+		return nil, fmt.Errorf("%w: no webhook is named %q", delivery.ErrGone, d.Target.Name)
 	}
 	w, err := n.Webhooks.Webhook(ctx, userID, id)
 	if err == nil && w.Status != webhook.Active {
@@ -47,7 +47,7 @@ func (n *Notifier) Messages(ctx context.Context, d delivery.Delivery) ([]deliver
 		secrets, err = n.Webhooks.Secrets(ctx, userID, id)
 	}
 	if errors.Is(err, fault.Of(fault.NotFound)) {
-		return nil, fmt.Errorf("%w: the webhook is gone", delivery.ErrNothing)
+		return nil, fmt.Errorf("%w: the webhook", delivery.ErrGone)
 	}
 	if err != nil {
 		return nil, err
