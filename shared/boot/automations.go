@@ -2,11 +2,11 @@ package boot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 
 	"github.com/aws/aws-lambda-go/events"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/automation"
 	"github.com/rethread/rethread/shared/delivery"
@@ -32,63 +32,113 @@ func StartAutomations() {
 	})
 }
 
-// Automations queues what happened for those who want to hear of it, in the
-// order of the changes. It stops at the first change that cannot be queued now:
-// Lambda goes on from there, so nothing overtakes it. One that cannot be read is
-// skipped, as none of those behind it could pass it. What was queued is published
-// too, unless bus is nil.
+// readAtOnce is how many changes are read at once.
+const readAtOnce = 16
+
+// Automations queues what happened for those who want to hear of it, for each of
+// them in the order of the changes. It stops at the first change that cannot be read
+// now, and says which is the first that cannot be queued: Lambda goes on from there,
+// and what was queued behind it for others is queued again, and kept once. One that
+// cannot be read is skipped, as none of those behind it could pass it. What was queued
+// is published too, unless bus is nil.
 func Automations(read EventReader, to *delivery.Dispatcher, bus delivery.Bus, log *slog.Logger) FanoutHandler {
 	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		ctx, cancel := timeToAnswer(ctx)
 		defer cancel()
+		all := readChanges(ctx, read, to, event.Records, log)
 		errs := make([]error, len(event.Records))
-		var queued published
-		for i, record := range event.Records {
-			var happened []delivery.Event
-			if happened, errs[i] = dispatch(ctx, read, to, record, log); errs[i] != nil {
-				break
-			}
-			queued.add(i, happened)
-		}
+		queueChanges(ctx, to, all, errs)
 		if bus != nil {
+			var queued published
+			for i := 0; i < len(all) && errs[i] == nil; i++ {
+				queued.add(i, all[i].happened)
+			}
 			queued.publish(ctx, bus, errs)
 		}
 		return failures(ctx, event.Records, errs, log), nil
 	}
 }
 
-// dispatch queues what happened in one change.
-func dispatch(
+// told is a change as it is to be told.
+type told struct {
+	happened   []delivery.Event
+	deliveries []delivery.Delivery
+	err        error // that may pass
+}
+
+// readChanges reads changes and finds who is told of them, several at once: it takes a
+// few requests for each, and with one after the other what happened last would wait
+// for all before it.
+func readChanges(
+	ctx context.Context, read EventReader, to *delivery.Dispatcher, records []events.DynamoDBEventRecord, log *slog.Logger,
+) []told {
+	all := make([]told, len(records))
+	var reading errgroup.Group
+	reading.SetLimit(readAtOnce)
+	for i, record := range records {
+		reading.Go(func() error {
+			all[i] = readChange(ctx, read, to, record, log)
+			return nil
+		})
+	}
+	_ = reading.Wait() // they return none
+	return all
+}
+
+func readChange(
 	ctx context.Context, read EventReader, to *delivery.Dispatcher, record events.DynamoDBEventRecord, log *slog.Logger,
-) ([]delivery.Event, error) {
-	happened, err := eventsOf(ctx, read, record)
-	if err != nil && !mayPass(err) {
-		skip(ctx, record, err, log)
-		return nil, nil
+) (out told) {
+	out.happened, out.err = eventsOf(ctx, read, record)
+	if out.err != nil {
+		if !mayPass(out.err) {
+			skip(ctx, record, out.err, log)
+			return told{}
+		}
+		return out
 	}
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range happened {
-		err := queueSafely(ctx, to, e)
-		if err != nil && (mayPass(err) || errors.Is(err, delivery.ErrUnqueued)) {
-			return nil, err
+	for _, e := range out.happened {
+		found, err := findSafely(ctx, to, e)
+		if err != nil && mayPass(err) {
+			out.err = err
+			return out
 		}
 		if err != nil { // of one who is to be told, such as an item that cannot be read
 			skip(ctx, record, err, log)
 		}
+		out.deliveries = append(out.deliveries, found...)
 	}
-	return happened, nil
+	return out
 }
 
-// queueSafely takes a panic for one more way not to be readable.
-func queueSafely(ctx context.Context, to *delivery.Dispatcher, e delivery.Event) (err error) {
+// queueChanges queues the deliveries of the changes before the first that is to be
+// read again, and notes as the error of each what could not be queued.
+func queueChanges(ctx context.Context, to *delivery.Dispatcher, all []told, errs []error) {
+	var deliveries []delivery.Delivery
+	var changes []int // of the deliveries
+	for i, one := range all {
+		if one.err != nil {
+			errs[i] = one.err
+			break
+		}
+		for _, d := range one.deliveries {
+			deliveries, changes = append(deliveries, d), append(changes, i)
+		}
+	}
+	for i, err := range to.Put(ctx, deliveries) {
+		if change := changes[i]; err != nil && errs[change] == nil {
+			errs[change] = err
+		}
+	}
+}
+
+// findSafely takes a panic for one more way not to be readable.
+func findSafely(ctx context.Context, to *delivery.Dispatcher, e delivery.Event) (found []delivery.Delivery, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v", v)
+			found, err = nil, fmt.Errorf("panic: %v", v)
 		}
 	}()
-	return to.Dispatch(ctx, e)
+	return to.Find(ctx, e)
 }
 
 // skip tells of a change that is passed over, so that those behind it come to

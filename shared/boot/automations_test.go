@@ -6,8 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
@@ -16,15 +21,30 @@ import (
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/delivery"
 	"github.com/rethread/rethread/shared/dynamostore"
+	"github.com/rethread/rethread/shared/pause"
 )
 
 // tray is a queue, and everybody's target.
 type tray struct {
-	fails string // the log that cannot be queued
-	got   []string
+	fails string        // the log that cannot be queued
+	takes time.Duration // a request
+
+	mu  sync.Mutex
+	put map[string][]string // by log
 }
 
-func (q *tray) Targets(_ context.Context, e delivery.Event) ([]delivery.Target, error) {
+// got is what was put, by log.
+func (q *tray) got() (all []string) {
+	for _, log := range slices.Sorted(maps.Keys(q.put)) {
+		all = append(all, q.put[log]...)
+	}
+	return all
+}
+
+func (q *tray) Targets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
+	if err := pause.For(ctx, q.takes); err != nil {
+		return nil, err
+	}
 	found := []delivery.Target{{Kind: "test", Name: e.Log}}
 	switch e.Log {
 	case "unread": // one of those who are to be told
@@ -37,11 +57,19 @@ func (q *tray) Targets(_ context.Context, e delivery.Event) ([]delivery.Target, 
 	return found, nil
 }
 
-func (q *tray) Put(_ context.Context, d delivery.Delivery) error {
+func (q *tray) Put(ctx context.Context, d delivery.Delivery) error {
 	if d.Target.Name == q.fails {
 		return errors.New("no queue")
 	}
-	q.got = append(q.got, d.Event.ID)
+	if err := pause.For(ctx, q.takes); err != nil {
+		return err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.put == nil {
+		q.put = map[string][]string{}
+	}
+	q.put[d.Target.Name] = append(q.put[d.Target.Name], d.Event.ID)
 	return nil
 }
 
@@ -75,17 +103,19 @@ func TestAutomations(t *testing.T) {
 		logs, got, failed []string
 		logged            string
 	}{
-		"what happened is queued in order":            {[]string{"a", "b", "a"}, []string{"a1.1", "a1.2", "b2.1", "b2.2", "a3.1", "a3.2"}, nil, ""},
-		"what means nothing is nobody's":              {[]string{"quiet"}, nil, nil, ""},
-		"a record that makes no sense is logged":      {[]string{"odd", "a"}, []string{"a2.1", "a2.2"}, nil, "no sense in it"},
-		"one that makes the reader panic too":         {[]string{"panic", "a"}, []string{"a2.1", "a2.2"}, nil, "oops"},
-		"nothing overtakes one that is read later":    {[]string{"a", "down", "b"}, []string{"a1.1", "a1.2"}, []string{"101"}, "503"},
-		"nothing overtakes one that cannot be queued": {[]string{"a", "lost", "b"}, []string{"a1.1", "a1.2"}, []string{"101"}, "no queue"},
+		"what happened is queued in order":         {[]string{"a", "b", "a"}, []string{"a1.1", "a1.2", "a3.1", "a3.2", "b2.1", "b2.2"}, nil, ""},
+		"what means nothing is nobody's":           {[]string{"quiet"}, nil, nil, ""},
+		"a record that makes no sense is logged":   {[]string{"odd", "a"}, []string{"a2.1", "a2.2"}, nil, "no sense in it"},
+		"one that makes the reader panic too":      {[]string{"panic", "a"}, []string{"a2.1", "a2.2"}, nil, "oops"},
+		"nothing overtakes one that is read later": {[]string{"a", "down", "b"}, []string{"a1.1", "a1.2"}, []string{"101"}, "503"},
+		"one that cannot be queued holds up its receiver": {
+			[]string{"a", "lost", "b", "lost"}, []string{"a1.1", "a1.2", "b3.1", "b3.2"}, []string{"101", "103"}, "no queue",
+		},
 		"nothing overtakes one whose targets are read later": {
 			[]string{"a", "away", "b"}, []string{"a1.1", "a1.2"}, []string{"101"}, "503",
 		},
 		"one of whose targets some cannot be read is told the others": {
-			[]string{"unread", "a"}, []string{"unread1.1", "unread1.2", "a2.1", "a2.2"}, nil, "that makes no sense",
+			[]string{"unread", "a"}, []string{"a2.1", "a2.2", "unread1.1", "unread1.2"}, nil, "that makes no sense",
 		},
 		"one whose targets make the reader panic holds nothing up": {
 			[]string{"panics", "a"}, []string{"a2.1", "a2.2"}, nil, "who is that",
@@ -103,7 +133,7 @@ func TestAutomations(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantFailed(t, answer, test.failed...)
-			if diff := gocmp.Diff(test.got, q.got); diff != "" {
+			if diff := gocmp.Diff(test.got, q.got()); diff != "" {
 				t.Errorf("queued (-want +got):\n%s", diff)
 			}
 			if !strings.Contains(text.String(), test.logged) {
@@ -111,6 +141,30 @@ func TestAutomations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What happened to many at once is queued as fast as for a few: whoever comes last does
+// not wait for a request after the other.
+func TestAutomations_of_many(t *testing.T) {
+	const many, request, most = 100, 10 * time.Millisecond, 300 * time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		q := &tray{takes: request}
+		var logs []string
+		for i := range many {
+			logs = append(logs, fmt.Sprint("l", i))
+		}
+		began := time.Now()
+		to := &delivery.Dispatcher{Targets: q, Queue: q}
+		answer, err := boot.Automations(happened, to, nil, slog.New(slog.DiscardHandler))(t.Context(), batch(logs...))
+		if err != nil || len(answer.BatchItemFailures) > 0 || len(q.got()) != 2*many {
+			t.Fatalf("%v, %v, %d queued", err, answer, len(q.got()))
+		}
+		took := time.Since(began)
+		t.Logf("%d changes with two events each, at %s a request: %s", many, request, took)
+		if took > most {
+			t.Errorf("it took %s, want %s at most", took, most)
+		}
+	})
 }
 
 // board is a bus that takes no events of a log.
@@ -137,13 +191,13 @@ func TestAutomations_with_a_bus(t *testing.T) {
 		logs, queued, got, failed []string
 	}{
 		"what was queued is published": {[]string{"a", "b"}, []string{"a1.1", "a1.2", "b2.1", "b2.2"}, []string{"a1.1", "a1.2", "b2.1", "b2.2"}, nil},
-		"what only A2A is told is not": {[]string{"items", "a"}, []string{"items1.1", "a2.1", "a2.2"}, []string{"a2.1", "a2.2"}, nil},
+		"what only A2A is told is not": {[]string{"items", "a"}, []string{"a2.1", "a2.2", "items1.1"}, []string{"a2.1", "a2.2"}, nil},
 		"what could not be queued waits, with all behind it": {
-			[]string{"a", "lost", "b"}, []string{"a1.1", "a1.2"}, []string{"a1.1", "a1.2"}, []string{"101"},
+			[]string{"a", "lost", "b"}, []string{"a1.1", "a1.2", "b3.1", "b3.2"}, []string{"a1.1", "a1.2"}, []string{"101"},
 		},
 		"one that the bus does not take is told again": {
 			[]string{"a", "deaf", "b"},
-			[]string{"a1.1", "a1.2", "deaf2.1", "deaf2.2", "b3.1", "b3.2"},
+			[]string{"a1.1", "a1.2", "b3.1", "b3.2", "deaf2.1", "deaf2.2"},
 			[]string{"a1.1", "a1.2", "b3.1", "b3.2"},
 			[]string{"101"},
 		},
@@ -158,7 +212,7 @@ func TestAutomations_with_a_bus(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantFailed(t, answer, test.failed...)
-			if diff := gocmp.Diff(test.queued, q.got) + gocmp.Diff(test.got, b.got); diff != "" {
+			if diff := gocmp.Diff(test.queued, q.got()) + gocmp.Diff(test.got, b.got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -11,8 +11,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Delivery is an event for a target. It holds references only, so that it fits
@@ -70,30 +68,4 @@ type Targets interface {
 // order in which they came. One that is put again soon after is kept once.
 type Queue interface {
 	Put(ctx context.Context, d Delivery) error
-}
-
-// Dispatcher queues events for their targets.
-type Dispatcher struct {
-	Targets Targets
-	Queue   Queue
-}
-
-// Dispatch queues an event for each of its targets. After an error it may be
-// repeated, and must be before later events are dispatched, if the error is
-// ErrUnqueued or one that passes. Those who were found are told in any case.
-func (d *Dispatcher) Dispatch(ctx context.Context, e Event) error {
-	targets, unread := d.Targets.Targets(ctx, e)
-	if unread != nil {
-		unread = fmt.Errorf("find who wants to hear of %s: %w", e.ID, unread)
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	for _, t := range targets {
-		group.Go(func() error {
-			if err := d.Queue.Put(ctx, Delivery{Event: e, Target: t}); err != nil {
-				return fmt.Errorf("%w: %w", ErrUnqueued, err)
-			}
-			return nil
-		})
-	}
-	return errors.Join(group.Wait(), unread)
 }

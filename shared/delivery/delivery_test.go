@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 type board struct {
 	targets []delivery.Target
 	fails   string // target that the queue does not take
+	failsAt string // only of this event, unless it is ""
 	lost    error
 
 	mu  sync.Mutex
@@ -27,7 +29,7 @@ func (b *board) Targets(context.Context, delivery.Event) ([]delivery.Target, err
 }
 
 func (b *board) Put(_ context.Context, d delivery.Delivery) error {
-	if d.Target.Name == b.fails {
+	if d.Target.Name == b.fails && (b.failsAt == "" || b.failsAt == d.Event.ID) {
 		return errors.New("no queue")
 	}
 	b.mu.Lock()
@@ -52,12 +54,38 @@ func TestDispatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := test.board
-			err := (&delivery.Dispatcher{Targets: b, Queue: b}).Dispatch(t.Context(), delivery.Event{ID: "e"})
+			d := &delivery.Dispatcher{Targets: b, Queue: b}
+			all, err := d.Find(t.Context(), delivery.Event{ID: "e"})
+			err = errors.Join(append(d.Put(t.Context(), all), err)...)
 			slices.Sort(b.put)
 			if diff := cmp.Diff(test.put, b.put); diff != "" || (err != nil) != test.fails {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
 		})
+	}
+}
+
+// What a queue does not take holds up its group, and nobody else's.
+func TestPut_keeps_the_order_of_groups(t *testing.T) {
+	t.Parallel()
+	b := &board{fails: "b", failsAt: "2"}
+	var all []delivery.Delivery
+	for _, id := range []string{"1", "2", "3"} {
+		for _, name := range []string{"a", "b", "c"} {
+			all = append(all, delivery.Delivery{Event: delivery.Event{ID: id}, Target: delivery.Target{Kind: kind, Name: name}})
+		}
+	}
+	errs := (&delivery.Dispatcher{Queue: b}).Put(t.Context(), all)
+	var failed []int
+	for i, err := range errs {
+		if errors.Is(err, delivery.ErrUnqueued) {
+			failed = append(failed, i)
+		}
+	}
+	slices.SortStableFunc(b.put, func(x, y string) int { return strings.Compare(x[:1], y[:1]) })
+	want := []string{"a 1", "a 2", "a 3", "b 1", "c 1", "c 2", "c 3"}
+	if diff := cmp.Diff(want, b.put) + cmp.Diff([]int{4, 7}, failed); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
