@@ -36,6 +36,7 @@ func testWatching(t *testing.T, sys *e2e.System) {
 		"a stream goes on where the last one ended":        testLastEventID,
 		"who watches no longer is told nothing":            testUnsubscribe,
 		"who is too far behind is told to read the thread": testTooFarBehind,
+		"a client of the page's rules shows a large item":  testPage,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

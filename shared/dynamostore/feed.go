@@ -38,6 +38,9 @@ type feed struct {
 	s  *Store
 	h  *header
 	at head
+	// aside is the position of an item that may have grown, so far back that it is
+	// told without what stands between it and the watcher; 0 for none.
+	aside int64
 }
 
 func (f *feed) since(ctx context.Context, from watch.From) ([]watch.Message, error) {
@@ -66,7 +69,11 @@ func (f *feed) since(ctx context.Context, from watch.From) ([]watch.Message, err
 	}
 	begin := stand
 	out := make([]watch.Message, 0, len(page.Events)+1)
-	for _, e := range f.unknown(upTo(page.Events, f.at.last()), from) { // what came since is told to who has subscribed
+	events := f.unknown(upTo(page.Events, f.at.last()), from) // what came since is told to who has subscribed
+	if events, err = f.withAside(ctx, events); err != nil {
+		return nil, err
+	}
+	for _, e := range events {
 		messages, err := f.bring(ctx, e, stand, from)
 		if err != nil {
 			return nil, err
@@ -81,6 +88,19 @@ func (f *feed) since(ctx context.Context, from watch.From) ([]watch.Message, err
 	}
 	status, err := f.status(ctx, stand)
 	return append(out, status), err
+}
+
+// withAside puts the item that stands aside before the others, where it is still
+// shown.
+func (f *feed) withAside(ctx context.Context, events []session.Event) ([]session.Event, error) {
+	if f.aside == 0 {
+		return events, nil
+	}
+	page, err := f.s.events(ctx, f.h, session.EventQuery{View: session.Effective, Limit: 1, After: f.aside - 1})
+	if err != nil || len(page.Events) == 0 || page.Events[0].Seq != f.aside {
+		return events, err
+	}
+	return append(page.Events[:1:1], events...), nil
 }
 
 // unknown leaves out what a watcher has who stands somewhere: events before that
@@ -161,6 +181,10 @@ func (f *feed) afterCursor(ctx context.Context, c watch.Cursor) (after int64, re
 	case rec.inProgress(), rec.Streamed && c.Offset < rec.offset():
 		return c.Seq - 1, "", nil
 	case rec.Open > 0 && !rec.Streamed: // it may have grown since this entry came
+		if f.at.last()-rec.Open >= watch.MaxBehind { // to tell all behind it would be too much, again and again
+			f.aside = rec.Open
+			return c.Seq, "", nil
+		}
 		return rec.Open - 1, "", nil
 	}
 	return c.Seq, "", nil

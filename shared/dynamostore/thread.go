@@ -81,10 +81,11 @@ func (s *Store) threadUp(ctx context.Context, h *header, at head, q run.ThreadQu
 }
 
 // standAtOpen takes the watcher back to the item in progress, which goes on
-// although there are others behind it.
+// although there are others behind it; but not further than watchers are told of
+// from there.
 func standAtOpen(t *run.Thread) {
 	for _, e := range t.Items {
-		if e.Status == session.EventInProgress {
+		if e.Status == session.EventInProgress && t.Seq-e.Seq < watch.MaxBehind {
 			t.Seq, t.Offset = e.Seq, e.Deltas
 		}
 	}
@@ -93,7 +94,7 @@ func standAtOpen(t *run.Thread) {
 // standBeforeOpen does so where the item in progress is on a page before, with
 // the content of then: it comes once more.
 func (s *Store) standBeforeOpen(ctx context.Context, h *header, at head, q run.ThreadQuery, t *run.Thread) error {
-	if at.open == 0 || at.open > q.Resume.Seq {
+	if at.open == 0 || at.open > q.Resume.Seq || t.Seq-at.open >= watch.MaxBehind {
 		return nil
 	}
 	rec, err := s.covering(ctx, h.Log, at.open)

@@ -12,6 +12,7 @@ import { Item, UNKNOWN } from './item.js';
 /** How long a message that came too early waits for those before it, in milliseconds. */
 export const HOLD = 1000;
 
+const MAX_BEHIND = 100; // positions that a watcher is told of
 const MOST_DOUBLINGS = 5; // of that, while asking does not help
 const MOST_HELD = 1000; // to ask again costs less than to keep more
 
@@ -130,7 +131,7 @@ export class WatchState {
   lost() {
     // A rewind that brings items back says so right after the rewind itself. Nobody repeats that
     // to whoever stands behind the rewind.
-    this.#needsThread ||= this.#rewound;
+    this.#needsThread ||= this.#rewound || this.#items.some((item) => this.#far(item));
   }
 
   /** Tells that a message came that could not be read. */
@@ -139,9 +140,17 @@ export class WatchState {
     this.#askAt = now + this.#patience();
   }
 
-  /** Where to watch from: before whatever may have changed unnoticed. */
+  // Whether an item that may have grown stands so far behind that nobody is told all from there.
+  #far(item) {
+    return !item.final && this.#seq - item.seq >= MAX_BEHIND;
+  }
+
+  /**
+   * Where to watch from: before whatever may have changed unnoticed. An item that is far behind
+   * comes with what is told from there.
+   */
   get cursor() {
-    const open = this.#items.find((item) => !item.final);
+    const open = this.#items.find((item) => !item.final && !this.#far(item));
     if (open) {
       // Asked from the item itself, one completed without deltas would be left out.
       const seq = open.offset > 0 ? open.seq : open.seq - 1;

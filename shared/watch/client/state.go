@@ -123,8 +123,12 @@ func (s *State) Replace(t Thread, now time.Time) {
 func (s *State) Lost() {
 	// A rewind that brings items back says so right after the rewind itself.
 	// Nobody repeats that to whoever stands behind the rewind.
-	s.needsThread = s.needsThread || s.rewound
+	s.needsThread = s.needsThread || s.rewound || slices.ContainsFunc(s.items, s.far)
 }
+
+// far reports whether an item that may have grown stands so far behind that
+// nobody is told all from there.
+func (s *State) far(it *item) bool { return !it.final() && s.seq-it.seq() >= watch.MaxBehind }
 
 // NeedsThread reports whether only a thread helps. Until it is there messages
 // are held.
@@ -133,11 +137,12 @@ func (s *State) NeedsThread() bool { return s.needsThread && !s.deleted }
 // Deleted reports whether the session is gone; then nothing follows.
 func (s *State) Deleted() bool { return s.deleted }
 
-// Cursor is where to watch from: before whatever may have changed unnoticed.
+// Cursor is where to watch from: before whatever may have changed unnoticed. An
+// item that is far behind comes with what is told from there.
 func (s *State) Cursor() watch.Cursor {
 	for _, it := range s.items {
 		switch {
-		case it.final():
+		case it.final(), s.far(it):
 		case it.offset > 0:
 			return watch.Cursor{Epoch: s.epoch, Seq: it.seq(), Offset: it.offset}
 		default: // asked from here, one completed without deltas would be left out

@@ -64,6 +64,11 @@ func (o *Order) bring(m subscription.Message) error {
 	case there && m.Cursor.Offset <= o.open.offset:
 		o.open.supposed = false
 		return nil
+	case o.standsAside(m) && !inProgress(m):
+		return o.final(m)
+	case o.standsAside(m):
+		o.open = &openItem{seq: seq, offset: m.Cursor.Offset, aside: true}
+		return nil
 	case o.holds(m):
 		return nil
 	case seq > o.at.Seq && m.Prev.Seq > o.at.Seq:
@@ -76,6 +81,12 @@ func (o *Order) bring(m subscription.Message) error {
 		o.had = max(o.had, o.at.Seq)
 	}
 	return o.item(m)
+}
+
+// standsAside reports whether an item is so far behind where the reader began that
+// what stands between is not told again, as dropping all of it would need.
+func (o *Order) standsAside(m subscription.Message) bool {
+	return o.resumed == nil && m.Cursor.Seq <= o.low && o.at.Seq-m.Cursor.Seq >= watch.MaxBehind-1
 }
 
 // holds reports whether the client has the item, in its final form.

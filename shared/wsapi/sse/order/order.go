@@ -63,6 +63,9 @@ type Order struct {
 type openItem struct {
 	seq, offset int64
 	supposed    bool
+	// aside is set of one that stands far behind where the stream begins: its
+	// reader has it as the thread showed it, and is told its end alone.
+	aside bool
 }
 
 // held is a message that came before its turn.
@@ -230,6 +233,9 @@ func (o *Order) grow(m subscription.Message) (taken bool, err error) {
 	o.open.supposed = false
 	if o.open.offset = m.Cursor.Offset; o.at.Seq == o.open.seq {
 		o.at.Offset = m.Cursor.Offset
+	}
+	if o.open.aside {
+		return true, nil
 	}
 	return true, o.tell(m)
 }
