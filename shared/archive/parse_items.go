@@ -98,6 +98,11 @@ func parseTask(raw json.RawMessage, pointer string) (Task, error) {
 	if whole.Size() > task.MaxSize {
 		return t, fault.Field(fault.Invalid, pointer, "must be at most %d bytes", task.MaxSize)
 	}
+	if t.First != "" {
+		if err := fault.CheckID(pointer+"/first", t.First); err != nil {
+			return t, err
+		}
+	}
 	for id, place := range t.Places {
 		if err := fault.CheckID(pointer+"/places", id); err != nil {
 			return t, err
@@ -143,8 +148,8 @@ func parseArtifact(raw json.RawMessage, pointer string) (Artifact, error) {
 	if a.Version < 0 || a.Version > artifact.MaxVersion {
 		return a, fault.Field(fault.Invalid, pointer+"/version", "must be 0 to %d", artifact.MaxVersion)
 	}
-	if len(a.MimeType) > artifact.MaxMimeType {
-		return a, fault.Field(fault.Invalid, pointer+"/mime_type", "must be at most %d characters", artifact.MaxMimeType)
+	if a.MimeType != "" && !artifact.IsMimeType(a.MimeType) {
+		return a, fault.Field(fault.Invalid, pointer+"/mime_type", "must be a media type of at most %d characters", artifact.MaxMimeType)
 	}
 	if a.Size < 0 || a.Size > artifact.MaxSize || len(a.Data) > artifact.MaxSize {
 		return a, fault.Field(fault.Invalid, pointer+"/size", "must be at most %d bytes", artifact.MaxSize)

@@ -3,7 +3,11 @@
 // nor a transport.
 package artifact
 
-import "context"
+import (
+	"context"
+	"mime"
+	"strings"
+)
 
 // Limits of artifacts. What is larger than MaxSize is kept elsewhere and
 // referred to by a URI.
@@ -87,4 +91,15 @@ type Store interface {
 	// DeleteArtifact makes an artifact read as not there. Its versions stay
 	// readable by number: rewinds, forks and references may need them.
 	DeleteArtifact(ctx context.Context, userID, sessionID, name string) error
+}
+
+// IsMimeType reports whether a version's bytes may be said to be of a type: it is
+// a media type, as Content-Type has it, since it comes back in that header.
+func IsMimeType(given string) bool {
+	media, _, err := mime.ParseMediaType(given)
+	ok := err == nil && strings.Contains(media, "/") && len(given) <= MaxMimeType
+	for _, b := range []byte(given) {
+		ok = ok && b >= ' ' && b <= '~'
+	}
+	return ok
 }

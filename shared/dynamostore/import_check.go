@@ -53,7 +53,17 @@ func (w *importing) check(ctx context.Context) error {
 		}
 	}
 	w.shared = w.rec.Shared
+	type version struct {
+		name   string
+		number int64
+	}
+	seen := map[version]bool{}
 	for i, a := range w.u.Part.Artifacts {
+		v := version{a.Name, a.Version}
+		if seen[v] {
+			return fault.Field(fault.Invalid, "/artifacts/"+strconv.Itoa(i)+"/version", "is there already, under the same name")
+		}
+		seen[v] = true
 		if strings.HasPrefix(a.Name, artifact.UserPrefix) {
 			w.shared++
 		}

@@ -119,11 +119,7 @@ func mimeType(h http.Header) (given, media string, err error) {
 		return octetStream, octetStream, nil
 	}
 	media, _, err = mime.ParseMediaType(given)
-	bad := err != nil || !strings.Contains(media, "/") || len(given) > artifact.MaxMimeType
-	for _, b := range []byte(given) {
-		bad = bad || b < ' ' || b > '~'
-	}
-	if bad {
+	if err != nil || !artifact.IsMimeType(given) {
 		return "", "", fault.Field(fault.Malformed, "Content-Type",
 			"must be a media type of at most %d characters", artifact.MaxMimeType)
 	}

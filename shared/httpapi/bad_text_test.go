@@ -73,3 +73,33 @@ func TestForgedCursors(t *testing.T) {
 		t.Errorf("%d forged cursors, %d refused with 400", cases, refused)
 	}
 }
+
+// What a library says of an address or a query is said in words of ours.
+func TestWordsOfLibraries(t *testing.T) {
+	s := newSystem(t)
+	for _, address := range []string{
+		"https://[::1", "https://a b/", "https://%zz/", "https://exa\u007fmple.org/", ":", "https://user:secret@%/", "https://a:99999999/", "://", "https://a\u0000b/",
+	} {
+		body := `{"url":` + mustJSON(t, address) + `}`
+		got := s.must(t, http.StatusUnprocessableEntity, post(alice, "/webhooks", body))
+		if goWords.Match(got.body) || strings.Contains(string(got.body), "secret") || !strings.Contains(string(got.body), `"/url"`) ||
+			strings.Contains(string(got.body), "parse \\\"") || strings.Contains(string(got.body), "net/url") {
+			t.Errorf("%q: %s", address, got.body)
+		}
+	}
+	for _, query := range []string{"q=%zz", "limit=%", "q=a;b"} {
+		got := s.must(t, http.StatusBadRequest, get(alice, "/sessions?"+query))
+		if goWords.Match(got.body) || strings.Contains(string(got.body), "semicolon") || !strings.Contains(string(got.body), "query") {
+			t.Errorf("%s: %s", query, got.body)
+		}
+	}
+}
+
+func mustJSON(t *testing.T, v any) string {
+	t.Helper()
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}

@@ -117,7 +117,7 @@ func checkJSON(body []byte) error {
 	err := json.Unmarshal(body, &raw)
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		return fault.New(fault.Malformed, "the body is not valid JSON at byte %d: %s", syntax.Offset, syntax.Error())
+		return fault.New(fault.Malformed, "the body is not valid JSON at byte %d: %s", syntax.Offset, unexpected(body, syntax.Offset))
 	}
 	if err != nil {
 		return err
@@ -126,6 +126,15 @@ func checkJSON(body []byte) error {
 		return malformed(flaw.Pointer, flaw.Reason)
 	}
 	return nil
+}
+
+// unexpected says what there is no JSON with at a byte, which is counted from 1.
+func unexpected(body []byte, at int64) string {
+	err := json.NewDecoder(bytes.NewReader(body)).Decode(new(json.RawMessage))
+	if errors.Is(err, io.ErrUnexpectedEOF) || at < 1 || at > int64(len(body)) {
+		return "it ends too early"
+	}
+	return fmt.Sprintf("%q must not stand there", body[at-1])
 }
 
 func invalidAt(body []byte) int {

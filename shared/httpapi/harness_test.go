@@ -82,7 +82,7 @@ func (a *agents) HasAgent(name string) bool { return slices.Contains(*a, name) }
 // ServeHTTP chooses the handler as the gateway's routes do.
 func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
-	case strings.Contains(path, "/sessions/import"):
+	case strings.Contains(path+"/", "/sessions/import/"):
 		s.imports.ServeHTTP(w, r)
 	case strings.Contains(path, "/shares"), strings.HasSuffix(path, "/access"):
 		s.shares.ServeHTTP(w, r)

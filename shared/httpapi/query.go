@@ -17,7 +17,7 @@ type query struct{ values url.Values }
 func (c *call) query() (query, error) {
 	values, err := url.ParseQuery(c.URL.RawQuery)
 	if err != nil {
-		return query{}, fault.New(fault.Malformed, "the query is malformed: %v", err)
+		return query{}, fault.New(fault.Malformed, "the query is malformed: a %% stands before two hexadecimal digits, a & between parameters")
 	}
 	return query{values}, nil
 }

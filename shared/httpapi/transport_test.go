@@ -37,9 +37,9 @@ func TestRequestBody(t *testing.T) {
 	}{
 		"none":                   {create(""), "required"},
 		"blank":                  {create("  \n"), "required"},
-		"cut off":                {create(`{"a":`), "at byte 5"},
+		"cut off":                {create(`{"a":`), "at byte 5: it ends too early"},
 		"trailing data":          {create(`{} {}`), "at byte 4"},
-		"a comma too many":       {create(`{"a":1,}`), "at byte 8"},
+		"a comma too many":       {create(`{"a":1,}`), "at byte 8: '}' must not stand there"},
 		"not UTF-8":              {create("{\"name\":\"\xff\"}"), "UTF-8 at byte 9"},
 		"nested without end":     {create(strings.Repeat("[", 20000)), "valid JSON"},
 		"form":                   {create(`a=b`).with("Content-Type", "application/x-www-form-urlencoded"), "not valid JSON"},
