@@ -2,7 +2,6 @@ package dynamostore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -44,16 +43,6 @@ func backoff(ctx context.Context, try int) error { return backoffUpTo(ctx, try, 
 func afterConflict(ctx context.Context, try int) error {
 	metrics.Count(ctx, metrics.Conflicts, 1)
 	return backoff(ctx, try)
-}
-
-// beforeNext waits before a piece of work goes on: as after a conflict, and
-// hardly at all where it cleared its own way. Who waits there meets the next
-// that stands in it.
-func beforeNext(ctx context.Context, err error, try int) error {
-	if errors.Is(err, errCleared) {
-		return backoff(ctx, 0)
-	}
-	return afterConflict(ctx, try)
 }
 
 func backoffUpTo(ctx context.Context, try int, most time.Duration) error {

@@ -15,10 +15,6 @@ import (
 // errTaken says that a condition did not hold: somebody else was first.
 var errTaken = errors.New("the condition of a write did not hold")
 
-// errCleared says that what stood in the way of a piece of work is no longer
-// there: it is to look again, as with any errTaken.
-var errCleared = fmt.Errorf("the way is clear: %w", errTaken)
-
 // errThrottled says that DynamoDB had no capacity for a transaction.
 var errThrottled = errors.New("the transaction was throttled")
 

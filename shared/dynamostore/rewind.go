@@ -20,8 +20,9 @@ const (
 
 var _ session.Rewinder = (*Store)(nil)
 
-// Rewind implements session.Rewinder. It is one transaction: the marker at the
-// head of the log, the header's new timeline, and what is restored.
+// Rewind implements session.Rewinder. It is one transaction: the end of the run that
+// it may cancel, the marker at the head of the log, the header's new timeline, and
+// what is restored.
 func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, error) {
 	for try := 0; ; try++ {
 		out, err := s.rewind(ctx, r)
@@ -31,7 +32,7 @@ func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 			}
 			return out, err
 		}
-		if err := beforeNext(ctx, err, try); err != nil {
+		if err := afterConflict(ctx, try); err != nil {
 			return session.Rewound{}, err
 		}
 	}
@@ -53,6 +54,7 @@ type rewinding struct {
 	h      *header
 	at     head
 	active *activeRun
+	over   *over // the active run's end, where it ends with the rewind
 	// chain is the automations that led to it, also are changes of state that are
 	// written with it.
 	chain []string
@@ -72,8 +74,8 @@ func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound,
 	if done, err := w.s.rewoundBefore(ctx, w.h, w.at, r); done != nil || err != nil {
 		return derefOr(done), err
 	}
-	if w.active != nil && (!r.CancelRun || !r.DryRun) {
-		return session.Rewound{}, w.s.cancelFirst(ctx, w.active, r)
+	if err := w.cancel(ctx, r); err != nil {
+		return session.Rewound{}, err
 	}
 	m, err := w.marker(ctx, r, target)
 	if err != nil {
@@ -106,20 +108,25 @@ func (w *rewinding) marker(ctx context.Context, r session.Rewind, target *place)
 	if err != nil {
 		return nil, err
 	}
-	m := &marker{s: w.s, h: w.h, at: w.at, plan: plan, timeline: timeline, chain: w.chain}
+	m := &marker{s: w.s, h: w.h, at: w.at, plan: plan, timeline: timeline, chain: w.chain, over: w.over}
 	return m, m.build(r)
 }
 
-// cancelFirst ends the run that a rewind meets, if it may; the rewind then
-// looks again.
-func (s *Store) cancelFirst(ctx context.Context, a *activeRun, r session.Rewind) error {
-	if !r.CancelRun {
-		return fault.New(fault.Conflict, "a run is in progress; cancel it, or send cancel_run").With("run_id", a.ID)
+// cancel has the rewind end the run that it meets, if it may. The marker then stands
+// behind the end of the run.
+func (w *rewinding) cancel(ctx context.Context, r session.Rewind) (err error) {
+	switch {
+	case w.active == nil:
+		return nil
+	case !r.CancelRun:
+		return fault.New(fault.Conflict, "a run is in progress; cancel it, or send cancel_run").With("run_id", w.active.ID)
+	case r.DryRun:
+		return nil
 	}
-	if _, err := s.Cancel(ctx, a.ref()); err != nil {
-		return err
+	if w.over, err = w.s.cancelled(ctx, w.h, w.at, w.active); err == nil {
+		w.at = w.at.after(w.over.last)
 	}
-	return errCleared
+	return err
 }
 
 // rewoundBefore recognises a rewind that happened although its answer was

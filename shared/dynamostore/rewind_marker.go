@@ -3,7 +3,6 @@ package dynamostore
 import (
 	"context"
 	"encoding/json"
-	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -19,6 +18,7 @@ type marker struct {
 	plan     *restore
 	timeline session.Timeline
 	chain    []string // the automations that led to it
+	over     *over    // the run that ends with it, nil for none
 
 	rec     *record
 	content entryBody
@@ -96,10 +96,15 @@ func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
 	if err != nil {
 		return err
 	}
-	writes := append(shared, m.plan.puts...)
-	if err := m.s.transact(ctx, append(writes, put, header)...); err != nil {
+	writes := append(append(shared, m.plan.puts...), put, header)
+	ends, err := m.ends(ctx)
+	if err != nil {
 		return err
 	}
+	if err := m.s.transact(ctx, append(writes, ends...)...); err != nil {
+		return err
+	}
+	m.ended(ctx)
 	m.s.countEntry(ctx, m.h, m.rec)
 	if len(m.plan.delta) > 0 {
 		m.s.checkpoint(ctx, m.h.Log, m.rec.first, m.plan.change.values)
@@ -107,30 +112,25 @@ func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
 	return nil
 }
 
-// updateHeader is the change of the header by a rewind that somebody asked for:
-// what is left is neither a failure nor to be answered.
-func (m *marker) updateHeader(newest func() (bool, error)) (types.TransactWriteItem, error) {
-	c := m.h.sameLog()
-	c.expression += " AND attribute_not_exists(#rn)"
-	maps.Copy(c.names, map[string]string{
-		"#rn": "rn", "#rx": "rx", "#mi": "mi", "#ma": "ma", "#mo": "mo", "#status": "status",
-	})
-	m.h.Status = session.Idle
-	c.values[":status"] = str(string(session.Idle))
-	set, err := m.h.andMoveUp("SET #status = :status"+m.moveOn(&c), &c, newest, m.rec.time)
-	if err != nil {
-		return types.TransactWriteItem{}, err
+// ends are the writes that end the run which the rewind cancels.
+func (m *marker) ends(ctx context.Context) ([]types.TransactWriteItem, error) {
+	if m.over == nil {
+		return nil, nil
 	}
-	return m.s.transactUpdate(sessionKey(m.h.id()), set+" REMOVE #rx, #mi, #ma, #mo", c), nil
+	writes, err := m.over.writes(ctx)
+	return append(writes, m.s.transactDelete(runKey(m.h.Log), isRun(m.over.active))), err
 }
 
-// moveOn adds to a change of the header that the session shows what the marker
-// says, if it was not rewound since it was read.
-func (m *marker) moveOn(c *condition) (set string) {
-	c.was("e", m.h.Epoch-1)
-	maps.Copy(c.names, map[string]string{"#mk": "mk", "#tl": "tl"})
-	maps.Copy(c.values, attributes{":epoch": num(m.h.Epoch), ":mk": num(m.h.Marker), ":tl": bin(m.h.Timeline)})
-	return ", #e = :epoch, #mk = :mk, #tl = :tl"
+// ended does what follows the end of a run, and may be missed.
+func (m *marker) ended(ctx context.Context) {
+	if m.over == nil {
+		return
+	}
+	m.h.Run = ""
+	m.s.countEntry(ctx, m.h, m.over.last)
+	if a := m.over.active; a.Slot {
+		m.s.giveSlot(ctx, a.User, m.h.Log, a.ID)
+	}
 }
 
 // tells is what is told of the rewind.

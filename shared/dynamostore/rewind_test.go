@@ -1,15 +1,19 @@
 package dynamostore_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/infra/dynamotest"
 	"github.com/rethread/rethread/shared/dynamostore"
 	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -266,4 +270,62 @@ func TestFork(t *testing.T) {
 			t.Errorf("tasks of the source: %v", got)
 		}
 	})
+}
+
+// A rewind that cancels the run at work does both or nothing, wherever its caller
+// dies: the run goes on, or it is over and its events are gone.
+func TestRewind_that_cancels_is_one_step(t *testing.T) {
+	t.Parallel()
+	const least = 8
+	table := dynamotest.Table(t)
+	whole := dynamostore.New(dynamotest.Client(t), table)
+	before, after := 0, 0
+	for cut, ended := 1, false; !ended; cut++ {
+		id := fmt.Sprint("s", cut)
+		mustCreate(t, whole, alice, id, nil)
+		mustAppend(t, whole, alice, id, event(t, "", "i0", "before"))
+		mustStart(t, whole, startOf(t, id, "r1", "go"))
+		mustFlush(t, mustBegin(t, whole, refOf(id, "r1"), ""), "a")
+		var requests atomic.Int64
+		s := faultyStoreOn(t, table, beforeRequests(func(context.Context, any) error {
+			if int(requests.Add(1)) >= cut {
+				return errCut
+			}
+			return nil
+		}))
+		r := session.Rewind{UserID: alice, SessionID: id, Before: "r1", Nonce: mustID(t), CancelRun: true}
+		out, err := s.Rewind(t.Context(), r)
+		ended = int(requests.Load()) < cut
+		if ended && (err != nil || out.Session.ActiveRunID != nil || out.Session.Status != session.Idle) {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		got, err2 := whole.Run(t.Context(), refOf(id, "r1"))
+		if err2 != nil {
+			t.Fatal(err2)
+		}
+		if got.Status == run.InProgress {
+			before++
+			wantThread(t, whole, id, "in_progress", "1:before", "2:go", "3:a (in_progress)")
+			if err == nil {
+				t.Error("it was told that it is done")
+			}
+		} else {
+			after++
+			wantThread(t, whole, id, "idle", "1:before")
+			if got.Status != run.Cancelled {
+				t.Errorf("the run is %s", got.Status)
+			}
+		}
+		if _, err := whole.Rewind(t.Context(), r); err != nil { // again
+			t.Fatal(err)
+		}
+		wantThread(t, whole, id, "idle", "1:before")
+		if all := mustEvents(t, whole, alice, id, session.EventQuery{View: session.All}); len(all) != 5 {
+			t.Errorf("request %d: %d events in the log", cut, len(all))
+		}
+	}
+	t.Logf("%d rewinds cut short before they took effect, %d after", before, after)
+	if before+after < least || after == 0 {
+		t.Errorf("%d and %d are too few", before, after)
+	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/rethread/rethread/shared/run"
 	"github.com/rethread/rethread/shared/session"
 )
 
@@ -15,12 +14,13 @@ import (
 // it, and the input. It tries once, since all of it depends on how the session
 // was read: errTaken where that has changed.
 func (b *beginning) replace(ctx context.Context) error {
-	over, err := b.cancelled(ctx)
-	if err != nil {
-		return err
-	}
+	var over *over
 	at := b.at
-	if over != nil {
+	if b.before != nil {
+		var err error
+		if over, err = b.s.cancelled(ctx, b.h, b.at, b.before); err != nil {
+			return err
+		}
 		at = at.after(over.last)
 	}
 	w := b.writer()
@@ -44,25 +44,6 @@ func (b *beginning) replace(ctx context.Context) error {
 	}
 	b.replaced(ctx, w, over, m)
 	return nil
-}
-
-// over is a run that ends, and the entry that says so.
-type over struct {
-	run  run.Run
-	last *record
-}
-
-// cancelled is the end of the run that is active; nil where none is. Its item is
-// left out: agents write to it all the time, so it is read at the very last.
-func (b *beginning) cancelled(ctx context.Context) (*over, error) {
-	if b.before == nil {
-		return nil, nil
-	}
-	now := max(b.s.millis(), b.at.time)
-	r := b.before.run()
-	r.Status, r.EndedTime = run.Cancelled, &now
-	last, err := b.s.endEntry(ctx, b.h, b.at, r, b.before.tells())
-	return &over{run: r, last: last}, err
 }
 
 // discard takes the session back to before the run that makes way, by a marker
@@ -96,15 +77,11 @@ func (b *beginning) replacing(ctx context.Context, w *writer, o *over, m *marker
 		return nil, err
 	}
 	if o != nil {
-		item, _, err := b.s.endItem(ctx, b.h, b.at, b.before, cancellation())
+		ends, err := o.writes(ctx)
 		if err != nil {
 			return nil, err
 		}
-		put, err := b.s.transactPut(o.last.entry, condition{expression: ifAbsent})
-		if err != nil {
-			return nil, err
-		}
-		writes = append(append(writes, item...), put)
+		writes = append(writes, ends...)
 	}
 	put, err := b.s.transactPut(m.rec.entry, condition{expression: ifAbsent})
 	return append(append(writes, m.plan.puts...), put), err

@@ -82,18 +82,12 @@ func beginning() act {
 }
 
 func rewinding(before string) act {
-	return act{name: "a rewind before " + before, half: cancelFirst, do: func(ctx context.Context, s *dynamostore.Store, who string) error {
+	return act{name: "a rewind before " + before, do: func(ctx context.Context, s *dynamostore.Store, who string) error {
 		_, err := s.Rewind(ctx, session.Rewind{
 			UserID: runner, SessionID: "s", Before: before, Nonce: "rewind of " + who, CancelRun: true,
 		})
 		return err
 	}}
-}
-
-// cancelFirst is how a rewind begins that meets a run.
-func cancelFirst(ctx context.Context, s *dynamostore.Store) error {
-	_, err := s.Cancel(ctx, refTo(first))
-	return err
 }
 
 func deleting() act {

@@ -31,9 +31,6 @@ type act struct {
 	do   func(ctx context.Context, s *dynamostore.Store, who string) error
 	runs bool // it starts a run named who
 	ends bool // the session is gone after it
-	// half is what it may have done when something else comes between, nil where it
-	// is done all at once.
-	half func(ctx context.Context, s *dynamostore.Store) error
 }
 
 // before is how a session stands before the acts.
