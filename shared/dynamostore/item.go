@@ -15,8 +15,13 @@ import (
 // errTaken says that a condition did not hold: somebody else was first.
 var errTaken = errors.New("the condition of a write did not hold")
 
-// errThrottled says that DynamoDB had no capacity for a transaction.
-var errThrottled = errors.New("the transaction was throttled")
+var (
+	// errThrottled says that DynamoDB had no capacity for a transaction.
+	errThrottled = errors.New("the transaction was throttled")
+	// errUndecided says that a transaction was refused whose answer had been lost
+	// before: it may have been carried out all the same.
+	errUndecided = errors.New("it is unknown whether the transaction was carried out")
+)
 
 // ifAbsent is the condition that nothing is stored under the key.
 const ifAbsent = "attribute_not_exists(PK)"
@@ -114,7 +119,7 @@ func untilDecided(ctx context.Context, write func() error) error {
 	for try := 0; ; try++ {
 		err := write()
 		var conflict *types.TransactionConflictException
-		if !errors.As(err, &conflict) && !errors.Is(err, errThrottled) {
+		if !errors.As(err, &conflict) && !errors.Is(err, errThrottled) && !errors.Is(err, errUndecided) {
 			return err
 		}
 		if wait := backoff(ctx, try); wait != nil {
@@ -139,33 +144,57 @@ func conditionError(err error, old any) error {
 }
 
 // transact carries out writes as one. A failed condition, or a conflict with
-// another transaction, is errTaken.
+// another transaction, is errTaken. One token goes with all tries, so that DynamoDB
+// knows them again: what was carried out is told as done, though its answer was
+// lost and a repeat was refused.
 func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
-	return untilDecided(ctx, func() error { return s.tryTransact(ctx, writes) })
+	token, err := s.db.Options().IdempotencyTokenProvider.GetIdempotencyToken()
+	if err != nil {
+		return fmt.Errorf("make a transaction's token: %w", err)
+	}
+	in := &dynamodb.TransactWriteItemsInput{TransactItems: writes, ClientRequestToken: &token}
+	ctx, sends := counting(ctx)
+	return untilDecided(ctx, func() error { return s.tryTransact(ctx, in, sends) })
 }
 
-func (s *Store) tryTransact(ctx context.Context, writes []types.TransactWriteItem) error {
-	_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
-	var cancelled *types.TransactionCanceledException
-	if !errors.As(err, &cancelled) {
-		if err != nil {
-			return fmt.Errorf("transaction: %w", err)
-		}
-		return nil
+func (s *Store) tryTransact(ctx context.Context, in *dynamodb.TransactWriteItemsInput, sends *int) error {
+	_, err := s.db.TransactWriteItems(ctx, in)
+	var (
+		cancelled *types.TransactionCanceledException
+		underWay  *types.TransactionInProgressException
+	)
+	switch {
+	case errors.As(err, &cancelled):
+		return whyCancelled(ctx, cancelled, *sends > 1)
+	case errors.As(err, &underWay):
+		return fmt.Errorf("%w: %w", errUndecided, err)
+	case err != nil:
+		return fmt.Errorf("transaction: %w", err)
 	}
-	for _, reason := range cancelled.CancellationReasons {
+	return nil
+}
+
+// whyCancelled says why a transaction was cancelled. A conflict decides nothing
+// about one that was sent before.
+func whyCancelled(ctx context.Context, of *types.TransactionCanceledException, sentBefore bool) error {
+	for _, reason := range of.CancellationReasons {
 		switch code := derefOr(reason.Code); code {
 		case "", "None":
-		case "ConditionalCheckFailed", "TransactionConflict":
+		case "TransactionConflict":
+			if sentBefore {
+				return fmt.Errorf("transaction: %w: %w", errUndecided, of)
+			}
+			return errTaken
+		case "ConditionalCheckFailed":
 			return errTaken
 		case "ThrottlingError", "ProvisionedThroughputExceeded":
 			metrics.Count(ctx, metrics.Throttles, 1)
-			return fmt.Errorf("transaction: %w: %w", errThrottled, err)
+			return fmt.Errorf("transaction: %w: %w", errThrottled, of)
 		default:
-			return fmt.Errorf("transaction: %s: %w", code, err)
+			return fmt.Errorf("transaction: %s: %w", code, of)
 		}
 	}
-	return fmt.Errorf("transaction: %w", err)
+	return fmt.Errorf("transaction: %w", of)
 }
 
 // transactPut is a put inside a transaction.

@@ -22,19 +22,34 @@ import (
 	"github.com/rethread/rethread/shared/quota"
 )
 
-// lostAnswers is how many writes the scenarios make at least.
+// lostAnswers is how many writes the scenarios make at least, each of whose answers
+// is lost in each way.
 const lostAnswers = 140
+
+// refusals are how the repeat may be refused of a transaction that was carried out
+// and whose answer was lost; nil is not at all.
+func refusals() map[string]error {
+	refused := func(code string) error {
+		return &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: &code}}}
+	}
+	return map[string]error{
+		"lost":                nil,
+		"lost, then conflict": refused("TransactionConflict"),
+		"lost, then throttle": refused("ThrottlingError"),
+	}
+}
 
 // loser loses the answer to one write: it is carried out, and the SDK, which hears
 // nothing, sends it again.
 type loser struct {
-	mu     sync.Mutex
-	on     bool
-	lose   int // which of the writes, from 0; -1 is none
-	writes []string
+	refusal error // of that repeat, nil for none
+	mu      sync.Mutex
+	on      bool
+	lose    int // which of the writes, from 0; -1 is none
+	writes  []string
 }
 
-// lossKey is under what a request carries whether its answer is to be lost.
+// lossKey is under what a request carries how it goes.
 type lossKey struct{}
 
 func (l *loser) begin() { l.set(true) }
@@ -88,7 +103,10 @@ func (l *loser) add(stack *middleware.Stack) error {
 	if err := stack.Initialize.Add(middleware.InitializeMiddlewareFunc("ChooseLoss", func(
 		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 	) (middleware.InitializeOutput, middleware.Metadata, error) {
-		lost := l.takes(in.Parameters)
+		lost := 0 // sends that do not go as they should
+		if l.takes(in.Parameters) {
+			lost = 2
+		}
 		return next.HandleInitialize(middleware.WithStackValue(ctx, lossKey{}, &lost), in)
 	}), middleware.After); err != nil {
 		return err
@@ -96,10 +114,18 @@ func (l *loser) add(stack *middleware.Stack) error {
 	return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("LoseOne", func(
 		ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
 	) (middleware.FinalizeOutput, middleware.Metadata, error) {
+		lost, ok := middleware.GetStackValue(ctx, lossKey{}).(*int)
+		if !ok || *lost == 0 {
+			return next.HandleFinalize(ctx, in)
+		}
+		if *lost--; *lost == 0 && l.refusal != nil {
+			return middleware.FinalizeOutput{}, middleware.Metadata{}, l.refusal
+		} else if *lost == 0 {
+			return next.HandleFinalize(ctx, in)
+		}
 		out, metadata, err := next.HandleFinalize(ctx, in)
-		if lost, ok := middleware.GetStackValue(ctx, lossKey{}).(*bool); ok && *lost && err == nil {
-			*lost = false
-			return out, metadata, &smithyhttp.RequestSendError{Err: errors.New("the answer was lost")}
+		if err == nil {
+			err = &smithyhttp.RequestSendError{Err: errors.New("the answer was lost")}
 		}
 		return out, metadata, err
 	}), "Retry", middleware.After)
@@ -107,9 +133,9 @@ func (l *loser) add(stack *middleware.Stack) error {
 
 // play plays a scenario in a table of its own and returns what came of it, with
 // the writes that it made.
-func play(t *testing.T, sc scenario, lose int) (outcome string, writes []string) {
+func play(t *testing.T, sc scenario, lose int, refusal error) (outcome string, writes []string) {
 	t.Helper()
-	l := &loser{lose: lose}
+	l := &loser{lose: lose, refusal: refusal}
 	client := dynamodb.New(dynamotest.Client(t).Options(), func(o *dynamodb.Options) {
 		o.APIOptions = append(o.APIOptions, l.add)
 		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
@@ -137,17 +163,22 @@ func TestLostAnswers(t *testing.T) {
 		for _, sc := range scenarios() {
 			t.Run(sc.name, func(t *testing.T) {
 				t.Parallel()
-				want, writes := play(t, sc, -1)
+				want, writes := play(t, sc, -1, nil)
 				t.Log(want)
 				mu.Lock()
 				total, kinds = total+len(writes), append(kinds, writes...)
 				mu.Unlock()
 				for i, name := range writes {
-					t.Run(fmt.Sprintf("%d %s", i, name), func(t *testing.T) {
-						if got, _ := play(t, sc, i); got != want {
-							t.Errorf("got\n%s\nwant\n%s", got, want)
+					for how, refusal := range refusals() {
+						if refusal != nil && name != "transaction" {
+							continue
 						}
-					})
+						t.Run(fmt.Sprintf("%d %s %s", i, name, how), func(t *testing.T) {
+							if got, _ := play(t, sc, i, refusal); got != want {
+								t.Errorf("got\n%s\nwant\n%s", got, want)
+							}
+						})
+					}
 				}
 			})
 		}
