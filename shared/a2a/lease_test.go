@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+
 	"github.com/rethread/rethread/shared/a2a"
 	"github.com/rethread/rethread/shared/dynamostore"
 	"github.com/rethread/rethread/shared/quota"
@@ -79,6 +81,88 @@ func TestOpenStreams(t *testing.T) {
 			t.Error("a run was started")
 		}
 	})
+}
+
+// A message that is waited for holds its function like a stream.
+func TestBlockingSend(t *testing.T) {
+	t.Parallel()
+	t.Run("it has a place until the task is over", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, (*newsroom).tell)
+		answered := make(chan error, 1)
+		go func() {
+			_, err := r.client.SendMessage(t.Context(), r.say("hello"))
+			answered <- err
+		}()
+		w := r.mustWork(t)
+		r.mustHaveOpen(t, 1)
+		w.ends(t, run.Completed, nil)
+		if err := <-answered; err != nil {
+			t.Error(err)
+		}
+		r.mustHaveOpen(t, 0)
+	})
+	t.Run("one too many is refused before anything is begun, one that nobody waits for is not", func(t *testing.T) {
+		t.Parallel()
+		r := newRig(t, (*newsroom).tell)
+		for range maxStreams {
+			if _, err := r.store.TakeStream(t.Context(), quota.Stream{UserID: alice, Subject: "a session", Lasting: time.Minute}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := r.client.SendMessage(t.Context(), r.say("hello"))
+		if err == nil || !strings.Contains(err.Error(), "8 streams open, of 8 allowed") || len(r.started) != 0 {
+			t.Errorf("got %v, and %d runs", err, len(r.started))
+		}
+		req := r.say("hello")
+		req.Config = &lib.SendMessageConfig{ReturnImmediately: true}
+		if _, err := r.client.SendMessage(t.Context(), req); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A function's time is up before a long task is over: then its stream ends, in
+// order, and whoever subscribes again misses nothing.
+func TestTimeUp(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, (*newsroom).tell)
+	ctx, timeUp := context.WithCancel(a2a.WithCaller(t.Context(), alice, "token"))
+	defer timeUp()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":`+
+		`{"message":{"messageId":"m","role":"ROLE_USER","contextId":%q,"parts":[{"text":"hi"}]}}}`, r.context)
+	req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/a2a/helper", strings.NewReader(body))
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("A2A-Version", "1.0")
+	rec, ended := httptest.NewRecorder(), make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.handler.ServeHTTP(rec, req)
+	}()
+	w := r.mustWork(t)
+	r.news.mustBeHeard(t)
+	w.says(t, "a")
+	timeUp()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Fatal("it goes on")
+	}
+	if text := rec.Body.String(); rec.Code != http.StatusOK || strings.Contains(text, `"error"`) || !strings.Contains(text, w.ref.RunID) {
+		t.Errorf("%d %s", rec.Code, text)
+	}
+	until(t, "its place is free", func() bool {
+		u, err := r.store.Usage(t.Context(), alice)
+		return err == nil && u.Streams.Used == 0
+	})
+	w.says(t, "b")
+	again := r.listen(t, r.client.SubscribeToTask(t.Context(), &lib.SubscribeToTaskRequest{ID: lib.TaskID(w.ref.RunID)}))
+	again.until(t, "ab")
+	w.says(t, "c")
+	again.until(t, "abc")
+	w.completes(t)
+	w.ends(t, run.Completed, nil)
+	again.mustEndAs(t, r, lib.TaskStateCompleted)
 }
 
 // deaf is a reader who has left, of which Lambda tells a function nothing.

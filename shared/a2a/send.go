@@ -31,14 +31,9 @@ func (h *handler) SendMessage(ctx context.Context, req *lib.SendMessageRequest) 
 	if before, ok := rewindOf(req.Message); ok {
 		return h.rewind(ctx, req.Message, before), nil
 	}
-	link, err := h.begin(ctx, req)
+	link, err := h.beginAndWait(ctx, req)
 	if err != nil {
 		return nil, err
-	}
-	if req.Config == nil || !req.Config.ReturnImmediately {
-		if err := h.follow(ctx, link, func([]session.Event) bool { return true }); err != nil && ctx.Err() == nil {
-			return nil, err
-		}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
@@ -53,6 +48,24 @@ func (h *handler) SendMessage(ctx context.Context, req *lib.SendMessageRequest) 
 		convert.Shorten(t, req.Config.HistoryLength)
 	}
 	return t, nil
+}
+
+// beginAndWait is begin, and waits for the run's end where the caller wants to:
+// that holds a function like a stream, and so takes a place among them.
+func (h *handler) beginAndWait(ctx context.Context, req *lib.SendMessageRequest) (link task.Link, err error) {
+	if req.Config != nil && req.Config.ReturnImmediately {
+		return h.begin(ctx, req)
+	}
+	full := h.whileCounted(ctx, func(ctx context.Context) {
+		if link, err = h.begin(ctx, req); err != nil {
+			return
+		}
+		// Whose time is up gets the task as it stands.
+		if failed := h.follow(ctx, link, func([]session.Event) bool { return true }); ctx.Err() == nil {
+			err = failed
+		}
+	})
+	return link, errors.Join(full, err)
 }
 
 // SendStreamingMessage implements a2asrv.RequestHandler.
