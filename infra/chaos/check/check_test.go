@@ -15,8 +15,10 @@ import (
 	"github.com/rethread/rethread/infra/chaos/users"
 )
 
-// fake is an API with one session, whose answers a test spoils.
+// fake is an API with one session and its fork, whose answers a test spoils.
 type fake struct {
+	id        string
+	fork      *fake // before the invocation r2
 	all       []map[string]any
 	effective []string // ids
 	thread    []string
@@ -43,7 +45,7 @@ func good() *fake {
 		return map[string]any{"type": "run", "run": map[string]any{"id": id, "status": status}}
 	}
 	return &fake{
-		all: []map[string]any{
+		id: "s", fork: forked(), all: []map[string]any{
 			entry(1, "e1", "a", "user", "t1.", map[string]any{"actions": map[string]any{"state_delta": map[string]any{"k": 1}}}),
 			entry(2, "e2", "b", "user", "t2.", nil),
 			entry(3, "e3", "r1", "user", "t3.", nil),
@@ -55,6 +57,17 @@ func good() *fake {
 		},
 		effective: []string{"e1", "e2", "e6", "e7"}, thread: []string{"e1", "e2", "e6", "e7"},
 		state: map[string]any{"k": 1}, head: 8, status: "idle", listed: 1,
+	}
+}
+
+// forked is a fork of the good session: what it showed before its last run.
+func forked() *fake {
+	return &fake{
+		id: "g", all: []map[string]any{
+			entry(1, "g1", "a", "user", "t1.", map[string]any{"actions": map[string]any{"state_delta": map[string]any{"k": 1}}}),
+			entry(2, "g2", "b", "user", "t2.", nil),
+		},
+		effective: []string{"g1", "g2"}, thread: []string{"g1", "g2"}, state: map[string]any{"k": 1}, head: 2, status: "idle", listed: 1,
 	}
 }
 
@@ -73,21 +86,30 @@ func (f *fake) chosen(ids []string) []map[string]any {
 // ServeHTTP answers every page whole.
 func (f *fake) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	list := func(data any) any { return map[string]any{"data": data, "meta": map[string]any{"next_cursor": nil}} }
-	session := map[string]any{"id": "s", "name": "s", "status": f.status, "head_seq": f.head}
+	path := strings.TrimPrefix(r.URL.Path, "/api/v1")
+	if f.fork != nil && strings.HasPrefix(path, "/sessions/g") {
+		f.fork.ServeHTTP(rw, r)
+		return
+	}
+	session := func(f *fake) any {
+		return map[string]any{"id": f.id, "name": f.id, "status": f.status, "head_seq": f.head}
+	}
 	var out any
-	switch path := strings.TrimPrefix(r.URL.Path, "/api/v1"); {
+	switch {
 	case path == "/dev/token":
 		out = map[string]any{"token": "token"}
 	case path == "/sessions":
-		out = list(slices.Repeat([]any{session}, f.listed))
-	case path == "/sessions/s":
-		out = list(session)
+		out = list(append(slices.Repeat([]any{session(f)}, f.listed), session(f.fork)))
+	case path == "/sessions/"+f.id:
+		out = list(session(f))
+	case strings.HasSuffix(path, "/forks"):
+		out = list(map[string]any{"id": "s", "children": []any{map[string]any{"id": "g", "forked_at_seq": f.head}}})
 	case path == "/me/usage":
-		out = list(map[string]any{"sessions": map[string]any{"used": f.listed}, "runs": map[string]any{"used": f.runs}})
+		out = list(map[string]any{"sessions": map[string]any{"used": f.listed + 1}, "runs": map[string]any{"used": f.runs}})
 	case strings.HasSuffix(path, "/state"):
 		out = list(map[string]any{"session": f.state})
 	case strings.HasSuffix(path, "/thread"):
-		out = list(map[string]any{"session": session, "status": f.status, "items": f.chosen(f.thread), "cursor": "1.8.0", "run": nil})
+		out = list(map[string]any{"session": session(f), "status": f.status, "items": f.chosen(f.thread), "cursor": "1.8.0", "run": nil})
 	case strings.HasSuffix(path, "/events") && r.URL.Query().Get("view") == "all":
 		out = list(f.all)
 	case strings.HasSuffix(path, "/events"):
@@ -126,6 +148,7 @@ func examine(t *testing.T, f *fake, ops []ledger.Op) ([]string, map[string]int) 
 	}
 	defer w.Watchers.Close()
 	w.Persons[0].Add(&users.Talk{ID: "s", Owner: w.Persons[0]})
+	w.Persons[0].Add(&users.Talk{ID: "g", Owner: w.Persons[0], Fork: &users.Fork{Of: "s", Boundary: "r2", Found: true}})
 	for _, op := range ops {
 		op.Session, op.User = "s", "ada"
 		outcome := op.Outcome
@@ -150,7 +173,7 @@ func TestAGoodSession(t *testing.T) {
 	if len(broken) > 0 {
 		t.Errorf("broken: %v", broken)
 	}
-	for _, invariant := range []string{"acknowledged", "answers", "dense", "listed", "once", "order", "refused", "state", "usage", "views"} {
+	for _, invariant := range []string{"acknowledged", "answers", "dense", "forks", "listed", "once", "order", "refused", "state", "usage", "views"} {
 		if counts[invariant] == 0 {
 			t.Errorf("%s was not checked", invariant)
 		}
@@ -188,6 +211,12 @@ func TestViolations(t *testing.T) {
 		}},
 		{"a session that is listed twice", "listed", func(f *fake, ops []ledger.Op) []ledger.Op { f.listed = 2; return ops }},
 		{"a place that a run has not given back", "usage", func(f *fake, ops []ledger.Op) []ledger.Op { f.runs = 1; return ops }},
+		{"a fork that lacks an event", "forks", func(f *fake, ops []ledger.Op) []ledger.Op {
+			g := f.fork
+			g.all, g.effective, g.thread, g.head = g.all[:1], g.effective[:1], g.thread[:1], 1
+			return ops
+		}},
+		{"a fork that has what was discarded", "forks", func(f *fake, ops []ledger.Op) []ledger.Op { text(f.fork, 1, "t3."); return ops }},
 		{"a session that was deleted", "acknowledged", func(_ *fake, ops []ledger.Op) []ledger.Op {
 			return append(ops, ledger.Op{Kind: "delete", Outcome: ledger.Acked})
 		}},
@@ -203,7 +232,7 @@ func TestViolations(t *testing.T) {
 			found++
 		})
 	}
-	if found < 16 {
+	if found < 18 {
 		t.Errorf("%d violations were tried", found)
 	}
 }
