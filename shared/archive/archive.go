@@ -147,8 +147,8 @@ type Sink interface {
 // Exporter reads whole sessions.
 type Exporter interface {
 	// Export hands a session to a sink piece by piece. fault.Conflict while a
-	// run is in progress, before Begin, or where the session changed on the way:
-	// then End is not called.
+	// run is in progress, before Begin, or where the session changed on the way or
+	// a part of it cannot be read: then End is not called.
 	Export(ctx context.Context, userID, sessionID string, to Sink) error
 }
 

@@ -3,9 +3,11 @@ package dynamostore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"github.com/rethread/rethread/shared/archive"
 	"github.com/rethread/rethread/shared/fault"
@@ -19,6 +21,15 @@ var _ archive.Exporter = (*Store)(nil)
 // head is a snapshot whatever comes after it; tasks and artifacts change in
 // place, so at the end it is asked whether the session is still as it was.
 func (s *Store) Export(ctx context.Context, userID, id string, to archive.Sink) error {
+	err := s.export(ctx, userID, id, to)
+	if errors.Is(err, ErrUnreadable) {
+		s.log.ErrorContext(ctx, "an export met an item that cannot be read", "session_id", id, "error", err)
+		return fault.New(fault.Conflict, "a part of the session cannot be read: its document would not be whole")
+	}
+	return err
+}
+
+func (s *Store) export(ctx context.Context, userID, id string, to archive.Sink) error {
 	h, at, err := s.headerAndHead(ctx, userID, id)
 	if err != nil {
 		return err
@@ -28,6 +39,7 @@ func (s *Store) Export(ctx context.Context, userID, id string, to archive.Sink) 
 			With("run_id", h.Run)
 	}
 	x := &exporting{s: s, h: h, at: at, to: to}
+	ctx, x.leftOut = countingLeftOut(ctx)
 	if err := x.run(ctx); err != nil {
 		return fmt.Errorf("export session %s: %w", id, s.unlessGone(ctx, h, err))
 	}
@@ -41,6 +53,8 @@ type exporting struct {
 	at   head
 	to   archive.Sink
 	runs []run.Run
+	// leftOut counts what the lists that it reads left out.
+	leftOut *atomic.Int64
 }
 
 func (x *exporting) run(ctx context.Context) error {
@@ -70,6 +84,9 @@ func (x *exporting) run(ctx context.Context) error {
 	}
 	if err := x.unchanged(ctx, before); err != nil {
 		return err
+	}
+	if n := x.leftOut.Load(); n > 0 {
+		return fmt.Errorf("%d items were left out: %w", n, ErrUnreadable)
 	}
 	return x.to.End(*state, x.runs)
 }

@@ -93,7 +93,7 @@ func (x *exporting) feedback(ctx context.Context) error {
 		for _, attrs := range refs {
 			var ref feedbackRef
 			if err := attributevalue.UnmarshalMap(attrs, &ref); err != nil {
-				return false, fmt.Errorf("unmarshal a reference to feedback: %w", err)
+				return false, fmt.Errorf("unmarshal a reference to feedback: %w", errors.Join(ErrUnreadable, err))
 			}
 			var f feedbackItem
 			k := key{feedbackPK(ref.User), strings.TrimPrefix(ref.SK, prefixFeedback)}

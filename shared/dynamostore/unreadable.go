@@ -4,12 +4,22 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
 	"github.com/rethread/rethread/shared/logs"
 	"github.com/rethread/rethread/shared/metrics"
 )
+
+type leftOutKey struct{}
+
+// countingLeftOut is a context in which it is counted what is left out, for who
+// must have all or say that it is not.
+func countingLeftOut(ctx context.Context) (context.Context, *atomic.Int64) {
+	n := &atomic.Int64{}
+	return context.WithValue(ctx, leftOutKey{}, n), n
+}
 
 // leftOut notes an item that a list leaves out. The names of partitions may hold
 // ids of users, which no log does.
@@ -20,6 +30,9 @@ func (s *Store) leftOut(ctx context.Context, k key, err error) {
 		k.sk, _, _ = strings.Cut(k.sk, "#")
 	}
 	metrics.Count(ctx, metrics.ItemsSkipped, 1)
+	if n, ok := ctx.Value(leftOutKey{}).(*atomic.Int64); ok {
+		n.Add(1)
+	}
 	s.log.ErrorContext(ctx, "an item cannot be read and is left out", partition, slog.String("item", k.sk), slog.Any("error", err))
 }
 
