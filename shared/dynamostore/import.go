@@ -15,8 +15,9 @@ var _ archive.Importer = (*Store)(nil)
 const (
 	// importLife is how long an import waits for its next part.
 	importLife = 24 * time.Hour
-	// importBusy is longer than taking a part lasts.
-	importBusy = time.Minute
+	// importBusy ends a second after the request that takes a part must have: the
+	// function has 29 s.
+	importBusy = 30 * time.Second
 )
 
 // The states of an import.

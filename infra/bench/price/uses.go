@@ -152,7 +152,8 @@ func (a *accountant) watched() bill {
 	const n = 1000
 	return bill{
 		"1,000 viewers of one streamed answer, on top",
-		"Each is sent every flush of an answer of 1,000 tokens. The fan-out takes longer for it, which is not reckoned.",
+		"Each is sent every flush of an answer of 1,000 tokens. The fan-out takes longer for it, which is not reckoned." +
+			" An item over 128 KB costs each of them one request more when it is whole: it is read over the HTTP API.",
 		[]line{{"messages", "1,000 × " + number(changes) + " changes", n * changes, a.SocketMessage}},
 	}
 }
