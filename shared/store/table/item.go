@@ -1,0 +1,57 @@
+package table
+
+import (
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// The members that are the table's keys.
+const (
+	PK = "PK"
+	SK = "SK"
+)
+
+// Item is an item by the names of its members. Values are the SDK's types for them,
+// which are plain data.
+type Item = map[string]types.AttributeValue
+
+// Encode makes an item of a struct with `dynamodbav` tags, or of an Item.
+func Encode(record any) (Item, error) {
+	if item, ok := record.(Item); ok {
+		return item, nil
+	}
+	item, err := attributevalue.MarshalMap(record)
+	if err != nil {
+		return nil, fmt.Errorf("%w: encode %T: %w", ErrInvalid, record, err)
+	}
+	return item, nil
+}
+
+// EncodeValue makes the value of a member.
+func EncodeValue(v any) (types.AttributeValue, error) {
+	out, err := attributevalue.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("%w: encode %T: %w", ErrInvalid, v, err)
+	}
+	return out, nil
+}
+
+// Decode reads an item into a struct; ErrUnreadable where it is of another form.
+func Decode(item Item, into any) error {
+	if err := attributevalue.UnmarshalMap(item, into); err != nil {
+		return fmt.Errorf("%w: into %T: %w", ErrUnreadable, into, err)
+	}
+	return nil
+}
+
+// KeyOf is the key of an item; ErrInvalid where it has none.
+func KeyOf(item Item) (Key, error) {
+	pk, ok := item[PK].(*types.AttributeValueMemberS)
+	sk, also := item[SK].(*types.AttributeValueMemberS)
+	if !ok || !also {
+		return Key{}, fmt.Errorf("%w: an item without the keys %s and %s", ErrInvalid, PK, SK)
+	}
+	return Key{pk.Value, sk.Value}, nil
+}
