@@ -16,8 +16,10 @@ import "context"
 // repeat under their token. A conditional write is never repeated blindly; its
 // caller hears ErrUndecided where the answer was lost, and looks.
 //
-// Errors wrap exactly one of the errors of this package, or the context's. Units
-// are returned with errors, too, as far as they are known.
+// Errors wrap exactly one of the errors of this package, or the context's: a read
+// that its context cuts is the context's, a write that was sent is ErrUndecided.
+// Units are returned with errors, too, as far as they are known. A request that is
+// invalid whatever it meets is refused before it is sent, and costs nothing.
 type Engine interface {
 	// Get reads one item; a nil Item says that there is none.
 	Get(ctx context.Context, k Key, r Reading) (Item, Units, error)
@@ -27,14 +29,15 @@ type Engine interface {
 	Write(ctx context.Context, w Write) (Units, error)
 
 	// Transact carries out up to MaxTransaction writes, all or none, each of
-	// another item. Conditions that do not hold are a *ConditionError. Another
+	// another item. Conditions that do not hold are a *ConditionError, unless
+	// another of the writes is invalid or too large for what it meets. Another
 	// transaction or write under way on one of the items is ErrConflict. Within
 	// ten minutes, a repeat with the same token and writes changes nothing and
 	// succeeds; a repeat with the same token and other writes is ErrInvalid.
 	Transact(ctx context.Context, t Transaction) (Units, error)
 
 	// Query reads a page of one partition, of the table or an index, in the order
-	// of the sort key.
+	// of the sort key. A page ends with the item by which it exceeds MaxPageBytes.
 	Query(ctx context.Context, q Query) (Page, error)
 
 	// BatchGet reads any number of items, in no order and each once; those that

@@ -12,7 +12,8 @@ var (
 	// ErrConflict: nothing was written, since another write of an item was under
 	// way. To try again may help.
 	ErrConflict = errors.New("another write of the item is under way")
-	// ErrThrottled: nothing was done, since the table has no capacity left now. To
+	// ErrThrottled: nothing was done, since the table has no capacity left now or
+	// cannot be reached. To
 	// try again later may help.
 	ErrThrottled = errors.New("the table is throttled")
 	// ErrUndecided: the request was sent and its answer lost, so that a write may

@@ -29,8 +29,11 @@ func Encode(record any) (Item, error) {
 	return item, nil
 }
 
-// EncodeValue makes the value of a member.
+// EncodeValue makes the value of a member of a Go value, or of one of the SDK's types.
 func EncodeValue(v any) (types.AttributeValue, error) {
+	if already, ok := v.(types.AttributeValue); ok {
+		return already, nil
+	}
 	out, err := attributevalue.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("%w: encode %T: %w", ErrInvalid, v, err)
@@ -44,6 +47,19 @@ func Decode(item Item, into any) error {
 		return fmt.Errorf("%w: into %T: %w", ErrUnreadable, into, err)
 	}
 	return nil
+}
+
+// EncodeList makes a list of values.
+func EncodeList(values []any) (types.AttributeValue, error) {
+	list := make([]types.AttributeValue, len(values))
+	for i, v := range values {
+		encoded, err := EncodeValue(v)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = encoded
+	}
+	return &types.AttributeValueMemberL{Value: list}, nil
 }
 
 // KeyOf is the key of an item; ErrInvalid where it has none.

@@ -1,0 +1,155 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// attempts is the retryer of one call. It repeats what the client's own would, and
+// of a write that must not happen twice only what certainly did not happen. It
+// remembers whether an attempt may have.
+type attempts struct {
+	aws.Retryer
+	once bool // whether the request must not be carried out twice
+	lost bool // whether an attempt's outcome is unknown
+}
+
+// IsErrorRetryable says whether to try again.
+func (a *attempts) IsErrorRetryable(err error) bool {
+	certain := certainlyNotDone(err)
+	a.lost = a.lost || !certain && !answered(err)
+	return (certain || !a.once) && a.Retryer.IsErrorRetryable(err)
+}
+
+func (a *attempts) use(o *dynamodb.Options) {
+	a.Retryer = o.Retryer
+	o.Retryer = a
+}
+
+// certainlyNotDone says whether a request was refused for now, or never sent.
+func certainlyNotDone(err error) bool {
+	var dial *net.OpError
+	return throttled(err) || errors.As(err, &dial) && dial.Op == "dial"
+}
+
+func throttled(err error) bool {
+	return retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err).Bool()
+}
+
+// answered says whether the table refused a request for good.
+func answered(err error) bool {
+	var api smithy.APIError
+	return errors.As(err, &api) && api.ErrorFault() != smithy.FaultServer && !serverError(err)
+}
+
+func serverError(err error) bool {
+	var status interface{ HTTPStatusCode() int }
+	return errors.As(err, &status) && status.HTTPStatusCode() >= 500
+}
+
+// classified is an error in the words of the contract.
+func (a *attempts) classified(ctx context.Context, err error, writes bool) error {
+	kind := kindOf(err)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil && !writes:
+		return fmt.Errorf("read: %w: %w", context.Cause(ctx), err)
+	case a.lost && (errors.Is(kind, table.ErrThrottled) || errors.Is(kind, table.ErrConflict)):
+		kind = table.ErrUndecided
+	}
+	return fmt.Errorf("%w: %w", kind, err)
+}
+
+func kindOf(err error) error {
+	var (
+		conflict *types.TransactionConflictException
+		progress *types.TransactionInProgressException
+		large    *types.ItemCollectionSizeLimitExceededException
+		api      smithy.APIError
+		params   smithy.InvalidParamsError
+	)
+	switch {
+	case errors.Is(err, table.ErrInvalid): // it was not sent
+		return table.ErrInvalid
+	case errors.As(err, &conflict), errors.As(err, &progress):
+		return table.ErrConflict
+	case errors.As(err, &large):
+		return table.ErrTooLarge
+	case certainlyNotDone(err):
+		return table.ErrThrottled
+	case errors.As(err, &params):
+		return table.ErrInvalid
+	case answered(err) && errors.As(err, &api):
+		return refusal(api.ErrorMessage())
+	}
+	return table.ErrUndecided
+}
+
+// refusal tells by its words whether what is invalid is so by its size: DynamoDB has
+// one code for both.
+func refusal(message string) error {
+	message = strings.ToLower(message)
+	if strings.Contains(message, "item size") || strings.Contains(message, "payload size") {
+		return table.ErrTooLarge
+	}
+	return table.ErrInvalid
+}
+
+// conditionError is the failure of a single write; nil for any other error.
+func conditionError(err error) *table.ConditionError {
+	var failed *types.ConditionalCheckFailedException
+	if !errors.As(err, &failed) {
+		return nil
+	}
+	return &table.ConditionError{Failures: []table.Failure{{Found: present(failed.Item)}}}
+}
+
+// cancelled is why a transaction was. What is invalid goes before failed
+// conditions, as it would not succeed if they held; those go before conflicts,
+// which may pass.
+func cancelled(reasons []types.CancellationReason) error {
+	var failed table.ConditionError
+	var others error
+	for i, reason := range reasons {
+		switch code := aws.ToString(reason.Code); code {
+		case "", "None":
+		case "ConditionalCheckFailed":
+			failed.Failures = append(failed.Failures, table.Failure{Write: i, Found: present(reason.Item)})
+		case "ValidationError", "ItemCollectionSizeLimitExceeded":
+			return fmt.Errorf("%w: write %d: %s", refusal(code+aws.ToString(reason.Message)), i, aws.ToString(reason.Message))
+		case "TransactionConflict":
+			others = fmt.Errorf("%w: write %d", table.ErrConflict, i)
+		default:
+			if others == nil {
+				others = fmt.Errorf("%w: write %d: %s", table.ErrThrottled, i, code)
+			}
+		}
+	}
+	if failed.Failures != nil {
+		return &failed
+	}
+	if others == nil {
+		return fmt.Errorf("%w: a transaction was cancelled without a reason", table.ErrConflict)
+	}
+	return others
+}
+
+// present is nil for an item without members, which is none.
+func present(item table.Item) table.Item {
+	if len(item) == 0 {
+		return nil
+	}
+	return item
+}

@@ -1,0 +1,101 @@
+package memory
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// state is what a table holds at one time. Its items are never changed, only
+// replaced.
+type state struct {
+	schema table.Schema
+	items  map[table.Key]table.Item
+	// orders are the table's and the indexes' partitions.
+	orders map[table.Index]map[string][]place
+}
+
+// place is where an item stands in a partition.
+type place struct {
+	sort string
+	key  table.Key
+}
+
+func comparePlaces(a, b place) int {
+	return cmp.Or(cmp.Compare(a.sort, b.sort), cmp.Compare(a.key.PK, b.key.PK), cmp.Compare(a.key.SK, b.key.SK))
+}
+
+func newState(schema table.Schema) state {
+	orders := map[table.Index]map[string][]place{"": {}}
+	for _, index := range schema.Indexes {
+		orders[index.Name] = map[string][]place{}
+	}
+	return state{schema: schema, items: map[table.Key]table.Item{}, orders: orders}
+}
+
+// put replaces an item by another, or by nothing.
+func (s *state) put(w written) {
+	before := s.items[w.key]
+	for name, order := range s.orders {
+		was, stood := s.placeIn(name, w.key, before)
+		is, stands := s.placeIn(name, w.key, w.item)
+		if stood && stands && was == is {
+			continue
+		}
+		if stood {
+			remove(order, was)
+		}
+		if stands {
+			insert(order, is)
+		}
+	}
+	if w.item == nil {
+		delete(s.items, w.key)
+		return
+	}
+	s.items[w.key] = w.item
+}
+
+// inPartition is a place and its partition.
+type inPartition struct {
+	partition string
+	place
+}
+
+// placeIn is where an item stands in the table or an index, if it does.
+func (s *state) placeIn(name table.Index, k table.Key, item table.Item) (inPartition, bool) {
+	partition, sort := s.schema.KeyMembers(name)
+	p := inPartition{table.Text(item, partition), place{table.Text(item, sort), k}}
+	return p, p.partition != "" && p.sort != ""
+}
+
+func insert(order map[string][]place, p inPartition) {
+	at, _ := slices.BinarySearchFunc(order[p.partition], p.place, comparePlaces)
+	order[p.partition] = slices.Insert(order[p.partition], at, p.place)
+}
+
+func remove(order map[string][]place, p inPartition) {
+	at, ok := slices.BinarySearchFunc(order[p.partition], p.place, comparePlaces)
+	if !ok {
+		return
+	}
+	order[p.partition] = slices.Delete(order[p.partition], at, at+1)
+	if len(order[p.partition]) == 0 {
+		delete(order, p.partition)
+	}
+}
+
+// entry is what an index has of an item; nil where it has nothing.
+func entry(index table.IndexSchema, item table.Item) table.Item {
+	if table.Text(item, index.Partition) == "" || table.Text(item, index.Sort) == "" {
+		return nil
+	}
+	out := table.Item{}
+	for _, name := range index.Members() {
+		if v, ok := item[name]; ok {
+			out[name] = v
+		}
+	}
+	return out
+}

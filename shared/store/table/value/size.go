@@ -1,0 +1,98 @@
+package value
+
+import (
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// What a list or a map counts on top of its members, and each of those.
+const (
+	holderBytes = 3
+	memberBytes = 1
+)
+
+// Size is how many bytes an item counts: its names and its values.
+func Size(item Item) int {
+	n := 0
+	for name, v := range item {
+		n += len(name) + SizeOf(v)
+	}
+	return n
+}
+
+// SizeOf is how many bytes a value counts.
+func SizeOf(v types.AttributeValue) int {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return len(v.Value)
+	case *types.AttributeValueMemberB:
+		return len(v.Value)
+	case *types.AttributeValueMemberN:
+		return numberSize(v.Value)
+	case *types.AttributeValueMemberL:
+		n := holderBytes
+		for _, one := range v.Value {
+			n += memberBytes + SizeOf(one)
+		}
+		return n
+	case *types.AttributeValueMemberM:
+		return holderBytes + memberBytes*len(v.Value) + Size(v.Value)
+	case *types.AttributeValueMemberSS:
+		return sum(v.Value, func(s string) int { return len(s) })
+	case *types.AttributeValueMemberNS:
+		return sum(v.Value, numberSize)
+	case *types.AttributeValueMemberBS:
+		return sum(v.Value, func(b []byte) int { return len(b) })
+	}
+	return 1 // a boolean, or a null
+}
+
+func numberSize(s string) int {
+	n, err := ParseNumber(s)
+	if err != nil {
+		return len(s)
+	}
+	return n.Size()
+}
+
+func sum[T any](values []T, size func(T) int) int {
+	n := 0
+	for _, v := range values {
+		n += size(v)
+	}
+	return n
+}
+
+// Clone is a deep copy of an item; nil for nil.
+func Clone(item Item) Item {
+	if item == nil {
+		return nil
+	}
+	out := make(Item, len(item))
+	for name, v := range item {
+		out[name] = cloneValue(v)
+	}
+	return out
+}
+
+func cloneValue(v types.AttributeValue) types.AttributeValue {
+	if list, ok := v.(*types.AttributeValueMemberL); ok {
+		out := make([]types.AttributeValue, len(list.Value))
+		for i, one := range list.Value {
+			out[i] = cloneValue(one)
+		}
+		return &types.AttributeValueMemberL{Value: out}
+	}
+	if m, ok := v.(*types.AttributeValueMemberM); ok {
+		return &types.AttributeValueMemberM{Value: Clone(m.Value)}
+	}
+	return cloneScalar(v)
+}
+
+// cloneScalar copies anything but lists and maps.
+func cloneScalar(v types.AttributeValue) types.AttributeValue {
+	out, err := normal(v, 1)
+	if err != nil {
+		return v // what cannot be stored, hence is nobody's
+	}
+	return out
+}
