@@ -1,4 +1,4 @@
-"""The READMEs' programs do what they say."""
+"""The programs of the documents do what they say."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from local import ROOT, LocalSystem
 README = Path(__file__).resolve().parents[1] / "README.md"
 
 
-def python_of(readme: Path) -> str:
-    """The first program in Python of a README."""
-    found = re.search(r"```python\n(.*?)```", readme.read_text(), re.DOTALL)
+def python_of(document: Path) -> str:
+    """The first program in Python of a document."""
+    found = re.search(r"```python\n(.*?)```", document.read_text(), re.DOTALL)
     assert found is not None
     return found[1]
 
@@ -35,8 +35,8 @@ def test_the_program_prints_what_its_comments_say(
     assert capsys.readouterr().out.splitlines() == said
 
 
-# What stands around the few lines of the project's README: an agent, somebody
-# who speaks to it, and a rewind.
+# What stands around the few lines of docs/agents.md: an agent, somebody who
+# speaks to it, and a rewind.
 AROUND = """
 from google.adk.runners import Runner
 from rethread_adk import Rethread, RethreadArtifactService, RethreadSessionService
@@ -57,8 +57,8 @@ async def main():
 """
 
 
-async def test_the_runner_of_the_projects_readme_talks(system: LocalSystem, user: str) -> None:
-    snippet = python_of(ROOT / "README.md").replace("http://127.0.0.1:3000", system.url)
+async def test_the_runner_of_docs_agents_talks(system: LocalSystem, user: str) -> None:
+    snippet = python_of(ROOT / "docs" / "agents.md").replace("http://127.0.0.1:3000", system.url)
     guide = LlmAgent(name="guide", model=ScriptedModel(prompts=[]))
     names: dict[str, Any] = {"guide": guide, "message": message, "token": system.token, "user": user}
     exec(AROUND.format(snippet=textwrap.indent(snippet, "    ")), names)

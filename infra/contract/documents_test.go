@@ -1,0 +1,162 @@
+package contract_test
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/rethread/rethread/infra/local/repo"
+)
+
+// The documents hold together: none leads nowhere, and each is found.
+func TestDocuments(t *testing.T) {
+	d := mustDocuments(t)
+	t.Run("the README has at most 200 lines", func(t *testing.T) {
+		if lines := strings.Count(d.text(t, "README.md"), "\n"); lines > 200 {
+			t.Errorf("it has %d", lines)
+		}
+	})
+	t.Run("every link leads to a file, and its anchor to a heading", func(t *testing.T) {
+		links := 0
+		for _, page := range d.pages {
+			for _, link := range d.links(t, page) {
+				links++
+				d.follow(t, page, link)
+			}
+		}
+		if t.Logf("%d links of %d pages", links, len(d.pages)); links < 150 {
+			t.Errorf("found only %d links: are they still read?", links)
+		}
+	})
+	for _, index := range []string{"docs/README.md", "docs/llms.txt"} {
+		t.Run("every page is in "+index, func(t *testing.T) { d.lists(t, index) })
+	}
+	t.Run("every path in docs/architecture.md exists", func(t *testing.T) {
+		paths := sourcePath.FindAllStringSubmatch(d.text(t, "docs/architecture.md"), -1)
+		for _, found := range paths {
+			d.exists(t, "docs/architecture.md", found[1])
+		}
+		if len(paths) < 20 {
+			t.Errorf("it names only %d: are they still read?", len(paths))
+		}
+	})
+}
+
+var (
+	// fenced is a block of code, in which brackets are no links.
+	fenced = regexp.MustCompile("(?ms)^```.*?^```$")
+	// target is what a link leads to.
+	target = regexp.MustCompile(`\]\(([^()\s]+)\)`)
+	// heading is a heading's text.
+	heading = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *$`)
+	// sourcePath is a file or folder in backticks, from the root.
+	sourcePath = regexp.MustCompile("`((?:clients|docs|events|functions|infra|samplerequests|shared)/[\\w./-]+)`")
+)
+
+// documents are the pages that people read, by their paths from root.
+type documents struct {
+	root  string
+	pages []string
+}
+
+func mustDocuments(t *testing.T) documents {
+	t.Helper()
+	root, err := repo.Root("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := documents{root: root, pages: []string{"README.md", "CONTRIBUTING.md"}}
+	err = fs.WalkDir(os.DirFS(root), "docs", func(name string, _ fs.DirEntry, err error) error {
+		if path.Ext(name) == ".md" {
+			d.pages = append(d.pages, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (d documents) text(t *testing.T, page string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(d.root, filepath.FromSlash(page)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// links are the relative links of a page.
+func (d documents) links(t *testing.T, page string) []string {
+	t.Helper()
+	var out []string
+	for _, found := range target.FindAllStringSubmatch(fenced.ReplaceAllString(d.text(t, page), ""), -1) {
+		if !strings.Contains(found[1], "://") {
+			out = append(out, found[1])
+		}
+	}
+	return out
+}
+
+// follow fails where a link of a page leads nowhere.
+func (d documents) follow(t *testing.T, page, link string) {
+	t.Helper()
+	name, anchor, anchored := strings.Cut(link, "#")
+	to := page
+	if name != "" {
+		to = path.Join(path.Dir(page), name)
+	}
+	if !d.exists(t, page, to) || !anchored || path.Ext(to) != ".md" {
+		return
+	}
+	for _, found := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(d.text(t, to), ""), -1) {
+		if slug(found[1]) == anchor {
+			return
+		}
+	}
+	t.Errorf("%s: %s has no heading #%s", page, to, anchor)
+}
+
+func (d documents) exists(t *testing.T, page, name string) bool {
+	t.Helper()
+	_, err := os.Stat(filepath.Join(d.root, filepath.FromSlash(name)))
+	if err != nil {
+		t.Errorf("%s: %v", page, err)
+	}
+	return err == nil
+}
+
+// lists fails for each page of docs that an index leaves out.
+func (d documents) lists(t *testing.T, index string) {
+	t.Helper()
+	listed := map[string]bool{index: true}
+	for _, link := range d.links(t, index) {
+		name, _, _ := strings.Cut(link, "#")
+		to := path.Join(path.Dir(index), name)
+		listed[to] = d.exists(t, index, to)
+	}
+	for _, page := range d.pages {
+		if path.Dir(page) == "docs" && !listed[page] {
+			t.Errorf("%s does not list %s", index, page)
+		}
+	}
+}
+
+// slug is the anchor that GitHub gives a heading.
+func slug(heading string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_':
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, heading)
+}
