@@ -36,7 +36,7 @@ func (s Schema) ValidateWrite(w Write) error {
 		return err
 	}
 	if w.If != nil {
-		if err := validateCondition(w.If); err != nil {
+		if err := s.validateCondition(w.If); err != nil {
 			return err
 		}
 	}

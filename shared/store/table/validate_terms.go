@@ -8,9 +8,12 @@ import (
 	"github.com/rethread/rethread/shared/store/table/value"
 )
 
-func validatePath(p Path) error {
-	if len(p) == 0 || slices.Contains(p, "") {
+func (s Schema) validatePath(p Path) error {
+	switch {
+	case len(p) == 0 || slices.Contains(p, ""):
 		return invalid("a path with an empty name: %q", []string(p))
+	case len(p) > 1 && s.isKey(p[0]):
+		return invalid("%q leads into a key, which has no members", []string(p))
 	}
 	return nil
 }
@@ -22,38 +25,38 @@ func (s Schema) isKey(name string) bool {
 	return slices.ContainsFunc(s.Indexes, func(i IndexSchema) bool { return name == i.Partition || name == i.Sort })
 }
 
-func validateCondition(c Condition) error {
+func (s Schema) validateCondition(c Condition) error {
 	switch c := c.(type) {
 	case Presence:
-		return validatePath(c.Path)
+		return s.validatePath(c.Path)
 	case Comparison:
-		return validateComparison(c)
+		return s.validateComparison(c)
 	case Containing:
-		return validateContaining(c)
+		return s.validateContaining(c)
 	case Every:
-		return validateAll(c.Of)
+		return s.validateAll(c.Of)
 	case Any:
-		return validateAll(c.Of)
+		return s.validateAll(c.Of)
 	case Negation:
-		return validateCondition(c.Of)
+		return s.validateCondition(c.Of)
 	}
 	return invalid("a condition of type %T", c)
 }
 
-func validateAll(of []Condition) error {
+func (s Schema) validateAll(of []Condition) error {
 	if len(of) == 0 {
 		return invalid("a condition of no conditions")
 	}
 	for _, c := range of {
-		if err := validateCondition(c); err != nil {
+		if err := s.validateCondition(c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func validateComparison(c Comparison) error {
-	v, err := validateValue(c.Path, c.Value)
+func (s Schema) validateComparison(c Comparison) error {
+	v, err := s.validateValue(c.Path, c.Value)
 	if err != nil {
 		return err
 	}
@@ -71,8 +74,8 @@ func validateComparison(c Comparison) error {
 	return nil
 }
 
-func validateContaining(c Containing) error {
-	v, err := validateValue(c.Path, c.Value)
+func (s Schema) validateContaining(c Containing) error {
+	v, err := s.validateValue(c.Path, c.Value)
 	if err != nil {
 		return err
 	}
@@ -83,8 +86,8 @@ func validateContaining(c Containing) error {
 }
 
 // validateValue encodes a value that belongs to a path.
-func validateValue(p Path, v any) (types.AttributeValue, error) {
-	if err := validatePath(p); err != nil {
+func (s Schema) validateValue(p Path, v any) (types.AttributeValue, error) {
+	if err := s.validatePath(p); err != nil {
 		return nil, err
 	}
 	encoded, err := EncodeValue(v)
@@ -103,11 +106,11 @@ func (s Schema) validateChanges(changes []Change) error {
 	}
 	paths := make([]Path, 0, len(changes))
 	for _, c := range changes {
-		p, err := validateChange(c)
+		p, err := s.validateChange(c)
 		if err != nil {
 			return err
 		}
-		if name := p[0]; name == PK || name == SK || len(p) > 1 && s.isKey(name) {
+		if name := p[0]; name == PK || name == SK {
 			return invalid("an update cannot change %v, which is a key", []string(p))
 		}
 		if slices.ContainsFunc(paths, func(other Path) bool { return overlap(p, other) }) {
@@ -125,17 +128,17 @@ func overlap(a, b Path) bool {
 }
 
 // validateChange is the path of a change that is valid by itself.
-func validateChange(c Change) (Path, error) {
+func (s Schema) validateChange(c Change) (Path, error) {
 	switch c := c.(type) {
 	case Setting:
-		_, err := validateValue(c.Path, c.Value)
+		_, err := s.validateValue(c.Path, c.Value)
 		return c.Path, err
 	case Adding:
-		return c.Path, validatePath(c.Path)
+		return c.Path, s.validatePath(c.Path)
 	case Appending:
 		list, err := EncodeList(c.Values)
 		if err == nil {
-			_, err = validateValue(c.Path, list)
+			_, err = s.validateValue(c.Path, list)
 		}
 		return c.Path, err
 	case SetChanging:
@@ -146,9 +149,9 @@ func validateChange(c Change) (Path, error) {
 		if len(slices.Compact(set)) < len(c.Values) {
 			return nil, invalid("%v: a string of a set is named twice", []string(c.Path))
 		}
-		return c.Path, validatePath(c.Path)
+		return c.Path, s.validatePath(c.Path)
 	case Removing:
-		return c.Path, validatePath(c.Path)
+		return c.Path, s.validatePath(c.Path)
 	}
 	return nil, invalid("a change of type %T", c)
 }
