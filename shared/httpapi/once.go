@@ -17,8 +17,11 @@ const (
 	keyHeader      = "Idempotency-Key"
 	replayedHeader = "Idempotency-Replayed"
 	maxKey         = 255
-	// settleTime bounds what is done with a key after the request itself.
+	// settleTime bounds what is done with a key after the request itself, where the
+	// function's time has no end.
 	settleTime = 5 * time.Second
+	// replyTime is left of the function's time to answer in.
+	replyTime = time.Second
 )
 
 // authority lets a caller in who may do what a request asks. It returns the log
@@ -185,9 +188,14 @@ func (a *api) carryOut(c *call, claim idempotency.Claim, e endpoint) (*reply, er
 }
 
 // settle does something with a key even when the caller has gone; a failure
-// does not change the answer.
+// does not change the answer. It takes what is left of the function's time where it
+// must: a repeat that finds no answer is told how things are by then.
 func (a *api) settle(c *call, what string, do func(context.Context) error) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), settleTime)
+	left := settleTime
+	if end, ok := c.Context().Deadline(); ok {
+		left = max(time.Until(end)-replyTime, replyTime)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), left)
 	defer cancel()
 	if err := do(ctx); err != nil {
 		a.Log.WarnContext(ctx, "idempotency", "operation", what, "error", err)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -174,6 +176,37 @@ func TestAnswerThatCannotBeKept(t *testing.T) {
 	second := decode[one[sessionView]](t, s.must(t, http.StatusCreated, r)).Data
 	if first.ID != second.ID || !strings.Contains(s.log.String(), "error=full") {
 		t.Errorf("got %s, then %s; log %s", first.ID, second.ID, s.log)
+	}
+}
+
+// unhurried is an idempotency store that notes until when an answer may be kept.
+type unhurried struct {
+	idempotency.Store
+	until time.Time
+}
+
+func (u *unhurried) Finish(ctx context.Context, c idempotency.Claim, a idempotency.Answer) error {
+	u.until, _ = ctx.Deadline()
+	return u.Store.Finish(ctx, c, a)
+}
+
+// An answer is kept as long as the function has time to try, and it still answers.
+func TestAnswerHasTheFunctionsTimeToBeKept(t *testing.T) {
+	keeping := &unhurried{}
+	s := newSystem(t, func(c *httpapi.Config) {
+		keeping.Store = c.Idempotency
+		c.Idempotency = keeping
+	})
+	end := time.Now().Add(29 * time.Second)
+	ctx, cancel := context.WithDeadline(httpapi.WithUser(t.Context(), alice), end)
+	defer cancel()
+	req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/api/v1/sessions", strings.NewReader("{}"))
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Idempotency-Key", "k")
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, req)
+	if left := end.Sub(keeping.until); w.Code != http.StatusCreated || left < 500*time.Millisecond || left > 2*time.Second {
+		t.Errorf("answered %d, with %s left of the function's time", w.Code, left)
 	}
 }
 
