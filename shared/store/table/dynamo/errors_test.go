@@ -1,0 +1,118 @@
+package dynamo_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table/tabletest"
+)
+
+// answer is what a request meets: an HTTP answer, or an error of the network.
+type answer struct {
+	status int
+	body   string
+	err    error
+}
+
+// script answers requests in turn, the last answer again and again.
+type script struct {
+	answers []answer
+	sent    int
+}
+
+func (s *script) Do(r *http.Request) (*http.Response, error) {
+	a := s.answers[min(s.sent, len(s.answers)-1)]
+	s.sent++
+	if err := errors.Join(r.Context().Err(), a.err); err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: a.status, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+		Body: io.NopCloser(strings.NewReader(a.body)), Request: r,
+	}, nil
+}
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func refused(code, more string) answer {
+	return answer{status: 400, body: `{"__type":"com.amazonaws.dynamodb.v20120810#` + code + `","message":"no"` + more + `}`}
+}
+
+func reasons(codes ...string) answer {
+	return refused("TransactionCanceledException", `,"CancellationReasons":[{"Code":"`+strings.Join(codes, `"},{"Code":"`)+`"}]`)
+}
+
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	var (
+		done     = answer{status: 200, body: `{}`}
+		broken   = answer{status: 500, body: `{"__type":"InternalServerError"}`}
+		reset    = answer{err: errors.New("read: connection reset by peer")}
+		noServer = answer{err: &net.OpError{Op: "dial", Err: errors.New("connection refused")}}
+		throttle = refused("ProvisionedThroughputExceededException", "")
+		conflict = refused("TransactionConflictException", "")
+		put      = table.Put(table.Item{table.PK: text("p"), table.SK: text("s")})
+	)
+	write := func(ctx context.Context, e table.Engine) error { _, err := e.Write(ctx, put); return err }
+	get := func(ctx context.Context, e table.Engine) error {
+		_, _, err := e.Get(ctx, put.Key, table.Reading{})
+		return err
+	}
+	transact := func(ctx context.Context, e table.Engine) error {
+		_, err := e.Transact(ctx, table.Transaction{Writes: []table.Write{put, table.Delete(table.Key{PK: "p", SK: "t"})}})
+		return err
+	}
+	for name, c := range map[string]struct {
+		do      func(context.Context, table.Engine) error
+		answers []answer
+		want    error
+		sent    int
+	}{
+		"a write whose answer is lost is not sent again":           {write, []answer{reset, done}, table.ErrUndecided, 1},
+		"nor one that the table failed in":                         {write, []answer{broken, done}, table.ErrUndecided, 1},
+		"a throttled write is":                                     {write, []answer{throttle, done}, nil, 2},
+		"and one that found no server":                             {write, []answer{noServer, done}, nil, 2},
+		"what is throttled to the end is":                          {write, []answer{throttle}, table.ErrThrottled, 3},
+		"a write that meets a transaction is a conflict":           {write, []answer{conflict}, table.ErrConflict, 1},
+		"a refusal is invalid":                                     {write, []answer{refused("AccessDeniedException", "")}, table.ErrInvalid, 1},
+		"a read is sent again":                                     {get, []answer{reset, broken, done}, nil, 3},
+		"a transaction is sent again":                              {transact, []answer{reset, broken, done}, nil, 3},
+		"it is undecided where an answer is lost before throttles": {transact, []answer{reset, throttle}, table.ErrUndecided, 3},
+		"a conflict cancels it":                                    {transact, []answer{reasons("None", "TransactionConflict")}, table.ErrConflict, 1},
+		"a failed condition goes before a conflict":                {transact, []answer{reasons("TransactionConflict", "ConditionalCheckFailed")}, table.ErrConditionFailed, 1},
+		"what is invalid goes before a failed condition":           {transact, []answer{reasons("ConditionalCheckFailed", "ValidationError")}, table.ErrInvalid, 1},
+		"throttled writes cancel it":                               {transact, []answer{reasons("None", "ThrottlingError")}, table.ErrThrottled, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &script{answers: c.answers}
+			if err := c.do(t.Context(), scripted(s)); !errors.Is(err, c.want) || s.sent != c.sent {
+				t.Errorf("sent %d times, %v", s.sent, err)
+			}
+		})
+	}
+}
+
+func scripted(s *script) *dynamo.Engine {
+	return dynamo.New(dynamodb.New(dynamodb.Options{
+		Region: "us-east-1", HTTPClient: s, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+		DisableValidateResponseChecksum: true, BaseEndpoint: aws.String("http://localhost"),
+		Retryer: retry.NewStandard(func(o *retry.StandardOptions) {
+			o.MaxAttempts, o.Backoff = 3, retry.NewExponentialJitterBackoff(time.Millisecond)
+		}),
+	}), "table", tabletest.Schema())
+}
