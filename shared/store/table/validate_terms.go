@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -96,6 +97,9 @@ func (s Schema) validateValue(p Path, v any) (types.AttributeValue, error) {
 	}
 	if encoded, err = value.NormalValue(encoded); err != nil {
 		return nil, invalid("%v: %w", []string(p), err)
+	}
+	if n := value.SizeOf(encoded); n > MaxItemBytes {
+		return nil, fmt.Errorf("%w: a value of %d bytes", ErrTooLarge, n)
 	}
 	return encoded, nil
 }

@@ -26,7 +26,7 @@ import (
 const (
 	operationsEach  = 40
 	operationsLeast = 3000
-	mostPrinted     = 3000 // bytes of a request
+	mostPrinted     = 700 // bytes of a request
 )
 
 // pair is two engines that are asked the same.
@@ -133,6 +133,9 @@ func (p *pair) get(g *generator) {
 
 func (p *pair) query(g *generator) {
 	q := g.query()
+	if q.After != nil && atBound(q, q.After) {
+		q.After = nil // DynamoDB Local refuses what AWS itself returns
+	}
 	page, err := p.memory.Query(g.Context(), q)
 	other, also := p.dynamo.Query(g.Context(), q)
 	p.agree(g, "query", q, err, also, page.Units, other.Units)
@@ -228,6 +231,9 @@ func (p *pair) everything(g *generator) {
 // agree says that two outcomes are the same.
 func (p *pair) agree(g *generator, kind string, what any, inMemory, inDynamo error, u, v table.Units) {
 	is, other := class(inMemory), class(inDynamo)
+	if useless(inMemory) && useless(inDynamo) {
+		other = is // a write may be both too large and invalid
+	}
 	if is != other {
 		g.Fatalf("%s %s: %q (%v), in DynamoDB %q (%v)", kind, brief(what), is, inMemory, other, inDynamo)
 	}
@@ -245,6 +251,10 @@ func (g *generator) same(kind string, what, inMemory, inDynamo any) {
 	if diff := gocmp.Diff(inMemory, inDynamo, tabletest.Same()); diff != "" {
 		g.Fatalf("%s %s: -memory +DynamoDB\n%s", kind, brief(what), diff)
 	}
+}
+
+func useless(err error) bool {
+	return errors.Is(err, table.ErrTooLarge) || errors.Is(err, table.ErrInvalid)
 }
 
 func brief(what any) string {
