@@ -15,7 +15,7 @@ GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
 GOTEST   := $(TOOLS)/gotestsum-$(GOTESTSUM_VERSION)
 VENV     := $(CURDIR)/.venv
 PYTOOLS  := $(VENV)/installed
-ADK      := infra/clients/python
+ADK      := clients/python
 VENV_ADK := $(CURDIR)/$(ADK)/.venv-adk
 ADKTOOLS := $(VENV_ADK)/installed
 SUPPLY   := $(TOOLS)/supply
@@ -23,8 +23,8 @@ SUPPLY   := $(TOOLS)/supply
 WEB        := functions/console/web
 PAGE       := $(WEB)/dist/index.html
 WEBTOOLS   := $(WEB)/node_modules/.package-lock.json
-WEB_SOURCE := $(shell find $(WEB) infra/clients/js -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -path '*/test/*')
-BROWSER    := infra/browser
+WEB_SOURCE := $(shell find $(WEB) clients/js -type f -not -path '*/node_modules/*' -not -path '*/dist/*' -not -path '*/test/*')
+BROWSER    := infra/test/browser
 BROWSERTOOLS := $(BROWSER)/node_modules/.package-lock.json
 
 FUNCTIONS  := $(notdir $(patsubst %/,%,$(wildcard functions/*/)))
@@ -54,10 +54,10 @@ demo: build ## Tell a short story through the API (RETHREAD_URL and RETHREAD_WS_
 	@go run ./infra/demo
 
 watch: ## Show a session as it happens: make watch SESSION=… (RETHREAD_USER says as whom, alice by default)
-	@go build -o build/rethread-watch ./infra/watchcmd && exec build/rethread-watch
+	@go build -o build/rethread-watch ./infra/tools/watch && exec build/rethread-watch
 
 doctor: ## Examine the system that runs here, or with STACK=… one in AWS: what is wrong, and what to do; TOKEN=… tries a session
-	@go build -o build/rethread-doctor ./infra/doctor && exec build/rethread-doctor
+	@go build -o build/rethread-doctor ./infra/ops/doctor && exec build/rethread-doctor
 
 # Each commit takes another of twenty seeds, so that what is tried varies and can be
 # repeated; the seed is printed.
@@ -68,7 +68,7 @@ chaos: build ## Use the system while its database fails and its processes die, a
 	@go build -o build/rethread-chaos ./infra/chaos && exec build/rethread-chaos -seed $(SEED) -minutes $(MINUTES)
 
 redrive: ## Send back what was given up, here or with STACK=…: QUEUE=abandoned or failures, DRY=1 to look only, DROP=1 to delete what is gone
-	@go build -o build/rethread-redrive ./infra/redrive && exec build/rethread-redrive
+	@go build -o build/rethread-redrive ./infra/ops/redrive && exec build/rethread-redrive
 
 build: console $(BOOTSTRAPS) $(LOCAL) ## Build every function's bootstrap and the local host
 
@@ -99,7 +99,7 @@ test: build $(GOTEST) ## Run every test with the race detector
 	$(GOTEST) --format=pkgname-and-test-fails --format-hide-empty-pkg -- $(RACE) -p 3 -parallel 4 -timeout=40m ./...
 
 races: ## Let two callers meet at a session in every way there is, not in a sample: some thousand cases, for minutes
-	RACES=1 go test ./shared/dynamostore/modeltest -run '^TestPairs$$' -count=1 -v -timeout=4h
+	RACES=1 go test ./shared/store/dynamostore/modeltest -run '^TestPairs$$' -count=1 -v -timeout=4h
 
 test-contract: build $(PYTOOLS) ## Try the running API with generated requests over infra/openapi.yaml
 	@go run ./infra/tools/schemathesis -program $(VENV)/bin/schemathesis -host $(LOCAL)

@@ -4,11 +4,11 @@ package main
 
 import (
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/httpapi"
+	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 func main() {
 	boot.Start(func(d boot.Deps) any {
-		return boot.HTTP(httpapi.Runs(d.API()))
+		return boot.HTTP(rest.Runs(d.API()))
 	})
 }

@@ -3,11 +3,11 @@ package main
 
 import (
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/httpapi"
+	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 func main() {
 	boot.Start(func(d boot.Deps) any {
-		return boot.HTTP(httpapi.Tasks(d.API()))
+		return boot.HTTP(rest.Tasks(d.API()))
 	})
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/rethread/rethread/infra/bench/cost"
 	"github.com/rethread/rethread/infra/bench/price"
-	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
+	dynamodblocal "github.com/rethread/rethread/infra/local/dynamodb-local"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/table"
-	"github.com/rethread/rethread/infra/samtemplate"
 )
 
 // costs measures what operations cost, in an engine of their own.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/bench/delay"
-	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
-	"github.com/rethread/rethread/infra/e2e/host"
+	dynamodblocal "github.com/rethread/rethread/infra/local/dynamodb-local"
+	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
 const readHeaderTimeout = 10 * time.Second

@@ -17,7 +17,7 @@ import (
 
 	"github.com/rethread/rethread/infra/bench/price"
 	"github.com/rethread/rethread/infra/local/repo"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 func main() {

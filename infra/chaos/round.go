@@ -14,7 +14,7 @@ import (
 	"github.com/rethread/rethread/infra/chaos/system"
 	"github.com/rethread/rethread/infra/chaos/users"
 	"github.com/rethread/rethread/infra/local/table"
-	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/base/sleep"
 )
 
 const (
@@ -92,7 +92,7 @@ func (r *round) storm(ctx context.Context) error {
 func (r *round) kill(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(r.seed, 2)) //nolint:gosec // kills are no secret
 	host := time.Now().Add(time.Duration((0.3 + 0.5*random.Float64()) * float64(min(betweenHosts, r.lasts))))
-	for pause.For(ctx, time.Duration(random.Int64N(int64(2*betweenKills)))) == nil {
+	for sleep.For(ctx, time.Duration(random.Int64N(int64(2*betweenKills)))) == nil {
 		if time.Now().After(host) {
 			host = time.Now().Add(time.Duration((0.5 + random.Float64()) * float64(betweenHosts)))
 			if err := r.sys.KillHost(context.WithoutCancel(ctx)); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rethread/rethread/infra/contract"
 	"github.com/rethread/rethread/infra/local/repo"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 func TestSpec(t *testing.T) {

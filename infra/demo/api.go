@@ -9,7 +9,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/rethread/rethread/infra/e2e/host"
+	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
 type object = map[string]any

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/rethread/rethread/infra/e2e/pick"
+	"github.com/rethread/rethread/infra/test/e2e/pick"
 )
 
 const franceAnswer = "€220k, most of it in October."

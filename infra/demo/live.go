@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/infra/e2e/pick"
-	"github.com/rethread/rethread/shared/session"
-	"github.com/rethread/rethread/shared/watch/client"
+	"github.com/rethread/rethread/infra/test/e2e/pick"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // liveTime is how long the chapters with an agent may take.

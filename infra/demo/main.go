@@ -14,8 +14,8 @@ import (
 	"os/signal"
 	"path/filepath"
 
-	"github.com/rethread/rethread/infra/e2e/host"
 	"github.com/rethread/rethread/infra/local/repo"
+	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
 // place is where a system answers.

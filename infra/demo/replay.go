@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/rethread/rethread/infra/e2e/pick"
+	"github.com/rethread/rethread/infra/test/e2e/pick"
 )
 
 func (s *story) judge(ctx context.Context) error {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/infra/e2e/pick"
+	"github.com/rethread/rethread/infra/test/e2e/pick"
 )
 
 // story is what has happened so far.

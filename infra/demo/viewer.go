@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rethread/rethread/shared/session"
-	"github.com/rethread/rethread/shared/watch/client"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // viewer watches a session and prints what its agent says while it comes.

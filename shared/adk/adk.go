@@ -13,8 +13,8 @@ import (
 	"net/http"
 
 	"github.com/rethread/rethread/shared/adk/remote"
-	"github.com/rethread/rethread/shared/artifact"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // Services are what a runner of ADK takes.

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/adk/v2/platform"
 	adk "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/shared/fault"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // ErrStale says that the session was rewound, or that somebody else appended

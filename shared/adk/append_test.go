@@ -11,8 +11,8 @@ import (
 	adksession "google.golang.org/adk/v2/session"
 
 	"github.com/rethread/rethread/shared/adk"
-	"github.com/rethread/rethread/shared/fault"
-	"github.com/rethread/rethread/shared/task"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/task"
 )
 
 func TestAppendThroughASession(t *testing.T) {

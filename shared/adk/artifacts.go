@@ -12,8 +12,8 @@ import (
 	adk "google.golang.org/adk/v2/artifact"
 	"google.golang.org/genai"
 
-	"github.com/rethread/rethread/shared/artifact"
-	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/artifact"
 )
 
 // ArtifactService is ADK's artifact service. Artifacts belong to sessions that

@@ -11,7 +11,7 @@ import (
 	adkartifact "google.golang.org/adk/v2/artifact"
 	"google.golang.org/genai"
 
-	"github.com/rethread/rethread/shared/artifact"
+	"github.com/rethread/rethread/shared/domain/artifact"
 )
 
 // saving is a request to save a part in alice's session.

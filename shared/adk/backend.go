@@ -4,8 +4,8 @@ import (
 	"context"
 	"iter"
 
-	"github.com/rethread/rethread/shared/artifact"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // sessions is what the session service needs of where sessions are kept. The

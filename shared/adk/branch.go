@@ -7,7 +7,7 @@ import (
 	"google.golang.org/adk/v2/platform"
 	adk "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // RewindRequest asks to restore a session as it was just before an invocation.

@@ -8,9 +8,9 @@ import (
 
 	adk "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/shared/fault"
-	"github.com/rethread/rethread/shared/plainjson"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // firstVersion is the number of an artifact's first version in ADK for Go,
@@ -47,7 +47,7 @@ func (c *codec) encode(e *adk.Event) (session.Event, error) {
 	if actions, ok := stored["actions"].(map[string]any); ok && len(actions) == 0 {
 		delete(stored, "actions")
 	}
-	if raw, err = plainjson.Marshal(stored); err != nil {
+	if raw, err = jsonx.Marshal(stored); err != nil {
 		return fail(err)
 	}
 	return session.ParseEvent(raw, "")

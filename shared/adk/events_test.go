@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/shared/adk"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // fill gives every member that JSON carries a value, to a depth.

@@ -10,7 +10,7 @@ import (
 
 	adk "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // handle is a session as an agent holds it: a copy, which events appended

@@ -12,10 +12,10 @@ import (
 	"github.com/google/uuid"
 	adksession "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/infra/dynamotest"
+	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/adk"
-	"github.com/rethread/rethread/shared/dynamostore"
-	"github.com/rethread/rethread/shared/httpapi"
+	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 const app, alice, bob = "shop", "alice", "bob"
@@ -66,15 +66,15 @@ func newRemote(t *testing.T) *system {
 
 // api is the HTTP API's handlers behind what a gateway does.
 func api(store *dynamostore.Store) http.Handler {
-	config := httpapi.Config{
+	config := rest.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,
 	}
-	sessions, events, artifacts := httpapi.Sessions(config), httpapi.Events(config), httpapi.Artifacts(config)
-	rewind, fork := httpapi.Rewind(config), httpapi.Fork(config)
+	sessions, events, artifacts := rest.Sessions(config), rest.Events(config), rest.Artifacts(config)
+	rewind, fork := rest.Rewind(config), rest.Fork(config)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		user, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "+tokenOf)
-		r = r.WithContext(httpapi.WithUser(r.Context(), user))
+		r = r.WithContext(rest.WithUser(r.Context(), user))
 		handler := sessions
 		switch path := r.URL.Path; {
 		case strings.Contains(path, "/artifacts"):

@@ -6,8 +6,8 @@ import (
 
 	"google.golang.org/genai"
 
-	"github.com/rethread/rethread/shared/artifact"
-	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/artifact"
 )
 
 const (

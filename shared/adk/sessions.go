@@ -13,8 +13,8 @@ import (
 	"google.golang.org/adk/v2/platform"
 	adk "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/shared/fault"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // parallel is how many sessions of a list have their state read at once.

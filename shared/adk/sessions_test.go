@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	adksession "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/shared/fault"
+	"github.com/rethread/rethread/shared/base/fault"
 )
 
 func TestSessions(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/a2a"
-	"github.com/rethread/rethread/shared/signing"
+	"github.com/rethread/rethread/shared/client/signing"
+	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
 // StartA2A runs the A2A server of all agents until Lambda stops it. It follows

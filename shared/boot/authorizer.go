@@ -14,9 +14,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/rethread/rethread/shared/access"
-	"github.com/rethread/rethread/shared/tokens"
-	"github.com/rethread/rethread/shared/wsapi"
+	"github.com/rethread/rethread/shared/client/tokens"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/transport/ws"
 )
 
 // errUnauthorized is the very text that makes API Gateway answer 401; any other
@@ -81,11 +81,11 @@ func identify(
 	ctx context.Context, verifier *tokens.Verifier, event events.APIGatewayCustomAuthorizerRequestTypeRequest,
 ) (tokens.Identity, error) {
 	header := http.Header{}
-	for name, values := range wsapi.AllValues(event.MultiValueHeaders, event.Headers) {
+	for name, values := range ws.AllValues(event.MultiValueHeaders, event.Headers) {
 		name = http.CanonicalHeaderKey(name)
 		header[name] = append(header[name], values...)
 	}
-	query := url.Values(wsapi.AllValues(event.MultiValueQueryStringParameters, event.QueryStringParameters))
+	query := url.Values(ws.AllValues(event.MultiValueQueryStringParameters, event.QueryStringParameters))
 	token, err := tokens.Carried(header, query)
 	if err != nil {
 		return tokens.Identity{}, err

@@ -18,7 +18,7 @@ import (
 
 	"github.com/rethread/rethread/infra/local/identity"
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/tokens"
+	"github.com/rethread/rethread/shared/client/tokens"
 )
 
 // authorizer is the function with an issuer of its own and the log that it writes.

@@ -6,11 +6,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/rethread/rethread/shared/automation"
-	"github.com/rethread/rethread/shared/delivery"
-	"github.com/rethread/rethread/shared/dynamostore"
-	"github.com/rethread/rethread/shared/push"
-	"github.com/rethread/rethread/shared/webhook"
+	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/dynamostore"
 )
 
 // EventReader says what a change of the table means to those who asked to be

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/rethread/rethread/shared/delivery"
-	"github.com/rethread/rethread/shared/metrics"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
 // readAtOnce is how many changes are read at once.

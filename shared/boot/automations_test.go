@@ -18,10 +18,10 @@ import (
 	"github.com/aws/smithy-go"
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/delivery"
-	"github.com/rethread/rethread/shared/dynamostore"
-	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/store/dynamostore"
 )
 
 // tray is a queue, and everybody's target.
@@ -42,7 +42,7 @@ func (q *tray) got() (all []string) {
 }
 
 func (q *tray) Targets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
-	if err := pause.For(ctx, q.takes); err != nil {
+	if err := sleep.For(ctx, q.takes); err != nil {
 		return nil, err
 	}
 	found := []delivery.Target{{Kind: "test", Name: e.Log}}
@@ -61,7 +61,7 @@ func (q *tray) Put(ctx context.Context, d delivery.Delivery) error {
 	if d.Target.Name == q.fails {
 		return errors.New("no queue")
 	}
-	if err := pause.For(ctx, q.takes); err != nil {
+	if err := sleep.For(ctx, q.takes); err != nil {
 		return err
 	}
 	q.mu.Lock()

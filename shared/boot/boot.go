@@ -15,11 +15,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"github.com/rethread/rethread/shared/agent"
-	"github.com/rethread/rethread/shared/dynamostore"
-	"github.com/rethread/rethread/shared/logs"
-	"github.com/rethread/rethread/shared/run"
-	"github.com/rethread/rethread/shared/tracing"
+	"github.com/rethread/rethread/shared/client/agent"
+	"github.com/rethread/rethread/shared/client/tracing"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/observe/logs"
+	"github.com/rethread/rethread/shared/store/dynamostore"
 )
 
 // maxAttempts is how often the SDK tries a request that was throttled or lost.

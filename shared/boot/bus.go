@@ -6,9 +6,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 
-	"github.com/rethread/rethread/shared/delivery"
-	"github.com/rethread/rethread/shared/eventbus"
-	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/client/eventbus"
+	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
 // busVariable names the environment variable with the name of the event bus that
@@ -21,7 +21,7 @@ func (d Deps) bus() delivery.Bus {
 	if name == "" {
 		return nil
 	}
-	return eventbus.New(eventbridge.NewFromConfig(d.AWS), name, pause.For)
+	return eventbus.New(eventbridge.NewFromConfig(d.AWS), name, sleep.For)
 }
 
 // published collects events of records, for a bus.

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go/middleware"
 
-	"github.com/rethread/rethread/shared/dynamostore/consumed"
-	"github.com/rethread/rethread/shared/metrics"
+	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/store/dynamostore/consumed"
 )
 
 // measured are the options of clients whose requests are counted where somebody

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"os"
 
-	"github.com/rethread/rethread/shared/console"
+	"github.com/rethread/rethread/shared/transport/console"
 )
 
 // StartConsole runs the function that serves the console, whose built page is in

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/console"
+	"github.com/rethread/rethread/shared/transport/console"
 )
 
 // largestAnswer is what Lambda takes of a function, in bytes.

@@ -9,17 +9,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/a2a"
-	"github.com/rethread/rethread/shared/automation"
-	"github.com/rethread/rethread/shared/delivery"
-	"github.com/rethread/rethread/shared/dynamostore"
-	"github.com/rethread/rethread/shared/httppost"
-	"github.com/rethread/rethread/shared/outbound"
-	"github.com/rethread/rethread/shared/push"
-	"github.com/rethread/rethread/shared/signing"
-	"github.com/rethread/rethread/shared/tracing"
-	"github.com/rethread/rethread/shared/webhook"
-	"github.com/rethread/rethread/shared/webhook/standard"
+	"github.com/rethread/rethread/shared/client/httppost"
+	"github.com/rethread/rethread/shared/client/outbound"
+	"github.com/rethread/rethread/shared/client/signing"
+	"github.com/rethread/rethread/shared/client/tracing"
+	"github.com/rethread/rethread/shared/client/webhookhttp"
+	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
 // loopbackVariable names the environment variable that lets this machine be
@@ -70,7 +70,7 @@ func (d Deps) courier(issuer string, pace delivery.Pace) *delivery.Courier {
 				Sessions: store, Runs: store, Links: store, Targets: store,
 				Sign: signing.New(store, time.Now).Sign, Issuer: issuer, Now: time.Now, NewID: uuid.NewString,
 			},
-			webhook.Kind: &standard.Notifier{Webhooks: store, Now: time.Now},
+			webhook.Kind: &webhookhttp.Notifier{Webhooks: store, Now: time.Now},
 		},
 		Actors: map[delivery.Kind]delivery.Actor{automation.Kind: &automation.Actor{
 			Store: store, Sessions: store, Runs: store, HasAgent: d.HasAgent,

@@ -13,9 +13,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/rethread/rethread/shared/delivery"
-	"github.com/rethread/rethread/shared/metrics"
-	"github.com/rethread/rethread/shared/sqsqueue"
+	"github.com/rethread/rethread/shared/client/queue"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
 // DeliverHandler is what Lambda calls for messages of the queues of deliveries, and
@@ -25,7 +25,7 @@ type DeliverHandler = func(context.Context, events.SQSEvent) (events.SQSEventRes
 // Waiting is what is done with messages that could not be handled.
 type Waiting interface {
 	Hide(ctx context.Context, arn, receipt string, wait time.Duration) error
-	GiveUp(ctx context.Context, a sqsqueue.Abandoned, group, id string) error
+	GiveUp(ctx context.Context, a queue.Abandoned, group, id string) error
 }
 
 // mostHidden is how long a message waits at most that could not be handled.
@@ -146,7 +146,7 @@ func putAside(ctx context.Context, q Waiting, m events.SQSMessage, why error, lo
 	if err != nil {
 		return fmt.Errorf("encode a message: %w", err)
 	}
-	return q.GiveUp(ctx, sqsqueue.Abandoned{Reason: "it cannot be read", Body: body}, m.Attributes["MessageGroupId"], m.MessageId)
+	return q.GiveUp(ctx, queue.Abandoned{Reason: "it cannot be read", Body: body}, m.Attributes["MessageGroupId"], m.MessageId)
 }
 
 // arrivalOf reads a message of a queue of deliveries.

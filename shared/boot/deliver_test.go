@@ -15,8 +15,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/delivery"
-	"github.com/rethread/rethread/shared/sqsqueue"
+	"github.com/rethread/rethread/shared/client/queue"
+	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
 // round is a maker and a poster of messages that answer by the event's id, and
@@ -61,7 +61,7 @@ func (r *round) Hide(_ context.Context, arn, receipt string, wait time.Duration)
 	return nil
 }
 
-func (r *round) GiveUp(_ context.Context, a sqsqueue.Abandoned, _, _ string) error {
+func (r *round) GiveUp(_ context.Context, a queue.Abandoned, _, _ string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.gave = append(r.gave, a.Reason)
@@ -69,7 +69,7 @@ func (r *round) GiveUp(_ context.Context, a sqsqueue.Abandoned, _, _ string) err
 }
 
 func (r *round) Discard(ctx context.Context, _ delivery.Delivery, reason string, _ int) error {
-	return r.GiveUp(ctx, sqsqueue.Abandoned{Reason: reason}, "", "")
+	return r.GiveUp(ctx, queue.Abandoned{Reason: reason}, "", "")
 }
 
 func (r *round) Lane(_ context.Context, group string) (delivery.Lane, error) {

@@ -5,7 +5,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/rethread/rethread/shared/httpapi"
+	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 // StartExport runs the function that streams whole sessions until Lambda stops
@@ -13,7 +13,7 @@ import (
 // does not say it for answers of functions.
 func StartExport() {
 	Start(func(d Deps) any {
-		return Streaming(allowing(os.Getenv("ALLOWED_ORIGIN"), httpapi.Export(d.API())), d.Log, time.Now)
+		return Streaming(allowing(os.Getenv("ALLOWED_ORIGIN"), rest.Export(d.API())), d.Log, time.Now)
 	})
 }
 

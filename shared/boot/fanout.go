@@ -12,9 +12,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/smithy-go"
 
-	"github.com/rethread/rethread/shared/dynamostore"
-	"github.com/rethread/rethread/shared/fault"
-	"github.com/rethread/rethread/shared/watch"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/dynamostore"
 )
 
 const (

@@ -23,8 +23,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/dynamostore"
-	"github.com/rethread/rethread/shared/watch"
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/dynamostore"
 )
 
 // crowd is an audience of one connection a log, and what it was sent.

@@ -15,8 +15,8 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/access"
-	"github.com/rethread/rethread/shared/httpapi"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 // inlineBody is the largest answer that goes to the gateway as text. Text is
@@ -61,10 +61,10 @@ func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) 
 // identified puts the caller's identity, as the gateway's authorizer verified
 // it, and the request's id into the context.
 func identified(ctx context.Context, event events.APIGatewayV2HTTPRequest) context.Context {
-	ctx = httpapi.WithRequestID(ctx, event.RequestContext.RequestID)
+	ctx = rest.WithRequestID(ctx, event.RequestContext.RequestID)
 	// Who has an id that nothing can be stored under is nobody: 401.
 	if a := event.RequestContext.Authorizer; a != nil && a.JWT != nil && access.IsUserID(a.JWT.Claims["sub"]) {
-		ctx = httpapi.WithScope(httpapi.WithUser(ctx, a.JWT.Claims["sub"]), scopeOf(a.JWT.Claims))
+		ctx = rest.WithScope(rest.WithUser(ctx, a.JWT.Claims["sub"]), scopeOf(a.JWT.Claims))
 	}
 	return ctx
 }
@@ -81,8 +81,8 @@ func scopeOf(claims map[string]string) string {
 }
 
 // API is what HTTP handlers are made from.
-func (d Deps) API() httpapi.Config {
-	return httpapi.Config{
+func (d Deps) API() rest.Config {
+	return rest.Config{
 		Sessions: d.Store, Rewinds: d.Store, Artifacts: d.Store, Tasks: d.Store, Feedback: d.Store,
 		Idempotency: d.Store, Exports: d.Store, Imports: d.Store, Erasures: d.Store, Quotas: d.Store,
 		Grants: d.Store, Shares: d.Store, AdminScope: os.Getenv(adminVariable), NewToken: rand.Text,

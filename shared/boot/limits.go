@@ -6,9 +6,9 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/rethread/rethread/shared/agent"
-	"github.com/rethread/rethread/shared/quota"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/client/agent"
+	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // retentionVariable names the environment variable that says how long sessions

@@ -10,9 +10,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/rethread/rethread/shared/a2a"
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/httpapi"
+	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 // A user whom no key of the table has room for is nobody to every route, before
@@ -24,7 +24,7 @@ func TestLongSub(t *testing.T) {
 			event := captured[events.APIGatewayV2HTTPRequest](t, "apigw-v2-request-jwt-authorizer")
 			event.RequestContext.HTTP.Method, event.RawPath, event.RouteKey = http.MethodGet, path, "GET "+path
 			event.PathParameters, event.RequestContext.Authorizer.JWT.Claims = nil, map[string]string{"sub": sub}
-			answer, err := boot.HTTP(httpapi.Sessions(httpapi.Config{Log: slog.New(slog.DiscardHandler), Now: time.Now}))(t.Context(), event)
+			answer, err := boot.HTTP(rest.Sessions(rest.Config{Log: slog.New(slog.DiscardHandler), Now: time.Now}))(t.Context(), event)
 			if err != nil || answer.StatusCode != http.StatusUnauthorized {
 				t.Errorf("%.9s at %s: %d %s, %v", sub, path, answer.StatusCode, answer.Body, err)
 			}

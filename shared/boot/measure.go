@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rethread/rethread/shared/logs"
-	"github.com/rethread/rethread/shared/metrics"
-	"github.com/rethread/rethread/shared/metrics/emf"
+	"github.com/rethread/rethread/shared/observe/logs"
+	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/observe/metrics/emf"
 )
 
 // Values of the environment variable METRICS.

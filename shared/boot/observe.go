@@ -13,11 +13,11 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/rethread/rethread/shared/logs"
-	"github.com/rethread/rethread/shared/metrics"
-	"github.com/rethread/rethread/shared/run"
-	"github.com/rethread/rethread/shared/tracing"
-	"github.com/rethread/rethread/shared/wsapi"
+	"github.com/rethread/rethread/shared/client/tracing"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/observe/logs"
+	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/transport/ws"
 )
 
 // Outcomes of invocations that answer nobody.
@@ -57,7 +57,7 @@ func (o Observer) Around(handler any) any {
 	switch h := handler.(type) {
 	case func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error):
 		return around(o, aboutRequest, func(a events.APIGatewayV2HTTPResponse) any { return a.StatusCode }, h)
-	case wsapi.Handler:
+	case ws.Handler:
 		return around(o, aboutMessage, func(a events.APIGatewayProxyResponse) any { return a.StatusCode }, h)
 	case AuthorizerHandler:
 		return around(o, aboutCaller, done[events.APIGatewayCustomAuthorizerResponse], h)

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/rethread/rethread/shared/logs"
-	"github.com/rethread/rethread/shared/wsapi"
+	"github.com/rethread/rethread/shared/observe/logs"
+	"github.com/rethread/rethread/shared/transport/ws"
 )
 
 // subject is what an invocation is about.
@@ -39,7 +39,7 @@ func aboutRequest(event events.APIGatewayV2HTTPRequest) subject {
 
 // aboutStream is what a request to the REST API that streams is about.
 func aboutStream(event events.APIGatewayProxyRequest) subject {
-	user, _ := wsapi.Identity(event.RequestContext.Authorizer)
+	user, _ := ws.Identity(event.RequestContext.Authorizer)
 	header := http.Header{}
 	for name, value := range event.Headers {
 		header.Set(name, value)
@@ -60,7 +60,7 @@ func aboutStream(event events.APIGatewayProxyRequest) subject {
 // itself which route it takes.
 func aboutMessage(event events.APIGatewayWebsocketProxyRequest) subject {
 	authorizer, _ := event.RequestContext.Authorizer.(map[string]any)
-	user, _ := wsapi.Identity(authorizer)
+	user, _ := ws.Identity(authorizer)
 	return subject{[]slog.Attr{
 		slog.String(logs.RequestID, event.RequestContext.RequestID),
 		slog.String(logs.Route, event.RequestContext.RouteKey),

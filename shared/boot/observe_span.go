@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 
-	"github.com/rethread/rethread/shared/logs"
+	"github.com/rethread/rethread/shared/observe/logs"
 )
 
 // endSpan ends an invocation's span with what its line in the log says of it, but

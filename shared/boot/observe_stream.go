@@ -9,7 +9,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/rethread/rethread/shared/logs"
+	"github.com/rethread/rethread/shared/observe/logs"
 )
 
 // aroundStream tells of requests whose answers are streamed: an invocation ends

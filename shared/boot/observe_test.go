@@ -16,10 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/logs"
-	"github.com/rethread/rethread/shared/metrics"
-	"github.com/rethread/rethread/shared/run"
-	"github.com/rethread/rethread/shared/wsapi"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/observe/logs"
+	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/transport/ws"
 )
 
 type line = map[string]any
@@ -248,10 +248,10 @@ func TestObserverOfWorkInTheBackground(t *testing.T) {
 	t.Run("what a frame says stands before what the gateway is told", func(t *testing.T) {
 		t.Parallel()
 		o := newObserved()
-		handle := o.Around(wsapi.Handler(func(ctx context.Context, _ events.APIGatewayWebsocketProxyRequest) (events.APIGatewayProxyResponse, error) {
+		handle := o.Around(ws.Handler(func(ctx context.Context, _ events.APIGatewayWebsocketProxyRequest) (events.APIGatewayProxyResponse, error) {
 			logs.Add(ctx, slog.String(logs.Route, "subscribe"), slog.Int(logs.Status, 500))
 			return events.APIGatewayProxyResponse{StatusCode: 200}, nil
-		})).(wsapi.Handler)
+		})).(ws.Handler)
 		if _, err := handle(invoked(t), events.APIGatewayWebsocketProxyRequest{}); err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"github.com/rethread/rethread/shared/parameters"
+	"github.com/rethread/rethread/shared/client/parameters"
 )
 
 // completeEnvironment sets, once at a cold start, the variables that parameters of

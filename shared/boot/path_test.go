@@ -11,9 +11,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/rethread/rethread/infra/awsevents"
-	"github.com/rethread/rethread/shared/a2a"
+	"github.com/rethread/rethread/infra/local/awsevents"
 	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
 // captured is an event of AWS's own into which a test writes its path.

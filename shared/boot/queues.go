@@ -6,11 +6,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/rethread/rethread/shared/automation"
-	"github.com/rethread/rethread/shared/delivery"
-	"github.com/rethread/rethread/shared/push"
-	"github.com/rethread/rethread/shared/sqsqueue"
-	"github.com/rethread/rethread/shared/webhook"
+	"github.com/rethread/rethread/shared/client/queue"
+	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/webhook"
 )
 
 // Environment variables with the URLs of queues: of what is to be delivered to
@@ -32,16 +32,16 @@ func deliveryVariables() map[delivery.Kind]string {
 }
 
 // deliveries are the queues of deliveries to targets of these kinds.
-func (d Deps) deliveries(kinds ...delivery.Kind) (*sqsqueue.Queue, error) {
+func (d Deps) deliveries(kinds ...delivery.Kind) (*queue.Queue, error) {
 	urls, err := urlsOf(deliveryVariables(), kinds)
 	if err != nil {
 		return nil, err
 	}
-	return sqsqueue.New(sqs.NewFromConfig(d.AWS), sqsqueue.URLs{Deliveries: urls}), nil
+	return queue.New(sqs.NewFromConfig(d.AWS), queue.URLs{Deliveries: urls}), nil
 }
 
 // allQueues are those of what is delivered, retried and given up.
-func (d Deps) allQueues() (*sqsqueue.Queue, error) {
+func (d Deps) allQueues() (*queue.Queue, error) {
 	kinds := []delivery.Kind{webhook.Kind, push.Kind, automation.Kind}
 	deliveries, err := urlsOf(deliveryVariables(), kinds)
 	if err != nil {
@@ -57,7 +57,7 @@ func (d Deps) allQueues() (*sqsqueue.Queue, error) {
 	if abandoned == "" {
 		return nil, fmt.Errorf("the environment variable %s names no queue", abandonedVariable)
 	}
-	return sqsqueue.New(sqs.NewFromConfig(d.AWS), sqsqueue.URLs{
+	return queue.New(sqs.NewFromConfig(d.AWS), queue.URLs{
 		Deliveries: deliveries, Wakes: wakes, Abandoned: abandoned,
 	}), nil
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/agent"
-	"github.com/rethread/rethread/shared/run"
-	"github.com/rethread/rethread/shared/tracing"
+	"github.com/rethread/rethread/shared/client/agent"
+	"github.com/rethread/rethread/shared/client/tracing"
+	"github.com/rethread/rethread/shared/domain/run"
 )
 
 const (

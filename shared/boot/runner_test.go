@@ -19,12 +19,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/infra/dynamotest"
-	"github.com/rethread/rethread/shared/agent"
+	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/dynamostore"
-	"github.com/rethread/rethread/shared/run"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/client/agent"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/dynamostore"
 )
 
 // runner is the function over a table of its own, with one agent that does

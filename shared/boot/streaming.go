@@ -15,10 +15,10 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"github.com/rethread/rethread/shared/a2a"
-	"github.com/rethread/rethread/shared/httpapi"
-	"github.com/rethread/rethread/shared/tokens"
-	"github.com/rethread/rethread/shared/wsapi"
+	"github.com/rethread/rethread/shared/client/tokens"
+	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/ws"
 )
 
 // streamMargin is how long before Lambda's deadline, or before the caller's
@@ -34,7 +34,7 @@ type StreamHandler = func(context.Context, events.APIGatewayProxyRequest) (*even
 // answer begins with the first byte that the handler writes.
 func Streaming(h http.Handler, log *slog.Logger, now func() time.Time) StreamHandler {
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (*events.APIGatewayProxyStreamingResponse, error) {
-		user, expires := wsapi.Identity(event.RequestContext.Authorizer)
+		user, expires := ws.Identity(event.RequestContext.Authorizer)
 		ctx, cancel := timed(ctx, user, expires, now())
 		r, err := streamRequest(ctx, event, user)
 		next := h
@@ -113,9 +113,9 @@ func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, use
 		}
 		scope, _ := event.RequestContext.Authorizer["scope"].(string)
 		ctx = a2a.WithScope(ctx, scope)
-		ctx = httpapi.WithScope(httpapi.WithUser(a2a.WithCaller(ctx, user, token), user), scope)
+		ctx = rest.WithScope(rest.WithUser(a2a.WithCaller(ctx, user, token), user), scope)
 	}
-	ctx = httpapi.WithRequestID(ctx, event.RequestContext.RequestID)
+	ctx = rest.WithRequestID(ctx, event.RequestContext.RequestID)
 	ctx = a2a.WithBase(ctx, base(event, header))
 	target, err := normalPath(event.Path)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 
-	"github.com/rethread/rethread/shared/access"
-	"github.com/rethread/rethread/shared/gatewaypush"
-	"github.com/rethread/rethread/shared/watch"
-	"github.com/rethread/rethread/shared/wsapi"
+	"github.com/rethread/rethread/shared/client/connections"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/transport/ws"
 )
 
 // idleConnections is how many connections to the gateway are kept between
@@ -29,7 +29,7 @@ func StartWatch() {
 		if err != nil {
 			return nil, err
 		}
-		return wsapi.New(wsapi.Config{
+		return ws.New(ws.Config{
 			Gate:          access.NewGate(d.Store, time.Now, d.Log),
 			AdminScope:    os.Getenv(adminVariable),
 			Subscriptions: d.Store, Feed: d.Store, Pusher: pusher, Log: d.Log, Now: time.Now, Random: rand.Float64,
@@ -47,7 +47,7 @@ func (d Deps) pusher() (watch.Pusher, error) {
 	cfg.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConns, t.MaxIdleConnsPerHost = idleConnections, idleConnections
 	})
-	return gatewaypush.New(cfg, endpoint, 0), nil
+	return connections.New(cfg, endpoint, 0), nil
 }
 
 // address reads an address out of the environment.

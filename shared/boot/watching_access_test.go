@@ -7,9 +7,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/rethread/rethread/infra/dynamotest"
-	"github.com/rethread/rethread/shared/access"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // TestRevoking goes the whole way, from a share that is taken back to those who

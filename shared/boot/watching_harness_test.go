@@ -19,23 +19,23 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	ws "github.com/coder/websocket"
+	coder "github.com/coder/websocket"
 
-	"github.com/rethread/rethread/infra/dynamotest"
 	"github.com/rethread/rethread/infra/local/gateway"
 	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/stream"
 	"github.com/rethread/rethread/infra/local/stream/reader"
 	"github.com/rethread/rethread/infra/local/websocket"
-	"github.com/rethread/rethread/infra/samtemplate"
-	"github.com/rethread/rethread/shared/access"
+	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/boot"
-	"github.com/rethread/rethread/shared/dynamostore"
-	"github.com/rethread/rethread/shared/gatewaypush"
-	"github.com/rethread/rethread/shared/session"
-	"github.com/rethread/rethread/shared/watch"
-	"github.com/rethread/rethread/shared/wsapi"
-	"github.com/rethread/rethread/shared/wsapi/sse"
+	"github.com/rethread/rethread/shared/client/connections"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/transport/sse"
+	"github.com/rethread/rethread/shared/transport/ws"
 )
 
 // watched is the table, its stream, a WebSocket API and the functions between.
@@ -46,7 +46,7 @@ type watched struct {
 	ended chan struct{} // a message a $disconnect
 	log   atomic.Value  // the session's log, once it has news
 
-	handle  wsapi.Handler
+	handle  ws.Handler
 	fanout  boot.FanoutHandler
 	sse     sse.Handler
 	expires string
@@ -101,11 +101,11 @@ func newWatched(t *testing.T) *watched {
 	w.table = table
 	w.store = dynamostore.New(dynamotest.Client(t), table, dynamostore.WithLogger(log))
 	w.serveSockets(t)
-	pusher := gatewaypush.New(aws.Config{
+	pusher := connections.New(aws.Config{
 		Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	}, strings.Replace(w.url, "ws:", "http:", 1), 0)
 	half := func() float64 { return 0.5 }
-	w.handle = wsapi.New(wsapi.Config{
+	w.handle = ws.New(ws.Config{
 		Gate:          access.NewGate(w.store, time.Now, log),
 		Subscriptions: w.store, Feed: w.store, Pusher: pusher, Log: log, Now: time.Now, Random: half,
 	})
@@ -217,14 +217,14 @@ func (w *watched) dial(t *testing.T, user string) (send func(format string, args
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	conn, _, err := ws.Dial(ctx, w.url+"?token="+user, nil) //nolint:bodyclose // the library reads it whole
+	conn, _, err := coder.Dial(ctx, w.url+"?token="+user, nil) //nolint:bodyclose // the library reads it whole
 	if err != nil {
 		t.Fatal(err)
 	}
 	leave = func() { _ = conn.CloseNow() } // closed already is fine
 	t.Cleanup(leave)
 	send = func(format string, args ...any) {
-		if err := conn.Write(ctx, ws.MessageText, fmt.Appendf(nil, format, args...)); err != nil {
+		if err := conn.Write(ctx, coder.MessageText, fmt.Appendf(nil, format, args...)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/rethread/rethread/shared/run"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // TestWatching goes the whole way: the table, its stream, the fan-out, the

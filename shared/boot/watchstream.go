@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/rethread/rethread/shared/wsapi/sse"
+	"github.com/rethread/rethread/shared/transport/sse"
 )
 
 const (

@@ -3,8 +3,8 @@ package boot
 import (
 	"crypto/rand"
 
-	"github.com/rethread/rethread/shared/httpapi"
-	"github.com/rethread/rethread/shared/webhook"
+	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 // StartWebhooks runs the function that answers for webhooks until Lambda stops
@@ -18,6 +18,6 @@ func StartWebhooks() {
 		c := d.API()
 		c.Webhooks, c.Deliveries, c.CheckURL = d.Store, queue, guard().Check
 		c.NewSecret = func() (webhook.Secret, error) { return webhook.NewSecret(rand.Reader) }
-		return HTTP(httpapi.Webhooks(c)), nil
+		return HTTP(rest.Webhooks(c)), nil
 	})
 }

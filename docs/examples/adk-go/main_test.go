@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/infra/e2e"
-	"github.com/rethread/rethread/infra/e2e/host"
+	"github.com/rethread/rethread/infra/test/e2e"
+	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
 // The example tells its story against the whole system.

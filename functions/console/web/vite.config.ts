@@ -16,7 +16,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
   },
   server: {
-    fs: { allow: ['.', '../../../infra/clients/js'] },
+    fs: { allow: ['.', '../../../clients/js'] },
     proxy: { '/api': system, '/dev': system, '/console/config.json': system },
   },
   test: { environment: 'jsdom', isolate: false, include: ['test/**/*.test.{ts,tsx}'] },

@@ -10,9 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/infra/capacity"
-	"github.com/rethread/rethread/shared/dynamostore"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/infra/test/capacity"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/dynamostore"
 )
 
 // Names of operations that docs/costs.md reckons with.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/infra/bench/cost"
-	"github.com/rethread/rethread/infra/dynamotest"
+	"github.com/rethread/rethread/infra/test/dynamotest"
 )
 
 // What an operation costs must neither exceed its bound nor grow with the

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/artifact"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // Bounds of rewinding and forking, at every length of the history.

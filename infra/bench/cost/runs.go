@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/run"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // A model that streams 50 tokens a second, and the signs of life between.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/rethread/rethread/shared/task"
+	"github.com/rethread/rethread/shared/domain/task"
 )
 
 // tasks measures in a session of its own: the price of a task does not depend

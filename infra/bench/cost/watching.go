@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/access"
-	"github.com/rethread/rethread/shared/run"
-	"github.com/rethread/rethread/shared/watch"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/watch"
 )
 
 // watching measures what watchers cost the table.

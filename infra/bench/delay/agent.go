@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/base/sleep"
 )
 
 const agentName = "bench"
@@ -76,7 +76,7 @@ func (a *Agent) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	rest := firstPause(p.every)
 	for n := range p.tokens {
-		if pause.For(r.Context(), rest) != nil {
+		if sleep.For(r.Context(), rest) != nil {
 			return
 		}
 		rest = p.every

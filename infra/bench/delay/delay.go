@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/rethread/rethread/infra/e2e/host"
+	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
 // System is a running system whose AGENTS hold the agent's Config.

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/bench/delay"
-	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
-	"github.com/rethread/rethread/infra/dynamotest"
-	"github.com/rethread/rethread/infra/e2e"
-	"github.com/rethread/rethread/infra/samtemplate"
+	dynamodblocal "github.com/rethread/rethread/infra/local/dynamodb-local"
+	"github.com/rethread/rethread/infra/local/samtemplate"
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/e2e"
 )
 
 func TestMeasure(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rethread/rethread/infra/bench/cost"
 	"github.com/rethread/rethread/infra/bench/price"
-	"github.com/rethread/rethread/infra/capacity"
+	"github.com/rethread/rethread/infra/test/capacity"
 )
 
 func TestPage(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/infra/bench/cost"
-	"github.com/rethread/rethread/shared/metrics"
+	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
 // What is taken rather than measured: how long functions run, as a developer's

@@ -14,7 +14,7 @@ import (
 
 	"github.com/rethread/rethread/infra/chaos/ledger"
 	"github.com/rethread/rethread/infra/chaos/users"
-	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/base/sleep"
 )
 
 // Stuck is how long something may take until it counts as stuck, beyond the lease
@@ -88,7 +88,7 @@ func (c *Checker) Settle(ctx context.Context) error {
 				c.hold(false, "stuck", t.ID, "its run %s is in progress %s after all was calm", s.Run, c.Lease+Stuck)
 				return nil
 			}
-			if err := pause.For(ctx, time.Second); err != nil {
+			if err := sleep.For(ctx, time.Second); err != nil {
 				return err
 			}
 		}

@@ -17,8 +17,8 @@ import (
 
 	"github.com/rethread/rethread/infra/chaos/ledger"
 	"github.com/rethread/rethread/infra/chaos/users"
-	"github.com/rethread/rethread/shared/dynamostore"
-	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/store/dynamostore"
 )
 
 const (
@@ -90,7 +90,7 @@ func (c *Checker) erase(ctx context.Context, p *users.Person) error {
 			c.hold(false, "deleted", "", "the erasure of %s, answered %d, reads %d %.200s after %s", p.ID, a.Status, status, body, erasing)
 			return nil
 		}
-		if err := pause.For(ctx, time.Second); err != nil {
+		if err := sleep.For(ctx, time.Second); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/infra/chaos/fold"
 	"github.com/rethread/rethread/infra/chaos/ledger"
 	"github.com/rethread/rethread/infra/chaos/users"
-	"github.com/rethread/rethread/shared/watch/client"
+	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // subject is a session, read in every way there is.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/infra/chaos/fold"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // dense: positions are 1, 2, 3 … up to the head, and markers restore what was.

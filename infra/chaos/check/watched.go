@@ -10,9 +10,9 @@ import (
 
 	"github.com/rethread/rethread/infra/chaos/fold"
 	"github.com/rethread/rethread/infra/chaos/users"
-	"github.com/rethread/rethread/shared/pause"
-	"github.com/rethread/rethread/shared/session"
-	"github.com/rethread/rethread/shared/watch/client"
+	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // watchTime is how long a watcher may need until it shows the thread, once nothing
@@ -50,7 +50,7 @@ func (c *Checker) agrees(ctx context.Context, s *subject, w *users.Watcher) stri
 		case time.Now().After(deadline):
 			return difference(want, got)
 		}
-		if pause.For(ctx, 100*time.Millisecond) != nil {
+		if sleep.For(ctx, 100*time.Millisecond) != nil {
 			return ""
 		}
 	}

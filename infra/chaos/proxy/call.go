@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/chaos/faults"
-	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/base/sleep"
 )
 
 // call is one request on its way.
@@ -46,7 +46,7 @@ func (c *call) serve(ctx context.Context, rw http.ResponseWriter, kind faults.Ki
 	case faults.Torn:
 		c.torn(rw, got)
 	case faults.Delay:
-		if pause.For(ctx, time.Duration(c.severity*float64(longestDelay))) != nil {
+		if sleep.For(ctx, time.Duration(c.severity*float64(longestDelay))) != nil {
 			return
 		}
 		got.write(rw)

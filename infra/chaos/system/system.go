@@ -15,8 +15,8 @@ import (
 
 	"github.com/rethread/rethread/infra/chaos/faults"
 	"github.com/rethread/rethread/infra/chaos/proxy"
-	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
-	"github.com/rethread/rethread/infra/e2e/host"
+	dynamodblocal "github.com/rethread/rethread/infra/local/dynamodb-local"
+	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
 // Options say what to run.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/rethread/rethread/infra/chaos/fold"
 	"github.com/rethread/rethread/infra/chaos/ledger"
-	"github.com/rethread/rethread/shared/pause"
-	"github.com/rethread/rethread/shared/watch/client"
+	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // errAnswer is an answer that is none.
@@ -117,7 +117,7 @@ func (w *World) Finish(ctx context.Context, within time.Duration) (asked int) {
 		}
 		a := w.do(ctx, random, l.as, l.call)
 		for a.Outcome == ledger.Unknown && !a.told() && time.Now().Before(deadline) {
-			if pause.For(ctx, mostRest) != nil {
+			if sleep.For(ctx, mostRest) != nil {
 				return asked
 			}
 			a = w.do(ctx, random, l.as, l.call)

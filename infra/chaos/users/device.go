@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/chaos/ledger"
-	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/base/sleep"
 )
 
 // device is one of a person's, which does one thing after the other.
@@ -68,7 +68,7 @@ func (d *device) live(ctx context.Context) {
 				}
 			}
 		}
-		if pause.For(ctx, time.Duration(d.random.Int64N(int64(mostThought)))) != nil {
+		if sleep.For(ctx, time.Duration(d.random.Int64N(int64(mostThought)))) != nil {
 			return
 		}
 	}

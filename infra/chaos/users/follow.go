@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rethread/rethread/shared/pause"
-	"github.com/rethread/rethread/shared/watch/client"
+	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // follower keeps a session current over server-sent events, by the client's rules.
@@ -34,7 +34,7 @@ func (f *follower) run(ctx context.Context) error {
 			return fmt.Errorf("%w: %d", client.ErrNotFound, status)
 		}
 		_ = err // another is opened
-		if err := pause.For(ctx, reconnect); err != nil {
+		if err := sleep.For(ctx, reconnect); err != nil {
 			return err
 		}
 	}

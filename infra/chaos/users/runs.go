@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/chaos/ledger"
-	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/base/sleep"
 )
 
 // questions are what the demo agent is asked; %s is a token.
@@ -92,7 +92,7 @@ func (d *device) stream(ctx context.Context, t *Talk, path, item string) bool {
 			return false // who does not know how far it came falls silent
 		}
 		offset = told(a).Data.Offset
-		if pause.For(ctx, time.Duration(d.random.Int64N(int64(mostThought)))) != nil {
+		if sleep.For(ctx, time.Duration(d.random.Int64N(int64(mostThought)))) != nil {
 			return false
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/chaos/fold"
-	"github.com/rethread/rethread/shared/session"
-	"github.com/rethread/rethread/shared/watch/client"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // mostStreams bounds how many watchers use server-sent events: each keeps a

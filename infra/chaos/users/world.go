@@ -12,7 +12,7 @@ import (
 
 	"github.com/rethread/rethread/infra/chaos/ledger"
 	"github.com/rethread/rethread/infra/chaos/system"
-	"github.com/rethread/rethread/infra/e2e/host"
+	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
 // World is all people of a round, and what they have made.

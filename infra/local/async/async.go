@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // MaxPayloadBytes is the most that an asynchronous invocation may carry, 1 MB, as

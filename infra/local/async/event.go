@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // How an invocation ended, in Lambda's words.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/domain/run"
 )
 
 const help = `I am a demo and answer what you say. I also know: ` +

@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/base/sleep"
 )
 
 // maxRequest bounds a request, in bytes: agents get whole histories.
@@ -106,5 +106,5 @@ func (w *wire) pause() error {
 	if w.pace <= 0 {
 		return w.ctx.Err()
 	}
-	return pause.For(w.ctx, w.pace)
+	return sleep.For(w.ctx, w.pace)
 }

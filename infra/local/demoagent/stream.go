@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/rethread/rethread/shared/run"
+	"github.com/rethread/rethread/shared/domain/run"
 )
 
 // parseEvents reads a request of the protocol of agents.

@@ -12,10 +12,10 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"github.com/rethread/rethread/infra/awsevents"
+	"github.com/rethread/rethread/infra/local/awsevents"
 	"github.com/rethread/rethread/infra/local/gateway"
 	"github.com/rethread/rethread/infra/local/lambda"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // recorded keeps what the functions of a gateway are given.

@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/local/lambda"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 const streamMode = "RESPONSE_STREAM"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rethread/rethread/infra/local/gateway"
 	"github.com/rethread/rethread/infra/local/lambda"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 const zeros = "\x00\x00\x00\x00\x00\x00\x00\x00"

@@ -15,7 +15,7 @@ import (
 
 	"github.com/rethread/rethread/infra/local/gateway/throttle"
 	"github.com/rethread/rethread/infra/local/lambda"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // Limits of HTTP APIs.

@@ -14,7 +14,7 @@ import (
 	"github.com/rethread/rethread/infra/local/gateway/proxyv1"
 	"github.com/rethread/rethread/infra/local/gateway/throttle"
 	"github.com/rethread/rethread/infra/local/lambda"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // streamIdle is how long a regional REST API bears a stream's silence.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rethread/rethread/infra/local/gateway"
 	"github.com/rethread/rethread/infra/local/lambda"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 const watchPath = "/api/v1/sessions/s%201/watch"

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // How exactly a part of a path is named, the most exact first.

@@ -15,12 +15,12 @@ import (
 	"sync"
 	"time"
 
-	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
+	dynamodblocal "github.com/rethread/rethread/infra/local/dynamodb-local"
 	"github.com/rethread/rethread/infra/local/gateway"
 	"github.com/rethread/rethread/infra/local/identity"
 	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/ssm"
-	"github.com/rethread/rethread/infra/samtemplate"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 
 	"github.com/rethread/rethread/infra/local/gateway"
 	"github.com/rethread/rethread/infra/local/identity"
-	"github.com/rethread/rethread/infra/samtemplate"
-	"github.com/rethread/rethread/shared/console"
+	"github.com/rethread/rethread/infra/local/samtemplate"
+	"github.com/rethread/rethread/shared/transport/console"
 )
 
 // SignIn is an identity provider, as the template's parameters name it. Without

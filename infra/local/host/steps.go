@@ -12,15 +12,15 @@ import (
 	"sync"
 	"time"
 
-	dynamodblocal "github.com/rethread/rethread/infra/dynamodb-local"
+	dynamodblocal "github.com/rethread/rethread/infra/local/dynamodb-local"
 	"github.com/rethread/rethread/infra/local/identity"
 	"github.com/rethread/rethread/infra/local/lambda"
 	"github.com/rethread/rethread/infra/local/queue/feed"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/schedule"
 	"github.com/rethread/rethread/infra/local/stream"
 	"github.com/rethread/rethread/infra/local/stream/reader"
 	"github.com/rethread/rethread/infra/local/table"
-	"github.com/rethread/rethread/infra/samtemplate"
 )
 
 const devPrefix = "/dev"

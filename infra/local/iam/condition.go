@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // condition compares the leading keys of a call with what a statement names.

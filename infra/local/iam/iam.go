@@ -19,7 +19,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // maxRequestBytes is more than any of the services takes: DynamoDB's largest

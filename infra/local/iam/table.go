@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // tableRequest is what of DynamoDB's requests tells what they touch.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rethread/rethread/shared/access"
-	"github.com/rethread/rethread/shared/plainjson"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/access"
 )
 
 const (
@@ -60,7 +60,7 @@ func readRequest(body io.Reader) (req tokenRequest, why string) {
 	if err != nil {
 		return req, fmt.Sprintf("the body must be at most %d bytes", maxRequestBytes)
 	}
-	if flaw := plainjson.Check(raw); flaw != nil {
+	if flaw := jsonx.Check(raw); flaw != nil {
 		return req, strings.TrimPrefix(flaw.Pointer, "/") + " " + flaw.Reason
 	}
 	if json.Unmarshal(raw, &req) != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/rethread/rethread/infra/local/async"
 	"github.com/rethread/rethread/infra/local/lambda"
 	"github.com/rethread/rethread/infra/local/queue"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 const failuresARN = "arn:aws:sqs:us-east-1:000000000000:failures"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/infra/local/lambda"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 func TestEnvironmentIsBounded(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/local/async"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // Errors of Invoke. What a function itself does wrong is in Result instead.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rethread/rethread/infra/local/lambda"
 	"github.com/rethread/rethread/infra/local/localtest"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 type answer struct {

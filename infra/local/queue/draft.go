@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // Limits of SQS.

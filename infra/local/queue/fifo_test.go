@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/local/queue"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 func TestFIFO(t *testing.T) {

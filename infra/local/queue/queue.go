@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // mostMessages is what a queue holds; it takes no more then. SQS has no such limit.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/schedule"
-	"github.com/rethread/rethread/infra/samtemplate"
 )
 
 // recorder hands over what was invoked.

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/rethread/rethread/infra/local/ssm"
-	"github.com/rethread/rethread/shared/parameters"
+	"github.com/rethread/rethread/shared/client/parameters"
 )
 
 func TestGetParameters(t *testing.T) {

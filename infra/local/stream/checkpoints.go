@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/local/stream/reader"
-	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/base/sleep"
 )
 
 // savePause is how long a place may be newer than the file. A host that is killed
@@ -82,7 +82,7 @@ func (c *checkpoints) ledger(mapping, stream string) *ledger {
 
 // keep saves what has changed, now and then, until ctx ends.
 func (c *checkpoints) keep(ctx context.Context) error {
-	for pause.For(ctx, savePause) == nil {
+	for sleep.For(ctx, savePause) == nil {
 		if err := c.save(); err != nil {
 			return err
 		}

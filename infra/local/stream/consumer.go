@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/rethread/rethread/infra/local/stream/reader"
-	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/base/sleep"
 )
 
 // consumer is a mapping's work on one shard.
@@ -31,7 +31,7 @@ func (c *consumer) feed(ctx context.Context) (closed bool) {
 		}
 		if err != nil {
 			c.opts.Log.WarnContext(ctx, "cannot read a stream", "function", c.function.LogicalID, "error", err)
-			if pause.For(ctx, rest) != nil {
+			if sleep.For(ctx, rest) != nil {
 				return false
 			}
 			rest = min(2*rest, c.opts.MostPause)

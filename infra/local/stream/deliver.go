@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/local/lambda"
-	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/base/sleep"
 )
 
 // Why records are given up, in Lambda's words.
@@ -84,7 +84,7 @@ func (l *lane) pause(ctx context.Context, b batch) []batch {
 		rest = min(2*rest, l.opts.MostPause)
 	}
 	b.pauses++
-	_ = pause.For(ctx, rest) // what comes next looks at ctx itself
+	_ = sleep.For(ctx, rest) // what comes next looks at ctx itself
 	return []batch{b}
 }
 

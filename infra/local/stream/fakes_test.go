@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/stream"
 	"github.com/rethread/rethread/infra/local/stream/reader"
-	"github.com/rethread/rethread/infra/samtemplate"
 )
 
 const (

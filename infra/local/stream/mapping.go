@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/stream/pattern"
 	"github.com/rethread/rethread/infra/local/stream/reader"
-	"github.com/rethread/rethread/infra/samtemplate"
 )
 
 const (

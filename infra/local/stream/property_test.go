@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/local/lambda"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // TestNothingIsLost: whatever fails and however it is reported, every record

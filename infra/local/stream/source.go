@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/stream/reader"
-	"github.com/rethread/rethread/infra/samtemplate"
 )
 
 // ErrMapping says that a mapping of the template cannot work.

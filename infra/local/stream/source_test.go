@@ -15,9 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/stream"
 	"github.com/rethread/rethread/infra/local/stream/reader"
-	"github.com/rethread/rethread/infra/samtemplate"
 )
 
 func TestBatches(t *testing.T) {

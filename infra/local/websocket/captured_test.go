@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/rethread/rethread/infra/awsevents"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/awsevents"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // TestEventsAsCaptured compares what functions get here with events of AWS's own.

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/local/gateway"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/websocket"
-	"github.com/rethread/rethread/infra/samtemplate"
 )
 
 func TestConnect(t *testing.T) {

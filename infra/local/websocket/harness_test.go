@@ -19,8 +19,8 @@ import (
 
 	"github.com/rethread/rethread/infra/local/gateway"
 	"github.com/rethread/rethread/infra/local/lambda"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/websocket"
-	"github.com/rethread/rethread/infra/samtemplate"
 )
 
 const patience = time.Minute

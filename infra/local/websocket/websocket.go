@@ -22,7 +22,7 @@ import (
 	"github.com/rethread/rethread/infra/local/gateway"
 	"github.com/rethread/rethread/infra/local/gateway/proxyv1"
 	"github.com/rethread/rethread/infra/local/gateway/throttle"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // errConnectMissing is what API Gateway says about such an API too.

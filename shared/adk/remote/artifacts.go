@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/rethread/rethread/shared/artifact"
+	"github.com/rethread/rethread/shared/domain/artifact"
 )
 
 // versionHeader tells which version of an artifact an answer holds.

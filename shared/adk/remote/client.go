@@ -17,7 +17,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/rethread/rethread/shared/plainjson"
+	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
 const (
@@ -122,7 +122,7 @@ func (c *Client) make(ctx context.Context, r request) (*http.Request, error) {
 	payload, mimeType := r.bytes, r.mimeType
 	if r.body != nil {
 		var err error
-		if payload, err = plainjson.Marshal(r.body); err != nil {
+		if payload, err = jsonx.Marshal(r.body); err != nil {
 			return nil, fmt.Errorf("encode the request: %w", err)
 		}
 		mimeType = jsonType

@@ -16,9 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/adk/remote"
-	"github.com/rethread/rethread/shared/artifact"
-	"github.com/rethread/rethread/shared/fault"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // asked is a request as the server saw it.

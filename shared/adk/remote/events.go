@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // Append adds events, which must have ids, to a session's log: sent again they

@@ -9,8 +9,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"github.com/rethread/rethread/shared/fault"
-	"github.com/rethread/rethread/shared/problem"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/problem"
 )
 
 // maxWait is the longest Retry-After that is waited for.

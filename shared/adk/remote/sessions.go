@@ -10,8 +10,8 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/rethread/rethread/shared/fault"
-	"github.com/rethread/rethread/shared/session"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // Create makes a session. The nonce is the key by which a creation whose

@@ -5,7 +5,7 @@ import type {
   WatchError,
   WatchedSession,
   WatchOptions,
-} from '../../../../infra/clients/js/rethread-watch.js';
+} from '../../../../clients/js/rethread-watch.js';
 import { createApi } from '../src/api/client';
 import type { Event, Session } from '../src/api/types';
 import type { Auth, User } from '../src/auth/auth';

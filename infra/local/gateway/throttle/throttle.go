@@ -5,7 +5,7 @@ package throttle
 import (
 	"golang.org/x/time/rate"
 
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // Message is what callers hear who are refused, with the status 429.

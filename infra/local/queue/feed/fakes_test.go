@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/infra/local/lambda"
 	"github.com/rethread/rethread/infra/local/queue"
 	"github.com/rethread/rethread/infra/local/queue/feed"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 const queueARN = "arn:aws:sqs:us-east-1:000000000000:q"

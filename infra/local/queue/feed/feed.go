@@ -13,7 +13,7 @@ import (
 
 	"github.com/rethread/rethread/infra/local/lambda"
 	"github.com/rethread/rethread/infra/local/queue"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 // ErrMapping says that a mapping of the template cannot work.

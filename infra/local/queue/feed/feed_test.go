@@ -16,7 +16,7 @@ import (
 	"github.com/rethread/rethread/infra/local/lambda"
 	"github.com/rethread/rethread/infra/local/queue"
 	"github.com/rethread/rethread/infra/local/queue/feed"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 func TestBatches(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/rethread/rethread/infra/local/queue"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 const (

@@ -22,7 +22,7 @@ import (
 
 	"github.com/rethread/rethread/infra/local/queue"
 	"github.com/rethread/rethread/infra/local/queue/sqsapi"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
 const (

@@ -16,10 +16,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/infra/dynamotest"
+	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/stream/reader"
 	"github.com/rethread/rethread/infra/local/table"
-	"github.com/rethread/rethread/infra/samtemplate"
+	"github.com/rethread/rethread/infra/test/dynamotest"
 )
 
 const patience = time.Minute

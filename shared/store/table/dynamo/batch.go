@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/rethread/rethread/shared/pause"
+	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/value"
 )
@@ -168,7 +168,7 @@ func untilTaken(ctx context.Context, left int, send func() (left int, err error)
 		if left = now; failures == fruitless {
 			return fmt.Errorf("%w: %d of a batch are left over", table.ErrThrottled, left)
 		}
-		if err := pause.Retry(ctx, shortestWait, longestWait, waits); err != nil {
+		if err := sleep.Retry(ctx, shortestWait, longestWait, waits); err != nil {
 			return fmt.Errorf("%d of a batch are left over: %w", left, err)
 		}
 	}

@@ -3,7 +3,7 @@ package dynamo_test
 import (
 	"testing"
 
-	"github.com/rethread/rethread/infra/dynamotest"
+	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/store/table/tabletest"

@@ -16,7 +16,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/rethread/rethread/infra/dynamotest"
+	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/store/table/memory"

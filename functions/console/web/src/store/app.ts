@@ -1,7 +1,7 @@
 // Everything that the page knows, put together.
 
 import { batch, effect, signal, untracked } from '@preact/signals-core';
-import { watch } from '../../../../../infra/clients/js/rethread-watch.js';
+import { watch } from '../../../../../clients/js/rethread-watch.js';
 import { type Api, createApi } from '../api/client';
 import { createSession } from '../api/sessions';
 import type { Session } from '../api/types';

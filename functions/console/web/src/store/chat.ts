@@ -6,7 +6,7 @@ import type {
   WatchedSession,
   Watching,
   watch as watchSession,
-} from '../../../../../infra/clients/js/rethread-watch.js';
+} from '../../../../../clients/js/rethread-watch.js';
 import { type Api, uid } from '../api/client';
 import { cancelRun, startRun } from '../api/runs';
 import { readSession } from '../api/sessions';

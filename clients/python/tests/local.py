@@ -1,0 +1,70 @@
+"""The local system as a child process, and tokens for its users."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).resolve().parents[3]
+_PROGRAM = ROOT / "build" / "rethread-local"
+_GREETING = re.compile(r"Rethread answers on (http://\S+)")
+
+# A first start fetches the database.
+_START_SECONDS = 300
+_STOP_SECONDS = 30
+
+
+class LocalSystem:
+    """Rethread on this machine, with its data in memory."""
+
+    def __init__(self) -> None:
+        assert _PROGRAM.exists(), f"{_PROGRAM} is missing: run `make build`"
+        self._said: list[str] = []
+        self._ready = threading.Event()
+        self.url = ""
+        self._process = subprocess.Popen(
+            [str(_PROGRAM), "-root", str(ROOT), "-http", "127.0.0.1:0", "-ws", "127.0.0.1:0", "-data", ""],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "LOG_LEVEL": "error"},
+        )
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+        if not self._ready.wait(_START_SECONDS) or not self.url:
+            self.stop()
+            raise AssertionError("the local system did not start:\n" + "".join(self._said))
+
+    def _read(self) -> None:
+        """Reads all it says, so that it never waits to be heard."""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._said.append(line)
+            if found := _GREETING.search(line):
+                self.url = found[1]
+                self._ready.set()
+        self._ready.set()
+
+    def token(self, user_id: str) -> str:
+        answer = httpx.post(self.url + "/dev/token", json={"user_id": user_id})
+        answer.raise_for_status()
+        token: str = answer.json()["token"]
+        return token
+
+    def stop(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+        try:
+            self._process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._reader.join()
+        assert self._process.stdout is not None
+        self._process.stdout.close()

@@ -1,0 +1,107 @@
+package samtemplate_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/local/samtemplate"
+)
+
+func TestGateways(t *testing.T) {
+	got, err := samtemplate.Load("testdata/gateways.yaml", samtemplate.Options{Region: "eu-west-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("a REST API", func(t *testing.T) {
+		want := []samtemplate.RESTAPI{{
+			LogicalID: "StreamApi", Stage: "live", DefaultAuthorizer: "Token",
+			CORS: &samtemplate.RESTCORS{
+				AllowOrigin: "*", AllowMethods: "GET,OPTIONS", AllowHeaders: "authorization,last-event-id", MaxAge: "3600",
+			},
+			Lambda: map[string]samtemplate.LambdaAuthorizer{"Token": {Function: "AuthorizerFunction"}},
+			ErrorHeaders: map[string]map[string]string{
+				"DEFAULT_4XX": {"Access-Control-Allow-Origin": "*"}, "DEFAULT_5XX": {"Access-Control-Allow-Origin": "*"},
+			},
+		}}
+		if diff := cmp.Diff(want, got.RESTAPIs); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("its routes stream", func(t *testing.T) {
+		stream, _ := got.Function("WatchStreamFunction")
+		want := []samtemplate.Route{
+			{API: "StreamApi", Method: "GET", Path: "/api/v1/sessions/{session_id}/watch", Authorizer: "Token", Timeout: 15 * time.Minute, Stream: true},
+			{API: "StreamApi", Method: "GET", Path: "/api/sessions/{session_id}/watch", Authorizer: "Token", Timeout: 15 * time.Minute, Stream: true},
+		}
+		if diff := cmp.Diff(want, stream.Routes); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("a WebSocket API", func(t *testing.T) {
+		watch := samtemplate.WebSocketRoute{Function: "WatchFunction", Timeout: 29 * time.Second}
+		want := []samtemplate.WebSocketAPI{{
+			LogicalID: "WebSocketApi", Stage: "live", RouteSelection: "$request.body.action", Authorizer: "AuthorizerFunction",
+			Identity: []string{},
+			Routes: map[string]samtemplate.WebSocketRoute{
+				"$connect": watch, "$disconnect": watch, "$default": watch,
+				"subscribe": {Function: "WatchFunction", Timeout: 10 * time.Second},
+			},
+		}}
+		if diff := cmp.Diff(want, got.WebSocketAPIs); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("the address to post to is the cloud's", func(t *testing.T) {
+		watch, _ := got.Function("WatchFunction")
+		if got := watch.Environment["WEBSOCKET_ENDPOINT"]; got != "https://WebSocketApi.execute-api.eu-west-1.amazonaws.com/live" {
+			t.Errorf("got %s", got)
+		}
+	})
+}
+
+func TestGatewaysRefused(t *testing.T) {
+	const function = "  F:\n    Type: AWS::Serverless::Function\n    Properties:\n      CodeUri: x\n"
+	rest := func(properties string) string {
+		return head + "Resources:\n" + function + "  A:\n    Type: AWS::Serverless::Api\n    Properties: {StageName: s, " + properties + "}\n"
+	}
+	route := func(properties string) string {
+		return head + "Resources:\n  A: {Type: AWS::Serverless::Api, Properties: {StageName: s}}\n" + function +
+			"      Events:\n        E: {Type: Api, Properties: {RestApiId: !Ref A, " + properties + "}}\n"
+	}
+	socket := func(properties string) string {
+		return head + "Resources:\n" + function + "  A:\n    Type: AWS::Serverless::WebSocketApi\n    Properties: {" + properties + "}\n"
+	}
+	const authorizers = "Authorizers: {T: {FunctionArn: !GetAtt F.Arn, FunctionPayloadType: REQUEST, Identity: {ReauthorizeEvery: 0}}}"
+	for _, test := range []struct{ name, text, reason string }{
+		{"a gateway response of another kind", rest("GatewayResponses: {UNAUTHORIZED: {}}"), "UNAUTHORIZED is not supported"},
+		{"a preflight request that needs a token", rest("Cors: \"'*'\", Auth: {DefaultAuthorizer: T, " + authorizers + "}"), "AddDefaultAuthorizerToCorsPreflight"},
+		{"a TOKEN authorizer", rest("Auth: {Authorizers: {T: {FunctionArn: !GetAtt F.Arn}}}"), "only FunctionPayloadType REQUEST"},
+		{
+			"answers kept without a key", rest("Auth: {Authorizers: {T: {FunctionArn: !GetAtt F.Arn, FunctionPayloadType: REQUEST}}}"),
+			"ReauthorizeEvery must be 0",
+		},
+		{"an API defined by hand", rest("DefinitionBody: {}"), "DefinitionBody"},
+		{"a route without a path", route("Method: get"), "must be given"},
+		{"a route of an API that is not there", strings.Replace(route("Method: get, Path: /"), "!Ref A", "B", 1), "B is no AWS::Serverless::Api"},
+		{"an authorizer that is not there", route("Method: get, Path: /, Auth: {Authorizer: T}"), "has no authorizer T"},
+		{"an unknown way to answer", route("Method: get, Path: /, ResponseTransferMode: FAST"), "ResponseTransferMode FAST"},
+		{"a whole answer after half a minute", route("Method: get, Path: /, TimeoutInMillis: 30000"), "TimeoutInMillis"},
+		{"a stream longer than 15 minutes", route("Method: get, Path: /, ResponseTransferMode: RESPONSE_STREAM, TimeoutInMillis: 900001"), "TimeoutInMillis"},
+		{"signed handshakes", socket("Auth: {AuthType: AWS_IAM}"), "AuthType AWS_IAM"},
+		{"answers to messages", socket("Routes: {a: {FunctionArn: !GetAtt F.Arn, RouteResponseSelectionExpression: $default}}"), "RouteResponseSelectionExpression"},
+		{"a message that takes half a minute", socket("Routes: {a: {FunctionArn: !GetAtt F.Arn, IntegrationTimeout: 30000}}"), "IntegrationTimeout"},
+		{"a route to nowhere", socket("Routes: {a: {FunctionArn: nowhere}}"), "nowhere is no AWS::Serverless::Function"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := samtemplate.Parse([]byte(test.text), samtemplate.Options{})
+			var at *samtemplate.Error
+			if !errors.As(err, &at) || !strings.Contains(at.Reason, test.reason) {
+				t.Errorf("got %v, want %s", err, test.reason)
+			}
+		})
+	}
+}

@@ -1,0 +1,171 @@
+package samtemplate_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/local/samtemplate"
+)
+
+const withPolicies = head + `
+Resources:
+  Table:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      BillingMode: PAY_PER_REQUEST
+      KeySchema: [{AttributeName: PK, KeyType: HASH}]
+      AttributeDefinitions: [{AttributeName: PK, AttributeType: S}]
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: x
+      Policies:
+`
+
+func TestPermissions(t *testing.T) {
+	t.Run("lists and what stands in place of a list", func(t *testing.T) {
+		template, err := samtemplate.Parse([]byte(withPolicies+`
+        - Version: "2012-10-17"
+          Statement:
+            - Sid: Read
+              Effect: Allow
+              Action: [dynamodb:GetItem, dynamodb:Query]
+              Resource: [!GetAtt Table.Arn, !Sub "${Table.Arn}/index/*"]
+            - {Effect: Allow, Action: lambda:InvokeFunction, Resource: "*"}
+        - Statement: {Effect: Allow, Action: "sqs:*", Resource: a}
+`), samtemplate.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const table = "arn:aws:dynamodb:us-east-1:000000000000:table/Table"
+		want := []samtemplate.Permission{
+			{Actions: []string{"dynamodb:GetItem", "dynamodb:Query"}, Resources: []string{table, table + "/index/*"}},
+			{Actions: []string{"lambda:InvokeFunction"}, Resources: []string{"*"}},
+			{Actions: []string{"sqs:*"}, Resources: []string{"a"}},
+		}
+		if diff := cmp.Diff(want, template.Functions[0].Permissions); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("denials and conditions on leading keys", func(t *testing.T) {
+		template, err := samtemplate.Parse([]byte(withPolicies+`
+        Statement:
+          - Effect: Allow
+            Action: dynamodb:PutItem
+            Resource: "*"
+            Condition: {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [A, B]}}
+          - Effect: Deny
+            Action: dynamodb:*
+            Resource: "*"
+            Condition:
+              "ForAnyValue:StringLike": {"dynamodb:LeadingKeys": "N#*"}
+              "ForAnyValue:StringEquals": {"dynamodb:LeadingKeys": N#1}
+`), samtemplate.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []samtemplate.Permission{
+			{
+				Actions: []string{"dynamodb:PutItem"}, Resources: []string{"*"},
+				Conditions: []samtemplate.Condition{{Values: []string{"A", "B"}}},
+			},
+			{
+				Deny: true, Actions: []string{"dynamodb:*"}, Resources: []string{"*"},
+				Conditions: []samtemplate.Condition{
+					{Any: true, Like: true, Values: []string{"N#*"}}, {Any: true, Values: []string{"N#1"}},
+				},
+			},
+		}
+		if diff := cmp.Diff(want, template.Functions[0].Permissions); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	for _, test := range []struct{ name, policies, reason string }{
+		{"a managed policy of AWS", "AWSLambdaExecute", "policy AWSLambdaExecute is not supported"},
+		{"one by its ARN", "arn:aws:iam::aws:policy/AWSLambdaExecute", "policy arn:aws:iam::aws:policy/AWSLambdaExecute is not supported"},
+		{"a resource that is no policy", "!Ref Table", "policy Table is not supported"},
+		{"a policy template", "[{DynamoDBCrudPolicy: {TableName: x}}]", "DynamoDBCrudPolicy"},
+		{"another effect", "{Statement: {Effect: deny, Action: a, Resource: b}}", "Allow or Deny"},
+		{"a condition without an operator", given("{}"), "needs an operator"},
+		{"a condition on each value by itself", given("{StringEquals: {dynamodb:LeadingKeys: a}}"), "StringEquals is not supported"},
+		{"another comparison", given("{ForAllValues:StringNotEquals: {dynamodb:LeadingKeys: a}}"), "ForAllValues:StringNotEquals is not supported"},
+		{"a comparison that may be left out", given("{ForAllValues:StringLikeIfExists: {dynamodb:LeadingKeys: a}}"), "StringLikeIfExists is not supported"},
+		{"another condition key", given("{ForAllValues:StringLike: {dynamodb:Attributes: a}}"), "key dynamodb:Attributes is not supported"},
+		{"an operator without a key", given("{ForAllValues:StringLike: {}}"), "needs a key"},
+		{"a condition without values", given("{ForAllValues:StringLike: {dynamodb:LeadingKeys: []}}"), "compares with nothing"},
+		{"a policy variable", given(`{ForAllValues:StringLike: {dynamodb:LeadingKeys: "${aws:userid}"}}`), "no variables"},
+		{"a statement without a resource", "{Statement: {Effect: Allow, Action: a}}", "an Action and a Resource"},
+	} {
+		t.Run(test.name+" is refused", func(t *testing.T) {
+			_, err := samtemplate.Parse([]byte(withPolicies+"        "+test.policies), samtemplate.Options{})
+			var at *samtemplate.Error
+			if !errors.As(err, &at) || !strings.Contains(at.Reason, test.reason) {
+				t.Errorf("got %v, want %s", err, test.reason)
+			}
+		})
+	}
+}
+
+// given is a statement with that condition.
+func given(condition string) string {
+	return "{Statement: {Effect: Allow, Action: a, Resource: b, Condition: " + condition + "}}"
+}
+
+const withGuard = head + `
+Conditions:
+  Never: !Equals [a, b]
+Resources:
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: x
+      Policies:
+        - !Ref Guard
+        - Statement: {Effect: Allow, Action: dynamodb:GetItem, Resource: t}
+  Guard:
+    Type: AWS::IAM::ManagedPolicy
+`
+
+func TestManagedPolicies(t *testing.T) {
+	t.Run("one that a function names is its own", func(t *testing.T) {
+		for _, name := range []string{"", "ManagedPolicyName: guard, "} {
+			template, err := samtemplate.Parse([]byte(withGuard+`
+    Properties: {`+name+`Description: d, PolicyDocument: {Statement: {Effect: Deny, Action: "*", Resource: t}}}
+`), samtemplate.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []samtemplate.Permission{
+				{Deny: true, Actions: []string{"*"}, Resources: []string{"t"}},
+				{Actions: []string{"dynamodb:GetItem"}, Resources: []string{"t"}},
+			}
+			if diff := cmp.Diff(want, template.Functions[0].Permissions); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		}
+	})
+	for _, test := range []struct{ name, policy, reason string }{
+		{"one without a document", "    Properties: {Description: d}", "no PolicyDocument"},
+		{"one that says nothing", "    Properties: {PolicyDocument: {Version: v}}", "needs a Statement"},
+		{
+			"one that takes hold of roles by itself",
+			"    Properties: {Roles: [FRole], PolicyDocument: {Statement: {Effect: Deny, Action: a, Resource: b}}}", "property Roles",
+		},
+		{
+			"one that is not there",
+			"    Condition: Never\n    Properties: {PolicyDocument: {Statement: {Effect: Deny, Action: a, Resource: b}}}",
+			"the condition of policy Guard does not hold",
+		},
+	} {
+		t.Run(test.name+" is refused", func(t *testing.T) {
+			_, err := samtemplate.Parse([]byte(withGuard+test.policy), samtemplate.Options{})
+			var at *samtemplate.Error
+			if !errors.As(err, &at) || !strings.Contains(at.Reason, test.reason) {
+				t.Errorf("got %v, want %s", err, test.reason)
+			}
+		})
+	}
+}

@@ -1,0 +1,123 @@
+package samtemplate_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/local/samtemplate"
+)
+
+func TestQueues(t *testing.T) {
+	template, err := samtemplate.Load("testdata/queues.yaml", samtemplate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const arn, url = "arn:aws:sqs:us-east-1:000000000000:", "https://sqs.us-east-1.amazonaws.com/000000000000/"
+	t.Run("FIFO queues, and others", func(t *testing.T) {
+		want := []samtemplate.Queue{
+			{
+				LogicalID: "Deliveries", Name: "Deliveries.fifo", ARN: arn + "Deliveries.fifo", URL: url + "Deliveries.fifo",
+				Retention: 4 * 24 * time.Hour, VisibilityTimeout: time.Minute, MaxMessageBytes: 1 << 20,
+				FIFO: true, GroupDeduplication: true, Redrive: &samtemplate.Redrive{Queue: "Dead", MaxReceives: 50},
+			},
+			{
+				LogicalID: "Dead", Name: "dead.fifo", ARN: arn + "dead.fifo", URL: url + "dead.fifo",
+				Retention: 4 * 24 * time.Hour, VisibilityTimeout: 30 * time.Second, MaxMessageBytes: 1 << 20,
+				FIFO: true, ContentDeduplication: true,
+			},
+			{
+				LogicalID: "Jobs", Name: "Jobs", ARN: arn + "Jobs", URL: url + "Jobs",
+				Retention: 4 * 24 * time.Hour, VisibilityTimeout: 30 * time.Second, MaxMessageBytes: 2048,
+				Delay: 5 * time.Second, ReceiveWait: 20 * time.Second,
+			},
+		}
+		if diff := cmp.Diff(want, template.Queues); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("event source mappings", func(t *testing.T) {
+		deliver, _ := template.Function("DeliverFunction")
+		want := []samtemplate.QueueMapping{
+			{Name: "Deliveries", Queue: "Deliveries", BatchSize: 5, MaxConcurrency: 4, PartialBatchResponses: true, Enabled: true},
+			{Name: "Jobs", Queue: "Jobs", BatchSize: 100, BatchWindow: 2 * time.Second},
+		}
+		if diff := cmp.Diff(want, deliver.Queues); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		environment := map[string]string{"DELIVERIES_URL": url + "Deliveries.fifo", "NAME": "Deliveries.fifo"}
+		if diff := cmp.Diff(environment, deliver.Environment); diff != "" {
+			t.Errorf("environment (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestQueuesRefuse(t *testing.T) {
+	const (
+		queue    = "\n  Q: {Type: AWS::SQS::Queue, Properties: {"
+		fifo     = "\n  D: {Type: AWS::SQS::Queue, Properties: {FifoQueue: true}}"
+		redrives = "RedrivePolicy: {deadLetterTargetArn: !GetAtt "
+	)
+	resources := func(rest string) string { return head + "Resources:" + rest }
+	mapping := func(queueProperties, timeout, rest string) string {
+		return resources(queue+queueProperties+"}}"+fifo) + `
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      CodeUri: x
+      Timeout: ` + timeout + `
+      Events: {E: {Type: SQS, Properties: {Queue: ` + rest + "}}}"
+	}
+	for _, test := range []struct{ name, text, reason string }{
+		{"a FIFO queue whose name does not say so", resources(queue + "QueueName: q, FifoQueue: true}}"), "ends in .fifo"},
+		{"another queue whose name says so", resources(queue + "QueueName: q.fifo}}"), "ends in .fifo"},
+		{"deduplication without FIFO", resources(queue + "ContentBasedDeduplication: true}}"), "only a FIFO queue"},
+		{"an unknown scope", resources(queue + "FifoQueue: true, DeduplicationScope: all}}"), "queue or messageGroup"},
+		{"too long a retention", resources(queue + "MessageRetentionPeriod: 1209601}}"), "60 to 1209600"},
+		{"too long a visibility timeout", resources(queue + "VisibilityTimeout: 43201}}"), "0 to 43200"},
+		{"too long a delay", resources(queue + "DelaySeconds: 901}}"), "0 to 900"},
+		{"too small a message", resources(queue + "MaximumMessageSize: 10}}"), "1024 to 1048576"},
+		{"a dead letter queue that is not there", resources(queue + redrives + "T.Arn, maxReceiveCount: 1}}}"), "T is not a resource"},
+		{"a dead letter queue of another kind", resources(queue + redrives + "D.Arn, maxReceiveCount: 1}}}" + fifo), "dead letter queue of a FIFO queue"},
+		{"no receives at all", resources(queue + redrives + "Q.Arn, maxReceiveCount: 0}}}"), "1 to 1000"},
+		{"a queue by its URL", mapping("", "5", "!Ref Q"), "is no AWS::SQS::Queue"},
+		{"no queue", mapping("", "5", "''"), "is no AWS::SQS::Queue"},
+		{"an unknown property", mapping("", "5", "!GetAtt Q.Arn, FilterCriteria: {}"), "property FilterCriteria"},
+		{"an unknown response type", mapping("", "5", "!GetAtt Q.Arn, FunctionResponseTypes: [Other]"), "response type Other"},
+		{"too many at once", mapping("", "5", "!GetAtt Q.Arn, ScalingConfig: {MaximumConcurrency: 1001}"), "2 to 1000"},
+		{"too few at once", mapping("", "5", "!GetAtt Q.Arn, ScalingConfig: {MaximumConcurrency: 1}"), "2 to 1000"},
+		{"too long a window", mapping("", "5", "!GetAtt Q.Arn, MaximumBatchingWindowInSeconds: 301"), "0 to 300"},
+		{"too large a batch", mapping("", "5", "!GetAtt Q.Arn, BatchSize: 10001, MaximumBatchingWindowInSeconds: 1"), "1 to 10000"},
+		{"an empty batch", mapping("", "5", "!GetAtt Q.Arn, BatchSize: 0"), "1 to 10000"},
+		{"a large batch without a window", mapping("", "5", "!GetAtt Q.Arn, BatchSize: 11"), "only with a batching window"},
+		{"a large batch of a FIFO queue", mapping("", "5", "!GetAtt D.Arn, BatchSize: 11"), "only with a batching window"},
+		{"a window of a FIFO queue", mapping("", "5", "!GetAtt D.Arn, MaximumBatchingWindowInSeconds: 1"), "has no batching window"},
+		{"a function that may take longer than messages stay hidden", mapping("VisibilityTimeout: 4", "5", "!GetAtt Q.Arn"), "4s, is less than"},
+		{
+			"a FIFO queue as a destination", resources(fifo) + `
+  F: {Type: AWS::Serverless::Function, Properties: {CodeUri: x, EventInvokeConfig: {DestinationConfig: {OnFailure: {Type: SQS, Destination: !GetAtt D.Arn}}}}}`,
+			"must not be a FIFO queue",
+		},
+		{
+			"a dead letter queue that is not there under its condition",
+			resources(queue+redrives+"P.Arn, maxReceiveCount: 1}}}\n  P: {Condition: No, Type: AWS::SQS::Queue}") + "\nConditions: {No: !Equals [a, b]}",
+			"dead letter queue is not there",
+		},
+		{
+			"a queue that is not there under its condition",
+			strings.Replace(mapping("", "5", "!GetAtt Q.Arn"), "  Q: {", "  Q: {Condition: No, ", 1) + "\nConditions: {No: !Equals [a, b]}",
+			"not there under its condition",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := samtemplate.Parse([]byte(test.text), samtemplate.Options{})
+			var at *samtemplate.Error
+			if !errors.As(err, &at) || !strings.Contains(at.Reason, test.reason) {
+				t.Errorf("got %v, want %s", err, test.reason)
+			}
+		})
+	}
+}

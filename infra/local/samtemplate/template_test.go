@@ -1,0 +1,261 @@
+package samtemplate_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/local/samtemplate"
+)
+
+const head = "Transform: AWS::Serverless-2016-10-31\n"
+
+func TestLoad(t *testing.T) {
+	t.Run("the repository's template is understood", func(t *testing.T) {
+		template, err := samtemplate.Load("../../../template.yaml", samtemplate.Options{
+			Parameters: map[string]string{"JwtIssuer": "http://127.0.0.1:3000/dev", "JwtAudience": "one,two"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantJWT := map[string]samtemplate.JWTAuthorizer{"Jwt": {
+			Issuer: "http://127.0.0.1:3000/dev", Audience: []string{"one", "two"},
+			IdentitySource: "$request.header.Authorization",
+		}}
+		if diff := cmp.Diff(wantJWT, template.HTTPAPIs[0].JWT); diff != "" {
+			t.Errorf("authorizers (-want +got):\n%s", diff)
+		}
+		for _, f := range template.Functions {
+			if f.Environment["TABLE_NAME"] != template.Tables[0].Name {
+				t.Errorf("%s gets table %q", f.LogicalID, f.Environment["TABLE_NAME"])
+			}
+			for _, route := range f.Routes {
+				isCard := strings.HasSuffix(route.Path, "/.well-known/agent-card.json")
+				isKeys := strings.HasSuffix(route.Path, "/.well-known/jwks.json")
+				isOpen := isCard || isKeys || f.LogicalID == "ConsoleFunction"
+				if !isOpen && route.Authorizer != "Jwt" && route.Authorizer != "Token" {
+					t.Errorf("%s %s is open to all", route.Method, route.Path)
+				}
+			}
+		}
+	})
+	t.Run("a missing file is an error", func(t *testing.T) {
+		if _, err := samtemplate.Load("none.yaml", samtemplate.Options{}); err == nil {
+			t.Error("no error")
+		}
+	})
+}
+
+const everything = head + `
+Parameters:
+  Word: {Type: String, Default: given}
+  Words: {Type: CommaDelimitedList, Default: "a, b"}
+  Empty: {Type: String, Default: ""}
+Conditions:
+  Yes: !Equals [!Ref Word, given]
+  No: !Not [!Condition Yes]
+  Both: !And [Condition: Yes, !Equals [a, a]]
+  Either: {Fn::Or: [Condition: No, Condition: Both]}
+Globals:
+  Function:
+    Timeout: 20
+    Environment: {Variables: {A: global, B: global}}
+Resources:
+  Table:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      BillingMode: PAY_PER_REQUEST
+      TableName: !Sub "${AWS::StackName}-table"
+      KeySchema: [{AttributeName: PK, KeyType: HASH}]
+      AttributeDefinitions: [{AttributeName: PK, AttributeType: S}]
+      StreamSpecification: {StreamViewType: KEYS_ONLY}
+      TimeToLiveSpecification: {AttributeName: ttl, Enabled: false}
+  Queue: {Type: AWS::SQS::Queue}
+  Api:
+    Type: AWS::Serverless::HttpApi
+    Properties:
+      CorsConfiguration: true
+      Auth:
+        DefaultAuthorizer: Jwt
+        Authorizers:
+          Jwt: {JwtConfiguration: {issuer: i, audience: !Ref Words}, AuthorizationScopes: [read]}
+          Own: {FunctionArn: !GetAtt Fn.Arn, EnableSimpleResponses: true, Identity: {Headers: [X-Key], ReauthorizeEvery: 60}}
+  Socket:
+    Type: AWS::Serverless::WebSocketApi
+    Properties:
+      StageName: v1
+      RouteSelectionExpression: $request.body.action
+      Routes: {$connect: {FunctionArn: !GetAtt Fn.Arn}}
+  Gone: {Type: AWS::Serverless::Function, Condition: No, Properties: {CodeUri: x}}
+  Fn:
+    Type: AWS::Serverless::Function
+    Condition: Either
+    Properties:
+      FunctionName: !Join ["-", [!Ref Word, !Select [1, !Ref Words], !Select [0, !Split ["/", "x/y"]]]]
+      CodeUri: functions/fn/
+      ReservedConcurrentExecutions: 4
+      FunctionUrlConfig: {AuthType: NONE, InvokeMode: RESPONSE_STREAM}
+      Environment:
+        Variables:
+          B: own
+          TABLE: !Ref Table
+          ARN: {Fn::GetAtt: [Table, Arn]}
+          SUB: !Sub ["${x}-${Word}-${!kept}-${Table.Arn}", {x: !Ref AWS::Region}]
+          IF: !If [No, a, {Ref: Word}]
+          NONE: !If [Yes, !Ref AWS::NoValue, a]
+          URL: !Ref Queue
+      Events:
+        Default: {Type: HttpApi, Properties: {ApiId: !Ref Api}}
+        Open: {Type: HttpApi, Properties: {ApiId: !Ref Api, Path: /open, Method: get, TimeoutInMillis: 5000, Auth: {Authorizer: NONE}}}
+        Own: {Type: HttpApi, Properties: {ApiId: !Ref Api, Path: /own, Method: get, Auth: {Authorizer: Own}}}
+        Tick: {Type: Schedule, Properties: {Schedule: rate(1 minute), Enabled: false}}
+        Tock: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 hour), Input: "{}"}}
+        Changes:
+          Type: DynamoDB
+          Properties:
+            Stream: !GetAtt Table.StreamArn
+            StartingPosition: LATEST
+            MaximumBatchingWindowInSeconds: 1
+            MaximumRetryAttempts: 3
+            FunctionResponseTypes: [ReportBatchItemFailures]
+            FilterCriteria: {Filters: [{Pattern: "{}"}]}
+            DestinationConfig: {OnFailure: {Type: SQS, Destination: !GetAtt Queue.Arn}}
+Outputs:
+  Name: {Value: !Ref Fn}
+`
+
+func TestParse(t *testing.T) {
+	got, err := samtemplate.Parse([]byte(everything), samtemplate.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	four := 4
+	want := &samtemplate.Template{
+		Tables: []samtemplate.Table{{
+			LogicalID: "Table", Name: "local-table", StreamView: "KEYS_ONLY",
+			Key:        []samtemplate.KeyElement{{Name: "PK", Type: "HASH"}},
+			Attributes: []samtemplate.Attribute{{Name: "PK", Type: "S"}},
+		}},
+		HTTPAPIs: []samtemplate.HTTPAPI{{
+			LogicalID: "Api", Name: "Api", Stage: "$default", DefaultAuthorizer: "Jwt",
+			CORS: &samtemplate.CORS{AllowOrigins: []string{"*"}},
+			JWT: map[string]samtemplate.JWTAuthorizer{"Jwt": {
+				Issuer: "i", Audience: []string{"a", "b"}, IdentitySource: "$request.header.Authorization", Scopes: []string{"read"},
+			}},
+			Lambda: map[string]samtemplate.LambdaAuthorizer{"Own": {
+				Function: "Fn", SimpleResponses: true, Identity: []string{"$request.header.X-Key"}, TTL: time.Minute,
+			}},
+		}},
+		WebSocketAPIs: []samtemplate.WebSocketAPI{{
+			LogicalID: "Socket", Stage: "v1", RouteSelection: "$request.body.action",
+			Routes: map[string]samtemplate.WebSocketRoute{"$connect": {Function: "Fn", Timeout: 29 * time.Second}},
+		}},
+		Queues: []samtemplate.Queue{{
+			LogicalID: "Queue", Name: "Queue", ARN: "arn:aws:sqs:us-east-1:000000000000:Queue",
+			URL:       "https://sqs.us-east-1.amazonaws.com/000000000000/Queue",
+			Retention: 4 * 24 * time.Hour, VisibilityTimeout: 30 * time.Second, MaxMessageBytes: 1 << 20,
+		}},
+		Functions: []samtemplate.Function{{
+			LogicalID: "Fn", Name: "given-b-x", CodeURI: "functions/fn/", Timeout: 20 * time.Second, MemoryMB: 128, Reserved: &four,
+			URL: &samtemplate.FunctionURL{AuthType: "NONE", InvokeMode: "RESPONSE_STREAM"},
+			Environment: map[string]string{
+				"A": "global", "B": "own", "TABLE": "local-table", "IF": "given",
+				"ARN": "arn:aws:dynamodb:us-east-1:000000000000:table/local-table",
+				"SUB": "us-east-1-given-${kept}-arn:aws:dynamodb:us-east-1:000000000000:table/local-table",
+				"URL": "https://sqs.us-east-1.amazonaws.com/000000000000/Queue",
+			},
+			Routes: []samtemplate.Route{
+				{API: "Api", Method: "ANY", Path: "$default", Authorizer: "Jwt", Scopes: []string{"read"}, Timeout: 30 * time.Second},
+				{API: "Api", Method: "GET", Path: "/open", Timeout: 5 * time.Second},
+				{API: "Api", Method: "GET", Path: "/own", Authorizer: "Own", Timeout: 30 * time.Second},
+			},
+			Schedules: []samtemplate.Schedule{
+				{Name: "Tick", Expression: "rate(1 minute)"},
+				{Name: "Tock", Expression: "rate(1 hour)", Input: "{}", Enabled: true},
+			},
+			Streams: []samtemplate.Stream{{
+				Name: "Changes", Table: "Table", StartingPosition: "LATEST", BatchSize: 100, BatchWindow: time.Second, Filters: []string{"{}"},
+				MaxRetries: 3, ParallelizationFactor: 1, PartialBatchResponses: true, Enabled: true,
+				FailureDestination: "arn:aws:sqs:us-east-1:000000000000:Queue",
+			}},
+		}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for name, found := range map[string]bool{"Fn": true, "given-b-x": true, "Gone": false} {
+		if _, ok := got.Function(name); ok != found {
+			t.Errorf("Function(%q) found: %v", name, ok)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	function := head + "Resources:\n  F:\n    Type: AWS::Serverless::Function\n    Properties:\n      CodeUri: x\n"
+	for _, test := range []struct {
+		name, text string
+		line       int
+		reason     string
+	}{
+		{"a template that is not SAM", "Resources: {}", 1, "not a SAM template"},
+		{"a template without resources", head, 1, "no Resources"},
+		{"an empty template", "", 1, "empty"},
+		{"an unknown section", head + "Hooks: {}", 2, "section Hooks"},
+		{"an unknown resource type", head + "Resources:\n  X: {Type: AWS::Made::Up}", 3, "type AWS::Made::Up"},
+		{"an unknown attribute", head + "Resources:\n  X:\n    Type: AWS::SQS::Queue\n    Creation: {}", 5, "attribute Creation"},
+		{"an unknown property", function + "      Layers: [a]", 7, "property Layers"},
+		{"an unknown property further in", function + "      LoggingConfig:\n        Loud: yes", 8, "property Loud"},
+		{"an unknown intrinsic", function + "      Handler: !Base64 x", 7, "function Base64"},
+		{"an unknown long intrinsic", function + "      Handler: {Fn::Cidr: x}", 7, "function Cidr"},
+		{"a name that is not there", function + "      Handler: !Ref Nothing", 7, "Nothing is neither"},
+		{"a name that is not there in a string", function + "      Handler: !Sub \"${Nothing}\"", 7, "Nothing is neither"},
+		{"an attribute that is not known", function + "      Handler: !GetAtt F.Color", 7, "attribute Color"},
+		{"a condition that is not there", function + "      Handler: !If [Never, a, b]", 7, "condition Never"},
+		{"an unknown event", function + "      Events:\n        E: {Type: Kafka}", 8, "type Kafka"},
+		{"a route without its API", function + "      Events:\n        E: {Type: HttpApi, Properties: {Path: /}}", 8, "ApiId"},
+		{"a circle", function + "      FunctionName: !Ref F", 7, "circle"},
+		{"a wrong type", function + "      Timeout: soon", 7, "soon"},
+		{"a parameter without a value", head + "Parameters:\n  P: {Type: String}\nResources: {}", 3, "no default"},
+		{"a merge key", function + "      Environment:\n        <<: {Variables: {A: b}}", 8, "merge keys"},
+		{
+			"a mistake where nothing here looks",
+			head + "Resources:\n  A:\n    Type: AWS::CloudWatch::Alarm\n    Properties:\n      Threshold: !Ref Nothing", 6, "Nothing is neither",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := samtemplate.Parse([]byte(test.text), samtemplate.Options{})
+			var at *samtemplate.Error
+			if !errors.As(err, &at) {
+				t.Fatalf("got %v, want an error with a line", err)
+			}
+			if at.Line != test.line || !strings.Contains(at.Reason, test.reason) {
+				t.Errorf("got %v, want line %d: %s", at, test.line, test.reason)
+			}
+		})
+	}
+	t.Run("defaults are for the parameters that the template has", func(t *testing.T) {
+		text := head + "Parameters:\n  Name: {Type: String, Default: theirs}\nResources:\n" +
+			"  Queue: {Type: AWS::SQS::Queue, Properties: {QueueName: !Ref Name}}\n"
+		for want, opts := range map[string]samtemplate.Options{
+			"ours":  {Defaults: map[string]string{"Name": "ours", "Other": "x"}},
+			"given": {Defaults: map[string]string{"Name": "ours"}, Parameters: map[string]string{"Name": "given"}},
+		} {
+			template, err := samtemplate.Parse([]byte(text), opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := template.Queues[0].Name; got != want {
+				t.Errorf("the name is %q, want %q", got, want)
+			}
+		}
+	})
+	t.Run("a parameter that the template lacks", func(t *testing.T) {
+		_, err := samtemplate.Parse([]byte(head+"Resources: {}"), samtemplate.Options{Parameters: map[string]string{"X": "y"}})
+		if err == nil || !strings.Contains(err.Error(), "no parameter X") {
+			t.Errorf("got %v", err)
+		}
+	})
+}

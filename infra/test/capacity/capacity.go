@@ -1,0 +1,93 @@
+// Package capacity measures what DynamoDB charges for a piece of work: it asks
+// for the consumed capacity of every request of a client and adds it up.
+// Capacity is exact where time is not, so costs can be tested.
+package capacity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/rethread/rethread/shared/store/dynamostore/consumed"
+)
+
+// Usage is what was consumed: read and write units, and requests.
+type Usage struct {
+	Reads    float64
+	Writes   float64
+	Requests int
+}
+
+// Sub is the usage since an earlier one.
+func (u Usage) Sub(earlier Usage) Usage {
+	return Usage{u.Reads - earlier.Reads, u.Writes - earlier.Writes, u.Requests - earlier.Requests}
+}
+
+// Meter adds up the usage of the clients that it is attached to.
+type Meter struct {
+	mu    sync.Mutex
+	total Usage
+}
+
+// Total is the usage so far.
+func (m *Meter) Total() Usage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.total
+}
+
+// Attach returns a client like the one given whose requests are counted.
+func (m *Meter) Attach(client *dynamodb.Client) *dynamodb.Client {
+	return dynamodb.New(client.Options(), func(o *dynamodb.Options) {
+		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("CapacityMeter", m.measure), middleware.Before)
+		})
+	})
+}
+
+func (m *Meter) measure(
+	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+) (middleware.InitializeOutput, middleware.Metadata, error) {
+	consumed.Ask(in.Parameters)
+	out, metadata, err := next.HandleInitialize(ctx, in)
+	used := usageOf(in.Parameters, out.Result)
+	used.Writes += failedCondition(err)
+	used.Requests = 1
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.total = Usage{m.total.Reads + used.Reads, m.total.Writes + used.Writes, m.total.Requests + 1}
+	return out, metadata, err
+}
+
+// usageOf reads the consumed capacity of an answer. Which kind of unit it is
+// depends on the operation alone.
+func usageOf(input, output any) Usage {
+	units := consumed.Units(output)
+	switch in := input.(type) {
+	case *dynamodb.GetItemInput, *dynamodb.BatchGetItemInput, *dynamodb.QueryInput, *dynamodb.ScanInput:
+		return Usage{Reads: units}
+	case *dynamodb.TransactGetItemsInput:
+		return Usage{Reads: 2 * units}
+	case *dynamodb.PutItemInput, *dynamodb.UpdateItemInput, *dynamodb.DeleteItemInput, *dynamodb.BatchWriteItemInput:
+		return Usage{Writes: units}
+	case *dynamodb.TransactWriteItemsInput:
+		return Usage{Writes: transactionUnits(in)}
+	default:
+		panic(fmt.Sprintf("the capacity of %T is not accounted for", input))
+	}
+}
+
+// failedCondition is what a write costs whose condition did not hold: the
+// answer does not say, AWS charges at least one unit.
+func failedCondition(err error) float64 {
+	var failed *types.ConditionalCheckFailedException
+	if errors.As(err, &failed) {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,111 @@
+// Package dynamotest gives tests a real engine and a table of their own, as
+// template.yaml defines it. One engine serves a test binary; it starts with the
+// first test that asks and ends with the binary.
+package dynamotest
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	dynamodblocal "github.com/rethread/rethread/infra/local/dynamodb-local"
+	"github.com/rethread/rethread/infra/local/repo"
+	"github.com/rethread/rethread/infra/local/samtemplate"
+	"github.com/rethread/rethread/infra/local/table"
+)
+
+// EndpointVariable names the environment variable that points tests at an
+// engine that runs already.
+const EndpointVariable = "DYNAMODB_ENDPOINT"
+
+// Region is where the tables of tests are.
+const Region = table.Region
+
+// Endpoint returns the engine's base URL. No engine, no test: it fails the test.
+func Endpoint(tb testing.TB) string {
+	tb.Helper()
+	endpoint, err := engine()
+	if err != nil {
+		tb.Fatalf("tests need DynamoDB Local: %v", err)
+	}
+	return endpoint
+}
+
+// Client returns a client of the engine.
+func Client(tb testing.TB) *dynamodb.Client {
+	tb.Helper()
+	return dynamodb.New(table.NewClient(Endpoint(tb)).Options(), func(o *dynamodb.Options) { o.Credentials = Credentials(tb) })
+}
+
+// Credentials are what a test and its subtests use for the engine, in the Region:
+// they have a database of their own, and do not wait for what other tests do.
+func Credentials(tb testing.TB) aws.CredentialsProvider {
+	tb.Helper()
+	test, _, _ := strings.Cut(tb.Name(), "/")
+	sum := sha256.Sum256([]byte(test))
+	return credentials.NewStaticCredentialsProvider(hex.EncodeToString(sum[:10]), "local", "")
+}
+
+// Table makes an empty table with a name of its own and drops it when the test ends.
+func Table(tb testing.TB) string {
+	tb.Helper()
+	client := Client(tb)
+	definition, err := definition()
+	if err != nil {
+		tb.Fatalf("read the table's definition: %v", err)
+	}
+	definition.Name = "test-" + rand.Text()
+	if _, err := table.Ensure(tb.Context(), client, definition); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		input := &dynamodb.DeleteTableInput{TableName: &definition.Name}
+		if _, err := client.DeleteTable(context.WithoutCancel(tb.Context()), input); err != nil {
+			tb.Errorf("drop table %s: %v", definition.Name, err)
+		}
+	})
+	return definition.Name
+}
+
+// engine starts DynamoDB Local once a binary; its watchdog ends it with the binary.
+//
+//nolint:gochecknoglobals // one engine per test binary is the point
+var engine = sync.OnceValues(func() (string, error) {
+	if endpoint := os.Getenv(EndpointVariable); endpoint != "" {
+		return endpoint, nil
+	}
+	started, err := dynamodblocal.Start(context.Background(), dynamodblocal.Options{Separate: true})
+	if err != nil {
+		return "", err
+	}
+	return started.Endpoint(), nil
+})
+
+//nolint:gochecknoglobals // the template is read once
+var definition = sync.OnceValues(func() (samtemplate.Table, error) {
+	root, err := repo.Root("")
+	if err != nil {
+		return samtemplate.Table{}, err
+	}
+	template, err := samtemplate.Load(filepath.Join(root, "template.yaml"), samtemplate.Options{
+		Parameters: map[string]string{"JwtIssuer": "test", "JwtAudience": "test"},
+	})
+	if err != nil {
+		return samtemplate.Table{}, err
+	}
+	if len(template.Tables) != 1 {
+		return samtemplate.Table{}, fmt.Errorf("the template has %d tables, not one", len(template.Tables))
+	}
+	return template.Tables[0], nil
+})

@@ -1,0 +1,57 @@
+package dynamotest_test
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+)
+
+func TestTable(t *testing.T) {
+	client := dynamotest.Client(t)
+	var name string
+	t.Run("is as the template defines it", func(t *testing.T) {
+		name = dynamotest.Table(t)
+		description := mustDescribe(t, client, name)
+		if got := description.StreamSpecification.StreamViewType; got != types.StreamViewTypeNewAndOldImages {
+			t.Errorf("stream view is %s", got)
+		}
+		if got := len(description.GlobalSecondaryIndexes); got != 1 {
+			t.Fatalf("%d indexes, want 1", got)
+		}
+		index := description.GlobalSecondaryIndexes[0]
+		if diff := cmp.Diff([]string{"name", "agent", "app", "status"}, index.Projection.NonKeyAttributes); diff != "" {
+			t.Errorf("index projection (-want +got):\n%s", diff)
+		}
+		ttl, err := client.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := *ttl.TimeToLiveDescription.AttributeName; got != "expires" {
+			t.Errorf("expiry attribute is %s", got)
+		}
+	})
+	t.Run("is gone after its test", func(t *testing.T) {
+		_, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &name})
+		if err == nil {
+			t.Fatal("the table is still there")
+		}
+	})
+	t.Run("is another one for each test", func(t *testing.T) {
+		if a, b := dynamotest.Table(t), dynamotest.Table(t); a == b {
+			t.Fatalf("both are %s", a)
+		}
+	})
+}
+
+func mustDescribe(t *testing.T, client *dynamodb.Client, name string) *types.TableDescription {
+	t.Helper()
+	out, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Table
+}

@@ -1,0 +1,77 @@
+package e2e_test
+
+import (
+	"iter"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2aclient"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/test/e2e"
+)
+
+// testA2ACrash kills the instance that serves a stream. Who subscribes to the
+// task again is served by another one, and ends with the task as it is.
+func testA2ACrash(t *testing.T, sys *e2e.System, c *a2aclient.Client) {
+	t.Helper()
+	const deaths = 2
+	told := newReader()
+	events := c.SendStreamingMessage(t.Context(), say("", "/long 120"))
+	for range deaths {
+		killed := 0
+		before := len(told.text())
+		for event, err := range events {
+			if err != nil && killed == 0 {
+				t.Fatal(err)
+			}
+			if err != nil {
+				break
+			}
+			told.take(event)
+			if killed == 0 && len(told.text()) > before {
+				killed = sys.KillWorkers(t, "a2a")
+			}
+		}
+		if killed == 0 || told.over() {
+			t.Fatalf("the stream went on: it is %s", told.last)
+		}
+		events = subscribeAfter(t, c, told.first.ID, killed)
+	}
+	for event, err := range events {
+		if err != nil {
+			t.Fatal(err)
+		}
+		told.take(event)
+	}
+	task := mustGet(t, c, told.first.ID)
+	if told.last != a2a.TaskStateCompleted || task.Status.State != told.last {
+		t.Errorf("it ends %s, and the task is %s", told.last, task.Status.State)
+	}
+	if diff := cmp.Diff(artifactText(task), told.text()); diff != "" {
+		t.Errorf("(-task +stream):\n%s", diff)
+	}
+}
+
+// subscribeAfter joins a task after so many instances were killed. Each of them
+// may take one more request with it, as long as its death is not known yet.
+func subscribeAfter(t *testing.T, c *a2aclient.Client, id a2a.TaskID, killed int) iter.Seq2[a2a.Event, error] {
+	t.Helper()
+	return func(yield func(a2a.Event, error) bool) {
+		for try := range killed + 1 {
+			served := false
+			for event, err := range c.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: id}) {
+				if err != nil && !served && try < killed {
+					break
+				}
+				served = true
+				if !yield(event, err) {
+					return
+				}
+			}
+			if served {
+				return
+			}
+		}
+	}
+}

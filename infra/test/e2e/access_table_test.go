@@ -1,0 +1,215 @@
+package e2e_test
+
+import (
+	"net/http"
+
+	"github.com/rethread/rethread/infra/test/e2e"
+)
+
+// level says who may use a route.
+type level string
+
+const (
+	public level = "public" // whoever comes
+	signed level = "signed" // whoever has a good token: it is about what is the caller's own
+	reads  level = "reads"
+	writes level = "writes"
+	owns   level = "owns"
+	// mine is about what the caller has under an id: all others find nothing.
+	mine level = "mine"
+	// Of a task that is named by its id alone, who may not read its session finds
+	// nothing; an admin has to name the session.
+	findsToRead  level = "reads, by the task alone"
+	findsToWrite level = "writes, by the task alone"
+	findsToOwn   level = "owns, by the task alone"
+)
+
+// route is how a route of the template is tried, on whom it lets in, and with
+// what it answers those.
+type route struct {
+	who  level
+	ok   []int
+	body func(*scene) any
+	path string // of the request, where the template has {path+} or a query is needed
+	kind string // Content-Type, where it is not JSON
+	opts []e2e.Option
+}
+
+func body(v any) func(*scene) any { return func(*scene) any { return v } }
+
+var off = []e2e.Option{e2e.Off} //nolint:gochecknoglobals // a constant, had Go any of slices
+
+// accessTable says of every route of the template who may use it. Paths of
+// sessions are those below /api/v1, and below /api for those that have both.
+func accessTable() map[string]route {
+	input := body(e2e.M{"input": []e2e.M{says("hello")}, "mode": "external", "agent": "demo", "on_active": "cancel_and_merge"})
+	events := body(e2e.M{"events": []e2e.M{event("again", "hello")}})
+	task := func(s *scene) any {
+		return e2e.M{"task_id": s.task, "message_bubbles": []e2e.M{bubble("b", "user", "changed")}}
+	}
+	return map[string]route{
+		"POST /sessions":                {who: signed, ok: []int{201}, body: body(e2e.M{})},
+		"GET /sessions":                 {who: signed, ok: []int{200}},
+		"GET /sessions/{session_id}":    {who: reads, ok: []int{200}},
+		"PATCH /sessions/{session_id}":  {who: owns, ok: []int{200}, body: body(e2e.M{"name": "changed"})},
+		"DELETE /sessions/{session_id}": {who: owns, ok: []int{204}},
+
+		"GET /sessions/{session_id}/state":   {who: reads, ok: []int{200}},
+		"GET /sessions/{session_id}/events":  {who: reads, ok: []int{200}},
+		"POST /sessions/{session_id}/events": {who: writes, ok: []int{201}, body: events},
+		"GET /sessions/{session_id}/thread":  {who: reads, ok: []int{200}},
+		"GET /sessions/{session_id}/watch":   {who: reads, ok: []int{200}},
+		"GET /sessions/{session_id}/export":  {who: owns, ok: []int{200}},
+		"POST /sessions/{session_id}/rewind": {who: writes, ok: []int{200}, body: body(e2e.M{
+			"rewind_before_invocation_id": "first", "cancel_run": true,
+		})},
+		"POST /sessions/{session_id}/fork": {who: owns, ok: []int{201}, body: body(e2e.M{})},
+		"GET /sessions/{session_id}/forks": {who: reads, ok: []int{200}},
+
+		"POST /sessions/{session_id}/runs":                 {who: writes, ok: []int{202}, body: input},
+		"GET /sessions/{session_id}/runs/{run_id}":         {who: reads, ok: []int{200}},
+		"PATCH /sessions/{session_id}/runs/{run_id}":       {who: writes, ok: []int{200}, body: body(e2e.M{"keep_alive": true})},
+		"POST /sessions/{session_id}/runs/{run_id}/cancel": {who: writes, ok: []int{200}},
+		"POST /sessions/{session_id}/runs/{run_id}/deltas": {who: writes, ok: []int{200}, body: body(e2e.M{
+			"item_id": "item", "author": "demo", "deltas": []e2e.M{{"part": 0, "text": "more"}},
+		})},
+		"POST /sessions/{session_id}/runs/{run_id}/events": {who: writes, ok: []int{201}, body: body(e2e.M{
+			"events": []e2e.M{{"author": "demo", "content": e2e.M{"role": "model", "parts": []e2e.M{{"text": "done"}}}}},
+		})},
+
+		"GET /sessions/{session_id}/artifacts":                 {who: reads, ok: []int{200}},
+		"GET /sessions/{session_id}/artifacts/{name}":          {who: reads, ok: []int{200}},
+		"GET /sessions/{session_id}/artifacts/{name}/versions": {who: reads, ok: []int{200}},
+		"PUT /sessions/{session_id}/artifacts/{name}":          {who: writes, ok: []int{201}, body: body("new"), kind: "text/plain"},
+		"DELETE /sessions/{session_id}/artifacts/{name}":       {who: owns, ok: []int{204}},
+
+		"GET /api/v1/sessions/{session_id}/tasks":       {who: reads, ok: []int{200}},
+		"GET /api/sessions/{session_id}/tasks":          {who: reads, ok: []int{200}},
+		"POST /sessions/{session_id}/tasks":             {who: writes, ok: []int{200}, body: task},
+		"GET /sessions/{session_id}/tasks/{task_id}":    {who: reads, ok: []int{200}},
+		"DELETE /sessions/{session_id}/tasks/{task_id}": {who: writes, ok: []int{204, 404}},
+		"GET /sessions/{session_id}/messages":           {who: reads, ok: []int{200}},
+		"POST /api/tasks": {who: writes, ok: []int{200, 201}, body: func(s *scene) any {
+			return e2e.M{
+				"id": "a2a-task", "contextId": s.session, "kind": "task", "status": e2e.M{"state": "completed"},
+				"history": []e2e.M{}, "artifacts": []e2e.M{},
+			}
+		}},
+		"GET /api/tasks/{task_id}":    {who: findsToRead, ok: []int{200}},
+		"DELETE /api/tasks/{task_id}": {who: findsToWrite, ok: []int{200, 404}},
+		"POST /api/v1/feedback": {who: writes, ok: []int{202}, body: func(s *scene) any {
+			return e2e.M{"taskId": s.task, "feedbackType": "up", "sessionId": s.session}
+		}},
+		"GET /api/v1/feedback": {who: signed, ok: []int{200}},
+
+		"POST /sessions/{session_id}/shares":              {who: owns, ok: []int{201}, body: body(e2e.M{"access": "read"})},
+		"GET /sessions/{session_id}/shares":               {who: owns, ok: []int{200}},
+		"DELETE /sessions/{session_id}/shares/{share_id}": {who: owns, ok: []int{204}},
+		"POST /api/v1/shares/accept":                      {who: signed, ok: []int{404}, body: body(e2e.M{"token": "NOBODYKNOWSTHISTOKEN"})},
+		// The owner cannot leave; who has no part in it leaves nothing.
+		"DELETE /sessions/{session_id}/access": {who: signed, ok: []int{204, 409}},
+
+		"POST /sessions/import": {who: signed, ok: []int{400, 422}, body: body(e2e.M{}), opts: []e2e.Option{e2e.Bad}},
+		"POST /sessions/import/{import_id}/parts/{part}": {
+			who: signed, ok: []int{400, 404}, body: body(e2e.M{}), opts: []e2e.Option{e2e.Bad},
+		},
+		"DELETE /sessions/import/{import_id}": {who: signed, ok: []int{204, 404}},
+		"GET /api/v1/me/data":                 {who: signed, ok: []int{200, 404}},
+		"DELETE /api/v1/me/data":              {who: signed, ok: []int{200, 202}},
+
+		"GET /api/v1/me/usage": {who: signed, ok: []int{200}},
+
+		"POST /api/v1/webhooks":                                              {who: signed, ok: []int{201}, body: body(deafWebhook())},
+		"GET /api/v1/webhooks":                                               {who: signed, ok: []int{200}},
+		"GET /api/v1/webhooks/{webhook_id}":                                  {who: mine, ok: []int{200}},
+		"PATCH /api/v1/webhooks/{webhook_id}":                                {who: mine, ok: []int{200}, body: body(e2e.M{"description": "changed"})},
+		"DELETE /api/v1/webhooks/{webhook_id}":                               {who: mine, ok: []int{204}},
+		"POST /api/v1/webhooks/{webhook_id}/test":                            {who: mine, ok: []int{202}},
+		"GET /api/v1/webhooks/{webhook_id}/secret":                           {who: mine, ok: []int{200}},
+		"POST /api/v1/webhooks/{webhook_id}/secret/rotate":                   {who: mine, ok: []int{200}},
+		"GET /api/v1/webhooks/{webhook_id}/deliveries":                       {who: mine, ok: []int{200}},
+		"GET /api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}":         {who: mine, ok: []int{200}},
+		"POST /api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay": {who: mine, ok: []int{202}},
+
+		"POST /api/v1/automations":                   {who: signed, ok: []int{201}, body: body(deafAutomation())},
+		"GET /api/v1/automations":                    {who: signed, ok: []int{200}},
+		"GET /api/v1/automations/{automation_id}":    {who: mine, ok: []int{200}},
+		"PATCH /api/v1/automations/{automation_id}":  {who: mine, ok: []int{200}, body: body(e2e.M{"name": "changed"})},
+		"DELETE /api/v1/automations/{automation_id}": {who: mine, ok: []int{204}},
+
+		"POST /a2a/{agent}": {who: writes, ok: []int{200}, body: sendRPC, opts: off},
+		// 400 is a context that is busy with what another has sent.
+		"POST /a2a/{agent}/{path+}": {
+			who: writes, ok: []int{200, 400}, body: sendREST, path: "/a2a/demo/message:send", opts: off,
+		},
+		"GET /a2a/{agent}/{path+}":                     {who: findsToRead, ok: []int{200}, path: "/a2a/demo/tasks/{a2a_task}", opts: off},
+		"DELETE /a2a/{agent}/{path+}":                  {who: findsToOwn, ok: []int{200, 204}, path: "/a2a/demo/tasks/{a2a_task}/pushNotificationConfigs/none", opts: off},
+		"GET /a2a/{agent}/.well-known/agent-card.json": {who: public, ok: []int{200}, opts: off},
+		"GET /a2a/.well-known/jwks.json":               {who: public, ok: []int{200}, opts: off},
+		"GET /.well-known/agent-card.json":             {who: public, ok: []int{200, 404}, opts: off},
+
+		"GET /":                {who: public, ok: []int{200, 302, 307, 308}, opts: off},
+		"GET /console":         {who: public, ok: []int{200, 308}, opts: off},
+		"GET /console/":        {who: public, ok: []int{200, 308}, opts: off},
+		"GET /console/{path+}": {who: public, ok: []int{200, 404}, path: "/console/index.html", opts: off},
+
+		"websocket $connect":    {who: signed, ok: []int{101}},
+		"websocket $disconnect": {who: signed, ok: []int{101}},
+		"websocket $default":    {who: reads, ok: []int{200}}, // subscribe; all else is about the connection
+	}
+}
+
+// deafWebhook and deafAutomation hear of no session that there is.
+func deafWebhook() e2e.M {
+	return e2e.M{"url": "http://127.0.0.1:9/", "session_ids": []string{"none"}}
+}
+
+func deafAutomation() e2e.M {
+	return e2e.M{
+		"on": e2e.M{"types": []string{"task.saved"}, "session_ids": []string{"none"}},
+		"do": e2e.M{"agent": "demo", "input": "hello"},
+	}
+}
+
+func sendREST(s *scene) any {
+	return e2e.M{
+		"message": e2e.M{
+			"messageId": "m", "role": "ROLE_USER", "contextId": s.session, "parts": []e2e.M{{"text": "hello"}},
+		},
+		"configuration": e2e.M{"returnImmediately": true},
+	}
+}
+
+func sendRPC(s *scene) any {
+	return e2e.M{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": sendREST(s)}
+}
+
+func (l level) takes() standing {
+	switch l {
+	case public, signed:
+		return noToken
+	case reads, findsToRead:
+		return mayRead
+	case writes, findsToWrite:
+		return mayWrite
+	case owns, mine, findsToOwn:
+	}
+	return isOwner
+}
+
+func (l level) finds() bool { return l == findsToRead || l == findsToWrite || l == findsToOwn }
+
+// expected are the statuses that a caller gets.
+func (r route) expected(c caller) []int {
+	switch {
+	case r.who == public:
+		return r.ok
+	case c.right == noToken:
+		return []int{http.StatusUnauthorized}
+	case r.who == signed, r.who == reads && c.admin, c.right >= r.who.takes():
+		return r.ok
+	case r.who == mine, c.right == outside && r.who.finds():
+		return []int{http.StatusNotFound}
+	}
+	return []int{http.StatusForbidden}
+}

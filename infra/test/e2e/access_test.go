@@ -1,0 +1,288 @@
+package e2e_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/infra/local/samtemplate"
+	"github.com/rethread/rethread/infra/test/e2e"
+	"github.com/rethread/rethread/infra/test/e2e/host"
+)
+
+// testAccess is the specification of who may do what with whose session.
+func testAccess(t *testing.T, sys *e2e.System) {
+	t.Helper()
+	t.Run("guests", func(t *testing.T) { testGuests(t, sys) })
+	t.Run("shares", func(t *testing.T) { testShares(t, sys) })
+	t.Run("tasks", func(t *testing.T) { testSharedTasks(t, sys) })
+	t.Run("repeats", func(t *testing.T) { testRepeats(t, sys) })
+	t.Run("every route and caller", func(t *testing.T) { testMatrix(t, sys) })
+}
+
+// standing is what a caller was given in a scene.
+type standing int
+
+const (
+	noToken standing = iota // has no good token
+	outside                 // or was let in, and is not any more
+	mayRead
+	mayWrite
+	isOwner
+)
+
+type caller struct {
+	name  string
+	right standing
+	admin bool
+	*e2e.User
+}
+
+// scene is a session with all that routes name.
+type scene struct {
+	session, run, task, share, a2aTask string
+	webhook, delivery, automation      string
+	path                               string
+}
+
+// callers are the columns of the matrix. The owner comes last: what it does may
+// take the scene away.
+func newCallers(t *testing.T, sys *e2e.System) []caller {
+	t.Helper()
+	expired, err := host.TokenFor(t.Context(), sys.URL, "late", -time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	adminID := "admin-" + uuid.NewString()
+	scoped, err := host.TokenWith(t.Context(), sys.URL, adminID, "openid rethread:admin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	user := func(name string) *e2e.User { return sys.User(t, name) }
+	return []caller{
+		{"nobody", noToken, false, sys.Bearer(t, "", "")},
+		{"expired token", noToken, false, sys.Bearer(t, "late", expired)},
+		{"stranger", outside, false, user("stranger")},
+		{"reader of another", outside, false, user("elsewhere")},
+		{"expired share", outside, false, user("expired")},
+		{"revoked share", outside, false, user("revoked")},
+		{"admin", outside, true, sys.Bearer(t, adminID, scoped)},
+		{"named reader", mayRead, false, user("reader")},
+		{"link reader", mayRead, false, user("linkreader")},
+		{"named writer", mayWrite, false, user("writer")},
+		{"link writer", mayWrite, false, user("linkwriter")},
+		{"owner", isOwner, false, user("owner")},
+	}
+}
+
+func find(callers []caller, name string) caller {
+	return callers[slices.IndexFunc(callers, func(c caller) bool { return c.name == name })]
+}
+
+// mustStage makes a scene and gives the callers what their names say.
+func mustStage(t *testing.T, callers []caller) *scene {
+	t.Helper()
+	alice := find(callers, "owner")
+	path := mustCreate(t, alice.User, e2e.M{"agent": "demo", "state": e2e.M{"color": "red", "user:secret": "mine"}})
+	s := &scene{session: strings.TrimPrefix(path, api+"/sessions/"), path: path, task: "task-" + uuid.NewString()}
+	mustAppend(t, alice.User, path, event("first", "hello"))
+	mustSave(t, alice.User, path, s.task, "hello")
+	alice.Send(http.MethodPut, path+"/artifacts/note.txt", "old", e2e.Header("Content-Type", "text/plain")).Want(201)
+	share := func(name, access string, more e2e.M) string {
+		body := e2e.M{"access": access, "user_id": find(callers, name).ID}
+		maps.Copy(body, more)
+		return alice.Post(path+"/shares", body).Want(201).Str("data.id")
+	}
+	link := func(name, access string) {
+		token := alice.Post(path+"/shares", e2e.M{"access": access}).Want(201).Str("data.token")
+		find(callers, name).Post(api+"/shares/accept", e2e.M{"token": token}).Want(200)
+	}
+	share("named reader", "read", nil)
+	share("named writer", "write", nil)
+	share("expired share", "write", e2e.M{"expires_in": 1})
+	alice.Delete(path + "/shares/" + share("revoked share", "write", nil)).Want(204)
+	link("link reader", "read")
+	link("link writer", "write")
+	s.share = alice.Post(path+"/shares", e2e.M{"access": "read", "user_id": "somebody"}).Want(201).Str("data.id")
+	return s
+}
+
+// occupy starts a run in the scene, for routes about runs.
+func (s *scene) occupy(t *testing.T, c caller) {
+	t.Helper()
+	_, s.run = mustRun(t, c.User, s.path, "work", e2e.M{"mode": "external", "agent": "demo"})
+}
+
+// hook makes a webhook with a delivery, for routes about them.
+func (s *scene) hook(t *testing.T, c caller) {
+	t.Helper()
+	s.webhook = c.Post(api+"/webhooks", deafWebhook()).Want(201).Str("data.id")
+	s.delivery = c.Post(api+"/webhooks/"+s.webhook+"/test", nil).Want(202).Str("data.id")
+}
+
+// address is where a route of the template is asked.
+func (s *scene) address(r route, path string) string {
+	if r.path != "" {
+		path = r.path
+	}
+	return strings.NewReplacer("{session_id}", s.session, "{run_id}", s.run, "{task_id}", s.task, "{share_id}", s.share,
+		"{name}", "note.txt", "{agent}", "demo", "{import_id}", "none", "{part}", "2", "{a2a_task}", s.a2aTask,
+		"{webhook_id}", s.webhook, "{delivery_id}", s.delivery, "{automation_id}", s.automation).Replace(path)
+}
+
+// mustRead is all that the owner can read of a scene.
+func (s *scene) mustRead(t *testing.T, alice caller) string {
+	t.Helper()
+	var all strings.Builder
+	for _, path := range []string{"/thread", "/events?view=all", "/state", "/tasks", "/artifacts", "/shares", "/forks"} {
+		all.Write(alice.Get(s.path + path).Want(200).Body)
+	}
+	return all.String()
+}
+
+// routesOf are the routes of the template, as "METHOD /path".
+func routesOf(t *testing.T, sys *e2e.System) []string {
+	t.Helper()
+	template, err := samtemplate.Load(filepath.Join(sys.Root, "template.yaml"), samtemplate.Options{
+		Parameters: map[string]string{"JwtIssuer": "https://issuer.example", "JwtAudience": "rethread"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, function := range template.Functions {
+		for _, r := range function.Routes {
+			all = append(all, r.Method+" "+r.Path)
+		}
+	}
+	for _, sockets := range template.WebSocketAPIs {
+		for key := range sockets.Routes {
+			all = append(all, "websocket "+key)
+		}
+	}
+	slices.Sort(all)
+	// What takes away all that there is comes last.
+	const erase = "DELETE /api/v1/me/data"
+	return append(slices.DeleteFunc(all, func(r string) bool { return r == erase }), erase)
+}
+
+// testMatrix asks every route of the template as every kind of caller, and
+// compares the answers with the table. Who is refused has changed nothing.
+func testMatrix(t *testing.T, sys *e2e.System) {
+	t.Helper()
+	callers, table, routes := newCallers(t, sys), accessTable(), routesOf(t, sys)
+	other := mustCreate(t, find(callers, "owner").User, nil)
+	find(callers, "owner").Post(other+"/shares", e2e.M{"access": "read", "user_id": find(callers, "reader of another").ID}).Want(201)
+	shared := mustStage(t, callers)
+	scenes := map[string]*scene{}
+	used := map[string]bool{}
+	for _, name := range routes {
+		key := rowOf(table, name)
+		if key == "" {
+			t.Errorf("%s is in the template, and the table does not say who may use it", name)
+			continue
+		}
+		used[key], scenes[name] = true, shared
+		r := table[key]
+		ofA2A := strings.Contains(r.path, "{a2a_task}")
+		if r.who == writes || r.who == owns || ofA2A || strings.Contains(name, "{run_id}") || strings.HasPrefix(name, "DELETE ") {
+			scenes[name] = mustStage(t, callers)
+		}
+		if ofA2A {
+			s := scenes[name]
+			s.a2aTask = mustDo(t, find(callers, "owner").User, s.session)
+		}
+	}
+	for key := range table {
+		if !used[key] {
+			t.Errorf("%s is in the table, and not in the template", key)
+		}
+	}
+	for s := range distinct(scenes) { // until the shares that end have ended
+		waitFor(t, func() bool { return find(callers, "expired share").Get(s.path).Status == http.StatusForbidden })
+	}
+	var out bytes.Buffer
+	rows := tabwriter.NewWriter(&out, 0, 4, 1, ' ', 0)
+	for _, name := range routes {
+		if s := scenes[name]; s != nil {
+			r := table[rowOf(table, name)]
+			cells := append([]string{name, string(r.who)}, row(t, sys, callers, s, name, r)...)
+			_, _ = fmt.Fprintln(rows, strings.Join(cells, "\t")) // into memory
+		}
+	}
+	_ = rows.Flush() // into memory
+	t.Logf("who may use what; the columns are %v\n%s", names(callers), out.String())
+}
+
+// distinct are the scenes, each once.
+func distinct(scenes map[string]*scene) map[*scene]bool {
+	out := map[*scene]bool{}
+	for _, s := range scenes {
+		out[s] = true
+	}
+	return out
+}
+
+func names(callers []caller) []string {
+	out := make([]string, len(callers))
+	for i, c := range callers {
+		out[i] = c.name
+	}
+	return out
+}
+
+// rowOf is the key of the table that a route of the template falls under.
+func rowOf(table map[string]route, name string) string {
+	method, path, _ := strings.Cut(name, " ")
+	bare, _ := strings.CutPrefix(path, "/api")
+	for _, key := range []string{name, method + " " + strings.TrimPrefix(bare, "/v1")} {
+		if _, ok := table[key]; ok {
+			return key
+		}
+	}
+	return ""
+}
+
+// row asks one route as every caller.
+func row(t *testing.T, sys *e2e.System, callers []caller, s *scene, name string, r route) []string {
+	t.Helper()
+	var statuses []string
+	before, alice := "", find(callers, "owner")
+	if strings.Contains(name, "{run_id}") { // now, as it gives no other sign of life
+		s.occupy(t, alice)
+	}
+	switch { // there may be few of them
+	case strings.Contains(name, "{webhook_id}"):
+		s.hook(t, alice)
+	case strings.Contains(name, "{automation_id}"):
+		s.automation = alice.Post(api+"/automations", deafAutomation()).Want(201).Str("data.id")
+	}
+	changes := !strings.HasPrefix(name, "GET ") && r.who != signed
+	if changes {
+		before = s.mustRead(t, alice)
+	}
+	for _, c := range callers {
+		want := r.expected(c)
+		if changes && before != "" && !slices.Equal(want, []int{401}) && !slices.Equal(want, []int{403}) && !slices.Equal(want, []int{404}) {
+			if after := s.mustRead(t, alice); after != before {
+				t.Errorf("%s: who is refused has changed something:\n%s\n%s", name, before, after)
+			}
+			before = ""
+		}
+		got := ask(t, sys, c, s, name, r)
+		if !slices.Contains(want, got) {
+			t.Errorf("%s as %s: %d, want %v", name, c.name, got, want)
+		}
+		statuses = append(statuses, fmt.Sprint(got))
+	}
+	return statuses
+}

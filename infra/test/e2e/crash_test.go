@@ -1,0 +1,158 @@
+package e2e_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rethread/rethread/infra/test/e2e"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch/client"
+)
+
+// testCrashes kills processes with runs in progress: first those who push, at
+// moments that differ from run to run of the test, then those who call agents,
+// then everything. What was shown stays, every watcher ends with what GET thread
+// shows, and the sessions can be used on.
+func testCrashes(t *testing.T, sys *e2e.System) {
+	t.Helper()
+	// A lease must outlast what a busy machine does to a worker.
+	brief := sys.Another(t, "RUN_LEASE=6s")
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+
+	stories := []*story{newStory(t, brief, nil), newStory(t, brief, nil), newStory(t, brief, nil)}
+	heard := killPushers(t, brief, stories, random)
+	for _, s := range stories {
+		s.hears(t, heard)
+	}
+	if n := brief.KillWorkers(t, "runner"); n < len(stories) {
+		t.Fatalf("%d runners were killed", n)
+	}
+	last := newStory(t, brief, nil)
+	last.hears(t, 10)
+	silent := fallSilent(t, brief)
+	brief.Restart(t)
+	stories = append(stories, last, silent)
+	for i, s := range stories {
+		if status := s.settle(t); status != "failed" {
+			t.Errorf("run %d is %s", i, status)
+		}
+	}
+	for _, s := range stories {
+		s.mustGoOn(t)
+	}
+}
+
+// story is a session whose run is killed.
+type story struct {
+	user      *e2e.User
+	session   string
+	run       string
+	followers []*e2e.Follower
+	said      string // of the run, before it was killed
+}
+
+func newStory(t *testing.T, sys *e2e.System, run e2e.M) *story {
+	t.Helper()
+	s := &story{user: sys.User(t, "alice")}
+	s.session = mustCreate(t, s.user, nil)
+	s.followers = mustFollow(t, s.user, s.session, "watcher")
+	_, s.run = mustRun(t, s.user, s.session, endlessly, run)
+	return s
+}
+
+// endlessly asks the demo agent for more than any test waits for.
+const endlessly = "/long 2000"
+
+// settle waits until the run is over, and returns how it ended.
+func (s *story) settle(t *testing.T) string {
+	t.Helper()
+	var status string
+	await(t, "the end of the run", func(ctx context.Context) bool {
+		answer, err := s.user.Try(ctx, "GET", s.session+"/runs/"+s.run, nil, e2e.Off)
+		if err != nil || answer.Status != 200 {
+			return false
+		}
+		status = answer.Str("data.status")
+		return status != "in_progress"
+	})
+	return status
+}
+
+// mustGoOn checks what a lost run leaves, and that the next input works.
+func (s *story) mustGoOn(t *testing.T) {
+	t.Helper()
+	thread := mustAgree(t, s.user, s.session, s.followers)
+	if thread.Status != session.Failed || thread.RunID != s.run || thread.Error == nil || thread.Error.Code != "worker_lost" {
+		t.Errorf("the thread is %s of run %q: %+v", thread.Status, thread.RunID, thread.Error)
+	}
+	kept := answers(client.Session{Items: thread.Items}, s.run)
+	if len(kept) != 1 || !strings.HasPrefix(textOf(kept[0]), s.said) || !strings.HasPrefix(words(2000), textOf(kept[0])) {
+		t.Errorf("%q was shown, and kept is %q", s.said, textsOf(kept))
+	}
+	_, next := mustRun(t, s.user, s.session, "hello", nil)
+	mustSee(t, s.followers, "the next answer", answered(next))
+	if got := mustAgree(t, s.user, s.session, s.followers).Items; len(got) != 2 {
+		t.Errorf("thread: %q", textsOf(got))
+	}
+}
+
+// hears waits until every follower shows so many words of the run, and notes
+// what there is.
+func (s *story) hears(t *testing.T, words int) {
+	t.Helper()
+	for _, f := range s.followers {
+		view := f.Until(t, "more of the answer", hasWords(s.run, words))
+		s.said = strings.Join(textsOf(answers(view, s.run)), "")
+	}
+}
+
+// killPushers kills the fan-out and those who hold streams, again and again while
+// answers stream, and returns how many words were heard of one by then.
+func killPushers(t *testing.T, sys *e2e.System, stories []*story, random *rand.Rand) (heard int) {
+	t.Helper()
+	killed := 0
+	for range 4 {
+		heard += 3 + random.IntN(12)
+		stories[random.IntN(len(stories))].hears(t, heard)
+		for _, function := range []string{"fanout", "watch", "watchstream"} {
+			if function == "fanout" || random.IntN(2) == 0 {
+				killed += sys.KillWorkers(t, function)
+			}
+		}
+	}
+	if killed == 0 {
+		t.Error("nothing was killed")
+	}
+	return heard
+}
+
+// fallSilent starts a run of an agent elsewhere that nobody keeps alive.
+func fallSilent(t *testing.T, sys *e2e.System) *story {
+	t.Helper()
+	s := newStory(t, sys, e2e.M{"mode": "external", "agent": "analyst"})
+	push := e2e.M{"item_id": "half", "deltas": []e2e.M{{"part": 0, "text": words(3)}}}
+	s.user.Post(s.session+"/runs/"+s.run+"/deltas", push).Want(200)
+	s.hears(t, 3)
+	return s
+}
+
+// await asks again and again until something is so.
+func await(t *testing.T, what string, is func(context.Context) bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), e2e.Patience)
+	defer cancel()
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for !is(ctx) {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			t.Fatalf("never came: %s", what)
+		}
+	}
+}

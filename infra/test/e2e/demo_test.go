@@ -1,0 +1,35 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/rethread/rethread/infra/test/e2e"
+)
+
+// testDemo lets `make demo` tell its story to the running system.
+func testDemo(t *testing.T, sys *e2e.System) {
+	t.Helper()
+	demo := func(t *testing.T, url string) (string, error) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "go", "run", "./infra/demo")
+		cmd.Dir = sys.Root
+		cmd.Env = append(os.Environ(), "RETHREAD_URL="+url, "RETHREAD_WS_URL="+sys.WebSocketURL)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	t.Run("the story ends well", func(t *testing.T) {
+		out, err := demo(t, sys.URL)
+		if err != nil || !strings.HasSuffix(out, "Everything is as it was said.\n") {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
+	t.Run("without a system it fails and says so", func(t *testing.T) {
+		out, err := demo(t, sys.LambdaURL)
+		if err == nil || !strings.Contains(out, "nothing answers there") {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/rethread/rethread/infra/test/e2e"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch/client"
+)
+
+// mustFollow follows a session over both transports, and with the Go client, and
+// waits until all show it.
+func mustFollow(t *testing.T, u *e2e.User, sessionPath, name string) []*e2e.Follower {
+	t.Helper()
+	id := path.Base(sessionPath)
+	followers := []*e2e.Follower{
+		u.Follow(id, name+" over a websocket", e2e.Sockets),
+		u.Follow(id, name+" over server-sent events", e2e.ServerSent),
+		u.FollowWithClient(id, name+" with the Go client"),
+	}
+	for _, f := range followers {
+		f.Until(t, "the thread", func(s client.Session) bool { return s.Status != "" })
+	}
+	return followers
+}
+
+// mustSee waits until every follower shows the session so.
+func mustSee(t *testing.T, followers []*e2e.Follower, what string, looks func(client.Session) bool) {
+	t.Helper()
+	for _, f := range followers {
+		f.Until(t, what, looks)
+	}
+}
+
+// mustAgree waits until every follower shows what GET thread does.
+func mustAgree(t *testing.T, u *e2e.User, sessionPath string, followers []*e2e.Follower) client.Thread {
+	t.Helper()
+	return u.Agree(path.Base(sessionPath), followers...)
+}
+
+// answers are the items of a run that its agent produced.
+func answers(s client.Session, run string) []session.Event {
+	var out []session.Event
+	for _, e := range s.Items {
+		if e.InvocationID == run && e.Author != "user" {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// answered looks for the end of a run that produced something.
+func answered(run string) func(client.Session) bool {
+	return func(s client.Session) bool {
+		items := answers(s, run)
+		return s.Status != session.InProgress && len(items) > 0 && items[len(items)-1].Status != session.EventInProgress
+	}
+}
+
+// hasWords looks for at least n words of what a run says.
+func hasWords(run string, n int) func(client.Session) bool {
+	return func(s client.Session) bool {
+		words := 0
+		for _, e := range answers(s, run) {
+			words += len(strings.Fields(textOf(e)))
+		}
+		return words >= n
+	}
+}
+
+// textOf is the text of an event's content, without thinking.
+func textOf(e session.Event) string {
+	var content struct {
+		Parts []struct {
+			Text    string `json:"text"`
+			Thought bool   `json:"thought"`
+		} `json:"parts"`
+	}
+	if err := json.Unmarshal(e.Fields["content"], &content); err != nil {
+		return fmt.Sprint("not a content: ", err)
+	}
+	text := ""
+	for _, p := range content.Parts {
+		if !p.Thought {
+			text += p.Text
+		}
+	}
+	return text
+}
+
+// texts of items, in order.
+func textsOf(items []session.Event) []string {
+	out := make([]string, len(items))
+	for i, e := range items {
+		out[i] = textOf(e)
+	}
+	return out
+}

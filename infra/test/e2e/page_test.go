@@ -1,0 +1,164 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"path"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/test/e2e"
+	"github.com/rethread/rethread/infra/test/e2e/pageclient"
+	"github.com/rethread/rethread/shared/domain/watch"
+)
+
+// pageReader is a client that knows the rules of docs/watching.md alone, at the
+// gateway.
+type pageReader struct {
+	*pageclient.Session
+	user    *e2e.User
+	session string // path
+	reads   int    // of the thread
+	opened  int    // subscriptions
+	inLarge int    // of them, while an item in progress was larger than a message
+}
+
+// follow does what the page says until enough is heard.
+func (p *pageReader) follow(t *testing.T, enough func() bool) {
+	t.Helper()
+	for !enough() && !t.Failed() {
+		if p.NeedsThread() {
+			p.read(t)
+		}
+		p.listen(t, enough)
+		p.Lacks()
+	}
+}
+
+// read reads all pages of the thread.
+func (p *pageReader) read(t *testing.T) {
+	t.Helper()
+	p.reads++
+	var pages [][]byte
+	for next := ""; ; {
+		body := p.user.Get(p.session + "/thread?limit=2" + next).Want(200).Body
+		var answer struct {
+			Meta struct {
+				NextCursor string `json:"next_cursor"`
+			}
+		}
+		if err := json.Unmarshal(body, &answer); err != nil {
+			t.Fatal(err)
+		}
+		if pages = append(pages, body); answer.Meta.NextCursor == "" {
+			break
+		}
+		next = "&cursor=" + answer.Meta.NextCursor
+	}
+	if err := p.ReadThread(pages...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listen subscribes on a connection of its own and takes some messages, as many
+// as come before something is missing: then the connection is left.
+func (p *pageReader) listen(t *testing.T, enough func() bool) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), e2e.Patience)
+	defer stop()
+	p.opened++
+	if n := len(p.Items); n > 0 && sizeOfContent(p.Items[n-1].Event) > watch.MaxMessage {
+		p.inLarge++
+	}
+	var from watch.Cursor
+	if err := from.UnmarshalText([]byte(p.Subscribe(time.Now()))); err != nil {
+		t.Fatal(err)
+	}
+	stream, err := e2e.Sockets(ctx, p.user, path.Base(p.session), &from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	for heard := 0; !enough() && !p.NeedsThread() && heard < 40; heard++ {
+		hearing, giveUp := context.WithCancel(ctx)
+		if at, waits := p.Asks(); waits {
+			hearing, giveUp = context.WithDeadline(ctx, at)
+		}
+		frame, err := stream.Next(hearing)
+		giveUp()
+		if err != nil && ctx.Err() != nil {
+			t.Fatalf("nothing more is heard: %v; %s", err, p.Waiting())
+		}
+		if err != nil {
+			return
+		}
+		if strings.Contains(string(frame), `"cursor"`) { // not the answer to the subscription
+			if err := p.Hear(frame, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// sizeOfContent is how many bytes the content of an item takes.
+func sizeOfContent(event map[string]any) int {
+	raw, err := json.Marshal(event["content"])
+	if err != nil {
+		return 0
+	}
+	return len(raw)
+}
+
+// testPage has an item grow to several times of what a message holds, while a
+// client connects again and again.
+func testPage(t *testing.T, sys *e2e.System) {
+	t.Helper()
+	alice := sys.User(t, "alice")
+	s := mustCreate(t, alice, nil)
+	mustAppend(t, alice, s, event("i0", "before"))
+	_, id := mustRun(t, alice, s, "count", e2e.M{"mode": "external", "agent": "analyst"})
+	p := &pageReader{Session: pageclient.New(), user: alice, session: s}
+	var enough atomic.Bool
+	told := make(chan error, 1)
+	go func() {
+		told <- count(t.Context(), alice, s+"/runs/"+id, " "+strings.Repeat("0123456789", 500), &enough)
+	}()
+	p.follow(t, func() bool {
+		n := len(p.Items)
+		enough.Store(enough.Load() || n == 3 && p.inLarge > 2 && sizeOfContent(p.Items[2].Event) > 3*watch.MaxMessage)
+		return enough.Load() && p.Status == "idle" && p.Items[n-1].Event["status"] == "completed"
+	})
+	if err := <-told; err != nil {
+		t.Fatal(err)
+	}
+	var want struct {
+		Data struct {
+			Status string
+			Items  []map[string]any
+		}
+	}
+	if err := json.Unmarshal(alice.Get(s+"/thread").Want(200).Body, &want); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(p.Items)
+	var got []struct{ Event map[string]any }
+	if err == nil {
+		err = json.Unmarshal(raw, &got)
+	}
+	if err != nil || len(got) != len(want.Data.Items) {
+		t.Fatalf("%d items, want %d: %v", len(got), len(want.Data.Items), err)
+	}
+	for i, item := range want.Data.Items {
+		if diff := cmp.Diff(item, got[i].Event); diff != "" {
+			t.Errorf("item %d (-thread +client):\n%.2000s", i, diff)
+		}
+	}
+	// It was read at the beginning, and for the final form, which the news may tell twice.
+	if t.Logf("%d threads read, %d subscriptions, %d in a large item", p.reads, p.opened, p.inLarge); p.reads > 3 {
+		t.Errorf("the thread was read %d times", p.reads)
+	}
+}

@@ -1,0 +1,81 @@
+package e2e_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/rethread/rethread/infra/test/e2e"
+)
+
+// neededElsewhere are permissions that these tests make a function use by chance
+// or not at all, and what it must have them for all the same.
+func neededElsewhere() map[string]string {
+	const (
+		checkpoint = "making up for a checkpoint of the state that a crash left out"
+		feedback   = "taking an erased user's feedback out of a task that many others save"
+		hidden     = "having what DynamoDB refused come again soon"
+		agents     = "reading the agents as it starts, which few functions do where these tests keep them in a parameter"
+		several    = "storing, or discarding, what fills several items"
+		lease      = "ending runs whose leases are out, which whoever comes by first does"
+	)
+	return map[string]string{
+		"ForkFunction dynamodb:Query table/Table/index/activity": "counting the sessions of a user anew who has reached the limit",
+
+		"A2AFunction ssm:GetParameters parameter/rethread/agents":             agents,
+		"AutomationRulesFunction ssm:GetParameters parameter/rethread/agents": agents,
+		"DeliverFunction ssm:GetParameters parameter/rethread/agents":         agents,
+		"ForkFunction ssm:GetParameters parameter/rethread/agents":            agents,
+		"ImportsFunction ssm:GetParameters parameter/rethread/agents":         agents,
+
+		"AutomationRulesFunction dynamodb:BatchWriteItem table/Table": "deleting an automation for which something waits",
+
+		"ForkFunction dynamodb:BatchWriteItem table/Table":   several,
+		"RewindFunction dynamodb:BatchWriteItem table/Table": several,
+		"RunsFunction dynamodb:BatchWriteItem table/Table":   several,
+
+		"EventsFunction dynamodb:DeleteItem table/Table":          lease,
+		"WatchFunction dynamodb:DeleteItem table/Table":           lease,
+		"WatchFunction dynamodb:PutItem table/Table":              lease,
+		"DeliverFunction dynamodb:BatchWriteItem table/Table":     "discarding a failed run with a state that fills several items",
+		"DeliverFunction dynamodb:DeleteItem table/Table":         lease,
+		"DeliverFunction dynamodb:BatchGetItem table/Table":       "the runs at work of a user who may have no more",
+		"DeliverFunction sqs:SendMessage Abandoned.fifo":          "giving up notifications that failed for a day",
+		"ExportFunction dynamodb:BatchWriteItem table/Table":      checkpoint,
+		"ExportFunction dynamodb:PutItem table/Table":             checkpoint,
+		"ImportsFunction dynamodb:DeleteItem table/Table":         lease,
+		"ImportsFunction dynamodb:UpdateItem table/Table":         lease,
+		"FanoutFunction dynamodb:UpdateItem table/Table":          "forgetting connections that have gone without a word",
+		"RunnerFunction dynamodb:BatchWriteItem table/Table":      "ending a run with an error that fills several items",
+		"ErasureFunction dynamodb:ConditionCheckItem table/Table": feedback,
+		"SweeperFunction dynamodb:ConditionCheckItem table/Table": feedback,
+		"SweeperFunction dynamodb:BatchWriteItem table/Table":     "finishing deletions that were cut short",
+
+		"DeliverFunction sqs:ChangeMessageVisibility Deliveries.fifo": hidden,
+		"DeliverFunction sqs:ChangeMessageVisibility Pushes.fifo":     hidden,
+		"DeliverFunction sqs:ChangeMessageVisibility Triggers.fifo":   hidden,
+		"DeliverFunction sqs:ChangeMessageVisibility DeliveryRetries": hidden,
+		"DeliverFunction sqs:ChangeMessageVisibility Retries":         hidden,
+	}
+}
+
+// testPolicies compares what the functions asked AWS's services for, in all the
+// tests before, with what template.yaml allows them: nothing was denied, and
+// nothing is allowed that nobody needs.
+func testPolicies(t *testing.T, sys *e2e.System) {
+	t.Helper()
+	excused := neededElsewhere()
+	for _, use := range sys.Uses(t) {
+		permission := use.Function + " " + use.Action + " " + use.Resource[strings.LastIndex(use.Resource, ":")+1:]
+		_, excuse := excused[permission]
+		delete(excused, permission)
+		switch {
+		case use.Denied:
+			t.Errorf("%s is missing: it was denied %d times", permission, use.Calls)
+		case use.Calls == 0 && !excuse:
+			t.Errorf("%s is never used", permission)
+		}
+	}
+	for permission, reason := range excused {
+		t.Errorf("%s is not in the template: %s", permission, reason)
+	}
+}

@@ -1,0 +1,287 @@
+package e2e_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2aclient"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/test/e2e"
+)
+
+// pushTime is how long a notification may take: through the table's stream, a
+// queue, and some repetitions.
+const pushTime = 2 * time.Minute
+
+// receiver is a client's server that is notified. It answers as a script says,
+// and 204 after that.
+type receiver struct {
+	url  string
+	come chan notification
+
+	mu     sync.Mutex
+	script []int
+}
+
+// notification is one request.
+type notification struct {
+	header http.Header
+	body   []byte
+	answer int
+}
+
+func newReceiver(t *testing.T, script ...int) *receiver {
+	t.Helper()
+	r := &receiver{come: make(chan notification, 1000), script: script}
+	server := httptest.NewServer(r)
+	t.Cleanup(server.Close)
+	r.url = server.URL
+	return r
+}
+
+// ServeHTTP implements http.Handler.
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	r.mu.Lock()
+	answer := http.StatusNoContent
+	if len(r.script) > 0 {
+		answer, r.script = r.script[0], r.script[1:]
+	}
+	r.mu.Unlock()
+	w.WriteHeader(answer)
+	r.come <- notification{header: req.Header, body: body, answer: answer}
+}
+
+// mustNext waits for the next notification.
+func (r *receiver) mustNext(t *testing.T) notification {
+	t.Helper()
+	timeout := time.NewTimer(pushTime)
+	defer timeout.Stop()
+	select {
+	case n := <-r.come:
+		return n
+	case <-timeout.C:
+		t.Fatal("no notification comes")
+		return notification{}
+	}
+}
+
+// mustUpTo collects the notifications that were taken, up to one that says end.
+func (r *receiver) mustUpTo(t *testing.T, end string) []notification {
+	t.Helper()
+	var all []notification
+	for {
+		n := r.mustNext(t)
+		if n.answer < 300 {
+			all = append(all, n)
+		}
+		if n.answer < 300 && bytes.Contains(n.body, []byte(end)) {
+			return all
+		}
+	}
+}
+
+// verify checks a signature as a receiver should, and Google's samples do.
+func verify(t *testing.T, sys *e2e.System, url string, n notification, taskID string) {
+	t.Helper()
+	var keys jose.JSONWebKeySet
+	answer := sys.Bearer(t, "", "").Get("/a2a/.well-known/jwks.json").Want(200)
+	if err := json.Unmarshal(answer.Body, &keys); err != nil {
+		t.Fatal(err)
+	}
+	token, err := jwt.ParseSigned(n.header.Get("X-A2A-Notification-Signature"), []jose.SignatureAlgorithm{jose.ES256})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var claims jwt.Claims
+	var more struct {
+		TaskID string `json:"taskId"`
+		Digest string `json:"request_body_sha256"`
+	}
+	if err := token.Claims(keys, &claims, &more); err != nil {
+		t.Fatalf("the signature: %v", err)
+	}
+	if err := claims.Validate(jwt.Expected{
+		Issuer: sys.URL + "/a2a", AnyAudience: jwt.Audience{url}, Time: time.Now(),
+	}); err != nil || claims.ID == "" {
+		t.Errorf("the claims %+v: %v", claims, err)
+	}
+	if sum := sha256.Sum256(n.body); more.TaskID != taskID || more.Digest != hex.EncodeToString(sum[:]) {
+		t.Errorf("signed is %+v", more)
+	}
+}
+
+// kinds is what notifications of version 1.0 hold, in short.
+func kinds(t *testing.T, all []notification) []string {
+	t.Helper()
+	var out []string
+	for _, n := range all {
+		var r a2a.StreamResponse
+		if err := json.Unmarshal(n.body, &r); err != nil {
+			t.Fatalf("%v: %s", err, n.body)
+		}
+		switch e := r.Event.(type) {
+		case *a2a.Task:
+			out = append(out, "task "+string(e.Status.State))
+		case *a2a.TaskStatusUpdateEvent:
+			out = append(out, "status "+string(e.Status.State))
+		case *a2a.TaskArtifactUpdateEvent:
+			out = append(out, "artifact "+e.Artifact.Parts[0].Text())
+		}
+	}
+	return out
+}
+
+// testPush is about push notifications of A2A, from the agent's word to the
+// receiver.
+func testPush(t *testing.T, sys *e2e.System) {
+	t.Helper()
+	alice := sys.User(t, "alice")
+	c := mustDial(t, sys, alice, a2a.TransportProtocolJSONRPC, "1.0")
+	begin := func(t *testing.T, c *a2aclient.Client, text string, config *a2a.PushConfig) *a2a.Task {
+		t.Helper()
+		req := say("", text)
+		req.Config = &a2a.SendMessageConfig{ReturnImmediately: true, PushConfig: config}
+		return mustSend(t, c, req)
+	}
+	t.Run("a task is told in order, signed, and again where that fails", func(t *testing.T) {
+		t.Parallel()
+		r := newReceiver(t, 500, 503)
+		task := begin(t, c, "hello", &a2a.PushConfig{URL: r.url, Token: "mine"})
+		all := r.mustUpTo(t, "TASK_STATE_COMPLETED")
+		var said string
+		for _, n := range all {
+			verify(t, sys, r.url, n, string(task.ID))
+			if n.header.Get("Content-Type") != "application/a2a+json" || n.header.Get("X-A2A-Notification-Token") != "mine" ||
+				n.header.Get("Authorization") != "Bearer "+n.header.Get("X-A2A-Notification-Signature") {
+				t.Errorf("headers %v", n.header)
+			}
+		}
+		got := kinds(t, all)
+		for i, kind := range got {
+			if text, ok := strings.CutPrefix(kind, "artifact "); ok {
+				said, got[i] = text, "artifact"
+			}
+		}
+		if diff := cmp.Diff([]string{"task TASK_STATE_WORKING", "artifact", "status TASK_STATE_COMPLETED"}, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if whole, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID}); err != nil || artifactText(whole) != said {
+			t.Errorf("told was %q, %v", said, err)
+		}
+	})
+	t.Run("version 0.3 gets the task, with credentials of the receiver's own", func(t *testing.T) {
+		t.Parallel()
+		old := mustDial(t, sys, alice, a2a.TransportProtocolJSONRPC, a2av0.Version)
+		r := newReceiver(t)
+		task := begin(t, old, "hello", &a2a.PushConfig{
+			URL: r.url, Auth: &a2a.PushAuthInfo{Scheme: "Basic", Credentials: "YTpi"},
+		})
+		var states []string
+		for _, n := range r.mustUpTo(t, `"state":"completed"`) {
+			verify(t, sys, r.url, n, string(task.ID))
+			var told struct {
+				Kind   string `json:"kind"`
+				ID     string `json:"id"`
+				Status struct {
+					State string `json:"state"`
+				} `json:"status"`
+			}
+			if err := json.Unmarshal(n.body, &told); err != nil || told.Kind != "task" || told.ID != string(task.ID) {
+				t.Errorf("%v: %s", err, n.body)
+			}
+			if n.header.Get("Authorization") != "Basic YTpi" {
+				t.Errorf("headers %v", n.header)
+			}
+			states = append(states, told.Status.State)
+		}
+		if diff := cmp.Diff([]string{"working", "working", "completed"}, states); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("a task that goes on is told of too, and cancelled while it waits", func(t *testing.T) {
+		t.Parallel()
+		r := newReceiver(t)
+		task := begin(t, c, "/tool parcels", &a2a.PushConfig{URL: r.url})
+		r.mustUpTo(t, "TASK_STATE_INPUT_REQUIRED")
+		other := begin(t, c, "/tool parcels", &a2a.PushConfig{URL: r.url})
+		r.mustUpTo(t, "TASK_STATE_INPUT_REQUIRED")
+		req := say(task.ContextID, "thanks")
+		req.Message.TaskID = task.ID
+		mustSend(t, c, req)
+		for _, n := range r.mustUpTo(t, "TASK_STATE_COMPLETED") {
+			verify(t, sys, r.url, n, string(task.ID))
+		}
+		if _, err := c.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: other.ID}); err != nil {
+			t.Fatal(err)
+		}
+		all := r.mustUpTo(t, "TASK_STATE_CANCELED")
+		verify(t, sys, r.url, all[len(all)-1], string(other.ID))
+	})
+	t.Run("what a guest's answer brings is told the owner", func(t *testing.T) {
+		t.Parallel()
+		r := newReceiver(t)
+		owner, guest := sys.User(t, "owner"), sys.User(t, "guest")
+		task := begin(t, mustDial(t, sys, owner, a2a.TransportProtocolJSONRPC, "1.0"), "/tool parcels", &a2a.PushConfig{URL: r.url})
+		owner.Post(sessionPath(task.ContextID)+"/shares", e2e.M{"access": "write", "user_id": guest.ID}).Want(201)
+		r.mustUpTo(t, "TASK_STATE_INPUT_REQUIRED")
+		req := say(task.ContextID, "thanks")
+		req.Message.TaskID = task.ID
+		mustSend(t, mustDial(t, sys, guest, a2a.TransportProtocolJSONRPC, "1.0"), req)
+		for _, n := range r.mustUpTo(t, "TASK_STATE_COMPLETED") {
+			verify(t, sys, r.url, n, string(task.ID))
+		}
+	})
+	t.Run("a receiver that is gone is told no more", func(t *testing.T) {
+		t.Parallel()
+		gone, stays := newReceiver(t, 410), newReceiver(t)
+		task := begin(t, c, "/tool parcels", &a2a.PushConfig{ID: "gone", URL: gone.url})
+		if _, err := c.CreateTaskPushConfig(t.Context(), &a2a.PushConfig{TaskID: task.ID, ID: "stays", URL: stays.url}); err != nil {
+			t.Fatal(err)
+		}
+		gone.mustNext(t)
+		waitFor(t, func() bool {
+			now, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID})
+			return err == nil && now.Status.State == a2a.TaskStateInputRequired
+		})
+		req := say(task.ContextID, "thanks")
+		req.Message.TaskID = task.ID
+		mustSend(t, c, req)
+		stays.mustUpTo(t, "TASK_STATE_COMPLETED")
+		configs, err := c.ListTaskPushConfigs(t.Context(), &a2a.ListTaskPushConfigRequest{TaskID: task.ID})
+		if err != nil || len(configs) != 1 || configs[0].ID != "stays" {
+			t.Errorf("%+v, %v", configs, err)
+		}
+		if n := len(gone.come); n > 0 {
+			t.Errorf("it was told %d times more", n)
+		}
+	})
+	t.Run("no address of a private network is taken", func(t *testing.T) {
+		t.Parallel()
+		for _, url := range []string{"https://10.0.0.1/", "https://169.254.169.254/", "https://router.local/", "ftp://example.com/"} {
+			req := say("", "hello")
+			req.Config = &a2a.SendMessageConfig{PushConfig: &a2a.PushConfig{URL: url}}
+			if got, err := c.SendMessage(t.Context(), req); err == nil {
+				t.Errorf("%s: %+v", url, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,210 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rethread/rethread/infra/test/e2e"
+	"github.com/rethread/rethread/infra/test/e2e/host"
+)
+
+// mustReadDocuments returns documents as one text.
+func mustReadDocuments(t *testing.T, names ...string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
+}
+
+// mustBlocks returns the code blocks of a language, in order.
+func mustBlocks(t *testing.T, text, language string) []string {
+	t.Helper()
+	var out []string
+	for _, found := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(text, -1) {
+		out = append(out, found[1])
+	}
+	if len(out) == 0 {
+		t.Fatalf("the documents have nothing in %s", language)
+	}
+	return out
+}
+
+// The README and the pages behind it do what they say: their agent runs beside a
+// system that knows it as they configure it, their commands print what they
+// promise, and their Go compiles and talks.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	text := mustReadDocuments(t, "README.md", "docs/getting-started.md", "docs/agents.md") // each goes on where the one before ends
+	configured := regexp.MustCompile(`AGENTS='(\{"parrot".*\})' make run`).FindStringSubmatch(text)
+	if configured == nil {
+		t.Fatal("the documents configure no agent")
+	}
+	port := startAgent(t, mustBlocks(t, text, "js")[0])
+	system := e2e.Start(t, "AGENTS="+strings.ReplaceAll(configured[1], "8080", port))
+	text = strings.ReplaceAll(text, "http://127.0.0.1:3000", system.URL)
+	t.Run("the commands print what they promise", func(t *testing.T) {
+		t.Parallel()
+		testCommands(t, strings.Join(mustBlocks(t, text, "sh"), ""))
+	})
+	t.Run("the Go talks", func(t *testing.T) {
+		t.Parallel()
+		testGo(t, system, mustBlocks(t, text, "go")[0])
+	})
+}
+
+// startAgent runs an agent in JavaScript until the test ends, and returns its
+// port.
+func startAgent(t *testing.T, source string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "agent.mjs")
+	if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	port := freePort(t)
+	cmd := exec.CommandContext(t.Context(), "node", path)
+	cmd.Env = append(os.Environ(), "PORT="+port)
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // the test's context has ended it
+		if err := cmd.Wait(); said.Len() > 0 {
+			t.Errorf("the agent: %v\n%s", err, said.String())
+		}
+	})
+	return port
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	var free net.ListenConfig
+	listener, err := free.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close() //nolint:errcheck // only its port is wanted
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// testCommands runs a script: each `# prints x` must be in the output of the
+// command before it.
+func testCommands(t *testing.T, script string) {
+	t.Helper()
+	// The script says where each promise stands, so that what was printed
+	// since the one before can be looked at.
+	promise := regexp.MustCompile(`(?m)^# prints (.*)$`)
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", "set -eu\n"+promise.ReplaceAllString(script, "echo; echo ===="))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	printed := strings.Split(string(out), "====\n")
+	promises := promise.FindAllStringSubmatch(script, -1)
+	t.Logf("%d promises", len(promises))
+	if len(promises) < 25 || len(printed) != len(promises)+1 {
+		t.Fatalf("%d promises, %d outputs:\n%s", len(promises), len(printed), out)
+	}
+	for i, p := range promises {
+		if !strings.Contains(printed[i], p[1]) {
+			t.Errorf("%s is promised, got %s", p[1], printed[i])
+		}
+	}
+}
+
+// program is what stands around the Go of docs/agents.md: an agent that greets, and a
+// user who speaks to it twice.
+const program = `package main
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+
+	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/runner"
+	"google.golang.org/adk/v2/session"
+	"google.golang.org/genai"
+
+	"github.com/rethread/rethread/shared/adk"
+)
+
+func main() {
+	if err := run(context.Background(), os.Getenv("TOKEN")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func greet(ctx agent.InvocationContext) iter.Seq2[*session.Event, error] {
+	return func(yield func(*session.Event, error) bool) {
+		e := session.NewEvent(ctx, ctx.InvocationID())
+		e.Author = "guide"
+		e.Content = genai.NewContentFromText("hello", genai.RoleModel)
+		yield(e, nil)
+	}
+}
+
+func run(ctx context.Context, token string) error {
+	guide, err := agent.New(agent.Config{Name: "guide", Run: greet})
+	if err != nil {
+		return err
+	}
+%s	if err != nil {
+		return err
+	}
+	made, err := services.Sessions.Create(ctx, &session.CreateRequest{AppName: "trips", UserID: "alice", SessionID: "go"})
+	if err != nil {
+		return err
+	}
+	for range 2 {
+		hi := genai.NewContentFromText("hi", genai.RoleUser)
+		for _, err := range r.Run(ctx, "alice", made.Session.ID(), hi, agent.RunConfig{}) {
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+`
+
+// testGo compiles a snippet and runs it: what was said is in the session.
+func testGo(t *testing.T, system *e2e.System, snippet string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(path, fmt.Appendf(nil, program, snippet), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	token, err := host.Token(t.Context(), system.URL, "alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "run", path)
+	cmd.Dir = system.Root
+	cmd.Env = append(os.Environ(), "TOKEN="+token)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	said := system.Bearer(t, "alice", token).Get(api + "/sessions/go/events").Want(200)
+	if got := strings.Join(said.Each("data", "author"), " "); got != "user guide user guide" {
+		t.Errorf("the session holds %s", said.Body)
+	}
+}

@@ -1,0 +1,346 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rethread/rethread/infra/ops/deployment"
+	"github.com/rethread/rethread/infra/test/e2e"
+	"github.com/rethread/rethread/shared/client/queue"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/webhook"
+)
+
+const (
+	slowReceivers = 50
+	// promptly is how soon somebody is told who has nothing to do with those who are
+	// slow. A machine that does much else may take more for that alone: then it is
+	// slowness more, at most, than beside as many who are prompt.
+	promptly = 5 * time.Second
+	slowness = 4 * time.Second
+	// lookThrough stands for the 120,000 messages that SQS looks through.
+	lookThrough = 150
+	deadBacklog = 600
+	deadPart    = 100
+)
+
+// swamp is a server of which each path is slow, once it is to be: it answers after all
+// the time that it has, or never.
+type swamp struct {
+	url  string
+	slow atomic.Bool
+
+	mu    sync.Mutex
+	now   map[string]int // requests under way, by path
+	most  int            // at once, to one path
+	calls int
+}
+
+func newSwamp(t *testing.T) *swamp {
+	t.Helper()
+	s := &swamp{now: map[string]int{}}
+	done := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // else nobody learns that the caller has left
+		if !s.slow.Load() {
+			return
+		}
+		defer s.enter(r.URL.Path)()
+		var late <-chan time.Time // never
+		if strings.HasSuffix(r.URL.Path, "0") || strings.HasSuffix(r.URL.Path, "5") {
+			late = time.After(9 * time.Second)
+		}
+		select {
+		case <-late:
+		case <-done:
+		case <-r.Context().Done():
+		}
+	}))
+	s.url = server.URL
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { close(done) })
+	return s
+}
+
+func (s *swamp) enter(path string) (leave func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	s.now[path]++
+	s.most = max(s.most, s.now[path])
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.now[path]--
+	}
+}
+
+// crowd is users with a receiver each in a swamp, and one whose receiver is prompt.
+type crowd struct {
+	sys    *e2e.System
+	mud    *swamp
+	owners []*e2e.User
+	paths  []string // of their webhooks
+
+	alice *e2e.User
+	path  string
+	hears *receiver
+	// most is how long it may take that somebody hears.
+	most time.Duration
+}
+
+func newCrowd(t *testing.T, sys *e2e.System) *crowd {
+	t.Helper()
+	c := &crowd{sys: sys, mud: newSwamp(t), alice: sys.User(t, "alice"), hears: newReceiver(t)}
+	for i := range slowReceivers {
+		u := sys.User(t, "slow")
+		path, _ := mustHook(t, u, e2e.M{"url": fmt.Sprintf("%s/%d", c.mud.url, i), "types": []string{"session.created"}})
+		c.owners, c.paths = append(c.owners, u), append(c.paths, path)
+	}
+	c.path, _ = mustHook(t, c.alice, e2e.M{"url": c.hears.url, "types": []string{"session.created"}})
+	return c
+}
+
+// happen has something happen to all who may be slow, at once.
+func (c *crowd) happen(t *testing.T) {
+	t.Helper()
+	var all sync.WaitGroup
+	for _, u := range c.owners {
+		all.Go(func() {
+			if _, err := u.Try(t.Context(), http.MethodPost, api+"/sessions", e2e.M{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// hear is how long the prompt receiver waits to hear of something.
+func (c *crowd) hear(t *testing.T) time.Duration {
+	t.Helper()
+	session := mustCreate(t, c.alice, nil)
+	began := time.Now()
+	for !strings.Contains(string(c.hears.mustNext(t).body), session) {
+	}
+	return time.Since(began)
+}
+
+func (c *crowd) mustBePrompt(t *testing.T, what string, took ...time.Duration) {
+	t.Helper()
+	longest := slices.Max(took)
+	t.Logf("%s: %d times, within %s at most", what, len(took), longest.Round(time.Millisecond))
+	if longest > c.most {
+		t.Errorf("%s took %s, want %s at most: %v", what, longest, c.most, took)
+	}
+}
+
+// TestSlowReceivers has fifty users with receivers that are slow, and one whose
+// receiver is dead and has a backlog; and others who hear in time all the same: within
+// 5 s, or, where this machine takes longer than 1 s to tell fifty who are prompt and
+// one more, 4 s later than then. In the end nothing is left of all their lanes.
+func TestSlowReceivers(t *testing.T) {
+	c := newCrowd(t, e2e.Start(t, fmt.Sprint("RETHREAD_QUEUE_LIMIT=", lookThrough), "MAX_RUNS=0"))
+	var alone []time.Duration
+	for range 3 {
+		c.happen(t)
+		alone = append(alone, c.hear(t))
+	}
+	c.most = max(promptly, slices.Max(alone)+slowness)
+	t.Logf("a webhook beside fifty that are prompt takes %v, so beside slow ones %s are allowed", alone, c.most)
+	c.mud.slow.Store(true)
+	t.Run("a webhook beside fifty that are slow", func(t *testing.T) {
+		c.happen(t)
+		c.mustBePrompt(t, "a webhook beside fifty that are slow for the first time", c.hear(t), c.hear(t))
+		var took []time.Duration
+		for range 2 {
+			c.happen(t)
+			took = append(took, c.hear(t), c.hear(t))
+		}
+		c.mustBePrompt(t, "a webhook beside fifty that are known", took...)
+	})
+	t.Run("a client over A2A beside them", c.testPush)
+	t.Run("an automation beside them", c.testAutomation)
+	t.Run("a webhook beside one that is dead, with a backlog", c.testDead)
+	t.Run("nothing is left of them", c.testLeft)
+	c.mud.mu.Lock()
+	defer c.mud.mu.Unlock()
+	t.Logf("%d calls to %d slow receivers, %d at once to any", c.mud.calls, slowReceivers, c.mud.most)
+	if c.mud.most != 1 || c.mud.calls < 2*slowReceivers {
+		t.Errorf("%d calls, up to %d at once to one receiver", c.mud.calls, c.mud.most)
+	}
+}
+
+func (c *crowd) testPush(t *testing.T) {
+	client := mustDial(t, c.sys, c.alice, a2a.TransportProtocolJSONRPC, "1.0")
+	var took []time.Duration
+	for range 2 {
+		c.happen(t)
+		told := newReceiver(t)
+		req := say("", "hello")
+		req.Config = &a2a.SendMessageConfig{ReturnImmediately: true, PushConfig: &a2a.PushConfig{URL: told.url}}
+		mustSend(t, client, req)
+		began := time.Now()
+		told.mustNext(t)
+		took = append(took, time.Since(began))
+		told.mustUpTo(t, "TASK_STATE_COMPLETED")
+	}
+	c.mustBePrompt(t, "an A2A notification", took...)
+}
+
+func (c *crowd) testAutomation(t *testing.T) {
+	bob := c.sys.User(t, "bob")
+	bob.Post(api+"/automations", e2e.M{
+		"name": "greet", "on": e2e.M{"types": []string{"feedback.created"}},
+		"do": e2e.M{"agent": "default", "session": "new", "input": "hello"},
+	}, e2e.Header("Idempotency-Key", uuid.NewString())).Want(201)
+	var took []time.Duration
+	for n := range 2 {
+		c.happen(t)
+		session := mustCreate(t, bob, nil)
+		task := fmt.Sprint("t", n)
+		mustSave(t, bob, session, task, "hello")
+		before := len(bob.Get(api + "/sessions").Want(200).List("data"))
+		bob.Post(api+"/feedback", e2e.M{"taskId": task, "feedbackType": "up", "sessionId": sessionID(session)}).Want(202)
+		began := time.Now()
+		await(t, "the automation", func(ctx context.Context) bool {
+			return len(mustRead(ctx, t, bob, api+"/sessions").List("data")) > before
+		})
+		took = append(took, time.Since(began))
+	}
+	c.mustBePrompt(t, "an automation", took...)
+}
+
+// testLeft deletes the webhooks while more waits for them and they are called.
+func (c *crowd) testLeft(t *testing.T) {
+	c.happen(t)
+	var deleting errgroup.Group
+	deleting.SetLimit(8)
+	for i, u := range c.owners {
+		deleting.Go(func() error {
+			answer, err := u.Try(t.Context(), http.MethodDelete, c.paths[i], nil)
+			if err == nil && answer.Status != http.StatusNoContent {
+				err = fmt.Errorf("DELETE %s: %d %s", c.paths[i], answer.Status, answer.Body)
+			}
+			return err
+		})
+	}
+	if err := deleting.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	c.alice.Delete(c.path).Want(204)
+	groups := []string{target(c.alice, c.path).Group()}
+	for i, u := range c.owners {
+		groups = append(groups, target(u, c.paths[i]).Group())
+	}
+	d := c.deployment(t)
+	var left []string
+	defer func() {
+		if len(left) > 0 {
+			t.Logf("left are %v", left)
+		}
+	}()
+	await(t, "the lanes of webhooks that are gone to go", func(ctx context.Context) bool {
+		var now []string
+		for _, group := range groups {
+			out, err := d.Services.DynamoDB.Query(ctx, &dynamodb.QueryInput{
+				TableName:                 aws.String(d.Resource(deployment.Table, "Table")),
+				KeyConditionExpression:    aws.String("PK = :lane"),
+				ExpressionAttributeValues: map[string]types.AttributeValue{":lane": &types.AttributeValueMemberS{Value: "DL#" + group}},
+			})
+			if err != nil {
+				return false
+			}
+			for _, item := range out.Items {
+				now = append(now, fmt.Sprint(group, item["SK"], item["du"]))
+			}
+		}
+		left = now
+		return len(left) == 0
+	})
+}
+
+func (c *crowd) deployment(t *testing.T) *deployment.Deployment {
+	t.Helper()
+	d, err := deployment.Find(t.Context(), deployment.Place{URL: c.sys.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// target is the webhook at a path.
+func target(u *e2e.User, path string) delivery.Target {
+	return webhook.Webhook{ID: path[strings.LastIndex(path, "/")+1:], UserID: u.ID}.Target()
+}
+
+func sessionID(path string) string { return strings.TrimPrefix(path, api+"/sessions/") }
+
+// testDead queues more for a dead receiver than the queue is looked through.
+func (c *crowd) testDead(t *testing.T) {
+	carol := c.sys.User(t, "carol")
+	gone := httptest.NewServer(http.NotFoundHandler())
+	path, _ := mustHook(t, carol, e2e.M{"url": gone.URL, "types": []string{"task.saved"}})
+	gone.Close()
+	d, target := c.deployment(t), target(carol, path)
+	queue := queue.New(d.Services.SQS, queue.URLs{
+		Deliveries: map[delivery.Kind]string{webhook.Kind: d.Resource(deployment.Queue, "Deliveries")},
+	})
+	began := time.Now()
+	var took []time.Duration
+	for part := range deadBacklog / deadPart {
+		var sending errgroup.Group
+		sending.SetLimit(4)
+		for i := range deadPart {
+			sending.Go(func() error {
+				return queue.Put(t.Context(), delivery.Delivery{Target: target, Event: delivery.Event{
+					ID: fmt.Sprintf("dead.%d.%d", part, i), Type: delivery.TaskSaved, UserID: carol.ID, Time: time.Now().UnixMilli(),
+				}})
+			})
+		}
+		if err := sending.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		took = append(took, c.hear(t))
+	}
+	c.mustBePrompt(t, "a webhook behind a dead one's backlog", took...)
+	parked := func(ctx context.Context) (n int) {
+		pages := dynamodb.NewQueryPaginator(d.Services.DynamoDB, &dynamodb.QueryInput{
+			TableName:              aws.String(d.Resource(deployment.Table, "Table")),
+			KeyConditionExpression: aws.String("PK = :lane AND begins_with(SK, :parked)"), Select: types.SelectCount,
+			ExpressionAttributeValues: map[string]types.AttributeValue{
+				":lane":   &types.AttributeValueMemberS{Value: "DL#" + target.Group()},
+				":parked": &types.AttributeValueMemberS{Value: "P#"},
+			},
+		})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return -1
+			}
+			n += int(page.Count)
+		}
+		return n
+	}
+	await(t, "all of the backlog to wait aside", func(ctx context.Context) bool { return parked(ctx) == deadBacklog })
+	t.Logf("%d deliveries to a dead receiver queued and parked within %s, where %d are looked through", deadBacklog,
+		time.Since(began).Round(time.Millisecond), lookThrough)
+	c.mustBePrompt(t, "a webhook once that is parked", c.hear(t))
+	carol.Delete(path).Want(204)
+	await(t, "none of it to wait any more", func(ctx context.Context) bool { return parked(ctx) == 0 })
+}

@@ -1,0 +1,157 @@
+// Package e2e runs the whole system, as it deploys, on this machine: the real
+// function binaries behind the local host. Its tests speak plain HTTP and
+// websockets.
+package e2e
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rethread/rethread/infra/contract"
+	"github.com/rethread/rethread/infra/local/iam"
+	"github.com/rethread/rethread/infra/local/repo"
+	"github.com/rethread/rethread/infra/test/e2e/host"
+)
+
+// System is a running system with an empty database of its own.
+type System struct {
+	URL          string
+	WebSocketURL string
+	LambdaURL    string
+	EventsURL    string // of what the event bus has taken
+	Root         string // of the repository
+
+	spec     *contract.Spec
+	messages *contract.Messages
+	options  host.Options // to start it again
+	host     *host.Host
+}
+
+// Start builds and starts a system for the test, and stops it at the end. env
+// holds more of its environment, as NAME=value.
+func Start(tb testing.TB, env ...string) *System {
+	tb.Helper()
+	root, err := repo.Root("")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s := &System{Root: root}
+	if s.spec, err = contract.Load(tb.Context()); err != nil {
+		tb.Fatal(err)
+	}
+	if s.messages, err = contract.LoadMessages(); err != nil {
+		tb.Fatal(err)
+	}
+	dir := tb.TempDir()
+	if err := build(tb.Context(), root, dir); err != nil {
+		tb.Fatalf("build the system: %v", err)
+	}
+	s.options = host.Options{
+		Binary: filepath.Join(dir, "local"), Root: root, Bin: filepath.Join(dir, "functions"),
+		Grants: filepath.Join(dir, "grants.jsonl"), // of this system and of those that Another starts
+	}
+	s.start(tb, env)
+	return s
+}
+
+// Another starts a system of the same binaries with an empty database of its
+// own.
+func (s *System) Another(tb testing.TB, env ...string) *System {
+	tb.Helper()
+	other := *s
+	other.start(tb, env)
+	return &other
+}
+
+// Of starts a system of the same binaries, with an empty database of its own, from
+// the template as edit changes it.
+func (s *System) Of(tb testing.TB, edit func(template string) string, env ...string) *System {
+	tb.Helper()
+	text, err := os.ReadFile(filepath.Join(s.Root, "template.yaml"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	other := *s
+	other.options.Template = filepath.Join(tb.TempDir(), "template.yaml")
+	if err := os.WriteFile(other.options.Template, []byte(edit(string(text))), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	other.start(tb, env)
+	return &other
+}
+
+// Recorded is Another whose functions' logs are kept whole.
+func (s *System) Recorded(tb testing.TB, env ...string) (*System, *Record) {
+	tb.Helper()
+	other, record := *s, &Record{}
+	other.start(tb, env, record)
+	return &other, record
+}
+
+// start starts the host with an empty database.
+func (s *System) start(tb testing.TB, env []string, records ...io.Writer) {
+	tb.Helper()
+	output := &host.Tail{}
+	s.options.Output = io.MultiWriter(append(records, output)...)
+	s.options.Env, s.options.Data = env, tb.TempDir()
+	s.options.HTTP, s.options.WS = "", ""
+	tb.Cleanup(func() {
+		if s.host != nil {
+			if err := s.host.Stop(); err != nil {
+				tb.Error(err)
+			}
+		}
+		if tb.Failed() {
+			tb.Logf("the end of the local host's log:\n%s", output)
+		}
+	})
+	s.run(tb)
+}
+
+func (s *System) run(tb testing.TB) {
+	tb.Helper()
+	h, err := host.Start(tb.Context(), s.options)
+	if err != nil {
+		tb.Fatalf("start the system: %v", err) // its log is told at the end
+	}
+	s.host, s.URL, s.WebSocketURL, s.LambdaURL, s.EventsURL = h, h.URL, h.WebSocketURL, h.LambdaURL, h.EventsURL
+}
+
+// Restart stops the system, whatever it is doing, and starts it again with its
+// data and addresses.
+func (s *System) Restart(tb testing.TB) {
+	tb.Helper()
+	if err := s.host.Stop(); err != nil {
+		tb.Fatal(err)
+	}
+	s.options.HTTP, s.options.WS = strings.TrimPrefix(s.URL, "http://"), strings.TrimPrefix(s.WebSocketURL, "ws://")
+	s.run(tb)
+}
+
+// Uses stops the system and says what each permission of its functions was used
+// for, by it and by those systems of Another that have ended.
+func (s *System) Uses(tb testing.TB) []iam.Use {
+	tb.Helper()
+	if err := s.host.Stop(); err != nil {
+		tb.Fatal(err)
+	}
+	uses, err := readUses(s.options.Grants)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return uses
+}
+
+// KillWorkers ends the processes of a function as a crash would, and returns how
+// many there were.
+func (s *System) KillWorkers(tb testing.TB, function string) int {
+	tb.Helper()
+	n, err := s.host.KillWorkers(tb.Context(), function)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return n
+}

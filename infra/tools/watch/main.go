@@ -1,0 +1,71 @@
+// Command watch prints a session as it happens: `make watch SESSION=…`. It
+// watches the system that RETHREAD_URL and RETHREAD_WS_URL name, by default the
+// one that runs on this machine, as RETHREAD_USER or with RETHREAD_TOKEN.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+
+	"github.com/rethread/rethread/infra/test/e2e/host"
+	"github.com/rethread/rethread/infra/tools/watch/transcript"
+	"github.com/rethread/rethread/shared/domain/watch/client"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "watch:", err)
+		os.Exit(1)
+	}
+}
+
+var errNoSession = errors.New("say which session: make watch SESSION=…")
+
+// run watches until ctx ends, the session is deleted, or there is nothing to watch.
+func run(ctx context.Context, args []string, out, problems io.Writer) error {
+	flags := flag.NewFlagSet("watch", flag.ContinueOnError)
+	flags.SetOutput(problems)
+	session := flags.String("session", os.Getenv("SESSION"), "id of the session")
+	url := flags.String("http", env("RETHREAD_URL", "http://127.0.0.1:3000"), "address of the HTTP API")
+	live := flags.String("ws", env("RETHREAD_WS_URL", "ws://127.0.0.1:3001"), "address of the WebSocket API")
+	user := flags.String("user", env("RETHREAD_USER", "alice"), "who watches, where the system makes tokens itself")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *session == "" {
+		return errNoSession
+	}
+	c := client.Open(ctx, client.Config{
+		HTTPURL: *url + "/api/v1", WSURL: *live,
+		Token: func(ctx context.Context) (string, error) {
+			if token := os.Getenv("RETHREAD_TOKEN"); token != "" {
+				return token, nil
+			}
+			return host.Token(ctx, *url, *user)
+		},
+		Log: slog.New(slog.NewTextHandler(problems, nil)),
+	})
+	defer c.Close()
+	p := transcript.New(out)
+	err := c.Watch(ctx, *session, p.Print)
+	if errors.Is(err, context.Canceled) {
+		return p.Err() // Ctrl-C
+	}
+	return errors.Join(err, p.Err())
+}
+
+func env(name, otherwise string) string {
+	if value := os.Getenv(name); value != "" {
+		return value
+	}
+	return otherwise
+}

@@ -1,0 +1,127 @@
+// Package transcript prints a session for people, as it happens.
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch/client"
+)
+
+// Printer prints what is new in a session, text as it grows. It is for one
+// goroutine at a time.
+type Printer struct {
+	out    io.Writer
+	shown  map[string]string // text by item
+	status session.Status
+	epoch  int64
+	open   string // item whose line has not ended
+	err    error
+}
+
+// New returns a printer that has printed nothing.
+func New(out io.Writer) *Printer { return &Printer{out: out, shown: map[string]string{}} }
+
+// Err is why printing failed, if it did.
+func (p *Printer) Err() error { return p.err }
+
+// Print prints what has changed since the last call.
+func (p *Printer) Print(s client.Session) {
+	if s.Epoch != p.epoch {
+		p.line("— rewound; what is shown now:")
+		p.epoch = s.Epoch
+		clear(p.shown)
+	}
+	if s.Status == session.InProgress { // items go on behind it
+		p.state(s)
+	}
+	for _, e := range s.Items {
+		p.item(e)
+	}
+	p.state(s)
+	if s.Deleted {
+		p.line("— deleted")
+	}
+}
+
+func (p *Printer) state(s client.Session) {
+	if s.Status == p.status {
+		return
+	}
+	p.status = s.Status
+	p.line(strings.TrimSpace(fmt.Sprintf("— %s %s", s.Status, s.RunID)))
+	if s.Error != nil {
+		p.line(fmt.Sprintf("— %s: %s", s.Error.Code, s.Error.Message))
+	}
+}
+
+func (p *Printer) item(e session.Event) {
+	text, before := textOf(e), p.shown[e.ID]
+	_, known := p.shown[e.ID]
+	p.shown[e.ID] = text
+	switch {
+	case known && text == before:
+	case known && p.open == e.ID && strings.HasPrefix(text, before):
+		p.write(text[len(before):])
+	default: // new, or written anew
+		p.line("")
+		p.write(fmt.Sprintf("%d %s: %s", e.Seq, e.Author, text))
+		p.open = e.ID
+	}
+	if e.Status != session.EventInProgress && p.open == e.ID {
+		p.line("")
+		if e.Status == session.EventFailed {
+			p.line(fmt.Sprintf("— %d failed: %s", e.Seq, e.Fields["error"]))
+		}
+	}
+}
+
+// line ends the line that is open and writes another, if it says anything.
+func (p *Printer) line(text string) {
+	if p.open != "" {
+		p.write("\n")
+		p.open = ""
+	}
+	if text != "" {
+		p.write(text + "\n")
+	}
+}
+
+func (p *Printer) write(text string) {
+	if p.err == nil {
+		_, p.err = io.WriteString(p.out, text)
+	}
+}
+
+// textOf is what an event says, calls of functions included.
+func textOf(e session.Event) string {
+	var content struct {
+		Parts []struct {
+			Text    string `json:"text"`
+			Thought bool   `json:"thought"`
+			Call    *struct {
+				Name     string          `json:"name"`
+				Args     json.RawMessage `json:"args"`
+				ArgsText string          `json:"args_text"`
+			} `json:"function_call"`
+		} `json:"parts"`
+	}
+	if json.Unmarshal(e.Fields["content"], &content) != nil {
+		return string(e.Fields["content"]) // as it is
+	}
+	var out strings.Builder
+	for _, part := range content.Parts {
+		switch {
+		case part.Call != nil:
+			fmt.Fprintf(&out, " [%s %s%s]", part.Call.Name, part.Call.Args, part.Call.ArgsText)
+		case part.Thought:
+			fmt.Fprintf(&out, " (%s)", part.Text)
+		default:
+			out.WriteString(part.Text)
+		}
+	}
+	return out.String()
+}

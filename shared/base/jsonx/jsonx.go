@@ -1,0 +1,31 @@
+// Package jsonx encodes JSON without escaping HTML: what users wrote stays
+// as it came, byte for byte, and as short.
+package jsonx
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Marshal is json.Marshal without the escapes for <, > and &.
+func Marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
+}
+
+// Canonical is a JSON value decoded so that two are equal where they differ in
+// white space, escapes and the order of members alone. What is no JSON is nil.
+func Canonical(raw []byte) any {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}

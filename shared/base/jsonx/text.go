@@ -1,0 +1,171 @@
+package jsonx
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// MaxDepth is how deep arrays and objects may be nested: what is stored wraps
+// what was sent, and decoders have a limit of their own.
+const MaxDepth = 500
+
+// Flaw is why a JSON value cannot be stored as text: where in it, as a JSON
+// pointer (RFC 6901), and what.
+type Flaw struct{ Pointer, Reason string }
+
+// Check looks for what is valid JSON and still no text: bytes that are no UTF-8,
+// escapes of halves of surrogate pairs, and nesting deeper than MaxDepth. It
+// returns nil where there is none. What is no JSON at all is not its matter.
+func Check(raw []byte) *Flaw {
+	if at := invalidUTF8(raw); at >= 0 {
+		return &Flaw{pointerAt(raw, at), "must be valid UTF-8"}
+	}
+	depth, at := 0, -1
+	scan(raw, func(offset, n int) bool { at = offset; return false }, func(offset, change int) bool {
+		if depth += change; depth > MaxDepth {
+			at = offset
+		}
+		return at < 0
+	})
+	switch {
+	case at < 0:
+		return nil
+	case depth > MaxDepth:
+		return &Flaw{"", "must not be nested deeper than " + strconv.Itoa(MaxDepth)}
+	}
+	return &Flaw{pointerAt(raw, at), "must not hold half of a surrogate pair"}
+}
+
+// Mend puts U+FFFD in place of bytes that are no UTF-8 and of escapes of halves
+// of surrogate pairs. What has neither comes back as it is.
+func Mend(raw []byte) []byte {
+	raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+	var out []byte
+	from := 0
+	scan(raw, func(offset, n int) bool {
+		out = append(append(out, raw[from:offset]...), `\ufffd`...)
+		from = offset + n
+		return true
+	}, func(int, int) bool { return true })
+	if out == nil {
+		return raw
+	}
+	return append(out, raw[from:]...)
+}
+
+// scan visits the escapes of halves of surrogate pairs and, with 1 or -1, where
+// arrays and objects begin and end, until a visit returns false.
+func scan(raw []byte, half, nest func(offset, n int) bool) {
+	const escape = len(`\u0000`)
+	text := false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case !text && (c == '{' || c == '['):
+			if !nest(i, 1) {
+				return
+			}
+		case !text && (c == '}' || c == ']'):
+			if !nest(i, -1) {
+				return
+			}
+		case c == '"':
+			text = !text
+		case text && c == '\\':
+			r, ok := escaped(raw[i:])
+			switch {
+			case !ok || !utf16.IsSurrogate(r):
+				i++ // what follows is no quote
+			default:
+				next, _ := escaped(raw[i+escape:])
+				if utf16.DecodeRune(r, next) != utf8.RuneError {
+					i += 2*escape - 1
+				} else if !half(i, escape) {
+					return
+				} else {
+					i += escape - 1
+				}
+			}
+		}
+	}
+}
+
+// escaped is the code unit of an escape such as \u00e9 at the beginning of raw.
+func escaped(raw []byte) (rune, bool) {
+	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(raw[2:6]), 16, 16)
+	return rune(n), err == nil
+}
+
+func invalidUTF8(raw []byte) int {
+	if utf8.Valid(raw) {
+		return -1
+	}
+	for i := 0; ; {
+		r, size := utf8.DecodeRune(raw[i:])
+		if r == utf8.RuneError && size <= 1 {
+			return i
+		}
+		i += size
+	}
+}
+
+// pointerAt is the JSON pointer of the value, or of the member with the name,
+// that the byte at an offset belongs to; "" where that is not known.
+func pointerAt(raw []byte, offset int) string {
+	type level struct {
+		name   string
+		index  int
+		object bool
+		value  bool // a name was read and its value is next
+	}
+	var levels []level
+	path := func() string {
+		var b strings.Builder
+		for _, l := range levels {
+			if !l.object {
+				b.WriteString("/" + strconv.Itoa(l.index))
+			} else if l.value {
+				b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(l.name))
+			}
+		}
+		return b.String()
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return ""
+		}
+		top := len(levels) - 1
+		delim, nests := token.(json.Delim)
+		if nests && (delim == '}' || delim == ']') {
+			levels = levels[:top]
+			top--
+		} else if top >= 0 && levels[top].object && !levels[top].value {
+			levels[top].name, _ = token.(string)
+			levels[top].value = true
+			if int(dec.InputOffset()) > offset {
+				return path()
+			}
+			continue
+		}
+		if int(dec.InputOffset()) > offset {
+			return path()
+		}
+		if nests && (delim == '{' || delim == '[') {
+			levels = append(levels, level{object: delim == '{'})
+			continue
+		}
+		if top >= 0 { // a value has come to its end
+			levels[top].value = false
+			levels[top].index++
+		}
+	}
+}

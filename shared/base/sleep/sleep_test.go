@@ -1,0 +1,58 @@
+package sleep_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rethread/rethread/shared/base/sleep"
+)
+
+func TestFor(t *testing.T) {
+	t.Parallel()
+	t.Run("waits as long as it is told", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			if err := sleep.For(t.Context(), time.Minute); err != nil || time.Since(began) != time.Minute {
+				t.Errorf("%v after %s", err, time.Since(began))
+			}
+		})
+	})
+	t.Run("ends with the context, and says why that ended", func(t *testing.T) {
+		t.Parallel()
+		why := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(why)
+		if err := sleep.For(ctx, time.Hour); !errors.Is(err, why) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestRetry(t *testing.T) {
+	t.Parallel()
+	const first, most = 100 * time.Millisecond, time.Second
+	for failures, longest := range []time.Duration{first, 2 * first, 4 * first, 8 * first, most, most} {
+		synctest.Test(t, func(t *testing.T) {
+			least, last, total := longest, time.Duration(0), time.Duration(0)
+			const tries = 200
+			for range tries {
+				began := time.Now()
+				if err := sleep.Retry(t.Context(), first, most, failures); err != nil {
+					t.Fatal(err)
+				}
+				waited := time.Since(began)
+				least, last, total = min(least, waited), max(last, waited), total+waited
+			}
+			if last > longest || last < longest*8/10 || least > longest*2/10 || total < longest*tries/3 || total > longest*tries*2/3 {
+				t.Errorf("after %d failures: waits from %s to %s, %s on average, of %s", failures, least, last, total/tries, longest)
+			}
+		})
+	}
+	if d := sleep.Jitter(0); d != 0 {
+		t.Errorf("a part of nothing is %s", d)
+	}
+}

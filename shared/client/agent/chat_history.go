@@ -1,0 +1,217 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// message is one message of a chat. Content is a string or []contentPart.
+type message struct {
+	Role       string     `json:"role"`
+	Content    any        `json:"content,omitempty"`
+	ToolCalls  []toolCall `json:"tool_calls,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+}
+
+type contentPart struct {
+	Type     string    `json:"type"`
+	Text     string    `json:"text,omitempty"`
+	ImageURL *imageURL `json:"image_url,omitempty"`
+}
+
+type imageURL struct {
+	URL string `json:"url"`
+}
+
+// content is what of an event's content a chat can tell.
+type content struct {
+	Role  string            `json:"role"`
+	Parts []json.RawMessage `json:"parts"`
+}
+
+type contentMember struct {
+	Text    *string `json:"text"`
+	Thought bool    `json:"thought"`
+	Call    *struct {
+		ID   string          `json:"id"`
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"args"`
+	} `json:"function_call"`
+	Response *struct {
+		ID       string          `json:"id"`
+		Name     string          `json:"name"`
+		Response json.RawMessage `json:"response"`
+	} `json:"function_response"`
+	Inline *struct {
+		MimeType string `json:"mime_type"`
+		Name     string `json:"display_name"`
+		Data     string `json:"data"`
+	} `json:"inline_data"`
+	File *struct {
+		MimeType string `json:"mime_type"`
+		URI      string `json:"file_uri"`
+	} `json:"file_data"`
+}
+
+// history builds a chat's messages. The API wants every tool call answered
+// right after it and no answer without its call, which a session need not
+// keep to: history makes up for it.
+type history struct {
+	messages []message
+	open     []openCall // of the last assistant message, unanswered
+	calls    int
+}
+
+type openCall struct {
+	id, name string
+	ours     bool // the session's call has no id of its own
+}
+
+// noResult answers a call that nobody answered before the talk went on.
+const noResult = `{"error":"the call got no response"}`
+
+// messagesOf is effective history as a chat's messages. Thoughts are left out,
+// and so are events that say nothing.
+func messagesOf(system string, events []session.Event) ([]message, error) {
+	var h history
+	if system != "" {
+		h.messages = append(h.messages, message{Role: "system", Content: system})
+	}
+	for _, e := range events {
+		if err := h.add(e); err != nil {
+			return nil, fmt.Errorf("event %d of the history: %w", e.Seq, err)
+		}
+	}
+	h.closeCalls()
+	return h.messages, nil
+}
+
+func (h *history) add(e session.Event) error {
+	var c content
+	if raw := e.Fields["content"]; session.IsNull(raw) {
+		return nil
+	} else if err := json.Unmarshal(raw, &c); err != nil {
+		return fmt.Errorf("read content: %w", err)
+	}
+	turn := turn{assistant: c.Role == "model" || c.Role == "assistant" || c.Role == "" && e.Author != "user"}
+	for _, raw := range c.Parts {
+		var p contentMember
+		if json.Unmarshal(raw, &p) != nil {
+			p = contentMember{} // of another shape: told as it is
+		}
+		turn.add(h, p, raw)
+	}
+	h.say(turn)
+	return nil
+}
+
+// turn is one event's share of the chat. What tools answered is not in it: that
+// has gone into messages of its own, before it.
+type turn struct {
+	assistant bool
+	parts     []contentPart
+	calls     []toolCall
+	open      []openCall
+}
+
+func (t *turn) add(h *history, p contentMember, raw json.RawMessage) {
+	switch {
+	case p.Thought:
+	case p.Text != nil:
+		t.text(*p.Text)
+	case p.Call != nil && t.assistant:
+		call := h.newCall(p.Call.ID, p.Call.Name, p.Call.Args)
+		t.calls = append(t.calls, call)
+		t.open = append(t.open, openCall{call.ID, p.Call.Name, p.Call.ID == ""})
+	case p.Response != nil && h.answer(p.Response.ID, p.Response.Name, p.Response.Response):
+	case p.Response != nil:
+		t.text(fmt.Sprintf("[response of %s: %s]", p.Response.Name, p.Response.Response))
+	case p.Inline != nil && !t.assistant && strings.HasPrefix(p.Inline.MimeType, "image/"):
+		// ADK writes bytes in the alphabet for URLs, which data URLs do not use.
+		data := strings.NewReplacer("-", "+", "_", "/").Replace(p.Inline.Data)
+		url := "data:" + p.Inline.MimeType + ";base64," + data
+		t.parts = append(t.parts, contentPart{Type: "image_url", ImageURL: &imageURL{url}})
+	case p.Inline != nil:
+		t.text(strings.TrimSpace("[attached: "+p.Inline.MimeType+" "+p.Inline.Name) + "]")
+	case p.File != nil:
+		t.text(strings.TrimSpace("[file: "+p.File.MimeType+" "+p.File.URI) + "]")
+	default:
+		t.text(string(raw))
+	}
+}
+
+func (t *turn) text(s string) {
+	if s != "" {
+		t.parts = append(t.parts, contentPart{Type: "text", Text: s})
+	}
+}
+
+func (h *history) newCall(id, name string, args json.RawMessage) toolCall {
+	h.calls++
+	if id == "" {
+		id = fmt.Sprintf("call_%d", h.calls)
+	}
+	call := toolCall{ID: id, Type: "function"}
+	call.Function.Name, call.Function.Arguments = name, "{}"
+	if !session.IsNull(args) {
+		call.Function.Arguments = string(args)
+	}
+	return call
+}
+
+// answer adds what a tool answered, if the call it belongs to is open: the one
+// of that id or, where either has none, of that name.
+func (h *history) answer(id, name string, response json.RawMessage) bool {
+	for i, call := range h.open {
+		byName := (id == "" || call.ours) && call.name == name
+		if call.id != id && !byName {
+			continue
+		}
+		if session.IsNull(response) {
+			response = json.RawMessage("{}")
+		}
+		h.messages = append(h.messages, message{Role: "tool", ToolCallID: call.id, Content: string(response)})
+		h.open = append(h.open[:i:i], h.open[i+1:]...)
+		return true
+	}
+	return false
+}
+
+// closeCalls answers the calls that are still open, since the talk goes on.
+func (h *history) closeCalls() {
+	for _, call := range h.open {
+		h.messages = append(h.messages, message{Role: "tool", ToolCallID: call.id, Content: noResult})
+	}
+	h.open = nil
+}
+
+func (h *history) say(t turn) {
+	if len(t.parts) == 0 && len(t.calls) == 0 {
+		return
+	}
+	h.closeCalls()
+	m := message{Role: "user", ToolCalls: t.calls}
+	if t.assistant {
+		m.Role = "assistant"
+	}
+	h.open, m.Content = t.open, t.content()
+	h.messages = append(h.messages, m)
+}
+
+// content is a string where there is only text, which every server reads.
+func (t turn) content() any {
+	if len(t.parts) == 0 {
+		return nil
+	}
+	texts := make([]string, len(t.parts))
+	for i, p := range t.parts {
+		if p.ImageURL != nil {
+			return t.parts
+		}
+		texts[i] = p.Text
+	}
+	return strings.Join(texts, "\n")
+}

@@ -1,0 +1,236 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// completion is one chunk of a completion, or a whole one.
+type completion struct {
+	Choices []struct {
+		Delta        chatDelta `json:"delta"`
+		Message      chatDelta `json:"message"` // instead of delta, in a whole one
+		FinishReason string    `json:"finish_reason"`
+	} `json:"choices"`
+	Usage json.RawMessage `json:"usage"`
+	Error json.RawMessage `json:"error"`
+}
+
+// chatDelta is what a chunk adds. Thinking is no part of OpenAI's API:
+// DeepSeek and vLLM call it reasoning_content, OpenRouter reasoning, and some
+// servers send both with the same text.
+type chatDelta struct {
+	Content          string     `json:"content"`
+	Refusal          string     `json:"refusal"`
+	ReasoningContent string     `json:"reasoning_content"`
+	Reasoning        string     `json:"reasoning"`
+	ToolCalls        []toolCall `json:"tool_calls"`
+}
+
+type toolCall struct {
+	Index    *int   `json:"index,omitempty"`
+	ID       string `json:"id,omitempty"`
+	Type     string `json:"type,omitempty"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+// chatReader turns chunks of a completion into one item.
+type chatReader struct {
+	out     *producer
+	parts   int
+	thought int // part of the thinking, -1 before it begins
+	text    int // part of the text, -1 before it begins
+	calls   []chatCall
+	reason  string
+	usage   json.RawMessage
+}
+
+// chatCall is a function call that the model makes.
+type chatCall struct {
+	index, part int
+	id          string
+}
+
+func newChatReader(out *producer) *chatReader { return &chatReader{out: out, thought: -1, text: -1} }
+
+// readStream reads chunks up to "[DONE]". Some servers leave that out: then a
+// finish reason must have come.
+func (r *chatReader) readStream(body io.Reader) error {
+	err := readStream(body, func(kind, data string) error {
+		switch {
+		case data == "[DONE]":
+			return errStop
+		case data == "" || kind == "ping":
+			return nil
+		case kind == "error":
+			return chatError([]byte(data))
+		}
+		return r.take([]byte(data))
+	})
+	if err != nil && (!errors.Is(err, errEndedEarly) || r.reason == "") {
+		return err
+	}
+	return r.finish()
+}
+
+// readWhole reads the answer of a server that does not stream.
+func (r *chatReader) readWhole(body io.Reader) error {
+	text, err := readDocument(body)
+	if err != nil {
+		return err
+	}
+	if err := r.take(text); err != nil {
+		return err
+	}
+	return r.finish()
+}
+
+func (r *chatReader) take(raw []byte) error {
+	r.out.taken++
+	var c completion
+	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
+		return r.out.malformed("a chunk", fault.New(fault.Malformed, "must be an object"))
+	}
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return r.out.malformed("a chunk", fault.New(fault.Malformed, "must have members of the types that chat completions have"))
+	}
+	if !session.IsNull(c.Error) {
+		return chatError(c.Error)
+	}
+	if !session.IsNull(c.Usage) {
+		r.usage = c.Usage
+	}
+	if len(c.Choices) == 0 {
+		return nil
+	}
+	first := c.Choices[0]
+	if first.FinishReason != "" {
+		r.reason = first.FinishReason
+	}
+	if err := r.add(first.Message); err != nil {
+		return err
+	}
+	return r.add(first.Delta)
+}
+
+// chatError is an error in mid-stream: an object, or only its message. Codes
+// are strings or numbers.
+func chatError(raw json.RawMessage) error {
+	var e struct {
+		Message string          `json:"message"`
+		Code    any             `json:"code"`
+		Error   json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(raw, &e) != nil && json.Unmarshal(raw, &e.Message) != nil {
+		e.Message = string(raw)
+	}
+	if !session.IsNull(e.Error) {
+		return chatError(e.Error)
+	}
+	if e.Code == nil {
+		return reported("", e.Message)
+	}
+	return reported(fmt.Sprint(e.Code), e.Message)
+}
+
+func (r *chatReader) add(d chatDelta) error {
+	thought := d.ReasoningContent
+	if thought == "" {
+		thought = d.Reasoning
+	}
+	if err := r.say(&r.thought, run.Delta{Thought: true, Text: thought}); err != nil {
+		return err
+	}
+	if err := r.say(&r.text, run.Delta{Text: d.Content + d.Refusal}); err != nil {
+		return err
+	}
+	for _, call := range d.ToolCalls {
+		if err := r.call(call); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// say appends to the part of thinking or of text, which begins with it.
+func (r *chatReader) say(part *int, d run.Delta) error {
+	if d.Text == "" {
+		return nil
+	}
+	if *part < 0 {
+		*part = r.next()
+	}
+	d.Part = *part
+	return r.out.delta(d)
+}
+
+func (r *chatReader) next() int {
+	r.parts++
+	return r.parts - 1
+}
+
+// call appends to a function call. Servers differ: some leave the index out or
+// give every call the same, some repeat id and name in each piece.
+func (r *chatReader) call(c toolCall) error {
+	args := &run.Call{ArgsText: c.Function.Arguments}
+	at := r.find(c)
+	if at < 0 {
+		args.ID, args.Name = c.ID, c.Function.Name
+		begun := chatCall{index: len(r.calls), part: r.next(), id: c.ID}
+		if c.Index != nil {
+			begun.index = *c.Index
+		}
+		r.calls = append(r.calls, begun)
+		at = len(r.calls) - 1
+	}
+	return r.out.delta(run.Delta{Part: r.calls[at].part, Call: args})
+}
+
+// find is the place of the call that a piece continues, -1 if it begins one.
+func (r *chatReader) find(c toolCall) int {
+	for i, begun := range slices.Backward(r.calls) {
+		if c.Index != nil && begun.index != *c.Index {
+			continue
+		}
+		if c.ID == "" || c.ID == begun.id {
+			return i
+		}
+	}
+	return -1
+}
+
+// finish completes the item, with what the server tells about the answer.
+func (r *chatReader) finish() error {
+	if r.out.item == nil { // the model may have nothing to say, or not be let
+		if err := r.out.begin(run.ItemStart{}); err != nil {
+			return err
+		}
+	}
+	told := map[string]any{}
+	if r.reason != "" {
+		told["finish_reason"] = r.reason
+	}
+	if r.usage != nil {
+		told["usage_metadata"] = r.usage
+	}
+	raw, err := jsonx.Marshal(told)
+	if err != nil {
+		return fmt.Errorf("encode what came with the completion: %w", err)
+	}
+	if err := r.out.event(raw); err != nil {
+		return err
+	}
+	return r.out.finish()
+}

@@ -1,0 +1,153 @@
+package agent_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/client/agent"
+)
+
+func environment(pairs map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		v, ok := pairs[name]
+		return v, ok
+	}
+}
+
+func mustConfig(t *testing.T, config string, env map[string]string) agent.Directory {
+	t.Helper()
+	d, err := agent.ParseConfig(config, environment(env))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	return d
+}
+
+func TestDirectory(t *testing.T) {
+	const one = `{"type":"http","url":"http://localhost"}`
+	for name, c := range map[string]struct {
+		config string
+		found  map[string]bool
+	}{
+		"no configuration":  {" ", map[string]bool{"": false, "x": false}},
+		"one agent":         {`{"x":` + one + `}`, map[string]bool{"": true, "x": true, "y": false, "default": false}},
+		"several":           {`{"x":` + one + `,"y":` + one + `}`, map[string]bool{"": false, "x": true}},
+		"of a namespace":    {`{"a/x":` + one + `,"b/x":` + one + `}`, map[string]bool{"a/x": true, "b/x": true, "x": false, "a": false}},
+		"several and a one": {`{"x":` + one + `,"default":` + one + `}`, map[string]bool{"": true, "default": true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := mustConfig(t, c.config, nil)
+			for asked, want := range c.found {
+				if _, got := d.Agent(asked); got != want {
+					t.Errorf("agent %q: %v", asked, got)
+				}
+			}
+		})
+	}
+}
+
+func TestRetention(t *testing.T) {
+	d := mustConfig(t, `{"x":{"type":"http","url":"http://h","retention":"30d"},"m":{"type":"chat_completions",`+
+		`"url":"http://h","model":"gpt","retention":"2m"},"y":{"type":"http","url":"http://h"}}`, nil)
+	for name, want := range map[string]int64{"x": 30 * 24 * 60 * 60, "m": 120, "y": 0, "nobody": 0, "": 0} {
+		if got := d.Retention(name); got != want {
+			t.Errorf("sessions of agent %q are kept for %d s", name, got)
+		}
+	}
+}
+
+func TestConfiguredHeaders(t *testing.T) {
+	var got http.Header
+	var body string
+	url := serve(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		got, body = r.Header.Clone(), string(raw)
+		streams(chunks(`[DONE]`))(rw, r)
+	}))
+	d := mustConfig(t, `{"m":{"type":"chat_completions","url":"`+url+`","model":"gpt","api_key_env":"KEY","headers":{"x-team":"a"},`+
+		`"header_env":{"X-Org":"ORG"},"tools":[{"type":"function"}],"parameters":{"temperature":1},"system":"s","timeouts":{"idle":"1m"}}}`,
+		map[string]string{"KEY": " sk-1\n", "ORG": "o"})
+	a, ok := d.Agent("")
+	if !ok {
+		t.Fatal("no agent")
+	}
+	mustRecord(t, a, ask(t, "hi"))
+	want := []string{"Bearer sk-1", "a", "o"}
+	if diff := cmp.Diff(want, []string{got.Get("Authorization"), got.Get("X-Team"), got.Get("X-Org")}); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, part := range []string{`"model":"gpt"`, `"temperature":1`, `"tools":[{"type":"function"}]`, `"content":"s"`} {
+		if !strings.Contains(body, part) {
+			t.Errorf("body %s lacks %s", body, part)
+		}
+	}
+}
+
+func TestParseConfigRefuses(t *testing.T) {
+	agentOf := func(members string) string { return `{"a/b/c":1,"x":{"type":"http","url":"http://h"` + members + `}}` }
+	only := func(members string) string { return strings.Replace(agentOf(members), `"a/b/c":1,`, "", 1) }
+	chat := func(members string) string {
+		return `{"x":{"type":"chat_completions","url":"http://h"` + members + `}}`
+	}
+	for name, c := range map[string]struct{ config, pointer string }{
+		"no object":                  {`[]`, ""},
+		"null":                       {`null`, ""},
+		"broken JSON":                {`{`, ""},
+		"an agent's name":            {agentOf(""), "/a~1b~1c"},
+		"two with one address":       {`{"a/b":{"type":"http","url":"http://h"},"a~b":{"type":"http","url":"http://h"}}`, "/a~1b"},
+		"an agent that is no object": {`{"x":"http://h"}`, "/x"},
+		"no type":                    {`{"x":{"url":"http://h"}}`, "/x/type"},
+		"an unknown type":            {`{"x":{"type":"grpc","url":"http://h"}}`, "/x/type"},
+		"no url":                     {`{"x":{"type":"http"}}`, "/x/url"},
+		"a url of another scheme":    {`{"x":{"type":"http","url":"file:///etc/passwd"}}`, "/x/url"},
+		"a url without a host":       {`{"x":{"type":"http","url":"http:///x"}}`, "/x/url"},
+		"a url with a password":      {`{"x":{"type":"http","url":"http://u:top-secret@h"}}`, "/x/url"},
+		"a url with a fragment":      {`{"x":{"type":"http","url":"http://h/#a"}}`, "/x/url"},
+		"a url of a wrong type":      {`{"x":{"type":"http","url":5}}`, "/x/url"},
+		"an unknown member":          {only(`,"modle":"m"`), "/x/modle"},
+		"a model for http":           {only(`,"model":"m"`), "/x/model"},
+		"headers of a wrong type":    {only(`,"headers":[]`), "/x/headers"},
+		"a header's name":            {only(`,"headers":{"a b":"c"}`), "/x/headers/a b"},
+		"a header's value":           {only(`,"headers":{"a":"b\r\nc: d"}`), "/x/headers/a"},
+		"a header of ours":           {only(`,"headers":{"content-type":"text/plain"}`), "/x/headers/content-type"},
+		"a header twice":             {only(`,"headers":{"authorization":"b"},"api_key_env":"KEY"`), "/x/api_key_env"},
+		"a secret that is not set":   {only(`,"api_key_env":"NONE"`), "/x/api_key_env"},
+		"a secret that is empty":     {only(`,"header_env":{"X-Key":"EMPTY"}`), "/x/header_env/X-Key"},
+		"a secret with controls":     {only(`,"api_key_env":"BROKEN"`), "/x/api_key_env"},
+		"a timeout without unit":     {only(`,"timeouts":{"idle":"5"}`), "/x/timeouts/idle"},
+		"a timeout too long":         {only(`,"timeouts":{"idle":"16m"}`), "/x/timeouts/idle"},
+		"a timeout of nothing":       {only(`,"timeouts":{"connect":"0s"}`), "/x/timeouts/connect"},
+		"an unknown timeout":         {only(`,"timeouts":{"total":"5s"}`), "/x/timeouts/total"},
+		"a number for a timeout":     {only(`,"timeouts":{"idle":5}`), "/x/timeouts"},
+		"a retention too short":      {only(`,"retention":"5s"`), "/x/retention"},
+		"a retention of no unit":     {only(`,"retention":"5"`), "/x/retention"},
+		"a number for a retention":   {only(`,"retention":5`), "/x/retention"},
+		"no model":                   {chat(``), "/x/model"},
+		"tools that are no array":    {chat(`,"model":"m","tools":{}`), "/x/tools"},
+		"parameters of ours":         {chat(`,"model":"m","parameters":{"stream":false}`), "/x/parameters/stream"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := agent.ParseConfig(c.config, environment(map[string]string{"KEY": "top-secret", "EMPTY": " ", "BROKEN": "top-secret\x00x"}))
+			var f *fault.Error
+			if !errors.As(err, &f) {
+				t.Fatalf("got %v", err)
+			}
+			if c.pointer != "" && f.Violations[0].Pointer != c.pointer {
+				t.Errorf("got %v, want %s", err, c.pointer)
+			}
+			if strings.Contains(err.Error(), "top-secret") {
+				t.Errorf("a secret shows: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,104 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/rethread/rethread/shared/domain/run"
+)
+
+// Codes of what goes wrong with an agent, besides those of package run.
+const (
+	CodeUnreachable = "agent_unreachable" // no connection
+	CodeRefused     = "agent_refused"     // a status that is no success
+	CodeTimeout     = "agent_timeout"     // silent for too long
+	CodeEndedEarly  = "agent_ended_early" // the answer stopped before it was done
+	CodeProtocol    = "agent_protocol"    // the answer breaks the protocol
+)
+
+// maxCode is the longest code of an agent's own, in characters.
+const maxCode = 64
+
+// Error is what an agent did wrong. Message is for whoever uses the session;
+// Detail, such as what the agent answered, is for whoever looks for the reason.
+// Neither holds a secret of the configuration.
+type Error struct {
+	Code    string
+	Message string
+	Detail  string
+	Cause   error
+
+	quotes bool // Message is the agent's own
+}
+
+func (e *Error) Error() string {
+	text := e.Code + ": " + e.Message
+	if e.Detail != "" {
+		text += ": " + e.Detail
+	}
+	return text
+}
+
+// Unwrap is the error that this one tells about, if any.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Logged is the error without the words of the agent's, which may quote what it
+// was asked.
+func (e *Error) Logged() string {
+	switch {
+	case e.quotes:
+		return e.Code
+	case e.Cause != nil && e.Detail != "": // the detail tells of the cause
+		return e.Error()
+	default:
+		return e.Code + ": " + e.Message
+	}
+}
+
+// Problem is the error as the run and its watchers show it.
+func (e *Error) Problem() *run.Problem { return run.NewProblem(e.Code, e.Message) }
+
+func newError(code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// because adds the error behind this one. Its text becomes the detail.
+func (e *Error) because(cause error) *Error {
+	e.Cause, e.Detail = cause, clean(cause.Error(), maxExcerpt)
+	return e
+}
+
+// reported is the error that an agent's own error event tells of.
+func reported(code, message string) *Error {
+	if !plainCode(code) {
+		code = run.CodeAgent
+	}
+	if message = clean(message, run.MaxError); message == "" {
+		message = "the agent failed without saying why"
+	}
+	return &Error{Code: code, Message: message, quotes: true}
+}
+
+func plainCode(code string) bool {
+	odd := func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.-", r)
+	}
+	return code != "" && len(code) <= maxCode && !strings.ContainsFunc(code, odd)
+}
+
+// clean makes one line of valid UTF-8 out of a text, at most limit bytes long.
+func clean(text string, limit int) string {
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	text = strings.Join(strings.Fields(text), " ")
+	const more = "…"
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit-len(more)], "") + more
+}

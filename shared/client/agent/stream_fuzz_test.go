@@ -1,0 +1,61 @@
+package agent_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"github.com/rethread/rethread/shared/client/agent"
+	"github.com/rethread/rethread/shared/domain/run"
+)
+
+// FuzzAgentStream checks that an agent which streams anything at all keeps what
+// run.Agent promises, or fails as an agent does.
+func FuzzAgentStream(f *testing.F) {
+	f.Add("event: item\ndata: {\"item_id\":\"a\",\"author\":\"helper\"}\n\nevent: delta\ndata: {\"item_id\":\"a\",\"delta\":{\"part\":0,\"text\":\"x\"}}\n\n" +
+		"event: event\ndata: {\"id\":\"a\",\"author\":\"helper\",\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"x\"}]}}\n\nevent: done\ndata: {}\n\n")
+	f.Add(fine)
+	f.Add("event: error\ndata: {\"code\":\"c\",\"message\":\"m\"}\n\n")
+	f.Add("data: \xff\n\n")
+	f.Add(": only a comment\n\n\r\n\rdata:")
+	fuzzStream(f, func(url string) run.Agent {
+		return agent.NewHTTP(agent.Endpoint{URL: url, Timeouts: patient()})
+	})
+}
+
+// FuzzChatStream is FuzzAgentStream for chat completions.
+func FuzzChatStream(f *testing.F) {
+	f.Add(chunks(`{"choices":[{"delta":{"role":"assistant","content":"a"}}]}`, `{"choices":[{"delta":{"content":"b"},"finish_reason":"stop"}],"usage":{"total_tokens":3}}`, "[DONE]"))
+	f.Add(chunks(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"{"}}]}}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"}"}}]},"finish_reason":"tool_calls"}]}`, "[DONE]"))
+	f.Add(chunks(`{"choices":[{"delta":{"reasoning_content":"h"}}]}`, `{"error":{"message":"m","code":429}}`))
+	f.Add(chunks(`{"choices":[{"delta":{"content":"\ud800"},"finish_reason":"stop"}]}`))
+	f.Add(chunks(`{"choices":[{"delta":null,"index":-1}]}`, `null`, `[]`))
+	fuzzStream(f, func(url string) run.Agent {
+		return agent.NewChatCompletions(agent.Endpoint{URL: url, Timeouts: patient()}, agent.Chat{Model: "m"})
+	})
+}
+
+func fuzzStream(f *testing.F, newAgent func(url string) run.Agent) {
+	f.Helper()
+	var answer atomic.Pointer[string]
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, *answer.Load())
+	}))
+	f.Cleanup(server.Close)
+	a := newAgent(server.URL)
+	f.Cleanup(a.(interface{ Close() }).Close)
+	f.Fuzz(func(t *testing.T, body string) {
+		answer.Store(&body)
+		_, err := record(t, a, ask(t, "hi"))
+		var failed *agent.Error
+		if err != nil && !errors.As(err, &failed) {
+			t.Errorf("%q: %v is no error of an agent", body, err)
+		}
+	})
+}

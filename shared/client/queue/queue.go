@@ -1,0 +1,150 @@
+// Package queue keeps deliveries in FIFO queues of Amazon SQS, one for each kind
+// of targets, and the wakes of lanes in queues that delay.
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/rethread/rethread/shared/domain/delivery"
+)
+
+const (
+	// mostHidden is the longest that SQS hides a message.
+	mostHidden = 12 * time.Hour
+	// mostDelayed is the longest that SQS delays one.
+	mostDelayed = 15 * time.Minute
+)
+
+var (
+	_ delivery.Queue     = (*Queue)(nil)
+	_ delivery.Waker     = (*Queue)(nil)
+	_ delivery.Discarder = (*Queue)(nil)
+)
+
+// errNoQueue says that there is no queue for what is to be sent.
+var errNoQueue = errors.New("no queue is known")
+
+// URLs are those of the queues; those that are not needed may be left out.
+type URLs struct {
+	// Deliveries and Wakes are by the kind of targets; several kinds may share one.
+	Deliveries, Wakes map[delivery.Kind]string
+	// Abandoned takes what was given up.
+	Abandoned string
+}
+
+// Queue is the queues of deliveries.
+type Queue struct {
+	client *sqs.Client
+	urls   URLs
+}
+
+// New is the queues at URLs.
+func New(client *sqs.Client, urls URLs) *Queue { return &Queue{client: client, urls: urls} }
+
+// Put implements delivery.Queue. SQS takes the same delivery once in 5 minutes.
+func (q *Queue) Put(ctx context.Context, d delivery.Delivery) error {
+	if err := q.send(ctx, q.urls.Deliveries[d.Target.Kind], d, d.Target.Group(), d.QueueID()); err != nil {
+		return fmt.Errorf("queue delivery %s: %w", d.ID(), err)
+	}
+	return nil
+}
+
+// Wake implements delivery.Waker. One that is further away than SQS delays a
+// message comes early, and is to be sent anew.
+func (q *Queue) Wake(ctx context.Context, w delivery.Wake, after time.Duration) error {
+	url := q.urls.Wakes[w.Kind]
+	if url == "" {
+		return fmt.Errorf("wake lane %s of kind %s: %w", w.Group, w.Kind, errNoQueue)
+	}
+	text, err := json.Marshal(w)
+	if err != nil {
+		return fmt.Errorf("encode a wake: %w", err)
+	}
+	_, err = q.client.SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl: &url, MessageBody: aws.String(string(text)), DelaySeconds: seconds(after, mostDelayed),
+	})
+	if err != nil {
+		return fmt.Errorf("wake lane %s: %w", w.Group, err)
+	}
+	return nil
+}
+
+// Hide makes a message that was received from the queue of an ARN, and those of its
+// group behind it, wait for as long, in whole seconds.
+func (q *Queue) Hide(ctx context.Context, arn, receipt string, wait time.Duration) error {
+	url, err := q.url(arn)
+	if err != nil {
+		return err
+	}
+	_, err = q.client.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{
+		QueueUrl: &url, ReceiptHandle: &receipt, VisibilityTimeout: seconds(wait, mostHidden),
+	})
+	if err != nil {
+		return fmt.Errorf("hide a message: %w", err)
+	}
+	return nil
+}
+
+// url is that of a queue by its ARN: both end with its name.
+func (q *Queue) url(arn string) (string, error) {
+	name := arn[strings.LastIndex(arn, ":")+1:]
+	for _, urls := range []map[delivery.Kind]string{q.urls.Deliveries, q.urls.Wakes} {
+		for _, url := range urls {
+			if url[strings.LastIndex(url, "/")+1:] == name {
+				return url, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("%w by the name %q", errNoQueue, name)
+}
+
+// seconds are whole ones, rounded up.
+func seconds(d, most time.Duration) int32 {
+	return int32((min(max(0, d), most) + time.Second - 1) / time.Second) //nolint:gosec // 43200 at most
+}
+
+// Abandoned is a message that was given up, as the other queue has it.
+type Abandoned struct {
+	Reason string          `json:"reason"`
+	Tries  int             `json:"tries"`
+	Body   json.RawMessage `json:"body"` // a JSON value: what was to be delivered
+}
+
+// Discard implements delivery.Discarder.
+func (q *Queue) Discard(ctx context.Context, d delivery.Delivery, reason string, tries int) error {
+	body, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("encode a delivery: %w", err)
+	}
+	return q.GiveUp(ctx, Abandoned{Reason: reason, Tries: tries, Body: body}, d.Target.Group(), d.QueueID())
+}
+
+// GiveUp puts a message aside, for people to look at. ID tells it from others.
+func (q *Queue) GiveUp(ctx context.Context, a Abandoned, group, id string) error {
+	if err := q.send(ctx, q.urls.Abandoned, a, group, id); err != nil {
+		return fmt.Errorf("put delivery %s aside: %w", id, err)
+	}
+	return nil
+}
+
+func (q *Queue) send(ctx context.Context, url string, body any, group, id string) error {
+	if url == "" {
+		return errNoQueue
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return fmt.Errorf("encode a message: %w", err)
+	}
+	_, err = q.client.SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl: &url, MessageBody: aws.String(string(text)), MessageGroupId: &group, MessageDeduplicationId: &id,
+	})
+	return err
+}

@@ -1,0 +1,57 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"go.opentelemetry.io/otel/attribute"
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+
+	"github.com/rethread/rethread/shared/domain/run"
+)
+
+// Agents are agents whose calls have spans, by OpenTelemetry's conventions for
+// generative AI: invoke_agent and its name, the session as the conversation, and
+// an event when the first content comes. Nothing of what is said is told.
+type Agents struct{ run.Agents }
+
+// Agent implements run.Agents.
+func (a Agents) Agent(name string) (run.Agent, bool) {
+	agent, ok := a.Agents.Agent(name)
+	return tracedAgent{agent}, ok
+}
+
+type tracedAgent struct{ run.Agent }
+
+// Run implements run.Agent.
+func (a tracedAgent) Run(ctx context.Context, req run.Request, emit func(run.Output) error) error {
+	ctx, span := below(ctx, "invoke_agent "+req.Agent,
+		semconv.GenAIOperationNameInvokeAgent, semconv.GenAIAgentName(req.Agent),
+		semconv.GenAIConversationID(req.SessionID), attribute.String("rethread.run.id", req.RunID))
+	defer span.End()
+	first := sync.OnceFunc(func() { span.AddEvent("first content") })
+	err := a.Agent.Run(ctx, req, func(out run.Output) error {
+		if out.Item == nil {
+			first()
+		}
+		return emit(out)
+	})
+	if err != nil {
+		fail(span, kindOf(ctx, err))
+	}
+	return err
+}
+
+// kindOf is the code by which the run shows an error.
+func kindOf(ctx context.Context, err error) string {
+	var known interface{ Problem() *run.Problem }
+	switch {
+	case errors.As(err, &known):
+		return known.Problem().Code
+	case ctx.Err() != nil:
+		return run.CodeCancelled
+	default:
+		return run.CodeAgent
+	}
+}

@@ -1,0 +1,38 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+	"net/url"
+
+	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
+
+	"github.com/rethread/rethread/shared/domain/delivery"
+)
+
+// Poster is a poster whose requests have spans. Of their addresses only the host
+// is told: paths and queries may hold secrets.
+type Poster struct{ delivery.Poster }
+
+// Post implements delivery.Poster.
+func (p Poster) Post(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
+	host := ""
+	if u, err := url.Parse(m.URL); err == nil {
+		host = u.Hostname()
+	}
+	ctx, span := below(ctx, "POST", semconv.HTTPRequestMethodPost, semconv.ServerAddress(host))
+	defer span.End()
+	answer, err := p.Poster.Post(ctx, m)
+	switch {
+	case errors.Is(err, delivery.ErrRefused):
+		fail(span, "refused")
+	case err != nil:
+		fail(span, "unanswered")
+	default:
+		span.SetAttributes(semconv.HTTPResponseStatusCode(answer.Status))
+		if answer.Status >= 400 {
+			fail(span, "status")
+		}
+	}
+	return answer, err
+}

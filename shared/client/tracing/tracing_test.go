@@ -1,0 +1,134 @@
+package tracing_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/trace"
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rethread/rethread/shared/client/tracing"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/run"
+)
+
+// receiver takes spans as OTLP over HTTP has them: by name, with why they failed.
+type receiver struct {
+	mu   sync.Mutex
+	seen map[string]string
+	raw  []byte
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(req.Body)
+	var spans collector.ExportTraceServiceRequest
+	if err != nil || proto.Unmarshal(body, &spans) != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.raw = append(r.raw, body...)
+	for _, resource := range spans.ResourceSpans {
+		for _, scope := range resource.ScopeSpans {
+			for _, span := range scope.Spans {
+				r.seen[span.Name] = span.Status.GetMessage()
+			}
+		}
+	}
+}
+
+type (
+	agents map[string]agent
+	agent  func(func(run.Output) error) error
+	poster func() (delivery.Answer, error)
+)
+
+func (a agents) Agent(name string) (run.Agent, bool) { one, ok := a[name]; return one, ok }
+
+func (a agent) Run(_ context.Context, _ run.Request, emit func(run.Output) error) error {
+	return a(emit)
+}
+
+func (p poster) Post(context.Context, delivery.Message) (delivery.Answer, error) { return p() }
+
+// failure is an agent's, in words that no span may have.
+type failure struct{}
+
+func (failure) Error() string         { return "they said: secret" }
+func (failure) Problem() *run.Problem { return run.NewProblem("agent_refused", "secret") }
+
+func TestTracing(t *testing.T) {
+	r := &receiver{seen: map[string]string{}}
+	server := httptest.NewServer(r)
+	t.Cleanup(server.Close)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
+	tracer, err := tracing.New(t.Context(), os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	ctx, span := tracer.Begin(t.Context(), trace.SpanKindConsumer, "work", parent)
+	if got := tracing.Parent(ctx); !strings.HasPrefix(got, parent[:36]) || got == parent {
+		t.Errorf("what goes on elsewhere has %q", got)
+	}
+	all := tracing.Agents{Agents: agents{
+		"good": func(emit func(run.Output) error) error { return emit(run.Output{Delta: &run.Delta{}}) },
+		"bad":  func(func(run.Output) error) error { return failure{} },
+	}}
+	for _, name := range []string{"good", "bad"} {
+		one, _ := all.Agent(name)
+		emitted := 0
+		err := one.Run(ctx, run.Request{Agent: name}, func(run.Output) error { emitted++; return nil })
+		if good := name == "good"; (err == nil) != good || emitted == 1 != good {
+			t.Errorf("%s: %d outputs, %v", name, emitted, err)
+		}
+	}
+	if _, ok := all.Agent("none"); ok {
+		t.Error("there is an agent that is not")
+	}
+	refused := tracing.Poster{Poster: poster(func() (delivery.Answer, error) {
+		return delivery.Answer{}, errors.Join(delivery.ErrRefused, errors.New("secret"))
+	})}
+	if _, err := refused.Post(ctx, delivery.Message{URL: "https://example.com/secret?secret"}); !errors.Is(err, delivery.ErrRefused) {
+		t.Errorf("got %v", err)
+	}
+	span.End()
+	if err := tracer.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	want := map[string]string{"work": "", "invoke_agent good": "", "invoke_agent bad": "agent_refused", "POST": "refused"}
+	if diff := cmp.Diff(want, r.seen); diff != "" {
+		t.Errorf("spans (-want +got)\n%s", diff)
+	}
+	if strings.Contains(string(r.raw), "secret") {
+		t.Error("a span has words of the agent's, or of an address")
+	}
+}
+
+func TestTracingOff(t *testing.T) {
+	t.Parallel()
+	tracer, err := tracing.New(t.Context(), func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, span := tracer.Begin(t.Context(), trace.SpanKindServer, "work", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	span.End()
+	if span.IsRecording() || tracing.Parent(ctx) != "" {
+		t.Errorf("something is traced: %q", tracing.Parent(ctx))
+	}
+	if err := tracer.Flush(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

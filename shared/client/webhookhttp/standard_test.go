@@ -1,0 +1,259 @@
+package webhookhttp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	sdk "github.com/cloudevents/sdk-go/v2/event"
+	"github.com/google/go-cmp/cmp"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/client/webhookhttp"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/webhook"
+)
+
+const (
+	replaced = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	current  = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
+)
+
+// shelf is one webhook, and what it is told to keep.
+type shelf struct {
+	webhook  webhook.Webhook
+	secrets  webhook.Secrets
+	gone     error // of the webhook
+	unsigned error // of the secrets
+
+	well     bool // something was delivered
+	notes    []webhook.Note
+	disabled []webhook.Disabling
+}
+
+func (s *shelf) Webhook(context.Context, string, string) (webhook.Webhook, error) {
+	return s.webhook, s.gone
+}
+
+func (s *shelf) Secrets(context.Context, string, string) (webhook.Secrets, error) {
+	return s.secrets, s.unsigned
+}
+
+func (s *shelf) NoteTry(_ context.Context, n webhook.Note) error {
+	s.notes = append(s.notes, n)
+	return nil
+}
+
+func (s *shelf) DeliveredSince(context.Context, string, string, time.Time) (bool, error) {
+	return s.well, nil
+}
+
+func (s *shelf) DisableWebhook(_ context.Context, d webhook.Disabling) error {
+	s.disabled = append(s.disabled, d)
+	return nil
+}
+
+func newShelf() *shelf {
+	return &shelf{
+		webhook: webhook.Webhook{ID: "w", UserID: "u/1", URL: "https://example.com/hook", Status: webhook.Active},
+		secrets: webhook.Secrets{
+			Current:  current,
+			Previous: []webhook.Previous{{Secret: replaced, ExpiresTime: time.Now().Add(time.Hour).UnixMilli()}},
+		},
+	}
+}
+
+func (s *shelf) delivery() delivery.Delivery {
+	return delivery.Delivery{
+		Event:  delivery.Event{ID: "l.7", Type: delivery.RunStarted, UserID: "u/1", SessionID: "s", RunID: "r", Time: 1735776000007},
+		Target: s.webhook.Target(),
+	}
+}
+
+func header(m delivery.Message) http.Header {
+	h := http.Header{}
+	for name, value := range m.Header {
+		h.Set(name, value)
+	}
+	return h
+}
+
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	n := &webhookhttp.Notifier{Webhooks: s, Now: time.Now}
+	d := s.delivery()
+	messages, err := n.Messages(t.Context(), d)
+	if err != nil || len(messages) != 1 {
+		t.Fatalf("%d messages, %v", len(messages), err)
+	}
+	m := messages[0]
+	t.Run("are signed with each secret", func(t *testing.T) {
+		t.Parallel()
+		for _, secret := range []string{replaced, current} {
+			receiver, err := standardwebhooks.NewWebhook(secret)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := receiver.Verify(m.Body, header(m)); err != nil {
+				t.Error(err)
+			}
+			if err := receiver.Verify(append(m.Body, ' '), header(m)); err == nil {
+				t.Error("another body is verified")
+			}
+		}
+		if at, err := strconv.ParseInt(m.Header["webhook-timestamp"], 10, 64); err != nil || time.Since(time.Unix(at, 0)) > time.Minute {
+			t.Errorf("headers %v", m.Header)
+		}
+	})
+	t.Run("are CloudEvents", func(t *testing.T) {
+		t.Parallel()
+		var e sdk.Event
+		if err := json.Unmarshal(m.Body, &e); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Validate(); err != nil || e.ID() != "l.7" || e.Type() != "run.started" || e.Subject() != "runs/r" ||
+			m.URL != s.webhook.URL || m.Header["Content-Type"] != sdk.ApplicationCloudEventsJSON {
+			t.Errorf("%v: %s to %s as %v", err, m.Body, m.URL, m.Header)
+		}
+	})
+	t.Run("say the same when they are made again", func(t *testing.T) {
+		t.Parallel()
+		again := d
+		again.Again, again.Tries = "n", 4
+		other, err := n.Messages(t.Context(), again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(other[0].Body) != string(m.Body) || other[0].Header["webhook-id"] != m.Header["webhook-id"] ||
+			m.Header["webhook-id"] != webhook.DeliveryID(d) {
+			t.Errorf("%s as %v", other[0].Body, other[0].Header)
+		}
+	})
+	broken := errors.New("no table")
+	for name, test := range map[string]struct {
+		change func(*shelf)
+		want   error
+	}{
+		"not for one that is disabled":         {func(s *shelf) { s.webhook.Status = webhook.Disabled }, delivery.ErrNothing},
+		"nor for one that is gone":             {func(s *shelf) { s.gone = fault.Missing("Webhook") }, delivery.ErrNothing},
+		"nor for one that is just going":       {func(s *shelf) { s.unsigned = fault.Missing("Webhook") }, delivery.ErrNothing},
+		"a table that cannot be read is fault": {func(s *shelf) { s.gone = broken }, broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf()
+			test.change(s)
+			if _, err := (&webhookhttp.Notifier{Webhooks: s, Now: time.Now}).Messages(t.Context(), s.delivery()); !errors.Is(err, test.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	t.Run("a secret that is none is told nobody", func(t *testing.T) {
+		t.Parallel()
+		s := newShelf()
+		s.secrets.Current = "whsec_%%%"
+		_, err := (&webhookhttp.Notifier{Webhooks: s, Now: time.Now}).Messages(t.Context(), s.delivery())
+		if err == nil || strings.Contains(err.Error(), "%%%") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestTried(t *testing.T) {
+	t.Parallel()
+	queued, began := time.UnixMilli(1_000), time.UnixMilli(5_000)
+	const url = "https://example.com/hook"
+	lasting := webhook.Disabling{UserID: "u/1", ID: "w", URL: url, Reason: webhook.Failing, UnchangedSince: queued}
+	refused := lasting
+	refused.Reason = webhook.Refused
+	for name, test := range map[string]struct {
+		outcome delivery.Outcome
+		well    bool
+		want    webhook.Note // without what all have
+		disable []webhook.Disabling
+	}{
+		"taken": {
+			outcome: delivery.Outcome{URL: url, Status: 204},
+			want:    webhook.Note{State: webhook.Delivered, Number: 5, Attempt: webhook.Attempt{Status: 204}},
+		},
+		"to be tried again": {
+			outcome: delivery.Outcome{
+				URL: url, Status: 500, Result: delivery.Result{State: delivery.Later, Wait: 4 * time.Second, Reason: "the target answers 500"},
+			},
+			want: webhook.Note{
+				State: webhook.Pending, Number: 5, NextAttemptTime: 9_250,
+				Attempt: webhook.Attempt{Status: 500, Reason: "the target answers 500"},
+			},
+		},
+		"given up": {
+			outcome: delivery.Outcome{URL: url, Result: delivery.Result{State: delivery.GivenUp, Reason: "late"}},
+			want:    webhook.Note{State: webhook.Failed, Number: 5, Attempt: webhook.Attempt{Reason: "late"}},
+			disable: []webhook.Disabling{lasting},
+		},
+		"given up, while others were taken": {
+			outcome: delivery.Outcome{URL: url, Result: delivery.Result{State: delivery.GivenUp, Reason: "late"}}, well: true,
+			want: webhook.Note{State: webhook.Failed, Number: 5, Attempt: webhook.Attempt{Reason: "late"}},
+		},
+		"given up without having been sent": {
+			outcome: delivery.Outcome{Result: delivery.Result{State: delivery.GivenUp, Reason: "no table"}},
+			want:    webhook.Note{State: webhook.Failed, Number: 5, Attempt: webhook.Attempt{Reason: "no table"}},
+		},
+		"refused by ourselves": {
+			outcome: delivery.Outcome{
+				URL: url, Err: delivery.ErrRefused, Result: delivery.Result{State: delivery.GivenUp, Reason: "private"},
+			},
+			well:    true,
+			want:    webhook.Note{State: webhook.Failed, Number: 5, Attempt: webhook.Attempt{Reason: "private"}},
+			disable: []webhook.Disabling{refused},
+		},
+		"gone": {
+			outcome: delivery.Outcome{URL: url, Status: 410},
+			want: webhook.Note{
+				State: webhook.Failed, Number: 5, Attempt: webhook.Attempt{Status: 410, Reason: "the target is gone for good"},
+			},
+		},
+		"not tried": {outcome: delivery.Outcome{Err: delivery.ErrNothing}, want: webhook.Note{State: webhook.Failed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf()
+			s.well = test.well
+			d := s.delivery()
+			d.Tries = 2
+			o := test.outcome
+			o.Try, o.Began, o.Took = delivery.Try{Number: 3, Queued: queued}, began, 250*time.Millisecond
+			if err := (&webhookhttp.Notifier{Webhooks: s, Now: time.Now}).Tried(t.Context(), d, o); err != nil {
+				t.Fatal(err)
+			}
+			want := test.want
+			want.Delivery, want.Queued = d, 1_000
+			if want.Number > 0 {
+				want.Attempt.Time, want.Attempt.Duration = 5_000, 250
+			}
+			if diff := cmp.Diff([]webhook.Note{want}, s.notes); diff != "" {
+				t.Errorf("noted (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.disable, s.disabled); diff != "" {
+				t.Errorf("disabled (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("what answers 410 is disabled", func(t *testing.T) {
+		t.Parallel()
+		s := newShelf()
+		if err := (&webhookhttp.Notifier{Webhooks: s}).Drop(t.Context(), s.webhook.Target(), url); err != nil {
+			t.Fatal(err)
+		}
+		want := []webhook.Disabling{{UserID: "u/1", ID: "w", URL: url, Reason: webhook.Gone}}
+		if diff := cmp.Diff(want, s.disabled); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}

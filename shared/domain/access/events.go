@@ -1,0 +1,55 @@
+package access
+
+import (
+	"encoding/json"
+	"maps"
+
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// Events are those of a page as the caller sees them. What an event of the
+// session says is the session's, whatever it says; but the marker of a rewind
+// holds values of the user's that other sessions may have set, which guests do
+// not see.
+func (p Pass) Events(events []session.Event) []session.Event {
+	if !p.Guest() {
+		return events
+	}
+	for i, e := range events {
+		events[i] = withoutRestored(e)
+	}
+	return events
+}
+
+// withoutRestored is a marker without what it restored of the user's, and any
+// other event as it is.
+func withoutRestored(e session.Event) session.Event {
+	var actions map[string]json.RawMessage
+	if json.Unmarshal(e.Fields["actions"], &actions) != nil || session.IsNull(actions["rewind_before_invocation_id"]) {
+		return e
+	}
+	for _, name := range []string{"state_delta", "artifact_delta"} {
+		var delta map[string]json.RawMessage
+		if json.Unmarshal(actions[name], &delta) != nil {
+			continue
+		}
+		maps.DeleteFunc(delta, func(key string, _ json.RawMessage) bool {
+			scope, _ := session.ScopeOf(key)
+			return scope == session.ScopeUser
+		})
+		actions[name] = mustText(delta)
+	}
+	e.Fields = maps.Clone(e.Fields)
+	e.Fields["actions"] = mustText(actions)
+	return e
+}
+
+// mustText encodes what was decoded from JSON, which cannot fail.
+func mustText(v map[string]json.RawMessage) json.RawMessage {
+	text, err := jsonx.Marshal(v)
+	if err != nil {
+		panic("encode what was JSON: " + err.Error())
+	}
+	return text
+}

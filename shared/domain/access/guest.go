@@ -1,0 +1,122 @@
+package access
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// A share covers a session alone. What its owner's sessions have in common, the
+// state and artifacts of the user and the state of the app, guests can neither
+// change nor take back, and what is the user's they do not see.
+
+// CheckEvent refuses an event by which a guest would change what is not the
+// session's; at names where it stands in the request, such as "/events/0".
+func (p Pass) CheckEvent(e session.Event, at string) error {
+	if !p.Guest() {
+		return nil
+	}
+	if err := onlySession(e.StateDelta, at+"/actions/state_delta"); err != nil {
+		return err
+	}
+	return onlySession(e.ArtifactDelta, at+"/actions/artifact_delta")
+}
+
+// onlySession refuses keys of other scopes than the session's.
+func onlySession[V any](delta map[string]V, at string) error {
+	for _, key := range slices.Sorted(maps.Keys(delta)) {
+		if scope, _ := session.ScopeOf(key); scope == session.ScopeUser || scope == session.ScopeApp {
+			return fault.Field(fault.Forbidden, at+"/"+session.EscapePointer(key),
+				"is shared beyond this session: guests change the session alone")
+		}
+	}
+	return nil
+}
+
+// SeeArtifact refuses an artifact of the user's as if it were not there.
+func (p Pass) SeeArtifact(name string) error {
+	if p.Guest() && strings.HasPrefix(name, artifact.UserPrefix) {
+		return fault.Missing("Artifact")
+	}
+	return nil
+}
+
+// CheckPut refuses an artifact of the user's, and a reference by which a guest
+// would read something that is not the session's.
+func (p Pass) CheckPut(put artifact.Put) error {
+	switch {
+	case !p.Guest():
+		return nil
+	case strings.HasPrefix(put.Name, artifact.UserPrefix):
+		return fault.Field(fault.Forbidden, "name",
+			"is shared beyond this session: guests put artifacts of the session alone")
+	case put.Target != nil &&
+		(put.Target.SessionID != put.SessionID || strings.HasPrefix(put.Target.Name, artifact.UserPrefix)):
+		return fault.Field(fault.Forbidden, "", "must refer to an artifact of this session: guests see no others")
+	}
+	return nil
+}
+
+// Artifacts are those of a list that the caller sees.
+func (p Pass) Artifacts(versions []artifact.Version) []artifact.Version {
+	if !p.Guest() {
+		return versions
+	}
+	return slices.DeleteFunc(versions, func(v artifact.Version) bool { return p.SeeArtifact(v.Name) != nil })
+}
+
+// Rewind is a rewind as the caller may have it: a guest's restores the session
+// alone, which is all that it may name.
+func (p Pass) Rewind(r session.Rewind) (session.Rewind, error) {
+	if !p.Guest() {
+		return r, nil
+	}
+	if r.Scopes == nil {
+		r.Scopes = []session.Scope{session.ScopeSession}
+	}
+	for i, scope := range r.Scopes {
+		if scope != session.ScopeSession {
+			return r, fault.Field(fault.Forbidden, "/scopes/"+strconv.Itoa(i),
+				"must be session: guests rewind the session alone")
+		}
+	}
+	return r, nil
+}
+
+// State is what the caller sees of a session's state.
+func (p Pass) State(s session.State) session.State {
+	if !p.Guest() {
+		return s
+	}
+	s.User = session.Values{}
+	s.Merged = maps.Clone(s.Merged)
+	maps.DeleteFunc(s.Merged, func(key string, _ json.RawMessage) bool {
+		scope, _ := session.ScopeOf(key)
+		return scope == session.ScopeUser
+	})
+	return s
+}
+
+// Branch is what the caller sees of the tree that a session belongs to: to a
+// guest, its other sessions are none of the session that was shared.
+func (p Pass) Branch(root session.Branch, sessionID string) session.Branch {
+	if !p.Guest() {
+		return root
+	}
+	if root.ID != sessionID {
+		for _, child := range root.Children {
+			if found := p.Branch(child, sessionID); found.ID == sessionID {
+				return found
+			}
+		}
+		return session.Branch{}
+	}
+	root.Children = nil
+	return root
+}

@@ -1,0 +1,106 @@
+package access
+
+import "github.com/rethread/rethread/shared/base/fault"
+
+// Action is something that a caller wants to do with a session.
+type Action string
+
+// The actions, by the right that they take. All transports use the same ones.
+const (
+	ReadSession   Action = "read"           // the session itself, its thread, events and state
+	ReadTasks     Action = "read tasks"     // tasks, messages, feedback on them
+	ReadArtifacts Action = "read artifacts" // contents, lists, versions
+	ReadRun       Action = "read a run"
+	ReadForks     Action = "read the tree of forks"
+	Watch         Action = "watch"
+
+	AppendEvents Action = "append events"
+	StartRun     Action = "start a run"
+	PushRun      Action = "push what an agent produced"
+	CancelRun    Action = "cancel a run"
+	Rewind       Action = "rewind"
+	SaveTask     Action = "save a task"
+	DeleteTask   Action = "delete a task"
+	GiveFeedback Action = "give feedback"
+	PutArtifact  Action = "put an artifact"
+
+	Rename         Action = "change name and metadata"
+	Delete         Action = "delete"
+	DeleteArtifact Action = "delete an artifact"
+	Fork           Action = "fork"
+	Export         Action = "export"
+	Share          Action = "share"
+	Notify         Action = "have others notified" // push notifications to an address
+)
+
+// Right is the one that an action takes. An action that is not in the list
+// takes Own, so that a forgotten one lets nobody in.
+func (a Action) Right() Right {
+	switch a {
+	case ReadSession, ReadTasks, ReadArtifacts, ReadRun, ReadForks, Watch:
+		return Read
+	case AppendEvents, StartRun, PushRun, CancelRun, Rewind, SaveTask, DeleteTask, GiveFeedback, PutArtifact:
+		return Write
+	case Rename, Delete, DeleteArtifact, Fork, Export, Share, Notify:
+		return Own
+	}
+	return Own
+}
+
+// Standing is how a caller stands to a session.
+type Standing struct {
+	Owner string
+	// Log is the session's: one that is made again under its id has another.
+	Log    string
+	Grants []Grant // the caller's, of shares that are there; expired ones may be among them
+}
+
+// Grant is a right that a share gives somebody.
+type Grant struct {
+	Share string
+	Right Right
+	Until int64 // epoch milliseconds, 0 is never
+}
+
+// holds reports whether the grant counts at a time: one that ends at a
+// millisecond does not count in it any more.
+func (g Grant) holds(now int64) bool { return g.Until == 0 || now < g.Until }
+
+// better reports whether a grant reaches further than another: by its right,
+// and of the same right by its end.
+func (g Grant) better(other Grant) bool {
+	if g.Right != other.Right {
+		return g.Right > other.Right
+	}
+	return other.Until != 0 && (g.Until == 0 || g.Until > other.Until)
+}
+
+// Decide is the rule: the pass of a caller who may do something, or the fault of
+// one who may not. Time is now, in epoch milliseconds.
+func Decide(c Caller, s Standing, a Action, now int64) (Pass, error) {
+	if c.UserID == s.Owner {
+		return owns(c.UserID), nil
+	}
+	best := Grant{}
+	for _, g := range s.Grants {
+		if g.holds(now) && (best.Right == None || g.better(best)) {
+			best = g
+		}
+	}
+	pass := Pass{Owner: s.Owner, Right: min(best.Right, Write), Share: best.Share, Until: best.Until}
+	switch {
+	case pass.Right >= a.Right():
+		if c.Admin && a.Right() == Read { // sees more than a guest
+			return Pass{Owner: s.Owner, Right: Read}, nil
+		}
+		return pass, nil
+	case c.Admin && a.Right() == Read:
+		return Pass{Owner: s.Owner, Right: Read}, nil
+	case pass.Right != None:
+		return Pass{}, refusal(a, pass)
+	case c.Admin:
+		return Pass{}, refusal(a, Pass{Right: Read})
+	default:
+		return Pass{}, fault.NotYours("session")
+	}
+}

@@ -1,0 +1,172 @@
+package access_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
+)
+
+const now = 1_000_000
+
+// actions are all of them, by the right that they take.
+func actions() map[access.Right][]access.Action {
+	return map[access.Right][]access.Action{
+		access.Read: {
+			access.ReadSession, access.ReadTasks, access.ReadArtifacts, access.ReadRun, access.ReadForks, access.Watch,
+		},
+		access.Write: {
+			access.AppendEvents, access.StartRun, access.PushRun, access.CancelRun, access.Rewind, access.SaveTask,
+			access.DeleteTask, access.GiveFeedback, access.PutArtifact,
+		},
+		access.Own: {
+			access.Rename, access.Delete, access.DeleteArtifact, access.Fork, access.Export, access.Share, access.Notify,
+			"an action that nobody has thought of",
+		},
+	}
+}
+
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	t.Run("each action takes its right", func(t *testing.T) {
+		t.Parallel()
+		for right, all := range actions() {
+			for _, a := range all {
+				if a.Right() != right {
+					t.Errorf("%s takes %s, want %s", a, a.Right(), right)
+				}
+			}
+		}
+	})
+	t.Run("it is what a naive reading of the rule says", func(t *testing.T) {
+		t.Parallel()
+		rapid.Check(t, func(t *rapid.T) {
+			c := access.Caller{UserID: rapid.SampledFrom([]string{"alice", "bob"}).Draw(t, "user"), Admin: rapid.Bool().Draw(t, "admin")}
+			s := access.Standing{Owner: "alice", Grants: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) access.Grant {
+				return access.Grant{
+					Share: rapid.SampledFrom([]string{"s1", "s2"}).Draw(t, "share"),
+					Right: rapid.SampledFrom([]access.Right{access.Read, access.Write, access.Own}).Draw(t, "right"),
+					Until: rapid.SampledFrom([]int64{0, now - 1, now, now + 1, now + 2}).Draw(t, "until"),
+				}
+			}), 0, 4).Draw(t, "grants")}
+			right := rapid.SampledFrom([]access.Right{access.Read, access.Write, access.Own}).Draw(t, "takes")
+			action := rapid.SampledFrom(actions()[right]).Draw(t, "action")
+			pass, err := access.Decide(c, s, action, now)
+			if got := err == nil; got != mayNaively(c, s, right) {
+				t.Fatalf("%+v with %+v may %s: %t", c, s, action, got)
+			}
+			switch {
+			case err != nil:
+				if !errors.Is(err, fault.Of(fault.Forbidden)) {
+					t.Fatalf("refused with %v", err)
+				}
+			case pass.Owner != "alice" || pass.Right < right:
+				t.Fatalf("pass %+v for what takes %s", pass, right)
+			case c.UserID == "alice" != (pass.Right == access.Own):
+				t.Fatalf("%s has %+v", c.UserID, pass)
+			case pass.Guest() && pass.Until != 0 && pass.Until <= now:
+				t.Fatalf("a right that is over: %+v", pass)
+			}
+		})
+	})
+}
+
+// mayNaively is the rule in other words.
+func mayNaively(c access.Caller, s access.Standing, takes access.Right) bool {
+	if c.UserID == s.Owner {
+		return true
+	}
+	if takes == access.Own {
+		return false
+	}
+	for _, g := range s.Grants {
+		if (g.Until == 0 || g.Until > now) && (takes == access.Read || g.Right != access.Read) {
+			return true
+		}
+	}
+	return c.Admin && takes == access.Read
+}
+
+// book is who was granted what.
+type book struct {
+	standing access.Standing
+	lenders  []string
+	err      error
+	asked    int
+}
+
+func (b *book) Standing(context.Context, string, string) (access.Standing, error) {
+	b.asked++
+	return b.standing, b.err
+}
+
+func (b *book) Lenders(context.Context, string) ([]string, error) {
+	b.asked++
+	return b.lenders, b.err
+}
+
+func TestGate(t *testing.T) {
+	t.Parallel()
+	gate := func(b *book) *access.Gate {
+		return access.NewGate(b, func() time.Time { return time.UnixMilli(now) }, slog.New(slog.DiscardHandler))
+	}
+	bob := access.Caller{UserID: "bob"}
+	// does is something that only the owner's store does.
+	does := func(as *[]string) func(access.Pass) error {
+		return func(p access.Pass) error {
+			*as = append(*as, p.Owner)
+			if p.Owner != "alice" {
+				return fault.NotYours("session")
+			}
+			return nil
+		}
+	}
+	t.Run("owners are never asked about", func(t *testing.T) {
+		t.Parallel()
+		var as []string
+		b := &book{}
+		err := gate(b).Do(t.Context(), access.Caller{UserID: "alice"}, "s", access.Delete, does(&as))
+		if err != nil || b.asked != 0 || len(as) != 1 {
+			t.Errorf("%v, asked %d times, done as %v", err, b.asked, as)
+		}
+	})
+	t.Run("guests do it as the owner", func(t *testing.T) {
+		t.Parallel()
+		var as []string
+		b := &book{standing: access.Standing{Owner: "alice", Grants: []access.Grant{{Share: "x", Right: access.Write}}}}
+		if err := gate(b).Do(t.Context(), bob, "s", access.Rewind, does(&as)); err != nil || len(as) != 2 {
+			t.Errorf("%v, done as %v", err, as)
+		}
+	})
+	t.Run("who may not does nothing more", func(t *testing.T) {
+		t.Parallel()
+		var as []string
+		b := &book{standing: access.Standing{Owner: "alice", Grants: []access.Grant{{Share: "x", Right: access.Read}}}}
+		err := gate(b).Do(t.Context(), bob, "s", access.Rewind, does(&as))
+		if !errors.Is(err, fault.Of(fault.Forbidden)) || len(as) != 1 {
+			t.Errorf("%v, done as %v", err, as)
+		}
+	})
+	t.Run("what fails for another reason is not tried again", func(t *testing.T) {
+		t.Parallel()
+		b := &book{}
+		err := gate(b).Do(t.Context(), bob, "s", access.Rewind, func(access.Pass) error { return fault.Missing("Session") })
+		if !errors.Is(err, fault.Of(fault.NotFound)) || b.asked != 0 {
+			t.Errorf("%v, asked %d times", err, b.asked)
+		}
+	})
+	t.Run("a refusal of something else stays with the owner", func(t *testing.T) {
+		t.Parallel()
+		want := fault.New(fault.Forbidden, "something else")
+		b := &book{standing: access.Standing{Owner: "bob"}}
+		if err := gate(b).Do(t.Context(), bob, "s", access.Rewind, func(access.Pass) error { return want }); !errors.Is(err, error(want)) {
+			t.Errorf("got %v", err)
+		}
+	})
+}

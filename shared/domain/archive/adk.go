@@ -1,0 +1,229 @@
+package archive
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// FromADK is the document of a session as Google's ADK dumps it: the JSON of its
+// Session, in Python's or the wire's spelling (app_name or appName). State that
+// no event explains is the session's initial state; a rewind's event becomes a
+// rewind. id replaces the dump's unless it is "".
+func FromADK(raw json.RawMessage, id string, now int64) (*Part, error) {
+	dump, err := snakeObject(raw, "")
+	if err != nil {
+		return nil, err
+	}
+	of := session.Session{Metadata: json.RawMessage("{}")}
+	for name, into := range map[string]*string{"id": &of.ID, "app_name": &of.AppName} {
+		if m := dump[name]; !session.IsNull(m) {
+			if err := decode(m, into, "/"+name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if id != "" {
+		of.ID = id
+	}
+	if of.AppName == "" {
+		of.AppName = session.DefaultApp
+	}
+	if err := fault.CheckID("/id", of.ID); err != nil {
+		return nil, err
+	}
+	if err := fault.CheckID("/app_name", of.AppName); err != nil {
+		return nil, err
+	}
+	events, err := parseList(dump, "events", adkEvent)
+	if err != nil {
+		return nil, err
+	}
+	if len(events) > 0 {
+		of.CreatedTime = events[0].CreatedTime
+	}
+	b := newBuilder(of, now)
+	if err := b.initial(dump["state"], events); err != nil {
+		return nil, err
+	}
+	for _, e := range events {
+		if e.Partial {
+			continue
+		}
+		var actions struct {
+			Before string `json:"rewind_before_invocation_id"`
+		}
+		l := Log{}
+		if raw := e.Fields["actions"]; !session.IsNull(raw) && json.Unmarshal(raw, &actions) == nil && actions.Before != "" {
+			l, _ = b.rewound(actions.Before)
+		}
+		if e.CreatedTime == 0 {
+			e.CreatedTime = now
+		}
+		b.add(e, l)
+	}
+	return b.done(), nil
+}
+
+// initial adds the event of the initial state: the keys that no event names.
+func (b *builder) initial(raw json.RawMessage, events []session.Event) error {
+	state := session.Delta{}
+	if session.IsNull(raw) {
+		return nil
+	}
+	if err := decode(raw, &state, "/state"); err != nil {
+		return err
+	}
+	state = state.Stored().Values()
+	if err := state.Validate("/state"); err != nil {
+		return err
+	}
+	for _, e := range events {
+		for key := range e.StateDelta {
+			delete(state, key)
+		}
+	}
+	if len(state) == 0 {
+		return nil
+	}
+	actions, err := jsonx.Marshal(session.Actions{StateDelta: state, ArtifactDelta: map[string]int64{}})
+	if err != nil {
+		return err
+	}
+	b.add(session.Event{
+		InvocationID: "initial", Author: "system", StateDelta: state, CreatedTime: b.part.Head.Session.CreatedTime,
+		Fields: map[string]json.RawMessage{"actions": actions},
+	}, Log{Initial: true})
+	return nil
+}
+
+// adkEvent reads an event of a dump.
+func adkEvent(raw json.RawMessage, pointer string) (session.Event, error) {
+	members, err := snakeObject(raw, pointer)
+	if err != nil {
+		return session.Event{}, err
+	}
+	at := 0.0
+	if t := members["timestamp"]; !session.IsNull(t) {
+		if err := decode(t, &at, pointer+"/timestamp"); err != nil {
+			return session.Event{}, err
+		}
+	}
+	for name, spell := range map[string]func(json.RawMessage, string) (json.RawMessage, error){
+		"actions": snakeActions, "content": snakeContent,
+	} {
+		if m := members[name]; !session.IsNull(m) {
+			if members[name], err = spell(m, pointer+"/"+name); err != nil {
+				return session.Event{}, err
+			}
+		}
+	}
+	var invocation string
+	if m := members["invocation_id"]; session.IsNull(m) || json.Unmarshal(m, &invocation) == nil && invocation == "" {
+		members["invocation_id"] = members["id"] // ADK allows none
+	}
+	whole, err := jsonx.Marshal(members)
+	if err != nil {
+		return session.Event{}, err
+	}
+	e, err := session.ParseEvent(whole, pointer)
+	e.CreatedTime = int64(math.Round(at * 1000))
+	if err == nil {
+		err = checkTime(pointer+"/timestamp", e.CreatedTime)
+	}
+	return e, err
+}
+
+// snakeObject reads an object whose members have either spelling.
+func snakeObject(raw json.RawMessage, pointer string) (map[string]json.RawMessage, error) {
+	var members map[string]json.RawMessage
+	if err := decode(raw, &members, pointer); err != nil {
+		return nil, err
+	}
+	out := make(map[string]json.RawMessage, len(members))
+	for name, m := range members {
+		out[snake(name)] = m
+	}
+	return out, nil
+}
+
+func snakeActions(raw json.RawMessage, pointer string) (json.RawMessage, error) {
+	members, err := snakeObject(raw, pointer)
+	if err != nil {
+		return nil, err
+	}
+	return jsonx.Marshal(members)
+}
+
+// snakeContent spells the members of a content, its parts and what these hold.
+// What agents and tools said stays as it is.
+func snakeContent(raw json.RawMessage, pointer string) (json.RawMessage, error) {
+	members, err := snakeObject(raw, pointer)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := parseList(members, "parts", func(raw json.RawMessage, at string) (json.RawMessage, error) {
+		part, err := snakeObject(raw, pointer+at)
+		if err != nil {
+			return nil, err
+		}
+		for name, m := range part {
+			if strings.HasPrefix(string(m), "{") {
+				inner, err := snakeObject(m, pointer+at+"/"+name)
+				if err != nil {
+					return nil, err
+				}
+				if part[name], err = jsonx.Marshal(inner); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return jsonx.Marshal(part)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if parts != nil {
+		if members["parts"], err = jsonx.Marshal(parts); err != nil {
+			return nil, err
+		}
+	}
+	return jsonx.Marshal(members)
+}
+
+// snake is a name in snake_case.
+func snake(name string) string {
+	var out strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) {
+			if i > 0 {
+				out.WriteByte('_')
+			}
+			r = unicode.ToLower(r)
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// TaskTimes reads the times that a list of tasks may carry.
+func TaskTimes(raw json.RawMessage, i int) (created, updated int64, err error) {
+	var times struct {
+		Created int64 `json:"created_time"`
+		Updated int64 `json:"updated_time"`
+	}
+	at := "/tasks/" + strconv.Itoa(i)
+	if err := decode(raw, &times, at); err != nil {
+		return 0, 0, err
+	}
+	if err := checkTime(at+"/created_time", times.Created); err != nil {
+		return 0, 0, err
+	}
+	return times.Created, times.Updated, checkTime(at+"/updated_time", times.Updated)
+}

@@ -1,0 +1,167 @@
+package archive
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+)
+
+// parseEvent reads an event as Writer wrote it.
+func parseEvent(raw json.RawMessage, pointer string) (Event, error) {
+	var own struct {
+		ID          string              `json:"id"`
+		Seq         int64               `json:"seq"`
+		Status      session.EventStatus `json:"status"`
+		CreatedTime int64               `json:"created_time"`
+		Log         *Log                `json:"_log"`
+	}
+	if err := decode(raw, &own, pointer); err != nil {
+		return Event{}, err
+	}
+	plain, err := session.ParseEvent(raw, pointer)
+	if err != nil {
+		return Event{}, err
+	}
+	e := Event{Event: plain}
+	if own.Log != nil {
+		e.Log = *own.Log
+	}
+	delete(e.Fields, logMember)
+	if len(e.Log.Own) > 0 {
+		e.Fields[logMember] = e.Log.Own
+	}
+	e.Seq, e.Status, e.CreatedTime = own.Seq, own.Status, own.CreatedTime
+	if e.Log.Task != "" {
+		e.TaskID = e.Log.Task
+		delete(e.Fields, "type")
+		delete(e.Fields, "task_id")
+	}
+	return e, e.check(pointer)
+}
+
+func (e *Event) check(pointer string) error {
+	if e.ID == "" {
+		return fault.Field(fault.Malformed, pointer+"/id", "is required")
+	}
+	if e.Partial {
+		return fault.Field(fault.Invalid, pointer+"/partial", "must not be true: such events are not stored")
+	}
+	switch e.Status {
+	case "":
+		e.Status = session.EventCompleted
+	case session.EventCompleted, session.EventFailed:
+	default:
+		return fault.Field(fault.Invalid, pointer+"/status", "must be completed or failed")
+	}
+	for name, id := range map[string]string{"task": e.Log.Task, "began": e.Log.Began, "ended": e.Log.Ended} {
+		if id == "" {
+			continue
+		}
+		if err := fault.CheckID(pointer+"/_log/"+name, id); err != nil {
+			return err
+		}
+	}
+	if e.Log.Deltas < 0 || e.Log.ToSeq < 0 {
+		return fault.Field(fault.Invalid, pointer+"/_log", "must not hold negative numbers")
+	}
+	if e.Log.Ended != "" && session.IsNull(e.Fields["run"]) {
+		return fault.Field(fault.Invalid, pointer+"/run", "is required of the event that ends a run")
+	}
+	return checkTime(pointer+"/created_time", e.CreatedTime)
+}
+
+func parseTask(raw json.RawMessage, pointer string) (Task, error) {
+	var t Task
+	if err := decode(raw, &t, pointer); err != nil {
+		return t, err
+	}
+	if err := fault.CheckID(pointer+"/task_id", t.ID); err != nil {
+		return t, err
+	}
+	var bubbles []json.RawMessage
+	if err := decode(t.Bubbles, &bubbles, pointer+"/message_bubbles"); err != nil {
+		return t, err
+	}
+	var text *string
+	if len(t.UserMessage) > 0 && json.Unmarshal(t.UserMessage, &text) != nil {
+		return t, fault.Field(fault.Malformed, pointer+"/user_message", "must be a string or null")
+	}
+	var metadata map[string]json.RawMessage
+	if len(t.Metadata) > 0 && json.Unmarshal(t.Metadata, &metadata) != nil {
+		return t, fault.Field(fault.Malformed, pointer+"/task_metadata", "must be an object or null")
+	}
+	whole := task.Task{ID: t.ID, UserMessage: t.UserMessage, Bubbles: t.Bubbles, Metadata: t.Metadata}
+	if whole.Size() > task.MaxSize {
+		return t, fault.Field(fault.Invalid, pointer, "must be at most %d bytes", task.MaxSize)
+	}
+	if t.First != "" {
+		if err := fault.CheckID(pointer+"/first", t.First); err != nil {
+			return t, err
+		}
+	}
+	for id, place := range t.Places {
+		if err := fault.CheckID(pointer+"/places", id); err != nil {
+			return t, err
+		}
+		if place < 0 {
+			return t, fault.Field(fault.Invalid, pointer+"/places/"+session.EscapePointer(id), "must not be negative")
+		}
+	}
+	if t.Place < 1 {
+		return t, fault.Field(fault.Invalid, pointer+"/place", "must be the seq of an event")
+	}
+	if err := checkTime(pointer+"/created_time", t.CreatedTime); err != nil {
+		return t, err
+	}
+	return t, checkTime(pointer+"/updated_time", t.UpdatedTime)
+}
+
+func parseFeedback(raw json.RawMessage, pointer string) (Feedback, error) {
+	var f Feedback
+	if err := decode(raw, &f, pointer); err != nil {
+		return f, err
+	}
+	if err := fault.CheckID(pointer+"/task_id", f.TaskID); err != nil {
+		return f, err
+	}
+	if err := task.CheckFeedbackType(pointer+"/type", f.Type); err != nil {
+		return f, err
+	}
+	if utf8.RuneCountInString(f.Text) > task.MaxFeedbackText {
+		return f, fault.Field(fault.Invalid, pointer+"/text", "must be at most %d characters", task.MaxFeedbackText)
+	}
+	return f, checkTime(pointer+"/created_time", f.CreatedTime)
+}
+
+func parseArtifact(raw json.RawMessage, pointer string) (Artifact, error) {
+	var a Artifact
+	if err := decode(raw, &a, pointer); err != nil {
+		return a, err
+	}
+	if err := artifact.CheckName(pointer+"/name", a.Name); err != nil {
+		return a, err
+	}
+	if a.Version < 0 || a.Version > artifact.MaxVersion {
+		return a, fault.Field(fault.Invalid, pointer+"/version", "must be 0 to %d", artifact.MaxVersion)
+	}
+	if a.MimeType != "" && !artifact.IsMimeType(a.MimeType) {
+		return a, fault.Field(fault.Invalid, pointer+"/mime_type", "must be a media type of at most %d characters", artifact.MaxMimeType)
+	}
+	if a.Size < 0 || a.Size > artifact.MaxSize || len(a.Data) > artifact.MaxSize {
+		return a, fault.Field(fault.Invalid, pointer+"/size", "must be at most %d bytes", artifact.MaxSize)
+	}
+	if a.Holds() && a.Size != int64(len(a.Data)) {
+		return a, fault.Field(fault.Invalid, pointer+"/size", "must be the number of bytes of data: %d", len(a.Data))
+	}
+	if a.Restored != nil && (*a.Restored < 0 || *a.Restored >= a.Version) {
+		return a, fault.Field(fault.Invalid, pointer+"/restored", "must be an earlier version")
+	}
+	return a, checkTime(pointer+"/created_time", a.CreatedTime)
+}
+
+// Holds reports whether the version holds bytes of its own, if only none.
+func (a Artifact) Holds() bool { return !a.Gone && !a.Missing && a.Restored == nil }

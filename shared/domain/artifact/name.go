@@ -1,0 +1,22 @@
+package artifact
+
+import (
+	"strings"
+
+	"github.com/rethread/rethread/shared/base/fault"
+)
+
+// CheckName says what is wrong with the name of an artifact: names are ids that
+// are safe as names of files. pointer is where the name stands in the request.
+func CheckName(pointer, name string) error {
+	if err := fault.CheckID(pointer, name); err != nil {
+		return err
+	}
+	switch strings.TrimPrefix(name, UserPrefix) {
+	case "":
+		return fault.Field(fault.Invalid, pointer, "must go on after %q", UserPrefix)
+	case ".", "..":
+		return fault.Field(fault.Invalid, pointer, "must not be a relative path")
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package cloudevent_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	sdk "github.com/cloudevents/sdk-go/v2/event"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/rethread/rethread/shared/domain/cloudevent"
+	"github.com/rethread/rethread/shared/domain/delivery"
+)
+
+func TestEncode(t *testing.T) {
+	t.Parallel()
+	const head = `{"specversion":"1.0","id":"l.7","source":"/api/v1/sessions/s%2F1","type":`
+	const times = `"time":"2025-01-02T00:00:00.007Z","datacontenttype":"application/json",`
+	for name, test := range map[string]struct {
+		event delivery.Event
+		want  string
+	}{
+		"a session": {
+			event: delivery.Event{Type: delivery.SessionCreated},
+			want:  head + `"session.created",` + times + `"data":{"user_id":"u","session_id":"s/1","agent":"a"}}`,
+		},
+		"a run that failed": {
+			event: delivery.Event{Type: delivery.RunFailed, RunID: "r", Seq: 7, Error: "agent_error"},
+			want: head + `"run.failed","subject":"runs/r",` + times +
+				`"data":{"user_id":"u","session_id":"s/1","agent":"a","run_id":"r","seq":7,"error":{"code":"agent_error"}}}`,
+		},
+		"a fork": {
+			event: delivery.Event{Type: delivery.SessionForked, Source: "old", Before: "turn"},
+			want: head + `"session.forked",` + times + `"data":{"user_id":"u","session_id":"s/1","agent":"a",` +
+				`"source_session_id":"old","rewind_before_invocation_id":"turn"}}`,
+		},
+		"the first version of an artifact": {
+			event: delivery.Event{Type: delivery.ArtifactSaved, Artifact: "user:a b.png"},
+			want: head + `"artifact.saved","subject":"artifacts/user:a%20b.png?version=0",` + times +
+				`"data":{"user_id":"u","session_id":"s/1","agent":"a","artifact":{"name":"user:a b.png","version":0}}}`,
+		},
+		"feedback": {
+			event: delivery.Event{Type: delivery.FeedbackCreated, TaskID: "t", Feedback: "up"},
+			want: head + `"feedback.created","subject":"tasks/t",` + times +
+				`"data":{"user_id":"u","session_id":"s/1","agent":"a","task_id":"t","feedback":{"type":"up"}}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := test.event
+			e.ID, e.UserID, e.SessionID, e.Agent, e.Log, e.Time = "l.7", "u", "s/1", "a", "l", 1735776000007
+			got, err := cloudevent.Encode(e)
+			if diff := cmp.Diff(test.want, string(got)); err != nil || diff != "" {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// Whatever ids are like, the standard's own library takes what is written.
+func TestEncodeIsACloudEvent(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		text := rapid.String()
+		e := delivery.Event{
+			ID: "l." + text.Draw(rt, "id"), Type: delivery.TaskSaved, UserID: text.Draw(rt, "user"),
+			SessionID: text.Draw(rt, "session"), TaskID: text.Draw(rt, "task"), Artifact: text.Draw(rt, "artifact"),
+			Time: rapid.Int64Range(0, 4e12).Draw(rt, "time"),
+		}
+		raw, err := cloudevent.Encode(e)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var got sdk.Event
+		if err := json.Unmarshal(raw, &got); err != nil {
+			rt.Fatalf("%v: %s", err, raw)
+		}
+		if err := got.Validate(); err != nil {
+			rt.Fatalf("%v: %s", err, raw)
+		}
+		var d cloudevent.Data
+		if err := got.DataAs(&d); err != nil || d.SessionID != e.SessionID || got.Time().UnixMilli() != e.Time {
+			rt.Fatalf("%v: %s", err, raw)
+		}
+		if again, err := cloudevent.Encode(e); err != nil || string(again) != string(raw) {
+			rt.Fatalf("%v: %s then %s", err, raw, again)
+		}
+	})
+}

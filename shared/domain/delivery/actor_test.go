@@ -1,0 +1,51 @@
+package delivery_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/domain/delivery"
+)
+
+// deed is an actor that fails as it is told to.
+type deed struct{ err error }
+
+func (d deed) Act(context.Context, delivery.Delivery) error { return d.err }
+
+func TestDeliver_to_an_actor(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(100_000, 0)
+	for name, test := range map[string]struct {
+		err  error
+		age  time.Duration
+		want delivery.Result
+	}{
+		"what is done is done":           {},
+		"nothing to do is done":          {err: fmt.Errorf("%w: gone", delivery.ErrNothing), want: delivery.Result{Nothing: true}},
+		"what is in the way passes":      {err: fmt.Errorf("%w: a run", delivery.ErrNotYet), want: delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "something is in the way: a run"}},
+		"what fails says nothing of why": {err: errors.New("secret"), want: delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "it cannot be done now"}},
+		"what can never be is given up":  {err: fmt.Errorf("%w: no agent", delivery.ErrNever), want: delivery.Result{State: delivery.GivenUp, Reason: "it cannot be done: no agent"}},
+		"after a day it is too":          {err: delivery.ErrNotYet, age: 24 * time.Hour, want: delivery.Result{State: delivery.GivenUp, Reason: "something is in the way"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &delivery.Courier{
+				Actors: map[delivery.Kind]delivery.Actor{kind: deed{test.err}},
+				Pace:   delivery.Pace{First: 2 * time.Second, Most: time.Hour, Within: 24 * time.Hour},
+				Now:    func() time.Time { return now }, Jitter: func() float64 { return 1 }, Log: slog.New(slog.DiscardHandler),
+			}
+			got := c.Deliver(t.Context(), delivery.Delivery{Target: delivery.Target{Kind: kind}}, delivery.Try{
+				Number: 1, Queued: now.Add(-test.age),
+			})
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

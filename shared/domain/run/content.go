@@ -1,0 +1,194 @@
+package run
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+)
+
+// Content is the content of an event as its deltas make it. It grows by one
+// delta at a time, at a cost that follows the delta alone, and renders what it
+// holds at any time. It is for one goroutine at a time.
+type Content struct {
+	role  string
+	parts []*part
+	size  int
+}
+
+// part is one part of a content: text, thinking or a function call.
+type part struct {
+	kind     partKind
+	id, name string // of a function call
+	text     []byte // or the JSON text of a function call's arguments
+}
+
+type partKind string
+
+const (
+	kindText    partKind = "text"
+	kindThought partKind = "thought"
+	kindCall    partKind = "function_call"
+)
+
+// NewContent is an empty content; role says who speaks, such as "model".
+func NewContent(role string) *Content { return &Content{role: role} }
+
+// Append applies a delta. Parts are dense: a delta continues a part that is
+// there or opens the next one. A delta that breaks a rule changes nothing; the
+// fault names the member, pointer is where the delta stands.
+func (c *Content) Append(d Delta, pointer string) error {
+	if err := d.Validate(pointer); err != nil {
+		return err
+	}
+	if d.Part > len(c.parts) {
+		return fault.Field(fault.Invalid, pointer+"/part", "must be at most %d: parts begin in order", len(c.parts))
+	}
+	if d.Part == len(c.parts) {
+		if d.Call != nil && d.Call.Name == "" {
+			return fault.Field(fault.Invalid, pointer+"/function_call/name", "is required where a call begins")
+		}
+		c.open(d)
+	} else if err := c.parts[d.Part].accepts(d, pointer); err != nil {
+		return err
+	}
+	p := c.parts[d.Part]
+	p.text = append(p.text, d.appended()...)
+	c.size += d.Size()
+	return nil
+}
+
+func (c *Content) open(d Delta) {
+	p := &part{kind: d.kind()}
+	if d.Call != nil {
+		p.id, p.name = d.Call.ID, d.Call.Name
+	}
+	c.parts = append(c.parts, p)
+}
+
+func (d Delta) kind() partKind {
+	switch {
+	case d.Call != nil:
+		return kindCall
+	case d.Thought:
+		return kindThought
+	}
+	return kindText
+}
+
+// accepts says why a delta cannot continue the part.
+func (p *part) accepts(d Delta, pointer string) error {
+	if kind := d.kind(); kind != p.kind {
+		member := string(kind)
+		if p.kind == kindThought && kind == kindText {
+			member = string(kindThought) // the member that is missing
+		}
+		return fault.Field(fault.Invalid, pointer+"/"+member, "disagrees with part %d, which is %s", d.Part, p.kind)
+	}
+	if d.Call == nil {
+		return nil
+	}
+	if d.Call.ID != "" {
+		return fault.Field(fault.Invalid, pointer+"/function_call/id", "may come only where the call begins")
+	}
+	if d.Call.Name != "" {
+		return fault.Field(fault.Invalid, pointer+"/function_call/name", "may come only where the call begins")
+	}
+	return nil
+}
+
+// Parts is how many parts the content has.
+func (c *Content) Parts() int { return len(c.parts) }
+
+// Size is how many bytes of UTF-8 the content's texts, ids and names take.
+func (c *Content) Size() int { return c.size }
+
+// Snapshot is the content so far, {role, parts}, in which function calls have
+// args_text and no args yet.
+func (c *Content) Snapshot() json.RawMessage {
+	raw, err := c.render(func(_ int, p *part) (*callJSON, error) {
+		text := string(p.text)
+		return &callJSON{ID: p.id, Name: p.name, ArgsText: &text}, nil
+	})
+	if err != nil { // everything here is strings that were checked
+		panic(fmt.Sprintf("render a snapshot: %v", err))
+	}
+	return raw
+}
+
+// Finish is the whole content: every function call has its args, which must
+// be a JSON object; no text at all stands for an empty one.
+func (c *Content) Finish() (json.RawMessage, error) {
+	return c.render(func(i int, p *part) (*callJSON, error) {
+		args := bytes.TrimSpace(p.text)
+		if len(args) == 0 {
+			args = []byte("{}")
+		}
+		if !isObject(args) || !json.Valid(args) {
+			at := fmt.Sprintf("/parts/%d/function_call/args_text", i)
+			return nil, fault.Field(fault.Invalid, at, "must be a JSON object once the call is complete")
+		}
+		return &callJSON{ID: p.id, Name: p.name, Args: args}, nil
+	})
+}
+
+type contentJSON struct {
+	Role  string     `json:"role,omitempty"`
+	Parts []partJSON `json:"parts"`
+}
+
+func (c *Content) render(call func(int, *part) (*callJSON, error)) (json.RawMessage, error) {
+	out := contentJSON{Role: c.role, Parts: make([]partJSON, len(c.parts))}
+	for i, p := range c.parts {
+		if p.kind == kindCall {
+			var err error
+			if out.Parts[i].Call, err = call(i, p); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		text := string(p.text)
+		out.Parts[i] = partJSON{Thought: p.kind == kindThought, Text: &text}
+	}
+	return jsonx.Marshal(out)
+}
+
+// ResumeContent is the content that a snapshot shows, ready to grow on. What
+// Finish rendered cannot grow if it has function calls, nor can a content with
+// parts that no delta makes; the fault names the first such member.
+func ResumeContent(snapshot json.RawMessage) (*Content, error) {
+	m, err := parseMembers(snapshot, "", "role", "parts")
+	if err != nil {
+		return nil, err
+	}
+	c := NewContent("")
+	if err := m.take("role", &c.role, "a string"); err != nil {
+		return nil, err
+	}
+	var parts []map[string]json.RawMessage
+	if err := m.take("parts", &parts, "an array of objects"); err != nil {
+		return nil, err
+	}
+	for i, p := range parts {
+		at := "/parts/" + strconv.Itoa(i)
+		if p == nil {
+			return nil, fault.Field(fault.Malformed, at, "must be an object")
+		}
+		p["part"] = json.RawMessage(strconv.Itoa(i)) // a part is a delta from nothing
+		raw, err := jsonx.Marshal(p)
+		if err != nil {
+			return nil, fmt.Errorf("resume part %d: %w", i, err)
+		}
+		d, err := ParseDelta(raw, at)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.Append(d, at); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}

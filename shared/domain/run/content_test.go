@@ -1,0 +1,189 @@
+package run_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+)
+
+func mustContent(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, deltas ...run.Delta,
+) *run.Content {
+	t.Helper()
+	c := run.NewContent("model")
+	for i, d := range deltas {
+		if err := c.Append(d, ""); err != nil {
+			t.Fatalf("delta %d, %+v: %v", i, d, err)
+		}
+	}
+	return c
+}
+
+func callDelta(part int, name, args string) run.Delta {
+	return run.Delta{Part: part, Call: &run.Call{Name: name, ArgsText: args}}
+}
+
+func TestContent(t *testing.T) {
+	c := mustContent(t,
+		run.Delta{Thought: true, Text: "hm"},
+		run.Delta{Part: 1, Text: "a<"},
+		run.Delta{Part: 2, Call: &run.Call{ID: "c1", Name: "search"}},
+		callDelta(2, "", `{"q": `),
+		run.Delta{Part: 1, Text: "b"},
+	)
+	t.Run("a snapshot holds unfinished arguments as text", func(t *testing.T) {
+		want := `{"role":"model","parts":[{"thought":true,"text":"hm"},{"text":"a<b"},` +
+			`{"function_call":{"id":"c1","name":"search","args_text":"{\"q\": "}}]}`
+		if diff := cmp.Diff(want, string(c.Snapshot())); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("arguments must be whole in the end", func(t *testing.T) {
+		_, err := c.Finish()
+		wantFault(t, err, fault.Invalid, "/parts/2/function_call/args_text")
+	})
+	if err := c.Append(callDelta(2, "", `"<x>"}`), ""); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("whole arguments are an object", func(t *testing.T) {
+		want := `{"role":"model","parts":[{"thought":true,"text":"hm"},{"text":"a<b"},` +
+			`{"function_call":{"id":"c1","name":"search","args":{"q":"<x>"}}}]}`
+		got, err := c.Finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	if want := len("hm" + "a<b" + "c1" + "search" + `{"q": "<x>"}`); c.Size() != want || c.Parts() != 3 {
+		t.Errorf("size %d of %d parts, want %d of 3", c.Size(), c.Parts(), want)
+	}
+	t.Run("nothing is an empty content", func(t *testing.T) {
+		if got := string(run.NewContent("model").Snapshot()); got != `{"role":"model","parts":[]}` {
+			t.Errorf("got %s", got)
+		}
+	})
+}
+
+func TestFinishArguments(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                `{}`,
+		" \n":             `{}`,
+		` {"a":1.0} `:     `{"a":1.0}`,
+		`{"a":1}{}`:       "",
+		`[1]`:             "",
+		`"{}"`:            "",
+		`null`:            "",
+		`{"a":`:           "",
+		`{"big":1e999}`:   `{"big":1e999}`,
+		`{"s":"\ud83d"}`:  `{"s":"\ud83d"}`,
+		`{"id":99999999}`: `{"id":99999999}`,
+	} {
+		got, err := mustContent(t, callDelta(0, "f", text)).Finish()
+		if want == "" {
+			wantFault(t, err, fault.Invalid, "/parts/0/function_call/args_text")
+			continue
+		}
+		if whole := `{"role":"model","parts":[{"function_call":{"name":"f","args":` + want + `}}]}`; string(got) != whole {
+			t.Errorf("%q becomes %s, %v; want %s", text, got, err, whole)
+		}
+	}
+}
+
+func TestAppendRefuses(t *testing.T) {
+	parts := []run.Delta{{Text: "a"}, {Part: 1, Thought: true, Text: "b"}, callDelta(2, "f", "")}
+	for name, c := range map[string]struct {
+		delta   run.Delta
+		pointer string
+		kind    fault.Kind
+	}{
+		"a part that leaves a gap": {run.Delta{Part: 4, Text: "x"}, "/part", fault.Invalid},
+		"a call without a name":    {callDelta(3, "", "{"), "/function_call/name", fault.Invalid},
+		"thinking in text":         {run.Delta{Thought: true}, "/thought", fault.Invalid},
+		"text in thinking":         {run.Delta{Part: 1, Text: "x"}, "/thought", fault.Invalid},
+		"a call in text":           {callDelta(0, "f", ""), "/function_call", fault.Invalid},
+		"text in a call":           {run.Delta{Part: 2, Text: "x"}, "/text", fault.Invalid},
+		"a call renamed":           {callDelta(2, "g", ""), "/function_call/name", fault.Invalid},
+		"a call's id again":        {run.Delta{Part: 2, Call: &run.Call{ID: "i"}}, "/function_call/id", fault.Invalid},
+		"what is no UTF-8":         {run.Delta{Text: "\xc3"}, "/text", fault.Malformed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			content := mustContent(t, parts...)
+			before, size := string(content.Snapshot()), content.Size()
+			wantFault(t, content.Append(c.delta, "/deltas/0"), c.kind, "/deltas/0"+c.pointer)
+			if string(content.Snapshot()) != before || content.Size() != size {
+				t.Errorf("the content changed to %s", content.Snapshot())
+			}
+		})
+	}
+}
+
+func TestResumeContentRefuses(t *testing.T) {
+	for raw, pointer := range map[string]string{
+		`[]`:                                        "",
+		`{"role":5,"parts":[]}`:                     "/role",
+		`{"parts":{}}`:                              "/parts",
+		`{"parts":[null]}`:                          "/parts/0",
+		`{"parts":[{"text":5}]}`:                    "/parts/0/text",
+		`{"parts":[{"inline_data":{}}]}`:            "/parts/0/inline_data",
+		`{"parts":[{"function_call":{}}]}`:          "/parts/0/function_call/name",
+		`{"parts":[{"function_call":{"args":{}}}]}`: "/parts/0/function_call/args",
+	} {
+		_, err := run.ResumeContent(json.RawMessage(raw))
+		kind := fault.Malformed
+		if strings.Contains(raw, "inline_data") || strings.Contains(raw, "function_call") {
+			kind = fault.Invalid
+		}
+		wantFault(t, err, kind, pointer)
+	}
+}
+
+func TestAnyDivisionMakesTheSameContent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		deltas := drawDeltas(t)
+		want := string(mustContent(t, deltas...).Snapshot())
+		var pieces []run.Delta
+		for _, d := range deltas {
+			pieces = append(pieces, d.Split(rapid.IntRange(0, 8).Draw(t, "bytes"))...)
+		}
+		if got := string(mustContent(t, pieces...).Snapshot()); got != want {
+			t.Fatalf("in pieces %s, want %s", got, want)
+		}
+		joined := run.Coalesce(pieces)
+		if got := string(mustContent(t, joined...).Snapshot()); got != want {
+			t.Fatalf("joined %s, want %s", got, want)
+		}
+		if len(joined) > len(deltas) {
+			t.Fatalf("%d deltas become %d", len(deltas), len(joined))
+		}
+	})
+}
+
+func TestASnapshotAndTheRestMakeTheSameContent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		deltas := drawDeltas(t)
+		whole := mustContent(t, deltas...)
+		k := rapid.IntRange(0, len(deltas)).Draw(t, "k")
+		resumed, err := run.ResumeContent(mustContent(t, deltas[:k]...).Snapshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range deltas[k:] {
+			if err := resumed.Append(d, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, want := string(resumed.Snapshot()), string(whole.Snapshot()); got != want || resumed.Size() != whole.Size() {
+			t.Fatalf("resumed after %d: %s, want %s", k, got, want)
+		}
+	})
+}

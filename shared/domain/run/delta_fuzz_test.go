@@ -1,0 +1,49 @@
+package run_test
+
+import (
+	"encoding/json"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/domain/run"
+)
+
+// FuzzParseDelta checks that a delta is written as it was read, and that a
+// content takes or refuses it without harm.
+func FuzzParseDelta(f *testing.F) {
+	for _, seed := range []string{
+		`{"part":0,"text":"a"}`, `{"part":1,"thought":true,"text":"…"}`,
+		`{"part":0,"function_call":{"id":"1","name":"f","args_text":"{\"a\":"}}`,
+		`{"part":-1,"text":""}`, `{"part":1e9,"text":"x"}`, `{"part":0,"text":"\ud800"}`, `{"part":0,"text":"a","function_call":{}}`, `null`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if !json.Valid(raw) || !utf8.Valid(raw) { // no request with such a body comes this far
+			return
+		}
+		d, err := run.ParseDelta(raw, "/deltas/0")
+		if err != nil {
+			return
+		}
+		written, err := json.Marshal(d)
+		if err != nil {
+			t.Fatalf("%s is not written: %v", raw, err)
+		}
+		again, err := run.ParseDelta(written, "")
+		if err != nil {
+			t.Fatalf("%s is written as %s, which is not read: %v", raw, written, err)
+		}
+		if diff := cmp.Diff(d, again); diff != "" {
+			t.Errorf("%s read again (-want +got):\n%s", raw, diff)
+		}
+		content := run.NewContent("model")
+		if content.Append(d, "") == nil {
+			if whole, err := content.Finish(); err == nil && !json.Valid(whole) {
+				t.Errorf("%s makes the content %s", raw, whole)
+			}
+		}
+	})
+}

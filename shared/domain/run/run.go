@@ -1,0 +1,146 @@
+// Package run is the domain of runs: the execution of one invocation by an
+// agent, the items it streams, and the deltas they grow by (seed 001). It
+// knows neither a database nor a transport.
+package run
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// Limits of runs.
+const (
+	// Lease is how long a run lives without a sign of life; then whoever sees
+	// it first marks it failed.
+	Lease = 60 * time.Second
+	// MaxInput is how many events one input may hold.
+	MaxInput = 20
+	// MaxMerged is how many events the input of a run may hold together with
+	// what it merges.
+	MaxMerged = 100
+	// MaxItem is the largest content of one item, in bytes of UTF-8. It keeps
+	// a completed item within one page.
+	MaxItem = 1 << 20
+	// MaxItems is how many items one run may produce.
+	MaxItems = 1000
+	// MaxError is the longest message of an error, in bytes.
+	MaxError = 2000
+)
+
+// Status of a run.
+type Status string
+
+// The statuses of a run. Only the first is active; the others are final.
+const (
+	InProgress Status = "in_progress"
+	Completed  Status = "completed"
+	Failed     Status = "failed"
+	Cancelled  Status = "cancelled"
+)
+
+// Over reports whether the status is final.
+func (s Status) Over() bool { return s != InProgress }
+
+// Mode says who executes a run.
+type Mode string
+
+// The modes of a run: an agent that the deployer configured, called by a
+// worker of ours, or one that lives elsewhere and pushes what it produces.
+const (
+	Managed  Mode = "agent"
+	External Mode = "external"
+)
+
+// Run is the execution of one invocation; its id is the invocation's. Times
+// are epoch milliseconds.
+type Run struct {
+	ID          string   `json:"id"`
+	SessionID   string   `json:"session_id"`
+	Agent       string   `json:"agent"`
+	Mode        Mode     `json:"mode"`
+	Status      Status   `json:"status"`
+	Error       *Problem `json:"error"`
+	StartedTime int64    `json:"started_time"`
+	EndedTime   *int64   `json:"ended_time"`
+}
+
+// Problem is why a run, or an item of it, failed.
+type Problem struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Codes of problems that the system itself finds. Agents name their own.
+const (
+	CodeAgent     = "agent_failed"    // the agent answered with an error, or not as agreed
+	CodeLost      = "worker_lost"     // no sign of life within the lease
+	CodeStart     = "not_started"     // the worker could not be started
+	CodeCancelled = "cancelled"       // somebody cancelled the run
+	CodeUnknown   = "unknown_agent"   // no agent of that name is configured
+	CodeTime      = "out_of_time"     // the worker's time was up
+	CodeLimit     = "limit_exceeded"  // the agent produced more than may be stored
+	CodeContent   = "invalid_content" // what was streamed is no whole content
+)
+
+// NewProblem is a problem whose message is cut to MaxError, at a character.
+func NewProblem(code, message string) *Problem {
+	if len(message) > MaxError {
+		n := MaxError
+		for n > 0 && !utf8.RuneStart(message[n]) {
+			n--
+		}
+		message = message[:n]
+	}
+	return &Problem{Code: code, Message: message}
+}
+
+// Ref names a run of a session that a user owns.
+type Ref struct {
+	UserID    string `json:"user_id"`
+	SessionID string `json:"session_id"`
+	RunID     string `json:"run_id"`
+}
+
+// OnActive says what a start does while another run is active.
+type OnActive string
+
+// The strategies for a session with an active run (seed 001, 3).
+const (
+	Reject         OnActive = "reject"
+	CancelAndMerge OnActive = "cancel_and_merge"
+)
+
+// OnFailed says what a start does when the last run failed.
+type OnFailed string
+
+// The strategies for a session whose last run failed (seed 001, 1 and 2).
+const (
+	Discard OnFailed = "discard"
+	Block   OnFailed = "block"
+)
+
+// Start asks to start a run.
+type Start struct {
+	Ref             // RunID is the new run's
+	Agent    string // "" is the session's
+	Mode     Mode
+	Input    []session.Event // ids are the store's to make
+	OnActive OnActive
+	OnFailed OnFailed
+	// Chain is the automations that led to the run, the first one first.
+	Chain []string
+}
+
+// Validate says which field of the start breaks a rule.
+func (s Start) Validate() error {
+	if n := len(s.Input); n == 0 || n > MaxInput {
+		return fault.Field(fault.Invalid, "/input", "must hold 1 to %d events", MaxInput)
+	}
+	if s.Agent != "" {
+		return fault.CheckAgent("/agent", s.Agent)
+	}
+	return nil
+}

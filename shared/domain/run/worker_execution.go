@@ -1,0 +1,144 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/rethread/rethread/shared/observe/metrics"
+)
+
+// execution is one run being executed. The agent is called in a goroutine of
+// its own, so that deltas are flushed and cancellations noticed while it is
+// silent; everything else happens in the goroutine of produce.
+type execution struct {
+	*Worker
+	ref   Ref
+	agent string
+	log   *slog.Logger
+	pace  Pace
+
+	calls   sync.WaitGroup
+	outputs chan Output // unbuffered: what was emitted has been taken
+	item    *stream     // in progress, or nil
+	items   int         // that were begun or came whole
+	pulse   pulse
+	started time.Time
+}
+
+func newExecution(w *Worker, ref Ref, agent string) *execution {
+	pace := w.Pace.withDefaults()
+	return &execution{
+		Worker: w, ref: ref, agent: agent, pace: pace,
+		log:     w.Log.With("agent", agent),
+		outputs: make(chan Output),
+		pulse:   newPulse(pace),
+		started: time.Now(),
+	}
+}
+
+// produce has the agent produce and stores it. It returns nil once the agent is
+// done; otherwise the agent is stopped, but perhaps not yet gone.
+func (x *execution) produce(ctx context.Context) error {
+	calling, stop := x.limit(ctx)
+	defer stop()
+	agent, ok := x.Agents.Agent(x.agent)
+	if !ok {
+		return fail(CodeUnknown, "no agent of that name is configured")
+	}
+	var req Request
+	err := patiently(calling, func() (err error) {
+		req, err = x.request(calling, x.ref, x.agent)
+		return err
+	})
+	switch {
+	case calling.Err() != nil:
+		return context.Cause(calling)
+	case err != nil:
+		return x.refused(ctx, err)
+	}
+	ended := make(chan error, 1)
+	x.calls.Go(func() { ended <- x.call(calling, agent, req) })
+	return x.follow(ctx, calling, ended)
+}
+
+// limit is the context of what must stop while there is still time for the end.
+func (x *execution) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadlineCause(ctx, deadline.Add(-x.pace.Reserve), errOutOfTime)
+}
+
+// call calls the agent. Whatever panics in it fails this run alone.
+func (x *execution) call(ctx context.Context, agent Agent, req Request) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			x.log.ErrorContext(ctx, "the agent's client panicked", "panic", p, "stack", string(debug.Stack()))
+			err = fail(CodeAgent, "the agent could not be called")
+		}
+	}()
+	began := time.Now()
+	first := sync.OnceFunc(func() { metrics.Took(ctx, metrics.TimeToFirstContent, time.Since(began)) })
+	return agent.Run(ctx, req, func(out Output) error {
+		if out.Item == nil {
+			first()
+		}
+		select {
+		case x.outputs <- out:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+}
+
+// follow stores what the agent emits until it ends or has to.
+func (x *execution) follow(ctx, calling context.Context, ended <-chan error) error {
+	for {
+		var err error
+		select {
+		case out := <-x.outputs:
+			err = x.take(ctx, out)
+		case <-x.item.due():
+			err = x.flush(ctx)
+		case <-x.pulse.timer.C:
+			err = x.beat(ctx)
+		case err := <-ended:
+			if err != nil && calling.Err() != nil {
+				err = context.Cause(calling)
+			}
+			return err
+		case <-calling.Done():
+			return context.Cause(calling)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// end ends the run: it failed if there is an error, and what had been produced
+// by then stays. A run that is over needs no end.
+func (x *execution) end(ctx context.Context, failed error) error {
+	if failed == nil {
+		failed = x.complete(ctx)
+	}
+	if failed != nil && !errors.Is(failed, errOver) {
+		failed = x.keepTail(ctx, failed)
+	}
+	if errors.Is(failed, errOver) {
+		metrics.Count(ctx, metrics.RunsCut, 1)
+		x.log.InfoContext(ctx, "the run was over before its agent was done", "items", x.items)
+		return nil
+	}
+	status, problem := Completed, (*Problem)(nil)
+	if failed != nil {
+		status, problem = Failed, problemOf(failed)
+	}
+	return x.storeEnd(ctx, status, problem, failed)
+}

@@ -1,0 +1,181 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/observe/metrics"
+)
+
+// take stores one output, or lets it wait for others.
+func (x *execution) take(ctx context.Context, out Output) error {
+	switch {
+	case out.Item != nil:
+		if err := x.complete(ctx); err != nil {
+			return err
+		}
+		x.item = newStream(*out.Item, x.pace)
+		return x.count()
+	case out.Delta != nil:
+		return x.delta(ctx, *out.Delta)
+	case out.Event != nil:
+		return x.event(ctx, *out.Event, out.Completes)
+	}
+	return fail(CodeAgent, "the agent produced nothing that is known")
+}
+
+func (x *execution) count() error {
+	if x.items++; x.items > MaxItems {
+		return fail(CodeLimit, fmt.Sprintf("the agent produced more than %d items", MaxItems))
+	}
+	return nil
+}
+
+func (x *execution) delta(ctx context.Context, d Delta) error {
+	if x.item == nil {
+		return fail(CodeAgent, "the agent produced a piece of no item")
+	}
+	if err := x.item.add(d); err != nil {
+		return err
+	}
+	if x.item.full() {
+		return x.flush(ctx)
+	}
+	return nil
+}
+
+// flush stores the deltas that wait. After a flush that failed nobody knows what
+// is stored of the item, so it takes no more.
+func (x *execution) flush(ctx context.Context) error {
+	s := x.item
+	x.item = nil
+	if err := x.begin(ctx, s); err != nil {
+		return err
+	}
+	deltas := Coalesce(s.waiting)
+	if err := x.write(ctx, func() error { return s.stored.Flush(ctx, deltas) }); err != nil {
+		return err
+	}
+	s.flushed()
+	x.item = s
+	return nil
+}
+
+// begin begins an item in the store, which waits until there is a delta.
+func (x *execution) begin(ctx context.Context, s *stream) error {
+	if s.stored != nil {
+		return nil
+	}
+	return x.write(ctx, func() (err error) {
+		s.stored, err = x.Store.BeginItem(ctx, x.ref, s.begun(x.ref.RunID))
+		return err
+	})
+}
+
+// complete completes the item in progress as its deltas made it. One that was
+// begun and never got any leaves nothing behind.
+func (x *execution) complete(ctx context.Context) error {
+	if x.item == nil || x.item.stored == nil {
+		x.item = nil
+		return nil
+	}
+	content, err := x.item.content.Finish()
+	if err != nil {
+		return failBecause(CodeContent, "an item of the agent's is not whole: "+err.Error(), err)
+	}
+	return x.event(ctx, session.Event{
+		Author: x.item.start.Author, Fields: map[string]json.RawMessage{"content": content},
+	}, true)
+}
+
+// event stores a whole event. Deltas that wait are dropped where the event
+// takes the place of their item.
+func (x *execution) event(ctx context.Context, e session.Event, completes bool) error {
+	e.InvocationID = x.ref.RunID
+	s := x.item
+	switch {
+	case e.Size() > session.PageBytes:
+		return fail(CodeLimit, "the agent produced an event that is too large to be read again")
+	case !completes:
+		if err := x.count(); err != nil {
+			return err
+		}
+	case s == nil:
+		return fail(CodeAgent, "the agent completed no item")
+	default:
+		return x.replace(ctx, s, e)
+	}
+	return x.append(ctx, e)
+}
+
+// replace stores an event in the place of the item in progress.
+func (x *execution) replace(ctx context.Context, s *stream, e session.Event) error {
+	var err error
+	if e.ID = s.start.ID; s.stored == nil {
+		err = x.append(ctx, e)
+	} else {
+		e.ID = s.stored.ID()
+		err = x.write(ctx, func() error {
+			_, err := s.stored.Complete(ctx, e)
+			return err
+		})
+	}
+	if err == nil {
+		x.item = nil
+	}
+	return err
+}
+
+func (x *execution) append(ctx context.Context, e session.Event) error {
+	return x.write(ctx, func() error {
+		_, err := x.Store.AppendEvents(ctx, x.ref, []session.Event{e})
+		return err
+	})
+}
+
+// keepTail stores what waits of the item in progress before the run fails.
+func (x *execution) keepTail(ctx context.Context, failed error) error {
+	if x.item == nil || len(x.item.waiting) == 0 {
+		return failed
+	}
+	err := x.flush(ctx)
+	if errors.Is(err, errOver) {
+		return errOver
+	}
+	if err != nil {
+		x.log.WarnContext(ctx, "the end of an item is lost", "error", err)
+	}
+	return failed
+}
+
+// storeEnd makes the run's end known.
+func (x *execution) storeEnd(ctx context.Context, status Status, problem *Problem, failed error) error {
+	err := patiently(ctx, func() error {
+		_, err := x.Store.End(ctx, x.ref, status, problem)
+		return err
+	})
+	if err != nil && !gone(err) && !errors.Is(err, fault.Of(fault.Conflict)) {
+		x.log.ErrorContext(ctx, "the run's end could not be stored", "status", string(status), "error", err)
+		return fmt.Errorf("end run %s: %w", x.ref.RunID, err)
+	}
+	metrics.Took(ctx, metrics.RunDuration, time.Since(x.started))
+	log := x.log.With("items", x.items, "milliseconds", time.Since(x.started).Milliseconds())
+	switch {
+	case err != nil:
+		metrics.Count(ctx, metrics.RunsCut, 1)
+		log.InfoContext(ctx, "the run was over before its end", "reason", err.Error())
+	case failed != nil:
+		metrics.Count(ctx, metrics.RunsFailed, 1)
+		log.WarnContext(ctx, "the run failed", "code", problem.Code, "error", logged(failed))
+		log.DebugContext(ctx, "why the run failed, in the agent's words", "error", failed)
+	default:
+		metrics.Count(ctx, metrics.RunsCompleted, 1)
+		log.InfoContext(ctx, "the run is complete")
+	}
+	return nil
+}

@@ -1,0 +1,288 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+)
+
+// MaxBatch is how many events one append may hold.
+const MaxBatch = 100
+
+// MaxAuthor is the longest author of an event, in characters.
+const MaxAuthor = 128
+
+// EventStatus says how far the production of an event has come.
+type EventStatus string
+
+// The statuses of an event.
+const (
+	EventCompleted  EventStatus = "completed"
+	EventInProgress EventStatus = "in_progress"
+	EventFailed     EventStatus = "failed"
+)
+
+// Event is one immutable entry of a session's log. Seq, SessionID, Status and
+// CreatedTime are the store's; everything else stays as it came.
+type Event struct {
+	Seq         int64
+	SessionID   string
+	Status      EventStatus
+	CreatedTime int64
+
+	ID           string
+	InvocationID string
+	Author       string
+	Partial      bool
+	StateDelta   Delta
+	// ArtifactDelta is the versions of artifacts that belong to the
+	// conversation from this event on.
+	ArtifactDelta map[string]int64
+	// Fields holds every other member of the event, content and actions too.
+	Fields map[string]json.RawMessage
+	// TaskID is set on the entry by which a task without events of its own
+	// takes its place in the log. It is listed with the whole log only.
+	TaskID string
+	// Deltas is how many deltas the content holds of an event that was streamed.
+	Deltas int64
+}
+
+// Actions are the parts of an event's actions that the store acts upon.
+type Actions struct {
+	StateDelta    Delta            `json:"state_delta"`
+	ArtifactDelta map[string]int64 `json:"artifact_delta"`
+}
+
+// ParseEvent reads an event as a caller gives it; pointer is where it stands
+// in the request.
+func ParseEvent(raw json.RawMessage, pointer string) (Event, error) {
+	var fields map[string]json.RawMessage
+	if !isObject(raw) || json.Unmarshal(raw, &fields) != nil {
+		return Event{}, fault.Field(fault.Malformed, pointer, "must be an object")
+	}
+	e := Event{Fields: fields}
+	for _, name := range []string{"seq", "session_id", "created_time", "status"} {
+		delete(fields, name)
+	}
+	if err := e.takeStrings(pointer); err != nil {
+		return Event{}, err
+	}
+	if p, ok := fields["partial"]; ok && json.Unmarshal(p, &e.Partial) != nil {
+		return Event{}, fault.Field(fault.Malformed, pointer+"/partial", "must be a boolean")
+	}
+	if c := fields["content"]; !IsNull(c) && !isObject(c) {
+		return Event{}, fault.Field(fault.Malformed, pointer+"/content", "must be an object")
+	}
+	return e, e.takeActions(pointer + "/actions")
+}
+
+func (e *Event) takeStrings(pointer string) error {
+	for _, f := range []struct {
+		name     string
+		into     *string
+		required bool
+	}{{"id", &e.ID, false}, {"invocation_id", &e.InvocationID, true}, {"author", &e.Author, true}} {
+		raw, ok := e.Fields[f.name]
+		at := pointer + "/" + f.name
+		if !ok || IsNull(raw) {
+			if f.required {
+				return fault.Field(fault.Malformed, at, "is required")
+			}
+			delete(e.Fields, f.name)
+			continue
+		}
+		if json.Unmarshal(raw, f.into) != nil {
+			return fault.Field(fault.Malformed, at, "must be a string")
+		}
+		delete(e.Fields, f.name)
+		if f.name == "author" {
+			if n := utf8.RuneCountInString(e.Author); n == 0 || n > MaxAuthor {
+				return fault.Field(fault.Invalid, at, "must be 1 to %d characters", MaxAuthor)
+			}
+		} else if err := fault.CheckID(at, *f.into); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckNew says what is wrong with the ids of an event that is to be appended, and
+// was not in a log before; pointer is where it stands in the request.
+func (e *Event) CheckNew(pointer string) error {
+	if e.ID != "" {
+		if err := fault.CheckNewID(pointer+"/id", e.ID); err != nil {
+			return err
+		}
+	}
+	return fault.CheckNewID(pointer+"/invocation_id", e.InvocationID)
+}
+
+// takeActions checks the actions and drops temporary keys from the state
+// delta, which are never stored.
+func (e *Event) takeActions(pointer string) error {
+	raw := e.Fields["actions"]
+	if IsNull(raw) {
+		return nil
+	}
+	var members map[string]json.RawMessage
+	if !isObject(raw) || json.Unmarshal(raw, &members) != nil {
+		return fault.Field(fault.Malformed, pointer, "must be an object")
+	}
+	var actions Actions
+	if d := members["state_delta"]; !IsNull(d) {
+		if json.Unmarshal(d, &actions.StateDelta) != nil {
+			return fault.Field(fault.Malformed, pointer+"/state_delta", "must be an object")
+		}
+	}
+	var err error
+	if actions.ArtifactDelta, err = parseVersions(members["artifact_delta"], pointer+"/artifact_delta"); err != nil {
+		return err
+	}
+	if err := actions.StateDelta.Validate(pointer + "/state_delta"); err != nil {
+		return err
+	}
+	e.StateDelta, e.ArtifactDelta = actions.StateDelta.Stored(), actions.ArtifactDelta
+	if len(e.StateDelta) == len(actions.StateDelta) {
+		return nil
+	}
+	if members["state_delta"], err = json.Marshal(e.StateDelta); err != nil {
+		return fmt.Errorf("state delta without temporary keys: %w", err)
+	}
+	e.Fields["actions"], err = json.Marshal(members)
+	return err
+}
+
+func parseVersions(raw json.RawMessage, pointer string) (map[string]int64, error) {
+	if IsNull(raw) {
+		return nil, nil
+	}
+	var members map[string]json.RawMessage
+	if !isObject(raw) || json.Unmarshal(raw, &members) != nil {
+		return nil, fault.Field(fault.Malformed, pointer, "must map names to versions")
+	}
+	out := make(map[string]int64, len(members))
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		version, ok := Integer(members[name])
+		if at := pointer + "/" + EscapePointer(name); !ok {
+			return nil, fault.Field(fault.Malformed, at, "must be an integer")
+		} else if version < 0 {
+			return nil, fault.Field(fault.Invalid, at, "must not be negative")
+		}
+		out[name] = version
+	}
+	return out, nil
+}
+
+// SameAs reports whether two events have the same content, whatever the order
+// of members: an id sent again with the same content is a redelivery.
+func (e Event) SameAs(other Event) bool {
+	return e.InvocationID == other.InvocationID && e.Author == other.Author &&
+		reflect.DeepEqual(canonical(e.Fields), canonical(other.Fields))
+}
+
+func canonical(fields map[string]json.RawMessage) map[string]any {
+	out := make(map[string]any, len(fields))
+	for name, raw := range fields {
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber()
+		var v any
+		if dec.Decode(&v) == nil && v != nil {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// Own is the event as it goes into the log: what the caller gave, and the id.
+func (e Event) Own() json.RawMessage {
+	return e.render(func(put func(string, any)) { put("id", e.ID) }, false)
+}
+
+// MarshalJSON is the event as callers see it.
+func (e Event) MarshalJSON() ([]byte, error) { return e.render(e.head, true), nil }
+
+// Stored is the event with all that the store says of it and nothing besides:
+// MarshalJSON adds the members that callers expect in every event.
+func (e Event) Stored() json.RawMessage { return e.render(e.head, false) }
+
+func (e Event) head(put func(string, any)) {
+	put("id", e.ID)
+	put("seq", e.Seq)
+	put("session_id", e.SessionID)
+	put("status", e.Status)
+	put("created_time", e.CreatedTime)
+	if e.TaskID != "" {
+		put("type", "task")
+		put("task_id", e.TaskID)
+	}
+}
+
+// Without is the event less one of its members.
+func (e Event) Without(name string) Event {
+	e.Fields = maps.Clone(e.Fields)
+	delete(e.Fields, name)
+	return e
+}
+
+func (e Event) render(head func(put func(string, any)), full bool) json.RawMessage {
+	var buf bytes.Buffer
+	put := func(name string, v any) {
+		sep := byte(',')
+		if buf.Len() == 0 {
+			sep = '{'
+		}
+		buf.WriteByte(sep)
+		writeJSON(&buf, name)
+		buf.WriteByte(':')
+		writeJSON(&buf, v)
+	}
+	head(put)
+	put("invocation_id", e.InvocationID)
+	put("author", e.Author)
+	fields := e.Fields
+	if full {
+		fields = maps.Clone(e.Fields)
+		setDefault(&fields, "content", "null")
+		setDefault(&fields, "actions", "{}")
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		put(name, fields[name])
+	}
+	buf.WriteByte('}')
+	return buf.Bytes()
+}
+
+func setDefault(fields *map[string]json.RawMessage, name, value string) {
+	if *fields == nil {
+		*fields = map[string]json.RawMessage{}
+	}
+	if IsNull((*fields)[name]) {
+		(*fields)[name] = json.RawMessage(value)
+	}
+}
+
+// writeJSON appends a value. One that cannot be encoded is a broken invariant:
+// everything here was decoded from JSON.
+func writeJSON(buf *bytes.Buffer, v any) {
+	text, err := jsonx.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("encode %T: %v", v, err))
+	}
+	buf.Write(text)
+}
+
+// Size is how many bytes of JSON the event takes, about.
+func (e Event) Size() int {
+	n := 320 + len(e.Author)
+	for name, raw := range e.Fields {
+		n += len(name) + len(raw) + 4
+	}
+	return n
+}

@@ -1,0 +1,137 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/rethread/rethread/shared/base/fault"
+)
+
+// Rewind asks to restore a session as it was just before the first entry of
+// its log with an invocation id (seeds 000 and 003). Hidden entries and the
+// markers of earlier rewinds count: a rewind before a marker undoes it.
+type Rewind struct {
+	SessionID string
+	UserID    string
+	Before    string  // invocation id
+	Scopes    []Scope // whose state comes back; nil is all of them
+	// Restore brings back shared values that another session has changed
+	// since, too; otherwise they are kept and reported as conflicts.
+	Restore bool
+	DryRun  bool // say what would change, and change nothing
+	// CancelRun ends a run in progress, which is a conflict otherwise.
+	CancelRun bool
+	// Nonce becomes the marker's invocation id: a rewind whose answer was lost
+	// is recognised by it.
+	Nonce string
+}
+
+// Has reports whether the rewind restores a scope.
+func (r Rewind) Has(s Scope) bool { return r.Scopes == nil || slices.Contains(r.Scopes, s) }
+
+// ParseScope reads the name of a scope that can be rewound.
+func ParseScope(name string) (Scope, error) {
+	switch name {
+	case "session":
+		return ScopeSession, nil
+	case "user":
+		return ScopeUser, nil
+	case "app":
+		return ScopeApp, nil
+	}
+	return 0, fault.New(fault.Invalid, "%q is no scope: use session, user or app", name)
+}
+
+// Rewound is what a rewind did, or would do.
+type Rewound struct {
+	Event     Event // the marker
+	Session   Session
+	State     Delta            // what was restored, by prefixed key; null is a deleted key
+	Artifacts map[string]int64 // the version each restored artifact has now
+	Conflicts []Conflict
+}
+
+// Conflict is a shared key, with its prefix, that was left as it is because
+// another session has changed it since.
+type Conflict struct {
+	Key string `json:"key"`
+}
+
+// ForkOf asks for a new session that begins with what another shows, up to but
+// not including the first entry with an invocation id (seed 004).
+type ForkOf struct {
+	SessionID string
+	UserID    string
+	ID        string  // of the new session
+	Nonce     string  // as in New
+	KeyedBy   string  // as in New
+	Before    *string // invocation id; nil forks everything
+	Name      *string // nil is "Fork of " and the name of the source
+	DryRun    bool
+	Strict    bool // a boundary that is not there is an error
+}
+
+// Branch is a session in the tree of its forks.
+type Branch struct {
+	ID                       string   `json:"id"`
+	Name                     string   `json:"name"`
+	Deleted                  bool     `json:"deleted"`
+	RewindBeforeInvocationID *string  `json:"rewind_before_invocation_id"`
+	BoundaryFound            bool     `json:"boundary_found"`
+	ForkedAtSeq              int64    `json:"forked_at_seq"` // how many events it took over
+	CreatedTime              int64    `json:"created_time"`
+	Children                 []Branch `json:"children"`
+}
+
+// Rewinder rewinds and forks sessions. Both are one transaction of a bounded
+// size, whatever the length of the history.
+type Rewinder interface {
+	// Rewind answers fault.NotFound for an unknown invocation and
+	// fault.Invalid where more artifacts would come back than one transaction
+	// holds.
+	Rewind(ctx context.Context, r Rewind) (Rewound, error)
+	// Fork answers fault.Malformed for a missing boundary with Strict, and
+	// fault.Conflict where the id is taken.
+	Fork(ctx context.Context, f ForkOf) (Session, error)
+	// Forks is the whole tree that a session belongs to, from its root.
+	Forks(ctx context.Context, userID, id string) (Branch, error)
+}
+
+// artifactMark opens the state key that holds which version of an artifact
+// belongs to the conversation. Callers cannot use it: their keys hold no
+// control characters.
+const artifactMark = "\x00"
+
+// ArtifactKey is the state key of an artifact's version. Versions that events
+// name are state like any other, so they are restored like any other. The
+// names of artifacts that a user's sessions share begin with "user:".
+func ArtifactKey(name string) string {
+	scope, rest := ScopeOf(name)
+	if scope != ScopeUser {
+		return artifactMark + name
+	}
+	return scope.Prefix() + artifactMark + rest
+}
+
+// ArtifactOf is the name of the artifact that a state key stands for.
+func ArtifactOf(key string) (name string, ok bool) {
+	scope, rest := ScopeOf(key)
+	if rest == "" || rest[:1] != artifactMark {
+		return "", false
+	}
+	return scope.Prefix() + rest[1:], true
+}
+
+// Change is all that an event changes: state and the versions of artifacts.
+func (e Event) Change() Delta {
+	out := make(Delta, len(e.StateDelta)+len(e.ArtifactDelta))
+	for key, v := range e.StateDelta {
+		out[key] = v
+	}
+	for name, version := range e.ArtifactDelta {
+		out[ArtifactKey(name)] = json.RawMessage(strconv.FormatInt(version, 10))
+	}
+	return out
+}

@@ -1,0 +1,197 @@
+// Package session is the domain of conversations: sessions, the events of
+// their logs, the state that events change, and the timeline that says which
+// events a session shows. It knows neither a database nor a transport.
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rethread/rethread/shared/base/fault"
+)
+
+// Limits of what a caller may give a session.
+const (
+	MaxName     = 256       // characters
+	MaxMetadata = 16 << 10  // bytes of JSON
+	MaxState    = 256 << 10 // bytes of JSON of one scope's whole state
+	MaxStateKey = 256       // characters
+	DefaultApp  = "default"
+)
+
+// Status of a session (seed 001 calls it the state of a thread).
+type Status string
+
+// The statuses of a session.
+const (
+	Idle       Status = "idle"
+	InProgress Status = "in_progress"
+	Failed     Status = "failed"
+)
+
+// ParseStatus reads a status given as a filter.
+func ParseStatus(s string) (Status, error) {
+	switch st := Status(s); st {
+	case Idle, InProgress, Failed:
+		return st, nil
+	default:
+		return "", fault.Field(fault.Malformed, "status", "must be one of idle, in_progress, failed")
+	}
+}
+
+// Session is one conversation. Times are epoch milliseconds.
+type Session struct {
+	ID          string          `json:"id"`
+	UserID      string          `json:"user_id"`
+	AppName     string          `json:"app_name"`
+	Agent       string          `json:"agent"`
+	Name        string          `json:"name"`
+	Status      Status          `json:"status"`
+	ActiveRunID *string         `json:"active_run_id"`
+	Metadata    json.RawMessage `json:"metadata"`
+	Fork        *Fork           `json:"fork"`
+	Epoch       int64           `json:"epoch"`
+	HeadSeq     int64           `json:"head_seq"`
+	CreatedTime int64           `json:"created_time"`
+	UpdatedTime int64           `json:"updated_time"`
+	// Access says how far a caller may go with it who is not its owner: read,
+	// write, or admin who reads; "" for the owner.
+	Access string `json:"access,omitempty"`
+	// Retention is after how many seconds without activity the session is
+	// deleted, and ExpiresTime when that would be; both 0 where it is kept.
+	Retention   int64 `json:"retention,omitempty"`
+	ExpiresTime int64 `json:"expires_time,omitempty"`
+
+	// Version counts the changes a caller made to the session itself: it is
+	// the ETag. Appending to the log does not change it.
+	Version int64 `json:"-"`
+}
+
+// Fork says where a forked session came from (seed 004).
+type Fork struct {
+	SessionID string `json:"session_id"`
+	// RewindBeforeInvocationID is the boundary; nil took over everything.
+	RewindBeforeInvocationID *string `json:"rewind_before_invocation_id"`
+	// BoundaryFound is false where the boundary was not in the log, so that
+	// everything was taken over instead.
+	BoundaryFound bool `json:"boundary_found"`
+
+	// Taken is how many events were taken over: the seq of the last of them.
+	Taken int64 `json:"-"`
+}
+
+// New is what a caller gives to create a session.
+type New struct {
+	ID       string
+	UserID   string
+	AppName  string
+	Agent    string
+	Name     string
+	State    Delta
+	Metadata json.RawMessage
+	// Retention is the session's own, in seconds; 0 leaves it to its agent and
+	// the deployment.
+	Retention int64
+	// Nonce marks this one creation, so that a creation whose answer was lost
+	// is told from another session with the same id.
+	Nonce string
+	// KeyedBy names the claim of the Idempotency-Key that the session is made
+	// under, "" without one: what is kept of the answer goes with the session.
+	KeyedBy string
+	// Chain is the automations that led to the session, the first one first.
+	Chain []string
+}
+
+// Validate fills the defaults and says which field breaks a rule.
+func (n *New) Validate() error {
+	if n.Agent != "" {
+		if err := fault.CheckAgent("/agent", n.Agent); err != nil {
+			return err
+		}
+	}
+	if n.AppName == "" {
+		n.AppName = strings.Replace(n.Agent, "/", "~", 1) // as in its address over A2A; an app is an id
+	}
+	if n.AppName == "" {
+		n.AppName = DefaultApp
+	}
+	if len(n.Metadata) == 0 {
+		n.Metadata = json.RawMessage("{}")
+	}
+	if err := fault.CheckNewID("/id", n.ID); err != nil {
+		return err
+	}
+	if err := fault.CheckID("/app_name", n.AppName); err != nil {
+		return err
+	}
+	if err := checkName(n.Name); err != nil {
+		return err
+	}
+	if err := checkMetadata(n.Metadata); err != nil {
+		return err
+	}
+	if n.Retention != 0 {
+		if err := CheckRetention("/retention", n.Retention); err != nil {
+			return err
+		}
+	}
+	return n.State.Validate("/state")
+}
+
+// Patch changes a session; nil leaves a field as it is.
+type Patch struct {
+	Name     *string
+	Metadata json.RawMessage
+	// Retention is the session's own, in seconds; 0 takes it away, and leaves
+	// it to its agent and the deployment.
+	Retention *int64
+	IfMatch   *int64 // version that must still hold
+}
+
+// Validate says which field of the patch breaks a rule.
+func (p Patch) Validate() error {
+	if p.Name == nil && p.Metadata == nil && p.Retention == nil {
+		return fault.New(fault.Invalid, "nothing to change: give name, metadata or retention")
+	}
+	if p.Retention != nil && *p.Retention != 0 {
+		if err := CheckRetention("/retention", *p.Retention); err != nil {
+			return err
+		}
+	}
+	if p.Name != nil {
+		if err := checkName(*p.Name); err != nil {
+			return err
+		}
+	}
+	if p.Metadata != nil {
+		return checkMetadata(p.Metadata)
+	}
+	return nil
+}
+
+func checkName(name string) error {
+	if utf8.RuneCountInString(name) > MaxName {
+		return fault.Field(fault.Invalid, "/name", "must be at most %d characters", MaxName)
+	}
+	return nil
+}
+
+func checkMetadata(m json.RawMessage) error {
+	if !isObject(m) {
+		return fault.Field(fault.Malformed, "/metadata", "must be an object")
+	}
+	if len(m) > MaxMetadata {
+		return fault.Field(fault.Invalid, "/metadata", "must be at most %d bytes", MaxMetadata)
+	}
+	return nil
+}
+
+func isObject(raw json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) }
+
+// IsNull reports whether a JSON value is absent or null.
+func IsNull(raw json.RawMessage) bool {
+	t := bytes.TrimSpace(raw)
+	return len(t) == 0 || bytes.Equal(t, []byte("null"))
+}

@@ -1,0 +1,70 @@
+package session_test
+
+import (
+	"encoding/json"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// FuzzParseEvent checks that an event is read again as it was stored, and that
+// what a caller gives never becomes invalid JSON.
+func FuzzParseEvent(f *testing.F) {
+	for _, seed := range []string{
+		`{"invocation_id":"i","author":"user","content":{"role":"user","parts":[{"text":"hi"}]}}`,
+		`{"id":"i.1","invocation_id":"i","author":"a","actions":{"state_delta":{"user:x":1,"temp:y":null,"z":{}},"artifact_delta":{"f":2.0}}}`,
+		`{"invocation_id":"i","author":"a","partial":true,"content":null,"a\"b":[1,"\ud83d\ude00"]}`,
+		`{"invocation_id":"i","author":"\ud800"}`, `{"invocation_id":"i","author":"a","actions":{"artifact_delta":{"f":1e400}}}`,
+		`{"invocation_id":"i","invocation_id":"j","author":"a"}`, `[]`, `{"invocation_id":null}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if !json.Valid(raw) || !utf8.Valid(raw) { // no request with such a body comes this far
+			return
+		}
+		e, err := session.ParseEvent(raw, "/events/0")
+		if err != nil {
+			return
+		}
+		own := e.Own()
+		if !json.Valid(own) {
+			t.Fatalf("%s is stored as %s", raw, own)
+		}
+		if e.ID == "" { // stored events have one
+			return
+		}
+		again, err := session.ParseEvent(own, "")
+		if err != nil {
+			t.Fatalf("%s is stored as %s, which is not read: %v", raw, own, err)
+		}
+		if !again.SameAs(e) {
+			t.Errorf("%s is stored as %s, which is another event", raw, own)
+		}
+	})
+}
+
+// FuzzDecodeTimeline checks that bytes of any kind are refused or are a timeline
+// that is written and read alike.
+func FuzzDecodeTimeline(f *testing.F) {
+	f.Add(session.Timeline{{Log: "a", From: 1, To: 4, Seq: 1}, {Log: "b", From: 2, Seq: 5, Gen: 1}}.Encode())
+	f.Add(session.Timeline{{Log: "a", From: 1, Seq: 1}}.Encode())
+	f.Add([]byte{})
+	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		timeline, err := session.DecodeTimeline(b)
+		if err != nil {
+			return
+		}
+		again, err := session.DecodeTimeline(timeline.Encode())
+		if err != nil {
+			t.Fatalf("%v is not read again: %v", timeline, err)
+		}
+		if diff := cmp.Diff(timeline, again); diff != "" {
+			t.Errorf("read again (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,184 @@
+package session
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rethread/rethread/shared/base/fault"
+)
+
+// Scope says who shares a state key: the prefix of the key tells.
+type Scope int
+
+// The scopes of state keys (seed 003): no prefix, "user:", "app:" and "temp:".
+// Temporary keys are neither stored nor restored.
+const (
+	ScopeSession Scope = iota
+	ScopeUser
+	ScopeApp
+	ScopeTemp
+)
+
+// Prefix is what the keys of a scope begin with.
+func (s Scope) Prefix() string {
+	switch s {
+	case ScopeUser:
+		return "user:"
+	case ScopeApp:
+		return "app:"
+	case ScopeTemp:
+		return "temp:"
+	case ScopeSession:
+	}
+	return ""
+}
+
+// ScopeOf splits a key into its scope and its name without the prefix.
+func ScopeOf(key string) (Scope, string) {
+	for _, s := range []Scope{ScopeUser, ScopeApp, ScopeTemp} {
+		if rest, ok := strings.CutPrefix(key, s.Prefix()); ok {
+			return s, rest
+		}
+	}
+	return ScopeSession, key
+}
+
+// Delta is a change of state: new values by prefixed key, null deletes.
+type Delta map[string]json.RawMessage
+
+// Validate says which key breaks a rule; pointer is where the delta stands.
+func (d Delta) Validate(pointer string) error {
+	for _, key := range slices.Sorted(maps.Keys(d)) {
+		_, name := ScopeOf(key)
+		at := pointer + "/" + EscapePointer(key)
+		if name == "" {
+			return fault.Field(fault.Invalid, at, "must name a key")
+		}
+		if strings.ContainsFunc(key, unicode.IsControl) {
+			return fault.Field(fault.Invalid, at, "must not contain control characters")
+		}
+		if utf8.RuneCountInString(key) > MaxStateKey {
+			return fault.Field(fault.Invalid, at, "must be at most %d characters", MaxStateKey)
+		}
+	}
+	return nil
+}
+
+// EscapePointer escapes one token of a JSON pointer (RFC 6901).
+func EscapePointer(token string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+}
+
+// Stored is the delta without temporary keys.
+func (d Delta) Stored() Delta {
+	out := make(Delta, len(d))
+	for key, v := range d {
+		if s, _ := ScopeOf(key); s != ScopeTemp {
+			out[key] = v
+		}
+	}
+	return out
+}
+
+// Values is the delta without the keys that it deletes.
+func (d Delta) Values() Delta {
+	out := make(Delta, len(d))
+	for key, v := range d {
+		if !IsNull(v) {
+			out[key] = v
+		}
+	}
+	return out
+}
+
+// In is the part of the delta that lies in a scope, with unprefixed keys.
+func (d Delta) In(scope Scope) Delta {
+	out := Delta{}
+	for key, v := range d {
+		if s, name := ScopeOf(key); s == scope {
+			out[name] = v
+		}
+	}
+	return out
+}
+
+// Values is the state of one scope, by unprefixed key. No value is null: a
+// key that was set to null is absent.
+type Values map[string]json.RawMessage
+
+// Apply changes the values and returns the delta that takes the change back:
+// the previous value of every key named, or null where there was none.
+func (v Values) Apply(d Delta) (undo Delta) {
+	undo = make(Delta, len(d))
+	for key, next := range d {
+		undo[key] = json.RawMessage("null")
+		if prev, ok := v[key]; ok {
+			undo[key] = prev
+		}
+		if IsNull(next) {
+			delete(v, key)
+		} else {
+			v[key] = next
+		}
+	}
+	return undo
+}
+
+// Size is how many bytes of JSON the values take, about.
+func (v Values) Size() int {
+	n := 2
+	for key, val := range v {
+		n += len(key) + len(val) + 4
+	}
+	return n
+}
+
+// State is what a session's agents see, by scope.
+type State struct {
+	Session Values `json:"session"`
+	User    Values `json:"user"`
+	App     Values `json:"app"`
+	Merged  Values `json:"merged"`
+}
+
+// Visible is the values without those that stand for artifacts.
+func (v Values) Visible() Values {
+	out := make(Values, len(v))
+	for key, val := range v {
+		if _, artifact := ArtifactOf(key); !artifact {
+			out[key] = val
+		}
+	}
+	return out
+}
+
+// Merge fills Merged from the three scopes, with prefixed keys.
+func (s *State) Merge() {
+	s.Merged = maps.Clone(s.Session)
+	for key, v := range s.User {
+		s.Merged[ScopeUser.Prefix()+key] = v
+	}
+	for key, v := range s.App {
+		s.Merged[ScopeApp.Prefix()+key] = v
+	}
+}
+
+// CheckSize refuses values that have grown over MaxState.
+func (v Values) CheckSize(scope Scope) error {
+	if v.Size() <= MaxState {
+		return nil
+	}
+	what := "session"
+	switch scope {
+	case ScopeUser:
+		what = "user"
+	case ScopeApp:
+		what = "app"
+	case ScopeSession, ScopeTemp:
+	}
+	return fault.New(fault.TooLarge, "the %s state would exceed %d bytes", what, MaxState)
+}

@@ -1,0 +1,87 @@
+package task
+
+import (
+	"cmp"
+	"context"
+	"unicode/utf8"
+
+	"github.com/rethread/rethread/shared/base/fault"
+)
+
+// MaxFeedbackText is the longest text of a feedback, in characters.
+const MaxFeedbackText = 10_000
+
+// The types of feedback.
+const (
+	Up   = "up"
+	Down = "down"
+)
+
+// Feedback is a person's judgement of a task. CreatedTime is epoch
+// milliseconds.
+type Feedback struct {
+	ID          string `json:"-"`
+	UserID      string `json:"-"` // whose it is
+	OwnerID     string `json:"-"` // whose session the task is of, where it is somebody else's
+	TaskID      string `json:"task_id"`
+	SessionID   string `json:"session_id"`
+	Type        string `json:"type"` // up or down
+	Text        string `json:"text"`
+	CreatedTime int64  `json:"created_time"`
+}
+
+// Owner is the user whose session the task is of.
+func (f Feedback) Owner() string { return cmp.Or(f.OwnerID, f.UserID) }
+
+// Validate says which field of the feedback breaks a rule.
+func (f Feedback) Validate() error {
+	if err := fault.CheckID("/taskId", f.TaskID); err != nil {
+		return err
+	}
+	if err := CheckFeedbackType("/feedbackType", f.Type); err != nil {
+		return err
+	}
+	if utf8.RuneCountInString(f.Text) > MaxFeedbackText {
+		return fault.Field(fault.Invalid, "/feedbackText", "must be at most %d characters", MaxFeedbackText)
+	}
+	return nil
+}
+
+// CheckFeedbackType refuses a type that is neither up nor down.
+func CheckFeedbackType(pointer, kind string) error {
+	if kind != Up && kind != Down {
+		return fault.Field(fault.Invalid, pointer, "must be one of up, down")
+	}
+	return nil
+}
+
+// FeedbackQuery selects a page of a user's feedback, newest first. Empty
+// fields do not filter.
+type FeedbackQuery struct {
+	UserID    string
+	SessionID string
+	TaskID    string
+	Type      string
+	Limit     int
+	After     string
+}
+
+// FeedbackPage is a page of feedback; Next is "" at the end. A page may be
+// short, or empty, and still not be the last.
+type FeedbackPage struct {
+	Feedback []Feedback
+	Next     string
+}
+
+// FeedbackStore keeps feedback.
+type FeedbackStore interface {
+	// FindTask says which session of the user's holds a task; the newest where
+	// several do. fault.NotFound where none does.
+	FindTask(ctx context.Context, userID, taskID string) (sessionID string, err error)
+	// AddFeedback stores a feedback, once for its ID. A SessionID that is given
+	// must be a session of the owner's.
+	AddFeedback(ctx context.Context, f Feedback) error
+	// MarkTask puts the feedback into its task's metadata.
+	MarkTask(ctx context.Context, f Feedback) error
+	ListFeedback(ctx context.Context, q FeedbackQuery) (FeedbackPage, error)
+}

@@ -1,0 +1,60 @@
+package client_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch/client"
+)
+
+// Whatever the network does, a client whose messages have all come at least
+// once, or whose connection has ended since, shows what GET thread shows.
+func TestAnyScheduleEndsAtTheThread(t *testing.T) {
+	const rounds = 20 // of as many schedules as rapid checks
+	for range rounds {
+		rapid.Check(t, func(r *rapid.T) { checkSchedule(r, below(r, 10) == 1) })
+	}
+}
+
+func checkSchedule(t *rapid.T, recorded bool) *world {
+	w := newWorld(t, recorded)
+	known := client.NewState()
+	w.follow(known)
+	for range 20 + below(t, 80) {
+		w.step()
+	}
+	w.quiet()
+	if w.state.Deleted() != w.m.head.deleted && !w.gone {
+		t.Fatal("the client does not know whether the session is deleted")
+	}
+	if w.gone || w.state.Deleted() {
+		return w
+	}
+	got := shown(known.Show())
+	if diff := cmp.Diff(mustText(w.m.thread()), mustText(got)); diff != "" {
+		t.Fatalf("the thread, and what the client shows (-thread +client):\n%s", diff)
+	}
+	if w.trace != nil {
+		w.trace.Final = got
+	}
+	return w
+}
+
+// thread is what the session shows now.
+func (m *model) thread() shownNow {
+	r := m.read(func() {})
+	events, _, _ := r.events(0, 1<<30)
+	if events == nil {
+		events = []session.Event{}
+	}
+	out := shownNow{
+		Items: mustJSON(events), Status: string(m.head.status), RunID: m.head.run, Error: mustJSON(nil), Epoch: m.head.epoch,
+	}
+	if m.head.status == session.Failed {
+		out.RunID, out.Error = m.failed.ID, mustJSON(m.failed.Error)
+	}
+	return out
+}

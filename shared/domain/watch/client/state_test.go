@@ -1,0 +1,363 @@
+package client_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/domain/watch/client"
+)
+
+// script tells a state messages and compares what it shows.
+type script struct {
+	t   *testing.T
+	s   *client.State
+	now time.Time
+}
+
+// begun is a state that has a thread with the items.
+func begun(t *testing.T, cursor string, items ...session.Event) *script {
+	t.Helper()
+	sc := &script{t: t, s: client.NewState(), now: time.UnixMilli(1_800_000_000_000)}
+	sc.s.Replace(client.Thread{Items: items, Cursor: mustCursor(cursor), Status: session.Idle}, sc.now)
+	return sc
+}
+
+func mustCursor(text string) watch.Cursor {
+	c, err := watch.ParseCursor(text)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+func ev(seq int64, status session.EventStatus, texts ...string) session.Event {
+	parts := []any{}
+	for _, text := range texts {
+		parts = append(parts, map[string]any{"text": text})
+	}
+	return session.Event{
+		ID: fmt.Sprint("e", seq), Seq: seq, Status: status,
+		Fields: map[string]json.RawMessage{"content": mustJSON(map[string]any{"role": "model", "parts": parts})},
+	}
+}
+
+func whole(seq int64, text string) session.Event { return ev(seq, session.EventCompleted, text) }
+
+func (sc *script) tell(messages ...watch.Message) {
+	for _, m := range messages {
+		sc.s.Apply(m, sc.now)
+	}
+}
+
+// about is a message at a cursor, for who stands at prev.
+func about(kind watch.Type, cursor, prev string) watch.Message {
+	return watch.Message{Type: kind, Cursor: mustCursor(cursor), Prev: mustCursor(prev)}
+}
+
+func brings(kind watch.Type, cursor, prev string, e session.Event) watch.Message {
+	m := about(kind, cursor, prev)
+	m.Item, m.ItemID = &e, e.ID
+	return m
+}
+
+func adds(cursor, prev, text string) watch.Message {
+	m := about(watch.DeltaType, cursor, prev)
+	m.ItemID, m.Delta = fmt.Sprint("e", m.Cursor.Seq), &run.Delta{Text: text}
+	return m
+}
+
+func ends(cursor, prev string, status session.Status) watch.Message {
+	m := about(watch.Status, cursor, prev)
+	m.Status, m.RunID = status, "r1"
+	if status == session.Failed {
+		m.Error = run.NewProblem("x", "y")
+	}
+	return m
+}
+
+func rewinds(cursor, prev string, toSeq int64) watch.Message {
+	m := about(watch.Rewound, cursor, prev)
+	m.ToSeq, m.Epoch = &toSeq, &m.Cursor.Epoch
+	return m
+}
+
+func reloads(cursor, prev, reason string) watch.Message {
+	m := about(watch.Reload, cursor, prev)
+	m.Reason = reason
+	return m
+}
+
+func (sc *script) want(items ...string) {
+	sc.t.Helper()
+	var got []string
+	for _, e := range sc.s.Show().Items {
+		var c struct{ Parts []struct{ Text string } }
+		if err := json.Unmarshal(e.Fields["content"], &c); err != nil {
+			sc.t.Fatal(err)
+		}
+		var text strings.Builder
+		for _, p := range c.Parts {
+			text.WriteString(p.Text)
+		}
+		if e.Status != session.EventCompleted {
+			text.WriteString(" (" + string(e.Status) + ")")
+		}
+		got = append(got, fmt.Sprintf("%d:%s", e.Seq, &text))
+	}
+	if !slices.Equal(got, items) {
+		sc.t.Errorf("it shows %q, want %q", got, items)
+	}
+}
+
+func (sc *script) wantCursor(want string) {
+	sc.t.Helper()
+	if got := sc.s.Cursor().String(); got != want {
+		sc.t.Errorf("the cursor is %s, want %s", got, want)
+	}
+}
+
+// wantRepair wants to be asked again in so much time; 0 is never.
+func (sc *script) wantRepair(in time.Duration) {
+	sc.t.Helper()
+	at, due := sc.s.RepairAt()
+	if due != (in > 0) || due && at.Sub(sc.now) != in {
+		sc.t.Errorf("repair in %s (%v), want %s", at.Sub(sc.now), due, in)
+	}
+}
+
+func (sc *script) wantThread(want bool) {
+	sc.t.Helper()
+	if sc.s.NeedsThread() != want {
+		sc.t.Errorf("needs a thread: %v", !want)
+	}
+}
+
+func TestItems(t *testing.T) {
+	t.Run("deltas continue an item, and completion replaces it", func(t *testing.T) {
+		sc := begun(t, "0.0.0")
+		sc.tell(brings(watch.Snapshot, "0.1.0", "0.0.0", ev(1, session.EventInProgress)), adds("0.1.1", "0.1.0", "a"))
+		sc.tell(adds("0.1.2", "0.1.1", "b"), adds("0.1.1", "0.1.0", "again"))
+		sc.want("1:ab (in_progress)")
+		sc.wantCursor("0.1.2")
+		sc.tell(brings(watch.ItemCompleted, "0.1.2", "0.1.2", whole(1, "other")), adds("0.1.3", "0.1.2", "late"))
+		sc.want("1:other")
+		sc.wantCursor("0.1.2")
+	})
+	t.Run("what comes too early waits", func(t *testing.T) {
+		sc := begun(t, "0.0.0")
+		sc.tell(
+			adds("0.2.2", "0.2.1", "b"), brings(watch.Snapshot, "0.3.0", "0.2.0", whole(3, "three")),
+			adds("0.2.1", "0.2.0", "a"), brings(watch.Snapshot, "0.2.0", "0.1.0", ev(2, session.EventInProgress)),
+		)
+		sc.want()
+		sc.wantRepair(client.Hold)
+		sc.tell(brings(watch.Snapshot, "0.1.0", "0.0.0", whole(1, "one")))
+		sc.want("1:one", "2:ab (in_progress)", "3:three")
+		sc.wantRepair(0)
+		sc.wantCursor("0.2.2")
+	})
+	t.Run("a delta that overlaps what is there waits for a snapshot", func(t *testing.T) {
+		sc := begun(t, "0.1.3", ev(1, session.EventInProgress, "abc"))
+		sc.tell(adds("0.1.5", "0.1.2", "cde"))
+		sc.want("1:abc (in_progress)")
+		sc.wantRepair(client.Hold)
+		sc.s.Repairing(sc.now)
+		sc.tell(brings(watch.Snapshot, "0.1.5", "0.1.3", ev(1, session.EventInProgress, "abcde")))
+		sc.want("1:abcde (in_progress)")
+		sc.wantRepair(0)
+	})
+	t.Run("an older snapshot takes nothing back", func(t *testing.T) {
+		sc := begun(t, "0.1.3", ev(1, session.EventInProgress, "abc"))
+		sc.tell(brings(watch.Snapshot, "0.1.1", "0.0.0", ev(1, session.EventInProgress, "a")))
+		sc.want("1:abc (in_progress)")
+		sc.tell(brings(watch.ItemFailed, "0.1.3", "0.1.3", ev(1, session.EventFailed, "abc")))
+		sc.tell(brings(watch.Snapshot, "0.1.3", "0.0.0", ev(1, session.EventInProgress, "abc")))
+		sc.want("1:abc (failed)")
+	})
+	t.Run("an item whose offset the thread does not tell is asked for", func(t *testing.T) {
+		sc := begun(t, "0.2.0", ev(1, session.EventInProgress, "abc"), whole(2, "two"))
+		if at, due := sc.s.RepairAt(); !due || at.After(sc.now) {
+			t.Error("it is not asked for at once")
+		}
+		sc.wantCursor("0.0.0")
+		sc.tell(brings(watch.Snapshot, "0.1.0", "0.0.0", ev(1, session.EventInProgress)))
+		sc.want("1:abc (in_progress)", "2:two")
+		sc.tell(brings(watch.Snapshot, "0.1.4", "0.0.0", ev(1, session.EventInProgress, "abcd")))
+		sc.tell(adds("0.1.5", "0.1.4", "e"))
+		sc.want("1:abcde (in_progress)", "2:two")
+		sc.wantRepair(0)
+	})
+	t.Run("what completes an item that is not there is a gap", func(t *testing.T) {
+		sc := begun(t, "0.0.0")
+		sc.tell(brings(watch.ItemCompleted, "0.1.4", "0.1.4", whole(1, "one")))
+		sc.want()
+		sc.wantRepair(client.Hold)
+	})
+}
+
+func TestRepair(t *testing.T) {
+	t.Run("asking again takes longer each time that it does not help", func(t *testing.T) {
+		sc := begun(t, "0.0.0")
+		sc.tell(brings(watch.Snapshot, "0.2.0", "0.1.0", whole(2, "two")))
+		for _, wait := range []time.Duration{1, 1, 2, 4, 8, 16, 32, 32} {
+			sc.wantRepair(wait * client.Hold)
+			sc.now, _ = sc.s.RepairAt()
+			sc.s.Repairing(sc.now)
+		}
+		sc.tell(brings(watch.Snapshot, "0.1.0", "0.0.0", whole(1, "one")))
+		sc.tell(brings(watch.Snapshot, "0.4.0", "0.3.0", whole(4, "four")))
+		sc.wantRepair(client.Hold)
+	})
+	t.Run("an item without deltas is asked for from before it", func(t *testing.T) {
+		sc := begun(t, "0.1.0", whole(1, "one"))
+		sc.tell(brings(watch.Snapshot, "0.2.0", "0.1.0", ev(2, session.EventInProgress)))
+		sc.wantCursor("0.1.0")
+	})
+	t.Run("too much that waits is asked for at once", func(t *testing.T) {
+		sc := begun(t, "0.0.0")
+		for i := range int64(1001) {
+			sc.tell(brings(watch.Snapshot, fmt.Sprintf("0.%d.0", i+2), fmt.Sprintf("0.%d.0", i+1), whole(i+2, "x")))
+		}
+		if at, due := sc.s.RepairAt(); !due || at.After(sc.now) {
+			t.Error("it is not")
+		}
+	})
+	t.Run("what could not be read is asked for", func(t *testing.T) {
+		sc := begun(t, "0.0.0")
+		sc.s.Missed(sc.now)
+		sc.wantRepair(client.Hold)
+		sc.s.Repairing(sc.now)
+		sc.wantRepair(0)
+	})
+}
+
+func TestStatus(t *testing.T) {
+	t.Run("a status that is passed while catching up counts when it comes", func(t *testing.T) {
+		sc := begun(t, "0.1.0", whole(1, "one"))
+		sc.tell(ends("0.1.0", "0.1.0", session.InProgress))
+		sc.tell(brings(watch.Snapshot, "0.3.0", "0.1.0", whole(3, "three")), ends("0.2.0", "0.1.0", session.Failed))
+		got := sc.s.Show()
+		if got.Status != session.Failed || got.RunID != "r1" || got.Error == nil {
+			t.Errorf("got %+v", got)
+		}
+		sc.tell(ends("0.1.0", "0.1.0", session.InProgress))
+		if got := sc.s.Show().Status; got != session.Failed {
+			t.Errorf("an older status makes it %s", got)
+		}
+	})
+	t.Run("a rewind leaves the session idle", func(t *testing.T) {
+		sc := begun(t, "0.2.0", whole(1, "one"), whole(2, "two"))
+		sc.tell(ends("0.3.0", "0.2.0", session.Failed), rewinds("1.4.0", "0.3.0", 1))
+		if got := sc.s.Show(); got.Status != session.Idle || got.RunID != "" || got.Error != nil || got.Epoch != 1 {
+			t.Errorf("got %+v", got)
+		}
+		sc.want("1:one")
+	})
+	t.Run("positions without a status, and messages of later versions, are passed", func(t *testing.T) {
+		sc := begun(t, "0.0.0")
+		sc.tell(about(watch.Status, "0.1.0", "0.0.0"), about("thread.renamed", "0.2.0", "0.1.0"))
+		sc.wantCursor("0.2.0")
+	})
+}
+
+func TestRewinds(t *testing.T) {
+	t.Run("an item that stays ends although its messages are of the former epoch", func(t *testing.T) {
+		sc := begun(t, "0.2.1", whole(1, "one"), ev(2, session.EventInProgress, "a"))
+		sc.tell(
+			ends("0.3.0", "0.2.0", session.Idle), brings(watch.Snapshot, "0.4.0", "0.3.0", whole(4, "four")),
+			rewinds("1.5.0", "0.4.0", 3), brings(watch.ItemFailed, "0.2.1", "0.2.1", ev(2, session.EventFailed, "a")),
+		)
+		sc.want("1:one", "2:a (failed)")
+	})
+	t.Run("messages of a later epoch wait for the rewind", func(t *testing.T) {
+		sc := begun(t, "0.1.0", whole(1, "one"))
+		sc.tell(brings(watch.Snapshot, "1.3.0", "1.2.0", whole(3, "three")))
+		sc.want("1:one")
+		sc.tell(rewinds("1.2.0", "0.1.0", 0))
+		sc.want("3:three")
+	})
+	t.Run("whose connection ends after a rewind reads the thread: items may come back", func(t *testing.T) {
+		sc := begun(t, "0.1.0", whole(1, "one"))
+		sc.s.Lost()
+		sc.wantThread(false)
+		sc.tell(rewinds("1.2.0", "0.1.0", 1))
+		sc.s.Lost()
+		sc.wantThread(true)
+	})
+}
+
+func TestReload(t *testing.T) {
+	back := reloads("1.2.0", "1.2.0", watch.ReasonEpoch)
+	t.Run("it asks for the thread, and messages wait for that", func(t *testing.T) {
+		sc := begun(t, "0.1.0", whole(1, "one"))
+		sc.tell(rewinds("1.2.0", "0.1.0", 0), back, brings(watch.Snapshot, "1.3.0", "1.2.0", whole(3, "three")))
+		sc.wantThread(true)
+		sc.s.Replace(client.Thread{Items: []session.Event{whole(1, "back")}, Cursor: mustCursor("1.2.0")}, sc.now)
+		sc.wantThread(false)
+		sc.want("1:back", "3:three")
+		sc.tell(back)
+		sc.wantThread(false)
+	})
+	for name, c := range map[string]struct {
+		m    watch.Message
+		want bool
+	}{
+		"too far behind":                        {reloads("1.9.0", "1.1.0", watch.ReasonBehind), true},
+		"another log under the same name":       {reloads("1.1.0", "1.3.0", watch.ReasonEpoch), true},
+		"a rewind that it knows":                {reloads("1.2.0", "1.2.0", watch.ReasonEpoch), false},
+		"a rewind that it does not know":        {reloads("2.4.0", "2.4.0", watch.ReasonEpoch), true},
+		"an item that is final":                 {reloads("1.1.0", "1.0.0", watch.ReasonSize), false},
+		"an item that is hidden":                {reloads("1.2.0", "1.1.0", watch.ReasonSize), false},
+		"an item in progress":                   {reloads("1.3.5", "1.3.5", watch.ReasonSize), true},
+		"an item that is not there yet":         {reloads("1.4.0", "1.3.0", watch.ReasonSize), true},
+		"a reason of before the thread's epoch": {reloads("0.9.0", "0.1.0", watch.ReasonGone), false},
+	} {
+		t.Run("after "+name, func(t *testing.T) {
+			sc := begun(t, "1.3.5", whole(1, "one"), ev(3, session.EventInProgress, "three"))
+			sc.tell(c.m)
+			sc.wantThread(c.want)
+		})
+	}
+}
+
+func TestDeleted(t *testing.T) {
+	sc := begun(t, "0.1.0", whole(1, "one"))
+	sc.tell(watch.Message{Type: watch.Deleted}, brings(watch.Snapshot, "0.2.0", "0.1.0", whole(2, "two")))
+	sc.s.Lost()
+	sc.want("1:one")
+	if !sc.s.Deleted() || !sc.s.Show().Deleted || sc.s.NeedsThread() {
+		t.Error("it does not know")
+	}
+}
+
+func TestParseMessage(t *testing.T) {
+	for name, frame := range map[string]string{
+		"no JSON":              `{`,
+		"without type":         `{"cursor":"0.1.0"}`,
+		"a bad cursor":         `{"type":"thread.status","cursor":"1"}`,
+		"a snapshot of none":   `{"type":"item.snapshot","cursor":"0.1.0"}`,
+		"an item of no author": `{"type":"item.snapshot","cursor":"0.1.0","item":{"id":"e"}}`,
+		"a delta of nothing":   `{"type":"item.delta","cursor":"0.1.0","item_id":"e"}`,
+		"a bad delta":          `{"type":"item.delta","cursor":"0.1.0","item_id":"e","delta":{"part":-1,"text":""}}`,
+		"a rewind to nowhere":  `{"type":"thread.rewound","cursor":"1.2.0","prev":"0.1.0"}`,
+	} {
+		t.Run(name+" is refused", func(t *testing.T) {
+			if m, err := client.ParseMessage([]byte(frame)); err == nil {
+				t.Errorf("got %+v", m)
+			}
+		})
+	}
+	t.Run("prev may be null, and members unknown", func(t *testing.T) {
+		m, err := client.ParseMessage([]byte(`{"type":"thread.status","cursor":"0.1.0","prev":null,"run_id":null,"later":1}`))
+		if err != nil || m.Cursor.Seq != 1 || m.Prev != (watch.Cursor{}) {
+			t.Errorf("got %+v, %v", m, err)
+		}
+	})
+}

@@ -1,0 +1,243 @@
+package client_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/domain/watch/client"
+	"github.com/rethread/rethread/shared/transport/sse/order"
+	"github.com/rethread/rethread/shared/transport/ws/subscription"
+)
+
+// Whatever the network does between the stream of the table and a stream of
+// server-sent events, and however often that one ends, a reader without rules
+// ends at what GET thread shows: it applies what comes, as it comes.
+func TestAnyScheduleOfServerSentEventsEndsAtTheThread(t *testing.T) {
+	schedules, frames, streams, large := 0, 0, 0, 0
+	for range 10 {
+		rapid.Check(t, func(t *rapid.T) {
+			w := newWorld(t, false)
+			s := &sseReader{world: w}
+			s.begin(watch.Cursor{}, false)
+			w.state, w.read = s, s.readThread
+			s.readThread()
+			for range 20 + below(t, 80) {
+				w.step()
+			}
+			w.quiet()
+			schedules, frames, streams, large = schedules+1, frames+s.frames, streams+s.streams, large+s.large
+			if w.gone || s.deleted {
+				return
+			}
+			want := w.m.thread()
+			if diff := cmp.Diff(mustText(want.Items), mustText(s.items())); diff != "" || want.Status != s.status {
+				t.Fatalf("status %s, want %s; the thread, and what the reader shows (-thread +reader):\n%s", s.status, want.Status, diff)
+			}
+		})
+	}
+	t.Logf("%d schedules, %d frames in %d streams, %d items too large for a websocket", schedules, frames, streams, large)
+	if schedules < 1000 || frames < 10_000 || streams < 1000 || large < 100 {
+		t.Error("too few")
+	}
+}
+
+// sseReader is a reader of server-sent events with the bridge that it reads
+// from: streams that end at any time, each over a websocket of the world's.
+type sseReader struct {
+	world *world
+	order *order.Order
+	ids   string // of the newest event
+
+	shown   []session.Event
+	status  string
+	deleted bool
+	told    bool // ids is of an event
+	lost    bool // the websocket, or what is missing
+
+	frames, streams, large int
+}
+
+// readThread is what a reader does that begins, or was told to reload: then it
+// watches from the thread's cursor.
+func (s *sseReader) readThread() {
+	w := s.world
+	for {
+		page, _, ok := w.m.threadPage(nil, 1<<30, w.pause)
+		if w.gone = w.m.head.deleted; w.gone {
+			return
+		}
+		if !ok {
+			continue
+		}
+		s.shown, s.status = slices.Clone(page.Items), string(page.Status)
+		s.told = false
+		s.begin(page.Cursor, false)
+		return
+	}
+}
+
+// begin begins a stream; the one before has ended.
+func (s *sseReader) begin(at watch.Cursor, resumed bool) {
+	hasStatus := s.order != nil && s.order.CaughtUp()
+	s.order = order.New(s.event, func() time.Time { return s.world.now })
+	s.ids = at.String()
+	s.streams++
+	if resumed {
+		s.order.Resume(at, hasStatus)
+	}
+	s.lost, s.world.line, s.world.asked = true, nil, nil
+}
+
+func (s *sseReader) id() watch.Cursor {
+	c, err := watch.ParseCursor(s.ids)
+	if err != nil {
+		s.world.t.Fatal(err)
+	}
+	return c
+}
+
+// Of state: what the world asks of whoever watches.
+
+func (s *sseReader) NeedsThread() bool { return false }
+func (s *sseReader) Deleted() bool     { return s.deleted }
+func (s *sseReader) Lost() {
+	if s.lost = true; below(s.world.t, 2) == 0 { // the stream ends, too
+		s.begin(s.id(), s.told) // the header, or the address alone
+	}
+}
+
+func (s *sseReader) Cursor() watch.Cursor {
+	if at, ok := s.order.Cursor(); ok {
+		return at
+	}
+	return s.id()
+}
+
+func (s *sseReader) RepairAt() (time.Time, bool) { return s.order.Due(time.Second) }
+
+// Repairing tells that another websocket begins.
+func (s *sseReader) Repairing(time.Time) {
+	s.lost = false
+	s.order.Subscribed()
+	s.world.line = &line{subscribed: true}
+}
+
+// Apply gives a message of the websocket to the bridge.
+func (s *sseReader) Apply(m watch.Message, _ time.Time) bool {
+	before := s.frames
+	if !s.lost {
+		s.deliver(m)
+	}
+	return s.frames > before
+}
+
+func (s *sseReader) deliver(m watch.Message) {
+	frame := s.world.mustFrame(m)
+	var in subscription.Message
+	if err := json.Unmarshal(frame, &in); err != nil {
+		s.world.t.Fatal(err)
+	}
+	in.Text = frame
+	var err error
+	switch {
+	case !order.TooLarge(in):
+		err = s.order.Take(in)
+	case s.order.Lacks(in):
+		if in, err = s.read(in); err == nil {
+			err = s.order.Take(in)
+		}
+	}
+	switch {
+	case errors.Is(err, order.ErrDeleted):
+		s.deleted = true
+	case errors.Is(err, order.ErrReload):
+		s.readThread()
+	case errors.Is(err, order.ErrGap):
+		s.lost, s.world.line, s.world.asked = true, nil, nil
+	case err != nil:
+		s.world.t.Fatal(err)
+	}
+}
+
+// read is what the bridge reads where an item is too large.
+func (s *sseReader) read(m subscription.Message) (subscription.Message, error) {
+	s.large++
+	r := s.world.m.read(s.world.pause)
+	events, _, ok := r.events(m.Cursor.Seq-1, 1)
+	if !ok || len(events) == 0 || events[0].Seq != m.Cursor.Seq || events[0].Status == session.EventInProgress {
+		return m, order.ErrGap
+	}
+	e := events[0]
+	whole := watch.SnapshotOf(m.Cursor.Epoch, e)
+	whole.Cursor, whole.Prev, whole.Subscription = m.Cursor, m.Prev, m.Subscription
+	if m.Prev.Seq == m.Cursor.Seq && m.Subscription == "" {
+		if whole.Type = watch.ItemCompleted; e.Status == session.EventFailed {
+			whole.Type = watch.ItemFailed
+		}
+	}
+	out := subscription.Message{Type: string(whole.Type), Cursor: m.Cursor, Prev: m.Prev, Subscription: m.Subscription}
+	out.Item.Status = string(e.Status)
+	out.Text = mustJSON(whole)
+	return out, nil
+}
+
+// event is what the reader does with an event of the stream: no more than this.
+func (s *sseReader) event(kind string, text []byte) error {
+	s.frames++
+	t := s.world.t
+	if at, ok := s.order.Cursor(); ok {
+		s.ids, s.told = at.String(), true
+	}
+	m, err := client.ParseMessage(text)
+	if err != nil || string(m.Type) != kind {
+		t.Fatalf("%s: %s, %v", kind, text, err)
+	}
+	switch m.Type {
+	case watch.Snapshot:
+		s.shown = append(slices.DeleteFunc(s.shown, func(e session.Event) bool { return e.Seq >= m.Item.Seq }), *m.Item)
+	case watch.DeltaType:
+		e := s.item(m.ItemID)
+		content, err := run.ResumeContent(e.Fields["content"])
+		if err != nil {
+			content = run.NewContent("")
+		}
+		if err := content.Append(*m.Delta, ""); err != nil {
+			t.Fatal(err)
+		}
+		e.Fields = map[string]json.RawMessage{"content": content.Snapshot()}
+	case watch.ItemCompleted, watch.ItemFailed:
+		*s.item(m.ItemID) = *m.Item
+	case watch.Rewound:
+		s.shown = slices.DeleteFunc(s.shown, func(e session.Event) bool { return e.Seq > *m.ToSeq })
+	case watch.Status:
+		if m.Status != "" {
+			s.status = string(m.Status)
+		}
+	default: // the end of the stream
+	}
+	return nil
+}
+
+func (s *sseReader) item(id string) *session.Event {
+	i := slices.IndexFunc(s.shown, func(e session.Event) bool { return e.ID == id })
+	if i < 0 {
+		s.world.t.Fatalf("there is no item %s", id)
+	}
+	return &s.shown[i]
+}
+
+func (s *sseReader) items() json.RawMessage {
+	if len(s.shown) == 0 {
+		return json.RawMessage("[]")
+	}
+	return mustJSON(s.shown)
+}

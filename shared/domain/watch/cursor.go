@@ -1,0 +1,75 @@
+// Package watch is the domain of watching a session as it happens (seed 001):
+// cursors, messages, and who watches. It knows neither a database nor a
+// transport.
+package watch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// Cursor is where a watcher stands: it has everything up to the entry Seq of
+// the session's log and, of that item, the deltas 1 to Offset. The end of an
+// item that was streamed in n deltas is the step after them: who stands at
+// n+1 has its final form. Epoch counts the session's rewinds.
+type Cursor struct {
+	Epoch, Seq, Offset int64
+}
+
+// String is the cursor as callers see it: epoch.seq.offset.
+func (c Cursor) String() string { return fmt.Sprintf("%d.%d.%d", c.Epoch, c.Seq, c.Offset) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (c Cursor) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (c *Cursor) UnmarshalText(text []byte) error {
+	parsed, err := ParseCursor(string(text))
+	if err == nil {
+		*c = parsed
+	}
+	return err
+}
+
+// Behind is where a watcher stands who has all of the log up to an event, and
+// the event as it is.
+func Behind(epoch int64, e session.Event) Cursor {
+	c := Cursor{Epoch: epoch, Seq: e.Seq, Offset: e.Deltas}
+	if e.Status != session.EventInProgress && e.Deltas > 0 {
+		c.Offset++
+	}
+	return c
+}
+
+// ParseCursor reads a cursor; anything else is a fault of the field cursor.
+func ParseCursor(s string) (Cursor, error) {
+	bad := fault.Field(fault.Malformed, "cursor", "must be a cursor: epoch.seq.offset")
+	parts := strings.Split(s, ".")
+	if len(parts) != 3 {
+		return Cursor{}, bad
+	}
+	var n [3]int64
+	for i, p := range parts {
+		v, err := strconv.ParseInt(p, 10, 64)
+		if err != nil || v < 0 || strconv.FormatInt(v, 10) != p {
+			return Cursor{}, bad
+		}
+		n[i] = v
+	}
+	return Cursor{Epoch: n[0], Seq: n[1], Offset: n[2]}, nil
+}
+
+// Before reports whether c stands before d.
+func (c Cursor) Before(d Cursor) bool {
+	if c.Epoch != d.Epoch {
+		return c.Epoch < d.Epoch
+	}
+	if c.Seq != d.Seq {
+		return c.Seq < d.Seq
+	}
+	return c.Offset < d.Offset
+}

@@ -1,0 +1,74 @@
+package watch_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch"
+)
+
+// deltaMessage is a delta as a client reads it.
+type deltaMessage struct {
+	Cursor, Prev watch.Cursor
+	Delta        run.Delta
+}
+
+func mustDelta(t *rapid.T, frame string) deltaMessage {
+	var m deltaMessage
+	if err := json.Unmarshal([]byte(frame), &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func mustSnapshot(t *rapid.T, deltas []run.Delta) string {
+	c := run.NewContent("model")
+	for _, d := range deltas {
+		if err := c.Append(d, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return string(c.Snapshot())
+}
+
+func TestFrame(t *testing.T) {
+	large := func(bytes int) watch.Message {
+		text, err := json.Marshal(strings.Repeat("x", bytes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return watch.Message{
+			Type:   watch.ItemCompleted,
+			Cursor: watch.Cursor{Epoch: 1, Seq: 5, Offset: 3}, Prev: watch.Cursor{Epoch: 1, Seq: 5, Offset: 3},
+			Item: &session.Event{ID: "e5", Fields: map[string]json.RawMessage{"text": text}},
+		}
+	}
+	t.Run("what people wrote is not escaped", func(t *testing.T) {
+		frame, err := watch.Frame(watch.Message{Type: watch.DeltaType, Delta: &run.Delta{Text: "<b>&"}}, "s")
+		if err != nil || !strings.Contains(string(frame), `"text":"<b>&"`) {
+			t.Errorf("got %s, %v", frame, err)
+		}
+	})
+	t.Run("what just fits is sent", func(t *testing.T) {
+		frame, err := watch.Frame(large(watch.MaxMessage-400), "s")
+		if err != nil || len(frame) < watch.MaxMessage-400 || len(frame) > watch.MaxMessage {
+			t.Errorf("%d bytes, %v", len(frame), err)
+		}
+	})
+	t.Run("what is too large becomes a reload at the same place", func(t *testing.T) {
+		frame, err := watch.Frame(large(watch.MaxMessage), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `{"type":"thread.reload","session_id":"s","cursor":"1.5.3","prev":"1.5.3","reason":"item_too_large"}`
+		if diff := cmp.Diff(want, string(frame)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}

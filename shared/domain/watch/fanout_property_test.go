@@ -1,0 +1,193 @@
+package watch_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/watch"
+)
+
+// Whatever some connections do, every healthy one gets all messages of its logs
+// in order, and of every other one it is known what became of it.
+func TestHealthyConnectionsGetEverything(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		logs := []string{"a", "b", "c"}
+		l, watchers, healthy := newLines(), map[string][]string{}, map[string]bool{}
+		for i := range rapid.IntRange(0, 150).Draw(r, "connections") {
+			name := fmt.Sprint("c", i)
+			*l.at(name), healthy[name] = drawLine(r)
+			log := rapid.SampledFrom(logs).Draw(r, "log")
+			watchers[log] = append(watchers[log], name)
+		}
+		a := newAudience(watchers)
+		var news []watch.News
+		want := map[string][]string{}
+		for seq := range rapid.Int64Range(1, 30).Draw(r, "news") {
+			log := rapid.SampledFrom(logs).Draw(r, "log")
+			news = append(news, whole(log, seq+1))
+			want[log] = append(want[log], watch.Cursor{Seq: seq + 1}.String())
+		}
+		var took time.Duration
+		var err error
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			err = errors.Join(newFanout(a, l).Deliver(t.Context(), news)...)
+			took = time.Since(began)
+		})
+		if err != nil || took > 30*time.Second {
+			r.Fatalf("after %s: %v", took, err)
+		}
+		for log, connections := range watchers {
+			for _, name := range connections {
+				checkLine(r, l.at(name), healthy[name], want[log], slices.Concat(a.left[log]...), name)
+			}
+		}
+	})
+}
+
+// drawLine draws how a connection behaves, and says whether that is healthy.
+func drawLine(t *rapid.T) (line, bool) {
+	switch rapid.IntRange(0, 5).Draw(t, "kind") {
+	case 0:
+		answers := make([]error, rapid.IntRange(0, 20).Draw(t, "gone after"))
+		return line{answers: append(answers, watch.ErrGone)}, false
+	case 1:
+		return line{takes: time.Hour}, false
+	case 2:
+		return line{answers: slices.Repeat([]error{watch.ErrThrottled}, 10_000)}, false
+	case 3:
+		return line{answers: []error{errBroken}}, false
+	case 4:
+		n := rapid.IntRange(1, 5).Draw(t, "throttled")
+		return line{answers: slices.Repeat([]error{watch.ErrThrottled}, n)}, true
+	default:
+		return line{takes: time.Duration(rapid.IntRange(0, 100).Draw(t, "ms")) * time.Millisecond}, true
+	}
+}
+
+func checkLine(t *rapid.T, c *line, healthy bool, want, left []string, name string) {
+	got := cursors(t, c.got)
+	if len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
+		t.Fatalf("%s got %v of %v", name, got, want)
+	}
+	all := len(got) == len(want)
+	if healthy && !all {
+		t.Fatalf("%s is well and got %v of %v", name, got, want)
+	}
+	if !all && !c.closed && !slices.Contains(left, name) {
+		t.Fatalf("%s got %v of %v, and nobody did anything about it", name, got, want)
+	}
+	if all && c.closed {
+		t.Fatalf("%s got all and was closed", name)
+	}
+}
+
+// delta is the news of one delta of the item at position 7.
+func delta(offset int64, d run.Delta) watch.News {
+	return watch.News{Log: "a", Messages: []watch.Message{{
+		Type: watch.DeltaType, ItemID: "e7", Offset: &offset, Delta: &d,
+		Cursor: watch.Cursor{Seq: 7, Offset: offset}, Prev: watch.Cursor{Seq: 7, Offset: offset - 1},
+	}}}
+}
+
+func TestDeliverManyDeltas(t *testing.T) {
+	deliver := func(t *testing.T, news []watch.News) []string {
+		t.Helper()
+		a, l := newAudience(map[string][]string{"a": {"c"}}), newLines()
+		wantTold(t, newFanout(a, l).Deliver(t.Context(), news))
+		return l.at("c").got
+	}
+	texts := func(n int) []watch.News {
+		var news []watch.News
+		for i := range n {
+			news = append(news, delta(int64(i+1), run.Delta{Text: "x"}))
+		}
+		return news
+	}
+	t.Run("as many as come in good time stay apart", func(t *testing.T) {
+		if got := deliver(t, texts(16)); len(got) != 16 {
+			t.Errorf("got %d", len(got))
+		}
+	})
+	t.Run("more become one, whose prev is the first's", func(t *testing.T) {
+		want := []string{`{"type":"item.delta","session_id":"session of a","cursor":"0.7.17","prev":"0.7.0",` +
+			`"item_id":"e7","offset":17,"delta":{"part":0,"text":"xxxxxxxxxxxxxxxxx"}}`}
+		if diff := cmp.Diff(want, deliver(t, texts(17))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("what stands between them keeps its place", func(t *testing.T) {
+		news := slices.Insert(texts(17), 9, whole("a", 8))
+		if diff := cmp.Diff([]string{"0.7.9", "0.8.0", "0.7.17"}, cursors(t, deliver(t, news))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("a repetition is not joined", func(t *testing.T) {
+		news := slices.Concat(texts(9), texts(9))
+		if diff := cmp.Diff([]string{"0.7.9", "0.7.9"}, cursors(t, deliver(t, news))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("another part is another message", func(t *testing.T) {
+		news := append(texts(16), delta(17, run.Delta{Part: 1, Text: "y"}), delta(18, run.Delta{Part: 1, Text: "z"}))
+		if diff := cmp.Diff([]string{"0.7.16", "0.7.18"}, cursors(t, deliver(t, news))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("however many, no frame is too large", func(t *testing.T) {
+		var news []watch.News
+		for i := range int64(100) {
+			news = append(news, delta(i+1, run.Delta{Text: strings.Repeat("\x01", 1000)}))
+		}
+		got := deliver(t, news)
+		for _, frame := range got {
+			if len(frame) > watch.MaxMessage || !strings.HasPrefix(frame, `{"type":"item.delta"`) {
+				t.Errorf("a frame of %d bytes: %.60s", len(frame), frame)
+			}
+		}
+		if len(got) > 10 {
+			t.Errorf("got %d frames", len(got))
+		}
+	})
+}
+
+// A stream read with all deltas apart and one read joined make the same content.
+func TestJoinedDeltasMakeTheSameContent(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var given []run.Delta
+		var news []watch.News
+		part := 0
+		for i := range rapid.IntRange(1, 60).Draw(t, "deltas") {
+			if len(given) > 0 && rapid.IntRange(0, 9).Draw(t, "next part") == 0 {
+				part++
+			}
+			given = append(given, run.Delta{Part: part, Text: rapid.StringN(0, 5, -1).Draw(t, "text")})
+			news = append(news, delta(int64(i+1), given[i]))
+		}
+		a, l := newAudience(map[string][]string{"a": {"c"}}), newLines()
+		if err := errors.Join(newFanout(a, l).Deliver(t.Context(), news)...); err != nil {
+			t.Fatal(err)
+		}
+		var got []run.Delta
+		at := watch.Cursor{Seq: 7}
+		for _, frame := range l.at("c").got {
+			m := mustDelta(t, frame)
+			if m.Prev != at {
+				t.Fatalf("after %s comes %s", at, m.Prev)
+			}
+			got, at = append(got, m.Delta), m.Cursor
+		}
+		if want, have := mustSnapshot(t, given), mustSnapshot(t, got); want != have {
+			t.Fatalf("want %s\ngot  %s", want, have)
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package watch
+
+import (
+	"maps"
+
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/run"
+)
+
+// InParts is what brings an item in progress that is too large for a message:
+// the snapshot m, with as many of the item's deltas as fit, and messages with
+// the others. A head that is too large by itself makes the first a reload.
+func InParts(m Message, role string, deltas []run.Delta) ([]Message, error) {
+	content, held := run.NewContent(role), 0
+	head, err := m.holding(content, 0).encode()
+	if err != nil {
+		return nil, err
+	}
+	for size := len(head) + partSlack; held < len(deltas); held++ {
+		if size += escaped(deltas[held]) + perPart(content, deltas[held]); size > MaxMessage {
+			break
+		}
+		if err := content.Append(deltas[held], ""); err != nil {
+			return nil, err
+		}
+	}
+	first := m.holding(content, int64(held))
+	if until := int64(len(deltas)); int64(held) < until {
+		first.Until = &until
+	}
+	rest := first
+	rest.Prev = first.Cursor
+	return append([]Message{first}, InDeltas(rest, deltas)...), nil
+}
+
+// holding is the snapshot of an item with a content of so many deltas.
+func (m Message) holding(content *run.Content, offset int64) Message {
+	event := *m.Item
+	event.Fields = maps.Clone(event.Fields)
+	event.Fields["content"], event.Deltas = content.Snapshot(), offset
+	m.Item, m.Offset, m.Cursor = &event, &event.Deltas, Behind(m.Cursor.Epoch, event)
+	return m
+}
+
+// partSlack is for what the head lacks: an offset, until and a request id.
+const partSlack = requestBytes + 64
+
+// InDeltas is what brings an item in progress up to date to who has it up to
+// the delta m.Prev.Offset: as few deltas as fit messages. m brings the item.
+func InDeltas(m Message, deltas []run.Delta) []Message {
+	at := m.Prev.Offset
+	each := make([]Message, 0, int64(len(deltas))-at)
+	for i := at; i < int64(len(deltas)); i++ {
+		n := i + 1
+		each = append(each, Message{
+			Type: DeltaType, SessionID: m.SessionID, ItemID: m.ItemID, Offset: &n, Delta: &deltas[i],
+			Cursor: Cursor{Epoch: m.Cursor.Epoch, Seq: m.Cursor.Seq, Offset: n},
+			Prev:   Cursor{Epoch: m.Cursor.Epoch, Seq: m.Cursor.Seq, Offset: i},
+		})
+	}
+	var out []Message
+	for start := 0; start < len(each); {
+		end := endOfStretch(each, start)
+		out = append(out, joined(each[start:end]))
+		start = end
+	}
+	return out
+}
+
+// perPart is what a delta adds to a content besides text: where it begins a
+// part, all that is not text.
+func perPart(c *run.Content, d run.Delta) int {
+	if d.Part < c.Parts() {
+		return 0
+	}
+	empty := d
+	if empty.Text = ""; d.Call != nil {
+		empty.Call = &run.Call{ID: d.Call.ID, Name: d.Call.Name}
+	}
+	raw, err := jsonx.Marshal(empty)
+	if err != nil {
+		return 0
+	}
+	return len(raw)
+}
+
+// escaped is how many bytes the text of a delta takes in JSON.
+func escaped(d run.Delta) int {
+	text := d.Text
+	if d.Call != nil {
+		text = d.Call.ArgsText
+	}
+	raw, err := jsonx.Marshal(text)
+	if err != nil {
+		return len(text)
+	}
+	return len(raw)
+}

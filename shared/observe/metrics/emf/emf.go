@@ -1,0 +1,128 @@
+// Package emf writes metrics as CloudWatch reads them out of logs: in the
+// embedded metric format, a line of JSON that names the metrics it holds
+// (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html).
+package emf
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/rethread/rethread/shared/observe/metrics"
+)
+
+// Namespace is that of all metrics.
+const Namespace = "Rethread"
+
+// Names of dimensions.
+const (
+	Stack    = "Stack"        // all metrics have it
+	Function = "FunctionName" // as in the metrics of AWS/Lambda
+	Route    = "Route"
+)
+
+// mostValues is how many values of a metric a document may hold; the rest
+// stands in further ones.
+const mostValues = 100
+
+// Document is what one invocation measured.
+type Document struct {
+	Time     time.Time
+	Stack    string
+	Function string
+	// Route, where it is not "", is one more dimension of what differs by
+	// function. It must be a pattern, never an address.
+	Route  string
+	Values metrics.Values
+	// Properties stand beside the metrics and can be searched for, without being
+	// dimensions of them.
+	Properties []slog.Attr
+}
+
+type metadata struct {
+	Timestamp         int64
+	CloudWatchMetrics []directive
+}
+
+type directive struct {
+	Namespace  string
+	Dimensions [][]string
+	Metrics    []definition
+}
+
+type definition struct {
+	Name string
+	Unit string
+}
+
+// Lines encodes a document, as one line in all but rare cases.
+func Lines(d Document) ([][]byte, error) {
+	var lines [][]byte
+	for left := maps.Clone(d.Values); len(left) > 0; {
+		d.Values = metrics.Values{}
+		for _, name := range slices.Sorted(maps.Keys(left)) {
+			n := min(len(left[name]), mostValues)
+			d.Values[name], left[name] = left[name][:n], left[name][n:]
+			if len(left[name]) == 0 {
+				delete(left, name)
+			}
+		}
+		line, err := json.Marshal(d.members())
+		if err != nil {
+			return nil, fmt.Errorf("encode metrics: %w", err)
+		}
+		lines = append(lines, append(line, '\n'))
+	}
+	return lines, nil
+}
+
+// members are those of one line.
+func (d Document) members() map[string]any {
+	all := map[string]any{}
+	for _, p := range d.Properties {
+		all[p.Key] = p.Value.Any()
+	}
+	all[Stack], all[Function] = d.Stack, d.Function
+	if d.Route != "" {
+		all[Route] = d.Route
+	}
+	var shared, own []definition
+	for _, name := range slices.Sorted(maps.Keys(d.Values)) {
+		def := definition{string(name), "Count"}
+		if name.IsDuration() {
+			def.Unit = "Milliseconds"
+		}
+		if name == metrics.Latency {
+			own = append(own, def)
+		} else {
+			shared = append(shared, def)
+		}
+		if values := d.Values[name]; len(values) == 1 {
+			all[string(name)] = values[0]
+		} else {
+			all[string(name)] = values
+		}
+	}
+	all["_aws"] = metadata{d.Time.UnixMilli(), d.directives(shared, own)}
+	return all
+}
+
+// directives keep the number of metrics small, as each that differs in a
+// dimension is paid for as one more: only latencies are told by function.
+func (d Document) directives(shared, own []definition) []directive {
+	var out []directive
+	if len(shared) > 0 {
+		out = append(out, directive{Namespace, [][]string{{Stack}}, shared})
+	}
+	if len(own) > 0 {
+		sets := [][]string{{Stack, Function}}
+		if d.Route != "" {
+			sets = append(sets, []string{Stack, Function, Route})
+		}
+		out = append(out, directive{Namespace, sets, own})
+	}
+	return out
+}

@@ -1,0 +1,3 @@
+// Package store is the folder of what keeps the domain in a table. Other code meets
+// it through the interfaces of the domain; nothing else talks to DynamoDB.
+package store

@@ -1,0 +1,200 @@
+package modeltest_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	threads "github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// TestForksOfRunningSessions has runs stream while sessions are forked, and
+// compares the forks with copies of all that was complete: at once, after the
+// item has grown and ended, and after whatever is done to the forks.
+func TestForksOfRunningSessions(t *testing.T) {
+	t.Parallel()
+	const wanted, mostSteps = 6, 24
+	client := dynamotest.Client(t)
+	deadline := time.Now().Add(budget)
+	failed, sequences, steps, over := false, 0, 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		done := func() bool { return !failed && over >= wanted && time.Now().After(deadline) }
+		if done() {
+			return
+		}
+		defer func() { failed = failed || rt.Failed() }()
+		sequences++
+		m := newMachine(rt, client, dynamotest.Table(t))
+		for range 3 { // a run, its item, what it says
+			m.stream(rt)
+		}
+		m.appendEvents(rt)
+		c := m.closely
+		last := c.log[len(c.log)-1].event.InvocationID
+		m.appendEvents(rt)
+		m.forkBefore(rt, c, nil)
+		m.forkBefore(rt, c, &last)
+		actions := map[string]func(*rapid.T){
+			"":                 m.compare,
+			"a run goes on":    m.stream,
+			"an item grows":    m.stream,
+			"a run ends":       m.end,
+			"append":           m.appendEvents,
+			"artifact":         m.saveArtifact,
+			"save task":        m.saveTask,
+			"fork":             m.fork,
+			"fork more":        m.fork,
+			"fork of a fork":   m.fork,
+			"rewind":           m.rewind,
+			"delete a session": m.deleteSession,
+		}
+		for name, act := range actions {
+			actions[name] = func(rt *rapid.T) {
+				if !done() && m.steps < mostSteps {
+					act(rt)
+				}
+			}
+		}
+		rt.Repeat(actions)
+		m.count = -1
+		m.compare(rt) // all
+		steps, over = steps+m.steps, over+m.over
+		m.clear(rt)
+	})
+	t.Logf("%d sequences, %d steps, %d forks of what stood behind an item in progress", sequences, steps, over)
+	if over < wanted {
+		t.Errorf("%d forks of what stood behind an item in progress, want %d", over, wanted)
+	}
+}
+
+// overOpen counts forks that take over something behind an item in progress.
+func (m *machine) overOpen(c *conv, f session.ForkOf) {
+	index := len(c.log)
+	if f.Before != nil {
+		if at, found := c.cut(*f.Before); found {
+			index = at
+		}
+	}
+	if at := slices.Index(c.log, c.open); at >= 0 && at+1 < index {
+		m.over++
+	}
+}
+
+// stream begins a run or an item, or has the item grow or be completed.
+func (m *machine) stream(rt *rapid.T) {
+	c := m.pick(rt)
+	switch {
+	case c.run == "":
+		m.startRun(rt, c)
+	case c.open == nil:
+		m.beginItem(rt, c)
+	case rapid.IntRange(0, 2).Draw(rt, "complete") == 0:
+		m.completeItem(rt, c)
+	default:
+		m.grow(rt, c, m.item(rt, c))
+	}
+}
+
+func (m *machine) end(rt *rapid.T) { m.endRun(rt, m.pick(rt)) }
+
+func (c *conv) ref() threads.Ref {
+	return threads.Ref{UserID: c.user, SessionID: c.id, RunID: c.run}
+}
+
+func (m *machine) startRun(rt *rapid.T, c *conv) {
+	ref := threads.Ref{UserID: c.user, SessionID: c.id, RunID: m.name("run")}
+	m.note(rt, "start %s in %s", ref.RunID, c.id)
+	var input []session.Event
+	for range rapid.IntRange(1, 2).Draw(rt, "input") {
+		e := m.event(rt, c)
+		e.ID, e.InvocationID = "", ref.RunID
+		input = append(input, e)
+	}
+	if _, err := m.store.Start(rt.Context(), threads.Start{
+		Ref: ref, Mode: threads.External, Input: slices.Clone(input), OnActive: threads.Reject, OnFailed: threads.Discard,
+	}); err != nil {
+		rt.Fatalf("start: %v", err)
+	}
+	for _, e := range input {
+		m.world.add(c, e)
+	}
+	c.run = ref.RunID
+}
+
+func (m *machine) beginItem(rt *rapid.T, c *conv) {
+	e := session.Event{
+		ID: m.name("item"), InvocationID: c.run, Author: "agent",
+		Fields: map[string]json.RawMessage{"content": json.RawMessage(`{"role":"model"}`)},
+	}
+	m.note(rt, "begin %s in %s", e.ID, c.id)
+	it, err := m.store.BeginItem(rt.Context(), c.ref(), e)
+	if err != nil {
+		rt.Fatalf("begin: %v", err)
+	}
+	e.Status = session.EventInProgress
+	c.open = m.world.add(c, e)
+	m.grow(rt, c, it)
+}
+
+func (m *machine) item(rt *rapid.T, c *conv) threads.Item {
+	it, err := m.store.OpenItem(rt.Context(), c.ref(), c.open.event.ID)
+	if err != nil || it == nil {
+		rt.Fatalf("the item in progress of %s: %v, %v", c.id, it, err)
+	}
+	return it
+}
+
+func (m *machine) grow(rt *rapid.T, c *conv, it threads.Item) {
+	text := m.name(strings.Repeat("x", rapid.SampledFrom([]int{1, 1, 900}).Draw(rt, "characters")))
+	m.note(rt, "flush %d characters to %s", len(text), it.ID())
+	if err := it.Flush(rt.Context(), []threads.Delta{{Text: text}}); err != nil {
+		rt.Fatalf("flush: %v", err)
+	}
+	c.open.event.Fields = map[string]json.RawMessage{"content": it.Content().Snapshot()}
+}
+
+// completeItem replaces the item by a whole event, which may change the state.
+func (m *machine) completeItem(rt *rapid.T, c *conv) {
+	e := m.event(rt, c)
+	e.ID, e.InvocationID = c.open.event.ID, c.run
+	m.note(rt, "complete %s with %s", e.ID, e.Fields["actions"])
+	if _, err := m.item(rt, c).Complete(rt.Context(), e); err != nil {
+		rt.Fatalf("complete: %v", err)
+	}
+	c.open.event, c.open.streamed = e, true
+	c.open = nil
+	if len(e.Change()) > 0 {
+		change := session.Event{
+			InvocationID: c.run, Author: e.Author, StateDelta: e.StateDelta, ArtifactDelta: e.ArtifactDelta,
+			Fields: map[string]json.RawMessage{
+				"actions": e.Fields["actions"], "type": json.RawMessage(`"state"`), "item_id": mustJSON(e.ID),
+			},
+		}
+		m.world.add(c, change).hidden = true
+	}
+}
+
+// endRun ends the active run of a session, if there is one, and with it its item.
+func (m *machine) endRun(rt *rapid.T, c *conv) {
+	if c.run == "" {
+		return
+	}
+	m.note(rt, "end %s in %s", c.run, c.id)
+	if _, err := m.store.End(rt.Context(), c.ref(), threads.Completed, nil); err != nil {
+		rt.Fatalf("end: %v", err)
+	}
+	if c.open != nil {
+		c.open.event.Status, c.open.streamed = session.EventCompleted, true
+	}
+	m.world.add(c, session.Event{
+		InvocationID: c.run, Author: "system",
+		Fields: map[string]json.RawMessage{"type": json.RawMessage(`"run"`), "run": json.RawMessage(`{}`)},
+	}).hidden = true
+	c.run, c.open = "", nil
+}

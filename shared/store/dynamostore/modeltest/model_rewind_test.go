@@ -1,0 +1,234 @@
+package modeltest_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// cut is the index of the entry that a rewind or fork before an invocation
+// stops at. State given at creation survives: nothing goes before it.
+func (c *conv) cut(invocation string) (int, bool) {
+	at := c.first(invocation)
+	if at == 0 && c.log[0].initial {
+		at = 1
+	}
+	return at, at >= 0
+}
+
+// at is what the session showed just before the entry at an index.
+func (c *conv) at(index int) snapshot {
+	if index == len(c.log) {
+		return c.now
+	}
+	return c.log[index].before
+}
+
+// expected is what a rewind has to answer. Keys that were touched and have the
+// wanted value already may be named or not.
+type expected struct {
+	must, may map[string]string // target by key; "" deletes
+	conflicts []string
+	maybe     []string // conflicts of keys that have the wanted value already
+	index     int
+}
+
+// expect works out a rewind; false where the invocation is unknown.
+func (w *world) expect(c *conv, r session.Rewind) (expected, bool) {
+	index, ok := c.cut(r.Before)
+	out := expected{must: map[string]string{}, may: map[string]string{}, index: index}
+	if !ok {
+		return out, false
+	}
+	if r.Has(session.ScopeSession) {
+		target := c.at(index).state
+		for key := range c.touched(index) {
+			if c.owner(key) == "" {
+				out.may[key] = target[key]
+			}
+		}
+		for _, state := range []map[string]string{target, c.now.state} {
+			for key := range state {
+				out.put(key, target[key], w.same(c, key, target[key], c.now.state[key]))
+			}
+		}
+	}
+	for key, first := range c.touched(max(index, c.inherited)) {
+		owner := c.owner(key)
+		scope, _ := session.ScopeOf(key)
+		if owner == "" || !r.Has(scope) {
+			continue
+		}
+		target, now := first.shared[key], w.shared[owner][key]
+		same := w.same(c, key, target, now.value)
+		switch {
+		case now.by == c || r.Restore:
+			out.put(key, target, same)
+		case same:
+			out.maybe = append(out.maybe, plain(key))
+		default:
+			out.conflicts = append(out.conflicts, plain(key))
+		}
+	}
+	slices.Sort(out.conflicts)
+	return out, true
+}
+
+func (x *expected) put(key, target string, same bool) {
+	if same {
+		x.may[key] = target
+	} else {
+		x.must[key] = target
+	}
+}
+
+// plain is how a caller names a key: an artifact by its name.
+func plain(key string) string {
+	if name, ok := session.ArtifactOf(key); ok {
+		return name
+	}
+	return key
+}
+
+// same reports whether two values of a key read the same.
+func (w *world) same(c *conv, key, a, b string) bool {
+	if _, ok := session.ArtifactOf(key); ok {
+		return w.content(c, key, a) == w.content(c, key, b)
+	}
+	return a == b
+}
+
+// touched are the keys that entries from an index on change, each with the
+// first such entry.
+func (c *conv) touched(index int) map[string]*entry {
+	out := map[string]*entry{}
+	for _, e := range c.log[index:] {
+		for key := range e.effect() {
+			if out[key] == nil {
+				out[key] = e
+			}
+		}
+	}
+	return out
+}
+
+// check compares what a rewind answered with what it had to.
+func (x expected) check(got session.Rewound) string {
+	left := maps.Clone(x.must)
+	for key, raw := range (session.Event{StateDelta: got.State, ArtifactDelta: got.Artifacts}).Change() {
+		target, ok := x.must[key]
+		if !ok {
+			if target, ok = x.may[key]; !ok {
+				return fmt.Sprintf("restored %q, which was not to change", key)
+			}
+		}
+		delete(left, key)
+		value := string(raw)
+		if session.IsNull(raw) {
+			value = ""
+		}
+		if _, artifact := session.ArtifactOf(key); !artifact && value != target {
+			return fmt.Sprintf("restored %q to %q, not %q", key, value, target)
+		}
+	}
+	if len(left) > 0 {
+		return fmt.Sprintf("not restored: %v", left)
+	}
+	var keys []string
+	for _, conflict := range got.Conflicts {
+		if !slices.Contains(x.maybe, conflict.Key) {
+			keys = append(keys, conflict.Key)
+		}
+	}
+	slices.Sort(keys)
+	if !slices.Equal(keys, x.conflicts) {
+		return fmt.Sprintf("conflicts %v, want %v", keys, x.conflicts)
+	}
+	return ""
+}
+
+// rewind does what a checked answer says: the view is that of before, and the
+// marker's deltas change the state.
+func (w *world) rewind(c *conv, x expected, r session.Rewind, got session.Rewound) {
+	before := c.at(x.index).clone()
+	for name, version := range got.Artifacts {
+		key := session.ArtifactKey(name)
+		target, ok := x.must[key]
+		if !ok {
+			target = x.may[key]
+		}
+		w.setContent(c, key, version, w.content(c, key, target))
+	}
+	marker := session.Event{
+		InvocationID: r.Nonce, Author: "system", StateDelta: got.State, ArtifactDelta: got.Artifacts,
+	}
+	marker.Fields = fields(map[string]any{
+		"content": map[string]any{"parts": []any{map[string]any{"text": "Session rewound"}}},
+		"actions": map[string]any{
+			"rewind_before_invocation_id": r.Before,
+			"state_delta":                 orEmpty(got.State), "artifact_delta": orEmpty(got.Artifacts),
+		},
+	})
+	w.add(c, marker).marker = true
+	c.now.view = before.view
+	c.epoch++
+}
+
+func orEmpty[M ~map[string]V, V any](m M) M {
+	if m == nil {
+		return M{}
+	}
+	return m
+}
+
+// fork copies what a session showed, entry by entry and task by task.
+func (w *world) fork(c *conv, f session.ForkOf) *conv {
+	index, found := len(c.log), true
+	if f.Before != nil {
+		if index, found = c.cut(*f.Before); !found {
+			index = len(c.log)
+		}
+	}
+	from := c.at(index).clone()
+	from.view = slices.DeleteFunc(from.view, func(e *entry) bool { return e.event.Status == session.EventInProgress })
+	n := &conv{
+		number: len(w.ever), id: f.ID, user: c.user, app: c.app, name: "Fork of " + c.name,
+		parent: c, boundary: f.Before, found: found, inherited: len(from.view),
+		now: snapshot{state: map[string]string{}},
+	}
+	if f.Name != nil {
+		n.name = *f.Name
+	}
+	copies := map[*entry]*entry{}
+	for _, e := range from.view {
+		twin := &entry{event: e.event, initial: e.initial, hidden: e.hidden, streamed: e.streamed, before: n.now.clone(), shared: e.shared}
+		twin.before.state = maps.Clone(e.before.state)
+		twin.event.ID = ""
+		copies[e] = twin
+		n.log = append(n.log, twin)
+		n.now.view = append(n.now.view, twin)
+	}
+	n.now.state = maps.Clone(from.state)
+	w.copyFiles(c, n)
+	for _, t := range c.tasks {
+		if from.shows(t.place) {
+			n.tasks = append(n.tasks, t.copy(c, from, copies))
+		}
+	}
+	c.children = append(c.children, n)
+	w.live[n.id] = n
+	w.ever = append(w.ever, n)
+	return n
+}
+
+// copyFiles gives a fork its own copies of the session's artifacts.
+func (w *world) copyFiles(from, to *conv) {
+	for owner, versions := range maps.Clone(w.files) {
+		if key, ok := strings.CutPrefix(owner, from.fileOwner("")); ok && from.owner(key) == "" {
+			w.files[to.fileOwner(key)] = maps.Clone(versions)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package modeltest_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// world is the naive model: sessions with complete logs and, before each log
+// entry, a full copy of what the session showed. Nothing in it is clever, so
+// that it can be read beside the specification.
+type world struct {
+	live   map[string]*conv
+	ever   []*conv
+	shared map[string]map[string]shared // by owner, then by prefixed key
+	files  map[string]map[int64]string  // content by owner and name, then by version
+	ids    map[string]bool              // of events and tasks, in all sessions
+}
+
+// shared is a user's or an app's value; by is the session that changed it last.
+type shared struct {
+	value string // JSON; "" is absent
+	by    *conv
+}
+
+// conv is one session.
+type conv struct {
+	number              int // tells sessions with the same id apart
+	id, user, app, name string
+	gone                bool
+	parent              *conv
+	boundary            *string
+	found               bool
+	inherited           int // entries that a fork took over
+	children            []*conv
+	epoch               int64
+	log                 []*entry
+	now                 snapshot
+	tasks               []*record
+	run                 string // the active one
+	open                *entry // its item in progress
+}
+
+// snapshot is what a session shows at one point of its log.
+type snapshot struct {
+	view  []*entry
+	state map[string]string // of the session alone, with the versions of its artifacts
+}
+
+func (s snapshot) clone() snapshot {
+	return snapshot{view: slices.Clone(s.view), state: maps.Clone(s.state)}
+}
+
+func (s snapshot) shows(e *entry) bool { return slices.Contains(s.view, e) }
+
+// entry is one position of a log.
+type entry struct {
+	event   session.Event // ID is "" as long as the store was not asked
+	initial bool
+	marker  bool
+	hidden  bool // shown with the whole log only
+	// streamed says that what the event changes of the state took effect later,
+	// with an entry of its own.
+	streamed bool
+	placed   *record // the task that it places
+	before   snapshot
+	shared   map[string]string // user and app values before it
+}
+
+func newWorld() *world {
+	return &world{
+		live: map[string]*conv{}, shared: map[string]map[string]shared{},
+		files: map[string]map[int64]string{}, ids: map[string]bool{},
+	}
+}
+
+// owner is where the values of a key live; "" is the session itself.
+func (c *conv) owner(key string) string {
+	switch scope, _ := session.ScopeOf(key); scope {
+	case session.ScopeUser:
+		return "user " + c.user + " in " + c.app
+	case session.ScopeApp:
+		return "app " + c.app
+	case session.ScopeSession, session.ScopeTemp:
+	}
+	return ""
+}
+
+// values are those of the session's user and app, by prefixed key.
+func (w *world) values(c *conv) map[string]string {
+	out := map[string]string{}
+	for _, prefix := range []string{"user:", "app:"} {
+		for key, v := range w.shared[c.owner(prefix)] {
+			if v.value != "" {
+				out[key] = v.value
+			}
+		}
+	}
+	return out
+}
+
+func (w *world) create(n session.New) *conv {
+	c := &conv{number: len(w.ever), id: n.ID, user: n.UserID, app: n.AppName, name: n.Name, now: snapshot{state: map[string]string{}}}
+	w.live[c.id] = c
+	w.ever = append(w.ever, c)
+	if delta := n.State.Stored().Values(); len(delta) > 0 {
+		actions := mustJSON(session.Actions{StateDelta: delta, ArtifactDelta: map[string]int64{}})
+		e := w.add(c, session.Event{
+			Author: "system", StateDelta: delta, Fields: map[string]json.RawMessage{"actions": actions},
+		})
+		e.initial = true
+	}
+	return c
+}
+
+// add puts an event at the head of the log and changes state as it says.
+func (w *world) add(c *conv, e session.Event) *entry {
+	added := &entry{event: e, before: c.now.clone(), shared: w.values(c)}
+	c.log = append(c.log, added)
+	c.now.view = append(c.now.view, added)
+	w.change(c, e.Change())
+	if e.ID != "" {
+		w.ids[e.ID] = true
+	}
+	return added
+}
+
+func (w *world) change(c *conv, delta session.Delta) {
+	for key, raw := range delta {
+		value := string(raw)
+		if session.IsNull(raw) {
+			value = ""
+		}
+		if owner := c.owner(key); owner != "" {
+			if w.shared[owner] == nil {
+				w.shared[owner] = map[string]shared{}
+			}
+			w.shared[owner][key] = shared{value: value, by: c}
+			continue
+		}
+		c.now.state[key] = value
+		if value == "" {
+			delete(c.now.state, key)
+		}
+	}
+}
+
+// effect is what an entry changes of the state.
+func (e *entry) effect() session.Delta {
+	if e.streamed {
+		return nil
+	}
+	return e.event.Change()
+}
+
+// first is the index of the first log entry with an invocation id, hidden ones
+// and markers included.
+func (c *conv) first(invocation string) int {
+	return slices.IndexFunc(c.log, func(e *entry) bool { return e.event.InvocationID == invocation })
+}
+
+// delete takes a session away; its forks stay whole.
+func (w *world) delete(c *conv) {
+	c.gone = true
+	delete(w.live, c.id)
+}
+
+// content is what an artifact's version reads as: "" for one that is not
+// there. A version that was only named reads as its own number.
+func (w *world) content(c *conv, key, version string) string {
+	if version == "" {
+		return ""
+	}
+	n, err := strconv.ParseInt(version, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	if content, ok := w.files[c.fileOwner(key)][n]; ok {
+		return content
+	}
+	return onlyNamed + version
+}
+
+// onlyNamed opens the content of versions that an event named and nobody put.
+const onlyNamed = "version "
+
+func (w *world) setContent(c *conv, key string, version int64, content string) {
+	owner := c.fileOwner(key)
+	if w.files[owner] == nil {
+		w.files[owner] = map[int64]string{}
+	}
+	w.files[owner][version] = content
+}
+
+func (c *conv) fileOwner(key string) string {
+	if owner := c.owner(key); owner != "" {
+		return owner + " " + key
+	}
+	return "session " + strconv.Itoa(c.number) + " " + key
+}
+
+func mustJSON(v any) json.RawMessage {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}

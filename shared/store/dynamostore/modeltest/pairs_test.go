@@ -1,0 +1,275 @@
+package modeltest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
+	lifecycle "github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+)
+
+// wholeVariable asks for all cases of TestPairs instead of a sample.
+const wholeVariable = "RACES"
+
+// leastPairs is at how many places a sample has two callers meet, however long that
+// takes here; there are more where time is left.
+const leastPairs = 60
+
+// TestPairs lets two callers do something to one session at once: each pair of
+// operations, the second as a whole before each request of the first. What is
+// left, and what both are told, must be what one after the other leaves and
+// tells, in either order. The model is the store itself, doing one thing at a
+// time, which the other tests of this package hold to a model in turn.
+func TestPairs(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()                    //nolint:gosec // a test
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test
+	var cases []run
+	pairs, met := map[string]bool{}, 0
+	for _, setting := range []string{"idle", "at work"} {
+		p := newPairing(t, setting)
+		for i, outer := range p.acts {
+			places := p.places(t, outer)
+			for j, inner := range p.acts {
+				pairs[fmt.Sprint(setting, min(i, j), max(i, j))] = true
+				for at := 1; at <= places; at++ {
+					cases = append(cases, func() {
+						if p.meet(t, outer, inner, at) {
+							met++
+						}
+					})
+				}
+			}
+		}
+	}
+	random.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
+	e := effort{least: leastPairs + leastPairs/10, time: 15 * time.Second}
+	if os.Getenv(wholeVariable) != "" {
+		e = effort{least: len(cases)}
+	}
+	e.play(t, fmt.Sprintf("seed %d, %d pairs", seed, len(pairs)), cases)
+	t.Logf("met at %d of the %d places of the whole set", met, len(cases))
+	if met < leastPairs && !t.Failed() { // a request more or less is one made beside others
+		t.Errorf("want %d at least", leastPairs)
+	}
+}
+
+// places is how many requests an act makes by itself: it can be met before each.
+func (p *pairing) places(t *testing.T, a act) int {
+	t.Helper()
+	p.reset()
+	i := &interruption{}
+	_ = a.do(t.Context(), limited(i.client(p.client), p.table), "outer") // a refusal is made of requests, too
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.count
+}
+
+// pairing is a session in a setting, and what becomes of it.
+type pairing struct {
+	*stage
+	setting string
+	acts    []act
+	serial  map[string][]outcome // of two acts one after the other, in either order
+}
+
+// outcome is what two acts leave, and what they answered.
+type outcome struct {
+	Outer, Inner string
+	Session      any
+	Said         []string
+	State        session.State
+	Tasks        []string
+	Shares       []string
+	Forks        map[string][]string
+	Runs         map[string]string
+}
+
+func newPairing(t *testing.T, setting string) *pairing {
+	t.Helper()
+	p := &pairing{stage: newStage(t), setting: setting, serial: map[string][]outcome{}}
+	s := limited(p.client, p.table)
+	if _, err := s.Create(t.Context(), session.New{ID: "s", UserID: runner, AppName: "app", Nonce: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, invocation := range []string{"one", "two"} {
+		if _, _, err := s.Append(t.Context(), session.Append{
+			UserID: runner, SessionID: "s", Events: []session.Event{saying("in "+invocation, invocation)},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	document := exported(t, s)
+	if _, err := s.Share(t.Context(), access.NewShare{
+		ID: shareID, OwnerID: runner, SessionID: "s", Right: access.Read, UserID: "guest",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if setting == "at work" {
+		for _, a := range []act{startingAs("start", lifecycle.Reject), beginning()} {
+			if err := a.do(t.Context(), s, first); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	p.keep()
+	p.acts = pairActs(t, document)
+	return p
+}
+
+// meet does one act as a whole before the at-th request of another; false where
+// that makes fewer.
+func (p *pairing) meet(t *testing.T, outer, inner act, at int) bool {
+	t.Helper()
+	orders := p.orders(t, outer, inner)
+	p.reset()
+	ctx, cancel := context.WithTimeout(t.Context(), waiting)
+	defer cancel()
+	var innerErr error
+	i := &interruption{at: at, run: func() { innerErr = inner.do(ctx, limited(p.client, p.table), "inner") }}
+	outerErr := outer.do(ctx, limited(i.client(p.client), p.table), "outer")
+	if !i.reached() {
+		return false
+	}
+	got := p.outcome(t, outerErr, innerErr)
+	var differ string
+	for _, want := range orders {
+		d := cmp.Diff(want, got)
+		if d == "" {
+			return true
+		}
+		differ += d + "\n"
+	}
+	t.Errorf("%s: %s before request %d of %s: as neither order (-one after the other +at once)\n%s",
+		p.setting, inner.name, at, outer.name, differ)
+	return true
+}
+
+// orders are the outcomes of two acts one after the other.
+func (p *pairing) orders(t *testing.T, outer, inner act) []outcome {
+	t.Helper()
+	name := outer.name + "/" + inner.name
+	if p.serial[name] != nil {
+		return p.serial[name]
+	}
+	s := limited(p.client, p.table)
+	p.reset()
+	outerErr := outer.do(t.Context(), s, "outer")
+	innerErr := inner.do(t.Context(), s, "inner")
+	p.serial[name] = []outcome{p.outcome(t, outerErr, innerErr)}
+	p.reset()
+	innerErr = inner.do(t.Context(), s, "inner")
+	outerErr = outer.do(t.Context(), s, "outer")
+	p.serial[name] = append(p.serial[name], p.outcome(t, outerErr, innerErr))
+	return p.serial[name]
+}
+
+func (p *pairing) outcome(t *testing.T, outerErr, innerErr error) outcome {
+	t.Helper()
+	o := outcome{Outer: told(t, outerErr), Inner: told(t, innerErr), Forks: map[string][]string{}, Runs: map[string]string{}}
+	for _, id := range []string{"fork of outer", "fork of inner"} {
+		if page, err := p.store.Events(t.Context(), runner, id, everything(session.Effective)); err == nil {
+			o.Forks[id] = append([]string{"a fork"}, texts(page.Events)...)
+			p.folds(t, id, page.Events)
+		}
+	}
+	s, err := p.store.Get(t.Context(), runner, "s")
+	if errors.Is(err, fault.Of(fault.NotFound)) {
+		return o
+	}
+	mustSee(t, err)
+	active := ""
+	if s.ActiveRunID != nil {
+		active = *s.ActiveRunID
+	}
+	o.Session = []string{string(s.Status), active}
+	th, err := p.store.Thread(t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
+	mustSee(t, err)
+	o.Said = texts(th.Items)
+	p.folds(t, "s", th.Items)
+	o.State, err = p.store.State(t.Context(), runner, "s")
+	mustSee(t, err)
+	all, err := p.store.Events(t.Context(), runner, "s", everything(session.All))
+	mustSee(t, err)
+	for n, e := range all.Events {
+		if e.Seq != int64(n+1) {
+			t.Errorf("event %d of the log stands at %d", n+1, e.Seq)
+		}
+	}
+	tasks, err := p.store.Tasks(t.Context(), task.Query{SessionID: "s", UserID: runner, Limit: 10})
+	mustSee(t, err)
+	for _, k := range tasks.Tasks {
+		o.Tasks = append(o.Tasks, string(k.Bubbles))
+	}
+	shares, err := p.store.Shares(t.Context(), runner, "s")
+	mustSee(t, err)
+	for _, sh := range shares {
+		o.Shares = append(o.Shares, sh.ID)
+	}
+	slices.Sort(o.Shares)
+	for _, id := range []string{first, "outer", "inner"} {
+		if r, err := p.store.Run(t.Context(), refTo(id)); err == nil {
+			o.Runs[id] = string(r.Status)
+		}
+	}
+	return o
+}
+
+// folds checks that a session's own state is what its events make of it.
+func (p *pairing) folds(t *testing.T, id string, events []session.Event) {
+	t.Helper()
+	fold := session.Values{}
+	for _, e := range events {
+		fold.Apply(e.StateDelta.In(session.ScopeSession))
+	}
+	state, err := p.store.State(t.Context(), runner, id)
+	mustSee(t, err)
+	if diff := cmp.Diff(map[string]json.RawMessage(fold), map[string]json.RawMessage(state.Session)); diff != "" {
+		t.Errorf("the state of %s (-its events +stored):\n%s", id, diff)
+	}
+}
+
+func everything(view session.View) session.EventQuery {
+	return session.EventQuery{View: view, Limit: session.MaxPage}
+}
+
+func texts(events []session.Event) []string {
+	var out []string
+	for _, e := range events {
+		out = append(out, fmt.Sprintf("%s %s %s", e.InvocationID, textOf(e), e.Status))
+	}
+	return out
+}
+
+// told is what a caller learns: that it is done, or by which kind of fault not.
+func told(t *testing.T, err error) string {
+	t.Helper()
+	var f *fault.Error
+	switch {
+	case err == nil:
+		return "done"
+	case errors.As(err, &f):
+		return fmt.Sprint("fault ", f.Kind)
+	}
+	t.Errorf("no fault: %v", err)
+	return err.Error()
+}
+
+func mustSee(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,146 @@
+package watchtest_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+)
+
+// leastPages is how many sessions TestPage plays at least.
+const leastPages = 15
+
+// TestPage holds docs/watching.md to its word: a client that knows nothing but
+// the rules of that page ends with the thread, whatever is done to the session
+// and however messages come to it, and does so in a bounded number of reads.
+// It gets the bytes that the functions send, and asks those functions.
+func TestPage(t *testing.T) {
+	seed := seeded(t)
+	t.Parallel()
+	table := dynamotest.Table(t)
+	functions := newFunctions(t, table)
+	records := newRecords(t, table)
+	cases, sum := 0, tally{}
+	deadline := time.Now().Add(20 * time.Second)
+	rapid.Check(t, func(rt *rapid.T) {
+		if cases >= leastPages && time.Now().After(deadline) {
+			return
+		}
+		w := newPage(t, rt, functions, records)
+		if rapid.IntRange(0, 2).Draw(rt, "begins large") == 0 {
+			for _, does := range []act{w.start, w.begin, w.flushMuch, w.flushMuch, w.react, w.react} {
+				w.must(rt, does(t.Context(), rt))
+			}
+		}
+		for range rapid.IntRange(20, 80).Draw(rt, "steps") {
+			w.must(rt, w.act(t.Context(), rt))
+			w.must(rt, w.collect(t.Context()))
+		}
+		w.settle(rt)
+		cases++
+		sum.add(w.tally)
+	})
+	t.Logf("seed %s, %d sessions: %s", seed, cases, sum)
+	if cases < leastPages && !t.Failed() {
+		t.Errorf("%d sessions, want %d", cases, leastPages)
+	}
+	if sum.large == 0 || sum.reloads == 0 || sum.doubled == 0 || sum.lost == 0 {
+		t.Errorf("too little happened: %s", sum)
+	}
+}
+
+// tally counts what happened.
+type tally struct{ heard, doubled, lost, large, reloads, reads, subscriptions int }
+
+func (t *tally) add(o tally) {
+	t.heard += o.heard
+	t.doubled += o.doubled
+	t.lost += o.lost
+	t.large += o.large
+	t.reloads += o.reloads
+	t.reads += o.reads
+	t.subscriptions += o.subscriptions
+}
+
+func (t tally) String() string {
+	return fmt.Sprintf("%d messages heard, %d told twice, %d lost, %d times in a large item, %d reloads, %d threads read, %d subscriptions",
+		t.heard, t.doubled, t.lost, t.large, t.reloads, t.reads, t.subscriptions)
+}
+
+// seeded is the seed of rapid's draws, which it tells only when it fails.
+func seeded(t *testing.T) string {
+	t.Helper()
+	const name = "rapid.seed"
+	seed := flag.Lookup(name).Value.String()
+	if seed != "0" {
+		return seed
+	}
+	seed = fmt.Sprint(rand.Uint64()) //nolint:gosec // a test
+	if err := flag.Set(name, seed); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := flag.Set(name, "0"); err != nil {
+			t.Error(err)
+		}
+	})
+	return seed
+}
+
+// settle tells all there is, some of it for the second time, and lets the client
+// do what the page tells it to until it rests.
+func (w *page) settle(rt *rapid.T) {
+	ctx := w.t.Context()
+	if rapid.IntRange(0, 5).Draw(rt, "deleted") == 0 {
+		w.must(rt, w.delete(ctx, rt))
+	}
+	w.must(rt, w.collectAll(ctx))
+	for len(w.news) > 0 || len(w.lanes) > 0 {
+		w.must(rt, w.tell(ctx, rt))
+		w.must(rt, w.hear(ctx, rt))
+	}
+	if w.breaking {
+		w.must(rt, w.breakOff(ctx, rt))
+	}
+	for steps := 0; w.busy(); steps++ {
+		if steps == mostAsked {
+			rt.Fatalf("the client goes on asking: %s\n%s", w.client.Waiting(), strings.Join(w.trace, "\n"))
+		}
+		if at, waits := w.client.Asks(); waits {
+			w.now = at
+		}
+		w.must(rt, w.react(ctx, rt))
+		for len(w.lanes) > 0 {
+			w.must(rt, w.hear(ctx, rt))
+		}
+	}
+	pages, found, err := w.get(ctx, 1000)
+	w.must(rt, err)
+	if !found || w.client.Ended() {
+		if found || !w.client.Ended() {
+			rt.Fatalf("the session is there: %t, as the client has it: %t", found, !w.client.Ended())
+		}
+		return
+	}
+	want := shownBy(rt, pages)
+	if diff := cmp.Diff(want, shown{w.client.Status, w.shows()}); diff != "" {
+		rt.Fatalf("the client differs from the thread (-thread +client):\n%.4000s\n%s", diff, strings.Join(w.trace, "\n"))
+	}
+}
+
+// mostAsked bounds what a client does once nothing happens any more: it reads
+// the thread, subscribes, and is told.
+const mostAsked = 12
+
+// busy reports whether the client has something to do, or to be told.
+func (w *page) busy() bool {
+	_, waits := w.client.Asks()
+	return !w.client.Ended() && (waits || w.client.NeedsThread() || w.thread != nil || !w.connected || len(w.lanes) > 0)
+}

@@ -1,0 +1,349 @@
+package watchtest_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+)
+
+// told is all that has happened until now: what a session that is made last is
+// told behind.
+func (s *teller) told(t *testing.T) []delivery.Event {
+	t.Helper()
+	last := uuid.NewString()
+	s.mustCreate(t, session.New{ID: last, UserID: watched, Nonce: "last"})
+	var all []delivery.Event
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		changes, err := s.records.next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range changes {
+			events, err := s.store.Happened(t.Context(), c.Change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range events {
+				if e.SessionID == last {
+					return all
+				}
+				all = append(all, e)
+			}
+		}
+	}
+	t.Fatalf("the last session is not told of; before it: %+v", all)
+	return nil
+}
+
+// want compares what was told, but for ids and times, which must be there and be
+// different ones.
+func (s *teller) want(t *testing.T, want ...delivery.Event) {
+	t.Helper()
+	got := s.told(t)
+	ids := map[string]bool{}
+	for _, e := range got {
+		if e.ID == "" || ids[e.ID] || e.Time < 1_000_000_000_000 {
+			t.Errorf("told is %+v", e)
+		}
+		ids[e.ID] = true
+	}
+	unlikely := cmpopts.IgnoreFields(delivery.Event{}, "ID", "Time", "Log")
+	if diff := cmp.Diff(want, got, unlikely, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
+
+func (s *teller) mustCreate(t *testing.T, n session.New) {
+	t.Helper()
+	if err := n.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.store.Create(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// of is an event of the teller's session, which names the agent helper.
+func (s *teller) of(typ delivery.Type) delivery.Event {
+	return delivery.Event{Type: typ, UserID: watched, SessionID: s.session, Agent: "helper"}
+}
+
+// with is the teller of a new session of the agent helper that was told of.
+func (s *teller) with(t *testing.T, chain ...string) *teller {
+	t.Helper()
+	s = &teller{store: s.store, records: s.records, session: uuid.NewString()}
+	s.mustCreate(t, session.New{
+		ID: s.session, UserID: watched, Agent: "helper", Nonce: "n", Chain: chain,
+		State: session.Delta{"k": []byte("1")},
+	})
+	e := s.of(delivery.SessionCreated)
+	e.Chain, e.Depth = chain, len(chain)
+	s.want(t, e)
+	return s
+}
+
+func (s *teller) mustAppend(t *testing.T, invocation string) {
+	t.Helper()
+	e := spoken("user", "hello")
+	e.InvocationID = invocation
+	if _, _, err := s.store.Append(t.Context(), session.Append{
+		SessionID: s.session, UserID: watched, Events: []session.Event{e},
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *teller) mustSave(t *testing.T, id string) {
+	t.Helper()
+	if _, _, err := s.store.Save(t.Context(), task.Save{SessionID: s.session, UserID: watched, Task: task.Task{
+		ID: id, Bubbles: []byte(`[{"id":"b","type":"agent","text":"x"}]`),
+	}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *teller) mustPut(t *testing.T, name string, size int) {
+	t.Helper()
+	put := artifact.Put{
+		UserID: watched, SessionID: s.session, Name: name, MimeType: "text/plain", Body: bytes.Repeat([]byte{'a'}, size),
+	}
+	if _, err := s.store.PutArtifact(t.Context(), put); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *teller) mustFeedback(t *testing.T, f task.Feedback) {
+	t.Helper()
+	f.UserID, f.CreatedTime = watched, time.Now().UnixMilli()
+	if err := s.store.AddFeedback(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestHappened_to_sessions(t *testing.T) {
+	all := newTeller(t)
+	t.Run("a session is created, written to, renamed and deleted", func(t *testing.T) {
+		s := all.with(t)
+		s.mustAppend(t, "i1")
+		name := "other"
+		if _, err := s.store.Update(t.Context(), watched, s.session, session.Patch{Name: &name}); err != nil {
+			t.Fatal(err)
+		}
+		s.mustPut(t, "report", 10)
+		s.mustSave(t, "t1")
+		if got := len(s.told(t)); got != 2 {
+			t.Errorf("%d events", got)
+		}
+		if err := s.store.Delete(t.Context(), watched, s.session); err != nil {
+			t.Fatal(err)
+		}
+		s.want(t, s.of(delivery.SessionDeleted))
+	})
+	t.Run("one that others read on is deleted once", func(t *testing.T) {
+		s := all.with(t)
+		s.mustAppend(t, "i1")
+		before := "i1"
+		f := session.ForkOf{UserID: watched, SessionID: s.session, ID: uuid.NewString(), Before: &before, Nonce: "f"}
+		if _, err := s.store.Fork(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+		forked := s.of(delivery.SessionForked)
+		forked.SessionID, forked.Source, forked.Before = f.ID, s.session, "i1"
+		s.want(t, forked)
+		for _, id := range []string{s.session, f.ID} {
+			if err := s.store.Delete(t.Context(), watched, id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		gone := forked
+		gone.Type, gone.Source, gone.Before = delivery.SessionDeleted, "", ""
+		s.want(t, s.of(delivery.SessionDeleted), gone)
+	})
+	t.Run("a fork of everything tells of itself alone", func(t *testing.T) {
+		s := all.with(t)
+		s.mustSave(t, "t1")
+		s.mustPut(t, "report", 10)
+		s.told(t)
+		f := session.ForkOf{UserID: watched, SessionID: s.session, ID: uuid.NewString(), Nonce: "f"}
+		if _, err := s.store.Fork(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+		forked := s.of(delivery.SessionForked)
+		forked.SessionID, forked.Source = f.ID, s.session
+		s.want(t, forked)
+	})
+	t.Run("a rewind says before what, and what it restores is not saved anew", func(t *testing.T) {
+		s := all.with(t)
+		s.mustPut(t, "report", 10)
+		s.mustAppend(t, "i1")
+		e := spoken("agent", "so")
+		e.InvocationID, e.ArtifactDelta = "i2", map[string]int64{"report": 0}
+		e.Fields["actions"] = []byte(`{"artifact_delta":{"report":0}}`)
+		if _, _, err := s.store.Append(t.Context(), session.Append{
+			SessionID: s.session, UserID: watched, Events: []session.Event{e},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		s.told(t)
+		r := session.Rewind{UserID: watched, SessionID: s.session, Before: "i2", Nonce: uuid.NewString()}
+		if _, err := s.store.Rewind(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		rewound := s.of(delivery.SessionRewound)
+		rewound.Before, rewound.Seq = "i2", 4
+		s.want(t, rewound)
+	})
+	t.Run("an import tells of the session and of nothing in it", func(t *testing.T) {
+		s := all.with(t)
+		ref := s.mustStart(t)
+		s.mustEnd(t, ref, run.Failed)
+		s.mustPut(t, "report", 10)
+		s.mustSave(t, "t1")
+		s.mustFeedback(t, task.Feedback{ID: uuid.NewString(), SessionID: s.session, TaskID: "t1", Type: task.Up})
+		r := session.Rewind{UserID: watched, SessionID: s.session, Before: ref.RunID, Nonce: uuid.NewString()}
+		if _, err := s.store.Rewind(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		var doc bytes.Buffer
+		if err := s.store.Export(t.Context(), watched, s.session, archive.NewWriter(&doc)); err != nil {
+			t.Fatal(err)
+		}
+		part, err := archive.Parse(doc.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.told(t)
+		u := archive.Upload{UserID: "somebody", ImportID: uuid.NewString(), Number: 1, Digest: "d", SessionID: "taken", Part: part}
+		if _, err := s.store.Import(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+		e := s.of(delivery.SessionCreated)
+		e.UserID, e.SessionID = "somebody", "taken"
+		s.want(t, e)
+	})
+}
+
+func TestHappened_in_sessions(t *testing.T) {
+	all := newTeller(t)
+	t.Run("a run that fails says why, and is taken back by the next", func(t *testing.T) {
+		s := all.with(t)
+		ref := s.mustStart(t)
+		if _, err := s.store.End(t.Context(), ref, run.Failed, run.NewProblem("agent_failed", "secret")); err != nil {
+			t.Fatal(err)
+		}
+		next := run.Start{
+			Ref: run.Ref{UserID: watched, SessionID: s.session, RunID: "r2"}, Mode: run.Managed, Agent: "other",
+			Input: []session.Event{spoken("user", "again")}, Chain: []string{"au1"},
+		}
+		if _, err := s.store.Start(t.Context(), next); err != nil {
+			t.Fatal(err)
+		}
+		began, failed, back, again := s.of(delivery.RunStarted), s.of(delivery.RunFailed), s.of(delivery.SessionRewound), s.of(delivery.RunStarted)
+		began.RunID, began.Seq = "r1", 3
+		failed.RunID, failed.Seq, failed.Error = "r1", 4, "agent_failed"
+		back.Before, back.Seq, back.Chain, back.Depth = "r1", 5, []string{"au1"}, 1
+		again.RunID, again.Seq, again.Agent, again.Chain, again.Depth = "r2", 6, "other", []string{"au1"}, 1
+		s.want(t, began, failed, back, again)
+	})
+	t.Run("what is saved while an automation's run is active is its doing", func(t *testing.T) {
+		s := all.with(t, "au0")
+		ref := run.Ref{UserID: watched, SessionID: s.session, RunID: "r1"}
+		for _, chain := range [][]string{{"au1", "au2"}, nil} {
+			start := run.Start{Ref: ref, Mode: run.Managed, Input: []session.Event{spoken("user", "x")}, Chain: chain}
+			if _, err := s.store.Start(t.Context(), start); err != nil {
+				t.Fatal(err)
+			}
+			s.mustPut(t, "report", 10)
+			s.mustSave(t, "t1")
+			s.mustFeedback(t, task.Feedback{ID: uuid.NewString(), SessionID: s.session, TaskID: "t1", Type: task.Up})
+			s.mustEnd(t, ref, run.Completed)
+			s.mustPut(t, "report", 10)
+			var depths []int
+			for _, e := range s.told(t) {
+				if e.Depth != len(e.Chain) {
+					t.Errorf("told is %+v", e)
+				}
+				depths = append(depths, e.Depth)
+			}
+			n := len(chain) // the feedback is a person's, and what comes behind the end too
+			if diff := cmp.Diff([]int{n, n, n, 0, n, 0}, depths); diff != "" {
+				t.Errorf("depths with %v (-want +got):\n%s", chain, diff)
+			}
+			ref.RunID = "r2"
+		}
+	})
+	t.Run("a task is told at each save, and at nothing else", func(t *testing.T) {
+		s := all.with(t)
+		s.mustSave(t, "t1")
+		saved := s.of(delivery.TaskSaved)
+		saved.TaskID = "t1"
+		s.want(t, saved)
+		s.mustSave(t, "t1")
+		if err := s.store.MarkTask(t.Context(), task.Feedback{UserID: watched, SessionID: s.session, TaskID: "t1", Type: task.Up}); err != nil {
+			t.Fatal(err)
+		}
+		s.want(t, saved)
+		f := session.ForkOf{UserID: watched, SessionID: s.session, ID: uuid.NewString(), Nonce: "f"}
+		if _, err := s.store.Fork(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+		s.told(t)
+		s.mustSave(t, "t1") // keeps what the fork shows
+		s.want(t, saved)
+		in := *s
+		in.session = f.ID
+		in.mustSave(t, s.takenTask(t, f.ID)) // adopts it first
+		if got := in.told(t); len(got) != 1 || got[0].Type != delivery.TaskSaved || got[0].SessionID != f.ID {
+			t.Errorf("told is %+v", got)
+		}
+		if err := s.store.DeleteTask(t.Context(), watched, s.session, "t1"); err != nil {
+			t.Fatal(err)
+		}
+		s.want(t)
+		s.mustSave(t, "t1")
+		s.want(t, saved)
+	})
+	t.Run("artifacts are told version by version, whole", func(t *testing.T) {
+		s := all.with(t)
+		s.mustPut(t, "report", 10)
+		s.mustPut(t, "report", 1<<20)
+		s.mustPut(t, "user:profile", 10)
+		if err := s.store.DeleteArtifact(t.Context(), watched, s.session, "report"); err != nil {
+			t.Fatal(err)
+		}
+		one, two, shared := s.of(delivery.ArtifactSaved), s.of(delivery.ArtifactSaved), s.of(delivery.ArtifactSaved)
+		one.Artifact, two.Artifact, two.Version, shared.Artifact = "report", "report", 1, "user:profile"
+		s.want(t, one, two, shared)
+	})
+	t.Run("feedback is told with its session where it has one, once", func(t *testing.T) {
+		s := all.with(t)
+		f := task.Feedback{ID: uuid.NewString(), SessionID: s.session, TaskID: "t1", Type: task.Down, Text: "secret"}
+		s.mustFeedback(t, f)
+		s.mustFeedback(t, f)
+		s.mustFeedback(t, task.Feedback{ID: uuid.NewString(), TaskID: "t2", Type: task.Up})
+		in := s.of(delivery.FeedbackCreated)
+		in.TaskID, in.Feedback = "t1", task.Down
+		s.want(t, in, delivery.Event{Type: delivery.FeedbackCreated, UserID: watched, TaskID: "t2", Feedback: task.Up})
+	})
+}
+
+// takenTask is the id that a fork shows its only task under.
+func (s *teller) takenTask(t *testing.T, fork string) string {
+	t.Helper()
+	page, err := s.store.Tasks(t.Context(), task.Query{UserID: watched, SessionID: fork})
+	if err != nil || len(page.Tasks) != 1 {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	return page.Tasks[0].ID
+}

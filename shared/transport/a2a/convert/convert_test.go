@@ -1,0 +1,124 @@
+package convert_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/transport/a2a/convert"
+)
+
+// said is an event of an agent with these parts.
+func said(id string, seq int64, parts string) session.Event {
+	return session.Event{
+		ID: id, Seq: seq, SessionID: "s", InvocationID: "r", Author: "helper", Status: session.EventCompleted,
+		Fields: map[string]json.RawMessage{"content": json.RawMessage(`{"role":"model","parts":` + parts + `}`)},
+	}
+}
+
+func TestAMessageComesBackAsItWas(t *testing.T) {
+	want := &a2a.Message{
+		ID: "m", ContextID: "s", TaskID: "t", Role: a2a.MessageRoleUser, Extensions: []string{"urn:x"},
+		ReferenceTasks: []a2a.TaskID{"other"},
+		Parts: a2a.ContentParts{
+			{Content: a2a.Text("hi"), MediaType: "text/markdown"},
+			{Content: a2a.Raw("bytes"), MediaType: "image/png", Filename: "a.png"},
+			{Content: a2a.URL("https://x.example/a"), MediaType: "text/plain", Filename: "a"},
+			{Content: a2a.Data{Value: map[string]any{"n": 1.5}}, Metadata: map[string]any{"k": "v"}},
+			{Content: a2a.Data{Value: map[string]any{"id": "c"}}, Metadata: map[string]any{
+				"kagent_type": "function_response", "adk_type": "function_response",
+			}},
+		},
+		Metadata: map[string]any{"mine": true},
+	}
+	e, err := convert.Event(want, "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.SessionID, e.InvocationID = "s", "r"
+	got := convert.Message(e, convert.TaskOf(e))
+	want.Metadata = map[string]any{"mine": true, convert.InvocationKey: "r", "kagent_author": "user"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestArtifact(t *testing.T) {
+	t.Run("thoughts and function calls are no part of it", func(t *testing.T) {
+		e := said("e", 1, `[{"text":"hm","thought":true},{"text":"yes"},{"function_call":{"id":"c","name":"f","args":{}}}]`)
+		a := convert.Artifact(e)
+		if a == nil || len(a.Parts) != 1 || a.Parts[0].Text() != "yes" || !convert.Steps(e) {
+			t.Errorf("got %+v", a)
+		}
+	})
+	t.Run("what says nothing makes none", func(t *testing.T) {
+		if a := convert.Artifact(said("e", 1, `[]`)); a != nil {
+			t.Errorf("got %+v", a)
+		}
+	})
+	t.Run("what a user says is none", func(t *testing.T) {
+		e := said("e", 1, `[{"text":"hi"}]`)
+		e.Author = "user"
+		if a := convert.Artifact(e); a != nil {
+			t.Errorf("got %+v", a)
+		}
+	})
+}
+
+func TestStatus(t *testing.T) {
+	call := said("ask", 1, `[{"function_call":{"id":"c","name":"f","args":{}}}]`)
+	answer := said("answer", 2, `[{"function_response":{"id":"c","name":"f","response":{}}}]`)
+	for _, test := range []struct {
+		name   string
+		run    run.Run
+		events []session.Event
+		want   a2a.TaskState
+	}{
+		{"at work", run.Run{Status: run.InProgress}, nil, a2a.TaskStateWorking},
+		{"complete", run.Run{Status: run.Completed}, nil, a2a.TaskStateCompleted},
+		{"a call that nobody answered", run.Run{Status: run.Completed}, []session.Event{call}, a2a.TaskStateInputRequired},
+		{"a call that was answered", run.Run{Status: run.Completed}, []session.Event{call, answer}, a2a.TaskStateCompleted},
+		{"cancelled", run.Run{Status: run.Cancelled}, nil, a2a.TaskStateCanceled},
+		{"failed", run.Run{Status: run.Failed, Error: run.NewProblem("x", "why")}, nil, a2a.TaskStateFailed},
+		{"rejected", run.Run{Status: run.Failed, Error: run.NewProblem("rejected", "no")}, nil, a2a.TaskStateRejected},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.run.ID = "r"
+			if got := convert.Status("t", test.run, test.events); got.State != test.want {
+				t.Errorf("got %s, not %s", got.State, test.want)
+			}
+		})
+	}
+}
+
+func TestShorten(t *testing.T) {
+	length := func(n int) *int { return &n }
+	for _, test := range []struct {
+		length *int
+		want   int
+	}{{nil, 3}, {length(5), 3}, {length(2), 2}, {length(0), 0}} {
+		task := &a2a.Task{History: []*a2a.Message{{ID: "1"}, {ID: "2"}, {ID: "3"}}}
+		convert.Shorten(task, test.length)
+		if len(task.History) != test.want || test.want > 0 && task.History[test.want-1].ID != "3" {
+			t.Errorf("%v leaves %d", test.length, len(task.History))
+		}
+	}
+}
+
+func TestReply(t *testing.T) {
+	e := said("e", 1, `[{"text":"hi"}]`)
+	if got := convert.Reply([]session.Event{e}); got != nil {
+		t.Errorf("a task is answered with %+v", got)
+	}
+	e.Fields["a2a_reply"] = json.RawMessage(`"message"`)
+	if got := convert.Reply([]session.Event{e}); got == nil || got.TaskID != "" || got.Parts[0].Text() != "hi" {
+		t.Errorf("got %+v", got)
+	}
+	if got := convert.Reply([]session.Event{e, said("f", 2, `[{"text":"more"}]`)}); got != nil {
+		t.Errorf("two events are answered with %+v", got)
+	}
+}

@@ -1,0 +1,150 @@
+// Package convert translates between events of sessions and the messages,
+// artifacts and tasks of the A2A protocol, version 1.0.
+package convert
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+)
+
+// The metadata that tells function calls, their responses and thoughts from
+// other parts, under the names that clients of kagent and of ADK look for.
+const (
+	kagentType    = "kagent_type"
+	adkType       = "adk_type"
+	kagentThought = "kagent_thought"
+	adkThought    = "adk_thought"
+
+	typeCall     = "function_call"
+	typeResponse = "function_response"
+)
+
+// part is a part of an event's content. Data stands beside its text, which is
+// what an agent reads that knows no data.
+type part struct {
+	Text             *string         `json:"text,omitempty"`
+	Thought          bool            `json:"thought,omitempty"`
+	Data             json.RawMessage `json:"data,omitempty"`
+	InlineData       *inlineData     `json:"inline_data,omitempty"`
+	FileData         *fileData       `json:"file_data,omitempty"`
+	FunctionCall     map[string]any  `json:"function_call,omitempty"`
+	FunctionResponse map[string]any  `json:"function_response,omitempty"`
+	MIMEType         string          `json:"mime_type,omitempty"`
+	DisplayName      string          `json:"display_name,omitempty"`
+	Metadata         map[string]any  `json:"part_metadata,omitempty"`
+}
+
+type inlineData struct {
+	MIMEType    string `json:"mime_type,omitempty"`
+	DisplayName string `json:"display_name,omitempty"`
+	Data        string `json:"data"` // base64
+}
+
+type fileData struct {
+	MIMEType    string `json:"mime_type,omitempty"`
+	DisplayName string `json:"display_name,omitempty"`
+	URI         string `json:"file_uri"`
+}
+
+// content is the content of an event.
+type content struct {
+	Role  string `json:"role"`
+	Parts []part `json:"parts"`
+}
+
+// fromPart is a part of a message as an event holds it.
+func fromPart(p *a2a.Part, pointer string) (part, error) {
+	out := part{Metadata: p.Metadata}
+	switch c := p.Content.(type) {
+	case a2a.Text:
+		text := string(c)
+		out.Text, out.MIMEType, out.DisplayName = &text, p.MediaType, p.Filename
+	case a2a.Raw:
+		out.InlineData = &inlineData{
+			MIMEType: p.MediaType, DisplayName: p.Filename, Data: base64.StdEncoding.EncodeToString(c),
+		}
+	case a2a.URL:
+		out.FileData = &fileData{MIMEType: p.MediaType, DisplayName: p.Filename, URI: string(c)}
+	case a2a.Data:
+		return fromData(out, c.Value, p)
+	default:
+		return part{}, fault.Field(fault.Invalid, pointer, "must be text, raw, url or data")
+	}
+	return out, nil
+}
+
+// fromData is a part with data, or the response to a function call.
+func fromData(out part, value any, p *a2a.Part) (part, error) {
+	if response, ok := value.(map[string]any); ok && isType(p.Metadata, typeResponse) {
+		out.FunctionResponse = response
+		return out, nil
+	}
+	raw, err := jsonx.Marshal(value)
+	if err != nil {
+		return part{}, fmt.Errorf("encode data: %w", err)
+	}
+	text := string(raw)
+	out.Text, out.Data, out.MIMEType, out.DisplayName = &text, raw, p.MediaType, p.Filename
+	return out, nil
+}
+
+func isType(metadata map[string]any, name string) bool {
+	return metadata[kagentType] == name || metadata[adkType] == name
+}
+
+// toPart is a part of an event as a message holds it; nil for one that says
+// nothing to a user, or cannot be told.
+func (p part) toPart() *a2a.Part {
+	out := &a2a.Part{MediaType: p.MIMEType, Filename: p.DisplayName}
+	for name, v := range p.Metadata {
+		out.SetMeta(name, v)
+	}
+	switch {
+	case p.FunctionCall != nil:
+		return typed(out, typeCall, p.FunctionCall)
+	case p.FunctionResponse != nil:
+		return typed(out, typeResponse, p.FunctionResponse)
+	case p.InlineData != nil:
+		bytes, err := base64.StdEncoding.DecodeString(p.InlineData.Data)
+		if err != nil {
+			return nil
+		}
+		out.Content, out.MediaType, out.Filename = a2a.Raw(bytes), p.InlineData.MIMEType, p.InlineData.DisplayName
+	case p.FileData != nil && p.FileData.URI != "":
+		out.Content, out.MediaType, out.Filename = a2a.URL(p.FileData.URI), p.FileData.MIMEType, p.FileData.DisplayName
+	case p.Data != nil:
+		var value any
+		if json.Unmarshal(p.Data, &value) != nil {
+			return nil
+		}
+		out.Content = a2a.Data{Value: value}
+	case p.Text != nil:
+		out.Content = a2a.Text(*p.Text)
+		if p.Thought {
+			out.SetMeta(kagentThought, true)
+			out.SetMeta(adkThought, true)
+		}
+	default:
+		return nil
+	}
+	return out
+}
+
+func typed(out *a2a.Part, kind string, value map[string]any) *a2a.Part {
+	out.Content = a2a.Data{Value: value}
+	out.SetMeta(kagentType, kind)
+	out.SetMeta(adkType, kind)
+	return out
+}
+
+// answers reports whether the part belongs to what the agent produced, rather
+// than to how it came to it.
+func (p part) answers() bool {
+	return !p.Thought && p.FunctionCall == nil && p.FunctionResponse == nil
+}

@@ -1,0 +1,116 @@
+package convert
+
+import (
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// codeRejected is the code of an agent's error that says that it does not take
+// the task at all.
+const codeRejected = "rejected"
+
+// Task is a task as its last run and the events of all its runs make it.
+func Task(id string, last run.Run, events []session.Event) *a2a.Task {
+	t := &a2a.Task{
+		ID: a2a.TaskID(id), ContextID: last.SessionID, Status: Status(id, last, events), History: History(id, events),
+		Metadata: map[string]any{InvocationKey: last.ID},
+	}
+	for _, e := range events {
+		if artifact := Artifact(e); artifact != nil {
+			t.Artifacts = append(t.Artifacts, artifact)
+		}
+	}
+	return t
+}
+
+// History is the messages of events, oldest first.
+func History(taskID string, events []session.Event) []*a2a.Message {
+	out := []*a2a.Message{}
+	for _, e := range events {
+		if m := Message(e, taskID); m != nil {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// Status is the status of a task whose last run is given. Its message says why
+// the task failed, or what it waits for.
+func Status(id string, last run.Run, events []session.Event) a2a.TaskStatus {
+	at := last.StartedTime
+	if last.EndedTime != nil {
+		at = *last.EndedTime
+	}
+	when := time.UnixMilli(at).UTC()
+	out := a2a.TaskStatus{Timestamp: &when}
+	switch last.Status {
+	case run.InProgress:
+		out.State = a2a.TaskStateWorking
+	case run.Cancelled:
+		out.State = a2a.TaskStateCanceled
+	case run.Failed:
+		out.State = a2a.TaskStateFailed
+		if last.Error != nil {
+			if last.Error.Code == codeRejected {
+				out.State = a2a.TaskStateRejected
+			}
+			out.Message = Problem(id, last)
+		}
+	case run.Completed:
+		out.State = a2a.TaskStateCompleted
+		if asked := unanswered(last.ID, events); asked != nil {
+			out.State, out.Message = a2a.TaskStateInputRequired, Message(*asked, id)
+		}
+	}
+	return out
+}
+
+// Problem is the message that says why a run failed.
+func Problem(taskID string, r run.Run) *a2a.Message {
+	return &a2a.Message{
+		ID: r.ID + ":problem", ContextID: r.SessionID, TaskID: a2a.TaskID(taskID), Role: a2a.MessageRoleAgent,
+		Parts:    a2a.ContentParts{a2a.NewTextPart(r.Error.Message)},
+		Metadata: map[string]any{InvocationKey: r.ID, "error_code": r.Error.Code},
+	}
+}
+
+// unanswered is the last event of an invocation with a function call that
+// nobody answered: that is for the user to do.
+func unanswered(invocation string, events []session.Event) *session.Event {
+	open := map[any]*session.Event{}
+	for i, e := range events {
+		if e.InvocationID != invocation {
+			continue
+		}
+		for _, p := range contentOf(e).Parts {
+			switch {
+			case p.FunctionCall != nil:
+				open[p.FunctionCall["id"]] = &events[i]
+			case p.FunctionResponse != nil:
+				delete(open, p.FunctionResponse["id"])
+			}
+		}
+	}
+	var last *session.Event
+	for _, e := range open {
+		if last == nil || e.Seq > last.Seq {
+			last = e
+		}
+	}
+	return last
+}
+
+// Shorten leaves the newest messages of a task's history; nil leaves all.
+func Shorten(t *a2a.Task, length *int) {
+	switch {
+	case length == nil || *length >= len(t.History):
+	case *length <= 0:
+		t.History = nil
+	default:
+		t.History = t.History[len(t.History)-*length:]
+	}
+}

@@ -1,0 +1,184 @@
+package a2a
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/transport/a2a/convert"
+)
+
+const (
+	defaultPage = 50
+	maxPage     = 100
+)
+
+// handler is the methods of the protocol for one agent. It is a2a-go's
+// RequestHandler itself rather than an executor under a2a-go's own: runs
+// already have a queue, leases and a log that fences, all in the table.
+type handler struct {
+	Config
+
+	agent string
+	gate  *access.Gate
+}
+
+// GetTask implements a2asrv.RequestHandler.
+func (h *handler) GetTask(ctx context.Context, req *lib.GetTaskRequest) (*lib.Task, error) {
+	if err := checkLength(req.HistoryLength); err != nil {
+		return nil, err
+	}
+	link, err := h.link(ctx, req.ID, access.ReadTasks)
+	if err != nil {
+		return nil, err
+	}
+	t, err := h.load(ctx, link)
+	if err != nil {
+		return nil, err
+	}
+	convert.Shorten(t, req.HistoryLength)
+	return t, nil
+}
+
+func checkLength(length *int) error {
+	if length != nil && *length < 0 {
+		return lib.NewError(lib.ErrInvalidParams, "historyLength must not be negative")
+	}
+	return nil
+}
+
+// link finds a task of this agent, for something that the caller may do with the
+// session that it is in.
+func (h *handler) link(ctx context.Context, id lib.TaskID, a access.Action) (task.Link, error) {
+	if id == "" {
+		return task.Link{}, lib.NewError(lib.ErrInvalidParams, "a task must be named")
+	}
+	if err := fault.CheckID("id", string(id)); err != nil {
+		return task.Link{}, lib.ErrTaskNotFound
+	}
+	var link task.Link
+	_, _, err := h.gate.FindTask(ctx, h.guest(ctx), a, func(user string) (access.Found, error) {
+		var err error
+		link, err = h.Links.Link(ctx, user, string(id))
+		return access.Found{Owner: link.UserID, SessionID: link.SessionID}, err
+	})
+	if err = ofContext(err); errors.Is(err, fault.Of(fault.NotFound)) {
+		link, err = h.forkLink(ctx, string(id), a)
+	}
+	if err == nil && link.Agent != h.agent {
+		err = lib.ErrTaskNotFound
+	}
+	return link, err
+}
+
+// ListTasks implements a2asrv.RequestHandler. Tasks come in the order in which
+// they began, the newest first. To filter by status or time takes a read of
+// each task, so the total is then that of the tasks looked at.
+func (h *handler) ListTasks(ctx context.Context, req *lib.ListTasksRequest) (*lib.ListTasksResponse, error) {
+	size, from, err := listPage(req)
+	if err != nil {
+		return nil, err
+	}
+	links, err := h.links(ctx, req.ContextID)
+	if err != nil {
+		return nil, err
+	}
+	out := &lib.ListTasksResponse{Tasks: []*lib.Task{}, TotalSize: len(links), PageSize: size}
+	for i := from; i < len(links); i++ {
+		if len(out.Tasks) == size {
+			out.NextPageToken = strconv.Itoa(i)
+			break
+		}
+		t, err := h.load(ctx, links[i])
+		switch {
+		case errors.Is(err, lib.ErrTaskNotFound), errors.Is(err, fault.Of(fault.NotFound)):
+			continue // its session is being deleted
+		case err != nil:
+			return nil, err
+		}
+		if !wanted(t, req) {
+			out.TotalSize--
+			continue
+		}
+		convert.Shorten(t, req.HistoryLength)
+		if !req.IncludeArtifacts {
+			t.Artifacts = nil
+		}
+		out.Tasks = append(out.Tasks, t)
+	}
+	out.PageSize = len(out.Tasks)
+	return out, nil
+}
+
+func listPage(req *lib.ListTasksRequest) (size, from int, err error) {
+	if err := checkLength(req.HistoryLength); err != nil {
+		return 0, 0, err
+	}
+	size = req.PageSize
+	switch {
+	case size == 0:
+		size = defaultPage
+	case size < 0 || size > maxPage:
+		return 0, 0, lib.NewError(lib.ErrInvalidParams, "pageSize must be 1 to 100")
+	}
+	if req.PageToken != "" {
+		if from, err = strconv.Atoi(req.PageToken); err != nil || from < 0 {
+			return 0, 0, lib.NewError(lib.ErrInvalidParams, "pageToken is none of this list's")
+		}
+	}
+	return size, from, nil
+}
+
+func wanted(t *lib.Task, req *lib.ListTasksRequest) bool {
+	if req.Status != lib.TaskStateUnspecified && t.Status.State != req.Status {
+		return false
+	}
+	after := req.StatusTimestampAfter
+	return after == nil || t.Status.Timestamp != nil && t.Status.Timestamp.After(*after)
+}
+
+// CancelTask implements a2asrv.RequestHandler.
+func (h *handler) CancelTask(ctx context.Context, req *lib.CancelTaskRequest) (*lib.Task, error) {
+	link, err := h.link(ctx, req.ID, access.CancelRun)
+	if err != nil {
+		return nil, err
+	}
+	t, err := h.load(ctx, link)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case t.Status.State.Terminal():
+		return nil, lib.NewError(lib.ErrTaskNotCancelable, "the task is over")
+	case t.Status.State == lib.TaskStateInputRequired:
+		link.CancelledTime = h.Now().UnixMilli()
+		if err := h.Links.CancelLink(ctx, link.UserID, link.TaskID, link.CancelledTime); err != nil {
+			return nil, err
+		}
+	default:
+		r, err := h.Runs.Cancel(ctx, lastRun(link))
+		if err != nil {
+			return nil, err
+		}
+		if r.Status != run.Cancelled {
+			return nil, lib.NewError(lib.ErrTaskNotCancelable, "the task is over")
+		}
+	}
+	return h.load(ctx, link)
+}
+
+// lastRun names the run that a task is at.
+func lastRun(l task.Link) run.Ref {
+	return run.Ref{UserID: l.UserID, SessionID: l.SessionID, RunID: l.Runs[len(l.Runs)-1]}
+}
+
+// GetExtendedAgentCard implements a2asrv.RequestHandler.
+func (h *handler) GetExtendedAgentCard(context.Context, *lib.GetExtendedAgentCardRequest) (*lib.AgentCard, error) {
+	return nil, lib.NewError(lib.ErrUnsupportedOperation, "the public card says it all")
+}

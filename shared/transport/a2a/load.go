@@ -1,0 +1,89 @@
+package a2a
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/transport/a2a/convert"
+)
+
+// load reads a task as it stands.
+func (h *handler) load(ctx context.Context, link task.Link) (*lib.Task, error) {
+	t, _, err := h.loadEvents(ctx, link)
+	return t, err
+}
+
+// loadEvents reads a task as it stands, and the events that it is made of.
+func (h *handler) loadEvents(ctx context.Context, link task.Link) (*lib.Task, []session.Event, error) {
+	if len(link.Runs) == 0 {
+		t, err := h.saved(ctx, link)
+		return t, nil, err
+	}
+	last, err := h.Runs.Run(ctx, lastRun(link)) // first: a run that is over adds no more events
+	if err != nil {
+		return nil, nil, err
+	}
+	events, err := h.events(ctx, link)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := convert.Task(link.TaskID, last, events)
+	if link.CancelledTime != 0 && t.Status.State == lib.TaskStateInputRequired {
+		when := time.UnixMilli(link.CancelledTime).UTC()
+		t.Status = lib.TaskStatus{State: lib.TaskStateCanceled, Timestamp: &when}
+	}
+	return t, events, nil
+}
+
+// events are those of a task's runs that are not rewound. They stand together
+// in the log, with a few of others' in between at most: the first page without
+// any of them ends the search.
+func (h *handler) events(ctx context.Context, link task.Link) ([]session.Event, error) {
+	var out []session.Event
+	q := session.EventQuery{View: session.Effective, After: link.After, Limit: session.DefaultPage}
+	for {
+		page, err := h.Sessions.Events(ctx, link.UserID, link.SessionID, q)
+		if err != nil {
+			return nil, err
+		}
+		mine := slices.DeleteFunc(page.Events, func(e session.Event) bool {
+			return !slices.Contains(link.Runs, e.InvocationID)
+		})
+		out = append(out, mine...)
+		if page.Next == nil || len(mine) == 0 && len(link.Runs) == 1 {
+			return out, nil
+		}
+		q.Resume = *page.Next
+	}
+}
+
+// saved is a task that was stored as a whole, or what a fork took over.
+func (h *handler) saved(ctx context.Context, link task.Link) (*lib.Task, error) {
+	form, err := h.asForkShows(ctx, link)
+	if err != nil {
+		return nil, err
+	}
+	if form == nil {
+		stored, err := h.Tasks.Task(ctx, link.UserID, link.SessionID, link.TaskID)
+		if err != nil {
+			return nil, err
+		}
+		whole, err := task.ToA2A(stored)
+		if err != nil {
+			return nil, err
+		}
+		form = &whole
+	}
+	t, left := fromForm(form)
+	if left > 0 {
+		metrics.Count(ctx, metrics.ItemsSkipped, float64(left))
+		h.Log.WarnContext(ctx, "parts of a task cannot be read and are left out", "task_id", link.TaskID, "parts", left)
+	}
+	return t, nil
+}

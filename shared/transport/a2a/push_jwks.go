@@ -1,0 +1,28 @@
+package a2a
+
+import (
+	"net/http"
+
+	"github.com/rethread/rethread/shared/base/jsonx"
+)
+
+// publicKeys answers the keys that verify push notifications (RFC 7517).
+func (s *server) publicKeys(w http.ResponseWriter, r *http.Request) {
+	if s.PublicKeys == nil {
+		refuse(w, http.StatusNotFound, "nothing is here")
+		return
+	}
+	set, err := s.PublicKeys(r.Context())
+	var body []byte
+	if err == nil {
+		body, err = jsonx.Marshal(set)
+	}
+	if err != nil {
+		s.Log.ErrorContext(r.Context(), "read the public keys", "error", err)
+		refuse(w, http.StatusInternalServerError, "Internal error.")
+		return
+	}
+	w.Header().Set("Content-Type", "application/jwk-set+json")
+	w.Header().Set("Cache-Control", cardAge)
+	_, _ = w.Write(body) // a caller that is gone needs no answer
+}

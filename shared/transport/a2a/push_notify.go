@@ -1,0 +1,186 @@
+package a2a
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/transport/a2a/convert"
+)
+
+var _ delivery.Maker = (*Notifier)(nil)
+
+// PastRuns reads runs that are over, and changes nothing.
+type PastRuns interface {
+	EndedRun(ctx context.Context, ref run.Ref) (run.Run, error)
+}
+
+// Notifier makes push notifications: what happened to a task, as it was then, in
+// the form of the protocol's version that the configuration was made in.
+type Notifier struct {
+	Sessions session.Store
+	Runs     PastRuns
+	Links    task.Links
+	Targets  push.Targets
+	// Sign makes a JSON web token of claims.
+	Sign func(ctx context.Context, claims any) (string, error)
+	// Issuer is what tokens say they come from; its keys are at
+	// /.well-known/jwks.json under it.
+	Issuer string
+	Now    func() time.Time
+	NewID  func() string // of tokens
+}
+
+// earlyTime is how long after an event its task may be unknown: the link is
+// stored behind the run's start. Later, it never will be known.
+const earlyTime = time.Minute
+
+var errEarly = errors.New("the task is not known yet")
+
+// moment is a task at an event.
+type moment struct {
+	event  delivery.Event
+	link   task.Link
+	run    run.Run         // as it was
+	events []session.Event // up to then, those of the task
+}
+
+// Messages implements delivery.Maker.
+func (n *Notifier) Messages(ctx context.Context, d delivery.Delivery) ([]delivery.Message, error) {
+	t, config, err := n.Targets.TargetConfig(ctx, d.Target)
+	if err != nil {
+		return nil, err
+	}
+	m, err := n.moment(ctx, t, d.Event, config.Version)
+	switch late := n.Now().Sub(time.UnixMilli(d.Event.Time)) > earlyTime; {
+	case errors.Is(err, errEarly) && late, errors.Is(err, fault.Of(fault.NotFound)), errors.Is(err, fault.Of(fault.Forbidden)):
+		return nil, fmt.Errorf("%w: the task is gone", delivery.ErrNothing)
+	case err != nil:
+		return nil, err
+	}
+	bodies, err := m.bodies(config.Version)
+	if err != nil {
+		return nil, err
+	}
+	var out []delivery.Message
+	for i, body := range bodies {
+		one, err := n.message(ctx, config, m.link.TaskID, body)
+		if err != nil {
+			return nil, err
+		}
+		one.Header[headerID] = fmt.Sprintf("%s-%d", d.ID(), i)
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// Drop implements delivery.Maker.
+func (n *Notifier) Drop(ctx context.Context, t delivery.Target, url string) error {
+	return n.Targets.DropTarget(ctx, t, url)
+}
+
+// moment reads a task as it was at an event. What has been rewound since is not
+// told any more.
+func (n *Notifier) moment(ctx context.Context, t push.Task, e delivery.Event, version string) (*moment, error) {
+	link, err := n.Links.Link(ctx, t.UserID, t.ID)
+	if errors.Is(err, fault.Of(fault.NotFound)) {
+		return nil, errEarly
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := &moment{event: e, link: link}
+	runID := e.RunID
+	if e.Type == delivery.TaskCancelled && len(link.Runs) > 0 {
+		runID = link.Runs[len(link.Runs)-1]
+	}
+	if !slices.Contains(link.Runs, runID) {
+		return nil, errEarly
+	}
+	m.run = run.Run{ID: runID, SessionID: link.SessionID, Agent: link.Agent, Status: run.InProgress, StartedTime: e.Time}
+	if e.Type.EndsRun() || e.Type == delivery.TaskCancelled {
+		if m.run, err = n.Runs.EndedRun(ctx, run.Ref{UserID: t.UserID, SessionID: link.SessionID, RunID: runID}); err != nil {
+			return nil, err
+		}
+	}
+	m.events, err = n.events(ctx, link, e, version)
+	return m, err
+}
+
+// events are those of a task up to an event; where no more is told than that
+// one, it alone.
+func (n *Notifier) events(ctx context.Context, l task.Link, e delivery.Event, version string) ([]session.Event, error) {
+	if e.Type == delivery.ItemCompleted && version != legacy {
+		q := session.EventQuery{View: session.Effective, After: e.Seq - 1, Limit: 1}
+		page, err := n.Sessions.Events(ctx, l.UserID, l.SessionID, q)
+		return page.Events, err
+	}
+	reader := handler{Config: Config{Sessions: n.Sessions}}
+	events, err := reader.events(ctx, l)
+	if err != nil || e.Seq == 0 {
+		return events, err
+	}
+	return slices.DeleteFunc(events, func(other session.Event) bool { return other.Seq > e.Seq }), nil
+}
+
+// bodies are what to send in a version of the protocol.
+func (m *moment) bodies(version string) ([][]byte, error) {
+	updates := m.updates()
+	if len(updates) == 0 {
+		return nil, fmt.Errorf("%w: it shows nothing", delivery.ErrNothing)
+	}
+	if version == legacy {
+		body, err := legacyBody(m.task())
+		return [][]byte{body}, err
+	}
+	var out [][]byte
+	for _, update := range updates {
+		body, err := plainBody(lib.StreamResponse{Event: update})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, body)
+	}
+	return out, nil
+}
+
+// updates are what a stream would tell.
+func (m *moment) updates() []lib.Event {
+	switch m.event.Type {
+	case delivery.RunStarted:
+		return []lib.Event{m.task()}
+	case delivery.RunCompleted, delivery.RunFailed, delivery.RunCancelled, delivery.TaskCancelled:
+		t := m.task()
+		return []lib.Event{&lib.TaskStatusUpdateEvent{
+			TaskID: t.ID, ContextID: t.ContextID, Status: t.Status, Metadata: map[string]any{convert.InvocationKey: m.run.ID},
+		}}
+	case delivery.ItemCompleted:
+		for _, e := range m.events {
+			if e.Seq == m.event.Seq && e.InvocationID == m.run.ID && e.Status != session.EventInProgress {
+				return newTold(m.link).updates([]session.Event{e})
+			}
+		}
+	default: // is no news to A2A
+	}
+	return nil
+}
+
+// task is the task at that moment.
+func (m *moment) task() *lib.Task {
+	t := convert.Task(m.link.TaskID, m.run, m.events)
+	if m.event.Type == delivery.TaskCancelled {
+		when := time.UnixMilli(m.event.Time).UTC()
+		t.Status = lib.TaskStatus{State: lib.TaskStateCanceled, Timestamp: &when}
+	}
+	return t
+}

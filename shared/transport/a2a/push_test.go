@@ -1,0 +1,267 @@
+package a2a_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2aclient"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/transport/a2a"
+)
+
+// hooks is a server that keeps push notification configurations.
+type hooks struct {
+	store  *dynamostore.Store
+	server *httptest.Server
+}
+
+func newHooks(t *testing.T) *hooks {
+	t.Helper()
+	h := &hooks{store: dynamostore.New(dynamotest.Client(t), dynamotest.Table(t))}
+	config := configOf(h.store)
+	config.StartRun = func(context.Context, run.Ref) error { return nil }
+	config.Push, config.CheckURL = h.store, func(url string) error {
+		if !strings.HasPrefix(url, "https://") {
+			return errors.New("must be https")
+		}
+		return nil
+	}
+	handler := a2a.New(config)
+	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(w, r.WithContext(a2a.WithCaller(r.Context(), r.Header.Get("X-User"), "token")))
+	}))
+	t.Cleanup(h.server.Close)
+	return h
+}
+
+// as presents a user.
+type as string
+
+func (u as) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("X-User", string(u))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func (h *hooks) mustDial(t *testing.T, user string, binding lib.TransportProtocol, version lib.ProtocolVersion) *a2aclient.Client {
+	t.Helper()
+	hc := &http.Client{Transport: as(user)}
+	c, err := a2aclient.NewFactory(
+		a2aclient.WithJSONRPCTransport(hc), a2aclient.WithRESTTransport(hc),
+		a2av0.WithJSONRPCTransport(a2av0.JSONRPCTransportConfig{Client: hc}),
+		a2av0.WithRESTTransport(a2av0.RESTTransportConfig{Client: hc}),
+	).CreateFromEndpoints(t.Context(), []*lib.AgentInterface{
+		{URL: h.server.URL + "/a2a/helper", ProtocolBinding: binding, ProtocolVersion: version},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// mustTask is a task that has begun.
+func (h *hooks) mustTask(t *testing.T, c *a2aclient.Client, config *lib.PushConfig) *lib.Task {
+	t.Helper()
+	req := &lib.SendMessageRequest{
+		Message: lib.NewMessage(lib.MessageRoleUser, lib.NewTextPart("hello")),
+		Config:  &lib.SendMessageConfig{ReturnImmediately: true, PushConfig: config},
+	}
+	got, err := c.SendMessage(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, ok := got.(*lib.Task)
+	if !ok {
+		t.Fatalf("got %T", got)
+	}
+	return begun
+}
+
+func configIDs(configs []*lib.PushConfig) string {
+	var out []string
+	for _, c := range configs {
+		out = append(out, c.ID)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestPushConfigs(t *testing.T) {
+	h := newHooks(t)
+	for _, v := range []struct {
+		binding lib.TransportProtocol
+		version lib.ProtocolVersion
+	}{
+		{lib.TransportProtocolJSONRPC, "1.0"},
+		{lib.TransportProtocolHTTPJSON, "1.0"},
+		{lib.TransportProtocolJSONRPC, a2av0.Version},
+		{lib.TransportProtocolHTTPJSON, a2av0.Version},
+	} {
+		t.Run(fmt.Sprintf("%s over %s", v.version, v.binding), func(t *testing.T) {
+			c := h.mustDial(t, alice, v.binding, v.version)
+			is := errors.Is
+			if v.binding == lib.TransportProtocolHTTPJSON && v.version == a2av0.Version {
+				is = func(err, _ error) bool { return err != nil } // the client does not tell errors apart
+			}
+			t.Run("they are set, read, listed and removed", func(t *testing.T) { testPushConfigs(t, h, c, is) })
+			t.Run("one comes with the message", func(t *testing.T) {
+				begun := h.mustTask(t, c, &lib.PushConfig{ID: "mine", URL: "https://example.com/"})
+				got, err := h.store.Configs(t.Context(), push.Task{UserID: alice, SessionID: begun.ContextID, ID: string(begun.ID)})
+				want := []push.Config{{ID: "mine", URL: "https://example.com/", Version: minor(v.version)}}
+				if diff := cmp.Diff(want, got); diff != "" || err != nil {
+					t.Errorf("%v (-want +got):\n%s", err, diff)
+				}
+			})
+			t.Run("one that may not be stops the message", func(t *testing.T) {
+				_, err := c.SendMessage(t.Context(), &lib.SendMessageRequest{
+					Message: lib.NewMessage(lib.MessageRoleUser, lib.NewTextPart("hello")),
+					Config:  &lib.SendMessageConfig{PushConfig: &lib.PushConfig{URL: "http://10.0.0.1/"}},
+				})
+				if !is(err, lib.ErrInvalidParams) {
+					t.Errorf("got %v", err)
+				}
+			})
+		})
+	}
+}
+
+func minor(version lib.ProtocolVersion) string {
+	return strings.Join(strings.Split(string(version), ".")[:2], ".")
+}
+
+func testPushConfigs(t *testing.T, h *hooks, c *a2aclient.Client, is func(err, target error) bool) {
+	t.Helper()
+	id := h.mustTask(t, c, nil).ID
+	asked := &lib.PushConfig{
+		TaskID: id, URL: "https://example.com/hook", Token: "mine", Auth: &lib.PushAuthInfo{Scheme: "Basic", Credentials: "secret"},
+	}
+	first, err := c.CreateTaskPushConfig(t.Context(), asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := *asked
+	want.ID, want.Auth = first.ID, &lib.PushAuthInfo{Scheme: "Basic"} // credentials are not told again
+	if diff := cmp.Diff(&want, first); diff != "" || first.ID == "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if again, err := c.CreateTaskPushConfig(t.Context(), asked); err != nil || again.ID != first.ID {
+		t.Errorf("the same again is %+v, %v", again, err)
+	}
+	second := *asked
+	second.ID, second.URL = "0", "https://example.com/other"
+	if _, err := c.CreateTaskPushConfig(t.Context(), &second); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.GetTaskPushConfig(t.Context(), &lib.GetTaskPushConfigRequest{TaskID: id, ID: first.ID})
+	if diff := cmp.Diff(&want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	listed, err := c.ListTaskPushConfigs(t.Context(), &lib.ListTaskPushConfigRequest{TaskID: id})
+	if got := configIDs(listed); err != nil || got != "0 "+first.ID {
+		t.Errorf("listed are %s, %v", got, err)
+	}
+	for range 2 {
+		if err := c.DeleteTaskPushConfig(t.Context(), &lib.DeleteTaskPushConfigRequest{TaskID: id, ID: first.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.GetTaskPushConfig(t.Context(), &lib.GetTaskPushConfigRequest{TaskID: id, ID: first.ID}); !is(err, lib.ErrTaskNotFound) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := c.ListTaskPushConfigs(t.Context(), &lib.ListTaskPushConfigRequest{TaskID: "none"}); !is(err, lib.ErrTaskNotFound) {
+		t.Errorf("of no task: %v", err)
+	}
+	for name, bad := range map[string]*lib.PushConfig{
+		"no address":            {TaskID: id},
+		"one that may not be":   {TaskID: id, URL: "http://example.com/"},
+		"a token of two lines":  {TaskID: id, URL: asked.URL, Token: "a\nb"},
+		"credentials for ever":  {TaskID: id, URL: asked.URL, Auth: &lib.PushAuthInfo{Credentials: "a"}},
+		"an id that is no path": {TaskID: id, URL: asked.URL, ID: "a/b"},
+	} {
+		if _, err := c.CreateTaskPushConfig(t.Context(), bad); !is(err, lib.ErrInvalidParams) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestPushConfigsOfOthers(t *testing.T) {
+	h := newHooks(t)
+	c := h.mustDial(t, alice, lib.TransportProtocolJSONRPC, "1.0")
+	id := h.mustTask(t, c, nil).ID
+	t.Run("somebody else's task is none", func(t *testing.T) {
+		eve := h.mustDial(t, "eve", lib.TransportProtocolJSONRPC, "1.0")
+		_, err := eve.CreateTaskPushConfig(t.Context(), &lib.PushConfig{TaskID: id, URL: "https://example.com/"})
+		if !errors.Is(err, lib.ErrTaskNotFound) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("pages hold as many as asked for", func(t *testing.T) {
+		for i := range push.MaxConfigs {
+			config := &lib.PushConfig{TaskID: id, ID: fmt.Sprint(i), URL: "https://example.com/"}
+			if _, err := c.CreateTaskPushConfig(t.Context(), config); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := c.CreateTaskPushConfig(t.Context(), &lib.PushConfig{TaskID: id, ID: "more", URL: "https://example.com/"})
+		if !errors.Is(err, lib.ErrInvalidParams) {
+			t.Errorf("an eleventh: %v", err)
+		}
+		page, err := c.ListTaskPushConfigs(t.Context(), &lib.ListTaskPushConfigRequest{TaskID: id, PageSize: 3, PageToken: "4"})
+		if got := configIDs(page); err != nil || got != "5 6 7" {
+			t.Errorf("got %s, %v", got, err)
+		}
+		if _, err := c.ListTaskPushConfigs(t.Context(), &lib.ListTaskPushConfigRequest{TaskID: id, PageSize: 101}); !errors.Is(err, lib.ErrInvalidParams) {
+			t.Errorf("a page too long: %v", err)
+		}
+	})
+	t.Run("a task that cannot begin leaves none", func(t *testing.T) {
+		begun := h.mustTask(t, c, nil)
+		req := &lib.SendMessageRequest{
+			Message: lib.NewMessage(lib.MessageRoleUser, lib.NewTextPart("again")),
+			Config:  &lib.SendMessageConfig{PushConfig: &lib.PushConfig{ID: "x", URL: "https://example.com/"}},
+		}
+		req.Message.ContextID = begun.ContextID
+		if _, err := c.SendMessage(t.Context(), req); !errors.Is(err, lib.ErrUnsupportedOperation) {
+			t.Errorf("got %v", err)
+		}
+		links, err := h.store.UserLinks(t.Context(), alice)
+		if err != nil || len(links) != 2 {
+			t.Errorf("%v, %v", links, err)
+		}
+	})
+	t.Run("where it is not offered it is refused", func(t *testing.T) {
+		got := ask(t, http.MethodPost, "/a2a/helper",
+			`{"jsonrpc":"2.0","id":1,"method":"ListTaskPushNotificationConfigs","params":{"taskId":"t"}}`,
+			http.Header{"A2a-Version": {"1.0"}})
+		if code := rpcCode(t, got.Body.Bytes()); code != -32003 {
+			t.Errorf("got %s", got.Body)
+		}
+	})
+}
+
+// TestPushConfigWithoutID is version 0.3, where a task's only configuration
+// needs no id.
+func TestPushConfigWithoutID(t *testing.T) {
+	h := newHooks(t)
+	c := h.mustDial(t, alice, lib.TransportProtocolJSONRPC, a2av0.Version)
+	begun := h.mustTask(t, c, &lib.PushConfig{URL: "https://example.com/"})
+	got, err := c.GetTaskPushConfig(t.Context(), &lib.GetTaskPushConfigRequest{TaskID: begun.ID})
+	if err != nil || got.URL != "https://example.com/" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	now := h.mustDial(t, alice, lib.TransportProtocolJSONRPC, "1.0")
+	if _, err := now.GetTaskPushConfig(t.Context(), &lib.GetTaskPushConfigRequest{TaskID: begun.ID}); !errors.Is(err, lib.ErrInvalidParams) {
+		t.Errorf("got %v", err)
+	}
+}

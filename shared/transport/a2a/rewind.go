@@ -1,0 +1,125 @@
+package a2a
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/transport/a2a/convert"
+)
+
+// rewindOf is the invocation that a message asks to rewind before.
+func rewindOf(m *lib.Message) (before string, ok bool) {
+	value, ok := m.Metadata[convert.RewindKey]
+	if !ok {
+		return "", false
+	}
+	before, _ = value.(string)
+	return before, true
+}
+
+// rewind takes a session back and answers with one completed task whose history
+// is what the session shows then (seed 000). It asks no agent. What goes wrong
+// is told as a failed task.
+func (h *handler) rewind(ctx context.Context, m *lib.Message, before string) *lib.Task {
+	t, err := h.rewound(ctx, m, before)
+	if err == nil {
+		return t
+	}
+	reason := "Internal error."
+	var f *fault.Error
+	if errors.As(err, &f) {
+		reason = f.Detail
+		if isNotYours(err) { // as of one that is not there
+			reason = fault.Missing("Session").Detail
+		}
+	} else {
+		h.Log.ErrorContext(ctx, "rewind a session", "session_id", m.ContextID, "error", err)
+	}
+	now := h.Now().UTC()
+	failed := &lib.Task{ID: lib.TaskID(h.NewID()), ContextID: m.ContextID, Status: lib.TaskStatus{
+		State: lib.TaskStateFailed, Timestamp: &now,
+	}}
+	failed.Status.Message = &lib.Message{
+		ID: h.NewID(), Role: lib.MessageRoleAgent, ContextID: m.ContextID, TaskID: failed.ID,
+		Parts:    lib.ContentParts{lib.NewTextPart("The rewind failed: " + reason)},
+		Metadata: map[string]any{convert.RewindKey: before},
+	}
+	return failed
+}
+
+func (h *handler) rewound(ctx context.Context, m *lib.Message, before string) (*lib.Task, error) {
+	if err := fault.CheckID("message.contextId", m.ContextID); err != nil {
+		return nil, err
+	}
+	if err := fault.CheckID("message.metadata."+convert.RewindKey, before); err != nil {
+		return nil, err
+	}
+	var done session.Rewound
+	owner := ""
+	err := h.gate.Do(ctx, h.guest(ctx), m.ContextID, access.Rewind, func(p access.Pass) error {
+		owner = p.Owner
+		wish, err := p.Rewind(session.Rewind{
+			SessionID: m.ContextID, UserID: p.Owner, Before: before, Nonce: h.NewID(),
+		})
+		if err == nil {
+			done, err = h.Rewinds.Rewind(ctx, wish)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	events, err := h.reader().Effective(ctx, owner, m.ContextID)
+	if err != nil {
+		return nil, err
+	}
+	at := time.UnixMilli(done.Event.CreatedTime).UTC()
+	t := &lib.Task{
+		// One id a session: a client that reads the session's tasks later finds
+		// one that is up to date, however often it was rewound.
+		ID: lib.TaskID(m.ContextID), ContextID: m.ContextID,
+		Status:   lib.TaskStatus{State: lib.TaskStateCompleted, Timestamp: &at},
+		History:  convert.History(m.ContextID, events),
+		Metadata: map[string]any{convert.InvocationKey: done.Event.InvocationID, convert.RewindKey: before},
+	}
+	if err := h.save(ctx, owner, t); err != nil {
+		return nil, fmt.Errorf("the session was rewound, but the task is not saved: %w", err)
+	}
+	return t, nil
+}
+
+// save stores a task as a whole, in the form in which version 0.3 has it.
+func (h *handler) save(ctx context.Context, owner string, t *lib.Task) error {
+	raw, err := jsonx.Marshal(a2av0.FromV1Task(t))
+	if err != nil {
+		return fmt.Errorf("write the task: %w", err)
+	}
+	saved, err := task.FromA2A(raw)
+	if err != nil {
+		return err
+	}
+	saved.UserID = owner
+	if len(saved.Invocations) == 0 {
+		// It may stand where an invocation stands that is hidden now. An id that
+		// nothing else has gives it a place of its own at the end of the log.
+		saved.Invocations = []string{h.NewID()}
+	}
+	if _, _, err := h.Tasks.Save(ctx, saved); err != nil {
+		return err
+	}
+	link := task.Link{
+		TaskID: saved.Task.ID, UserID: owner, SessionID: saved.SessionID, Agent: h.agent,
+		CreatedTime: h.Now().UnixMilli(),
+	}
+	return h.Links.AddLink(ctx, link, owner)
+}

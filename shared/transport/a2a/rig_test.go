@@ -1,0 +1,265 @@
+package a2a_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2aclient"
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/transport/a2a"
+)
+
+const alice = "alice"
+
+// rig is a server over a table of its own, whose news go by a script and whose
+// worker is the test.
+type rig struct {
+	store   *dynamostore.Store
+	news    *newsroom
+	client  *a2aclient.Client
+	clock   *clock
+	context string // of all messages
+	started chan run.Ref
+	renewed chan struct{} // tells of leases that were
+	handler http.Handler
+}
+
+// clock is the store's; it goes as fast as any, and can be put forward.
+type clock struct {
+	mu    sync.Mutex
+	ahead time.Duration
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.ahead)
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead += d
+}
+
+func newRig(t *testing.T, carry func(*newsroom, watch.Message)) *rig {
+	t.Helper()
+	table, ticks := dynamotest.Table(t), &clock{}
+	store := dynamostore.New(dynamotest.Client(t), table, dynamostore.WithClock(ticks.now),
+		dynamostore.WithQuotas(quota.Limits{Streams: maxStreams}))
+	r := &rig{
+		store: store, clock: ticks, context: uuid.NewString(), started: make(chan run.Ref, 1), renewed: make(chan struct{}),
+		news: &newsroom{store: store, lines: map[*line]bool{}, first: make(chan struct{}), carry: carry},
+	}
+	r.news.publish(t, table, r.context)
+	config := configOf(store)
+	config.StartRun = func(_ context.Context, ref run.Ref) error {
+		r.started <- ref
+		return nil
+	}
+	config.News, config.Now = r.news.open, ticks.now
+	config.Streams, config.StreamTurn = renewals{store, r.renewed}, checkEvery
+	r.handler = a2a.New(config)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		r.handler.ServeHTTP(w, req.WithContext(a2a.WithCaller(req.Context(), alice, "token")))
+	}))
+	t.Cleanup(server.Close)
+	var err error
+	r.client, err = a2aclient.NewFactory(a2aclient.WithJSONRPCTransport(server.Client())).CreateFromEndpoints(
+		t.Context(), []*lib.AgentInterface{{
+			URL: server.URL + "/a2a/helper", ProtocolBinding: lib.TransportProtocolJSONRPC, ProtocolVersion: "1.0",
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+const (
+	// patience is how long anything may take to come.
+	patience = time.Minute
+	// checkEvery is how often runs are looked at that nothing is heard of.
+	checkEvery = 500 * time.Millisecond
+	// maxStreams is how many streams a user may have open.
+	maxStreams = 8
+)
+
+func (r *rig) say(text string) *lib.SendMessageRequest {
+	m := lib.NewMessage(lib.MessageRoleUser, lib.NewTextPart(text))
+	m.ContextID = r.context
+	return &lib.SendMessageRequest{Message: m}
+}
+
+// worker is the test in the place of a worker.
+type worker struct {
+	store *dynamostore.Store
+	ref   run.Ref
+	item  run.Item
+	text  string // of the item
+	n     int    // function calls
+}
+
+// mustWork waits for a run to be handed over, and begins an item of it.
+func (r *rig) mustWork(t *testing.T) *worker {
+	t.Helper()
+	select {
+	case ref := <-r.started:
+		w := &worker{store: r.store, ref: ref}
+		w.begins(t)
+		return w
+	case <-time.After(patience):
+		t.Fatal("no run began")
+		return nil
+	}
+}
+
+func (w *worker) begins(t *testing.T) {
+	t.Helper()
+	e := session.Event{Author: "helper", Fields: map[string]json.RawMessage{"content": json.RawMessage(`{"role":"model"}`)}}
+	var err error
+	if w.item, err = w.store.BeginItem(t.Context(), w.ref, e); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *worker) says(t *testing.T, text string) {
+	t.Helper()
+	w.text += text
+	if err := w.item.Flush(t.Context(), []run.Delta{{Text: text}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// completes ends the item, as its deltas made it.
+func (w *worker) completes(t *testing.T) {
+	t.Helper()
+	if _, err := w.item.Complete(t.Context(), said(fmt.Sprintf(`{"text":%q}`, w.text))); err != nil {
+		t.Fatal(err)
+	}
+	w.text = ""
+}
+
+func (w *worker) ends(t *testing.T, status run.Status, problem *run.Problem) {
+	t.Helper()
+	if _, err := w.store.End(t.Context(), w.ref, status, problem); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listener hears a stream.
+type listener struct {
+	mu      sync.Mutex
+	first   *lib.Task
+	last    lib.TaskState
+	parts   map[lib.ArtifactID]string
+	order   []lib.ArtifactID
+	err     error
+	changed chan struct{} // closed at the next change
+	over    chan struct{}
+}
+
+func (l *listener) hear(event lib.Event, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer func() {
+		close(l.changed)
+		l.changed = make(chan struct{})
+	}()
+	l.err = err
+	switch e := event.(type) {
+	case *lib.Task:
+		l.first, l.last = e, e.Status.State
+		for _, a := range e.Artifacts {
+			l.add(a, false)
+		}
+	case *lib.TaskArtifactUpdateEvent:
+		l.add(e.Artifact, e.Append)
+	case *lib.TaskStatusUpdateEvent:
+		l.last = e.Status.State
+	}
+}
+
+func (l *listener) add(a *lib.Artifact, appends bool) {
+	if _, known := l.parts[a.ID]; !known {
+		l.order = append(l.order, a.ID)
+	}
+	if !appends {
+		l.parts[a.ID] = ""
+	}
+	for _, p := range a.Parts {
+		l.parts[a.ID] += p.Text()
+	}
+}
+
+// text is what a reader of the stream has put together.
+func (l *listener) text() string {
+	var out strings.Builder
+	for _, id := range l.order {
+		out.WriteString(l.parts[id])
+	}
+	return out.String()
+}
+
+// until waits until the stream has told exactly this text.
+func (l *listener) until(t *testing.T, text string) {
+	t.Helper()
+	l.await(t, "the text "+text, func() bool { return l.first != nil && l.text() == text })
+}
+
+func (l *listener) untilState(t *testing.T, state lib.TaskState) {
+	t.Helper()
+	l.await(t, "the state "+string(state), func() bool { return l.last == state })
+}
+
+func (l *listener) await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+	for {
+		l.mu.Lock()
+		changed, found, text := l.changed, is(), l.text()
+		l.mu.Unlock()
+		if found {
+			return
+		}
+		select {
+		case <-changed:
+		case <-l.over:
+			if !is() { // its last words may be what was waited for
+				t.Fatalf("it ended before %s: %q, %v", what, l.text(), l.err)
+			}
+			return
+		case <-timeout.C:
+			t.Fatalf("never came: %s, but %q", what, text)
+		}
+	}
+}
+
+// end waits for the stream's end, and returns the last state that it told.
+func (l *listener) end(t *testing.T) lib.TaskState {
+	t.Helper()
+	select {
+	case <-l.over:
+	case <-time.After(patience):
+		t.Fatal("the stream never ends")
+	}
+	if l.err != nil {
+		t.Fatal(l.err)
+	}
+	return l.last
+}

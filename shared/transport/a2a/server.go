@@ -1,0 +1,170 @@
+package a2a
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"time"
+
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/go-chi/chi/v5"
+
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/access"
+)
+
+var errForeign = lib.NewError(lib.ErrUnsupportedContentType, "send application/json")
+
+const (
+	// maxBody is more than the gateway lets through.
+	maxBody = 10 << 20
+	// keepAlive is between comments on a silent stream.
+	keepAlive = 15 * time.Second
+
+	versionHeader = "A2a-Version" // in canonical form
+)
+
+// server answers the requests for all agents.
+type server struct {
+	Config
+	mux  *chi.Mux
+	gate *access.Gate
+}
+
+func newServer(c Config) *server {
+	s := &server{Config: c, mux: chi.NewMux(), gate: access.NewGate(c.Grants, c.Now, c.Log)}
+	s.mux.NotFound(func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "nothing is here") })
+	s.mux.Get("/.well-known/agent-card.json", s.defaultCard)
+	s.mux.Get("/a2a/{agent}/.well-known/agent-card.json", s.agentCard)
+	s.mux.Get("/a2a/.well-known/jwks.json", s.publicKeys)
+	s.mux.Post("/a2a/{agent}", s.forAgent(s.rpc))
+	s.mux.Post("/a2a/{agent}/", s.forAgent(s.rpc))
+	s.mux.Handle("/a2a/{agent}/*", s.forAgent(s.rest))
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer s.recover(r.Context(), w) // a panic must not end the process
+	if s.AllowedOrigin != "" {
+		w.Header().Set("Access-Control-Allow-Origin", s.AllowedOrigin)
+	}
+	if s.AllowedOrigin != "*" {
+		w.Header().Set("Vary", "Origin")
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+func (s *server) recover(ctx context.Context, w http.ResponseWriter) {
+	if v := recover(); v != nil {
+		s.Log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
+		refuse(w, http.StatusInternalServerError, "Internal error.")
+	}
+}
+
+// refuse answers what is no request of the protocol's with a problem (RFC 9457).
+func refuse(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	text, err := jsonx.Marshal(map[string]any{
+		"type": "about:blank", "title": http.StatusText(status), "status": status, "detail": detail,
+	})
+	if err == nil { // these are strings and a number
+		_, _ = w.Write(text) // a caller that is gone needs no answer
+	}
+}
+
+// forAgent answers a request for an agent that is configured.
+func (s *server) forAgent(serve func(http.ResponseWriter, *http.Request, a2asrv.RequestHandler)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		agent := s.agentOf(r)
+		switch {
+		case callerOf(r.Context()).user == "":
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			refuse(w, http.StatusUnauthorized, "send a bearer token")
+			return
+		case !s.Agents.HasAgent(agent):
+			refuse(w, http.StatusNotFound, "no agent has this name")
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		serve(w, r, s.handler(agent))
+	}
+}
+
+// handler is the methods of the protocol for one agent.
+func (s *server) handler(agent string) a2asrv.RequestHandler {
+	return &a2asrv.InterceptedHandler{
+		Handler:      &handler{Config: s.Config, agent: agent, gate: s.gate},
+		Interceptors: []a2asrv.CallInterceptor{guard{log: s.Log}},
+		Logger:       s.Log,
+	}
+}
+
+func (s *server) options() []a2asrv.TransportOption {
+	return []a2asrv.TransportOption{
+		a2asrv.WithTransportKeepAlive(keepAlive),
+		a2asrv.WithTransportPanicHandler(func(v any) error {
+			s.Log.Error("panic", "panic", v)
+			return lib.ErrInternalError
+		}),
+	}
+}
+
+// rpc answers JSON-RPC in the protocol version of the request.
+func (s *server) rpc(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHandler) {
+	body, ok := readBody(w, r)
+	if !ok {
+		return
+	}
+	body = renamed(body)
+	if !isJSON(r) {
+		// Whatever it is, the guard answers: with the id of nothing.
+		body, r = []byte(`{"jsonrpc":"2.0","id":null,"method":"GetTask","params":{}}`), foreign(r)
+	}
+	if reason := notARequest(body); reason != "" {
+		refuseRequest(w, reason)
+		return
+	}
+	old := version(r) == legacy || version(r) == "" && legacyMethod(body)
+	if err := flawOfRPC(body); err != nil && !isForeign(r.Context()) {
+		body, r = nothingFor(body, old), refused(r, err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	early := newEarly(plainWriter{w})
+	defer early.close()
+	if old {
+		w.Header().Set("Content-Type", "application/json")
+		r = r.WithContext(withVersion(r.Context(), legacy))
+		a2av0.NewJSONRPCHandler(h, s.options()...).ServeHTTP(early, r)
+		return
+	}
+	a2asrv.NewJSONRPCHandler(h, s.options()...).ServeHTTP(early, r)
+}
+
+// readBody reads all of a body, or answers that it cannot be.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body cannot be read, or has more than %d MB", maxBody>>20))
+	}
+	return body, err == nil
+}
+
+// pathParameter is a part of the path, decoded; as it is where it cannot be.
+func pathParameter(r *http.Request, name string) string {
+	value := chi.URLParam(r, name)
+	if r.URL.RawPath == "" { // the router has matched the decoded path
+		return value
+	}
+	if decoded, err := url.PathUnescape(value); err == nil {
+		return decoded
+	}
+	return value
+}

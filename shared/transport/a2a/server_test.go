@@ -1,0 +1,140 @@
+package a2a_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rethread/rethread/shared/transport/a2a"
+)
+
+type onlyHelper struct{}
+
+func (onlyHelper) HasAgent(name string) bool {
+	return name == "helper" || name == "default" || name == "team/helper" || name == "a~b"
+}
+
+// ask sends a request to a server without sessions: what is answered here needs
+// none.
+func ask(t *testing.T, method, path, body string, header http.Header) *httptest.ResponseRecorder {
+	t.Helper()
+	config := configOf(nil)
+	config.Modified, config.AllowedOrigin = time.Unix(1, 0), "*"
+	h := a2a.New(config)
+	ctx := a2a.WithBase(a2a.WithCaller(t.Context(), "alice", "token"), "https://api.example/live")
+	r := httptest.NewRequestWithContext(ctx, method, path, strings.NewReader(body))
+	r.Header = header
+	recorder := httptest.NewRecorder()
+	h.ServeHTTP(recorder, r)
+	return recorder
+}
+
+func rpcCode(t *testing.T, body []byte) int {
+	t.Helper()
+	var answer struct {
+		Error struct {
+			Code int `json:"code"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		t.Fatalf("%v\n%s", err, body)
+	}
+	return answer.Error.Code
+}
+
+func TestCard(t *testing.T) {
+	card := func(t *testing.T, path string, header http.Header) (map[string]any, http.Header) {
+		t.Helper()
+		got := ask(t, http.MethodGet, path, "", header)
+		var out map[string]any
+		if err := json.Unmarshal(got.Body.Bytes(), &out); err != nil || got.Code != http.StatusOK {
+			t.Fatalf("%d %v\n%s", got.Code, err, got.Body)
+		}
+		return out, got.Header()
+	}
+	t.Run("it speaks to clients of both versions", func(t *testing.T) {
+		both, header := card(t, "/a2a/helper/.well-known/agent-card.json", http.Header{})
+		if both["url"] != "https://api.example/live/a2a/helper" || both["supportedInterfaces"] == nil {
+			t.Errorf("got %v", both)
+		}
+		for _, name := range []string{"Etag", "Last-Modified", "Cache-Control"} {
+			if header.Get(name) == "" {
+				t.Errorf("no %s", name)
+			}
+		}
+	})
+	t.Run("who says 1.0 gets that alone", func(t *testing.T) {
+		one, _ := card(t, "/a2a/helper/.well-known/agent-card.json", http.Header{"A2a-Version": {"1.0"}})
+		if _, old := one["url"]; old {
+			t.Errorf("got %v", one)
+		}
+	})
+	t.Run("one of a namespace has an address of one segment", func(t *testing.T) {
+		for segment, name := range map[string]string{
+			"team~helper": "team/helper", "team%2Fhelper": "team/helper", "team%7Ehelper": "team/helper", "a~b": "a~b",
+		} {
+			got, _ := card(t, "/a2a/"+segment+"/.well-known/agent-card.json", http.Header{})
+			want := "https://api.example/live/a2a/" + strings.Replace(name, "/", "~", 1)
+			if got["name"] != name || got["url"] != want {
+				t.Errorf("%s is %v at %v", segment, got["name"], got["url"])
+			}
+			rpc := ask(t, http.MethodPost, "/a2a/"+segment, `{`, http.Header{"Content-Type": {"application/json"}})
+			if code := rpcCode(t, rpc.Body.Bytes()); code != -32700 {
+				t.Errorf("%s answers %d", segment, code)
+			}
+		}
+	})
+	t.Run("an agent that nobody configured has none", func(t *testing.T) {
+		got := ask(t, http.MethodGet, "/a2a/other/.well-known/agent-card.json", "", http.Header{})
+		if got.Code != http.StatusNotFound {
+			t.Errorf("got %d", got.Code)
+		}
+	})
+}
+
+func TestBadRequests(t *testing.T) {
+	const get = `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}`
+	plain := http.Header{"Content-Type": {"application/json"}}
+	for _, test := range []struct {
+		name, path, body string
+		header           http.Header
+		code             int
+	}{
+		{"a version that is not spoken", "/a2a/helper", get, http.Header{"A2a-Version": {"99.0"}}, -32009},
+		{"a body that is no JSON by its type", "/a2a/helper", get, http.Header{"Content-Type": {"text/plain"}}, -32005},
+		{"a body that is no JSON", "/a2a/helper/", `{`, plain, -32700},
+		{"a method that is not there", "/a2a/helper", `{"jsonrpc":"2.0","id":1,"method":"Sing"}`, plain, -32601},
+		{"a method of 0.3 that is not there", "/a2a/helper", `{"jsonrpc":"2.0","id":1,"method":"tasks/sing"}`, plain, -32601},
+		{"no message", "/a2a/helper", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{}}`, plain, -32602},
+		{
+			"a stream without a message", "/a2a/helper",
+			`{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{}}`, plain, -32602,
+		},
+		{
+			"parts of a type that nobody takes", "/a2a/helper",
+			`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER",` +
+				`"parts":[{"raw":"aGk=","mediaType":"application/x-none"}]}}}`, plain, -32005,
+		},
+		{"push notifications", "/a2a/helper", `{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/get","params":{"id":"t"}}`, plain, -32003},
+		{"another type over HTTP+JSON", "/a2a/helper/message:send", `x`, http.Header{"Content-Type": {"text/plain"}}, 415},
+		{"no message over HTTP+JSON", "/a2a/helper/message:stream", `{}`, plain, 400},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := ask(t, http.MethodPost, test.path, test.body, test.header)
+			if code := rpcCode(t, got.Body.Bytes()); code != test.code {
+				t.Errorf("got %d, not %d: %s", code, test.code, got.Body)
+			}
+			if kind := got.Header().Get("Content-Type"); kind != "application/json" {
+				t.Errorf("it comes as %s", kind)
+			}
+		})
+	}
+	t.Run("an agent that nobody configured", func(t *testing.T) {
+		if got := ask(t, http.MethodPost, "/a2a/other", get, plain); got.Code != http.StatusNotFound {
+			t.Errorf("got %d", got.Code)
+		}
+	})
+}

@@ -1,0 +1,147 @@
+package console_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/transport/console"
+)
+
+func TestConfiguration(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		signIn console.SignIn
+		want   string
+	}{
+		{"nobody can sign in", console.SignIn{Issuer: "https://issuer.example"}, `{"kind":"none"}`},
+		{
+			"anyone can, on a developer's machine",
+			console.SignIn{DevTokenURL: "/dev/token", Issuer: "http://here/dev", ClientID: "c"},
+			`{"kind":"dev","token_url":"/dev/token"}`,
+		},
+		{
+			"with an issuer",
+			console.SignIn{Issuer: "https://issuer.example/p", ClientID: "c", Scope: "openid a<b"},
+			`{"kind":"oidc","issuer":"https://issuer.example/p","client_id":"c","scope":"openid a<b"}`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := config()
+			c.SignIn, c.Client = test.signIn, unreachable()
+			res := send(t, mustNew(t, c), http.MethodGet, "/console/config.json")
+			want := `{"watch_url":"wss://ws.example/live","sign_in":` + test.want + `}`
+			if got := res.Body.String(); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			if h := res.Header(); h.Get("Content-Type") != "application/json" || h.Get("Cache-Control") != "no-store" {
+				t.Errorf("headers %v", h)
+			}
+		})
+	}
+}
+
+func TestPolicy(t *testing.T) {
+	t.Run("it is on every answer", func(t *testing.T) {
+		h := mustNew(t, config())
+		for _, path := range []string{"/", "/console", script, "/console/assets/gone.js", "/console/config.json"} {
+			header := send(t, h, http.MethodGet, path).Header()
+			got := map[string]string{}
+			for _, name := range []string{
+				"Content-Security-Policy", "X-Content-Type-Options", "Referrer-Policy", "Cross-Origin-Opener-Policy",
+			} {
+				got[name] = header.Get(name)
+			}
+			want := map[string]string{
+				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; " +
+					"img-src 'self' blob: data:; media-src blob:; manifest-src 'self'; " +
+					"connect-src 'self' wss://ws.example; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+					"require-trusted-types-for 'script'; trusted-types dompurify",
+				"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin",
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", path, diff)
+			}
+		}
+	})
+	t.Run("the page may ask the issuer at all its endpoints", func(t *testing.T) {
+		issuer, asked := newIssuer(t, `{"token_endpoint": "https://token.example/oauth2/token",
+			"userinfo_endpoint": "https://token.example/userinfo", "jwks_uri": "https://keys.example:8443/k"}`)
+		h := mustNew(t, signedInWith(issuer.URL+"/pool"))
+		for range 3 {
+			want := "'self' wss://ws.example " + issuer.URL + " https://token.example https://keys.example:8443"
+			if got := connectSources(t, h); got != want {
+				t.Errorf("connect-src %s, want %s", got, want)
+			}
+		}
+		if n := asked.Load(); n != 1 {
+			t.Errorf("the issuer was asked %d times", n)
+		}
+	})
+	t.Run("an issuer that does not answer is asked again", func(t *testing.T) {
+		issuer, asked := newIssuer(t, "no JSON")
+		h := mustNew(t, signedInWith(issuer.URL+"/pool"))
+		for range 2 {
+			if got, want := connectSources(t, h), "'self' wss://ws.example "+issuer.URL; got != want {
+				t.Errorf("connect-src %s, want %s", got, want)
+			}
+		}
+		if n := asked.Load(); n != 2 {
+			t.Errorf("the issuer was asked %d times", n)
+		}
+	})
+	t.Run("an issuer's answer adds nothing but origins", func(t *testing.T) {
+		issuer, _ := newIssuer(t, `{"token_endpoint": "https://x.example; script-src *", "jwks_uri": "javascript:alert(1)",
+			"userinfo_endpoint": "https://*/u"}`)
+		if got, want := connectSources(t, mustNew(t, signedInWith(issuer.URL+"/pool"))), "'self' wss://ws.example "+issuer.URL; got != want {
+			t.Errorf("connect-src %s, want %s", got, want)
+		}
+	})
+	t.Run("addresses that are none stop it at the start", func(t *testing.T) {
+		for _, c := range []console.Config{{}, {WatchURL: "https://ws.example"}, {WatchURL: "wss://a b"}, signedInWith("issuer.example")} {
+			if _, err := console.New(c); err == nil {
+				t.Errorf("%+v is taken", c)
+			}
+		}
+	})
+}
+
+func connectSources(t *testing.T, h http.Handler) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(send(t, h, http.MethodGet, "/console").Header().Get("Content-Security-Policy"), "connect-src ")
+	sources, _, _ := strings.Cut(rest, ";")
+	return sources
+}
+
+func signedInWith(issuer string) console.Config {
+	c := config()
+	c.SignIn = console.SignIn{Issuer: issuer, ClientID: "console", Scope: "openid"}
+	return c
+}
+
+// newIssuer serves a discovery document and counts who asked for it.
+func newIssuer(t *testing.T, document string) (*httptest.Server, *atomic.Int32) {
+	t.Helper()
+	asked := &atomic.Int32{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /pool/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		_, _ = w.Write([]byte(document))
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server, asked
+}
+
+// unreachable is a client that reaches nobody.
+func unreachable() *http.Client {
+	return &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, http.ErrServerClosed })}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

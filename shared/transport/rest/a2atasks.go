@@ -1,0 +1,140 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/transport/a2a/convert"
+)
+
+// envelope is the form of kagent's answers.
+type envelope struct {
+	Error   bool   `json:"error"`
+	Data    any    `json:"data"`
+	Message string `json:"message"`
+}
+
+// listA2ATasks answers a session's tasks in A2A form, all of them: what a fork
+// took over is one task, which no page could cut.
+func (a *api) listA2ATasks(c *call) (*reply, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return nil, err
+	}
+	of, err := a.Sessions.Get(c.Context(), c.user, id)
+	if err != nil {
+		return nil, err
+	}
+	tasks, err := convert.Reader{Sessions: a.Sessions, Tasks: a.Tasks}.SessionTasks(c.Context(), of)
+	if err != nil {
+		return nil, err
+	}
+	return jsonReply(http.StatusOK, envelope{Data: tasks, Message: "Tasks listed"})
+}
+
+// saveA2ATask creates or replaces a task in A2A form; its contextId is the
+// session.
+func (a *api) saveA2ATask(c *call) (*reply, error) {
+	save, err := task.FromA2A(json.RawMessage(c.body))
+	if err != nil {
+		return nil, err
+	}
+	var saved task.Task
+	var created bool
+	err = a.gate.Do(c.Context(), c.caller, save.SessionID, access.SaveTask, func(p access.Pass) error {
+		save.UserID = p.Owner
+		var err error
+		saved, created, err = a.Tasks.Save(c.Context(), save)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+	}
+	return a2aReply(status, saved, "Task saved")
+}
+
+// getA2ATask answers a task in whichever session it is, of the caller's or
+// shared with the caller. What a fork took over is the task that has its id.
+func (a *api) getA2ATask(c *call) (*reply, error) {
+	taskID, err := c.pathID("task_id")
+	if err != nil {
+		return nil, err
+	}
+	at, err := a.findTask(c, taskID, access.ReadTasks)
+	if at.SessionID == taskID || errors.Is(err, fault.Of(fault.NotFound)) {
+		if merged, found, err := a.mergedTask(c, taskID); found || err != nil {
+			return merged, err
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := a.Tasks.Task(c.Context(), at.Owner, at.SessionID, taskID)
+	if err != nil {
+		return nil, err
+	}
+	return a2aReply(http.StatusOK, t, "Task found")
+}
+
+// mergedTask answers what a fork took over; false where the id is of no fork
+// that the caller may read.
+func (a *api) mergedTask(c *call, id string) (*reply, bool, error) {
+	var of session.Session
+	err := a.gate.Do(c.Context(), c.caller, id, access.ReadTasks, func(p access.Pass) (err error) {
+		of, err = a.Sessions.Get(c.Context(), p.Owner, id)
+		return err
+	})
+	switch {
+	case errors.Is(err, fault.Of(fault.NotFound)), errors.Is(err, fault.Of(fault.Forbidden)):
+		return nil, false, nil
+	case err != nil || of.Fork == nil:
+		return nil, false, err
+	}
+	tasks, err := convert.Reader{Sessions: a.Sessions, Tasks: a.Tasks}.SessionTasks(c.Context(), of)
+	if err != nil {
+		return nil, false, err
+	}
+	rep, err := jsonReply(http.StatusOK, envelope{Data: tasks[0], Message: "Task found"})
+	return rep, true, err
+}
+
+func (a *api) deleteA2ATask(c *call) (*reply, error) {
+	taskID, err := c.pathID("task_id")
+	if err != nil {
+		return nil, err
+	}
+	at, err := a.findTask(c, taskID, access.DeleteTask)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Tasks.DeleteTask(c.Context(), at.Owner, at.SessionID, taskID); err != nil {
+		return nil, err
+	}
+	return jsonReply(http.StatusOK, envelope{Message: "Task deleted"})
+}
+
+// findTask finds a task by its id alone, for something that the caller may do.
+func (a *api) findTask(c *call, taskID string, action access.Action) (access.Found, error) {
+	_, at, err := a.gate.FindTask(c.Context(), c.caller, action, func(user string) (access.Found, error) {
+		id, err := a.Feedback.FindTask(c.Context(), user, taskID)
+		return access.Found{Owner: user, SessionID: id}, err
+	})
+	return at, err
+}
+
+func a2aReply(status int, t task.Task, message string) (*reply, error) {
+	form, err := task.ToA2A(t)
+	if err != nil {
+		return nil, err
+	}
+	return jsonReply(status, envelope{Data: form, Message: message})
+}

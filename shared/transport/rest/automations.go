@@ -1,0 +1,62 @@
+package rest
+
+import (
+	"net/http"
+
+	"github.com/rethread/rethread/shared/domain/automation"
+)
+
+// Automations handles what users want agents to be asked when something happens.
+func Automations(c Config) http.Handler {
+	a := newAPI(c)
+	all := a.ownAutomations()
+	one := all.path + "/{automation_id}"
+	a.handle(http.MethodPost, all.path, withBody(maxBody, all.whileThere(a.once(anyone, a.createAutomation))))
+	a.handle(http.MethodGet, all.path, all.getAll)
+	a.handle(http.MethodGet, one, all.getOne)
+	a.handle(http.MethodPatch, one, withBody(maxBody, a.changeAutomation))
+	a.handle(http.MethodDelete, one, all.deleteOne)
+	return a.mux
+}
+
+func (a *api) ownAutomations() owned[automation.Automation] {
+	return owned[automation.Automation]{
+		name: "automation", path: versioned + "/automations", id: "automation_id",
+		know: func(au automation.Automation) label { return label{au.ID, au.CreatedTime, au.Version} },
+		body: func(au automation.Automation) any { return bodyOfAutomation(au) },
+		list: a.Automations.Automations, read: a.Automations.Automation,
+		remove: a.Automations.DeleteAutomation,
+	}
+}
+
+func (a *api) createAutomation(c *call) (*reply, error) {
+	au, err := a.newAutomation(c)
+	if err != nil {
+		return nil, err
+	}
+	made, err := a.Automations.CreateAutomation(c.Context(), au)
+	if err != nil {
+		return nil, err
+	}
+	return a.ownAutomations().reply(http.StatusCreated, made)
+}
+
+func (a *api) changeAutomation(c *call) (*reply, error) {
+	own := a.ownAutomations()
+	id, err := c.pathID(own.id)
+	if err != nil {
+		return nil, err
+	}
+	change, err := a.automationChange(c)
+	if err != nil {
+		return nil, err
+	}
+	if change.IfMatch, err = own.matched(c, id); err != nil {
+		return nil, err
+	}
+	au, err := a.Automations.ChangeAutomation(c.Context(), c.user, id, change)
+	if err != nil {
+		return nil, err
+	}
+	return own.reply(http.StatusOK, au)
+}

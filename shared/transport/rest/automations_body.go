@@ -1,0 +1,138 @@
+package rest
+
+import (
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/automation"
+)
+
+type automationBody struct {
+	ID             string             `json:"id"`
+	Name           string             `json:"name"`
+	On             automation.Trigger `json:"on"`
+	Do             automation.Action  `json:"do"`
+	Status         automation.Status  `json:"status"`
+	DisabledReason *string            `json:"disabled_reason"`
+	CreatedTime    int64              `json:"created_time"`
+	UpdatedTime    int64              `json:"updated_time"`
+}
+
+func bodyOfAutomation(a automation.Automation) automationBody {
+	on := a.On
+	on.Types, on.Agents = orEmpty(on.Types), orEmpty(on.Agents)
+	on.SessionIDs, on.FeedbackTypes = orEmpty(on.SessionIDs), orEmpty(on.FeedbackTypes)
+	out := automationBody{
+		ID: a.ID, Name: a.Name, On: on, Do: a.Do, Status: a.Status, CreatedTime: a.CreatedTime, UpdatedTime: a.UpdatedTime,
+	}
+	if a.DisabledReason != "" {
+		reason := string(a.DisabledReason)
+		out.DisabledReason = &reason
+	}
+	return out
+}
+
+// newAutomation reads the body of a creation.
+func (a *api) newAutomation(c *call) (automation.Automation, error) {
+	body, err := c.object()
+	if err != nil {
+		return automation.Automation{}, err
+	}
+	for _, name := range []string{"on", "do"} {
+		if !body.has(name) {
+			return automation.Automation{}, malformed(body.pointer(name), "is required")
+		}
+	}
+	change, err := a.automationFields(body)
+	if err != nil {
+		return automation.Automation{}, err
+	}
+	now := a.Now().UnixMilli()
+	made := automation.Automation{UserID: c.user, Status: automation.Active, CreatedTime: now}
+	if made.ID, err = c.derivedID("automation"); err != nil {
+		return automation.Automation{}, err
+	}
+	return change.Apply(made, now)
+}
+
+// automationChange reads the body of a change.
+func (a *api) automationChange(c *call) (automation.Change, error) {
+	body, err := c.object()
+	if err != nil {
+		return automation.Change{}, err
+	}
+	change, err := a.automationFields(body)
+	if err == nil && change == (automation.Change{}) {
+		err = fault.New(fault.Invalid, "nothing to change: give name, on, do or status")
+	}
+	return change, err
+}
+
+// automationFields reads what creations and changes have in common. On and do
+// come whole.
+func (a *api) automationFields(body object) (out automation.Change, err error) {
+	if body.has("name") {
+		name, err := body.text("name")
+		if err != nil {
+			return out, err
+		}
+		out.Name = &name
+	}
+	if body.has("status") {
+		word, err := body.text("status")
+		if err != nil {
+			return out, err
+		}
+		status := automation.Status(word)
+		out.Status = &status
+	}
+	if body.has("on") {
+		if out.On, err = body.trigger(); err != nil {
+			return out, err
+		}
+	}
+	if body.has("do") {
+		if out.Do, err = body.action(); err != nil {
+			return out, err
+		}
+		if !a.Agents.HasAgent(out.Do.Agent) {
+			return out, fieldFault(fault.Invalid, "/do/agent", "names no agent that is configured")
+		}
+	}
+	return out, nil
+}
+
+func (o object) trigger() (*automation.Trigger, error) {
+	on, err := o.object("on")
+	if err != nil {
+		return nil, err
+	}
+	if !on.has("types") {
+		return nil, malformed(on.pointer("types"), "is required")
+	}
+	var t automation.Trigger
+	for _, f := range []struct {
+		name string
+		into *[]string
+	}{{"types", &t.Types}, {"agents", &t.Agents}, {"session_ids", &t.SessionIDs}, {"feedback_types", &t.FeedbackTypes}} {
+		if *f.into, err = on.texts(f.name); err != nil {
+			return nil, err
+		}
+	}
+	return &t, nil
+}
+
+func (o object) action() (*automation.Action, error) {
+	do, err := o.object("do")
+	if err != nil {
+		return nil, err
+	}
+	var out automation.Action
+	if out.Agent, err = do.requiredText("agent"); err != nil {
+		return nil, err
+	}
+	if out.Input, err = do.requiredText("input"); err != nil {
+		return nil, err
+	}
+	where, err := do.choice("session", string(automation.Same), string(automation.New))
+	out.Session = automation.Where(where)
+	return &out, err
+}

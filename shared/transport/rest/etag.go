@@ -1,0 +1,83 @@
+package rest
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rethread/rethread/shared/base/fault"
+)
+
+func etag(version int64) string { return strconv.Quote(strconv.FormatInt(version, 10)) }
+
+// ifMatch is the condition of an If-Match header.
+type ifMatch struct {
+	given bool
+	any   bool     // *
+	tags  []string // those that can match: weak ones never do
+}
+
+func parseIfMatch(h http.Header) (ifMatch, error) {
+	lines := h.Values("If-Match")
+	if len(lines) == 0 {
+		return ifMatch{}, nil
+	}
+	m := ifMatch{given: true}
+	rest := strings.TrimSpace(strings.Join(lines, ","))
+	if rest == "*" {
+		m.any = true
+		return m, nil
+	}
+	for first := true; first || rest != ""; first = false {
+		weak := strings.HasPrefix(rest, "W/")
+		tag, after, ok := cutTag(strings.TrimPrefix(rest, "W/"))
+		if !ok {
+			return ifMatch{}, fault.Field(fault.Malformed, "If-Match", `must be * or a list of entity tags such as "3"`)
+		}
+		if !weak {
+			m.tags = append(m.tags, tag)
+		}
+		rest = after
+	}
+	return m, nil
+}
+
+// cutTag takes a quoted tag and the comma behind it off a list.
+func cutTag(list string) (tag, rest string, ok bool) {
+	if !strings.HasPrefix(list, `"`) {
+		return "", "", false
+	}
+	end := strings.IndexByte(list[1:], '"')
+	if end < 0 {
+		return "", "", false
+	}
+	tag, rest = list[:end+2], strings.TrimSpace(list[end+2:])
+	if rest == "" {
+		return tag, "", true
+	}
+	rest, ok = strings.CutPrefix(rest, ",")
+	rest = strings.TrimSpace(rest)
+	return tag, rest, ok && rest != ""
+}
+
+// version is the version that a change is for: nil where the header names none. The
+// one that matches must still hold when the change is made; read tells which
+// version there is of what people call name.
+func (m ifMatch) version(name string, read func() (int64, error)) (*int64, error) {
+	if !m.given || m.any {
+		return nil, nil
+	}
+	version, err := read()
+	if err != nil {
+		return nil, err
+	}
+	if !m.matches(version) {
+		return nil, fault.New(fault.Precondition, "If-Match does not hold: the %s is at version %d", name, version)
+	}
+	return &version, nil
+}
+
+func (m ifMatch) matches(version int64) bool {
+	return !m.given || m.any || slices.Contains(m.tags, etag(version))
+}

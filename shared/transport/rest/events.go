@@ -1,0 +1,185 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// eventOverhead is how much longer a stored event is than it came, about.
+const eventOverhead = 512
+
+func (a *api) appendEvents(c *call) (*reply, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return nil, err
+	}
+	batch, err := c.batch(id)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.answerWillFit(len(batch.Events)); err != nil {
+		return nil, err
+	}
+	if len(batch.Events) == 0 { // all partial: nothing to do for whom may do it
+		if _, err := a.Sessions.Get(c.Context(), c.user, id); err != nil {
+			return nil, err
+		}
+		return jsonReply(http.StatusOK, data{[]session.Event{}})
+	}
+	stored, appended, err := a.Sessions.Append(c.Context(), batch)
+	if err != nil {
+		return nil, err
+	}
+	status := http.StatusOK
+	if appended > 0 {
+		status = http.StatusCreated
+	}
+	return jsonReply(status, data{orEmpty(stored)})
+}
+
+// batch reads the body of an append.
+func (c *call) batch(sessionID string) (session.Append, error) {
+	body, err := c.object()
+	if err != nil {
+		return session.Append{}, err
+	}
+	if !body.has("events") {
+		return session.Append{}, malformed("/events", "is required")
+	}
+	items, err := body.array("events")
+	if err != nil {
+		return session.Append{}, err
+	}
+	if n := len(items); n == 0 || n > session.MaxBatch {
+		return session.Append{}, fieldFault(fault.Invalid, "/events", "must hold 1 to %d events", session.MaxBatch)
+	}
+	expected, err := body.integer("expected_seq")
+	if err != nil {
+		return session.Append{}, err
+	}
+	if expected != nil && *expected < 0 {
+		return session.Append{}, fieldFault(fault.Invalid, "/expected_seq", "must not be negative")
+	}
+	events, err := c.events(items)
+	return session.Append{SessionID: sessionID, UserID: c.user, Events: events, ExpectedSeq: expected}, err
+}
+
+// events reads the events of a batch and leaves out the partial ones. Those of
+// a request with an idempotency key all have ids, so that a second try is a
+// redelivery.
+func (c *call) events(items []json.RawMessage) ([]session.Event, error) {
+	seen := map[string]bool{}
+	var events []session.Event
+	for i, raw := range items {
+		at := "/events/" + strconv.Itoa(i)
+		e, err := session.ParseEvent(raw, at)
+		if err != nil {
+			return nil, err
+		}
+		if e.Partial {
+			continue
+		}
+		if err := e.CheckNew(at); err != nil {
+			return nil, err
+		}
+		if err := c.pass.CheckEvent(e, at); err != nil {
+			return nil, err
+		}
+		if e.ID == "" && c.key != "" {
+			if e.ID, err = c.derivedID(fmt.Sprintf("event %d", i)); err != nil {
+				return nil, err
+			}
+		}
+		if e.ID != "" && seen[e.ID] {
+			return nil, fieldFault(fault.Invalid, at+"/id", "is the id of another event of the batch")
+		}
+		seen[e.ID] = true
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// answerWillFit refuses a batch whose answer, the events themselves, could not
+// be sent: better before it is stored than after.
+func (c *call) answerWillFit(events int) error {
+	room := answerLimit - events*eventOverhead
+	if encodedSize(c.body) <= room {
+		return nil
+	}
+	if acceptsGzip(c.Header) {
+		packed, err := compress(c.body)
+		if err != nil {
+			return err
+		}
+		if encodedSize(packed) <= room {
+			return nil
+		}
+	}
+	return fault.New(fault.TooLarge, "the answer, which repeats the events, would be larger than 6 MB; "+
+		"send Accept-Encoding: gzip or fewer events at once")
+}
+
+// resume is the position in a cursor of events.
+type resume struct {
+	Seq   int64 `json:"s"`
+	Epoch int64 `json:"e"`
+}
+
+func (a *api) listEvents(c *call) (*reply, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return nil, err
+	}
+	q, p, err := c.eventQuery(id)
+	if err != nil {
+		return nil, err
+	}
+	page, err := a.Sessions.Events(c.Context(), c.user, id, q)
+	if err != nil {
+		return nil, err
+	}
+	var next *string
+	if page.Next != nil {
+		if next, err = p.next(resume(*page.Next)); err != nil {
+			return nil, err
+		}
+	}
+	return p.listReply(orEmpty(c.pass.Events(page.Events)), next)
+}
+
+func (c *call) eventQuery(id string) (session.EventQuery, pages, error) {
+	fail := func(err error) (session.EventQuery, pages, error) { return session.EventQuery{}, pages{}, err }
+	params, err := c.query()
+	if err != nil {
+		return fail(err)
+	}
+	view, err := params.choice("view", string(session.Effective), string(session.All))
+	if err != nil {
+		return fail(err)
+	}
+	order, err := params.choice("order", "asc", "desc")
+	if err != nil {
+		return fail(err)
+	}
+	after, err := params.integer("after", 0, session.MaxInteger, 0)
+	if err != nil {
+		return fail(err)
+	}
+	p, err := c.pages(params, session.DefaultPage, "events", id, view, order, strconv.FormatInt(after, 10))
+	if err != nil {
+		return fail(err)
+	}
+	from, err := p.resumed()
+	if err != nil {
+		return fail(err)
+	}
+	return session.EventQuery{
+		View: session.View(view), Descending: order == "desc", After: after, Limit: p.limit,
+		Resume: from,
+	}, p, nil
+}

@@ -1,0 +1,112 @@
+package rest
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/archive"
+)
+
+// exportBuffer is how much of a document is held back before it is sent: what
+// fails before that is answered by a problem.
+const exportBuffer = 64 << 10
+
+// Export streams whole sessions as documents.
+func Export(c Config) http.Handler {
+	a := newAPI(c)
+	for _, base := range []string{versioned, bare} {
+		a.mux.Get(base+"/sessions/{session_id}/export", a.exportSession)
+	}
+	return a.mux
+}
+
+// exportSession writes a session while it reads it. What fails in the midst
+// leaves a document without its end, which no reader takes for whole.
+func (a *api) exportSession(w http.ResponseWriter, r *http.Request) {
+	c := a.newCall(r)
+	d := &download{w: w, c: c}
+	err := a.export(c, d) //nolint:contextcheck // the call carries the request and so its context
+	switch {
+	case err == nil:
+	case !d.begun:
+		a.write(w, c, a.problem(c, err)) //nolint:contextcheck // as above
+	default:
+		level := slog.LevelError
+		if errors.As(err, new(*fault.Error)) || r.Context().Err() != nil { // the session changed, or the caller left
+			level = slog.LevelWarn
+		}
+		a.Log.Log(r.Context(), level, "an export broke off", "path", c.URL.Path, "error", err)
+	}
+}
+
+func (a *api) export(c *call, d *download) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	if c.user == "" {
+		return fault.New(fault.Unauthorized, "no identity: send a bearer token")
+	}
+	if d.id, err = c.sessionID(); err != nil {
+		return err
+	}
+	var out io.Writer = d
+	var zip *gzip.Writer
+	if acceptsGzip(c.Header) {
+		zip = gzip.NewWriter(d)
+		out, d.encoding = zip, "gzip"
+	}
+	held := bufio.NewWriterSize(out, exportBuffer)
+	err = a.gate.Do(c.Context(), c.caller, d.id, access.Export, func(p access.Pass) error {
+		return a.Exports.Export(c.Context(), p.Owner, d.id, archive.NewWriter(held))
+	})
+	if err != nil {
+		return err
+	}
+	if err := held.Flush(); err != nil {
+		return fmt.Errorf("send the document: %w", err)
+	}
+	if zip != nil {
+		if err := zip.Close(); err != nil {
+			return fmt.Errorf("send the document: %w", err)
+		}
+	}
+	return nil
+}
+
+// download is a document on its way out; the first bytes send the head.
+type download struct {
+	w        http.ResponseWriter
+	c        *call
+	id       string
+	encoding string
+	begun    bool
+}
+
+// Write implements io.Writer.
+func (d *download) Write(p []byte) (int, error) {
+	if !d.begun {
+		d.begun = true
+		h := d.w.Header()
+		h.Set("Content-Type", jsonType)
+		h.Set("Content-Disposition", "attachment; filename*=UTF-8''"+url.PathEscape(d.id)+".json")
+		h.Set("X-Request-Id", d.c.requestID)
+		h.Set("Cache-Control", "no-store")
+		h.Set("Vary", "Accept-Encoding")
+		if d.encoding != "" {
+			h.Set("Content-Encoding", d.encoding)
+		}
+		d.w.WriteHeader(http.StatusOK)
+	}
+	return d.w.Write(p)
+}

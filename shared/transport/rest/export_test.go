@@ -1,0 +1,59 @@
+package rest_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/transport/rest"
+)
+
+// meddler lets something happen as each event of an export is handed over.
+type meddler struct {
+	archive.Exporter
+	meddle func()
+}
+
+func (m meddler) Export(ctx context.Context, userID, sessionID string, to archive.Sink) error {
+	return m.Exporter.Export(ctx, userID, sessionID, meddling{to, m.meddle})
+}
+
+type meddling struct {
+	archive.Sink
+	meddle func()
+}
+
+func (m meddling) Event(e archive.Event) error {
+	m.meddle()
+	return m.Sink.Event(e)
+}
+
+// A document whose session changed after it was begun has no end, and the log
+// says why without calling it a failure of ours.
+func TestExport_of_a_session_that_changes(t *testing.T) {
+	t.Parallel()
+	s := newSystem(t)
+	id := s.mustCreate(t, alice, `{}`).ID
+	long := strings.Repeat("long ", 20<<10)
+	say := func(text string) {
+		s.mustAppend(t, id, fmt.Sprintf(`{"invocation_id":"i","author":"user","content":{"role":"user","parts":[{"text":%q}]}}`, text))
+	}
+	say(long)
+	export := get(alice, "/sessions/"+id+"/export")
+	if got := s.must(t, 200, export); !json.Valid(got.body) {
+		t.Errorf("undisturbed, %d bytes are no document", len(got.body))
+	}
+	s.config.Exports = meddler{s.config.Exports, func() { say("more") }}
+	s.export = rest.Export(s.config)
+	got := s.must(t, 200, export)
+	if len(got.body) == 0 || json.Valid(got.body) {
+		t.Errorf("%d bytes, valid: %t; want a document that breaks off", len(got.body), json.Valid(got.body))
+	}
+	if log := s.log.String(); strings.Contains(log, "level=ERROR") || !strings.Contains(log, "level=WARN") ||
+		!strings.Contains(log, "the session changed while it was exported") {
+		t.Errorf("the log says %q", log)
+	}
+}

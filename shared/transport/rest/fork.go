@@ -1,0 +1,116 @@
+package rest
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+func (a *api) forkSession(c *call) (*reply, error) {
+	f, err := c.fork()
+	if err != nil {
+		return nil, err
+	}
+	forked, err := a.Rewinds.Fork(c.Context(), f)
+	if err != nil {
+		return nil, err
+	}
+	if f.DryRun { // there is no session to point to
+		return jsonReply(http.StatusOK, data{forked})
+	}
+	return c.createdReply(forked)
+}
+
+// mayFork lets owners in. What is kept of the answer goes with the fork; with the
+// source where there is none.
+func (a *api) mayFork(c *call) (string, error) {
+	log, err := a.may(access.Fork)(c)
+	if err != nil {
+		return "", err
+	}
+	f, err := c.fork()
+	if err != nil || f.DryRun {
+		return log, err
+	}
+	return "", nil
+}
+
+// fork reads the body of a fork, where null is as good as leaving a field out.
+func (c *call) fork() (session.ForkOf, error) {
+	fail := func(err error) (session.ForkOf, error) { return session.ForkOf{}, err }
+	f := session.ForkOf{UserID: c.user, KeyedBy: c.claim}
+	var err error
+	if f.SessionID, err = c.sessionID(); err != nil {
+		return fail(err)
+	}
+	body, err := c.object()
+	if err != nil {
+		return fail(err)
+	}
+	maps.DeleteFunc(body.members, func(_ string, raw json.RawMessage) bool { return session.IsNull(raw) })
+	if f.Before, err = body.optionalText(boundaryField); err != nil {
+		return fail(err)
+	}
+	if f.Before != nil {
+		if err := fault.CheckID("/"+boundaryField, *f.Before); err != nil {
+			return fail(err)
+		}
+	}
+	if f.Name, err = body.optionalText("name"); err != nil {
+		return fail(err)
+	}
+	if f.Name != nil && utf8.RuneCountInString(*f.Name) > session.MaxName {
+		return fail(fieldFault(fault.Invalid, "/name", "must be at most %d characters", session.MaxName))
+	}
+	if f.DryRun, err = body.boolean("dry_run"); err != nil {
+		return fail(err)
+	}
+	if f.Strict, err = body.boolean("strict"); err != nil {
+		return fail(err)
+	}
+	if f.ID, err = c.derivedID("session"); err != nil {
+		return fail(err)
+	}
+	f.Nonce, err = c.derivedID("nonce")
+	return f, err
+}
+
+// optionalText reads a string, nil where it is absent.
+func (o object) optionalText(name string) (*string, error) {
+	if !o.has(name) {
+		return nil, nil
+	}
+	s, err := o.text(name)
+	if err != nil {
+		return nil, err
+	}
+	return &s, nil
+}
+
+func (a *api) getForks(c *call) (*reply, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return nil, err
+	}
+	root, err := a.Rewinds.Forks(c.Context(), c.user, id)
+	if err != nil {
+		return nil, err
+	}
+	return jsonReply(http.StatusOK, data{withChildren(c.pass.Branch(root, id))})
+}
+
+// withChildren is a tree in which every branch has a list of children, if an
+// empty one.
+func withChildren(b session.Branch) session.Branch {
+	children := make([]session.Branch, len(b.Children))
+	for i, child := range b.Children {
+		children[i] = withChildren(child)
+	}
+	b.Children = children
+	return b
+}

@@ -1,0 +1,182 @@
+package rest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+)
+
+const (
+	importPath = versioned + "/sessions/import"
+	// tasksFormat names a list of tasks of seed 002.
+	tasksFormat = "tasks/1"
+)
+
+// Import takes sessions in.
+func Import(c Config) http.Handler {
+	a := newAPI(c)
+	a.handle(http.MethodPost, importPath, withBody(archive.MaxPart, a.once(anyone, a.importSession)))
+	a.handle(http.MethodPost, importPath+"/{import_id}/parts/{part}", withBody(archive.MaxPart, a.importPart))
+	a.handle(http.MethodDelete, importPath+"/{import_id}", a.abandonImport)
+	return a.mux
+}
+
+func (a *api) importSession(c *call) (*reply, error) {
+	q, err := c.query()
+	if err != nil {
+		return nil, err
+	}
+	u := archive.Upload{UserID: c.user, Number: 1, KeyedBy: c.claim}
+	if u.SessionID, err = q.id("id"); err != nil {
+		return nil, err
+	}
+	if u.ImportID, err = c.derivedID("import"); err != nil {
+		return nil, err
+	}
+	if u.Part, err = a.document(c, u.SessionID); err != nil {
+		return nil, err
+	}
+	return a.takePart(c, u)
+}
+
+func (a *api) importPart(c *call) (*reply, error) {
+	u := archive.Upload{UserID: c.user}
+	var err error
+	if u.ImportID, err = c.pathID("import_id"); err != nil {
+		return nil, err
+	}
+	if u.Number, err = strconv.Atoi(chi.URLParam(c.Request, "part")); err != nil || u.Number < 1 || u.Number > archive.MaxParts {
+		return nil, fault.Field(fault.Malformed, "part", "must be 1 to %d", archive.MaxParts)
+	}
+	if u.Part, err = archive.Parse(c.body); err != nil {
+		return nil, err
+	}
+	return a.takePart(c, u)
+}
+
+func (a *api) takePart(c *call, u archive.Upload) (*reply, error) {
+	sum := sha256.Sum256(c.body)
+	u.Digest = hex.EncodeToString(sum[:])
+	p, err := a.Imports.Import(c.Context(), u)
+	if err != nil {
+		return nil, err
+	}
+	if p.Session == nil {
+		rep, err := jsonReply(http.StatusAccepted, data{p})
+		if err != nil {
+			return nil, err
+		}
+		rep.header.Set("Location", importPath+"/"+url.PathEscape(p.ImportID))
+		return rep, nil
+	}
+	rep, err := jsonReply(http.StatusCreated, imported{Data: *p.Session, Meta: importMeta{Kept: orEmpty(p.Kept)}})
+	if err != nil {
+		return nil, err
+	}
+	rep.header.Set("ETag", etag(p.Session.Version))
+	rep.header.Set("Location", versioned+"/sessions/"+url.PathEscape(p.Session.ID))
+	return rep, nil
+}
+
+type imported struct {
+	Data session.Session `json:"data"`
+	Meta importMeta      `json:"meta"`
+}
+
+type importMeta struct {
+	Kept []string `json:"kept"`
+}
+
+func (a *api) abandonImport(c *call) (*reply, error) {
+	id, err := c.pathID("import_id")
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Imports.Abandon(c.Context(), c.user, id); err != nil {
+		return nil, err
+	}
+	return noContent(), nil
+}
+
+// document reads the body in any of the forms that sessions come in.
+func (a *api) document(c *call, id string) (*archive.Part, error) {
+	if startsWith(c.body, '[') {
+		return a.taskDocument(c, object{members: map[string]json.RawMessage{"tasks": c.body}}, id)
+	}
+	body, err := c.object()
+	if err != nil {
+		return nil, err
+	}
+	format, err := body.text("format")
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case format == archive.Format:
+		return archive.Parse(c.body)
+	case format == tasksFormat, format == "" && body.has("tasks"):
+		return a.taskDocument(c, body, id)
+	case format == "" && body.has("events"):
+		return archive.FromADK(bytes.TrimSpace(c.body), id, a.Now().UnixMilli())
+	}
+	return nil, fieldFault(fault.Invalid, "/format",
+		"must be %q or %q, or absent from a list of tasks and from a session of google-adk", archive.Format, tasksFormat)
+}
+
+// taskDocument is the document of a list of tasks. id "" takes the list's own
+// session_id, or a new one.
+func (a *api) taskDocument(c *call, body object, id string) (*archive.Part, error) {
+	of := session.Session{ID: id, AppName: session.DefaultApp, Metadata: json.RawMessage("{}")}
+	var err error
+	if of.Name, err = body.text("name"); err != nil {
+		return nil, err
+	}
+	if of.Agent, err = body.text("agent"); err != nil {
+		return nil, err
+	}
+	if of.ID == "" {
+		if of.ID, err = body.text("session_id"); err != nil {
+			return nil, err
+		}
+	}
+	if of.ID == "" {
+		if of.ID, err = c.derivedID("session"); err != nil {
+			return nil, err
+		}
+	}
+	n := session.New{ID: of.ID, Name: of.Name, Agent: of.Agent, Metadata: of.Metadata}
+	if err := n.Validate(); err != nil {
+		return nil, err
+	}
+	of.AppName = n.AppName
+	items, err := body.array("tasks")
+	if err != nil {
+		return nil, err
+	}
+	saves := make([]task.Save, len(items))
+	for i, raw := range items {
+		one, err := parseObject(raw, "/tasks/"+strconv.Itoa(i))
+		if err != nil {
+			return nil, err
+		}
+		if saves[i], err = one.taskSave(c.user, of.ID); err != nil {
+			return nil, err
+		}
+		t := &saves[i].Task
+		if t.CreatedTime, t.UpdatedTime, err = archive.TaskTimes(raw, i); err != nil {
+			return nil, err
+		}
+	}
+	return archive.FromTasks(of, saves, a.Now().UnixMilli())
+}

@@ -1,0 +1,151 @@
+package rest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// owned answers for things of which a user has a few, such as webhooks: they are
+// read together, and paged here.
+type owned[T any] struct {
+	name string // of one, as people call it
+	path string // of them all
+	id   string // the name of the path's parameter
+	know func(T) label
+	body func(T) any
+
+	list   func(ctx context.Context, userID string) ([]T, error)
+	read   func(ctx context.Context, userID, id string) (T, error)
+	remove func(ctx context.Context, userID, id string) error
+}
+
+// label is what one is known by. Lists are in the order of creation.
+type label struct {
+	id      string
+	created int64
+	version int64
+}
+
+// ownedPlace is where a list goes on.
+type ownedPlace struct {
+	Created int64
+	ID      string
+}
+
+func (o owned[T]) location(id string) string { return o.path + "/" + url.PathEscape(id) }
+
+func (o owned[T]) reply(status int, one T) (*reply, error) {
+	rep, err := jsonReply(status, data{o.body(one)})
+	if err != nil {
+		return nil, err
+	}
+	known := o.know(one)
+	rep.header.Set("ETag", etag(known.version))
+	if status == http.StatusCreated {
+		rep.header.Set("Location", o.location(known.id))
+	}
+	return rep, nil
+}
+
+// whileThere answers the repeat of a creation for as long as there is what it made.
+func (o owned[T]) whileThere(e endpoint) endpoint {
+	return func(c *call) (*reply, error) {
+		rep, err := e(c)
+		if err != nil || rep.header.Get(replayedHeader) == "" {
+			return rep, err
+		}
+		var made struct {
+			Data struct {
+				ID string `json:"id"`
+			} `json:"data"`
+		}
+		if err := json.Unmarshal(rep.body, &made); err != nil {
+			return nil, fmt.Errorf("decode an answer: %w", err)
+		}
+		if _, err := o.read(c.Context(), c.user, made.Data.ID); err != nil {
+			return nil, err
+		}
+		return rep, nil
+	}
+}
+
+func (o owned[T]) getOne(c *call) (*reply, error) {
+	id, err := c.pathID(o.id)
+	if err != nil {
+		return nil, err
+	}
+	one, err := o.read(c.Context(), c.user, id)
+	if err != nil {
+		return nil, err
+	}
+	return o.reply(http.StatusOK, one)
+}
+
+func (o owned[T]) deleteOne(c *call) (*reply, error) {
+	id, err := c.pathID(o.id)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.remove(c.Context(), c.user, id); err != nil {
+		return nil, err
+	}
+	return noContent(), nil
+}
+
+func (o owned[T]) getAll(c *call) (*reply, error) {
+	q, err := c.query()
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.pages(q, session.DefaultPage, o.name+"s")
+	if err != nil {
+		return nil, err
+	}
+	var after ownedPlace
+	if err := p.resume(&after); err != nil {
+		return nil, err
+	}
+	all, err := o.list(c.Context(), c.user)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(one T) bool {
+		known := o.know(one)
+		return cmp.Or(cmp.Compare(known.created, after.Created), cmp.Compare(known.id, after.ID)) <= 0
+	})
+	var next *string
+	if len(all) > p.limit {
+		all = all[:p.limit]
+		last := o.know(all[p.limit-1])
+		if next, err = p.next(ownedPlace{last.created, last.id}); err != nil {
+			return nil, err
+		}
+	}
+	bodies := make([]any, len(all))
+	for i, one := range all {
+		bodies[i] = o.body(one)
+	}
+	return p.listReply(bodies, next)
+}
+
+// matched is the version that a change is for: nil where If-Match names none.
+func (o owned[T]) matched(c *call, id string) (*int64, error) {
+	match, err := parseIfMatch(c.Header)
+	if err != nil {
+		return nil, err
+	}
+	return match.version(o.name, func() (int64, error) {
+		one, err := o.read(c.Context(), c.user, id)
+		if err != nil {
+			return 0, err
+		}
+		return o.know(one).version, nil
+	})
+}

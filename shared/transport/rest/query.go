@@ -1,0 +1,86 @@
+package rest
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rethread/rethread/shared/base/fault"
+)
+
+// query is the parameters of a list. Unknown ones are ignored; one that is
+// given twice is refused, since either value could be the one that was meant.
+type query struct{ values url.Values }
+
+func (c *call) query() (query, error) {
+	values, err := url.ParseQuery(c.URL.RawQuery)
+	if err != nil {
+		return query{}, fault.New(fault.Malformed, "the query is malformed: a %% stands before two hexadecimal digits, a & between parameters")
+	}
+	return query{values}, nil
+}
+
+// text reads a parameter of at most limit characters, "" where it is absent.
+func (q query) text(name string, limit int) (string, error) {
+	given := q.values[name]
+	if len(given) == 0 {
+		return "", nil
+	}
+	switch s := given[0]; {
+	case len(given) > 1:
+		return "", fault.Field(fault.Malformed, name, "must be given once")
+	case !utf8.ValidString(s):
+		return "", fault.Field(fault.Malformed, name, "must be valid UTF-8")
+	case utf8.RuneCountInString(s) > limit:
+		return "", fault.Field(fault.Malformed, name, "must be at most %d characters", limit)
+	default:
+		return s, nil
+	}
+}
+
+// id reads a parameter that filters by an id, "" where it is absent.
+func (q query) id(name string) (string, error) {
+	s, err := q.text(name, fault.MaxID)
+	if err != nil || !q.values.Has(name) {
+		return "", err
+	}
+	if err := fault.CheckID(name, s); err != nil {
+		return "", fault.Field(fault.Malformed, name, "is no id: 1 to %d characters, no control characters, no /", fault.MaxID)
+	}
+	return s, nil
+}
+
+// choice reads a parameter that is one of a few words; the first is the
+// default.
+func (q query) choice(name string, words ...string) (string, error) {
+	if !q.values.Has(name) {
+		return words[0], nil
+	}
+	s, err := q.text(name, fault.MaxID)
+	if err != nil {
+		return "", err
+	}
+	if s == "" || !slices.Contains(words, s) {
+		words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+		return "", fault.Field(fault.Malformed, name, "must be one of %s", strings.Join(words, ", "))
+	}
+	return s, nil
+}
+
+// integer reads a parameter between least and most, or the default.
+func (q query) integer(name string, least, most, absent int64) (int64, error) {
+	if !q.values.Has(name) {
+		return absent, nil
+	}
+	s, err := q.text(name, fault.MaxID)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < least || n > most {
+		return 0, fault.Field(fault.Malformed, name, "must be an integer from %d to %d", least, most)
+	}
+	return n, nil
+}

@@ -1,0 +1,161 @@
+// Package rest is the HTTP transport: it reads requests, calls the domain
+// and writes answers. One file holds one resource; problem.go is the one place
+// where errors become status codes.
+package rest
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/erasure"
+	"github.com/rethread/rethread/shared/domain/idempotency"
+	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/domain/webhook"
+)
+
+// Base paths: the versioned one, and the bare one that the paths of sessions
+// and events answer under as well.
+const (
+	versioned = "/api/v1"
+	bare      = "/api"
+)
+
+// Config is what the handlers stand on. Each resource needs its own store, and
+// those that create things need Idempotency too.
+type Config struct {
+	Sessions    session.Store
+	Rewinds     session.Rewinder
+	Artifacts   artifact.Store
+	Tasks       task.Store
+	Feedback    task.FeedbackStore
+	Idempotency idempotency.Store
+	Exports     archive.Exporter
+	Imports     archive.Importer
+	Erasures    erasure.Store
+	Automations automation.Store
+	Quotas      quota.Store
+
+	// Grants lets others in than the owners of sessions; every handler of what
+	// belongs to a session needs it.
+	Grants access.Grants
+	Shares access.Shares
+	// AdminScope is the word in a token's scope that lets its bearer read every
+	// session; "" lets nobody.
+	AdminScope string
+	// NewToken is a secret of 128 random bits or more.
+	NewToken func() string
+
+	Runs   run.Store
+	Agents Agents
+	// StartRun hands a run that has been started to a worker and does not wait
+	// for it. The same run may be handed over twice.
+	StartRun func(context.Context, run.Ref) error
+
+	Webhooks webhook.Store
+	// Deliveries is where tests and replays of webhooks are queued, CheckURL says
+	// why an address must not be called, and NewSecret makes what is signed with.
+	Deliveries delivery.Queue
+	CheckURL   func(string) error
+	NewSecret  func() (webhook.Secret, error)
+
+	Log   *slog.Logger
+	Now   func() time.Time
+	NewID func() string
+}
+
+// Agents knows the agents that the deployer configured; the name "" stands for
+// the one of sessions that name none, if there is one.
+type Agents interface {
+	HasAgent(name string) bool
+}
+
+// Sessions handles sessions and the state they see.
+func Sessions(c Config) http.Handler {
+	a := newAPI(c)
+	for _, base := range []string{versioned, bare} {
+		a.handle(http.MethodPost, base+"/sessions", withBody(maxBody, a.once(anyone, a.createSession)))
+		a.handle(http.MethodGet, base+"/sessions", a.listSessions)
+		a.handle(http.MethodGet, base+"/sessions/{session_id}", a.on(access.ReadSession, a.getSession))
+		a.handle(http.MethodPatch, base+"/sessions/{session_id}", withBody(maxBody, a.on(access.Rename, a.updateSession)))
+		a.handle(http.MethodDelete, base+"/sessions/{session_id}", a.on(access.Delete, a.deleteSession))
+		a.handle(http.MethodGet, base+"/sessions/{session_id}/state", a.on(access.ReadSession, a.getState))
+	}
+	return a.mux
+}
+
+// Events handles the events of sessions.
+func Events(c Config) http.Handler {
+	a := newAPI(c)
+	for _, base := range []string{versioned, bare} {
+		a.handle(http.MethodPost, base+"/sessions/{session_id}/events", withBody(maxBody, a.onceOn(access.AppendEvents, a.appendEvents)))
+		a.handle(http.MethodGet, base+"/sessions/{session_id}/events", a.on(access.ReadSession, a.listEvents))
+	}
+	return a.mux
+}
+
+// Rewind takes sessions back.
+func Rewind(c Config) http.Handler {
+	a := newAPI(c)
+	for _, base := range []string{versioned, bare} {
+		a.handle(http.MethodPost, base+"/sessions/{session_id}/rewind", withBody(maxBody, a.onceOn(access.Rewind, a.rewindSession)))
+	}
+	return a.mux
+}
+
+// Fork branches sessions and shows the tree of their forks.
+func Fork(c Config) http.Handler {
+	a := newAPI(c)
+	for _, base := range []string{versioned, bare} {
+		a.handle(http.MethodPost, base+"/sessions/{session_id}/fork", withOptionalBody(maxBody, a.onceIf(a.mayFork, access.Fork, a.forkSession)))
+		a.handle(http.MethodGet, base+"/sessions/{session_id}/forks", a.on(access.ReadForks, a.getForks))
+	}
+	return a.mux
+}
+
+// Tasks handles tasks, the messages they flatten to, and feedback.
+func Tasks(c Config) http.Handler {
+	a := newAPI(c)
+	const tasks = versioned + "/sessions/{session_id}/tasks"
+	a.handle(http.MethodPost, tasks, withBody(maxTaskBody, a.onceOn(access.SaveTask, a.saveTask)))
+	a.handle(http.MethodGet, tasks, a.on(access.ReadTasks, a.listTasks))
+	a.handle(http.MethodGet, tasks+"/{task_id}", a.on(access.ReadTasks, a.getTask))
+	a.handle(http.MethodDelete, tasks+"/{task_id}", a.on(access.DeleteTask, a.deleteTask))
+	a.handle(http.MethodGet, versioned+"/sessions/{session_id}/messages", a.on(access.ReadTasks, a.listMessages))
+	a.handle(http.MethodPost, versioned+"/feedback", withBody(maxBody, a.once(a.mayGiveFeedback, a.giveFeedback)))
+	a.handle(http.MethodGet, versioned+"/feedback", a.listFeedback)
+	a.handle(http.MethodGet, bare+"/sessions/{session_id}/tasks", a.on(access.ReadTasks, a.listA2ATasks))
+	a.handle(http.MethodPost, bare+"/tasks", withBody(maxTaskBody, a.saveA2ATask))
+	a.handle(http.MethodGet, bare+"/tasks/{task_id}", a.getA2ATask)
+	a.handle(http.MethodDelete, bare+"/tasks/{task_id}", a.deleteA2ATask)
+	return a.mux
+}
+
+// api is the handlers of one resource.
+type api struct {
+	Config
+	mux  *chi.Mux
+	gate *access.Gate
+}
+
+func newAPI(c Config) *api {
+	a := &api{Config: c, mux: chi.NewMux(), gate: access.NewGate(c.Grants, c.Now, c.Log)}
+	a.mux.NotFound(a.serve(unknownPath))
+	a.mux.MethodNotAllowed(a.serve(a.wrongMethod))
+	return a
+}
+
+func (a *api) handle(method, pattern string, e endpoint) {
+	a.mux.Method(method, pattern, a.serve(e))
+}

@@ -1,0 +1,127 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// rewoundBody is what a rewind did, or with dry_run would do.
+type rewoundBody struct {
+	Event     session.Event      `json:"event"` // the marker
+	Session   session.Session    `json:"session"`
+	Restored  restoredBody       `json:"restored"`
+	Conflicts []session.Conflict `json:"conflicts"`
+}
+
+type restoredBody struct {
+	State     session.Delta    `json:"state"`
+	Artifacts map[string]int64 `json:"artifacts"`
+}
+
+func (a *api) rewindSession(c *call) (*reply, error) {
+	r, err := c.rewind()
+	if err != nil {
+		return nil, err
+	}
+	if r, err = c.pass.Rewind(r); err != nil {
+		return nil, err
+	}
+	done, err := a.Rewinds.Rewind(c.Context(), r)
+	if err != nil {
+		return nil, err
+	}
+	body := rewoundBody{
+		Event: done.Event, Session: c.shown(done.Session),
+		Restored:  restoredBody{State: done.State, Artifacts: done.Artifacts},
+		Conflicts: orEmpty(done.Conflicts),
+	}
+	if body.Restored.State == nil {
+		body.Restored.State = session.Delta{}
+	}
+	if body.Restored.Artifacts == nil {
+		body.Restored.Artifacts = map[string]int64{}
+	}
+	return jsonReply(http.StatusOK, data{body})
+}
+
+// rewind reads the body of a rewind.
+func (c *call) rewind() (session.Rewind, error) {
+	fail := func(err error) (session.Rewind, error) { return session.Rewind{}, err }
+	r := session.Rewind{UserID: c.user}
+	var err error
+	if r.SessionID, err = c.sessionID(); err != nil {
+		return fail(err)
+	}
+	body, err := c.object()
+	if err != nil {
+		return fail(err)
+	}
+	if r.Before, err = body.requiredText(boundaryField); err != nil {
+		return fail(err)
+	}
+	if err := fault.CheckID("/"+boundaryField, r.Before); err != nil {
+		return fail(err)
+	}
+	if r.Scopes, err = body.scopes(); err != nil {
+		return fail(err)
+	}
+	if r.Restore, err = body.onConflict(); err != nil {
+		return fail(err)
+	}
+	if r.DryRun, err = body.boolean("dry_run"); err != nil {
+		return fail(err)
+	}
+	if r.CancelRun, err = body.boolean("cancel_run"); err != nil {
+		return fail(err)
+	}
+	r.Nonce, err = c.derivedID("rewind")
+	return r, err
+}
+
+// boundaryField names the invocation that a rewind or a fork goes back to.
+const boundaryField = "rewind_before_invocation_id"
+
+// scopes reads which scopes a rewind restores, nil where none are named.
+func (o object) scopes() ([]session.Scope, error) {
+	const name = "scopes"
+	items, err := o.array(name)
+	if err != nil || !o.has(name) {
+		return nil, err
+	}
+	if len(items) == 0 {
+		return nil, fieldFault(fault.Invalid, o.pointer(name), "must name a scope, or be left out for all of them")
+	}
+	scopes := make([]session.Scope, len(items))
+	for i, raw := range items {
+		at := o.pointer(name) + "/" + strconv.Itoa(i)
+		var word *string
+		if json.Unmarshal(raw, &word) != nil || word == nil {
+			return nil, malformed(at, "must be a string")
+		}
+		if scopes[i], err = session.ParseScope(*word); err != nil {
+			return nil, fieldFault(fault.Invalid, at, "must be session, user or app")
+		}
+	}
+	return scopes, nil
+}
+
+// onConflict reads whether shared values that others have changed since are
+// restored too.
+func (o object) onConflict() (restore bool, err error) {
+	const name = "on_conflict"
+	word, err := o.text(name)
+	if err != nil || !o.has(name) {
+		return false, err
+	}
+	switch word {
+	case "keep":
+		return false, nil
+	case "restore":
+		return true, nil
+	}
+	return false, fieldFault(fault.Invalid, o.pointer(name), "must be keep or restore")
+}

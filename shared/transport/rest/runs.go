@@ -1,0 +1,107 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/run"
+)
+
+// Runs handles the runs of sessions and the threads that they make.
+func Runs(c Config) http.Handler {
+	a := newAPI(c)
+	for _, base := range []string{versioned, bare} {
+		a.handle(http.MethodGet, base+"/sessions/{session_id}/thread", a.on(access.ReadSession, a.getThread))
+		runs := base + "/sessions/{session_id}/runs"
+		a.handle(http.MethodPost, runs, withBody(maxBody, a.onceOn(access.StartRun, a.startRun)))
+		a.handle(http.MethodGet, runs+"/{run_id}", a.on(access.ReadRun, a.getRun))
+		a.handle(http.MethodPatch, runs+"/{run_id}", withBody(maxBody, a.on(access.PushRun, a.updateRun)))
+		a.handle(http.MethodPost, runs+"/{run_id}/cancel", a.on(access.CancelRun, a.cancelRun))
+		a.handle(http.MethodPost, runs+"/{run_id}/deltas", withBody(maxBody, a.onceOn(access.PushRun, a.pushDeltas)))
+		a.handle(http.MethodPost, runs+"/{run_id}/events", withBody(maxBody, a.onceOn(access.PushRun, a.pushEvents)))
+	}
+	return a.mux
+}
+
+func (a *api) getRun(c *call) (*reply, error) {
+	ref, err := c.runRef()
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.Runs.Run(c.Context(), ref)
+	if err != nil {
+		return nil, err
+	}
+	return jsonReply(http.StatusOK, data{r})
+}
+
+// cancelRun ends a run, of whatever mode, and leaves one that is over as it is.
+func (a *api) cancelRun(c *call) (*reply, error) {
+	ref, err := c.runRef()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.Runs.Cancel(c.Context(), ref); err != nil {
+		return nil, err
+	}
+	return a.newThread(c, http.StatusOK, ref.SessionID)
+}
+
+// runRef reads which run the path names.
+func (c *call) runRef() (ref run.Ref, err error) {
+	ref.UserID = c.user
+	if ref.SessionID, err = c.sessionID(); err != nil {
+		return ref, err
+	}
+	ref.RunID, err = c.pathID("run_id")
+	return ref, err
+}
+
+// writable finds the run that the path names, for what its agent pushes: the run
+// must be external, and not over.
+func (a *api) writable(c *call) (run.Ref, run.Run, error) {
+	ref, r, err := a.external(c)
+	if err == nil && r.Status.Over() {
+		err = isOver(r)
+	}
+	return ref, r, err
+}
+
+func isOver(r run.Run) error {
+	return fault.New(fault.Conflict, "the run is over: %s", r.Status).
+		With("run_id", r.ID).With("run_status", r.Status)
+}
+
+// external finds the run that the path names, for what only the agent of an
+// external run asks.
+func (a *api) external(c *call) (run.Ref, run.Run, error) {
+	fail := func(err error) (run.Ref, run.Run, error) { return run.Ref{}, run.Run{}, err }
+	ref, err := c.runRef()
+	if err != nil {
+		return fail(err)
+	}
+	r, err := a.Runs.Run(c.Context(), ref)
+	if err != nil {
+		return fail(err)
+	}
+	if r.Mode != run.External {
+		return fail(fault.New(fault.Conflict, "the run's mode is %s: only an external run is written to", r.Mode).
+			With("run_id", r.ID))
+	}
+	return ref, r, nil
+}
+
+// base is the base path that the request came by.
+func (c *call) base() string {
+	if strings.HasPrefix(c.URL.Path, versioned+"/") {
+		return versioned
+	}
+	return bare
+}
+
+func (c *call) runPath(ref run.Ref) string {
+	return c.base() + "/sessions/" + url.PathEscape(ref.SessionID) + "/runs/" + url.PathEscape(ref.RunID)
+}

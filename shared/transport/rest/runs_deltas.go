@@ -1,0 +1,194 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// Limits of what an external agent pushes at once.
+const (
+	maxDeltas = 500
+	maxPush   = 64 << 10 // bytes of text
+
+	modelRole = "model"
+)
+
+// push is deltas for an item of an external run.
+type push struct {
+	itemID       string
+	author, role string // of an item that begins
+	deltas       []run.Delta
+	// offset is the last delta that the agent knows to be stored; nil does not
+	// care.
+	offset *int64
+}
+
+// pushed says how far an item has come.
+type pushed struct {
+	ItemID string `json:"item_id"`
+	Seq    int64  `json:"seq"`
+	Offset int64  `json:"offset"`
+}
+
+// pushDeltas stores deltas of an item, which begins with the first of them.
+func (a *api) pushDeltas(c *call) (*reply, error) {
+	p, err := c.push()
+	if err != nil {
+		return nil, err
+	}
+	ref, of, err := a.writable(c)
+	if err != nil {
+		return nil, err
+	}
+	item, err := a.Runs.OpenItem(c.Context(), ref, p.itemID)
+	if err != nil {
+		return nil, err
+	}
+	begun, err := p.check(of, item)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Runs.Renew(c.Context(), ref); err != nil {
+		return nil, err
+	}
+	if item == nil {
+		if item, err = a.Runs.BeginItem(c.Context(), ref, begun); err != nil {
+			return nil, err
+		}
+	}
+	if p.offset != nil {
+		err = item.FlushAt(c.Context(), *p.offset, p.deltas)
+	} else {
+		err = item.Flush(c.Context(), p.deltas)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return jsonReply(http.StatusOK, data{pushed{ItemID: item.ID(), Seq: item.Seq(), Offset: item.Offset()}})
+}
+
+// push reads the body of a push.
+func (c *call) push() (p push, err error) {
+	body, err := c.object()
+	if err != nil {
+		return p, err
+	}
+	if p.itemID, err = body.requiredText("item_id"); err != nil {
+		return p, err
+	}
+	if err := fault.CheckNewID("/item_id", p.itemID); err != nil {
+		return p, err
+	}
+	if p.author, err = body.name("author"); err != nil {
+		return p, err
+	}
+	if p.role, err = body.name("role"); err != nil {
+		return p, err
+	}
+	if p.offset, err = body.integer("offset"); err != nil {
+		return p, err
+	}
+	if p.offset != nil && *p.offset < 0 {
+		return p, fieldFault(fault.Invalid, "/offset", "must not be negative")
+	}
+	items, err := body.items("deltas", maxDeltas, "deltas")
+	if err != nil {
+		return p, err
+	}
+	p.deltas, err = parseDeltas(items)
+	return p, err
+}
+
+func parseDeltas(items []json.RawMessage) ([]run.Delta, error) {
+	deltas := make([]run.Delta, len(items))
+	size := 0
+	for i, raw := range items {
+		var err error
+		if deltas[i], err = run.ParseDelta(raw, deltaAt(i)); err != nil {
+			return nil, err
+		}
+		size += deltas[i].Size()
+	}
+	if size > maxPush {
+		return nil, fault.New(fault.TooLarge, "the deltas hold %d bytes of text, and one request at most %d", size, maxPush)
+	}
+	return deltas, nil
+}
+
+func deltaAt(i int) string { return "/deltas/" + strconv.Itoa(i) }
+
+// name reads an optional author or role, "" where it is absent.
+func (o object) name(member string) (string, error) {
+	s, err := o.text(member)
+	if err != nil || !o.has(member) {
+		return "", err
+	}
+	if n := utf8.RuneCountInString(s); n == 0 || n > session.MaxAuthor {
+		return "", fieldFault(fault.Invalid, o.pointer(member), "must be 1 to %d characters", session.MaxAuthor)
+	}
+	return s, nil
+}
+
+// check says what keeps the deltas from following those that the item has. It
+// returns the event that an item opens with; item is nil for one that begins.
+func (p push) check(of run.Run, item run.Item) (begun session.Event, err error) {
+	if err := p.checkOffset(item); err != nil {
+		return begun, err
+	}
+	content := run.NewContent("")
+	if item != nil {
+		if content, err = run.ResumeContent(item.Content().Snapshot()); err != nil {
+			return begun, err
+		}
+	} else if begun, err = p.beginning(of); err != nil {
+		return begun, err
+	}
+	for i, d := range p.deltas {
+		if err := content.Append(d, deltaAt(i)); err != nil {
+			return begun, err
+		}
+	}
+	if content.Size() > run.MaxItem {
+		return begun, fault.New(fault.TooLarge, "the item would hold more than %d bytes of text", run.MaxItem)
+	}
+	return begun, nil
+}
+
+// beginning is the event that opens an item.
+func (p push) beginning(of run.Run) (session.Event, error) {
+	author, role := p.author, p.role
+	if author == "" {
+		author = of.Agent
+	}
+	if author == "" {
+		return session.Event{}, malformed("/author", "is required: the run names no agent")
+	}
+	if role == "" {
+		role = modelRole
+	}
+	return session.Event{
+		ID: p.itemID, InvocationID: of.ID, Author: author,
+		Fields: map[string]json.RawMessage{"content": run.NewContent(role).Snapshot()},
+	}, nil
+}
+
+// checkOffset refuses deltas that the caller may have sent before, when the
+// answer was lost, and such as would leave a gap.
+func (p push) checkOffset(item run.Item) error {
+	switch {
+	case p.offset == nil:
+		return nil
+	case item == nil && *p.offset > 0:
+		return fault.New(fault.Conflict, "item %q is not in progress", p.itemID).With("item_id", p.itemID)
+	case item != nil && *p.offset != item.Offset():
+		return fault.New(fault.Conflict, "item %q has the deltas 1 to %d", p.itemID, item.Offset()).
+			With("item_id", p.itemID).With("offset", item.Offset())
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// pushEvents stores whole events of an external run. One with the id of the
+// item in progress completes that item.
+func (a *api) pushEvents(c *call) (*reply, error) {
+	body, err := c.object()
+	if err != nil {
+		return nil, err
+	}
+	items, err := body.items("events", session.MaxBatch, "events")
+	if err != nil {
+		return nil, err
+	}
+	ref, of, err := a.writable(c)
+	if err != nil {
+		return nil, err
+	}
+	events, err := c.eventsOf(of, items)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.answerWillFit(len(events)); err != nil {
+		return nil, err
+	}
+	if err := a.Runs.Renew(c.Context(), ref); err != nil {
+		return nil, err
+	}
+	if len(events) == 0 { // all partial
+		return jsonReply(http.StatusOK, data{[]session.Event{}})
+	}
+	stored, err := a.storeEvents(c, ref, events)
+	if err != nil {
+		return nil, err
+	}
+	return jsonReply(http.StatusCreated, data{stored})
+}
+
+// eventsOf reads events of a run.
+func (c *call) eventsOf(of run.Run, items []json.RawMessage) ([]session.Event, error) {
+	for i, raw := range items {
+		var err error
+		if items[i], err = ofRun(raw, "/events/"+strconv.Itoa(i), of.ID, of.Agent); err != nil {
+			return nil, err
+		}
+	}
+	return c.events(items)
+}
+
+// storeEvents stores events in their order, so that their changes of the state
+// follow one another. Where a request is cut off in between, its repeat finds
+// by their ids those that were stored.
+func (a *api) storeEvents(c *call, ref run.Ref, events []session.Event) ([]session.Event, error) {
+	item, at, err := a.completed(c, ref, events)
+	if err != nil {
+		return nil, err
+	}
+	if item == nil {
+		return a.Runs.AppendEvents(c.Context(), ref, events)
+	}
+	whole, err := wholeEvent(events[at], item)
+	if err != nil {
+		return nil, err
+	}
+	var stored []session.Event
+	if at > 0 {
+		if stored, err = a.Runs.AppendEvents(c.Context(), ref, events[:at]); err != nil {
+			return nil, err
+		}
+	}
+	last, err := item.Complete(c.Context(), whole)
+	if err != nil {
+		return nil, err
+	}
+	stored = append(stored, last)
+	if at+1 == len(events) {
+		return stored, nil
+	}
+	rest, err := a.Runs.AppendEvents(c.Context(), ref, events[at+1:])
+	return append(stored, rest...), err
+}
+
+// completed finds the item in progress, of which a run has one at most, that
+// one of the events completes, and which event that is.
+func (a *api) completed(c *call, ref run.Ref, events []session.Event) (item run.Item, at int, err error) {
+	for i, e := range events {
+		if e.ID == "" {
+			continue
+		}
+		if item, err = a.Runs.OpenItem(c.Context(), ref, e.ID); err != nil || item != nil {
+			return item, i, err
+		}
+	}
+	return nil, 0, nil
+}
+
+// wholeEvent is the event that takes an item's place. Content that is left out
+// is what was streamed.
+func wholeEvent(e session.Event, item run.Item) (session.Event, error) {
+	if !session.IsNull(e.Fields["content"]) {
+		return e, nil
+	}
+	content, err := item.Content().Finish()
+	if err != nil {
+		return e, fault.New(fault.Invalid, "event %q needs content: what was streamed of it is not whole", e.ID)
+	}
+	e.Fields["content"] = content
+	return e, nil
+}

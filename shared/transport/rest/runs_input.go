@@ -1,0 +1,140 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// unnamed stands for the id of a run that has none yet.
+const unnamed = "-"
+
+// newRun reads the body of a start. The run is named later.
+func (c *call) newRun() (s run.Start, err error) {
+	s.UserID = c.user
+	if s.SessionID, err = c.sessionID(); err != nil {
+		return s, err
+	}
+	body, err := c.object()
+	if err != nil {
+		return s, err
+	}
+	if s.Input, err = body.input(); err != nil {
+		return s, err
+	}
+	for i, e := range s.Input {
+		if err := c.pass.CheckEvent(e, "/input/"+strconv.Itoa(i)); err != nil {
+			return s, err
+		}
+	}
+	if s.Agent, err = body.text("agent"); err != nil {
+		return s, err
+	}
+	mode, err := body.choice("mode", string(run.Managed), string(run.External))
+	if err != nil {
+		return s, err
+	}
+	active, err := body.choice("on_active", string(run.Reject), string(run.CancelAndMerge))
+	if err != nil {
+		return s, err
+	}
+	failed, err := body.choice("on_failed", string(run.Discard), string(run.Block))
+	if err != nil {
+		return s, err
+	}
+	s.Mode, s.OnActive, s.OnFailed = run.Mode(mode), run.OnActive(active), run.OnFailed(failed)
+	return s, s.Validate()
+}
+
+// input reads the events that a run begins with: whole ones, with content.
+func (o object) input() ([]session.Event, error) {
+	items, err := o.items("input", run.MaxInput, "events")
+	if err != nil {
+		return nil, err
+	}
+	events := make([]session.Event, len(items))
+	seen := map[string]bool{}
+	for i, raw := range items {
+		at := o.pointer("input") + "/" + strconv.Itoa(i)
+		if raw, err = ofRun(raw, at, unnamed, "user"); err != nil {
+			return nil, err
+		}
+		e, err := session.ParseEvent(raw, at)
+		if err != nil {
+			return nil, err
+		}
+		if err := e.CheckNew(at); err != nil {
+			return nil, err
+		}
+		switch {
+		case session.IsNull(e.Fields["content"]):
+			return nil, malformed(at+"/content", "is required")
+		case e.Partial:
+			return nil, fieldFault(fault.Invalid, at+"/partial", "must be false: input is whole")
+		case e.ID != "" && seen[e.ID]:
+			return nil, fieldFault(fault.Invalid, at+"/id", "is the id of another event of the input")
+		}
+		seen[e.ID] = true
+		events[i] = e
+	}
+	return events, nil
+}
+
+// ofRun is an event as a caller gives it to a run, with the run's id for its
+// invocation and with an author, "" for none, where it names none.
+func ofRun(raw json.RawMessage, at, runID, author string) (json.RawMessage, error) {
+	event, err := parseObject(raw, at)
+	if err != nil {
+		return nil, err
+	}
+	if event.has("invocation_id") {
+		return nil, fieldFault(fault.Invalid, event.pointer("invocation_id"), "must be absent: it is the run's id")
+	}
+	preset := map[string]string{"invocation_id": runID}
+	if author != "" && !event.has("author") {
+		preset["author"] = author
+	}
+	for name, value := range preset {
+		if event.members[name], err = jsonx.Marshal(value); err != nil {
+			return nil, fmt.Errorf("preset %s: %w", event.pointer(name), err)
+		}
+	}
+	return jsonx.Marshal(event.members)
+}
+
+// items reads a required array of 1 to most elements.
+func (o object) items(name string, most int, what string) ([]json.RawMessage, error) {
+	if !o.has(name) {
+		return nil, malformed(o.pointer(name), "is required")
+	}
+	items, err := o.array(name)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(items); n == 0 || n > most {
+		return nil, fieldFault(fault.Invalid, o.pointer(name), "must hold 1 to %d %s", most, what)
+	}
+	return items, nil
+}
+
+// choice reads an optional member that is one of a few words; the first is the
+// default.
+func (o object) choice(name string, words ...string) (string, error) {
+	word, err := o.text(name)
+	switch {
+	case err != nil:
+		return "", err
+	case !o.has(name):
+		return words[0], nil
+	case !slices.Contains(words, word):
+		return "", fieldFault(fault.Invalid, o.pointer(name), "must be %s", strings.Join(words, " or "))
+	}
+	return word, nil
+}

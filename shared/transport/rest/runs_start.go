@@ -1,0 +1,135 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/observe/logs"
+)
+
+const (
+	// defaultAgent answers where neither the request nor the session names an
+	// agent that is configured.
+	defaultAgent = "default"
+	// maxStarts is how many runs one idempotency key may try to start.
+	maxStarts = 10
+)
+
+func (a *api) startRun(c *call) (*reply, error) {
+	s, err := c.newRun()
+	if err != nil {
+		return nil, err
+	}
+	if s.Mode == run.Managed {
+		if s.Agent, err = a.agentOf(c, s); err != nil {
+			return nil, err
+		}
+	}
+	started, ref, err := a.begin(c, s)
+	if err != nil {
+		return nil, err
+	}
+	logs.Add(c.Context(), slog.String(logs.RunID, ref.RunID))
+	if started.Mode == run.Managed && !started.Status.Over() {
+		if err := a.StartRun(c.Context(), ref); err != nil && a.notStarted(c, ref, err) {
+			return unavailable(c, ref), nil
+		}
+	}
+	rep, err := a.newThread(c, http.StatusAccepted, ref.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	rep.header.Set("Location", c.runPath(ref))
+	return rep, nil
+}
+
+// agentOf chooses the configured agent that executes a run: the one that the
+// request names, else the session's; the default one only where neither names
+// any, as nobody wants another's answer for a name that was mistyped. "" is
+// whichever the deployer's configuration has for sessions that name none.
+func (a *api) agentOf(c *call, s run.Start) (string, error) {
+	if s.Agent != "" {
+		if a.Agents.HasAgent(s.Agent) {
+			return s.Agent, nil
+		}
+		return "", fieldFault(fault.Invalid, "/agent", "names no agent that is configured")
+	}
+	of, err := a.Sessions.Get(c.Context(), c.user, s.SessionID)
+	if err != nil {
+		return "", err
+	}
+	if of.Agent != "" {
+		if a.Agents.HasAgent(of.Agent) {
+			return of.Agent, nil
+		}
+		return "", fieldFault(fault.Invalid, "/agent", "is required: no agent is configured that is called %q, as the session's is",
+			of.Agent)
+	}
+	for _, name := range []string{defaultAgent, ""} {
+		if a.Agents.HasAgent(name) {
+			return name, nil
+		}
+	}
+	return "", fieldFault(fault.Invalid, "/agent", "is required: the session names no agent, and no default one is configured")
+}
+
+// begin starts the run. The repeat of a request with an idempotency key finds
+// the run that it started before; where no worker could be had for that one, it
+// starts the next.
+func (a *api) begin(c *call, s run.Start) (run.Run, run.Ref, error) {
+	for try := range maxStarts {
+		if err := c.nameRun(&s, try); err != nil {
+			return run.Run{}, run.Ref{}, err
+		}
+		started, err := a.Runs.Start(c.Context(), s)
+		if err != nil || started.Error == nil || started.Error.Code != run.CodeStart {
+			return started, s.Ref, err
+		}
+	}
+	return run.Run{}, run.Ref{}, fault.New(fault.Conflict,
+		"%d runs were started under this Idempotency-Key, and none found a worker: use another key", maxStarts)
+}
+
+// nameRun gives the run its id, which is its input's invocation too.
+func (c *call) nameRun(s *run.Start, try int) error {
+	id, err := c.derivedID(fmt.Sprintf("run %d", try))
+	if err != nil {
+		return err
+	}
+	s.RunID = id
+	for i := range s.Input {
+		s.Input[i].InvocationID = id
+	}
+	return nil
+}
+
+// notStarted ends a run that no worker could be had for. It is false where the
+// run is over already: cancelled, perhaps for another that has its input now, or
+// done by a worker all the same. What was asked for has happened then.
+func (a *api) notStarted(c *call, ref run.Ref, cause error) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), settleTime)
+	defer cancel()
+	a.Log.ErrorContext(ctx, "no worker for a run", "error", cause)
+	problem := run.NewProblem(run.CodeStart, "The run could not be handed to a worker.")
+	switch _, err := a.Runs.End(ctx, ref, run.Failed, problem); {
+	case errors.Is(err, fault.Of(fault.Conflict)):
+		return false
+	case err != nil:
+		a.Log.ErrorContext(ctx, "end a run that has no worker; its lease will", "error", err)
+	}
+	return true
+}
+
+// unavailable says that a run was not started.
+func unavailable(c *call, ref run.Ref) *reply {
+	rep := problemBody(c, http.StatusServiceUnavailable,
+		fault.New(0, "The run could not be handed to a worker; try again.").With("run_id", ref.RunID))
+	rep.header.Set("Retry-After", retryAfter(time.Second))
+	return rep
+}

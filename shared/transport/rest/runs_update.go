@@ -1,0 +1,98 @@
+package rest
+
+import (
+	"net/http"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+)
+
+// runChange is what an external agent says of its run: that it is at work
+// (status ""), or how it ended.
+type runChange struct {
+	status  run.Status
+	problem *run.Problem // of a run that failed
+}
+
+func (a *api) updateRun(c *call) (*reply, error) {
+	change, err := c.runChange()
+	if err != nil {
+		return nil, err
+	}
+	ref, r, err := a.external(c)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case r.Status == change.status: // sent again, since the answer was lost
+	case r.Status.Over():
+		err = isOver(r)
+	case change.status == "":
+		err = a.Runs.Renew(c.Context(), ref)
+	default:
+		r, err = a.Runs.End(c.Context(), ref, change.status, change.problem)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return jsonReply(http.StatusOK, data{r})
+}
+
+// runChange reads the body of a change.
+func (c *call) runChange() (change runChange, err error) {
+	body, err := c.object()
+	if err != nil {
+		return change, err
+	}
+	alive, err := body.boolean("keep_alive")
+	if err != nil {
+		return change, err
+	}
+	if body.has("keep_alive") && !alive {
+		return change, fieldFault(fault.Invalid, "/keep_alive", "must be true or absent")
+	}
+	if body.has("status") {
+		status, err := body.choice("status", string(run.Completed), string(run.Failed), string(run.Cancelled))
+		if err != nil {
+			return change, err
+		}
+		change.status = run.Status(status)
+	}
+	if change.status == "" && !alive {
+		return change, fault.New(fault.Invalid, "nothing to change: give keep_alive or status")
+	}
+	change.problem, err = body.runProblem(change.status)
+	return change, err
+}
+
+// runProblem reads why a run failed, which the agent need not say.
+func (o object) runProblem(status run.Status) (*run.Problem, error) {
+	if status != run.Failed {
+		if o.has("error") {
+			return nil, fieldFault(fault.Invalid, "/error", "must be absent unless status is failed")
+		}
+		return nil, nil
+	}
+	if !o.has("error") {
+		return run.NewProblem(run.CodeAgent, "The agent reported a failure."), nil
+	}
+	problem, err := o.object("error")
+	if err != nil {
+		return nil, err
+	}
+	message, err := problem.requiredText("message")
+	if err != nil {
+		return nil, err
+	}
+	if message == "" {
+		return nil, fieldFault(fault.Invalid, "/error/message", "must not be empty")
+	}
+	code, err := problem.name("code")
+	if err != nil {
+		return nil, err
+	}
+	if code == "" {
+		code = run.CodeAgent
+	}
+	return run.NewProblem(code, message), nil
+}

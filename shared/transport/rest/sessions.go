@@ -1,0 +1,244 @@
+package rest
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/observe/logs"
+)
+
+func (a *api) createSession(c *call) (*reply, error) {
+	n, err := c.newSession()
+	if err != nil {
+		return nil, err
+	}
+	created, err := a.Sessions.Create(c.Context(), n)
+	if err != nil {
+		return nil, err
+	}
+	logs.Add(c.Context(), slog.String(logs.SessionID, created.ID))
+	return c.createdReply(created)
+}
+
+// createdReply answers with a session that the request made.
+func (c *call) createdReply(created session.Session) (*reply, error) {
+	rep, err := c.sessionReply(http.StatusCreated, created)
+	if err != nil {
+		return nil, err
+	}
+	base := versioned
+	if !strings.HasPrefix(c.URL.Path, versioned+"/") {
+		base = bare
+	}
+	rep.header.Set("Location", base+"/sessions/"+url.PathEscape(created.ID))
+	return rep, nil
+}
+
+// newSession reads the body of a creation.
+func (c *call) newSession() (session.New, error) {
+	body, err := c.object()
+	if err != nil {
+		return session.New{}, err
+	}
+	n := session.New{UserID: c.user, KeyedBy: c.claim}
+	for _, f := range []struct {
+		name string
+		into *string
+	}{{"id", &n.ID}, {"app_name", &n.AppName}, {"agent", &n.Agent}, {"name", &n.Name}} {
+		if *f.into, err = body.text(f.name); err != nil {
+			return session.New{}, err
+		}
+	}
+	if !body.has("id") {
+		if n.ID, err = c.derivedID("session"); err != nil {
+			return session.New{}, err
+		}
+	}
+	if n.Nonce, err = c.derivedID("nonce"); err != nil {
+		return session.New{}, err
+	}
+	state, err := body.object("state")
+	if err != nil {
+		return session.New{}, err
+	}
+	n.State = session.Delta(state.members)
+	if n.Metadata, err = body.raw("metadata"); err != nil {
+		return session.New{}, err
+	}
+	retention, err := body.retention()
+	if err != nil {
+		return session.New{}, err
+	}
+	if retention != nil {
+		n.Retention = *retention
+	}
+	return n, n.Validate()
+}
+
+func (a *api) getSession(c *call) (*reply, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.Sessions.Get(c.Context(), c.user, id)
+	if err != nil {
+		return nil, err
+	}
+	return c.sessionReply(http.StatusOK, s)
+}
+
+func (c *call) sessionReply(status int, s session.Session) (*reply, error) {
+	rep, err := jsonReply(status, data{c.shown(s)})
+	if err != nil {
+		return nil, err
+	}
+	rep.header.Set("ETag", etag(s.Version))
+	return rep, nil
+}
+
+func (a *api) listSessions(c *call) (*reply, error) {
+	q, err := c.query()
+	if err != nil {
+		return nil, err
+	}
+	agent, err := q.text("agent", fault.MaxID)
+	if err != nil {
+		return nil, err
+	}
+	text, err := q.text("q", session.MaxName)
+	if err != nil {
+		return nil, err
+	}
+	status, err := q.choice("status", "", string(session.Idle), string(session.InProgress), string(session.Failed))
+	if err != nil {
+		return nil, err
+	}
+	list, err := a.sessionList(c, q)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.pages(q, session.DefaultPage, list.selects("sessions", agent, status, text)...)
+	if err != nil {
+		return nil, err
+	}
+	after, err := p.after()
+	if err != nil {
+		return nil, err
+	}
+	page, err := list.read(c.Context(), session.ListQuery{
+		UserID: list.userID, Agent: agent, Status: session.Status(status), Text: text, Limit: p.limit, After: after,
+	})
+	if err != nil {
+		return nil, err
+	}
+	next, err := p.nextAfter(page.Next)
+	if err != nil {
+		return nil, err
+	}
+	return p.listReply(orEmpty(page.Sessions), next)
+}
+
+func (a *api) updateSession(c *call) (*reply, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return nil, err
+	}
+	match, err := parseIfMatch(c.Header)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := c.patch()
+	if err != nil {
+		return nil, err
+	}
+	if patch.IfMatch, err = match.version("session", func() (int64, error) {
+		s, err := a.Sessions.Get(c.Context(), c.user, id)
+		return s.Version, err
+	}); err != nil {
+		return nil, err
+	}
+	s, err := a.Sessions.Update(c.Context(), c.user, id, patch)
+	if err != nil {
+		return nil, err
+	}
+	return c.sessionReply(http.StatusOK, s)
+}
+
+// patch reads the body of a change.
+func (c *call) patch() (session.Patch, error) {
+	body, err := c.object()
+	if err != nil {
+		return session.Patch{}, err
+	}
+	var p session.Patch
+	if body.has("name") {
+		name, err := body.text("name")
+		if err != nil {
+			return session.Patch{}, err
+		}
+		p.Name = &name
+	}
+	if p.Metadata, err = body.raw("metadata"); err != nil {
+		return session.Patch{}, err
+	}
+	if p.Retention, err = body.retention(); err != nil {
+		return session.Patch{}, err
+	}
+	return p, p.Validate()
+}
+
+// retention reads how many seconds a session is kept; null is 0, which leaves
+// it to the session's agent and the deployment, and nil that nothing was said.
+func (o object) retention() (*int64, error) {
+	const name = "retention"
+	if raw, ok := o.members[name]; ok && session.IsNull(raw) {
+		return new(int64), nil
+	}
+	seconds, err := o.integer(name)
+	if err == nil && seconds != nil {
+		err = session.CheckRetention(o.pointer(name), *seconds)
+	}
+	return seconds, err
+}
+
+func (a *api) deleteSession(c *call) (*reply, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Sessions.Delete(c.Context(), c.user, id); err != nil {
+		return nil, err
+	}
+	return noContent(), nil
+}
+
+func (a *api) getState(c *call) (*reply, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return nil, err
+	}
+	state, err := a.Sessions.State(c.Context(), c.user, id)
+	if err != nil {
+		return nil, err
+	}
+	state = c.pass.State(state)
+	for _, values := range []*session.Values{&state.Session, &state.User, &state.App, &state.Merged} {
+		if *values == nil {
+			*values = map[string]json.RawMessage{}
+		}
+	}
+	return jsonReply(http.StatusOK, data{state})
+}
+
+// orEmpty is a list that encodes as an array, never as null.
+func orEmpty[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}

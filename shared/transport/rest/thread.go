@@ -1,0 +1,86 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch"
+)
+
+// threadBody is a session as it shows now (seed 001): what a client replaces
+// its whole state with, and where it watches from then on.
+type threadBody struct {
+	Session session.Session `json:"session"`
+	Status  session.Status  `json:"status"`
+	Items   []session.Event `json:"items"`
+	Cursor  watch.Cursor    `json:"cursor"`
+	Run     *run.Run        `json:"run"`
+	// Offsets says of the items in progress how many deltas their content holds.
+	Offsets map[string]int64 `json:"offsets,omitempty"`
+}
+
+func (a *api) getThread(c *call) (*reply, error) {
+	id, err := c.sessionID()
+	if err != nil {
+		return nil, err
+	}
+	q, err := c.query()
+	if err != nil {
+		return nil, err
+	}
+	order, err := q.choice("order", "asc", "desc")
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.threadPages(q, id, order)
+	if err != nil {
+		return nil, err
+	}
+	return a.threadReply(c, http.StatusOK, id, p, order == "desc")
+}
+
+// newThread answers a request that changed a session as GET thread without
+// parameters would, so that the client need not ask for what it changed.
+func (a *api) newThread(c *call, status int, id string) (*reply, error) {
+	p, err := c.threadPages(query{}, id, "asc")
+	if err != nil {
+		return nil, err
+	}
+	p.url = &url.URL{Path: c.base() + "/sessions/" + id + "/thread"}
+	return a.threadReply(c, status, id, p, false)
+}
+
+func (c *call) threadPages(q query, id, order string) (pages, error) {
+	return c.pages(q, session.DefaultPage, "thread", id, order)
+}
+
+func (a *api) threadReply(c *call, status int, id string, p pages, descending bool) (*reply, error) {
+	from, err := p.resumed()
+	if err != nil {
+		return nil, err
+	}
+	t, err := a.Runs.Thread(c.Context(), c.user, id, run.ThreadQuery{
+		Descending: descending, Limit: p.limit, Resume: from,
+	})
+	if err != nil {
+		return nil, err
+	}
+	var next *string
+	if t.Next != nil {
+		if next, err = p.next(resume(*t.Next)); err != nil {
+			return nil, err
+		}
+	}
+	body := threadBody{
+		Session: c.shown(t.Session), Status: t.Session.Status, Items: orEmpty(t.Items), Run: t.Run, Offsets: t.Offsets(),
+		Cursor: watch.Cursor{Epoch: t.Session.Epoch, Seq: t.Seq, Offset: t.Offset},
+	}
+	rep, err := jsonReply(status, list{Data: body, Meta: meta{NextCursor: next}})
+	if err != nil {
+		return nil, err
+	}
+	p.link(rep.header, next)
+	return rep, nil
+}

@@ -1,0 +1,129 @@
+package rest
+
+import (
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/webhook"
+)
+
+type webhookBody struct {
+	ID             string         `json:"id"`
+	URL            string         `json:"url"`
+	Description    string         `json:"description"`
+	Types          []string       `json:"types"`
+	Agents         []string       `json:"agents"`
+	SessionIDs     []string       `json:"session_ids"`
+	Status         webhook.Status `json:"status"`
+	DisabledReason *string        `json:"disabled_reason"`
+	CreatedTime    int64          `json:"created_time"`
+	UpdatedTime    int64          `json:"updated_time"`
+	// Secret is in the answer that makes the webhook alone.
+	Secret string `json:"secret,omitempty"`
+}
+
+func bodyOfWebhook(w webhook.Webhook) webhookBody {
+	out := webhookBody{
+		ID: w.ID, URL: w.URL, Description: w.Description,
+		Types: orEmpty(w.Types), Agents: orEmpty(w.Agents), SessionIDs: orEmpty(w.SessionIDs),
+		Status: w.Status, CreatedTime: w.CreatedTime, UpdatedTime: w.UpdatedTime,
+	}
+	if w.DisabledReason != "" {
+		reason := string(w.DisabledReason)
+		out.DisabledReason = &reason
+	}
+	return out
+}
+
+// newWebhook reads the body of a creation.
+func (a *api) newWebhook(c *call) (webhook.Webhook, webhook.Secret, error) {
+	body, err := c.object()
+	if err != nil {
+		return webhook.Webhook{}, "", err
+	}
+	if !body.has("url") {
+		return webhook.Webhook{}, "", malformed("/url", "is required")
+	}
+	change, err := webhookFields(body)
+	if err != nil {
+		return webhook.Webhook{}, "", err
+	}
+	now := a.Now().UnixMilli()
+	w := webhook.Webhook{UserID: c.user, Status: webhook.Active, CreatedTime: now, UpdatedTime: now, Since: now}
+	if w.ID, err = c.derivedID("webhook"); err != nil {
+		return webhook.Webhook{}, "", err
+	}
+	if w, err = change.Apply(w, now); err != nil {
+		return webhook.Webhook{}, "", err
+	}
+	if err := a.checkWebhookURL(w.URL); err != nil {
+		return webhook.Webhook{}, "", err
+	}
+	secret, err := a.secretOf(body)
+	return w, secret, err
+}
+
+// webhookFields reads what creations and changes have in common.
+func webhookFields(body object) (webhook.Change, error) {
+	var c webhook.Change
+	for _, f := range []struct {
+		name string
+		into **string
+	}{{"url", &c.URL}, {"description", &c.Description}} {
+		if body.has(f.name) {
+			text, err := body.text(f.name)
+			if err != nil {
+				return c, err
+			}
+			*f.into = &text
+		}
+	}
+	for _, f := range []struct {
+		name string
+		into **[]string
+	}{{"types", &c.Types}, {"agents", &c.Agents}, {"session_ids", &c.SessionIDs}} {
+		if body.has(f.name) {
+			list, err := body.texts(f.name)
+			if err != nil {
+				return c, err
+			}
+			*f.into = &list
+		}
+	}
+	return c, nil
+}
+
+// webhookChange reads the body of a change.
+func (a *api) webhookChange(c *call) (webhook.Change, error) {
+	body, err := c.object()
+	if err != nil {
+		return webhook.Change{}, err
+	}
+	change, err := webhookFields(body)
+	if err != nil {
+		return webhook.Change{}, err
+	}
+	if body.has("status") {
+		status, err := body.text("status")
+		if err != nil {
+			return webhook.Change{}, err
+		}
+		s := webhook.Status(status)
+		change.Status = &s
+	}
+	if change == (webhook.Change{}) {
+		return change, fault.New(fault.Invalid, "nothing to change: give url, description, types, agents, session_ids or status")
+	}
+	if err := change.Validate(); err != nil {
+		return change, err
+	}
+	if change.URL != nil {
+		err = a.checkWebhookURL(*change.URL)
+	}
+	return change, err
+}
+
+func (a *api) checkWebhookURL(address string) error {
+	if err := a.CheckURL(address); err != nil {
+		return fieldFault(fault.Invalid, "/url", "cannot be called: %v", err)
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/webhook"
+)
+
+type deliveryBody struct {
+	ID              string        `json:"id"`
+	WebhookID       string        `json:"webhook_id"`
+	EventID         string        `json:"event_id"`
+	EventType       string        `json:"event_type"`
+	SessionID       *string       `json:"session_id"` // null where it is about none
+	State           webhook.State `json:"state"`
+	Tries           int           `json:"tries"`
+	Attempts        []attemptBody `json:"attempts"`
+	NextAttemptTime *int64        `json:"next_attempt_time"`
+	CreatedTime     int64         `json:"created_time"`
+}
+
+type attemptBody struct {
+	Time       int64   `json:"time"`
+	DurationMS int64   `json:"duration_ms"`
+	Status     *int    `json:"status"` // null where no answer came
+	Reason     *string `json:"reason"` // null where it was taken
+}
+
+func bodyOfDelivery(r webhook.Record) deliveryBody {
+	out := deliveryBody{
+		ID: r.ID, WebhookID: r.WebhookID, EventID: r.Event.ID, EventType: string(r.Event.Type),
+		SessionID: orNull(r.Event.SessionID), State: r.State, Tries: r.Tries, Attempts: []attemptBody{},
+		NextAttemptTime: orNull(r.NextAttemptTime), CreatedTime: r.CreatedTime,
+	}
+	for _, a := range r.Attempts {
+		out.Attempts = append(out.Attempts, attemptBody{
+			Time: a.Time, DurationMS: a.Duration, Status: orNull(a.Status), Reason: orNull(a.Reason),
+		})
+	}
+	return out
+}
+
+// orNull is null in place of a zero value.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+func (a *api) listDeliveries(c *call) (*reply, error) {
+	id, err := c.pathID("webhook_id")
+	if err != nil {
+		return nil, err
+	}
+	q, err := c.query()
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.pages(q, session.DefaultPage, "deliveries", id)
+	if err != nil {
+		return nil, err
+	}
+	after, err := p.after()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.Webhooks.Webhook(c.Context(), c.user, id); err != nil {
+		return nil, err
+	}
+	page, err := a.Webhooks.Records(c.Context(), webhook.RecordQuery{UserID: c.user, WebhookID: id, Limit: p.limit, After: after})
+	if err != nil {
+		return nil, err
+	}
+	next, err := p.nextAfter(page.Next)
+	if err != nil {
+		return nil, err
+	}
+	bodies := make([]deliveryBody, len(page.Records))
+	for i, r := range page.Records {
+		bodies[i] = bodyOfDelivery(r)
+	}
+	return p.listReply(bodies, next)
+}
+
+func (a *api) getDelivery(c *call) (*reply, error) {
+	_, r, err := a.record(c)
+	if err != nil {
+		return nil, err
+	}
+	return jsonReply(http.StatusOK, data{bodyOfDelivery(r)})
+}
+
+// record reads the delivery that a request names, and its webhook.
+func (a *api) record(c *call) (webhook.Webhook, webhook.Record, error) {
+	id, err := c.pathID("webhook_id")
+	if err != nil {
+		return webhook.Webhook{}, webhook.Record{}, err
+	}
+	deliveryID, err := c.pathID("delivery_id")
+	if err != nil {
+		return webhook.Webhook{}, webhook.Record{}, err
+	}
+	w, err := a.Webhooks.Webhook(c.Context(), c.user, id)
+	if err != nil {
+		return webhook.Webhook{}, webhook.Record{}, err
+	}
+	r, err := a.Webhooks.Record(c.Context(), c.user, id, deliveryID)
+	return w, r, err
+}
+
+// testWebhook sends an event that says nothing but that it arrived.
+func (a *api) testWebhook(c *call) (*reply, error) {
+	id, err := c.pathID("webhook_id")
+	if err != nil {
+		return nil, err
+	}
+	w, err := a.Webhooks.Webhook(c.Context(), c.user, id)
+	if err != nil {
+		return nil, err
+	}
+	eventID, err := c.derivedID("test")
+	if err != nil {
+		return nil, err
+	}
+	return a.queueDelivery(c, w, delivery.Delivery{
+		Event:  delivery.Event{ID: eventID, Type: webhook.Test, UserID: c.user, Time: a.Now().UnixMilli()},
+		Target: w.Target(),
+	})
+}
+
+// replayDelivery sends what was sent before once more, whatever became of it.
+func (a *api) replayDelivery(c *call) (*reply, error) {
+	w, r, err := a.record(c)
+	if err != nil {
+		return nil, err
+	}
+	nonce, err := c.derivedID("replay")
+	if err != nil {
+		return nil, err
+	}
+	return a.queueDelivery(c, w, r.Again(w.Target(), nonce))
+}
+
+// queueDelivery queues a delivery that its owner asked for. Its record comes
+// first, so that what a quick receiver answered is not overwritten.
+func (a *api) queueDelivery(c *call, w webhook.Webhook, d delivery.Delivery) (*reply, error) {
+	if w.Status != webhook.Active {
+		return nil, fault.New(fault.Conflict, "the webhook is disabled; PATCH its status to %s first", webhook.Active).
+			With("disabled_reason", w.DisabledReason)
+	}
+	r, err := a.Webhooks.NoteQueued(c.Context(), d)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Deliveries.Put(c.Context(), d); err != nil {
+		return nil, fmt.Errorf("queue a delivery of webhook %s: %w", w.ID, err)
+	}
+	rep, err := jsonReply(http.StatusAccepted, data{bodyOfDelivery(r)})
+	if err == nil {
+		rep.header.Set("Location", a.ownWebhooks().location(w.ID)+"/deliveries/"+url.PathEscape(r.ID))
+	}
+	return rep, err
+}

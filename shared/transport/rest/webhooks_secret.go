@@ -1,0 +1,125 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/webhook"
+)
+
+type secretBody struct {
+	Secret      string           `json:"secret"`
+	CreatedTime int64            `json:"created_time"`
+	Previous    []replacedSecret `json:"previous"`
+}
+
+// replacedSecret is one that messages are signed with too, for a while; it is not
+// shown again.
+type replacedSecret struct {
+	ExpiresTime int64 `json:"expires_time"`
+}
+
+// secretOf reads the secret that a body gives, or makes one.
+func (a *api) secretOf(body object) (webhook.Secret, error) {
+	if !body.has("secret") {
+		return a.NewSecret()
+	}
+	text, err := body.text("secret")
+	if err != nil {
+		return "", err
+	}
+	return webhook.ParseSecret(text)
+}
+
+// withSecret adds the secret to the answer of who made a webhook.
+func (a *api) withSecret(e endpoint) endpoint {
+	return func(c *call) (*reply, error) {
+		rep, err := e(c)
+		if err != nil || rep.status != http.StatusCreated {
+			return rep, err
+		}
+		var made struct {
+			Data webhookBody `json:"data"`
+		}
+		if err := json.Unmarshal(rep.body, &made); err != nil {
+			return nil, fmt.Errorf("decode an answer: %w", err)
+		}
+		secrets, err := a.Webhooks.Secrets(c.Context(), c.user, made.Data.ID)
+		if errors.Is(err, fault.Of(fault.NotFound)) {
+			return rep, nil // it was made long ago, and is gone
+		}
+		if err != nil {
+			return nil, err
+		}
+		made.Data.Secret = string(secrets.Current)
+		if rep.body, err = jsonx.Marshal(made); err != nil {
+			return nil, fmt.Errorf("encode the answer: %w", err)
+		}
+		rep.header.Set("Cache-Control", "no-store")
+		return rep, nil
+	}
+}
+
+func (a *api) getSecret(c *call) (*reply, error) {
+	id, err := c.pathID("webhook_id")
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := a.Webhooks.Secrets(c.Context(), c.user, id)
+	if err != nil {
+		return nil, err
+	}
+	body := secretBody{Secret: string(secrets.Current), CreatedTime: secrets.CreatedTime, Previous: []replacedSecret{}}
+	for _, p := range secrets.Previous {
+		if p.ExpiresTime > a.Now().UnixMilli() {
+			body.Previous = append(body.Previous, replacedSecret{p.ExpiresTime})
+		}
+	}
+	rep, err := jsonReply(http.StatusOK, data{body})
+	if err == nil {
+		rep.header.Set("Cache-Control", "no-store")
+	}
+	return rep, err
+}
+
+// rotateSecret answers nothing that may be kept; nowSecret shows the secret.
+func (a *api) rotateSecret(c *call) (*reply, error) {
+	id, err := c.pathID("webhook_id")
+	if err != nil {
+		return nil, err
+	}
+	body, err := c.object()
+	if err != nil {
+		return nil, err
+	}
+	var r webhook.Rotation
+	if r.Revoke, err = body.boolean("revoke"); err != nil {
+		return nil, err
+	}
+	if r.Next, err = a.secretOf(body); err != nil {
+		return nil, err
+	}
+	if _, err := a.Webhooks.RotateSecret(c.Context(), c.user, id, r); err != nil {
+		return nil, err
+	}
+	return noContent(), nil
+}
+
+// nowSecret answers with the secret as it is after e, which answers nothing.
+func (a *api) nowSecret(e endpoint) endpoint {
+	return func(c *call) (*reply, error) {
+		done, err := e(c)
+		if err != nil {
+			return nil, err
+		}
+		rep, err := a.getSecret(c)
+		if err == nil && done.header.Get(replayedHeader) != "" {
+			rep.header.Set(replayedHeader, done.header.Get(replayedHeader))
+		}
+		return rep, err
+	}
+}

@@ -1,0 +1,231 @@
+package sse_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/coder/websocket"
+
+	"github.com/rethread/rethread/shared/transport/sse"
+)
+
+// session is one connection to the WebSocket API, as a test plays it.
+type session struct {
+	t      *testing.T
+	ctx    context.Context
+	conn   *websocket.Conn
+	number int64 // of the connection, from 1
+	action string
+	pings  <-chan struct{}
+
+	answering bool // what is sent answers the subscription
+}
+
+func (s *session) send(format string, args ...any) {
+	if err := s.conn.Write(s.ctx, websocket.MessageText, fmt.Appendf(nil, format, args...)); err != nil && s.ctx.Err() == nil {
+		s.t.Log("the stream went:", err)
+	}
+}
+
+// subscribed accepts the subscription: what is sent from then on answers it.
+func (s *session) subscribed() {
+	s.answering = true
+	s.send(`{"type":"subscribed","request_id":"stream","session_id":"s1"}`)
+}
+
+// stands ends what answers the subscription with how the session stands: news
+// follow.
+func (s *session) stands(cursor, status string) {
+	s.send(`{"type":"thread.status","session_id":"s1","cursor":%q,"prev":%q,"status":%q%s}`, cursor, cursor, status, s.of())
+	s.answering = false
+}
+
+// of is the member that tells answers from news.
+func (s *session) of() string {
+	if s.answering {
+		return `,"subscription":"stream"`
+	}
+	return ""
+}
+
+// item sends an item at a position, with what is before it.
+func (s *session) item(cursor, prev, status string) {
+	s.send(`{"type":"item.snapshot","session_id":"s1","cursor":%q,"prev":%q,"item":{"status":%q},"offset":0%s}`,
+		cursor, prev, status, s.of())
+}
+
+// say sends a message of any type without more than positions.
+func (s *session) say(kind, cursor, prev string) {
+	s.send(`{"type":%q,"session_id":"s1","cursor":%q,"prev":%q,"to_seq":3%s}`, kind, cursor, prev, s.of())
+}
+
+// untilClosed waits for the other side to go.
+func (s *session) untilClosed() {
+	for {
+		if _, _, err := s.conn.Read(s.ctx); err != nil {
+			return
+		}
+	}
+}
+
+// newAPI starts a WebSocket API whose connections are played by a function. It
+// ends when the test does, by when every connection must have ended.
+func newAPI(t *testing.T, play func(*session)) sse.Config {
+	t.Helper()
+	var opened atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer good" {
+			http.Error(rw, "no", http.StatusUnauthorized)
+			return
+		}
+		pings := make(chan struct{}, 1)
+		conn, err := websocket.Accept(rw, r, &websocket.AcceptOptions{
+			Subprotocols: []string{"rethread.v1"},
+			OnPingReceived: func(context.Context, []byte) bool {
+				select {
+				case pings <- struct{}{}:
+				default:
+				}
+				return true
+			},
+		})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.CloseNow() //nolint:errcheck // closed already is fine
+		_, action, err := conn.Read(r.Context())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		play(&session{t: t, ctx: r.Context(), conn: conn, number: opened.Add(1), action: string(action), pings: pings})
+	}))
+	t.Cleanup(server.Close)
+	return sse.Config{
+		URL: "ws" + strings.TrimPrefix(server.URL, "http") + "/live", Client: server.Client(), AllowedOrigin: "*",
+		Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Heartbeat: time.Hour, Keepalive: time.Hour, Answer: 5 * time.Second, Margin: time.Second, Retry: time.Millisecond,
+	}
+}
+
+func newEvent() events.APIGatewayProxyRequest {
+	return events.APIGatewayProxyRequest{
+		PathParameters: map[string]string{"session_id": "s1"},
+		Headers:        map[string]string{"authorization": "Bearer good"},
+		RequestContext: events.APIGatewayProxyRequestContext{
+			RequestID:  "r1",
+			Authorizer: map[string]any{"sub": "alice", "exp": fmt.Sprint(time.Now().Add(time.Hour).Unix())},
+		},
+	}
+}
+
+// answer is what Lambda gets.
+type answer struct {
+	t       *testing.T
+	Status  int               `json:"statusCode"`
+	Headers map[string]string `json:"headers"`
+	raw     *events.APIGatewayProxyStreamingResponse
+	body    *bufio.Reader
+}
+
+// open asks for a stream. It is closed when the test ends.
+func open(t *testing.T, c sse.Config, event events.APIGatewayProxyRequest) *answer {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return openWith(ctx, t, c, event)
+}
+
+func openWith(ctx context.Context, t *testing.T, c sse.Config, event events.APIGatewayProxyRequest) *answer {
+	t.Helper()
+	raw, err := sse.New(c)(ctx, event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &answer{t: t, raw: raw, body: bufio.NewReader(raw)}
+	t.Cleanup(func() { _ = raw.Close() })
+	head, err := a.body.ReadBytes(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(bytes.TrimSuffix(head, []byte{0}), a); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.body.Discard(7); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// next is the next event or comment, "" at the end.
+func (a *answer) next() string {
+	a.t.Helper()
+	var out []string
+	for {
+		line, err := a.body.ReadString('\n')
+		if err == io.EOF && line == "" && len(out) == 0 {
+			return ""
+		}
+		if err != nil {
+			a.t.Fatalf("after %q: %v", out, err)
+		}
+		if line = strings.TrimSuffix(line, "\n"); line == "" {
+			return strings.Join(out, "\n")
+		}
+		out = append(out, line)
+	}
+}
+
+// ids reads that many events and returns their ids, "-" for one without.
+func (a *answer) ids(n int) []string {
+	a.t.Helper()
+	out := make([]string, 0, n)
+	for range n {
+		first, _, _ := strings.Cut(a.next(), "\n")
+		id, ok := strings.CutPrefix(first, "id: ")
+		if !ok {
+			id = "-"
+		}
+		out = append(out, id)
+	}
+	return out
+}
+
+// told reads to the end and returns the id and the cursor of each event.
+func (a *answer) told() []string {
+	a.t.Helper()
+	var out []string
+	a.next()
+	for text := a.next(); text != ""; text = a.next() {
+		head, data, _ := strings.Cut(text, "\ndata: ")
+		id, _, _ := strings.Cut(strings.TrimPrefix(head, "id: "), "\n")
+		var m struct{ Cursor string }
+		if err := json.Unmarshal([]byte(data), &m); err != nil {
+			a.t.Fatalf("%q: %v", text, err)
+		}
+		out = append(out, id+" "+m.Cursor)
+	}
+	return out
+}
+
+func (a *answer) rest() string {
+	a.t.Helper()
+	text, err := io.ReadAll(a.body)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return string(text)
+}

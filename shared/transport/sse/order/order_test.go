@@ -1,0 +1,90 @@
+package order_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/transport/sse/order"
+	"github.com/rethread/rethread/shared/transport/ws/subscription"
+)
+
+// What waits for its turn is bounded in number and in bytes; what was given up
+// is then missing, and is asked for.
+func TestWhatWaitsIsBounded(t *testing.T) {
+	for name, c := range map[string]struct{ bytes, least, most int }{
+		"small messages": {100, 1000, 1000},
+		"large messages": {1 << 20, 10, 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			passed := 0
+			o := order.New(func(string, []byte) error { passed++; return nil }, time.Now)
+			o.Subscribed()
+			at := watch.Cursor{Seq: 3}
+			end := subscription.Message{Type: string(watch.Status), Cursor: at, Prev: at, Subscription: "r", Status: "idle"}
+			if err := o.Take(end); err != nil {
+				t.Fatal(err)
+			}
+			held := 0
+			for {
+				m := subscription.Message{Type: string(watch.Snapshot), Text: make([]byte, c.bytes)}
+				m.Prev.Seq = int64(4 + held)
+				m.Cursor.Seq = m.Prev.Seq + 1
+				err := o.Take(m)
+				if errors.Is(err, order.ErrGap) {
+					break
+				}
+				if err != nil || held > c.most {
+					t.Fatalf("after %d: %v", held, err)
+				}
+				held++
+			}
+			if _, waits := o.Due(time.Second); waits || held < c.least || held > c.most || passed != 1 {
+				t.Errorf("%d were held and %d passed on; some wait: %v", held, passed, waits)
+			}
+		})
+	}
+}
+
+// An item in progress far behind where a stream begins is told when it is whole,
+// in its place: a snapshot of it would drop all that stands behind it.
+func TestFarBehindTheBeginning(t *testing.T) {
+	for name, ends := range map[string]bool{"it grows": false, "it has ended": true} {
+		t.Run(name, func(t *testing.T) {
+			var told []string
+			o := order.New(func(kind string, _ []byte) error { told = append(told, kind); return nil }, time.Now)
+			o.Subscribed()
+			begin, item := watch.Cursor{Seq: 150}, watch.Cursor{Seq: 5, Offset: 2}
+			open := subscription.Message{
+				Type: string(watch.Snapshot), Prev: begin, Cursor: item, Subscription: "r",
+				Text: []byte(`{"type":"item.snapshot","item_id":"e5","cursor":"0.5.2","prev":"0.150.0","offset":2,` +
+					`"item":{"id":"e5","seq":5,"status":"completed","author":"agent","content":{"parts":[]}}}`),
+			}
+			if open.Item.Status = "in_progress"; ends {
+				open.Item.Status = "completed"
+			}
+			messages := []subscription.Message{
+				open,
+				{Type: string(watch.Snapshot), Prev: item, Cursor: watch.Cursor{Seq: 151}, Subscription: "r"},
+				{Type: string(watch.Status), Prev: watch.Cursor{Seq: 151}, Cursor: watch.Cursor{Seq: 151}, Subscription: "r", Status: "in_progress"},
+			}
+			want := []string{"item.completed", "item.snapshot", "thread.status"}
+			if !ends {
+				messages = append(messages,
+					subscription.Message{Type: string(watch.DeltaType), Prev: item, Cursor: watch.Cursor{Seq: 5, Offset: 3}},
+					subscription.Message{Type: string(watch.ItemCompleted), Prev: watch.Cursor{Seq: 5, Offset: 3}, Cursor: watch.Cursor{Seq: 5, Offset: 4}})
+				want = []string{"item.snapshot", "thread.status", "item.completed"}
+			}
+			for _, m := range messages {
+				if err := o.Take(m); err != nil {
+					t.Fatalf("%s: %v", m.Type, err)
+				}
+			}
+			if !slices.Equal(told, want) {
+				t.Errorf("told %v, want %v", told, want)
+			}
+		})
+	}
+}

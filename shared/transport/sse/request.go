@@ -1,0 +1,87 @@
+package sse
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/client/tokens"
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/transport/ws"
+)
+
+// lastEventID is where a browser that lost a stream says how far it came: at
+// the same address, whose position is by then an old one.
+const lastEventID = "Last-Event-Id"
+
+// request is what a caller asked for.
+type request struct {
+	sessionID string
+	token     string
+	from      watch.From
+	// resumed says that the caller had a stream and lost it, or its turn ended.
+	resumed bool
+}
+
+// readRequest reads a request; its faults name parameters.
+func readRequest(event events.APIGatewayProxyRequest) (request, error) {
+	header := http.Header{}
+	for name, values := range ws.AllValues(event.MultiValueHeaders, event.Headers) {
+		name = http.CanonicalHeaderKey(name)
+		header[name] = append(header[name], values...)
+	}
+	query := url.Values(ws.AllValues(event.MultiValueQueryStringParameters, event.QueryStringParameters))
+	// REST APIs hand over what the path says, escapes and all.
+	id, err := url.PathUnescape(event.PathParameters["session_id"])
+	if err != nil {
+		return request{}, fault.Field(fault.Malformed, "session_id", "must be percent-encoded UTF-8")
+	}
+	req := request{sessionID: id}
+	if err := fault.CheckID("session_id", req.sessionID); err != nil {
+		return req, err
+	}
+	if req.token, err = tokens.Carried(header, query); err != nil {
+		return req, fault.New(fault.Malformed, "the request must carry one token")
+	}
+	if last := header.Get(lastEventID); last != "" {
+		req.resumed = true
+		return req, req.setCursor(last, "Last-Event-ID")
+	}
+	return req, req.readPosition(query)
+}
+
+// readPosition reads where the stream begins out of the query.
+func (r *request) readPosition(query url.Values) error {
+	var given []string
+	for _, name := range []string{"cursor", "last_item_id", "last_activity_id"} {
+		for _, value := range query[name] {
+			given = append(given, name)
+			if err := r.set(name, value); err != nil {
+				return err
+			}
+		}
+	}
+	if len(given) > 1 {
+		return fault.Field(fault.Malformed, given[1], "must be absent beside %s", given[0])
+	}
+	return nil
+}
+
+func (r *request) set(name, value string) error {
+	if name == "cursor" {
+		return r.setCursor(value, name)
+	}
+	r.from.LastItemID = value
+	return fault.CheckID(name, value)
+}
+
+func (r *request) setCursor(value, name string) error {
+	cursor, err := watch.ParseCursor(value)
+	if err != nil {
+		return fault.Field(fault.Malformed, name, "must be a cursor: epoch.seq.offset")
+	}
+	r.from.Cursor = &cursor
+	return nil
+}

@@ -1,0 +1,89 @@
+package ws_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/watch"
+)
+
+func as(user, scope string) func(*events.APIGatewayWebsocketProxyRequest) {
+	return func(e *events.APIGatewayWebsocketProxyRequest) {
+		e.Body = `{"action":"subscribe","session_id":"s1","request_id":"r"}`
+		e.RequestContext.Authorizer = map[string]any{"sub": user, "exp": strconv.Itoa(now + 60), "scope": scope}
+	}
+}
+
+func TestWhoMayWatch(t *testing.T) {
+	described := mustContract(t)
+	grant := access.Grant{Share: "sh", Right: access.Read, Until: (now + 5) * 1000}
+	other := access.Grant{Share: "other", Right: access.Read}
+	refused := `{"type":"error","request_id":"r","session_id":"s1","status":403,"title":"Forbidden",` +
+		`"detail":"You do not have permission to access this session"}`
+	subscribed := `{"type":"subscribed","request_id":"r","session_id":"s1"}`
+	seat := func(user string, g watch.Grant) watch.Seat {
+		return watch.Seat{SessionID: "s1", Owner: user, Connection: "c1=", Expires: now + 60, Grant: g}
+	}
+	for name, c := range map[string]struct {
+		user, scope   string
+		grants, later []access.Grant
+		answer        string
+		seat          *watch.Seat
+		asked         string
+	}{
+		"the owner, and nobody looks for shares": {
+			user: "alice", answer: subscribed, seat: new(seat("alice", watch.Grant{})),
+			asked: "subscribe alice s1 c1=; since alice s1 - item:",
+		},
+		"a guest, as long as the share lets him": {
+			user: "bob", grants: []access.Grant{grant}, later: []access.Grant{grant}, answer: subscribed,
+			seat:  new(seat("alice", watch.Grant{Share: "sh", UserID: "bob", Until: grant.Until})),
+			asked: "subscribe bob s1 c1=; standing bob s1; subscribe alice s1 c1=; since alice s1 - item:; standing bob s1",
+		},
+		"a guest whose share was revoked while he was let in is refused": {
+			user: "bob", grants: []access.Grant{grant}, answer: refused,
+			seat: new(seat("alice", watch.Grant{Share: "sh", UserID: "bob", Until: grant.Until})),
+			asked: "subscribe bob s1 c1=; standing bob s1; subscribe alice s1 c1=; since alice s1 - item:; standing bob s1; " +
+				"unsubscribe bob s1 c1=",
+		},
+		"not if another share still lets him in": {
+			user: "bob", grants: []access.Grant{grant}, later: []access.Grant{other}, answer: subscribed,
+			seat:  new(seat("alice", watch.Grant{Share: "sh", UserID: "bob", Until: grant.Until})),
+			asked: "subscribe bob s1 c1=; standing bob s1; subscribe alice s1 c1=; since alice s1 - item:; standing bob s1",
+		},
+		"an admin, by the scope of his token": {
+			user: "root", scope: "openid rethread:admin", answer: subscribed, seat: new(seat("alice", watch.Grant{})),
+			asked: "subscribe root s1 c1=; standing root s1; subscribe alice s1 c1=; since alice s1 - item:",
+		},
+		"nobody by a scope that only begins like it": {
+			user: "root", scope: "rethread:administrator", answer: refused,
+			asked: "subscribe root s1 c1=; standing root s1",
+		},
+		"nobody whose share has expired": {
+			user: "bob", grants: []access.Grant{{Share: "sh", Right: access.Write, Until: now * 1000}}, answer: refused,
+			asked: "subscribe bob s1 c1=; standing bob s1",
+		},
+		"no stranger": {user: "bob", answer: refused, asked: "subscribe bob s1 c1=; standing bob s1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.grants, w.later = c.grants, c.later
+			got := w.sendEvent(as(c.user, c.scope))
+			wantFrames(t, got, c.answer)
+			wantContract(t, described, got)
+			w.wantAsked(strings.Split(c.asked, "; ")...)
+			var seats []watch.Seat
+			if c.seat != nil {
+				seats = append(seats, *c.seat)
+			}
+			if diff := cmp.Diff(seats, w.seats); diff != "" {
+				t.Errorf("seats (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

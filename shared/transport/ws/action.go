@@ -1,0 +1,164 @@
+package ws
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch"
+)
+
+// The actions that a client may ask for.
+const (
+	actionSubscribe   = "subscribe"
+	actionUnsubscribe = "unsubscribe"
+	actionPing        = "ping"
+)
+
+// action is what a client sent, as far as it could be read: even of one that
+// breaks a rule, requestID and sessionID say what the answer is about.
+type action struct {
+	name      string
+	requestID string
+	sessionID string
+	from      watch.From
+}
+
+// parseAction reads what a client sent. Names match exactly, null is a wrong
+// type, and members that an action does not have are refused: a misspelt
+// position would otherwise silently begin elsewhere.
+func parseAction(body string, binary bool) (action, error) {
+	var a action
+	if binary {
+		return a, fault.New(fault.Malformed, "send text messages, not binary ones")
+	}
+	var m members
+	raw := []byte(body)
+	if !utf8.Valid(raw) || !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) || json.Unmarshal(raw, &m) != nil {
+		return a, fault.New(fault.Malformed, "the message must be a JSON object")
+	}
+	if flaw := jsonx.Check(raw); flaw != nil {
+		return a, fault.Field(fault.Malformed, flaw.Pointer, "%s", flaw.Reason)
+	}
+	// What names the answer is read first, so that faults of the rest name it too.
+	errs := []error{m.requestID(&a.requestID), m.id("session_id", &a.sessionID), m.text("action", &a.name)}
+	if a.name == "" && errs[2] == nil {
+		errs[2] = fault.Field(fault.Malformed, "/action", "is required")
+	}
+	errs = append(errs, a.check(m))
+	for _, err := range errs {
+		if err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+// check reads what belongs to the action alone.
+func (a *action) check(m members) error {
+	switch a.name {
+	case actionPing:
+		return m.only("action", "request_id")
+	case actionUnsubscribe:
+		if err := m.only("action", "request_id", "session_id"); err != nil {
+			return err
+		}
+		return m.required("session_id")
+	case actionSubscribe:
+		if err := m.only("action", "request_id", "session_id", "last_item_id", "cursor"); err != nil {
+			return err
+		}
+		if err := m.required("session_id"); err != nil {
+			return err
+		}
+		return a.position(m)
+	case "":
+		return nil // is a fault already
+	default:
+		return fault.Field(fault.Invalid, "/action", "must be one of subscribe, unsubscribe, ping")
+	}
+}
+
+// position reads where a subscription begins.
+func (a *action) position(m members) error {
+	if m.has("last_item_id") && m.has("cursor") {
+		return fault.Field(fault.Invalid, "/cursor", "must be absent beside last_item_id")
+	}
+	if err := m.id("last_item_id", &a.from.LastItemID); err != nil || !m.has("cursor") {
+		return err
+	}
+	var text string
+	if err := m.text("cursor", &text); err != nil {
+		return err
+	}
+	cursor, err := watch.ParseCursor(text)
+	if err != nil {
+		return fault.Field(fault.Malformed, "/cursor", "must be a cursor: epoch.seq.offset")
+	}
+	a.from.Cursor = &cursor
+	return nil
+}
+
+// members are those of a message, by name.
+type members map[string]json.RawMessage
+
+func (m members) has(name string) bool {
+	_, ok := m[name]
+	return ok
+}
+
+func (m members) required(name string) error {
+	if !m.has(name) {
+		return fault.Field(fault.Malformed, "/"+name, "is required")
+	}
+	return nil
+}
+
+// text reads a string that may be absent.
+func (m members) text(name string, into *string) error {
+	raw, ok := m[name]
+	if ok && (session.IsNull(raw) || json.Unmarshal(raw, into) != nil) {
+		return fault.Field(fault.Malformed, "/"+name, "must be a string")
+	}
+	return nil
+}
+
+// id reads an id that may be absent; one that is none is not kept.
+func (m members) id(name string, into *string) error {
+	var s string
+	err := m.text(name, &s)
+	if err == nil && m.has(name) {
+		err = fault.CheckID("/"+name, s)
+	}
+	if err == nil {
+		*into = s
+	}
+	return err
+}
+
+// requestID reads the client's name for the action, which may be any text.
+func (m members) requestID(into *string) error {
+	var s string
+	err := m.text("request_id", &s)
+	if n := utf8.RuneCountInString(s); err == nil && m.has("request_id") && (n == 0 || n > fault.MaxID) {
+		err = fault.Field(fault.Invalid, "/request_id", "must be 1 to %d characters", fault.MaxID)
+	}
+	if err == nil {
+		*into = s
+	}
+	return err
+}
+
+func (m members) only(known ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if !slices.Contains(known, name) {
+			return fault.Field(fault.Invalid, "/"+session.EscapePointer(name), "is not known here")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,351 @@
+package ws_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/transport/ws"
+)
+
+var errBroken = errors.New("the table is on fire")
+
+// now is the time of all tests, in seconds since 1970.
+const now = 1_800_000_000
+
+// world is the domain that a handler stands on, as a test wants it, and what
+// it was asked for.
+type world struct {
+	t      *testing.T
+	handle ws.Handler
+	asked  []string
+	log    bytes.Buffer
+
+	owner                 string
+	grants, later         []access.Grant // at first, and when they are looked at again
+	seats                 []watch.Seat
+	subscribe, disconnect error
+	since                 func() ([]watch.Message, error)
+	push                  error
+	frames                []string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, owner: "alice", since: func() ([]watch.Message, error) { return nil, nil }}
+	log, clock := slog.New(slog.NewTextHandler(&w.log, nil)), func() time.Time { return time.Unix(now, 0) }
+	w.handle = ws.New(ws.Config{
+		Gate: access.NewGate(w, clock, log), AdminScope: "rethread:admin",
+		Subscriptions: w, Feed: w, Pusher: w, Log: log, Now: clock, Random: func() float64 { return 0 },
+	})
+	return w
+}
+
+func (w *world) note(parts ...string) { w.asked = append(w.asked, strings.Join(parts, " ")) }
+
+func (w *world) Subscribe(_ context.Context, s watch.Seat) error {
+	w.note("subscribe", s.Owner, s.SessionID, s.Connection)
+	if s.Owner != w.owner {
+		return fault.NotYours("session")
+	}
+	w.seats = append(w.seats, s)
+	return w.subscribe
+}
+
+func (w *world) Standing(_ context.Context, user, session string) (access.Standing, error) {
+	w.note("standing", user, session)
+	standing := access.Standing{Owner: w.owner, Grants: w.grants}
+	w.grants = w.later
+	return standing, nil
+}
+
+func (w *world) Lenders(context.Context, string) ([]string, error) { return nil, nil }
+
+func (w *world) Unsubscribe(_ context.Context, user, session, connection string) error {
+	w.note("unsubscribe", user, session, connection)
+	return nil
+}
+
+func (w *world) Disconnect(_ context.Context, connection string) error {
+	w.note("disconnect", connection)
+	return w.disconnect
+}
+
+func (w *world) Since(_ context.Context, user, session string, from watch.From) ([]watch.Message, error) {
+	cursor := "-"
+	if from.Cursor != nil {
+		cursor = from.Cursor.String()
+	}
+	w.note("since", user, session, cursor, "item:"+from.LastItemID)
+	return w.since()
+}
+
+func (w *world) Push(_ context.Context, _ string, message []byte) error {
+	if w.push == nil {
+		w.frames = append(w.frames, string(message))
+	}
+	return w.push
+}
+
+func (w *world) Close(_ context.Context, connection string) error {
+	w.note("close", connection)
+	return nil
+}
+
+// send gives the handler a message, and returns the frames that it answers.
+func (w *world) send(body string) []string {
+	w.t.Helper()
+	return w.sendEvent(func(e *events.APIGatewayWebsocketProxyRequest) { e.Body = body })
+}
+
+func (w *world) sendEvent(change func(*events.APIGatewayWebsocketProxyRequest)) []string {
+	w.t.Helper()
+	w.frames = nil
+	event := newEvent("MESSAGE")
+	change(&event)
+	if got := w.mustHandle(event); got.StatusCode != http.StatusOK {
+		w.t.Errorf("the gateway is told %d", got.StatusCode)
+	}
+	return w.frames
+}
+
+func (w *world) mustHandle(event events.APIGatewayWebsocketProxyRequest) events.APIGatewayProxyResponse {
+	w.t.Helper()
+	answer, err := w.handle(w.t.Context(), event)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return answer
+}
+
+func (w *world) wantAsked(want ...string) {
+	w.t.Helper()
+	if diff := cmp.Diff(want, w.asked); diff != "" {
+		w.t.Errorf("asked for (-want +got):\n%s", diff)
+	}
+}
+
+func newEvent(kind string) events.APIGatewayWebsocketProxyRequest {
+	return events.APIGatewayWebsocketProxyRequest{RequestContext: events.APIGatewayWebsocketProxyRequestContext{
+		EventType: kind, RouteKey: "$default", ConnectionID: "c1=", RequestID: "r-gateway",
+		Authorizer: map[string]any{"sub": "alice", "exp": strconv.Itoa(now + 60)},
+	}}
+}
+
+func expire(e *events.APIGatewayWebsocketProxyRequest) {
+	e.RequestContext.Authorizer = map[string]any{"sub": "alice", "exp": strconv.Itoa(now)}
+}
+
+func wantFrames(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("frames (-want +got):\n%s", diff)
+	}
+}
+
+func TestConnect(t *testing.T) {
+	offered := func(values ...string) events.APIGatewayWebsocketProxyRequest {
+		event := newEvent("CONNECT")
+		event.MultiValueHeaders = map[string][]string{"sec-websocket-protocol": values}
+		return event
+	}
+	accepted := map[string]string{"Sec-WebSocket-Protocol": "rethread.v1"}
+	single := newEvent("CONNECT")
+	single.Headers = map[string]string{"Sec-WebSocket-Protocol": "rethread.v1"}
+	expired, nobody, number := newEvent("CONNECT"), newEvent("CONNECT"), newEvent("CONNECT")
+	expire(&expired)
+	nobody.RequestContext.Authorizer = nil
+	number.RequestContext.Authorizer = map[string]any{"sub": "alice", "exp": float64(now + 9)}
+	endless := newEvent("CONNECT")
+	endless.RequestContext.Authorizer = map[string]any{"sub": strings.Repeat("x", 257), "exp": strconv.Itoa(now + 60)}
+	for name, c := range map[string]struct {
+		event   events.APIGatewayWebsocketProxyRequest
+		status  int
+		headers map[string]string
+	}{
+		"lets in who has a token":                     {newEvent("CONNECT"), http.StatusOK, nil},
+		"reads a time that is a number":               {number, http.StatusOK, nil},
+		"accepts the subprotocol":                     {offered("rethread.v1"), http.StatusOK, accepted},
+		"accepts the subprotocol beside the token":    {offered("bearer.x.y.z, rethread.v1"), http.StatusOK, accepted},
+		"accepts the subprotocol in a header of many": {offered("soap", "rethread.v1"), http.StatusOK, accepted},
+		"accepts the subprotocol in a single header":  {single, http.StatusOK, accepted},
+		"accepts no other subprotocol":                {offered("rethread.v2"), http.StatusOK, nil},
+		"refuses a token that has expired":            {expired, http.StatusUnauthorized, nil},
+		"refuses nobody":                              {nobody, http.StatusUnauthorized, nil},
+		"refuses a user whom no key has room for":     {endless, http.StatusUnauthorized, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			got := w.mustHandle(c.event)
+			if diff := cmp.Diff(events.APIGatewayProxyResponse{StatusCode: c.status, Headers: c.headers}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			w.wantAsked()
+		})
+	}
+}
+
+func TestDisconnect(t *testing.T) {
+	t.Run("forgets the connection, whoever it was", func(t *testing.T) {
+		w := newWorld(t)
+		event := newEvent("DISCONNECT")
+		expire(&event)
+		if got := w.mustHandle(event); got.StatusCode != http.StatusOK {
+			t.Errorf("got %d", got.StatusCode)
+		}
+		w.wantAsked("disconnect c1=")
+	})
+	t.Run("says when that failed", func(t *testing.T) {
+		w := newWorld(t)
+		w.disconnect = errBroken
+		if got := w.mustHandle(newEvent("DISCONNECT")); got.StatusCode != http.StatusInternalServerError {
+			t.Errorf("got %d", got.StatusCode)
+		}
+	})
+}
+
+func TestSubscribe(t *testing.T) {
+	described := mustContract(t)
+	zero := int64(0)
+	item := watch.Message{
+		Type: watch.Snapshot, Cursor: watch.Cursor{Seq: 2}, Prev: watch.Cursor{Seq: 1}, Offset: &zero,
+		Item: &session.Event{
+			Seq: 2, ID: "e2", Author: "user", InvocationID: "i", Status: session.EventCompleted, CreatedTime: 1,
+			Fields: map[string]json.RawMessage{"content": json.RawMessage(`{"parts":[{"text":"<hi>"}]}`)},
+		},
+	}
+	idle := watch.Message{Type: watch.Status, Cursor: watch.Cursor{Seq: 2}, Prev: watch.Cursor{Seq: 2}, Status: session.Idle}
+	t.Run("answers with what the watcher lacks, in order", func(t *testing.T) {
+		w := newWorld(t)
+		w.since = func() ([]watch.Message, error) { return []watch.Message{item, idle}, nil }
+		got := w.send(`{"action":"subscribe","session_id":"s1","cursor":"0.1.0","request_id":"r/1"}`)
+		wantFrames(
+			t, got,
+			`{"type":"subscribed","request_id":"r/1","session_id":"s1"}`,
+			`{"type":"item.snapshot","session_id":"s1","cursor":"0.2.0","prev":"0.1.0","subscription":"r/1","item":{"id":"e2","seq":2,`+
+				`"session_id":"s1","status":"completed","created_time":1,"invocation_id":"i","author":"user",`+
+				`"actions":{},"content":{"parts":[{"text":"<hi>"}]}},"offset":0}`,
+			`{"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.2.0","subscription":"r/1","status":"idle"}`,
+		)
+		w.wantAsked("subscribe alice s1 c1=", "since alice s1 0.1.0 item:")
+		wantContract(t, described, got)
+	})
+	t.Run("begins with an item, or with the newest", func(t *testing.T) {
+		w := newWorld(t)
+		wantFrames(t, w.send(` {"action":"subscribe","session_id":"s1","last_item_id":"e7"}`),
+			`{"type":"subscribed","request_id":"r-gateway","session_id":"s1"}`)
+		w.send(`{"action":"subscribe","session_id":"s2"}`)
+		w.wantAsked("subscribe alice s1 c1=", "since alice s1 - item:e7", "subscribe alice s2 c1=", "since alice s2 - item:")
+	})
+	t.Run("an item too large for a frame becomes a reload", func(t *testing.T) {
+		w := newWorld(t)
+		large := item
+		text, err := json.Marshal(strings.Repeat("x", watch.MaxMessage))
+		if err != nil {
+			t.Fatal(err)
+		}
+		large.Item = &session.Event{Fields: map[string]json.RawMessage{"text": text}}
+		w.since = func() ([]watch.Message, error) { return []watch.Message{large, idle}, nil }
+		got := w.send(`{"action":"subscribe","session_id":"s1"}`)
+		if want := `{"type":"thread.reload","session_id":"s1","cursor":"0.2.0","prev":"0.1.0","subscription":"r-gateway","reason":"item_too_large"}`; got[1] != want {
+			t.Errorf("got %.200s", got[1])
+		}
+		if len(got) != 3 {
+			t.Errorf("%d frames", len(got))
+		}
+	})
+	t.Run("who may not watch is told why, and nothing is read", func(t *testing.T) {
+		for _, c := range []struct {
+			err  error
+			want string
+		}{
+			{fault.Missing("session"), `"status":404,"title":"Not Found","detail":"session not found"`},
+			{fault.NotYours("session"), `"status":403,"title":"Forbidden","detail":"You do not have permission to access this session"`},
+			{fault.New(fault.Busy, "enough"), `"status":429,"title":"Too Many Requests","detail":"enough"`},
+		} {
+			w := newWorld(t)
+			w.subscribe = c.err
+			got := w.send(`{"action":"subscribe","session_id":"s1","request_id":"r"}`)
+			wantFrames(t, got, `{"type":"error","request_id":"r","session_id":"s1",`+c.want+`}`)
+			asked := []string{"subscribe alice s1 c1="}
+			if errors.Is(c.err, fault.Of(fault.Forbidden)) {
+				asked = append(asked, "standing alice s1")
+			}
+			w.wantAsked(asked...)
+			wantContract(t, described, got)
+		}
+	})
+	t.Run("a failure is told without details and leaves no subscription", func(t *testing.T) {
+		w := newWorld(t)
+		w.since = func() ([]watch.Message, error) { return nil, errBroken }
+		wantFrames(t, w.send(`{"action":"subscribe","session_id":"s1","request_id":"r"}`),
+			`{"type":"error","request_id":"r","session_id":"s1","status":500,"title":"Internal Server Error","detail":"Internal error."}`)
+		w.wantAsked("subscribe alice s1 c1=", "since alice s1 - item:", "unsubscribe alice s1 c1=")
+		if !strings.Contains(w.log.String(), errBroken.Error()) {
+			t.Errorf("the log: %s", w.log.String())
+		}
+	})
+	t.Run("a panic is a failure", func(t *testing.T) {
+		w := newWorld(t)
+		w.since = func() ([]watch.Message, error) { panic("oops") }
+		got := w.send(`{"action":"subscribe","session_id":"s1","request_id":"r"}`)
+		if len(got) != 1 || !strings.Contains(got[0], `"status":500`) || strings.Contains(got[0], "oops") {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("a connection that went meanwhile is forgotten", func(t *testing.T) {
+		w := newWorld(t)
+		w.push = watch.ErrGone
+		w.send(`{"action":"subscribe","session_id":"s1"}`)
+		w.wantAsked("subscribe alice s1 c1=", "since alice s1 - item:", "disconnect c1=")
+	})
+	t.Run("a connection that does not read is closed", func(t *testing.T) {
+		w := newWorld(t)
+		w.push = errBroken
+		w.send(`{"action":"subscribe","session_id":"s1"}`)
+		w.wantAsked("subscribe alice s1 c1=", "since alice s1 - item:", "close c1=")
+	})
+}
+
+func TestOtherActions(t *testing.T) {
+	described := mustContract(t)
+	t.Run("unsubscribe", func(t *testing.T) {
+		w := newWorld(t)
+		got := w.send(`{"action":"unsubscribe","session_id":"s1","request_id":"r"}`)
+		wantFrames(t, got, `{"type":"unsubscribed","request_id":"r","session_id":"s1"}`)
+		w.wantAsked("unsubscribe alice s1 c1=")
+		wantContract(t, described, got)
+	})
+	t.Run("ping", func(t *testing.T) {
+		w := newWorld(t)
+		got := w.send(`{"action":"ping","request_id":"r"}`)
+		wantFrames(t, got, `{"type":"pong","request_id":"r"}`)
+		w.wantAsked()
+		wantContract(t, described, got)
+	})
+	t.Run("whatever is asked with an expired token is refused and the connection closed", func(t *testing.T) {
+		w := newWorld(t)
+		got := w.sendEvent(func(e *events.APIGatewayWebsocketProxyRequest) {
+			expire(e)
+			e.Body = `{"action":"subscribe","session_id":"s1","request_id":"r"}`
+		})
+		if len(got) != 1 || !strings.HasPrefix(got[0], `{"type":"error","request_id":"r","session_id":"s1","status":401,`) {
+			t.Errorf("got %v", got)
+		}
+		w.wantAsked("close c1=")
+	})
+}
