@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -157,7 +158,7 @@ func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem)
 	return untilDecided(ctx, func() error { return s.tryTransact(ctx, in, sends) })
 }
 
-func (s *Store) tryTransact(ctx context.Context, in *dynamodb.TransactWriteItemsInput, sends *int) error {
+func (s *Store) tryTransact(ctx context.Context, in *dynamodb.TransactWriteItemsInput, sends *atomic.Int64) error {
 	_, err := s.db.TransactWriteItems(ctx, in)
 	var (
 		cancelled *types.TransactionCanceledException
@@ -165,7 +166,7 @@ func (s *Store) tryTransact(ctx context.Context, in *dynamodb.TransactWriteItems
 	)
 	switch {
 	case errors.As(err, &cancelled):
-		return whyCancelled(ctx, cancelled, *sends > 1)
+		return whyCancelled(ctx, cancelled, sends.Load() > 1)
 	case errors.As(err, &underWay):
 		return fmt.Errorf("%w: %w", errUndecided, err)
 	case err != nil:

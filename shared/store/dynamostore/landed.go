@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -22,8 +23,8 @@ import (
 type sendsKey struct{}
 
 // counting makes the requests of a context count how often they go out.
-func counting(ctx context.Context) (context.Context, *int) {
-	sends := new(int)
+func counting(ctx context.Context) (context.Context, *atomic.Int64) {
+	sends := new(atomic.Int64)
 	return context.WithValue(ctx, sendsKey{}, sends), sends
 }
 
@@ -37,8 +38,8 @@ func countingSends(o *dynamodb.Options) {
 func countSend(
 	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
 ) (middleware.FinalizeOutput, middleware.Metadata, error) {
-	if sends, ok := ctx.Value(sendsKey{}).(*int); ok {
-		*sends++
+	if sends, ok := ctx.Value(sendsKey{}).(*atomic.Int64); ok {
+		sends.Add(1)
 	}
 	return next.HandleFinalize(ctx, in)
 }
@@ -51,7 +52,7 @@ func decided(ctx context.Context, write func(context.Context) error, landed func
 	return untilDecided(ctx, func() error {
 		err := write(ctx)
 		var failed *types.ConditionalCheckFailedException
-		if *sends > 1 && errors.As(err, &failed) && landed(failed.Item) {
+		if sends.Load() > 1 && errors.As(err, &failed) && landed(failed.Item) {
 			return nil
 		}
 		return conditionError(err, old)
