@@ -99,7 +99,7 @@ test: build $(GOTEST) ## Run every test with the race detector
 	$(GOTEST) --format=pkgname-and-test-fails --format-hide-empty-pkg -- $(RACE) -p 3 -parallel 4 -timeout=40m ./...
 
 races: ## Let two callers meet at a session in every way there is, not in a sample: some thousand cases, for minutes
-	RACES=1 go test ./shared/store/dynamostore/modeltest -run '^TestPairs$$' -count=1 -v -timeout=4h
+	RACES=1 go test ./shared/store/sessions/modeltest -run '^TestPairs$$' -count=1 -v -timeout=4h
 
 test-contract: build $(PYTOOLS) ## Try the running API with generated requests over infra/openapi.yaml
 	@go run ./infra/tools/schemathesis -program $(VENV)/bin/schemathesis -host $(LOCAL)

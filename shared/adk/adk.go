@@ -23,7 +23,7 @@ type Services struct {
 	Artifacts *ArtifactService
 }
 
-// Stores are what services in process stand on; dynamostore.Store is all
+// Stores are what services in process stand on; sessions.Store is all
 // three. They trust the user ids that ADK gives them.
 type Stores struct {
 	Sessions  session.Store

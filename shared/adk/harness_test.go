@@ -14,7 +14,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/adk"
-	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
@@ -23,7 +23,7 @@ const app, alice, bob = "shop", "alice", "bob"
 // system is services over a table of the test's own, and the store beneath.
 type system struct {
 	*adk.Services
-	store *dynamostore.Store
+	store *sessions.Store
 }
 
 // backends start a system in process and over HTTP.
@@ -36,9 +36,9 @@ func users(context.Context, string) ([]string, error) {
 	return []string{"user1", "user2", alice, bob}, nil
 }
 
-func newStore(t *testing.T) *dynamostore.Store {
+func newStore(t *testing.T) *sessions.Store {
 	t.Helper()
-	return dynamostore.New(dynamotest.Client(t), dynamotest.Table(t), dynamostore.WithLogger(slog.New(slog.DiscardHandler)))
+	return sessions.New(dynamotest.Client(t), dynamotest.Table(t), sessions.WithLogger(slog.New(slog.DiscardHandler)))
 }
 
 func newLocal(t *testing.T) *system {
@@ -65,7 +65,7 @@ func newRemote(t *testing.T) *system {
 }
 
 // api is the HTTP API's handlers behind what a gateway does.
-func api(store *dynamostore.Store) http.Handler {
+func api(store *sessions.Store) http.Handler {
 	config := rest.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,

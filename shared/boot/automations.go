@@ -10,12 +10,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/domain/webhook"
-	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 // EventReader says what a change of the table means to those who asked to be
 // told.
-type EventReader func(context.Context, dynamostore.Change) ([]delivery.Event, error)
+type EventReader func(context.Context, sessions.Change) ([]delivery.Event, error)
 
 // StartAutomations runs the function that queues what is to be delivered until
 // Lambda stops it.

@@ -21,7 +21,7 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/delivery"
-	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 // tray is a queue, and everybody's target.
@@ -74,7 +74,7 @@ func (q *tray) Put(ctx context.Context, d delivery.Delivery) error {
 }
 
 // happened reads the records of batch: two events each.
-func happened(_ context.Context, c dynamostore.Change) ([]delivery.Event, error) {
+func happened(_ context.Context, c sessions.Change) ([]delivery.Event, error) {
 	var log, seq string
 	if v, ok := c.New["log"].(*types.AttributeValueMemberS); ok {
 		log = v.Value

@@ -19,7 +19,7 @@ import (
 	"github.com/rethread/rethread/shared/client/tracing"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/observe/logs"
-	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 // maxAttempts is how often the SDK tries a request that was throttled or lost.
@@ -28,7 +28,7 @@ const maxAttempts = 6
 // Deps is what functions are wired from.
 type Deps struct {
 	Log   *slog.Logger
-	Store *dynamostore.Store
+	Store *sessions.Store
 	AWS   aws.Config // for clients of other services
 
 	// agents is who is configured in AGENTS; none of them may be called without
@@ -96,9 +96,9 @@ func newDeps(ctx context.Context) (Deps, error) {
 	}
 	return Deps{
 		Log: log, AWS: cfg, agents: names, lease: lease,
-		Store: dynamostore.New(dynamodb.NewFromConfig(cfg, engineOptions), table,
-			dynamostore.WithLogger(log), dynamostore.WithLease(lease), dynamostore.WithRetention(kept),
-			dynamostore.WithQuotas(limits)),
+		Store: sessions.New(dynamodb.NewFromConfig(cfg, engineOptions), table,
+			sessions.WithLogger(log), sessions.WithLease(lease), sessions.WithRetention(kept),
+			sessions.WithQuotas(limits)),
 	}, nil
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/domain/webhook"
-	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
@@ -63,7 +63,7 @@ func StartDeliver() {
 }
 
 func (d Deps) courier(issuer string, pace delivery.Pace) *delivery.Courier {
-	store := d.Store.With(dynamostore.WithSealing(dynamostore.Sealing{})) // logs are sealed for readers, and none waits here
+	store := d.Store.With(sessions.WithSealing(sessions.Sealing{})) // logs are sealed for readers, and none waits here
 	return &delivery.Courier{
 		Makers: map[delivery.Kind]delivery.Maker{
 			push.Kind: &a2a.Notifier{

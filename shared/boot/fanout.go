@@ -14,7 +14,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 type FanoutHandler = func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
 
 // NewsReader says what a change of the table tells watchers.
-type NewsReader func(context.Context, dynamostore.Change) (watch.News, error)
+type NewsReader func(context.Context, sessions.Change) (watch.News, error)
 
 // StartFanout runs the function that tells watchers what changed until Lambda
 // stops it. It posts to their connections at CONNECTIONS_URL.
@@ -52,7 +52,7 @@ func Fanout(read NewsReader, to *watch.Fanout, log *slog.Logger) FanoutHandler {
 		defer cancel()
 		news, errs := readNews(ctx, read, event.Records, log)
 		for i, err := range to.Deliver(ctx, news) {
-			if errors.Is(err, dynamostore.ErrUnreadable) {
+			if errors.Is(err, sessions.ErrUnreadable) {
 				skip(ctx, event.Records[i], err, log)
 				continue
 			}
@@ -112,7 +112,7 @@ func newsOf(ctx context.Context, read NewsReader, record events.DynamoDBEventRec
 }
 
 // changeOf is a record as the store reads it.
-func changeOf(record events.DynamoDBEventRecord) (change dynamostore.Change, err error) {
+func changeOf(record events.DynamoDBEventRecord) (change sessions.Change, err error) {
 	if change.Old, err = image(record.Change.OldImage); err != nil {
 		return change, fmt.Errorf("old image: %w", err)
 	}

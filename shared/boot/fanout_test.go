@@ -24,7 +24,7 @@ import (
 
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 // crowd is an audience of one connection a log, and what it was sent.
@@ -81,7 +81,7 @@ func batch(logs ...string) events.DynamoDBEvent {
 }
 
 // readBatch reads the records of batch. A log's name says what goes wrong.
-func readBatch(_ context.Context, c dynamostore.Change) (watch.News, error) {
+func readBatch(_ context.Context, c sessions.Change) (watch.News, error) {
 	var log, seq string
 	if v, ok := c.New["log"].(*types.AttributeValueMemberS); ok {
 		log = v.Value
@@ -170,16 +170,16 @@ func TestFanoutReadsImages(t *testing.T) {
 	if err := json.Unmarshal(text, &event); err != nil {
 		t.Fatal(err)
 	}
-	var got dynamostore.Change
+	var got sessions.Change
 	log, c := slog.New(slog.DiscardHandler), &crowd{}
-	read := func(_ context.Context, change dynamostore.Change) (watch.News, error) {
+	read := func(_ context.Context, change sessions.Change) (watch.News, error) {
 		got = change
 		return watch.News{}, nil
 	}
 	if _, err := boot.Fanout(read, watch.NewFanout(c, c, log, time.Now, func() float64 { return 0 }), log)(t.Context(), event); err != nil {
 		t.Fatal(err)
 	}
-	want := dynamostore.Change{New: map[string]types.AttributeValue{
+	want := sessions.Change{New: map[string]types.AttributeValue{
 		"S": &types.AttributeValueMemberS{Value: "text"}, "N": &types.AttributeValueMemberN{Value: "1.50"},
 		"B":  &types.AttributeValueMemberB{Value: []byte("bytes")},
 		"SS": &types.AttributeValueMemberSS{Value: []string{"a", "b"}}, "NS": &types.AttributeValueMemberNS{Value: []string{"1"}},

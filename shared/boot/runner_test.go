@@ -24,14 +24,14 @@ import (
 	"github.com/rethread/rethread/shared/client/agent"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 // runner is the function over a table of its own, with one agent that does
 // what answer says.
 type runner struct {
 	execute func(context.Context, run.Ref) error
-	store   *dynamostore.Store
+	store   *sessions.Store
 	now     atomic.Int64 // added to the time, as a time.Duration
 	calls   atomic.Int64
 }
@@ -179,8 +179,8 @@ func newRunner(t *testing.T, answer http.HandlerFunc) *runner {
 		t.Fatal(err)
 	}
 	t.Cleanup(agents.Close)
-	r.store = dynamostore.New(dynamotest.Client(t), dynamotest.Table(t),
-		dynamostore.WithClock(func() time.Time { return time.Now().Add(time.Duration(r.now.Load())) }))
+	r.store = sessions.New(dynamotest.Client(t), dynamotest.Table(t),
+		sessions.WithClock(func() time.Time { return time.Now().Add(time.Duration(r.now.Load())) }))
 	r.execute = boot.Runner(&run.Worker{
 		Store: r.store, Sessions: r.store, Agents: agents, NewID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
 		Pace: run.Pace{CheckEvery: 100 * time.Millisecond},

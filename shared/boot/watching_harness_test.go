@@ -33,14 +33,14 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/transport/sse"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
 // watched is the table, its stream, a WebSocket API and the functions between.
 type watched struct {
-	store *dynamostore.Store
+	store *sessions.Store
 	table string
 	url   string
 	ended chan struct{} // a message a $disconnect
@@ -99,7 +99,7 @@ func newWatched(t *testing.T) *watched {
 	w := &watched{ended: make(chan struct{}, 10), expires: fmt.Sprint(time.Now().Add(time.Hour).Unix())}
 	log, table := slog.New(slog.DiscardHandler), dynamotest.Table(t)
 	w.table = table
-	w.store = dynamostore.New(dynamotest.Client(t), table, dynamostore.WithLogger(log))
+	w.store = sessions.New(dynamotest.Client(t), table, sessions.WithLogger(log))
 	w.serveSockets(t)
 	pusher := connections.New(aws.Config{
 		Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
@@ -115,7 +115,7 @@ func newWatched(t *testing.T) *watched {
 	return w
 }
 
-func (w *watched) news(ctx context.Context, c dynamostore.Change) (watch.News, error) {
+func (w *watched) news(ctx context.Context, c sessions.Change) (watch.News, error) {
 	news, err := w.store.News(ctx, c)
 	if len(news.Messages) > 0 {
 		w.log.Store(news.Log)

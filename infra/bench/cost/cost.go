@@ -12,7 +12,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/capacity"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 // Names of operations that docs/costs.md reckons with.
@@ -44,7 +44,7 @@ func (r Row) OK() bool {
 // Measure runs every operation on a session with a history of that many turns.
 func Measure(ctx context.Context, client *dynamodb.Client, table string, history int) ([]Row, error) {
 	m := &measurement{meter: &capacity.Meter{}, user: "user-" + uuid.NewString(), history: history, prose: prose}
-	m.store = dynamostore.New(m.meter.Attach(client), table)
+	m.store = sessions.New(m.meter.Attach(client), table)
 	if err := m.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("prepare a history of %d turns: %w", history, err)
 	}
@@ -57,7 +57,7 @@ func Measure(ctx context.Context, client *dynamodb.Client, table string, history
 }
 
 type measurement struct {
-	store   *dynamostore.Store
+	store   *sessions.Store
 	meter   *capacity.Meter
 	user    string
 	session string

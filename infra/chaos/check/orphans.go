@@ -18,7 +18,7 @@ import (
 	"github.com/rethread/rethread/infra/chaos/ledger"
 	"github.com/rethread/rethread/infra/chaos/users"
 	"github.com/rethread/rethread/shared/base/sleep"
-	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 const (
@@ -51,8 +51,8 @@ func (c *Checker) Deletes(ctx context.Context, db *dynamodb.Client, table string
 		return err
 	}
 	later := afterwards
-	store := dynamostore.New(db, table,
-		dynamostore.WithClock(func() time.Time { return time.Now().Add(later) }), dynamostore.WithLogger(slog.New(slog.DiscardHandler)))
+	store := sessions.New(db, table,
+		sessions.WithClock(func() time.Time { return time.Now().Add(later) }), sessions.WithLogger(slog.New(slog.DiscardHandler)))
 	for range sweeps {
 		later += time.Hour // what one sweep found to be due
 		if _, err := store.SweepImports(ctx); err != nil {

@@ -151,7 +151,7 @@ func (w *World) notice(c Call, a Answer) {
 	if a.Status >= 500 || a.Status == 0 {
 		return
 	}
-	if text := string(a.Body); a.Status >= 400 && (strings.Contains(text, "json: cannot") || strings.Contains(text, "dynamostore")) {
+	if text := string(a.Body); a.Status >= 400 && (strings.Contains(text, "json: cannot") || strings.Contains(text, "sessions")) {
 		w.Violate("answers", "", fmt.Sprintf("%s %s: %d %.300s", c.Method, c.Path, a.Status, text))
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
@@ -28,7 +28,7 @@ var errCut = errors.New("the connection was cut")
 // newsroom tells of the one session of a table what the table's own stream
 // tells, as the fan-out does, except that a script may stand in the way.
 type newsroom struct {
-	store *dynamostore.Store
+	store *sessions.Store
 
 	mu      sync.Mutex
 	lines   map[*line]bool
@@ -223,7 +223,7 @@ func (n *newsroom) deliver(ctx context.Context, sessionID string, records []stre
 		if err != nil {
 			return err
 		}
-		news, err := n.store.News(ctx, dynamostore.Change{Old: old, New: now})
+		news, err := n.store.News(ctx, sessions.Change{Old: old, New: now})
 		if err != nil {
 			return err
 		}

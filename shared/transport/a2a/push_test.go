@@ -17,19 +17,19 @@ import (
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
 // hooks is a server that keeps push notification configurations.
 type hooks struct {
-	store  *dynamostore.Store
+	store  *sessions.Store
 	server *httptest.Server
 }
 
 func newHooks(t *testing.T) *hooks {
 	t.Helper()
-	h := &hooks{store: dynamostore.New(dynamotest.Client(t), dynamotest.Table(t))}
+	h := &hooks{store: sessions.New(dynamotest.Client(t), dynamotest.Table(t))}
 	config := configOf(h.store)
 	config.StartRun = func(context.Context, run.Ref) error { return nil }
 	config.Push, config.CheckURL = h.store, func(url string) error {

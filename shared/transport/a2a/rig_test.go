@@ -20,7 +20,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
@@ -29,7 +29,7 @@ const alice = "alice"
 // rig is a server over a table of its own, whose news go by a script and whose
 // worker is the test.
 type rig struct {
-	store   *dynamostore.Store
+	store   *sessions.Store
 	news    *newsroom
 	client  *a2aclient.Client
 	clock   *clock
@@ -60,8 +60,8 @@ func (c *clock) add(d time.Duration) {
 func newRig(t *testing.T, carry func(*newsroom, watch.Message)) *rig {
 	t.Helper()
 	table, ticks := dynamotest.Table(t), &clock{}
-	store := dynamostore.New(dynamotest.Client(t), table, dynamostore.WithClock(ticks.now),
-		dynamostore.WithQuotas(quota.Limits{Streams: maxStreams}))
+	store := sessions.New(dynamotest.Client(t), table, sessions.WithClock(ticks.now),
+		sessions.WithQuotas(quota.Limits{Streams: maxStreams}))
 	r := &rig{
 		store: store, clock: ticks, context: uuid.NewString(), started: make(chan run.Ref, 1), renewed: make(chan struct{}),
 		news: &newsroom{store: store, lines: map[*line]bool{}, first: make(chan struct{}), carry: carry},
@@ -107,7 +107,7 @@ func (r *rig) say(text string) *lib.SendMessageRequest {
 
 // worker is the test in the place of a worker.
 type worker struct {
-	store *dynamostore.Store
+	store *sessions.Store
 	ref   run.Ref
 	item  run.Item
 	text  string // of the item

@@ -5,18 +5,18 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/shared/domain/quota"
-	"github.com/rethread/rethread/shared/store/dynamostore"
+	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 // under makes the store limit what users may have.
 func under(l quota.Limits) func(*rest.Config) {
 	return func(c *rest.Config) {
-		store, ok := c.Sessions.(*dynamostore.Store)
+		store, ok := c.Sessions.(*sessions.Store)
 		if !ok {
 			panic("no store")
 		}
-		store = store.With(dynamostore.WithQuotas(l))
+		store = store.With(sessions.WithQuotas(l))
 		c.Sessions, c.Rewinds, c.Runs, c.Artifacts, c.Quotas = store, store, store, store, store
 	}
 }

@@ -1,0 +1,319 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/observe/metrics"
+)
+
+// contentionTime is how long an append competes with other writers before it
+// gives up with fault.Busy.
+const contentionTime = 20 * time.Second
+
+// contentionWait is the longest wait between two tries. It stays short: the
+// position is free again within milliseconds, and who has lost often must not
+// try less often than others.
+const contentionWait = 40 * time.Millisecond
+
+// Append implements session.Store. The batch becomes one log entry, put at the
+// head on condition that nothing is there; who loses the race reads what came
+// in between and tries again behind it.
+func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, int, error) {
+	h, err := s.header(ctx, a.UserID, a.SessionID)
+	if err != nil {
+		return nil, 0, err
+	}
+	newest := s.watchNewest(ctx, h)
+	w := s.newWriter(h, a.Events)
+	w.expected, w.limited = a.ExpectedSeq, true
+	appended, err := w.run(ctx)
+	if err != nil {
+		return nil, 0, s.unlessGone(ctx, h, err)
+	}
+	if appended > 0 {
+		s.moveUp(ctx, h, newest, w.at.time, false)
+	}
+	for i := range w.events {
+		w.events[i].SessionID = a.SessionID
+	}
+	return w.events, appended, nil
+}
+
+// writer appends one batch to one log.
+type writer struct {
+	s        *Store
+	h        *header
+	task     string // set on the entry that places a task
+	expected *int64
+	// marks adds to the entry, check tells after each lost race whether it may
+	// still be appended, and with gives what is written together with it.
+	marks func(*entry)
+	check func(context.Context) error
+	with  func() ([]types.TransactWriteItem, error)
+
+	events  []session.Event
+	random  []uuid.UUID    // of the ids the store makes, by event
+	tried   map[string]int // ids given in tries so far, by event
+	stored  []bool         // by event: it is in the log
+	chosen  []int          // events with an id of the caller's
+	claimed map[string]bool
+
+	// claimAt is where lower bounds are claimed, if not at the head: the batch may
+	// land before it in a later try. State is that of the head, where it has been
+	// read.
+	claimAt int64
+	state   *stateChange
+
+	at        head    // every entry before it has been searched for the batch's ids
+	tentative body    // of the last try
+	last      *record // what was appended
+	limited   bool    // a user who stores too much is refused
+}
+
+func (s *Store) newWriter(h *header, events []session.Event) *writer {
+	w := &writer{
+		s: s, h: h, events: events,
+		random:  make([]uuid.UUID, len(events)),
+		stored:  make([]bool, len(events)),
+		tried:   map[string]int{},
+		claimed: map[string]bool{},
+	}
+	for i, e := range events {
+		if e.ID != "" {
+			w.chosen = append(w.chosen, i)
+			w.tried[e.ID] = i
+		} else {
+			w.random[i] = s.random()
+		}
+	}
+	return w
+}
+
+// run appends the events that the log does not hold yet and returns how many.
+func (w *writer) run(ctx context.Context) (int, error) {
+	var err error
+	if w.at, err = w.s.readHead(ctx, w.h); err != nil {
+		return 0, err
+	}
+	if err := w.allowed(ctx); err != nil {
+		return 0, err
+	}
+	if err := w.findRedelivered(ctx); err != nil {
+		return 0, err
+	}
+	deadline := w.s.now().Add(contentionTime)
+	for try := 0; ; try++ {
+		fresh := w.fresh()
+		if len(fresh) == 0 {
+			return 0, nil
+		}
+		if w.expected != nil && *w.expected != w.at.last() {
+			return 0, fault.New(fault.Conflict, "the head of the log is %d, not %d", w.at.last(), *w.expected).
+				With("head_seq", w.at.last())
+		}
+		err := w.try(ctx, fresh)
+		if err == nil {
+			w.s.countEntry(ctx, w.h, w.last)
+		}
+		if !errors.Is(err, errTaken) {
+			return len(fresh), err
+		}
+		metrics.Count(ctx, metrics.Conflicts, 1)
+		if try > 0 {
+			if err := backoffUpTo(ctx, try, contentionWait); err != nil {
+				return 0, fmt.Errorf("append to log %s: %w", w.h.Log, err)
+			}
+		}
+		if done, err := w.catchUp(ctx); err != nil || done {
+			return len(fresh), err
+		}
+		w.discardTentative(ctx)
+		if err := w.allowed(ctx); err != nil {
+			return 0, err
+		}
+		if w.s.now().After(deadline) {
+			return 0, busy("too many writers append to this session")
+		}
+	}
+}
+
+// allowed asks, after the head was read, whether the batch may be appended.
+// What would forbid it takes a position of its own, so a batch that was allowed
+// either lands before that or finds its position taken.
+func (w *writer) allowed(ctx context.Context) error {
+	if w.check == nil {
+		return nil
+	}
+	return w.check(ctx)
+}
+
+func (w *writer) fresh() []int {
+	var out []int
+	for i, stored := range w.stored {
+		if !stored {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// try puts the fresh events at the head.
+func (w *writer) try(ctx context.Context, fresh []int) error {
+	if err := w.claimInvocations(ctx, fresh); err != nil {
+		return err
+	}
+	content := entryBody{Time: max(w.s.millis(), w.at.time), Task: w.task}
+	seq := w.at.next
+	for n, i := range fresh {
+		e := &w.events[i]
+		e.Seq, e.CreatedTime, e.Status = seq+int64(n), content.Time, session.EventCompleted
+		if w.random[i] != uuid.Nil {
+			e.ID = session.PositionalID(e.Seq, w.random[i])
+			w.tried[e.ID] = i
+		}
+		content.Events = append(content.Events, e.Own())
+	}
+	r := &record{entry: entry{
+		PK: logPK(w.h.Log), SK: entrySK(seq), LastState: w.at.lastState, LastMarker: w.at.lastMarker,
+		runMarks: w.at.marks(),
+	}, first: seq, time: content.Time}
+	if w.marks != nil {
+		w.marks(&r.entry)
+	}
+	if len(fresh) > 1 {
+		r.Count = int64(len(fresh))
+	}
+	if err := w.put(ctx, r, content, fresh); err != nil {
+		return err
+	}
+	for _, i := range fresh {
+		r.events = append(r.events, w.events[i])
+	}
+	w.at, w.last = w.at.after(r), r
+	return nil
+}
+
+// put writes the entry, with the state it changes where it changes any.
+func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []int) error {
+	change := w.state
+	var err error
+	if changes := w.changes(fresh); changes != nil {
+		if change == nil {
+			if change, err = w.s.loadStates(ctx, w.h, w.at, changes...); err != nil {
+				return err
+			}
+		}
+		for _, delta := range changes {
+			content.Undo = append(content.Undo, change.apply(delta))
+		}
+		if err := change.check(); err != nil {
+			return err
+		}
+		r.PrevState, r.LastState = w.at.lastState, r.first
+	}
+	if r.body, err = w.s.pack(ctx, r.PK, content, 0); err != nil {
+		return err
+	}
+	w.s.owing(&r.entry, w.at, r.size())
+	if w.limited && r.Counts {
+		if err := w.s.admitBytes(ctx, w.h.User); err != nil {
+			return err
+		}
+	}
+	if err = w.store(ctx, r, change); err != nil {
+		w.tentative = r.body // it may have landed, and only its answer be lost
+		return err
+	}
+	if r.LastState == r.first {
+		w.s.checkpoint(ctx, w.h.Log, r.first, change.values)
+	}
+	return nil
+}
+
+// store writes the entry, as one with the shared state it changes and with
+// whatever else must go along.
+func (w *writer) store(ctx context.Context, r *record, change *stateChange) error {
+	var along []types.TransactWriteItem
+	var err error
+	if w.with != nil {
+		if along, err = w.with(); err != nil {
+			return err
+		}
+	}
+	if len(along) == 0 && (change == nil || !change.shared()) {
+		return w.s.put(ctx, r.entry, condition{expression: ifAbsent}, nil)
+	}
+	put, err := w.s.transactPut(r.entry, condition{expression: ifAbsent})
+	if err != nil {
+		return err
+	}
+	if change != nil {
+		shared, err := w.s.sharedPuts(ctx, change)
+		if err != nil {
+			return err
+		}
+		along = append(along, shared...)
+	}
+	return w.s.transact(ctx, append(along, put)...)
+}
+
+// changes are the state changes of the fresh events; nil where there are none.
+func (w *writer) changes(fresh []int) []session.Delta {
+	all, some := make([]session.Delta, len(fresh)), false
+	for n, i := range fresh {
+		all[n] = w.events[i].Change()
+		some = some || len(all[n]) > 0
+	}
+	if !some {
+		return nil
+	}
+	return all
+}
+
+// catchUp reads what was appended since the head was read, and reports whether
+// it was this very batch, put by a try whose answer was lost.
+func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
+	err = w.s.scan(ctx, w.h.Log, w.at.next, 0, func(r *record) (bool, error) {
+		w.at = w.at.after(r)
+		before := len(w.fresh())
+		err := w.recognise(r)
+		if len(w.fresh()) < before {
+			w.s.countEntry(ctx, w.h, r)
+		}
+		return true, err
+	})
+	return len(w.fresh()) == 0, err
+}
+
+// discardTentative removes the chunks of a try that was found not to be in the
+// log. Those of a try whose fate is unknown stay, and go with the session.
+func (w *writer) discardTentative(ctx context.Context) {
+	if err := w.s.discard(ctx, logPK(w.h.Log), w.tentative); err != nil {
+		w.s.log.WarnContext(ctx, "chunks of a lost append stay until the session goes", "error", err)
+	}
+	w.tentative = body{}
+}
+
+// recognise marks the batch's events that a record holds. An id that the
+// record holds with other content is a conflict.
+func (w *writer) recognise(r *record) error {
+	for _, e := range r.events {
+		i, ok := w.tried[e.ID]
+		if !ok || w.stored[i] {
+			continue
+		}
+		if !w.events[i].SameAs(e) {
+			return fault.New(fault.Conflict, "event id %q was used for other content", e.ID).With("event_id", e.ID)
+		}
+		w.events[i], w.stored[i] = e, true
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"github.com/rethread/rethread/shared/domain/artifact"
+)
+
+// artifactItem is one version of an artifact. It never changes. Exactly one of
+// these says what it is: a body; a pointer to the item whose body is read in
+// its place; gone, for a version that reads as not there.
+type artifactItem struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Mime    string `dynamodbav:"m,omitempty"`
+	Size    int64  `dynamodbav:"z,omitempty"`
+	Created int64  `dynamodbav:"ct"`
+	Nonce   string `dynamodbav:"n,omitempty"` // tells a put whose answer was lost from another's
+	body
+	Chunked int64 `dynamodbav:"e,omitempty"` // bytes in the chunks
+
+	// A pointer is stored followed to its end: what it points to is no pointer,
+	// so there are neither chains nor cycles to walk when it is read. Mime and
+	// Size are those of the target.
+	TargetPK string `dynamodbav:"tp,omitempty"` // "" is the item's own partition
+	TargetSK string `dynamodbav:"ts,omitempty"`
+	// What the pointer is to callers: the reference as it was given, or the
+	// version of the same artifact that a rewind restored.
+	URI      string `dynamodbav:"r,omitempty"`
+	Restored *int64 `dynamodbav:"rv,omitempty"`
+
+	Gone bool `dynamodbav:"g,omitempty"`
+	told      // of one that a caller put
+}
+
+// artifactSK is the sort key of a version. Names hold no "/", so none is the
+// beginning of another's key.
+func artifactSK(name string, version int64) string { return artifactPrefix(name) + pad(version) }
+
+func artifactPrefix(name string) string { return prefixArtifact + name + "/" }
+
+// place reads the name, without prefix, and the number out of a version's key.
+func (i *artifactItem) place() (name string, version int64, err error) {
+	name, n, ok := strings.Cut(strings.TrimPrefix(i.SK, prefixArtifact), "/")
+	if version, err = strconv.ParseInt(n, 10, 64); err != nil || !ok {
+		return "", 0, fmt.Errorf("not the key of an artifact: %q", i.SK)
+	}
+	return name, version, nil
+}
+
+// shelf is where the artifacts of a session, or those that the user's sessions
+// share, are kept: a partition.
+type shelf struct {
+	pk     string
+	log    string // "" for the shared ones
+	prefix string // of their names
+}
+
+func sessionShelf(log string) shelf { return shelf{pk: logPK(log), log: log} }
+
+func userShelf(h *header) shelf {
+	return shelf{pk: userStateKey(h.App, h.User).pk, prefix: artifact.UserPrefix}
+}
+
+// shelve says where a session finds an artifact, and under which name.
+func shelve(h *header, name string) (on shelf, rest string) {
+	if rest, ok := strings.CutPrefix(name, artifact.UserPrefix); ok {
+		return userShelf(h), rest
+	}
+	return sessionShelf(h.Log), name
+}
+
+// version makes the domain's version of an item, as a session sees it.
+func (s shelf) version(h *header, item *artifactItem) (artifact.Version, error) {
+	name, number, err := item.place()
+	if err != nil {
+		return artifact.Version{}, err
+	}
+	v := artifact.Version{
+		Name: s.prefix + name, Version: number, MimeType: item.Mime, Size: item.Size,
+		CreatedTime: item.Created, Reference: item.URI,
+	}
+	if item.Restored != nil {
+		t := artifact.Target{SessionID: h.id(), Name: v.Name, Version: *item.Restored}
+		if s.log == "" {
+			t.SessionID = ""
+		}
+		v.Reference = t.URI()
+	}
+	return v, nil
+}
+
+// newest reads the newest version of an artifact, nil where there is none, and
+// says the highest number that is taken, -1 where none is.
+func (s *Store) newest(ctx context.Context, on shelf, name string) (*artifactItem, int64, error) {
+	return s.newestIn(ctx, on.all(), name)
+}
+
+// newestIn is newest for the versions of a source.
+func (s *Store) newestIn(ctx context.Context, src *source, name string) (*artifactItem, int64, error) {
+	top := int64(-1)
+	for src != nil {
+		item, err := s.newestUpTo(ctx, src.pk, name, src.upTo)
+		if err != nil {
+			return nil, 0, err
+		}
+		if item != nil {
+			_, number, err := item.place()
+			return item, max(top, number), err
+		}
+		if src, err = s.inheritedFrom(ctx, src, name); err != nil {
+			return nil, 0, err
+		}
+		if src != nil {
+			top = max(top, src.upTo)
+		}
+	}
+	return nil, top, nil
+}
+
+// versionAt reads one version of an artifact, nil where there is none.
+func (s *Store) versionAt(ctx context.Context, on shelf, name string, number int64) (*artifactItem, error) {
+	for src := on.all(); src != nil && number <= src.upTo; {
+		var item artifactItem
+		found, err := s.get(ctx, key{src.pk, artifactSK(name, number)}, &item)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			return &item, nil
+		}
+		if src, err = s.inheritedFrom(ctx, src, name); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// newestUpTo reads the newest version in a partition whose number is at most
+// upTo.
+func (s *Store) newestUpTo(ctx context.Context, pk, name string, upTo int64) (*artifactItem, error) {
+	q := s.prefixQuery(pk, artifactPrefix(name), true)
+	q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
+	q.ExpressionAttributeValues[":to"] = str(artifactSK(name, upTo))
+	q.ScanIndexForward = ptr(false)
+	q.Limit = ptr(int32(1))
+	out, err := s.db.Query(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("query: %w", err)
+	}
+	if len(out.Items) == 0 {
+		return nil, nil
+	}
+	return decodeArtifact(out.Items[0])
+}
+
+func decodeArtifact(attrs attributes) (*artifactItem, error) {
+	var item artifactItem
+	if err := attributevalue.UnmarshalMap(attrs, &item); err != nil {
+		return nil, fmt.Errorf("unmarshal an artifact: %w", errors.Join(ErrUnreadable, err))
+	}
+	return &item, nil
+}

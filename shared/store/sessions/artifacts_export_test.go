@@ -1,0 +1,69 @@
+package sessions
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+)
+
+// RestoreVersion carries out the write that a rewind makes for one artifact.
+func (s *Store) RestoreVersion(ctx context.Context, user, id, name string, version int64) (int64, error) {
+	h, err := s.header(ctx, user, id)
+	if err != nil {
+		return 0, err
+	}
+	put, next, err := s.restoredVersion(ctx, h, name, version)
+	if err != nil {
+		return 0, err
+	}
+	return next, s.transact(ctx, put)
+}
+
+// Inherit makes a session's log inherit artifacts of another's, by name up to
+// a version, as a fork does.
+func (s *Store) Inherit(ctx context.Context, user, id, from string, upTo map[string]int64) error {
+	h, err := s.header(ctx, user, id)
+	if err != nil {
+		return err
+	}
+	source, err := s.header(ctx, user, from)
+	if err != nil {
+		return err
+	}
+	all := map[string]inheritedArtifact{}
+	for name, version := range upTo {
+		all[name] = inheritedArtifact{Log: source.Log, Version: version}
+	}
+	k := inheritedKey(h.Log)
+	item := inheritedItem{PK: k.pk, SK: k.sk}
+	if item.body, err = s.pack(ctx, k.pk, all, 0); err != nil {
+		return err
+	}
+	return s.put(ctx, item, condition{}, nil)
+}
+
+// Partition lists the sort keys of the artifacts in a session's log.
+func (s *Store) Partition(ctx context.Context, user, id string) ([]string, error) {
+	h, err := s.header(ctx, user, id)
+	if err != nil {
+		return nil, err
+	}
+	on := sessionShelf(h.Log)
+	var keys []string
+	for _, prefix := range []string{prefixArtifact, prefixBlob} {
+		err = s.queryPages(ctx, s.prefixQuery(on.pk, prefix, true), func(items []attributes) (bool, error) {
+			for _, attrs := range items {
+				var k struct{ SK string }
+				if err := attributevalue.UnmarshalMap(attrs, &k); err != nil {
+					return false, err
+				}
+				keys = append(keys, k.SK)
+			}
+			return true, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}

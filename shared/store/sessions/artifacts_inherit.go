@@ -1,0 +1,131 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rethread/rethread/shared/domain/artifact"
+)
+
+// A fork takes over the artifacts of its source without copying them: an item
+// of its log says in which log the versions of each are, and up to which
+// number. Its own versions have higher numbers.
+
+// inheritedItem lists what a fork's log inherits, by name.
+type inheritedItem struct {
+	PK string `dynamodbav:"PK"`
+	SK string `dynamodbav:"SK"`
+	body
+}
+
+// inheritedArtifact says where the versions of an artifact up to a number are.
+// That log may inherit some of them in turn.
+type inheritedArtifact struct {
+	Log     string `json:"l"`
+	Version int64  `json:"v"`
+}
+
+// inheritedArtifacts reads what a log inherits, by the name of the artifact.
+func (s *Store) inheritedArtifacts(ctx context.Context, log string) (map[string]inheritedArtifact, error) {
+	var item inheritedItem
+	found, err := s.get(ctx, inheritedKey(log), &item)
+	if err != nil || !found {
+		return nil, err
+	}
+	var all map[string]inheritedArtifact
+	if err := s.unpack(ctx, item.PK, item.body, &all); err != nil {
+		return nil, fmt.Errorf("inherited artifacts of log %s: %w", log, err)
+	}
+	return all, nil
+}
+
+// source is a shelf with the versions up to a number.
+type source struct {
+	shelf
+	upTo int64
+}
+
+func (s shelf) all() *source { return &source{s, artifact.MaxVersion} }
+
+// inheritedFrom is the source that a source inherits an artifact from, nil for
+// none.
+func (s *Store) inheritedFrom(ctx context.Context, src *source, name string) (*source, error) {
+	if src.log == "" {
+		return nil, nil
+	}
+	all, err := s.inheritedArtifacts(ctx, src.log)
+	if err != nil {
+		return nil, err
+	}
+	from, ok := all[name]
+	if !ok {
+		return nil, nil
+	}
+	return &source{sessionShelf(from.Log), min(from.Version, src.upTo)}, nil
+}
+
+// sources are all that an artifact's versions come from, own ones first.
+func (s *Store) sources(ctx context.Context, on shelf, name string) ([]*source, error) {
+	var all []*source
+	for src := on.all(); src != nil; {
+		all = append(all, src)
+		var err error
+		if src, err = s.inheritedFrom(ctx, src, name); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// inheritedVersion is the newest version of an inherited artifact, nil where
+// the source has none.
+type inheritedVersion struct {
+	name string
+	item *artifactItem
+}
+
+// inheritedNewest reads the newest versions of up to limit inherited artifacts
+// whose names come after one name, and not after another unless that is "". It
+// leaves out those that have versions of the log's own. more says that the
+// limit cut names off.
+func (s *Store) inheritedNewest(
+	ctx context.Context, on shelf, after, upTo string, own map[string]bool, limit int,
+) (found []inheritedVersion, more bool, err error) {
+	if on.log == "" {
+		return nil, false, nil
+	}
+	all, err := s.inheritedArtifacts(ctx, on.log)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(all), compareNames) {
+		if own[name] || after != "" && compareNames(name, after) <= 0 || upTo != "" && compareNames(name, upTo) > 0 {
+			continue
+		}
+		if len(found) == limit {
+			more = true
+			break
+		}
+		found = append(found, inheritedVersion{name: name})
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for i := range found {
+		group.Go(func() (err error) {
+			from := all[found[i].name]
+			src := &source{sessionShelf(from.Log), min(from.Version, artifact.MaxVersion)}
+			found[i].item, _, err = s.newestIn(ctx, src, found[i].name)
+			if errors.Is(err, ErrUnreadable) {
+				s.leftOut(ctx, key{logPK(from.Log), artifactPrefix(found[i].name)}, err)
+				return nil
+			}
+			return err
+		})
+	}
+	return found, more, group.Wait()
+}

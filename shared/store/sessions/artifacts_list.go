@@ -1,0 +1,193 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/rethread/rethread/shared/domain/artifact"
+)
+
+// listLook is how many items a list reads at once. An artifact with more
+// versions than that is passed over by one more read.
+const listLook = 100
+
+// endOfArtifacts is behind every version in a partition.
+const endOfArtifacts = "A$"
+
+// Artifacts implements artifact.Store: the session's artifacts by name, then
+// the shared ones.
+func (s *Store) Artifacts(ctx context.Context, q artifact.Query) (artifact.Page, error) {
+	h, err := s.header(ctx, q.UserID, q.SessionID)
+	if err != nil {
+		return artifact.Page{}, err
+	}
+	l := artifactList{s: s, h: h, limit: q.Limit}
+	after, shared := strings.CutPrefix(q.After, artifact.UserPrefix)
+	if !shared {
+		err = l.read(ctx, sessionShelf(h.Log), after)
+		after = ""
+	}
+	if err == nil {
+		err = l.read(ctx, userShelf(h), after)
+	}
+	if err == nil {
+		err = s.stillThere(ctx, h)
+	}
+	if err != nil {
+		return artifact.Page{}, fmt.Errorf("list artifacts of session %s: %w", q.SessionID, s.unlessGone(ctx, h, err))
+	}
+	return l.page, nil
+}
+
+// artifactList collects a page of artifacts.
+type artifactList struct {
+	s     *Store
+	h     *header
+	limit int
+	page  artifact.Page
+}
+
+func (l *artifactList) full() bool { return l.page.Next != "" }
+
+// read adds the artifacts of a shelf whose names come after one name.
+func (l *artifactList) read(ctx context.Context, on shelf, after string) error {
+	for !l.full() {
+		batch, err := l.s.newestBatch(ctx, on, after, l.limit-len(l.page.Versions)+1)
+		if err != nil {
+			return err
+		}
+		for _, item := range batch.items {
+			if err := l.add(on, item); err != nil {
+				return err
+			}
+		}
+		if after = batch.next; after == "" {
+			return nil
+		}
+	}
+	return nil
+}
+
+// add takes an item into the page; one more than the page holds tells that
+// there is a next one.
+func (l *artifactList) add(on shelf, item *artifactItem) error {
+	if item.Gone || l.full() {
+		return nil
+	}
+	if n := len(l.page.Versions); n == l.limit {
+		l.page.Next = l.page.Versions[n-1].Name
+		return nil
+	}
+	v, err := on.version(l.h, item)
+	l.page.Versions = append(l.page.Versions, v)
+	return err
+}
+
+// newestBatch is the newest versions of some artifacts of a shelf, by name,
+// gone ones included. next is the name to go on after, "" at the end.
+type newestBatch struct {
+	items []*artifactItem
+	next  string
+}
+
+// newestBatch reads the newest versions of about limit artifacts.
+func (s *Store) newestBatch(ctx context.Context, on shelf, after string, limit int) (newestBatch, error) {
+	own, err := s.ownNewest(ctx, on, after)
+	if err != nil {
+		return newestBatch{}, err
+	}
+	names := map[string]bool{}
+	for _, item := range own.items {
+		name, _, err := item.place()
+		if err != nil {
+			return newestBatch{}, err
+		}
+		names[name] = true
+	}
+	inherited, more, err := s.inheritedNewest(ctx, on, after, own.next, names, limit)
+	if err != nil {
+		return newestBatch{}, err
+	}
+	return merge(own, inherited, more)
+}
+
+// merge puts own and inherited artifacts into one order. Where inherited ones
+// were cut off, own ones behind the cut wait for the next batch.
+func merge(own newestBatch, inherited []inheritedVersion, more bool) (newestBatch, error) {
+	if more {
+		own.next = inherited[len(inherited)-1].name
+	}
+	out := newestBatch{next: own.next}
+	for _, item := range own.items {
+		name, _, err := item.place()
+		if err != nil {
+			return newestBatch{}, err
+		}
+		if !more || compareNames(name, own.next) <= 0 {
+			out.items = append(out.items, item)
+		}
+	}
+	for _, i := range inherited {
+		if i.item != nil {
+			out.items = append(out.items, i.item)
+		}
+	}
+	slices.SortFunc(out.items, func(a, b *artifactItem) int { return strings.Compare(a.SK, b.SK) })
+	return out, nil
+}
+
+// compareNames orders names as the table does: by the keys of their versions.
+func compareNames(a, b string) int { return strings.Compare(artifactPrefix(a), artifactPrefix(b)) }
+
+// ownNewest reads on in a partition: the newest version of each artifact that
+// the next listLook items belong to.
+func (s *Store) ownNewest(ctx context.Context, on shelf, after string) (newestBatch, error) {
+	var out newestBatch
+	q := s.prefixQuery(on.pk, prefixArtifact, true)
+	if after != "" {
+		q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
+		q.ExpressionAttributeValues[":prefix"] = str(artifactPrefix(after) + "~") // behind its last version
+		q.ExpressionAttributeValues[":to"] = str(endOfArtifacts)
+	}
+	q.Limit = ptr(int32(listLook))
+	page, err := s.db.Query(ctx, q)
+	if err != nil {
+		return out, fmt.Errorf("query: %w", err)
+	}
+	last := ""
+	for _, attrs := range page.Items {
+		item, err := decodeArtifact(attrs)
+		if err != nil {
+			s.leftOut(ctx, keyOf(attrs), err)
+			continue
+		}
+		name, _, err := item.place()
+		if err != nil {
+			s.leftOut(ctx, keyOf(attrs), err)
+			continue
+		}
+		if name == last {
+			out.items[len(out.items)-1] = item
+			continue
+		}
+		out.items, last = append(out.items, item), name
+	}
+	if page.LastEvaluatedKey == nil || last == "" {
+		return out, nil
+	}
+	out.next = last // its versions may go on behind the page
+	item, err := s.newestUpTo(ctx, on.pk, last, artifact.MaxVersion)
+	if errors.Is(err, ErrUnreadable) { // the newest that was read will do
+		s.leftOut(ctx, key{on.pk, artifactPrefix(last)}, err)
+		return out, nil
+	}
+	if err == nil && item != nil {
+		out.items[len(out.items)-1] = item
+	}
+	return out, err
+}

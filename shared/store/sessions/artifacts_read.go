@@ -1,0 +1,70 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/domain/artifact"
+)
+
+// Artifact implements artifact.Store.
+func (s *Store) Artifact(ctx context.Context, r artifact.Ref) (artifact.Version, []byte, error) {
+	h, err := s.header(ctx, r.UserID, r.SessionID)
+	if err != nil {
+		return artifact.Version{}, nil, err
+	}
+	v, content, err := s.artifact(ctx, h, r)
+	if err != nil {
+		return artifact.Version{}, nil, fmt.Errorf("read artifact %q of session %s: %w", r.Name, r.SessionID, s.unlessGone(ctx, h, err))
+	}
+	return v, content, nil
+}
+
+func (s *Store) artifact(ctx context.Context, h *header, r artifact.Ref) (v artifact.Version, content []byte, err error) {
+	on, name := shelve(h, r.Name)
+	var item *artifactItem
+	if r.Version != nil {
+		item, err = s.versionAt(ctx, on, name, *r.Version)
+	} else {
+		if item, _, err = s.newest(ctx, on, name); err == nil && on.log != "" {
+			err = s.stillThere(ctx, h) // else a newer one may be gone already
+		}
+	}
+	if err != nil {
+		return v, nil, err
+	}
+	if item == nil || item.Gone {
+		return v, nil, missingArtifact()
+	}
+	if v, err = on.version(h, item); err != nil {
+		return v, nil, err
+	}
+	content, err = s.contents(ctx, item)
+	return v, content, err
+}
+
+// contents reads the bytes of a version. Where they are gone a deletion is
+// under way, and the version itself goes too.
+func (s *Store) contents(ctx context.Context, item *artifactItem) ([]byte, error) {
+	for try := 0; ; try++ {
+		holder, err := s.followed(ctx, item)
+		if err != nil {
+			return nil, err
+		}
+		content, err := s.unpackBytes(ctx, holder)
+		if !errors.Is(err, errChunksGone) || try == 3 {
+			return content, err
+		}
+		if err := backoff(ctx, try); err != nil {
+			return nil, err
+		}
+		found, err := s.get(ctx, key{item.PK, item.SK}, &artifactItem{})
+		switch {
+		case err != nil:
+			return nil, err
+		case !found:
+			return nil, missingArtifact()
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/artifact"
+)
+
+// pointAt makes an item a reference to a version that the user can read now.
+// What it names exists before it does, so no cycle can come about.
+func (s *Store) pointAt(ctx context.Context, h *header, item *artifactItem, t artifact.Target) error {
+	from := h
+	if t.SessionID != "" && t.SessionID != h.id() {
+		var err error
+		if from, err = s.header(ctx, h.User, t.SessionID); err != nil {
+			if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden)) {
+				return badTarget("is in a session that is not there or not yours")
+			}
+			return err
+		}
+		if from.App != h.App {
+			return badTarget("is in a session of another app")
+		}
+	}
+	on, name := shelve(from, t.Name)
+	target, err := s.versionAt(ctx, on, name, t.Version)
+	if err != nil {
+		return fmt.Errorf("read the target of a reference: %w", err)
+	}
+	if target == nil || target.Gone {
+		return badTarget("is not there")
+	}
+	item.follow(target)
+	item.URI = t.URI()
+	return nil
+}
+
+// follow points to what an item is or, where that is a pointer itself, to what
+// it points to.
+func (i *artifactItem) follow(target *artifactItem) {
+	i.Mime, i.Size = target.Mime, target.Size
+	at := key{target.PK, target.SK}
+	if target.TargetSK != "" {
+		at = target.target()
+	}
+	i.TargetSK = at.sk
+	if at.pk != i.PK {
+		i.TargetPK = at.pk
+	}
+}
+
+// target is the key of the item that a pointer points to.
+func (i *artifactItem) target() key {
+	if i.TargetPK == "" {
+		return key{i.PK, i.TargetSK}
+	}
+	return key{i.TargetPK, i.TargetSK}
+}
+
+// followed is the item that holds the contents of a version.
+func (s *Store) followed(ctx context.Context, item *artifactItem) (*artifactItem, error) {
+	if item.TargetSK == "" {
+		return item, nil
+	}
+	var target artifactItem
+	found, err := s.get(ctx, item.target(), &target)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, targetGone()
+	}
+	return &target, nil
+}
+
+func badTarget(what string) error {
+	f := fault.Field(fault.Invalid, "", "must name a version that you can read: the one it names %s", what)
+	f.Detail = "the reference " + f.Violations[0].Detail
+	return f
+}
+
+func targetGone() error {
+	return fault.New(fault.NotFound, "The artifact refers to a version that is not there any more")
+}

@@ -1,0 +1,138 @@
+package sessions_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// mustName puts a version and appends the event by which it belongs to the
+// conversation.
+func mustName(t testing.TB, s *sessions.Store, id, invocation, name, content string) {
+	t.Helper()
+	v := mustPut(t, s, alice, id, name, content)
+	mustAppend(t, s, alice, id, named(t, invocation, map[string]int64{name: v.Version}))
+}
+
+func named(t testing.TB, invocation string, delta map[string]int64) session.Event {
+	t.Helper()
+	return parse(t, map[string]any{
+		"invocation_id": invocation, "author": "user", "actions": map[string]any{"artifact_delta": delta},
+	})
+}
+
+func TestArtifactsRewound(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	mustCreate(t, s, alice, "s", nil)
+	for n, content := range []string{"first", "second"} {
+		for _, name := range []string{"a", "user:a"} {
+			mustName(t, s, "s", fmt.Sprint("inv-", n+1), name, content)
+		}
+	}
+	mustName(t, s, "s", "inv-2", "b", "late")
+	mustPut(t, s, alice, "s", "unnamed", "stays")
+
+	first := mustRewind(t, s, "s", "inv-2")
+	want := map[string]int64{"a": 2, "user:a": 2, "b": 1}
+	if diff := cmp.Diff(want, first.Artifacts); diff != "" {
+		t.Errorf("restored (-want +got):\n%s", diff)
+	}
+	mustRead(t, s, newest("s", "a"), "first")
+	mustRead(t, s, newest("s", "user:a"), "first")
+	mustRead(t, s, newest("s", "b"), "")
+	mustRead(t, s, newest("s", "unnamed"), "stays")
+	mustRead(t, s, numbered("s", "a", 1), "second")
+	if diff := cmp.Diff([]string{"a@2", "unnamed@0", "user:a@2"}, mustList(t, s, alice, "s", 9)); diff != "" {
+		t.Errorf("list (-want +got):\n%s", diff)
+	}
+
+	mustRewind(t, s, "s", first.Event.InvocationID) // undo it
+	mustRead(t, s, newest("s", "a"), "second")
+	mustRead(t, s, newest("s", "user:a"), "second")
+	mustRead(t, s, newest("s", "b"), "late")
+
+	mustRewind(t, s, "s", "inv-1")
+	for _, name := range []string{"a", "user:a", "b"} {
+		mustRead(t, s, newest("s", name), "")
+	}
+}
+
+func TestArtifactsForked(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	mustCreate(t, s, alice, "root", nil)
+	big := randomText(t, 500<<10)
+	mustName(t, s, "root", "inv-1", "a", big)
+	mustName(t, s, "root", "inv-2", "a", "second")
+	mustName(t, s, "root", "inv-2", "b", "late")
+	before := "inv-2"
+	mustFork(t, s, "root", "fork", &before)
+	mustRead(t, s, newest("fork", "a"), big)
+	mustRead(t, s, numbered("fork", "a", 1), "")
+	mustRead(t, s, newest("fork", "b"), "")
+
+	mustName(t, s, "fork", "inv-3", "a", "of the fork")
+	mustRead(t, s, newest("root", "a"), "second")
+	mustFork(t, s, "fork", "leaf", nil)
+	mustRewind(t, s, "fork", "inv-3")
+	mustRead(t, s, newest("fork", "a"), big)
+	mustRead(t, s, newest("leaf", "a"), "of the fork")
+	mustRewind(t, s, "leaf", "inv-1")
+	mustRead(t, s, newest("leaf", "a"), "")
+	mustRead(t, s, newest("fork", "a"), big)
+
+	for _, id := range []string{"root", "leaf"} {
+		if err := s.Delete(t.Context(), alice, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustRead(t, s, newest("fork", "a"), big)
+	if diff := cmp.Diff([]string{"a@2"}, mustList(t, s, alice, "fork", 1)); diff != "" {
+		t.Errorf("list (-want +got):\n%s", diff)
+	}
+}
+
+func TestRewindOfMoreArtifactsThanATransactionHolds(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	mustCreate(t, s, alice, "many", nil)
+	delta := map[string]int64{}
+	for n := range 101 {
+		delta[fmt.Sprint("a", n)] = 0
+	}
+	mustPut(t, s, alice, "many", "a0", "x")
+	mustAppend(t, s, alice, "many", named(t, "inv-1", delta))
+	_, err := s.Rewind(t.Context(), session.Rewind{SessionID: "many", UserID: alice, Before: "inv-1", Nonce: uuid.NewString()})
+	if !errors.Is(err, fault.Of(fault.Invalid)) {
+		t.Errorf("got %v, want it refused", err)
+	}
+	mustRead(t, s, newest("many", "a0"), "x")
+	if got := len(mustEvents(t, s, alice, "many", session.EventQuery{View: session.All})); got != 1 {
+		t.Errorf("%d events after a refused rewind, want 1", got)
+	}
+}
+
+// An event may name a version that is not there; a fork does not see what its
+// source stores under that number later.
+func TestArtifactsForked_before_they_were_stored(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	mustCreate(t, s, alice, "root", nil)
+	mustPut(t, s, alice, "root", "a", "first")
+	mustAppend(t, s, alice, "root", named(t, "inv-1", map[string]int64{"a": 7, "b": 3}))
+	mustFork(t, s, "root", "fork", nil)
+	for range 8 {
+		mustPut(t, s, alice, "root", "a", "later")
+		mustPut(t, s, alice, "root", "b", "later")
+	}
+	mustRead(t, s, newest("fork", "a"), "first")
+	mustRead(t, s, newest("fork", "b"), "")
+}

@@ -1,0 +1,159 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/artifact"
+)
+
+// PutArtifact implements artifact.Store. Contents are written first; the
+// conditional put of the version makes them visible at once, and decides who
+// gets a number.
+func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Version, error) {
+	h, err := s.header(ctx, p.UserID, p.SessionID)
+	if err != nil {
+		return artifact.Version{}, err
+	}
+	if err := s.admitBytes(ctx, h.User); err != nil {
+		return artifact.Version{}, err
+	}
+	on, name := shelve(h, p.Name)
+	item := &artifactItem{PK: on.pk, Mime: p.MimeType, Size: int64(len(p.Body)), Created: s.millis(), told: h.tells()}
+	if p.Target != nil {
+		err = s.pointAt(ctx, h, item, *p.Target)
+	} else {
+		err = s.packBytes(ctx, item, p.Body)
+	}
+	if err != nil {
+		return artifact.Version{}, err
+	}
+	_, top, err := s.newest(ctx, on, name)
+	if err == nil && on.log == "" && top < 0 {
+		err = s.put(ctx, userApp(on.pk), condition{}, nil)
+	}
+	if err == nil {
+		err = s.putVersion(ctx, item, name, top+1)
+	}
+	if err == nil && on.log == "" {
+		s.countShared(ctx, h.User, kilobytes(item.stored()))
+	}
+	if err == nil && on.log != "" {
+		s.countBytes(ctx, h, kilobytes(item.stored()))
+		err = s.stillThere(ctx, h) // else versions before it may have been gone
+	}
+	if err != nil {
+		return artifact.Version{}, fmt.Errorf("put artifact %q: %w", p.Name, err)
+	}
+	return on.version(h, item)
+}
+
+// putVersion gives the item the first free number from number on: who loses
+// one goes on to the next, so numbers are dense. Where it fails without an
+// answer the version may be there, so its chunks are left alone.
+func (s *Store) putVersion(ctx context.Context, item *artifactItem, name string, number int64) error {
+	item.Nonce = s.newLog()
+	deadline := s.now().Add(contentionTime)
+	for ; number <= artifact.MaxVersion; number++ {
+		item.SK = artifactSK(name, number)
+		var there artifactItem
+		err := s.put(ctx, item, condition{expression: ifAbsent}, &there)
+		switch {
+		case !errors.Is(err, errTaken):
+			return err
+		case there.Nonce == item.Nonce: // an earlier try landed and its answer was lost
+			return nil
+		case s.now().After(deadline):
+			s.dropContents(ctx, item)
+			return busy("too many writers put this artifact")
+		}
+	}
+	s.dropContents(ctx, item)
+	return noNumberLeft()
+}
+
+func noNumberLeft() error {
+	return fault.New(fault.Invalid, "the artifact has no number left for another version")
+}
+
+// dropContents removes the chunks of a version that did not come to be.
+func (s *Store) dropContents(ctx context.Context, item *artifactItem) {
+	if err := s.discard(ctx, item.PK, item.body); err != nil {
+		s.log.WarnContext(ctx, "chunks of a lost artifact stay until the session goes", "error", err)
+	}
+}
+
+// DeleteArtifact implements artifact.Store: the next version is one that reads
+// as not there.
+func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name string) error {
+	h, err := s.header(ctx, userID, sessionID)
+	if err != nil {
+		return err
+	}
+	on, rest := shelve(h, name)
+	item := &artifactItem{PK: on.pk, Created: s.millis(), Nonce: s.newLog(), Gone: true}
+	for try := 0; ; try++ {
+		there, top, err := s.newest(ctx, on, rest)
+		if err != nil {
+			return fmt.Errorf("delete artifact %q: %w", name, err)
+		}
+		switch {
+		case there != nil && there.Nonce == item.Nonce:
+			return nil
+		case there == nil || there.Gone:
+			return s.unlessGone(ctx, h, missingArtifact())
+		case top >= artifact.MaxVersion:
+			return noNumberLeft()
+		}
+		item.SK = artifactSK(rest, top+1)
+		err = s.put(ctx, item, condition{expression: ifAbsent}, nil)
+		if !errors.Is(err, errTaken) {
+			return err
+		}
+		if err := afterConflict(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// restoredVersion prepares the transactional put by which a rewind restores a
+// version of an artifact: the next version points to it, or reads as not there
+// where version is -1 or is not there itself.
+func (s *Store) restoredVersion(
+	ctx context.Context, h *header, name string, version int64,
+) (put types.TransactWriteItem, newVersion int64, err error) {
+	fail := func(err error) (types.TransactWriteItem, int64, error) {
+		return types.TransactWriteItem{}, 0, fmt.Errorf("restore artifact %q: %w", name, err)
+	}
+	on, rest := shelve(h, name)
+	_, top, err := s.newest(ctx, on, rest)
+	if err != nil {
+		return fail(err)
+	}
+	if top >= artifact.MaxVersion {
+		return fail(noNumberLeft())
+	}
+	var was *artifactItem
+	if version >= 0 {
+		if was, err = s.versionAt(ctx, on, rest, version); err != nil {
+			return fail(err)
+		}
+	}
+	next := &artifactItem{PK: on.pk, SK: artifactSK(rest, top+1), Created: s.millis()}
+	if was == nil || was.Gone {
+		next.Gone = true
+	} else {
+		next.follow(was)
+		next.Restored = &version
+	}
+	if put, err = s.transactPut(next, condition{expression: ifAbsent}); err != nil {
+		return fail(err)
+	}
+	return put, top + 1, nil
+}
+
+func missingArtifact() error { return fault.Missing("Artifact") }

@@ -1,0 +1,310 @@
+package automationtest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// review asks a reviewer when somebody thinks little of an answer.
+func review() automation.Automation {
+	return automation.Automation{
+		ID: "au1", UserID: "alice", Name: "review", Status: automation.Active,
+		On: automation.Trigger{Types: []string{"feedback.created"}},
+		Do: automation.Action{Agent: "reviewer", Session: automation.Same, Input: "Look at {{task_id}}."},
+	}
+}
+
+// stage is an actor over a table, and what it hands to workers.
+type stage struct {
+	*automation.Actor
+	store  *sessions.Store
+	now    time.Time
+	agents []string
+	handed []run.Ref
+	down   error // of handing
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	s := &stage{now: time.UnixMilli(1735776000000), agents: []string{"reviewer"}}
+	s.store = sessions.New(dynamotest.Client(t), dynamotest.Table(t), sessions.WithClock(func() time.Time { return s.now }))
+	s.Actor = &automation.Actor{
+		Store: s.store, Sessions: s.store, Runs: s.store,
+		HasAgent: func(name string) bool { return slices.Contains(s.agents, name) },
+		Hand: func(_ context.Context, ref run.Ref) error {
+			s.handed = append(s.handed, ref)
+			return s.down
+		},
+	}
+	return s
+}
+
+// in is a delivery of feedback in a new session to a new automation.
+func (s *stage) in(t *testing.T, change func(*automation.Automation)) delivery.Delivery {
+	t.Helper()
+	a := review()
+	a.ID = uuid.NewString()
+	if change != nil {
+		change(&a)
+	}
+	if _, err := s.store.CreateAutomation(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	n := session.New{ID: uuid.NewString(), UserID: a.UserID, AppName: "shop", Agent: "helper", Nonce: "n"}
+	if err := n.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.store.Create(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	s.handed = nil
+	t.Cleanup(func() {
+		if err := s.store.DeleteAutomation(context.WithoutCancel(t.Context()), a.UserID, a.ID); err != nil {
+			t.Error(err)
+		}
+	})
+	return delivery.Delivery{Target: automation.Target(a.UserID, a.ID, n.ID), Event: delivery.Event{
+		ID: "feedback." + n.ID, Type: delivery.FeedbackCreated, UserID: a.UserID, SessionID: n.ID, Agent: "helper",
+		TaskID: "t1", Feedback: "down", Time: s.now.UnixMilli(),
+	}}
+}
+
+func (s *stage) mustAct(t *testing.T, d delivery.Delivery, want error) {
+	t.Helper()
+	if err := s.Act(t.Context(), d); !errors.Is(err, want) {
+		t.Fatalf("%v, not %v", err, want)
+	}
+}
+
+// said is the only event that a session shows: the input of a run.
+func (s *stage) said(t *testing.T, sessionID string) session.Event {
+	t.Helper()
+	page, err := s.store.Events(t.Context(), "alice", sessionID, session.EventQuery{View: session.Effective, Limit: 10})
+	if err != nil || len(page.Events) != 1 {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	return page.Events[0]
+}
+
+func TestAct(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	t.Run("asks the agent in the session, once", func(t *testing.T) {
+		d := s.in(t, nil)
+		s.mustAct(t, d, nil)
+		s.mustAct(t, d, nil)
+		e := s.said(t, d.Event.SessionID)
+		if e.Author != "user" || !strings.Contains(string(e.Fields["content"]), `"Look at t1."`) ||
+			!strings.Contains(string(e.Fields["automation"]), `"depth":1`) {
+			t.Errorf("said is %+v", e)
+		}
+		ref := run.Ref{UserID: "alice", SessionID: d.Event.SessionID, RunID: e.InvocationID}
+		if diff := cmp.Diff([]run.Ref{ref, ref}, s.handed); diff != "" {
+			t.Errorf("handed (-want +got):\n%s", diff)
+		}
+		if r, err := s.store.Run(t.Context(), ref); err != nil || r.Agent != "reviewer" {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if _, err := s.store.End(t.Context(), ref, run.Completed, nil); err != nil {
+			t.Fatal(err)
+		}
+		s.mustAct(t, d, nil) // late
+		if len(s.handed) != 2 {
+			t.Errorf("a run that is over is handed over: %v", s.handed)
+		}
+	})
+	t.Run("a worker that cannot be had is asked for again", func(t *testing.T) {
+		d := s.in(t, nil)
+		s.down = errors.New("no worker")
+		s.mustAct(t, d, s.down)
+		s.down = nil
+		s.mustAct(t, d, nil)
+		s.said(t, d.Event.SessionID)
+	})
+	t.Run("waits while another run is in progress", func(t *testing.T) {
+		d := s.in(t, nil)
+		ref := run.Ref{UserID: "alice", SessionID: d.Event.SessionID, RunID: "other"}
+		input := []session.Event{{Author: "user", Fields: map[string]json.RawMessage{"content": json.RawMessage(`{}`)}}}
+		if _, err := s.store.Start(t.Context(), run.Start{Ref: ref, Mode: run.Managed, Input: input}); err != nil {
+			t.Fatal(err)
+		}
+		s.mustAct(t, d, delivery.ErrNotYet)
+		if _, err := s.store.End(t.Context(), ref, run.Completed, nil); err != nil {
+			t.Fatal(err)
+		}
+		s.mustAct(t, d, nil)
+	})
+	t.Run("in a session of its own it says where that comes from", func(t *testing.T) {
+		d := s.in(t, func(a *automation.Automation) { a.Do.Session = automation.New })
+		s.mustAct(t, d, nil)
+		s.mustAct(t, d, nil)
+		made := s.handed[0].SessionID
+		got, err := s.store.Get(t.Context(), "alice", made)
+		if err != nil || got.AppName != "shop" || got.Agent != "reviewer" || got.Name != "review" ||
+			!strings.Contains(string(got.Metadata), `"session_id":"`+d.Event.SessionID+`"`) {
+			t.Errorf("%+v, %v", got, err)
+		}
+		s.said(t, made)
+	})
+	t.Run("a session that is gone has one of its own for company", func(t *testing.T) {
+		d := s.in(t, func(a *automation.Automation) {
+			a.On.Types, a.Do.Session = []string{"session.*"}, automation.New
+		})
+		d.Event.Type = delivery.SessionDeleted
+		if err := s.store.Delete(t.Context(), "alice", d.Event.SessionID); err != nil {
+			t.Fatal(err)
+		}
+		s.mustAct(t, d, nil)
+		if got, err := s.store.Get(t.Context(), "alice", s.handed[0].SessionID); err != nil || got.AppName != "reviewer" {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+	t.Run("what cannot be done any more is nothing", func(t *testing.T) {
+		d := s.in(t, nil)
+		own := d
+		own.Event.Chain = []string{"au0", "au1", "au2"}
+		s.mustAct(t, own, delivery.ErrNothing)
+		unknown := d
+		unknown.Target = automation.Target("alice", "nobody", d.Event.SessionID)
+		s.mustAct(t, unknown, delivery.ErrNothing)
+		unknown.Target = delivery.Target{Kind: "other", Name: "x"}
+		s.mustAct(t, unknown, delivery.ErrNothing)
+		if err := s.store.Delete(t.Context(), "alice", d.Event.SessionID); err != nil {
+			t.Fatal(err)
+		}
+		s.mustAct(t, d, delivery.ErrNothing)
+	})
+	t.Run("what never can be is given up", func(t *testing.T) {
+		d := s.in(t, func(a *automation.Automation) { a.Do.Agent = "gone" })
+		s.mustAct(t, d, delivery.ErrNever)
+		nowhere := s.in(t, nil)
+		nowhere.Event.SessionID = ""
+		s.mustAct(t, nowhere, delivery.ErrNever)
+	})
+	t.Run("one that starts too many runs is disabled", func(t *testing.T) {
+		d := s.in(t, func(a *automation.Automation) { a.Do.Session = automation.New })
+		first := d.Event.ID
+		for i := range automation.MaxRuns {
+			d.Event.ID = first + string(rune('a'+i))
+			s.mustAct(t, d, nil)
+			s.mustAct(t, d, nil) // again, which counts for nothing
+		}
+		d.Event.ID = first + "!"
+		s.mustAct(t, d, delivery.ErrNever)
+		all, err := s.store.Automations(t.Context(), "alice")
+		if err != nil || len(all) != 1 || all[0].Status != automation.Disabled || all[0].DisabledReason != automation.Runaway {
+			t.Fatalf("%+v, %v", all, err)
+		}
+		s.mustAct(t, d, delivery.ErrNothing)
+		s.now = s.now.Add(automation.RunsWithin)
+		active := automation.Active
+		if _, err := s.store.ChangeAutomation(t.Context(), "alice", all[0].ID, automation.Change{Status: &active}); err != nil {
+			t.Fatal(err)
+		}
+		s.mustAct(t, d, nil)
+	})
+}
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	ctx := t.Context()
+	a := review()
+	t.Run("an automation is kept as it is", func(t *testing.T) {
+		a.On.Agents, a.CreatedTime, a.UpdatedTime, a.Version = []string{"x"}, 5, 6, 1
+		if _, err := s.store.CreateAutomation(ctx, a); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.store.Automation(ctx, "alice", a.ID)
+		if diff := cmp.Diff(a, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+		other := a
+		other.Name = "later"
+		if again, err := s.store.CreateAutomation(ctx, other); err != nil || again.Name != a.Name {
+			t.Errorf("made again, it is %+v, %v", again, err)
+		}
+		if _, err := s.store.Automation(ctx, "bob", a.ID); err == nil {
+			t.Error("bob has it too")
+		}
+	})
+	t.Run("a change is made over the version that was meant", func(t *testing.T) {
+		name, one := "other", int64(1)
+		changed, err := s.store.ChangeAutomation(ctx, "alice", a.ID, automation.Change{Name: &name, IfMatch: &one})
+		if err != nil || changed.Name != name || changed.Version != 2 {
+			t.Errorf("%+v, %v", changed, err)
+		}
+		if _, err := s.store.ChangeAutomation(ctx, "alice", a.ID, automation.Change{Name: &name, IfMatch: &one}); err == nil {
+			t.Error("a change over an older version is made")
+		}
+	})
+	t.Run("a user has a limited number, whoever else makes some meanwhile", func(t *testing.T) {
+		made := make(chan error, 2*automation.MaxAutomations)
+		for range cap(made) {
+			go func() {
+				b := review()
+				b.ID, b.UserID = uuid.NewString(), "carol"
+				_, err := s.store.CreateAutomation(ctx, b)
+				made <- err
+			}()
+		}
+		failed := 0
+		for range cap(made) {
+			if <-made != nil {
+				failed++
+			}
+		}
+		all, err := s.store.Automations(ctx, "carol")
+		if err != nil || len(all) != automation.MaxAutomations || failed != automation.MaxAutomations {
+			t.Errorf("%d are there, %d failed, %v", len(all), failed, err)
+		}
+	})
+	t.Run("an erasure takes those that were there", func(t *testing.T) {
+		report, err := s.store.Erase(ctx, "carol")
+		if err != nil || report.Removed.Automations != automation.MaxAutomations {
+			t.Errorf("%+v, %v", report, err)
+		}
+		if all, err := s.store.Automations(ctx, "carol"); err != nil || len(all) != 0 {
+			t.Errorf("%+v, %v", all, err)
+		}
+	})
+	t.Run("an event finds those that want it", func(t *testing.T) {
+		e := delivery.Event{ID: "e", Type: delivery.FeedbackCreated, UserID: "alice", SessionID: "s", Agent: "x"}
+		got, err := s.store.Targets(ctx, e)
+		if diff := cmp.Diff([]delivery.Target{automation.Target("alice", a.ID, "s")}, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+		for _, other := range []delivery.Event{
+			{ID: "e", Type: delivery.FeedbackCreated, UserID: "alice", Agent: "y"},
+			{ID: "e", Type: delivery.FeedbackCreated, UserID: "alice", Agent: "x", Chain: []string{a.ID}},
+			{ID: "e", Type: delivery.ItemCompleted, Log: "l", RunID: "r"},
+		} {
+			if got, err := s.store.Targets(ctx, other); err != nil || len(got) != 0 {
+				t.Errorf("%+v: %v, %v", other, got, err)
+			}
+		}
+	})
+	t.Run("one that is deleted is gone", func(t *testing.T) {
+		if err := s.store.DeleteAutomation(ctx, "alice", a.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.store.DeleteAutomation(ctx, "alice", a.ID); err == nil {
+			t.Error("it is deleted twice")
+		}
+	})
+}

@@ -1,0 +1,87 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// checkpoint is the session state as of one log entry. The log is the truth:
+// a checkpoint that was not written is made up for by the next reader, from
+// the entries that came after the one it has.
+type checkpoint struct {
+	PK string `dynamodbav:"PK"`
+	SK string `dynamodbav:"SK"`
+	At int64  `dynamodbav:"at"` // position of the newest entry it includes
+	body
+}
+
+// sessionValues is the session state as of lastState, the newest entry that
+// changed any, or as of a later one: it says which.
+func (s *Store) sessionValues(
+	ctx context.Context, log string, lastState int64,
+) (values session.Values, asOf int64, err error) {
+	values = session.Values{}
+	var have checkpoint
+	found, err := s.get(ctx, stateKey(log), &have)
+	if err != nil {
+		return nil, 0, err
+	}
+	if found {
+		if err := s.unpack(ctx, have.PK, have.body, &values); err != nil {
+			return nil, 0, err
+		}
+	}
+	if have.At >= lastState {
+		return values, have.At, nil
+	}
+	missed, err := s.stateEntries(ctx, log, lastState, have.At)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, r := range slices.Backward(missed) {
+		for _, e := range r.events {
+			values.Apply(e.Change().In(session.ScopeSession))
+		}
+	}
+	s.checkpoint(ctx, log, lastState, values)
+	return values, lastState, nil
+}
+
+// stateEntries follows the links from one entry that changes session state to
+// the one before it, newest first, down to but without the position until.
+func (s *Store) stateEntries(ctx context.Context, log string, from, until int64) ([]*record, error) {
+	var out []*record
+	for at := from; at > until; {
+		r, err := s.entryAtOrBefore(ctx, log, at)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil || r.first != at {
+			return nil, fmt.Errorf("%w: log %s at state change %d", errHole, log, at)
+		}
+		out = append(out, r)
+		at = r.PrevState
+	}
+	return out, nil
+}
+
+// checkpoint stores the session state as of an entry, unless a newer one is
+// stored. Failing costs the next reader some reads, and nobody anything else.
+func (s *Store) checkpoint(ctx context.Context, log string, at int64, values session.Values) {
+	c := checkpoint{PK: logPK(log), SK: skState, At: at}
+	var err error
+	if c.body, err = s.pack(ctx, c.PK, values, 0); err == nil {
+		err = s.put(ctx, c, condition{
+			expression: ifAbsent + " OR #at < :at",
+			names:      map[string]string{"#at": "at"},
+			values:     attributes{":at": num(at)},
+		}, nil)
+	}
+	if err != nil && !errors.Is(err, errTaken) {
+		s.log.WarnContext(ctx, "state checkpoint not written", "log", log, "at", at, "error", err)
+	}
+}

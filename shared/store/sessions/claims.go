@@ -1,0 +1,147 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// claim is a lower bound: what it names, an invocation or an event with an id
+// of the caller's, is in the log at Position or after it, or not at all. It is
+// written before the first entry that it could concern, so it can be early but
+// never late, whatever writers do at once and wherever one of them stops.
+type claim struct {
+	PK       string `dynamodbav:"PK"`
+	SK       string `dynamodbav:"SK"`
+	Position int64  `dynamodbav:"p"`
+}
+
+// claim writes a lower bound unless there is one, and returns the one that
+// holds.
+func (s *Store) claim(ctx context.Context, k key, position int64) (held int64, err error) {
+	var old claim
+	err = s.put(ctx, claim{PK: k.pk, SK: k.sk, Position: position}, condition{expression: ifAbsent}, &old)
+	switch {
+	case errors.Is(err, errTaken):
+		return old.Position, nil
+	case err != nil:
+		return 0, fmt.Errorf("claim %s: %w", k.sk, err)
+	}
+	return position, nil
+}
+
+// claimInvocations writes the bounds of the invocations that the batch may be
+// the first to name. Within a turn the newest event has the same invocation,
+// and nothing needs writing.
+func (w *writer) claimInvocations(ctx context.Context, fresh []int) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for _, i := range fresh {
+		id := w.events[i].InvocationID
+		if id == w.at.invocation || w.claimed[id] {
+			continue
+		}
+		w.claimed[id] = true
+		group.Go(func() error {
+			_, err := w.s.claim(ctx, invocationKey(w.h.Log, id), cmp.Or(w.claimAt, w.at.next))
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// findRedelivered looks for the events whose ids the caller chose: those that
+// the log holds already are not appended again.
+func (w *writer) findRedelivered(ctx context.Context) error {
+	if len(w.chosen) == 0 {
+		return nil
+	}
+	if err := w.findByPosition(ctx); err != nil {
+		return err
+	}
+	from, wanted, err := w.claimChosen(ctx)
+	if err != nil || wanted == 0 {
+		return err
+	}
+	return w.s.scan(ctx, w.h.Log, from, 0, func(r *record) (bool, error) {
+		if r.first >= w.at.next { // appended since the head was read
+			w.at = w.at.after(r)
+		}
+		before := len(w.fresh())
+		if err := w.recognise(r); err != nil {
+			return false, err
+		}
+		wanted -= before - len(w.fresh())
+		return wanted > 0, nil
+	})
+}
+
+// findByPosition recognises ids that the store made itself: they tell where
+// their event stands.
+func (w *writer) findByPosition(ctx context.Context) error {
+	for _, i := range w.chosen {
+		seq, ok := session.PositionOf(w.events[i].ID)
+		if !ok || seq >= w.at.next || w.stored[i] {
+			continue
+		}
+		r, err := w.s.shownAt(ctx, w.h, seq)
+		if err != nil {
+			return err
+		}
+		if err := w.recognise(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claimChosen writes a bound for each chosen id. It returns how many were
+// claimed before, and the lowest position from which their events may stand.
+func (w *writer) claimChosen(ctx context.Context) (lowest int64, before int, err error) {
+	bounds := make([]int64, len(w.chosen))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for n, i := range w.chosen {
+		bounds[n] = w.at.next
+		if w.stored[i] {
+			continue
+		}
+		group.Go(func() (err error) {
+			bounds[n], err = w.s.claim(ctx, chosenKey(w.h.Log, w.events[i].ID), w.at.next)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return 0, 0, err
+	}
+	lowest = w.at.next
+	for _, b := range bounds {
+		if b < w.at.next {
+			lowest, before = min(lowest, b), before+1
+		}
+	}
+	return lowest, before, nil
+}
+
+// shownAt reads the entry that holds a seq of the session's log, with its
+// events as the session shows them.
+func (s *Store) shownAt(ctx context.Context, h *header, seq int64) (*record, error) {
+	whole, err := h.whole()
+	if err != nil {
+		return nil, err
+	}
+	r := whole.After(seq - 1)[0]
+	rec, err := s.covering(ctx, r.Log, r.From)
+	if err != nil {
+		return nil, err
+	}
+	for i, e := range rec.events {
+		rec.events[i] = h.show(r, e)
+	}
+	return rec, nil
+}

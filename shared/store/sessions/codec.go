@@ -1,0 +1,95 @@
+package sessions
+
+import (
+	"bytes"
+	"compress/flate"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/rethread/rethread/shared/base/jsonx"
+)
+
+// maxDecoded bounds what one body may decode to: the largest request twice.
+const maxDecoded = 24 << 20
+
+// dictionary1 primes the compressor with what conversations are made of: the
+// members of events and tasks, and common words. Bodies written with it can
+// be read only with it, so this file never changes; a better dictionary gets
+// a tag of its own.
+//
+//go:embed dictionary1.txt
+var dictionary1 []byte
+
+// The first byte of a stored body says how the rest is encoded.
+const (
+	tagPlain    byte = 0
+	tagDeflate1 byte = 1 // DEFLATE (RFC 1951) with dictionary1
+	tagRaw      byte = 2 // bytes that are no JSON
+	tagDeflate  byte = 3 // bytes that are no JSON, DEFLATE without a dictionary
+)
+
+// codec turns JSON into the bytes of an item and back. Bodies are compressed
+// where that is shorter: an item is paid for by the kilobyte.
+type codec struct{ writers sync.Pool }
+
+func newCodec() *codec {
+	return &codec{writers: sync.Pool{New: func() any {
+		w, err := flate.NewWriterDict(io.Discard, flate.BestCompression, dictionary1)
+		if err != nil {
+			panic(fmt.Sprintf("a constant compression level: %v", err))
+		}
+		return w
+	}}}
+}
+
+func (c *codec) encode(v any) ([]byte, error) {
+	plain, err := jsonx.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode %T: %w", v, err)
+	}
+	w, ok := c.writers.Get().(*flate.Writer)
+	if !ok {
+		return nil, errors.New("the pool of compressors holds something else")
+	}
+	defer c.writers.Put(w)
+	var buf bytes.Buffer
+	buf.WriteByte(tagDeflate1)
+	w.Reset(&buf)
+	if _, err := w.Write(plain); err != nil {
+		return nil, fmt.Errorf("compress: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("compress: %w", err)
+	}
+	if buf.Len() <= len(plain) {
+		return buf.Bytes(), nil
+	}
+	return append([]byte{tagPlain}, plain...), nil
+}
+
+func (c *codec) decode(body []byte, into any) error {
+	if len(body) == 0 {
+		return fmt.Errorf("decode an empty body: %w", ErrUnreadable)
+	}
+	plain := body[1:]
+	switch body[0] {
+	case tagPlain:
+	case tagDeflate1:
+		r := flate.NewReaderDict(bytes.NewReader(plain), dictionary1)
+		out, err := io.ReadAll(io.LimitReader(r, maxDecoded))
+		if err != nil {
+			return fmt.Errorf("decompress a body: %w", errors.Join(ErrUnreadable, err))
+		}
+		plain = out
+	default:
+		return fmt.Errorf("a body of an unknown encoding %d: %w", body[0], ErrUnreadable)
+	}
+	if err := json.Unmarshal(plain, into); err != nil {
+		return fmt.Errorf("decode %T: %w", into, errors.Join(ErrUnreadable, err))
+	}
+	return nil
+}

@@ -1,0 +1,244 @@
+package sessions
+
+import (
+	"context"
+	"encoding/base32"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// newLog names a log: 80 random bits. Every item of a log carries its name, so
+// it is short.
+func (s *Store) newLog() string {
+	random := s.random()
+	return strings.ToLower(base32.StdEncoding.EncodeToString(random[6:]))
+}
+
+// Create implements session.Store.
+func (s *Store) Create(ctx context.Context, n session.New) (session.Session, error) {
+	meta, err := s.codec.encode(n.Metadata)
+	if err != nil {
+		return session.Session{}, err
+	}
+	h := s.newHeader(n, meta)
+	for try := 0; ; try++ {
+		if err := s.admitSession(ctx, n.UserID); err != nil {
+			return s.orCreated(ctx, n, err)
+		}
+		at, err := s.create(ctx, h, n.State.Stored().Values())
+		if !errors.Is(err, errTaken) {
+			if err != nil {
+				return session.Session{}, fmt.Errorf("create session %s: %w", n.ID, err)
+			}
+			return s.render(h, at)
+		}
+		there, err := s.created(ctx, n)
+		if err != nil || there != nil {
+			return derefOr(there), err
+		}
+		if err := backoff(ctx, try); err != nil {
+			return session.Session{}, err
+		}
+	}
+}
+
+// orCreated is why a creation was refused, unless it happened before: asked for
+// again, it is answered as it was then.
+func (s *Store) orCreated(ctx context.Context, n session.New, refused error) (session.Session, error) {
+	there, err := s.created(ctx, n)
+	switch {
+	case err != nil:
+		return session.Session{}, err
+	case there != nil:
+		return *there, nil
+	}
+	return session.Session{}, refused
+}
+
+// newHeader is the header of a session that begins now, with a log of its own.
+func (s *Store) newHeader(n session.New, meta []byte) *header {
+	now, k := s.millis(), sessionKey(n.ID)
+	h := &header{
+		PK: k.pk, SK: k.sk, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
+		Status: session.Idle, Meta: meta, Log: s.newLog(), Version: 1,
+		Created: now, Touched: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy, Cause: n.Chain,
+		GPK: activityPK(n.UserID), GSK: activitySK(now, n.ID),
+	}
+	h.keep(n.Retention, s.retention(n.Agent))
+	return h
+}
+
+// created tells why a creation was refused: this very creation happened before
+// and its answer was lost, or the id is taken. Nil means neither: a shared
+// state changed meanwhile, and the creation may be tried again.
+func (s *Store) created(ctx context.Context, n session.New) (*session.Session, error) {
+	var h header
+	found, err := s.get(ctx, sessionKey(n.ID), &h)
+	switch {
+	case err != nil || !found:
+		return nil, err
+	case h.User != n.UserID || h.Nonce != n.Nonce:
+		return nil, fault.New(fault.Conflict, "a session with the id %q exists", n.ID).With("session_id", n.ID)
+	}
+	at, err := s.readHead(ctx, &h)
+	if errors.Is(err, fault.Of(fault.NotFound)) { // it was deleted just now
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	there, err := s.render(&h, at)
+	return &there, err
+}
+
+// create writes the header, with the initial state as the log's first event.
+func (s *Store) create(ctx context.Context, h *header, state session.Delta) (head, error) {
+	along, err := s.arriving(h)
+	if err != nil {
+		return head{}, err
+	}
+	if len(state) == 0 {
+		return head{next: 1}, s.putWith(ctx, h, condition{expression: ifAbsent}, along)
+	}
+	change, err := s.loadStates(ctx, h, head{next: 1}, state)
+	if err != nil {
+		return head{}, err
+	}
+	r, err := s.firstEntry(ctx, h, state, change)
+	if err != nil {
+		return head{}, err
+	}
+	writes, err := s.sharedPuts(ctx, change)
+	if err != nil {
+		return head{}, err
+	}
+	writes = append(writes, along...)
+	for _, item := range []any{
+		h, r.entry, claim{PK: r.PK, SK: prefixInvocation + r.events[0].InvocationID, Position: 1},
+	} {
+		put, err := s.transactPut(item, condition{expression: ifAbsent})
+		if err != nil {
+			return head{}, err
+		}
+		writes = append(writes, put)
+	}
+	if err := s.transact(ctx, writes...); err != nil {
+		return head{}, err
+	}
+	s.checkpoint(ctx, h.Log, 1, change.values)
+	return head{}.after(r), nil
+}
+
+// firstEntry is the event that carries a session's initial state: the state is
+// in the log like any other change, so that a rewind can restore it.
+func (s *Store) firstEntry(
+	ctx context.Context, h *header, state session.Delta, change *stateChange,
+) (*record, error) {
+	actions, err := jsonx.Marshal(session.Actions{StateDelta: state, ArtifactDelta: map[string]int64{}})
+	if err != nil {
+		return nil, err
+	}
+	e := session.Event{
+		ID: session.PositionalID(1, s.random()), InvocationID: s.random().String(), Author: "system",
+		StateDelta: state, Fields: map[string]json.RawMessage{"actions": actions},
+	}
+	content := entryBody{
+		Time: h.Created, Events: []json.RawMessage{e.Own()}, Undo: []session.Delta{change.apply(state)},
+		Initial: true,
+	}
+	if err := change.check(); err != nil {
+		return nil, err
+	}
+	r := &record{
+		entry: entry{PK: logPK(h.Log), SK: entrySK(1), LastState: 1},
+		first: 1, time: h.Created, events: []session.Event{e},
+	}
+	r.body, err = s.pack(ctx, r.PK, content, 0)
+	return r, err
+}
+
+// Update implements session.Store.
+func (s *Store) Update(ctx context.Context, userID, id string, p session.Patch) (session.Session, error) {
+	for try := 0; ; try++ {
+		h, err := s.header(ctx, userID, id)
+		if err != nil {
+			return session.Session{}, err
+		}
+		if p.IfMatch != nil && *p.IfMatch != h.Version {
+			return session.Session{}, fault.New(fault.Precondition, "the session has changed: its ETag is %q now",
+				fmt.Sprint(h.Version))
+		}
+		err = s.patch(ctx, h, p)
+		if err == nil {
+			at, err := s.readHead(ctx, h)
+			if err != nil {
+				return session.Session{}, err
+			}
+			return s.render(h, at)
+		}
+		if !errors.Is(err, errTaken) {
+			return session.Session{}, fmt.Errorf("update session %s: %w", id, err)
+		}
+		if err := afterConflict(ctx, try); err != nil {
+			return session.Session{}, err
+		}
+	}
+}
+
+// patch writes the change over the version of the header that was read.
+func (s *Store) patch(ctx context.Context, h *header, p session.Patch) error {
+	was := h.Version
+	h.Version++
+	h.Touched = max(s.millis(), h.Touched+1)
+	h.GSK = activitySK(h.Touched, h.id())
+	set := "SET #v = :v, #ut = :ut, GSK = :g"
+	c := h.sameLog()
+	c.expression += " AND #v = :was"
+	c.names["#v"], c.names["#ut"] = "v", "ut"
+	c.values[":v"], c.values[":was"] = num(h.Version), num(was)
+	c.values[":ut"], c.values[":g"] = num(h.Touched), str(h.GSK)
+	if p.Name != nil {
+		h.Name = *p.Name
+		set += ", #name = :name"
+		c.names["#name"], c.values[":name"] = "name", str(h.Name)
+	}
+	if p.Metadata != nil {
+		var err error
+		if h.Meta, err = s.codec.encode(p.Metadata); err != nil {
+			return err
+		}
+		set += ", #m = :m"
+		c.names["#m"], c.values[":m"] = "m", bin(h.Meta)
+	}
+	if p.Retention != nil {
+		set, timer, err := s.retain(h, *p.Retention, set, &c)
+		if err != nil {
+			return err
+		}
+		return s.transact(ctx, s.transactUpdate(sessionKey(h.id()), set, c), timer)
+	}
+	return s.update(ctx, sessionKey(h.id()), set, c)
+}
+
+// derefOr is what a pointer points to, or nothing.
+func derefOr[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+func stringOf(v types.AttributeValue) string {
+	if s, ok := v.(*types.AttributeValueMemberS); ok {
+		return s.Value
+	}
+	return ""
+}

@@ -1,0 +1,254 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/erasure"
+)
+
+var _ erasure.Store = (*Store)(nil)
+
+const (
+	// eraseTime is how long a request erases before it leaves the rest to
+	// SweepErasures.
+	eraseTime = 18 * time.Second
+	// eraseAgain is when all is looked for once more: the index of sessions may
+	// lag behind what was created just before.
+	eraseAgain = 30 * time.Second
+	// reportLife is how long a report is kept.
+	reportLife = 30 * 24 * time.Hour
+)
+
+// erasureItem is the erasure of all that a user had at a time. It is in the
+// index while there is something left to do.
+type erasureItem struct {
+	PK       string          `dynamodbav:"PK"`
+	SK       string          `dynamodbav:"SK"`
+	User     string          `dynamodbav:"u"`
+	Started  int64           `dynamodbav:"ct"`
+	Ended    int64           `dynamodbav:"et,omitempty"`
+	Removed  erasure.Removed `dynamodbav:"r"`
+	GPK      string          `dynamodbav:"GPK,omitempty"`
+	GSK      string          `dynamodbav:"GSK,omitempty"`
+	Lifetime int64           `dynamodbav:"expires,omitempty"`
+}
+
+func (e *erasureItem) report() erasure.Report {
+	out := erasure.Report{Status: erasure.InProgress, StartedTime: e.Started, Removed: e.Removed}
+	if e.Ended > 0 {
+		out.Status, out.EndedTime = erasure.Complete, &e.Ended
+	}
+	return out
+}
+
+// Erase implements erasure.Store. The duty is noted first, so that the sweeper
+// finishes what a request leaves.
+func (s *Store) Erase(ctx context.Context, userID string) (erasure.Report, error) {
+	k, now := erasureKey(userID), s.now()
+	e := &erasureItem{
+		PK: k.pk, SK: k.sk, User: userID, Started: now.UnixMilli(),
+		GPK: gpkErase, GSK: activitySK(now.Add(eraseAgain).UnixMilli(), ""),
+	}
+	var before erasureItem
+	if found, err := s.get(ctx, k, &before); err != nil {
+		return erasure.Report{}, err
+	} else if found && before.GPK != "" { // what it removed counts as well
+		e.Removed = before.Removed
+	}
+	if err := s.put(ctx, e, condition{}, nil); err != nil {
+		return erasure.Report{}, fmt.Errorf("erase: %w", err)
+	}
+	limited, cancel := context.WithTimeout(ctx, eraseTime)
+	defer cancel()
+	err := s.eraseAll(limited, e)
+	switch {
+	case err == nil:
+		e.Ended = s.millis()
+	case limited.Err() == nil:
+		s.log.WarnContext(ctx, "an erasure waits to be finished", "error", err)
+	}
+	if ctx.Err() != nil {
+		return erasure.Report{}, ctx.Err()
+	}
+	return e.report(), s.note(ctx, e)
+}
+
+// note stores how far an erasure has come, unless another has begun.
+func (s *Store) note(ctx context.Context, e *erasureItem) error {
+	err := s.put(ctx, e, condition{
+		expression: "#ct = :ct", names: map[string]string{"#ct": "ct"}, values: attributes{":ct": num(e.Started)},
+	}, nil)
+	if errors.Is(err, errTaken) {
+		return nil
+	}
+	return err
+}
+
+// Erasure implements erasure.Store.
+func (s *Store) Erasure(ctx context.Context, userID string) (erasure.Report, error) {
+	var e erasureItem
+	found, err := s.get(ctx, erasureKey(userID), &e)
+	if err != nil {
+		return erasure.Report{}, err
+	}
+	if !found || (e.Lifetime > 0 && e.Lifetime <= s.now().Unix()) {
+		return erasure.Report{}, fault.Missing("Erasure")
+	}
+	return e.report(), nil
+}
+
+// SweepErasures finishes the erasures that are due, and returns how many.
+func (s *Store) SweepErasures(ctx context.Context) (int, error) {
+	return s.sweep(ctx, gpkErase, s.millis(), func(ctx context.Context, k key) (bool, error) {
+		var e erasureItem
+		found, err := s.get(ctx, k, &e)
+		if err != nil || !found || e.GPK == "" {
+			return false, err
+		}
+		if err = s.eraseAll(ctx, &e); err == nil {
+			e.Ended, e.GPK, e.GSK = max(e.Ended, s.millis()), "", ""
+			e.Lifetime = s.now().Add(reportLife).Unix()
+		}
+		noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepMove) // what was removed counts
+		defer cancel()
+		if err := errors.Join(err, s.note(noting, &e)); err != nil {
+			return false, fmt.Errorf("finish an erasure: %w", err)
+		}
+		return true, nil
+	})
+}
+
+// eraseAll removes what the user had when the erasure began, and counts it. What
+// cannot be removed keeps nothing else.
+func (s *Store) eraseAll(ctx context.Context, e *erasureItem) error {
+	steps := []func(context.Context, *erasureItem) error{
+		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseGrants, s.eraseWebhooks, s.eraseFeedback, s.eraseRecords,
+		s.eraseKeys, s.eraseAutomations, s.eraseQuotas,
+	}
+	return eachOf(ctx, steps, func(step func(context.Context, *erasureItem) error) error { return step(ctx, e) })
+}
+
+func (s *Store) eraseSessions(ctx context.Context, e *erasureItem) error {
+	return s.eachItem(ctx, &dynamodb.QueryInput{
+		TableName: &s.table, IndexName: aws.String(activityIndex),
+		KeyConditionExpression:    aws.String("GPK = :g"),
+		ExpressionAttributeValues: attributes{":g": str(activityPK(e.User))},
+	}, func(item attributes) error {
+		var h header
+		found, err := s.get(ctx, key{stringOf(item[attrPK]), stringOf(item[attrSK])}, &h)
+		if err != nil || !found || max(h.Created, h.Imported) > e.Started {
+			return err
+		}
+		if err := s.eraseSession(ctx, &h, e); err != nil {
+			return fmt.Errorf("erase session %s: %w", h.id(), err)
+		}
+		return nil
+	})
+}
+
+func (s *Store) eraseSession(ctx context.Context, h *header, e *erasureItem) error {
+	tasks, err := s.count(ctx, logPK(h.Log), prefixTask)
+	if err != nil {
+		return err
+	}
+	artifacts, err := s.count(ctx, logPK(h.Log), prefixArtifact)
+	if err != nil {
+		return err
+	}
+	feedback, err := s.count(ctx, logPK(h.Log), prefixFeedback)
+	if err != nil {
+		return err
+	}
+	if err := s.Delete(ctx, h.User, h.id()); err != nil {
+		if errors.Is(err, fault.Of(fault.NotFound)) {
+			return nil
+		}
+		return err
+	}
+	e.Removed.Sessions++
+	e.Removed.Tasks += tasks
+	e.Removed.Artifacts += artifacts
+	e.Removed.Feedback += feedback
+	return nil
+}
+
+// count is how many items of a partition have keys that begin with a prefix.
+func (s *Store) count(ctx context.Context, pk, prefix string) (int, error) {
+	n := 0
+	err := s.queryPages(ctx, s.keysOnly(s.prefixQuery(pk, prefix, true)), func(page []attributes) (bool, error) {
+		n += len(page)
+		return true, nil
+	})
+	return n, err
+}
+
+func (s *Store) eraseImports(ctx context.Context, e *erasureItem) error {
+	return s.eachItem(ctx, s.partition(importPK(e.User)), func(item attributes) error {
+		var rec importItem
+		if err := attributevalue.UnmarshalMap(item, &rec); err != nil {
+			return fmt.Errorf("unmarshal an import: %w", err)
+		}
+		if err := s.deleteUnless(ctx, &rec); err != nil {
+			return err
+		}
+		e.Removed.Imports++
+		return nil
+	})
+}
+
+// deleteUnless removes an import with all it brought, unless it is complete:
+// then only what remembers it goes.
+func (s *Store) deleteUnless(ctx context.Context, rec *importItem) error {
+	if rec.State == importDone {
+		return s.deleteItems(ctx, []attributes{rec.key().attributes()})
+	}
+	return s.abandon(ctx, rec)
+}
+
+// eraseShared removes what the user's sessions share, app by app.
+func (s *Store) eraseShared(ctx context.Context, e *erasureItem) error {
+	return s.eachItem(ctx, s.partition(appsPK(e.User)), func(item attributes) error {
+		pk := userStateKey(stringOf(item[attrSK]), e.User).pk
+		n, err := s.count(ctx, pk, prefixArtifact)
+		if err != nil {
+			return err
+		}
+		if err := s.deleteQuery(ctx, s.keysOnly(s.partition(pk))); err != nil {
+			return err
+		}
+		if err := s.deleteItems(ctx, []attributes{item}); err != nil {
+			return err
+		}
+		e.Removed.Apps++
+		e.Removed.Artifacts += n
+		return nil
+	})
+}
+
+// eraseRecords removes what is left of the user's requests.
+func (s *Store) eraseRecords(ctx context.Context, e *erasureItem) error {
+	for _, p := range []struct {
+		pk    string
+		count *int
+	}{
+		{feedbackTimeKey(e.User, "").pk, new(int)},
+		{linkPK(e.User), &e.Removed.Records},
+	} {
+		err := s.queryPages(ctx, s.keysOnly(s.partition(p.pk)), func(page []attributes) (bool, error) {
+			*p.count += len(page)
+			return true, s.deleteItems(ctx, page)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// errStale says that the log holds a rewind that the header did not know of.
+var errStale = errors.New("the session was rewound while it was read")
+
+// Events implements session.Store. The log is read at half price, eventually
+// consistent: entries never change and positions have no gaps, so a stale
+// answer shows, and only what it lacks is read again. The head of the log is
+// read strongly consistent, so whatever was acknowledged is there.
+func (s *Store) Events(
+	ctx context.Context, userID, id string, q session.EventQuery,
+) (session.EventPage, error) {
+	for try := 0; ; try++ {
+		h, err := s.header(ctx, userID, id)
+		if err != nil {
+			return session.EventPage{}, err
+		}
+		page, err := s.events(ctx, h, q)
+		if !errors.Is(err, errStale) {
+			if err != nil {
+				err = fmt.Errorf("read events of session %s: %w", id, s.unlessGone(ctx, h, err))
+			}
+			return page, err
+		}
+		if err := backoff(ctx, try); err != nil {
+			return session.EventPage{}, err
+		}
+	}
+}
+
+func (s *Store) events(ctx context.Context, h *header, q session.EventQuery) (session.EventPage, error) {
+	if err := checkEpoch(h, q.Resume.Seq > 0, q.Resume.Epoch); err != nil {
+		return session.EventPage{}, err
+	}
+	timeline := h.timeline
+	if q.View == session.All {
+		timeline = h.whole
+	}
+	ranges, err := timeline()
+	if err != nil {
+		return session.EventPage{}, err
+	}
+	ranges = ranges.After(q.After)
+	p := &page{h: h, view: q.View, limit: q.Limit, sealing: s.newSealer(h, q, ranges)}
+	if q.Before > 0 {
+		ranges = ranges.Before(q.Before)
+	}
+	read := s.readUp
+	switch {
+	case q.Descending:
+		if q.Resume.Seq > 0 {
+			ranges = ranges.Before(q.Resume.Seq)
+		}
+		read = s.readDown
+	case q.Resume.Seq > 0:
+		ranges = ranges.After(q.Resume.Seq)
+	}
+	spans := spansOf(ranges)
+	if q.Descending {
+		slices.Reverse(spans)
+	}
+	for _, span := range spans {
+		if p.full {
+			break
+		}
+		if err := read(ctx, span, p); err != nil {
+			return session.EventPage{}, err
+		}
+	}
+	s.seal(ctx, p.sealing)
+	return p.result(h.Epoch), nil
+}
+
+// checkEpoch refuses a cursor from before a rewind.
+func checkEpoch(h *header, resumed bool, epoch int64) error {
+	if resumed && epoch != h.Epoch {
+		return fault.New(fault.Conflict, "the session was rewound since the cursor was given: start over without it").
+			With("epoch", h.Epoch)
+	}
+	return nil
+}
+
+// page collects events up to its limits.
+type page struct {
+	h      *header
+	view   session.View
+	limit  int
+	events []session.Event
+	bytes  int
+	full   bool // there is at least one event more
+
+	sealing *sealer
+}
+
+// take adds an event of a span to the page, unless it is hidden or the page is
+// full.
+func (p *page) take(sp *span, rec *record, e session.Event) error {
+	r, shown := sp.rangeOf(e.Seq)
+	if !shown || p.full {
+		return nil
+	}
+	if p.view == session.Effective {
+		if rec.marks() {
+			return errStale // the header's timeline leaves out the markers it knows
+		}
+		if e.TaskID != "" || rec.Hidden {
+			return nil
+		}
+	}
+	size := e.Size()
+	if len(p.events) == p.limit || (len(p.events) > 0 && p.bytes+size > session.PageBytes) {
+		p.full = true
+		return nil
+	}
+	p.bytes += size
+	p.events = append(p.events, p.h.show(r, e))
+	return nil
+}
+
+func (p *page) result(epoch int64) session.EventPage {
+	out := session.EventPage{Events: p.events}
+	if p.full {
+		out.Next = &session.Resume{Seq: p.events[len(p.events)-1].Seq, Epoch: epoch}
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// readEntries adds the events of a span in ascending order, from the log.
+func (s *Store) readEntries(ctx context.Context, sp span, p *page) error {
+	next := sp.from
+	take := func(rec *record) error {
+		if err := s.fillShown(ctx, &sp, rec); err != nil {
+			return err
+		}
+		for _, e := range rec.events {
+			if e.Seq < next {
+				continue
+			}
+			if err := p.take(&sp, rec, e); err != nil {
+				return err
+			}
+		}
+		p.see(&sp, rec)
+		next = max(next, rec.last()+1)
+		return nil
+	}
+	fill := func(end int64) error { // what a replica left out
+		for next < end && !p.full {
+			rec, err := s.coveringShown(ctx, sp.log, next)
+			if err == nil {
+				err = take(rec)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	q := s.entryQuery(sp.log, sp.from, sp.to, false)
+	most := func() *int32 { return p.most(&sp, next, false) }
+	err := s.queryRecords(ctx, q, most, func(rec *record) (bool, error) {
+		if err := fill(rec.first); err != nil {
+			return false, err
+		}
+		return !p.full, take(rec)
+	})
+	if err != nil || p.full {
+		return err
+	}
+	end := sp.to + 1
+	if sp.open() {
+		newest, err := s.entryAt(ctx, sp.log, 0)
+		if err != nil || newest == nil {
+			return err
+		}
+		end = newest.last() + 1
+	}
+	return fill(end)
+}
+
+// fillShown is fill where a span shows the record: a fork reads over an item
+// in progress that is none of its own.
+func (s *Store) fillShown(ctx context.Context, sp *span, rec *record) error {
+	if rec.blank() || !sp.showsAny(rec.first, rec.last()) {
+		return nil
+	}
+	err := s.fill(ctx, rec)
+	if errors.Is(err, ErrUnreadable) {
+		s.leftOut(ctx, key{rec.PK, rec.SK}, err)
+		err = nil // it shows as it was begun
+	}
+	return err
+}
+
+// covering reads the entry that covers a position below the head.
+func (s *Store) covering(ctx context.Context, log string, position int64) (*record, error) {
+	rec, err := s.entryAtOrBefore(ctx, log, position)
+	if err != nil {
+		return nil, err
+	}
+	if rec == nil || rec.last() < position {
+		return nil, hole(log, position)
+	}
+	return rec, nil
+}
+
+func hole(log string, position int64) error {
+	return fmt.Errorf("%w: log %s at position %d", errHole, log, position)
+}
+
+// readDown adds the events of a span in descending order.
+func (s *Store) readDown(ctx context.Context, sp span, p *page) error {
+	next := sp.to
+	take := func(rec *record) error {
+		if err := s.fillShown(ctx, &sp, rec); err != nil {
+			return err
+		}
+		for _, e := range slices.Backward(rec.events) {
+			if e.Seq > next {
+				continue
+			}
+			if err := p.take(&sp, rec, e); err != nil {
+				return err
+			}
+		}
+		next = min(next, rec.first-1)
+		return nil
+	}
+	fill := func(end int64) error { // what a replica left out
+		for next > end && !p.full {
+			rec, err := s.coveringShown(ctx, sp.log, next)
+			if err == nil {
+				err = take(rec)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if sp.open() {
+		newest, err := s.entryAt(ctx, sp.log, 0)
+		if err != nil || newest == nil {
+			return err
+		}
+		next = newest.last()
+		if err := take(newest); err != nil {
+			return err
+		}
+	}
+	for next >= sp.from && !p.full {
+		// As many positions as are wanted, not entries: one entry can take a
+		// hundred. One that begins before them is found by fill.
+		from := max(sp.from, next-int64(*p.most(&sp, next, true))+1)
+		q := s.entryQuery(sp.log, from, next, false)
+		q.ScanIndexForward = ptr(false)
+		all := func() *int32 { return nil }
+		err := s.queryRecords(ctx, q, all, func(rec *record) (bool, error) {
+			if err := fill(rec.last()); err != nil {
+				return false, err
+			}
+			return !p.full, take(rec)
+		})
+		if err == nil {
+			err = fill(from - 1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+var _ archive.Exporter = (*Store)(nil)
+
+// Export implements archive.Exporter. Entries never change, so the log up to a
+// head is a snapshot whatever comes after it; tasks and artifacts change in
+// place, so at the end it is asked whether the session is still as it was.
+func (s *Store) Export(ctx context.Context, userID, id string, to archive.Sink) error {
+	err := s.export(ctx, userID, id, to)
+	if errors.Is(err, ErrUnreadable) {
+		s.log.ErrorContext(ctx, "an export met an item that cannot be read", "session_id", id, "error", err)
+		return fault.New(fault.Conflict, "a part of the session cannot be read: its document would not be whole")
+	}
+	return err
+}
+
+func (s *Store) export(ctx context.Context, userID, id string, to archive.Sink) error {
+	h, at, err := s.headerAndHead(ctx, userID, id)
+	if err != nil {
+		return err
+	}
+	if h.Run != "" {
+		return fault.New(fault.Conflict, "a run is in progress: a session is exported when it is idle").
+			With("run_id", h.Run)
+	}
+	x := &exporting{s: s, h: h, at: at, to: to}
+	ctx, x.leftOut = countingLeftOut(ctx)
+	if err := x.run(ctx); err != nil {
+		return fmt.Errorf("export session %s: %w", id, s.unlessGone(ctx, h, err))
+	}
+	return nil
+}
+
+// exporting is an export of a session as it was read.
+type exporting struct {
+	s    *Store
+	h    *header
+	at   head
+	to   archive.Sink
+	runs []run.Run
+	// leftOut counts what the lists that it reads left out.
+	leftOut *atomic.Int64
+}
+
+func (x *exporting) run(ctx context.Context) error {
+	state, err := x.state(ctx) // it may take a later head
+	if err != nil {
+		return err
+	}
+	before, err := x.s.render(x.h, x.at)
+	if err != nil {
+		return err
+	}
+	timeline, err := x.h.timeline()
+	if err != nil {
+		return err
+	}
+	if err := x.to.Begin(archive.Head{
+		ExportedTime: x.s.millis(), Session: before, TakenOver: x.h.taken(),
+		Branched: x.h.Origin != nil || x.h.Branched, SpentRun: x.h.Spent,
+		Timeline: inSeqs(timeline),
+	}); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{x.events, x.tasks, x.feedback, x.artifacts} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	if err := x.unchanged(ctx, before); err != nil {
+		return err
+	}
+	if n := x.leftOut.Load(); n > 0 {
+		return fmt.Errorf("%d items were left out: %w", n, ErrUnreadable)
+	}
+	return x.to.End(*state, x.runs)
+}
+
+// unchanged checks that the session is as it was when the export began.
+func (x *exporting) unchanged(ctx context.Context, before session.Session) error {
+	h, at, err := x.s.headerAndHead(ctx, x.h.User, x.h.id())
+	if err != nil {
+		return err
+	}
+	now, err := x.s.render(h, at)
+	if err != nil {
+		return err
+	}
+	if h.Log != x.h.Log || at.next != x.at.next || h.Epoch != x.h.Epoch || h.Run != x.h.Run || h.Spent != x.h.Spent ||
+		now.UpdatedTime != before.UpdatedTime || h.Version != x.h.Version {
+		return fault.New(fault.Conflict, "the session changed while it was exported")
+	}
+	return nil
+}
+
+// taken is the last seq that the session has from another as a fork, or had as
+// one before it was imported.
+func (h *header) taken() int64 { return max(h.base(), h.Taken) }
+
+// inSeqs is a timeline in the session's own numbers.
+func inSeqs(t session.Timeline) archive.Timeline {
+	out := archive.Timeline{}
+	for _, r := range t {
+		next := archive.Range{From: r.Seq, To: r.Last()}
+		if n := len(out); n > 0 && out[n-1].To+1 == next.From {
+			out[n-1].To = next.To
+			continue
+		}
+		out = append(out, next)
+	}
+	return out
+}
+
+// state is the state in all scopes, with what only rewinds need of it.
+func (x *exporting) state(ctx context.Context) (*archive.State, error) {
+	for try := 0; ; try++ {
+		c, err := x.s.loadStates(ctx, x.h, x.at, session.Delta{"user:": nil, "app:": nil})
+		if err != nil {
+			return nil, err
+		}
+		at, err := x.s.readHead(ctx, x.h)
+		if err != nil {
+			return nil, err
+		}
+		if at.next == x.at.next {
+			return x.archived(c)
+		}
+		if x.at = at; try == stateTries {
+			return nil, fault.New(fault.Conflict, "the session changed while it was exported")
+		}
+	}
+}
+
+func (x *exporting) archived(c *stateChange) (*archive.State, error) {
+	out := &archive.State{State: c.state(), Artifacts: map[string]int64{}}
+	all := maps.Clone(c.values)
+	for _, sc := range c.scopes {
+		for name, v := range sc.values {
+			key := sc.scope.Prefix() + name
+			if v.By != "" && v.By != x.h.id() {
+				out.Elsewhere = append(out.Elsewhere, key)
+			}
+			if v.Value != nil {
+				all[key] = v.Value
+			}
+		}
+	}
+	slices.Sort(out.Elsewhere)
+	for key, v := range all {
+		if name, ok := session.ArtifactOf(key); ok {
+			var version int64
+			if err := json.Unmarshal(v, &version); err != nil {
+				return nil, fmt.Errorf("version of artifact %s: %w", name, err)
+			}
+			out.Artifacts[name] = version
+		}
+	}
+	return out, nil
+}

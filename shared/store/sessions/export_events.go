@@ -1,0 +1,215 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// events hands over the whole log, what a fork took over first.
+func (x *exporting) events(ctx context.Context) error {
+	whole, err := x.h.whole()
+	if err != nil {
+		return err
+	}
+	for i, r := range whole.Before(x.at.next) {
+		if r.Log == x.h.Log {
+			if err := x.stretch(ctx, r, nil); err != nil {
+				return err
+			}
+			continue
+		}
+		var hidden session.Delta
+		if hidden, err = x.hiddenAfter(ctx, whole, i); err != nil {
+			return err
+		}
+		if err := x.stretch(ctx, r, hidden); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stretch hands over the events of a range. Behind is what takes back the
+// hidden changes between it and the next: the last event takes them back too.
+func (x *exporting) stretch(ctx context.Context, r session.Range, behind session.Delta) error {
+	return x.s.records(ctx, r, func(rec *record) error {
+		joins := false
+		for i, e := range rec.events {
+			if !r.Holds(e.Seq) {
+				continue
+			}
+			out := x.event(r, rec, i)
+			if joins {
+				out.Log = archive.Log{Joins: true, Undo: out.Log.Undo, Task: out.Log.Task}
+			}
+			joins = true
+			if e.Seq == r.To {
+				out.Log.Undo = merged(out.Log.Undo, behind)
+			}
+			if err := x.to.Event(out); err != nil {
+				return err
+			}
+		}
+		return x.noteRun(r, rec)
+	})
+}
+
+// event is an event of a record with all that the log knows of it.
+func (x *exporting) event(r session.Range, rec *record, i int) archive.Event {
+	own := r.Log == x.h.Log
+	e := archive.Event{Event: x.h.show(r, rec.events[i]), Log: archive.Log{
+		Initial: rec.initial, Hidden: rec.Hidden, Conflicts: rec.conflicts,
+		Deltas: rec.Deltas, Streamed: rec.Streamed,
+	}}
+	e.Log.Task = e.TaskID
+	if i < len(rec.undo) {
+		e.Log.Undo = undoneBy(rec.undo[i], own)
+	}
+	if !own {
+		return e // of runs and rewinds only the session knows that had them
+	}
+	e.Log.Began, e.Log.Ended, e.Log.ToSeq, e.Log.Back = rec.Began, rec.Ended, rec.ToSeq, rec.Back
+	if rec.marks() {
+		if t, err := session.DecodeTimeline(rec.Timeline); err == nil {
+			e.Log.Timeline = inSeqs(t)
+		}
+	}
+	return e
+}
+
+// undoneBy is what taking an event back does here: a fork never takes back the
+// shared keys that its source changed.
+func undoneBy(undo session.Delta, own bool) session.Delta {
+	if own || undo == nil {
+		return undo
+	}
+	out := session.Delta{}
+	for key, v := range undo {
+		if scope, _ := session.ScopeOf(key); scope == session.ScopeSession {
+			out[key] = v
+		}
+	}
+	return out
+}
+
+// merged adds to a delta the keys of another that it lacks.
+func merged(d, more session.Delta) session.Delta {
+	if len(more) == 0 {
+		return d
+	}
+	out := session.Delta{}
+	for _, part := range []session.Delta{more, d} {
+		for key, v := range part {
+			out[key] = v
+		}
+	}
+	return out
+}
+
+func (x *exporting) noteRun(r session.Range, rec *record) error {
+	if rec.Ended == "" || r.Log != x.h.Log {
+		return nil
+	}
+	var past run.Run
+	if err := json.Unmarshal(rec.events[0].Fields["run"], &past); err != nil {
+		return fmt.Errorf("decode run %s: %w", rec.Ended, err)
+	}
+	past.SessionID = x.h.id()
+	x.runs = append(x.runs, past)
+	return nil
+}
+
+// records visits the records that hold a closed range, strongly consistent.
+func (s *Store) records(ctx context.Context, r session.Range, visit func(*record) error) error {
+	if r.To < r.From {
+		return nil
+	}
+	first, err := s.covering(ctx, r.Log, r.From)
+	if err != nil {
+		return err
+	}
+	if err := visit(first); err != nil || first.last() >= r.To {
+		return err
+	}
+	return s.scan(ctx, r.Log, first.last()+1, r.To, func(rec *record) (bool, error) {
+		if rec.unreadable != nil {
+			return false, rec.unreadable
+		}
+		return true, visit(rec)
+	})
+}
+
+// link is one log of those that a fork took over from, up to the position at
+// which the next one was forked.
+type link struct {
+	log      string
+	base, at int64
+}
+
+// chain is the logs that a fork took over from, the oldest first.
+func (h *header) chain() []link {
+	var out []link
+	log, at := h.Origin.Log, h.Origin.At
+	for {
+		next := lineage{}
+		for _, l := range h.Origin.Lineage {
+			if l.Log == log {
+				next = l
+			}
+		}
+		out = append([]link{{log: log, base: next.Base, at: at}}, out...)
+		if next.From == "" {
+			return out
+		}
+		log, at = next.From, next.At
+	}
+}
+
+// hiddenAfter is the delta that takes back what lies hidden between a range
+// that a fork took over and the next: a rewind may have left what it did to
+// the state.
+func (x *exporting) hiddenAfter(ctx context.Context, whole session.Timeline, i int) (session.Delta, error) {
+	r, next := whole[i], whole[i+1] // the last is the fork's own
+	undo := session.Delta{}
+	passed := false
+	for _, l := range x.h.chain() {
+		gap := session.Range{Log: l.log, From: l.base + 1, To: l.at}
+		switch {
+		case l.log == r.Log:
+			passed, gap.From = true, r.To+1
+		case !passed:
+			continue
+		}
+		if l.log == next.Log {
+			gap.To = next.From - 1
+		}
+		if err := x.undoGap(ctx, gap, undo); err != nil {
+			return nil, err
+		}
+		if l.log == next.Log {
+			break
+		}
+	}
+	return undo, nil
+}
+
+func (x *exporting) undoGap(ctx context.Context, gap session.Range, undo session.Delta) error {
+	return x.s.records(ctx, gap, func(rec *record) error {
+		for i, taken := range rec.undo {
+			if rec.initial || !gap.Holds(rec.first+int64(i)) {
+				continue
+			}
+			for key, v := range undoneBy(taken, false) {
+				if _, earlier := undo[key]; !earlier {
+					undo[key] = v
+				}
+			}
+		}
+		return nil
+	})
+}

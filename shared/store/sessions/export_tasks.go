@@ -1,0 +1,115 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// tasks hands over all tasks, those that rewinds have hidden too.
+func (x *exporting) tasks(ctx context.Context) error {
+	whole, err := x.h.whole()
+	if err != nil {
+		return err
+	}
+	return x.s.visitTasks(ctx, x.h, whole, "", 0, func(seen taskSeen) (bool, error) {
+		t, err := x.task(ctx, seen)
+		if err != nil {
+			return false, fmt.Errorf("task %s: %w", seen.id, err)
+		}
+		return true, x.to.Task(t)
+	})
+}
+
+func (x *exporting) task(ctx context.Context, seen taskSeen) (archive.Task, error) {
+	content, err := x.s.readTask(ctx, seen.item)
+	if err != nil {
+		return archive.Task{}, err
+	}
+	inherited, err := x.h.inherited()
+	if err != nil {
+		return archive.Task{}, err
+	}
+	out := archive.Task{
+		ID: seen.id, UserMessage: content.UserMessage, Bubbles: content.Bubbles, Metadata: content.Metadata,
+		CreatedTime: seen.item.Created, UpdatedTime: seen.item.Updated, Place: seen.seq,
+		Named: slices.Sorted(maps.Keys(content.Spots)),
+	}
+	spots, log := content.Spots, strings.TrimPrefix(seen.item.PK, prefixLog)
+	if log == x.h.Log {
+		var p taskPointer
+		found, err := x.s.get(ctx, taskPointerKey(x.h.Log, seen.id), &p)
+		if err != nil {
+			return out, err
+		}
+		if !found {
+			return out, errors.New("its pointer is missing")
+		}
+		spots, out.First = p.Spots, p.First
+	} else { // as adopting it would make it
+		t, err := x.s.shown(ctx, x.h, inherited, seen)
+		if err != nil {
+			return out, err
+		}
+		out.Bubbles, out.Metadata = t.Bubbles, t.Metadata
+	}
+	if len(spots) > 0 {
+		out.Places = map[string]int64{}
+	}
+	for id, at := range spots {
+		if at.Log == "" {
+			at.Log = log
+		}
+		out.Places[id] = x.seqOf(inherited, at)
+	}
+	return out, nil
+}
+
+// seqOf is a spot in the session's numbers, 0 where the session has nothing of it.
+func (x *exporting) seqOf(inherited session.Timeline, at spot) int64 {
+	if at.Log == x.h.Log {
+		return at.Position
+	}
+	for _, r := range inherited {
+		if r.Log == at.Log && r.Holds(at.Position) {
+			return r.Seq + at.Position - r.From
+		}
+	}
+	return 0
+}
+
+// feedback hands over what was said of the session's tasks, the oldest first.
+func (x *exporting) feedback(ctx context.Context) error {
+	q := x.s.prefixQuery(logPK(x.h.Log), prefixFeedback, true)
+	return x.s.queryPages(ctx, q, func(refs []attributes) (bool, error) {
+		for _, attrs := range refs {
+			var ref feedbackRef
+			if err := attributevalue.UnmarshalMap(attrs, &ref); err != nil {
+				return false, fmt.Errorf("unmarshal a reference to feedback: %w", errors.Join(ErrUnreadable, err))
+			}
+			var f feedbackItem
+			k := key{feedbackPK(ref.User), strings.TrimPrefix(ref.SK, prefixFeedback)}
+			found, err := x.s.get(ctx, k, &f)
+			if err != nil {
+				return false, err
+			}
+			if !found {
+				continue // the request that gave it did not come as far
+			}
+			if err := x.to.Feedback(archive.Feedback{
+				TaskID: f.Task, Type: f.Type, Text: f.Text, CreatedTime: f.Created,
+			}); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	})
+}

@@ -1,0 +1,260 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch"
+)
+
+var _ watch.Feed = (*Store)(nil)
+
+// Since implements watch.Feed. It reads the log from where the watcher stands,
+// or from an item before that which may have grown since.
+func (s *Store) Since(ctx context.Context, userID, sessionID string, from watch.From) ([]watch.Message, error) {
+	for try := 0; ; try++ {
+		h, at, _, err := s.settled(ctx, userID, sessionID)
+		if err != nil {
+			return nil, err
+		}
+		f := &feed{s: s, h: h, at: at}
+		out, err := f.since(ctx, from)
+		if !errors.Is(err, errStale) {
+			if err != nil {
+				err = fmt.Errorf("read what is new in session %s: %w", sessionID, s.unlessGone(ctx, h, err))
+			}
+			return out, err
+		}
+		if err := backoff(ctx, try); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// feed reads what one watcher lacks.
+type feed struct {
+	s  *Store
+	h  *header
+	at head
+	// aside is the position of an item that may have grown, so far back that it is
+	// told without what stands between it and the watcher; 0 for none.
+	aside int64
+}
+
+func (f *feed) since(ctx context.Context, from watch.From) ([]watch.Message, error) {
+	after, reason, err := f.start(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	stand := watch.Cursor{Epoch: f.h.Epoch, Seq: after}
+	if from.Cursor != nil {
+		stand = *from.Cursor
+	}
+	if reason != "" {
+		return []watch.Message{f.reload(stand, reason)}, nil
+	}
+	if f.at.last()-after > watch.MaxBehind {
+		return []watch.Message{f.reload(stand, watch.ReasonBehind)}, nil
+	}
+	page, err := f.s.events(ctx, f.h, session.EventQuery{
+		View: session.Effective, Limit: watch.MaxBehind + 1, After: after,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if page.Next != nil {
+		return []watch.Message{f.reload(stand, watch.ReasonBehind)}, nil
+	}
+	begin := stand
+	out := make([]watch.Message, 0, len(page.Events)+1)
+	events := f.unknown(upTo(page.Events, f.at.last()), from) // what came since is told to who has subscribed
+	if events, err = f.withAside(ctx, events); err != nil {
+		return nil, err
+	}
+	for _, e := range events {
+		messages, err := f.bring(ctx, e, stand, from)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(messages); n > 0 {
+			stand = messages[n-1].Cursor
+		}
+		out = append(out, messages...)
+	}
+	if len(out) >= watch.MaxCatchUp { // an item in progress took most of them
+		return []watch.Message{f.reload(begin, watch.ReasonBehind)}, nil
+	}
+	status, err := f.status(ctx, stand)
+	return append(out, status), err
+}
+
+// withAside puts the item that stands aside before the others, where it is still
+// shown.
+func (f *feed) withAside(ctx context.Context, events []session.Event) ([]session.Event, error) {
+	if f.aside == 0 {
+		return events, nil
+	}
+	page, err := f.s.events(ctx, f.h, session.EventQuery{View: session.Effective, Limit: 1, After: f.aside - 1})
+	if err != nil || len(page.Events) == 0 || page.Events[0].Seq != f.aside {
+		return events, err
+	}
+	return append(page.Events[:1:1], events...), nil
+}
+
+// unknown leaves out what a watcher has who stands somewhere: events before that
+// in their final form. They are told again as long as they fit messages, for
+// those who did not notice the end of an item; one that does not fit could only
+// be a reload, again and again.
+func (f *feed) unknown(events []session.Event, from watch.From) []session.Event {
+	if from.Cursor == nil {
+		return events
+	}
+	known, large := 0, false
+	for known < len(events) && events[known].Seq < from.Cursor.Seq && events[known].Status != session.EventInProgress {
+		large = large || !watch.SnapshotOf(f.h.Epoch, events[known]).Fits()
+		known++
+	}
+	if !large {
+		return events
+	}
+	return events[known:]
+}
+
+// bring is what brings an event to a watcher who stands somewhere: a snapshot,
+// or what together is as good where that is too large for a message.
+func (f *feed) bring(ctx context.Context, e session.Event, stand watch.Cursor, from watch.From) ([]watch.Message, error) {
+	m := watch.SnapshotOf(f.h.Epoch, e)
+	m.Prev, m.SessionID = stand, f.h.id()
+	if f.at.last() == e.Seq && e.Status != session.EventInProgress {
+		m.Cursor.Offset = max(m.Cursor.Offset, f.at.offset)
+	}
+	if m.Fits() {
+		return []watch.Message{m}, nil
+	}
+	if e.Status != session.EventInProgress {
+		return []watch.Message{m}, nil // which becomes a reload
+	}
+	deltas, err := f.s.deltasOf(ctx, f.h.Log, e)
+	if err != nil {
+		return nil, err
+	}
+	if c := from.Cursor; c != nil && c.Seq == e.Seq && 0 < c.Offset && c.Offset <= e.Deltas {
+		m.Prev.Offset = c.Offset
+		return watch.InDeltas(m, deltas), nil
+	}
+	return watch.InParts(m, roleOf(e), deltas)
+}
+
+// start is the seq after which to read, or why the watcher must read the thread
+// first.
+func (f *feed) start(ctx context.Context, from watch.From) (after int64, reason string, err error) {
+	switch {
+	case from.Cursor != nil:
+		return f.afterCursor(ctx, *from.Cursor)
+	case from.LastItemID != "":
+		seq, err := f.seqOf(ctx, from.LastItemID)
+		if err != nil || seq == 0 {
+			return 0, watch.ReasonGone, err
+		}
+		return seq - 1, "", nil
+	}
+	newest, err := f.s.events(ctx, f.h, session.EventQuery{View: session.Effective, Descending: true, Limit: 1})
+	if err != nil || len(newest.Events) == 0 {
+		return f.at.last(), "", err
+	}
+	return newest.Events[0].Seq - 1, "", nil
+}
+
+func (f *feed) afterCursor(ctx context.Context, c watch.Cursor) (after int64, reason string, err error) {
+	if c.Epoch != f.h.Epoch || c.Seq > f.at.last() {
+		return 0, watch.ReasonEpoch, nil
+	}
+	if c.Seq <= f.h.base() {
+		return c.Seq, "", nil // what a fork took over never grows
+	}
+	rec, err := f.s.covering(ctx, f.h.Log, c.Seq)
+	switch {
+	case err != nil:
+		return 0, "", err
+	case rec.inProgress(), rec.Streamed && c.Offset < rec.offset():
+		return c.Seq - 1, "", nil
+	case rec.Open > 0 && !rec.Streamed: // it may have grown since this entry came
+		if f.at.last()-rec.Open >= watch.MaxBehind { // to tell all behind it would be too much, again and again
+			f.aside = rec.Open
+			return c.Seq, "", nil
+		}
+		return rec.Open - 1, "", nil
+	}
+	return c.Seq, "", nil
+}
+
+// seqOf finds an item that the session shows, by its id; 0 where there is none.
+func (f *feed) seqOf(ctx context.Context, id string) (int64, error) {
+	if seq, ok := session.PositionOf(id); ok {
+		page, err := f.s.events(ctx, f.h, session.EventQuery{View: session.Effective, Limit: 1, After: seq - 1})
+		if err != nil || (len(page.Events) > 0 && page.Events[0].ID == id) {
+			return seq, err
+		}
+	}
+	var bound claim
+	found, err := f.s.get(ctx, chosenKey(f.h.Log, id), &bound)
+	if err != nil || !found {
+		return 0, err
+	}
+	after := bound.Position - 1
+	for {
+		page, err := f.s.events(ctx, f.h, session.EventQuery{
+			View: session.Effective, Limit: session.DefaultPage, After: after,
+		})
+		if err != nil {
+			return 0, err
+		}
+		for _, e := range page.Events {
+			if e.ID == id {
+				return e.Seq, nil
+			}
+		}
+		if page.Next == nil {
+			return 0, nil
+		}
+		after = page.Next.Seq
+	}
+}
+
+func (f *feed) reload(stand watch.Cursor, reason string) watch.Message {
+	return watch.Message{
+		Type: watch.Reload, SessionID: f.h.id(), Prev: stand, Reason: reason,
+		Cursor: watch.Cursor{Epoch: f.h.Epoch, Seq: f.at.last(), Offset: f.at.offset},
+	}
+}
+
+// status is the last message: how the session stands, with all of the log up
+// to the head behind it. The header is read anew: one from before the entries
+// would tell of a status that a run among them has ended, in a place behind it,
+// where nothing that comes later corrects it.
+func (f *feed) status(ctx context.Context, stand watch.Cursor) (watch.Message, error) {
+	now, err := f.s.header(ctx, f.h.User, f.h.id())
+	if err != nil {
+		return watch.Message{}, err
+	}
+	if now.Epoch != f.h.Epoch {
+		return watch.Message{}, errStale
+	}
+	f.h = now
+	m := watch.Message{
+		Type: watch.Status, SessionID: f.h.id(), Prev: stand, Cursor: stand, Status: f.h.Status, RunID: f.h.Run,
+	}
+	if stand.Seq < f.at.last() {
+		m.Cursor = watch.Cursor{Epoch: f.h.Epoch, Seq: f.at.last(), Offset: f.at.offset}
+	}
+	if f.h.Status != session.Failed {
+		return m, nil
+	}
+	past, err := f.s.pastRun(ctx, f.h, f.h.Spent)
+	if past != nil {
+		m.RunID, m.Error = past.ID, past.Error
+	}
+	return m, err
+}

@@ -1,0 +1,227 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+)
+
+// feedbackItem is one feedback in its user's partition, by time.
+type feedbackItem struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Task    string `dynamodbav:"t"`
+	Session string `dynamodbav:"s,omitempty"`
+	Type    string `dynamodbav:"k"`
+	Text    string `dynamodbav:"x,omitempty"`
+	Created int64  `dynamodbav:"ct"`
+	Import  string `dynamodbav:"im,omitempty"` // that brought it: until it is complete nobody sees it
+	told
+}
+
+// feedbackRef stands in the session's log, so that the feedback goes with it.
+type feedbackRef struct {
+	PK   string `dynamodbav:"PK"`
+	SK   string `dynamodbav:"SK"`
+	User string `dynamodbav:"u"`
+}
+
+// FindTask implements task.FeedbackStore.
+func (s *Store) FindTask(ctx context.Context, userID, taskID string) (string, error) {
+	var found string
+	err := s.queryPages(ctx, &dynamodb.QueryInput{
+		TableName:                 &s.table,
+		IndexName:                 aws.String(activityIndex),
+		KeyConditionExpression:    aws.String("GPK = :g"),
+		ExpressionAttributeValues: attributes{":g": str(taskIndexPK(userID, taskID))},
+		ScanIndexForward:          ptr(false),
+	}, func(items []attributes) (bool, error) {
+		for _, item := range items {
+			var p taskPointer
+			there, err := s.get(ctx, key{stringOf(item[attrPK]), stringOf(item[attrSK])}, &p)
+			if err != nil {
+				return false, err
+			}
+			if there {
+				there, err = s.shows(ctx, userID, &p)
+			}
+			if err != nil {
+				return false, err
+			}
+			if there {
+				found = p.Session
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("find task %s: %w", taskID, err)
+	}
+	if found == "" {
+		return "", missingTask()
+	}
+	return found, nil
+}
+
+// shows reports whether the session of a pointer is there: an import that is not
+// complete has pointers already.
+func (s *Store) shows(ctx context.Context, userID string, p *taskPointer) (bool, error) {
+	h, err := s.header(ctx, userID, p.Session)
+	if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden)) {
+		return false, nil
+	}
+	return err == nil && h.Log == p.log(), err
+}
+
+// feedbackTime remembers when a feedback was first given: its sort key holds
+// the time, and a repeated try must find the same one.
+type feedbackTime struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Created int64  `dynamodbav:"ct"`
+}
+
+// AddFeedback implements task.FeedbackStore. Its time and the reference in the
+// session's log come first: where the feedback itself did not follow they
+// refer to nothing, which no reader sees.
+func (s *Store) AddFeedback(ctx context.Context, f task.Feedback) error {
+	var h *header
+	if f.SessionID != "" {
+		var err error
+		if h, err = s.header(ctx, f.Owner(), f.SessionID); err != nil {
+			return err
+		}
+	}
+	k := feedbackTimeKey(f.UserID, f.ID)
+	var earlier feedbackTime
+	err := s.put(ctx, feedbackTime{PK: k.pk, SK: k.sk, Created: f.CreatedTime}, condition{expression: ifAbsent}, &earlier)
+	if errors.Is(err, errTaken) {
+		f.CreatedTime = earlier.Created
+	} else if err != nil {
+		return fmt.Errorf("take the time of feedback: %w", err)
+	}
+	item := feedbackItem{
+		PK: feedbackPK(f.UserID), SK: activitySK(f.CreatedTime, f.ID),
+		Task: f.TaskID, Session: f.SessionID, Type: f.Type, Text: f.Text, Created: f.CreatedTime,
+		told: told{User: f.UserID},
+	}
+	if h != nil {
+		item.told = h.tells().by(nil) // people give feedback, not agents
+		k := feedbackPointer(h.Log, item.SK)
+		if err := s.put(ctx, feedbackRef{PK: k.pk, SK: k.sk, User: f.UserID}, condition{}, nil); err != nil {
+			return fmt.Errorf("refer to feedback: %w", err)
+		}
+	}
+	if err := s.put(ctx, item, condition{}, nil); err != nil {
+		return fmt.Errorf("store feedback: %w", err)
+	}
+	return nil
+}
+
+// MarkTask implements task.FeedbackStore.
+func (s *Store) MarkTask(ctx context.Context, f task.Feedback) error {
+	for try := 0; ; try++ {
+		h, err := s.header(ctx, f.Owner(), f.SessionID)
+		if err != nil {
+			return err
+		}
+		err = s.markTask(ctx, h, f)
+		if !errors.Is(err, errTaken) {
+			return s.unlessGone(ctx, h, err)
+		}
+		if err := afterConflict(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Store) markTask(ctx context.Context, h *header, f task.Feedback) error {
+	if p, err := s.pointer(ctx, h, f.TaskID); err != nil || p == nil {
+		return cmp.Or(err, missingTask())
+	}
+	p, item, err := s.findOwn(ctx, h, f.TaskID)
+	if err != nil {
+		return err
+	}
+	content, err := s.readTask(ctx, item)
+	if err != nil {
+		return err
+	}
+	metadata := map[string]json.RawMessage{}
+	if !session.IsNull(content.Metadata) {
+		if err := json.Unmarshal(content.Metadata, &metadata); err != nil {
+			return fault.New(fault.Invalid, "the metadata of task %s is not an object", f.TaskID)
+		}
+	}
+	if metadata["feedback"], err = jsonx.Marshal(map[string]any{
+		"type": f.Type, "text": f.Text, "submitted": true,
+	}); err != nil {
+		return err
+	}
+	if content.Metadata, err = jsonx.Marshal(metadata); err != nil {
+		return err
+	}
+	next := *item
+	next.Version, next.Updated, next.Gen = item.Version+1, max(f.CreatedTime, item.Updated), h.Gen
+	next.judgement = item.judgedBy(f.UserID, f.Type, f.Text)
+	return s.putTask(ctx, h, taskWrite{was: p, now: p, old: item, next: &next}, content)
+}
+
+// ListFeedback implements task.FeedbackStore.
+func (s *Store) ListFeedback(ctx context.Context, q task.FeedbackQuery) (task.FeedbackPage, error) {
+	in := s.partition(feedbackPK(q.UserID))
+	in.ScanIndexForward = ptr(false)
+	if q.After != "" {
+		in.KeyConditionExpression = aws.String("PK = :pk AND SK < :after")
+		in.ExpressionAttributeValues[":after"] = str(q.After)
+	}
+	var page task.FeedbackPage
+	looked, last := 0, ""
+	imports := map[string]bool{}
+	err := s.queryPages(ctx, in, func(items []attributes) (bool, error) {
+		for _, attrs := range items {
+			var f feedbackItem
+			if err := attributevalue.UnmarshalMap(attrs, &f); err != nil {
+				s.leftOut(ctx, keyOf(attrs), err)
+				continue
+			}
+			if len(page.Feedback) == q.Limit || looked == listScan {
+				page.Next = last
+				return false, nil
+			}
+			looked, last = looked+1, f.SK
+			visible, err := s.arrived(ctx, q.UserID, f.Import, imports)
+			if err != nil {
+				return false, err
+			}
+			if visible && f.matches(q) {
+				page.Feedback = append(page.Feedback, task.Feedback{
+					TaskID: f.Task, SessionID: f.Session, Type: f.Type, Text: f.Text, CreatedTime: f.Created,
+				})
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return task.FeedbackPage{}, fmt.Errorf("list feedback: %w", err)
+	}
+	return page, nil
+}
+
+func (f *feedbackItem) matches(q task.FeedbackQuery) bool {
+	return (q.SessionID == "" || f.Session == q.SessionID) &&
+		(q.TaskID == "" || f.Task == q.TaskID) &&
+		(q.Type == "" || f.Type == q.Type)
+}

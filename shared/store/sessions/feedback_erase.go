@@ -1,0 +1,190 @@
+package sessions
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// judgement is who marked a task with feedback.
+type judgement struct {
+	Judge string `dynamodbav:"fu,omitempty"`
+	// Unjudged are digests of feedback whose users were erased: a page that has
+	// read it before must not save it again.
+	Unjudged []string `dynamodbav:"fx,omitempty"`
+}
+
+// digestOfMark is what is remembered of feedback that was erased.
+func digestOfMark(kind, text string) string {
+	sum := sha256.Sum256([]byte(kind + "\x00" + text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// judgedBy notes who marked a task last.
+func (j judgement) judgedBy(user, kind, text string) judgement {
+	left := slices.DeleteFunc(slices.Clone(j.Unjudged), func(d string) bool { return d == digestOfMark(kind, text) })
+	return judgement{Judge: user, Unjudged: left}
+}
+
+// withoutErased is a task's metadata without feedback of those who were erased.
+func (j judgement) withoutErased(metadata json.RawMessage) (json.RawMessage, error) {
+	if len(j.Unjudged) == 0 {
+		return metadata, nil
+	}
+	next, _, err := withoutMark(metadata, func(digest string) bool { return slices.Contains(j.Unjudged, digest) })
+	return next, err
+}
+
+// withoutMark removes the feedback from a task's metadata, if it is one that is
+// meant, and says whether it was.
+func withoutMark(metadata json.RawMessage, meant func(digest string) bool) (json.RawMessage, bool, error) {
+	var all map[string]json.RawMessage
+	var mark struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	known := !session.IsNull(metadata) && json.Unmarshal(metadata, &all) == nil && !session.IsNull(all["feedback"]) &&
+		json.Unmarshal(all["feedback"], &mark) == nil
+	if !known || !meant(digestOfMark(mark.Type, mark.Text)) {
+		return metadata, false, nil
+	}
+	delete(all, "feedback")
+	next, err := jsonx.Marshal(all)
+	return next, true, err
+}
+
+// eraseFeedback takes what a user said of tasks out of the tasks of others, and
+// then away: where it is cut short, what is left is found again.
+func (s *Store) eraseFeedback(ctx context.Context, e *erasureItem) error {
+	return s.eachItem(ctx, s.partition(feedbackPK(e.User)), func(item attributes) error {
+		var f feedbackItem
+		if err := attributevalue.UnmarshalMap(item, &f); err != nil {
+			return fmt.Errorf("unmarshal feedback: %w", err)
+		}
+		if f.Session != "" {
+			h, err := s.anyHeader(ctx, f.Session)
+			if err == nil && h.User != e.User {
+				err = s.unmark(ctx, h, f.Task, &f)
+			}
+			if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
+				return fmt.Errorf("take feedback out of a task: %w", err)
+			}
+		}
+		e.Removed.Feedback++
+		return s.deleteItems(ctx, []attributes{{attrPK: str(f.PK), attrSK: str(f.SK)}})
+	})
+}
+
+// unmark takes feedback out of a task, out of what is kept of it for forks, and
+// out of what forks took over.
+func (s *Store) unmark(ctx context.Context, h *header, taskID string, f *feedbackItem) error {
+	if err := s.unmarkOwn(ctx, h, taskID, f); err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
+		return err
+	}
+	if err := s.unmarkKept(ctx, h.Log, taskID, f); err != nil {
+		return err
+	}
+	children, err := s.children(ctx, h.Log)
+	if err != nil {
+		return err
+	}
+	return eachOf(ctx, children, func(c child) error {
+		fork, err := s.anyHeader(ctx, c.Session)
+		if errors.Is(err, fault.Of(fault.NotFound)) || err == nil && fork.Log != c.log() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return s.unmark(ctx, fork, fork.takenID(h.Log, taskID), f)
+	})
+}
+
+// unmarkOwn changes the task as it stands, however often others save it meanwhile.
+func (s *Store) unmarkOwn(ctx context.Context, h *header, taskID string, f *feedbackItem) error {
+	for try := 0; ; try++ {
+		p, item, err := s.findOwn(ctx, h, taskID)
+		if err != nil {
+			return err
+		}
+		if err = s.putUnmarked(ctx, h, p, item, f); !errors.Is(err, errTaken) {
+			return err
+		}
+		if err := afterConflict(ctx, try); err != nil {
+			return err
+		}
+		if h, err = s.anyHeader(ctx, h.id()); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Store) putUnmarked(ctx context.Context, h *header, p *taskPointer, item *taskItem, f *feedbackItem) error {
+	content, err := s.readTask(ctx, item)
+	if err != nil {
+		return err
+	}
+	digest, next := digestOfMark(f.Type, f.Text), *item
+	marked := false
+	if content.Metadata, marked, err = withoutMark(content.Metadata, f.of(item)); err != nil {
+		return err
+	}
+	if !marked && slices.Contains(item.Unjudged, digest) {
+		return nil
+	}
+	if item.Judge == f.user() {
+		next.Judge = ""
+	}
+	next.Unjudged = append(slices.Clone(item.Unjudged), digest)
+	next.Version, next.Gen = item.Version+1, h.Gen
+	return s.putTask(ctx, h, taskWrite{was: p, now: p, old: item, next: &next}, content)
+}
+
+// of says whether the mark of a task is this feedback, and not another user's
+// that reads the same.
+func (f *feedbackItem) of(item *taskItem) func(string) bool {
+	return func(digest string) bool {
+		return digest == digestOfMark(f.Type, f.Text) && (item.Judge == "" || item.Judge == f.user())
+	}
+}
+
+// unmarkKept changes the versions of a task that are kept for forks.
+func (s *Store) unmarkKept(ctx context.Context, log, taskID string, f *feedbackItem) error {
+	return s.eachItem(ctx, s.prefixQuery(logPK(log), prefixKeptTask, true), func(attrs attributes) error {
+		var item taskItem
+		if err := attributevalue.UnmarshalMap(attrs, &item); err != nil {
+			return fmt.Errorf("unmarshal a task: %w", err)
+		}
+		if _, id, err := taskOf(item.SK); err != nil || id != taskID || item.Gone {
+			return err
+		}
+		content, err := s.readTask(ctx, &item)
+		if err != nil {
+			return err
+		}
+		marked, was := false, item.body
+		if content.Metadata, marked, err = withoutMark(content.Metadata, f.of(&item)); err != nil || !marked {
+			return err
+		}
+		if item.body, err = s.pack(ctx, item.PK, content, 0); err != nil {
+			return err
+		}
+		if err := s.put(ctx, item, item.sameVersion(), nil); err != nil {
+			return ignoring(err, errTaken) // it went meanwhile
+		}
+		return s.discard(ctx, item.PK, was)
+	})
+}
+
+// user is who gave the feedback.
+func (f *feedbackItem) user() string { return f.PK[len(prefixFeedback):] }

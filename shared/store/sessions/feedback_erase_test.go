@@ -1,0 +1,161 @@
+package sessions_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/erasure"
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+const remark = "only I say so"
+
+// judge gives feedback as a guest of alice's, and marks the task with it.
+func judge(t *testing.T, s *sessions.Store, user, kind string) {
+	t.Helper()
+	f := task.Feedback{
+		ID: "f-" + user, UserID: user, OwnerID: alice, SessionID: "s", TaskID: "t", Type: kind, Text: remark,
+		CreatedTime: time.Now().UnixMilli(),
+	}
+	if err := errors.Join(s.AddFeedback(t.Context(), f), s.MarkTask(t.Context(), f)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func metadataOf(t *testing.T, s *sessions.Store) string {
+	t.Helper()
+	got, err := s.Task(t.Context(), alice, "s", "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(got.Metadata)
+}
+
+// mustBeErased erases bob, as often as the sweeper comes until it is done.
+func mustBeErased(t *testing.T, s *sessions.Store) {
+	t.Helper()
+	for range 20 {
+		if report, err := s.Erase(t.Context(), bob); err == nil && report.Status == erasure.Complete {
+			return
+		}
+	}
+	t.Fatal("the erasure does not end")
+}
+
+func saveJudged(t *testing.T, s *sessions.Store, metadata string) error {
+	t.Helper()
+	_, _, err := s.Save(t.Context(), task.Save{SessionID: "s", UserID: alice, Task: task.Task{
+		ID: "t", Bubbles: []byte(`[{"id":"b","type":"user","text":"x"}]`), Metadata: []byte(metadata),
+	}})
+	return err
+}
+
+// What an erased guest said of a task goes out of the owner's task, out of forks
+// too, and does not come back with what the owner's page had read before.
+func TestErasure_of_feedback(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	mustCreate(t, s, alice, "s", nil)
+	if err := saveJudged(t, s, `{"own":1}`); err != nil {
+		t.Fatal(err)
+	}
+	mustShare(t, s, access.NewShare{ID: "share", SessionID: "s", Right: access.Write, UserID: bob})
+	judge(t, s, bob, task.Down)
+	mustFork(t, s, "s", "before", nil)
+	read := metadataOf(t, s)
+	if !strings.Contains(read, remark) {
+		t.Fatalf("the task is not marked: %s", read)
+	}
+	mustBeErased(t, s)
+	mustBeErased(t, s)
+	if got := metadataOf(t, s); got != `{"own":1}` {
+		t.Errorf("metadata %s", got)
+	}
+	page, err := s.Tasks(t.Context(), task.Query{SessionID: "before", UserID: alice})
+	if err != nil || len(page.Tasks) != 1 || strings.Contains(string(page.Tasks[0].Metadata), remark) {
+		t.Errorf("the fork shows %+v, %v", page.Tasks, err)
+	}
+	if err := saveJudged(t, s, read); err != nil {
+		t.Fatal(err)
+	}
+	if got := metadataOf(t, s); got != `{"own":1}` {
+		t.Errorf("a page that had read it saved %s", got)
+	}
+	judge(t, s, "carol", task.Down)
+	if got := metadataOf(t, s); !strings.Contains(got, remark) {
+		t.Errorf("another cannot say the same: %s", got)
+	}
+	mustBeErased(t, s)
+	if got := metadataOf(t, s); !strings.Contains(got, remark) {
+		t.Errorf("another's feedback went: %s", got)
+	}
+}
+
+// An erasure that is cut short anywhere is finished when it is repeated.
+func TestErasure_of_feedback_cut_short(t *testing.T) {
+	t.Parallel()
+	cuts := 0
+	for n, whole := int64(1), false; !whole; n++ {
+		client, table := dynamotest.Client(t), dynamotest.Table(t)
+		s := sessions.New(client, table)
+		mustCreate(t, s, alice, "s", nil)
+		if err := saveJudged(t, s, `{"own":1}`); err != nil {
+			t.Fatal(err)
+		}
+		judge(t, s, bob, task.Up)
+		cut := sessions.New(dynamodb.New(client.Options(), func(o *dynamodb.Options) {
+			o.APIOptions = append(o.APIOptions, cutAfter(n))
+		}), table)
+		report, err := cut.Erase(t.Context(), bob)
+		whole = err == nil && report.Status == erasure.Complete
+		cuts++
+		mustBeErased(t, s)
+		if got := metadataOf(t, s); got != `{"own":1}` {
+			t.Errorf("cut after %d requests: metadata %s", n, got)
+		}
+		if page, err := s.ListFeedback(t.Context(), task.FeedbackQuery{UserID: bob, Limit: 10}); err != nil || len(page.Feedback) != 0 {
+			t.Errorf("cut after %d requests: feedback %+v, %v", n, page, err)
+		}
+	}
+	t.Logf("%d cuts", cuts)
+	if cuts < 10 {
+		t.Errorf("only %d cuts", cuts)
+	}
+}
+
+// The task may be saved all the while.
+func TestErasure_of_feedback_while_the_task_is_saved(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	mustCreate(t, s, alice, "s", nil)
+	if err := saveJudged(t, s, `{"own":1}`); err != nil {
+		t.Fatal(err)
+	}
+	judge(t, s, bob, task.Up)
+	read := metadataOf(t, s)
+	done := make(chan error)
+	go func() {
+		var failed error
+		for range 10 {
+			if err := saveJudged(t, s, read); err != nil && !errors.Is(err, fault.Of(fault.Busy)) {
+				failed = errors.Join(failed, err)
+			}
+		}
+		done <- failed
+	}()
+	mustBeErased(t, s)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if got := metadataOf(t, s); got != `{"own":1}` {
+		t.Errorf("metadata %s", got)
+	}
+}

@@ -1,0 +1,343 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// child says that a fork reads a log. The log stays while it has children.
+type child struct {
+	PK      string  `dynamodbav:"PK"`
+	SK      string  `dynamodbav:"SK"`
+	Session string  `dynamodbav:"s"`
+	Before  *string `dynamodbav:"i,omitempty"`
+	Found   bool    `dynamodbav:"b"`
+	Base    int64   `dynamodbav:"n"`
+	Created int64   `dynamodbav:"ct"`
+}
+
+func (c *child) log() string { return c.SK[len(prefixChild):] }
+
+// Fork implements session.Rewinder. It copies pointers: the source's timeline
+// up to the boundary, and the state as it was there.
+func (s *Store) Fork(ctx context.Context, f session.ForkOf) (session.Session, error) {
+	for try := 0; ; try++ {
+		if !f.DryRun {
+			if err := s.admitSession(ctx, f.UserID); err != nil {
+				return s.orCreated(ctx, session.New{ID: f.ID, UserID: f.UserID, Nonce: f.Nonce}, err)
+			}
+		}
+		out, err := s.fork(ctx, f)
+		if !errors.Is(err, errTaken) {
+			if err != nil {
+				err = fmt.Errorf("fork session %s: %w", f.SessionID, err)
+			}
+			return out, err
+		}
+		there, err := s.created(ctx, session.New{ID: f.ID, UserID: f.UserID, Nonce: f.Nonce})
+		if err != nil || there != nil {
+			return derefOr(there), err
+		}
+		if err := afterConflict(ctx, try); err != nil {
+			return session.Session{}, err
+		}
+	}
+}
+
+func (s *Store) fork(ctx context.Context, f session.ForkOf) (session.Session, error) {
+	source, at, err := s.headerAndHead(ctx, f.UserID, f.SessionID)
+	if err != nil {
+		return session.Session{}, err
+	}
+	out, err := s.forkFrom(ctx, source, at, f)
+	return out, s.unlessGone(ctx, source, err)
+}
+
+// forkFrom forks a session whose header and head were read.
+func (s *Store) forkFrom(ctx context.Context, source *header, at head, f session.ForkOf) (session.Session, error) {
+	b, err := s.boundary(ctx, source, at, f)
+	if err != nil {
+		return session.Session{}, err
+	}
+	h := s.forkHeader(source, f, b)
+	if !f.DryRun {
+		if err := s.writeFork(ctx, source, h, b.values); err != nil {
+			return session.Session{}, err
+		}
+	}
+	return s.render(h, head{next: h.base() + 1})
+}
+
+// boundary is what a fork takes over: the timeline and the session's own
+// state, just before the boundary or, where there is none, now.
+type boundary struct {
+	timeline session.Timeline
+	values   session.Values
+	at       int64 // position of the source
+	found    bool
+}
+
+func (s *Store) boundary(ctx context.Context, source *header, at head, f session.ForkOf) (*boundary, error) {
+	values, asOf, err := s.sessionValues(ctx, source.Log, at.lastState)
+	if err != nil {
+		return nil, err
+	}
+	if at.olderThan(source, asOf) {
+		return nil, errTaken
+	}
+	var target *place
+	if f.Before != nil {
+		if target, err = s.findInvocationUpTo(ctx, source, at, *f.Before); err != nil {
+			return nil, err
+		}
+		if target == nil && f.Strict {
+			return nil, fault.Field(fault.Malformed, "/rewind_before_invocation_id", "is not in the session's log")
+		}
+	}
+	b := &boundary{values: values, at: at.last(), found: f.Before == nil || target != nil}
+	if target == nil {
+		b.timeline, err = source.timeline()
+		b.timeline = b.timeline.Before(at.next)
+	} else {
+		var undo session.Delta
+		if undo, err = s.undoneTo(ctx, source, at, target); err != nil {
+			return nil, err
+		}
+		values.Apply(undo.In(session.ScopeSession))
+		b.at = target.seq - 1
+		b.timeline, err = s.timelineAt(ctx, source, target)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, s.leaveOpen(ctx, source, at, b)
+}
+
+// leaveOpen takes an item in progress out of what a fork takes over: a fork
+// cannot watch it grow. All that stands behind it stays. An item that was
+// completed meanwhile belongs to it only where the head that was read knows of
+// what the item changes of the state.
+func (s *Store) leaveOpen(ctx context.Context, source *header, at head, b *boundary) error {
+	if at.open == 0 || !b.timeline.Shows(source.Log, at.open) {
+		return nil
+	}
+	rec, err := s.covering(ctx, source.Log, at.open)
+	switch {
+	case err != nil:
+		return err
+	case rec.inProgress():
+		b.timeline = b.timeline.Without(source.Log, at.open)
+		return nil
+	case len(rec.events[0].Change()) == 0:
+		return nil
+	}
+	now, err := s.readHead(ctx, source)
+	if err == nil && now.lastState != at.lastState {
+		err = errTaken
+	}
+	return err
+}
+
+func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *header {
+	inherited, base := b.timeline.Inherited(source.Log, source.Gen+1)
+	name := source.Name
+	if name == "" {
+		name = source.id()
+	}
+	name = "Fork of " + name
+	if f.Name != nil {
+		name = *f.Name
+	}
+	if runes := []rune(name); len(runes) > session.MaxName {
+		name = string(runes[:session.MaxName])
+	}
+	h := s.newHeader(session.New{
+		ID: f.ID, UserID: source.User, AppName: source.App, Agent: source.Agent, Name: name, Nonce: f.Nonce,
+		KeyedBy: f.KeyedBy, Retention: source.ownRetention(),
+	}, source.Meta)
+	h.Origin = &origin{
+		Session: source.id(), Log: source.Log, Before: f.Before, Found: b.found,
+		Inherited: inherited.Encode(), Base: base, At: b.at,
+	}
+	if from := source.Origin; from != nil {
+		h.Origin.Lineage = append([]lineage{{
+			Log: source.Log, Gen: source.Gen + 1, Base: from.Base, From: from.Log, At: from.At,
+		}}, from.Lineage...)
+	}
+	return h
+}
+
+// writeFork stores the fork, on condition that its source has neither been
+// rewound nor deleted nor forked meanwhile. Counting the source's forks tells
+// later saves of its tasks that somebody reads them as they are; those that are
+// under way begin anew.
+func (s *Store) writeFork(ctx context.Context, source, h *header, values session.Values) error {
+	o := h.Origin
+	c := child{
+		PK: logPK(source.Log), SK: prefixChild + h.Log, Session: h.id(),
+		Before: o.Before, Found: o.Found, Base: o.Base, Created: h.Created,
+	}
+	state := checkpoint{PK: logPK(h.Log), SK: skState, At: o.Base}
+	var err error
+	if state.body, err = s.pack(ctx, state.PK, values, 0); err != nil {
+		return err
+	}
+	records := []any{h, c, state}
+	artifacts, err := s.inheritedVersions(ctx, source.Log, values)
+	if err != nil {
+		return err
+	}
+	if len(artifacts) > 0 {
+		item := inheritedItem{PK: logPK(h.Log), SK: skInherited}
+		if item.body, err = s.pack(ctx, item.PK, artifacts, 0); err != nil {
+			return err
+		}
+		records = append(records, item)
+	}
+	count, err := s.countFork(source)
+	if err != nil {
+		return err
+	}
+	writes, err := s.interruptSaves(ctx, source)
+	if err != nil {
+		return err
+	}
+	along, err := s.arriving(h)
+	if err != nil {
+		return err
+	}
+	writes = append(append(writes, count), along...)
+	for _, record := range records {
+		put, err := s.transactPut(record, condition{expression: ifAbsent})
+		if err != nil {
+			return err
+		}
+		writes = append(writes, put)
+	}
+	return s.transact(ctx, writes...)
+}
+
+func (s *Store) countFork(source *header) (types.TransactWriteItem, error) {
+	unchanged := source.unforked()
+	unchanged.was("e", source.Epoch)
+	if err := source.sameSaving(&unchanged); err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	unchanged.names["#ut"] = "ut"
+	unchanged.values[":next"], unchanged.values[":ut"] = num(source.Gen+1), num(source.touched())
+	return s.transactUpdate(sessionKey(source.id()), "SET #fk = :next, #ut = :ut REMOVE #sv", unchanged), nil
+}
+
+// unforked is the condition that the session was not forked since it was read.
+func (h *header) unforked() condition {
+	c := h.sameLog()
+	c.was("fk", h.Gen)
+	return c
+}
+
+// was adds that a number, which is absent for 0, has not changed.
+func (c *condition) was(name string, value int64) {
+	c.names["#"+name] = name
+	if value == 0 {
+		c.expression += " AND attribute_not_exists(#" + name + ")"
+		return
+	}
+	c.expression += " AND #" + name + " = :" + name
+	c.values[":"+name] = num(value)
+}
+
+// wasText is was for a text, which is absent where it is empty.
+func (c *condition) wasText(name, value string) {
+	c.names["#"+name] = name
+	if value == "" {
+		c.expression += " AND attribute_not_exists(#" + name + ")"
+		return
+	}
+	c.expression += " AND #" + name + " = :" + name
+	c.values[":"+name] = str(value)
+}
+
+// inheritedVersions is where a fork finds the versions of artifacts that the
+// conversation had: in the source's log, or where the source itself has them
+// from, so that no chain grows. An event may name a version that was never
+// stored: what the source stores under that number later is none of the fork's.
+func (s *Store) inheritedVersions(
+	ctx context.Context, log string, values session.Values,
+) (map[string]inheritedArtifact, error) {
+	named := map[string]int64{}
+	for key, v := range values {
+		if name, ok := session.ArtifactOf(key); ok {
+			var err error
+			if named[name], err = strconv.ParseInt(string(v), 10, 64); err != nil {
+				return nil, fmt.Errorf("version of artifact %s: %w", name, err)
+			}
+		}
+	}
+	out := map[string]inheritedArtifact{}
+	if len(named) == 0 {
+		return out, nil
+	}
+	before, err := s.inheritedArtifacts(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	for name, version := range named {
+		from, taken := before[name]
+		if taken {
+			out[name] = inheritedArtifact{Log: from.Log, Version: min(version, from.Version)}
+		}
+		if taken && version <= from.Version {
+			continue
+		}
+		own, err := s.newestUpTo(ctx, logPK(log), name, version)
+		if err != nil {
+			return nil, err
+		}
+		if own != nil {
+			_, number, err := own.place()
+			if err != nil {
+				return nil, err
+			}
+			out[name] = inheritedArtifact{Log: log, Version: number}
+		}
+	}
+	return out, nil
+}
+
+// show is an event as the session's readers see it. What a fork took over has
+// ids of the fork's own, the same ones every time.
+func (h *header) show(r session.Range, e session.Event) session.Event {
+	e.SessionID = h.id()
+	e.Seq = r.Seq + e.Seq - r.From
+	if r.Log == h.Log {
+		return e
+	}
+	e.ID = session.PositionalID(e.Seq, uuid.NewSHA1(uuid.NameSpaceOID, []byte(h.Log+"\x00"+e.ID)))
+	taskID := func(id string) string { return h.takenID(r.Log, id) }
+	if e.TaskID != "" {
+		e.TaskID = taskID(e.TaskID)
+	}
+	fields := maps.Clone(e.Fields)
+	for name, raw := range fields {
+		fields[name] = session.Rehome(raw, h.id(), taskID)
+	}
+	e.Fields = fields
+	return e
+}
+
+// forkedTaskID is the id that a fork, by its log, gives a task it took over.
+func forkedTaskID(log, of string) string {
+	if id := of + "." + log; fault.CheckID("", id) == nil {
+		return id
+	}
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(log+"\x00"+of)).String()
+}

@@ -1,0 +1,233 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// header is the item of a session. Appending to the session's log does not
+// touch it, except to move the session up in its user's list.
+type header struct {
+	PK      string         `dynamodbav:"PK"`
+	SK      string         `dynamodbav:"SK"`
+	User    string         `dynamodbav:"u"`
+	App     string         `dynamodbav:"app"`
+	Agent   string         `dynamodbav:"agent"`
+	Name    string         `dynamodbav:"name"`
+	Status  session.Status `dynamodbav:"status"`
+	Meta    []byte         `dynamodbav:"m"`
+	Log     string         `dynamodbav:"l"` // its own log; a session created again has another
+	Epoch   int64          `dynamodbav:"e,omitempty"`
+	Version int64          `dynamodbav:"v"`
+	Created int64          `dynamodbav:"ct"`
+	Touched int64          `dynamodbav:"ut"` // last activity that left no trace in the log
+	Nonce   string         `dynamodbav:"n"`
+	KeyedBy string         `dynamodbav:"ik,omitempty"` // the user's claim of the idempotency key that it was made under
+	GPK     string         `dynamodbav:"GPK"`
+	GSK     string         `dynamodbav:"GSK"`
+
+	Marker   int64   `dynamodbav:"mk,omitempty"` // position of the newest rewind marker
+	Timeline []byte  `dynamodbav:"tl,omitempty"` // absent before the first rewind
+	Gen      int64   `dynamodbav:"fk,omitempty"` // how often it was forked
+	Origin   *origin `dynamodbav:"fo,omitempty"` // of a fork
+	// Taken is the last seq that an imported session had taken over as a fork.
+	Taken int64 `dynamodbav:"tk,omitempty"`
+	// Branched is set on an imported session that was a fork.
+	Branched bool `dynamodbav:"bf,omitempty"`
+	// Imported is when it was: its own times are those of the document.
+	Imported int64 `dynamodbav:"im,omitempty"`
+
+	// Kept is for how many seconds the session is kept without activity, 0 for
+	// ever; OwnKept says that it was told so itself.
+	Kept    int64 `dynamodbav:"rt,omitempty"`
+	OwnKept bool  `dynamodbav:"ro,omitempty"`
+	// Counted says that the session counts among those its user has.
+	Counted bool `dynamodbav:"qn,omitempty"`
+	// Bytes is what the session takes of what its user may store.
+	Bytes int64 `dynamodbav:"by,omitempty"`
+
+	Run string `dynamodbav:"rn,omitempty"` // the active one
+	// Cause is the automations that led to the active run or, before the first
+	// run, to the session.
+	Cause []string `dynamodbav:"ca,omitempty"`
+	// Spent is the last run, where it failed or was cancelled: the next one
+	// starts from before it.
+	Spent string `dynamodbav:"rx,omitempty"`
+	// OwedAt is the position of an input that was accepted and is to be part of
+	// the next run's, whichever that is: its first Owed events, or all for 0.
+	OwedAt int64 `dynamodbav:"ma,omitempty"`
+	Owed   int64 `dynamodbav:"mo,omitempty"`
+
+	Saving    map[string]saving `dynamodbav:"sv,omitempty"` // by task
+	announced bool              // by the save that read this header
+}
+
+// origin is where a fork came from, and what it took over.
+type origin struct {
+	Session   string  `dynamodbav:"s"`
+	Log       string  `dynamodbav:"l"`
+	Before    *string `dynamodbav:"i,omitempty"`
+	Found     bool    `dynamodbav:"b"`
+	Inherited []byte  `dynamodbav:"in"` // timeline
+	Base      int64   `dynamodbav:"n"`  // seq of its last event; the fork's own log goes on from there
+	// At is the source's position at the boundary, or its head: what came after
+	// it, hidden or not, is none of the fork's.
+	At int64 `dynamodbav:"at"`
+	// Lineage is the forks among its ancestors, the nearest first.
+	Lineage []lineage `dynamodbav:"an,omitempty"`
+}
+
+func (h *header) id() string { return h.PK[len(prefixSession):] }
+
+// base is the last seq that a fork took over; 0 for other sessions.
+func (h *header) base() int64 {
+	if h.Origin == nil {
+		return 0
+	}
+	return h.Origin.Base
+}
+
+// inherited is what a fork took over, whatever it has rewound since.
+func (h *header) inherited() (session.Timeline, error) {
+	if h.Origin == nil {
+		return nil, nil
+	}
+	return session.DecodeTimeline(h.Origin.Inherited)
+}
+
+// whole is everything in the session's log, rewound or not.
+func (h *header) whole() (session.Timeline, error) {
+	inherited, err := h.inherited()
+	return inherited.Reopened(h.Log, h.base()+1), err
+}
+
+// timeline is what the session shows now.
+func (h *header) timeline() (session.Timeline, error) {
+	if h.Timeline == nil {
+		return h.whole()
+	}
+	return session.DecodeTimeline(h.Timeline)
+}
+
+// sameLog is the condition that the session is still the one that was read.
+func (h *header) sameLog() condition {
+	return condition{
+		expression: "#l = :l",
+		names:      map[string]string{"#l": "l"},
+		values:     attributes{":l": str(h.Log)},
+	}
+}
+
+// header reads a session that the user owns.
+func (s *Store) header(ctx context.Context, userID, id string) (*header, error) {
+	var h header
+	found, err := s.get(ctx, sessionKey(id), &h)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read session %s: %w", id, err)
+	case !found:
+		return nil, missingSession()
+	case h.User != userID:
+		return nil, fault.NotYours("session")
+	}
+	return &h, nil
+}
+
+// errHole says that a log lacks what it must hold.
+var errHole = errors.New("an entry is missing")
+
+func missingSession() error { return fault.Missing("Session") }
+
+// stillThere checks that a session has not been deleted: what was read of its
+// log before is whole then.
+func (s *Store) stillThere(ctx context.Context, h *header) error {
+	found, err := s.get(ctx, tasksGoneKey(h.Log), &struct{}{})
+	if err == nil && found {
+		err = missingSession()
+	}
+	return err
+}
+
+// unlessGone is what went wrong with a session, which is no wonder where it
+// was deleted meanwhile. Without a header it is told apart already.
+func (s *Store) unlessGone(ctx context.Context, h *header, err error) error {
+	var known *fault.Error
+	if h == nil || err == nil || errors.Is(err, errTaken) || errors.Is(err, errStale) ||
+		(errors.As(err, &known) && known.Kind != fault.NotFound) {
+		return err
+	}
+	if gone := s.stillThere(ctx, h); errors.Is(gone, fault.Of(fault.NotFound)) {
+		return gone
+	}
+	return err
+}
+
+// render makes the domain's session out of its header and the head of its log.
+func (s *Store) render(h *header, at head) (session.Session, error) {
+	var meta json.RawMessage
+	if err := s.codec.decode(h.Meta, &meta); err != nil {
+		return session.Session{}, fmt.Errorf("metadata of session %s: %w", h.id(), err)
+	}
+	out := session.Session{
+		ID:          h.id(),
+		UserID:      h.User,
+		AppName:     h.App,
+		Agent:       h.Agent,
+		Name:        h.Name,
+		Status:      h.Status,
+		Metadata:    meta,
+		Epoch:       h.Epoch,
+		HeadSeq:     at.last(),
+		CreatedTime: h.Created,
+		UpdatedTime: max(h.Created, h.touched(), at.time),
+		Version:     h.Version,
+	}
+	if h.Run != "" {
+		out.ActiveRunID = &h.Run
+	}
+	if h.Kept > 0 {
+		out.Retention, out.ExpiresTime = h.Kept, h.expires(out.UpdatedTime)
+	}
+	if o := h.Origin; o != nil {
+		out.Fork = &session.Fork{
+			SessionID: o.Session, RewindBeforeInvocationID: o.Before, BoundaryFound: o.Found, Taken: o.Base,
+		}
+	}
+	return out, nil
+}
+
+// headerAndHead reads a session and the head of its log. A head that knows of
+// a rewind that the header does not came after it: both are read again, so
+// that they belong together.
+func (s *Store) headerAndHead(ctx context.Context, userID, id string) (*header, head, error) {
+	for try := 0; ; try++ {
+		h, err := s.header(ctx, userID, id)
+		if err != nil {
+			return nil, head{}, err
+		}
+		at, err := s.readHead(ctx, h)
+		if err != nil {
+			return nil, head{}, err
+		}
+		if at.lastMarker <= h.Marker {
+			return h, at, nil
+		}
+		if err := backoff(ctx, try); err != nil {
+			return nil, head{}, err
+		}
+	}
+}
+
+// Get implements session.Store.
+func (s *Store) Get(ctx context.Context, userID, id string) (session.Session, error) {
+	h, at, _, err := s.settled(ctx, userID, id)
+	if err != nil {
+		return session.Session{}, err
+	}
+	return s.render(h, at)
+}

@@ -1,0 +1,160 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/idempotency"
+)
+
+// keyItem is one use of an idempotency key, in its user's partition. The answer
+// of a request about a session stands with the session (answerItem); that of any
+// other one here. DynamoDB may take days to remove what has expired, so readers
+// look at the time themselves.
+type keyItem struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Digest  string `dynamodbav:"d,omitempty"`
+	Nonce   string `dynamodbav:"n,omitempty"` // of the try that holds the key
+	Log     string `dynamodbav:"l,omitempty"` // of the session that it is about
+	Done    bool   `dynamodbav:"done"`        // and the answer is here
+	Gone    bool   `dynamodbav:"gone,omitempty"`
+	Lease   int64  `dynamodbav:"until"`        // epoch milliseconds
+	Created int64  `dynamodbav:"ct,omitempty"` // epoch milliseconds
+	Expires int64  `dynamodbav:"expires"`      // epoch seconds
+	body
+}
+
+func (i *keyItem) key() key { return key{i.PK, i.SK} }
+
+func (s *Store) keyItem(ctx context.Context, c idempotency.Claim) keyItem {
+	k, now := claimKey(c.UserID, c.Name()), s.now()
+	return keyItem{
+		PK: k.pk, SK: k.sk, Digest: c.Digest, Nonce: c.Nonce, Log: c.Log,
+		Lease: now.Add(leaseOf(ctx)).UnixMilli(), Created: now.UnixMilli(),
+		Expires: now.Add(idempotency.Lifetime).Unix(),
+	}
+}
+
+// leaseOf is how long whoever does something within a context can still be at
+// work: until its function is stopped.
+func leaseOf(ctx context.Context) time.Duration {
+	if end, ok := ctx.Deadline(); ok {
+		return max(0, time.Until(end)) + idempotency.LeaseMargin
+	}
+	return idempotency.Lease
+}
+
+// Begin implements idempotency.Store.
+func (s *Store) Begin(ctx context.Context, c idempotency.Claim) (*idempotency.Answer, error) {
+	var old keyItem
+	err := s.put(ctx, s.keyItem(ctx, c), condition{expression: ifAbsent}, &old)
+	switch {
+	case err == nil:
+		return nil, nil
+	case !errors.Is(err, errTaken):
+		return nil, fmt.Errorf("take idempotency key: %w", err)
+	}
+	now := s.now()
+	switch {
+	case old.Expires <= now.Unix():
+		return nil, s.takeOver(ctx, c, old)
+	case old.Gone:
+		return nil, keyGone()
+	case old.Digest != c.Digest:
+		return nil, fault.Field(fault.Invalid, "Idempotency-Key", "was used for another request body")
+	case old.Log != "" && old.Log != c.Log:
+		return nil, keyGone()
+	}
+	answer, err := s.keptAnswer(ctx, &old)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the answer of an idempotency key: %w", err)
+	case answer != nil:
+		return answer, nil
+	case old.Lease <= now.UnixMilli():
+		return nil, s.takeOver(ctx, c, old)
+	}
+	return nil, keyInUse(time.UnixMilli(old.Lease).Sub(now))
+}
+
+// takeOver takes a key from a request that died, or that is a day old.
+func (s *Store) takeOver(ctx context.Context, c idempotency.Claim, old keyItem) error {
+	on := condition{
+		expression: "#until = :until AND #done = :done AND #expires = :expires",
+		names:      map[string]string{"#until": "until", "#done": "done", "#expires": "expires"},
+		values:     attributes{":until": num(old.Lease), ":done": boolean(old.Done), ":expires": num(old.Expires)},
+	}
+	if !old.Gone {
+		on.expression += " AND attribute_not_exists(#gone)"
+		on.names["#gone"] = "gone"
+	}
+	err := s.put(ctx, s.keyItem(ctx, c), on, nil)
+	if errors.Is(err, errTaken) {
+		return keyInUse(time.Second)
+	}
+	return err
+}
+
+func keyGone() error {
+	return fault.New(fault.NotFound, "what the request with this Idempotency-Key made or was about is gone")
+}
+
+func keyInUse(retry time.Duration) error {
+	return &fault.Error{
+		Kind: fault.Busy, Detail: "a request with this Idempotency-Key is under way", RetryAfter: min(retry, time.Second),
+	}
+}
+
+// Finish implements idempotency.Store. Where the key was taken over, or went
+// with the session that the request made, there is nothing to keep.
+func (s *Store) Finish(ctx context.Context, c idempotency.Claim, a idempotency.Answer) error {
+	var err error
+	if c.Log != "" {
+		err = s.keepWithSession(ctx, c, a)
+	} else {
+		err = s.keepWithClaim(ctx, c, a)
+	}
+	if err != nil {
+		return fmt.Errorf("keep the answer of an idempotency key: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) keepWithClaim(ctx context.Context, c idempotency.Claim, a idempotency.Answer) error {
+	item := s.keyItem(ctx, c)
+	item.Done = true
+	var err error
+	if item.body, err = s.pack(ctx, item.PK, a, item.Expires); err != nil {
+		return err
+	}
+	return ignoring(s.put(ctx, item, held(c), nil), errTaken)
+}
+
+// held is the condition that a try still has its key.
+func held(c idempotency.Claim) condition {
+	return condition{
+		expression: "#n = :n AND attribute_not_exists(#gone)",
+		names:      map[string]string{"#n": "n", "#gone": "gone"}, values: attributes{":n": str(c.Nonce)},
+	}
+}
+
+// Release implements idempotency.Store.
+func (s *Store) Release(ctx context.Context, c idempotency.Claim) error {
+	err := s.deleteIf(ctx, claimKey(c.UserID, c.Name()), held(c))
+	if err != nil && !errors.Is(err, errTaken) {
+		return fmt.Errorf("give back idempotency key: %w", err)
+	}
+	return nil
+}
+
+// ignoring is an error unless it is of a kind that says nothing.
+func ignoring(err, kind error) error {
+	if errors.Is(err, kind) {
+		return nil
+	}
+	return err
+}

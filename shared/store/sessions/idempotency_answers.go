@@ -1,0 +1,159 @@
+package sessions
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rethread/rethread/shared/domain/idempotency"
+)
+
+// answerItem is what a request about a session answered, beside the session's
+// log and not in it: it wakes nobody who hears of logs, and goes when the session
+// does though forks still read the log. It is the claim with its nonce that it
+// answers; no write says so in the claim, so that it costs one write and no more.
+type answerItem struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Nonce   string `dynamodbav:"n"`
+	Expires int64  `dynamodbav:"expires"`
+	body
+}
+
+// answerKey is where the answer of a user's claim stands that is about a session.
+func answerKey(log, user, claim string) key {
+	sum := sha256.Sum256([]byte(user + "\x00" + claim))
+	return key{answersPK(log), hex.EncodeToString(sum[:])}
+}
+
+func (s *Store) keepWithSession(ctx context.Context, c idempotency.Claim, a idempotency.Answer) error {
+	k := answerKey(c.Log, c.UserID, c.Name())
+	item := answerItem{
+		PK: k.pk, SK: k.sk, Nonce: c.Nonce, Expires: s.now().Add(idempotency.Lifetime).Unix(),
+	}
+	var err error
+	if item.body, err = s.pack(ctx, item.PK, a, item.Expires); err != nil {
+		return err
+	}
+	return s.put(ctx, item, condition{}, nil)
+}
+
+// keptAnswer reads what the request of a claim answered, nil where it has not
+// answered yet, or died.
+func (s *Store) keptAnswer(ctx context.Context, of *keyItem) (*idempotency.Answer, error) {
+	pk, content := of.PK, of.body
+	if of.Log != "" {
+		var item answerItem
+		k := answerKey(of.Log, of.user(), of.SK)
+		found, err := s.get(ctx, k, &item)
+		if err != nil || !found || item.Nonce != of.Nonce || item.Expires <= s.now().Unix() {
+			return nil, err
+		}
+		pk, content = item.PK, item.body
+	} else if !of.Done {
+		return nil, nil
+	}
+	var answer idempotency.Answer
+	if err := s.unpack(ctx, pk, content, &answer); err != nil {
+		return nil, err
+	}
+	return &answer, nil
+}
+
+// forgetAnswers removes what requests about a session were answered.
+func (s *Store) forgetAnswers(ctx context.Context, log string) error {
+	if err := s.deleteQuery(ctx, s.keysOnly(s.partition(answersPK(log)))); err != nil {
+		return fmt.Errorf("remove the answers of log %s: %w", log, err)
+	}
+	return nil
+}
+
+// spendKey is the write by which the key goes on being used that a session was
+// made under, though its answer goes with the session. ok is false where there
+// was no key, or it has expired.
+func (s *Store) spendKey(h *header) (write types.TransactWriteItem, ok bool) {
+	expires := (max(h.Created, h.Imported) + idempotency.Lifetime.Milliseconds()) / 1000
+	if h.KeyedBy == "" || expires < s.now().Unix() {
+		return write, false
+	}
+	set, c := spent()
+	c.names["#expires"], c.values[":expires"] = "expires", num(expires)
+	return s.transactUpdate(claimKey(h.User, h.KeyedBy), "SET #expires = if_not_exists(#expires, :expires), "+set, c), true
+}
+
+// spent is the change that leaves of a claim only that it was made.
+func spent() (set string, c condition) {
+	return "#gone = :true, #done = :true, #until = :zero REMOVE #d, #n, #l, #b, #x, #xs", condition{
+		names: map[string]string{
+			"#gone": "gone", "#done": "done", "#until": "until",
+			"#d": "d", "#n": "n", "#l": "l", "#b": "b", "#x": "x", "#xs": "xs",
+		},
+		values: attributes{":true": boolean(true), ":zero": num(0)},
+	}
+}
+
+// eraseKeys removes what a user's requests under idempotency keys were answered
+// before an erasure began. The claims stay until they expire, and say no more
+// than that they were made: what repeats a request makes nothing anew. One whose
+// request is under way is looked at once more when all is.
+func (s *Store) eraseKeys(ctx context.Context, e *erasureItem) error {
+	return s.queryPages(ctx, s.partition(claimPK(e.User)), func(page []attributes) (bool, error) {
+		var all []keyItem
+		if err := attributevalue.UnmarshalListOfMaps(page, &all); err != nil {
+			return false, fmt.Errorf("unmarshal idempotency keys: %w", err)
+		}
+		erased := make([]int, len(all))
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(parallel)
+		for i := range all {
+			group.Go(func() (err error) {
+				erased[i], err = s.eraseKey(ctx, &all[i], e.Started)
+				return err
+			})
+		}
+		err := group.Wait()
+		for _, n := range erased {
+			e.Removed.Records += n
+		}
+		return true, err
+	})
+}
+
+// eraseKey removes the answer of one claim, and returns how many that were.
+func (s *Store) eraseKey(ctx context.Context, of *keyItem, before int64) (int, error) {
+	if isBlob(of.SK) || of.Gone || of.Created > before {
+		return 0, nil
+	}
+	answered, err := s.eraseAnswer(ctx, of)
+	if err != nil || (!answered && !of.Done && of.Lease > s.millis()) {
+		return 0, err
+	}
+	set, c := spent()
+	c.expression, c.values[":was"] = "#until = :was", num(of.Lease)
+	err = s.update(ctx, of.key(), "SET "+set, c)
+	if err != nil { // another may have taken the key meanwhile
+		return 0, ignoring(err, errTaken)
+	}
+	return 1, s.discard(ctx, of.PK, of.body)
+}
+
+// eraseAnswer removes the answer that stands with a session.
+func (s *Store) eraseAnswer(ctx context.Context, of *keyItem) (found bool, err error) {
+	if of.Log == "" {
+		return false, nil
+	}
+	var item answerItem
+	k := answerKey(of.Log, of.user(), of.SK)
+	if found, err = s.get(ctx, k, &item); err != nil || !found {
+		return false, err
+	}
+	if err := s.discard(ctx, item.PK, item.body); err != nil {
+		return false, err
+	}
+	return true, s.deleteItems(ctx, []attributes{k.attributes()})
+}

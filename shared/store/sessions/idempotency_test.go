@@ -1,0 +1,279 @@
+package sessions_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/test/capacity"
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/idempotency"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// keys takes idempotency keys, each time as another try.
+type keys struct {
+	*sessions.Store
+	client *dynamodb.Client
+	table  string
+	clock  *calendar
+	tries  int
+}
+
+func newKeys(t *testing.T, opts ...sessions.Option) *keys {
+	t.Helper()
+	k := &keys{client: dynamotest.Client(t), table: dynamotest.Table(t), clock: &calendar{}}
+	k.Store = sessions.New(k.client, k.table, append(opts, sessions.WithClock(k.clock.now))...)
+	return k
+}
+
+// left is how many items a partition holds.
+func (k *keys) left(t *testing.T, pk string) int32 {
+	t.Helper()
+	out, err := k.client.Query(t.Context(), &dynamodb.QueryInput{
+		TableName: &k.table, KeyConditionExpression: aws.String("PK = :pk"), ConsistentRead: aws.Bool(true),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: pk}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Count
+}
+
+// begin takes a key as a new try and compares what that gives; kind 0 is none.
+func (k *keys) begin(t *testing.T, c idempotency.Claim, want *idempotency.Answer, kind fault.Kind) idempotency.Claim {
+	t.Helper()
+	k.tries++
+	c.Nonce = "try " + strconv.Itoa(k.tries)
+	got, err := k.Begin(t.Context(), c)
+	if (kind == 0) != (err == nil) || (kind != 0 && !errors.Is(err, fault.Of(kind))) {
+		t.Errorf("begin %+v: %v", c, err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("begin %+v (-want +got):\n%.500s", c, diff)
+	}
+	return c
+}
+
+func (k *keys) finish(t *testing.T, c idempotency.Claim, a idempotency.Answer) {
+	t.Helper()
+	if err := k.Finish(t.Context(), c, a); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// noise is an answer that is larger than an item, and not to be compressed.
+func noise() idempotency.Answer {
+	body := make([]byte, 500_000)
+	for i := range body {
+		body[i] = byte(rand.Uint32()) //nolint:gosec // a test
+	}
+	return idempotency.Answer{Status: 201, Header: map[string]string{"Etag": `"1"`}, Body: body}
+}
+
+func TestIdempotency(t *testing.T) {
+	t.Parallel()
+	for name, log := range map[string]string{"about nothing": "", "about a session": "log"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newKeys(t)
+			c := idempotency.Claim{UserID: alice, Key: "k", Route: "POST /x", Digest: "d", Log: log}
+			first := s.begin(t, c, nil, 0)
+			s.begin(t, c, nil, fault.Busy)
+			if err := s.Release(t.Context(), first); err != nil {
+				t.Fatal(err)
+			}
+			died := s.begin(t, c, nil, 0)
+			s.clock.forward(idempotency.Lease + time.Second)
+			second := s.begin(t, c, nil, 0)
+			if err := s.Release(t.Context(), died); err != nil { // which is not its key any more
+				t.Fatal(err)
+			}
+			s.begin(t, c, nil, fault.Busy)
+
+			answer := noise()
+			s.finish(t, second, answer)
+			s.begin(t, c, &answer, 0)
+			other := c
+			other.Digest = "another body"
+			s.begin(t, other, nil, fault.Invalid)
+			for _, apart := range []idempotency.Claim{
+				{UserID: bob, Key: "k", Route: "POST /x", Digest: "d", Log: log},
+				{UserID: alice, Key: "k", Route: "POST /y", Digest: "d", Log: log},
+			} {
+				s.begin(t, apart, nil, 0)
+			}
+			s.clock.forward(idempotency.Lifetime)
+			s.begin(t, other, nil, 0) // a day later the key is free
+		})
+	}
+}
+
+// A key is held for as long as its request can be at work, and no longer.
+func TestIdempotency_lease(t *testing.T) {
+	t.Parallel()
+	s := newKeys(t)
+	c := idempotency.Claim{UserID: alice, Key: "k", Route: "POST /x", Digest: "d", Nonce: "first"}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if _, err := s.Begin(ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	s.clock.forward(4 * time.Second)
+	s.begin(t, c, nil, fault.Busy)
+	s.clock.forward(time.Second + idempotency.LeaseMargin)
+	s.begin(t, c, nil, 0)
+}
+
+// Of an answer nothing is left where its session goes, and its key stays used.
+func TestIdempotency_goes_with_its_session(t *testing.T) {
+	t.Parallel()
+	s := newKeys(t, sessions.WithRetention(func(string) int64 { return 3600 }))
+	create := func(id, keyedBy string) (log string) {
+		t.Helper()
+		n := session.New{ID: id, UserID: alice, Nonce: mustID(t), KeyedBy: keyedBy}
+		if err := n.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Create(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+		at, err := s.Standing(t.Context(), alice, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at.Log
+	}
+	answer, small := noise(), idempotency.Answer{Status: 201, Body: []byte("it is made")}
+	remove := func(id string) error { return s.Delete(t.Context(), alice, id) }
+	for how, end := range map[string]func(id string) error{
+		"deleted": remove,
+		"deleted while forks read it": func(id string) error {
+			_, err := s.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: id, ID: "fork of " + id, Nonce: "n"})
+			return errors.Join(err, remove(id))
+		},
+		"kept for its time": func(string) error {
+			s.clock.forward(2 * time.Hour)
+			_, err := s.SweepRetention(t.Context())
+			return err
+		},
+		"erased with its user": func(string) error {
+			s.clock.forward(time.Second)
+			_, err := s.Erase(t.Context(), alice)
+			return err
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			making := idempotency.Claim{UserID: alice, Key: "made " + how, Route: "POST /sessions", Digest: "d"}
+			died := idempotency.Claim{UserID: alice, Key: "died " + how, Route: "POST /sessions", Digest: "d"}
+			making = s.begin(t, making, nil, 0)
+			died = s.begin(t, died, nil, 0)
+			log := create(how, making.Name())
+			create("died "+how, died.Name())
+			s.finish(t, making, small)
+			about := map[string]idempotency.Claim{}
+			for _, user := range []string{alice, bob} { // one of them a guest
+				c := idempotency.Claim{UserID: user, Key: how, Route: "POST /sessions/x/events", Digest: "d", Log: log}
+				about[user] = s.begin(t, c, nil, 0)
+				s.finish(t, about[user], answer)
+				s.begin(t, c, &answer, 0)
+			}
+			s.begin(t, making, &small, 0)
+			s.clock.forward(idempotency.Lease + time.Second)
+
+			if err := end(how); err != nil {
+				t.Fatal(err)
+			}
+			if err := remove("died " + how); err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
+				t.Fatal(err)
+			}
+			s.begin(t, making, nil, fault.NotFound)
+			s.begin(t, died, nil, fault.NotFound) // it was made, and nobody had heard of it
+			for _, c := range about {
+				if left := s.left(t, "KA#"+c.Log); left != 0 {
+					t.Errorf("%d items are left of the answers", left)
+				}
+				again := c
+				again.Log = create("again "+how+c.UserID, "")
+				s.begin(t, again, nil, fault.NotFound)
+			}
+			other := making
+			other.Digest = "another body"
+			s.begin(t, other, nil, fault.NotFound)
+			if err := s.Finish(t.Context(), died, small); err != nil {
+				t.Error(err)
+			}
+			s.begin(t, died, nil, fault.NotFound) // who answers late keeps nothing
+			s.clock.forward(idempotency.Lifetime)
+			s.begin(t, making, nil, 0)
+		})
+	}
+}
+
+// What a guest was answered goes with the guest.
+func TestIdempotency_erasure_of_a_guest(t *testing.T) {
+	t.Parallel()
+	s := newKeys(t)
+	claim := func(key string) idempotency.Claim {
+		return idempotency.Claim{UserID: bob, Key: key, Route: "POST /x", Digest: "d", Log: "log of alice's"}
+	}
+	answer := noise()
+	done := s.begin(t, claim("done"), nil, 0)
+	s.finish(t, done, answer)
+	working := s.begin(t, claim("working"), nil, 0)
+	s.clock.forward(time.Second)
+	report, err := s.Erase(t.Context(), bob)
+	if err != nil || report.Removed.Records != 1 {
+		t.Errorf("removed %+v, %v", report.Removed, err)
+	}
+	if left := s.left(t, "KA#log of alice's"); left != 0 {
+		t.Errorf("%d items are left of the answers", left)
+	}
+	s.begin(t, claim("done"), nil, fault.NotFound)
+	s.begin(t, claim("working"), nil, fault.Busy)
+	s.finish(t, working, answer)
+	s.clock.forward(time.Minute)
+	later := s.begin(t, claim("later"), nil, 0)
+	s.finish(t, later, answer)
+	if n, err := s.SweepErasures(t.Context()); err != nil || n != 1 {
+		t.Errorf("%d erasures, %v", n, err)
+	}
+	s.begin(t, claim("working"), nil, fault.NotFound)
+	s.begin(t, claim("later"), &answer, 0) // what comes later stays
+}
+
+// A key costs a write for the claim, one for each kilobyte of the answer, and no
+// more than the claim's to repeat.
+func TestIdempotency_cost(t *testing.T) {
+	t.Parallel()
+	for name, log := range map[string]string{"about nothing": "", "about a session": "log"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			meter := &capacity.Meter{}
+			s := &keys{Store: sessions.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t))}
+			cost := func(work func()) capacity.Usage {
+				before := meter.Total()
+				work()
+				return meter.Total().Sub(before)
+			}
+			c := idempotency.Claim{UserID: alice, Key: "k", Route: "POST /x", Digest: "d", Log: log}
+			answer := idempotency.Answer{Status: 201, Body: noise().Body[:2000]}
+			first := cost(func() { s.finish(t, s.begin(t, c, nil, 0), answer) })
+			again := cost(func() { s.begin(t, c, &answer, 0) })
+			t.Logf("first %+v, again %+v", first, again)
+			if first.Writes != 4 || first.Reads != 0 || again.Writes > 1 || again.Reads > 1 {
+				t.Errorf("first %+v, again %+v", first, again)
+			}
+		})
+	}
+}

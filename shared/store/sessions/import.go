@@ -1,0 +1,237 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/archive"
+)
+
+var _ archive.Importer = (*Store)(nil)
+
+const (
+	// importLife is how long an import waits for its next part.
+	importLife = 24 * time.Hour
+	// importBusy ends a second after the request that takes a part must have: the
+	// function has 29 s.
+	importBusy = 30 * time.Second
+)
+
+// The states of an import.
+const (
+	importOpen = "open"
+	importDone = "done"
+	importDead = "dead" // it is being cleared
+)
+
+// importItem is an import: parts of a session go into a log that no session
+// points to, and a transaction with the last of them makes the session point
+// to it. So nothing shows before, and what was broken off is swept like the log
+// of a deleted session.
+type importItem struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Session string `dynamodbav:"s"`
+	KeyedBy string `dynamodbav:"ik,omitempty"` // the claim of the idempotency key that it was begun under
+	Log     string `dynamodbav:"l"`
+	State   string `dynamodbav:"st"`
+	Version int64  `dynamodbav:"v"`
+	Next    int    `dynamodbav:"n"` // part that is expected
+	// Digest is of the part that was taken last or is being taken now: then
+	// Begun is its number, and only the same part may go on.
+	Digest string   `dynamodbav:"d"`
+	Begun  int      `dynamodbav:"bg"`
+	Busy   int64    `dynamodbav:"until"` // epoch milliseconds
+	Head   logHead  `dynamodbav:"h"`     // of the log so far
+	Shared int      `dynamodbav:"sh"`    // versions for the user's shelf so far
+	Kept   []string `dynamodbav:"k,omitempty"`
+	Bytes  int64    `dynamodbav:"by,omitempty"` // stored so far
+	body            // the document's head
+	GPK    string   `dynamodbav:"GPK,omitempty"`
+	GSK    string   `dynamodbav:"GSK,omitempty"`
+	Expire int64    `dynamodbav:"expires,omitempty"` // once it is done
+}
+
+// logHead is a head as it is stored between two parts.
+type logHead struct {
+	Next   int64 `dynamodbav:"n"`
+	State  int64 `dynamodbav:"s"`
+	Marker int64 `dynamodbav:"m"`
+	Epoch  int64 `dynamodbav:"e"`
+	Deltas int64 `dynamodbav:"d"`
+}
+
+func (i *importItem) key() key { return key{i.PK, i.SK} }
+
+// same is the condition that the import is as it was read.
+func (i *importItem) same() condition {
+	return condition{
+		expression: "#v = :was", names: map[string]string{"#v": "v"}, values: attributes{":was": num(i.Version)},
+	}
+}
+
+// Import implements archive.Importer.
+func (s *Store) Import(ctx context.Context, u archive.Upload) (archive.Progress, error) {
+	for try := 0; ; try++ {
+		out, err := s.takePart(ctx, u)
+		if !errors.Is(err, errTaken) {
+			if err != nil {
+				err = fmt.Errorf("import %s, part %d: %w", u.ImportID, u.Number, err)
+			}
+			return out, err
+		}
+		if err := afterConflict(ctx, try); err != nil {
+			return archive.Progress{}, err
+		}
+	}
+}
+
+// takePart tries once; errTaken where the import changed meanwhile.
+func (s *Store) takePart(ctx context.Context, u archive.Upload) (archive.Progress, error) {
+	var rec importItem
+	found, err := s.get(ctx, importKey(u.UserID, u.ImportID), &rec)
+	if err != nil {
+		return archive.Progress{}, err
+	}
+	if !found {
+		if u.Number != 1 {
+			return archive.Progress{}, fault.Missing("Import")
+		}
+		first, err := s.newImport(ctx, u)
+		if err != nil {
+			return archive.Progress{}, err
+		}
+		rec = *first
+		if err := s.admitSession(ctx, u.UserID); err != nil {
+			return archive.Progress{}, err
+		}
+	}
+	if over, err := s.takenBefore(ctx, &rec, u); over != nil || err != nil {
+		return derefOr(over), err
+	}
+	w := &importing{s: s, rec: &rec, u: u}
+	if err := w.check(ctx); err != nil {
+		return archive.Progress{}, err
+	}
+	if err := s.claimPart(ctx, &rec, u); err != nil {
+		return archive.Progress{}, err
+	}
+	if err := w.write(ctx); err != nil {
+		return archive.Progress{}, err
+	}
+	if u.Part.Complete {
+		return w.commit(ctx)
+	}
+	return w.advance(ctx)
+}
+
+// newImport is an import that begins with a part; it is not stored yet.
+func (s *Store) newImport(ctx context.Context, u archive.Upload) (*importItem, error) {
+	if u.Part.Head == nil {
+		return nil, fault.Field(fault.Malformed, "/session", "is required")
+	}
+	k := importKey(u.UserID, u.ImportID)
+	rec := &importItem{
+		PK: k.pk, SK: k.sk, Session: u.Part.Head.Session.ID, Log: s.newLog(), State: importOpen, Next: 1,
+		KeyedBy: u.KeyedBy, Head: logHead{Next: 1},
+	}
+	if u.SessionID != "" {
+		rec.Session = u.SessionID
+	}
+	return rec, s.free(ctx, rec)
+}
+
+// free checks that no session has the id.
+func (s *Store) free(ctx context.Context, rec *importItem) error {
+	found, err := s.get(ctx, sessionKey(rec.Session), &struct{}{})
+	if err == nil && found {
+		err = fault.New(fault.Conflict, "a session with the id %q exists: ask for another with ?id=", rec.Session).
+			With("session_id", rec.Session)
+	}
+	return err
+}
+
+// takenBefore answers for a part that was taken already, and refuses one that
+// is not expected.
+func (s *Store) takenBefore(ctx context.Context, rec *importItem, u archive.Upload) (*archive.Progress, error) {
+	last := u.Number == rec.Next-1 && u.Digest == rec.Digest
+	switch {
+	case rec.State == importDone && last:
+		return s.imported(ctx, rec, u.UserID)
+	case rec.State != importOpen:
+		return nil, fault.New(fault.Conflict, "the import is over")
+	case last:
+		return ptr(rec.progress()), nil
+	case u.Number != rec.Next:
+		return nil, fault.New(fault.Conflict, "part %d is expected, not %d", rec.Next, u.Number).With("next_part", rec.Next)
+	case rec.Begun == u.Number && rec.Digest != u.Digest:
+		return nil, fault.New(fault.Conflict,
+			"part %d was begun with other content: send that again, or delete the import", u.Number)
+	}
+	return nil, nil
+}
+
+func (i *importItem) progress() archive.Progress {
+	return archive.Progress{
+		ImportID: i.SK, SessionID: i.Session, NextPart: i.Next, Kept: i.Kept,
+		ExpiresTime: i.Busy - importBusy.Milliseconds() + importLife.Milliseconds(),
+	}
+}
+
+// imported is the answer to a document that is complete.
+func (s *Store) imported(ctx context.Context, rec *importItem, userID string) (*archive.Progress, error) {
+	there, err := s.Get(ctx, userID, rec.Session)
+	p := rec.progress()
+	p.Session = &there
+	return &p, err
+}
+
+// claimPart notes that a part is being taken; errTaken where somebody else
+// was faster.
+func (s *Store) claimPart(ctx context.Context, rec *importItem, u archive.Upload) error {
+	c := rec.same()
+	if rec.Version == 0 {
+		c = condition{expression: ifAbsent}
+	}
+	now := s.millis()
+	rec.Version, rec.Begun, rec.Digest = rec.Version+1, u.Number, u.Digest
+	rec.Busy = now + importBusy.Milliseconds()
+	rec.GPK, rec.GSK = gpkImport, activitySK(now, rec.Log)
+	if rec.Inline == nil && rec.Blob == "" {
+		var err error
+		if rec.body, err = s.pack(ctx, logPK(rec.Log), u.Part.Head, 0); err != nil {
+			return err
+		}
+	}
+	return s.put(ctx, rec, c, nil)
+}
+
+// advance notes that a part was taken and another is expected.
+func (w *importing) advance(ctx context.Context) (archive.Progress, error) {
+	c := w.rec.same()
+	w.rec.Version++
+	w.rec.Next, w.rec.Head, w.rec.Shared = w.rec.Next+1, w.head, w.shared
+	w.rec.Bytes += w.bytes
+	err := w.s.put(ctx, w.rec, c, nil)
+	return w.rec.progress(), err
+}
+
+// arrived reports whether an import is complete; known remembers. One that is
+// not there any more was complete: what it brought goes before it does.
+func (s *Store) arrived(ctx context.Context, user, id string, known map[string]bool) (bool, error) {
+	if id == "" {
+		return true, nil
+	}
+	if _, asked := known[id]; !asked {
+		var rec importItem
+		found, err := s.get(ctx, importKey(user, id), &rec)
+		if err != nil {
+			return false, err
+		}
+		known[id] = !found || rec.State == importDone
+	}
+	return known[id], nil
+}

@@ -1,0 +1,81 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/base/fault"
+)
+
+// Abandon implements archive.Importer.
+func (s *Store) Abandon(ctx context.Context, userID, importID string) error {
+	var rec importItem
+	found, err := s.get(ctx, importKey(userID, importID), &rec)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return fault.Missing("Import")
+	case rec.State == importDone:
+		return fault.New(fault.Conflict, "the import is complete: delete the session").With("session_id", rec.Session)
+	case rec.Next <= rec.Begun && rec.State == importOpen && s.millis() < rec.Busy:
+		return &fault.Error{
+			Kind: fault.Busy, Detail: "a part is being taken", RetryAfter: importBusy,
+		}
+	}
+	err = s.abandon(ctx, &rec)
+	if errors.Is(err, errTaken) {
+		return fault.New(fault.Conflict, "a part came meanwhile")
+	}
+	return err
+}
+
+// abandon ends an import and clears what it brought. The import itself goes
+// last, so that it can be repeated wherever it stops.
+func (s *Store) abandon(ctx context.Context, rec *importItem) error {
+	if rec.State == importOpen {
+		c := rec.same()
+		rec.State, rec.Version = importDead, rec.Version+1
+		if err := s.put(ctx, rec, c, nil); err != nil {
+			return err
+		}
+	}
+	aside, err := s.takenItems(ctx, rec.Log)
+	if err != nil {
+		return err
+	}
+	for _, item := range aside {
+		if err := s.discard(ctx, item.Item.PK, item.Item.body); err != nil {
+			return err
+		}
+	}
+	k := goneKey(rec.Log) // what a part still under way leaves is swept later
+	if err := s.put(ctx, gone{
+		PK: k.pk, SK: k.sk, GPK: gpkGone, GSK: activitySK(s.millis(), rec.Log),
+	}, condition{}, nil); err != nil {
+		return err
+	}
+	if err := s.clear(ctx, rec.Log); err != nil {
+		return err
+	}
+	return s.deleteItems(ctx, []attributes{rec.key().attributes()})
+}
+
+// SweepImports ends the imports that have waited for their next part for a day,
+// and returns how many. It may be stopped and repeated at any point.
+func (s *Store) SweepImports(ctx context.Context) (int, error) {
+	at := s.now().Add(-importLife).UnixMilli()
+	due := activitySK(at, "")
+	return s.sweep(ctx, gpkImport, at, func(ctx context.Context, k key) (bool, error) {
+		var rec importItem
+		found, err := s.get(ctx, k, &rec)
+		if err != nil || !found || rec.State == importDone || rec.GSK >= due {
+			return false, err
+		}
+		if err := s.abandon(ctx, &rec); err != nil && !errors.Is(err, errTaken) {
+			return false, fmt.Errorf("end an import: %w", err)
+		}
+		return true, nil
+	})
+}

@@ -1,0 +1,246 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// elsewhere is the session that changed what another than the imported one
+// changed last. No session has such an id.
+const elsewhere = "/"
+
+// commit makes a document visible: one transaction puts the session's header,
+// what it shares with others, and ends the import.
+func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
+	if err := w.s.admitSession(ctx, w.u.UserID); err != nil {
+		return archive.Progress{}, err
+	}
+	h, err := w.header()
+	if err != nil {
+		return archive.Progress{}, err
+	}
+	aside, dropped, err := w.aside(ctx, h)
+	if err != nil {
+		return archive.Progress{}, err
+	}
+	w.rec.Kept = nil
+	for _, item := range dropped {
+		name, _, err := item.Item.place()
+		if err != nil {
+			return archive.Progress{}, err
+		}
+		w.keep("user:" + name)
+	}
+	if len(aside) > 0 {
+		if err := w.s.put(ctx, userApp(userShelf(h).pk), condition{}, nil); err != nil {
+			return archive.Progress{}, err
+		}
+	}
+	change, err := w.sharedState(ctx, h)
+	if err != nil {
+		return archive.Progress{}, err
+	}
+	writes, err := w.s.sharedPuts(ctx, change)
+	if err != nil {
+		return archive.Progress{}, err
+	}
+	along, err := w.s.arriving(h)
+	if err != nil {
+		return archive.Progress{}, err
+	}
+	writes = append(writes, along...)
+	done := *w.rec
+	done.State, done.Version, done.Next = importDone, done.Version+1, done.Next+1
+	done.GPK, done.GSK, done.Expire = "", "", w.s.now().Add(importLife).Unix()
+	done.body = body{}
+	puts := []struct {
+		record any
+		on     condition
+	}{{h, condition{expression: ifAbsent}}, {done, w.rec.same()}}
+	for _, item := range aside {
+		puts = append(puts, struct {
+			record any
+			on     condition
+		}{item.Item, condition{expression: ifAbsent}})
+	}
+	for _, p := range puts {
+		put, err := w.s.transactPut(p.record, p.on)
+		if err != nil {
+			return archive.Progress{}, err
+		}
+		writes = append(writes, put)
+	}
+	if err := w.s.transact(ctx, writes...); err != nil {
+		if errors.Is(err, errTaken) {
+			err = w.taken(ctx)
+		}
+		return archive.Progress{}, err
+	}
+	w.tidy(ctx, aside, dropped)
+	p, err := w.s.imported(ctx, &done, w.u.UserID)
+	return derefOr(p), err
+}
+
+// taken tells a session that has the id from everything else that may have come
+// between: that is errTaken, and worth another try.
+func (w *importing) taken(ctx context.Context) error {
+	var now importItem
+	found, err := w.s.get(ctx, w.rec.key(), &now)
+	if err == nil && found && now.State == importOpen {
+		err = w.s.free(ctx, w.rec)
+	}
+	return cmp.Or(err, errTaken)
+}
+
+func (w *importing) keep(key string) {
+	if !slices.Contains(w.rec.Kept, key) {
+		w.rec.Kept = append(w.rec.Kept, key)
+	}
+}
+
+// header is that of the session as the document has it, with the log that was
+// filled.
+func (w *importing) header() (*header, error) {
+	from := w.doc.Session
+	meta, err := w.s.codec.encode(from.Metadata)
+	if err != nil {
+		return nil, err
+	}
+	h := w.s.newHeader(session.New{
+		ID: w.rec.Session, UserID: w.u.UserID, AppName: from.AppName, Agent: from.Agent, Name: from.Name,
+		Nonce: w.rec.SK, KeyedBy: w.rec.KeyedBy,
+	}, meta)
+	h.Imported = h.Created
+	if w.s.quotas.Bytes > 0 {
+		h.Bytes = w.rec.Bytes + w.bytes
+	}
+	h.Created, h.Touched = from.CreatedTime, from.UpdatedTime
+	h.GSK = activitySK(h.Touched, h.id())
+	h.Log, h.Status, h.Spent = w.rec.Log, from.Status, w.doc.SpentRun
+	h.Taken, h.Branched = w.doc.TakenOver, w.doc.Branched
+	h.Epoch, h.Marker = w.head.Epoch, w.head.Marker
+	if h.Marker > 0 {
+		h.Timeline = w.timeline(w.doc.Timeline).Encode()
+	}
+	return h, nil
+}
+
+// aside are the versions that go onto the user's shelf, and those that don't, as
+// the user has an artifact of that name.
+func (w *importing) aside(ctx context.Context, h *header) (take, drop []takenItem, err error) {
+	all, err := w.s.takenItems(ctx, w.rec.Log)
+	if err != nil {
+		return nil, nil, err
+	}
+	there := map[string]bool{}
+	for _, item := range all {
+		name, _, err := item.Item.place()
+		if err != nil {
+			return nil, nil, err
+		}
+		if _, asked := there[name]; !asked {
+			newest, _, err := w.s.newest(ctx, userShelf(h), name)
+			if err != nil {
+				return nil, nil, err
+			}
+			there[name] = newest != nil
+		}
+		if there[name] {
+			drop = append(drop, item)
+		} else {
+			take = append(take, item)
+		}
+	}
+	return take, drop, nil
+}
+
+// takenItems are the versions that an import has set aside.
+func (s *Store) takenItems(ctx context.Context, log string) ([]takenItem, error) {
+	var all []takenItem
+	err := s.queryPages(ctx, s.prefixQuery(logPK(log), prefixTaken, true), func(page []attributes) (bool, error) {
+		var some []takenItem
+		err := attributevalue.UnmarshalListOfMaps(page, &some)
+		all = append(all, some...)
+		return true, err
+	})
+	return all, err
+}
+
+// tidy removes what an import leaves: it is not part of the session.
+func (w *importing) tidy(ctx context.Context, taken, dropped []takenItem) {
+	var keys []attributes
+	for _, item := range append(slices.Clone(taken), dropped...) {
+		keys = append(keys, key{item.PK, item.SK}.attributes())
+	}
+	err := w.s.deleteItems(ctx, keys)
+	for _, item := range dropped {
+		err = errors.Join(err, w.s.discard(ctx, item.Item.PK, item.Item.body))
+	}
+	if err != nil {
+		w.s.log.WarnContext(ctx, "what an import left stays until the session goes", "error", err)
+	}
+}
+
+// sharedState fills in the shared keys that are not there. What the user or the
+// app has already stays as it is.
+func (w *importing) sharedState(ctx context.Context, h *header) (*stateChange, error) {
+	given := w.given()
+	change, err := w.s.loadStates(ctx, h, head{next: 1}, given)
+	if err != nil {
+		return nil, err
+	}
+	for _, sc := range change.scopes {
+		for name, v := range given.In(sc.scope) {
+			key := sc.scope.Prefix() + name
+			if had, ok := sc.values[name]; ok {
+				if !sameValue(had.Value, v) {
+					w.keep(shownKey(key))
+				}
+				continue
+			}
+			next := sharedValue{Value: v, By: h.id()}
+			if session.IsNull(v) {
+				next.Value = nil
+			}
+			if slices.Contains(w.u.Part.State.Elsewhere, key) {
+				next.By = elsewhere
+			}
+			sc.values[name], sc.changed = next, true
+		}
+	}
+	slices.Sort(w.rec.Kept)
+	return change, change.check()
+}
+
+// given are the shared keys of the document; one without a value was deleted by
+// another session.
+func (w *importing) given() session.Delta {
+	s := w.u.Part.State
+	out := session.Delta{}
+	for _, key := range s.Elsewhere {
+		if scope, name := session.ScopeOf(key); name != "" && (scope == session.ScopeUser || scope == session.ScopeApp) {
+			out[key] = json.RawMessage("null")
+		}
+	}
+	for scope, values := range map[session.Scope]session.Values{session.ScopeUser: s.User, session.ScopeApp: s.App} {
+		for name, v := range values {
+			out[scope.Prefix()+name] = v
+		}
+	}
+	for name, version := range s.Artifacts {
+		if key := session.ArtifactKey(name); key[0] != 0 {
+			out[key] = json.RawMessage(strconv.FormatInt(version, 10))
+		}
+	}
+	return maps.Clone(out)
+}

@@ -1,0 +1,165 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// write stores a part. Each item has a key that follows from the document, so a
+// part that was broken off is written over when it comes again.
+func (w *importing) write(ctx context.Context) error {
+	var items []any
+	for _, rec := range w.records {
+		if err := w.packEntry(ctx, rec); err != nil {
+			return err
+		}
+		items = append(items, rec.entry)
+	}
+	bounds, err := w.bounds(ctx)
+	if err != nil {
+		return err
+	}
+	items = append(items, bounds...)
+	state := checkpoint{PK: logPK(w.rec.Log), SK: skState, At: w.head.State}
+	if state.body, err = w.s.pack(ctx, state.PK, w.values, 0); err != nil {
+		return err
+	}
+	items = append(items, state)
+	for _, t := range w.u.Part.Tasks {
+		task, err := w.task(ctx, t)
+		if err != nil {
+			return err
+		}
+		items = append(items, task...)
+	}
+	for i, f := range w.u.Part.Feedback {
+		items = append(items, w.feedback(f, i)...)
+	}
+	for i, a := range w.u.Part.Artifacts {
+		item, err := w.artifact(ctx, a, i)
+		if err != nil {
+			return err
+		}
+		items = append(items, item)
+	}
+	w.weigh(items)
+	return w.s.putAll(ctx, items)
+}
+
+// weigh notes about how many bytes the part takes.
+func (w *importing) weigh(items []any) {
+	w.bytes = 0
+	for _, item := range items {
+		if b, ok := item.(interface{ stored() int64 }); ok {
+			w.bytes += b.stored()
+		}
+	}
+}
+
+// putAll puts items, in any order and whatever is there.
+func (s *Store) putAll(ctx context.Context, items []any) error {
+	writes := make([]types.WriteRequest, len(items))
+	for i, item := range items {
+		attrs, err := attributevalue.MarshalMap(item)
+		if err != nil {
+			return fmt.Errorf("marshal %T: %w", item, err)
+		}
+		writes[i] = types.WriteRequest{PutRequest: &types.PutRequest{Item: attrs}}
+	}
+	return s.writeBatch(ctx, writes)
+}
+
+func (w *importing) packEntry(ctx context.Context, rec *record) error {
+	content := entryBody{Time: rec.time, Task: rec.events[0].TaskID, Initial: rec.initial, Conflicts: rec.conflicts}
+	changes := false
+	for i, e := range rec.events {
+		content.Events = append(content.Events, e.Own())
+		changes = changes || len(rec.undo[i]) > 0
+	}
+	if changes {
+		content.Undo = rec.undo
+	}
+	var err error
+	rec.body, err = w.s.pack(ctx, rec.PK, content, 0)
+	return err
+}
+
+// bounds are the lower bounds of the invocations and ids that the part names:
+// the positions of their entries, as an entry is read from its beginning. In the
+// first part nothing can be there before.
+func (w *importing) bounds(ctx context.Context) ([]any, error) {
+	lowest := map[key]int64{}
+	note := func(k key, position int64) {
+		if _, ok := lowest[k]; !ok {
+			lowest[k] = position
+		}
+	}
+	for _, rec := range w.records {
+		for _, e := range rec.events {
+			note(invocationKey(w.rec.Log, e.InvocationID), rec.first)
+			if seq, ok := session.PositionOf(e.ID); !ok || seq != e.Seq {
+				note(chosenKey(w.rec.Log, e.ID), rec.first)
+			}
+		}
+	}
+	var items []any
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for k, position := range lowest {
+		if w.u.Number == 1 {
+			items = append(items, claim{PK: k.pk, SK: k.sk, Position: position})
+			continue
+		}
+		group.Go(func() error {
+			_, err := w.s.claim(ctx, k, position)
+			return err
+		})
+	}
+	return items, group.Wait()
+}
+
+// task is the items of a task: where it stands, and itself.
+func (w *importing) task(ctx context.Context, t archive.Task) ([]any, error) {
+	k := taskPointerKey(w.rec.Log, t.ID)
+	p := &taskPointer{
+		PK: k.pk, SK: k.sk, User: w.u.UserID, Session: w.rec.Session, Place: t.Place, Created: t.CreatedTime,
+		First: t.First, Spots: map[string]spot{},
+		GPK: taskIndexPK(w.u.UserID, t.ID), GSK: activitySK(t.CreatedTime, w.rec.Session),
+	}
+	for id, place := range t.Places {
+		p.Spots[id] = spot{Position: place}
+	}
+	content := taskBody{UserMessage: t.UserMessage, Bubbles: t.Bubbles, Metadata: t.Metadata}
+	if w.rec.Session != w.doc.Session.ID {
+		content.Bubbles, content.Metadata = w.rehomed(t.Bubbles), w.rehomed(t.Metadata)
+	}
+	for _, id := range t.Named {
+		if content.Spots == nil {
+			content.Spots = map[string]spot{}
+		}
+		content.Spots[id] = p.Spots[id]
+	}
+	item := &taskItem{PK: k.pk, SK: p.taskKey().sk, Version: 1, Created: t.CreatedTime, Updated: t.UpdatedTime}
+	var err error
+	item.body, err = w.s.pack(ctx, item.PK, content, 0)
+	return []any{p, item}, err
+}
+
+// feedback is the items of a feedback. Nobody sees them before the import is
+// complete, and clearing the log takes both.
+func (w *importing) feedback(f archive.Feedback, i int) []any {
+	id := fmt.Sprintf("%s-%06d-%06d", w.rec.Log, w.u.Number, i) // keeps their order where times are equal
+	item := feedbackItem{
+		PK: feedbackPK(w.u.UserID), SK: activitySK(f.CreatedTime, id), Task: f.TaskID, Session: w.rec.Session,
+		Type: f.Type, Text: f.Text, Created: f.CreatedTime, Import: w.rec.SK,
+	}
+	k := feedbackPointer(w.rec.Log, item.SK)
+	return []any{item, feedbackRef{PK: k.pk, SK: k.sk, User: w.u.UserID}}
+}

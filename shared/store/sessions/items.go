@@ -1,0 +1,237 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// item is an event in progress: an entry of the log, and segments that hold its
+// deltas.
+type item struct {
+	s       *Store
+	h       *header
+	ref     run.Ref
+	rec     *record // as it was begun
+	content *run.Content
+	offset  int64
+	tail    segment // the last one; Count 0 where there is none
+	k       int     // its number
+	stale   bool    // what is stored may differ: read it again
+	// shared is set where requests write the item at once: an item of an
+	// external run.
+	shared bool
+}
+
+var _ run.Item = (*item)(nil)
+
+func (it *item) log() string { return it.h.Log }
+
+// ID implements run.Item.
+func (it *item) ID() string { return it.rec.events[0].ID }
+
+// Seq implements run.Item.
+func (it *item) Seq() int64 { return it.rec.first }
+
+// Offset implements run.Item.
+func (it *item) Offset() int64 { return it.offset }
+
+// Content implements run.Item.
+func (it *item) Content() *run.Content { return it.content }
+
+// newItem is an item without deltas.
+func (s *Store) newItem(h *header, ref run.Ref, rec *record, shared bool) *item {
+	return &item{
+		s: s, h: h, ref: ref, rec: rec, shared: shared, content: run.NewContent(roleOf(rec.events[0])),
+	}
+}
+
+// roleOf is the role in an event's content.
+func roleOf(e session.Event) string {
+	var content struct {
+		Role string `json:"role"`
+	}
+	if err := json.Unmarshal(e.Fields["content"], &content); err != nil {
+		return "" // none was given, or one that is no text
+	}
+	return content.Role
+}
+
+// load reads what is stored of the item.
+func (it *item) load(ctx context.Context) error {
+	fresh := it.s.newItem(it.h, it.ref, it.rec, it.shared)
+	err := it.s.readSegments(ctx, it.log(), it.Seq(), func(g segment) error {
+		if g.Count == 0 {
+			return nil // it closes the item
+		}
+		deltas, err := g.deltas()
+		if err != nil {
+			return err
+		}
+		for _, d := range deltas {
+			if err := fresh.content.Append(d, ""); err != nil {
+				return fmt.Errorf("stored deltas of item %s: %w", it.ID(), errors.Join(ErrUnreadable, err))
+			}
+		}
+		_, fresh.k, err = placeOfSegment(g.SK)
+		fresh.tail, fresh.offset = g, g.last()
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read item %s: %w", it.ID(), err)
+	}
+	*it = *fresh
+	return nil
+}
+
+// Flush implements run.Item.
+func (it *item) Flush(ctx context.Context, deltas []run.Delta) error {
+	return it.flush(ctx, deltas, func() error { return nil })
+}
+
+// FlushAt implements run.Item.
+func (it *item) FlushAt(ctx context.Context, offset int64, deltas []run.Delta) error {
+	return it.flush(ctx, deltas, func() error {
+		if it.offset == offset {
+			return nil
+		}
+		return fault.New(fault.Conflict, "the item has %d deltas, not %d", it.offset, offset).
+			With("item_id", it.ID()).With("offset", it.offset)
+	})
+}
+
+// flush stores deltas where what is stored so far allows it.
+func (it *item) flush(ctx context.Context, deltas []run.Delta, allowed func() error) error {
+	rest := pieces(deltas)
+	for try := 0; len(rest) > 0; try++ {
+		if it.stale {
+			if err := it.load(ctx); err != nil {
+				return err
+			}
+		}
+		if err := allowed(); err != nil {
+			return err
+		}
+		if err := it.accept(rest); err != nil {
+			return err
+		}
+		var err error
+		if rest, err = it.write(ctx, rest); err == nil {
+			return nil
+		}
+		it.stale = true
+		if errors.Is(err, errClosed) {
+			return it.closed(ctx)
+		}
+		if !errors.Is(err, errTaken) {
+			return fmt.Errorf("store deltas of item %s: %w", it.ID(), err)
+		}
+		if err := backoffUpTo(ctx, try, contentionWait); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accept checks deltas against the content before any is stored.
+func (it *item) accept(deltas []run.Delta) error {
+	it.stale = true // until all are stored
+	for i, d := range deltas {
+		if err := it.content.Append(d, fmt.Sprintf("/deltas/%d", i)); err != nil {
+			return err
+		}
+	}
+	if it.content.Size() > run.MaxItem {
+		return tooLarge()
+	}
+	return nil
+}
+
+// write stores deltas, as many in one request as one segment holds, and returns
+// those that are not stored.
+func (it *item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error) {
+	for len(rest) > 0 {
+		next, k, n := it.tail, it.k, 0
+		for _, d := range rest {
+			encoded, err := jsonx.Marshal(d)
+			if err != nil {
+				return rest, err
+			}
+			grown, at := it.grown(next, k, encoded)
+			if n > 0 && at != k {
+				break
+			}
+			next, k = grown, at
+			n++
+		}
+		if err := it.putSegment(ctx, next); err != nil {
+			return rest, err
+		}
+		if next.SK != it.tail.SK { // nothing was there that a deletion could have taken away
+			if err := it.s.stillThere(ctx, it.h); err != nil {
+				return rest, err
+			}
+		}
+		it.tail, it.k, it.offset = next, k, next.last()
+		rest = rest[n:]
+	}
+	it.stale = false
+	return nil, nil
+}
+
+// closed is why an item takes no more deltas.
+func (it *item) closed(ctx context.Context) error {
+	r, err := it.s.Run(ctx, it.ref)
+	if err != nil {
+		return err
+	}
+	if r.Status.Over() {
+		return overFault(r)
+	}
+	return fault.New(fault.Conflict, "the item %q is complete", it.ID()).With("item_id", it.ID())
+}
+
+// snapshot is the event with its content so far.
+func (it *item) snapshot() session.Event {
+	e := it.rec.events[0]
+	return withField(e, "content", it.content.Snapshot(), it.offset)
+}
+
+// withField is a copy of an event with one member replaced.
+func withField(e session.Event, name string, value json.RawMessage, deltas int64) session.Event {
+	fields := make(map[string]json.RawMessage, len(e.Fields)+1)
+	maps.Copy(fields, e.Fields)
+	fields[name] = value
+	e.Fields, e.Deltas = fields, deltas
+	return e
+}
+
+// fill gives the record of an item in progress the content it has now. A
+// replica may not know yet that the item is complete, so it is read again.
+func (s *Store) fill(ctx context.Context, rec *record) error {
+	if !rec.inProgress() {
+		return nil
+	}
+	log := rec.PK[len(prefixLog):]
+	now, err := s.covering(ctx, log, rec.first)
+	if err != nil {
+		return err
+	}
+	*rec = *now
+	if !rec.inProgress() {
+		return nil
+	}
+	it := s.newItem(&header{Log: log}, run.Ref{}, rec, false)
+	if err := it.load(ctx); err != nil {
+		return err
+	}
+	rec.events = []session.Event{it.snapshot()}
+	return nil
+}

@@ -1,0 +1,132 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/delivery"
+)
+
+// forgetTime is how long a request removes what waits for a target that is gone. A
+// turn of the lane finds that the target is gone, and removes what is left then.
+const forgetTime = 15 * time.Second
+
+// forgetLanes removes the lane of a target that is gone, by its group, or those of a
+// family, with what waits in them.
+func (s *Store) forgetLanes(ctx context.Context, group string) error {
+	limited, cancel := context.WithTimeout(ctx, forgetTime)
+	defer cancel()
+	err := s.emptyLanes(limited, group)
+	late := limited.Err() != nil || errors.Is(err, fault.Of(fault.Busy))
+	if err != nil && (!late || ctx.Err() != nil) {
+		return fmt.Errorf("remove what waits for a target: %w", err)
+	}
+	return nil
+}
+
+// emptyLanes removes what waits in lanes, and the lanes last, unless they have changed
+// meanwhile: what somebody parks then would wait without a lane, which no turn finds.
+func (s *Store) emptyLanes(ctx context.Context, group string) error {
+	family, _ := delivery.SplitGroup(group)
+	for try := 0; ; try++ {
+		err := s.tryEmptyLanes(ctx, family)
+		if !errors.Is(err, errTaken) && !errors.Is(err, delivery.ErrLaneChanged) {
+			return err
+		}
+		if err := afterConflict(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// tryEmptyLanes is one try; errTaken or delivery.ErrLaneChanged where a lane changed.
+func (s *Store) tryEmptyLanes(ctx context.Context, family string) error {
+	lanes, err := s.lanesOf(ctx, family)
+	if err != nil {
+		return err
+	}
+	err = s.queryPages(ctx, s.keysOnly(s.partition(lanePK(family))), func(page []attributes) (bool, error) {
+		var waiting []attributes
+		for _, item := range page {
+			if !strings.HasPrefix(stringOf(item[attrSK]), skLane) {
+				waiting = append(waiting, item)
+			}
+		}
+		return true, s.deleteItems(ctx, waiting)
+	})
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for _, lane := range lanes {
+		group.Go(func() error { return s.CloseLane(ctx, lane) })
+	}
+	return group.Wait()
+}
+
+// lanesOf reads the lanes of a family. None of them is slow any more: a turn would
+// keep it, where its removal ends in between.
+func (s *Store) lanesOf(ctx context.Context, family string) ([]delivery.Lane, error) {
+	var lanes []delivery.Lane
+	err := s.queryPages(ctx, s.prefixQuery(lanePK(family), skLane, true), func(page []attributes) (bool, error) {
+		for _, item := range page {
+			lane, err := s.laneOf(ctx, laneGroup(keyOf(item)), item)
+			if err == nil && !lane.Slow.IsZero() {
+				lane.Slow = time.Time{}
+				err = s.SaveLane(ctx, lane)
+				lane.Version++
+			}
+			if err != nil {
+				return false, err
+			}
+			lanes = append(lanes, lane)
+		}
+		return true, nil
+	})
+	return lanes, err
+}
+
+// removeTarget removes a target by writes that go together, with its lane if it is
+// idle, since no turn would come for it any more; and then what waits for it. there
+// is asked before each try, and ends it with its error.
+func (s *Store) removeTarget(
+	ctx context.Context, t delivery.Target, there func() error, writes ...types.TransactWriteItem,
+) error {
+	for try := 0; ; try++ {
+		if err := there(); err != nil {
+			return err
+		}
+		idle, err := s.deleteIdleLane(ctx, t)
+		if err != nil {
+			return err
+		}
+		err = s.transact(ctx, append(idle, writes...)...)
+		if err == nil {
+			return s.forgetLanes(ctx, t.Group())
+		}
+		if !errors.Is(err, errTaken) {
+			return err
+		}
+		if err := afterConflict(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// deleteIdleLane are the writes that remove the lane of a target, where there is one
+// in which nothing waits.
+func (s *Store) deleteIdleLane(ctx context.Context, t delivery.Target) ([]types.TransactWriteItem, error) {
+	lane, err := s.Lane(ctx, t.Group())
+	if err != nil || lane.Version == 0 || !lane.Due.IsZero() {
+		return nil, err
+	}
+	return []types.TransactWriteItem{s.transactDelete(laneKey(lane.Group), unchangedLane(lane))}, nil
+}

@@ -1,0 +1,347 @@
+package sessions_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/sessions/consumed"
+)
+
+// waiting is more than one page of a turn, and more than one batch of deletions.
+const waiting = 30
+
+// turns are those of a target that is gone.
+type turns struct {
+	wakes []delivery.Wake
+	desk  *delivery.Desk
+	// look is how the target is looked for; it may be nil.
+	look func(context.Context) error
+	// hear, unless it is nil, takes what is delivered: the target is there.
+	hear func(delivery.Delivery)
+}
+
+func newTurns(s *sessions.Store, target delivery.Target) *turns {
+	w := &turns{}
+	log := slog.New(slog.DiscardHandler)
+	w.desk = &delivery.Desk{
+		Courier: &delivery.Courier{
+			Makers: map[delivery.Kind]delivery.Maker{target.Kind: w}, Pace: delivery.DefaultPace(), Now: time.Now,
+			Jitter: func() float64 { return 0 }, Log: log,
+		},
+		Lanes: s, Waker: w, Prompt: time.Second, Behind: time.Minute, Patience: time.Second, Slice: time.Minute,
+		Lease: time.Minute, NewID: func() string { return "turn" }, Log: log,
+	}
+	return w
+}
+
+func (w *turns) Messages(ctx context.Context, d delivery.Delivery) ([]delivery.Message, error) {
+	if w.hear != nil {
+		w.hear(d)
+		return nil, nil
+	}
+	if w.look != nil {
+		if err := w.look(ctx); !errors.Is(err, fault.Of(fault.NotFound)) {
+			return nil, err
+		}
+	}
+	return nil, delivery.ErrGone
+}
+
+func (w *turns) Drop(context.Context, delivery.Target, string) error { return nil }
+
+func (w *turns) Wake(_ context.Context, wake delivery.Wake, _ time.Duration) error {
+	w.wakes = append(w.wakes, wake)
+	return nil
+}
+
+func parkedAt(target delivery.Target, from, to int) []delivery.Parked {
+	var all []delivery.Parked
+	for i := from; i < to; i++ {
+		all = append(all, delivery.Parked{
+			Place: fmt.Sprintf("%04d", i), Queued: time.Now(),
+			Delivery: delivery.Delivery{Event: delivery.Event{ID: fmt.Sprint("e", i)}, Target: target},
+		})
+	}
+	return all
+}
+
+// mustFill has deliveries wait for a target that is slow, or for none.
+func mustFill(t *testing.T, s *sessions.Store, target delivery.Target, n int) {
+	t.Helper()
+	lane := delivery.Lane{Group: target.Group(), Turn: 1, Slow: time.Now().Add(time.Hour)}
+	if n == 0 {
+		if err := s.SaveLane(t.Context(), lane); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	lane.Due = time.Now()
+	for i := 0; i < n; i += delivery.MaxParked {
+		if err := s.Park(t.Context(), lane, parkedAt(target, i, i+delivery.MaxParked)); err != nil {
+			t.Fatal(err)
+		}
+		lane.Version++
+	}
+}
+
+// leftOf counts the items of the lanes of targets that have a partition together.
+func leftOf(t *testing.T, client *dynamodb.Client, table string, targets []delivery.Target) int {
+	t.Helper()
+	family, _ := delivery.SplitGroup(targets[0].Group())
+	return leftOfLane(t, client, table, family)
+}
+
+// leftOfLane counts the items of a lane, of any kind.
+func leftOfLane(t *testing.T, client *dynamodb.Client, table, group string) int {
+	t.Helper()
+	keys := "PK = :l"
+	out, err := client.Query(t.Context(), &dynamodb.QueryInput{
+		TableName: &table, KeyConditionExpression: &keys, ExpressionAttributeValues: map[string]types.AttributeValue{":l": text("DL#" + group)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(out.Items)
+}
+
+// owner makes something that is told, or that acts, with targets of its own.
+type owner struct {
+	make  func(t *testing.T, s *sessions.Store, id string) []delivery.Target
+	erase func(ctx context.Context, s *sessions.Store, id string) error
+	// there says whether it was erased by half only, and is to be erased again.
+	there func(t *testing.T, s *sessions.Store, id string) bool
+	// neverIdle is set where no lane is kept in which nothing waits.
+	neverIdle bool
+}
+
+func owners(t *testing.T, s *sessions.Store) map[string]owner {
+	t.Helper()
+	task := push.Task{UserID: alice, SessionID: mustID(t), ID: mustID(t)}
+	mustCreate(t, s, alice, task.SessionID, nil)
+	log := mustEventOf(t, s, task).Log
+	return map[string]owner{
+		"webhook": {
+			make: func(t *testing.T, s *sessions.Store, id string) []delivery.Target {
+				t.Helper()
+				w := hook(alice, id, 1)
+				mustCreateWebhook(t, s, w)
+				return []delivery.Target{w.Target()}
+			},
+			erase: func(ctx context.Context, s *sessions.Store, id string) error {
+				return s.DeleteWebhook(ctx, alice, id)
+			},
+			there: func(t *testing.T, s *sessions.Store, id string) bool {
+				t.Helper()
+				_, err := s.Webhook(t.Context(), alice, id)
+				return err == nil
+			},
+		},
+		"push configuration": {
+			make: func(t *testing.T, s *sessions.Store, id string) []delivery.Target {
+				t.Helper()
+				mustPutConfigs(t, s, task, config(id))
+				return []delivery.Target{push.Target(log, task.ID, id)}
+			},
+			erase: func(ctx context.Context, s *sessions.Store, id string) error { return s.DeleteConfig(ctx, task, id) },
+			there: func(t *testing.T, s *sessions.Store, id string) bool {
+				t.Helper()
+				all, err := s.Configs(t.Context(), task)
+				return err == nil && slices.ContainsFunc(all, func(c push.Config) bool { return c.ID == id })
+			},
+		},
+		"automation": {
+			make: func(t *testing.T, s *sessions.Store, id string) []delivery.Target {
+				t.Helper()
+				a := automation.Automation{ID: id, UserID: alice, Status: automation.Active, Version: 1}
+				if _, err := s.CreateAutomation(t.Context(), a); err != nil {
+					t.Fatal(err)
+				}
+				return []delivery.Target{automation.Target(alice, id, "s1"), automation.Target(alice, id, "s2")}
+			},
+			erase: func(ctx context.Context, s *sessions.Store, id string) error {
+				return s.DeleteAutomation(ctx, alice, id)
+			},
+			there: func(t *testing.T, s *sessions.Store, id string) bool {
+				t.Helper()
+				_, err := s.Automation(t.Context(), alice, id)
+				return err == nil
+			},
+			neverIdle: true,
+		},
+	}
+}
+
+// Whatever has lanes leaves nothing that waits for it when it is deleted, whoever
+// parks meanwhile; wherever its deletion is cut short, a turn finishes it. The lanes of
+// others stay.
+func TestLanes_of_what_is_deleted(t *testing.T) {
+	t.Parallel()
+	client, table := dynamotest.Client(t), dynamotest.Table(t)
+	whole := sessions.New(client, table)
+	const least = 80
+	cases := 0
+	for name, o := range owners(t, whole) {
+		neighbours := o.make(t, whole, "neighbour")
+		for _, target := range neighbours {
+			mustFill(t, whole, target, 10)
+		}
+		for _, n := range []int{0, waiting} {
+			for _, cut := range []bool{false, true} {
+				if n == 0 && cut && o.neverIdle {
+					continue
+				}
+				for at, ended := 1, false; !ended; at++ {
+					cases++
+					id := fmt.Sprintf("w%d.%v.%d", n, cut, at)
+					targets := o.make(t, whole, id)
+					for _, target := range targets {
+						mustFill(t, whole, target, n)
+					}
+					desk := newTurns(whole, targets[0])
+					var requests atomic.Int64
+					s := faultyStoreOn(t, table, beforeRequests(func(ctx context.Context, _ any) error {
+						switch n := int(requests.Add(1)); {
+						case n < at:
+						case cut:
+							return errCut
+						case n == at: // another delivery comes, from before it went
+							desk.mustTakeLate(ctx, t, targets[0])
+						}
+						return nil
+					}))
+					err := o.erase(t.Context(), s, id)
+					ended = int(requests.Load()) < at
+					if !cut && err != nil || cut && !ended && err == nil {
+						t.Fatalf("%s: deletion, request %d: %v", name, at, err)
+					}
+					if o.there(t, whole, id) { // again
+						if err := o.erase(t.Context(), whole, id); err != nil {
+							t.Fatal(err)
+						}
+					} else if left := leftOf(t, client, table, targets); !cut && left > 2 { // a late one and its lane
+						t.Errorf("%s: %d items are left at once", name, left)
+					}
+					for _, target := range targets {
+						if n > 0 {
+							desk.wakes = append(desk.wakes, delivery.Wake{Kind: target.Kind, Group: target.Group(), Turn: 1})
+						}
+					}
+					desk.mustTurn(t)
+					if left := leftOf(t, client, table, targets); left > 0 {
+						t.Errorf("%s: %d waiting, cut %v, at request %d: %d items are left", name, n, cut, at, left)
+					}
+				}
+			}
+		}
+		if left := leftOf(t, client, table, neighbours); left != 11*len(neighbours) {
+			t.Errorf("of another %s %d items are left", name, left)
+		}
+	}
+	t.Logf("%d deletions", cases)
+	if cases < least {
+		t.Errorf("%d deletions are too few", cases)
+	}
+}
+
+func (w *turns) mustTakeLate(ctx context.Context, t *testing.T, target delivery.Target) {
+	t.Helper()
+	late := delivery.Arrival{
+		Delivery: parkedAt(target, 50, 51)[0].Delivery, Place: "0050", Try: delivery.Try{Number: 1, Queued: time.Now()},
+	}
+	if taken, err := w.desk.Receive(ctx, []delivery.Arrival{late}); err != nil || taken != 1 {
+		t.Errorf("%d, %v", taken, err)
+	}
+}
+
+// mustTurn handles all wakes.
+func (w *turns) mustTurn(t *testing.T) {
+	t.Helper()
+	for i := 0; i < len(w.wakes); i++ {
+		if err := w.desk.Turn(t.Context(), w.wakes[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A turn for a target that is gone removes what waits for it, however much that is,
+// by few requests, and nothing of anybody else.
+func TestLanes_of_gone_targets_cost_little(t *testing.T) {
+	t.Parallel()
+	const parked, mostRequests, mostUnits = 2000, 150, 2300 // to remove one takes a unit
+	client, table := dynamotest.Client(t), dynamotest.Table(t)
+	whole := sessions.New(client, table)
+	target, other := hook(alice, "gone", 1).Target(), hook(alice, "other", 1).Target()
+	mustFill(t, whole, target, parked)
+	mustFill(t, whole, other, 20)
+	var requests atomic.Int64
+	var units atomic.Uint64 // in halves
+	s := faultyStoreOn(t, table, func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Measure", func(
+			ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+		) (middleware.InitializeOutput, middleware.Metadata, error) {
+			consumed.Ask(in.Parameters)
+			out, metadata, err := next.HandleInitialize(ctx, in)
+			requests.Add(1)
+			units.Add(uint64(2 * consumed.Units(out.Result)))
+			return out, metadata, err
+		}), middleware.After)
+	})
+	desk := newTurns(s, target)
+	desk.look = func(ctx context.Context) error {
+		_, err := s.Webhook(ctx, alice, "gone")
+		return err
+	}
+	desk.wakes = []delivery.Wake{{Kind: target.Kind, Group: target.Group(), Turn: 1}}
+	desk.mustTurn(t)
+	if left := leftOfLane(t, client, table, target.Group()); left > 0 {
+		t.Errorf("%d items are left", left)
+	}
+	if left := leftOfLane(t, client, table, other.Group()); left != 21 {
+		t.Errorf("%d items are left of another's lane, want 21", left)
+	}
+	all := float64(units.Load()) / 2
+	t.Logf("%d deliveries for a webhook that is gone: %d requests, %.1f units", parked, requests.Load(), all)
+	if requests.Load() > mostRequests || all < parked || all > mostUnits {
+		t.Errorf("%d requests, %.1f units, want %d and %d at most", requests.Load(), all, mostRequests, mostUnits)
+	}
+}
+
+// What waits for a client over A2A goes with its session.
+func TestLanes_of_deleted_sessions(t *testing.T) {
+	t.Parallel()
+	client, table := dynamotest.Client(t), dynamotest.Table(t)
+	s := sessions.New(client, table)
+	task := push.Task{UserID: alice, SessionID: mustID(t), ID: mustID(t)}
+	mustCreate(t, s, alice, task.SessionID, nil)
+	mustPutConfigs(t, s, task, config("a"), config("b"))
+	targets, err := s.Targets(t.Context(), mustEventOf(t, s, task))
+	if err != nil || len(targets) != 2 {
+		t.Fatalf("%v, %v", targets, err)
+	}
+	mustFill(t, s, targets[0], waiting)
+	mustFill(t, s, targets[1], 0)
+	if err := s.Delete(t.Context(), alice, task.SessionID); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range targets {
+		if left := leftOfLane(t, client, table, target.Group()); left > 0 {
+			t.Errorf("%d items are left", left)
+		}
+	}
+}

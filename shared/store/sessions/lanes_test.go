@@ -1,0 +1,105 @@
+package sessions_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+func TestLanes(t *testing.T) {
+	t.Parallel()
+	client, table := dynamotest.Client(t), dynamotest.Table(t)
+	s := sessions.New(client, table)
+	w := hook(alice, "w", 1)
+	mustCreateWebhook(t, s, w)
+	group := w.Target().Group()
+	lane := func(want delivery.Lane) {
+		t.Helper()
+		want.Group = group
+		if got, err := s.Lane(t.Context(), group); err != nil || !cmp.Equal(want, got) {
+			t.Fatalf("%v: %s", err, cmp.Diff(want, got))
+		}
+	}
+	parked := func(n int, want ...string) {
+		t.Helper()
+		all, err := s.Parked(t.Context(), group, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range all {
+			got = append(got, fmt.Sprint(p.Place, p.Delivery.Event.ID, "-", p.Tries, "-", p.Queued.UnixMilli()))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("parked (-want +got):\n%s", diff)
+		}
+	}
+	at := func(place, event string) delivery.Parked {
+		return delivery.Parked{
+			Place: place, Tries: 1, Queued: time.UnixMilli(7),
+			Delivery: delivery.Delivery{Event: delivery.Event{ID: event}, Target: w.Target()},
+		}
+	}
+	stale := func(err error) {
+		t.Helper()
+		if !errors.Is(err, delivery.ErrLaneChanged) {
+			t.Fatalf("a lane that has changed: %v", err)
+		}
+	}
+	lane(delivery.Lane{})
+	first := delivery.Lane{
+		Group: group, Turn: 1, Due: time.UnixMilli(5), Failures: 1, Head: "h", HeadTries: 2, Slow: time.UnixMilli(9),
+		Holder: "me", Leased: time.UnixMilli(8),
+	}
+	if err := s.Park(t.Context(), first, []delivery.Parked{at("2", "b"), at("1", "a")}); err != nil {
+		t.Fatal(err)
+	}
+	stale(s.Park(t.Context(), first, []delivery.Parked{at("3", "c")}))
+	first.Version = 1
+	lane(first)
+	parked(10, "1a-1-7", "2b-1-7")
+	parked(1, "1a-1-7")
+	if err := s.Park(t.Context(), first, []delivery.Parked{at("2", "b"), at("4", "d")}); err != nil { // comes again
+		t.Fatal(err)
+	}
+	stale(s.SaveLane(t.Context(), first))
+	stale(s.CloseLane(t.Context(), first))
+	for range 2 {
+		if err := s.Unpark(t.Context(), group, "1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parked(10, "2b-1-7", "4d-1-7")
+	last := delivery.Lane{Group: group, Version: 2, Turn: 2}
+	if err := s.SaveLane(t.Context(), last); err != nil {
+		t.Fatal(err)
+	}
+	last.Version = 3
+	lane(last)
+	t.Run("what cannot be read keeps nothing waiting", func(t *testing.T) {
+		spoil(t, client, table, "DL#"+group, "P#2", "d", text("no JSON"))
+		parked(1, "4d-1-7")
+		parked(10, "4d-1-7")
+		if aside := mustAside(t, client, table, group); len(aside) != 1 || !strings.HasPrefix(aside[0], "ASIDE#P#2#") {
+			t.Errorf("aside are %v", aside)
+		}
+	})
+	if err := s.DeleteWebhook(t.Context(), alice, w.ID); err != nil {
+		t.Fatal(err)
+	}
+	lane(delivery.Lane{})
+	parked(10)
+	stale(s.CloseLane(t.Context(), last))
+	if left := itemsAbout(t, table, webhook.Webhook{ID: "w"}.ID); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

@@ -1,0 +1,112 @@
+package sessions_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rethread/rethread/infra/test/capacity"
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// limitCost is what operations cost in a session of one store.
+type limitCost struct{ create, turn, large, start, end, look, remove capacity.Usage }
+
+// mustMeasure does the same with any store: what is limited costs more only
+// where docs/limits.md says so.
+func mustMeasure(t *testing.T, opts ...sessions.Option) (c limitCost) {
+	t.Helper()
+	meter, clock := &capacity.Meter{}, &calendar{}
+	s := sessions.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t),
+		append(opts, sessions.WithClock(clock.now))...)
+	measure := func(into *capacity.Usage, work func()) {
+		t.Helper()
+		before := meter.Total()
+		work()
+		*into = meter.Total().Sub(before)
+	}
+	mustCreate(t, s, alice, "first", nil) // what comes once a user
+	mustStart(t, s, startOf(t, "first", "r", "hi"))
+	mustEnd(t, s, refOf("first", "r"), run.Completed, nil)
+
+	measure(&c.create, func() { mustCreate(t, s, alice, "s", nil) })
+	turn := event(t, "", "i", "hello")
+	mustAppend(t, s, alice, "s", event(t, "", "i", "the invocation begins"))
+	measure(&c.turn, func() { mustAppend(t, s, alice, "s", turn) })
+	big := event(t, "", "i", letters(t, 100<<10))
+	measure(&c.large, func() { mustAppend(t, s, alice, "s", big) })
+	measure(&c.start, func() { mustStart(t, s, startOf(t, "s", "r", "hi")) })
+	measure(&c.end, func() { mustEnd(t, s, refOf("s", "r"), run.Completed, nil) })
+	if err := s.Delete(t.Context(), alice, "first"); err != nil {
+		t.Fatal(err)
+	}
+	clock.forward(59 * time.Minute)
+	mustAppend(t, s, alice, "s", turn)
+	clock.forward(2 * time.Minute)
+	measure(&c.look, func() { mustSweep(t, s, 0) })
+	measure(&c.remove, func() {
+		if err := s.Delete(t.Context(), alice, "s"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return c
+}
+
+// TestLimits_cost holds what retention and quotas cost in capacity units.
+func TestLimits_cost(t *testing.T) {
+	t.Parallel()
+	plain := mustMeasure(t)
+	for _, c := range []struct {
+		name string
+		opt  sessions.Option
+		more func(*limitCost) // than without
+	}{
+		{"retention", sessions.WithRetention(func(string) int64 { return 3600 }), func(c *limitCost) {
+			c.create.Writes += 4 // two units become a transaction of four, and an entry of the index
+			c.look.Writes += 3   // the timer, and its place in the index
+			c.look.Reads += 4
+			c.remove.Writes += 3
+			c.remove.Reads += 1
+		}},
+		{"a quota of sessions", sessions.WithQuotas(quota.Limits{Sessions: 100}), func(c *limitCost) {
+			c.create.Writes += 3
+			c.create.Reads += 1
+			c.remove.Writes += 2
+			c.remove.Reads += 2
+		}},
+		{"a quota of runs", sessions.WithQuotas(quota.Limits{Runs: 5}), func(c *limitCost) {
+			c.start.Writes += 1
+			c.end.Writes += 1
+		}},
+		{"a quota of bytes", sessions.WithQuotas(quota.Limits{Bytes: 1 << 30}), func(c *limitCost) {
+			c.create.Reads += 1
+			c.large.Writes += 4
+			c.large.Reads += 1
+			c.start.Reads += 1
+			c.remove.Writes += 2
+			c.remove.Reads += 2 // how it is paged differs
+		}},
+	} {
+		got, most := mustMeasure(t, c.opt), plain
+		c.more(&most)
+		for _, op := range []struct {
+			name            string
+			got, most, less capacity.Usage
+		}{
+			{"create", got.create, most.create, plain.create},
+			{"turn", got.turn, most.turn, plain.turn},
+			{"large append", got.large, most.large, plain.large},
+			{"start", got.start, most.start, plain.start},
+			{"end", got.end, most.end, plain.end},
+			{"look", got.look, most.look, plain.look},
+			{"delete", got.remove, most.remove, plain.remove},
+		} {
+			if op.got.Writes > op.most.Writes || op.got.Reads > op.most.Reads {
+				t.Errorf("%s: %s costs %+v, at most %+v, without %+v", c.name, op.name, op.got, op.most, op.less)
+			}
+			t.Logf("%s: %s costs %+v, without %+v", c.name, op.name, op.got, op.less)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/domain/task"
+)
+
+var _ task.Links = (*Store)(nil)
+
+// linkItem is one A2A task in a session of the user's, or says whose it is that
+// the user began. Both it and the reference to it, which stands in the session's
+// log so that the link goes with the session, take one write unit.
+type linkItem struct {
+	PK      string   `dynamodbav:"PK"`
+	SK      string   `dynamodbav:"SK"`
+	Owner   string   `dynamodbav:"o,omitempty"` // the task is among this user's; all else is empty
+	Session string   `dynamodbav:"s,omitempty"`
+	Agent   string   `dynamodbav:"a,omitempty"`
+	Runs    []string `dynamodbav:"r,omitempty"`
+	After   int64    `dynamodbav:"after,omitempty"`
+	Created int64    `dynamodbav:"ct,omitempty"`
+	// Cancelled is 0 unless the task was.
+	Cancelled int64 `dynamodbav:"xt,omitempty"`
+}
+
+// attrGuest is the guest of a linkRef.
+const attrGuest = "gu"
+
+// linkRef refers to a link of the user u, and to that of the guest gu who began
+// the task.
+type linkRef struct {
+	PK    string `dynamodbav:"PK"`
+	SK    string `dynamodbav:"SK"`
+	User  string `dynamodbav:"u"`
+	Guest string `dynamodbav:"gu,omitempty"`
+}
+
+// AddLink implements task.Links. What refers to the link comes first: where it
+// did not follow, that refers to nothing.
+func (s *Store) AddLink(ctx context.Context, l task.Link, beginner string) error {
+	h, err := s.header(ctx, l.UserID, l.SessionID)
+	if err != nil {
+		return err
+	}
+	at := linkPointer(h.Log, l.TaskID)
+	ref := linkRef{PK: at.pk, SK: at.sk, User: l.UserID}
+	if beginner != l.UserID {
+		ref.Guest = beginner
+	}
+	if err := s.put(ctx, ref, condition{}, nil); err != nil {
+		return fmt.Errorf("refer to A2A task %s: %w", l.TaskID, err)
+	}
+	if ref.Guest != "" {
+		k := linkKey(ref.Guest, l.TaskID)
+		if err := s.put(ctx, linkItem{PK: k.pk, SK: k.sk, Owner: l.UserID}, condition{}, nil); err != nil {
+			return fmt.Errorf("link A2A task %s for a guest: %w", l.TaskID, err)
+		}
+	}
+	k := linkKey(l.UserID, l.TaskID)
+	item := linkItem{
+		PK: k.pk, SK: k.sk, Session: l.SessionID, Agent: l.Agent, Runs: l.Runs, After: l.After, Created: l.CreatedTime,
+	}
+	if err := s.put(ctx, item, condition{}, nil); err != nil {
+		return fmt.Errorf("link A2A task %s: %w", l.TaskID, err)
+	}
+	return nil
+}
+
+// ExtendLink implements task.Links.
+func (s *Store) ExtendLink(ctx context.Context, userID, taskID, runID string) error {
+	err := s.update(ctx, linkKey(userID, taskID), "SET #r = list_append(#r, :r)", condition{
+		expression: "attribute_exists(PK) AND NOT contains(#r, :id)",
+		names:      map[string]string{"#r": "r"},
+		values: attributes{
+			":r": &types.AttributeValueMemberL{Value: []types.AttributeValue{str(runID)}}, ":id": str(runID),
+		},
+	})
+	if errors.Is(err, errTaken) { // gone, or extended by an earlier try
+		_, err = s.Link(ctx, userID, taskID)
+	}
+	if err != nil {
+		return fmt.Errorf("extend A2A task %s: %w", taskID, err)
+	}
+	return nil
+}
+
+// CancelLink implements task.Links.
+func (s *Store) CancelLink(ctx context.Context, userID, taskID string, at int64) error {
+	err := s.update(ctx, linkKey(userID, taskID), "SET #xt = :xt", condition{
+		expression: "attribute_exists(PK)",
+		names:      map[string]string{"#xt": "xt"},
+		values:     attributes{":xt": num(at)},
+	})
+	if errors.Is(err, errTaken) {
+		return missingTask()
+	}
+	if err != nil {
+		return fmt.Errorf("cancel A2A task %s: %w", taskID, err)
+	}
+	return nil
+}
+
+// Link implements task.Links.
+func (s *Store) Link(ctx context.Context, userID, taskID string) (task.Link, error) {
+	var item linkItem
+	found, err := s.get(ctx, linkKey(userID, taskID), &item)
+	if err != nil {
+		return task.Link{}, fmt.Errorf("read A2A task %s: %w", taskID, err)
+	}
+	if !found {
+		return task.Link{}, missingTask()
+	}
+	if item.Owner != "" && item.Owner != userID {
+		return s.Link(ctx, item.Owner, taskID)
+	}
+	return item.link(), nil
+}
+
+// UserLinks implements task.Links. Thirty links or so take one read unit, each
+// that a guest began in another user's session one more.
+func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, error) {
+	var links []task.Link
+	err := s.queryPages(ctx, s.partition(linkPK(userID)), func(items []attributes) (bool, error) {
+		own, begun := s.readLinks(ctx, items)
+		if len(begun) > 0 {
+			items, err := s.readBatch(ctx, begun, true)
+			if err != nil {
+				return false, err
+			}
+			elsewhere, _ := s.readLinks(ctx, items)
+			own = append(own, elsewhere...)
+		}
+		links = append(links, own...)
+		return true, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list A2A tasks: %w", err)
+	}
+	slices.SortFunc(links, func(a, b task.Link) int {
+		return cmp.Or(cmp.Compare(b.CreatedTime, a.CreatedTime), cmp.Compare(b.TaskID, a.TaskID))
+	})
+	return links, nil
+}
+
+// readLinks are the links among items, and the keys of those that items refer to.
+func (s *Store) readLinks(ctx context.Context, items []attributes) (links []task.Link, elsewhere []key) {
+	for _, item := range decodeItems[linkItem](ctx, s, items) {
+		if item.Owner != "" {
+			elsewhere = append(elsewhere, linkKey(item.Owner, item.SK))
+			continue
+		}
+		links = append(links, item.link())
+	}
+	return links, elsewhere
+}
+
+func (i linkItem) link() task.Link {
+	return task.Link{
+		TaskID: i.SK, UserID: i.PK[len(prefixLink):], SessionID: i.Session, Agent: i.Agent, Runs: i.Runs, After: i.After,
+		CreatedTime: i.Created, CancelledTime: i.Cancelled,
+	}
+}

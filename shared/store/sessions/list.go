@@ -1,0 +1,132 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// listScan bounds how many sessions one call looks at for those that match:
+// a rare name in a long list takes several pages, not one slow one.
+const listScan = 2000
+
+// List implements session.Store. The index gives the order and the filters;
+// each session of the page is then read from the table, so what the page shows
+// is as new as the session itself.
+func (s *Store) List(ctx context.Context, q session.ListQuery) (session.ListPage, error) {
+	var page session.ListPage
+	var ids []string
+	looked := 0
+	err := s.queryPages(ctx, s.listQuery(q), func(items []attributes) (bool, error) {
+		for _, item := range items {
+			var h header
+			if err := attributevalue.UnmarshalMap(item, &h); err != nil {
+				s.leftOut(ctx, keyOf(item), err)
+				continue
+			}
+			looked++
+			if matches(&h, q) {
+				ids = append(ids, h.id())
+			}
+			if len(ids) == q.Limit || looked == listScan {
+				page.Next = h.GSK
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return session.ListPage{}, fmt.Errorf("list sessions: %w", err)
+	}
+	page.Sessions, err = s.readSessions(ctx, q.UserID, ids)
+	return page, err
+}
+
+func (s *Store) listQuery(q session.ListQuery) *dynamodb.QueryInput {
+	in := &dynamodb.QueryInput{
+		TableName:                 &s.table,
+		IndexName:                 aws.String(activityIndex),
+		KeyConditionExpression:    aws.String("GPK = :g"),
+		ExpressionAttributeValues: attributes{":g": str(activityPK(q.UserID))},
+		ScanIndexForward:          ptr(false),
+	}
+	if q.After != "" {
+		in.KeyConditionExpression = aws.String("GPK = :g AND GSK < :after")
+		in.ExpressionAttributeValues[":after"] = str(q.After)
+	}
+	if q.Agent == "" && q.Status == "" && q.Text == "" {
+		in.Limit = ptr(int32(q.Limit)) //nolint:gosec // at most session.MaxPage
+	}
+	return in
+}
+
+func matches(h *header, q session.ListQuery) bool {
+	return (q.Agent == "" || h.Agent == q.Agent) &&
+		(q.Status == "" || h.Status == q.Status) &&
+		(q.Text == "" || strings.Contains(strings.ToLower(h.Name), strings.ToLower(q.Text)))
+}
+
+// readSessions reads sessions in the order of their ids, leaving out those
+// that went meanwhile.
+func (s *Store) readSessions(ctx context.Context, userID string, ids []string) ([]session.Session, error) {
+	keys := make([]key, len(ids))
+	for i, id := range ids {
+		keys[i] = sessionKey(id)
+	}
+	items, err := s.readBatch(ctx, keys, true)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]session.Session, len(ids))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for _, item := range items {
+		var h header
+		if err := attributevalue.UnmarshalMap(item, &h); err != nil {
+			s.leftOut(ctx, keyOf(item), err)
+			continue
+		}
+		if h.User != userID {
+			continue
+		}
+		group.Go(func() error {
+			var err error
+			out[slices.Index(ids, h.id())], err = s.listed(ctx, &h)
+			return err
+		})
+	}
+	err = group.Wait()
+	return slices.DeleteFunc(out, func(v session.Session) bool { return v.ID == "" }), err
+}
+
+// listed is a session as a list shows it, nothing where it went meanwhile or
+// cannot be shown.
+func (s *Store) listed(ctx context.Context, h *header) (session.Session, error) {
+	newest, err := s.entryAt(ctx, h.Log, 0)
+	if errors.Is(err, fault.Of(fault.NotFound)) {
+		return session.Session{}, nil
+	}
+	if err != nil {
+		return session.Session{}, err
+	}
+	at := head{next: h.base() + 1}
+	if newest != nil {
+		at = head{}.after(newest)
+	}
+	shown, err := s.render(h, at)
+	if errors.Is(err, ErrUnreadable) {
+		s.leftOut(ctx, key{h.PK, h.SK}, err)
+		return session.Session{}, nil
+	}
+	return shown, err
+}

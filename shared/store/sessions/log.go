@@ -1,0 +1,309 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// entry is one item of a log: the events of one append. It stands at the
+// position of its first event and takes as many positions as it has events, so
+// that a batch is one conditional write and costs what its bytes cost.
+type entry struct {
+	PK    string `dynamodbav:"PK"`
+	SK    string `dynamodbav:"SK"`
+	Count int64  `dynamodbav:"n,omitempty"` // of events, where it is not 1
+	body
+	// LastState is the position of the newest entry that changes state, this
+	// one included; PrevState, on such an entry, that of the one
+	// before it. The links let a reader visit state changes and nothing else.
+	LastState int64 `dynamodbav:"ls,omitempty"`
+	PrevState int64 `dynamodbav:"lp,omitempty"`
+	// LastMarker is the position of the newest rewind marker, this entry
+	// included; a marker also has the one before it, and the timeline that
+	// holds from it on. So the timeline as of any position can be found.
+	LastMarker int64  `dynamodbav:"lm,omitempty"`
+	PrevMarker int64  `dynamodbav:"pm,omitempty"`
+	Timeline   []byte `dynamodbav:"tl,omitempty"`
+	runMarks
+	told // of an entry that begins or ends a run, or rewinds
+	// Stub says that the entry was deleted and still holds its position.
+	Stub bool `dynamodbav:"g,omitempty"`
+}
+
+// runMarks are what an entry knows of runs, and what watchers must know of its
+// place in the log.
+type runMarks struct {
+	Epoch int64 `dynamodbav:"ep,omitempty"` // of the session, this entry included
+	// Status of an item that was streamed: absent once it is complete.
+	Status   session.EventStatus `dynamodbav:"st,omitempty"`
+	Streamed bool                `dynamodbav:"sm,omitempty"`
+	Deltas   int64               `dynamodbav:"dn,omitempty"` // that a complete item was streamed in
+	// Open is the position of an item that was in progress, as far as is known,
+	// when this entry was appended; PrevDeltas the offset of the entry before.
+	Open       int64 `dynamodbav:"op,omitempty"`
+	PrevDeltas int64 `dynamodbav:"pd,omitempty"`
+
+	Began  string `dynamodbav:"rs,omitempty"` // run whose input the entry is
+	Ended  string `dynamodbav:"re,omitempty"` // run that the entry ends
+	OfRun  bool   `dynamodbav:"ru,omitempty"` // whole events that a run produced
+	Hidden bool   `dynamodbav:"h,omitempty"`  // listed with the whole log only
+	// Uncounted is how many bytes of the log before this entry do not count yet,
+	// where bytes are limited; Counts says that with this one they do.
+	Uncounted int64 `dynamodbav:"uc,omitempty"`
+	Counts    bool  `dynamodbav:"cs,omitempty"`
+
+	// ToSeq, on a rewind marker, is the last seq that stays; Back is set where
+	// the rewind brings others back.
+	ToSeq int64 `dynamodbav:"ts,omitempty"`
+	Back  bool  `dynamodbav:"rb,omitempty"`
+}
+
+// inProgress reports whether the entry is an item still being produced.
+func (m runMarks) inProgress() bool { return m.Status == session.EventInProgress }
+
+// offset is that of the cursor of who has the entry as it is. The deltas of one
+// in progress are not known here.
+func (m runMarks) offset() int64 {
+	if m.Streamed && !m.inProgress() {
+		return m.Deltas + 1
+	}
+	return m.Deltas
+}
+
+// entryBody is the content of an entry.
+type entryBody struct {
+	Time   int64             `json:"t"`
+	Task   string            `json:"k,omitempty"` // the task these entries place
+	Events []json.RawMessage `json:"e"`
+	// Undo holds, by event, the delta that takes its state change back.
+	Undo []session.Delta `json:"u,omitempty"`
+	// Initial marks the event that carries the state a session was created
+	// with: no rewind takes it away.
+	Initial bool `json:"i,omitempty"`
+	// Conflicts are the keys that a rewind left as they were.
+	Conflicts []string `json:"c,omitempty"`
+}
+
+func (e *entry) first() (int64, error) { return positionOf(e.SK) }
+
+func (e *entry) count() int64 { return max(1, e.Count) }
+
+// record is an entry read and decoded.
+type record struct {
+	entry
+	first  int64
+	time   int64
+	events []session.Event // with Seq set to the position in the log
+	undo   []session.Delta
+
+	initial   bool
+	conflicts []string
+
+	// unreadable is why the entry's events are not known; with unlinked not
+	// even its place among the changes of the state is.
+	unreadable error
+	unlinked   bool
+}
+
+// marks reports whether the record is a rewind marker.
+func (r *record) marks() bool { return r.Timeline != nil }
+
+func (r *record) last() int64 { return r.first + r.count() - 1 }
+
+// size is about what the record takes in the table, in bytes.
+func (r *record) size() int64 {
+	const numbers = 16
+	return int64(len(r.PK)+len(r.SK)+len(r.Timeline)+numbers) + r.stored()
+}
+
+func (s *Store) decodeEntry(ctx context.Context, item attributes) (*record, error) {
+	var e entry
+	if err := attributevalue.UnmarshalMap(item, &e); err != nil {
+		return nil, fmt.Errorf("unmarshal a log entry: %w", errors.Join(ErrUnreadable, err))
+	}
+	if e.Stub || e.SK == skGone {
+		return nil, missingSession()
+	}
+	first, err := e.first()
+	if err != nil {
+		return nil, err
+	}
+	var content entryBody
+	if err := s.unpack(ctx, e.PK, e.body, &content); err != nil {
+		return nil, fmt.Errorf("log entry %s %s: %w", e.PK, e.SK, err)
+	}
+	return e.record(first, content)
+}
+
+// record is an entry with its content.
+func (e entry) record(first int64, content entryBody) (*record, error) {
+	r := &record{
+		entry: e, first: first, time: content.Time, undo: content.Undo,
+		initial: content.Initial, conflicts: content.Conflicts,
+	}
+	for i, raw := range content.Events {
+		ev, err := session.ParseEvent(raw, "")
+		if err != nil {
+			return nil, fmt.Errorf("stored event at %d: %w", first+int64(i), errors.Join(ErrUnreadable, err))
+		}
+		ev.Seq = first + int64(i)
+		ev.Status, ev.Deltas = session.EventCompleted, e.Deltas
+		if e.Status != "" {
+			ev.Status = e.Status
+		}
+		ev.CreatedTime = content.Time
+		ev.TaskID = content.Task
+		r.events = append(r.events, ev)
+	}
+	return r, nil
+}
+
+// head is where the next entry of a log goes, and what it must know of those
+// before it.
+type head struct {
+	next       int64 // position
+	lastState  int64
+	lastMarker int64
+	invocation string // of the newest event
+	time       int64  // of the newest entry
+	epoch      int64
+	offset     int64 // of a watcher's cursor behind the newest entry, where that is complete
+	open       int64 // position of an item that may be in progress
+	uncounted  int64 // bytes of the log that do not count yet
+}
+
+func (h head) last() int64 { return h.next - 1 }
+
+// olderThan tells whether state of a session, which is as of a position, has
+// changed since the head was read. A fork's begins as of what it took over.
+func (h head) olderThan(of *header, asOf int64) bool { return asOf > max(h.lastState, of.base()) }
+
+// after is the head once a record has been appended.
+func (h head) after(r *record) head {
+	next := head{next: r.last() + 1, lastState: r.LastState, lastMarker: r.LastMarker, time: r.time}
+	next.epoch, next.offset, next.open = r.Epoch, r.offset(), r.Open
+	if !r.Counts {
+		next.uncounted = r.Uncounted + r.size()
+	}
+	switch {
+	case r.inProgress():
+		next.open = r.first
+	case r.Ended != "":
+		next.open = 0
+	}
+	if n := len(r.events); n > 0 {
+		next.invocation = r.events[n-1].InvocationID
+	}
+	return next
+}
+
+// marks is what the next entry of the log says of those before it.
+func (h head) marks() runMarks {
+	return runMarks{Epoch: h.epoch, Open: h.open, PrevDeltas: h.offset}
+}
+
+// readHead reads the newest entry of a session's log.
+func (s *Store) readHead(ctx context.Context, h *header) (head, error) {
+	r, err := s.entryAt(ctx, h.Log, 0)
+	if err != nil || r == nil {
+		return head{next: h.base() + 1}, err
+	}
+	if r.unlinked {
+		return head{}, r.unreadable
+	}
+	return head{}.after(r), nil // its events are not needed
+}
+
+// entryAtOrBefore reads the entry that covers a position, or the newest one
+// for position 0; nil where the log has none.
+func (s *Store) entryAtOrBefore(ctx context.Context, log string, position int64) (*record, error) {
+	r, err := s.entryAt(ctx, log, position)
+	if err == nil && r != nil && r.unreadable != nil {
+		return nil, r.unreadable
+	}
+	return r, err
+}
+
+// entryAt is entryAtOrBefore for those who can do without the entry's events.
+func (s *Store) entryAt(ctx context.Context, log string, position int64) (*record, error) {
+	q := s.prefixQuery(logPK(log), prefixEntry, true)
+	if position > 0 {
+		q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
+		q.ExpressionAttributeValues[":to"] = str(entrySK(position))
+	}
+	q.ScanIndexForward = ptr(false)
+	q.Limit = ptr(int32(1))
+	out, err := s.db.Query(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("read the head of log %s: %w", log, err)
+	}
+	if len(out.Items) == 0 {
+		return nil, nil
+	}
+	return s.decodeShown(ctx, out.Items[0])
+}
+
+// entryQuery selects the entries that begin at the positions from to to, in
+// order; to 0 is the end of the log, where it says whether that was deleted.
+func (s *Store) entryQuery(log string, from, to int64, consistent bool) *dynamodb.QueryInput {
+	q := s.prefixQuery(logPK(log), entrySK(from), consistent)
+	q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
+	end := skGone
+	if to > 0 {
+		end = entrySK(to)
+	}
+	q.ExpressionAttributeValues[":to"] = str(end)
+	return q
+}
+
+// firstLook is how many entries a scan reads at first: most find what they
+// look for at once, and a request costs what it reads.
+const firstLook = 2
+
+// scan visits the records that begin at the positions from to to, strongly
+// consistent, until they end or visit returns false; to 0 is the head.
+func (s *Store) scan(
+	ctx context.Context, log string, from, to int64, visit func(*record) (more bool, err error),
+) error {
+	limit := int32(firstLook)
+	growing := func() *int32 {
+		now := limit
+		limit = min(4*limit, 1000)
+		return &now
+	}
+	return s.queryRecords(ctx, s.entryQuery(log, from, to, true), growing, visit)
+}
+
+// queryRecords visits the records that a query finds; limit is asked before
+// each request how many it may read.
+func (s *Store) queryRecords(
+	ctx context.Context, q *dynamodb.QueryInput, limit func() *int32, visit func(*record) (more bool, err error),
+) error {
+	for {
+		q.Limit = limit()
+		out, err := s.db.Query(ctx, q)
+		if err != nil {
+			return fmt.Errorf("query entries: %w", err)
+		}
+		for _, item := range out.Items {
+			r, err := s.decodeShown(ctx, item)
+			if err != nil {
+				return err
+			}
+			if more, err := visit(r); err != nil || !more {
+				return err
+			}
+		}
+		if q.ExclusiveStartKey = out.LastEvaluatedKey; q.ExclusiveStartKey == nil {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// decodeShown is decodeEntry for who reads on where an entry cannot be decoded:
+// it keeps its positions, so that the log has no gaps, and has no events.
+func (s *Store) decodeShown(ctx context.Context, item attributes) (*record, error) {
+	r, err := s.decodeEntry(ctx, item)
+	if err == nil {
+		return r, nil
+	}
+	if errors.Is(err, errChunksGone) {
+		// Unless the log is being deleted, they are lost.
+		gone, readErr := s.get(ctx, goneKey(stringOf(item[attrPK])[len(prefixLog):]), &struct{}{})
+		if readErr != nil || gone {
+			return nil, errors.Join(readErr, missingSession())
+		}
+	} else if !errors.Is(err, ErrUnreadable) {
+		return nil, err
+	}
+	s.leftOut(ctx, keyOf(item), err)
+	out := &record{unreadable: err}
+	if attributevalue.UnmarshalMap(item, &out.entry) != nil {
+		out.unlinked = true
+		out.entry = entry{PK: stringOf(item[attrPK]), SK: stringOf(item[attrSK])}
+		if n, ok := item["n"].(*types.AttributeValueMemberN); ok {
+			if count, err := strconv.ParseInt(n.Value, 10, 64); err == nil {
+				out.Count = count
+			}
+		}
+	}
+	var placeErr error
+	if out.first, placeErr = out.entry.first(); placeErr != nil {
+		return nil, errors.Join(err, placeErr)
+	}
+	return out, nil
+}
+
+// blank reports whether the record's events are not known.
+func (r *record) blank() bool { return r.unreadable != nil }
+
+// coveringShown is covering for who reads on where the entry cannot be decoded.
+func (s *Store) coveringShown(ctx context.Context, log string, position int64) (*record, error) {
+	r, err := s.entryAt(ctx, log, position)
+	if err != nil {
+		return nil, err
+	}
+	if r != nil && r.unlinked && r.last() < position { // nobody knows how far it goes
+		r.Count = position - r.first + 1
+	}
+	if r == nil || r.last() < position {
+		return nil, hole(log, position)
+	}
+	return r, nil
+}

@@ -1,0 +1,300 @@
+package modeltest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	threads "github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// reader compares what a store answers with the model. Differences come back
+// as text, so that a caller can try what fits.
+type reader struct {
+	w     *world
+	store *sessions.Store
+	// closely is the session that is read in more ways than one, with pages;
+	// of the others one part is enough, where it is given.
+	closely *conv
+	pages   session.EventQuery
+	part    string
+}
+
+// sessions compares all sessions, gone ones too.
+func (r *reader) sessions(ctx context.Context) string {
+	for _, c := range r.w.ever {
+		if d := r.session(ctx, c); d != "" {
+			return d
+		}
+	}
+	if r.part != "" {
+		return ""
+	}
+	return r.listings(ctx)
+}
+
+func (r *reader) query(c *conv) session.EventQuery {
+	if c == r.closely {
+		return r.pages
+	}
+	return session.EventQuery{Limit: session.MaxPage}
+}
+
+// listings compares which sessions each user's list has, in whatever order.
+func (r *reader) listings(ctx context.Context) string {
+	want := map[string][]string{}
+	for _, c := range r.w.ever {
+		want[c.user] = []string{}
+	}
+	for _, id := range slices.Sorted(maps.Keys(r.w.live)) {
+		c := r.w.live[id]
+		want[c.user] = append(want[c.user], id)
+	}
+	for user, ids := range want {
+		page, err := r.store.List(ctx, session.ListQuery{UserID: user, Limit: session.MaxPage})
+		got := []string{}
+		for _, s := range page.Sessions {
+			got = append(got, s.ID)
+		}
+		slices.Sort(got)
+		if d := cmp.Diff(ids, got); d != "" || err != nil {
+			return fmt.Sprintf("sessions of %s: %v (-want +got):\n%s", user, err, d)
+		}
+	}
+	return ""
+}
+
+func (r *reader) session(ctx context.Context, c *conv) string {
+	if c.gone {
+		return r.nothing(ctx, c)
+	}
+	for _, part := range r.parts() {
+		if r.part != "" && r.part != part.name && c != r.closely {
+			continue
+		}
+		d, err := part.compare(ctx, c)
+		if err != nil {
+			return fmt.Sprintf("%s of %s: %v", part.name, c.id, err)
+		}
+		if d != "" {
+			return fmt.Sprintf("%s of %s (-want +got):\n%s", part.name, c.id, d)
+		}
+	}
+	return ""
+}
+
+// part is one thing that can be read of a session.
+type part struct {
+	name    string
+	compare func(context.Context, *conv) (string, error)
+}
+
+func (r *reader) parts() []part {
+	return []part{
+		{"session", r.header},
+		{"tasks", r.tasks}, // before the events, which name them
+		{"effective events", func(ctx context.Context, c *conv) (string, error) {
+			return r.events(ctx, c, session.Effective)
+		}},
+		{"all events", func(ctx context.Context, c *conv) (string, error) { return r.events(ctx, c, session.All) }},
+		{"thread", r.thread},
+		{"state", r.state},
+		{"forks", r.forks},
+		{"artifacts", r.artifacts},
+	}
+}
+
+// nothing checks that a deleted session is not there for anybody.
+func (r *reader) nothing(ctx context.Context, c *conv) string {
+	if r.w.live[c.id] != nil {
+		return ""
+	}
+	if _, err := r.store.Get(ctx, c.user, c.id); !errors.Is(err, fault.Of(fault.NotFound)) {
+		return fmt.Sprintf("deleted session %s: %v", c.id, err)
+	}
+	return ""
+}
+
+func (r *reader) header(ctx context.Context, c *conv) (string, error) {
+	got, err := r.store.Get(ctx, c.user, c.id)
+	want := session.Session{
+		ID: c.id, UserID: c.user, AppName: c.app, Name: c.name, Status: session.Idle,
+		Epoch: c.epoch, HeadSeq: int64(len(c.log)),
+	}
+	if c.run != "" {
+		want.Status, want.ActiveRunID = session.InProgress, &c.run
+	}
+	if c.parent != nil {
+		want.Fork = &session.Fork{
+			SessionID: c.parent.id, RewindBeforeInvocationID: c.boundary, BoundaryFound: c.found,
+			Taken: int64(c.inherited),
+		}
+	}
+	return cmp.Diff(want, got, cmpopts.IgnoreFields(session.Session{},
+		"Agent", "Metadata", "CreatedTime", "UpdatedTime", "Version")), err
+}
+
+func (r *reader) state(ctx context.Context, c *conv) (string, error) {
+	got, err := r.store.State(ctx, c.user, c.id)
+	if err != nil {
+		return "", err
+	}
+	want := map[string]string{}
+	shared := r.w.values(c)
+	for _, values := range []map[string]string{c.now.state, shared} {
+		for key, v := range values {
+			if _, artifact := session.ArtifactOf(key); !artifact {
+				want[key] = v
+			}
+		}
+	}
+	merged, scopes := map[string]string{}, map[string]string{}
+	for key, v := range got.Merged {
+		merged[key] = string(v)
+	}
+	for prefix, values := range map[string]session.Values{"": got.Session, "user:": got.User, "app:": got.App} {
+		for key, v := range values {
+			scopes[prefix+key] = string(v)
+		}
+	}
+	return cmp.Diff(want, merged) + cmp.Diff(want, scopes), nil
+}
+
+// events compares a view, in pages too where the session is read closely.
+// thread compares the thread, read back from its end.
+func (r *reader) thread(ctx context.Context, c *conv) (string, error) {
+	q := threads.ThreadQuery{Descending: true, Limit: r.query(c).Limit}
+	var got []session.Event
+	for {
+		page, err := r.store.Thread(ctx, c.user, c.id, q)
+		if err != nil {
+			return "", err
+		}
+		if got = append(got, page.Items...); page.Next == nil {
+			break
+		}
+		q.Resume = *page.Next
+	}
+	slices.Reverse(got)
+	wanted, seqs := c.shown(session.Effective)
+	return r.compareEvents(c, wanted, seqs, got), nil
+}
+
+// shown is what a view of the log holds, with its positions.
+func (c *conv) shown(view session.View) (entries []*entry, seqs []int64) {
+	for i, e := range c.log {
+		if view == session.All || (c.now.shows(e) && !e.marker && !e.hidden && e.event.TaskID == "") {
+			entries, seqs = append(entries, e), append(seqs, int64(i+1))
+		}
+	}
+	return entries, seqs
+}
+
+func (r *reader) events(ctx context.Context, c *conv, view session.View) (string, error) {
+	wanted, seqs := c.shown(view)
+	queries := []session.EventQuery{{Limit: session.MaxPage}}
+	if c == r.closely {
+		queries = append(queries, r.pages)
+	}
+	for _, q := range queries {
+		q.View = view
+		got, err := r.all(ctx, c, q)
+		if err != nil {
+			return "", err
+		}
+		from := 0
+		for from < len(seqs) && seqs[from] <= q.After {
+			from++
+		}
+		if q.Descending {
+			slices.Reverse(got)
+		}
+		if d := r.compareEvents(c, wanted[from:], seqs[from:], got); d != "" {
+			return fmt.Sprintf("after %d, descending %v, pages of %d:\n%s", q.After, q.Descending, q.Limit, d), nil
+		}
+	}
+	return "", nil
+}
+
+func (r *reader) all(ctx context.Context, c *conv, q session.EventQuery) ([]session.Event, error) {
+	var out []session.Event
+	for {
+		page, err := r.store.Events(ctx, c.user, c.id, q)
+		if err != nil {
+			return nil, err
+		}
+		if len(page.Events) > q.Limit {
+			return nil, fmt.Errorf("a page of %d events, %d were asked for", len(page.Events), q.Limit)
+		}
+		out = append(out, page.Events...)
+		if page.Next == nil {
+			return out, nil
+		}
+		q.Resume = *page.Next
+	}
+}
+
+// compareEvents compares all but the ids first, then the ids, which the model
+// learns from the store where the store made them.
+func (r *reader) compareEvents(c *conv, wanted []*entry, seqs []int64, got []session.Event) string {
+	var want, have []any
+	for i, e := range wanted {
+		event := e.event
+		event.Seq, event.SessionID = seqs[i], c.id
+		if event.Status == "" {
+			event.Status = session.EventCompleted
+		}
+		want = append(want, comparable(event))
+	}
+	for _, e := range got {
+		have = append(have, comparable(e))
+	}
+	if d := cmp.Diff(want, have); d != "" {
+		return d
+	}
+	for i, e := range wanted {
+		if e.event.ID == "" && got[i].ID != "" && !r.w.ids[got[i].ID] {
+			e.event.ID = got[i].ID
+			r.w.ids[e.event.ID] = true
+		}
+		if e.initial && e.event.InvocationID == "" {
+			e.event.InvocationID = got[i].InvocationID
+		}
+		if e.event.ID != got[i].ID || e.event.InvocationID != got[i].InvocationID {
+			return fmt.Sprintf("seq %d: id %q of invocation %q, want %q of %q",
+				seqs[i], got[i].ID, got[i].InvocationID, e.event.ID, e.event.InvocationID)
+		}
+		if e.placed != nil && e.placed.id != "" && got[i].TaskID != e.placed.id {
+			return fmt.Sprintf("seq %d places task %q, want %q", seqs[i], got[i].TaskID, e.placed.id)
+		}
+	}
+	return ""
+}
+
+// comparable is an event as callers see it, without what the store makes up.
+func comparable(e session.Event) any {
+	e.ID, e.CreatedTime = "", 0
+	if _, given := e.Fields["content"]; !given && e.Author == "system" {
+		e.InvocationID = "" // the first event's is the store's
+	}
+	if e.TaskID != "" {
+		e.TaskID = "placed"
+	}
+	if e.Fields["run"] != nil { // when it began and ended is the store's to say
+		e.Fields = map[string]json.RawMessage{"type": e.Fields["type"]}
+	}
+	var out any
+	if err := json.Unmarshal(mustJSON(e), &out); err != nil {
+		panic(err)
+	}
+	return out
+}

@@ -1,0 +1,182 @@
+package modeltest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// interruption runs something before the at-th request of a store.
+type interruption struct {
+	at  int
+	run func()
+
+	mu    sync.Mutex
+	count int
+}
+
+// reached tells, once the operation has returned, whether it made so many
+// requests. If not, one of its own that is still under way runs nothing.
+func (i *interruption) reached() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.count < i.at {
+		i.at = 0
+		return false
+	}
+	return true
+}
+
+func (i *interruption) store(st *stage) *sessions.Store {
+	return open(i.client(st.client), st.table)
+}
+
+func (i *interruption) client(client *dynamodb.Client) *dynamodb.Client {
+	return dynamodb.New(client.Options(), func(o *dynamodb.Options) { o.APIOptions = append(o.APIOptions, i.add) })
+}
+
+func (i *interruption) add(stack *middleware.Stack) error {
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Interrupt", func(
+		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+	) (middleware.InitializeOutput, middleware.Metadata, error) {
+		i.mu.Lock()
+		if i.count++; i.count == i.at {
+			i.run()
+		}
+		i.mu.Unlock()
+		return next.HandleInitialize(ctx, in)
+	}), middleware.Before)
+}
+
+// TestInterleavings runs one operation in the midst of another, before each of
+// its requests. What is left must be what one after the other leaves, in an
+// order that fits what was seen right after the inner one.
+func TestInterleavings(t *testing.T) {
+	t.Parallel()
+	stage := stages(t)
+	var runs []run
+	for _, outer := range outerCases() {
+		for _, inner := range innerCases() {
+			runs = append(runs, requests(2, func(at int) bool { return outer.interrupt(t, inner, stage(outer), at) })...)
+		}
+	}
+	spend(t, 15*time.Second, runs)
+}
+
+// interrupt is one run; false where the operation needs fewer requests.
+func (c crashCase) interrupt(t *testing.T, inner crashCase, st *stage, at int) bool {
+	t.Helper()
+	what := fmt.Sprintf("%s before request %d of %s", inner.name, at, c.name)
+	s := c.model(t, func(*scene) {})
+	var innerErr error
+	var fit []order
+	i := &interruption{at: at, run: func() {
+		if innerErr = inner.do(t.Context(), s, st.store); innerErr == nil {
+			fit = slices.DeleteFunc(c.orders(inner), func(o order) bool { return st.agrees(c.after(t, o.seen)) != "" })
+		}
+	}}
+	err := c.do(t.Context(), s, i.store(st))
+	if !i.reached() {
+		return false
+	}
+	var possible []*scene
+	missing := fault.Of(fault.NotFound)
+	switch {
+	case errors.Is(innerErr, missing) && c.deletes && err == nil:
+		possible = append(possible, c.after(t, steps{c.apply}))
+	case errors.Is(err, missing) && inner.deletes && innerErr == nil:
+		possible = append(possible, c.after(t, steps{inner.apply}))
+	case err == nil && innerErr == nil:
+		for _, o := range fit {
+			possible = append(possible, c.after(t, o.end))
+		}
+	}
+	if len(possible) == 0 {
+		t.Errorf("%s: %v, the inner one: %v", what, err, innerErr)
+	} else if d := st.agrees(possible...); d != "" {
+		t.Errorf("%s: fits no order\n%s", what, d)
+	}
+	return true
+}
+
+type steps []func(*scene)
+
+// order is one in which two operations may have happened: what is seen after
+// the inner one, and in the end.
+type order struct{ seen, end steps }
+
+func (c crashCase) after(t *testing.T, s steps) *scene {
+	t.Helper()
+	return c.model(t, func(sc *scene) {
+		for _, step := range s {
+			step(sc)
+		}
+	})
+}
+
+func (c crashCase) orders(inner crashCase) []order {
+	if c.deletes && inner.deletes {
+		return []order{{steps{inner.apply}, steps{inner.apply}}}
+	}
+	if c.deletes { // the inner one came in time, or found nothing
+		both := steps{inner.apply, c.apply}
+		return []order{{steps{inner.apply}, both}}
+	}
+	first, last := steps{inner.apply}, steps{c.apply, inner.apply}
+	orders := []order{{last, last}}
+	if inner.deletes { // what came before it goes with the session
+		return append(orders, order{first, first}, order{first, last})
+	}
+	orders = append(orders, order{first, steps{inner.apply, c.apply}})
+	if c.half != nil {
+		orders = append(orders, order{steps{c.half, inner.apply}, steps{c.half, inner.apply, c.apply}})
+	}
+	if c.snapshot { // what it takes over may be older than itself
+		orders = append(orders, order{first, last})
+		if c.half != nil {
+			orders = append(orders, order{steps{c.half, inner.apply}, last})
+		}
+	}
+	return orders
+}
+
+// outerCases are the operations that are interrupted.
+func outerCases() []crashCase {
+	return append(append(taskCases(),
+		appendCase("append", "five", `{"k":5,"user:u":null}`, "", `{"app:a":6}`),
+		rewindCase("rewind", "four"), forkCase("fork all", "f", ""),
+		forkCase("fork at a hidden invocation", "f", "three"),
+		forkCase("fork at what is appended meanwhile", "f", "seven")), deleteCase("delete", "story", "s"))
+}
+
+// innerCases are the operations that interrupt them.
+func innerCases() []crashCase {
+	return []crashCase{
+		appendCase("append", "six", `{"k":7,"user:u":7}`), twoAppends(), rewindCase("rewind", "two"), forkCase("fork", "g", ""),
+		taskCase("save", "task", []bubble{{text: "inner", invocation: "one"}}), deleteCase("delete", "story", "s"),
+	}
+}
+
+func twoAppends() crashCase {
+	first, second := appendCase("", "six", `{"k":7}`), appendCase("", "seven", `{"k":8}`)
+	c := first
+	c.name = "append twice"
+	c.do = func(ctx context.Context, s *scene, store *sessions.Store) error {
+		if err := first.do(ctx, s, store); err != nil {
+			return err
+		}
+		return second.do(ctx, s, store)
+	}
+	c.apply = func(s *scene) { first.apply(s); second.apply(s) }
+	return c
+}

@@ -1,0 +1,183 @@
+package modeltest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	lifecycle "github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// TestMerges lets callers cancel and merge what is at work at once, in turns of
+// a request each. Whatever was accepted is in the thread once, in the order in
+// which it was, however many they are and wherever one of them dies.
+func TestMerges(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64() //nolint:gosec // a test
+	t.Logf("seed %d", seed)
+	m := &merging{stage: newStage(t), random: rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // a test
+	s := limited(m.client, m.table)
+	if _, err := s.Create(t.Context(), session.New{ID: "s", UserID: runner, AppName: "app", Nonce: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Start(t.Context(), merged(first)); err != nil {
+		t.Fatal(err)
+	}
+	if err := beginning().do(t.Context(), s, first); err != nil {
+		t.Fatal(err)
+	}
+	m.keep()
+	var one, two []run
+	for at := range 40 {
+		one = append(one, func() { m.inTheMidst(t, at, false) }, func() { m.inTheMidst(t, at, true) })
+	}
+	effort{least: len(one), time: time.Minute}.play(t, "one in the midst of another, which dies or goes on", one)
+	for n := range 600 {
+		two = append(two, func() { m.inTurns(t, []int{2, 3, 6}[n%3]) })
+	}
+	effort{least: 12, time: 10 * time.Second}.play(t, "2, 3 and 6 in turns", two)
+}
+
+type merging struct {
+	*stage
+	random *rand.Rand
+}
+
+// merge is a start that merges; its input is named as the run.
+func (m *merging) merge(name string) *caller {
+	return m.call(name, func(ctx context.Context, s *sessions.Store) error {
+		_, err := s.Start(ctx, merged(name))
+		return err
+	})
+}
+
+func merged(name string) lifecycle.Start {
+	return lifecycle.Start{
+		Ref: refTo(name), Mode: lifecycle.Managed, OnActive: lifecycle.CancelAndMerge, OnFailed: lifecycle.Discard,
+		Input: []session.Event{saying(name, name)},
+	}
+}
+
+// inTheMidst does one merge after some requests of another.
+func (m *merging) inTheMidst(t *testing.T, at int, dies bool) {
+	t.Helper()
+	m.reset()
+	a := m.merge("a")
+	a.turns(at)
+	if dies {
+		a.die()
+	}
+	b := m.merge("b")
+	if err := b.finish(); err != nil {
+		t.Errorf("merge after %d requests of another: %v", at, err)
+	}
+	_ = a.finish()
+	m.holds(t, fmt.Sprintf("after %d requests, death: %t", at, dies), a, b)
+}
+
+// inTurns lets callers take turns at random; some die, and ask once more.
+func (m *merging) inTurns(t *testing.T, callers int) {
+	t.Helper()
+	m.reset()
+	var all, at []*caller
+	for i := range callers {
+		all = append(all, m.merge(string(rune('a'+i))))
+	}
+	at = slices.Clone(all)
+	var story strings.Builder
+	for len(at) > 0 {
+		i := m.random.IntN(len(at))
+		switch c := at[i]; {
+		case m.random.IntN(60) == 0:
+			c.die()
+			fmt.Fprintf(&story, "%s dies. ", c.name)
+			if m.random.IntN(2) == 0 {
+				at[i] = m.merge(c.name)
+				all = append(all, at[i])
+				continue
+			}
+			at = slices.Delete(at, i, i+1)
+		case !c.turn():
+			fmt.Fprintf(&story, "%s is over. ", c.name)
+			at = slices.Delete(at, i, i+1)
+		default:
+			story.WriteString(c.name + " ")
+		}
+	}
+	m.holds(t, story.String(), all...)
+}
+
+// holds checks that the thread has the inputs that callers were told of, and
+// each that is in the log, once and in order.
+func (m *merging) holds(t *testing.T, what string, callers ...*caller) {
+	t.Helper()
+	all, err := m.store.Events(t.Context(), runner, "s", session.EventQuery{View: session.All, Limit: session.MaxPage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for n, e := range all.Events {
+		if e.Seq != int64(n+1) {
+			t.Errorf("%s: event %d stands at %d", what, n+1, e.Seq)
+		}
+		if text := textOf(e); text != "" && e.Author == "user" && !slices.Contains(want, text) {
+			want = append(want, text)
+		}
+	}
+	for _, c := range callers {
+		if c.err == nil && !slices.Contains(want, c.name) {
+			t.Errorf("%s: %s was accepted and is not in the log: %v", what, c.name, want)
+		}
+		if c.err != nil && !errors.Is(c.err, errDied) {
+			t.Errorf("%s: %s: %v", what, c.name, c.err)
+		}
+	}
+	th, err := m.store.Thread(t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range th.Items {
+		if text := textOf(e); text != "" { // the item in progress has none yet
+			got = append(got, text)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: the thread (-accepted +shown):\n%s", what, diff)
+	}
+	state, err := m.store.State(t.Context(), runner, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for scope, of := range map[string]session.Values{"session": state.Session, "user": state.User} {
+		if last := want[len(want)-1]; string(of["last"]) != string(mustJSON(last)) {
+			t.Errorf("%s: the %s's state is of %s, want of %s", what, scope, of["last"], last)
+		}
+	}
+	if th.Session.Status != session.InProgress {
+		t.Errorf("%s: the session is %s: what was accepted has no run", what, th.Session.Status)
+	}
+	if n := slots(t, m.stage); n > 1+len(callers) {
+		t.Errorf("%s: %d slots are taken", what, n)
+	}
+}
+
+func textOf(e session.Event) string {
+	var content struct {
+		Parts []struct{ Text string }
+	}
+	if err := json.Unmarshal(e.Fields["content"], &content); err != nil || len(content.Parts) == 0 {
+		return ""
+	}
+	return content.Parts[0].Text
+}

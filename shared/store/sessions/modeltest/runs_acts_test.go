@@ -1,0 +1,97 @@
+package modeltest_test
+
+import (
+	"context"
+
+	lifecycle "github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+func befores() []before {
+	start := starting("start", lifecycle.Reject, lifecycle.Discard)
+	return []before{
+		{"idle", nil},
+		{"a run at work", []act{start}},
+		{"a run with an item in progress", []act{start, beginning()}},
+		{"after a run that failed", []act{start, ending(lifecycle.Failed)}},
+		{"after a run that was cancelled", []act{start, beginning(), cancelling()}},
+	}
+}
+
+func acts() []act {
+	return []act{
+		starting("a start", lifecycle.Reject, lifecycle.Discard),
+		starting("a start that blocks", lifecycle.Reject, lifecycle.Block),
+		starting("a start that merges", lifecycle.CancelAndMerge, lifecycle.Discard),
+		cancelling(), ending(lifecycle.Completed), ending(lifecycle.Failed),
+		appending("two"), producing(), beginning(),
+		rewinding("one"), rewinding(first), deleting(),
+	}
+}
+
+func starting(name string, active lifecycle.OnActive, failed lifecycle.OnFailed) act {
+	return act{name: name, runs: true, do: func(ctx context.Context, s *sessions.Store, who string) error {
+		_, err := s.Start(ctx, lifecycle.Start{
+			Ref: refTo(who), Mode: lifecycle.Managed, OnActive: active, OnFailed: failed,
+			Input: []session.Event{said(who)},
+		})
+		return err
+	}}
+}
+
+func cancelling() act {
+	return act{name: "a cancellation", do: func(ctx context.Context, s *sessions.Store, _ string) error {
+		_, err := s.Cancel(ctx, refTo(first))
+		return err
+	}}
+}
+
+func ending(status lifecycle.Status) act {
+	return act{name: "an end as " + string(status), do: func(ctx context.Context, s *sessions.Store, _ string) error {
+		var problem *lifecycle.Problem
+		if status == lifecycle.Failed {
+			problem = lifecycle.NewProblem(lifecycle.CodeAgent, "it failed")
+		}
+		_, err := s.End(ctx, refTo(first), status, problem)
+		return err
+	}}
+}
+
+func appending(invocation string) act {
+	return act{name: "an append", do: func(ctx context.Context, s *sessions.Store, _ string) error {
+		_, _, err := s.Append(ctx, session.Append{UserID: runner, SessionID: "s", Events: []session.Event{said(invocation)}})
+		return err
+	}}
+}
+
+func producing() act {
+	return act{name: "an append by the run", do: func(ctx context.Context, s *sessions.Store, _ string) error {
+		_, err := s.AppendEvents(ctx, refTo(first), []session.Event{said("")})
+		return err
+	}}
+}
+
+func beginning() act {
+	return act{name: "an item that begins", do: func(ctx context.Context, s *sessions.Store, who string) error {
+		e := said("")
+		e.ID, e.Fields["content"] = "item of "+who, []byte(`{"role":"model"}`)
+		_, err := s.BeginItem(ctx, refTo(first), e)
+		return err
+	}}
+}
+
+func rewinding(before string) act {
+	return act{name: "a rewind before " + before, do: func(ctx context.Context, s *sessions.Store, who string) error {
+		_, err := s.Rewind(ctx, session.Rewind{
+			UserID: runner, SessionID: "s", Before: before, Nonce: "rewind of " + who, CancelRun: true,
+		})
+		return err
+	}}
+}
+
+func deleting() act {
+	return act{name: "a deletion", ends: true, do: func(ctx context.Context, s *sessions.Store, _ string) error {
+		return s.Delete(ctx, runner, "s")
+	}}
+}

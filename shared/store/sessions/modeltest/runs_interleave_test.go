@@ -1,0 +1,170 @@
+package modeltest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/quota"
+	lifecycle "github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+const (
+	runner   = "runner"
+	first    = "first" // the run that there may be before
+	patience = 20 * time.Second
+)
+
+// act is something done to a session with runs; who tells apart what the inner
+// and the outer one make.
+type act struct {
+	name string
+	do   func(ctx context.Context, s *sessions.Store, who string) error
+	runs bool // it starts a run named who
+	ends bool // the session is gone after it
+}
+
+// before is how a session stands before the acts.
+type before struct {
+	name    string
+	prepare []act
+}
+
+// TestInterleavings_runs does something to a session in the midst of something
+// else, before each of its requests, where runs begin and end. Whoever loses is
+// told so, nobody waits for ever, and what is left agrees with itself.
+func TestInterleavings_runs(t *testing.T) {
+	t.Parallel()
+	var plays []run
+	for _, b := range befores() {
+		st := newStage(t)
+		s := limited(st.client, st.table)
+		if _, err := s.Create(t.Context(), session.New{ID: "s", UserID: runner, Nonce: "s"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range append([]act{appending("one")}, b.prepare...) {
+			if err := a.do(t.Context(), s, first); err != nil {
+				t.Fatalf("%s: %s: %v", b.name, a.name, err)
+			}
+		}
+		st.keep()
+		for _, outer := range acts() {
+			for _, inner := range acts() {
+				what := fmt.Sprintf("%s: %s in the midst of %s", b.name, inner.name, outer.name)
+				plays = append(plays, requests(2, func(at int) bool { return meet(t, what, st, outer, inner, at) })...)
+			}
+		}
+	}
+	spend(t, 15*time.Second, plays)
+}
+
+// limited is a store whose users have few runs at work, which last longer than
+// any test.
+func limited(client *dynamodb.Client, table string) *sessions.Store {
+	return sessions.New(client, table,
+		sessions.WithQuotas(quota.Limits{Runs: 5}), sessions.WithLease(24*time.Hour))
+}
+
+// meet does one act before the at-th request of another; false where the other
+// makes fewer.
+func meet(t *testing.T, what string, st *stage, outer, inner act, at int) bool {
+	t.Helper()
+	st.reset()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var innerErr error
+	i := &interruption{at: at, run: func() { innerErr = inner.do(ctx, limited(st.client, st.table), "inner") }}
+	outerErr := outer.do(ctx, limited(i.client(st.client), st.table), "outer")
+	if !i.reached() {
+		return false
+	}
+	what = fmt.Sprintf("%s, before its request %d", what, at)
+	for _, err := range []error{outerErr, innerErr} {
+		if err != nil && !errors.Is(err, fault.Of(fault.Conflict)) && !errors.Is(err, fault.Of(fault.NotFound)) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if outer.ends && outerErr == nil || inner.ends && innerErr == nil {
+		if _, err := st.store.Get(t.Context(), runner, "s"); !errors.Is(err, fault.Of(fault.NotFound)) {
+			t.Errorf("%s: the session was deleted, and reads as %v", what, err)
+		}
+		return true
+	}
+	started := map[string]bool{"outer": outer.runs && outerErr == nil, "inner": inner.runs && innerErr == nil}
+	agrees(t, what, st, started)
+	return true
+}
+
+// agrees checks that session, runs, log and slots tell the same.
+func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
+	t.Helper()
+	th, err := st.store.Thread(t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
+	if err != nil {
+		t.Errorf("%s: the thread: %v", what, err)
+		return
+	}
+	active := ""
+	if th.Session.ActiveRunID != nil {
+		active = *th.Session.ActiveRunID
+	}
+	if (active != "") != (th.Session.Status == session.InProgress) {
+		t.Errorf("%s: the session is %s with the active run %q", what, th.Session.Status, active)
+	}
+	for _, id := range []string{first, "outer", "inner"} {
+		r, err := st.store.Run(t.Context(), refTo(id))
+		switch {
+		case errors.Is(err, fault.Of(fault.NotFound)) && !started[id] && id != active:
+		case err != nil:
+			t.Errorf("%s: run %s: %v", what, id, err)
+		case r.Status.Over() == (id == active):
+			t.Errorf("%s: run %s is %s, and the active one is %q", what, id, r.Status, active)
+		}
+	}
+	if n := slots(t, st); n > 1 || (n == 1) != (active != "") {
+		t.Errorf("%s: %d slots are taken, and the active run is %q", what, n, active)
+	}
+	page, err := st.store.Events(t.Context(), runner, "s", session.EventQuery{View: session.All, Limit: session.MaxPage})
+	if err != nil {
+		t.Errorf("%s: the log: %v", what, err)
+	}
+	for n, e := range page.Events {
+		if e.Seq != int64(n+1) {
+			t.Errorf("%s: event %d of the log has position %d", what, n+1, e.Seq)
+			return
+		}
+	}
+}
+
+// slots counts the places of runs that the user's quota has taken.
+func slots(t *testing.T, st *stage) int {
+	t.Helper()
+	out, err := st.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &st.table, Key: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: "Q#" + runner}, "SK": &types.AttributeValueMemberS{Value: "USE"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken, ok := out.Item["r"].(*types.AttributeValueMemberM)
+	if !ok {
+		return 0
+	}
+	return len(taken.Value)
+}
+
+func refTo(id string) lifecycle.Ref { return lifecycle.Ref{UserID: runner, SessionID: "s", RunID: id} }
+
+func said(invocation string) session.Event {
+	return session.Event{
+		InvocationID: invocation, Author: "user",
+		Fields: map[string]json.RawMessage{"content": json.RawMessage(`{"parts":[{"text":"hi"}]}`)},
+	}
+}

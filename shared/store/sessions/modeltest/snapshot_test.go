@@ -1,0 +1,109 @@
+package modeltest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// TestForkIsASnapshot forks a session before each request of what changes its
+// tasks, and crashes the change at each request after that. What the fork
+// shows at once is what it shows in the end.
+func TestForkIsASnapshot(t *testing.T) {
+	t.Parallel()
+	stage := stages(t)
+	var runs []run
+	for _, c := range append(taskCases(), crowdedCases()...) {
+		stage(c) // its making does not count
+		for _, after := range []int64{0, 1, 2, 3} {
+			runs = append(runs, requests(2, func(at int) bool { return c.forkedMeanwhile(t, stage(c), at, after) })...)
+		}
+	}
+	spend(t, 12*time.Second, runs)
+}
+
+// forkedMeanwhile is one run, with a crash so many requests after the fork, or
+// none for 0; false where the change needs fewer requests.
+func (c crashCase) forkedMeanwhile(t *testing.T, st *stage, at int, after int64) bool {
+	t.Helper()
+	what := fmt.Sprintf("fork before request %d of %s, crash %d after", at, c.name, after)
+	s := c.model(t, func(*scene) {})
+	var seen []task.Task
+	i := &interruption{at: at, run: func() {
+		_, err := st.store.Fork(t.Context(), s.forking("s", "g", ""))
+		s.must(err)
+		seen = shownTasks(t, st.store, "g")
+	}}
+	cr := &crash{at: int64(at) + after - 1}
+	if after == 0 {
+		cr.at = 1 << 30
+	}
+	store := open(cr.client(i.client(st.client)), st.table)
+	err := c.do(t.Context(), s, store)
+	switch {
+	case !i.reached():
+		return false
+	case err != nil && !errors.Is(err, errCrashed):
+		t.Errorf("%s: %v", what, err)
+	}
+	if d := cmp.Diff(seen, shownTasks(t, st.store, "g")); d != "" {
+		t.Errorf("%s: the fork changes (-at once +in the end)\n%s", what, d)
+	}
+	if err := c.do(t.Context(), s, st.store); err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
+		t.Errorf("%s: again: %v", what, err)
+	}
+	if d := cmp.Diff(seen, shownTasks(t, st.store, "g")); d != "" {
+		t.Errorf("%s: the fork changes later (-at once +in the end)\n%s", what, d)
+	}
+	return true
+}
+
+func shownTasks(t *testing.T, s *sessions.Store, id string) []task.Task {
+	t.Helper()
+	page, err := s.Tasks(t.Context(), task.Query{SessionID: id, UserID: "user"})
+	if err != nil {
+		t.Fatalf("tasks of %s: %v", id, err)
+	}
+	return page.Tasks
+}
+
+// crowdedCases change tasks of a session in which many were changed just now.
+func crowdedCases() []crashCase {
+	again := taskCase("save a task again among many", "task 3", []bubble{{text: "b3 again", invocation: "two"}})
+	gone := crashCase{
+		name: "delete a task",
+		do: func(ctx context.Context, _ *scene, store *sessions.Store) error {
+			return store.DeleteTask(ctx, "user", "s", "task")
+		},
+	}
+	marked := crashCase{
+		name: "give feedback on a task",
+		do: func(ctx context.Context, _ *scene, store *sessions.Store) error {
+			return store.MarkTask(ctx, task.Feedback{UserID: "user", SessionID: "s", TaskID: "task 3", Type: "positive"})
+		},
+	}
+	cases := []crashCase{again, gone, marked}
+	for i := range cases {
+		cases[i].setup = "crowd"
+	}
+	return cases
+}
+
+// crowd is a story in which many tasks were saved, and saved again.
+func crowd(s *scene) {
+	story(s)
+	for _, text := range []string{"new", "changed"} {
+		for n := range 6 {
+			id := fmt.Sprint("task ", n)
+			s.save("s", &record{id: id, text: text + id, bubbles: []bubble{{text: "b" + id, invocation: "two"}}})
+		}
+	}
+}

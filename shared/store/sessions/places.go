@@ -1,0 +1,238 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// place is a position in the log of a session, which for a fork begins with
+// what it took over from other logs.
+type place struct {
+	log      string
+	position int64
+	seq      int64
+	rec      *record
+}
+
+// findInvocation finds the first entry of a session's log that names an
+// invocation, hidden entries included; nil where none does. The event that
+// carries the initial state is never taken away, so the place of its
+// invocation is right behind it.
+func (s *Store) findInvocation(ctx context.Context, h *header, id string) (*place, error) {
+	bounds, err := s.bounds(ctx, h, id)
+	if err != nil || len(bounds) == 0 {
+		return nil, err
+	}
+	whole, err := h.whole()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range whole {
+		bound, ok := bounds[r.Log]
+		if !ok || (!r.Open() && bound > r.To) {
+			continue
+		}
+		found, err := s.firstIn(ctx, r, max(bound, r.From), id)
+		if err != nil || found != nil {
+			return found, err
+		}
+	}
+	return nil, nil
+}
+
+// findInvocationUpTo is findInvocation for who compares with what was read up to
+// a head: where an invocation began after that, it is errTaken.
+func (s *Store) findInvocationUpTo(ctx context.Context, h *header, at head, id string) (*place, error) {
+	found, err := s.findInvocation(ctx, h, id)
+	if err == nil && found != nil && found.log == h.Log && found.rec.first >= at.next {
+		return nil, errTaken
+	}
+	return found, err
+}
+
+// bounds reads where in each log of a session an invocation may begin.
+func (s *Store) bounds(ctx context.Context, h *header, id string) (map[string]int64, error) {
+	out := map[string]int64{}
+	var own claim
+	found, err := s.get(ctx, invocationKey(h.Log, id), &own)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		out[h.Log] = own.Position
+	}
+	inherited, err := h.inherited()
+	if err != nil || len(inherited) == 0 {
+		return out, err
+	}
+	var keys []key
+	for _, r := range inherited {
+		if k := invocationKey(r.Log, id); !slices.Contains(keys, k) {
+			keys = append(keys, k)
+		}
+	}
+	// What a fork took over was written before it, so half the price will do;
+	// only a replica that lags behind may not have it yet.
+	items, err := s.readBatch(ctx, keys, false)
+	if err == nil && len(items) == 0 && !found {
+		items, err = s.readBatch(ctx, keys, true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range items {
+		var c claim
+		if err := attributevalue.UnmarshalMap(item, &c); err != nil {
+			return nil, fmt.Errorf("unmarshal a bound: %w", err)
+		}
+		out[c.PK[len(prefixLog):]] = c.Position
+	}
+	return out, nil
+}
+
+// firstIn finds the first entry of a range, from a position on, that names an
+// invocation.
+func (s *Store) firstIn(ctx context.Context, r session.Range, from int64, id string) (*place, error) {
+	var found *place
+	visit := func(rec *record) (bool, error) {
+		for _, e := range rec.events {
+			if e.InvocationID != id || e.Seq < from || !r.Holds(e.Seq) {
+				continue
+			}
+			found = &place{log: r.Log, position: e.Seq, seq: r.Seq + e.Seq - r.From, rec: rec}
+			if rec.initial {
+				found.position++
+				found.seq++
+			}
+			return false, nil
+		}
+		return r.Holds(rec.last() + 1), nil
+	}
+	// The position may lie within an entry that begins before it.
+	rec, err := s.entryAtOrBefore(ctx, r.Log, from)
+	if err != nil || rec == nil {
+		return nil, err
+	}
+	if more, err := visit(rec); err != nil || !more || rec.last() < from {
+		return found, err
+	}
+	err = s.scan(ctx, r.Log, rec.last()+1, r.To, visit)
+	return found, err
+}
+
+// timelineAt is what the session showed just before a place of its log.
+func (s *Store) timelineAt(ctx context.Context, h *header, p *place) (session.Timeline, error) {
+	if p.seq <= h.base() {
+		inherited, err := h.inherited()
+		return inherited.Before(p.seq), err
+	}
+	marker := p.rec.LastMarker
+	if p.rec.marks() {
+		marker = p.rec.PrevMarker
+	}
+	var then session.Timeline
+	var err error
+	switch marker {
+	case 0:
+		then, err = h.whole()
+	case h.Marker:
+		then, err = h.timeline()
+	default:
+		var m *record
+		if m, err = s.covering(ctx, h.Log, marker); err == nil {
+			then, err = session.DecodeTimeline(m.Timeline)
+		}
+	}
+	return then.Before(p.seq), err
+}
+
+// undoneTo is the delta that takes back all changes of state from the head of
+// the session's log down to a place: for each key, its value just before it.
+// Only entries that change state are read.
+func (s *Store) undoneTo(ctx context.Context, h *header, at head, p *place) (session.Delta, error) {
+	undo := session.Delta{}
+	own := max(p.seq, h.base()+1)
+	var known *record
+	if p.seq > h.base() {
+		known = p.rec
+	}
+	if err := s.undoLog(ctx, h.Log, at.lastState, own, 0, undo, nil, known); err != nil {
+		return nil, err
+	}
+	if p.seq > h.base() {
+		return undo, nil
+	}
+	return undo, s.undoInherited(ctx, h, p, undo)
+}
+
+// undoInherited adds to undo what takes back the changes of the logs that a
+// fork took over, from its source back to the log of a place. Their hidden
+// entries count: a rewind may have left what they did to the state.
+func (s *Store) undoInherited(ctx context.Context, h *header, p *place, undo session.Delta) error {
+	// A fork never takes back shared keys that its parent changed.
+	mine := func(key string) bool { scope, _ := session.ScopeOf(key); return scope == session.ScopeSession }
+	log, at := h.Origin.Log, h.Origin.At
+	for {
+		base, next := int64(0), lineage{}
+		if i := slices.IndexFunc(h.Origin.Lineage, func(l lineage) bool { return l.Log == log }); i >= 0 {
+			next = h.Origin.Lineage[i]
+			base = next.Base
+		}
+		until := base + 1
+		if log == p.log {
+			until = p.position
+		}
+		if at >= until {
+			rec, err := s.covering(ctx, log, at)
+			if err != nil {
+				return err
+			}
+			if err := s.undoLog(ctx, log, rec.LastState, until, at, undo, mine, nil); err != nil {
+				return err
+			}
+		}
+		if log == p.log || next.From == "" {
+			return nil
+		}
+		log, at = next.From, next.At
+	}
+}
+
+// undoLog adds to undo what takes back the changes of one log from the entry
+// at from down to the position until. Changes after the position to (0: none)
+// and of keys that keep refuses are left out. Known is the entry that covers
+// until, where it has been read.
+func (s *Store) undoLog(
+	ctx context.Context, log string, from, until, to int64, undo session.Delta, keep func(string) bool, known *record,
+) error {
+	for at := from; at > 0 && (known == nil || at >= known.first); {
+		rec := known
+		if known == nil || at > known.first {
+			var err error
+			if rec, err = s.covering(ctx, log, at); err != nil {
+				return err
+			}
+		}
+		if rec.last() < until {
+			return nil
+		}
+		for i := len(rec.undo) - 1; i >= 0 && !rec.initial; i-- {
+			position := rec.first + int64(i)
+			if position < until || (to > 0 && position > to) {
+				continue
+			}
+			for key, prev := range rec.undo[i] {
+				if keep == nil || keep(key) {
+					undo[key] = prev
+				}
+			}
+		}
+		at = rec.PrevState
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package sessions_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// An invocation that is appended while a fork looks for it is either unknown or
+// known with all that came before it: texts and state are of one moment.
+func TestFork_before_what_is_appended_meanwhile(t *testing.T) {
+	t.Parallel()
+	inTheMidst(t, func(s *sessions.Store, id string) {
+		fork := mustFork(t, s, id, id+"-fork", ptr("late"))
+		events := mustEvents(t, s, alice, fork.ID, session.EventQuery{})
+		last := string(events[len(events)-1].StateDelta["n"])
+		if got, want := merged(t, s, alice, fork.ID), `{"n":`+last+`}`; got != want {
+			t.Errorf("%s: the fork of %d events has the state %s, want %s", id, len(events), got, want)
+		}
+	})
+}
+
+// The plan of a rewind that looks for such an invocation is the one to follow.
+func TestRewind_before_what_is_appended_meanwhile(t *testing.T) {
+	t.Parallel()
+	inTheMidst(t, func(s *sessions.Store, id string) {
+		r := session.Rewind{UserID: alice, SessionID: id, Before: "late", DryRun: true, Nonce: "r"}
+		planned, err := s.Rewind(t.Context(), r)
+		if errors.Is(err, fault.Of(fault.NotFound)) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.DryRun = false
+		done, err := s.Rewind(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(planned.State, done.State); d != "" || planned.Event.Seq != done.Event.Seq {
+			t.Errorf("%s: the plan was for position %d, done was %d\n%s", id, planned.Event.Seq, done.Event.Seq, d)
+		}
+	})
+}
+
+// Nor is a plan made of an older head and a newer state.
+func TestRewind_plan_is_of_one_moment(t *testing.T) {
+	t.Parallel()
+	inTheMidst(t, func(s *sessions.Store, id string) {
+		planned, err := s.Rewind(t.Context(), session.Rewind{
+			UserID: alice, SessionID: id, Before: "early", DryRun: true, Nonce: "r",
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[int64]string{2: "null", 3: "null", 4: ""}[planned.Event.Seq]
+		if got := string(planned.State["n"]); got != want {
+			t.Errorf("%s: a marker at %d would restore %q, want %q", id, planned.Event.Seq, got, want)
+		}
+	})
+}
+
+// inTheMidst does an operation again and again, each time on a session of its
+// own, to which one request later than before another writer appends.
+func inTheMidst(t *testing.T, do func(s *sessions.Store, id string)) {
+	t.Helper()
+	var left atomic.Int64 // requests until then; below 0 nothing is to come
+	var appends func()
+	s := faultyStore(t, beforeRequests(func(context.Context, any) error {
+		if left.Add(-1) == 0 {
+			appends()
+		}
+		return nil
+	}))
+	for at := int64(1); !t.Failed(); at++ {
+		id := fmt.Sprint("s", at)
+		mustCreate(t, s, alice, id, nil)
+		mustAppend(t, s, alice, id, stateEvent(t, "early", map[string]any{"n": 1}))
+		appends = func() {
+			mustAppend(t, s, alice, id, stateEvent(t, "between", map[string]any{"n": 2}))
+			mustAppend(t, s, alice, id, stateEvent(t, "late", map[string]any{"n": nil}))
+		}
+		left.Store(at)
+		do(s, id)
+		if left.Swap(-1) > 0 { // it made fewer requests
+			return
+		}
+	}
+}

@@ -1,0 +1,263 @@
+package sessions_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+func config(id string) push.Config {
+	return push.Config{
+		ID: id, URL: "https://example.com/" + id, Token: "token", Scheme: "Basic", Credentials: "abc", Version: "0.3", Since: 5,
+	}
+}
+
+func mustPutConfigs(t *testing.T, s *sessions.Store, task push.Task, configs ...push.Config) {
+	t.Helper()
+	for _, c := range configs {
+		if err := s.PutConfig(t.Context(), task, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func wantConfigs(t *testing.T, s *sessions.Store, task push.Task, want ...push.Config) {
+	t.Helper()
+	got, err := s.Configs(t.Context(), task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(append([]push.Config{}, want...), got); diff != "" {
+		t.Errorf("configurations of %s (-want +got):\n%s", task.ID, diff)
+	}
+}
+
+// mustTargets is the names of those who want to hear of an event, without the log.
+func mustTargets(t *testing.T, s *sessions.Store, e delivery.Event) []string {
+	t.Helper()
+	targets, err := s.Targets(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, target := range targets {
+		_, task, id, ok := push.ParseTarget(target)
+		if !ok {
+			t.Errorf("a target of another kind: %+v", target)
+		}
+		out = append(out, task+"/"+id)
+	}
+	return out
+}
+
+func TestPushConfigs(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	newTask := func(t *testing.T) push.Task {
+		t.Helper()
+		task := push.Task{UserID: alice, SessionID: mustID(t), ID: mustID(t)}
+		mustCreate(t, s, alice, task.SessionID, nil)
+		return task
+	}
+	t.Run("they are kept, replaced and removed", func(t *testing.T) {
+		t.Parallel()
+		task := newTask(t)
+		wantConfigs(t, s, task)
+		a, b := config("a"), config("b")
+		mustPutConfigs(t, s, task, b, a)
+		wantConfigs(t, s, task, a, b)
+		b.URL = "https://example.com/other"
+		mustPutConfigs(t, s, task, b, b)
+		wantConfigs(t, s, task, a, b)
+		for range 2 { // the second changes nothing
+			if err := s.DeleteConfig(t.Context(), task, "a"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantConfigs(t, s, task, b)
+	})
+	t.Run("a task has ten, also when they come at once", func(t *testing.T) {
+		t.Parallel()
+		task := newTask(t)
+		var group sync.WaitGroup
+		var kept atomic.Int32
+		for i := range push.MaxConfigs + 3 {
+			group.Go(func() {
+				err := s.PutConfig(t.Context(), task, config(fmt.Sprint("c", i)))
+				switch {
+				case err == nil:
+					kept.Add(1)
+				case !errors.Is(err, fault.Of(fault.Invalid)):
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		got, err := s.Configs(t.Context(), task)
+		if err != nil || len(got) != push.MaxConfigs || kept.Load() != push.MaxConfigs {
+			t.Fatalf("%d are kept, %d said so, %v", len(got), kept.Load(), err)
+		}
+		mustPutConfigs(t, s, task, got[0]) // one that is there may be replaced
+	})
+	t.Run("nobody else sees or makes them", func(t *testing.T) {
+		t.Parallel()
+		task := newTask(t)
+		task.UserID = bob
+		_, err := s.Configs(t.Context(), task)
+		for _, err := range []error{
+			err, s.PutConfig(t.Context(), task, config("a")), s.DeleteConfig(t.Context(), task, "a"),
+			s.ContinueTask(t.Context(), task, "r"),
+		} {
+			wantKind(t, err, fault.Forbidden)
+		}
+		task.SessionID = "none"
+		wantKind(t, s.PutConfig(t.Context(), task, config("a")), fault.NotFound)
+	})
+	t.Run("they go with the session", func(t *testing.T) {
+		t.Parallel()
+		task := newTask(t)
+		mustPutConfigs(t, s, task, config("a"))
+		e := mustEventOf(t, s, task)
+		targets, err := s.Targets(t.Context(), e)
+		if err != nil || len(targets) != 1 {
+			t.Fatalf("%v, %v", targets, err)
+		}
+		if err := s.Delete(t.Context(), alice, task.SessionID); err != nil {
+			t.Fatal(err)
+		}
+		if got := mustTargets(t, s, e); got != nil {
+			t.Errorf("left are %v", got)
+		}
+		if _, _, err := s.TargetConfig(t.Context(), targets[0]); !errors.Is(err, delivery.ErrNothing) {
+			t.Errorf("got %v", err)
+		}
+		e.Log, e.UserID, e.SessionID = "", alice, task.SessionID
+		if got := mustTargets(t, s, e); got != nil {
+			t.Errorf("a deleted session has %v", got)
+		}
+	})
+	t.Run("they go although forks keep the log", func(t *testing.T) {
+		t.Parallel()
+		task := newTask(t)
+		mustAppend(t, s, alice, task.SessionID, event(t, "", "i", "hello"))
+		mustFork(t, s, task.SessionID, mustID(t), nil)
+		mustPutConfigs(t, s, task, config("a"))
+		e := mustEventOf(t, s, task)
+		if err := s.Delete(t.Context(), alice, task.SessionID); err != nil {
+			t.Fatal(err)
+		}
+		if got := mustTargets(t, s, e); got != nil {
+			t.Errorf("left are %v", got)
+		}
+	})
+}
+
+// mustEventOf is an event of a task's first run.
+func mustEventOf(t *testing.T, s *sessions.Store, task push.Task) delivery.Event {
+	t.Helper()
+	log, err := s.LogOf(t.Context(), task.UserID, task.SessionID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return delivery.Event{ID: "e", Type: delivery.RunStarted, Log: log, RunID: task.ID, Time: 10}
+}
+
+func TestTargets(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	task := push.Task{UserID: alice, SessionID: mustID(t), ID: "t"}
+	mustCreate(t, s, alice, task.SessionID, nil)
+	other := task
+	other.ID = "t2"
+	late := config("late")
+	late.Since = 11
+	mustPutConfigs(t, s, task, config("a"), config("b"), late)
+	mustPutConfigs(t, s, other, config("c"))
+	if err := s.ContinueTask(t.Context(), task, "r2"); err != nil {
+		t.Fatal(err)
+	}
+	bare := push.Task{UserID: alice, SessionID: task.SessionID, ID: "bare"}
+	if err := s.ContinueTask(t.Context(), bare, "r3"); err != nil {
+		t.Fatal(err)
+	}
+	e := mustEventOf(t, s, task)
+	for name, test := range map[string]struct {
+		change func(*delivery.Event)
+		want   []string
+	}{
+		"those of the task whose run it is":        {func(*delivery.Event) {}, []string{"t/a", "t/b"}},
+		"of any run that goes on with it":          {func(e *delivery.Event) { e.RunID = "r2" }, []string{"t/a", "t/b"}},
+		"also of the newer ones what came after":   {func(e *delivery.Event) { e.Time = 11 }, []string{"t/a", "t/b", "t/late"}},
+		"nobody before any":                        {func(e *delivery.Event) { e.Time = 4 }, nil},
+		"nobody for a run that nobody asked about": {func(e *delivery.Event) { e.RunID = "other" }, nil},
+		"nobody for a task without any":            {func(e *delivery.Event) { e.RunID = "r3" }, nil},
+		"by the session, where no log is named": {func(e *delivery.Event) {
+			e.Log, e.UserID, e.SessionID = "", alice, task.SessionID
+		}, []string{"t/a", "t/b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := e
+			test.change(&asked)
+			if diff := cmp.Diff(test.want, mustTargets(t, s, asked)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDropTarget(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	task := push.Task{UserID: alice, SessionID: mustID(t), ID: "t"}
+	mustCreate(t, s, alice, task.SessionID, nil)
+	mustPutConfigs(t, s, task, config("a"))
+	targets, err := s.Targets(t.Context(), mustEventOf(t, s, task))
+	if err != nil || len(targets) != 1 {
+		t.Fatalf("%v, %v", targets, err)
+	}
+	of, c, err := s.TargetConfig(t.Context(), targets[0])
+	if of != task || c != config("a") || err != nil {
+		t.Errorf("got %+v %+v %v", of, c, err)
+	}
+	if err := s.DropTarget(t.Context(), targets[0], "https://example.com/before"); err != nil {
+		t.Fatal(err)
+	}
+	wantConfigs(t, s, task, config("a")) // it has another address by now
+	for range 2 {
+		if err := s.DropTarget(t.Context(), targets[0], c.URL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantConfigs(t, s, task)
+	if _, _, err := s.TargetConfig(t.Context(), delivery.Target{Kind: "other", Name: "x"}); !errors.Is(err, delivery.ErrNothing) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSigningKeys(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	if keys, version, err := s.SigningKeys(t.Context()); keys != nil || version != 0 || err != nil {
+		t.Errorf("before the first: %s %d %v", keys, version, err)
+	}
+	for i, text := range []string{"one", "two"} {
+		if err := s.PutSigningKeys(t.Context(), []byte(text), int64(i)); err != nil {
+			t.Fatal(err)
+		}
+		wantKind(t, s.PutSigningKeys(t.Context(), []byte("late"), int64(i)), fault.Conflict)
+		keys, version, err := s.SigningKeys(t.Context())
+		if string(keys) != text || version != int64(i)+1 || err != nil {
+			t.Errorf("got %s %d %v", keys, version, err)
+		}
+	}
+}

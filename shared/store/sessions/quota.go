@@ -1,0 +1,129 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+var _ quota.Store = (*Store)(nil)
+
+// WithQuotas sets what one user may have; nothing is limited unless it is set.
+// What is not limited is neither counted nor read.
+func WithQuotas(l quota.Limits) Option { return func(s *Store) { s.quotas = l } }
+
+// quotaItem is what a user uses of what is limited.
+type quotaItem struct {
+	PK string `dynamodbav:"PK"`
+	SK string `dynamodbav:"SK"`
+	// Runs holds a slot for each run at work, by log and run: when it was taken.
+	Runs map[string]int64 `dynamodbav:"r,omitempty"`
+	// Sessions is nil before the user's sessions were counted; Moved is when the
+	// last one was made, Counted when they were last counted.
+	Sessions *int64 `dynamodbav:"n,omitempty"`
+	Moved    int64  `dynamodbav:"nt,omitempty"`
+	Counted  int64  `dynamodbav:"nc,omitempty"`
+	Bytes    *int64 `dynamodbav:"b,omitempty"` // of sessions and shared artifacts
+}
+
+func (s *Store) quotaItem(ctx context.Context, user string) (*quotaItem, error) {
+	var q quotaItem
+	if _, err := s.get(ctx, quotaKey(user), &q); err != nil {
+		return nil, fmt.Errorf("read what is used: %w", err)
+	}
+	return &q, nil
+}
+
+// Usage implements quota.Store.
+func (s *Store) Usage(ctx context.Context, userID string) (quota.Usage, error) {
+	q, err := s.quotaItem(ctx, userID)
+	if err != nil {
+		return quota.Usage{}, err
+	}
+	sessions, runs, err := s.countSessions(ctx, userID)
+	if err != nil {
+		return quota.Usage{}, err
+	}
+	if s.quotas.Sessions > 0 && q.Sessions != nil {
+		sessions = *q.Sessions
+	}
+	if s.quotas.Runs > 0 {
+		live, _, err := s.liveRuns(ctx, q.Runs)
+		if err != nil {
+			return quota.Usage{}, err
+		}
+		runs = int64(len(live))
+	}
+	streams, err := s.openStreams(ctx, userID)
+	if err != nil {
+		return quota.Usage{}, err
+	}
+	return quota.Usage{
+		Sessions: quota.NewUse(sessions, s.quotas.Sessions),
+		Runs:     quota.NewUse(runs, s.quotas.Runs),
+		Bytes:    quota.NewUse(derefOr(q.Bytes), s.quotas.Bytes),
+		Streams:  quota.NewUse(streams, s.quotas.Streams),
+	}, nil
+}
+
+// countSessions counts a user's sessions, and those with a run at work, by the
+// index, which may lag behind by a second.
+func (s *Store) countSessions(ctx context.Context, user string) (sessions, running int64, err error) {
+	err = s.queryPages(ctx, &dynamodb.QueryInput{
+		TableName: &s.table, IndexName: aws.String(activityIndex),
+		KeyConditionExpression:    aws.String("GPK = :g"),
+		ProjectionExpression:      aws.String("#status"),
+		ExpressionAttributeNames:  map[string]string{"#status": "status"},
+		ExpressionAttributeValues: attributes{":g": str(activityPK(user))},
+	}, func(page []attributes) (bool, error) {
+		sessions += int64(len(page))
+		for _, item := range page {
+			if stringOf(item["status"]) == string(session.InProgress) {
+				running++
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("count the sessions: %w", err)
+	}
+	return sessions, running, nil
+}
+
+// recountSessions puts a new count of the user's sessions in the place of the
+// one that was read, unless that has moved; errTaken then.
+func (s *Store) recountSessions(ctx context.Context, user string, was *quotaItem) (int64, error) {
+	n, _, err := s.countSessions(ctx, user)
+	if err != nil {
+		return 0, err
+	}
+	c := condition{
+		names:  map[string]string{"#n": "n", "#nc": "nc", "#nt": "nt"},
+		values: attributes{":n": num(n), ":now": num(s.millis())},
+	}
+	c.expression = "attribute_not_exists(#n)"
+	if was.Sessions != nil {
+		c.expression = "#n = :was"
+		c.values[":was"] = num(*was.Sessions)
+	}
+	c.was("nt", was.Moved)
+	return n, s.update(ctx, quotaKey(user), "SET #n = :n, #nc = :now", c)
+}
+
+// eraseQuotas forgets what a user used.
+func (s *Store) eraseQuotas(ctx context.Context, e *erasureItem) error {
+	keys := []attributes{quotaKey(e.User).attributes()}
+	slots, err := s.streamSlots(ctx, e.User)
+	if err != nil {
+		return err
+	}
+	for _, slot := range slots {
+		keys = append(keys, key{slot.PK, slot.SK}.attributes())
+	}
+	return s.deleteItems(ctx, keys)
+}

@@ -1,0 +1,87 @@
+package sessions
+
+import (
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// WithRetention sets how long sessions are kept that say nothing about it
+// themselves: for ever unless it is set. It is asked when a session is made, and
+// when one gives up its own retention.
+func WithRetention(of session.Retention) Option { return func(s *Store) { s.retention = of } }
+
+// timer says when to look whether a session is to go. Appending to the session
+// does not touch it: what a timer finds when it is due is looked at then, and a
+// session in use only moves it. It comes and goes in one transaction with the
+// session's header.
+type timer struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	User    string `dynamodbav:"u"`
+	Session string `dynamodbav:"s"`
+	GPK     string `dynamodbav:"GPK"`
+	GSK     string `dynamodbav:"GSK"`
+}
+
+// expireShards spreads the timers over index partitions, each of which takes
+// 1,000 write units a second.
+const expireShards = 4
+
+func expireShard(n uint32) string { return fmt.Sprintf("EXPIRE#%d", n) }
+
+func expireIndexPK(log string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(log)) // never fails
+	return expireShard(h.Sum32() % expireShards)
+}
+
+// keep sets for how many seconds the session is kept without activity: its own
+// retention or, where that is 0, what holds for others.
+func (h *header) keep(own, others int64) {
+	h.Kept, h.OwnKept = others, false
+	if own > 0 {
+		h.Kept, h.OwnKept = own, true
+	}
+}
+
+// ownRetention is what the session itself was given, 0 for nothing.
+func (h *header) ownRetention() int64 {
+	if h.OwnKept {
+		return h.Kept
+	}
+	return 0
+}
+
+// expires is when a session is to go that was last active at a time; both in
+// epoch milliseconds. One that came by an import has been active then at least.
+func (h *header) expires(active int64) int64 {
+	return max(active, h.Imported) + h.Kept*time.Second.Milliseconds()
+}
+
+// setTimer puts the timer of a session that was active at a time.
+func (s *Store) setTimer(h *header, active int64) (types.TransactWriteItem, error) {
+	k := timerKey(h.Log)
+	return s.transactPut(timer{
+		PK: k.pk, SK: k.sk, User: h.User, Session: h.id(),
+		GPK: expireIndexPK(h.Log), GSK: activitySK(h.expires(active), h.Log),
+	}, condition{})
+}
+
+// retain changes for how long a session is kept, along with another change of
+// its header, to which it adds.
+func (s *Store) retain(h *header, own int64, set string, c *condition) (string, types.TransactWriteItem, error) {
+	h.keep(own, s.retention(h.Agent))
+	c.names["#rt"], c.names["#ro"] = "rt", "ro"
+	c.values[":rt"], c.values[":ro"] = num(h.Kept), boolean(h.OwnKept)
+	set += ", #rt = :rt, #ro = :ro"
+	if h.Kept == 0 {
+		return set, s.transactDelete(timerKey(h.Log), condition{}), nil
+	}
+	put, err := s.setTimer(h, h.Touched)
+	return set, put, err
+}

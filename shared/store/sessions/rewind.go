@@ -1,0 +1,153 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+const (
+	// maxActions is how many actions a transaction holds.
+	maxActions = 100
+	// maxRestored is how many artifacts a rewind restores: with them go at most 4
+	// actions for entries and header, 3 for shared state, and 5 for a run that is
+	// cancelled and one that begins.
+	maxRestored = maxActions - 12
+)
+
+var _ session.Rewinder = (*Store)(nil)
+
+// Rewind implements session.Rewinder. It is one transaction: the end of the run that
+// it may cancel, the marker at the head of the log, the header's new timeline, and
+// what is restored.
+func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, error) {
+	for try := 0; ; try++ {
+		out, err := s.rewind(ctx, r)
+		if !errors.Is(err, errTaken) {
+			if err != nil {
+				err = fmt.Errorf("rewind session %s: %w", r.SessionID, err)
+			}
+			return out, err
+		}
+		if err := afterConflict(ctx, try); err != nil {
+			return session.Rewound{}, err
+		}
+	}
+}
+
+// rewind tries once.
+func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, error) {
+	h, at, active, err := s.settled(ctx, r.UserID, r.SessionID)
+	if err != nil {
+		return session.Rewound{}, err
+	}
+	out, err := (&rewinding{s: s, h: h, at: at, active: active}).run(ctx, r)
+	return out, s.unlessGone(ctx, h, err)
+}
+
+// rewinding is a rewind of a session as it was read.
+type rewinding struct {
+	s      *Store
+	h      *header
+	at     head
+	active *activeRun
+	over   *over // the active run's end, where it ends with the rewind
+	// chain is the automations that led to it, also are changes of state that are
+	// written with it.
+	chain []string
+	also  []session.Delta
+}
+
+func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound, error) {
+	var newest func() (bool, error)
+	if !r.DryRun {
+		newest = w.s.watchNewest(ctx, w.h)
+	}
+	// What is refused changes nothing: neither is a run cancelled nor a bound written.
+	target, err := w.target(ctx, r)
+	if err != nil {
+		return session.Rewound{}, err
+	}
+	if done, err := w.s.rewoundBefore(ctx, w.h, w.at, r); done != nil || err != nil {
+		return derefOr(done), err
+	}
+	if err := w.cancel(ctx, r); err != nil {
+		return session.Rewound{}, err
+	}
+	m, err := w.marker(ctx, r, target)
+	if err != nil {
+		return session.Rewound{}, err
+	}
+	if !r.DryRun {
+		if err := m.write(ctx, newest); err != nil {
+			return session.Rewound{}, err
+		}
+	}
+	return m.result()
+}
+
+// target is the entry that the rewind leads to just before.
+func (w *rewinding) target(ctx context.Context, r session.Rewind) (*place, error) {
+	target, err := w.s.findInvocationUpTo(ctx, w.h, w.at, r.Before)
+	if err == nil && target == nil {
+		err = fault.Missing("Invocation").With("invocation_id", r.Before)
+	}
+	return target, err
+}
+
+// marker makes the entry that the rewind would append.
+func (w *rewinding) marker(ctx context.Context, r session.Rewind, target *place) (*marker, error) {
+	timeline, err := w.s.timelineAt(ctx, w.h, target)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := w.s.planRestore(ctx, w.h, w.at, target, r, w.also)
+	if err != nil {
+		return nil, err
+	}
+	m := &marker{s: w.s, h: w.h, at: w.at, plan: plan, timeline: timeline, chain: w.chain, over: w.over}
+	return m, m.build(r)
+}
+
+// cancel has the rewind end the run that it meets, if it may. The marker then stands
+// behind the end of the run.
+func (w *rewinding) cancel(ctx context.Context, r session.Rewind) (err error) {
+	switch {
+	case w.active == nil:
+		return nil
+	case !r.CancelRun:
+		return fault.New(fault.Conflict, "a run is in progress; cancel it, or send cancel_run").With("run_id", w.active.ID)
+	case r.DryRun:
+		return nil
+	}
+	if w.over, err = w.s.cancelled(ctx, w.h, w.at, w.active); err == nil {
+		w.at = w.at.after(w.over.last)
+	}
+	return err
+}
+
+// rewoundBefore recognises a rewind that happened although its answer was
+// lost, by the marker's invocation id.
+func (s *Store) rewoundBefore(ctx context.Context, h *header, at head, r session.Rewind) (*session.Rewound, error) {
+	if r.DryRun {
+		return nil, nil
+	}
+	bound, err := s.claim(ctx, invocationKey(h.Log, r.Nonce), at.next)
+	if err != nil || bound >= at.next {
+		return nil, err
+	}
+	found, err := s.firstIn(ctx, session.Range{Log: h.Log, From: 1, Seq: 1}, bound, r.Nonce)
+	if err != nil || found == nil || !found.rec.marks() {
+		return nil, err
+	}
+	now, err := s.render(h, at)
+	if err != nil {
+		return nil, err
+	}
+	e := found.rec.events[0]
+	e.SessionID = h.id()
+	return ptr(rewound(e, now, found.rec.conflicts)), nil
+}

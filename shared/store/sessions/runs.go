@@ -1,0 +1,268 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+var _ run.Store = (*Store)(nil)
+
+// activeRun is the item of a session's active run. It is in the index, by when
+// it started, so that runs whose workers died are found.
+type activeRun struct {
+	PK      string   `dynamodbav:"PK"`
+	SK      string   `dynamodbav:"SK"`
+	ID      string   `dynamodbav:"id"`
+	User    string   `dynamodbav:"u"`
+	Session string   `dynamodbav:"s"`
+	Agent   string   `dynamodbav:"agent"`
+	Mode    run.Mode `dynamodbav:"md"`
+	Started int64    `dynamodbav:"ct"`
+	At      int64    `dynamodbav:"at"` // position of its input
+	Worker  string   `dynamodbav:"w,omitempty"`
+	Lease   int64    `dynamodbav:"le"`           // epoch milliseconds at which it runs out
+	Chain   []string `dynamodbav:"tc,omitempty"` // the automations that led to it
+	Slot    bool     `dynamodbav:"sl,omitempty"` // it holds one of its user's
+	Taken   int64    `dynamodbav:"tk,omitempty"` // events of its input that it took over from another
+	GPK     string   `dynamodbav:"GPK"`
+	GSK     string   `dynamodbav:"GSK"`
+}
+
+// runShards spreads the active runs over index partitions, each of which takes
+// 1,000 write units a second.
+const runShards = 4
+
+func runShard(n uint32) string { return fmt.Sprintf("RUN#%d", n) }
+
+func runIndexPK(log string) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(log)) // never fails
+	return runShard(h.Sum32() % runShards)
+}
+
+func (a *activeRun) run() run.Run {
+	return run.Run{
+		ID: a.ID, SessionID: a.Session, Agent: a.Agent, Mode: a.Mode, Status: run.InProgress, StartedTime: a.Started,
+	}
+}
+
+// tells is what is told of the run.
+func (a *activeRun) tells() told {
+	return told{User: a.User, Session: a.Session, Agent: a.Agent, Chain: a.Chain}
+}
+
+func (a *activeRun) ref() run.Ref { return run.Ref{UserID: a.User, SessionID: a.Session, RunID: a.ID} }
+
+// isRun is the condition that a session's active run is the one that was read.
+func isRun(a *activeRun) condition {
+	return condition{expression: "#id = :id", names: map[string]string{"#id": "id"}, values: attributes{":id": str(a.ID)}}
+}
+
+// active reads the session's active run, nil where there is none any more.
+func (s *Store) active(ctx context.Context, h *header) (*activeRun, error) {
+	if h.Run == "" {
+		return nil, nil
+	}
+	var a activeRun
+	found, err := s.get(ctx, runKey(h.Log), &a)
+	if err != nil || !found || a.ID != h.Run {
+		return nil, err
+	}
+	return &a, nil
+}
+
+// settled reads a session and the head of its log. An active run whose lease is
+// out is ended first.
+func (s *Store) settled(ctx context.Context, userID, id string) (*header, head, *activeRun, error) {
+	for try := 0; ; try++ {
+		h, at, err := s.headerAndHead(ctx, userID, id)
+		if err != nil || h.Run == "" {
+			return h, at, nil, err
+		}
+		a, err := s.active(ctx, h)
+		if err != nil {
+			return nil, head{}, nil, err
+		}
+		if a != nil && s.millis() < a.Lease {
+			return h, at, a, nil
+		}
+		if a != nil {
+			if err := s.expire(ctx, a); err != nil {
+				return nil, head{}, nil, err
+			}
+		}
+		if err := backoff(ctx, try); err != nil {
+			return nil, head{}, nil, err
+		}
+	}
+}
+
+func (s *Store) expire(ctx context.Context, a *activeRun) error {
+	_, err := s.end(ctx, a.ref(), ending{status: run.Failed, problem: run.NewProblem(run.CodeLost,
+		"nothing was heard from the worker for "+s.lease.String()), expired: true})
+	if errors.Is(err, fault.Of(fault.Conflict)) {
+		return nil // it ended otherwise, or lives
+	}
+	return err
+}
+
+// Run implements run.Store.
+func (s *Store) Run(ctx context.Context, ref run.Ref) (run.Run, error) {
+	h, _, a, err := s.settled(ctx, ref.UserID, ref.SessionID)
+	if err != nil {
+		return run.Run{}, err
+	}
+	if a != nil && a.ID == ref.RunID {
+		return a.run(), nil
+	}
+	past, err := s.pastRun(ctx, h, ref.RunID)
+	if err != nil {
+		return run.Run{}, s.unlessGone(ctx, h, err)
+	}
+	if past == nil {
+		return run.Run{}, fault.Missing("Run")
+	}
+	return *past, nil
+}
+
+// EndedRun reads a run that is over, and changes nothing; fault.NotFound for any
+// other.
+func (s *Store) EndedRun(ctx context.Context, ref run.Ref) (run.Run, error) {
+	h, err := s.header(ctx, ref.UserID, ref.SessionID)
+	if err != nil {
+		return run.Run{}, err
+	}
+	past, err := s.pastRun(ctx, h, ref.RunID)
+	if err == nil && past == nil {
+		err = fault.Missing("Run")
+	}
+	return derefOr(past), s.unlessGone(ctx, h, err)
+}
+
+// pastRun finds a run that is over by the entry that ended it; nil where the
+// session's log has none of that id.
+func (s *Store) pastRun(ctx context.Context, h *header, id string) (*run.Run, error) {
+	var bound claim
+	found, err := s.get(ctx, invocationKey(h.Log, id), &bound)
+	if err != nil || !found {
+		return nil, err
+	}
+	var past *run.Run
+	err = s.scan(ctx, h.Log, bound.Position, 0, func(r *record) (bool, error) {
+		if r.Ended != id || len(r.events) == 0 { // no other has ended, or how it ended cannot be read
+			return true, nil
+		}
+		ended, err := r.endedRun()
+		ended.SessionID = h.id()
+		past = &ended
+		return false, err
+	})
+	return past, err
+}
+
+// overFault is the fault of writing to a run that is over.
+func overFault(r run.Run) error {
+	return fault.New(fault.Conflict, "the run is over: %s", r.Status).With("run_id", r.ID).With("run_status", r.Status)
+}
+
+// owner reads the session of an active run; fault.Conflict where the run is
+// over.
+func (s *Store) owner(ctx context.Context, ref run.Ref) (*header, error) {
+	h, err := s.header(ctx, ref.UserID, ref.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	return h, s.stillActive(ctx, h, ref)
+}
+
+func (s *Store) stillActive(ctx context.Context, h *header, ref run.Ref) error {
+	if h.Run == ref.RunID {
+		return nil
+	}
+	past, err := s.pastRun(ctx, h, ref.RunID)
+	switch {
+	case err != nil:
+		return err
+	case past == nil:
+		return fault.Missing("Run")
+	}
+	return overFault(*past)
+}
+
+// Claim implements run.Store.
+func (s *Store) Claim(ctx context.Context, ref run.Ref, worker string) (run.Run, error) {
+	h, _, a, err := s.settled(ctx, ref.UserID, ref.SessionID)
+	if err != nil {
+		return run.Run{}, err
+	}
+	if a == nil || a.ID != ref.RunID {
+		return run.Run{}, s.stillActive(ctx, h, ref)
+	}
+	err = s.update(ctx, runKey(h.Log), "SET #w = :w, #le = :le", condition{
+		expression: "#id = :id AND (attribute_not_exists(#w) OR #w = :w)",
+		names:      map[string]string{"#w": "w", "#le": "le", "#id": "id"},
+		values: attributes{
+			":w": str(worker), ":id": str(ref.RunID), ":le": num(s.millis() + s.lease.Milliseconds()),
+		},
+	})
+	if errors.Is(err, errTaken) {
+		return run.Run{}, fault.New(fault.Conflict, "another worker executes the run").With("run_id", ref.RunID)
+	}
+	return a.run(), err
+}
+
+// renewEarly is which part of a lease must have passed before renewing writes.
+const renewEarly = 4
+
+// Renew implements run.Store. A lease that was just renewed is left as it is.
+func (s *Store) Renew(ctx context.Context, ref run.Ref) error {
+	h, err := s.owner(ctx, ref)
+	if err != nil {
+		return err
+	}
+	a, err := s.active(ctx, h)
+	if err != nil {
+		return err
+	}
+	until := s.millis() + s.lease.Milliseconds()
+	if a != nil && until-a.Lease < s.lease.Milliseconds()/renewEarly {
+		return nil
+	}
+	if a != nil {
+		err = s.update(ctx, runKey(h.Log), "SET #le = :le", condition{
+			expression: "#id = :id AND #le > :now",
+			names:      map[string]string{"#le": "le", "#id": "id"},
+			values:     attributes{":id": str(ref.RunID), ":le": num(until), ":now": num(s.millis())},
+		})
+	}
+	if a == nil || errors.Is(err, errTaken) { // it ended meanwhile, or its lease is out
+		r, err := s.Run(ctx, ref)
+		if err != nil {
+			return err
+		}
+		return overFault(r)
+	}
+	return err
+}
+
+// Expire implements run.Store.
+func (s *Store) Expire(ctx context.Context) (int, error) {
+	return eachShard(ctx, runShards, runShard, s.expireShard)
+}
+
+// runEvent is the hidden event that ends a run.
+func (s *Store) runEvent(r run.Run, position, time int64) (session.Event, error) {
+	raw, err := json.Marshal(r)
+	return session.Event{
+		ID: session.PositionalID(position, s.random()), InvocationID: r.ID, Author: "system", Seq: position,
+		Status: session.EventCompleted, CreatedTime: time,
+		Fields: map[string]json.RawMessage{"type": json.RawMessage(`"run"`), "run": raw},
+	}, err
+}

@@ -1,0 +1,40 @@
+package sessions
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/domain/run"
+)
+
+// over is a run that is cancelled by something that takes its place, in one
+// transaction with that.
+type over struct {
+	s      *Store
+	h      *header
+	at     head
+	active *activeRun
+	last   *record // the entry that says so
+}
+
+// cancelled is the end of a run at a head.
+func (s *Store) cancelled(ctx context.Context, h *header, at head, a *activeRun) (*over, error) {
+	now := max(s.millis(), at.time)
+	r := a.run()
+	r.Status, r.EndedTime = run.Cancelled, &now
+	last, err := s.endEntry(ctx, h, at, r, a.tells())
+	return &over{s: s, h: h, at: at, active: a, last: last}, err
+}
+
+// writes are those that end the run: its item in progress and the log's entry. The
+// run's own item and the header are the caller's. Agents write to the item in progress
+// all the time, so this comes last before the transaction.
+func (o *over) writes(ctx context.Context) ([]types.TransactWriteItem, error) {
+	writes, _, err := o.s.endItem(ctx, o.h, o.at, o.active, cancellation())
+	if err != nil {
+		return nil, err
+	}
+	put, err := o.s.transactPut(o.last.entry, condition{expression: ifAbsent})
+	return append(writes, put), err
+}

@@ -1,0 +1,96 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+var _ run.Sessions = (*Store)(nil)
+
+// AsOfInput implements run.Sessions. While the run is active the session cannot
+// be rewound, so what it showed then is a part of what it shows now; of the
+// state, what came since is taken back as a rewind does it.
+func (s *Store) AsOfInput(ctx context.Context, ref run.Ref) (run.History, error) {
+	for try := 0; ; try++ {
+		h, at, a, err := s.settled(ctx, ref.UserID, ref.SessionID)
+		if err != nil {
+			return run.History{}, err
+		}
+		if a == nil || a.ID != ref.RunID {
+			if err = s.stillActive(ctx, h, ref); err == nil {
+				err = fault.Missing("Run")
+			}
+			return run.History{}, s.unlessGone(ctx, h, err)
+		}
+		out, err := s.asOfInput(ctx, h, at, a)
+		if !errors.Is(err, errStale) && !errors.Is(err, errTaken) {
+			if err != nil {
+				err = fmt.Errorf("read what run %s was asked: %w", ref.RunID, s.unlessGone(ctx, h, err))
+			}
+			return out, err
+		}
+		if err := backoff(ctx, try); err != nil {
+			return run.History{}, err
+		}
+	}
+}
+
+func (s *Store) asOfInput(ctx context.Context, h *header, at head, a *activeRun) (run.History, error) {
+	input, err := s.covering(ctx, h.Log, a.At)
+	if err != nil {
+		return run.History{}, err
+	}
+	out := run.History{AppName: h.App}
+	state, err := s.stateAsOf(ctx, h, at, input)
+	if err != nil {
+		return run.History{}, err
+	}
+	out.State = state.Merged
+	q := session.EventQuery{View: session.Effective, Limit: session.MaxPage, Before: input.last() + 1}
+	for {
+		page, err := s.events(ctx, h, q)
+		if err != nil {
+			return run.History{}, err
+		}
+		out.Events = append(out.Events, page.Events...)
+		if page.Next == nil {
+			return out, nil
+		}
+		q.Resume = *page.Next
+	}
+}
+
+// stateAsOf is the state in all scopes as of an entry of the session's own log:
+// the state now, without what the session has changed since. A shared key that
+// another session has changed after that keeps its value. errTaken where the
+// state changes meanwhile.
+func (s *Store) stateAsOf(ctx context.Context, h *header, at head, rec *record) (session.State, error) {
+	c, err := s.loadStates(ctx, h, at, session.Delta{"user:": nil, "app:": nil})
+	if err != nil {
+		return session.State{}, err
+	}
+	now, err := s.readHead(ctx, h)
+	if err != nil {
+		return session.State{}, err
+	}
+	if now.lastState != at.lastState || now.olderThan(h, c.asOf) {
+		return session.State{}, errTaken
+	}
+	since := session.Delta{}
+	if err := s.undoLog(ctx, h.Log, at.lastState, rec.last()+1, 0, since, nil, rec); err != nil {
+		return session.State{}, err
+	}
+	for key := range since {
+		scope, name := session.ScopeOf(key)
+		if _, by := c.current(scope, name); by != "" && by != h.id() {
+			delete(since, key)
+		}
+	}
+	c.apply(since)
+	return c.state(), nil
+}

@@ -1,0 +1,144 @@
+package sessions_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+func mustHistory(t testing.TB, s *sessions.Store, ref run.Ref) (events []string, state string) {
+	t.Helper()
+	h, err := s.AsOfInput(t.Context(), ref)
+	if err != nil {
+		t.Fatalf("what run %s was asked: %v", ref.RunID, err)
+	}
+	encoded, err := json.Marshal(h.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts(h.Events), string(encoded)
+}
+
+func wantHistory(t testing.TB, s *sessions.Store, ref run.Ref, state string, want ...string) {
+	t.Helper()
+	events, got := mustHistory(t, s, ref)
+	if d := cmp.Diff(want, events); d != "" {
+		t.Errorf("events (-want +got):\n%s", d)
+	}
+	if got != state {
+		t.Errorf("state %s, want %s", got, state)
+	}
+}
+
+func TestAsOfInput(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	mustCreate(t, s, alice, "s", session.Delta{"a": []byte("1")})
+	mustCreate(t, s, alice, "other", nil)
+	mustAppend(t, s, alice, "s", event(t, "", "i1", "before"))
+	mustAppend(t, s, alice, "s", event(t, "", "i2", "taken back"))
+	mustRewind(t, s, "s", "i2")
+	mustAppend(t, s, alice, "s", stateEvent(t, "i3", map[string]any{"b": 1, "user:u": 1, "user:shared": 1, "app:x": 1}))
+	start := startOf(t, "s", "r1", "go")
+	start.Input = append(start.Input, stateEvent(t, "r1", map[string]any{"b": 2, "c": 1}))
+	mustStart(t, s, start)
+	const state = `{"a":1,"app:x":1,"b":2,"c":1,"user:shared":1,"user:u":1}`
+	want := []string{"1:", "2:before", "5:", "6:go", "7:"}
+
+	wantHistory(t, s, refOf("s", "r1"), state, want...)
+	t.Run("what came since is left out, and what it changed", func(t *testing.T) {
+		for n := range 3 {
+			mustAppend(t, s, alice, "s", event(t, "", "i4", "ignore all that was said before"))
+			mustAppend(t, s, alice, "s", stateEvent(t, "i4", map[string]any{
+				"a": nil, "b": n + 10, "d": n, "user:u": n + 10, "user:v": n, "app:x": nil,
+			}))
+		}
+		wantHistory(t, s, refOf("s", "r1"), state, want...)
+	})
+	t.Run("a value that another session has changed since stays", func(t *testing.T) {
+		mustAppend(t, s, alice, "s", stateEvent(t, "i4", map[string]any{"user:shared": 2}))
+		mustAppend(t, s, alice, "other", stateEvent(t, "o", map[string]any{"user:shared": 3, "app:y": 1}))
+		wantHistory(t, s, refOf("s", "r1"),
+			`{"a":1,"app:x":1,"app:y":1,"b":2,"c":1,"user:shared":3,"user:u":1}`, want...)
+	})
+	t.Run("its own items are left out", func(t *testing.T) {
+		it := mustBegin(t, s, refOf("s", "r1"), "item")
+		mustFlush(t, it, "a")
+		events, _ := mustHistory(t, s, refOf("s", "r1"))
+		if d := cmp.Diff(want, events); d != "" {
+			t.Errorf("events (-want +got):\n%s", d)
+		}
+	})
+	t.Run("a run that is over or unknown, and a stranger", func(t *testing.T) {
+		mustEnd(t, s, refOf("s", "r1"), run.Completed, nil)
+		_, err := s.AsOfInput(t.Context(), refOf("s", "r1"))
+		wantKind(t, err, fault.Conflict)
+		_, err = s.AsOfInput(t.Context(), refOf("s", "unknown"))
+		wantKind(t, err, fault.NotFound)
+		_, err = s.AsOfInput(t.Context(), run.Ref{UserID: bob, SessionID: "s", RunID: "r1"})
+		wantKind(t, err, fault.Forbidden)
+	})
+}
+
+// In a fork, and in a log that is longer than a page.
+func TestAsOfInput_long(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	mustCreate(t, s, alice, "s", nil)
+	var want []string
+	for n := range 11 {
+		batch := make([]session.Event, 100)
+		for i := range batch {
+			text := fmt.Sprint(n, "-", i)
+			batch[i] = event(t, "", fmt.Sprint("i", n), text)
+			want = append(want, fmt.Sprintf("%d:%s", len(want)+1, text))
+		}
+		mustAppend(t, s, alice, "s", batch...)
+	}
+	mustFork(t, s, "s", "f", nil)
+	mustStart(t, s, startOf(t, "f", "r1", "go"))
+	mustAppend(t, s, alice, "f", event(t, "", "late", "late"))
+	wantHistory(t, s, refOf("f", "r1"), "{}", append(want, "1101:go")...)
+}
+
+// Whatever is appended after a run's input, and in which order two sessions
+// change what they share, an agent gets what there was.
+func TestAsOfInput_is_what_was_there(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	cases := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		if cases++; cases > 25 {
+			return
+		}
+		id := fmt.Sprint("p", cases)
+		mustCreate(t, s, alice, id, nil)
+		change := func() {
+			for range rapid.IntRange(0, 3).Draw(rt, "changes") {
+				values := rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "user:" + id, "app:" + id}),
+					rapid.SampledFrom([]any{nil, 1, 2}), 1, 3).Draw(rt, "values")
+				mustAppend(t, s, alice, id, stateEvent(t, "i", values))
+			}
+		}
+		change()
+		mustStart(t, s, startOf(t, id, "r"+id, "go"))
+		ref := refOf(id, "r"+id)
+		want, state := texts(mustEvents(t, s, alice, id, session.EventQuery{})), merged(t, s, alice, id)
+		change()
+		events, got := mustHistory(t, s, ref)
+		if d := cmp.Diff(want, events); d != "" || got != state {
+			rt.Fatalf("state %s, want %s; events (-want +got):\n%s", got, state, d)
+		}
+	})
+	if cases < 25 {
+		t.Errorf("%d cases", cases)
+	}
+}

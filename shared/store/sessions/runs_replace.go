@@ -1,0 +1,111 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// replace writes the start of a run that makes another's events give way, as
+// one: the end of that run, where it is active, the marker of a rewind before
+// it, and the input. It tries once, since all of it depends on how the session
+// was read: errTaken where that has changed.
+func (b *beginning) replace(ctx context.Context) error {
+	var over *over
+	at := b.at
+	if b.before != nil {
+		var err error
+		if over, err = b.s.cancelled(ctx, b.h, b.at, b.before); err != nil {
+			return err
+		}
+		at = at.after(over.last)
+	}
+	w := b.writer()
+	w.at = b.at
+	if err := w.findRedelivered(ctx); err != nil {
+		return err
+	}
+	if w.at.next != b.at.next || len(w.fresh()) < len(b.input) {
+		return errTaken
+	}
+	m, err := b.discard(ctx, at)
+	if err != nil {
+		return err
+	}
+	// Should this try fail, the input may land at the head as it was read.
+	w.at, w.claimAt, w.state = at.after(m.rec), b.at.next, m.plan.change
+	w.with = func() ([]types.TransactWriteItem, error) { return b.replacing(ctx, w, over, m) }
+	if err := w.try(ctx, w.fresh()); err != nil {
+		b.forget(ctx, err, w, m)
+		return err
+	}
+	b.replaced(ctx, w, over, m)
+	return nil
+}
+
+// discard takes the session back to before the run that makes way, by a marker
+// at a head.
+func (b *beginning) discard(ctx context.Context, at head) (*marker, error) {
+	r := session.Rewind{
+		UserID: b.h.User, SessionID: b.h.id(), Before: b.spent(), Nonce: "discard-" + b.spent(),
+	}
+	if _, err := b.s.claim(ctx, invocationKey(b.h.Log, r.Nonce), b.at.next); err != nil {
+		return nil, err
+	}
+	w := &rewinding{s: b.s, h: b.h, at: at, chain: b.start.Chain}
+	for _, e := range b.input {
+		w.also = append(w.also, e.Change())
+	}
+	target, err := w.target(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	m, err := w.marker(ctx, r, target)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.pack(ctx)
+}
+
+// replacing are the writes that go along with the input.
+func (b *beginning) replacing(ctx context.Context, w *writer, o *over, m *marker) ([]types.TransactWriteItem, error) {
+	writes, err := b.taking(w, m)
+	if err != nil {
+		return nil, err
+	}
+	if o != nil {
+		ends, err := o.writes(ctx)
+		if err != nil {
+			return nil, err
+		}
+		writes = append(writes, ends...)
+	}
+	put, err := b.s.transactPut(m.rec.entry, condition{expression: ifAbsent})
+	return append(append(writes, m.plan.puts...), put), err
+}
+
+// replaced does what follows the transaction, and may be missed.
+func (b *beginning) replaced(ctx context.Context, w *writer, o *over, m *marker) {
+	if o != nil {
+		b.s.countEntry(ctx, b.h, o.last)
+	}
+	b.s.countEntry(ctx, b.h, m.rec)
+	b.s.countEntry(ctx, b.h, w.last)
+	if last := w.last; last.LastState == m.rec.first { // the input changes no state
+		b.s.checkpoint(ctx, b.h.Log, last.LastState, m.plan.change.values)
+	}
+}
+
+// forget removes what a try wrote beforehand that is known to have failed.
+func (b *beginning) forget(ctx context.Context, err error, w *writer, m *marker) {
+	if !errors.Is(err, errTaken) {
+		return
+	}
+	w.discardTentative(ctx)
+	if err := b.s.discard(ctx, logPK(b.h.Log), m.rec.body); err != nil {
+		b.s.log.WarnContext(ctx, "chunks of a lost discard stay until the session goes", "error", err)
+	}
+}

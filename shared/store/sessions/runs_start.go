@@ -1,0 +1,94 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/observe/metrics"
+)
+
+// Start implements run.Store. It is one transaction, which also ends the run that
+// is cancelled for the new one and discards what that one or a failed one left:
+// so either all of it happens or nothing, wherever the caller stops.
+func (s *Store) Start(ctx context.Context, start run.Start) (run.Run, error) {
+	for try := 0; ; try++ {
+		r, err := s.start(ctx, start)
+		if !errors.Is(err, errTaken) {
+			return r, err
+		}
+		metrics.Count(ctx, metrics.Conflicts, 1)
+		if err := backoffUpTo(ctx, try, contentionWait); err != nil {
+			return run.Run{}, err
+		}
+	}
+}
+
+// start tries once; errTaken where the session changed meanwhile.
+func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
+	h, at, a, err := s.settled(ctx, start.UserID, start.SessionID)
+	if err != nil {
+		return run.Run{}, err
+	}
+	if a != nil && a.ID == start.RunID {
+		return a.run(), nil // an earlier try
+	}
+	// An earlier try may have been cancelled since, for a run that has its input:
+	// that one must not be cancelled in turn.
+	if past, err := s.pastRun(ctx, h, start.RunID); past != nil || err != nil {
+		return derefOr(past), s.unlessGone(ctx, h, err)
+	}
+	switch {
+	case a != nil && start.OnActive != run.CancelAndMerge:
+		return run.Run{}, fault.New(fault.Conflict, "a run is in progress").With("run_id", a.ID)
+	case a == nil && h.Status == session.Failed && h.Spent != "" && start.OnFailed == run.Block:
+		return run.Run{}, fault.New(fault.Conflict, "the last run failed").With("run_id", h.Spent)
+	}
+	r, err := s.begin(ctx, h, at, a, start)
+	return r, s.unlessGone(ctx, h, err)
+}
+
+// begin writes the start of a run; before is the one that is cancelled for it,
+// nil where none is active.
+func (s *Store) begin(
+	ctx context.Context, h *header, at head, before *activeRun, start run.Start,
+) (run.Run, error) {
+	b := &beginning{s: s, h: h, at: at, before: before, start: start, newest: s.watchNewest(ctx, h)}
+	if err := b.prepare(ctx); err != nil {
+		return run.Run{}, err
+	}
+	if err := s.admitBytes(ctx, h.User); err != nil {
+		return run.Run{}, err
+	}
+	if err := s.takeSlot(ctx, h, start.RunID, before != nil); err != nil {
+		return run.Run{}, err
+	}
+	write := b.append
+	if b.spent() != "" {
+		write = b.replace
+	}
+	if err := write(ctx); err != nil {
+		s.unstarted(ctx, h, start.RunID, err)
+		return run.Run{}, fmt.Errorf("start run %s: %w", start.RunID, err)
+	}
+	if before != nil && before.Slot {
+		s.giveSlot(ctx, before.User, h.Log, before.ID)
+	}
+	return b.run.run(), nil
+}
+
+// stillFree tells whether a run may begin; errTaken where the session is not as
+// it was read.
+func (s *Store) stillFree(ctx context.Context, was *header, start run.Start) error {
+	h, err := s.header(ctx, start.UserID, start.SessionID)
+	if err != nil {
+		return err
+	}
+	if h.Run != "" || h.Log != was.Log || h.Epoch != was.Epoch || h.Spent != was.Spent || h.OwedAt != was.OwedAt {
+		return errTaken
+	}
+	return nil
+}

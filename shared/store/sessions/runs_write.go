@@ -1,0 +1,125 @@
+package sessions
+
+import (
+	"context"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// AppendEvents implements run.Store.
+func (s *Store) AppendEvents(ctx context.Context, ref run.Ref, events []session.Event) ([]session.Event, error) {
+	h, err := s.owner(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	for i := range events {
+		events[i].InvocationID = ref.RunID
+	}
+	w := s.runWriter(h, ref, events)
+	w.marks = func(en *entry) { en.OfRun = true }
+	if _, err := w.run(ctx); err != nil {
+		return nil, s.unlessGone(ctx, h, err)
+	}
+	for i := range w.events {
+		w.events[i].SessionID = ref.SessionID
+	}
+	return w.events, nil
+}
+
+// BeginItem implements run.Store. The item takes its position in the log at once.
+func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (run.Item, error) {
+	h, a, err := s.running(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	before, err := s.open(ctx, h, a)
+	if err != nil {
+		return nil, err
+	}
+	if before != nil {
+		if before.ID() == e.ID {
+			return before, nil
+		}
+		if err := s.completeOpen(ctx, before); err != nil {
+			return nil, err
+		}
+	}
+	e.InvocationID = ref.RunID
+	w := s.runWriter(h, ref, []session.Event{e})
+	w.marks = func(en *entry) { en.Status, en.Streamed = session.EventInProgress, true }
+	appended, err := w.run(ctx)
+	if err != nil {
+		return nil, s.unlessGone(ctx, h, err)
+	}
+	if appended == 0 { // an earlier try, or an event that is whole already
+		if it, err := s.OpenItem(ctx, ref, e.ID); it != nil || err != nil {
+			return it, err
+		}
+		return nil, fault.New(fault.Conflict, "the item %q is complete", e.ID).With("item_id", e.ID)
+	}
+	begun := w.last
+	if begun == nil { // a try of its own had landed, and its answer was lost
+		if begun, err = s.covering(ctx, h.Log, w.events[0].Seq); err != nil {
+			return nil, s.unlessGone(ctx, h, err)
+		}
+	}
+	return s.newItem(h, ref, begun, a.Mode == run.External), nil
+}
+
+// completeOpen completes an item with the content of its deltas.
+func (s *Store) completeOpen(ctx context.Context, it *item) error {
+	content, err := it.content.Finish()
+	if err != nil {
+		return err
+	}
+	_, err = it.Complete(ctx, withField(it.rec.events[0], "content", content, it.offset))
+	return err
+}
+
+// OpenItem implements run.Store.
+func (s *Store) OpenItem(ctx context.Context, ref run.Ref, itemID string) (run.Item, error) {
+	h, a, err := s.running(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	it, err := s.open(ctx, h, a)
+	if err != nil || it == nil || it.ID() != itemID {
+		return nil, err
+	}
+	return it, nil
+}
+
+func (s *Store) open(ctx context.Context, h *header, a *activeRun) (*item, error) {
+	at, err := s.readHead(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	return s.openItem(ctx, h, at, a)
+}
+
+// running reads an active run and its session.
+func (s *Store) running(ctx context.Context, ref run.Ref) (*header, *activeRun, error) {
+	h, _, a, err := s.settled(ctx, ref.UserID, ref.SessionID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if a == nil || a.ID != ref.RunID {
+		if err := s.stillActive(ctx, h, ref); err != nil {
+			return nil, nil, err
+		}
+		return nil, nil, fault.Missing("Run")
+	}
+	return h, a, nil
+}
+
+// runWriter appends to the log while the run is active.
+func (s *Store) runWriter(h *header, ref run.Ref, events []session.Event) *writer {
+	w := s.newWriter(h, events)
+	w.check = func(ctx context.Context) error {
+		_, err := s.owner(ctx, ref)
+		return err
+	}
+	return w
+}

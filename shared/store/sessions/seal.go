@@ -1,0 +1,134 @@
+package sessions
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// Sealing says when a stretch of a rewound log is sealed: when what a session
+// shows of it is stored once more, together, so that reading it does not read
+// over what lies hidden in between. A seal holds what never changes and is no
+// more than a shortcut: who needs what it lacks reads the log.
+type Sealing struct {
+	// Bytes are how much of what is shown one seal takes, as it is stored in
+	// the log. 0 turns sealing off.
+	Bytes int
+	// Page is how many events a page must have room for to use seals: what is
+	// read of one beyond the page is paid for in vain.
+	Page int
+	// Behind is how many positions before a session's newest rewind stay
+	// unsealed: what is new is likely to be rewound too.
+	Behind int64
+}
+
+// WithSealing sets when stretches are sealed.
+func WithSealing(sealing Sealing) Option { return func(s *Store) { s.sealing = sealing } }
+
+func defaultSealing() Sealing { return Sealing{Bytes: 16 << 10, Page: 50, Behind: 16} }
+
+// worthSealing reports whether so much is hidden between what is shown that a
+// seal makes a difference: 8 % and more.
+func worthSealing(hidden, shown int64) bool { return hidden > 0 && 100*hidden >= 8*shown }
+
+// seal is what a stretch of a log showed when it was written. It stands at the
+// last position of the stretch.
+type seal struct {
+	PK   string `dynamodbav:"PK"`
+	SK   string `dynamodbav:"SK"`
+	From int64  `dynamodbav:"f"`
+	body
+
+	to      int64
+	records []*record
+}
+
+// sealedEntry is an entry of the log without what only rewinds need.
+type sealedEntry struct {
+	At     int64             `json:"p"`
+	Count  int64             `json:"n,omitempty"`
+	Time   int64             `json:"t"`
+	Task   string            `json:"k,omitempty"`
+	Events []json.RawMessage `json:"e"`
+	// As in runMarks.
+	Status session.EventStatus `json:"s,omitempty"`
+	Deltas int64               `json:"d,omitempty"`
+	Hidden bool                `json:"h,omitempty"`
+}
+
+// sealable reports whether an entry may go into a seal. One that continues in
+// chunks would not fit, and an item in progress still changes.
+func (r *record) sealable() bool { return r.Blob == "" && !r.inProgress() && r.unreadable == nil }
+
+// newSeal makes a seal of a stretch; nil where it does not fit into an item.
+func (s *Store) newSeal(st stretch) (*seal, error) {
+	entries := make([]sealedEntry, 0, len(st.records))
+	for _, r := range st.records {
+		e := sealedEntry{
+			At: r.first, Count: r.Count, Time: r.time, Status: r.Status, Deltas: r.Deltas, Hidden: r.Hidden,
+		}
+		for _, event := range r.events {
+			e.Task = event.TaskID
+			e.Events = append(e.Events, event.Own())
+		}
+		entries = append(entries, e)
+	}
+	encoded, err := s.codec.encode(entries)
+	if err != nil || len(encoded) > chunkBytes {
+		return nil, err
+	}
+	k := sealKey(st.log, st.to)
+	return &seal{PK: k.pk, SK: k.sk, From: st.from, body: body{Inline: encoded}}, nil
+}
+
+func (s *Store) decodeSeal(item attributes) (*seal, error) {
+	var sl seal
+	if err := attributevalue.UnmarshalMap(item, &sl); err != nil {
+		return nil, fmt.Errorf("unmarshal a seal: %w", err)
+	}
+	var err error
+	if sl.to, err = sealEnd(sl.SK); err != nil {
+		return nil, err
+	}
+	var entries []sealedEntry
+	if err := s.codec.decode(sl.Inline, &entries); err != nil {
+		return nil, fmt.Errorf("seal %s %s: %w", sl.PK, sl.SK, err)
+	}
+	for _, e := range entries {
+		content := entryBody{Time: e.Time, Task: e.Task, Events: e.Events}
+		r, err := entry{
+			PK: sl.PK, SK: entrySK(e.At), Count: e.Count,
+			runMarks: runMarks{Status: e.Status, Deltas: e.Deltas, Hidden: e.Hidden},
+		}.record(e.At, content)
+		if err != nil {
+			return nil, err
+		}
+		sl.records = append(sl.records, r)
+	}
+	return &sl, nil
+}
+
+// holds reports whether a seal has all that ranges show of its stretch from a
+// position on.
+func (sl *seal) holds(ranges session.Timeline, from int64) bool {
+	next := 0
+	for _, r := range ranges {
+		end := sl.to
+		if !r.Open() {
+			end = min(end, r.To)
+		}
+		for at := max(from, r.From); at <= end; {
+			for next < len(sl.records) && sl.records[next].last() < at {
+				next++
+			}
+			if next == len(sl.records) || sl.records[next].first > at {
+				return false
+			}
+			at = sl.records[next].last() + 1
+		}
+	}
+	return true
+}

@@ -1,0 +1,246 @@
+package sessions_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// counted is a store, and what its last read asked for.
+type counted struct {
+	*sessions.Store
+	t testing.TB
+
+	entries, seals, looks, batches int
+	broken                         bool // no batch is written
+}
+
+func newCounted(t testing.TB, sealing sessions.Sealing) *counted {
+	t.Helper()
+	c := &counted{t: t}
+	client := dynamodb.New(dynamotest.Client(t).Options(), func(o *dynamodb.Options) {
+		o.APIOptions = append(o.APIOptions, c.add)
+	})
+	c.Store = sessions.New(client, dynamotest.Table(t), sessions.WithSealing(sealing))
+	return c
+}
+
+func (c *counted) add(stack *middleware.Stack) error {
+	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Count", func(
+		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+	) (out middleware.InitializeOutput, metadata middleware.Metadata, err error) {
+		if _, batch := in.Parameters.(*dynamodb.BatchWriteItemInput); batch {
+			if c.batches++; c.broken {
+				return out, metadata, errors.New("no batch is written")
+			}
+		}
+		out, metadata, err = next.HandleInitialize(ctx, in)
+		if query, ok := in.Parameters.(*dynamodb.QueryInput); ok && err == nil {
+			c.count(query, out.Result)
+		}
+		return out, metadata, err
+	}), middleware.After)
+}
+
+func (c *counted) count(query *dynamodb.QueryInput, result any) {
+	from, _ := query.ExpressionAttributeValues[":prefix"].(*types.AttributeValueMemberS)
+	found, ok := result.(*dynamodb.QueryOutput)
+	switch {
+	case from == nil || !ok:
+	case strings.HasPrefix(from.Value, "P#"):
+		c.looks++
+		c.seals += len(found.Items)
+	case strings.HasPrefix(from.Value, "E#"):
+		c.entries += len(found.Items)
+	}
+}
+
+// read reads a page, and forgets what was counted before.
+func (c *counted) read(id string, limit int) []string {
+	c.t.Helper()
+	c.entries, c.seals, c.looks, c.batches = 0, 0, 0, 0
+	page, err := c.Events(c.t.Context(), alice, id, session.EventQuery{View: session.Effective, Limit: limit})
+	if err != nil {
+		c.t.Fatalf("read %s: %v", id, err)
+	}
+	out := texts(page.Events)
+	for i := range out {
+		_, out[i], _ = strings.Cut(out[i], ":") // a fork counts anew
+	}
+	return out
+}
+
+// again appends turns that are asked twice: the first answer is taken back.
+func (c *counted) again(from, to int) {
+	c.t.Helper()
+	const id = "s"
+	for turn := from; turn < to; turn++ {
+		for try := range 2 {
+			invocation := fmt.Sprintf("turn %d, %d", turn, try)
+			mustAppend(c.t, c.Store, alice, id, event(c.t, "", invocation, "question of "+invocation))
+			mustAppend(c.t, c.Store, alice, id, event(c.t, "", invocation, "answer of "+invocation))
+			if try == 0 {
+				mustRewind(c.t, c.Store, id, invocation)
+			}
+		}
+	}
+}
+
+// same reads again and wants the same.
+func (c *counted) same(id string, want []string) {
+	c.t.Helper()
+	if d := cmp.Diff(want, c.read(id, 100)); d != "" {
+		c.t.Errorf("read again (-want +got):\n%s", d)
+	}
+}
+
+func small() sessions.Sealing { return sessions.Sealing{Bytes: 1000, Page: 20, Behind: 4} }
+
+func TestSeals(t *testing.T) {
+	t.Parallel()
+	t.Run("the first reading writes them and later ones read them", func(t *testing.T) {
+		t.Parallel()
+		s := newCounted(t, small())
+		mustCreate(t, s.Store, alice, "s", nil)
+		s.again(0, 12)
+		first := s.read("s", 100)
+		if len(first) != 24 || s.seals != 0 || s.batches == 0 || s.entries < 50 {
+			t.Errorf("first: %+v, %d events", s, len(first))
+		}
+		s.same("s", first)
+		if s.seals == 0 || s.batches > 0 || s.entries > 15 {
+			t.Errorf("later: %+v", s)
+		}
+		s.again(12, 20)
+		longer := s.read("s", 100)
+		if d := cmp.Diff(first, longer[:24]); d != "" || s.seals == 0 || s.batches == 0 {
+			t.Errorf("after more turns: %+v %s", s, d)
+		}
+		s.same("s", longer)
+		if s.batches > 0 || s.entries > 15 {
+			t.Errorf("after more turns, later: %+v", s)
+		}
+	})
+	t.Run("a session that was not rewound and a small page do without", func(t *testing.T) {
+		t.Parallel()
+		s := newCounted(t, small())
+		mustCreate(t, s.Store, alice, "plain", nil)
+		for n := range 30 {
+			mustAppend(t, s.Store, alice, "plain", event(t, "", fmt.Sprint("turn ", n), "text"))
+		}
+		s.same("plain", s.read("plain", 100))
+		if s.looks > 0 || s.batches > 0 {
+			t.Errorf("plain: %+v", s)
+		}
+		mustCreate(t, s.Store, alice, "s", nil)
+		s.again(0, 12)
+		s.read("s", 100)
+		if s.read("s", 19); s.looks > 0 {
+			t.Errorf("a small page: %+v", s)
+		}
+	})
+	t.Run("a fork reads those of its source", func(t *testing.T) {
+		t.Parallel()
+		s := newCounted(t, small())
+		mustCreate(t, s.Store, alice, "s", nil)
+		s.again(0, 12)
+		want := s.read("s", 100)
+		mustFork(t, s.Store, "s", "f", nil)
+		s.same("f", want)
+		if s.seals == 0 || s.entries > 15 {
+			t.Errorf("fork: %+v", s)
+		}
+	})
+	t.Run("one that lacks what a rewind of a rewind brings back is mended", func(t *testing.T) {
+		t.Parallel()
+		s := newCounted(t, small())
+		mustCreate(t, s.Store, alice, "s", nil)
+		s.again(0, 3)
+		mustAppend(t, s.Store, alice, "s", event(t, "", "lost", "lost"))
+		marker := mustRewind(t, s.Store, "s", "lost").Event.InvocationID
+		s.again(3, 12)
+		mustFork(t, s.Store, "s", "later", nil)
+		want := s.read("later", 100)
+		mustRewind(t, s.Store, "s", marker)
+		s.again(12, 20)
+		whole := s.read("s", 100)
+		if len(whole) != 6+1+16 || whole[6] != "lost" {
+			t.Errorf("after the rewind: %v", whole)
+		}
+		if s.batches == 0 {
+			t.Errorf("not mended: %+v", s)
+		}
+		s.same("s", whole)
+		if s.batches > 0 || s.seals == 0 {
+			t.Errorf("mended: %+v", s)
+		}
+		s.same("later", want) // what it holds for others stays
+		if s.batches > 0 || s.entries > 15 {
+			t.Errorf("fork: %+v", s)
+		}
+	})
+	t.Run("what continues in chunks stays in the log", func(t *testing.T) {
+		t.Parallel()
+		s := newCounted(t, small())
+		mustCreate(t, s.Store, alice, "s", nil)
+		s.again(0, 6)
+		mustAppend(t, s.Store, alice, "s", event(t, "", "large", randomText(t, 600<<10)))
+		s.again(6, 12)
+		want := s.read("s", 100)
+		s.same("s", want)
+		if len(want) != 25 || s.seals == 0 || s.batches > 0 {
+			t.Errorf("%+v, %d events", s, len(want))
+		}
+	})
+	t.Run("what was streamed and failed keeps its deltas and its status", func(t *testing.T) {
+		t.Parallel()
+		s := newCounted(t, small())
+		mustCreate(t, s.Store, alice, "s", nil)
+		s.again(0, 4)
+		ref := refOf("s", "streamed")
+		mustStart(t, s.Store, startOf(t, "s", "streamed", "go"))
+		mustFlush(t, mustBegin(t, s.Store, ref, "item"), "a", "b")
+		mustEnd(t, s.Store, ref, run.Failed, run.NewProblem("boom", "it broke"))
+		s.again(4, 12)
+		q := session.EventQuery{View: session.Effective, Limit: 100}
+		var pages [2]session.EventPage
+		for i := range pages {
+			var err error
+			if pages[i], err = s.Events(t.Context(), alice, "s", q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := cmp.Diff(pages[0], pages[1]); d != "" || s.seals == 0 {
+			t.Errorf("read again, with %d seals (-want +got):\n%s", s.seals, d)
+		}
+		if at := pages[1].Events[9]; at.ID != "item" || at.Deltas != 2 || at.Status != session.EventFailed {
+			t.Errorf("the item: %+v", at)
+		}
+	})
+	t.Run("a reading does not fail where they cannot be written", func(t *testing.T) {
+		t.Parallel()
+		s := newCounted(t, small())
+		mustCreate(t, s.Store, alice, "s", nil)
+		s.again(0, 12)
+		s.broken = true
+		want := s.read("s", 100)
+		s.broken = false
+		s.same("s", want)
+		s.same("s", want)
+		if len(want) != 24 || s.seals == 0 {
+			t.Errorf("%+v, %d events", s, len(want))
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package sessions_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// Guests take seats while shares are revoked: once that has returned, nobody
+// has a good seat of the share, and nobody gets one any more.
+func TestNobodyOfARevokedShareIsSeated(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	for round := range 5 {
+		session := mustID(t)
+		mustCreate(t, s, alice, session, nil)
+		mustLetIn(t, s, session, "revoked", bob)
+		mustLetIn(t, s, session, "stays", "carol")
+		log := mustLog(t, s, session)
+		other := seat(session, "carol", "carol", "stays")
+		mustSit(t, s, seat(session, "alice", alice, ""), other)
+		taken := make(chan struct{}, 1000)
+		var sitting sync.WaitGroup
+		for guest := range 3 {
+			sitting.Go(func() { sitAgainAndAgain(t, s, seat(session, fmt.Sprint("bob", guest), bob, "revoked"), taken) })
+		}
+		for range 2 * round {
+			<-taken
+		}
+		if err := s.Revoke(t.Context(), alice, session, "revoked"); err != nil {
+			t.Fatal(err)
+		}
+		wantNoneOf(t, s, log, "revoked")
+		sitting.Wait() // each until it is refused
+		wantNoneOf(t, s, log, "revoked")
+		if err := s.Subscribe(t.Context(), other); err != nil {
+			t.Errorf("round %d: another share is refused: %v", round, err)
+		}
+	}
+}
+
+// sitAgainAndAgain takes a seat until it is refused.
+func sitAgainAndAgain(t *testing.T, s *sessions.Store, seat watch.Seat, taken chan<- struct{}) {
+	t.Helper()
+	for {
+		switch err := s.Subscribe(t.Context(), seat); {
+		case errors.Is(err, fault.Of(fault.Forbidden)):
+			return
+		case err != nil:
+			t.Errorf("%s: %v", seat.Connection, err)
+			return
+		}
+		select {
+		case taken <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func wantNoneOf(t *testing.T, s *sessions.Store, log, share string) {
+	t.Helper()
+	for _, seat := range mustSeats(t, s, log) {
+		if seat.Grant.Share == share && seat.Over(time.Now()) == "" {
+			t.Errorf("%s still has a seat", seat.Connection)
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+const (
+	// segmentBytes bounds the deltas of one segment, so that with its keys it
+	// stays within 1 KB: storing another delta costs one write unit.
+	segmentBytes = 860
+	// deltaBytes bounds one delta, so that it fits into a message with whatever
+	// else that holds, escaped as JSON, where a byte may become six.
+	deltaBytes = 19 << 10
+	// segmentLife is how long segments stay. Once its item is complete nobody
+	// reads them; a run cannot last so long.
+	segmentLife = 7 * 24 * time.Hour
+)
+
+// segment holds consecutive deltas of an item in progress. Only the last one
+// grows. Closed says that nothing may be added to it: the run is over, or the
+// item complete.
+type segment struct {
+	PK      string          `dynamodbav:"PK"`
+	SK      string          `dynamodbav:"SK"`
+	Item    string          `dynamodbav:"i"` // id of the event
+	Epoch   int64           `dynamodbav:"ep,omitempty"`
+	First   int64           `dynamodbav:"o"` // number of the first delta
+	Count   int64           `dynamodbav:"n"`
+	Deltas  json.RawMessage `dynamodbav:"d"` // array
+	Closed  bool            `dynamodbav:"x,omitempty"`
+	Expires int64           `dynamodbav:"expires"`
+}
+
+// last is the number of the segment's last delta.
+func (g *segment) last() int64 { return g.First + g.Count - 1 }
+
+func (g *segment) deltas() ([]run.Delta, error) {
+	var raw []json.RawMessage
+	if err := json.Unmarshal(g.Deltas, &raw); err != nil {
+		return nil, fmt.Errorf("segment %s %s: %w", g.PK, g.SK, errors.Join(ErrUnreadable, err))
+	}
+	out := make([]run.Delta, len(raw))
+	for i, r := range raw {
+		d, err := run.ParseDelta(r, "/"+strconv.Itoa(i))
+		if err != nil {
+			return nil, fmt.Errorf("segment %s %s: %w", g.PK, g.SK, errors.Join(ErrUnreadable, err))
+		}
+		out[i] = d
+	}
+	return out, nil
+}
+
+// placeOfSegment reads the position of the item, and the number of the segment,
+// out of a sort key.
+func placeOfSegment(sk string) (position int64, k int, err error) {
+	p, n, ok := strings.Cut(strings.TrimPrefix(sk, prefixSegment), "#")
+	if ok {
+		if position, err = strconv.ParseInt(p, 10, 64); err == nil {
+			k, err = strconv.Atoi(n)
+		}
+	}
+	if err != nil || !ok {
+		return 0, 0, fmt.Errorf("not the key of a segment: %q", sk)
+	}
+	return position, k, nil
+}
+
+// readSegments visits the segments of an item, in order, strongly consistent.
+func (s *Store) readSegments(ctx context.Context, log string, position int64, visit func(segment) error) error {
+	q := s.prefixQuery(logPK(log), segmentPrefix(position), true)
+	return s.queryPages(ctx, q, func(page []attributes) (bool, error) {
+		for _, item := range page {
+			var g segment
+			if err := attributevalue.UnmarshalMap(item, &g); err != nil {
+				return false, fmt.Errorf("unmarshal a segment: %w", errors.Join(ErrUnreadable, err))
+			}
+			if err := visit(g); err != nil {
+				return false, err
+			}
+		}
+		return true, nil
+	})
+}
+
+// deltasOf reads the deltas 1 to e.Deltas of an item.
+func (s *Store) deltasOf(ctx context.Context, log string, e session.Event) ([]run.Delta, error) {
+	out := make([]run.Delta, 0, e.Deltas)
+	err := s.readSegments(ctx, log, e.Seq, func(g segment) error {
+		deltas, err := g.deltas()
+		out = append(out, deltas...)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the deltas of item %s: %w", e.ID, err)
+	}
+	if int64(len(out)) < e.Deltas {
+		return nil, fmt.Errorf("%w: item %s has %d deltas, not %d", errHole, e.ID, len(out), e.Deltas)
+	}
+	return out[:e.Deltas], nil
+}
+
+// grown is a tail of the item, its segment number k, with a delta added, or the
+// segment after it where the tail is full. A tail without deltas is none.
+func (it *item) grown(tail segment, k int, encoded json.RawMessage) (next segment, number int) {
+	if tail.Count > 0 && len(tail.Deltas)+len(encoded)+1 <= segmentBytes {
+		joined := make(json.RawMessage, 0, len(tail.Deltas)+len(encoded)+1)
+		joined = append(append(joined, tail.Deltas[:len(tail.Deltas)-1]...), ',')
+		tail.Deltas = append(append(joined, encoded...), ']')
+		tail.Count++
+		return tail, k
+	}
+	first := int64(1)
+	if tail.Count > 0 {
+		first = tail.last() + 1
+		k++
+	}
+	id := segmentKey(it.log(), it.Seq(), k)
+	deltas := append(append(json.RawMessage{'['}, encoded...), ']')
+	return segment{
+		PK: id.pk, SK: id.sk, Item: it.ID(), Epoch: it.rec.Epoch, First: first, Count: 1, Deltas: deltas,
+		Expires: it.s.now().Add(segmentLife).Unix(),
+	}, k
+}
+
+// putSegment stores a tail over the one that was read or written last. It
+// answers errTaken where another writer changed it meanwhile, and errClosed
+// where nothing may be added any more.
+func (it *item) putSegment(ctx context.Context, next segment) error {
+	c := condition{expression: ifAbsent}
+	if next.SK == it.tail.SK {
+		c = condition{
+			expression: "#n = :n AND attribute_not_exists(#x)",
+			names:      map[string]string{"#n": "n", "#x": "x"},
+			values:     attributes{":n": num(it.tail.Count)},
+		}
+	}
+	var there segment
+	err := it.s.put(ctx, next, c, &there)
+	switch {
+	case !errors.Is(err, errTaken):
+		return err
+	case there.Closed || there.PK == "":
+		return errClosed
+	case there.Count == next.Count && string(there.Deltas) == string(next.Deltas):
+		return nil // this very write, whose answer was lost
+	}
+	return errTaken
+}
+
+// errClosed says that an item takes no more deltas.
+var errClosed = errors.New("the item is closed")
+
+// closing are the writes that keep deltas out of an item from now on: they hold
+// only while its content is what was read.
+func (it *item) closing() ([]types.TransactWriteItem, error) {
+	var writes []types.TransactWriteItem
+	next := it.k
+	if it.tail.Count > 0 {
+		next++
+		writes = append(writes, it.s.transactUpdate(key{it.tail.PK, it.tail.SK}, "SET #x = :yes", condition{
+			expression: "#n = :n",
+			names:      map[string]string{"#n": "n", "#x": "x"},
+			values:     attributes{":n": num(it.tail.Count), ":yes": boolean(true)},
+		}))
+	}
+	id := segmentKey(it.log(), it.Seq(), next)
+	fence, err := it.s.transactPut(segment{
+		PK: id.pk, SK: id.sk, Item: it.ID(), First: it.offset + 1, Deltas: json.RawMessage("[]"), Closed: true,
+		Expires: it.s.now().Add(segmentLife).Unix(),
+	}, condition{expression: ifAbsent})
+	return append(writes, fence), err
+}
+
+// pieces are deltas as they are stored: joined where they continue one another,
+// and cut where they are too long for a frame.
+func pieces(deltas []run.Delta) []run.Delta {
+	var out []run.Delta
+	for _, d := range run.Coalesce(deltas) {
+		out = append(out, d.Split(deltaBytes)...)
+	}
+	return out
+}
+
+// tooLarge is the fault of an item that grows over its limit.
+func tooLarge() error {
+	return fault.New(fault.TooLarge, "an item holds at most %d bytes", run.MaxItem)
+}

@@ -1,0 +1,233 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
+)
+
+var (
+	_ access.Grants = (*Store)(nil)
+	_ access.Shares = (*Store)(nil)
+)
+
+// share is a share of a session, beside its log: ids of deleted sessions are
+// free at once, logs are never used again. It is what rights come from: where it
+// is gone, all that refers to it counts for nothing.
+type share struct {
+	PK      string       `dynamodbav:"PK"`
+	SK      string       `dynamodbav:"SK"`
+	Session string       `dynamodbav:"s"`
+	Owner   string       `dynamodbav:"o"`
+	User    string       `dynamodbav:"g,omitempty"` // whom it lets in by name
+	Right   access.Right `dynamodbav:"r"`
+	Digest  string       `dynamodbav:"d,omitempty"` // of a link's token
+	Guests  int64        `dynamodbav:"n,omitempty"` // who have accepted the link
+	Created int64        `dynamodbav:"ct"`
+	Until   int64        `dynamodbav:"x,omitempty"` // epoch milliseconds
+	Expires int64        `dynamodbav:"expires,omitempty"`
+}
+
+// sharing counts the changes of a session's shares, so that two at a time do
+// not both find room.
+type sharing struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Version int64  `dynamodbav:"v"`
+}
+
+// tokenItem says which share a link's token is of.
+type tokenItem struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Log     string `dynamodbav:"l"`
+	Share   string `dynamodbav:"sh"`
+	Expires int64  `dynamodbav:"expires,omitempty"`
+}
+
+func (s *share) log() string { return s.PK[len(prefixShares):] }
+func (s *share) id() string  { return s.SK[len(prefixShare):] }
+
+func (s *share) open(now int64) bool { return s.Until == 0 || now < s.Until }
+
+// life is for how many milliseconds the share was made; 0 is for ever.
+func (s *share) life() int64 {
+	if s.Until == 0 {
+		return 0
+	}
+	return s.Until - s.Created
+}
+
+func (s *share) until() *int64 {
+	if s.Until == 0 {
+		return nil
+	}
+	return &s.Until
+}
+
+func (s *share) shown() access.SharedWith {
+	out := access.SharedWith{
+		ID: s.id(), SessionID: s.Session, Kind: access.ByLink, Access: s.Right, CreatedTime: s.Created,
+		ExpiresTime: s.until(),
+	}
+	if s.User != "" {
+		out.Kind, out.UserID = access.ByName, &s.User
+	}
+	return out
+}
+
+// digestOf is what is kept of a token, which itself is a secret.
+func digestOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// Share implements access.Shares.
+func (s *Store) Share(ctx context.Context, n access.NewShare) (access.SharedWith, error) {
+	for try := 0; ; try++ {
+		h, err := s.header(ctx, n.OwnerID, n.SessionID)
+		if err != nil {
+			return access.SharedWith{}, err
+		}
+		made, err := s.tryShare(ctx, h, n)
+		if !errors.Is(err, errTaken) {
+			return made.shown(), err
+		}
+		if err := afterConflict(ctx, try); err != nil {
+			return access.SharedWith{}, err
+		}
+	}
+}
+
+// tryShare makes a share; errTaken where the session or its shares changed.
+func (s *Store) tryShare(ctx context.Context, h *header, n access.NewShare) (share, error) {
+	made := s.newShare(h, n)
+	var version sharing
+	if _, err := s.get(ctx, sharingKey(h.Log), &version); err != nil {
+		return made, err
+	}
+	others, err := s.sharesOf(ctx, h.Log)
+	if err != nil {
+		return made, err
+	}
+	writes := []types.TransactWriteItem{
+		s.transactCheck(sessionKey(h.id()), h.sameLog()), s.countSharing(h.Log, version.Version),
+	}
+	if i := slices.IndexFunc(others, func(o share) bool { return o.id() == n.ID }); i >= 0 {
+		if others[i].gives(made) {
+			return others[i], nil
+		}
+		if digest := others[i].Digest; digest != "" { // of a token that nobody may have seen
+			writes = append(writes, s.transactDelete(tokenKey(digest), condition{}))
+		}
+		others = slices.Delete(others, i, i+1)
+	}
+	if len(others) >= access.MaxShares {
+		return made, fault.New(fault.Conflict, "a session has at most %d shares: revoke one", access.MaxShares)
+	}
+	more, err := s.shareItems(made)
+	if err != nil {
+		return made, err
+	}
+	return made, s.transact(ctx, append(writes, more...)...)
+}
+
+// gives reports whether a share is the one that is made once more, and by name:
+// a repeat then finds what it made before. A link is made anew, since its token may
+// have been lost with the first answer.
+func (s *share) gives(made share) bool {
+	return made.User != "" && s.User == made.User && s.Right == made.Right &&
+		s.life() == made.life()
+}
+
+func (s *Store) newShare(h *header, n access.NewShare) share {
+	k, now := shareKey(h.Log, n.ID), s.now()
+	made := share{
+		PK: k.pk, SK: k.sk, Session: h.id(), Owner: h.User, User: n.UserID, Right: n.Right, Created: now.UnixMilli(),
+	}
+	if n.UserID == "" {
+		made.Digest = digestOf(n.Token)
+	}
+	if n.Life > 0 {
+		made.Until = now.Add(n.Life).UnixMilli()
+		made.Expires = now.Add(n.Life + time.Second).Unix()
+	}
+	return made
+}
+
+// countSharing notes that a session's shares change, if they have not since.
+func (s *Store) countSharing(log string, seen int64) types.TransactWriteItem {
+	c := condition{
+		expression: "attribute_not_exists(#v)",
+		names:      map[string]string{"#v": "v"},
+		values:     attributes{":next": num(seen + 1)},
+	}
+	if seen > 0 {
+		c.expression = "#v = :seen"
+		c.values[":seen"] = num(seen)
+	}
+	return s.transactUpdate(sharingKey(log), "SET #v = :next", c)
+}
+
+// shareItems puts a share and what finds it: a link's token, or the grant of the
+// user who is let in by name.
+func (s *Store) shareItems(made share) ([]types.TransactWriteItem, error) {
+	put, err := s.transactPut(made, condition{})
+	if err != nil {
+		return nil, err
+	}
+	if made.User != "" {
+		granted, err := s.grantItems(&made, made.User)
+		return append(granted, put), err
+	}
+	k := tokenKey(made.Digest)
+	token, err := s.transactPut(tokenItem{
+		PK: k.pk, SK: k.sk, Log: made.log(), Share: made.id(), Expires: made.Expires,
+	}, condition{})
+	return []types.TransactWriteItem{put, token}, err
+}
+
+// Shares implements access.Shares.
+func (s *Store) Shares(ctx context.Context, ownerID, sessionID string) ([]access.SharedWith, error) {
+	h, err := s.header(ctx, ownerID, sessionID)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.sharesOf(ctx, h.Log)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(found, func(a, b share) int {
+		return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.SK, b.SK))
+	})
+	out := make([]access.SharedWith, len(found))
+	for i := range found {
+		out[i] = found[i].shown()
+	}
+	return out, nil
+}
+
+// sharesOf reads the shares of a log that count.
+func (s *Store) sharesOf(ctx context.Context, log string) ([]share, error) {
+	var out []share
+	now := s.millis()
+	err := s.queryPages(ctx, s.prefixQuery(sharesPK(log), prefixShare, true), func(page []attributes) (bool, error) {
+		shares := decodeItems[share](ctx, s, page)
+		out = append(out, slices.DeleteFunc(shares, func(sh share) bool { return !sh.open(now) })...)
+		return true, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the shares of log %s: %w", log, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,188 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
+)
+
+// grant says that a share lets a user in. How far, and whether still, the share
+// says.
+type grant struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	User    string `dynamodbav:"u"`
+	Share   string `dynamodbav:"sh"`
+	Expires int64  `dynamodbav:"expires,omitempty"`
+}
+
+// entrance is a grant as it stands with the user, who finds the session by it.
+type entrance struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Owner   string `dynamodbav:"o"`
+	Session string `dynamodbav:"s"`
+	Log     string `dynamodbav:"l"`
+	Share   string `dynamodbav:"sh"`
+	Created int64  `dynamodbav:"ct"`
+	Expires int64  `dynamodbav:"expires,omitempty"`
+}
+
+// grantItems puts a grant of a share and the user's entrance.
+func (s *Store) grantItems(of *share, user string) ([]types.TransactWriteItem, error) {
+	k := grantKey(of.log(), user, of.id())
+	granted, err := s.transactPut(grant{
+		PK: k.pk, SK: k.sk, User: user, Share: of.id(), Expires: of.Expires,
+	}, condition{})
+	if err != nil {
+		return nil, err
+	}
+	k = entranceKey(user, of.log(), of.id())
+	entry, err := s.transactPut(entrance{
+		PK: k.pk, SK: k.sk, Owner: of.Owner, Session: of.Session, Log: of.log(), Share: of.id(), Created: s.millis(), Expires: of.Expires,
+	}, condition{})
+	return []types.TransactWriteItem{granted, entry}, err
+}
+
+// Standing implements access.Grants. It takes a read unit for the session, one
+// for the user's grants and one for each share that they are of.
+func (s *Store) Standing(ctx context.Context, userID, sessionID string) (access.Standing, error) {
+	h, err := s.anyHeader(ctx, sessionID)
+	if err != nil {
+		return access.Standing{}, err
+	}
+	standing := access.Standing{Owner: h.User, Log: h.Log}
+	if h.User == userID {
+		return standing, nil
+	}
+	granted, err := s.grantsOf(ctx, h.Log, userID)
+	if err != nil {
+		return access.Standing{}, err
+	}
+	for _, g := range granted {
+		var of share
+		found, err := s.get(ctx, shareKey(h.Log, g.Share), &of)
+		if err != nil {
+			return access.Standing{}, err
+		}
+		if found {
+			standing.Grants = append(standing.Grants, of.grants())
+		}
+	}
+	return standing, nil
+}
+
+func (s *share) grants() access.Grant {
+	return access.Grant{Share: s.id(), Right: s.Right, Until: s.Until}
+}
+
+// anyHeader reads a session, whosever it is.
+func (s *Store) anyHeader(ctx context.Context, id string) (*header, error) {
+	var h header
+	found, err := s.get(ctx, sessionKey(id), &h)
+	if err != nil {
+		return nil, fmt.Errorf("read session %s: %w", id, err)
+	}
+	if !found {
+		return nil, missingSession()
+	}
+	return &h, nil
+}
+
+// grantsOf reads what a user was granted in a log. Ids of users may hold what
+// separates them from shares, hence the comparison.
+func (s *Store) grantsOf(ctx context.Context, log, user string) ([]grant, error) {
+	var out []grant
+	q := s.prefixQuery(sharesPK(log), grantPrefix(user), true)
+	err := s.queryPages(ctx, q, func(page []attributes) (bool, error) {
+		for _, g := range decodeItems[grant](ctx, s, page) {
+			if g.User == user {
+				out = append(out, g)
+			}
+		}
+		return true, nil
+	})
+	return out, err
+}
+
+// Accept implements access.Shares.
+func (s *Store) Accept(ctx context.Context, userID, token string) (access.Accepted, error) {
+	for try := 0; ; try++ {
+		of, err := s.link(ctx, digestOf(token))
+		if err != nil {
+			return access.Accepted{}, err
+		}
+		if of.Owner == userID {
+			return access.Accepted{}, fault.Field(fault.Invalid, "/token", "opens a session of your own")
+		}
+		err = s.accept(ctx, of, userID)
+		if !errors.Is(err, errTaken) {
+			return access.Accepted{SessionID: of.Session, Access: of.Right, ExpiresTime: of.until()}, err
+		}
+		if err := afterConflict(ctx, try); err != nil {
+			return access.Accepted{}, err
+		}
+	}
+}
+
+// link finds the share that a token opens. A token that opens nothing takes the
+// same three reads as one that does, wherever it fails.
+func (s *Store) link(ctx context.Context, digest string) (*share, error) {
+	var token tokenItem
+	known, err := s.get(ctx, tokenKey(digest), &token)
+	if err != nil {
+		return nil, err
+	}
+	var of share
+	there, err := s.get(ctx, shareKey(token.Log, token.Share), &of)
+	if err != nil {
+		return nil, err
+	}
+	var h header
+	lives, err := s.get(ctx, sessionKey(of.Session), &h)
+	if err != nil {
+		return nil, err
+	}
+	if !known || !there || !lives || h.Log != token.Log || of.Digest != digest || !of.open(s.millis()) {
+		return nil, fault.Missing("Share")
+	}
+	return &of, nil
+}
+
+// accept grants a link's right to a user who does not have it yet, while the
+// link and its session are there; errTaken where they changed meanwhile.
+func (s *Store) accept(ctx context.Context, of *share, user string) error {
+	if has, err := s.get(ctx, grantKey(of.log(), user, of.id()), &grant{}); err != nil || has {
+		return err
+	}
+	if of.Guests >= access.MaxGuests {
+		return fault.New(fault.Conflict, "%d users have accepted this link, and no more can", access.MaxGuests)
+	}
+	writes, err := s.grantItems(of, user)
+	if err != nil {
+		return err
+	}
+	h := header{Log: of.log()}
+	return s.transact(ctx, append(writes,
+		s.transactCheck(sessionKey(of.Session), h.sameLog()),
+		s.transactUpdate(key{of.PK, of.SK}, "SET #n = :next", of.countGuests(of.Guests+1)),
+	)...)
+}
+
+// countGuests is the condition that a link is there as it was read.
+func (s *share) countGuests(next int64) condition {
+	c := condition{
+		expression: "#d = :d AND #n = :n",
+		names:      map[string]string{"#d": "d", "#n": "n"},
+		values:     attributes{":d": str(s.Digest), ":n": num(s.Guests), ":next": num(next)},
+	}
+	if s.Guests == 0 { // of a new link, or all have left
+		c.expression = "#d = :d AND (attribute_not_exists(#n) OR #n = :n)"
+	}
+	return c
+}

@@ -1,0 +1,155 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// lent is a session that a user was let into, by one share or several.
+type lent struct {
+	session, log string
+	shares       []key
+}
+
+// SharedWith implements access.Shares. The user's entrances say where to look;
+// whether they lead anywhere, each session and share says itself.
+func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.ListPage, error) {
+	found, next, err := s.lentTo(ctx, q)
+	if err != nil {
+		return session.ListPage{}, fmt.Errorf("list the sessions shared with a user: %w", err)
+	}
+	var keys []key
+	for _, l := range found {
+		keys = append(append(keys, sessionKey(l.session)), l.shares...)
+	}
+	items, err := s.readBatch(ctx, keys, true)
+	if err != nil {
+		return session.ListPage{}, err
+	}
+	there := make(map[key]attributes, len(items))
+	for _, item := range items {
+		there[key{stringOf(item[attrPK]), stringOf(item[attrSK])}] = item
+	}
+	page := session.ListPage{Next: next}
+	if page.Sessions, err = s.readLent(ctx, q, found, there); err != nil {
+		return session.ListPage{}, err
+	}
+	slices.SortFunc(page.Sessions, func(a, b session.Session) int { return cmp.Compare(b.UpdatedTime, a.UpdatedTime) })
+	return page, nil
+}
+
+// Lenders implements access.Grants. Twenty or so of the sessions that a user was
+// let into take one read unit.
+func (s *Store) Lenders(ctx context.Context, userID string) ([]string, error) {
+	var owners []string
+	err := s.queryPages(ctx, s.partition(entrancesPK(userID)), func(page []attributes) (bool, error) {
+		for _, item := range page {
+			if o := stringOf(item["o"]); !slices.Contains(owners, o) {
+				owners = append(owners, o)
+			}
+			if len(owners) == access.MaxLenders {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list who shares sessions with a user: %w", err)
+	}
+	return owners, nil
+}
+
+// lentTo reads a page of a user's entrances, those of a session together; next
+// is where to go on, "" at the end.
+func (s *Store) lentTo(ctx context.Context, q session.ListQuery) (found []lent, next string, err error) {
+	in := s.partition(entrancesPK(q.UserID))
+	if q.After != "" {
+		in.KeyConditionExpression = aws.String("PK = :pk AND SK > :after")
+		in.ExpressionAttributeValues[":after"] = str(q.After)
+	}
+	last := ""
+	err = s.queryPages(ctx, in, func(page []attributes) (bool, error) {
+		for _, e := range decodeItems[entrance](ctx, s, page) {
+			if n := len(found); n == 0 || found[n-1].log != e.Log {
+				if n == q.Limit {
+					next = last
+					return false, nil
+				}
+				found = append(found, lent{session: e.Session, log: e.Log})
+			}
+			l := &found[len(found)-1]
+			l.shares = append(l.shares, shareKey(e.Log, e.Share))
+			last = e.SK
+		}
+		return true, nil
+	})
+	return found, next, err
+}
+
+// readLent makes sessions of those that may be entered now.
+func (s *Store) readLent(
+	ctx context.Context, q session.ListQuery, found []lent, there map[key]attributes,
+) ([]session.Session, error) {
+	out := make([]session.Session, len(found))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for i, l := range found {
+		h, label, err := s.enter(ctx, q.UserID, l, there)
+		if err != nil {
+			return nil, err
+		}
+		if h == nil || !matches(h, q) {
+			continue
+		}
+		group.Go(func() error {
+			var err error
+			out[i], err = s.listed(ctx, h)
+			out[i].Access = label
+			return err
+		})
+	}
+	err := group.Wait()
+	return slices.DeleteFunc(out, func(v session.Session) bool { return v.ID == "" }), err
+}
+
+// enter is the session that was lent and how far the user may go with it; nil
+// where the way is closed.
+func (s *Store) enter(ctx context.Context, user string, l lent, there map[key]attributes) (*header, string, error) {
+	var h header
+	if err := attributevalue.UnmarshalMap(there[sessionKey(l.session)], &h); err != nil {
+		s.leftOut(ctx, sessionKey(l.session), err)
+		return nil, "", nil
+	}
+	if h.Log != l.log { // deleted; another may have its id
+		return nil, "", nil
+	}
+	standing := access.Standing{Owner: h.User}
+	for _, k := range l.shares {
+		item, ok := there[k]
+		if !ok {
+			continue
+		}
+		var of share
+		if err := attributevalue.UnmarshalMap(item, &of); err != nil {
+			s.leftOut(ctx, k, err)
+			continue
+		}
+		standing.Grants = append(standing.Grants, of.grants())
+	}
+	pass, err := access.Decide(access.Caller{UserID: user}, standing, access.ReadSession, s.millis())
+	if errors.Is(err, fault.Of(fault.Forbidden)) {
+		return nil, "", nil
+	}
+	return &h, pass.Label(), err
+}

@@ -1,0 +1,351 @@
+package sessions_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+func mustShare(t testing.TB, s *sessions.Store, n access.NewShare) string {
+	t.Helper()
+	n.OwnerID = alice
+	if n.ID == "" {
+		n.ID = uuid.NewString()
+	}
+	made, err := s.Share(t.Context(), n)
+	if err != nil {
+		t.Fatalf("share: %v", err)
+	}
+	return made.ID
+}
+
+// rightOf is how far a user may go with a session.
+func rightOf(t testing.TB, s *sessions.Store, user, id string, now time.Time) access.Right {
+	t.Helper()
+	standing, err := s.Standing(t.Context(), user, id)
+	if err != nil {
+		t.Fatalf("standing: %v", err)
+	}
+	for _, a := range []access.Action{access.AppendEvents, access.ReadSession} {
+		if pass, err := access.Decide(access.Caller{UserID: user}, standing, a, now.UnixMilli()); err == nil {
+			return pass.Right
+		}
+	}
+	return access.None
+}
+
+func TestShares(t *testing.T) {
+	t.Parallel()
+	table := dynamotest.Table(t)
+	s := sessions.New(dynamotest.Client(t), table)
+	t.Run("a repeat finds what it made", func(t *testing.T) {
+		t.Parallel()
+		id := mustID(t)
+		mustCreate(t, s, alice, id, nil)
+		now := time.Now()
+		for _, life := range []time.Duration{0, time.Hour} {
+			n := access.NewShare{ID: uuid.NewString(), OwnerID: alice, SessionID: id, Right: access.Write, UserID: "bob", Life: life}
+			var made []access.SharedWith
+			for again := range 2 {
+				at := sessions.WithClock(func() time.Time { return now.Add(time.Duration(again) * time.Minute) })
+				share, err := sessions.New(dynamotest.Client(t), table, at).Share(t.Context(), n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				made = append(made, share)
+			}
+			if diff := cmp.Diff(made[0], made[1]); diff != "" {
+				t.Error(diff)
+			}
+			n.Right = access.Read
+			if other, err := s.Share(t.Context(), n); err != nil || other.Access != access.Read {
+				t.Errorf("a repeat that asks for something else: %+v, %v", other, err)
+			}
+		}
+	})
+	t.Run("a session has no more shares than it may", func(t *testing.T) {
+		t.Parallel()
+		id := mustID(t)
+		mustCreate(t, s, alice, id, nil)
+		const racing = 8
+		for i := range access.MaxShares - 3 {
+			mustShare(t, s, access.NewShare{SessionID: id, Right: access.Read, UserID: "user-" + strconv.Itoa(i)})
+		}
+		var wg sync.WaitGroup
+		errs := make(chan error, racing)
+		for i := range racing {
+			wg.Go(func() {
+				_, err := s.Share(t.Context(), access.NewShare{
+					ID: uuid.NewString(), OwnerID: alice, SessionID: id, Right: access.Read, UserID: "late-" + strconv.Itoa(i),
+				})
+				errs <- err
+			})
+		}
+		wg.Wait()
+		close(errs)
+		refused := 0
+		for err := range errs {
+			if err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
+				t.Fatal(err)
+			}
+			if err != nil {
+				refused++
+			}
+		}
+		shares, err := s.Shares(t.Context(), alice, id)
+		if err != nil || len(shares) != access.MaxShares || refused != racing-3 {
+			t.Errorf("%d shares, %d refused (%v)", len(shares), refused, err)
+		}
+	})
+	t.Run("users whose ids begin alike are told apart", func(t *testing.T) {
+		t.Parallel()
+		id := mustID(t)
+		mustCreate(t, s, alice, id, nil)
+		mustShare(t, s, access.NewShare{SessionID: id, Right: access.Read, UserID: "bob/x"})
+		if got := rightOf(t, s, bob, id, time.Now()); got != access.None {
+			t.Errorf("bob may %s", got)
+		}
+		if got := rightOf(t, s, "bob/x", id, time.Now()); got != access.Read {
+			t.Errorf("bob/x may %s", got)
+		}
+	})
+	t.Run("a link that was revoked while it was accepted lets in nobody", func(t *testing.T) {
+		t.Parallel()
+		id := mustID(t)
+		mustCreate(t, s, alice, id, nil)
+		share := mustShare(t, s, access.NewShare{SessionID: id, Right: access.Write, Token: "race-" + id})
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() {
+				_, err := s.Accept(t.Context(), "racer-"+strconv.Itoa(i), "race-"+id)
+				if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
+					t.Errorf("accept: %v", err)
+				}
+			})
+		}
+		wg.Go(func() {
+			if err := s.Revoke(t.Context(), alice, id, share); err != nil {
+				t.Errorf("revoke: %v", err)
+			}
+		})
+		wg.Wait()
+		for i := range 8 {
+			if got := rightOf(t, s, "racer-"+strconv.Itoa(i), id, time.Now()); got != access.None {
+				t.Errorf("racer %d may %s", i, got)
+			}
+		}
+	})
+	t.Run("who lets a user in is known, each once", func(t *testing.T) {
+		t.Parallel()
+		guest := "guest-" + mustID(t)
+		var want []string
+		for range access.MaxLenders + 1 {
+			owner, id := "owner-"+mustID(t), mustID(t)
+			mustCreate(t, s, owner, id, nil)
+			n := access.NewShare{ID: uuid.NewString(), OwnerID: owner, SessionID: id, Right: access.Read, UserID: guest}
+			if _, err := s.Share(t.Context(), n); err != nil {
+				t.Fatal(err)
+			}
+			n.ID, want = uuid.NewString(), append(want, owner)
+			if _, err := s.Share(t.Context(), n); err != nil { // twice
+				t.Fatal(err)
+			}
+		}
+		got, err := s.Lenders(t.Context(), guest)
+		slices.Sort(want)
+		if slices.Sort(got); err != nil || len(got) != access.MaxLenders || len(slices.Compact(got)) != access.MaxLenders {
+			t.Fatalf("%d lenders, %v", len(got), err)
+		}
+		for _, owner := range got {
+			if _, ok := slices.BinarySearch(want, owner); !ok {
+				t.Errorf("%s is none", owner)
+			}
+		}
+		if got, err := s.Lenders(t.Context(), want[0]); err != nil || len(got) != 0 {
+			t.Errorf("%v, %v", got, err)
+		}
+	})
+	t.Run("nothing is left of the shares of a deleted session", func(t *testing.T) {
+		t.Parallel()
+		id, guest := mustID(t), "guest-"+mustID(t)
+		mustCreate(t, s, alice, id, nil)
+		mustShare(t, s, access.NewShare{SessionID: id, Right: access.Read, UserID: guest})
+		mustShare(t, s, access.NewShare{SessionID: id, Right: access.Read, Token: "gone-" + id})
+		if _, err := s.Accept(t.Context(), guest, "gone-"+id); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(itemsAbout(t, table, id)); n == 0 {
+			t.Fatal("no item names the session")
+		}
+		if err := s.Delete(t.Context(), alice, id); err != nil {
+			t.Fatal(err)
+		}
+		if left := itemsAbout(t, table, id); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
+		if _, err := s.Accept(t.Context(), guest, "gone-"+id); !errors.Is(err, fault.Of(fault.NotFound)) {
+			t.Errorf("accept: %v", err)
+		}
+	})
+}
+
+// itemsAbout are the keys of shares, tokens and entrances that name a session.
+func itemsAbout(t *testing.T, table, id string) []string {
+	t.Helper()
+	filter, name := "#s = :s AND NOT begins_with(PK, :l)", "s"
+	var keys []string
+	pages := dynamodb.NewScanPaginator(dynamotest.Client(t), &dynamodb.ScanInput{
+		TableName: &table, FilterExpression: &filter, ExpressionAttributeNames: map[string]string{"#s": name},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":s": &types.AttributeValueMemberS{Value: id}, ":l": &types.AttributeValueMemberS{Value: "L#"},
+		},
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range page.Items {
+			keys = append(keys, fmt.Sprint(item["PK"], item["SK"]))
+		}
+	}
+	return keys
+}
+
+// TestSharesModel compares what users may do, after any of what owners and guests
+// do and as time goes by, with a list of who was given what.
+func TestSharesModel(t *testing.T) {
+	t.Parallel()
+	clock := time.UnixMilli(1_700_000_000_000)
+	s := newStore(t, sessions.WithClock(func() time.Time { return clock }))
+	type given struct {
+		share, token, user string
+		right              access.Right
+		until              time.Time
+		guests             map[string]bool
+	}
+	deadline := time.Now().Add(15 * time.Second) // each check makes some two hundred requests
+	rapid.Check(t, func(r *rapid.T) {
+		if time.Now().After(deadline) {
+			return
+		}
+		id := uuid.NewString()
+		users := []string{"bob-" + id, "carol-" + id, "dave-" + id}
+		mustCreate(t, s, alice, id, nil)
+		var all []*given
+		pick := func(r *rapid.T) *given {
+			if len(all) == 0 {
+				r.Skip("nothing is shared")
+			}
+			return all[rapid.IntRange(0, len(all)-1).Draw(r, "share")]
+		}
+		r.Repeat(map[string]func(*rapid.T){
+			"share": func(r *rapid.T) {
+				g := &given{
+					share: uuid.NewString(), right: rapid.SampledFrom([]access.Right{access.Read, access.Write}).Draw(r, "right"),
+					guests: map[string]bool{},
+				}
+				life := time.Duration(rapid.IntRange(0, 3).Draw(r, "life")) * time.Second
+				if life > 0 {
+					g.until = clock.Add(life)
+				}
+				if rapid.Bool().Draw(r, "by name") {
+					g.user = rapid.SampledFrom(users).Draw(r, "user")
+					g.guests[g.user] = true
+				} else {
+					g.token = uuid.NewString()
+				}
+				mustShare(t, s, access.NewShare{
+					ID: g.share, SessionID: id, Right: g.right, UserID: g.user, Life: life, Token: g.token,
+				})
+				all = append(all, g)
+			},
+			"accept": func(r *rapid.T) {
+				g, user := pick(r), rapid.SampledFrom(users).Draw(r, "user")
+				_, err := s.Accept(t.Context(), user, g.token)
+				open := g.token != "" && (g.until.IsZero() || clock.Before(g.until))
+				if open != (err == nil) {
+					r.Fatalf("accept: %v, open %t", err, open)
+				}
+				if open {
+					g.guests[user] = true
+				}
+			},
+			"revoke": func(r *rapid.T) {
+				g := pick(r)
+				if err := s.Revoke(t.Context(), alice, id, g.share); err != nil {
+					r.Fatal(err)
+				}
+				*g = given{share: g.share, guests: map[string]bool{}}
+			},
+			"leave": func(r *rapid.T) {
+				user := rapid.SampledFrom(users).Draw(r, "user")
+				if err := s.LeaveSession(t.Context(), user, id); err != nil {
+					r.Fatal(err)
+				}
+				for _, g := range all {
+					if g.user == user {
+						*g = given{share: g.share, guests: map[string]bool{}}
+					}
+					delete(g.guests, user)
+				}
+			},
+			"time": func(*rapid.T) { clock = clock.Add(time.Second) },
+			"": func(r *rapid.T) {
+				looked := rapid.SampledFrom(users).Draw(r, "list of")
+				for _, user := range users {
+					want := access.None
+					for _, g := range all {
+						if g.guests[user] && (g.until.IsZero() || clock.Before(g.until)) {
+							want = max(want, g.right)
+						}
+					}
+					if got := rightOf(t, s, user, id, clock); got != want {
+						r.Fatalf("%s may %s, want %s", user, got, want)
+					}
+					if user != looked {
+						continue
+					}
+					if got := lentRight(t, s, user, id); got != want.String() && (want != access.None || got != "") {
+						r.Fatalf("%s is listed with %q, want %s", user, got, want)
+					}
+				}
+			},
+		})
+	})
+}
+
+// lentRight is what the list of sessions shared with a user says of one.
+func lentRight(t testing.TB, s *sessions.Store, user, id string) string {
+	t.Helper()
+	for after := ""; ; {
+		page, err := s.SharedWith(t.Context(), session.ListQuery{UserID: user, Limit: 50, After: after})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range page.Sessions {
+			if found.ID == id {
+				return found.Access
+			}
+		}
+		if after = page.Next; after == "" {
+			return ""
+		}
+	}
+}

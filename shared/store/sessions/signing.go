@@ -1,0 +1,48 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/base/fault"
+)
+
+// keyring is the one item that holds the keys which notifications are signed
+// with (ADR 10). Its partition is closed to all functions but two.
+type keyring struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Keys    []byte `dynamodbav:"k"`
+	Version int64  `dynamodbav:"v"`
+}
+
+// SigningKeys reads the signing keys, as they were put, and their version; 0
+// before the first were.
+func (s *Store) SigningKeys(ctx context.Context) (keys []byte, version int64, err error) {
+	var item keyring
+	if _, err := s.get(ctx, keyringKey(), &item); err != nil {
+		return nil, 0, fmt.Errorf("read the signing keys: %w", err)
+	}
+	return item.Keys, item.Version, nil
+}
+
+// PutSigningKeys replaces those of a version, and fails with fault.Conflict
+// where somebody else did meanwhile.
+func (s *Store) PutSigningKeys(ctx context.Context, keys []byte, version int64) error {
+	c := condition{expression: ifAbsent}
+	if version > 0 {
+		c = condition{
+			expression: "#v = :v", names: map[string]string{"#v": "v"}, values: attributes{":v": num(version)},
+		}
+	}
+	k := keyringKey()
+	err := s.put(ctx, keyring{PK: k.pk, SK: k.sk, Keys: keys, Version: version + 1}, c, nil)
+	if errors.Is(err, errTaken) {
+		return fault.New(fault.Conflict, "the signing keys were replaced")
+	}
+	if err != nil {
+		return fmt.Errorf("put the signing keys: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,227 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// sharedState is the state of a user in an app, or of an app. Several logs
+// change it, so it changes in one transaction with the entry that does.
+type sharedState struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Version int64  `dynamodbav:"v"`
+	body
+}
+
+// sharedValue is one key of a shared state. By is the session that changed it
+// last; a key that is deleted stays, without a value, to say so.
+type sharedValue struct {
+	Value json.RawMessage `json:"v,omitempty"`
+	By    string          `json:"s"`
+}
+
+// appItem notes, when the first is stored, that a user has state or artifacts
+// in an app: else nobody could find them who does not know the app.
+type appItem struct {
+	PK string `dynamodbav:"PK"`
+	SK string `dynamodbav:"SK"`
+}
+
+// userApp is the note for a partition of shared state.
+func userApp(pk string) appItem {
+	app, user, _ := strings.Cut(strings.TrimPrefix(pk, "U#"), "/")
+	return appItem{PK: appsPK(user), SK: app}
+}
+
+// stateChange is the state that a batch of events changes.
+type stateChange struct {
+	sessionID string
+	values    session.Values // of the session
+	asOf      int64          // position of the newest entry that values include
+	scopes    []*sharedChange
+}
+
+type sharedChange struct {
+	scope   session.Scope
+	record  sharedState
+	values  map[string]sharedValue
+	changed bool
+}
+
+// apply changes the states and returns the delta that takes it back.
+func (c *stateChange) apply(d session.Delta) (undo session.Delta) {
+	if len(d) == 0 {
+		return nil
+	}
+	undo = c.values.Apply(d.In(session.ScopeSession))
+	for _, sc := range c.scopes {
+		for name, next := range d.In(sc.scope) {
+			key := sc.scope.Prefix() + name
+			undo[key] = json.RawMessage("null")
+			if prev := sc.values[name]; prev.Value != nil {
+				undo[key] = prev.Value
+			}
+			if session.IsNull(next) {
+				next = nil
+			}
+			sc.values[name] = sharedValue{Value: next, By: c.sessionID}
+			sc.changed = true
+		}
+	}
+	return undo
+}
+
+// current is a key's value in a scope, and for a shared key the session that
+// changed it last.
+func (c *stateChange) current(scope session.Scope, name string) (v json.RawMessage, by string) {
+	if scope == session.ScopeSession {
+		return c.values[name], ""
+	}
+	for _, sc := range c.scopes {
+		if sc.scope == scope {
+			return sc.values[name].Value, sc.values[name].By
+		}
+	}
+	return nil, ""
+}
+
+func (c *stateChange) shared() bool {
+	return slices.ContainsFunc(c.scopes, func(sc *sharedChange) bool { return sc.changed })
+}
+
+// check refuses a state that has grown too large.
+func (c *stateChange) check() error {
+	if err := c.values.CheckSize(session.ScopeSession); err != nil {
+		return err
+	}
+	for _, sc := range c.scopes {
+		if err := sc.current().CheckSize(sc.scope); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// current is the shared state without its deleted keys.
+func (sc *sharedChange) current() session.Values {
+	out := session.Values{}
+	for name, v := range sc.values {
+		if v.Value != nil {
+			out[name] = v.Value
+		}
+	}
+	return out
+}
+
+// loadStates reads the session's own state as of its log's head, and of the
+// shared states those that some deltas touch.
+func (s *Store) loadStates(ctx context.Context, h *header, at head, touch ...session.Delta) (*stateChange, error) {
+	c := &stateChange{sessionID: h.id()}
+	for scope, k := range map[session.Scope]key{
+		session.ScopeUser: userStateKey(h.App, h.User), session.ScopeApp: appStateKey(h.App),
+	} {
+		if slices.ContainsFunc(touch, func(d session.Delta) bool { return len(d.In(scope)) > 0 }) {
+			c.scopes = append(c.scopes, &sharedChange{scope: scope, record: sharedState{PK: k.pk, SK: k.sk}})
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		c.values, c.asOf, err = s.sessionValues(ctx, h.Log, at.lastState)
+		return err
+	})
+	for _, sc := range c.scopes {
+		group.Go(func() error { return s.loadShared(ctx, sc) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, fmt.Errorf("read the state of session %s: %w", h.id(), err)
+	}
+	return c, nil
+}
+
+func (s *Store) loadShared(ctx context.Context, sc *sharedChange) error {
+	sc.values = map[string]sharedValue{}
+	found, err := s.get(ctx, key{sc.record.PK, sc.record.SK}, &sc.record)
+	if err != nil || !found {
+		return err
+	}
+	return s.unpack(ctx, sc.record.PK, sc.record.body, &sc.values)
+}
+
+func (s *Store) sharedPuts(ctx context.Context, c *stateChange) ([]types.TransactWriteItem, error) {
+	var writes []types.TransactWriteItem
+	for _, sc := range c.scopes {
+		if !sc.changed {
+			continue
+		}
+		next := sharedState{PK: sc.record.PK, SK: sc.record.SK, Version: sc.record.Version + 1}
+		var err error
+		if next.body, err = s.pack(ctx, next.PK, sc.values, 0); err != nil {
+			return nil, err
+		}
+		put, err := s.transactPut(next, condition{
+			expression: ifAbsent + " OR #v = :v",
+			names:      map[string]string{"#v": "v"},
+			values:     attributes{":v": num(sc.record.Version)},
+		})
+		if err != nil {
+			return nil, err
+		}
+		writes = append(writes, put)
+		if sc.scope == session.ScopeUser && sc.record.Version == 0 {
+			put, err := s.transactPut(userApp(next.PK), condition{})
+			if err != nil {
+				return nil, err
+			}
+			writes = append(writes, put)
+		}
+	}
+	return writes, nil
+}
+
+// stateTries is how often State reads a state that changes under it.
+const stateTries = 10
+
+// State implements session.Store. The scopes are read one by one, so the head
+// is read again after them: a change that came between would show in part.
+func (s *Store) State(ctx context.Context, userID, id string) (session.State, error) {
+	h, at, err := s.headerAndHead(ctx, userID, id)
+	for try := 0; err == nil; try++ {
+		var c *stateChange
+		if c, err = s.loadStates(ctx, h, at, session.Delta{"user:": nil, "app:": nil}); err != nil {
+			break
+		}
+		was := at.lastState
+		if at, err = s.readHead(ctx, h); err == nil && at.lastState == was {
+			return c.state(), nil
+		}
+		if try == stateTries {
+			return session.State{}, busy("the state changes too fast to be read")
+		}
+	}
+	return session.State{}, s.unlessGone(ctx, h, err)
+}
+
+// state is the state in all scopes as callers see it.
+func (c *stateChange) state() session.State {
+	state := session.State{Session: c.values.Visible()}
+	for _, sc := range c.scopes {
+		switch sc.scope {
+		case session.ScopeUser:
+			state.User = sc.current().Visible()
+		case session.ScopeApp:
+			state.App = sc.current().Visible()
+		case session.ScopeSession, session.ScopeTemp:
+		}
+	}
+	state.Merge()
+	return state
+}

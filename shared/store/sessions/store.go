@@ -1,0 +1,92 @@
+// Package sessions keeps sessions, tasks and the rest of the domain in one
+// DynamoDB table. It is the only package that talks to DynamoDB; keys.go says
+// how the table is laid out, docs/adr says why.
+package sessions
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/domain/idempotency"
+	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+)
+
+// Store is the domain's storage over one table. It is safe for concurrent use
+// and holds nothing that another instance could need.
+type Store struct {
+	db     *dynamodb.Client
+	table  string
+	now    func() time.Time
+	random func() uuid.UUID
+	log    *slog.Logger
+	codec  *codec
+	lease  time.Duration
+
+	retention session.Retention
+	quotas    quota.Limits
+
+	sealing Sealing
+}
+
+var (
+	_ session.Store      = (*Store)(nil)
+	_ artifact.Store     = (*Store)(nil)
+	_ task.Store         = (*Store)(nil)
+	_ task.FeedbackStore = (*Store)(nil)
+	_ idempotency.Store  = (*Store)(nil)
+)
+
+// Option changes what New takes by default.
+type Option func(*Store)
+
+// WithClock sets the clock that times are read from.
+func WithClock(now func() time.Time) Option { return func(s *Store) { s.now = now } }
+
+// WithRandom sets the source of random ids.
+func WithRandom(random func() uuid.UUID) Option { return func(s *Store) { s.random = random } }
+
+// WithLogger sets where warnings go: things that a later request repairs.
+func WithLogger(log *slog.Logger) Option { return func(s *Store) { s.log = log } }
+
+// WithLease sets how long a run lives without a sign of life; run.Lease unless
+// it is set.
+func WithLease(d time.Duration) Option { return func(s *Store) { s.lease = d } }
+
+// New is a store over an existing table.
+func New(db *dynamodb.Client, table string, opts ...Option) *Store {
+	s := &Store{
+		db:     dynamodb.New(db.Options(), tellingThrottles, countingSends),
+		table:  table,
+		now:    time.Now,
+		random: uuid.New,
+		log:    slog.New(slog.DiscardHandler),
+		codec:  newCodec(),
+		lease:  run.Lease,
+
+		retention: func(string) int64 { return 0 },
+
+		sealing: defaultSealing(),
+	}
+	for _, opt := range opts {
+		opt(s)
+	}
+	return s
+}
+
+// With is the same store with other options.
+func (s *Store) With(opts ...Option) *Store {
+	other := *s
+	for _, opt := range opts {
+		opt(&other)
+	}
+	return &other
+}
+
+func (s *Store) millis() int64 { return s.now().UnixMilli() }

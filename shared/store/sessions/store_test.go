@@ -1,0 +1,114 @@
+package sessions_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+const alice, bob = "alice", "bob"
+
+// newStore is a store over a table of the test's own.
+func newStore(t testing.TB, opts ...sessions.Option) *sessions.Store {
+	t.Helper()
+	return sessions.New(dynamotest.Client(t), dynamotest.Table(t), opts...)
+}
+
+func mustCreate(t testing.TB, s *sessions.Store, user, id string, state session.Delta) session.Session {
+	t.Helper()
+	n := session.New{ID: id, UserID: user, State: state, Nonce: uuid.NewString()}
+	if err := n.Validate(); err != nil {
+		t.Fatalf("new session: %v", err)
+	}
+	got, err := s.Create(t.Context(), n)
+	if err != nil {
+		t.Fatalf("create session %s: %v", id, err)
+	}
+	return got
+}
+
+// event is an event as a caller gives it.
+func event(t testing.TB, id, invocation, text string) session.Event {
+	t.Helper()
+	raw := map[string]any{
+		"invocation_id": invocation, "author": "user",
+		"content": map[string]any{"role": "user", "parts": []any{map[string]any{"text": text}}},
+	}
+	if id != "" {
+		raw["id"] = id
+	}
+	return parse(t, raw)
+}
+
+func stateEvent(t testing.TB, invocation string, delta map[string]any) session.Event {
+	t.Helper()
+	return parse(t, map[string]any{
+		"invocation_id": invocation, "author": "agent", "actions": map[string]any{"state_delta": delta},
+	})
+}
+
+func parse(t testing.TB, raw map[string]any) session.Event {
+	t.Helper()
+	data, err := json.Marshal(raw)
+	if err != nil {
+		t.Fatalf("marshal an event: %v", err)
+	}
+	e, err := session.ParseEvent(data, "")
+	if err != nil {
+		t.Fatalf("parse an event: %v", err)
+	}
+	return e
+}
+
+func mustAppend(t testing.TB, s *sessions.Store, user, id string, events ...session.Event) []session.Event {
+	t.Helper()
+	stored, _, err := s.Append(t.Context(), session.Append{SessionID: id, UserID: user, Events: events})
+	if err != nil {
+		t.Fatalf("append to %s: %v", id, err)
+	}
+	return stored
+}
+
+// mustEvents reads all events, page by page.
+func mustEvents(t testing.TB, s *sessions.Store, user, id string, q session.EventQuery) []session.Event {
+	t.Helper()
+	if q.Limit == 0 {
+		q.Limit = 7 // several pages
+	}
+	if q.View == "" {
+		q.View = session.Effective
+	}
+	var all []session.Event
+	for {
+		page, err := s.Events(t.Context(), user, id, q)
+		if err != nil {
+			t.Fatalf("read events of %s: %v", id, err)
+		}
+		all = append(all, page.Events...)
+		if page.Next == nil {
+			return all
+		}
+		q.Resume = *page.Next
+	}
+}
+
+func mustID(t testing.TB) string { t.Helper(); return uuid.NewString() }
+
+func texts(events []session.Event) []string {
+	out := []string{}
+	for _, e := range events {
+		var c struct{ Parts []struct{ Text string } }
+		if json.Unmarshal(e.Fields["content"], &c) == nil && len(c.Parts) > 0 {
+			out = append(out, fmt.Sprintf("%d:%s", e.Seq, c.Parts[0].Text))
+		} else {
+			out = append(out, fmt.Sprintf("%d:", e.Seq))
+		}
+	}
+	return out
+}

@@ -1,0 +1,273 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/quota"
+)
+
+const (
+	// streamSlack is how much longer than its stream a lease lasts: what it takes
+	// to begin and to end one, and what clocks may differ.
+	streamSlack = 15 * time.Second
+	// streamHandover is how long whoever a place was taken from may still be at
+	// work; so long the place is not taken away again.
+	streamHandover = 2 * quota.StreamCheck
+	// streamTries bounds how often a place is looked for that others take.
+	streamTries = 10
+	// streamRetry is when to ask again at the latest, where no place is free.
+	streamRetry = time.Minute
+)
+
+var _ quota.Streams = (*Store)(nil)
+
+// streamItem is a place among the open streams of a user. One that is free has
+// a time in the past, until DynamoDB removes it.
+type streamItem struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Subject string `dynamodbav:"sj"`
+	Holder  string `dynamodbav:"h"`
+	Taken   int64  `dynamodbav:"t"` // when it was taken, as all times in epoch milliseconds
+	Until   int64  `dynamodbav:"u"` // when it is free
+	Ended   bool   `dynamodbav:"e"` // its stream has ended, and its reader may come back
+	// Former is until when the stream may be at work whose place this was.
+	Former  int64 `dynamodbav:"f,omitempty"`
+	Expires int64 `dynamodbav:"expires"`
+}
+
+// TakeStream implements quota.Streams.
+func (s *Store) TakeStream(ctx context.Context, in quota.Stream) (quota.Lease, error) {
+	if s.quotas.Streams == 0 {
+		return quota.Lease{}, nil
+	}
+	holder := s.random().String()
+	for try := range streamTries {
+		slots, err := s.streamSlots(ctx, in.UserID)
+		if err != nil {
+			return quota.Lease{}, err
+		}
+		p := s.pickStream(slots, in)
+		if p == nil {
+			return quota.Lease{}, s.streamsExceeded(slots)
+		}
+		lease, err := s.seizeStream(ctx, *p, in, holder)
+		if !errors.Is(err, errTaken) {
+			return lease, err
+		}
+		if err := afterConflict(ctx, try); err != nil {
+			return quota.Lease{}, err
+		}
+	}
+	return quota.Lease{}, busy("too many streams are opened at once; try again")
+}
+
+// streamPlace is a place that may be taken, and what was seen there.
+type streamPlace struct {
+	slot int64
+	was  *streamItem // nil where there was nothing
+	over bool        // from a stream that may still be at work
+}
+
+// pickStream chooses a place; nil where there is none.
+func (s *Store) pickStream(slots []streamItem, in quota.Stream) *streamPlace {
+	now := s.millis()
+	var ended, running *streamPlace
+	bySlot, used := map[int64]*streamItem{}, int64(0)
+	for i := range slots {
+		it := &slots[i]
+		slot := slotNumber(it.SK)
+		bySlot[slot] = it
+		if it.Until <= now {
+			continue
+		}
+		used++
+		switch {
+		case it.Subject != in.Subject:
+		case it.Ended:
+			ended = &streamPlace{slot: slot, was: it}
+		case it.Former <= now && (running == nil || it.Taken < running.was.Taken):
+			running = &streamPlace{slot: slot, was: it, over: true}
+		}
+	}
+	free := func() *streamPlace {
+		if used >= s.quotas.Streams {
+			return nil
+		}
+		from := rand.Int64N(s.quotas.Streams) //nolint:gosec // it only keeps those who come together apart
+		for i := range s.quotas.Streams {
+			slot := (from + i) % s.quotas.Streams
+			if it := bySlot[slot]; it == nil || it.Until <= now {
+				return &streamPlace{slot: slot, was: it}
+			}
+		}
+		return nil
+	}
+	order := []func() *streamPlace{free, func() *streamPlace { return ended }}
+	if in.Resumed {
+		order = []func() *streamPlace{order[1], order[0], func() *streamPlace { return running }}
+	}
+	for _, place := range order {
+		if p := place(); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// seizeStream takes a place; errTaken where it is not any more as it was seen.
+func (s *Store) seizeStream(ctx context.Context, p streamPlace, in quota.Stream, holder string) (quota.Lease, error) {
+	k, now := streamKey(in.UserID, p.slot), s.millis()
+	it := streamItem{
+		PK: k.pk, SK: k.sk, Subject: in.Subject, Holder: holder, Taken: now,
+		Until: now + (in.Lasting + streamSlack).Milliseconds(),
+	}
+	it.Expires = expiresOf(it.Until)
+	lease := quota.Lease{UserID: in.UserID, Slot: p.slot, Holder: holder}
+	c := condition{expression: ifAbsent}
+	if p.was != nil {
+		c = condition{
+			expression: "#h = :h AND #u = :u", names: map[string]string{"#h": "h", "#u": "u"},
+			values: attributes{":h": str(p.was.Holder), ":u": num(p.was.Until)},
+		}
+		lease.Continued = p.was.Until > now && p.was.Ended
+		if p.over {
+			it.Former = min(p.was.Until, now+streamHandover.Milliseconds())
+		}
+	}
+	var other streamItem
+	err := s.put(ctx, it, c, &other)
+	if errors.Is(err, errTaken) && other.Holder == holder {
+		return lease, nil // the answer to a first try was lost
+	}
+	if err != nil {
+		return quota.Lease{}, fmt.Errorf("take a place for a stream: %w", err)
+	}
+	return lease, nil
+}
+
+// streamsExceeded is the fault of whoever opens one stream too many.
+func (s *Store) streamsExceeded(slots []streamItem) error {
+	now, used, next := s.now(), int64(0), streamRetry
+	for _, it := range slots {
+		if left := time.UnixMilli(it.Until).Sub(now); left > 0 {
+			used++
+			next = min(next, left)
+		}
+	}
+	return quota.Exceeded(quota.OpenStreams, s.quotas.Streams, used, next)
+}
+
+// HoldsStream implements quota.Streams. It reads what may be a moment old, for
+// half a read unit.
+func (s *Store) HoldsStream(ctx context.Context, l quota.Lease) (bool, error) {
+	if l.Holder == "" {
+		return true, nil
+	}
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &s.table, Key: streamKey(l.UserID, l.Slot).attributes(),
+	})
+	if err != nil {
+		return false, fmt.Errorf("look at the place of a stream: %w", err)
+	}
+	// What is not there was erased with all of the user's data, or is not yet to be seen.
+	return out.Item == nil || stringOf(out.Item["h"]) == l.Holder, nil
+}
+
+// RenewStream implements quota.Streams.
+func (s *Store) RenewStream(ctx context.Context, l quota.Lease, lasting time.Duration) error {
+	err := s.untilStream(ctx, l, s.millis()+(lasting+streamSlack).Milliseconds(), false)
+	if errors.Is(err, errTaken) {
+		return fault.New(fault.Conflict, "another stream has this one's place")
+	}
+	return err
+}
+
+// EndStream implements quota.Streams. A place to which nobody comes back leaves
+// nothing in the table.
+func (s *Store) EndStream(ctx context.Context, l quota.Lease, expected bool) error {
+	if l.Holder == "" {
+		return nil
+	}
+	var err error
+	if expected {
+		err = s.untilStream(ctx, l, s.millis()+quota.StreamGrace.Milliseconds(), true)
+	} else {
+		err = untilDecided(ctx, func() error {
+			_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+				TableName: &s.table, Key: streamKey(l.UserID, l.Slot).attributes(), ConditionExpression: ptr("#h = :h"),
+				ExpressionAttributeNames:  map[string]string{"#h": "h"},
+				ExpressionAttributeValues: attributes{":h": str(l.Holder)},
+			})
+			return conditionError(err, nil)
+		})
+	}
+	if errors.Is(err, errTaken) {
+		return nil
+	}
+	return err
+}
+
+// untilStream changes how long a lease lasts; errTaken where it is not its
+// holder's any more.
+func (s *Store) untilStream(ctx context.Context, l quota.Lease, until int64, ended bool) error {
+	if l.Holder == "" {
+		return nil
+	}
+	return s.update(ctx, streamKey(l.UserID, l.Slot), "SET #u = :u, #e = :e, #x = :x", condition{
+		expression: "#h = :h",
+		names:      map[string]string{"#u": "u", "#e": "e", "#x": "expires", "#h": "h"},
+		values:     attributes{":u": num(until), ":e": boolean(ended), ":x": num(expiresOf(until)), ":h": str(l.Holder)},
+	})
+}
+
+// expiresOf is when DynamoDB may remove what nobody looks at from then on, in
+// seconds.
+func expiresOf(millis int64) int64 { return millis/1000 + 60 }
+
+func slotNumber(sk string) int64 {
+	n, err := strconv.ParseInt(sk, 10, 64)
+	if err != nil {
+		return -1 // counts, and is never free
+	}
+	return n
+}
+
+// streamSlots reads the places of a user's streams, strongly consistent.
+func (s *Store) streamSlots(ctx context.Context, user string) ([]streamItem, error) {
+	var slots []streamItem
+	err := s.queryPages(ctx, &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: ptr(true), KeyConditionExpression: aws.String("PK = :pk"),
+		ExpressionAttributeValues: attributes{":pk": str(streamsPK(user))},
+	}, func(page []attributes) (bool, error) {
+		var some []streamItem
+		err := attributevalue.UnmarshalListOfMaps(page, &some)
+		slots = append(slots, some...)
+		return true, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the open streams: %w", err)
+	}
+	return slots, nil
+}
+
+// openStreams counts a user's open streams.
+func (s *Store) openStreams(ctx context.Context, user string) (n int64, err error) {
+	slots, err := s.streamSlots(ctx, user)
+	for _, it := range slots {
+		if it.Until > s.millis() {
+			n++
+		}
+	}
+	return n, err
+}

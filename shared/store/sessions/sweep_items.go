@@ -1,0 +1,151 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/smithy-go"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/observe/metrics"
+)
+
+// sweeping is a sweep under way.
+type sweeping struct {
+	s   *Store
+	gpk string
+	due int64
+
+	mu       sync.Mutex
+	done     int
+	failed   int
+	inARow   int // requests that failed, one after the other
+	failures []error
+}
+
+func (w *sweeping) page(ctx context.Context, items []attributes, visit sweepVisit) {
+	var group errgroup.Group
+	group.SetLimit(sweepParallel)
+	for _, item := range items {
+		if ctx.Err() != nil || w.unwell() {
+			break
+		}
+		group.Go(func() error {
+			w.item(ctx, item, visit)
+			return nil
+		})
+	}
+	_ = group.Wait() // they return none
+}
+
+// item handles one item in its share of the time.
+func (w *sweeping) item(ctx context.Context, item attributes, visit sweepVisit) {
+	own, cancel := ctx, context.CancelFunc(func() {})
+	if deadline, ok := ctx.Deadline(); ok {
+		own, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+	}
+	defer cancel()
+	k := key{stringOf(item[attrPK]), stringOf(item[attrSK])}
+	done, err := visitSafely(own, k, visit)
+	switch {
+	case err == nil:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.inARow = 0
+		if done {
+			w.done++
+		}
+	case own.Err() != nil: // not over yet: the others first
+		w.s.log.InfoContext(ctx, "what is swept takes longer", "kind", w.gpk, "item", k.pk+" "+k.sk)
+		w.move(ctx, item, 0)
+	case momentary(err):
+		w.fail(ctx, k, err, 1)
+		w.move(ctx, item, 0)
+	default:
+		w.fail(ctx, k, err, 0)
+		w.move(ctx, item, sweepAside)
+	}
+}
+
+// visitSafely takes a panic for one more way to be unreadable.
+func visitSafely(ctx context.Context, k key, visit sweepVisit) (done bool, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			done, err = false, fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return visit(ctx, k)
+}
+
+func (w *sweeping) fail(ctx context.Context, k key, err error, inARow int) {
+	metrics.Count(ctx, metrics.ItemsSkipped, 1)
+	err = fmt.Errorf("%s %s: %w", k.pk, k.sk, err)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.failed++
+	w.inARow = inARow * (w.inARow + inARow)
+	if len(w.failures) < sweepTold {
+		w.failures = append(w.failures, err)
+		w.s.log.ErrorContext(ctx, "an item cannot be swept, and waits aside", "kind", w.gpk, "error", err)
+	}
+}
+
+// move puts an item behind what is due now, and by so much more, unless somebody
+// else has moved it. Where that fails the item comes again with the next sweep.
+func (w *sweeping) move(ctx context.Context, item attributes, by time.Duration) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepMove)
+	defer cancel()
+	was := stringOf(item[attrGSK])
+	_, id, _ := strings.Cut(was, "#")
+	err := w.s.update(ctx, key{stringOf(item[attrPK]), stringOf(item[attrSK])}, "SET GSK = :to", condition{
+		expression: "GSK = :was",
+		values:     attributes{":was": str(was), ":to": str(activitySK(w.due+by.Milliseconds(), id))},
+	})
+	if err != nil && !errors.Is(err, errTaken) {
+		w.s.log.WarnContext(ctx, "what cannot be swept stays first in its line", "kind", w.gpk, "error", err)
+	}
+}
+
+// unwell reports whether too many requests have failed in a row.
+func (w *sweeping) unwell() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.inARow >= sweepUnwell
+}
+
+// failure is what went wrong with items, nil for nothing.
+func (w *sweeping) failure() error {
+	if w.failed == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d items of %s failed, such as: %w", w.failed, w.gpk, errors.Join(w.failures...))
+}
+
+// ended is why a sweep ended early, but for its time: what is left comes with the
+// next one.
+func (w *sweeping) ended(err error) error {
+	if err == nil || errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return fmt.Errorf("sweep %s: %w", w.gpk, err)
+}
+
+// momentary reports whether an error is one of the moment, of a request that
+// failed, rather than one of the item that the request was about.
+func momentary(err error) bool {
+	var request *smithy.OperationError
+	var answer smithy.APIError
+	switch {
+	case errors.Is(err, fault.Of(fault.Busy)), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return true
+	case errors.As(err, &answer) && answer.ErrorCode() == "ValidationException":
+		return false
+	default:
+		return errors.As(err, &request)
+	}
+}

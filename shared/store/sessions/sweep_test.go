@@ -1,0 +1,302 @@
+package sessions_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// sweptKind is a kind of what is swept, by items as they lie in the table. Those
+// that cannot be read have a wrong type in the attribute named.
+type sweptKind struct {
+	partition string // of the index
+	pk        func(i int) string
+	sk        string
+	more      map[string]types.AttributeValue
+	broken    string
+	sweep     func(*sessions.Store, context.Context) (int, error)
+}
+
+func text(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
+func one() types.AttributeValue          { return &types.AttributeValueMemberN{Value: "1"} }
+
+func sweptKinds() map[string]sweptKind {
+	log := func(i int) string { return fmt.Sprintf("L#log%03d", i) }
+	return map[string]sweptKind{
+		"runs": {
+			partition: "RUN#2", pk: log, sk: "RUN", broken: "le", sweep: (*sessions.Store).Expire,
+			more: map[string]types.AttributeValue{"id": text("r"), "u": text(alice), "s": text("gone"), "le": one()},
+		},
+		"sessions": {
+			partition: "EXPIRE#1", pk: log, sk: "RT", broken: "u", sweep: (*sessions.Store).SweepRetention,
+			more: map[string]types.AttributeValue{"u": text(alice), "s": text("gone")},
+		},
+		"imports": {
+			partition: "IMPORT", pk: func(i int) string { return fmt.Sprintf("IM#user%03d", i) }, sk: "import", broken: "v",
+			sweep: (*sessions.Store).SweepImports,
+			more:  map[string]types.AttributeValue{"s": text("s"), "l": text("log"), "st": text("open"), "v": one()},
+		},
+		"erasures": {
+			partition: "ERASE", pk: func(i int) string { return fmt.Sprintf("ER#user%03d", i) }, sk: "ERASE", broken: "ct",
+			sweep: (*sessions.Store).SweepErasures,
+			more:  map[string]types.AttributeValue{"u": text("nobody"), "ct": one()},
+		},
+		"logs": {
+			partition: "GONE", pk: log, sk: "E#~", broken: "ct", sweep: (*sessions.Store).Sweep,
+			more: map[string]types.AttributeValue{"ct": one()},
+		},
+	}
+}
+
+// mustLay puts items into the table, numbered from first on, in the order of the
+// index.
+func (k sweptKind) mustLay(t *testing.T, client *dynamodb.Client, table string, first, n int, broken bool) {
+	t.Helper()
+	for i := first; i < first+n; i++ {
+		item := map[string]types.AttributeValue{
+			"PK": text(k.pk(i)), "SK": text(k.sk), "GPK": text(k.partition), "GSK": text(fmt.Sprintf("%013d#%d", i, i)),
+		}
+		for name, value := range k.more {
+			item[name] = value
+		}
+		if broken {
+			item[k.broken] = &types.AttributeValueMemberBOOL{Value: true}
+		}
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// mustWait are the places in line of what waits.
+func (k sweptKind) mustWait(t *testing.T, client *dynamodb.Client, table string) map[string]string {
+	t.Helper()
+	out, err := client.Query(t.Context(), &dynamodb.QueryInput{
+		TableName: &table, IndexName: aws.String("activity"), KeyConditionExpression: aws.String("GPK = :g"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":g": text(k.partition)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting := map[string]string{}
+	for _, item := range out.Items {
+		waiting[item["PK"].(*types.AttributeValueMemberS).Value] = item["GSK"].(*types.AttributeValueMemberS).Value
+	}
+	return waiting
+}
+
+// What cannot be read keeps nothing else from being swept: not behind it, and not
+// the time of the next sweep either.
+func TestSweep_unreadable_items(t *testing.T) {
+	t.Parallel()
+	const bad, good = 25, 7
+	for name, kind := range sweptKinds() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client, table, clock := dynamotest.Client(t), dynamotest.Table(t), &calendar{}
+			s := sessions.New(client, table, sessions.WithClock(clock.now))
+			kind.mustLay(t, client, table, 0, bad, true) // the oldest
+			kind.mustLay(t, client, table, bad, good, false)
+			sweep := func() (float64, error) {
+				ctx, recorder := metrics.With(t.Context())
+				_, err := kind.sweep(s, ctx)
+				if skipped := recorder.Values()[metrics.ItemsSkipped]; len(skipped) > 0 {
+					return skipped[0], err
+				}
+				return 0, err
+			}
+			skipped, err := sweep()
+			if skipped != bad || err == nil || !strings.Contains(err.Error(), fmt.Sprint(bad, " items")) {
+				t.Errorf("%v were skipped, %v", skipped, err)
+			}
+			if left := kind.mustWait(t, client, table); len(left) != bad {
+				t.Errorf("%d wait, want the %d that cannot be read alone", len(left), bad)
+			}
+			if skipped, err := sweep(); skipped != 0 || err != nil {
+				t.Errorf("the next sweep met %v of them again, %v", skipped, err)
+			}
+			clock.forward(5 * time.Minute)
+			if skipped, err := sweep(); skipped != bad || err == nil {
+				t.Errorf("once they have rested: %v, %v", skipped, err)
+			}
+		})
+	}
+}
+
+// What takes too long is put behind the others, which come to their turn.
+func TestSweep_slow_item(t *testing.T) {
+	t.Parallel()
+	for name, kind := range sweptKinds() {
+		if name == "runs" {
+			continue // they are read together
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var blocked atomic.Bool
+			client, table := dynamotest.Client(t), dynamotest.Table(t)
+			s := faultyStoreOn(t, table, beforeRequests(func(ctx context.Context, params any) error {
+				if _, reads := params.(*dynamodb.UpdateItemInput); blocked.Load() && !reads && isAbout(params, kind.pk(0)) {
+					<-ctx.Done()
+					return ctx.Err()
+				}
+				return nil
+			}))
+			const n = 12
+			kind.mustLay(t, client, table, 0, n, false)
+			blocked.Store(true)
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+			defer cancel()
+			if _, err := kind.sweep(s, ctx); err != nil {
+				t.Fatal(err)
+			}
+			left := kind.mustWait(t, client, table)
+			if len(left) != 1 || left[kind.pk(0)] < "0000001" {
+				t.Errorf("%v wait, want the slow one alone, and last", left)
+			}
+			blocked.Store(false)
+			if _, err := kind.sweep(s.With(sessions.WithClock(func() time.Time {
+				return time.Now().Add(time.Second)
+			})), t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if left := kind.mustWait(t, client, table); len(left) > 0 {
+				t.Errorf("%v wait still", left)
+			}
+		})
+	}
+}
+
+// isAbout reports whether a request reads or queries a partition.
+func isAbout(params any, pk string) bool {
+	switch in := params.(type) {
+	case *dynamodb.GetItemInput:
+		return in.Key["PK"].(*types.AttributeValueMemberS).Value == pk
+	case *dynamodb.QueryInput:
+		v, ok := in.ExpressionAttributeValues[":pk"].(*types.AttributeValueMemberS)
+		return ok && v.Value == pk
+	default:
+		return false
+	}
+}
+
+// A table that throttles is left in peace, and what was throttled is done once it
+// has recovered.
+func TestSweep_throttled(t *testing.T) {
+	t.Parallel()
+	const n = 60
+	kind := sweptKinds()["sessions"]
+	var refuse, reads atomic.Int64
+	client, table := dynamotest.Client(t), dynamotest.Table(t)
+	s := faultyStoreOn(t, table, beforeRequests(func(_ context.Context, params any) error {
+		if _, ok := params.(*dynamodb.GetItemInput); ok && reads.Add(1) > 0 && refuse.Add(-1) >= 0 {
+			return &types.ProvisionedThroughputExceededException{}
+		}
+		return nil
+	}))
+	kind.mustLay(t, client, table, 0, n, false)
+	refuse.Store(3)
+	if _, err := s.SweepRetention(t.Context()); err == nil {
+		t.Error("nothing was said of three that were throttled")
+	}
+	if left := len(kind.mustWait(t, client, table)); left != 3 {
+		t.Errorf("%d wait, want the three that were throttled", left)
+	}
+	kind.mustLay(t, client, table, 0, n, false)
+	refuse.Store(1 << 30)
+	reads.Store(0)
+	if _, err := s.SweepRetention(t.Context()); err == nil || errors.Is(err, context.Canceled) {
+		t.Errorf("a table that throttles all: %v", err)
+	}
+	if got := reads.Load(); got > 20 {
+		t.Errorf("it was asked %d times on end", got)
+	}
+	refuse.Store(0)
+	later := s.With(sessions.WithClock(func() time.Time { return time.Now().Add(time.Second) }))
+	if _, err := later.SweepRetention(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left := kind.mustWait(t, client, table); len(left) > 0 {
+		t.Errorf("%v wait still", left)
+	}
+}
+
+// What cannot be read of a user keeps nothing else of theirs from being erased.
+func TestErase_unreadable_session(t *testing.T) {
+	t.Parallel()
+	client, table, clock := dynamotest.Client(t), dynamotest.Table(t), &calendar{}
+	s := sessions.New(client, table, sessions.WithClock(clock.now))
+	for _, id := range []string{"a", "b", "c"} {
+		mustCreate(t, s, alice, id, nil)
+	}
+	mustCreateWebhook(t, s, hook(alice, "w", 1))
+	spoil(t, client, table, "S#b", "HEAD", "ct", text("long ago"))
+	clock.forward(time.Second)
+	report, err := s.Erase(t.Context(), alice)
+	if err != nil || report.Removed.Sessions != 2 || report.Removed.Webhooks != 1 || report.Status == "complete" {
+		t.Errorf("%+v, %v", report, err)
+	}
+	clock.forward(time.Minute)
+	if n, err := s.SweepErasures(t.Context()); n != 0 || err == nil {
+		t.Errorf("an erasure is complete that is not: %d, %v", n, err)
+	}
+	spoil(t, client, table, "S#b", "HEAD", "ct", one()) // it was mended
+	clock.forward(5 * time.Minute)
+	if n, err := s.SweepErasures(t.Context()); n != 1 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if report, err := s.Erasure(t.Context(), alice); err != nil || report.Removed.Sessions != 3 || report.Status != "complete" {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// A user whose webhooks cannot be read is told by other means all the same.
+func TestTargets_unreadable(t *testing.T) {
+	t.Parallel()
+	client, table := dynamotest.Client(t), dynamotest.Table(t)
+	s := sessions.New(client, table)
+	rule := automation.Automation{
+		ID: "a", UserID: alice, Name: "n", Status: automation.Active, Version: 1,
+		On: automation.Trigger{Types: []string{"run.completed"}},
+		Do: automation.Action{Agent: "default", Input: "x", Session: automation.New},
+	}
+	if _, err := s.CreateAutomation(t.Context(), rule); err != nil {
+		t.Fatal(err)
+	}
+	item := map[string]types.AttributeValue{"PK": text("HK#" + alice), "SK": text("HOOKS"), "h": text("none")}
+	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+		t.Fatal(err)
+	}
+	found, err := s.Targets(t.Context(), delivery.Event{
+		ID: "e", Type: delivery.RunCompleted, UserID: alice, SessionID: "s", Log: "l", RunID: "r", Time: time.Now().UnixMilli(),
+	})
+	if len(found) != 1 || err != nil { // what cannot be read is logged and counted
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// spoil gives an item another value of an attribute.
+func spoil(t *testing.T, client *dynamodb.Client, table, pk, sk, attribute string, value types.AttributeValue) {
+	t.Helper()
+	_, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: &table, Key: map[string]types.AttributeValue{"PK": text(pk), "SK": text(sk)},
+		UpdateExpression: aws.String("SET #a = :v"), ExpressionAttributeNames: map[string]string{"#a": attribute},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":v": value},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,147 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+)
+
+// taskPointer says where in the session a task stands. It is written first, so
+// it decides which of two first saves created the task.
+type taskPointer struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	User    string `dynamodbav:"u"`
+	Session string `dynamodbav:"s"`
+	Place   int64  `dynamodbav:"p"` // seq of the task's first invocation
+	Created int64  `dynamodbav:"ct"`
+	First   string `dynamodbav:"f"` // the invocation that Place belongs to
+	// Spots are the places of the task's invocations, and Marker the newest
+	// rewind before the last of them was looked up.
+	Spots  map[string]spot `dynamodbav:"i"`
+	Marker int64           `dynamodbav:"mk,omitempty"`
+	// Adopted is the seq at which a fork took the task over from its source:
+	// something of the fork's own must stay there, to cover the source's.
+	Adopted int64  `dynamodbav:"ad,omitempty"`
+	GPK     string `dynamodbav:"GPK"`
+	GSK     string `dynamodbav:"GSK"`
+}
+
+// spot is where an invocation begins; Log is "" for the task's own log.
+type spot struct {
+	Log      string `dynamodbav:"l,omitempty" json:"l,omitempty"`
+	Position int64  `dynamodbav:"p" json:"p"`
+}
+
+func (p *taskPointer) id() string { return p.SK[len(prefixTaskPointer):] }
+
+func (p *taskPointer) log() string { return p.PK[len(prefixLog):] }
+
+func (p *taskPointer) taskKey() key { return taskKey(p.log(), p.Place, p.id()) }
+
+// unmoved is the condition that the pointer still says what was read.
+func (p *taskPointer) unmoved() condition {
+	return condition{
+		expression: "#p = :p AND #f = :f AND #ct = :ct",
+		names:      map[string]string{"#p": "p", "#f": "f", "#ct": "ct"},
+		values:     attributes{":p": num(p.Place), ":f": str(p.First), ":ct": num(p.Created)},
+	}
+}
+
+// taskItem is the task itself, ordered by its place.
+type taskItem struct {
+	PK      string `dynamodbav:"PK"`
+	SK      string `dynamodbav:"SK"`
+	Version int64  `dynamodbav:"v"`
+	Created int64  `dynamodbav:"ct"`
+	Updated int64  `dynamodbav:"ut"`
+	Marker  int64  `dynamodbav:"mk,omitempty"` // as in the pointer
+	Gen     int64  `dynamodbav:"g,omitempty"`  // forks of the session when it was written
+	// Until is set on a version that is kept for the forks with a higher
+	// generation than Gen and at most Until.
+	Until int64 `dynamodbav:"gu,omitempty"`
+	Gone  bool  `dynamodbav:"gone,omitempty"` // covers what a fork took over
+	body
+	// Saved is the newest version that a caller saved: others count the version
+	// on for reasons of their own.
+	Saved int64 `dynamodbav:"tv,omitempty"`
+	judgement
+	told
+}
+
+func (item *taskItem) key() key { return key{item.PK, item.SK} }
+
+// sameVersion is the condition that the item is still the one that was read.
+func (item *taskItem) sameVersion() condition {
+	return condition{
+		expression: "#v = :v AND #ct = :ct",
+		names:      map[string]string{"#v": "v", "#ct": "ct"},
+		values:     attributes{":v": num(item.Version), ":ct": num(item.Created)},
+	}
+}
+
+type taskBody struct {
+	UserMessage json.RawMessage `json:"um,omitempty"`
+	Bubbles     json.RawMessage `json:"mb"`
+	Metadata    json.RawMessage `json:"md,omitempty"`
+	Spots       map[string]spot `json:"iv,omitempty"`
+}
+
+// readTask decodes a task as its own session stores it.
+func (s *Store) readTask(ctx context.Context, item *taskItem) (taskBody, error) {
+	var content taskBody
+	if err := s.unpack(ctx, item.PK, item.body, &content); err != nil {
+		return taskBody{}, fmt.Errorf("task %s: %w", item.SK, err)
+	}
+	return content, nil
+}
+
+func (b taskBody) task(sessionID, id string, item *taskItem) task.Task {
+	return task.Task{
+		ID: id, SessionID: sessionID,
+		UserMessage: b.UserMessage, Bubbles: b.Bubbles, Metadata: b.Metadata,
+		CreatedTime: item.Created, UpdatedTime: item.Updated,
+	}
+}
+
+// shown is a task as the session shows it: without the messages of invocations
+// that are hidden on its timeline.
+func (s *Store) shown(
+	ctx context.Context, h *header, timeline session.Timeline, seen taskSeen,
+) (task.Task, error) {
+	id, item := seen.id, seen.item
+	content, err := s.readTask(ctx, item)
+	if err != nil {
+		return task.Task{}, err
+	}
+	var hidden []string
+	for _, name := range slices.Sorted(maps.Keys(content.Spots)) {
+		at := content.Spots[name]
+		if at.Log == "" {
+			at.Log = item.PK[len(prefixLog):]
+		}
+		if !timeline.Shows(at.Log, at.Position) {
+			hidden = append(hidden, name)
+		}
+	}
+	if content.Bubbles, err = task.Without(content.Bubbles, hidden); err != nil {
+		return task.Task{}, fmt.Errorf("task %s: %w", id, errors.Join(ErrUnreadable, err))
+	}
+	if item.PK != logPK(h.Log) {
+		content.Bubbles = session.Rehome(content.Bubbles, h.id(), func(string) string { return id })
+		content.Metadata = session.Rehome(content.Metadata, h.id(), func(string) string { return id })
+	}
+	t := content.task(h.id(), id, item)
+	t.Place, t.TakenOver = seen.seq, seen.seq <= h.taken()
+	return t, nil
+}
+
+// missingTask is the fault of a task that is not there.
+func missingTask() error { return fault.Missing("Task") }

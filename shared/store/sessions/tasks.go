@@ -1,0 +1,231 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/domain/task"
+)
+
+// Save implements task.Store.
+func (s *Store) Save(ctx context.Context, t task.Save) (task.Task, bool, error) {
+	for try := 0; ; try++ {
+		h, err := s.header(ctx, t.UserID, t.SessionID)
+		if err != nil {
+			return task.Task{}, false, err
+		}
+		if err := s.admitBytes(ctx, h.User); err != nil {
+			return task.Task{}, false, err
+		}
+		newest := s.watchNewest(ctx, h)
+		saved, created, err := s.save(ctx, h, t)
+		if err == nil {
+			s.moveUp(ctx, h, newest, saved.UpdatedTime, !h.announced)
+			return saved, created, nil
+		}
+		if !errors.Is(err, errTaken) {
+			return task.Task{}, false, fmt.Errorf("save task %s: %w", t.Task.ID, s.unlessGone(ctx, h, err))
+		}
+		if err := afterConflict(ctx, try); err != nil {
+			return task.Task{}, false, err
+		}
+	}
+}
+
+// save is one try; errTaken where another save of the same task came between.
+func (s *Store) save(ctx context.Context, h *header, t task.Save) (task.Task, bool, error) {
+	p, err := s.pointer(ctx, h, t.Task.ID)
+	if err != nil {
+		return task.Task{}, false, err
+	}
+	if p == nil {
+		return s.createTask(ctx, h, t)
+	}
+	was := *p
+	if err := s.place(ctx, h, t, p); err != nil {
+		return task.Task{}, false, err
+	}
+	return s.updateTask(ctx, h, t, &was, p)
+}
+
+// pointer reads where a task stands; a task that a fork took over is made the
+// fork's own first. Nil means that there is none.
+func (s *Store) pointer(ctx context.Context, h *header, id string) (*taskPointer, error) {
+	var p taskPointer
+	found, err := s.get(ctx, taskPointerKey(h.Log, id), &p)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		return &p, nil
+	}
+	if h.Origin == nil {
+		return nil, nil
+	}
+	return s.adopt(ctx, h, id)
+}
+
+func (s *Store) createTask(ctx context.Context, h *header, t task.Save) (task.Task, bool, error) {
+	now := s.millis()
+	k := taskPointerKey(h.Log, t.Task.ID)
+	p := &taskPointer{
+		PK: k.pk, SK: k.sk, User: h.User, Session: h.id(), Created: now, Spots: map[string]spot{},
+		GPK: taskIndexPK(h.User, t.Task.ID), GSK: activitySK(now, h.id()),
+	}
+	invocations := t.Invocations
+	if len(invocations) == 0 {
+		invocations = []string{t.Task.ID}
+	}
+	if err := s.takePlaces(ctx, h, p, invocations); err != nil {
+		return task.Task{}, false, err
+	}
+	if err := s.put(ctx, p, condition{expression: ifAbsent}, nil); err != nil {
+		return task.Task{}, false, err
+	}
+	return s.updateTask(ctx, h, t, p, p)
+}
+
+// updateTask writes the task at its place, which was another one before where
+// it moves. Whoever writes it first has created it.
+func (s *Store) updateTask(
+	ctx context.Context, h *header, t task.Save, was, p *taskPointer,
+) (saved task.Task, created bool, err error) {
+	var old taskItem
+	found, err := s.get(ctx, was.taskKey(), &old)
+	if err != nil {
+		return task.Task{}, false, err
+	}
+	if !found && was.Place != p.Place {
+		if err := s.put(ctx, p, was.unmoved(), nil); err != nil {
+			return task.Task{}, false, err
+		}
+	}
+	content := taskBody{UserMessage: t.Task.UserMessage, Bubbles: t.Task.Bubbles, Metadata: t.Task.Metadata}
+	if found && (content.UserMessage == nil || content.Metadata == nil) {
+		kept, err := s.readTask(ctx, &old)
+		if err != nil {
+			return task.Task{}, false, err
+		}
+		if content.UserMessage == nil {
+			content.UserMessage = kept.UserMessage
+		}
+		if content.Metadata == nil {
+			content.Metadata = kept.Metadata
+		}
+	}
+	if content.Metadata, err = old.withoutErased(content.Metadata); err != nil {
+		return task.Task{}, false, err
+	}
+	if len(t.Invocations) > 0 {
+		content.Spots = map[string]spot{}
+		for _, id := range t.Invocations {
+			content.Spots[id] = p.Spots[id]
+		}
+	}
+	next := &taskItem{
+		PK: p.PK, SK: p.taskKey().sk, Version: old.Version + 1,
+		Created: p.Created, Updated: p.Created, Marker: p.Marker, Gen: h.Gen,
+		Saved: old.Version + 1, judgement: old.judgement, told: h.tells(),
+	}
+	if found {
+		next.Updated = max(s.millis(), old.Updated)
+	}
+	w := taskWrite{was: was, now: p, old: &old, next: next}
+	if !found {
+		w.was, w.old = p, nil
+	}
+	if err := s.putTask(ctx, h, w, content); err != nil {
+		return task.Task{}, false, err
+	}
+	return content.task(h.id(), p.id(), next), !found, nil
+}
+
+// taskWrite is one version of a task after another.
+type taskWrite struct {
+	was, now  *taskPointer // the same unless the task moves
+	old, next *taskItem    // old is nil for the first
+}
+
+// putTask writes the next version of a task.
+func (s *Store) putTask(ctx context.Context, h *header, w taskWrite, content taskBody) (err error) {
+	kept := false
+	if w.old != nil {
+		if kept, err = s.keepForForks(ctx, h, w.old); err != nil {
+			return err
+		}
+	}
+	if w.next.body, err = s.pack(ctx, w.next.PK, content, 0); err != nil {
+		return err
+	}
+	switch {
+	case w.old == nil:
+		err = s.putFirst(ctx, h, w)
+	case w.was.Place != w.now.Place:
+		err = s.moveTask(ctx, h, w)
+	default:
+		err = s.replaceTask(ctx, h, w)
+	}
+	if errors.Is(err, errTaken) && w.next.Blob != "" {
+		err = s.unlessLanded(ctx, w.next, err)
+	}
+	if err == nil {
+		more := kilobytes(w.next.stored())
+		if w.old != nil && !kept {
+			more -= kilobytes(w.old.stored())
+		}
+		s.countBytes(ctx, h, more)
+	}
+	switch {
+	case err == nil && w.old != nil && !kept:
+		s.drop(ctx, w.old)
+	case errors.Is(err, errTaken):
+		s.drop(ctx, w.next)
+	}
+	return err
+}
+
+// unlessLanded is the error of a write that met something under its key,
+// unless that is the write itself, whose answer was lost.
+func (s *Store) unlessLanded(ctx context.Context, written *taskItem, taken error) error {
+	var there taskItem
+	if _, err := s.get(ctx, written.key(), &there); err != nil {
+		return err
+	}
+	if there.Blob == written.Blob {
+		return nil
+	}
+	return taken
+}
+
+// drop removes the chunks of a version that nothing shows any more.
+func (s *Store) drop(ctx context.Context, item *taskItem) {
+	if err := s.discard(ctx, item.PK, item.body); err != nil {
+		s.log.WarnContext(ctx, "chunks of a replaced task stay until the session goes", "error", err)
+	}
+}
+
+// putFirst writes a task that has a pointer and no item yet, if the pointer
+// still stands: a deletion between the two must not leave the item behind.
+func (s *Store) putFirst(ctx context.Context, h *header, w taskWrite) error {
+	put, err := s.transactPut(w.next, condition{expression: ifAbsent})
+	if err != nil {
+		return err
+	}
+	return s.transact(ctx, put, s.transactCheck(key{w.now.PK, w.now.SK}, w.now.unmoved()), s.stillUnforked(h))
+}
+
+// keepForForks keeps a version for the forks that were made while it was the
+// newest, before it is replaced, and reports whether any were.
+func (s *Store) keepForForks(ctx context.Context, h *header, old *taskItem) (bool, error) {
+	if old.Gen >= h.Gen {
+		return false, nil
+	}
+	kept := *old
+	kept.SK = fmt.Sprintf("%s%s#%010d", prefixKeptTask, old.SK[len(prefixTask):], h.Gen)
+	kept.Until, kept.told = h.Gen, told{}
+	if err := s.put(ctx, kept, condition{}, nil); err != nil {
+		return false, fmt.Errorf("keep a task for forks: %w", err)
+	}
+	return true, nil
+}

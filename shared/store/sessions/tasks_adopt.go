@@ -1,0 +1,70 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"maps"
+
+	"github.com/rethread/rethread/shared/base/fault"
+)
+
+// adopt makes a task that a fork took over the fork's own, so that it can be
+// changed here and stays as it is there. Nil means that there is no such task.
+func (s *Store) adopt(ctx context.Context, h *header, id string) (*taskPointer, error) {
+	timeline, err := h.inherited() // what a rewind has hidden since is there as well
+	if err != nil {
+		return nil, err
+	}
+	seen, err := s.findInherited(ctx, h, timeline, id)
+	if errors.Is(err, fault.Of(fault.NotFound)) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	content, err := s.readTask(ctx, seen.item)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.shown(ctx, h, timeline, *seen)
+	if err != nil {
+		return nil, err
+	}
+	spots := maps.Clone(content.Spots)
+	for name, at := range spots {
+		if at.Log == "" {
+			at.Log = seen.item.PK[len(prefixLog):]
+		}
+		spots[name] = at
+	}
+	k := taskPointerKey(h.Log, id)
+	p := taskPointer{
+		PK: k.pk, SK: k.sk, User: h.User, Session: h.id(), Created: seen.item.Created,
+		Place: seen.seq, Spots: spots, Adopted: seen.seq,
+		GPK: taskIndexPK(h.User, id), GSK: activitySK(seen.item.Created, h.id()),
+	}
+	if p.Spots == nil {
+		p.Spots = map[string]spot{}
+	}
+	item := &taskItem{
+		PK: k.pk, SK: p.taskKey().sk, Version: 1, Created: seen.item.Created, Updated: seen.item.Updated, Gen: h.Gen,
+	}
+	if item.body, err = s.pack(ctx, item.PK, taskBody{
+		UserMessage: t.UserMessage, Bubbles: t.Bubbles, Metadata: t.Metadata, Spots: spots,
+	}, 0); err != nil {
+		return nil, err
+	}
+	pointer, err := s.transactPut(p, condition{expression: ifAbsent})
+	if err != nil {
+		return nil, err
+	}
+	put, err := s.transactPut(item, condition{expression: ifAbsent})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.transact(ctx, pointer, put); err != nil {
+		return nil, err
+	}
+	s.countBytes(ctx, h, kilobytes(item.stored()))
+	return &p, nil
+}

@@ -1,0 +1,122 @@
+package sessions
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+)
+
+// place gives the invocations that a save names for the first time their
+// places in the log. The pointer is changed accordingly; where the task's first
+// invocation is another now it is written when the task itself moves there.
+func (s *Store) place(ctx context.Context, h *header, t task.Save, p *taskPointer) error {
+	fresh := slices.DeleteFunc(slices.Clone(t.Invocations), func(id string) bool {
+		_, known := p.Spots[id]
+		return known
+	})
+	if len(fresh) == 0 && (len(t.Invocations) == 0 || t.Invocations[0] == p.First) {
+		return nil
+	}
+	was := *p
+	p.Spots = maps.Clone(p.Spots)
+	if err := s.takePlaces(ctx, h, p, t.Invocations); err != nil {
+		return err
+	}
+	if was.Place != p.Place {
+		return nil
+	}
+	return s.put(ctx, p, was.unmoved(), nil)
+}
+
+// moveTask writes a task at another place, and what points there.
+func (s *Store) moveTask(ctx context.Context, h *header, w taskWrite) error {
+	point, err := s.transactPut(w.now, w.was.unmoved())
+	if err != nil {
+		return err
+	}
+	leave, err := s.leave(w.was, w.old, h.Gen)
+	if err != nil {
+		return err
+	}
+	put, err := s.transactPut(w.next, condition{})
+	if err != nil {
+		return err
+	}
+	return s.transact(ctx, point, leave, put, s.stillUnforked(h))
+}
+
+// leave takes a task away from its place. Where a fork took the task over,
+// something stays, to cover the one in the source's log.
+func (s *Store) leave(p *taskPointer, item *taskItem, gen int64) (types.TransactWriteItem, error) {
+	if p.Adopted == 0 || p.Adopted != p.Place {
+		return s.transactDelete(item.key(), item.sameVersion()), nil
+	}
+	cover := *item
+	cover.Version, cover.Gen, cover.Gone, cover.body = item.Version+1, gen, true, body{}
+	cover.Saved, cover.told = 0, told{}
+	return s.transactPut(cover, item.sameVersion())
+}
+
+// takePlaces looks up where invocations begin, gives those without an entry in
+// the log one, and places the task where the first of them stands.
+func (s *Store) takePlaces(ctx context.Context, h *header, p *taskPointer, invocations []string) error {
+	var entries []session.Event
+	for _, id := range invocations {
+		found, err := s.spotOf(ctx, h, p, id)
+		if err != nil {
+			return err
+		}
+		if !found {
+			entries = append(entries, session.Event{InvocationID: id, Author: "system"})
+		}
+	}
+	for batch := range slices.Chunk(entries, session.MaxBatch) {
+		w := s.newWriter(h, batch)
+		w.task = p.id()
+		if _, err := w.run(ctx); err != nil {
+			return err
+		}
+		for _, e := range w.events {
+			// Another save may have been faster: the log decides.
+			if _, err := s.spotOf(ctx, h, p, e.InvocationID); err != nil {
+				return err
+			}
+		}
+	}
+	p.First = invocations[0]
+	first := p.Spots[p.First]
+	p.Place = first.Position
+	if first.Log == "" {
+		return nil
+	}
+	inherited, err := h.inherited()
+	for _, r := range inherited {
+		if r.Log == first.Log && r.Holds(first.Position) {
+			p.Place = r.Seq + first.Position - r.From
+		}
+	}
+	return err
+}
+
+// spotOf looks up where an invocation begins and notes it in the pointer.
+func (s *Store) spotOf(ctx context.Context, h *header, p *taskPointer, id string) (bool, error) {
+	found, err := s.findInvocation(ctx, h, id)
+	if err != nil || found == nil {
+		return false, err
+	}
+	at := spot{Position: found.position}
+	if found.rec.initial { // nothing is rewound to it, but a task may stand there
+		at.Position--
+	}
+	if found.log != h.Log {
+		at.Log = found.log
+	}
+	p.Spots[id] = at
+	p.Marker = max(p.Marker, found.rec.LastMarker)
+	return true, nil
+}

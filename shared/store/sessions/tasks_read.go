@@ -1,0 +1,255 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+)
+
+// Tasks implements task.Store. Tasks change in place, so they are read
+// strongly consistent.
+func (s *Store) Tasks(ctx context.Context, q task.Query) (task.Page, error) {
+	for try := 0; ; try++ {
+		h, err := s.header(ctx, q.UserID, q.SessionID)
+		if err != nil {
+			return task.Page{}, err
+		}
+		page, err := s.tasks(ctx, h, q)
+		if !errors.Is(err, errStale) {
+			if err != nil {
+				err = fmt.Errorf("read tasks of session %s: %w", q.SessionID, s.unlessGone(ctx, h, err))
+			}
+			return page, err
+		}
+		if err := backoff(ctx, try); err != nil {
+			return task.Page{}, err
+		}
+	}
+}
+
+func (s *Store) tasks(ctx context.Context, h *header, q task.Query) (task.Page, error) {
+	epoch, after, err := cutTaskCursor(q.After)
+	if err != nil {
+		return task.Page{}, err
+	}
+	if err := checkEpoch(h, q.After != "", epoch); err != nil {
+		return task.Page{}, err
+	}
+	timeline, err := h.timeline()
+	if err != nil {
+		return task.Page{}, err
+	}
+	var page task.Page
+	bytes, last := 0, ""
+	err = s.visitTasks(ctx, h, timeline, after, q.Limit, func(seen taskSeen) (bool, error) {
+		if n := len(page.Tasks); n > 0 && n == q.Limit {
+			page.Next = taskCursor(h.Epoch, last)
+			return false, nil
+		}
+		t, there, err := s.listedTask(ctx, h, timeline, seen)
+		if err != nil || !there {
+			return err == nil, err
+		}
+		if bytes += t.Size(); len(page.Tasks) > 0 && bytes > session.PageBytes {
+			page.Next = taskCursor(h.Epoch, last)
+			return false, nil
+		}
+		page.Tasks, last = append(page.Tasks, t), seen.key()
+		return true, nil
+	})
+	if err == nil && page.Next != "" { // who reads to the end meets what says so
+		err = s.stillThere(ctx, h)
+	}
+	return page, err
+}
+
+// listedTask is a task as a list shows it; false for one that went meanwhile or
+// cannot be read. One whose chunks are gone has mostly been saved again.
+func (s *Store) listedTask(
+	ctx context.Context, h *header, timeline session.Timeline, seen taskSeen,
+) (t task.Task, there bool, err error) {
+	for {
+		t, err = s.shown(ctx, h, timeline, seen)
+		if errors.Is(err, errChunksGone) {
+			var now taskItem
+			found, readErr := s.get(ctx, seen.item.key(), &now)
+			if readErr != nil || !found || now.Gone {
+				return task.Task{}, false, readErr
+			}
+			if now.Blob != seen.item.Blob {
+				seen.item = &now
+				continue
+			}
+		}
+		if errors.Is(err, ErrUnreadable) || errors.Is(err, errChunksGone) {
+			s.leftOut(ctx, seen.item.key(), err)
+			return task.Task{}, false, nil
+		}
+		return t, err == nil, err
+	}
+}
+
+// A cursor over tasks is the epoch it was read in and the key of the last one.
+func taskCursor(epoch int64, last string) string { return fmt.Sprintf("%d|%s", epoch, last) }
+
+func cutTaskCursor(cursor string) (epoch int64, after string, err error) {
+	if cursor == "" {
+		return 0, "", nil
+	}
+	number, after, _ := strings.Cut(cursor, "|")
+	epoch, err = strconv.ParseInt(number, 10, 64)
+	seq, id, keyErr := taskOf(after)
+	if err != nil || keyErr != nil || epoch < 0 || id == "" || taskCursor(epoch, taskKey("", seq, id).sk) != cursor {
+		return 0, "", fault.Field(fault.Malformed, "cursor", "was not given by this list")
+	}
+	return epoch, after, nil
+}
+
+// Task implements task.Store.
+func (s *Store) Task(ctx context.Context, userID, sessionID, taskID string) (task.Task, error) {
+	h, err := s.header(ctx, userID, sessionID)
+	if err != nil {
+		return task.Task{}, err
+	}
+	timeline, err := h.timeline()
+	if err != nil {
+		return task.Task{}, err
+	}
+	seen, err := s.findShown(ctx, h, timeline, taskID)
+	if err != nil {
+		return task.Task{}, s.unlessGone(ctx, h, err)
+	}
+	t, err := s.shown(ctx, h, timeline, *seen)
+	return t, s.unlessGone(ctx, h, err)
+}
+
+// findShown finds a task on the timeline by its id.
+func (s *Store) findShown(
+	ctx context.Context, h *header, timeline session.Timeline, id string,
+) (*taskSeen, error) {
+	_, item, err := s.findOwn(ctx, h, id)
+	switch {
+	case err == nil:
+		place, _, err := taskOf(item.SK)
+		if err != nil {
+			return nil, err
+		}
+		// The own log numbers its positions as the session does.
+		if !item.Gone && len(timeline.Before(place+1).After(place-1)) > 0 {
+			return &taskSeen{seq: place, id: id, item: item}, nil
+		}
+		return nil, missingTask()
+	case !errors.Is(err, fault.Of(fault.NotFound)) || h.Origin == nil:
+		return nil, err
+	}
+	return s.findInherited(ctx, h, timeline, id)
+}
+
+// findInherited finds a task that a fork took over and has not changed.
+func (s *Store) findInherited(
+	ctx context.Context, h *header, timeline session.Timeline, id string,
+) (found *taskSeen, err error) {
+	err = s.visitTasks(ctx, h, timeline.Before(h.base()+1), "", 0, func(seen taskSeen) (bool, error) {
+		if seen.id == id {
+			found = &seen
+		}
+		return found == nil, nil
+	})
+	switch {
+	case err == nil && found == nil:
+		err = missingTask()
+	case err == nil: // what covers it may have been there
+		err = s.stillThere(ctx, h)
+	}
+	return found, err
+}
+
+// findOwn reads the pointer and item of a task in the session's own log.
+func (s *Store) findOwn(ctx context.Context, h *header, taskID string) (*taskPointer, *taskItem, error) {
+	for try := 0; ; try++ {
+		var p taskPointer
+		found, err := s.get(ctx, taskPointerKey(h.Log, taskID), &p)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !found {
+			return nil, nil, missingTask()
+		}
+		var item taskItem
+		if found, err = s.get(ctx, p.taskKey(), &item); err != nil {
+			return nil, nil, err
+		}
+		if found {
+			return &p, &item, nil
+		}
+		// The task moved between the two reads, or its first save has not
+		// come as far.
+		if try == 3 {
+			return nil, nil, missingTask()
+		}
+		if err := backoff(ctx, try); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// DeleteTask implements task.Store. The task's place stays in the log.
+func (s *Store) DeleteTask(ctx context.Context, userID, sessionID, taskID string) error {
+	for try := 0; ; try++ {
+		h, err := s.header(ctx, userID, sessionID)
+		if err != nil {
+			return err
+		}
+		newest := s.watchNewest(ctx, h)
+		err = s.deleteTask(ctx, h, taskID)
+		if err == nil {
+			s.moveUp(ctx, h, newest, s.millis(), true)
+			return nil
+		}
+		if !errors.Is(err, errTaken) {
+			return fmt.Errorf("delete task %s: %w", taskID, s.unlessGone(ctx, h, err))
+		}
+		if err := backoff(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Store) deleteTask(ctx context.Context, h *header, taskID string) error {
+	timeline, err := h.timeline()
+	if err != nil {
+		return err
+	}
+	if _, err := s.findShown(ctx, h, timeline, taskID); err != nil {
+		return err
+	}
+	if _, err := s.pointer(ctx, h, taskID); err != nil { // adopts it where need be
+		return err
+	}
+	p, item, err := s.findOwn(ctx, h, taskID)
+	if err != nil {
+		return err
+	}
+	kept, err := s.keepForForks(ctx, h, item)
+	if err != nil {
+		return err
+	}
+	leave, err := s.leave(p, item, h.Gen)
+	if err != nil {
+		return err
+	}
+	if err := s.transact(ctx, s.transactDelete(key{p.PK, p.SK}, p.unmoved()), leave, s.stillUnforked(h)); err != nil {
+		return err
+	}
+	if !kept {
+		s.countBytes(ctx, h, -kilobytes(item.stored()))
+		s.drop(ctx, item)
+	}
+	return nil
+}

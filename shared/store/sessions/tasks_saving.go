@@ -1,0 +1,134 @@
+package sessions
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// A fork shows tasks as they were at its moment, though they change in place
+// and, since that is half the price, without a transaction. So a save announces
+// in the header which version it is about to replace, and a fork makes that
+// version another one in its own transaction: a save that comes after it fails,
+// begins anew and keeps the version that the fork shows.
+
+const (
+	// savingTime is longer than a request takes: what was announced before has
+	// come to its end.
+	savingTime = time.Minute
+	// savingMost bounds how many tasks the header names. A save that is one too
+	// many is a transaction with the header.
+	savingMost = 4
+)
+
+// saving announces that a version of a task, or one before it, is replaced.
+type saving struct {
+	Time    int64 `dynamodbav:"t"` // epoch milliseconds
+	Version int64 `dynamodbav:"v"`
+}
+
+// touched is when an activity last left no trace in the log.
+func (h *header) touched() int64 {
+	last := h.Touched
+	for _, a := range h.Saving {
+		last = max(last, a.Time)
+	}
+	return last
+}
+
+// underWay are the announced saves that may not have ended.
+func (h *header) underWay(now int64) map[string]saving {
+	out := maps.Clone(h.Saving)
+	maps.DeleteFunc(out, func(_ string, a saving) bool { return a.Time < now-savingTime.Milliseconds() })
+	return out
+}
+
+// sameSaving adds that nothing was announced since the header was read.
+func (h *header) sameSaving(c *condition) error {
+	c.names["#sv"] = "sv"
+	if len(h.Saving) == 0 {
+		c.expression += " AND attribute_not_exists(#sv)"
+		return nil
+	}
+	was, err := attributevalue.Marshal(h.Saving)
+	if err != nil {
+		return err
+	}
+	c.expression += " AND #sv = :saving"
+	c.values[":saving"] = was
+	return nil
+}
+
+// replaceTask writes a version of a task over the one before it.
+func (s *Store) replaceTask(ctx context.Context, h *header, w taskWrite) error {
+	announced, err := s.announce(ctx, h, w)
+	if err != nil {
+		return err
+	}
+	if announced {
+		return s.put(ctx, w.next, w.old.sameVersion(), nil)
+	}
+	put, err := s.transactPut(w.next, w.old.sameVersion())
+	if err != nil {
+		return err
+	}
+	return s.transact(ctx, put, s.stillUnforked(h))
+}
+
+// announce notes in the header that a task is about to be replaced, unless
+// there are too many of those. It is what the save costs to be seen as an
+// activity of the session.
+func (s *Store) announce(ctx context.Context, h *header, w taskWrite) (bool, error) {
+	now, id := s.millis(), w.now.id()
+	next := h.underWay(now)
+	if _, again := next[id]; !again && len(next) >= savingMost {
+		return false, nil
+	}
+	if next == nil {
+		next = map[string]saving{}
+	}
+	next[id] = saving{Time: now, Version: max(w.old.Version, next[id].Version)}
+	c := h.unforked()
+	if err := h.sameSaving(&c); err != nil {
+		return false, err
+	}
+	all, err := attributevalue.Marshal(next)
+	if err != nil {
+		return false, err
+	}
+	c.values[":all"] = all
+	if err := s.update(ctx, sessionKey(h.id()), "SET #sv = :all", c); err != nil {
+		return false, err
+	}
+	h.Saving, h.announced = next, true
+	return true, nil
+}
+
+// interruptSaves makes the versions of tasks that announced saves would replace
+// other ones, where they were not replaced yet.
+func (s *Store) interruptSaves(ctx context.Context, source *header) ([]types.TransactWriteItem, error) {
+	var writes []types.TransactWriteItem
+	for id, a := range source.underWay(s.millis()) {
+		var p taskPointer
+		found, err := s.get(ctx, taskPointerKey(source.Log, id), &p)
+		if err != nil {
+			return nil, err
+		}
+		var item taskItem
+		if found {
+			if found, err = s.get(ctx, p.taskKey(), &item); err != nil {
+				return nil, err
+			}
+		}
+		if !found || item.Version > a.Version {
+			continue
+		}
+		c := item.sameVersion()
+		c.values[":next"] = num(item.Version + 1)
+		writes = append(writes, s.transactUpdate(item.key(), "SET #v = :next", c))
+	}
+	return writes, nil
+}

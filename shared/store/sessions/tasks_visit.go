@@ -1,0 +1,253 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// taskSeen is a task where a session shows it.
+type taskSeen struct {
+	seq  int64
+	id   string
+	item *taskItem
+}
+
+func (t taskSeen) key() string { return taskKey("", t.seq, t.id).sk }
+
+// lineage is a fork on the way from a log that a session reads to the session
+// itself: it may have changed what it took over.
+type lineage struct {
+	Log  string `dynamodbav:"l"`
+	Gen  int64  `dynamodbav:"g"`
+	Base int64  `dynamodbav:"n"`
+	From string `dynamodbav:"f"` // the log it was forked from itself
+	At   int64  `dynamodbav:"at"`
+}
+
+// visitTasks visits the tasks on a timeline in order, after a key, until visit
+// returns false. Limit, where it is not 0, is how many will be wanted.
+func (s *Store) visitTasks(
+	ctx context.Context, h *header, timeline session.Timeline, after string, limit int,
+	visit func(taskSeen) (bool, error),
+) error {
+	for _, part := range stretches(timeline) {
+		first, last := part[0], part[len(part)-1]
+		if end := last.Last(); end > 0 && taskKey("", end+1, "").sk <= after {
+			continue
+		}
+		var err error
+		more := true
+		each := func(seen taskSeen) (bool, error) {
+			if seen.key() > after && !seen.item.Gone {
+				more, err = visit(seen)
+			}
+			return more, err
+		}
+		if first.Log == h.Log {
+			err = s.visitOwn(ctx, h, part, after, limit, each)
+		} else {
+			err = s.visitTaken(ctx, h, first, each)
+		}
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// stretches joins the ranges of the same log that follow each other: one query
+// reads them, and leaves out what is hidden between.
+func stretches(timeline session.Timeline) []session.Timeline {
+	var out []session.Timeline
+	for _, r := range timeline {
+		if n := len(out) - 1; n >= 0 && r.Gen == 0 && out[n][0].Log == r.Log {
+			out[n] = append(out[n], r)
+			continue
+		}
+		out = append(out, session.Timeline{r})
+	}
+	return out
+}
+
+// visitOwn visits the tasks in ranges of the session's own log.
+func (s *Store) visitOwn(
+	ctx context.Context, h *header, part session.Timeline, after string, limit int,
+	each func(taskSeen) (bool, error),
+) error {
+	q := taskWindow{log: h.Log, from: part[0].From, to: part[len(part)-1].To, after: after, limit: limit}
+	return s.taskItems(ctx, q, func(seen taskSeen) (bool, error) {
+		if seen.item.Marker > h.Marker {
+			return false, errStale
+		}
+		if !part.Shows(h.Log, seen.seq) {
+			return true, nil
+		}
+		return each(seen)
+	})
+}
+
+// visitTaken visits the tasks that a fork took over in one range: the ones of
+// that log as they were when it was forked, covered by what the forks on the
+// way here, and this one, have put in their place.
+func (s *Store) visitTaken(
+	ctx context.Context, h *header, r session.Range, each func(taskSeen) (bool, error),
+) error {
+	found := map[string]taskSeen{}
+	take := func(w taskWindow, seq func(int64) int64, id func(string) string) error {
+		return s.taskItems(ctx, w, func(seen taskSeen) (bool, error) {
+			seen.seq, seen.id = seq(seen.seq), id(seen.id)
+			found[seen.id] = seen
+			return true, nil
+		})
+	}
+	same := func(seq int64) int64 { return seq }
+	if err := take(taskWindow{log: r.Log, from: r.From, to: r.To, gen: r.Gen},
+		func(position int64) int64 { return r.Seq + position - r.From },
+		func(id string) string { return h.takenID(r.Log, id) }); err != nil {
+		return err
+	}
+	for _, l := range slices.Backward(h.Origin.Lineage) {
+		if l.Log == r.Log {
+			continue
+		}
+		if l.Base >= r.Seq && h.under(l.Log, r.Log) {
+			if err := take(taskWindow{log: l.Log, from: r.Seq, to: min(r.Last(), l.Base), gen: l.Gen}, same,
+				func(id string) string { return h.takenID(l.Log, id) }); err != nil {
+				return err
+			}
+		}
+	}
+	if err := take(taskWindow{log: h.Log, from: r.Seq, to: r.Last()}, same,
+		func(id string) string { return id }); err != nil {
+		return err
+	}
+	all := make([]taskSeen, 0, len(found))
+	for _, seen := range found {
+		all = append(all, seen)
+	}
+	slices.SortFunc(all, func(a, b taskSeen) int { return cmp.Compare(a.key(), b.key()) })
+	for _, seen := range all {
+		if more, err := each(seen); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// under reports whether a fork of the lineage took over from a log: whether it
+// is nearer to this session than the session of that log.
+func (h *header) under(fork, log string) bool {
+	for _, l := range h.Origin.Lineage { // nearest first
+		switch l.Log {
+		case fork:
+			return true
+		case log:
+			return false
+		}
+	}
+	return false
+}
+
+// takenID is the id that a task of a log in the lineage has here: each fork on
+// the way gave it another.
+func (h *header) takenID(log, id string) string {
+	for _, l := range slices.Backward(h.Origin.Lineage) {
+		if h.under(l.Log, log) && l.Log != log {
+			id = forkedTaskID(l.Log, id)
+		}
+	}
+	return forkedTaskID(h.Log, id)
+}
+
+// taskWindow selects the tasks at the positions from to to of a log, 0 for its
+// head: as they are now, or with gen as the fork of that generation sees them.
+type taskWindow struct {
+	log      string
+	from, to int64
+	gen      int64
+	after    string
+	limit    int
+}
+
+func (s *Store) taskItems(ctx context.Context, w taskWindow, visit func(taskSeen) (bool, error)) error {
+	if w.gen > 0 {
+		return s.taskItemsAsOf(ctx, w, visit)
+	}
+	return s.taskQuery(ctx, w, prefixTask, visit)
+}
+
+// taskItemsAsOf visits the tasks that a fork sees: those that have not changed
+// since, and the kept versions of the others.
+func (s *Store) taskItemsAsOf(ctx context.Context, w taskWindow, visit func(taskSeen) (bool, error)) error {
+	found := map[string]taskSeen{}
+	for _, prefix := range []string{prefixTask, prefixKeptTask} {
+		err := s.taskQuery(ctx, w, prefix, func(seen taskSeen) (bool, error) {
+			item := seen.item
+			if item.Gen < w.gen && (item.Until == 0 || w.gen <= item.Until) {
+				if old, ok := found[seen.id]; !ok || old.item.Until == 0 || item.Until < old.item.Until {
+					found[seen.id] = seen
+				}
+			}
+			return true, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, seen := range found {
+		if more, err := visit(seen); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) taskQuery(
+	ctx context.Context, w taskWindow, prefix string, visit func(taskSeen) (bool, error),
+) error {
+	q := s.prefixQuery(logPK(w.log), max(prefix+pad(w.from), next(w.after)), true)
+	q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
+	end := prefix + "~"
+	if w.to > 0 {
+		end = prefix + pad(w.to) + "$" // "$" comes right after "#"
+	}
+	if q.ExpressionAttributeValues[":to"] = str(end); stringOf(q.ExpressionAttributeValues[":prefix"]) > end {
+		return nil
+	}
+	if w.limit > 0 {
+		q.Limit = ptr(int32(w.limit + 1)) //nolint:gosec // at most session.MaxPage
+	}
+	return s.queryPages(ctx, q, func(items []attributes) (bool, error) {
+		for _, attrs := range items {
+			if stringOf(attrs[attrSK]) == skTasksGone {
+				return false, missingSession()
+			}
+			var item taskItem
+			err := attributevalue.UnmarshalMap(attrs, &item)
+			seq, id, keyErr := taskOf(item.SK)
+			if err = errors.Join(err, keyErr); err != nil {
+				s.leftOut(ctx, keyOf(attrs), err)
+				continue
+			}
+			if more, err := visit(taskSeen{seq: seq, id: id, item: &item}); err != nil || !more {
+				return false, err
+			}
+		}
+		return true, nil
+	})
+}
+
+// next is the least key after one.
+func next(key string) string {
+	if key == "" {
+		return ""
+	}
+	return key + "\x00"
+}

@@ -1,0 +1,135 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// treeDepth bounds how far the tree of forks is followed, against a cycle that
+// cannot be.
+const treeDepth = 1000
+
+// Forks implements session.Rewinder. A deleted session stays in the tree while
+// forks of it live.
+func (s *Store) Forks(ctx context.Context, userID, id string) (session.Branch, error) {
+	h, err := s.header(ctx, userID, id)
+	if err != nil {
+		return session.Branch{}, err
+	}
+	b, log, err := s.root(ctx, h)
+	if err != nil {
+		return session.Branch{}, fmt.Errorf("forks of session %s: %w", id, err)
+	}
+	if err = s.growTree(ctx, &b, log, 0); err == nil {
+		err = s.stillThere(ctx, h)
+	}
+	return b, err
+}
+
+// root follows the origins of a fork to the session that is none.
+func (s *Store) root(ctx context.Context, h *header) (session.Branch, string, error) {
+	b, log, from := branchOf(h), h.Log, h.Origin
+	for depth := 0; from != nil; depth++ {
+		if depth == treeDepth {
+			return b, log, fmt.Errorf("log %s has no root", log)
+		}
+		above, next, err := s.branch(ctx, from.Session, from.Log)
+		if errors.Is(err, ErrUnreadable) { // the tree begins below it
+			s.leftOut(ctx, sessionKey(from.Session), err)
+			return b, log, nil
+		}
+		if err != nil {
+			return b, log, err
+		}
+		b, log, from = above, from.Log, next
+	}
+	return b, log, nil
+}
+
+// branch reads a session by its log, whether it lives or was deleted.
+func (s *Store) branch(ctx context.Context, id, log string) (session.Branch, *origin, error) {
+	var h header
+	found, err := s.get(ctx, sessionKey(id), &h)
+	if err != nil {
+		return session.Branch{}, nil, err
+	}
+	if found && h.Log == log {
+		return branchOf(&h), h.Origin, nil
+	}
+	var left gone
+	if _, err := s.get(ctx, goneKey(log), &left); err != nil {
+		return session.Branch{}, nil, err
+	}
+	b := session.Branch{ID: id, Deleted: true, CreatedTime: left.Created, Children: []session.Branch{}}
+	fillOrigin(&b, left.Origin)
+	return b, left.Origin, nil
+}
+
+func branchOf(h *header) session.Branch {
+	b := session.Branch{ID: h.id(), Name: h.Name, CreatedTime: h.Created, Children: []session.Branch{}}
+	fillOrigin(&b, h.Origin)
+	return b
+}
+
+// fillOrigin adds where a branch left its parent.
+func fillOrigin(b *session.Branch, o *origin) {
+	if o != nil {
+		b.RewindBeforeInvocationID, b.BoundaryFound, b.ForkedAtSeq = o.Before, o.Found, o.Base
+	}
+}
+
+// growTree adds the forks of a log to its branch, and theirs.
+func (s *Store) growTree(ctx context.Context, b *session.Branch, log string, depth int) error {
+	if depth == treeDepth {
+		return fmt.Errorf("log %s has too deep a tree", log)
+	}
+	children, err := s.shownChildren(ctx, log)
+	if err != nil {
+		return err
+	}
+	for _, c := range children {
+		under, _, err := s.branch(ctx, c.Session, c.log())
+		if errors.Is(err, ErrUnreadable) {
+			s.leftOut(ctx, sessionKey(c.Session), err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.growTree(ctx, &under, c.log(), depth+1); err != nil {
+			return err
+		}
+		b.Children = append(b.Children, under)
+	}
+	return nil
+}
+
+// shownChildren are the forks of a log that can be read: children, for whom a
+// log stays, fails where one cannot.
+func (s *Store) shownChildren(ctx context.Context, log string) ([]child, error) {
+	var out []child
+	err := s.queryPages(ctx, s.prefixQuery(logPK(log), prefixChild, true), func(page []attributes) (bool, error) {
+		out = append(out, decodeItems[child](ctx, s, page)...)
+		return true, nil
+	})
+	return out, err
+}
+
+// children reads which forks read a log.
+func (s *Store) children(ctx context.Context, log string) ([]child, error) {
+	var out []child
+	err := s.queryPages(ctx, s.prefixQuery(logPK(log), prefixChild, true), func(page []attributes) (bool, error) {
+		var some []child
+		if err := attributevalue.UnmarshalListOfMaps(page, &some); err != nil {
+			return false, fmt.Errorf("unmarshal forks: %w", err)
+		}
+		out = append(out, some...)
+		return true, nil
+	})
+	return out, err
+}

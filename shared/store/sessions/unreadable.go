@@ -1,0 +1,53 @@
+package sessions
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"github.com/rethread/rethread/shared/observe/logs"
+	"github.com/rethread/rethread/shared/observe/metrics"
+)
+
+type leftOutKey struct{}
+
+// countingLeftOut is a context in which it is counted what is left out, for who
+// must have all or say that it is not.
+func countingLeftOut(ctx context.Context) (context.Context, *atomic.Int64) {
+	n := &atomic.Int64{}
+	return context.WithValue(ctx, leftOutKey{}, n), n
+}
+
+// leftOut notes an item that a list leaves out. The names of partitions may hold
+// ids of users, which no log does.
+func (s *Store) leftOut(ctx context.Context, k key, err error) {
+	partition := slog.String("partition", k.pk)
+	if !strings.HasPrefix(k.pk, prefixLog) && !strings.HasPrefix(k.pk, prefixSession) {
+		partition = logs.Person("partition", k.pk)
+		k.sk, _, _ = strings.Cut(k.sk, "#")
+	}
+	metrics.Count(ctx, metrics.ItemsSkipped, 1)
+	if n, ok := ctx.Value(leftOutKey{}).(*atomic.Int64); ok {
+		n.Add(1)
+	}
+	s.log.ErrorContext(ctx, "an item cannot be read and is left out", partition, slog.String("item", k.sk), slog.Any("error", err))
+}
+
+func keyOf(item attributes) key { return key{stringOf(item[attrPK]), stringOf(item[attrSK])} }
+
+// decodeItems decodes the items that can be decoded.
+func decodeItems[T any](ctx context.Context, s *Store, items []attributes) []T {
+	out := make([]T, 0, len(items))
+	for _, item := range items {
+		var one T
+		if err := attributevalue.UnmarshalMap(item, &one); err != nil {
+			s.leftOut(ctx, keyOf(item), err)
+			continue
+		}
+		out = append(out, one)
+	}
+	return out
+}

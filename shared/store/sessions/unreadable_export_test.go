@@ -1,0 +1,88 @@
+package sessions_test
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// A document is whole, or there is none: whatever item of the table is spoiled, an
+// export says that something cannot be read, unless it is as it was.
+func TestUnreadable_export(t *testing.T) {
+	t.Parallel()
+	client, table := dynamotest.Client(t), dynamotest.Table(t)
+	now := time.Now()
+	s := sessions.New(client, table, sessions.WithLogger(slog.New(slog.DiscardHandler)),
+		sessions.WithClock(func() time.Time { return now }))
+	chat(t, s, "s", 3)
+	mustRewind(t, s, "s", "inv-3")
+	mustSave(t, s, "s", "t", `[{"id":"b","type":"user","text":"hi","metadata":{"kagent_invocation_id":"inv-1"}}]`, "inv-1")
+	if err := s.AddFeedback(t.Context(), task.Feedback{ID: "f", UserID: alice, SessionID: "s", TaskID: "t", Type: "up", CreatedTime: 1}); err != nil {
+		t.Fatal(err)
+	}
+	mustName(t, s, "s", "inv-4", "file", "content")
+	mustName(t, s, "s", "inv-4", "user:file", "content")
+	mustFork(t, s, "s", "fork", nil)
+	export := func(id string) (string, error) {
+		var out bytes.Buffer
+		err := s.Export(t.Context(), alice, id, archive.NewWriter(&out))
+		return out.String(), err
+	}
+	whole := map[string]string{}
+	for _, id := range []string{"s", "fork"} {
+		var err error
+		if whole[id], err = export(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scanned, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(item map[string]types.AttributeValue) {
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cases, refused := 0, 0
+	for how, spoil := range spoilers() {
+		for _, item := range scanned.Items {
+			bad := maps.Clone(item)
+			pk, sk := text2(item["PK"]), text2(item["SK"])
+			if sk == "HEAD" || !spoil(bad) { // without it nobody knows whose the session is
+				continue
+			}
+			put(bad)
+			for id, want := range whole {
+				cases++
+				got, err := export(id)
+				var f *fault.Error
+				switch {
+				case err == nil && got != want:
+					t.Errorf("%s spoiled in %s %s: the document of %s says nothing of it", how, pk, sk, id)
+				case err != nil && (!errors.As(err, &f) || f.Kind != fault.Conflict):
+					t.Errorf("%s spoiled in %s %s: %s: %v", how, pk, sk, id, err)
+				case err != nil:
+					refused++
+				}
+			}
+			put(item)
+		}
+	}
+	t.Logf("%d exports, %d refused", cases, refused)
+	if cases < 80 || refused < 25 {
+		t.Errorf("%d exports, %d refused", cases, refused)
+	}
+}

@@ -1,0 +1,309 @@
+package sessions_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// lists are all the lists that there are, of a user who has some of everything.
+func lists(s *sessions.Store) map[string]func(context.Context) error {
+	events := func(id string, q session.EventQuery) func(context.Context) error {
+		return func(ctx context.Context) error {
+			q.Limit = session.MaxPage
+			_, err := s.Events(ctx, alice, id, q)
+			return err
+		}
+	}
+	out := map[string]func(context.Context) error{
+		"sessions": func(ctx context.Context) error {
+			_, err := s.List(ctx, session.ListQuery{UserID: alice, Limit: 100})
+			return err
+		},
+		"sessions shared": func(ctx context.Context) error {
+			_, err := s.SharedWith(ctx, session.ListQuery{UserID: bob, Limit: 100})
+			return err
+		},
+		"feedback": func(ctx context.Context) error {
+			_, err := s.ListFeedback(ctx, task.FeedbackQuery{UserID: alice, Limit: 100})
+			return err
+		},
+		"webhooks": func(ctx context.Context) error {
+			_, err := s.Webhooks(ctx, alice)
+			return err
+		},
+		"deliveries": func(ctx context.Context) error {
+			_, err := s.Records(ctx, webhook.RecordQuery{UserID: alice, WebhookID: "w", Limit: 100})
+			return err
+		},
+		"automations": func(ctx context.Context) error {
+			_, err := s.Automations(ctx, alice)
+			return err
+		},
+		"A2A tasks": func(ctx context.Context) error {
+			_, err := s.UserLinks(ctx, alice)
+			return err
+		},
+	}
+	for _, id := range []string{"s", "fork"} {
+		out["effective events of "+id] = events(id, session.EventQuery{View: session.Effective})
+		out["all events of "+id] = events(id, session.EventQuery{View: session.All})
+		out["events back of "+id] = events(id, session.EventQuery{View: session.Effective, Descending: true})
+		out["tasks of "+id] = func(ctx context.Context) error {
+			_, err := s.Tasks(ctx, task.Query{UserID: alice, SessionID: id, Limit: 100})
+			return err
+		}
+		out["artifacts of "+id] = func(ctx context.Context) error {
+			_, err := s.Artifacts(ctx, artifact.Query{UserID: alice, SessionID: id, Limit: 100})
+			return err
+		}
+		out["thread of "+id] = func(ctx context.Context) error {
+			_, err := s.Thread(ctx, alice, id, run.ThreadQuery{Limit: 100})
+			return err
+		}
+		out["tree of "+id] = func(ctx context.Context) error {
+			_, err := s.Forks(ctx, alice, id)
+			return err
+		}
+		out["shares of "+id] = func(ctx context.Context) error {
+			_, err := s.Shares(ctx, alice, id)
+			return err
+		}
+	}
+	out["versions"] = func(ctx context.Context) error {
+		_, err := s.ArtifactVersions(ctx, artifact.VersionQuery{UserID: alice, SessionID: "s", Name: "file", Limit: 100})
+		return err
+	}
+	return out
+}
+
+// furnish gives a user some of everything.
+func furnish(t *testing.T, s *sessions.Store) {
+	t.Helper()
+	mustCreate(t, s, alice, "s", session.Delta{"a": []byte("1")})
+	mustAppend(t, s, alice, "s", event(t, "own id", "i1", "one"), event(t, "", "i1", "two"))
+	mustAppend(t, s, alice, "s", event(t, "", "i2", "taken back"))
+	mustRewind(t, s, "s", "i2")
+	mustAppend(t, s, alice, "s", event(t, "", "i3", strings.Repeat("long ", 100<<10)))
+	mustStart(t, s, startOf(t, "s", "r1", "go"))
+	mustFlush(t, mustBegin(t, s, refOf("s", "r1"), "item"), "said")
+	for _, id := range []string{"t1", "t2"} {
+		mustSave(t, s, "s", id, `[{"id":"b","type":"user","text":"hi","metadata":{"kagent_invocation_id":"i1"}}]`, "i1")
+		err := s.AddFeedback(t.Context(), task.Feedback{ID: id, UserID: alice, SessionID: "s", TaskID: id, Type: "up", CreatedTime: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := task.Link{UserID: alice, SessionID: "s", TaskID: id, Agent: "demo", Runs: []string{"r1"}, CreatedTime: 1}
+		if err := s.AddLink(t.Context(), l, alice); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 2 {
+		mustName(t, s, "s", "i4", "file", fmt.Sprint("content ", n))
+		mustName(t, s, "s", "i4", "user:file", fmt.Sprint("content ", n))
+	}
+	mustFork(t, s, "s", "fork", nil)
+	mustFork(t, s, "fork", "fork of the fork", nil)
+	mustSave(t, s, "fork", "t3", `[{"id":"b","type":"user","text":"hi"}]`)
+	mustShare(t, s, access.NewShare{SessionID: "s", Right: access.Read, UserID: bob})
+	mustLetIn(t, s, "fork", "by link", "")
+	mustAccept(t, s, bob, "by link")
+	for _, id := range []string{"w", "w2"} {
+		w := mustCreateWebhook(t, s, hook(alice, id, 10))
+		mustNote(t, s, webhook.Note{
+			Delivery: deliveryAt(w, 100), Queued: 1, State: webhook.Pending, Number: 1,
+			Attempt: webhook.Attempt{Time: 1, Status: 500},
+		})
+	}
+	for _, id := range []string{"a1", "a2"} {
+		a := automation.Automation{ID: id, UserID: alice, Name: id, Status: automation.Active, Version: 1}
+		if _, err := s.CreateAutomation(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// spoilers are what may have become of an item: its content is no content any
+// more, or nothing of it has the type that it should have.
+func spoilers() map[string]func(item map[string]types.AttributeValue) bool {
+	return map[string]func(map[string]types.AttributeValue) bool{
+		"content": func(item map[string]types.AttributeValue) bool {
+			for _, name := range []string{"b", "e"} {
+				switch item[name].(type) {
+				case *types.AttributeValueMemberB:
+					item[name] = &types.AttributeValueMemberB{Value: []byte("\x01 no DEFLATE")}
+				case *types.AttributeValueMemberS:
+					item[name] = &types.AttributeValueMemberS{Value: "no JSON"}
+				default:
+					continue
+				}
+				return true
+			}
+			return false
+		},
+		"types": func(item map[string]types.AttributeValue) bool {
+			for name := range item {
+				if !slices.Contains([]string{"PK", "SK", "GPK", "GSK", "expires"}, name) {
+					item[name] = spoiled(item[name])
+				}
+			}
+			return true
+		},
+	}
+}
+
+func spoiled(v types.AttributeValue) types.AttributeValue {
+	switch v := v.(type) {
+	case *types.AttributeValueMemberM:
+		out := map[string]types.AttributeValue{}
+		for name, member := range v.Value {
+			out[name] = spoiled(member)
+		}
+		return &types.AttributeValueMemberM{Value: out}
+	case *types.AttributeValueMemberS:
+		return &types.AttributeValueMemberBOOL{Value: true}
+	}
+	return &types.AttributeValueMemberS{Value: "of another type"}
+}
+
+// needs reports whether a list cannot do without an item: it belongs to what all
+// of the list stands on, and is no item of the list.
+func needs(list, pk, sk, spoiling string) bool {
+	of := list[strings.LastIndex(list, " ")+1:]
+	switch {
+	case sk == "HEAD": // whose the session is
+		return strings.TrimPrefix(pk, "S#") == of || list == "versions"
+	case strings.HasPrefix(list, "thread of"):
+		// Who may write, and where to watch from, the run and the newest entry say.
+		return sk == "RUN" || spoiling == "types" && strings.HasPrefix(sk, "E#")
+	case strings.HasPrefix(list, "artifacts of"), list == "versions":
+		return sk == "AI" // what a fork took over stands in one item
+	}
+	return false
+}
+
+// One item that cannot be read never fails a list: each item of the table is
+// spoiled in turn, and all lists are read.
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	client, table := dynamotest.Client(t), dynamotest.Table(t)
+	var lines bytes.Buffer
+	now := time.Now()
+	s := sessions.New(client, table,
+		sessions.WithLogger(slog.New(slog.NewTextHandler(&lines, nil))),
+		sessions.WithClock(func() time.Time { return now })) // no lease runs out
+	furnish(t, s)
+	all := lists(s)
+	names := slices.Sorted(maps.Keys(all))
+	for _, name := range names {
+		if err := all[name](t.Context()); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	scanned, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, recorder := metrics.With(t.Context())
+	put := func(item map[string]types.AttributeValue) {
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cases := 0
+	for how, spoil := range spoilers() {
+		for _, item := range scanned.Items {
+			bad := maps.Clone(item)
+			if !spoil(bad) {
+				continue
+			}
+			put(bad)
+			pk, sk := text2(item["PK"]), text2(item["SK"])
+			for _, name := range names {
+				if needs(name, pk, sk, how) {
+					continue
+				}
+				cases++
+				if err := all[name](ctx); err != nil {
+					t.Errorf("%s spoiled in %s %s: %s: %v", how, pk, sk, name, err)
+				}
+			}
+			put(item)
+		}
+	}
+	t.Logf("%d items, %d lists read", len(scanned.Items), cases)
+	if cases < 1500 {
+		t.Errorf("%d cases", cases)
+	}
+	counted := recorder.Values()[metrics.ItemsSkipped]
+	if len(counted) == 0 || counted[0] < 50 || strings.Count(lines.String(), "is left out") < 50 {
+		t.Errorf("counted %v, %d lines", counted, strings.Count(lines.String(), "\n"))
+	}
+	if strings.Contains(lines.String(), "said") || strings.Contains(lines.String(), "partition=U#") {
+		t.Errorf("the log says what no log may:\n%s", lines.String())
+	}
+}
+
+func text2(v types.AttributeValue) string {
+	s, ok := v.(*types.AttributeValueMemberS)
+	if !ok {
+		panic(errors.New("a key that is no string"))
+	}
+	return s.Value
+}
+
+// What can be read is served, in its order and with its positions.
+func TestUnreadable_leaves_the_rest(t *testing.T) {
+	t.Parallel()
+	client, table := dynamotest.Client(t), dynamotest.Table(t)
+	s := sessions.New(client, table)
+	mustCreate(t, s, alice, "s", nil)
+	for n := range 5 {
+		mustAppend(t, s, alice, "s", event(t, "", "i", fmt.Sprint("text ", n)))
+		mustSave(t, s, "s", fmt.Sprint("t", n), "[]")
+	}
+	scanned, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range scanned.Items {
+		sk := text2(item["SK"])
+		if sk == "E#0000000003" || strings.HasPrefix(sk, "T#") && strings.HasSuffix(sk, "#t1") {
+			item["b"] = &types.AttributeValueMemberB{Value: []byte("\x00nonsense")}
+			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	got := texts(mustEvents(t, s, alice, "s", session.EventQuery{Limit: 2}))
+	if want := "[1:text 0 5:text 2 7:text 3 9:text 4]"; fmt.Sprint(got) != want {
+		t.Errorf("events %v, want %s", got, want)
+	}
+	if got := taskIDs(t, s, "s", 2); fmt.Sprint(got) != "[t0 t2 t3 t4]" {
+		t.Errorf("tasks %v", got)
+	}
+	if got := mustAppend(t, s, alice, "s", event(t, "", "i", "more")); got[0].Seq != 11 {
+		t.Errorf("appended at %d", got[0].Seq)
+	}
+}

@@ -1,0 +1,113 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/watch"
+)
+
+var (
+	_ watch.Subscriptions = (*Store)(nil)
+	_ watch.Audience      = (*Store)(nil)
+)
+
+// watcherLife is how long a subscription lasts: a connection's two hours, and
+// some time for the clocks to differ.
+const watcherLife = 2*time.Hour + 10*time.Minute
+
+// connection is what a connection watches, so that all of it can be ended.
+type connection struct {
+	PK      string   `dynamodbav:"PK"`
+	SK      string   `dynamodbav:"SK"`
+	Logs    []string `dynamodbav:"l,stringset"`
+	Expires int64    `dynamodbav:"expires"`
+}
+
+func set(values ...string) types.AttributeValue { return &types.AttributeValueMemberSS{Value: values} }
+
+// Subscribe implements watch.Subscriptions.
+func (s *Store) Subscribe(ctx context.Context, seat watch.Seat) error {
+	h, err := s.header(ctx, seat.Owner, seat.SessionID)
+	if err != nil {
+		return err
+	}
+	expires := num(s.now().Add(watcherLife).Unix())
+	err = s.update(ctx, connectionKey(seat.Connection), "ADD #l :l SET #expires = :expires", condition{
+		expression: "attribute_not_exists(#l) OR size(#l) < :most OR contains(#l, :log)",
+		names:      map[string]string{"#l": "l", "#expires": "expires"},
+		values:     attributes{":l": set(h.Log), ":log": str(h.Log), ":most": num(watch.MaxSessions), ":expires": expires},
+	})
+	if errors.Is(err, errTaken) {
+		return busy("a connection watches at most %d sessions: unsubscribe from one, or open another", watch.MaxSessions)
+	}
+	if err != nil {
+		return err
+	}
+	if seat.Guest() {
+		return s.seatGuest(ctx, h.Log, seat, expires)
+	}
+	return s.update(ctx, watchersKey(h.Log), takeSeat, taking(seat, expires))
+}
+
+// Unsubscribe implements watch.Subscriptions.
+func (s *Store) Unsubscribe(ctx context.Context, userID, sessionID, connectionID string) error {
+	var h header
+	found, err := s.get(ctx, sessionKey(sessionID), &h)
+	switch {
+	case err != nil:
+		return fmt.Errorf("read session %s: %w", sessionID, err)
+	case !found:
+		return missingSession()
+	}
+	if h.User != userID {
+		var c connection
+		if _, err := s.get(ctx, connectionKey(connectionID), &c); err != nil {
+			return err
+		}
+		if !slices.Contains(c.Logs, h.Log) {
+			return fault.NotYours("session")
+		}
+	}
+	return s.unseat(ctx, h.Log, connectionID)
+}
+
+// unseat takes a connection's seat away, and forgets that it had one.
+func (s *Store) unseat(ctx context.Context, log, connectionID string) error {
+	if err := s.Leave(ctx, log, []string{connectionID}); err != nil {
+		return err
+	}
+	return s.update(ctx, connectionKey(connectionID), "DELETE #l :l", condition{
+		names: map[string]string{"#l": "l"}, values: attributes{":l": set(log)},
+	})
+}
+
+// Disconnect implements watch.Subscriptions.
+func (s *Store) Disconnect(ctx context.Context, connectionID string) error {
+	var c connection
+	found, err := s.get(ctx, connectionKey(connectionID), &c)
+	if err != nil || !found {
+		return err
+	}
+	for _, log := range c.Logs {
+		if err := s.Leave(ctx, log, []string{connectionID}); err != nil {
+			return err
+		}
+	}
+	return s.deleteItems(ctx, []attributes{connectionKey(connectionID).attributes()})
+}
+
+// LogOf is the name under which News tells of a session.
+func (s *Store) LogOf(ctx context.Context, userID, sessionID string) (string, error) {
+	h, err := s.header(ctx, userID, sessionID)
+	if err != nil {
+		return "", err
+	}
+	return h.Log, nil
+}

@@ -1,0 +1,197 @@
+package watchtest_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+const patience = time.Minute
+
+// teller tells what happened, as the table's stream has it.
+type teller struct {
+	store   *sessions.Store
+	records *records
+	session string
+}
+
+func newTeller(t *testing.T) *teller {
+	t.Helper()
+	table := dynamotest.Table(t)
+	return &teller{store: sessions.New(dynamotest.Client(t), table), records: newRecords(t, table)}
+}
+
+// in is the teller of a new session; what was told before has been read.
+func (s *teller) in(t *testing.T) *teller {
+	t.Helper()
+	s = &teller{store: s.store, records: s.records, session: uuid.NewString()}
+	n := session.New{ID: s.session, UserID: watched, Nonce: "n"}
+	if err := n.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.store.Create(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	s.wantTold(t, "session.created  0")
+	return s
+}
+
+// wantTold waits until as much has been told as is wanted: types, runs and
+// positions.
+func (s *teller) wantTold(t *testing.T, want ...string) {
+	t.Helper()
+	var got []string
+	for deadline := time.Now().Add(patience); len(got) < len(want) && time.Now().Before(deadline); {
+		changes, err := s.records.next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range changes {
+			events, err := s.store.Happened(t.Context(), c.Change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := s.store.Happened(t.Context(), c.Change)
+			if diff := cmp.Diff(events, again); diff != "" || err != nil {
+				t.Errorf("told again, it differs: %v\n%s", err, diff)
+			}
+			for _, e := range events {
+				if e.ID == "" || e.Time == 0 || e.Log == "" && e.SessionID == "" {
+					t.Errorf("told is %+v", e)
+				}
+				got = append(got, fmt.Sprintf("%s %s %d", e.Type, e.RunID, e.Seq))
+			}
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}
+
+func (s *teller) mustStart(t *testing.T) run.Ref {
+	t.Helper()
+	ref := run.Ref{UserID: watched, SessionID: s.session, RunID: "r1"}
+	start := run.Start{Ref: ref, Mode: run.Managed, Input: []session.Event{spoken("user", "hello"), spoken("user", "there")}}
+	if _, err := s.store.Start(t.Context(), start); err != nil {
+		t.Fatal(err)
+	}
+	return ref
+}
+
+func (s *teller) mustItem(t *testing.T, ref run.Ref) run.Item {
+	t.Helper()
+	it, err := s.store.BeginItem(t.Context(), ref, session.Event{Author: "agent", Fields: map[string]json.RawMessage{
+		"content": json.RawMessage(`{"role":"model"}`),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := it.Flush(t.Context(), []run.Delta{{Text: "so"}}); err != nil {
+		t.Fatal(err)
+	}
+	return it
+}
+
+func (s *teller) mustEnd(t *testing.T, ref run.Ref, status run.Status) {
+	t.Helper()
+	if _, err := s.store.End(t.Context(), ref, status, nil); err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
+		t.Fatal(err)
+	}
+}
+
+func spoken(author, text string) session.Event {
+	return session.Event{Author: author, Fields: map[string]json.RawMessage{
+		"content": json.RawMessage(fmt.Sprintf(`{"parts":[{"text":%q}]}`, text)),
+	}}
+}
+
+func TestHappened(t *testing.T) {
+	all := newTeller(t)
+	t.Run("a run begins, says something in deltas and at once, and ends", func(t *testing.T) {
+		s := all.in(t)
+		ref := s.mustStart(t)
+		it := s.mustItem(t, ref)
+		if _, err := it.Complete(t.Context(), spoken("agent", "so")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.store.AppendEvents(t.Context(), ref, []session.Event{spoken("agent", "a"), spoken("agent", "b")}); err != nil {
+			t.Fatal(err)
+		}
+		s.mustEnd(t, ref, run.Completed)
+		s.wantTold(t,
+			"run.started r1 2", "item.completed r1 3", "item.completed r1 4", "item.completed r1 5", "run.completed r1 6")
+	})
+	t.Run("an item that the end of its run completes is told before that end", func(t *testing.T) {
+		s := all.in(t)
+		ref := s.mustStart(t)
+		s.mustItem(t, ref)
+		s.mustEnd(t, ref, run.Completed)
+		got := map[string]bool{}
+		ended := false
+		for deadline := time.Now().Add(patience); len(got) < 3 && time.Now().Before(deadline); {
+			changes, err := s.records.next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range changes {
+				events, err := s.store.Happened(t.Context(), c.Change)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range events {
+					if ended && !got[e.ID] {
+						t.Errorf("%+v is told behind the end", e)
+					}
+					got[e.ID] = true
+					ended = ended || e.Type.EndsRun()
+				}
+			}
+		}
+	})
+	t.Run("an item that fails is whole too", func(t *testing.T) {
+		s := all.in(t)
+		ref := s.mustStart(t)
+		s.mustItem(t, ref)
+		if _, err := s.store.Cancel(t.Context(), ref); err != nil {
+			t.Fatal(err)
+		}
+		s.wantTold(t, "run.started r1 2", "item.completed r1 3", "item.completed r1 3", "run.cancelled r1 4")
+	})
+	t.Run("what is no run's is not told", func(t *testing.T) {
+		s := all.in(t)
+		e := spoken("user", "hello")
+		e.InvocationID = "i"
+		a := session.Append{SessionID: s.session, UserID: watched, Events: []session.Event{e}}
+		if _, _, err := s.store.Append(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		s.mustStart(t)
+		s.wantTold(t, "run.started r1 3")
+	})
+	t.Run("a task that waits and is cancelled", func(t *testing.T) {
+		s := all.in(t)
+		link := task.Link{TaskID: "t1", UserID: watched, SessionID: s.session, Agent: "helper", Runs: []string{"t1"}}
+		if err := s.store.AddLink(t.Context(), link, watched); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // once is enough
+			if err := s.store.CancelLink(t.Context(), watched, "t1", 9); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.mustStart(t)
+		s.wantTold(t, "task.cancelled t1 0", "run.started r1 2")
+	})
+}

@@ -1,0 +1,373 @@
+package watchtest_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/domain/watch/client"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+// TestWatching lets a client follow sessions whose changes come to it from the
+// table's own stream: late, twice, and in any order that keeps each item's.
+// Whatever happened, once all is told it shows what the thread shows.
+func TestWatching(t *testing.T) {
+	t.Parallel()
+	db, table := dynamotest.Client(t), dynamotest.Table(t)
+	records := newRecords(t, table)
+	deadline := time.Now().Add(15 * time.Second)
+	rapid.Check(t, func(rt *rapid.T) {
+		if time.Now().After(deadline) {
+			return
+		}
+		w := &watching{
+			t: t, store: sessions.New(db, table, sessions.WithSealing(smallSeals())), records: records, id: uuid.NewString(),
+			state: client.NewState(), now: time.UnixMilli(0), queues: map[string][]watch.Message{},
+		}
+		w.must(rt, w.create(t.Context()))
+		actions := map[string]func(context.Context, *rapid.T) error{
+			"start": w.start, "begin": w.begin, "flush": w.flush, "flush again": w.flush, "complete": w.complete,
+			"append": w.append, "end": w.end, "cancel": w.cancel, "rewind": w.rewind,
+			"hear": w.hear, "hear more": w.hear, "hear twice": w.hearTwice, "connect": w.connect,
+		}
+		names := make([]string, 0, len(actions))
+		for name := range actions {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for range rapid.IntRange(5, 40).Draw(rt, "steps") {
+			name := rapid.SampledFrom(names).Draw(rt, "action")
+			w.must(rt, actions[name](t.Context(), rt))
+			w.must(rt, w.collect(t.Context()))
+		}
+		w.settle(rt)
+	})
+}
+
+type watching struct {
+	t       *testing.T
+	store   *sessions.Store
+	records *records
+	id, log string
+	state   *client.State
+	now     time.Time
+
+	queues map[string][]watch.Message // by item of the table
+	order  []string                   // of the queues, as they first had something
+	told   []watch.Message
+
+	active      *run.Ref
+	item        run.Item
+	invocations []string
+	n           int
+}
+
+const watched = "alice"
+
+func (w *watching) must(rt *rapid.T, err error) {
+	if err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
+		rt.Fatal(err)
+	}
+}
+
+func (w *watching) create(ctx context.Context) error {
+	n := session.New{ID: w.id, UserID: watched, Nonce: w.id}
+	if err := n.Validate(); err != nil {
+		return err
+	}
+	_, err := w.store.Create(ctx, n)
+	if err == nil {
+		w.log, err = w.store.LogOf(ctx, watched, w.id)
+	}
+	return err
+}
+
+// collect takes what the stream tells of this session.
+func (w *watching) collect(ctx context.Context) error {
+	changes, err := w.records.next(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		news, err := w.store.News(ctx, c.Change)
+		if err != nil {
+			return err
+		}
+		if len(news.Messages) > 0 {
+			w.records.newest = news.Log
+		}
+		if news.Log != w.log || len(news.Messages) == 0 {
+			continue
+		}
+		if len(w.queues[c.key]) == 0 {
+			w.order = append(w.order, c.key)
+		}
+		w.queues[c.key] = append(w.queues[c.key], news.Messages...)
+	}
+	return nil
+}
+
+func (w *watching) event(text string) session.Event {
+	w.n++
+	content := fmt.Sprintf(`{"role":"user","parts":[{"text":%q}]}`, fmt.Sprint(text, w.n))
+	return session.Event{Author: "user", InvocationID: "other", Fields: map[string]json.RawMessage{
+		"content": json.RawMessage(content),
+	}}
+}
+
+func (w *watching) start(ctx context.Context, rt *rapid.T) error {
+	ref := run.Ref{UserID: watched, SessionID: w.id, RunID: fmt.Sprint("run", w.n)}
+	_, err := w.store.Start(ctx, run.Start{
+		Ref: ref, Mode: run.Managed, Input: []session.Event{w.event("ask")},
+		OnActive: rapid.SampledFrom([]run.OnActive{run.Reject, run.CancelAndMerge}).Draw(rt, "on_active"),
+	})
+	if err == nil {
+		w.active, w.item = &ref, nil
+		w.invocations = append(w.invocations, ref.RunID)
+	}
+	return err
+}
+
+func (w *watching) begin(ctx context.Context, _ *rapid.T) error {
+	if w.active == nil {
+		return nil
+	}
+	e := w.event("")
+	e.Author, e.Fields["content"] = "agent", json.RawMessage(`{"role":"model"}`)
+	it, err := w.store.BeginItem(ctx, *w.active, e)
+	if err == nil {
+		w.item = it
+	}
+	return err
+}
+
+func (w *watching) flush(ctx context.Context, rt *rapid.T) error {
+	if w.item == nil {
+		return nil
+	}
+	n := rapid.IntRange(1, 3).Draw(rt, "deltas")
+	parts := max(1, w.item.Content().Parts())
+	var deltas []run.Delta
+	for i := range n {
+		// Pieces of many lengths, so that segments fill at odd places.
+		text := fmt.Sprintf("%*s", rapid.IntRange(1, 500).Draw(rt, "length"), "é"+fmt.Sprint(i))
+		deltas = append(deltas, run.Delta{Part: min(i, parts), Text: text})
+		parts = max(parts, min(i, parts)+1)
+	}
+	return w.item.Flush(ctx, deltas)
+}
+
+func (w *watching) complete(ctx context.Context, _ *rapid.T) error {
+	if w.item == nil {
+		return nil
+	}
+	it := w.item
+	w.item = nil
+	e := w.event("whole ")
+	e.Author = "agent"
+	_, err := it.Complete(ctx, e)
+	return err
+}
+
+func (w *watching) append(ctx context.Context, rt *rapid.T) error {
+	events := []session.Event{w.event("by another ")}
+	for range rapid.IntRange(0, 2).Draw(rt, "more") {
+		events = append(events, w.event("and more "))
+	}
+	_, _, err := w.store.Append(ctx, session.Append{SessionID: w.id, UserID: watched, Events: events})
+	return err
+}
+
+func (w *watching) end(ctx context.Context, rt *rapid.T) error {
+	if w.active == nil {
+		return nil
+	}
+	status, problem := run.Completed, (*run.Problem)(nil)
+	if rapid.Bool().Draw(rt, "failed") {
+		status, problem = run.Failed, run.NewProblem("boom", "it broke")
+	}
+	ref := *w.active
+	w.active, w.item = nil, nil
+	_, err := w.store.End(ctx, ref, status, problem)
+	return err
+}
+
+func (w *watching) cancel(ctx context.Context, _ *rapid.T) error {
+	if w.active == nil {
+		return nil
+	}
+	ref := *w.active
+	w.active, w.item = nil, nil
+	_, err := w.store.Cancel(ctx, ref)
+	return err
+}
+
+func (w *watching) rewind(ctx context.Context, rt *rapid.T) error {
+	if len(w.invocations) == 0 {
+		return nil
+	}
+	r := session.Rewind{
+		UserID: watched, SessionID: w.id, Before: rapid.SampledFrom(w.invocations).Draw(rt, "before"),
+		CancelRun: true, Nonce: fmt.Sprint("mark", w.n),
+	}
+	w.n++
+	_, err := w.store.Rewind(ctx, r)
+	if err == nil {
+		w.active, w.item = nil, nil
+		w.invocations = append(w.invocations, r.Nonce)
+	}
+	return err
+}
+
+// hear delivers the next message of some item.
+func (w *watching) hear(_ context.Context, rt *rapid.T) error {
+	for range rapid.IntRange(1, 5).Draw(rt, "messages") {
+		if len(w.order) == 0 {
+			return nil
+		}
+		i := rapid.IntRange(0, len(w.order)-1).Draw(rt, "item")
+		key := w.order[i]
+		m := w.queues[key][0]
+		if w.queues[key] = w.queues[key][1:]; len(w.queues[key]) == 0 {
+			w.order = slices.Delete(w.order, i, i+1)
+		}
+		w.tell(m)
+		w.told = append(w.told, m)
+	}
+	return nil
+}
+
+func (w *watching) hearTwice(_ context.Context, rt *rapid.T) error {
+	if len(w.told) > 0 {
+		w.tell(rapid.SampledFrom(w.told).Draw(rt, "again"))
+	}
+	return nil
+}
+
+func (w *watching) tell(m watch.Message) {
+	m.SessionID = w.id
+	if m.Item != nil {
+		e := *m.Item
+		e.SessionID = w.id
+		m.Item = &e
+	}
+	w.state.Apply(m, w.now)
+}
+
+// connect is what a client does when it is connected anew, or asks for what is
+// missing.
+func (w *watching) connect(ctx context.Context, _ *rapid.T) error {
+	if w.state.NeedsThread() {
+		if err := w.read(ctx); err != nil {
+			return err
+		}
+	}
+	at := w.state.Cursor()
+	messages, err := w.store.Since(ctx, watched, w.id, watch.From{Cursor: &at})
+	if err != nil {
+		return err
+	}
+	w.state.Repairing(w.now)
+	for _, m := range messages {
+		w.state.Apply(m, w.now)
+	}
+	return nil
+}
+
+func (w *watching) read(ctx context.Context) error {
+	th, err := w.store.Thread(ctx, watched, w.id, run.ThreadQuery{Limit: session.MaxPage})
+	if err != nil {
+		return err
+	}
+	next := client.Thread{
+		Items: th.Items, Status: th.Session.Status,
+		Cursor: watch.Cursor{Epoch: th.Session.Epoch, Seq: th.Seq, Offset: th.Offset},
+	}
+	if th.Run != nil {
+		next.RunID, next.Error = th.Run.ID, th.Run.Error
+	}
+	w.state.Replace(next, w.now)
+	return nil
+}
+
+// collectAll waits for all that was written. The stream keeps the order of the
+// table's writes, so whatever was before a last one is there when that is.
+func (w *watching) collectAll(ctx context.Context) error {
+	last := &watching{store: w.store, id: uuid.NewString()}
+	if err := last.create(ctx); err != nil {
+		return err
+	}
+	_, _, err := w.store.Append(ctx, session.Append{SessionID: last.id, UserID: watched, Events: []session.Event{w.event("")}})
+	for err == nil && w.records.newest != last.log {
+		err = w.collect(ctx)
+	}
+	return err
+}
+
+// settle tells all there is and lets the client ask until it misses nothing.
+func (w *watching) settle(rt *rapid.T) {
+	ctx := w.t.Context()
+	w.must(rt, w.collectAll(ctx))
+	if w.state.NeedsThread() {
+		w.must(rt, w.connect(ctx, rt))
+	}
+	for len(w.order) > 0 {
+		w.must(rt, w.hear(ctx, rt))
+	}
+	for tries := 0; ; tries++ {
+		at, waiting := w.state.RepairAt()
+		if !waiting && !w.state.NeedsThread() {
+			break
+		}
+		if tries == 10 {
+			rt.Fatal("the client goes on asking")
+		}
+		if waiting {
+			w.now = at
+		}
+		w.must(rt, w.connect(ctx, rt))
+	}
+	th, err := w.store.Thread(ctx, watched, w.id, run.ThreadQuery{Limit: session.MaxPage})
+	w.must(rt, err)
+	want := shownThread{Status: th.Session.Status, Epoch: th.Session.Epoch, Items: jsonOf(rt, th.Items)}
+	shown := w.state.Show()
+	got := shownThread{Status: shown.Status, Epoch: shown.Epoch, Items: jsonOf(rt, shown.Items)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		rt.Fatalf("the client differs from the thread (-thread +client):\n%s", diff)
+	}
+}
+
+type shownThread struct {
+	Status session.Status
+	Epoch  int64
+	Items  []string
+}
+
+func jsonOf(rt *rapid.T, events []session.Event) []string {
+	out := []string{}
+	for _, e := range events {
+		raw, err := json.Marshal(e)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		out = append(out, string(raw))
+	}
+	return out
+}
+
+// smallSeals makes seals of short histories too.
+func smallSeals() sessions.Sealing { return sessions.Sealing{Bytes: 500, Page: 1, Behind: 2} }

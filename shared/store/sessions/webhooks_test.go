@@ -1,0 +1,299 @@
+package sessions_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/infra/test/capacity"
+	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/sessions"
+)
+
+const firstSecret = webhook.Secret("whsec_first")
+
+func hook(user, id string, created int64) webhook.Webhook {
+	return webhook.Webhook{
+		ID: id, UserID: user, URL: "https://example.com/" + id, Description: "d",
+		Types: []string{"run.*"}, Agents: []string{"guide"}, SessionIDs: []string{"s"},
+		Status: webhook.Active, CreatedTime: created, UpdatedTime: created, Since: created, Version: 1,
+	}
+}
+
+func mustCreateWebhook(t *testing.T, s *sessions.Store, w webhook.Webhook) webhook.Webhook {
+	t.Helper()
+	got, err := s.CreateWebhook(t.Context(), w, firstSecret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func mustWebhook(t *testing.T, s *sessions.Store, user, id string) webhook.Webhook {
+	t.Helper()
+	got, err := s.Webhook(t.Context(), user, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func wantMissing(t *testing.T, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, fault.Of(fault.NotFound)) {
+		t.Errorf("%s: %v, want not found", what, err)
+	}
+}
+
+// handClock is a time that a test sets.
+type handClock struct{ now time.Time }
+
+func (c *handClock) read() time.Time { return c.now }
+
+func newClockedStore(t *testing.T) (*sessions.Store, *handClock) {
+	t.Helper()
+	c := &handClock{time.UnixMilli(1_000_000)}
+	return sessions.New(dynamotest.Client(t), dynamotest.Table(t), sessions.WithClock(c.read)), c
+}
+
+func TestWebhooks(t *testing.T) {
+	t.Parallel()
+	s, now := newClockedStore(t)
+	t.Run("are kept, oldest first, for their owner alone", func(t *testing.T) {
+		second, first := hook("a/b", "w2", 20), hook("a/b", "w1", 10)
+		mustCreateWebhook(t, s, second)
+		mustCreateWebhook(t, s, first)
+		got, err := s.Webhooks(t.Context(), "a/b")
+		if diff := cmp.Diff([]webhook.Webhook{first, second}, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+		_, err = s.Webhook(t.Context(), bob, "w1")
+		wantMissing(t, "somebody else's", err)
+		if got, err := s.Webhooks(t.Context(), bob); err != nil || len(got) != 0 {
+			t.Errorf("somebody else's: %v, %v", got, err)
+		}
+	})
+	t.Run("a creation that is repeated changes nothing", func(t *testing.T) {
+		w := hook("repeats", "w", 10)
+		mustCreateWebhook(t, s, w)
+		again := w
+		again.URL = "https://example.com/other"
+		got, err := s.CreateWebhook(t.Context(), again, "whsec_other")
+		if diff := cmp.Diff(w, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+		if secrets, err := s.Secrets(t.Context(), "repeats", "w"); err != nil || secrets.Current != firstSecret {
+			t.Errorf("%v, %v", secrets, err)
+		}
+	})
+	t.Run("a user has at most 20, however many race", func(t *testing.T) {
+		var mu sync.Mutex
+		var group sync.WaitGroup
+		made := 0
+		for i := range webhook.MaxWebhooks + 5 {
+			group.Go(func() {
+				_, err := s.CreateWebhook(t.Context(), hook("many", fmt.Sprint("w", i), 10), firstSecret)
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case err == nil:
+					made++
+				case !errors.Is(err, fault.Of(fault.Conflict)):
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if got, err := s.Webhooks(t.Context(), "many"); err != nil || made != webhook.MaxWebhooks || len(got) != made {
+			t.Errorf("%d made, %d kept, %v", made, len(got), err)
+		}
+	})
+	t.Run("changes are made one after the other", func(t *testing.T) {
+		mustCreateWebhook(t, s, hook("changes", "w", 10))
+		var group sync.WaitGroup
+		for i := range 4 {
+			group.Go(func() {
+				text := fmt.Sprint(i)
+				if _, err := s.ChangeWebhook(t.Context(), "changes", "w", webhook.Change{Description: &text}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if got := mustWebhook(t, s, "changes", "w"); got.Version != 5 || got.UpdatedTime != now.now.UnixMilli() {
+			t.Errorf("got %+v", got)
+		}
+		_, err := s.ChangeWebhook(t.Context(), "changes", "none", webhook.Change{})
+		wantMissing(t, "another", err)
+		bad := "x\n"
+		if _, err := s.ChangeWebhook(t.Context(), "changes", "w", webhook.Change{URL: &bad}); !errors.Is(err, fault.Of(fault.Invalid)) {
+			t.Errorf("a bad address: %v", err)
+		}
+	})
+	t.Run("one that is deleted is gone with its secret and records", func(t *testing.T) {
+		w := mustCreateWebhook(t, s, hook("deletes", "w", 10))
+		other := mustCreateWebhook(t, s, hook("deletes", "w2", 10))
+		for _, to := range []webhook.Webhook{w, other} {
+			if _, err := s.NoteQueued(t.Context(), delivery.Delivery{Target: to.Target()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.DeleteWebhook(t.Context(), "deletes", "w"); err != nil {
+			t.Fatal(err)
+		}
+		wantMissing(t, "again", s.DeleteWebhook(t.Context(), "deletes", "w"))
+		_, err := s.Webhook(t.Context(), "deletes", "w")
+		wantMissing(t, "the webhook", err)
+		_, err = s.Secrets(t.Context(), "deletes", "w")
+		wantMissing(t, "its secret", err)
+		_, err = s.RotateSecret(t.Context(), "deletes", "w", webhook.Rotation{Next: "whsec_late"})
+		wantMissing(t, "a rotation", err)
+		for id, want := range map[string]int{"w": 0, "w2": 1} {
+			page, err := s.Records(t.Context(), webhook.RecordQuery{UserID: "deletes", WebhookID: id, Limit: 9})
+			if err != nil || len(page.Records) != want {
+				t.Errorf("%d records of %s, %v", len(page.Records), id, err)
+			}
+		}
+	})
+	t.Run("secrets are rotated one after the other", func(t *testing.T) {
+		mustCreateWebhook(t, s, hook("rotates", "w", 10))
+		var group sync.WaitGroup
+		for i := range 3 {
+			group.Go(func() {
+				r := webhook.Rotation{Next: webhook.Secret(fmt.Sprint("whsec_", i))}
+				if _, err := s.RotateSecret(t.Context(), "rotates", "w", r); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		got, err := s.Secrets(t.Context(), "rotates", "w")
+		if all := got.At(now.now); err != nil || got.Version != 4 || len(all) != 4 || all[3] != firstSecret {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
+func TestWebhookTargets(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	w := mustCreateWebhook(t, s, hook(alice, "w", 10))
+	all := hook(alice, "all", 10)
+	all.Types, all.Agents, all.SessionIDs = nil, nil, nil
+	mustCreateWebhook(t, s, all)
+	e := delivery.Event{ID: "l.1", Type: delivery.RunStarted, UserID: alice, SessionID: "s", Agent: "guide", Time: 10}
+	with := func(change func(*delivery.Event)) delivery.Event {
+		other := e
+		change(&other)
+		return other
+	}
+	for name, test := range map[string]struct {
+		event delivery.Event
+		want  []delivery.Target
+	}{
+		"both want it":              {e, []delivery.Target{all.Target(), w.Target()}},
+		"one wants it":              {with(func(e *delivery.Event) { e.Type = delivery.TaskSaved }), []delivery.Target{all.Target()}},
+		"it was before":             {with(func(e *delivery.Event) { e.Time = 9 }), nil},
+		"it is somebody else's":     {with(func(e *delivery.Event) { e.UserID = bob }), nil},
+		"nobody knows whose it is":  {with(func(e *delivery.Event) { e.UserID = "" }), nil},
+		"it is nothing for others":  {with(func(e *delivery.Event) { e.Type = delivery.TaskCancelled }), nil},
+		"it is of no session of it": {with(func(e *delivery.Event) { e.SessionID = "t" }), []delivery.Target{all.Target()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := s.Targets(t.Context(), test.event)
+			if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+func TestDisableWebhook(t *testing.T) {
+	t.Parallel()
+	s, now := newClockedStore(t)
+	created := now.now
+	for name, test := range map[string]struct {
+		change func(*webhook.Disabling)
+		want   webhook.Status
+	}{
+		"one that nobody changed since":    {func(*webhook.Disabling) {}, webhook.Disabled},
+		"whatever was changed, if asked":   {func(d *webhook.Disabling) { d.UnchangedSince = time.Time{} }, webhook.Disabled},
+		"not one that was changed since":   {func(d *webhook.Disabling) { d.UnchangedSince = created.Add(-1) }, webhook.Active},
+		"not one that has another address": {func(d *webhook.Disabling) { d.URL += "x" }, webhook.Active},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := mustCreateWebhook(t, s, hook(name, "w", created.UnixMilli()))
+			d := webhook.Disabling{UserID: name, ID: "w", URL: w.URL, Reason: webhook.Failing, UnchangedSince: created}
+			test.change(&d)
+			for range 2 { // repeated, it changes nothing
+				if err := s.DisableWebhook(t.Context(), d); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := mustWebhook(t, s, name, "w")
+			if disabled := got.DisabledReason == webhook.Failing && got.Version == 2; got.Status != test.want ||
+				disabled != (test.want == webhook.Disabled) {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+	t.Run("one that is gone stays gone", func(t *testing.T) {
+		if err := s.DisableWebhook(t.Context(), webhook.Disabling{UserID: "nobody", ID: "w"}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.Webhook(t.Context(), "nobody", "w")
+		wantMissing(t, "it", err)
+	})
+}
+
+// What webhooks cost: a look for each event, and what a try reads and notes.
+func TestWebhookCosts(t *testing.T) {
+	t.Parallel()
+	meter := &capacity.Meter{}
+	s := sessions.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t))
+	w := hook(alice, "w", 10)
+	for _, id := range []string{"w", "w2", "w3"} {
+		mustCreateWebhook(t, s, hook(alice, id, 10))
+	}
+	d := deliveryAt(w, 100)
+	note := webhook.Note{Delivery: d, State: webhook.Delivered, Number: 1, Attempt: webhook.Attempt{Time: 1, Status: 204}}
+	for name, test := range map[string]struct {
+		do   func() error
+		want capacity.Usage
+	}{
+		"an event of a user who has some": {
+			func() error { _, err := s.Targets(t.Context(), d.Event); return err }, capacity.Usage{Reads: 1, Requests: 2}, // one looks for automations
+		},
+		"an event of one who has none": {
+			func() error {
+				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.TaskSaved, UserID: bob})
+				return err
+			}, capacity.Usage{Reads: 1, Requests: 2},
+		},
+		"an event that webhooks are not told": {
+			func() error {
+				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.ItemCompleted, UserID: alice})
+				return err
+			}, capacity.Usage{},
+		},
+		"the secret of a message": {
+			func() error { _, err := s.Secrets(t.Context(), alice, "w"); return err }, capacity.Usage{Reads: 1, Requests: 1},
+		},
+		"the note of a try": {func() error { return s.NoteTry(t.Context(), note) }, capacity.Usage{Writes: 1, Requests: 1}},
+	} {
+		before := meter.Total()
+		if err := test.do(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, meter.Total().Sub(before)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
