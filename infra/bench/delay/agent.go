@@ -3,9 +3,12 @@ package delay
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/tmaxmax/go-sse"
 
 	"github.com/rethread/rethread/shared/base/sleep"
 )
@@ -80,10 +83,17 @@ func (a *Agent) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			return
 		}
 		rest = p.every
-		_, err := fmt.Fprintf(rw, "event: delta\ndata: {\"part\": 0, \"text\": %q}\n\n", newToken(n, time.Now()))
-		if err != nil || control.Flush() != nil {
+		text := fmt.Sprintf(`{"part": 0, "text": %q}`, newToken(n, time.Now()))
+		if send(rw, "delta", text) != nil || control.Flush() != nil {
 			return
 		}
 	}
-	_, _ = rw.Write([]byte("event: done\ndata: {}\n\n")) // a caller that has gone needs no end
+	_ = send(rw, "done", "{}") // a caller that has gone needs no end
+}
+
+func send(rw io.Writer, kind, data string) error {
+	m := sse.Message{Type: sse.Type(kind)}
+	m.AppendData(data)
+	_, err := m.WriteTo(rw)
+	return err
 }

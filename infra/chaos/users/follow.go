@@ -1,14 +1,14 @@
 package users
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
+
+	"github.com/tmaxmax/go-sse"
 
 	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/domain/watch/client"
@@ -21,6 +21,9 @@ type follower struct {
 	state *client.State
 	show  func(client.Session)
 }
+
+// maxFrame is more than a message has, in bytes.
+const maxFrame = 1 << 20
 
 var errNoStream = errors.New("no stream")
 
@@ -72,21 +75,17 @@ func (f *follower) stream(ctx context.Context) (status int, err error) {
 
 // take applies what comes; where something stays missing, the stream is cut.
 func (f *follower) take(ctx context.Context, cancel context.CancelFunc, res *http.Response) error {
-	lines := bufio.NewReader(res.Body)
 	frames := make(chan string)
 	go func() {
 		defer close(frames)
-		for {
-			line, err := lines.ReadString('\n')
+		for event, err := range sse.Read(res.Body, &sse.ReadConfig{MaxEventSize: maxFrame}) {
 			if err != nil {
 				return
 			}
-			if data, ok := strings.CutPrefix(strings.TrimSpace(line), "data:"); ok {
-				select {
-				case frames <- data:
-				case <-ctx.Done():
-					return
-				}
+			select {
+			case frames <- event.Data:
+			case <-ctx.Done():
+				return
 			}
 		}
 	}()

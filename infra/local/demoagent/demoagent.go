@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tmaxmax/go-sse"
+
 	"github.com/rethread/rethread/shared/base/sleep"
 )
 
@@ -83,11 +85,12 @@ func (w *wire) flush() error { return w.control.Flush() }
 
 // send sends one server-sent event; kind may be "".
 func (w *wire) send(kind, data string) error {
-	text := "data: " + data + "\n\n"
+	var m sse.Message
 	if kind != "" {
-		text = "event: " + kind + "\n" + text
+		m.Type = sse.Type(kind)
 	}
-	if _, err := w.rw.Write([]byte(text)); err != nil {
+	m.AppendData(data)
+	if _, err := m.WriteTo(w.rw); err != nil {
 		return err
 	}
 	return w.flush()

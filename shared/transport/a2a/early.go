@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+
+	"github.com/tmaxmax/go-sse"
 )
 
 // early holds the head of a stream back until its first event. A call that
@@ -85,9 +87,13 @@ func (e *early) close() {
 // failure is the error that an event consists of, and the status to answer it
 // with; nil for any other event.
 func failure(event []byte) (body []byte, status int) {
-	_, data, ok := bytes.Cut(event, []byte("data: "))
-	if !ok {
-		return nil, 0
+	var data []byte
+	for e, err := range sse.Read(bytes.NewReader(event), &sse.ReadConfig{MaxEventSize: len(event) + 1}) {
+		if err != nil {
+			return nil, 0
+		}
+		data = []byte(e.Data)
+		break
 	}
 	var answer struct {
 		Version string `json:"jsonrpc"`
@@ -95,7 +101,6 @@ func failure(event []byte) (body []byte, status int) {
 			Code int `json:"code"`
 		} `json:"error"`
 	}
-	data = bytes.TrimSpace(data)
 	if json.Unmarshal(data, &answer) != nil || answer.Error == nil {
 		return nil, 0
 	}

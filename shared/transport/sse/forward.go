@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	eventstream "github.com/tmaxmax/go-sse"
+
 	"github.com/rethread/rethread/shared/transport/sse/order"
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
@@ -44,7 +46,9 @@ func (s *stream) forward(ctx context.Context, from *subscription.Subscription) e
 		case <-s.late():
 			return s.gap(ctx, order.ErrGap)
 		case <-silent.C:
-			if err := s.write([]byte(": ping\n\n")); err != nil {
+			var ping eventstream.Message
+			ping.AppendComment("ping")
+			if err := s.write(&ping); err != nil {
 				return err
 			}
 		}
@@ -146,18 +150,26 @@ func (s *stream) gap(ctx context.Context, err error) error {
 // event writes an event whose id is where to go on.
 func (s *stream) event(kind string, data []byte) error {
 	var text bytes.Buffer
-	if at, ok := s.order.Cursor(); ok {
-		fmt.Fprintf(&text, "id: %s\n", at)
-	}
-	fmt.Fprintf(&text, "event: %s\ndata: ", kind)
-	if err := json.Compact(&text, data); err != nil { // a line break would end the event
+	if err := json.Compact(&text, data); err != nil { // each message is one line of data
 		return fmt.Errorf("compact a message: %w", err)
 	}
-	text.WriteString("\n\n")
-	return s.write(text.Bytes())
+	name, err := eventstream.NewType(kind)
+	if err != nil {
+		return fmt.Errorf("name an event: %w", err)
+	}
+	m := eventstream.Message{Type: name}
+	if at, ok := s.order.Cursor(); ok {
+		m.ID = eventstream.ID(at.String())
+	}
+	m.AppendData(text.String())
+	return s.write(&m)
 }
 
-func (s *stream) write(text []byte) error {
-	_, err := s.out.Write(text)
+// write sends a message in one piece.
+func (s *stream) write(m *eventstream.Message) error {
+	text, err := m.MarshalText()
+	if err == nil {
+		_, err = s.out.Write(text)
+	}
 	return err
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	eventstream "github.com/tmaxmax/go-sse"
+
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/transport/sse/order"
@@ -47,7 +49,9 @@ func (c Config) take(ctx context.Context, user string, req request, lasting time
 func (c Config) comeBack(p *problem) io.Reader {
 	wait := min(max(p.retry, retryAfter*time.Second), comeBackMost)
 	wait += time.Duration(c.Random() * float64(wait)) // many may have come at once
-	return strings.NewReader(fmt.Sprintf("retry: %d\n: %d, come back later\n\n", wait.Milliseconds(), p.Status))
+	m := eventstream.Message{Retry: wait}
+	m.AppendComment(fmt.Sprintf("%d, come back later", p.Status))
+	return strings.NewReader(m.String())
 }
 
 // hold ends the stream once its lease is somebody else's: its reader has come

@@ -3,12 +3,13 @@ package sse
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"runtime/debug"
 	"sync"
 	"time"
+
+	eventstream "github.com/tmaxmax/go-sse"
 
 	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/domain/quota"
@@ -106,7 +107,7 @@ func (s *stream) run(ctx context.Context, from *subscription.Subscription) (err 
 			s.Log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
 		}
 	}()
-	err = s.write(fmt.Appendf(nil, "retry: %d\n\n", reconnectTime.Milliseconds()))
+	err = s.write(&eventstream.Message{Retry: reconnectTime})
 	for err == nil {
 		s.order.Subscribed()
 		err = s.forward(ctx, from)
