@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/problem"
 )
 
 // errPath says that the path of a request cannot be told from its event.
@@ -104,11 +107,7 @@ func escapeSegments(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// badPath is the problem that a request is answered whose path is unknown.
-const badPath = `{"type":"about:blank","title":"Bad Request","status":400,"detail":"The path is not one that can be told from what the gateway hands over."}`
-
+// refusePath answers a request whose path is unknown.
 func refusePath(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(http.StatusBadRequest)
-	_, _ = w.Write([]byte(badPath)) // a caller that is gone needs no answer
+	problem.New(fault.New(fault.Malformed, "The path is not one that can be told from what the gateway hands over."), "").Write(w)
 }

@@ -1,12 +1,100 @@
-// Package problem says which HTTP status stands for which kind of fault, for
-// every transport that answers with problems (RFC 9457) or reads them.
+// Package problem writes faults for callers as problems (RFC 9457), and says which
+// HTTP status stands for which kind of fault, for all transports that answer with
+// problems or read them.
 package problem
 
 import (
+	"errors"
+	"maps"
+	"math"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 )
+
+// ContentType is the media type of problems.
+const ContentType = "application/problem+json"
+
+// Answer is a problem as it is sent. Header has Content-Type, and with it
+// WWW-Authenticate or Retry-After where the status asks for them.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// New is the answer for a fault with the status of its kind, 500 for none.
+// An empty request id is left out.
+func New(f *fault.Error, requestID string) Answer {
+	status := Status(f.Kind)
+	if status == 0 {
+		status = http.StatusInternalServerError
+	}
+	return WithStatus(status, f, requestID)
+}
+
+// WithStatus is New with a status that no kind of fault stands for. Members that
+// the fault adds never replace those of the standard.
+func WithStatus(status int, f *fault.Error, requestID string) Answer {
+	members := map[string]any{}
+	maps.Copy(members, f.Extra)
+	maps.Copy(members, map[string]any{
+		"type": "about:blank", "title": http.StatusText(status), "status": status, "detail": f.Detail,
+	})
+	if requestID != "" {
+		members["request_id"] = requestID
+	}
+	violations := f.Violations
+	if len(violations) == 0 && f.Kind == fault.Invalid {
+		violations = []fault.Violation{{Detail: f.Detail}} // of the whole document
+	}
+	if len(violations) > 0 {
+		members["errors"] = violations
+	}
+	body, err := jsonx.Marshal(members)
+	if err != nil { // only a member of Extra can fail to encode
+		body = []byte(`{"type":"about:blank"}`)
+	}
+	return Answer{Status: status, Header: header(status, f), Body: body}
+}
+
+func header(status int, f *fault.Error) http.Header {
+	h := http.Header{"Content-Type": {ContentType}}
+	if status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || f.RetryAfter > 0 {
+		h.Set("Retry-After", retryAfter(f.RetryAfter))
+	}
+	return h
+}
+
+// retryAfter is a wait in whole seconds, at least one.
+func retryAfter(d time.Duration) string {
+	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
+}
+
+// Write sends the answer.
+func (a Answer) Write(w http.ResponseWriter) {
+	maps.Copy(w.Header(), a.Header)
+	w.WriteHeader(a.Status)
+	_, _ = w.Write(a.Body) // a caller that is gone needs no answer
+}
+
+// Of is what a caller may know of an error. What is no fault is an internal error:
+// expected is false then, and the error belongs in the log.
+func Of(err error) (f *fault.Error, expected bool) {
+	if errors.As(err, &f) && Status(f.Kind) != 0 {
+		return f, true
+	}
+	return Internal(), false
+}
+
+// Internal is the fault that stands for errors whose details callers do not get.
+func Internal() *fault.Error { return &fault.Error{Detail: "Internal error."} }
 
 // Status is the status of a kind of fault, 0 for what is none.
 func Status(k fault.Kind) int {

@@ -15,7 +15,8 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/go-chi/chi/v5"
 
-	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/problem"
 	"github.com/rethread/rethread/shared/domain/access"
 )
 
@@ -70,14 +71,7 @@ func (s *server) recover(ctx context.Context, w http.ResponseWriter) {
 
 // refuse answers what is no request of the protocol's with a problem (RFC 9457).
 func refuse(w http.ResponseWriter, status int, detail string) {
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(status)
-	text, err := jsonx.Marshal(map[string]any{
-		"type": "about:blank", "title": http.StatusText(status), "status": status, "detail": detail,
-	})
-	if err == nil { // these are strings and a number
-		_, _ = w.Write(text) // a caller that is gone needs no answer
-	}
+	problem.WithStatus(status, fault.New(0, "%s", detail), "").Write(w)
 }
 
 // forAgent answers a request for an agent that is configured.
@@ -86,7 +80,6 @@ func (s *server) forAgent(serve func(http.ResponseWriter, *http.Request, a2asrv.
 		agent := s.agentOf(r)
 		switch {
 		case callerOf(r.Context()).user == "":
-			w.Header().Set("WWW-Authenticate", "Bearer")
 			refuse(w, http.StatusUnauthorized, "send a bearer token")
 			return
 		case !s.Agents.HasAgent(agent):

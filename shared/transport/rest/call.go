@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/problem"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -95,7 +96,7 @@ func (a *api) recovered(c *call, rep **reply) {
 	if v := recover(); v != nil {
 		a.Log.ErrorContext(c.Context(), "panic",
 			"method", c.Method, "path", c.URL.Path, "panic", v, "stack", string(debug.Stack()))
-		*rep = problemReply(c, internal())
+		*rep = problemReply(problem.New(problem.Internal(), c.requestID))
 	}
 }
 

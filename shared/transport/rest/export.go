@@ -2,7 +2,6 @@ package rest
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,6 +11,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/problem"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/archive"
 )
@@ -41,7 +41,7 @@ func (a *api) exportSession(w http.ResponseWriter, r *http.Request) {
 		a.write(w, c, a.problem(c, err)) //nolint:contextcheck // as above
 	default:
 		level := slog.LevelError
-		if errors.As(err, new(*fault.Error)) || r.Context().Err() != nil { // the session changed, or the caller left
+		if _, expected := problem.Of(err); expected || r.Context().Err() != nil { // the session changed, or the caller left
 			level = slog.LevelWarn
 		}
 		a.Log.Log(r.Context(), level, "an export broke off", "path", c.URL.Path, "error", err)

@@ -9,10 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-const (
-	jsonType    = "application/json"
-	problemType = "application/problem+json"
-)
+const jsonType = "application/json"
 
 // reply is an answer before it is compressed and sent. A nil body sends none.
 type reply struct {

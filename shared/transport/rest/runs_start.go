@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/problem"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/observe/logs"
 )
@@ -116,8 +116,8 @@ func (a *api) notStarted(c *call, ref run.Ref, cause error) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), settleTime)
 	defer cancel()
 	a.Log.ErrorContext(ctx, "no worker for a run", "error", cause)
-	problem := run.NewProblem(run.CodeStart, "The run could not be handed to a worker.")
-	switch _, err := a.Runs.End(ctx, ref, run.Failed, problem); {
+	failed := run.NewProblem(run.CodeStart, "The run could not be handed to a worker.")
+	switch _, err := a.Runs.End(ctx, ref, run.Failed, failed); {
 	case errors.Is(err, fault.Of(fault.Conflict)):
 		return false
 	case err != nil:
@@ -128,8 +128,6 @@ func (a *api) notStarted(c *call, ref run.Ref, cause error) bool {
 
 // unavailable says that a run was not started.
 func unavailable(c *call, ref run.Ref) *reply {
-	rep := problemBody(c, http.StatusServiceUnavailable,
-		fault.New(0, "The run could not be handed to a worker; try again.").With("run_id", ref.RunID))
-	rep.header.Set("Retry-After", retryAfter(time.Second))
-	return rep
+	f := fault.New(0, "The run could not be handed to a worker; try again.").With("run_id", ref.RunID)
+	return problemReply(problem.WithStatus(http.StatusServiceUnavailable, f, c.requestID))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ const (
 var errReplaced = errors.New("the reader has come back elsewhere")
 
 // take takes a place among the open streams of a user.
-func (c Config) take(ctx context.Context, user string, req request, lasting time.Duration) (quota.Lease, *problem) {
+func (c Config) take(ctx context.Context, user string, req request, lasting time.Duration) (quota.Lease, *refusal) {
 	if c.Streams == nil {
 		return quota.Lease{}, nil
 	}
@@ -36,7 +37,7 @@ func (c Config) take(ctx context.Context, user string, req request, lasting time
 	var f *fault.Error
 	switch {
 	case errors.As(err, &f) && f.Kind == fault.Busy:
-		return lease, problemFull(f)
+		return lease, &refusal{status: http.StatusTooManyRequests, fault: f}
 	case err != nil:
 		return lease, unavailable(fmt.Errorf("count the open streams: %w", err))
 	}
@@ -46,11 +47,11 @@ func (c Config) take(ctx context.Context, user string, req request, lasting time
 // comeBack is the answer to a reader who comes back at a bad time: a stream that
 // says no more than when to try again. EventSource would give up for good over
 // any status but 200.
-func (c Config) comeBack(p *problem) io.Reader {
-	wait := min(max(p.retry, retryAfter*time.Second), comeBackMost)
+func (c Config) comeBack(r *refusal) io.Reader {
+	wait := min(max(r.fault.RetryAfter, time.Second), comeBackMost)
 	wait += time.Duration(c.Random() * float64(wait)) // many may have come at once
 	m := eventstream.Message{Retry: wait}
-	m.AppendComment(fmt.Sprintf("%d, come back later", p.Status))
+	m.AppendComment(fmt.Sprintf("%d, come back later", r.status))
 	return strings.NewReader(m.String())
 }
 

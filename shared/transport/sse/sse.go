@@ -6,10 +6,8 @@ package sse
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"math/rand/v2"
 	"net/http"
 	"runtime/debug"
@@ -69,12 +67,12 @@ func New(c Config) Handler {
 		defer func() { // a panic must not end the process
 			if v := recover(); v != nil {
 				c.Log.ErrorContext(ctx, "panic", "panic", v, "stack", string(debug.Stack()))
-				answer = c.refuse(newProblem(http.StatusInternalServerError, "Internal error."), id)
+				answer = c.refuse(newRefusal(http.StatusInternalServerError, "Internal error."), id)
 			}
 		}()
-		body, refusal := c.open(ctx, event)
-		if refusal != nil {
-			return c.refuse(refusal, id), nil
+		body, why := c.open(ctx, event)
+		if why != nil {
+			return c.refuse(why, id), nil
 		}
 		return &events.APIGatewayProxyStreamingResponse{
 			StatusCode: http.StatusOK, Body: body,
@@ -85,41 +83,41 @@ func New(c Config) Handler {
 
 // open returns the stream, or what a reader gets instead who comes back at a
 // bad time.
-func (c Config) open(ctx context.Context, event events.APIGatewayProxyRequest) (io.Reader, *problem) {
+func (c Config) open(ctx context.Context, event events.APIGatewayProxyRequest) (io.Reader, *refusal) {
 	user, expires := ws.Identity(event.RequestContext.Authorizer)
 	token := time.Unix(expires, 0).Sub(c.Now())
 	if user == "" || token <= 0 {
-		return nil, newProblem(http.StatusUnauthorized, "no identity: send a bearer token")
+		return nil, newRefusal(http.StatusUnauthorized, "no identity: send a bearer token")
 	}
 	req, err := readRequest(event)
 	if err != nil {
-		return nil, problemOf(err)
+		return nil, badRequest(err)
 	}
-	stream, refusal := c.begin(ctx, user, req, token)
+	stream, why := c.begin(ctx, user, req, token)
 	switch {
-	case refusal == nil:
+	case why == nil:
 		return stream, nil
-	case refusal.cause != nil:
-		c.Log.ErrorContext(ctx, "the stream could not begin", "error", refusal.cause)
+	case why.cause != nil:
+		c.Log.ErrorContext(ctx, "the stream could not begin", "error", why.cause)
 	}
-	if req.resumed && !refusal.final() {
-		return c.comeBack(refusal), nil
+	if req.resumed && !why.final() {
+		return c.comeBack(why), nil
 	}
-	return nil, refusal
+	return nil, why
 }
 
 // begin takes a place for the stream and subscribes. The place comes first: who
 // has too many streams is sent away for a read unit.
-func (c Config) begin(ctx context.Context, user string, req request, token time.Duration) (*body, *problem) {
+func (c Config) begin(ctx context.Context, user string, req request, token time.Duration) (*body, *refusal) {
 	at := c.endOf(ctx, token)
-	lease, refusal := c.take(ctx, user, req, at.after)
-	if refusal != nil {
-		return nil, refusal
+	lease, why := c.take(ctx, user, req, at.after)
+	if why != nil {
+		return nil, why
 	}
-	source, refusal := c.subscribe(ctx, req, req.from)
-	if refusal != nil {
+	source, why := c.subscribe(ctx, req, req.from)
+	if why != nil {
 		c.giveBack(ctx, lease, false)
-		return nil, refusal
+		return nil, why
 	}
 	return c.start(ctx, at, req, lease, source), nil
 }
@@ -135,18 +133,4 @@ func (c Config) headers(contentType string) map[string]string {
 		h["Vary"] = "Origin"
 	}
 	return h
-}
-
-// refuse answers with a problem instead of a stream.
-func (c Config) refuse(p *problem, requestID string) *events.APIGatewayProxyStreamingResponse {
-	answer := &events.APIGatewayProxyStreamingResponse{
-		StatusCode: p.Status, Headers: c.headers("application/problem+json"), Body: p.body(requestID),
-	}
-	switch p.Status {
-	case http.StatusUnauthorized:
-		answer.Headers["WWW-Authenticate"] = "Bearer"
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		answer.Headers["Retry-After"] = fmt.Sprint(max(retryAfter, int(math.Ceil(p.retry.Seconds()))))
-	}
-	return answer
 }

@@ -330,8 +330,8 @@ func TestRefusals(t *testing.T) {
 			s.send(`{"type":"error","request_id":"stream","status":422,"detail":"/cursor is odd","errors":[{"pointer":"/cursor","detail":"is odd"}]}`)
 			s.untilClosed()
 		}), newEvent())
-		want(t, a.rest(), `{"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"cursor is odd",`+
-			`"request_id":"r1","errors":[{"pointer":"cursor","detail":"is odd"}]}`)
+		want(t, a.rest(), `{"detail":"cursor is odd","errors":[{"pointer":"cursor","detail":"is odd"}],`+
+			`"request_id":"r1","status":422,"title":"Unprocessable Entity","type":"about:blank"}`)
 	})
 	t.Run("a websocket that nobody serves", func(t *testing.T) {
 		c := newAPI(t, unread)

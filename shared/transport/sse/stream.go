@@ -152,26 +152,26 @@ func (s *stream) reopen(ctx context.Context) (*subscription.Subscription, error)
 		if err := sleep.Retry(ctx, 2*s.Retry, s.Retry<<maxRetries, try); err != nil {
 			return nil, err
 		}
-		source, refusal := s.subscribe(ctx, s.request, from)
-		if refusal == nil {
+		source, why := s.subscribe(ctx, s.request, from)
+		if why == nil {
 			return source, nil
 		}
-		if refusal.final() {
-			return nil, s.refused(refusal)
+		if why.final() {
+			return nil, s.refused(why)
 		}
-		s.Log.InfoContext(ctx, "the websocket cannot be opened anew", "try", try+1, "detail", refusal.Detail, "error", refusal.cause)
+		s.Log.InfoContext(ctx, "the websocket cannot be opened anew", "try", try+1, "detail", why.fault.Detail, "error", why.cause)
 	}
 	return nil, errors.New("the WebSocket API is out of reach")
 }
 
 // refused is the end of a stream whose caller may watch no longer, or that has
 // nothing left to watch.
-func (s *stream) refused(p *problem) error {
-	switch p.Status {
+func (s *stream) refused(r *refusal) error {
+	switch r.status {
 	case http.StatusUnauthorized:
 		return &subscription.EndedError{Farewell: watch.NewFarewell(s.sessionID, watch.ReasonToken)}
 	case http.StatusForbidden:
 		return &subscription.EndedError{Farewell: watch.NewFarewell(s.sessionID, watch.ReasonRevoked)}
 	}
-	return errors.New(p.Detail)
+	return errors.New(r.fault.Detail)
 }

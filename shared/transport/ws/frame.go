@@ -2,7 +2,6 @@ package ws
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 
@@ -41,10 +40,9 @@ func answerFrames(kind string, act action) ([][]byte, error) {
 // errorFrame turns an error into a frame. What is no fault is an internal
 // error: its details go to the log and never to the client.
 func (a *api) errorFrame(ctx context.Context, act action, err error) []byte {
-	var f *fault.Error
-	if !errors.As(err, &f) || problem.Status(f.Kind) == 0 {
+	f, expected := problem.Of(err)
+	if !expected {
 		a.Log.ErrorContext(ctx, "action failed", "error", err)
-		f = &fault.Error{Detail: "Internal error."}
 	}
 	answer := Answer{
 		Type: TypeError, RequestID: act.requestID, SessionID: act.sessionID,

@@ -1,0 +1,110 @@
+package problem_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/problem"
+)
+
+func TestKinds(t *testing.T) {
+	for k := fault.Malformed; k <= fault.Busy; k++ {
+		if status := problem.Status(k); status < 400 || status > 499 || problem.Kind(status) != k {
+			t.Errorf("kind %d has status %d, which stands for kind %d", k, status, problem.Kind(status))
+		}
+	}
+	if problem.Status(0) != 0 || problem.Kind(http.StatusOK) != 0 {
+		t.Error("what is no fault has a status")
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	busy := fault.New(fault.Busy, "later")
+	busy.RetryAfter = 1500 * time.Millisecond
+	for name, c := range map[string]struct {
+		answer problem.Answer
+		status int
+		header map[string]string
+		want   string
+	}{
+		"a field": {
+			problem.New(fault.Field(fault.Malformed, "/name", "must be a string"), "r1"), 400, nil,
+			`{"type":"about:blank","title":"Bad Request","status":400,"detail":"/name must be a string","request_id":"r1",` +
+				`"errors":[{"pointer":"/name","detail":"must be a string"}]}`,
+		},
+		"a whole document": {
+			problem.New(fault.New(fault.Invalid, "odd"), ""), 422, nil,
+			`{"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"odd","errors":[{"pointer":"","detail":"odd"}]}`,
+		},
+		"members that the fault adds, none of the standard's": {
+			problem.New(fault.New(fault.Conflict, "<taken>").With("head_seq", 7).With("status", 200).With("title", "x"), ""), 409, nil,
+			`{"type":"about:blank","title":"Conflict","status":409,"detail":"<taken>","head_seq":7}`,
+		},
+		"a member that is no JSON": {
+			problem.New(fault.New(fault.Conflict, "x").With("f", func() {}), ""), 409, nil, `{"type":"about:blank"}`,
+		},
+		"nobody": {
+			problem.New(fault.New(fault.Unauthorized, "who?"), ""), 401,
+			map[string]string{"WWW-Authenticate": "Bearer"},
+			`{"type":"about:blank","title":"Unauthorized","status":401,"detail":"who?"}`,
+		},
+		"a wait": {
+			problem.New(busy, ""), 429,
+			map[string]string{"Retry-After": "2"},
+			`{"type":"about:blank","title":"Too Many Requests","status":429,"detail":"later"}`,
+		},
+		"a status of its own": {
+			problem.WithStatus(503, fault.New(0, "soon"), ""), 503,
+			map[string]string{"Retry-After": "1"},
+			`{"type":"about:blank","title":"Service Unavailable","status":503,"detail":"soon"}`,
+		},
+		"an internal error": {
+			problem.New(problem.Internal(), ""), 500, nil,
+			`{"type":"about:blank","title":"Internal Server Error","status":500,"detail":"Internal error."}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := httptest.NewRecorder()
+			c.answer.Write(rec)
+			var got, want any
+			if json.Unmarshal(rec.Body.Bytes(), &got) != nil || json.Unmarshal([]byte(c.want), &want) != nil {
+				t.Fatalf("no JSON: %s", rec.Body)
+			}
+			header := map[string]string{}
+			for _, name := range []string{"WWW-Authenticate", "Retry-After"} {
+				if value := rec.Header().Get(name); value != "" {
+					header[name] = value
+				}
+			}
+			if c.header == nil {
+				c.header = map[string]string{}
+			}
+			if diff := cmp.Diff(want, got) + cmp.Diff(c.header, header); diff != "" || rec.Code != c.status {
+				t.Errorf("%d (-want +got):\n%s", rec.Code, diff)
+			}
+			if kind := rec.Header().Get("Content-Type"); kind != "application/problem+json" {
+				t.Errorf("Content-Type %q", kind)
+			}
+		})
+	}
+}
+
+func TestOf(t *testing.T) {
+	missing := fault.Missing("Session")
+	if f, expected := problem.Of(fmt.Errorf("read: %w", missing)); f != missing || !expected {
+		t.Errorf("got %v, %v", f, expected)
+	}
+	for _, err := range []error{errors.New("disk full"), &fault.Error{Detail: "of no kind"}} {
+		if f, expected := problem.Of(err); f.Detail != "Internal error." || expected {
+			t.Errorf("%v: got %v, %v", err, f, expected)
+		}
+	}
+}
