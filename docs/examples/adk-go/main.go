@@ -24,7 +24,7 @@ import (
 	"google.golang.org/adk/v2/tool/functiontool"
 	"google.golang.org/genai"
 
-	"github.com/rethread/rethread/shared/adk"
+	"github.com/rethread/rethread/clients/go/adk"
 )
 
 const app = "florist"

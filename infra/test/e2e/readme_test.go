@@ -143,7 +143,7 @@ import (
 	"google.golang.org/adk/v2/session"
 	"google.golang.org/genai"
 
-	"github.com/rethread/rethread/shared/adk"
+	"github.com/rethread/rethread/clients/go/adk"
 )
 
 func main() {

@@ -1,6 +1,5 @@
-// Package remote speaks to the HTTP API as a client: sessions, their branches
-// and artifacts, with the types of the domain. Problems come back as the faults
-// that they were made of.
+// Package remote is a client of the HTTP API: sessions, their events, branches
+// and artifacts, as far as the services for ADK need them.
 package remote
 
 import (
@@ -16,8 +15,6 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-
-	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
 const (
@@ -122,7 +119,7 @@ func (c *Client) make(ctx context.Context, r request) (*http.Request, error) {
 	payload, mimeType := r.bytes, r.mimeType
 	if r.body != nil {
 		var err error
-		if payload, err = jsonx.Marshal(r.body); err != nil {
+		if payload, err = Encode(r.body); err != nil {
 			return nil, fmt.Errorf("encode the request: %w", err)
 		}
 		mimeType = jsonType
@@ -173,4 +170,13 @@ func sessionPath(id string, more ...string) string {
 		path += "/" + url.PathEscape(part)
 	}
 	return path
+}
+
+// Encode is JSON without escapes for <, > and &: values are stored as they came.
+func Encode(v any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }

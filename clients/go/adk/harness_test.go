@@ -12,23 +12,19 @@ import (
 	"github.com/google/uuid"
 	adksession "google.golang.org/adk/v2/session"
 
+	"github.com/rethread/rethread/clients/go/adk"
 	"github.com/rethread/rethread/infra/test/dynamotest"
-	"github.com/rethread/rethread/shared/adk"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 const app, alice, bob = "shop", "alice", "bob"
 
-// system is services over a table of the test's own, and the store beneath.
+// system is services that speak to the API over a table of the test's own.
 type system struct {
 	*adk.Services
-	store *sessions.Store
-}
-
-// backends start a system in process and over HTTP.
-func backends() map[string]func(*testing.T) *system {
-	return map[string]func(*testing.T) *system{"in process": newLocal, "over HTTP": newRemote}
+	store *sessions.Store // beneath the API
+	url   string
 }
 
 // users are those of the tests of ADK's own suite, too.
@@ -36,32 +32,26 @@ func users(context.Context, string) ([]string, error) {
 	return []string{"user1", "user2", alice, bob}, nil
 }
 
-func newStore(t *testing.T) *sessions.Store {
-	t.Helper()
-	return sessions.New(dynamotest.Client(t), dynamotest.Table(t), sessions.WithLogger(slog.New(slog.DiscardHandler)))
-}
-
-func newLocal(t *testing.T) *system {
-	t.Helper()
-	store := newStore(t)
-	return &system{adk.NewLocal(adk.Stores{Sessions: store, Rewinds: store, Artifacts: store}, adk.WithUsers(users)), store}
-}
-
 const tokenOf = "token of "
 
-func newRemote(t *testing.T) *system {
+func newSystem(t *testing.T) *system {
 	t.Helper()
-	store := newStore(t)
+	store := sessions.New(dynamotest.Client(t), dynamotest.Table(t), sessions.WithLogger(slog.New(slog.DiscardHandler)))
 	server := httptest.NewServer(api(store))
 	t.Cleanup(server.Close)
+	return &system{newServices(t, server.URL, adk.WithUsers(users)), store, server.URL}
+}
+
+func newServices(t *testing.T, url string, options ...adk.Option) *adk.Services {
+	t.Helper()
 	services, err := adk.NewRemote(adk.Remote{
-		URL:   server.URL,
+		URL:   url,
 		Token: func(_ context.Context, user string) (string, error) { return tokenOf + user, nil },
-	}, adk.WithUsers(users))
+	}, options...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &system{services, store}
+	return services
 }
 
 // api is the HTTP API's handlers behind what a gateway does.
@@ -144,8 +134,4 @@ func stateOf(s adksession.Session) map[string]any {
 		out[key] = v
 	}
 	return out
-}
-
-func newServicesWithoutUsers(s *system) *adk.Services {
-	return adk.NewLocal(adk.Stores{Sessions: s.store, Rewinds: s.store, Artifacts: s.store})
 }

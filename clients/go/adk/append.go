@@ -2,14 +2,14 @@ package adk
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"google.golang.org/adk/v2/platform"
 	adk "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/clients/go/adk/internal/remote"
 )
 
 // ErrStale says that the session was rewound, or that somebody else appended
@@ -27,9 +27,9 @@ var ErrStale = errors.New("the session has changed since it was read")
 func (s *SessionService) AppendEvent(ctx context.Context, to adk.Session, e *adk.Event) error {
 	switch {
 	case to == nil:
-		return fault.New(fault.Malformed, "the session is nil")
+		return fmt.Errorf("%w: the session is nil", ErrMalformed)
 	case e == nil:
-		return fault.New(fault.Malformed, "the event is nil")
+		return fmt.Errorf("%w: the event is nil", ErrMalformed)
 	case e.Partial:
 		return nil
 	}
@@ -52,34 +52,30 @@ func (s *SessionService) AppendEvent(ctx context.Context, to adk.Session, e *adk
 }
 
 // appendNamed appends to a session of which nothing but its name is known.
-func (s *SessionService) appendNamed(ctx context.Context, to adk.Session, e *adk.Event, encoded session.Event) error {
+func (s *SessionService) appendNamed(ctx context.Context, to adk.Session, e *adk.Event, encoded json.RawMessage) error {
 	found, err := s.find(ctx, to.AppName(), to.UserID(), to.ID())
 	if err != nil {
 		return err
 	}
-	stored, err := s.backend.Append(ctx, session.Append{
-		SessionID: found.ID, UserID: found.UserID, Events: []session.Event{encoded},
-	})
+	stored, err := s.api.Append(ctx, remote.Append{SessionID: found.ID, UserID: found.UserID, Event: encoded})
 	if err == nil {
-		e.ID = stored[0].ID
+		e.ID = stored.ID
 	}
 	return err
 }
 
 // appendTo appends behind what the handle has seen.
-func (s *SessionService) appendTo(ctx context.Context, h *handle, e *adk.Event, encoded session.Event) error {
+func (s *SessionService) appendTo(ctx context.Context, h *handle, e *adk.Event, encoded json.RawMessage) error {
 	h.appending.Lock()
 	defer h.appending.Unlock()
 	const tries = 5
 	for try := 1; ; try++ {
 		head := h.head
-		stored, err := s.backend.Append(ctx, session.Append{
-			SessionID: h.id, UserID: h.user, Events: []session.Event{encoded}, ExpectedSeq: &head,
-		})
+		stored, err := s.api.Append(ctx, remote.Append{SessionID: h.id, UserID: h.user, Event: encoded, ExpectedSeq: &head})
 		switch {
 		case err == nil:
-			e.ID = stored[0].ID
-			h.head = max(h.head, stored[0].Seq)
+			e.ID = stored.ID
+			h.head = max(h.head, stored.Seq)
 			h.take(e)
 			return nil
 		case !isBehind(err):
@@ -95,22 +91,22 @@ func (s *SessionService) appendTo(ctx context.Context, h *handle, e *adk.Event, 
 
 // isBehind tells that the head of the log is not the one expected.
 func isBehind(err error) bool {
-	var f *fault.Error
-	return errors.As(err, &f) && f.Kind == fault.Conflict && f.Extra["head_seq"] != nil
+	var problem *Error
+	return errors.As(err, &problem) && errors.Is(err, ErrConflict) && problem.Members["head_seq"] != nil
 }
 
 // catchUp moves a handle's head over entries that no agent sees, such as the
 // place of a task that a user interface saved. ErrStale where there is more.
 func (s *SessionService) catchUp(ctx context.Context, h *handle) error {
-	now, err := s.backend.Get(ctx, h.user, h.id)
+	now, err := s.api.Get(ctx, h.user, h.id)
 	if err != nil {
 		return err
 	}
 	if now.Epoch != h.epoch {
 		return fmt.Errorf("%w: it was rewound", ErrStale)
 	}
-	q := session.EventQuery{View: session.Effective, After: h.head, Limit: 1}
-	for seen, err := range s.backend.AllEvents(ctx, h.user, h.id, q) {
+	q := remote.EventQuery{After: h.head, Limit: 1}
+	for seen, err := range s.api.AllEvents(ctx, h.user, h.id, q) {
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/genai"
 	"pgregory.net/rapid"
 
-	"github.com/rethread/rethread/shared/adk"
+	"github.com/rethread/rethread/clients/go/adk"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -78,64 +78,59 @@ func full() *adksession.Event {
 
 func TestEvents(t *testing.T) {
 	t.Parallel()
-	for backend, start := range backends() {
-		t.Run(backend, func(t *testing.T) {
-			t.Parallel()
-			s := start(t)
-			t.Run("every member comes back as it was", func(t *testing.T) {
-				to := s.mustCreate(t, alice, "every", nil)
-				want := full()
-				s.mustAppend(t, to, full())
-				got := s.mustGet(t, "every").Events()
-				if got.Len() != 1 {
-					t.Fatalf("%d events", got.Len())
-				}
-				if diff := cmp.Diff(want, got.At(0), cmpopts.IgnoreUnexported(jsonschema.Schema{})); diff != "" {
-					t.Errorf("(-want +got):\n%s", diff)
-				}
-			})
-			t.Run("nil and empty maps stay apart", func(t *testing.T) {
-				to := s.mustCreate(t, alice, "maps", nil)
-				empty := adksession.NewEvent(t.Context(), "i")
-				empty.Author = "agent"
-				none := changing("i", nil)
-				s.mustAppend(t, to, empty, none)
-				got := s.mustGet(t, "maps").Events()
-				if got.At(0).Actions.StateDelta == nil || got.At(0).Actions.ArtifactDelta == nil {
-					t.Error("empty maps became nil")
-				}
-				if got.At(1).Actions.StateDelta != nil || got.At(1).Actions.ArtifactDelta != nil {
-					t.Error("nil maps became empty")
-				}
-				if !got.At(0).Timestamp.Equal(empty.Timestamp) {
-					t.Errorf("timestamp %s, want %s", got.At(0).Timestamp, empty.Timestamp)
-				}
-			})
-			t.Run("an event appended again changes nothing", func(t *testing.T) {
-				to := s.mustCreate(t, alice, "again", nil)
-				e := changing("i", map[string]any{"k": "v"})
-				s.mustAppend(t, to, e)
-				s.mustAppend(t, s.mustGet(t, "again"), e)
-				if got := s.mustGet(t, "again").Events().Len(); got != 1 {
-					t.Errorf("%d events", got)
-				}
-			})
-			t.Run("an event without an id gets one", func(t *testing.T) {
-				to := s.mustCreate(t, alice, "no id", nil)
-				e := changing("i", nil)
-				e.ID = ""
-				s.mustAppend(t, to, e)
-				if got := s.mustGet(t, "no id").Events().At(0).ID; got == "" || got != e.ID {
-					t.Errorf("stored as %q, told as %q", got, e.ID)
-				}
-			})
-		})
-	}
+	s := newSystem(t)
+	t.Run("every member comes back as it was", func(t *testing.T) {
+		to := s.mustCreate(t, alice, "every", nil)
+		want := full()
+		s.mustAppend(t, to, full())
+		got := s.mustGet(t, "every").Events()
+		if got.Len() != 1 {
+			t.Fatalf("%d events", got.Len())
+		}
+		if diff := cmp.Diff(want, got.At(0), cmpopts.IgnoreUnexported(jsonschema.Schema{})); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("nil and empty maps stay apart", func(t *testing.T) {
+		to := s.mustCreate(t, alice, "maps", nil)
+		empty := adksession.NewEvent(t.Context(), "i")
+		empty.Author = "agent"
+		none := changing("i", nil)
+		s.mustAppend(t, to, empty, none)
+		got := s.mustGet(t, "maps").Events()
+		if got.At(0).Actions.StateDelta == nil || got.At(0).Actions.ArtifactDelta == nil {
+			t.Error("empty maps became nil")
+		}
+		if got.At(1).Actions.StateDelta != nil || got.At(1).Actions.ArtifactDelta != nil {
+			t.Error("nil maps became empty")
+		}
+		if !got.At(0).Timestamp.Equal(empty.Timestamp) {
+			t.Errorf("timestamp %s, want %s", got.At(0).Timestamp, empty.Timestamp)
+		}
+	})
+	t.Run("an event appended again changes nothing", func(t *testing.T) {
+		to := s.mustCreate(t, alice, "again", nil)
+		e := changing("i", map[string]any{"k": "v"})
+		s.mustAppend(t, to, e)
+		s.mustAppend(t, s.mustGet(t, "again"), e)
+		if got := s.mustGet(t, "again").Events().Len(); got != 1 {
+			t.Errorf("%d events", got)
+		}
+	})
+	t.Run("an event without an id gets one", func(t *testing.T) {
+		to := s.mustCreate(t, alice, "no id", nil)
+		e := changing("i", nil)
+		e.ID = ""
+		s.mustAppend(t, to, e)
+		if got := s.mustGet(t, "no id").Events().At(0).ID; got == "" || got != e.ID {
+			t.Errorf("stored as %q, told as %q", got, e.ID)
+		}
+	})
 }
 
 func TestStoredForm(t *testing.T) {
 	t.Parallel()
-	s := newLocal(t)
+	s := newSystem(t)
 	to := s.mustCreate(t, alice, "s", nil)
 	e := changing("i-1", map[string]any{"aKey": 1, "temp:x": 2})
 	e.ID = "e-1"
@@ -160,7 +155,7 @@ func TestStoredForm(t *testing.T) {
 
 func TestEventsOfOthers(t *testing.T) {
 	t.Parallel()
-	s := newLocal(t)
+	s := newSystem(t)
 	s.mustCreate(t, alice, "s", nil)
 	for _, raw := range []string{
 		`{"invocation_id":"i","author":"user","content":{"role":"user","parts":[{"text":"hi"}]},"mine":{"someThing":1}}`,

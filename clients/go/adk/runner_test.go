@@ -15,7 +15,7 @@ import (
 	"google.golang.org/adk/v2/tool/functiontool"
 	"google.golang.org/genai"
 
-	"github.com/rethread/rethread/shared/adk"
+	"github.com/rethread/rethread/clients/go/adk"
 )
 
 // scripted is a model that remembers what it is told, with a tool, and answers
@@ -98,30 +98,25 @@ func say(t *testing.T, r *runner.Runner, text string) (answer, invocation string
 
 func TestRunner(t *testing.T) {
 	t.Parallel()
-	for backend, start := range backends() {
-		t.Run(backend, func(t *testing.T) {
-			t.Parallel()
-			s := start(t)
-			say(t, newRunner(t, s.Services), "red")
-			// Another process: nothing is kept but what is stored.
-			answer, second := say(t, newRunner(t, s.Services), "green")
-			if answer != "[red green]" {
-				t.Errorf("answer %q", answer)
-			}
-			expect(t, s, "green")
-			if _, err := s.Sessions.Rewind(t.Context(), rewind("chat", second)); err != nil {
-				t.Fatal(err)
-			}
-			expect(t, s, "red")
-			answer, _ = say(t, newRunner(t, s.Services), "blue")
-			if answer != "[red blue]" {
-				t.Errorf("answer after the rewind %q", answer)
-			}
-			expect(t, s, "blue")
-			if got := s.mustGet(t, "chat").Events().Len(); got != 8 {
-				t.Errorf("%d events, not two turns of four", got)
-			}
-		})
+	s := newSystem(t)
+	say(t, newRunner(t, s.Services), "red")
+	// Another process: nothing is kept but what is stored.
+	answer, second := say(t, newRunner(t, s.Services), "green")
+	if answer != "[red green]" {
+		t.Errorf("answer %q", answer)
+	}
+	expect(t, s, "green")
+	if _, err := s.Sessions.Rewind(t.Context(), rewind("chat", second)); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, s, "red")
+	answer, _ = say(t, newRunner(t, s.Services), "blue")
+	if answer != "[red blue]" {
+		t.Errorf("answer after the rewind %q", answer)
+	}
+	expect(t, s, "blue")
+	if got := s.mustGet(t, "chat").Events().Len(); got != 8 {
+		t.Errorf("%d events, not two turns of four", got)
 	}
 }
 

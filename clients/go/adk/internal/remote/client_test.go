@@ -15,10 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/shared/adk/remote"
-	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/domain/artifact"
-	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/clients/go/adk/internal/remote"
 )
 
 // asked is a request as the server saw it.
@@ -92,8 +89,8 @@ func TestRequests(t *testing.T) {
 		says(201, sessionBody), says(200, sessionBody), says(204, ""),
 		says(201, `{"data":[{"id":"e","seq":3,"session_id":"s","status":"completed","created_time":9,"invocation_id":"i","author":"a"}]}`),
 	)
-	_, err := client.Create(ctx, session.New{
-		ID: "s", UserID: "alice", AppName: "shop", Nonce: "n-1", State: session.Delta{"k": json.RawMessage(`"<&>"`)},
+	_, err := client.Create(ctx, remote.Create{
+		ID: "s", UserID: "alice", AppName: "shop", Key: "n-1", State: remote.Values{"k": json.RawMessage(`"<&>"`)},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -105,14 +102,11 @@ func TestRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	head := int64(2)
-	e, err := session.ParseEvent(json.RawMessage(`{"id":"e","invocation_id":"i","author":"a"}`), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	stored, err := client.Append(ctx, session.Append{
-		SessionID: "s", UserID: "alice", Events: []session.Event{e}, ExpectedSeq: &head,
+	stored, err := client.Append(ctx, remote.Append{
+		SessionID: "s", UserID: "alice", ExpectedSeq: &head,
+		Event: json.RawMessage(`{"id":"e","invocation_id":"i","author":"a"}`),
 	})
-	if err != nil || stored[0].Seq != 3 || stored[0].CreatedTime != 9 {
+	if err != nil || stored.Seq != 3 || stored.CreatedTime != 9 || !strings.Contains(string(stored.Raw), `"invocation_id":"i"`) {
 		t.Fatal(stored, err)
 	}
 	const bearer = "Bearer token-alice"
@@ -135,7 +129,7 @@ func TestTriesAgain(t *testing.T) {
 	t.Run("under the same key, for what a gateway says and a connection that breaks", func(t *testing.T) {
 		t.Parallel()
 		client, s := start(t, says(503, "{}"), breaks, says(429, "{}"), says(201, sessionBody))
-		if _, err := client.Create(t.Context(), session.New{ID: "s", UserID: "alice", Nonce: "n-1"}); err != nil {
+		if _, err := client.Create(t.Context(), remote.Create{ID: "s", UserID: "alice", Key: "n-1"}); err != nil {
 			t.Fatal(err)
 		}
 		for _, a := range s.seen() {
@@ -156,7 +150,7 @@ func TestTriesAgain(t *testing.T) {
 		t.Parallel()
 		for _, answer := range []http.HandlerFunc{says(503, "{}"), breaks} {
 			client, s := start(t, answer)
-			_, err := client.PutArtifact(t.Context(), artifact.Put{SessionID: "s", UserID: "alice", Name: "f", MimeType: "a/b"})
+			_, err := client.PutArtifact(t.Context(), remote.Put{SessionID: "s", UserID: "alice", Name: "f", MimeType: "a/b"})
 			if err == nil || len(s.seen()) != 1 {
 				t.Errorf("asked %d times: %v", len(s.seen()), err)
 			}
@@ -177,25 +171,26 @@ func TestTriesAgain(t *testing.T) {
 
 func TestProblems(t *testing.T) {
 	t.Parallel()
-	for status, kind := range map[int]fault.Kind{
-		400: fault.Malformed, 401: fault.Unauthorized, 403: fault.Forbidden, 404: fault.NotFound, 409: fault.Conflict,
-		412: fault.Precondition, 413: fault.TooLarge, 422: fault.Invalid,
+	for status, kind := range map[int]error{
+		400: remote.ErrMalformed, 401: remote.ErrUnauthorized, 403: remote.ErrForbidden, 404: remote.ErrNotFound,
+		409: remote.ErrConflict, 412: remote.ErrPrecondition, 413: remote.ErrTooLarge, 422: remote.ErrInvalid,
 	} {
 		client, _ := start(t, says(status, `{"type":"about:blank","title":"x","detail":"the reason","head_seq":7}`))
 		_, err := client.Get(t.Context(), "alice", "s")
-		var f *fault.Error
-		if !errors.As(err, &f) || f.Kind != kind || f.Detail != "the reason" || f.Extra["head_seq"] != 7.0 {
+		var e *remote.Error
+		if !errors.As(err, &e) || !errors.Is(err, kind) || e.Status != status || e.Detail != "the reason" ||
+			e.Members["head_seq"] != 7.0 || len(e.Members) != 1 {
 			t.Errorf("%d: %v", status, err)
 		}
 	}
 	client, _ := start(t, says(500, `{"detail":"Internal error.","request_id":"r-1"}`))
 	_, err := client.Get(t.Context(), "alice", "s")
-	var f *fault.Error
-	if err == nil || errors.As(err, &f) || !strings.Contains(err.Error(), "r-1") {
+	var e *remote.Error
+	if err == nil || errors.As(err, &e) || !strings.Contains(err.Error(), "r-1") {
 		t.Errorf("500: %v", err)
 	}
 	client, _ = start(t, says(403, `<html>`))
-	if _, err = client.Get(t.Context(), "alice", "s"); !errors.Is(err, fault.Of(fault.Forbidden)) {
+	if _, err = client.Get(t.Context(), "alice", "s"); !errors.Is(err, remote.ErrForbidden) {
 		t.Errorf("a gateway's own: %v", err)
 	}
 	client, _ = start(t, says(200, `no JSON`))
@@ -225,7 +220,7 @@ func TestLists(t *testing.T) {
 		t.Errorf("second page: %s", uri)
 	}
 	for _, err := range client.AllArtifacts(t.Context(), "alice", "s") {
-		if !errors.Is(err, fault.Of(fault.NotFound)) {
+		if !errors.Is(err, remote.ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
 	}

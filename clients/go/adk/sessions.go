@@ -13,32 +13,31 @@ import (
 	"google.golang.org/adk/v2/platform"
 	adk "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/clients/go/adk/internal/remote"
 )
 
 // parallel is how many sessions of a list have their state read at once.
 const parallel = 8
 
 // SessionService is ADK's session service, with rewind and fork. Errors wrap
-// faults: errors.Is(err, fault.Of(fault.NotFound)) tells a session that is not
-// there. It is safe for concurrent use.
+// one of those of this package: errors.Is(err, ErrNotFound) tells a session that
+// is not there. It is safe for concurrent use.
 type SessionService struct {
-	backend sessions
-	codec   *codec
-	users   func(ctx context.Context, app string) ([]string, error)
+	api   *remote.Client
+	codec *codec
+	users func(ctx context.Context, app string) ([]string, error)
 }
 
 var _ adk.Service = (*SessionService)(nil)
 
 // Create implements ADK's session.Service. A session without an id gets one;
-// fault.Conflict where an id is taken, in whatever app.
+// ErrConflict where an id is taken, in whatever app.
 func (s *SessionService) Create(ctx context.Context, req *adk.CreateRequest) (*adk.CreateResponse, error) {
 	if err := required("app name", req.AppName, "user id", req.UserID); err != nil {
 		return nil, err
 	}
-	n := session.New{
-		ID: req.SessionID, UserID: req.UserID, AppName: req.AppName, Nonce: platform.NewUUID(ctx), State: session.Delta{},
+	n := remote.Create{
+		ID: req.SessionID, UserID: req.UserID, AppName: req.AppName, Key: platform.NewUUID(ctx), State: remote.Values{},
 	}
 	if n.ID == "" {
 		n.ID = platform.NewUUID(ctx)
@@ -50,7 +49,7 @@ func (s *SessionService) Create(ctx context.Context, req *adk.CreateRequest) (*a
 		}
 		n.State[key] = raw
 	}
-	made, err := s.backend.Create(ctx, n)
+	made, err := s.api.Create(ctx, n)
 	if err == nil {
 		err = belongs(made, req.AppName, req.UserID)
 	}
@@ -87,7 +86,7 @@ func (s *SessionService) get(ctx context.Context, req *adk.GetRequest) (*handle,
 	for try := 1; ; try++ {
 		h, err := s.read(ctx, req)
 		// A rewind between two pages: what was read is history.
-		if try == tries || !errors.Is(err, fault.Of(fault.Conflict)) {
+		if try == tries || !errors.Is(err, ErrConflict) {
 			return h, err
 		}
 	}
@@ -118,38 +117,38 @@ func (s *SessionService) read(ctx context.Context, req *adk.GetRequest) (*handle
 }
 
 // find reads a session's own data. One of another app is not there for this one.
-func (s *SessionService) find(ctx context.Context, app, user, id string) (session.Session, error) {
-	found, err := s.backend.Get(ctx, user, id)
+func (s *SessionService) find(ctx context.Context, app, user, id string) (remote.Session, error) {
+	found, err := s.api.Get(ctx, user, id)
 	if err != nil {
-		return session.Session{}, err
+		return remote.Session{}, err
 	}
 	return found, belongs(found, app, user)
 }
 
-func belongs(s session.Session, app, user string) error {
+func belongs(s remote.Session, app, user string) error {
 	switch {
 	case s.UserID != user:
-		return fault.NotYours("session")
+		return fmt.Errorf("%w: session %s is another user's", ErrForbidden, s.ID)
 	case s.AppName != app:
-		return fault.Missing("session")
+		return fmt.Errorf("session %s: %w", s.ID, ErrNotFound)
 	}
 	return nil
 }
 
 // history reads the events that a request asks for, the newest first where it
 // does not ask for all.
-func (s *SessionService) history(ctx context.Context, of session.Session, req *adk.GetRequest) ([]*adk.Event, error) {
+func (s *SessionService) history(ctx context.Context, of remote.Session, req *adk.GetRequest) ([]*adk.Event, error) {
 	recent := req.NumRecentEvents > 0 || !req.After.IsZero()
-	q := session.EventQuery{View: session.Effective, Limit: session.MaxPage, Descending: recent}
+	q := remote.EventQuery{Limit: remote.MaxPage, Descending: recent}
 	if n := req.NumRecentEvents; n > 0 {
-		q.Limit = min(n, session.MaxPage)
+		q.Limit = min(n, remote.MaxPage)
 	}
 	history := []*adk.Event{}
-	for stored, err := range s.backend.AllEvents(ctx, of.UserID, of.ID, q) {
+	for stored, err := range s.api.AllEvents(ctx, of.UserID, of.ID, q) {
 		if err != nil {
 			return nil, err
 		}
-		if stored.Status == session.EventInProgress || isInitialState(stored) {
+		if stored.Status == remote.InProgress || isInitialState(stored) {
 			continue
 		}
 		e, err := s.codec.decode(stored)
@@ -171,17 +170,17 @@ func (s *SessionService) history(ctx context.Context, of session.Session, req *a
 
 // isInitialState tells the event that carries the state a session was created
 // with, which is no event to ADK.
-func isInitialState(e session.Event) bool {
-	return e.Seq == 1 && e.Author == "system" && session.IsNull(e.Fields["content"]) && len(e.StateDelta) > 0
+func isInitialState(e remote.Event) bool {
+	return e.Seq == 1 && e.Author == "system" && isNull(e.Content) && len(e.Actions.StateDelta) > 0
 }
 
 // state reads what a session's agents see, with prefixed keys.
-func (s *SessionService) state(ctx context.Context, of session.Session) (map[string]any, error) {
-	stored, err := s.backend.State(ctx, of.UserID, of.ID)
+func (s *SessionService) state(ctx context.Context, of remote.Session) (map[string]any, error) {
+	stored, err := s.api.State(ctx, of.UserID, of.ID)
 	if err != nil {
 		return nil, fmt.Errorf("read the state of session %s: %w", of.ID, err)
 	}
-	return plainValues(stored.Merged)
+	return plainValues(stored)
 }
 
 // List implements ADK's session.Service: sessions without their events, newest
@@ -194,7 +193,7 @@ func (s *SessionService) List(ctx context.Context, req *adk.ListRequest) (*adk.L
 	users := []string{req.UserID}
 	if req.UserID == "" {
 		if s.users == nil {
-			return nil, fault.New(fault.Invalid, "sessions are listed by user: give a user id, or WithUsers")
+			return nil, fmt.Errorf("%w: sessions are listed by user: give a user id, or WithUsers", ErrInvalid)
 		}
 		var err error
 		if users, err = s.users(ctx, req.AppName); err != nil {
@@ -213,15 +212,15 @@ func (s *SessionService) List(ctx context.Context, req *adk.ListRequest) (*adk.L
 }
 
 func (s *SessionService) list(ctx context.Context, app, user string) ([]adk.Session, error) {
-	var found []session.Session
-	for one, err := range s.backend.AllSessions(ctx, user) {
+	var found []remote.Session
+	for one, err := range s.api.AllSessions(ctx, user) {
 		if err != nil {
 			return nil, err
 		}
 		switch err := belongs(one, app, user); {
 		case err == nil:
 			found = append(found, one)
-		case errors.Is(err, fault.Of(fault.Forbidden)): // a token of somebody else's
+		case errors.Is(err, ErrForbidden): // a token of somebody else's
 			return nil, err
 		}
 	}
@@ -231,7 +230,7 @@ func (s *SessionService) list(ctx context.Context, app, user string) ([]adk.Sess
 	for i, one := range found {
 		group.Go(func() error {
 			values, err := s.state(ctx, one)
-			if errors.Is(err, fault.Of(fault.NotFound)) { // deleted just now
+			if errors.Is(err, ErrNotFound) { // deleted just now
 				return nil
 			}
 			out[i] = newHandle(one, values, nil)
@@ -250,9 +249,9 @@ func (s *SessionService) Delete(ctx context.Context, req *adk.DeleteRequest) err
 		return err
 	}
 	if _, err = s.find(ctx, req.AppName, req.UserID, req.SessionID); err == nil {
-		err = s.backend.Delete(ctx, req.UserID, req.SessionID)
+		err = s.api.Delete(ctx, req.UserID, req.SessionID)
 	}
-	if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
+	if err != nil && !errors.Is(err, ErrNotFound) {
 		return fmt.Errorf("delete session %s: %w", req.SessionID, err)
 	}
 	return nil
@@ -273,11 +272,11 @@ func required(pairs ...string) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return fault.New(fault.Malformed, "required: %s", strings.Join(missing, ", "))
+	return fmt.Errorf("%w: required: %s", ErrMalformed, strings.Join(missing, ", "))
 }
 
 // plainValues decodes state as ADK holds it.
-func plainValues(stored session.Values) (map[string]any, error) {
+func plainValues(stored remote.Values) (map[string]any, error) {
 	out := make(map[string]any, len(stored))
 	for _, key := range slices.Sorted(maps.Keys(stored)) {
 		var v any
@@ -288,3 +287,5 @@ func plainValues(stored session.Values) (map[string]any, error) {
 	}
 	return out, nil
 }
+
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }

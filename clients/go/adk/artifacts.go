@@ -12,15 +12,14 @@ import (
 	adk "google.golang.org/adk/v2/artifact"
 	"google.golang.org/genai"
 
-	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/clients/go/adk/internal/remote"
 )
 
 // ArtifactService is ADK's artifact service. Artifacts belong to sessions that
 // exist, or under names that begin with "user:" to the user of one. What is
 // not there is fs.ErrNotExist, as with ADK's own services. It is safe for
 // concurrent use.
-type ArtifactService struct{ backend artifacts }
+type ArtifactService struct{ api *remote.Client }
 
 var _ adk.Service = (*ArtifactService)(nil)
 
@@ -36,7 +35,7 @@ func (s *ArtifactService) Save(ctx context.Context, req *adk.SaveRequest) (*adk.
 		return nil, fmt.Errorf("save artifact %q: %w", req.FileName, err)
 	}
 	p.SessionID, p.UserID, p.Name = req.SessionID, req.UserID, req.FileName
-	v, err := s.backend.PutArtifact(ctx, p)
+	v, err := s.api.PutArtifact(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("save artifact %q: %w", req.FileName, missing(err))
 	}
@@ -56,14 +55,11 @@ func checkSave(req *adk.SaveRequest) error {
 		return fmt.Errorf("save artifact %q as version %d: versions are numbered here: %w",
 			req.FileName, req.Version, errors.ErrUnsupported)
 	}
-	if err := fault.CheckNewID("file name", req.FileName); err != nil {
-		return err
+	if strings.Contains(req.FileName, "?") { // which gateways cut paths at
+		return fmt.Errorf("%w: the file name %q must not contain %q", ErrInvalid, req.FileName, '?')
 	}
 	return checkName(req.FileName)
 }
-
-// checkName says what is wrong with a name beyond what ADK says.
-func checkName(name string) error { return artifact.CheckName("file name", name) }
 
 // Load implements ADK's artifact.Service. A reference to another artifact
 // loads as what it refers to.
@@ -71,7 +67,7 @@ func (s *ArtifactService) Load(ctx context.Context, req *adk.LoadRequest) (*adk.
 	if err := req.Validate(); err != nil {
 		return nil, invalid(err)
 	}
-	r := artifact.Ref{SessionID: req.SessionID, UserID: req.UserID, Name: req.FileName}
+	r := remote.Ref{SessionID: req.SessionID, UserID: req.UserID, Name: req.FileName}
 	if req.Version != 0 {
 		version := req.Version - firstVersion
 		r.Version = &version
@@ -83,11 +79,11 @@ func (s *ArtifactService) Load(ctx context.Context, req *adk.LoadRequest) (*adk.
 	return &adk.LoadResponse{Part: partOf(v, body)}, nil
 }
 
-func (s *ArtifactService) read(ctx context.Context, r artifact.Ref) (artifact.Version, []byte, error) {
+func (s *ArtifactService) read(ctx context.Context, r remote.Ref) (remote.Version, []byte, error) {
 	if checkName(r.Name) != nil || (r.Version != nil && *r.Version < 0) {
-		return artifact.Version{}, nil, fault.Missing("artifact")
+		return remote.Version{}, nil, fmt.Errorf("artifact %q: %w", r.Name, ErrNotFound)
 	}
-	return s.backend.Artifact(ctx, r)
+	return s.api.Artifact(ctx, r)
 }
 
 // Delete implements ADK's artifact.Service. To delete what is not there is no
@@ -102,7 +98,7 @@ func (s *ArtifactService) Delete(ctx context.Context, req *adk.DeleteRequest) er
 			req.Version, req.FileName, errors.ErrUnsupported)
 	}
 	err := s.remove(ctx, req)
-	if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
+	if err != nil && !errors.Is(err, ErrNotFound) {
 		return fmt.Errorf("delete artifact %q: %w", req.FileName, err)
 	}
 	return nil
@@ -110,9 +106,9 @@ func (s *ArtifactService) Delete(ctx context.Context, req *adk.DeleteRequest) er
 
 func (s *ArtifactService) remove(ctx context.Context, req *adk.DeleteRequest) error {
 	if checkName(req.FileName) != nil {
-		return fault.Missing("artifact")
+		return fmt.Errorf("artifact %q: %w", req.FileName, ErrNotFound)
 	}
-	return s.backend.DeleteArtifact(ctx, req.UserID, req.SessionID, req.FileName)
+	return s.api.DeleteArtifact(ctx, req.UserID, req.SessionID, req.FileName)
 }
 
 // List implements ADK's artifact.Service: the names of the session's artifacts
@@ -122,8 +118,8 @@ func (s *ArtifactService) List(ctx context.Context, req *adk.ListRequest) (*adk.
 		return nil, invalid(err)
 	}
 	names := []string{}
-	for v, err := range s.backend.AllArtifacts(ctx, req.UserID, req.SessionID) {
-		if errors.Is(err, fault.Of(fault.NotFound)) { // of a session that is not there
+	for v, err := range s.api.AllArtifacts(ctx, req.UserID, req.SessionID) {
+		if errors.Is(err, ErrNotFound) { // of a session that is not there
 			break
 		}
 		if err != nil {
@@ -141,7 +137,7 @@ func (s *ArtifactService) Versions(ctx context.Context, req *adk.VersionsRequest
 	if err := req.Validate(); err != nil {
 		return nil, invalid(err)
 	}
-	r := artifact.Ref{SessionID: req.SessionID, UserID: req.UserID, Name: req.FileName}
+	r := remote.Ref{SessionID: req.SessionID, UserID: req.UserID, Name: req.FileName}
 	_, all, err := s.versions(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("list versions of artifact %q: %w", req.FileName, missing(err))
@@ -155,12 +151,12 @@ func (s *ArtifactService) Versions(ctx context.Context, req *adk.VersionsRequest
 
 // versions lists an artifact's versions, oldest first, and says which is the
 // newest.
-func (s *ArtifactService) versions(ctx context.Context, r artifact.Ref) (newest int64, all []artifact.Version, err error) {
+func (s *ArtifactService) versions(ctx context.Context, r remote.Ref) (newest int64, all []remote.Version, err error) {
 	v, _, err := s.read(ctx, r)
 	if err != nil {
 		return 0, nil, err
 	}
-	for one, err := range s.backend.AllVersions(ctx, r.UserID, r.SessionID, r.Name) {
+	for one, err := range s.api.AllVersions(ctx, r.UserID, r.SessionID, r.Name) {
 		if err != nil {
 			return 0, nil, err
 		}
@@ -177,14 +173,14 @@ func (s *ArtifactService) GetArtifactVersion(
 	if err := req.Validate(); err != nil {
 		return nil, invalid(err)
 	}
-	r := artifact.Ref{SessionID: req.SessionID, UserID: req.UserID, Name: req.FileName}
+	r := remote.Ref{SessionID: req.SessionID, UserID: req.UserID, Name: req.FileName}
 	wanted, all, err := s.versions(ctx, r)
 	if req.Version != 0 {
 		wanted = req.Version - firstVersion
 	}
-	at := slices.IndexFunc(all, func(v artifact.Version) bool { return v.Version == wanted })
+	at := slices.IndexFunc(all, func(v remote.Version) bool { return v.Version == wanted })
 	if err == nil && at < 0 {
-		err = fault.Missing("version")
+		err = ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("get version %d of artifact %q: %w", req.Version, req.FileName, missing(err))
@@ -192,14 +188,10 @@ func (s *ArtifactService) GetArtifactVersion(
 	return &adk.GetArtifactVersionResponse{ArtifactVersion: describe(all[at], req.SessionID)}, nil
 }
 
-func describe(v artifact.Version, sessionID string) *adk.ArtifactVersion {
-	target := artifact.Target{SessionID: sessionID, Name: v.Name, Version: v.Version}
-	if strings.HasPrefix(v.Name, artifact.UserPrefix) {
-		target.SessionID = ""
-	}
+func describe(v remote.Version, sessionID string) *adk.ArtifactVersion {
 	m := parseMedia(v.MimeType)
 	return &adk.ArtifactVersion{
-		Version: v.Version + firstVersion, CanonicalURI: target.URI(), MimeType: m.mimeType(),
+		Version: v.Version + firstVersion, CanonicalURI: uriOf(v, sessionID), MimeType: m.mimeType(),
 		CreateTime: time.UnixMilli(v.CreatedTime).UTC(), CustomMetadata: m.metadata,
 	}
 }
@@ -210,7 +202,7 @@ func invalid(err error) error {
 
 // missing makes fs.ErrNotExist of what is not there.
 func missing(err error) error {
-	if errors.Is(err, fault.Of(fault.NotFound)) {
+	if errors.Is(err, ErrNotFound) {
 		return errors.Join(fs.ErrNotExist, err)
 	}
 	return err

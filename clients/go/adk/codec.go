@@ -3,14 +3,13 @@ package adk
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"time"
 
 	adk "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/clients/go/adk/internal/remote"
 )
 
 // firstVersion is the number of an artifact's first version in ADK for Go,
@@ -26,10 +25,10 @@ func newCodec() *codec {
 	return &codec{event: shapeOf(reflect.TypeFor[adk.Event](), map[reflect.Type]*shape{})}
 }
 
-// encode makes an event to append.
-func (c *codec) encode(e *adk.Event) (session.Event, error) {
-	fail := func(err error) (session.Event, error) {
-		return session.Event{}, fmt.Errorf("encode: %w", err)
+// encode makes the JSON of an event to append.
+func (c *codec) encode(e *adk.Event) (json.RawMessage, error) {
+	fail := func(err error) (json.RawMessage, error) {
+		return nil, fmt.Errorf("encode: %w", err)
 	}
 	raw, err := json.Marshal(withoutTemporary(e))
 	if err != nil {
@@ -47,22 +46,18 @@ func (c *codec) encode(e *adk.Event) (session.Event, error) {
 	if actions, ok := stored["actions"].(map[string]any); ok && len(actions) == 0 {
 		delete(stored, "actions")
 	}
-	if raw, err = jsonx.Marshal(stored); err != nil {
+	if raw, err = remote.Encode(stored); err != nil {
 		return fail(err)
 	}
-	return session.ParseEvent(raw, "")
+	return raw, nil
 }
 
 // decode reads an event of the log, whoever appended it.
-func (c *codec) decode(e session.Event) (*adk.Event, error) {
+func (c *codec) decode(e remote.Event) (*adk.Event, error) {
 	fail := func(err error) (*adk.Event, error) {
 		return nil, fmt.Errorf("event %s at %d cannot be read as one of ADK: %w", e.ID, e.Seq, err)
 	}
-	raw, err := json.Marshal(e)
-	if err != nil {
-		return fail(err)
-	}
-	tree, err := decodeTree(raw)
+	tree, err := decodeTree(e.Raw)
 	if err != nil {
 		return fail(err)
 	}
@@ -77,7 +72,8 @@ func (c *codec) decode(e session.Event) (*adk.Event, error) {
 			delete(known, "timestamp")
 		}
 	}
-	if raw, err = json.Marshal(known); err != nil {
+	raw, err := json.Marshal(known)
+	if err != nil {
 		return fail(err)
 	}
 	out := &adk.Event{Timestamp: at}
@@ -96,11 +92,22 @@ func shiftVersions(actions any, name string, by int64) error {
 		if !ok {
 			continue
 		}
-		version, ok := session.Integer(json.RawMessage(number))
+		version, ok := integer(number)
 		if !ok || version+by < 0 {
-			return fault.New(fault.Invalid, "artifact %q has no version %s: the first is %d", artifact, number, firstVersion)
+			return fmt.Errorf("%w: artifact %q has no version %s: the first is %d", ErrInvalid, artifact, number, firstVersion)
 		}
 		delta[artifact] = version + by
 	}
 	return nil
+}
+
+// integer reads a number without a fraction, however it is written: 3, 3.0 and
+// 3e0 are the same one.
+func integer(number json.Number) (int64, bool) {
+	if n, err := number.Int64(); err == nil {
+		return n, true
+	}
+	const largest = 1 << 53 // up to which a float64 is exact
+	f, err := number.Float64()
+	return int64(f), err == nil && f == math.Trunc(f) && math.Abs(f) < largest
 }

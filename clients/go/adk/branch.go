@@ -7,7 +7,18 @@ import (
 	"google.golang.org/adk/v2/platform"
 	adk "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/clients/go/adk/internal/remote"
+)
+
+// Scope is a part of state that a rewind restores.
+type Scope string
+
+// The scopes of state: keys without a prefix, and those that begin with "user:"
+// and "app:".
+const (
+	ScopeSession Scope = "session"
+	ScopeUser    Scope = "user"
+	ScopeApp     Scope = "app"
 )
 
 // RewindRequest asks to restore a session as it was just before an invocation.
@@ -16,7 +27,7 @@ type RewindRequest struct {
 	// BeforeInvocationID names the first invocation that goes.
 	BeforeInvocationID string
 	// Scopes whose state comes back; nil is session, user and app.
-	Scopes []session.Scope
+	Scopes []Scope
 	// Restore brings back shared values that another session has changed
 	// since, too; otherwise they are kept and reported as conflicts.
 	Restore bool
@@ -38,8 +49,8 @@ type RewindResponse struct {
 }
 
 // Rewind takes a session back: events, state and artifacts. Nothing leaves the
-// log. fault.NotFound for an invocation that the log does not know,
-// fault.Conflict while a run is in progress.
+// log. ErrNotFound for an invocation that the log does not know,
+// ErrConflict while a run is in progress.
 func (s *SessionService) Rewind(ctx context.Context, req *RewindRequest) (*RewindResponse, error) {
 	fail := func(err error) (*RewindResponse, error) {
 		return nil, fmt.Errorf("rewind session %s: %w", req.SessionID, err)
@@ -50,18 +61,22 @@ func (s *SessionService) Rewind(ctx context.Context, req *RewindRequest) (*Rewin
 	if _, err := s.find(ctx, req.AppName, req.UserID, req.SessionID); err != nil {
 		return fail(err)
 	}
-	done, err := s.backend.Rewind(ctx, session.Rewind{
+	var scopes []string
+	for _, scope := range req.Scopes {
+		scopes = append(scopes, string(scope))
+	}
+	done, err := s.api.Rewind(ctx, remote.Rewind{
 		SessionID: req.SessionID, UserID: req.UserID, Before: req.BeforeInvocationID,
-		Scopes: req.Scopes, Restore: req.Restore, CancelRun: req.CancelRun, Nonce: platform.NewUUID(ctx),
+		Scopes: scopes, Restore: req.Restore, CancelRun: req.CancelRun, Key: platform.NewUUID(ctx),
 	})
 	if err != nil {
 		return fail(err)
 	}
 	out := &RewindResponse{Artifacts: map[string]int64{}}
-	if out.State, err = plainValues(session.Values(done.State)); err != nil {
+	if out.State, err = plainValues(done.Restored.State); err != nil {
 		return fail(err)
 	}
-	for name, version := range done.Artifacts {
+	for name, version := range done.Restored.Artifacts {
 		out.Artifacts[name] = version + firstVersion
 	}
 	for _, c := range done.Conflicts {
@@ -111,17 +126,10 @@ func (s *SessionService) Fork(ctx context.Context, req *ForkRequest) (*ForkRespo
 	if _, err := s.find(ctx, req.AppName, req.UserID, req.SessionID); err != nil {
 		return fail(err)
 	}
-	f := session.ForkOf{
-		SessionID: req.SessionID, UserID: req.UserID, ID: platform.NewUUID(ctx), Nonce: platform.NewUUID(ctx),
-		Strict: !req.Lenient,
-	}
-	if req.BeforeInvocationID != "" {
-		f.Before = &req.BeforeInvocationID
-	}
-	if req.Name != "" {
-		f.Name = &req.Name
-	}
-	forked, err := s.backend.Fork(ctx, f)
+	forked, err := s.api.Fork(ctx, remote.Fork{
+		SessionID: req.SessionID, UserID: req.UserID, Before: req.BeforeInvocationID, Name: req.Name,
+		Strict: !req.Lenient, Key: platform.NewUUID(ctx),
+	})
 	if err != nil {
 		return fail(err)
 	}

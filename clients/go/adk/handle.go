@@ -10,7 +10,7 @@ import (
 
 	adk "google.golang.org/adk/v2/session"
 
-	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/clients/go/adk/internal/remote"
 )
 
 // handle is a session as an agent holds it: a copy, which events appended
@@ -37,7 +37,7 @@ var (
 	_ adk.Events  = events(nil)
 )
 
-func newHandle(s session.Session, values map[string]any, history []*adk.Event) *handle {
+func newHandle(s remote.Session, values map[string]any, history []*adk.Event) *handle {
 	return &handle{
 		app: s.AppName, user: s.UserID, id: s.ID, epoch: s.Epoch, head: s.HeadSeq,
 		state: values, events: history, updated: time.UnixMilli(s.UpdatedTime),

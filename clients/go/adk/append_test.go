@@ -1,0 +1,179 @@
+package adk_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+	adksession "google.golang.org/adk/v2/session"
+
+	"github.com/rethread/rethread/clients/go/adk"
+	"github.com/rethread/rethread/shared/domain/task"
+)
+
+func TestAppendThroughASession(t *testing.T) {
+	t.Parallel()
+	s := newSystem(t)
+	t.Run("that somebody else has appended to since is refused", func(t *testing.T) {
+		first := s.mustCreate(t, alice, "two", nil)
+		second := s.mustGet(t, "two")
+		s.mustAppend(t, first, changing("i-1", map[string]any{"k": "first"}))
+		err := s.Sessions.AppendEvent(t.Context(), second, changing("i-2", map[string]any{"k": "second"}))
+		if !errors.Is(err, adk.ErrStale) || second.Events().Len() != 0 {
+			t.Errorf("got %v, and %d events", err, second.Events().Len())
+		}
+		s.mustAppend(t, s.mustGet(t, "two"), changing("i-3", nil))
+		if diff := cmp.Diff([]string{"i-1", "i-3"}, invocations(s.mustGet(t, "two"))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("that was rewound since is refused", func(t *testing.T) {
+		to := s.mustCreate(t, alice, "rewound", nil)
+		s.mustAppend(t, to, changing("i-1", nil), changing("i-2", nil))
+		if _, err := s.Sessions.Rewind(t.Context(), rewind("rewound", "i-2")); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Sessions.AppendEvent(t.Context(), to, changing("i-3", nil)); !errors.Is(err, adk.ErrStale) {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("goes on behind what no agent sees", func(t *testing.T) {
+		to := s.mustCreate(t, alice, "hidden", nil)
+		s.mustAppend(t, to, changing("i-1", nil))
+		saved := task.Save{SessionID: "hidden", UserID: alice, Task: task.Task{
+			ID: "t", UserMessage: json.RawMessage(`"hi"`), Bubbles: json.RawMessage(`[]`),
+		}}
+		if _, _, err := s.store.Save(t.Context(), saved); err != nil {
+			t.Fatal(err)
+		}
+		s.mustAppend(t, to, changing("i-2", nil))
+		if diff := cmp.Diff([]string{"i-1", "i-2"}, invocations(s.mustGet(t, "hidden"))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+	t.Run("takes events side by side", func(t *testing.T) {
+		to := s.mustCreate(t, alice, "parallel", nil)
+		var group errgroup.Group
+		for i := range 8 {
+			group.Go(func() error {
+				return s.Sessions.AppendEvent(t.Context(), to, changing("i", map[string]any{fmt.Sprint(i): true}))
+			})
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		again := s.mustGet(t, "parallel")
+		if diff := cmp.Diff(stateOf(to), stateOf(again)); diff != "" || again.Events().Len() != 8 {
+			t.Errorf("%d events, state (-at hand +read again):\n%s", again.Events().Len(), diff)
+		}
+	})
+	t.Run("that is none of this service's goes by its name", func(t *testing.T) {
+		s.mustCreate(t, alice, "named", nil)
+		s.mustAppend(t, named{s.mustGet(t, "named")}, changing("i-1", nil))
+		if got := s.mustGet(t, "named").Events().Len(); got != 1 {
+			t.Errorf("%d events", got)
+		}
+	})
+	t.Run("refuses what the log refuses", func(t *testing.T) {
+		to := s.mustCreate(t, alice, "refused", nil)
+		nobody := changing("", nil)
+		versionZero := changing("i", nil)
+		versionZero.Actions.ArtifactDelta = map[string]int64{"f": 0}
+		endless := changing("i", map[string]any{"k": func() {}})
+		for name, e := range map[string]*adksession.Event{"no invocation": nobody, "version 0": versionZero, "no JSON": endless} {
+			if err := s.Sessions.AppendEvent(t.Context(), to, e); err == nil || to.Events().Len() != 0 {
+				t.Errorf("%s: %v, and %d events", name, err, to.Events().Len())
+			}
+		}
+	})
+}
+
+// named is a session of some other kind.
+type named struct{ adksession.Session }
+
+func rewind(id, before string) *adk.RewindRequest {
+	return &adk.RewindRequest{AppName: app, UserID: alice, SessionID: id, BeforeInvocationID: before}
+}
+
+func TestRewind(t *testing.T) {
+	t.Parallel()
+	s := newSystem(t)
+	to := s.mustCreate(t, alice, "s", map[string]any{"k": "begun"})
+	save(t, s, "s", "plan", "one")
+	one := changing("i-1", map[string]any{"k": "one", "user:u": "one"})
+	one.Actions.ArtifactDelta = map[string]int64{"plan": 1}
+	save(t, s, "s", "plan", "two")
+	two := changing("i-2", map[string]any{"k": "two", "new": 2.0, "user:u": "two"})
+	two.Actions.ArtifactDelta = map[string]int64{"plan": 2}
+	s.mustAppend(t, to, one, two)
+
+	done, err := s.Sessions.Rewind(t.Context(), rewind("s", "i-2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]any{"k": "one", "new": nil, "user:u": "one"}, done.State); diff != "" {
+		t.Errorf("restored (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]any{"k": "one", "user:u": "one"}, stateOf(done.Session)); diff != "" {
+		t.Errorf("state (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"i-1"}, invocations(done.Session)); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]int64{"plan": 3}, done.Artifacts); diff != "" {
+		t.Errorf("artifacts (-want +got):\n%s", diff)
+	}
+	if got := load(t, s, "s", "plan", 0); got != "one" {
+		t.Errorf("the artifact reads %q", got)
+	}
+	s.mustAppend(t, done.Session, changing("i-3", nil))
+
+	for name, c := range map[string]struct {
+		request *adk.RewindRequest
+		kind    error
+	}{
+		"unknown invocation": {rewind("s", "i-9"), adk.ErrNotFound},
+		"no invocation":      {rewind("s", ""), adk.ErrMalformed},
+		"unknown session":    {rewind("none", "i-1"), adk.ErrNotFound},
+		"of another app": {&adk.RewindRequest{
+			AppName: "another", UserID: alice, SessionID: "s", BeforeInvocationID: "i-1",
+		}, adk.ErrNotFound},
+	} {
+		if _, err := s.Sessions.Rewind(t.Context(), c.request); !errors.Is(err, c.kind) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestFork(t *testing.T) {
+	t.Parallel()
+	s := newSystem(t)
+	to := s.mustCreate(t, alice, "s", map[string]any{"k": "begun"})
+	s.mustAppend(t, to, changing("i-1", map[string]any{"k": "one"}), changing("i-2", map[string]any{"k": "two"}))
+	request := &adk.ForkRequest{AppName: app, UserID: alice, SessionID: "s", BeforeInvocationID: "i-2", Name: "other"}
+	forked, err := s.Sessions.Fork(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !forked.BoundaryFound || forked.Session.ID() == "s" || forked.Session.AppName() != app {
+		t.Errorf("got %+v", forked)
+	}
+	s.mustAppend(t, forked.Session, changing("i-3", map[string]any{"k": "three"}))
+	for id, want := range map[string][]string{"s": {"i-1", "i-2"}, forked.Session.ID(): {"i-1", "i-3"}} {
+		if diff := cmp.Diff(want, invocations(s.mustGet(t, id))); diff != "" {
+			t.Errorf("session %s (-want +got):\n%s", id, diff)
+		}
+	}
+	request.BeforeInvocationID = "i-9"
+	if _, err := s.Sessions.Fork(t.Context(), request); !errors.Is(err, adk.ErrMalformed) {
+		t.Errorf("unknown invocation: %v", err)
+	}
+	request.Lenient = true
+	whole, err := s.Sessions.Fork(t.Context(), request)
+	if err != nil || whole.BoundaryFound || whole.Session.Events().Len() != 2 {
+		t.Errorf("unknown invocation, lenient: %+v, %v", whole, err)
+	}
+}
