@@ -1,5 +1,5 @@
-// Package jsonx encodes JSON without escaping HTML: what users wrote stays
-// as it came, byte for byte, and as short.
+// Package jsonx reads JSON member by member, with faults that name the member, and
+// writes it without escaping HTML: what users wrote stays as it came, byte for byte.
 package jsonx
 
 import (

@@ -131,7 +131,7 @@ func pointerAt(raw []byte, offset int) string {
 			if !l.object {
 				b.WriteString("/" + strconv.Itoa(l.index))
 			} else if l.value {
-				b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(l.name))
+				b.WriteString("/" + EscapePointer(l.name))
 			}
 		}
 		return b.String()

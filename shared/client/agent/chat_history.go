@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -91,7 +92,7 @@ func messagesOf(system string, events []session.Event) ([]message, error) {
 
 func (h *history) add(e session.Event) error {
 	var c content
-	if raw := e.Fields["content"]; session.IsNull(raw) {
+	if raw := e.Fields["content"]; jsonx.IsNull(raw) {
 		return nil
 	} else if err := json.Unmarshal(raw, &c); err != nil {
 		return fmt.Errorf("read content: %w", err)
@@ -156,7 +157,7 @@ func (h *history) newCall(id, name string, args json.RawMessage) toolCall {
 	}
 	call := toolCall{ID: id, Type: "function"}
 	call.Function.Name, call.Function.Arguments = name, "{}"
-	if !session.IsNull(args) {
+	if !jsonx.IsNull(args) {
 		call.Function.Arguments = string(args)
 	}
 	return call
@@ -170,7 +171,7 @@ func (h *history) answer(id, name string, response json.RawMessage) bool {
 		if call.id != id && !byName {
 			continue
 		}
-		if session.IsNull(response) {
+		if jsonx.IsNull(response) {
 			response = json.RawMessage("{}")
 		}
 		h.messages = append(h.messages, message{Role: "tool", ToolCallID: call.id, Content: string(response)})

@@ -11,7 +11,6 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // completion is one chunk of a completion, or a whole one.
@@ -106,10 +105,10 @@ func (r *chatReader) take(raw []byte) error {
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return r.out.malformed("a chunk", fault.New(fault.Malformed, "must have members of the types that chat completions have"))
 	}
-	if !session.IsNull(c.Error) {
+	if !jsonx.IsNull(c.Error) {
 		return chatError(c.Error)
 	}
-	if !session.IsNull(c.Usage) {
+	if !jsonx.IsNull(c.Usage) {
 		r.usage = c.Usage
 	}
 	if len(c.Choices) == 0 {
@@ -136,7 +135,7 @@ func chatError(raw json.RawMessage) error {
 	if json.Unmarshal(raw, &e) != nil && json.Unmarshal(raw, &e.Message) != nil {
 		e.Message = string(raw)
 	}
-	if !session.IsNull(e.Error) {
+	if !jsonx.IsNull(e.Error) {
 		return chatError(e.Error)
 	}
 	if e.Code == nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -71,14 +72,15 @@ func ParseConfig(config string, lookup func(string) (string, bool)) (Directory, 
 		return nil, fault.New(fault.Malformed, "the configuration of agents must be a JSON object")
 	}
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
-		at := "/" + session.EscapePointer(name)
+		at := "/" + jsonx.EscapePointer(name)
 		if err := fault.CheckAgent(at, name); err != nil {
 			return nil, err
 		}
-		r := reader{at: at, lookup: lookup}
-		if json.Unmarshal(agents[name], &r.members) != nil || r.members == nil {
-			return nil, fault.Field(fault.Malformed, at, "must be an object")
+		members, err := jsonx.ParseObjectWith(agents[name], at, invalid)
+		if err != nil {
+			return nil, err
 		}
+		r := reader{Object: members, lookup: lookup}
 		a := r.agent()
 		if r.err != nil {
 			return nil, r.err
@@ -94,7 +96,7 @@ func (d Directory) checkAddresses() error {
 	for name := range d {
 		other := strings.Replace(name, "/", "~", 1)
 		if _, ok := d[other]; ok && other != name {
-			return fault.Field(fault.Invalid, "/"+session.EscapePointer(name), "has the same address as %q", other)
+			return fault.Field(fault.Invalid, "/"+jsonx.EscapePointer(name), "has the same address as %q", other)
 		}
 	}
 	return nil
@@ -103,24 +105,28 @@ func (d Directory) checkAddresses() error {
 // reader reads the members of one agent's configuration, each once; the first
 // error stays.
 type reader struct {
-	at      string
-	members map[string]json.RawMessage
-	lookup  func(string) (string, bool)
-	err     error
+	jsonx.Object
+	lookup func(string) (string, bool)
+	err    error
+}
+
+// invalid words what is wrong with a member: a type is a rule like any other here.
+func invalid(_ fault.Kind, at, format string, args ...any) *fault.Error {
+	return fault.Field(fault.Invalid, at, format, args...)
 }
 
 func (r *reader) fail(name, format string, args ...any) {
 	if r.err == nil {
-		r.err = fault.Field(fault.Invalid, r.at+"/"+name, format, args...)
+		r.err = fault.Field(fault.Invalid, r.At+"/"+name, format, args...)
 	}
 }
 
 // take reads a member that may be absent.
 func (r *reader) take(name string, into any, what string) {
-	raw, ok := r.members[name]
-	delete(r.members, name)
-	if ok && (session.IsNull(raw) || json.Unmarshal(raw, into) != nil) {
-		r.fail(name, "must be %s", what)
+	err := r.Take(name, into, what)
+	delete(r.Members, name)
+	if r.err == nil {
+		r.err = err
 	}
 }
 
@@ -143,8 +149,8 @@ func (r *reader) agent() run.Agent {
 	default:
 		r.fail("type", `must be "http" or "chat_completions"`)
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.members)) {
-		r.fail(session.EscapePointer(name), "is not known for type %s", kind)
+	for _, name := range slices.Sorted(maps.Keys(r.Members)) {
+		r.fail(jsonx.EscapePointer(name), "is not known for type %s", kind)
 	}
 	return a
 }
@@ -174,9 +180,9 @@ func (r *reader) header() http.Header {
 		r.set(header, "headers", name, plain[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(secret)) {
-		r.set(header, "header_env", name, r.secret("header_env/"+session.EscapePointer(name), secret[name]))
+		r.set(header, "header_env", name, r.secret("header_env/"+jsonx.EscapePointer(name), secret[name]))
 	}
-	if _, ok := r.members["api_key_env"]; ok {
+	if _, ok := r.Members["api_key_env"]; ok {
 		key := r.secret("api_key_env", r.text("api_key_env"))
 		r.set(header, "api_key_env", "Authorization", "Bearer "+key)
 	}
@@ -195,7 +201,7 @@ func (r *reader) secret(at, variable string) string {
 func (r *reader) set(header http.Header, member, name, value string) {
 	at := member
 	if member != "api_key_env" {
-		at += "/" + session.EscapePointer(name)
+		at += "/" + jsonx.EscapePointer(name)
 	}
 	key := http.CanonicalHeaderKey(name)
 	switch key {
@@ -228,7 +234,7 @@ func (r *reader) timeouts() Timeouts {
 	r.take("timeouts", &texts, `an object of durations such as "5s"`)
 	var t Timeouts
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		at := "timeouts/" + session.EscapePointer(name)
+		at := "timeouts/" + jsonx.EscapePointer(name)
 		d, err := time.ParseDuration(texts[name])
 		if err != nil || d <= 0 || d > MaxTimeout {
 			r.fail(at, `must be a duration such as "5s", at most %s`, MaxTimeout)
@@ -253,7 +259,7 @@ func (r *reader) chat() Chat {
 		r.fail("model", "is required")
 	}
 	var tools []map[string]json.RawMessage
-	if raw := r.members["tools"]; raw != nil {
+	if raw := r.Members["tools"]; raw != nil {
 		c.Tools = raw
 	}
 	r.take("tools", &tools, "an array of objects")

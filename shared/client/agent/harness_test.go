@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/client/agent"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -130,7 +131,7 @@ func (r *recorder) event(o run.Output) {
 	kind := "event "
 	if o.Completes {
 		kind = "completed "
-		if r.open == nil || r.open.ID != o.Event.ID || session.IsNull(o.Event.Fields["content"]) {
+		if r.open == nil || r.open.ID != o.Event.ID || jsonx.IsNull(o.Event.Fields["content"]) {
 			r.t.Errorf("%s completes %+v", o.Event.Own(), r.open)
 		}
 		r.open = nil

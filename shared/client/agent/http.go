@@ -104,7 +104,7 @@ func (p *producer) takeItem(raw json.RawMessage) error {
 	var item struct{ ID, Author, Role string }
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
-	if !json.Valid(raw) || session.IsNull(raw) || dec.Decode(&item) != nil {
+	if !json.Valid(raw) || jsonx.IsNull(raw) || dec.Decode(&item) != nil {
 		return p.malformed("an item", fault.New(fault.Malformed, "must be an object with the strings id, author and role, all optional"))
 	}
 	return p.begin(run.ItemStart(item))
@@ -138,7 +138,7 @@ func (p *producer) takeDocument(body io.Reader) error {
 			return err
 		}
 	}
-	if !session.IsNull(doc.Error) {
+	if !jsonx.IsNull(doc.Error) {
 		return takeError(doc.Error)
 	}
 	return p.finish()

@@ -137,7 +137,7 @@ func (p *producer) parse(raw json.RawMessage) (session.Event, error) {
 	if members["invocation_id"], err = jsonx.Marshal(p.runID); err != nil {
 		return session.Event{}, fmt.Errorf("encode the invocation: %w", err)
 	}
-	if session.IsNull(members["author"]) {
+	if jsonx.IsNull(members["author"]) {
 		author := p.author
 		if p.item != nil {
 			author = p.item.Author
@@ -163,7 +163,7 @@ func (p *producer) complete(e *session.Event) error {
 		e = &session.Event{InvocationID: p.runID, Author: p.item.Author}
 	}
 	e.ID = p.item.ID
-	if session.IsNull(e.Fields["content"]) {
+	if jsonx.IsNull(e.Fields["content"]) {
 		content, err := p.content.Finish()
 		if err != nil {
 			failed := newError(run.CodeContent, "the agent completed an item that is not whole")

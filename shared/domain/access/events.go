@@ -26,7 +26,7 @@ func (p Pass) Events(events []session.Event) []session.Event {
 // other event as it is.
 func withoutRestored(e session.Event) session.Event {
 	var actions map[string]json.RawMessage
-	if json.Unmarshal(e.Fields["actions"], &actions) != nil || session.IsNull(actions["rewind_before_invocation_id"]) {
+	if json.Unmarshal(e.Fields["actions"], &actions) != nil || jsonx.IsNull(actions["rewind_before_invocation_id"]) {
 		return e
 	}
 	for _, name := range []string{"state_delta", "artifact_delta"} {

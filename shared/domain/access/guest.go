@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -32,7 +33,7 @@ func (p Pass) CheckEvent(e session.Event, at string) error {
 func onlySession[V any](delta map[string]V, at string) error {
 	for _, key := range slices.Sorted(maps.Keys(delta)) {
 		if scope, _ := session.ScopeOf(key); scope == session.ScopeUser || scope == session.ScopeApp {
-			return fault.Field(fault.Forbidden, at+"/"+session.EscapePointer(key),
+			return fault.Field(fault.Forbidden, at+"/"+jsonx.EscapePointer(key),
 				"is shared beyond this session: guests change the session alone")
 		}
 	}

@@ -23,7 +23,7 @@ func FromADK(raw json.RawMessage, id string, now int64) (*Part, error) {
 	}
 	of := session.Session{Metadata: json.RawMessage("{}")}
 	for name, into := range map[string]*string{"id": &of.ID, "app_name": &of.AppName} {
-		if m := dump[name]; !session.IsNull(m) {
+		if m := dump[name]; !jsonx.IsNull(m) {
 			if err := decode(m, into, "/"+name); err != nil {
 				return nil, err
 			}
@@ -60,7 +60,7 @@ func FromADK(raw json.RawMessage, id string, now int64) (*Part, error) {
 			Before string `json:"rewind_before_invocation_id"`
 		}
 		l := Log{}
-		if raw := e.Fields["actions"]; !session.IsNull(raw) && json.Unmarshal(raw, &actions) == nil && actions.Before != "" {
+		if raw := e.Fields["actions"]; !jsonx.IsNull(raw) && json.Unmarshal(raw, &actions) == nil && actions.Before != "" {
 			l, _ = b.rewound(actions.Before)
 		}
 		if e.CreatedTime == 0 {
@@ -74,7 +74,7 @@ func FromADK(raw json.RawMessage, id string, now int64) (*Part, error) {
 // initial adds the event of the initial state: the keys that no event names.
 func (b *builder) initial(raw json.RawMessage, events []session.Event) error {
 	state := session.Delta{}
-	if session.IsNull(raw) {
+	if jsonx.IsNull(raw) {
 		return nil
 	}
 	if err := decode(raw, &state, "/state"); err != nil {
@@ -110,7 +110,7 @@ func adkEvent(raw json.RawMessage, pointer string) (session.Event, error) {
 		return session.Event{}, err
 	}
 	at := 0.0
-	if t := members["timestamp"]; !session.IsNull(t) {
+	if t := members["timestamp"]; !jsonx.IsNull(t) {
 		if err := decode(t, &at, pointer+"/timestamp"); err != nil {
 			return session.Event{}, err
 		}
@@ -118,14 +118,14 @@ func adkEvent(raw json.RawMessage, pointer string) (session.Event, error) {
 	for name, spell := range map[string]func(json.RawMessage, string) (json.RawMessage, error){
 		"actions": snakeActions, "content": snakeContent,
 	} {
-		if m := members[name]; !session.IsNull(m) {
+		if m := members[name]; !jsonx.IsNull(m) {
 			if members[name], err = spell(m, pointer+"/"+name); err != nil {
 				return session.Event{}, err
 			}
 		}
 	}
 	var invocation string
-	if m := members["invocation_id"]; session.IsNull(m) || json.Unmarshal(m, &invocation) == nil && invocation == "" {
+	if m := members["invocation_id"]; jsonx.IsNull(m) || json.Unmarshal(m, &invocation) == nil && invocation == "" {
 		members["invocation_id"] = members["id"] // ADK allows none
 	}
 	whole, err := jsonx.Marshal(members)

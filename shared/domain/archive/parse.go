@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -19,12 +20,15 @@ const maxTime = 9_999_999_999_999
 // Parse reads a document, or a part of one, and checks each of its members by
 // itself. A fault names the member by a JSON pointer.
 func Parse(raw []byte) (*Part, error) {
-	var members map[string]json.RawMessage
 	var compact bytes.Buffer // what was stored without white space comes back so
-	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) || json.Compact(&compact, raw) != nil ||
-		json.Unmarshal(compact.Bytes(), &members) != nil {
-		return nil, fault.Field(fault.Malformed, "", "must be an object")
+	if json.Compact(&compact, raw) != nil {
+		compact.Reset()
 	}
+	o, err := jsonx.ParseObject(compact.Bytes(), "")
+	if err != nil {
+		return nil, err
+	}
+	members := o.Members
 	var format string
 	if err := decode(members["format"], &format, "/format"); err != nil {
 		return nil, err
@@ -33,8 +37,7 @@ func Parse(raw []byte) (*Part, error) {
 		return nil, fault.Field(fault.Invalid, "/format", "must be %q", Format)
 	}
 	p := &Part{}
-	var err error
-	if !session.IsNull(members["session"]) {
+	if !jsonx.IsNull(members["session"]) {
 		if p.Head, err = parseHead(members); err != nil {
 			return nil, err
 		}
@@ -51,7 +54,7 @@ func Parse(raw []byte) (*Part, error) {
 	if p.Artifacts, err = parseList(members, "artifacts", parseArtifact); err != nil {
 		return nil, err
 	}
-	if s := members["state"]; !session.IsNull(s) {
+	if s := members["state"]; !jsonx.IsNull(s) {
 		if p.State, err = parseState(s); err != nil {
 			return nil, err
 		}
@@ -183,7 +186,7 @@ func parseState(raw json.RawMessage) (*State, error) {
 	} {
 		d := session.Delta{}
 		for name, v := range values {
-			if session.IsNull(v) {
+			if jsonx.IsNull(v) {
 				return nil, fault.Field(fault.Invalid, "/state", "must not hold null")
 			}
 			d[scope.Prefix()+name] = v

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
@@ -68,7 +69,7 @@ func (e *Event) check(pointer string) error {
 	if e.Log.Deltas < 0 || e.Log.ToSeq < 0 {
 		return fault.Field(fault.Invalid, pointer+"/_log", "must not hold negative numbers")
 	}
-	if e.Log.Ended != "" && session.IsNull(e.Fields["run"]) {
+	if e.Log.Ended != "" && jsonx.IsNull(e.Fields["run"]) {
 		return fault.Field(fault.Invalid, pointer+"/run", "is required of the event that ends a run")
 	}
 	return checkTime(pointer+"/created_time", e.CreatedTime)
@@ -108,7 +109,7 @@ func parseTask(raw json.RawMessage, pointer string) (Task, error) {
 			return t, err
 		}
 		if place < 0 {
-			return t, fault.Field(fault.Invalid, pointer+"/places/"+session.EscapePointer(id), "must not be negative")
+			return t, fault.Field(fault.Invalid, pointer+"/places/"+jsonx.EscapePointer(id), "must not be negative")
 		}
 	}
 	if t.Place < 1 {

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 )
@@ -143,7 +144,7 @@ func (b *builder) done() *Part {
 	s.Artifacts = map[string]int64{}
 	for key, v := range b.values {
 		if name, ok := session.ArtifactOf(key); ok {
-			if n, ok := session.Integer(v); ok {
+			if n, ok := jsonx.Integer(v); ok {
 				s.Artifacts[name] = n
 			}
 			continue

@@ -127,7 +127,7 @@ func (c *Content) Finish() (json.RawMessage, error) {
 		if len(args) == 0 {
 			args = []byte("{}")
 		}
-		if !isObject(args) || !json.Valid(args) {
+		if !jsonx.IsObject(args) || !json.Valid(args) {
 			at := fmt.Sprintf("/parts/%d/function_call/args_text", i)
 			return nil, fault.Field(fault.Invalid, at, "must be a JSON object once the call is complete")
 		}
@@ -165,11 +165,11 @@ func ResumeContent(snapshot json.RawMessage) (*Content, error) {
 		return nil, err
 	}
 	c := NewContent("")
-	if err := m.take("role", &c.role, "a string"); err != nil {
+	if err := m.Take("role", &c.role, "a string"); err != nil {
 		return nil, err
 	}
 	var parts []map[string]json.RawMessage
-	if err := m.take("parts", &parts, "an array of objects"); err != nil {
+	if err := m.Take("parts", &parts, "an array of objects"); err != nil {
 		return nil, err
 	}
 	for i, p := range parts {

@@ -1,17 +1,10 @@
 package run
 
 import (
-	"bytes"
 	"encoding/json"
-	"maps"
-	"slices"
-	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // ParseDelta reads a delta as JSON; pointer is where it stands in what was
@@ -23,19 +16,19 @@ func ParseDelta(raw json.RawMessage, pointer string) (Delta, error) {
 	if err != nil {
 		return Delta{}, err
 	}
-	part, ok := session.Integer(m.in["part"])
+	part, ok := jsonx.Integer(m.Members["part"])
 	if !ok {
 		return Delta{}, fault.Field(fault.Malformed, pointer+"/part", "must be an integer")
 	}
 	d.Part = int(part)
-	if err := m.take("thought", &d.Thought, "a boolean"); err != nil {
+	if err := m.Take("thought", &d.Thought, "a boolean"); err != nil {
 		return Delta{}, err
 	}
-	call, isCall := m.in["function_call"]
-	if _, isText := m.in["text"]; isText == isCall {
+	call, isCall := m.Members["function_call"]
+	if _, isText := m.Members["text"]; isText == isCall {
 		return Delta{}, fault.Field(fault.Malformed, pointer, "must have one of text and function_call")
 	}
-	if err := m.take("text", &d.Text, "a string"); err != nil {
+	if err := m.Take("text", &d.Text, "a string"); err != nil {
 		return Delta{}, err
 	}
 	if isCall {
@@ -52,13 +45,13 @@ func parseCall(raw json.RawMessage, pointer string) (*Call, error) {
 		return nil, err
 	}
 	var c Call
-	if err := m.take("id", &c.ID, "a string"); err != nil {
+	if err := m.Take("id", &c.ID, "a string"); err != nil {
 		return nil, err
 	}
-	if err := m.take("name", &c.Name, "a string"); err != nil {
+	if err := m.Take("name", &c.Name, "a string"); err != nil {
 		return nil, err
 	}
-	return &c, m.take("args_text", &c.ArgsText, "a string")
+	return &c, m.Take("args_text", &c.ArgsText, "a string")
 }
 
 // UnmarshalJSON reads a delta as ParseDelta does.
@@ -100,75 +93,14 @@ type callJSON struct {
 	ArgsText *string         `json:"args_text,omitempty"`
 }
 
-// members are those of an object of which every one is known.
-type members struct {
-	at string
-	in map[string]json.RawMessage
-}
-
-func parseMembers(raw json.RawMessage, pointer string, known ...string) (members, error) {
-	m := members{at: pointer}
-	switch {
-	case !utf8.Valid(raw):
-		return m, fault.Field(fault.Malformed, pointer, "must be valid UTF-8")
-	case !isObject(raw) || json.Unmarshal(raw, &m.in) != nil:
-		return m, fault.Field(fault.Malformed, pointer, "must be an object")
-	case halvesPair(raw):
-		return m, fault.Field(fault.Malformed, pointer, "must not hold half of a surrogate pair")
+// parseMembers reads an object of which every member is known.
+func parseMembers(raw json.RawMessage, pointer string, known ...string) (jsonx.Object, error) {
+	o, err := jsonx.ParseObject(raw, pointer)
+	if err != nil {
+		return o, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.in)) {
-		if !slices.Contains(known, name) {
-			return m, fault.Field(fault.Invalid, m.pointer(name), "is not known here")
-		}
+	if flaw := jsonx.Check(raw); flaw != nil {
+		return o, fault.Field(fault.Malformed, pointer, "%s", flaw.Reason)
 	}
-	return m, nil
-}
-
-func (m members) pointer(name string) string { return m.at + "/" + session.EscapePointer(name) }
-
-// take reads a member that may be absent, but not null.
-func (m members) take(name string, into any, what string) error {
-	raw, ok := m.in[name]
-	if ok && (session.IsNull(raw) || json.Unmarshal(raw, into) != nil) {
-		return fault.Field(fault.Malformed, m.pointer(name), "must be %s", what)
-	}
-	return nil
-}
-
-func isObject(raw json.RawMessage) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{"))
-}
-
-// halvesPair reports whether valid JSON escapes one half of a surrogate pair
-// without the other, as programs do that cut text between UTF-16 code units.
-// Decoders put U+FFFD for it: the character would be lost without a word.
-func halvesPair(raw []byte) bool {
-	for {
-		i := bytes.IndexByte(raw, '\\')
-		if i < 0 {
-			return false
-		}
-		first, ok := escapedUnit(raw[i:])
-		switch {
-		case !ok:
-			raw = raw[i+2:]
-		case !utf16.IsSurrogate(first):
-			raw = raw[i+6:]
-		default:
-			second, _ := escapedUnit(raw[i+6:])
-			if utf16.DecodeRune(first, second) == utf8.RuneError {
-				return true
-			}
-			raw = raw[i+12:]
-		}
-	}
-}
-
-// escapedUnit is the UTF-16 code unit of the escape \uXXXX that raw opens with.
-func escapedUnit(raw []byte) (rune, bool) {
-	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
-		return 0, false
-	}
-	unit, err := strconv.ParseUint(string(raw[2:6]), 16, 16)
-	return rune(unit), err == nil
+	return o, o.Only(known...)
 }

@@ -63,10 +63,11 @@ type Actions struct {
 // ParseEvent reads an event as a caller gives it; pointer is where it stands
 // in the request.
 func ParseEvent(raw json.RawMessage, pointer string) (Event, error) {
-	var fields map[string]json.RawMessage
-	if !isObject(raw) || json.Unmarshal(raw, &fields) != nil {
-		return Event{}, fault.Field(fault.Malformed, pointer, "must be an object")
+	o, err := jsonx.ParseObject(raw, pointer)
+	if err != nil {
+		return Event{}, err
 	}
+	fields := o.Members
 	e := Event{Fields: fields}
 	for _, name := range []string{"seq", "session_id", "created_time", "status"} {
 		delete(fields, name)
@@ -77,7 +78,7 @@ func ParseEvent(raw json.RawMessage, pointer string) (Event, error) {
 	if p, ok := fields["partial"]; ok && json.Unmarshal(p, &e.Partial) != nil {
 		return Event{}, fault.Field(fault.Malformed, pointer+"/partial", "must be a boolean")
 	}
-	if c := fields["content"]; !IsNull(c) && !isObject(c) {
+	if c := fields["content"]; !jsonx.IsNull(c) && !jsonx.IsObject(c) {
 		return Event{}, fault.Field(fault.Malformed, pointer+"/content", "must be an object")
 	}
 	return e, e.takeActions(pointer + "/actions")
@@ -91,7 +92,7 @@ func (e *Event) takeStrings(pointer string) error {
 	}{{"id", &e.ID, false}, {"invocation_id", &e.InvocationID, true}, {"author", &e.Author, true}} {
 		raw, ok := e.Fields[f.name]
 		at := pointer + "/" + f.name
-		if !ok || IsNull(raw) {
+		if !ok || jsonx.IsNull(raw) {
 			if f.required {
 				return fault.Field(fault.Malformed, at, "is required")
 			}
@@ -128,20 +129,20 @@ func (e *Event) CheckNew(pointer string) error {
 // delta, which are never stored.
 func (e *Event) takeActions(pointer string) error {
 	raw := e.Fields["actions"]
-	if IsNull(raw) {
+	if jsonx.IsNull(raw) {
 		return nil
 	}
-	var members map[string]json.RawMessage
-	if !isObject(raw) || json.Unmarshal(raw, &members) != nil {
-		return fault.Field(fault.Malformed, pointer, "must be an object")
+	o, err := jsonx.ParseObject(raw, pointer)
+	if err != nil {
+		return err
 	}
+	members := o.Members
 	var actions Actions
-	if d := members["state_delta"]; !IsNull(d) {
+	if d := members["state_delta"]; !jsonx.IsNull(d) {
 		if json.Unmarshal(d, &actions.StateDelta) != nil {
 			return fault.Field(fault.Malformed, pointer+"/state_delta", "must be an object")
 		}
 	}
-	var err error
 	if actions.ArtifactDelta, err = parseVersions(members["artifact_delta"], pointer+"/artifact_delta"); err != nil {
 		return err
 	}
@@ -160,17 +161,17 @@ func (e *Event) takeActions(pointer string) error {
 }
 
 func parseVersions(raw json.RawMessage, pointer string) (map[string]int64, error) {
-	if IsNull(raw) {
+	if jsonx.IsNull(raw) {
 		return nil, nil
 	}
 	var members map[string]json.RawMessage
-	if !isObject(raw) || json.Unmarshal(raw, &members) != nil {
+	if !jsonx.IsObject(raw) || json.Unmarshal(raw, &members) != nil {
 		return nil, fault.Field(fault.Malformed, pointer, "must map names to versions")
 	}
 	out := make(map[string]int64, len(members))
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		version, ok := Integer(members[name])
-		if at := pointer + "/" + EscapePointer(name); !ok {
+		version, ok := jsonx.Integer(members[name])
+		if at := pointer + "/" + jsonx.EscapePointer(name); !ok {
 			return nil, fault.Field(fault.Malformed, at, "must be an integer")
 		} else if version < 0 {
 			return nil, fault.Field(fault.Invalid, at, "must not be negative")
@@ -190,10 +191,7 @@ func (e Event) SameAs(other Event) bool {
 func canonical(fields map[string]json.RawMessage) map[string]any {
 	out := make(map[string]any, len(fields))
 	for name, raw := range fields {
-		dec := json.NewDecoder(bytes.NewReader(raw))
-		dec.UseNumber()
-		var v any
-		if dec.Decode(&v) == nil && v != nil {
+		if v := jsonx.Canonical(raw); v != nil {
 			out[name] = v
 		}
 	}
@@ -263,7 +261,7 @@ func setDefault(fields *map[string]json.RawMessage, name, value string) {
 	if *fields == nil {
 		*fields = map[string]json.RawMessage{}
 	}
-	if IsNull((*fields)[name]) {
+	if jsonx.IsNull((*fields)[name]) {
 		(*fields)[name] = json.RawMessage(value)
 	}
 }

@@ -4,12 +4,12 @@
 package session
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
 // Limits of what a caller may give a session.
@@ -179,19 +179,11 @@ func checkName(name string) error {
 }
 
 func checkMetadata(m json.RawMessage) error {
-	if !isObject(m) {
+	if !jsonx.IsObject(m) {
 		return fault.Field(fault.Malformed, "/metadata", "must be an object")
 	}
 	if len(m) > MaxMetadata {
 		return fault.Field(fault.Invalid, "/metadata", "must be at most %d bytes", MaxMetadata)
 	}
 	return nil
-}
-
-func isObject(raw json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) }
-
-// IsNull reports whether a JSON value is absent or null.
-func IsNull(raw json.RawMessage) bool {
-	t := bytes.TrimSpace(raw)
-	return len(t) == 0 || bytes.Equal(t, []byte("null"))
 }

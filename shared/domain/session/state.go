@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
 // Scope says who shares a state key: the prefix of the key tells.
@@ -54,7 +55,7 @@ type Delta map[string]json.RawMessage
 func (d Delta) Validate(pointer string) error {
 	for _, key := range slices.Sorted(maps.Keys(d)) {
 		_, name := ScopeOf(key)
-		at := pointer + "/" + EscapePointer(key)
+		at := pointer + "/" + jsonx.EscapePointer(key)
 		if name == "" {
 			return fault.Field(fault.Invalid, at, "must name a key")
 		}
@@ -66,11 +67,6 @@ func (d Delta) Validate(pointer string) error {
 		}
 	}
 	return nil
-}
-
-// EscapePointer escapes one token of a JSON pointer (RFC 6901).
-func EscapePointer(token string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
 }
 
 // Stored is the delta without temporary keys.
@@ -88,7 +84,7 @@ func (d Delta) Stored() Delta {
 func (d Delta) Values() Delta {
 	out := make(Delta, len(d))
 	for key, v := range d {
-		if !IsNull(v) {
+		if !jsonx.IsNull(v) {
 			out[key] = v
 		}
 	}
@@ -119,7 +115,7 @@ func (v Values) Apply(d Delta) (undo Delta) {
 		if prev, ok := v[key]; ok {
 			undo[key] = prev
 		}
-		if IsNull(next) {
+		if jsonx.IsNull(next) {
 			delete(v, key)
 		} else {
 			v[key] = next

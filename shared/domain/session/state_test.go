@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -47,7 +48,7 @@ func TestDeltaValidate(t *testing.T) {
 	if err := (session.Delta{strings.Repeat("é", 256): nil, "a/b~": nil}).Validate(""); err != nil {
 		t.Error(err)
 	}
-	if got := session.EscapePointer("a/b~1"); got != "a~1b~01" {
+	if got := jsonx.EscapePointer("a/b~1"); got != "a~1b~01" {
 		t.Errorf("escaped: %s", got)
 	}
 }
@@ -74,7 +75,7 @@ func TestUndoTakesChangesBack(t *testing.T) {
 			before = append(before, maps.Clone(values))
 			undo = append(undo, values.Apply(d.In(session.ScopeSession)))
 			for key, v := range values {
-				if session.IsNull(v) {
+				if jsonx.IsNull(v) {
 					t.Fatalf("%q is null instead of absent", key)
 				}
 			}

@@ -46,7 +46,7 @@ func FromA2A(raw json.RawMessage) (Save, error) {
 	if err := checkShape(in.History, in.Status, in.Artifacts, in.Metadata); err != nil {
 		return Save{}, err
 	}
-	if isNull(in.History) {
+	if jsonx.IsNull(in.History) {
 		in.History = json.RawMessage("[]")
 	}
 	rest, err := jsonx.Marshal(in.a2aRest)

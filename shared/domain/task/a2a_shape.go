@@ -1,7 +1,6 @@
 package task
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
 // maxViolations bounds how many of a task's faults one answer names.
@@ -24,7 +24,7 @@ func checkShape(history, status, artifacts, metadata json.RawMessage) error {
 	s := &shape{}
 	if m := s.object(status, "/status"); m != nil {
 		s.text(m, "/status", "state", "timestamp")
-		if m.text("state") == "" && isNull(m["state"]) {
+		if m.text("state") == "" && jsonx.IsNull(m["state"]) {
 			s.refuse("/status/state", "is required")
 		}
 		if at := m.text("timestamp"); at != "" {
@@ -33,19 +33,19 @@ func checkShape(history, status, artifacts, metadata json.RawMessage) error {
 			}
 		}
 		s.message(m["message"], "/status/message")
-	} else if isNull(status) {
+	} else if jsonx.IsNull(status) {
 		s.refuse("/status/state", "is required")
 	}
 	for i, raw := range s.array(history, "/history") {
 		at := "/history/" + strconv.Itoa(i)
-		if isNull(raw) {
+		if jsonx.IsNull(raw) {
 			s.refuse(at, "must be a message")
 		}
 		s.message(raw, at)
 	}
 	for i, raw := range s.array(artifacts, "/artifacts") {
 		at := "/artifacts/" + strconv.Itoa(i)
-		if isNull(raw) {
+		if jsonx.IsNull(raw) {
 			s.refuse(at, "must be an artifact")
 		}
 		s.artifact(raw, at)
@@ -68,7 +68,7 @@ func (s *shape) refuse(at, reason string) {
 
 // object is the members of an object, nil where there is none.
 func (s *shape) object(raw json.RawMessage, at string) members {
-	if isNull(raw) {
+	if jsonx.IsNull(raw) {
 		return nil
 	}
 	m := object(raw)
@@ -85,7 +85,7 @@ func (s *shape) object(raw json.RawMessage, at string) members {
 
 func (s *shape) array(raw json.RawMessage, at string) []json.RawMessage {
 	var out []json.RawMessage
-	if !isNull(raw) && json.Unmarshal(raw, &out) != nil {
+	if !jsonx.IsNull(raw) && json.Unmarshal(raw, &out) != nil {
 		s.refuse(at, "must be an array")
 	}
 	return out
@@ -141,7 +141,7 @@ func (s *shape) artifact(raw json.RawMessage, at string) {
 func (s *shape) parts(raw json.RawMessage, at string) {
 	for i, one := range s.array(raw, at) {
 		at := at + "/" + strconv.Itoa(i)
-		if isNull(one) {
+		if jsonx.IsNull(one) {
 			s.refuse(at, "must be a part")
 			continue
 		}
@@ -172,11 +172,6 @@ func (s *shape) part(m members, at string) {
 	if _, err := base64.StdEncoding.DecodeString(content); err != nil {
 		s.refuse(at+"/file/bytes", "must be base64")
 	}
-}
-
-func isNull(raw json.RawMessage) bool {
-	text := bytes.TrimSpace(raw)
-	return len(text) == 0 || string(text) == "null"
 }
 
 func orNull(raw json.RawMessage) json.RawMessage {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -164,7 +165,7 @@ func (a *api) getArtifact(c *call) (*reply, error) {
 		return nil, err
 	}
 	if q.values.Has("version") {
-		version, err := q.integer("version", 0, session.MaxInteger, 0)
+		version, err := q.integer("version", 0, jsonx.MaxInteger, 0)
 		if err != nil {
 			return nil, err
 		}

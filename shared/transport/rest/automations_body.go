@@ -37,8 +37,8 @@ func (a *api) newAutomation(c *call) (automation.Automation, error) {
 		return automation.Automation{}, err
 	}
 	for _, name := range []string{"on", "do"} {
-		if !body.has(name) {
-			return automation.Automation{}, malformed(body.pointer(name), "is required")
+		if !body.Has(name) {
+			return automation.Automation{}, malformed(body.Pointer(name), "is required")
 		}
 	}
 	change, err := a.automationFields(body)
@@ -69,27 +69,27 @@ func (a *api) automationChange(c *call) (automation.Change, error) {
 // automationFields reads what creations and changes have in common. On and do
 // come whole.
 func (a *api) automationFields(body object) (out automation.Change, err error) {
-	if body.has("name") {
-		name, err := body.text("name")
+	if body.Has("name") {
+		name, err := body.Text("name")
 		if err != nil {
 			return out, err
 		}
 		out.Name = &name
 	}
-	if body.has("status") {
-		word, err := body.text("status")
+	if body.Has("status") {
+		word, err := body.Text("status")
 		if err != nil {
 			return out, err
 		}
 		status := automation.Status(word)
 		out.Status = &status
 	}
-	if body.has("on") {
+	if body.Has("on") {
 		if out.On, err = body.trigger(); err != nil {
 			return out, err
 		}
 	}
-	if body.has("do") {
+	if body.Has("do") {
 		if out.Do, err = body.action(); err != nil {
 			return out, err
 		}
@@ -105,15 +105,15 @@ func (o object) trigger() (*automation.Trigger, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !on.has("types") {
-		return nil, malformed(on.pointer("types"), "is required")
+	if !on.Has("types") {
+		return nil, malformed(on.Pointer("types"), "is required")
 	}
 	var t automation.Trigger
 	for _, f := range []struct {
 		name string
 		into *[]string
 	}{{"types", &t.Types}, {"agents", &t.Agents}, {"session_ids", &t.SessionIDs}, {"feedback_types", &t.FeedbackTypes}} {
-		if *f.into, err = on.texts(f.name); err != nil {
+		if *f.into, err = on.Texts(f.name); err != nil {
 			return nil, err
 		}
 	}
@@ -126,10 +126,10 @@ func (o object) action() (*automation.Action, error) {
 		return nil, err
 	}
 	var out automation.Action
-	if out.Agent, err = do.requiredText("agent"); err != nil {
+	if out.Agent, err = do.RequiredText("agent"); err != nil {
 		return nil, err
 	}
-	if out.Input, err = do.requiredText("input"); err != nil {
+	if out.Input, err = do.RequiredText("input"); err != nil {
 		return nil, err
 	}
 	where, err := do.choice("session", string(automation.Same), string(automation.New))

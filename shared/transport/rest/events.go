@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -48,17 +49,17 @@ func (c *call) batch(sessionID string) (session.Append, error) {
 	if err != nil {
 		return session.Append{}, err
 	}
-	if !body.has("events") {
+	if !body.Has("events") {
 		return session.Append{}, malformed("/events", "is required")
 	}
-	items, err := body.array("events")
+	items, err := body.Array("events")
 	if err != nil {
 		return session.Append{}, err
 	}
 	if n := len(items); n == 0 || n > session.MaxBatch {
 		return session.Append{}, fieldFault(fault.Invalid, "/events", "must hold 1 to %d events", session.MaxBatch)
 	}
-	expected, err := body.integer("expected_seq")
+	expected, err := body.Integer("expected_seq")
 	if err != nil {
 		return session.Append{}, err
 	}
@@ -166,7 +167,7 @@ func (c *call) eventQuery(id string) (session.EventQuery, pages, error) {
 	if err != nil {
 		return fail(err)
 	}
-	after, err := params.integer("after", 0, session.MaxInteger, 0)
+	after, err := params.integer("after", 0, jsonx.MaxInteger, 0)
 	if err != nil {
 		return fail(err)
 	}

@@ -93,19 +93,19 @@ func (c *call) newFeedback() (task.Feedback, error) {
 		return task.Feedback{}, err
 	}
 	f := task.Feedback{UserID: c.user}
-	if f.TaskID, err = body.requiredText("taskId"); err != nil {
+	if f.TaskID, err = body.RequiredText("taskId"); err != nil {
 		return task.Feedback{}, err
 	}
-	if f.Type, err = body.requiredText("feedbackType"); err != nil {
+	if f.Type, err = body.RequiredText("feedbackType"); err != nil {
 		return task.Feedback{}, err
 	}
-	if f.Text, err = body.text("feedbackText"); err != nil {
+	if f.Text, err = body.Text("feedbackText"); err != nil {
 		return task.Feedback{}, err
 	}
-	if f.SessionID, err = body.text("sessionId"); err != nil {
+	if f.SessionID, err = body.Text("sessionId"); err != nil {
 		return task.Feedback{}, err
 	}
-	if body.has("sessionId") {
+	if body.Has("sessionId") {
 		if err := fault.CheckID("/sessionId", f.SessionID); err != nil {
 			return task.Feedback{}, err
 		}

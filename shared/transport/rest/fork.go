@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -52,7 +53,7 @@ func (c *call) fork() (session.ForkOf, error) {
 	if err != nil {
 		return fail(err)
 	}
-	maps.DeleteFunc(body.members, func(_ string, raw json.RawMessage) bool { return session.IsNull(raw) })
+	maps.DeleteFunc(body.Members, func(_ string, raw json.RawMessage) bool { return jsonx.IsNull(raw) })
 	if f.Before, err = body.optionalText(boundaryField); err != nil {
 		return fail(err)
 	}
@@ -67,10 +68,10 @@ func (c *call) fork() (session.ForkOf, error) {
 	if f.Name != nil && utf8.RuneCountInString(*f.Name) > session.MaxName {
 		return fail(fieldFault(fault.Invalid, "/name", "must be at most %d characters", session.MaxName))
 	}
-	if f.DryRun, err = body.boolean("dry_run"); err != nil {
+	if f.DryRun, err = body.Boolean("dry_run"); err != nil {
 		return fail(err)
 	}
-	if f.Strict, err = body.boolean("strict"); err != nil {
+	if f.Strict, err = body.Boolean("strict"); err != nil {
 		return fail(err)
 	}
 	if f.ID, err = c.derivedID("session"); err != nil {
@@ -82,10 +83,10 @@ func (c *call) fork() (session.ForkOf, error) {
 
 // optionalText reads a string, nil where it is absent.
 func (o object) optionalText(name string) (*string, error) {
-	if !o.has(name) {
+	if !o.Has(name) {
 		return nil, nil
 	}
-	s, err := o.text(name)
+	s, err := o.Text(name)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
@@ -111,23 +112,24 @@ func (a *api) abandonImport(c *call) (*reply, error) {
 
 // document reads the body in any of the forms that sessions come in.
 func (a *api) document(c *call, id string) (*archive.Part, error) {
-	if startsWith(c.body, '[') {
-		return a.taskDocument(c, object{members: map[string]json.RawMessage{"tasks": c.body}}, id)
+	if jsonx.IsArray(c.body) {
+		tasks := jsonx.Object{Members: map[string]json.RawMessage{"tasks": c.body}, Fault: fieldFault}
+		return a.taskDocument(c, object{tasks}, id)
 	}
 	body, err := c.object()
 	if err != nil {
 		return nil, err
 	}
-	format, err := body.text("format")
+	format, err := body.Text("format")
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case format == archive.Format:
 		return archive.Parse(c.body)
-	case format == tasksFormat, format == "" && body.has("tasks"):
+	case format == tasksFormat, format == "" && body.Has("tasks"):
 		return a.taskDocument(c, body, id)
-	case format == "" && body.has("events"):
+	case format == "" && body.Has("events"):
 		return archive.FromADK(bytes.TrimSpace(c.body), id, a.Now().UnixMilli())
 	}
 	return nil, fieldFault(fault.Invalid, "/format",
@@ -139,14 +141,14 @@ func (a *api) document(c *call, id string) (*archive.Part, error) {
 func (a *api) taskDocument(c *call, body object, id string) (*archive.Part, error) {
 	of := session.Session{ID: id, AppName: session.DefaultApp, Metadata: json.RawMessage("{}")}
 	var err error
-	if of.Name, err = body.text("name"); err != nil {
+	if of.Name, err = body.Text("name"); err != nil {
 		return nil, err
 	}
-	if of.Agent, err = body.text("agent"); err != nil {
+	if of.Agent, err = body.Text("agent"); err != nil {
 		return nil, err
 	}
 	if of.ID == "" {
-		if of.ID, err = body.text("session_id"); err != nil {
+		if of.ID, err = body.Text("session_id"); err != nil {
 			return nil, err
 		}
 	}
@@ -160,7 +162,7 @@ func (a *api) taskDocument(c *call, body object, id string) (*archive.Part, erro
 		return nil, err
 	}
 	of.AppName = n.AppName
-	items, err := body.array("tasks")
+	items, err := body.Array("tasks")
 	if err != nil {
 		return nil, err
 	}

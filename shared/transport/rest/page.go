@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -126,7 +127,7 @@ func (p pages) resumed() (session.Resume, error) {
 	if err := p.resume(&from); err != nil || p.cursor == "" {
 		return session.Resume{}, err
 	}
-	if from.Seq < 1 || from.Seq > session.MaxInteger || from.Epoch < 0 || from.Epoch > session.MaxInteger {
+	if from.Seq < 1 || from.Seq > jsonx.MaxInteger || from.Epoch < 0 || from.Epoch > jsonx.MaxInteger {
 		return session.Resume{}, badCursor()
 	}
 	return session.Resume(from), nil

@@ -60,7 +60,7 @@ func (c *call) rewind() (session.Rewind, error) {
 	if err != nil {
 		return fail(err)
 	}
-	if r.Before, err = body.requiredText(boundaryField); err != nil {
+	if r.Before, err = body.RequiredText(boundaryField); err != nil {
 		return fail(err)
 	}
 	if err := fault.CheckID("/"+boundaryField, r.Before); err != nil {
@@ -72,10 +72,10 @@ func (c *call) rewind() (session.Rewind, error) {
 	if r.Restore, err = body.onConflict(); err != nil {
 		return fail(err)
 	}
-	if r.DryRun, err = body.boolean("dry_run"); err != nil {
+	if r.DryRun, err = body.Boolean("dry_run"); err != nil {
 		return fail(err)
 	}
-	if r.CancelRun, err = body.boolean("cancel_run"); err != nil {
+	if r.CancelRun, err = body.Boolean("cancel_run"); err != nil {
 		return fail(err)
 	}
 	r.Nonce, err = c.derivedID("rewind")
@@ -88,16 +88,16 @@ const boundaryField = "rewind_before_invocation_id"
 // scopes reads which scopes a rewind restores, nil where none are named.
 func (o object) scopes() ([]session.Scope, error) {
 	const name = "scopes"
-	items, err := o.array(name)
-	if err != nil || !o.has(name) {
+	items, err := o.Array(name)
+	if err != nil || !o.Has(name) {
 		return nil, err
 	}
 	if len(items) == 0 {
-		return nil, fieldFault(fault.Invalid, o.pointer(name), "must name a scope, or be left out for all of them")
+		return nil, fieldFault(fault.Invalid, o.Pointer(name), "must name a scope, or be left out for all of them")
 	}
 	scopes := make([]session.Scope, len(items))
 	for i, raw := range items {
-		at := o.pointer(name) + "/" + strconv.Itoa(i)
+		at := o.Pointer(name) + "/" + strconv.Itoa(i)
 		var word *string
 		if json.Unmarshal(raw, &word) != nil || word == nil {
 			return nil, malformed(at, "must be a string")
@@ -113,8 +113,8 @@ func (o object) scopes() ([]session.Scope, error) {
 // restored too.
 func (o object) onConflict() (restore bool, err error) {
 	const name = "on_conflict"
-	word, err := o.text(name)
-	if err != nil || !o.has(name) {
+	word, err := o.Text(name)
+	if err != nil || !o.Has(name) {
 		return false, err
 	}
 	switch word {
@@ -123,5 +123,5 @@ func (o object) onConflict() (restore bool, err error) {
 	case "restore":
 		return true, nil
 	}
-	return false, fieldFault(fault.Invalid, o.pointer(name), "must be keep or restore")
+	return false, fieldFault(fault.Invalid, o.Pointer(name), "must be keep or restore")
 }

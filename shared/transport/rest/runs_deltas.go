@@ -79,7 +79,7 @@ func (c *call) push() (p push, err error) {
 	if err != nil {
 		return p, err
 	}
-	if p.itemID, err = body.requiredText("item_id"); err != nil {
+	if p.itemID, err = body.RequiredText("item_id"); err != nil {
 		return p, err
 	}
 	if err := fault.CheckNewID("/item_id", p.itemID); err != nil {
@@ -91,7 +91,7 @@ func (c *call) push() (p push, err error) {
 	if p.role, err = body.name("role"); err != nil {
 		return p, err
 	}
-	if p.offset, err = body.integer("offset"); err != nil {
+	if p.offset, err = body.Integer("offset"); err != nil {
 		return p, err
 	}
 	if p.offset != nil && *p.offset < 0 {
@@ -125,12 +125,12 @@ func deltaAt(i int) string { return "/deltas/" + strconv.Itoa(i) }
 
 // name reads an optional author or role, "" where it is absent.
 func (o object) name(member string) (string, error) {
-	s, err := o.text(member)
-	if err != nil || !o.has(member) {
+	s, err := o.Text(member)
+	if err != nil || !o.Has(member) {
 		return "", err
 	}
 	if n := utf8.RuneCountInString(s); n == 0 || n > session.MaxAuthor {
-		return "", fieldFault(fault.Invalid, o.pointer(member), "must be 1 to %d characters", session.MaxAuthor)
+		return "", fieldFault(fault.Invalid, o.Pointer(member), "must be 1 to %d characters", session.MaxAuthor)
 	}
 	return s, nil
 }

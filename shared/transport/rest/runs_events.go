@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -106,7 +107,7 @@ func (a *api) completed(c *call, ref run.Ref, events []session.Event) (item run.
 // wholeEvent is the event that takes an item's place. Content that is left out
 // is what was streamed.
 func wholeEvent(e session.Event, item run.Item) (session.Event, error) {
-	if !session.IsNull(e.Fields["content"]) {
+	if !jsonx.IsNull(e.Fields["content"]) {
 		return e, nil
 	}
 	content, err := item.Content().Finish()

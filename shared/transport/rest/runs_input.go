@@ -34,7 +34,7 @@ func (c *call) newRun() (s run.Start, err error) {
 			return s, err
 		}
 	}
-	if s.Agent, err = body.text("agent"); err != nil {
+	if s.Agent, err = body.Text("agent"); err != nil {
 		return s, err
 	}
 	mode, err := body.choice("mode", string(run.Managed), string(run.External))
@@ -62,7 +62,7 @@ func (o object) input() ([]session.Event, error) {
 	events := make([]session.Event, len(items))
 	seen := map[string]bool{}
 	for i, raw := range items {
-		at := o.pointer("input") + "/" + strconv.Itoa(i)
+		at := o.Pointer("input") + "/" + strconv.Itoa(i)
 		if raw, err = ofRun(raw, at, unnamed, "user"); err != nil {
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func (o object) input() ([]session.Event, error) {
 			return nil, err
 		}
 		switch {
-		case session.IsNull(e.Fields["content"]):
+		case jsonx.IsNull(e.Fields["content"]):
 			return nil, malformed(at+"/content", "is required")
 		case e.Partial:
 			return nil, fieldFault(fault.Invalid, at+"/partial", "must be false: input is whole")
@@ -94,32 +94,32 @@ func ofRun(raw json.RawMessage, at, runID, author string) (json.RawMessage, erro
 	if err != nil {
 		return nil, err
 	}
-	if event.has("invocation_id") {
-		return nil, fieldFault(fault.Invalid, event.pointer("invocation_id"), "must be absent: it is the run's id")
+	if event.Has("invocation_id") {
+		return nil, fieldFault(fault.Invalid, event.Pointer("invocation_id"), "must be absent: it is the run's id")
 	}
 	preset := map[string]string{"invocation_id": runID}
-	if author != "" && !event.has("author") {
+	if author != "" && !event.Has("author") {
 		preset["author"] = author
 	}
 	for name, value := range preset {
-		if event.members[name], err = jsonx.Marshal(value); err != nil {
-			return nil, fmt.Errorf("preset %s: %w", event.pointer(name), err)
+		if event.Members[name], err = jsonx.Marshal(value); err != nil {
+			return nil, fmt.Errorf("preset %s: %w", event.Pointer(name), err)
 		}
 	}
-	return jsonx.Marshal(event.members)
+	return jsonx.Marshal(event.Members)
 }
 
 // items reads a required array of 1 to most elements.
 func (o object) items(name string, most int, what string) ([]json.RawMessage, error) {
-	if !o.has(name) {
-		return nil, malformed(o.pointer(name), "is required")
+	if !o.Has(name) {
+		return nil, malformed(o.Pointer(name), "is required")
 	}
-	items, err := o.array(name)
+	items, err := o.Array(name)
 	if err != nil {
 		return nil, err
 	}
 	if n := len(items); n == 0 || n > most {
-		return nil, fieldFault(fault.Invalid, o.pointer(name), "must hold 1 to %d %s", most, what)
+		return nil, fieldFault(fault.Invalid, o.Pointer(name), "must hold 1 to %d %s", most, what)
 	}
 	return items, nil
 }
@@ -127,14 +127,14 @@ func (o object) items(name string, most int, what string) ([]json.RawMessage, er
 // choice reads an optional member that is one of a few words; the first is the
 // default.
 func (o object) choice(name string, words ...string) (string, error) {
-	word, err := o.text(name)
+	word, err := o.Text(name)
 	switch {
 	case err != nil:
 		return "", err
-	case !o.has(name):
+	case !o.Has(name):
 		return words[0], nil
 	case !slices.Contains(words, word):
-		return "", fieldFault(fault.Invalid, o.pointer(name), "must be %s", strings.Join(words, " or "))
+		return "", fieldFault(fault.Invalid, o.Pointer(name), "must be %s", strings.Join(words, " or "))
 	}
 	return word, nil
 }

@@ -44,14 +44,14 @@ func (c *call) runChange() (change runChange, err error) {
 	if err != nil {
 		return change, err
 	}
-	alive, err := body.boolean("keep_alive")
+	alive, err := body.Boolean("keep_alive")
 	if err != nil {
 		return change, err
 	}
-	if body.has("keep_alive") && !alive {
+	if body.Has("keep_alive") && !alive {
 		return change, fieldFault(fault.Invalid, "/keep_alive", "must be true or absent")
 	}
-	if body.has("status") {
+	if body.Has("status") {
 		status, err := body.choice("status", string(run.Completed), string(run.Failed), string(run.Cancelled))
 		if err != nil {
 			return change, err
@@ -68,19 +68,19 @@ func (c *call) runChange() (change runChange, err error) {
 // runProblem reads why a run failed, which the agent need not say.
 func (o object) runProblem(status run.Status) (*run.Problem, error) {
 	if status != run.Failed {
-		if o.has("error") {
+		if o.Has("error") {
 			return nil, fieldFault(fault.Invalid, "/error", "must be absent unless status is failed")
 		}
 		return nil, nil
 	}
-	if !o.has("error") {
+	if !o.Has("error") {
 		return run.NewProblem(run.CodeAgent, "The agent reported a failure."), nil
 	}
 	problem, err := o.object("error")
 	if err != nil {
 		return nil, err
 	}
-	message, err := problem.requiredText("message")
+	message, err := problem.RequiredText("message")
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/observe/logs"
 )
@@ -50,11 +51,11 @@ func (c *call) newSession() (session.New, error) {
 		name string
 		into *string
 	}{{"id", &n.ID}, {"app_name", &n.AppName}, {"agent", &n.Agent}, {"name", &n.Name}} {
-		if *f.into, err = body.text(f.name); err != nil {
+		if *f.into, err = body.Text(f.name); err != nil {
 			return session.New{}, err
 		}
 	}
-	if !body.has("id") {
+	if !body.Has("id") {
 		if n.ID, err = c.derivedID("session"); err != nil {
 			return session.New{}, err
 		}
@@ -66,8 +67,8 @@ func (c *call) newSession() (session.New, error) {
 	if err != nil {
 		return session.New{}, err
 	}
-	n.State = session.Delta(state.members)
-	if n.Metadata, err = body.raw("metadata"); err != nil {
+	n.State = session.Delta(state.Members)
+	if n.Metadata, err = body.Raw("metadata"); err != nil {
 		return session.New{}, err
 	}
 	retention, err := body.retention()
@@ -176,14 +177,14 @@ func (c *call) patch() (session.Patch, error) {
 		return session.Patch{}, err
 	}
 	var p session.Patch
-	if body.has("name") {
-		name, err := body.text("name")
+	if body.Has("name") {
+		name, err := body.Text("name")
 		if err != nil {
 			return session.Patch{}, err
 		}
 		p.Name = &name
 	}
-	if p.Metadata, err = body.raw("metadata"); err != nil {
+	if p.Metadata, err = body.Raw("metadata"); err != nil {
 		return session.Patch{}, err
 	}
 	if p.Retention, err = body.retention(); err != nil {
@@ -196,12 +197,12 @@ func (c *call) patch() (session.Patch, error) {
 // it to the session's agent and the deployment, and nil that nothing was said.
 func (o object) retention() (*int64, error) {
 	const name = "retention"
-	if raw, ok := o.members[name]; ok && session.IsNull(raw) {
+	if raw, ok := o.Members[name]; ok && jsonx.IsNull(raw) {
 		return new(int64), nil
 	}
-	seconds, err := o.integer(name)
+	seconds, err := o.Integer(name)
 	if err == nil && seconds != nil {
-		err = session.CheckRetention(o.pointer(name), *seconds)
+		err = session.CheckRetention(o.Pointer(name), *seconds)
 	}
 	return seconds, err
 }

@@ -67,17 +67,17 @@ func (a *api) newShare(c *call) (n access.NewShare, err error) {
 	if err != nil {
 		return n, err
 	}
-	right, err := body.requiredText("access")
+	right, err := body.RequiredText("access")
 	if err != nil {
 		return n, err
 	}
 	if n.Right, err = access.ParseRight(right); err != nil {
 		return n, fieldFault(fault.Invalid, "/access", "must be read or write")
 	}
-	if n.UserID, err = body.text("user_id"); err != nil {
+	if n.UserID, err = body.Text("user_id"); err != nil {
 		return n, err
 	}
-	if body.has("user_id") && n.UserID == "" {
+	if body.Has("user_id") && n.UserID == "" {
 		return n, fieldFault(fault.Invalid, "/user_id", "must not be empty; leave it out to make a link")
 	}
 	if n.Life, err = body.life("expires_in"); err != nil {
@@ -94,12 +94,12 @@ func (a *api) newShare(c *call) (n access.NewShare, err error) {
 
 // life reads an optional number of seconds, 0 where it is absent.
 func (o object) life(name string) (time.Duration, error) {
-	seconds, err := o.integer(name)
+	seconds, err := o.Integer(name)
 	if err != nil || seconds == nil {
 		return 0, err
 	}
 	if most := int64(access.MaxLife / time.Second); *seconds < 1 || *seconds > most {
-		return 0, fieldFault(fault.Invalid, o.pointer(name), "must be 1 to %d", most)
+		return 0, fieldFault(fault.Invalid, o.Pointer(name), "must be 1 to %d", most)
 	}
 	return time.Duration(*seconds) * time.Second, nil
 }
@@ -172,7 +172,7 @@ func (a *api) acceptShare(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	token, err := body.requiredText("token")
+	token, err := body.RequiredText("token")
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
@@ -22,10 +22,10 @@ func (c *call) taskSave(sessionID string) (task.Save, error) {
 func (o object) taskSave(user, sessionID string) (task.Save, error) {
 	save := task.Save{SessionID: sessionID, UserID: user, Task: task.Task{SessionID: sessionID}}
 	var err error
-	if save.Task.ID, err = o.requiredText("task_id"); err != nil {
+	if save.Task.ID, err = o.RequiredText("task_id"); err != nil {
 		return task.Save{}, err
 	}
-	if err := fault.CheckNewID(o.pointer("task_id"), save.Task.ID); err != nil {
+	if err := fault.CheckNewID(o.Pointer("task_id"), save.Task.ID); err != nil {
 		return task.Save{}, err
 	}
 	if save.Task.UserMessage, err = o.userMessage(); err != nil {
@@ -34,7 +34,7 @@ func (o object) taskSave(user, sessionID string) (task.Save, error) {
 	if err := o.checkBubbles(); err != nil {
 		return task.Save{}, err
 	}
-	if save.Task.Bubbles, err = o.raw("message_bubbles"); err != nil {
+	if save.Task.Bubbles, err = o.Raw("message_bubbles"); err != nil {
 		return task.Save{}, err
 	}
 	if save.Task.Metadata, err = o.taskMetadata(); err != nil {
@@ -49,8 +49,8 @@ func (o object) taskSave(user, sessionID string) (task.Save, error) {
 // optional is a member that may be null: then, or absent, there is nothing to
 // check.
 func (o object) optional(name string, check func() error) (json.RawMessage, error) {
-	raw, err := o.raw(name)
-	if err != nil || session.IsNull(raw) {
+	raw, err := o.Raw(name)
+	if err != nil || jsonx.IsNull(raw) {
 		return raw, err
 	}
 	return raw, check()
@@ -58,11 +58,11 @@ func (o object) optional(name string, check func() error) (json.RawMessage, erro
 
 func (o object) userMessage() (json.RawMessage, error) {
 	return o.optional("user_message", func() error {
-		text, err := o.text("user_message")
+		text, err := o.Text("user_message")
 		if err != nil {
 			return err
 		}
-		return task.CheckUserMessage(o.pointer("user_message"), text)
+		return task.CheckUserMessage(o.Pointer("user_message"), text)
 	})
 }
 
@@ -77,32 +77,32 @@ func (o object) taskMetadata() (json.RawMessage, error) {
 			if err != nil {
 				return err
 			}
-			kind, err := feedback.text("type")
+			kind, err := feedback.Text("type")
 			if err != nil {
 				return err
 			}
-			return task.CheckFeedbackType(feedback.pointer("type"), kind)
+			return task.CheckFeedbackType(feedback.Pointer("type"), kind)
 		})
 		return err
 	})
 }
 
 func (o object) checkBubbles() error {
-	if !o.has("message_bubbles") {
-		return malformed(o.pointer("message_bubbles"), "is required")
+	if !o.Has("message_bubbles") {
+		return malformed(o.Pointer("message_bubbles"), "is required")
 	}
-	items, err := o.array("message_bubbles")
+	items, err := o.Array("message_bubbles")
 	if err != nil {
 		return err
 	}
 	switch n := len(items); {
 	case n == 0:
-		return fieldFault(fault.Invalid, o.pointer("message_bubbles"), "cannot be empty")
+		return fieldFault(fault.Invalid, o.Pointer("message_bubbles"), "cannot be empty")
 	case n > task.MaxBubbles:
-		return fieldFault(fault.Invalid, o.pointer("message_bubbles"), "cannot hold more than %d bubbles", task.MaxBubbles)
+		return fieldFault(fault.Invalid, o.Pointer("message_bubbles"), "cannot hold more than %d bubbles", task.MaxBubbles)
 	}
 	for i, raw := range items {
-		bubble, err := parseObject(raw, o.pointer("message_bubbles")+"/"+strconv.Itoa(i))
+		bubble, err := parseObject(raw, o.Pointer("message_bubbles")+"/"+strconv.Itoa(i))
 		if err != nil {
 			return err
 		}
@@ -117,23 +117,23 @@ func (o object) checkBubbles() error {
 // and then its rules.
 func (o object) checkBubble() (err error) {
 	var b task.Bubble
-	if b.ID, err = o.requiredText("id"); err != nil {
+	if b.ID, err = o.RequiredText("id"); err != nil {
 		return err
 	}
-	if b.Type, err = o.requiredText("type"); err != nil {
+	if b.Type, err = o.RequiredText("type"); err != nil {
 		return err
 	}
-	if b.Text, err = o.text("text"); err != nil {
+	if b.Text, err = o.Text("text"); err != nil {
 		return err
 	}
-	if b.Status, err = o.boolean("isStatusBubble"); err != nil {
+	if b.Status, err = o.Boolean("isStatusBubble"); err != nil {
 		return err
 	}
-	if _, err = o.boolean("isError"); err != nil {
+	if _, err = o.Boolean("isError"); err != nil {
 		return err
 	}
 	for _, name := range []string{"parts", "files", "uploadedFiles"} {
-		if _, err = o.array(name); err != nil {
+		if _, err = o.Array(name); err != nil {
 			return err
 		}
 	}
@@ -141,11 +141,11 @@ func (o object) checkBubble() (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err = artifact.text("name"); err != nil {
+	if _, err = artifact.Text("name"); err != nil {
 		return err
 	}
-	if _, err = artifact.integer("version"); err != nil {
+	if _, err = artifact.Integer("version"); err != nil {
 		return err
 	}
-	return b.Validate(o.at)
+	return b.Validate(o.At)
 }

@@ -39,7 +39,7 @@ func (a *api) newWebhook(c *call) (webhook.Webhook, webhook.Secret, error) {
 	if err != nil {
 		return webhook.Webhook{}, "", err
 	}
-	if !body.has("url") {
+	if !body.Has("url") {
 		return webhook.Webhook{}, "", malformed("/url", "is required")
 	}
 	change, err := webhookFields(body)
@@ -68,8 +68,8 @@ func webhookFields(body object) (webhook.Change, error) {
 		name string
 		into **string
 	}{{"url", &c.URL}, {"description", &c.Description}} {
-		if body.has(f.name) {
-			text, err := body.text(f.name)
+		if body.Has(f.name) {
+			text, err := body.Text(f.name)
 			if err != nil {
 				return c, err
 			}
@@ -80,8 +80,8 @@ func webhookFields(body object) (webhook.Change, error) {
 		name string
 		into **[]string
 	}{{"types", &c.Types}, {"agents", &c.Agents}, {"session_ids", &c.SessionIDs}} {
-		if body.has(f.name) {
-			list, err := body.texts(f.name)
+		if body.Has(f.name) {
+			list, err := body.Texts(f.name)
 			if err != nil {
 				return c, err
 			}
@@ -101,8 +101,8 @@ func (a *api) webhookChange(c *call) (webhook.Change, error) {
 	if err != nil {
 		return webhook.Change{}, err
 	}
-	if body.has("status") {
-		status, err := body.text("status")
+	if body.Has("status") {
+		status, err := body.Text("status")
 		if err != nil {
 			return webhook.Change{}, err
 		}

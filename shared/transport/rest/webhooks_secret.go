@@ -25,10 +25,10 @@ type replacedSecret struct {
 
 // secretOf reads the secret that a body gives, or makes one.
 func (a *api) secretOf(body object) (webhook.Secret, error) {
-	if !body.has("secret") {
+	if !body.Has("secret") {
 		return a.NewSecret()
 	}
-	text, err := body.text("secret")
+	text, err := body.Text("secret")
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +97,7 @@ func (a *api) rotateSecret(c *call) (*reply, error) {
 		return nil, err
 	}
 	var r webhook.Rotation
-	if r.Revoke, err = body.boolean("revoke"); err != nil {
+	if r.Revoke, err = body.Boolean("revoke"); err != nil {
 		return nil, err
 	}
 	if r.Next, err = a.secretOf(body); err != nil {

@@ -1,15 +1,10 @@
 package ws
 
 import (
-	"bytes"
-	"encoding/json"
-	"maps"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
@@ -37,16 +32,17 @@ func parseAction(body string, binary bool) (action, error) {
 	if binary {
 		return a, fault.New(fault.Malformed, "send text messages, not binary ones")
 	}
-	var m members
 	raw := []byte(body)
-	if !utf8.Valid(raw) || !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) || json.Unmarshal(raw, &m) != nil {
+	o, err := jsonx.ParseObject(raw, "")
+	if err != nil || !utf8.Valid(raw) {
 		return a, fault.New(fault.Malformed, "the message must be a JSON object")
 	}
+	m := members{o}
 	if flaw := jsonx.Check(raw); flaw != nil {
 		return a, fault.Field(fault.Malformed, flaw.Pointer, "%s", flaw.Reason)
 	}
 	// What names the answer is read first, so that faults of the rest name it too.
-	errs := []error{m.requestID(&a.requestID), m.id("session_id", &a.sessionID), m.text("action", &a.name)}
+	errs := []error{m.requestID(&a.requestID), m.id("session_id", &a.sessionID), m.Take("action", &a.name, "a string")}
 	if a.name == "" && errs[2] == nil {
 		errs[2] = fault.Field(fault.Malformed, "/action", "is required")
 	}
@@ -63,17 +59,17 @@ func parseAction(body string, binary bool) (action, error) {
 func (a *action) check(m members) error {
 	switch a.name {
 	case actionPing:
-		return m.only("action", "request_id")
+		return m.Only("action", "request_id")
 	case actionUnsubscribe:
-		if err := m.only("action", "request_id", "session_id"); err != nil {
+		if err := m.Only("action", "request_id", "session_id"); err != nil {
 			return err
 		}
-		return m.required("session_id")
+		return m.Required("session_id")
 	case actionSubscribe:
-		if err := m.only("action", "request_id", "session_id", "last_item_id", "cursor"); err != nil {
+		if err := m.Only("action", "request_id", "session_id", "last_item_id", "cursor"); err != nil {
 			return err
 		}
-		if err := m.required("session_id"); err != nil {
+		if err := m.Required("session_id"); err != nil {
 			return err
 		}
 		return a.position(m)
@@ -86,14 +82,14 @@ func (a *action) check(m members) error {
 
 // position reads where a subscription begins.
 func (a *action) position(m members) error {
-	if m.has("last_item_id") && m.has("cursor") {
+	if m.Has("last_item_id") && m.Has("cursor") {
 		return fault.Field(fault.Invalid, "/cursor", "must be absent beside last_item_id")
 	}
-	if err := m.id("last_item_id", &a.from.LastItemID); err != nil || !m.has("cursor") {
+	if err := m.id("last_item_id", &a.from.LastItemID); err != nil || !m.Has("cursor") {
 		return err
 	}
 	var text string
-	if err := m.text("cursor", &text); err != nil {
+	if err := m.Take("cursor", &text, "a string"); err != nil {
 		return err
 	}
 	cursor, err := watch.ParseCursor(text)
@@ -104,35 +100,14 @@ func (a *action) position(m members) error {
 	return nil
 }
 
-// members are those of a message, by name.
-type members map[string]json.RawMessage
-
-func (m members) has(name string) bool {
-	_, ok := m[name]
-	return ok
-}
-
-func (m members) required(name string) error {
-	if !m.has(name) {
-		return fault.Field(fault.Malformed, "/"+name, "is required")
-	}
-	return nil
-}
-
-// text reads a string that may be absent.
-func (m members) text(name string, into *string) error {
-	raw, ok := m[name]
-	if ok && (session.IsNull(raw) || json.Unmarshal(raw, into) != nil) {
-		return fault.Field(fault.Malformed, "/"+name, "must be a string")
-	}
-	return nil
-}
+// members are those of a message.
+type members struct{ jsonx.Object }
 
 // id reads an id that may be absent; one that is none is not kept.
 func (m members) id(name string, into *string) error {
 	var s string
-	err := m.text(name, &s)
-	if err == nil && m.has(name) {
+	err := m.Take(name, &s, "a string")
+	if err == nil && m.Has(name) {
 		err = fault.CheckID("/"+name, s)
 	}
 	if err == nil {
@@ -144,21 +119,12 @@ func (m members) id(name string, into *string) error {
 // requestID reads the client's name for the action, which may be any text.
 func (m members) requestID(into *string) error {
 	var s string
-	err := m.text("request_id", &s)
-	if n := utf8.RuneCountInString(s); err == nil && m.has("request_id") && (n == 0 || n > fault.MaxID) {
+	err := m.Take("request_id", &s, "a string")
+	if n := utf8.RuneCountInString(s); err == nil && m.Has("request_id") && (n == 0 || n > fault.MaxID) {
 		err = fault.Field(fault.Invalid, "/request_id", "must be 1 to %d characters", fault.MaxID)
 	}
 	if err == nil {
 		*into = s
 	}
 	return err
-}
-
-func (m members) only(known ...string) error {
-	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if !slices.Contains(known, name) {
-			return fault.Field(fault.Invalid, "/"+session.EscapePointer(name), "is not known here")
-		}
-	}
-	return nil
 }

@@ -1,0 +1,156 @@
+package jsonx
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/rethread/rethread/shared/base/fault"
+)
+
+// Object reads the members of a JSON object one by one. Names match exactly, null
+// is a wrong type, and faults name the member by its JSON pointer. Members that
+// are absent read as their zero value, unless a method says otherwise.
+type Object struct {
+	At      string // where the object stands, as a JSON pointer
+	Members map[string]json.RawMessage
+	Fault   FaultFunc // nil is fault.Field
+}
+
+// FaultFunc words the fault of a value: fault.Field does.
+type FaultFunc func(kind fault.Kind, pointer, format string, args ...any) *fault.Error
+
+// ParseObject reads the object that stands at a JSON pointer. Of invalid UTF-8 and
+// halves of surrogate pairs, which read as U+FFFD, Check knows.
+func ParseObject(raw []byte, at string) (Object, error) {
+	return ParseObjectWith(raw, at, nil)
+}
+
+// ParseObjectWith is ParseObject with faults in other words.
+func ParseObjectWith(raw []byte, at string, f FaultFunc) (Object, error) {
+	o := Object{At: at, Fault: f}
+	if !startsWith(raw, '{') || json.Unmarshal(raw, &o.Members) != nil {
+		return Object{}, o.refuse(fault.Malformed, at, "must be an object")
+	}
+	return o, nil
+}
+
+func (o Object) refuse(kind fault.Kind, pointer, format string, args ...any) error {
+	if o.Fault == nil {
+		return fault.Field(kind, pointer, format, args...)
+	}
+	return o.Fault(kind, pointer, format, args...)
+}
+
+// Pointer is where a member stands.
+func (o Object) Pointer(name string) string { return o.At + "/" + EscapePointer(name) }
+
+// Has reports whether a member is there, null included.
+func (o Object) Has(name string) bool {
+	_, ok := o.Members[name]
+	return ok
+}
+
+// Only refuses members of other names, as fault.Invalid.
+func (o Object) Only(known ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(o.Members)) {
+		if !slices.Contains(known, name) {
+			return o.refuse(fault.Invalid, o.Pointer(name), "is not known here")
+		}
+	}
+	return nil
+}
+
+// Required refuses an object without the member.
+func (o Object) Required(name string) error {
+	if !o.Has(name) {
+		return o.refuse(fault.Malformed, o.Pointer(name), "is required")
+	}
+	return nil
+}
+
+// Take decodes a member; what names the type that it must have. into is left as it
+// is where there is none.
+func (o Object) Take(name string, into any, what string) error {
+	raw, ok := o.Members[name]
+	if ok && (IsNull(raw) || json.Unmarshal(raw, into) != nil) {
+		return o.refuse(fault.Malformed, o.Pointer(name), "must be %s", what)
+	}
+	return nil
+}
+
+// Raw is a member compacted, nil where it is absent.
+func (o Object) Raw(name string) (json.RawMessage, error) {
+	if !o.Has(name) {
+		return nil, nil
+	}
+	var buf bytes.Buffer
+	if err := json.Compact(&buf, o.Members[name]); err != nil {
+		return nil, fmt.Errorf("compact %s: %w", o.Pointer(name), err)
+	}
+	return buf.Bytes(), nil
+}
+
+// Text reads a string.
+func (o Object) Text(name string) (s string, err error) {
+	err = o.Take(name, &s, "a string")
+	return s, err
+}
+
+// RequiredText reads a string that must be there.
+func (o Object) RequiredText(name string) (string, error) {
+	if err := o.Required(name); err != nil {
+		return "", err
+	}
+	return o.Text(name)
+}
+
+// Boolean reads true or false.
+func (o Object) Boolean(name string) (b bool, err error) {
+	err = o.Take(name, &b, "a boolean")
+	return b, err
+}
+
+// Integer reads an integer, nil where it is absent; 2.0 is one.
+func (o Object) Integer(name string) (*int64, error) {
+	if !o.Has(name) {
+		return nil, nil
+	}
+	n, ok := Integer(o.Members[name])
+	if !ok {
+		return nil, o.refuse(fault.Malformed, o.Pointer(name), "must be an integer")
+	}
+	return &n, nil
+}
+
+// Array reads the items of an array.
+func (o Object) Array(name string) (items []json.RawMessage, err error) {
+	err = o.Take(name, &items, "an array")
+	return items, err
+}
+
+// Texts reads an array of strings.
+func (o Object) Texts(name string) ([]string, error) {
+	items, err := o.Array(name)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(items))
+	for i, raw := range items {
+		if IsNull(raw) || json.Unmarshal(raw, &out[i]) != nil {
+			return nil, o.refuse(fault.Malformed, o.Pointer(name)+"/"+strconv.Itoa(i), "must be a string")
+		}
+	}
+	return out, nil
+}
+
+// Object reads an object, without members where it is absent.
+func (o Object) Object(name string) (Object, error) {
+	if !o.Has(name) {
+		return Object{At: o.Pointer(name), Fault: o.Fault}, nil
+	}
+	return ParseObjectWith(o.Members[name], o.Pointer(name), o.Fault)
+}

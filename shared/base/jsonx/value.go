@@ -1,0 +1,47 @@
+package jsonx
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// MaxInteger is the largest integer that every JSON reader keeps exactly.
+const MaxInteger = 1<<53 - 1
+
+// Integer reads a JSON number without a fraction, however it is written: 3,
+// 3.0 and 3e0 are the same integer. It refuses what is beyond MaxInteger.
+func Integer(raw []byte) (int64, bool) {
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil {
+		f, err := strconv.ParseFloat(string(raw), 64)
+		if err != nil || f != math.Trunc(f) || math.Abs(f) > MaxInteger {
+			return 0, false
+		}
+		n = int64(f)
+	}
+	return n, n <= MaxInteger && n >= -MaxInteger
+}
+
+// IsNull reports whether a JSON value is absent or null.
+func IsNull(raw []byte) bool {
+	t := bytes.TrimSpace(raw)
+	return len(t) == 0 || bytes.Equal(t, []byte("null"))
+}
+
+// IsObject reports whether a JSON value is an object.
+func IsObject(raw []byte) bool { return startsWith(raw, '{') }
+
+// IsArray reports whether a JSON value is an array.
+func IsArray(raw []byte) bool { return startsWith(raw, '[') }
+
+func startsWith(raw []byte, c byte) bool {
+	t := bytes.TrimSpace(raw)
+	return len(t) > 0 && t[0] == c
+}
+
+// EscapePointer escapes one token of a JSON pointer (RFC 6901).
+func EscapePointer(token string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+}
