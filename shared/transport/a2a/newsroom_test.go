@@ -3,6 +3,7 @@ package a2a_test
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
 
 // pollEvery is how often the table's stream is read.
@@ -43,7 +45,7 @@ type newsroom struct {
 // line is one connection.
 type line struct {
 	room *newsroom
-	in   chan watch.Message
+	in   chan subscription.Message
 	cut  chan struct{}
 }
 
@@ -58,7 +60,8 @@ func (n *newsroom) open(ctx context.Context, _, sessionID string, from watch.Cur
 		return nil, err
 	}
 	for _, m := range missed {
-		l.in <- m
+		m.Subscription = "stream"
+		l.in <- frameOf(of(sessionID, m))
 	}
 	return l, nil
 }
@@ -74,7 +77,7 @@ func (n *newsroom) connect() (*line, error) {
 		n.refuses--
 		return nil, errCut
 	}
-	l := &line{room: n, in: make(chan watch.Message, 1000), cut: make(chan struct{})}
+	l := &line{room: n, in: make(chan subscription.Message, 1000), cut: make(chan struct{})}
 	n.lines[l] = true
 	select {
 	case <-n.first:
@@ -102,16 +105,16 @@ func (n *newsroom) connections() int {
 }
 
 // Next implements a2a.News.
-func (l *line) Next(ctx context.Context) (watch.Message, error) {
+func (l *line) Next(ctx context.Context) (subscription.Message, error) {
 	select {
 	case m := <-l.in:
 		return m, nil
 	case <-l.cut:
 		l.room.mu.Lock()
 		defer l.room.mu.Unlock()
-		return watch.Message{}, cmp.Or(l.room.closed, errCut)
+		return subscription.Message{}, cmp.Or(l.room.closed, errCut)
 	case <-ctx.Done():
-		return watch.Message{}, context.Cause(ctx)
+		return subscription.Message{}, context.Cause(ctx)
 	}
 }
 
@@ -125,7 +128,7 @@ func (l *line) Close() {
 // tell gives a message to everybody who listens. It is for scripts.
 func (n *newsroom) tell(m watch.Message) {
 	for l := range n.lines {
-		l.in <- m
+		l.in <- frameOf(m)
 	}
 }
 
@@ -245,6 +248,20 @@ func of(sessionID string, m watch.Message) watch.Message {
 		m.Item = &e
 	}
 	return m
+}
+
+// frameOf is a message as the WebSocket API sends it.
+func frameOf(m watch.Message) subscription.Message {
+	text, err := watch.Frame(m, m.SessionID)
+	if err != nil {
+		panic(err)
+	}
+	var out subscription.Message
+	if err := json.Unmarshal(text, &out); err != nil {
+		panic(err)
+	}
+	out.Text = text
+	return out
 }
 
 func image(in map[string]streamtypes.AttributeValue) (map[string]types.AttributeValue, error) {

@@ -9,7 +9,6 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/problem"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
 
@@ -24,7 +23,7 @@ type NewsFunc func(ctx context.Context, token, sessionID string, from watch.Curs
 type News interface {
 	// Next waits for the next message. fault.Forbidden where the caller may hear
 	// of the session no longer, fault.Unauthorized where the token has ended.
-	Next(ctx context.Context) (watch.Message, error)
+	Next(ctx context.Context) (subscription.Message, error)
 	Close()
 }
 
@@ -44,12 +43,12 @@ func Socket(url string, httpClient *http.Client) NewsFunc {
 type socket struct{ *subscription.Subscription }
 
 // Next implements News.
-func (s socket) Next(ctx context.Context) (watch.Message, error) {
+func (s socket) Next(ctx context.Context) (subscription.Message, error) {
 	m, err := s.Subscription.Next(ctx)
 	if err != nil {
-		return watch.Message{}, final(err)
+		return subscription.Message{}, final(err)
 	}
-	return client.ParseMessage(m.Text)
+	return m, nil
 }
 
 // final is an error as a fault where the WebSocket API says that to ask again is

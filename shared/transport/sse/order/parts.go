@@ -9,7 +9,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
 
@@ -21,7 +20,7 @@ type parts struct {
 }
 
 func newParts(m subscription.Message) (*parts, error) {
-	first, err := client.ParseMessage(m.Text)
+	first, err := watch.ParseMessage(m.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +33,7 @@ func newParts(m subscription.Message) (*parts, error) {
 
 // add takes the next message, and returns the whole once it is.
 func (p *parts) add(m subscription.Message) (whole subscription.Message, done bool, err error) {
-	next, err := client.ParseMessage(m.Text)
+	next, err := watch.ParseMessage(m.Text)
 	switch {
 	case err != nil:
 		return whole, false, err

@@ -1,0 +1,72 @@
+package watch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+var errIncomplete = errors.New("a member is missing")
+
+// ParseMessage reads a message about a session as it is on the wire. Members
+// that it does not know are left out.
+func ParseMessage(frame []byte) (Message, error) {
+	var in struct {
+		Message
+		Prev *Cursor         `json:"prev"` // null where watching begins
+		Item json.RawMessage `json:"item"`
+	}
+	if err := json.Unmarshal(frame, &in); err != nil {
+		return Message{}, fmt.Errorf("read a message: %w", err)
+	}
+	m := in.Message
+	if in.Prev != nil {
+		m.Prev = *in.Prev
+	}
+	if in.Item != nil {
+		e, err := ParseItem(in.Item)
+		if err != nil {
+			return Message{}, fmt.Errorf("read an item: %w", err)
+		}
+		m.Item, m.ItemID = &e, e.ID
+	}
+	if lacks(m) {
+		return Message{}, fmt.Errorf("read a message of type %q: %w", m.Type, errIncomplete)
+	}
+	return m, nil
+}
+
+// lacks reports whether the message has not all that its type needs.
+func lacks(m Message) bool {
+	switch m.Type {
+	case Snapshot, ItemCompleted, ItemFailed:
+		return m.Item == nil
+	case DeltaType:
+		return m.Delta == nil || m.ItemID == ""
+	case Rewound:
+		return m.ToSeq == nil
+	default:
+		return m.Type == ""
+	}
+}
+
+// ParseItem reads an event of a session as callers get it.
+func ParseItem(raw json.RawMessage) (session.Event, error) {
+	e, err := session.ParseEvent(raw, "")
+	if err != nil {
+		return session.Event{}, err
+	}
+	var given struct {
+		Seq         int64               `json:"seq"`
+		SessionID   string              `json:"session_id"`
+		Status      session.EventStatus `json:"status"`
+		CreatedTime int64               `json:"created_time"`
+	}
+	if err := json.Unmarshal(raw, &given); err != nil {
+		return session.Event{}, err
+	}
+	e.Seq, e.SessionID, e.Status, e.CreatedTime = given.Seq, given.SessionID, given.Status, given.CreatedTime
+	return e, nil
+}
