@@ -1,0 +1,138 @@
+package upgrade_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The fixture's size; fewer fail the test.
+const (
+	minItems, minKinds      = 1366, 52
+	minAnswers, minMessages = 1570, 300 // over HTTP; over websockets
+)
+
+// Whatever an old version answered, this one answers from the same table.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	items, answers, at := mustRead[item](t, "items.jsonl.zst"), mustRead[answer](t, "answers.jsonl.zst"), mustStory(t)
+	kinds := map[string]int{}
+	for _, one := range items {
+		kinds[kind(one.pk(), one.sk())]++
+	}
+	if len(items) < minItems || len(kinds) < minKinds {
+		t.Errorf("%d items of %d kinds, want %d of %d", len(items), len(kinds), minItems, minKinds)
+	}
+	for _, e := range engines() {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSystem(t, e, items, at.now())
+			requests, messages := 0, 0
+			for _, a := range answers {
+				if a.Method == "SOCKET" {
+					messages++
+					compareFrames(t, a, s.say(t, a.User, a.Scope, "conn-new", a.Body))
+					continue
+				}
+				requests++
+				compareAnswer(t, a, s.do(t, request{a.User, a.Scope, a.Method, a.Path, a.Body, a.Header}))
+			}
+			if requests < minAnswers || messages < minMessages {
+				t.Errorf("%d requests and %d messages, want %d and %d", requests, messages, minAnswers, minMessages)
+			}
+			t.Logf("%d items of %d kinds, %d requests, %d messages", len(items), len(kinds), requests, messages)
+		})
+	}
+}
+
+func compareAnswer(t *testing.T, want answer, got *httptest.ResponseRecorder) {
+	t.Helper()
+	about := want.User + " " + want.Method + " " + want.Path + " " + want.Body
+	if got.Code != want.Status || got.Header().Get("Content-Type") != want.Type || got.Header().Get("ETag") != want.ETag {
+		t.Errorf("%.300s: status %d, %s, ETag %s; want %d, %s, %s: %.500s", about,
+			got.Code, got.Header().Get("Content-Type"), got.Header().Get("ETag"), want.Status, want.Type, want.ETag, got.Body)
+		return
+	}
+	switch {
+	case want.SHA256 != "":
+		if sum := hash(got.Body.Bytes()); sum != want.SHA256 {
+			t.Errorf("%s: other bytes, %d of them, want %d", about, got.Body.Len(), want.Bytes)
+		}
+	case want.JSON != nil:
+		compareJSON(t, about, want.JSON, got.Body.Bytes())
+	default:
+		if diff := cmp.Diff(want.Text, got.Body.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", about, diff)
+		}
+	}
+	if want.Header["Idempotency-Key"] != "" && want.Status < http.StatusMultipleChoices && got.Header().Get("Idempotency-Replayed") != "true" {
+		t.Errorf("%s: done again instead of answered as before", about)
+	}
+}
+
+func compareFrames(t *testing.T, want answer, got []frame) {
+	t.Helper()
+	about := want.User + " " + want.Body
+	if len(got) != len(want.Frames) {
+		t.Errorf("%s: %d messages, want %d", about, len(got), len(want.Frames))
+		return
+	}
+	for i, m := range got {
+		if w := want.Frames[i]; w.Connection != m.Connection || string(w.Message) != `"`+hash(m.Message)+`"` {
+			compareJSON(t, about, w.Message, m.Message)
+		}
+	}
+}
+
+func hash(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:])
+}
+
+func compareJSON(t *testing.T, about string, want, got []byte) {
+	t.Helper()
+	if diff := cmp.Diff(decode(t, want), decode(t, got)); diff != "" {
+		t.Errorf("%.300s (-want +got):\n%.3000s", about, diff)
+	}
+}
+
+// decode reads JSON, its numbers as they are written, without what differs each time.
+func decode(t *testing.T, body []byte) (v any) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(string(body)))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("%v: %.300s", err, body)
+	}
+	forget(v)
+	return v
+}
+
+// forget removes what differs each time it is asked: the time of an A2A error, and the
+// random id of the event by which the first reader ends a run whose worker is lost.
+func forget(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if metadata, ok := v["metadata"].(map[string]any); ok && v["@type"] == "type.googleapis.com/google.rpc.ErrorInfo" {
+			delete(metadata, "timestamp")
+		}
+		if ended, ok := v["run"].(map[string]any); ok {
+			if problem, ok := ended["error"].(map[string]any); ok && problem["code"] == "worker_lost" {
+				delete(v, "id")
+			}
+		}
+		for _, member := range v {
+			forget(member)
+		}
+	case []any:
+		for _, member := range v {
+			forget(member)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package upgrade_test
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/rethread/rethread/infra/local/repo"
+	"github.com/rethread/rethread/infra/local/samtemplate"
+	"github.com/rethread/rethread/infra/local/stream/pattern"
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/watch"
+)
+
+// Fewer fail the test.
+const minRecords, minImages = 283, 2 * minItems
+
+// What the old version wrote is still in the stream when the new one takes it over:
+// the same records are let through by today's filters, and tell the same.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	items, changes, at := mustRead[item](t, "items.jsonl.zst"), mustRead[change](t, "changes.jsonl.zst"), mustStory(t)
+	for _, e := range engines() {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			s, functions := newSystem(t, e, items, at.now()), mustFunctions(t)
+			for _, c := range changes {
+				got := s.tell(t, functions, c.Record)
+				about := c.Record.EventName + " " + c.Record.Change.Keys["PK"].String() + " " + c.Record.Change.Keys["SK"].String()
+				if got.Fanout != c.Fanout || got.Dispatch != c.Dispatch {
+					t.Errorf("%s: the filters let it through to fan-out %t and dispatch %t, want %t and %t",
+						about, got.Fanout, got.Dispatch, c.Fanout, c.Dispatch)
+				}
+				compareJSON(t, about, mustJSON(t, c.Frames), mustJSON(t, got.Frames))
+				compareJSON(t, about, mustJSON(t, c.Deliveries), mustJSON(t, got.Deliveries))
+			}
+			images := 0
+			for _, one := range items { // whatever comes of them later, as new or as gone
+				for _, record := range []events.DynamoDBEventRecord{
+					{EventName: "INSERT", Change: events.DynamoDBStreamRecord{NewImage: one}},
+					{EventName: "REMOVE", Change: events.DynamoDBStreamRecord{OldImage: one}},
+				} {
+					record.Change.Keys = map[string]events.DynamoDBAttributeValue{"PK": one["PK"], "SK": one["SK"]}
+					s.tell(t, functions, record)
+					images++
+				}
+			}
+			if said := s.said.String(); said != "" {
+				t.Errorf("the log: %.2000s", said)
+			}
+			if len(changes) < minRecords || images < minImages {
+				t.Errorf("%d records and %d images, want %d and %d", len(changes), images, minRecords, minImages)
+			}
+			t.Logf("%d records, %d images of items", len(changes), images)
+		})
+	}
+}
+
+// filters let records through to a function.
+type filters []*pattern.Pattern
+
+// mustFunctions are the filters of those that read the stream, by their logical ids.
+func mustFunctions(t *testing.T) map[string]filters {
+	t.Helper()
+	root, err := repo.Root("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, err := samtemplate.Load(filepath.Join(root, "template.yaml"), samtemplate.Options{
+		Parameters: map[string]string{"JwtIssuer": "test", "JwtAudience": "test"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions := map[string]filters{}
+	for _, f := range template.Functions {
+		for _, stream := range f.Streams {
+			for _, text := range stream.Filters {
+				p, err := pattern.Compile(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				functions[f.LogicalID] = append(functions[f.LogicalID], p)
+			}
+		}
+	}
+	return functions
+}
+
+// tell gives a record of the stream to the functions that it is for.
+func (s *system) tell(t *testing.T, functions map[string]filters, r events.DynamoDBEventRecord) (told change) {
+	t.Helper()
+	value, err := pattern.Decode(mustJSON(t, r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := func(p *pattern.Pattern) bool { return p.Match(value) }
+	told.Fanout = slices.ContainsFunc(functions["FanoutFunction"], is)
+	told.Dispatch = slices.ContainsFunc(functions["AutomationsFunction"], is)
+	all := &audience{}
+	event := events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{r}}
+	for _, f := range []struct {
+		wanted bool
+		handle boot.FanoutHandler
+	}{
+		{told.Fanout, boot.Fanout(s.store.News, watch.NewFanout(all, all, s.log, s.now, func() float64 { return 0 }), s.log)},
+		{told.Dispatch, boot.Automations(s.store.Happened, &delivery.Dispatcher{Targets: all, Queue: all}, nil, s.log)},
+	} {
+		if !f.wanted {
+			continue
+		}
+		if answer, err := f.handle(t.Context(), event); err != nil || len(answer.BatchItemFailures) > 0 {
+			t.Errorf("%v %v: %.600s", err, answer, mustJSON(t, r))
+		}
+	}
+	told.Frames, told.Deliveries = all.frames, all.deliveries
+	return told
+}
+
+func mustJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	body, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+// audience watches every log, and wants to hear of everything.
+type audience struct {
+	frames     []frame
+	deliveries []json.RawMessage
+}
+
+func (a *audience) Watchers(_ context.Context, log string) (string, []watch.Seat, error) {
+	return log, []watch.Seat{{SessionID: log, Connection: "watcher"}}, nil
+}
+
+func (a *audience) Clear(context.Context, string, watch.Seat) error { return nil }
+
+func (a *audience) Leave(context.Context, string, []string) error { return nil }
+
+func (a *audience) Push(_ context.Context, connection string, m []byte) error {
+	a.frames = append(a.frames, frame{connection, slices.Clone(m)})
+	return nil
+}
+
+func (a *audience) Close(context.Context, string) error { return nil }
+
+func (a *audience) Targets(context.Context, delivery.Event) ([]delivery.Target, error) {
+	return []delivery.Target{{Kind: "any", Name: "any"}}, nil
+}
+
+func (a *audience) Put(_ context.Context, d delivery.Delivery) error {
+	body, err := json.Marshal(d)
+	a.deliveries = append(a.deliveries, body)
+	return err
+}

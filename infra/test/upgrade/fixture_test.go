@@ -1,0 +1,123 @@
+package upgrade_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/klauspost/compress/zstd"
+)
+
+// version is the commit whose code wrote the fixture.
+const version = "2ceacf8"
+
+// item is one of the table, as stream records have it.
+type item map[string]events.DynamoDBAttributeValue
+
+func (i item) pk() string { return i["PK"].String() }
+func (i item) sk() string { return i["SK"].String() }
+
+// answer is a request and what the old version answered. Method SOCKET is a message
+// over a websocket, answered by frames.
+type answer struct {
+	User   string            `json:"user"`
+	Scope  string            `json:"scope"`
+	Method string            `json:"method"`
+	Path   string            `json:"path"`
+	Header map[string]string `json:"header"`
+	Body   string            `json:"body"`
+
+	Status int             `json:"status"`
+	Type   string          `json:"type"`
+	ETag   string          `json:"etag"`
+	JSON   json.RawMessage `json:"json"`
+	Text   string          `json:"text"`
+	Bytes  int             `json:"bytes"` // of a body that is told by its hash
+	SHA256 string          `json:"sha256"`
+	Frames []frame         `json:"frames"`
+}
+
+// frame is a message to a connection.
+type frame struct {
+	Connection string          `json:"connection"`
+	Message    json.RawMessage `json:"message"`
+}
+
+// change is a record of the table's stream, which of the two functions that read the
+// stream it was for, and what the old version made of it.
+type change struct {
+	Record     events.DynamoDBEventRecord `json:"record"`
+	Fanout     bool                       `json:"fanout"`
+	Dispatch   bool                       `json:"dispatch"`
+	Frames     []frame                    `json:"frames"`
+	Deliveries []json.RawMessage          `json:"deliveries"`
+}
+
+// story is what the fixture tells of: its last moment, and ids by what they are of.
+type story struct {
+	Time int64             `json:"time"`
+	IDs  map[string]string `json:"ids"`
+}
+
+func (s story) now() time.Time { return time.UnixMilli(s.Time) }
+
+func file(name string) string { return filepath.Join("testdata", version, name) }
+
+func mustStory(t testing.TB) story {
+	t.Helper()
+	text, err := os.ReadFile(file("story.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s story
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// mustRead reads the lines of a compressed file of the fixture.
+func mustRead[T any](t testing.TB, name string) (all []T) {
+	t.Helper()
+	f, err := os.Open(file(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	zr, err := zstd.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer zr.Close()
+	lines := bufio.NewScanner(zr)
+	lines.Buffer(nil, 8<<20)
+	for lines.Scan() {
+		var one T
+		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
+			t.Fatalf("%s, line %d: %v", name, len(all)+1, err)
+		}
+		all = append(all, one)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return all
+}
+
+// kind is what an item is, by its keys.
+func kind(pk, sk string) string {
+	partition, _, _ := strings.Cut(pk, "#")
+	sort, rest, cut := strings.Cut(sk, "#")
+	if !cut && strings.ToUpper(sort) != sort || strings.ContainsAny(sort, "0123456789") {
+		sort = "…"
+	}
+	if rest == "~" {
+		sort += "#~"
+	}
+	return partition + " " + sort
+}

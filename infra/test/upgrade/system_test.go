@@ -1,0 +1,214 @@
+package upgrade_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/shared/client/signing"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/transport/a2a"
+	"github.com/rethread/rethread/shared/transport/rest"
+	"github.com/rethread/rethread/shared/transport/ws"
+)
+
+// adminScope is the scope of admins when the fixture was written.
+const adminScope = "rethread:admin"
+
+// system is today's handlers over the old table. Its clock stands where the old
+// version's stood, until a test lets time pass.
+type system struct {
+	loaded
+
+	rest   map[string]http.Handler // by resource
+	a2a    http.Handler
+	socket ws.Handler
+	keys   *signing.Keys
+	log    *slog.Logger
+	said   *lockedBuffer // by the log
+
+	mu     sync.Mutex
+	time   time.Time
+	random *rand.ChaCha8
+	frames []frame
+	runs   []run.Ref           // handed to workers
+	queue  []delivery.Delivery // to be brought
+}
+
+func newSystem(t testing.TB, e engine, items []item, now time.Time) *system {
+	t.Helper()
+	s := &system{time: now, random: rand.NewChaCha8([32]byte{1}), said: &lockedBuffer{}}
+	s.log = slog.New(slog.NewTextHandler(s.said, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s.loaded = e.load(t, items, sessions.WithClock(s.now), sessions.WithRandom(s.newUUID), sessions.WithLogger(s.log),
+		sessions.WithQuotas(quota.Limits{Sessions: 500, Runs: 20, Bytes: 1 << 30, Streams: 4}),
+		sessions.WithRetention(func(agent string) int64 { return map[string]int64{"short": 7200}[agent] }))
+	c := s.config()
+	s.rest = map[string]http.Handler{
+		"import": rest.Import(c), "shares": rest.Shares(c), "access": rest.Shares(c), "export": rest.Export(c),
+		"automations": rest.Automations(c), "runs": rest.Runs(c), "thread": rest.Runs(c), "webhooks": rest.Webhooks(c),
+		"me": rest.Erasure(c), "artifacts": rest.Artifacts(c), "events": rest.Events(c), "rewind": rest.Rewind(c),
+		"fork": rest.Fork(c), "forks": rest.Fork(c), "tasks": rest.Tasks(c), "messages": rest.Tasks(c),
+		"feedback": rest.Tasks(c), "sessions": rest.Sessions(c), "state": rest.Sessions(c),
+	}
+	s.keys = signing.New(s.store, s.now)
+	s.a2a = a2a.New(a2a.Config{
+		Sessions: s.store, Rewinds: s.store, Runs: s.store, Tasks: s.store, Links: s.store, Grants: s.store, Agents: s,
+		AdminScope: adminScope, StartRun: s.start, Push: s.store, CheckURL: func(string) error { return nil }, PublicKeys: s.keys.Public,
+		News: func(context.Context, string, string, watch.Cursor) (a2a.News, error) {
+			return nil, errors.New("nobody waits here")
+		},
+		Log: s.log, Now: s.now, NewID: s.newID, Modified: now,
+	})
+	s.socket = ws.New(ws.Config{
+		Gate: access.NewGate(s.store, s.now, s.log), Subscriptions: s.store, Feed: s.store, Pusher: s, AdminScope: adminScope,
+		Log: s.log, Now: s.now, Random: func() float64 { return 0 },
+	})
+	return s
+}
+
+func (s *system) config() rest.Config {
+	return rest.Config{
+		Sessions: s.store, Rewinds: s.store, Artifacts: s.store, Tasks: s.store, Feedback: s.store, Idempotency: s.store,
+		Grants: s.store, Shares: s.store, Runs: s.store, Automations: s.store, Erasures: s.store, Quotas: s.store,
+		Exports: s.store, Imports: s.store, Webhooks: s.store, Deliveries: s, Agents: s,
+		StartRun: s.start, AdminScope: adminScope, NewToken: s.newID, CheckURL: func(string) error { return nil },
+		NewSecret: func() (webhook.Secret, error) { return webhook.NewSecret(s.random) },
+		Log:       s.log, Now: s.now, NewID: s.newID,
+	}
+}
+
+func (s *system) now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.time
+}
+
+func (s *system) newUUID() uuid.UUID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return uuid.Must(uuid.NewRandomFromReader(s.random))
+}
+
+func (s *system) newID() string { return s.newUUID().String() }
+
+// HasAgent knows the agents of the fixture.
+func (s *system) HasAgent(name string) bool {
+	return slices.Contains([]string{"", "default", "data_analyst", "helper", "reviewer", "failing", "short"}, name)
+}
+
+func (s *system) start(_ context.Context, ref run.Ref) error {
+	s.runs = append(s.runs, ref)
+	return nil
+}
+
+// Put is a delivery.Queue's.
+func (s *system) Put(_ context.Context, d delivery.Delivery) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = append(s.queue, d)
+	return nil
+}
+
+// Push is a watch.Pusher's, as is Close.
+func (s *system) Push(_ context.Context, connection string, m []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.frames = append(s.frames, frame{connection, slices.Clone(m)})
+	return nil
+}
+
+func (s *system) Close(context.Context, string) error { return nil }
+
+type request struct {
+	user, scope, method, path, body string
+	header                          map[string]string
+}
+
+// do sends a request over HTTP; path is below /api/v1 unless it says otherwise.
+func (s *system) do(t testing.TB, r request) *httptest.ResponseRecorder {
+	t.Helper()
+	path := r.path
+	if !strings.HasPrefix(path, "/api/") && !strings.HasPrefix(path, "/a2a/") {
+		path = "/api/v1" + path
+	}
+	ctx := rest.WithRequestID(t.Context(), "request")
+	h := s.a2a
+	if strings.HasPrefix(path, "/a2a/") {
+		ctx = a2a.WithScope(a2a.WithBase(a2a.WithCaller(ctx, r.user, "token"), "https://api.example"), r.scope)
+	} else {
+		ctx, h = rest.WithScope(rest.WithUser(ctx, r.user), r.scope), s.rest[resource(path)]
+	}
+	if h == nil {
+		t.Fatalf("%s leads nowhere", path)
+	}
+	in := httptest.NewRequestWithContext(ctx, r.method, path, strings.NewReader(r.body))
+	if r.body != "" {
+		in.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range r.header {
+		in.Header.Set(name, value)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, in)
+	return w
+}
+
+// resource is what a path leads to: what stands behind a session's id, or its first name.
+func resource(path string) string {
+	path, _, _ = strings.Cut(path, "?")
+	names := strings.Split(strings.TrimPrefix(strings.TrimPrefix(path, "/api"), "/v1"), "/")[1:]
+	switch {
+	case names[0] != "sessions" || len(names) == 1:
+		return names[0]
+	case names[1] == "import":
+		return "import"
+	case len(names) == 2:
+		return "sessions"
+	}
+	return names[2]
+}
+
+// say sends a message over a websocket, and returns what it is answered.
+func (s *system) say(t testing.TB, user, scope, connection, body string) []frame {
+	t.Helper()
+	s.frames = nil
+	var event events.APIGatewayWebsocketProxyRequest
+	event.Body = body
+	event.RequestContext.EventType, event.RequestContext.ConnectionID = "MESSAGE", connection
+	event.RequestContext.Authorizer = map[string]any{"sub": user, "scope": scope, "exp": fmt.Sprint(s.now().Add(time.Hour).Unix())}
+	if a, err := s.socket(t.Context(), event); err != nil || a.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d %v", body, a.StatusCode, err)
+	}
+	return s.frames
+}
+
+// lockedBuffer is a buffer for several goroutines.
+type lockedBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
