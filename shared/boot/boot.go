@@ -19,7 +19,9 @@ import (
 	"github.com/rethread/rethread/shared/client/tracing"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/observe/logs"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // maxAttempts is how often the SDK tries a request that was throttled or lost.
@@ -96,7 +98,7 @@ func newDeps(ctx context.Context) (Deps, error) {
 	}
 	return Deps{
 		Log: log, AWS: cfg, agents: names, lease: lease,
-		Store: sessions.New(dynamodb.NewFromConfig(cfg, engineOptions), table,
+		Store: sessions.New(dynamo.New(dynamodb.NewFromConfig(cfg, engineOptions), table, store.Schema()),
 			sessions.WithLogger(log), sessions.WithLease(lease), sessions.WithRetention(kept),
 			sessions.WithQuotas(limits)),
 	}, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/rethread/rethread/shared/observe/metrics"
-	"github.com/rethread/rethread/shared/store/sessions/consumed"
+	"github.com/rethread/rethread/shared/store/table/dynamo/consumed"
 )
 
 // measured are the options of clients whose requests are counted where somebody

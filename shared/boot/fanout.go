@@ -15,6 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 const (
@@ -52,7 +53,7 @@ func Fanout(read NewsReader, to *watch.Fanout, log *slog.Logger) FanoutHandler {
 		defer cancel()
 		news, errs := readNews(ctx, read, event.Records, log)
 		for i, err := range to.Deliver(ctx, news) {
-			if errors.Is(err, sessions.ErrUnreadable) {
+			if errors.Is(err, table.ErrUnreadable) {
 				skip(ctx, event.Records[i], err, log)
 				continue
 			}

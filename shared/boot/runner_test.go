@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/boot"
 	"github.com/rethread/rethread/shared/client/agent"
 	"github.com/rethread/rethread/shared/domain/run"
@@ -179,7 +179,7 @@ func newRunner(t *testing.T, answer http.HandlerFunc) *runner {
 		t.Fatal(err)
 	}
 	t.Cleanup(agents.Close)
-	r.store = sessions.New(dynamotest.Client(t), dynamotest.Table(t),
+	r.store = sessions.New(storetest.Engine(t),
 		sessions.WithClock(func() time.Time { return time.Now().Add(time.Duration(r.now.Load())) }))
 	r.execute = boot.Runner(&run.Worker{
 		Store: r.store, Sessions: r.store, Agents: agents, NewID: uuid.NewString, Log: slog.New(slog.DiscardHandler),

@@ -33,7 +33,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/transport/sse"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
@@ -99,7 +101,7 @@ func newWatched(t *testing.T) *watched {
 	w := &watched{ended: make(chan struct{}, 10), expires: fmt.Sprint(time.Now().Add(time.Hour).Unix())}
 	log, table := slog.New(slog.DiscardHandler), dynamotest.Table(t)
 	w.table = table
-	w.store = sessions.New(dynamotest.Client(t), table, sessions.WithLogger(log))
+	w.store = sessions.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithLogger(log))
 	w.serveSockets(t)
 	pusher := connections.New(aws.Config{
 		Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),

@@ -13,7 +13,7 @@ import (
 	adksession "google.golang.org/adk/v2/session"
 
 	"github.com/rethread/rethread/clients/go/adk"
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
@@ -36,7 +36,7 @@ const tokenOf = "token of "
 
 func newSystem(t *testing.T) *system {
 	t.Helper()
-	store := sessions.New(dynamotest.Client(t), dynamotest.Table(t), sessions.WithLogger(slog.New(slog.DiscardHandler)))
+	store := sessions.New(storetest.Engine(t), sessions.WithLogger(slog.New(slog.DiscardHandler)))
 	server := httptest.NewServer(api(store))
 	t.Cleanup(server.Close)
 	return &system{newServices(t, server.URL, adk.WithUsers(users)), store, server.URL}

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go/middleware"
 
-	"github.com/rethread/rethread/shared/store/sessions/consumed"
+	"github.com/rethread/rethread/shared/store/table/dynamo/consumed"
 )
 
 // Usage is what was consumed: read and write units, and requests.

@@ -10,7 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // engine is where a fixture is loaded to.
@@ -46,7 +48,7 @@ func loadDynamoDB(t testing.TB, items []item, opts ...sessions.Option) loaded {
 			left = out.UnprocessedItems
 		}
 	}
-	return loaded{sessions.New(client, name, opts...)}
+	return loaded{sessions.New(dynamo.New(client, name, store.Schema()), opts...)}
 }
 
 // attributes is an item as the SDK has it.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // A user's list is ordered by last activity. Within a chat the order does not
@@ -25,36 +25,31 @@ func (s *Store) watchNewest(ctx context.Context, h *header) func() (bool, error)
 	}
 	done := make(chan answer, 1)
 	go func() {
-		out, err := s.db.Query(ctx, &dynamodb.QueryInput{
-			TableName:                 &s.table,
-			IndexName:                 aws.String(activityIndex),
-			KeyConditionExpression:    aws.String("GPK = :g"),
-			ExpressionAttributeValues: attributes{":g": str(h.GPK)},
-			ScanIndexForward:          ptr(false),
-			Limit:                     ptr(int32(1)),
+		page, err := s.db.Query(ctx, table.Query{
+			Index: store.ActivityIndex, Partition: h.GPK, Descending: true, Limit: 1,
 		})
 		if err != nil {
 			done <- answer{err: fmt.Errorf("read the newest session: %w", err)}
 			return
 		}
-		var top header
-		if len(out.Items) > 0 {
-			top.PK = stringOf(out.Items[0][attrPK])
-		}
-		done <- answer{newest: top.PK == h.PK}
+		done <- answer{newest: len(page.Items) > 0 && table.Text(page.Items[0], attrPK) == h.PK}
 	}()
 	return sync.OnceValues(func() (bool, error) { a := <-done; return a.newest, a.err })
 }
 
-// andMoveUp adds to a change of the header that the session stands on top of its
-// user's list.
-func (h *header) andMoveUp(set string, c *condition, newest func() (bool, error), now int64) (string, error) {
+// movedUp are the changes of the header that put the session on top of its user's
+// list: none where it stands there.
+func (h *header) movedUp(newest func() (bool, error), now int64) ([]table.Change, error) {
 	onTop, err := newest()
 	if err != nil || onTop {
-		return set, err
+		return nil, err
 	}
-	c.values[":g"] = str(activitySK(now, h.id()))
-	return set + ", GSK = :g", nil
+	return []table.Change{h.onTop(now)}, nil
+}
+
+// onTop is the change that puts the session on top of its user's list.
+func (h *header) onTop(now int64) table.Change {
+	return table.Set(table.At(attrGSK), activitySK(now, h.id()))
 }
 
 // moveUp puts the session on top of its user's list. Where it is there already
@@ -66,19 +61,14 @@ func (s *Store) moveUp(ctx context.Context, h *header, newest func() (bool, erro
 	if err == nil && onTop && !touch {
 		return
 	}
-	c := h.sameLog()
-	c.names["#ut"] = "ut"
-	c.values[":ut"] = num(now)
-	c.expression += " AND #ut < :ut"
-	set := "SET #ut = :ut"
+	changes := []table.Change{table.Set(table.At(headerTouched), now)}
 	if !onTop {
-		set += ", GSK = :g"
-		c.values[":g"] = str(activitySK(now, h.id()))
+		changes = append(changes, h.onTop(now))
 	}
 	if err == nil {
-		err = s.update(ctx, sessionKey(h.id()), set, c)
+		err = s.db.Update(ctx, sessionKey(h.id()), changes, h.sameLog(), table.Less(table.At(headerTouched), now))
 	}
-	if err != nil && !errors.Is(err, errTaken) {
+	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		s.log.WarnContext(ctx, "session list not updated", "session_id", h.id(), "error", err)
 	}
 }

@@ -2,26 +2,13 @@ package sessions
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/store/table"
 )
-
-// contentionTime is how long an append competes with other writers before it
-// gives up with fault.Busy.
-const contentionTime = 20 * time.Second
-
-// contentionWait is the longest wait between two tries. It stays short: the
-// position is free again within milliseconds, and who has lost often must not
-// try less often than others.
-const contentionWait = 40 * time.Millisecond
 
 // Append implements session.Store. The batch becomes one log entry, put at the
 // head on condition that nothing is there; who loses the race reads what came
@@ -57,7 +44,7 @@ type writer struct {
 	// still be appended, and with gives what is written together with it.
 	marks func(*entry)
 	check func(context.Context) error
-	with  func() ([]types.TransactWriteItem, error)
+	with  func() ([]table.Write, error)
 
 	events  []session.Event
 	random  []uuid.UUID    // of the ids the store makes, by event
@@ -109,40 +96,7 @@ func (w *writer) run(ctx context.Context) (int, error) {
 	if err := w.findRedelivered(ctx); err != nil {
 		return 0, err
 	}
-	deadline := w.s.now().Add(contentionTime)
-	for try := 0; ; try++ {
-		fresh := w.fresh()
-		if len(fresh) == 0 {
-			return 0, nil
-		}
-		if w.expected != nil && *w.expected != w.at.last() {
-			return 0, fault.New(fault.Conflict, "the head of the log is %d, not %d", w.at.last(), *w.expected).
-				With("head_seq", w.at.last())
-		}
-		err := w.try(ctx, fresh)
-		if err == nil {
-			w.s.countEntry(ctx, w.h, w.last)
-		}
-		if !errors.Is(err, errTaken) {
-			return len(fresh), err
-		}
-		metrics.Count(ctx, metrics.Conflicts, 1)
-		if try > 0 {
-			if err := backoffUpTo(ctx, try, contentionWait); err != nil {
-				return 0, fmt.Errorf("append to log %s: %w", w.h.Log, err)
-			}
-		}
-		if done, err := w.catchUp(ctx); err != nil || done {
-			return len(fresh), err
-		}
-		w.discardTentative(ctx)
-		if err := w.allowed(ctx); err != nil {
-			return 0, err
-		}
-		if w.s.now().After(deadline) {
-			return 0, busy("too many writers append to this session")
-		}
-	}
+	return w.compete(ctx)
 }
 
 // allowed asks, after the head was read, whether the batch may be appended.
@@ -241,7 +195,7 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 // store writes the entry, as one with the shared state it changes and with
 // whatever else must go along.
 func (w *writer) store(ctx context.Context, r *record, change *stateChange) error {
-	var along []types.TransactWriteItem
+	var along []table.Write
 	var err error
 	if w.with != nil {
 		if along, err = w.with(); err != nil {
@@ -249,11 +203,7 @@ func (w *writer) store(ctx context.Context, r *record, change *stateChange) erro
 		}
 	}
 	if len(along) == 0 && (change == nil || !change.shared()) {
-		return w.s.put(ctx, r.entry, condition{expression: ifAbsent}, nil)
-	}
-	put, err := w.s.transactPut(r.entry, condition{expression: ifAbsent})
-	if err != nil {
-		return err
+		return w.s.db.Put(ctx, r.entry, table.ItemNotExists())
 	}
 	if change != nil {
 		shared, err := w.s.sharedPuts(ctx, change)
@@ -262,7 +212,7 @@ func (w *writer) store(ctx context.Context, r *record, change *stateChange) erro
 		}
 		along = append(along, shared...)
 	}
-	return w.s.transact(ctx, append(along, put)...)
+	return w.s.db.Transact(ctx, append(along, table.Put(r.entry, table.ItemNotExists()))...)
 }
 
 // changes are the state changes of the fresh events; nil where there are none.
@@ -276,30 +226,6 @@ func (w *writer) changes(fresh []int) []session.Delta {
 		return nil
 	}
 	return all
-}
-
-// catchUp reads what was appended since the head was read, and reports whether
-// it was this very batch, put by a try whose answer was lost.
-func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
-	err = w.s.scan(ctx, w.h.Log, w.at.next, 0, func(r *record) (bool, error) {
-		w.at = w.at.after(r)
-		before := len(w.fresh())
-		err := w.recognise(r)
-		if len(w.fresh()) < before {
-			w.s.countEntry(ctx, w.h, r)
-		}
-		return true, err
-	})
-	return len(w.fresh()) == 0, err
-}
-
-// discardTentative removes the chunks of a try that was found not to be in the
-// log. Those of a try whose fate is unknown stay, and go with the session.
-func (w *writer) discardTentative(ctx context.Context) {
-	if err := w.s.discard(ctx, logPK(w.h.Log), w.tentative); err != nil {
-		w.s.log.WarnContext(ctx, "chunks of a lost append stay until the session goes", "error", err)
-	}
-	w.tentative = body{}
 }
 
 // recognise marks the batch's events that a record holds. An id that the

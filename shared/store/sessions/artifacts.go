@@ -2,15 +2,12 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // artifactItem is one version of an artifact. It never changes. Exactly one of
@@ -66,7 +63,7 @@ type shelf struct {
 func sessionShelf(log string) shelf { return shelf{pk: logPK(log), log: log} }
 
 func userShelf(h *header) shelf {
-	return shelf{pk: userStateKey(h.App, h.User).pk, prefix: artifact.UserPrefix}
+	return shelf{pk: userStateKey(h.App, h.User).PK, prefix: artifact.UserPrefix}
 }
 
 // shelve says where a session finds an artifact, and under which name.
@@ -129,7 +126,7 @@ func (s *Store) newestIn(ctx context.Context, src *source, name string) (*artifa
 func (s *Store) versionAt(ctx context.Context, on shelf, name string, number int64) (*artifactItem, error) {
 	for src := on.all(); src != nil && number <= src.upTo; {
 		var item artifactItem
-		found, err := s.get(ctx, key{src.pk, artifactSK(name, number)}, &item)
+		found, err := s.db.Get(ctx, table.NewKey(src.pk, artifactSK(name, number)), &item)
 		if err != nil {
 			return nil, err
 		}
@@ -146,25 +143,19 @@ func (s *Store) versionAt(ctx context.Context, on shelf, name string, number int
 // newestUpTo reads the newest version in a partition whose number is at most
 // upTo.
 func (s *Store) newestUpTo(ctx context.Context, pk, name string, upTo int64) (*artifactItem, error) {
-	q := s.prefixQuery(pk, artifactPrefix(name), true)
-	q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
-	q.ExpressionAttributeValues[":to"] = str(artifactSK(name, upTo))
-	q.ScanIndexForward = ptr(false)
-	q.Limit = ptr(int32(1))
-	out, err := s.db.Query(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("query: %w", err)
+	q := rangeQuery(pk, artifactPrefix(name), artifactSK(name, upTo), true)
+	q.Descending, q.Limit = true, 1
+	page, err := s.db.Query(ctx, q)
+	if err != nil || len(page.Items) == 0 {
+		return nil, err
 	}
-	if len(out.Items) == 0 {
-		return nil, nil
-	}
-	return decodeArtifact(out.Items[0])
+	return decodeArtifact(page.Items[0])
 }
 
-func decodeArtifact(attrs attributes) (*artifactItem, error) {
+func decodeArtifact(attrs table.Item) (*artifactItem, error) {
 	var item artifactItem
-	if err := attributevalue.UnmarshalMap(attrs, &item); err != nil {
-		return nil, fmt.Errorf("unmarshal an artifact: %w", errors.Join(ErrUnreadable, err))
+	if err := table.Decode(attrs, &item); err != nil {
+		return nil, fmt.Errorf("decode an artifact: %w", err)
 	}
 	return &item, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/klauspost/compress/flate"
 
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // inlineArtifact is how much of an artifact goes into its version's item.
@@ -43,7 +44,7 @@ func (c *codec) encodeBytes(plain []byte) ([]byte, error) {
 
 func (c *codec) decodeBytes(encoded []byte) ([]byte, error) {
 	if len(encoded) == 0 {
-		return nil, fmt.Errorf("decode an empty artifact: %w", ErrUnreadable)
+		return nil, fmt.Errorf("decode an empty artifact: %w", table.ErrUnreadable)
 	}
 	switch encoded[0] {
 	case tagRaw:
@@ -52,11 +53,11 @@ func (c *codec) decodeBytes(encoded []byte) ([]byte, error) {
 		r := flate.NewReader(bytes.NewReader(encoded[1:]))
 		plain, err := io.ReadAll(io.LimitReader(r, artifact.MaxSize+1))
 		if err != nil {
-			return nil, fmt.Errorf("decompress an artifact: %w", errors.Join(ErrUnreadable, err))
+			return nil, fmt.Errorf("decompress an artifact: %w", errors.Join(table.ErrUnreadable, err))
 		}
 		return plain, nil
 	}
-	return nil, fmt.Errorf("an artifact of an unknown encoding %d: %w", encoded[0], ErrUnreadable)
+	return nil, fmt.Errorf("an artifact of an unknown encoding %d: %w", encoded[0], table.ErrUnreadable)
 }
 
 // packBytes fills in the contents of a version. The chunks stand in its own

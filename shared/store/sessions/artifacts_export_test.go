@@ -3,7 +3,7 @@ package sessions
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // RestoreVersion carries out the write that a rewind makes for one artifact.
@@ -16,7 +16,7 @@ func (s *Store) RestoreVersion(ctx context.Context, user, id, name string, versi
 	if err != nil {
 		return 0, err
 	}
-	return next, s.transact(ctx, put)
+	return next, s.db.Transact(ctx, put)
 }
 
 // Inherit makes a session's log inherit artifacts of another's, by name up to
@@ -35,11 +35,11 @@ func (s *Store) Inherit(ctx context.Context, user, id, from string, upTo map[str
 		all[name] = inheritedArtifact{Log: source.Log, Version: version}
 	}
 	k := inheritedKey(h.Log)
-	item := inheritedItem{PK: k.pk, SK: k.sk}
-	if item.body, err = s.pack(ctx, k.pk, all, 0); err != nil {
+	item := inheritedItem{PK: k.PK, SK: k.SK}
+	if item.body, err = s.pack(ctx, k.PK, all, 0); err != nil {
 		return err
 	}
-	return s.put(ctx, item, condition{}, nil)
+	return s.db.Put(ctx, item)
 }
 
 // Partition lists the sort keys of the artifacts in a session's log.
@@ -51,13 +51,9 @@ func (s *Store) Partition(ctx context.Context, user, id string) ([]string, error
 	on := sessionShelf(h.Log)
 	var keys []string
 	for _, prefix := range []string{prefixArtifact, prefixBlob} {
-		err = s.queryPages(ctx, s.prefixQuery(on.pk, prefix, true), func(items []attributes) (bool, error) {
+		err = s.db.Pages(ctx, prefixQuery(on.pk, prefix, true), func(items []table.Item) (bool, error) {
 			for _, attrs := range items {
-				var k struct{ SK string }
-				if err := attributevalue.UnmarshalMap(attrs, &k); err != nil {
-					return false, err
-				}
-				keys = append(keys, k.SK)
+				keys = append(keys, table.Text(attrs, table.SK))
 			}
 			return true, nil
 		})

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // A fork takes over the artifacts of its source without copying them: an item
@@ -33,7 +34,7 @@ type inheritedArtifact struct {
 // inheritedArtifacts reads what a log inherits, by the name of the artifact.
 func (s *Store) inheritedArtifacts(ctx context.Context, log string) (map[string]inheritedArtifact, error) {
 	var item inheritedItem
-	found, err := s.get(ctx, inheritedKey(log), &item)
+	found, err := s.db.Get(ctx, inheritedKey(log), &item)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -120,8 +121,8 @@ func (s *Store) inheritedNewest(
 			from := all[found[i].name]
 			src := &source{sessionShelf(from.Log), min(from.Version, artifact.MaxVersion)}
 			found[i].item, _, err = s.newestIn(ctx, src, found[i].name)
-			if errors.Is(err, ErrUnreadable) {
-				s.leftOut(ctx, key{logPK(from.Log), artifactPrefix(found[i].name)}, err)
+			if errors.Is(err, table.ErrUnreadable) {
+				s.leftOut(ctx, table.NewKey(logPK(from.Log), artifactPrefix(found[i].name)), err)
 				return nil
 			}
 			return err

@@ -7,9 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // listLook is how many items a list reads at once. An artifact with more
@@ -148,16 +147,14 @@ func compareNames(a, b string) int { return strings.Compare(artifactPrefix(a), a
 // the next listLook items belong to.
 func (s *Store) ownNewest(ctx context.Context, on shelf, after string) (newestBatch, error) {
 	var out newestBatch
-	q := s.prefixQuery(on.pk, prefixArtifact, true)
+	q := rangeQuery(on.pk, prefixArtifact, endOfArtifacts, true)
 	if after != "" {
-		q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
-		q.ExpressionAttributeValues[":prefix"] = str(artifactPrefix(after) + "~") // behind its last version
-		q.ExpressionAttributeValues[":to"] = str(endOfArtifacts)
+		q.From = artifactPrefix(after) + "~" // behind its last version
 	}
-	q.Limit = ptr(int32(listLook))
+	q.Limit = listLook
 	page, err := s.db.Query(ctx, q)
 	if err != nil {
-		return out, fmt.Errorf("query: %w", err)
+		return out, err
 	}
 	last := ""
 	for _, attrs := range page.Items {
@@ -177,13 +174,13 @@ func (s *Store) ownNewest(ctx context.Context, on shelf, after string) (newestBa
 		}
 		out.items, last = append(out.items, item), name
 	}
-	if page.LastEvaluatedKey == nil || last == "" {
+	if page.Next == nil || last == "" {
 		return out, nil
 	}
 	out.next = last // its versions may go on behind the page
 	item, err := s.newestUpTo(ctx, on.pk, last, artifact.MaxVersion)
-	if errors.Is(err, ErrUnreadable) { // the newest that was read will do
-		s.leftOut(ctx, key{on.pk, artifactPrefix(last)}, err)
+	if errors.Is(err, table.ErrUnreadable) { // the newest that was read will do
+		s.leftOut(ctx, table.NewKey(on.pk, artifactPrefix(last)), err)
 		return out, nil
 	}
 	if err == nil && item != nil {

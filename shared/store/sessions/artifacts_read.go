@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Artifact implements artifact.Store.
@@ -44,27 +47,37 @@ func (s *Store) artifact(ctx context.Context, h *header, r artifact.Ref) (v arti
 	return v, content, err
 }
 
+// settleTries is how often items are read that others change meanwhile, before it
+// is believed that they do not belong together.
+const settleTries = 4
+
 // contents reads the bytes of a version. Where they are gone a deletion is
 // under way, and the version itself goes too.
 func (s *Store) contents(ctx context.Context, item *artifactItem) ([]byte, error) {
-	for try := 0; ; try++ {
+	tries := 0
+	return records.SettledValue(ctx, func() ([]byte, error) {
+		if tries++; tries > 1 {
+			if err := s.versionThere(ctx, item); err != nil {
+				return nil, err
+			}
+		}
 		holder, err := s.followed(ctx, item)
 		if err != nil {
 			return nil, err
 		}
 		content, err := s.unpackBytes(ctx, holder)
-		if !errors.Is(err, errChunksGone) || try == 3 {
-			return content, err
+		if errors.Is(err, errChunksGone) && tries < settleTries {
+			err = fmt.Errorf("%w: %w", err, retry.ErrAgain)
 		}
-		if err := backoff(ctx, try); err != nil {
-			return nil, err
-		}
-		found, err := s.get(ctx, key{item.PK, item.SK}, &artifactItem{})
-		switch {
-		case err != nil:
-			return nil, err
-		case !found:
-			return nil, missingArtifact()
-		}
+		return content, err
+	})
+}
+
+// versionThere checks that a version is still stored.
+func (s *Store) versionThere(ctx context.Context, item *artifactItem) error {
+	found, err := s.db.Get(ctx, table.NewKey(item.PK, item.SK), &artifactItem{})
+	if err == nil && !found {
+		err = missingArtifact()
 	}
+	return err
 }

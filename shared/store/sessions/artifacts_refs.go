@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // pointAt makes an item a reference to a version that the user can read now.
@@ -42,22 +43,22 @@ func (s *Store) pointAt(ctx context.Context, h *header, item *artifactItem, t ar
 // it points to.
 func (i *artifactItem) follow(target *artifactItem) {
 	i.Mime, i.Size = target.Mime, target.Size
-	at := key{target.PK, target.SK}
+	at := table.NewKey(target.PK, target.SK)
 	if target.TargetSK != "" {
 		at = target.target()
 	}
-	i.TargetSK = at.sk
-	if at.pk != i.PK {
-		i.TargetPK = at.pk
+	i.TargetSK = at.SK
+	if at.PK != i.PK {
+		i.TargetPK = at.PK
 	}
 }
 
 // target is the key of the item that a pointer points to.
-func (i *artifactItem) target() key {
+func (i *artifactItem) target() table.Key {
 	if i.TargetPK == "" {
-		return key{i.PK, i.TargetSK}
+		return table.NewKey(i.PK, i.TargetSK)
 	}
-	return key{i.TargetPK, i.TargetSK}
+	return table.NewKey(i.TargetPK, i.TargetSK)
 }
 
 // followed is the item that holds the contents of a version.
@@ -66,7 +67,7 @@ func (s *Store) followed(ctx context.Context, item *artifactItem) (*artifactItem
 		return item, nil
 	}
 	var target artifactItem
-	found, err := s.get(ctx, item.target(), &target)
+	found, err := s.db.Get(ctx, item.target(), &target)
 	if err != nil {
 		return nil, err
 	}

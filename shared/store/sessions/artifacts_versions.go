@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // ArtifactVersions implements artifact.Store. Versions that read as not there
@@ -59,11 +58,9 @@ func (l *versionList) read(ctx context.Context, src *source, from int64) error {
 	if from > src.upTo {
 		return nil
 	}
-	q := l.s.prefixQuery(src.pk, artifactSK(l.name, from), true)
-	q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
-	q.ExpressionAttributeValues[":to"] = str(artifactSK(l.name, src.upTo))
-	q.Limit = ptr(int32(l.limit - len(l.page.Versions) + 1)) //nolint:gosec // at most session.MaxPage
-	return l.s.queryPages(ctx, q, func(items []attributes) (bool, error) {
+	q := rangeQuery(src.pk, artifactSK(l.name, from), artifactSK(l.name, src.upTo), true)
+	q.Limit = l.limit - len(l.page.Versions) + 1
+	return l.s.db.Pages(ctx, q, func(items []table.Item) (bool, error) {
 		for _, attrs := range items {
 			item, err := decodeArtifact(attrs)
 			if err != nil {

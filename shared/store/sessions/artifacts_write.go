@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // PutArtifact implements artifact.Store. Contents are written first; the
@@ -34,7 +34,7 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 	}
 	_, top, err := s.newest(ctx, on, name)
 	if err == nil && on.log == "" && top < 0 {
-		err = s.put(ctx, userApp(on.pk), condition{}, nil)
+		err = s.db.Put(ctx, userApp(on.pk))
 	}
 	if err == nil {
 		err = s.putVersion(ctx, item, name, top+1)
@@ -60,16 +60,20 @@ func (s *Store) putVersion(ctx context.Context, item *artifactItem, name string,
 	deadline := s.now().Add(contentionTime)
 	for ; number <= artifact.MaxVersion; number++ {
 		item.SK = artifactSK(name, number)
-		var there artifactItem
-		err := s.put(ctx, item, condition{expression: ifAbsent}, &there)
-		switch {
-		case !errors.Is(err, errTaken):
+		err := s.db.Put(ctx, item, table.ItemNotExists())
+		if !errors.Is(err, table.ErrConditionFailed) {
 			return err
+		}
+		var there artifactItem
+		if _, err := records.Found(err, &there); err != nil {
+			return err
+		}
+		switch {
 		case there.Nonce == item.Nonce: // an earlier try landed and its answer was lost
 			return nil
 		case s.now().After(deadline):
 			s.dropContents(ctx, item)
-			return busy("too many writers put this artifact")
+			return records.Busy("too many writers put this artifact")
 		}
 	}
 	s.dropContents(ctx, item)
@@ -96,7 +100,7 @@ func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name stri
 	}
 	on, rest := shelve(h, name)
 	item := &artifactItem{PK: on.pk, Created: s.millis(), Nonce: s.newLog(), Gone: true}
-	for try := 0; ; try++ {
+	return records.Contended(ctx, func() error {
 		there, top, err := s.newest(ctx, on, rest)
 		if err != nil {
 			return fmt.Errorf("delete artifact %q: %w", name, err)
@@ -110,14 +114,8 @@ func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name stri
 			return noNumberLeft()
 		}
 		item.SK = artifactSK(rest, top+1)
-		err = s.put(ctx, item, condition{expression: ifAbsent}, nil)
-		if !errors.Is(err, errTaken) {
-			return err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return err
-		}
-	}
+		return s.db.Put(ctx, item, table.ItemNotExists())
+	})
 }
 
 // restoredVersion prepares the transactional put by which a rewind restores a
@@ -125,9 +123,9 @@ func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name stri
 // where version is -1 or is not there itself.
 func (s *Store) restoredVersion(
 	ctx context.Context, h *header, name string, version int64,
-) (put types.TransactWriteItem, newVersion int64, err error) {
-	fail := func(err error) (types.TransactWriteItem, int64, error) {
-		return types.TransactWriteItem{}, 0, fmt.Errorf("restore artifact %q: %w", name, err)
+) (put table.Write, newVersion int64, err error) {
+	fail := func(err error) (table.Write, int64, error) {
+		return table.Write{}, 0, fmt.Errorf("restore artifact %q: %w", name, err)
 	}
 	on, rest := shelve(h, name)
 	_, top, err := s.newest(ctx, on, rest)
@@ -150,10 +148,7 @@ func (s *Store) restoredVersion(
 		next.follow(was)
 		next.Restored = &version
 	}
-	if put, err = s.transactPut(next, condition{expression: ifAbsent}); err != nil {
-		return fail(err)
-	}
-	return put, top + 1, nil
+	return table.Put(next, table.ItemNotExists()), top + 1, nil
 }
 
 func missingArtifact() error { return fault.Missing("Artifact") }

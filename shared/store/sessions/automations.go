@@ -9,6 +9,8 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 var _ automation.Store = (*Store)(nil)
@@ -27,6 +29,11 @@ type automationItem struct {
 	Body    []byte            `dynamodbav:"b"`
 }
 
+const (
+	automationID      = "id"
+	automationVersion = "v"
+)
+
 type automationBody struct {
 	Name string             `json:"n,omitempty"`
 	On   automation.Trigger `json:"on"`
@@ -35,45 +42,43 @@ type automationBody struct {
 
 // CreateAutomation implements automation.Store.
 func (s *Store) CreateAutomation(ctx context.Context, a automation.Automation) (automation.Automation, error) {
-	for try := 0; ; try++ {
-		items, err := s.automationItems(ctx, a.UserID)
-		if err != nil {
-			return automation.Automation{}, err
-		}
-		taken := map[string]bool{}
-		for _, item := range items {
-			if item.ID == a.ID {
-				return s.automationOf(a.UserID, item)
-			}
-			taken[item.SK] = true
-		}
-		place := 0
-		for place < automation.MaxAutomations && taken[automationSK(place)] {
-			place++
-		}
-		if place == automation.MaxAutomations {
-			return automation.Automation{}, fault.New(fault.Conflict,
-				"a user has at most %d automations", automation.MaxAutomations)
-		}
-		err = s.putAutomation(ctx, automationSK(place), a, condition{expression: ifAbsent})
-		if !errors.Is(err, errTaken) {
-			return a, err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return automation.Automation{}, err
-		}
-	}
+	return records.ContendedValue(ctx, func() (automation.Automation, error) { return s.tryCreateAutomation(ctx, a) })
 }
 
-func (s *Store) putAutomation(ctx context.Context, sk string, a automation.Automation, c condition) error {
+// tryCreateAutomation puts an automation at the first free place;
+// table.ErrConditionFailed where another took the place meanwhile.
+func (s *Store) tryCreateAutomation(ctx context.Context, a automation.Automation) (automation.Automation, error) {
+	items, err := s.automationItems(ctx, a.UserID)
+	if err != nil {
+		return automation.Automation{}, err
+	}
+	taken := map[string]bool{}
+	for _, item := range items {
+		if item.ID == a.ID {
+			return s.automationOf(a.UserID, item)
+		}
+		taken[item.SK] = true
+	}
+	place := 0
+	for place < automation.MaxAutomations && taken[automationSK(place)] {
+		place++
+	}
+	if place == automation.MaxAutomations {
+		return automation.Automation{}, fault.New(fault.Conflict,
+			"a user has at most %d automations", automation.MaxAutomations)
+	}
+	return a, s.putAutomation(ctx, automationSK(place), a, table.ItemNotExists())
+}
+
+func (s *Store) putAutomation(ctx context.Context, sk string, a automation.Automation, c table.Condition) error {
 	body, err := s.codec.encode(automationBody{Name: a.Name, On: a.On, Do: a.Do})
 	if err != nil {
 		return err
 	}
-	err = s.put(ctx, automationItem{
+	err = s.db.Put(ctx, automationItem{
 		PK: automationPK(a.UserID), SK: sk, ID: a.ID, Status: a.Status, Reason: a.DisabledReason,
 		Created: a.CreatedTime, Updated: a.UpdatedTime, Version: a.Version, Body: body,
-	}, c, nil)
+	}, c)
 	if err != nil {
 		return fmt.Errorf("put automation %s: %w", a.ID, err)
 	}
@@ -100,7 +105,7 @@ func (s *Store) Automations(ctx context.Context, userID string) ([]automation.Au
 	for _, item := range items {
 		a, err := s.automationOf(userID, item)
 		if err != nil {
-			s.leftOut(ctx, key{item.PK, item.SK}, err)
+			s.leftOut(ctx, table.NewKey(item.PK, item.SK), err)
 			continue
 		}
 		all = append(all, a)
@@ -127,7 +132,7 @@ func (s *Store) ChangeAutomation(
 func (s *Store) changeAutomation(
 	ctx context.Context, userID, id string, change func(automation.Automation) (automation.Automation, error),
 ) (automation.Automation, error) {
-	for try := 0; ; try++ {
+	return records.ContendedValue(ctx, func() (automation.Automation, error) {
 		item, err := s.automationItem(ctx, userID, id)
 		if err != nil {
 			return automation.Automation{}, err
@@ -139,14 +144,8 @@ func (s *Store) changeAutomation(
 		if a, err = change(a); err != nil {
 			return automation.Automation{}, err
 		}
-		err = s.putAutomation(ctx, item.SK, a, item.same())
-		if !errors.Is(err, errTaken) {
-			return a, err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return automation.Automation{}, err
-		}
-	}
+		return a, s.putAutomation(ctx, item.SK, a, item.same())
+	})
 }
 
 // DeleteAutomation implements automation.Store. Its lanes, of which none is idle, go
@@ -156,10 +155,8 @@ func (s *Store) DeleteAutomation(ctx context.Context, userID, id string) error {
 	if err != nil {
 		return err
 	}
-	err = s.deleteIf(ctx, key{item.PK, item.SK}, condition{
-		expression: "#id = :id", names: map[string]string{"#id": "id"}, values: attributes{":id": str(id)},
-	})
-	if errors.Is(err, errTaken) {
+	err = s.db.Delete(ctx, table.NewKey(item.PK, item.SK), table.Equal(table.At(automationID), id))
+	if errors.Is(err, table.ErrConditionFailed) {
 		return missingAutomation()
 	}
 	if err != nil {
@@ -169,12 +166,8 @@ func (s *Store) DeleteAutomation(ctx context.Context, userID, id string) error {
 }
 
 // same is the condition that the item is still the one that was read.
-func (i *automationItem) same() condition {
-	return condition{
-		expression: "#id = :id AND #v = :v",
-		names:      map[string]string{"#id": "id", "#v": "v"},
-		values:     attributes{":id": str(i.ID), ":v": num(i.Version)},
-	}
+func (i *automationItem) same() table.Condition {
+	return table.And(table.Equal(table.At(automationID), i.ID), table.Equal(table.At(automationVersion), i.Version))
 }
 
 func (s *Store) automationItem(ctx context.Context, userID, id string) (*automationItem, error) {
@@ -192,7 +185,7 @@ func (s *Store) automationItem(ctx context.Context, userID, id string) (*automat
 
 func (s *Store) automationItems(ctx context.Context, userID string) ([]automationItem, error) {
 	var all []automationItem
-	err := s.queryPages(ctx, s.partition(automationPK(userID)), func(page []attributes) (bool, error) {
+	err := s.db.Pages(ctx, partition(automationPK(userID)), func(page []table.Item) (bool, error) {
 		all = append(all, decodeItems[automationItem](ctx, s, page)...)
 		return true, nil
 	})

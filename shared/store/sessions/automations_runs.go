@@ -8,6 +8,8 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 var _ automation.Counter = (*Store)(nil)
@@ -21,27 +23,22 @@ type startedItem struct {
 	Expires int64           `dynamodbav:"expires"` // epoch seconds
 }
 
+const startedVersion = "v"
+
 // CountRun implements automation.Counter.
 func (s *Store) CountRun(ctx context.Context, a automation.Automation, runID string) (bool, error) {
-	for try := 0; ; try++ {
-		counted, err := s.countRun(ctx, a, runID)
-		if !errors.Is(err, errTaken) {
-			if err != nil {
-				err = fmt.Errorf("count a run of automation %s: %w", a.ID, err)
-			}
-			return counted, err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return false, err
-		}
+	counted, err := records.ContendedValue(ctx, func() (bool, error) { return s.countRun(ctx, a, runID) })
+	if err != nil {
+		return false, fmt.Errorf("count a run of automation %s: %w", a.ID, err)
 	}
+	return counted, nil
 }
 
-// countRun is one try; errTaken where another run was counted meanwhile.
+// countRun is one try; table.ErrConditionFailed where another run was counted meanwhile.
 func (s *Store) countRun(ctx context.Context, a automation.Automation, runID string) (bool, error) {
 	k := startedKey(a.UserID, a.ID)
 	var item startedItem
-	found, err := s.get(ctx, k, &item)
+	found, err := s.db.Get(ctx, k, &item)
 	if err != nil {
 		return false, err
 	}
@@ -52,17 +49,15 @@ func (s *Store) countRun(ctx context.Context, a automation.Automation, runID str
 	if !ok {
 		return false, s.stopRunaway(ctx, a)
 	}
-	c := condition{expression: ifAbsent}
+	c := table.ItemNotExists()
 	if found {
-		c = condition{
-			expression: "#v = :v", names: map[string]string{"#v": "v"}, values: attributes{":v": num(item.Version)},
-		}
+		c = table.Equal(table.At(startedVersion), item.Version)
 	}
 	next := startedItem{
-		PK: k.pk, SK: k.sk, Runs: runs, Version: item.Version + 1,
+		PK: k.PK, SK: k.SK, Runs: runs, Version: item.Version + 1,
 		Expires: s.now().Add(2 * automation.RunsWithin).Unix(),
 	}
-	return true, s.put(ctx, next, c, nil)
+	return true, s.db.Put(ctx, next, c)
 }
 
 // stopRunaway disables an automation that starts too many runs.
@@ -103,16 +98,16 @@ func (s *Store) eraseAutomations(ctx context.Context, e *erasureItem) error {
 	if err != nil {
 		return err
 	}
-	var doomed []attributes
+	var doomed []table.Item
 	var gone []string
 	for _, item := range items {
 		if item.Created <= e.Started {
-			doomed = append(doomed, key{item.PK, item.SK}.attributes(), startedKey(e.User, item.ID).attributes())
+			doomed = append(doomed, table.NewKey(item.PK, item.SK).Item(), startedKey(e.User, item.ID).Item())
 			gone = append(gone, item.ID)
 			e.Removed.Automations++
 		}
 	}
-	if err := s.deleteItems(ctx, doomed); err != nil {
+	if err := s.db.DeleteItems(ctx, doomed); err != nil {
 		return err
 	}
 	return eachOf(ctx, gone, func(id string) error { return s.forgetLanes(ctx, automation.Family(e.User, id)) })

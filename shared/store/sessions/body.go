@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // chunkBytes is how much of a body one item holds: an item's 400 KB less room
@@ -53,19 +50,15 @@ func (s *Store) packEncoded(ctx context.Context, pk string, encoded []byte, inli
 
 // writeChunks writes what a blob is to hold.
 func (s *Store) writeChunks(ctx context.Context, pk, blob string, encoded []byte, expires int64) error {
-	var writes []types.WriteRequest
+	var writes []table.Write
 	for i := 0; len(encoded) > 0; i++ {
 		n := min(chunkBytes, len(encoded))
-		item, err := attributevalue.MarshalMap(chunk{
+		writes = append(writes, table.Put(chunk{
 			PK: pk, SK: fmt.Sprintf("%s%04d", blobPrefix(blob), i), Bytes: encoded[:n], Expires: expires,
-		})
-		if err != nil {
-			return fmt.Errorf("marshal a chunk: %w", err)
-		}
-		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
+		}))
 		encoded = encoded[n:]
 	}
-	if err := s.writeBatch(ctx, writes); err != nil {
+	if err := s.db.BatchWrite(ctx, writes); err != nil {
 		return fmt.Errorf("write chunks: %w", err)
 	}
 	return nil
@@ -89,10 +82,10 @@ func (s *Store) unpack(ctx context.Context, pk string, b body, into any) error {
 // readChunks reads what a blob holds, in order.
 func (s *Store) readChunks(ctx context.Context, pk, blob string, consistent bool) ([]byte, error) {
 	var encoded []byte
-	err := s.queryPages(ctx, s.prefixQuery(pk, blobPrefix(blob), consistent), func(page []attributes) (bool, error) {
+	err := s.db.Pages(ctx, prefixQuery(pk, blobPrefix(blob), consistent), func(page []table.Item) (bool, error) {
 		for _, item := range page {
 			var c chunk
-			if err := attributevalue.UnmarshalMap(item, &c); err != nil {
+			if err := table.Decode(item, &c); err != nil {
 				return false, fmt.Errorf("unmarshal a chunk: %w", err)
 			}
 			encoded = append(encoded, c.Bytes...)
@@ -110,52 +103,5 @@ func (s *Store) discard(ctx context.Context, pk string, b body) error {
 	if b.Blob == "" {
 		return nil
 	}
-	return s.deleteQuery(ctx, s.keysOnly(s.prefixQuery(pk, blobPrefix(b.Blob), false)))
-}
-
-type attributes = map[string]types.AttributeValue
-
-func (s *Store) prefixQuery(pk, prefix string, consistent bool) *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{
-		TableName:              &s.table,
-		KeyConditionExpression: aws.String("PK = :pk AND begins_with(SK, :prefix)"),
-		ExpressionAttributeValues: attributes{
-			":pk": str(pk), ":prefix": str(prefix),
-		},
-		ConsistentRead: &consistent,
-	}
-}
-
-// partition selects everything in a partition, strongly consistent.
-func (s *Store) partition(pk string) *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{
-		TableName:                 &s.table,
-		KeyConditionExpression:    aws.String("PK = :pk"),
-		ExpressionAttributeValues: attributes{":pk": str(pk)},
-		ConsistentRead:            ptr(true),
-	}
-}
-
-// keysOnly makes a query return only what deleting its items needs.
-func (s *Store) keysOnly(q *dynamodb.QueryInput) *dynamodb.QueryInput {
-	q.ProjectionExpression = aws.String("PK, SK, #owner, #guest, #stub")
-	q.ExpressionAttributeNames = map[string]string{"#owner": "u", "#guest": attrGuest, "#stub": attrStub}
-	return q
-}
-
-// queryPages hands over a query's pages until it ends or visit returns false.
-func (s *Store) queryPages(
-	ctx context.Context, q *dynamodb.QueryInput, visit func(page []attributes) (more bool, err error),
-) error {
-	pages := dynamodb.NewQueryPaginator(s.db, q)
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return fmt.Errorf("query: %w", err)
-		}
-		if more, err := visit(page.Items); err != nil || !more {
-			return err
-		}
-	}
-	return nil
+	return s.db.DeleteFound(ctx, keysOnly(prefixQuery(pk, blobPrefix(b.Blob), false)))
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // checkpoint is the session state as of one log entry. The log is the truth:
@@ -19,6 +20,9 @@ type checkpoint struct {
 	body
 }
 
+// checkpointAt is the attribute of checkpoint.At.
+const checkpointAt = "at"
+
 // sessionValues is the session state as of lastState, the newest entry that
 // changed any, or as of a later one: it says which.
 func (s *Store) sessionValues(
@@ -26,7 +30,7 @@ func (s *Store) sessionValues(
 ) (values session.Values, asOf int64, err error) {
 	values = session.Values{}
 	var have checkpoint
-	found, err := s.get(ctx, stateKey(log), &have)
+	found, err := s.db.Get(ctx, stateKey(log), &have)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -75,13 +79,9 @@ func (s *Store) checkpoint(ctx context.Context, log string, at int64, values ses
 	c := checkpoint{PK: logPK(log), SK: skState, At: at}
 	var err error
 	if c.body, err = s.pack(ctx, c.PK, values, 0); err == nil {
-		err = s.put(ctx, c, condition{
-			expression: ifAbsent + " OR #at < :at",
-			names:      map[string]string{"#at": "at"},
-			values:     attributes{":at": num(at)},
-		}, nil)
+		err = s.db.Put(ctx, c, table.Or(table.ItemNotExists(), table.Less(table.At(checkpointAt), at)))
 	}
-	if err != nil && !errors.Is(err, errTaken) {
+	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		s.log.WarnContext(ctx, "state checkpoint not written", "log", log, "at", at, "error", err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // claim is a lower bound: what it names, an invocation or an event with an id
@@ -23,14 +25,15 @@ type claim struct {
 
 // claim writes a lower bound unless there is one, and returns the one that
 // holds.
-func (s *Store) claim(ctx context.Context, k key, position int64) (held int64, err error) {
+func (s *Store) claim(ctx context.Context, k table.Key, position int64) (held int64, err error) {
 	var old claim
-	err = s.put(ctx, claim{PK: k.pk, SK: k.sk, Position: position}, condition{expression: ifAbsent}, &old)
-	switch {
-	case errors.Is(err, errTaken):
-		return old.Position, nil
-	case err != nil:
-		return 0, fmt.Errorf("claim %s: %w", k.sk, err)
+	err = s.db.Put(ctx, claim{PK: k.PK, SK: k.SK, Position: position}, table.ItemNotExists())
+	if errors.Is(err, table.ErrConditionFailed) {
+		_, err = records.Found(err, &old)
+		position = old.Position
+	}
+	if err != nil {
+		return 0, fmt.Errorf("claim %s: %w", k.SK, err)
 	}
 	return position, nil
 }

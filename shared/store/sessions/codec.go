@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // maxDecoded bounds what one body may decode to: the largest request twice.
@@ -73,7 +74,7 @@ func (c *codec) encode(v any) ([]byte, error) {
 
 func (c *codec) decode(body []byte, into any) error {
 	if len(body) == 0 {
-		return fmt.Errorf("decode an empty body: %w", ErrUnreadable)
+		return fmt.Errorf("decode an empty body: %w", table.ErrUnreadable)
 	}
 	plain := body[1:]
 	switch body[0] {
@@ -82,14 +83,14 @@ func (c *codec) decode(body []byte, into any) error {
 		r := flate.NewReaderDict(bytes.NewReader(plain), dictionary1)
 		out, err := io.ReadAll(io.LimitReader(r, maxDecoded))
 		if err != nil {
-			return fmt.Errorf("decompress a body: %w", errors.Join(ErrUnreadable, err))
+			return fmt.Errorf("decompress a body: %w", errors.Join(table.ErrUnreadable, err))
 		}
 		plain = out
 	default:
-		return fmt.Errorf("a body of an unknown encoding %d: %w", body[0], ErrUnreadable)
+		return fmt.Errorf("a body of an unknown encoding %d: %w", body[0], table.ErrUnreadable)
 	}
 	if err := json.Unmarshal(plain, into); err != nil {
-		return fmt.Errorf("decode %T: %w", into, errors.Join(ErrUnreadable, err))
+		return fmt.Errorf("decode %T: %w", into, errors.Join(table.ErrUnreadable, err))
 	}
 	return nil
 }

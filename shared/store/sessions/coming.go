@@ -3,32 +3,28 @@ package sessions
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // arriving are the writes that go along with a new session's header, which it
 // completes: the timer of one that is not kept for ever, the count of those that
 // a user may have only so many of. Without either a session costs nothing more.
-func (s *Store) arriving(h *header) ([]types.TransactWriteItem, error) {
-	var writes []types.TransactWriteItem
+func (s *Store) arriving(h *header) []table.Write {
+	var writes []table.Write
 	if h.Kept > 0 {
-		put, err := s.setTimer(h, max(h.Created, h.Touched))
-		if err != nil {
-			return nil, err
-		}
-		writes = append(writes, put)
+		writes = append(writes, h.setTimer(max(h.Created, h.Touched)))
 	}
 	if count, counts := s.countArriving(h); counts {
 		writes = append(writes, count)
 	}
-	return writes, nil
+	return writes
 }
 
 // leaving are the writes that go along with a session's deletion.
-func (s *Store) leaving(ctx context.Context, h *header) ([]types.TransactWriteItem, error) {
-	var writes []types.TransactWriteItem
+func (s *Store) leaving(ctx context.Context, h *header) ([]table.Write, error) {
+	var writes []table.Write
 	if h.Kept > 0 {
-		writes = append(writes, s.transactDelete(timerKey(h.Log), condition{}))
+		writes = append(writes, table.Delete(timerKey(h.Log)))
 	}
 	if spend, keyed := s.spendKey(h); keyed {
 		writes = append(writes, spend)

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // newLog names a log: 80 random bits. Every item of a log carries its name, so
@@ -29,25 +29,19 @@ func (s *Store) Create(ctx context.Context, n session.New) (session.Session, err
 		return session.Session{}, err
 	}
 	h := s.newHeader(n, meta)
-	for try := 0; ; try++ {
+	return records.SettledValue(ctx, func() (session.Session, error) {
 		if err := s.admitSession(ctx, n.UserID); err != nil {
 			return s.orCreated(ctx, n, err)
 		}
 		at, err := s.create(ctx, h, n.State.Stored().Values())
-		if !errors.Is(err, errTaken) {
-			if err != nil {
-				return session.Session{}, fmt.Errorf("create session %s: %w", n.ID, err)
-			}
-			return s.render(h, at)
+		switch {
+		case errors.Is(err, table.ErrConditionFailed):
+			return s.orCreated(ctx, n, err)
+		case err != nil:
+			return session.Session{}, fmt.Errorf("create session %s: %w", n.ID, err)
 		}
-		there, err := s.created(ctx, n)
-		if err != nil || there != nil {
-			return derefOr(there), err
-		}
-		if err := backoff(ctx, try); err != nil {
-			return session.Session{}, err
-		}
-	}
+		return s.render(h, at)
+	})
 }
 
 // orCreated is why a creation was refused, unless it happened before: asked for
@@ -67,7 +61,7 @@ func (s *Store) orCreated(ctx context.Context, n session.New, refused error) (se
 func (s *Store) newHeader(n session.New, meta []byte) *header {
 	now, k := s.millis(), sessionKey(n.ID)
 	h := &header{
-		PK: k.pk, SK: k.sk, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
+		PK: k.PK, SK: k.SK, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
 		Status: session.Idle, Meta: meta, Log: s.newLog(), Version: 1,
 		Created: now, Touched: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy, Cause: n.Chain,
 		GPK: activityPK(n.UserID), GSK: activitySK(now, n.ID),
@@ -81,7 +75,7 @@ func (s *Store) newHeader(n session.New, meta []byte) *header {
 // state changed meanwhile, and the creation may be tried again.
 func (s *Store) created(ctx context.Context, n session.New) (*session.Session, error) {
 	var h header
-	found, err := s.get(ctx, sessionKey(n.ID), &h)
+	found, err := s.db.Get(ctx, sessionKey(n.ID), &h)
 	switch {
 	case err != nil || !found:
 		return nil, err
@@ -101,12 +95,9 @@ func (s *Store) created(ctx context.Context, n session.New) (*session.Session, e
 
 // create writes the header, with the initial state as the log's first event.
 func (s *Store) create(ctx context.Context, h *header, state session.Delta) (head, error) {
-	along, err := s.arriving(h)
-	if err != nil {
-		return head{}, err
-	}
+	along := s.arriving(h)
 	if len(state) == 0 {
-		return head{next: 1}, s.putWith(ctx, h, condition{expression: ifAbsent}, along)
+		return head{next: 1}, s.db.PutWith(ctx, table.Put(h, table.ItemNotExists()), along)
 	}
 	change, err := s.loadStates(ctx, h, head{next: 1}, state)
 	if err != nil {
@@ -121,16 +112,12 @@ func (s *Store) create(ctx context.Context, h *header, state session.Delta) (hea
 		return head{}, err
 	}
 	writes = append(writes, along...)
-	for _, item := range []any{
+	for _, record := range []any{
 		h, r.entry, claim{PK: r.PK, SK: prefixInvocation + r.events[0].InvocationID, Position: 1},
 	} {
-		put, err := s.transactPut(item, condition{expression: ifAbsent})
-		if err != nil {
-			return head{}, err
-		}
-		writes = append(writes, put)
+		writes = append(writes, table.Put(record, table.ItemNotExists()))
 	}
-	if err := s.transact(ctx, writes...); err != nil {
+	if err := s.db.Transact(ctx, writes...); err != nil {
 		return head{}, err
 	}
 	s.checkpoint(ctx, h.Log, 1, change.values)
@@ -167,7 +154,7 @@ func (s *Store) firstEntry(
 
 // Update implements session.Store.
 func (s *Store) Update(ctx context.Context, userID, id string, p session.Patch) (session.Session, error) {
-	for try := 0; ; try++ {
+	return records.ContendedValue(ctx, func() (session.Session, error) {
 		h, err := s.header(ctx, userID, id)
 		if err != nil {
 			return session.Session{}, err
@@ -176,56 +163,44 @@ func (s *Store) Update(ctx context.Context, userID, id string, p session.Patch) 
 			return session.Session{}, fault.New(fault.Precondition, "the session has changed: its ETag is %q now",
 				fmt.Sprint(h.Version))
 		}
-		err = s.patch(ctx, h, p)
-		if err == nil {
-			at, err := s.readHead(ctx, h)
-			if err != nil {
-				return session.Session{}, err
-			}
-			return s.render(h, at)
-		}
-		if !errors.Is(err, errTaken) {
+		if err := s.patch(ctx, h, p); err != nil {
 			return session.Session{}, fmt.Errorf("update session %s: %w", id, err)
 		}
-		if err := afterConflict(ctx, try); err != nil {
+		at, err := s.readHead(ctx, h)
+		if err != nil {
 			return session.Session{}, err
 		}
-	}
+		return s.render(h, at)
+	})
 }
 
 // patch writes the change over the version of the header that was read.
 func (s *Store) patch(ctx context.Context, h *header, p session.Patch) error {
-	was := h.Version
+	unchanged := table.And(h.sameLog(), table.Equal(table.At(headerVersion), h.Version))
 	h.Version++
 	h.Touched = max(s.millis(), h.Touched+1)
 	h.GSK = activitySK(h.Touched, h.id())
-	set := "SET #v = :v, #ut = :ut, GSK = :g"
-	c := h.sameLog()
-	c.expression += " AND #v = :was"
-	c.names["#v"], c.names["#ut"] = "v", "ut"
-	c.values[":v"], c.values[":was"] = num(h.Version), num(was)
-	c.values[":ut"], c.values[":g"] = num(h.Touched), str(h.GSK)
+	changes := []table.Change{
+		table.Set(table.At(headerVersion), h.Version),
+		table.Set(table.At(headerTouched), h.Touched),
+		table.Set(table.At(attrGSK), h.GSK),
+	}
 	if p.Name != nil {
 		h.Name = *p.Name
-		set += ", #name = :name"
-		c.names["#name"], c.values[":name"] = "name", str(h.Name)
+		changes = append(changes, table.Set(table.At(headerName), h.Name))
 	}
 	if p.Metadata != nil {
 		var err error
 		if h.Meta, err = s.codec.encode(p.Metadata); err != nil {
 			return err
 		}
-		set += ", #m = :m"
-		c.names["#m"], c.values[":m"] = "m", bin(h.Meta)
+		changes = append(changes, table.Set(table.At(headerMeta), h.Meta))
 	}
 	if p.Retention != nil {
-		set, timer, err := s.retain(h, *p.Retention, set, &c)
-		if err != nil {
-			return err
-		}
-		return s.transact(ctx, s.transactUpdate(sessionKey(h.id()), set, c), timer)
+		kept, timer := s.retain(h, *p.Retention)
+		return s.db.Transact(ctx, table.Update(sessionKey(h.id()), append(changes, kept...), unchanged), timer)
 	}
-	return s.update(ctx, sessionKey(h.id()), set, c)
+	return s.db.Update(ctx, sessionKey(h.id()), changes, unchanged)
 }
 
 // derefOr is what a pointer points to, or nothing.
@@ -234,11 +209,4 @@ func derefOr[T any](p *T) (v T) {
 		v = *p
 	}
 	return v
-}
-
-func stringOf(v types.AttributeValue) string {
-	if s, ok := v.(*types.AttributeValueMemberS); ok {
-		return s.Value
-	}
-	return ""
 }

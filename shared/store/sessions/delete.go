@@ -7,7 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 const (
@@ -43,47 +44,39 @@ type fence struct {
 // those who found it before will see it. The log goes at once where time
 // allows; Sweep finishes it, and takes what a racing append left behind.
 func (s *Store) Delete(ctx context.Context, userID, id string) error {
-	for try := 0; ; try++ {
+	log, err := records.ContendedValue(ctx, func() (string, error) {
 		h, err := s.header(ctx, userID, id)
 		if err != nil {
-			return err
+			return "", err
 		}
-		err = s.remove(ctx, h, h.sameLog())
-		if err == nil {
-			return s.purgeInTime(ctx, h.Log)
+		if err := s.remove(ctx, h, h.sameLog()); err != nil {
+			return "", fmt.Errorf("delete session %s: %w", id, err)
 		}
-		if !errors.Is(err, errTaken) {
-			return fmt.Errorf("delete session %s: %w", id, err)
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return err
-		}
+		return h.Log, nil
+	})
+	if err != nil {
+		return err
 	}
+	return s.purgeInTime(ctx, log)
 }
 
 // remove is the transaction that deletes a session, if the condition on its
 // header holds; more is written along with it.
-func (s *Store) remove(ctx context.Context, h *header, c condition, more ...types.TransactWriteItem) error {
-	h.sameBytes(&c)
-	k, now := goneKey(h.Log), s.millis()
-	duty, err := s.transactPut(gone{
-		PK: k.pk, SK: k.sk, Created: h.Created, Origin: h.Origin,
-		GPK: gpkGone, GSK: activitySK(now, h.Log), Deleted: now, told: h.tells().by(nil),
-	}, condition{})
-	if err != nil {
-		return err
-	}
-	k = tasksGoneKey(h.Log)
-	closed, err := s.transactPut(fence{PK: k.pk, SK: k.sk}, condition{})
-	if err != nil {
-		return err
-	}
+func (s *Store) remove(ctx context.Context, h *header, c table.Condition, more ...table.Write) error {
+	k, fenced, now := goneKey(h.Log), tasksGoneKey(h.Log), s.millis()
 	along, err := s.leaving(ctx, h)
 	if err != nil {
 		return err
 	}
-	writes := append(more, s.transactDelete(sessionKey(h.id()), c), duty, closed)
-	return s.transact(ctx, append(writes, along...)...)
+	writes := append(more,
+		table.Delete(sessionKey(h.id()), c, h.sameBytes()),
+		table.Put(gone{
+			PK: k.PK, SK: k.SK, Created: h.Created, Origin: h.Origin,
+			GPK: gpkGone, GSK: activitySK(now, h.Log), Deleted: now, told: h.tells().by(nil),
+		}),
+		table.Put(fence{PK: fenced.PK, SK: fenced.SK}),
+	)
+	return s.db.Transact(ctx, append(writes, along...)...)
 }
 
 func (s *Store) purgeInTime(ctx context.Context, log string) error {
@@ -118,7 +111,7 @@ func (s *Store) purge(ctx context.Context, log string, clearing func(context.Con
 		return err
 	}
 	var duty gone
-	found, err := s.get(ctx, goneKey(log), &duty)
+	found, err := s.db.Get(ctx, goneKey(log), &duty)
 	if err != nil || !found || duty.Origin == nil {
 		return err
 	}
@@ -133,8 +126,9 @@ func (s *Store) hold(ctx context.Context, log string) (held bool, err error) {
 	if err != nil || len(children) == 0 {
 		return false, err
 	}
-	err = s.update(ctx, goneKey(log), "REMOVE GPK, GSK", condition{expression: "attribute_exists(PK)"})
-	if err != nil && !errors.Is(err, errTaken) {
+	hide := []table.Change{table.Remove(table.At(attrGPK)), table.Remove(table.At(attrGSK))}
+	err = s.db.Update(ctx, goneKey(log), hide, table.ItemExists())
+	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		return false, err
 	}
 	if children, err = s.children(ctx, log); err != nil || len(children) > 0 {
@@ -145,11 +139,10 @@ func (s *Store) hold(ctx context.Context, log string) (held bool, err error) {
 
 // makeDue puts the duty to clear a log, where there is one, into the index.
 func (s *Store) makeDue(ctx context.Context, log string) error {
-	err := s.update(ctx, goneKey(log), "SET GPK = :g, GSK = :at", condition{
-		expression: "attribute_exists(PK)",
-		values:     attributes{":g": str(gpkGone), ":at": str(activitySK(s.millis(), log))},
-	})
-	if errors.Is(err, errTaken) {
+	err := s.db.Update(ctx, goneKey(log), []table.Change{
+		table.Set(table.At(attrGPK), gpkGone), table.Set(table.At(attrGSK), activitySK(s.millis(), log)),
+	}, table.ItemExists())
+	if errors.Is(err, table.ErrConditionFailed) {
 		return nil // its session lives
 	}
 	return err
@@ -158,11 +151,11 @@ func (s *Store) makeDue(ctx context.Context, log string) error {
 // release ends a fork's reading of the log it came from, and clears that log
 // where its session is gone and this was the last of its forks.
 func (s *Store) release(ctx context.Context, parent, log string) error {
-	if err := s.deleteItems(ctx, []attributes{key{logPK(parent), prefixChild + log}.attributes()}); err != nil {
+	if err := s.db.DeleteItems(ctx, []table.Item{table.NewKey(logPK(parent), prefixChild+log).Item()}); err != nil {
 		return err
 	}
 	var duty gone
-	found, err := s.get(ctx, goneKey(parent), &duty)
+	found, err := s.db.Get(ctx, goneKey(parent), &duty)
 	if err != nil || !found {
 		return err
 	}
@@ -178,12 +171,12 @@ func (s *Store) release(ctx context.Context, parent, log string) error {
 // returns how many. It may be stopped and repeated at any point.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
 	due := s.now().Add(-SweepGrace).UnixMilli()
-	return s.sweep(ctx, gpkGone, due, func(ctx context.Context, k key) (bool, error) {
-		log := strings.TrimPrefix(k.pk, prefixLog)
+	return s.sweep(ctx, gpkGone, due, func(ctx context.Context, k table.Key) (bool, error) {
+		log := strings.TrimPrefix(k.PK, prefixLog)
 		if err := s.purge(ctx, log, s.clear); err != nil {
 			return false, fmt.Errorf("sweep a log: %w", err)
 		}
-		if err := s.deleteItems(ctx, []attributes{watchersKey(log).attributes()}); err != nil {
+		if err := s.db.DeleteItems(ctx, []table.Item{watchersKey(log).Item()}); err != nil {
 			return false, fmt.Errorf("sweep the watchers of a log: %w", err)
 		}
 		return s.discharge(ctx, log)
@@ -192,8 +185,8 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 
 // discharge ends the duty to clear a log, unless forks still read it.
 func (s *Store) discharge(ctx context.Context, log string) (bool, error) {
-	err := s.deleteIf(ctx, goneKey(log), condition{expression: "attribute_exists(GPK)"})
-	if errors.Is(err, errTaken) {
+	err := s.db.Delete(ctx, goneKey(log), table.Exists(table.At(attrGPK)))
+	if errors.Is(err, table.ErrConditionFailed) {
 		return false, nil
 	}
 	return err == nil, err

@@ -5,19 +5,20 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
-// attrStub marks a stub: the attribute of entry.Stub.
-const attrStub = "g"
+const (
+	attrStub  = "g" // of entry.Stub, which marks a stub
+	attrOwner = "u" // of feedbackRef.User and linkRef.User
+)
 
 // stubLook is how many entries are looked at at once for recent ones.
 const stubLook = 20
 
 // clear removes everything in a log's partition but the duty to do so.
 func (s *Store) clear(ctx context.Context, log string) error {
-	return s.clearBut(ctx, log, func(attributes) bool { return false })
+	return s.clearBut(ctx, log, func(table.Item) bool { return false })
 }
 
 // clearFirst is clear while requests may be under way that read the session
@@ -29,8 +30,8 @@ func (s *Store) clearFirst(ctx context.Context, log string) error {
 	if err != nil {
 		return fmt.Errorf("hold the positions of log %s: %w", log, err)
 	}
-	return s.clearBut(ctx, log, func(item attributes) bool {
-		sk := stringOf(item[attrSK])
+	return s.clearBut(ctx, log, func(item table.Item) bool {
+		sk := table.Text(item, attrSK)
 		return sk == skTasksGone ||
 			(strings.HasPrefix(sk, prefixEntry) && (sk >= entrySK(next) || item[attrStub] != nil))
 	})
@@ -41,14 +42,13 @@ func (s *Store) clearFirst(ctx context.Context, log string) error {
 // they came. It returns the position behind the head.
 func (s *Store) stubRecent(ctx context.Context, log string) (next int64, err error) {
 	since := s.millis() - SweepGrace.Milliseconds()
-	q := s.entryQuery(log, 0, maxPosition, true)
-	q.ScanIndexForward = ptr(false)
-	q.Limit = ptr(int32(stubLook))
-	err = s.queryPages(ctx, q, func(page []attributes) (bool, error) {
-		var stubs []types.WriteRequest
+	q := entryQuery(log, 0, maxPosition, true)
+	q.Descending, q.Limit = true, stubLook
+	err = s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
+		var stubs []table.Write
 		for _, item := range page {
 			var e entry
-			if err := attributevalue.UnmarshalMap(item, &e); err != nil {
+			if err := table.Decode(item, &e); err != nil {
 				return false, fmt.Errorf("unmarshal a log entry: %w", err)
 			}
 			first, err := e.first()
@@ -64,13 +64,11 @@ func (s *Store) stubRecent(ctx context.Context, log string) (next int64, err err
 				return false, err
 			}
 			if !recent {
-				return false, s.writeBatch(ctx, stubs)
+				return false, s.db.BatchWrite(ctx, stubs)
 			}
-			stubs = append(stubs, types.WriteRequest{PutRequest: &types.PutRequest{Item: attributes{
-				attrPK: item[attrPK], attrSK: item[attrSK], attrStub: boolean(true),
-			}}})
+			stubs = append(stubs, table.Put(entry{PK: e.PK, SK: e.SK, Stub: true}))
 		}
-		return true, s.writeBatch(ctx, stubs)
+		return true, s.db.BatchWrite(ctx, stubs)
 	})
 	return next, err
 }
@@ -90,29 +88,29 @@ func (s *Store) cameAfter(e *entry, millis int64) (bool, error) {
 
 // clearBut removes everything in a log's partition but the duty to do so and
 // what keep says.
-func (s *Store) clearBut(ctx context.Context, log string, keep func(attributes) bool) error {
-	q := s.keysOnly(s.partition(logPK(log)))
-	return s.queryPages(ctx, q, func(page []attributes) (bool, error) {
-		var doomed []attributes
+func (s *Store) clearBut(ctx context.Context, log string, keep func(table.Item) bool) error {
+	q := keysOnly(partition(logPK(log)))
+	return s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
+		var doomed []table.Item
 		for _, item := range page {
-			sk := stringOf(item[attrSK])
+			sk := table.Text(item, attrSK)
 			if sk == skGone || keep(item) {
 				continue
 			}
 			if feedback, ok := strings.CutPrefix(sk, prefixFeedback); ok {
-				owner := stringOf(item["u"])
+				owner := table.Text(item, attrOwner)
 				_, id, _ := strings.Cut(feedback, "#")
 				doomed = append(doomed,
-					key{feedbackPK(owner), feedback}.attributes(), feedbackTimeKey(owner, id).attributes())
+					table.NewKey(feedbackPK(owner), feedback).Item(), feedbackTimeKey(owner, id).Item())
 			}
 			if task, ok := strings.CutPrefix(sk, prefixLink); ok {
-				doomed = append(doomed, linkKey(stringOf(item["u"]), task).attributes())
-				if guest := stringOf(item[attrGuest]); guest != "" {
-					doomed = append(doomed, linkKey(guest, task).attributes())
+				doomed = append(doomed, linkKey(table.Text(item, attrOwner), task).Item())
+				if guest := table.Text(item, attrGuest); guest != "" {
+					doomed = append(doomed, linkKey(guest, task).Item())
 				}
 			}
 			doomed = append(doomed, item)
 		}
-		return true, s.deleteItems(ctx, doomed)
+		return true, s.db.DeleteItems(ctx, doomed)
 	})
 }

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/erasure"
+	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 var _ erasure.Store = (*Store)(nil)
@@ -41,6 +39,9 @@ type erasureItem struct {
 	Lifetime int64           `dynamodbav:"expires,omitempty"`
 }
 
+// erasureStarted is the attribute of erasureItem.Started.
+const erasureStarted = "ct"
+
 func (e *erasureItem) report() erasure.Report {
 	out := erasure.Report{Status: erasure.InProgress, StartedTime: e.Started, Removed: e.Removed}
 	if e.Ended > 0 {
@@ -54,16 +55,16 @@ func (e *erasureItem) report() erasure.Report {
 func (s *Store) Erase(ctx context.Context, userID string) (erasure.Report, error) {
 	k, now := erasureKey(userID), s.now()
 	e := &erasureItem{
-		PK: k.pk, SK: k.sk, User: userID, Started: now.UnixMilli(),
+		PK: k.PK, SK: k.SK, User: userID, Started: now.UnixMilli(),
 		GPK: gpkErase, GSK: activitySK(now.Add(eraseAgain).UnixMilli(), ""),
 	}
 	var before erasureItem
-	if found, err := s.get(ctx, k, &before); err != nil {
+	if found, err := s.db.Get(ctx, k, &before); err != nil {
 		return erasure.Report{}, err
 	} else if found && before.GPK != "" { // what it removed counts as well
 		e.Removed = before.Removed
 	}
-	if err := s.put(ctx, e, condition{}, nil); err != nil {
+	if err := s.db.Put(ctx, e); err != nil {
 		return erasure.Report{}, fmt.Errorf("erase: %w", err)
 	}
 	limited, cancel := context.WithTimeout(ctx, eraseTime)
@@ -83,10 +84,8 @@ func (s *Store) Erase(ctx context.Context, userID string) (erasure.Report, error
 
 // note stores how far an erasure has come, unless another has begun.
 func (s *Store) note(ctx context.Context, e *erasureItem) error {
-	err := s.put(ctx, e, condition{
-		expression: "#ct = :ct", names: map[string]string{"#ct": "ct"}, values: attributes{":ct": num(e.Started)},
-	}, nil)
-	if errors.Is(err, errTaken) {
+	err := s.db.Put(ctx, e, table.Equal(table.At(erasureStarted), e.Started))
+	if errors.Is(err, table.ErrConditionFailed) {
 		return nil
 	}
 	return err
@@ -95,7 +94,7 @@ func (s *Store) note(ctx context.Context, e *erasureItem) error {
 // Erasure implements erasure.Store.
 func (s *Store) Erasure(ctx context.Context, userID string) (erasure.Report, error) {
 	var e erasureItem
-	found, err := s.get(ctx, erasureKey(userID), &e)
+	found, err := s.db.Get(ctx, erasureKey(userID), &e)
 	if err != nil {
 		return erasure.Report{}, err
 	}
@@ -107,9 +106,9 @@ func (s *Store) Erasure(ctx context.Context, userID string) (erasure.Report, err
 
 // SweepErasures finishes the erasures that are due, and returns how many.
 func (s *Store) SweepErasures(ctx context.Context) (int, error) {
-	return s.sweep(ctx, gpkErase, s.millis(), func(ctx context.Context, k key) (bool, error) {
+	return s.sweep(ctx, gpkErase, s.millis(), func(ctx context.Context, k table.Key) (bool, error) {
 		var e erasureItem
-		found, err := s.get(ctx, k, &e)
+		found, err := s.db.Get(ctx, k, &e)
 		if err != nil || !found || e.GPK == "" {
 			return false, err
 		}
@@ -137,13 +136,10 @@ func (s *Store) eraseAll(ctx context.Context, e *erasureItem) error {
 }
 
 func (s *Store) eraseSessions(ctx context.Context, e *erasureItem) error {
-	return s.eachItem(ctx, &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String(activityIndex),
-		KeyConditionExpression:    aws.String("GPK = :g"),
-		ExpressionAttributeValues: attributes{":g": str(activityPK(e.User))},
-	}, func(item attributes) error {
+	q := table.Query{Index: store.ActivityIndex, Partition: activityPK(e.User)}
+	return s.eachItem(ctx, q, func(item table.Item) error {
 		var h header
-		found, err := s.get(ctx, key{stringOf(item[attrPK]), stringOf(item[attrSK])}, &h)
+		found, err := s.db.Get(ctx, keyOf(item), &h)
 		if err != nil || !found || max(h.Created, h.Imported) > e.Started {
 			return err
 		}
@@ -183,7 +179,7 @@ func (s *Store) eraseSession(ctx context.Context, h *header, e *erasureItem) err
 // count is how many items of a partition have keys that begin with a prefix.
 func (s *Store) count(ctx context.Context, pk, prefix string) (int, error) {
 	n := 0
-	err := s.queryPages(ctx, s.keysOnly(s.prefixQuery(pk, prefix, true)), func(page []attributes) (bool, error) {
+	err := s.db.Pages(ctx, keysOnly(prefixQuery(pk, prefix, true)), func(page []table.Item) (bool, error) {
 		n += len(page)
 		return true, nil
 	})
@@ -191,9 +187,9 @@ func (s *Store) count(ctx context.Context, pk, prefix string) (int, error) {
 }
 
 func (s *Store) eraseImports(ctx context.Context, e *erasureItem) error {
-	return s.eachItem(ctx, s.partition(importPK(e.User)), func(item attributes) error {
+	return s.eachItem(ctx, partition(importPK(e.User)), func(item table.Item) error {
 		var rec importItem
-		if err := attributevalue.UnmarshalMap(item, &rec); err != nil {
+		if err := table.Decode(item, &rec); err != nil {
 			return fmt.Errorf("unmarshal an import: %w", err)
 		}
 		if err := s.deleteUnless(ctx, &rec); err != nil {
@@ -208,23 +204,23 @@ func (s *Store) eraseImports(ctx context.Context, e *erasureItem) error {
 // then only what remembers it goes.
 func (s *Store) deleteUnless(ctx context.Context, rec *importItem) error {
 	if rec.State == importDone {
-		return s.deleteItems(ctx, []attributes{rec.key().attributes()})
+		return s.db.DeleteItems(ctx, []table.Item{rec.key().Item()})
 	}
 	return s.abandon(ctx, rec)
 }
 
 // eraseShared removes what the user's sessions share, app by app.
 func (s *Store) eraseShared(ctx context.Context, e *erasureItem) error {
-	return s.eachItem(ctx, s.partition(appsPK(e.User)), func(item attributes) error {
-		pk := userStateKey(stringOf(item[attrSK]), e.User).pk
+	return s.eachItem(ctx, partition(appsPK(e.User)), func(item table.Item) error {
+		pk := userStateKey(table.Text(item, attrSK), e.User).PK
 		n, err := s.count(ctx, pk, prefixArtifact)
 		if err != nil {
 			return err
 		}
-		if err := s.deleteQuery(ctx, s.keysOnly(s.partition(pk))); err != nil {
+		if err := s.db.DeleteFound(ctx, keysOnly(partition(pk))); err != nil {
 			return err
 		}
-		if err := s.deleteItems(ctx, []attributes{item}); err != nil {
+		if err := s.db.DeleteItems(ctx, []table.Item{item}); err != nil {
 			return err
 		}
 		e.Removed.Apps++
@@ -239,12 +235,12 @@ func (s *Store) eraseRecords(ctx context.Context, e *erasureItem) error {
 		pk    string
 		count *int
 	}{
-		{feedbackTimeKey(e.User, "").pk, new(int)},
+		{feedbackTimeKey(e.User, "").PK, new(int)},
 		{linkPK(e.User), &e.Removed.Records},
 	} {
-		err := s.queryPages(ctx, s.keysOnly(s.partition(p.pk)), func(page []attributes) (bool, error) {
+		err := s.db.Pages(ctx, keysOnly(partition(p.pk)), func(page []table.Item) (bool, error) {
 			*p.count += len(page)
-			return true, s.deleteItems(ctx, page)
+			return true, s.db.DeleteItems(ctx, page)
 		})
 		if err != nil {
 			return err

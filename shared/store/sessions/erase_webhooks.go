@@ -8,6 +8,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // eraseWebhooks removes the webhooks that a user had when the erasure began, with
@@ -36,18 +37,19 @@ func (s *Store) eraseWebhooks(ctx context.Context, e *erasureItem) error {
 }
 
 // eraseLooseRecords removes the records of webhooks that are gone: of a try that
-// was under way, for example, or of a deletion that was cut short, whose lanes go too. Records are found before webhooks are read, so
-// that those of one that is made meanwhile stay.
+// was under way, for example, or of a deletion that was cut short, whose lanes go
+// too. Records are found before webhooks are read, so that those of one that is made
+// meanwhile stay.
 func (s *Store) eraseLooseRecords(ctx context.Context, e *erasureItem) error {
-	return s.queryPages(ctx, s.keysOnly(s.partition(webhookRecordsPK(e.User))), func(page []attributes) (bool, error) {
+	return s.db.Pages(ctx, keysOnly(partition(webhookRecordsPK(e.User))), func(page []table.Item) (bool, error) {
 		left, _, err := s.webhooks(ctx, e.User)
 		if err != nil {
 			return false, err
 		}
-		var loose []attributes
+		var loose []table.Item
 		gone := map[string]bool{}
 		for _, item := range page {
-			id, _, _ := strings.Cut(stringOf(item[attrSK]), "/")
+			id, _, _ := strings.Cut(table.Text(item, table.SK), "/")
 			if _, there := left.Hooks[id]; !there {
 				loose, gone[id] = append(loose, item), true
 			}
@@ -58,17 +60,15 @@ func (s *Store) eraseLooseRecords(ctx context.Context, e *erasureItem) error {
 			}
 		}
 		e.Removed.Deliveries += len(loose)
-		return true, s.deleteItems(ctx, loose)
+		return true, s.db.DeleteItems(ctx, loose)
 	})
 }
 
 // eraseNoWebhooks removes the item that webhooks stand in, where none is left.
 func (s *Store) eraseNoWebhooks(ctx context.Context, user string) error {
-	err := s.transact(ctx, s.transactDelete(webhooksKey(user), condition{
-		expression: "attribute_not_exists(PK) OR size(#h) < :one",
-		names:      map[string]string{"#h": "h"}, values: attributes{":one": num(1)},
-	}))
-	if errors.Is(err, errTaken) {
+	err := s.db.Transact(ctx, table.Delete(webhooksKey(user),
+		table.Or(table.ItemNotExists(), table.SizeLess(table.At(webhooksHooks), 1))))
+	if errors.Is(err, table.ErrConditionFailed) {
 		return nil // some were made since
 	}
 	return err

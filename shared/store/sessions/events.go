@@ -2,16 +2,18 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
 )
 
-// errStale says that the log holds a rewind that the header did not know of.
-var errStale = errors.New("the session was rewound while it was read")
+// errRewound says that the log holds a rewind that the header did not know of: to
+// read both again mends that.
+var errRewound = fmt.Errorf("the session was rewound while it was read: %w", retry.ErrAgain)
 
 // Events implements session.Store. The log is read at half price, eventually
 // consistent: entries never change and positions have no gaps, so a stale
@@ -20,22 +22,17 @@ var errStale = errors.New("the session was rewound while it was read")
 func (s *Store) Events(
 	ctx context.Context, userID, id string, q session.EventQuery,
 ) (session.EventPage, error) {
-	for try := 0; ; try++ {
+	return records.SettledValue(ctx, func() (session.EventPage, error) {
 		h, err := s.header(ctx, userID, id)
 		if err != nil {
 			return session.EventPage{}, err
 		}
 		page, err := s.events(ctx, h, q)
-		if !errors.Is(err, errStale) {
-			if err != nil {
-				err = fmt.Errorf("read events of session %s: %w", id, s.unlessGone(ctx, h, err))
-			}
-			return page, err
+		if err != nil {
+			err = fmt.Errorf("read events of session %s: %w", id, s.unlessGone(ctx, h, err))
 		}
-		if err := backoff(ctx, try); err != nil {
-			return session.EventPage{}, err
-		}
-	}
+		return page, err
+	})
 }
 
 func (s *Store) events(ctx context.Context, h *header, q session.EventQuery) (session.EventPage, error) {
@@ -111,7 +108,7 @@ func (p *page) take(sp *span, rec *record, e session.Event) error {
 	}
 	if p.view == session.Effective {
 		if rec.marks() {
-			return errStale // the header's timeline leaves out the markers it knows
+			return errRewound // the header's timeline leaves out the markers it knows
 		}
 		if e.TaskID != "" || rec.Hidden {
 			return nil

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // readEntries adds the events of a span in ascending order, from the log.
@@ -38,8 +40,8 @@ func (s *Store) readEntries(ctx context.Context, sp span, p *page) error {
 		}
 		return nil
 	}
-	q := s.entryQuery(sp.log, sp.from, sp.to, false)
-	most := func() *int32 { return p.most(&sp, next, false) }
+	q := entryQuery(sp.log, sp.from, sp.to, false)
+	most := func() int { return p.most(&sp, next, false) }
 	err := s.queryRecords(ctx, q, most, func(rec *record) (bool, error) {
 		if err := fill(rec.first); err != nil {
 			return false, err
@@ -67,8 +69,8 @@ func (s *Store) fillShown(ctx context.Context, sp *span, rec *record) error {
 		return nil
 	}
 	err := s.fill(ctx, rec)
-	if errors.Is(err, ErrUnreadable) {
-		s.leftOut(ctx, key{rec.PK, rec.SK}, err)
+	if errors.Is(err, table.ErrUnreadable) {
+		s.leftOut(ctx, table.NewKey(rec.PK, rec.SK), err)
 		err = nil // it shows as it was begun
 	}
 	return err
@@ -133,10 +135,10 @@ func (s *Store) readDown(ctx context.Context, sp span, p *page) error {
 	for next >= sp.from && !p.full {
 		// As many positions as are wanted, not entries: one entry can take a
 		// hundred. One that begins before them is found by fill.
-		from := max(sp.from, next-int64(*p.most(&sp, next, true))+1)
-		q := s.entryQuery(sp.log, from, next, false)
-		q.ScanIndexForward = ptr(false)
-		all := func() *int32 { return nil }
+		from := max(sp.from, next-int64(p.most(&sp, next, true))+1)
+		q := entryQuery(sp.log, from, next, false)
+		q.Descending = true
+		all := func() int { return 0 }
 		err := s.queryRecords(ctx, q, all, func(rec *record) (bool, error) {
 			if err := fill(rec.last()); err != nil {
 				return false, err

@@ -66,7 +66,7 @@ func (sp *span) worthSealing(end int64) bool {
 // most is how many entries of a span, from a position on or back from it, the
 // rest of the page can need: one more than events, to know whether there is a
 // next page, and what is hidden between them.
-func (p *page) most(sp *span, from int64, down bool) *int32 {
+func (p *page) most(sp *span, from int64, down bool) int {
 	wanted := int64(p.limit - len(p.events) + 1)
 	n := wanted
 	for i := range sp.ranges {
@@ -100,5 +100,5 @@ func (p *page) most(sp *span, from int64, down bool) *int32 {
 		}
 		n += gap
 	}
-	return ptr(int32(n)) //nolint:gosec // at most session.MaxPage and the bridges
+	return int(n)
 }

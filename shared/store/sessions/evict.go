@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 var _ access.Evictor = (*Store)(nil)
@@ -39,54 +37,54 @@ func (s *Store) EvictUser(ctx context.Context, log, shareID, userID string) erro
 const evictAtOnce = 50
 
 func (s *Store) evictWhere(ctx context.Context, log string, whom func(watch.Grant) bool) error {
-	for try := 0; ; {
+	err := records.Settled(ctx, func() error { return s.tryEvict(ctx, log, whom) })
+	if err != nil {
+		return fmt.Errorf("evict from log %s: %w", log, err)
+	}
+	return nil
+}
+
+// tryEvict marks seats until none is left; table.ErrConditionFailed where one of them
+// left, or has another seat by now.
+func (s *Store) tryEvict(ctx context.Context, log string, whom func(watch.Grant) bool) error {
+	for {
 		_, seats, err := s.Watchers(ctx, log)
 		if err != nil {
-			return fmt.Errorf("find whom to evict from log %s: %w", log, err)
+			return fmt.Errorf("find whom to evict: %w", err)
 		}
 		seats = slices.DeleteFunc(seats, func(seat watch.Seat) bool { return !seat.Guest() || !whom(seat.Grant) })
 		if len(seats) == 0 {
 			return nil
 		}
-		err = s.markRevoked(ctx, log, seats[:min(len(seats), evictAtOnce)])
-		if errors.Is(err, errTaken) { // one of them left, or has another seat by now
-			err = backoff(ctx, try)
-			try++
-		}
-		if err != nil {
-			return fmt.Errorf("evict from log %s: %w", log, err)
+		if err := s.markRevoked(ctx, log, seats[:min(len(seats), evictAtOnce)]); err != nil {
+			return err
 		}
 	}
 }
 
 // markRevoked marks seats, all or none, if they are as they were read.
 func (s *Store) markRevoked(ctx context.Context, log string, seats []watch.Seat) error {
-	c := condition{names: map[string]string{}, values: attributes{":revoked": str(revoked)}}
-	var sets, conditions []string
+	changes, asRead := make([]table.Change, len(seats)), make([]table.Condition, len(seats))
 	for i, seat := range seats {
-		n := strconv.Itoa(i)
-		c.names["#w"+n], c.values[":w"+n] = prefixSeat+seat.Connection, seatOf(seat)
-		sets = append(sets, "#w"+n+" = :revoked")
-		conditions = append(conditions, "#w"+n+" = :w"+n)
+		changes[i] = table.Set(seatPath(seat.Connection), revoked)
+		asRead[i] = table.Equal(seatPath(seat.Connection), seatOf(seat))
 	}
-	c.expression = strings.Join(conditions, " AND ")
-	return s.update(ctx, watchersKey(log), "SET "+strings.Join(sets, ", "), c)
+	return s.db.Update(ctx, watchersKey(log), changes, asRead...)
 }
 
 // seatGuest gives a guest a seat while his grant stands.
-func (s *Store) seatGuest(ctx context.Context, log string, seat watch.Seat, expires types.AttributeValue) error {
-	stands := condition{expression: "attribute_exists(PK)"}
+func (s *Store) seatGuest(ctx context.Context, log string, seat watch.Seat, expires int64) error {
 	shared, granted := shareKey(log, seat.Grant.Share), grantKey(log, seat.Grant.UserID, seat.Grant.Share)
-	for try := 0; ; try++ {
-		err := s.transact(ctx,
-			s.transactUpdate(watchersKey(log), takeSeat, taking(seat, expires)),
-			s.transactCheck(shared, stands), s.transactCheck(granted, stands),
+	return records.Contended(ctx, func() error {
+		err := s.db.Transact(ctx,
+			table.Update(watchersKey(log), takeSeat(seat, expires)),
+			table.Check(shared, table.ItemExists()), table.Check(granted, table.ItemExists()),
 		)
-		if !errors.Is(err, errTaken) {
+		if !errors.Is(err, table.ErrConditionFailed) {
 			return err
 		}
-		for _, k := range []key{shared, granted} {
-			found, err := s.get(ctx, k, &struct{}{})
+		for _, k := range []table.Key{shared, granted} {
+			found, err := s.db.Get(ctx, k, &struct{}{})
 			if err != nil {
 				return err
 			}
@@ -94,8 +92,6 @@ func (s *Store) seatGuest(ctx context.Context, log string, seat watch.Seat, expi
 				return errors.Join(fault.NotYours("session"), s.unseat(ctx, log, seat.Connection))
 			}
 		}
-		if err := afterConflict(ctx, try); err != nil { // another took a seat at the same time
-			return err
-		}
-	}
+		return err // another took a seat at the same time
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 var _ archive.Exporter = (*Store)(nil)
@@ -22,7 +23,7 @@ var _ archive.Exporter = (*Store)(nil)
 // place, so at the end it is asked whether the session is still as it was.
 func (s *Store) Export(ctx context.Context, userID, id string, to archive.Sink) error {
 	err := s.export(ctx, userID, id, to)
-	if errors.Is(err, ErrUnreadable) {
+	if errors.Is(err, table.ErrUnreadable) {
 		s.log.ErrorContext(ctx, "an export met an item that cannot be read", "session_id", id, "error", err)
 		return fault.New(fault.Conflict, "a part of the session cannot be read: its document would not be whole")
 	}
@@ -86,7 +87,7 @@ func (x *exporting) run(ctx context.Context) error {
 		return err
 	}
 	if n := x.leftOut.Load(); n > 0 {
-		return fmt.Errorf("%d items were left out: %w", n, ErrUnreadable)
+		return fmt.Errorf("%d items were left out: %w", n, table.ErrUnreadable)
 	}
 	return x.to.End(*state, x.runs)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // artifacts hands over all versions of the session's artifacts, and of those
@@ -47,10 +48,8 @@ func (x *exporting) versions(ctx context.Context, on shelf, name string) error {
 		if from > src.upTo {
 			continue
 		}
-		q := x.s.prefixQuery(src.pk, artifactSK(name, from), true)
-		q.KeyConditionExpression = ptr("PK = :pk AND SK BETWEEN :prefix AND :to")
-		q.ExpressionAttributeValues[":to"] = str(artifactSK(name, src.upTo))
-		err := x.s.queryPages(ctx, q, func(items []attributes) (bool, error) {
+		q := rangeQuery(src.pk, artifactSK(name, from), artifactSK(name, src.upTo), true)
+		err := x.s.db.Pages(ctx, q, func(items []table.Item) (bool, error) {
 			for _, attrs := range items {
 				item, err := decodeArtifact(attrs)
 				if err != nil {

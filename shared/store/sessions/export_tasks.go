@@ -8,10 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // tasks hands over all tasks, those that rewinds have hidden too.
@@ -46,7 +45,7 @@ func (x *exporting) task(ctx context.Context, seen taskSeen) (archive.Task, erro
 	spots, log := content.Spots, strings.TrimPrefix(seen.item.PK, prefixLog)
 	if log == x.h.Log {
 		var p taskPointer
-		found, err := x.s.get(ctx, taskPointerKey(x.h.Log, seen.id), &p)
+		found, err := x.s.db.Get(ctx, taskPointerKey(x.h.Log, seen.id), &p)
 		if err != nil {
 			return out, err
 		}
@@ -88,16 +87,16 @@ func (x *exporting) seqOf(inherited session.Timeline, at spot) int64 {
 
 // feedback hands over what was said of the session's tasks, the oldest first.
 func (x *exporting) feedback(ctx context.Context) error {
-	q := x.s.prefixQuery(logPK(x.h.Log), prefixFeedback, true)
-	return x.s.queryPages(ctx, q, func(refs []attributes) (bool, error) {
+	q := prefixQuery(logPK(x.h.Log), prefixFeedback, true)
+	return x.s.db.Pages(ctx, q, func(refs []table.Item) (bool, error) {
 		for _, attrs := range refs {
 			var ref feedbackRef
-			if err := attributevalue.UnmarshalMap(attrs, &ref); err != nil {
-				return false, fmt.Errorf("unmarshal a reference to feedback: %w", errors.Join(ErrUnreadable, err))
+			if err := table.Decode(attrs, &ref); err != nil {
+				return false, fmt.Errorf("decode a reference to feedback: %w", err)
 			}
 			var f feedbackItem
-			k := key{feedbackPK(ref.User), strings.TrimPrefix(ref.SK, prefixFeedback)}
-			found, err := x.s.get(ctx, k, &f)
+			k := table.NewKey(feedbackPK(ref.User), strings.TrimPrefix(ref.SK, prefixFeedback))
+			found, err := x.s.db.Get(ctx, k, &f)
 			if err != nil {
 				return false, err
 			}

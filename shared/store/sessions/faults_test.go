@@ -17,7 +17,9 @@ import (
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // faultyStore is a store whose client has a middleware of the test's.
@@ -37,7 +39,7 @@ func faultyStoreOn(t *testing.T, table string, add func(*middleware.Stack) error
 			o.Backoff = retry.NewExponentialJitterBackoff(time.Millisecond)
 		})
 	})
-	return sessions.New(client, table)
+	return sessions.New(dynamo.New(client, table, store.Schema()))
 }
 
 // beforeRequests runs something before each request, which an error takes the

@@ -2,11 +2,11 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/records"
 )
 
 var _ watch.Feed = (*Store)(nil)
@@ -14,23 +14,17 @@ var _ watch.Feed = (*Store)(nil)
 // Since implements watch.Feed. It reads the log from where the watcher stands,
 // or from an item before that which may have grown since.
 func (s *Store) Since(ctx context.Context, userID, sessionID string, from watch.From) ([]watch.Message, error) {
-	for try := 0; ; try++ {
+	return records.SettledValue(ctx, func() ([]watch.Message, error) {
 		h, at, _, err := s.settled(ctx, userID, sessionID)
 		if err != nil {
 			return nil, err
 		}
-		f := &feed{s: s, h: h, at: at}
-		out, err := f.since(ctx, from)
-		if !errors.Is(err, errStale) {
-			if err != nil {
-				err = fmt.Errorf("read what is new in session %s: %w", sessionID, s.unlessGone(ctx, h, err))
-			}
-			return out, err
+		out, err := (&feed{s: s, h: h, at: at}).since(ctx, from)
+		if err != nil {
+			return nil, fmt.Errorf("read what is new in session %s: %w", sessionID, s.unlessGone(ctx, h, err))
 		}
-		if err := backoff(ctx, try); err != nil {
-			return nil, err
-		}
-	}
+		return out, nil
+	})
 }
 
 // feed reads what one watcher lacks.
@@ -199,7 +193,7 @@ func (f *feed) seqOf(ctx context.Context, id string) (int64, error) {
 		}
 	}
 	var bound claim
-	found, err := f.s.get(ctx, chosenKey(f.h.Log, id), &bound)
+	found, err := f.s.db.Get(ctx, chosenKey(f.h.Log, id), &bound)
 	if err != nil || !found {
 		return 0, err
 	}
@@ -240,7 +234,7 @@ func (f *feed) status(ctx context.Context, stand watch.Cursor) (watch.Message, e
 		return watch.Message{}, err
 	}
 	if now.Epoch != f.h.Epoch {
-		return watch.Message{}, errStale
+		return watch.Message{}, errRewound
 	}
 	f.h = now
 	m := watch.Message{

@@ -7,14 +7,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // feedbackItem is one feedback in its user's partition, by time.
@@ -40,16 +39,11 @@ type feedbackRef struct {
 // FindTask implements task.FeedbackStore.
 func (s *Store) FindTask(ctx context.Context, userID, taskID string) (string, error) {
 	var found string
-	err := s.queryPages(ctx, &dynamodb.QueryInput{
-		TableName:                 &s.table,
-		IndexName:                 aws.String(activityIndex),
-		KeyConditionExpression:    aws.String("GPK = :g"),
-		ExpressionAttributeValues: attributes{":g": str(taskIndexPK(userID, taskID))},
-		ScanIndexForward:          ptr(false),
-	}, func(items []attributes) (bool, error) {
+	q := table.Query{Index: store.ActivityIndex, Partition: taskIndexPK(userID, taskID), Descending: true}
+	err := s.db.Pages(ctx, q, func(items []table.Item) (bool, error) {
 		for _, item := range items {
 			var p taskPointer
-			there, err := s.get(ctx, key{stringOf(item[attrPK]), stringOf(item[attrSK])}, &p)
+			there, err := s.db.Get(ctx, keyOf(item), &p)
 			if err != nil {
 				return false, err
 			}
@@ -104,12 +98,8 @@ func (s *Store) AddFeedback(ctx context.Context, f task.Feedback) error {
 			return err
 		}
 	}
-	k := feedbackTimeKey(f.UserID, f.ID)
-	var earlier feedbackTime
-	err := s.put(ctx, feedbackTime{PK: k.pk, SK: k.sk, Created: f.CreatedTime}, condition{expression: ifAbsent}, &earlier)
-	if errors.Is(err, errTaken) {
-		f.CreatedTime = earlier.Created
-	} else if err != nil {
+	var err error
+	if f.CreatedTime, err = s.takeTime(ctx, f); err != nil {
 		return fmt.Errorf("take the time of feedback: %w", err)
 	}
 	item := feedbackItem{
@@ -120,31 +110,37 @@ func (s *Store) AddFeedback(ctx context.Context, f task.Feedback) error {
 	if h != nil {
 		item.told = h.tells().by(nil) // people give feedback, not agents
 		k := feedbackPointer(h.Log, item.SK)
-		if err := s.put(ctx, feedbackRef{PK: k.pk, SK: k.sk, User: f.UserID}, condition{}, nil); err != nil {
+		if err := s.db.Put(ctx, feedbackRef{PK: k.PK, SK: k.SK, User: f.UserID}); err != nil {
 			return fmt.Errorf("refer to feedback: %w", err)
 		}
 	}
-	if err := s.put(ctx, item, condition{}, nil); err != nil {
+	if err := s.db.Put(ctx, item); err != nil {
 		return fmt.Errorf("store feedback: %w", err)
 	}
 	return nil
 }
 
+// takeTime stores when a feedback was given, and returns when it was given first.
+func (s *Store) takeTime(ctx context.Context, f task.Feedback) (int64, error) {
+	k := feedbackTimeKey(f.UserID, f.ID)
+	err := s.db.Put(ctx, feedbackTime{PK: k.PK, SK: k.SK, Created: f.CreatedTime}, table.ItemNotExists())
+	if !errors.Is(err, table.ErrConditionFailed) {
+		return f.CreatedTime, err
+	}
+	var earlier feedbackTime
+	_, err = records.Found(err, &earlier)
+	return earlier.Created, err
+}
+
 // MarkTask implements task.FeedbackStore.
 func (s *Store) MarkTask(ctx context.Context, f task.Feedback) error {
-	for try := 0; ; try++ {
+	return records.Contended(ctx, func() error {
 		h, err := s.header(ctx, f.Owner(), f.SessionID)
 		if err != nil {
 			return err
 		}
-		err = s.markTask(ctx, h, f)
-		if !errors.Is(err, errTaken) {
-			return s.unlessGone(ctx, h, err)
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return err
-		}
-	}
+		return s.unlessGone(ctx, h, s.markTask(ctx, h, f))
+	})
 }
 
 func (s *Store) markTask(ctx context.Context, h *header, f task.Feedback) error {
@@ -181,19 +177,18 @@ func (s *Store) markTask(ctx context.Context, h *header, f task.Feedback) error 
 
 // ListFeedback implements task.FeedbackStore.
 func (s *Store) ListFeedback(ctx context.Context, q task.FeedbackQuery) (task.FeedbackPage, error) {
-	in := s.partition(feedbackPK(q.UserID))
-	in.ScanIndexForward = ptr(false)
+	in := partition(feedbackPK(q.UserID))
+	in.Descending = true
 	if q.After != "" {
-		in.KeyConditionExpression = aws.String("PK = :pk AND SK < :after")
-		in.ExpressionAttributeValues[":after"] = str(q.After)
+		in.After = table.Position(table.NewKey(in.Partition, q.After).Item())
 	}
 	var page task.FeedbackPage
 	looked, last := 0, ""
 	imports := map[string]bool{}
-	err := s.queryPages(ctx, in, func(items []attributes) (bool, error) {
+	err := s.db.Pages(ctx, in, func(items []table.Item) (bool, error) {
 		for _, attrs := range items {
 			var f feedbackItem
-			if err := attributevalue.UnmarshalMap(attrs, &f); err != nil {
+			if err := table.Decode(attrs, &f); err != nil {
 				s.leftOut(ctx, keyOf(attrs), err)
 				continue
 			}

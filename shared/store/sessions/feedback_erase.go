@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // judgement is who marked a task with feedback.
@@ -66,10 +66,10 @@ func withoutMark(metadata json.RawMessage, meant func(digest string) bool) (json
 // eraseFeedback takes what a user said of tasks out of the tasks of others, and
 // then away: where it is cut short, what is left is found again.
 func (s *Store) eraseFeedback(ctx context.Context, e *erasureItem) error {
-	return s.eachItem(ctx, s.partition(feedbackPK(e.User)), func(item attributes) error {
+	return s.eachItem(ctx, partition(feedbackPK(e.User)), func(item table.Item) error {
 		var f feedbackItem
-		if err := attributevalue.UnmarshalMap(item, &f); err != nil {
-			return fmt.Errorf("unmarshal feedback: %w", err)
+		if err := table.Decode(item, &f); err != nil {
+			return fmt.Errorf("decode feedback: %w", err)
 		}
 		if f.Session != "" {
 			h, err := s.anyHeader(ctx, f.Session)
@@ -81,7 +81,7 @@ func (s *Store) eraseFeedback(ctx context.Context, e *erasureItem) error {
 			}
 		}
 		e.Removed.Feedback++
-		return s.deleteItems(ctx, []attributes{{attrPK: str(f.PK), attrSK: str(f.SK)}})
+		return s.db.DeleteItems(ctx, []table.Item{table.NewKey(f.PK, f.SK).Item()})
 	})
 }
 
@@ -112,21 +112,21 @@ func (s *Store) unmark(ctx context.Context, h *header, taskID string, f *feedbac
 
 // unmarkOwn changes the task as it stands, however often others save it meanwhile.
 func (s *Store) unmarkOwn(ctx context.Context, h *header, taskID string, f *feedbackItem) error {
-	for try := 0; ; try++ {
+	id := h.id()
+	return records.Contended(ctx, func() (err error) {
+		if h == nil {
+			if h, err = s.anyHeader(ctx, id); err != nil {
+				return err
+			}
+		}
 		p, item, err := s.findOwn(ctx, h, taskID)
 		if err != nil {
 			return err
 		}
-		if err = s.putUnmarked(ctx, h, p, item, f); !errors.Is(err, errTaken) {
-			return err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return err
-		}
-		if h, err = s.anyHeader(ctx, h.id()); err != nil {
-			return err
-		}
-	}
+		err = s.putUnmarked(ctx, h, p, item, f)
+		h = nil // another try needs it as it is then
+		return err
+	})
 }
 
 func (s *Store) putUnmarked(ctx context.Context, h *header, p *taskPointer, item *taskItem, f *feedbackItem) error {
@@ -160,10 +160,10 @@ func (f *feedbackItem) of(item *taskItem) func(string) bool {
 
 // unmarkKept changes the versions of a task that are kept for forks.
 func (s *Store) unmarkKept(ctx context.Context, log, taskID string, f *feedbackItem) error {
-	return s.eachItem(ctx, s.prefixQuery(logPK(log), prefixKeptTask, true), func(attrs attributes) error {
+	return s.eachItem(ctx, prefixQuery(logPK(log), prefixKeptTask, true), func(attrs table.Item) error {
 		var item taskItem
-		if err := attributevalue.UnmarshalMap(attrs, &item); err != nil {
-			return fmt.Errorf("unmarshal a task: %w", err)
+		if err := table.Decode(attrs, &item); err != nil {
+			return fmt.Errorf("decode a task: %w", err)
 		}
 		if _, id, err := taskOf(item.SK); err != nil || id != taskID || item.Gone {
 			return err
@@ -179,8 +179,8 @@ func (s *Store) unmarkKept(ctx context.Context, log, taskID string, f *feedbackI
 		if item.body, err = s.pack(ctx, item.PK, content, 0); err != nil {
 			return err
 		}
-		if err := s.put(ctx, item, item.sameVersion(), nil); err != nil {
-			return ignoring(err, errTaken) // it went meanwhile
+		if err := s.db.Put(ctx, item, item.sameVersion()); err != nil {
+			return ignoring(err, table.ErrConditionFailed) // it went meanwhile
 		}
 		return s.discard(ctx, item.PK, was)
 	})

@@ -13,7 +13,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/erasure"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 const remark = "only I say so"
@@ -105,15 +107,15 @@ func TestErasure_of_feedback_cut_short(t *testing.T) {
 	cuts := 0
 	for n, whole := int64(1), false; !whole; n++ {
 		client, table := dynamotest.Client(t), dynamotest.Table(t)
-		s := sessions.New(client, table)
+		s := sessions.New(dynamo.New(client, table, store.Schema()))
 		mustCreate(t, s, alice, "s", nil)
 		if err := saveJudged(t, s, `{"own":1}`); err != nil {
 			t.Fatal(err)
 		}
 		judge(t, s, bob, task.Up)
-		cut := sessions.New(dynamodb.New(client.Options(), func(o *dynamodb.Options) {
+		cut := sessions.New(dynamo.New(dynamodb.New(client.Options(), func(o *dynamodb.Options) {
 			o.APIOptions = append(o.APIOptions, cutAfter(n))
-		}), table)
+		}), table, store.Schema()))
 		report, err := cut.Erase(t.Context(), bob)
 		whole = err == nil && report.Status == erasure.Complete
 		cuts++

@@ -7,11 +7,12 @@ import (
 	"maps"
 	"strconv"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // child says that a fork reads a log. The log stays while it has children.
@@ -30,27 +31,22 @@ func (c *child) log() string { return c.SK[len(prefixChild):] }
 // Fork implements session.Rewinder. It copies pointers: the source's timeline
 // up to the boundary, and the state as it was there.
 func (s *Store) Fork(ctx context.Context, f session.ForkOf) (session.Session, error) {
-	for try := 0; ; try++ {
+	creation := session.New{ID: f.ID, UserID: f.UserID, Nonce: f.Nonce}
+	return records.ContendedValue(ctx, func() (session.Session, error) {
 		if !f.DryRun {
 			if err := s.admitSession(ctx, f.UserID); err != nil {
-				return s.orCreated(ctx, session.New{ID: f.ID, UserID: f.UserID, Nonce: f.Nonce}, err)
+				return s.orCreated(ctx, creation, err)
 			}
 		}
 		out, err := s.fork(ctx, f)
-		if !errors.Is(err, errTaken) {
-			if err != nil {
-				err = fmt.Errorf("fork session %s: %w", f.SessionID, err)
-			}
-			return out, err
+		switch {
+		case errors.Is(err, table.ErrConditionFailed):
+			return s.orCreated(ctx, creation, err)
+		case err != nil:
+			err = fmt.Errorf("fork session %s: %w", f.SessionID, err)
 		}
-		there, err := s.created(ctx, session.New{ID: f.ID, UserID: f.UserID, Nonce: f.Nonce})
-		if err != nil || there != nil {
-			return derefOr(there), err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return session.Session{}, err
-		}
-	}
+		return out, err
+	})
 }
 
 func (s *Store) fork(ctx context.Context, f session.ForkOf) (session.Session, error) {
@@ -92,7 +88,7 @@ func (s *Store) boundary(ctx context.Context, source *header, at head, f session
 		return nil, err
 	}
 	if at.olderThan(source, asOf) {
-		return nil, errTaken
+		return nil, table.ErrConditionFailed
 	}
 	var target *place
 	if f.Before != nil {
@@ -142,7 +138,7 @@ func (s *Store) leaveOpen(ctx context.Context, source *header, at head, b *bound
 	}
 	now, err := s.readHead(ctx, source)
 	if err == nil && now.lastState != at.lastState {
-		err = errTaken
+		err = table.ErrConditionFailed
 	}
 	return err
 }
@@ -191,7 +187,7 @@ func (s *Store) writeFork(ctx context.Context, source, h *header, values session
 	if state.body, err = s.pack(ctx, state.PK, values, 0); err != nil {
 		return err
 	}
-	records := []any{h, c, state}
+	items := []any{h, c, state}
 	artifacts, err := s.inheritedVersions(ctx, source.Log, values)
 	if err != nil {
 		return err
@@ -201,69 +197,31 @@ func (s *Store) writeFork(ctx context.Context, source, h *header, values session
 		if item.body, err = s.pack(ctx, item.PK, artifacts, 0); err != nil {
 			return err
 		}
-		records = append(records, item)
-	}
-	count, err := s.countFork(source)
-	if err != nil {
-		return err
+		items = append(items, item)
 	}
 	writes, err := s.interruptSaves(ctx, source)
 	if err != nil {
 		return err
 	}
-	along, err := s.arriving(h)
-	if err != nil {
-		return err
+	writes = append(append(writes, source.countFork()), s.arriving(h)...)
+	for _, item := range items {
+		writes = append(writes, table.Put(item, table.ItemNotExists()))
 	}
-	writes = append(append(writes, count), along...)
-	for _, record := range records {
-		put, err := s.transactPut(record, condition{expression: ifAbsent})
-		if err != nil {
-			return err
-		}
-		writes = append(writes, put)
-	}
-	return s.transact(ctx, writes...)
+	return s.db.Transact(ctx, writes...)
 }
 
-func (s *Store) countFork(source *header) (types.TransactWriteItem, error) {
-	unchanged := source.unforked()
-	unchanged.was("e", source.Epoch)
-	if err := source.sameSaving(&unchanged); err != nil {
-		return types.TransactWriteItem{}, err
-	}
-	unchanged.names["#ut"] = "ut"
-	unchanged.values[":next"], unchanged.values[":ut"] = num(source.Gen+1), num(source.touched())
-	return s.transactUpdate(sessionKey(source.id()), "SET #fk = :next, #ut = :ut REMOVE #sv", unchanged), nil
+// countFork is the change of a session's header by a fork of it.
+func (h *header) countFork() table.Write {
+	return table.Update(sessionKey(h.id()), []table.Change{
+		table.Set(table.At(headerForks), h.Gen+1),
+		table.Set(table.At(headerTouched), h.touched()),
+		table.Remove(table.At(headerSaving)),
+	}, h.unforked(), unchanged(headerEpoch, h.Epoch), h.sameSaving())
 }
 
 // unforked is the condition that the session was not forked since it was read.
-func (h *header) unforked() condition {
-	c := h.sameLog()
-	c.was("fk", h.Gen)
-	return c
-}
-
-// was adds that a number, which is absent for 0, has not changed.
-func (c *condition) was(name string, value int64) {
-	c.names["#"+name] = name
-	if value == 0 {
-		c.expression += " AND attribute_not_exists(#" + name + ")"
-		return
-	}
-	c.expression += " AND #" + name + " = :" + name
-	c.values[":"+name] = num(value)
-}
-
-// wasText is was for a text, which is absent where it is empty.
-func (c *condition) wasText(name, value string) {
-	c.names["#"+name] = name
-	if value == "" {
-		c.expression += " AND attribute_not_exists(#" + name + ")"
-		return
-	}
-	c.expression += " AND #" + name + " = :" + name
-	c.values[":"+name] = str(value)
+func (h *header) unforked() table.Condition {
+	return table.And(h.sameLog(), unchanged(headerForks, h.Gen))
 }
 
 // inheritedVersions is where a fork finds the versions of artifacts that the

@@ -7,11 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 const (
@@ -27,7 +26,7 @@ func (s *Store) Happened(ctx context.Context, c Change) ([]delivery.Event, error
 	if c.New == nil {
 		return nil, nil
 	}
-	pk, sk := stringOf(c.New[attrPK]), stringOf(c.New[attrSK])
+	pk, sk := table.Text(c.New, attrPK), table.Text(c.New, attrSK)
 	var events []delivery.Event
 	var err error
 	switch log, inLog := strings.CutPrefix(pk, prefixLog); {
@@ -54,7 +53,7 @@ func (s *Store) Happened(ctx context.Context, c Change) ([]delivery.Event, error
 
 // happenedAt is what an entry of a log means that is new, or whole now.
 func (s *Store) happenedAt(ctx context.Context, c Change, log string) ([]delivery.Event, error) {
-	if c.New[attrStub] != nil || c.Old != nil && stringOf(c.Old[attrStatus]) != string(session.EventInProgress) {
+	if c.New[attrStub] != nil || c.Old != nil && table.Text(c.Old, attrStatus) != string(session.EventInProgress) {
 		return nil, nil // it was told when it came
 	}
 	rec, err := s.decodeEntry(ctx, c.New)
@@ -141,7 +140,7 @@ func cancelledTask(c Change, user, taskID string) ([]delivery.Event, error) {
 		return nil, nil
 	}
 	var item linkItem
-	if err := attributevalue.UnmarshalMap(c.New, &item); err != nil {
+	if err := table.Decode(c.New, &item); err != nil {
 		return nil, fmt.Errorf("unmarshal a link: %w", err)
 	}
 	return []delivery.Event{{

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // fresh reads an item into a record, where it is new and others are told of it.
@@ -15,7 +14,7 @@ func fresh(c Change, into any) (bool, error) {
 	if c.Old != nil || c.New[attrTold] == nil {
 		return false, nil
 	}
-	if err := attributevalue.UnmarshalMap(c.New, into); err != nil {
+	if err := table.Decode(c.New, into); err != nil {
 		return false, fmt.Errorf("unmarshal %T: %w", into, err)
 	}
 	return true, nil
@@ -27,7 +26,7 @@ func newSession(c Change) ([]delivery.Event, error) {
 		return nil, nil
 	}
 	var h header
-	if err := attributevalue.UnmarshalMap(c.New, &h); err != nil {
+	if err := table.Decode(c.New, &h); err != nil {
 		return nil, fmt.Errorf("unmarshal a session: %w", err)
 	}
 	typ := delivery.SessionCreated
@@ -60,10 +59,10 @@ func savedTask(c Change, log string) ([]delivery.Event, error) {
 		return nil, nil
 	}
 	var was, now taskItem
-	if err := attributevalue.UnmarshalMap(c.Old, &was); err != nil {
+	if err := table.Decode(c.Old, &was); err != nil {
 		return nil, fmt.Errorf("unmarshal a task: %w", err)
 	}
-	if err := attributevalue.UnmarshalMap(c.New, &now); err != nil {
+	if err := table.Decode(c.New, &now); err != nil {
 		return nil, fmt.Errorf("unmarshal a task: %w", err)
 	}
 	if now.Saved != now.Version || now.Saved == was.Saved && now.Created == was.Created {

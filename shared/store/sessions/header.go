@@ -8,6 +8,8 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // header is the item of a session. Appending to the session's log does not
@@ -67,6 +69,33 @@ type header struct {
 	announced bool              // by the save that read this header
 }
 
+// The header's attributes that changes and conditions name.
+const (
+	headerLog      = "l"
+	headerVersion  = "v"
+	headerTouched  = "ut"
+	headerName     = "name"
+	headerStatus   = "status"
+	headerMeta     = "m"
+	headerEpoch    = "e"
+	headerMarker   = "mk"
+	headerTimeline = "tl"
+	headerForks    = "fk"
+	headerKept     = "rt"
+	headerOwnKept  = "ro"
+	headerBytes    = "by"
+	headerRun      = "rn"
+	headerCause    = "ca"
+	headerSpent    = "rx"
+	headerOwedAt   = "ma"
+	headerOwed     = "mo"
+	headerSaving   = "sv"
+
+	// headerOwedID is what earlier versions kept instead of OwedAt, and is removed
+	// along with it.
+	headerOwedID = "mi"
+)
+
 // origin is where a fork came from, and what it took over.
 type origin struct {
 	Session   string  `dynamodbav:"s"`
@@ -115,18 +144,22 @@ func (h *header) timeline() (session.Timeline, error) {
 }
 
 // sameLog is the condition that the session is still the one that was read.
-func (h *header) sameLog() condition {
-	return condition{
-		expression: "#l = :l",
-		names:      map[string]string{"#l": "l"},
-		values:     attributes{":l": str(h.Log)},
+func (h *header) sameLog() table.Condition { return table.Equal(table.At(headerLog), h.Log) }
+
+// unchanged is the condition that an attribute, which is absent where it is 0 or
+// empty, still has the value that was read.
+func unchanged[T comparable](name string, read T) table.Condition {
+	var none T
+	if read == none {
+		return table.NotExists(table.At(name))
 	}
+	return table.Equal(table.At(name), read)
 }
 
 // header reads a session that the user owns.
 func (s *Store) header(ctx context.Context, userID, id string) (*header, error) {
 	var h header
-	found, err := s.get(ctx, sessionKey(id), &h)
+	found, err := s.db.Get(ctx, sessionKey(id), &h)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read session %s: %w", id, err)
@@ -146,7 +179,7 @@ func missingSession() error { return fault.Missing("Session") }
 // stillThere checks that a session has not been deleted: what was read of its
 // log before is whole then.
 func (s *Store) stillThere(ctx context.Context, h *header) error {
-	found, err := s.get(ctx, tasksGoneKey(h.Log), &struct{}{})
+	found, err := s.db.Get(ctx, tasksGoneKey(h.Log), &struct{}{})
 	if err == nil && found {
 		err = missingSession()
 	}
@@ -157,7 +190,7 @@ func (s *Store) stillThere(ctx context.Context, h *header) error {
 // was deleted meanwhile. Without a header it is told apart already.
 func (s *Store) unlessGone(ctx context.Context, h *header, err error) error {
 	var known *fault.Error
-	if h == nil || err == nil || errors.Is(err, errTaken) || errors.Is(err, errStale) ||
+	if h == nil || err == nil || errors.Is(err, table.ErrConditionFailed) || errors.Is(err, errRewound) ||
 		(errors.As(err, &known) && known.Kind != fault.NotFound) {
 		return err
 	}
@@ -204,23 +237,20 @@ func (s *Store) render(h *header, at head) (session.Session, error) {
 // headerAndHead reads a session and the head of its log. A head that knows of
 // a rewind that the header does not came after it: both are read again, so
 // that they belong together.
-func (s *Store) headerAndHead(ctx context.Context, userID, id string) (*header, head, error) {
-	for try := 0; ; try++ {
-		h, err := s.header(ctx, userID, id)
-		if err != nil {
-			return nil, head{}, err
+func (s *Store) headerAndHead(ctx context.Context, userID, id string) (h *header, at head, err error) {
+	err = records.Settled(ctx, func() (err error) {
+		if h, err = s.header(ctx, userID, id); err != nil {
+			return err
 		}
-		at, err := s.readHead(ctx, h)
-		if err != nil {
-			return nil, head{}, err
+		if at, err = s.readHead(ctx, h); err == nil && at.lastMarker > h.Marker {
+			err = errRewound
 		}
-		if at.lastMarker <= h.Marker {
-			return h, at, nil
-		}
-		if err := backoff(ctx, try); err != nil {
-			return nil, head{}, err
-		}
+		return err
+	})
+	if err != nil {
+		return nil, head{}, err
 	}
+	return h, at, nil
 }
 
 // Get implements session.Store.

@@ -8,11 +8,13 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/idempotency"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // keyItem is one use of an idempotency key, in its user's partition. The answer
 // of a request about a session stands with the session (answerItem); that of any
-// other one here. DynamoDB may take days to remove what has expired, so readers
+// other one here. The table may take days to remove what has expired, so readers
 // look at the time themselves.
 type keyItem struct {
 	PK      string `dynamodbav:"PK"`
@@ -28,12 +30,25 @@ type keyItem struct {
 	body
 }
 
-func (i *keyItem) key() key { return key{i.PK, i.SK} }
+const (
+	keyDigest  = "d"
+	keyNonce   = "n"
+	keyLog     = "l"
+	keyDone    = "done"
+	keyErased  = "gone"
+	keyLease   = "until"
+	keyExpires = "expires"
+	keyInline  = "b" // these three are of the body
+	keyBlob    = "x"
+	keyLarge   = "xs"
+)
+
+func (i *keyItem) key() table.Key { return table.NewKey(i.PK, i.SK) }
 
 func (s *Store) keyItem(ctx context.Context, c idempotency.Claim) keyItem {
 	k, now := claimKey(c.UserID, c.Name()), s.now()
 	return keyItem{
-		PK: k.pk, SK: k.sk, Digest: c.Digest, Nonce: c.Nonce, Log: c.Log,
+		PK: k.PK, SK: k.SK, Digest: c.Digest, Nonce: c.Nonce, Log: c.Log,
 		Lease: now.Add(leaseOf(ctx)).UnixMilli(), Created: now.UnixMilli(),
 		Expires: now.Add(idempotency.Lifetime).Unix(),
 	}
@@ -50,14 +65,23 @@ func leaseOf(ctx context.Context) time.Duration {
 
 // Begin implements idempotency.Store.
 func (s *Store) Begin(ctx context.Context, c idempotency.Claim) (*idempotency.Answer, error) {
-	var old keyItem
-	err := s.put(ctx, s.keyItem(ctx, c), condition{expression: ifAbsent}, &old)
-	switch {
-	case err == nil:
+	err := s.db.Put(ctx, s.keyItem(ctx, c), table.ItemNotExists())
+	if err == nil {
 		return nil, nil
-	case !errors.Is(err, errTaken):
+	}
+	var old keyItem
+	if errors.Is(err, table.ErrConditionFailed) {
+		_, err = records.Found(err, &old)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("take idempotency key: %w", err)
 	}
+	return s.beginAfter(ctx, c, old)
+}
+
+// beginAfter begins a request whose key was used before: with the answer that was
+// kept, nil where the key is taken over.
+func (s *Store) beginAfter(ctx context.Context, c idempotency.Claim, old keyItem) (*idempotency.Answer, error) {
 	now := s.now()
 	switch {
 	case old.Expires <= now.Unix():
@@ -83,17 +107,16 @@ func (s *Store) Begin(ctx context.Context, c idempotency.Claim) (*idempotency.An
 
 // takeOver takes a key from a request that died, or that is a day old.
 func (s *Store) takeOver(ctx context.Context, c idempotency.Claim, old keyItem) error {
-	on := condition{
-		expression: "#until = :until AND #done = :done AND #expires = :expires",
-		names:      map[string]string{"#until": "until", "#done": "done", "#expires": "expires"},
-		values:     attributes{":until": num(old.Lease), ":done": boolean(old.Done), ":expires": num(old.Expires)},
+	asRead := []table.Condition{
+		table.Equal(table.At(keyLease), old.Lease),
+		table.Equal(table.At(keyDone), old.Done),
+		table.Equal(table.At(keyExpires), old.Expires),
 	}
 	if !old.Gone {
-		on.expression += " AND attribute_not_exists(#gone)"
-		on.names["#gone"] = "gone"
+		asRead = append(asRead, table.NotExists(table.At(keyErased)))
 	}
-	err := s.put(ctx, s.keyItem(ctx, c), on, nil)
-	if errors.Is(err, errTaken) {
+	err := s.db.Put(ctx, s.keyItem(ctx, c), asRead...)
+	if errors.Is(err, table.ErrConditionFailed) {
 		return keyInUse(time.Second)
 	}
 	return err
@@ -131,21 +154,18 @@ func (s *Store) keepWithClaim(ctx context.Context, c idempotency.Claim, a idempo
 	if item.body, err = s.pack(ctx, item.PK, a, item.Expires); err != nil {
 		return err
 	}
-	return ignoring(s.put(ctx, item, held(c), nil), errTaken)
+	return ignoring(s.db.Put(ctx, item, held(c)), table.ErrConditionFailed)
 }
 
 // held is the condition that a try still has its key.
-func held(c idempotency.Claim) condition {
-	return condition{
-		expression: "#n = :n AND attribute_not_exists(#gone)",
-		names:      map[string]string{"#n": "n", "#gone": "gone"}, values: attributes{":n": str(c.Nonce)},
-	}
+func held(c idempotency.Claim) table.Condition {
+	return table.And(table.Equal(table.At(keyNonce), c.Nonce), table.NotExists(table.At(keyErased)))
 }
 
 // Release implements idempotency.Store.
 func (s *Store) Release(ctx context.Context, c idempotency.Claim) error {
-	err := s.deleteIf(ctx, claimKey(c.UserID, c.Name()), held(c))
-	if err != nil && !errors.Is(err, errTaken) {
+	err := s.db.Delete(ctx, claimKey(c.UserID, c.Name()), held(c))
+	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		return fmt.Errorf("give back idempotency key: %w", err)
 	}
 	return nil

@@ -6,11 +6,10 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/idempotency"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // answerItem is what a request about a session answered, beside the session's
@@ -26,21 +25,21 @@ type answerItem struct {
 }
 
 // answerKey is where the answer of a user's claim stands that is about a session.
-func answerKey(log, user, claim string) key {
+func answerKey(log, user, claim string) table.Key {
 	sum := sha256.Sum256([]byte(user + "\x00" + claim))
-	return key{answersPK(log), hex.EncodeToString(sum[:])}
+	return table.NewKey(answersPK(log), hex.EncodeToString(sum[:]))
 }
 
 func (s *Store) keepWithSession(ctx context.Context, c idempotency.Claim, a idempotency.Answer) error {
 	k := answerKey(c.Log, c.UserID, c.Name())
 	item := answerItem{
-		PK: k.pk, SK: k.sk, Nonce: c.Nonce, Expires: s.now().Add(idempotency.Lifetime).Unix(),
+		PK: k.PK, SK: k.SK, Nonce: c.Nonce, Expires: s.now().Add(idempotency.Lifetime).Unix(),
 	}
 	var err error
 	if item.body, err = s.pack(ctx, item.PK, a, item.Expires); err != nil {
 		return err
 	}
-	return s.put(ctx, item, condition{}, nil)
+	return s.db.Put(ctx, item)
 }
 
 // keptAnswer reads what the request of a claim answered, nil where it has not
@@ -50,7 +49,7 @@ func (s *Store) keptAnswer(ctx context.Context, of *keyItem) (*idempotency.Answe
 	if of.Log != "" {
 		var item answerItem
 		k := answerKey(of.Log, of.user(), of.SK)
-		found, err := s.get(ctx, k, &item)
+		found, err := s.db.Get(ctx, k, &item)
 		if err != nil || !found || item.Nonce != of.Nonce || item.Expires <= s.now().Unix() {
 			return nil, err
 		}
@@ -67,7 +66,7 @@ func (s *Store) keptAnswer(ctx context.Context, of *keyItem) (*idempotency.Answe
 
 // forgetAnswers removes what requests about a session were answered.
 func (s *Store) forgetAnswers(ctx context.Context, log string) error {
-	if err := s.deleteQuery(ctx, s.keysOnly(s.partition(answersPK(log)))); err != nil {
+	if err := s.db.DeleteFound(ctx, keysOnly(partition(answersPK(log)))); err != nil {
 		return fmt.Errorf("remove the answers of log %s: %w", log, err)
 	}
 	return nil
@@ -76,25 +75,24 @@ func (s *Store) forgetAnswers(ctx context.Context, log string) error {
 // spendKey is the write by which the key goes on being used that a session was
 // made under, though its answer goes with the session. ok is false where there
 // was no key, or it has expired.
-func (s *Store) spendKey(h *header) (write types.TransactWriteItem, ok bool) {
+func (s *Store) spendKey(h *header) (write table.Write, ok bool) {
 	expires := (max(h.Created, h.Imported) + idempotency.Lifetime.Milliseconds()) / 1000
 	if h.KeyedBy == "" || expires < s.now().Unix() {
 		return write, false
 	}
-	set, c := spent()
-	c.names["#expires"], c.values[":expires"] = "expires", num(expires)
-	return s.transactUpdate(claimKey(h.User, h.KeyedBy), "SET #expires = if_not_exists(#expires, :expires), "+set, c), true
+	changes := append(spent(), table.SetIfAbsent(table.At(keyExpires), expires))
+	return table.Update(claimKey(h.User, h.KeyedBy), changes), true
 }
 
-// spent is the change that leaves of a claim only that it was made.
-func spent() (set string, c condition) {
-	return "#gone = :true, #done = :true, #until = :zero REMOVE #d, #n, #l, #b, #x, #xs", condition{
-		names: map[string]string{
-			"#gone": "gone", "#done": "done", "#until": "until",
-			"#d": "d", "#n": "n", "#l": "l", "#b": "b", "#x": "x", "#xs": "xs",
-		},
-		values: attributes{":true": boolean(true), ":zero": num(0)},
+// spent are the changes that leave of a claim only that it was made.
+func spent() []table.Change {
+	changes := []table.Change{
+		table.Set(table.At(keyErased), true), table.Set(table.At(keyDone), true), table.Set(table.At(keyLease), 0),
 	}
+	for _, name := range []string{keyDigest, keyNonce, keyLog, keyInline, keyBlob, keyLarge} {
+		changes = append(changes, table.Remove(table.At(name)))
+	}
+	return changes
 }
 
 // eraseKeys removes what a user's requests under idempotency keys were answered
@@ -102,10 +100,12 @@ func spent() (set string, c condition) {
 // than that they were made: what repeats a request makes nothing anew. One whose
 // request is under way is looked at once more when all is.
 func (s *Store) eraseKeys(ctx context.Context, e *erasureItem) error {
-	return s.queryPages(ctx, s.partition(claimPK(e.User)), func(page []attributes) (bool, error) {
-		var all []keyItem
-		if err := attributevalue.UnmarshalListOfMaps(page, &all); err != nil {
-			return false, fmt.Errorf("unmarshal idempotency keys: %w", err)
+	return s.db.Pages(ctx, partition(claimPK(e.User)), func(page []table.Item) (bool, error) {
+		all := make([]keyItem, len(page))
+		for i, item := range page {
+			if err := table.Decode(item, &all[i]); err != nil {
+				return false, fmt.Errorf("read an idempotency key: %w", err)
+			}
 		}
 		erased := make([]int, len(all))
 		group, ctx := errgroup.WithContext(ctx)
@@ -133,11 +133,9 @@ func (s *Store) eraseKey(ctx context.Context, of *keyItem, before int64) (int, e
 	if err != nil || (!answered && !of.Done && of.Lease > s.millis()) {
 		return 0, err
 	}
-	set, c := spent()
-	c.expression, c.values[":was"] = "#until = :was", num(of.Lease)
-	err = s.update(ctx, of.key(), "SET "+set, c)
+	err = s.db.Update(ctx, of.key(), spent(), table.Equal(table.At(keyLease), of.Lease))
 	if err != nil { // another may have taken the key meanwhile
-		return 0, ignoring(err, errTaken)
+		return 0, ignoring(err, table.ErrConditionFailed)
 	}
 	return 1, s.discard(ctx, of.PK, of.body)
 }
@@ -149,11 +147,11 @@ func (s *Store) eraseAnswer(ctx context.Context, of *keyItem) (found bool, err e
 	}
 	var item answerItem
 	k := answerKey(of.Log, of.user(), of.SK)
-	if found, err = s.get(ctx, k, &item); err != nil || !found {
+	if found, err = s.db.Get(ctx, k, &item); err != nil || !found {
 		return false, err
 	}
 	if err := s.discard(ctx, item.PK, item.body); err != nil {
 		return false, err
 	}
-	return true, s.deleteItems(ctx, []attributes{k.attributes()})
+	return true, s.db.DeleteItems(ctx, []table.Item{k.Item()})
 }

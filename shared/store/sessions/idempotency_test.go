@@ -18,7 +18,9 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/idempotency"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // keys takes idempotency keys, each time as another try.
@@ -33,7 +35,7 @@ type keys struct {
 func newKeys(t *testing.T, opts ...sessions.Option) *keys {
 	t.Helper()
 	k := &keys{client: dynamotest.Client(t), table: dynamotest.Table(t), clock: &calendar{}}
-	k.Store = sessions.New(k.client, k.table, append(opts, sessions.WithClock(k.clock.now))...)
+	k.Store = sessions.New(dynamo.New(k.client, k.table, store.Schema()), append(opts, sessions.WithClock(k.clock.now))...)
 	return k
 }
 
@@ -260,7 +262,7 @@ func TestIdempotency_cost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			meter := &capacity.Meter{}
-			s := &keys{Store: sessions.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t))}
+			s := &keys{Store: sessions.New(dynamo.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t), store.Schema()))}
 			cost := func(work func()) capacity.Usage {
 				before := meter.Total()
 				work()

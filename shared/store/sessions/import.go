@@ -2,12 +2,13 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 var _ archive.Importer = (*Store)(nil)
@@ -55,6 +56,8 @@ type importItem struct {
 	Expire int64    `dynamodbav:"expires,omitempty"` // once it is done
 }
 
+const importVersion = "v"
+
 // logHead is a head as it is stored between two parts.
 type logHead struct {
 	Next   int64 `dynamodbav:"n"`
@@ -64,35 +67,24 @@ type logHead struct {
 	Deltas int64 `dynamodbav:"d"`
 }
 
-func (i *importItem) key() key { return key{i.PK, i.SK} }
+func (i *importItem) key() table.Key { return table.NewKey(i.PK, i.SK) }
 
 // same is the condition that the import is as it was read.
-func (i *importItem) same() condition {
-	return condition{
-		expression: "#v = :was", names: map[string]string{"#v": "v"}, values: attributes{":was": num(i.Version)},
-	}
-}
+func (i *importItem) same() table.Condition { return table.Equal(table.At(importVersion), i.Version) }
 
 // Import implements archive.Importer.
 func (s *Store) Import(ctx context.Context, u archive.Upload) (archive.Progress, error) {
-	for try := 0; ; try++ {
-		out, err := s.takePart(ctx, u)
-		if !errors.Is(err, errTaken) {
-			if err != nil {
-				err = fmt.Errorf("import %s, part %d: %w", u.ImportID, u.Number, err)
-			}
-			return out, err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return archive.Progress{}, err
-		}
+	out, err := records.ContendedValue(ctx, func() (archive.Progress, error) { return s.takePart(ctx, u) })
+	if err != nil {
+		err = fmt.Errorf("import %s, part %d: %w", u.ImportID, u.Number, err)
 	}
+	return out, err
 }
 
-// takePart tries once; errTaken where the import changed meanwhile.
+// takePart tries once; table.ErrConditionFailed where the import changed meanwhile.
 func (s *Store) takePart(ctx context.Context, u archive.Upload) (archive.Progress, error) {
 	var rec importItem
-	found, err := s.get(ctx, importKey(u.UserID, u.ImportID), &rec)
+	found, err := s.db.Get(ctx, importKey(u.UserID, u.ImportID), &rec)
 	if err != nil {
 		return archive.Progress{}, err
 	}
@@ -135,7 +127,7 @@ func (s *Store) newImport(ctx context.Context, u archive.Upload) (*importItem, e
 	}
 	k := importKey(u.UserID, u.ImportID)
 	rec := &importItem{
-		PK: k.pk, SK: k.sk, Session: u.Part.Head.Session.ID, Log: s.newLog(), State: importOpen, Next: 1,
+		PK: k.PK, SK: k.SK, Session: u.Part.Head.Session.ID, Log: s.newLog(), State: importOpen, Next: 1,
 		KeyedBy: u.KeyedBy, Head: logHead{Next: 1},
 	}
 	if u.SessionID != "" {
@@ -146,7 +138,7 @@ func (s *Store) newImport(ctx context.Context, u archive.Upload) (*importItem, e
 
 // free checks that no session has the id.
 func (s *Store) free(ctx context.Context, rec *importItem) error {
-	found, err := s.get(ctx, sessionKey(rec.Session), &struct{}{})
+	found, err := s.db.Get(ctx, sessionKey(rec.Session), &struct{}{})
 	if err == nil && found {
 		err = fault.New(fault.Conflict, "a session with the id %q exists: ask for another with ?id=", rec.Session).
 			With("session_id", rec.Session)
@@ -164,7 +156,8 @@ func (s *Store) takenBefore(ctx context.Context, rec *importItem, u archive.Uplo
 	case rec.State != importOpen:
 		return nil, fault.New(fault.Conflict, "the import is over")
 	case last:
-		return ptr(rec.progress()), nil
+		p := rec.progress()
+		return &p, nil
 	case u.Number != rec.Next:
 		return nil, fault.New(fault.Conflict, "part %d is expected, not %d", rec.Next, u.Number).With("next_part", rec.Next)
 	case rec.Begun == u.Number && rec.Digest != u.Digest:
@@ -189,12 +182,12 @@ func (s *Store) imported(ctx context.Context, rec *importItem, userID string) (*
 	return &p, err
 }
 
-// claimPart notes that a part is being taken; errTaken where somebody else
-// was faster.
+// claimPart notes that a part is being taken; table.ErrConditionFailed where another
+// request was faster.
 func (s *Store) claimPart(ctx context.Context, rec *importItem, u archive.Upload) error {
 	c := rec.same()
 	if rec.Version == 0 {
-		c = condition{expression: ifAbsent}
+		c = table.ItemNotExists()
 	}
 	now := s.millis()
 	rec.Version, rec.Begun, rec.Digest = rec.Version+1, u.Number, u.Digest
@@ -206,7 +199,7 @@ func (s *Store) claimPart(ctx context.Context, rec *importItem, u archive.Upload
 			return err
 		}
 	}
-	return s.put(ctx, rec, c, nil)
+	return s.db.Put(ctx, rec, c)
 }
 
 // advance notes that a part was taken and another is expected.
@@ -215,7 +208,7 @@ func (w *importing) advance(ctx context.Context) (archive.Progress, error) {
 	w.rec.Version++
 	w.rec.Next, w.rec.Head, w.rec.Shared = w.rec.Next+1, w.head, w.shared
 	w.rec.Bytes += w.bytes
-	err := w.s.put(ctx, w.rec, c, nil)
+	err := w.s.db.Put(ctx, w.rec, c)
 	return w.rec.progress(), err
 }
 
@@ -227,7 +220,7 @@ func (s *Store) arrived(ctx context.Context, user, id string, known map[string]b
 	}
 	if _, asked := known[id]; !asked {
 		var rec importItem
-		found, err := s.get(ctx, importKey(user, id), &rec)
+		found, err := s.db.Get(ctx, importKey(user, id), &rec)
 		if err != nil {
 			return false, err
 		}

@@ -6,12 +6,13 @@ import (
 	"fmt"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Abandon implements archive.Importer.
 func (s *Store) Abandon(ctx context.Context, userID, importID string) error {
 	var rec importItem
-	found, err := s.get(ctx, importKey(userID, importID), &rec)
+	found, err := s.db.Get(ctx, importKey(userID, importID), &rec)
 	switch {
 	case err != nil:
 		return err
@@ -25,7 +26,7 @@ func (s *Store) Abandon(ctx context.Context, userID, importID string) error {
 		}
 	}
 	err = s.abandon(ctx, &rec)
-	if errors.Is(err, errTaken) {
+	if errors.Is(err, table.ErrConditionFailed) {
 		return fault.New(fault.Conflict, "a part came meanwhile")
 	}
 	return err
@@ -37,7 +38,7 @@ func (s *Store) abandon(ctx context.Context, rec *importItem) error {
 	if rec.State == importOpen {
 		c := rec.same()
 		rec.State, rec.Version = importDead, rec.Version+1
-		if err := s.put(ctx, rec, c, nil); err != nil {
+		if err := s.db.Put(ctx, rec, c); err != nil {
 			return err
 		}
 	}
@@ -51,15 +52,15 @@ func (s *Store) abandon(ctx context.Context, rec *importItem) error {
 		}
 	}
 	k := goneKey(rec.Log) // what a part still under way leaves is swept later
-	if err := s.put(ctx, gone{
-		PK: k.pk, SK: k.sk, GPK: gpkGone, GSK: activitySK(s.millis(), rec.Log),
-	}, condition{}, nil); err != nil {
+	if err := s.db.Put(ctx, gone{
+		PK: k.PK, SK: k.SK, GPK: gpkGone, GSK: activitySK(s.millis(), rec.Log),
+	}); err != nil {
 		return err
 	}
 	if err := s.clear(ctx, rec.Log); err != nil {
 		return err
 	}
-	return s.deleteItems(ctx, []attributes{rec.key().attributes()})
+	return s.db.DeleteItems(ctx, []table.Item{rec.key().Item()})
 }
 
 // SweepImports ends the imports that have waited for their next part for a day,
@@ -67,13 +68,13 @@ func (s *Store) abandon(ctx context.Context, rec *importItem) error {
 func (s *Store) SweepImports(ctx context.Context) (int, error) {
 	at := s.now().Add(-importLife).UnixMilli()
 	due := activitySK(at, "")
-	return s.sweep(ctx, gpkImport, at, func(ctx context.Context, k key) (bool, error) {
+	return s.sweep(ctx, gpkImport, at, func(ctx context.Context, k table.Key) (bool, error) {
 		var rec importItem
-		found, err := s.get(ctx, k, &rec)
+		found, err := s.db.Get(ctx, k, &rec)
 		if err != nil || !found || rec.State == importDone || rec.GSK >= due {
 			return false, err
 		}
-		if err := s.abandon(ctx, &rec); err != nil && !errors.Is(err, errTaken) {
+		if err := s.abandon(ctx, &rec); err != nil && !errors.Is(err, table.ErrConditionFailed) {
 			return false, fmt.Errorf("end an import: %w", err)
 		}
 		return true, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // nowhere is a key that no version of an artifact has: what refers to it reads
@@ -38,7 +39,7 @@ func (w *importing) artifact(ctx context.Context, a archive.Artifact, i int) (an
 	}
 	if on.log == "" {
 		k := takenKey(w.rec.Log, item.SK)
-		return takenItem{PK: k.pk, SK: k.sk, Item: *item}, err
+		return takenItem{PK: k.PK, SK: k.SK, Item: *item}, err
 	}
 	return item, err
 }
@@ -106,10 +107,10 @@ func (w *importing) versionBefore(
 	found := false
 	var err error
 	if on.log != "" {
-		found, err = w.s.get(ctx, key{on.pk, artifactSK(name, number)}, &item)
+		found, err = w.s.db.Get(ctx, table.NewKey(on.pk, artifactSK(name, number)), &item)
 	} else {
 		var aside takenItem
-		found, err = w.s.get(ctx, takenKey(w.rec.Log, artifactSK(name, number)), &aside)
+		found, err = w.s.db.Get(ctx, takenKey(w.rec.Log, artifactSK(name, number)), &aside)
 		item = aside.Item
 	}
 	if err != nil || !found {
@@ -134,14 +135,14 @@ func (w *importing) setAside(ctx context.Context, item *artifactItem, data []byt
 		return nil, err
 	}
 	k := takenKey(w.rec.Log, item.SK)
-	aside := takenItem{PK: k.pk, SK: k.sk, Item: *item}
+	aside := takenItem{PK: k.PK, SK: k.SK, Item: *item}
 	if len(encoded) <= inlineArtifact {
 		aside.Item.Inline = encoded
 		return aside, nil
 	}
 	aside.Item.Blob = uuid.NewSHA1(uuid.NameSpaceOID, []byte(w.rec.Log+"\x00"+item.SK)).String()
 	aside.Item.Chunked = int64(len(encoded))
-	if err := w.s.put(ctx, aside, condition{}, nil); err != nil {
+	if err := w.s.db.Put(ctx, aside); err != nil {
 		return nil, err
 	}
 	return aside, w.s.writeChunks(ctx, item.PK, aside.Item.Blob, encoded, 0)

@@ -95,7 +95,7 @@ func (w *importing) load(ctx context.Context) error {
 		return nil
 	}
 	var have checkpoint
-	found, err := w.s.get(ctx, stateKey(w.rec.Log), &have)
+	found, err := w.s.db.Get(ctx, stateKey(w.rec.Log), &have)
 	if err != nil {
 		return err
 	}

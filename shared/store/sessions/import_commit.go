@@ -5,14 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // elsewhere is the session that changed what another than the imported one
@@ -42,7 +42,7 @@ func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
 		w.keep("user:" + name)
 	}
 	if len(aside) > 0 {
-		if err := w.s.put(ctx, userApp(userShelf(h).pk), condition{}, nil); err != nil {
+		if err := w.s.db.Put(ctx, userApp(userShelf(h).pk)); err != nil {
 			return archive.Progress{}, err
 		}
 	}
@@ -54,34 +54,17 @@ func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
 	if err != nil {
 		return archive.Progress{}, err
 	}
-	along, err := w.s.arriving(h)
-	if err != nil {
-		return archive.Progress{}, err
-	}
-	writes = append(writes, along...)
+	writes = append(writes, w.s.arriving(h)...)
 	done := *w.rec
 	done.State, done.Version, done.Next = importDone, done.Version+1, done.Next+1
 	done.GPK, done.GSK, done.Expire = "", "", w.s.now().Add(importLife).Unix()
 	done.body = body{}
-	puts := []struct {
-		record any
-		on     condition
-	}{{h, condition{expression: ifAbsent}}, {done, w.rec.same()}}
+	writes = append(writes, table.Put(h, table.ItemNotExists()), table.Put(done, w.rec.same()))
 	for _, item := range aside {
-		puts = append(puts, struct {
-			record any
-			on     condition
-		}{item.Item, condition{expression: ifAbsent}})
+		writes = append(writes, table.Put(item.Item, table.ItemNotExists()))
 	}
-	for _, p := range puts {
-		put, err := w.s.transactPut(p.record, p.on)
-		if err != nil {
-			return archive.Progress{}, err
-		}
-		writes = append(writes, put)
-	}
-	if err := w.s.transact(ctx, writes...); err != nil {
-		if errors.Is(err, errTaken) {
+	if err := w.s.db.Transact(ctx, writes...); err != nil {
+		if errors.Is(err, table.ErrConditionFailed) {
 			err = w.taken(ctx)
 		}
 		return archive.Progress{}, err
@@ -92,14 +75,14 @@ func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
 }
 
 // taken tells a session that has the id from everything else that may have come
-// between: that is errTaken, and worth another try.
+// between: that is table.ErrConditionFailed, and worth another try.
 func (w *importing) taken(ctx context.Context) error {
 	var now importItem
-	found, err := w.s.get(ctx, w.rec.key(), &now)
+	found, err := w.s.db.Get(ctx, w.rec.key(), &now)
 	if err == nil && found && now.State == importOpen {
 		err = w.s.free(ctx, w.rec)
 	}
-	return cmp.Or(err, errTaken)
+	return cmp.Or(err, table.ErrConditionFailed)
 }
 
 func (w *importing) keep(key string) {
@@ -167,22 +150,26 @@ func (w *importing) aside(ctx context.Context, h *header) (take, drop []takenIte
 // takenItems are the versions that an import has set aside.
 func (s *Store) takenItems(ctx context.Context, log string) ([]takenItem, error) {
 	var all []takenItem
-	err := s.queryPages(ctx, s.prefixQuery(logPK(log), prefixTaken, true), func(page []attributes) (bool, error) {
-		var some []takenItem
-		err := attributevalue.UnmarshalListOfMaps(page, &some)
-		all = append(all, some...)
-		return true, err
+	err := s.db.Pages(ctx, prefixQuery(logPK(log), prefixTaken, true), func(page []table.Item) (bool, error) {
+		for _, attrs := range page {
+			var one takenItem
+			if err := table.Decode(attrs, &one); err != nil {
+				return false, fmt.Errorf("decode a version that was set aside: %w", err)
+			}
+			all = append(all, one)
+		}
+		return true, nil
 	})
 	return all, err
 }
 
 // tidy removes what an import leaves: it is not part of the session.
 func (w *importing) tidy(ctx context.Context, taken, dropped []takenItem) {
-	var keys []attributes
+	var keys []table.Item
 	for _, item := range append(slices.Clone(taken), dropped...) {
-		keys = append(keys, key{item.PK, item.SK}.attributes())
+		keys = append(keys, table.NewKey(item.PK, item.SK).Item())
 	}
-	err := w.s.deleteItems(ctx, keys)
+	err := w.s.db.DeleteItems(ctx, keys)
 	for _, item := range dropped {
 		err = errors.Join(err, w.s.discard(ctx, item.Item.PK, item.Item.body))
 	}

@@ -19,7 +19,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // document is an export of a session that has a little of everything.
@@ -74,11 +76,11 @@ func TestImport_broken_off(t *testing.T) {
 	t.Parallel()
 	doc := document(t)
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	whole := sessions.New(client, table)
+	whole := sessions.New(dynamo.New(client, table, store.Schema()))
 	for n, landed := int64(1), false; !landed; n++ {
-		s := sessions.New(dynamodb.New(client.Options(), func(o *dynamodb.Options) {
+		s := sessions.New(dynamo.New(dynamodb.New(client.Options(), func(o *dynamodb.Options) {
 			o.APIOptions = append(o.APIOptions, cutAfter(n))
-		}), table)
+		}), table, store.Schema()))
 		_, err := s.Import(t.Context(), upload(t, doc))
 		if err != nil && !errors.Is(err, errCut) {
 			t.Fatalf("cut after %d requests: %v", n, err)
@@ -142,7 +144,7 @@ func mustBeNothing(t *testing.T, s *sessions.Store, n int64) {
 func mustSweepAll(t *testing.T, client *dynamodb.Client, table string, n int64) {
 	t.Helper()
 	for day := 2; day < 5; day++ {
-		s := sessions.New(client, table, sessions.WithClock(func() time.Time { return time.Now().AddDate(0, 0, day) }))
+		s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(func() time.Time { return time.Now().AddDate(0, 0, day) }))
 		if _, err := s.SweepImports(t.Context()); err != nil {
 			t.Fatal(err)
 		}

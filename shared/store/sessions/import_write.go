@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // write stores a part. Each item has a key that follows from the document, so a
@@ -65,15 +64,11 @@ func (w *importing) weigh(items []any) {
 
 // putAll puts items, in any order and whatever is there.
 func (s *Store) putAll(ctx context.Context, items []any) error {
-	writes := make([]types.WriteRequest, len(items))
+	writes := make([]table.Write, len(items))
 	for i, item := range items {
-		attrs, err := attributevalue.MarshalMap(item)
-		if err != nil {
-			return fmt.Errorf("marshal %T: %w", item, err)
-		}
-		writes[i] = types.WriteRequest{PutRequest: &types.PutRequest{Item: attrs}}
+		writes[i] = table.Put(item)
 	}
-	return s.writeBatch(ctx, writes)
+	return s.db.BatchWrite(ctx, writes)
 }
 
 func (w *importing) packEntry(ctx context.Context, rec *record) error {
@@ -95,8 +90,8 @@ func (w *importing) packEntry(ctx context.Context, rec *record) error {
 // the positions of their entries, as an entry is read from its beginning. In the
 // first part nothing can be there before.
 func (w *importing) bounds(ctx context.Context) ([]any, error) {
-	lowest := map[key]int64{}
-	note := func(k key, position int64) {
+	lowest := map[table.Key]int64{}
+	note := func(k table.Key, position int64) {
 		if _, ok := lowest[k]; !ok {
 			lowest[k] = position
 		}
@@ -114,7 +109,7 @@ func (w *importing) bounds(ctx context.Context) ([]any, error) {
 	group.SetLimit(parallel)
 	for k, position := range lowest {
 		if w.u.Number == 1 {
-			items = append(items, claim{PK: k.pk, SK: k.sk, Position: position})
+			items = append(items, claim{PK: k.PK, SK: k.SK, Position: position})
 			continue
 		}
 		group.Go(func() error {
@@ -129,7 +124,7 @@ func (w *importing) bounds(ctx context.Context) ([]any, error) {
 func (w *importing) task(ctx context.Context, t archive.Task) ([]any, error) {
 	k := taskPointerKey(w.rec.Log, t.ID)
 	p := &taskPointer{
-		PK: k.pk, SK: k.sk, User: w.u.UserID, Session: w.rec.Session, Place: t.Place, Created: t.CreatedTime,
+		PK: k.PK, SK: k.SK, User: w.u.UserID, Session: w.rec.Session, Place: t.Place, Created: t.CreatedTime,
 		First: t.First, Spots: map[string]spot{},
 		GPK: taskIndexPK(w.u.UserID, t.ID), GSK: activitySK(t.CreatedTime, w.rec.Session),
 	}
@@ -146,7 +141,7 @@ func (w *importing) task(ctx context.Context, t archive.Task) ([]any, error) {
 		}
 		content.Spots[id] = p.Spots[id]
 	}
-	item := &taskItem{PK: k.pk, SK: p.taskKey().sk, Version: 1, Created: t.CreatedTime, Updated: t.UpdatedTime}
+	item := &taskItem{PK: k.PK, SK: p.taskKey().SK, Version: 1, Created: t.CreatedTime, Updated: t.UpdatedTime}
 	var err error
 	item.body, err = w.s.pack(ctx, item.PK, content, 0)
 	return []any{p, item}, err
@@ -161,5 +156,5 @@ func (w *importing) feedback(f archive.Feedback, i int) []any {
 		Type: f.Type, Text: f.Text, Created: f.CreatedTime, Import: w.rec.SK,
 	}
 	k := feedbackPointer(w.rec.Log, item.SK)
-	return []any{item, feedbackRef{PK: k.pk, SK: k.sk, User: w.u.UserID}}
+	return []any{item, feedbackRef{PK: k.PK, SK: k.SK, User: w.u.UserID}}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // item is an event in progress: an entry of the log, and segments that hold its
@@ -77,7 +79,7 @@ func (it *item) load(ctx context.Context) error {
 		}
 		for _, d := range deltas {
 			if err := fresh.content.Append(d, ""); err != nil {
-				return fmt.Errorf("stored deltas of item %s: %w", it.ID(), errors.Join(ErrUnreadable, err))
+				return fmt.Errorf("stored deltas of item %s: %w", it.ID(), errors.Join(table.ErrUnreadable, err))
 			}
 		}
 		_, fresh.k, err = placeOfSegment(g.SK)
@@ -110,34 +112,38 @@ func (it *item) FlushAt(ctx context.Context, offset int64, deltas []run.Delta) e
 // flush stores deltas where what is stored so far allows it.
 func (it *item) flush(ctx context.Context, deltas []run.Delta, allowed func() error) error {
 	rest := pieces(deltas)
-	for try := 0; len(rest) > 0; try++ {
-		if it.stale {
-			if err := it.load(ctx); err != nil {
-				return err
-			}
-		}
-		if err := allowed(); err != nil {
-			return err
-		}
-		if err := it.accept(rest); err != nil {
-			return err
-		}
-		var err error
-		if rest, err = it.write(ctx, rest); err == nil {
-			return nil
-		}
-		it.stale = true
-		if errors.Is(err, errClosed) {
-			return it.closed(ctx)
-		}
-		if !errors.Is(err, errTaken) {
-			return fmt.Errorf("store deltas of item %s: %w", it.ID(), err)
-		}
-		if err := backoffUpTo(ctx, try, contentionWait); err != nil {
-			return err
+	if len(rest) == 0 {
+		return nil
+	}
+	return records.SettledWithin(ctx, contentionWait, func() (err error) {
+		rest, err = it.tryFlush(ctx, rest, allowed)
+		return err
+	})
+}
+
+// tryFlush tries once, and returns what is not stored; table.ErrConditionFailed
+// where another writer was first.
+func (it *item) tryFlush(ctx context.Context, rest []run.Delta, allowed func() error) ([]run.Delta, error) {
+	if it.stale {
+		if err := it.load(ctx); err != nil {
+			return rest, err
 		}
 	}
-	return nil
+	if err := allowed(); err != nil {
+		return rest, err
+	}
+	if err := it.accept(rest); err != nil {
+		return rest, err
+	}
+	rest, err := it.write(ctx, rest)
+	if err == nil {
+		return nil, nil
+	}
+	it.stale = true
+	if errors.Is(err, errClosed) {
+		return rest, it.closed(ctx)
+	}
+	return rest, fmt.Errorf("store deltas of item %s: %w", it.ID(), err)
 }
 
 // accept checks deltas against the content before any is stored.

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Complete implements run.Item. The entry is rewritten with the whole event;
@@ -22,31 +22,33 @@ func (it *item) Complete(ctx context.Context, e session.Event) (session.Event, e
 	if e.Author == "" {
 		e.Author = begun.Author
 	}
-	for try := 0; ; try++ {
-		if it.stale {
-			if err := it.load(ctx); err != nil {
-				return session.Event{}, err
-			}
-		}
-		done, err := it.complete(ctx, e)
-		if !errors.Is(err, errTaken) {
-			return done, err
-		}
-		now, err := it.s.covering(ctx, it.log(), it.Seq())
-		if err != nil {
-			return session.Event{}, it.s.unlessGone(ctx, it.h, err)
-		}
-		if !now.inProgress() {
-			if there := now.events[0]; there.Status == session.EventCompleted && there.SameAs(e) {
-				return it.shown(there), nil // this very call, whose answer was lost
-			}
-			return session.Event{}, it.closed(ctx)
-		}
-		it.stale = true
-		if err := afterConflict(ctx, try); err != nil {
+	return records.ContendedValue(ctx, func() (session.Event, error) { return it.tryComplete(ctx, e) })
+}
+
+// tryComplete tries once; table.ErrConditionFailed where the item has changed and is
+// still in progress.
+func (it *item) tryComplete(ctx context.Context, e session.Event) (session.Event, error) {
+	if it.stale {
+		if err := it.load(ctx); err != nil {
 			return session.Event{}, err
 		}
 	}
+	done, failed := it.complete(ctx, e)
+	if !errors.Is(failed, table.ErrConditionFailed) {
+		return done, failed
+	}
+	now, err := it.s.covering(ctx, it.log(), it.Seq())
+	if err != nil {
+		return session.Event{}, it.s.unlessGone(ctx, it.h, err)
+	}
+	if !now.inProgress() {
+		if there := now.events[0]; there.Status == session.EventCompleted && there.SameAs(e) {
+			return it.shown(there), nil // this very call, whose answer was lost
+		}
+		return session.Event{}, it.closed(ctx)
+	}
+	it.stale = true
+	return session.Event{}, failed
 }
 
 func (it *item) complete(ctx context.Context, e session.Event) (session.Event, error) {
@@ -59,12 +61,9 @@ func (it *item) complete(ctx context.Context, e session.Event) (session.Event, e
 	case len(e.Change()) > 0:
 		err = it.completeWithChange(ctx, e, entry)
 	case it.shared:
-		var writes []types.TransactWriteItem
-		if writes, err = it.ending(entry); err == nil {
-			err = it.s.transact(ctx, writes...)
-		}
+		err = it.s.db.Transact(ctx, it.ending(entry)...)
 	default:
-		err = it.s.put(ctx, entry, stillInProgress(), nil)
+		err = it.s.db.Put(ctx, entry, stillInProgress())
 	}
 	e.Seq, e.CreatedTime, e.Deltas = it.Seq(), it.rec.time, it.offset
 	return it.shown(e), err
@@ -75,12 +74,8 @@ func (it *item) shown(e session.Event) session.Event {
 	return e
 }
 
-func stillInProgress() condition {
-	return condition{
-		expression: "#st = :p",
-		names:      map[string]string{"#st": "st"},
-		values:     attributes{":p": str(string(session.EventInProgress))},
-	}
+func stillInProgress() table.Condition {
+	return table.Equal(table.At(attrStatus), session.EventInProgress)
 }
 
 // final is the item's entry as it stays.
@@ -94,13 +89,8 @@ func (it *item) final(ctx context.Context, e session.Event, status session.Event
 
 // ending are the writes that replace the item by its final entry and keep
 // deltas out.
-func (it *item) ending(final entry) ([]types.TransactWriteItem, error) {
-	put, err := it.s.transactPut(final, stillInProgress())
-	if err != nil {
-		return nil, err
-	}
-	writes, err := it.closing()
-	return append(writes, put), err
+func (it *item) ending(final entry) []table.Write {
+	return append(it.closing(), table.Put(final, stillInProgress()))
 }
 
 // completeWithChange stores the item's final entry together with a hidden one
@@ -116,11 +106,11 @@ func (it *item) completeWithChange(ctx context.Context, e session.Event, final e
 	}
 	w := it.s.newWriter(it.h, []session.Event{change})
 	w.marks = func(en *entry) { en.Hidden = true }
-	w.with = func() ([]types.TransactWriteItem, error) { return it.ending(final) }
+	w.with = func() ([]table.Write, error) { return it.ending(final), nil }
 	tries := 0
 	w.check = func(context.Context) error {
 		if tries++; tries > 1 { // the item may have changed: look first
-			return errTaken
+			return table.ErrConditionFailed
 		}
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // The table has two string keys, PK and SK, and one index, "activity", with
@@ -76,8 +77,6 @@ const (
 	attrGPK = "GPK"
 	attrGSK = "GSK"
 
-	activityIndex = "activity"
-
 	skHeader = "HEAD"
 	skState  = "STATE"
 
@@ -120,29 +119,24 @@ const (
 	gpkErase  = "ERASE"
 )
 
-type key struct{ pk, sk string }
+func sessionKey(id string) table.Key          { return table.NewKey(prefixSession+id, skHeader) }
+func logPK(log string) string                 { return prefixLog + log }
+func stateKey(log string) table.Key           { return table.NewKey(logPK(log), skState) }
+func goneKey(log string) table.Key            { return table.NewKey(logPK(log), skGone) }
+func userStateKey(app, user string) table.Key { return table.NewKey("U#"+app+"/"+user, skState) }
+func appStateKey(app string) table.Key        { return table.NewKey("A#"+app, skState) }
+func tasksGoneKey(log string) table.Key       { return table.NewKey(logPK(log), skTasksGone) }
+func invocationKey(log, id string) table.Key  { return table.NewKey(logPK(log), prefixInvocation+id) }
+func chosenKey(log, id string) table.Key      { return table.NewKey(logPK(log), prefixChosen+id) }
+func taskPointerKey(log, id string) table.Key { return table.NewKey(logPK(log), prefixTaskPointer+id) }
 
-func (k key) attributes() map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{attrPK: str(k.pk), attrSK: str(k.sk)}
-}
+func feedbackPointer(log, sk string) table.Key  { return table.NewKey(logPK(log), prefixFeedback+sk) }
+func feedbackPK(user string) string             { return prefixFeedback + user }
+func feedbackTimeKey(user, id string) table.Key { return table.NewKey("FI#"+user, id) }
 
-func sessionKey(id string) key            { return key{prefixSession + id, skHeader} }
-func logPK(log string) string             { return prefixLog + log }
-func stateKey(log string) key             { return key{logPK(log), skState} }
-func goneKey(log string) key              { return key{logPK(log), skGone} }
-func userStateKey(app, user string) key   { return key{"U#" + app + "/" + user, skState} }
-func appStateKey(app string) key          { return key{"A#" + app, skState} }
-func tasksGoneKey(log string) key         { return key{logPK(log), skTasksGone} }
-func invocationKey(log, id string) key    { return key{logPK(log), prefixInvocation + id} }
-func chosenKey(log, id string) key        { return key{logPK(log), prefixChosen + id} }
-func taskPointerKey(log, id string) key   { return key{logPK(log), prefixTaskPointer + id} }
-func feedbackPointer(log, sk string) key  { return key{logPK(log), prefixFeedback + sk} }
-func feedbackPK(user string) string       { return prefixFeedback + user }
-func feedbackTimeKey(user, id string) key { return key{"FI#" + user, id} }
-
-func linkPK(user string) string        { return prefixLink + user }
-func linkKey(user, task string) key    { return key{linkPK(user), task} }
-func linkPointer(log, task string) key { return key{logPK(log), prefixLink + task} }
+func linkPK(user string) string              { return prefixLink + user }
+func linkKey(user, task string) table.Key    { return table.NewKey(linkPK(user), task) }
+func linkPointer(log, task string) table.Key { return table.NewKey(logPK(log), prefixLink+task) }
 
 // lanePK is of a group, or of a family: its lanes stand together.
 func lanePK(group string) string {
@@ -150,16 +144,16 @@ func lanePK(group string) string {
 	return prefixLane + family
 }
 
-func laneKey(group string) key {
+func laneKey(group string) table.Key {
 	if _, member := delivery.SplitGroup(group); member != "" {
-		return key{lanePK(group), skLane + "#" + member}
+		return table.NewKey(lanePK(group), skLane+"#"+member)
 	}
-	return key{lanePK(group), skLane}
+	return table.NewKey(lanePK(group), skLane)
 }
 
 // laneGroup is the group whose lane an item is.
-func laneGroup(k key) string {
-	family, member := strings.TrimPrefix(k.pk, prefixLane), strings.TrimPrefix(k.sk, skLane)
+func laneGroup(k table.Key) string {
+	family, member := strings.TrimPrefix(k.PK, prefixLane), strings.TrimPrefix(k.SK, skLane)
 	if member == "" {
 		return family
 	}
@@ -173,71 +167,75 @@ func parkedPrefix(group string) string {
 	return prefixParked
 }
 
-func parkedKey(group, place string) key { return key{lanePK(group), parkedPrefix(group) + place} }
+func parkedKey(group, place string) table.Key {
+	return table.NewKey(lanePK(group), parkedPrefix(group)+place)
+}
 
 func asideSK(sk string, millis int64) string {
 	return prefixAside + sk + "#" + strconv.FormatInt(millis, 10)
 }
 
-func erasureKey(user string) key   { return key{"ER#" + user, "ERASE"} }
-func quotaKey(user string) key     { return key{"Q#" + user, "USE"} }
-func appsPK(user string) string    { return "UP#" + user }
-func streamsPK(user string) string { return "ST#" + user }
-func streamKey(user string, slot int64) key {
-	return key{streamsPK(user), fmt.Sprintf("%05d", slot)}
+func erasureKey(user string) table.Key { return table.NewKey("ER#"+user, "ERASE") }
+func quotaKey(user string) table.Key   { return table.NewKey("Q#"+user, "USE") }
+func appsPK(user string) string        { return "UP#" + user }
+func streamsPK(user string) string     { return "ST#" + user }
+func streamKey(user string, slot int64) table.Key {
+	return table.NewKey(streamsPK(user), fmt.Sprintf("%05d", slot))
 }
-func importPK(user string) string   { return "IM#" + user }
-func importKey(user, id string) key { return key{importPK(user), id} }
-func takenKey(log, artifactSK string) key {
-	return key{logPK(log), prefixTaken + artifactSK[len(prefixArtifact):]}
-}
-
-func timerKey(log string) key     { return key{logPK(log), skTimer} }
-func runKey(log string) key       { return key{logPK(log), skRun} }
-func watchersKey(log string) key  { return key{"W#" + log, skWatch} }
-func connectionKey(id string) key { return key{"WC#" + id, skWatch} }
-
-func webhooksKey(user string) key          { return key{"HK#" + user, "HOOKS"} }
-func webhookSecretKey(user, id string) key { return key{"HS#" + user, id} }
-func webhookRecordsPK(user string) string  { return "HL#" + user }
-func webhookRecordPrefix(id string) string { return id + "/" }
-func webhookRecordKey(user, id, delivery string) key {
-	return key{webhookRecordsPK(user), webhookRecordPrefix(id) + delivery}
+func importPK(user string) string         { return "IM#" + user }
+func importKey(user, id string) table.Key { return table.NewKey(importPK(user), id) }
+func takenKey(log, artifactSK string) table.Key {
+	return table.NewKey(logPK(log), prefixTaken+artifactSK[len(prefixArtifact):])
 }
 
-func pushPK(log string) string   { return prefixPushed + log }
-func pushKey(log, id string) key { return key{pushPK(log), id} }
-func keyringKey() key            { return key{"SIGN", "KEYS"} }
+func timerKey(log string) table.Key     { return table.NewKey(logPK(log), skTimer) }
+func runKey(log string) table.Key       { return table.NewKey(logPK(log), skRun) }
+func watchersKey(log string) table.Key  { return table.NewKey("W#"+log, skWatch) }
+func connectionKey(id string) table.Key { return table.NewKey("WC#"+id, skWatch) }
 
-func claimPK(user string) string     { return prefixClaim + user }
-func claimKey(user, name string) key { return key{claimPK(user), name} }
-func answersPK(log string) string    { return "KA#" + log }
-func (i *keyItem) user() string      { return i.PK[len(prefixClaim):] }
-func isBlob(sk string) bool          { return strings.HasPrefix(sk, prefixBlob) }
-
-func sharesPK(log string) string           { return prefixShares + log }
-func shareKey(log, id string) key          { return key{sharesPK(log), prefixShare + id} }
-func sharingKey(log string) key            { return key{sharesPK(log), "N"} }
-func grantPrefix(user string) string       { return prefixGrant + user + "/" }
-func grantKey(log, user, share string) key { return key{sharesPK(log), grantPrefix(user) + share} }
-func tokenKey(digest string) key           { return key{"SHT#" + digest, "T"} }
-func entrancesPK(user string) string       { return "SHU#" + user }
-func entranceKey(user, log, share string) key {
-	return key{entrancesPK(user), log + "/" + share}
+func webhooksKey(user string) table.Key          { return table.NewKey("HK#"+user, "HOOKS") }
+func webhookSecretKey(user, id string) table.Key { return table.NewKey("HS#"+user, id) }
+func webhookRecordsPK(user string) string        { return "HL#" + user }
+func webhookRecordPrefix(id string) string       { return id + "/" }
+func webhookRecordKey(user, id, delivery string) table.Key {
+	return table.NewKey(webhookRecordsPK(user), webhookRecordPrefix(id)+delivery)
 }
 
-func automationPK(user string) string { return "AU#" + user }
-func automationSK(place int) string   { return fmt.Sprintf("%02d", place) }
-func startedPK(user string) string    { return "AN#" + user }
-func startedKey(user, id string) key  { return key{startedPK(user), id} }
+func pushPK(log string) string         { return prefixPushed + log }
+func pushKey(log, id string) table.Key { return table.NewKey(pushPK(log), id) }
+func keyringKey() table.Key            { return table.NewKey("SIGN", "KEYS") }
 
-func inheritedKey(log string) key { return key{logPK(log), skInherited} }
+func claimPK(user string) string           { return prefixClaim + user }
+func claimKey(user, name string) table.Key { return table.NewKey(claimPK(user), name) }
+func answersPK(log string) string          { return "KA#" + log }
+func (i *keyItem) user() string            { return i.PK[len(prefixClaim):] }
+func isBlob(sk string) bool                { return strings.HasPrefix(sk, prefixBlob) }
+
+func sharesPK(log string) string        { return prefixShares + log }
+func shareKey(log, id string) table.Key { return table.NewKey(sharesPK(log), prefixShare+id) }
+func sharingKey(log string) table.Key   { return table.NewKey(sharesPK(log), "N") }
+func grantPrefix(user string) string    { return prefixGrant + user + "/" }
+func grantKey(log, user, share string) table.Key {
+	return table.NewKey(sharesPK(log), grantPrefix(user)+share)
+}
+func tokenKey(digest string) table.Key { return table.NewKey("SHT#"+digest, "T") }
+func entrancesPK(user string) string   { return "SHU#" + user }
+func entranceKey(user, log, share string) table.Key {
+	return table.NewKey(entrancesPK(user), log+"/"+share)
+}
+
+func automationPK(user string) string      { return "AU#" + user }
+func automationSK(place int) string        { return fmt.Sprintf("%02d", place) }
+func startedPK(user string) string         { return "AN#" + user }
+func startedKey(user, id string) table.Key { return table.NewKey(startedPK(user), id) }
+
+func inheritedKey(log string) table.Key { return table.NewKey(logPK(log), skInherited) }
 
 func entrySK(position int64) string { return prefixEntry + pad(position) }
 
 func sealSK(position int64) string { return prefixSeal + pad(position) }
 
-func sealKey(log string, position int64) key { return key{logPK(log), sealSK(position)} }
+func sealKey(log string, position int64) table.Key { return table.NewKey(logPK(log), sealSK(position)) }
 
 // sealEnd reads the last position of a stretch out of the sort key of its seal.
 func sealEnd(sk string) (int64, error) {
@@ -248,8 +246,8 @@ func sealEnd(sk string) (int64, error) {
 	return p, nil
 }
 
-func taskKey(log string, position int64, id string) key {
-	return key{logPK(log), prefixTask + pad(position) + "#" + id}
+func taskKey(log string, position int64, id string) table.Key {
+	return table.NewKey(logPK(log), prefixTask+pad(position)+"#"+id)
 }
 
 // taskOf reads the position and the id out of the sort key of a task, or of a
@@ -276,8 +274,8 @@ func positionOf(sk string) (int64, error) {
 
 func segmentPrefix(position int64) string { return prefixSegment + pad(position) + "#" }
 
-func segmentKey(log string, position int64, k int) key {
-	return key{logPK(log), segmentPrefix(position) + fmt.Sprintf("%04d", k)}
+func segmentKey(log string, position int64, k int) table.Key {
+	return table.NewKey(logPK(log), segmentPrefix(position)+fmt.Sprintf("%04d", k))
 }
 
 func blobPrefix(id string) string { return prefixBlob + id + "#" }

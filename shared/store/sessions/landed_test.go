@@ -19,7 +19,9 @@ import (
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // lostAnswers is how many writes the scenarios make at least, each of whose answers
@@ -144,7 +146,7 @@ func play(t *testing.T, sc scenario, lose int, refusal error) (outcome string, w
 		})
 	})
 	clock := &calendar{}
-	s := sessions.New(client, dynamotest.Table(t), sessions.WithClock(clock.now),
+	s := sessions.New(dynamo.New(client, dynamotest.Table(t), store.Schema()), sessions.WithClock(clock.now),
 		sessions.WithQuotas(quota.Limits{Sessions: 10, Runs: 5, Bytes: 1 << 30}),
 		sessions.WithRetention(func(string) int64 { return 3600 }))
 	w := &world{t: t, s: s, loser: l, clock: clock}

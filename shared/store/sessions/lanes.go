@@ -5,10 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 var _ delivery.Lanes = (*Store)(nil)
@@ -33,29 +32,28 @@ type laneItem struct {
 	Expires   int64  `dynamodbav:"expires"`
 }
 
+const (
+	laneVersion = "v"
+	laneTurn    = "n"
+)
+
 // Lane implements delivery.Lanes. It takes one read unit, and half of one more for
 // each 2 KB of what is there.
 func (s *Store) Lane(ctx context.Context, group string) (delivery.Lane, error) {
-	for try := 0; ; try++ {
-		raw, err := s.getRaw(ctx, laneKey(group))
+	return records.ContendedValue(ctx, func() (delivery.Lane, error) {
+		raw, err := s.db.GetItem(ctx, laneKey(group))
 		if err != nil {
 			return delivery.Lane{}, err
 		}
-		lane, err := s.laneOf(ctx, group, raw)
-		if !errors.Is(err, errTaken) {
-			return lane, err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return delivery.Lane{}, err
-		}
-	}
+		return s.laneOf(ctx, group, raw)
+	})
 }
 
 // laneOf reads the item of a lane, or of none. One that cannot be read is replaced;
-// errTaken where it changed meanwhile.
-func (s *Store) laneOf(ctx context.Context, group string, raw attributes) (delivery.Lane, error) {
+// table.ErrConditionFailed where it changed meanwhile.
+func (s *Store) laneOf(ctx context.Context, group string, raw table.Item) (delivery.Lane, error) {
 	var item laneItem
-	if err := attributevalue.UnmarshalMap(raw, &item); err != nil {
+	if err := table.Decode(raw, &item); err != nil {
 		return s.mendLane(ctx, group, raw, err)
 	}
 	return delivery.Lane{
@@ -66,42 +64,33 @@ func (s *Store) laneOf(ctx context.Context, group string, raw attributes) (deliv
 
 // SaveLane implements delivery.Lanes.
 func (s *Store) SaveLane(ctx context.Context, l delivery.Lane) error {
-	return laneError(s.put(ctx, s.laneItem(l), unchangedLane(l), nil))
+	return laneError(s.db.Put(ctx, s.laneItem(l), unchangedLane(l)))
 }
 
 // CloseLane implements delivery.Lanes.
 func (s *Store) CloseLane(ctx context.Context, l delivery.Lane) error {
-	c := unchangedLane(l)
-	return laneError(untilDecided(ctx, func() error {
-		_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-			TableName: &s.table, Key: laneKey(l.Group).attributes(), ConditionExpression: &c.expression,
-			ExpressionAttributeNames: c.names, ExpressionAttributeValues: c.values,
-		})
-		return conditionError(err, nil)
-	}))
+	return laneError(s.db.Delete(ctx, laneKey(l.Group), unchangedLane(l)))
 }
 
 func (s *Store) laneItem(l delivery.Lane) laneItem {
 	k := laneKey(l.Group)
 	return laneItem{
-		PK: k.pk, SK: k.sk, Version: l.Version + 1, Turn: l.Turn, Due: millisOf(l.Due), Holder: l.Holder,
+		PK: k.PK, SK: k.SK, Version: l.Version + 1, Turn: l.Turn, Due: millisOf(l.Due), Holder: l.Holder,
 		Leased: millisOf(l.Leased), Failures: l.Failures, Head: l.Head, HeadTries: l.HeadTries, Slow: millisOf(l.Slow),
 		Expires: s.now().Add(laneLife).Unix(),
 	}
 }
 
 // unchangedLane holds while a lane is as it was read, or is not there still.
-func unchangedLane(l delivery.Lane) condition {
+func unchangedLane(l delivery.Lane) table.Condition {
 	if l.Version == 0 {
-		return condition{expression: ifAbsent}
+		return table.ItemNotExists()
 	}
-	return condition{
-		expression: "#v = :v", names: map[string]string{"#v": "v"}, values: attributes{":v": num(l.Version)},
-	}
+	return table.Equal(table.At(laneVersion), l.Version)
 }
 
 func laneError(err error) error {
-	if errors.Is(err, errTaken) {
+	if errors.Is(err, table.ErrConditionFailed) {
 		return delivery.ErrLaneChanged
 	}
 	return err

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // forgetTime is how long a request removes what waits for a target that is gone. A
@@ -35,31 +37,30 @@ func (s *Store) forgetLanes(ctx context.Context, group string) error {
 // meanwhile: what somebody parks then would wait without a lane, which no turn finds.
 func (s *Store) emptyLanes(ctx context.Context, group string) error {
 	family, _ := delivery.SplitGroup(group)
-	for try := 0; ; try++ {
+	return records.Contended(ctx, func() error {
 		err := s.tryEmptyLanes(ctx, family)
-		if !errors.Is(err, errTaken) && !errors.Is(err, delivery.ErrLaneChanged) {
-			return err
+		if errors.Is(err, delivery.ErrLaneChanged) {
+			return fmt.Errorf("%w: %w", retry.ErrAgain, err)
 		}
-		if err := afterConflict(ctx, try); err != nil {
-			return err
-		}
-	}
+		return err
+	})
 }
 
-// tryEmptyLanes is one try; errTaken or delivery.ErrLaneChanged where a lane changed.
+// tryEmptyLanes is one try; table.ErrConditionFailed or delivery.ErrLaneChanged where a
+// lane changed.
 func (s *Store) tryEmptyLanes(ctx context.Context, family string) error {
 	lanes, err := s.lanesOf(ctx, family)
 	if err != nil {
 		return err
 	}
-	err = s.queryPages(ctx, s.keysOnly(s.partition(lanePK(family))), func(page []attributes) (bool, error) {
-		var waiting []attributes
+	err = s.db.Pages(ctx, keysOnly(partition(lanePK(family))), func(page []table.Item) (bool, error) {
+		var waiting []table.Item
 		for _, item := range page {
-			if !strings.HasPrefix(stringOf(item[attrSK]), skLane) {
+			if !strings.HasPrefix(table.Text(item, table.SK), skLane) {
 				waiting = append(waiting, item)
 			}
 		}
-		return true, s.deleteItems(ctx, waiting)
+		return true, s.db.DeleteItems(ctx, waiting)
 	})
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func (s *Store) tryEmptyLanes(ctx context.Context, family string) error {
 // keep it, where its removal ends in between.
 func (s *Store) lanesOf(ctx context.Context, family string) ([]delivery.Lane, error) {
 	var lanes []delivery.Lane
-	err := s.queryPages(ctx, s.prefixQuery(lanePK(family), skLane, true), func(page []attributes) (bool, error) {
+	err := s.db.Pages(ctx, prefixQuery(lanePK(family), skLane, true), func(page []table.Item) (bool, error) {
 		for _, item := range page {
 			lane, err := s.laneOf(ctx, laneGroup(keyOf(item)), item)
 			if err == nil && !lane.Slow.IsZero() {
@@ -98,9 +99,9 @@ func (s *Store) lanesOf(ctx context.Context, family string) ([]delivery.Lane, er
 // idle, since no turn would come for it any more; and then what waits for it. there
 // is asked before each try, and ends it with its error.
 func (s *Store) removeTarget(
-	ctx context.Context, t delivery.Target, there func() error, writes ...types.TransactWriteItem,
+	ctx context.Context, t delivery.Target, there func() error, writes ...table.Write,
 ) error {
-	for try := 0; ; try++ {
+	err := records.Contended(ctx, func() error {
 		if err := there(); err != nil {
 			return err
 		}
@@ -108,25 +109,20 @@ func (s *Store) removeTarget(
 		if err != nil {
 			return err
 		}
-		err = s.transact(ctx, append(idle, writes...)...)
-		if err == nil {
-			return s.forgetLanes(ctx, t.Group())
-		}
-		if !errors.Is(err, errTaken) {
-			return err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return err
-		}
+		return s.db.Transact(ctx, append(idle, writes...)...)
+	})
+	if err != nil {
+		return err
 	}
+	return s.forgetLanes(ctx, t.Group())
 }
 
 // deleteIdleLane are the writes that remove the lane of a target, where there is one
 // in which nothing waits.
-func (s *Store) deleteIdleLane(ctx context.Context, t delivery.Target) ([]types.TransactWriteItem, error) {
+func (s *Store) deleteIdleLane(ctx context.Context, t delivery.Target) ([]table.Write, error) {
 	lane, err := s.Lane(ctx, t.Group())
 	if err != nil || lane.Version == 0 || !lane.Due.IsZero() {
 		return nil, err
 	}
-	return []types.TransactWriteItem{s.transactDelete(laneKey(lane.Group), unchangedLane(lane))}, nil
+	return []table.Write{table.Delete(laneKey(lane.Group), unchangedLane(lane))}, nil
 }

@@ -19,8 +19,10 @@ import (
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/sessions/consumed"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table/dynamo/consumed"
 )
 
 // waiting is more than one page of a turn, and more than one batch of deletions.
@@ -193,7 +195,7 @@ func owners(t *testing.T, s *sessions.Store) map[string]owner {
 func TestLanes_of_what_is_deleted(t *testing.T) {
 	t.Parallel()
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	whole := sessions.New(client, table)
+	whole := sessions.New(dynamo.New(client, table, store.Schema()))
 	const least = 80
 	cases := 0
 	for name, o := range owners(t, whole) {
@@ -285,7 +287,7 @@ func TestLanes_of_gone_targets_cost_little(t *testing.T) {
 	t.Parallel()
 	const parked, mostRequests, mostUnits = 2000, 150, 2300 // to remove one takes a unit
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	whole := sessions.New(client, table)
+	whole := sessions.New(dynamo.New(client, table, store.Schema()))
 	target, other := hook(alice, "gone", 1).Target(), hook(alice, "other", 1).Target()
 	mustFill(t, whole, target, parked)
 	mustFill(t, whole, other, 20)
@@ -326,7 +328,7 @@ func TestLanes_of_gone_targets_cost_little(t *testing.T) {
 func TestLanes_of_deleted_sessions(t *testing.T) {
 	t.Parallel()
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(client, table)
+	s := sessions.New(dynamo.New(client, table, store.Schema()))
 	task := push.Task{UserID: alice, SessionID: mustID(t), ID: mustID(t)}
 	mustCreate(t, s, alice, task.SessionID, nil)
 	mustPutConfigs(t, s, task, config("a"), config("b"))

@@ -7,11 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // parkedItem is a delivery.Parked.
@@ -27,35 +25,27 @@ type parkedItem struct {
 // Park implements delivery.Lanes. It takes two write units, and two for each
 // delivery of up to 1 KB.
 func (s *Store) Park(ctx context.Context, l delivery.Lane, all []delivery.Parked) error {
-	first, err := s.transactPut(s.laneItem(l), unchangedLane(l))
-	if err != nil {
-		return err
-	}
-	writes := []types.TransactWriteItem{first}
+	writes := []table.Write{table.Put(s.laneItem(l), unchangedLane(l))}
 	for _, p := range all {
 		text, err := jsonx.Marshal(p.Delivery)
 		if err != nil {
 			return fmt.Errorf("encode a delivery: %w", err)
 		}
 		k := parkedKey(l.Group, p.Place)
-		put, err := s.transactPut(parkedItem{
-			PK: k.pk, SK: k.sk, Delivery: string(text), Tries: p.Tries, Queued: p.Queued.UnixMilli(),
+		writes = append(writes, table.Put(parkedItem{
+			PK: k.PK, SK: k.SK, Delivery: string(text), Tries: p.Tries, Queued: p.Queued.UnixMilli(),
 			Expires: s.now().Add(laneLife).Unix(),
-		}, condition{})
-		if err != nil {
-			return err
-		}
-		writes = append(writes, put)
+		}))
 	}
-	return laneError(s.transact(ctx, writes...))
+	return laneError(s.db.Transact(ctx, writes...))
 }
 
 // Parked implements delivery.Lanes.
 func (s *Store) Parked(ctx context.Context, group string, n int) ([]delivery.Parked, error) {
-	in := s.prefixQuery(lanePK(group), parkedPrefix(group), true)
-	in.Limit = ptr(int32(n)) //nolint:gosec // some hundreds
+	q := prefixQuery(lanePK(group), parkedPrefix(group), true)
+	q.Limit = n
 	var all []delivery.Parked
-	err := s.queryPages(ctx, in, func(page []attributes) (bool, error) {
+	err := s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
 		for _, item := range page {
 			p, err := parkedOf(group, item)
 			if err == nil {
@@ -71,10 +61,10 @@ func (s *Store) Parked(ctx context.Context, group string, n int) ([]delivery.Par
 	return all, err
 }
 
-func parkedOf(group string, item attributes) (delivery.Parked, error) {
+func parkedOf(group string, item table.Item) (delivery.Parked, error) {
 	var stored parkedItem
-	if err := attributevalue.UnmarshalMap(item, &stored); err != nil {
-		return delivery.Parked{}, fmt.Errorf("unmarshal a delivery: %w", err)
+	if err := table.Decode(item, &stored); err != nil {
+		return delivery.Parked{}, fmt.Errorf("read a delivery: %w", err)
 	}
 	p := delivery.Parked{
 		Place: strings.TrimPrefix(stored.SK, parkedPrefix(group)), Tries: stored.Tries, Queued: time.UnixMilli(stored.Queued),
@@ -87,9 +77,9 @@ func parkedOf(group string, item attributes) (delivery.Parked, error) {
 
 // Unpark implements delivery.Lanes. It takes a write unit for each.
 func (s *Store) Unpark(ctx context.Context, group string, places ...string) error {
-	items := make([]attributes, len(places))
+	items := make([]table.Item, len(places))
 	for i, place := range places {
-		items[i] = parkedKey(group, place).attributes()
+		items[i] = parkedKey(group, place).Item()
 	}
-	return s.deleteItems(ctx, items)
+	return s.db.DeleteItems(ctx, items)
 }

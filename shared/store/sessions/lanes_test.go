@@ -12,13 +12,15 @@ import (
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 func TestLanes(t *testing.T) {
 	t.Parallel()
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(client, table)
+	s := sessions.New(dynamo.New(client, table, store.Schema()))
 	w := hook(alice, "w", 1)
 	mustCreateWebhook(t, s, w)
 	group := w.Target().Group()

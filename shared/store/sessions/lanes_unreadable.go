@@ -9,40 +9,34 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // asideItem keeps an item of a lane that cannot be read, for people to look at.
 type asideItem struct {
 	PK      string     `dynamodbav:"PK"`
 	SK      string     `dynamodbav:"SK"`
-	Item    attributes `dynamodbav:"i"`
+	Item    table.Item `dynamodbav:"i"`
 	Expires int64      `dynamodbav:"expires"`
 }
 
 // setAside is the write that keeps a copy of an item that cannot be read.
-func (s *Store) setAside(item attributes) (types.TransactWriteItem, error) {
+func (s *Store) setAside(item table.Item) table.Write {
 	k := keyOf(item)
-	return s.transactPut(asideItem{
-		PK: k.pk, SK: asideSK(k.sk, s.millis()), Item: item, Expires: s.now().Add(laneLife).Unix(),
-	}, condition{})
+	return table.Put(asideItem{
+		PK: k.PK, SK: asideSK(k.SK, s.millis()), Item: item, Expires: s.now().Add(laneLife).Unix(),
+	})
 }
 
 // mendLane puts a new lane in the place of one that cannot be read. What waits in it
-// stays, and whoever comes next calls its turn, since it is long due. errTaken where
-// the lane has changed.
-func (s *Store) mendLane(ctx context.Context, group string, raw attributes, why error) (delivery.Lane, error) {
+// stays, and whoever comes next calls its turn, since it is long due.
+// table.ErrConditionFailed where the lane has changed.
+func (s *Store) mendLane(ctx context.Context, group string, raw table.Item, why error) (delivery.Lane, error) {
 	lane := delivery.Lane{
-		Group: group, Version: wholeOf(raw["v"]), Turn: max(1, wholeOf(raw["n"])), Due: time.UnixMilli(1),
+		Group: group, Version: wholeOf(raw[laneVersion]), Turn: max(1, wholeOf(raw[laneTurn])), Due: time.UnixMilli(1),
 	}
-	aside, err := s.setAside(raw)
-	if err != nil {
-		return lane, err
-	}
-	fresh, err := s.transactPut(s.laneItem(lane), sameAttribute("v", raw["v"]))
-	if err != nil {
-		return lane, err
-	}
-	if err := s.transact(ctx, aside, fresh); err != nil {
+	fresh := table.Put(s.laneItem(lane), sameAttribute(laneVersion, raw[laneVersion]))
+	if err := s.db.Transact(ctx, s.setAside(raw), fresh); err != nil {
 		return lane, err
 	}
 	s.leftOut(ctx, keyOf(raw), why)
@@ -51,13 +45,9 @@ func (s *Store) mendLane(ctx context.Context, group string, raw attributes, why 
 }
 
 // setParkedAside takes a delivery that cannot be read out of its lane.
-func (s *Store) setParkedAside(ctx context.Context, item attributes, why error) error {
-	aside, err := s.setAside(item)
-	if err != nil {
-		return err
-	}
-	err = s.transact(ctx, aside, s.transactDelete(keyOf(item), condition{expression: "attribute_exists(PK)"}))
-	if errors.Is(err, errTaken) {
+func (s *Store) setParkedAside(ctx context.Context, item table.Item, why error) error {
+	err := s.db.Transact(ctx, s.setAside(item), table.Delete(keyOf(item), table.ItemExists()))
+	if errors.Is(err, table.ErrConditionFailed) {
 		return nil // somebody else did
 	}
 	if err == nil {
@@ -77,10 +67,9 @@ func wholeOf(value types.AttributeValue) int64 {
 }
 
 // sameAttribute holds while an item has this attribute still, or has none still.
-func sameAttribute(name string, value types.AttributeValue) condition {
-	c := condition{expression: "attribute_exists(PK) AND attribute_not_exists(#a)", names: map[string]string{"#a": name}}
-	if value != nil {
-		c.expression, c.values = "#a = :a", attributes{":a": value}
+func sameAttribute(name string, value types.AttributeValue) table.Condition {
+	if value == nil {
+		return table.And(table.ItemExists(), table.NotExists(table.At(name)))
 	}
-	return c
+	return table.Equal(table.At(name), value)
 }

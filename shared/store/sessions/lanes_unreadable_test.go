@@ -11,7 +11,9 @@ import (
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // mustAside are the keys of what was set aside of a lane.
@@ -37,7 +39,7 @@ func mustAside(t *testing.T, client *dynamodb.Client, table, group string) []str
 func TestLanes_that_cannot_be_read(t *testing.T) {
 	t.Parallel()
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(client, table)
+	s := sessions.New(dynamo.New(client, table, store.Schema()))
 	for name, test := range map[string]struct {
 		attribute string
 		value     types.AttributeValue

@@ -8,7 +8,9 @@ import (
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // limitCost is what operations cost in a session of one store.
@@ -19,7 +21,7 @@ type limitCost struct{ create, turn, large, start, end, look, remove capacity.Us
 func mustMeasure(t *testing.T, opts ...sessions.Option) (c limitCost) {
 	t.Helper()
 	meter, clock := &capacity.Meter{}, &calendar{}
-	s := sessions.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t),
+	s := sessions.New(dynamo.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t), store.Schema()),
 		append(opts, sessions.WithClock(clock.now))...)
 	measure := func(into *capacity.Usage, work func()) {
 		t.Helper()

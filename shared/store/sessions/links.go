@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 var _ task.Links = (*Store)(nil)
@@ -29,6 +28,8 @@ type linkItem struct {
 	// Cancelled is 0 unless the task was.
 	Cancelled int64 `dynamodbav:"xt,omitempty"`
 }
+
+const linkRuns = "r"
 
 // attrGuest is the guest of a linkRef.
 const attrGuest = "gu"
@@ -50,24 +51,24 @@ func (s *Store) AddLink(ctx context.Context, l task.Link, beginner string) error
 		return err
 	}
 	at := linkPointer(h.Log, l.TaskID)
-	ref := linkRef{PK: at.pk, SK: at.sk, User: l.UserID}
+	ref := linkRef{PK: at.PK, SK: at.SK, User: l.UserID}
 	if beginner != l.UserID {
 		ref.Guest = beginner
 	}
-	if err := s.put(ctx, ref, condition{}, nil); err != nil {
+	if err := s.db.Put(ctx, ref); err != nil {
 		return fmt.Errorf("refer to A2A task %s: %w", l.TaskID, err)
 	}
 	if ref.Guest != "" {
 		k := linkKey(ref.Guest, l.TaskID)
-		if err := s.put(ctx, linkItem{PK: k.pk, SK: k.sk, Owner: l.UserID}, condition{}, nil); err != nil {
+		if err := s.db.Put(ctx, linkItem{PK: k.PK, SK: k.SK, Owner: l.UserID}); err != nil {
 			return fmt.Errorf("link A2A task %s for a guest: %w", l.TaskID, err)
 		}
 	}
 	k := linkKey(l.UserID, l.TaskID)
 	item := linkItem{
-		PK: k.pk, SK: k.sk, Session: l.SessionID, Agent: l.Agent, Runs: l.Runs, After: l.After, Created: l.CreatedTime,
+		PK: k.PK, SK: k.SK, Session: l.SessionID, Agent: l.Agent, Runs: l.Runs, After: l.After, Created: l.CreatedTime,
 	}
-	if err := s.put(ctx, item, condition{}, nil); err != nil {
+	if err := s.db.Put(ctx, item); err != nil {
 		return fmt.Errorf("link A2A task %s: %w", l.TaskID, err)
 	}
 	return nil
@@ -75,14 +76,10 @@ func (s *Store) AddLink(ctx context.Context, l task.Link, beginner string) error
 
 // ExtendLink implements task.Links.
 func (s *Store) ExtendLink(ctx context.Context, userID, taskID, runID string) error {
-	err := s.update(ctx, linkKey(userID, taskID), "SET #r = list_append(#r, :r)", condition{
-		expression: "attribute_exists(PK) AND NOT contains(#r, :id)",
-		names:      map[string]string{"#r": "r"},
-		values: attributes{
-			":r": &types.AttributeValueMemberL{Value: []types.AttributeValue{str(runID)}}, ":id": str(runID),
-		},
-	})
-	if errors.Is(err, errTaken) { // gone, or extended by an earlier try
+	runs := table.At(linkRuns)
+	err := s.db.Update(ctx, linkKey(userID, taskID), []table.Change{table.Append(runs, runID)},
+		table.ItemExists(), table.Not(table.Contains(runs, runID)))
+	if errors.Is(err, table.ErrConditionFailed) { // gone, or extended by an earlier try
 		_, err = s.Link(ctx, userID, taskID)
 	}
 	if err != nil {
@@ -93,12 +90,9 @@ func (s *Store) ExtendLink(ctx context.Context, userID, taskID, runID string) er
 
 // CancelLink implements task.Links.
 func (s *Store) CancelLink(ctx context.Context, userID, taskID string, at int64) error {
-	err := s.update(ctx, linkKey(userID, taskID), "SET #xt = :xt", condition{
-		expression: "attribute_exists(PK)",
-		names:      map[string]string{"#xt": "xt"},
-		values:     attributes{":xt": num(at)},
-	})
-	if errors.Is(err, errTaken) {
+	err := s.db.Update(ctx, linkKey(userID, taskID), []table.Change{table.Set(table.At(attrCancelled), at)},
+		table.ItemExists())
+	if errors.Is(err, table.ErrConditionFailed) {
 		return missingTask()
 	}
 	if err != nil {
@@ -110,7 +104,7 @@ func (s *Store) CancelLink(ctx context.Context, userID, taskID string, at int64)
 // Link implements task.Links.
 func (s *Store) Link(ctx context.Context, userID, taskID string) (task.Link, error) {
 	var item linkItem
-	found, err := s.get(ctx, linkKey(userID, taskID), &item)
+	found, err := s.db.Get(ctx, linkKey(userID, taskID), &item)
 	if err != nil {
 		return task.Link{}, fmt.Errorf("read A2A task %s: %w", taskID, err)
 	}
@@ -127,10 +121,10 @@ func (s *Store) Link(ctx context.Context, userID, taskID string) (task.Link, err
 // that a guest began in another user's session one more.
 func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, error) {
 	var links []task.Link
-	err := s.queryPages(ctx, s.partition(linkPK(userID)), func(items []attributes) (bool, error) {
+	err := s.db.Pages(ctx, partition(linkPK(userID)), func(items []table.Item) (bool, error) {
 		own, begun := s.readLinks(ctx, items)
 		if len(begun) > 0 {
-			items, err := s.readBatch(ctx, begun, true)
+			items, err := s.db.BatchGet(ctx, begun, true)
 			if err != nil {
 				return false, err
 			}
@@ -150,7 +144,7 @@ func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, erro
 }
 
 // readLinks are the links among items, and the keys of those that items refer to.
-func (s *Store) readLinks(ctx context.Context, items []attributes) (links []task.Link, elsewhere []key) {
+func (s *Store) readLinks(ctx context.Context, items []table.Item) (links []task.Link, elsewhere []table.Key) {
 	for _, item := range decodeItems[linkItem](ctx, s, items) {
 		if item.Owner != "" {
 			elsewhere = append(elsewhere, linkKey(item.Owner, item.SK))

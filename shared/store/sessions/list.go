@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // listScan bounds how many sessions one call looks at for those that match:
@@ -27,10 +26,10 @@ func (s *Store) List(ctx context.Context, q session.ListQuery) (session.ListPage
 	var page session.ListPage
 	var ids []string
 	looked := 0
-	err := s.queryPages(ctx, s.listQuery(q), func(items []attributes) (bool, error) {
+	err := s.db.Pages(ctx, listQuery(q), func(items []table.Item) (bool, error) {
 		for _, item := range items {
 			var h header
-			if err := attributevalue.UnmarshalMap(item, &h); err != nil {
+			if err := table.Decode(item, &h); err != nil {
 				s.leftOut(ctx, keyOf(item), err)
 				continue
 			}
@@ -52,22 +51,24 @@ func (s *Store) List(ctx context.Context, q session.ListQuery) (session.ListPage
 	return page, err
 }
 
-func (s *Store) listQuery(q session.ListQuery) *dynamodb.QueryInput {
-	in := &dynamodb.QueryInput{
-		TableName:                 &s.table,
-		IndexName:                 aws.String(activityIndex),
-		KeyConditionExpression:    aws.String("GPK = :g"),
-		ExpressionAttributeValues: attributes{":g": str(activityPK(q.UserID))},
-		ScanIndexForward:          ptr(false),
-	}
+func listQuery(q session.ListQuery) table.Query {
+	in := table.Query{Index: store.ActivityIndex, Partition: activityPK(q.UserID), Descending: true}
 	if q.After != "" {
-		in.KeyConditionExpression = aws.String("GPK = :g AND GSK < :after")
-		in.ExpressionAttributeValues[":after"] = str(q.After)
+		in.After = activityPosition(in.Partition, q.After)
 	}
 	if q.Agent == "" && q.Status == "" && q.Text == "" {
-		in.Limit = ptr(int32(q.Limit)) //nolint:gosec // at most session.MaxPage
+		in.Limit = q.Limit
 	}
 	return in
+}
+
+// activityPosition is the place in the index of a session, whose id is in the sort
+// key. No session needs to stand there.
+func activityPosition(gpk, gsk string) table.Position {
+	_, id, _ := strings.Cut(gsk, "#")
+	at := sessionKey(id).Item()
+	at[attrGPK], at[attrGSK] = str(gpk), str(gsk)
+	return table.Position(at)
 }
 
 func matches(h *header, q session.ListQuery) bool {
@@ -79,11 +80,11 @@ func matches(h *header, q session.ListQuery) bool {
 // readSessions reads sessions in the order of their ids, leaving out those
 // that went meanwhile.
 func (s *Store) readSessions(ctx context.Context, userID string, ids []string) ([]session.Session, error) {
-	keys := make([]key, len(ids))
+	keys := make([]table.Key, len(ids))
 	for i, id := range ids {
 		keys[i] = sessionKey(id)
 	}
-	items, err := s.readBatch(ctx, keys, true)
+	items, err := s.db.BatchGet(ctx, keys, true)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 	group.SetLimit(parallel)
 	for _, item := range items {
 		var h header
-		if err := attributevalue.UnmarshalMap(item, &h); err != nil {
+		if err := table.Decode(item, &h); err != nil {
 			s.leftOut(ctx, keyOf(item), err)
 			continue
 		}
@@ -124,8 +125,8 @@ func (s *Store) listed(ctx context.Context, h *header) (session.Session, error) 
 		at = head{}.after(newest)
 	}
 	shown, err := s.render(h, at)
-	if errors.Is(err, ErrUnreadable) {
-		s.leftOut(ctx, key{h.PK, h.SK}, err)
+	if errors.Is(err, table.ErrUnreadable) {
+		s.leftOut(ctx, table.NewKey(h.PK, h.SK), err)
 		return session.Session{}, nil
 	}
 	return shown, err

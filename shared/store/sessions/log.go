@@ -6,11 +6,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // entry is one item of a log: the events of one append. It stands at the
@@ -124,10 +121,10 @@ func (r *record) size() int64 {
 	return int64(len(r.PK)+len(r.SK)+len(r.Timeline)+numbers) + r.stored()
 }
 
-func (s *Store) decodeEntry(ctx context.Context, item attributes) (*record, error) {
+func (s *Store) decodeEntry(ctx context.Context, item table.Item) (*record, error) {
 	var e entry
-	if err := attributevalue.UnmarshalMap(item, &e); err != nil {
-		return nil, fmt.Errorf("unmarshal a log entry: %w", errors.Join(ErrUnreadable, err))
+	if err := table.Decode(item, &e); err != nil {
+		return nil, fmt.Errorf("unmarshal a log entry: %w", err)
 	}
 	if e.Stub || e.SK == skGone {
 		return nil, missingSession()
@@ -152,7 +149,7 @@ func (e entry) record(first int64, content entryBody) (*record, error) {
 	for i, raw := range content.Events {
 		ev, err := session.ParseEvent(raw, "")
 		if err != nil {
-			return nil, fmt.Errorf("stored event at %d: %w", first+int64(i), errors.Join(ErrUnreadable, err))
+			return nil, fmt.Errorf("stored event at %d: %w", first+int64(i), errors.Join(table.ErrUnreadable, err))
 		}
 		ev.Seq = first + int64(i)
 		ev.Status, ev.Deltas = session.EventCompleted, e.Deltas
@@ -234,34 +231,29 @@ func (s *Store) entryAtOrBefore(ctx context.Context, log string, position int64)
 
 // entryAt is entryAtOrBefore for those who can do without the entry's events.
 func (s *Store) entryAt(ctx context.Context, log string, position int64) (*record, error) {
-	q := s.prefixQuery(logPK(log), prefixEntry, true)
+	q := prefixQuery(logPK(log), prefixEntry, true)
 	if position > 0 {
-		q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
-		q.ExpressionAttributeValues[":to"] = str(entrySK(position))
+		q.To = entrySK(position)
 	}
-	q.ScanIndexForward = ptr(false)
-	q.Limit = ptr(int32(1))
-	out, err := s.db.Query(ctx, q)
+	q.Descending, q.Limit = true, 1
+	page, err := s.db.Query(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("read the head of log %s: %w", log, err)
 	}
-	if len(out.Items) == 0 {
+	if len(page.Items) == 0 {
 		return nil, nil
 	}
-	return s.decodeShown(ctx, out.Items[0])
+	return s.decodeShown(ctx, page.Items[0])
 }
 
 // entryQuery selects the entries that begin at the positions from to to, in
 // order; to 0 is the end of the log, where it says whether that was deleted.
-func (s *Store) entryQuery(log string, from, to int64, consistent bool) *dynamodb.QueryInput {
-	q := s.prefixQuery(logPK(log), entrySK(from), consistent)
-	q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
+func entryQuery(log string, from, to int64, consistent bool) table.Query {
 	end := skGone
 	if to > 0 {
 		end = entrySK(to)
 	}
-	q.ExpressionAttributeValues[":to"] = str(end)
-	return q
+	return rangeQuery(logPK(log), entrySK(from), end, consistent)
 }
 
 // firstLook is how many entries a scan reads at first: most find what they
@@ -273,27 +265,27 @@ const firstLook = 2
 func (s *Store) scan(
 	ctx context.Context, log string, from, to int64, visit func(*record) (more bool, err error),
 ) error {
-	limit := int32(firstLook)
-	growing := func() *int32 {
+	limit := firstLook
+	growing := func() int {
 		now := limit
 		limit = min(4*limit, 1000)
-		return &now
+		return now
 	}
-	return s.queryRecords(ctx, s.entryQuery(log, from, to, true), growing, visit)
+	return s.queryRecords(ctx, entryQuery(log, from, to, true), growing, visit)
 }
 
 // queryRecords visits the records that a query finds; limit is asked before
-// each request how many it may read.
+// each request how many it may read, 0 for as many as fit into a page.
 func (s *Store) queryRecords(
-	ctx context.Context, q *dynamodb.QueryInput, limit func() *int32, visit func(*record) (more bool, err error),
+	ctx context.Context, q table.Query, limit func() int, visit func(*record) (more bool, err error),
 ) error {
 	for {
 		q.Limit = limit()
-		out, err := s.db.Query(ctx, q)
+		page, err := s.db.Query(ctx, q)
 		if err != nil {
 			return fmt.Errorf("query entries: %w", err)
 		}
-		for _, item := range out.Items {
+		for _, item := range page.Items {
 			r, err := s.decodeShown(ctx, item)
 			if err != nil {
 				return err
@@ -302,7 +294,7 @@ func (s *Store) queryRecords(
 				return err
 			}
 		}
-		if q.ExclusiveStartKey = out.LastEvaluatedKey; q.ExclusiveStartKey == nil {
+		if q.After = page.Next; q.After == nil {
 			return nil
 		}
 	}

@@ -3,44 +3,48 @@ package sessions
 import (
 	"context"
 	"errors"
-	"strconv"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // decodeShown is decodeEntry for who reads on where an entry cannot be decoded:
 // it keeps its positions, so that the log has no gaps, and has no events.
-func (s *Store) decodeShown(ctx context.Context, item attributes) (*record, error) {
+func (s *Store) decodeShown(ctx context.Context, item table.Item) (*record, error) {
 	r, err := s.decodeEntry(ctx, item)
 	if err == nil {
 		return r, nil
 	}
 	if errors.Is(err, errChunksGone) {
 		// Unless the log is being deleted, they are lost.
-		gone, readErr := s.get(ctx, goneKey(stringOf(item[attrPK])[len(prefixLog):]), &struct{}{})
+		gone, readErr := s.db.Get(ctx, goneKey(table.Text(item, attrPK)[len(prefixLog):]), &struct{}{})
 		if readErr != nil || gone {
 			return nil, errors.Join(readErr, missingSession())
 		}
-	} else if !errors.Is(err, ErrUnreadable) {
+	} else if !errors.Is(err, table.ErrUnreadable) {
 		return nil, err
 	}
 	s.leftOut(ctx, keyOf(item), err)
 	out := &record{unreadable: err}
-	if attributevalue.UnmarshalMap(item, &out.entry) != nil {
+	if table.Decode(item, &out.entry) != nil {
 		out.unlinked = true
-		out.entry = entry{PK: stringOf(item[attrPK]), SK: stringOf(item[attrSK])}
-		if n, ok := item["n"].(*types.AttributeValueMemberN); ok {
-			if count, err := strconv.ParseInt(n.Value, 10, 64); err == nil {
-				out.Count = count
-			}
-		}
+		out.entry = entry{PK: table.Text(item, attrPK), SK: table.Text(item, attrSK), Count: countOf(item)}
 	}
 	var placeErr error
 	if out.first, placeErr = out.entry.first(); placeErr != nil {
 		return nil, errors.Join(err, placeErr)
 	}
 	return out, nil
+}
+
+// countOf is an entry's Count, 0 where that cannot be read either.
+func countOf(item table.Item) int64 {
+	var e struct {
+		Count int64 `dynamodbav:"n"`
+	}
+	if table.Decode(item, &e) != nil {
+		return 0
+	}
+	return e.Count
 }
 
 // blank reports whether the record's events are not known.

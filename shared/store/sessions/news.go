@@ -6,18 +6,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Change is a record of the table's stream: an item before and after a write.
 // Old is nil where the item is new, New where it was removed.
 type Change struct {
-	Old, New map[string]types.AttributeValue
+	Old, New table.Item
 }
 
 // News is what a change tells watchers: nothing, for most items. The messages
@@ -27,7 +25,7 @@ func (s *Store) News(ctx context.Context, c Change) (watch.News, error) {
 	if c.New == nil {
 		return newsOfRemoval(c.Old), nil
 	}
-	pk, sk := stringOf(c.New[attrPK]), stringOf(c.New[attrSK])
+	pk, sk := table.Text(c.New, attrPK), table.Text(c.New, attrSK)
 	log, ok := strings.CutPrefix(pk, prefixLog)
 	if !ok {
 		return watch.News{}, nil
@@ -51,17 +49,17 @@ func (s *Store) News(ctx context.Context, c Change) (watch.News, error) {
 }
 
 // newsOfRemoval tells of shares that are gone, and of guests who have left one.
-func newsOfRemoval(old attributes) watch.News {
-	log, ok := strings.CutPrefix(stringOf(old[attrPK]), prefixShares)
+func newsOfRemoval(old table.Item) watch.News {
+	log, ok := strings.CutPrefix(table.Text(old, attrPK), prefixShares)
 	if !ok {
 		return watch.News{}
 	}
-	sk := stringOf(old[attrSK])
+	sk := table.Text(old, attrSK)
 	if id, ok := strings.CutPrefix(sk, prefixShare); ok {
 		return watch.News{Log: log, Revoked: []watch.Grant{{Share: id}}}
 	}
 	if strings.HasPrefix(sk, prefixGrant) {
-		return watch.News{Log: log, Revoked: []watch.Grant{{Share: stringOf(old["sh"]), UserID: stringOf(old["u"])}}}
+		return watch.News{Log: log, Revoked: []watch.Grant{{Share: table.Text(old, "sh"), UserID: table.Text(old, "u")}}}
 	}
 	return watch.News{}
 }
@@ -153,10 +151,10 @@ func (r *record) endedRun() (run.Run, error) {
 // newsOfSegment tells of the deltas that a segment has gained.
 func newsOfSegment(c Change) ([]watch.Message, error) {
 	var was, now segment
-	if err := attributevalue.UnmarshalMap(c.Old, &was); err != nil {
+	if err := table.Decode(c.Old, &was); err != nil {
 		return nil, fmt.Errorf("unmarshal a segment: %w", err)
 	}
-	if err := attributevalue.UnmarshalMap(c.New, &now); err != nil {
+	if err := table.Decode(c.New, &now); err != nil {
 		return nil, fmt.Errorf("unmarshal a segment: %w", err)
 	}
 	position, _, err := placeOfSegment(now.SK)

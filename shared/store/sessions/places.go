@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // place is a position in the log of a session, which for a fork begins with
@@ -46,11 +45,11 @@ func (s *Store) findInvocation(ctx context.Context, h *header, id string) (*plac
 }
 
 // findInvocationUpTo is findInvocation for who compares with what was read up to
-// a head: where an invocation began after that, it is errTaken.
+// a head: where an invocation began after that, it is table.ErrConditionFailed.
 func (s *Store) findInvocationUpTo(ctx context.Context, h *header, at head, id string) (*place, error) {
 	found, err := s.findInvocation(ctx, h, id)
 	if err == nil && found != nil && found.log == h.Log && found.rec.first >= at.next {
-		return nil, errTaken
+		return nil, table.ErrConditionFailed
 	}
 	return found, err
 }
@@ -59,7 +58,7 @@ func (s *Store) findInvocationUpTo(ctx context.Context, h *header, at head, id s
 func (s *Store) bounds(ctx context.Context, h *header, id string) (map[string]int64, error) {
 	out := map[string]int64{}
 	var own claim
-	found, err := s.get(ctx, invocationKey(h.Log, id), &own)
+	found, err := s.db.Get(ctx, invocationKey(h.Log, id), &own)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +69,7 @@ func (s *Store) bounds(ctx context.Context, h *header, id string) (map[string]in
 	if err != nil || len(inherited) == 0 {
 		return out, err
 	}
-	var keys []key
+	var keys []table.Key
 	for _, r := range inherited {
 		if k := invocationKey(r.Log, id); !slices.Contains(keys, k) {
 			keys = append(keys, k)
@@ -78,16 +77,16 @@ func (s *Store) bounds(ctx context.Context, h *header, id string) (map[string]in
 	}
 	// What a fork took over was written before it, so half the price will do;
 	// only a replica that lags behind may not have it yet.
-	items, err := s.readBatch(ctx, keys, false)
+	items, err := s.db.BatchGet(ctx, keys, false)
 	if err == nil && len(items) == 0 && !found {
-		items, err = s.readBatch(ctx, keys, true)
+		items, err = s.db.BatchGet(ctx, keys, true)
 	}
 	if err != nil {
 		return nil, err
 	}
 	for _, item := range items {
 		var c claim
-		if err := attributevalue.UnmarshalMap(item, &c); err != nil {
+		if err := table.Decode(item, &c); err != nil {
 			return nil, fmt.Errorf("unmarshal a bound: %w", err)
 		}
 		out[c.PK[len(prefixLog):]] = c.Position

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 var (
@@ -43,55 +44,46 @@ type pushConfig struct {
 	Since       int64  `dynamodbav:"ct,omitempty"`
 }
 
+const (
+	pushedConfigs = "c"
+	pushConfigURL = "u" // of a pushConfig
+)
+
 // PutConfig implements push.Store.
 func (s *Store) PutConfig(ctx context.Context, t push.Task, c push.Config) error {
 	h, err := s.header(ctx, t.UserID, t.SessionID)
 	if err != nil {
 		return err
 	}
-	for try := 0; ; try++ {
-		err := s.tryPutConfig(ctx, pushKey(h.Log, t.ID), t, c)
-		if !errors.Is(err, errTaken) {
-			return err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return err
-		}
-	}
+	return records.Contended(ctx, func() error { return s.tryPutConfig(ctx, pushKey(h.Log, t.ID), t, c) })
 }
 
-// tryPutConfig puts the first configuration of a task, or adds one; errTaken
-// where they changed meanwhile.
-func (s *Store) tryPutConfig(ctx context.Context, k key, t push.Task, c push.Config) error {
+// tryPutConfig puts the first configuration of a task, or adds one;
+// table.ErrConditionFailed where they changed meanwhile.
+func (s *Store) tryPutConfig(ctx context.Context, k table.Key, t push.Task, c push.Config) error {
 	item := pushConfig{
 		URL: c.URL, Token: c.Token, Scheme: c.Scheme, Credentials: c.Credentials, Version: c.Version, Since: c.Since,
 	}
-	err := s.put(ctx, pushed{
-		PK: k.pk, SK: k.sk, User: t.UserID, Session: t.SessionID, Configs: map[string]pushConfig{c.ID: item},
-	}, condition{expression: ifAbsent}, nil)
-	if !errors.Is(err, errTaken) {
+	err := s.db.Put(ctx, pushed{
+		PK: k.PK, SK: k.SK, User: t.UserID, Session: t.SessionID, Configs: map[string]pushConfig{c.ID: item},
+	}, table.ItemNotExists())
+	if !errors.Is(err, table.ErrConditionFailed) {
 		return err
 	}
-	value, err := attributevalue.Marshal(item)
-	if err != nil {
-		return fmt.Errorf("marshal a push configuration: %w", err)
-	}
-	err = s.update(ctx, k, "SET #c.#id = :c", condition{
-		expression: "attribute_exists(#c) AND (attribute_exists(#c.#id) OR size(#c) < :most)",
-		names:      map[string]string{"#c": "c", "#id": c.ID},
-		values:     attributes{":c": value, ":most": num(push.MaxConfigs)},
-	})
-	if !errors.Is(err, errTaken) {
+	all, one := table.At(pushedConfigs), table.At(pushedConfigs, c.ID)
+	err = s.db.Update(ctx, k, []table.Change{table.Set(one, item)},
+		table.Exists(all), table.Or(table.Exists(one), table.SizeLess(all, push.MaxConfigs)))
+	if !errors.Is(err, table.ErrConditionFailed) {
 		return err
 	}
 	var now pushed
-	if _, err := s.get(ctx, k, &now); err != nil {
+	if _, err := s.db.Get(ctx, k, &now); err != nil {
 		return err
 	}
 	if _, known := now.Configs[c.ID]; !known && len(now.Configs) >= push.MaxConfigs {
 		return fault.New(fault.Invalid, "a task has at most %d push notification configurations", push.MaxConfigs)
 	}
-	return errTaken
+	return err
 }
 
 // Configs implements push.Store.
@@ -101,7 +93,7 @@ func (s *Store) Configs(ctx context.Context, t push.Task) ([]push.Config, error)
 		return nil, err
 	}
 	var item pushed
-	if _, err := s.get(ctx, pushKey(h.Log, t.ID), &item); err != nil {
+	if _, err := s.db.Get(ctx, pushKey(h.Log, t.ID), &item); err != nil {
 		return nil, err
 	}
 	return item.configs(), nil
@@ -117,14 +109,12 @@ func (s *Store) DeleteConfig(ctx context.Context, t push.Task, id string) error 
 	k, target := pushKey(h.Log, t.ID), push.Target(h.Log, t.ID, id)
 	err = s.removeTarget(ctx, target, func() error {
 		var item pushed
-		_, err := s.get(ctx, k, &item)
+		_, err := s.db.Get(ctx, k, &item)
 		if _, there := item.Configs[id]; !there && err == nil {
 			err = errNoConfig
 		}
 		return err
-	}, s.transactUpdate(k, "REMOVE #c.#id", condition{
-		expression: "attribute_exists(#c.#id)", names: map[string]string{"#c": "c", "#id": id},
-	}))
+	}, removeConfig(k, id))
 	if errors.Is(err, errNoConfig) {
 		return s.forgetLanes(ctx, target.Group())
 	}
@@ -134,20 +124,10 @@ func (s *Store) DeleteConfig(ctx context.Context, t push.Task, id string) error 
 // errNoConfig says that a push configuration is not there.
 var errNoConfig = errors.New("no such push configuration")
 
-// removeConfig removes a configuration that is there, if more holds.
-func (s *Store) removeConfig(ctx context.Context, k key, id string, more condition) error {
-	c := condition{
-		expression: "attribute_exists(#c.#id)" + more.expression,
-		names:      map[string]string{"#c": "c", "#id": id},
-		values:     more.values,
-	}
-	for short, name := range more.names {
-		c.names[short] = name
-	}
-	if err := s.update(ctx, k, "REMOVE #c.#id", c); !errors.Is(err, errTaken) {
-		return err
-	}
-	return nil
+// removeConfig is the write that removes a configuration that is there, if more holds.
+func removeConfig(k table.Key, id string, more ...table.Condition) table.Write {
+	one := table.At(pushedConfigs, id)
+	return table.Update(k, []table.Change{table.Remove(one)}, append(more, table.Exists(one))...)
 }
 
 // ContinueTask implements push.Store.
@@ -157,7 +137,7 @@ func (s *Store) ContinueTask(ctx context.Context, t push.Task, runID string) err
 		return err
 	}
 	k := pushKey(h.Log, runID)
-	return s.put(ctx, pushed{PK: k.pk, SK: k.sk, Task: t.ID}, condition{}, nil)
+	return s.db.Put(ctx, pushed{PK: k.PK, SK: k.SK, Task: t.ID})
 }
 
 // pushTargets are the push configurations of the A2A task whose run an event is
@@ -173,13 +153,13 @@ func (s *Store) pushTargets(ctx context.Context, e delivery.Event) ([]delivery.T
 	}
 	id := e.RunID
 	var item pushed
-	if _, err := s.get(ctx, pushKey(log, id), &item); err != nil {
+	if _, err := s.db.Get(ctx, pushKey(log, id), &item); err != nil {
 		return nil, err
 	}
 	if item.Task != "" {
 		id = item.Task
 		item = pushed{}
-		if _, err := s.get(ctx, pushKey(log, id), &item); err != nil {
+		if _, err := s.db.Get(ctx, pushKey(log, id), &item); err != nil {
 			return nil, err
 		}
 	}
@@ -214,7 +194,7 @@ func (s *Store) TargetConfig(ctx context.Context, t delivery.Target) (push.Task,
 		return push.Task{}, push.Config{}, fmt.Errorf("%w: no push configuration is named %q", delivery.ErrGone, t.Name)
 	}
 	var item pushed
-	if _, err := s.get(ctx, pushKey(log, id), &item); err != nil {
+	if _, err := s.db.Get(ctx, pushKey(log, id), &item); err != nil {
 		return push.Task{}, push.Config{}, err
 	}
 	c, ok := item.Configs[config]
@@ -230,27 +210,30 @@ func (s *Store) DropTarget(ctx context.Context, t delivery.Target, url string) e
 	if !ok {
 		return nil
 	}
-	return s.removeConfig(ctx, pushKey(log, id), config, condition{
-		expression: " AND #c.#id.#u = :u", names: map[string]string{"#u": "u"}, values: attributes{":u": str(url)},
-	})
+	sameURL := table.Equal(table.At(pushedConfigs, config, pushConfigURL), url)
+	err := s.db.Write(ctx, removeConfig(pushKey(log, id), config, sameURL))
+	if errors.Is(err, table.ErrConditionFailed) {
+		return nil
+	}
+	return err
 }
 
 // forgetPushed removes who is told of the tasks of a session that is deleted, and
 // what waits for them.
 func (s *Store) forgetPushed(ctx context.Context, log string) error {
-	err := s.queryPages(ctx, s.partition(pushPK(log)), func(page []attributes) (bool, error) {
+	err := s.db.Pages(ctx, partition(pushPK(log)), func(page []table.Item) (bool, error) {
 		for _, item := range page {
-			configs, _ := item["c"].(*types.AttributeValueMemberM)
+			configs, _ := item[pushedConfigs].(*types.AttributeValueMemberM)
 			if configs == nil {
 				continue
 			}
 			for id := range configs.Value {
-				if err := s.forgetLanes(ctx, push.Target(log, stringOf(item[attrSK]), id).Group()); err != nil {
+				if err := s.forgetLanes(ctx, push.Target(log, table.Text(item, table.SK), id).Group()); err != nil {
 					return false, err
 				}
 			}
 		}
-		return true, s.deleteItems(ctx, page)
+		return true, s.db.DeleteItems(ctx, page)
 	})
 	if err != nil {
 		return fmt.Errorf("remove the push configurations of log %s: %w", log, err)

@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 var _ quota.Store = (*Store)(nil)
@@ -16,6 +15,16 @@ var _ quota.Store = (*Store)(nil)
 // WithQuotas sets what one user may have; nothing is limited unless it is set.
 // What is not limited is neither counted nor read.
 func WithQuotas(l quota.Limits) Option { return func(s *Store) { s.quotas = l } }
+
+// Attributes of what a user uses.
+const (
+	quotaRuns     = "r"
+	quotaSessions = "n"
+	quotaMoved    = "nt"
+	quotaCounted  = "nc"
+	quotaBytes    = "b"
+	quotaAddition = "bo" // the last that was added to the bytes by itself
+)
 
 // quotaItem is what a user uses of what is limited.
 type quotaItem struct {
@@ -33,7 +42,7 @@ type quotaItem struct {
 
 func (s *Store) quotaItem(ctx context.Context, user string) (*quotaItem, error) {
 	var q quotaItem
-	if _, err := s.get(ctx, quotaKey(user), &q); err != nil {
+	if _, err := s.db.Get(ctx, quotaKey(user), &q); err != nil {
 		return nil, fmt.Errorf("read what is used: %w", err)
 	}
 	return &q, nil
@@ -74,16 +83,13 @@ func (s *Store) Usage(ctx context.Context, userID string) (quota.Usage, error) {
 // countSessions counts a user's sessions, and those with a run at work, by the
 // index, which may lag behind by a second.
 func (s *Store) countSessions(ctx context.Context, user string) (sessions, running int64, err error) {
-	err = s.queryPages(ctx, &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String(activityIndex),
-		KeyConditionExpression:    aws.String("GPK = :g"),
-		ProjectionExpression:      aws.String("#status"),
-		ExpressionAttributeNames:  map[string]string{"#status": "status"},
-		ExpressionAttributeValues: attributes{":g": str(activityPK(user))},
-	}, func(page []attributes) (bool, error) {
+	err = s.db.Pages(ctx, table.Query{
+		Index: store.ActivityIndex, Partition: activityPK(user),
+		Reading: table.Reading{Members: []string{headerStatus}},
+	}, func(page []table.Item) (bool, error) {
 		sessions += int64(len(page))
 		for _, item := range page {
-			if stringOf(item["status"]) == string(session.InProgress) {
+			if table.Text(item, headerStatus) == string(session.InProgress) {
 				running++
 			}
 		}
@@ -96,34 +102,30 @@ func (s *Store) countSessions(ctx context.Context, user string) (sessions, runni
 }
 
 // recountSessions puts a new count of the user's sessions in the place of the
-// one that was read, unless that has moved; errTaken then.
+// one that was read, unless that has moved; table.ErrConditionFailed then.
 func (s *Store) recountSessions(ctx context.Context, user string, was *quotaItem) (int64, error) {
 	n, _, err := s.countSessions(ctx, user)
 	if err != nil {
 		return 0, err
 	}
-	c := condition{
-		names:  map[string]string{"#n": "n", "#nc": "nc", "#nt": "nt"},
-		values: attributes{":n": num(n), ":now": num(s.millis())},
-	}
-	c.expression = "attribute_not_exists(#n)"
+	same := table.NotExists(table.At(quotaSessions))
 	if was.Sessions != nil {
-		c.expression = "#n = :was"
-		c.values[":was"] = num(*was.Sessions)
+		same = table.Equal(table.At(quotaSessions), *was.Sessions)
 	}
-	c.was("nt", was.Moved)
-	return n, s.update(ctx, quotaKey(user), "SET #n = :n, #nc = :now", c)
+	return n, s.db.Update(ctx, quotaKey(user), []table.Change{
+		table.Set(table.At(quotaSessions), n), table.Set(table.At(quotaCounted), s.millis()),
+	}, same, unchanged(quotaMoved, was.Moved))
 }
 
 // eraseQuotas forgets what a user used.
 func (s *Store) eraseQuotas(ctx context.Context, e *erasureItem) error {
-	keys := []attributes{quotaKey(e.User).attributes()}
+	keys := []table.Item{quotaKey(e.User).Item()}
 	slots, err := s.streamSlots(ctx, e.User)
 	if err != nil {
 		return err
 	}
 	for _, slot := range slots {
-		keys = append(keys, key{slot.PK, slot.SK}.attributes())
+		keys = append(keys, table.NewKey(slot.PK, slot.SK).Item())
 	}
-	return s.deleteItems(ctx, keys)
+	return s.db.DeleteItems(ctx, keys)
 }

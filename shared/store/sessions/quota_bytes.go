@@ -1,15 +1,14 @@
 package sessions
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Counting bytes must not cost an append anything. So each entry of a log says
@@ -78,22 +77,31 @@ func (s *Store) countBytes(ctx context.Context, h *header, n int64) {
 	if s.quotas.Bytes == 0 || n == 0 {
 		return
 	}
-	c := h.sameLog()
-	c.names["#by"], c.values[":n"] = "by", num(n)
-	user := types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.table, Key: quotaKey(h.User).attributes(), UpdateExpression: ptr("ADD #b :n"),
-		ExpressionAttributeNames: map[string]string{"#b": "b"}, ExpressionAttributeValues: attributes{":n": num(n)},
-	}}
-	err := errTaken
-	for try := 0; errors.Is(err, errTaken) && try < countTries; try++ {
-		err = s.transact(ctx, s.transactUpdate(sessionKey(h.id()), "ADD #by :n", c), user)
-		if errors.Is(err, errTaken) {
-			err = cmp.Or(s.stillThere(ctx, h), backoff(ctx, try), errTaken)
+	tries := 0
+	err := records.Settled(ctx, func() error {
+		tries++
+		err := s.tryCountBytes(ctx, h, n)
+		if errors.Is(err, table.ErrConditionFailed) && tries == countTries {
+			err = records.Busy("the session or its user changes too often")
 		}
-	}
+		return err
+	})
 	if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) { // a deleted session takes nothing
 		s.log.WarnContext(ctx, "bytes are not counted", "session_id", h.id(), "bytes", n, "error", err)
 	}
+}
+
+// tryCountBytes tries once; table.ErrConditionFailed where something else was first.
+func (s *Store) tryCountBytes(ctx context.Context, h *header, n int64) error {
+	err := s.db.Transact(ctx,
+		table.Update(sessionKey(h.id()), []table.Change{table.Add(table.At(headerBytes), n)}, h.sameLog()),
+		table.Update(quotaKey(h.User), []table.Change{table.Add(table.At(quotaBytes), n)}))
+	if errors.Is(err, table.ErrConditionFailed) {
+		if gone := s.stillThere(ctx, h); gone != nil {
+			return gone
+		}
+	}
+	return err
 }
 
 // countShared adds to what a user takes outside of sessions; it stays until all
@@ -102,11 +110,11 @@ func (s *Store) countShared(ctx context.Context, user string, n int64) {
 	if s.quotas.Bytes == 0 || n == 0 {
 		return
 	}
-	err := s.update(ctx, quotaKey(user), "ADD #b :n SET #bo = :once", condition{
-		expression: "attribute_not_exists(#bo) OR #bo <> :once", // else it was added, and the answer lost
-		names:      map[string]string{"#b": "b", "#bo": "bo"}, values: attributes{":n": num(n), ":once": str(s.newLog())},
-	})
-	if err != nil && !errors.Is(err, errTaken) {
+	once := s.newLog()
+	err := s.db.Update(ctx, quotaKey(user), []table.Change{
+		table.Add(table.At(quotaBytes), n), table.Set(table.At(quotaAddition), once),
+	}, table.NotEqual(table.At(quotaAddition), once)) // else it was added, and the answer lost
+	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		s.log.WarnContext(ctx, "bytes are not counted", "bytes", n, "error", err)
 	}
 }

@@ -22,7 +22,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 func bytesUsed(t testing.TB, s *sessions.Store) int64 {
@@ -146,7 +148,7 @@ func TestByteQuota(t *testing.T) {
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(client, table, sessions.WithQuotas(quota.Limits{Sessions: 1000, Runs: 5, Bytes: 1 << 40}),
+	s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithQuotas(quota.Limits{Sessions: 1000, Runs: 5, Bytes: 1 << 40}),
 		sessions.WithRetention(func(string) int64 { return 3600 }))
 	deadline := time.Now().Add(15 * time.Second)
 	last := 0

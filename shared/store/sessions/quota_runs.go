@@ -8,12 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 const (
@@ -46,45 +44,38 @@ func (s *Store) takeSlot(ctx context.Context, h *header, runID string, instead b
 	if instead {
 		most = math.MaxInt32
 	}
-	for try := 0; ; try++ {
-		was, err := s.claimSlot(ctx, h.User, slotOf(h.Log, runID), most)
-		if !errors.Is(err, errTaken) {
+	return records.Settled(ctx, func() error {
+		was, failed := s.claimSlot(ctx, h.User, slotOf(h.Log, runID), most)
+		if !errors.Is(failed, table.ErrConditionFailed) {
+			return failed
+		}
+		if err := s.makeRoom(ctx, h.User, was.Runs); err != nil {
 			return err
 		}
-		if was.Runs == nil {
-			err = s.update(ctx, quotaKey(h.User), "SET #r = :none", condition{
-				expression: "attribute_not_exists(#r)", names: map[string]string{"#r": "r"},
-				values: attributes{":none": &types.AttributeValueMemberM{Value: attributes{}}},
-			})
-		} else {
-			err = s.healSlots(ctx, h.User, was.Runs)
-		}
-		if err != nil && !errors.Is(err, errTaken) {
-			return err
-		}
-		if err := backoff(ctx, try); err != nil {
-			return err
-		}
+		return failed
+	})
+}
+
+// makeRoom makes the map of slots where there is none yet, and else gives back those
+// that are free; table.ErrConditionFailed where somebody else was first.
+func (s *Store) makeRoom(ctx context.Context, user string, slots map[string]int64) error {
+	if slots != nil {
+		return s.healSlots(ctx, user, slots)
 	}
+	return s.db.Update(ctx, quotaKey(user),
+		[]table.Change{table.Set(table.At(quotaRuns), map[string]int64{})}, table.NotExists(table.At(quotaRuns)))
 }
 
 // claimSlot takes a slot if fewer than most are taken, or this one is already;
-// errTaken where not, with what there is.
+// table.ErrConditionFailed where not, with what there is.
 func (s *Store) claimSlot(ctx context.Context, user, slot string, most int64) (was quotaItem, err error) {
-	in := &dynamodb.UpdateItemInput{
-		TableName: &s.table, Key: quotaKey(user).attributes(),
-		UpdateExpression:          ptr("SET #r.#slot = :now"),
-		ConditionExpression:       ptr("size(#r) < :max OR attribute_exists(#r.#slot)"),
-		ExpressionAttributeNames:  map[string]string{"#r": "r", "#slot": slot},
-		ExpressionAttributeValues: attributes{":now": num(s.millis()), ":max": num(most)},
-
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	own := table.At(quotaRuns, slot)
+	failed := s.db.Update(ctx, quotaKey(user), []table.Change{table.Set(own, s.millis())},
+		table.Or(table.SizeLess(table.At(quotaRuns), int(most)), table.Exists(own)))
+	if _, err := records.Found(failed, &was); err != nil {
+		return was, err
 	}
-	err = untilDecided(ctx, func() error {
-		_, err := s.db.UpdateItem(ctx, in)
-		return conditionError(err, &was)
-	})
-	return was, err
+	return was, failed
 }
 
 // healSlots gives back the slots whose runs are over. Where there is none it is
@@ -100,38 +91,36 @@ func (s *Store) healSlots(ctx context.Context, user string, slots map[string]int
 	return s.freeSlots(ctx, user, over[:min(len(over), slotsAtOnce)], slots)
 }
 
-// freeSlots gives slots back that were taken at the given times; errTaken where
-// one was given back, or taken again, meanwhile.
+// freeSlots gives slots back that were taken at the given times;
+// table.ErrConditionFailed where one was given back, or taken again, meanwhile.
 func (s *Store) freeSlots(ctx context.Context, user string, slots []string, taken map[string]int64) error {
-	c := condition{names: map[string]string{"#r": "r"}, values: attributes{}}
-	var paths, unchanged []string
-	for i, slot := range slots {
-		name, value := fmt.Sprintf("#s%d", i), fmt.Sprintf(":t%d", i)
-		c.names[name], c.values[value] = slot, num(taken[slot])
-		paths = append(paths, "#r."+name)
-		unchanged = append(unchanged, "#r."+name+" = "+value)
+	var free []table.Change
+	var same []table.Condition
+	for _, slot := range slots {
+		own := table.At(quotaRuns, slot)
+		free = append(free, table.Remove(own))
+		same = append(same, table.Equal(own, taken[slot]))
 	}
-	c.expression = strings.Join(unchanged, " AND ")
-	return s.update(ctx, quotaKey(user), "REMOVE "+strings.Join(paths, ", "), c)
+	return s.db.Update(ctx, quotaKey(user), free, same...)
 }
 
 // liveRuns looks at the run of each slot: those at work, and the slots of those
 // that are over. What is neither may be starting.
 func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []liveRun, over []string, err error) {
-	var keys []key
+	var keys []table.Key
 	for slot := range slots {
 		log, _, _ := strings.Cut(slot, "/")
 		keys = append(keys, runKey(log))
 	}
-	items, err := s.readBatch(ctx, keys, true)
+	items, err := s.db.BatchGet(ctx, keys, true)
 	if err != nil {
 		return nil, nil, fmt.Errorf("look at the runs at work: %w", err)
 	}
 	now, alive := s.millis(), map[string]bool{}
 	for _, item := range items {
 		var a activeRun
-		if err := attributevalue.UnmarshalMap(item, &a); err != nil {
-			s.log.ErrorContext(ctx, "a run that cannot be read holds no slot", "log", stringOf(item[attrPK]), "error", err)
+		if err := table.Decode(item, &a); err != nil {
+			s.log.ErrorContext(ctx, "a run that cannot be read holds no slot", "log", table.Text(item, attrPK), "error", err)
 			continue // nobody can be at work on it
 		}
 		slot := slotOf(strings.TrimPrefix(a.PK, prefixLog), a.ID)
@@ -151,11 +140,9 @@ func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []li
 // giveSlot gives the slot of a run back that has ended. Where that fails, the
 // slot is found when the user needs one.
 func (s *Store) giveSlot(ctx context.Context, user, log, runID string) {
-	err := s.update(ctx, quotaKey(user), "REMOVE #r.#slot", condition{
-		expression: "attribute_exists(#r.#slot)",
-		names:      map[string]string{"#r": "r", "#slot": slotOf(log, runID)},
-	})
-	if err != nil && !errors.Is(err, errTaken) {
+	slot := table.At(quotaRuns, slotOf(log, runID))
+	err := s.db.Update(ctx, quotaKey(user), []table.Change{table.Remove(slot)}, table.Exists(slot))
+	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		s.log.WarnContext(ctx, "the slot of a run is taken until it is needed", "run_id", runID, "error", err)
 	}
 }
@@ -166,11 +153,11 @@ func (s *Store) giveSlot(ctx context.Context, user, log, runID string) {
 // whether it started.
 func (s *Store) unstarted(ctx context.Context, h *header, runID string, err error) {
 	var known *fault.Error
-	if s.quotas.Runs == 0 || !errors.As(err, &known) && !errors.Is(err, errTaken) {
+	if s.quotas.Runs == 0 || !errors.As(err, &known) && !errors.Is(err, table.ErrConditionFailed) {
 		return
 	}
 	var a activeRun
-	if found, err := s.get(ctx, runKey(h.Log), &a); err == nil && (!found || a.ID != runID) {
+	if found, err := s.db.Get(ctx, runKey(h.Log), &a); err == nil && (!found || a.ID != runID) {
 		s.giveSlot(ctx, h.User, h.Log, runID)
 	}
 }

@@ -18,7 +18,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 func TestRunQuota(t *testing.T) {
@@ -136,7 +138,7 @@ func TestRunQuota(t *testing.T) {
 	t.Run("slots of one session heal together", func(t *testing.T) {
 		t.Parallel()
 		clock, client, table := &calendar{}, dynamotest.Client(t), dynamotest.Table(t)
-		s := sessions.New(client, table, sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Runs: most}))
+		s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Runs: most}))
 		mustCreate(t, s, alice, "s", nil)
 		mustStart(t, s, startOf(t, "s", "r", "hi"))
 		leakSlots(t, client, table, most)

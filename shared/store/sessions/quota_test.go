@@ -16,7 +16,9 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // limited is a store with quotas and a clock of its own.
@@ -127,11 +129,11 @@ func TestSessionQuota(t *testing.T) {
 	t.Run("sessions from before there was a limit count, and make room", func(t *testing.T) {
 		t.Parallel()
 		clock, client, table := &calendar{}, dynamotest.Client(t), dynamotest.Table(t)
-		before := sessions.New(client, table)
+		before := sessions.New(dynamo.New(client, table, store.Schema()))
 		for i := range most {
 			mustCreate(t, before, alice, fmt.Sprint("s", i), nil)
 		}
-		s := sessions.New(client, table, sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Sessions: most}))
+		s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Sessions: most}))
 		mustExceed(t, tryCreate(t, s, "more"), quota.Sessions, most)
 		if err := s.Delete(t.Context(), alice, "s0"); err != nil {
 			t.Fatal(err)
@@ -146,7 +148,7 @@ func TestSessionQuota(t *testing.T) {
 	t.Run("an erasure forgets what was used", func(t *testing.T) {
 		t.Parallel()
 		client, table := dynamotest.Client(t), dynamotest.Table(t)
-		s := sessions.New(client, table, sessions.WithQuotas(quota.Limits{Sessions: most, Runs: 1}))
+		s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithQuotas(quota.Limits{Sessions: most, Runs: 1}))
 		mustCreate(t, s, alice, "s", nil)
 		mustStart(t, s, startOf(t, "s", "r", "hi"))
 		if _, err := s.Erase(t.Context(), alice); err != nil {

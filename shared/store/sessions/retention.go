@@ -5,9 +5,8 @@ import (
 	"hash/fnv"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // WithRetention sets how long sessions are kept that say nothing about it
@@ -64,24 +63,23 @@ func (h *header) expires(active int64) int64 {
 }
 
 // setTimer puts the timer of a session that was active at a time.
-func (s *Store) setTimer(h *header, active int64) (types.TransactWriteItem, error) {
+func (h *header) setTimer(active int64) table.Write {
 	k := timerKey(h.Log)
-	return s.transactPut(timer{
-		PK: k.pk, SK: k.sk, User: h.User, Session: h.id(),
+	return table.Put(timer{
+		PK: k.PK, SK: k.SK, User: h.User, Session: h.id(),
 		GPK: expireIndexPK(h.Log), GSK: activitySK(h.expires(active), h.Log),
-	}, condition{})
+	})
 }
 
-// retain changes for how long a session is kept, along with another change of
-// its header, to which it adds.
-func (s *Store) retain(h *header, own int64, set string, c *condition) (string, types.TransactWriteItem, error) {
+// retain changes for how long a session is kept: by changes of its header, and by a
+// write that goes along with them.
+func (s *Store) retain(h *header, own int64) ([]table.Change, table.Write) {
 	h.keep(own, s.retention(h.Agent))
-	c.names["#rt"], c.names["#ro"] = "rt", "ro"
-	c.values[":rt"], c.values[":ro"] = num(h.Kept), boolean(h.OwnKept)
-	set += ", #rt = :rt, #ro = :ro"
-	if h.Kept == 0 {
-		return set, s.transactDelete(timerKey(h.Log), condition{}), nil
+	changes := []table.Change{
+		table.Set(table.At(headerKept), h.Kept), table.Set(table.At(headerOwnKept), h.OwnKept),
 	}
-	put, err := s.setTimer(h, h.Touched)
-	return set, put, err
+	if h.Kept == 0 {
+		return changes, table.Delete(timerKey(h.Log))
+	}
+	return changes, h.setTimer(h.Touched)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // stub holds a position of a log that takes no entries any more.
@@ -30,24 +32,22 @@ func (s *Store) SweepRetention(ctx context.Context) (int, error) {
 // lookAt deletes the session of a timer if it is due. One in which something
 // happens meanwhile, or whose user has others deleted, is looked at again; what
 // does not come to rest waits for the next sweep.
-func (s *Store) lookAt(ctx context.Context, k key) (deleted bool, err error) {
-	for try := range lookTries {
-		if deleted, err = s.lookOnce(ctx, k); !errors.Is(err, errTaken) {
-			return deleted, err
+func (s *Store) lookAt(ctx context.Context, k table.Key) (deleted bool, err error) {
+	tries := 0
+	return records.ContendedValue(ctx, func() (bool, error) {
+		if tries++; tries > lookTries {
+			return false, nil
 		}
-		if err := afterConflict(ctx, try); err != nil {
-			return false, err
-		}
-	}
-	return false, nil
+		return s.lookOnce(ctx, k)
+	})
 }
 
 // lookOnce deletes the session of a timer if it is due, and else moves the
 // timer to when it will be. The index may lag, so the timer itself is read.
-// errTaken means that the session is not as it was read.
-func (s *Store) lookOnce(ctx context.Context, k key) (deleted bool, err error) {
+// table.ErrConditionFailed means that the session is not as it was read.
+func (s *Store) lookOnce(ctx context.Context, k table.Key) (deleted bool, err error) {
 	var t timer
-	if found, err := s.get(ctx, k, &t); err != nil || !found || t.GSK >= activitySK(s.millis(), "") {
+	if found, err := s.db.Get(ctx, k, &t); err != nil || !found || t.GSK >= activitySK(s.millis(), "") {
 		return false, err
 	}
 	h, at, a, err := s.settled(ctx, t.User, t.Session)
@@ -74,36 +74,24 @@ func (s *Store) lookOnce(ctx context.Context, k key) (deleted bool, err error) {
 // read. The position that the next entry of its log would take is held, so that
 // an append either comes before, and the session stays, or finds it gone.
 func (s *Store) removeIdle(ctx context.Context, h *header, at head) error {
-	c := h.sameLog()
-	c.names["#v"], c.names["#ut"], c.names["#rn"] = "v", "ut", "rn"
-	c.values[":v"], c.values[":ut"] = num(h.Version), num(h.Touched)
-	c.expression += " AND #v = :v AND #ut = :ut AND attribute_not_exists(#rn)"
-	if err := h.sameSaving(&c); err != nil {
-		return err
-	}
-	hold, err := s.transactPut(stub{PK: logPK(h.Log), SK: entrySK(at.next), Stub: true}, condition{expression: ifAbsent})
-	if err != nil {
-		return err
-	}
-	return s.remove(ctx, h, c, hold)
+	idle := table.And(
+		h.sameLog(), table.Equal(table.At(headerVersion), h.Version), table.Equal(table.At(headerTouched), h.Touched),
+		table.NotExists(table.At(headerRun)), h.sameSaving(),
+	)
+	hold := table.Put(stub{PK: logPK(h.Log), SK: entrySK(at.next), Stub: true}, table.ItemNotExists())
+	return s.remove(ctx, h, idle, hold)
 }
 
 // moveTimer sets a timer to another time, unless that was done meanwhile.
 func (s *Store) moveTimer(ctx context.Context, t *timer, due int64) error {
-	c := t.unmoved()
-	c.values[":due"] = str(activitySK(due, t.PK[len(prefixLog):]))
-	err := s.update(ctx, key{t.PK, t.SK}, "SET GSK = :due", c)
-	if errors.Is(err, errTaken) {
-		return nil
-	}
-	return err
+	to := activitySK(due, t.PK[len(prefixLog):])
+	err := s.db.Update(ctx, table.NewKey(t.PK, t.SK), []table.Change{table.Set(table.At(attrGSK), to)}, t.unmoved())
+	return ignoring(err, table.ErrConditionFailed)
 }
 
 // stopTimer removes a timer whose session is gone, or is kept for ever.
 func (s *Store) stopTimer(ctx context.Context, t *timer) error {
-	return ignoring(s.deleteIf(ctx, key{t.PK, t.SK}, t.unmoved()), errTaken)
+	return ignoring(s.db.Delete(ctx, table.NewKey(t.PK, t.SK), t.unmoved()), table.ErrConditionFailed)
 }
 
-func (t *timer) unmoved() condition {
-	return condition{expression: "GSK = :was", values: attributes{":was": str(t.GSK)}}
-}
+func (t *timer) unmoved() table.Condition { return table.Equal(table.At(attrGSK), t.GSK) }

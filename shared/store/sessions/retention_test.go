@@ -17,7 +17,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // calendar is a clock that tests set forward.
@@ -264,13 +266,13 @@ func (b *bytesOf) Write(p []byte) (int, error) { *b = append(*b, p...); return l
 func TestRetention_leaves_nothing(t *testing.T) {
 	t.Parallel()
 	clock, client, table := &calendar{}, dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(client, table, sessions.WithClock(clock.now),
+	s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(clock.now),
 		sessions.WithRetention(func(string) int64 { return 60 }))
 	for _, id := range []string{"deleted", "due", "released"} {
 		mustCreate(t, s, alice, id, session.Delta{"k": []byte("1")})
 		mustAppend(t, s, alice, id, event(t, "", "i", "hello"))
 	}
-	forever := sessions.New(client, table)
+	forever := sessions.New(dynamo.New(client, table, store.Schema()))
 	if _, err := forever.Update(t.Context(), alice, "released", session.Patch{Retention: new(int64)}); err != nil {
 		t.Fatal(err)
 	}
@@ -303,14 +305,14 @@ func TestRetention_leaves_nothing(t *testing.T) {
 func TestRetention_racing_append(t *testing.T) {
 	t.Parallel()
 	clock, client, table := &calendar{}, dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(client, table, sessions.WithClock(clock.now),
+	s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(clock.now),
 		sessions.WithRetention(func(string) int64 { return 60 }))
 	mustCreate(t, s, alice, "s", nil)
 	mustAppend(t, s, alice, "s", event(t, "", "i", "one"))
 	clock.forward(2 * time.Minute)
 
 	appended, two := false, event(t, "", "i", "two")
-	sweeper := sessions.New(dynamodb.New(client.Options(), func(o *dynamodb.Options) {
+	sweeper := sessions.New(dynamo.New(dynamodb.New(client.Options(), func(o *dynamodb.Options) {
 		o.APIOptions = append(o.APIOptions, beforeRequests(func(ctx context.Context, params any) error {
 			if w, ok := params.(*dynamodb.TransactWriteItemsInput); ok && deletes(w) && !appended {
 				_, _, err := s.Append(ctx, session.Append{SessionID: "s", UserID: alice, Events: []session.Event{two}})
@@ -321,7 +323,7 @@ func TestRetention_racing_append(t *testing.T) {
 			}
 			return nil
 		}))
-	}), table, sessions.WithClock(clock.now))
+	}), table, store.Schema()), sessions.WithClock(clock.now))
 	mustSweep(t, sweeper, 0)
 	if !appended {
 		t.Fatal("nothing was appended in between")

@@ -2,21 +2,18 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
-const (
-	// maxActions is how many actions a transaction holds.
-	maxActions = 100
-	// maxRestored is how many artifacts a rewind restores: with them go at most 4
-	// actions for entries and header, 3 for shared state, and 5 for a run that is
-	// cancelled and one that begins.
-	maxRestored = maxActions - 12
-)
+// maxRestored is how many artifacts a rewind restores: with them go at most 4
+// writes for entries and header, 3 for shared state, and 5 for a run that is
+// cancelled and one that begins.
+const maxRestored = table.MaxTransaction - 12
 
 var _ session.Rewinder = (*Store)(nil)
 
@@ -24,18 +21,13 @@ var _ session.Rewinder = (*Store)(nil)
 // it may cancel, the marker at the head of the log, the header's new timeline, and
 // what is restored.
 func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, error) {
-	for try := 0; ; try++ {
+	return records.ContendedValue(ctx, func() (session.Rewound, error) {
 		out, err := s.rewind(ctx, r)
-		if !errors.Is(err, errTaken) {
-			if err != nil {
-				err = fmt.Errorf("rewind session %s: %w", r.SessionID, err)
-			}
-			return out, err
+		if err != nil {
+			err = fmt.Errorf("rewind session %s: %w", r.SessionID, err)
 		}
-		if err := afterConflict(ctx, try); err != nil {
-			return session.Rewound{}, err
-		}
-	}
+		return out, err
+	})
 }
 
 // rewind tries once.
@@ -149,5 +141,6 @@ func (s *Store) rewoundBefore(ctx context.Context, h *header, at head, r session
 	}
 	e := found.rec.events[0]
 	e.SessionID = h.id()
-	return ptr(rewound(e, now, found.rec.conflicts)), nil
+	out := rewound(e, now, found.rec.conflicts)
+	return &out, nil
 }

@@ -1,40 +1,35 @@
 package sessions
 
 import (
-	"maps"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // updateHeader is the change of the header by a rewind that somebody asked for:
 // what is left is neither a failure nor to be answered.
-func (m *marker) updateHeader(newest func() (bool, error)) (types.TransactWriteItem, error) {
-	c := m.h.sameLog()
-	c.wasText("rn", m.h.Run)
-	remove := " REMOVE #rx, #mi, #ma, #mo"
-	if m.h.Run != "" {
-		c.names["#ca"] = "ca"
-		remove += ", #rn, #ca"
-	}
-	maps.Copy(c.names, map[string]string{
-		"#rx": "rx", "#mi": "mi", "#ma": "ma", "#mo": "mo", "#status": "status",
-	})
+func (m *marker) updateHeader(newest func() (bool, error)) (table.Write, error) {
+	same := []table.Condition{m.h.sameLog(), unchanged(headerRun, m.h.Run)}
 	m.h.Status = session.Idle
-	c.values[":status"] = str(string(session.Idle))
-	set, err := m.h.andMoveUp("SET #status = :status"+m.moveOn(&c), &c, newest, m.rec.time)
-	if err != nil {
-		return types.TransactWriteItem{}, err
+	changes := []table.Change{
+		table.Set(table.At(headerStatus), session.Idle),
+		table.Remove(table.At(headerSpent)), table.Remove(table.At(headerOwedID)),
+		table.Remove(table.At(headerOwedAt)), table.Remove(table.At(headerOwed)),
 	}
-	return m.s.transactUpdate(sessionKey(m.h.id()), set+remove, c), nil
+	if m.h.Run != "" {
+		changes = append(changes, table.Remove(table.At(headerRun)), table.Remove(table.At(headerCause)))
+	}
+	moves, unmoved := m.moveOn()
+	changes, same = append(changes, moves...), append(same, unmoved)
+	up, err := m.h.movedUp(newest, m.rec.time)
+	return table.Update(sessionKey(m.h.id()), append(changes, up...), same...), err
 }
 
-// moveOn adds to a change of the header that the session shows what the marker
-// says, if it was not rewound since it was read.
-func (m *marker) moveOn(c *condition) (set string) {
-	c.was("e", m.h.Epoch-1)
-	maps.Copy(c.names, map[string]string{"#mk": "mk", "#tl": "tl"})
-	maps.Copy(c.values, attributes{":epoch": num(m.h.Epoch), ":mk": num(m.h.Marker), ":tl": bin(m.h.Timeline)})
-	return ", #e = :epoch, #mk = :mk, #tl = :tl"
+// moveOn are the changes of the header by which the session shows what the marker
+// says, and the condition that it was not rewound since it was read.
+func (m *marker) moveOn() (changes []table.Change, unmoved table.Condition) {
+	return []table.Change{
+		table.Set(table.At(headerEpoch), m.h.Epoch),
+		table.Set(table.At(headerMarker), m.h.Marker),
+		table.Set(table.At(headerTimeline), m.h.Timeline),
+	}, unchanged(headerEpoch, m.h.Epoch-1)
 }

@@ -4,10 +4,9 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // marker is the entry that a rewind appends.
@@ -84,10 +83,6 @@ func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
 	if err := m.pack(ctx); err != nil {
 		return err
 	}
-	put, err := m.s.transactPut(m.rec.entry, condition{expression: ifAbsent})
-	if err != nil {
-		return err
-	}
 	shared, err := m.s.sharedPuts(ctx, m.plan.change)
 	if err != nil {
 		return err
@@ -96,12 +91,12 @@ func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
 	if err != nil {
 		return err
 	}
-	writes := append(append(shared, m.plan.puts...), put, header)
+	writes := append(append(shared, m.plan.puts...), table.Put(m.rec.entry, table.ItemNotExists()), header)
 	ends, err := m.ends(ctx)
 	if err != nil {
 		return err
 	}
-	if err := m.s.transact(ctx, append(writes, ends...)...); err != nil {
+	if err := m.s.db.Transact(ctx, append(writes, ends...)...); err != nil {
 		return err
 	}
 	m.ended(ctx)
@@ -113,12 +108,12 @@ func (m *marker) write(ctx context.Context, newest func() (bool, error)) error {
 }
 
 // ends are the writes that end the run which the rewind cancels.
-func (m *marker) ends(ctx context.Context) ([]types.TransactWriteItem, error) {
+func (m *marker) ends(ctx context.Context) ([]table.Write, error) {
 	if m.over == nil {
 		return nil, nil
 	}
 	writes, err := m.over.writes(ctx)
-	return append(writes, m.s.transactDelete(runKey(m.h.Log), isRun(m.over.active))), err
+	return append(writes, table.Delete(runKey(m.h.Log), isRun(m.over.active))), err
 }
 
 // ended does what follows the end of a run, and may be missed.

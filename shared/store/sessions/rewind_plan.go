@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // restore is what a rewind changes besides the timeline.
@@ -21,7 +20,7 @@ type restore struct {
 	delta     session.Delta // of all that comes back
 	conflicts []string
 	artifacts map[string]int64
-	puts      []types.TransactWriteItem
+	puts      []table.Write
 }
 
 // planRestore compares the state with what it was before the target. Also are
@@ -38,7 +37,7 @@ func (s *Store) planRestore(
 		return nil, err
 	}
 	if at.olderThan(h, plan.change.asOf) {
-		return nil, errTaken
+		return nil, table.ErrConditionFailed
 	}
 	for _, key := range slices.Sorted(maps.Keys(then)) {
 		scope, name := session.ScopeOf(key)

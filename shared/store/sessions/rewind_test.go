@@ -14,7 +14,9 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 func mustRewind(t testing.TB, s *sessions.Store, id, before string) session.Rewound {
@@ -278,7 +280,7 @@ func TestRewind_that_cancels_is_one_step(t *testing.T) {
 	t.Parallel()
 	const least = 8
 	table := dynamotest.Table(t)
-	whole := sessions.New(dynamotest.Client(t), table)
+	whole := sessions.New(dynamo.New(dynamotest.Client(t), table, store.Schema()))
 	before, after := 0, 0
 	for cut, ended := 1, false; !ended; cut++ {
 		id := fmt.Sprint("s", cut)

@@ -8,11 +8,21 @@ import (
 	"hash/fnv"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 var _ run.Store = (*Store)(nil)
+
+// Attributes of an active run.
+const (
+	activeID     = "id"
+	activeWorker = "w"
+	activeLease  = "le"
+)
 
 // activeRun is the item of a session's active run. It is in the index, by when
 // it started, so that runs whose workers died are found.
@@ -61,9 +71,7 @@ func (a *activeRun) tells() told {
 func (a *activeRun) ref() run.Ref { return run.Ref{UserID: a.User, SessionID: a.Session, RunID: a.ID} }
 
 // isRun is the condition that a session's active run is the one that was read.
-func isRun(a *activeRun) condition {
-	return condition{expression: "#id = :id", names: map[string]string{"#id": "id"}, values: attributes{":id": str(a.ID)}}
-}
+func isRun(a *activeRun) table.Condition { return table.Equal(table.At(activeID), a.ID) }
 
 // active reads the session's active run, nil where there is none any more.
 func (s *Store) active(ctx context.Context, h *header) (*activeRun, error) {
@@ -71,37 +79,45 @@ func (s *Store) active(ctx context.Context, h *header) (*activeRun, error) {
 		return nil, nil
 	}
 	var a activeRun
-	found, err := s.get(ctx, runKey(h.Log), &a)
+	found, err := s.db.Get(ctx, runKey(h.Log), &a)
 	if err != nil || !found || a.ID != h.Run {
 		return nil, err
 	}
 	return &a, nil
 }
 
+// errRunEnding says that a session is still a run's which has ended, or just does.
+var errRunEnding = fmt.Errorf("the session's run has just ended: %w", retry.ErrAgain)
+
 // settled reads a session and the head of its log. An active run whose lease is
 // out is ended first.
-func (s *Store) settled(ctx context.Context, userID, id string) (*header, head, *activeRun, error) {
-	for try := 0; ; try++ {
-		h, at, err := s.headerAndHead(ctx, userID, id)
-		if err != nil || h.Run == "" {
-			return h, at, nil, err
-		}
-		a, err := s.active(ctx, h)
-		if err != nil {
-			return nil, head{}, nil, err
-		}
-		if a != nil && s.millis() < a.Lease {
-			return h, at, a, nil
-		}
-		if a != nil {
-			if err := s.expire(ctx, a); err != nil {
-				return nil, head{}, nil, err
-			}
-		}
-		if err := backoff(ctx, try); err != nil {
-			return nil, head{}, nil, err
-		}
+func (s *Store) settled(ctx context.Context, userID, id string) (h *header, at head, a *activeRun, err error) {
+	err = records.Settled(ctx, func() (err error) {
+		h, at, a, err = s.trySettle(ctx, userID, id)
+		return err
+	})
+	return h, at, a, err
+}
+
+// trySettle tries once; errRunEnding where the session is to be read again.
+func (s *Store) trySettle(ctx context.Context, userID, id string) (*header, head, *activeRun, error) {
+	h, at, err := s.headerAndHead(ctx, userID, id)
+	if err != nil || h.Run == "" {
+		return h, at, nil, err
 	}
+	a, err := s.active(ctx, h)
+	switch {
+	case err != nil:
+		return nil, head{}, nil, err
+	case a != nil && s.millis() < a.Lease:
+		return h, at, a, nil
+	case a != nil:
+		err = s.expire(ctx, a)
+	}
+	if err == nil {
+		err = errRunEnding
+	}
+	return nil, head{}, nil, err
 }
 
 func (s *Store) expire(ctx context.Context, a *activeRun) error {
@@ -150,7 +166,7 @@ func (s *Store) EndedRun(ctx context.Context, ref run.Ref) (run.Run, error) {
 // session's log has none of that id.
 func (s *Store) pastRun(ctx context.Context, h *header, id string) (*run.Run, error) {
 	var bound claim
-	found, err := s.get(ctx, invocationKey(h.Log, id), &bound)
+	found, err := s.db.Get(ctx, invocationKey(h.Log, id), &bound)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -205,14 +221,11 @@ func (s *Store) Claim(ctx context.Context, ref run.Ref, worker string) (run.Run,
 	if a == nil || a.ID != ref.RunID {
 		return run.Run{}, s.stillActive(ctx, h, ref)
 	}
-	err = s.update(ctx, runKey(h.Log), "SET #w = :w, #le = :le", condition{
-		expression: "#id = :id AND (attribute_not_exists(#w) OR #w = :w)",
-		names:      map[string]string{"#w": "w", "#le": "le", "#id": "id"},
-		values: attributes{
-			":w": str(worker), ":id": str(ref.RunID), ":le": num(s.millis() + s.lease.Milliseconds()),
-		},
-	})
-	if errors.Is(err, errTaken) {
+	by := table.At(activeWorker)
+	err = s.db.Update(ctx, runKey(h.Log), []table.Change{
+		table.Set(by, worker), table.Set(table.At(activeLease), s.millis()+s.lease.Milliseconds()),
+	}, isRun(a), table.Or(table.NotExists(by), table.Equal(by, worker)))
+	if errors.Is(err, table.ErrConditionFailed) {
 		return run.Run{}, fault.New(fault.Conflict, "another worker executes the run").With("run_id", ref.RunID)
 	}
 	return a.run(), err
@@ -236,13 +249,11 @@ func (s *Store) Renew(ctx context.Context, ref run.Ref) error {
 		return nil
 	}
 	if a != nil {
-		err = s.update(ctx, runKey(h.Log), "SET #le = :le", condition{
-			expression: "#id = :id AND #le > :now",
-			names:      map[string]string{"#le": "le", "#id": "id"},
-			values:     attributes{":id": str(ref.RunID), ":le": num(until), ":now": num(s.millis())},
-		})
+		lease := table.At(activeLease)
+		err = s.db.Update(ctx, runKey(h.Log), []table.Change{table.Set(lease, until)},
+			isRun(a), table.Greater(lease, s.millis()))
 	}
-	if a == nil || errors.Is(err, errTaken) { // it ended meanwhile, or its lease is out
+	if a == nil || errors.Is(err, table.ErrConditionFailed) { // it ended meanwhile, or its lease is out
 		r, err := s.Run(ctx, ref)
 		if err != nil {
 			return err

@@ -2,15 +2,12 @@ package sessions
 
 import (
 	"context"
-	"fmt"
 	"slices"
-
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // beginning is a run that is about to begin in a session as it was read.
@@ -41,7 +38,7 @@ func (b *beginning) prepare(ctx context.Context) error {
 	}
 	now, k := b.s.millis(), runKey(b.h.Log)
 	b.run = &activeRun{
-		PK: k.pk, SK: k.sk, ID: b.start.RunID, User: b.h.User, Session: b.h.id(), Agent: b.start.Agent,
+		PK: k.PK, SK: k.SK, ID: b.start.RunID, User: b.h.User, Session: b.h.id(), Agent: b.start.Agent,
 		Mode: b.start.Mode, Started: now, Lease: now + b.s.lease.Milliseconds(), Chain: b.start.Chain,
 		GPK: runIndexPK(b.h.Log), GSK: activitySK(now, b.h.Log), Slot: b.s.quotas.Runs > 0, Taken: int64(len(owed)),
 	}
@@ -111,7 +108,7 @@ func (b *beginning) mergeable(owed []session.Event) error {
 func (b *beginning) append(ctx context.Context) error {
 	w := b.writer()
 	w.check = func(ctx context.Context) error { return b.s.stillFree(ctx, b.h, b.start) }
-	w.with = func() ([]types.TransactWriteItem, error) { return b.taking(w, nil) }
+	w.with = func() ([]table.Write, error) { return b.taking(w, nil) }
 	_, err := w.run(ctx)
 	return err
 }
@@ -125,44 +122,35 @@ func (b *beginning) writer() *writer {
 
 // taking are the writes that make the session the run's, beside its input. The
 // marker is that of the discard which goes along, nil without.
-func (b *beginning) taking(w *writer, m *marker) ([]types.TransactWriteItem, error) {
+func (b *beginning) taking(w *writer, m *marker) ([]table.Write, error) {
 	b.run.At = w.at.next
-	there := condition{expression: ifAbsent}
+	there := table.ItemNotExists()
 	if b.before != nil {
 		there = isRun(b.before)
 	}
-	put, err := b.s.transactPut(b.run, there)
-	if err != nil {
-		return nil, err
-	}
 	take, err := b.takeSession(m)
-	return []types.TransactWriteItem{put, take}, err
+	return []table.Write{table.Put(b.run, there), take}, err
 }
 
 // takeSession is the change of the header: it is as it was read until then.
-func (b *beginning) takeSession(m *marker) (take types.TransactWriteItem, err error) {
-	c := b.h.sameLog()
-	c.wasText("rn", b.h.Run)
-	c.wasText("rx", b.h.Spent)
-	c.was("ma", b.h.OwedAt)
-	for _, name := range []string{"mi", "mo", "status", "ca"} {
-		c.names["#"+name] = name
+func (b *beginning) takeSession(m *marker) (table.Write, error) {
+	same := []table.Condition{
+		b.h.sameLog(), unchanged(headerRun, b.h.Run), unchanged(headerSpent, b.h.Spent), unchanged(headerOwedAt, b.h.OwedAt),
 	}
-	c.values[":run"], c.values[":status"] = str(b.run.ID), str(string(session.InProgress))
-	set, remove := "SET #rn = :run, #status = :status", " REMOVE #rx, #mi, #ma, #mo"
+	changes := []table.Change{
+		table.Set(table.At(headerRun), b.run.ID), table.Set(table.At(headerStatus), session.InProgress),
+		table.Remove(table.At(headerSpent)), table.Remove(table.At(headerOwedID)),
+		table.Remove(table.At(headerOwedAt)), table.Remove(table.At(headerOwed)),
+	}
 	if m != nil {
-		set += m.moveOn(&c)
+		moves, unmoved := m.moveOn()
+		changes, same = append(changes, moves...), append(same, unmoved)
 	}
 	if len(b.start.Chain) == 0 {
-		remove += ", #ca"
+		changes = append(changes, table.Remove(table.At(headerCause)))
 	} else {
-		set += ", #ca = :ca"
-		if c.values[":ca"], err = attributevalue.Marshal(b.start.Chain); err != nil {
-			return take, fmt.Errorf("marshal a chain: %w", err)
-		}
+		changes = append(changes, table.Set(table.At(headerCause), b.start.Chain))
 	}
-	if set, err = b.h.andMoveUp(set, &c, b.newest, b.run.Started); err != nil {
-		return take, err
-	}
-	return b.s.transactUpdate(sessionKey(b.h.id()), set+remove, c), nil
+	up, err := b.h.movedUp(b.newest, b.run.Started)
+	return table.Update(sessionKey(b.h.id()), append(changes, up...), same...), err
 }

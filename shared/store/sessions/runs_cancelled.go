@@ -3,9 +3,8 @@ package sessions
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // over is a run that is cancelled by something that takes its place, in one
@@ -30,11 +29,10 @@ func (s *Store) cancelled(ctx context.Context, h *header, at head, a *activeRun)
 // writes are those that end the run: its item in progress and the log's entry. The
 // run's own item and the header are the caller's. Agents write to the item in progress
 // all the time, so this comes last before the transaction.
-func (o *over) writes(ctx context.Context) ([]types.TransactWriteItem, error) {
+func (o *over) writes(ctx context.Context) ([]table.Write, error) {
 	writes, _, err := o.s.endItem(ctx, o.h, o.at, o.active, cancellation())
 	if err != nil {
 		return nil, err
 	}
-	put, err := o.s.transactPut(o.last.entry, condition{expression: ifAbsent})
-	return append(writes, put), err
+	return append(writes, table.Put(o.last.entry, table.ItemNotExists())), nil
 }

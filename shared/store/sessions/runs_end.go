@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // ending is how a run ends.
@@ -48,38 +47,43 @@ func (s *Store) End(ctx context.Context, ref run.Ref, status run.Status, problem
 // has its final form and takes no deltas, and the log has an entry more, at the
 // very position that the run's worker would write to next. Where the run is
 // over it returns how it ended, with a fault.
-func (s *Store) end(ctx context.Context, ref run.Ref, how ending) (run.Run, error) {
-	for try := 0; ; try++ {
-		h, at, err := s.headerAndHead(ctx, ref.UserID, ref.SessionID)
-		if err != nil {
-			return run.Run{}, err
-		}
-		if h.Run != ref.RunID {
-			return s.endedBefore(ctx, h, ref)
-		}
-		a, err := s.active(ctx, h)
-		if err != nil {
-			return run.Run{}, err
-		}
-		if a != nil {
-			if how.expired && s.millis() < a.Lease {
-				return run.Run{}, fault.New(fault.Conflict, "the run lives")
-			}
-			r, err := s.tryEnd(ctx, h, at, a, how)
-			if !errors.Is(err, errTaken) {
-				if err != nil {
-					return r, fmt.Errorf("end run %s: %w", ref.RunID, s.unlessGone(ctx, h, err))
-				}
-				if a.Slot {
-					s.giveSlot(ctx, a.User, h.Log, a.ID)
-				}
-				return r, nil
-			}
-		}
-		if err := backoffUpTo(ctx, try, contentionWait); err != nil {
-			return run.Run{}, err
-		}
+func (s *Store) end(ctx context.Context, ref run.Ref, how ending) (r run.Run, err error) {
+	err = records.SettledWithin(ctx, contentionWait, func() (err error) {
+		r, err = s.endOnce(ctx, ref, how)
+		return err
+	})
+	return r, err
+}
+
+// endOnce tries once; table.ErrConditionFailed, or errRunEnding, where the session is
+// not as it was read.
+func (s *Store) endOnce(ctx context.Context, ref run.Ref, how ending) (run.Run, error) {
+	h, at, err := s.headerAndHead(ctx, ref.UserID, ref.SessionID)
+	if err != nil {
+		return run.Run{}, err
 	}
+	if h.Run != ref.RunID {
+		return s.endedBefore(ctx, h, ref)
+	}
+	a, err := s.active(ctx, h)
+	switch {
+	case err != nil:
+		return run.Run{}, err
+	case a == nil:
+		return run.Run{}, errRunEnding
+	case how.expired && s.millis() < a.Lease:
+		return run.Run{}, fault.New(fault.Conflict, "the run lives")
+	}
+	r, err := s.tryEnd(ctx, h, at, a, how)
+	switch {
+	case errors.Is(err, table.ErrConditionFailed):
+		return run.Run{}, err
+	case err != nil:
+		return run.Run{}, fmt.Errorf("end run %s: %w", ref.RunID, s.unlessGone(ctx, h, err))
+	case a.Slot:
+		s.giveSlot(ctx, a.User, h.Log, a.ID)
+	}
+	return r, nil
 }
 
 func (s *Store) endedBefore(ctx context.Context, h *header, ref run.Ref) (run.Run, error) {
@@ -111,12 +115,9 @@ func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, ho
 	if err != nil {
 		return run.Run{}, err
 	}
-	put, err := s.transactPut(last.entry, condition{expression: ifAbsent})
-	if err != nil {
-		return run.Run{}, err
-	}
-	writes = append(writes, put, s.transactDelete(runKey(h.Log), isRun(a)), s.freeSession(h, a, how))
-	if err := s.transact(ctx, writes...); err != nil {
+	writes = append(writes, table.Put(last.entry, table.ItemNotExists()),
+		table.Delete(runKey(h.Log), isRun(a)), freeSession(h, a, how))
+	if err := s.db.Transact(ctx, writes...); err != nil {
 		return r, err
 	}
 	s.countEntry(ctx, h, last)
@@ -127,7 +128,7 @@ func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, ho
 // The problem is why its content is not whole.
 func (s *Store) endItem(
 	ctx context.Context, h *header, at head, a *activeRun, how ending,
-) ([]types.TransactWriteItem, *run.Problem, error) {
+) ([]table.Write, *run.Problem, error) {
 	it, err := s.openItem(ctx, h, at, a)
 	if err != nil || it == nil {
 		return nil, nil, err
@@ -152,8 +153,7 @@ func (s *Store) endItem(
 	if err != nil {
 		return nil, nil, err
 	}
-	writes, err := it.ending(final)
-	return writes, problem, err
+	return it.ending(final), problem, nil
 }
 
 // openItem is the run's item in progress, with its content; nil where it has
@@ -195,46 +195,40 @@ func (a *activeRun) owes(how ending) bool {
 }
 
 // freeSession is the change of the header when its run ends.
-func (s *Store) freeSession(h *header, a *activeRun, how ending) types.TransactWriteItem {
+func freeSession(h *header, a *activeRun, how ending) table.Write {
 	status := session.Idle
 	if how.status == run.Failed {
 		status = session.Failed
 	}
-	c := condition{
-		expression: "#rn = :rn",
-		names:      map[string]string{"#rn": "rn", "#status": "status", "#ca": "ca"},
-		values:     attributes{":rn": str(a.ID), ":status": str(string(status))},
+	changes := []table.Change{
+		table.Set(table.At(headerStatus), status), table.Remove(table.At(headerRun)), table.Remove(table.At(headerCause)),
 	}
-	set := "SET #status = :status"
 	if how.status != run.Completed {
-		c.names["#rx"] = "rx"
-		set += ", #rx = :rn"
+		changes = append(changes, table.Set(table.At(headerSpent), a.ID))
 	}
 	if a.owes(how) {
-		c.names["#ma"], c.names["#mo"] = "ma", "mo"
-		c.values[":ma"], c.values[":mo"] = num(a.At), num(a.Taken)
-		set += ", #ma = :ma, #mo = :mo"
+		changes = append(changes, table.Set(table.At(headerOwedAt), a.At), table.Set(table.At(headerOwed), a.Taken))
 	}
-	return s.transactUpdate(sessionKey(h.id()), set+" REMOVE #rn, #ca", c)
+	return table.Update(sessionKey(h.id()), changes, table.Equal(table.At(headerRun), a.ID))
 }
 
 // expireShard ends the runs of one index partition whose leases are out. Those
 // of a page are read together, since most of them may live.
 func (s *Store) expireShard(ctx context.Context, shard string) (int, error) {
 	due := s.millis() - s.lease.Milliseconds()
-	return s.sweepPages(ctx, shard, due, func(ctx context.Context, keys []key) sweepVisit {
-		items, err := s.readBatch(ctx, keys, true)
-		found := make(map[key]attributes, len(items))
+	return s.sweepPages(ctx, shard, due, func(ctx context.Context, keys []table.Key) sweepVisit {
+		items, err := s.db.BatchGet(ctx, keys, true)
+		found := make(map[table.Key]table.Item, len(items))
 		for _, item := range items {
-			found[key{stringOf(item[attrPK]), stringOf(item[attrSK])}] = item
+			found[keyOf(item)] = item
 		}
-		return func(ctx context.Context, k key) (bool, error) {
+		return func(ctx context.Context, k table.Key) (bool, error) {
 			item := found[k]
 			if err != nil || item == nil {
 				return false, err
 			}
 			var a activeRun
-			if err := attributevalue.UnmarshalMap(item, &a); err != nil {
+			if err := table.Decode(item, &a); err != nil {
 				return false, fmt.Errorf("unmarshal a run: %w", err)
 			}
 			if a.Lease > s.millis() {
@@ -252,5 +246,5 @@ func (s *Store) expireOrForget(ctx context.Context, a *activeRun) error {
 	if !errors.Is(err, fault.Of(fault.NotFound)) && !errors.Is(err, fault.Of(fault.Forbidden)) {
 		return err
 	}
-	return s.deleteItems(ctx, []attributes{key{a.PK, a.SK}.attributes()})
+	return s.db.DeleteItems(ctx, []table.Item{table.NewKey(a.PK, a.SK).Item()})
 }

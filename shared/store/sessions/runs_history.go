@@ -2,12 +2,13 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 var _ run.Sessions = (*Store)(nil)
@@ -16,7 +17,7 @@ var _ run.Sessions = (*Store)(nil)
 // be rewound, so what it showed then is a part of what it shows now; of the
 // state, what came since is taken back as a rewind does it.
 func (s *Store) AsOfInput(ctx context.Context, ref run.Ref) (run.History, error) {
-	for try := 0; ; try++ {
+	return records.SettledValue(ctx, func() (run.History, error) {
 		h, at, a, err := s.settled(ctx, ref.UserID, ref.SessionID)
 		if err != nil {
 			return run.History{}, err
@@ -28,16 +29,11 @@ func (s *Store) AsOfInput(ctx context.Context, ref run.Ref) (run.History, error)
 			return run.History{}, s.unlessGone(ctx, h, err)
 		}
 		out, err := s.asOfInput(ctx, h, at, a)
-		if !errors.Is(err, errStale) && !errors.Is(err, errTaken) {
-			if err != nil {
-				err = fmt.Errorf("read what run %s was asked: %w", ref.RunID, s.unlessGone(ctx, h, err))
-			}
-			return out, err
+		if err != nil {
+			return run.History{}, fmt.Errorf("read what run %s was asked: %w", ref.RunID, s.unlessGone(ctx, h, err))
 		}
-		if err := backoff(ctx, try); err != nil {
-			return run.History{}, err
-		}
-	}
+		return out, nil
+	})
 }
 
 func (s *Store) asOfInput(ctx context.Context, h *header, at head, a *activeRun) (run.History, error) {
@@ -67,8 +63,8 @@ func (s *Store) asOfInput(ctx context.Context, h *header, at head, a *activeRun)
 
 // stateAsOf is the state in all scopes as of an entry of the session's own log:
 // the state now, without what the session has changed since. A shared key that
-// another session has changed after that keeps its value. errTaken where the
-// state changes meanwhile.
+// another session has changed after that keeps its value. table.ErrConditionFailed
+// where the state changes meanwhile.
 func (s *Store) stateAsOf(ctx context.Context, h *header, at head, rec *record) (session.State, error) {
 	c, err := s.loadStates(ctx, h, at, session.Delta{"user:": nil, "app:": nil})
 	if err != nil {
@@ -79,7 +75,7 @@ func (s *Store) stateAsOf(ctx context.Context, h *header, at head, rec *record) 
 		return session.State{}, err
 	}
 	if now.lastState != at.lastState || now.olderThan(h, c.asOf) {
-		return session.State{}, errTaken
+		return session.State{}, table.ErrConditionFailed
 	}
 	since := session.Delta{}
 	if err := s.undoLog(ctx, h.Log, at.lastState, rec.last()+1, 0, since, nil, rec); err != nil {

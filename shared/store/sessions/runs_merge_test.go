@@ -16,7 +16,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // mergeOf is a start that cancels the active run and takes its input over.
@@ -186,7 +188,7 @@ func TestStart_refused_merge(t *testing.T) {
 func TestStart_after_an_earlier_version(t *testing.T) {
 	t.Parallel()
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(client, table)
+	s := sessions.New(dynamo.New(client, table, store.Schema()))
 	for _, discarded := range []bool{false, true} {
 		id := fmt.Sprint("discarded-", discarded)
 		mustCreate(t, s, alice, id, nil)

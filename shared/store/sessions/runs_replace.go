@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // replace writes the start of a run that makes another's events give way, as
 // one: the end of that run, where it is active, the marker of a rewind before
 // it, and the input. It tries once, since all of it depends on how the session
-// was read: errTaken where that has changed.
+// was read: table.ErrConditionFailed where that has changed.
 func (b *beginning) replace(ctx context.Context) error {
 	var over *over
 	at := b.at
@@ -29,7 +28,7 @@ func (b *beginning) replace(ctx context.Context) error {
 		return err
 	}
 	if w.at.next != b.at.next || len(w.fresh()) < len(b.input) {
-		return errTaken
+		return table.ErrConditionFailed
 	}
 	m, err := b.discard(ctx, at)
 	if err != nil {
@@ -37,7 +36,7 @@ func (b *beginning) replace(ctx context.Context) error {
 	}
 	// Should this try fail, the input may land at the head as it was read.
 	w.at, w.claimAt, w.state = at.after(m.rec), b.at.next, m.plan.change
-	w.with = func() ([]types.TransactWriteItem, error) { return b.replacing(ctx, w, over, m) }
+	w.with = func() ([]table.Write, error) { return b.replacing(ctx, w, over, m) }
 	if err := w.try(ctx, w.fresh()); err != nil {
 		b.forget(ctx, err, w, m)
 		return err
@@ -71,7 +70,7 @@ func (b *beginning) discard(ctx context.Context, at head) (*marker, error) {
 }
 
 // replacing are the writes that go along with the input.
-func (b *beginning) replacing(ctx context.Context, w *writer, o *over, m *marker) ([]types.TransactWriteItem, error) {
+func (b *beginning) replacing(ctx context.Context, w *writer, o *over, m *marker) ([]table.Write, error) {
 	writes, err := b.taking(w, m)
 	if err != nil {
 		return nil, err
@@ -83,8 +82,7 @@ func (b *beginning) replacing(ctx context.Context, w *writer, o *over, m *marker
 		}
 		writes = append(writes, ends...)
 	}
-	put, err := b.s.transactPut(m.rec.entry, condition{expression: ifAbsent})
-	return append(append(writes, m.plan.puts...), put), err
+	return append(append(writes, m.plan.puts...), table.Put(m.rec.entry, table.ItemNotExists())), nil
 }
 
 // replaced does what follows the transaction, and may be missed.
@@ -101,7 +99,7 @@ func (b *beginning) replaced(ctx context.Context, w *writer, o *over, m *marker)
 
 // forget removes what a try wrote beforehand that is known to have failed.
 func (b *beginning) forget(ctx context.Context, err error, w *writer, m *marker) {
-	if !errors.Is(err, errTaken) {
+	if !errors.Is(err, table.ErrConditionFailed) {
 		return
 	}
 	w.discardTentative(ctx)

@@ -2,32 +2,27 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Start implements run.Store. It is one transaction, which also ends the run that
 // is cancelled for the new one and discards what that one or a failed one left:
 // so either all of it happens or nothing, wherever the caller stops.
-func (s *Store) Start(ctx context.Context, start run.Start) (run.Run, error) {
-	for try := 0; ; try++ {
-		r, err := s.start(ctx, start)
-		if !errors.Is(err, errTaken) {
-			return r, err
-		}
-		metrics.Count(ctx, metrics.Conflicts, 1)
-		if err := backoffUpTo(ctx, try, contentionWait); err != nil {
-			return run.Run{}, err
-		}
-	}
+func (s *Store) Start(ctx context.Context, start run.Start) (r run.Run, err error) {
+	err = records.ContendedWithin(ctx, contentionWait, func() (err error) {
+		r, err = s.start(ctx, start)
+		return err
+	})
+	return r, err
 }
 
-// start tries once; errTaken where the session changed meanwhile.
+// start tries once; table.ErrConditionFailed where the session changed meanwhile.
 func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
 	h, at, a, err := s.settled(ctx, start.UserID, start.SessionID)
 	if err != nil {
@@ -80,15 +75,15 @@ func (s *Store) begin(
 	return b.run.run(), nil
 }
 
-// stillFree tells whether a run may begin; errTaken where the session is not as
-// it was read.
+// stillFree tells whether a run may begin; table.ErrConditionFailed where the session
+// is not as it was read.
 func (s *Store) stillFree(ctx context.Context, was *header, start run.Start) error {
 	h, err := s.header(ctx, start.UserID, start.SessionID)
 	if err != nil {
 		return err
 	}
 	if h.Run != "" || h.Log != was.Log || h.Epoch != was.Epoch || h.Spent != was.Spent || h.OwedAt != was.OwedAt {
-		return errTaken
+		return table.ErrConditionFailed
 	}
 	return nil
 }

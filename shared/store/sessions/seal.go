@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Sealing says when a stretch of a rewound log is sealed: when what a session
@@ -81,12 +80,12 @@ func (s *Store) newSeal(st stretch) (*seal, error) {
 		return nil, err
 	}
 	k := sealKey(st.log, st.to)
-	return &seal{PK: k.pk, SK: k.sk, From: st.from, body: body{Inline: encoded}}, nil
+	return &seal{PK: k.PK, SK: k.SK, From: st.from, body: body{Inline: encoded}}, nil
 }
 
-func (s *Store) decodeSeal(item attributes) (*seal, error) {
+func (s *Store) decodeSeal(item table.Item) (*seal, error) {
 	var sl seal
-	if err := attributevalue.UnmarshalMap(item, &sl); err != nil {
+	if err := table.Decode(item, &sl); err != nil {
 		return nil, fmt.Errorf("unmarshal a seal: %w", err)
 	}
 	var err error

@@ -3,8 +3,6 @@ package sessions
 import (
 	"context"
 	"fmt"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
 // readUp adds the events of a span in ascending order: from seals where there
@@ -127,16 +125,14 @@ func (l *seals) wanted() int {
 
 // read reads on, at half price: a seal that a replica lacks is not missed.
 func (l *seals) read(ctx context.Context, from int64, limit int) error {
-	q := l.s.prefixQuery(logPK(l.sp.log), sealSK(from), false)
-	q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
-	q.ExpressionAttributeValues[":to"] = str(sealSK(l.end))
-	q.Limit = ptr(int32(limit)) //nolint:gosec // at most session.MaxPage
-	out, err := l.s.db.Query(ctx, q)
+	q := rangeQuery(logPK(l.sp.log), sealSK(from), sealSK(l.end), false)
+	q.Limit = limit
+	page, err := l.s.db.Query(ctx, q)
 	if err != nil {
 		return fmt.Errorf("query seals: %w", err)
 	}
-	l.more = out.LastEvaluatedKey != nil
-	for _, item := range out.Items {
+	l.more = page.Next != nil
+	for _, item := range page.Items {
 		sl, err := l.s.decodeSeal(item)
 		if err != nil { // the log has it all
 			l.s.log.WarnContext(ctx, "seal not readable", "error", err)

@@ -7,15 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go/middleware"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 // counted is a store, and what its last read asked for.
@@ -30,41 +31,30 @@ type counted struct {
 func newCounted(t testing.TB, sealing sessions.Sealing) *counted {
 	t.Helper()
 	c := &counted{t: t}
-	client := dynamodb.New(dynamotest.Client(t).Options(), func(o *dynamodb.Options) {
-		o.APIOptions = append(o.APIOptions, c.add)
-	})
-	c.Store = sessions.New(client, dynamotest.Table(t), sessions.WithSealing(sealing))
+	engine := hooks.New(storetest.Engine(t), hooks.Hooks{Before: c.before, Items: c.count})
+	c.Store = sessions.New(dynamo.New(engine, sessions.WithSealing(sealing), store.Schema()))
 	return c
 }
 
-func (c *counted) add(stack *middleware.Stack) error {
-	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Count", func(
-		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
-	) (out middleware.InitializeOutput, metadata middleware.Metadata, err error) {
-		if _, batch := in.Parameters.(*dynamodb.BatchWriteItemInput); batch {
-			if c.batches++; c.broken {
-				return out, metadata, errors.New("no batch is written")
-			}
+func (c *counted) before(_ context.Context, call hooks.Call) error {
+	if call.Op == hooks.BatchWrite {
+		if c.batches++; c.broken {
+			return errors.New("no batch is written")
 		}
-		out, metadata, err = next.HandleInitialize(ctx, in)
-		if query, ok := in.Parameters.(*dynamodb.QueryInput); ok && err == nil {
-			c.count(query, out.Result)
-		}
-		return out, metadata, err
-	}), middleware.After)
+	}
+	return nil
 }
 
-func (c *counted) count(query *dynamodb.QueryInput, result any) {
-	from, _ := query.ExpressionAttributeValues[":prefix"].(*types.AttributeValueMemberS)
-	found, ok := result.(*dynamodb.QueryOutput)
+func (c *counted) count(call hooks.Call, found []table.Item) []table.Item {
 	switch {
-	case from == nil || !ok:
-	case strings.HasPrefix(from.Value, "P#"):
+	case call.Op != hooks.Query:
+	case strings.HasPrefix(call.Query.From, "P#"):
 		c.looks++
-		c.seals += len(found.Items)
-	case strings.HasPrefix(from.Value, "E#"):
-		c.entries += len(found.Items)
+		c.seals += len(found)
+	case strings.HasPrefix(call.Query.From, "E#"):
+		c.entries += len(found)
 	}
+	return found
 }
 
 // read reads a page, and forgets what was counted before.

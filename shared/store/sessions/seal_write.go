@@ -6,10 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // sealTime bounds how long a reader waits for the seals it writes.
@@ -151,24 +149,24 @@ func (s *Store) seal(ctx context.Context, found *sealer) {
 		return
 	}
 	found.cut()
-	var writes []types.WriteRequest
+	var writes []table.Write
 	for _, st := range found.done {
-		write, err := s.sealWrite(st)
-		switch {
-		case err != nil:
+		some, err := s.sealWrites(st)
+		if err != nil {
 			s.log.WarnContext(ctx, "stretch not sealed", "log", st.log, "from", st.from, "error", err)
-		case write != nil:
-			writes = append(writes, *write)
 		}
+		writes = append(writes, some...)
 	}
 	ctx, cancel := context.WithTimeout(ctx, sealTime)
 	defer cancel()
-	if err := s.writeBatch(ctx, writes); err != nil {
+	if err := s.db.BatchWrite(ctx, writes); err != nil {
 		s.log.WarnContext(ctx, "stretches not sealed", "error", err)
 	}
 }
 
-func (s *Store) sealWrite(st stretch) (*types.WriteRequest, error) {
+// sealWrites stores a stretch's seal, or takes away one that cannot be mended: none
+// where neither is to be done.
+func (s *Store) sealWrites(st stretch) ([]table.Write, error) {
 	var sl *seal
 	if !st.broken {
 		var err error
@@ -178,11 +176,9 @@ func (s *Store) sealWrite(st stretch) (*types.WriteRequest, error) {
 	}
 	switch {
 	case sl != nil:
-		item, err := attributevalue.MarshalMap(sl)
-		return &types.WriteRequest{PutRequest: &types.PutRequest{Item: item}}, err
+		return []table.Write{table.Put(sl)}, nil
 	case st.old:
-		k := sealKey(st.log, st.to).attributes()
-		return &types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: k}}, nil
+		return []table.Write{table.Delete(sealKey(st.log, st.to))}, nil
 	}
 	return nil, nil
 }

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Who watches a log is one item, with an attribute for each seat, so that one
@@ -27,9 +27,16 @@ import (
 //
 // So 170 watchers cost the fan-out one read unit, as one does.
 const (
+	watchersSession = "s"
+	watchersExpires = "expires"
+	watchersOld     = "c"
+
 	prefixSeat = "w"
 	revoked    = string(watch.ReasonRevoked)
 )
+
+// seatPath leads to the seat of a connection.
+func seatPath(connection string) table.Path { return table.At(prefixSeat + connection) }
 
 type watchers struct {
 	session string
@@ -49,7 +56,7 @@ func (w *watchers) UnmarshalDynamoDBAttributeValue(v types.AttributeValue) error
 		Old     []string `dynamodbav:"c,stringset"`
 		Expires int64    `dynamodbav:"expires"`
 	}
-	if err := attributevalue.UnmarshalMap(item.Value, &rest); err != nil {
+	if err := table.Decode(item.Value, &rest); err != nil {
 		return err
 	}
 	w.session, w.expires, w.old = rest.Session, rest.Expires, rest.Old
@@ -63,16 +70,14 @@ func (w *watchers) UnmarshalDynamoDBAttributeValue(v types.AttributeValue) error
 }
 
 // seatOf is a seat as the table holds it.
-func seatOf(s watch.Seat) types.AttributeValue {
+func seatOf(s watch.Seat) any {
 	switch {
 	case s.Revoked:
-		return str(revoked)
+		return revoked
 	case s.Guest():
-		return &types.AttributeValueMemberL{Value: []types.AttributeValue{
-			num(s.Expires), str(s.Grant.Share), num(s.Grant.Until), str(s.Grant.UserID),
-		}}
+		return []any{s.Expires, s.Grant.Share, s.Grant.Until, s.Grant.UserID}
 	default:
-		return num(s.Expires)
+		return s.Expires
 	}
 }
 
@@ -91,32 +96,40 @@ func readSeat(v types.AttributeValue, s *watch.Seat) (err error) {
 		if len(v.Value) != 4 {
 			return errSeat
 		}
-		for i, into := range []any{&s.Expires, &s.Grant.Share, &s.Grant.Until, &s.Grant.UserID} {
-			if err := attributevalue.Unmarshal(v.Value[i], into); err != nil {
-				return err
-			}
-		}
-		return nil
+		return readGuestSeat(v.Value, s)
 	}
 	return errSeat
 }
 
-// takeSeat is the update by which a connection takes a seat; taking fills it.
-const takeSeat = "SET #seat = :seat, #s = :s, #expires = :expires DELETE #c :c"
+// readGuestSeat reads the four values of a guest's seat.
+func readGuestSeat(values []types.AttributeValue, s *watch.Seat) error {
+	var seat struct {
+		Expires int64  `dynamodbav:"0"`
+		Share   string `dynamodbav:"1"`
+		Until   int64  `dynamodbav:"2"`
+		User    string `dynamodbav:"3"`
+	}
+	if err := table.Decode(table.Item{"0": values[0], "1": values[1], "2": values[2], "3": values[3]}, &seat); err != nil {
+		return err
+	}
+	s.Expires, s.Grant.Share, s.Grant.Until, s.Grant.UserID = seat.Expires, seat.Share, seat.Until, seat.User
+	return nil
+}
 
-func taking(s watch.Seat, expires types.AttributeValue) condition {
-	return condition{
-		names: map[string]string{"#seat": prefixSeat + s.Connection, "#s": "s", "#expires": "expires", "#c": "c"},
-		values: attributes{
-			":seat": seatOf(s), ":s": str(s.SessionID), ":expires": expires, ":c": set(s.Connection),
-		},
+// takeSeat are the changes by which a connection takes a seat.
+func takeSeat(s watch.Seat, expires int64) []table.Change {
+	return []table.Change{
+		table.Set(seatPath(s.Connection), seatOf(s)),
+		table.Set(table.At(watchersSession), s.SessionID),
+		table.Set(table.At(watchersExpires), expires),
+		table.RemoveFromSet(table.At(watchersOld), s.Connection),
 	}
 }
 
 // Watchers implements watch.Audience.
 func (s *Store) Watchers(ctx context.Context, log string) (string, []watch.Seat, error) {
 	var w watchers
-	found, err := s.get(ctx, watchersKey(log), &w)
+	found, err := s.db.Get(ctx, watchersKey(log), &w)
 	if err != nil || !found || w.expires <= s.now().Unix() {
 		return "", nil, err
 	}
@@ -135,27 +148,19 @@ func (s *Store) Watchers(ctx context.Context, log string) (string, []watch.Seat,
 	return w.session, seats, nil
 }
 
-// seatsAtOnce is how many seats one update takes away: each has a place in an
-// expression, which DynamoDB limits to 4 KB.
+// seatsAtOnce is how many seats one update takes away: DynamoDB limits the size of an
+// update's changes to 4 KB.
 const seatsAtOnce = 100
 
 // Leave implements watch.Audience.
 func (s *Store) Leave(ctx context.Context, log string, connections []string) error {
 	for part := range slices.Chunk(connections, seatsAtOnce) {
-		c := condition{
-			expression: "attribute_exists(PK)",
-			names:      map[string]string{"#c": "c"}, values: attributes{":c": set(part...)},
+		changes := []table.Change{table.RemoveFromSet(table.At(watchersOld), part...)}
+		for _, connection := range part {
+			changes = append(changes, table.Remove(seatPath(connection)))
 		}
-		expression := "DELETE #c :c REMOVE "
-		for i, connection := range part {
-			name := "#w" + strconv.Itoa(i)
-			c.names[name] = prefixSeat + connection
-			if i > 0 {
-				expression += ", "
-			}
-			expression += name
-		}
-		if err := s.update(ctx, watchersKey(log), expression, c); err != nil && !errors.Is(err, errTaken) {
+		err := s.db.Update(ctx, watchersKey(log), changes, table.ItemExists())
+		if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 			return err
 		}
 	}
@@ -164,11 +169,9 @@ func (s *Store) Leave(ctx context.Context, log string, connections []string) err
 
 // Clear implements watch.Audience.
 func (s *Store) Clear(ctx context.Context, log string, seat watch.Seat) error {
-	err := s.update(ctx, watchersKey(log), "REMOVE #seat", condition{
-		expression: "#seat = :seat",
-		names:      map[string]string{"#seat": prefixSeat + seat.Connection}, values: attributes{":seat": seatOf(seat)},
-	})
-	if errors.Is(err, errTaken) {
+	at := seatPath(seat.Connection)
+	err := s.db.Update(ctx, watchersKey(log), []table.Change{table.Remove(at)}, table.Equal(at, seatOf(seat)))
+	if errors.Is(err, table.ErrConditionFailed) {
 		return nil
 	}
 	return err

@@ -17,7 +17,9 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // seat is a seat in alice's session, of a guest where it names a share.
@@ -91,7 +93,7 @@ func TestSeats(t *testing.T) {
 	t.Parallel()
 	db, table := dynamotest.Client(t), dynamotest.Table(t)
 	now := time.Now()
-	s := sessions.New(db, table, sessions.WithClock(func() time.Time { return now }))
+	s := sessions.New(dynamo.New(db, table, store.Schema()), sessions.WithClock(func() time.Time { return now }))
 	mustCreate(t, s, alice, "s", nil)
 	mustLetIn(t, s, "s", "sh", bob)
 	mustLetIn(t, s, "s", "later", bob)

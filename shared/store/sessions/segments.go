@@ -9,12 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 const (
@@ -27,6 +26,12 @@ const (
 	// segmentLife is how long segments stay. Once its item is complete nobody
 	// reads them; a run cannot last so long.
 	segmentLife = 7 * 24 * time.Hour
+)
+
+// Attributes of a segment.
+const (
+	segmentCount  = "n"
+	segmentClosed = "x"
 )
 
 // segment holds consecutive deltas of an item in progress. Only the last one
@@ -50,13 +55,13 @@ func (g *segment) last() int64 { return g.First + g.Count - 1 }
 func (g *segment) deltas() ([]run.Delta, error) {
 	var raw []json.RawMessage
 	if err := json.Unmarshal(g.Deltas, &raw); err != nil {
-		return nil, fmt.Errorf("segment %s %s: %w", g.PK, g.SK, errors.Join(ErrUnreadable, err))
+		return nil, fmt.Errorf("segment %s %s: %w", g.PK, g.SK, errors.Join(table.ErrUnreadable, err))
 	}
 	out := make([]run.Delta, len(raw))
 	for i, r := range raw {
 		d, err := run.ParseDelta(r, "/"+strconv.Itoa(i))
 		if err != nil {
-			return nil, fmt.Errorf("segment %s %s: %w", g.PK, g.SK, errors.Join(ErrUnreadable, err))
+			return nil, fmt.Errorf("segment %s %s: %w", g.PK, g.SK, errors.Join(table.ErrUnreadable, err))
 		}
 		out[i] = d
 	}
@@ -80,12 +85,12 @@ func placeOfSegment(sk string) (position int64, k int, err error) {
 
 // readSegments visits the segments of an item, in order, strongly consistent.
 func (s *Store) readSegments(ctx context.Context, log string, position int64, visit func(segment) error) error {
-	q := s.prefixQuery(logPK(log), segmentPrefix(position), true)
-	return s.queryPages(ctx, q, func(page []attributes) (bool, error) {
+	q := prefixQuery(logPK(log), segmentPrefix(position), true)
+	return s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
 		for _, item := range page {
 			var g segment
-			if err := attributevalue.UnmarshalMap(item, &g); err != nil {
-				return false, fmt.Errorf("unmarshal a segment: %w", errors.Join(ErrUnreadable, err))
+			if err := table.Decode(item, &g); err != nil {
+				return false, fmt.Errorf("unmarshal a segment: %w", err)
 			}
 			if err := visit(g); err != nil {
 				return false, err
@@ -130,34 +135,36 @@ func (it *item) grown(tail segment, k int, encoded json.RawMessage) (next segmen
 	id := segmentKey(it.log(), it.Seq(), k)
 	deltas := append(append(json.RawMessage{'['}, encoded...), ']')
 	return segment{
-		PK: id.pk, SK: id.sk, Item: it.ID(), Epoch: it.rec.Epoch, First: first, Count: 1, Deltas: deltas,
+		PK: id.PK, SK: id.SK, Item: it.ID(), Epoch: it.rec.Epoch, First: first, Count: 1, Deltas: deltas,
 		Expires: it.s.now().Add(segmentLife).Unix(),
 	}, k
 }
 
-// putSegment stores a tail over the one that was read or written last. It
-// answers errTaken where another writer changed it meanwhile, and errClosed
+// putSegment stores a tail over the one that was read or written last. It is
+// table.ErrConditionFailed where another writer changed it meanwhile, and errClosed
 // where nothing may be added any more.
 func (it *item) putSegment(ctx context.Context, next segment) error {
-	c := condition{expression: ifAbsent}
+	c := table.ItemNotExists()
 	if next.SK == it.tail.SK {
-		c = condition{
-			expression: "#n = :n AND attribute_not_exists(#x)",
-			names:      map[string]string{"#n": "n", "#x": "x"},
-			values:     attributes{":n": num(it.tail.Count)},
-		}
+		c = table.And(
+			table.Equal(table.At(segmentCount), it.tail.Count), table.NotExists(table.At(segmentClosed)),
+		)
+	}
+	failed := it.s.db.Put(ctx, next, c)
+	if !errors.Is(failed, table.ErrConditionFailed) {
+		return failed
 	}
 	var there segment
-	err := it.s.put(ctx, next, c, &there)
+	_, err := records.Found(failed, &there)
 	switch {
-	case !errors.Is(err, errTaken):
+	case err != nil:
 		return err
 	case there.Closed || there.PK == "":
 		return errClosed
 	case there.Count == next.Count && string(there.Deltas) == string(next.Deltas):
 		return nil // this very write, whose answer was lost
 	}
-	return errTaken
+	return failed
 }
 
 // errClosed says that an item takes no more deltas.
@@ -165,23 +172,20 @@ var errClosed = errors.New("the item is closed")
 
 // closing are the writes that keep deltas out of an item from now on: they hold
 // only while its content is what was read.
-func (it *item) closing() ([]types.TransactWriteItem, error) {
-	var writes []types.TransactWriteItem
+func (it *item) closing() []table.Write {
+	var writes []table.Write
 	next := it.k
 	if it.tail.Count > 0 {
 		next++
-		writes = append(writes, it.s.transactUpdate(key{it.tail.PK, it.tail.SK}, "SET #x = :yes", condition{
-			expression: "#n = :n",
-			names:      map[string]string{"#n": "n", "#x": "x"},
-			values:     attributes{":n": num(it.tail.Count), ":yes": boolean(true)},
-		}))
+		writes = append(writes, table.Update(table.NewKey(it.tail.PK, it.tail.SK),
+			[]table.Change{table.Set(table.At(segmentClosed), true)},
+			table.Equal(table.At(segmentCount), it.tail.Count)))
 	}
 	id := segmentKey(it.log(), it.Seq(), next)
-	fence, err := it.s.transactPut(segment{
-		PK: id.pk, SK: id.sk, Item: it.ID(), First: it.offset + 1, Deltas: json.RawMessage("[]"), Closed: true,
+	return append(writes, table.Put(segment{
+		PK: id.PK, SK: id.SK, Item: it.ID(), First: it.offset + 1, Deltas: json.RawMessage("[]"), Closed: true,
 		Expires: it.s.now().Add(segmentLife).Unix(),
-	}, condition{expression: ifAbsent})
-	return append(writes, fence), err
+	}, table.ItemNotExists()))
 }
 
 // pieces are deltas as they are stored: joined where they continue one another,

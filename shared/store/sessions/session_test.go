@@ -16,7 +16,9 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 func TestCreate(t *testing.T) {
@@ -173,8 +175,8 @@ func TestDelete(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	db, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(db, table)
-	later := sessions.New(db, table, sessions.WithClock(func() time.Time {
+	s := sessions.New(dynamo.New(db, table, store.Schema()))
+	later := sessions.New(dynamo.New(db, table, store.Schema()), sessions.WithClock(func() time.Time {
 		return now.Add(sessions.SweepGrace + time.Hour)
 	}))
 	for round := range 5 {

@@ -5,15 +5,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 var (
@@ -46,6 +45,8 @@ type sharing struct {
 	Version int64  `dynamodbav:"v"`
 }
 
+const sharingVersion = "v"
+
 // tokenItem says which share a link's token is of.
 type tokenItem struct {
 	PK      string `dynamodbav:"PK"`
@@ -54,6 +55,11 @@ type tokenItem struct {
 	Share   string `dynamodbav:"sh"`
 	Expires int64  `dynamodbav:"expires,omitempty"`
 }
+
+const (
+	shareDigest = "d"
+	shareGuests = "n"
+)
 
 func (s *share) log() string { return s.PK[len(prefixShares):] }
 func (s *share) id() string  { return s.SK[len(prefixShare):] }
@@ -94,52 +100,44 @@ func digestOf(token string) string {
 
 // Share implements access.Shares.
 func (s *Store) Share(ctx context.Context, n access.NewShare) (access.SharedWith, error) {
-	for try := 0; ; try++ {
+	return records.ContendedValue(ctx, func() (access.SharedWith, error) {
 		h, err := s.header(ctx, n.OwnerID, n.SessionID)
 		if err != nil {
 			return access.SharedWith{}, err
 		}
 		made, err := s.tryShare(ctx, h, n)
-		if !errors.Is(err, errTaken) {
-			return made.shown(), err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return access.SharedWith{}, err
-		}
-	}
+		return made.shown(), err
+	})
 }
 
-// tryShare makes a share; errTaken where the session or its shares changed.
+// tryShare makes a share; table.ErrConditionFailed where the session or its shares
+// changed.
 func (s *Store) tryShare(ctx context.Context, h *header, n access.NewShare) (share, error) {
 	made := s.newShare(h, n)
 	var version sharing
-	if _, err := s.get(ctx, sharingKey(h.Log), &version); err != nil {
+	if _, err := s.db.Get(ctx, sharingKey(h.Log), &version); err != nil {
 		return made, err
 	}
 	others, err := s.sharesOf(ctx, h.Log)
 	if err != nil {
 		return made, err
 	}
-	writes := []types.TransactWriteItem{
-		s.transactCheck(sessionKey(h.id()), h.sameLog()), s.countSharing(h.Log, version.Version),
+	writes := []table.Write{
+		table.Check(sessionKey(h.id()), h.sameLog()), countSharing(h.Log, version.Version),
 	}
 	if i := slices.IndexFunc(others, func(o share) bool { return o.id() == n.ID }); i >= 0 {
 		if others[i].gives(made) {
 			return others[i], nil
 		}
 		if digest := others[i].Digest; digest != "" { // of a token that nobody may have seen
-			writes = append(writes, s.transactDelete(tokenKey(digest), condition{}))
+			writes = append(writes, table.Delete(tokenKey(digest)))
 		}
 		others = slices.Delete(others, i, i+1)
 	}
 	if len(others) >= access.MaxShares {
 		return made, fault.New(fault.Conflict, "a session has at most %d shares: revoke one", access.MaxShares)
 	}
-	more, err := s.shareItems(made)
-	if err != nil {
-		return made, err
-	}
-	return made, s.transact(ctx, append(writes, more...)...)
+	return made, s.db.Transact(ctx, append(writes, s.shareItems(made)...)...)
 }
 
 // gives reports whether a share is the one that is made once more, and by name:
@@ -153,7 +151,7 @@ func (s *share) gives(made share) bool {
 func (s *Store) newShare(h *header, n access.NewShare) share {
 	k, now := shareKey(h.Log, n.ID), s.now()
 	made := share{
-		PK: k.pk, SK: k.sk, Session: h.id(), Owner: h.User, User: n.UserID, Right: n.Right, Created: now.UnixMilli(),
+		PK: k.PK, SK: k.SK, Session: h.id(), Owner: h.User, User: n.UserID, Right: n.Right, Created: now.UnixMilli(),
 	}
 	if n.UserID == "" {
 		made.Digest = digestOf(n.Token)
@@ -166,35 +164,26 @@ func (s *Store) newShare(h *header, n access.NewShare) share {
 }
 
 // countSharing notes that a session's shares change, if they have not since.
-func (s *Store) countSharing(log string, seen int64) types.TransactWriteItem {
-	c := condition{
-		expression: "attribute_not_exists(#v)",
-		names:      map[string]string{"#v": "v"},
-		values:     attributes{":next": num(seen + 1)},
-	}
+func countSharing(log string, seen int64) table.Write {
+	version := table.At(sharingVersion)
+	c := table.NotExists(version)
 	if seen > 0 {
-		c.expression = "#v = :seen"
-		c.values[":seen"] = num(seen)
+		c = table.Equal(version, seen)
 	}
-	return s.transactUpdate(sharingKey(log), "SET #v = :next", c)
+	return table.Update(sharingKey(log), []table.Change{table.Set(version, seen+1)}, c)
 }
 
 // shareItems puts a share and what finds it: a link's token, or the grant of the
 // user who is let in by name.
-func (s *Store) shareItems(made share) ([]types.TransactWriteItem, error) {
-	put, err := s.transactPut(made, condition{})
-	if err != nil {
-		return nil, err
-	}
+func (s *Store) shareItems(made share) []table.Write {
+	put := table.Put(made)
 	if made.User != "" {
-		granted, err := s.grantItems(&made, made.User)
-		return append(granted, put), err
+		return append(grantItems(&made, made.User, s.millis()), put)
 	}
 	k := tokenKey(made.Digest)
-	token, err := s.transactPut(tokenItem{
-		PK: k.pk, SK: k.sk, Log: made.log(), Share: made.id(), Expires: made.Expires,
-	}, condition{})
-	return []types.TransactWriteItem{put, token}, err
+	return []table.Write{put, table.Put(tokenItem{
+		PK: k.PK, SK: k.SK, Log: made.log(), Share: made.id(), Expires: made.Expires,
+	})}
 }
 
 // Shares implements access.Shares.
@@ -221,7 +210,7 @@ func (s *Store) Shares(ctx context.Context, ownerID, sessionID string) ([]access
 func (s *Store) sharesOf(ctx context.Context, log string) ([]share, error) {
 	var out []share
 	now := s.millis()
-	err := s.queryPages(ctx, s.prefixQuery(sharesPK(log), prefixShare, true), func(page []attributes) (bool, error) {
+	err := s.db.Pages(ctx, prefixQuery(sharesPK(log), prefixShare, true), func(page []table.Item) (bool, error) {
 		shares := decodeItems[share](ctx, s, page)
 		out = append(out, slices.DeleteFunc(shares, func(sh share) bool { return !sh.open(now) })...)
 		return true, nil

@@ -2,13 +2,12 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"slices"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Revoke implements access.Shares.
@@ -30,16 +29,16 @@ func (s *Store) Revoke(ctx context.Context, ownerID, sessionID, shareID string) 
 func (s *Store) endShare(ctx context.Context, log, id string) error {
 	k := shareKey(log, id)
 	var of share
-	found, err := s.get(ctx, k, &of)
+	found, err := s.db.Get(ctx, k, &of)
 	if err != nil {
 		return err
 	}
 	if found && of.Digest != "" {
-		if err := s.deleteItems(ctx, []attributes{tokenKey(of.Digest).attributes()}); err != nil {
+		if err := s.db.DeleteItems(ctx, []table.Item{tokenKey(of.Digest).Item()}); err != nil {
 			return err
 		}
 	}
-	if err := s.deleteItems(ctx, []attributes{k.attributes()}); err != nil {
+	if err := s.db.DeleteItems(ctx, []table.Item{k.Item()}); err != nil {
 		return err
 	}
 	if err := s.Evict(ctx, log, id); err != nil {
@@ -50,27 +49,26 @@ func (s *Store) endShare(ctx context.Context, log, id string) error {
 
 // clearGrants removes what a share had granted.
 func (s *Store) clearGrants(ctx context.Context, log, id string) error {
-	q := s.prefixQuery(sharesPK(log), prefixGrant, true)
-	q.FilterExpression = aws.String("#sh = :sh")
-	q.ExpressionAttributeNames = map[string]string{"#sh": "sh"}
-	q.ExpressionAttributeValues[":sh"] = str(id)
-	return s.queryPages(ctx, q, func(page []attributes) (bool, error) { return true, s.deleteGrants(ctx, page) })
+	return s.db.Pages(ctx, prefixQuery(sharesPK(log), prefixGrant, true), func(page []table.Item) (bool, error) {
+		of := slices.DeleteFunc(page, func(item table.Item) bool { return table.Text(item, grantShare) != id })
+		return true, s.deleteGrants(ctx, of)
+	})
 }
 
 // deleteGrants removes grants and the users' entrances.
-func (s *Store) deleteGrants(ctx context.Context, items []attributes) error {
-	var grants []grant
-	if err := attributevalue.UnmarshalListOfMaps(items, &grants); err != nil {
-		return fmt.Errorf("unmarshal grants: %w", err)
+func (s *Store) deleteGrants(ctx context.Context, items []table.Item) error {
+	entrances := make([]table.Item, len(items))
+	for i, item := range items {
+		var g grant
+		if err := table.Decode(item, &g); err != nil {
+			return fmt.Errorf("read a grant: %w", err)
+		}
+		entrances[i] = entranceKey(g.User, g.PK[len(prefixShares):], g.Share).Item()
 	}
-	entrances := make([]attributes, len(grants))
-	for i, g := range grants {
-		entrances[i] = entranceKey(g.User, g.PK[len(prefixShares):], g.Share).attributes()
-	}
-	if err := s.deleteItems(ctx, entrances); err != nil { // first: they are found by the grants
+	if err := s.db.DeleteItems(ctx, entrances); err != nil { // first: they are found by the grants
 		return err
 	}
-	return s.deleteItems(ctx, items)
+	return s.db.DeleteItems(ctx, items)
 }
 
 // LeaveSession implements access.Shares. Who was let in by name ends that share.
@@ -96,40 +94,34 @@ func (s *Store) LeaveSession(ctx context.Context, userID, sessionID string) erro
 
 // leaveShare takes from a user what a share gave them.
 func (s *Store) leaveShare(ctx context.Context, log, user, shareID string) error {
-	for try := 0; ; try++ {
+	return records.Contended(ctx, func() error {
 		var of share
-		found, err := s.get(ctx, shareKey(log, shareID), &of)
+		found, err := s.db.Get(ctx, shareKey(log, shareID), &of)
 		switch {
 		case err != nil:
 			return err
 		case !found:
-			return s.deleteItems(ctx, []attributes{
-				grantKey(log, user, shareID).attributes(), entranceKey(user, log, shareID).attributes(),
+			return s.db.DeleteItems(ctx, []table.Item{
+				grantKey(log, user, shareID).Item(), entranceKey(user, log, shareID).Item(),
 			})
 		case of.User != "":
 			return s.endShare(ctx, log, shareID)
 		}
-		err = s.leaveLink(ctx, &of, user)
-		if !errors.Is(err, errTaken) {
-			return err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return err
-		}
-	}
+		return s.leaveLink(ctx, &of, user)
+	})
 }
 
-// leaveLink makes room for another guest of a link; errTaken where it changed.
+// leaveLink makes room for another guest of a link; table.ErrConditionFailed where it changed.
 func (s *Store) leaveLink(ctx context.Context, of *share, user string) error {
 	k := grantKey(of.log(), user, of.id())
-	has, err := s.get(ctx, k, &grant{})
+	has, err := s.db.Get(ctx, k, &grant{})
 	if err != nil || !has {
 		return err
 	}
-	err = s.transact(ctx,
-		s.transactDelete(k, condition{expression: "attribute_exists(PK)"}),
-		s.transactDelete(entranceKey(user, of.log(), of.id()), condition{}),
-		s.transactUpdate(key{of.PK, of.SK}, "SET #n = :next", of.countGuests(max(0, of.Guests-1))),
+	err = s.db.Transact(ctx,
+		table.Delete(k, table.ItemExists()),
+		table.Delete(entranceKey(user, of.log(), of.id())),
+		of.countGuests(max(0, of.Guests-1)),
 	)
 	if err != nil {
 		return err
@@ -140,23 +132,23 @@ func (s *Store) leaveLink(ctx context.Context, of *share, user string) error {
 // forgetShares removes the shares of a session that is deleted, and all that
 // they granted.
 func (s *Store) forgetShares(ctx context.Context, log string) error {
-	err := s.queryPages(ctx, s.prefixQuery(sharesPK(log), prefixGrant, true), func(page []attributes) (bool, error) {
+	err := s.db.Pages(ctx, prefixQuery(sharesPK(log), prefixGrant, true), func(page []table.Item) (bool, error) {
 		return true, s.deleteGrants(ctx, page)
 	})
 	if err != nil {
 		return fmt.Errorf("remove the grants of log %s: %w", log, err)
 	}
-	err = s.queryPages(ctx, s.partition(sharesPK(log)), func(page []attributes) (bool, error) {
-		var tokens []attributes
+	err = s.db.Pages(ctx, partition(sharesPK(log)), func(page []table.Item) (bool, error) {
+		var tokens []table.Item
 		for _, item := range page {
-			if digest := stringOf(item["d"]); digest != "" {
-				tokens = append(tokens, tokenKey(digest).attributes())
+			if digest := table.Text(item, shareDigest); digest != "" {
+				tokens = append(tokens, tokenKey(digest).Item())
 			}
 		}
-		if err := s.deleteItems(ctx, tokens); err != nil {
+		if err := s.db.DeleteItems(ctx, tokens); err != nil {
 			return false, err
 		}
-		return true, s.deleteItems(ctx, page)
+		return true, s.db.DeleteItems(ctx, page)
 	})
 	if err != nil {
 		return fmt.Errorf("remove the shares of log %s: %w", log, err)
@@ -167,10 +159,10 @@ func (s *Store) forgetShares(ctx context.Context, log string) error {
 // eraseGrants takes a user out of the sessions of others that they were let into
 // before the erasure began.
 func (s *Store) eraseGrants(ctx context.Context, e *erasureItem) error {
-	return s.eachItem(ctx, s.partition(entrancesPK(e.User)), func(item attributes) error {
+	return s.eachItem(ctx, partition(entrancesPK(e.User)), func(item table.Item) error {
 		var entry entrance
-		if err := attributevalue.UnmarshalMap(item, &entry); err != nil {
-			return fmt.Errorf("unmarshal a session shared with a user: %w", err)
+		if err := table.Decode(item, &entry); err != nil {
+			return fmt.Errorf("read a session shared with a user: %w", err)
 		}
 		if entry.Created > e.Started {
 			return nil
@@ -178,7 +170,7 @@ func (s *Store) eraseGrants(ctx context.Context, e *erasureItem) error {
 		if err := s.leaveShare(ctx, entry.Log, e.User, entry.Share); err != nil {
 			return err
 		}
-		if err := s.deleteItems(ctx, []attributes{{attrPK: str(entry.PK), attrSK: str(entry.SK)}}); err != nil {
+		if err := s.db.DeleteItems(ctx, []table.Item{table.NewKey(entry.PK, entry.SK).Item()}); err != nil {
 			return err
 		}
 		e.Removed.Records++

@@ -2,13 +2,12 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // grant says that a share lets a user in. How far, and whether still, the share
@@ -20,6 +19,8 @@ type grant struct {
 	Share   string `dynamodbav:"sh"`
 	Expires int64  `dynamodbav:"expires,omitempty"`
 }
+
+const grantShare = "sh"
 
 // entrance is a grant as it stands with the user, who finds the session by it.
 type entrance struct {
@@ -33,20 +34,18 @@ type entrance struct {
 	Expires int64  `dynamodbav:"expires,omitempty"`
 }
 
+const entranceOwner = "o"
+
 // grantItems puts a grant of a share and the user's entrance.
-func (s *Store) grantItems(of *share, user string) ([]types.TransactWriteItem, error) {
-	k := grantKey(of.log(), user, of.id())
-	granted, err := s.transactPut(grant{
-		PK: k.pk, SK: k.sk, User: user, Share: of.id(), Expires: of.Expires,
-	}, condition{})
-	if err != nil {
-		return nil, err
+func grantItems(of *share, user string, now int64) []table.Write {
+	granted, entered := grantKey(of.log(), user, of.id()), entranceKey(user, of.log(), of.id())
+	return []table.Write{
+		table.Put(grant{PK: granted.PK, SK: granted.SK, User: user, Share: of.id(), Expires: of.Expires}),
+		table.Put(entrance{
+			PK: entered.PK, SK: entered.SK, Owner: of.Owner, Session: of.Session, Log: of.log(), Share: of.id(),
+			Created: now, Expires: of.Expires,
+		}),
 	}
-	k = entranceKey(user, of.log(), of.id())
-	entry, err := s.transactPut(entrance{
-		PK: k.pk, SK: k.sk, Owner: of.Owner, Session: of.Session, Log: of.log(), Share: of.id(), Created: s.millis(), Expires: of.Expires,
-	}, condition{})
-	return []types.TransactWriteItem{granted, entry}, err
 }
 
 // Standing implements access.Grants. It takes a read unit for the session, one
@@ -66,7 +65,7 @@ func (s *Store) Standing(ctx context.Context, userID, sessionID string) (access.
 	}
 	for _, g := range granted {
 		var of share
-		found, err := s.get(ctx, shareKey(h.Log, g.Share), &of)
+		found, err := s.db.Get(ctx, shareKey(h.Log, g.Share), &of)
 		if err != nil {
 			return access.Standing{}, err
 		}
@@ -84,7 +83,7 @@ func (s *share) grants() access.Grant {
 // anyHeader reads a session, whosever it is.
 func (s *Store) anyHeader(ctx context.Context, id string) (*header, error) {
 	var h header
-	found, err := s.get(ctx, sessionKey(id), &h)
+	found, err := s.db.Get(ctx, sessionKey(id), &h)
 	if err != nil {
 		return nil, fmt.Errorf("read session %s: %w", id, err)
 	}
@@ -98,8 +97,8 @@ func (s *Store) anyHeader(ctx context.Context, id string) (*header, error) {
 // separates them from shares, hence the comparison.
 func (s *Store) grantsOf(ctx context.Context, log, user string) ([]grant, error) {
 	var out []grant
-	q := s.prefixQuery(sharesPK(log), grantPrefix(user), true)
-	err := s.queryPages(ctx, q, func(page []attributes) (bool, error) {
+	q := prefixQuery(sharesPK(log), grantPrefix(user), true)
+	err := s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
 		for _, g := range decodeItems[grant](ctx, s, page) {
 			if g.User == user {
 				out = append(out, g)
@@ -112,7 +111,7 @@ func (s *Store) grantsOf(ctx context.Context, log, user string) ([]grant, error)
 
 // Accept implements access.Shares.
 func (s *Store) Accept(ctx context.Context, userID, token string) (access.Accepted, error) {
-	for try := 0; ; try++ {
+	return records.ContendedValue(ctx, func() (access.Accepted, error) {
 		of, err := s.link(ctx, digestOf(token))
 		if err != nil {
 			return access.Accepted{}, err
@@ -120,31 +119,26 @@ func (s *Store) Accept(ctx context.Context, userID, token string) (access.Accept
 		if of.Owner == userID {
 			return access.Accepted{}, fault.Field(fault.Invalid, "/token", "opens a session of your own")
 		}
-		err = s.accept(ctx, of, userID)
-		if !errors.Is(err, errTaken) {
-			return access.Accepted{SessionID: of.Session, Access: of.Right, ExpiresTime: of.until()}, err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return access.Accepted{}, err
-		}
-	}
+		accepted := access.Accepted{SessionID: of.Session, Access: of.Right, ExpiresTime: of.until()}
+		return accepted, s.accept(ctx, of, userID)
+	})
 }
 
 // link finds the share that a token opens. A token that opens nothing takes the
 // same three reads as one that does, wherever it fails.
 func (s *Store) link(ctx context.Context, digest string) (*share, error) {
 	var token tokenItem
-	known, err := s.get(ctx, tokenKey(digest), &token)
+	known, err := s.db.Get(ctx, tokenKey(digest), &token)
 	if err != nil {
 		return nil, err
 	}
 	var of share
-	there, err := s.get(ctx, shareKey(token.Log, token.Share), &of)
+	there, err := s.db.Get(ctx, shareKey(token.Log, token.Share), &of)
 	if err != nil {
 		return nil, err
 	}
 	var h header
-	lives, err := s.get(ctx, sessionKey(of.Session), &h)
+	lives, err := s.db.Get(ctx, sessionKey(of.Session), &h)
 	if err != nil {
 		return nil, err
 	}
@@ -155,34 +149,29 @@ func (s *Store) link(ctx context.Context, digest string) (*share, error) {
 }
 
 // accept grants a link's right to a user who does not have it yet, while the
-// link and its session are there; errTaken where they changed meanwhile.
+// link and its session are there; table.ErrConditionFailed where they changed meanwhile.
 func (s *Store) accept(ctx context.Context, of *share, user string) error {
-	if has, err := s.get(ctx, grantKey(of.log(), user, of.id()), &grant{}); err != nil || has {
+	if has, err := s.db.Get(ctx, grantKey(of.log(), user, of.id()), &grant{}); err != nil || has {
 		return err
 	}
 	if of.Guests >= access.MaxGuests {
 		return fault.New(fault.Conflict, "%d users have accepted this link, and no more can", access.MaxGuests)
 	}
-	writes, err := s.grantItems(of, user)
-	if err != nil {
-		return err
-	}
 	h := header{Log: of.log()}
-	return s.transact(ctx, append(writes,
-		s.transactCheck(sessionKey(of.Session), h.sameLog()),
-		s.transactUpdate(key{of.PK, of.SK}, "SET #n = :next", of.countGuests(of.Guests+1)),
+	return s.db.Transact(ctx, append(grantItems(of, user, s.millis()),
+		table.Check(sessionKey(of.Session), h.sameLog()),
+		of.countGuests(of.Guests+1),
 	)...)
 }
 
-// countGuests is the condition that a link is there as it was read.
-func (s *share) countGuests(next int64) condition {
-	c := condition{
-		expression: "#d = :d AND #n = :n",
-		names:      map[string]string{"#d": "d", "#n": "n"},
-		values:     attributes{":d": str(s.Digest), ":n": num(s.Guests), ":next": num(next)},
-	}
+// countGuests is the write of how many have accepted a link, while the link is there
+// as it was read.
+func (s *share) countGuests(next int64) table.Write {
+	guests := table.At(shareGuests)
+	asRead := table.Equal(guests, s.Guests)
 	if s.Guests == 0 { // of a new link, or all have left
-		c.expression = "#d = :d AND (attribute_not_exists(#n) OR #n = :n)"
+		asRead = table.Or(table.NotExists(guests), asRead)
 	}
-	return c
+	return table.Update(table.NewKey(s.PK, s.SK), []table.Change{table.Set(guests, next)},
+		table.Equal(table.At(shareDigest), s.Digest), asRead)
 }

@@ -7,19 +7,18 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // lent is a session that a user was let into, by one share or several.
 type lent struct {
 	session, log string
-	shares       []key
+	shares       []table.Key
 }
 
 // SharedWith implements access.Shares. The user's entrances say where to look;
@@ -29,17 +28,17 @@ func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.Li
 	if err != nil {
 		return session.ListPage{}, fmt.Errorf("list the sessions shared with a user: %w", err)
 	}
-	var keys []key
+	var keys []table.Key
 	for _, l := range found {
 		keys = append(append(keys, sessionKey(l.session)), l.shares...)
 	}
-	items, err := s.readBatch(ctx, keys, true)
+	items, err := s.db.BatchGet(ctx, keys, true)
 	if err != nil {
 		return session.ListPage{}, err
 	}
-	there := make(map[key]attributes, len(items))
+	there := make(map[table.Key]table.Item, len(items))
 	for _, item := range items {
-		there[key{stringOf(item[attrPK]), stringOf(item[attrSK])}] = item
+		there[keyOf(item)] = item
 	}
 	page := session.ListPage{Next: next}
 	if page.Sessions, err = s.readLent(ctx, q, found, there); err != nil {
@@ -53,9 +52,9 @@ func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.Li
 // let into take one read unit.
 func (s *Store) Lenders(ctx context.Context, userID string) ([]string, error) {
 	var owners []string
-	err := s.queryPages(ctx, s.partition(entrancesPK(userID)), func(page []attributes) (bool, error) {
+	err := s.db.Pages(ctx, partition(entrancesPK(userID)), func(page []table.Item) (bool, error) {
 		for _, item := range page {
-			if o := stringOf(item["o"]); !slices.Contains(owners, o) {
+			if o := table.Text(item, entranceOwner); !slices.Contains(owners, o) {
 				owners = append(owners, o)
 			}
 			if len(owners) == access.MaxLenders {
@@ -73,13 +72,12 @@ func (s *Store) Lenders(ctx context.Context, userID string) ([]string, error) {
 // lentTo reads a page of a user's entrances, those of a session together; next
 // is where to go on, "" at the end.
 func (s *Store) lentTo(ctx context.Context, q session.ListQuery) (found []lent, next string, err error) {
-	in := s.partition(entrancesPK(q.UserID))
+	in := partition(entrancesPK(q.UserID))
 	if q.After != "" {
-		in.KeyConditionExpression = aws.String("PK = :pk AND SK > :after")
-		in.ExpressionAttributeValues[":after"] = str(q.After)
+		in.After = table.Position(table.NewKey(in.Partition, q.After).Item())
 	}
 	last := ""
-	err = s.queryPages(ctx, in, func(page []attributes) (bool, error) {
+	err = s.db.Pages(ctx, in, func(page []table.Item) (bool, error) {
 		for _, e := range decodeItems[entrance](ctx, s, page) {
 			if n := len(found); n == 0 || found[n-1].log != e.Log {
 				if n == q.Limit {
@@ -99,7 +97,7 @@ func (s *Store) lentTo(ctx context.Context, q session.ListQuery) (found []lent, 
 
 // readLent makes sessions of those that may be entered now.
 func (s *Store) readLent(
-	ctx context.Context, q session.ListQuery, found []lent, there map[key]attributes,
+	ctx context.Context, q session.ListQuery, found []lent, there map[table.Key]table.Item,
 ) ([]session.Session, error) {
 	out := make([]session.Session, len(found))
 	group, ctx := errgroup.WithContext(ctx)
@@ -125,9 +123,9 @@ func (s *Store) readLent(
 
 // enter is the session that was lent and how far the user may go with it; nil
 // where the way is closed.
-func (s *Store) enter(ctx context.Context, user string, l lent, there map[key]attributes) (*header, string, error) {
+func (s *Store) enter(ctx context.Context, user string, l lent, there map[table.Key]table.Item) (*header, string, error) {
 	var h header
-	if err := attributevalue.UnmarshalMap(there[sessionKey(l.session)], &h); err != nil {
+	if err := table.Decode(there[sessionKey(l.session)], &h); err != nil {
 		s.leftOut(ctx, sessionKey(l.session), err)
 		return nil, "", nil
 	}
@@ -141,7 +139,7 @@ func (s *Store) enter(ctx context.Context, user string, l lent, there map[key]at
 			continue
 		}
 		var of share
-		if err := attributevalue.UnmarshalMap(item, &of); err != nil {
+		if err := table.Decode(item, &of); err != nil {
 			s.leftOut(ctx, k, err)
 			continue
 		}

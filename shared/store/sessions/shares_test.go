@@ -19,7 +19,9 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 func mustShare(t testing.TB, s *sessions.Store, n access.NewShare) string {
@@ -53,7 +55,7 @@ func rightOf(t testing.TB, s *sessions.Store, user, id string, now time.Time) ac
 func TestShares(t *testing.T) {
 	t.Parallel()
 	table := dynamotest.Table(t)
-	s := sessions.New(dynamotest.Client(t), table)
+	s := sessions.New(dynamo.New(dynamotest.Client(t), table, store.Schema()))
 	t.Run("a repeat finds what it made", func(t *testing.T) {
 		t.Parallel()
 		id := mustID(t)
@@ -64,7 +66,7 @@ func TestShares(t *testing.T) {
 			var made []access.SharedWith
 			for again := range 2 {
 				at := sessions.WithClock(func() time.Time { return now.Add(time.Duration(again) * time.Minute) })
-				share, err := sessions.New(dynamotest.Client(t), table, at).Share(t.Context(), n)
+				share, err := sessions.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), at).Share(t.Context(), n)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // keyring is the one item that holds the keys which notifications are signed
@@ -17,11 +18,13 @@ type keyring struct {
 	Version int64  `dynamodbav:"v"`
 }
 
+const keyringVersion = "v"
+
 // SigningKeys reads the signing keys, as they were put, and their version; 0
 // before the first were.
 func (s *Store) SigningKeys(ctx context.Context) (keys []byte, version int64, err error) {
 	var item keyring
-	if _, err := s.get(ctx, keyringKey(), &item); err != nil {
+	if _, err := s.db.Get(ctx, keyringKey(), &item); err != nil {
 		return nil, 0, fmt.Errorf("read the signing keys: %w", err)
 	}
 	return item.Keys, item.Version, nil
@@ -30,15 +33,13 @@ func (s *Store) SigningKeys(ctx context.Context) (keys []byte, version int64, er
 // PutSigningKeys replaces those of a version, and fails with fault.Conflict
 // where somebody else did meanwhile.
 func (s *Store) PutSigningKeys(ctx context.Context, keys []byte, version int64) error {
-	c := condition{expression: ifAbsent}
+	c := table.ItemNotExists()
 	if version > 0 {
-		c = condition{
-			expression: "#v = :v", names: map[string]string{"#v": "v"}, values: attributes{":v": num(version)},
-		}
+		c = table.Equal(table.At(keyringVersion), version)
 	}
 	k := keyringKey()
-	err := s.put(ctx, keyring{PK: k.pk, SK: k.sk, Keys: keys, Version: version + 1}, c, nil)
-	if errors.Is(err, errTaken) {
+	err := s.db.Put(ctx, keyring{PK: k.PK, SK: k.SK, Keys: keys, Version: version + 1}, c)
+	if errors.Is(err, table.ErrConditionFailed) {
 		return fault.New(fault.Conflict, "the signing keys were replaced")
 	}
 	if err != nil {

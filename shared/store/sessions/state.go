@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // sharedState is the state of a user in an app, or of an app. Several logs
@@ -21,6 +22,9 @@ type sharedState struct {
 	Version int64  `dynamodbav:"v"`
 	body
 }
+
+// sharedVersion is the attribute of sharedState.Version.
+const sharedVersion = "v"
 
 // sharedValue is one key of a shared state. By is the session that changed it
 // last; a key that is deleted stays, without a value, to say so.
@@ -126,11 +130,11 @@ func (sc *sharedChange) current() session.Values {
 // shared states those that some deltas touch.
 func (s *Store) loadStates(ctx context.Context, h *header, at head, touch ...session.Delta) (*stateChange, error) {
 	c := &stateChange{sessionID: h.id()}
-	for scope, k := range map[session.Scope]key{
+	for scope, k := range map[session.Scope]table.Key{
 		session.ScopeUser: userStateKey(h.App, h.User), session.ScopeApp: appStateKey(h.App),
 	} {
 		if slices.ContainsFunc(touch, func(d session.Delta) bool { return len(d.In(scope)) > 0 }) {
-			c.scopes = append(c.scopes, &sharedChange{scope: scope, record: sharedState{PK: k.pk, SK: k.sk}})
+			c.scopes = append(c.scopes, &sharedChange{scope: scope, record: sharedState{PK: k.PK, SK: k.SK}})
 		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -149,15 +153,17 @@ func (s *Store) loadStates(ctx context.Context, h *header, at head, touch ...ses
 
 func (s *Store) loadShared(ctx context.Context, sc *sharedChange) error {
 	sc.values = map[string]sharedValue{}
-	found, err := s.get(ctx, key{sc.record.PK, sc.record.SK}, &sc.record)
+	found, err := s.db.Get(ctx, table.NewKey(sc.record.PK, sc.record.SK), &sc.record)
 	if err != nil || !found {
 		return err
 	}
 	return s.unpack(ctx, sc.record.PK, sc.record.body, &sc.values)
 }
 
-func (s *Store) sharedPuts(ctx context.Context, c *stateChange) ([]types.TransactWriteItem, error) {
-	var writes []types.TransactWriteItem
+// sharedPuts are the writes of the shared states that have changed, if they are as
+// they were read.
+func (s *Store) sharedPuts(ctx context.Context, c *stateChange) ([]table.Write, error) {
+	var writes []table.Write
 	for _, sc := range c.scopes {
 		if !sc.changed {
 			continue
@@ -167,21 +173,11 @@ func (s *Store) sharedPuts(ctx context.Context, c *stateChange) ([]types.Transac
 		if next.body, err = s.pack(ctx, next.PK, sc.values, 0); err != nil {
 			return nil, err
 		}
-		put, err := s.transactPut(next, condition{
-			expression: ifAbsent + " OR #v = :v",
-			names:      map[string]string{"#v": "v"},
-			values:     attributes{":v": num(sc.record.Version)},
-		})
-		if err != nil {
-			return nil, err
-		}
-		writes = append(writes, put)
+		writes = append(writes, table.Put(next, table.Or(
+			table.ItemNotExists(), table.Equal(table.At(sharedVersion), sc.record.Version),
+		)))
 		if sc.scope == session.ScopeUser && sc.record.Version == 0 {
-			put, err := s.transactPut(userApp(next.PK), condition{})
-			if err != nil {
-				return nil, err
-			}
-			writes = append(writes, put)
+			writes = append(writes, table.Put(userApp(next.PK)))
 		}
 	}
 	return writes, nil
@@ -204,7 +200,7 @@ func (s *Store) State(ctx context.Context, userID, id string) (session.State, er
 			return c.state(), nil
 		}
 		if try == stateTries {
-			return session.State{}, busy("the state changes too fast to be read")
+			return session.State{}, records.Busy("the state changes too fast to be read")
 		}
 	}
 	return session.State{}, s.unlessGone(ctx, h, err)

@@ -1,13 +1,11 @@
-// Package sessions keeps sessions, tasks and the rest of the domain in one
-// DynamoDB table. It is the only package that talks to DynamoDB; keys.go says
-// how the table is laid out, docs/adr says why.
+// Package sessions keeps sessions, tasks and the rest of the domain in one table.
+// keys.go says how the table is laid out, docs/adr says why.
 package sessions
 
 import (
 	"log/slog"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/domain/artifact"
@@ -16,13 +14,14 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Store is the domain's storage over one table. It is safe for concurrent use
 // and holds nothing that another instance could need.
 type Store struct {
-	db     *dynamodb.Client
-	table  string
+	db     *records.Table
 	now    func() time.Time
 	random func() uuid.UUID
 	log    *slog.Logger
@@ -59,11 +58,9 @@ func WithLogger(log *slog.Logger) Option { return func(s *Store) { s.log = log }
 // it is set.
 func WithLease(d time.Duration) Option { return func(s *Store) { s.lease = d } }
 
-// New is a store over an existing table.
-func New(db *dynamodb.Client, table string, opts ...Option) *Store {
+// New is a store over a table that has the indexes of store.Schema.
+func New(engine table.Engine, opts ...Option) *Store {
 	s := &Store{
-		db:     dynamodb.New(db.Options(), tellingThrottles, countingSends),
-		table:  table,
 		now:    time.Now,
 		random: uuid.New,
 		log:    slog.New(slog.DiscardHandler),
@@ -77,6 +74,7 @@ func New(db *dynamodb.Client, table string, opts ...Option) *Store {
 	for _, opt := range opts {
 		opt(s)
 	}
+	s.db = records.New(engine, s.random)
 	return s
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
 )
@@ -17,7 +17,7 @@ const alice, bob = "alice", "bob"
 // newStore is a store over a table of the test's own.
 func newStore(t testing.TB, opts ...sessions.Option) *sessions.Store {
 	t.Helper()
-	return sessions.New(dynamotest.Client(t), dynamotest.Table(t), opts...)
+	return sessions.New(storetest.Engine(t), opts...)
 }
 
 func mustCreate(t testing.TB, s *sessions.Store, user, id string, state session.Delta) session.Session {

@@ -8,12 +8,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 const (
@@ -31,8 +29,16 @@ const (
 
 var _ quota.Streams = (*Store)(nil)
 
+// Attributes of a stream's place.
+const (
+	streamHolder  = "h"
+	streamUntil   = "u"
+	streamEnded   = "e"
+	streamExpires = "expires"
+)
+
 // streamItem is a place among the open streams of a user. One that is free has
-// a time in the past, until DynamoDB removes it.
+// a time in the past, until it expires.
 type streamItem struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
@@ -52,7 +58,11 @@ func (s *Store) TakeStream(ctx context.Context, in quota.Stream) (quota.Lease, e
 		return quota.Lease{}, nil
 	}
 	holder := s.random().String()
-	for try := range streamTries {
+	tries := 0
+	return records.ContendedValue(ctx, func() (quota.Lease, error) {
+		if tries++; tries > streamTries {
+			return quota.Lease{}, records.Busy("too many streams are opened at once; try again")
+		}
 		slots, err := s.streamSlots(ctx, in.UserID)
 		if err != nil {
 			return quota.Lease{}, err
@@ -61,15 +71,8 @@ func (s *Store) TakeStream(ctx context.Context, in quota.Stream) (quota.Lease, e
 		if p == nil {
 			return quota.Lease{}, s.streamsExceeded(slots)
 		}
-		lease, err := s.seizeStream(ctx, *p, in, holder)
-		if !errors.Is(err, errTaken) {
-			return lease, err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return quota.Lease{}, err
-		}
-	}
-	return quota.Lease{}, busy("too many streams are opened at once; try again")
+		return s.seizeStream(ctx, *p, in, holder)
+	})
 }
 
 // streamPlace is a place that may be taken, and what was seen there.
@@ -125,30 +128,34 @@ func (s *Store) pickStream(slots []streamItem, in quota.Stream) *streamPlace {
 	return nil
 }
 
-// seizeStream takes a place; errTaken where it is not any more as it was seen.
+// seizeStream takes a place; table.ErrConditionFailed where it is not any more as it
+// was seen.
 func (s *Store) seizeStream(ctx context.Context, p streamPlace, in quota.Stream, holder string) (quota.Lease, error) {
 	k, now := streamKey(in.UserID, p.slot), s.millis()
 	it := streamItem{
-		PK: k.pk, SK: k.sk, Subject: in.Subject, Holder: holder, Taken: now,
+		PK: k.PK, SK: k.SK, Subject: in.Subject, Holder: holder, Taken: now,
 		Until: now + (in.Lasting + streamSlack).Milliseconds(),
 	}
 	it.Expires = expiresOf(it.Until)
 	lease := quota.Lease{UserID: in.UserID, Slot: p.slot, Holder: holder}
-	c := condition{expression: ifAbsent}
+	c := table.ItemNotExists()
 	if p.was != nil {
-		c = condition{
-			expression: "#h = :h AND #u = :u", names: map[string]string{"#h": "h", "#u": "u"},
-			values: attributes{":h": str(p.was.Holder), ":u": num(p.was.Until)},
-		}
+		c = table.And(
+			table.Equal(table.At(streamHolder), p.was.Holder), table.Equal(table.At(streamUntil), p.was.Until),
+		)
 		lease.Continued = p.was.Until > now && p.was.Ended
 		if p.over {
 			it.Former = min(p.was.Until, now+streamHandover.Milliseconds())
 		}
 	}
+	failed := s.db.Put(ctx, it, c)
 	var other streamItem
-	err := s.put(ctx, it, c, &other)
-	if errors.Is(err, errTaken) && other.Holder == holder {
+	found, err := records.Found(failed, &other)
+	switch {
+	case found && err == nil && other.Holder == holder:
 		return lease, nil // the answer to a first try was lost
+	case err == nil:
+		err = failed
 	}
 	if err != nil {
 		return quota.Lease{}, fmt.Errorf("take a place for a stream: %w", err)
@@ -174,20 +181,18 @@ func (s *Store) HoldsStream(ctx context.Context, l quota.Lease) (bool, error) {
 	if l.Holder == "" {
 		return true, nil
 	}
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &s.table, Key: streamKey(l.UserID, l.Slot).attributes(),
-	})
+	item, err := s.db.GetEventually(ctx, streamKey(l.UserID, l.Slot))
 	if err != nil {
 		return false, fmt.Errorf("look at the place of a stream: %w", err)
 	}
 	// What is not there was erased with all of the user's data, or is not yet to be seen.
-	return out.Item == nil || stringOf(out.Item["h"]) == l.Holder, nil
+	return item == nil || table.Text(item, streamHolder) == l.Holder, nil
 }
 
 // RenewStream implements quota.Streams.
 func (s *Store) RenewStream(ctx context.Context, l quota.Lease, lasting time.Duration) error {
 	err := s.untilStream(ctx, l, s.millis()+(lasting+streamSlack).Milliseconds(), false)
-	if errors.Is(err, errTaken) {
+	if errors.Is(err, table.ErrConditionFailed) {
 		return fault.New(fault.Conflict, "another stream has this one's place")
 	}
 	return err
@@ -203,35 +208,27 @@ func (s *Store) EndStream(ctx context.Context, l quota.Lease, expected bool) err
 	if expected {
 		err = s.untilStream(ctx, l, s.millis()+quota.StreamGrace.Milliseconds(), true)
 	} else {
-		err = untilDecided(ctx, func() error {
-			_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-				TableName: &s.table, Key: streamKey(l.UserID, l.Slot).attributes(), ConditionExpression: ptr("#h = :h"),
-				ExpressionAttributeNames:  map[string]string{"#h": "h"},
-				ExpressionAttributeValues: attributes{":h": str(l.Holder)},
-			})
-			return conditionError(err, nil)
-		})
+		err = s.db.Delete(ctx, streamKey(l.UserID, l.Slot), heldBy(l))
 	}
-	if errors.Is(err, errTaken) {
-		return nil
-	}
-	return err
+	return ignoring(err, table.ErrConditionFailed)
 }
 
-// untilStream changes how long a lease lasts; errTaken where it is not its
-// holder's any more.
+// untilStream changes how long a lease lasts; table.ErrConditionFailed where it is
+// not its holder's any more.
 func (s *Store) untilStream(ctx context.Context, l quota.Lease, until int64, ended bool) error {
 	if l.Holder == "" {
 		return nil
 	}
-	return s.update(ctx, streamKey(l.UserID, l.Slot), "SET #u = :u, #e = :e, #x = :x", condition{
-		expression: "#h = :h",
-		names:      map[string]string{"#u": "u", "#e": "e", "#x": "expires", "#h": "h"},
-		values:     attributes{":u": num(until), ":e": boolean(ended), ":x": num(expiresOf(until)), ":h": str(l.Holder)},
-	})
+	return s.db.Update(ctx, streamKey(l.UserID, l.Slot), []table.Change{
+		table.Set(table.At(streamUntil), until), table.Set(table.At(streamEnded), ended),
+		table.Set(table.At(streamExpires), expiresOf(until)),
+	}, heldBy(l))
 }
 
-// expiresOf is when DynamoDB may remove what nobody looks at from then on, in
+// heldBy is the condition that a place is still its holder's.
+func heldBy(l quota.Lease) table.Condition { return table.Equal(table.At(streamHolder), l.Holder) }
+
+// expiresOf is when the table may remove what nobody looks at from then on, in
 // seconds.
 func expiresOf(millis int64) int64 { return millis/1000 + 60 }
 
@@ -246,14 +243,15 @@ func slotNumber(sk string) int64 {
 // streamSlots reads the places of a user's streams, strongly consistent.
 func (s *Store) streamSlots(ctx context.Context, user string) ([]streamItem, error) {
 	var slots []streamItem
-	err := s.queryPages(ctx, &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: ptr(true), KeyConditionExpression: aws.String("PK = :pk"),
-		ExpressionAttributeValues: attributes{":pk": str(streamsPK(user))},
-	}, func(page []attributes) (bool, error) {
-		var some []streamItem
-		err := attributevalue.UnmarshalListOfMaps(page, &some)
-		slots = append(slots, some...)
-		return true, err
+	err := s.db.Pages(ctx, partition(streamsPK(user)), func(page []table.Item) (bool, error) {
+		for _, item := range page {
+			var slot streamItem
+			if err := table.Decode(item, &slot); err != nil {
+				return false, err
+			}
+			slots = append(slots, slot)
+		}
+		return true, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the open streams: %w", err)

@@ -14,7 +14,9 @@ import (
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 const streamTime = 90 * time.Second
@@ -225,7 +227,7 @@ func TestStreams(t *testing.T) {
 func TestStreams_cost(t *testing.T) {
 	t.Parallel()
 	meter := &capacity.Meter{}
-	s := sessions.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t), sessions.WithQuotas(quota.Limits{Streams: 21}))
+	s := sessions.New(dynamo.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t), store.Schema()), sessions.WithQuotas(quota.Limits{Streams: 21}))
 	for range 20 {
 		mustTake(t, s, "a session with a long name of its own, as some have", false)
 	}
@@ -236,7 +238,7 @@ func TestStreams_cost(t *testing.T) {
 			t.Errorf("a turn costs %+v", got)
 		}
 	}
-	free, before := sessions.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t)), meter.Total()
+	free, before := sessions.New(dynamo.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t), store.Schema())), meter.Total()
 	mustEndStream(t, free, mustTake(t, free, "s", false), true)
 	if got := meter.Total().Sub(before); got != (capacity.Usage{}) {
 		t.Errorf("without a limit a turn costs %+v", got)
@@ -258,7 +260,7 @@ func TestStreams_schedules(t *testing.T) {
 			}
 			user++
 			clock := &calendar{}
-			s := sessions.New(client, table, sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Streams: most}))
+			s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Streams: most}))
 			name := fmt.Sprint("user", user)
 			type open struct {
 				quota.Lease

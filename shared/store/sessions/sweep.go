@@ -3,10 +3,11 @@ package sessions
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 
 // sweepVisit handles one item that is due; done is false where nothing was to be
 // done. It may be stopped and repeated at any point.
-type sweepVisit func(ctx context.Context, k key) (done bool, err error)
+type sweepVisit func(ctx context.Context, k table.Key) (done bool, err error)
 
 // sweep brings what is due in a partition of the index to visit, oldest first, and
 // returns how many were done. An item that fails keeps no other waiting: it is
@@ -35,23 +36,22 @@ type sweepVisit func(ctx context.Context, k key) (done bool, err error)
 // fault is its own. One item takes half of the time that is left at most, and goes
 // on behind the others in the next sweep.
 func (s *Store) sweep(ctx context.Context, gpk string, due int64, visit sweepVisit) (int, error) {
-	return s.sweepPages(ctx, gpk, due, func(context.Context, []key) sweepVisit { return visit })
+	return s.sweepPages(ctx, gpk, due, func(context.Context, []table.Key) sweepVisit { return visit })
 }
 
 // sweepPages is sweep for items that are read together: prepare sees the keys of
 // each page.
 func (s *Store) sweepPages(
-	ctx context.Context, gpk string, due int64, prepare func(context.Context, []key) sweepVisit,
+	ctx context.Context, gpk string, due int64, prepare func(context.Context, []table.Key) sweepVisit,
 ) (int, error) {
-	w := &sweeping{s: s, gpk: gpk, due: due}
-	err := s.queryPages(ctx, &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String(activityIndex),
-		KeyConditionExpression:    aws.String("GPK = :g AND GSK < :due"),
-		ExpressionAttributeValues: attributes{":g": str(gpk), ":due": str(activitySK(due, ""))},
-	}, func(page []attributes) (bool, error) {
-		keys := make([]key, len(page))
+	w, end := &sweeping{s: s, gpk: gpk, due: due}, activitySK(due, "")
+	err := s.db.Pages(ctx, table.Query{
+		Index: store.ActivityIndex, Partition: gpk, To: end,
+	}, func(page []table.Item) (bool, error) {
+		page = slices.DeleteFunc(page, func(item table.Item) bool { return table.Text(item, attrGSK) == end })
+		keys := make([]table.Key, len(page))
 		for i, item := range page {
-			keys[i] = key{stringOf(item[attrPK]), stringOf(item[attrSK])}
+			keys[i] = keyOf(item)
 		}
 		w.page(ctx, page, prepare(ctx, keys))
 		return ctx.Err() == nil && !w.unwell(), nil

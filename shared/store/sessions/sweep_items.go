@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/smithy-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // sweeping is a sweep under way.
@@ -28,7 +28,7 @@ type sweeping struct {
 	failures []error
 }
 
-func (w *sweeping) page(ctx context.Context, items []attributes, visit sweepVisit) {
+func (w *sweeping) page(ctx context.Context, items []table.Item, visit sweepVisit) {
 	var group errgroup.Group
 	group.SetLimit(sweepParallel)
 	for _, item := range items {
@@ -44,13 +44,13 @@ func (w *sweeping) page(ctx context.Context, items []attributes, visit sweepVisi
 }
 
 // item handles one item in its share of the time.
-func (w *sweeping) item(ctx context.Context, item attributes, visit sweepVisit) {
+func (w *sweeping) item(ctx context.Context, item table.Item, visit sweepVisit) {
 	own, cancel := ctx, context.CancelFunc(func() {})
 	if deadline, ok := ctx.Deadline(); ok {
 		own, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
 	}
 	defer cancel()
-	k := key{stringOf(item[attrPK]), stringOf(item[attrSK])}
+	k := keyOf(item)
 	done, err := visitSafely(own, k, visit)
 	switch {
 	case err == nil:
@@ -61,7 +61,7 @@ func (w *sweeping) item(ctx context.Context, item attributes, visit sweepVisit) 
 			w.done++
 		}
 	case own.Err() != nil: // not over yet: the others first
-		w.s.log.InfoContext(ctx, "what is swept takes longer", "kind", w.gpk, "item", k.pk+" "+k.sk)
+		w.s.log.InfoContext(ctx, "what is swept takes longer", "kind", w.gpk, "item", k.PK+" "+k.SK)
 		w.move(ctx, item, 0)
 	case momentary(err):
 		w.fail(ctx, k, err, 1)
@@ -73,7 +73,7 @@ func (w *sweeping) item(ctx context.Context, item attributes, visit sweepVisit) 
 }
 
 // visitSafely takes a panic for one more way to be unreadable.
-func visitSafely(ctx context.Context, k key, visit sweepVisit) (done bool, err error) {
+func visitSafely(ctx context.Context, k table.Key, visit sweepVisit) (done bool, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			done, err = false, fmt.Errorf("panic: %v", v)
@@ -82,9 +82,9 @@ func visitSafely(ctx context.Context, k key, visit sweepVisit) (done bool, err e
 	return visit(ctx, k)
 }
 
-func (w *sweeping) fail(ctx context.Context, k key, err error, inARow int) {
+func (w *sweeping) fail(ctx context.Context, k table.Key, err error, inARow int) {
 	metrics.Count(ctx, metrics.ItemsSkipped, 1)
-	err = fmt.Errorf("%s %s: %w", k.pk, k.sk, err)
+	err = fmt.Errorf("%s %s: %w", k.PK, k.SK, err)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.failed++
@@ -97,16 +97,14 @@ func (w *sweeping) fail(ctx context.Context, k key, err error, inARow int) {
 
 // move puts an item behind what is due now, and by so much more, unless somebody
 // else has moved it. Where that fails the item comes again with the next sweep.
-func (w *sweeping) move(ctx context.Context, item attributes, by time.Duration) {
+func (w *sweeping) move(ctx context.Context, item table.Item, by time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepMove)
 	defer cancel()
-	was := stringOf(item[attrGSK])
+	was, line := table.Text(item, attrGSK), table.At(attrGSK)
 	_, id, _ := strings.Cut(was, "#")
-	err := w.s.update(ctx, key{stringOf(item[attrPK]), stringOf(item[attrSK])}, "SET GSK = :to", condition{
-		expression: "GSK = :was",
-		values:     attributes{":was": str(was), ":to": str(activitySK(w.due+by.Milliseconds(), id))},
-	})
-	if err != nil && !errors.Is(err, errTaken) {
+	err := w.s.db.Update(ctx, keyOf(item),
+		[]table.Change{table.Set(line, activitySK(w.due+by.Milliseconds(), id))}, table.Equal(line, was))
+	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		w.s.log.WarnContext(ctx, "what cannot be swept stays first in its line", "kind", w.gpk, "error", err)
 	}
 }
@@ -138,14 +136,7 @@ func (w *sweeping) ended(err error) error {
 // momentary reports whether an error is one of the moment, of a request that
 // failed, rather than one of the item that the request was about.
 func momentary(err error) bool {
-	var request *smithy.OperationError
-	var answer smithy.APIError
-	switch {
-	case errors.Is(err, fault.Of(fault.Busy)), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return true
-	case errors.As(err, &answer) && answer.ErrorCode() == "ValidationException":
-		return false
-	default:
-		return errors.As(err, &request)
-	}
+	return errors.Is(err, fault.Of(fault.Busy)) || errors.Is(err, table.ErrThrottled) || errors.Is(err, table.ErrUndecided) ||
+		errors.Is(err, table.ErrDenied) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // eachShard sweeps the shards of one kind of work, each in its share of the time
@@ -57,9 +57,9 @@ func eachOf[T any](ctx context.Context, all []T, do func(T) error) error {
 
 // eachItem does something about each item that a query finds, and goes on past
 // those that fail. The error names some of each page.
-func (s *Store) eachItem(ctx context.Context, q *dynamodb.QueryInput, do func(attributes) error) error {
+func (s *Store) eachItem(ctx context.Context, q table.Query, do func(table.Item) error) error {
 	var failures []error
-	err := s.queryPages(ctx, q, func(page []attributes) (bool, error) {
+	err := s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
 		if err := eachOf(ctx, page, do); err != nil && len(failures) < sweepTold {
 			failures = append(failures, err)
 		}

@@ -17,7 +17,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // sweptKind is a kind of what is swept, by items as they lie in the table. Those
@@ -108,7 +110,7 @@ func TestSweep_unreadable_items(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client, table, clock := dynamotest.Client(t), dynamotest.Table(t), &calendar{}
-			s := sessions.New(client, table, sessions.WithClock(clock.now))
+			s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(clock.now))
 			kind.mustLay(t, client, table, 0, bad, true) // the oldest
 			kind.mustLay(t, client, table, bad, good, false)
 			sweep := func() (float64, error) {
@@ -238,7 +240,7 @@ func TestSweep_throttled(t *testing.T) {
 func TestErase_unreadable_session(t *testing.T) {
 	t.Parallel()
 	client, table, clock := dynamotest.Client(t), dynamotest.Table(t), &calendar{}
-	s := sessions.New(client, table, sessions.WithClock(clock.now))
+	s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(clock.now))
 	for _, id := range []string{"a", "b", "c"} {
 		mustCreate(t, s, alice, id, nil)
 	}
@@ -267,7 +269,7 @@ func TestErase_unreadable_session(t *testing.T) {
 func TestTargets_unreadable(t *testing.T) {
 	t.Parallel()
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(client, table)
+	s := sessions.New(dynamo.New(client, table, store.Schema()))
 	rule := automation.Automation{
 		ID: "a", UserID: alice, Name: "n", Status: automation.Active, Version: 1,
 		On: automation.Trigger{Types: []string{"run.completed"}},

@@ -11,6 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // taskPointer says where in the session a task stands. It is written first, so
@@ -34,6 +35,12 @@ type taskPointer struct {
 	GSK     string `dynamodbav:"GSK"`
 }
 
+const (
+	pointerPlace   = "p"
+	pointerFirst   = "f"
+	pointerCreated = "ct"
+)
+
 // spot is where an invocation begins; Log is "" for the task's own log.
 type spot struct {
 	Log      string `dynamodbav:"l,omitempty" json:"l,omitempty"`
@@ -42,17 +49,19 @@ type spot struct {
 
 func (p *taskPointer) id() string { return p.SK[len(prefixTaskPointer):] }
 
+func (p *taskPointer) key() table.Key { return table.NewKey(p.PK, p.SK) }
+
 func (p *taskPointer) log() string { return p.PK[len(prefixLog):] }
 
-func (p *taskPointer) taskKey() key { return taskKey(p.log(), p.Place, p.id()) }
+func (p *taskPointer) taskKey() table.Key { return taskKey(p.log(), p.Place, p.id()) }
 
 // unmoved is the condition that the pointer still says what was read.
-func (p *taskPointer) unmoved() condition {
-	return condition{
-		expression: "#p = :p AND #f = :f AND #ct = :ct",
-		names:      map[string]string{"#p": "p", "#f": "f", "#ct": "ct"},
-		values:     attributes{":p": num(p.Place), ":f": str(p.First), ":ct": num(p.Created)},
-	}
+func (p *taskPointer) unmoved() table.Condition {
+	return table.And(
+		table.Equal(table.At(pointerPlace), p.Place),
+		table.Equal(table.At(pointerFirst), p.First),
+		table.Equal(table.At(pointerCreated), p.Created),
+	)
 }
 
 // taskItem is the task itself, ordered by its place.
@@ -76,15 +85,19 @@ type taskItem struct {
 	told
 }
 
-func (item *taskItem) key() key { return key{item.PK, item.SK} }
+const (
+	taskVersion = "v"
+	taskCreated = "ct"
+)
+
+func (item *taskItem) key() table.Key { return table.NewKey(item.PK, item.SK) }
 
 // sameVersion is the condition that the item is still the one that was read.
-func (item *taskItem) sameVersion() condition {
-	return condition{
-		expression: "#v = :v AND #ct = :ct",
-		names:      map[string]string{"#v": "v", "#ct": "ct"},
-		values:     attributes{":v": num(item.Version), ":ct": num(item.Created)},
-	}
+func (item *taskItem) sameVersion() table.Condition {
+	return table.And(
+		table.Equal(table.At(taskVersion), item.Version),
+		table.Equal(table.At(taskCreated), item.Created),
+	)
 }
 
 type taskBody struct {
@@ -132,7 +145,7 @@ func (s *Store) shown(
 		}
 	}
 	if content.Bubbles, err = task.Without(content.Bubbles, hidden); err != nil {
-		return task.Task{}, fmt.Errorf("task %s: %w", id, errors.Join(ErrUnreadable, err))
+		return task.Task{}, fmt.Errorf("task %s: %w", id, errors.Join(table.ErrUnreadable, err))
 	}
 	if item.PK != logPK(h.Log) {
 		content.Bubbles = session.Rehome(content.Bubbles, h.id(), func(string) string { return id })

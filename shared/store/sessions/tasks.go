@@ -6,34 +6,32 @@ import (
 	"fmt"
 
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Save implements task.Store.
-func (s *Store) Save(ctx context.Context, t task.Save) (task.Task, bool, error) {
-	for try := 0; ; try++ {
+func (s *Store) Save(ctx context.Context, t task.Save) (saved task.Task, created bool, err error) {
+	err = records.Contended(ctx, func() error {
 		h, err := s.header(ctx, t.UserID, t.SessionID)
 		if err != nil {
-			return task.Task{}, false, err
+			return err
 		}
 		if err := s.admitBytes(ctx, h.User); err != nil {
-			return task.Task{}, false, err
+			return err
 		}
 		newest := s.watchNewest(ctx, h)
-		saved, created, err := s.save(ctx, h, t)
-		if err == nil {
-			s.moveUp(ctx, h, newest, saved.UpdatedTime, !h.announced)
-			return saved, created, nil
+		if saved, created, err = s.save(ctx, h, t); err != nil {
+			return fmt.Errorf("save task %s: %w", t.Task.ID, s.unlessGone(ctx, h, err))
 		}
-		if !errors.Is(err, errTaken) {
-			return task.Task{}, false, fmt.Errorf("save task %s: %w", t.Task.ID, s.unlessGone(ctx, h, err))
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return task.Task{}, false, err
-		}
-	}
+		s.moveUp(ctx, h, newest, saved.UpdatedTime, !h.announced)
+		return nil
+	})
+	return saved, created, err
 }
 
-// save is one try; errTaken where another save of the same task came between.
+// save is one try; table.ErrConditionFailed where another save of the same task
+// came between.
 func (s *Store) save(ctx context.Context, h *header, t task.Save) (task.Task, bool, error) {
 	p, err := s.pointer(ctx, h, t.Task.ID)
 	if err != nil {
@@ -53,7 +51,7 @@ func (s *Store) save(ctx context.Context, h *header, t task.Save) (task.Task, bo
 // fork's own first. Nil means that there is none.
 func (s *Store) pointer(ctx context.Context, h *header, id string) (*taskPointer, error) {
 	var p taskPointer
-	found, err := s.get(ctx, taskPointerKey(h.Log, id), &p)
+	found, err := s.db.Get(ctx, taskPointerKey(h.Log, id), &p)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +68,7 @@ func (s *Store) createTask(ctx context.Context, h *header, t task.Save) (task.Ta
 	now := s.millis()
 	k := taskPointerKey(h.Log, t.Task.ID)
 	p := &taskPointer{
-		PK: k.pk, SK: k.sk, User: h.User, Session: h.id(), Created: now, Spots: map[string]spot{},
+		PK: k.PK, SK: k.SK, User: h.User, Session: h.id(), Created: now, Spots: map[string]spot{},
 		GPK: taskIndexPK(h.User, t.Task.ID), GSK: activitySK(now, h.id()),
 	}
 	invocations := t.Invocations
@@ -80,7 +78,7 @@ func (s *Store) createTask(ctx context.Context, h *header, t task.Save) (task.Ta
 	if err := s.takePlaces(ctx, h, p, invocations); err != nil {
 		return task.Task{}, false, err
 	}
-	if err := s.put(ctx, p, condition{expression: ifAbsent}, nil); err != nil {
+	if err := s.db.Put(ctx, p, table.ItemNotExists()); err != nil {
 		return task.Task{}, false, err
 	}
 	return s.updateTask(ctx, h, t, p, p)
@@ -92,12 +90,12 @@ func (s *Store) updateTask(
 	ctx context.Context, h *header, t task.Save, was, p *taskPointer,
 ) (saved task.Task, created bool, err error) {
 	var old taskItem
-	found, err := s.get(ctx, was.taskKey(), &old)
+	found, err := s.db.Get(ctx, was.taskKey(), &old)
 	if err != nil {
 		return task.Task{}, false, err
 	}
 	if !found && was.Place != p.Place {
-		if err := s.put(ctx, p, was.unmoved(), nil); err != nil {
+		if err := s.db.Put(ctx, p, was.unmoved()); err != nil {
 			return task.Task{}, false, err
 		}
 	}
@@ -124,7 +122,7 @@ func (s *Store) updateTask(
 		}
 	}
 	next := &taskItem{
-		PK: p.PK, SK: p.taskKey().sk, Version: old.Version + 1,
+		PK: p.PK, SK: p.taskKey().SK, Version: old.Version + 1,
 		Created: p.Created, Updated: p.Created, Marker: p.Marker, Gen: h.Gen,
 		Saved: old.Version + 1, judgement: old.judgement, told: h.tells(),
 	}
@@ -166,7 +164,7 @@ func (s *Store) putTask(ctx context.Context, h *header, w taskWrite, content tas
 	default:
 		err = s.replaceTask(ctx, h, w)
 	}
-	if errors.Is(err, errTaken) && w.next.Blob != "" {
+	if errors.Is(err, table.ErrConditionFailed) && w.next.Blob != "" {
 		err = s.unlessLanded(ctx, w.next, err)
 	}
 	if err == nil {
@@ -179,7 +177,7 @@ func (s *Store) putTask(ctx context.Context, h *header, w taskWrite, content tas
 	switch {
 	case err == nil && w.old != nil && !kept:
 		s.drop(ctx, w.old)
-	case errors.Is(err, errTaken):
+	case errors.Is(err, table.ErrConditionFailed):
 		s.drop(ctx, w.next)
 	}
 	return err
@@ -189,7 +187,7 @@ func (s *Store) putTask(ctx context.Context, h *header, w taskWrite, content tas
 // unless that is the write itself, whose answer was lost.
 func (s *Store) unlessLanded(ctx context.Context, written *taskItem, taken error) error {
 	var there taskItem
-	if _, err := s.get(ctx, written.key(), &there); err != nil {
+	if _, err := s.db.Get(ctx, written.key(), &there); err != nil {
 		return err
 	}
 	if there.Blob == written.Blob {
@@ -208,11 +206,8 @@ func (s *Store) drop(ctx context.Context, item *taskItem) {
 // putFirst writes a task that has a pointer and no item yet, if the pointer
 // still stands: a deletion between the two must not leave the item behind.
 func (s *Store) putFirst(ctx context.Context, h *header, w taskWrite) error {
-	put, err := s.transactPut(w.next, condition{expression: ifAbsent})
-	if err != nil {
-		return err
-	}
-	return s.transact(ctx, put, s.transactCheck(key{w.now.PK, w.now.SK}, w.now.unmoved()), s.stillUnforked(h))
+	return s.db.Transact(ctx, table.Put(w.next, table.ItemNotExists()),
+		table.Check(w.now.key(), w.now.unmoved()), h.stillUnforked())
 }
 
 // keepForForks keeps a version for the forks that were made while it was the
@@ -224,7 +219,7 @@ func (s *Store) keepForForks(ctx context.Context, h *header, old *taskItem) (boo
 	kept := *old
 	kept.SK = fmt.Sprintf("%s%s#%010d", prefixKeptTask, old.SK[len(prefixTask):], h.Gen)
 	kept.Until, kept.told = h.Gen, told{}
-	if err := s.put(ctx, kept, condition{}, nil); err != nil {
+	if err := s.db.Put(ctx, kept); err != nil {
 		return false, fmt.Errorf("keep a task for forks: %w", err)
 	}
 	return true, nil

@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // adopt makes a task that a fork took over the fork's own, so that it can be
@@ -39,7 +40,7 @@ func (s *Store) adopt(ctx context.Context, h *header, id string) (*taskPointer, 
 	}
 	k := taskPointerKey(h.Log, id)
 	p := taskPointer{
-		PK: k.pk, SK: k.sk, User: h.User, Session: h.id(), Created: seen.item.Created,
+		PK: k.PK, SK: k.SK, User: h.User, Session: h.id(), Created: seen.item.Created,
 		Place: seen.seq, Spots: spots, Adopted: seen.seq,
 		GPK: taskIndexPK(h.User, id), GSK: activitySK(seen.item.Created, h.id()),
 	}
@@ -47,22 +48,14 @@ func (s *Store) adopt(ctx context.Context, h *header, id string) (*taskPointer, 
 		p.Spots = map[string]spot{}
 	}
 	item := &taskItem{
-		PK: k.pk, SK: p.taskKey().sk, Version: 1, Created: seen.item.Created, Updated: seen.item.Updated, Gen: h.Gen,
+		PK: k.PK, SK: p.taskKey().SK, Version: 1, Created: seen.item.Created, Updated: seen.item.Updated, Gen: h.Gen,
 	}
 	if item.body, err = s.pack(ctx, item.PK, taskBody{
 		UserMessage: t.UserMessage, Bubbles: t.Bubbles, Metadata: t.Metadata, Spots: spots,
 	}, 0); err != nil {
 		return nil, err
 	}
-	pointer, err := s.transactPut(p, condition{expression: ifAbsent})
-	if err != nil {
-		return nil, err
-	}
-	put, err := s.transactPut(item, condition{expression: ifAbsent})
-	if err != nil {
-		return nil, err
-	}
-	if err := s.transact(ctx, pointer, put); err != nil {
+	if err := s.db.Transact(ctx, table.Put(p, table.ItemNotExists()), table.Put(item, table.ItemNotExists())); err != nil {
 		return nil, err
 	}
 	s.countBytes(ctx, h, kilobytes(item.stored()))

@@ -5,10 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // place gives the invocations that a save names for the first time their
@@ -30,36 +29,25 @@ func (s *Store) place(ctx context.Context, h *header, t task.Save, p *taskPointe
 	if was.Place != p.Place {
 		return nil
 	}
-	return s.put(ctx, p, was.unmoved(), nil)
+	return s.db.Put(ctx, p, was.unmoved())
 }
 
 // moveTask writes a task at another place, and what points there.
 func (s *Store) moveTask(ctx context.Context, h *header, w taskWrite) error {
-	point, err := s.transactPut(w.now, w.was.unmoved())
-	if err != nil {
-		return err
-	}
-	leave, err := s.leave(w.was, w.old, h.Gen)
-	if err != nil {
-		return err
-	}
-	put, err := s.transactPut(w.next, condition{})
-	if err != nil {
-		return err
-	}
-	return s.transact(ctx, point, leave, put, s.stillUnforked(h))
+	return s.db.Transact(ctx,
+		table.Put(w.now, w.was.unmoved()), w.was.leave(w.old, h.Gen), table.Put(w.next), h.stillUnforked())
 }
 
 // leave takes a task away from its place. Where a fork took the task over,
 // something stays, to cover the one in the source's log.
-func (s *Store) leave(p *taskPointer, item *taskItem, gen int64) (types.TransactWriteItem, error) {
+func (p *taskPointer) leave(item *taskItem, gen int64) table.Write {
 	if p.Adopted == 0 || p.Adopted != p.Place {
-		return s.transactDelete(item.key(), item.sameVersion()), nil
+		return table.Delete(item.key(), item.sameVersion())
 	}
 	cover := *item
 	cover.Version, cover.Gen, cover.Gone, cover.body = item.Version+1, gen, true, body{}
 	cover.Saved, cover.told = 0, told{}
-	return s.transactPut(cover, item.sameVersion())
+	return table.Put(cover, item.sameVersion())
 }
 
 // takePlaces looks up where invocations begin, gives those without an entry in

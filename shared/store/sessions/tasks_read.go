@@ -8,29 +8,27 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Tasks implements task.Store. Tasks change in place, so they are read
 // strongly consistent.
 func (s *Store) Tasks(ctx context.Context, q task.Query) (task.Page, error) {
-	for try := 0; ; try++ {
+	return records.SettledValue(ctx, func() (task.Page, error) {
 		h, err := s.header(ctx, q.UserID, q.SessionID)
 		if err != nil {
 			return task.Page{}, err
 		}
 		page, err := s.tasks(ctx, h, q)
-		if !errors.Is(err, errStale) {
-			if err != nil {
-				err = fmt.Errorf("read tasks of session %s: %w", q.SessionID, s.unlessGone(ctx, h, err))
-			}
-			return page, err
+		if err != nil {
+			err = fmt.Errorf("read tasks of session %s: %w", q.SessionID, s.unlessGone(ctx, h, err))
 		}
-		if err := backoff(ctx, try); err != nil {
-			return task.Page{}, err
-		}
-	}
+		return page, err
+	})
 }
 
 func (s *Store) tasks(ctx context.Context, h *header, q task.Query) (task.Page, error) {
@@ -78,7 +76,7 @@ func (s *Store) listedTask(
 		t, err = s.shown(ctx, h, timeline, seen)
 		if errors.Is(err, errChunksGone) {
 			var now taskItem
-			found, readErr := s.get(ctx, seen.item.key(), &now)
+			found, readErr := s.db.Get(ctx, seen.item.key(), &now)
 			if readErr != nil || !found || now.Gone {
 				return task.Task{}, false, readErr
 			}
@@ -87,7 +85,7 @@ func (s *Store) listedTask(
 				continue
 			}
 		}
-		if errors.Is(err, ErrUnreadable) || errors.Is(err, errChunksGone) {
+		if errors.Is(err, table.ErrUnreadable) || errors.Is(err, errChunksGone) {
 			s.leftOut(ctx, seen.item.key(), err)
 			return task.Task{}, false, nil
 		}
@@ -105,7 +103,7 @@ func cutTaskCursor(cursor string) (epoch int64, after string, err error) {
 	number, after, _ := strings.Cut(cursor, "|")
 	epoch, err = strconv.ParseInt(number, 10, 64)
 	seq, id, keyErr := taskOf(after)
-	if err != nil || keyErr != nil || epoch < 0 || id == "" || taskCursor(epoch, taskKey("", seq, id).sk) != cursor {
+	if err != nil || keyErr != nil || epoch < 0 || id == "" || taskCursor(epoch, taskKey("", seq, id).SK) != cursor {
 		return 0, "", fault.Field(fault.Malformed, "cursor", "was not given by this list")
 	}
 	return epoch, after, nil
@@ -170,55 +168,59 @@ func (s *Store) findInherited(
 	return found, err
 }
 
+// errTaskMoved says that a task moved while it was read, or that its first save
+// has not come as far.
+var errTaskMoved = fmt.Errorf("the task is not where its pointer says: %w", retry.ErrAgain)
+
 // findOwn reads the pointer and item of a task in the session's own log.
-func (s *Store) findOwn(ctx context.Context, h *header, taskID string) (*taskPointer, *taskItem, error) {
-	for try := 0; ; try++ {
-		var p taskPointer
-		found, err := s.get(ctx, taskPointerKey(h.Log, taskID), &p)
-		if err != nil {
-			return nil, nil, err
+func (s *Store) findOwn(ctx context.Context, h *header, taskID string) (p *taskPointer, item *taskItem, err error) {
+	tries := 0
+	err = records.Settled(ctx, func() (err error) {
+		tries++
+		p, item, err = s.readOwn(ctx, h, taskID)
+		if errors.Is(err, errTaskMoved) && tries == settleTries {
+			err = missingTask()
 		}
-		if !found {
-			return nil, nil, missingTask()
-		}
-		var item taskItem
-		if found, err = s.get(ctx, p.taskKey(), &item); err != nil {
-			return nil, nil, err
-		}
-		if found {
-			return &p, &item, nil
-		}
-		// The task moved between the two reads, or its first save has not
-		// come as far.
-		if try == 3 {
-			return nil, nil, missingTask()
-		}
-		if err := backoff(ctx, try); err != nil {
-			return nil, nil, err
-		}
+		return err
+	})
+	return p, item, err
+}
+
+// readOwn is one try; errTaskMoved where the two do not belong together.
+func (s *Store) readOwn(ctx context.Context, h *header, taskID string) (*taskPointer, *taskItem, error) {
+	var p taskPointer
+	found, err := s.db.Get(ctx, taskPointerKey(h.Log, taskID), &p)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !found:
+		return nil, nil, missingTask()
 	}
+	var item taskItem
+	found, err = s.db.Get(ctx, p.taskKey(), &item)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !found:
+		return nil, nil, errTaskMoved
+	}
+	return &p, &item, nil
 }
 
 // DeleteTask implements task.Store. The task's place stays in the log.
 func (s *Store) DeleteTask(ctx context.Context, userID, sessionID, taskID string) error {
-	for try := 0; ; try++ {
+	return records.Settled(ctx, func() error {
 		h, err := s.header(ctx, userID, sessionID)
 		if err != nil {
 			return err
 		}
 		newest := s.watchNewest(ctx, h)
-		err = s.deleteTask(ctx, h, taskID)
-		if err == nil {
-			s.moveUp(ctx, h, newest, s.millis(), true)
-			return nil
-		}
-		if !errors.Is(err, errTaken) {
+		if err := s.deleteTask(ctx, h, taskID); err != nil {
 			return fmt.Errorf("delete task %s: %w", taskID, s.unlessGone(ctx, h, err))
 		}
-		if err := backoff(ctx, try); err != nil {
-			return err
-		}
-	}
+		s.moveUp(ctx, h, newest, s.millis(), true)
+		return nil
+	})
 }
 
 func (s *Store) deleteTask(ctx context.Context, h *header, taskID string) error {
@@ -240,11 +242,7 @@ func (s *Store) deleteTask(ctx context.Context, h *header, taskID string) error 
 	if err != nil {
 		return err
 	}
-	leave, err := s.leave(p, item, h.Gen)
-	if err != nil {
-		return err
-	}
-	if err := s.transact(ctx, s.transactDelete(key{p.PK, p.SK}, p.unmoved()), leave, s.stillUnforked(h)); err != nil {
+	if err := s.db.Transact(ctx, table.Delete(p.key(), p.unmoved()), p.leave(item, h.Gen), h.stillUnforked()); err != nil {
 		return err
 	}
 	if !kept {

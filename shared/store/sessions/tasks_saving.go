@@ -5,8 +5,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // A fork shows tasks as they were at its moment, though they change in place
@@ -46,20 +45,12 @@ func (h *header) underWay(now int64) map[string]saving {
 	return out
 }
 
-// sameSaving adds that nothing was announced since the header was read.
-func (h *header) sameSaving(c *condition) error {
-	c.names["#sv"] = "sv"
+// sameSaving is the condition that nothing was announced since the header was read.
+func (h *header) sameSaving() table.Condition {
 	if len(h.Saving) == 0 {
-		c.expression += " AND attribute_not_exists(#sv)"
-		return nil
+		return table.NotExists(table.At(headerSaving))
 	}
-	was, err := attributevalue.Marshal(h.Saving)
-	if err != nil {
-		return err
-	}
-	c.expression += " AND #sv = :saving"
-	c.values[":saving"] = was
-	return nil
+	return table.Equal(table.At(headerSaving), h.Saving)
 }
 
 // replaceTask writes a version of a task over the one before it.
@@ -69,13 +60,9 @@ func (s *Store) replaceTask(ctx context.Context, h *header, w taskWrite) error {
 		return err
 	}
 	if announced {
-		return s.put(ctx, w.next, w.old.sameVersion(), nil)
+		return s.db.Put(ctx, w.next, w.old.sameVersion())
 	}
-	put, err := s.transactPut(w.next, w.old.sameVersion())
-	if err != nil {
-		return err
-	}
-	return s.transact(ctx, put, s.stillUnforked(h))
+	return s.db.Transact(ctx, table.Put(w.next, w.old.sameVersion()), h.stillUnforked())
 }
 
 // announce notes in the header that a task is about to be replaced, unless
@@ -91,16 +78,8 @@ func (s *Store) announce(ctx context.Context, h *header, w taskWrite) (bool, err
 		next = map[string]saving{}
 	}
 	next[id] = saving{Time: now, Version: max(w.old.Version, next[id].Version)}
-	c := h.unforked()
-	if err := h.sameSaving(&c); err != nil {
-		return false, err
-	}
-	all, err := attributevalue.Marshal(next)
-	if err != nil {
-		return false, err
-	}
-	c.values[":all"] = all
-	if err := s.update(ctx, sessionKey(h.id()), "SET #sv = :all", c); err != nil {
+	changes := []table.Change{table.Set(table.At(headerSaving), next)}
+	if err := s.db.Update(ctx, sessionKey(h.id()), changes, h.unforked(), h.sameSaving()); err != nil {
 		return false, err
 	}
 	h.Saving, h.announced = next, true
@@ -109,26 +88,25 @@ func (s *Store) announce(ctx context.Context, h *header, w taskWrite) (bool, err
 
 // interruptSaves makes the versions of tasks that announced saves would replace
 // other ones, where they were not replaced yet.
-func (s *Store) interruptSaves(ctx context.Context, source *header) ([]types.TransactWriteItem, error) {
-	var writes []types.TransactWriteItem
+func (s *Store) interruptSaves(ctx context.Context, source *header) ([]table.Write, error) {
+	var writes []table.Write
 	for id, a := range source.underWay(s.millis()) {
 		var p taskPointer
-		found, err := s.get(ctx, taskPointerKey(source.Log, id), &p)
+		found, err := s.db.Get(ctx, taskPointerKey(source.Log, id), &p)
 		if err != nil {
 			return nil, err
 		}
 		var item taskItem
 		if found {
-			if found, err = s.get(ctx, p.taskKey(), &item); err != nil {
+			if found, err = s.db.Get(ctx, p.taskKey(), &item); err != nil {
 				return nil, err
 			}
 		}
 		if !found || item.Version > a.Version {
 			continue
 		}
-		c := item.sameVersion()
-		c.values[":next"] = num(item.Version + 1)
-		writes = append(writes, s.transactUpdate(item.key(), "SET #v = :next", c))
+		another := []table.Change{table.Set(table.At(taskVersion), item.Version+1)}
+		writes = append(writes, table.Update(item.key(), another, item.sameVersion()))
 	}
 	return writes, nil
 }

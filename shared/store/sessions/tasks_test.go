@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -180,10 +181,12 @@ func TestDeleteTask(t *testing.T) {
 
 func TestFeedback(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	clock := &calendar{}
+	s := newStore(t, sessions.WithClock(clock.now))
 	mustCreate(t, s, alice, "old", nil)
 	mustCreate(t, s, alice, "new", nil)
 	mustSave(t, s, "old", "t1", `[{"id":"m","type":"user"}]`)
+	clock.forward(time.Second)
 	mustSave(t, s, "new", "t1", `[{"id":"m","type":"user"}]`)
 
 	found, err := s.FindTask(t.Context(), alice, "t1")

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // taskSeen is a task where a session shows it.
@@ -19,7 +17,7 @@ type taskSeen struct {
 	item *taskItem
 }
 
-func (t taskSeen) key() string { return taskKey("", t.seq, t.id).sk }
+func (t taskSeen) key() string { return taskKey("", t.seq, t.id).SK }
 
 // lineage is a fork on the way from a log that a session reads to the session
 // itself: it may have changed what it took over.
@@ -39,7 +37,7 @@ func (s *Store) visitTasks(
 ) error {
 	for _, part := range stretches(timeline) {
 		first, last := part[0], part[len(part)-1]
-		if end := last.Last(); end > 0 && taskKey("", end+1, "").sk <= after {
+		if end := last.Last(); end > 0 && taskKey("", end+1, "").SK <= after {
 			continue
 		}
 		var err error
@@ -84,7 +82,7 @@ func (s *Store) visitOwn(
 	q := taskWindow{log: h.Log, from: part[0].From, to: part[len(part)-1].To, after: after, limit: limit}
 	return s.taskItems(ctx, q, func(seen taskSeen) (bool, error) {
 		if seen.item.Marker > h.Marker {
-			return false, errStale
+			return false, errRewound
 		}
 		if !part.Shows(h.Log, seen.seq) {
 			return true, nil
@@ -212,25 +210,24 @@ func (s *Store) taskItemsAsOf(ctx context.Context, w taskWindow, visit func(task
 func (s *Store) taskQuery(
 	ctx context.Context, w taskWindow, prefix string, visit func(taskSeen) (bool, error),
 ) error {
-	q := s.prefixQuery(logPK(w.log), max(prefix+pad(w.from), next(w.after)), true)
-	q.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :to")
-	end := prefix + "~"
+	begin, end := max(prefix+pad(w.from), next(w.after)), prefix+"~"
 	if w.to > 0 {
 		end = prefix + pad(w.to) + "$" // "$" comes right after "#"
 	}
-	if q.ExpressionAttributeValues[":to"] = str(end); stringOf(q.ExpressionAttributeValues[":prefix"]) > end {
+	if begin > end {
 		return nil
 	}
+	q := rangeQuery(logPK(w.log), begin, end, true)
 	if w.limit > 0 {
-		q.Limit = ptr(int32(w.limit + 1)) //nolint:gosec // at most session.MaxPage
+		q.Limit = w.limit + 1
 	}
-	return s.queryPages(ctx, q, func(items []attributes) (bool, error) {
+	return s.db.Pages(ctx, q, func(items []table.Item) (bool, error) {
 		for _, attrs := range items {
-			if stringOf(attrs[attrSK]) == skTasksGone {
+			if table.Text(attrs, table.SK) == skTasksGone {
 				return false, missingSession()
 			}
 			var item taskItem
-			err := attributevalue.UnmarshalMap(attrs, &item)
+			err := table.Decode(attrs, &item)
 			seq, id, keyErr := taskOf(item.SK)
 			if err = errors.Join(err, keyErr); err != nil {
 				s.leftOut(ctx, keyOf(attrs), err)

@@ -2,32 +2,27 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/records"
 )
 
 // Thread implements run.Store.
 func (s *Store) Thread(ctx context.Context, userID, sessionID string, q run.ThreadQuery) (run.Thread, error) {
-	for try := 0; ; try++ {
+	return records.SettledValue(ctx, func() (run.Thread, error) {
 		h, at, active, err := s.settled(ctx, userID, sessionID)
 		if err != nil {
 			return run.Thread{}, err
 		}
 		t, err := s.thread(ctx, h, at, active, q)
-		if !errors.Is(err, errStale) {
-			if err != nil {
-				err = fmt.Errorf("read the thread of session %s: %w", sessionID, s.unlessGone(ctx, h, err))
-			}
-			return t, err
+		if err != nil {
+			err = fmt.Errorf("read the thread of session %s: %w", sessionID, s.unlessGone(ctx, h, err))
 		}
-		if err := backoff(ctx, try); err != nil {
-			return run.Thread{}, err
-		}
-	}
+		return t, err
+	})
 }
 
 func (s *Store) thread(
@@ -148,7 +143,7 @@ func (s *Store) sameStatus(ctx context.Context, h *header) error {
 		return err
 	}
 	if now.Run != h.Run || now.Status != h.Status || now.Epoch != h.Epoch {
-		return errStale
+		return errRewound
 	}
 	return nil
 }

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // treeDepth bounds how far the tree of forks is followed, against a cycle that
@@ -39,7 +38,7 @@ func (s *Store) root(ctx context.Context, h *header) (session.Branch, string, er
 			return b, log, fmt.Errorf("log %s has no root", log)
 		}
 		above, next, err := s.branch(ctx, from.Session, from.Log)
-		if errors.Is(err, ErrUnreadable) { // the tree begins below it
+		if errors.Is(err, table.ErrUnreadable) { // the tree begins below it
 			s.leftOut(ctx, sessionKey(from.Session), err)
 			return b, log, nil
 		}
@@ -54,7 +53,7 @@ func (s *Store) root(ctx context.Context, h *header) (session.Branch, string, er
 // branch reads a session by its log, whether it lives or was deleted.
 func (s *Store) branch(ctx context.Context, id, log string) (session.Branch, *origin, error) {
 	var h header
-	found, err := s.get(ctx, sessionKey(id), &h)
+	found, err := s.db.Get(ctx, sessionKey(id), &h)
 	if err != nil {
 		return session.Branch{}, nil, err
 	}
@@ -62,7 +61,7 @@ func (s *Store) branch(ctx context.Context, id, log string) (session.Branch, *or
 		return branchOf(&h), h.Origin, nil
 	}
 	var left gone
-	if _, err := s.get(ctx, goneKey(log), &left); err != nil {
+	if _, err := s.db.Get(ctx, goneKey(log), &left); err != nil {
 		return session.Branch{}, nil, err
 	}
 	b := session.Branch{ID: id, Deleted: true, CreatedTime: left.Created, Children: []session.Branch{}}
@@ -94,7 +93,7 @@ func (s *Store) growTree(ctx context.Context, b *session.Branch, log string, dep
 	}
 	for _, c := range children {
 		under, _, err := s.branch(ctx, c.Session, c.log())
-		if errors.Is(err, ErrUnreadable) {
+		if errors.Is(err, table.ErrUnreadable) {
 			s.leftOut(ctx, sessionKey(c.Session), err)
 			continue
 		}
@@ -113,7 +112,7 @@ func (s *Store) growTree(ctx context.Context, b *session.Branch, log string, dep
 // log stays, fails where one cannot.
 func (s *Store) shownChildren(ctx context.Context, log string) ([]child, error) {
 	var out []child
-	err := s.queryPages(ctx, s.prefixQuery(logPK(log), prefixChild, true), func(page []attributes) (bool, error) {
+	err := s.db.Pages(ctx, prefixQuery(logPK(log), prefixChild, true), func(page []table.Item) (bool, error) {
 		out = append(out, decodeItems[child](ctx, s, page)...)
 		return true, nil
 	})
@@ -123,12 +122,14 @@ func (s *Store) shownChildren(ctx context.Context, log string) ([]child, error) 
 // children reads which forks read a log.
 func (s *Store) children(ctx context.Context, log string) ([]child, error) {
 	var out []child
-	err := s.queryPages(ctx, s.prefixQuery(logPK(log), prefixChild, true), func(page []attributes) (bool, error) {
-		var some []child
-		if err := attributevalue.UnmarshalListOfMaps(page, &some); err != nil {
-			return false, fmt.Errorf("unmarshal forks: %w", err)
+	err := s.db.Pages(ctx, prefixQuery(logPK(log), prefixChild, true), func(page []table.Item) (bool, error) {
+		for _, item := range page {
+			var c child
+			if err := table.Decode(item, &c); err != nil {
+				return false, fmt.Errorf("unmarshal a fork: %w", err)
+			}
+			out = append(out, c)
 		}
-		out = append(out, some...)
 		return true, nil
 	})
 	return out, err

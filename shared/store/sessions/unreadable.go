@@ -6,10 +6,9 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/rethread/rethread/shared/observe/logs"
 	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 type leftOutKey struct{}
@@ -23,27 +22,29 @@ func countingLeftOut(ctx context.Context) (context.Context, *atomic.Int64) {
 
 // leftOut notes an item that a list leaves out. The names of partitions may hold
 // ids of users, which no log does.
-func (s *Store) leftOut(ctx context.Context, k key, err error) {
-	partition := slog.String("partition", k.pk)
-	if !strings.HasPrefix(k.pk, prefixLog) && !strings.HasPrefix(k.pk, prefixSession) {
-		partition = logs.Person("partition", k.pk)
-		k.sk, _, _ = strings.Cut(k.sk, "#")
+func (s *Store) leftOut(ctx context.Context, k table.Key, err error) {
+	partition := slog.String("partition", k.PK)
+	if !strings.HasPrefix(k.PK, prefixLog) && !strings.HasPrefix(k.PK, prefixSession) {
+		partition = logs.Person("partition", k.PK)
+		k.SK, _, _ = strings.Cut(k.SK, "#")
 	}
 	metrics.Count(ctx, metrics.ItemsSkipped, 1)
 	if n, ok := ctx.Value(leftOutKey{}).(*atomic.Int64); ok {
 		n.Add(1)
 	}
-	s.log.ErrorContext(ctx, "an item cannot be read and is left out", partition, slog.String("item", k.sk), slog.Any("error", err))
+	s.log.ErrorContext(ctx, "an item cannot be read and is left out", partition, slog.String("item", k.SK), slog.Any("error", err))
 }
 
-func keyOf(item attributes) key { return key{stringOf(item[attrPK]), stringOf(item[attrSK])} }
+func keyOf(item table.Item) table.Key {
+	return table.NewKey(table.Text(item, attrPK), table.Text(item, attrSK))
+}
 
 // decodeItems decodes the items that can be decoded.
-func decodeItems[T any](ctx context.Context, s *Store, items []attributes) []T {
+func decodeItems[T any](ctx context.Context, s *Store, items []table.Item) []T {
 	out := make([]T, 0, len(items))
 	for _, item := range items {
 		var one T
-		if err := attributevalue.UnmarshalMap(item, &one); err != nil {
+		if err := table.Decode(item, &one); err != nil {
 			s.leftOut(ctx, keyOf(item), err)
 			continue
 		}

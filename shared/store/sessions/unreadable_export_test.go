@@ -15,7 +15,9 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // A document is whole, or there is none: whatever item of the table is spoiled, an
@@ -24,7 +26,7 @@ func TestUnreadable_export(t *testing.T) {
 	t.Parallel()
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
 	now := time.Now()
-	s := sessions.New(client, table, sessions.WithLogger(slog.New(slog.DiscardHandler)),
+	s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithLogger(slog.New(slog.DiscardHandler)),
 		sessions.WithClock(func() time.Time { return now }))
 	chat(t, s, "s", 3)
 	mustRewind(t, s, "s", "inv-3")

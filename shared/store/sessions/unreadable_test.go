@@ -24,7 +24,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // lists are all the lists that there are, of a user who has some of everything.
@@ -210,7 +212,7 @@ func TestUnreadable(t *testing.T) {
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
 	var lines bytes.Buffer
 	now := time.Now()
-	s := sessions.New(client, table,
+	s := sessions.New(dynamo.New(client, table, store.Schema()),
 		sessions.WithLogger(slog.New(slog.NewTextHandler(&lines, nil))),
 		sessions.WithClock(func() time.Time { return now })) // no lease runs out
 	furnish(t, s)
@@ -277,7 +279,7 @@ func text2(v types.AttributeValue) string {
 func TestUnreadable_leaves_the_rest(t *testing.T) {
 	t.Parallel()
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(client, table)
+	s := sessions.New(dynamo.New(client, table, store.Schema()))
 	mustCreate(t, s, alice, "s", nil)
 	for n := range 5 {
 		mustAppend(t, s, alice, "s", event(t, "", "i", fmt.Sprint("text ", n)))

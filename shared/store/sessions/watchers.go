@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 var (
@@ -30,7 +30,10 @@ type connection struct {
 	Expires int64    `dynamodbav:"expires"`
 }
 
-func set(values ...string) types.AttributeValue { return &types.AttributeValueMemberSS{Value: values} }
+const (
+	connectionLogs    = "l"
+	connectionExpires = "expires"
+)
 
 // Subscribe implements watch.Subscriptions.
 func (s *Store) Subscribe(ctx context.Context, seat watch.Seat) error {
@@ -38,14 +41,12 @@ func (s *Store) Subscribe(ctx context.Context, seat watch.Seat) error {
 	if err != nil {
 		return err
 	}
-	expires := num(s.now().Add(watcherLife).Unix())
-	err = s.update(ctx, connectionKey(seat.Connection), "ADD #l :l SET #expires = :expires", condition{
-		expression: "attribute_not_exists(#l) OR size(#l) < :most OR contains(#l, :log)",
-		names:      map[string]string{"#l": "l", "#expires": "expires"},
-		values:     attributes{":l": set(h.Log), ":log": str(h.Log), ":most": num(watch.MaxSessions), ":expires": expires},
-	})
-	if errors.Is(err, errTaken) {
-		return busy("a connection watches at most %d sessions: unsubscribe from one, or open another", watch.MaxSessions)
+	expires, logs := s.now().Add(watcherLife).Unix(), table.At(connectionLogs)
+	err = s.db.Update(ctx, connectionKey(seat.Connection),
+		[]table.Change{table.AddToSet(logs, h.Log), table.Set(table.At(connectionExpires), expires)},
+		table.Or(table.NotExists(logs), table.SizeLess(logs, watch.MaxSessions), table.Contains(logs, h.Log)))
+	if errors.Is(err, table.ErrConditionFailed) {
+		return records.Busy("a connection watches at most %d sessions: unsubscribe from one, or open another", watch.MaxSessions)
 	}
 	if err != nil {
 		return err
@@ -53,13 +54,13 @@ func (s *Store) Subscribe(ctx context.Context, seat watch.Seat) error {
 	if seat.Guest() {
 		return s.seatGuest(ctx, h.Log, seat, expires)
 	}
-	return s.update(ctx, watchersKey(h.Log), takeSeat, taking(seat, expires))
+	return s.db.Update(ctx, watchersKey(h.Log), takeSeat(seat, expires))
 }
 
 // Unsubscribe implements watch.Subscriptions.
 func (s *Store) Unsubscribe(ctx context.Context, userID, sessionID, connectionID string) error {
 	var h header
-	found, err := s.get(ctx, sessionKey(sessionID), &h)
+	found, err := s.db.Get(ctx, sessionKey(sessionID), &h)
 	switch {
 	case err != nil:
 		return fmt.Errorf("read session %s: %w", sessionID, err)
@@ -68,7 +69,7 @@ func (s *Store) Unsubscribe(ctx context.Context, userID, sessionID, connectionID
 	}
 	if h.User != userID {
 		var c connection
-		if _, err := s.get(ctx, connectionKey(connectionID), &c); err != nil {
+		if _, err := s.db.Get(ctx, connectionKey(connectionID), &c); err != nil {
 			return err
 		}
 		if !slices.Contains(c.Logs, h.Log) {
@@ -83,15 +84,14 @@ func (s *Store) unseat(ctx context.Context, log, connectionID string) error {
 	if err := s.Leave(ctx, log, []string{connectionID}); err != nil {
 		return err
 	}
-	return s.update(ctx, connectionKey(connectionID), "DELETE #l :l", condition{
-		names: map[string]string{"#l": "l"}, values: attributes{":l": set(log)},
-	})
+	changes := []table.Change{table.RemoveFromSet(table.At(connectionLogs), log)}
+	return s.db.Update(ctx, connectionKey(connectionID), changes)
 }
 
 // Disconnect implements watch.Subscriptions.
 func (s *Store) Disconnect(ctx context.Context, connectionID string) error {
 	var c connection
-	found, err := s.get(ctx, connectionKey(connectionID), &c)
+	found, err := s.db.Get(ctx, connectionKey(connectionID), &c)
 	if err != nil || !found {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *Store) Disconnect(ctx context.Context, connectionID string) error {
 			return err
 		}
 	}
-	return s.deleteItems(ctx, []attributes{connectionKey(connectionID).attributes()})
+	return s.db.DeleteItems(ctx, []table.Item{connectionKey(connectionID).Item()})
 }
 
 // LogOf is the name under which News tells of a session.

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 var (
@@ -43,21 +44,28 @@ type webhookEntry struct {
 	Version     int64    `dynamodbav:"v"`
 }
 
-// CreateWebhook implements webhook.Store.
-func (s *Store) CreateWebhook(ctx context.Context, w webhook.Webhook, secret webhook.Secret) (webhook.Webhook, error) {
-	for try := 0; ; try++ {
-		made, err := s.tryCreateWebhook(ctx, w, secret)
-		if !errors.Is(err, errTaken) {
-			return made, err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return webhook.Webhook{}, err
-		}
-	}
+const (
+	webhooksHooks = "h"
+
+	hookURL     = "u" // these are of an entry
+	hookStatus  = "st"
+	hookReason  = "w"
+	hookUpdated = "ut"
+	hookVersion = "v"
+)
+
+// hookPath leads to a webhook among those of its user, or to a member of it.
+func hookPath(id string, member ...string) table.Path {
+	return append(table.At(webhooksHooks, id), member...)
 }
 
-// tryCreateWebhook puts a webhook with its secret, both or none; errTaken where
-// the user's webhooks changed meanwhile.
+// CreateWebhook implements webhook.Store.
+func (s *Store) CreateWebhook(ctx context.Context, w webhook.Webhook, secret webhook.Secret) (webhook.Webhook, error) {
+	return records.ContendedValue(ctx, func() (webhook.Webhook, error) { return s.tryCreateWebhook(ctx, w, secret) })
+}
+
+// tryCreateWebhook puts a webhook with its secret, both or none;
+// table.ErrConditionFailed where the user's webhooks changed meanwhile.
 func (s *Store) tryCreateWebhook(ctx context.Context, w webhook.Webhook, secret webhook.Secret) (webhook.Webhook, error) {
 	now, found, err := s.webhooks(ctx, w.UserID)
 	if err != nil {
@@ -69,37 +77,23 @@ func (s *Store) tryCreateWebhook(ctx context.Context, w webhook.Webhook, secret 
 	if len(now.Hooks) >= webhook.MaxWebhooks {
 		return webhook.Webhook{}, fault.New(fault.Conflict, "a user has at most %d webhooks", webhook.MaxWebhooks)
 	}
-	first, err := s.addWebhook(w, found)
-	if err != nil {
-		return webhook.Webhook{}, err
-	}
 	k := webhookSecretKey(w.UserID, w.ID)
-	second, err := s.transactPut(secretItem{
-		PK: k.pk, SK: k.sk, Current: string(secret), Created: w.CreatedTime, Version: 1,
-	}, condition{})
-	if err != nil {
-		return webhook.Webhook{}, err
-	}
-	return w, s.transact(ctx, first, second)
+	return w, s.db.Transact(ctx, addWebhook(w, found), table.Put(secretItem{
+		PK: k.PK, SK: k.SK, Current: string(secret), Created: w.CreatedTime, Version: 1,
+	}))
 }
 
 // addWebhook is the write that adds a webhook to those of its user, whom it makes
 // the item for that they stand in unless it is there.
-func (s *Store) addWebhook(w webhook.Webhook, there bool) (types.TransactWriteItem, error) {
+func addWebhook(w webhook.Webhook, there bool) table.Write {
 	k, entry := webhooksKey(w.UserID), entryOf(w)
 	if !there {
-		return s.transactPut(webhooksItem{PK: k.pk, SK: k.sk, Hooks: map[string]webhookEntry{w.ID: entry}},
-			condition{expression: ifAbsent})
+		return table.Put(webhooksItem{PK: k.PK, SK: k.SK, Hooks: map[string]webhookEntry{w.ID: entry}},
+			table.ItemNotExists())
 	}
-	value, err := attributevalue.Marshal(entry)
-	if err != nil {
-		return types.TransactWriteItem{}, fmt.Errorf("marshal a webhook: %w", err)
-	}
-	return s.transactUpdate(k, "SET #h.#id = :w", condition{
-		expression: "attribute_exists(#h) AND attribute_not_exists(#h.#id) AND size(#h) < :most",
-		names:      map[string]string{"#h": "h", "#id": w.ID},
-		values:     attributes{":w": value, ":most": num(webhook.MaxWebhooks)},
-	}), nil
+	all, one := table.At(webhooksHooks), hookPath(w.ID)
+	return table.Update(k, []table.Change{table.Set(one, entry)},
+		table.Exists(all), table.NotExists(one), table.SizeLess(all, webhook.MaxWebhooks))
 }
 
 // Webhook implements webhook.Store.
@@ -126,7 +120,7 @@ func (s *Store) Webhooks(ctx context.Context, userID string) ([]webhook.Webhook,
 
 // ChangeWebhook implements webhook.Store.
 func (s *Store) ChangeWebhook(ctx context.Context, userID, id string, c webhook.Change) (webhook.Webhook, error) {
-	for try := 0; ; try++ {
+	return records.ContendedValue(ctx, func() (webhook.Webhook, error) {
 		was, err := s.Webhook(ctx, userID, id)
 		if err != nil {
 			return webhook.Webhook{}, err
@@ -135,43 +129,27 @@ func (s *Store) ChangeWebhook(ctx context.Context, userID, id string, c webhook.
 		if err != nil {
 			return webhook.Webhook{}, err
 		}
-		value, err := attributevalue.Marshal(entryOf(next))
-		if err != nil {
-			return webhook.Webhook{}, fmt.Errorf("marshal a webhook: %w", err)
-		}
-		err = s.update(ctx, webhooksKey(userID), "SET #h.#id = :w", condition{
-			expression: "#h.#id.#v = :v",
-			names:      map[string]string{"#h": "h", "#id": id, "#v": "v"},
-			values:     attributes{":w": value, ":v": num(was.Version)},
-		})
-		if !errors.Is(err, errTaken) {
-			return next, err
-		}
-		if err := afterConflict(ctx, try); err != nil {
-			return webhook.Webhook{}, err
-		}
-	}
+		return next, s.db.Update(ctx, webhooksKey(userID), []table.Change{table.Set(hookPath(id), entryOf(next))},
+			table.Equal(hookPath(id, hookVersion), was.Version))
+	})
 }
 
 // DisableWebhook implements webhook.Targets.
 func (s *Store) DisableWebhook(ctx context.Context, d webhook.Disabling) error {
-	c := condition{
-		expression: "#h.#id.#st = :active AND #h.#id.#u = :u",
-		names: map[string]string{
-			"#h": "h", "#id": d.ID, "#st": "st", "#w": "w", "#u": "u", "#ut": "ut", "#v": "v",
-		},
-		values: attributes{
-			":active": str(string(webhook.Active)), ":disabled": str(string(webhook.Disabled)),
-			":w": str(string(d.Reason)), ":u": str(d.URL), ":now": num(s.millis()), ":one": num(1),
-		},
+	conditions := []table.Condition{
+		table.Equal(hookPath(d.ID, hookStatus), string(webhook.Active)),
+		table.Equal(hookPath(d.ID, hookURL), d.URL),
 	}
 	if !d.UnchangedSince.IsZero() {
-		c.expression += " AND #h.#id.#ut <= :since"
-		c.values[":since"] = num(d.UnchangedSince.UnixMilli())
+		conditions = append(conditions, table.AtMost(hookPath(d.ID, hookUpdated), d.UnchangedSince.UnixMilli()))
 	}
-	err := s.update(ctx, webhooksKey(d.UserID),
-		"SET #h.#id.#st = :disabled, #h.#id.#w = :w, #h.#id.#ut = :now, #h.#id.#v = #h.#id.#v + :one", c)
-	if errors.Is(err, errTaken) {
+	err := s.db.Update(ctx, webhooksKey(d.UserID), []table.Change{
+		table.Set(hookPath(d.ID, hookStatus), string(webhook.Disabled)),
+		table.Set(hookPath(d.ID, hookReason), string(d.Reason)),
+		table.Set(hookPath(d.ID, hookUpdated), s.millis()),
+		table.Add(hookPath(d.ID, hookVersion), 1),
+	}, conditions...)
+	if errors.Is(err, table.ErrConditionFailed) {
 		return nil
 	}
 	return err
@@ -182,19 +160,17 @@ func (s *Store) DisableWebhook(ctx context.Context, d webhook.Disabling) error {
 // what is left of its records expires. The records go last: by them an erasure that
 // is repeated finds the lane.
 func (s *Store) DeleteWebhook(ctx context.Context, userID, id string) error {
-	remove := s.transactUpdate(webhooksKey(userID), "REMOVE #h.#id", condition{
-		expression: "attribute_exists(#h.#id)", names: map[string]string{"#h": "h", "#id": id},
-	})
+	remove := table.Update(webhooksKey(userID), []table.Change{table.Remove(hookPath(id))}, table.Exists(hookPath(id)))
 	there := func() error {
 		_, err := s.Webhook(ctx, userID, id)
 		return err
 	}
 	target := webhook.Webhook{ID: id, UserID: userID}.Target()
-	err := s.removeTarget(ctx, target, there, remove, s.transactDelete(webhookSecretKey(userID, id), condition{}))
+	err := s.removeTarget(ctx, target, there, remove, table.Delete(webhookSecretKey(userID, id)))
 	if err != nil {
 		return err
 	}
-	err = s.deleteQuery(ctx, s.keysOnly(s.prefixQuery(webhookRecordsPK(userID), webhookRecordPrefix(id), true)))
+	err = s.db.DeleteFound(ctx, keysOnly(prefixQuery(webhookRecordsPK(userID), webhookRecordPrefix(id), true)))
 	if err != nil {
 		return fmt.Errorf("remove the records of webhook %s: %w", id, err)
 	}
@@ -221,34 +197,35 @@ func (s *Store) webhookTargets(ctx context.Context, e delivery.Event) ([]deliver
 }
 
 func (s *Store) webhooks(ctx context.Context, userID string) (item webhooksItem, found bool, err error) {
-	found, err = s.get(ctx, webhooksKey(userID), &item)
+	found, err = s.db.Get(ctx, webhooksKey(userID), &item)
 	return item, found, err
 }
 
 // shownWebhooks is webhooks where one that cannot be read is left out.
 func (s *Store) shownWebhooks(ctx context.Context, userID string) (webhooksItem, error) {
 	item, _, err := s.webhooks(ctx, userID)
-	if !errors.Is(err, ErrUnreadable) {
+	if !errors.Is(err, table.ErrUnreadable) {
 		return item, err
 	}
 	k := webhooksKey(userID)
-	raw, readErr := s.getRaw(ctx, k)
+	raw, readErr := s.db.GetItem(ctx, k)
 	if readErr != nil || raw == nil {
 		return webhooksItem{}, readErr
 	}
-	hooks, ok := raw["h"].(*types.AttributeValueMemberM)
+	hooks, ok := raw[webhooksHooks].(*types.AttributeValueMemberM)
 	if !ok {
 		s.leftOut(ctx, k, err)
 		return webhooksItem{}, nil
 	}
 	item = webhooksItem{Hooks: map[string]webhookEntry{}}
 	for id, value := range hooks.Value {
-		var entry webhookEntry
-		if err := attributevalue.Unmarshal(value, &entry); err != nil {
+		var one webhooksItem
+		only := &types.AttributeValueMemberM{Value: table.Item{id: value}}
+		if err := table.Decode(table.Item{webhooksHooks: only}, &one); err != nil {
 			s.leftOut(ctx, k, err)
 			continue
 		}
-		item.Hooks[id] = entry
+		item.Hooks[id] = one.Hooks[id]
 	}
 	return item, nil
 }

@@ -11,13 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // recordItem is what became of a delivery to a webhook. Its attempts are the
@@ -33,6 +31,16 @@ type recordItem struct {
 	Expires   int64  `dynamodbav:"expires"`
 	ring
 }
+
+const (
+	recordEvent     = "e"
+	recordState     = "st"
+	recordTries     = "n"
+	recordCreated   = "ct"
+	recordNext      = "nt"
+	recordDelivered = "dt"
+	recordExpires   = "expires"
+)
 
 type ring struct {
 	A0 *attemptItem `dynamodbav:"a0"`
@@ -64,7 +72,7 @@ func (s *Store) NoteQueued(ctx context.Context, d delivery.Delivery) (webhook.Re
 	}
 	err := s.noteRecord(ctx, webhook.Note{
 		Delivery: d, Queued: s.millis(), State: webhook.Pending, NextAttemptTime: s.millis(),
-	}, condition{})
+	})
 	if err != nil {
 		return webhook.Record{}, err
 	}
@@ -73,18 +81,18 @@ func (s *Store) NoteQueued(ctx context.Context, d delivery.Delivery) (webhook.Re
 
 // NoteTry implements webhook.Targets.
 func (s *Store) NoteTry(ctx context.Context, n webhook.Note) error {
-	var c condition
+	var conditions []table.Condition
 	if n.Number == 0 {
-		c.expression = "attribute_exists(PK)"
+		conditions = append(conditions, table.ItemExists())
 	}
-	if err := s.noteRecord(ctx, n, c); !errors.Is(err, errTaken) {
+	if err := s.noteRecord(ctx, n, conditions...); !errors.Is(err, table.ErrConditionFailed) {
 		return err
 	}
 	return nil
 }
 
 // noteRecord makes or changes a record, by one write.
-func (s *Store) noteRecord(ctx context.Context, n webhook.Note, c condition) error {
+func (s *Store) noteRecord(ctx context.Context, n webhook.Note, conditions ...table.Condition) error {
 	userID, id, ok := webhook.ParseTarget(n.Delivery.Target)
 	if !ok {
 		return nil
@@ -93,33 +101,35 @@ func (s *Store) noteRecord(ctx context.Context, n webhook.Note, c condition) err
 	if err != nil {
 		return fmt.Errorf("encode an event: %w", err)
 	}
-	c.names = map[string]string{"#e": "e", "#st": "st", "#n": "n", "#ct": "ct", "#nt": "nt", "#x": "expires"}
-	c.values = attributes{
-		":e": str(string(event)), ":st": str(string(n.State)), ":n": num(int64(n.Number)),
-		":ct": num(n.Queued), ":nt": num(n.NextAttemptTime), ":x": num(s.now().Add(webhook.KeepRecords).Unix()),
+	changes := append(noteChanges(n),
+		table.Set(table.At(recordEvent), string(event)),
+		table.Set(table.At(recordExpires), s.now().Add(webhook.KeepRecords).Unix()))
+	return s.db.Update(ctx, webhookRecordKey(userID, id, webhook.DeliveryID(n.Delivery)), changes, conditions...)
+}
+
+// noteChanges are the changes of a record by what a note says of its delivery.
+func noteChanges(n webhook.Note) []table.Change {
+	changes := []table.Change{
+		table.Set(table.At(recordState), string(n.State)),
+		table.SetIfAbsent(table.At(recordCreated), n.Queued),
+		table.Set(table.At(recordNext), n.NextAttemptTime),
 	}
-	set := "SET #e = :e, #st = :st, #ct = if_not_exists(#ct, :ct), #nt = :nt, #x = :x, "
 	if n.Number == 0 {
-		set += "#n = if_not_exists(#n, :n)"
+		changes = append(changes, table.SetIfAbsent(table.At(recordTries), n.Number))
 	} else {
-		attempt, err := attributevalue.Marshal(attemptItem(n.Attempt))
-		if err != nil {
-			return fmt.Errorf("marshal an attempt: %w", err)
-		}
-		set += "#n = :n, #a = :a"
-		c.names["#a"], c.values[":a"] = attemptAttribute(n.Number%webhook.MaxAttempts), attempt
+		changes = append(changes, table.Set(table.At(recordTries), n.Number),
+			table.Set(table.At(attemptAttribute(n.Number%webhook.MaxAttempts)), attemptItem(n.Attempt)))
 	}
 	if n.State == webhook.Delivered {
-		set += ", #dt = :dt"
-		c.names["#dt"], c.values[":dt"] = "dt", num(n.Attempt.Time)
+		changes = append(changes, table.Set(table.At(recordDelivered), n.Attempt.Time))
 	}
-	return s.update(ctx, webhookRecordKey(userID, id, webhook.DeliveryID(n.Delivery)), set, c)
+	return changes
 }
 
 // Record implements webhook.Store.
 func (s *Store) Record(ctx context.Context, userID, id, deliveryID string) (webhook.Record, error) {
 	var item recordItem
-	found, err := s.get(ctx, webhookRecordKey(userID, id, deliveryID), &item)
+	found, err := s.db.Get(ctx, webhookRecordKey(userID, id, deliveryID), &item)
 	if err != nil {
 		return webhook.Record{}, err
 	}
@@ -134,18 +144,17 @@ func (s *Store) Record(ctx context.Context, userID, id, deliveryID string) (webh
 
 // Records implements webhook.Store.
 func (s *Store) Records(ctx context.Context, q webhook.RecordQuery) (webhook.RecordPage, error) {
-	in := s.prefixQuery(webhookRecordsPK(q.UserID), webhookRecordPrefix(q.WebhookID), true)
-	in.ScanIndexForward = ptr(false)
+	in := prefixQuery(webhookRecordsPK(q.UserID), webhookRecordPrefix(q.WebhookID), true)
+	in.Descending = true
 	if q.After != "" {
-		in.KeyConditionExpression = aws.String("PK = :pk AND SK BETWEEN :prefix AND :after")
-		in.ExpressionAttributeValues[":after"] = str(webhookRecordPrefix(q.WebhookID) + q.After)
+		in.To = webhookRecordPrefix(q.WebhookID) + q.After
 	}
 	var page webhook.RecordPage
-	err := s.queryPages(ctx, in, func(items []attributes) (bool, error) {
+	err := s.db.Pages(ctx, in, func(items []table.Item) (bool, error) {
 		for _, item := range decodeItems[recordItem](ctx, s, items) {
 			r, kept, err := s.recordOf(q.WebhookID, &item)
 			if err != nil {
-				s.leftOut(ctx, key{webhookRecordsPK(q.UserID), item.SK}, err)
+				s.leftOut(ctx, table.NewKey(webhookRecordsPK(q.UserID), item.SK), err)
 				continue
 			}
 			if !kept || r.ID == q.After {
@@ -168,21 +177,28 @@ func (s *Store) Records(ctx context.Context, q webhook.RecordQuery) (webhook.Rec
 // DeliveredSince implements webhook.Targets. It reads the latest records first,
 // as one that was delivered is mostly among them.
 func (s *Store) DeliveredSince(ctx context.Context, userID, id string, since time.Time) (bool, error) {
-	in := s.prefixQuery(webhookRecordsPK(userID), webhookRecordPrefix(id), true)
-	in.ScanIndexForward = ptr(false)
-	in.FilterExpression = aws.String("#dt >= :since")
-	in.ExpressionAttributeNames = map[string]string{"#dt": "dt"}
-	in.ExpressionAttributeValues[":since"] = num(since.UnixMilli())
+	q := prefixQuery(webhookRecordsPK(userID), webhookRecordPrefix(id), true)
+	q.Descending, q.Members = true, []string{recordDelivered}
 	delivered := false
-	err := s.queryPages(ctx, in, func(items []attributes) (bool, error) {
-		delivered = delivered || len(items) > 0
+	err := s.db.Pages(ctx, q, func(items []table.Item) (bool, error) {
+		delivered = slices.ContainsFunc(items, func(item table.Item) bool { return deliveredSince(item, since) })
 		return !delivered, nil
 	})
 	return delivered, err
 }
 
+// deliveredSince says whether the item of a record says so. One that cannot be read
+// does not.
+func deliveredSince(item table.Item, since time.Time) bool {
+	var at struct {
+		Delivered *int64 `dynamodbav:"dt"`
+	}
+	err := table.Decode(item, &at)
+	return err == nil && at.Delivered != nil && *at.Delivered >= since.UnixMilli()
+}
+
 // recordOf reads an item; kept is false for one whose time is over, which
-// DynamoDB may keep for days.
+// the table may keep for days.
 func (s *Store) recordOf(webhookID string, item *recordItem) (r webhook.Record, kept bool, err error) {
 	if item.Expires <= s.now().Unix() {
 		return webhook.Record{}, false, nil

@@ -2,10 +2,11 @@ package sessions
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // secretItem is the secrets of one webhook. Its partition is closed to all
@@ -19,6 +20,8 @@ type secretItem struct {
 	Version  int64            `dynamodbav:"v"`
 }
 
+const secretVersion = "v"
+
 type replacedSecret struct {
 	Secret  string `dynamodbav:"s"`
 	Expires int64  `dynamodbav:"x"`
@@ -27,7 +30,7 @@ type replacedSecret struct {
 // Secrets implements webhook.Store.
 func (s *Store) Secrets(ctx context.Context, userID, id string) (webhook.Secrets, error) {
 	var item secretItem
-	found, err := s.get(ctx, webhookSecretKey(userID, id), &item)
+	found, err := s.db.Get(ctx, webhookSecretKey(userID, id), &item)
 	if err != nil {
 		return webhook.Secrets{}, err
 	}
@@ -43,30 +46,23 @@ func (s *Store) Secrets(ctx context.Context, userID, id string) (webhook.Secrets
 
 // RotateSecret implements webhook.Store.
 func (s *Store) RotateSecret(ctx context.Context, userID, id string, r webhook.Rotation) (webhook.Secrets, error) {
-	for try := 0; ; try++ {
+	return records.ContendedValue(ctx, func() (webhook.Secrets, error) {
 		was, err := s.Secrets(ctx, userID, id)
 		if err != nil {
 			return webhook.Secrets{}, err
 		}
 		next := was.Rotate(r, s.now())
-		err = s.put(ctx, secretItemOf(userID, id, next), condition{
-			expression: "#v = :v", names: map[string]string{"#v": "v"}, values: attributes{":v": num(was.Version)},
-		}, nil)
-		if err == nil {
-			return next, nil
-		}
-		if !errors.Is(err, errTaken) {
+		unchanged := table.Equal(table.At(secretVersion), was.Version)
+		if err := s.db.Put(ctx, secretItemOf(userID, id, next), unchanged); err != nil {
 			return webhook.Secrets{}, fmt.Errorf("put the secrets of webhook %s: %w", id, err)
 		}
-		if err := afterConflict(ctx, try); err != nil {
-			return webhook.Secrets{}, err
-		}
-	}
+		return next, nil
+	})
 }
 
 func secretItemOf(userID, id string, v webhook.Secrets) secretItem {
 	k := webhookSecretKey(userID, id)
-	item := secretItem{PK: k.pk, SK: k.sk, Current: string(v.Current), Created: v.CreatedTime, Version: v.Version}
+	item := secretItem{PK: k.PK, SK: k.SK, Current: string(v.Current), Created: v.CreatedTime, Version: v.Version}
 	for _, p := range v.Previous {
 		item.Previous = append(item.Previous, replacedSecret{Secret: string(p.Secret), Expires: p.ExpiresTime})
 	}

@@ -11,10 +11,13 @@ import (
 
 	"github.com/rethread/rethread/infra/test/capacity"
 	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 const firstSecret = webhook.Secret("whsec_first")
@@ -60,7 +63,7 @@ func (c *handClock) read() time.Time { return c.now }
 func newClockedStore(t *testing.T) (*sessions.Store, *handClock) {
 	t.Helper()
 	c := &handClock{time.UnixMilli(1_000_000)}
-	return sessions.New(dynamotest.Client(t), dynamotest.Table(t), sessions.WithClock(c.read)), c
+	return sessions.New(storetest.Engine(t), sessions.WithClock(c.read)), c
 }
 
 func TestWebhooks(t *testing.T) {
@@ -257,7 +260,7 @@ func TestDisableWebhook(t *testing.T) {
 func TestWebhookCosts(t *testing.T) {
 	t.Parallel()
 	meter := &capacity.Meter{}
-	s := sessions.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t))
+	s := sessions.New(dynamo.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t), store.Schema()))
 	w := hook(alice, "w", 10)
 	for _, id := range []string{"w", "w2", "w3"} {
 		mustCreateWebhook(t, s, hook(alice, id, 10))

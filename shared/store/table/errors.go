@@ -13,8 +13,7 @@ var (
 	// way. To try again may help.
 	ErrConflict = errors.New("another write of the item is under way")
 	// ErrThrottled: nothing was done, since the table has no capacity left now or
-	// cannot be reached. To
-	// try again later may help.
+	// cannot be reached. To try again later may help.
 	ErrThrottled = errors.New("the table is throttled")
 	// ErrUndecided: the request was sent and its answer lost, so that a write may
 	// or may not have happened.
@@ -24,6 +23,9 @@ var (
 	ErrTooLarge = errors.New("an item or a transaction is too large")
 	// ErrInvalid: the request can never succeed as it is. To try again is useless.
 	ErrInvalid = errors.New("the request is invalid")
+	// ErrDenied: nothing was done, since the caller may not, or there is no such
+	// table. To try again is useless until somebody grants or makes it.
+	ErrDenied = errors.New("the table refuses its caller")
 	// ErrUnreadable: an item is not of the form that was asked for.
 	ErrUnreadable = errors.New("an item cannot be read")
 )

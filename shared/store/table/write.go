@@ -1,7 +1,17 @@
 package table
 
+import "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 // Key is the primary key of an item.
 type Key struct{ PK, SK string }
+
+// NewKey is the key of an item in a partition.
+func NewKey(pk, sk string) Key { return Key{PK: pk, SK: sk} }
+
+// Item is an item that has the key alone.
+func (k Key) Item() Item {
+	return Item{PK: &types.AttributeValueMemberS{Value: k.PK}, SK: &types.AttributeValueMemberS{Value: k.SK}}
+}
 
 // Write is one write of one item, made by Put, Update, Delete or Check. A package
 // that takes part in another's transaction returns writes; nobody looks into them

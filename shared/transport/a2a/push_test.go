@@ -14,7 +14,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/store/sessions"
@@ -29,7 +29,7 @@ type hooks struct {
 
 func newHooks(t *testing.T) *hooks {
 	t.Helper()
-	h := &hooks{store: sessions.New(dynamotest.Client(t), dynamotest.Table(t))}
+	h := &hooks{store: sessions.New(storetest.Engine(t))}
 	config := configOf(h.store)
 	config.StartRun = func(context.Context, run.Ref) error { return nil }
 	config.Push, config.CheckURL = h.store, func(url string) error {

@@ -20,7 +20,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
@@ -60,7 +62,7 @@ func (c *clock) add(d time.Duration) {
 func newRig(t *testing.T, carry func(*newsroom, watch.Message)) *rig {
 	t.Helper()
 	table, ticks := dynamotest.Table(t), &clock{}
-	store := sessions.New(dynamotest.Client(t), table, sessions.WithClock(ticks.now),
+	store := sessions.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithClock(ticks.now),
 		sessions.WithQuotas(quota.Limits{Streams: maxStreams}))
 	r := &rig{
 		store: store, clock: ticks, context: uuid.NewString(), started: make(chan run.Ref, 1), renewed: make(chan struct{}),

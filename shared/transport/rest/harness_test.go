@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/client/outbound"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/webhook"
@@ -47,7 +47,7 @@ func newSystem(t testing.TB, change ...func(*rest.Config)) *system {
 	t.Helper()
 	s := &system{log: &bytes.Buffer{}, agents: agents{"default", "data_analyst"}}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	store := sessions.New(dynamotest.Client(t), dynamotest.Table(t), sessions.WithLogger(log))
+	store := sessions.New(storetest.Engine(t), sessions.WithLogger(log))
 	s.config = rest.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
 		Runs: store, Agents: &s.agents, StartRun: s.hand, Automations: store, Erasures: store, Quotas: store, Exports: store,

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/run"
@@ -42,7 +42,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{now: time.UnixMilli(1735776000000), agents: []string{"reviewer"}}
-	s.store = sessions.New(dynamotest.Client(t), dynamotest.Table(t), sessions.WithClock(func() time.Time { return s.now }))
+	s.store = sessions.New(storetest.Engine(t), sessions.WithClock(func() time.Time { return s.now }))
 	s.Actor = &automation.Actor{
 		Store: s.store, Sessions: s.store, Runs: s.store,
 		HasAgent: func(name string) bool { return slices.Contains(s.agents, name) },

@@ -14,7 +14,9 @@ import (
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // budget bounds the test; a failure found within it is still made small.
@@ -85,7 +87,7 @@ func newMachine(rt *rapid.T, client *dynamodb.Client, table string) *machine {
 		Page:   rapid.IntRange(1, 3).Draw(rt, "page that uses seals"),
 		Behind: rapid.Int64Range(0, 2).Draw(rt, "positions unsealed"),
 	}
-	store := sessions.New(client, table, sessions.WithSealing(sealing))
+	store := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithSealing(sealing))
 	m := &machine{world: newWorld(), store: store, client: client, table: table}
 	m.createSession(rt)
 	return m

@@ -15,7 +15,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/quota"
 	lifecycle "github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 const (
@@ -70,7 +72,7 @@ func TestInterleavings_runs(t *testing.T) {
 // limited is a store whose users have few runs at work, which last longer than
 // any test.
 func limited(client *dynamodb.Client, table string) *sessions.Store {
-	return sessions.New(client, table,
+	return sessions.New(dynamo.New(client, table, store.Schema()),
 		sessions.WithQuotas(quota.Limits{Runs: 5}), sessions.WithLease(24*time.Hour))
 }
 

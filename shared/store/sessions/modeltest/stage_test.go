@@ -15,7 +15,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // stage is a table that can be put back to what it held.
@@ -35,7 +37,7 @@ func newStage(t *testing.T) *stage {
 
 // open is a store that seals stretches as short as those of the tests.
 func open(client *dynamodb.Client, table string) *sessions.Store {
-	return sessions.New(client, table, sessions.WithSealing(sessions.Sealing{Bytes: 400, Page: 1}))
+	return sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithSealing(sessions.Sealing{Bytes: 400, Page: 1}))
 }
 
 // stages are where the runs of cases play, each from the beginning of its case.
@@ -142,7 +144,7 @@ func (st *stage) agrees(possible ...*scene) string {
 func swept(ctx context.Context, t rapid.TB, client *dynamodb.Client, table string) []string {
 	t.Helper()
 	for n := range 4 { // a log waits for those that were forked from it
-		sweeper := sessions.New(client, table, sessions.WithClock(func() time.Time {
+		sweeper := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(func() time.Time {
 			return time.Now().Add(time.Duration(n+2) * sessions.SweepGrace)
 		}))
 		if _, err := sweeper.Sweep(ctx); err != nil {

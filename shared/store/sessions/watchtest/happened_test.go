@@ -15,7 +15,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 const patience = time.Minute
@@ -30,7 +32,7 @@ type teller struct {
 func newTeller(t *testing.T) *teller {
 	t.Helper()
 	table := dynamotest.Table(t)
-	return &teller{store: sessions.New(dynamotest.Client(t), table), records: newRecords(t, table)}
+	return &teller{store: sessions.New(dynamo.New(dynamotest.Client(t), table, store.Schema())), records: newRecords(t, table)}
 }
 
 // in is the teller of a new session; what was told before has been read.

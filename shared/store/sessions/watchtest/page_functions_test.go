@@ -18,7 +18,9 @@ import (
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/transport/rest"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
@@ -74,7 +76,7 @@ func newFunctions(t *testing.T, table string) *functions {
 	log := slog.New(slog.DiscardHandler)
 	half := func() float64 { return 0.5 }
 	f := &functions{
-		store: sessions.New(dynamotest.Client(t), table, sessions.WithSealing(smallSeals())), posts: &posts{},
+		store: sessions.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithSealing(smallSeals())), posts: &posts{},
 	}
 	f.socket = ws.New(ws.Config{
 		Gate: access.NewGate(f.store, time.Now, log), Subscriptions: f.store, Feed: f.store, Pusher: f.posts,

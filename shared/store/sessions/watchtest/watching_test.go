@@ -19,7 +19,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/domain/watch/client"
+	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // TestWatching lets a client follow sessions whose changes come to it from the
@@ -35,7 +37,7 @@ func TestWatching(t *testing.T) {
 			return
 		}
 		w := &watching{
-			t: t, store: sessions.New(db, table, sessions.WithSealing(smallSeals())), records: records, id: uuid.NewString(),
+			t: t, store: sessions.New(dynamo.New(db, table, store.Schema()), sessions.WithSealing(smallSeals())), records: records, id: uuid.NewString(),
 			state: client.NewState(), now: time.UnixMilli(0), queues: map[string][]watch.Message{},
 		}
 		w.must(rt, w.create(t.Context()))

@@ -92,14 +92,25 @@ func kindOf(err error) error {
 	case errors.As(err, &params):
 		return table.ErrInvalid
 	case answered(err) && errors.As(err, &api):
-		return refusal(api.ErrorMessage())
+		return refusal(api)
 	}
 	return table.ErrUndecided
 }
 
-// refusal tells by its words whether what is invalid is so by its size: DynamoDB has
-// one code for both.
-func refusal(message string) error {
+// refusal is why the table answered that it will not carry a request out.
+func refusal(api smithy.APIError) error {
+	switch api.ErrorCode() {
+	case "ValidationException":
+		return invalidity(api.ErrorMessage())
+	case "IdempotentParameterMismatchException":
+		return table.ErrInvalid
+	}
+	return table.ErrDenied
+}
+
+// invalidity tells by its words whether what is invalid is so by its size: DynamoDB
+// has one code for both.
+func invalidity(message string) error {
 	message = strings.ToLower(message)
 	if strings.Contains(message, "item size") || strings.Contains(message, "payload size") {
 		return table.ErrTooLarge
@@ -128,7 +139,7 @@ func cancelled(reasons []types.CancellationReason) error {
 		case "ConditionalCheckFailed":
 			failed.Failures = append(failed.Failures, table.Failure{Write: i, Found: present(reason.Item)})
 		case "ValidationError", "ItemCollectionSizeLimitExceeded":
-			return fmt.Errorf("%w: write %d: %s", refusal(code+aws.ToString(reason.Message)), i, aws.ToString(reason.Message))
+			return fmt.Errorf("%w: write %d: %s", invalidity(code+aws.ToString(reason.Message)), i, aws.ToString(reason.Message))
 		case "TransactionConflict":
 			others = fmt.Errorf("%w: write %d", table.ErrConflict, i)
 		default:

@@ -88,7 +88,7 @@ func TestErrors(t *testing.T) {
 		"and one that found no server":                             {write, []answer{noServer, done}, nil, 2},
 		"what is throttled to the end is":                          {write, []answer{throttle}, table.ErrThrottled, 3},
 		"a write that meets a transaction is a conflict":           {write, []answer{conflict}, table.ErrConflict, 1},
-		"a refusal is invalid":                                     {write, []answer{refused("AccessDeniedException", "")}, table.ErrInvalid, 1},
+		"what the caller may not do is denied":                     {write, []answer{refused("AccessDeniedException", "")}, table.ErrDenied, 1},
 		"a read is sent again":                                     {get, []answer{reset, broken, done}, nil, 3},
 		"a transaction is sent again":                              {transact, []answer{reset, broken, done}, nil, 3},
 		"it is undecided where an answer is lost before throttles": {transact, []answer{reset, throttle}, table.ErrUndecided, 3},

@@ -1,0 +1,119 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/retry"
+	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+const (
+	// contentionTime is how long an append competes with other writers before it
+	// gives up with fault.Busy.
+	contentionTime = 20 * time.Second
+	// contentionWait is the longest wait between two tries. It stays short: the
+	// position is free again within milliseconds, and who has lost often must not
+	// try less often than others.
+	contentionWait = 40 * time.Millisecond
+	// contentionFirst bounds the first wait, which is before the third try.
+	contentionFirst = 10 * time.Millisecond
+	// contentionReserve is left of a request's time for its answer.
+	contentionReserve = 2 * time.Second
+)
+
+// compete puts the batch at the head, and again behind the new head as long as other
+// writers are faster. The second try comes at once, those after it wait.
+func (w *writer) compete(ctx context.Context) (appended int, err error) {
+	deadline, lost := w.s.now().Add(contentionTime), false
+	try := func() error {
+		if lost {
+			lost = false
+			if done, err := w.lostRace(ctx, deadline); err != nil || done {
+				return err
+			}
+		}
+		fresh := w.fresh()
+		appended = len(fresh)
+		err := w.tryOnce(ctx, fresh)
+		lost = errors.Is(err, table.ErrConditionFailed)
+		return err
+	}
+	if err = try(); lost {
+		p := retry.Policy{First: contentionFirst, Most: contentionWait, Reserve: contentionReserve}
+		err = retry.Do(ctx, p, func(error) bool { return lost }, try)
+	}
+	if errors.Is(err, retry.ErrExhausted) {
+		err = fmt.Errorf("append to log %s: %w", w.h.Log, records.Busy("too many requests meet here at once; try again"))
+	}
+	if err != nil {
+		return 0, err
+	}
+	return appended, nil
+}
+
+// tryOnce puts the fresh events at the head, where there are any and the head is the
+// expected one.
+func (w *writer) tryOnce(ctx context.Context, fresh []int) error {
+	if len(fresh) == 0 {
+		return nil
+	}
+	if w.expected != nil && *w.expected != w.at.last() {
+		return fault.New(fault.Conflict, "the head of the log is %d, not %d", w.at.last(), *w.expected).
+			With("head_seq", w.at.last())
+	}
+	err := w.try(ctx, fresh)
+	switch {
+	case err == nil:
+		w.s.countEntry(ctx, w.h, w.last)
+	case errors.Is(err, table.ErrConditionFailed):
+		metrics.Count(ctx, metrics.Conflicts, 1)
+	}
+	return err
+}
+
+// lostRace reads what was appended meanwhile; done says that it was this batch.
+// Otherwise the batch may be tried again, unless it is not allowed any more or has
+// competed for too long.
+func (w *writer) lostRace(ctx context.Context, deadline time.Time) (done bool, err error) {
+	if done, err = w.catchUp(ctx); err != nil || done {
+		return done, err
+	}
+	w.discardTentative(ctx)
+	if err := w.allowed(ctx); err != nil {
+		return false, err
+	}
+	if w.s.now().After(deadline) {
+		return false, records.Busy("too many writers append to this session")
+	}
+	return false, nil
+}
+
+// catchUp reads what was appended since the head was read, and reports whether
+// it was this very batch, put by a try whose answer was lost.
+func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
+	err = w.s.scan(ctx, w.h.Log, w.at.next, 0, func(r *record) (bool, error) {
+		w.at = w.at.after(r)
+		before := len(w.fresh())
+		err := w.recognise(r)
+		if len(w.fresh()) < before {
+			w.s.countEntry(ctx, w.h, r)
+		}
+		return true, err
+	})
+	return len(w.fresh()) == 0, err
+}
+
+// discardTentative removes the chunks of a try that was found not to be in the
+// log. Those of a try whose fate is unknown stay, and go with the session.
+func (w *writer) discardTentative(ctx context.Context) {
+	if err := w.s.discard(ctx, logPK(w.h.Log), w.tentative); err != nil {
+		w.s.log.WarnContext(ctx, "chunks of a lost append stay until the session goes", "error", err)
+	}
+	w.tentative = body{}
+}
