@@ -296,11 +296,3 @@ func activitySK(millis int64, id string) string { return fmt.Sprintf("%013d#%s",
 func taskIndexPK(user, task string) string { return "T#" + task + "/" + user }
 
 func str(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
-
-func num(v int64) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(v, 10)}
-}
-
-func bin(v []byte) types.AttributeValue { return &types.AttributeValueMemberB{Value: v} }
-
-func boolean(v bool) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: v} }
