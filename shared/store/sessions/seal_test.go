@@ -12,10 +12,8 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
@@ -32,7 +30,7 @@ func newCounted(t testing.TB, sealing sessions.Sealing) *counted {
 	t.Helper()
 	c := &counted{t: t}
 	engine := hooks.New(storetest.Engine(t), hooks.Hooks{Before: c.before, Items: c.count})
-	c.Store = sessions.New(dynamo.New(engine, sessions.WithSealing(sealing), store.Schema()))
+	c.Store = sessions.New(engine, sessions.WithSealing(sealing))
 	return c
 }
 
