@@ -33,19 +33,17 @@ type responseContext struct {
 	FunctionError string `json:"functionError,omitempty"`
 }
 
-// end tells the destination, if there is one.
+// end tells the destination of a failure, if there is one.
 func (e *event) end(ctx context.Context, condition string) {
-	log := e.opts.Log.With("function", e.function.LogicalID, "request_id", e.id, "condition", condition)
-	destination := e.settings.OnFailure
 	if condition == succeeded {
-		destination = e.settings.OnSuccess
-	} else {
-		log.ErrorContext(ctx, "asynchronous invocation given up")
-	}
-	if destination == "" {
 		return
 	}
-	if err := e.report(ctx, destination, condition); err != nil {
+	log := e.opts.Log.With("function", e.function.LogicalID, "request_id", e.id, "condition", condition)
+	log.ErrorContext(ctx, "asynchronous invocation given up")
+	if e.settings.OnFailure == "" {
+		return
+	}
+	if err := e.report(ctx, e.settings.OnFailure, condition); err != nil {
 		log.ErrorContext(ctx, "a destination was not told", "error", err)
 	}
 }

@@ -54,27 +54,6 @@ func readAnswer(result *lambda.Result) (*answer, error) {
 	return wire.read("text/plain;charset=utf-8")
 }
 
-// readProxyAnswer reads what a function returned in payload format 1.0: always
-// structured, without cookies of their own.
-//
-// What is in base64 is decoded where its type is one of binary, and else sent in
-// base64.
-func readProxyAnswer(result *lambda.Result, binary []string) (*answer, error) {
-	if result.FunctionError != "" {
-		return nil, errBadAnswer
-	}
-	wire, err := decodeAnswer(result.Payload)
-	if err != nil {
-		return nil, err
-	}
-	wire.Cookies = nil
-	a, err := wire.read("application/json")
-	if err == nil && wire.Base64 && !isBinary(binary, a.Headers["content-type"]) {
-		a.Body = []byte(*wire.Body)
-	}
-	return a, err
-}
-
 func decodeAnswer(payload []byte) (*wireAnswer, error) {
 	var wire wireAnswer
 	decoder := json.NewDecoder(bytes.NewReader(payload))

@@ -46,27 +46,17 @@ func (g *Gateway) authorize(r *http.Request, to samtemplate.Route) (jwt.MapClaim
 	}
 	claims, err := g.verify(token, authorizer)
 	if err != nil {
-		return nil, &denial{http.StatusUnauthorized, "Unauthorized", challenge(to.Scopes, "invalid_token", err)}
-	}
-	if len(to.Scopes) > 0 && !slices.ContainsFunc(scopes(claims), func(s string) bool { return slices.Contains(to.Scopes, s) }) {
-		return nil, &denial{http.StatusForbidden, "Forbidden", challenge(to.Scopes, "insufficient_scope", nil)}
+		return nil, &denial{http.StatusUnauthorized, "Unauthorized", challenge(err)}
 	}
 	return claims, nil
 }
 
-func challenge(scopes []string, kind string, err error) string {
-	text := fmt.Sprintf("Bearer scope=%q error=%q", strings.Join(scopes, " "), kind)
-	if err != nil {
-		text += fmt.Sprintf(" error_description=%q", err)
-	}
-	return text
+func challenge(err error) string {
+	return fmt.Sprintf(`Bearer scope="" error="invalid_token" error_description=%q`, err)
 }
 
 // identity takes the token from where the authorizer looks for it.
 func identity(r *http.Request, source string) string {
-	if name, ok := strings.CutPrefix(source, "$request.querystring."); ok {
-		return r.URL.Query().Get(name)
-	}
 	value := r.Header.Get(strings.TrimPrefix(source, "$request.header."))
 	if len(value) > len("bearer ") && strings.EqualFold(value[:len("bearer ")], "bearer ") {
 		return strings.TrimSpace(value[len("bearer "):])
@@ -98,23 +88,6 @@ func (g *Gateway) verify(token string, authorizer samtemplate.JWTAuthorizer) (jw
 		}
 	}
 	return nil, errAudience
-}
-
-// scopes reads what the token allows: scope or scp, a list or words.
-func scopes(claims jwt.MapClaims) []string {
-	for _, name := range []string{"scope", "scp"} {
-		switch value := claims[name].(type) {
-		case string:
-			return strings.Fields(value)
-		case []any:
-			var list []string
-			for _, item := range value {
-				list = append(list, fmt.Sprint(item))
-			}
-			return list
-		}
-	}
-	return nil
 }
 
 // claimTexts are the claims as functions get them: texts, every one.

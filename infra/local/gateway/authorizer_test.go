@@ -45,37 +45,34 @@ func TestAuthorizer(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		header    string
-		scopes    []string
 		status    int
 		challenge string
 	}{
-		{"a good token", "Bearer " + mustSign(t, keys, "k1", good()), nil, 200, ""},
-		{"a token without Bearer", mustSign(t, keys, "k1", good()), nil, 200, ""},
-		{"one of several audiences", mustSign(t, keys, "k1", with("aud", []string{"x", "rethread"})), nil, 200, ""},
+		{"a good token", "Bearer " + mustSign(t, keys, "k1", good()), 200, ""},
+		{"a token without Bearer", mustSign(t, keys, "k1", good()), 200, ""},
+		{"one of several audiences", mustSign(t, keys, "k1", with("aud", []string{"x", "rethread"})), 200, ""},
 		{"the client in place of the audience", mustSign(t, keys, "k1", jwt.MapClaims{
 			"iss": "https://issuer.example", "client_id": "rethread", "exp": now.Add(time.Hour).Unix(),
-		}), nil, 200, ""},
-		{"a scope that is asked for", mustSign(t, keys, "k1", good()), []string{"admin", "write"}, 200, ""},
-		{"no token", "", nil, 401, "Bearer"},
-		{"no token at all", "Bearer hello", nil, 401, `error="invalid_token"`},
-		{"a stranger's key", mustSign(t, stranger, "k1", good()), nil, 401, "verification error"},
-		{"an unknown key", mustSign(t, keys, "k2", good()), nil, 401, "no such key"},
-		{"another issuer", mustSign(t, keys, "k1", with("iss", "https://other.example")), nil, 401, "invalid issuer"},
-		{"another audience", mustSign(t, keys, "k1", with("aud", "other")), nil, 401, "invalid audience"},
-		{"past its end", mustSign(t, keys, "k1", with("exp", now.Add(-time.Second).Unix())), nil, 401, "token is expired"},
-		{"without an end", mustSign(t, keys, "k1", jwt.MapClaims{"iss": "https://issuer.example", "aud": "rethread"}), nil, 401, "exp"},
-		{"before its time", mustSign(t, keys, "k1", with("nbf", now.Add(time.Hour).Unix())), nil, 401, "not valid yet"},
-		{"from the future", mustSign(t, keys, "k1", with("iat", now.Add(time.Hour).Unix())), nil, 401, "used before issued"},
-		{"a secret's signature", mustSignSecret(t, good()), nil, 401, "signing method HS256 is invalid"},
-		{"without the scope", mustSign(t, keys, "k1", good()), []string{"admin"}, 403, `scope="admin" error="insufficient_scope"`},
+		}), 200, ""},
+		{"no token", "", 401, "Bearer"},
+		{"no token at all", "Bearer hello", 401, `error="invalid_token"`},
+		{"a stranger's key", mustSign(t, stranger, "k1", good()), 401, "verification error"},
+		{"an unknown key", mustSign(t, keys, "k2", good()), 401, "no such key"},
+		{"another issuer", mustSign(t, keys, "k1", with("iss", "https://other.example")), 401, "invalid issuer"},
+		{"another audience", mustSign(t, keys, "k1", with("aud", "other")), 401, "invalid audience"},
+		{"past its end", mustSign(t, keys, "k1", with("exp", now.Add(-time.Second).Unix())), 401, "token is expired"},
+		{"without an end", mustSign(t, keys, "k1", jwt.MapClaims{"iss": "https://issuer.example", "aud": "rethread"}), 401, "exp"},
+		{"before its time", mustSign(t, keys, "k1", with("nbf", now.Add(time.Hour).Unix())), 401, "not valid yet"},
+		{"from the future", mustSign(t, keys, "k1", with("iat", now.Add(time.Hour).Unix())), 401, "used before issued"},
+		{"a secret's signature", mustSignSecret(t, good()), 401, "signing method HS256 is invalid"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			g := mustGateway(t, setup{routes: []string{"GET /"}, authorizer: "Jwt", scopes: test.scopes, keys: keys})
+			g := mustGateway(t, setup{routes: []string{"GET /"}, authorizer: "Jwt", keys: keys})
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 			r.Header.Set("Authorization", test.header)
 			recorder := httptest.NewRecorder()
 			g.ServeHTTP(recorder, r)
-			body := map[int]string{401: `{"message":"Unauthorized"}`, 403: `{"message":"Forbidden"}`}[test.status]
+			body := map[int]string{401: `{"message":"Unauthorized"}`}[test.status]
 			if recorder.Code != test.status || (body != "" && recorder.Body.String() != body) {
 				t.Errorf("%d %s, want %d %s", recorder.Code, recorder.Body, test.status, body)
 			}
@@ -85,7 +82,7 @@ func TestAuthorizer(t *testing.T) {
 		})
 	}
 	t.Run("functions get the claims as texts", func(t *testing.T) {
-		g := mustGateway(t, setup{routes: []string{"GET /"}, authorizer: "Jwt", scopes: []string{"read"}, keys: keys})
+		g := mustGateway(t, setup{routes: []string{"GET /"}, authorizer: "Jwt", keys: keys})
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 		r.Header.Set("Authorization", mustSign(t, keys, "k1", with("exp", 4102444800)))
 		_, event := send(t, g, r)
@@ -96,16 +93,13 @@ func TestAuthorizer(t *testing.T) {
 		if diff := cmp.Diff(want, event.RequestContext.Authorizer.JWT.Claims); diff != "" {
 			t.Errorf("claims (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([]string{"read"}, event.RequestContext.Authorizer.JWT.Scopes); diff != "" {
-			t.Errorf("scopes (-want +got):\n%s", diff)
-		}
 	})
 }
 
 func TestCORS(t *testing.T) {
 	config := &samtemplate.CORS{
 		AllowOrigins: []string{"https://app.example", "http://*"}, AllowMethods: []string{"GET", "POST"},
-		AllowHeaders: []string{"authorization"}, ExposeHeaders: []string{"etag"}, MaxAge: 60, AllowCredentials: true,
+		AllowHeaders: []string{"authorization"}, ExposeHeaders: []string{"etag"}, MaxAge: 60,
 	}
 	g := mustGateway(t, setup{routes: []string{"GET /"}, authorizer: "Jwt", cors: config})
 	for _, test := range []struct {
@@ -115,7 +109,7 @@ func TestCORS(t *testing.T) {
 	}{
 		{"a preflight needs no token", "OPTIONS", "https://app.example", "POST", 204, http.Header{
 			"Access-Control-Allow-Origin": {"https://app.example"}, "Access-Control-Allow-Methods": {"GET,POST"},
-			"Access-Control-Allow-Headers": {"authorization"}, "Access-Control-Max-Age": {"60"}, "Access-Control-Allow-Credentials": {"true"},
+			"Access-Control-Allow-Headers": {"authorization"}, "Access-Control-Max-Age": {"60"},
 		}},
 		{"an origin by its scheme", "OPTIONS", "http://any.example", "GET", 204, http.Header{"Access-Control-Allow-Origin": {"http://any.example"}}},
 		{"another origin gets no leave", "OPTIONS", "https://evil.example", "POST", 204, http.Header{"Access-Control-Allow-Origin": nil}},

@@ -66,9 +66,6 @@ func (c *cors) allow(header http.Header, r *http.Request) bool {
 	}
 	header.Set("Access-Control-Allow-Origin", origin)
 	setList(header, "Access-Control-Expose-Headers", c.config.ExposeHeaders)
-	if c.config.AllowCredentials {
-		header.Set("Access-Control-Allow-Credentials", "true")
-	}
 	return true
 }
 

@@ -48,7 +48,7 @@ func (g *Gateway) requestContext(r *http.Request, id string, m match, claims jwt
 	ctx.RouteKey, ctx.Stage = m.route.key(), g.opts.API.Stage
 	ctx.APIID, ctx.AccountID = g.opts.API.LogicalID, g.opts.Account
 	if claims != nil {
-		ctx.Authorizer = &httpAuthorizer{JWT: httpJWT{Claims: claimTexts(claims), Scopes: m.route.Scopes}}
+		ctx.Authorizer = &httpAuthorizer{JWT: httpJWT{Claims: claimTexts(claims)}}
 	}
 	return ctx
 }

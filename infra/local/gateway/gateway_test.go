@@ -166,7 +166,6 @@ func TestLimits(t *testing.T) {
 type setup struct {
 	routes     []string
 	authorizer string
-	scopes     []string
 	cors       *samtemplate.CORS
 	throttle   samtemplate.Throttle
 	keys       gateway.Keys
@@ -206,7 +205,7 @@ func mustGateway(t *testing.T, s setup) *gateway.Gateway {
 	for _, key := range s.routes {
 		method, path, _ := strings.Cut(key, " ")
 		function.Routes = append(function.Routes, samtemplate.Route{
-			API: "Api", Method: method, Path: path, Authorizer: s.authorizer, Scopes: s.scopes, Timeout: s.timeout,
+			API: "Api", Method: method, Path: path, Authorizer: s.authorizer, Timeout: s.timeout,
 		})
 	}
 	if s.cors == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -25,8 +24,6 @@ const (
 	internalError = "Internal server error"
 	tooLong       = "Request Too Long"
 )
-
-var errCached = errors.New("an authorizer's answers are not kept here: set ReauthorizeEvery to 0")
 
 // RESTOptions are what a REST API's gateway needs.
 type RESTOptions struct {
@@ -57,14 +54,7 @@ func NewREST(opts RESTOptions) (*REST, error) {
 	}
 	g := &REST{opts: opts, authorizers: map[string]*proxyv1.Authorizer{}, limiter: throttle.New(opts.API.Throttle)}
 	for name, config := range opts.API.Lambda {
-		if config.TTL > 0 {
-			return nil, fmt.Errorf("authorizer %s: %w", name, errCached)
-		}
-		authorizer := &proxyv1.Authorizer{Function: config.Function, Identity: config.Identity, Invoker: opts.Invoker}
-		if err := authorizer.Check(); err != nil {
-			return nil, err
-		}
-		g.authorizers[name] = authorizer
+		g.authorizers[name] = &proxyv1.Authorizer{Function: config.Function, Invoker: opts.Invoker}
 	}
 	for _, function := range opts.Functions {
 		for _, r := range function.Routes {
@@ -147,7 +137,7 @@ func (g *REST) serve(rw http.ResponseWriter, r *http.Request, access *Access) {
 		access.Status = g.refuse(rw, refused, text)
 		return
 	}
-	request := newProxyRequest(r, body, matched, g.proxyContext(r, id, asked, matched), g.opts.API.Binary)
+	request := newProxyRequest(r, body, matched, g.proxyContext(r, id, asked, matched))
 	if err := g.authorize(r, matched.route, &request); err != nil {
 		status, message := proxyv1.Status(err)
 		access.Status = g.refuse(rw, status, message)
@@ -183,28 +173,17 @@ func (g *REST) integrate(rw http.ResponseWriter, r *http.Request, to route, payl
 		return
 	}
 	access.Cold = result.Cold
-	if to.Stream && result.Stream != nil && result.Stream.ContentType == lambda.TypeHTTPStream {
-		access.Status = http.StatusOK
-		status, err := passOn(ctx, rw, result.Stream, stamp{idle: g.opts.StreamIdle})
-		if err != nil {
-			status = g.refuse(rw, http.StatusBadGateway, internalError)
-		}
-		access.Status = status
+	if result.Stream == nil || result.Stream.ContentType != lambda.TypeHTTPStream {
+		result.Collect()
+		access.Status = g.refuse(rw, http.StatusBadGateway, internalError) // API Gateway takes nothing else
 		return
 	}
-	access.Status = g.answer(rw, to, result)
-}
-
-// answer writes a buffered answer. Where streaming is asked for, API Gateway
-// takes nothing else.
-func (g *REST) answer(rw http.ResponseWriter, to route, result *lambda.Result) int {
-	result.Collect()
-	answer, err := readProxyAnswer(result, g.opts.API.Binary)
-	if err != nil || to.Stream {
-		return g.refuse(rw, http.StatusBadGateway, internalError)
+	access.Status = http.StatusOK
+	status, err := passOn(ctx, rw, result.Stream, g.opts.StreamIdle)
+	if err != nil {
+		status = g.refuse(rw, http.StatusBadGateway, internalError)
 	}
-	answer.write(rw, false)
-	return answer.StatusCode
+	access.Status = status
 }
 
 // authorize asks the route's authorizer, if it has one, and puts what it says

@@ -22,7 +22,7 @@ import (
 const watchPath = "/api/v1/sessions/s%201/watch"
 
 func TestRESTEvent(t *testing.T) {
-	functions := &restFunctions{answer: lambda.Result{Payload: []byte(`{"statusCode":200}`)}}
+	functions := &restFunctions{answer: *streamed(io.NopCloser(strings.NewReader("{}" + zeros)))}
 	g := mustREST(t, restSetup{functions: functions})
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://api.example:99"+watchPath+"?a=1&a=2%203", http.NoBody)
 	r.Header = http.Header{"Last-Event-Id": {"7"}, "X-Two": {"a", "b"}, "User-Agent": {"test"}}
@@ -61,7 +61,7 @@ func TestRESTEvent(t *testing.T) {
 }
 
 func TestRESTSlash(t *testing.T) {
-	g := mustREST(t, restSetup{functions: &restFunctions{answer: lambda.Result{Payload: []byte(`{"statusCode":200}`)}}})
+	g := mustREST(t, restSetup{functions: &restFunctions{answer: *streamed(io.NopCloser(strings.NewReader("{}" + zeros)))}})
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, watchPath+"/", http.NoBody)
 	if recorder := serve(g, r); !g.Takes(r) || recorder.Code != http.StatusOK {
 		t.Errorf("a slash at the end makes it %d", recorder.Code)
@@ -72,19 +72,16 @@ func TestRESTAnswer(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		answer lambda.Result
-		stream bool
 		status int
 		body   string
 	}{
-		{"a whole answer", lambda.Result{Payload: []byte(`{"statusCode":201,"body":"hi","headers":{"X-A":"b"},"multiValueHeaders":{"x-a":["b","c"]}}`)}, false, 201, "hi"},
-		{"no status", lambda.Result{Payload: []byte(`{"body":"hi"}`)}, false, 502, `{"message":"Internal server error"}`},
-		{"a failure", lambda.Result{FunctionError: "Unhandled", Payload: []byte(`{}`)}, false, 502, `{"message":"Internal server error"}`},
-		{"a whole answer where a stream is wanted", lambda.Result{Payload: []byte(`{"statusCode":200}`)}, true, 502, `{"message":"Internal server error"}`},
-		{"a stream without its head", *streamed(io.NopCloser(strings.NewReader("no zeros"))), true, 502, `{"message":"Internal server error"}`},
-		{"a stream", *streamed(io.NopCloser(strings.NewReader(`{"statusCode":202,"multiValueHeaders":{"X-A":["b","c"]}}` + zeros + "body"))), true, 202, "body"},
+		{"a whole answer", lambda.Result{Payload: []byte(`{"statusCode":200}`)}, 502, `{"message":"Internal server error"}`},
+		{"a failure", lambda.Result{FunctionError: "Unhandled", Payload: []byte(`{}`)}, 502, `{"message":"Internal server error"}`},
+		{"a stream without its head", *streamed(io.NopCloser(strings.NewReader("no zeros"))), 502, `{"message":"Internal server error"}`},
+		{"a stream", *streamed(io.NopCloser(strings.NewReader(`{"statusCode":202,"multiValueHeaders":{"X-A":["b","c"]}}` + zeros + "body"))), 202, "body"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			g := mustREST(t, restSetup{functions: &restFunctions{answer: test.answer}, stream: test.stream})
+			g := mustREST(t, restSetup{functions: &restFunctions{answer: test.answer}})
 			recorder := serve(g, httptest.NewRequestWithContext(t.Context(), http.MethodGet, watchPath, http.NoBody))
 			if recorder.Code != test.status || recorder.Body.String() != test.body {
 				t.Errorf("%d %q, want %d %q", recorder.Code, recorder.Body, test.status, test.body)
@@ -120,14 +117,6 @@ func TestRESTRefuses(t *testing.T) {
 		g := mustREST(t, restSetup{functions: &restFunctions{hang: true}, timeout: 10 * time.Millisecond})
 		if recorder := serve(g, httptest.NewRequestWithContext(t.Context(), http.MethodGet, watchPath, http.NoBody)); recorder.Code != http.StatusGatewayTimeout {
 			t.Errorf("status %d", recorder.Code)
-		}
-	})
-	t.Run("an authorizer whose answers are kept", func(t *testing.T) {
-		_, err := gateway.NewREST(gateway.RESTOptions{API: samtemplate.RESTAPI{
-			Lambda: map[string]samtemplate.LambdaAuthorizer{"A": {Function: "F", TTL: time.Minute}},
-		}})
-		if err == nil {
-			t.Error("no error")
 		}
 	})
 }
@@ -168,7 +157,7 @@ func TestRESTStream(t *testing.T) {
 		t.Helper()
 		reader, writer := io.Pipe()
 		body := &closing{ReadCloser: reader, closed: make(chan struct{}, 10)}
-		s.functions, s.stream = &restFunctions{answer: *streamed(body)}, true
+		s.functions = &restFunctions{answer: *streamed(body)}
 		server := httptest.NewServer(mustREST(t, s))
 		t.Cleanup(server.Close)
 		go func() {
@@ -204,6 +193,13 @@ func TestRESTStream(t *testing.T) {
 			t.Errorf("got %q, %v", rest, err)
 		}
 	})
+	t.Run("an answer that breaks off does not look whole", func(t *testing.T) {
+		stream := open(t, restSetup{})
+		go func() { _ = stream.writer.CloseWithError(&lambda.StreamError{Type: "Broken", Message: "midway"}) }()
+		if rest, err := io.ReadAll(stream.lines); err == nil {
+			t.Errorf("it ended well with %q", rest)
+		}
+	})
 	t.Run("a client that goes away lets go of a silent function", func(t *testing.T) {
 		stream := open(t, restSetup{})
 		stream.leave()
@@ -223,6 +219,12 @@ func TestRESTStream(t *testing.T) {
 	}
 }
 
+const zeros = "\x00\x00\x00\x00\x00\x00\x00\x00"
+
+func streamed(body io.ReadCloser) *lambda.Result {
+	return &lambda.Result{Stream: &lambda.Stream{ContentType: lambda.TypeHTTPStream, Body: body}}
+}
+
 // closing tells when a body is closed.
 type closing struct {
 	io.ReadCloser
@@ -236,9 +238,7 @@ func (c *closing) Close() error {
 
 type restSetup struct {
 	functions     *restFunctions
-	stream        bool
 	timeout, idle time.Duration
-	binary        []string
 	throttle      samtemplate.Throttle
 	invoker       gateway.Invoker // in place of functions
 }
@@ -279,14 +279,14 @@ func mustREST(t *testing.T, s restSetup) *gateway.REST {
 	}
 	g, err := gateway.NewREST(gateway.RESTOptions{
 		API: samtemplate.RESTAPI{
-			LogicalID: "Stream", Stage: "live", Binary: s.binary, Throttle: s.throttle,
+			LogicalID: "Stream", Stage: "live", Throttle: s.throttle,
 			CORS:         &samtemplate.RESTCORS{AllowOrigin: "*", AllowHeaders: "authorization", MaxAge: "60"},
 			Lambda:       map[string]samtemplate.LambdaAuthorizer{"Token": {Function: "Authorizer"}},
 			ErrorHeaders: map[string]map[string]string{"DEFAULT_4XX": {"Access-Control-Allow-Origin": "*"}, "DEFAULT_5XX": {"Access-Control-Allow-Origin": "*"}},
 		},
 		Functions: []samtemplate.Function{{LogicalID: "Watch", Routes: []samtemplate.Route{{
 			API: "Stream", Method: "GET", Path: "/api/v1/sessions/{session_id}/watch", Authorizer: "Token",
-			Timeout: s.timeout, Stream: s.stream,
+			Timeout: s.timeout,
 		}, {API: "Stream", Method: "POST", Path: "/a2a/{agent}", Authorizer: "Token", Timeout: s.timeout}}}},
 		Invoker: s.invoker, Region: "eu-west-1", Account: "123", StreamIdle: s.idle, Log: func(gateway.Access) {},
 	})

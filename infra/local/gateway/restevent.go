@@ -2,9 +2,7 @@ package gateway
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -69,9 +67,8 @@ func (g *REST) proxyContext(r *http.Request, id, asked string, m match) proxyCon
 }
 
 // newProxyRequest leaves path and parameters as they were sent, escapes and all.
-// The body is in base64 where its type is one of binary, and else taken for
-// UTF-8: bytes that are not are lost, as those of gzip.
-func newProxyRequest(r *http.Request, body []byte, m match, ctx proxyContext, binary []string) proxyRequest {
+// The body is taken for UTF-8: bytes that are not are lost, as those of gzip.
+func newProxyRequest(r *http.Request, body []byte, m match, ctx proxyContext) proxyRequest {
 	headers, query := proxyv1.Headers(r).Lower(), proxyv1.Query(r)
 	request := proxyRequest{RequestContext: ctx, APIGatewayProxyRequest: events.APIGatewayProxyRequest{
 		Resource: m.route.Path, Path: r.URL.EscapedPath(), HTTPMethod: r.Method,
@@ -85,24 +82,8 @@ func newProxyRequest(r *http.Request, body []byte, m match, ctx proxyContext, bi
 		return request
 	}
 	text := strings.ToValidUTF8(string(body), "\ufffd")
-	if request.IsBase64Encoded = isBinary(binary, r.Header.Get("Content-Type")); request.IsBase64Encoded {
-		text = base64.StdEncoding.EncodeToString(body)
-	}
 	request.Body = &text
 	return request
-}
-
-// isBinary reports whether a content type is one of those that an API is told are
-// binary: application/zip, image/* or */*.
-func isBinary(types []string, contentType string) bool {
-	kind, _, err := mime.ParseMediaType(contentType)
-	if err != nil {
-		kind = "application/json" // what REST APIs take it for
-	}
-	return slices.ContainsFunc(types, func(pattern string) bool {
-		prefix, wild := strings.CutSuffix(pattern, "*")
-		return pattern == "*/*" || pattern == kind || wild && strings.HasPrefix(kind, prefix)
-	})
 }
 
 // authorizerRequest is what a REQUEST authorizer of a REST API gets: the event
@@ -156,9 +137,6 @@ func (g *REST) preflight(rw http.ResponseWriter, r *http.Request) int {
 		if value != "" {
 			header.Set(name, value)
 		}
-	}
-	if config.AllowCredentials {
-		header.Set("Access-Control-Allow-Credentials", "true")
 	}
 	header.Set("Content-Type", "application/json")
 	rw.WriteHeader(http.StatusOK)

@@ -18,33 +18,24 @@ const (
 	streamChunk      = 32 << 10
 )
 
-// stamp is how a gateway treats the answers that it streams.
-type stamp struct {
-	// ownCORS says that the gateway, not the function, speaks about CORS.
-	ownCORS bool
-	// idle is how long a stream may be silent; 0 means for ever.
-	idle time.Duration
-}
-
 // passOn passes an answer on as it comes, until ctx ends. When it breaks off, so
 // does the connection: a caller must not take a part for the whole. An error
-// says that nothing was written yet, for the function's answer makes no sense.
-func passOn(ctx context.Context, rw http.ResponseWriter, stream *lambda.Stream, how stamp) (status int, err error) {
+// says that nothing was written yet, for the function's answer makes no sense. idle
+// is how long the stream may be silent.
+func passOn(ctx context.Context, rw http.ResponseWriter, stream *lambda.Stream, idle time.Duration) (status int, err error) {
 	defer func() { _ = stream.Body.Close() }()
 	// A function that says nothing must not hold on to a caller who has gone:
 	// its reader, once closed, lets go of what is being read.
 	stop := context.AfterFunc(ctx, func() { _ = stream.Body.Close() })
 	defer stop()
-	watched := newPatient(stream.Body, how.idle)
+	watched := newPatient(stream.Body, idle)
 	defer watched.stop()
 	body := bufio.NewReader(watched)
-	head := &answer{StatusCode: http.StatusOK, Headers: map[string]string{"content-type": stream.ContentType}}
-	if stream.ContentType == lambda.TypeHTTPStream {
-		if head, err = readPrelude(body); err != nil {
-			return 0, err
-		}
+	head, err := readPrelude(body)
+	if err != nil {
+		return 0, err
 	}
-	head.head(rw.Header(), how.ownCORS)
+	head.head(rw.Header(), false)
 	rw.WriteHeader(head.StatusCode)
 	if err := copyFlushing(rw, body); err != nil {
 		panic(http.ErrAbortHandler) // the documented way to cut the connection
@@ -106,24 +97,14 @@ type patient struct {
 }
 
 func newPatient(body io.ReadCloser, limit time.Duration) *patient {
-	p := &patient{ReadCloser: body, limit: limit}
-	if limit > 0 {
-		p.timer = time.AfterFunc(limit, func() { _ = body.Close() })
-	}
-	return p
+	return &patient{ReadCloser: body, limit: limit, timer: time.AfterFunc(limit, func() { _ = body.Close() })}
 }
 
 // Read implements io.Reader.
 func (p *patient) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
-	if p.timer != nil {
-		p.timer.Reset(p.limit)
-	}
+	p.timer.Reset(p.limit)
 	return n, err
 }
 
-func (p *patient) stop() {
-	if p.timer != nil {
-		p.timer.Stop()
-	}
-}
+func (p *patient) stop() { p.timer.Stop() }

@@ -13,9 +13,8 @@ import (
 )
 
 // handler routes requests to the REST APIs' routes, to the HTTP API, as if one
-// custom domain held them all, to the development issuer and, by the host they
-// name, to functions' own addresses. What streams when ending is closed, and would
-// not end by itself, is cut off.
+// custom domain held them all, and to the development issuer. What streams when
+// ending is closed, and would not end by itself, is cut off.
 func (s *System) handler(ending <-chan struct{}) (http.Handler, error) {
 	log := accessLog(s.opts.Output)
 	api := s.template.HTTPAPIs[0]
@@ -27,26 +26,12 @@ func (s *System) handler(ending <-chan struct{}) (http.Handler, error) {
 	}
 	dev := logged(gateway.WithCORS(api.CORS, s.issuer.Handler(devPrefix)), log)
 	stack := logged(http.HandlerFunc(s.serveStack), log)
-	urls := map[string]http.Handler{}
-	for _, f := range s.template.Functions {
-		if f.URL == nil {
-			continue
-		}
-		handler, err := gateway.NewFunctionURL(f, s.lambdas, log)
-		if err != nil {
-			return nil, err
-		}
-		urls[strings.ToLower(f.LogicalID)] = handler
-	}
 	rests, err := s.restAPIs(log)
 	if err != nil {
 		return nil, err
 	}
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		name, rest, _ := strings.Cut(strings.ToLower(r.Host), ".")
-		switch own, ok := urls[name]; {
-		case ok && strings.HasPrefix(rest, "lambda-url."):
-			own.ServeHTTP(rw, r)
+		switch {
 		case r.URL.Path == stackPath:
 			stack.ServeHTTP(rw, r)
 		case !s.opts.SignIn.given() && strings.HasPrefix(r.URL.Path, devPrefix+"/"):

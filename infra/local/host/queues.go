@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/infra/local/queue/sqsapi"
 )
 
-// queues are the template's queues and topics, and SQS's API for the queues.
+// queues are the template's queues and SQS's API.
 type queues struct {
 	set      *queue.Set
 	endpoint string
@@ -37,7 +37,7 @@ func (s *System) startQueues(ctx context.Context) error {
 	return nil
 }
 
-// Queues are the template's queues and topics.
+// Queues are the template's queues.
 func (s *System) Queues() *queue.Set { return s.queues.set }
 
 // SQSEndpoint is where SQS's API answers.

@@ -3,7 +3,6 @@ package lambda
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -36,14 +35,4 @@ func (b background) Run(ctx context.Context, function, requestID string, payload
 	}
 	result.Collect()
 	return async.Outcome{Payload: result.Payload, FunctionError: result.FunctionError}, nil
-}
-
-// Deliver implements async.Destinations: a function is invoked with the record,
-// anything else is the Destinations' of the options.
-func (b background) Deliver(ctx context.Context, arn string, body []byte) error {
-	if name, ok := strings.CutPrefix(arn, b.arn("")); ok {
-		b.submit(name, body)
-		return nil
-	}
-	return b.opts.Destinations.Deliver(ctx, arn, body)
 }

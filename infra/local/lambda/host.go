@@ -52,8 +52,7 @@ type Options struct {
 	Account   string
 	// Environment is added to every function's own, after it.
 	Environment map[string]string
-	// Destinations are told how asynchronous invocations ended, but for those
-	// destinations that are functions of this host.
+	// Destinations are told of asynchronous invocations that failed.
 	Destinations async.Destinations
 	// Mappings, when given, says what feeds the functions, for those who ask
 	// Lambda's API.
@@ -97,7 +96,7 @@ func Start(ctx context.Context, opts Options) (*Host, error) {
 	h := &Host{opts: opts, pools: map[string]*pool{}, address: listener.Addr().String(), log: opts.Log}
 	h.ctx = context.WithoutCancel(ctx)
 	h.background = async.New(ctx, async.Options{
-		Invoker: background{h}, Destinations: background{h}, Region: opts.Region, Account: opts.Account,
+		Invoker: background{h}, Destinations: opts.Destinations, Region: opts.Region, Account: opts.Account,
 		Waits: opts.AsyncWaits, Log: opts.Log,
 	})
 	output := &lines{next: opts.Output}

@@ -10,6 +10,7 @@ import (
 // Limits of SQS.
 const (
 	mostAttributes = 10
+	maxBytes       = 1 << 20 // of a body and its attributes
 	maxDelay       = 15 * time.Minute
 	maxIDLength    = 128
 )
@@ -20,11 +21,10 @@ type Draft struct {
 	Attributes map[string]Attribute
 	// Group is what a FIFO queue needs and another queue may have.
 	Group string
-	// Deduplication is what a FIFO queue needs, unless it takes the body for it.
+	// Deduplication is what a FIFO queue needs.
 	Deduplication string
-	// Delay hides the message so long at first; nil means as long as the queue
-	// says. A FIFO queue allows no other.
-	Delay *time.Duration
+	// Delay hides the message so long at first, which a FIFO queue does not allow.
+	Delay time.Duration
 }
 
 // Size is what counts against the limits, in bytes.
@@ -41,12 +41,12 @@ func (d Draft) check(q samtemplate.Queue) error {
 	switch {
 	case d.Body == "":
 		return Refuse(CodeMissingParameter, "The request must contain the parameter MessageBody.")
-	case q.MaxMessageBytes > 0 && d.Size() > q.MaxMessageBytes:
+	case d.Size() > maxBytes:
 		return Refuse(CodeInvalidValue,
-			"One or more parameters are invalid. Reason: Message must be shorter than %d bytes.", q.MaxMessageBytes)
+			"One or more parameters are invalid. Reason: Message must be shorter than %d bytes.", maxBytes)
 	case strings.ContainsFunc(d.Body, isForbidden):
 		return Refuse(CodeInvalidContents, "The message contains characters outside the allowed set.")
-	case d.Delay != nil && (*d.Delay < 0 || *d.Delay > maxDelay):
+	case d.Delay < 0 || d.Delay > maxDelay:
 		return Refuse(CodeInvalidValue, "Value %d for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 and <= 900.",
 			int(d.Delay.Seconds()))
 	}
@@ -72,10 +72,10 @@ func (d Draft) checkKind(q samtemplate.Queue) error {
 			d.Deduplication)
 	case q.FIFO && d.Group == "":
 		return Refuse(CodeMissingParameter, "The request must contain the parameter MessageGroupId.")
-	case q.FIFO && d.Deduplication == "" && !q.ContentDeduplication:
+	case q.FIFO && d.Deduplication == "":
 		return Refuse(CodeInvalidValue,
 			"The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId provided explicitly")
-	case q.FIFO && d.Delay != nil && *d.Delay != q.Delay:
+	case q.FIFO && d.Delay != 0:
 		return Refuse(CodeInvalidValue,
 			"Value %d for parameter DelaySeconds is invalid. Reason: The request include parameter that is not valid for this queue type.",
 			int(d.Delay.Seconds()))

@@ -1,9 +1,8 @@
-// Package queue keeps the template's queues and topics on this machine, as SQS
+// Package queue keeps the template's queues on this machine, as SQS
 // does: messages that are received stay hidden until they are deleted or shown
 // again, those of a FIFO queue keep their order within their group, and those
-// that are received over and over go to the dead letter queue. A topic keeps what
-// was published as a queue would; nobody receives from it. All is in memory and
-// goes with the host.
+// that are received over and over go to the dead letter queue. All is in memory
+// and goes with the host.
 package queue
 
 import (

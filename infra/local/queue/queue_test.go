@@ -58,12 +58,11 @@ func TestQueue(t *testing.T) {
 	})
 	t.Run("a delayed one shows when its time has come", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			q := queue.New(samtemplate.Queue{Delay: 10 * time.Second})
-			soon := time.Duration(0)
-			mustSend(t, q, "late")
-			if _, err := q.Send(queue.Draft{Body: "soon", Delay: &soon}); err != nil {
+			q := queue.New(samtemplate.Queue{})
+			if _, err := q.Send(queue.Draft{Body: "late", Delay: 10 * time.Second}); err != nil {
 				t.Fatal(err)
 			}
+			mustSend(t, q, "soon")
 			wantTaken(t, q, 10, time.Minute, "soon")
 			began := time.Now()
 			got, err := q.Receive(t.Context(), 10, time.Minute)
@@ -75,7 +74,7 @@ func TestQueue(t *testing.T) {
 }
 
 func TestSendRefuses(t *testing.T) {
-	standard := samtemplate.Queue{MaxMessageBytes: 1024}
+	standard := samtemplate.Queue{}
 	fifo := samtemplate.Queue{FIFO: true}
 	long, negative := 16*time.Minute, -time.Second
 	attribute := func(a queue.Attribute) queue.Draft {
@@ -92,15 +91,15 @@ func TestSendRefuses(t *testing.T) {
 		code  string
 	}{
 		{"nothing", standard, queue.Draft{}, queue.CodeMissingParameter},
-		{"too much", standard, queue.Draft{Body: strings.Repeat("x", 1025)}, queue.CodeInvalidValue},
+		{"too much", standard, queue.Draft{Body: strings.Repeat("x", 1<<20+1)}, queue.CodeInvalidValue},
 		{
 			"too much with its attributes", standard,
-			queue.Draft{Body: strings.Repeat("x", 1020), Attributes: map[string]queue.Attribute{"a": {DataType: "String", StringValue: "x"}}},
+			queue.Draft{Body: strings.Repeat("x", 1<<20-4), Attributes: map[string]queue.Attribute{"a": {DataType: "String", StringValue: "x"}}},
 			queue.CodeInvalidValue,
 		},
 		{"a control character", standard, queue.Draft{Body: "a\x00"}, queue.CodeInvalidContents},
-		{"too long a delay", standard, queue.Draft{Body: "x", Delay: &long}, queue.CodeInvalidValue},
-		{"a negative delay", standard, queue.Draft{Body: "x", Delay: &negative}, queue.CodeInvalidValue},
+		{"too long a delay", standard, queue.Draft{Body: "x", Delay: long}, queue.CodeInvalidValue},
+		{"a negative delay", standard, queue.Draft{Body: "x", Delay: negative}, queue.CodeInvalidValue},
 		{"too many attributes", standard, queue.Draft{Body: "x", Attributes: eleven}, queue.CodeInvalidValue},
 		{"an attribute of no type", standard, attribute(queue.Attribute{StringValue: "x"}), queue.CodeInvalidValue},
 		{"an attribute without a value", standard, attribute(queue.Attribute{DataType: "String"}), queue.CodeInvalidValue},
@@ -108,7 +107,7 @@ func TestSendRefuses(t *testing.T) {
 		{"a deduplication id where there is no order", standard, queue.Draft{Body: "x", Deduplication: "d"}, queue.CodeInvalidValue},
 		{"no group", fifo, queue.Draft{Body: "x", Deduplication: "d"}, queue.CodeMissingParameter},
 		{"no deduplication id", fifo, queue.Draft{Body: "x", Group: "g"}, queue.CodeInvalidValue},
-		{"a delay of its own", fifo, queue.Draft{Body: "x", Group: "g", Deduplication: "d", Delay: &long}, queue.CodeInvalidValue},
+		{"a delay of its own", fifo, queue.Draft{Body: "x", Group: "g", Deduplication: "d", Delay: long}, queue.CodeInvalidValue},
 		{"a group with a space", fifo, queue.Draft{Body: "x", Group: "g g", Deduplication: "d"}, queue.CodeInvalidValue},
 		{"too long a group", fifo, queue.Draft{Body: "x", Group: strings.Repeat("g", 129), Deduplication: "d"}, queue.CodeInvalidValue},
 	} {
@@ -125,22 +124,20 @@ func TestSendRefuses(t *testing.T) {
 
 func TestSet(t *testing.T) {
 	set := queue.NewSet(&samtemplate.Template{
-		Queues: []samtemplate.Queue{{LogicalID: "Q", Name: "queue", ARN: "arn:q", MaxMessageBytes: 1 << 10}},
-		Topics: []samtemplate.Topic{{LogicalID: "T", Name: "topic", ARN: "arn:t"}},
+		Queues: []samtemplate.Queue{{LogicalID: "Q", Name: "queue", ARN: "arn:q"}},
 	}, slog.New(slog.DiscardHandler))
-	for arn, name := range map[string]string{"arn:q": "Q", "arn:t": "topic"} {
-		if err := set.Deliver(t.Context(), arn, []byte("body")); err != nil {
-			t.Fatal(err)
-		}
-		q, ok := set.Queue(name)
-		if !ok || len(q.Messages()) != 1 {
-			t.Errorf("%s did not reach %s", arn, name)
+	if err := set.Deliver(t.Context(), "arn:q", []byte("body")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Q", "queue"} {
+		if q, ok := set.Queue(name); !ok || len(q.Messages()) != 1 {
+			t.Errorf("nothing has reached %s", name)
 		}
 	}
 	if err := set.Deliver(t.Context(), "arn:other", nil); !errors.Is(err, queue.ErrUnknown) {
 		t.Errorf("got %v, want ErrUnknown", err)
 	}
-	wantCode(t, set.Deliver(t.Context(), "arn:q", make([]byte, 1<<11)), queue.CodeInvalidValue)
+	wantCode(t, set.Deliver(t.Context(), "arn:q", make([]byte, 1<<20+1)), queue.CodeInvalidValue)
 	if got := set.Queues(); len(got) != 1 || got[0].Settings().LogicalID != "Q" {
 		t.Errorf("got %d queues", len(got))
 	}

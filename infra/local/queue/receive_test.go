@@ -119,8 +119,8 @@ func TestReceipts(t *testing.T) {
 	})
 	t.Run("a FIFO queue says so, also when the message shows again", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			q := queue.New(samtemplate.Queue{FIFO: true, ContentDeduplication: true})
-			if _, err := q.Send(queue.Draft{Body: "one", Group: "g"}); err != nil {
+			q := queue.New(samtemplate.Queue{FIFO: true})
+			if _, err := q.Send(queue.Draft{Body: "one", Group: "g", Deduplication: "d"}); err != nil {
 				t.Fatal(err)
 			}
 			receipt := wantTaken(t, q, 1, time.Second, "one")[0].Receipt
@@ -177,14 +177,18 @@ func TestRedrive(t *testing.T) {
 		t.Run("what was received in vain goes to the dead letter queue, FIFO: "+strconv.FormatBool(fifo), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				set := queue.NewSet(&samtemplate.Template{Queues: []samtemplate.Queue{
-					{LogicalID: "Q", Name: "Q", ARN: "arn:q", FIFO: fifo, ContentDeduplication: fifo, Redrive: &samtemplate.Redrive{Queue: "D", MaxReceives: 2}},
-					{LogicalID: "D", Name: "D", ARN: "arn:d", FIFO: fifo, ContentDeduplication: fifo},
+					{LogicalID: "Q", Name: "Q", ARN: "arn:q", FIFO: fifo, Redrive: &samtemplate.Redrive{Queue: "D", MaxReceives: 2}},
+					{LogicalID: "D", Name: "D", ARN: "arn:d", FIFO: fifo},
 				}}, slog.New(slog.DiscardHandler))
 				q, _ := set.Queue("Q")
 				dead, _ := set.Queue("D")
 				sent := time.Now()
 				for _, body := range []string{"one", "two"} {
-					if _, err := q.Send(queue.Draft{Body: body, Group: "g"}); err != nil {
+					draft := queue.Draft{Body: body, Group: "g"}
+					if fifo {
+						draft.Deduplication = body
+					}
+					if _, err := q.Send(draft); err != nil {
 						t.Fatal(err)
 					}
 				}

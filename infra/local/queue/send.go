@@ -1,8 +1,6 @@
 package queue
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -42,21 +40,13 @@ func (q *Queue) Send(d Draft) (Message, error) {
 		m.Sequence = q.nextSequence()
 		q.seen[q.deduplicationKey(m)] = seen{m.ID, m.Sequence, now}
 	}
-	delay := q.settings.Delay
-	if d.Delay != nil {
-		delay = *d.Delay
-	}
-	q.add(m, now.Add(delay))
+	q.add(m, now.Add(d.Delay))
 	return m, nil
 }
 
-// isRepeated gives a message its deduplication id and, if it was seen before, the
+// isRepeated gives a message, if its deduplication id was seen before, the
 // identity of the first.
 func (q *Queue) isRepeated(m *Message, now time.Time) bool {
-	if m.Deduplication == "" {
-		sum := sha256.Sum256([]byte(m.Body))
-		m.Deduplication = hex.EncodeToString(sum[:])
-	}
 	for key, earlier := range q.seen {
 		if now.Sub(earlier.at) >= deduplicationInterval {
 			delete(q.seen, key)

@@ -9,15 +9,15 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// ErrUnknown says that the template has no queue or topic of that ARN.
-var ErrUnknown = errors.New("no such queue or topic")
+// ErrUnknown says that the template has no queue of that ARN.
+var ErrUnknown = errors.New("no such queue")
 
-// Set is the queues and topics of a template.
+// Set is the queues of a template.
 type Set struct {
 	log    *slog.Logger
 	byARN  map[string]*Queue
 	byName map[string]*Queue
-	queues []*Queue // without the topics
+	queues []*Queue
 }
 
 // NewSet makes them, empty.
@@ -35,10 +35,6 @@ func NewSet(template *samtemplate.Template, log *slog.Logger) *Set {
 			q.dead = byID[redrive.Queue]
 		}
 	}
-	for _, t := range template.Topics {
-		q := New(samtemplate.Queue{LogicalID: t.LogicalID, Name: t.Name, ARN: t.ARN})
-		s.byARN[t.ARN], s.byName[t.Name], s.byName[t.LogicalID] = q, q, q
-	}
 	return s
 }
 
@@ -52,16 +48,16 @@ func (s *Set) Narrow(limit int) *Set {
 	return s
 }
 
-// Queue finds a queue or topic by its name or logical id.
+// Queue finds a queue by its name or logical id.
 func (s *Set) Queue(name string) (*Queue, bool) {
 	q, ok := s.byName[name]
 	return q, ok
 }
 
-// Queues lists the queues, without the topics, as the template has them.
+// Queues lists the queues as the template has them.
 func (s *Set) Queues() []*Queue { return s.queues }
 
-// Deliver adds a message to the queue or topic of that ARN, and says so in the
+// Deliver adds a message to the queue of that ARN, and says so in the
 // log. The error is ErrUnknown, or an Error of Queue.Send.
 func (s *Set) Deliver(ctx context.Context, arn string, body []byte) error {
 	q, ok := s.byARN[arn]

@@ -9,7 +9,6 @@ const (
 	typeRESTAPI      = "AWS::Serverless::Api"
 	typeWebSocketAPI = "AWS::Serverless::WebSocketApi"
 	typeQueue        = "AWS::SQS::Queue"
-	typeTopic        = "AWS::SNS::Topic"
 
 	typeManagedPolicy = "AWS::IAM::ManagedPolicy"
 )
@@ -69,10 +68,6 @@ func (r *resolver) add(t *Template, id string, entry resource) error {
 		queue, err := buildQueue(r, id, entry)
 		t.Queues = append(t.Queues, queue)
 		return err
-	case typeTopic:
-		topic, err := buildTopic(r, id, entry)
-		t.Topics = append(t.Topics, topic)
-		return err
 	case typeManagedPolicy: // one that no function names must be right too
 		_, err := buildManagedPolicy(r, id, entry)
 		return err
@@ -109,7 +104,7 @@ type authorizers struct {
 func applyDefaults(r *resolver, t *Template) error {
 	apis := map[string]authorizers{}
 	for _, api := range t.HTTPAPIs {
-		apis[api.LogicalID] = authorizers{api.LogicalID, api.DefaultAuthorizer, api.JWT, api.Lambda}
+		apis[api.LogicalID] = authorizers{api: api.LogicalID, standard: api.DefaultAuthorizer, jwt: api.JWT}
 	}
 	for _, api := range t.RESTAPIs {
 		apis[api.LogicalID] = authorizers{api: api.LogicalID, standard: api.DefaultAuthorizer, lambda: api.Lambda}
@@ -136,12 +131,9 @@ func (a authorizers) authorize(route *Route, node *yaml.Node) error {
 	if route.Authorizer == "" {
 		return nil
 	}
-	jwt, isJWT := a.jwt[route.Authorizer]
+	_, isJWT := a.jwt[route.Authorizer]
 	if _, isLambda := a.lambda[route.Authorizer]; !isJWT && !isLambda {
 		return at(node, "route %s %s: API %s has no authorizer %s", route.Method, route.Path, a.api, route.Authorizer)
-	}
-	if route.Scopes == nil {
-		route.Scopes = jwt.Scopes
 	}
 	return nil
 }

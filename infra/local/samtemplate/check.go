@@ -1,6 +1,10 @@
 package samtemplate
 
-import "gopkg.in/yaml.v3"
+import (
+	"slices"
+
+	"gopkg.in/yaml.v3"
+)
 
 // checkAll resolves everything once, the parts that nothing here uses too, so
 // that a mistake in an alarm or an output shows before a deployment does.
@@ -12,7 +16,7 @@ func (r *resolver) checkAll(s sections) error {
 	}
 	for _, id := range r.order {
 		entry := r.resources[id]
-		if !known(entry.typ) {
+		if !slices.Contains(known(), entry.typ) {
 			return at(entry.node, "resource type %s is not supported", entry.typ)
 		}
 		if err := r.checkNode(entry.properties); err != nil {
@@ -32,15 +36,10 @@ func (r *resolver) checkNode(node *yaml.Node) error {
 
 // known lists the resource types that run here and those that have no part in
 // a run outside of AWS.
-func known(typ string) bool {
-	switch typ {
-	case typeFunction, typeTable, typeHTTPAPI, typeRESTAPI, typeWebSocketAPI, typeQueue, typeTopic, typeManagedPolicy,
+func known() []string {
+	return []string{
+		typeFunction, typeTable, typeHTTPAPI, typeRESTAPI, typeWebSocketAPI, typeQueue, typeManagedPolicy,
 		"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::Events::EventBus", "AWS::IAM::Role",
-		"AWS::KMS::Key", "AWS::Lambda::Permission", "AWS::Logs::LogGroup", "AWS::Logs::MetricFilter",
-		"AWS::SNS::TopicPolicy", "AWS::SQS::QueuePolicy",
-		"AWS::ApiGateway::Account", "AWS::Budgets::Budget":
-		return true
-	default:
-		return false
+		"AWS::Logs::LogGroup", "AWS::ApiGateway::Account",
 	}
 }

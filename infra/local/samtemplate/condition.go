@@ -45,14 +45,19 @@ func buildConditions(id string, node *yaml.Node) ([]Condition, error) {
 }
 
 func readOperator(id string, operator *yaml.Node) (Condition, error) {
-	var c Condition
-	quantifier, comparison, _ := strings.Cut(operator.Value, ":")
-	c.Any, c.Like = quantifier == "ForAnyValue", comparison == "StringLike"
-	if !c.Any && quantifier != "ForAllValues" || !c.Like && comparison != "StringEquals" {
-		return c, at(operator, "%s: condition operator %s is not supported: it must be ForAllValues or ForAnyValue"+
-			" of StringEquals or StringLike", id, operator.Value)
+	c, ok := operators()[operator.Value]
+	if !ok {
+		return c, at(operator, "%s: condition operator %s is not supported", id, operator.Value)
 	}
 	return c, nil
+}
+
+// operators are those of conditions, as conditions without values.
+func operators() map[string]Condition {
+	return map[string]Condition{
+		"ForAllValues:StringLike": {Like: true}, "ForAnyValue:StringLike": {Any: true, Like: true},
+		"ForAnyValue:StringEquals": {Any: true},
+	}
 }
 
 func comparedValues(id string, operator, compared *yaml.Node) ([]string, error) {

@@ -32,30 +32,28 @@ func (r *resolver) test(node *yaml.Node) (bool, error) {
 	if r.depth > deepest {
 		return false, at(node, "conditions go in a circle or too deep")
 	}
-	if name := field(node, "Condition"); name != nil && len(node.Content) == 2 {
-		return r.holds(name)
-	}
 	call, ok := readIntrinsic(node)
 	if !ok {
 		return false, at(node, "a condition is wanted here")
 	}
-	switch call.name {
-	case "Condition":
-		return r.holds(call.arg)
-	case "Equals":
-		return r.equals(call.arg)
-	case "Not":
-		holds, err := r.tally(call.arg, 1, 1)
-		return holds == 0, err
-	case "And":
-		holds, err := r.tally(call.arg, 2, 10)
-		return holds == len(call.arg.Content), err
-	case "Or":
-		holds, err := r.tally(call.arg, 2, 10)
-		return holds > 0, err
-	default:
-		return false, at(call.node, "condition function %s is not supported", call.name)
+	function, ok := r.conditionFunctions()[call.name]
+	if !ok {
+		return false, at(call.node, "condition function %s is not supported here", call.name)
 	}
+	return function(call.arg)
+}
+
+// conditionFunctions are those that stand under Conditions.
+func (r *resolver) conditionFunctions() map[string]func(*yaml.Node) (bool, error) {
+	return map[string]func(*yaml.Node) (bool, error){"Equals": r.equals, "Not": r.not}
+}
+
+func (r *resolver) not(arg *yaml.Node) (bool, error) {
+	if arg.Kind != yaml.SequenceNode || len(arg.Content) != 1 {
+		return false, at(arg, "Not wants a list of one condition")
+	}
+	holds, err := r.test(arg.Content[0])
+	return !holds, err
 }
 
 func (r *resolver) equals(arg *yaml.Node) (bool, error) {
@@ -68,22 +66,4 @@ func (r *resolver) equals(arg *yaml.Node) (bool, error) {
 	}
 	right, err := r.evalText(arg.Content[1])
 	return left == right, err
-}
-
-// tally counts the conditions of a list that hold.
-func (r *resolver) tally(arg *yaml.Node, least, most int) (int, error) {
-	if arg.Kind != yaml.SequenceNode || len(arg.Content) < least || len(arg.Content) > most {
-		return 0, at(arg, "a list of %d to %d conditions is wanted", least, most)
-	}
-	count := 0
-	for _, item := range arg.Content {
-		holds, err := r.test(item)
-		if err != nil {
-			return 0, err
-		}
-		if holds {
-			count++
-		}
-	}
-	return count, nil
 }

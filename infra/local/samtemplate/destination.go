@@ -1,7 +1,6 @@
 package samtemplate
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -20,16 +19,15 @@ const (
 type AsyncInvoke struct {
 	MaxRetries int           // 0 to 2
 	MaxAge     time.Duration // 1 minute to 6 hours
-	// OnSuccess and OnFailure are the ARNs of the queues, topics or functions of
-	// the template that are told how they ended, or empty.
-	OnSuccess, OnFailure string
+	// OnFailure is the ARN of the queue of the template that is told of failures,
+	// or empty.
+	OnFailure string
 }
 
 type asyncProperties struct {
 	MaxAge      *int `yaml:"MaximumEventAgeInSeconds"`
 	Retries     *int `yaml:"MaximumRetryAttempts"`
 	Destination struct {
-		OnSuccess *destinationProperties `yaml:"OnSuccess"`
 		OnFailure *destinationProperties `yaml:"OnFailure"`
 	} `yaml:"DestinationConfig"`
 }
@@ -54,32 +52,23 @@ func (r *resolver) buildAsync(id string, node *yaml.Node, p asyncProperties) (As
 		return a, at(node, "%s: MaximumEventAgeInSeconds goes from 60 to 21600", id)
 	}
 	var err error
-	if a.OnSuccess, err = r.destination(node, id, p.Destination.OnSuccess, "SQS", "SNS", "Lambda"); err != nil {
-		return a, err
-	}
-	a.OnFailure, err = r.destination(node, id, p.Destination.OnFailure, "SQS", "SNS", "Lambda")
+	a.OnFailure, err = r.destination(node, id, p.Destination.OnFailure)
 	return a, err
 }
 
-// destination reads the ARN of a destination, which must be of a kind that may
-// stand there and in this template: SAM would make up a queue that nobody reads
-// where the template names none.
-func (r *resolver) destination(node *yaml.Node, what string, p *destinationProperties, kinds ...string) (string, error) {
-	if p == nil {
+// destination reads the ARN of a queue of this template: SAM would make up one that
+// nobody reads where the template names none.
+func (r *resolver) destination(node *yaml.Node, what string, p *destinationProperties) (string, error) {
+	switch {
+	case p == nil:
 		return "", nil
-	}
-	if !slices.Contains(kinds, p.Type) {
-		return "", at(node, "%s: a destination's Type must be one of %s, not %q", what, strings.Join(kinds, ", "), p.Type)
-	}
-	if strings.HasSuffix(p.Destination, fifoSuffix) {
+	case p.Type != "SQS":
+		return "", at(node, "%s: a destination of Type %q is not supported, only SQS", what, p.Type)
+	case strings.HasSuffix(p.Destination, fifoSuffix):
 		return "", at(node, "%s: a destination must not be a FIFO queue", what)
-	}
-	if !strings.HasPrefix(p.Destination, "arn:") {
+	case !strings.HasPrefix(p.Destination, "arn:"):
 		return "", at(node, "%s: a destination must be an ARN", what)
 	}
-	typ := map[string]string{"SQS": typeQueue, "SNS": typeTopic, "Lambda": typeFunction}[p.Type]
-	if _, err := r.logicalID(node, typ, p.Destination); err != nil {
-		return "", err
-	}
-	return p.Destination, nil
+	_, err := r.logicalID(node, typeQueue, p.Destination)
+	return p.Destination, err
 }

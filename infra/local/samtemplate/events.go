@@ -15,12 +15,9 @@ type routeProperties struct {
 	Method string `yaml:"Method"`
 	Path   string `yaml:"Path"`
 	Auth   struct {
-		Authorizer string   `yaml:"Authorizer"`
-		Scopes     []string `yaml:"AuthorizationScopes"`
+		Authorizer string `yaml:"Authorizer"`
 	} `yaml:"Auth"`
-	PayloadFormat string `yaml:"PayloadFormatVersion"`
-	Timeout       int    `yaml:"TimeoutInMillis"`
-	RouteSettings any    `yaml:"RouteSettings"`
+	Timeout int `yaml:"TimeoutInMillis"`
 }
 
 func (r *resolver) buildRoute(what string, node *yaml.Node) (Route, error) {
@@ -31,16 +28,13 @@ func (r *resolver) buildRoute(what string, node *yaml.Node) (Route, error) {
 	if p.API == "" {
 		return Route{}, at(node, "%s: ApiId must name the HTTP API", what)
 	}
-	if p.PayloadFormat != "" && p.PayloadFormat != "2.0" {
-		return Route{}, at(node, "%s: only payload format 2.0 is supported", what)
-	}
 	api, err := r.logicalID(node, typeHTTPAPI, p.API)
 	if err != nil {
 		return Route{}, err
 	}
 	route := Route{
 		API: api, Method: strings.ToUpper(p.Method), Path: p.Path,
-		Authorizer: p.Auth.Authorizer, Scopes: p.Auth.Scopes, Timeout: defaultIntegrationTimeout,
+		Authorizer: p.Auth.Authorizer, Timeout: defaultIntegrationTimeout,
 	}
 	if route.Path == "" { // SAM's way of saying: whatever no other route takes
 		route.Path = "$default"
@@ -56,14 +50,8 @@ func (r *resolver) buildRoute(what string, node *yaml.Node) (Route, error) {
 
 type scheduleProperties struct {
 	Schedule    string `yaml:"Schedule"`
-	Expression  string `yaml:"ScheduleExpression"`
-	Input       string `yaml:"Input"`
 	Enabled     *bool  `yaml:"Enabled"`
-	State       string `yaml:"State"`
-	Name        any    `yaml:"Name"`
 	Description any    `yaml:"Description"`
-	Retry       any    `yaml:"RetryPolicy"`
-	DeadLetter  any    `yaml:"DeadLetterConfig"`
 }
 
 func buildSchedule(what, name string, node *yaml.Node) (Schedule, error) {
@@ -71,10 +59,7 @@ func buildSchedule(what, name string, node *yaml.Node) (Schedule, error) {
 	if err := decode(node, what, &p); err != nil {
 		return Schedule{}, err
 	}
-	s := Schedule{Name: name, Expression: p.Schedule + p.Expression, Input: p.Input, Enabled: p.State != "DISABLED"}
-	if p.Enabled != nil {
-		s.Enabled = *p.Enabled
-	}
+	s := Schedule{Name: name, Expression: p.Schedule, Enabled: p.Enabled == nil || *p.Enabled}
 	if s.Expression == "" {
 		return s, at(node, "%s: the schedule has no expression", what)
 	}

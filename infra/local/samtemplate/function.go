@@ -14,13 +14,12 @@ const (
 )
 
 type functionProperties struct {
-	FunctionName string `yaml:"FunctionName"`
-	CodeURI      string `yaml:"CodeUri"`
-	Handler      string `yaml:"Handler"`
-	Runtime      string `yaml:"Runtime"`
-	Timeout      int    `yaml:"Timeout"`
-	MemorySize   int    `yaml:"MemorySize"`
-	Environment  struct {
+	CodeURI     string `yaml:"CodeUri"`
+	Handler     string `yaml:"Handler"`
+	Runtime     string `yaml:"Runtime"`
+	Timeout     int    `yaml:"Timeout"`
+	MemorySize  int    `yaml:"MemorySize"`
+	Environment struct {
 		Variables map[string]string `yaml:"Variables"`
 	} `yaml:"Environment"`
 	Reserved *wholeNumber         `yaml:"ReservedConcurrentExecutions"`
@@ -31,25 +30,13 @@ type functionProperties struct {
 		SystemLevel string `yaml:"SystemLogLevel"`
 		Group       string `yaml:"LogGroup"`
 	} `yaml:"LoggingConfig"`
-	URL *struct {
-		AuthType   string          `yaml:"AuthType"`
-		InvokeMode string          `yaml:"InvokeMode"`
-		Cors       *corsProperties `yaml:"Cors"`
-	} `yaml:"FunctionUrlConfig"`
 	Async    *asyncProperties `yaml:"EventInvokeConfig"`
 	Policies yaml.Node        `yaml:"Policies"`
 
-	Architectures       any `yaml:"Architectures"`
-	DeadLetterQueue     any `yaml:"DeadLetterQueue"`
-	Description         any `yaml:"Description"`
-	EphemeralStorage    any `yaml:"EphemeralStorage"`
-	PackageType         any `yaml:"PackageType"`
-	PermissionsBoundary any `yaml:"PermissionsBoundary"`
-	PropagateTags       any `yaml:"PropagateTags"`
-	RecursiveLoop       any `yaml:"RecursiveLoop"`
-	Role                any `yaml:"Role"`
-	Tags                any `yaml:"Tags"`
-	Tracing             any `yaml:"Tracing"`
+	Architectures any `yaml:"Architectures"`
+	Description   any `yaml:"Description"`
+	Tags          any `yaml:"Tags"`
+	Tracing       any `yaml:"Tracing"`
 }
 
 // wholeNumber is one that may come as a text, as parameters that may be empty do.
@@ -75,12 +62,6 @@ func buildFunction(r *resolver, id string, entry resource) (Function, error) {
 		Timeout: time.Duration(p.Timeout) * time.Second, MemoryMB: p.MemorySize,
 		Environment: p.Environment.Variables, Reserved: (*int)(p.Reserved),
 		LogFormat: p.Logging.Format, LogLevel: p.Logging.Level,
-	}
-	if p.FunctionName != "" {
-		f.Name = p.FunctionName
-	}
-	if p.URL != nil {
-		f.URL = &FunctionURL{AuthType: p.URL.AuthType, InvokeMode: p.URL.InvokeMode, CORS: p.URL.Cors.build()}
 	}
 	if p.Async != nil {
 		async, err := r.buildAsync(id, entry.node, *p.Async)
@@ -122,28 +103,40 @@ func (r *resolver) addEvents(f *Function, entry resource) error {
 
 func (r *resolver) addEvent(f *Function, key, typ, properties *yaml.Node) error {
 	what := f.LogicalID + "." + key.Value
-	switch typ.Value {
-	case "HttpApi":
-		route, err := r.buildRoute(what, properties)
-		f.Routes = append(f.Routes, route)
-		return err
-	case "Api":
-		route, err := r.buildRESTRoute(what, properties)
-		f.Routes = append(f.Routes, route)
-		return err
-	case "Schedule", "ScheduleV2":
-		schedule, err := buildSchedule(what, key.Value, properties)
-		f.Schedules = append(f.Schedules, schedule)
-		return err
-	case "DynamoDB":
-		stream, err := r.buildStream(what, key.Value, properties)
-		f.Streams = append(f.Streams, stream)
-		return err
-	case "SQS":
-		mapping, err := r.buildQueueMapping(what, key.Value, properties)
-		f.Queues = append(f.Queues, mapping)
-		return err
-	default:
+	add, ok := r.events(f)[typ.Value]
+	if !ok {
 		return at(typ, "%s: event type %s is not supported", what, typ.Value)
+	}
+	return add(what, key.Value, properties)
+}
+
+// events are the kinds of events that a function may have.
+func (r *resolver) events(f *Function) map[string]func(what, name string, properties *yaml.Node) error {
+	return map[string]func(string, string, *yaml.Node) error{
+		"HttpApi": func(what, _ string, properties *yaml.Node) error {
+			route, err := r.buildRoute(what, properties)
+			f.Routes = append(f.Routes, route)
+			return err
+		},
+		"Api": func(what, _ string, properties *yaml.Node) error {
+			route, err := r.buildRESTRoute(what, properties)
+			f.Routes = append(f.Routes, route)
+			return err
+		},
+		"Schedule": func(what, name string, properties *yaml.Node) error {
+			schedule, err := buildSchedule(what, name, properties)
+			f.Schedules = append(f.Schedules, schedule)
+			return err
+		},
+		"DynamoDB": func(what, name string, properties *yaml.Node) error {
+			stream, err := r.buildStream(what, name, properties)
+			f.Streams = append(f.Streams, stream)
+			return err
+		},
+		"SQS": func(what, name string, properties *yaml.Node) error {
+			mapping, err := r.buildQueueMapping(what, name, properties)
+			f.Queues = append(f.Queues, mapping)
+			return err
+		},
 	}
 }

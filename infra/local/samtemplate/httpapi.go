@@ -1,10 +1,6 @@
 package samtemplate
 
-import (
-	"time"
-
-	"gopkg.in/yaml.v3"
-)
+import "cmp"
 
 const (
 	defaultIdentitySource = "$request.header.Authorization"
@@ -12,9 +8,9 @@ const (
 )
 
 type httpAPIProperties struct {
-	Name      string    `yaml:"Name"`
-	StageName string    `yaml:"StageName"`
-	CORS      yaml.Node `yaml:"CorsConfiguration"`
+	Name      string          `yaml:"Name"`
+	StageName string          `yaml:"StageName"`
+	CORS      *corsProperties `yaml:"CorsConfiguration"`
 	Auth      struct {
 		Default     string                          `yaml:"DefaultAuthorizer"`
 		Authorizers map[string]authorizerProperties `yaml:"Authorizers"`
@@ -22,13 +18,9 @@ type httpAPIProperties struct {
 
 	DefaultRouteSettings routeSettings `yaml:"DefaultRouteSettings"`
 
-	AccessLogSettings         any `yaml:"AccessLogSettings"`
-	Description               any `yaml:"Description"`
-	DisableExecuteAPIEndpoint any `yaml:"DisableExecuteApiEndpoint"`
-	FailOnWarnings            any `yaml:"FailOnWarnings"`
-	PropagateTags             any `yaml:"PropagateTags"`
-	RouteSettings             any `yaml:"RouteSettings"`
-	Tags                      any `yaml:"Tags"`
+	AccessLogSettings any `yaml:"AccessLogSettings"`
+	Description       any `yaml:"Description"`
+	Tags              any `yaml:"Tags"`
 }
 
 type authorizerProperties struct {
@@ -36,25 +28,11 @@ type authorizerProperties struct {
 		Issuer   string   `yaml:"issuer"`
 		Audience []string `yaml:"audience"`
 	} `yaml:"JwtConfiguration"`
-	IdentitySource  string   `yaml:"IdentitySource"`
-	Scopes          []string `yaml:"AuthorizationScopes"`
-	FunctionArn     string   `yaml:"FunctionArn"`
-	PayloadFormat   string   `yaml:"AuthorizerPayloadFormatVersion"`
-	SimpleResponses bool     `yaml:"EnableSimpleResponses"`
-	Permissions     any      `yaml:"EnableFunctionDefaultPermissions"`
-	InvokeRole      any      `yaml:"FunctionInvokeRole"`
-	Identity        struct {
-		Headers     []string `yaml:"Headers"`
-		QueryString []string `yaml:"QueryStrings"`
-		TTL         int      `yaml:"ReauthorizeEvery"`
-	} `yaml:"Identity"`
+	IdentitySource string `yaml:"IdentitySource"`
 }
 
 func buildHTTPAPI(r *resolver, id string, entry resource) (HTTPAPI, error) {
-	api := HTTPAPI{
-		LogicalID: id, Name: id, Stage: defaultStage,
-		JWT: map[string]JWTAuthorizer{}, Lambda: map[string]LambdaAuthorizer{},
-	}
+	api := HTTPAPI{LogicalID: id, Name: id, Stage: defaultStage, JWT: map[string]JWTAuthorizer{}}
 	var p httpAPIProperties
 	if err := r.properties(id, entry, "HttpApi", &p); err != nil {
 		return api, err
@@ -65,62 +43,24 @@ func buildHTTPAPI(r *resolver, id string, entry resource) (HTTPAPI, error) {
 	if p.StageName != "" {
 		api.Stage = p.StageName
 	}
-	cors, err := buildCORS(id, &p.CORS)
-	if err != nil {
-		return api, err
-	}
-	api.CORS, api.DefaultAuthorizer, api.Throttle = cors, p.Auth.Default, p.DefaultRouteSettings.throttle()
+	api.CORS, api.DefaultAuthorizer, api.Throttle = p.CORS.build(), p.Auth.Default, p.DefaultRouteSettings.throttle()
 	for name, a := range p.Auth.Authorizers {
-		if err := r.addAuthorizer(&api, entry.node, name, a); err != nil {
-			return api, err
+		if a.JWT == nil {
+			return api, at(entry.node, "authorizer %s has no JwtConfiguration: an HTTP API's others are not supported", name)
+		}
+		api.JWT[name] = JWTAuthorizer{
+			Issuer: a.JWT.Issuer, Audience: a.JWT.Audience, IdentitySource: cmp.Or(a.IdentitySource, defaultIdentitySource),
 		}
 	}
 	return api, nil
 }
 
-func (r *resolver) addAuthorizer(api *HTTPAPI, node *yaml.Node, name string, a authorizerProperties) error {
-	switch {
-	case a.JWT != nil:
-		source := a.IdentitySource
-		if source == "" {
-			source = defaultIdentitySource
-		}
-		api.JWT[name] = JWTAuthorizer{
-			Issuer: a.JWT.Issuer, Audience: a.JWT.Audience, IdentitySource: source, Scopes: a.Scopes,
-		}
-		return nil
-	case a.FunctionArn != "":
-		function, err := r.logicalID(node, typeFunction, a.FunctionArn)
-		if err != nil {
-			return err
-		}
-		identity := prefixed("$request.header.", a.Identity.Headers)
-		identity = append(identity, prefixed("$request.querystring.", a.Identity.QueryString)...)
-		api.Lambda[name] = LambdaAuthorizer{
-			Function: function, SimpleResponses: a.SimpleResponses, Identity: identity,
-			TTL: time.Duration(a.Identity.TTL) * time.Second,
-		}
-		return nil
-	default:
-		return at(node, "authorizer %s is neither JWT nor Lambda", name)
-	}
-}
-
-func prefixed(prefix string, names []string) []string {
-	var out []string
-	for _, name := range names {
-		out = append(out, prefix+name)
-	}
-	return out
-}
-
 type corsProperties struct {
-	Origins     []string `yaml:"AllowOrigins"`
-	Methods     []string `yaml:"AllowMethods"`
-	Headers     []string `yaml:"AllowHeaders"`
-	Expose      []string `yaml:"ExposeHeaders"`
-	Credentials bool     `yaml:"AllowCredentials"`
-	MaxAge      int      `yaml:"MaxAge"`
+	Origins []string `yaml:"AllowOrigins"`
+	Methods []string `yaml:"AllowMethods"`
+	Headers []string `yaml:"AllowHeaders"`
+	Expose  []string `yaml:"ExposeHeaders"`
+	MaxAge  int      `yaml:"MaxAge"`
 }
 
 func (p *corsProperties) build() *CORS {
@@ -129,21 +69,6 @@ func (p *corsProperties) build() *CORS {
 	}
 	return &CORS{
 		AllowOrigins: p.Origins, AllowMethods: p.Methods, AllowHeaders: p.Headers,
-		ExposeHeaders: p.Expose, AllowCredentials: p.Credentials, MaxAge: p.MaxAge,
+		ExposeHeaders: p.Expose, MaxAge: p.MaxAge,
 	}
-}
-
-// buildCORS reads the configuration; SAM takes true to mean any origin.
-func buildCORS(id string, node *yaml.Node) (*CORS, error) {
-	switch {
-	case node.IsZero(), node.Kind == yaml.ScalarNode && node.Value == "false":
-		return nil, nil // no configuration is a configuration
-	case node.Kind == yaml.ScalarNode && node.Value == "true":
-		return &CORS{AllowOrigins: []string{"*"}}, nil
-	}
-	var p corsProperties
-	if err := decode(node, id+".CorsConfiguration", &p); err != nil {
-		return nil, err
-	}
-	return p.build(), nil
 }

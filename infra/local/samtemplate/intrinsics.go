@@ -2,61 +2,48 @@ package samtemplate
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 )
 
-// intrinsic is a call of an intrinsic function: its name without "Fn::" and
-// what it is applied to.
+// intrinsic is a call of an intrinsic function: its name and what it is applied to.
 type intrinsic struct {
 	name string
 	node *yaml.Node
 	arg  *yaml.Node
 }
 
-// readIntrinsic recognises both forms: !Sub x and {Fn::Sub: x}.
+// readIntrinsic recognises the short form, !Sub x, which is the only one that the
+// template uses; the long one, {Fn::Sub: x}, is refused by apply.
 func readIntrinsic(node *yaml.Node) (intrinsic, bool) {
 	if strings.HasPrefix(node.Tag, "!") && !strings.HasPrefix(node.Tag, "!!") {
 		arg := *node
 		arg.Tag = ""
 		return intrinsic{name: node.Tag[1:], node: node, arg: &arg}, true
 	}
-	if node.Kind != yaml.MappingNode || len(node.Content) != 2 {
-		return intrinsic{}, false
-	}
-	key, arg := node.Content[0], node.Content[1]
-	if name, ok := strings.CutPrefix(key.Value, "Fn::"); ok {
-		return intrinsic{name: name, node: key, arg: arg}, true
-	}
-	if key.Value == "Ref" {
-		return intrinsic{name: "Ref", node: key, arg: arg}, true
+	if node.Kind == yaml.MappingNode && len(node.Content) == 2 {
+		key := node.Content[0]
+		if strings.HasPrefix(key.Value, "Fn::") || key.Value == "Ref" {
+			return intrinsic{name: "{" + key.Value + ": …}", node: key}, true
+		}
 	}
 	return intrinsic{}, false
 }
 
-func (r *resolver) apply(call intrinsic) (*yaml.Node, error) {
-	switch call.name {
-	case "Ref":
-		return r.ref(call.arg)
-	case "Sub":
-		return r.sub(call.arg)
-	case "GetAtt":
-		return r.getAtt(call.arg)
-	case "If":
-		return r.choose(call.arg)
-	case "Join":
-		return r.join(call.arg)
-	case "Split":
-		return r.split(call.arg)
-	case "Select":
-		return r.pick(call.arg)
-	case "Equals", "Not", "And", "Or", "Condition":
-		return nil, at(call.node, "%s belongs under Conditions", call.name)
-	default:
-		return nil, at(call.node, "intrinsic function %s is not supported", call.name)
+// intrinsics are the functions that give values; those of conditions are apart.
+func (r *resolver) intrinsics() map[string]func(*yaml.Node) (*yaml.Node, error) {
+	return map[string]func(*yaml.Node) (*yaml.Node, error){
+		"Ref": r.ref, "Sub": r.sub, "GetAtt": r.getAtt, "If": r.choose, "Split": r.split,
 	}
+}
+
+func (r *resolver) apply(call intrinsic) (*yaml.Node, error) {
+	function, ok := r.intrinsics()[call.name]
+	if !ok {
+		return nil, at(call.node, "intrinsic function %s is not supported here", call.name)
+	}
+	return function(call.arg)
 }
 
 func (r *resolver) ref(arg *yaml.Node) (*yaml.Node, error) {
@@ -66,7 +53,7 @@ func (r *resolver) ref(arg *yaml.Node) (*yaml.Node, error) {
 	if arg.Value == "AWS::NoValue" {
 		return nil, nil // the documented meaning of NoValue
 	}
-	if value, ok := r.pseudo(arg.Value); ok {
+	if value, ok := r.pseudo()[arg.Value]; ok {
 		return text(arg, value), nil
 	}
 	if value, ok := r.parameters[arg.Value]; ok {
@@ -79,28 +66,16 @@ func (r *resolver) ref(arg *yaml.Node) (*yaml.Node, error) {
 	return text(arg, value), nil
 }
 
-func (r *resolver) pseudo(name string) (string, bool) {
-	switch name {
-	case "AWS::Region":
-		return r.opts.Region, true
-	case "AWS::AccountId":
-		return r.opts.Account, true
-	case "AWS::StackName":
-		return r.opts.Stack, true
-	case "AWS::Partition":
-		return "aws", true
-	case "AWS::URLSuffix":
-		return "amazonaws.com", true
-	default:
-		return "", false
+// pseudo are the values of pseudo parameters; AWS::NoValue has none.
+func (r *resolver) pseudo() map[string]string {
+	return map[string]string{
+		"AWS::Region": r.opts.Region, "AWS::AccountId": r.opts.Account, "AWS::StackName": r.opts.Stack,
+		"AWS::Partition": "aws", "AWS::URLSuffix": "amazonaws.com",
 	}
 }
 
 func (r *resolver) getAtt(arg *yaml.Node) (*yaml.Node, error) {
 	name, attribute, ok := strings.Cut(arg.Value, ".")
-	if arg.Kind == yaml.SequenceNode && len(arg.Content) == 2 {
-		name, attribute, ok = arg.Content[0].Value, arg.Content[1].Value, true
-	}
 	if !ok {
 		return nil, at(arg, "GetAtt wants a resource and an attribute")
 	}
@@ -111,23 +86,14 @@ func (r *resolver) getAtt(arg *yaml.Node) (*yaml.Node, error) {
 	return text(arg, value), nil
 }
 
-// sub fills ${Name}, ${Resource.Attribute} and the call's own variables in;
-// ${!Literal} stays as ${Literal}.
+// sub fills ${Name} and ${Resource.Attribute} in.
 func (r *resolver) sub(arg *yaml.Node) (*yaml.Node, error) {
-	pattern, variables := arg, (*yaml.Node)(nil)
-	if arg.Kind == yaml.SequenceNode {
-		if len(arg.Content) != 2 {
-			return nil, at(arg, "Sub wants a string, or a string and its variables")
-		}
-		pattern, variables = arg.Content[0], arg.Content[1]
+	if arg.Kind != yaml.ScalarNode {
+		return nil, at(arg, "Sub wants a string")
 	}
 	var failure error
-	filled := regexp.MustCompile(`\$\{[^}]*\}`).ReplaceAllStringFunc(pattern.Value, func(hole string) string {
-		name := strings.TrimSpace(hole[2 : len(hole)-1])
-		if literal, ok := strings.CutPrefix(name, "!"); ok {
-			return "${" + literal + "}"
-		}
-		value, err := r.variable(text(pattern, name), variables)
+	filled := regexp.MustCompile(`\$\{[^}]*\}`).ReplaceAllStringFunc(arg.Value, func(hole string) string {
+		value, err := r.variable(text(arg, strings.TrimSpace(hole[2:len(hole)-1])))
 		if err != nil && failure == nil {
 			failure = err
 		}
@@ -136,10 +102,7 @@ func (r *resolver) sub(arg *yaml.Node) (*yaml.Node, error) {
 	return text(arg, filled), failure
 }
 
-func (r *resolver) variable(name, variables *yaml.Node) (string, error) {
-	if own := field(variables, name.Value); own != nil {
-		return r.evalText(own)
-	}
+func (r *resolver) variable(name *yaml.Node) (string, error) {
 	lookup := r.ref
 	if strings.Contains(name.Value, ".") {
 		lookup = r.getAtt
@@ -152,24 +115,6 @@ func (r *resolver) variable(name, variables *yaml.Node) (string, error) {
 		return "", at(name, "%s is not a single value", name.Value)
 	}
 	return value.Value, nil
-}
-
-func (r *resolver) join(arg *yaml.Node) (*yaml.Node, error) {
-	if arg.Kind != yaml.SequenceNode || len(arg.Content) != 2 {
-		return nil, at(arg, "Join wants a separator and a list")
-	}
-	list, err := r.eval(arg.Content[1])
-	if err != nil {
-		return nil, err
-	}
-	if list == nil || list.Kind != yaml.SequenceNode {
-		return nil, at(arg.Content[1], "Join wants a list")
-	}
-	var words []string
-	for _, item := range list.Content {
-		words = append(words, item.Value)
-	}
-	return text(arg, strings.Join(words, arg.Content[0].Value)), nil
 }
 
 func (r *resolver) split(arg *yaml.Node) (*yaml.Node, error) {
@@ -185,26 +130,4 @@ func (r *resolver) split(arg *yaml.Node) (*yaml.Node, error) {
 		items = append(items, text(arg, item))
 	}
 	return sequence(arg, items), nil
-}
-
-func (r *resolver) pick(arg *yaml.Node) (*yaml.Node, error) {
-	if arg.Kind != yaml.SequenceNode || len(arg.Content) != 2 {
-		return nil, at(arg, "Select wants an index and a list")
-	}
-	word, err := r.evalText(arg.Content[0])
-	if err != nil {
-		return nil, err
-	}
-	index, err := strconv.Atoi(word)
-	if err != nil {
-		return nil, at(arg.Content[0], "Select wants a whole number, not %s", word)
-	}
-	list, err := r.eval(arg.Content[1])
-	if err != nil {
-		return nil, err
-	}
-	if list == nil || index < 0 || index >= len(list.Content) {
-		return nil, at(arg, "Select: the list has no item %d", index)
-	}
-	return list.Content[index], nil
 }

@@ -9,7 +9,7 @@ import (
 
 // Options give the values that a deployment would.
 type Options struct {
-	// Parameters override the template's defaults; lists are comma-separated.
+	// Parameters override the template's defaults.
 	Parameters map[string]string
 	// Defaults stand in for the template's own, of the parameters that it has.
 	Defaults map[string]string

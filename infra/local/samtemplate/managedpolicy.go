@@ -9,7 +9,6 @@ import (
 // managedPolicyProperties leave out Groups, Roles and Users: functions name the
 // policies that hold for them, so that one place says what a function may do.
 type managedPolicyProperties struct {
-	Name        any       `yaml:"ManagedPolicyName"`
 	Description any       `yaml:"Description"`
 	Document    yaml.Node `yaml:"PolicyDocument"`
 }

@@ -20,7 +20,6 @@ type policyDocument struct {
 }
 
 type policyStatement struct {
-	Sid       any       `yaml:"Sid"`
 	Effect    string    `yaml:"Effect"`
 	Action    yaml.Node `yaml:"Action"`
 	Resource  yaml.Node `yaml:"Resource"`

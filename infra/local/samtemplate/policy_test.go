@@ -30,8 +30,7 @@ func TestPermissions(t *testing.T) {
 		template, err := samtemplate.Parse([]byte(withPolicies+`
         - Version: "2012-10-17"
           Statement:
-            - Sid: Read
-              Effect: Allow
+            - Effect: Allow
               Action: [dynamodb:GetItem, dynamodb:Query]
               Resource: [!GetAtt Table.Arn, !Sub "${Table.Arn}/index/*"]
             - {Effect: Allow, Action: lambda:InvokeFunction, Resource: "*"}
@@ -56,7 +55,7 @@ func TestPermissions(t *testing.T) {
           - Effect: Allow
             Action: dynamodb:PutItem
             Resource: "*"
-            Condition: {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [A, B]}}
+            Condition: {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [A, B]}}
           - Effect: Deny
             Action: dynamodb:*
             Resource: "*"
@@ -70,7 +69,7 @@ func TestPermissions(t *testing.T) {
 		want := []samtemplate.Permission{
 			{
 				Actions: []string{"dynamodb:PutItem"}, Resources: []string{"*"},
-				Conditions: []samtemplate.Condition{{Values: []string{"A", "B"}}},
+				Conditions: []samtemplate.Condition{{Like: true, Values: []string{"A", "B"}}},
 			},
 			{
 				Deny: true, Actions: []string{"dynamodb:*"}, Resources: []string{"*"},
@@ -91,6 +90,7 @@ func TestPermissions(t *testing.T) {
 		{"another effect", "{Statement: {Effect: deny, Action: a, Resource: b}}", "Allow or Deny"},
 		{"a condition without an operator", given("{}"), "needs an operator"},
 		{"a condition on each value by itself", given("{StringEquals: {dynamodb:LeadingKeys: a}}"), "StringEquals is not supported"},
+		{"equality of all", given("{ForAllValues:StringEquals: {dynamodb:LeadingKeys: a}}"), "ForAllValues:StringEquals is not supported"},
 		{"another comparison", given("{ForAllValues:StringNotEquals: {dynamodb:LeadingKeys: a}}"), "ForAllValues:StringNotEquals is not supported"},
 		{"a comparison that may be left out", given("{ForAllValues:StringLikeIfExists: {dynamodb:LeadingKeys: a}}"), "StringLikeIfExists is not supported"},
 		{"another condition key", given("{ForAllValues:StringLike: {dynamodb:Attributes: a}}"), "key dynamodb:Attributes is not supported"},
@@ -131,9 +131,9 @@ Resources:
 
 func TestManagedPolicies(t *testing.T) {
 	t.Run("one that a function names is its own", func(t *testing.T) {
-		for _, name := range []string{"", "ManagedPolicyName: guard, "} {
+		for _, name := range []string{"", "Description: d, "} {
 			template, err := samtemplate.Parse([]byte(withGuard+`
-    Properties: {`+name+`Description: d, PolicyDocument: {Statement: {Effect: Deny, Action: "*", Resource: t}}}
+    Properties: {`+name+`PolicyDocument: {Statement: {Effect: Deny, Action: "*", Resource: t}}}
 `), samtemplate.Options{})
 			if err != nil {
 				t.Fatal(err)

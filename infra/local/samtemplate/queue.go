@@ -11,7 +11,6 @@ import (
 const (
 	defaultRetention         = 4 * 24 * time.Hour
 	defaultVisibilityTimeout = 30 * time.Second
-	defaultMessageBytes      = 1 << 20
 )
 
 // fifoSuffix ends the names of FIFO queues, and of no others.
@@ -27,19 +26,12 @@ type Queue struct {
 	Retention time.Duration
 	// VisibilityTimeout is how long a message that was received stays hidden.
 	VisibilityTimeout time.Duration
-	// Delay is how long a new message stays hidden.
-	Delay time.Duration
-	// ReceiveWait is how long a receiver waits for a message unless it says otherwise.
-	ReceiveWait time.Duration
-	// MaxMessageBytes is for a body and its attributes.
-	MaxMessageBytes int
 	// FIFO says that messages of a group are handed out in order, one receiver at
 	// a time, and that a message sent again is dropped.
 	FIFO bool
-	// ContentDeduplication takes a message's body for its deduplication id where
-	// the sender gives none, and GroupDeduplication compares ids within their
-	// group only. Both are a FIFO queue's.
-	ContentDeduplication, GroupDeduplication bool
+	// GroupDeduplication compares deduplication ids within their group only, which
+	// is a FIFO queue's.
+	GroupDeduplication bool
 	// Redrive says where messages go that are received over and over; nil means
 	// nowhere.
 	Redrive *Redrive
@@ -52,34 +44,19 @@ type Redrive struct {
 	MaxReceives int
 }
 
-// Topic is an SNS topic.
-type Topic struct {
-	LogicalID string
-	Name      string
-	ARN       string
-}
-
 type queueProperties struct {
-	QueueName    string `yaml:"QueueName"`
-	Retention    *int   `yaml:"MessageRetentionPeriod"`
-	Visibility   *int   `yaml:"VisibilityTimeout"`
-	Delay        int    `yaml:"DelaySeconds"`
-	Wait         int    `yaml:"ReceiveMessageWaitTimeSeconds"`
-	MessageBytes *int   `yaml:"MaximumMessageSize"`
-	FIFO         bool   `yaml:"FifoQueue"`
-	ByContent    bool   `yaml:"ContentBasedDeduplication"`
-	Scope        string `yaml:"DeduplicationScope"`
-	Redrive      *struct {
+	Retention  *int   `yaml:"MessageRetentionPeriod"`
+	Visibility *int   `yaml:"VisibilityTimeout"`
+	FIFO       bool   `yaml:"FifoQueue"`
+	Scope      string `yaml:"DeduplicationScope"`
+	Redrive    *struct {
 		Target      string `yaml:"deadLetterTargetArn"`
 		MaxReceives int    `yaml:"maxReceiveCount"`
 	} `yaml:"RedrivePolicy"`
 
-	KmsDataKeyReuse    any `yaml:"KmsDataKeyReusePeriodSeconds"`
-	KmsMasterKey       any `yaml:"KmsMasterKeyId"`
-	ManagedEncryption  any `yaml:"SqsManagedSseEnabled"`
-	RedriveAllowPolicy any `yaml:"RedriveAllowPolicy"`
-	Tags               any `yaml:"Tags"`
-	ThroughputLimit    any `yaml:"FifoThroughputLimit"`
+	ManagedEncryption any `yaml:"SqsManagedSseEnabled"`
+	Tags              any `yaml:"Tags"`
+	ThroughputLimit   any `yaml:"FifoThroughputLimit"`
 }
 
 func buildQueue(r *resolver, id string, entry resource) (Queue, error) {
@@ -91,17 +68,13 @@ func buildQueue(r *resolver, id string, entry resource) (Queue, error) {
 	if err != nil {
 		return Queue{}, err
 	}
-	if err := p.check(id, name, entry.node); err != nil {
+	if err := p.check(id, entry.node); err != nil {
 		return Queue{}, err
 	}
 	q := Queue{
 		LogicalID: id, Name: name, ARN: r.arn("sqs", name), URL: r.queueURL(name),
 		Retention: seconds(p.Retention, defaultRetention), VisibilityTimeout: seconds(p.Visibility, defaultVisibilityTimeout),
-		Delay: seconds(&p.Delay, 0), ReceiveWait: seconds(&p.Wait, 0), MaxMessageBytes: defaultMessageBytes,
-		FIFO: p.FIFO, ContentDeduplication: p.ByContent, GroupDeduplication: p.Scope == "messageGroup",
-	}
-	if p.MessageBytes != nil {
-		q.MaxMessageBytes = *p.MessageBytes
+		FIFO: p.FIFO, GroupDeduplication: p.Scope == "messageGroup",
 	}
 	if p.Redrive == nil {
 		return q, nil
@@ -125,7 +98,7 @@ func (r *resolver) buildRedrive(id string, q Queue, target string, receives int,
 }
 
 // check knows what SQS allows.
-func (p queueProperties) check(id, name string, node *yaml.Node) error {
+func (p queueProperties) check(id string, node *yaml.Node) error {
 	for _, limit := range []struct {
 		property    string
 		value       *int
@@ -133,18 +106,13 @@ func (p queueProperties) check(id, name string, node *yaml.Node) error {
 	}{
 		{"MessageRetentionPeriod", p.Retention, 60, 1_209_600},
 		{"VisibilityTimeout", p.Visibility, 0, 43_200},
-		{"DelaySeconds", &p.Delay, 0, 900},
-		{"ReceiveMessageWaitTimeSeconds", &p.Wait, 0, 20},
-		{"MaximumMessageSize", p.MessageBytes, 1 << 10, 1 << 20},
 	} {
 		if limit.value != nil && (*limit.value < limit.least || *limit.value > limit.most) {
 			return at(node, "%s: %s goes from %d to %d", id, limit.property, limit.least, limit.most)
 		}
 	}
 	switch {
-	case p.FIFO != strings.HasSuffix(name, fifoSuffix):
-		return at(node, "%s: the name of a FIFO queue, and of no other, ends in %s", id, fifoSuffix)
-	case !p.FIFO && (p.ByContent || p.Scope != ""):
+	case !p.FIFO && p.Scope != "":
 		return at(node, "%s: only a FIFO queue deduplicates", id)
 	case p.Scope != "" && p.Scope != "queue" && p.Scope != "messageGroup":
 		return at(node, "%s: DeduplicationScope must be queue or messageGroup", id)
@@ -157,9 +125,4 @@ func seconds(value *int, otherwise time.Duration) time.Duration {
 		return otherwise
 	}
 	return time.Duration(*value) * time.Second
-}
-
-func buildTopic(r *resolver, id string, entry resource) (Topic, error) {
-	name, err := r.physicalName(id, entry)
-	return Topic{LogicalID: id, Name: name, ARN: r.arn("sns", name)}, err
 }

@@ -21,18 +21,17 @@ func TestQueues(t *testing.T) {
 		want := []samtemplate.Queue{
 			{
 				LogicalID: "Deliveries", Name: "Deliveries.fifo", ARN: arn + "Deliveries.fifo", URL: url + "Deliveries.fifo",
-				Retention: 4 * 24 * time.Hour, VisibilityTimeout: time.Minute, MaxMessageBytes: 1 << 20,
+				Retention: 4 * 24 * time.Hour, VisibilityTimeout: time.Minute,
 				FIFO: true, GroupDeduplication: true, Redrive: &samtemplate.Redrive{Queue: "Dead", MaxReceives: 50},
 			},
 			{
-				LogicalID: "Dead", Name: "dead.fifo", ARN: arn + "dead.fifo", URL: url + "dead.fifo",
-				Retention: 4 * 24 * time.Hour, VisibilityTimeout: 30 * time.Second, MaxMessageBytes: 1 << 20,
-				FIFO: true, ContentDeduplication: true,
+				LogicalID: "Dead", Name: "Dead.fifo", ARN: arn + "Dead.fifo", URL: url + "Dead.fifo",
+				Retention: 4 * 24 * time.Hour, VisibilityTimeout: 30 * time.Second,
+				FIFO: true,
 			},
 			{
 				LogicalID: "Jobs", Name: "Jobs", ARN: arn + "Jobs", URL: url + "Jobs",
-				Retention: 4 * 24 * time.Hour, VisibilityTimeout: 30 * time.Second, MaxMessageBytes: 2048,
-				Delay: 5 * time.Second, ReceiveWait: 20 * time.Second,
+				Retention: 4 * 24 * time.Hour, VisibilityTimeout: 30 * time.Second,
 			},
 		}
 		if diff := cmp.Diff(want, template.Queues); diff != "" {
@@ -72,14 +71,10 @@ func TestQueuesRefuse(t *testing.T) {
       Events: {E: {Type: SQS, Properties: {Queue: ` + rest + "}}}"
 	}
 	for _, test := range []struct{ name, text, reason string }{
-		{"a FIFO queue whose name does not say so", resources(queue + "QueueName: q, FifoQueue: true}}"), "ends in .fifo"},
-		{"another queue whose name says so", resources(queue + "QueueName: q.fifo}}"), "ends in .fifo"},
-		{"deduplication without FIFO", resources(queue + "ContentBasedDeduplication: true}}"), "only a FIFO queue"},
+		{"deduplication without FIFO", resources(queue + "DeduplicationScope: queue}}"), "only a FIFO queue"},
 		{"an unknown scope", resources(queue + "FifoQueue: true, DeduplicationScope: all}}"), "queue or messageGroup"},
 		{"too long a retention", resources(queue + "MessageRetentionPeriod: 1209601}}"), "60 to 1209600"},
 		{"too long a visibility timeout", resources(queue + "VisibilityTimeout: 43201}}"), "0 to 43200"},
-		{"too long a delay", resources(queue + "DelaySeconds: 901}}"), "0 to 900"},
-		{"too small a message", resources(queue + "MaximumMessageSize: 10}}"), "1024 to 1048576"},
 		{"a dead letter queue that is not there", resources(queue + redrives + "T.Arn, maxReceiveCount: 1}}}"), "T is not a resource"},
 		{"a dead letter queue of another kind", resources(queue + redrives + "D.Arn, maxReceiveCount: 1}}}" + fifo), "dead letter queue of a FIFO queue"},
 		{"no receives at all", resources(queue + redrives + "Q.Arn, maxReceiveCount: 0}}}"), "1 to 1000"},

@@ -7,36 +7,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// nameProperty tells which property gives a resource its physical name.
-// Without one the logical id serves, where CloudFormation would generate a name.
-func nameProperty(typ string) string {
-	switch typ {
-	case "AWS::Serverless::Function":
-		return "FunctionName"
-	case "AWS::DynamoDB::Table":
-		return "TableName"
-	case "AWS::SQS::Queue":
-		return "QueueName"
-	case "AWS::SNS::Topic":
-		return "TopicName"
-	case "AWS::Events::EventBus":
-		return "Name"
-	case "AWS::Logs::LogGroup":
-		return "LogGroupName"
-	case typeManagedPolicy:
-		return "ManagedPolicyName"
-	default:
-		return ""
+// nameProperties tell which property gives a resource its physical name. Without
+// one the logical id serves, where CloudFormation would generate a name.
+func nameProperties() map[string]string {
+	return map[string]string{
+		typeTable: "TableName", "AWS::Events::EventBus": "Name", "AWS::Logs::LogGroup": "LogGroupName",
 	}
 }
 
 func (r *resolver) physicalName(id string, entry resource) (string, error) {
-	property := nameProperty(entry.typ)
-	if property == "" {
-		return id, nil
-	}
-	node := field(entry.properties, property)
-	if node != nil {
+	if node := field(entry.properties, nameProperties()[entry.typ]); node != nil {
 		return r.evalText(node)
 	}
 	if fifo := field(entry.properties, "FifoQueue"); entry.typ == typeQueue && fifo != nil {
@@ -63,9 +43,7 @@ func (r *resolver) identify(node *yaml.Node, id string) (string, error) {
 		return "", err
 	}
 	switch entry.typ {
-	case "AWS::SNS::Topic":
-		return r.arn("sns", name), nil
-	case "AWS::SQS::Queue":
+	case typeQueue:
 		return r.queueURL(name), nil
 	case typeManagedPolicy:
 		return r.policyARN(name), nil
@@ -92,35 +70,24 @@ func (r *resolver) attribute(node *yaml.Node, id, attribute string) (string, err
 	if err != nil {
 		return "", err
 	}
-	switch entry.typ + "." + attribute {
-	case "AWS::Serverless::Function.Arn":
-		return r.arn("lambda", "function:"+name), nil
-	case "AWS::DynamoDB::Table.Arn":
-		return r.arn("dynamodb", "table/"+name), nil
-	case "AWS::DynamoDB::Table.StreamArn":
-		return r.arn("dynamodb", "table/"+name+"/stream/latest"), nil
-	case "AWS::SQS::Queue.Arn":
-		return r.arn("sqs", name), nil
-	case "AWS::SQS::Queue.QueueName", "AWS::SNS::Topic.TopicName":
-		return name, nil
-	case "AWS::SQS::Queue.QueueUrl":
-		return r.queueURL(name), nil
-	case "AWS::SNS::Topic.TopicArn":
-		return r.arn("sns", name), nil
-	case "AWS::Events::EventBus.Arn":
-		return r.arn("events", "event-bus/"+name), nil
-	case "AWS::Logs::LogGroup.Arn":
-		return r.arn("logs", "log-group:"+name+":*"), nil
-	case "AWS::IAM::Role.Arn":
-		return fmt.Sprintf("arn:aws:iam::%s:role/%s", r.opts.Account, name), nil
-	case "AWS::Serverless::HttpApi.ApiEndpoint":
-		return fmt.Sprintf("https://%s.execute-api.%s.amazonaws.com", name, r.opts.Region), nil
-	case "AWS::Serverless::WebSocketApi.ApiEndpoint":
-		return fmt.Sprintf("wss://%s.execute-api.%s.amazonaws.com", name, r.opts.Region), nil
-	case "AWS::Serverless::WebSocketApi.ApiId", "AWS::Serverless::HttpApi.ApiId", "AWS::Serverless::Api.RestApiId":
-		return name, nil
-	default:
+	value, ok := r.attributes(name)[entry.typ+"."+attribute]
+	if !ok {
 		return "", at(node, "attribute %s of %s is not supported", attribute, entry.typ)
+	}
+	return value, nil
+}
+
+// attributes are what GetAtt gives for a resource of that name, by type and attribute.
+func (r *resolver) attributes(name string) map[string]string {
+	return map[string]string{
+		typeFunction + ".Arn":       r.arn("lambda", "function:"+name),
+		typeTable + ".Arn":          r.arn("dynamodb", "table/"+name),
+		typeTable + ".StreamArn":    r.arn("dynamodb", "table/"+name+"/stream/latest"),
+		typeQueue + ".Arn":          r.arn("sqs", name),
+		typeQueue + ".QueueName":    name,
+		"AWS::Events::EventBus.Arn": r.arn("events", "event-bus/"+name),
+		"AWS::Logs::LogGroup.Arn":   r.arn("logs", "log-group:"+name+":*"),
+		"AWS::IAM::Role.Arn":        fmt.Sprintf("arn:aws:iam::%s:role/%s", r.opts.Account, name),
 	}
 }
 

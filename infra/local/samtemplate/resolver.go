@@ -1,8 +1,6 @@
 package samtemplate
 
 import (
-	"strings"
-
 	"gopkg.in/yaml.v3"
 )
 
@@ -86,8 +84,6 @@ func readParameters(node *yaml.Node, opts Options) (map[string]*yaml.Node, error
 			return nil, at(key, "parameter %s has no Type", key.Value)
 		case kind.Value == "String", kind.Value == "Number":
 			values[key.Value] = text(value, value.Value)
-		case kind.Value == "CommaDelimitedList":
-			values[key.Value] = sequence(value, splitList(value))
 		default:
 			return nil, at(kind, "parameter type %s is not supported", kind.Value)
 		}
@@ -98,16 +94,6 @@ func readParameters(node *yaml.Node, opts Options) (map[string]*yaml.Node, error
 		}
 	}
 	return values, nil
-}
-
-func splitList(value *yaml.Node) []*yaml.Node {
-	var items []*yaml.Node
-	for item := range strings.SplitSeq(value.Value, ",") {
-		if item = strings.TrimSpace(item); item != "" {
-			items = append(items, text(value, item))
-		}
-	}
-	return items
 }
 
 // eval returns node with every intrinsic function replaced. A nil node means

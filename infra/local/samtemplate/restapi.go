@@ -10,14 +10,13 @@ import (
 // What REST APIs do where the template says nothing, and how long a streamed
 // answer may take.
 const (
-	defaultRESTTimeout      = 29 * time.Second
-	maxStreamTimeout        = 15 * time.Minute
-	defaultAuthorizerMemory = 300 // seconds for which an authorizer's answer is kept
+	defaultRESTTimeout = 29 * time.Second
+	maxStreamTimeout   = 15 * time.Minute
 )
 
 type restAPIProperties struct {
-	StageName string    `yaml:"StageName"`
-	CORS      yaml.Node `yaml:"Cors"`
+	StageName string              `yaml:"StageName"`
+	CORS      *restCORSProperties `yaml:"Cors"`
 	Auth      struct {
 		Default     string                              `yaml:"DefaultAuthorizer"`
 		OnPreflight *bool                               `yaml:"AddDefaultAuthorizerToCorsPreflight"`
@@ -29,28 +28,22 @@ type restAPIProperties struct {
 		} `yaml:"ResponseParameters"`
 	} `yaml:"GatewayResponses"`
 
-	MethodSettings   []methodSettings `yaml:"MethodSettings"`
-	BinaryMediaTypes []string         `yaml:"BinaryMediaTypes"`
+	MethodSettings []methodSettings `yaml:"MethodSettings"`
 
-	AccessLogSetting          any `yaml:"AccessLogSetting"`
-	AlwaysDeploy              any `yaml:"AlwaysDeploy"`
-	Description               any `yaml:"Description"`
-	DisableExecuteAPIEndpoint any `yaml:"DisableExecuteApiEndpoint"`
-	EndpointConfiguration     any `yaml:"EndpointConfiguration"`
-	Name                      any `yaml:"Name"`
-	OpenAPIVersion            any `yaml:"OpenApiVersion"`
-	PropagateTags             any `yaml:"PropagateTags"`
-	Tags                      any `yaml:"Tags"`
-	TracingEnabled            any `yaml:"TracingEnabled"`
+	AccessLogSetting      any `yaml:"AccessLogSetting"`
+	Description           any `yaml:"Description"`
+	EndpointConfiguration any `yaml:"EndpointConfiguration"`
+	Name                  any `yaml:"Name"`
+	OpenAPIVersion        any `yaml:"OpenApiVersion"`
+	Tags                  any `yaml:"Tags"`
+	TracingEnabled        any `yaml:"TracingEnabled"`
 }
 
 type restAuthorizerProperties struct {
 	FunctionArn string `yaml:"FunctionArn"`
 	PayloadType string `yaml:"FunctionPayloadType"`
 	Identity    struct {
-		Headers      []string `yaml:"Headers"`
-		QueryStrings []string `yaml:"QueryStrings"`
-		TTL          *int     `yaml:"ReauthorizeEvery"`
+		TTL *int `yaml:"ReauthorizeEvery"`
 	} `yaml:"Identity"`
 }
 
@@ -61,9 +54,6 @@ func buildRESTAPI(r *resolver, id string, entry resource) (RESTAPI, error) {
 		return api, err
 	}
 	api.Stage, api.DefaultAuthorizer = p.StageName, p.Auth.Default
-	for _, kind := range p.BinaryMediaTypes {
-		api.Binary = append(api.Binary, strings.ReplaceAll(kind, "~1", "/")) // as paths in JSON write it
-	}
 	var err error
 	if api.Throttle, err = restThrottle(id, entry.node, p.MethodSettings); err != nil {
 		return api, err
@@ -85,15 +75,11 @@ func buildRESTAPI(r *resolver, id string, entry resource) (RESTAPI, error) {
 		}
 		api.ErrorHeaders[kind] = headers
 	}
-	cors, err := buildRESTCORS(id, &p.CORS)
-	if err != nil {
-		return api, err
-	}
-	if cors != nil && p.Auth.Default != "" && (p.Auth.OnPreflight == nil || *p.Auth.OnPreflight) {
+	if p.CORS != nil && p.Auth.Default != "" && (p.Auth.OnPreflight == nil || *p.Auth.OnPreflight) {
 		return api, at(entry.node, "REST API %s: without AddDefaultAuthorizerToCorsPreflight: false "+
 			"preflight requests would need a token, which browsers never send", id)
 	}
-	api.CORS = cors
+	api.CORS = p.CORS.build()
 	return api, nil
 }
 
@@ -105,42 +91,27 @@ func (r *resolver) buildRESTAuthorizer(node *yaml.Node, name string, p restAutho
 	if err != nil {
 		return LambdaAuthorizer{}, err
 	}
-	ttl := defaultAuthorizerMemory
-	if p.Identity.TTL != nil {
-		ttl = *p.Identity.TTL
-	}
-	identity := prefixed("method.request.header.", p.Identity.Headers)
-	identity = append(identity, prefixed("method.request.querystring.", p.Identity.QueryStrings)...)
-	if len(identity) == 0 && ttl > 0 {
+	if p.Identity.TTL == nil || *p.Identity.TTL != 0 {
 		return LambdaAuthorizer{}, at(node, "authorizer %s: without a source under Identity, ReauthorizeEvery must be 0", name)
 	}
-	return LambdaAuthorizer{Function: function, Identity: identity, TTL: time.Duration(ttl) * time.Second}, nil
+	return LambdaAuthorizer{Function: function}, nil
 }
 
 type restCORSProperties struct {
-	Origin      string `yaml:"AllowOrigin"`
-	Methods     string `yaml:"AllowMethods"`
-	Headers     string `yaml:"AllowHeaders"`
-	MaxAge      string `yaml:"MaxAge"`
-	Credentials bool   `yaml:"AllowCredentials"`
+	Origin  string `yaml:"AllowOrigin"`
+	Methods string `yaml:"AllowMethods"`
+	Headers string `yaml:"AllowHeaders"`
+	MaxAge  string `yaml:"MaxAge"`
 }
 
-// buildRESTCORS reads the configuration; a text alone is the origin.
-func buildRESTCORS(id string, node *yaml.Node) (*RESTCORS, error) {
-	if node.IsZero() {
-		return nil, nil // no configuration is a configuration
-	}
-	if node.Kind == yaml.ScalarNode {
-		return &RESTCORS{AllowOrigin: unquote(node.Value)}, nil
-	}
-	var p restCORSProperties
-	if err := decode(node, id+".Cors", &p); err != nil {
-		return nil, err
+func (p *restCORSProperties) build() *RESTCORS {
+	if p == nil {
+		return nil
 	}
 	return &RESTCORS{
 		AllowOrigin: unquote(p.Origin), AllowMethods: unquote(p.Methods), AllowHeaders: unquote(p.Headers),
-		MaxAge: unquote(p.MaxAge), AllowCredentials: p.Credentials,
-	}, nil
+		MaxAge: unquote(p.MaxAge),
+	}
 }
 
 // unquote takes the quotes off a literal of API Gateway's: '*'.
@@ -175,14 +146,10 @@ func (r *resolver) buildRESTRoute(what string, node *yaml.Node) (Route, error) {
 	if p.Timeout != 0 {
 		route.Timeout = time.Duration(p.Timeout) * time.Millisecond
 	}
-	switch p.TransferMode {
-	case "", "BUFFERED":
-	case "RESPONSE_STREAM":
-		route.Stream = true
-	default:
-		return Route{}, at(node, "%s: ResponseTransferMode %s is not supported", what, p.TransferMode)
-	}
-	if (route.Stream && route.Timeout > maxStreamTimeout) || (!route.Stream && route.Timeout > defaultRESTTimeout) {
+	switch {
+	case p.TransferMode != "RESPONSE_STREAM":
+		return Route{}, at(node, "%s: ResponseTransferMode %q is not supported, only RESPONSE_STREAM", what, p.TransferMode)
+	case route.Timeout > maxStreamTimeout:
 		return Route{}, at(node, "%s: TimeoutInMillis is more than a REST API allows", what)
 	}
 	return route, nil

@@ -34,7 +34,7 @@ type Stream struct {
 	MaxRecordAge          time.Duration // 0 means as old as the stream has them
 	ParallelizationFactor int
 	PartialBatchResponses bool
-	// FailureDestination is the ARN of a queue or topic of the template, or empty.
+	// FailureDestination is the ARN of a queue of the template, or empty.
 	FailureDestination string
 	Enabled            bool
 }
@@ -89,6 +89,6 @@ func (r *resolver) buildStream(what, name string, node *yaml.Node) (Stream, erro
 	if s.PartialBatchResponses, err = partialBatches(what, p.ResponseTypes, node); err != nil {
 		return s, err
 	}
-	s.FailureDestination, err = r.destination(node, what, p.Destination.OnFailure, "SQS", "SNS")
+	s.FailureDestination, err = r.destination(node, what, p.Destination.OnFailure)
 	return s, err
 }

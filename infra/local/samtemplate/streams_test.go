@@ -20,11 +20,11 @@ func TestStreamsAndDestinations(t *testing.T) {
 	t.Run("queues", func(t *testing.T) {
 		want := []samtemplate.Queue{
 			{
-				LogicalID: "Failures", Name: "Failures", ARN: arn + "Failures", URL: url + "Failures", MaxMessageBytes: 1 << 20, Retention: 14 * 24 * time.Hour,
+				LogicalID: "Failures", Name: "Failures", ARN: arn + "Failures", URL: url + "Failures", Retention: 14 * 24 * time.Hour,
 				VisibilityTimeout: time.Minute, Redrive: &samtemplate.Redrive{Queue: "Graveyard", MaxReceives: 5},
 			},
 			{
-				LogicalID: "Graveyard", Name: "graveyard", ARN: arn + "graveyard", URL: url + "graveyard", MaxMessageBytes: 1 << 20, Retention: 4 * 24 * time.Hour,
+				LogicalID: "Graveyard", Name: "Graveyard", ARN: arn + "Graveyard", URL: url + "Graveyard", Retention: 4 * 24 * time.Hour,
 				VisibilityTimeout: 30 * time.Second,
 			},
 		}
@@ -50,8 +50,7 @@ func TestStreamsAndDestinations(t *testing.T) {
 	t.Run("asynchronous invocation", func(t *testing.T) {
 		runner, _ := template.Function("RunnerFunction")
 		want := &samtemplate.AsyncInvoke{
-			MaxRetries: 0, MaxAge: 10 * time.Minute, OnSuccess: "arn:aws:sns:us-east-1:000000000000:Alerts",
-			OnFailure: "arn:aws:lambda:us-east-1:000000000000:function:FanoutFunction",
+			MaxRetries: 0, MaxAge: 10 * time.Minute, OnFailure: arn + "Failures",
 		}
 		if diff := cmp.Diff(want, runner.Async); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -76,8 +75,8 @@ func TestStreamsAndDestinationsRefuse(t *testing.T) {
 		{"a mapping without a start", mapping("BatchSize: 1"), "StartingPosition"},
 		{"an unknown response type", mapping("StartingPosition: LATEST, FunctionResponseTypes: [Other]"), "response type Other"},
 		{
-			"a function as a mapping's destination, which AWS refuses",
-			mapping("StartingPosition: LATEST, DestinationConfig: {OnFailure: {Type: Lambda, Destination: !GetAtt F.Arn}}"), "one of SQS, SNS",
+			"a function as a destination",
+			mapping("StartingPosition: LATEST, DestinationConfig: {OnFailure: {Type: Lambda, Destination: !GetAtt F.Arn}}"), "only SQS",
 		},
 		{
 			"a queue by its URL",

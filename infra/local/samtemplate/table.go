@@ -14,8 +14,6 @@ type tableProperties struct {
 			Type   string   `yaml:"ProjectionType"`
 			NonKey []string `yaml:"NonKeyAttributes"`
 		} `yaml:"Projection"`
-		Throughput any `yaml:"OnDemandThroughput"`
-		Insights   any `yaml:"ContributorInsightsSpecification"`
 	} `yaml:"GlobalSecondaryIndexes"`
 	StreamSpecification struct {
 		ViewType string `yaml:"StreamViewType"`
@@ -26,11 +24,7 @@ type tableProperties struct {
 	} `yaml:"TimeToLiveSpecification"`
 	BillingMode               string `yaml:"BillingMode"`
 	PointInTimeRecovery       any    `yaml:"PointInTimeRecoverySpecification"`
-	SSE                       any    `yaml:"SSESpecification"`
 	DeletionProtectionEnabled any    `yaml:"DeletionProtectionEnabled"`
-	TableClass                any    `yaml:"TableClass"`
-	Throughput                any    `yaml:"OnDemandThroughput"`
-	Insights                  any    `yaml:"ContributorInsightsSpecification"`
 	Tags                      any    `yaml:"Tags"`
 }
 

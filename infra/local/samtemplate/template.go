@@ -14,7 +14,6 @@ type Template struct {
 	RESTAPIs      []RESTAPI
 	WebSocketAPIs []WebSocketAPI
 	Queues        []Queue
-	Topics        []Topic
 }
 
 // Function is a Lambda function.
@@ -35,8 +34,6 @@ type Function struct {
 	Schedules []Schedule
 	Streams   []Stream
 	Queues    []QueueMapping
-	// URL says how the function's own address answers; nil means it has none.
-	URL *FunctionURL
 	// Async says how asynchronous invocations go; nil means Lambda's defaults.
 	Async *AsyncInvoke
 	// Permissions are what the function's own policies and the managed ones that
@@ -53,25 +50,14 @@ type Route struct {
 	Path   string // "$default" catches what nothing else does
 	// Authorizer names one of the API's authorizers; empty means open to all.
 	Authorizer string
-	Scopes     []string
 	Timeout    time.Duration
-	// Stream says that the answer passes bit by bit, which only REST APIs do.
-	Stream bool
 }
 
 // Schedule invokes a function at set times.
 type Schedule struct {
 	Name       string
 	Expression string
-	Input      string
 	Enabled    bool
-}
-
-// FunctionURL is a function's own HTTP address.
-type FunctionURL struct {
-	AuthType   string
-	InvokeMode string
-	CORS       *CORS
 }
 
 // Table is a DynamoDB table.
@@ -116,7 +102,6 @@ type HTTPAPI struct {
 	Throttle  Throttle
 	CORS      *CORS
 	JWT       map[string]JWTAuthorizer
-	Lambda    map[string]LambdaAuthorizer
 	// DefaultAuthorizer holds for routes that name none.
 	DefaultAuthorizer string
 }
@@ -126,9 +111,6 @@ type RESTAPI struct {
 	LogicalID string
 	Stage     string
 	Throttle  Throttle
-	// Binary are the media types, such as image/* or */*, whose bodies functions
-	// get in base64. All others are taken for UTF-8.
-	Binary []string
 	// CORS is what preflight requests are answered; nil means that nothing is.
 	CORS   *RESTCORS
 	Lambda map[string]LambdaAuthorizer
@@ -142,21 +124,19 @@ type RESTAPI struct {
 // RESTCORS are the headers of a preflight request's answer. What actual answers
 // say about CORS is the functions' own matter.
 type RESTCORS struct {
-	AllowOrigin      string
-	AllowMethods     string // empty means the path's own
-	AllowHeaders     string
-	MaxAge           string
-	AllowCredentials bool
+	AllowOrigin  string
+	AllowMethods string // empty means the path's own
+	AllowHeaders string
+	MaxAge       string
 }
 
 // CORS is a gateway's cross-origin configuration.
 type CORS struct {
-	AllowOrigins     []string
-	AllowMethods     []string
-	AllowHeaders     []string
-	ExposeHeaders    []string
-	AllowCredentials bool
-	MaxAge           int
+	AllowOrigins  []string
+	AllowMethods  []string
+	AllowHeaders  []string
+	ExposeHeaders []string
+	MaxAge        int
 }
 
 // JWTAuthorizer lets requests through that carry a token of its issuer.
@@ -164,16 +144,12 @@ type JWTAuthorizer struct {
 	Issuer         string
 	Audience       []string
 	IdentitySource string
-	Scopes         []string
 }
 
 // LambdaAuthorizer asks a function whether a request may pass.
 type LambdaAuthorizer struct {
 	// Function is the logical id of the function.
-	Function        string
-	SimpleResponses bool
-	Identity        []string
-	TTL             time.Duration
+	Function string
 }
 
 // WebSocketAPI is an API Gateway WebSocket API.

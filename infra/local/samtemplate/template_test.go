@@ -52,13 +52,11 @@ func TestLoad(t *testing.T) {
 const everything = head + `
 Parameters:
   Word: {Type: String, Default: given}
-  Words: {Type: CommaDelimitedList, Default: "a, b"}
+  Words: {Type: String, Default: "a,b"}
   Empty: {Type: String, Default: ""}
 Conditions:
   Yes: !Equals [!Ref Word, given]
-  No: !Not [!Condition Yes]
-  Both: !And [Condition: Yes, !Equals [a, a]]
-  Either: {Fn::Or: [Condition: No, Condition: Both]}
+  No: !Not [!Equals [!Ref Word, given]]
 Globals:
   Function:
     Timeout: 20
@@ -77,12 +75,11 @@ Resources:
   Api:
     Type: AWS::Serverless::HttpApi
     Properties:
-      CorsConfiguration: true
+      CorsConfiguration: {AllowOrigins: ["*"]}
       Auth:
         DefaultAuthorizer: Jwt
         Authorizers:
-          Jwt: {JwtConfiguration: {issuer: i, audience: !Ref Words}, AuthorizationScopes: [read]}
-          Own: {FunctionArn: !GetAtt Fn.Arn, EnableSimpleResponses: true, Identity: {Headers: [X-Key], ReauthorizeEvery: 60}}
+          Jwt: {JwtConfiguration: {issuer: i, audience: !Split [",", !Ref Words]}}
   Socket:
     Type: AWS::Serverless::WebSocketApi
     Properties:
@@ -92,27 +89,24 @@ Resources:
   Gone: {Type: AWS::Serverless::Function, Condition: No, Properties: {CodeUri: x}}
   Fn:
     Type: AWS::Serverless::Function
-    Condition: Either
+    Condition: Yes
     Properties:
-      FunctionName: !Join ["-", [!Ref Word, !Select [1, !Ref Words], !Select [0, !Split ["/", "x/y"]]]]
       CodeUri: functions/fn/
       ReservedConcurrentExecutions: 4
-      FunctionUrlConfig: {AuthType: NONE, InvokeMode: RESPONSE_STREAM}
       Environment:
         Variables:
           B: own
           TABLE: !Ref Table
-          ARN: {Fn::GetAtt: [Table, Arn]}
-          SUB: !Sub ["${x}-${Word}-${!kept}-${Table.Arn}", {x: !Ref AWS::Region}]
-          IF: !If [No, a, {Ref: Word}]
+          ARN: !GetAtt Table.Arn
+          SUB: !Sub "${AWS::Region}-${Word}-${Table.Arn}"
+          IF: !If [No, a, !Ref Word]
           NONE: !If [Yes, !Ref AWS::NoValue, a]
           URL: !Ref Queue
       Events:
         Default: {Type: HttpApi, Properties: {ApiId: !Ref Api}}
         Open: {Type: HttpApi, Properties: {ApiId: !Ref Api, Path: /open, Method: get, TimeoutInMillis: 5000, Auth: {Authorizer: NONE}}}
-        Own: {Type: HttpApi, Properties: {ApiId: !Ref Api, Path: /own, Method: get, Auth: {Authorizer: Own}}}
         Tick: {Type: Schedule, Properties: {Schedule: rate(1 minute), Enabled: false}}
-        Tock: {Type: ScheduleV2, Properties: {ScheduleExpression: rate(1 hour), Input: "{}"}}
+        Tock: {Type: Schedule, Properties: {Schedule: rate(1 hour)}}
         Changes:
           Type: DynamoDB
           Properties:
@@ -143,10 +137,7 @@ func TestParse(t *testing.T) {
 			LogicalID: "Api", Name: "Api", Stage: "$default", DefaultAuthorizer: "Jwt",
 			CORS: &samtemplate.CORS{AllowOrigins: []string{"*"}},
 			JWT: map[string]samtemplate.JWTAuthorizer{"Jwt": {
-				Issuer: "i", Audience: []string{"a", "b"}, IdentitySource: "$request.header.Authorization", Scopes: []string{"read"},
-			}},
-			Lambda: map[string]samtemplate.LambdaAuthorizer{"Own": {
-				Function: "Fn", SimpleResponses: true, Identity: []string{"$request.header.X-Key"}, TTL: time.Minute,
+				Issuer: "i", Audience: []string{"a", "b"}, IdentitySource: "$request.header.Authorization",
 			}},
 		}},
 		WebSocketAPIs: []samtemplate.WebSocketAPI{{
@@ -156,25 +147,23 @@ func TestParse(t *testing.T) {
 		Queues: []samtemplate.Queue{{
 			LogicalID: "Queue", Name: "Queue", ARN: "arn:aws:sqs:us-east-1:000000000000:Queue",
 			URL:       "https://sqs.us-east-1.amazonaws.com/000000000000/Queue",
-			Retention: 4 * 24 * time.Hour, VisibilityTimeout: 30 * time.Second, MaxMessageBytes: 1 << 20,
+			Retention: 4 * 24 * time.Hour, VisibilityTimeout: 30 * time.Second,
 		}},
 		Functions: []samtemplate.Function{{
-			LogicalID: "Fn", Name: "given-b-x", CodeURI: "functions/fn/", Timeout: 20 * time.Second, MemoryMB: 128, Reserved: &four,
-			URL: &samtemplate.FunctionURL{AuthType: "NONE", InvokeMode: "RESPONSE_STREAM"},
+			LogicalID: "Fn", Name: "Fn", CodeURI: "functions/fn/", Timeout: 20 * time.Second, MemoryMB: 128, Reserved: &four,
 			Environment: map[string]string{
 				"A": "global", "B": "own", "TABLE": "local-table", "IF": "given",
 				"ARN": "arn:aws:dynamodb:us-east-1:000000000000:table/local-table",
-				"SUB": "us-east-1-given-${kept}-arn:aws:dynamodb:us-east-1:000000000000:table/local-table",
+				"SUB": "us-east-1-given-arn:aws:dynamodb:us-east-1:000000000000:table/local-table",
 				"URL": "https://sqs.us-east-1.amazonaws.com/000000000000/Queue",
 			},
 			Routes: []samtemplate.Route{
-				{API: "Api", Method: "ANY", Path: "$default", Authorizer: "Jwt", Scopes: []string{"read"}, Timeout: 30 * time.Second},
+				{API: "Api", Method: "ANY", Path: "$default", Authorizer: "Jwt", Timeout: 30 * time.Second},
 				{API: "Api", Method: "GET", Path: "/open", Timeout: 5 * time.Second},
-				{API: "Api", Method: "GET", Path: "/own", Authorizer: "Own", Timeout: 30 * time.Second},
 			},
 			Schedules: []samtemplate.Schedule{
 				{Name: "Tick", Expression: "rate(1 minute)"},
-				{Name: "Tock", Expression: "rate(1 hour)", Input: "{}", Enabled: true},
+				{Name: "Tock", Expression: "rate(1 hour)", Enabled: true},
 			},
 			Streams: []samtemplate.Stream{{
 				Name: "Changes", Table: "Table", StartingPosition: "LATEST", BatchSize: 100, BatchWindow: time.Second, Filters: []string{"{}"},
@@ -186,7 +175,7 @@ func TestParse(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for name, found := range map[string]bool{"Fn": true, "given-b-x": true, "Gone": false} {
+	for name, found := range map[string]bool{"Fn": true, "Gone": false} {
 		if _, ok := got.Function(name); ok != found {
 			t.Errorf("Function(%q) found: %v", name, ok)
 		}
@@ -209,14 +198,16 @@ func TestParseRefuses(t *testing.T) {
 		{"an unknown property", function + "      Layers: [a]", 7, "property Layers"},
 		{"an unknown property further in", function + "      LoggingConfig:\n        Loud: yes", 8, "property Loud"},
 		{"an unknown intrinsic", function + "      Handler: !Base64 x", 7, "function Base64"},
-		{"an unknown long intrinsic", function + "      Handler: {Fn::Cidr: x}", 7, "function Cidr"},
+		{"a long intrinsic", function + "      Handler: {Fn::Sub: x}", 7, "function {Fn::Sub: …}"},
+		{"a list of words", function + "      Handler: !Join [x, [y]]", 7, "function Join"},
+		{"another condition", head + "Conditions:\n  A: !And [!Equals [a, a], !Equals [b, b]]\nResources: {}", 3, "function And"},
 		{"a name that is not there", function + "      Handler: !Ref Nothing", 7, "Nothing is neither"},
 		{"a name that is not there in a string", function + "      Handler: !Sub \"${Nothing}\"", 7, "Nothing is neither"},
 		{"an attribute that is not known", function + "      Handler: !GetAtt F.Color", 7, "attribute Color"},
 		{"a condition that is not there", function + "      Handler: !If [Never, a, b]", 7, "condition Never"},
 		{"an unknown event", function + "      Events:\n        E: {Type: Kafka}", 8, "type Kafka"},
 		{"a route without its API", function + "      Events:\n        E: {Type: HttpApi, Properties: {Path: /}}", 8, "ApiId"},
-		{"a circle", function + "      FunctionName: !Ref F", 7, "circle"},
+		{"a circle", head + "Resources:\n  T:\n    Type: AWS::DynamoDB::Table\n    Properties:\n      TableName: !Ref T", 6, "circle"},
 		{"a wrong type", function + "      Timeout: soon", 7, "soon"},
 		{"a parameter without a value", head + "Parameters:\n  P: {Type: String}\nResources: {}", 3, "no default"},
 		{"a merge key", function + "      Environment:\n        <<: {Variables: {A: b}}", 8, "merge keys"},
@@ -238,7 +229,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 	t.Run("defaults are for the parameters that the template has", func(t *testing.T) {
 		text := head + "Parameters:\n  Name: {Type: String, Default: theirs}\nResources:\n" +
-			"  Queue: {Type: AWS::SQS::Queue, Properties: {QueueName: !Ref Name}}\n"
+			"  Table: {Type: AWS::DynamoDB::Table, Properties: {BillingMode: PAY_PER_REQUEST, TableName: !Ref Name}}\n"
 		for want, opts := range map[string]samtemplate.Options{
 			"ours":  {Defaults: map[string]string{"Name": "ours", "Other": "x"}},
 			"given": {Defaults: map[string]string{"Name": "ours"}, Parameters: map[string]string{"Name": "given"}},
@@ -247,7 +238,7 @@ func TestParseRefuses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := template.Queues[0].Name; got != want {
+			if got := template.Tables[0].Name; got != want {
 				t.Errorf("the name is %q, want %q", got, want)
 			}
 		}

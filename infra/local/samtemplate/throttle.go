@@ -6,13 +6,9 @@ import "gopkg.in/yaml.v3"
 type routeSettings struct {
 	Rate  float64 `yaml:"ThrottlingRateLimit"`
 	Burst int     `yaml:"ThrottlingBurstLimit"`
-
-	DataTraceEnabled       any `yaml:"DataTraceEnabled"`
-	DetailedMetricsEnabled any `yaml:"DetailedMetricsEnabled"`
-	LoggingLevel           any `yaml:"LoggingLevel"`
 }
 
-func (s routeSettings) throttle() Throttle { return Throttle{Rate: s.Rate, Burst: s.Burst} }
+func (s routeSettings) throttle() Throttle { return Throttle(s) }
 
 // methodSettings are what a REST API's stage says of some of its methods.
 type methodSettings struct {
@@ -20,10 +16,6 @@ type methodSettings struct {
 	Method string  `yaml:"HttpMethod"`
 	Rate   float64 `yaml:"ThrottlingRateLimit"`
 	Burst  int     `yaml:"ThrottlingBurstLimit"`
-
-	DataTraceEnabled any `yaml:"DataTraceEnabled"`
-	LoggingLevel     any `yaml:"LoggingLevel"`
-	MetricsEnabled   any `yaml:"MetricsEnabled"`
 }
 
 // restThrottle reads what holds for all methods; settings of single ones are not

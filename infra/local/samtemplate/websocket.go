@@ -6,8 +6,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// webSocketTimeout is how long a WebSocket API waits for a function at most,
-// and where the template says nothing.
+// webSocketTimeout is how long a WebSocket API waits for a function.
 const webSocketTimeout = 29 * time.Second
 
 // webSocketProperties lacks RouteResponseSelectionExpression on purpose: answers
@@ -28,15 +27,11 @@ type webSocketProperties struct {
 	Name              any `yaml:"Name"`
 	Description       any `yaml:"Description"`
 	AccessLogSettings any `yaml:"AccessLogSettings"`
-	RouteSettings     any `yaml:"RouteSettings"`
-	PropagateTags     any `yaml:"PropagateTags"`
 	Tags              any `yaml:"Tags"`
 }
 
 type webSocketRouteProperties struct {
-	FunctionArn   string `yaml:"FunctionArn"`
-	Timeout       int    `yaml:"IntegrationTimeout"`
-	OperationName any    `yaml:"OperationName"`
+	FunctionArn string `yaml:"FunctionArn"`
 }
 
 func buildWebSocketAPI(r *resolver, id string, entry resource) (WebSocketAPI, error) {
@@ -51,7 +46,7 @@ func buildWebSocketAPI(r *resolver, id string, entry resource) (WebSocketAPI, er
 		api.Stage = "default"
 	}
 	for key, properties := range p.Routes {
-		route, err := r.buildWebSocketRoute(entry.node, key, properties)
+		route, err := r.buildWebSocketRoute(entry.node, properties)
 		if err != nil {
 			return api, err
 		}
@@ -68,17 +63,10 @@ func buildWebSocketAPI(r *resolver, id string, entry resource) (WebSocketAPI, er
 	return api, err
 }
 
-func (r *resolver) buildWebSocketRoute(node *yaml.Node, key string, p webSocketRouteProperties) (WebSocketRoute, error) {
+func (r *resolver) buildWebSocketRoute(node *yaml.Node, p webSocketRouteProperties) (WebSocketRoute, error) {
 	function, err := r.logicalID(node, typeFunction, p.FunctionArn)
 	if err != nil {
 		return WebSocketRoute{}, err
 	}
-	timeout := webSocketTimeout
-	if p.Timeout != 0 {
-		timeout = time.Duration(p.Timeout) * time.Millisecond
-	}
-	if timeout > webSocketTimeout {
-		return WebSocketRoute{}, at(node, "route %s: IntegrationTimeout is more than 29000", key)
-	}
-	return WebSocketRoute{Function: function, Timeout: timeout}, nil
+	return WebSocketRoute{Function: function, Timeout: webSocketTimeout}, nil
 }

@@ -87,11 +87,8 @@ func (s *Source) repeat(ctx context.Context, e entry) {
 	}
 }
 
-// event is the schedule's own input, or EventBridge's scheduled event.
+// event is EventBridge's scheduled event.
 func (s *Source) event(e entry, now time.Time) []byte {
-	if e.Input != "" {
-		return []byte(e.Input)
-	}
 	rule := fmt.Sprintf("arn:aws:events:%s:%s:rule/%s%s", s.opts.Region, s.opts.Account, e.function, e.Name)
 	payload, _ := json.Marshal(map[string]any{ // texts always marshal
 		"version": "0", "id": uuid.NewString(), "detail-type": "Scheduled Event", "source": "aws.events",

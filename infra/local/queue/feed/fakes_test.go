@@ -99,7 +99,7 @@ func newStage() *stage {
 
 // fifo makes the queue one.
 func (s *stage) fifo() *stage {
-	s.queue.FIFO, s.queue.ContentDeduplication = true, true
+	s.queue.FIFO = true
 	return s
 }
 
@@ -137,7 +137,11 @@ func (s *stage) send(t *testing.T, bodies ...string) {
 	t.Helper()
 	s.prepare()
 	for _, body := range bodies {
-		if _, err := s.q.Send(queue.Draft{Body: body, Group: body[:1]}); err != nil {
+		draft := queue.Draft{Body: body, Group: body[:1]}
+		if s.queue.FIFO {
+			draft.Deduplication = body
+		}
+		if _, err := s.q.Send(draft); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -50,7 +50,7 @@ func (a *API) receiveMessage(ctx context.Context, in receiveRequest) (any, error
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	most, hide, wait := 1, q.Settings().VisibilityTimeout, q.Settings().ReceiveWait
+	most, hide, wait := 1, q.Settings().VisibilityTimeout, time.Duration(0)
 	if in.Most != nil {
 		most = *in.Most
 	}

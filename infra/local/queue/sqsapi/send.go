@@ -35,8 +35,7 @@ func (d draft) build() queue.Draft {
 		out.Attributes[name] = queue.Attribute(a)
 	}
 	if d.DelaySeconds != nil {
-		delay := time.Duration(*d.DelaySeconds) * time.Second
-		out.Delay = &delay
+		out.Delay = time.Duration(*d.DelaySeconds) * time.Second
 	}
 	return out
 }

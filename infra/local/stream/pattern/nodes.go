@@ -12,18 +12,6 @@ func (a all) matches(value *any) bool {
 	return true
 }
 
-// some matches when one part does: the alternatives of $or.
-type some []node
-
-func (s some) matches(value *any) bool {
-	for _, part := range s {
-		if part.matches(value) {
-			return true
-		}
-	}
-	return false
-}
-
 // field hands an object's field on. A value that is no object has no fields.
 type field struct {
 	name  string

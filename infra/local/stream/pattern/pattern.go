@@ -1,8 +1,7 @@
 // Package pattern decides which records of a stream an event source mapping
-// hands to its function: it compiles the filter patterns that Lambda documents
-// (exact values, null, the empty string, prefix, suffix, anything-but, exists,
-// numeric, equals-ignore-case and $or) and matches JSON values against them.
-// What Lambda does not document for filters is an error, never a silent miss.
+// hands to its function: it compiles filter patterns as far as template.yaml uses
+// them (exact strings and truth values, prefix, exists) and matches JSON values
+// against them. What else Lambda knows is an error, never a silent miss.
 package pattern
 
 import (
@@ -14,8 +13,6 @@ import (
 
 // ErrPattern says that a pattern is not one that Lambda understands.
 var ErrPattern = errors.New("bad filter pattern")
-
-const orKey = "$or"
 
 // Pattern is a compiled filter pattern.
 type Pattern struct{ root node }
@@ -82,8 +79,8 @@ func compileField(name string, value any) (node, error) {
 		}
 		return field{name: name, inner: inner}, nil
 	case []any:
-		if name == orKey {
-			return compileOr(value)
+		if name == "$or" {
+			return nil, errors.New("$or is not supported here")
 		}
 		inner, err := compileLeaf(value)
 		if err != nil {
@@ -93,27 +90,6 @@ func compileField(name string, value any) (node, error) {
 	default:
 		return nil, fmt.Errorf("%s: an object or a list of values is wanted", name)
 	}
-}
-
-// compileOr reads the alternatives of $or, each an object that names fields of
-// the object that $or stands in.
-func compileOr(alternatives []any) (node, error) {
-	if len(alternatives) < 2 {
-		return nil, errors.New("$or wants two alternatives or more")
-	}
-	var parts some
-	for _, alternative := range alternatives {
-		fields, ok := alternative.(map[string]any)
-		if !ok || len(fields) == 0 {
-			return nil, errors.New("$or wants objects that name fields")
-		}
-		part, err := compileObject(fields)
-		if err != nil {
-			return nil, fmt.Errorf("$or: %w", err)
-		}
-		parts = append(parts, part)
-	}
-	return parts, nil
 }
 
 func compileLeaf(wanted []any) (node, error) {

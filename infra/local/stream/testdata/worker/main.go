@@ -1,4 +1,5 @@
-// Command worker does jobs, but for those that are to fail.
+// Command worker does jobs, but for those that are to fail, and tells the queue
+// Done of each.
 package main
 
 import (
@@ -8,20 +9,36 @@ import (
 	"strings"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
 type job struct {
 	Name string `json:"job"`
 }
 
-func main() { lambda.Start(handle) }
+type worker struct{ client *sqs.Client }
 
-func handle(_ context.Context, j job) (string, error) {
+func main() {
+	cfg, err := config.LoadDefaultConfig(context.Background())
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	lambda.Start(worker{sqs.NewFromConfig(cfg)}.handle)
+}
+
+func (w worker) handle(ctx context.Context, j job) error {
 	switch {
 	case strings.HasPrefix(j.Name, "job/fail"):
-		return "", fmt.Errorf("%s failed", j.Name)
+		return fmt.Errorf("%s failed", j.Name)
 	case strings.HasPrefix(j.Name, "job/die"):
 		os.Exit(1)
 	}
-	return j.Name, nil
+	_, err := w.client.SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl:    aws.String(os.Getenv("DONE_URL")),
+		MessageBody: aws.String(fmt.Sprintf(`{"requestPayload": {"job": %q}}`, j.Name)), // as destinations are told
+	})
+	return err
 }
