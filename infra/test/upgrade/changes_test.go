@@ -18,7 +18,7 @@ import (
 )
 
 // Fewer fail the test.
-const minRecords, minImages = 283, 2 * minItems
+const minRecords, minTold, minDeliveries, minImages = 283, 150, 100, 2 * minItems
 
 // What the old version wrote is still in the stream when the new one takes it over:
 // the same records are let through by today's filters, and tell the same.
@@ -29,6 +29,7 @@ func TestChanges(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
 			s, functions := newSystem(t, e, items, at.now()), mustFunctions(t)
+			told, deliveries := 0, 0
 			for _, c := range changes {
 				got := s.tell(t, functions, c.Record)
 				about := c.Record.EventName + " " + c.Record.Change.Keys["PK"].String() + " " + c.Record.Change.Keys["SK"].String()
@@ -36,6 +37,7 @@ func TestChanges(t *testing.T) {
 					t.Errorf("%s: the filters let it through to fan-out %t and dispatch %t, want %t and %t",
 						about, got.Fanout, got.Dispatch, c.Fanout, c.Dispatch)
 				}
+				told, deliveries = told+len(got.Frames), deliveries+len(got.Deliveries)
 				compareJSON(t, about, mustJSON(t, c.Frames), mustJSON(t, got.Frames))
 				compareJSON(t, about, mustJSON(t, c.Deliveries), mustJSON(t, got.Deliveries))
 			}
@@ -53,10 +55,10 @@ func TestChanges(t *testing.T) {
 			if said := s.said.String(); said != "" {
 				t.Errorf("the log: %.2000s", said)
 			}
-			if len(changes) < minRecords || images < minImages {
-				t.Errorf("%d records and %d images, want %d and %d", len(changes), images, minRecords, minImages)
+			if len(changes) < minRecords || told < minTold || deliveries < minDeliveries || images < minImages {
+				t.Errorf("want %d records, %d messages, %d deliveries, %d images", minRecords, minTold, minDeliveries, minImages)
 			}
-			t.Logf("%d records, %d images of items", len(changes), images)
+			t.Logf("%d records told %d messages and %d deliveries; %d images of items", len(changes), told, deliveries, images)
 		})
 	}
 }

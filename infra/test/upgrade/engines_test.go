@@ -1,61 +1,112 @@
 package upgrade_test
 
 import (
+	"context"
 	"maps"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/store"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table/memory"
 )
 
-// engine is where a fixture is loaded to.
+// engine makes empty tables.
 type engine struct {
 	name string
-	// load makes a table with these items, and a store over it.
-	load func(testing.TB, []item, ...sessions.Option) loaded
-}
-
-// loaded is a table with a store over it.
-type loaded struct {
-	store *sessions.Store
+	open func(testing.TB) table.Engine
 }
 
 // engines are all that the store runs on.
 func engines() []engine {
-	return []engine{{"DynamoDB Local", loadDynamoDB}}
+	return []engine{
+		{"DynamoDB Local", func(t testing.TB) table.Engine {
+			t.Helper()
+			return dynamo.New(dynamotest.Client(t), dynamotest.Table(t), store.Schema())
+		}},
+		{"memory", func(testing.TB) table.Engine { return memory.New(store.Schema()) }},
+	}
 }
 
-func loadDynamoDB(t testing.TB, items []item, opts ...sessions.Option) loaded {
+// load makes a table with these items.
+func (e engine) load(t testing.TB, items []item) *listed {
 	t.Helper()
-	client, name := dynamotest.Client(t), dynamotest.Table(t)
+	l := &listed{Engine: e.open(t), written: map[table.Key]bool{}}
 	for part := range slices.Chunk(items, 25) {
-		writes := make([]types.WriteRequest, len(part))
+		writes := make([]table.Write, len(part))
 		for i, one := range part {
-			writes[i].PutRequest = &types.PutRequest{Item: attributes(one)}
+			writes[i] = table.Put(attributes(one))
 		}
-		for left := map[string][]types.WriteRequest{name: writes}; len(left) > 0; {
-			out, err := client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: left})
-			if err != nil {
-				t.Fatal(err)
-			}
-			left = out.UnprocessedItems
+		if _, err := l.BatchWrite(t.Context(), writes); err != nil {
+			t.Fatal(err)
 		}
 	}
-	return loaded{sessions.New(dynamo.New(client, name, store.Schema()), opts...)}
+	return l
 }
 
-// attributes is an item as the SDK has it.
-func attributes(in map[string]events.DynamoDBAttributeValue) map[string]types.AttributeValue {
-	out := make(map[string]types.AttributeValue, len(in))
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		out[name] = attribute(in[name])
+// listed is a table that knows the keys of all that was ever written.
+type listed struct {
+	table.Engine
+
+	mu      sync.Mutex
+	written map[table.Key]bool
+}
+
+func (l *listed) note(writes ...table.Write) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, w := range writes {
+		l.written[w.Key] = true
+	}
+}
+
+// Write implements table.Engine, as do Transact and BatchWrite.
+func (l *listed) Write(ctx context.Context, w table.Write) (table.Units, error) {
+	l.note(w)
+	return l.Engine.Write(ctx, w)
+}
+
+func (l *listed) Transact(ctx context.Context, t table.Transaction) (table.Units, error) {
+	l.note(t.Writes...)
+	return l.Engine.Transact(ctx, t)
+}
+
+func (l *listed) BatchWrite(ctx context.Context, writes []table.Write) (table.Units, error) {
+	l.note(writes...)
+	return l.Engine.BatchWrite(ctx, writes)
+}
+
+// keys are those of the items that are there now.
+func (l *listed) keys(t testing.TB) (keys []table.Key) {
+	t.Helper()
+	l.mu.Lock()
+	all := slices.Collect(maps.Keys(l.written))
+	l.mu.Unlock()
+	items, _, err := l.BatchGet(t.Context(), all, table.Reading{Consistent: true, Members: []string{table.PK, table.SK}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range items {
+		k, err := table.KeyOf(one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+// attributes is an item as engines have it.
+func attributes(in map[string]events.DynamoDBAttributeValue) table.Item {
+	out := make(table.Item, len(in))
+	for name, value := range in {
+		out[name] = attribute(value)
 	}
 	return out
 }

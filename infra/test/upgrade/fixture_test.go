@@ -58,6 +58,12 @@ type change struct {
 	Deliveries []json.RawMessage          `json:"deliveries"`
 }
 
+// message waits in a queue: "deliveries", "wakes" or "runs".
+type message struct {
+	Queue   string          `json:"queue"`
+	Message json.RawMessage `json:"message"`
+}
+
 // story is what the fixture tells of: its last moment, and ids by what they are of.
 type story struct {
 	Time int64             `json:"time"`

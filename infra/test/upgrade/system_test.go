@@ -3,6 +3,7 @@ package upgrade_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -37,7 +38,8 @@ const adminScope = "rethread:admin"
 // system is today's handlers over the old table. Its clock stands where the old
 // version's stood, until a test lets time pass.
 type system struct {
-	loaded
+	table *listed
+	store *sessions.Store
 
 	rest   map[string]http.Handler // by resource
 	a2a    http.Handler
@@ -52,13 +54,16 @@ type system struct {
 	frames []frame
 	runs   []run.Ref           // handed to workers
 	queue  []delivery.Delivery // to be brought
+	wakes  []json.RawMessage   // of lanes
+	posted []string            // where messages were sent to
 }
 
 func newSystem(t testing.TB, e engine, items []item, now time.Time) *system {
 	t.Helper()
 	s := &system{time: now, random: rand.NewChaCha8([32]byte{1}), said: &lockedBuffer{}}
 	s.log = slog.New(slog.NewTextHandler(s.said, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	s.loaded = e.load(t, items, sessions.WithClock(s.now), sessions.WithRandom(s.newUUID), sessions.WithLogger(s.log),
+	s.table = e.load(t, items)
+	s.store = sessions.New(s.table, sessions.WithClock(s.now), sessions.WithRandom(s.newUUID), sessions.WithLogger(s.log),
 		sessions.WithQuotas(quota.Limits{Sessions: 500, Runs: 20, Bytes: 1 << 30, Streams: 4}),
 		sessions.WithRetention(func(agent string) int64 { return map[string]int64{"short": 7200}[agent] }))
 	c := s.config()
@@ -100,6 +105,12 @@ func (s *system) now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.time
+}
+
+func (s *system) pass(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.time = s.time.Add(d)
 }
 
 func (s *system) newUUID() uuid.UUID {

@@ -1,0 +1,151 @@
+package upgrade_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/client/queue"
+	"github.com/rethread/rethread/shared/client/webhookhttp"
+	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/transport/a2a"
+)
+
+// worker executes runs with an agent that says a word.
+func (s *system) worker() *run.Worker {
+	return &run.Worker{Store: s.store, Sessions: s.store, Agents: agent{}, NewID: s.newID, Log: s.log}
+}
+
+// work executes the runs that were handed over.
+func (s *system) work(t testing.TB) {
+	t.Helper()
+	for _, ref := range s.runs {
+		if err := boot.Runner(s.worker())(t.Context(), ref); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.runs = nil
+}
+
+type agent struct{}
+
+func (a agent) Agent(string) (run.Agent, bool) { return a, true }
+
+// Run implements run.Agent.
+func (agent) Run(_ context.Context, req run.Request, emit func(run.Output) error) error {
+	whole, err := session.ParseEvent(json.RawMessage(fmt.Sprintf(
+		`{"invocation_id":%q,"author":"helper","content":{"role":"model","parts":[{"text":"It is done."}]},"actions":{"state_delta":{"upgraded":true}}}`,
+		req.RunID)), "")
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		emit(run.Output{Item: &run.ItemStart{Author: "helper", Role: "model"}}),
+		emit(run.Output{Delta: &run.Delta{Text: "After the upgrade."}}),
+		emit(run.Output{Event: &whole}),
+	)
+}
+
+// deliverer is the function that brings deliveries; everybody takes them.
+func (s *system) deliverer() boot.DeliverHandler {
+	desk := &delivery.Desk{
+		Courier: &delivery.Courier{
+			Makers: map[delivery.Kind]delivery.Maker{
+				push.Kind: &a2a.Notifier{
+					Sessions: s.store, Runs: s.store, Links: s.store, Targets: s.store,
+					Sign: s.keys.Sign, Issuer: "https://issuer.example", Now: s.now, NewID: s.newID,
+				},
+				webhook.Kind: &webhookhttp.Notifier{Webhooks: s.store, Now: s.now},
+			},
+			Actors: map[delivery.Kind]delivery.Actor{automation.Kind: &automation.Actor{
+				Store: s.store, Sessions: s.store, Runs: s.store, HasAgent: s.HasAgent, Hand: s.start,
+			}},
+			Poster: s, Pace: delivery.DefaultPace(), Now: s.now, Jitter: func() float64 { return 0 }, Log: s.log,
+		},
+		Lanes: s.store, Waker: s, Discard: s, Prompt: 3 * time.Second, Patience: 10 * time.Second, Behind: time.Hour,
+		Slice: time.Minute, Lease: time.Minute, NewID: s.newID, Log: s.log,
+	}
+	return boot.Deliver(desk, s, s.log)
+}
+
+// Post is a delivery.Poster's.
+func (s *system) Post(_ context.Context, m delivery.Message) (delivery.Answer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.posted = append(s.posted, m.URL)
+	return delivery.Answer{Status: http.StatusNoContent}, nil
+}
+
+// Wake is a delivery.Waker's.
+func (s *system) Wake(_ context.Context, w delivery.Wake, _ time.Duration) error {
+	body, err := json.Marshal(w)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wakes = append(s.wakes, body)
+	return err
+}
+
+// Discard is a delivery.Discarder's. Nothing is to be given up.
+func (s *system) Discard(_ context.Context, d delivery.Delivery, reason string, _ int) error {
+	return fmt.Errorf("%s was given up: %s", d.Event.ID, reason)
+}
+
+// Hide and GiveUp are what the function does with messages that it cannot handle.
+func (s *system) Hide(context.Context, string, string, time.Duration) error { return nil }
+
+func (s *system) GiveUp(_ context.Context, a queue.Abandoned, _, _ string) error {
+	return errors.New(a.Reason)
+}
+
+// mail is messages of the queue of deliveries, or, without a group, of that of wakes.
+func (s *system) mail(t testing.TB, bodies []json.RawMessage, grouped bool) events.SQSEvent {
+	t.Helper()
+	var event events.SQSEvent
+	for i, body := range bodies {
+		m := events.SQSMessage{MessageId: fmt.Sprint("m", i), Body: string(body), Attributes: map[string]string{
+			"ApproximateReceiveCount": "1", "SentTimestamp": fmt.Sprint(s.now().UnixMilli()), "SequenceNumber": fmt.Sprint(1_000_000 + i),
+		}}
+		if grouped {
+			var d delivery.Delivery
+			if err := json.Unmarshal(body, &d); err != nil {
+				t.Fatal(err)
+			}
+			m.Attributes["MessageGroupId"] = d.Target.Group()
+		}
+		event.Records = append(event.Records, m)
+	}
+	return event
+}
+
+// deliver hands messages to the function that brings deliveries.
+func (s *system) deliver(t testing.TB, event events.SQSEvent) {
+	t.Helper()
+	answer, err := s.deliverer()(t.Context(), event)
+	if err != nil || len(answer.BatchItemFailures) > 0 {
+		t.Errorf("%v, of %d messages failed %v: %.2000s", err, len(event.Records), answer.BatchItemFailures, s.said.String())
+	}
+}
+
+// parked is how many deliveries wait in lanes.
+func (s *system) parked(t testing.TB) (n int) {
+	t.Helper()
+	for _, k := range s.table.keys(t) {
+		if strings.HasPrefix(k.PK, "DL#") && strings.HasPrefix(k.SK, "P#") {
+			n++
+		}
+	}
+	return n
+}
