@@ -8,57 +8,68 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
+
+	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/test/e2e/host"
+	"github.com/rethread/rethread/infra/test/e2e/pick"
+	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
 type object = map[string]any
 
 var errUnexpected = errors.New("the API answered otherwise than it should")
 
-// person is somebody who talks to the API.
+// person talks to the API. After the first surprise, which ends the story, nothing
+// more is sent.
 type person struct {
-	url   string
-	token string
+	*printer
+	ctx        context.Context //nolint:containedctx // of the whole story
+	url, token string
 }
 
-func login(ctx context.Context, url, name string) (*person, error) {
-	token, err := host.Token(ctx, url, name)
+func (s *story) login(ctx context.Context, url, name string) *person {
+	token, err := host.Token(ctx, url, name+"-"+uuid.NewString())
+	s.fail(err)
+	return &person{printer: s.printer, ctx: ctx, url: url + "/api/v1", token: token}
+}
+
+func (p *person) get(path string) answer { return p.call(http.StatusOK, http.MethodGet, path, nil) }
+
+func (p *person) post(want int, path string, body any) answer {
+	return p.call(want, http.MethodPost, path, body)
+}
+
+// call makes a request that is to be answered with a status.
+func (p *person) call(want int, method, path string, body any) answer {
+	a := answer{printer: p.printer, of: method + " " + path}
+	if p.err != nil {
+		return a
+	}
+	var status int
+	var err error
+	if a.body, status, err = p.send(method, path, body); err == nil && status != want {
+		err = fmt.Errorf("%w: %d instead of %d\n%s", errUnexpected, status, want, a.body)
+	}
+	a.check(err)
+	return a
+}
+
+func (p *person) send(method, path string, body any) ([]byte, int, error) {
+	payload, err := json.Marshal(body)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return &person{url: url + "/api/v1", token: token}, nil
-}
-
-// call makes a request and returns the body, or fails on another status.
-func (p *person) call(ctx context.Context, want int, method, path string, body any) ([]byte, error) {
-	got, status, err := p.send(ctx, method, path, body)
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", method, path, err)
+	if body == nil {
+		payload = nil
 	}
-	if status != want {
-		return nil, fmt.Errorf("%s %s: %w: %d instead of %d\n%s", method, path, errUnexpected, status, want, got)
-	}
-	return got, nil
-}
-
-func (p *person) send(ctx context.Context, method, path string, body any) ([]byte, int, error) {
-	var payload io.Reader = http.NoBody
-	if body != nil {
-		raw, err := json.Marshal(body)
-		if err != nil {
-			return nil, 0, err
-		}
-		payload = bytes.NewReader(raw)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, p.url+path, payload)
+	req, err := http.NewRequestWithContext(p.ctx, method, p.url+path, bytes.NewReader(payload))
 	if err != nil {
 		return nil, 0, err
 	}
 	req.Header.Set("Authorization", "Bearer "+p.token)
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
+	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, 0, err
@@ -66,4 +77,54 @@ func (p *person) send(ctx context.Context, method, path string, body any) ([]byt
 	defer res.Body.Close() //nolint:errcheck // read to its end
 	got, err := io.ReadAll(res.Body)
 	return got, res.StatusCode, err
+}
+
+// answer is what the API said to a request.
+type answer struct {
+	*printer
+	of   string
+	body []byte
+}
+
+func (a answer) check(err error) {
+	if err != nil {
+		a.fail(fmt.Errorf("%s: %w", a.of, err))
+	}
+}
+
+// text is the value at a path; a string without its quotes.
+func (a answer) text(path string) string {
+	if a.err != nil {
+		return ""
+	}
+	text, err := pick.Text(a.body, path)
+	a.check(err)
+	return text
+}
+
+// is holds the value at a path to another, whatever the order of members.
+func (a answer) is(path string, want any) {
+	if a.err != nil {
+		return
+	}
+	got, err := pick.Raw(a.body, path)
+	a.check(err)
+	wanted, err := jsonx.Marshal(want)
+	a.check(err)
+	if a.err == nil && !reflect.DeepEqual(jsonx.Canonical(got), jsonx.Canonical(wanted)) {
+		a.check(fmt.Errorf("%w: %s is\n%s\nand should be\n%s", errUnexpected, path, got, wanted))
+	}
+}
+
+// has holds the list at a path to a length.
+func (a answer) has(n int, path string) {
+	if a.err != nil {
+		return
+	}
+	raw, err := pick.Raw(a.body, path)
+	a.check(err)
+	var items []json.RawMessage
+	if a.check(json.Unmarshal(raw, &items)); a.err == nil && len(items) != n {
+		a.check(fmt.Errorf("%w: it lists %d, and should list %d", errUnexpected, len(items), n))
+	}
 }

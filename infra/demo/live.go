@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 	"time"
 
-	"github.com/google/uuid"
-
-	"github.com/rethread/rethread/infra/test/e2e/pick"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch/client"
 )
@@ -28,123 +24,66 @@ type live struct {
 
 // goLive opens a session with the demo agent and watches it through answers
 // that succeed, are stopped and fail.
-func (s *story) goLive(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, liveTime)
+func (s *story) goLive() {
+	ctx, cancel := context.WithTimeout(s.alice.ctx, liveTime)
 	defer cancel()
 	s.chapter("In another session an agent answers; Alice watches over a websocket")
-	id := uuid.NewString()
-	if _, err := s.alice.call(ctx, http.StatusCreated, http.MethodPost, "/sessions",
-		object{"id": id, "agent": "demo", "name": "Live"}); err != nil {
-		return err
+	made := s.alice.post(http.StatusCreated, "/sessions", object{"agent": "demo", "name": "Live"})
+	if s.err != nil {
+		return
 	}
-	v, err := watchSession(ctx, s.alice, s.sockets, id, s.printer)
-	if err != nil {
-		return err
-	}
-	defer v.close()
-	l := &live{story: s, path: "/sessions/" + url.PathEscape(id), view: v}
-	for _, part := range []func(context.Context) error{l.answer, l.stop, l.fail, l.goOn, l.agree} {
-		if err := part(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+	l := &live{s, sessionPath(made), watchSession(ctx, s.alice, s.sockets, made.text("data.id"))}
+	defer l.view.close()
+	l.answer("Can I watch you speak?")
+	l.note("that came in %d pieces", l.view.pieces)
+	l.stop()
+	l.breakOff()
+	l.goOn()
 }
 
 // ask starts a run and returns its id.
-func (l *live) ask(ctx context.Context, question string) (string, error) {
+func (l *live) ask(question string) string {
 	l.says("alice", question)
-	body, err := l.alice.call(ctx, http.StatusAccepted, http.MethodPost, l.path+"/runs", object{
+	return l.alice.post(http.StatusAccepted, l.path+"/runs", object{
 		"input": []object{{"content": object{"role": "user", "parts": []object{{"text": question}}}}},
-	})
-	if err != nil {
-		return "", err
-	}
-	return pick.Text(body, "data.session.active_run_id")
+	}).text("data.session.active_run_id")
 }
 
-func (l *live) answer(ctx context.Context) error {
-	run, err := l.ask(ctx, "Can I watch you speak?")
-	if err != nil {
-		return err
-	}
-	_, err = l.view.until(ctx, func(s client.Session) bool {
-		return over(s) && len(answered(s, run)) > 0
-	})
-	if err == nil {
-		l.note("that came in %d pieces", l.view.pieces)
-	}
-	return err
+// answer asks and waits for the whole answer.
+func (l *live) answer(question string) {
+	run := l.ask(question)
+	l.view.until(func(s client.Session) bool { return over(s) && answered(s, run) != "" })
 }
 
-func (l *live) stop(ctx context.Context) error {
+func (l *live) stop() {
 	l.chapter("A long answer; she has seen enough and stops it")
-	run, err := l.ask(ctx, "/long 2000")
-	if err != nil {
-		return err
-	}
 	const enough = 60
-	if _, err := l.view.until(ctx, func(s client.Session) bool { return len(answered(s, run)) > enough }); err != nil {
-		return err
-	}
-	if _, err := l.alice.call(ctx, http.StatusOK, http.MethodPost,
-		l.path+"/runs/"+url.PathEscape(run)+"/cancel", nil); err != nil {
-		return err
-	}
-	if _, err := l.view.until(ctx, func(s client.Session) bool { return s.Status == session.Idle }); err != nil {
-		return err
-	}
-	l.note("the session is free; what was said stays until she goes on")
-	return nil
+	run := l.ask("/long 2000")
+	l.view.until(func(s client.Session) bool { return len(answered(s, run)) > enough })
+	l.alice.post(http.StatusOK, l.path+"/runs/"+url.PathEscape(run)+"/cancel", nil)
+	l.view.until(func(s client.Session) bool { return s.Status == session.Idle })
+	l.note("what was said stays until she goes on")
 }
 
-func (l *live) fail(ctx context.Context) error {
+func (l *live) breakOff() {
 	l.chapter("An agent that breaks off")
-	run, err := l.ask(ctx, "/fail")
-	if err != nil {
-		return err
+	run := l.ask("/fail")
+	l.view.until(func(s client.Session) bool { return s.Status == session.Failed && s.RunID == run })
+	if l.err == nil {
+		l.note("the run failed: %s (%s)", l.view.shown.Error.Message, l.view.shown.Error.Code)
 	}
-	shown, err := l.view.until(ctx, func(s client.Session) bool { return s.Status == session.Failed && s.RunID == run })
-	if err != nil {
-		return err
-	}
-	l.note("the run failed: %s (%s)", shown.Error.Message, shown.Error.Code)
-	return nil
 }
 
-func (l *live) goOn(ctx context.Context) error {
+// goOn asks again, and compares what the watcher made of the messages with what a
+// reload shows.
+func (l *live) goOn() {
 	l.chapter("She asks on; what failed is taken back, as by a rewind")
-	run, err := l.ask(ctx, "Are you all right?")
-	if err != nil {
-		return err
+	l.answer("Are you all right?")
+	thread := l.alice.get(l.path + "/thread")
+	thread.is("data.items", l.view.shown.Items)
+	const items = 4 // of two turns: neither the stopped one nor the failed one
+	if n := len(l.view.shown.Items); n != items {
+		l.fail(fmt.Errorf("%w: she sees %d events, and should see %d", errUnexpected, n, items))
 	}
-	shown, err := l.view.until(ctx, func(s client.Session) bool {
-		return over(s) && len(answered(s, run)) > 0
-	})
-	if err != nil {
-		return err
-	}
-	const turns = 2 // neither the stopped one nor the failed one
-	if len(shown.Items) != 2*turns {
-		return fmt.Errorf("%w: she sees %d events, and should see %d", errUnexpected, len(shown.Items), 2*turns)
-	}
-	l.note("she sees %d turns; epoch %d says that history was cut twice", turns, shown.Epoch)
-	return nil
-}
-
-// agree compares what the watcher made of the messages with what a reload shows.
-func (l *live) agree(ctx context.Context) error {
-	body, err := l.alice.call(ctx, http.StatusOK, http.MethodGet, l.path+"/thread", nil)
-	if err != nil {
-		return err
-	}
-	items, err := json.Marshal(l.view.shown.Items)
-	if err != nil {
-		return fmt.Errorf("write what was watched: %w", err)
-	}
-	if err := expectSame(body, "data.items", items); err != nil {
-		return err
-	}
-	l.note("a reload shows the same in every field")
-	return nil
+	l.note("two turns are left, and a reload shows the same in every field")
 }

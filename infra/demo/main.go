@@ -50,11 +50,7 @@ func run(ctx context.Context, out io.Writer, at place) (err error) {
 		defer func() { err = errors.Join(err, stop()) }()
 		at = own
 	}
-	p := &printer{out: out}
-	if err := tell(ctx, p, at); err != nil {
-		return err
-	}
-	return p.err
+	return tell(ctx, &printer{out: out}, at)
 }
 
 var errNoSystem = errors.New("start one with `make run`, or leave the variable empty")

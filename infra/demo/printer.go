@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// printer writes the story; the first error to write ends the writing.
+// printer writes the story; the first error, to write or of the story, ends it.
 type printer struct {
 	out  io.Writer
 	step int
@@ -27,6 +27,13 @@ func (p *printer) line(format string, args ...any) {
 func (p *printer) write(format string, args ...any) {
 	if p.err == nil {
 		_, p.err = fmt.Fprintf(p.out, format, args...)
+	}
+}
+
+// fail ends the story; only its first error counts.
+func (p *printer) fail(err error) {
+	if p.err == nil {
+		p.err = err
 	}
 }
 

@@ -2,62 +2,33 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
 
 	"github.com/google/uuid"
-
-	"github.com/rethread/rethread/infra/test/e2e/pick"
 )
 
 // story is what has happened so far.
 type story struct {
 	*printer
 	alice, bob *person
-	sockets    string // address of the WebSocket API
-	id         string // of the session
-	path       string
-	fork       string   // path of the session forked from it
+	sockets    string   // address of the WebSocket API
+	path, fork string   // of the session, and of the one forked from it
 	tasks      []object // as they were last saved
 }
 
-// tell runs the story from start to end and fails at the first surprise.
+// tell tells the story and fails at the first surprise.
 func tell(ctx context.Context, p *printer, at place) error {
 	s := &story{printer: p, sockets: at.sockets}
 	p.line("Rethread at %s", at.url)
-	var err error
-	if s.alice, err = login(ctx, at.url, "alice-"+uuid.NewString()); err != nil {
-		return err
-	}
-	if s.bob, err = login(ctx, at.url, "bob-"+uuid.NewString()); err != nil {
-		return err
-	}
-	for _, part := range []func(context.Context) error{
-		s.open, s.talk, s.readState, s.saveTasks, s.judge, s.reload, s.branch, s.goBack, s.goLive, s.intrude, s.leave,
-	} {
-		if err := part(ctx); err != nil {
-			return err
-		}
+	s.alice, s.bob = s.login(ctx, at.url, "alice"), s.login(ctx, at.url, "bob")
+	for _, part := range []func(){s.talk, s.save, s.reload, s.branch, s.goBack, s.goLive, s.leave} {
+		part()
 	}
 	p.line("\nEverything is as it was said.")
-	return nil
-}
-
-func (s *story) open(ctx context.Context) error {
-	s.chapter("Alice opens a session with an agent")
-	body, err := s.alice.call(ctx, http.StatusCreated, http.MethodPost, "/sessions", object{
-		"agent": "data_analyst", "name": "Sales in the fourth quarter", "state": object{"region": "EMEA"},
-	})
-	if err != nil {
-		return err
-	}
-	if s.id, err = pick.Text(body, "data.id"); err != nil {
-		return err
-	}
-	s.path = "/sessions/" + url.PathEscape(s.id)
-	s.note("session %s; its initial state is the first event of the log", s.id)
-	return nil
+	return p.err
 }
 
 // turn is one question and its answer.
@@ -70,78 +41,153 @@ func turns() []turn {
 	}
 }
 
-func (s *story) talk(ctx context.Context) error {
-	s.chapter("They talk; each turn is appended in one request")
-	head := 1
+// stateAfter is the state behind that many turns.
+func stateAfter(n int) object {
+	return object{"region": "EMEA", "last_topic": turns()[n-1].topic, "user:turns": n}
+}
+
+func (s *story) talk() {
+	s.chapter("Alice opens a session and talks with an agent; each turn is appended in one request")
+	s.path = sessionPath(s.alice.post(http.StatusCreated, "/sessions", object{
+		"agent": "data_analyst", "name": "Sales in the fourth quarter", "state": object{"region": "EMEA"},
+	}))
+	head := 1 // the initial state is the first event
 	for i, t := range turns() {
-		invocation := fmt.Sprint("inv-", i+1)
-		answer := said(invocation, "data_analyst", "model", t.answer)
+		answer := said(i+1, "data_analyst", "model", t.answer)
 		answer["actions"] = object{"state_delta": object{"last_topic": t.topic, "user:turns": i + 1}}
-		body, err := s.alice.call(ctx, http.StatusCreated, http.MethodPost, s.path+"/events", object{
-			"expected_seq": head, "events": []object{said(invocation, "user", "user", t.question), answer},
+		body := s.alice.post(http.StatusCreated, s.path+"/events", object{
+			"expected_seq": head, "events": []object{said(i+1, "user", "user", t.question), answer},
 		})
-		if err != nil {
-			return err
-		}
 		head += 2
-		if err := expect(body, "data.1.seq", fmt.Sprint(head)); err != nil {
-			return err
-		}
+		body.is("data.1.seq", head)
 		s.says("alice", t.question)
 		s.says("data_analyst", t.answer)
 	}
-	s.note("the log has positions 1 to %d, without a gap", head)
-	return nil
+	s.note("positions 1 to %d without a gap; the events have built up state:", head)
+	s.note("%s", s.alice.get(s.path+"/state").text("data.merged"))
+	s.alice.get(s.path+"/state").is("data.merged", stateAfter(2))
 }
 
-// said is an event of an invocation with one text.
-func said(invocation, author, role, text string) object {
+// sessionPath is where the session is that an answer shows.
+func sessionPath(a answer) string { return "/sessions/" + url.PathEscape(a.text("data.id")) }
+
+// said is an event of a turn with one text.
+func said(turn any, author, role, text string) object {
 	return object{
-		"invocation_id": invocation, "author": author,
+		"invocation_id": fmt.Sprint("inv-", turn), "author": author,
 		"content": object{"role": role, "parts": []object{{"text": text}}},
 	}
 }
 
-func (s *story) readState(ctx context.Context) error {
-	s.chapter("The events have built up state")
-	body, err := s.alice.call(ctx, http.StatusOK, http.MethodGet, s.path+"/state", nil)
-	if err != nil {
-		return err
-	}
-	merged, err := pick.Text(body, "data.merged")
-	if err != nil {
-		return err
-	}
-	s.note("%s", merged)
-	return expect(body, "data.merged", `{"last_topic":"germany","region":"EMEA","user:turns":2}`)
-}
-
-func (s *story) saveTasks(ctx context.Context) error {
-	s.chapter("The chat window saves what Alice saw: two tasks")
+func (s *story) save() {
+	s.chapter("The chat window saves what Alice saw as two tasks; she likes the first answer")
 	for i, t := range turns() {
 		question := object{
 			"id": "question", "type": "user", "text": t.question,
 			"metadata": object{"kagent_invocation_id": fmt.Sprint("inv-", i+1)}, // where the task stands in the log
 		}
 		task := object{
-			"task_id": fmt.Sprintf("task-%d-%s", i+1, s.id), "user_message": t.question,
-			"message_bubbles": []object{question},
-			"task_metadata":   object{"status": "pending", "agent_name": "data_analyst"},
+			"task_id": fmt.Sprintf("task-%d-%s", i+1, uuid.NewString()), "user_message": t.question,
+			"message_bubbles": []object{question}, "task_metadata": object{"status": "pending"},
 		}
-		if _, err := s.alice.call(ctx, http.StatusCreated, http.MethodPost, s.path+"/tasks", task); err != nil {
-			return err
-		}
+		s.alice.post(http.StatusCreated, s.path+"/tasks", task)
 		task["message_bubbles"] = []object{
 			question,
 			{"id": "answer", "type": "agent", "text": t.answer, "parts": []object{{"kind": "text", "text": t.answer}}},
 			{"id": "file", "type": "artifact_notification", "artifactNotification": object{"name": t.topic + ".pdf", "version": i}},
 		}
-		task["task_metadata"] = object{"status": "completed", "agent_name": "data_analyst"}
-		if _, err := s.alice.call(ctx, http.StatusOK, http.MethodPost, s.path+"/tasks", task); err != nil {
-			return err
-		}
+		task["task_metadata"] = object{"status": "completed"}
+		s.alice.post(http.StatusOK, s.path+"/tasks", task)
 		s.tasks = append(s.tasks, task)
-		s.note("task %d saved when she asked (201) and again when the answer was complete (200)", i+1)
 	}
-	return nil
+	s.alice.post(http.StatusAccepted, "/feedback", object{
+		"taskId": s.tasks[0]["task_id"], "feedbackType": "up", "feedbackText": "Very helpful!", "sessionId": s.path[len("/sessions/"):],
+	})
+	s.tasks[0]["task_metadata"] = object{
+		"status": "completed", "feedback": object{"type": "up", "text": "Very helpful!", "submitted": true},
+	}
+	s.note("saved when she asked, and again when the answer was complete; the feedback stands in its task")
+}
+
+// reload reads everything anew, as a browser does, and compares it with what
+// was saved.
+func (s *story) reload() {
+	s.chapter("She reloads the page; this is what comes back")
+	tasks := s.alice.get(s.path + "/tasks")
+	for i, saved := range s.tasks {
+		at := fmt.Sprintf("tasks.%d.", i)
+		for _, field := range []string{"task_id", "user_message", "message_bubbles", "task_metadata"} {
+			tasks.is(at+field, saved[field])
+		}
+		s.replay(tasks.text(at + "message_bubbles"))
+	}
+	events := s.alice.get(s.path + "/events")
+	for i, t := range turns() {
+		events.is(fmt.Sprintf("data.%d.content.parts.0.text", 2*i+2), t.answer)
+	}
+	s.note("tasks and log are equal in every field")
+}
+
+func (s *story) replay(text string) {
+	var bubbles []struct {
+		Type     string
+		Text     string
+		Artifact struct{ Name string } `json:"artifactNotification"`
+	}
+	if s.err == nil {
+		s.fail(json.Unmarshal([]byte(text), &bubbles))
+	}
+	for _, b := range bubbles {
+		who := map[string]string{"user": "alice", "agent": "data_analyst"}[b.Type]
+		if who == "" {
+			who = "artifact"
+		}
+		s.says(who, b.Text+b.Artifact.Name)
+	}
+}
+
+// branch tries another second question in a fork, and leaves the session alone.
+func (s *story) branch() {
+	s.chapter("What if she had asked another second question? She forks the session before it")
+	s.fork = sessionPath(s.alice.post(http.StatusCreated, s.path+"/fork", object{"rewind_before_invocation_id": "inv-2"}))
+	s.showsTurns(s.fork, 1)
+	question, answer := "And in France?", "€220k, most of it in October."
+	s.alice.post(http.StatusCreated, s.fork+"/events", object{
+		"events": []object{said("2b", "user", "user", question), said("2b", "data_analyst", "model", answer)},
+	})
+	s.says("alice", question)
+	s.says("data_analyst", answer)
+	s.showsTurns(s.path, 2)
+	s.note("the session itself is as it was")
+}
+
+// goBack takes the session itself back, state and tasks with it.
+func (s *story) goBack() {
+	s.chapter("In the session itself she rewinds to before the second question, and takes that back")
+	done := s.alice.post(http.StatusOK, s.path+"/rewind", object{"rewind_before_invocation_id": "inv-2"})
+	s.note("restored: %s", done.text("data.restored.state"))
+	s.showsTurns(s.path, 1)
+	s.alice.get(s.path+"/state").is("data.merged", stateAfter(1))
+	s.alice.post(http.StatusOK, s.path+"/rewind", object{"rewind_before_invocation_id": done.text("data.event.invocation_id")})
+	s.showsTurns(s.path, 2)
+	s.alice.get(s.path+"/state").is("data.merged", stateAfter(2))
+	s.note("a rewind before the rewind's own marker undoes it: nothing was lost")
+}
+
+// showsTurns holds events, tasks and messages of a session to a number of turns.
+func (s *story) showsTurns(path string, turns int) {
+	s.alice.get(path+"/events").has(1+2*turns, "data")
+	s.alice.get(path+"/tasks").has(turns, "tasks")
+	s.alice.get(path+"/messages").has(3*turns, "$")
+}
+
+func (s *story) leave() {
+	s.chapter("Bob knows the address, which does not help him; Alice deletes the session")
+	s.bob.call(http.StatusForbidden, http.MethodGet, s.path+"/tasks", nil)
+	s.alice.call(http.StatusNoContent, http.MethodDelete, s.path, nil)
+	s.alice.call(http.StatusNotFound, http.MethodGet, s.path+"/tasks", nil)
+	events := s.alice.get(s.fork + "/events")
+	events.is("data.2.content.parts.0.text", turns()[0].answer)
+	events.has(5, "data")
+	s.note("403, then 204, then 404; her fork has lost nothing")
 }

@@ -15,6 +15,7 @@ import (
 type viewer struct {
 	*printer
 
+	ctx     context.Context //nolint:containedctx // of the watching
 	changes chan client.Session
 	ended   chan error
 	close   func()
@@ -26,13 +27,13 @@ type viewer struct {
 }
 
 // watchSession returns when the session is watched.
-func watchSession(ctx context.Context, who *person, sockets, id string, p *printer) (*viewer, error) {
+func watchSession(ctx context.Context, who *person, sockets, id string) *viewer {
 	ctx, stop := context.WithCancel(ctx)
 	c := client.Open(ctx, client.Config{
 		HTTPURL: who.url, WSURL: sockets,
 		Token: func(context.Context) (string, error) { return who.token, nil },
 	})
-	v := &viewer{printer: p, changes: make(chan client.Session), ended: make(chan error, 1)}
+	v := &viewer{printer: who.printer, ctx: ctx, changes: make(chan client.Session), ended: make(chan error, 1)}
 	v.close = func() {
 		stop()
 		c.Close()
@@ -45,26 +46,23 @@ func watchSession(ctx context.Context, who *person, sockets, id string, p *print
 			}
 		})
 	}()
-	_, err := v.until(ctx, func(client.Session) bool { return true })
-	if err != nil {
-		v.close()
-	}
-	return v, err
+	v.until(func(client.Session) bool { return true })
+	return v
 }
 
 // until prints what comes until the session is as it should be.
-func (v *viewer) until(ctx context.Context, done func(client.Session) bool) (client.Session, error) {
-	for {
+func (v *viewer) until(done func(client.Session) bool) {
+	for v.err == nil {
 		select {
 		case v.shown = <-v.changes:
 			v.print()
 			if done(v.shown) {
-				return v.shown, nil
+				return
 			}
 		case err := <-v.ended:
-			return client.Session{}, fmt.Errorf("watch the session: %w", err)
-		case <-ctx.Done():
-			return client.Session{}, fmt.Errorf("watch the session: %w", context.Cause(ctx))
+			v.fail(fmt.Errorf("watch the session: %w", err))
+		case <-v.ctx.Done():
+			v.fail(fmt.Errorf("watch the session: %w", context.Cause(v.ctx)))
 		}
 	}
 }
