@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -59,10 +60,10 @@ type writer struct {
 	claimAt int64
 	state   *stateChange
 
-	at        head    // every entry before it has been searched for the batch's ids
-	tentative body    // of the last try
-	last      *record // what was appended
-	limited   bool    // a user who stores too much is refused
+	at        head         // every entry before it has been searched for the batch's ids
+	tentative content.Body // of the last try
+	last      *record      // what was appended
+	limited   bool         // a user who stores too much is refused
 }
 
 func (s *Store) newWriter(h *header, events []session.Event) *writer {
@@ -173,7 +174,7 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 		}
 		r.PrevState, r.LastState = w.at.lastState, r.first
 	}
-	if r.body, err = w.s.pack(ctx, r.PK, content, 0); err != nil {
+	if r.Body, err = w.s.content.Pack(ctx, r.PK, content, 0); err != nil {
 		return err
 	}
 	w.s.owing(&r.entry, w.at, r.size())
@@ -183,7 +184,7 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 		}
 	}
 	if err = w.store(ctx, r, change); err != nil {
-		w.tentative = r.body // it may have landed, and only its answer be lost
+		w.tentative = r.Body // it may have landed, and only its answer be lost
 		return err
 	}
 	if r.LastState == r.first {

@@ -9,6 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -112,8 +113,8 @@ func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
 // discardTentative removes the chunks of a try that was found not to be in the
 // log. Those of a try whose fate is unknown stay, and go with the session.
 func (w *writer) discardTentative(ctx context.Context) {
-	if err := w.s.discard(ctx, logPK(w.h.Log), w.tentative); err != nil {
+	if err := w.s.content.Discard(ctx, logPK(w.h.Log), w.tentative); err != nil {
 		w.s.log.WarnContext(ctx, "chunks of a lost append stay until the session goes", "error", err)
 	}
-	w.tentative = body{}
+	w.tentative = content.Body{}
 }

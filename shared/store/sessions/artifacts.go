@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -20,7 +22,7 @@ type artifactItem struct {
 	Size    int64  `dynamodbav:"z,omitempty"`
 	Created int64  `dynamodbav:"ct"`
 	Nonce   string `dynamodbav:"n,omitempty"` // tells a put whose answer was lost from another's
-	body
+	content.Body
 	Chunked int64 `dynamodbav:"e,omitempty"` // bytes in the chunks
 
 	// A pointer is stored followed to its end: what it points to is no pointer,
@@ -143,7 +145,7 @@ func (s *Store) versionAt(ctx context.Context, on shelf, name string, number int
 // newestUpTo reads the newest version in a partition whose number is at most
 // upTo.
 func (s *Store) newestUpTo(ctx context.Context, pk, name string, upTo int64) (*artifactItem, error) {
-	q := rangeQuery(pk, artifactPrefix(name), artifactSK(name, upTo), true)
+	q := records.Range(pk, artifactPrefix(name), artifactSK(name, upTo), true)
 	q.Descending, q.Limit = true, 1
 	page, err := s.db.Query(ctx, q)
 	if err != nil || len(page.Items) == 0 {

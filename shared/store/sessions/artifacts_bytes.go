@@ -1,16 +1,11 @@
 package sessions
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-
-	"github.com/klauspost/compress/flate"
 
 	"github.com/rethread/rethread/shared/domain/artifact"
-	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/content"
 )
 
 // inlineArtifact is how much of an artifact goes into its version's item.
@@ -18,56 +13,14 @@ import (
 // lists versions does not pay for contents.
 const inlineArtifact = 3 << 10
 
-// errChunksGone says that what an item continues in is not there: it was
-// replaced or removed while it was read, or it is lost.
-var errChunksGone = errors.New("the chunks of an item are gone")
-
-// encodeBytes is encode for what is no JSON.
-func (c *codec) encodeBytes(plain []byte) ([]byte, error) {
-	var buf bytes.Buffer
-	buf.WriteByte(tagDeflate)
-	w, err := flate.NewWriter(&buf, flate.DefaultCompression)
-	if err != nil {
-		return nil, fmt.Errorf("compress: %w", err)
-	}
-	if _, err := w.Write(plain); err != nil {
-		return nil, fmt.Errorf("compress: %w", err)
-	}
-	if err := w.Close(); err != nil {
-		return nil, fmt.Errorf("compress: %w", err)
-	}
-	if buf.Len() <= len(plain) {
-		return buf.Bytes(), nil
-	}
-	return append([]byte{tagRaw}, plain...), nil
-}
-
-func (c *codec) decodeBytes(encoded []byte) ([]byte, error) {
-	if len(encoded) == 0 {
-		return nil, fmt.Errorf("decode an empty artifact: %w", table.ErrUnreadable)
-	}
-	switch encoded[0] {
-	case tagRaw:
-		return encoded[1:], nil
-	case tagDeflate:
-		r := flate.NewReader(bytes.NewReader(encoded[1:]))
-		plain, err := io.ReadAll(io.LimitReader(r, artifact.MaxSize+1))
-		if err != nil {
-			return nil, fmt.Errorf("decompress an artifact: %w", errors.Join(table.ErrUnreadable, err))
-		}
-		return plain, nil
-	}
-	return nil, fmt.Errorf("an artifact of an unknown encoding %d: %w", encoded[0], table.ErrUnreadable)
-}
-
 // packBytes fills in the contents of a version. The chunks stand in its own
 // partition.
 func (s *Store) packBytes(ctx context.Context, item *artifactItem, plain []byte) error {
-	encoded, err := s.codec.encodeBytes(plain)
+	encoded, err := s.content.EncodeBytes(plain)
 	if err != nil {
 		return err
 	}
-	if item.body, err = s.packEncoded(ctx, item.PK, encoded, inlineArtifact, 0); err != nil {
+	if item.Body, err = s.content.PackEncoded(ctx, item.PK, encoded, inlineArtifact, 0); err != nil {
 		return err
 	}
 	if item.Blob != "" {
@@ -84,7 +37,7 @@ func (s *Store) unpackBytes(ctx context.Context, item *artifactItem) ([]byte, er
 	if item.Blob != "" {
 		for _, consistent := range []bool{false, true} {
 			var err error
-			if encoded, err = s.readChunks(ctx, item.PK, item.Blob, consistent); err != nil {
+			if encoded, err = s.content.ReadChunks(ctx, item.PK, item.Blob, consistent); err != nil {
 				return nil, err
 			}
 			if int64(len(encoded)) == item.Chunked {
@@ -92,10 +45,10 @@ func (s *Store) unpackBytes(ctx context.Context, item *artifactItem) ([]byte, er
 			}
 		}
 		if int64(len(encoded)) != item.Chunked {
-			return nil, errChunksGone
+			return nil, content.ErrChunksGone
 		}
 	}
-	plain, err := s.codec.decodeBytes(encoded)
+	plain, err := s.content.DecodeBytes(encoded, artifact.MaxSize)
 	if err != nil {
 		return nil, err
 	}

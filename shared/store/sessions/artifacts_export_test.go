@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -36,7 +37,7 @@ func (s *Store) Inherit(ctx context.Context, user, id, from string, upTo map[str
 	}
 	k := inheritedKey(h.Log)
 	item := inheritedItem{PK: k.PK, SK: k.SK}
-	if item.body, err = s.pack(ctx, k.PK, all, 0); err != nil {
+	if item.Body, err = s.content.Pack(ctx, k.PK, all, 0); err != nil {
 		return err
 	}
 	return s.db.Put(ctx, item)
@@ -51,7 +52,7 @@ func (s *Store) Partition(ctx context.Context, user, id string) ([]string, error
 	on := sessionShelf(h.Log)
 	var keys []string
 	for _, prefix := range []string{prefixArtifact, prefixBlob} {
-		err = s.db.Pages(ctx, prefixQuery(on.pk, prefix, true), func(items []table.Item) (bool, error) {
+		err = s.db.Pages(ctx, records.Prefix(on.pk, prefix, true), func(items []table.Item) (bool, error) {
 			for _, attrs := range items {
 				keys = append(keys, table.Text(attrs, table.SK))
 			}

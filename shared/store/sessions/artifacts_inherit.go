@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -21,7 +23,7 @@ import (
 type inheritedItem struct {
 	PK string `dynamodbav:"PK"`
 	SK string `dynamodbav:"SK"`
-	body
+	content.Body
 }
 
 // inheritedArtifact says where the versions of an artifact up to a number are.
@@ -39,7 +41,7 @@ func (s *Store) inheritedArtifacts(ctx context.Context, log string) (map[string]
 		return nil, err
 	}
 	var all map[string]inheritedArtifact
-	if err := s.unpack(ctx, item.PK, item.body, &all); err != nil {
+	if err := s.content.Unpack(ctx, item.PK, item.Body, &all); err != nil {
 		return nil, fmt.Errorf("inherited artifacts of log %s: %w", log, err)
 	}
 	return all, nil
@@ -115,7 +117,7 @@ func (s *Store) inheritedNewest(
 		found = append(found, inheritedVersion{name: name})
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallel)
+	group.SetLimit(records.Parallel)
 	for i := range found {
 		group.Go(func() (err error) {
 			from := all[found[i].name]

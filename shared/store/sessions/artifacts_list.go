@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -147,7 +148,7 @@ func compareNames(a, b string) int { return strings.Compare(artifactPrefix(a), a
 // the next listLook items belong to.
 func (s *Store) ownNewest(ctx context.Context, on shelf, after string) (newestBatch, error) {
 	var out newestBatch
-	q := rangeQuery(on.pk, prefixArtifact, endOfArtifacts, true)
+	q := records.Range(on.pk, prefixArtifact, endOfArtifacts, true)
 	if after != "" {
 		q.From = artifactPrefix(after) + "~" // behind its last version
 	}
@@ -160,12 +161,12 @@ func (s *Store) ownNewest(ctx context.Context, on shelf, after string) (newestBa
 	for _, attrs := range page.Items {
 		item, err := decodeArtifact(attrs)
 		if err != nil {
-			s.leftOut(ctx, keyOf(attrs), err)
+			s.leftOut(ctx, records.KeyOf(attrs), err)
 			continue
 		}
 		name, _, err := item.place()
 		if err != nil {
-			s.leftOut(ctx, keyOf(attrs), err)
+			s.leftOut(ctx, records.KeyOf(attrs), err)
 			continue
 		}
 		if name == last {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -65,11 +66,11 @@ func (s *Store) contents(ctx context.Context, item *artifactItem) ([]byte, error
 		if err != nil {
 			return nil, err
 		}
-		content, err := s.unpackBytes(ctx, holder)
-		if errors.Is(err, errChunksGone) && tries < settleTries {
+		data, err := s.unpackBytes(ctx, holder)
+		if errors.Is(err, content.ErrChunksGone) && tries < settleTries {
 			err = fmt.Errorf("%w: %w", err, retry.ErrAgain)
 		}
-		return content, err
+		return data, err
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -58,13 +59,13 @@ func (l *versionList) read(ctx context.Context, src *source, from int64) error {
 	if from > src.upTo {
 		return nil
 	}
-	q := rangeQuery(src.pk, artifactSK(l.name, from), artifactSK(l.name, src.upTo), true)
+	q := records.Range(src.pk, artifactSK(l.name, from), artifactSK(l.name, src.upTo), true)
 	q.Limit = l.limit - len(l.page.Versions) + 1
 	return l.s.db.Pages(ctx, q, func(items []table.Item) (bool, error) {
 		for _, attrs := range items {
 			item, err := decodeArtifact(attrs)
 			if err != nil {
-				l.s.leftOut(ctx, keyOf(attrs), err)
+				l.s.leftOut(ctx, records.KeyOf(attrs), err)
 				continue
 			}
 			if err := l.add(item); err != nil || l.page.Next != "" {

@@ -40,10 +40,10 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 		err = s.putVersion(ctx, item, name, top+1)
 	}
 	if err == nil && on.log == "" {
-		s.countShared(ctx, h.User, kilobytes(item.stored()))
+		s.countShared(ctx, h.User, kilobytes(item.Stored()))
 	}
 	if err == nil && on.log != "" {
-		s.countBytes(ctx, h, kilobytes(item.stored()))
+		s.countBytes(ctx, h, kilobytes(item.Stored()))
 		err = s.stillThere(ctx, h) // else versions before it may have been gone
 	}
 	if err != nil {
@@ -86,7 +86,7 @@ func noNumberLeft() error {
 
 // dropContents removes the chunks of a version that did not come to be.
 func (s *Store) dropContents(ctx context.Context, item *artifactItem) {
-	if err := s.discard(ctx, item.PK, item.body); err != nil {
+	if err := s.content.Discard(ctx, item.PK, item.Body); err != nil {
 		s.log.WarnContext(ctx, "chunks of a lost artifact stay until the session goes", "error", err)
 	}
 }

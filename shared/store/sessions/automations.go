@@ -71,7 +71,7 @@ func (s *Store) tryCreateAutomation(ctx context.Context, a automation.Automation
 }
 
 func (s *Store) putAutomation(ctx context.Context, sk string, a automation.Automation, c table.Condition) error {
-	body, err := s.codec.encode(automationBody{Name: a.Name, On: a.On, Do: a.Do})
+	body, err := s.content.Encode(automationBody{Name: a.Name, On: a.On, Do: a.Do})
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (s *Store) automationItem(ctx context.Context, userID, id string) (*automat
 
 func (s *Store) automationItems(ctx context.Context, userID string) ([]automationItem, error) {
 	var all []automationItem
-	err := s.db.Pages(ctx, partition(automationPK(userID)), func(page []table.Item) (bool, error) {
+	err := s.db.Pages(ctx, records.Partition(automationPK(userID)), func(page []table.Item) (bool, error) {
 		all = append(all, decodeItems[automationItem](ctx, s, page)...)
 		return true, nil
 	})
@@ -197,7 +197,7 @@ func (s *Store) automationItems(ctx context.Context, userID string) ([]automatio
 
 func (s *Store) automationOf(userID string, i automationItem) (automation.Automation, error) {
 	var body automationBody
-	if err := s.codec.decode(i.Body, &body); err != nil {
+	if err := s.content.Decode(i.Body, &body); err != nil {
 		return automation.Automation{}, fmt.Errorf("automation %s: %w", i.ID, err)
 	}
 	return automation.Automation{

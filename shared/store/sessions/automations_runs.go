@@ -110,5 +110,5 @@ func (s *Store) eraseAutomations(ctx context.Context, e *erasureItem) error {
 	if err := s.db.DeleteItems(ctx, doomed); err != nil {
 		return err
 	}
-	return eachOf(ctx, gone, func(id string) error { return s.forgetLanes(ctx, automation.Family(e.User, id)) })
+	return records.EachOf(ctx, gone, func(id string) error { return s.forgetLanes(ctx, automation.Family(e.User, id)) })
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -17,7 +18,7 @@ type checkpoint struct {
 	PK string `dynamodbav:"PK"`
 	SK string `dynamodbav:"SK"`
 	At int64  `dynamodbav:"at"` // position of the newest entry it includes
-	body
+	content.Body
 }
 
 // checkpointAt is the attribute of checkpoint.At.
@@ -35,7 +36,7 @@ func (s *Store) sessionValues(
 		return nil, 0, err
 	}
 	if found {
-		if err := s.unpack(ctx, have.PK, have.body, &values); err != nil {
+		if err := s.content.Unpack(ctx, have.PK, have.Body, &values); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -78,7 +79,7 @@ func (s *Store) stateEntries(ctx context.Context, log string, from, until int64)
 func (s *Store) checkpoint(ctx context.Context, log string, at int64, values session.Values) {
 	c := checkpoint{PK: logPK(log), SK: skState, At: at}
 	var err error
-	if c.body, err = s.pack(ctx, c.PK, values, 0); err == nil {
+	if c.Body, err = s.content.Pack(ctx, c.PK, values, 0); err == nil {
 		err = s.db.Put(ctx, c, table.Or(table.ItemNotExists(), table.Less(table.At(checkpointAt), at)))
 	}
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {

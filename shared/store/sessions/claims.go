@@ -43,7 +43,7 @@ func (s *Store) claim(ctx context.Context, k table.Key, position int64) (held in
 // and nothing needs writing.
 func (w *writer) claimInvocations(ctx context.Context, fresh []int) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallel)
+	group.SetLimit(records.Parallel)
 	for _, i := range fresh {
 		id := w.events[i].InvocationID
 		if id == w.at.invocation || w.claimed[id] {
@@ -108,7 +108,7 @@ func (w *writer) findByPosition(ctx context.Context) error {
 func (w *writer) claimChosen(ctx context.Context) (lowest int64, before int, err error) {
 	bounds := make([]int64, len(w.chosen))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallel)
+	group.SetLimit(records.Parallel)
 	for n, i := range w.chosen {
 		bounds[n] = w.at.next
 		if w.stored[i] {

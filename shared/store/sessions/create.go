@@ -24,7 +24,7 @@ func (s *Store) newLog() string {
 
 // Create implements session.Store.
 func (s *Store) Create(ctx context.Context, n session.New) (session.Session, error) {
-	meta, err := s.codec.encode(n.Metadata)
+	meta, err := s.content.Encode(n.Metadata)
 	if err != nil {
 		return session.Session{}, err
 	}
@@ -148,7 +148,7 @@ func (s *Store) firstEntry(
 		entry: entry{PK: logPK(h.Log), SK: entrySK(1), LastState: 1},
 		first: 1, time: h.Created, events: []session.Event{e},
 	}
-	r.body, err = s.pack(ctx, r.PK, content, 0)
+	r.Body, err = s.content.Pack(ctx, r.PK, content, 0)
 	return r, err
 }
 
@@ -191,7 +191,7 @@ func (s *Store) patch(ctx context.Context, h *header, p session.Patch) error {
 	}
 	if p.Metadata != nil {
 		var err error
-		if h.Meta, err = s.codec.encode(p.Metadata); err != nil {
+		if h.Meta, err = s.content.Encode(p.Metadata); err != nil {
 			return err
 		}
 		changes = append(changes, table.Set(table.At(headerMeta), h.Meta))

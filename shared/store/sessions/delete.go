@@ -94,6 +94,11 @@ func (s *Store) purgeInTime(ctx context.Context, log string) error {
 // lets go of the log that it was forked from. While forks read the log it
 // stays, and purge only sees to it that nobody is told of it any more, or let in.
 func (s *Store) purge(ctx context.Context, log string, clearing func(context.Context, string) error) error {
+	for _, d := range s.dependents {
+		if err := d.Forget(ctx, log); err != nil {
+			return err
+		}
+	}
 	if err := s.forgetPushed(ctx, log); err != nil {
 		return err
 	}
@@ -178,6 +183,11 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 		}
 		if err := s.db.DeleteItems(ctx, []table.Item{watchersKey(log).Item()}); err != nil {
 			return false, fmt.Errorf("sweep the watchers of a log: %w", err)
+		}
+		for _, d := range s.dependents {
+			if err := d.Sweep(ctx, log); err != nil {
+				return false, fmt.Errorf("sweep what goes with a log: %w", err)
+			}
 		}
 		return s.discharge(ctx, log)
 	})

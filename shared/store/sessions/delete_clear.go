@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -80,7 +81,7 @@ func (s *Store) cameAfter(e *entry, millis int64) (bool, error) {
 		return true, nil
 	}
 	var content entryBody
-	if err := s.codec.decode(e.Inline, &content); err != nil {
+	if err := s.content.Decode(e.Inline, &content); err != nil {
 		return false, fmt.Errorf("log entry %s %s: %w", e.PK, e.SK, err)
 	}
 	return content.Time > millis, nil
@@ -89,7 +90,7 @@ func (s *Store) cameAfter(e *entry, millis int64) (bool, error) {
 // clearBut removes everything in a log's partition but the duty to do so and
 // what keep says.
 func (s *Store) clearBut(ctx context.Context, log string, keep func(table.Item) bool) error {
-	q := keysOnly(partition(logPK(log)))
+	q := keysOnly(records.Partition(logPK(log)))
 	return s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
 		var doomed []table.Item
 		for _, item := range page {

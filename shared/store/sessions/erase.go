@@ -9,6 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/erasure"
 	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -132,14 +133,19 @@ func (s *Store) eraseAll(ctx context.Context, e *erasureItem) error {
 		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseGrants, s.eraseWebhooks, s.eraseFeedback, s.eraseRecords,
 		s.eraseKeys, s.eraseAutomations, s.eraseQuotas,
 	}
-	return eachOf(ctx, steps, func(step func(context.Context, *erasureItem) error) error { return step(ctx, e) })
+	for _, d := range s.dependents {
+		steps = append(steps, func(ctx context.Context, e *erasureItem) error {
+			return d.Erase(ctx, e.User, e.Started, &e.Removed)
+		})
+	}
+	return records.EachOf(ctx, steps, func(step func(context.Context, *erasureItem) error) error { return step(ctx, e) })
 }
 
 func (s *Store) eraseSessions(ctx context.Context, e *erasureItem) error {
 	q := table.Query{Index: store.ActivityIndex, Partition: activityPK(e.User)}
-	return s.eachItem(ctx, q, func(item table.Item) error {
+	return s.db.EachItem(ctx, q, func(item table.Item) error {
 		var h header
-		found, err := s.db.Get(ctx, keyOf(item), &h)
+		found, err := s.db.Get(ctx, records.KeyOf(item), &h)
 		if err != nil || !found || max(h.Created, h.Imported) > e.Started {
 			return err
 		}
@@ -151,15 +157,15 @@ func (s *Store) eraseSessions(ctx context.Context, e *erasureItem) error {
 }
 
 func (s *Store) eraseSession(ctx context.Context, h *header, e *erasureItem) error {
-	tasks, err := s.count(ctx, logPK(h.Log), prefixTask)
+	tasks, err := s.db.Count(ctx, logPK(h.Log), prefixTask)
 	if err != nil {
 		return err
 	}
-	artifacts, err := s.count(ctx, logPK(h.Log), prefixArtifact)
+	artifacts, err := s.db.Count(ctx, logPK(h.Log), prefixArtifact)
 	if err != nil {
 		return err
 	}
-	feedback, err := s.count(ctx, logPK(h.Log), prefixFeedback)
+	feedback, err := s.db.Count(ctx, logPK(h.Log), prefixFeedback)
 	if err != nil {
 		return err
 	}
@@ -176,18 +182,8 @@ func (s *Store) eraseSession(ctx context.Context, h *header, e *erasureItem) err
 	return nil
 }
 
-// count is how many items of a partition have keys that begin with a prefix.
-func (s *Store) count(ctx context.Context, pk, prefix string) (int, error) {
-	n := 0
-	err := s.db.Pages(ctx, keysOnly(prefixQuery(pk, prefix, true)), func(page []table.Item) (bool, error) {
-		n += len(page)
-		return true, nil
-	})
-	return n, err
-}
-
 func (s *Store) eraseImports(ctx context.Context, e *erasureItem) error {
-	return s.eachItem(ctx, partition(importPK(e.User)), func(item table.Item) error {
+	return s.db.EachItem(ctx, records.Partition(importPK(e.User)), func(item table.Item) error {
 		var rec importItem
 		if err := table.Decode(item, &rec); err != nil {
 			return fmt.Errorf("unmarshal an import: %w", err)
@@ -211,13 +207,13 @@ func (s *Store) deleteUnless(ctx context.Context, rec *importItem) error {
 
 // eraseShared removes what the user's sessions share, app by app.
 func (s *Store) eraseShared(ctx context.Context, e *erasureItem) error {
-	return s.eachItem(ctx, partition(appsPK(e.User)), func(item table.Item) error {
+	return s.db.EachItem(ctx, records.Partition(appsPK(e.User)), func(item table.Item) error {
 		pk := userStateKey(table.Text(item, attrSK), e.User).PK
-		n, err := s.count(ctx, pk, prefixArtifact)
+		n, err := s.db.Count(ctx, pk, prefixArtifact)
 		if err != nil {
 			return err
 		}
-		if err := s.db.DeleteFound(ctx, keysOnly(partition(pk))); err != nil {
+		if err := s.db.DeleteFound(ctx, keysOnly(records.Partition(pk))); err != nil {
 			return err
 		}
 		if err := s.db.DeleteItems(ctx, []table.Item{item}); err != nil {
@@ -238,7 +234,7 @@ func (s *Store) eraseRecords(ctx context.Context, e *erasureItem) error {
 		{feedbackTimeKey(e.User, "").PK, new(int)},
 		{linkPK(e.User), &e.Removed.Records},
 	} {
-		err := s.db.Pages(ctx, keysOnly(partition(p.pk)), func(page []table.Item) (bool, error) {
+		err := s.db.Pages(ctx, keysOnly(records.Partition(p.pk)), func(page []table.Item) (bool, error) {
 			*p.count += len(page)
 			return true, s.db.DeleteItems(ctx, page)
 		})

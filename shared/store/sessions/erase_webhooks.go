@@ -8,6 +8,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -18,11 +19,11 @@ func (s *Store) eraseWebhooks(ctx context.Context, e *erasureItem) error {
 	if err != nil {
 		return err
 	}
-	failure := eachOf(ctx, all, func(w webhook.Webhook) error {
+	failure := records.EachOf(ctx, all, func(w webhook.Webhook) error {
 		if w.CreatedTime > e.Started {
 			return nil
 		}
-		n, err := s.count(ctx, webhookRecordsPK(e.User), webhookRecordPrefix(w.ID))
+		n, err := s.db.Count(ctx, webhookRecordsPK(e.User), webhookRecordPrefix(w.ID))
 		if err != nil {
 			return err
 		}
@@ -41,7 +42,7 @@ func (s *Store) eraseWebhooks(ctx context.Context, e *erasureItem) error {
 // too. Records are found before webhooks are read, so that those of one that is made
 // meanwhile stay.
 func (s *Store) eraseLooseRecords(ctx context.Context, e *erasureItem) error {
-	return s.db.Pages(ctx, keysOnly(partition(webhookRecordsPK(e.User))), func(page []table.Item) (bool, error) {
+	return s.db.Pages(ctx, keysOnly(records.Partition(webhookRecordsPK(e.User))), func(page []table.Item) (bool, error) {
 		left, _, err := s.webhooks(ctx, e.User)
 		if err != nil {
 			return false, err

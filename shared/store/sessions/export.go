@@ -13,6 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -40,7 +41,7 @@ func (s *Store) export(ctx context.Context, userID, id string, to archive.Sink) 
 			With("run_id", h.Run)
 	}
 	x := &exporting{s: s, h: h, at: at, to: to}
-	ctx, x.leftOut = countingLeftOut(ctx)
+	ctx, x.leftOut = records.CountingLeftOut(ctx)
 	if err := x.run(ctx); err != nil {
 		return fmt.Errorf("export session %s: %w", id, s.unlessGone(ctx, h, err))
 	}

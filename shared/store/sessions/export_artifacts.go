@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -48,7 +49,7 @@ func (x *exporting) versions(ctx context.Context, on shelf, name string) error {
 		if from > src.upTo {
 			continue
 		}
-		q := rangeQuery(src.pk, artifactSK(name, from), artifactSK(name, src.upTo), true)
+		q := records.Range(src.pk, artifactSK(name, from), artifactSK(name, src.upTo), true)
 		err := x.s.db.Pages(ctx, q, func(items []table.Item) (bool, error) {
 			for _, attrs := range items {
 				item, err := decodeArtifact(attrs)

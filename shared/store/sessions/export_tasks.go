@@ -10,6 +10,7 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -87,7 +88,7 @@ func (x *exporting) seqOf(inherited session.Timeline, at spot) int64 {
 
 // feedback hands over what was said of the session's tasks, the oldest first.
 func (x *exporting) feedback(ctx context.Context) error {
-	q := prefixQuery(logPK(x.h.Log), prefixFeedback, true)
+	q := records.Prefix(logPK(x.h.Log), prefixFeedback, true)
 	return x.s.db.Pages(ctx, q, func(refs []table.Item) (bool, error) {
 		for _, attrs := range refs {
 			var ref feedbackRef

@@ -43,7 +43,7 @@ func (s *Store) FindTask(ctx context.Context, userID, taskID string) (string, er
 	err := s.db.Pages(ctx, q, func(items []table.Item) (bool, error) {
 		for _, item := range items {
 			var p taskPointer
-			there, err := s.db.Get(ctx, keyOf(item), &p)
+			there, err := s.db.Get(ctx, records.KeyOf(item), &p)
 			if err != nil {
 				return false, err
 			}
@@ -177,7 +177,7 @@ func (s *Store) markTask(ctx context.Context, h *header, f task.Feedback) error 
 
 // ListFeedback implements task.FeedbackStore.
 func (s *Store) ListFeedback(ctx context.Context, q task.FeedbackQuery) (task.FeedbackPage, error) {
-	in := partition(feedbackPK(q.UserID))
+	in := records.Partition(feedbackPK(q.UserID))
 	in.Descending = true
 	if q.After != "" {
 		in.After = table.Position(table.NewKey(in.Partition, q.After).Item())
@@ -189,7 +189,7 @@ func (s *Store) ListFeedback(ctx context.Context, q task.FeedbackQuery) (task.Fe
 		for _, attrs := range items {
 			var f feedbackItem
 			if err := table.Decode(attrs, &f); err != nil {
-				s.leftOut(ctx, keyOf(attrs), err)
+				s.leftOut(ctx, records.KeyOf(attrs), err)
 				continue
 			}
 			if len(page.Feedback) == q.Limit || looked == listScan {

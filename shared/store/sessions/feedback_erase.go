@@ -66,7 +66,7 @@ func withoutMark(metadata json.RawMessage, meant func(digest string) bool) (json
 // eraseFeedback takes what a user said of tasks out of the tasks of others, and
 // then away: where it is cut short, what is left is found again.
 func (s *Store) eraseFeedback(ctx context.Context, e *erasureItem) error {
-	return s.eachItem(ctx, partition(feedbackPK(e.User)), func(item table.Item) error {
+	return s.db.EachItem(ctx, records.Partition(feedbackPK(e.User)), func(item table.Item) error {
 		var f feedbackItem
 		if err := table.Decode(item, &f); err != nil {
 			return fmt.Errorf("decode feedback: %w", err)
@@ -98,7 +98,7 @@ func (s *Store) unmark(ctx context.Context, h *header, taskID string, f *feedbac
 	if err != nil {
 		return err
 	}
-	return eachOf(ctx, children, func(c child) error {
+	return records.EachOf(ctx, children, func(c child) error {
 		fork, err := s.anyHeader(ctx, c.Session)
 		if errors.Is(err, fault.Of(fault.NotFound)) || err == nil && fork.Log != c.log() {
 			return nil
@@ -160,7 +160,7 @@ func (f *feedbackItem) of(item *taskItem) func(string) bool {
 
 // unmarkKept changes the versions of a task that are kept for forks.
 func (s *Store) unmarkKept(ctx context.Context, log, taskID string, f *feedbackItem) error {
-	return s.eachItem(ctx, prefixQuery(logPK(log), prefixKeptTask, true), func(attrs table.Item) error {
+	return s.db.EachItem(ctx, records.Prefix(logPK(log), prefixKeptTask, true), func(attrs table.Item) error {
 		var item taskItem
 		if err := table.Decode(attrs, &item); err != nil {
 			return fmt.Errorf("decode a task: %w", err)
@@ -172,17 +172,17 @@ func (s *Store) unmarkKept(ctx context.Context, log, taskID string, f *feedbackI
 		if err != nil {
 			return err
 		}
-		marked, was := false, item.body
+		marked, was := false, item.Body
 		if content.Metadata, marked, err = withoutMark(content.Metadata, f.of(&item)); err != nil || !marked {
 			return err
 		}
-		if item.body, err = s.pack(ctx, item.PK, content, 0); err != nil {
+		if item.Body, err = s.content.Pack(ctx, item.PK, content, 0); err != nil {
 			return err
 		}
 		if err := s.db.Put(ctx, item, item.sameVersion()); err != nil {
-			return ignoring(err, table.ErrConditionFailed) // it went meanwhile
+			return records.Ignoring(err, table.ErrConditionFailed) // it went meanwhile
 		}
-		return s.discard(ctx, item.PK, was)
+		return s.content.Discard(ctx, item.PK, was)
 	})
 }
 

@@ -184,7 +184,7 @@ func (s *Store) writeFork(ctx context.Context, source, h *header, values session
 	}
 	state := checkpoint{PK: logPK(h.Log), SK: skState, At: o.Base}
 	var err error
-	if state.body, err = s.pack(ctx, state.PK, values, 0); err != nil {
+	if state.Body, err = s.content.Pack(ctx, state.PK, values, 0); err != nil {
 		return err
 	}
 	items := []any{h, c, state}
@@ -194,7 +194,7 @@ func (s *Store) writeFork(ctx context.Context, source, h *header, values session
 	}
 	if len(artifacts) > 0 {
 		item := inheritedItem{PK: logPK(h.Log), SK: skInherited}
-		if item.body, err = s.pack(ctx, item.PK, artifacts, 0); err != nil {
+		if item.Body, err = s.content.Pack(ctx, item.PK, artifacts, 0); err != nil {
 			return err
 		}
 		items = append(items, item)

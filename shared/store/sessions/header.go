@@ -203,7 +203,7 @@ func (s *Store) unlessGone(ctx context.Context, h *header, err error) error {
 // render makes the domain's session out of its header and the head of its log.
 func (s *Store) render(h *header, at head) (session.Session, error) {
 	var meta json.RawMessage
-	if err := s.codec.decode(h.Meta, &meta); err != nil {
+	if err := s.content.Decode(h.Meta, &meta); err != nil {
 		return session.Session{}, fmt.Errorf("metadata of session %s: %w", h.id(), err)
 	}
 	out := session.Session{

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/idempotency"
+	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -27,7 +28,7 @@ type keyItem struct {
 	Lease   int64  `dynamodbav:"until"`        // epoch milliseconds
 	Created int64  `dynamodbav:"ct,omitempty"` // epoch milliseconds
 	Expires int64  `dynamodbav:"expires"`      // epoch seconds
-	body
+	content.Body
 }
 
 const (
@@ -151,10 +152,10 @@ func (s *Store) keepWithClaim(ctx context.Context, c idempotency.Claim, a idempo
 	item := s.keyItem(ctx, c)
 	item.Done = true
 	var err error
-	if item.body, err = s.pack(ctx, item.PK, a, item.Expires); err != nil {
+	if item.Body, err = s.content.Pack(ctx, item.PK, a, item.Expires); err != nil {
 		return err
 	}
-	return ignoring(s.db.Put(ctx, item, held(c)), table.ErrConditionFailed)
+	return records.Ignoring(s.db.Put(ctx, item, held(c)), table.ErrConditionFailed)
 }
 
 // held is the condition that a try still has its key.
@@ -169,12 +170,4 @@ func (s *Store) Release(ctx context.Context, c idempotency.Claim) error {
 		return fmt.Errorf("give back idempotency key: %w", err)
 	}
 	return nil
-}
-
-// ignoring is an error unless it is of a kind that says nothing.
-func ignoring(err, kind error) error {
-	if errors.Is(err, kind) {
-		return nil
-	}
-	return err
 }

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/idempotency"
+	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -21,7 +23,7 @@ type answerItem struct {
 	SK      string `dynamodbav:"SK"`
 	Nonce   string `dynamodbav:"n"`
 	Expires int64  `dynamodbav:"expires"`
-	body
+	content.Body
 }
 
 // answerKey is where the answer of a user's claim stands that is about a session.
@@ -36,7 +38,7 @@ func (s *Store) keepWithSession(ctx context.Context, c idempotency.Claim, a idem
 		PK: k.PK, SK: k.SK, Nonce: c.Nonce, Expires: s.now().Add(idempotency.Lifetime).Unix(),
 	}
 	var err error
-	if item.body, err = s.pack(ctx, item.PK, a, item.Expires); err != nil {
+	if item.Body, err = s.content.Pack(ctx, item.PK, a, item.Expires); err != nil {
 		return err
 	}
 	return s.db.Put(ctx, item)
@@ -45,7 +47,7 @@ func (s *Store) keepWithSession(ctx context.Context, c idempotency.Claim, a idem
 // keptAnswer reads what the request of a claim answered, nil where it has not
 // answered yet, or died.
 func (s *Store) keptAnswer(ctx context.Context, of *keyItem) (*idempotency.Answer, error) {
-	pk, content := of.PK, of.body
+	pk, content := of.PK, of.Body
 	if of.Log != "" {
 		var item answerItem
 		k := answerKey(of.Log, of.user(), of.SK)
@@ -53,12 +55,12 @@ func (s *Store) keptAnswer(ctx context.Context, of *keyItem) (*idempotency.Answe
 		if err != nil || !found || item.Nonce != of.Nonce || item.Expires <= s.now().Unix() {
 			return nil, err
 		}
-		pk, content = item.PK, item.body
+		pk, content = item.PK, item.Body
 	} else if !of.Done {
 		return nil, nil
 	}
 	var answer idempotency.Answer
-	if err := s.unpack(ctx, pk, content, &answer); err != nil {
+	if err := s.content.Unpack(ctx, pk, content, &answer); err != nil {
 		return nil, err
 	}
 	return &answer, nil
@@ -66,7 +68,7 @@ func (s *Store) keptAnswer(ctx context.Context, of *keyItem) (*idempotency.Answe
 
 // forgetAnswers removes what requests about a session were answered.
 func (s *Store) forgetAnswers(ctx context.Context, log string) error {
-	if err := s.db.DeleteFound(ctx, keysOnly(partition(answersPK(log)))); err != nil {
+	if err := s.db.DeleteFound(ctx, keysOnly(records.Partition(answersPK(log)))); err != nil {
 		return fmt.Errorf("remove the answers of log %s: %w", log, err)
 	}
 	return nil
@@ -100,7 +102,7 @@ func spent() []table.Change {
 // than that they were made: what repeats a request makes nothing anew. One whose
 // request is under way is looked at once more when all is.
 func (s *Store) eraseKeys(ctx context.Context, e *erasureItem) error {
-	return s.db.Pages(ctx, partition(claimPK(e.User)), func(page []table.Item) (bool, error) {
+	return s.db.Pages(ctx, records.Partition(claimPK(e.User)), func(page []table.Item) (bool, error) {
 		all := make([]keyItem, len(page))
 		for i, item := range page {
 			if err := table.Decode(item, &all[i]); err != nil {
@@ -109,7 +111,7 @@ func (s *Store) eraseKeys(ctx context.Context, e *erasureItem) error {
 		}
 		erased := make([]int, len(all))
 		group, ctx := errgroup.WithContext(ctx)
-		group.SetLimit(parallel)
+		group.SetLimit(records.Parallel)
 		for i := range all {
 			group.Go(func() (err error) {
 				erased[i], err = s.eraseKey(ctx, &all[i], e.Started)
@@ -126,7 +128,7 @@ func (s *Store) eraseKeys(ctx context.Context, e *erasureItem) error {
 
 // eraseKey removes the answer of one claim, and returns how many that were.
 func (s *Store) eraseKey(ctx context.Context, of *keyItem, before int64) (int, error) {
-	if isBlob(of.SK) || of.Gone || of.Created > before {
+	if content.IsChunk(of.SK) || of.Gone || of.Created > before {
 		return 0, nil
 	}
 	answered, err := s.eraseAnswer(ctx, of)
@@ -135,9 +137,9 @@ func (s *Store) eraseKey(ctx context.Context, of *keyItem, before int64) (int, e
 	}
 	err = s.db.Update(ctx, of.key(), spent(), table.Equal(table.At(keyLease), of.Lease))
 	if err != nil { // another may have taken the key meanwhile
-		return 0, ignoring(err, table.ErrConditionFailed)
+		return 0, records.Ignoring(err, table.ErrConditionFailed)
 	}
-	return 1, s.discard(ctx, of.PK, of.body)
+	return 1, s.content.Discard(ctx, of.PK, of.Body)
 }
 
 // eraseAnswer removes the answer that stands with a session.
@@ -150,7 +152,7 @@ func (s *Store) eraseAnswer(ctx context.Context, of *keyItem) (found bool, err e
 	if found, err = s.db.Get(ctx, k, &item); err != nil || !found {
 		return false, err
 	}
-	if err := s.discard(ctx, item.PK, item.body); err != nil {
+	if err := s.content.Discard(ctx, item.PK, item.Body); err != nil {
 		return false, err
 	}
 	return true, s.db.DeleteItems(ctx, []table.Item{k.Item()})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
+	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -43,17 +44,17 @@ type importItem struct {
 	Next    int    `dynamodbav:"n"` // part that is expected
 	// Digest is of the part that was taken last or is being taken now: then
 	// Begun is its number, and only the same part may go on.
-	Digest string   `dynamodbav:"d"`
-	Begun  int      `dynamodbav:"bg"`
-	Busy   int64    `dynamodbav:"until"` // epoch milliseconds
-	Head   logHead  `dynamodbav:"h"`     // of the log so far
-	Shared int      `dynamodbav:"sh"`    // versions for the user's shelf so far
-	Kept   []string `dynamodbav:"k,omitempty"`
-	Bytes  int64    `dynamodbav:"by,omitempty"` // stored so far
-	body            // the document's head
-	GPK    string   `dynamodbav:"GPK,omitempty"`
-	GSK    string   `dynamodbav:"GSK,omitempty"`
-	Expire int64    `dynamodbav:"expires,omitempty"` // once it is done
+	Digest       string   `dynamodbav:"d"`
+	Begun        int      `dynamodbav:"bg"`
+	Busy         int64    `dynamodbav:"until"` // epoch milliseconds
+	Head         logHead  `dynamodbav:"h"`     // of the log so far
+	Shared       int      `dynamodbav:"sh"`    // versions for the user's shelf so far
+	Kept         []string `dynamodbav:"k,omitempty"`
+	Bytes        int64    `dynamodbav:"by,omitempty"` // stored so far
+	content.Body          // the document's head
+	GPK          string   `dynamodbav:"GPK,omitempty"`
+	GSK          string   `dynamodbav:"GSK,omitempty"`
+	Expire       int64    `dynamodbav:"expires,omitempty"` // once it is done
 }
 
 const importVersion = "v"
@@ -195,7 +196,7 @@ func (s *Store) claimPart(ctx context.Context, rec *importItem, u archive.Upload
 	rec.GPK, rec.GSK = gpkImport, activitySK(now, rec.Log)
 	if rec.Inline == nil && rec.Blob == "" {
 		var err error
-		if rec.body, err = s.pack(ctx, logPK(rec.Log), u.Part.Head, 0); err != nil {
+		if rec.Body, err = s.content.Pack(ctx, logPK(rec.Log), u.Part.Head, 0); err != nil {
 			return err
 		}
 	}

@@ -47,7 +47,7 @@ func (s *Store) abandon(ctx context.Context, rec *importItem) error {
 		return err
 	}
 	for _, item := range aside {
-		if err := s.discard(ctx, item.Item.PK, item.Item.body); err != nil {
+		if err := s.content.Discard(ctx, item.Item.PK, item.Item.Body); err != nil {
 			return err
 		}
 	}

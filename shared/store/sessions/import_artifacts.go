@@ -130,7 +130,7 @@ type takenItem struct {
 // setAside notes a version before its chunks are written, under a name that
 // follows from the import.
 func (w *importing) setAside(ctx context.Context, item *artifactItem, data []byte) (any, error) {
-	encoded, err := w.s.codec.encodeBytes(data)
+	encoded, err := w.s.content.EncodeBytes(data)
 	if err != nil {
 		return nil, err
 	}
@@ -145,5 +145,5 @@ func (w *importing) setAside(ctx context.Context, item *artifactItem, data []byt
 	if err := w.s.db.Put(ctx, aside); err != nil {
 		return nil, err
 	}
-	return aside, w.s.writeChunks(ctx, item.PK, aside.Item.Blob, encoded, 0)
+	return aside, w.s.content.WriteChunks(ctx, item.PK, aside.Item.Blob, encoded, 0)
 }

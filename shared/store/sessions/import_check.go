@@ -88,7 +88,7 @@ func (w *importing) load(ctx context.Context) error {
 		w.doc = *w.u.Part.Head
 		return nil
 	}
-	if err := w.s.unpack(ctx, logPK(w.rec.Log), w.rec.body, &w.doc); err != nil {
+	if err := w.s.content.Unpack(ctx, logPK(w.rec.Log), w.rec.Body, &w.doc); err != nil {
 		return fmt.Errorf("read the head of the document: %w", err)
 	}
 	if w.u.Number == 1 {
@@ -100,7 +100,7 @@ func (w *importing) load(ctx context.Context) error {
 		return err
 	}
 	if found {
-		err = w.s.unpack(ctx, have.PK, have.body, &w.values)
+		err = w.s.content.Unpack(ctx, have.PK, have.Body, &w.values)
 	}
 	if err == nil && w.head.Marker > 0 {
 		var m *record

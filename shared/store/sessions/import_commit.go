@@ -12,6 +12,8 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -58,7 +60,7 @@ func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
 	done := *w.rec
 	done.State, done.Version, done.Next = importDone, done.Version+1, done.Next+1
 	done.GPK, done.GSK, done.Expire = "", "", w.s.now().Add(importLife).Unix()
-	done.body = body{}
+	done.Body = content.Body{}
 	writes = append(writes, table.Put(h, table.ItemNotExists()), table.Put(done, w.rec.same()))
 	for _, item := range aside {
 		writes = append(writes, table.Put(item.Item, table.ItemNotExists()))
@@ -95,7 +97,7 @@ func (w *importing) keep(key string) {
 // filled.
 func (w *importing) header() (*header, error) {
 	from := w.doc.Session
-	meta, err := w.s.codec.encode(from.Metadata)
+	meta, err := w.s.content.Encode(from.Metadata)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +152,7 @@ func (w *importing) aside(ctx context.Context, h *header) (take, drop []takenIte
 // takenItems are the versions that an import has set aside.
 func (s *Store) takenItems(ctx context.Context, log string) ([]takenItem, error) {
 	var all []takenItem
-	err := s.db.Pages(ctx, prefixQuery(logPK(log), prefixTaken, true), func(page []table.Item) (bool, error) {
+	err := s.db.Pages(ctx, records.Prefix(logPK(log), prefixTaken, true), func(page []table.Item) (bool, error) {
 		for _, attrs := range page {
 			var one takenItem
 			if err := table.Decode(attrs, &one); err != nil {
@@ -171,7 +173,7 @@ func (w *importing) tidy(ctx context.Context, taken, dropped []takenItem) {
 	}
 	err := w.s.db.DeleteItems(ctx, keys)
 	for _, item := range dropped {
-		err = errors.Join(err, w.s.discard(ctx, item.Item.PK, item.Item.body))
+		err = errors.Join(err, w.s.content.Discard(ctx, item.Item.PK, item.Item.Body))
 	}
 	if err != nil {
 		w.s.log.WarnContext(ctx, "what an import left stays until the session goes", "error", err)

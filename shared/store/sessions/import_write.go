@@ -8,6 +8,7 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -27,7 +28,7 @@ func (w *importing) write(ctx context.Context) error {
 	}
 	items = append(items, bounds...)
 	state := checkpoint{PK: logPK(w.rec.Log), SK: skState, At: w.head.State}
-	if state.body, err = w.s.pack(ctx, state.PK, w.values, 0); err != nil {
+	if state.Body, err = w.s.content.Pack(ctx, state.PK, w.values, 0); err != nil {
 		return err
 	}
 	items = append(items, state)
@@ -56,8 +57,8 @@ func (w *importing) write(ctx context.Context) error {
 func (w *importing) weigh(items []any) {
 	w.bytes = 0
 	for _, item := range items {
-		if b, ok := item.(interface{ stored() int64 }); ok {
-			w.bytes += b.stored()
+		if b, ok := item.(interface{ Stored() int64 }); ok {
+			w.bytes += b.Stored()
 		}
 	}
 }
@@ -82,7 +83,7 @@ func (w *importing) packEntry(ctx context.Context, rec *record) error {
 		content.Undo = rec.undo
 	}
 	var err error
-	rec.body, err = w.s.pack(ctx, rec.PK, content, 0)
+	rec.Body, err = w.s.content.Pack(ctx, rec.PK, content, 0)
 	return err
 }
 
@@ -106,7 +107,7 @@ func (w *importing) bounds(ctx context.Context) ([]any, error) {
 	}
 	var items []any
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallel)
+	group.SetLimit(records.Parallel)
 	for k, position := range lowest {
 		if w.u.Number == 1 {
 			items = append(items, claim{PK: k.PK, SK: k.SK, Position: position})
@@ -143,7 +144,7 @@ func (w *importing) task(ctx context.Context, t archive.Task) ([]any, error) {
 	}
 	item := &taskItem{PK: k.PK, SK: p.taskKey().SK, Version: 1, Created: t.CreatedTime, Updated: t.UpdatedTime}
 	var err error
-	item.body, err = w.s.pack(ctx, item.PK, content, 0)
+	item.Body, err = w.s.content.Pack(ctx, item.PK, content, 0)
 	return []any{p, item}, err
 }
 

@@ -83,7 +83,7 @@ func (it *item) final(ctx context.Context, e session.Event, status session.Event
 	out := it.rec.entry
 	out.Status, out.Deltas = status, it.offset
 	var err error
-	out.body, err = it.s.pack(ctx, out.PK, entryBody{Time: it.rec.time, Events: []json.RawMessage{e.Own()}}, 0)
+	out.Body, err = it.s.content.Pack(ctx, out.PK, entryBody{Time: it.rec.time, Events: []json.RawMessage{e.Own()}}, 0)
 	return out, err
 }
 

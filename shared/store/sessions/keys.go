@@ -209,7 +209,6 @@ func claimPK(user string) string           { return prefixClaim + user }
 func claimKey(user, name string) table.Key { return table.NewKey(claimPK(user), name) }
 func answersPK(log string) string          { return "KA#" + log }
 func (i *keyItem) user() string            { return i.PK[len(prefixClaim):] }
-func isBlob(sk string) bool                { return strings.HasPrefix(sk, prefixBlob) }
 
 func sharesPK(log string) string        { return prefixShares + log }
 func shareKey(log, id string) table.Key { return table.NewKey(sharesPK(log), prefixShare+id) }

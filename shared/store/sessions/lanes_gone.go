@@ -53,7 +53,7 @@ func (s *Store) tryEmptyLanes(ctx context.Context, family string) error {
 	if err != nil {
 		return err
 	}
-	err = s.db.Pages(ctx, keysOnly(partition(lanePK(family))), func(page []table.Item) (bool, error) {
+	err = s.db.Pages(ctx, keysOnly(records.Partition(lanePK(family))), func(page []table.Item) (bool, error) {
 		var waiting []table.Item
 		for _, item := range page {
 			if !strings.HasPrefix(table.Text(item, table.SK), skLane) {
@@ -66,7 +66,7 @@ func (s *Store) tryEmptyLanes(ctx context.Context, family string) error {
 		return err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallel)
+	group.SetLimit(records.Parallel)
 	for _, lane := range lanes {
 		group.Go(func() error { return s.CloseLane(ctx, lane) })
 	}
@@ -77,9 +77,9 @@ func (s *Store) tryEmptyLanes(ctx context.Context, family string) error {
 // keep it, where its removal ends in between.
 func (s *Store) lanesOf(ctx context.Context, family string) ([]delivery.Lane, error) {
 	var lanes []delivery.Lane
-	err := s.db.Pages(ctx, prefixQuery(lanePK(family), skLane, true), func(page []table.Item) (bool, error) {
+	err := s.db.Pages(ctx, records.Prefix(lanePK(family), skLane, true), func(page []table.Item) (bool, error) {
 		for _, item := range page {
-			lane, err := s.laneOf(ctx, laneGroup(keyOf(item)), item)
+			lane, err := s.laneOf(ctx, laneGroup(records.KeyOf(item)), item)
 			if err == nil && !lane.Slow.IsZero() {
 				lane.Slow = time.Time{}
 				err = s.SaveLane(ctx, lane)

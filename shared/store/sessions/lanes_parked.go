@@ -9,6 +9,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -42,7 +43,7 @@ func (s *Store) Park(ctx context.Context, l delivery.Lane, all []delivery.Parked
 
 // Parked implements delivery.Lanes.
 func (s *Store) Parked(ctx context.Context, group string, n int) ([]delivery.Parked, error) {
-	q := prefixQuery(lanePK(group), parkedPrefix(group), true)
+	q := records.Prefix(lanePK(group), parkedPrefix(group), true)
 	q.Limit = n
 	var all []delivery.Parked
 	err := s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -22,7 +23,7 @@ type asideItem struct {
 
 // setAside is the write that keeps a copy of an item that cannot be read.
 func (s *Store) setAside(item table.Item) table.Write {
-	k := keyOf(item)
+	k := records.KeyOf(item)
 	return table.Put(asideItem{
 		PK: k.PK, SK: asideSK(k.SK, s.millis()), Item: item, Expires: s.now().Add(laneLife).Unix(),
 	})
@@ -39,19 +40,19 @@ func (s *Store) mendLane(ctx context.Context, group string, raw table.Item, why 
 	if err := s.db.Transact(ctx, s.setAside(raw), fresh); err != nil {
 		return lane, err
 	}
-	s.leftOut(ctx, keyOf(raw), why)
+	s.leftOut(ctx, records.KeyOf(raw), why)
 	lane.Version++
 	return lane, nil
 }
 
 // setParkedAside takes a delivery that cannot be read out of its lane.
 func (s *Store) setParkedAside(ctx context.Context, item table.Item, why error) error {
-	err := s.db.Transact(ctx, s.setAside(item), table.Delete(keyOf(item), table.ItemExists()))
+	err := s.db.Transact(ctx, s.setAside(item), table.Delete(records.KeyOf(item), table.ItemExists()))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return nil // somebody else did
 	}
 	if err == nil {
-		s.leftOut(ctx, keyOf(item), why)
+		s.leftOut(ctx, records.KeyOf(item), why)
 	}
 	return err
 }

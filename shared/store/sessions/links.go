@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -121,7 +122,7 @@ func (s *Store) Link(ctx context.Context, userID, taskID string) (task.Link, err
 // that a guest began in another user's session one more.
 func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, error) {
 	var links []task.Link
-	err := s.db.Pages(ctx, partition(linkPK(userID)), func(items []table.Item) (bool, error) {
+	err := s.db.Pages(ctx, records.Partition(linkPK(userID)), func(items []table.Item) (bool, error) {
 		own, begun := s.readLinks(ctx, items)
 		if len(begun) > 0 {
 			items, err := s.db.BatchGet(ctx, begun, true)

@@ -12,6 +12,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -30,7 +31,7 @@ func (s *Store) List(ctx context.Context, q session.ListQuery) (session.ListPage
 		for _, item := range items {
 			var h header
 			if err := table.Decode(item, &h); err != nil {
-				s.leftOut(ctx, keyOf(item), err)
+				s.leftOut(ctx, records.KeyOf(item), err)
 				continue
 			}
 			looked++
@@ -90,11 +91,11 @@ func (s *Store) readSessions(ctx context.Context, userID string, ids []string) (
 	}
 	out := make([]session.Session, len(ids))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallel)
+	group.SetLimit(records.Parallel)
 	for _, item := range items {
 		var h header
 		if err := table.Decode(item, &h); err != nil {
-			s.leftOut(ctx, keyOf(item), err)
+			s.leftOut(ctx, records.KeyOf(item), err)
 			continue
 		}
 		if h.User != userID {

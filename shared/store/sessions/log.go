@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -17,7 +19,7 @@ type entry struct {
 	PK    string `dynamodbav:"PK"`
 	SK    string `dynamodbav:"SK"`
 	Count int64  `dynamodbav:"n,omitempty"` // of events, where it is not 1
-	body
+	content.Body
 	// LastState is the position of the newest entry that changes state, this
 	// one included; PrevState, on such an entry, that of the one
 	// before it. The links let a reader visit state changes and nothing else.
@@ -118,7 +120,7 @@ func (r *record) last() int64 { return r.first + r.count() - 1 }
 // size is about what the record takes in the table, in bytes.
 func (r *record) size() int64 {
 	const numbers = 16
-	return int64(len(r.PK)+len(r.SK)+len(r.Timeline)+numbers) + r.stored()
+	return int64(len(r.PK)+len(r.SK)+len(r.Timeline)+numbers) + r.Stored()
 }
 
 func (s *Store) decodeEntry(ctx context.Context, item table.Item) (*record, error) {
@@ -134,7 +136,7 @@ func (s *Store) decodeEntry(ctx context.Context, item table.Item) (*record, erro
 		return nil, err
 	}
 	var content entryBody
-	if err := s.unpack(ctx, e.PK, e.body, &content); err != nil {
+	if err := s.content.Unpack(ctx, e.PK, e.Body, &content); err != nil {
 		return nil, fmt.Errorf("log entry %s %s: %w", e.PK, e.SK, err)
 	}
 	return e.record(first, content)
@@ -231,7 +233,7 @@ func (s *Store) entryAtOrBefore(ctx context.Context, log string, position int64)
 
 // entryAt is entryAtOrBefore for those who can do without the entry's events.
 func (s *Store) entryAt(ctx context.Context, log string, position int64) (*record, error) {
-	q := prefixQuery(logPK(log), prefixEntry, true)
+	q := records.Prefix(logPK(log), prefixEntry, true)
 	if position > 0 {
 		q.To = entrySK(position)
 	}
@@ -253,7 +255,7 @@ func entryQuery(log string, from, to int64, consistent bool) table.Query {
 	if to > 0 {
 		end = entrySK(to)
 	}
-	return rangeQuery(logPK(log), entrySK(from), end, consistent)
+	return records.Range(logPK(log), entrySK(from), end, consistent)
 }
 
 // firstLook is how many entries a scan reads at first: most find what they

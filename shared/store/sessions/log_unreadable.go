@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -14,7 +16,7 @@ func (s *Store) decodeShown(ctx context.Context, item table.Item) (*record, erro
 	if err == nil {
 		return r, nil
 	}
-	if errors.Is(err, errChunksGone) {
+	if errors.Is(err, content.ErrChunksGone) {
 		// Unless the log is being deleted, they are lost.
 		gone, readErr := s.db.Get(ctx, goneKey(table.Text(item, attrPK)[len(prefixLog):]), &struct{}{})
 		if readErr != nil || gone {
@@ -23,7 +25,7 @@ func (s *Store) decodeShown(ctx context.Context, item table.Item) (*record, erro
 	} else if !errors.Is(err, table.ErrUnreadable) {
 		return nil, err
 	}
-	s.leftOut(ctx, keyOf(item), err)
+	s.leftOut(ctx, records.KeyOf(item), err)
 	out := &record{unreadable: err}
 	if table.Decode(item, &out.entry) != nil {
 		out.unlinked = true

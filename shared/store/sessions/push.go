@@ -221,7 +221,7 @@ func (s *Store) DropTarget(ctx context.Context, t delivery.Target, url string) e
 // forgetPushed removes who is told of the tasks of a session that is deleted, and
 // what waits for them.
 func (s *Store) forgetPushed(ctx context.Context, log string) error {
-	err := s.db.Pages(ctx, partition(pushPK(log)), func(page []table.Item) (bool, error) {
+	err := s.db.Pages(ctx, records.Partition(pushPK(log)), func(page []table.Item) (bool, error) {
 		for _, item := range page {
 			configs, _ := item[pushedConfigs].(*types.AttributeValueMemberM)
 			if configs == nil {

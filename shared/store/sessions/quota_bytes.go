@@ -27,9 +27,6 @@ const (
 	bytesRetry = time.Minute
 )
 
-// stored is about how many bytes a body takes.
-func (b body) stored() int64 { return int64(len(b.Inline)) + b.Large }
-
 // kilobytes is n rounded down, so that what was counted can be taken off again.
 func kilobytes(n int64) int64 { return n &^ 1023 }
 

@@ -86,12 +86,12 @@ func (s *Store) removeIdle(ctx context.Context, h *header, at head) error {
 func (s *Store) moveTimer(ctx context.Context, t *timer, due int64) error {
 	to := activitySK(due, t.PK[len(prefixLog):])
 	err := s.db.Update(ctx, table.NewKey(t.PK, t.SK), []table.Change{table.Set(table.At(attrGSK), to)}, t.unmoved())
-	return ignoring(err, table.ErrConditionFailed)
+	return records.Ignoring(err, table.ErrConditionFailed)
 }
 
 // stopTimer removes a timer whose session is gone, or is kept for ever.
 func (s *Store) stopTimer(ctx context.Context, t *timer) error {
-	return ignoring(s.db.Delete(ctx, table.NewKey(t.PK, t.SK), t.unmoved()), table.ErrConditionFailed)
+	return records.Ignoring(s.db.Delete(ctx, table.NewKey(t.PK, t.SK), t.unmoved()), table.ErrConditionFailed)
 }
 
 func (t *timer) unmoved() table.Condition { return table.Equal(table.At(attrGSK), t.GSK) }

@@ -71,7 +71,7 @@ func (m *marker) build(r session.Rewind) error {
 
 // pack completes the entry.
 func (m *marker) pack(ctx context.Context) (err error) {
-	if m.rec.body, err = m.s.pack(ctx, m.rec.PK, m.content, 0); err != nil {
+	if m.rec.Body, err = m.s.content.Pack(ctx, m.rec.PK, m.content, 0); err != nil {
 		return err
 	}
 	m.s.owing(&m.rec.entry, m.at, m.rec.size())

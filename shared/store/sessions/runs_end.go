@@ -181,7 +181,7 @@ func (s *Store) endEntry(ctx context.Context, h *header, at head, r run.Run, of 
 		runMarks: at.marks(), told: of,
 	}, first: at.next, time: *r.EndedTime}
 	last.Ended, last.Hidden = r.ID, true
-	last.body, err = s.pack(ctx, last.PK, entryBody{Time: *r.EndedTime, Events: []json.RawMessage{e.Own()}}, 0)
+	last.Body, err = s.content.Pack(ctx, last.PK, entryBody{Time: *r.EndedTime, Events: []json.RawMessage{e.Own()}}, 0)
 	s.owing(&last.entry, at, last.size())
 	return last, err
 }
@@ -220,7 +220,7 @@ func (s *Store) expireShard(ctx context.Context, shard string) (int, error) {
 		items, err := s.db.BatchGet(ctx, keys, true)
 		found := make(map[table.Key]table.Item, len(items))
 		for _, item := range items {
-			found[keyOf(item)] = item
+			found[records.KeyOf(item)] = item
 		}
 		return func(ctx context.Context, k table.Key) (bool, error) {
 			item := found[k]

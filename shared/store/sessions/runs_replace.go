@@ -103,7 +103,7 @@ func (b *beginning) forget(ctx context.Context, err error, w *writer, m *marker)
 		return
 	}
 	w.discardTentative(ctx)
-	if err := b.s.discard(ctx, logPK(b.h.Log), m.rec.body); err != nil {
+	if err := b.s.content.Discard(ctx, logPK(b.h.Log), m.rec.Body); err != nil {
 		b.s.log.WarnContext(ctx, "chunks of a lost discard stay until the session goes", "error", err)
 	}
 }

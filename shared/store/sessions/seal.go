@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -39,7 +40,7 @@ type seal struct {
 	PK   string `dynamodbav:"PK"`
 	SK   string `dynamodbav:"SK"`
 	From int64  `dynamodbav:"f"`
-	body
+	content.Body
 
 	to      int64
 	records []*record
@@ -75,12 +76,12 @@ func (s *Store) newSeal(st stretch) (*seal, error) {
 		}
 		entries = append(entries, e)
 	}
-	encoded, err := s.codec.encode(entries)
-	if err != nil || len(encoded) > chunkBytes {
+	encoded, err := s.content.Encode(entries)
+	if err != nil || len(encoded) > content.ChunkBytes {
 		return nil, err
 	}
 	k := sealKey(st.log, st.to)
-	return &seal{PK: k.PK, SK: k.SK, From: st.from, body: body{Inline: encoded}}, nil
+	return &seal{PK: k.PK, SK: k.SK, From: st.from, Body: content.Body{Inline: encoded}}, nil
 }
 
 func (s *Store) decodeSeal(item table.Item) (*seal, error) {
@@ -93,7 +94,7 @@ func (s *Store) decodeSeal(item table.Item) (*seal, error) {
 		return nil, err
 	}
 	var entries []sealedEntry
-	if err := s.codec.decode(sl.Inline, &entries); err != nil {
+	if err := s.content.Decode(sl.Inline, &entries); err != nil {
 		return nil, fmt.Errorf("seal %s %s: %w", sl.PK, sl.SK, err)
 	}
 	for _, e := range entries {

@@ -3,6 +3,8 @@ package sessions
 import (
 	"context"
 	"fmt"
+
+	"github.com/rethread/rethread/shared/store/records"
 )
 
 // readUp adds the events of a span in ascending order: from seals where there
@@ -125,7 +127,7 @@ func (l *seals) wanted() int {
 
 // read reads on, at half price: a seal that a replica lacks is not missed.
 func (l *seals) read(ctx context.Context, from int64, limit int) error {
-	q := rangeQuery(logPK(l.sp.log), sealSK(from), sealSK(l.end), false)
+	q := records.Range(logPK(l.sp.log), sealSK(from), sealSK(l.end), false)
 	q.Limit = limit
 	page, err := l.s.db.Query(ctx, q)
 	if err != nil {

@@ -85,7 +85,7 @@ func placeOfSegment(sk string) (position int64, k int, err error) {
 
 // readSegments visits the segments of an item, in order, strongly consistent.
 func (s *Store) readSegments(ctx context.Context, log string, position int64, visit func(segment) error) error {
-	q := prefixQuery(logPK(log), segmentPrefix(position), true)
+	q := records.Prefix(logPK(log), segmentPrefix(position), true)
 	return s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
 		for _, item := range page {
 			var g segment

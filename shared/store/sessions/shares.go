@@ -210,7 +210,7 @@ func (s *Store) Shares(ctx context.Context, ownerID, sessionID string) ([]access
 func (s *Store) sharesOf(ctx context.Context, log string) ([]share, error) {
 	var out []share
 	now := s.millis()
-	err := s.db.Pages(ctx, prefixQuery(sharesPK(log), prefixShare, true), func(page []table.Item) (bool, error) {
+	err := s.db.Pages(ctx, records.Prefix(sharesPK(log), prefixShare, true), func(page []table.Item) (bool, error) {
 		shares := decodeItems[share](ctx, s, page)
 		out = append(out, slices.DeleteFunc(shares, func(sh share) bool { return !sh.open(now) })...)
 		return true, nil

@@ -49,7 +49,7 @@ func (s *Store) endShare(ctx context.Context, log, id string) error {
 
 // clearGrants removes what a share had granted.
 func (s *Store) clearGrants(ctx context.Context, log, id string) error {
-	return s.db.Pages(ctx, prefixQuery(sharesPK(log), prefixGrant, true), func(page []table.Item) (bool, error) {
+	return s.db.Pages(ctx, records.Prefix(sharesPK(log), prefixGrant, true), func(page []table.Item) (bool, error) {
 		of := slices.DeleteFunc(page, func(item table.Item) bool { return table.Text(item, grantShare) != id })
 		return true, s.deleteGrants(ctx, of)
 	})
@@ -132,13 +132,13 @@ func (s *Store) leaveLink(ctx context.Context, of *share, user string) error {
 // forgetShares removes the shares of a session that is deleted, and all that
 // they granted.
 func (s *Store) forgetShares(ctx context.Context, log string) error {
-	err := s.db.Pages(ctx, prefixQuery(sharesPK(log), prefixGrant, true), func(page []table.Item) (bool, error) {
+	err := s.db.Pages(ctx, records.Prefix(sharesPK(log), prefixGrant, true), func(page []table.Item) (bool, error) {
 		return true, s.deleteGrants(ctx, page)
 	})
 	if err != nil {
 		return fmt.Errorf("remove the grants of log %s: %w", log, err)
 	}
-	err = s.db.Pages(ctx, partition(sharesPK(log)), func(page []table.Item) (bool, error) {
+	err = s.db.Pages(ctx, records.Partition(sharesPK(log)), func(page []table.Item) (bool, error) {
 		var tokens []table.Item
 		for _, item := range page {
 			if digest := table.Text(item, shareDigest); digest != "" {
@@ -159,7 +159,7 @@ func (s *Store) forgetShares(ctx context.Context, log string) error {
 // eraseGrants takes a user out of the sessions of others that they were let into
 // before the erasure began.
 func (s *Store) eraseGrants(ctx context.Context, e *erasureItem) error {
-	return s.eachItem(ctx, partition(entrancesPK(e.User)), func(item table.Item) error {
+	return s.db.EachItem(ctx, records.Partition(entrancesPK(e.User)), func(item table.Item) error {
 		var entry entrance
 		if err := table.Decode(item, &entry); err != nil {
 			return fmt.Errorf("read a session shared with a user: %w", err)

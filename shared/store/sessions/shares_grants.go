@@ -97,7 +97,7 @@ func (s *Store) anyHeader(ctx context.Context, id string) (*header, error) {
 // separates them from shares, hence the comparison.
 func (s *Store) grantsOf(ctx context.Context, log, user string) ([]grant, error) {
 	var out []grant
-	q := prefixQuery(sharesPK(log), grantPrefix(user), true)
+	q := records.Prefix(sharesPK(log), grantPrefix(user), true)
 	err := s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
 		for _, g := range decodeItems[grant](ctx, s, page) {
 			if g.User == user {

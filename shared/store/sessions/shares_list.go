@@ -12,6 +12,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -38,7 +39,7 @@ func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.Li
 	}
 	there := make(map[table.Key]table.Item, len(items))
 	for _, item := range items {
-		there[keyOf(item)] = item
+		there[records.KeyOf(item)] = item
 	}
 	page := session.ListPage{Next: next}
 	if page.Sessions, err = s.readLent(ctx, q, found, there); err != nil {
@@ -52,7 +53,7 @@ func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.Li
 // let into take one read unit.
 func (s *Store) Lenders(ctx context.Context, userID string) ([]string, error) {
 	var owners []string
-	err := s.db.Pages(ctx, partition(entrancesPK(userID)), func(page []table.Item) (bool, error) {
+	err := s.db.Pages(ctx, records.Partition(entrancesPK(userID)), func(page []table.Item) (bool, error) {
 		for _, item := range page {
 			if o := table.Text(item, entranceOwner); !slices.Contains(owners, o) {
 				owners = append(owners, o)
@@ -72,7 +73,7 @@ func (s *Store) Lenders(ctx context.Context, userID string) ([]string, error) {
 // lentTo reads a page of a user's entrances, those of a session together; next
 // is where to go on, "" at the end.
 func (s *Store) lentTo(ctx context.Context, q session.ListQuery) (found []lent, next string, err error) {
-	in := partition(entrancesPK(q.UserID))
+	in := records.Partition(entrancesPK(q.UserID))
 	if q.After != "" {
 		in.After = table.Position(table.NewKey(in.Partition, q.After).Item())
 	}
@@ -101,7 +102,7 @@ func (s *Store) readLent(
 ) ([]session.Session, error) {
 	out := make([]session.Session, len(found))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallel)
+	group.SetLimit(records.Parallel)
 	for i, l := range found {
 		h, label, err := s.enter(ctx, q.UserID, l, there)
 		if err != nil {

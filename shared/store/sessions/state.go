@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -20,7 +21,7 @@ type sharedState struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
 	Version int64  `dynamodbav:"v"`
-	body
+	content.Body
 }
 
 // sharedVersion is the attribute of sharedState.Version.
@@ -157,7 +158,7 @@ func (s *Store) loadShared(ctx context.Context, sc *sharedChange) error {
 	if err != nil || !found {
 		return err
 	}
-	return s.unpack(ctx, sc.record.PK, sc.record.body, &sc.values)
+	return s.content.Unpack(ctx, sc.record.PK, sc.record.Body, &sc.values)
 }
 
 // sharedPuts are the writes of the shared states that have changed, if they are as
@@ -170,7 +171,7 @@ func (s *Store) sharedPuts(ctx context.Context, c *stateChange) ([]table.Write, 
 		}
 		next := sharedState{PK: sc.record.PK, SK: sc.record.SK, Version: sc.record.Version + 1}
 		var err error
-		if next.body, err = s.pack(ctx, next.PK, sc.values, 0); err != nil {
+		if next.Body, err = s.content.Pack(ctx, next.PK, sc.values, 0); err != nil {
 			return nil, err
 		}
 		writes = append(writes, table.Put(next, table.Or(

@@ -14,6 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -21,17 +22,18 @@ import (
 // Store is the domain's storage over one table. It is safe for concurrent use
 // and holds nothing that another instance could need.
 type Store struct {
-	db     *records.Table
-	now    func() time.Time
-	random func() uuid.UUID
-	log    *slog.Logger
-	codec  *codec
-	lease  time.Duration
+	db      *records.Table
+	now     func() time.Time
+	random  func() uuid.UUID
+	log     *slog.Logger
+	content content.Bodies
+	lease   time.Duration
 
 	retention session.Retention
 	quotas    quota.Limits
 
-	sealing Sealing
+	sealing    Sealing
+	dependents []Dependent
 }
 
 var (
@@ -64,7 +66,6 @@ func New(engine table.Engine, opts ...Option) *Store {
 		now:    time.Now,
 		random: uuid.New,
 		log:    slog.New(slog.DiscardHandler),
-		codec:  newCodec(),
 		lease:  run.Lease,
 
 		retention: func(string) int64 { return 0 },
@@ -75,7 +76,14 @@ func New(engine table.Engine, opts ...Option) *Store {
 		opt(s)
 	}
 	s.db = records.New(engine, s.random)
+	s.content = content.NewBodies(s.Base())
 	return s
+}
+
+// Base is what the store works with, for packages that keep other things in the same
+// table.
+func (s *Store) Base() records.Base {
+	return records.Base{DB: s.db, Now: s.now, Random: s.random, Log: s.log}
 }
 
 // With is the same store with other options.
@@ -84,6 +92,7 @@ func (s *Store) With(opts ...Option) *Store {
 	for _, opt := range opts {
 		opt(&other)
 	}
+	other.content = content.NewBodies(other.Base())
 	return &other
 }
 

@@ -210,7 +210,7 @@ func (s *Store) EndStream(ctx context.Context, l quota.Lease, expected bool) err
 	} else {
 		err = s.db.Delete(ctx, streamKey(l.UserID, l.Slot), heldBy(l))
 	}
-	return ignoring(err, table.ErrConditionFailed)
+	return records.Ignoring(err, table.ErrConditionFailed)
 }
 
 // untilStream changes how long a lease lasts; table.ErrConditionFailed where it is
@@ -243,7 +243,7 @@ func slotNumber(sk string) int64 {
 // streamSlots reads the places of a user's streams, strongly consistent.
 func (s *Store) streamSlots(ctx context.Context, user string) ([]streamItem, error) {
 	var slots []streamItem
-	err := s.db.Pages(ctx, partition(streamsPK(user)), func(page []table.Item) (bool, error) {
+	err := s.db.Pages(ctx, records.Partition(streamsPK(user)), func(page []table.Item) (bool, error) {
 		for _, item := range page {
 			var slot streamItem
 			if err := table.Decode(item, &slot); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/store"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -51,7 +52,7 @@ func (s *Store) sweepPages(
 		page = slices.DeleteFunc(page, func(item table.Item) bool { return table.Text(item, attrGSK) == end })
 		keys := make([]table.Key, len(page))
 		for i, item := range page {
-			keys[i] = keyOf(item)
+			keys[i] = records.KeyOf(item)
 		}
 		w.page(ctx, page, prepare(ctx, keys))
 		return ctx.Err() == nil && !w.unwell(), nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -50,7 +51,7 @@ func (w *sweeping) item(ctx context.Context, item table.Item, visit sweepVisit) 
 		own, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
 	}
 	defer cancel()
-	k := keyOf(item)
+	k := records.KeyOf(item)
 	done, err := visitSafely(own, k, visit)
 	switch {
 	case err == nil:
@@ -102,7 +103,7 @@ func (w *sweeping) move(ctx context.Context, item table.Item, by time.Duration) 
 	defer cancel()
 	was, line := table.Text(item, attrGSK), table.At(attrGSK)
 	_, id, _ := strings.Cut(was, "#")
-	err := w.s.db.Update(ctx, keyOf(item),
+	err := w.s.db.Update(ctx, records.KeyOf(item),
 		[]table.Change{table.Set(line, activitySK(w.due+by.Milliseconds(), id))}, table.Equal(line, was))
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		w.s.log.WarnContext(ctx, "what cannot be swept stays first in its line", "kind", w.gpk, "error", err)

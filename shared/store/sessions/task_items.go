@@ -11,6 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -77,7 +78,7 @@ type taskItem struct {
 	// generation than Gen and at most Until.
 	Until int64 `dynamodbav:"gu,omitempty"`
 	Gone  bool  `dynamodbav:"gone,omitempty"` // covers what a fork took over
-	body
+	content.Body
 	// Saved is the newest version that a caller saved: others count the version
 	// on for reasons of their own.
 	Saved int64 `dynamodbav:"tv,omitempty"`
@@ -110,7 +111,7 @@ type taskBody struct {
 // readTask decodes a task as its own session stores it.
 func (s *Store) readTask(ctx context.Context, item *taskItem) (taskBody, error) {
 	var content taskBody
-	if err := s.unpack(ctx, item.PK, item.body, &content); err != nil {
+	if err := s.content.Unpack(ctx, item.PK, item.Body, &content); err != nil {
 		return taskBody{}, fmt.Errorf("task %s: %w", item.SK, err)
 	}
 	return content, nil

@@ -153,7 +153,7 @@ func (s *Store) putTask(ctx context.Context, h *header, w taskWrite, content tas
 			return err
 		}
 	}
-	if w.next.body, err = s.pack(ctx, w.next.PK, content, 0); err != nil {
+	if w.next.Body, err = s.content.Pack(ctx, w.next.PK, content, 0); err != nil {
 		return err
 	}
 	switch {
@@ -168,9 +168,9 @@ func (s *Store) putTask(ctx context.Context, h *header, w taskWrite, content tas
 		err = s.unlessLanded(ctx, w.next, err)
 	}
 	if err == nil {
-		more := kilobytes(w.next.stored())
+		more := kilobytes(w.next.Stored())
 		if w.old != nil && !kept {
-			more -= kilobytes(w.old.stored())
+			more -= kilobytes(w.old.Stored())
 		}
 		s.countBytes(ctx, h, more)
 	}
@@ -198,7 +198,7 @@ func (s *Store) unlessLanded(ctx context.Context, written *taskItem, taken error
 
 // drop removes the chunks of a version that nothing shows any more.
 func (s *Store) drop(ctx context.Context, item *taskItem) {
-	if err := s.discard(ctx, item.PK, item.body); err != nil {
+	if err := s.content.Discard(ctx, item.PK, item.Body); err != nil {
 		s.log.WarnContext(ctx, "chunks of a replaced task stay until the session goes", "error", err)
 	}
 }

@@ -50,7 +50,7 @@ func (s *Store) adopt(ctx context.Context, h *header, id string) (*taskPointer, 
 	item := &taskItem{
 		PK: k.PK, SK: p.taskKey().SK, Version: 1, Created: seen.item.Created, Updated: seen.item.Updated, Gen: h.Gen,
 	}
-	if item.body, err = s.pack(ctx, item.PK, taskBody{
+	if item.Body, err = s.content.Pack(ctx, item.PK, taskBody{
 		UserMessage: t.UserMessage, Bubbles: t.Bubbles, Metadata: t.Metadata, Spots: spots,
 	}, 0); err != nil {
 		return nil, err
@@ -58,6 +58,6 @@ func (s *Store) adopt(ctx context.Context, h *header, id string) (*taskPointer, 
 	if err := s.db.Transact(ctx, table.Put(p, table.ItemNotExists()), table.Put(item, table.ItemNotExists())); err != nil {
 		return nil, err
 	}
-	s.countBytes(ctx, h, kilobytes(item.stored()))
+	s.countBytes(ctx, h, kilobytes(item.Stored()))
 	return &p, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -45,7 +46,7 @@ func (p *taskPointer) leave(item *taskItem, gen int64) table.Write {
 		return table.Delete(item.key(), item.sameVersion())
 	}
 	cover := *item
-	cover.Version, cover.Gen, cover.Gone, cover.body = item.Version+1, gen, true, body{}
+	cover.Version, cover.Gen, cover.Gone, cover.Body = item.Version+1, gen, true, content.Body{}
 	cover.Saved, cover.told = 0, told{}
 	return table.Put(cover, item.sameVersion())
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -74,7 +75,7 @@ func (s *Store) listedTask(
 ) (t task.Task, there bool, err error) {
 	for {
 		t, err = s.shown(ctx, h, timeline, seen)
-		if errors.Is(err, errChunksGone) {
+		if errors.Is(err, content.ErrChunksGone) {
 			var now taskItem
 			found, readErr := s.db.Get(ctx, seen.item.key(), &now)
 			if readErr != nil || !found || now.Gone {
@@ -85,7 +86,7 @@ func (s *Store) listedTask(
 				continue
 			}
 		}
-		if errors.Is(err, table.ErrUnreadable) || errors.Is(err, errChunksGone) {
+		if errors.Is(err, table.ErrUnreadable) || errors.Is(err, content.ErrChunksGone) {
 			s.leftOut(ctx, seen.item.key(), err)
 			return task.Task{}, false, nil
 		}
@@ -246,7 +247,7 @@ func (s *Store) deleteTask(ctx context.Context, h *header, taskID string) error 
 		return err
 	}
 	if !kept {
-		s.countBytes(ctx, h, -kilobytes(item.stored()))
+		s.countBytes(ctx, h, -kilobytes(item.Stored()))
 		s.drop(ctx, item)
 	}
 	return nil

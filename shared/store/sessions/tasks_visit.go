@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -217,7 +218,7 @@ func (s *Store) taskQuery(
 	if begin > end {
 		return nil
 	}
-	q := rangeQuery(logPK(w.log), begin, end, true)
+	q := records.Range(logPK(w.log), begin, end, true)
 	if w.limit > 0 {
 		q.Limit = w.limit + 1
 	}
@@ -230,7 +231,7 @@ func (s *Store) taskQuery(
 			err := table.Decode(attrs, &item)
 			seq, id, keyErr := taskOf(item.SK)
 			if err = errors.Join(err, keyErr); err != nil {
-				s.leftOut(ctx, keyOf(attrs), err)
+				s.leftOut(ctx, records.KeyOf(attrs), err)
 				continue
 			}
 			if more, err := visit(taskSeen{seq: seq, id: id, item: &item}); err != nil || !more {

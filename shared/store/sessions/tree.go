@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -112,7 +113,7 @@ func (s *Store) growTree(ctx context.Context, b *session.Branch, log string, dep
 // log stays, fails where one cannot.
 func (s *Store) shownChildren(ctx context.Context, log string) ([]child, error) {
 	var out []child
-	err := s.db.Pages(ctx, prefixQuery(logPK(log), prefixChild, true), func(page []table.Item) (bool, error) {
+	err := s.db.Pages(ctx, records.Prefix(logPK(log), prefixChild, true), func(page []table.Item) (bool, error) {
 		out = append(out, decodeItems[child](ctx, s, page)...)
 		return true, nil
 	})
@@ -122,7 +123,7 @@ func (s *Store) shownChildren(ctx context.Context, log string) ([]child, error) 
 // children reads which forks read a log.
 func (s *Store) children(ctx context.Context, log string) ([]child, error) {
 	var out []child
-	err := s.db.Pages(ctx, prefixQuery(logPK(log), prefixChild, true), func(page []table.Item) (bool, error) {
+	err := s.db.Pages(ctx, records.Prefix(logPK(log), prefixChild, true), func(page []table.Item) (bool, error) {
 		for _, item := range page {
 			var c child
 			if err := table.Decode(item, &c); err != nil {

@@ -170,7 +170,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, userID, id string) error {
 	if err != nil {
 		return err
 	}
-	err = s.db.DeleteFound(ctx, keysOnly(prefixQuery(webhookRecordsPK(userID), webhookRecordPrefix(id), true)))
+	err = s.db.DeleteFound(ctx, keysOnly(records.Prefix(webhookRecordsPK(userID), webhookRecordPrefix(id), true)))
 	if err != nil {
 		return fmt.Errorf("remove the records of webhook %s: %w", id, err)
 	}

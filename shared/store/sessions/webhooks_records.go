@@ -15,6 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -144,7 +145,7 @@ func (s *Store) Record(ctx context.Context, userID, id, deliveryID string) (webh
 
 // Records implements webhook.Store.
 func (s *Store) Records(ctx context.Context, q webhook.RecordQuery) (webhook.RecordPage, error) {
-	in := prefixQuery(webhookRecordsPK(q.UserID), webhookRecordPrefix(q.WebhookID), true)
+	in := records.Prefix(webhookRecordsPK(q.UserID), webhookRecordPrefix(q.WebhookID), true)
 	in.Descending = true
 	if q.After != "" {
 		in.To = webhookRecordPrefix(q.WebhookID) + q.After
@@ -177,7 +178,7 @@ func (s *Store) Records(ctx context.Context, q webhook.RecordQuery) (webhook.Rec
 // DeliveredSince implements webhook.Targets. It reads the latest records first,
 // as one that was delivered is mostly among them.
 func (s *Store) DeliveredSince(ctx context.Context, userID, id string, since time.Time) (bool, error) {
-	q := prefixQuery(webhookRecordsPK(userID), webhookRecordPrefix(id), true)
+	q := records.Prefix(webhookRecordsPK(userID), webhookRecordPrefix(id), true)
 	q.Descending, q.Members = true, []string{recordDelivered}
 	delivered := false
 	err := s.db.Pages(ctx, q, func(items []table.Item) (bool, error) {

@@ -1,4 +1,6 @@
-package sessions
+// Package content encodes what items hold, and continues in chunks what is too large
+// for one.
+package content
 
 import (
 	"bytes"
@@ -33,12 +35,13 @@ const (
 	tagDeflate  byte = 3 // bytes that are no JSON, DEFLATE without a dictionary
 )
 
-// codec turns JSON into the bytes of an item and back. Bodies are compressed
+// Codec turns JSON into the bytes of an item and back. Bodies are compressed
 // where that is shorter: an item is paid for by the kilobyte.
-type codec struct{ writers sync.Pool }
+type Codec struct{ writers sync.Pool }
 
-func newCodec() *codec {
-	return &codec{writers: sync.Pool{New: func() any {
+// NewCodec is a codec. It is safe for concurrent use.
+func NewCodec() *Codec {
+	return &Codec{writers: sync.Pool{New: func() any {
 		w, err := flate.NewWriterDict(io.Discard, flate.BestCompression, dictionary1)
 		if err != nil {
 			panic(fmt.Sprintf("a constant compression level: %v", err))
@@ -47,7 +50,8 @@ func newCodec() *codec {
 	}}}
 }
 
-func (c *codec) encode(v any) ([]byte, error) {
+// Encode makes the bytes of an item of what encodes to JSON.
+func (c *Codec) Encode(v any) ([]byte, error) {
 	plain, err := jsonx.Marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
@@ -72,7 +76,8 @@ func (c *codec) encode(v any) ([]byte, error) {
 	return append([]byte{tagPlain}, plain...), nil
 }
 
-func (c *codec) decode(body []byte, into any) error {
+// Decode reads what Encode made; table.ErrUnreadable where it is anything else.
+func (c *Codec) Decode(body []byte, into any) error {
 	if len(body) == 0 {
 		return fmt.Errorf("decode an empty body: %w", table.ErrUnreadable)
 	}
