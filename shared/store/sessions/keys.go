@@ -277,8 +277,6 @@ func segmentKey(log string, position int64, k int) table.Key {
 	return table.NewKey(logPK(log), segmentPrefix(position)+fmt.Sprintf("%04d", k))
 }
 
-func blobPrefix(id string) string { return prefixBlob + id + "#" }
-
 // maxPosition is the last that pad can write: more than one partition can take
 // in a century.
 const maxPosition = 9_999_999_999
