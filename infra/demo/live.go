@@ -7,8 +7,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch/client"
+	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
 // liveTime is how long the chapters with an agent may take.
@@ -52,23 +51,23 @@ func (l *live) ask(question string) string {
 // answer asks and waits for the whole answer.
 func (l *live) answer(question string) {
 	run := l.ask(question)
-	l.view.until(func(s client.Session) bool { return over(s) && answered(s, run) != "" })
+	l.view.until(func(s view.Session) bool { return over(s) && answered(s, run) != "" })
 }
 
 func (l *live) stop() {
 	l.chapter("A long answer; she has seen enough and stops it")
 	const enough = 60
 	run := l.ask("/long 2000")
-	l.view.until(func(s client.Session) bool { return len(answered(s, run)) > enough })
+	l.view.until(func(s view.Session) bool { return len(answered(s, run)) > enough })
 	l.alice.post(http.StatusOK, l.path+"/runs/"+url.PathEscape(run)+"/cancel", nil)
-	l.view.until(func(s client.Session) bool { return s.Status == session.Idle })
+	l.view.until(func(s view.Session) bool { return s.Status == view.Idle })
 	l.note("what was said stays until she goes on")
 }
 
 func (l *live) breakOff() {
 	l.chapter("An agent that breaks off")
 	run := l.ask("/fail")
-	l.view.until(func(s client.Session) bool { return s.Status == session.Failed && s.RunID == run })
+	l.view.until(func(s view.Session) bool { return s.Status == view.Failed && s.RunID == run })
 	if l.err == nil {
 		l.note("the run failed: %s (%s)", l.view.shown.Error.Message, l.view.shown.Error.Code)
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch/client"
+	"github.com/rethread/rethread/clients/go/watch"
+	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
 // viewer watches a session and prints what its agent says while it comes.
@@ -16,11 +16,11 @@ type viewer struct {
 	*printer
 
 	ctx     context.Context //nolint:containedctx // of the watching
-	changes chan client.Session
+	changes chan view.Session
 	ended   chan error
 	close   func()
 
-	shown   client.Session
+	shown   view.Session
 	seq     int64  // of the item that is being printed
 	printed string // of it
 	pieces  int    // in which it came
@@ -29,29 +29,29 @@ type viewer struct {
 // watchSession returns when the session is watched.
 func watchSession(ctx context.Context, who *person, sockets, id string) *viewer {
 	ctx, stop := context.WithCancel(ctx)
-	c := client.Open(ctx, client.Config{
+	c := watch.Open(ctx, watch.Config{
 		HTTPURL: who.url, WSURL: sockets,
 		Token: func(context.Context) (string, error) { return who.token, nil },
 	})
-	v := &viewer{printer: who.printer, ctx: ctx, changes: make(chan client.Session), ended: make(chan error, 1)}
+	v := &viewer{printer: who.printer, ctx: ctx, changes: make(chan view.Session), ended: make(chan error, 1)}
 	v.close = func() {
 		stop()
 		c.Close()
 	}
 	go func() {
-		v.ended <- c.Watch(ctx, id, func(s client.Session) {
+		v.ended <- c.Watch(ctx, id, func(s view.Session) {
 			select {
 			case v.changes <- s:
 			case <-ctx.Done():
 			}
 		})
 	}()
-	v.until(func(client.Session) bool { return true })
+	v.until(func(view.Session) bool { return true })
 	return v
 }
 
 // until prints what comes until the session is as it should be.
-func (v *viewer) until(done func(client.Session) bool) {
+func (v *viewer) until(done func(view.Session) bool) {
 	for v.err == nil {
 		select {
 		case v.shown = <-v.changes:
@@ -91,14 +91,14 @@ func (v *viewer) print() {
 
 // over reports whether a run has ended well, and all that came of it is whole:
 // that it ended may be told before its last item is.
-func over(s client.Session) bool {
-	return s.Status == session.Idle && !slices.ContainsFunc(s.Items, func(e session.Event) bool {
-		return e.Status == session.EventInProgress
+func over(s view.Session) bool {
+	return s.Status == view.Idle && !slices.ContainsFunc(s.Items, func(e view.Event) bool {
+		return e.Status == view.EventInProgress
 	})
 }
 
 // answered is what a run's agent has said so far.
-func answered(s client.Session, run string) string {
+func answered(s view.Session, run string) string {
 	var said strings.Builder
 	for _, e := range s.Items {
 		if e.InvocationID == run && e.Author != "user" {
@@ -109,7 +109,7 @@ func answered(s client.Session, run string) string {
 }
 
 // textOf is what a content says aloud.
-func textOf(e session.Event) string {
+func textOf(e view.Event) string {
 	var content struct {
 		Parts []struct {
 			Text    string `json:"text"`

@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/chaos/fold"
 	"github.com/rethread/rethread/infra/chaos/ledger"
 	"github.com/rethread/rethread/infra/chaos/users"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // subject is a session, read in every way there is.
@@ -22,7 +22,7 @@ type subject struct {
 	log       *fold.Log
 	effective []fold.Entry
 	reverse   []fold.Entry
-	thread    client.Thread
+	thread    view.Thread
 	state     state
 	ops       []ledger.Op
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/chaos/fold"
-	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // dense: positions are 1, 2, 3 … up to the head, and markers restore what was.
@@ -63,7 +63,7 @@ func lines(entries []fold.Entry) []string {
 	return out
 }
 
-func items(list []session.Event) []string {
+func items(list []view.Event) []string {
 	out := make([]string, 0, len(list))
 	for _, item := range list {
 		raw, err := json.Marshal(item)

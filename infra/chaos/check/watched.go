@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rethread/rethread/clients/go/watch"
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/chaos/fold"
 	"github.com/rethread/rethread/infra/chaos/users"
 	"github.com/rethread/rethread/shared/base/sleep"
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // watchTime is how long a watcher may need until it shows the thread, once nothing
@@ -40,12 +40,12 @@ func (c *Checker) watched(ctx context.Context, s *subject) {
 func (c *Checker) agrees(ctx context.Context, s *subject, w *users.Watcher) string {
 	want := append(items(s.thread.Items), fmt.Sprint(s.thread.Status, s.thread.RunID))
 	for deadline := time.Now().Add(watchTime); ; {
-		view, _, _, over := w.Now()
-		got := append(items(view.Items), fmt.Sprint(view.Status, view.RunID))
+		now, _, _, over := w.Now()
+		got := append(items(now.Items), fmt.Sprint(now.Status, now.RunID))
 		switch {
 		case slices.Equal(want, got):
 			return ""
-		case over != nil && !errors.Is(over, client.ErrClosed):
+		case over != nil && !errors.Is(over, watch.ErrClosed):
 			return fmt.Sprintf("it ended: %v", over)
 		case time.Now().After(deadline):
 			return difference(want, got)
@@ -65,7 +65,7 @@ func (c *Checker) stored(s *subject, w *users.Watcher, id string, was users.Show
 	}
 	e := s.log.Entries[at]
 	switch was.Status {
-	case session.EventCompleted, session.EventFailed:
+	case view.EventCompleted, view.EventFailed:
 		c.hold(e.Status == string(was.Status) && e.Text() == was.Text, "shown", s.talk.ID,
 			"by %s: the end of %s was shown as %s %.200q, and is stored as %s %.200q", w.By, id, was.Status, was.Text, e.Status, e.Text())
 	default:

@@ -11,10 +11,10 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/chaos/fold"
 	"github.com/rethread/rethread/infra/chaos/ledger"
 	"github.com/rethread/rethread/shared/base/sleep"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // errAnswer is an answer that is none.
@@ -89,9 +89,9 @@ func (w *World) Events(ctx context.Context, t *Talk, query string) (events []fol
 }
 
 // Thread reads a session's thread, all pages.
-func (w *World) Thread(ctx context.Context, t *Talk) (whole client.Thread, status int, err error) {
+func (w *World) Thread(ctx context.Context, t *Talk) (whole view.Thread, status int, err error) {
 	status, err = w.Pages(ctx, t.Owner, t.path()+"/thread?limit=50", func(body []byte) (string, error) {
-		page, next, err := client.ParseThread(body)
+		page, next, err := view.ParseThread(body)
 		page.Items = append(whole.Items, page.Items...)
 		whole = page
 		return next, err

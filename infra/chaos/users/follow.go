@@ -10,16 +10,17 @@ import (
 
 	"github.com/tmaxmax/go-sse"
 
+	"github.com/rethread/rethread/clients/go/watch"
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/shared/base/sleep"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // follower keeps a session current over server-sent events, by the client's rules.
 type follower struct {
 	world *World
 	talk  *Talk
-	state *client.State
-	show  func(client.Session)
+	state *view.State
+	show  func(view.Session)
 }
 
 // maxFrame is more than a message has, in bytes.
@@ -30,11 +31,11 @@ var errNoStream = errors.New("no stream")
 func (f *follower) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if f.state.Deleted() {
-			return client.ErrDeleted
+			return watch.ErrDeleted
 		}
 		status, err := f.stream(ctx)
 		if status == http.StatusNotFound || status == http.StatusForbidden {
-			return fmt.Errorf("%w: %d", client.ErrNotFound, status)
+			return fmt.Errorf("%w: %d", watch.ErrNotFound, status)
 		}
 		_ = err // another is opened
 		if err := sleep.For(ctx, reconnect); err != nil {
@@ -100,7 +101,7 @@ func (f *follower) take(ctx context.Context, cancel context.CancelFunc, res *htt
 			if !ok {
 				return nil
 			}
-			m, err := client.ParseMessage([]byte(data))
+			m, err := view.ParseMessage([]byte(data))
 			if err != nil {
 				continue // no message about the session
 			}

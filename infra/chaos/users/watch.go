@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rethread/rethread/clients/go/watch"
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/chaos/fold"
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // mostStreams bounds how many watchers use server-sent events: each keeps a
@@ -28,7 +28,7 @@ type Watchers struct {
 	stop    context.CancelFunc
 
 	mu      sync.Mutex
-	clients map[*Person]*client.Client
+	clients map[*Person]*watch.Client
 	all     []*Watcher
 	streams int
 }
@@ -39,7 +39,7 @@ type Watcher struct {
 	By      string // the transport
 
 	mu       sync.Mutex
-	view     client.Session
+	view     view.Session
 	changes  int
 	ended    error
 	over     bool
@@ -49,12 +49,12 @@ type Watcher struct {
 
 // Shown is what was shown of an item: its end or, before, how far it had come.
 type Shown struct {
-	Status session.EventStatus
+	Status view.EventStatus
 	Text   string
 }
 
 func newWatchers(w *World) *Watchers {
-	ws := &Watchers{world: w, clients: map[*Person]*client.Client{}}
+	ws := &Watchers{world: w, clients: map[*Person]*watch.Client{}}
 	ws.ctx, ws.stop = context.WithCancel(context.Background())
 	return ws
 }
@@ -87,7 +87,7 @@ func (ws *Watchers) bySocket(t *Talk) {
 	c, ok := ws.clients[t.Owner]
 	if !ok {
 		token := t.Owner.Token
-		c = client.Open(ws.ctx, client.Config{
+		c = watch.Open(ws.ctx, watch.Config{
 			HTTPURL: ws.world.sys.URL + api, WSURL: ws.world.sys.WebSocketURL,
 			Token: func(context.Context) (string, error) { return token, nil },
 			HTTP:  &http.Client{},
@@ -99,19 +99,19 @@ func (ws *Watchers) bySocket(t *Talk) {
 
 func (ws *Watchers) byStream(t *Talk) {
 	ws.add(t, "server-sent events", func(w *Watcher) error {
-		f := &follower{world: ws.world, talk: t, state: client.NewState(), show: w.take}
+		f := &follower{world: ws.world, talk: t, state: view.NewState(), show: w.take}
 		return f.run(ws.ctx)
 	})
 }
 
 // take looks at what is shown: what has ended does not change any more, and what
 // is in progress only grows.
-func (w *Watcher) take(view client.Session) {
+func (w *Watcher) take(now view.Session) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.view = view
+	w.view = now
 	w.changes++
-	for _, item := range view.Items {
+	for _, item := range now.Items {
 		raw, err := json.Marshal(item)
 		if err != nil {
 			continue
@@ -131,12 +131,12 @@ func (w *Watcher) take(view client.Session) {
 	}
 }
 
-func ended(s session.EventStatus) bool {
-	return s == session.EventCompleted || s == session.EventFailed
+func ended(s view.EventStatus) bool {
+	return s == view.EventCompleted || s == view.EventFailed
 }
 
 // Now is what is shown now, what was ever shown, and what was wrong on the way.
-func (w *Watcher) Now() (view client.Session, shown map[string]Shown, problems []string, over error) {
+func (w *Watcher) Now() (now view.Session, shown map[string]Shown, problems []string, over error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	shown = map[string]Shown{}

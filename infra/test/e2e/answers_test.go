@@ -7,9 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/test/e2e"
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // testAnswers has the demo agent say all kinds of things, in one session.
@@ -18,16 +17,16 @@ func testAnswers(t *testing.T, sys *e2e.System, _ *endless) {
 	alice := sys.User(t, "alice")
 	s := mustCreate(t, alice, nil)
 	all := mustFollow(t, alice, s, "watcher")
-	ask := func(t *testing.T, input e2e.M) []session.Event {
+	ask := func(t *testing.T, input e2e.M) []view.Event {
 		t.Helper()
 		run := alice.Post(s+"/runs", e2e.M{"input": []e2e.M{input}}).Want(202).Str("data.run.id")
 		mustSee(t, all, "the answer", answered(run))
 		thread := mustAgree(t, alice, s, all)
-		return answers(client.Session{Items: thread.Items}, run)
+		return answers(view.Session{Items: thread.Items}, run)
 	}
-	content := func(t *testing.T, items []session.Event) string {
+	content := func(t *testing.T, items []view.Event) string {
 		t.Helper()
-		if len(items) != 1 || items[0].Status != session.EventCompleted {
+		if len(items) != 1 || items[0].Status != view.EventCompleted {
 			t.Fatalf("answers: %v", items)
 		}
 		return string(items[0].Fields["content"])
@@ -84,7 +83,7 @@ func testFailures(t *testing.T, sys *e2e.System, _ *endless) {
 			s := mustCreate(t, alice, nil)
 			all := mustFollow(t, alice, s, "watcher")
 			_, run := mustRun(t, alice, s, command, nil)
-			mustSee(t, all, "the failure", func(c client.Session) bool { return c.Status == session.Failed && c.Error != nil })
+			mustSee(t, all, "the failure", func(c view.Session) bool { return c.Status == view.Failed && c.Error != nil })
 			mustAgree(t, alice, s, all)
 			thread := alice.Get(s + "/thread").Want(200)
 			if thread.Str("data.run.id") != run || thread.Str("data.run.error.code") != code || thread.Str("data.session.status") != "failed" {
@@ -111,7 +110,7 @@ func goOn(t *testing.T, u *e2e.User, s, failed string, all []*e2e.Follower) {
 	thread := mustAgree(t, u, s, all)
 	got := textsOf(thread.Items)
 	if n := len(got); n < 2 || got[n-2] != "again" || !strings.HasPrefix(got[n-1], `You said: "again".`) ||
-		slices.ContainsFunc(thread.Items, func(e session.Event) bool { return e.InvocationID == failed }) {
+		slices.ContainsFunc(thread.Items, func(e view.Event) bool { return e.InvocationID == failed }) {
 		t.Errorf("thread: %.500q", got)
 	}
 	if old := u.Get(s + "/runs/" + failed).Want(200); old.Str("data.status") != "failed" {
@@ -137,7 +136,7 @@ func testExternal(t *testing.T, sys *e2e.System, _ *endless) {
 	}
 	mustSee(t, all, "what was pushed", hasWords(run, 2))
 	thread := mustAgree(t, alice, s, all)
-	if len(thread.Items) != 2 || thread.Items[1].Status != session.EventInProgress {
+	if len(thread.Items) != 2 || thread.Items[1].Status != view.EventInProgress {
 		t.Errorf("thread: %v", thread.Items)
 	}
 	alice.Post(r+"/events", e2e.M{"events": []e2e.M{
@@ -170,7 +169,7 @@ func failExternal(t *testing.T, u *e2e.User, s string, all []*e2e.Follower) {
 	r := s + "/runs/" + run
 	u.Post(r+"/deltas", e2e.M{"item_id": "half", "deltas": []e2e.M{{"part": 0, "text": "It is "}}}).Want(200)
 	u.Patch(r, e2e.M{"status": "failed", "error": e2e.M{"code": "no_data", "message": "The table is gone."}}).Want(200)
-	mustSee(t, all, "the failure", func(c client.Session) bool { return c.Status == session.Failed })
+	mustSee(t, all, "the failure", func(c view.Session) bool { return c.Status == view.Failed })
 	thread := mustAgree(t, u, s, all)
 	if thread.RunID != run || thread.Error == nil || thread.Error.Code != "no_data" || textOf(thread.Items[len(thread.Items)-1]) != "It is " {
 		t.Errorf("thread: %+v", thread)

@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/local/bus"
 	"github.com/rethread/rethread/infra/test/e2e"
 	"github.com/rethread/rethread/shared/domain/cloudevent"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // testAutomations is about what follows from what happens: events on the bus, and
@@ -153,8 +153,8 @@ func mustAutomate(t *testing.T, u *e2e.User, on, do e2e.M) {
 }
 
 // showsText looks for an item with a text, in a session where nothing goes on.
-func showsText(text string) func(client.Session) bool {
-	return func(s client.Session) bool {
+func showsText(text string) func(view.Session) bool {
+	return func(s view.Session) bool {
 		return s.Status == "idle" && slices.ContainsFunc(textsOf(s.Items), func(item string) bool { return strings.Contains(item, text) })
 	}
 }

@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/test/e2e"
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // testCrashes kills processes with runs in progress: first those who push, at
@@ -87,10 +86,10 @@ func (s *story) settle(t *testing.T) string {
 func (s *story) mustGoOn(t *testing.T) {
 	t.Helper()
 	thread := mustAgree(t, s.user, s.session, s.followers)
-	if thread.Status != session.Failed || thread.RunID != s.run || thread.Error == nil || thread.Error.Code != "worker_lost" {
+	if thread.Status != view.Failed || thread.RunID != s.run || thread.Error == nil || thread.Error.Code != "worker_lost" {
 		t.Errorf("the thread is %s of run %q: %+v", thread.Status, thread.RunID, thread.Error)
 	}
-	kept := answers(client.Session{Items: thread.Items}, s.run)
+	kept := answers(view.Session{Items: thread.Items}, s.run)
 	if len(kept) != 1 || !strings.HasPrefix(textOf(kept[0]), s.said) || !strings.HasPrefix(words(2000), textOf(kept[0])) {
 		t.Errorf("%q was shown, and kept is %q", s.said, textsOf(kept))
 	}

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/test/e2e"
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // mustFollow follows a session over both transports, and with the Go client, and
@@ -23,13 +22,13 @@ func mustFollow(t *testing.T, u *e2e.User, sessionPath, name string) []*e2e.Foll
 		u.FollowWithClient(id, name+" with the Go client"),
 	}
 	for _, f := range followers {
-		f.Until(t, "the thread", func(s client.Session) bool { return s.Status != "" })
+		f.Until(t, "the thread", func(s view.Session) bool { return s.Status != "" })
 	}
 	return followers
 }
 
 // mustSee waits until every follower shows the session so.
-func mustSee(t *testing.T, followers []*e2e.Follower, what string, looks func(client.Session) bool) {
+func mustSee(t *testing.T, followers []*e2e.Follower, what string, looks func(view.Session) bool) {
 	t.Helper()
 	for _, f := range followers {
 		f.Until(t, what, looks)
@@ -37,14 +36,14 @@ func mustSee(t *testing.T, followers []*e2e.Follower, what string, looks func(cl
 }
 
 // mustAgree waits until every follower shows what GET thread does.
-func mustAgree(t *testing.T, u *e2e.User, sessionPath string, followers []*e2e.Follower) client.Thread {
+func mustAgree(t *testing.T, u *e2e.User, sessionPath string, followers []*e2e.Follower) view.Thread {
 	t.Helper()
 	return u.Agree(path.Base(sessionPath), followers...)
 }
 
 // answers are the items of a run that its agent produced.
-func answers(s client.Session, run string) []session.Event {
-	var out []session.Event
+func answers(s view.Session, run string) []view.Event {
+	var out []view.Event
 	for _, e := range s.Items {
 		if e.InvocationID == run && e.Author != "user" {
 			out = append(out, e)
@@ -54,16 +53,16 @@ func answers(s client.Session, run string) []session.Event {
 }
 
 // answered looks for the end of a run that produced something.
-func answered(run string) func(client.Session) bool {
-	return func(s client.Session) bool {
+func answered(run string) func(view.Session) bool {
+	return func(s view.Session) bool {
 		items := answers(s, run)
-		return s.Status != session.InProgress && len(items) > 0 && items[len(items)-1].Status != session.EventInProgress
+		return s.Status != view.InProgress && len(items) > 0 && items[len(items)-1].Status != view.EventInProgress
 	}
 }
 
 // hasWords looks for at least n words of what a run says.
-func hasWords(run string, n int) func(client.Session) bool {
-	return func(s client.Session) bool {
+func hasWords(run string, n int) func(view.Session) bool {
+	return func(s view.Session) bool {
 		words := 0
 		for _, e := range answers(s, run) {
 			words += len(strings.Fields(textOf(e)))
@@ -73,7 +72,7 @@ func hasWords(run string, n int) func(client.Session) bool {
 }
 
 // textOf is the text of an event's content, without thinking.
-func textOf(e session.Event) string {
+func textOf(e view.Event) string {
 	var content struct {
 		Parts []struct {
 			Text    string `json:"text"`
@@ -93,7 +92,7 @@ func textOf(e session.Event) string {
 }
 
 // texts of items, in order.
-func textsOf(items []session.Event) []string {
+func textsOf(items []view.Event) []string {
 	out := make([]string, len(items))
 	for i, e := range items {
 		out[i] = textOf(e)

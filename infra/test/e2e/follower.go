@@ -9,8 +9,9 @@ import (
 	"testing"
 	"time"
 
+	client "github.com/rethread/rethread/clients/go/watch"
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // Stream brings one session's messages.
@@ -32,11 +33,11 @@ type Follower struct {
 	user    *User
 	session string // id
 	open    Transport
-	state   *client.State // of the goroutine that follows
+	state   *view.State // of the goroutine that follows
 	cut     chan struct{}
 
 	mu      sync.Mutex
-	view    client.Session
+	view    view.Session
 	seen    map[string]int // messages by type
 	opened  int            // streams
 	trace   []string       // what came last
@@ -49,12 +50,12 @@ type Follower struct {
 func (u *User) Follow(session, name string, by Transport) *Follower {
 	u.tb.Helper()
 	f := u.newFollower(session, name)
-	f.open, f.state = by, client.NewState()
+	f.open, f.state = by, view.NewState()
 	u.follow(f, f.run)
 	return f
 }
 
-// FollowWithClient is Follow by the client of shared/domain/watch/client, which does
+// FollowWithClient is Follow by the client of clients/go/watch, which does
 // all by itself: it cannot be cut, and shows no messages.
 func (u *User) FollowWithClient(session, name string) *Follower {
 	u.tb.Helper()
@@ -66,7 +67,7 @@ func (u *User) FollowWithClient(session, name string) *Follower {
 			HTTP:  &http.Client{Transport: u.plain},
 		})
 		defer c.Close()
-		err := c.Watch(ctx, session, func(s client.Session) { f.publish(s, nil) })
+		err := c.Watch(ctx, session, func(s view.Session) { f.publish(s, nil) })
 		f.note("-- %v", err)
 	})
 	return f
@@ -102,28 +103,28 @@ func (f *Follower) Cut() {
 }
 
 // Until waits until the session looks as it should.
-func (f *Follower) Until(tb testing.TB, what string, looks func(client.Session) bool) client.Session {
+func (f *Follower) Until(tb testing.TB, what string, looks func(view.Session) bool) view.Session {
 	tb.Helper()
-	var view client.Session
-	looked := func(s client.Session) bool {
-		view = s
+	var last view.Session
+	looked := func(s view.Session) bool {
+		last = s
 		return looks(s)
 	}
 	if !f.Wait(looked) {
-		tb.Fatalf("%s never came to: %s\n%s\n%s", f.Name, what, render(view), f.report())
+		tb.Fatalf("%s never came to: %s\n%s\n%s", f.Name, what, render(last), f.report())
 	}
-	return view
+	return last
 }
 
 // Wait is Until for what may never come: then it is false.
-func (f *Follower) Wait(looks func(client.Session) bool) bool {
+func (f *Follower) Wait(looks func(view.Session) bool) bool {
 	timeout := time.NewTimer(Patience)
 	defer timeout.Stop()
 	for {
 		f.mu.Lock()
-		view, changed := f.view, f.changed
+		now, changed := f.view, f.changed
 		f.mu.Unlock()
-		if looks(view) {
+		if looks(now) {
 			return true
 		}
 		select {
@@ -135,11 +136,11 @@ func (f *Follower) Wait(looks func(client.Session) bool) bool {
 }
 
 // Shows reports whether the session looks so now.
-func (f *Follower) Shows(looks func(client.Session) bool) bool {
+func (f *Follower) Shows(looks func(view.Session) bool) bool {
 	f.mu.Lock()
-	view := f.view
+	now := f.view
 	f.mu.Unlock()
-	return looks(view)
+	return looks(now)
 }
 
 // Seen is how many messages of a type have come.
@@ -185,7 +186,7 @@ func (f *Follower) stream(ctx context.Context) error {
 		f.state.Replace(thread, time.Now())
 		f.publish(f.state.Show(), nil)
 	}
-	from := f.state.Cursor()
+	from := watch.Cursor(f.state.Cursor())
 	f.note("-- from %s", from)
 	stream, err := f.open(ctx, f.user, f.session, &from)
 	if err != nil {
@@ -257,8 +258,8 @@ func (f *Follower) apply(text []byte) error {
 		return fmt.Errorf("refused: %s", text) //nolint:err113 // a test shows it
 	}
 	if err == nil && frame.Cursor != "" {
-		var m watch.Message
-		if m, err = client.ParseMessage(text); err == nil {
+		var m view.Message
+		if m, err = view.ParseMessage(text); err == nil {
 			f.state.Apply(m, time.Now())
 		}
 	}
@@ -271,13 +272,13 @@ func (f *Follower) apply(text []byte) error {
 	return err
 }
 
-func (f *Follower) publish(view client.Session, frame *Frame) {
+func (f *Follower) publish(now view.Session, frame *Frame) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if frame != nil {
 		f.seen[frame.Type]++
 	}
-	f.view = view
+	f.view = now
 	close(f.changed)
 	f.changed = make(chan struct{})
 }

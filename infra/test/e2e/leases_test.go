@@ -8,9 +8,8 @@ import (
 	"path"
 	"testing"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/test/e2e"
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // testLeases lets runs fall silent that nobody asks about: whoever comes by
@@ -31,20 +30,20 @@ func testLeases(t *testing.T, sys *e2e.System) {
 			s := &silent{system: brief, user: brief.User(t, "alice")}
 			s.session = mustCreate(t, s.user, nil)
 			follower := s.user.Follow(path.Base(s.session), "watcher", e2e.Sockets)
-			mustSee(t, []*e2e.Follower{follower}, "the thread", hasStatus(session.Idle))
+			mustSee(t, []*e2e.Follower{follower}, "the thread", hasStatus(view.Idle))
 			mustRun(t, s.user, s.session, "hello", e2e.M{"mode": "external", "agent": "analyst"})
 			await(t, "the end of the run", func(ctx context.Context) bool {
 				if err := c.comeBy(s, ctx); err != nil {
 					t.Fatal(err)
 				}
-				return follower.Shows(hasStatus(session.Failed))
+				return follower.Shows(hasStatus(view.Failed))
 			})
 		})
 	}
 }
 
-func hasStatus(status session.Status) func(client.Session) bool {
-	return func(s client.Session) bool { return s.Status == status }
+func hasStatus(status view.Status) func(view.Session) bool {
+	return func(s view.Session) bool { return s.Status == status }
 }
 
 // silent is a session with a run that gives no sign of life.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/test/e2e"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // testQuotas reaches the limits of what one user may have, over HTTP and over
@@ -78,7 +78,7 @@ func testRetention(t *testing.T, sys *e2e.System) {
 		}
 	}
 	follower := user.Follow(path.Base(idle), "watcher", e2e.Sockets)
-	mustSee(t, []*e2e.Follower{follower}, "the thread", hasStatus(session.Idle))
+	mustSee(t, []*e2e.Follower{follower}, "the thread", hasStatus(view.Idle))
 
 	sweeper := silent{system: brief}
 	ctx, cancel := context.WithTimeout(t.Context(), retained)
@@ -97,7 +97,7 @@ func testRetention(t *testing.T, sys *e2e.System) {
 			t.Fatal("the session that nobody used is still there")
 		}
 	}
-	mustSee(t, []*e2e.Follower{follower}, "the end of the session", func(c client.Session) bool { return c.Deleted })
+	mustSee(t, []*e2e.Follower{follower}, "the end of the session", func(c view.Session) bool { return c.Deleted })
 	for _, path := range []string{used, kept, own} {
 		user.Get(path).Want(200)
 	}

@@ -6,10 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/test/e2e"
-	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // plainReader is what a page does with EventSource: it comes back with the id of
@@ -40,23 +39,23 @@ func (p *plainReader) take(t *testing.T, f e2e.Frame, id string) {
 		p.last = id
 	}
 	p.seen[id+" "+string(f.Text)]++
-	m, err := client.ParseMessage(f.Text)
+	m, err := view.ParseMessage(f.Text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	switch m.Type {
-	case watch.Status:
+	case view.TypeStatus:
 		if m.Status != "" {
 			p.status = string(m.Status)
 		}
-	case watch.Snapshot:
+	case view.TypeSnapshot:
 		p.cut(m.Item.Seq)
 		p.items = append(p.items, plain(t, *m.Item))
-	case watch.ItemCompleted, watch.ItemFailed:
+	case view.TypeCompleted, view.TypeFailed:
 		*p.item(t, m.ItemID, f) = plain(t, *m.Item)
-	case watch.DeltaType:
-		p.item(t, m.ItemID, f).text += m.Delta.Text
-	case watch.Rewound:
+	case view.TypeDelta:
+		p.item(t, m.ItemID, f).text += *m.Delta.Text
+	case view.TypeRewound:
 		p.cut(*m.ToSeq + 1)
 	default:
 		t.Fatalf("told: %s", f.Text)
@@ -77,12 +76,12 @@ func (p *plainReader) item(t *testing.T, id string, f e2e.Frame) *plainItem {
 	return &p.items[i]
 }
 
-func plain(t *testing.T, e session.Event) plainItem {
+func plain(t *testing.T, e view.Event) plainItem {
 	t.Helper()
-	return plainItem{id: e.ID, seq: e.Seq, text: contentOf(t, e), whole: e.Status == session.EventCompleted}
+	return plainItem{id: e.ID, seq: e.Seq, text: contentOf(t, e), whole: e.Status == view.EventCompleted}
 }
 
-func contentOf(t *testing.T, e session.Event) string {
+func contentOf(t *testing.T, e view.Event) string {
 	t.Helper()
 	var content struct{ Parts []struct{ Text string } }
 	if raw := e.Fields["content"]; raw != nil {
@@ -100,7 +99,7 @@ func contentOf(t *testing.T, e session.Event) string {
 // reload reads the thread, from which the reader begins anew.
 func (p *plainReader) reload(t *testing.T, u *e2e.User, session, why string) {
 	t.Helper()
-	thread, _, err := client.ParseThread(u.Get(session + "/thread").Want(200).Body)
+	thread, _, err := view.ParseThread(u.Get(session + "/thread").Want(200).Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +146,7 @@ func (p *plainReader) turn(t *testing.T, u *e2e.User, session string, stream *e2
 }
 
 // mustShow wants the reader to show a thread.
-func (p *plainReader) mustShow(t *testing.T, thread client.Thread) {
+func (p *plainReader) mustShow(t *testing.T, thread view.Thread) {
 	t.Helper()
 	var want []plainItem
 	for _, e := range thread.Items {

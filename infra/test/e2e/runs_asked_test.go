@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
@@ -29,8 +30,8 @@ func testAsked(t *testing.T, sys *e2e.System, agent *endless) {
 		}
 		mustSee(t, watching, "the answer begins", hasWords(run, 1))
 		got := agent.wasAsked(run)
-		if last := got.last(t); textOf(last) != question || last.InvocationID != run {
-			t.Errorf("run %d was asked %q", n, textOf(last))
+		if last := got.last(t); textOf(view.Event{Fields: last.Fields}) != question || last.InvocationID != run {
+			t.Errorf("run %d was asked %q", n, textOf(view.Event{Fields: last.Fields}))
 		}
 		want := map[string]any{"n": float64(n), "user:n": float64(n)}
 		if d := cmp.Diff(want, got.State); d != "" {

@@ -11,10 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/test/e2e"
-	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // words is what the demo agent says to "/long n".
@@ -253,9 +252,9 @@ func testSilent(t *testing.T, sys *e2e.System, _ *endless) {
 	s := mustCreate(t, alice, nil)
 	all := mustFollow(t, alice, s, "watcher")
 	_, run := mustRun(t, alice, s, "/silent", nil)
-	mustSee(t, all, "the run", func(c client.Session) bool { return c.Status == session.InProgress })
+	mustSee(t, all, "the run", func(c view.Session) bool { return c.Status == view.InProgress })
 	alice.Post(s+"/runs/"+run+"/cancel", nil).Want(200)
-	mustSee(t, all, "the end of the run", func(c client.Session) bool { return c.Status == session.Idle })
+	mustSee(t, all, "the end of the run", func(c view.Session) bool { return c.Status == view.Idle })
 	mustAgree(t, alice, s, all)
 }
 
@@ -267,7 +266,7 @@ func testDeleteWatched(t *testing.T, sys *e2e.System, _ *endless) {
 	_, run := mustRun(t, alice, s, "go on", nil)
 	mustSee(t, all, "the answer begins", hasWords(run, 3))
 	alice.Delete(s).Want(204)
-	mustSee(t, all, "the end of the session", func(c client.Session) bool { return c.Deleted })
+	mustSee(t, all, "the end of the session", func(c view.Session) bool { return c.Deleted })
 	alice.Get(s + "/thread").Want(404)
 	alice.Get(s + "/runs/" + run).Want(404)
 }

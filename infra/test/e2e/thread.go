@@ -9,13 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch/client"
+	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
 // thread reads a session's thread, all pages of it.
-func (u *User) thread(ctx context.Context, session string) (client.Thread, error) {
-	var whole client.Thread
+func (u *User) thread(ctx context.Context, session string) (view.Thread, error) {
+	var whole view.Thread
 	path := sessionsPath + url.PathEscape(session) + "/thread"
 	for query := ""; ; {
 		answer, err := u.Try(ctx, http.MethodGet, path+query, nil, Off)
@@ -25,7 +24,7 @@ func (u *User) thread(ctx context.Context, session string) (client.Thread, error
 		if answer.Status != http.StatusOK {
 			return whole, fmt.Errorf("read the thread: %d %s", answer.Status, answer.Body) //nolint:err113 // a test shows it
 		}
-		page, next, err := client.ParseThread(answer.Body)
+		page, next, err := view.ParseThread(answer.Body)
 		if err != nil {
 			return whole, err
 		}
@@ -40,18 +39,18 @@ func (u *User) thread(ctx context.Context, session string) (client.Thread, error
 
 // Agree waits until each follower of a session shows what GET thread does, byte
 // for byte; nothing may happen to the session meanwhile.
-func (u *User) Agree(session string, followers ...*Follower) client.Thread {
+func (u *User) Agree(session string, followers ...*Follower) view.Thread {
 	u.tb.Helper()
 	thread, err := u.thread(u.tb.Context(), session)
 	if err != nil {
 		u.tb.Fatal(err)
 	}
-	want := render(client.Session{
+	want := render(view.Session{
 		Items: thread.Items, Status: thread.Status, RunID: thread.RunID, Error: thread.Error, Epoch: thread.Cursor.Epoch,
 	})
 	for _, f := range followers {
 		var got string
-		same := func(s client.Session) bool {
+		same := func(s view.Session) bool {
 			got = render(s)
 			return got == want
 		}
@@ -64,7 +63,7 @@ func (u *User) Agree(session string, followers ...*Follower) client.Thread {
 }
 
 // render writes a session so that what is the same reads the same.
-func render(s client.Session) string {
+func render(s view.Session) string {
 	text := fmt.Sprintf("epoch %d, %s, run %q, error %s", s.Epoch, s.Status, s.RunID, mustJSON(s.Error))
 	for _, item := range s.Items {
 		text += "\n" + canonical(item)
@@ -73,7 +72,7 @@ func render(s client.Session) string {
 }
 
 // canonical is an event with its members in the order of their names.
-func canonical(e session.Event) string {
+func canonical(e view.Event) string {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(mustJSON(e), &members); err != nil {
 		panic(err) // it was encoded just now

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/test/e2e"
 	"github.com/rethread/rethread/infra/test/e2e/host"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // share lets a user read a session by name and returns the share's path.
@@ -63,7 +63,7 @@ func testWatchRevoked(t *testing.T, sys *e2e.System) {
 		k.Until(isSnapshot)
 	}
 	nextSnapshot(t, stream)
-	follower.Until(t, "what is there before", func(v client.Session) bool { return len(v.Items) == 1 })
+	follower.Until(t, "what is there before", func(v view.Session) bool { return len(v.Items) == 1 })
 
 	alice.Delete(bobs).Want(204)
 	mustAppend(t, alice, s, event("i2", "after"))
@@ -75,7 +75,7 @@ func testWatchRevoked(t *testing.T, sys *e2e.System) {
 	mustRefuse(t, guest, "sub", "403")
 	bob.Get(s + "/watch").Want(403)
 	mustPing(t, guest)
-	if follower.Shows(func(v client.Session) bool { return len(v.Items) > 1 }) {
+	if follower.Shows(func(v view.Session) bool { return len(v.Items) > 1 }) {
 		t.Error("the guest's client shows what came after")
 	}
 

@@ -13,9 +13,9 @@ import (
 	"os"
 	"os/signal"
 
+	"github.com/rethread/rethread/clients/go/watch"
 	"github.com/rethread/rethread/infra/test/e2e/host"
 	"github.com/rethread/rethread/infra/tools/watch/transcript"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 func main() {
@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, out, problems io.Writer) error {
 	if *session == "" {
 		return errNoSession
 	}
-	c := client.Open(ctx, client.Config{
+	c := watch.Open(ctx, watch.Config{
 		HTTPURL: *url + "/api/v1", WSURL: *live,
 		Token: func(ctx context.Context) (string, error) {
 			if token := os.Getenv("RETHREAD_TOKEN"); token != "" {

@@ -7,8 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch/client"
+	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
 // Printer prints what is new in a session, text as it grows. It is for one
@@ -16,7 +15,7 @@ import (
 type Printer struct {
 	out    io.Writer
 	shown  map[string]string // text by item
-	status session.Status
+	status view.Status
 	epoch  int64
 	open   string // item whose line has not ended
 	err    error
@@ -29,13 +28,13 @@ func New(out io.Writer) *Printer { return &Printer{out: out, shown: map[string]s
 func (p *Printer) Err() error { return p.err }
 
 // Print prints what has changed since the last call.
-func (p *Printer) Print(s client.Session) {
+func (p *Printer) Print(s view.Session) {
 	if s.Epoch != p.epoch {
 		p.line("— rewound; what is shown now:")
 		p.epoch = s.Epoch
 		clear(p.shown)
 	}
-	if s.Status == session.InProgress { // items go on behind it
+	if s.Status == view.InProgress { // items go on behind it
 		p.state(s)
 	}
 	for _, e := range s.Items {
@@ -47,7 +46,7 @@ func (p *Printer) Print(s client.Session) {
 	}
 }
 
-func (p *Printer) state(s client.Session) {
+func (p *Printer) state(s view.Session) {
 	if s.Status == p.status {
 		return
 	}
@@ -58,7 +57,7 @@ func (p *Printer) state(s client.Session) {
 	}
 }
 
-func (p *Printer) item(e session.Event) {
+func (p *Printer) item(e view.Event) {
 	text, before := textOf(e), p.shown[e.ID]
 	_, known := p.shown[e.ID]
 	p.shown[e.ID] = text
@@ -71,9 +70,9 @@ func (p *Printer) item(e session.Event) {
 		p.write(fmt.Sprintf("%d %s: %s", e.Seq, e.Author, text))
 		p.open = e.ID
 	}
-	if e.Status != session.EventInProgress && p.open == e.ID {
+	if e.Status != view.EventInProgress && p.open == e.ID {
 		p.line("")
-		if e.Status == session.EventFailed {
+		if e.Status == view.EventFailed {
 			p.line(fmt.Sprintf("— %d failed: %s", e.Seq, e.Fields["error"]))
 		}
 	}
@@ -97,7 +96,7 @@ func (p *Printer) write(text string) {
 }
 
 // textOf is what an event says, calls of functions included.
-func textOf(e session.Event) string {
+func textOf(e view.Event) string {
 	var content struct {
 		Parts []struct {
 			Text    string `json:"text"`

@@ -8,14 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/tools/watch/transcript"
-	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
-func item(seq int64, status session.EventStatus, content string) session.Event {
-	return session.Event{
+func item(seq int64, status view.EventStatus, content string) view.Event {
+	return view.Event{
 		ID: fmt.Sprint("e", seq), Seq: seq, Author: "agent", Status: status,
 		Fields: map[string]json.RawMessage{"content": json.RawMessage(content), "error": json.RawMessage(`{"code":"x"}`)},
 	}
@@ -24,17 +22,17 @@ func item(seq int64, status session.EventStatus, content string) session.Event {
 func TestPrint(t *testing.T) {
 	var out strings.Builder
 	p := transcript.New(&out)
-	hi := item(1, session.EventCompleted, `{"parts":[{"text":"hi"}]}`)
-	for _, s := range []client.Session{
-		{Items: []session.Event{hi}, Status: session.Idle},
-		{Items: []session.Event{hi, item(2, session.EventInProgress, `{"parts":[{"text":"Hel"}]}`)}, Status: session.InProgress, RunID: "r"},
-		{Items: []session.Event{hi, item(2, session.EventInProgress, `{"parts":[{"text":"Hello"}]}`)}, Status: session.InProgress, RunID: "r"},
+	hi := item(1, view.EventCompleted, `{"parts":[{"text":"hi"}]}`)
+	for _, s := range []view.Session{
+		{Items: []view.Event{hi}, Status: view.Idle},
+		{Items: []view.Event{hi, item(2, view.EventInProgress, `{"parts":[{"text":"Hel"}]}`)}, Status: view.InProgress, RunID: "r"},
+		{Items: []view.Event{hi, item(2, view.EventInProgress, `{"parts":[{"text":"Hello"}]}`)}, Status: view.InProgress, RunID: "r"},
 		{
-			Items:  []session.Event{hi, item(2, session.EventFailed, `{"parts":[{"text":"Hello"},{"function_call":{"name":"f","args_text":"{"}}]}`)},
-			Status: session.Failed, RunID: "r", Error: run.NewProblem("boom", "it broke"),
+			Items:  []view.Event{hi, item(2, view.EventFailed, `{"parts":[{"text":"Hello"},{"function_call":{"name":"f","args_text":"{"}}]}`)},
+			Status: view.Failed, RunID: "r", Error: &view.Problem{Code: "boom", Message: "it broke"},
 		},
-		{Items: []session.Event{hi}, Status: session.Idle, Epoch: 1},
-		{Items: []session.Event{hi}, Status: session.Idle, Epoch: 1, Deleted: true},
+		{Items: []view.Event{hi}, Status: view.Idle, Epoch: 1},
+		{Items: []view.Event{hi}, Status: view.Idle, Epoch: 1, Deleted: true},
 	} {
 		p.Print(s)
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
@@ -38,7 +38,7 @@ func TestWatching(t *testing.T) {
 		}
 		w := &watching{
 			t: t, store: sessions.New(dynamo.New(db, table, store.Schema()), sessions.WithSealing(smallSeals())), records: records, id: uuid.NewString(),
-			state: client.NewState(), now: time.UnixMilli(0), queues: map[string][]watch.Message{},
+			state: view.NewState(), now: time.UnixMilli(0), queues: map[string][]watch.Message{},
 		}
 		w.must(rt, w.create(t.Context()))
 		actions := map[string]func(context.Context, *rapid.T) error{
@@ -65,7 +65,7 @@ type watching struct {
 	store   *sessions.Store
 	records *records
 	id, log string
-	state   *client.State
+	state   *view.State
 	now     time.Time
 
 	queues map[string][]watch.Message // by item of the table
@@ -261,13 +261,15 @@ func (w *watching) hearTwice(_ context.Context, rt *rapid.T) error {
 }
 
 func (w *watching) tell(m watch.Message) {
-	m.SessionID = w.id
-	if m.Item != nil {
-		e := *m.Item
-		e.SessionID = w.id
-		m.Item = &e
+	frame, err := watch.Frame(m, w.id)
+	if err != nil {
+		w.t.Fatal(err)
 	}
-	w.state.Apply(m, w.now)
+	heard, err := view.ParseMessage(frame)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.state.Apply(heard, w.now)
 }
 
 // connect is what a client does when it is connected anew, or asks for what is
@@ -278,14 +280,14 @@ func (w *watching) connect(ctx context.Context, _ *rapid.T) error {
 			return err
 		}
 	}
-	at := w.state.Cursor()
+	at := watch.Cursor(w.state.Cursor())
 	messages, err := w.store.Since(ctx, watched, w.id, watch.From{Cursor: &at})
 	if err != nil {
 		return err
 	}
 	w.state.Repairing(w.now)
 	for _, m := range messages {
-		w.state.Apply(m, w.now)
+		w.tell(m)
 	}
 	return nil
 }
@@ -295,12 +297,16 @@ func (w *watching) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	next := client.Thread{
-		Items: th.Items, Status: th.Session.Status,
-		Cursor: watch.Cursor{Epoch: th.Session.Epoch, Seq: th.Seq, Offset: th.Offset},
+	body, err := json.Marshal(map[string]any{"data": map[string]any{
+		"items": th.Items, "status": th.Session.Status, "run": th.Run,
+		"cursor": watch.Cursor{Epoch: th.Session.Epoch, Seq: th.Seq, Offset: th.Offset},
+	}})
+	if err != nil {
+		return err
 	}
-	if th.Run != nil {
-		next.RunID, next.Error = th.Run.ID, th.Run.Error
+	next, _, err := view.ParseThread(body)
+	if err != nil {
+		return err
 	}
 	w.state.Replace(next, w.now)
 	return nil
@@ -347,7 +353,7 @@ func (w *watching) settle(rt *rapid.T) {
 	w.must(rt, err)
 	want := shownThread{Status: th.Session.Status, Epoch: th.Session.Epoch, Items: jsonOf(rt, th.Items)}
 	shown := w.state.Show()
-	got := shownThread{Status: shown.Status, Epoch: shown.Epoch, Items: jsonOf(rt, shown.Items)}
+	got := shownThread{Status: session.Status(shown.Status), Epoch: shown.Epoch, Items: jsonOf(rt, shown.Items)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		rt.Fatalf("the client differs from the thread (-thread +client):\n%s", diff)
 	}
@@ -359,7 +365,7 @@ type shownThread struct {
 	Items  []string
 }
 
-func jsonOf(rt *rapid.T, events []session.Event) []string {
+func jsonOf[T any](rt *rapid.T, events []T) []string {
 	out := []string{}
 	for _, e := range events {
 		raw, err := json.Marshal(e)

@@ -1,4 +1,4 @@
-package client_test
+package watch_test
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 )
 
 // browserClient is where the client for browsers is.
-const browserClient = "../../../../clients/js"
+const browserClient = "../../js"
 
 // The client for browsers follows the same rules: of whatever this one met, it
 // makes the same, step by step.

@@ -1,4 +1,4 @@
-package client_test
+package watch_test
 
 import (
 	"context"
@@ -10,9 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	client "github.com/rethread/rethread/clients/go/watch"
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // follower is somebody who watches a session.
@@ -21,7 +22,7 @@ type follower struct {
 	done chan error
 
 	mu    sync.Mutex
-	shows client.Session
+	shows view.Session
 	times int
 }
 
@@ -35,14 +36,14 @@ func follow(t *testing.T, c *client.Client, id string) *follower {
 	return f
 }
 
-func (f *follower) take(s client.Session) {
+func (f *follower) take(s view.Session) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.shows = s
 	f.times++
 }
 
-func (f *follower) now() client.Session {
+func (f *follower) now() view.Session {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.shows
@@ -170,7 +171,7 @@ func TestWatchRepairs(t *testing.T) {
 		c.do("s", func(m *model) { m.put(m.append("i1", "lost")) })
 		c.lose = func(watch.Message) bool { return false }
 		c.do("s", func(m *model) { m.put(m.append("i2", "ahead")) })
-		time.Sleep(client.Hold - time.Millisecond)
+		time.Sleep(view.Hold - time.Millisecond)
 		synctest.Wait()
 		wantAsked(t, c)
 		time.Sleep(time.Millisecond)

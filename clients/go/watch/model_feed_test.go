@@ -1,4 +1,4 @@
-package client_test
+package watch_test
 
 import (
 	"encoding/json"
@@ -8,7 +8,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // maxBehind stands for watch.MaxBehind; it is small so that schedules meet it.
@@ -190,15 +189,25 @@ func (r *reading) status(stand watch.Cursor) watch.Message {
 	return m
 }
 
+// thread is a page of GET thread, or all of it.
+type thread struct {
+	Items   []session.Event
+	Cursor  watch.Cursor
+	Status  session.Status
+	RunID   string
+	Error   *run.Problem
+	Offsets map[string]int64 // how many deltas items in progress hold
+}
+
 // threadPage is a page of GET thread. A resumed page meets a conflict, false,
 // where the session was rewound since.
-func (m *model) threadPage(after *session.Resume, limit int, pause func()) (page client.Thread, next *session.Resume, ok bool) {
+func (m *model) threadPage(after *session.Resume, limit int, pause func()) (page thread, next *session.Resume, ok bool) {
 	for {
 		r := m.read(pause)
 		from := int64(0)
 		if after != nil {
 			if from = after.Seq; after.Epoch != r.h.epoch {
-				return client.Thread{}, nil, false
+				return thread{}, nil, false
 			}
 		}
 		events, more, ok := r.events(from, limit)
@@ -210,8 +219,8 @@ func (m *model) threadPage(after *session.Resume, limit int, pause func()) (page
 	}
 }
 
-func (r *reading) page(events []session.Event, after int64, more bool) (client.Thread, *session.Resume) {
-	out := client.Thread{
+func (r *reading) page(events []session.Event, after int64, more bool) (thread, *session.Resume) {
+	out := thread{
 		Items: events, Status: r.h.status, RunID: r.h.run,
 		Cursor:  watch.Cursor{Epoch: r.h.epoch, Seq: r.at.last, Offset: r.at.deltas},
 		Offsets: map[string]int64{},
@@ -237,7 +246,7 @@ func (r *reading) page(events []session.Event, after int64, more bool) (client.T
 
 // standAtOpen is where the last page is watched from: the item in progress, or
 // else the head.
-func (r *reading) standAtOpen(out *client.Thread, after int64) {
+func (r *reading) standAtOpen(out *thread, after int64) {
 	if n := len(out.Items); n > 0 && out.Items[n-1].Seq >= out.Cursor.Seq {
 		out.Cursor.Offset = max(out.Cursor.Offset, watch.Behind(r.h.epoch, out.Items[n-1]).Offset)
 	}
@@ -252,7 +261,7 @@ func (r *reading) standAtOpen(out *client.Thread, after int64) {
 }
 
 // onWire is the page as GET thread answers it.
-func onWire(page client.Thread, next *session.Resume) json.RawMessage {
+func onWire(page thread, next *session.Resume) json.RawMessage {
 	data := map[string]any{"status": page.Status, "items": page.Items, "cursor": page.Cursor, "run": nil, "offsets": page.Offsets}
 	if page.Items == nil {
 		data["items"] = []session.Event{}

@@ -1,23 +1,24 @@
-// Package client watches sessions: State is what a client knows of one session
-// and how messages change it, Client keeps it current over a websocket.
+// Package view is what a client knows of one session that it watches, and how
+// messages change it. It opens no connections: package watch does, and gives the
+// messages that it gets to a State.
 //
-// State knows neither connections nor clocks. It takes messages in any order,
+// State knows no clock either. It takes messages in any order,
 // any number of times, and ends at what GET thread shows once each has come at
 // least once; where one is missing it says so, and from where to ask again.
-package client
+package view
 
 import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch"
 )
 
 // Hold is how long a message that came too early waits for those before it.
 const Hold = time.Second
+
+// maxBehind is how many positions of the log a watcher may lack and still be sent
+// what is there.
+const maxBehind = 100
 
 // mostDoublings bounds how that grows while asking does not help: 32 s.
 const mostDoublings = 5
@@ -28,9 +29,9 @@ type State struct {
 	epoch, seq int64 // all of the log up to seq is known, as of this epoch
 	items      []*item
 
-	status    session.Status
+	status    Status
 	runID     string
-	problem   *run.Problem
+	problem   *Problem
 	statusSeq int64 // position up to which the status is known
 
 	threadEpoch int64 // of the thread that was taken last
@@ -50,18 +51,18 @@ func NewState() *State { return &State{needsThread: true} }
 
 // Thread is a session's thread, all pages of it; Cursor is the last page's.
 type Thread struct {
-	Items  []session.Event
-	Cursor watch.Cursor
-	Status session.Status
-	RunID  string       // of the run in progress, or that failed
-	Error  *run.Problem // of the one that failed
+	Items  []Event
+	Cursor Cursor
+	Status Status
+	RunID  string   // of the run in progress, or that failed
+	Error  *Problem // of the one that failed
 	// Offsets says of the items in progress, by their ids, how many deltas their
 	// content holds.
 	Offsets map[string]int64
 }
 
 // offset is the one of the cursor of who has the item as the thread shows it.
-func (t *Thread) offset(e session.Event) int64 {
+func (t *Thread) offset(e Event) int64 {
 	if offset, ok := t.Offsets[e.ID]; ok {
 		return offset
 	}
@@ -85,11 +86,11 @@ func (t Thread) Behind(before Thread) Thread {
 
 // Apply takes a message and reports whether it changed what the session shows.
 // One that continues nothing yet is held.
-func (s *State) Apply(m watch.Message, now time.Time) bool {
+func (s *State) Apply(m Message, now time.Time) bool {
 	before := s.version
 	switch {
 	case s.deleted:
-	case m.Type == watch.Deleted:
+	case m.Type == TypeDeleted:
 		s.deleted, s.held = true, nil
 		s.version++
 	case !s.take(m):
@@ -128,28 +129,31 @@ func (s *State) Lost() {
 
 // far reports whether an item that may have grown stands so far behind that
 // nobody is told all from there.
-func (s *State) far(it *item) bool { return !it.final() && s.seq-it.seq() >= watch.MaxBehind }
+func (s *State) far(it *item) bool { return !it.final() && s.seq-it.seq() >= maxBehind }
 
 // NeedsThread reports whether only a thread helps. Until it is there messages
 // are held.
 func (s *State) NeedsThread() bool { return s.needsThread && !s.deleted }
+
+// Version counts what has changed in what the session shows.
+func (s *State) Version() int64 { return s.version }
 
 // Deleted reports whether the session is gone; then nothing follows.
 func (s *State) Deleted() bool { return s.deleted }
 
 // Cursor is where to watch from: before whatever may have changed unnoticed. An
 // item that is far behind comes with what is told from there.
-func (s *State) Cursor() watch.Cursor {
+func (s *State) Cursor() Cursor {
 	for _, it := range s.items {
 		switch {
 		case it.final(), s.far(it):
 		case it.offset > 0:
-			return watch.Cursor{Epoch: s.epoch, Seq: it.seq(), Offset: it.offset}
+			return Cursor{Epoch: s.epoch, Seq: it.seq(), Offset: it.offset}
 		default: // asked from here, one completed without deltas would be left out
-			return watch.Cursor{Epoch: s.epoch, Seq: it.seq() - 1}
+			return Cursor{Epoch: s.epoch, Seq: it.seq() - 1}
 		}
 	}
-	at := watch.Cursor{Epoch: s.epoch, Seq: s.seq}
+	at := Cursor{Epoch: s.epoch, Seq: s.seq}
 	if last := s.at(s.seq); last != nil {
 		at.Offset = max(0, last.offset)
 	}

@@ -1,4 +1,4 @@
-package client_test
+package watch_test
 
 import (
 	"encoding/json"
@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // world is a session that others write to, a network that delays, reorders and
@@ -53,8 +53,8 @@ func newWorld(t *rapid.T, recorded bool) *world {
 }
 
 // follow has a client that holds all of the session.
-func (w *world) follow(known *client.State) {
-	w.state, w.read = known, func() { w.readThread(known) }
+func (w *world) follow(state *view.State) {
+	w.state, w.read = known{state}, func() { w.readThread(state) }
 }
 
 // pause lets things happen between two requests of a reader.
@@ -134,10 +134,10 @@ func (w *world) serve() {
 }
 
 // readThread reads all pages of the thread, again where a rewind comes between.
-func (w *world) readThread(known *client.State) {
+func (w *world) readThread(state *view.State) {
 	limit := 2 + below(w.t, 30)
 	var pages []json.RawMessage
-	var whole client.Thread
+	var whole view.Thread
 	var after *session.Resume
 	for {
 		if w.gone = w.m.head.deleted; w.gone {
@@ -145,20 +145,21 @@ func (w *world) readThread(known *client.State) {
 		}
 		page, next, ok := w.m.threadPage(after, limit, w.pause)
 		if !ok {
-			pages, whole, after = nil, client.Thread{}, nil
+			pages, whole, after = nil, view.Thread{}, nil
 			continue
 		}
-		if w.trace != nil {
-			pages = append(pages, onWire(page, next))
-			page, _ = w.mustParse(client.ParseThread(pages[len(pages)-1]))
+		pages = append(pages, onWire(page, next))
+		parsed, _, err := view.ParseThread(pages[len(pages)-1])
+		if err != nil {
+			w.t.Fatal(err)
 		}
-		whole = page.Behind(whole)
+		whole = parsed.Behind(whole)
 		if after = next; after == nil {
 			break
 		}
 		w.pause()
 	}
-	known.Replace(whole, w.now)
+	state.Replace(whole, w.now)
 	w.trace.replace(w, pages)
 }
 
@@ -216,34 +217,13 @@ func (w *world) receive() {
 	}
 	m := w.line.frames[0]
 	w.line.frames = w.line.frames[1:]
-	var frame []byte
-	if w.trace != nil {
-		frame = w.mustFrame(m)
-		var err error
-		if m, err = client.ParseMessage(frame); err != nil {
-			w.t.Fatal(err)
-		}
-	}
 	w.state.Apply(m, w.now)
-	w.trace.apply(w, frame)
+	if w.trace != nil {
+		w.trace.apply(w, onSocket(m))
+	}
 	if m.Type == watch.Rewound && below(w.t, 4) == 0 {
 		w.breakLine() // before it is told whether items come back
 	}
-}
-
-func (w *world) mustParse(page client.Thread, next string, err error) (client.Thread, string) {
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return page, next
-}
-
-func (w *world) mustFrame(m watch.Message) []byte {
-	frame, err := watch.Frame(m, sessionID)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return frame
 }
 
 func (w *world) breakLine() {

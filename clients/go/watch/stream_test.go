@@ -1,4 +1,4 @@
-package client_test
+package watch_test
 
 import (
 	"encoding/json"
@@ -13,7 +13,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 	"github.com/rethread/rethread/shared/transport/sse/order"
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
@@ -141,7 +140,7 @@ func (s *sseReader) Apply(m watch.Message, _ time.Time) bool {
 }
 
 func (s *sseReader) deliver(m watch.Message) {
-	frame := s.world.mustFrame(m)
+	frame := onSocket(m)
 	var in subscription.Message
 	if err := json.Unmarshal(frame, &in); err != nil {
 		s.world.t.Fatal(err)
@@ -197,7 +196,7 @@ func (s *sseReader) event(kind string, text []byte) error {
 	if at, ok := s.order.Cursor(); ok {
 		s.ids, s.told = at.String(), true
 	}
-	m, err := client.ParseMessage(text)
+	m, err := watch.ParseMessage(text)
 	if err != nil || string(m.Type) != kind {
 		t.Fatalf("%s: %s, %v", kind, text, err)
 	}

@@ -1,4 +1,4 @@
-package client_test
+package view_test
 
 import (
 	"encoding/json"
@@ -8,88 +8,89 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
+	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
 // script tells a state messages and compares what it shows.
 type script struct {
 	t   *testing.T
-	s   *client.State
+	s   *view.State
 	now time.Time
 }
 
 // begun is a state that has a thread with the items.
-func begun(t *testing.T, cursor string, items ...session.Event) *script {
+func begun(t *testing.T, cursor string, items ...view.Event) *script {
 	t.Helper()
-	sc := &script{t: t, s: client.NewState(), now: time.UnixMilli(1_800_000_000_000)}
-	sc.s.Replace(client.Thread{Items: items, Cursor: mustCursor(cursor), Status: session.Idle}, sc.now)
+	sc := &script{t: t, s: view.NewState(), now: time.UnixMilli(1_800_000_000_000)}
+	sc.s.Replace(view.Thread{Items: items, Cursor: mustCursor(cursor), Status: view.Idle}, sc.now)
 	return sc
 }
 
-func mustCursor(text string) watch.Cursor {
-	c, err := watch.ParseCursor(text)
+func mustCursor(text string) view.Cursor {
+	c, err := view.ParseCursor(text)
 	if err != nil {
 		panic(err)
 	}
 	return c
 }
 
-func ev(seq int64, status session.EventStatus, texts ...string) session.Event {
+func ev(seq int64, status view.EventStatus, texts ...string) view.Event {
 	parts := []any{}
 	for _, text := range texts {
 		parts = append(parts, map[string]any{"text": text})
 	}
-	return session.Event{
+	content, err := json.Marshal(map[string]any{"role": "model", "parts": parts})
+	if err != nil {
+		panic(err)
+	}
+	return view.Event{
 		ID: fmt.Sprint("e", seq), Seq: seq, Status: status,
-		Fields: map[string]json.RawMessage{"content": mustJSON(map[string]any{"role": "model", "parts": parts})},
+		Fields: map[string]json.RawMessage{"content": content},
 	}
 }
 
-func whole(seq int64, text string) session.Event { return ev(seq, session.EventCompleted, text) }
+func whole(seq int64, text string) view.Event { return ev(seq, view.EventCompleted, text) }
 
-func (sc *script) tell(messages ...watch.Message) {
+func (sc *script) tell(messages ...view.Message) {
 	for _, m := range messages {
 		sc.s.Apply(m, sc.now)
 	}
 }
 
 // about is a message at a cursor, for who stands at prev.
-func about(kind watch.Type, cursor, prev string) watch.Message {
-	return watch.Message{Type: kind, Cursor: mustCursor(cursor), Prev: mustCursor(prev)}
+func about(kind view.Type, cursor, prev string) view.Message {
+	return view.Message{Type: kind, Cursor: mustCursor(cursor), Prev: mustCursor(prev)}
 }
 
-func brings(kind watch.Type, cursor, prev string, e session.Event) watch.Message {
+func brings(kind view.Type, cursor, prev string, e view.Event) view.Message {
 	m := about(kind, cursor, prev)
 	m.Item, m.ItemID = &e, e.ID
 	return m
 }
 
-func adds(cursor, prev, text string) watch.Message {
-	m := about(watch.DeltaType, cursor, prev)
-	m.ItemID, m.Delta = fmt.Sprint("e", m.Cursor.Seq), &run.Delta{Text: text}
+func adds(cursor, prev, text string) view.Message {
+	m := about(view.TypeDelta, cursor, prev)
+	m.ItemID, m.Delta = fmt.Sprint("e", m.Cursor.Seq), &view.Delta{Text: &text}
 	return m
 }
 
-func ends(cursor, prev string, status session.Status) watch.Message {
-	m := about(watch.Status, cursor, prev)
+func ends(cursor, prev string, status view.Status) view.Message {
+	m := about(view.TypeStatus, cursor, prev)
 	m.Status, m.RunID = status, "r1"
-	if status == session.Failed {
-		m.Error = run.NewProblem("x", "y")
+	if status == view.Failed {
+		m.Error = &view.Problem{Code: "x", Message: "y"}
 	}
 	return m
 }
 
-func rewinds(cursor, prev string, toSeq int64) watch.Message {
-	m := about(watch.Rewound, cursor, prev)
-	m.ToSeq, m.Epoch = &toSeq, &m.Cursor.Epoch
+func rewinds(cursor, prev string, toSeq int64) view.Message {
+	m := about(view.TypeRewound, cursor, prev)
+	m.ToSeq = &toSeq
 	return m
 }
 
-func reloads(cursor, prev, reason string) watch.Message {
-	m := about(watch.Reload, cursor, prev)
+func reloads(cursor, prev, reason string) view.Message {
+	m := about(view.TypeReload, cursor, prev)
 	m.Reason = reason
 	return m
 }
@@ -106,7 +107,7 @@ func (sc *script) want(items ...string) {
 		for _, p := range c.Parts {
 			text.WriteString(p.Text)
 		}
-		if e.Status != session.EventCompleted {
+		if e.Status != view.EventCompleted {
 			text.WriteString(" (" + string(e.Status) + ")")
 		}
 		got = append(got, fmt.Sprintf("%d:%s", e.Seq, &text))
@@ -142,88 +143,88 @@ func (sc *script) wantThread(want bool) {
 func TestItems(t *testing.T) {
 	t.Run("deltas continue an item, and completion replaces it", func(t *testing.T) {
 		sc := begun(t, "0.0.0")
-		sc.tell(brings(watch.Snapshot, "0.1.0", "0.0.0", ev(1, session.EventInProgress)), adds("0.1.1", "0.1.0", "a"))
+		sc.tell(brings(view.TypeSnapshot, "0.1.0", "0.0.0", ev(1, view.EventInProgress)), adds("0.1.1", "0.1.0", "a"))
 		sc.tell(adds("0.1.2", "0.1.1", "b"), adds("0.1.1", "0.1.0", "again"))
 		sc.want("1:ab (in_progress)")
 		sc.wantCursor("0.1.2")
-		sc.tell(brings(watch.ItemCompleted, "0.1.2", "0.1.2", whole(1, "other")), adds("0.1.3", "0.1.2", "late"))
+		sc.tell(brings(view.TypeCompleted, "0.1.2", "0.1.2", whole(1, "other")), adds("0.1.3", "0.1.2", "late"))
 		sc.want("1:other")
 		sc.wantCursor("0.1.2")
 	})
 	t.Run("what comes too early waits", func(t *testing.T) {
 		sc := begun(t, "0.0.0")
 		sc.tell(
-			adds("0.2.2", "0.2.1", "b"), brings(watch.Snapshot, "0.3.0", "0.2.0", whole(3, "three")),
-			adds("0.2.1", "0.2.0", "a"), brings(watch.Snapshot, "0.2.0", "0.1.0", ev(2, session.EventInProgress)),
+			adds("0.2.2", "0.2.1", "b"), brings(view.TypeSnapshot, "0.3.0", "0.2.0", whole(3, "three")),
+			adds("0.2.1", "0.2.0", "a"), brings(view.TypeSnapshot, "0.2.0", "0.1.0", ev(2, view.EventInProgress)),
 		)
 		sc.want()
-		sc.wantRepair(client.Hold)
-		sc.tell(brings(watch.Snapshot, "0.1.0", "0.0.0", whole(1, "one")))
+		sc.wantRepair(view.Hold)
+		sc.tell(brings(view.TypeSnapshot, "0.1.0", "0.0.0", whole(1, "one")))
 		sc.want("1:one", "2:ab (in_progress)", "3:three")
 		sc.wantRepair(0)
 		sc.wantCursor("0.2.2")
 	})
 	t.Run("a delta that overlaps what is there waits for a snapshot", func(t *testing.T) {
-		sc := begun(t, "0.1.3", ev(1, session.EventInProgress, "abc"))
+		sc := begun(t, "0.1.3", ev(1, view.EventInProgress, "abc"))
 		sc.tell(adds("0.1.5", "0.1.2", "cde"))
 		sc.want("1:abc (in_progress)")
-		sc.wantRepair(client.Hold)
+		sc.wantRepair(view.Hold)
 		sc.s.Repairing(sc.now)
-		sc.tell(brings(watch.Snapshot, "0.1.5", "0.1.3", ev(1, session.EventInProgress, "abcde")))
+		sc.tell(brings(view.TypeSnapshot, "0.1.5", "0.1.3", ev(1, view.EventInProgress, "abcde")))
 		sc.want("1:abcde (in_progress)")
 		sc.wantRepair(0)
 	})
 	t.Run("an older snapshot takes nothing back", func(t *testing.T) {
-		sc := begun(t, "0.1.3", ev(1, session.EventInProgress, "abc"))
-		sc.tell(brings(watch.Snapshot, "0.1.1", "0.0.0", ev(1, session.EventInProgress, "a")))
+		sc := begun(t, "0.1.3", ev(1, view.EventInProgress, "abc"))
+		sc.tell(brings(view.TypeSnapshot, "0.1.1", "0.0.0", ev(1, view.EventInProgress, "a")))
 		sc.want("1:abc (in_progress)")
-		sc.tell(brings(watch.ItemFailed, "0.1.3", "0.1.3", ev(1, session.EventFailed, "abc")))
-		sc.tell(brings(watch.Snapshot, "0.1.3", "0.0.0", ev(1, session.EventInProgress, "abc")))
+		sc.tell(brings(view.TypeFailed, "0.1.3", "0.1.3", ev(1, view.EventFailed, "abc")))
+		sc.tell(brings(view.TypeSnapshot, "0.1.3", "0.0.0", ev(1, view.EventInProgress, "abc")))
 		sc.want("1:abc (failed)")
 	})
 	t.Run("an item whose offset the thread does not tell is asked for", func(t *testing.T) {
-		sc := begun(t, "0.2.0", ev(1, session.EventInProgress, "abc"), whole(2, "two"))
+		sc := begun(t, "0.2.0", ev(1, view.EventInProgress, "abc"), whole(2, "two"))
 		if at, due := sc.s.RepairAt(); !due || at.After(sc.now) {
 			t.Error("it is not asked for at once")
 		}
 		sc.wantCursor("0.0.0")
-		sc.tell(brings(watch.Snapshot, "0.1.0", "0.0.0", ev(1, session.EventInProgress)))
+		sc.tell(brings(view.TypeSnapshot, "0.1.0", "0.0.0", ev(1, view.EventInProgress)))
 		sc.want("1:abc (in_progress)", "2:two")
-		sc.tell(brings(watch.Snapshot, "0.1.4", "0.0.0", ev(1, session.EventInProgress, "abcd")))
+		sc.tell(brings(view.TypeSnapshot, "0.1.4", "0.0.0", ev(1, view.EventInProgress, "abcd")))
 		sc.tell(adds("0.1.5", "0.1.4", "e"))
 		sc.want("1:abcde (in_progress)", "2:two")
 		sc.wantRepair(0)
 	})
 	t.Run("what completes an item that is not there is a gap", func(t *testing.T) {
 		sc := begun(t, "0.0.0")
-		sc.tell(brings(watch.ItemCompleted, "0.1.4", "0.1.4", whole(1, "one")))
+		sc.tell(brings(view.TypeCompleted, "0.1.4", "0.1.4", whole(1, "one")))
 		sc.want()
-		sc.wantRepair(client.Hold)
+		sc.wantRepair(view.Hold)
 	})
 }
 
 func TestRepair(t *testing.T) {
 	t.Run("asking again takes longer each time that it does not help", func(t *testing.T) {
 		sc := begun(t, "0.0.0")
-		sc.tell(brings(watch.Snapshot, "0.2.0", "0.1.0", whole(2, "two")))
+		sc.tell(brings(view.TypeSnapshot, "0.2.0", "0.1.0", whole(2, "two")))
 		for _, wait := range []time.Duration{1, 1, 2, 4, 8, 16, 32, 32} {
-			sc.wantRepair(wait * client.Hold)
+			sc.wantRepair(wait * view.Hold)
 			sc.now, _ = sc.s.RepairAt()
 			sc.s.Repairing(sc.now)
 		}
-		sc.tell(brings(watch.Snapshot, "0.1.0", "0.0.0", whole(1, "one")))
-		sc.tell(brings(watch.Snapshot, "0.4.0", "0.3.0", whole(4, "four")))
-		sc.wantRepair(client.Hold)
+		sc.tell(brings(view.TypeSnapshot, "0.1.0", "0.0.0", whole(1, "one")))
+		sc.tell(brings(view.TypeSnapshot, "0.4.0", "0.3.0", whole(4, "four")))
+		sc.wantRepair(view.Hold)
 	})
 	t.Run("an item without deltas is asked for from before it", func(t *testing.T) {
 		sc := begun(t, "0.1.0", whole(1, "one"))
-		sc.tell(brings(watch.Snapshot, "0.2.0", "0.1.0", ev(2, session.EventInProgress)))
+		sc.tell(brings(view.TypeSnapshot, "0.2.0", "0.1.0", ev(2, view.EventInProgress)))
 		sc.wantCursor("0.1.0")
 	})
 	t.Run("too much that waits is asked for at once", func(t *testing.T) {
 		sc := begun(t, "0.0.0")
 		for i := range int64(1001) {
-			sc.tell(brings(watch.Snapshot, fmt.Sprintf("0.%d.0", i+2), fmt.Sprintf("0.%d.0", i+1), whole(i+2, "x")))
+			sc.tell(brings(view.TypeSnapshot, fmt.Sprintf("0.%d.0", i+2), fmt.Sprintf("0.%d.0", i+1), whole(i+2, "x")))
 		}
 		if at, due := sc.s.RepairAt(); !due || at.After(sc.now) {
 			t.Error("it is not")
@@ -232,7 +233,7 @@ func TestRepair(t *testing.T) {
 	t.Run("what could not be read is asked for", func(t *testing.T) {
 		sc := begun(t, "0.0.0")
 		sc.s.Missed(sc.now)
-		sc.wantRepair(client.Hold)
+		sc.wantRepair(view.Hold)
 		sc.s.Repairing(sc.now)
 		sc.wantRepair(0)
 	})
@@ -241,44 +242,44 @@ func TestRepair(t *testing.T) {
 func TestStatus(t *testing.T) {
 	t.Run("a status that is passed while catching up counts when it comes", func(t *testing.T) {
 		sc := begun(t, "0.1.0", whole(1, "one"))
-		sc.tell(ends("0.1.0", "0.1.0", session.InProgress))
-		sc.tell(brings(watch.Snapshot, "0.3.0", "0.1.0", whole(3, "three")), ends("0.2.0", "0.1.0", session.Failed))
+		sc.tell(ends("0.1.0", "0.1.0", view.InProgress))
+		sc.tell(brings(view.TypeSnapshot, "0.3.0", "0.1.0", whole(3, "three")), ends("0.2.0", "0.1.0", view.Failed))
 		got := sc.s.Show()
-		if got.Status != session.Failed || got.RunID != "r1" || got.Error == nil {
+		if got.Status != view.Failed || got.RunID != "r1" || got.Error == nil {
 			t.Errorf("got %+v", got)
 		}
-		sc.tell(ends("0.1.0", "0.1.0", session.InProgress))
-		if got := sc.s.Show().Status; got != session.Failed {
+		sc.tell(ends("0.1.0", "0.1.0", view.InProgress))
+		if got := sc.s.Show().Status; got != view.Failed {
 			t.Errorf("an older status makes it %s", got)
 		}
 	})
 	t.Run("a rewind leaves the session idle", func(t *testing.T) {
 		sc := begun(t, "0.2.0", whole(1, "one"), whole(2, "two"))
-		sc.tell(ends("0.3.0", "0.2.0", session.Failed), rewinds("1.4.0", "0.3.0", 1))
-		if got := sc.s.Show(); got.Status != session.Idle || got.RunID != "" || got.Error != nil || got.Epoch != 1 {
+		sc.tell(ends("0.3.0", "0.2.0", view.Failed), rewinds("1.4.0", "0.3.0", 1))
+		if got := sc.s.Show(); got.Status != view.Idle || got.RunID != "" || got.Error != nil || got.Epoch != 1 {
 			t.Errorf("got %+v", got)
 		}
 		sc.want("1:one")
 	})
 	t.Run("positions without a status, and messages of later versions, are passed", func(t *testing.T) {
 		sc := begun(t, "0.0.0")
-		sc.tell(about(watch.Status, "0.1.0", "0.0.0"), about("thread.renamed", "0.2.0", "0.1.0"))
+		sc.tell(about(view.TypeStatus, "0.1.0", "0.0.0"), about("thread.renamed", "0.2.0", "0.1.0"))
 		sc.wantCursor("0.2.0")
 	})
 }
 
 func TestRewinds(t *testing.T) {
 	t.Run("an item that stays ends although its messages are of the former epoch", func(t *testing.T) {
-		sc := begun(t, "0.2.1", whole(1, "one"), ev(2, session.EventInProgress, "a"))
+		sc := begun(t, "0.2.1", whole(1, "one"), ev(2, view.EventInProgress, "a"))
 		sc.tell(
-			ends("0.3.0", "0.2.0", session.Idle), brings(watch.Snapshot, "0.4.0", "0.3.0", whole(4, "four")),
-			rewinds("1.5.0", "0.4.0", 3), brings(watch.ItemFailed, "0.2.1", "0.2.1", ev(2, session.EventFailed, "a")),
+			ends("0.3.0", "0.2.0", view.Idle), brings(view.TypeSnapshot, "0.4.0", "0.3.0", whole(4, "four")),
+			rewinds("1.5.0", "0.4.0", 3), brings(view.TypeFailed, "0.2.1", "0.2.1", ev(2, view.EventFailed, "a")),
 		)
 		sc.want("1:one", "2:a (failed)")
 	})
 	t.Run("messages of a later epoch wait for the rewind", func(t *testing.T) {
 		sc := begun(t, "0.1.0", whole(1, "one"))
-		sc.tell(brings(watch.Snapshot, "1.3.0", "1.2.0", whole(3, "three")))
+		sc.tell(brings(view.TypeSnapshot, "1.3.0", "1.2.0", whole(3, "three")))
 		sc.want("1:one")
 		sc.tell(rewinds("1.2.0", "0.1.0", 0))
 		sc.want("3:three")
@@ -294,33 +295,33 @@ func TestRewinds(t *testing.T) {
 }
 
 func TestReload(t *testing.T) {
-	back := reloads("1.2.0", "1.2.0", watch.ReasonEpoch)
+	back := reloads("1.2.0", "1.2.0", view.ReasonEpoch)
 	t.Run("it asks for the thread, and messages wait for that", func(t *testing.T) {
 		sc := begun(t, "0.1.0", whole(1, "one"))
-		sc.tell(rewinds("1.2.0", "0.1.0", 0), back, brings(watch.Snapshot, "1.3.0", "1.2.0", whole(3, "three")))
+		sc.tell(rewinds("1.2.0", "0.1.0", 0), back, brings(view.TypeSnapshot, "1.3.0", "1.2.0", whole(3, "three")))
 		sc.wantThread(true)
-		sc.s.Replace(client.Thread{Items: []session.Event{whole(1, "back")}, Cursor: mustCursor("1.2.0")}, sc.now)
+		sc.s.Replace(view.Thread{Items: []view.Event{whole(1, "back")}, Cursor: mustCursor("1.2.0")}, sc.now)
 		sc.wantThread(false)
 		sc.want("1:back", "3:three")
 		sc.tell(back)
 		sc.wantThread(false)
 	})
 	for name, c := range map[string]struct {
-		m    watch.Message
+		m    view.Message
 		want bool
 	}{
-		"too far behind":                        {reloads("1.9.0", "1.1.0", watch.ReasonBehind), true},
-		"another log under the same name":       {reloads("1.1.0", "1.3.0", watch.ReasonEpoch), true},
-		"a rewind that it knows":                {reloads("1.2.0", "1.2.0", watch.ReasonEpoch), false},
-		"a rewind that it does not know":        {reloads("2.4.0", "2.4.0", watch.ReasonEpoch), true},
-		"an item that is final":                 {reloads("1.1.0", "1.0.0", watch.ReasonSize), false},
-		"an item that is hidden":                {reloads("1.2.0", "1.1.0", watch.ReasonSize), false},
-		"an item in progress":                   {reloads("1.3.5", "1.3.5", watch.ReasonSize), true},
-		"an item that is not there yet":         {reloads("1.4.0", "1.3.0", watch.ReasonSize), true},
-		"a reason of before the thread's epoch": {reloads("0.9.0", "0.1.0", watch.ReasonGone), false},
+		"too far behind":                        {reloads("1.9.0", "1.1.0", view.ReasonBehind), true},
+		"another log under the same name":       {reloads("1.1.0", "1.3.0", view.ReasonEpoch), true},
+		"a rewind that it knows":                {reloads("1.2.0", "1.2.0", view.ReasonEpoch), false},
+		"a rewind that it does not know":        {reloads("2.4.0", "2.4.0", view.ReasonEpoch), true},
+		"an item that is final":                 {reloads("1.1.0", "1.0.0", view.ReasonSize), false},
+		"an item that is hidden":                {reloads("1.2.0", "1.1.0", view.ReasonSize), false},
+		"an item in progress":                   {reloads("1.3.5", "1.3.5", view.ReasonSize), true},
+		"an item that is not there yet":         {reloads("1.4.0", "1.3.0", view.ReasonSize), true},
+		"a reason of before the thread's epoch": {reloads("0.9.0", "0.1.0", view.ReasonGone), false},
 	} {
 		t.Run("after "+name, func(t *testing.T) {
-			sc := begun(t, "1.3.5", whole(1, "one"), ev(3, session.EventInProgress, "three"))
+			sc := begun(t, "1.3.5", whole(1, "one"), ev(3, view.EventInProgress, "three"))
 			sc.tell(c.m)
 			sc.wantThread(c.want)
 		})
@@ -329,7 +330,7 @@ func TestReload(t *testing.T) {
 
 func TestDeleted(t *testing.T) {
 	sc := begun(t, "0.1.0", whole(1, "one"))
-	sc.tell(watch.Message{Type: watch.Deleted}, brings(watch.Snapshot, "0.2.0", "0.1.0", whole(2, "two")))
+	sc.tell(view.Message{Type: view.TypeDeleted}, brings(view.TypeSnapshot, "0.2.0", "0.1.0", whole(2, "two")))
 	sc.s.Lost()
 	sc.want("1:one")
 	if !sc.s.Deleted() || !sc.s.Show().Deleted || sc.s.NeedsThread() {
@@ -349,14 +350,14 @@ func TestParseMessage(t *testing.T) {
 		"a rewind to nowhere":  `{"type":"thread.rewound","cursor":"1.2.0","prev":"0.1.0"}`,
 	} {
 		t.Run(name+" is refused", func(t *testing.T) {
-			if m, err := client.ParseMessage([]byte(frame)); err == nil {
+			if m, err := view.ParseMessage([]byte(frame)); err == nil {
 				t.Errorf("got %+v", m)
 			}
 		})
 	}
 	t.Run("prev may be null, and members unknown", func(t *testing.T) {
-		m, err := client.ParseMessage([]byte(`{"type":"thread.status","cursor":"0.1.0","prev":null,"run_id":null,"later":1}`))
-		if err != nil || m.Cursor.Seq != 1 || m.Prev != (watch.Cursor{}) {
+		m, err := view.ParseMessage([]byte(`{"type":"thread.status","cursor":"0.1.0","prev":null,"run_id":null,"later":1}`))
+		if err != nil || m.Cursor.Seq != 1 || m.Prev != (view.Cursor{}) {
 			t.Errorf("got %+v, %v", m, err)
 		}
 	})

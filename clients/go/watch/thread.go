@@ -1,4 +1,4 @@
-package client
+package watch
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
 const (
@@ -24,18 +26,18 @@ var errRewound = errors.New("the session was rewound meanwhile")
 
 // readThread reads all pages of a thread, from the start where a rewind comes
 // between.
-func (c *Client) readThread(ctx context.Context, sessionID string) (Thread, error) {
-	var whole Thread
+func (c *Client) readThread(ctx context.Context, sessionID string) (view.Thread, error) {
+	var whole view.Thread
 	for cursor := ""; ; {
 		page, next, err := c.readPage(ctx, sessionID, cursor)
 		switch {
 		case errors.Is(err, errRewound) && cursor != "":
-			cursor, whole = "", Thread{}
+			cursor, whole = "", view.Thread{}
 			continue
 		case errors.Is(err, errRewound):
-			return Thread{}, fmt.Errorf("%w: %w", errTransient, err)
+			return view.Thread{}, fmt.Errorf("%w: %w", errTransient, err)
 		case err != nil:
-			return Thread{}, err
+			return view.Thread{}, err
 		}
 		if whole, cursor = page.Behind(whole), next; cursor == "" {
 			return whole, nil
@@ -43,18 +45,18 @@ func (c *Client) readThread(ctx context.Context, sessionID string) (Thread, erro
 	}
 }
 
-func (c *Client) readPage(ctx context.Context, sessionID, cursor string) (Thread, string, error) {
+func (c *Client) readPage(ctx context.Context, sessionID, cursor string) (view.Thread, string, error) {
 	query := url.Values{"limit": {pageLimit}}
 	if cursor != "" {
 		query.Set("cursor", cursor)
 	}
 	body, err := c.get(ctx, c.HTTPURL+"/sessions/"+url.PathEscape(sessionID)+"/thread?"+query.Encode())
 	if err != nil {
-		return Thread{}, "", err
+		return view.Thread{}, "", err
 	}
-	page, next, err := ParseThread(body)
+	page, next, err := view.ParseThread(body)
 	if err != nil {
-		return Thread{}, "", fmt.Errorf("%w: %w", errTransient, err)
+		return view.Thread{}, "", fmt.Errorf("%w: %w", errTransient, err)
 	}
 	return page, next, nil
 }

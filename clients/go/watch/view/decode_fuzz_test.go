@@ -1,10 +1,9 @@
-package client_test
+package view_test
 
 import (
 	"testing"
 
-	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
+	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
 // FuzzParseMessage checks that a message that was read has what its type needs.
@@ -20,16 +19,16 @@ func FuzzParseMessage(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, frame []byte) {
-		m, err := client.ParseMessage(frame)
+		m, err := view.ParseMessage(frame)
 		if err != nil {
 			return
 		}
 		switch {
 		case m.Type == "":
 			t.Errorf("%s is read without a type", frame)
-		case m.Type == watch.DeltaType && (m.Delta == nil || m.ItemID == ""):
+		case m.Type == view.TypeDelta && (m.Delta == nil || m.ItemID == ""):
 			t.Errorf("%s is read as a delta of nothing", frame)
-		case m.Type == watch.Snapshot && (m.Item == nil || m.Item.InvocationID == ""):
+		case m.Type == view.TypeSnapshot && (m.Item == nil || m.Item.InvocationID == ""):
 			t.Errorf("%s is read as a snapshot of nothing", frame)
 		}
 	})
@@ -45,7 +44,7 @@ func FuzzParseThread(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		page, _, err := client.ParseThread(body)
+		page, _, err := view.ParseThread(body)
 		if err != nil {
 			return
 		}

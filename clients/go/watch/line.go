@@ -1,4 +1,4 @@
-package client
+package watch
 
 import (
 	"context"
@@ -11,9 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/base/sleep"
-	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
 // line is one connection.
@@ -41,7 +39,7 @@ func (c *Client) stayConnected(ctx context.Context) {
 		fresh, err := c.dial(ctx)
 		if err != nil {
 			c.Log.InfoContext(ctx, "no connection", "error", err)
-			if sleep.For(ctx, backoff(failures)) != nil {
+			if sleep(ctx, backoff(failures)) != nil {
 				return
 			}
 			failures++
@@ -61,7 +59,7 @@ func (c *Client) stayConnected(ctx context.Context) {
 		if failures++; time.Since(began) > time.Minute {
 			failures = 0
 		}
-		if sleep.For(ctx, backoff(failures)) != nil {
+		if sleep(ctx, backoff(failures)) != nil {
 			return
 		}
 	}
@@ -168,7 +166,7 @@ func (l *line) write(ctx context.Context) {
 func (l *line) post(ctx context.Context, a action) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	frame, err := jsonx.Marshal(a)
+	frame, err := json.Marshal(a)
 	if err != nil {
 		return fmt.Errorf("encode an action: %w", err)
 	}
@@ -177,7 +175,7 @@ func (l *line) post(ctx context.Context, a action) error {
 
 // ping keeps the line, and finds out when it is dead.
 func (l *line) ping(ctx context.Context) {
-	for sleep.For(ctx, pingEvery) == nil {
+	for sleep(ctx, pingEvery) == nil {
 		l.send(action{Action: "ping"})
 		select {
 		case <-l.pong:
@@ -197,6 +195,10 @@ func (l *line) retire(ctx context.Context) {
 	case <-ctx.Done():
 	}
 }
+
+// tokenExpired is the reason of a message that ends watching because the token
+// has ended that opened the connection.
+const tokenExpired = "token_expired"
 
 // head is what all frames have in common.
 type head struct {
@@ -234,7 +236,7 @@ func (l *line) bring(ctx context.Context, w *watched, h head, frame []byte) {
 		w.answered(h.RequestID, nil)
 		return
 	}
-	m, err := ParseMessage(frame)
+	m, err := view.ParseMessage(frame)
 	if err != nil {
 		l.c.Log.WarnContext(ctx, "a message cannot be read", "session_id", w.id, "error", err)
 		w.missed()
@@ -247,12 +249,14 @@ func (l *line) bring(ctx context.Context, w *watched, h head, frame []byte) {
 // a reason: an answer has none. To ask once more says whether that is final. A
 // token that has ended needs another line.
 func (l *line) ended(ctx context.Context, h head, frame []byte) {
-	var f watch.Farewell
+	var f struct {
+		Reason string `json:"reason"`
+	}
 	if err := json.Unmarshal(frame, &f); err != nil || f.Reason == "" {
 		return
 	}
 	l.c.Log.InfoContext(ctx, "watching is over", "session_id", h.SessionID, "reason", f.Reason)
-	if f.Reason == watch.ReasonToken {
+	if f.Reason == tokenExpired {
 		l.end()
 		return
 	}

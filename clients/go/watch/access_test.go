@@ -1,4 +1,4 @@
-package client_test
+package watch_test
 
 import (
 	"errors"
@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	client "github.com/rethread/rethread/clients/go/watch"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // dismiss takes whoever watches s off it, as the fan-out does; asking again is

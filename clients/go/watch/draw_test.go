@@ -1,4 +1,4 @@
-package client_test
+package watch_test
 
 import (
 	"encoding/json"

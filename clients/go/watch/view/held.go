@@ -1,10 +1,8 @@
-package client
+package view
 
 import (
 	"slices"
 	"time"
-
-	"github.com/rethread/rethread/shared/domain/watch"
 )
 
 // maxHeld bounds the messages that wait. To ask again costs less than to keep
@@ -15,7 +13,7 @@ const maxHeld = 1000
 type held []heldMessage
 
 type heldMessage struct {
-	watch.Message
+	Message
 	due time.Time // when waiting for what is missing ends
 }
 
@@ -34,12 +32,12 @@ func (h held) postpone(until time.Time) {
 }
 
 // keep holds a message. Too many at once are dropped.
-func (s *State) keep(m watch.Message, now time.Time) {
+func (s *State) keep(m Message, now time.Time) {
 	if len(s.held) >= maxHeld {
 		s.held, s.dropped, s.askAt = nil, true, now
 	}
 	waiting := heldMessage{m, now.Add(s.patience())}
-	i, _ := slices.BinarySearchFunc(s.held, m.Cursor, func(h heldMessage, at watch.Cursor) int {
+	i, _ := slices.BinarySearchFunc(s.held, m.Cursor, func(h heldMessage, at Cursor) int {
 		if at.Before(h.Cursor) {
 			return 1
 		}

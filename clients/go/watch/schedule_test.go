@@ -1,10 +1,10 @@
-package client_test
+package watch_test
 
 import (
 	"encoding/json"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/shared/base/jsonx"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // schedule is what a state met, and what it made of it. Another client that
@@ -55,7 +55,7 @@ func (s *schedule) add(w *world, st step) {
 	s.Steps = append(s.Steps, st)
 }
 
-func shown(s client.Session) shownNow {
+func shown(s view.Session) shownNow {
 	items := []byte("[]")
 	if len(s.Items) > 0 {
 		items = mustJSON(s.Items)

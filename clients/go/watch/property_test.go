@@ -1,4 +1,4 @@
-package client_test
+package watch_test
 
 import (
 	"testing"
@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // Whatever the network does, a client whose messages have all come at least
@@ -21,7 +21,7 @@ func TestAnyScheduleEndsAtTheThread(t *testing.T) {
 
 func checkSchedule(t *rapid.T, recorded bool) *world {
 	w := newWorld(t, recorded)
-	known := client.NewState()
+	known := view.NewState()
 	w.follow(known)
 	for range 20 + below(t, 80) {
 		w.step()

@@ -1,4 +1,4 @@
-package client
+package watch
 
 import (
 	"context"
@@ -8,8 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rethread/rethread/shared/base/sleep"
-	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
 // watched is a session that somebody watches. Lines bring it messages; its own
@@ -18,10 +17,10 @@ type watched struct {
 	c        *Client
 	id       string
 	wake     chan struct{}
-	onChange func(Session)
+	onChange func(view.Session)
 
 	mu       sync.Mutex
-	state    *State
+	state    *view.State
 	on       *line // that it is subscribed on, or asked to be
 	request  string
 	requests int
@@ -62,10 +61,10 @@ func (w *watched) run(ctx context.Context) error {
 // show shows what is new, and returns why nothing more will be.
 func (w *watched) show() error {
 	w.mu.Lock()
-	var now *Session
-	if w.shown != w.state.version && (!w.state.needsThread || w.state.deleted) {
+	var now *view.Session
+	if w.shown != w.state.Version() && !w.state.NeedsThread() {
 		s := w.state.Show()
-		now, w.shown = &s, w.state.version
+		now, w.shown = &s, w.state.Version()
 	}
 	err := w.refused
 	if w.state.Deleted() {
@@ -134,7 +133,7 @@ func (w *watched) reload(ctx context.Context) error {
 	}
 	for failures := 0; ; failures++ {
 		if n := max(w.reloads-1, failures); n > 0 {
-			if err := sleep.For(ctx, backoff(n)); err != nil {
+			if err := sleep(ctx, backoff(n)); err != nil {
 				return err
 			}
 		}
@@ -163,7 +162,7 @@ func (w *watched) notify() {
 	}
 }
 
-func (w *watched) apply(m watch.Message) {
+func (w *watched) apply(m view.Message) {
 	w.mu.Lock()
 	w.state.Apply(m, time.Now())
 	w.mu.Unlock()

@@ -1,4 +1,4 @@
-package client_test
+package watch_test
 
 import (
 	"bufio"
@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // state is what a client knows of a session.
@@ -28,9 +28,32 @@ type state interface {
 }
 
 var (
-	_ state = (*client.State)(nil)
+	_ state = known{}
 	_ state = (*browser)(nil)
 )
+
+// known is the state of the client in Go, which gets messages as the wire has
+// them.
+type known struct{ *view.State }
+
+func (k known) Cursor() watch.Cursor { return watch.Cursor(k.State.Cursor()) }
+
+func (k known) Apply(m watch.Message, now time.Time) bool {
+	parsed, err := view.ParseMessage(onSocket(m))
+	if err != nil {
+		panic(err)
+	}
+	return k.State.Apply(parsed, now)
+}
+
+// onSocket is a message as the WebSocket API sends it.
+func onSocket(m watch.Message) []byte {
+	frame, err := watch.Frame(m, sessionID)
+	if err != nil {
+		panic(err)
+	}
+	return frame
+}
 
 // node is a program that has a state of the client for browsers, and does to it
 // what it is told.
@@ -137,11 +160,7 @@ func (b *browser) RepairAt() (at time.Time, due bool) {
 }
 
 func (b *browser) Apply(m watch.Message, now time.Time) bool {
-	frame, err := watch.Frame(m, sessionID)
-	if err != nil {
-		panic(err)
-	}
-	b.is = b.node.tell(told{Op: "apply", Now: now.UnixMilli(), Frame: frame})
+	b.is = b.node.tell(told{Op: "apply", Now: now.UnixMilli(), Frame: onSocket(m)})
 	return true
 }
 
@@ -153,11 +172,11 @@ func (b *browser) Repairing(now time.Time) {
 
 func (b *browser) reread() { b.is = b.node.tell(told{Op: "reread"}) }
 
-func (b *browser) replace(end client.Thread, older *session.Resume, now time.Time) {
+func (b *browser) replace(end thread, older *session.Resume, now time.Time) {
 	b.is = b.node.tell(told{Op: "replace", Now: now.UnixMilli(), Page: onePage(end, older)})
 }
 
-func (b *browser) prepend(page client.Thread, from string, older *session.Resume, now time.Time) {
+func (b *browser) prepend(page thread, from string, older *session.Resume, now time.Time) {
 	b.is = b.node.tell(told{Op: "prepend", Now: now.UnixMilli(), Page: onePage(page, older), From: from})
 }
 
@@ -165,7 +184,7 @@ func (b *browser) show() shownEnd { return b.node.tell(told{Op: "show"}).Shown }
 
 // onePage is the end of a thread as the client for browsers has it from reading
 // backwards.
-func onePage(t client.Thread, older *session.Resume) any {
+func onePage(t thread, older *session.Resume) any {
 	page := map[string]any{"status": t.Status, "items": t.Items, "cursor": t.Cursor, "run": nil, "older": nil}
 	if t.Items == nil {
 		page["items"] = []session.Event{}

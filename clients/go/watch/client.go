@@ -1,4 +1,7 @@
-package client
+// Package watch keeps sessions current over a websocket, which it renews, and calls
+// back with what they show. What messages mean is in package view, which knows no
+// network.
+package watch
 
 import (
 	"context"
@@ -9,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
 // What a connection may and must do (API Gateway's limits).
@@ -84,8 +87,8 @@ func (c *Client) Close() {
 // together. It returns when ctx ends, with its error, or with one of ErrNotFound,
 // ErrForbidden, ErrDeleted, ErrWatched, ErrRefused and ErrClosed; whatever else
 // goes wrong it tries again.
-func (c *Client) Watch(ctx context.Context, sessionID string, onChange func(Session)) error {
-	w := &watched{c: c, id: sessionID, state: NewState(), wake: make(chan struct{}, 1), onChange: onChange}
+func (c *Client) Watch(ctx context.Context, sessionID string, onChange func(view.Session)) error {
+	w := &watched{c: c, id: sessionID, state: view.NewState(), wake: make(chan struct{}, 1), onChange: onChange}
 	if !c.add(w) {
 		return fmt.Errorf("watch session %s: %w", sessionID, ErrWatched)
 	}
@@ -145,5 +148,5 @@ func (c *Client) current() *line {
 // same server do not return together.
 func backoff(failures int) time.Duration {
 	const first, most = 250 * time.Millisecond, 30 * time.Second
-	return sleep.Jitter(min(most, first<<min(failures, 8)))
+	return jitter(min(most, first<<min(failures, 8)))
 }

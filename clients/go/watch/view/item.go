@@ -1,12 +1,8 @@
-package client
+package view
 
 import (
 	"encoding/json"
 	"maps"
-
-	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch"
 )
 
 // unknown is the offset of an item in progress whose content is there, but not
@@ -15,21 +11,21 @@ const unknown = -1
 
 // item is an event of a session, final or in progress.
 type item struct {
-	event   session.Event
+	event   Event
 	offset  int64
-	content *run.Content // of one in progress
-	grew    bool         // since the event was rendered
+	content *content // of one in progress
+	grew    bool     // since the event was rendered
 }
 
 // newItem is an item as it was sent.
-func newItem(e session.Event, offset int64) *item {
+func newItem(e Event, offset int64) *item {
 	it := &item{event: e, offset: offset}
 	if it.final() {
 		return it
 	}
-	var err error
-	if it.content, err = run.ResumeContent(e.Fields["content"]); err != nil {
-		it.content = run.NewContent(roleOf(e)) // as it was begun: it says who speaks
+	var ok bool
+	if it.content, ok = resume(e.Fields["content"]); !ok {
+		it.content = &content{role: roleOf(e)} // as it was begun: it says who speaks
 		if offset > 0 {
 			it.offset = unknown
 		}
@@ -38,23 +34,23 @@ func newItem(e session.Event, offset int64) *item {
 	return it
 }
 
-func roleOf(e session.Event) string {
-	var content struct {
+func roleOf(e Event) string {
+	var begun struct {
 		Role string `json:"role"`
 	}
-	if json.Unmarshal(e.Fields["content"], &content) != nil {
+	if json.Unmarshal(e.Fields["content"], &begun) != nil {
 		return "" // none was given, or one that is no text
 	}
-	return content.Role
+	return begun.Role
 }
 
 func (it *item) seq() int64 { return it.event.Seq }
 
-func (it *item) final() bool { return it.event.Status != session.EventInProgress }
+func (it *item) final() bool { return it.event.Status != EventInProgress }
 
 // replace takes the item as it was sent, unless what is there is as new; more
 // says that what is sent is not all of it.
-func (it *item) replace(e session.Event, offset int64, more bool) (changed bool) {
+func (it *item) replace(e Event, offset int64, more bool) (changed bool) {
 	if it.final() {
 		return false
 	}
@@ -63,7 +59,7 @@ func (it *item) replace(e session.Event, offset int64, more bool) (changed bool)
 		if it.offset != unknown && fresh.offset <= it.offset {
 			return false
 		}
-		if it.offset == unknown && !more && fresh.content.Size() < it.content.Size() {
+		if it.offset == unknown && !more && fresh.content.size < it.content.size {
 			return false // it comes from before
 		}
 	}
@@ -74,14 +70,14 @@ func (it *item) replace(e session.Event, offset int64, more bool) (changed bool)
 // grow appends a delta that is the next one. One that begins before the end of
 // what is there cannot be told apart into old and new, and has to wait for a
 // snapshot like one that begins behind it.
-func (it *item) grow(m watch.Message) (changed, taken bool) {
+func (it *item) grow(m Message) (changed, taken bool) {
 	switch {
 	case it.final(), it.offset != unknown && m.Cursor.Offset <= it.offset:
 		return false, true
 	case m.Prev.Offset != it.offset:
 		return false, false
 	}
-	if it.content.Append(*m.Delta, "") != nil { // this is not the content that it continues
+	if !it.content.add(*m.Delta) { // this is not the content that it continues
 		it.offset = unknown
 		return false, false
 	}
@@ -90,13 +86,13 @@ func (it *item) grow(m watch.Message) (changed, taken bool) {
 }
 
 // render is the event as GET thread shows it.
-func (it *item) render() session.Event {
+func (it *item) render() Event {
 	if it.grew {
 		fields := maps.Clone(it.event.Fields)
 		if fields == nil {
 			fields = map[string]json.RawMessage{}
 		}
-		fields["content"] = it.content.Snapshot()
+		fields["content"] = it.content.snapshot()
 		it.event.Fields, it.grew = fields, false
 	}
 	return it.event

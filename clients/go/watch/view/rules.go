@@ -1,9 +1,4 @@
-package client
-
-import (
-	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/domain/watch"
-)
+package view
 
 // place is how a message that covers positions of the log stands to a state.
 type place int
@@ -14,7 +9,7 @@ const (
 	ahead               // something before it is missing
 )
 
-func (s *State) place(m watch.Message) place {
+func (s *State) place(m Message) place {
 	switch {
 	case m.Cursor.Epoch != s.epoch:
 		if m.Cursor.Epoch < s.epoch {
@@ -31,28 +26,28 @@ func (s *State) place(m watch.Message) place {
 
 // take applies a message, or finds that it tells nothing new; false means that
 // it comes too early.
-func (s *State) take(m watch.Message) bool {
+func (s *State) take(m Message) bool {
 	if s.needsThread {
 		return false
 	}
 	switch m.Type {
-	case watch.Snapshot:
+	case TypeSnapshot:
 		return s.takeSnapshot(m)
-	case watch.DeltaType:
+	case TypeDelta:
 		it := s.find(m)
 		if it == nil {
 			return s.ofUnknown(m)
 		}
 		return s.changed(it.grow(m))
-	case watch.ItemCompleted, watch.ItemFailed:
+	case TypeCompleted, TypeFailed:
 		it := s.find(m)
 		if it == nil {
 			return s.ofUnknown(m)
 		}
 		return s.changed(it.replace(*m.Item, m.Cursor.Offset, m.Until != nil), true)
-	case watch.Rewound:
+	case TypeRewound:
 		return s.takeRewound(m)
-	case watch.Reload:
+	case TypeReload:
 		s.takeReload(m)
 		return true
 	default: // thread.status, and types that a later server may know
@@ -70,7 +65,7 @@ func (s *State) changed(changed, taken bool) bool {
 
 // find is the item that a message is about. The epoch does not matter: an item
 // that is still shown after a rewind ends as it would have without it.
-func (s *State) find(m watch.Message) *item {
+func (s *State) find(m Message) *item {
 	if it := s.at(m.Cursor.Seq); it != nil && it.event.ID == m.ItemID {
 		return it
 	}
@@ -79,14 +74,14 @@ func (s *State) find(m watch.Message) *item {
 
 // ofUnknown takes a message about an item that is not there: hidden since, or
 // not heard of yet.
-func (s *State) ofUnknown(m watch.Message) bool {
+func (s *State) ofUnknown(m Message) bool {
 	return m.Cursor.Epoch < s.epoch || m.Cursor.Epoch == s.epoch && m.Cursor.Seq <= s.seq
 }
 
 // takeSnapshot brings an item up to date in its place. Whatever stands behind
 // it in the same epoch stays: positions of a log never change, and the messages
 // that follow would only bring the same again.
-func (s *State) takeSnapshot(m watch.Message) bool {
+func (s *State) takeSnapshot(m Message) bool {
 	if it := s.find(m); it != nil {
 		return s.changed(it.replace(*m.Item, m.Cursor.Offset, m.Until != nil), true)
 	}
@@ -105,7 +100,7 @@ func (s *State) takeSnapshot(m watch.Message) bool {
 
 // takeStatus moves to the message's position, and takes its status unless a
 // newer one is known: catching up passes positions whose messages come later.
-func (s *State) takeStatus(m watch.Message) bool {
+func (s *State) takeStatus(m Message) bool {
 	where := s.place(m)
 	if where == ahead {
 		return false
@@ -122,12 +117,12 @@ func (s *State) takeStatus(m watch.Message) bool {
 	return true
 }
 
-func (s *State) setStatus(m watch.Message) {
+func (s *State) setStatus(m Message) {
 	runID, problem := m.RunID, m.Error
-	if m.Status == session.Idle {
+	if m.Status == Idle {
 		runID = "" // the run that ended
 	}
-	if m.Status != session.Failed {
+	if m.Status != Failed {
 		problem = nil
 	}
 	if s.status != m.Status || s.runID != runID {
@@ -138,7 +133,7 @@ func (s *State) setStatus(m watch.Message) {
 
 // takeRewound drops what a rewind hides. A rewind meets no run and leaves no
 // failure, so the session is idle.
-func (s *State) takeRewound(m watch.Message) bool {
+func (s *State) takeRewound(m Message) bool {
 	switch {
 	case m.Cursor.Epoch < s.epoch, m.Cursor.Epoch == s.epoch && m.Cursor.Seq <= s.seq:
 		return true
@@ -150,21 +145,21 @@ func (s *State) takeRewound(m watch.Message) bool {
 	}
 	s.rewound = s.rewound || m.Cursor.Epoch > s.epoch
 	s.epoch, s.seq = m.Cursor.Epoch, m.Cursor.Seq
-	s.setStatus(watch.Message{Status: session.Idle, Cursor: m.Cursor})
+	s.setStatus(Message{Status: Idle, Cursor: m.Cursor})
 	s.version++
 	return true
 }
 
 // takeReload asks for the thread, unless one was read that had what this is
 // about.
-func (s *State) takeReload(m watch.Message) {
+func (s *State) takeReload(m Message) {
 	switch m.Reason {
-	case watch.ReasonEpoch:
+	case ReasonEpoch:
 		// To stand behind the end of the log means that it is another log.
 		if another := m.Cursor.Epoch == m.Prev.Epoch && m.Cursor.Before(m.Prev); !another && s.threadEpoch >= m.Cursor.Epoch {
 			return
 		}
-	case watch.ReasonSize:
+	case ReasonSize:
 		it := s.at(m.Cursor.Seq)
 		if it == nil && s.ofUnknown(m) || it != nil && it.final() {
 			return

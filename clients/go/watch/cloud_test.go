@@ -1,4 +1,4 @@
-package client_test
+package watch_test
 
 import (
 	"context"
@@ -13,8 +13,9 @@ import (
 
 	"github.com/coder/websocket"
 
+	client "github.com/rethread/rethread/clients/go/watch"
+	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // cloud serves sessions over connections in memory, as the gateways do.
@@ -224,7 +225,7 @@ func (c *cloud) connections() int {
 	return len(c.sockets)
 }
 
-func (c *cloud) wantThread(id string, got client.Session) {
+func (c *cloud) wantThread(id string, got view.Session) {
 	c.t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()

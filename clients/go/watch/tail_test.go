@@ -1,4 +1,4 @@
-package client_test
+package watch_test
 
 import (
 	"slices"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/domain/watch/client"
 )
 
 // Whatever the network does, a client for browsers that holds the end of a
@@ -109,7 +108,7 @@ func (c *tail) readOlder() {
 
 // readDown reads so many items back from a place, in pages that may be short;
 // false where a rewind came between.
-func (c *tail) readDown(before *session.Resume, count int) (end client.Thread, older *session.Resume, ok bool) {
+func (c *tail) readDown(before *session.Resume, count int) (end thread, older *session.Resume, ok bool) {
 	var items []session.Event
 	for first := true; first || (before != nil && len(items) < count); first = false {
 		limit := 1 + below(c.world.t, count-len(items))
@@ -137,12 +136,12 @@ func (w *world) missing() bool {
 // threadDown is a page of GET thread with order=desc.
 func (m *model) threadDown(
 	before *session.Resume, limit int, pause func(),
-) (page client.Thread, next *session.Resume, ok bool) {
+) (page thread, next *session.Resume, ok bool) {
 	r := m.read(pause)
 	end := r.at.last + 1
 	if before != nil {
 		if end = before.Seq; before.Epoch != r.h.epoch {
-			return client.Thread{}, nil, false
+			return thread{}, nil, false
 		}
 	}
 	events, more := r.eventsDown(end, limit)
