@@ -21,6 +21,7 @@ import (
 	"github.com/rethread/rethread/shared/observe/logs"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
@@ -30,7 +31,7 @@ const maxAttempts = 6
 // Deps is what functions are wired from.
 type Deps struct {
 	Log   *slog.Logger
-	Store *sessions.Store
+	Store *stores.Store
 	AWS   aws.Config // for clients of other services
 
 	// agents is who is configured in AGENTS; none of them may be called without
@@ -98,7 +99,7 @@ func newDeps(ctx context.Context) (Deps, error) {
 	}
 	return Deps{
 		Log: log, AWS: cfg, agents: names, lease: lease,
-		Store: sessions.New(dynamo.New(dynamodb.NewFromConfig(cfg, engineOptions), table, store.Schema()),
+		Store: stores.New(dynamo.New(dynamodb.NewFromConfig(cfg, engineOptions), table, store.Schema()),
 			sessions.WithLogger(log), sessions.WithLease(lease), sessions.WithRetention(kept),
 			sessions.WithQuotas(limits)),
 	}, nil

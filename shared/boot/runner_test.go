@@ -25,13 +25,14 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // runner is the function over a table of its own, with one agent that does
 // what answer says.
 type runner struct {
 	execute func(context.Context, run.Ref) error
-	store   *sessions.Store
+	store   *stores.Store
 	now     atomic.Int64 // added to the time, as a time.Duration
 	calls   atomic.Int64
 }
@@ -179,7 +180,7 @@ func newRunner(t *testing.T, answer http.HandlerFunc) *runner {
 		t.Fatal(err)
 	}
 	t.Cleanup(agents.Close)
-	r.store = sessions.New(storetest.Engine(t),
+	r.store = stores.New(storetest.Engine(t),
 		sessions.WithClock(func() time.Time { return time.Now().Add(time.Duration(r.now.Load())) }))
 	r.execute = boot.Runner(&run.Worker{
 		Store: r.store, Sessions: r.store, Agents: agents, NewID: uuid.NewString, Log: slog.New(slog.DiscardHandler),

@@ -35,6 +35,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/transport/sse"
 	"github.com/rethread/rethread/shared/transport/ws"
@@ -42,7 +43,7 @@ import (
 
 // watched is the table, its stream, a WebSocket API and the functions between.
 type watched struct {
-	store *sessions.Store
+	store *stores.Store
 	table string
 	url   string
 	ended chan struct{} // a message a $disconnect
@@ -101,7 +102,7 @@ func newWatched(t *testing.T) *watched {
 	w := &watched{ended: make(chan struct{}, 10), expires: fmt.Sprint(time.Now().Add(time.Hour).Unix())}
 	log, table := slog.New(slog.DiscardHandler), dynamotest.Table(t)
 	w.table = table
-	w.store = sessions.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithLogger(log))
+	w.store = stores.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithLogger(log))
 	w.serveSockets(t)
 	pusher := connections.New(aws.Config{
 		Region: "eu-west-1", Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),

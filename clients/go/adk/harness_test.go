@@ -15,6 +15,7 @@ import (
 	"github.com/rethread/rethread/clients/go/adk"
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
@@ -23,7 +24,7 @@ const app, alice, bob = "shop", "alice", "bob"
 // system is services that speak to the API over a table of the test's own.
 type system struct {
 	*adk.Services
-	store *sessions.Store // beneath the API
+	store *stores.Store // beneath the API
 	url   string
 }
 
@@ -36,7 +37,7 @@ const tokenOf = "token of "
 
 func newSystem(t *testing.T) *system {
 	t.Helper()
-	store := sessions.New(storetest.Engine(t), sessions.WithLogger(slog.New(slog.DiscardHandler)))
+	store := stores.New(storetest.Engine(t), sessions.WithLogger(slog.New(slog.DiscardHandler)))
 	server := httptest.NewServer(api(store))
 	t.Cleanup(server.Close)
 	return &system{newServices(t, server.URL, adk.WithUsers(users)), store, server.URL}
@@ -55,7 +56,7 @@ func newServices(t *testing.T, url string, options ...adk.Option) *adk.Services 
 }
 
 // api is the HTTP API's handlers behind what a gateway does.
-func api(store *sessions.Store) http.Handler {
+func api(store *stores.Store) http.Handler {
 	config := rest.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now, NewID: uuid.NewString,

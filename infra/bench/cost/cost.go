@@ -13,7 +13,7 @@ import (
 	"github.com/rethread/rethread/infra/test/capacity"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
@@ -46,7 +46,7 @@ func (r Row) OK() bool {
 // Measure runs every operation on a session with a history of that many turns.
 func Measure(ctx context.Context, client *dynamodb.Client, table string, history int) ([]Row, error) {
 	m := &measurement{meter: &capacity.Meter{}, user: "user-" + uuid.NewString(), history: history, prose: prose}
-	m.store = sessions.New(dynamo.New(m.meter.Attach(client), table, store.Schema()))
+	m.store = stores.New(dynamo.New(m.meter.Attach(client), table, store.Schema()))
 	if err := m.prepare(ctx); err != nil {
 		return nil, fmt.Errorf("prepare a history of %d turns: %w", history, err)
 	}
@@ -59,7 +59,7 @@ func Measure(ctx context.Context, client *dynamodb.Client, table string, history
 }
 
 type measurement struct {
-	store   *sessions.Store
+	store   *stores.Store
 	meter   *capacity.Meter
 	user    string
 	session string

@@ -20,6 +20,7 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
@@ -53,7 +54,7 @@ func (c *Checker) Deletes(ctx context.Context, db *dynamodb.Client, table string
 		return err
 	}
 	later := afterwards
-	store := sessions.New(dynamo.New(db, table, store.Schema()),
+	store := stores.New(dynamo.New(db, table, store.Schema()),
 		sessions.WithClock(func() time.Time { return time.Now().Add(later) }), sessions.WithLogger(slog.New(slog.DiscardHandler)))
 	for range sweeps {
 		later += time.Hour // what one sweep found to be due

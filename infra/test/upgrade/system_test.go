@@ -27,6 +27,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
 	"github.com/rethread/rethread/shared/transport/rest"
 	"github.com/rethread/rethread/shared/transport/ws"
@@ -39,7 +40,7 @@ const adminScope = "rethread:admin"
 // version's stood, until a test lets time pass.
 type system struct {
 	table *listed
-	store *sessions.Store
+	store *stores.Store
 
 	rest   map[string]http.Handler // by resource
 	a2a    http.Handler
@@ -63,7 +64,7 @@ func newSystem(t testing.TB, e engine, items []item, now time.Time) *system {
 	s := &system{time: now, random: rand.NewChaCha8([32]byte{1}), said: &lockedBuffer{}}
 	s.log = slog.New(slog.NewTextHandler(s.said, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s.table = e.load(t, items)
-	s.store = sessions.New(s.table, sessions.WithClock(s.now), sessions.WithRandom(s.newUUID), sessions.WithLogger(s.log),
+	s.store = stores.New(s.table, sessions.WithClock(s.now), sessions.WithRandom(s.newUUID), sessions.WithLogger(s.log),
 		sessions.WithQuotas(quota.Limits{Sessions: 500, Runs: 20, Bytes: 1 << 30, Streams: 4}),
 		sessions.WithRetention(func(agent string) int64 { return map[string]int64{"short": 7200}[agent] }))
 	c := s.config()

@@ -31,9 +31,9 @@ func (Nothing) Sweep(context.Context, string) error { return nil }
 // Erase implements Dependent.
 func (Nothing) Erase(context.Context, string, int64, *erasure.Removed) error { return nil }
 
-// Attach makes others go with the sessions and users that this store removes. It is
-// called before the store is used.
-func (s *Store) Attach(dependents ...Dependent) { s.dependents = append(s.dependents, dependents...) }
+// Attach says what goes with the sessions and users that this store removes, in place
+// of what was attached before. It is called before the store is used.
+func (s *Store) Attach(dependents ...Dependent) { s.dependents = dependents }
 
 // Ref is a session as packages beside this one know it.
 type Ref struct {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/infra/test/storetest"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
@@ -17,7 +17,7 @@ import (
 // of the request.
 func TestFlaws(t *testing.T) {
 	t.Parallel()
-	h := a2a.New(configOf(sessions.New(storetest.Engine(t))))
+	h := a2a.New(configOf(stores.New(storetest.Engine(t))))
 	const (
 		rpc, send, stream = "/a2a/helper", "/a2a/helper/message:send", "/a2a/helper/message:stream"
 		oldSend           = "/a2a/helper/v1/message:send"
@@ -73,7 +73,7 @@ func TestFlaws(t *testing.T) {
 // Parameters of requests over HTTP+JSON are no text either.
 func TestFlawsOfQueries(t *testing.T) {
 	t.Parallel()
-	h := a2a.New(configOf(sessions.New(storetest.Engine(t))))
+	h := a2a.New(configOf(stores.New(storetest.Engine(t))))
 	long := strings.Repeat("x", 3000)
 	for _, path := range []string{
 		"/tasks?contextId=%ff", "/tasks?contextId=a%00b", "/tasks?contextId=" + long, "/tasks?pageToken=%ff", "/tasks?pageToken=-1",

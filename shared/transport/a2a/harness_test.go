@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
@@ -22,7 +22,7 @@ var errNoWorker = errors.New("no worker")
 
 // configOf is what all servers of these tests have in common. A nil store is for
 // what is answered without one. No worker can be had, until a test has one.
-func configOf(store *sessions.Store) a2a.Config {
+func configOf(store *stores.Store) a2a.Config {
 	return a2a.Config{
 		Sessions: store, Rewinds: store, Runs: store, Tasks: store, Links: store, Grants: store, Agents: onlyHelper{},
 		StartRun: func(context.Context, run.Ref) error { return errNoWorker },

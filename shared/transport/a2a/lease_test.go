@@ -13,13 +13,13 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
 // renewals tells of each lease that was renewed, if anybody waits for it.
 type renewals struct {
-	*sessions.Store
+	*stores.Store
 	renewed chan struct{}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
@@ -30,7 +31,7 @@ var errCut = errors.New("the connection was cut")
 // newsroom tells of the one session of a table what the table's own stream
 // tells, as the fan-out does, except that a script may stand in the way.
 type newsroom struct {
-	store *sessions.Store
+	store *stores.Store
 
 	mu      sync.Mutex
 	lines   map[*line]bool

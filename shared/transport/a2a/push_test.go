@@ -17,19 +17,19 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/domain/run"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
 // hooks is a server that keeps push notification configurations.
 type hooks struct {
-	store  *sessions.Store
+	store  *stores.Store
 	server *httptest.Server
 }
 
 func newHooks(t *testing.T) *hooks {
 	t.Helper()
-	h := &hooks{store: sessions.New(storetest.Engine(t))}
+	h := &hooks{store: stores.New(storetest.Engine(t))}
 	config := configOf(h.store)
 	config.StartRun = func(context.Context, run.Ref) error { return nil }
 	config.Push, config.CheckURL = h.store, func(url string) error {

@@ -22,6 +22,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
@@ -31,7 +32,7 @@ const alice = "alice"
 // rig is a server over a table of its own, whose news go by a script and whose
 // worker is the test.
 type rig struct {
-	store   *sessions.Store
+	store   *stores.Store
 	news    *newsroom
 	client  *a2aclient.Client
 	clock   *clock
@@ -62,7 +63,7 @@ func (c *clock) add(d time.Duration) {
 func newRig(t *testing.T, carry func(*newsroom, watch.Message)) *rig {
 	t.Helper()
 	table, ticks := dynamotest.Table(t), &clock{}
-	store := sessions.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithClock(ticks.now),
+	store := stores.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithClock(ticks.now),
 		sessions.WithQuotas(quota.Limits{Streams: maxStreams}))
 	r := &rig{
 		store: store, clock: ticks, context: uuid.NewString(), started: make(chan run.Ref, 1), renewed: make(chan struct{}),
@@ -109,7 +110,7 @@ func (r *rig) say(text string) *lib.SendMessageRequest {
 
 // worker is the test in the place of a worker.
 type worker struct {
-	store *sessions.Store
+	store *stores.Store
 	ref   run.Ref
 	item  run.Item
 	text  string // of the item

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/infra/test/storetest"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
 // FuzzRPC sends bodies of any kind to an agent's address, in both versions of
 // the protocol. Each is answered as JSON-RPC has it, and none is a fault of ours.
 func FuzzRPC(f *testing.F) {
-	store := sessions.New(storetest.Engine(f))
+	store := stores.New(storetest.Engine(f))
 	handler := a2a.New(configOf(store))
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}`,

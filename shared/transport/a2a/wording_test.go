@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/infra/test/storetest"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
 func TestWrongRequests(t *testing.T) {
-	store := sessions.New(storetest.Engine(t))
+	store := stores.New(storetest.Engine(t))
 	handler := a2a.New(configOf(store))
 	for name, c := range map[string]struct{ version, body, want string }{
 		"no object":                   {"1.0", `[]`, `{"code":-32600,"message":"invalid request: the request must be an object"}`},

@@ -23,6 +23,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
@@ -47,7 +48,7 @@ func newSystem(t testing.TB, change ...func(*rest.Config)) *system {
 	t.Helper()
 	s := &system{log: &bytes.Buffer{}, agents: agents{"default", "data_analyst"}}
 	log := slog.New(slog.NewTextHandler(s.log, nil))
-	store := sessions.New(storetest.Engine(t), sessions.WithLogger(log))
+	store := stores.New(storetest.Engine(t), sessions.WithLogger(log))
 	s.config = rest.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
 		Runs: store, Agents: &s.agents, StartRun: s.hand, Automations: store, Erasures: store, Quotas: store, Exports: store,

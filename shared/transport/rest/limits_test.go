@@ -6,13 +6,14 @@ import (
 
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
 // under makes the store limit what users may have.
 func under(l quota.Limits) func(*rest.Config) {
 	return func(c *rest.Config) {
-		store, ok := c.Sessions.(*sessions.Store)
+		store, ok := c.Sessions.(*stores.Store)
 		if !ok {
 			panic("no store")
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/rethread/rethread/infra/test/mutate"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/transport/rest"
 )
@@ -53,7 +54,7 @@ func TestMutations(t *testing.T) {
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
 	s := &samples{client: client, table: table, random: rand.New(rand.NewPCG(mutationSeed, mutationSeed))} //nolint:gosec // repeatable on purpose
 	s.system = newSystem(t, func(c *rest.Config) {
-		store := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithLogger(c.Log))
+		store := stores.New(dynamo.New(client, table, store.Schema()), sessions.WithLogger(c.Log))
 		c.Sessions, c.Rewinds, c.Runs, c.Tasks, c.Feedback, c.Artifacts = store, store, store, store, store, store
 		c.Idempotency, c.Exports, c.Imports, c.Erasures, c.Quotas = store, store, store, store, store
 		c.Grants, c.Shares, c.Automations, c.Webhooks = store, store, store, store
