@@ -1,6 +1,6 @@
 // Package async runs functions in the background as Lambda's asynchronous
 // invocation does: at once if there is room, again when they fail, up to a number
-// of tries and an age, and then it tells a destination how it ended. What waits
+// of tries and an age, and then it tells a destination of the failure. What waits
 // is kept in memory and goes with the host.
 package async
 
@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rethread/rethread/infra/local/destination"
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
@@ -29,11 +30,6 @@ type Invoker interface {
 	Run(ctx context.Context, function, requestID string, payload []byte) (Outcome, error)
 }
 
-// Destinations are told how invocations ended.
-type Destinations interface {
-	Deliver(ctx context.Context, arn string, body []byte) error
-}
-
 // Waits are the pauses between tries.
 type Waits struct {
 	// Retries come after the first and the second failure: 1 and 2 minutes in
@@ -47,7 +43,7 @@ type Waits struct {
 // Options say how to run.
 type Options struct {
 	Invoker      Invoker
-	Destinations Destinations
+	Destinations destination.Destinations
 	// Region and Account stand in the ARNs of what destinations are told.
 	Region, Account string
 	Waits           Waits

@@ -126,8 +126,8 @@ func seconds(numbers ...int) []time.Duration {
 func failure(condition string, tries int) string {
 	return fmt.Sprintf(`failures {"version":"1.0","timestamp":"2000-01-01T00:00:0%d.000Z","requestContext":{"requestId":"id",`+
 		`"functionArn":"arn:aws:lambda:us-east-1:0:function:function:$LATEST","condition":%q,"approximateInvokeCount":%d},`+
-		`"requestPayload":{"a":1},"responseContext":{"statusCode":200,"executedVersion":"$LATEST","functionError":"Unhandled"},`+
-		`"responsePayload":{"errorMessage":"no"}}`, tries-1, condition, tries)
+		`"responseContext":{"statusCode":200,"executedVersion":"$LATEST","functionError":"Unhandled"},`+
+		`"requestPayload":{"a":1},"responsePayload":{"errorMessage":"no"}}`, tries-1, condition, tries)
 }
 
 func function(settings *samtemplate.AsyncInvoke) samtemplate.Function {

@@ -4,33 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
-)
 
-const timestampMillis = "2006-01-02T15:04:05.000Z"
+	"github.com/rethread/rethread/infra/local/destination"
+)
 
 // record is what a destination is told. AWS documents its shape under "Retaining
 // records of asynchronous invocations".
 type record struct {
-	Version         string           `json:"version"`
-	Timestamp       string           `json:"timestamp"`
-	RequestContext  requestContext   `json:"requestContext"`
-	RequestPayload  json.RawMessage  `json:"requestPayload"`
-	ResponseContext *responseContext `json:"responseContext,omitempty"`
-	ResponsePayload json.RawMessage  `json:"responsePayload,omitempty"`
-}
-
-type requestContext struct {
-	RequestID   string `json:"requestId"`
-	FunctionARN string `json:"functionArn"`
-	Condition   string `json:"condition"`
-	Invoked     int    `json:"approximateInvokeCount"`
-}
-
-type responseContext struct {
-	StatusCode    int    `json:"statusCode"`
-	Version       string `json:"executedVersion"`
-	FunctionError string `json:"functionError,omitempty"`
+	destination.Record
+	RequestPayload  json.RawMessage `json:"requestPayload"`
+	ResponsePayload json.RawMessage `json:"responsePayload,omitempty"`
 }
 
 // end tells the destination of a failure, if there is one.
@@ -48,25 +31,19 @@ func (e *event) end(ctx context.Context, condition string) {
 	}
 }
 
-func (e *event) report(ctx context.Context, destination, condition string) error {
+func (e *event) report(ctx context.Context, arn, condition string) error {
 	told := record{
-		Version:   "1.0",
-		Timestamp: time.Now().UTC().Format(timestampMillis),
-		RequestContext: requestContext{
+		Record: destination.New(destination.RequestContext{
 			RequestID: e.id, Condition: condition, Invoked: e.tries,
 			FunctionARN: fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s:$LATEST", e.opts.Region, e.opts.Account, e.function.Name),
-		},
+		}),
 		RequestPayload: asJSON(e.payload),
 	}
 	if e.tries > 0 {
-		told.ResponseContext = &responseContext{StatusCode: 200, Version: "$LATEST", FunctionError: e.last.FunctionError}
+		told.Answered(e.last.FunctionError)
 		told.ResponsePayload = asJSON(e.last.Payload)
 	}
-	body, err := json.Marshal(told)
-	if err != nil {
-		return fmt.Errorf("describe an invocation: %w", err)
-	}
-	return e.opts.Destinations.Deliver(ctx, destination, body)
+	return destination.Deliver(ctx, e.opts.Destinations, arn, told)
 }
 
 // asJSON keeps what is JSON and quotes what is not: a stream's bytes.

@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/local/async"
+	"github.com/rethread/rethread/infra/local/destination"
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
@@ -53,7 +54,7 @@ type Options struct {
 	// Environment is added to every function's own, after it.
 	Environment map[string]string
 	// Destinations are told of asynchronous invocations that failed.
-	Destinations async.Destinations
+	Destinations destination.Destinations
 	// Mappings, when given, says what feeds the functions, for those who ask
 	// Lambda's API.
 	Mappings func(context.Context) ([]Mapping, error)

@@ -5,7 +5,6 @@ package localtest
 import (
 	"io"
 	"log/slog"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -17,9 +16,8 @@ import (
 // target.
 func Build(t *testing.T, source, target string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags=lambda.norpc", "-buildvcs=false", "-ldflags=-s -w", "-o", target, source).CombinedOutput() //nolint:gosec // tests name what they build
-	if err != nil {
-		t.Fatalf("build %s: %v\n%s", source, err, out)
+	if err := repo.Build(t.Context(), "", target, source); err != nil {
+		t.Fatal(err)
 	}
 	return target
 }

@@ -1,5 +1,5 @@
 // Package repo finds the root folder of the repository, where template.yaml,
-// the build folder and the Maven project are.
+// the build folder and the Maven project are, and builds programs of it.
 package repo
 
 import (

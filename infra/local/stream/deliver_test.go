@@ -214,10 +214,9 @@ func TestFailureRecord(t *testing.T) {
 		r := mustRun(t, log, settings, poison("a"))
 		defer r.stop()
 		time.Sleep(time.Minute)
-		want := `{"requestContext":{"requestId":"request","functionArn":"arn:aws:lambda:us-east-1:0:function:function",` +
+		want := `{"version":"1.0","timestamp":"2000-01-01T00:00:00.050Z","requestContext":{"requestId":"request","functionArn":"arn:aws:lambda:us-east-1:0:function:function",` +
 			`"condition":"RetryAttemptsExhausted","approximateInvokeCount":2},` +
 			`"responseContext":{"statusCode":200,"executedVersion":"$LATEST","functionError":"Unhandled"},` +
-			`"version":"1.0","timestamp":"2000-01-01T00:00:00.050Z",` +
 			`"DDBStreamBatchInfo":{"shardId":"shard","startSequenceNumber":"0001","endSequenceNumber":"0002",` +
 			`"approximateArrivalOfFirstRecord":"2000-01-01T00:00:00Z","approximateArrivalOfLastRecord":"2000-01-01T00:00:00Z",` +
 			`"batchSize":2,"streamArn":"` + streamARN + `"}}`

@@ -2,38 +2,19 @@ package stream
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"time"
+
+	"github.com/rethread/rethread/infra/local/destination"
 )
 
-const (
-	timestampMillis  = "2006-01-02T15:04:05.000Z"
-	timestampSeconds = "2006-01-02T15:04:05Z"
-)
+const timestampSeconds = "2006-01-02T15:04:05Z"
 
 // failureRecord is what a failure destination gets: where the records stand in
 // the stream, not the records themselves. AWS documents its shape under "Retain
 // discarded records for a DynamoDB event source in Lambda".
 type failureRecord struct {
-	RequestContext  requestContext   `json:"requestContext"`
-	ResponseContext *responseContext `json:"responseContext,omitempty"`
-	Version         string           `json:"version"`
-	Timestamp       string           `json:"timestamp"`
-	Batch           batchInfo        `json:"DDBStreamBatchInfo"`
-}
-
-type requestContext struct {
-	RequestID   string `json:"requestId"`
-	FunctionARN string `json:"functionArn"`
-	Condition   string `json:"condition"`
-	Invoked     int    `json:"approximateInvokeCount"`
-}
-
-type responseContext struct {
-	StatusCode    int    `json:"statusCode"`
-	Version       string `json:"executedVersion"`
-	FunctionError string `json:"functionError,omitempty"`
+	destination.Record
+	Batch batchInfo `json:"DDBStreamBatchInfo"`
 }
 
 type batchInfo struct {
@@ -62,13 +43,10 @@ func (l *lane) giveUp(ctx context.Context, b batch, condition string) {
 func (l *lane) report(ctx context.Context, b batch, condition string) error {
 	first, last := b.entries[0], b.entries[len(b.entries)-1]
 	record := failureRecord{
-		Version:   "1.0",
-		Timestamp: time.Now().UTC().Format(timestampMillis),
-		RequestContext: requestContext{
+		Record: destination.New(destination.RequestContext{
 			FunctionARN: fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", l.opts.Region, l.opts.Account, l.function.Name),
-			Condition:   condition,
-			Invoked:     b.invoked,
-		},
+			Condition:   condition, Invoked: b.invoked,
+		}),
 		Batch: batchInfo{
 			ShardID: l.shard, StartSequence: first.Sequence, EndSequence: last.Sequence,
 			FirstArrival: first.Created.UTC().Format(timestampSeconds),
@@ -78,11 +56,7 @@ func (l *lane) report(ctx context.Context, b batch, condition string) error {
 	}
 	if b.last != nil {
 		record.RequestContext.RequestID = b.last.RequestID
-		record.ResponseContext = &responseContext{StatusCode: 200, Version: "$LATEST", FunctionError: b.last.FunctionError}
+		record.Answered(b.last.FunctionError)
 	}
-	body, err := json.Marshal(record)
-	if err != nil {
-		return fmt.Errorf("describe a failed batch: %w", err)
-	}
-	return l.opts.Destinations.Deliver(ctx, l.FailureDestination, body)
+	return destination.Deliver(ctx, l.opts.Destinations, l.FailureDestination, record)
 }

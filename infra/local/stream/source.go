@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rethread/rethread/infra/local/destination"
 	"github.com/rethread/rethread/infra/local/lambda"
 	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/stream/reader"
@@ -43,11 +44,6 @@ type Invoker interface {
 	Invoke(ctx context.Context, function string, payload []byte) (*lambda.Result, error)
 }
 
-// Destinations take what mappings give up.
-type Destinations interface {
-	Deliver(ctx context.Context, arn string, body []byte) error
-}
-
 // Options are what the mappings need.
 type Options struct {
 	Functions []samtemplate.Function
@@ -55,7 +51,7 @@ type Options struct {
 	// Open finds the stream of a table, given by its name.
 	Open         func(ctx context.Context, table string) (Log, error)
 	Invoker      Invoker
-	Destinations Destinations
+	Destinations destination.Destinations
 	// Region and Account stand in the ARNs of what is given up.
 	Region, Account string
 	// Checkpoints is the file in which places are kept; empty means in memory.

@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/rethread/rethread/infra/local/repo"
 )
 
 // build puts the local host and every function's bootstrap into dir. All tests
@@ -25,12 +26,8 @@ func build(ctx context.Context, root, dir string) error {
 	}
 	defer lock.Close() //nolint:errcheck // the lock goes with the file
 	programs := filepath.Join(made, "bin")
-	// The flags are those of the Makefile's LAMBDA_ENV.
-	cmd := exec.CommandContext(ctx, "go", "build", "-tags=lambda.norpc", "-trimpath", "-buildvcs=false",
-		"-ldflags=-s -w", "-o", programs+"/", "./functions/...", "./infra/local")
-	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
+	if err := repo.Build(ctx, root, programs+"/", "./functions/...", "./infra/local"); err != nil {
+		return err
 	}
 	return install(root, programs, dir)
 }

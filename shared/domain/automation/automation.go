@@ -6,7 +6,6 @@ package automation
 
 import (
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/shared/base/fault"
@@ -113,33 +112,17 @@ func (t Trigger) validate() error {
 		entries []string
 		check   func(pointer, entry string) error
 	}{
-		{"/on/types", t.Types, checkType},
+		{"/on/types", t.Types, delivery.CheckType},
 		{"/on/agents", t.Agents, fault.CheckAgent},
 		{"/on/session_ids", t.SessionIDs, fault.CheckID},
 		{"/on/feedback_types", t.FeedbackTypes, checkFeedback},
 	} {
-		for i, entry := range f.entries {
-			pointer := f.pointer + "/" + strconv.Itoa(i)
-			if err := f.check(pointer, entry); err != nil {
-				return err
-			}
-			if slices.Contains(f.entries[:i], entry) {
-				return fault.Field(fault.Invalid, pointer, "must be named once")
-			}
-		}
-		if len(f.entries) > MaxFilters {
-			return fault.Field(fault.Invalid, f.pointer, "must have at most %d entries", MaxFilters)
+		if err := delivery.CheckFilter(f.pointer, f.entries, MaxFilters, f.check); err != nil {
+			return err
 		}
 	}
 	if len(t.FeedbackTypes) > 0 && !slices.ContainsFunc(t.Types, delivery.FeedbackCreated.Matches) {
 		return fault.Field(fault.Invalid, "/on/feedback_types", "must be absent where types have no feedback.created")
-	}
-	return nil
-}
-
-func checkType(pointer, entry string) error {
-	if !slices.ContainsFunc(delivery.PublicTypes(), func(t delivery.Type) bool { return t.Matches(entry) }) {
-		return fault.Field(fault.Invalid, pointer, "must be a type such as run.completed, or several such as run.*")
 	}
 	return nil
 }

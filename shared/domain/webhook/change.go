@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/rethread/rethread/shared/base/fault"
 )
@@ -72,5 +71,3 @@ func setList(field, to *[]string) {
 		*field = slices.Clone(*to)
 	}
 }
-
-func pointerAt(pointer string, i int) string { return pointer + "/" + strconv.Itoa(i) }

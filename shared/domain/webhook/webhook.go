@@ -98,31 +98,17 @@ func (w Webhook) validateFilters() error {
 		entries []string
 		check   func(pointer, entry string) error
 	}{
-		{"/types", w.Types, checkType}, {"/agents", w.Agents, fault.CheckAgent}, {"/session_ids", w.SessionIDs, fault.CheckID},
+		{"/types", w.Types, delivery.CheckType}, {"/agents", w.Agents, fault.CheckAgent}, {"/session_ids", w.SessionIDs, fault.CheckID},
 	} {
-		if len(f.entries) > MaxFilters {
-			return fault.Field(fault.Invalid, f.pointer, "must have at most %d entries", MaxFilters)
+		if err := delivery.CheckFilter(f.pointer, f.entries, MaxFilters, f.check); err != nil {
+			return err
 		}
-		for i, entry := range f.entries {
-			pointer := pointerAt(f.pointer, i)
-			if err := f.check(pointer, entry); err != nil {
-				return err
-			}
-			if slices.Contains(f.entries[:i], entry) {
-				return fault.Field(fault.Invalid, pointer, "must be named once")
-			}
+		for _, entry := range f.entries {
 			bytes += len(entry)
 		}
 		if bytes > MaxFilterBytes {
 			return fault.Field(fault.Invalid, f.pointer, "must, with the other filters, be at most %d bytes", MaxFilterBytes)
 		}
-	}
-	return nil
-}
-
-func checkType(pointer, entry string) error {
-	if !slices.ContainsFunc(delivery.PublicTypes(), func(t delivery.Type) bool { return t.Matches(entry) }) {
-		return fault.Field(fault.Invalid, pointer, "must be a type such as run.completed, or several such as run.*")
 	}
 	return nil
 }
