@@ -1,9 +1,14 @@
-// Command automations reads the table's changes and queues what others asked to
-// be told.
+// Command automations handles the automations of users: which agents are
+// asked what, and when.
 package main
 
-import "github.com/rethread/rethread/shared/boot"
+import (
+	"github.com/rethread/rethread/shared/boot"
+	"github.com/rethread/rethread/shared/transport/rest"
+)
 
 func main() {
-	boot.StartAutomations()
+	boot.Start(func(d boot.Deps) any {
+		return boot.HTTP(rest.Automations(d.API()))
+	})
 }

@@ -99,7 +99,7 @@ func (a *accountant) answers() bill {
 			a.functions("runner", n, answerSeconds, requestGB),
 			a.functions("fanout", n*changes, fanoutSeconds, requestGB),
 			[]line{a.reads(n*changes, cost.FindWatcher)},
-			a.functions("automations", n*toldOf, fanoutSeconds, queuingGB),
+			a.functions("dispatch", n*toldOf, fanoutSeconds, queuingGB),
 			[]line{
 				{"table reads", "1,000 × 5: who asked to be told, and what to do then", n * lookUps, a.TableRead},
 				{"table writes", "1,000 × 2: its place among the runs that a user may have at once", n * slotWrites, a.TableWrite},
@@ -134,7 +134,7 @@ func (a *accountant) streams() bill {
 		slices.Concat([]line{
 			{"REST API requests", "1,000 × " + number(turnsPerHour), n * turnsPerHour, a.StreamRequest},
 		},
-			a.functions("watchstream", n*turnsPerHour, turnSeconds, streamGB),
+			a.functions("sse", n*turnsPerHour, turnSeconds, streamGB),
 			a.functions("authorizer, watch", n*turnsPerHour+anew*socketInvocations, requestSeconds, requestGB),
 			[]line{
 				{"messages", number(anew) + " × (subscribe, its answer)", 2 * anew, a.SocketMessage},
@@ -165,7 +165,7 @@ func (a *accountant) delivered() bill {
 		"Something happens that one webhook of the user wants to hear of, and its server answers within 0.3 s. A try " +
 			"that fails costs as much again, and so do seven write units for what waits for a server that fails or is slow. The last line is for the same event on an EventBridge bus, where one is named.",
 		slices.Concat(
-			a.functions("automations", n, fanoutSeconds, queuingGB),
+			a.functions("dispatch", n, fanoutSeconds, queuingGB),
 			[]line{
 				{"table reads", "1,000 × 2: who wants to hear of it", 2 * n, a.TableRead},
 				{"queue requests", "1,000 × (send, receive, delete)", 3 * n, a.QueueRequest},

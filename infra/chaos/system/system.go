@@ -167,7 +167,7 @@ func (s *System) Stop() error {
 func victims() []string {
 	return []string{
 		"runner", "runner", "runner", "runs", "runs", "sessions", "sessions", "fanout", "fanout",
-		"watch", "watchstream", "fork", "rewind", "tasks", "sweeper", "artifacts", "events",
+		"watch", "sse", "fork", "rewind", "tasks", "sweeper", "artifacts", "events",
 	}
 }
 

@@ -118,7 +118,7 @@ func killPushers(t *testing.T, sys *e2e.System, stories []*story, random *rand.R
 	for range 4 {
 		heard += 3 + random.IntN(12)
 		stories[random.IntN(len(stories))].hears(t, heard)
-		for _, function := range []string{"fanout", "watch", "watchstream"} {
+		for _, function := range []string{"fanout", "watch", "sse"} {
 			if function == "fanout" || random.IntN(2) == 0 {
 				killed += sys.KillWorkers(t, function)
 			}

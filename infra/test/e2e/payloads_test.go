@@ -104,9 +104,9 @@ func checkResult(t *testing.T, function string, got []byte) {
 		return // they answer nobody
 	case "authorizer":
 		path, want = "policyDocument.Statement.0.Effect", "Allow"
-	case "fanout", "automations", "deliver":
+	case "fanout", "dispatch", "deliver":
 		path, want = "batchItemFailures", "[]"
-	case "watchstream":
+	case "sse":
 		if !bytes.Contains(stream, []byte("\nevent: thread.status\n")) {
 			t.Errorf("streams %s", stream)
 		}

@@ -40,7 +40,7 @@ func TestPositions(t *testing.T) {
 
 // An event as a REST API sends it.
 func TestPayload(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("testdata", "watchstream.json"))
+	text, err := os.ReadFile(filepath.Join("testdata", "sse.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,25 +17,25 @@ import (
 // told.
 type EventReader func(context.Context, sessions.Change) ([]delivery.Event, error)
 
-// StartAutomations runs the function that queues what is to be delivered until
+// StartDispatch runs the function that queues what is to be delivered until
 // Lambda stops it.
-func StartAutomations() {
+func StartDispatch() {
 	start(func(d Deps) (any, error) {
 		queue, err := d.deliveries(webhook.Kind, push.Kind, automation.Kind)
 		if err != nil {
 			return nil, err
 		}
-		return Automations(d.Store.Happened, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, d.bus(), d.Log), nil
+		return Dispatch(d.Store.Happened, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, d.bus(), d.Log), nil
 	})
 }
 
-// Automations queues what happened for those who want to hear of it, for each of
+// Dispatch queues what happened for those who want to hear of it, for each of
 // them in the order of the changes. It stops at the first change that cannot be read
 // now, and says which is the first that cannot be queued: Lambda goes on from there,
 // and what was queued behind it for others is queued again, and kept once. One that
 // cannot be read is skipped, as none of those behind it could pass it. What was queued
 // is published too, unless bus is nil.
-func Automations(read EventReader, to *delivery.Dispatcher, bus delivery.Bus, log *slog.Logger) FanoutHandler {
+func Dispatch(read EventReader, to *delivery.Dispatcher, bus delivery.Bus, log *slog.Logger) FanoutHandler {
 	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		ctx, cancel := timeToAnswer(ctx)
 		defer cancel()

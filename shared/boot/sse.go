@@ -16,13 +16,13 @@ const (
 	defaultTurn  = 90 * time.Second
 )
 
-// StartWatchStream runs the function that serves sessions as server-sent events
+// StartSSE runs the function that serves sessions as server-sent events
 // until Lambda stops it. It asks the WebSocket API at WEBSOCKET_URL, and
 // for items that are too large for that the HTTP API at HTTP_URL; in the table
 // it counts who has how many streams open, and nothing else. ALLOWED_ORIGIN is
 // the web origin whose pages may read, as the REST API does not say it for
 // answers of functions.
-func StartWatchStream() {
+func StartSSE() {
 	start(func(d Deps) (any, error) {
 		endpoint, err := address("WEBSOCKET_URL", "wss", "ws")
 		if err != nil {

@@ -1,9 +1,0 @@
-// Command watchstream serves one session as server-sent events, behind a REST
-// API that streams.
-package main
-
-import "github.com/rethread/rethread/shared/boot"
-
-func main() {
-	boot.StartWatchStream()
-}
