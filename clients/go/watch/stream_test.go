@@ -61,6 +61,8 @@ type sseReader struct {
 	deleted bool
 	told    bool // ids is of an event
 	lost    bool // the websocket, or what is missing
+	busy    bool // with a message: it takes one at a time
+	waiting []watch.Message
 
 	frames, streams, large int
 }
@@ -93,7 +95,7 @@ func (s *sseReader) begin(at watch.Cursor, resumed bool) {
 	if resumed {
 		s.order.Resume(at, hasStatus)
 	}
-	s.lost, s.world.line, s.world.asked = true, nil, nil
+	s.lost, s.waiting, s.world.line, s.world.asked = true, nil, nil, nil
 }
 
 func (s *sseReader) id() watch.Cursor {
@@ -109,7 +111,7 @@ func (s *sseReader) id() watch.Cursor {
 func (s *sseReader) NeedsThread() bool { return false }
 func (s *sseReader) Deleted() bool     { return s.deleted }
 func (s *sseReader) Lost() {
-	if s.lost = true; below(s.world.t, 2) == 0 { // the stream ends, too
+	if s.lost, s.waiting = true, nil; below(s.world.t, 2) == 0 { // the stream ends, too
 		s.begin(s.id(), s.told) // the header, or the address alone
 	}
 }
@@ -134,8 +136,16 @@ func (s *sseReader) Repairing(time.Time) {
 func (s *sseReader) Apply(m watch.Message, _ time.Time) bool {
 	before := s.frames
 	if !s.lost {
+		s.waiting = append(s.waiting, m)
+	}
+	if s.busy {
+		return false
+	}
+	for s.busy = true; len(s.waiting) > 0; {
+		m, s.waiting = s.waiting[0], s.waiting[1:]
 		s.deliver(m)
 	}
+	s.busy = false
 	return s.frames > before
 }
 
@@ -147,11 +157,14 @@ func (s *sseReader) deliver(m watch.Message) {
 	}
 	in.Text = frame
 	var err error
-	switch {
+	switch stream := s.order; {
 	case !order.TooLarge(in):
 		err = s.order.Take(in)
 	case s.order.Lacks(in):
-		if in, err = s.read(in); err == nil {
+		if in, err = s.read(in); s.order != stream {
+			return // it ended meanwhile, and the message with it
+		}
+		if err == nil {
 			err = s.order.Take(in)
 		}
 	}
@@ -161,7 +174,7 @@ func (s *sseReader) deliver(m watch.Message) {
 	case errors.Is(err, order.ErrReload):
 		s.readThread()
 	case errors.Is(err, order.ErrGap):
-		s.lost, s.world.line, s.world.asked = true, nil, nil
+		s.lost, s.waiting, s.world.line, s.world.asked = true, nil, nil, nil
 	case err != nil:
 		s.world.t.Fatal(err)
 	}
