@@ -22,11 +22,13 @@ import (
 // testAccess is the specification of who may do what with whose session.
 func testAccess(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("guests", func(t *testing.T) { testGuests(t, sys) })
-	t.Run("shares", func(t *testing.T) { testShares(t, sys) })
-	t.Run("tasks", func(t *testing.T) { testSharedTasks(t, sys) })
-	t.Run("repeats", func(t *testing.T) { testRepeats(t, sys) })
-	t.Run("every route and caller", func(t *testing.T) { testMatrix(t, sys) })
+	run(t, sys,
+		group{"guests", testGuests},
+		group{"shares", testShares},
+		group{"tasks", testSharedTasks},
+		group{"repeats", testRepeats},
+		group{"every route and caller", testMatrix},
+	)
 }
 
 // standing is what a caller was given in a scene.

@@ -18,7 +18,7 @@ import (
 func testCrashes(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	// A lease must outlast what a busy machine does to a worker.
-	brief := sys.Another(t, "RUN_LEASE=6s")
+	brief := sys.Lasting(t, "RUN_LEASE=6s")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))

@@ -52,6 +52,7 @@ func Start(tb testing.TB, env ...string) *System {
 	s.options = host.Options{
 		Binary: filepath.Join(dir, "local"), Root: root, Bin: filepath.Join(dir, "functions"),
 		Grants: filepath.Join(dir, "grants.jsonl"), // of this system and of those that Another starts
+		Data:   host.InMemory,
 	}
 	s.start(tb, env)
 	return s
@@ -62,6 +63,15 @@ func Start(tb testing.TB, env ...string) *System {
 func (s *System) Another(tb testing.TB, env ...string) *System {
 	tb.Helper()
 	other := *s
+	other.start(tb, env)
+	return &other
+}
+
+// Lasting is Another whose data outlives a Restart.
+func (s *System) Lasting(tb testing.TB, env ...string) *System {
+	tb.Helper()
+	other := *s
+	other.options.Data = tb.TempDir()
 	other.start(tb, env)
 	return &other
 }
@@ -96,7 +106,7 @@ func (s *System) start(tb testing.TB, env []string, records ...io.Writer) {
 	tb.Helper()
 	output := &host.Tail{}
 	s.options.Output = io.MultiWriter(append(records, output)...)
-	s.options.Env, s.options.Data = env, tb.TempDir()
+	s.options.Env = append([]string{"DYNAMODB_ENDPOINT="}, env...) // an engine of its own, unless env says otherwise
 	s.options.HTTP, s.options.WS = "", ""
 	tb.Cleanup(func() {
 		if s.host != nil {
@@ -120,8 +130,8 @@ func (s *System) run(tb testing.TB) {
 	s.host, s.URL, s.WebSocketURL, s.LambdaURL, s.EventsURL = h, h.URL, h.WebSocketURL, h.LambdaURL, h.EventsURL
 }
 
-// Restart stops the system, whatever it is doing, and starts it again with its
-// data and addresses.
+// Restart stops a Lasting system, whatever it is doing, and starts it again with
+// its data and addresses.
 func (s *System) Restart(tb testing.TB) {
 	tb.Helper()
 	if err := s.host.Stop(); err != nil {

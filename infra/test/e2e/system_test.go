@@ -7,105 +7,95 @@ import (
 )
 
 // TestSystem is the specification of the running system: one group of tests a
-// resource, all against one system with an empty database.
+// resource. Groups run beside one another, against two systems with empty databases,
+// one for requests and one for sessions as they happen, and some against systems of
+// their own.
 func TestSystem(t *testing.T) {
+	t.Parallel()
 	agent := newEndless(t)
 	sys := e2e.Start(t, agent.env())
 	t.Run("beside one another", func(t *testing.T) {
-		t.Run("requests", func(t *testing.T) {
-			t.Parallel()
-			testRequests(t, sys)
-		})
-		t.Run("retention", func(t *testing.T) { // waits for the sweeper most of the time
-			t.Parallel()
-			testRetention(t, sys)
-		})
+		testRequests(t, sys)
+		testLive(t, sys.Another(t, agent.env()), agent)
 	})
-	t.Run("live", func(t *testing.T) { testLive(t, sys, agent) })
 	t.Run("policies", func(t *testing.T) { testPolicies(t, sys) }) // the last, as it is about what all others did
+}
+
+// group is tests that share a system with other groups.
+type group struct {
+	name string
+	run  func(*testing.T, *e2e.System)
+}
+
+// run runs groups beside one another, and beside those of other calls.
+func run(t *testing.T, sys *e2e.System, groups ...group) {
+	t.Helper()
+	for _, g := range groups {
+		t.Run(g.name, func(t *testing.T) {
+			t.Parallel()
+			g.run(t, sys)
+		})
+	}
 }
 
 // testRequests is about what requests do.
 func testRequests(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	for _, group := range []struct {
-		name string
-		run  func(*testing.T, *e2e.System)
-	}{
-		{"samples", testSamples},
-		{"payloads", testPayloads},
-		{"demo", testDemo},
-		{"doctor", testDoctor},
-		{"sessions", testSessions},
-		{"session lists", testSessionLists},
-		{"events", testEvents},
-		{"event lists", testEventLists},
-		{"racing writers", testRacingWriters},
-		{"state", testState},
-		{"rewind", testRewind},
-		{"fork", testFork},
-		{"tasks", testTasks},
-		{"task sizes", testTaskSizes},
-		{"messages", testMessages},
-		{"feedback", testFeedback},
-		{"artifacts", testArtifacts},
-		{"identity", testIdentity},
-		{"bad input", testBadInput},
-		{"idempotency", testIdempotency},
-		{"a2a", testA2A},
-		{"archive", testArchive},
-		{"erasure", testErasure},
-		{"access", testAccess},
-		{"quotas", testQuotas},
-		{"working in forks", testWorkingInForks},
-		{"logs", testLogs},
-		{"traces", testTraces},
-		{"parameters", testParameters},
-	} {
-		t.Run(group.name, func(t *testing.T) { group.run(t, sys) })
-	}
+	run(t, sys,
+		group{"retention", testRetention}, // the first, as it waits for a minute
+		group{"documents", testDocuments},
+		group{"sessions", testSessions},
+		group{"session lists", testSessionLists},
+		group{"events", testEvents},
+		group{"event lists", testEventLists},
+		group{"racing writers", testRacingWriters},
+		group{"state", testState},
+		group{"rewind", testRewind},
+		group{"fork", testFork},
+		group{"tasks", testTasks},
+		group{"task sizes", testTaskSizes},
+		group{"messages", testMessages},
+		group{"feedback", testFeedback},
+		group{"artifacts", testArtifacts},
+		group{"identity", testIdentity},
+		group{"bad input", testBadInput},
+		group{"idempotency", testIdempotency},
+		group{"a2a", testA2A},
+		group{"archive", testArchive},
+		group{"erasure", testErasure},
+		group{"access", testAccess},
+		group{"quotas", testQuotas},
+		group{"working in forks", testWorkingInForks},
+		group{"logs", testLogs},
+		group{"traces", testTraces},
+		group{"parameters", testParameters},
+	)
 }
 
-// testLive is about sessions as they happen: tests that wait for agents most of
-// the time, and so run beside one another.
+// testDocuments is about what documents show, one after the other, as they have
+// some of the same users.
+func testDocuments(t *testing.T, sys *e2e.System) {
+	t.Helper()
+	t.Run("samples", func(t *testing.T) { testSamples(t, sys) })
+	t.Run("payloads", func(t *testing.T) { testPayloads(t, sys) })
+	t.Run("demo", func(t *testing.T) { testDemo(t, sys) })
+	t.Run("doctor", func(t *testing.T) { testDoctor(t, sys) })
+}
+
+// testLive is about sessions as they happen.
 func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 	t.Helper()
-	t.Run("crashes", func(t *testing.T) {
-		t.Parallel()
-		testCrashes(t, sys)
-	})
-	t.Run("runs", func(t *testing.T) {
-		t.Parallel()
-		testRuns(t, sys, agent)
-	})
-	t.Run("leases", func(t *testing.T) {
-		t.Parallel()
-		testLeases(t, sys)
-	})
-	t.Run("watching", func(t *testing.T) {
-		t.Parallel()
-		testWatching(t, sys)
-	})
-	t.Run("turns", func(t *testing.T) {
-		t.Parallel()
-		testTurns(t, sys)
-	})
-	t.Run("automations", func(t *testing.T) {
-		t.Parallel()
-		testAutomations(t, sys)
-	})
-	t.Run("push notifications", func(t *testing.T) {
-		t.Parallel()
-		testPush(t, sys)
-	})
-	t.Run("redrive", func(t *testing.T) {
-		t.Parallel()
-		testRedrive(t, sys)
-	})
-	t.Run("webhooks", func(t *testing.T) {
-		t.Parallel()
-		testWebhooks(t, sys)
-	})
+	run(t, sys,
+		group{"crashes", testCrashes},
+		group{"turns", testTurns},
+		group{"redrive", testRedrive},
+		group{"leases", testLeases},
+		group{"runs", func(t *testing.T, sys *e2e.System) { testRuns(t, sys, agent) }},
+		group{"watching", testWatching},
+		group{"automations", testAutomations},
+		group{"push notifications", testPush},
+		group{"webhooks", testWebhooks},
+	)
 }
 
 const api = "/api/v1"

@@ -34,19 +34,15 @@ func run(ctx context.Context, program, binary string, extra []string) (err error
 	if err != nil {
 		return err
 	}
-	data, err := os.MkdirTemp("", "rethread-contract-")
-	if err != nil {
-		return fmt.Errorf("make a folder for the data: %w", err)
-	}
 	logFile, err := os.Create(filepath.Join(root, "build", "contract-test.log"))
 	if err != nil {
 		return fmt.Errorf("make a file for the host's log: %w", err)
 	}
-	h, err := host.Start(ctx, host.Options{Binary: binary, Root: root, Data: data, Output: logFile})
+	h, err := host.Start(ctx, host.Options{Binary: binary, Root: root, Data: host.InMemory, Output: logFile})
 	if err != nil {
-		return errors.Join(fmt.Errorf("%w (its log is in %s)", err, logFile.Name()), os.RemoveAll(data))
+		return fmt.Errorf("%w (its log is in %s)", err, logFile.Name())
 	}
-	defer func() { err = errors.Join(err, h.Stop(), logFile.Close(), os.RemoveAll(data)) }()
+	defer func() { err = errors.Join(err, h.Stop(), logFile.Close()) }()
 	token, err := host.Token(ctx, h.URL, "schemathesis")
 	if err != nil {
 		return err

@@ -1,9 +1,8 @@
-// The local system as a child process: what `make run` starts, on free ports, with a fresh table.
+// The local system as a child process: what `make run` starts, on free ports, with its table in memory.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -23,10 +22,9 @@ export interface System {
  * @param env what it is told beside this process's environment
  */
 export async function startSystem(name: string, env: Record<string, string> = {}): Promise<System> {
-  const data = await mkdtemp(join(tmpdir(), 'rethread-browser-'));
   const log = join(ROOT, 'infra/test/browser/results', `${name}.log`);
   await mkdir(dirname(log), { recursive: true });
-  const args = ['-root', ROOT, '-http', '127.0.0.1:0', '-ws', '127.0.0.1:0', '-data', data];
+  const args = ['-root', ROOT, '-http', '127.0.0.1:0', '-ws', '127.0.0.1:0', '-data', ''];
   const child = spawn(join(ROOT, 'build/rethread-local'), args, {
     cwd: ROOT,
     env: { ...process.env, ...env },
@@ -40,7 +38,6 @@ export async function startSystem(name: string, env: Record<string, string> = {}
   const stop = async () => {
     process.off('exit', end);
     await ended(child);
-    await rm(data, { recursive: true, force: true });
   };
   try {
     return { url: await address(child), stop };
