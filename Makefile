@@ -27,13 +27,16 @@ WEB_SOURCE := $(shell find $(WEB) clients/js -type f -not -path '*/node_modules/
 BROWSER    := infra/test/browser
 BROWSERTOOLS := $(BROWSER)/node_modules/.package-lock.json
 
-FUNCTIONS  := $(notdir $(patsubst %/,%,$(wildcard functions/*/)))
-BOOTSTRAPS := $(FUNCTIONS:%=build/functions/%/bootstrap)
-LOCAL      := build/rethread-local
+FUNCTIONS := $(notdir $(patsubst %/,%,$(wildcard functions/*/)))
+PROGRAMS  := build/programs
+LOCAL     := build/rethread-local
 
 # What a function is built with, here and in `sam build`: nothing of the folder or
 # the checkout gets in, so that everybody builds the same bytes.
 LAMBDA_ENV := CGO_ENABLED=0 GOFLAGS="-tags=lambda.norpc -trimpath -buildvcs=false '-ldflags=-s -w'"
+# All else is compiled in the same way, so that what is compiled once serves all.
+export CGO_ENABLED := 0
+export GOFLAGS := -trimpath -buildvcs=false
 
 # Whether Node.js is there and new enough; what to say where it is not.
 HAS_NODE := command -v npm >/dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || a == 20 && b >= 19 ? 0 : 1)'
@@ -42,7 +45,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor chaos redrive build console node test races test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean FORCE
+.PHONY: help run demo watch doctor chaos redrive build console node test races test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,13 +73,11 @@ chaos: build ## Use the system while its database fails and its processes die, a
 redrive: ## Send back what was given up, here or with STACK=…: QUEUE=abandoned or failures, DRY=1 to look only, DROP=1 to delete what is gone
 	@go build -o build/rethread-redrive ./infra/ops/redrive && exec build/rethread-redrive
 
-build: console $(BOOTSTRAPS) $(LOCAL) ## Build every function's bootstrap and the local host
-
-build/functions/%/bootstrap: FORCE
-	@$(LAMBDA_ENV) go build -o $@ ./functions/$*
-
-$(LOCAL): FORCE
-	@go build -o $@ ./infra/local
+build: console ## Build every function's bootstrap and the local host
+	@mkdir -p $(PROGRAMS) $(FUNCTIONS:%=build/functions/%)
+	@$(LAMBDA_ENV) go build -o $(PROGRAMS)/ ./functions/... ./infra/local
+	@for f in $(FUNCTIONS); do ln -sfn ../../programs/$$f build/functions/$$f/bootstrap; done
+	@ln -sfn programs/local $(LOCAL)
 
 console: ## Build the console's page, where Node.js is there
 	@if $(HAS_NODE); then $(MAKE) -s --no-print-directory $(PAGE); \
@@ -90,13 +91,19 @@ $(PAGE): $(WEBTOOLS) $(WEB_SOURCE)
 	@cd $(WEB) && npm run --silent build -- --logLevel warn
 	@touch $@ $(WEB)/dist/.gitkeep
 
+# Most tests wait, for the engine or for time to pass, hence more of them than cores;
+# the end-to-end tests begin first, as they take longest. The linter vets.
+GO_TEST = $(GOTEST) --format=pkgname-and-test-fails --format-hide-empty-pkg -- -vet=off -p 3 -parallel 6 -timeout=40m
 # The race detector leaves out DEFLATE, which has no goroutines, and took most of
 # the tests' time for the detector's notes on the bytes it reads.
 RACE = -race -gcflags=compress/flate=-race=false
 
-# Most tests wait, for the engine or for time to pass, hence more of them than cores.
-test: build $(GOTEST) ## Run every test with the race detector
-	$(GOTEST) --format=pkgname-and-test-fails --format-hide-empty-pkg -- $(RACE) -p 3 -parallel 4 -timeout=40m ./...
+test: build $(GOTEST) ## Run every test, those of packages that share memory with the race detector
+	@go build -o build/concurrent ./infra/tools/concurrent
+	@alone=$$(build/concurrent -not); together=$$(build/concurrent); failed=; \
+		$(GO_TEST) ./infra/test/e2e $$alone || failed=1; \
+		CGO_ENABLED=1 $(GO_TEST) $(RACE) $$together || failed=1; \
+		test -z "$$failed"
 
 races: ## Let two callers meet at a session in every way there is, not in a sample: some thousand cases, for minutes
 	RACES=1 go test ./shared/store/sessions/modeltest -run '^TestPairs$$' -count=1 -v -timeout=4h
@@ -154,7 +161,7 @@ reproducible: ## Build every function in two folders for AWS, and fail where the
 	@cd build/reproducible/copy && $(LAMBDA_ENV) GOOS=linux GOARCH=arm64 go build -o ../there/ ./functions/...
 	@diff -rq build/reproducible/here build/reproducible/there && echo "the bytes are the same from both folders"
 
-sbom: $(BOOTSTRAPS) $(SUPPLY)/built ## Write the bill of materials of what is deployed to build/sbom.json (CycloneDX)
+sbom: build $(SUPPLY)/built ## Write the bill of materials of what is deployed to build/sbom.json (CycloneDX)
 	@rm -rf build/sbom && mkdir -p build/sbom
 	@version=v0.0.0-$$(git rev-parse --short=12 HEAD); \
 		for f in $(FUNCTIONS); do $(SUPPLY)/cyclonedx-gomod bin -json -noserial -notimestamp \

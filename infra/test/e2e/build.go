@@ -13,23 +13,22 @@ import (
 )
 
 // build puts the local host and every function's bootstrap into dir. All tests
-// link the programs once, in the build folder: the go command leaves alone what
-// is as it would make it.
+// share the programs that `make build` links, in the build folder: the go command
+// leaves alone what is as it would make it.
 func build(ctx context.Context, root, dir string) error {
-	made := filepath.Join(root, "build", "e2e")
+	made := filepath.Join(root, "build", "programs")
 	if err := os.MkdirAll(made, 0o750); err != nil {
 		return fmt.Errorf("make the folder of programs: %w", err)
 	}
-	lock := flock.New(filepath.Join(made, "lock"))
+	lock := flock.New(made + ".lock")
 	if _, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil {
 		return fmt.Errorf("wait for other tests that build: %w", err)
 	}
 	defer lock.Close() //nolint:errcheck // the lock goes with the file
-	programs := filepath.Join(made, "bin")
-	if err := repo.Build(ctx, root, programs+"/", "./functions/...", "./infra/local"); err != nil {
+	if err := repo.Build(ctx, root, made+"/", "./functions/...", "./infra/local"); err != nil {
 		return err
 	}
-	return install(root, programs, dir)
+	return install(root, made, dir)
 }
 
 // install links the programs to where a host looks for them.
