@@ -45,7 +45,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor chaos redrive build console node test races test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean
+.PHONY: help run demo watch doctor chaos redrive build console node test test-go races test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,8 +98,11 @@ GO_TEST = $(GOTEST) --format=pkgname-and-test-fails --format-hide-empty-pkg -- -
 # the tests' time for the detector's notes on the bytes it reads.
 RACE = -race -gcflags=compress/flate=-race=false
 
-test: build $(GOTEST) ## Run every test, those of packages that share memory with the race detector
-	@go build -o build/concurrent ./infra/tools/concurrent
+test: build $(GOTEST) ## Run every test, with the race detector where memory is shared
+	@go build -o build/ ./infra/tools/concurrent ./infra/tools/engine
+	@build/engine $(MAKE) -s --no-print-directory test-go
+
+test-go:
 	@alone=$$(build/concurrent -not); together=$$(build/concurrent); failed=; \
 		$(GO_TEST) ./infra/test/e2e $$alone || failed=1; \
 		CGO_ENABLED=1 $(GO_TEST) $(RACE) $$together || failed=1; \

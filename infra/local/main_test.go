@@ -27,6 +27,7 @@ const (
 )
 
 func TestLocal(t *testing.T) {
+	t.Setenv("DYNAMODB_ENDPOINT", "") // it has an engine of its own
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "functions")
 	program := localtest.Build(t, ".", filepath.Join(dir, "local"))

@@ -15,6 +15,7 @@ import (
 )
 
 func TestSockets(t *testing.T) {
+	t.Setenv("DYNAMODB_ENDPOINT", "") // it has an engine of its own
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "functions")
 	program := localtest.Build(t, ".", filepath.Join(dir, "local"))

@@ -1,6 +1,7 @@
 // Package dynamotest gives tests a real engine and a table of their own, as
-// template.yaml defines it. One engine serves a test binary; it starts with the
-// first test that asks and ends with the binary.
+// template.yaml defines it. One engine serves all packages where EndpointVariable
+// names it, as in `make test`; else one serves a test binary, starts with the first
+// test that asks and ends with the binary.
 package dynamotest
 
 import (
@@ -53,7 +54,7 @@ func Client(tb testing.TB) *dynamodb.Client {
 func Credentials(tb testing.TB) aws.CredentialsProvider {
 	tb.Helper()
 	test, _, _ := strings.Cut(tb.Name(), "/")
-	sum := sha256.Sum256([]byte(test))
+	sum := sha256.Sum256([]byte(filepath.Base(os.Args[0]) + " " + test)) // other packages have tests of that name
 	return credentials.NewStaticCredentialsProvider(hex.EncodeToString(sum[:10]), "local", "")
 }
 
