@@ -25,7 +25,7 @@ func words(n int) string {
 	return strings.TrimSpace(text.String())
 }
 
-func testRuns(t *testing.T, sys *e2e.System, agent *endless) {
+func (a *endless) testRuns(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, *e2e.System, *endless){
 		"an answer streams to all who watch, whenever they came": testStreaming,
@@ -45,7 +45,7 @@ func testRuns(t *testing.T, sys *e2e.System, agent *endless) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, sys, agent)
+			test(t, sys, a)
 		})
 	}
 }

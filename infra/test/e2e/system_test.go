@@ -90,7 +90,7 @@ func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 		group{"turns", testTurns},
 		group{"redrive", testRedrive},
 		group{"leases", testLeases},
-		group{"runs", func(t *testing.T, sys *e2e.System) { testRuns(t, sys, agent) }},
+		group{"runs", agent.testRuns},
 		group{"watching", testWatching},
 		group{"automations", testAutomations},
 		group{"push notifications", testPush},

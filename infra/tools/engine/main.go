@@ -46,7 +46,7 @@ func run(ctx context.Context, command []string) error {
 		return err
 	}
 	defer engine.Stop()
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the caller names it
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), dynamotest.EndpointVariable+"="+engine.Endpoint())
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
