@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/table"
@@ -21,20 +23,38 @@ const Variable = "STORE_ENGINE"
 // know fails the test.
 func Engine(tb testing.TB) table.Engine {
 	tb.Helper()
+	if InMemory(tb) {
+		return memory.New(store.Schema())
+	}
+	return DynamoDB(tb)
+}
+
+// InMemory says whether Engine's tables are in memory, where any number of cases is
+// quick. A name of an engine that it does not know fails the test.
+func InMemory(tb testing.TB) bool {
+	tb.Helper()
 	switch name := os.Getenv(Variable); name {
 	case "", "memory":
-		return memory.New(store.Schema())
+		return true
 	case "dynamodb":
-		return DynamoDB(tb)
+		return false
 	default:
 		tb.Fatalf("%s names no engine: %q", Variable, name)
-		return nil
+		return false
 	}
+}
+
+// local is a table in DynamoDB Local.
+type local struct {
+	*dynamo.Engine
+	client *dynamodb.Client
+	name   string
 }
 
 // DynamoDB is an empty table in DynamoDB Local, for what no other engine has:
 // streams, and what expires.
 func DynamoDB(tb testing.TB) table.Engine {
 	tb.Helper()
-	return dynamo.New(dynamotest.Client(tb), dynamotest.Table(tb), store.Schema())
+	client, name := dynamotest.Client(tb), dynamotest.Table(tb)
+	return &local{Engine: dynamo.New(client, name, store.Schema()), client: client, name: name}
 }

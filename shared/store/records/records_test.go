@@ -67,6 +67,11 @@ func TestWrite_outcomes(t *testing.T) {
 			table.Put(named("a"), absent), table.ErrConditionFailed, &thing{"p", "s", "b", 0},
 		},
 		{
+			"a put whose answer is lost meets itself although its repeat is throttled", nil,
+			faults.Schedule{0: faults.Lose, 1: faults.Throttle, 2: faults.Conflict},
+			table.Put(named("a"), absent), nil, &thing{"p", "s", "a", 0},
+		},
+		{
 			"an update whose answer is lost meets itself", named("b"),
 			faults.Schedule{0: faults.Lose},
 			table.Update(key(), []table.Change{table.Set(name, "a"), table.Remove(n)}, table.Equal(name, "b")), nil, &thing{"p", "s", "a", 0},
@@ -124,6 +129,37 @@ func TestWrite_outcomes(t *testing.T) {
 	}
 }
 
+// TestUndecided_to_the_end holds that a write whose answer was lost is never told as
+// not done, however its repeats are refused.
+func TestUndecided_to_the_end(t *testing.T) {
+	t.Parallel()
+	put, busy := table.Put(named("a"), table.ItemNotExists()), fault.Of(fault.Busy)
+	for _, refusal := range []faults.Fault{faults.Conflict, faults.Throttle} {
+		for what, write := range map[string]func(context.Context, *records.Table) error{
+			"write":       func(ctx context.Context, in *records.Table) error { return in.Write(ctx, put) },
+			"transaction": func(ctx context.Context, in *records.Table) error { return in.Transact(ctx, put) },
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				schedule := faults.Schedule{0: faults.Lose}
+				for call := 1; call < 1000; call++ {
+					schedule[call] = refusal
+				}
+				under, plain := faulty(schedule)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				err := write(ctx, under)
+				if !errors.Is(err, table.ErrUndecided) || errors.Is(err, table.ErrConditionFailed) || errors.Is(err, busy) {
+					t.Errorf("the %s ended with %v", what, err)
+				}
+				if ctx.Err() != nil {
+					t.Errorf("the %s took all the time there was", what)
+				}
+				checkLeft(t, plain, &thing{"p", "s", "a", 0})
+			})
+		}
+	}
+}
+
 func checkLeft(t *testing.T, in *records.Table, want *thing) {
 	t.Helper()
 	var got thing
@@ -152,6 +188,7 @@ func TestTransact_outcomes(t *testing.T) {
 	}{
 		{"a lost answer is told as done", faults.Schedule{0: faults.Lose}, nil, true},
 		{"so is one whose repeat is throttled", faults.Schedule{0: faults.Lose, 1: faults.Throttle}, nil, true},
+		{"and one whose repeats meet another in the way", faults.Schedule{0: faults.Lose, 1: faults.Conflict, 2: faults.Conflict}, nil, true},
 		{"a throttled one is repeated", faults.Schedule{0: faults.Throttle, 1: faults.Throttle}, nil, true},
 		{"another one in the way is a race that was lost", faults.Schedule{0: faults.Conflict}, table.ErrConditionFailed, false},
 	} {

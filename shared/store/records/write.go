@@ -47,7 +47,8 @@ func (t *Table) Write(ctx context.Context, w table.Write) error {
 		tries = 1
 	}
 	lost := false
-	err := retry.Do(ctx, policy(), isConflict, func() error {
+	again := func(err error) bool { return isConflict(err) || lost && isThrottle(err) }
+	err := retry.Do(ctx, policy(), again, func() error {
 		return untilAnswered(ctx, tries, func() error {
 			_, err := t.engine.Write(ctx, w)
 			var failed *table.ConditionError
@@ -58,27 +59,45 @@ func (t *Table) Write(ctx context.Context, w table.Write) error {
 			return err
 		})
 	})
-	if err != nil {
-		return fmt.Errorf("write %s %s: %w", w.Key.PK, w.Key.SK, exhausted(told(ctx, err)))
+	switch {
+	case err == nil:
+		return nil
+	case lost && again(err):
+		err = undecided(err)
+	default:
+		err = exhausted(told(ctx, err))
 	}
-	return nil
+	return fmt.Errorf("write %s %s: %w", w.Key.PK, w.Key.SK, err)
+}
+
+// undecided is the error of a write whose answer was lost and whose repeats were all
+// refused for the moment, which says nothing of the first. Why they were is told in
+// words alone, so that no loop takes the write as not done.
+func undecided(err error) error {
+	return fmt.Errorf("%w: %v", table.ErrUndecided, err) //nolint:errorlint // see above
 }
 
 // Transact carries out writes, all or none, until their outcome is known. A condition
 // that does not hold, or another transaction in the way, is table.ErrConditionFailed.
 // One token goes with all tries, so that the table recognises those that it has
-// carried out.
+// carried out. Once an answer was lost, another in the way decides nothing: it may be
+// the lost try itself.
 func (t *Table) Transact(ctx context.Context, writes ...table.Write) error {
 	in := table.Transaction{Token: t.random().String(), Writes: writes}
-	err := retry.Do(ctx, policy(), isThrottle, func() error {
+	lost := false
+	again := func(err error) bool { return isThrottle(err) || lost && isConflict(err) }
+	err := retry.Do(ctx, policy(), again, func() error {
 		return untilAnswered(ctx, undecidedTries, func() error {
 			_, err := t.engine.Transact(ctx, in)
+			lost = lost || errors.Is(err, table.ErrUndecided)
 			return err
 		})
 	})
 	switch {
 	case err == nil:
 		return nil
+	case lost && again(err):
+		err = undecided(err)
 	case isConflict(err):
 		err = fmt.Errorf("%w: %w", table.ErrConditionFailed, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/store/sessions"
@@ -16,7 +17,7 @@ func TestArtifacts_racing(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]*sessions.Store{
 		"writers":                        newStore(t),
-		"writers whose answers get lost": faultyStore(t, losingAnswers(0.3)),
+		"writers whose answers get lost": losing(t, 0.3),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -56,7 +57,7 @@ func TestArtifacts_racing(t *testing.T) {
 
 func TestArtifacts_readFromALaggingReplica(t *testing.T) {
 	t.Parallel()
-	s := faultyStore(t, staleReads)
+	s := sessions.New(storetest.Lagging(storetest.Engine(t)))
 	mustCreate(t, s, alice, "stale", nil)
 	content := randomText(t, 4<<20)
 	mustPut(t, s, alice, "stale", "a", content)

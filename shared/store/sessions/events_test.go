@@ -11,14 +11,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/sessions"
 )
 
 // Whatever a lagging replica leaves out, readers see the whole log.
 func TestEvents_read_from_a_stale_replica(t *testing.T) {
 	t.Parallel()
-	s := faultyStore(t, staleReads)
+	s := sessions.New(storetest.Lagging(storetest.Engine(t)))
 	mustCreate(t, s, alice, "stale", nil)
 	var want []string
 	for n := 0; n < 60; {
@@ -130,7 +132,7 @@ func TestEvents_of_others(t *testing.T) {
 // kind of write.
 func TestAppend_when_answers_are_lost(t *testing.T) {
 	t.Parallel()
-	s := faultyStore(t, losingAnswers(0.2))
+	s := losing(t, 0.2)
 	mustCreate(t, s, alice, "lost", session.Delta{"n": []byte("0"), "user:n": []byte("0")})
 	var wg sync.WaitGroup
 	for w := range 4 {

@@ -6,16 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/erasure"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 const remark = "only I say so"
@@ -106,16 +102,14 @@ func TestErasure_of_feedback_cut_short(t *testing.T) {
 	t.Parallel()
 	cuts := 0
 	for n, whole := int64(1), false; !whole; n++ {
-		client, table := dynamotest.Client(t), dynamotest.Table(t)
-		s := sessions.New(dynamo.New(client, table, store.Schema()))
+		engine := storetest.Engine(t)
+		s := sessions.New(engine)
 		mustCreate(t, s, alice, "s", nil)
 		if err := saveJudged(t, s, `{"own":1}`); err != nil {
 			t.Fatal(err)
 		}
 		judge(t, s, bob, task.Up)
-		cut := sessions.New(dynamo.New(dynamodb.New(client.Options(), func(o *dynamodb.Options) {
-			o.APIOptions = append(o.APIOptions, cutAfter(n))
-		}), table, store.Schema()))
+		cut := cutAfter(engine, n)
 		report, err := cut.Erase(t.Context(), bob)
 		whole = err == nil && report.Status == erasure.Complete
 		cuts++

@@ -4,24 +4,20 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/smithy-go/middleware"
-
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 // document is an export of a session that has a little of everything.
@@ -61,10 +57,10 @@ func upload(t *testing.T, doc []byte) archive.Upload {
 
 var errCut = errors.New("the line was cut")
 
-// cutAfter lets a number of requests through.
-func cutAfter(n int64) func(*middleware.Stack) error {
+// cutAfter is a store that may make a number of calls.
+func cutAfter(engine table.Engine, n int64) *sessions.Store {
 	var made atomic.Int64
-	return beforeRequests(func(context.Context, any) error {
+	return before(engine, func(context.Context, hooks.Call) error {
 		if made.Add(1) > n {
 			return errCut
 		}
@@ -75,13 +71,10 @@ func cutAfter(n int64) func(*middleware.Stack) error {
 func TestImport_broken_off(t *testing.T) {
 	t.Parallel()
 	doc := document(t)
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	whole := sessions.New(dynamo.New(client, table, store.Schema()))
+	engine := storetest.Engine(t)
+	whole := sessions.New(engine)
 	for n, landed := int64(1), false; !landed; n++ {
-		s := sessions.New(dynamo.New(dynamodb.New(client.Options(), func(o *dynamodb.Options) {
-			o.APIOptions = append(o.APIOptions, cutAfter(n))
-		}), table, store.Schema()))
-		_, err := s.Import(t.Context(), upload(t, doc))
+		_, err := cutAfter(engine, n).Import(t.Context(), upload(t, doc))
 		if err != nil && !errors.Is(err, errCut) {
 			t.Fatalf("cut after %d requests: %v", n, err)
 		}
@@ -94,7 +87,7 @@ func TestImport_broken_off(t *testing.T) {
 		}
 		mustBeNothing(t, whole, n)
 		if n%2 == 0 { // the others go on with what is there
-			mustSweepAll(t, client, table, n)
+			mustSweepAll(t, engine, n)
 		}
 	}
 	p, err := whole.Import(t.Context(), upload(t, doc))
@@ -122,7 +115,7 @@ func TestImport_broken_off(t *testing.T) {
 	if err != nil || report.Removed.Imports != 1 || report.Removed.Artifacts != 2 {
 		t.Errorf("erased %+v, %v", report, err)
 	}
-	mustSweepAll(t, client, table, 0)
+	mustSweepAll(t, engine, 0)
 }
 
 // mustBeNothing checks that nobody sees anything of an import.
@@ -141,10 +134,10 @@ func mustBeNothing(t *testing.T, s *sessions.Store, n int64) {
 }
 
 // mustSweepAll sweeps days later, after which nothing is left.
-func mustSweepAll(t *testing.T, client *dynamodb.Client, table string, n int64) {
+func mustSweepAll(t *testing.T, engine table.Engine, n int64) {
 	t.Helper()
 	for day := 2; day < 5; day++ {
-		s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(func() time.Time { return time.Now().AddDate(0, 0, day) }))
+		s := sessions.New(engine, sessions.WithClock(func() time.Time { return time.Now().AddDate(0, 0, day) }))
 		if _, err := s.SweepImports(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -155,13 +148,8 @@ func mustSweepAll(t *testing.T, client *dynamodb.Client, table string, n int64) 
 			t.Fatal(err)
 		}
 	}
-	all, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var left []string
-	for _, item := range all.Items {
-		key := fmt.Sprint(item["PK"], item["SK"])
+	for _, key := range keysIn(t, engine) {
 		if !strings.Contains(key, "ER#") && !strings.Contains(key, "UP#") {
 			left = append(left, key)
 		}

@@ -123,7 +123,7 @@ func TestItems_others(t *testing.T) {
 }
 
 func TestItems_when_answers_are_lost(t *testing.T) {
-	s := faultyStore(t, losingAnswers(0.2))
+	s := losing(t, 0.2)
 	mustCreate(t, s, alice, "s", nil)
 	mustStart(t, s, startOf(t, "s", "r1", "go"))
 	it := mustBegin(t, s, refOf("s", "r1"), "")

@@ -10,19 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go/middleware"
-
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/capacity"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/push"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
-	"github.com/rethread/rethread/shared/store/table/dynamo/consumed"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 // waiting is more than one page of a turn, and more than one batch of deletions.
@@ -103,23 +99,16 @@ func mustFill(t *testing.T, s *sessions.Store, target delivery.Target, n int) {
 }
 
 // leftOf counts the items of the lanes of targets that have a partition together.
-func leftOf(t *testing.T, client *dynamodb.Client, table string, targets []delivery.Target) int {
+func leftOf(t *testing.T, engine table.Engine, targets []delivery.Target) int {
 	t.Helper()
 	family, _ := delivery.SplitGroup(targets[0].Group())
-	return leftOfLane(t, client, table, family)
+	return leftOfLane(t, engine, family)
 }
 
 // leftOfLane counts the items of a lane, of any kind.
-func leftOfLane(t *testing.T, client *dynamodb.Client, table, group string) int {
+func leftOfLane(t *testing.T, engine table.Engine, group string) int {
 	t.Helper()
-	keys := "PK = :l"
-	out, err := client.Query(t.Context(), &dynamodb.QueryInput{
-		TableName: &table, KeyConditionExpression: &keys, ExpressionAttributeValues: map[string]types.AttributeValue{":l": text("DL#" + group)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(out.Items)
+	return len(storetest.Partition(t, engine, "DL#"+group, ""))
 }
 
 // owner makes something that is told, or that acts, with targets of its own.
@@ -194,8 +183,8 @@ func owners(t *testing.T, s *sessions.Store) map[string]owner {
 // others stay.
 func TestLanes_of_what_is_deleted(t *testing.T) {
 	t.Parallel()
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	whole := sessions.New(dynamo.New(client, table, store.Schema()))
+	engine := storetest.Engine(t)
+	whole := sessions.New(engine)
 	const least = 80
 	cases := 0
 	for name, o := range owners(t, whole) {
@@ -217,7 +206,7 @@ func TestLanes_of_what_is_deleted(t *testing.T) {
 					}
 					desk := newTurns(whole, targets[0])
 					var requests atomic.Int64
-					s := faultyStoreOn(t, table, beforeRequests(func(ctx context.Context, _ any) error {
+					s := before(engine, func(ctx context.Context, _ hooks.Call) error {
 						switch n := int(requests.Add(1)); {
 						case n < at:
 						case cut:
@@ -226,7 +215,7 @@ func TestLanes_of_what_is_deleted(t *testing.T) {
 							desk.mustTakeLate(ctx, t, targets[0])
 						}
 						return nil
-					}))
+					})
 					err := o.erase(t.Context(), s, id)
 					ended = int(requests.Load()) < at
 					if !cut && err != nil || cut && !ended && err == nil {
@@ -236,7 +225,7 @@ func TestLanes_of_what_is_deleted(t *testing.T) {
 						if err := o.erase(t.Context(), whole, id); err != nil {
 							t.Fatal(err)
 						}
-					} else if left := leftOf(t, client, table, targets); !cut && left > 2 { // a late one and its lane
+					} else if left := leftOf(t, engine, targets); !cut && left > 2 { // a late one and its lane
 						t.Errorf("%s: %d items are left at once", name, left)
 					}
 					for _, target := range targets {
@@ -245,13 +234,13 @@ func TestLanes_of_what_is_deleted(t *testing.T) {
 						}
 					}
 					desk.mustTurn(t)
-					if left := leftOf(t, client, table, targets); left > 0 {
+					if left := leftOf(t, engine, targets); left > 0 {
 						t.Errorf("%s: %d waiting, cut %v, at request %d: %d items are left", name, n, cut, at, left)
 					}
 				}
 			}
 		}
-		if left := leftOf(t, client, table, neighbours); left != 11*len(neighbours) {
+		if left := leftOf(t, engine, neighbours); left != 11*len(neighbours) {
 			t.Errorf("of another %s %d items are left", name, left)
 		}
 	}
@@ -286,24 +275,13 @@ func (w *turns) mustTurn(t *testing.T) {
 func TestLanes_of_gone_targets_cost_little(t *testing.T) {
 	t.Parallel()
 	const parked, mostRequests, mostUnits = 2000, 150, 2300 // to remove one takes a unit
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	whole := sessions.New(dynamo.New(client, table, store.Schema()))
+	engine := storetest.Engine(t)
+	whole := sessions.New(engine)
 	target, other := hook(alice, "gone", 1).Target(), hook(alice, "other", 1).Target()
 	mustFill(t, whole, target, parked)
 	mustFill(t, whole, other, 20)
-	var requests atomic.Int64
-	var units atomic.Uint64 // in halves
-	s := faultyStoreOn(t, table, func(stack *middleware.Stack) error {
-		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Measure", func(
-			ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
-		) (middleware.InitializeOutput, middleware.Metadata, error) {
-			consumed.Ask(in.Parameters)
-			out, metadata, err := next.HandleInitialize(ctx, in)
-			requests.Add(1)
-			units.Add(uint64(2 * consumed.Units(out.Result)))
-			return out, metadata, err
-		}), middleware.After)
-	})
+	meter := &capacity.Meter{}
+	s := sessions.New(meter.Around(engine))
 	desk := newTurns(s, target)
 	desk.look = func(ctx context.Context) error {
 		_, err := s.Webhook(ctx, alice, "gone")
@@ -311,24 +289,25 @@ func TestLanes_of_gone_targets_cost_little(t *testing.T) {
 	}
 	desk.wakes = []delivery.Wake{{Kind: target.Kind, Group: target.Group(), Turn: 1}}
 	desk.mustTurn(t)
-	if left := leftOfLane(t, client, table, target.Group()); left > 0 {
+	if left := leftOfLane(t, engine, target.Group()); left > 0 {
 		t.Errorf("%d items are left", left)
 	}
-	if left := leftOfLane(t, client, table, other.Group()); left != 21 {
+	if left := leftOfLane(t, engine, other.Group()); left != 21 {
 		t.Errorf("%d items are left of another's lane, want 21", left)
 	}
-	all := float64(units.Load()) / 2
-	t.Logf("%d deliveries for a webhook that is gone: %d requests, %.1f units", parked, requests.Load(), all)
-	if requests.Load() > mostRequests || all < parked || all > mostUnits {
-		t.Errorf("%d requests, %.1f units, want %d and %d at most", requests.Load(), all, mostRequests, mostUnits)
+	used := meter.Total()
+	units := used.Reads + used.Writes
+	t.Logf("%d deliveries for a webhook that is gone: %d requests, %.1f units", parked, used.Requests, units)
+	if used.Requests > mostRequests || units < parked || units > mostUnits {
+		t.Errorf("%d requests, %.1f units, want %d and %d at most", used.Requests, units, mostRequests, mostUnits)
 	}
 }
 
 // What waits for a client over A2A goes with its session.
 func TestLanes_of_deleted_sessions(t *testing.T) {
 	t.Parallel()
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(dynamo.New(client, table, store.Schema()))
+	engine := storetest.Engine(t)
+	s := sessions.New(engine)
 	task := push.Task{UserID: alice, SessionID: mustID(t), ID: mustID(t)}
 	mustCreate(t, s, alice, task.SessionID, nil)
 	mustPutConfigs(t, s, task, config("a"), config("b"))
@@ -342,7 +321,7 @@ func TestLanes_of_deleted_sessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, target := range targets {
-		if left := leftOfLane(t, client, table, target.Group()); left > 0 {
+		if left := leftOfLane(t, engine, target.Group()); left > 0 {
 			t.Errorf("%d items are left", left)
 		}
 	}

@@ -9,18 +9,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/webhook"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 func TestLanes(t *testing.T) {
 	t.Parallel()
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(dynamo.New(client, table, store.Schema()))
+	engine := storetest.Engine(t)
+	s := sessions.New(engine)
 	w := hook(alice, "w", 1)
 	mustCreateWebhook(t, s, w)
 	group := w.Target().Group()
@@ -88,10 +87,10 @@ func TestLanes(t *testing.T) {
 	last.Version = 3
 	lane(last)
 	t.Run("what cannot be read keeps nothing waiting", func(t *testing.T) {
-		spoil(t, client, table, "DL#"+group, "P#2", "d", text("no JSON"))
+		storetest.Spoil(t, engine, table.NewKey("DL#"+group, "P#2"), table.Set(table.At("d"), "no JSON"))
 		parked(1, "4d-1-7")
 		parked(10, "4d-1-7")
-		if aside := mustAside(t, client, table, group); len(aside) != 1 || !strings.HasPrefix(aside[0], "ASIDE#P#2#") {
+		if aside := mustAside(t, engine, group); len(aside) != 1 || !strings.HasPrefix(aside[0], "ASIDE#P#2#") {
 			t.Errorf("aside are %v", aside)
 		}
 	})
@@ -101,7 +100,7 @@ func TestLanes(t *testing.T) {
 	lane(delivery.Lane{})
 	parked(10)
 	stale(s.CloseLane(t.Context(), last))
-	if left := itemsAbout(t, table, webhook.Webhook{ID: "w"}.ID); len(left) > 0 {
+	if left := itemsAbout(t, engine, webhook.Webhook{ID: "w"}.ID); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

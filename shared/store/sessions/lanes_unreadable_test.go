@@ -4,31 +4,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/observe/metrics"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // mustAside are the keys of what was set aside of a lane.
-func mustAside(t *testing.T, client *dynamodb.Client, table, group string) []string {
+func mustAside(t *testing.T, engine table.Engine, group string) []string {
 	t.Helper()
-	out, err := client.Query(t.Context(), &dynamodb.QueryInput{
-		TableName: &table, KeyConditionExpression: aws.String("PK = :l AND begins_with(SK, :a)"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":l": text("DL#" + group), ":a": text("ASIDE#")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	var keys []string
-	for _, item := range out.Items {
-		keys = append(keys, item["SK"].(*types.AttributeValueMemberS).Value)
+	for _, item := range storetest.Partition(t, engine, "DL#"+group, "ASIDE#") {
+		keys = append(keys, storetest.Text(t, item, table.SK))
 	}
 	return keys
 }
@@ -38,19 +28,19 @@ func mustAside(t *testing.T, client *dynamodb.Client, table, group string) []str
 // comes, whoever meets it first.
 func TestLanes_that_cannot_be_read(t *testing.T) {
 	t.Parallel()
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(dynamo.New(client, table, store.Schema()))
+	engine := storetest.Engine(t)
+	s := sessions.New(engine)
 	for name, test := range map[string]struct {
 		attribute string
-		value     types.AttributeValue
+		value     any
 		turnFirst bool
 	}{
-		"its version":                {"v", text("one"), false},
-		"its count of turns":         {"n", text("many"), false},
-		"the count, met by a turn":   {"n", text("many"), true},
-		"when it is due":             {"du", text("soon"), false},
-		"its lease, met by a turn":   {"le", text("long"), true},
-		"how often it has failed":    {"f", text("often"), false},
+		"its version":                {"v", "one", false},
+		"its count of turns":         {"n", "many", false},
+		"the count, met by a turn":   {"n", "many", true},
+		"when it is due":             {"du", "soon", false},
+		"its lease, met by a turn":   {"le", "long", true},
+		"how often it has failed":    {"f", "often", false},
 		"a count that is no integer": {"f", &types.AttributeValueMemberN{Value: "1e30"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -58,7 +48,7 @@ func TestLanes_that_cannot_be_read(t *testing.T) {
 			target := delivery.Target{Kind: "test", Name: name}
 			group := target.Group()
 			mustFill(t, s, target, 20)
-			spoil(t, client, table, "DL#"+group, "LANE", test.attribute, test.value)
+			storetest.Spoil(t, engine, table.NewKey("DL#"+group, "LANE"), table.Set(table.At(test.attribute), test.value))
 			desk := newTurns(s, target)
 			var heard []string
 			desk.hear = func(d delivery.Delivery) { heard = append(heard, d.Event.ID) }
@@ -84,11 +74,11 @@ func TestLanes_that_cannot_be_read(t *testing.T) {
 			if n := recorder.Values()[metrics.ItemsSkipped]; len(n) != 1 {
 				t.Errorf("counted are %v", n)
 			}
-			aside := mustAside(t, client, table, group)
+			aside := mustAside(t, engine, group)
 			if len(aside) != 1 || !strings.HasPrefix(aside[0], "ASIDE#LANE#") {
 				t.Errorf("aside are %v", aside)
 			}
-			if left := leftOfLane(t, client, table, group); left != 1 {
+			if left := leftOfLane(t, engine, group); left != 1 {
 				t.Errorf("%d items are left", left)
 			}
 		})

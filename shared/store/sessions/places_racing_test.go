@@ -9,9 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 // An invocation that is appended while a fork looks for it is either unknown or
@@ -74,12 +76,12 @@ func inTheMidst(t *testing.T, do func(s *sessions.Store, id string)) {
 	t.Helper()
 	var left atomic.Int64 // requests until then; below 0 nothing is to come
 	var appends func()
-	s := faultyStore(t, beforeRequests(func(context.Context, any) error {
+	s := before(storetest.Engine(t), func(context.Context, hooks.Call) error {
 		if left.Add(-1) == 0 {
 			appends()
 		}
 		return nil
-	}))
+	})
 	for at := int64(1); !t.Failed(); at++ {
 		id := fmt.Sprint("s", at)
 		mustCreate(t, s, alice, id, nil)

@@ -9,12 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/artifact"
@@ -22,9 +20,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 func bytesUsed(t testing.TB, s *sessions.Store) int64 {
@@ -147,15 +144,12 @@ func TestByteQuota(t *testing.T) {
 // of the sessions, and nothing is left of either in the end.
 func TestUsage(t *testing.T) {
 	t.Parallel()
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithQuotas(quota.Limits{Sessions: 1000, Runs: 5, Bytes: 1 << 40}),
+	engine := storetest.Engine(t)
+	s := sessions.New(engine, sessions.WithQuotas(quota.Limits{Sessions: 1000, Runs: 5, Bytes: 1 << 40}),
 		sessions.WithRetention(func(string) int64 { return 3600 }))
-	deadline := time.Now().Add(15 * time.Second)
+	const patience, least = 15 * time.Second, 3
 	last := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		if time.Now().After(deadline) {
-			return
-		}
+	storetest.Check(t, patience, least, func(rt *rapid.T) {
 		live := map[string]bool{}
 		name := func() string { last++; return fmt.Sprint("u", last) }
 		must := func(err error) {
@@ -177,8 +171,8 @@ func TestUsage(t *testing.T) {
 			"": func(rt *rapid.T) {
 				u, err := s.Usage(t.Context(), alice)
 				must(err)
-				if u.Sessions.Used != int64(len(live)) || u.Bytes.Used != taken(t, client, table) {
-					rt.Fatalf("used is %+v, with %d sessions of %d bytes", u, len(live), taken(t, client, table))
+				if u.Sessions.Used != int64(len(live)) || u.Bytes.Used != taken(t, engine) {
+					rt.Fatalf("used is %+v, with %d sessions of %d bytes", u, len(live), taken(t, engine))
 				}
 			},
 			"create": func(*rapid.T) { id := name(); mustCreate(t, s, alice, id, nil); live[id] = true },
@@ -225,25 +219,15 @@ func TestUsage(t *testing.T) {
 }
 
 // taken is how many bytes the headers of sessions say that they take.
-func taken(t *testing.T, client *dynamodb.Client, table string) (sum int64) {
+func taken(t *testing.T, engine table.Engine) (sum int64) {
 	t.Helper()
-	pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{
-		TableName: &table, FilterExpression: aws.String("SK = :head"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":head": &types.AttributeValueMemberS{Value: "HEAD"}},
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, item := range page.Items {
-			if n, ok := item["by"].(*types.AttributeValueMemberN); ok {
-				v, err := strconv.ParseInt(n.Value, 10, 64)
-				if err != nil {
-					t.Fatal(err)
-				}
-				sum += v
+	for _, item := range storetest.Items(t, engine) {
+		if n, ok := item["by"].(*types.AttributeValueMemberN); ok && table.Text(item, table.SK) == "HEAD" {
+			v, err := strconv.ParseInt(n.Value, 10, 64)
+			if err != nil {
+				t.Fatal(err)
 			}
+			sum += v
 		}
 	}
 	return sum

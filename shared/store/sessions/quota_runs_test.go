@@ -10,17 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 func TestRunQuota(t *testing.T) {
@@ -137,11 +135,11 @@ func TestRunQuota(t *testing.T) {
 	})
 	t.Run("slots of one session heal together", func(t *testing.T) {
 		t.Parallel()
-		clock, client, table := &calendar{}, dynamotest.Client(t), dynamotest.Table(t)
-		s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Runs: most}))
+		clock, engine := &calendar{}, storetest.Engine(t)
+		s := sessions.New(engine, sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Runs: most}))
 		mustCreate(t, s, alice, "s", nil)
 		mustStart(t, s, startOf(t, "s", "r", "hi"))
-		leakSlots(t, client, table, most)
+		leakSlots(t, engine, most)
 		if err := startErr(t, s, "s", "r2"); !errors.Is(err, fault.Of(fault.Conflict)) {
 			t.Fatalf("%v, want that a run is in progress", err)
 		}
@@ -163,9 +161,9 @@ func startErr(t *testing.T, s *sessions.Store, sessionID, runID string) error {
 
 // leakSlots takes slots beside alice's only one, for runs of the same session
 // that were never started: as if functions had died in the midst of that.
-func leakSlots(t *testing.T, client *dynamodb.Client, table string, n int) {
+func leakSlots(t *testing.T, engine table.Engine, n int) {
 	t.Helper()
-	item := countedItem(t, client, table)
+	item := countedItem(t, engine)
 	slots, ok := item["r"].(*types.AttributeValueMemberM)
 	if !ok || len(slots.Value) != 1 {
 		t.Fatalf("alice's slots are %v, want one", item["r"])
@@ -176,9 +174,7 @@ func leakSlots(t *testing.T, client *dynamodb.Client, table string, n int) {
 			slots.Value[fmt.Sprintf("%s/lost%d", log, i)] = taken
 		}
 	}
-	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Put(t, engine, item)
 }
 
 // TestRunQuota_racing starts far more runs at once than are allowed, again and

@@ -8,17 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // limited is a store with quotas and a clock of its own.
@@ -51,15 +48,9 @@ func mustUse(t *testing.T, s *sessions.Store, sessions, runs int64) {
 }
 
 // countedItem reads what the table holds of alice's use; nil where it is nothing.
-func countedItem(t *testing.T, client *dynamodb.Client, table string) map[string]types.AttributeValue {
+func countedItem(t *testing.T, engine table.Engine) table.Item {
 	t.Helper()
-	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: "Q#" + alice}, "SK": &types.AttributeValueMemberS{Value: "USE"},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.Item
+	return storetest.Item(t, engine, table.NewKey("Q#"+alice, "USE"))
 }
 
 func tryCreate(t *testing.T, s *sessions.Store, id string) error {
@@ -128,12 +119,12 @@ func TestSessionQuota(t *testing.T) {
 	})
 	t.Run("sessions from before there was a limit count, and make room", func(t *testing.T) {
 		t.Parallel()
-		clock, client, table := &calendar{}, dynamotest.Client(t), dynamotest.Table(t)
-		before := sessions.New(dynamo.New(client, table, store.Schema()))
+		clock, engine := &calendar{}, storetest.Engine(t)
+		before := sessions.New(engine)
 		for i := range most {
 			mustCreate(t, before, alice, fmt.Sprint("s", i), nil)
 		}
-		s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Sessions: most}))
+		s := sessions.New(engine, sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Sessions: most}))
 		mustExceed(t, tryCreate(t, s, "more"), quota.Sessions, most)
 		if err := s.Delete(t.Context(), alice, "s0"); err != nil {
 			t.Fatal(err)
@@ -147,14 +138,14 @@ func TestSessionQuota(t *testing.T) {
 	})
 	t.Run("an erasure forgets what was used", func(t *testing.T) {
 		t.Parallel()
-		client, table := dynamotest.Client(t), dynamotest.Table(t)
-		s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithQuotas(quota.Limits{Sessions: most, Runs: 1}))
+		engine := storetest.Engine(t)
+		s := sessions.New(engine, sessions.WithQuotas(quota.Limits{Sessions: most, Runs: 1}))
 		mustCreate(t, s, alice, "s", nil)
 		mustStart(t, s, startOf(t, "s", "r", "hi"))
 		if _, err := s.Erase(t.Context(), alice); err != nil {
 			t.Fatal(err)
 		}
-		if left := countedItem(t, client, table); left != nil {
+		if left := countedItem(t, engine); left != nil {
 			t.Errorf("left: %v", left)
 		}
 	})

@@ -3,23 +3,21 @@ package sessions_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 // calendar is a clock that tests set forward.
@@ -265,14 +263,14 @@ func (b *bytesOf) Write(p []byte) (int, error) { *b = append(*b, p...); return l
 // retention: the table has nothing of them afterwards, timers included.
 func TestRetention_leaves_nothing(t *testing.T) {
 	t.Parallel()
-	clock, client, table := &calendar{}, dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(clock.now),
+	clock, engine := &calendar{}, storetest.Engine(t)
+	s := sessions.New(engine, sessions.WithClock(clock.now),
 		sessions.WithRetention(func(string) int64 { return 60 }))
 	for _, id := range []string{"deleted", "due", "released"} {
 		mustCreate(t, s, alice, id, session.Delta{"k": []byte("1")})
 		mustAppend(t, s, alice, id, event(t, "", "i", "hello"))
 	}
-	forever := sessions.New(dynamo.New(client, table, store.Schema()))
+	forever := sessions.New(engine)
 	if _, err := forever.Update(t.Context(), alice, "released", session.Patch{Retention: new(int64)}); err != nil {
 		t.Fatal(err)
 	}
@@ -291,12 +289,8 @@ func TestRetention_leaves_nothing(t *testing.T) {
 	if n, err := s.Sweep(t.Context()); n != 3 || err != nil {
 		t.Errorf("%d logs were swept, %v", n, err)
 	}
-	out, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, item := range out.Items {
-		t.Errorf("left: %v %v", item["PK"], item["SK"])
+	if left := keysIn(t, engine); len(left) > 0 {
+		t.Errorf("left: %v", left)
 	}
 }
 
@@ -304,26 +298,24 @@ func TestRetention_leaves_nothing(t *testing.T) {
 // and its deletion: what was acknowledged stays.
 func TestRetention_racing_append(t *testing.T) {
 	t.Parallel()
-	clock, client, table := &calendar{}, dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(clock.now),
+	clock, engine := &calendar{}, storetest.Engine(t)
+	s := sessions.New(engine, sessions.WithClock(clock.now),
 		sessions.WithRetention(func(string) int64 { return 60 }))
 	mustCreate(t, s, alice, "s", nil)
 	mustAppend(t, s, alice, "s", event(t, "", "i", "one"))
 	clock.forward(2 * time.Minute)
 
 	appended, two := false, event(t, "", "i", "two")
-	sweeper := sessions.New(dynamo.New(dynamodb.New(client.Options(), func(o *dynamodb.Options) {
-		o.APIOptions = append(o.APIOptions, beforeRequests(func(ctx context.Context, params any) error {
-			if w, ok := params.(*dynamodb.TransactWriteItemsInput); ok && deletes(w) && !appended {
-				_, _, err := s.Append(ctx, session.Append{SessionID: "s", UserID: alice, Events: []session.Event{two}})
-				if err != nil {
-					t.Error(err)
-				}
-				appended = true
+	sweeper := before(engine, func(ctx context.Context, c hooks.Call) error {
+		if c.Op == hooks.Transact && deletes(c.Writes) && !appended {
+			_, _, err := s.Append(ctx, session.Append{SessionID: "s", UserID: alice, Events: []session.Event{two}})
+			if err != nil {
+				t.Error(err)
 			}
-			return nil
-		}))
-	}), table, store.Schema()), sessions.WithClock(clock.now))
+			appended = true
+		}
+		return nil
+	}, sessions.WithClock(clock.now))
 	mustSweep(t, sweeper, 0)
 	if !appended {
 		t.Fatal("nothing was appended in between")
@@ -342,14 +334,6 @@ func TestRetention_racing_append(t *testing.T) {
 }
 
 // deletes reports whether a transaction takes a session's header away.
-func deletes(w *dynamodb.TransactWriteItemsInput) bool {
-	for _, item := range w.TransactItems {
-		if item.Delete == nil {
-			continue
-		}
-		if sk, ok := item.Delete.Key["SK"].(*types.AttributeValueMemberS); ok && aws.ToString(&sk.Value) == "HEAD" {
-			return true
-		}
-	}
-	return false
+func deletes(writes []table.Write) bool {
+	return slices.ContainsFunc(writes, func(w table.Write) bool { return w.Kind == table.DeleteKind && w.Key.SK == "HEAD" })
 }

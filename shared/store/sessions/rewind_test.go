@@ -10,13 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 func mustRewind(t testing.TB, s *sessions.Store, id, before string) session.Rewound {
@@ -279,9 +278,9 @@ func TestFork(t *testing.T) {
 func TestRewind_that_cancels_is_one_step(t *testing.T) {
 	t.Parallel()
 	const least = 8
-	table := dynamotest.Table(t)
-	whole := sessions.New(dynamo.New(dynamotest.Client(t), table, store.Schema()))
-	before, after := 0, 0
+	engine := storetest.Engine(t)
+	whole := sessions.New(engine)
+	earlier, later := 0, 0
 	for cut, ended := 1, false; !ended; cut++ {
 		id := fmt.Sprint("s", cut)
 		mustCreate(t, whole, alice, id, nil)
@@ -289,12 +288,12 @@ func TestRewind_that_cancels_is_one_step(t *testing.T) {
 		mustStart(t, whole, startOf(t, id, "r1", "go"))
 		mustFlush(t, mustBegin(t, whole, refOf(id, "r1"), ""), "a")
 		var requests atomic.Int64
-		s := faultyStoreOn(t, table, beforeRequests(func(context.Context, any) error {
+		s := before(engine, func(context.Context, hooks.Call) error {
 			if int(requests.Add(1)) >= cut {
 				return errCut
 			}
 			return nil
-		}))
+		})
 		r := session.Rewind{UserID: alice, SessionID: id, Before: "r1", Nonce: mustID(t), CancelRun: true}
 		out, err := s.Rewind(t.Context(), r)
 		ended = int(requests.Load()) < cut
@@ -306,13 +305,13 @@ func TestRewind_that_cancels_is_one_step(t *testing.T) {
 			t.Fatal(err2)
 		}
 		if got.Status == run.InProgress {
-			before++
+			earlier++
 			wantThread(t, whole, id, "in_progress", "1:before", "2:go", "3:a (in_progress)")
 			if err == nil {
 				t.Error("it was told that it is done")
 			}
 		} else {
-			after++
+			later++
 			wantThread(t, whole, id, "idle", "1:before")
 			if got.Status != run.Cancelled {
 				t.Errorf("the run is %s", got.Status)
@@ -326,8 +325,8 @@ func TestRewind_that_cancels_is_one_step(t *testing.T) {
 			t.Errorf("request %d: %d events in the log", cut, len(all))
 		}
 	}
-	t.Logf("%d rewinds cut short before they took effect, %d after", before, after)
-	if before+after < least || after == 0 {
-		t.Errorf("%d and %d are too few", before, after)
+	t.Logf("%d rewinds cut short before they took effect, %d after", earlier, later)
+	if earlier+later < least || later == 0 {
+		t.Errorf("%d and %d are too few", earlier, later)
 	}
 }

@@ -1,24 +1,20 @@
 package sessions_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // mergeOf is a start that cancels the active run and takes its input over.
@@ -187,8 +183,8 @@ func TestStart_refused_merge(t *testing.T) {
 // came.
 func TestStart_after_an_earlier_version(t *testing.T) {
 	t.Parallel()
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(dynamo.New(client, table, store.Schema()))
+	engine := storetest.Engine(t)
+	s := sessions.New(engine)
 	for _, discarded := range []bool{false, true} {
 		id := fmt.Sprint("discarded-", discarded)
 		mustCreate(t, s, alice, id, nil)
@@ -199,7 +195,7 @@ func TestStart_after_an_earlier_version(t *testing.T) {
 		if discarded {
 			mustRewind(t, s, id, "one")
 		}
-		owe(t, client, table, id)
+		owe(t, engine, id)
 		mustStart(t, s, startOf(t, id, "next", "next"))
 		wantSaid(t, s, id, "one", "next")
 		mustEnd(t, s, refOf(id, "next"), run.Completed, nil)
@@ -209,7 +205,7 @@ func TestStart_after_an_earlier_version(t *testing.T) {
 	mustCreate(t, s, alice, "rewound", nil)
 	mustStart(t, s, startOf(t, "rewound", "one", "one"))
 	mustEnd(t, s, refOf("rewound", "one"), run.Completed, nil)
-	owe(t, client, table, "rewound")
+	owe(t, engine, "rewound")
 	mustRewind(t, s, "rewound", "one")
 	mustStart(t, s, startOf(t, "rewound", "next", "next"))
 	wantSaid(t, s, "rewound", "next")
@@ -217,18 +213,8 @@ func TestStart_after_an_earlier_version(t *testing.T) {
 
 // owe says in a session's header what the version before said: that its first
 // event is to be the input of a run too.
-func owe(t *testing.T, client *dynamodb.Client, table, id string) {
+func owe(t *testing.T, engine table.Engine, id string) {
 	t.Helper()
-	set := "SET mi = :run, ma = :one"
-	if _, err := client.UpdateItem(context.WithoutCancel(t.Context()), &dynamodb.UpdateItemInput{
-		TableName: &table, UpdateExpression: &set,
-		Key: map[string]types.AttributeValue{
-			"PK": &types.AttributeValueMemberS{Value: "S#" + id}, "SK": &types.AttributeValueMemberS{Value: "HEAD"},
-		},
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":run": &types.AttributeValueMemberS{Value: "never came"}, ":one": &types.AttributeValueMemberN{Value: "1"},
-		},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Spoil(t, engine, table.NewKey("S#"+id, "HEAD"),
+		table.Set(table.At("mi"), "never came"), table.Set(table.At("ma"), 1))
 }

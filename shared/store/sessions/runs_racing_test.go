@@ -8,15 +8,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 // A start whose position was taken goes on behind what took it.
 func TestStart_second_try(t *testing.T) {
 	t.Parallel()
 	var left atomic.Int64
-	s := faultyStore(t, refusing("TransactWriteItems", &left, cancelled("ConditionalCheckFailed")))
+	s := before(storetest.Engine(t), refusing(hooks.Transact, &left, &table.ConditionError{Failures: []table.Failure{{}}}))
 	mustCreate(t, s, alice, "s", nil)
 	left.Store(2)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -62,7 +65,7 @@ func TestStart_among_appends(t *testing.T) {
 func TestStart_in_vain(t *testing.T) {
 	t.Parallel()
 	var left atomic.Int64
-	s := faultyStore(t, refusing("TransactWriteItems", &left, cancelled("ConditionalCheckFailed")))
+	s := before(storetest.Engine(t), refusing(hooks.Transact, &left, &table.ConditionError{Failures: []table.Failure{{}}}))
 	mustCreate(t, s, alice, "s", nil)
 	mustStart(t, s, startOf(t, "s", "r", "hi"))
 	left.Store(1 << 40)

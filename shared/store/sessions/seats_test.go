@@ -8,18 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // seat is a seat in alice's session, of a guest where it names a share.
@@ -91,9 +88,9 @@ func wantSeats(t testing.TB, s *sessions.Store, log string, want ...watch.Seat) 
 
 func TestSeats(t *testing.T) {
 	t.Parallel()
-	db, table := dynamotest.Client(t), dynamotest.Table(t)
+	engine := storetest.Engine(t)
 	now := time.Now()
-	s := sessions.New(dynamo.New(db, table, store.Schema()), sessions.WithClock(func() time.Time { return now }))
+	s := sessions.New(engine, sessions.WithClock(func() time.Time { return now }))
 	mustCreate(t, s, alice, "s", nil)
 	mustLetIn(t, s, "s", "sh", bob)
 	mustLetIn(t, s, "s", "later", bob)
@@ -118,19 +115,7 @@ func TestSeats(t *testing.T) {
 		wantSeats(t, s, log, own)
 	})
 	t.Run("of an earlier version are seats that nobody knows more of", func(t *testing.T) {
-		_, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-			TableName: &table, UpdateExpression: ptr("ADD #c :c"),
-			Key: map[string]types.AttributeValue{
-				"PK": &types.AttributeValueMemberS{Value: "W#" + log}, "SK": &types.AttributeValueMemberS{Value: "W"},
-			},
-			ExpressionAttributeNames: map[string]string{"#c": "c"},
-			ExpressionAttributeValues: map[string]types.AttributeValue{
-				":c": &types.AttributeValueMemberSS{Value: []string{"old1", "old2"}},
-			},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		storetest.Spoil(t, engine, table.NewKey("W#"+log, "W"), table.AddToSet(table.At("c"), "old1", "old2"))
 		old1, old2 := watch.Seat{SessionID: "s", Connection: "old1"}, watch.Seat{SessionID: "s", Connection: "old2"}
 		wantSeats(t, s, log, own, old1, old2)
 		fresh := seat("s", "old1", alice, "")

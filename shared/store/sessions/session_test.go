@@ -1,7 +1,6 @@
 package sessions_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -9,16 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 func TestCreate(t *testing.T) {
@@ -68,7 +65,7 @@ func TestCreate(t *testing.T) {
 
 	t.Run("a lost answer does not make a conflict", func(t *testing.T) {
 		t.Parallel()
-		s := faultyStore(t, losingAnswers(0.4))
+		s := losing(t, 0.4)
 		for n := range 10 {
 			mustCreate(t, s, alice, fmt.Sprint(n), nil)
 			mustCreate(t, s, alice, fmt.Sprint("state-", n), session.Delta{"app:k": []byte("1")})
@@ -174,9 +171,9 @@ func TestList(t *testing.T) {
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	db, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(dynamo.New(db, table, store.Schema()))
-	later := sessions.New(dynamo.New(db, table, store.Schema()), sessions.WithClock(func() time.Time {
+	engine := storetest.Engine(t)
+	s := sessions.New(engine)
+	later := sessions.New(engine, sessions.WithClock(func() time.Time {
 		return now.Add(sessions.SweepGrace + time.Hour)
 	}))
 	for round := range 5 {
@@ -206,7 +203,7 @@ func TestDelete(t *testing.T) {
 	if _, err := later.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if left := items(t, db, table); len(left) != 0 {
+	if left := keysIn(t, engine); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }
@@ -237,20 +234,14 @@ func raceDelete(t *testing.T, s *sessions.Store) {
 	wg.Wait()
 }
 
-func items(t *testing.T, db *dynamodb.Client, table string) []string {
+// keysIn are the keys of all items.
+func keysIn(t *testing.T, engine table.Engine) []string {
 	t.Helper()
-	var left []string
-	pages := dynamodb.NewScanPaginator(db, &dynamodb.ScanInput{TableName: &table})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(context.WithoutCancel(t.Context()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, item := range page.Items {
-			left = append(left, fmt.Sprint(item["PK"], item["SK"]))
-		}
+	var keys []string
+	for _, item := range storetest.Items(t, engine) {
+		keys = append(keys, storetest.Text(t, item, table.PK)+" "+storetest.Text(t, item, table.SK))
 	}
-	return left
+	return keys
 }
 
 func feedback(sessionID, taskID, id string) task.Feedback {

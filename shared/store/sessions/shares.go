@@ -129,7 +129,7 @@ func (s *Store) tryShare(ctx context.Context, h *header, n access.NewShare) (sha
 		if others[i].gives(made) {
 			return others[i], nil
 		}
-		if digest := others[i].Digest; digest != "" { // of a token that nobody may have seen
+		if digest := others[i].Digest; digest != "" && digest != made.Digest { // of a token that nobody may have seen
 			writes = append(writes, table.Delete(tokenKey(digest)))
 		}
 		others = slices.Delete(others, i, i+1)

@@ -2,26 +2,23 @@ package sessions_test
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 func mustShare(t testing.TB, s *sessions.Store, n access.NewShare) string {
@@ -54,8 +51,8 @@ func rightOf(t testing.TB, s *sessions.Store, user, id string, now time.Time) ac
 
 func TestShares(t *testing.T) {
 	t.Parallel()
-	table := dynamotest.Table(t)
-	s := sessions.New(dynamo.New(dynamotest.Client(t), table, store.Schema()))
+	engine := storetest.Engine(t)
+	s := sessions.New(engine)
 	t.Run("a repeat finds what it made", func(t *testing.T) {
 		t.Parallel()
 		id := mustID(t)
@@ -66,7 +63,7 @@ func TestShares(t *testing.T) {
 			var made []access.SharedWith
 			for again := range 2 {
 				at := sessions.WithClock(func() time.Time { return now.Add(time.Duration(again) * time.Minute) })
-				share, err := sessions.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), at).Share(t.Context(), n)
+				share, err := sessions.New(engine, at).Share(t.Context(), n)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -79,6 +76,18 @@ func TestShares(t *testing.T) {
 			if other, err := s.Share(t.Context(), n); err != nil || other.Access != access.Read {
 				t.Errorf("a repeat that asks for something else: %+v, %v", other, err)
 			}
+		}
+	})
+	t.Run("a repeat with the same token leaves a link that works", func(t *testing.T) {
+		t.Parallel()
+		id := mustID(t)
+		mustCreate(t, s, alice, id, nil)
+		n := access.NewShare{ID: uuid.NewString(), SessionID: id, Right: access.Read, Token: "token of " + id}
+		for range 2 {
+			mustShare(t, s, n)
+		}
+		if _, err := s.Accept(t.Context(), bob, n.Token); err != nil {
+			t.Error(err)
 		}
 	})
 	t.Run("a session has no more shares than it may", func(t *testing.T) {
@@ -192,13 +201,13 @@ func TestShares(t *testing.T) {
 		if _, err := s.Accept(t.Context(), guest, "gone-"+id); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(itemsAbout(t, table, id)); n == 0 {
+		if n := len(itemsAbout(t, engine, id)); n == 0 {
 			t.Fatal("no item names the session")
 		}
 		if err := s.Delete(t.Context(), alice, id); err != nil {
 			t.Fatal(err)
 		}
-		if left := itemsAbout(t, table, id); len(left) > 0 {
+		if left := itemsAbout(t, engine, id); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}
 		if _, err := s.Accept(t.Context(), guest, "gone-"+id); !errors.Is(err, fault.Of(fault.NotFound)) {
@@ -208,23 +217,13 @@ func TestShares(t *testing.T) {
 }
 
 // itemsAbout are the keys of shares, tokens and entrances that name a session.
-func itemsAbout(t *testing.T, table, id string) []string {
+func itemsAbout(t *testing.T, engine table.Engine, id string) []string {
 	t.Helper()
-	filter, name := "#s = :s AND NOT begins_with(PK, :l)", "s"
 	var keys []string
-	pages := dynamodb.NewScanPaginator(dynamotest.Client(t), &dynamodb.ScanInput{
-		TableName: &table, FilterExpression: &filter, ExpressionAttributeNames: map[string]string{"#s": name},
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":s": &types.AttributeValueMemberS{Value: id}, ":l": &types.AttributeValueMemberS{Value: "L#"},
-		},
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, item := range page.Items {
-			keys = append(keys, fmt.Sprint(item["PK"], item["SK"]))
+	for _, item := range storetest.Items(t, engine) {
+		pk := storetest.Text(t, item, table.PK)
+		if table.Text(item, "s") == id && !strings.HasPrefix(pk, "L#") {
+			keys = append(keys, pk+" "+storetest.Text(t, item, table.SK))
 		}
 	}
 	return keys
@@ -242,11 +241,8 @@ func TestSharesModel(t *testing.T) {
 		until              time.Time
 		guests             map[string]bool
 	}
-	deadline := time.Now().Add(15 * time.Second) // each check makes some two hundred requests
-	rapid.Check(t, func(r *rapid.T) {
-		if time.Now().After(deadline) {
-			return
-		}
+	const patience, least = 15 * time.Second, 10 // each case makes some two hundred requests
+	storetest.Check(t, patience, least, func(r *rapid.T) {
 		id := uuid.NewString()
 		users := []string{"bob-" + id, "carol-" + id, "dave-" + id}
 		mustCreate(t, s, alice, id, nil)

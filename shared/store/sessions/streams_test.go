@@ -11,12 +11,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/capacity"
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 const streamTime = 90 * time.Second
@@ -214,7 +212,7 @@ func TestStreams(t *testing.T) {
 	t.Run("a write whose answer was lost takes one place", func(t *testing.T) {
 		t.Parallel()
 		const most = 20
-		s := faultyStore(t, losingAnswers(0.6)).With(sessions.WithQuotas(quota.Limits{Streams: most}))
+		s := losing(t, 0.6, sessions.WithQuotas(quota.Limits{Streams: most}))
 		for range most {
 			mustHold(t, s, mustTake(t, s, "a", false), true)
 		}
@@ -227,7 +225,7 @@ func TestStreams(t *testing.T) {
 func TestStreams_cost(t *testing.T) {
 	t.Parallel()
 	meter := &capacity.Meter{}
-	s := sessions.New(dynamo.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t), store.Schema()), sessions.WithQuotas(quota.Limits{Streams: 21}))
+	s := sessions.New(meter.Around(storetest.Engine(t)), sessions.WithQuotas(quota.Limits{Streams: 21}))
 	for range 20 {
 		mustTake(t, s, "a session with a long name of its own, as some have", false)
 	}
@@ -238,7 +236,7 @@ func TestStreams_cost(t *testing.T) {
 			t.Errorf("a turn costs %+v", got)
 		}
 	}
-	free, before := sessions.New(dynamo.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t), store.Schema())), meter.Total()
+	free, before := sessions.New(meter.Around(storetest.Engine(t))), meter.Total()
 	mustEndStream(t, free, mustTake(t, free, "s", false), true)
 	if got := meter.Total().Sub(before); got != (capacity.Usage{}) {
 		t.Errorf("without a limit a turn costs %+v", got)
@@ -251,7 +249,7 @@ func TestStreams_cost(t *testing.T) {
 func TestStreams_schedules(t *testing.T) {
 	t.Parallel()
 	const most, least, slack = 3, 1000, 16 * time.Second
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
+	engine := storetest.Engine(t)
 	steps, user := 0, 0
 	for steps < least {
 		rapid.Check(t, func(rt *rapid.T) {
@@ -260,7 +258,7 @@ func TestStreams_schedules(t *testing.T) {
 			}
 			user++
 			clock := &calendar{}
-			s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Streams: most}))
+			s := sessions.New(engine, sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Streams: most}))
 			name := fmt.Sprint("user", user)
 			type open struct {
 				quota.Lease

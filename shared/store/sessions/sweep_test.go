@@ -9,17 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/observe/metrics"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 // sweptKind is a kind of what is swept, by items as they lie in the table. Those
@@ -66,7 +64,7 @@ func sweptKinds() map[string]sweptKind {
 
 // mustLay puts items into the table, numbered from first on, in the order of the
 // index.
-func (k sweptKind) mustLay(t *testing.T, client *dynamodb.Client, table string, first, n int, broken bool) {
+func (k sweptKind) mustLay(t *testing.T, engine table.Engine, first, n int, broken bool) {
 	t.Helper()
 	for i := first; i < first+n; i++ {
 		item := map[string]types.AttributeValue{
@@ -78,25 +76,20 @@ func (k sweptKind) mustLay(t *testing.T, client *dynamodb.Client, table string, 
 		if broken {
 			item[k.broken] = &types.AttributeValueMemberBOOL{Value: true}
 		}
-		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Put(t, engine, item)
 	}
 }
 
 // mustWait are the places in line of what waits.
-func (k sweptKind) mustWait(t *testing.T, client *dynamodb.Client, table string) map[string]string {
+func (k sweptKind) mustWait(t *testing.T, engine table.Engine) map[string]string {
 	t.Helper()
-	out, err := client.Query(t.Context(), &dynamodb.QueryInput{
-		TableName: &table, IndexName: aws.String("activity"), KeyConditionExpression: aws.String("GPK = :g"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":g": text(k.partition)},
-	})
+	page, err := engine.Query(t.Context(), table.Query{Index: "activity", Partition: k.partition})
 	if err != nil {
 		t.Fatal(err)
 	}
 	waiting := map[string]string{}
-	for _, item := range out.Items {
-		waiting[item["PK"].(*types.AttributeValueMemberS).Value] = item["GSK"].(*types.AttributeValueMemberS).Value
+	for _, item := range page.Items {
+		waiting[storetest.Text(t, item, table.PK)] = storetest.Text(t, item, "GSK")
 	}
 	return waiting
 }
@@ -109,10 +102,10 @@ func TestSweep_unreadable_items(t *testing.T) {
 	for name, kind := range sweptKinds() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			client, table, clock := dynamotest.Client(t), dynamotest.Table(t), &calendar{}
-			s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(clock.now))
-			kind.mustLay(t, client, table, 0, bad, true) // the oldest
-			kind.mustLay(t, client, table, bad, good, false)
+			engine, clock := storetest.Engine(t), &calendar{}
+			s := sessions.New(engine, sessions.WithClock(clock.now))
+			kind.mustLay(t, engine, 0, bad, true) // the oldest
+			kind.mustLay(t, engine, bad, good, false)
 			sweep := func() (float64, error) {
 				ctx, recorder := metrics.With(t.Context())
 				_, err := kind.sweep(s, ctx)
@@ -125,7 +118,7 @@ func TestSweep_unreadable_items(t *testing.T) {
 			if skipped != bad || err == nil || !strings.Contains(err.Error(), fmt.Sprint(bad, " items")) {
 				t.Errorf("%v were skipped, %v", skipped, err)
 			}
-			if left := kind.mustWait(t, client, table); len(left) != bad {
+			if left := kind.mustWait(t, engine); len(left) != bad {
 				t.Errorf("%d wait, want the %d that cannot be read alone", len(left), bad)
 			}
 			if skipped, err := sweep(); skipped != 0 || err != nil {
@@ -149,23 +142,23 @@ func TestSweep_slow_item(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var blocked atomic.Bool
-			client, table := dynamotest.Client(t), dynamotest.Table(t)
-			s := faultyStoreOn(t, table, beforeRequests(func(ctx context.Context, params any) error {
-				if _, reads := params.(*dynamodb.UpdateItemInput); blocked.Load() && !reads && isAbout(params, kind.pk(0)) {
+			engine := storetest.Engine(t)
+			s := before(engine, func(ctx context.Context, c hooks.Call) error {
+				if blocked.Load() && reads(c, kind.pk(0)) {
 					<-ctx.Done()
 					return ctx.Err()
 				}
 				return nil
-			}))
+			})
 			const n = 12
-			kind.mustLay(t, client, table, 0, n, false)
+			kind.mustLay(t, engine, 0, n, false)
 			blocked.Store(true)
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 			defer cancel()
 			if _, err := kind.sweep(s, ctx); err != nil {
 				t.Fatal(err)
 			}
-			left := kind.mustWait(t, client, table)
+			left := kind.mustWait(t, engine)
 			if len(left) != 1 || left[kind.pk(0)] < "0000001" {
 				t.Errorf("%v wait, want the slow one alone, and last", left)
 			}
@@ -175,24 +168,16 @@ func TestSweep_slow_item(t *testing.T) {
 			})), t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if left := kind.mustWait(t, client, table); len(left) > 0 {
+			if left := kind.mustWait(t, engine); len(left) > 0 {
 				t.Errorf("%v wait still", left)
 			}
 		})
 	}
 }
 
-// isAbout reports whether a request reads or queries a partition.
-func isAbout(params any, pk string) bool {
-	switch in := params.(type) {
-	case *dynamodb.GetItemInput:
-		return in.Key["PK"].(*types.AttributeValueMemberS).Value == pk
-	case *dynamodb.QueryInput:
-		v, ok := in.ExpressionAttributeValues[":pk"].(*types.AttributeValueMemberS)
-		return ok && v.Value == pk
-	default:
-		return false
-	}
+// reads says whether a call reads an item of a partition, or queries it.
+func reads(c hooks.Call, pk string) bool {
+	return c.Op == hooks.Get && c.Keys[0].PK == pk || c.Op == hooks.Query && c.Query.Partition == pk
 }
 
 // A table that throttles is left in peace, and what was throttled is done once it
@@ -201,29 +186,29 @@ func TestSweep_throttled(t *testing.T) {
 	t.Parallel()
 	const n = 60
 	kind := sweptKinds()["sessions"]
-	var refuse, reads atomic.Int64
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := faultyStoreOn(t, table, beforeRequests(func(_ context.Context, params any) error {
-		if _, ok := params.(*dynamodb.GetItemInput); ok && reads.Add(1) > 0 && refuse.Add(-1) >= 0 {
-			return &types.ProvisionedThroughputExceededException{}
+	var refuse, gets atomic.Int64
+	engine := storetest.Engine(t)
+	s := before(engine, func(_ context.Context, c hooks.Call) error {
+		if c.Op == hooks.Get && gets.Add(1) > 0 && refuse.Add(-1) >= 0 {
+			return table.ErrThrottled
 		}
 		return nil
-	}))
-	kind.mustLay(t, client, table, 0, n, false)
+	})
+	kind.mustLay(t, engine, 0, n, false)
 	refuse.Store(3)
 	if _, err := s.SweepRetention(t.Context()); err == nil {
 		t.Error("nothing was said of three that were throttled")
 	}
-	if left := len(kind.mustWait(t, client, table)); left != 3 {
+	if left := len(kind.mustWait(t, engine)); left != 3 {
 		t.Errorf("%d wait, want the three that were throttled", left)
 	}
-	kind.mustLay(t, client, table, 0, n, false)
+	kind.mustLay(t, engine, 0, n, false)
 	refuse.Store(1 << 30)
-	reads.Store(0)
+	gets.Store(0)
 	if _, err := s.SweepRetention(t.Context()); err == nil || errors.Is(err, context.Canceled) {
 		t.Errorf("a table that throttles all: %v", err)
 	}
-	if got := reads.Load(); got > 20 {
+	if got := gets.Load(); got > 20 {
 		t.Errorf("it was asked %d times on end", got)
 	}
 	refuse.Store(0)
@@ -231,7 +216,7 @@ func TestSweep_throttled(t *testing.T) {
 	if _, err := later.SweepRetention(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if left := kind.mustWait(t, client, table); len(left) > 0 {
+	if left := kind.mustWait(t, engine); len(left) > 0 {
 		t.Errorf("%v wait still", left)
 	}
 }
@@ -239,13 +224,13 @@ func TestSweep_throttled(t *testing.T) {
 // What cannot be read of a user keeps nothing else of theirs from being erased.
 func TestErase_unreadable_session(t *testing.T) {
 	t.Parallel()
-	client, table, clock := dynamotest.Client(t), dynamotest.Table(t), &calendar{}
-	s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(clock.now))
+	engine, clock := storetest.Engine(t), &calendar{}
+	s := sessions.New(engine, sessions.WithClock(clock.now))
 	for _, id := range []string{"a", "b", "c"} {
 		mustCreate(t, s, alice, id, nil)
 	}
 	mustCreateWebhook(t, s, hook(alice, "w", 1))
-	spoil(t, client, table, "S#b", "HEAD", "ct", text("long ago"))
+	storetest.Spoil(t, engine, table.NewKey("S#b", "HEAD"), table.Set(table.At("ct"), "long ago"))
 	clock.forward(time.Second)
 	report, err := s.Erase(t.Context(), alice)
 	if err != nil || report.Removed.Sessions != 2 || report.Removed.Webhooks != 1 || report.Status == "complete" {
@@ -255,7 +240,7 @@ func TestErase_unreadable_session(t *testing.T) {
 	if n, err := s.SweepErasures(t.Context()); n != 0 || err == nil {
 		t.Errorf("an erasure is complete that is not: %d, %v", n, err)
 	}
-	spoil(t, client, table, "S#b", "HEAD", "ct", one()) // it was mended
+	storetest.Spoil(t, engine, table.NewKey("S#b", "HEAD"), table.Set(table.At("ct"), 1)) // it was mended
 	clock.forward(5 * time.Minute)
 	if n, err := s.SweepErasures(t.Context()); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
@@ -268,8 +253,8 @@ func TestErase_unreadable_session(t *testing.T) {
 // A user whose webhooks cannot be read is told by other means all the same.
 func TestTargets_unreadable(t *testing.T) {
 	t.Parallel()
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(dynamo.New(client, table, store.Schema()))
+	engine := storetest.Engine(t)
+	s := sessions.New(engine)
 	rule := automation.Automation{
 		ID: "a", UserID: alice, Name: "n", Status: automation.Active, Version: 1,
 		On: automation.Trigger{Types: []string{"run.completed"}},
@@ -278,27 +263,11 @@ func TestTargets_unreadable(t *testing.T) {
 	if _, err := s.CreateAutomation(t.Context(), rule); err != nil {
 		t.Fatal(err)
 	}
-	item := map[string]types.AttributeValue{"PK": text("HK#" + alice), "SK": text("HOOKS"), "h": text("none")}
-	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Put(t, engine, table.Item{"PK": text("HK#" + alice), "SK": text("HOOKS"), "h": text("none")})
 	found, err := s.Targets(t.Context(), delivery.Event{
 		ID: "e", Type: delivery.RunCompleted, UserID: alice, SessionID: "s", Log: "l", RunID: "r", Time: time.Now().UnixMilli(),
 	})
 	if len(found) != 1 || err != nil { // what cannot be read is logged and counted
 		t.Errorf("%+v, %v", found, err)
-	}
-}
-
-// spoil gives an item another value of an attribute.
-func spoil(t *testing.T, client *dynamodb.Client, table, pk, sk, attribute string, value types.AttributeValue) {
-	t.Helper()
-	_, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName: &table, Key: map[string]types.AttributeValue{"PK": text(pk), "SK": text(sk)},
-		UpdateExpression: aws.String("SET #a = :v"), ExpressionAttributeNames: map[string]string{"#a": attribute},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":v": value},
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -8,13 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/test/capacity"
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
 // allOfThread reads every page of a thread.
@@ -174,7 +172,7 @@ func TestThread_newest_first(t *testing.T) {
 func TestThread_newest_first_costs_the_same_whatever_came_before(t *testing.T) {
 	t.Parallel()
 	meter := &capacity.Meter{}
-	s := sessions.New(dynamo.New(meter.Attach(dynamotest.Client(t)), dynamotest.Table(t), store.Schema()))
+	s := sessions.New(meter.Around(storetest.Engine(t)))
 	cost := func(name string, history, batch int) capacity.Usage {
 		id := fmt.Sprintf("%s %d", name, history)
 		mustCreate(t, s, alice, id, nil)

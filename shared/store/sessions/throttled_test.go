@@ -7,34 +7,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go/middleware"
-
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-// refusing answers every try of an operation with an error, as often as there
-// are refusals left.
-func refusing(operation string, left *atomic.Int64, err error) func(*middleware.Stack) error {
-	return func(stack *middleware.Stack) error {
-		return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("Refuse", func(
-			ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
-		) (middleware.FinalizeOutput, middleware.Metadata, error) {
-			if middleware.GetOperationName(ctx) == operation && left.Add(-1) >= 0 {
-				return middleware.FinalizeOutput{}, middleware.Metadata{}, err
-			}
-			return next.HandleFinalize(ctx, in)
-		}), "Retry", middleware.After)
+// refusing ends calls of a kind with an error, as often as there are refusals left.
+func refusing(op hooks.Op, left *atomic.Int64, err error) func(context.Context, hooks.Call) error {
+	return func(_ context.Context, c hooks.Call) error {
+		if c.Op == op && left.Add(-1) >= 0 {
+			return err
+		}
+		return nil
 	}
-}
-
-// cancelled is what DynamoDB says of a transaction, with a code for each write.
-func cancelled(codes ...string) error {
-	var err types.TransactionCanceledException
-	for _, code := range codes {
-		err.CancellationReasons = append(err.CancellationReasons, types.CancellationReason{Code: &code})
-	}
-	return &err
 }
 
 func TestThrottled(t *testing.T) {
@@ -42,7 +28,7 @@ func TestThrottled(t *testing.T) {
 	t.Run("a transaction is repeated until there is capacity", func(t *testing.T) {
 		t.Parallel()
 		var left atomic.Int64
-		s := faultyStore(t, refusing("TransactWriteItems", &left, cancelled("None", "ThrottlingError")))
+		s := before(storetest.Engine(t), refusing(hooks.Transact, &left, table.ErrThrottled))
 		mustCreate(t, s, alice, "s", nil)
 		left.Store(3)
 		mustStart(t, s, startOf(t, "s", "r", "hi"))
@@ -56,7 +42,7 @@ func TestThrottled(t *testing.T) {
 	t.Run("the caller hears of it while there is time", func(t *testing.T) {
 		t.Parallel()
 		var left atomic.Int64
-		s := faultyStore(t, refusing("TransactWriteItems", &left, cancelled("None", "ThrottlingError")))
+		s := before(storetest.Engine(t), refusing(hooks.Transact, &left, table.ErrThrottled))
 		mustCreate(t, s, alice, "s", nil)
 		left.Store(1 << 40)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
@@ -69,19 +55,17 @@ func TestThrottled(t *testing.T) {
 		left.Store(0)
 		mustStart(t, s, startOf(t, "s", "r", "hi"))
 	})
-	t.Run("any other request is tried by the SDK, and then refused", func(t *testing.T) {
+	t.Run("any other call is refused, since the engine has tried it again", func(t *testing.T) {
 		t.Parallel()
 		var left atomic.Int64
-		s := faultyStore(t, refusing("GetItem", &left, &types.ProvisionedThroughputExceededException{}))
+		s := before(storetest.Engine(t), refusing(hooks.Get, &left, table.ErrThrottled))
 		mustCreate(t, s, alice, "s", nil)
-		left.Store(1 << 40)
+		left.Store(1)
 		_, err := s.Run(t.Context(), refOf("s", "r"))
 		mustBeBusy(t, err)
-		var cause *types.ProvisionedThroughputExceededException
-		if !errors.As(err, &cause) {
+		if !errors.Is(err, table.ErrThrottled) {
 			t.Errorf("%v hides why", err)
 		}
-		left.Store(5) // within what the SDK tries by itself
 		if r, err := s.Run(t.Context(), refOf("s", "r")); !errors.Is(err, fault.Of(fault.NotFound)) {
 			t.Errorf("%+v, %v", r, err)
 		}

@@ -8,25 +8,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // A document is whole, or there is none: whatever item of the table is spoiled, an
 // export says that something cannot be read, unless it is as it was.
 func TestUnreadable_export(t *testing.T) {
 	t.Parallel()
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
+	engine := storetest.Engine(t)
 	now := time.Now()
-	s := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithLogger(slog.New(slog.DiscardHandler)),
+	s := sessions.New(engine, sessions.WithLogger(slog.New(slog.DiscardHandler)),
 		sessions.WithClock(func() time.Time { return now }))
 	chat(t, s, "s", 3)
 	mustRewind(t, s, "s", "inv-3")
@@ -49,24 +45,16 @@ func TestUnreadable_export(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	scanned, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
-	if err != nil {
-		t.Fatal(err)
-	}
-	put := func(item map[string]types.AttributeValue) {
-		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	all := storetest.Items(t, engine)
 	cases, refused := 0, 0
 	for how, spoil := range spoilers() {
-		for _, item := range scanned.Items {
+		for _, item := range all {
 			bad := maps.Clone(item)
-			pk, sk := text2(item["PK"]), text2(item["SK"])
+			pk, sk := storetest.Text(t, item, table.PK), storetest.Text(t, item, table.SK)
 			if sk == "HEAD" || !spoil(bad) { // without it nobody knows whose the session is
 				continue
 			}
-			put(bad)
+			storetest.Put(t, engine, bad)
 			for id, want := range whole {
 				cases++
 				got, err := export(id)
@@ -80,7 +68,7 @@ func TestUnreadable_export(t *testing.T) {
 					refused++
 				}
 			}
-			put(item)
+			storetest.Put(t, engine, item)
 		}
 	}
 	t.Logf("%d exports, %d refused", cases, refused)

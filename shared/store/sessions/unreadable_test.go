@@ -3,7 +3,6 @@ package sessions_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -12,10 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/automation"
@@ -24,9 +22,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/observe/metrics"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 // lists are all the lists that there are, of a user who has some of everything.
@@ -148,9 +145,9 @@ func furnish(t *testing.T, s *sessions.Store) {
 
 // spoilers are what may have become of an item: its content is no content any
 // more, or nothing of it has the type that it should have.
-func spoilers() map[string]func(item map[string]types.AttributeValue) bool {
-	return map[string]func(map[string]types.AttributeValue) bool{
-		"content": func(item map[string]types.AttributeValue) bool {
+func spoilers() map[string]func(item table.Item) bool {
+	return map[string]func(table.Item) bool{
+		"content": func(item table.Item) bool {
 			for _, name := range []string{"b", "e"} {
 				switch item[name].(type) {
 				case *types.AttributeValueMemberB:
@@ -164,7 +161,7 @@ func spoilers() map[string]func(item map[string]types.AttributeValue) bool {
 			}
 			return false
 		},
-		"types": func(item map[string]types.AttributeValue) bool {
+		"types": func(item table.Item) bool {
 			for name := range item {
 				if !slices.Contains([]string{"PK", "SK", "GPK", "GSK", "expires"}, name) {
 					item[name] = spoiled(item[name])
@@ -209,10 +206,10 @@ func needs(list, pk, sk, spoiling string) bool {
 // spoiled in turn, and all lists are read.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
+	engine := storetest.Engine(t)
 	var lines bytes.Buffer
 	now := time.Now()
-	s := sessions.New(dynamo.New(client, table, store.Schema()),
+	s := sessions.New(engine,
 		sessions.WithLogger(slog.New(slog.NewTextHandler(&lines, nil))),
 		sessions.WithClock(func() time.Time { return now })) // no lease runs out
 	furnish(t, s)
@@ -223,25 +220,17 @@ func TestUnreadable(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	scanned, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
-	if err != nil {
-		t.Fatal(err)
-	}
+	stored := storetest.Items(t, engine)
 	ctx, recorder := metrics.With(t.Context())
-	put := func(item map[string]types.AttributeValue) {
-		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
-			t.Fatal(err)
-		}
-	}
 	cases := 0
 	for how, spoil := range spoilers() {
-		for _, item := range scanned.Items {
+		for _, item := range stored {
 			bad := maps.Clone(item)
 			if !spoil(bad) {
 				continue
 			}
-			put(bad)
-			pk, sk := text2(item["PK"]), text2(item["SK"])
+			storetest.Put(t, engine, bad)
+			pk, sk := storetest.Text(t, item, table.PK), storetest.Text(t, item, table.SK)
 			for _, name := range names {
 				if needs(name, pk, sk, how) {
 					continue
@@ -251,10 +240,10 @@ func TestUnreadable(t *testing.T) {
 					t.Errorf("%s spoiled in %s %s: %s: %v", how, pk, sk, name, err)
 				}
 			}
-			put(item)
+			storetest.Put(t, engine, item)
 		}
 	}
-	t.Logf("%d items, %d lists read", len(scanned.Items), cases)
+	t.Logf("%d items, %d lists read", len(stored), cases)
 	if cases < 1500 {
 		t.Errorf("%d cases", cases)
 	}
@@ -267,35 +256,22 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-func text2(v types.AttributeValue) string {
-	s, ok := v.(*types.AttributeValueMemberS)
-	if !ok {
-		panic(errors.New("a key that is no string"))
-	}
-	return s.Value
-}
-
 // What can be read is served, in its order and with its positions.
 func TestUnreadable_leaves_the_rest(t *testing.T) {
 	t.Parallel()
-	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := sessions.New(dynamo.New(client, table, store.Schema()))
+	engine := storetest.Engine(t)
+	s := sessions.New(engine)
 	mustCreate(t, s, alice, "s", nil)
 	for n := range 5 {
 		mustAppend(t, s, alice, "s", event(t, "", "i", fmt.Sprint("text ", n)))
 		mustSave(t, s, "s", fmt.Sprint("t", n), "[]")
 	}
-	scanned, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, item := range scanned.Items {
-		sk := text2(item["SK"])
+	stored := storetest.Items(t, engine)
+	for _, item := range stored {
+		sk := storetest.Text(t, item, table.SK)
 		if sk == "E#0000000003" || strings.HasPrefix(sk, "T#") && strings.HasSuffix(sk, "#t1") {
 			item["b"] = &types.AttributeValueMemberB{Value: []byte("\x00nonsense")}
-			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
-				t.Fatal(err)
-			}
+			storetest.Put(t, engine, item)
 		}
 	}
 	got := texts(mustEvents(t, s, alice, "s", session.EventQuery{Limit: 2}))

@@ -41,6 +41,7 @@ type Hooks struct {
 	// Before runs before a call, which an error takes the place of.
 	Before func(ctx context.Context, c Call) error
 	// After runs after a call with what it ended with, and says what its caller hears.
+	// It does not run where Before has taken the call's place.
 	After func(ctx context.Context, c Call, u table.Units, err error) error
 	// Items may change what a read found.
 	Items func(c Call, items []table.Item) []table.Item
@@ -112,8 +113,11 @@ func (e *Engine) Query(ctx context.Context, q table.Query) (page table.Page, err
 		page, err = e.of.Query(ctx, q)
 		return page.Units, err
 	})
+	if err != nil {
+		return table.Page{Units: page.Units}, err
+	}
 	page.Items = e.items(c, page.Items)
-	return page, err
+	return page, nil
 }
 
 // BatchGet reads many items.
@@ -123,7 +127,10 @@ func (e *Engine) BatchGet(ctx context.Context, keys []table.Key, r table.Reading
 		items, u, err = e.of.BatchGet(ctx, keys, r)
 		return u, err
 	})
-	return e.items(c, items), u, err
+	if err != nil {
+		return nil, u, err
+	}
+	return e.items(c, items), u, nil
 }
 
 // BatchWrite carries out puts and deletes.

@@ -4,8 +4,11 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -156,4 +159,19 @@ func first(ctx context.Context, refusals ...error) error {
 		}
 	}
 	return nil
+}
+
+// Items are copies of all items, as a consistent reading finds them, in the order of
+// their keys.
+func (e *Engine) Items() []table.Item {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	keys := slices.SortedFunc(maps.Keys(e.current.items), func(a, b table.Key) int {
+		return cmp.Or(cmp.Compare(a.PK, b.PK), cmp.Compare(a.SK, b.SK))
+	})
+	items := make([]table.Item, len(keys))
+	for i, k := range keys {
+		items[i] = value.Clone(e.current.items[k])
+	}
+	return items
 }

@@ -1,0 +1,62 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
+)
+
+// Before runs something before each call of an engine, which an error takes the
+// place of.
+func Before(of table.Engine, do func(context.Context, hooks.Call) error) table.Engine {
+	return hooks.New(of, hooks.Hooks{Before: do})
+}
+
+// losses is how often in a row the answer to one write is lost at most: the store
+// gives up after some more.
+const losses = 3
+
+// LosingAnswers has an engine carry out a share of its writes without its caller
+// learning of it: table.ErrUndecided. The repeat then meets what it has done.
+func LosingAnswers(of table.Engine, share float64) table.Engine {
+	var mu sync.Mutex
+	lost := map[string]int{}
+	return hooks.New(of, hooks.Hooks{After: func(_ context.Context, c hooks.Call, _ table.Units, err error) error {
+		if err != nil || c.Op != hooks.Write && c.Op != hooks.Transact {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		name := c.Token
+		if c.Op == hooks.Write {
+			name = fmt.Sprint(c.Writes[0].Key)
+		}
+		if rand.Float64() >= share || lost[name] == losses { //nolint:gosec // a test
+			delete(lost, name)
+			return nil
+		}
+		lost[name]++
+		return fmt.Errorf("%w: the answer was lost", table.ErrUndecided)
+	}})
+}
+
+// Lagging has eventually consistent queries of the table miss some of what was
+// written, as a replica that lags behind does.
+func Lagging(of table.Engine) table.Engine {
+	return hooks.New(of, hooks.Hooks{Items: func(c hooks.Call, items []table.Item) []table.Item {
+		if c.Op != hooks.Query || c.Consistent || c.Query.Index != "" {
+			return items
+		}
+		kept := items[:0]
+		for _, item := range items {
+			if rand.IntN(3) > 0 { //nolint:gosec // a test
+				kept = append(kept, item)
+			}
+		}
+		return kept
+	}})
+}

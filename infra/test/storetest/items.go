@@ -1,0 +1,105 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/memory"
+)
+
+// Items are all items of a table that Engine or DynamoDB made, each whole.
+func Items(tb testing.TB, of table.Engine) []table.Item {
+	tb.Helper()
+	switch of := of.(type) {
+	case *memory.Engine:
+		return of.Items()
+	case *local:
+		return of.items(tb)
+	}
+	tb.Fatalf("%T cannot be scanned: it has to be what Engine returned", of)
+	return nil
+}
+
+func (l *local) items(tb testing.TB) []table.Item {
+	tb.Helper()
+	consistent := true
+	pages := dynamodb.NewScanPaginator(l.client, &dynamodb.ScanInput{TableName: &l.name, ConsistentRead: &consistent})
+	var all []table.Item
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(context.WithoutCancel(tb.Context()))
+		if err != nil {
+			tb.Fatalf("scan the table: %v", err)
+		}
+		all = append(all, page.Items...)
+	}
+	return all
+}
+
+// Partition are the items of a partition, those only whose sort keys begin with a
+// prefix, in the order of the sort keys.
+func Partition(tb testing.TB, of table.Engine, pk, prefix string) []table.Item {
+	tb.Helper()
+	q := table.Query{Partition: pk, Reading: table.Reading{Consistent: true}}
+	if prefix != "" {
+		q.From, q.To = prefix, prefix+"\U0010ffff"
+	}
+	var all []table.Item
+	for {
+		page, err := of.Query(tb.Context(), q)
+		if err != nil {
+			tb.Fatalf("query %s: %v", pk, err)
+		}
+		all = append(all, page.Items...)
+		if q.After = page.Next; q.After == nil {
+			return all
+		}
+	}
+}
+
+// Item is the item under a key, nil for none.
+func Item(tb testing.TB, of table.Engine, k table.Key) table.Item {
+	tb.Helper()
+	item, _, err := of.Get(tb.Context(), k, table.Reading{Consistent: true})
+	if err != nil {
+		tb.Fatalf("get %s %s: %v", k.PK, k.SK, err)
+	}
+	return item
+}
+
+// Put stores an item, whatever stands under its key.
+func Put(tb testing.TB, of table.Engine, item table.Item) {
+	tb.Helper()
+	write(tb, of, table.Put(item))
+}
+
+// Spoil gives members of an item other values, which may be of any type. It makes
+// the item where there is none.
+func Spoil(tb testing.TB, of table.Engine, k table.Key, changes ...table.Change) {
+	tb.Helper()
+	write(tb, of, table.Update(k, changes))
+}
+
+func write(tb testing.TB, of table.Engine, w table.Write) {
+	tb.Helper()
+	if _, err := of.Write(context.WithoutCancel(tb.Context()), w); err != nil {
+		tb.Fatalf("write %s %s: %v", w.Key.PK, w.Key.SK, err)
+	}
+}
+
+// Text is the string in a member of an item; the test fails where it has none.
+func Text(tb testing.TB, item table.Item, member string) string {
+	tb.Helper()
+	s, ok := item[member].(*types.AttributeValueMemberS)
+	if !ok {
+		tb.Fatalf("the member %s of %v is no string", member, item)
+		return ""
+	}
+	return s.Value
+}
+
+// S is a string as the value of a member.
+func S(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
