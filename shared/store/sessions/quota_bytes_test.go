@@ -144,12 +144,12 @@ func TestByteQuota(t *testing.T) {
 // of the sessions, and nothing is left of either in the end.
 func TestUsage(t *testing.T) {
 	t.Parallel()
-	engine := storetest.Engine(t)
-	s := sessions.New(engine, sessions.WithQuotas(quota.Limits{Sessions: 1000, Runs: 5, Bytes: 1 << 40}),
-		sessions.WithRetention(func(string) int64 { return 3600 }))
 	const patience, least = 15 * time.Second, 3
 	last := 0
 	storetest.Check(t, patience, least, func(rt *rapid.T) {
+		engine := storetest.Engine(t) // of its own: all of it is read again and again
+		s := sessions.New(engine, sessions.WithQuotas(quota.Limits{Sessions: 1000, Runs: 5, Bytes: 1 << 40}),
+			sessions.WithRetention(func(string) int64 { return 3600 }))
 		live := map[string]bool{}
 		name := func() string { last++; return fmt.Sprint("u", last) }
 		must := func(err error) {

@@ -2,6 +2,7 @@ package dynamo_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -32,11 +33,19 @@ type answer struct {
 type script struct {
 	answers []answer
 	sent    int
+	tokens  []string // of the requests that have one
 }
 
 func (s *script) Do(r *http.Request) (*http.Response, error) {
 	a := s.answers[min(s.sent, len(s.answers)-1)]
 	s.sent++
+	var request struct{ ClientRequestToken string }
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		return nil, err
+	}
+	if request.ClientRequestToken != "" {
+		s.tokens = append(s.tokens, request.ClientRequestToken)
+	}
 	if err := errors.Join(r.Context().Err(), a.err); err != nil {
 		return nil, err
 	}
@@ -89,9 +98,13 @@ func TestErrors(t *testing.T) {
 		"what is throttled to the end is":                          {write, []answer{throttle}, table.ErrThrottled, 3},
 		"a write that meets a transaction is a conflict":           {write, []answer{conflict}, table.ErrConflict, 1},
 		"what the caller may not do is denied":                     {write, []answer{refused("AccessDeniedException", "")}, table.ErrDenied, 1},
+		"a throttled read is sent again":                           {get, []answer{throttle, throttle, done}, nil, 3},
+		"and refused when it is throttled to the end":              {get, []answer{throttle}, table.ErrThrottled, 3},
 		"a read is sent again":                                     {get, []answer{reset, broken, done}, nil, 3},
 		"a transaction is sent again":                              {transact, []answer{reset, broken, done}, nil, 3},
 		"it is undecided where an answer is lost before throttles": {transact, []answer{reset, throttle}, table.ErrUndecided, 3},
+		"so it is before another transaction is in the way":        {transact, []answer{reset, reasons("None", "TransactionConflict")}, table.ErrUndecided, 2},
+		"and before throttled writes cancel it":                    {transact, []answer{reset, reasons("None", "ThrottlingError")}, table.ErrUndecided, 2},
 		"a conflict cancels it":                                    {transact, []answer{reasons("None", "TransactionConflict")}, table.ErrConflict, 1},
 		"a failed condition goes before a conflict":                {transact, []answer{reasons("TransactionConflict", "ConditionalCheckFailed")}, table.ErrConditionFailed, 1},
 		"what is invalid goes before a failed condition":           {transact, []answer{reasons("ConditionalCheckFailed", "ValidationError")}, table.ErrInvalid, 1},
@@ -104,6 +117,42 @@ func TestErrors(t *testing.T) {
 				t.Errorf("sent %d times, %v", s.sent, err)
 			}
 		})
+	}
+}
+
+// An error says what the table answered, for logs and for those who look.
+func TestErrors_cause(t *testing.T) {
+	t.Parallel()
+	e := scripted(&script{answers: []answer{refused("ProvisionedThroughputExceededException", "")}})
+	_, _, err := e.Get(t.Context(), table.NewKey("p", "s"), table.Reading{})
+	var cause *types.ProvisionedThroughputExceededException
+	if !errors.Is(err, table.ErrThrottled) || !errors.As(err, &cause) {
+		t.Errorf("%v hides why", err)
+	}
+}
+
+// A transaction keeps its token however often the SDK sends it, its own or one that
+// the SDK made up, so that the table recognises what it has carried out.
+func TestTransact_token(t *testing.T) {
+	t.Parallel()
+	put := table.Put(table.Item{table.PK: text("p"), table.SK: text("s")})
+	for _, token := range []string{"", "a token of the caller's"} {
+		s := &script{answers: []answer{
+			{err: errors.New("read: connection reset by peer")},
+			{status: 500, body: `{"__type":"InternalServerError"}`},
+			{status: 200, body: `{}`},
+		}}
+		if _, err := scripted(s).Transact(t.Context(), table.Transaction{Token: token, Writes: []table.Write{put}}); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.tokens) != 3 {
+			t.Fatalf("%d tokens were sent, want 3", len(s.tokens))
+		}
+		for _, sent := range s.tokens {
+			if sent == "" || sent != s.tokens[0] || token != "" && sent != token {
+				t.Errorf("of the token %q, these were sent: %q", token, s.tokens)
+			}
+		}
 	}
 }
 
