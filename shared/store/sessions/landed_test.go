@@ -129,8 +129,8 @@ func TestLostAnswers(t *testing.T) {
 				mu.Unlock()
 				for i, name := range writes {
 					for how, refusal := range refusals() {
-						if refusal != nil && name == sweptSoon {
-							continue
+						if refusal != nil && (name == sweptSoon || name != "transaction" && !storetest.InMemory(t)) {
+							continue // DynamoDB Local takes its time: only where tokens matter
 						}
 						t.Run(fmt.Sprintf("%d %s %s", i, name, how), func(t *testing.T) {
 							if got, _ := play(t, sc, i, refusal); got != want {
