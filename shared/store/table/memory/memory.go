@@ -21,12 +21,15 @@ type Engine struct {
 	schema table.Schema
 	now    func() time.Time
 
+	feed func(before, after table.Item)
+
 	mu      sync.Mutex
 	current state
-	stale   state     // what eventual reads and indexes show
+	stale   *state    // what eventual reads and indexes show; nil for the current one
 	pending []written // what stale misses, the oldest first
 	lag     int       // how many writes it may miss; allWrites while frozen
 	tokens  map[string]used
+	expiry  []expiry // of the tokens, the oldest first
 }
 
 var _ table.Engine = (*Engine)(nil)
@@ -40,16 +43,28 @@ func Clock(now func() time.Time) Option { return func(e *Engine) { e.now = now }
 // Lag makes eventually consistent reads, and indexes, miss the last so many writes.
 func Lag(writes int) Option { return func(e *Engine) { e.lag = writes } }
 
+// Feed is told of each change of an item, in the order of the writes, as the table's
+// stream tells it: the item before, nil for none, and after, nil for none. A write
+// that leaves an item as it was is no change. It is called while the table is locked,
+// must not call it, and must not change the items.
+func Feed(changed func(before, after table.Item)) Option { return func(e *Engine) { e.feed = changed } }
+
 // New makes an empty table.
 func New(schema table.Schema, options ...Option) *Engine {
-	e := &Engine{
-		schema: schema, now: time.Now, tokens: map[string]used{},
-		current: newState(schema), stale: newState(schema),
-	}
+	e := &Engine{schema: schema, now: time.Now, tokens: map[string]used{}, current: newState(schema)}
 	for _, option := range options {
 		option(e)
 	}
+	e.settle()
 	return e
+}
+
+// Clone is a table of its own that holds the same items. It remembers no tokens, has
+// no lag and tells nobody of its changes.
+func (e *Engine) Clone() *Engine {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return &Engine{schema: e.schema, now: e.now, tokens: map[string]used{}, current: e.current.clone()}
 }
 
 const allWrites = int(^uint(0) >> 1)
@@ -75,12 +90,29 @@ type written struct {
 
 // store makes a write visible to consistent reads, and to others in time.
 func (e *Engine) store(w written) {
+	before := e.current.items[w.key]
 	e.current.put(w)
-	e.pending = append(e.pending, w)
-	e.settle()
+	if e.stale != nil {
+		e.pending = append(e.pending, w)
+		e.settle()
+	}
+	if e.feed != nil && !same(before, w.item) {
+		e.feed(before, w.item)
+	}
 }
 
+func same(a, b table.Item) bool { return (a == nil) == (b == nil) && value.EqualItems(a, b) }
+
+// settle shows to all reads what may not be missed any more.
 func (e *Engine) settle() {
+	if e.lag == 0 {
+		e.stale, e.pending = nil, nil
+		return
+	}
+	if e.stale == nil {
+		stale := e.current.clone()
+		e.stale = &stale
+	}
 	for len(e.pending) > e.lag {
 		e.stale.put(e.pending[0])
 		e.pending = e.pending[1:]
@@ -88,10 +120,10 @@ func (e *Engine) settle() {
 }
 
 func (e *Engine) seen(consistent bool) *state {
-	if consistent {
+	if consistent || e.stale == nil {
 		return &e.current
 	}
-	return &e.stale
+	return e.stale
 }
 
 // Get reads one item.

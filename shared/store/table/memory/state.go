@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/rethread/rethread/shared/store/table"
@@ -32,6 +33,18 @@ func newState(schema table.Schema) state {
 		orders[index.Name] = map[string][]place{}
 	}
 	return state{schema: schema, items: map[table.Key]table.Item{}, orders: orders}
+}
+
+// clone is a state of its own that holds the same items.
+func (s *state) clone() state {
+	c := state{schema: s.schema, items: maps.Clone(s.items), orders: make(map[table.Index]map[string][]place, len(s.orders))}
+	for name, order := range s.orders {
+		c.orders[name] = make(map[string][]place, len(order))
+		for partition, places := range order {
+			c.orders[name][partition] = slices.Clone(places)
+		}
+	}
+	return c
 }
 
 // put replaces an item by another, or by nothing.

@@ -54,10 +54,22 @@ func (e *Engine) BatchWrite(ctx context.Context, writes []table.Write) (table.Un
 // tokenTime is how long a transaction's token is remembered.
 const tokenTime = 10 * time.Minute
 
-// used is a token and what it was used for.
-type used struct {
-	writes []table.Write
-	until  time.Time
+// used is what a token was used for.
+type used struct{ writes []table.Write }
+
+// expiry is when a token is forgotten.
+type expiry struct {
+	token string
+	at    time.Time
+}
+
+// forget drops the tokens whose time is over.
+func (e *Engine) forget() {
+	now := e.now()
+	for len(e.expiry) > 0 && !now.Before(e.expiry[0].at) {
+		delete(e.tokens, e.expiry[0].token)
+		e.expiry = e.expiry[1:]
+	}
 }
 
 // Transact carries out writes, all or none.
@@ -67,7 +79,8 @@ func (e *Engine) Transact(ctx context.Context, t table.Transaction) (table.Units
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if before, ok := e.tokens[t.Token]; ok && e.now().Before(before.until) {
+	e.forget()
+	if before, ok := e.tokens[t.Token]; ok {
 		return e.repeated(before, t)
 	}
 	after, err := e.outcomes(t.Writes)
@@ -86,7 +99,8 @@ func (e *Engine) Transact(ctx context.Context, t table.Transaction) (table.Units
 		}
 	}
 	if t.Token != "" {
-		e.tokens[t.Token] = used{t.Writes, e.now().Add(tokenTime)}
+		e.tokens[t.Token] = used{t.Writes}
+		e.expiry = append(e.expiry, expiry{t.Token, e.now().Add(tokenTime)})
 	}
 	return units, nil
 }
