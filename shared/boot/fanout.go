@@ -40,7 +40,7 @@ func StartFanout() {
 		if err != nil {
 			return nil, err
 		}
-		return Fanout(d.Store.News, watch.NewFanout(d.Store, pusher, d.Log, time.Now, rand.Float64), d.Log), nil
+		return Fanout(d.Store.WatchMessages, watch.NewFanout(d.Store, pusher, d.Log, time.Now, rand.Float64), d.Log), nil
 	})
 }
 

@@ -119,7 +119,7 @@ func newWatched(t *testing.T) *watched {
 }
 
 func (w *watched) news(ctx context.Context, c sessions.Change) (watch.News, error) {
-	news, err := w.store.News(ctx, c)
+	news, err := w.store.WatchMessages(ctx, c)
 	if len(news.Messages) > 0 {
 		w.log.Store(news.Log)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/session"
 )
 
 // Content is the content of an event as its deltas make it. It grows by one
@@ -36,6 +37,17 @@ const (
 
 // NewContent is an empty content; role says who speaks, such as "model".
 func NewContent(role string) *Content { return &Content{role: role} }
+
+// RoleOf is who speaks in an event's content; "" where the content has no role.
+func RoleOf(e session.Event) string {
+	var content struct {
+		Role string `json:"role"`
+	}
+	if err := json.Unmarshal(e.Fields["content"], &content); err != nil {
+		return "" // none was given, or one that is no text
+	}
+	return content.Role
+}
 
 // Append applies a delta. Parts are dense: a delta continues a part that is
 // there or opens the next one. A delta that breaks a rule changes nothing; the

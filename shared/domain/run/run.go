@@ -4,6 +4,8 @@
 package run
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 	"unicode/utf8"
 
@@ -95,6 +97,15 @@ func NewProblem(code, message string) *Problem {
 		message = message[:n]
 	}
 	return &Problem{Code: code, Message: message}
+}
+
+// EndedBy is the run that an event ends, as the event has it.
+func EndedBy(e session.Event) (Run, error) {
+	var ended Run
+	if err := json.Unmarshal(e.Fields["run"], &ended); err != nil {
+		return Run{}, fmt.Errorf("decode a run: %w", err)
+	}
+	return ended, nil
 }
 
 // Ref names a run of a session that a user owns.

@@ -222,6 +222,15 @@ func (e Event) head(put func(string, any)) {
 	}
 }
 
+// With is the event with one of its other members replaced.
+func (e Event) With(name string, value json.RawMessage) Event {
+	fields := make(map[string]json.RawMessage, len(e.Fields)+1)
+	maps.Copy(fields, e.Fields)
+	fields[name] = value
+	e.Fields = fields
+	return e
+}
+
 // Without is the event less one of its members.
 func (e Event) Without(name string) Event {
 	e.Fields = maps.Clone(e.Fields)

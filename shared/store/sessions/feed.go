@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/records"
@@ -138,7 +139,7 @@ func (f *feed) bring(ctx context.Context, e session.Event, stand watch.Cursor, f
 		m.Prev.Offset = c.Offset
 		return watch.InDeltas(m, deltas), nil
 	}
-	return watch.InParts(m, roleOf(e), deltas)
+	return watch.InParts(m, run.RoleOf(e), deltas)
 }
 
 // start is the seq after which to read, or why the watcher must read the thread

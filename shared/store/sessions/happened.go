@@ -91,7 +91,7 @@ func toldIn(log string, rec *record) ([]delivery.Event, error) {
 	case rec.Ended == "":
 		return nil, nil
 	}
-	r, err := rec.endedRun()
+	r, err := run.EndedBy(rec.events[0])
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
@@ -51,19 +50,8 @@ func (it *item) Content() *run.Content { return it.content }
 // newItem is an item without deltas.
 func (s *Store) newItem(h *header, ref run.Ref, rec *record, shared bool) *item {
 	return &item{
-		s: s, h: h, ref: ref, rec: rec, shared: shared, content: run.NewContent(roleOf(rec.events[0])),
+		s: s, h: h, ref: ref, rec: rec, shared: shared, content: run.NewContent(run.RoleOf(rec.events[0])),
 	}
-}
-
-// roleOf is the role in an event's content.
-func roleOf(e session.Event) string {
-	var content struct {
-		Role string `json:"role"`
-	}
-	if err := json.Unmarshal(e.Fields["content"], &content); err != nil {
-		return "" // none was given, or one that is no text
-	}
-	return content.Role
 }
 
 // load reads what is stored of the item.
@@ -212,10 +200,8 @@ func (it *item) snapshot() session.Event {
 
 // withField is a copy of an event with one member replaced.
 func withField(e session.Event, name string, value json.RawMessage, deltas int64) session.Event {
-	fields := make(map[string]json.RawMessage, len(e.Fields)+1)
-	maps.Copy(fields, e.Fields)
-	fields[name] = value
-	e.Fields, e.Deltas = fields, deltas
+	e = e.With(name, value)
+	e.Deltas = deltas
 	return e
 }
 

@@ -175,7 +175,7 @@ func (s *Store) pastRun(ctx context.Context, h *header, id string) (*run.Run, er
 		if r.Ended != id || len(r.events) == 0 { // no other has ended, or how it ended cannot be read
 			return true, nil
 		}
-		ended, err := r.endedRun()
+		ended, err := run.EndedBy(r.events[0])
 		ended.SessionID = h.id()
 		past = &ended
 		return false, err

@@ -227,7 +227,7 @@ func (n *newsroom) deliver(ctx context.Context, sessionID string, records []stre
 		if err != nil {
 			return err
 		}
-		news, err := n.store.News(ctx, sessions.Change{Old: old, New: now})
+		news, err := n.store.WatchMessages(ctx, sessions.Change{Old: old, New: now})
 		if err != nil {
 			return err
 		}

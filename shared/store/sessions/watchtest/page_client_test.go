@@ -66,7 +66,7 @@ func (w *page) collect(ctx context.Context) error {
 		return err
 	}
 	for _, c := range changes {
-		news, err := w.functions.store.News(ctx, c.Change)
+		news, err := w.functions.store.WatchMessages(ctx, c.Change)
 		if err != nil {
 			return err
 		}

@@ -105,7 +105,7 @@ func (w *watching) collect(ctx context.Context) error {
 		return err
 	}
 	for _, c := range changes {
-		news, err := w.store.News(ctx, c.Change)
+		news, err := w.store.WatchMessages(ctx, c.Change)
 		if err != nil {
 			return err
 		}

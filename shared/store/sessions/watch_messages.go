@@ -1,0 +1,110 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// Change is a record of the table's stream: an item before and after a write.
+// Old is nil where the item is new, New where it was removed.
+type Change struct {
+	Old, New table.Item
+}
+
+// WatchMessages reads a change for watchers: watch.Messages decides what they are
+// told. Each item's changes can be told apart from the others'.
+func (s *Store) WatchMessages(ctx context.Context, c Change) (watch.News, error) {
+	if c.New == nil {
+		return revocation(c.Old), nil
+	}
+	pk, sk := table.Text(c.New, attrPK), table.Text(c.New, attrSK)
+	log, ok := strings.CutPrefix(pk, prefixLog)
+	if !ok {
+		return watch.News{}, nil
+	}
+	news := watch.News{Log: log}
+	change, err := s.watchChange(ctx, c, sk)
+	if err == nil {
+		news.Messages, err = watch.Messages(change)
+	}
+	if err != nil {
+		return watch.News{}, fmt.Errorf("messages of %s %s: %w", pk, sk, err)
+	}
+	return news, nil
+}
+
+// watchChange reads a change of an item in a log's partition.
+func (s *Store) watchChange(ctx context.Context, c Change, sk string) (watch.Change, error) {
+	switch {
+	case sk == skGone:
+		return watch.Change{Deleted: c.Old == nil}, nil
+	case strings.HasPrefix(sk, prefixEntry) && c.New[attrStub] == nil:
+		rec, err := s.decodeEntry(ctx, c.New)
+		switch {
+		case err != nil:
+			return watch.Change{}, err
+		case c.Old != nil:
+			return watch.Change{Completed: rec.watched()}, nil
+		}
+		return watch.Change{Appended: rec.watched()}, nil
+	case strings.HasPrefix(sk, prefixSegment):
+		growth, err := growthOf(c)
+		return watch.Change{Grown: growth}, err
+	}
+	return watch.Change{}, nil
+}
+
+// watched is the record as the messages to watchers need it.
+func (r *record) watched() *watch.Entry {
+	e := &watch.Entry{
+		Epoch: r.Epoch, Offset: r.offset(), PrevOffset: r.PrevDeltas, Events: r.events,
+		Hidden: r.Hidden, Began: r.Began, Ended: r.Ended,
+	}
+	if r.marks() {
+		e.Rewind = &watch.Rewind{ToSeq: r.ToSeq, Back: r.Back}
+	}
+	return e
+}
+
+// growthOf reads the deltas that a segment has gained.
+func growthOf(c Change) (*watch.Growth, error) {
+	var was, now segment
+	if err := table.Decode(c.Old, &was); err != nil {
+		return nil, fmt.Errorf("unmarshal a segment: %w", err)
+	}
+	if err := table.Decode(c.New, &now); err != nil {
+		return nil, fmt.Errorf("unmarshal a segment: %w", err)
+	}
+	position, _, err := placeOfSegment(now.SK)
+	if err != nil {
+		return nil, err
+	}
+	deltas, err := now.deltas()
+	if err != nil {
+		return nil, err
+	}
+	return &watch.Growth{
+		Epoch: now.Epoch, Seq: position, ItemID: now.Item, First: now.First + was.Count,
+		Deltas: deltas[min(was.Count, now.Count):now.Count],
+	}, nil
+}
+
+// revocation reads a removal: of a share that is gone, or of a guest who has left one.
+func revocation(old table.Item) watch.News {
+	log, ok := strings.CutPrefix(table.Text(old, attrPK), prefixShares)
+	if !ok {
+		return watch.News{}
+	}
+	sk := table.Text(old, attrSK)
+	if id, ok := strings.CutPrefix(sk, prefixShare); ok {
+		return watch.News{Log: log, Revoked: []watch.Grant{{Share: id}}}
+	}
+	if strings.HasPrefix(sk, prefixGrant) {
+		return watch.News{Log: log, Revoked: []watch.Grant{{Share: table.Text(old, "sh"), UserID: table.Text(old, "u")}}}
+	}
+	return watch.News{}
+}
