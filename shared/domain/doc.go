@@ -1,5 +1,5 @@
 // Package domain is the folder of what Rethread is about: sessions and their
-// timelines, runs, tasks, artifacts, watching, access, automations, webhooks and
+// timelines, runs, tasks, artifacts, watching, access, notifications, automations, webhooks and
 // deliveries; the rules they follow, and the interfaces by which the rules meet the
 // store and the world.
 //

@@ -35,8 +35,8 @@ type artifactItem struct {
 	URI      string `dynamodbav:"r,omitempty"`
 	Restored *int64 `dynamodbav:"rv,omitempty"`
 
-	Gone bool `dynamodbav:"g,omitempty"`
-	told      // of one that a caller put
+	Gone        bool `dynamodbav:"g,omitempty"`
+	attribution      // of one that a caller put
 }
 
 // artifactSK is the sort key of a version. Names hold no "/", so none is the

@@ -23,7 +23,7 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 		return artifact.Version{}, err
 	}
 	on, name := shelve(h, p.Name)
-	item := &artifactItem{PK: on.pk, Mime: p.MimeType, Size: int64(len(p.Body)), Created: s.millis(), told: h.tells()}
+	item := &artifactItem{PK: on.pk, Mime: p.MimeType, Size: int64(len(p.Body)), Created: s.millis(), attribution: h.attribution()}
 	if p.Target != nil {
 		err = s.pointAt(ctx, h, item, *p.Target)
 	} else {

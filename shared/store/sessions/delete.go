@@ -23,14 +23,14 @@ const (
 // gone is the duty to remove what is left of a deleted session's log. It is in
 // the index while it is due, and not while forks still read the log.
 type gone struct {
-	PK      string  `dynamodbav:"PK"`
-	SK      string  `dynamodbav:"SK"`
-	Created int64   `dynamodbav:"ct"`
-	Origin  *origin `dynamodbav:"fo,omitempty"`
-	GPK     string  `dynamodbav:"GPK,omitempty"`
-	GSK     string  `dynamodbav:"GSK,omitempty"`
-	Deleted int64   `dynamodbav:"dt,omitempty"` // when its session was
-	told            // of a session, and not of an import that was abandoned
+	PK          string  `dynamodbav:"PK"`
+	SK          string  `dynamodbav:"SK"`
+	Created     int64   `dynamodbav:"ct"`
+	Origin      *origin `dynamodbav:"fo,omitempty"`
+	GPK         string  `dynamodbav:"GPK,omitempty"`
+	GSK         string  `dynamodbav:"GSK,omitempty"`
+	Deleted     int64   `dynamodbav:"dt,omitempty"` // when its session was
+	attribution         // of a session, and not of an import that was abandoned
 }
 
 // fence tells who reads the tasks of a log that it was deleted.
@@ -72,7 +72,7 @@ func (s *Store) remove(ctx context.Context, h *header, c table.Condition, more .
 		table.Delete(sessionKey(h.id()), c, h.sameBytes()),
 		table.Put(gone{
 			PK: k.PK, SK: k.SK, Created: h.Created, Origin: h.Origin,
-			GPK: gpkGone, GSK: activitySK(now, h.Log), Deleted: now, told: h.tells().by(nil),
+			GPK: gpkGone, GSK: activitySK(now, h.Log), Deleted: now, attribution: h.attribution().by(nil),
 		}),
 		table.Put(fence{PK: fenced.PK, SK: fenced.SK}),
 	)

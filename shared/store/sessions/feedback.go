@@ -26,7 +26,7 @@ type feedbackItem struct {
 	Text    string `dynamodbav:"x,omitempty"`
 	Created int64  `dynamodbav:"ct"`
 	Import  string `dynamodbav:"im,omitempty"` // that brought it: until it is complete nobody sees it
-	told
+	attribution
 }
 
 // feedbackRef stands in the session's log, so that the feedback goes with it.
@@ -105,10 +105,10 @@ func (s *Store) AddFeedback(ctx context.Context, f task.Feedback) error {
 	item := feedbackItem{
 		PK: feedbackPK(f.UserID), SK: activitySK(f.CreatedTime, f.ID),
 		Task: f.TaskID, Session: f.SessionID, Type: f.Type, Text: f.Text, Created: f.CreatedTime,
-		told: told{User: f.UserID},
+		attribution: attribution{User: f.UserID},
 	}
 	if h != nil {
-		item.told = h.tells().by(nil) // people give feedback, not agents
+		item.attribution = h.attribution().by(nil) // people give feedback, not agents
 		k := feedbackPointer(h.Log, item.SK)
 		if err := s.db.Put(ctx, feedbackRef{PK: k.PK, SK: k.SK, User: f.UserID}); err != nil {
 			return fmt.Errorf("refer to feedback: %w", err)

@@ -32,7 +32,7 @@ type entry struct {
 	PrevMarker int64  `dynamodbav:"pm,omitempty"`
 	Timeline   []byte `dynamodbav:"tl,omitempty"`
 	runMarks
-	told // of an entry that begins or ends a run, or rewinds
+	attribution // of an entry that begins or ends a run, or rewinds
 	// Stub says that the entry was deleted and still holds its position.
 	Stub bool `dynamodbav:"g,omitempty"`
 }

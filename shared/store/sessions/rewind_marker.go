@@ -51,7 +51,7 @@ func (m *marker) build(r session.Rewind) error {
 		entry: entry{
 			PK: logPK(m.h.Log), SK: entrySK(first), LastState: m.at.lastState,
 			LastMarker: first, PrevMarker: m.h.Marker,
-			Timeline: m.timeline.Reopened(m.h.Log, first+1).Encode(), runMarks: m.at.marks(), told: m.tells(),
+			Timeline: m.timeline.Reopened(m.h.Log, first+1).Encode(), runMarks: m.at.marks(), attribution: m.attribution(),
 		},
 		first: first, time: e.CreatedTime, events: []session.Event{e},
 	}
@@ -128,8 +128,8 @@ func (m *marker) ended(ctx context.Context) {
 	}
 }
 
-// tells is what is told of the rewind.
-func (m *marker) tells() told { return m.h.tells().by(m.chain) }
+// attribution is that of the rewind.
+func (m *marker) attribution() attribution { return m.h.attribution().by(m.chain) }
 
 func (m *marker) result() (session.Rewound, error) {
 	e := m.rec.events[0]

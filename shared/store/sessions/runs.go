@@ -63,9 +63,9 @@ func (a *activeRun) run() run.Run {
 	}
 }
 
-// tells is what is told of the run.
-func (a *activeRun) tells() told {
-	return told{User: a.User, Session: a.Session, Agent: a.Agent, Chain: a.Chain}
+// attribution is that of the run.
+func (a *activeRun) attribution() attribution {
+	return attribution{User: a.User, Session: a.Session, Agent: a.Agent, Chain: a.Chain}
 }
 
 func (a *activeRun) ref() run.Ref { return run.Ref{UserID: a.User, SessionID: a.Session, RunID: a.ID} }

@@ -116,7 +116,7 @@ func (b *beginning) append(ctx context.Context) error {
 // writer appends the input.
 func (b *beginning) writer() *writer {
 	w := b.s.newWriter(b.h, b.input)
-	w.marks = func(e *entry) { e.Began, e.told = b.run.ID, b.run.tells() }
+	w.marks = func(e *entry) { e.Began, e.attribution = b.run.ID, b.run.attribution() }
 	return w
 }
 

@@ -22,7 +22,7 @@ func (s *Store) cancelled(ctx context.Context, h *header, at head, a *activeRun)
 	now := max(s.millis(), at.time)
 	r := a.run()
 	r.Status, r.EndedTime = run.Cancelled, &now
-	last, err := s.endEntry(ctx, h, at, r, a.tells())
+	last, err := s.endEntry(ctx, h, at, r, a.attribution())
 	return &over{s: s, h: h, at: at, active: a, last: last}, err
 }
 

@@ -111,7 +111,7 @@ func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, ho
 	if how.status == run.Cancelled {
 		r.Error = nil
 	}
-	last, err := s.endEntry(ctx, h, at, r, a.tells())
+	last, err := s.endEntry(ctx, h, at, r, a.attribution())
 	if err != nil {
 		return run.Run{}, err
 	}
@@ -171,14 +171,14 @@ func (s *Store) openItem(ctx context.Context, h *header, at head, a *activeRun) 
 }
 
 // endEntry is the hidden entry that ends a run.
-func (s *Store) endEntry(ctx context.Context, h *header, at head, r run.Run, of told) (*record, error) {
+func (s *Store) endEntry(ctx context.Context, h *header, at head, r run.Run, of attribution) (*record, error) {
 	e, err := s.runEvent(r, at.next, *r.EndedTime)
 	if err != nil {
 		return nil, fmt.Errorf("encode run %s: %w", r.ID, err)
 	}
 	last := &record{entry: entry{
 		PK: logPK(h.Log), SK: entrySK(at.next), LastState: at.lastState, LastMarker: at.lastMarker,
-		runMarks: at.marks(), told: of,
+		runMarks: at.marks(), attribution: of,
 	}, first: at.next, time: *r.EndedTime}
 	last.Ended, last.Hidden = r.ID, true
 	last.Body, err = s.content.Pack(ctx, last.PK, entryBody{Time: *r.EndedTime, Events: []json.RawMessage{e.Own()}}, 0)

@@ -83,7 +83,7 @@ type taskItem struct {
 	// on for reasons of their own.
 	Saved int64 `dynamodbav:"tv,omitempty"`
 	judgement
-	told
+	attribution
 }
 
 const (

@@ -124,7 +124,7 @@ func (s *Store) updateTask(
 	next := &taskItem{
 		PK: p.PK, SK: p.taskKey().SK, Version: old.Version + 1,
 		Created: p.Created, Updated: p.Created, Marker: p.Marker, Gen: h.Gen,
-		Saved: old.Version + 1, judgement: old.judgement, told: h.tells(),
+		Saved: old.Version + 1, judgement: old.judgement, attribution: h.attribution(),
 	}
 	if found {
 		next.Updated = max(s.millis(), old.Updated)
@@ -218,7 +218,7 @@ func (s *Store) keepForForks(ctx context.Context, h *header, old *taskItem) (boo
 	}
 	kept := *old
 	kept.SK = fmt.Sprintf("%s%s#%010d", prefixKeptTask, old.SK[len(prefixTask):], h.Gen)
-	kept.Until, kept.told = h.Gen, told{}
+	kept.Until, kept.attribution = h.Gen, attribution{}
 	if err := s.db.Put(ctx, kept); err != nil {
 		return false, fmt.Errorf("keep a task for forks: %w", err)
 	}

@@ -47,7 +47,7 @@ func (p *taskPointer) leave(item *taskItem, gen int64) table.Write {
 	}
 	cover := *item
 	cover.Version, cover.Gen, cover.Gone, cover.Body = item.Version+1, gen, true, content.Body{}
-	cover.Saved, cover.told = 0, told{}
+	cover.Saved, cover.attribution = 0, attribution{}
 	return table.Put(cover, item.sameVersion())
 }
 

@@ -61,11 +61,11 @@ func (s *teller) wantTold(t *testing.T, want ...string) {
 			t.Fatal(err)
 		}
 		for _, c := range changes {
-			events, err := s.store.Happened(t.Context(), c.Change)
+			events, err := s.store.Notifications(t.Context(), c.Change)
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := s.store.Happened(t.Context(), c.Change)
+			again, err := s.store.Notifications(t.Context(), c.Change)
 			if diff := cmp.Diff(events, again); diff != "" || err != nil {
 				t.Errorf("told again, it differs: %v\n%s", err, diff)
 			}
@@ -148,7 +148,7 @@ func TestHappened(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range changes {
-				events, err := s.store.Happened(t.Context(), c.Change)
+				events, err := s.store.Notifications(t.Context(), c.Change)
 				if err != nil {
 					t.Fatal(err)
 				}

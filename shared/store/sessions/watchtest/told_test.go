@@ -30,7 +30,7 @@ func (s *teller) told(t *testing.T) []delivery.Event {
 			t.Fatal(err)
 		}
 		for _, c := range changes {
-			events, err := s.store.Happened(t.Context(), c.Change)
+			events, err := s.store.Notifications(t.Context(), c.Change)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,105 @@
+package notification
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// Entry is an entry of a session's log that is new, or that is an item which was
+// in progress before the change.
+type Entry struct {
+	Log string // the log's name
+	New bool
+	// By is set on an entry that begins or ends a run, or rewinds, unless it was
+	// imported.
+	By     *Attribution
+	Events []session.Event // with their position as Seq; at least one
+	Time   int64           // of the append, in epoch milliseconds
+	Began  string          // the run whose input it is
+	Ended  string          // the run that its first event ends
+	Marker bool            // of a rewind
+	OfRun  bool            // whole events that a run produced
+	Open   int64           // the position of an item that was in progress before it, 0 for none
+}
+
+// OfEntry is what an entry means. An error says that an event of it cannot be
+// decoded.
+func OfEntry(e Entry) ([]delivery.Event, error) {
+	if e.New && e.By != nil {
+		return e.milestones()
+	}
+	if e.Events[0].Status == session.EventInProgress || e.New && !e.OfRun {
+		return nil, nil
+	}
+	out := make([]delivery.Event, len(e.Events))
+	for i, event := range e.Events {
+		out[i] = e.item(event.InvocationID, event.Seq)
+	}
+	return out, nil
+}
+
+// milestones are the events of an entry that begins or ends a run, or rewinds.
+func (e Entry) milestones() ([]delivery.Event, error) {
+	first, last := e.Events[0].Seq, e.Events[len(e.Events)-1].Seq
+	switch {
+	case e.Began != "":
+		return []delivery.Event{e.at(*e.By, delivery.RunStarted, e.Began, last)}, nil
+	case e.Marker:
+		var actions struct {
+			Before string `json:"rewind_before_invocation_id"`
+		}
+		if err := json.Unmarshal(e.Events[0].Fields["actions"], &actions); err != nil {
+			return nil, fmt.Errorf("decode a rewind: %w", err)
+		}
+		rewound := e.at(*e.By, delivery.SessionRewound, "", first)
+		rewound.Before = actions.Before
+		return []delivery.Event{rewound}, nil
+	case e.Ended == "":
+		return nil, nil
+	}
+	r, err := run.EndedBy(e.Events[0])
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", e.Ended, err)
+	}
+	ended := e.at(*e.By, endOf(r), e.Ended, first)
+	if r.Error != nil {
+		ended.Error = r.Error.Code
+	}
+	if e.Open == 0 {
+		return []delivery.Event{ended}, nil
+	}
+	// The transaction that ends a run may complete its item too, and a stream does
+	// not order the two. So the end gives the item's event first; the id of that
+	// event keeps it from being delivered twice.
+	return []delivery.Event{e.item(e.Ended, e.Open), ended}, nil
+}
+
+// item is the event that an item is complete. More than one change gives it, and
+// it must be the same each time: so it has no attribution.
+func (e Entry) item(runID string, position int64) delivery.Event {
+	return e.at(Attribution{}, delivery.ItemCompleted, runID, position)
+}
+
+// at is an event at a position of the log.
+func (e Entry) at(by Attribution, typ delivery.Type, runID string, position int64) delivery.Event {
+	out := by.event(typ, e.Log+"."+strconv.FormatInt(position, 10), e.Time)
+	out.Log, out.RunID, out.Seq = e.Log, runID, position
+	return out
+}
+
+// endOf is the type of the event that a run is over.
+func endOf(r run.Run) delivery.Type {
+	switch r.Status {
+	case run.Failed:
+		return delivery.RunFailed
+	case run.Cancelled:
+		return delivery.RunCancelled
+	default:
+		return delivery.RunCompleted
+	}
+}

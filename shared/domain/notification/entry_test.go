@@ -1,0 +1,95 @@
+package notification_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// by is whose everything is in these tests.
+func by() notification.Attribution {
+	return notification.Attribution{UserID: "alice", SessionID: "s", Agent: "helper", Chain: []string{"a1", "a2"}}
+}
+
+// of is an event with the attribution of by.
+func of(e delivery.Event) delivery.Event {
+	e.UserID, e.SessionID, e.Agent, e.Chain, e.Depth = "alice", "s", "helper", []string{"a1", "a2"}, 2
+	return e
+}
+
+func event(seq int64, status session.EventStatus, fields ...string) session.Event {
+	e := session.Event{InvocationID: "r1", Seq: seq, Status: status, Fields: map[string]json.RawMessage{}}
+	for i := 0; i < len(fields); i += 2 {
+		e.Fields[fields[i]] = json.RawMessage(fields[i+1])
+	}
+	return e
+}
+
+func TestOfEntry(t *testing.T) {
+	t.Parallel()
+	a := by()
+	two := []session.Event{event(3, session.EventCompleted), event(4, session.EventCompleted)}
+	open := []session.Event{event(3, session.EventInProgress)}
+	ending := func(run string) []session.Event {
+		return []session.Event{event(5, session.EventCompleted, "run", run)}
+	}
+	item := func(id string, seq int64) delivery.Event {
+		return delivery.Event{ID: id, Type: delivery.ItemCompleted, Log: "l", RunID: "r1", Seq: seq, Time: 7}
+	}
+	end := func(typ delivery.Type, code string) delivery.Event {
+		return of(delivery.Event{ID: "l.5", Type: typ, Log: "l", RunID: "r1", Seq: 5, Time: 7, Error: code})
+	}
+	for name, c := range map[string]struct {
+		entry notification.Entry
+		want  []delivery.Event
+	}{
+		"plain events":                    {notification.Entry{New: true, Events: two}, nil},
+		"whole events of a run":           {notification.Entry{New: true, OfRun: true, Events: two}, []delivery.Event{item("l.3", 3), item("l.4", 4)}},
+		"an item begins":                  {notification.Entry{New: true, OfRun: true, Events: open}, nil},
+		"an item goes on":                 {notification.Entry{Events: open}, nil},
+		"an item is complete":             {notification.Entry{Events: two[:1]}, []delivery.Event{item("l.3", 3)}},
+		"and is nobody's in every change": {notification.Entry{By: &a, Events: two[:1]}, []delivery.Event{item("l.3", 3)}},
+		"a run begins behind its input": {
+			notification.Entry{New: true, By: &a, Began: "r1", Events: two},
+			[]delivery.Event{of(delivery.Event{ID: "l.4", Type: delivery.RunStarted, Log: "l", RunID: "r1", Seq: 4, Time: 7})},
+		},
+		"a run that was imported": {notification.Entry{New: true, Began: "r1", Events: two}, nil},
+		"a run is complete":       {notification.Entry{New: true, By: &a, Ended: "r1", Events: ending(`{"status":"completed"}`)}, []delivery.Event{end(delivery.RunCompleted, "")}},
+		"a run is cancelled":      {notification.Entry{New: true, By: &a, Ended: "r1", Events: ending(`{"status":"cancelled"}`)}, []delivery.Event{end(delivery.RunCancelled, "")}},
+		"a run fails":             {notification.Entry{New: true, By: &a, Ended: "r1", Events: ending(`{"status":"failed","error":{"code":"worker_lost"}}`)}, []delivery.Event{end(delivery.RunFailed, "worker_lost")}},
+		"a run ends with its item, which comes first": {
+			notification.Entry{New: true, By: &a, Ended: "r1", Open: 3, Events: ending(`{"status":"completed"}`)},
+			[]delivery.Event{item("l.3", 3), end(delivery.RunCompleted, "")},
+		},
+		"a rewind": {
+			notification.Entry{New: true, By: &a, Marker: true, Events: []session.Event{event(5, session.EventCompleted, "actions", `{"rewind_before_invocation_id":"r0"}`)}},
+			[]delivery.Event{of(delivery.Event{ID: "l.5", Type: delivery.SessionRewound, Log: "l", Seq: 5, Time: 7, Before: "r0"})},
+		},
+		"an entry that is attributed and no milestone": {notification.Entry{New: true, By: &a, Events: two}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.entry.Log, c.entry.Time = "l", 7
+			got, err := notification.OfEntry(c.entry)
+			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+				t.Errorf("events (-want +got): %v\n%s", err, diff)
+			}
+		})
+	}
+	for name, entry := range map[string]notification.Entry{
+		"a run's end that cannot be decoded": {New: true, By: &a, Ended: "r1", Events: ending(`1`)},
+		"a rewind that cannot be decoded":    {New: true, By: &a, Marker: true, Events: two},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got, err := notification.OfEntry(entry); err == nil {
+				t.Errorf("it gives %+v", got)
+			}
+		})
+	}
+}

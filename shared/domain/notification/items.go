@@ -1,0 +1,114 @@
+package notification
+
+import (
+	"github.com/rethread/rethread/shared/domain/artifact"
+	"github.com/rethread/rethread/shared/domain/delivery"
+)
+
+// Session is a session that is new: created, imported or forked. Times are epoch
+// milliseconds.
+type Session struct {
+	By                Attribution
+	Log               string
+	Created, Imported int64 // Imported is 0 unless it was
+	Fork              *Fork // nil unless it is one
+}
+
+// Fork is where a fork came from.
+type Fork struct {
+	Source string // the session that was forked
+	Before string // the invocation it was forked before, "" for all
+}
+
+// OfSession is the event of a new session.
+func OfSession(s Session) delivery.Event {
+	typ := delivery.SessionCreated
+	if s.Fork != nil {
+		typ = delivery.SessionForked
+	}
+	e := s.By.event(typ, s.Log+".created", max(s.Created, s.Imported))
+	e.Log = s.Log
+	if s.Fork != nil {
+		e.Source, e.Before = s.Fork.Source, s.Fork.Before
+	}
+	return e
+}
+
+// OfDeletion is the event that a session was deleted, at a time in epoch
+// milliseconds. Its parts went with it and have no events of their own.
+func OfDeletion(by Attribution, log string, deleted int64) delivery.Event {
+	e := by.event(delivery.SessionDeleted, log+".deleted", deleted)
+	e.Log = log
+	return e
+}
+
+// Task is a task as it was written, and as it was before. Times are epoch
+// milliseconds.
+type Task struct {
+	By          Attribution
+	Log, TaskID string
+	Updated     int64
+	Was, Now    TaskVersion
+}
+
+// TaskVersion names a version of a task. Saved is the newest version that a caller
+// saved: others count the version on for reasons of their own.
+type TaskVersion struct {
+	Version, Saved, Created int64
+}
+
+// OfTask are the events of a task: one for each version that a caller saved.
+func OfTask(t Task) []delivery.Event {
+	if t.Now.Saved != t.Now.Version || t.Now.Saved == t.Was.Saved && t.Now.Created == t.Was.Created {
+		return nil
+	}
+	id := factID("task", t.Log, t.TaskID, t.Now.Created, t.Now.Version)
+	e := t.By.event(delivery.TaskSaved, id, t.Updated)
+	e.Log, e.TaskID = t.Log, t.TaskID
+	return []delivery.Event{e}
+}
+
+// Artifact is a version of an artifact that a caller put. What it holds was stored
+// before it.
+type Artifact struct {
+	By      Attribution
+	Log     string // "" for one that the user's sessions share
+	Name    string // without prefix
+	Version int64
+	Created int64 // in epoch milliseconds
+	// Partition, Key and Nonce name the put among all others.
+	Partition, Key, Nonce string
+}
+
+// OfArtifact is the event of a version of an artifact.
+func OfArtifact(a Artifact) delivery.Event {
+	e := a.By.event(delivery.ArtifactSaved, factID("artifact", a.Partition, a.Key, a.Nonce), a.Created)
+	e.Log, e.Artifact, e.Version = a.Log, a.Name, a.Version
+	if a.Log == "" {
+		e.Artifact = artifact.UserPrefix + a.Name
+	}
+	return e
+}
+
+// Feedback is a feedback without its text, which receivers do not get.
+type Feedback struct {
+	By               Attribution
+	ID, TaskID, Type string
+	Created          int64 // in epoch milliseconds
+}
+
+// OfFeedback is the event of a feedback.
+func OfFeedback(f Feedback) delivery.Event {
+	e := f.By.event(delivery.FeedbackCreated, "feedback."+f.ID, f.Created)
+	e.TaskID, e.Feedback = f.TaskID, f.Type
+	return e
+}
+
+// OfCancelledTask is the event of an A2A task that was cancelled while it waited
+// for its user, at a time in epoch milliseconds: no log has that.
+func OfCancelledTask(userID, sessionID, taskID string, cancelled int64) delivery.Event {
+	return delivery.Event{
+		ID: "cancelled." + sessionID + "." + taskID, Type: delivery.TaskCancelled,
+		UserID: userID, SessionID: sessionID, RunID: taskID, Time: cancelled,
+	}
+}

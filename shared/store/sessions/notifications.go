@@ -1,0 +1,82 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+const (
+	attrStatus    = "st" // of runMarks.Status
+	attrCancelled = "xt" // of linkItem.Cancelled
+)
+
+// Notifications reads a change for receivers of events: the functions of
+// notification decide what it means to them. Removals mean nothing: what is deleted
+// leaves an item that says so.
+func (s *Store) Notifications(ctx context.Context, c Change) ([]delivery.Event, error) {
+	if c.New == nil {
+		return nil, nil
+	}
+	pk, sk := table.Text(c.New, attrPK), table.Text(c.New, attrSK)
+	var events []delivery.Event
+	var err error
+	switch log, inLog := strings.CutPrefix(pk, prefixLog); {
+	case inLog && sk == skGone:
+		events, err = deletedSession(c, log)
+	case inLog && strings.HasPrefix(sk, prefixEntry):
+		events, err = s.writtenEntry(ctx, c, log)
+	case inLog && strings.HasPrefix(sk, prefixTask):
+		events, err = savedTask(c, log)
+	case strings.HasPrefix(sk, prefixArtifact):
+		events, err = savedArtifact(c, pk)
+	case strings.HasPrefix(pk, prefixSession) && sk == skHeader:
+		events, err = newSession(c)
+	case strings.HasPrefix(pk, prefixFeedback):
+		events, err = givenFeedback(c)
+	case strings.HasPrefix(pk, prefixLink):
+		events, err = cancelledTask(c, strings.TrimPrefix(pk, prefixLink), sk)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("notifications of %s %s: %w", pk, sk, err)
+	}
+	return events, nil
+}
+
+// writtenEntry reads an entry that is new, or an item that was in progress. Others
+// are not decoded: they were complete when they came.
+func (s *Store) writtenEntry(ctx context.Context, c Change, log string) ([]delivery.Event, error) {
+	if c.New[attrStub] != nil || c.Old != nil && table.Text(c.Old, attrStatus) != string(session.EventInProgress) {
+		return nil, nil
+	}
+	rec, err := s.decodeEntry(ctx, c.New)
+	if err != nil {
+		return nil, err
+	}
+	e := notification.Entry{
+		Log: log, New: c.Old == nil, Events: rec.events, Time: rec.time,
+		Began: rec.Began, Ended: rec.Ended, Marker: rec.marks(), OfRun: rec.OfRun, Open: rec.Open,
+	}
+	if rec.User != "" {
+		by := rec.attributed()
+		e.By = &by
+	}
+	return notification.OfEntry(e)
+}
+
+// cancelledTask reads a link that gets the time of its task's cancellation.
+func cancelledTask(c Change, user, taskID string) ([]delivery.Event, error) {
+	if c.New[attrCancelled] == nil || c.Old[attrCancelled] != nil {
+		return nil, nil
+	}
+	var item linkItem
+	if err := table.Decode(c.New, &item); err != nil {
+		return nil, fmt.Errorf("unmarshal a link: %w", err)
+	}
+	return []delivery.Event{notification.OfCancelledTask(user, item.Session, taskID, item.Cancelled)}, nil
+}

@@ -1,0 +1,98 @@
+package sessions
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/notification"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// readAttributed reads an item into a record where it is new and has an attribution.
+func readAttributed(c Change, into any) (bool, error) {
+	if c.Old != nil || c.New[attrAttribution] == nil {
+		return false, nil
+	}
+	if err := table.Decode(c.New, into); err != nil {
+		return false, fmt.Errorf("unmarshal %T: %w", into, err)
+	}
+	return true, nil
+}
+
+func newSession(c Change) ([]delivery.Event, error) {
+	if c.Old != nil {
+		return nil, nil
+	}
+	var h header
+	if err := table.Decode(c.New, &h); err != nil {
+		return nil, fmt.Errorf("unmarshal a session: %w", err)
+	}
+	s := notification.Session{By: h.attribution().attributed(), Log: h.Log, Created: h.Created, Imported: h.Imported}
+	if o := h.Origin; o != nil {
+		s.Fork = &notification.Fork{Source: o.Session, Before: derefOr(o.Before)}
+	}
+	return []delivery.Event{notification.OfSession(s)}, nil
+}
+
+func deletedSession(c Change, log string) ([]delivery.Event, error) {
+	var item gone
+	if ok, err := readAttributed(c, &item); err != nil || !ok {
+		return nil, err
+	}
+	return []delivery.Event{notification.OfDeletion(item.attributed(), log, item.Deleted)}, nil
+}
+
+func savedTask(c Change, log string) ([]delivery.Event, error) {
+	if c.New[attrAttribution] == nil {
+		return nil, nil
+	}
+	var was, now taskItem
+	if err := table.Decode(c.Old, &was); err != nil {
+		return nil, fmt.Errorf("unmarshal a task: %w", err)
+	}
+	if err := table.Decode(c.New, &now); err != nil {
+		return nil, fmt.Errorf("unmarshal a task: %w", err)
+	}
+	_, id, err := taskOf(now.SK)
+	if err != nil {
+		return nil, err
+	}
+	return notification.OfTask(notification.Task{
+		By: now.attributed(), Log: log, TaskID: id, Updated: now.Updated, Was: was.versions(), Now: now.versions(),
+	}), nil
+}
+
+func (item *taskItem) versions() notification.TaskVersion {
+	return notification.TaskVersion{Version: item.Version, Saved: item.Saved, Created: item.Created}
+}
+
+func savedArtifact(c Change, pk string) ([]delivery.Event, error) {
+	var item artifactItem
+	if ok, err := readAttributed(c, &item); err != nil || !ok {
+		return nil, err
+	}
+	name, version, err := item.place()
+	if err != nil {
+		return nil, err
+	}
+	a := notification.Artifact{
+		By: item.attributed(), Name: name, Version: version, Created: item.Created,
+		Partition: pk, Key: item.SK, Nonce: item.Nonce,
+	}
+	if log, ok := strings.CutPrefix(pk, prefixLog); ok {
+		a.Log = log
+	}
+	return []delivery.Event{notification.OfArtifact(a)}, nil
+}
+
+func givenFeedback(c Change) ([]delivery.Event, error) {
+	var item feedbackItem
+	if ok, err := readAttributed(c, &item); err != nil || !ok {
+		return nil, err
+	}
+	_, id, _ := strings.Cut(item.SK, "#")
+	return []delivery.Event{notification.OfFeedback(notification.Feedback{
+		By: item.attributed(), ID: id, TaskID: item.Task, Type: item.Type, Created: item.Created,
+	})}, nil
+}
