@@ -22,12 +22,8 @@ func of(e delivery.Event) delivery.Event {
 	return e
 }
 
-func event(seq int64, status session.EventStatus, fields ...string) session.Event {
-	e := session.Event{InvocationID: "r1", Seq: seq, Status: status, Fields: map[string]json.RawMessage{}}
-	for i := 0; i < len(fields); i += 2 {
-		e.Fields[fields[i]] = json.RawMessage(fields[i+1])
-	}
-	return e
+func event(seq int64, status session.EventStatus) session.Event {
+	return session.Event{InvocationID: "r1", Seq: seq, Status: status}
 }
 
 func TestOfEntry(t *testing.T) {
@@ -36,7 +32,7 @@ func TestOfEntry(t *testing.T) {
 	two := []session.Event{event(3, session.EventCompleted), event(4, session.EventCompleted)}
 	open := []session.Event{event(3, session.EventInProgress)}
 	ending := func(run string) []session.Event {
-		return []session.Event{event(5, session.EventCompleted, "run", run)}
+		return []session.Event{event(5, session.EventCompleted).With("run", json.RawMessage(run))}
 	}
 	item := func(id string, seq int64) delivery.Event {
 		return delivery.Event{ID: id, Type: delivery.ItemCompleted, Log: "l", RunID: "r1", Seq: seq, Time: 7}
@@ -67,7 +63,7 @@ func TestOfEntry(t *testing.T) {
 			[]delivery.Event{item("l.3", 3), end(delivery.RunCompleted, "")},
 		},
 		"a rewind": {
-			notification.Entry{New: true, By: &a, Marker: true, Events: []session.Event{event(5, session.EventCompleted, "actions", `{"rewind_before_invocation_id":"r0"}`)}},
+			notification.Entry{New: true, By: &a, Marker: true, Events: []session.Event{event(5, session.EventCompleted).With("actions", json.RawMessage(`{"rewind_before_invocation_id":"r0"}`))}},
 			[]delivery.Event{of(delivery.Event{ID: "l.5", Type: delivery.SessionRewound, Log: "l", Seq: 5, Time: 7, Before: "r0"})},
 		},
 		"an entry that is attributed and no milestone": {notification.Entry{New: true, By: &a, Events: two}, nil},
