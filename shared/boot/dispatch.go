@@ -25,7 +25,7 @@ func StartDispatch() {
 		if err != nil {
 			return nil, err
 		}
-		return Dispatch(d.Store.Happened, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, d.bus(), d.Log), nil
+		return Dispatch(d.Store.Notifications, &delivery.Dispatcher{Targets: d.Store, Queue: queue}, d.bus(), d.Log), nil
 	})
 }
 
