@@ -128,6 +128,8 @@ func (s *system) HasAgent(name string) bool {
 }
 
 func (s *system) start(_ context.Context, ref run.Ref) error {
+	s.mu.Lock() // automations of several groups start runs at once
+	defer s.mu.Unlock()
 	s.runs = append(s.runs, ref)
 	return nil
 }
