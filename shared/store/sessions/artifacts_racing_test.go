@@ -10,12 +10,12 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/artifact"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 func TestArtifacts_racing(t *testing.T) {
 	t.Parallel()
-	for name, s := range map[string]*sessions.Store{
+	for name, s := range map[string]*stores.Store{
 		"writers":                        newStore(t),
 		"writers whose answers get lost": losing(t, 0.3),
 	} {
@@ -57,7 +57,7 @@ func TestArtifacts_racing(t *testing.T) {
 
 func TestArtifacts_readFromALaggingReplica(t *testing.T) {
 	t.Parallel()
-	s := sessions.New(storetest.Lagging(storetest.Engine(t)))
+	s := stores.New(storetest.Lagging(storetest.Engine(t)))
 	mustCreate(t, s, alice, "stale", nil)
 	content := randomText(t, 4<<20)
 	mustPut(t, s, alice, "stale", "a", content)

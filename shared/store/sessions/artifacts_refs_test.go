@@ -10,10 +10,10 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
-func refer(t testing.TB, s *sessions.Store, id, name, uri string) (artifact.Version, error) {
+func refer(t testing.TB, s *stores.Store, id, name, uri string) (artifact.Version, error) {
 	t.Helper()
 	target, err := artifact.ParseReference([]byte(uri))
 	if err != nil || target == nil {
@@ -24,7 +24,7 @@ func refer(t testing.TB, s *sessions.Store, id, name, uri string) (artifact.Vers
 	})
 }
 
-func mustRefer(t testing.TB, s *sessions.Store, id, name, uri string) artifact.Version {
+func mustRefer(t testing.TB, s *stores.Store, id, name, uri string) artifact.Version {
 	t.Helper()
 	v, err := refer(t, s, id, name, uri)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // mustName puts a version and appends the event by which it belongs to the
 // conversation.
-func mustName(t testing.TB, s *sessions.Store, id, invocation, name, content string) {
+func mustName(t testing.TB, s *stores.Store, id, invocation, name, content string) {
 	t.Helper()
 	v := mustPut(t, s, alice, id, name, content)
 	mustAppend(t, s, alice, id, named(t, invocation, map[string]int64{name: v.Version}))

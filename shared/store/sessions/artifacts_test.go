@@ -14,10 +14,10 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
-func mustPut(t testing.TB, s *sessions.Store, user, id, name, content string) artifact.Version {
+func mustPut(t testing.TB, s *stores.Store, user, id, name, content string) artifact.Version {
 	t.Helper()
 	v, err := s.PutArtifact(t.Context(), artifact.Put{
 		SessionID: id, UserID: user, Name: name, MimeType: "text/plain", Body: []byte(content),
@@ -39,7 +39,7 @@ func numbered(id, name string, version int64) artifact.Ref {
 }
 
 // mustRead checks what an artifact reads as: "" means that it is not there.
-func mustRead(t testing.TB, s *sessions.Store, r artifact.Ref, want string) artifact.Version {
+func mustRead(t testing.TB, s *stores.Store, r artifact.Ref, want string) artifact.Version {
 	t.Helper()
 	v, content, err := s.Artifact(t.Context(), r)
 	if want == "" {
@@ -58,7 +58,7 @@ func mustRead(t testing.TB, s *sessions.Store, r artifact.Ref, want string) arti
 }
 
 // mustList lists "name@version" of a session's artifacts, page by page.
-func mustList(t testing.TB, s *sessions.Store, user, id string, limit int) []string {
+func mustList(t testing.TB, s *stores.Store, user, id string, limit int) []string {
 	t.Helper()
 	out := []string{}
 	for after := ""; ; {
@@ -78,7 +78,7 @@ func mustList(t testing.TB, s *sessions.Store, user, id string, limit int) []str
 	}
 }
 
-func mustVersions(t testing.TB, s *sessions.Store, id, name string, limit int) []int64 {
+func mustVersions(t testing.TB, s *stores.Store, id, name string, limit int) []int64 {
 	t.Helper()
 	out := []int64{}
 	for after := ""; ; {

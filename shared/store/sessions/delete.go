@@ -95,12 +95,9 @@ func (s *Store) purgeInTime(ctx context.Context, log string) error {
 // stays, and purge only sees to it that nobody is told of it any more, or let in.
 func (s *Store) purge(ctx context.Context, log string, clearing func(context.Context, string) error) error {
 	for _, d := range s.dependents {
-		if err := d.Forget(ctx, log); err != nil {
+		if err := d.ForgetLog(ctx, log); err != nil {
 			return err
 		}
-	}
-	if err := s.forgetPushed(ctx, log); err != nil {
-		return err
 	}
 	if err := s.forgetShares(ctx, log); err != nil {
 		return err
@@ -185,7 +182,7 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 			return false, fmt.Errorf("sweep the watchers of a log: %w", err)
 		}
 		for _, d := range s.dependents {
-			if err := d.Sweep(ctx, log); err != nil {
+			if err := d.SweepLog(ctx, log); err != nil {
 				return false, fmt.Errorf("sweep what goes with a log: %w", err)
 			}
 		}

@@ -10,26 +10,26 @@ import (
 // Dependent keeps something beside the sessions that goes with one of them, or with
 // its user. Each method may be stopped and repeated at any point.
 type Dependent interface {
-	// Forget removes what belongs to the session of a log, which is deleted.
-	Forget(ctx context.Context, log string) error
-	// Sweep removes what requests that read the session before may have written
+	// ForgetLog removes what belongs to the session of a log, which is deleted.
+	ForgetLog(ctx context.Context, log string) error
+	// SweepLog removes what requests that read the session before may have written
 	// since; SweepGrace later.
-	Sweep(ctx context.Context, log string) error
-	// Erase removes what a user had at a time, in epoch milliseconds, and counts it.
-	Erase(ctx context.Context, user string, before int64, removed *erasure.Removed) error
+	SweepLog(ctx context.Context, log string) error
+	// EraseUser removes what a user had at a time, in epoch milliseconds, and counts it.
+	EraseUser(ctx context.Context, user string, before int64, removed *erasure.Removed) error
 }
 
 // Nothing is a Dependent with nothing to remove, for those that have not all kinds.
 type Nothing struct{}
 
-// Forget implements Dependent.
-func (Nothing) Forget(context.Context, string) error { return nil }
+// ForgetLog implements Dependent.
+func (Nothing) ForgetLog(context.Context, string) error { return nil }
 
-// Sweep implements Dependent.
-func (Nothing) Sweep(context.Context, string) error { return nil }
+// SweepLog implements Dependent.
+func (Nothing) SweepLog(context.Context, string) error { return nil }
 
-// Erase implements Dependent.
-func (Nothing) Erase(context.Context, string, int64, *erasure.Removed) error { return nil }
+// EraseUser implements Dependent.
+func (Nothing) EraseUser(context.Context, string, int64, *erasure.Removed) error { return nil }
 
 // Attach says what goes with the sessions and users that this store removes, in place
 // of what was attached before. It is called before the store is used.

@@ -130,12 +130,12 @@ func (s *Store) SweepErasures(ctx context.Context) (int, error) {
 // cannot be removed keeps nothing else.
 func (s *Store) eraseAll(ctx context.Context, e *erasureItem) error {
 	steps := []func(context.Context, *erasureItem) error{
-		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseGrants, s.eraseWebhooks, s.eraseFeedback, s.eraseRecords,
-		s.eraseKeys, s.eraseAutomations, s.eraseQuotas,
+		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseGrants, s.eraseFeedback, s.eraseRecords,
+		s.eraseKeys, s.eraseQuotas,
 	}
 	for _, d := range s.dependents {
 		steps = append(steps, func(ctx context.Context, e *erasureItem) error {
-			return d.Erase(ctx, e.User, e.Started, &e.Removed)
+			return d.EraseUser(ctx, e.User, e.Started, &e.Removed)
 		})
 	}
 	return records.EachOf(ctx, steps, func(step func(context.Context, *erasureItem) error) error { return step(ctx, e) })

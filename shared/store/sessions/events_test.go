@@ -14,13 +14,13 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // Whatever a lagging replica leaves out, readers see the whole log.
 func TestEvents_read_from_a_stale_replica(t *testing.T) {
 	t.Parallel()
-	s := sessions.New(storetest.Lagging(storetest.Engine(t)))
+	s := stores.New(storetest.Lagging(storetest.Engine(t)))
 	mustCreate(t, s, alice, "stale", nil)
 	var want []string
 	for n := 0; n < 60; {

@@ -9,20 +9,21 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 // losing is a store that does not learn of a share of what it writes.
-func losing(t *testing.T, share float64, opts ...sessions.Option) *sessions.Store {
+func losing(t *testing.T, share float64, opts ...sessions.Option) *stores.Store {
 	t.Helper()
-	return sessions.New(storetest.LosingAnswers(storetest.Engine(t), share), opts...)
+	return stores.New(storetest.LosingAnswers(storetest.Engine(t), share), opts...)
 }
 
 // before is a store that does something before each call of its table, which an error
 // takes the place of.
-func before(engine table.Engine, do func(context.Context, hooks.Call) error, opts ...sessions.Option) *sessions.Store {
-	return sessions.New(storetest.Before(engine, do), opts...)
+func before(engine table.Engine, do func(context.Context, hooks.Call) error, opts ...sessions.Option) *stores.Store {
+	return stores.New(storetest.Before(engine, do), opts...)
 }
 
 // What continues in chunks stays whole when the answer to its write is lost.

@@ -9,11 +9,11 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // mustSince is what a watcher is sent; every message as it is sent.
-func mustSince(t *testing.T, s *sessions.Store, id string, from watch.From) []watch.Message {
+func mustSince(t *testing.T, s *stores.Store, id string, from watch.From) []watch.Message {
 	t.Helper()
 	messages, err := s.Since(t.Context(), alice, id, from)
 	if err != nil {

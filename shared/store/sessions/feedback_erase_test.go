@@ -11,13 +11,13 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/erasure"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 const remark = "only I say so"
 
 // judge gives feedback as a guest of alice's, and marks the task with it.
-func judge(t *testing.T, s *sessions.Store, user, kind string) {
+func judge(t *testing.T, s *stores.Store, user, kind string) {
 	t.Helper()
 	f := task.Feedback{
 		ID: "f-" + user, UserID: user, OwnerID: alice, SessionID: "s", TaskID: "t", Type: kind, Text: remark,
@@ -28,7 +28,7 @@ func judge(t *testing.T, s *sessions.Store, user, kind string) {
 	}
 }
 
-func metadataOf(t *testing.T, s *sessions.Store) string {
+func metadataOf(t *testing.T, s *stores.Store) string {
 	t.Helper()
 	got, err := s.Task(t.Context(), alice, "s", "t")
 	if err != nil {
@@ -38,7 +38,7 @@ func metadataOf(t *testing.T, s *sessions.Store) string {
 }
 
 // mustBeErased erases bob, as often as the sweeper comes until it is done.
-func mustBeErased(t *testing.T, s *sessions.Store) {
+func mustBeErased(t *testing.T, s *stores.Store) {
 	t.Helper()
 	for range 20 {
 		if report, err := s.Erase(t.Context(), bob); err == nil && report.Status == erasure.Complete {
@@ -48,7 +48,7 @@ func mustBeErased(t *testing.T, s *sessions.Store) {
 	t.Fatal("the erasure does not end")
 }
 
-func saveJudged(t *testing.T, s *sessions.Store, metadata string) error {
+func saveJudged(t *testing.T, s *stores.Store, metadata string) error {
 	t.Helper()
 	_, _, err := s.Save(t.Context(), task.Save{SessionID: "s", UserID: alice, Task: task.Task{
 		ID: "t", Bubbles: []byte(`[{"id":"b","type":"user","text":"x"}]`), Metadata: []byte(metadata),
@@ -103,7 +103,7 @@ func TestErasure_of_feedback_cut_short(t *testing.T) {
 	cuts := 0
 	for n, whole := int64(1), false; !whole; n++ {
 		engine := storetest.Engine(t)
-		s := sessions.New(engine)
+		s := stores.New(engine)
 		mustCreate(t, s, alice, "s", nil)
 		if err := saveJudged(t, s, `{"own":1}`); err != nil {
 			t.Fatal(err)

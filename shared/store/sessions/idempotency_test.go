@@ -16,12 +16,13 @@ import (
 	"github.com/rethread/rethread/shared/domain/idempotency"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
 // keys takes idempotency keys, each time as another try.
 type keys struct {
-	*sessions.Store
+	*stores.Store
 	engine table.Engine
 	clock  *calendar
 	tries  int
@@ -30,7 +31,7 @@ type keys struct {
 func newKeys(t *testing.T, opts ...sessions.Option) *keys {
 	t.Helper()
 	k := &keys{engine: storetest.Engine(t), clock: &calendar{}}
-	k.Store = sessions.New(k.engine, append(opts, sessions.WithClock(k.clock.now))...)
+	k.Store = stores.New(k.engine, append(opts, sessions.WithClock(k.clock.now))...)
 	return k
 }
 
@@ -257,7 +258,7 @@ func TestIdempotency_cost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			meter := &capacity.Meter{}
-			s := &keys{Store: sessions.New(meter.Around(storetest.Engine(t)))}
+			s := &keys{Store: stores.New(meter.Around(storetest.Engine(t)))}
 			cost := func(work func()) capacity.Usage {
 				before := meter.Total()
 				work()

@@ -16,6 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
@@ -58,7 +59,7 @@ func upload(t *testing.T, doc []byte) archive.Upload {
 var errCut = errors.New("the line was cut")
 
 // cutAfter is a store that may make a number of calls.
-func cutAfter(engine table.Engine, n int64) *sessions.Store {
+func cutAfter(engine table.Engine, n int64) *stores.Store {
 	var made atomic.Int64
 	return before(engine, func(context.Context, hooks.Call) error {
 		if made.Add(1) > n {
@@ -72,7 +73,7 @@ func TestImport_broken_off(t *testing.T) {
 	t.Parallel()
 	doc := document(t)
 	engine := storetest.Engine(t)
-	whole := sessions.New(engine)
+	whole := stores.New(engine)
 	for n, landed := int64(1), false; !landed; n++ {
 		_, err := cutAfter(engine, n).Import(t.Context(), upload(t, doc))
 		if err != nil && !errors.Is(err, errCut) {
@@ -119,7 +120,7 @@ func TestImport_broken_off(t *testing.T) {
 }
 
 // mustBeNothing checks that nobody sees anything of an import.
-func mustBeNothing(t *testing.T, s *sessions.Store, n int64) {
+func mustBeNothing(t *testing.T, s *stores.Store, n int64) {
 	t.Helper()
 	list, err := s.ListFeedback(t.Context(), task.FeedbackQuery{UserID: bob, Limit: 10})
 	if err != nil || len(list.Feedback) > 0 {
@@ -137,7 +138,7 @@ func mustBeNothing(t *testing.T, s *sessions.Store, n int64) {
 func mustSweepAll(t *testing.T, engine table.Engine, n int64) {
 	t.Helper()
 	for day := 2; day < 5; day++ {
-		s := sessions.New(engine, sessions.WithClock(func() time.Time { return time.Now().AddDate(0, 0, day) }))
+		s := stores.New(engine, sessions.WithClock(func() time.Time { return time.Now().AddDate(0, 0, day) }))
 		if _, err := s.SweepImports(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -7,70 +7,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// The table has two string keys, PK and SK, and one index, "activity", with
-// the keys GPK and GSK. Every key is made here.
-//
-//	item                          PK           SK
-//	session header                S#session    HEAD
-//	log entry (one append)        L#log        E#position
-//	lower bound of an invocation  L#log        I#invocation
-//	lower bound of a chosen id    L#log        D#event id
-//	continued body                L#log, K…#…  B#blob#chunk
-//	deltas of an item             L#log        SG#position#k
-//	active run                    L#log        RUN
-//	session state, checkpoint     L#log        STATE
-//	task pointer, task            L#log        TI#task, T#position#task
-//	feedback of the session       L#log        F#feedback key
-//	version of an artifact        L#log        A#name/version
-//	artifacts of the log's source L#log        AI
-//	version of a user's artifact  U#app/user   A#name/version
-//	fork that reads the log       L#log        C#log of the fork
-//	artifacts a fork took over    L#log        AI
-//	task as earlier forks see it  L#log        TV#position#task#fork
-//	sealed stretch of a log       L#log        P#last position
-//	deleted log                   L#log        E#~, T#~
-//	user state, app state         U#app/user, A#app   STATE
-//	feedback                      F#user       time#id
-//	time of a feedback            FI#user      id
-//	A2A task                      AT#user      task
-//	A2A task of the session       L#log        AT#task
-//	idempotency key               K#user       digest
-//	answer of one, of a session   KA#log       digest
-//	who watches a log             W#log        W
-//	what a connection watches     WC#id        W
-//	when a session may be due     L#log        RT
-//	who is told of an A2A task    N#log        task
-//	task that a run goes on with  N#log        run
-//	webhooks of a user            HK#user      HOOKS
-//	secrets of a webhook          HS#user      webhook
-//	what became of a delivery     HL#user      webhook/delivery
-//	lane of a target that is slow DL#target    LANE
-//	delivery that waits in it     DL#target    P#place
-//	lane of one of a family       DL#family    LANE#target
-//	delivery that waits in it     DL#family    P#target#place
-//	either, if it is unreadable   DL#…         ASIDE#key#time
-//	keys that sign what is told   SIGN         KEYS
-//	what a user uses of quotas    Q#user       USE
-//	open stream of a user         ST#user      slot
-//	app in which a user has state UP#user      app
-//	erasure of a user's data      ER#user      ERASE
-//	import under way              IM#user      import
-//	shared artifact to be taken   L#log        UA#name/version
-//	share of a session            SH#log       S#share
-//	user whom a share lets in     SH#log       U#user/share
-//	changes of a session's shares SH#log       N
-//	token of a link               SHT#digest   T
-//	session shared with a user    SHU#user     log/share
-//	automation                    AU#user      place
-//	what an automation started    AN#user      automation
-//
-// Ids hold no "/", which therefore separates two of them in one key. What says
-// that a log was deleted stands right behind its entries and behind its tasks:
-// whoever reads either to its end meets it, without a request of its own.
+// The keys of what this package keeps; package store lists those of all.
 const (
 	attrPK  = "PK"
 	attrSK  = "SK"
@@ -83,7 +23,6 @@ const (
 	skGone      = prefixEntry + "~"
 	skTasksGone = prefixTask + "~"
 
-	skLane      = "LANE"
 	skRun       = "RUN"
 	skWatch     = "W"
 	skTimer     = "RT"
@@ -104,15 +43,11 @@ const (
 	prefixSession     = "S#"
 	prefixArtifact    = "A#"
 	prefixLink        = "AT#"
-	prefixPushed      = "N#"
 	prefixTaken       = "UA#"
 	prefixShares      = "SH#"
 	prefixShare       = "S#"
 	prefixGrant       = "U#"
 	prefixClaim       = "K#"
-	prefixLane        = "DL#"
-	prefixParked      = "P#"
-	prefixAside       = "ASIDE#"
 
 	gpkGone   = "GONE"
 	gpkImport = "IMPORT"
@@ -138,43 +73,6 @@ func linkPK(user string) string              { return prefixLink + user }
 func linkKey(user, task string) table.Key    { return table.NewKey(linkPK(user), task) }
 func linkPointer(log, task string) table.Key { return table.NewKey(logPK(log), prefixLink+task) }
 
-// lanePK is of a group, or of a family: its lanes stand together.
-func lanePK(group string) string {
-	family, _ := delivery.SplitGroup(group)
-	return prefixLane + family
-}
-
-func laneKey(group string) table.Key {
-	if _, member := delivery.SplitGroup(group); member != "" {
-		return table.NewKey(lanePK(group), skLane+"#"+member)
-	}
-	return table.NewKey(lanePK(group), skLane)
-}
-
-// laneGroup is the group whose lane an item is.
-func laneGroup(k table.Key) string {
-	family, member := strings.TrimPrefix(k.PK, prefixLane), strings.TrimPrefix(k.SK, skLane)
-	if member == "" {
-		return family
-	}
-	return delivery.JoinGroup(family, member[1:])
-}
-
-func parkedPrefix(group string) string {
-	if _, member := delivery.SplitGroup(group); member != "" {
-		return prefixParked + member + "#"
-	}
-	return prefixParked
-}
-
-func parkedKey(group, place string) table.Key {
-	return table.NewKey(lanePK(group), parkedPrefix(group)+place)
-}
-
-func asideSK(sk string, millis int64) string {
-	return prefixAside + sk + "#" + strconv.FormatInt(millis, 10)
-}
-
 func erasureKey(user string) table.Key { return table.NewKey("ER#"+user, "ERASE") }
 func quotaKey(user string) table.Key   { return table.NewKey("Q#"+user, "USE") }
 func appsPK(user string) string        { return "UP#" + user }
@@ -193,17 +91,7 @@ func runKey(log string) table.Key       { return table.NewKey(logPK(log), skRun)
 func watchersKey(log string) table.Key  { return table.NewKey("W#"+log, skWatch) }
 func connectionKey(id string) table.Key { return table.NewKey("WC#"+id, skWatch) }
 
-func webhooksKey(user string) table.Key          { return table.NewKey("HK#"+user, "HOOKS") }
-func webhookSecretKey(user, id string) table.Key { return table.NewKey("HS#"+user, id) }
-func webhookRecordsPK(user string) string        { return "HL#" + user }
-func webhookRecordPrefix(id string) string       { return id + "/" }
-func webhookRecordKey(user, id, delivery string) table.Key {
-	return table.NewKey(webhookRecordsPK(user), webhookRecordPrefix(id)+delivery)
-}
-
-func pushPK(log string) string         { return prefixPushed + log }
-func pushKey(log, id string) table.Key { return table.NewKey(pushPK(log), id) }
-func keyringKey() table.Key            { return table.NewKey("SIGN", "KEYS") }
+func keyringKey() table.Key { return table.NewKey("SIGN", "KEYS") }
 
 func claimPK(user string) string           { return prefixClaim + user }
 func claimKey(user, name string) table.Key { return table.NewKey(claimPK(user), name) }
@@ -222,11 +110,6 @@ func entrancesPK(user string) string   { return "SHU#" + user }
 func entranceKey(user, log, share string) table.Key {
 	return table.NewKey(entrancesPK(user), log+"/"+share)
 }
-
-func automationPK(user string) string      { return "AU#" + user }
-func automationSK(place int) string        { return fmt.Sprintf("%02d", place) }
-func startedPK(user string) string         { return "AN#" + user }
-func startedKey(user, id string) table.Key { return table.NewKey(startedPK(user), id) }
 
 func inheritedKey(log string) table.Key { return table.NewKey(logPK(log), skInherited) }
 

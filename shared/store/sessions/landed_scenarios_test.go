@@ -19,7 +19,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/domain/webhook"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // scenario is something that is done, and how that turns out: outcomes name no
@@ -32,7 +32,7 @@ type scenario struct {
 // world is where a scenario is played.
 type world struct {
 	t       *testing.T
-	s       *sessions.Store
+	s       *stores.Store
 	loser   *loser
 	clock   *calendar
 	outcome []string

@@ -11,6 +11,7 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
@@ -103,7 +104,7 @@ func nameOf(c hooks.Call) string {
 func play(t *testing.T, sc scenario, lose int, refusal error) (outcome string, writes []string) {
 	t.Helper()
 	l, clock := &loser{lose: lose, refusal: refusal}, &calendar{}
-	s := sessions.New(hooks.New(storetest.Engine(t), hooks.Hooks{Before: l.before, After: l.after}),
+	s := stores.New(hooks.New(storetest.Engine(t), hooks.Hooks{Before: l.before, After: l.after}),
 		sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Sessions: 10, Runs: 5, Bytes: 1 << 30}),
 		sessions.WithRetention(func(string) int64 { return 3600 }))
 	w := &world{t: t, s: s, loser: l, clock: clock}

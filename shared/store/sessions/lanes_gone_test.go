@@ -16,7 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/push"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
@@ -34,7 +34,7 @@ type turns struct {
 	hear func(delivery.Delivery)
 }
 
-func newTurns(s *sessions.Store, target delivery.Target) *turns {
+func newTurns(s *stores.Store, target delivery.Target) *turns {
 	w := &turns{}
 	log := slog.New(slog.DiscardHandler)
 	w.desk = &delivery.Desk{
@@ -80,7 +80,7 @@ func parkedAt(target delivery.Target, from, to int) []delivery.Parked {
 }
 
 // mustFill has deliveries wait for a target that is slow, or for none.
-func mustFill(t *testing.T, s *sessions.Store, target delivery.Target, n int) {
+func mustFill(t *testing.T, s *stores.Store, target delivery.Target, n int) {
 	t.Helper()
 	lane := delivery.Lane{Group: target.Group(), Turn: 1, Slow: time.Now().Add(time.Hour)}
 	if n == 0 {
@@ -113,51 +113,51 @@ func leftOfLane(t *testing.T, engine table.Engine, group string) int {
 
 // owner makes something that is told, or that acts, with targets of its own.
 type owner struct {
-	make  func(t *testing.T, s *sessions.Store, id string) []delivery.Target
-	erase func(ctx context.Context, s *sessions.Store, id string) error
+	make  func(t *testing.T, s *stores.Store, id string) []delivery.Target
+	erase func(ctx context.Context, s *stores.Store, id string) error
 	// there says whether it was erased by half only, and is to be erased again.
-	there func(t *testing.T, s *sessions.Store, id string) bool
+	there func(t *testing.T, s *stores.Store, id string) bool
 	// neverIdle is set where no lane is kept in which nothing waits.
 	neverIdle bool
 }
 
-func owners(t *testing.T, s *sessions.Store) map[string]owner {
+func owners(t *testing.T, s *stores.Store) map[string]owner {
 	t.Helper()
 	task := push.Task{UserID: alice, SessionID: mustID(t), ID: mustID(t)}
 	mustCreate(t, s, alice, task.SessionID, nil)
 	log := mustEventOf(t, s, task).Log
 	return map[string]owner{
 		"webhook": {
-			make: func(t *testing.T, s *sessions.Store, id string) []delivery.Target {
+			make: func(t *testing.T, s *stores.Store, id string) []delivery.Target {
 				t.Helper()
 				w := hook(alice, id, 1)
 				mustCreateWebhook(t, s, w)
 				return []delivery.Target{w.Target()}
 			},
-			erase: func(ctx context.Context, s *sessions.Store, id string) error {
+			erase: func(ctx context.Context, s *stores.Store, id string) error {
 				return s.DeleteWebhook(ctx, alice, id)
 			},
-			there: func(t *testing.T, s *sessions.Store, id string) bool {
+			there: func(t *testing.T, s *stores.Store, id string) bool {
 				t.Helper()
 				_, err := s.Webhook(t.Context(), alice, id)
 				return err == nil
 			},
 		},
 		"push configuration": {
-			make: func(t *testing.T, s *sessions.Store, id string) []delivery.Target {
+			make: func(t *testing.T, s *stores.Store, id string) []delivery.Target {
 				t.Helper()
 				mustPutConfigs(t, s, task, config(id))
 				return []delivery.Target{push.Target(log, task.ID, id)}
 			},
-			erase: func(ctx context.Context, s *sessions.Store, id string) error { return s.DeleteConfig(ctx, task, id) },
-			there: func(t *testing.T, s *sessions.Store, id string) bool {
+			erase: func(ctx context.Context, s *stores.Store, id string) error { return s.DeleteConfig(ctx, task, id) },
+			there: func(t *testing.T, s *stores.Store, id string) bool {
 				t.Helper()
 				all, err := s.Configs(t.Context(), task)
 				return err == nil && slices.ContainsFunc(all, func(c push.Config) bool { return c.ID == id })
 			},
 		},
 		"automation": {
-			make: func(t *testing.T, s *sessions.Store, id string) []delivery.Target {
+			make: func(t *testing.T, s *stores.Store, id string) []delivery.Target {
 				t.Helper()
 				a := automation.Automation{ID: id, UserID: alice, Status: automation.Active, Version: 1}
 				if _, err := s.CreateAutomation(t.Context(), a); err != nil {
@@ -165,10 +165,10 @@ func owners(t *testing.T, s *sessions.Store) map[string]owner {
 				}
 				return []delivery.Target{automation.Target(alice, id, "s1"), automation.Target(alice, id, "s2")}
 			},
-			erase: func(ctx context.Context, s *sessions.Store, id string) error {
+			erase: func(ctx context.Context, s *stores.Store, id string) error {
 				return s.DeleteAutomation(ctx, alice, id)
 			},
-			there: func(t *testing.T, s *sessions.Store, id string) bool {
+			there: func(t *testing.T, s *stores.Store, id string) bool {
 				t.Helper()
 				_, err := s.Automation(t.Context(), alice, id)
 				return err == nil
@@ -184,7 +184,7 @@ func owners(t *testing.T, s *sessions.Store) map[string]owner {
 func TestLanes_of_what_is_deleted(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
-	whole := sessions.New(engine)
+	whole := stores.New(engine)
 	const least = 80
 	cases := 0
 	for name, o := range owners(t, whole) {
@@ -276,12 +276,12 @@ func TestLanes_of_gone_targets_cost_little(t *testing.T) {
 	t.Parallel()
 	const parked, mostRequests, mostUnits = 2000, 150, 2300 // to remove one takes a unit
 	engine := storetest.Engine(t)
-	whole := sessions.New(engine)
+	whole := stores.New(engine)
 	target, other := hook(alice, "gone", 1).Target(), hook(alice, "other", 1).Target()
 	mustFill(t, whole, target, parked)
 	mustFill(t, whole, other, 20)
 	meter := &capacity.Meter{}
-	s := sessions.New(meter.Around(engine))
+	s := stores.New(meter.Around(engine))
 	desk := newTurns(s, target)
 	desk.look = func(ctx context.Context) error {
 		_, err := s.Webhook(ctx, alice, "gone")
@@ -307,7 +307,7 @@ func TestLanes_of_gone_targets_cost_little(t *testing.T) {
 func TestLanes_of_deleted_sessions(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
-	s := sessions.New(engine)
+	s := stores.New(engine)
 	task := push.Task{UserID: alice, SessionID: mustID(t), ID: mustID(t)}
 	mustCreate(t, s, alice, task.SessionID, nil)
 	mustPutConfigs(t, s, task, config("a"), config("b"))

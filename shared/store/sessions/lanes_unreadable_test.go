@@ -9,7 +9,7 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/observe/metrics"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -29,7 +29,7 @@ func mustAside(t *testing.T, engine table.Engine, group string) []string {
 func TestLanes_that_cannot_be_read(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
-	s := sessions.New(engine)
+	s := stores.New(engine)
 	for name, test := range map[string]struct {
 		attribute string
 		value     any

@@ -9,6 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // limitCost is what operations cost in a session of one store.
@@ -19,7 +20,7 @@ type limitCost struct{ create, turn, large, start, end, look, remove capacity.Us
 func mustMeasure(t *testing.T, opts ...sessions.Option) (c limitCost) {
 	t.Helper()
 	meter, clock := &capacity.Meter{}, &calendar{}
-	s := sessions.New(meter.Around(storetest.Engine(t)),
+	s := stores.New(meter.Around(storetest.Engine(t)),
 		append(opts, sessions.WithClock(clock.now))...)
 	measure := func(into *capacity.Usage, work func()) {
 		t.Helper()

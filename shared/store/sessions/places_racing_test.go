@@ -12,7 +12,7 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
@@ -20,7 +20,7 @@ import (
 // known with all that came before it: texts and state are of one moment.
 func TestFork_before_what_is_appended_meanwhile(t *testing.T) {
 	t.Parallel()
-	inTheMidst(t, func(s *sessions.Store, id string) {
+	inTheMidst(t, func(s *stores.Store, id string) {
 		fork := mustFork(t, s, id, id+"-fork", ptr("late"))
 		events := mustEvents(t, s, alice, fork.ID, session.EventQuery{})
 		last := string(events[len(events)-1].StateDelta["n"])
@@ -33,7 +33,7 @@ func TestFork_before_what_is_appended_meanwhile(t *testing.T) {
 // The plan of a rewind that looks for such an invocation is the one to follow.
 func TestRewind_before_what_is_appended_meanwhile(t *testing.T) {
 	t.Parallel()
-	inTheMidst(t, func(s *sessions.Store, id string) {
+	inTheMidst(t, func(s *stores.Store, id string) {
 		r := session.Rewind{UserID: alice, SessionID: id, Before: "late", DryRun: true, Nonce: "r"}
 		planned, err := s.Rewind(t.Context(), r)
 		if errors.Is(err, fault.Of(fault.NotFound)) {
@@ -56,7 +56,7 @@ func TestRewind_before_what_is_appended_meanwhile(t *testing.T) {
 // Nor is a plan made of an older head and a newer state.
 func TestRewind_plan_is_of_one_moment(t *testing.T) {
 	t.Parallel()
-	inTheMidst(t, func(s *sessions.Store, id string) {
+	inTheMidst(t, func(s *stores.Store, id string) {
 		planned, err := s.Rewind(t.Context(), session.Rewind{
 			UserID: alice, SessionID: id, Before: "early", DryRun: true, Nonce: "r",
 		})
@@ -72,7 +72,7 @@ func TestRewind_plan_is_of_one_moment(t *testing.T) {
 
 // inTheMidst does an operation again and again, each time on a session of its
 // own, to which one request later than before another writer appends.
-func inTheMidst(t *testing.T, do func(s *sessions.Store, id string)) {
+func inTheMidst(t *testing.T, do func(s *stores.Store, id string)) {
 	t.Helper()
 	var left atomic.Int64 // requests until then; below 0 nothing is to come
 	var appends func()

@@ -12,7 +12,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/push"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 func config(id string) push.Config {
@@ -21,7 +21,7 @@ func config(id string) push.Config {
 	}
 }
 
-func mustPutConfigs(t *testing.T, s *sessions.Store, task push.Task, configs ...push.Config) {
+func mustPutConfigs(t *testing.T, s *stores.Store, task push.Task, configs ...push.Config) {
 	t.Helper()
 	for _, c := range configs {
 		if err := s.PutConfig(t.Context(), task, c); err != nil {
@@ -30,7 +30,7 @@ func mustPutConfigs(t *testing.T, s *sessions.Store, task push.Task, configs ...
 	}
 }
 
-func wantConfigs(t *testing.T, s *sessions.Store, task push.Task, want ...push.Config) {
+func wantConfigs(t *testing.T, s *stores.Store, task push.Task, want ...push.Config) {
 	t.Helper()
 	got, err := s.Configs(t.Context(), task)
 	if err != nil {
@@ -42,7 +42,7 @@ func wantConfigs(t *testing.T, s *sessions.Store, task push.Task, want ...push.C
 }
 
 // mustTargets is the names of those who want to hear of an event, without the log.
-func mustTargets(t *testing.T, s *sessions.Store, e delivery.Event) []string {
+func mustTargets(t *testing.T, s *stores.Store, e delivery.Event) []string {
 	t.Helper()
 	targets, err := s.Targets(t.Context(), e)
 	if err != nil {
@@ -162,7 +162,7 @@ func TestPushConfigs(t *testing.T) {
 }
 
 // mustEventOf is an event of a task's first run.
-func mustEventOf(t *testing.T, s *sessions.Store, task push.Task) delivery.Event {
+func mustEventOf(t *testing.T, s *stores.Store, task push.Task) delivery.Event {
 	t.Helper()
 	log, err := s.LogOf(t.Context(), task.UserID, task.SessionID)
 	if err != nil {

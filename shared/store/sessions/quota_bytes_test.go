@@ -21,10 +21,11 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-func bytesUsed(t testing.TB, s *sessions.Store) int64 {
+func bytesUsed(t testing.TB, s *stores.Store) int64 {
 	t.Helper()
 	u, err := s.Usage(t.Context(), alice)
 	if err != nil {
@@ -148,7 +149,7 @@ func TestUsage(t *testing.T) {
 	last := 0
 	storetest.Check(t, patience, least, func(rt *rapid.T) {
 		engine := storetest.Engine(t) // of its own: all of it is read again and again
-		s := sessions.New(engine, sessions.WithQuotas(quota.Limits{Sessions: 1000, Runs: 5, Bytes: 1 << 40}),
+		s := stores.New(engine, sessions.WithQuotas(quota.Limits{Sessions: 1000, Runs: 5, Bytes: 1 << 40}),
 			sessions.WithRetention(func(string) int64 { return 3600 }))
 		live := map[string]bool{}
 		name := func() string { last++; return fmt.Sprint("u", last) }

@@ -18,13 +18,14 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
 func TestRunQuota(t *testing.T) {
 	t.Parallel()
 	const most = 3
-	setUp := func(t *testing.T) (*sessions.Store, *calendar) {
+	setUp := func(t *testing.T) (*stores.Store, *calendar) {
 		t.Helper()
 		s, clock := limited(t, quota.Limits{Runs: most})
 		for i := range most + 1 {
@@ -36,7 +37,7 @@ func TestRunQuota(t *testing.T) {
 		}
 		return s, clock
 	}
-	another := func(t *testing.T, s *sessions.Store) error {
+	another := func(t *testing.T, s *stores.Store) error {
 		t.Helper()
 		return startErr(t, s, "s3", "r3")
 	}
@@ -136,7 +137,7 @@ func TestRunQuota(t *testing.T) {
 	t.Run("slots of one session heal together", func(t *testing.T) {
 		t.Parallel()
 		clock, engine := &calendar{}, storetest.Engine(t)
-		s := sessions.New(engine, sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Runs: most}))
+		s := stores.New(engine, sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Runs: most}))
 		mustCreate(t, s, alice, "s", nil)
 		mustStart(t, s, startOf(t, "s", "r", "hi"))
 		leakSlots(t, engine, most)
@@ -153,7 +154,7 @@ func TestRunQuota(t *testing.T) {
 	})
 }
 
-func startErr(t *testing.T, s *sessions.Store, sessionID, runID string) error {
+func startErr(t *testing.T, s *stores.Store, sessionID, runID string) error {
 	t.Helper()
 	_, err := s.Start(t.Context(), startOf(t, sessionID, runID, "hi"))
 	return err

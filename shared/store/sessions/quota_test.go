@@ -15,11 +15,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
 // limited is a store with quotas and a clock of its own.
-func limited(t *testing.T, l quota.Limits) (*sessions.Store, *calendar) {
+func limited(t *testing.T, l quota.Limits) (*stores.Store, *calendar) {
 	t.Helper()
 	c := &calendar{}
 	return newStore(t, sessions.WithClock(c.now), sessions.WithQuotas(l)), c
@@ -36,7 +37,7 @@ func mustExceed(t *testing.T, err error, name string, limit int64) map[string]an
 	return told
 }
 
-func mustUse(t *testing.T, s *sessions.Store, sessions, runs int64) {
+func mustUse(t *testing.T, s *stores.Store, sessions, runs int64) {
 	t.Helper()
 	u, err := s.Usage(t.Context(), alice)
 	if err != nil {
@@ -53,7 +54,7 @@ func countedItem(t *testing.T, engine table.Engine) table.Item {
 	return storetest.Item(t, engine, table.NewKey("Q#"+alice, "USE"))
 }
 
-func tryCreate(t *testing.T, s *sessions.Store, id string) error {
+func tryCreate(t *testing.T, s *stores.Store, id string) error {
 	t.Helper()
 	n := session.New{ID: id, UserID: alice, Nonce: mustID(t)}
 	if err := n.Validate(); err != nil {
@@ -66,7 +67,7 @@ func tryCreate(t *testing.T, s *sessions.Store, id string) error {
 func TestSessionQuota(t *testing.T) {
 	t.Parallel()
 	const most = 3
-	full := func(t *testing.T) (*sessions.Store, *calendar) {
+	full := func(t *testing.T) (*stores.Store, *calendar) {
 		t.Helper()
 		s, clock := limited(t, quota.Limits{Sessions: most})
 		for i := range most {
@@ -120,11 +121,11 @@ func TestSessionQuota(t *testing.T) {
 	t.Run("sessions from before there was a limit count, and make room", func(t *testing.T) {
 		t.Parallel()
 		clock, engine := &calendar{}, storetest.Engine(t)
-		before := sessions.New(engine)
+		before := stores.New(engine)
 		for i := range most {
 			mustCreate(t, before, alice, fmt.Sprint("s", i), nil)
 		}
-		s := sessions.New(engine, sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Sessions: most}))
+		s := stores.New(engine, sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Sessions: most}))
 		mustExceed(t, tryCreate(t, s, "more"), quota.Sessions, most)
 		if err := s.Delete(t.Context(), alice, "s0"); err != nil {
 			t.Fatal(err)
@@ -139,7 +140,7 @@ func TestSessionQuota(t *testing.T) {
 	t.Run("an erasure forgets what was used", func(t *testing.T) {
 		t.Parallel()
 		engine := storetest.Engine(t)
-		s := sessions.New(engine, sessions.WithQuotas(quota.Limits{Sessions: most, Runs: 1}))
+		s := stores.New(engine, sessions.WithQuotas(quota.Limits{Sessions: most, Runs: 1}))
 		mustCreate(t, s, alice, "s", nil)
 		mustStart(t, s, startOf(t, "s", "r", "hi"))
 		if _, err := s.Erase(t.Context(), alice); err != nil {

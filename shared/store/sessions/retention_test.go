@@ -16,6 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
@@ -28,7 +29,7 @@ func (c *calendar) forward(d time.Duration) { c.ahead.Add(int64(d)) }
 
 // kept is a store whose sessions are kept for an hour, those of the agent
 // "brief" for two minutes.
-func kept(t *testing.T) (*sessions.Store, *calendar) {
+func kept(t *testing.T) (*stores.Store, *calendar) {
 	t.Helper()
 	c := &calendar{}
 	return newStore(t, sessions.WithClock(c.now), sessions.WithRetention(func(agent string) int64 {
@@ -39,14 +40,14 @@ func kept(t *testing.T) (*sessions.Store, *calendar) {
 	})), c
 }
 
-func mustSweep(t *testing.T, s *sessions.Store, want int) {
+func mustSweep(t *testing.T, s *stores.Store, want int) {
 	t.Helper()
 	if n, err := s.SweepRetention(t.Context()); err != nil || n != want {
 		t.Errorf("%d sessions were deleted, %v, want %d", n, err, want)
 	}
 }
 
-func mustGet(t *testing.T, s *sessions.Store, id string) session.Session {
+func mustGet(t *testing.T, s *stores.Store, id string) session.Session {
 	t.Helper()
 	got, err := s.Get(t.Context(), alice, id)
 	if err != nil {
@@ -55,7 +56,7 @@ func mustGet(t *testing.T, s *sessions.Store, id string) session.Session {
 	return got
 }
 
-func mustBeGone(t *testing.T, s *sessions.Store, id string) {
+func mustBeGone(t *testing.T, s *stores.Store, id string) {
 	t.Helper()
 	if _, err := s.Get(t.Context(), alice, id); !errors.Is(err, fault.Of(fault.NotFound)) {
 		t.Errorf("session %s: %v", id, err)
@@ -65,7 +66,7 @@ func mustBeGone(t *testing.T, s *sessions.Store, id string) {
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	seconds := func(n int64) *int64 { return &n }
-	create := func(t *testing.T, s *sessions.Store, n session.New) session.Session {
+	create := func(t *testing.T, s *stores.Store, n session.New) session.Session {
 		t.Helper()
 		n.ID, n.UserID, n.Nonce = "s", alice, mustID(t)
 		if err := n.Validate(); err != nil {
@@ -264,13 +265,13 @@ func (b *bytesOf) Write(p []byte) (int, error) { *b = append(*b, p...); return l
 func TestRetention_leaves_nothing(t *testing.T) {
 	t.Parallel()
 	clock, engine := &calendar{}, storetest.Engine(t)
-	s := sessions.New(engine, sessions.WithClock(clock.now),
+	s := stores.New(engine, sessions.WithClock(clock.now),
 		sessions.WithRetention(func(string) int64 { return 60 }))
 	for _, id := range []string{"deleted", "due", "released"} {
 		mustCreate(t, s, alice, id, session.Delta{"k": []byte("1")})
 		mustAppend(t, s, alice, id, event(t, "", "i", "hello"))
 	}
-	forever := sessions.New(engine)
+	forever := stores.New(engine)
 	if _, err := forever.Update(t.Context(), alice, "released", session.Patch{Retention: new(int64)}); err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +300,7 @@ func TestRetention_leaves_nothing(t *testing.T) {
 func TestRetention_racing_append(t *testing.T) {
 	t.Parallel()
 	clock, engine := &calendar{}, storetest.Engine(t)
-	s := sessions.New(engine, sessions.WithClock(clock.now),
+	s := stores.New(engine, sessions.WithClock(clock.now),
 		sessions.WithRetention(func(string) int64 { return 60 }))
 	mustCreate(t, s, alice, "s", nil)
 	mustAppend(t, s, alice, "s", event(t, "", "i", "one"))

@@ -14,11 +14,11 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-func mustRewind(t testing.TB, s *sessions.Store, id, before string) session.Rewound {
+func mustRewind(t testing.TB, s *stores.Store, id, before string) session.Rewound {
 	t.Helper()
 	out, err := s.Rewind(t.Context(), session.Rewind{SessionID: id, UserID: alice, Before: before, Nonce: uuid.NewString()})
 	if err != nil {
@@ -27,7 +27,7 @@ func mustRewind(t testing.TB, s *sessions.Store, id, before string) session.Rewo
 	return out
 }
 
-func mustFork(t testing.TB, s *sessions.Store, id, fork string, before *string) session.Session {
+func mustFork(t testing.TB, s *stores.Store, id, fork string, before *string) session.Session {
 	t.Helper()
 	out, err := s.Fork(t.Context(), session.ForkOf{
 		SessionID: id, UserID: alice, ID: fork, Before: before, Nonce: uuid.NewString(),
@@ -40,7 +40,7 @@ func mustFork(t testing.TB, s *sessions.Store, id, fork string, before *string) 
 
 // chat is a session of turns 1 to n, each of two events, the second of which
 // counts the turn in the state.
-func chat(t testing.TB, s *sessions.Store, id string, turns int) {
+func chat(t testing.TB, s *stores.Store, id string, turns int) {
 	t.Helper()
 	mustCreate(t, s, alice, id, session.Delta{"start": []byte(`"here"`)})
 	for n := range turns {
@@ -48,7 +48,7 @@ func chat(t testing.TB, s *sessions.Store, id string, turns int) {
 	}
 }
 
-func turn(t testing.TB, s *sessions.Store, id string, n int) {
+func turn(t testing.TB, s *stores.Store, id string, n int) {
 	t.Helper()
 	inv := fmt.Sprintf("inv-%d", n)
 	mustAppend(t, s, alice, id, event(t, "", inv, fmt.Sprintf("q%d", n)))
@@ -279,7 +279,7 @@ func TestRewind_that_cancels_is_one_step(t *testing.T) {
 	t.Parallel()
 	const least = 8
 	engine := storetest.Engine(t)
-	whole := sessions.New(engine)
+	whole := stores.New(engine)
 	earlier, later := 0, 0
 	for cut, ended := 1, false; !ended; cut++ {
 		id := fmt.Sprint("s", cut)

@@ -11,10 +11,10 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
-func mustHistory(t testing.TB, s *sessions.Store, ref run.Ref) (events []string, state string) {
+func mustHistory(t testing.TB, s *stores.Store, ref run.Ref) (events []string, state string) {
 	t.Helper()
 	h, err := s.AsOfInput(t.Context(), ref)
 	if err != nil {
@@ -27,7 +27,7 @@ func mustHistory(t testing.TB, s *sessions.Store, ref run.Ref) (events []string,
 	return texts(h.Events), string(encoded)
 }
 
-func wantHistory(t testing.TB, s *sessions.Store, ref run.Ref, state string, want ...string) {
+func wantHistory(t testing.TB, s *stores.Store, ref run.Ref, state string, want ...string) {
 	t.Helper()
 	events, got := mustHistory(t, s, ref)
 	if d := cmp.Diff(want, events); d != "" {

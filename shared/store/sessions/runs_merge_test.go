@@ -14,6 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -26,7 +27,7 @@ func mergeOf(t testing.TB, sessionID, runID string) run.Start {
 }
 
 // wantSaid checks what the thread says, whatever its positions.
-func wantSaid(t testing.TB, s *sessions.Store, id string, want ...string) {
+func wantSaid(t testing.TB, s *stores.Store, id string, want ...string) {
 	t.Helper()
 	got := []string{}
 	for _, text := range shown(mustThread(t, s, id))[1:] {
@@ -139,7 +140,7 @@ func TestStart_again_after_it_was_merged(t *testing.T) {
 // A merge that is refused leaves the run that it would have cancelled at work.
 func TestStart_refused_merge(t *testing.T) {
 	t.Parallel()
-	refused := func(t *testing.T, s *sessions.Store, start run.Start, kind fault.Kind, used int) {
+	refused := func(t *testing.T, s *stores.Store, start run.Start, kind fault.Kind, used int) {
 		t.Helper()
 		before := shown(mustThread(t, s, "s"))
 		_, err := s.Start(t.Context(), start)
@@ -184,7 +185,7 @@ func TestStart_refused_merge(t *testing.T) {
 func TestStart_after_an_earlier_version(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
-	s := sessions.New(engine)
+	s := stores.New(engine)
 	for _, discarded := range []bool{false, true} {
 		id := fmt.Sprint("discarded-", discarded)
 		mustCreate(t, s, alice, id, nil)

@@ -13,6 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 func refOf(sessionID, runID string) run.Ref {
@@ -27,7 +28,7 @@ func startOf(t testing.TB, sessionID, runID, text string) run.Start {
 	}
 }
 
-func mustStart(t testing.TB, s *sessions.Store, start run.Start) run.Run {
+func mustStart(t testing.TB, s *stores.Store, start run.Start) run.Run {
 	t.Helper()
 	r, err := s.Start(t.Context(), start)
 	if err != nil {
@@ -36,7 +37,7 @@ func mustStart(t testing.TB, s *sessions.Store, start run.Start) run.Run {
 	return r
 }
 
-func mustBegin(t testing.TB, s *sessions.Store, ref run.Ref, id string) run.Item {
+func mustBegin(t testing.TB, s *stores.Store, ref run.Ref, id string) run.Item {
 	t.Helper()
 	begun := map[string]any{
 		"invocation_id": ref.RunID, "author": "agent", "content": map[string]any{"role": "model"},
@@ -60,7 +61,7 @@ func mustFlush(t testing.TB, it run.Item, texts ...string) {
 	}
 }
 
-func mustEnd(t testing.TB, s *sessions.Store, ref run.Ref, status run.Status, problem *run.Problem) run.Run {
+func mustEnd(t testing.TB, s *stores.Store, ref run.Ref, status run.Status, problem *run.Problem) run.Run {
 	t.Helper()
 	r, err := s.End(t.Context(), ref, status, problem)
 	if err != nil {
@@ -69,7 +70,7 @@ func mustEnd(t testing.TB, s *sessions.Store, ref run.Ref, status run.Status, pr
 	return r
 }
 
-func mustThread(t testing.TB, s *sessions.Store, id string) run.Thread {
+func mustThread(t testing.TB, s *stores.Store, id string) run.Thread {
 	t.Helper()
 	th, err := s.Thread(t.Context(), alice, id, run.ThreadQuery{Limit: session.DefaultPage})
 	if err != nil {
@@ -90,7 +91,7 @@ func shown(th run.Thread) []string {
 	return out
 }
 
-func wantThread(t testing.TB, s *sessions.Store, id string, want ...string) run.Thread {
+func wantThread(t testing.TB, s *stores.Store, id string, want ...string) run.Thread {
 	t.Helper()
 	th := mustThread(t, s, id)
 	if diff := cmp.Diff(want, shown(th)); diff != "" {

@@ -13,13 +13,14 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 // counted is a store, and what its last read asked for.
 type counted struct {
-	*sessions.Store
+	*stores.Store
 	t testing.TB
 
 	entries, seals, looks, batches int
@@ -30,7 +31,7 @@ func newCounted(t testing.TB, sealing sessions.Sealing) *counted {
 	t.Helper()
 	c := &counted{t: t}
 	engine := hooks.New(storetest.Engine(t), hooks.Hooks{Before: c.before, Items: c.count})
-	c.Store = sessions.New(engine, sessions.WithSealing(sealing))
+	c.Store = stores.New(engine, sessions.WithSealing(sealing))
 	return c
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // Guests take seats while shares are revoked: once that has returned, nobody
@@ -46,7 +46,7 @@ func TestNobodyOfARevokedShareIsSeated(t *testing.T) {
 }
 
 // sitAgainAndAgain takes a seat until it is refused.
-func sitAgainAndAgain(t *testing.T, s *sessions.Store, seat watch.Seat, taken chan<- struct{}) {
+func sitAgainAndAgain(t *testing.T, s *stores.Store, seat watch.Seat, taken chan<- struct{}) {
 	t.Helper()
 	for {
 		switch err := s.Subscribe(t.Context(), seat); {
@@ -63,7 +63,7 @@ func sitAgainAndAgain(t *testing.T, s *sessions.Store, seat watch.Seat, taken ch
 	}
 }
 
-func wantNoneOf(t *testing.T, s *sessions.Store, log, share string) {
+func wantNoneOf(t *testing.T, s *stores.Store, log, share string) {
 	t.Helper()
 	for _, seat := range mustSeats(t, s, log) {
 		if seat.Grant.Share == share && seat.Over(time.Now()) == "" {

@@ -16,6 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -30,7 +31,7 @@ func seat(session, connection, user, share string) watch.Seat {
 
 // mustLetIn shares alice's session, with everybody who has the link where no
 // user is named.
-func mustLetIn(t testing.TB, s *sessions.Store, session, share, user string) {
+func mustLetIn(t testing.TB, s *stores.Store, session, share, user string) {
 	t.Helper()
 	n := access.NewShare{ID: share, SessionID: session, Right: access.Read, UserID: user}
 	if user == "" {
@@ -39,14 +40,14 @@ func mustLetIn(t testing.TB, s *sessions.Store, session, share, user string) {
 	mustShare(t, s, n)
 }
 
-func mustAccept(t testing.TB, s *sessions.Store, user, share string) {
+func mustAccept(t testing.TB, s *stores.Store, user, share string) {
 	t.Helper()
 	if _, err := s.Accept(t.Context(), user, "token of "+share); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func mustSit(t testing.TB, s *sessions.Store, seats ...watch.Seat) {
+func mustSit(t testing.TB, s *stores.Store, seats ...watch.Seat) {
 	t.Helper()
 	for _, seat := range seats {
 		if err := s.Subscribe(t.Context(), seat); err != nil {
@@ -55,7 +56,7 @@ func mustSit(t testing.TB, s *sessions.Store, seats ...watch.Seat) {
 	}
 }
 
-func mustLog(t testing.TB, s *sessions.Store, session string) string {
+func mustLog(t testing.TB, s *stores.Store, session string) string {
 	t.Helper()
 	log, err := s.LogOf(t.Context(), alice, session)
 	if err != nil {
@@ -66,7 +67,7 @@ func mustLog(t testing.TB, s *sessions.Store, session string) string {
 
 // mustSeats are the seats at a session's log, by connection; whose session it
 // is they do not say.
-func mustSeats(t testing.TB, s *sessions.Store, log string) []watch.Seat {
+func mustSeats(t testing.TB, s *stores.Store, log string) []watch.Seat {
 	t.Helper()
 	_, seats, err := s.Watchers(t.Context(), log)
 	if err != nil {
@@ -76,7 +77,7 @@ func mustSeats(t testing.TB, s *sessions.Store, log string) []watch.Seat {
 	return seats
 }
 
-func wantSeats(t testing.TB, s *sessions.Store, log string, want ...watch.Seat) {
+func wantSeats(t testing.TB, s *stores.Store, log string, want ...watch.Seat) {
 	t.Helper()
 	for i := range want {
 		want[i].Owner = ""
@@ -90,7 +91,7 @@ func TestSeats(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
 	now := time.Now()
-	s := sessions.New(engine, sessions.WithClock(func() time.Time { return now }))
+	s := stores.New(engine, sessions.WithClock(func() time.Time { return now }))
 	mustCreate(t, s, alice, "s", nil)
 	mustLetIn(t, s, "s", "sh", bob)
 	mustLetIn(t, s, "s", "later", bob)

@@ -15,6 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -107,7 +108,7 @@ func clock() func() time.Time {
 	return func() time.Time { return time.UnixMilli(now.Add(1)) }
 }
 
-func list(t *testing.T, s *sessions.Store, q session.ListQuery) []string {
+func list(t *testing.T, s *stores.Store, q session.ListQuery) []string {
 	t.Helper()
 	if q.Limit == 0 {
 		q.Limit = 2
@@ -172,8 +173,8 @@ func TestDelete(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	engine := storetest.Engine(t)
-	s := sessions.New(engine)
-	later := sessions.New(engine, sessions.WithClock(func() time.Time {
+	s := stores.New(engine)
+	later := stores.New(engine, sessions.WithClock(func() time.Time {
 		return now.Add(sessions.SweepGrace + time.Hour)
 	}))
 	for round := range 5 {
@@ -209,7 +210,7 @@ func TestDelete(t *testing.T) {
 }
 
 // raceDelete deletes the session while writers append to it.
-func raceDelete(t *testing.T, s *sessions.Store) {
+func raceDelete(t *testing.T, s *stores.Store) {
 	t.Helper()
 	var wg sync.WaitGroup
 	for range 4 {

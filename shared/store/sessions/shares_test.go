@@ -18,10 +18,11 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-func mustShare(t testing.TB, s *sessions.Store, n access.NewShare) string {
+func mustShare(t testing.TB, s *stores.Store, n access.NewShare) string {
 	t.Helper()
 	n.OwnerID = alice
 	if n.ID == "" {
@@ -35,7 +36,7 @@ func mustShare(t testing.TB, s *sessions.Store, n access.NewShare) string {
 }
 
 // rightOf is how far a user may go with a session.
-func rightOf(t testing.TB, s *sessions.Store, user, id string, now time.Time) access.Right {
+func rightOf(t testing.TB, s *stores.Store, user, id string, now time.Time) access.Right {
 	t.Helper()
 	standing, err := s.Standing(t.Context(), user, id)
 	if err != nil {
@@ -52,7 +53,7 @@ func rightOf(t testing.TB, s *sessions.Store, user, id string, now time.Time) ac
 func TestShares(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
-	s := sessions.New(engine)
+	s := stores.New(engine)
 	t.Run("a repeat finds what it made", func(t *testing.T) {
 		t.Parallel()
 		id := mustID(t)
@@ -63,7 +64,7 @@ func TestShares(t *testing.T) {
 			var made []access.SharedWith
 			for again := range 2 {
 				at := sessions.WithClock(func() time.Time { return now.Add(time.Duration(again) * time.Minute) })
-				share, err := sessions.New(engine, at).Share(t.Context(), n)
+				share, err := stores.New(engine, at).Share(t.Context(), n)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -330,7 +331,7 @@ func TestSharesModel(t *testing.T) {
 }
 
 // lentRight is what the list of sessions shared with a user says of one.
-func lentRight(t testing.TB, s *sessions.Store, user, id string) string {
+func lentRight(t testing.TB, s *stores.Store, user, id string) string {
 	t.Helper()
 	for after := ""; ; {
 		page, err := s.SharedWith(t.Context(), session.ListQuery{UserID: user, Limit: 50, After: after})

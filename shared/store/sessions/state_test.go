@@ -12,7 +12,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 func TestState(t *testing.T) {
@@ -64,7 +64,7 @@ func TestState(t *testing.T) {
 	})
 }
 
-func merged(t testing.TB, s *sessions.Store, user, id string) string {
+func merged(t testing.TB, s *stores.Store, user, id string) string {
 	t.Helper()
 	state, err := s.State(t.Context(), user, id)
 	if err != nil {

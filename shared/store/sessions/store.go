@@ -1,5 +1,6 @@
-// Package sessions keeps sessions, tasks and the rest of the domain in one table.
-// keys.go says how the table is laid out, docs/adr says why.
+// Package sessions keeps sessions with their logs, state, runs, tasks, feedback and
+// artifacts, which one transaction ties together at a session's header. Package store
+// says how the table is laid out, docs/adr says why.
 package sessions
 
 import (

@@ -10,17 +10,18 @@ import (
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 const alice, bob = "alice", "bob"
 
 // newStore is a store over a table of the test's own.
-func newStore(t testing.TB, opts ...sessions.Option) *sessions.Store {
+func newStore(t testing.TB, opts ...sessions.Option) *stores.Store {
 	t.Helper()
-	return sessions.New(storetest.Engine(t), opts...)
+	return stores.New(storetest.Engine(t), opts...)
 }
 
-func mustCreate(t testing.TB, s *sessions.Store, user, id string, state session.Delta) session.Session {
+func mustCreate(t testing.TB, s *stores.Store, user, id string, state session.Delta) session.Session {
 	t.Helper()
 	n := session.New{ID: id, UserID: user, State: state, Nonce: uuid.NewString()}
 	if err := n.Validate(); err != nil {
@@ -66,7 +67,7 @@ func parse(t testing.TB, raw map[string]any) session.Event {
 	return e
 }
 
-func mustAppend(t testing.TB, s *sessions.Store, user, id string, events ...session.Event) []session.Event {
+func mustAppend(t testing.TB, s *stores.Store, user, id string, events ...session.Event) []session.Event {
 	t.Helper()
 	stored, _, err := s.Append(t.Context(), session.Append{SessionID: id, UserID: user, Events: events})
 	if err != nil {
@@ -76,7 +77,7 @@ func mustAppend(t testing.TB, s *sessions.Store, user, id string, events ...sess
 }
 
 // mustEvents reads all events, page by page.
-func mustEvents(t testing.TB, s *sessions.Store, user, id string, q session.EventQuery) []session.Event {
+func mustEvents(t testing.TB, s *stores.Store, user, id string, q session.EventQuery) []session.Event {
 	t.Helper()
 	if q.Limit == 0 {
 		q.Limit = 7 // several pages

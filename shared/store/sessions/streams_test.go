@@ -15,6 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 const streamTime = 90 * time.Second
@@ -23,7 +24,7 @@ func streamOf(user, subject string, resumed bool) quota.Stream {
 	return quota.Stream{UserID: user, Subject: subject, Resumed: resumed, Lasting: streamTime}
 }
 
-func mustTake(t testing.TB, s *sessions.Store, subject string, resumed bool) quota.Lease {
+func mustTake(t testing.TB, s *stores.Store, subject string, resumed bool) quota.Lease {
 	t.Helper()
 	l, err := s.TakeStream(t.Context(), streamOf(alice, subject, resumed))
 	if err != nil {
@@ -32,7 +33,7 @@ func mustTake(t testing.TB, s *sessions.Store, subject string, resumed bool) quo
 	return l
 }
 
-func mustNotTake(t testing.TB, s *sessions.Store, subject string, resumed bool) fault.Error {
+func mustNotTake(t testing.TB, s *stores.Store, subject string, resumed bool) fault.Error {
 	t.Helper()
 	l, err := s.TakeStream(t.Context(), streamOf(alice, subject, resumed))
 	var f *fault.Error
@@ -42,14 +43,14 @@ func mustNotTake(t testing.TB, s *sessions.Store, subject string, resumed bool) 
 	return *f
 }
 
-func mustEndStream(t testing.TB, s *sessions.Store, l quota.Lease, expected bool) {
+func mustEndStream(t testing.TB, s *stores.Store, l quota.Lease, expected bool) {
 	t.Helper()
 	if err := s.EndStream(t.Context(), l, expected); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func mustHold(t testing.TB, s *sessions.Store, l quota.Lease, want bool) {
+func mustHold(t testing.TB, s *stores.Store, l quota.Lease, want bool) {
 	t.Helper()
 	if held, err := s.HoldsStream(t.Context(), l); err != nil || held != want {
 		t.Errorf("it is held: %v, %v, want %v", held, err, want)
@@ -225,7 +226,7 @@ func TestStreams(t *testing.T) {
 func TestStreams_cost(t *testing.T) {
 	t.Parallel()
 	meter := &capacity.Meter{}
-	s := sessions.New(meter.Around(storetest.Engine(t)), sessions.WithQuotas(quota.Limits{Streams: 21}))
+	s := stores.New(meter.Around(storetest.Engine(t)), sessions.WithQuotas(quota.Limits{Streams: 21}))
 	for range 20 {
 		mustTake(t, s, "a session with a long name of its own, as some have", false)
 	}
@@ -236,7 +237,7 @@ func TestStreams_cost(t *testing.T) {
 			t.Errorf("a turn costs %+v", got)
 		}
 	}
-	free, before := sessions.New(meter.Around(storetest.Engine(t))), meter.Total()
+	free, before := stores.New(meter.Around(storetest.Engine(t))), meter.Total()
 	mustEndStream(t, free, mustTake(t, free, "s", false), true)
 	if got := meter.Total().Sub(before); got != (capacity.Usage{}) {
 		t.Errorf("without a limit a turn costs %+v", got)
@@ -258,7 +259,7 @@ func TestStreams_schedules(t *testing.T) {
 			}
 			user++
 			clock := &calendar{}
-			s := sessions.New(engine, sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Streams: most}))
+			s := stores.New(engine, sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Streams: most}))
 			name := fmt.Sprint("user", user)
 			type open struct {
 				quota.Lease

@@ -16,6 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/observe/metrics"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
@@ -28,7 +29,7 @@ type sweptKind struct {
 	sk        string
 	more      map[string]types.AttributeValue
 	broken    string
-	sweep     func(*sessions.Store, context.Context) (int, error)
+	sweep     func(*stores.Store, context.Context) (int, error)
 }
 
 func text(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }
@@ -38,25 +39,25 @@ func sweptKinds() map[string]sweptKind {
 	log := func(i int) string { return fmt.Sprintf("L#log%03d", i) }
 	return map[string]sweptKind{
 		"runs": {
-			partition: "RUN#2", pk: log, sk: "RUN", broken: "le", sweep: (*sessions.Store).Expire,
+			partition: "RUN#2", pk: log, sk: "RUN", broken: "le", sweep: (*stores.Store).Expire,
 			more: map[string]types.AttributeValue{"id": text("r"), "u": text(alice), "s": text("gone"), "le": one()},
 		},
 		"sessions": {
-			partition: "EXPIRE#1", pk: log, sk: "RT", broken: "u", sweep: (*sessions.Store).SweepRetention,
+			partition: "EXPIRE#1", pk: log, sk: "RT", broken: "u", sweep: (*stores.Store).SweepRetention,
 			more: map[string]types.AttributeValue{"u": text(alice), "s": text("gone")},
 		},
 		"imports": {
 			partition: "IMPORT", pk: func(i int) string { return fmt.Sprintf("IM#user%03d", i) }, sk: "import", broken: "v",
-			sweep: (*sessions.Store).SweepImports,
+			sweep: (*stores.Store).SweepImports,
 			more:  map[string]types.AttributeValue{"s": text("s"), "l": text("log"), "st": text("open"), "v": one()},
 		},
 		"erasures": {
 			partition: "ERASE", pk: func(i int) string { return fmt.Sprintf("ER#user%03d", i) }, sk: "ERASE", broken: "ct",
-			sweep: (*sessions.Store).SweepErasures,
+			sweep: (*stores.Store).SweepErasures,
 			more:  map[string]types.AttributeValue{"u": text("nobody"), "ct": one()},
 		},
 		"logs": {
-			partition: "GONE", pk: log, sk: "E#~", broken: "ct", sweep: (*sessions.Store).Sweep,
+			partition: "GONE", pk: log, sk: "E#~", broken: "ct", sweep: (*stores.Store).Sweep,
 			more: map[string]types.AttributeValue{"ct": one()},
 		},
 	}
@@ -103,7 +104,7 @@ func TestSweep_unreadable_items(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			engine, clock := storetest.Engine(t), &calendar{}
-			s := sessions.New(engine, sessions.WithClock(clock.now))
+			s := stores.New(engine, sessions.WithClock(clock.now))
 			kind.mustLay(t, engine, 0, bad, true) // the oldest
 			kind.mustLay(t, engine, bad, good, false)
 			sweep := func() (float64, error) {
@@ -225,7 +226,7 @@ func TestSweep_throttled(t *testing.T) {
 func TestErase_unreadable_session(t *testing.T) {
 	t.Parallel()
 	engine, clock := storetest.Engine(t), &calendar{}
-	s := sessions.New(engine, sessions.WithClock(clock.now))
+	s := stores.New(engine, sessions.WithClock(clock.now))
 	for _, id := range []string{"a", "b", "c"} {
 		mustCreate(t, s, alice, id, nil)
 	}
@@ -254,7 +255,7 @@ func TestErase_unreadable_session(t *testing.T) {
 func TestTargets_unreadable(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
-	s := sessions.New(engine)
+	s := stores.New(engine)
 	rule := automation.Automation{
 		ID: "a", UserID: alice, Name: "n", Status: automation.Active, Version: 1,
 		On: automation.Trigger{Types: []string{"run.completed"}},

@@ -16,6 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 func save(sessionID, id, bubbles string, invocations ...string) task.Save {
@@ -25,7 +26,7 @@ func save(sessionID, id, bubbles string, invocations ...string) task.Save {
 	}}
 }
 
-func mustSave(t testing.TB, s *sessions.Store, sessionID, id, bubbles string, invocations ...string) bool {
+func mustSave(t testing.TB, s *stores.Store, sessionID, id, bubbles string, invocations ...string) bool {
 	t.Helper()
 	_, created, err := s.Save(t.Context(), save(sessionID, id, bubbles, invocations...))
 	if err != nil {
@@ -34,7 +35,7 @@ func mustSave(t testing.TB, s *sessions.Store, sessionID, id, bubbles string, in
 	return created
 }
 
-func taskIDs(t testing.TB, s *sessions.Store, sessionID string, limit int) []string {
+func taskIDs(t testing.TB, s *stores.Store, sessionID string, limit int) []string {
 	t.Helper()
 	q := task.Query{SessionID: sessionID, UserID: alice, Limit: limit}
 	ids := []string{}

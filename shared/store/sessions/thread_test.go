@@ -12,11 +12,11 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // allOfThread reads every page of a thread.
-func allOfThread(t testing.TB, s *sessions.Store, id string, q run.ThreadQuery) []run.Thread {
+func allOfThread(t testing.TB, s *stores.Store, id string, q run.ThreadQuery) []run.Thread {
 	t.Helper()
 	var pages []run.Thread
 	for {
@@ -45,7 +45,7 @@ func itemsOf(pages []run.Thread) []session.Event {
 
 // wantBothWays compares a thread read backwards, in pages of any size, with
 // the thread read forwards, and says how many items it has.
-func wantBothWays(t *testing.T, s *sessions.Store, id string) int {
+func wantBothWays(t *testing.T, s *stores.Store, id string) int {
 	t.Helper()
 	up := allOfThread(t, s, id, run.ThreadQuery{Limit: session.MaxPage})
 	want, last := itemsOf(up), up[len(up)-1]
@@ -172,7 +172,7 @@ func TestThread_newest_first(t *testing.T) {
 func TestThread_newest_first_costs_the_same_whatever_came_before(t *testing.T) {
 	t.Parallel()
 	meter := &capacity.Meter{}
-	s := sessions.New(meter.Around(storetest.Engine(t)))
+	s := stores.New(meter.Around(storetest.Engine(t)))
 	cost := func(name string, history, batch int) capacity.Usage {
 		id := fmt.Sprintf("%s %d", name, history)
 		mustCreate(t, s, alice, id, nil)

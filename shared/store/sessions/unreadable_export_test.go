@@ -13,6 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -22,7 +23,7 @@ func TestUnreadable_export(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
 	now := time.Now()
-	s := sessions.New(engine, sessions.WithLogger(slog.New(slog.DiscardHandler)),
+	s := stores.New(engine, sessions.WithLogger(slog.New(slog.DiscardHandler)),
 		sessions.WithClock(func() time.Time { return now }))
 	chat(t, s, "s", 3)
 	mustRewind(t, s, "s", "inv-3")

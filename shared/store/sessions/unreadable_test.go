@@ -23,11 +23,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/observe/metrics"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
 // lists are all the lists that there are, of a user who has some of everything.
-func lists(s *sessions.Store) map[string]func(context.Context) error {
+func lists(s *stores.Store) map[string]func(context.Context) error {
 	events := func(id string, q session.EventQuery) func(context.Context) error {
 		return func(ctx context.Context) error {
 			q.Limit = session.MaxPage
@@ -98,7 +99,7 @@ func lists(s *sessions.Store) map[string]func(context.Context) error {
 }
 
 // furnish gives a user some of everything.
-func furnish(t *testing.T, s *sessions.Store) {
+func furnish(t *testing.T, s *stores.Store) {
 	t.Helper()
 	mustCreate(t, s, alice, "s", session.Delta{"a": []byte("1")})
 	mustAppend(t, s, alice, "s", event(t, "own id", "i1", "one"), event(t, "", "i1", "two"))
@@ -209,7 +210,7 @@ func TestUnreadable(t *testing.T) {
 	engine := storetest.Engine(t)
 	var lines bytes.Buffer
 	now := time.Now()
-	s := sessions.New(engine,
+	s := stores.New(engine,
 		sessions.WithLogger(slog.New(slog.NewTextHandler(&lines, nil))),
 		sessions.WithClock(func() time.Time { return now })) // no lease runs out
 	furnish(t, s)
@@ -260,7 +261,7 @@ func TestUnreadable(t *testing.T) {
 func TestUnreadable_leaves_the_rest(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
-	s := sessions.New(engine)
+	s := stores.New(engine)
 	mustCreate(t, s, alice, "s", nil)
 	for n := range 5 {
 		mustAppend(t, s, alice, "s", event(t, "", "i", fmt.Sprint("text ", n)))

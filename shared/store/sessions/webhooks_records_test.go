@@ -11,6 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/erasure"
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 func deliveryAt(to webhook.Webhook, millis int64) delivery.Delivery {
@@ -20,7 +21,7 @@ func deliveryAt(to webhook.Webhook, millis int64) delivery.Delivery {
 	}
 }
 
-func mustNote(t *testing.T, s *sessions.Store, n webhook.Note) {
+func mustNote(t *testing.T, s *stores.Store, n webhook.Note) {
 	t.Helper()
 	if err := s.NoteTry(t.Context(), n); err != nil {
 		t.Fatal(err)

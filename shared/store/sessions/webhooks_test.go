@@ -15,6 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 const firstSecret = webhook.Secret("whsec_first")
@@ -27,7 +28,7 @@ func hook(user, id string, created int64) webhook.Webhook {
 	}
 }
 
-func mustCreateWebhook(t *testing.T, s *sessions.Store, w webhook.Webhook) webhook.Webhook {
+func mustCreateWebhook(t *testing.T, s *stores.Store, w webhook.Webhook) webhook.Webhook {
 	t.Helper()
 	got, err := s.CreateWebhook(t.Context(), w, firstSecret)
 	if err != nil {
@@ -36,7 +37,7 @@ func mustCreateWebhook(t *testing.T, s *sessions.Store, w webhook.Webhook) webho
 	return got
 }
 
-func mustWebhook(t *testing.T, s *sessions.Store, user, id string) webhook.Webhook {
+func mustWebhook(t *testing.T, s *stores.Store, user, id string) webhook.Webhook {
 	t.Helper()
 	got, err := s.Webhook(t.Context(), user, id)
 	if err != nil {
@@ -57,10 +58,10 @@ type handClock struct{ now time.Time }
 
 func (c *handClock) read() time.Time { return c.now }
 
-func newClockedStore(t *testing.T) (*sessions.Store, *handClock) {
+func newClockedStore(t *testing.T) (*stores.Store, *handClock) {
 	t.Helper()
 	c := &handClock{time.UnixMilli(1_000_000)}
-	return sessions.New(storetest.Engine(t), sessions.WithClock(c.read)), c
+	return stores.New(storetest.Engine(t), sessions.WithClock(c.read)), c
 }
 
 func TestWebhooks(t *testing.T) {
@@ -257,7 +258,7 @@ func TestDisableWebhook(t *testing.T) {
 func TestWebhookCosts(t *testing.T) {
 	t.Parallel()
 	meter := &capacity.Meter{}
-	s := sessions.New(meter.Around(storetest.Engine(t)))
+	s := stores.New(meter.Around(storetest.Engine(t)))
 	w := hook(alice, "w", 10)
 	for _, id := range []string{"w", "w2", "w3"} {
 		mustCreateWebhook(t, s, hook(alice, id, 10))

@@ -18,6 +18,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // review asks a reviewer when somebody thinks little of an answer.
@@ -32,7 +33,7 @@ func review() automation.Automation {
 // stage is an actor over a table, and what it hands to workers.
 type stage struct {
 	*automation.Actor
-	store  *sessions.Store
+	store  *stores.Store
 	now    time.Time
 	agents []string
 	handed []run.Ref
@@ -42,7 +43,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{now: time.UnixMilli(1735776000000), agents: []string{"reviewer"}}
-	s.store = sessions.New(storetest.Engine(t), sessions.WithClock(func() time.Time { return s.now }))
+	s.store = stores.New(storetest.Engine(t), sessions.WithClock(func() time.Time { return s.now }))
 	s.Actor = &automation.Actor{
 		Store: s.store, Sessions: s.store, Runs: s.store,
 		HasAgent: func(name string) bool { return slices.Contains(s.agents, name) },

@@ -20,7 +20,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // TestArchive moves sessions with random histories into another deployment, in
@@ -57,7 +57,7 @@ func TestArchive(t *testing.T) {
 type elsewhere struct {
 	client *dynamodb.Client
 	table  string
-	store  *sessions.Store
+	store  *stores.Store
 }
 
 func (e *elsewhere) empty(rt *rapid.T) {
@@ -70,7 +70,7 @@ func (e *elsewhere) empty(rt *rapid.T) {
 	}
 }
 
-func (m *machine) move(rt *rapid.T, c *conv, to *sessions.Store) {
+func (m *machine) move(rt *rapid.T, c *conv, to *stores.Store) {
 	var doc bytes.Buffer
 	if err := m.store.Export(rt.Context(), c.user, c.id, archive.NewWriter(&doc)); err != nil {
 		rt.Fatalf("export %s: %v", c.id, err)
@@ -154,7 +154,7 @@ func cutUp(rt *rapid.T, doc []byte) [][]byte {
 
 // further draws something to do to a session and to what it was imported as.
 // It returns what came of it.
-func (m *machine) further(rt *rapid.T, c *conv) func(*sessions.Store, string) any {
+func (m *machine) further(rt *rapid.T, c *conv) func(*stores.Store, string) any {
 	outcome := func(v any, err error) any { return []string{string(mustJSON(v)), fmt.Sprint(err)} }
 	name := m.name("further ")
 	switch what := rapid.SampledFrom([]string{"rewind", "rewind", "rewind", "append", "task", "redeliver"}).Draw(rt, "further"); {
@@ -162,14 +162,14 @@ func (m *machine) further(rt *rapid.T, c *conv) func(*sessions.Store, string) an
 		r := session.Rewind{
 			SessionID: c.id, Before: m.any(rt, c), Nonce: name, Restore: rapid.Bool().Draw(rt, "restore"),
 		}
-		return func(s *sessions.Store, user string) any {
+		return func(s *stores.Store, user string) any {
 			r.UserID = user
 			got, err := s.Rewind(rt.Context(), r)
 			return outcome([]any{got.State, got.Artifacts, got.Conflicts}, err)
 		}
 	case what == "redeliver" && len(c.log) > 0:
 		e := rapid.SampledFrom(c.log).Draw(rt, "entry").event
-		return func(s *sessions.Store, user string) any {
+		return func(s *stores.Store, user string) any {
 			_, n, err := s.Append(rt.Context(), session.Append{SessionID: c.id, UserID: user, Events: []session.Event{e}})
 			return outcome(n, err)
 		}
@@ -182,14 +182,14 @@ func (m *machine) further(rt *rapid.T, c *conv) func(*sessions.Store, string) an
 		if err != nil {
 			rt.Fatal(err)
 		}
-		return func(s *sessions.Store, user string) any {
+		return func(s *stores.Store, user string) any {
 			save.UserID = user
 			_, created, err := s.Save(rt.Context(), save)
 			return outcome(created, err)
 		}
 	}
 	e := m.event(rt, c)
-	return func(s *sessions.Store, user string) any {
+	return func(s *stores.Store, user string) any {
 		_, n, err := s.Append(rt.Context(), session.Append{SessionID: c.id, UserID: user, Events: []session.Event{e}})
 		return outcome(n, err)
 	}
@@ -199,7 +199,7 @@ const maxSeq = int64(1 << 53)
 
 // shows is all that can be read of a session, but whose it is. Behind known are
 // entries whose ids and times were made up.
-func shows(rt *rapid.T, s *sessions.Store, user, id string, known int64) map[string]string {
+func shows(rt *rapid.T, s *stores.Store, user, id string, known int64) map[string]string {
 	must := func(err error) {
 		if err != nil {
 			rt.Fatalf("read %s: %v", id, err)

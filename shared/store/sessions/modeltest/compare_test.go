@@ -14,14 +14,14 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	threads "github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // reader compares what a store answers with the model. Differences come back
 // as text, so that a caller can try what fits.
 type reader struct {
 	w     *world
-	store *sessions.Store
+	store *stores.Store
 	// closely is the session that is read in more ways than one, with pages;
 	// of the others one part is enough, where it is given.
 	closely *conv

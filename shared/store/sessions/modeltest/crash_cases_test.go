@@ -6,7 +6,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // story is a session with three invocations, state in all scopes, a task and
@@ -66,7 +66,7 @@ func crashCases() []crashCase {
 func createCase(name, state string) crashCase {
 	return crashCase{
 		name: name, setup: "beginning",
-		do: func(ctx context.Context, s *scene, store *sessions.Store) error {
+		do: func(ctx context.Context, s *scene, store *stores.Store) error {
 			_, err := store.Create(ctx, s.new("s", state))
 			return err
 		},
@@ -77,7 +77,7 @@ func createCase(name, state string) crashCase {
 func appendCase(name, invocation string, states ...string) crashCase {
 	return crashCase{
 		name: name, setup: "story",
-		do: func(ctx context.Context, s *scene, store *sessions.Store) error {
+		do: func(ctx context.Context, s *scene, store *stores.Store) error {
 			_, _, err := store.Append(ctx, copied(s.events("s", invocation, states...)))
 			return err
 		},
@@ -88,7 +88,7 @@ func appendCase(name, invocation string, states ...string) crashCase {
 func forkCase(name, id, before string) crashCase {
 	return crashCase{
 		name: name, setup: "story", snapshot: true,
-		do: func(ctx context.Context, s *scene, store *sessions.Store) error {
+		do: func(ctx context.Context, s *scene, store *stores.Store) error {
 			_, err := store.Fork(ctx, s.forking("s", id, before))
 			return err
 		},
@@ -99,7 +99,7 @@ func forkCase(name, id, before string) crashCase {
 func rewindCase(name, before string) crashCase {
 	return crashCase{
 		name: name, setup: "story",
-		do: func(ctx context.Context, s *scene, store *sessions.Store) error {
+		do: func(ctx context.Context, s *scene, store *stores.Store) error {
 			_, err := store.Rewind(ctx, s.rewinding(before))
 			return err
 		},
@@ -124,7 +124,7 @@ func taskCase(name, id string, bubbles []bubble) crashCase {
 	given := &record{id: id, text: name, bubbles: bubbles}
 	return crashCase{
 		name: name, setup: "story",
-		do: func(ctx context.Context, s *scene, store *sessions.Store) error {
+		do: func(ctx context.Context, s *scene, store *stores.Store) error {
 			save, err := given.saving(s.world.live["s"])
 			s.must(err)
 			_, _, err = store.Save(ctx, save)
@@ -145,7 +145,7 @@ func (s *scene) place(id, invocation string) {
 func deleteCase(name string, setup, id string) crashCase {
 	return crashCase{
 		name: name, setup: setup, deletes: true,
-		do: func(ctx context.Context, _ *scene, store *sessions.Store) error {
+		do: func(ctx context.Context, _ *scene, store *stores.Store) error {
 			err := store.Delete(ctx, "user", id)
 			if errors.Is(err, fault.Of(fault.NotFound)) {
 				return nil // it was deleted before

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go/middleware"
 
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 var errCrashed = errors.New("the process crashed")
@@ -37,7 +37,7 @@ func (c *crash) String() string {
 }
 
 // store is a store that crashes: nothing retries, nothing comes after.
-func (c *crash) store(client *dynamodb.Client, table string) *sessions.Store {
+func (c *crash) store(client *dynamodb.Client, table string) *stores.Store {
 	return open(c.client(client), table)
 }
 
@@ -68,7 +68,7 @@ func (c *crash) add(stack *middleware.Stack) error {
 type crashCase struct {
 	name  string
 	setup string // what it begins with
-	do    func(context.Context, *scene, *sessions.Store) error
+	do    func(context.Context, *scene, *stores.Store) error
 	apply func(*scene)
 	// half is what the model may show besides: a step that tells nobody
 	// anything yet.

@@ -20,7 +20,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // estate is what can be read of a deleted session: everything, and of a fork
@@ -80,7 +80,7 @@ type halfway struct {
 
 var errHalfway = errors.New("the deletion was cut off")
 
-func (h *halfway) store(st *stage) *sessions.Store {
+func (h *halfway) store(st *stage) *stores.Store {
 	return open(dynamodb.New(st.client.Options(), func(o *dynamodb.Options) {
 		o.APIOptions = append(o.APIOptions, h.add)
 	}), st.table)
@@ -158,15 +158,15 @@ func TestDeletionWhileReading(t *testing.T) {
 	spend(t, 12*time.Second, runs)
 }
 
-type read func(context.Context, *sessions.Store) (any, error)
+type read func(context.Context, *stores.Store) (any, error)
 
 // reads are the ways to read a session.
 func reads(id string) map[string]read {
 	out := map[string]read{
-		"session": func(ctx context.Context, s *sessions.Store) (any, error) { return s.Get(ctx, "user", id) },
-		"state":   func(ctx context.Context, s *sessions.Store) (any, error) { return s.State(ctx, "user", id) },
-		"forks":   func(ctx context.Context, s *sessions.Store) (any, error) { return s.Forks(ctx, "user", id) },
-		"changed task": func(ctx context.Context, s *sessions.Store) (any, error) {
+		"session": func(ctx context.Context, s *stores.Store) (any, error) { return s.Get(ctx, "user", id) },
+		"state":   func(ctx context.Context, s *stores.Store) (any, error) { return s.State(ctx, "user", id) },
+		"forks":   func(ctx context.Context, s *stores.Store) (any, error) { return s.Forks(ctx, "user", id) },
+		"changed task": func(ctx context.Context, s *stores.Store) (any, error) {
 			page, err := s.Tasks(ctx, task.Query{SessionID: id, UserID: "user"})
 			if err != nil {
 				return nil, err
@@ -178,18 +178,18 @@ func reads(id string) map[string]read {
 		for _, view := range []session.View{session.All, session.Effective} {
 			for _, down := range []bool{false, true} {
 				out[fmt.Sprintf("%s events, %d a page, descending %v", view, limit, down)] = func(
-					ctx context.Context, s *sessions.Store,
+					ctx context.Context, s *stores.Store,
 				) (any, error) {
 					r := &reader{store: s}
 					return r.all(ctx, &conv{id: id, user: "user"}, session.EventQuery{View: view, Limit: limit, Descending: down})
 				}
 			}
 		}
-		out[fmt.Sprintf("tasks, %d a page", limit)] = func(ctx context.Context, s *sessions.Store) (any, error) {
+		out[fmt.Sprintf("tasks, %d a page", limit)] = func(ctx context.Context, s *stores.Store) (any, error) {
 			r := &reader{store: s, pages: session.EventQuery{Limit: limit}, closely: &conv{id: id, user: "user"}}
 			return r.readTasks(ctx, r.closely)
 		}
-		out[fmt.Sprintf("artifacts, %d a page", limit)] = func(ctx context.Context, s *sessions.Store) (any, error) {
+		out[fmt.Sprintf("artifacts, %d a page", limit)] = func(ctx context.Context, s *stores.Store) (any, error) {
 			var all []artifact.Version
 			for q := (artifact.Query{SessionID: id, UserID: "user", Limit: limit}); ; {
 				page, err := s.Artifacts(ctx, q)
@@ -201,11 +201,11 @@ func reads(id string) map[string]read {
 		}
 	}
 	for _, name := range []string{"notes", "plan", "report"} {
-		out["versions of "+name] = func(ctx context.Context, s *sessions.Store) (any, error) {
+		out["versions of "+name] = func(ctx context.Context, s *stores.Store) (any, error) {
 			return s.ArtifactVersions(ctx, artifact.VersionQuery{SessionID: id, UserID: "user", Name: name, Limit: 100})
 		}
 		for _, version := range []int64{-1, 0} {
-			out[fmt.Sprintf("version %d of %s", version, name)] = func(ctx context.Context, s *sessions.Store) (any, error) {
+			out[fmt.Sprintf("version %d of %s", version, name)] = func(ctx context.Context, s *stores.Store) (any, error) {
 				r := artifact.Ref{SessionID: id, UserID: "user", Name: name}
 				if version >= 0 {
 					r.Version = &version
@@ -253,7 +253,7 @@ func (l late) run() bool {
 	s := crashCase{setup: "story"}.model(l.t, func(*scene) {})
 	given := map[int64]bool{}
 	last := int64(len(s.world.live["s"].log))
-	add := func(store *sessions.Store, invocation string, states ...string) {
+	add := func(store *stores.Store, invocation string, states ...string) {
 		stored, _, err := store.Append(l.t.Context(), copied(s.events("s", invocation, states...)))
 		switch {
 		case err == nil && (given[stored[0].Seq] || stored[0].Seq <= last):

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // interruption runs something before the at-th request of a store.
@@ -37,7 +37,7 @@ func (i *interruption) reached() bool {
 	return true
 }
 
-func (i *interruption) store(st *stage) *sessions.Store {
+func (i *interruption) store(st *stage) *stores.Store {
 	return open(i.client(st.client), st.table)
 }
 
@@ -171,7 +171,7 @@ func twoAppends() crashCase {
 	first, second := appendCase("", "six", `{"k":7}`), appendCase("", "seven", `{"k":8}`)
 	c := first
 	c.name = "append twice"
-	c.do = func(ctx context.Context, s *scene, store *sessions.Store) error {
+	c.do = func(ctx context.Context, s *scene, store *stores.Store) error {
 		if err := first.do(ctx, s, store); err != nil {
 			return err
 		}

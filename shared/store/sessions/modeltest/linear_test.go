@@ -17,7 +17,7 @@ import (
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 const (
@@ -60,7 +60,7 @@ func newSession(id string) session.New {
 
 // linear is one round.
 type linear struct {
-	store *sessions.Store
+	store *stores.Store
 	id    string
 	start time.Time
 

@@ -16,6 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
@@ -70,7 +71,7 @@ func TestStoreAgreesWithModel(t *testing.T) {
 // machine is the state of one sequence.
 type machine struct {
 	world  *world
-	store  *sessions.Store
+	store  *stores.Store
 	client *dynamodb.Client
 	table  string
 	count  int // makes names
@@ -87,7 +88,7 @@ func newMachine(rt *rapid.T, client *dynamodb.Client, table string) *machine {
 		Page:   rapid.IntRange(1, 3).Draw(rt, "page that uses seals"),
 		Behind: rapid.Int64Range(0, 2).Draw(rt, "positions unsealed"),
 	}
-	store := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithSealing(sealing))
+	store := stores.New(dynamo.New(client, table, store.Schema()), sessions.WithSealing(sealing))
 	m := &machine{world: newWorld(), store: store, client: client, table: table}
 	m.createSession(rt)
 	return m

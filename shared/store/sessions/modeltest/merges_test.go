@@ -15,7 +15,7 @@ import (
 
 	lifecycle "github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // TestMerges lets callers cancel and merge what is at work at once, in turns of
@@ -55,7 +55,7 @@ type merging struct {
 
 // merge is a start that merges; its input is named as the run.
 func (m *merging) merge(name string) *caller {
-	return m.call(name, func(ctx context.Context, s *sessions.Store) error {
+	return m.call(name, func(ctx context.Context, s *stores.Store) error {
 		_, err := s.Start(ctx, merged(name))
 		return err
 	})

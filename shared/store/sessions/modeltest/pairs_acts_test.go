@@ -11,7 +11,7 @@ import (
 	lifecycle "github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 const shareID = "shared before"
@@ -23,34 +23,34 @@ func pairActs(t *testing.T, document []byte) []act {
 	return []act{
 		startingAs("start", lifecycle.Reject), startingAs("merge", lifecycle.CancelAndMerge),
 		cancelling(),
-		{name: "append", do: func(ctx context.Context, s *sessions.Store, who string) error {
+		{name: "append", do: func(ctx context.Context, s *stores.Store, who string) error {
 			_, _, err := s.Append(ctx, session.Append{
 				UserID: runner, SessionID: "s", Events: []session.Event{saying("appended by "+who, who)},
 			})
 			return err
 		}},
 		rewinding("one"), rewinding("two"),
-		{name: "fork", do: func(ctx context.Context, s *sessions.Store, who string) error {
+		{name: "fork", do: func(ctx context.Context, s *stores.Store, who string) error {
 			_, err := s.Fork(ctx, session.ForkOf{SessionID: "s", UserID: runner, ID: "fork of " + who, Nonce: "fork of " + who})
 			return err
 		}},
-		{name: "save", do: func(ctx context.Context, s *sessions.Store, who string) error {
+		{name: "save", do: func(ctx context.Context, s *stores.Store, who string) error {
 			_, _, err := s.Save(ctx, task.Save{SessionID: "s", UserID: runner, Invocations: []string{"one"}, Task: task.Task{
 				ID: "task", Bubbles: json.RawMessage(`[{"id":"b","type":"user","text":"saved by ` + who + `"}]`),
 			}})
 			return err
 		}},
 		deleting(),
-		{name: "share", do: func(ctx context.Context, s *sessions.Store, who string) error {
+		{name: "share", do: func(ctx context.Context, s *stores.Store, who string) error {
 			_, err := s.Share(ctx, access.NewShare{
 				ID: "shared by " + who, OwnerID: runner, SessionID: "s", Right: access.Read, UserID: "guest of " + who,
 			})
 			return err
 		}},
-		{name: "revoke", do: func(ctx context.Context, s *sessions.Store, _ string) error {
+		{name: "revoke", do: func(ctx context.Context, s *stores.Store, _ string) error {
 			return s.Revoke(ctx, runner, "s", shareID)
 		}},
-		{name: "import", do: func(ctx context.Context, s *sessions.Store, who string) error {
+		{name: "import", do: func(ctx context.Context, s *stores.Store, who string) error {
 			part, err := archive.Parse(document)
 			if err != nil {
 				return err
@@ -62,7 +62,7 @@ func pairActs(t *testing.T, document []byte) []act {
 }
 
 func startingAs(name string, active lifecycle.OnActive) act {
-	return act{name: name, do: func(ctx context.Context, s *sessions.Store, who string) error {
+	return act{name: name, do: func(ctx context.Context, s *stores.Store, who string) error {
 		_, err := s.Start(ctx, lifecycle.Start{
 			Ref: refTo(who), Mode: lifecycle.Managed, OnActive: active, OnFailed: lifecycle.Discard,
 			Input: []session.Event{saying("asked by "+who, who)},
@@ -81,7 +81,7 @@ func saying(text, invocation string) session.Event {
 }
 
 // exported is a session as a document.
-func exported(t *testing.T, s *sessions.Store) []byte {
+func exported(t *testing.T, s *stores.Store) []byte {
 	t.Helper()
 	var doc bytes.Buffer
 	if err := s.Export(t.Context(), runner, "s", archive.NewWriter(&doc)); err != nil {

@@ -5,7 +5,7 @@ import (
 
 	lifecycle "github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 func befores() []before {
@@ -31,7 +31,7 @@ func acts() []act {
 }
 
 func starting(name string, active lifecycle.OnActive, failed lifecycle.OnFailed) act {
-	return act{name: name, runs: true, do: func(ctx context.Context, s *sessions.Store, who string) error {
+	return act{name: name, runs: true, do: func(ctx context.Context, s *stores.Store, who string) error {
 		_, err := s.Start(ctx, lifecycle.Start{
 			Ref: refTo(who), Mode: lifecycle.Managed, OnActive: active, OnFailed: failed,
 			Input: []session.Event{said(who)},
@@ -41,14 +41,14 @@ func starting(name string, active lifecycle.OnActive, failed lifecycle.OnFailed)
 }
 
 func cancelling() act {
-	return act{name: "a cancellation", do: func(ctx context.Context, s *sessions.Store, _ string) error {
+	return act{name: "a cancellation", do: func(ctx context.Context, s *stores.Store, _ string) error {
 		_, err := s.Cancel(ctx, refTo(first))
 		return err
 	}}
 }
 
 func ending(status lifecycle.Status) act {
-	return act{name: "an end as " + string(status), do: func(ctx context.Context, s *sessions.Store, _ string) error {
+	return act{name: "an end as " + string(status), do: func(ctx context.Context, s *stores.Store, _ string) error {
 		var problem *lifecycle.Problem
 		if status == lifecycle.Failed {
 			problem = lifecycle.NewProblem(lifecycle.CodeAgent, "it failed")
@@ -59,21 +59,21 @@ func ending(status lifecycle.Status) act {
 }
 
 func appending(invocation string) act {
-	return act{name: "an append", do: func(ctx context.Context, s *sessions.Store, _ string) error {
+	return act{name: "an append", do: func(ctx context.Context, s *stores.Store, _ string) error {
 		_, _, err := s.Append(ctx, session.Append{UserID: runner, SessionID: "s", Events: []session.Event{said(invocation)}})
 		return err
 	}}
 }
 
 func producing() act {
-	return act{name: "an append by the run", do: func(ctx context.Context, s *sessions.Store, _ string) error {
+	return act{name: "an append by the run", do: func(ctx context.Context, s *stores.Store, _ string) error {
 		_, err := s.AppendEvents(ctx, refTo(first), []session.Event{said("")})
 		return err
 	}}
 }
 
 func beginning() act {
-	return act{name: "an item that begins", do: func(ctx context.Context, s *sessions.Store, who string) error {
+	return act{name: "an item that begins", do: func(ctx context.Context, s *stores.Store, who string) error {
 		e := said("")
 		e.ID, e.Fields["content"] = "item of "+who, []byte(`{"role":"model"}`)
 		_, err := s.BeginItem(ctx, refTo(first), e)
@@ -82,7 +82,7 @@ func beginning() act {
 }
 
 func rewinding(before string) act {
-	return act{name: "a rewind before " + before, do: func(ctx context.Context, s *sessions.Store, who string) error {
+	return act{name: "a rewind before " + before, do: func(ctx context.Context, s *stores.Store, who string) error {
 		_, err := s.Rewind(ctx, session.Rewind{
 			UserID: runner, SessionID: "s", Before: before, Nonce: "rewind of " + who, CancelRun: true,
 		})
@@ -91,7 +91,7 @@ func rewinding(before string) act {
 }
 
 func deleting() act {
-	return act{name: "a deletion", ends: true, do: func(ctx context.Context, s *sessions.Store, _ string) error {
+	return act{name: "a deletion", ends: true, do: func(ctx context.Context, s *stores.Store, _ string) error {
 		return s.Delete(ctx, runner, "s")
 	}}
 }

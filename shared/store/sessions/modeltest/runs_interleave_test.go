@@ -17,6 +17,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
@@ -30,7 +31,7 @@ const (
 // and the outer one make.
 type act struct {
 	name string
-	do   func(ctx context.Context, s *sessions.Store, who string) error
+	do   func(ctx context.Context, s *stores.Store, who string) error
 	runs bool // it starts a run named who
 	ends bool // the session is gone after it
 }
@@ -71,8 +72,8 @@ func TestInterleavings_runs(t *testing.T) {
 
 // limited is a store whose users have few runs at work, which last longer than
 // any test.
-func limited(client *dynamodb.Client, table string) *sessions.Store {
-	return sessions.New(dynamo.New(client, table, store.Schema()),
+func limited(client *dynamodb.Client, table string) *stores.Store {
+	return stores.New(dynamo.New(client, table, store.Schema()),
 		sessions.WithQuotas(quota.Limits{Runs: 5}), sessions.WithLease(24*time.Hour))
 }
 

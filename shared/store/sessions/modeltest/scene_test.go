@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // scene is where a story plays: a model and, while it is set up, a store.
 type scene struct {
 	t     *testing.T
-	store *sessions.Store
+	store *stores.Store
 	world *world
 }
 

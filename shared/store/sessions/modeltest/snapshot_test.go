@@ -11,7 +11,7 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // TestForkIsASnapshot forks a session before each request of what changes its
@@ -66,7 +66,7 @@ func (c crashCase) forkedMeanwhile(t *testing.T, st *stage, at int, after int64)
 	return true
 }
 
-func shownTasks(t *testing.T, s *sessions.Store, id string) []task.Task {
+func shownTasks(t *testing.T, s *stores.Store, id string) []task.Task {
 	t.Helper()
 	page, err := s.Tasks(t.Context(), task.Query{SessionID: id, UserID: "user"})
 	if err != nil {
@@ -80,13 +80,13 @@ func crowdedCases() []crashCase {
 	again := taskCase("save a task again among many", "task 3", []bubble{{text: "b3 again", invocation: "two"}})
 	gone := crashCase{
 		name: "delete a task",
-		do: func(ctx context.Context, _ *scene, store *sessions.Store) error {
+		do: func(ctx context.Context, _ *scene, store *stores.Store) error {
 			return store.DeleteTask(ctx, "user", "s", "task")
 		},
 	}
 	marked := crashCase{
 		name: "give feedback on a task",
-		do: func(ctx context.Context, _ *scene, store *sessions.Store) error {
+		do: func(ctx context.Context, _ *scene, store *stores.Store) error {
 			return store.MarkTask(ctx, task.Feedback{UserID: "user", SessionID: "s", TaskID: "task 3", Type: "positive"})
 		},
 	}

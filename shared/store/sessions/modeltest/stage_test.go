@@ -17,6 +17,7 @@ import (
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
@@ -25,7 +26,7 @@ type stage struct {
 	t      *testing.T
 	client *dynamodb.Client
 	table  string
-	store  *sessions.Store
+	store  *stores.Store
 	kept   []map[string]types.AttributeValue
 }
 
@@ -36,8 +37,8 @@ func newStage(t *testing.T) *stage {
 }
 
 // open is a store that seals stretches as short as those of the tests.
-func open(client *dynamodb.Client, table string) *sessions.Store {
-	return sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithSealing(sessions.Sealing{Bytes: 400, Page: 1}))
+func open(client *dynamodb.Client, table string) *stores.Store {
+	return stores.New(dynamo.New(client, table, store.Schema()), sessions.WithSealing(sessions.Sealing{Bytes: 400, Page: 1}))
 }
 
 // stages are where the runs of cases play, each from the beginning of its case.
@@ -144,7 +145,7 @@ func (st *stage) agrees(possible ...*scene) string {
 func swept(ctx context.Context, t rapid.TB, client *dynamodb.Client, table string) []string {
 	t.Helper()
 	for n := range 4 { // a log waits for those that were forked from it
-		sweeper := sessions.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(func() time.Time {
+		sweeper := stores.New(dynamo.New(client, table, store.Schema()), sessions.WithClock(func() time.Time {
 			return time.Now().Add(time.Duration(n+2) * sessions.SweepGrace)
 		}))
 		if _, err := sweeper.Sweep(ctx); err != nil {

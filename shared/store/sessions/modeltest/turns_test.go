@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go/middleware"
 
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 )
 
 // waiting is how long a caller may take, most of which it waits for others.
@@ -30,7 +30,7 @@ type caller struct {
 }
 
 // call begins what a caller does, which gets no further than its first request.
-func (st *stage) call(name string, do func(context.Context, *sessions.Store) error) *caller {
+func (st *stage) call(name string, do func(context.Context, *stores.Store) error) *caller {
 	deadline, cancel := context.WithTimeout(st.t.Context(), waiting)
 	ctx, dies := context.WithCancelCause(deadline)
 	c := &caller{name: name, dies: dies, asks: make(chan chan struct{}), over: make(chan struct{})}

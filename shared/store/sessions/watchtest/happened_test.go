@@ -16,7 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/store"
-	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
@@ -24,7 +24,7 @@ const patience = time.Minute
 
 // teller tells what happened, as the table's stream has it.
 type teller struct {
-	store   *sessions.Store
+	store   *stores.Store
 	records *records
 	session string
 }
@@ -32,7 +32,7 @@ type teller struct {
 func newTeller(t *testing.T) *teller {
 	t.Helper()
 	table := dynamotest.Table(t)
-	return &teller{store: sessions.New(dynamo.New(dynamotest.Client(t), table, store.Schema())), records: newRecords(t, table)}
+	return &teller{store: stores.New(dynamo.New(dynamotest.Client(t), table, store.Schema())), records: newRecords(t, table)}
 }
 
 // in is the teller of a new session; what was told before has been read.

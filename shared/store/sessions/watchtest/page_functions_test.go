@@ -20,6 +20,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/transport/rest"
 	"github.com/rethread/rethread/shared/transport/ws"
@@ -29,7 +30,7 @@ import (
 // API's, the stream's and the one that answers GET thread. Their posts to
 // connections are kept.
 type functions struct {
-	store  *sessions.Store
+	store  *stores.Store
 	socket ws.Handler
 	fanout *watch.Fanout
 	runs   http.Handler
@@ -76,7 +77,7 @@ func newFunctions(t *testing.T, table string) *functions {
 	log := slog.New(slog.DiscardHandler)
 	half := func() float64 { return 0.5 }
 	f := &functions{
-		store: sessions.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithSealing(smallSeals())), posts: &posts{},
+		store: stores.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithSealing(smallSeals())), posts: &posts{},
 	}
 	f.socket = ws.New(ws.Config{
 		Gate: access.NewGate(f.store, time.Now, log), Subscriptions: f.store, Feed: f.store, Pusher: f.posts,

@@ -21,6 +21,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/stores"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
@@ -37,7 +38,7 @@ func TestWatching(t *testing.T) {
 			return
 		}
 		w := &watching{
-			t: t, store: sessions.New(dynamo.New(db, table, store.Schema()), sessions.WithSealing(smallSeals())), records: records, id: uuid.NewString(),
+			t: t, store: stores.New(dynamo.New(db, table, store.Schema()), sessions.WithSealing(smallSeals())), records: records, id: uuid.NewString(),
 			state: view.NewState(), now: time.UnixMilli(0), queues: map[string][]watch.Message{},
 		}
 		w.must(rt, w.create(t.Context()))
@@ -62,7 +63,7 @@ func TestWatching(t *testing.T) {
 
 type watching struct {
 	t       *testing.T
-	store   *sessions.Store
+	store   *stores.Store
 	records *records
 	id, log string
 	state   *view.State

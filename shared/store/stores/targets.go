@@ -1,4 +1,4 @@
-package sessions
+package stores
 
 import (
 	"context"
@@ -17,7 +17,7 @@ func (s *Store) Targets(ctx context.Context, e delivery.Event) ([]delivery.Targe
 	var all []delivery.Target
 	var failures []error
 	for _, find := range []func(context.Context, delivery.Event) ([]delivery.Target, error){
-		s.pushTargets, s.webhookTargets, s.automationTargets,
+		s.PushStore.Targets, s.WebhookStore.Targets, s.AutomationStore.Targets,
 	} {
 		targets, err := find(ctx, e)
 		all, failures = slices.Concat(all, targets), append(failures, err)

@@ -1,4 +1,6 @@
-package sessions
+// Package automations keeps the automations of users, and how many runs each started
+// lately.
+package automations
 
 import (
 	"cmp"
@@ -9,35 +11,30 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/automation"
+	"github.com/rethread/rethread/shared/store/content"
+	"github.com/rethread/rethread/shared/store/lanes"
 	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-var _ automation.Store = (*Store)(nil)
-
-// automationItem is one automation. It stands at one of the places that a user
-// has for them, so that there cannot be more.
-type automationItem struct {
-	PK      string            `dynamodbav:"PK"`
-	SK      string            `dynamodbav:"SK"` // its place
-	ID      string            `dynamodbav:"id"`
-	Status  automation.Status `dynamodbav:"st"`
-	Reason  automation.Reason `dynamodbav:"rn,omitempty"`
-	Created int64             `dynamodbav:"ct"`
-	Updated int64             `dynamodbav:"ut"`
-	Version int64             `dynamodbav:"v"`
-	Body    []byte            `dynamodbav:"b"`
+// Store is the automations of a table. It is safe for concurrent use.
+type Store struct {
+	sessions.Nothing
+	base    records.Base
+	content *content.Codec
+	lanes   *lanes.Store
 }
 
-const (
-	automationID      = "id"
-	automationVersion = "v"
+var (
+	_ automation.Store   = (*Store)(nil)
+	_ automation.Counter = (*Store)(nil)
+	_ sessions.Dependent = (*Store)(nil)
 )
 
-type automationBody struct {
-	Name string             `json:"n,omitempty"`
-	On   automation.Trigger `json:"on"`
-	Do   automation.Action  `json:"do"`
+// New is the automations of a table, and of the lanes in it.
+func New(base records.Base, lanes *lanes.Store) *Store {
+	return &Store{base: base, content: content.NewCodec(), lanes: lanes}
 }
 
 // CreateAutomation implements automation.Store.
@@ -70,21 +67,6 @@ func (s *Store) tryCreateAutomation(ctx context.Context, a automation.Automation
 	return a, s.putAutomation(ctx, automationSK(place), a, table.ItemNotExists())
 }
 
-func (s *Store) putAutomation(ctx context.Context, sk string, a automation.Automation, c table.Condition) error {
-	body, err := s.content.Encode(automationBody{Name: a.Name, On: a.On, Do: a.Do})
-	if err != nil {
-		return err
-	}
-	err = s.db.Put(ctx, automationItem{
-		PK: automationPK(a.UserID), SK: sk, ID: a.ID, Status: a.Status, Reason: a.DisabledReason,
-		Created: a.CreatedTime, Updated: a.UpdatedTime, Version: a.Version, Body: body,
-	}, c)
-	if err != nil {
-		return fmt.Errorf("put automation %s: %w", a.ID, err)
-	}
-	return nil
-}
-
 // Automation implements automation.Store.
 func (s *Store) Automation(ctx context.Context, userID, id string) (automation.Automation, error) {
 	item, err := s.automationItem(ctx, userID, id)
@@ -105,7 +87,7 @@ func (s *Store) Automations(ctx context.Context, userID string) ([]automation.Au
 	for _, item := range items {
 		a, err := s.automationOf(userID, item)
 		if err != nil {
-			s.leftOut(ctx, table.NewKey(item.PK, item.SK), err)
+			s.base.LeftOut(ctx, table.NewKey(item.PK, item.SK), err)
 			continue
 		}
 		all = append(all, a)
@@ -124,7 +106,7 @@ func (s *Store) ChangeAutomation(
 		if c.IfMatch != nil && *c.IfMatch != a.Version {
 			return a, fault.New(fault.Precondition, "the automation has changed: its ETag is %q now", fmt.Sprint(a.Version))
 		}
-		return c.Apply(a, s.millis())
+		return c.Apply(a, s.base.Millis())
 	})
 }
 
@@ -155,55 +137,12 @@ func (s *Store) DeleteAutomation(ctx context.Context, userID, id string) error {
 	if err != nil {
 		return err
 	}
-	err = s.db.Delete(ctx, table.NewKey(item.PK, item.SK), table.Equal(table.At(automationID), id))
+	err = s.base.DB.Delete(ctx, table.NewKey(item.PK, item.SK), table.Equal(table.At(automationID), id))
 	if errors.Is(err, table.ErrConditionFailed) {
-		return missingAutomation()
+		return missing()
 	}
 	if err != nil {
 		return fmt.Errorf("delete automation %s: %w", id, err)
 	}
-	return s.forgetLanes(ctx, automation.Family(userID, id))
+	return s.lanes.Forget(ctx, automation.Family(userID, id))
 }
-
-// same is the condition that the item is still the one that was read.
-func (i *automationItem) same() table.Condition {
-	return table.And(table.Equal(table.At(automationID), i.ID), table.Equal(table.At(automationVersion), i.Version))
-}
-
-func (s *Store) automationItem(ctx context.Context, userID, id string) (*automationItem, error) {
-	items, err := s.automationItems(ctx, userID)
-	if err != nil {
-		return nil, err
-	}
-	for _, item := range items {
-		if item.ID == id {
-			return &item, nil
-		}
-	}
-	return nil, missingAutomation()
-}
-
-func (s *Store) automationItems(ctx context.Context, userID string) ([]automationItem, error) {
-	var all []automationItem
-	err := s.db.Pages(ctx, records.Partition(automationPK(userID)), func(page []table.Item) (bool, error) {
-		all = append(all, decodeItems[automationItem](ctx, s, page)...)
-		return true, nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read automations: %w", err)
-	}
-	return all, nil
-}
-
-func (s *Store) automationOf(userID string, i automationItem) (automation.Automation, error) {
-	var body automationBody
-	if err := s.content.Decode(i.Body, &body); err != nil {
-		return automation.Automation{}, fmt.Errorf("automation %s: %w", i.ID, err)
-	}
-	return automation.Automation{
-		ID: i.ID, UserID: userID, Name: body.Name, On: body.On, Do: body.Do,
-		Status: i.Status, DisabledReason: i.Reason, CreatedTime: i.Created, UpdatedTime: i.Updated, Version: i.Version,
-	}, nil
-}
-
-func missingAutomation() error { return fault.Missing("Automation") }

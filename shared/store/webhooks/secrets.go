@@ -1,4 +1,4 @@
-package sessions
+package webhooks
 
 import (
 	"context"
@@ -30,12 +30,12 @@ type replacedSecret struct {
 // Secrets implements webhook.Store.
 func (s *Store) Secrets(ctx context.Context, userID, id string) (webhook.Secrets, error) {
 	var item secretItem
-	found, err := s.db.Get(ctx, webhookSecretKey(userID, id), &item)
+	found, err := s.base.DB.Get(ctx, secretKey(userID, id), &item)
 	if err != nil {
 		return webhook.Secrets{}, err
 	}
 	if !found {
-		return webhook.Secrets{}, missingWebhook()
+		return webhook.Secrets{}, missing()
 	}
 	out := webhook.Secrets{Current: webhook.Secret(item.Current), CreatedTime: item.Created, Version: item.Version}
 	for _, p := range item.Previous {
@@ -51,9 +51,9 @@ func (s *Store) RotateSecret(ctx context.Context, userID, id string, r webhook.R
 		if err != nil {
 			return webhook.Secrets{}, err
 		}
-		next := was.Rotate(r, s.now())
+		next := was.Rotate(r, s.base.Now())
 		unchanged := table.Equal(table.At(secretVersion), was.Version)
-		if err := s.db.Put(ctx, secretItemOf(userID, id, next), unchanged); err != nil {
+		if err := s.base.DB.Put(ctx, secretItemOf(userID, id, next), unchanged); err != nil {
 			return webhook.Secrets{}, fmt.Errorf("put the secrets of webhook %s: %w", id, err)
 		}
 		return next, nil
@@ -61,7 +61,7 @@ func (s *Store) RotateSecret(ctx context.Context, userID, id string, r webhook.R
 }
 
 func secretItemOf(userID, id string, v webhook.Secrets) secretItem {
-	k := webhookSecretKey(userID, id)
+	k := secretKey(userID, id)
 	item := secretItem{PK: k.PK, SK: k.SK, Current: string(v.Current), Created: v.CreatedTime, Version: v.Version}
 	for _, p := range v.Previous {
 		item.Previous = append(item.Previous, replacedSecret{Secret: string(p.Secret), Expires: p.ExpiresTime})

@@ -1,4 +1,4 @@
-package sessions
+package lanes
 
 import (
 	"context"
@@ -35,10 +35,10 @@ func (s *Store) Park(ctx context.Context, l delivery.Lane, all []delivery.Parked
 		k := parkedKey(l.Group, p.Place)
 		writes = append(writes, table.Put(parkedItem{
 			PK: k.PK, SK: k.SK, Delivery: string(text), Tries: p.Tries, Queued: p.Queued.UnixMilli(),
-			Expires: s.now().Add(laneLife).Unix(),
+			Expires: s.base.Now().Add(laneLife).Unix(),
 		}))
 	}
-	return laneError(s.db.Transact(ctx, writes...))
+	return laneError(s.base.DB.Transact(ctx, writes...))
 }
 
 // Parked implements delivery.Lanes.
@@ -46,7 +46,7 @@ func (s *Store) Parked(ctx context.Context, group string, n int) ([]delivery.Par
 	q := records.Prefix(lanePK(group), parkedPrefix(group), true)
 	q.Limit = n
 	var all []delivery.Parked
-	err := s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
+	err := s.base.DB.Pages(ctx, q, func(page []table.Item) (bool, error) {
 		for _, item := range page {
 			p, err := parkedOf(group, item)
 			if err == nil {
@@ -82,5 +82,5 @@ func (s *Store) Unpark(ctx context.Context, group string, places ...string) erro
 	for i, place := range places {
 		items[i] = parkedKey(group, place).Item()
 	}
-	return s.db.DeleteItems(ctx, items)
+	return s.base.DB.DeleteItems(ctx, items)
 }

@@ -1,4 +1,4 @@
-package sessions
+package automations
 
 import (
 	"context"
@@ -7,12 +7,9 @@ import (
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/automation"
-	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
-
-var _ automation.Counter = (*Store)(nil)
 
 // startedItem is the runs that an automation started lately.
 type startedItem struct {
@@ -38,14 +35,14 @@ func (s *Store) CountRun(ctx context.Context, a automation.Automation, runID str
 func (s *Store) countRun(ctx context.Context, a automation.Automation, runID string) (bool, error) {
 	k := startedKey(a.UserID, a.ID)
 	var item startedItem
-	found, err := s.db.Get(ctx, k, &item)
+	found, err := s.base.DB.Get(ctx, k, &item)
 	if err != nil {
 		return false, err
 	}
 	if _, counted := item.Runs[runID]; counted {
 		return true, nil
 	}
-	runs, ok := item.Runs.Add(runID, s.millis())
+	runs, ok := item.Runs.Add(runID, s.base.Millis())
 	if !ok {
 		return false, s.stopRunaway(ctx, a)
 	}
@@ -55,15 +52,15 @@ func (s *Store) countRun(ctx context.Context, a automation.Automation, runID str
 	}
 	next := startedItem{
 		PK: k.PK, SK: k.SK, Runs: runs, Version: item.Version + 1,
-		Expires: s.now().Add(2 * automation.RunsWithin).Unix(),
+		Expires: s.base.Now().Add(2 * automation.RunsWithin).Unix(),
 	}
-	return true, s.db.Put(ctx, next, c)
+	return true, s.base.DB.Put(ctx, next, c)
 }
 
 // stopRunaway disables an automation that starts too many runs.
 func (s *Store) stopRunaway(ctx context.Context, a automation.Automation) error {
 	_, err := s.changeAutomation(ctx, a.UserID, a.ID, func(a automation.Automation) (automation.Automation, error) {
-		a.Status, a.DisabledReason, a.UpdatedTime = automation.Disabled, automation.Runaway, s.millis()
+		a.Status, a.DisabledReason, a.UpdatedTime = automation.Disabled, automation.Runaway, s.base.Millis()
 		a.Version++
 		return a, nil
 	})
@@ -71,44 +68,4 @@ func (s *Store) stopRunaway(ctx context.Context, a automation.Automation) error 
 		return nil
 	}
 	return err
-}
-
-// automationTargets are the automations of a user that act on an event.
-func (s *Store) automationTargets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
-	if !e.Type.Public() || e.UserID == "" {
-		return nil, nil
-	}
-	all, err := s.Automations(ctx, e.UserID)
-	if err != nil {
-		return nil, err
-	}
-	var targets []delivery.Target
-	for _, a := range all {
-		if a.Wants(e) {
-			targets = append(targets, automation.Target(e.UserID, a.ID, e.SessionID))
-		}
-	}
-	return targets, nil
-}
-
-// eraseAutomations removes the automations that a user had when an erasure
-// began, what is known of their runs, and what waits for them.
-func (s *Store) eraseAutomations(ctx context.Context, e *erasureItem) error {
-	items, err := s.automationItems(ctx, e.User)
-	if err != nil {
-		return err
-	}
-	var doomed []table.Item
-	var gone []string
-	for _, item := range items {
-		if item.Created <= e.Started {
-			doomed = append(doomed, table.NewKey(item.PK, item.SK).Item(), startedKey(e.User, item.ID).Item())
-			gone = append(gone, item.ID)
-			e.Removed.Automations++
-		}
-	}
-	if err := s.db.DeleteItems(ctx, doomed); err != nil {
-		return err
-	}
-	return records.EachOf(ctx, gone, func(id string) error { return s.forgetLanes(ctx, automation.Family(e.User, id)) })
 }

@@ -1,4 +1,6 @@
-package sessions
+// Package lanes keeps the deliveries that wait for targets that are slow, lane by
+// lane, and removes a target together with what waits for it.
+package lanes
 
 import (
 	"context"
@@ -10,7 +12,13 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
+// Store is the lanes of a table. It is safe for concurrent use.
+type Store struct{ base records.Base }
+
 var _ delivery.Lanes = (*Store)(nil)
+
+// New is the lanes of a table.
+func New(base records.Base) *Store { return &Store{base: base} }
 
 // laneLife is how long a lane, and what is parked in it, is kept after it was
 // changed last: far longer than anything is tried.
@@ -41,7 +49,7 @@ const (
 // each 2 KB of what is there.
 func (s *Store) Lane(ctx context.Context, group string) (delivery.Lane, error) {
 	return records.ContendedValue(ctx, func() (delivery.Lane, error) {
-		raw, err := s.db.GetItem(ctx, laneKey(group))
+		raw, err := s.base.DB.GetItem(ctx, laneKey(group))
 		if err != nil {
 			return delivery.Lane{}, err
 		}
@@ -64,12 +72,12 @@ func (s *Store) laneOf(ctx context.Context, group string, raw table.Item) (deliv
 
 // SaveLane implements delivery.Lanes.
 func (s *Store) SaveLane(ctx context.Context, l delivery.Lane) error {
-	return laneError(s.db.Put(ctx, s.laneItem(l), unchangedLane(l)))
+	return laneError(s.base.DB.Put(ctx, s.laneItem(l), unchangedLane(l)))
 }
 
 // CloseLane implements delivery.Lanes.
 func (s *Store) CloseLane(ctx context.Context, l delivery.Lane) error {
-	return laneError(s.db.Delete(ctx, laneKey(l.Group), unchangedLane(l)))
+	return laneError(s.base.DB.Delete(ctx, laneKey(l.Group), unchangedLane(l)))
 }
 
 func (s *Store) laneItem(l delivery.Lane) laneItem {
@@ -77,7 +85,7 @@ func (s *Store) laneItem(l delivery.Lane) laneItem {
 	return laneItem{
 		PK: k.PK, SK: k.SK, Version: l.Version + 1, Turn: l.Turn, Due: millisOf(l.Due), Holder: l.Holder,
 		Leased: millisOf(l.Leased), Failures: l.Failures, Head: l.Head, HeadTries: l.HeadTries, Slow: millisOf(l.Slow),
-		Expires: s.now().Add(laneLife).Unix(),
+		Expires: s.base.Now().Add(laneLife).Unix(),
 	}
 }
 

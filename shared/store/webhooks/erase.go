@@ -1,4 +1,4 @@
-package sessions
+package webhooks
 
 import (
 	"context"
@@ -7,43 +7,44 @@ import (
 	"strings"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/erasure"
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// eraseWebhooks removes the webhooks that a user had when the erasure began, with
-// their secrets, and what became of their deliveries.
-func (s *Store) eraseWebhooks(ctx context.Context, e *erasureItem) error {
-	all, err := s.Webhooks(ctx, e.User)
+// EraseUser implements sessions.Dependent: webhooks go with their secrets, and with
+// what became of their deliveries.
+func (s *Store) EraseUser(ctx context.Context, user string, before int64, removed *erasure.Removed) error {
+	all, err := s.Webhooks(ctx, user)
 	if err != nil {
 		return err
 	}
 	failure := records.EachOf(ctx, all, func(w webhook.Webhook) error {
-		if w.CreatedTime > e.Started {
+		if w.CreatedTime > before {
 			return nil
 		}
-		n, err := s.db.Count(ctx, webhookRecordsPK(e.User), webhookRecordPrefix(w.ID))
+		n, err := s.base.DB.Count(ctx, recordsPK(user), recordPrefix(w.ID))
 		if err != nil {
 			return err
 		}
-		if err := s.DeleteWebhook(ctx, e.User, w.ID); err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
+		if err := s.DeleteWebhook(ctx, user, w.ID); err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
 			return fmt.Errorf("erase webhook %s: %w", w.ID, err)
 		}
-		e.Removed.Webhooks++
-		e.Removed.Deliveries += n
+		removed.Webhooks++
+		removed.Deliveries += n
 		return nil
 	})
-	return errors.Join(failure, s.eraseLooseRecords(ctx, e), s.eraseNoWebhooks(ctx, e.User))
+	return errors.Join(failure, s.eraseLooseRecords(ctx, user, removed), s.eraseNoWebhooks(ctx, user))
 }
 
 // eraseLooseRecords removes the records of webhooks that are gone: of a try that
 // was under way, for example, or of a deletion that was cut short, whose lanes go
 // too. Records are found before webhooks are read, so that those of one that is made
 // meanwhile stay.
-func (s *Store) eraseLooseRecords(ctx context.Context, e *erasureItem) error {
-	return s.db.Pages(ctx, keysOnly(records.Partition(webhookRecordsPK(e.User))), func(page []table.Item) (bool, error) {
-		left, _, err := s.webhooks(ctx, e.User)
+func (s *Store) eraseLooseRecords(ctx context.Context, user string, removed *erasure.Removed) error {
+	return s.base.DB.Pages(ctx, records.KeysOnly(records.Partition(recordsPK(user))), func(page []table.Item) (bool, error) {
+		left, _, err := s.webhooks(ctx, user)
 		if err != nil {
 			return false, err
 		}
@@ -56,18 +57,18 @@ func (s *Store) eraseLooseRecords(ctx context.Context, e *erasureItem) error {
 			}
 		}
 		for id := range gone {
-			if err := s.forgetLanes(ctx, webhook.Webhook{ID: id, UserID: e.User}.Target().Group()); err != nil {
+			if err := s.lanes.Forget(ctx, webhook.Webhook{ID: id, UserID: user}.Target().Group()); err != nil {
 				return false, err
 			}
 		}
-		e.Removed.Deliveries += len(loose)
-		return true, s.db.DeleteItems(ctx, loose)
+		removed.Deliveries += len(loose)
+		return true, s.base.DB.DeleteItems(ctx, loose)
 	})
 }
 
 // eraseNoWebhooks removes the item that webhooks stand in, where none is left.
 func (s *Store) eraseNoWebhooks(ctx context.Context, user string) error {
-	err := s.db.Transact(ctx, table.Delete(webhooksKey(user),
+	err := s.base.DB.Transact(ctx, table.Delete(webhooksKey(user),
 		table.Or(table.ItemNotExists(), table.SizeLess(table.At(webhooksHooks), 1))))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return nil // some were made since

@@ -1,4 +1,4 @@
-package sessions
+package lanes
 
 import (
 	"context"
@@ -25,7 +25,7 @@ type asideItem struct {
 func (s *Store) setAside(item table.Item) table.Write {
 	k := records.KeyOf(item)
 	return table.Put(asideItem{
-		PK: k.PK, SK: asideSK(k.SK, s.millis()), Item: item, Expires: s.now().Add(laneLife).Unix(),
+		PK: k.PK, SK: asideSK(k.SK, s.base.Millis()), Item: item, Expires: s.base.Now().Add(laneLife).Unix(),
 	})
 }
 
@@ -37,22 +37,22 @@ func (s *Store) mendLane(ctx context.Context, group string, raw table.Item, why 
 		Group: group, Version: wholeOf(raw[laneVersion]), Turn: max(1, wholeOf(raw[laneTurn])), Due: time.UnixMilli(1),
 	}
 	fresh := table.Put(s.laneItem(lane), sameAttribute(laneVersion, raw[laneVersion]))
-	if err := s.db.Transact(ctx, s.setAside(raw), fresh); err != nil {
+	if err := s.base.DB.Transact(ctx, s.setAside(raw), fresh); err != nil {
 		return lane, err
 	}
-	s.leftOut(ctx, records.KeyOf(raw), why)
+	s.base.LeftOut(ctx, records.KeyOf(raw), why)
 	lane.Version++
 	return lane, nil
 }
 
 // setParkedAside takes a delivery that cannot be read out of its lane.
 func (s *Store) setParkedAside(ctx context.Context, item table.Item, why error) error {
-	err := s.db.Transact(ctx, s.setAside(item), table.Delete(records.KeyOf(item), table.ItemExists()))
+	err := s.base.DB.Transact(ctx, s.setAside(item), table.Delete(records.KeyOf(item), table.ItemExists()))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return nil // somebody else did
 	}
 	if err == nil {
-		s.leftOut(ctx, records.KeyOf(item), why)
+		s.base.LeftOut(ctx, records.KeyOf(item), why)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package sessions
+package lanes
 
 import (
 	"context"
@@ -20,9 +20,9 @@ import (
 // turn of the lane finds that the target is gone, and removes what is left then.
 const forgetTime = 15 * time.Second
 
-// forgetLanes removes the lane of a target that is gone, by its group, or those of a
+// Forget removes the lane of a target that is gone, by its group, or those of a
 // family, with what waits in them.
-func (s *Store) forgetLanes(ctx context.Context, group string) error {
+func (s *Store) Forget(ctx context.Context, group string) error {
 	limited, cancel := context.WithTimeout(ctx, forgetTime)
 	defer cancel()
 	err := s.emptyLanes(limited, group)
@@ -53,14 +53,14 @@ func (s *Store) tryEmptyLanes(ctx context.Context, family string) error {
 	if err != nil {
 		return err
 	}
-	err = s.db.Pages(ctx, keysOnly(records.Partition(lanePK(family))), func(page []table.Item) (bool, error) {
+	err = s.base.DB.Pages(ctx, records.KeysOnly(records.Partition(lanePK(family))), func(page []table.Item) (bool, error) {
 		var waiting []table.Item
 		for _, item := range page {
 			if !strings.HasPrefix(table.Text(item, table.SK), skLane) {
 				waiting = append(waiting, item)
 			}
 		}
-		return true, s.db.DeleteItems(ctx, waiting)
+		return true, s.base.DB.DeleteItems(ctx, waiting)
 	})
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (s *Store) tryEmptyLanes(ctx context.Context, family string) error {
 // keep it, where its removal ends in between.
 func (s *Store) lanesOf(ctx context.Context, family string) ([]delivery.Lane, error) {
 	var lanes []delivery.Lane
-	err := s.db.Pages(ctx, records.Prefix(lanePK(family), skLane, true), func(page []table.Item) (bool, error) {
+	err := s.base.DB.Pages(ctx, records.Prefix(lanePK(family), skLane, true), func(page []table.Item) (bool, error) {
 		for _, item := range page {
 			lane, err := s.laneOf(ctx, laneGroup(records.KeyOf(item)), item)
 			if err == nil && !lane.Slow.IsZero() {
@@ -95,10 +95,10 @@ func (s *Store) lanesOf(ctx context.Context, family string) ([]delivery.Lane, er
 	return lanes, err
 }
 
-// removeTarget removes a target by writes that go together, with its lane if it is
+// RemoveTarget removes a target by writes that go together, with its lane if it is
 // idle, since no turn would come for it any more; and then what waits for it. there
 // is asked before each try, and ends it with its error.
-func (s *Store) removeTarget(
+func (s *Store) RemoveTarget(
 	ctx context.Context, t delivery.Target, there func() error, writes ...table.Write,
 ) error {
 	err := records.Contended(ctx, func() error {
@@ -109,12 +109,12 @@ func (s *Store) removeTarget(
 		if err != nil {
 			return err
 		}
-		return s.db.Transact(ctx, append(idle, writes...)...)
+		return s.base.DB.Transact(ctx, append(idle, writes...)...)
 	})
 	if err != nil {
 		return err
 	}
-	return s.forgetLanes(ctx, t.Group())
+	return s.Forget(ctx, t.Group())
 }
 
 // deleteIdleLane are the writes that remove the lane of a target, where there is one

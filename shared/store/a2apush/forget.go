@@ -1,0 +1,34 @@
+package a2apush
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// ForgetLog implements sessions.Dependent: configurations go with what waits for them.
+func (s *Store) ForgetLog(ctx context.Context, log string) error {
+	err := s.base.DB.Pages(ctx, records.Partition(pushPK(log)), func(page []table.Item) (bool, error) {
+		for _, item := range page {
+			configs, _ := item[pushedConfigs].(*types.AttributeValueMemberM)
+			if configs == nil {
+				continue
+			}
+			for id := range configs.Value {
+				if err := s.lanes.Forget(ctx, push.Target(log, table.Text(item, table.SK), id).Group()); err != nil {
+					return false, err
+				}
+			}
+		}
+		return true, s.base.DB.DeleteItems(ctx, page)
+	})
+	if err != nil {
+		return fmt.Errorf("remove the push configurations of log %s: %w", log, err)
+	}
+	return nil
+}

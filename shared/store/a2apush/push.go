@@ -1,0 +1,130 @@
+// Package a2apush keeps the push notification configurations of A2A tasks.
+package a2apush
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/store/lanes"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// Sessions finds the session of a task.
+type Sessions interface {
+	Find(ctx context.Context, userID, id string) (sessions.Ref, error)
+}
+
+// Store is the push configurations of a table. It is safe for concurrent use.
+type Store struct {
+	sessions.Nothing
+	base  records.Base
+	in    Sessions
+	lanes *lanes.Store
+}
+
+var (
+	_ push.Store         = (*Store)(nil)
+	_ push.Targets       = (*Store)(nil)
+	_ sessions.Dependent = (*Store)(nil)
+)
+
+// New is the push configurations of the tasks of sessions, and of the lanes that are
+// in the same table.
+func New(base records.Base, in Sessions, lanes *lanes.Store) *Store {
+	return &Store{base: base, in: in, lanes: lanes}
+}
+
+// PutConfig implements push.Store.
+func (s *Store) PutConfig(ctx context.Context, t push.Task, c push.Config) error {
+	h, err := s.in.Find(ctx, t.UserID, t.SessionID)
+	if err != nil {
+		return err
+	}
+	return records.Contended(ctx, func() error { return s.tryPutConfig(ctx, pushKey(h.Log, t.ID), t, c) })
+}
+
+// tryPutConfig puts the first configuration of a task, or adds one;
+// table.ErrConditionFailed where they changed meanwhile.
+func (s *Store) tryPutConfig(ctx context.Context, k table.Key, t push.Task, c push.Config) error {
+	item := pushConfig{
+		URL: c.URL, Token: c.Token, Scheme: c.Scheme, Credentials: c.Credentials, Version: c.Version, Since: c.Since,
+	}
+	err := s.base.DB.Put(ctx, pushed{
+		PK: k.PK, SK: k.SK, User: t.UserID, Session: t.SessionID, Configs: map[string]pushConfig{c.ID: item},
+	}, table.ItemNotExists())
+	if !errors.Is(err, table.ErrConditionFailed) {
+		return err
+	}
+	all, one := table.At(pushedConfigs), table.At(pushedConfigs, c.ID)
+	err = s.base.DB.Update(ctx, k, []table.Change{table.Set(one, item)},
+		table.Exists(all), table.Or(table.Exists(one), table.SizeLess(all, push.MaxConfigs)))
+	if !errors.Is(err, table.ErrConditionFailed) {
+		return err
+	}
+	var now pushed
+	if _, err := s.base.DB.Get(ctx, k, &now); err != nil {
+		return err
+	}
+	if _, known := now.Configs[c.ID]; !known && len(now.Configs) >= push.MaxConfigs {
+		return fault.New(fault.Invalid, "a task has at most %d push notification configurations", push.MaxConfigs)
+	}
+	return err
+}
+
+// Configs implements push.Store.
+func (s *Store) Configs(ctx context.Context, t push.Task) ([]push.Config, error) {
+	h, err := s.in.Find(ctx, t.UserID, t.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	var item pushed
+	if _, err := s.base.DB.Get(ctx, pushKey(h.Log, t.ID), &item); err != nil {
+		return nil, err
+	}
+	return item.configs(), nil
+}
+
+// DeleteConfig implements push.Store. Where it is cut short the next turn of its lane
+// removes what is left of that, as does a repetition.
+func (s *Store) DeleteConfig(ctx context.Context, t push.Task, id string) error {
+	h, err := s.in.Find(ctx, t.UserID, t.SessionID)
+	if err != nil {
+		return err
+	}
+	k, target := pushKey(h.Log, t.ID), push.Target(h.Log, t.ID, id)
+	err = s.lanes.RemoveTarget(ctx, target, func() error {
+		var item pushed
+		_, err := s.base.DB.Get(ctx, k, &item)
+		if _, there := item.Configs[id]; !there && err == nil {
+			err = errNoConfig
+		}
+		return err
+	}, removeConfig(k, id))
+	if errors.Is(err, errNoConfig) {
+		return s.lanes.Forget(ctx, target.Group())
+	}
+	return err
+}
+
+// errNoConfig says that a push configuration is not there.
+var errNoConfig = errors.New("no such push configuration")
+
+// removeConfig is the write that removes a configuration that is there, if more holds.
+func removeConfig(k table.Key, id string, more ...table.Condition) table.Write {
+	one := table.At(pushedConfigs, id)
+	return table.Update(k, []table.Change{table.Remove(one)}, append(more, table.Exists(one))...)
+}
+
+// ContinueTask implements push.Store.
+func (s *Store) ContinueTask(ctx context.Context, t push.Task, runID string) error {
+	h, err := s.in.Find(ctx, t.UserID, t.SessionID)
+	if err != nil {
+		return err
+	}
+	k := pushKey(h.Log, runID)
+	return s.base.DB.Put(ctx, pushed{PK: k.PK, SK: k.SK, Task: t.ID})
+}

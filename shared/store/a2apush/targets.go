@@ -1,0 +1,90 @@
+package a2apush
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/push"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// Targets are the push configurations of the A2A task whose run an event is
+// of. It takes a read unit, and another for a run that
+// goes on with a task.
+func (s *Store) Targets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
+	if e.RunID == "" {
+		return nil, nil
+	}
+	log, err := s.logOfEvent(ctx, e)
+	if err != nil || log == "" {
+		return nil, err
+	}
+	id := e.RunID
+	var item pushed
+	if _, err := s.base.DB.Get(ctx, pushKey(log, id), &item); err != nil {
+		return nil, err
+	}
+	if item.Task != "" {
+		id = item.Task
+		item = pushed{}
+		if _, err := s.base.DB.Get(ctx, pushKey(log, id), &item); err != nil {
+			return nil, err
+		}
+	}
+	var targets []delivery.Target
+	for _, c := range item.configs() {
+		if c.Since <= e.Time {
+			targets = append(targets, push.Target(log, id, c.ID))
+		}
+	}
+	return targets, nil
+}
+
+// logOfEvent is the log of an event's session; "" where that is deleted.
+func (s *Store) logOfEvent(ctx context.Context, e delivery.Event) (string, error) {
+	if e.Log != "" {
+		return e.Log, nil
+	}
+	h, err := s.in.Find(ctx, e.UserID, e.SessionID)
+	switch {
+	case errors.Is(err, fault.Of(fault.NotFound)), errors.Is(err, fault.Of(fault.Forbidden)):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	return h.Log, nil
+}
+
+// TargetConfig implements push.Targets.
+func (s *Store) TargetConfig(ctx context.Context, t delivery.Target) (push.Task, push.Config, error) {
+	log, id, config, ok := push.ParseTarget(t)
+	if !ok {
+		return push.Task{}, push.Config{}, fmt.Errorf("%w: no push configuration is named %q", delivery.ErrGone, t.Name)
+	}
+	var item pushed
+	if _, err := s.base.DB.Get(ctx, pushKey(log, id), &item); err != nil {
+		return push.Task{}, push.Config{}, err
+	}
+	c, ok := item.Configs[config]
+	if !ok {
+		return push.Task{}, push.Config{}, fmt.Errorf("%w: the push configuration", delivery.ErrGone)
+	}
+	return push.Task{UserID: item.User, SessionID: item.Session, ID: id}, c.config(config), nil
+}
+
+// DropTarget implements push.Targets.
+func (s *Store) DropTarget(ctx context.Context, t delivery.Target, url string) error {
+	log, id, config, ok := push.ParseTarget(t)
+	if !ok {
+		return nil
+	}
+	sameURL := table.Equal(table.At(pushedConfigs, config, pushConfigURL), url)
+	err := s.base.DB.Write(ctx, removeConfig(pushKey(log, id), config, sameURL))
+	if errors.Is(err, table.ErrConditionFailed) {
+		return nil
+	}
+	return err
+}

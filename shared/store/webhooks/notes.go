@@ -1,0 +1,74 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/base/jsonx"
+	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// NoteQueued implements webhook.Store.
+func (s *Store) NoteQueued(ctx context.Context, d delivery.Delivery) (webhook.Record, error) {
+	userID, id, ok := webhook.ParseTarget(d.Target)
+	if !ok {
+		return webhook.Record{}, missing()
+	}
+	err := s.noteRecord(ctx, webhook.Note{
+		Delivery: d, Queued: s.base.Millis(), State: webhook.Pending, NextAttemptTime: s.base.Millis(),
+	})
+	if err != nil {
+		return webhook.Record{}, err
+	}
+	return s.Record(ctx, userID, id, webhook.DeliveryID(d))
+}
+
+// NoteTry implements webhook.Targets.
+func (s *Store) NoteTry(ctx context.Context, n webhook.Note) error {
+	var conditions []table.Condition
+	if n.Number == 0 {
+		conditions = append(conditions, table.ItemExists())
+	}
+	if err := s.noteRecord(ctx, n, conditions...); !errors.Is(err, table.ErrConditionFailed) {
+		return err
+	}
+	return nil
+}
+
+// noteRecord makes or changes a record, by one write.
+func (s *Store) noteRecord(ctx context.Context, n webhook.Note, conditions ...table.Condition) error {
+	userID, id, ok := webhook.ParseTarget(n.Delivery.Target)
+	if !ok {
+		return nil
+	}
+	event, err := jsonx.Marshal(n.Delivery.Event)
+	if err != nil {
+		return fmt.Errorf("encode an event: %w", err)
+	}
+	changes := append(noteChanges(n),
+		table.Set(table.At(recordEvent), string(event)),
+		table.Set(table.At(recordExpires), s.base.Now().Add(webhook.KeepRecords).Unix()))
+	return s.base.DB.Update(ctx, recordKey(userID, id, webhook.DeliveryID(n.Delivery)), changes, conditions...)
+}
+
+// noteChanges are the changes of a record by what a note says of its delivery.
+func noteChanges(n webhook.Note) []table.Change {
+	changes := []table.Change{
+		table.Set(table.At(recordState), string(n.State)),
+		table.SetIfAbsent(table.At(recordCreated), n.Queued),
+		table.Set(table.At(recordNext), n.NextAttemptTime),
+	}
+	if n.Number == 0 {
+		changes = append(changes, table.SetIfAbsent(table.At(recordTries), n.Number))
+	} else {
+		changes = append(changes, table.Set(table.At(recordTries), n.Number),
+			table.Set(table.At(attemptAttribute(n.Number%webhook.MaxAttempts)), attemptItem(n.Attempt)))
+	}
+	if n.State == webhook.Delivered {
+		changes = append(changes, table.Set(table.At(recordDelivered), n.Attempt.Time))
+	}
+	return changes
+}

@@ -1,0 +1,86 @@
+package webhooks
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rethread/rethread/shared/domain/webhook"
+)
+
+// recordItem is what became of a delivery to a webhook. Its attempts are the
+// attributes a0 to a9, a ring: one write adds one and overwrites the oldest.
+type recordItem struct {
+	SK        string `dynamodbav:"SK"`
+	Event     string `dynamodbav:"e"` // JSON of a delivery.Event
+	State     string `dynamodbav:"st"`
+	Tries     int    `dynamodbav:"n"`
+	Created   int64  `dynamodbav:"ct"`
+	Next      int64  `dynamodbav:"nt"`
+	Delivered int64  `dynamodbav:"dt"` // the last time that it was
+	Expires   int64  `dynamodbav:"expires"`
+	ring
+}
+
+const (
+	recordEvent     = "e"
+	recordState     = "st"
+	recordTries     = "n"
+	recordCreated   = "ct"
+	recordNext      = "nt"
+	recordDelivered = "dt"
+	recordExpires   = "expires"
+)
+
+type ring struct {
+	A0 *attemptItem `dynamodbav:"a0"`
+	A1 *attemptItem `dynamodbav:"a1"`
+	A2 *attemptItem `dynamodbav:"a2"`
+	A3 *attemptItem `dynamodbav:"a3"`
+	A4 *attemptItem `dynamodbav:"a4"`
+	A5 *attemptItem `dynamodbav:"a5"`
+	A6 *attemptItem `dynamodbav:"a6"`
+	A7 *attemptItem `dynamodbav:"a7"`
+	A8 *attemptItem `dynamodbav:"a8"`
+	A9 *attemptItem `dynamodbav:"a9"`
+}
+
+type attemptItem struct {
+	Time     int64  `dynamodbav:"t"`
+	Duration int64  `dynamodbav:"d"`
+	Status   int    `dynamodbav:"s,omitempty"`
+	Reason   string `dynamodbav:"r,omitempty"`
+}
+
+func attemptAttribute(slot int) string { return "a" + strconv.Itoa(slot) }
+
+// recordOf reads an item; kept is false for one whose time is over, which
+// the table may keep for days.
+func (s *Store) recordOf(webhookID string, item *recordItem) (r webhook.Record, kept bool, err error) {
+	if item.Expires <= s.base.Now().Unix() {
+		return webhook.Record{}, false, nil
+	}
+	r = webhook.Record{
+		ID: strings.TrimPrefix(item.SK, recordPrefix(webhookID)), WebhookID: webhookID, State: webhook.State(item.State),
+		Tries: item.Tries, Attempts: item.attempts(), CreatedTime: item.Created, NextAttemptTime: item.Next,
+	}
+	if err := json.Unmarshal([]byte(item.Event), &r.Event); err != nil {
+		return webhook.Record{}, false, fmt.Errorf("decode the event of a delivery: %w", err)
+	}
+	return r, true, nil
+}
+
+// attempts are those of a ring, oldest first.
+func (r *ring) attempts() []webhook.Attempt {
+	var out []webhook.Attempt
+	for _, a := range []*attemptItem{r.A0, r.A1, r.A2, r.A3, r.A4, r.A5, r.A6, r.A7, r.A8, r.A9} {
+		if a != nil {
+			out = append(out, webhook.Attempt(*a))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b webhook.Attempt) int { return cmp.Compare(a.Time, b.Time) })
+	return out
+}

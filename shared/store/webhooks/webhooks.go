@@ -1,0 +1,130 @@
+// Package webhooks keeps the webhooks of users, their secrets, and what became of
+// deliveries to them.
+package webhooks
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/webhook"
+	"github.com/rethread/rethread/shared/store/lanes"
+	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// Store is the webhooks of a table. It is safe for concurrent use.
+type Store struct {
+	sessions.Nothing
+	base  records.Base
+	lanes *lanes.Store
+}
+
+var (
+	_ webhook.Store      = (*Store)(nil)
+	_ webhook.Targets    = (*Store)(nil)
+	_ sessions.Dependent = (*Store)(nil)
+)
+
+// New is the webhooks of a table, and of the lanes in it.
+func New(base records.Base, lanes *lanes.Store) *Store { return &Store{base: base, lanes: lanes} }
+
+// CreateWebhook implements webhook.Store.
+func (s *Store) CreateWebhook(ctx context.Context, w webhook.Webhook, secret webhook.Secret) (webhook.Webhook, error) {
+	return records.ContendedValue(ctx, func() (webhook.Webhook, error) { return s.tryCreateWebhook(ctx, w, secret) })
+}
+
+// tryCreateWebhook puts a webhook with its secret, both or none;
+// table.ErrConditionFailed where the user's webhooks changed meanwhile.
+func (s *Store) tryCreateWebhook(ctx context.Context, w webhook.Webhook, secret webhook.Secret) (webhook.Webhook, error) {
+	now, found, err := s.webhooks(ctx, w.UserID)
+	if err != nil {
+		return webhook.Webhook{}, err
+	}
+	if entry, ok := now.Hooks[w.ID]; ok {
+		return entry.webhook(w.UserID, w.ID), nil
+	}
+	if len(now.Hooks) >= webhook.MaxWebhooks {
+		return webhook.Webhook{}, fault.New(fault.Conflict, "a user has at most %d webhooks", webhook.MaxWebhooks)
+	}
+	k := secretKey(w.UserID, w.ID)
+	return w, s.base.DB.Transact(ctx, addWebhook(w, found), table.Put(secretItem{
+		PK: k.PK, SK: k.SK, Current: string(secret), Created: w.CreatedTime, Version: 1,
+	}))
+}
+
+// addWebhook is the write that adds a webhook to those of its user, whom it makes
+// the item for that they stand in unless it is there.
+func addWebhook(w webhook.Webhook, there bool) table.Write {
+	k, entry := webhooksKey(w.UserID), entryOf(w)
+	if !there {
+		return table.Put(webhooksItem{PK: k.PK, SK: k.SK, Hooks: map[string]webhookEntry{w.ID: entry}},
+			table.ItemNotExists())
+	}
+	all, one := table.At(webhooksHooks), hookPath(w.ID)
+	return table.Update(k, []table.Change{table.Set(one, entry)},
+		table.Exists(all), table.NotExists(one), table.SizeLess(all, webhook.MaxWebhooks))
+}
+
+// Webhook implements webhook.Store.
+func (s *Store) Webhook(ctx context.Context, userID, id string) (webhook.Webhook, error) {
+	item, _, err := s.webhooks(ctx, userID)
+	if err != nil {
+		return webhook.Webhook{}, err
+	}
+	entry, ok := item.Hooks[id]
+	if !ok {
+		return webhook.Webhook{}, missing()
+	}
+	return entry.webhook(userID, id), nil
+}
+
+// Webhooks implements webhook.Store.
+func (s *Store) Webhooks(ctx context.Context, userID string) ([]webhook.Webhook, error) {
+	item, err := s.shownWebhooks(ctx, userID)
+	if err != nil {
+		return nil, err
+	}
+	return item.all(userID), nil
+}
+
+// ChangeWebhook implements webhook.Store.
+func (s *Store) ChangeWebhook(ctx context.Context, userID, id string, c webhook.Change) (webhook.Webhook, error) {
+	return records.ContendedValue(ctx, func() (webhook.Webhook, error) {
+		was, err := s.Webhook(ctx, userID, id)
+		if err != nil {
+			return webhook.Webhook{}, err
+		}
+		next, err := c.Apply(was, s.base.Millis())
+		if err != nil {
+			return webhook.Webhook{}, err
+		}
+		return next, s.base.DB.Update(ctx, webhooksKey(userID), []table.Change{table.Set(hookPath(id), entryOf(next))},
+			table.Equal(hookPath(id, hookVersion), was.Version))
+	})
+}
+
+// DeleteWebhook implements webhook.Store. When a request dies in between, the next
+// turn of its lane finds that there is nothing to bring of what waits there, and
+// what is left of its records expires. The records go last: by them an erasure that
+// is repeated finds the lane.
+func (s *Store) DeleteWebhook(ctx context.Context, userID, id string) error {
+	remove := table.Update(webhooksKey(userID), []table.Change{table.Remove(hookPath(id))}, table.Exists(hookPath(id)))
+	there := func() error {
+		_, err := s.Webhook(ctx, userID, id)
+		return err
+	}
+	target := webhook.Webhook{ID: id, UserID: userID}.Target()
+	err := s.lanes.RemoveTarget(ctx, target, there, remove, table.Delete(secretKey(userID, id)))
+	if err != nil {
+		return err
+	}
+	err = s.base.DB.DeleteFound(ctx, records.KeysOnly(records.Prefix(recordsPK(userID), recordPrefix(id), true)))
+	if err != nil {
+		return fmt.Errorf("remove the records of webhook %s: %w", id, err)
+	}
+	return nil
+}
+
+func missing() error { return fault.Missing("Webhook") }
