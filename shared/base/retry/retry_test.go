@@ -76,6 +76,21 @@ func TestDo(t *testing.T) {
 			}
 		})
 	})
+	t.Run("uses half of a time that is short", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			reserved := p
+			reserved.Reserve = 2 * time.Second
+			calls, began := 0, time.Now()
+			err := retry.Do(ctx, reserved, nil, failing(1<<30, &calls))
+			spent := time.Since(began)
+			if !errors.Is(err, retry.ErrExhausted) || spent < time.Second/2 || spent > time.Second/2+p.Most || calls < 10 {
+				t.Errorf("%v after %s and %d calls, want exhaustion after half a second", err, spent, calls)
+			}
+		})
+	})
 	t.Run("ends with its context", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancelCause(t.Context())
