@@ -26,8 +26,8 @@ func (s *Store) leaving(ctx context.Context, h *header) ([]table.Write, error) {
 	if h.Kept > 0 {
 		writes = append(writes, table.Delete(timerKey(h.Log)))
 	}
-	if spend, keyed := s.spendKey(h); keyed {
-		writes = append(writes, spend)
+	for _, d := range s.dependents {
+		writes = append(writes, d.Deleting(Deletion{Session: h.ref(), Made: max(h.Created, h.Imported), KeyedBy: h.KeyedBy})...)
 	}
 	count, counts, err := s.countLeaving(ctx, h)
 	if counts {

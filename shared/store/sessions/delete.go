@@ -99,12 +99,6 @@ func (s *Store) purge(ctx context.Context, log string, clearing func(context.Con
 			return err
 		}
 	}
-	if err := s.forgetShares(ctx, log); err != nil {
-		return err
-	}
-	if err := s.forgetAnswers(ctx, log); err != nil {
-		return err
-	}
 	held, err := s.hold(ctx, log)
 	if err != nil || held {
 		return err
@@ -177,9 +171,6 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 		log := strings.TrimPrefix(k.PK, prefixLog)
 		if err := s.purge(ctx, log, s.clear); err != nil {
 			return false, fmt.Errorf("sweep a log: %w", err)
-		}
-		if err := s.db.DeleteItems(ctx, []table.Item{watchersKey(log).Item()}); err != nil {
-			return false, fmt.Errorf("sweep the watchers of a log: %w", err)
 		}
 		for _, d := range s.dependents {
 			if err := d.SweepLog(ctx, log); err != nil {

@@ -10,6 +10,8 @@ import (
 // Dependent keeps something beside the sessions that goes with one of them, or with
 // its user. Each method may be stopped and repeated at any point.
 type Dependent interface {
+	// Deleting are the writes that go along with a session's deletion.
+	Deleting(d Deletion) []table.Write
 	// ForgetLog removes what belongs to the session of a log, which is deleted.
 	ForgetLog(ctx context.Context, log string) error
 	// SweepLog removes what requests that read the session before may have written
@@ -21,6 +23,9 @@ type Dependent interface {
 
 // Nothing is a Dependent with nothing to remove, for those that have not all kinds.
 type Nothing struct{}
+
+// Deleting implements Dependent.
+func (Nothing) Deleting(Deletion) []table.Write { return nil }
 
 // ForgetLog implements Dependent.
 func (Nothing) ForgetLog(context.Context, string) error { return nil }
@@ -35,25 +40,9 @@ func (Nothing) EraseUser(context.Context, string, int64, *erasure.Removed) error
 // of what was attached before. It is called before the store is used.
 func (s *Store) Attach(dependents ...Dependent) { s.dependents = dependents }
 
-// Ref is a session as packages beside this one know it.
-type Ref struct {
-	ID   string
-	User string // who owns it
-	Log  string // its log; a session created again has another
-}
-
-// Find is a session that a user owns: fault.NotFound or fault.Forbidden where none is.
-func (s *Store) Find(ctx context.Context, userID, id string) (Ref, error) {
-	h, err := s.header(ctx, userID, id)
-	if err != nil {
-		return Ref{}, err
-	}
-	return h.ref(), nil
-}
-
-func (h *header) ref() Ref { return Ref{ID: h.id(), User: h.User, Log: h.Log} }
-
-// Check is a write that holds while the session is still the one that was found.
-func (r Ref) Check() table.Write {
-	return table.Check(sessionKey(r.ID), table.Equal(table.At(headerLog), r.Log))
+// Deletion is the deletion of a session.
+type Deletion struct {
+	Session Ref
+	Made    int64  // when it was made or imported, in epoch milliseconds
+	KeyedBy string // the name of the idempotency key's claim that it was made under, "" for none
 }

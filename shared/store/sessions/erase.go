@@ -130,8 +130,8 @@ func (s *Store) SweepErasures(ctx context.Context) (int, error) {
 // cannot be removed keeps nothing else.
 func (s *Store) eraseAll(ctx context.Context, e *erasureItem) error {
 	steps := []func(context.Context, *erasureItem) error{
-		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseGrants, s.eraseFeedback, s.eraseRecords,
-		s.eraseKeys, s.eraseQuotas,
+		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseFeedback, s.eraseRecords,
+		s.eraseQuotas,
 	}
 	for _, d := range s.dependents {
 		steps = append(steps, func(ctx context.Context, e *erasureItem) error {

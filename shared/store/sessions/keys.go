@@ -24,7 +24,6 @@ const (
 	skTasksGone = prefixTask + "~"
 
 	skRun       = "RUN"
-	skWatch     = "W"
 	skTimer     = "RT"
 	skInherited = "AI"
 
@@ -44,10 +43,6 @@ const (
 	prefixArtifact    = "A#"
 	prefixLink        = "AT#"
 	prefixTaken       = "UA#"
-	prefixShares      = "SH#"
-	prefixShare       = "S#"
-	prefixGrant       = "U#"
-	prefixClaim       = "K#"
 
 	gpkGone   = "GONE"
 	gpkImport = "IMPORT"
@@ -86,30 +81,8 @@ func takenKey(log, artifactSK string) table.Key {
 	return table.NewKey(logPK(log), prefixTaken+artifactSK[len(prefixArtifact):])
 }
 
-func timerKey(log string) table.Key     { return table.NewKey(logPK(log), skTimer) }
-func runKey(log string) table.Key       { return table.NewKey(logPK(log), skRun) }
-func watchersKey(log string) table.Key  { return table.NewKey("W#"+log, skWatch) }
-func connectionKey(id string) table.Key { return table.NewKey("WC#"+id, skWatch) }
-
-func keyringKey() table.Key { return table.NewKey("SIGN", "KEYS") }
-
-func claimPK(user string) string           { return prefixClaim + user }
-func claimKey(user, name string) table.Key { return table.NewKey(claimPK(user), name) }
-func answersPK(log string) string          { return "KA#" + log }
-func (i *keyItem) user() string            { return i.PK[len(prefixClaim):] }
-
-func sharesPK(log string) string        { return prefixShares + log }
-func shareKey(log, id string) table.Key { return table.NewKey(sharesPK(log), prefixShare+id) }
-func sharingKey(log string) table.Key   { return table.NewKey(sharesPK(log), "N") }
-func grantPrefix(user string) string    { return prefixGrant + user + "/" }
-func grantKey(log, user, share string) table.Key {
-	return table.NewKey(sharesPK(log), grantPrefix(user)+share)
-}
-func tokenKey(digest string) table.Key { return table.NewKey("SHT#"+digest, "T") }
-func entrancesPK(user string) string   { return "SHU#" + user }
-func entranceKey(user, log, share string) table.Key {
-	return table.NewKey(entrancesPK(user), log+"/"+share)
-}
+func timerKey(log string) table.Key { return table.NewKey(logPK(log), skTimer) }
+func runKey(log string) table.Key   { return table.NewKey(logPK(log), skRun) }
 
 func inheritedKey(log string) table.Key { return table.NewKey(logPK(log), skInherited) }
 

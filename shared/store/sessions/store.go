@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/domain/artifact"
-	"github.com/rethread/rethread/shared/domain/idempotency"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -42,7 +41,6 @@ var (
 	_ artifact.Store     = (*Store)(nil)
 	_ task.Store         = (*Store)(nil)
 	_ task.FeedbackStore = (*Store)(nil)
-	_ idempotency.Store  = (*Store)(nil)
 )
 
 // Option changes what New takes by default.
@@ -87,9 +85,10 @@ func (s *Store) Base() records.Base {
 	return records.Base{DB: s.db, Now: s.now, Random: s.random, Log: s.log}
 }
 
-// With is the same store with other options.
+// With is the same store with other options, and without what is attached to it.
 func (s *Store) With(opts ...Option) *Store {
 	other := *s
+	other.dependents = nil
 	for _, opt := range opts {
 		opt(&other)
 	}

@@ -18,8 +18,8 @@ type Change struct {
 // WatchMessages reads a change for watchers: watch.Messages decides what they are
 // told. Each item's changes can be told apart from the others'.
 func (s *Store) WatchMessages(ctx context.Context, c Change) (watch.News, error) {
-	if c.New == nil {
-		return revocation(c.Old), nil
+	if c.New == nil { // nobody is told of what was removed
+		return watch.News{}, nil
 	}
 	pk, sk := table.Text(c.New, attrPK), table.Text(c.New, attrSK)
 	log, ok := strings.CutPrefix(pk, prefixLog)
@@ -91,20 +91,4 @@ func growthOf(c Change) (*watch.Growth, error) {
 		Epoch: now.Epoch, Seq: position, ItemID: now.Item, First: now.First + was.Count,
 		Deltas: deltas[min(was.Count, now.Count):now.Count],
 	}, nil
-}
-
-// revocation reads a removal: of a share that is gone, or of a guest who has left one.
-func revocation(old table.Item) watch.News {
-	log, ok := strings.CutPrefix(table.Text(old, attrPK), prefixShares)
-	if !ok {
-		return watch.News{}
-	}
-	sk := table.Text(old, attrSK)
-	if id, ok := strings.CutPrefix(sk, prefixShare); ok {
-		return watch.News{Log: log, Revoked: []watch.Grant{{Share: id}}}
-	}
-	if strings.HasPrefix(sk, prefixGrant) {
-		return watch.News{Log: log, Revoked: []watch.Grant{{Share: table.Text(old, "sh"), UserID: table.Text(old, "u")}}}
-	}
-	return watch.News{}
 }

@@ -1,12 +1,13 @@
-package sessions
+package shares
 
 import (
 	"context"
-	"fmt"
+	"errors"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -20,10 +21,13 @@ type grant struct {
 	Expires int64  `dynamodbav:"expires,omitempty"`
 }
 
-const grantShare = "sh"
+const (
+	grantUser  = "u"
+	grantShare = "sh"
+)
 
-// entrance is a grant as it stands with the user, who finds the session by it.
-type entrance struct {
+// sharedWith is a grant as it stands with the user, who finds the session by it.
+type sharedWith struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
 	Owner   string `dynamodbav:"o"`
@@ -34,14 +38,14 @@ type entrance struct {
 	Expires int64  `dynamodbav:"expires,omitempty"`
 }
 
-const entranceOwner = "o"
+const sharedWithOwner = "o"
 
-// grantItems puts a grant of a share and the user's entrance.
+// grantItems puts a grant of a share and what the user finds the session by.
 func grantItems(of *share, user string, now int64) []table.Write {
-	granted, entered := grantKey(of.log(), user, of.id()), entranceKey(user, of.log(), of.id())
+	granted, entered := grantKey(of.log(), user, of.id()), sharedWithKey(user, of.log(), of.id())
 	return []table.Write{
 		table.Put(grant{PK: granted.PK, SK: granted.SK, User: user, Share: of.id(), Expires: of.Expires}),
-		table.Put(entrance{
+		table.Put(sharedWith{
 			PK: entered.PK, SK: entered.SK, Owner: of.Owner, Session: of.Session, Log: of.log(), Share: of.id(),
 			Created: now, Expires: of.Expires,
 		}),
@@ -51,7 +55,7 @@ func grantItems(of *share, user string, now int64) []table.Write {
 // Standing implements access.Grants. It takes a read unit for the session, one
 // for the user's grants and one for each share that they are of.
 func (s *Store) Standing(ctx context.Context, userID, sessionID string) (access.Standing, error) {
-	h, err := s.anyHeader(ctx, sessionID)
+	h, err := s.sessions.FindAny(ctx, sessionID)
 	if err != nil {
 		return access.Standing{}, err
 	}
@@ -65,7 +69,7 @@ func (s *Store) Standing(ctx context.Context, userID, sessionID string) (access.
 	}
 	for _, g := range granted {
 		var of share
-		found, err := s.db.Get(ctx, shareKey(h.Log, g.Share), &of)
+		found, err := s.DB.Get(ctx, shareKey(h.Log, g.Share), &of)
 		if err != nil {
 			return access.Standing{}, err
 		}
@@ -80,26 +84,13 @@ func (s *share) grants() access.Grant {
 	return access.Grant{Share: s.id(), Right: s.Right, Until: s.Until}
 }
 
-// anyHeader reads a session, whosever it is.
-func (s *Store) anyHeader(ctx context.Context, id string) (*header, error) {
-	var h header
-	found, err := s.db.Get(ctx, sessionKey(id), &h)
-	if err != nil {
-		return nil, fmt.Errorf("read session %s: %w", id, err)
-	}
-	if !found {
-		return nil, missingSession()
-	}
-	return &h, nil
-}
-
 // grantsOf reads what a user was granted in a log. Ids of users may hold what
 // separates them from shares, hence the comparison.
 func (s *Store) grantsOf(ctx context.Context, log, user string) ([]grant, error) {
 	var out []grant
 	q := records.Prefix(sharesPK(log), grantPrefix(user), true)
-	err := s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
-		for _, g := range decodeItems[grant](ctx, s, page) {
+	err := s.DB.Pages(ctx, q, func(page []table.Item) (bool, error) {
+		for _, g := range records.DecodeItems[grant](ctx, s.Base, page) {
 			if g.User == user {
 				out = append(out, g)
 			}
@@ -128,21 +119,20 @@ func (s *Store) Accept(ctx context.Context, userID, token string) (access.Accept
 // same three reads as one that does, wherever it fails.
 func (s *Store) link(ctx context.Context, digest string) (*share, error) {
 	var token tokenItem
-	known, err := s.db.Get(ctx, tokenKey(digest), &token)
+	known, err := s.DB.Get(ctx, tokenKey(digest), &token)
 	if err != nil {
 		return nil, err
 	}
 	var of share
-	there, err := s.db.Get(ctx, shareKey(token.Log, token.Share), &of)
+	there, err := s.DB.Get(ctx, shareKey(token.Log, token.Share), &of)
 	if err != nil {
 		return nil, err
 	}
-	var h header
-	lives, err := s.db.Get(ctx, sessionKey(of.Session), &h)
-	if err != nil {
+	h, err := s.sessions.FindAny(ctx, of.Session)
+	if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
 		return nil, err
 	}
-	if !known || !there || !lives || h.Log != token.Log || of.Digest != digest || !of.open(s.millis()) {
+	if !known || !there || h.Log != token.Log || of.Digest != digest || !of.open(s.Millis()) {
 		return nil, fault.Missing("Share")
 	}
 	return &of, nil
@@ -151,15 +141,15 @@ func (s *Store) link(ctx context.Context, digest string) (*share, error) {
 // accept grants a link's right to a user who does not have it yet, while the
 // link and its session are there; table.ErrConditionFailed where they changed meanwhile.
 func (s *Store) accept(ctx context.Context, of *share, user string) error {
-	if has, err := s.db.Get(ctx, grantKey(of.log(), user, of.id()), &grant{}); err != nil || has {
+	if has, err := s.DB.Get(ctx, grantKey(of.log(), user, of.id()), &grant{}); err != nil || has {
 		return err
 	}
 	if of.Guests >= access.MaxGuests {
 		return fault.New(fault.Conflict, "%d users have accepted this link, and no more can", access.MaxGuests)
 	}
-	h := header{Log: of.log()}
-	return s.db.Transact(ctx, append(grantItems(of, user, s.millis()),
-		table.Check(sessionKey(of.Session), h.sameLog()),
+	h := sessions.Ref{ID: of.Session, Log: of.log()}
+	return s.DB.Transact(ctx, append(grantItems(of, user, s.Millis()),
+		h.Check(),
 		of.countGuests(of.Guests+1),
 	)...)
 }
@@ -174,4 +164,10 @@ func (s *share) countGuests(next int64) table.Write {
 	}
 	return table.Update(table.NewKey(s.PK, s.SK), []table.Change{table.Set(guests, next)},
 		table.Equal(table.At(shareDigest), s.Digest), asRead)
+}
+
+// Checks are the keys that must exist while a user has access by a share: those of the
+// share and of the user's grant.
+func Checks(log, userID, shareID string) []table.Key {
+	return []table.Key{shareKey(log, shareID), grantKey(log, userID, shareID)}
 }

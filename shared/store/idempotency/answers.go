@@ -1,4 +1,4 @@
-package sessions
+package idempotency
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rethread/rethread/shared/domain/erasure"
 	"github.com/rethread/rethread/shared/domain/idempotency"
 	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
@@ -35,13 +36,13 @@ func answerKey(log, user, claim string) table.Key {
 func (s *Store) keepWithSession(ctx context.Context, c idempotency.Claim, a idempotency.Answer) error {
 	k := answerKey(c.Log, c.UserID, c.Name())
 	item := answerItem{
-		PK: k.PK, SK: k.SK, Nonce: c.Nonce, Expires: s.now().Add(idempotency.Lifetime).Unix(),
+		PK: k.PK, SK: k.SK, Nonce: c.Nonce, Expires: s.Now().Add(idempotency.Lifetime).Unix(),
 	}
 	var err error
 	if item.Body, err = s.content.Pack(ctx, item.PK, a, item.Expires); err != nil {
 		return err
 	}
-	return s.db.Put(ctx, item)
+	return s.DB.Put(ctx, item)
 }
 
 // keptAnswer reads what the request of a claim answered, nil where it has not
@@ -51,8 +52,8 @@ func (s *Store) keptAnswer(ctx context.Context, of *keyItem) (*idempotency.Answe
 	if of.Log != "" {
 		var item answerItem
 		k := answerKey(of.Log, of.user(), of.SK)
-		found, err := s.db.Get(ctx, k, &item)
-		if err != nil || !found || item.Nonce != of.Nonce || item.Expires <= s.now().Unix() {
+		found, err := s.DB.Get(ctx, k, &item)
+		if err != nil || !found || item.Nonce != of.Nonce || item.Expires <= s.Now().Unix() {
 			return nil, err
 		}
 		pk, content = item.PK, item.Body
@@ -66,43 +67,21 @@ func (s *Store) keptAnswer(ctx context.Context, of *keyItem) (*idempotency.Answe
 	return &answer, nil
 }
 
-// forgetAnswers removes what requests about a session were answered.
-func (s *Store) forgetAnswers(ctx context.Context, log string) error {
-	if err := s.db.DeleteFound(ctx, keysOnly(records.Partition(answersPK(log)))); err != nil {
+// ForgetLog implements sessions.Dependent: it removes what requests about a session were
+// answered.
+func (s *Store) ForgetLog(ctx context.Context, log string) error {
+	if err := s.DB.DeleteFound(ctx, records.KeysOnly(records.Partition(answersPK(log)))); err != nil {
 		return fmt.Errorf("remove the answers of log %s: %w", log, err)
 	}
 	return nil
 }
 
-// spendKey is the write by which the key goes on being used that a session was
-// made under, though its answer goes with the session. ok is false where there
-// was no key, or it has expired.
-func (s *Store) spendKey(h *header) (write table.Write, ok bool) {
-	expires := (max(h.Created, h.Imported) + idempotency.Lifetime.Milliseconds()) / 1000
-	if h.KeyedBy == "" || expires < s.now().Unix() {
-		return write, false
-	}
-	changes := append(spent(), table.SetIfAbsent(table.At(keyExpires), expires))
-	return table.Update(claimKey(h.User, h.KeyedBy), changes), true
-}
-
-// spent are the changes that leave of a claim only that it was made.
-func spent() []table.Change {
-	changes := []table.Change{
-		table.Set(table.At(keyErased), true), table.Set(table.At(keyDone), true), table.Set(table.At(keyLease), 0),
-	}
-	for _, name := range []string{keyDigest, keyNonce, keyLog, keyInline, keyBlob, keyLarge} {
-		changes = append(changes, table.Remove(table.At(name)))
-	}
-	return changes
-}
-
-// eraseKeys removes what a user's requests under idempotency keys were answered
+// EraseUser implements sessions.Dependent: it removes what a user's requests under idempotency keys were answered
 // before an erasure began. The claims stay until they expire, and say no more
 // than that they were made: what repeats a request makes nothing anew. One whose
 // request is under way is looked at once more when all is.
-func (s *Store) eraseKeys(ctx context.Context, e *erasureItem) error {
-	return s.db.Pages(ctx, records.Partition(claimPK(e.User)), func(page []table.Item) (bool, error) {
+func (s *Store) EraseUser(ctx context.Context, user string, before int64, removed *erasure.Removed) error {
+	return s.DB.Pages(ctx, records.Partition(claimPK(user)), func(page []table.Item) (bool, error) {
 		all := make([]keyItem, len(page))
 		for i, item := range page {
 			if err := table.Decode(item, &all[i]); err != nil {
@@ -114,13 +93,13 @@ func (s *Store) eraseKeys(ctx context.Context, e *erasureItem) error {
 		group.SetLimit(records.Parallel)
 		for i := range all {
 			group.Go(func() (err error) {
-				erased[i], err = s.eraseKey(ctx, &all[i], e.Started)
+				erased[i], err = s.eraseKey(ctx, &all[i], before)
 				return err
 			})
 		}
 		err := group.Wait()
 		for _, n := range erased {
-			e.Removed.Records += n
+			removed.Records += n
 		}
 		return true, err
 	})
@@ -132,10 +111,10 @@ func (s *Store) eraseKey(ctx context.Context, of *keyItem, before int64) (int, e
 		return 0, nil
 	}
 	answered, err := s.eraseAnswer(ctx, of)
-	if err != nil || (!answered && !of.Done && of.Lease > s.millis()) {
+	if err != nil || (!answered && !of.Done && of.Lease > s.Millis()) {
 		return 0, err
 	}
-	err = s.db.Update(ctx, of.key(), spent(), table.Equal(table.At(keyLease), of.Lease))
+	err = s.DB.Update(ctx, of.key(), spent(), table.Equal(table.At(keyLease), of.Lease))
 	if err != nil { // another may have taken the key meanwhile
 		return 0, records.Ignoring(err, table.ErrConditionFailed)
 	}
@@ -149,11 +128,11 @@ func (s *Store) eraseAnswer(ctx context.Context, of *keyItem) (found bool, err e
 	}
 	var item answerItem
 	k := answerKey(of.Log, of.user(), of.SK)
-	if found, err = s.db.Get(ctx, k, &item); err != nil || !found {
+	if found, err = s.DB.Get(ctx, k, &item); err != nil || !found {
 		return false, err
 	}
 	if err := s.content.Discard(ctx, item.PK, item.Body); err != nil {
 		return false, err
 	}
-	return true, s.db.DeleteItems(ctx, []table.Item{k.Item()})
+	return true, s.DB.DeleteItems(ctx, []table.Item{k.Item()})
 }

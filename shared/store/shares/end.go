@@ -1,4 +1,4 @@
-package sessions
+package shares
 
 import (
 	"context"
@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/erasure"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
 // Revoke implements access.Shares.
 func (s *Store) Revoke(ctx context.Context, ownerID, sessionID, shareID string) error {
-	h, err := s.header(ctx, ownerID, sessionID)
+	h, err := s.sessions.Find(ctx, ownerID, sessionID)
 	if err != nil {
 		return err
 	}
@@ -29,19 +30,19 @@ func (s *Store) Revoke(ctx context.Context, ownerID, sessionID, shareID string) 
 func (s *Store) endShare(ctx context.Context, log, id string) error {
 	k := shareKey(log, id)
 	var of share
-	found, err := s.db.Get(ctx, k, &of)
+	found, err := s.DB.Get(ctx, k, &of)
 	if err != nil {
 		return err
 	}
 	if found && of.Digest != "" {
-		if err := s.db.DeleteItems(ctx, []table.Item{tokenKey(of.Digest).Item()}); err != nil {
+		if err := s.DB.DeleteItems(ctx, []table.Item{tokenKey(of.Digest).Item()}); err != nil {
 			return err
 		}
 	}
-	if err := s.db.DeleteItems(ctx, []table.Item{k.Item()}); err != nil {
+	if err := s.DB.DeleteItems(ctx, []table.Item{k.Item()}); err != nil {
 		return err
 	}
-	if err := s.Evict(ctx, log, id); err != nil {
+	if err := s.evictor.Evict(ctx, log, id); err != nil {
 		return err
 	}
 	return s.clearGrants(ctx, log, id)
@@ -49,31 +50,31 @@ func (s *Store) endShare(ctx context.Context, log, id string) error {
 
 // clearGrants removes what a share had granted.
 func (s *Store) clearGrants(ctx context.Context, log, id string) error {
-	return s.db.Pages(ctx, records.Prefix(sharesPK(log), prefixGrant, true), func(page []table.Item) (bool, error) {
+	return s.DB.Pages(ctx, records.Prefix(sharesPK(log), prefixGrant, true), func(page []table.Item) (bool, error) {
 		of := slices.DeleteFunc(page, func(item table.Item) bool { return table.Text(item, grantShare) != id })
 		return true, s.deleteGrants(ctx, of)
 	})
 }
 
-// deleteGrants removes grants and the users' entrances.
+// deleteGrants removes grants and what their users find the session by.
 func (s *Store) deleteGrants(ctx context.Context, items []table.Item) error {
-	entrances := make([]table.Item, len(items))
+	found := make([]table.Item, len(items))
 	for i, item := range items {
 		var g grant
 		if err := table.Decode(item, &g); err != nil {
 			return fmt.Errorf("read a grant: %w", err)
 		}
-		entrances[i] = entranceKey(g.User, g.PK[len(prefixShares):], g.Share).Item()
+		found[i] = sharedWithKey(g.User, g.PK[len(prefixShares):], g.Share).Item()
 	}
-	if err := s.db.DeleteItems(ctx, entrances); err != nil { // first: they are found by the grants
+	if err := s.DB.DeleteItems(ctx, found); err != nil { // first: they are found by the grants
 		return err
 	}
-	return s.db.DeleteItems(ctx, items)
+	return s.DB.DeleteItems(ctx, items)
 }
 
 // LeaveSession implements access.Shares. Who was let in by name ends that share.
 func (s *Store) LeaveSession(ctx context.Context, userID, sessionID string) error {
-	h, err := s.anyHeader(ctx, sessionID)
+	h, err := s.sessions.FindAny(ctx, sessionID)
 	if err != nil {
 		return err
 	}
@@ -96,13 +97,13 @@ func (s *Store) LeaveSession(ctx context.Context, userID, sessionID string) erro
 func (s *Store) leaveShare(ctx context.Context, log, user, shareID string) error {
 	return records.Contended(ctx, func() error {
 		var of share
-		found, err := s.db.Get(ctx, shareKey(log, shareID), &of)
+		found, err := s.DB.Get(ctx, shareKey(log, shareID), &of)
 		switch {
 		case err != nil:
 			return err
 		case !found:
-			return s.db.DeleteItems(ctx, []table.Item{
-				grantKey(log, user, shareID).Item(), entranceKey(user, log, shareID).Item(),
+			return s.DB.DeleteItems(ctx, []table.Item{
+				grantKey(log, user, shareID).Item(), sharedWithKey(user, log, shareID).Item(),
 			})
 		case of.User != "":
 			return s.endShare(ctx, log, shareID)
@@ -114,41 +115,41 @@ func (s *Store) leaveShare(ctx context.Context, log, user, shareID string) error
 // leaveLink makes room for another guest of a link; table.ErrConditionFailed where it changed.
 func (s *Store) leaveLink(ctx context.Context, of *share, user string) error {
 	k := grantKey(of.log(), user, of.id())
-	has, err := s.db.Get(ctx, k, &grant{})
+	has, err := s.DB.Get(ctx, k, &grant{})
 	if err != nil || !has {
 		return err
 	}
-	err = s.db.Transact(ctx,
+	err = s.DB.Transact(ctx,
 		table.Delete(k, table.ItemExists()),
-		table.Delete(entranceKey(user, of.log(), of.id())),
+		table.Delete(sharedWithKey(user, of.log(), of.id())),
 		of.countGuests(max(0, of.Guests-1)),
 	)
 	if err != nil {
 		return err
 	}
-	return s.EvictUser(ctx, of.log(), of.id(), user)
+	return s.evictor.EvictUser(ctx, of.log(), of.id(), user)
 }
 
-// forgetShares removes the shares of a session that is deleted, and all that
+// ForgetLog implements sessions.Dependent: it removes the shares of a session that is deleted, and all that
 // they granted.
-func (s *Store) forgetShares(ctx context.Context, log string) error {
-	err := s.db.Pages(ctx, records.Prefix(sharesPK(log), prefixGrant, true), func(page []table.Item) (bool, error) {
+func (s *Store) ForgetLog(ctx context.Context, log string) error {
+	err := s.DB.Pages(ctx, records.Prefix(sharesPK(log), prefixGrant, true), func(page []table.Item) (bool, error) {
 		return true, s.deleteGrants(ctx, page)
 	})
 	if err != nil {
 		return fmt.Errorf("remove the grants of log %s: %w", log, err)
 	}
-	err = s.db.Pages(ctx, records.Partition(sharesPK(log)), func(page []table.Item) (bool, error) {
+	err = s.DB.Pages(ctx, records.Partition(sharesPK(log)), func(page []table.Item) (bool, error) {
 		var tokens []table.Item
 		for _, item := range page {
 			if digest := table.Text(item, shareDigest); digest != "" {
 				tokens = append(tokens, tokenKey(digest).Item())
 			}
 		}
-		if err := s.db.DeleteItems(ctx, tokens); err != nil {
+		if err := s.DB.DeleteItems(ctx, tokens); err != nil {
 			return false, err
 		}
-		return true, s.db.DeleteItems(ctx, page)
+		return true, s.DB.DeleteItems(ctx, page)
 	})
 	if err != nil {
 		return fmt.Errorf("remove the shares of log %s: %w", log, err)
@@ -156,24 +157,24 @@ func (s *Store) forgetShares(ctx context.Context, log string) error {
 	return nil
 }
 
-// eraseGrants takes a user out of the sessions of others that they were let into
+// EraseUser implements sessions.Dependent: it takes a user out of the sessions of others that they were let into
 // before the erasure began.
-func (s *Store) eraseGrants(ctx context.Context, e *erasureItem) error {
-	return s.db.EachItem(ctx, records.Partition(entrancesPK(e.User)), func(item table.Item) error {
-		var entry entrance
+func (s *Store) EraseUser(ctx context.Context, user string, before int64, removed *erasure.Removed) error {
+	return s.DB.EachItem(ctx, records.Partition(sharedWithPK(user)), func(item table.Item) error {
+		var entry sharedWith
 		if err := table.Decode(item, &entry); err != nil {
 			return fmt.Errorf("read a session shared with a user: %w", err)
 		}
-		if entry.Created > e.Started {
+		if entry.Created > before {
 			return nil
 		}
-		if err := s.leaveShare(ctx, entry.Log, e.User, entry.Share); err != nil {
+		if err := s.leaveShare(ctx, entry.Log, user, entry.Share); err != nil {
 			return err
 		}
-		if err := s.db.DeleteItems(ctx, []table.Item{table.NewKey(entry.PK, entry.SK).Item()}); err != nil {
+		if err := s.DB.DeleteItems(ctx, []table.Item{table.NewKey(entry.PK, entry.SK).Item()}); err != nil {
 			return err
 		}
-		e.Removed.Records++
+		removed.Records++
 		return nil
 	})
 }

@@ -1,4 +1,4 @@
-package sessions
+package subscriptions
 
 import (
 	"context"
@@ -129,15 +129,15 @@ func takeSeat(s watch.Seat, expires int64) []table.Change {
 // Watchers implements watch.Audience.
 func (s *Store) Watchers(ctx context.Context, log string) (string, []watch.Seat, error) {
 	var w watchers
-	found, err := s.db.Get(ctx, watchersKey(log), &w)
-	if err != nil || !found || w.expires <= s.now().Unix() {
+	found, err := s.DB.Get(ctx, watchersKey(log), &w)
+	if err != nil || !found || w.expires <= s.Now().Unix() {
 		return "", nil, err
 	}
 	seats := make([]watch.Seat, 0, len(w.seats)+len(w.old))
 	for connection, value := range w.seats {
 		seat := watch.Seat{SessionID: w.session, Connection: connection}
 		if err := readSeat(value, &seat); err != nil {
-			s.log.ErrorContext(ctx, "a watcher who cannot be read is told nothing", "log", log, "connection", connection, "error", err)
+			s.Log.ErrorContext(ctx, "a watcher who cannot be read is told nothing", "log", log, "connection", connection, "error", err)
 			continue
 		}
 		seats = append(seats, seat)
@@ -159,7 +159,7 @@ func (s *Store) Leave(ctx context.Context, log string, connections []string) err
 		for _, connection := range part {
 			changes = append(changes, table.Remove(seatPath(connection)))
 		}
-		err := s.db.Update(ctx, watchersKey(log), changes, table.ItemExists())
+		err := s.DB.Update(ctx, watchersKey(log), changes, table.ItemExists())
 		if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 			return err
 		}
@@ -170,7 +170,7 @@ func (s *Store) Leave(ctx context.Context, log string, connections []string) err
 // Clear implements watch.Audience.
 func (s *Store) Clear(ctx context.Context, log string, seat watch.Seat) error {
 	at := seatPath(seat.Connection)
-	err := s.db.Update(ctx, watchersKey(log), []table.Change{table.Remove(at)}, table.Equal(at, seatOf(seat)))
+	err := s.DB.Update(ctx, watchersKey(log), []table.Change{table.Remove(at)}, table.Equal(at, seatOf(seat)))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return nil
 	}

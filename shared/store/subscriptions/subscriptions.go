@@ -1,22 +1,39 @@
-package sessions
+// Package subscriptions keeps who watches which session, and through which connection.
+package subscriptions
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
 var (
 	_ watch.Subscriptions = (*Store)(nil)
 	_ watch.Audience      = (*Store)(nil)
+	_ sessions.Dependent  = (*Store)(nil)
 )
+
+// Store is the storage of subscriptions. It is safe for concurrent use.
+type Store struct {
+	sessions.Nothing
+	records.Base
+	sessions *sessions.Store
+}
+
+// New is the storage in the table of the sessions that are watched.
+func New(of *sessions.Store) *Store { return &Store{Base: of.Base(), sessions: of} }
+
+// SweepLog implements sessions.Dependent: it removes who watched a log.
+func (s *Store) SweepLog(ctx context.Context, log string) error {
+	return s.DB.DeleteItems(ctx, []table.Item{watchersKey(log).Item()})
+}
 
 // watcherLife is how long a subscription lasts: a connection's two hours, and
 // some time for the clocks to differ.
@@ -37,12 +54,12 @@ const (
 
 // Subscribe implements watch.Subscriptions.
 func (s *Store) Subscribe(ctx context.Context, seat watch.Seat) error {
-	h, err := s.header(ctx, seat.Owner, seat.SessionID)
+	h, err := s.sessions.Find(ctx, seat.Owner, seat.SessionID)
 	if err != nil {
 		return err
 	}
-	expires, logs := s.now().Add(watcherLife).Unix(), table.At(connectionLogs)
-	err = s.db.Update(ctx, connectionKey(seat.Connection),
+	expires, logs := s.Now().Add(watcherLife).Unix(), table.At(connectionLogs)
+	err = s.DB.Update(ctx, connectionKey(seat.Connection),
 		[]table.Change{table.AddToSet(logs, h.Log), table.Set(table.At(connectionExpires), expires)},
 		table.Or(table.NotExists(logs), table.SizeLess(logs, watch.MaxSessions), table.Contains(logs, h.Log)))
 	if errors.Is(err, table.ErrConditionFailed) {
@@ -54,22 +71,18 @@ func (s *Store) Subscribe(ctx context.Context, seat watch.Seat) error {
 	if seat.Guest() {
 		return s.seatGuest(ctx, h.Log, seat, expires)
 	}
-	return s.db.Update(ctx, watchersKey(h.Log), takeSeat(seat, expires))
+	return s.DB.Update(ctx, watchersKey(h.Log), takeSeat(seat, expires))
 }
 
 // Unsubscribe implements watch.Subscriptions.
 func (s *Store) Unsubscribe(ctx context.Context, userID, sessionID, connectionID string) error {
-	var h header
-	found, err := s.db.Get(ctx, sessionKey(sessionID), &h)
-	switch {
-	case err != nil:
-		return fmt.Errorf("read session %s: %w", sessionID, err)
-	case !found:
-		return missingSession()
+	h, err := s.sessions.FindAny(ctx, sessionID)
+	if err != nil {
+		return err
 	}
 	if h.User != userID {
 		var c connection
-		if _, err := s.db.Get(ctx, connectionKey(connectionID), &c); err != nil {
+		if _, err := s.DB.Get(ctx, connectionKey(connectionID), &c); err != nil {
 			return err
 		}
 		if !slices.Contains(c.Logs, h.Log) {
@@ -85,13 +98,13 @@ func (s *Store) unseat(ctx context.Context, log, connectionID string) error {
 		return err
 	}
 	changes := []table.Change{table.RemoveFromSet(table.At(connectionLogs), log)}
-	return s.db.Update(ctx, connectionKey(connectionID), changes)
+	return s.DB.Update(ctx, connectionKey(connectionID), changes)
 }
 
 // Disconnect implements watch.Subscriptions.
 func (s *Store) Disconnect(ctx context.Context, connectionID string) error {
 	var c connection
-	found, err := s.db.Get(ctx, connectionKey(connectionID), &c)
+	found, err := s.DB.Get(ctx, connectionKey(connectionID), &c)
 	if err != nil || !found {
 		return err
 	}
@@ -100,12 +113,12 @@ func (s *Store) Disconnect(ctx context.Context, connectionID string) error {
 			return err
 		}
 	}
-	return s.db.DeleteItems(ctx, []table.Item{connectionKey(connectionID).Item()})
+	return s.DB.DeleteItems(ctx, []table.Item{connectionKey(connectionID).Item()})
 }
 
 // LogOf is the name under which News tells of a session.
 func (s *Store) LogOf(ctx context.Context, userID, sessionID string) (string, error) {
-	h, err := s.header(ctx, userID, sessionID)
+	h, err := s.sessions.Find(ctx, userID, sessionID)
 	if err != nil {
 		return "", err
 	}

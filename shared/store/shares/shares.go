@@ -1,4 +1,5 @@
-package sessions
+// Package shares keeps whom a session is shared with, by name or by a link.
+package shares
 
 import (
 	"cmp"
@@ -12,13 +13,36 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
+// Evictor ends the subscriptions of those who have lost access.
+type Evictor interface {
+	access.Evictor
+	// EvictUser is Evict for one of those to whom the share gave access.
+	EvictUser(ctx context.Context, log, shareID, userID string) error
+}
+
+// Store is the storage of shares. It is safe for concurrent use.
+type Store struct {
+	sessions.Nothing
+	records.Base
+	sessions *sessions.Store
+	evictor  Evictor
+}
+
 var (
-	_ access.Grants = (*Store)(nil)
-	_ access.Shares = (*Store)(nil)
+	_ access.Grants      = (*Store)(nil)
+	_ access.Shares      = (*Store)(nil)
+	_ sessions.Dependent = (*Store)(nil)
 )
+
+// New is the storage in the table of the sessions that are shared; evictor ends the
+// subscriptions of those who lose access.
+func New(of *sessions.Store, evictor Evictor) *Store {
+	return &Store{Base: of.Base(), sessions: of, evictor: evictor}
+}
 
 // share is a share of a session, beside its log: ids of deleted sessions are
 // free at once, logs are never used again. It is what rights come from: where it
@@ -101,7 +125,7 @@ func digestOf(token string) string {
 // Share implements access.Shares.
 func (s *Store) Share(ctx context.Context, n access.NewShare) (access.SharedWith, error) {
 	return records.ContendedValue(ctx, func() (access.SharedWith, error) {
-		h, err := s.header(ctx, n.OwnerID, n.SessionID)
+		h, err := s.sessions.Find(ctx, n.OwnerID, n.SessionID)
 		if err != nil {
 			return access.SharedWith{}, err
 		}
@@ -112,10 +136,10 @@ func (s *Store) Share(ctx context.Context, n access.NewShare) (access.SharedWith
 
 // tryShare makes a share; table.ErrConditionFailed where the session or its shares
 // changed.
-func (s *Store) tryShare(ctx context.Context, h *header, n access.NewShare) (share, error) {
+func (s *Store) tryShare(ctx context.Context, h sessions.Ref, n access.NewShare) (share, error) {
 	made := s.newShare(h, n)
 	var version sharing
-	if _, err := s.db.Get(ctx, sharingKey(h.Log), &version); err != nil {
+	if _, err := s.DB.Get(ctx, sharingKey(h.Log), &version); err != nil {
 		return made, err
 	}
 	others, err := s.sharesOf(ctx, h.Log)
@@ -123,7 +147,7 @@ func (s *Store) tryShare(ctx context.Context, h *header, n access.NewShare) (sha
 		return made, err
 	}
 	writes := []table.Write{
-		table.Check(sessionKey(h.id()), h.sameLog()), countSharing(h.Log, version.Version),
+		h.Check(), countSharing(h.Log, version.Version),
 	}
 	if i := slices.IndexFunc(others, func(o share) bool { return o.id() == n.ID }); i >= 0 {
 		if others[i].gives(made) {
@@ -137,7 +161,7 @@ func (s *Store) tryShare(ctx context.Context, h *header, n access.NewShare) (sha
 	if len(others) >= access.MaxShares {
 		return made, fault.New(fault.Conflict, "a session has at most %d shares: revoke one", access.MaxShares)
 	}
-	return made, s.db.Transact(ctx, append(writes, s.shareItems(made)...)...)
+	return made, s.DB.Transact(ctx, append(writes, s.shareItems(made)...)...)
 }
 
 // gives reports whether a share is the one that is made once more, and by name:
@@ -148,10 +172,10 @@ func (s *share) gives(made share) bool {
 		s.life() == made.life()
 }
 
-func (s *Store) newShare(h *header, n access.NewShare) share {
-	k, now := shareKey(h.Log, n.ID), s.now()
+func (s *Store) newShare(h sessions.Ref, n access.NewShare) share {
+	k, now := shareKey(h.Log, n.ID), s.Now()
 	made := share{
-		PK: k.PK, SK: k.SK, Session: h.id(), Owner: h.User, User: n.UserID, Right: n.Right, Created: now.UnixMilli(),
+		PK: k.PK, SK: k.SK, Session: h.ID, Owner: h.User, User: n.UserID, Right: n.Right, Created: now.UnixMilli(),
 	}
 	if n.UserID == "" {
 		made.Digest = digestOf(n.Token)
@@ -178,7 +202,7 @@ func countSharing(log string, seen int64) table.Write {
 func (s *Store) shareItems(made share) []table.Write {
 	put := table.Put(made)
 	if made.User != "" {
-		return append(grantItems(&made, made.User, s.millis()), put)
+		return append(grantItems(&made, made.User, s.Millis()), put)
 	}
 	k := tokenKey(made.Digest)
 	return []table.Write{put, table.Put(tokenItem{
@@ -188,7 +212,7 @@ func (s *Store) shareItems(made share) []table.Write {
 
 // Shares implements access.Shares.
 func (s *Store) Shares(ctx context.Context, ownerID, sessionID string) ([]access.SharedWith, error) {
-	h, err := s.header(ctx, ownerID, sessionID)
+	h, err := s.sessions.Find(ctx, ownerID, sessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -209,9 +233,9 @@ func (s *Store) Shares(ctx context.Context, ownerID, sessionID string) ([]access
 // sharesOf reads the shares of a log that count.
 func (s *Store) sharesOf(ctx context.Context, log string) ([]share, error) {
 	var out []share
-	now := s.millis()
-	err := s.db.Pages(ctx, records.Prefix(sharesPK(log), prefixShare, true), func(page []table.Item) (bool, error) {
-		shares := decodeItems[share](ctx, s, page)
+	now := s.Millis()
+	err := s.DB.Pages(ctx, records.Prefix(sharesPK(log), prefixShare, true), func(page []table.Item) (bool, error) {
+		shares := records.DecodeItems[share](ctx, s.Base, page)
 		out = append(out, slices.DeleteFunc(shares, func(sh share) bool { return !sh.open(now) })...)
 		return true, nil
 	})

@@ -1,4 +1,4 @@
-package sessions
+package subscriptions
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/shares"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -69,22 +70,23 @@ func (s *Store) markRevoked(ctx context.Context, log string, seats []watch.Seat)
 		changes[i] = table.Set(seatPath(seat.Connection), revoked)
 		asRead[i] = table.Equal(seatPath(seat.Connection), seatOf(seat))
 	}
-	return s.db.Update(ctx, watchersKey(log), changes, asRead...)
+	return s.DB.Update(ctx, watchersKey(log), changes, asRead...)
 }
 
 // seatGuest gives a guest a seat while his grant stands.
 func (s *Store) seatGuest(ctx context.Context, log string, seat watch.Seat, expires int64) error {
-	shared, granted := shareKey(log, seat.Grant.Share), grantKey(log, seat.Grant.UserID, seat.Grant.Share)
+	grounds := shares.Checks(log, seat.Grant.UserID, seat.Grant.Share)
+	writes := []table.Write{table.Update(watchersKey(log), takeSeat(seat, expires))}
+	for _, k := range grounds {
+		writes = append(writes, table.Check(k, table.ItemExists()))
+	}
 	return records.Contended(ctx, func() error {
-		err := s.db.Transact(ctx,
-			table.Update(watchersKey(log), takeSeat(seat, expires)),
-			table.Check(shared, table.ItemExists()), table.Check(granted, table.ItemExists()),
-		)
+		err := s.DB.Transact(ctx, writes...)
 		if !errors.Is(err, table.ErrConditionFailed) {
 			return err
 		}
-		for _, k := range []table.Key{shared, granted} {
-			found, err := s.db.Get(ctx, k, &struct{}{})
+		for _, k := range grounds {
+			found, err := s.DB.Get(ctx, k, &struct{}{})
 			if err != nil {
 				return err
 			}

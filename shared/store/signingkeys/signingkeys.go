@@ -1,4 +1,5 @@
-package sessions
+// Package signingkeys keeps the keys that notifications are signed with.
+package signingkeys
 
 import (
 	"context"
@@ -6,11 +7,12 @@ import (
 	"fmt"
 
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// keyring is the one item that holds the keys which notifications are signed
-// with (ADR 10). Its partition is closed to all functions but two.
+// keyring is the one item that holds the keys (ADR 10). Its partition is closed to all
+// functions but two.
 type keyring struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
@@ -20,11 +22,19 @@ type keyring struct {
 
 const keyringVersion = "v"
 
+func keyringKey() table.Key { return table.NewKey("SIGN", "KEYS") }
+
+// Store is the storage of signing keys. It is safe for concurrent use.
+type Store struct{ records.Base }
+
+// New is the storage in a table.
+func New(base records.Base) *Store { return &Store{base} }
+
 // SigningKeys reads the signing keys, as they were put, and their version; 0
 // before the first were.
 func (s *Store) SigningKeys(ctx context.Context) (keys []byte, version int64, err error) {
 	var item keyring
-	if _, err := s.db.Get(ctx, keyringKey(), &item); err != nil {
+	if _, err := s.DB.Get(ctx, keyringKey(), &item); err != nil {
 		return nil, 0, fmt.Errorf("read the signing keys: %w", err)
 	}
 	return item.Keys, item.Version, nil
@@ -38,7 +48,7 @@ func (s *Store) PutSigningKeys(ctx context.Context, keys []byte, version int64) 
 		c = table.Equal(table.At(keyringVersion), version)
 	}
 	k := keyringKey()
-	err := s.db.Put(ctx, keyring{PK: k.PK, SK: k.SK, Keys: keys, Version: version + 1}, c)
+	err := s.DB.Put(ctx, keyring{PK: k.PK, SK: k.SK, Keys: keys, Version: version + 1}, c)
 	if errors.Is(err, table.ErrConditionFailed) {
 		return fault.New(fault.Conflict, "the signing keys were replaced")
 	}

@@ -1,4 +1,6 @@
-package sessions
+// Package idempotency keeps what requests under idempotency keys were answered, until
+// the keys expire.
+package idempotency
 
 import (
 	"context"
@@ -10,8 +12,30 @@ import (
 	"github.com/rethread/rethread/shared/domain/idempotency"
 	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 )
+
+const prefixClaim = "K#"
+
+func claimPK(user string) string           { return prefixClaim + user }
+func claimKey(user, name string) table.Key { return table.NewKey(claimPK(user), name) }
+func answersPK(log string) string          { return "KA#" + log }
+
+// Store is the storage of idempotency keys. It is safe for concurrent use.
+type Store struct {
+	sessions.Nothing
+	records.Base
+	content content.Bodies
+}
+
+var (
+	_ idempotency.Store  = (*Store)(nil)
+	_ sessions.Dependent = (*Store)(nil)
+)
+
+// New is the storage in a table.
+func New(base records.Base) *Store { return &Store{Base: base, content: content.NewBodies(base)} }
 
 // keyItem is one use of an idempotency key, in its user's partition. The answer
 // of a request about a session stands with the session (answerItem); that of any
@@ -44,10 +68,11 @@ const (
 	keyLarge   = "xs"
 )
 
+func (i *keyItem) user() string   { return i.PK[len(prefixClaim):] }
 func (i *keyItem) key() table.Key { return table.NewKey(i.PK, i.SK) }
 
 func (s *Store) keyItem(ctx context.Context, c idempotency.Claim) keyItem {
-	k, now := claimKey(c.UserID, c.Name()), s.now()
+	k, now := claimKey(c.UserID, c.Name()), s.Now()
 	return keyItem{
 		PK: k.PK, SK: k.SK, Digest: c.Digest, Nonce: c.Nonce, Log: c.Log,
 		Lease: now.Add(leaseOf(ctx)).UnixMilli(), Created: now.UnixMilli(),
@@ -66,7 +91,7 @@ func leaseOf(ctx context.Context) time.Duration {
 
 // Begin implements idempotency.Store.
 func (s *Store) Begin(ctx context.Context, c idempotency.Claim) (*idempotency.Answer, error) {
-	err := s.db.Put(ctx, s.keyItem(ctx, c), table.ItemNotExists())
+	err := s.DB.Put(ctx, s.keyItem(ctx, c), table.ItemNotExists())
 	if err == nil {
 		return nil, nil
 	}
@@ -83,7 +108,7 @@ func (s *Store) Begin(ctx context.Context, c idempotency.Claim) (*idempotency.An
 // beginAfter begins a request whose key was used before: with the answer that was
 // kept, nil where the key is taken over.
 func (s *Store) beginAfter(ctx context.Context, c idempotency.Claim, old keyItem) (*idempotency.Answer, error) {
-	now := s.now()
+	now := s.Now()
 	switch {
 	case old.Expires <= now.Unix():
 		return nil, s.takeOver(ctx, c, old)
@@ -116,7 +141,7 @@ func (s *Store) takeOver(ctx context.Context, c idempotency.Claim, old keyItem) 
 	if !old.Gone {
 		asRead = append(asRead, table.NotExists(table.At(keyErased)))
 	}
-	err := s.db.Put(ctx, s.keyItem(ctx, c), asRead...)
+	err := s.DB.Put(ctx, s.keyItem(ctx, c), asRead...)
 	if errors.Is(err, table.ErrConditionFailed) {
 		return keyInUse(time.Second)
 	}
@@ -155,7 +180,7 @@ func (s *Store) keepWithClaim(ctx context.Context, c idempotency.Claim, a idempo
 	if item.Body, err = s.content.Pack(ctx, item.PK, a, item.Expires); err != nil {
 		return err
 	}
-	return records.Ignoring(s.db.Put(ctx, item, held(c)), table.ErrConditionFailed)
+	return records.Ignoring(s.DB.Put(ctx, item, held(c)), table.ErrConditionFailed)
 }
 
 // held is the condition that a try still has its key.
@@ -165,7 +190,7 @@ func held(c idempotency.Claim) table.Condition {
 
 // Release implements idempotency.Store.
 func (s *Store) Release(ctx context.Context, c idempotency.Claim) error {
-	err := s.db.Delete(ctx, claimKey(c.UserID, c.Name()), held(c))
+	err := s.DB.Delete(ctx, claimKey(c.UserID, c.Name()), held(c))
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		return fmt.Errorf("give back idempotency key: %w", err)
 	}

@@ -1,4 +1,4 @@
-package sessions
+package shares
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/records"
+	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -22,7 +23,7 @@ type lent struct {
 	shares       []table.Key
 }
 
-// SharedWith implements access.Shares. The user's entrances say where to look;
+// SharedWith implements access.Shares. The user's grants say where to look;
 // whether they lead anywhere, each session and share says itself.
 func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.ListPage, error) {
 	found, next, err := s.lentTo(ctx, q)
@@ -31,9 +32,9 @@ func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.Li
 	}
 	var keys []table.Key
 	for _, l := range found {
-		keys = append(append(keys, sessionKey(l.session)), l.shares...)
+		keys = append(append(keys, sessions.HeaderKey(l.session)), l.shares...)
 	}
-	items, err := s.db.BatchGet(ctx, keys, true)
+	items, err := s.DB.BatchGet(ctx, keys, true)
 	if err != nil {
 		return session.ListPage{}, err
 	}
@@ -53,9 +54,9 @@ func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.Li
 // let into take one read unit.
 func (s *Store) Lenders(ctx context.Context, userID string) ([]string, error) {
 	var owners []string
-	err := s.db.Pages(ctx, records.Partition(entrancesPK(userID)), func(page []table.Item) (bool, error) {
+	err := s.DB.Pages(ctx, records.Partition(sharedWithPK(userID)), func(page []table.Item) (bool, error) {
 		for _, item := range page {
-			if o := table.Text(item, entranceOwner); !slices.Contains(owners, o) {
+			if o := table.Text(item, sharedWithOwner); !slices.Contains(owners, o) {
 				owners = append(owners, o)
 			}
 			if len(owners) == access.MaxLenders {
@@ -70,16 +71,16 @@ func (s *Store) Lenders(ctx context.Context, userID string) ([]string, error) {
 	return owners, nil
 }
 
-// lentTo reads a page of a user's entrances, those of a session together; next
+// lentTo reads a page of a user's grants, those of a session together; next
 // is where to go on, "" at the end.
 func (s *Store) lentTo(ctx context.Context, q session.ListQuery) (found []lent, next string, err error) {
-	in := records.Partition(entrancesPK(q.UserID))
+	in := records.Partition(sharedWithPK(q.UserID))
 	if q.After != "" {
 		in.After = table.Position(table.NewKey(in.Partition, q.After).Item())
 	}
 	last := ""
-	err = s.db.Pages(ctx, in, func(page []table.Item) (bool, error) {
-		for _, e := range decodeItems[entrance](ctx, s, page) {
+	err = s.DB.Pages(ctx, in, func(page []table.Item) (bool, error) {
+		for _, e := range records.DecodeItems[sharedWith](ctx, s.Base, page) {
 			if n := len(found); n == 0 || found[n-1].log != e.Log {
 				if n == q.Limit {
 					next = last
@@ -104,17 +105,19 @@ func (s *Store) readLent(
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(records.Parallel)
 	for i, l := range found {
-		h, label, err := s.enter(ctx, q.UserID, l, there)
+		label, err := s.enter(ctx, q.UserID, l, there)
 		if err != nil {
 			return nil, err
 		}
-		if h == nil || !matches(h, q) {
+		if label == "" {
 			continue
 		}
 		group.Go(func() error {
-			var err error
-			out[i], err = s.listed(ctx, h)
-			out[i].Access = label
+			listed, ok, err := s.sessions.Listed(ctx, there[sessions.HeaderKey(l.session)], q)
+			if ok {
+				out[i] = listed
+				out[i].Access = label
+			}
 			return err
 		})
 	}
@@ -122,16 +125,17 @@ func (s *Store) readLent(
 	return slices.DeleteFunc(out, func(v session.Session) bool { return v.ID == "" }), err
 }
 
-// enter is the session that was lent and how far the user may go with it; nil
-// where the way is closed.
-func (s *Store) enter(ctx context.Context, user string, l lent, there map[table.Key]table.Item) (*header, string, error) {
-	var h header
-	if err := table.Decode(there[sessionKey(l.session)], &h); err != nil {
-		s.leftOut(ctx, sessionKey(l.session), err)
-		return nil, "", nil
+// enter says how far the user may go with a session that was shared; "" where the way is
+// closed.
+func (s *Store) enter(ctx context.Context, user string, l lent, there map[table.Key]table.Item) (string, error) {
+	k := sessions.HeaderKey(l.session)
+	h, err := sessions.RefOf(there[k])
+	if err != nil {
+		s.LeftOut(ctx, k, err)
+		return "", nil
 	}
 	if h.Log != l.log { // deleted; another may have its id
-		return nil, "", nil
+		return "", nil
 	}
 	standing := access.Standing{Owner: h.User}
 	for _, k := range l.shares {
@@ -141,14 +145,14 @@ func (s *Store) enter(ctx context.Context, user string, l lent, there map[table.
 		}
 		var of share
 		if err := table.Decode(item, &of); err != nil {
-			s.leftOut(ctx, k, err)
+			s.LeftOut(ctx, k, err)
 			continue
 		}
 		standing.Grants = append(standing.Grants, of.grants())
 	}
-	pass, err := access.Decide(access.Caller{UserID: user}, standing, access.ReadSession, s.millis())
+	pass, err := access.Decide(access.Caller{UserID: user}, standing, access.ReadSession, s.Millis())
 	if errors.Is(err, fault.Of(fault.Forbidden)) {
-		return nil, "", nil
+		return "", nil
 	}
-	return &h, pass.Label(), err
+	return pass.Label(), err
 }

@@ -1,0 +1,29 @@
+package idempotency
+
+import (
+	"github.com/rethread/rethread/shared/domain/idempotency"
+	"github.com/rethread/rethread/shared/store/sessions"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// Deleting implements sessions.Dependent: the key that the session was made under goes
+// on being used until it expires, though its answer goes with the session.
+func (s *Store) Deleting(d sessions.Deletion) []table.Write {
+	expires := (d.Made + idempotency.Lifetime.Milliseconds()) / 1000
+	if d.KeyedBy == "" || expires < s.Now().Unix() {
+		return nil
+	}
+	changes := append(spent(), table.SetIfAbsent(table.At(keyExpires), expires))
+	return []table.Write{table.Update(claimKey(d.Session.User, d.KeyedBy), changes)}
+}
+
+// spent are the changes that leave of a claim only that it was made.
+func spent() []table.Change {
+	changes := []table.Change{
+		table.Set(table.At(keyErased), true), table.Set(table.At(keyDone), true), table.Set(table.At(keyLease), 0),
+	}
+	for _, name := range []string{keyDigest, keyNonce, keyLog, keyInline, keyBlob, keyLarge} {
+		changes = append(changes, table.Remove(table.At(name)))
+	}
+	return changes
+}

@@ -1,0 +1,26 @@
+package shares
+
+import (
+	"strings"
+
+	"github.com/rethread/rethread/shared/domain/watch"
+	"github.com/rethread/rethread/shared/store/table"
+)
+
+// Revocation reads an item that was removed: watchers are told of a share that is
+// gone, and of a guest who has left one. It is empty for any other item.
+func Revocation(removed table.Item) watch.News {
+	log, ok := strings.CutPrefix(table.Text(removed, table.PK), prefixShares)
+	if !ok {
+		return watch.News{}
+	}
+	sk := table.Text(removed, table.SK)
+	if id, ok := strings.CutPrefix(sk, prefixShare); ok {
+		return watch.News{Log: log, Revoked: []watch.Grant{{Share: id}}}
+	}
+	if strings.HasPrefix(sk, prefixGrant) {
+		g := watch.Grant{Share: table.Text(removed, grantShare), UserID: table.Text(removed, grantUser)}
+		return watch.News{Log: log, Revoked: []watch.Grant{g}}
+	}
+	return watch.News{}
+}
