@@ -192,8 +192,8 @@ func (w *importing) sharedState(ctx context.Context, h *header) (*stateChange, e
 		for name, v := range given.In(sc.scope) {
 			key := sc.scope.Prefix() + name
 			if had, ok := sc.values[name]; ok {
-				if !sameValue(had.Value, v) {
-					w.keep(shownKey(key))
+				if !session.SameValue(had.Value, v) {
+					w.keep(session.ShownKey(key))
 				}
 				continue
 			}

@@ -2,9 +2,7 @@ package sessions
 
 import (
 	"context"
-	"slices"
 
-	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
@@ -17,6 +15,7 @@ type beginning struct {
 	at     head
 	before *activeRun // cancelled for it, and merged; nil where none is active
 	start  run.Start
+	plan   run.StartPlan
 	newest func() (bool, error)
 
 	run   *activeRun
@@ -25,22 +24,18 @@ type beginning struct {
 
 // prepare makes the run and its input.
 func (b *beginning) prepare(ctx context.Context) error {
-	owed, err := b.owed(ctx)
+	taken, err := b.taken(ctx)
 	if err != nil {
 		return err
 	}
-	if err := b.mergeable(owed); err != nil {
+	if b.input, err = b.start.InputOf(b.plan, taken); err != nil {
 		return err
-	}
-	b.input = append(owed, b.start.Input...)
-	for i := range b.input {
-		b.input[i].InvocationID = b.start.RunID
 	}
 	now, k := b.s.millis(), runKey(b.h.Log)
 	b.run = &activeRun{
 		PK: k.PK, SK: k.SK, ID: b.start.RunID, User: b.h.User, Session: b.h.id(), Agent: b.start.Agent,
 		Mode: b.start.Mode, Started: now, Lease: now + b.s.lease.Milliseconds(), Chain: b.start.Chain,
-		GPK: runIndexPK(b.h.Log), GSK: activitySK(now, b.h.Log), Slot: b.s.quotas.Runs > 0, Taken: int64(len(owed)),
+		GPK: runIndexPK(b.h.Log), GSK: activitySK(now, b.h.Log), Slot: b.s.quotas.Runs > 0, Taken: int64(len(b.input) - len(b.start.Input)),
 	}
 	if b.run.Agent == "" {
 		b.run.Agent = b.h.Agent
@@ -51,57 +46,16 @@ func (b *beginning) prepare(ctx context.Context) error {
 	return nil
 }
 
-// spent is the run whose events make way; "" where there is none.
-func (b *beginning) spent() string {
-	if b.before != nil {
-		return b.before.ID
-	}
-	return b.h.Spent
-}
-
-// owed are the events that the run takes over: the input of the run that it
-// cancels, or what was accepted before and is still without a run. They come in
-// the order in which they were accepted, as that run took over others itself.
-func (b *beginning) owed(ctx context.Context) ([]session.Event, error) {
-	at, count := b.h.OwedAt, b.h.Owed
-	if b.before != nil {
-		at, count = b.before.At, 0
-	}
-	if at == 0 {
+// taken is the entry whose events the run takes over, if any.
+func (b *beginning) taken(ctx context.Context) ([]session.Event, error) {
+	if b.plan.Takes == 0 {
 		return nil, nil
 	}
-	rec, err := b.s.covering(ctx, b.h.Log, at)
+	rec, err := b.s.covering(ctx, b.h.Log, b.plan.Takes)
 	if err != nil {
 		return nil, err
 	}
-	events := rec.events
-	if count > 0 {
-		events = events[:min(count, int64(len(events)))]
-	}
-	owed := make([]session.Event, len(events), len(events)+len(b.start.Input))
-	for i, e := range events {
-		owed[i] = session.Event{
-			Author: e.Author, StateDelta: e.StateDelta, ArtifactDelta: e.ArtifactDelta, Fields: e.Fields,
-		}
-	}
-	return owed, nil
-}
-
-// mergeable refuses to merge more and more into one input: it is read and
-// written as a whole. The run that is active goes on then.
-func (b *beginning) mergeable(owed []session.Event) error {
-	if b.before == nil {
-		return nil
-	}
-	bytes := 0
-	for _, e := range slices.Concat(owed, b.start.Input) {
-		bytes += e.Size()
-	}
-	if n := len(owed) + len(b.start.Input); n > run.MaxMerged || bytes > session.PageBytes {
-		return fault.New(fault.Conflict, "the input of the active run has grown too large to be merged: let the run end").
-			With("run_id", b.before.ID)
-	}
-	return nil
+	return rec.events, nil
 }
 
 // append writes the start where nothing is in its way.

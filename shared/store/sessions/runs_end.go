@@ -186,27 +186,18 @@ func (s *Store) endEntry(ctx context.Context, h *header, at head, r run.Run, of 
 	return last, err
 }
 
-// owes tells whether the next run takes over again what this one did: nobody
-// has seen it, so what failed was this start, and no answer to what others had
-// been told is accepted.
-func (a *activeRun) owes(how ending) bool {
-	notStarted := a.Worker == "" || how.problem != nil && how.problem.Code == run.CodeStart
-	return a.Taken > 0 && how.status == run.Failed && notStarted
-}
-
 // freeSession is the change of the header when its run ends.
 func freeSession(h *header, a *activeRun, how ending) table.Write {
-	status := session.Idle
-	if how.status == run.Failed {
-		status = session.Failed
-	}
+	after := run.Ending{
+		Status: how.status, Problem: how.problem, Started: a.Worker != "", Taken: a.Taken,
+	}.Aftermath()
 	changes := []table.Change{
-		table.Set(table.At(headerStatus), status), table.Remove(table.At(headerRun)), table.Remove(table.At(headerCause)),
+		table.Set(table.At(headerStatus), after.Status), table.Remove(table.At(headerRun)), table.Remove(table.At(headerCause)),
 	}
-	if how.status != run.Completed {
+	if after.Unfinished {
 		changes = append(changes, table.Set(table.At(headerSpent), a.ID))
 	}
-	if a.owes(how) {
+	if after.Pending {
 		changes = append(changes, table.Set(table.At(headerOwedAt), a.At), table.Set(table.At(headerOwed), a.Taken))
 	}
 	return table.Update(sessionKey(h.id()), changes, table.Equal(table.At(headerRun), a.ID))

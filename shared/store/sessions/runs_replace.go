@@ -49,7 +49,7 @@ func (b *beginning) replace(ctx context.Context) error {
 // at a head.
 func (b *beginning) discard(ctx context.Context, at head) (*marker, error) {
 	r := session.Rewind{
-		UserID: b.h.User, SessionID: b.h.id(), Before: b.spent(), Nonce: "discard-" + b.spent(),
+		UserID: b.h.User, SessionID: b.h.id(), Before: b.plan.Discards, Nonce: "discard-" + b.plan.Discards,
 	}
 	if _, err := b.s.claim(ctx, invocationKey(b.h.Log, r.Nonce), b.at.next); err != nil {
 		return nil, err

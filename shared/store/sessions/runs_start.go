@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/records"
@@ -36,22 +35,31 @@ func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
 	if past, err := s.pastRun(ctx, h, start.RunID); past != nil || err != nil {
 		return derefOr(past), s.unlessGone(ctx, h, err)
 	}
-	switch {
-	case a != nil && start.OnActive != run.CancelAndMerge:
-		return run.Run{}, fault.New(fault.Conflict, "a run is in progress").With("run_id", a.ID)
-	case a == nil && h.Status == session.Failed && h.Spent != "" && start.OnFailed == run.Block:
-		return run.Run{}, fault.New(fault.Conflict, "the last run failed").With("run_id", h.Spent)
+	plan, err := start.Plan(h.before(a))
+	if err != nil {
+		return run.Run{}, err
 	}
-	r, err := s.begin(ctx, h, at, a, start)
+	r, err := s.begin(ctx, h, at, a, start, plan)
 	return r, s.unlessGone(ctx, h, err)
+}
+
+// before is the session as a start finds it, with its active run, nil for none.
+func (h *header) before(a *activeRun) run.Before {
+	b := run.Before{
+		Failed: h.Status == session.Failed, Unfinished: h.Spent, Pending: h.OwedAt, PendingCount: h.Owed,
+	}
+	if a != nil {
+		b.Active, b.ActiveInput = a.ID, a.At
+	}
+	return b
 }
 
 // begin writes the start of a run; before is the one that is cancelled for it,
 // nil where none is active.
 func (s *Store) begin(
-	ctx context.Context, h *header, at head, before *activeRun, start run.Start,
+	ctx context.Context, h *header, at head, before *activeRun, start run.Start, plan run.StartPlan,
 ) (run.Run, error) {
-	b := &beginning{s: s, h: h, at: at, before: before, start: start, newest: s.watchNewest(ctx, h)}
+	b := &beginning{s: s, h: h, at: at, before: before, start: start, plan: plan, newest: s.watchNewest(ctx, h)}
 	if err := b.prepare(ctx); err != nil {
 		return run.Run{}, err
 	}
@@ -62,7 +70,7 @@ func (s *Store) begin(
 		return run.Run{}, err
 	}
 	write := b.append
-	if b.spent() != "" {
+	if plan.Discards != "" {
 		write = b.replace
 	}
 	if err := write(ctx); err != nil {

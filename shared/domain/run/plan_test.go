@@ -1,0 +1,136 @@
+package run_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/run"
+	"github.com/rethread/rethread/shared/domain/session"
+)
+
+// mustConflict wants a conflict that names a run.
+func mustConflict(t *testing.T, err error, runID string) {
+	t.Helper()
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Kind != fault.Conflict || f.Extra["run_id"] != runID {
+		t.Errorf("%v, want a conflict with run %s", err, runID)
+	}
+}
+
+func TestStartPlan(t *testing.T) {
+	t.Parallel()
+	active := run.Before{Active: "r1", ActiveInput: 4, Unfinished: "r0", Pending: 2, PendingCount: 1}
+	failed := run.Before{Failed: true, Unfinished: "r1"}
+	for name, c := range map[string]struct {
+		start   run.Start
+		before  run.Before
+		want    run.StartPlan
+		refused string
+	}{
+		"an idle session":                              {start: run.Start{}},
+		"an active run refuses by default":             {before: active, refused: "r1"},
+		"an active run refuses":                        {start: run.Start{OnActive: run.Reject}, before: active, refused: "r1"},
+		"an active run makes way and hands its input":  {start: run.Start{OnActive: run.CancelAndMerge}, before: active, want: run.StartPlan{Cancels: "r1", Discards: "r1", Takes: 4}},
+		"even where failed runs block":                 {start: run.Start{OnActive: run.CancelAndMerge, OnFailed: run.Block}, before: active, want: run.StartPlan{Cancels: "r1", Discards: "r1", Takes: 4}},
+		"a failed run makes way":                       {start: run.Start{OnFailed: run.Discard}, before: failed, want: run.StartPlan{Discards: "r1"}},
+		"a failed run blocks":                          {start: run.Start{OnFailed: run.Block}, before: failed, refused: "r1"},
+		"a failed run that was rewound blocks nothing": {start: run.Start{OnFailed: run.Block}, before: run.Before{Failed: true}},
+		"a cancelled run blocks nothing and makes way": {start: run.Start{OnFailed: run.Block}, before: run.Before{Unfinished: "r1"}, want: run.StartPlan{Discards: "r1"}},
+		"an input without a run is taken over":         {before: run.Before{Failed: true, Unfinished: "r1", Pending: 2, PendingCount: 1}, want: run.StartPlan{Discards: "r1", Takes: 2, TakesCount: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := c.start.Plan(c.before)
+			if c.refused != "" {
+				mustConflict(t, err, c.refused)
+			} else if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+				t.Errorf("plan (-want +got): %v\n%s", err, diff)
+			}
+		})
+	}
+}
+
+func TestInputOf(t *testing.T) {
+	t.Parallel()
+	text := func(s string) map[string]json.RawMessage {
+		return map[string]json.RawMessage{"content": json.RawMessage(fmt.Sprintf("%q", s))}
+	}
+	stored := func(n int) []session.Event {
+		out := make([]session.Event, n)
+		for i := range out {
+			out[i] = session.Event{ID: "e", Seq: int64(i), InvocationID: "r1", Author: "user", Fields: text("old")}
+		}
+		return out
+	}
+	start := run.Start{Ref: run.Ref{RunID: "r2"}, Input: []session.Event{{Author: "user", Fields: text("new")}}}
+	merging := run.StartPlan{Cancels: "r1", Discards: "r1", Takes: 4}
+	old := session.Event{Author: "user", InvocationID: "r2", Fields: text("old")}
+	own := session.Event{Author: "user", InvocationID: "r2", Fields: text("new")}
+	for name, c := range map[string]struct {
+		plan  run.StartPlan
+		taken []session.Event
+		want  []session.Event
+	}{
+		"its own alone":                 {run.StartPlan{}, nil, []session.Event{own}},
+		"what was accepted comes first": {merging, stored(2), []session.Event{old, old, own}},
+		"no more than is pending":       {run.StartPlan{Takes: 4, TakesCount: 1}, stored(2), []session.Event{old, own}},
+		"no more than there is":         {run.StartPlan{Takes: 4, TakesCount: 3}, stored(1), []session.Event{old, own}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := start.InputOf(c.plan, c.taken)
+			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+				t.Errorf("input (-want +got): %v\n%s", err, diff)
+			}
+		})
+	}
+	if id := start.Input[0].InvocationID; id != "" {
+		t.Errorf("the caller's own event has become one of %s", id)
+	}
+	t.Run("as many events as may be merged", func(t *testing.T) {
+		t.Parallel()
+		if _, err := start.InputOf(merging, stored(run.MaxMerged-1)); err != nil {
+			t.Error(err)
+		}
+		_, err := start.InputOf(merging, stored(run.MaxMerged))
+		mustConflict(t, err, "r1")
+	})
+	t.Run("as many bytes as may be merged", func(t *testing.T) {
+		t.Parallel()
+		large := []session.Event{{Author: "user", Fields: text(strings.Repeat("x", session.PageBytes))}}
+		_, err := start.InputOf(merging, large)
+		mustConflict(t, err, "r1")
+		if _, err := start.InputOf(run.StartPlan{Discards: "r1", Takes: 4}, large); err != nil {
+			t.Errorf("nothing is cancelled for it: %v", err)
+		}
+	})
+}
+
+func TestAftermath(t *testing.T) {
+	t.Parallel()
+	lost, unstarted := &run.Problem{Code: run.CodeLost}, &run.Problem{Code: run.CodeStart}
+	for name, c := range map[string]struct {
+		ending run.Ending
+		want   run.Aftermath
+	}{
+		"complete":                          {run.Ending{Status: run.Completed, Started: true, Taken: 2}, run.Aftermath{Status: session.Idle}},
+		"cancelled":                         {run.Ending{Status: run.Cancelled, Taken: 2}, run.Aftermath{Status: session.Idle, Unfinished: true}},
+		"failed":                            {run.Ending{Status: run.Failed, Problem: lost, Started: true, Taken: 2}, run.Aftermath{Status: session.Failed, Unfinished: true}},
+		"failed before a worker claimed it": {run.Ending{Status: run.Failed, Problem: lost, Taken: 2}, run.Aftermath{Status: session.Failed, Unfinished: true, Pending: true}},
+		"failed to start":                   {run.Ending{Status: run.Failed, Problem: unstarted, Started: true, Taken: 2}, run.Aftermath{Status: session.Failed, Unfinished: true, Pending: true}},
+		"failed to start, with nothing taken over": {run.Ending{Status: run.Failed, Problem: unstarted}, run.Aftermath{Status: session.Failed, Unfinished: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, c.ending.Aftermath()); diff != "" {
+				t.Errorf("aftermath (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,81 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+)
+
+// Current reads what a key of a scope holds now, and which session changed it last;
+// "" where that is not known. The name has no prefix.
+type Current func(scope Scope, name string) (value json.RawMessage, by string)
+
+// Restored decides what a rewind restores of what was before its target: the keys
+// whose values are others now, in the scopes that it restores. A shared key that
+// another session has changed since is a conflict instead, unless the rewind
+// restores those too. Conflicts are prefixed keys, in order; artifacts go by name.
+func (r Rewind) Restored(then Delta, now Current) (restored Delta, conflicts []string) {
+	restored = Delta{}
+	for _, key := range slices.Sorted(maps.Keys(then)) {
+		scope, name := ScopeOf(key)
+		current, by := now(scope, name)
+		if !r.Has(scope) || SameValue(current, then[key]) {
+			continue
+		}
+		if by != "" && by != r.SessionID && !r.Restore {
+			conflicts = append(conflicts, ShownKey(key))
+			continue
+		}
+		restored[key] = then[key]
+	}
+	return restored, conflicts
+}
+
+// ShownKey is a state key as callers know it; artifacts go by their name.
+func ShownKey(key string) string {
+	if name, ok := ArtifactOf(key); ok {
+		return name
+	}
+	return key
+}
+
+// NoVersion stands for an artifact that was not there.
+const NoVersion = -1
+
+// Versions are the versions of artifacts that a delta names, by the artifacts'
+// names; NoVersion where it deletes one. fault.Invalid for more than most of them.
+func (d Delta) Versions(most int) (map[string]int64, error) {
+	out := map[string]int64{}
+	for key, then := range d {
+		name, ok := ArtifactOf(key)
+		if !ok {
+			continue
+		}
+		if len(out) == most {
+			return nil, fault.New(fault.Invalid, "more than %d artifacts would be restored at once", most)
+		}
+		out[name] = NoVersion
+		if !jsonx.IsNull(then) {
+			version, err := strconv.ParseInt(string(then), 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("version of artifact %s: %w", name, err)
+			}
+			out[name] = version
+		}
+	}
+	return out, nil
+}
+
+// SameValue reports whether two values of a key are the same bytes; no value is null.
+func SameValue(a, b json.RawMessage) bool {
+	if jsonx.IsNull(a) || jsonx.IsNull(b) {
+		return jsonx.IsNull(a) && jsonx.IsNull(b)
+	}
+	return bytes.Equal(a, b)
+}
