@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -27,7 +28,11 @@ type feedbackPage struct {
 }
 
 func TestFeedback(t *testing.T) {
-	s := newSystem(t)
+	var asked time.Duration // lists go by time: no two are given at once
+	s := newSystem(t, func(c *rest.Config) {
+		began := time.Now()
+		c.Now = func() time.Time { asked++; return began.Add(asked * time.Millisecond) }
+	})
 	s.mustCreate(t, alice, `{"id":"s"}`)
 	s.mustCreate(t, bob, `{"id":"his"}`)
 	s.must(t, http.StatusCreated, post(alice, "/sessions/s/tasks", taskJSON("t", "x")))
