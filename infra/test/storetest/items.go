@@ -11,8 +11,14 @@ import (
 	"github.com/rethread/rethread/shared/store/table/memory"
 )
 
+// Failer is a test, or one of rapid's.
+type Failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
 // Items are all items of a table that Engine or DynamoDB made, each whole.
-func Items(tb testing.TB, of table.Engine) []table.Item {
+func Items(tb Failer, of table.Engine) []table.Item {
 	tb.Helper()
 	switch of := of.(type) {
 	case *memory.Engine:
@@ -24,13 +30,13 @@ func Items(tb testing.TB, of table.Engine) []table.Item {
 	return nil
 }
 
-func (l *local) items(tb testing.TB) []table.Item {
+func (l *local) items(tb Failer) []table.Item {
 	tb.Helper()
 	consistent := true
 	pages := dynamodb.NewScanPaginator(l.client, &dynamodb.ScanInput{TableName: &l.name, ConsistentRead: &consistent})
 	var all []table.Item
 	for pages.HasMorePages() {
-		page, err := pages.NextPage(context.WithoutCancel(tb.Context()))
+		page, err := pages.NextPage(context.Background())
 		if err != nil {
 			tb.Fatalf("scan the table: %v", err)
 		}
@@ -85,7 +91,7 @@ func Spoil(tb testing.TB, of table.Engine, k table.Key, changes ...table.Change)
 
 func write(tb testing.TB, of table.Engine, w table.Write) {
 	tb.Helper()
-	if _, err := of.Write(context.WithoutCancel(tb.Context()), w); err != nil {
+	if _, err := of.Write(context.Background(), w); err != nil {
 		tb.Fatalf("write %s %s: %v", w.Key.PK, w.Key.SK, err)
 	}
 }

@@ -23,25 +23,24 @@ const Variable = "STORE_ENGINE"
 // know fails the test.
 func Engine(tb testing.TB) table.Engine {
 	tb.Helper()
-	if InMemory(tb) {
-		return memory.New(store.Schema())
-	}
-	return DynamoDB(tb)
-}
-
-// InMemory says whether Engine's tables are in memory, where any number of cases is
-// quick. A name of an engine that it does not know fails the test.
-func InMemory(tb testing.TB) bool {
-	tb.Helper()
 	switch name := os.Getenv(Variable); name {
-	case "", "memory":
-		return true
+	case "", inMemory:
+		return memory.New(store.Schema())
 	case "dynamodb":
-		return false
+		return DynamoDB(tb)
 	default:
 		tb.Fatalf("%s names no engine: %q", Variable, name)
-		return false
+		return nil
 	}
+}
+
+const inMemory = "memory"
+
+// InMemory says whether Engine's tables are in memory, where any number of cases is
+// quick.
+func InMemory() bool {
+	name := os.Getenv(Variable)
+	return name == "" || name == inMemory
 }
 
 // local is a table in DynamoDB Local.

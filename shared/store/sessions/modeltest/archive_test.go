@@ -8,14 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -28,46 +25,24 @@ import (
 // has been done to both.
 func TestArchive(t *testing.T) {
 	t.Parallel()
-	client := dynamotest.Client(t)
-	there := &elsewhere{client: client, table: dynamotest.Table(t)}
-	there.store = open(client, there.table)
-	deadline := time.Now().Add(budget)
-	failed, moved := false, 0
+	there := newStage(t) // another deployment
+	there.keep()
+	played, moved := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		if !failed && time.Now().After(deadline) {
-			return
-		}
-		defer func() { failed = failed || rt.Failed() }()
-		m := newMachine(rt, client, dynamotest.Table(t))
+		m := newMachine(rt, storetest.Engine(t))
 		rt.Repeat(map[string]func(*rapid.T){
 			"": m.compare, "create": m.createSession, "append": m.appendEvents, "append more": m.appendEvents,
 			"save task": m.saveTask, "delete task": m.deleteTask, "rewind": m.rewind, "rewind more": m.rewind,
 			"fork": m.fork, "fork more": m.fork, "artifact": m.saveArtifact, "delete": m.deleteSession,
 		})
 		for _, id := range slices.Sorted(maps.Keys(m.world.live)) {
-			there.empty(rt)
-			m.move(rt, m.world.live[id], there.store)
+			m.move(rt, m.world.live[id], there.fresh(t).store)
 			moved++
 		}
+		played++
 	})
-	t.Logf("%d sessions moved", moved)
-}
-
-// elsewhere is another deployment.
-type elsewhere struct {
-	client *dynamodb.Client
-	table  string
-	store  *stores.Store
-}
-
-func (e *elsewhere) empty(rt *rapid.T) {
-	for _, item := range scanned(rt.Context(), rt, e.client, e.table) {
-		if _, err := e.client.DeleteItem(rt.Context(), &dynamodb.DeleteItemInput{
-			TableName: &e.table, Key: map[string]types.AttributeValue{"PK": item["PK"], "SK": item["SK"]},
-		}); err != nil {
-			rt.Fatal(err)
-		}
-	}
+	sequences().tell(t, played, "sequences")
+	number{memory: 1, dynamodb: 1}.tell(t, moved, "sessions moved")
 }
 
 func (m *machine) move(rt *rapid.T, c *conv, to *stores.Store) {

@@ -157,7 +157,7 @@ func deleteCase(name string, setup, id string) crashCase {
 			for other := range s.world.live {
 				s.must(st.store.Delete(s.t.Context(), "user", other))
 			}
-			if left := swept(s.t.Context(), s.t, st.client, st.table); len(left) > 0 {
+			if left := swept(s.t.Context(), s.t, st.engine); len(left) > 0 {
 				s.t.Errorf("left after all sessions were deleted: %v", left)
 			}
 		},

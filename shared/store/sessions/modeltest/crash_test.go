@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/smithy-go/middleware"
 
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 var errCrashed = errors.New("the process crashed")
@@ -23,6 +20,7 @@ type crash struct {
 	landed bool // the request was carried out, its answer lost
 	once   bool // only this request fails: a fault of the network
 	count  atomic.Int64
+	fired  atomic.Bool
 }
 
 func (c *crash) String() string {
@@ -36,32 +34,28 @@ func (c *crash) String() string {
 	return fmt.Sprintf("%s %s request %d", what, which, c.at)
 }
 
-// store is a store that crashes: nothing retries, nothing comes after.
-func (c *crash) store(client *dynamodb.Client, table string) *stores.Store {
-	return open(c.client(client), table)
+// on is a table whose user crashes: nothing comes after.
+func (c *crash) on(engine table.Engine) table.Engine {
+	return hooks.New(engine, hooks.Hooks{Before: c.before, After: c.after})
 }
 
-func (c *crash) client(client *dynamodb.Client) *dynamodb.Client {
-	options := client.Options()
-	options.Retryer = aws.NopRetryer{}
-	return dynamodb.New(options, func(o *dynamodb.Options) { o.APIOptions = append(o.APIOptions, c.add) })
+func (c *crash) before(context.Context, hooks.Call) error {
+	if n := c.count.Add(1); n == c.at && !c.landed || n > c.at && !c.once {
+		return lost()
+	}
+	return nil
 }
 
-func (c *crash) add(stack *middleware.Stack) error {
-	return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("Crash", func(
-		ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
-	) (out middleware.FinalizeOutput, metadata middleware.Metadata, err error) {
-		n := c.count.Add(1)
-		if (n == c.at && !c.landed) || (n > c.at && !c.once) {
-			return out, metadata, errCrashed
-		}
-		out, metadata, err = next.HandleFinalize(ctx, in)
-		if n == c.at && err == nil {
-			err = errCrashed
-		}
-		return out, metadata, err
-	}), "Retry", middleware.After)
+// after loses one answer, the first once so many requests were made.
+func (c *crash) after(_ context.Context, _ hooks.Call, _ table.Units, err error) error {
+	if c.landed && err == nil && c.count.Load() >= c.at && c.fired.CompareAndSwap(false, true) {
+		return lost()
+	}
+	return err
 }
+
+// lost is what a request ends with whose outcome nobody learns.
+func lost() error { return fmt.Errorf("%w: %w", table.ErrUndecided, errCrashed) }
 
 // crashCase is an operation that crashes. It is described twice, for the store
 // and for the model.
@@ -85,23 +79,24 @@ type crashCase struct {
 // become; and the same operation again must leave it done exactly once.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
-	stage := stages(t)
-	var runs []run
+	stages := settings(t, crashCases())
+	var sets []set
 	for _, c := range crashCases() {
 		for _, lost := range []bool{false, true} {
-			runs = append(runs, requests(1, func(at int) bool {
-				return c.crash(t, &crash{at: int64(at), landed: lost, once: lost}, stage(c))
-			})...)
+			sets = append(sets, set{of: c.name, first: 1, play: func(t *testing.T, at int) bool {
+				t.Helper()
+				return c.crash(t, &crash{at: int64(at), landed: lost, once: lost}, stages[c.setup].fresh(t))
+			}})
 		}
 	}
-	spend(t, 15*time.Second, runs)
+	number{memory: 354, dynamodb: 56, every: 5}.play(t, sets)
 }
 
 // crash is one run; false where the operation needs fewer requests.
 func (c crashCase) crash(t *testing.T, cr *crash, st *stage) bool {
 	t.Helper()
 	s := c.model(t, func(*scene) {})
-	err := c.do(t.Context(), s, cr.store(st.client, st.table))
+	err := c.do(t.Context(), s, open(cr.on(st.engine)))
 	reached := cr.count.Load() >= cr.at
 	if err != nil && !errors.Is(err, errCrashed) {
 		t.Errorf("%s: %s: %v", c.name, cr, err)

@@ -7,12 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/smithy-go/middleware"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -21,6 +18,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 // estate is what can be read of a deleted session: everything, and of a fork
@@ -45,7 +44,7 @@ func estate(s *scene) {
 // the model.
 func (s *scene) put(id, name string) {
 	v, err := s.store.PutArtifact(s.t.Context(), artifact.Put{
-		SessionID: id, UserID: "user", Name: name, MimeType: "text/plain", Body: []byte(randomText(8 << 10)),
+		SessionID: id, UserID: "user", Name: name, MimeType: "text/plain", Body: []byte(randomText(s.t, 8<<10)),
 	})
 	s.must(err)
 	e, err := session.ParseEvent(mustJSON(map[string]any{
@@ -64,55 +63,62 @@ func (s *scene) taken(id, of string) string {
 	return page.Tasks[i].ID
 }
 
-func randomText(n int) string {
+func randomText(t *testing.T, n int) string {
+	t.Helper()
+	random := seed(t, n)
 	var b strings.Builder
 	for b.Len() < n {
-		fmt.Fprintf(&b, "%016x", rand.Uint64()) //nolint:gosec // a test
+		fmt.Fprintf(&b, "%016x", random.Uint64())
 	}
 	return b.String()
 }
 
-// halfway carries out half of one batch of writes, and nothing after it.
+// halfway carries out half of one batch of writes, and nothing after it. Batches are
+// those that DynamoDB takes at once.
 type halfway struct {
-	at    int64
-	count atomic.Int64
+	st     *stage
+	at     int
+	random *rand.Rand
+
+	mu    sync.Mutex
+	count int
 }
+
+const batchSize = 25
 
 var errHalfway = errors.New("the deletion was cut off")
 
-func (h *halfway) store(st *stage) *stores.Store {
-	return open(dynamodb.New(st.client.Options(), func(o *dynamodb.Options) {
-		o.APIOptions = append(o.APIOptions, h.add)
-	}), st.table)
+func (h *halfway) store() *stores.Store {
+	return open(hooks.New(uncut{h.st.engine}, hooks.Hooks{Before: h.before}))
 }
 
-func (h *halfway) add(stack *middleware.Stack) error {
-	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Halfway", func(
-		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
-	) (out middleware.InitializeOutput, metadata middleware.Metadata, err error) {
-		batch, ok := in.Parameters.(*dynamodb.BatchWriteItemInput)
-		ctx = context.WithoutCancel(ctx) // what was sent has happened before the next run
-		n := h.count.Load()
-		if ok {
-			n = h.count.Add(1)
-		}
-		switch {
-		case n > h.at:
-			return out, metadata, errHalfway
-		case !ok || n < h.at:
-			return next.HandleInitialize(ctx, in)
-		}
-		for table, writes := range batch.RequestItems {
-			rand.Shuffle(len(writes), func(i, j int) { //nolint:gosec // a test
-				writes[i], writes[j] = writes[j], writes[i]
-			})
-			batch.RequestItems[table] = writes[:(len(writes)+1)/2]
-		}
-		if out, metadata, err = next.HandleInitialize(ctx, in); err == nil {
-			err = errHalfway
-		}
-		return out, metadata, err
-	}), middleware.Before)
+func (h *halfway) before(ctx context.Context, c hooks.Call) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.count >= h.at {
+		return errHalfway
+	}
+	if c.Op != hooks.BatchWrite {
+		return nil
+	}
+	batches := (len(c.Writes) + batchSize - 1) / batchSize
+	if h.count+batches < h.at {
+		h.count += batches
+		return nil
+	}
+	whole := (h.at - h.count - 1) * batchSize
+	part := slices.Clone(c.Writes[whole:min(whole+batchSize, len(c.Writes))])
+	h.random.Shuffle(len(part), func(i, j int) { part[i], part[j] = part[j], part[i] })
+	h.count = h.at
+	_, err := uncut{h.st.engine}.BatchWrite(ctx, slices.Concat(c.Writes[:whole], part[:(len(part)+1)/2]))
+	return errors.Join(errHalfway, err)
+}
+
+// uncut carries out the batches that were sent before the next case begins.
+type uncut struct{ table.Engine }
+
+func (u uncut) BatchWrite(ctx context.Context, writes []table.Write) (table.Units, error) {
+	return u.Engine.BatchWrite(context.WithoutCancel(ctx), writes)
 }
 
 // TestDeletionWhileReading deletes a session, wholly or cut off somewhere,
@@ -126,36 +132,38 @@ func TestDeletionWhileReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	st.keep()
-	var runs []run
+	var sets []set
 	for name, read := range reads("f") {
 		before, err := read(t.Context(), st.store)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for cut := range 12 {
-			runs = append(runs, requests(2, func(at int) bool {
-				st.reset()
+			sets = append(sets, set{of: name, first: 2, play: func(t *testing.T, at int) bool {
+				t.Helper()
+				st := st.fresh(t)
 				what := fmt.Sprintf("deletion up to batch %d before request %d of %s", cut, at, name)
 				i := &interruption{at: at, run: func() {
 					deleter := st.store
 					if cut > 0 {
-						deleter = (&halfway{at: int64(cut)}).store(st)
+						deleter = (&halfway{st: st, at: cut, random: seed(t, at)}).store()
 					}
 					if err := deleter.Delete(t.Context(), "user", "f"); err != nil {
 						t.Errorf("%s: delete: %v", what, err)
 					}
 				}}
-				got, err := read(t.Context(), i.store(st))
+				got, err := read(t.Context(), open(i.on(st.engine)))
 				if missing := errors.Is(err, fault.Of(fault.NotFound)); err != nil && !missing {
 					t.Errorf("%s: %v", what, err)
 				} else if d := cmp.Diff(before, got, cmpopts.EquateEmpty()); d != "" && !missing {
 					t.Errorf("%s: neither all nor nothing\n%s", what, d)
 				}
 				return i.reached()
-			})...)
+			}})
 		}
 	}
-	spend(t, 12*time.Second, runs)
+	slices.SortStableFunc(sets, func(a, b set) int { return strings.Compare(a.of, b.of) })
+	number{memory: 4200, dynamodb: 172, every: 20}.play(t, sets)
 }
 
 type read func(context.Context, *stores.Store) (any, error)
@@ -223,19 +231,20 @@ func reads(id string) map[string]read {
 // position that was given to the one is never given to the other.
 func TestDeletionWhileAppending(t *testing.T) {
 	t.Parallel()
-	stage := stages(t)
-	var runs []run
+	begin := settings(t, []crashCase{{setup: "story"}})["story"]
+	var sets []set
 	for _, states := range [][]string{{""}, {"", `{"k":5}`}, {`{"user:u":5}`}} {
 		for _, between := range []int{0, 1, 2} {
 			for cut := range 6 {
-				runs = append(runs, requests(2, func(at int) bool {
-					l := late{t: t, st: stage(crashCase{setup: "story"}), states: states, between: between, cut: cut, at: at}
+				sets = append(sets, set{of: fmt.Sprint(states, between), first: 2, play: func(t *testing.T, at int) bool {
+					t.Helper()
+					l := late{t: t, st: begin.fresh(t), states: states, between: between, cut: cut, at: at}
 					return l.run()
-				})...)
+				}})
 			}
 		}
 	}
-	spend(t, 10*time.Second, runs)
+	number{memory: 432, dynamodb: 69, every: 5}.play(t, sets)
 }
 
 // late is an append, and a rival's, in whose midst others append and delete.
@@ -270,11 +279,11 @@ func (l late) run() bool {
 		}
 		deleter := l.st.store
 		if l.cut > 0 {
-			deleter = (&halfway{at: int64(l.cut)}).store(l.st)
+			deleter = (&halfway{st: l.st, at: l.cut, random: seed(l.t, l.at)}).store()
 		}
 		s.must(deleter.Delete(l.t.Context(), "user", "s"))
 	}}
-	rival := &interruption{at: l.at, run: func() { add(deletion.store(l.st), "rival", l.states...) }}
-	add(rival.store(l.st), "five", l.states...)
+	rival := &interruption{at: l.at, run: func() { add(open(deletion.on(l.st.engine)), "rival", l.states...) }}
+	add(open(rival.on(l.st.engine)), "five", l.states...)
 	return rival.reached()
 }

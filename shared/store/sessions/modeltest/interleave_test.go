@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/smithy-go/middleware"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 // interruption runs something before the at-th request of a store.
@@ -21,15 +18,15 @@ type interruption struct {
 	at  int
 	run func()
 
-	mu    sync.Mutex
+	gate  chan struct{} // whoever counts holds it; others wait, which a mutex would hide
 	count int
 }
 
 // reached tells, once the operation has returned, whether it made so many
 // requests. If not, one of its own that is still under way runs nothing.
 func (i *interruption) reached() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	i.gate <- struct{}{}
+	defer func() { <-i.gate }()
 	if i.count < i.at {
 		i.at = 0
 		return false
@@ -37,25 +34,17 @@ func (i *interruption) reached() bool {
 	return true
 }
 
-func (i *interruption) store(st *stage) *stores.Store {
-	return open(i.client(st.client), st.table)
-}
-
-func (i *interruption) client(client *dynamodb.Client) *dynamodb.Client {
-	return dynamodb.New(client.Options(), func(o *dynamodb.Options) { o.APIOptions = append(o.APIOptions, i.add) })
-}
-
-func (i *interruption) add(stack *middleware.Stack) error {
-	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Interrupt", func(
-		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
-	) (middleware.InitializeOutput, middleware.Metadata, error) {
-		i.mu.Lock()
+// on is a table whose user is interrupted.
+func (i *interruption) on(engine table.Engine) table.Engine {
+	i.gate = make(chan struct{}, 1)
+	return hooks.New(engine, hooks.Hooks{Before: func(context.Context, hooks.Call) error {
+		i.gate <- struct{}{}
+		defer func() { <-i.gate }()
 		if i.count++; i.count == i.at {
 			i.run()
 		}
-		i.mu.Unlock()
-		return next.HandleInitialize(ctx, in)
-	}), middleware.Before)
+		return nil
+	}})
 }
 
 // TestInterleavings runs one operation in the midst of another, before each of
@@ -63,14 +52,17 @@ func (i *interruption) add(stack *middleware.Stack) error {
 // order that fits what was seen right after the inner one.
 func TestInterleavings(t *testing.T) {
 	t.Parallel()
-	stage := stages(t)
-	var runs []run
+	stages := settings(t, outerCases())
+	var sets []set
 	for _, outer := range outerCases() {
 		for _, inner := range innerCases() {
-			runs = append(runs, requests(2, func(at int) bool { return outer.interrupt(t, inner, stage(outer), at) })...)
+			sets = append(sets, set{of: outer.name, first: 2, play: func(t *testing.T, at int) bool {
+				t.Helper()
+				return outer.interrupt(t, inner, stages[outer.setup].fresh(t), at)
+			}})
 		}
 	}
-	spend(t, 15*time.Second, runs)
+	number{memory: 546, dynamodb: 87, every: 5}.play(t, sets)
 }
 
 // interrupt is one run; false where the operation needs fewer requests.
@@ -85,7 +77,7 @@ func (c crashCase) interrupt(t *testing.T, inner crashCase, st *stage, at int) b
 			fit = slices.DeleteFunc(c.orders(inner), func(o order) bool { return st.agrees(c.after(t, o.seen)) != "" })
 		}
 	}}
-	err := c.do(t.Context(), s, i.store(st))
+	err := c.do(t.Context(), s, open(i.on(st.engine)))
 	if !i.reached() {
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -14,17 +15,16 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 const (
-	rounds    = 20
 	clients   = 5
 	callsEach = 6
-	linearMax = 12 * time.Second // for all rounds; the rest is left out
 )
 
 // TestOneSessionIsLinearizable lets several clients append to, rewind, fork
@@ -32,26 +32,28 @@ const (
 // within its time, in which every answer is what the model says.
 func TestOneSessionIsLinearizable(t *testing.T) {
 	t.Parallel()
-	store := open(dynamotest.Client(t), dynamotest.Table(t))
-	seed := uint64(time.Now().UnixNano())
-	start := time.Now()
-	for round := range rounds {
-		if time.Since(start) > linearMax {
-			t.Logf("%d rounds", round)
-			return
+	yielding := func(context.Context, hooks.Call) error {
+		for range rand.IntN(clients) { //nolint:gosec // lets others in, where no network does
+			runtime.Gosched()
 		}
+		return nil
+	}
+	store := open(hooks.New(storetest.Engine(t), hooks.Hooks{Before: yielding}))
+	rounds := number{memory: 100, dynamodb: 10}
+	for round := range rounds.least() {
 		l := &linear{store: store, id: fmt.Sprintf("s%d", round), start: time.Now()}
 		if _, err := store.Create(t.Context(), newSession(l.id)); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.race(t.Context(), seed+uint64(round)); err != nil {
-			t.Fatalf("seed %d, round %d: %v", seed, round, err)
+		if err := l.race(t, round); err != nil {
+			t.Fatalf("round %d: %v", round, err)
 		}
 		result := porcupine.CheckOperationsTimeout(linearModel(), l.done, 20*time.Second)
 		if result != porcupine.Ok {
-			t.Fatalf("seed %d, round %d: the history is %s:\n%s", seed, round, result, l)
+			t.Fatalf("round %d: the history is %s:\n%s", round, result, l)
 		}
 	}
+	rounds.tell(t, rounds.least(), "rounds")
 }
 
 func newSession(id string) session.New {
@@ -68,14 +70,15 @@ type linear struct {
 	done []porcupine.Operation
 }
 
-func (l *linear) race(ctx context.Context, seed uint64) error {
+func (l *linear) race(t *testing.T, round int) error {
+	t.Helper()
 	var wg sync.WaitGroup
 	errs := make([]error, clients)
 	for client := range clients {
-		random := rand.New(rand.NewPCG(seed, uint64(client))) //nolint:gosec // a test
+		random := seed(t, round*clients+client)
 		wg.Go(func() {
 			for n := range callsEach {
-				if errs[client] = l.one(ctx, client, n, random); errs[client] != nil {
+				if errs[client] = l.one(t.Context(), client, n, random); errs[client] != nil {
 					return
 				}
 			}

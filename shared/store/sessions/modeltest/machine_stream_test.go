@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	threads "github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -19,18 +18,10 @@ import (
 // item has grown and ended, and after whatever is done to the forks.
 func TestForksOfRunningSessions(t *testing.T) {
 	t.Parallel()
-	const wanted, mostSteps = 6, 24
-	client := dynamotest.Client(t)
-	deadline := time.Now().Add(budget)
-	failed, sequences, steps, over := false, 0, 0, 0
+	const mostSteps = 24
+	played, steps, over := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		done := func() bool { return !failed && over >= wanted && time.Now().After(deadline) }
-		if done() {
-			return
-		}
-		defer func() { failed = failed || rt.Failed() }()
-		sequences++
-		m := newMachine(rt, client, dynamotest.Table(t))
+		m := newMachine(rt, storetest.Engine(t))
 		for range 3 { // a run, its item, what it says
 			m.stream(rt)
 		}
@@ -56,7 +47,7 @@ func TestForksOfRunningSessions(t *testing.T) {
 		}
 		for name, act := range actions {
 			actions[name] = func(rt *rapid.T) {
-				if !done() && m.steps < mostSteps {
+				if m.steps < mostSteps {
 					act(rt)
 				}
 			}
@@ -64,13 +55,12 @@ func TestForksOfRunningSessions(t *testing.T) {
 		rt.Repeat(actions)
 		m.count = -1
 		m.compare(rt) // all
-		steps, over = steps+m.steps, over+m.over
 		m.clear(rt)
+		played, steps, over = played+1, steps+m.steps, over+m.over
 	})
-	t.Logf("%d sequences, %d steps, %d forks of what stood behind an item in progress", sequences, steps, over)
-	if over < wanted {
-		t.Errorf("%d forks of what stood behind an item in progress, want %d", over, wanted)
-	}
+	sequences().tell(t, played, "sequences")
+	number{memory: 1500, dynamodb: 1}.tell(t, steps, "steps")
+	number{memory: 60, dynamodb: 1}.tell(t, over, "forks of what stood behind an item in progress")
 }
 
 // overOpen counts forks that take over something behind an item in progress.

@@ -7,38 +7,24 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"pgregory.net/rapid"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 )
-
-// budget bounds the test; a failure found within it is still made small.
-const budget = 20 * time.Second
 
 // TestStoreAgreesWithModel carries out random sequences of operations on the
 // store and on the model, and compares everything after each.
 func TestStoreAgreesWithModel(t *testing.T) {
 	t.Parallel()
-	client := dynamotest.Client(t)
-	deadline := time.Now().Add(budget)
-	failed, sequences, steps := false, 0, 0
+	played, steps := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		over := func() bool { return !failed && time.Now().After(deadline) }
-		if over() {
-			return
-		}
-		defer func() { failed = failed || rt.Failed() }()
-		sequences++
-		m := newMachine(rt, client, dynamotest.Table(t))
-		actions := map[string]func(*rapid.T){
+		m := newMachine(rt, storetest.Engine(t))
+		rt.Repeat(map[string]func(*rapid.T){
 			"":            m.compare,
 			"create":      m.createSession,
 			"append":      m.appendEvents,
@@ -51,29 +37,21 @@ func TestStoreAgreesWithModel(t *testing.T) {
 			"fork":        m.fork,
 			"delete":      m.deleteSession,
 			"artifact":    m.saveArtifact,
-		}
-		for name, act := range actions {
-			actions[name] = func(rt *rapid.T) {
-				if !over() {
-					act(rt)
-				}
-			}
-		}
-		rt.Repeat(actions)
+		})
 		m.count = -1
 		m.compare(rt) // all
-		steps += m.steps
 		m.clear(rt)
+		played, steps = played+1, steps+m.steps
 	})
-	t.Logf("%d sequences, %d steps", sequences, steps)
+	sequences().tell(t, played, "sequences")
+	number{memory: 1, dynamodb: 1}.tell(t, steps, "steps")
 }
 
 // machine is the state of one sequence.
 type machine struct {
 	world  *world
 	store  *stores.Store
-	client *dynamodb.Client
-	table  string
+	engine table.Engine
 	count  int // makes names
 	steps  int
 	done   string // the last operation
@@ -82,14 +60,14 @@ type machine struct {
 	over    int // forks of what stands behind an item in progress
 }
 
-func newMachine(rt *rapid.T, client *dynamodb.Client, table string) *machine {
+func newMachine(rt *rapid.T, engine table.Engine) *machine {
 	sealing := sessions.Sealing{
 		Bytes:  rapid.SampledFrom([]int{1, 400, 1200}).Draw(rt, "bytes of a seal"),
 		Page:   rapid.IntRange(1, 3).Draw(rt, "page that uses seals"),
 		Behind: rapid.Int64Range(0, 2).Draw(rt, "positions unsealed"),
 	}
-	store := stores.New(dynamo.New(client, table, store.Schema()), sessions.WithSealing(sealing))
-	m := &machine{world: newWorld(), store: store, client: client, table: table}
+	store := stores.New(engine, sessions.WithSealing(sealing))
+	m := &machine{world: newWorld(), store: store, engine: engine}
 	m.createSession(rt)
 	return m
 }
@@ -293,7 +271,7 @@ func (m *machine) clear(rt *rapid.T) {
 			rt.Fatalf("delete %s: %v", id, err)
 		}
 	}
-	if left := swept(rt.Context(), rt, m.client, m.table); len(left) > 0 {
+	if left := swept(rt.Context(), rt, m.engine); len(left) > 0 {
 		rt.Fatalf("left after all sessions were deleted: %v", left)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -23,10 +22,8 @@ import (
 // which it was, however many they are and wherever one of them dies.
 func TestMerges(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64() //nolint:gosec // a test
-	t.Logf("seed %d", seed)
-	m := &merging{stage: newStage(t), random: rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // a test
-	s := limited(m.client, m.table)
+	begin := newStage(t)
+	s := limited(begin.engine)
 	if _, err := s.Create(t.Context(), session.New{ID: "s", UserID: runner, AppName: "app", Nonce: "s"}); err != nil {
 		t.Fatal(err)
 	}
@@ -36,25 +33,27 @@ func TestMerges(t *testing.T) {
 	if err := beginning().do(t.Context(), s, first); err != nil {
 		t.Fatal(err)
 	}
-	m.keep()
-	var one, two []run
-	for at := range 40 {
-		one = append(one, func() { m.inTheMidst(t, at, false) }, func() { m.inTheMidst(t, at, true) })
-	}
-	effort{least: len(one), time: time.Minute}.play(t, "one in the midst of another, which dies or goes on", one)
-	for n := range 600 {
-		two = append(two, func() { m.inTurns(t, []int{2, 3, 6}[n%3]) })
-	}
-	effort{least: 12, time: 10 * time.Second}.play(t, "2, 3 and 6 in turns", two)
+	begin.keep()
+	t.Run("one in the midst of another, which dies or goes on", func(t *testing.T) {
+		n := number{memory: 80, dynamodb: 80}
+		n.times(t, func(t *testing.T, i int) {
+			t.Helper()
+			merging{begin.fresh(t)}.inTheMidst(t, i/2, i%2 == 1)
+		})
+	})
+	t.Run("2, 3 and 6 in turns", func(t *testing.T) {
+		n := number{memory: 600, dynamodb: 12}
+		n.times(t, func(t *testing.T, i int) {
+			t.Helper()
+			merging{begin.fresh(t)}.inTurns(t, []int{2, 3, 6}[i%3], seed(t, i))
+		})
+	})
 }
 
-type merging struct {
-	*stage
-	random *rand.Rand
-}
+type merging struct{ *stage }
 
 // merge is a start that merges; its input is named as the run.
-func (m *merging) merge(name string) *caller {
+func (m merging) merge(name string) *caller {
 	return m.call(name, func(ctx context.Context, s *stores.Store) error {
 		_, err := s.Start(ctx, merged(name))
 		return err
@@ -69,9 +68,8 @@ func merged(name string) lifecycle.Start {
 }
 
 // inTheMidst does one merge after some requests of another.
-func (m *merging) inTheMidst(t *testing.T, at int, dies bool) {
+func (m merging) inTheMidst(t *testing.T, at int, dies bool) {
 	t.Helper()
-	m.reset()
 	a := m.merge("a")
 	a.turns(at)
 	if dies {
@@ -86,9 +84,8 @@ func (m *merging) inTheMidst(t *testing.T, at int, dies bool) {
 }
 
 // inTurns lets callers take turns at random; some die, and ask once more.
-func (m *merging) inTurns(t *testing.T, callers int) {
+func (m merging) inTurns(t *testing.T, callers int, random *rand.Rand) {
 	t.Helper()
-	m.reset()
 	var all, at []*caller
 	for i := range callers {
 		all = append(all, m.merge(string(rune('a'+i))))
@@ -96,12 +93,12 @@ func (m *merging) inTurns(t *testing.T, callers int) {
 	at = slices.Clone(all)
 	var story strings.Builder
 	for len(at) > 0 {
-		i := m.random.IntN(len(at))
+		i := random.IntN(len(at))
 		switch c := at[i]; {
-		case m.random.IntN(60) == 0:
+		case random.IntN(60) == 0:
 			c.die()
 			fmt.Fprintf(&story, "%s dies. ", c.name)
-			if m.random.IntN(2) == 0 {
+			if random.IntN(2) == 0 {
 				at[i] = m.merge(c.name)
 				all = append(all, at[i])
 				continue
@@ -119,7 +116,7 @@ func (m *merging) inTurns(t *testing.T, callers int) {
 
 // holds checks that the thread has the inputs that callers were told of, and
 // each that is in the log, once and in order.
-func (m *merging) holds(t *testing.T, what string, callers ...*caller) {
+func (m merging) holds(t *testing.T, what string, callers ...*caller) {
 	t.Helper()
 	all, err := m.store.Events(t.Context(), runner, "s", session.EventQuery{View: session.All, Limit: session.MaxPage})
 	if err != nil {

@@ -1,34 +1,34 @@
 package modeltest_test
 
-import (
-	"testing"
-	"time"
-)
+import "testing"
 
 // TestReadsInTheMidst runs an operation before each request of each kind of
 // read. The answer must be what was there before, or what is there after.
 func TestReadsInTheMidst(t *testing.T) {
 	t.Parallel()
-	stage := stages(t)
-	var runs []run
+	stages := settings(t, innerCases())
+	var sets []set
 	for _, c := range innerCases() {
 		if c.deletes { // a read may meet a log that is half gone
 			continue
 		}
 		for _, part := range (&reader{}).parts() {
-			runs = append(runs, requests(2, func(at int) bool { return c.read(t, stage(c), part.name, at) })...)
+			sets = append(sets, set{of: part.name, first: 2, play: func(t *testing.T, at int) bool {
+				t.Helper()
+				return c.read(t, stages[c.setup], part.name, at)
+			}})
 		}
 	}
-	spend(t, 10*time.Second, runs)
+	number{memory: 80, dynamodb: 21, every: 3}.play(t, sets)
 }
 
 // read compares one read that is interrupted with the models of before and
 // after; false where it needs fewer requests.
-func (c crashCase) read(t *testing.T, st *stage, name string, at int) bool {
+func (c crashCase) read(t *testing.T, begin *stage, name string, at int) bool {
 	t.Helper()
 	differ := ""
 	for _, change := range []func(*scene){func(*scene) {}, c.apply} {
-		st.reset()
+		st := begin.fresh(t)
 		s := c.model(t, change)
 		before := c.model(t, func(*scene) {})
 		i := &interruption{at: at, run: func() {
@@ -36,7 +36,7 @@ func (c crashCase) read(t *testing.T, st *stage, name string, at int) bool {
 				t.Errorf("%s: %v", c.name, err)
 			}
 		}}
-		r := &reader{w: s.world, store: i.store(st)}
+		r := &reader{w: s.world, store: open(i.on(st.engine))}
 		var d string
 		var err error
 		for _, part := range r.parts() {

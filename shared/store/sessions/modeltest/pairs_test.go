@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -20,13 +17,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-// wholeVariable asks for all cases of TestPairs instead of a sample.
-const wholeVariable = "RACES"
-
-// leastPairs is at how many places a sample has two callers meet, however long that
-// takes here; there are more where time is left.
-const leastPairs = 60
-
 // TestPairs lets two callers do something to one session at once: each pair of
 // operations, the second as a whole before each request of the first. What is
 // left, and what both are told, must be what one after the other leaves and
@@ -34,47 +24,26 @@ const leastPairs = 60
 // time, which the other tests of this package hold to a model in turn.
 func TestPairs(t *testing.T) {
 	t.Parallel()
-	seed := rand.Uint64()                    //nolint:gosec // a test
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test
-	var cases []run
-	pairs, met := map[string]bool{}, 0
+	var sets []set
+	pairs := map[string]bool{}
 	for _, setting := range []string{"idle", "at work"} {
 		p := newPairing(t, setting)
 		for i, outer := range p.acts {
-			places := p.places(t, outer)
 			for j, inner := range p.acts {
 				pairs[fmt.Sprint(setting, min(i, j), max(i, j))] = true
-				for at := 1; at <= places; at++ {
-					cases = append(cases, func() {
-						if p.meet(t, outer, inner, at) {
-							met++
-						}
-					})
-				}
+				var orders []outcome
+				sets = append(sets, set{of: setting + ", " + outer.name, first: 1, play: func(t *testing.T, at int) bool {
+					t.Helper()
+					if orders == nil {
+						orders = p.orders(t, outer, inner)
+					}
+					return p.meet(t, orders, outer, inner, at)
+				}})
 			}
 		}
 	}
-	random.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
-	e := effort{least: leastPairs + leastPairs/10, time: 15 * time.Second}
-	if os.Getenv(wholeVariable) != "" {
-		e = effort{least: len(cases)}
-	}
-	e.play(t, fmt.Sprintf("seed %d, %d pairs", seed, len(pairs)), cases)
-	t.Logf("met at %d of the %d places of the whole set", met, len(cases))
-	if met < leastPairs && !t.Failed() { // a request more or less is one made beside others
-		t.Errorf("want %d at least", leastPairs)
-	}
-}
-
-// places is how many requests an act makes by itself: it can be met before each.
-func (p *pairing) places(t *testing.T, a act) int {
-	t.Helper()
-	p.reset()
-	i := &interruption{}
-	_ = a.do(t.Context(), limited(i.client(p.client), p.table), "outer") // a refusal is made of requests, too
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.count
+	number{memory: 156, dynamodb: 156}.tell(t, len(pairs), "pairs")
+	number{memory: 2484, dynamodb: 132, every: 15}.play(t, sets)
 }
 
 // pairing is a session in a setting, and what becomes of it.
@@ -82,7 +51,6 @@ type pairing struct {
 	*stage
 	setting string
 	acts    []act
-	serial  map[string][]outcome // of two acts one after the other, in either order
 }
 
 // outcome is what two acts leave, and what they answered.
@@ -99,8 +67,8 @@ type outcome struct {
 
 func newPairing(t *testing.T, setting string) *pairing {
 	t.Helper()
-	p := &pairing{stage: newStage(t), setting: setting, serial: map[string][]outcome{}}
-	s := limited(p.client, p.table)
+	p := &pairing{stage: newStage(t), setting: setting}
+	s := limited(p.engine)
 	if _, err := s.Create(t.Context(), session.New{ID: "s", UserID: runner, AppName: "app", Nonce: "s"}); err != nil {
 		t.Fatal(err)
 	}
@@ -131,19 +99,18 @@ func newPairing(t *testing.T, setting string) *pairing {
 
 // meet does one act as a whole before the at-th request of another; false where
 // that makes fewer.
-func (p *pairing) meet(t *testing.T, outer, inner act, at int) bool {
+func (p *pairing) meet(t *testing.T, orders []outcome, outer, inner act, at int) bool {
 	t.Helper()
-	orders := p.orders(t, outer, inner)
-	p.reset()
+	st := p.fresh(t)
 	ctx, cancel := context.WithTimeout(t.Context(), waiting)
 	defer cancel()
 	var innerErr error
-	i := &interruption{at: at, run: func() { innerErr = inner.do(ctx, limited(p.client, p.table), "inner") }}
-	outerErr := outer.do(ctx, limited(i.client(p.client), p.table), "outer")
+	i := &interruption{at: at, run: func() { innerErr = inner.do(ctx, limited(st.engine), "inner") }}
+	outerErr := outer.do(ctx, limited(i.on(st.engine)), "outer")
 	if !i.reached() {
 		return false
 	}
-	got := p.outcome(t, outerErr, innerErr)
+	got := outcomeOn(t, st, outerErr, innerErr)
 	var differ string
 	for _, want := range orders {
 		d := cmp.Diff(want, got)
@@ -160,32 +127,26 @@ func (p *pairing) meet(t *testing.T, outer, inner act, at int) bool {
 // orders are the outcomes of two acts one after the other.
 func (p *pairing) orders(t *testing.T, outer, inner act) []outcome {
 	t.Helper()
-	name := outer.name + "/" + inner.name
-	if p.serial[name] != nil {
-		return p.serial[name]
-	}
-	s := limited(p.client, p.table)
-	p.reset()
-	outerErr := outer.do(t.Context(), s, "outer")
-	innerErr := inner.do(t.Context(), s, "inner")
-	p.serial[name] = []outcome{p.outcome(t, outerErr, innerErr)}
-	p.reset()
-	innerErr = inner.do(t.Context(), s, "inner")
-	outerErr = outer.do(t.Context(), s, "outer")
-	p.serial[name] = append(p.serial[name], p.outcome(t, outerErr, innerErr))
-	return p.serial[name]
+	st := p.fresh(t)
+	outerErr := outer.do(t.Context(), limited(st.engine), "outer")
+	innerErr := inner.do(t.Context(), limited(st.engine), "inner")
+	outerFirst := outcomeOn(t, st, outerErr, innerErr)
+	st = p.fresh(t)
+	innerErr = inner.do(t.Context(), limited(st.engine), "inner")
+	outerErr = outer.do(t.Context(), limited(st.engine), "outer")
+	return []outcome{outerFirst, outcomeOn(t, st, outerErr, innerErr)}
 }
 
-func (p *pairing) outcome(t *testing.T, outerErr, innerErr error) outcome {
+func outcomeOn(t *testing.T, st *stage, outerErr, innerErr error) outcome {
 	t.Helper()
 	o := outcome{Outer: told(t, outerErr), Inner: told(t, innerErr), Forks: map[string][]string{}, Runs: map[string]string{}}
 	for _, id := range []string{"fork of outer", "fork of inner"} {
-		if page, err := p.store.Events(t.Context(), runner, id, everything(session.Effective)); err == nil {
+		if page, err := st.store.Events(t.Context(), runner, id, everything(session.Effective)); err == nil {
 			o.Forks[id] = append([]string{"a fork"}, texts(page.Events)...)
-			p.folds(t, id, page.Events)
+			folds(t, st, id, page.Events)
 		}
 	}
-	s, err := p.store.Get(t.Context(), runner, "s")
+	s, err := st.store.Get(t.Context(), runner, "s")
 	if errors.Is(err, fault.Of(fault.NotFound)) {
 		return o
 	}
@@ -195,32 +156,32 @@ func (p *pairing) outcome(t *testing.T, outerErr, innerErr error) outcome {
 		active = *s.ActiveRunID
 	}
 	o.Session = []string{string(s.Status), active}
-	th, err := p.store.Thread(t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
+	th, err := st.store.Thread(t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
 	mustSee(t, err)
 	o.Said = texts(th.Items)
-	p.folds(t, "s", th.Items)
-	o.State, err = p.store.State(t.Context(), runner, "s")
+	folds(t, st, "s", th.Items)
+	o.State, err = st.store.State(t.Context(), runner, "s")
 	mustSee(t, err)
-	all, err := p.store.Events(t.Context(), runner, "s", everything(session.All))
+	all, err := st.store.Events(t.Context(), runner, "s", everything(session.All))
 	mustSee(t, err)
 	for n, e := range all.Events {
 		if e.Seq != int64(n+1) {
 			t.Errorf("event %d of the log stands at %d", n+1, e.Seq)
 		}
 	}
-	tasks, err := p.store.Tasks(t.Context(), task.Query{SessionID: "s", UserID: runner, Limit: 10})
+	tasks, err := st.store.Tasks(t.Context(), task.Query{SessionID: "s", UserID: runner, Limit: 10})
 	mustSee(t, err)
 	for _, k := range tasks.Tasks {
 		o.Tasks = append(o.Tasks, string(k.Bubbles))
 	}
-	shares, err := p.store.Shares(t.Context(), runner, "s")
+	shares, err := st.store.Shares(t.Context(), runner, "s")
 	mustSee(t, err)
 	for _, sh := range shares {
 		o.Shares = append(o.Shares, sh.ID)
 	}
 	slices.Sort(o.Shares)
 	for _, id := range []string{first, "outer", "inner"} {
-		if r, err := p.store.Run(t.Context(), refTo(id)); err == nil {
+		if r, err := st.store.Run(t.Context(), refTo(id)); err == nil {
 			o.Runs[id] = string(r.Status)
 		}
 	}
@@ -228,13 +189,13 @@ func (p *pairing) outcome(t *testing.T, outerErr, innerErr error) outcome {
 }
 
 // folds checks that a session's own state is what its events make of it.
-func (p *pairing) folds(t *testing.T, id string, events []session.Event) {
+func folds(t *testing.T, st *stage, id string, events []session.Event) {
 	t.Helper()
 	fold := session.Values{}
 	for _, e := range events {
 		fold.Apply(e.StateDelta.In(session.ScopeSession))
 	}
-	state, err := p.store.State(t.Context(), runner, id)
+	state, err := st.store.State(t.Context(), runner, id)
 	mustSee(t, err)
 	if diff := cmp.Diff(map[string]json.RawMessage(fold), map[string]json.RawMessage(state.Session)); diff != "" {
 		t.Errorf("the state of %s (-its events +stored):\n%s", id, diff)

@@ -8,17 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
 	lifecycle "github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 const (
@@ -47,10 +45,10 @@ type before struct {
 // told so, nobody waits for ever, and what is left agrees with itself.
 func TestInterleavings_runs(t *testing.T) {
 	t.Parallel()
-	var plays []run
+	var sets []set
 	for _, b := range befores() {
 		st := newStage(t)
-		s := limited(st.client, st.table)
+		s := limited(st.engine)
 		if _, err := s.Create(t.Context(), session.New{ID: "s", UserID: runner, Nonce: "s"}); err != nil {
 			t.Fatal(err)
 		}
@@ -63,30 +61,31 @@ func TestInterleavings_runs(t *testing.T) {
 		for _, outer := range acts() {
 			for _, inner := range acts() {
 				what := fmt.Sprintf("%s: %s in the midst of %s", b.name, inner.name, outer.name)
-				plays = append(plays, requests(2, func(at int) bool { return meet(t, what, st, outer, inner, at) })...)
+				sets = append(sets, set{of: b.name + ", " + outer.name, first: 2, play: func(t *testing.T, at int) bool {
+					t.Helper()
+					return meet(t, what, st.fresh(t), outer, inner, at)
+				}})
 			}
 		}
 	}
-	spend(t, 15*time.Second, plays)
+	number{memory: 4440, dynamodb: 236, every: 15}.play(t, sets)
 }
 
 // limited is a store whose users have few runs at work, which last longer than
 // any test.
-func limited(client *dynamodb.Client, table string) *stores.Store {
-	return stores.New(dynamo.New(client, table, store.Schema()),
-		sessions.WithQuotas(quota.Limits{Runs: 5}), sessions.WithLease(24*time.Hour))
+func limited(engine table.Engine) *stores.Store {
+	return stores.New(engine, sessions.WithQuotas(quota.Limits{Runs: 5}), sessions.WithLease(24*time.Hour))
 }
 
 // meet does one act before the at-th request of another; false where the other
 // makes fewer.
 func meet(t *testing.T, what string, st *stage, outer, inner act, at int) bool {
 	t.Helper()
-	st.reset()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	var innerErr error
-	i := &interruption{at: at, run: func() { innerErr = inner.do(ctx, limited(st.client, st.table), "inner") }}
-	outerErr := outer.do(ctx, limited(i.client(st.client), st.table), "outer")
+	i := &interruption{at: at, run: func() { innerErr = inner.do(ctx, limited(st.engine), "inner") }}
+	outerErr := outer.do(ctx, limited(i.on(st.engine)), "outer")
 	if !i.reached() {
 		return false
 	}
@@ -150,13 +149,11 @@ func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
 // slots counts the places of runs that the user's quota has taken.
 func slots(t *testing.T, st *stage) int {
 	t.Helper()
-	out, err := st.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &st.table, Key: map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: "Q#" + runner}, "SK": &types.AttributeValueMemberS{Value: "USE"},
-	}})
+	use, _, err := st.engine.Get(t.Context(), table.NewKey("Q#"+runner, "USE"), table.Reading{Consistent: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken, ok := out.Item["r"].(*types.AttributeValueMemberM)
+	taken, ok := use["r"].(*types.AttributeValueMemberM)
 	if !ok {
 		return 0
 	}

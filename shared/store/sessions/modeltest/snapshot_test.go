@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -19,15 +18,18 @@ import (
 // shows at once is what it shows in the end.
 func TestForkIsASnapshot(t *testing.T) {
 	t.Parallel()
-	stage := stages(t)
-	var runs []run
-	for _, c := range append(taskCases(), crowdedCases()...) {
-		stage(c) // its making does not count
+	cases := append(taskCases(), crowdedCases()...)
+	stages := settings(t, cases)
+	var sets []set
+	for _, c := range cases {
 		for _, after := range []int64{0, 1, 2, 3} {
-			runs = append(runs, requests(2, func(at int) bool { return c.forkedMeanwhile(t, stage(c), at, after) })...)
+			sets = append(sets, set{of: c.name, first: 2, play: func(t *testing.T, at int) bool {
+				t.Helper()
+				return c.forkedMeanwhile(t, stages[c.setup].fresh(t), at, after)
+			}})
 		}
 	}
-	spend(t, 12*time.Second, runs)
+	number{memory: 186, dynamodb: 37, every: 4}.play(t, sets)
 }
 
 // forkedMeanwhile is one run, with a crash so many requests after the fork, or
@@ -46,7 +48,7 @@ func (c crashCase) forkedMeanwhile(t *testing.T, st *stage, at int, after int64)
 	if after == 0 {
 		cr.at = 1 << 30
 	}
-	store := open(cr.client(i.client(st.client)), st.table)
+	store := open(cr.on(i.on(st.engine)))
 	err := c.do(t.Context(), s, store)
 	switch {
 	case !i.reached():

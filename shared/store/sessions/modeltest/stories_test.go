@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -170,7 +170,7 @@ func TestStories(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			store := open(dynamotest.Client(t), dynamotest.Table(t))
+			store := open(storetest.Engine(t))
 			p := &play{scene: scene{t: t, store: store, world: newWorld()}, rewinds: map[*conv]int{}}
 			for line := range strings.Lines(story) {
 				p.line(strings.TrimSpace(line))

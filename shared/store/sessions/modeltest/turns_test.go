@@ -3,17 +3,15 @@ package modeltest_test
 import (
 	"context"
 	"errors"
-	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/smithy-go/middleware"
-
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table"
+	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
 // waiting is how long a caller may take, most of which it waits for others.
-const waiting = 5 * time.Minute
+const waiting = time.Hour
 
 // errDied is what a caller's requests end with once it has died.
 var errDied = errors.New("the caller has died")
@@ -25,7 +23,8 @@ type caller struct {
 	err  error // of what it did, once it is over
 
 	dies context.CancelCauseFunc
-	asks chan chan struct{} // a request that waits; what it sends back tells that it is done
+	asks chan struct{} // a request that waits for its turn
+	done chan struct{} // a request that had its turn, and is over
 	over chan struct{}
 }
 
@@ -33,40 +32,40 @@ type caller struct {
 func (st *stage) call(name string, do func(context.Context, *stores.Store) error) *caller {
 	deadline, cancel := context.WithTimeout(st.t.Context(), waiting)
 	ctx, dies := context.WithCancelCause(deadline)
-	c := &caller{name: name, dies: dies, asks: make(chan chan struct{}), over: make(chan struct{})}
-	client := dynamodb.New(st.client.Options(), func(o *dynamodb.Options) { o.APIOptions = append(o.APIOptions, c.add) })
+	c := &caller{name: name, dies: dies, asks: make(chan struct{}), done: make(chan struct{}), over: make(chan struct{})}
+	engine := hooks.New(st.engine, hooks.Hooks{Before: c.before, After: c.after})
 	go func() {
 		defer cancel()
 		defer close(c.over)
-		if c.err = do(ctx, limited(client, st.table)); ctx.Err() != nil {
+		if c.err = do(ctx, limited(engine)); ctx.Err() != nil {
 			c.err = context.Cause(ctx)
 		}
 	}()
 	return c
 }
 
-func (c *caller) add(stack *middleware.Stack) error {
-	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("TakeTurns", func(
-		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
-	) (middleware.InitializeOutput, middleware.Metadata, error) {
-		done := make(chan struct{})
-		select {
-		case c.asks <- done:
-		case <-ctx.Done():
-			return middleware.InitializeOutput{}, middleware.Metadata{}, ctx.Err()
-		case <-c.over: // what it left under way is of no interest any more
-			return middleware.InitializeOutput{}, middleware.Metadata{}, errDied
-		}
-		defer close(done)
-		return next.HandleInitialize(ctx, in)
-	}), middleware.Before)
+func (c *caller) before(ctx context.Context, _ hooks.Call) error {
+	select {
+	case c.asks <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.over: // what it left under way is of no interest any more
+		return errDied
+	}
+}
+
+// after tells whoever gave the turn, who waits for it.
+func (c *caller) after(_ context.Context, _ hooks.Call, _ table.Units, err error) error {
+	c.done <- struct{}{}
+	return err
 }
 
 // turn lets the caller make one request; false where it is over.
 func (c *caller) turn() bool {
 	select {
-	case done := <-c.asks:
-		<-done
+	case <-c.asks:
+		<-c.done
 		return true
 	case <-c.over:
 		return false
@@ -95,24 +94,4 @@ func (c *caller) finish() error {
 func (c *caller) die() {
 	c.dies(errDied)
 	<-c.over
-}
-
-// effort is how many cases a test plays, and for how long at most.
-type effort struct {
-	least int
-	time  time.Duration
-}
-
-// play does cases until all are done or the time is up, but so many at least.
-func (b effort) play(t *testing.T, what string, cases []run) {
-	t.Helper()
-	deadline := time.Now().Add(b.time)
-	n := 0
-	for ; n < len(cases) && !t.Failed() && (n < b.least || time.Now().Before(deadline)); n++ {
-		cases[n]()
-	}
-	t.Logf("%s: %d of %d cases", what, n, len(cases))
-	if n < b.least && !t.Failed() {
-		t.Errorf("%s: %d cases, want %d", what, n, b.least)
-	}
 }

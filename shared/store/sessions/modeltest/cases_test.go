@@ -1,0 +1,169 @@
+package modeltest_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/rethread/rethread/infra/test/storetest"
+)
+
+// Random tests of this package draw from one seed, by rapid's flags, which say too how
+// many sequences of operations its machines play.
+const (
+	seedFlag   = "rapid.seed"
+	checksFlag = "rapid.checks"
+)
+
+// usualSeed is what random tests draw from where no other seed is given, so that a run
+// says the same each time.
+const usualSeed = 1
+
+// TestMain sets the seed where none is given. DynamoDB Local is slow: machines play few
+// sequences on it.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	set := func(name, value string) {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	if flag.Lookup(seedFlag).Value.String() == "0" {
+		set(seedFlag, strconv.Itoa(usualSeed))
+	}
+	set(checksFlag, strconv.Itoa(sequences().least()))
+	os.Exit(m.Run())
+}
+
+// seed is what random tests draw from, in the generator's two words.
+func seed(t *testing.T, stream int) *rand.Rand {
+	t.Helper()
+	n, err := strconv.ParseUint(flag.Lookup(seedFlag).Value.String(), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rand.New(rand.NewPCG(n, uint64(stream))) //nolint:gosec // a test
+}
+
+// sequences is how many sequences of operations each of the machines plays.
+func sequences() number { return number{memory: 100, dynamodb: 3} }
+
+// number is how many cases a proof plays at least, on each engine.
+type number struct {
+	memory, dynamodb int
+	// every is of how many cases one is played on DynamoDB Local, which is slow; in
+	// memory all of them are.
+	every int
+}
+
+func (n number) least() int {
+	if storetest.InMemory() {
+		return n.memory
+	}
+	return n.dynamodb
+}
+
+// tell prints how many cases a proof played, and fails below its number.
+func (n number) tell(t *testing.T, played int, what string) {
+	t.Helper()
+	t.Logf("%d %s, at least %d; -%s=%s", played, what, n.least(), seedFlag, flag.Lookup(seedFlag).Value)
+	if played < n.least() && !t.Failed() {
+		t.Errorf("%d %s, want %d at least", played, what, n.least())
+	}
+}
+
+// set is cases at each of an operation's requests, from the first one on. Play is
+// false where the operation makes fewer requests, which is no case.
+type set struct {
+	of    string // sets of one name play one after the other
+	first int
+	play  func(t *testing.T, at int) bool
+}
+
+// mostRequests is more than any operation makes here.
+const mostRequests = 500
+
+// play plays sets whole, or a fixed part of each on DynamoDB Local, and counts.
+func (n number) play(t *testing.T, sets []set) {
+	t.Helper()
+	var played atomic.Int64
+	groups, order := map[string][]set{}, []string{}
+	for _, s := range sets {
+		if groups[s.of] == nil {
+			order = append(order, s.of)
+		}
+		groups[s.of] = append(groups[s.of], s)
+	}
+	t.Run("cases", func(t *testing.T) {
+		for g, of := range order {
+			t.Run(of, func(t *testing.T) {
+				if storetest.InMemory() { // each case has a table of its own
+					t.Parallel()
+				}
+				for i, s := range groups[of] {
+					played.Add(int64(n.places(t, g+i, s)))
+				}
+			})
+		}
+	})
+	n.tell(t, int(played.Load()), fmt.Sprintf("cases of %d sets", len(sets)))
+}
+
+// places plays the i-th set, and returns how many cases it had.
+func (n number) places(t *testing.T, i int, s set) (played int) {
+	t.Helper()
+	at, step := s.first, 1
+	if !storetest.InMemory() {
+		at, step = s.first+i%n.every, n.every
+	}
+	for {
+		var reached bool
+		unhurried(t, func(t *testing.T) { t.Helper(); reached = s.play(t, at) })
+		if !reached {
+			return played
+		}
+		if played++; at > mostRequests {
+			t.Fatalf("%s: more than %d requests", s.of, mostRequests)
+		}
+		if t.Failed() {
+			return played
+		}
+		at += step
+	}
+}
+
+// unhurried plays a case in whose time nobody waits, where all of it is in memory.
+func unhurried(t *testing.T, play func(*testing.T)) {
+	t.Helper()
+	if storetest.InMemory() {
+		synctest.Test(t, play)
+		return
+	}
+	play(t)
+}
+
+// times plays a case by its number, so often as an engine's number says.
+func (n number) times(t *testing.T, play func(t *testing.T, i int)) {
+	t.Helper()
+	const lanes = 8
+	var played atomic.Int64
+	t.Run("cases", func(t *testing.T) {
+		for lane := range lanes {
+			t.Run(fmt.Sprint(lane), func(t *testing.T) {
+				if storetest.InMemory() {
+					t.Parallel()
+				}
+				for i := lane; i < n.least() && !t.Failed(); i += lanes {
+					unhurried(t, func(t *testing.T) { t.Helper(); play(t, i) })
+					played.Add(1)
+				}
+			})
+		}
+	})
+	n.tell(t, int(played.Load()), "cases")
+}
