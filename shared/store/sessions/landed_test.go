@@ -38,7 +38,7 @@ type loser struct {
 	on      bool
 	lose    int // which of the writes, from 0; -1 is none
 	writes  []string
-	next    error // what the next write is refused with
+	lost    string // the write whose answer was lost, until its repeat comes
 }
 
 func (l *loser) begin() { l.set(true) }
@@ -50,16 +50,16 @@ func (l *loser) set(on bool) {
 	l.on = on
 }
 
-// before refuses the write after the one whose answer was lost, which is its repeat.
+// before refuses the repeat of the write whose answer was lost, which others may go
+// before: a sweep visits several items at once.
 func (l *loser) before(_ context.Context, c hooks.Call) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !decided(c) {
+	if !decided(c) || l.lost == "" || identityOf(c) != l.lost {
 		return nil
 	}
-	err := l.next
-	l.next = nil
-	return err
+	l.lost = ""
+	return l.refusal
 }
 
 // after loses the answer to the write that is to lose it.
@@ -73,12 +73,20 @@ func (l *loser) after(_ context.Context, c hooks.Call, _ table.Units, err error)
 	if len(l.writes)-1 != l.lose || err != nil {
 		return err
 	}
-	l.next = l.refusal
+	l.lost = identityOf(c)
 	return fmt.Errorf("%w: the answer was lost", table.ErrUndecided)
 }
 
 // decided says whether a call is a write that must not be carried out twice.
 func decided(c hooks.Call) bool { return c.Op == hooks.Write || c.Op == hooks.Transact }
+
+// identityOf tells a write and its repeats from other writes.
+func identityOf(c hooks.Call) string {
+	if c.Op == hooks.Transact {
+		return c.Token
+	}
+	return c.Writes[0].Key.PK + " " + c.Writes[0].Key.SK
+}
 
 // nameOf is what kind of write of what kind of item a call is.
 func nameOf(c hooks.Call) string {
