@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/rethread/rethread/shared/observe/metrics"
+	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/store/table/dynamo/consumed"
 )
 
@@ -28,9 +28,6 @@ func measureCapacity(
 	var kind metrics.Name
 	if metrics.Recording(ctx) {
 		kind = unitsOf(in.Parameters)
-	}
-	if kind != "" {
-		consumed.Ask(in.Parameters)
 	}
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	if kind != "" && err == nil {
@@ -52,13 +49,13 @@ func unitsOf(input any) metrics.Name {
 	return ""
 }
 
-// countThrottles sees each try of a request, those that the SDK repeats by
-// itself as well.
+// countThrottles sees each try of a request, those that are repeated as well: nobody
+// else counts them.
 func countThrottles(
 	ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 ) (middleware.DeserializeOutput, middleware.Metadata, error) {
 	out, metadata, err := next.HandleDeserialize(ctx, in)
-	if err != nil && retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err).Bool() {
+	if dynamo.Throttled(err) {
 		metrics.Count(ctx, metrics.Throttles, 1)
 	}
 	return out, metadata, err

@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/observe/metrics"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
@@ -52,7 +51,7 @@ func (t *Table) GetEventually(ctx context.Context, k table.Key) (table.Item, err
 func (t *Table) read(ctx context.Context, k table.Key, r table.Reading) (table.Item, error) {
 	item, _, err := t.engine.Get(ctx, k, r)
 	if err != nil {
-		return nil, fmt.Errorf("get %s %s: %w", k.PK, k.SK, told(ctx, err))
+		return nil, fmt.Errorf("get %s %s: %w", k.PK, k.SK, told(err))
 	}
 	return item, nil
 }
@@ -72,7 +71,7 @@ func (t *Table) BatchGet(ctx context.Context, keys []table.Key, consistent bool)
 	}
 	items, _, err := t.engine.BatchGet(ctx, keys, table.Reading{Consistent: consistent})
 	if err != nil {
-		return nil, fmt.Errorf("read a batch: %w", told(ctx, err))
+		return nil, fmt.Errorf("read a batch: %w", told(err))
 	}
 	return items, nil
 }
@@ -81,7 +80,7 @@ func (t *Table) BatchGet(ctx context.Context, keys []table.Key, consistent bool)
 func (t *Table) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	page, err := t.engine.Query(ctx, q)
 	if err != nil {
-		return table.Page{}, fmt.Errorf("query %s: %w", q.Partition, told(ctx, err))
+		return table.Page{}, fmt.Errorf("query %s: %w", q.Partition, told(err))
 	}
 	return page, nil
 }
@@ -109,7 +108,7 @@ func (t *Table) BatchWrite(ctx context.Context, writes []table.Write) error {
 		return nil
 	}
 	if _, err := t.engine.BatchWrite(ctx, writes); err != nil {
-		return fmt.Errorf("write a batch: %w", told(ctx, err))
+		return fmt.Errorf("write a batch: %w", told(err))
 	}
 	return nil
 }
@@ -136,9 +135,8 @@ func (t *Table) DeleteFound(ctx context.Context, q table.Query) error {
 }
 
 // told adds to an error of the engine's what the caller is told.
-func told(ctx context.Context, err error) error {
+func told(err error) error {
 	if errors.Is(err, table.ErrThrottled) {
-		metrics.Count(ctx, metrics.Throttles, 1)
 		return fmt.Errorf("%w: %w", busy("the table is busy; try again"), err)
 	}
 	return err

@@ -273,16 +273,6 @@ func TestContended(t *testing.T) {
 			}
 		})
 	})
-	t.Run("tries run out", func(t *testing.T) {
-		t.Parallel()
-		synctest.Test(t, func(t *testing.T) {
-			n := 0
-			err := records.ContendedUpTo(t.Context(), 4, func() error { n++; return race })
-			if !errors.Is(err, fault.Of(fault.Busy)) || n != 4 {
-				t.Errorf("%v after %d tries", err, n)
-			}
-		})
-	})
 }
 
 // TestPages reads a partition page by page, and deletes what a query finds.

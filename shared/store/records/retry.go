@@ -14,9 +14,9 @@ import (
 const (
 	backoffFirst = 5 * time.Millisecond
 	backoffMost  = 500 * time.Millisecond
-	// answerTime is left of a context's time when tries end, so that the caller
+	// AnswerTime is left of a context's time when tries end, so that the caller
 	// is answered: a function that runs out of time is stopped without an answer.
-	answerTime = 2 * time.Second
+	AnswerTime = 2 * time.Second
 	// undecidedTries bounds how often a write is sent whose answer is lost each time.
 	undecidedTries = 6
 
@@ -24,7 +24,7 @@ const (
 )
 
 func policy() retry.Policy {
-	return retry.Policy{First: backoffFirst, Most: backoffMost, Reserve: answerTime}
+	return retry.Policy{First: backoffFirst, Most: backoffMost, Reserve: AnswerTime}
 }
 
 func policyWithin(most time.Duration) retry.Policy {
@@ -41,13 +41,6 @@ func Busy(format string, args ...any) error { return busy(format, args...) }
 // error that wraps retry.ErrAgain. It is a fault.Busy where time runs out.
 func Contended(ctx context.Context, try func() error) error {
 	return counted(ctx, policy(), try)
-}
-
-// ContendedUpTo is Contended with a bound on the tries.
-func ContendedUpTo(ctx context.Context, tries int, try func() error) error {
-	p := policy()
-	p.Tries = tries
-	return counted(ctx, p, try)
 }
 
 // ContendedWithin is Contended with a bound on the wait between two tries: who has
@@ -67,7 +60,7 @@ func ContendedValue[T any](ctx context.Context, try func() (T, error)) (T, error
 }
 
 func counted(ctx context.Context, p retry.Policy, try func() error) error {
-	return exhausted(retry.Do(ctx, p, func(err error) bool {
+	return Exhausted(retry.Do(ctx, p, func(err error) bool {
 		again := contended(err)
 		if again {
 			metrics.Count(ctx, metrics.Conflicts, 1)
@@ -80,12 +73,12 @@ func counted(ctx context.Context, p retry.Policy, try func() error) error {
 // while it ends with an error that Contended would try again after. It is not counted
 // as a conflict.
 func Settled(ctx context.Context, try func() error) error {
-	return exhausted(retry.Do(ctx, policy(), contended, try))
+	return Exhausted(retry.Do(ctx, policy(), contended, try))
 }
 
 // SettledWithin is Settled with a bound on the wait between two tries.
 func SettledWithin(ctx context.Context, most time.Duration, try func() error) error {
-	return exhausted(retry.Do(ctx, policyWithin(most), contended, try))
+	return Exhausted(retry.Do(ctx, policyWithin(most), contended, try))
 }
 
 // SettledValue is Settled for a read that has a result.
@@ -102,10 +95,11 @@ func contended(err error) bool {
 	return errors.Is(err, table.ErrConditionFailed) || errors.Is(err, retry.ErrAgain)
 }
 
-// exhausted asks the caller to come again where all tries failed. Why they did is
-// told in words alone, so that no other loop tries again.
-func exhausted(err error) error {
-	if errors.Is(err, retry.ErrExhausted) {
+// Exhausted asks the caller of a request to come again where all tries failed. Why they
+// did is told in words alone, so that no other loop tries again. Of a write whose
+// outcome is unknown it says nothing.
+func Exhausted(err error) error {
+	if errors.Is(err, retry.ErrExhausted) && !isUndecided(err) {
 		return fmt.Errorf("%w: %v", busy("too many requests meet here at once; try again"), err) //nolint:errorlint // see above
 	}
 	return err

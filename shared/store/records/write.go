@@ -55,7 +55,7 @@ func (t *Table) Write(ctx context.Context, w table.Write) error {
 			if lost && errors.As(err, &failed) && landed(w, failed.Failures[0].Found) {
 				return nil
 			}
-			lost = lost || errors.Is(err, table.ErrUndecided)
+			lost = lost || isUndecided(err)
 			return err
 		})
 	})
@@ -65,7 +65,7 @@ func (t *Table) Write(ctx context.Context, w table.Write) error {
 	case lost && again(err):
 		err = undecided(err)
 	default:
-		err = exhausted(told(ctx, err))
+		err = Exhausted(told(err))
 	}
 	return fmt.Errorf("write %s %s: %w", w.Key.PK, w.Key.SK, err)
 }
@@ -89,7 +89,7 @@ func (t *Table) Transact(ctx context.Context, writes ...table.Write) error {
 	err := retry.Do(ctx, policy(), again, func() error {
 		return untilAnswered(ctx, undecidedTries, func() error {
 			_, err := t.engine.Transact(ctx, in)
-			lost = lost || errors.Is(err, table.ErrUndecided)
+			lost = lost || isUndecided(err)
 			return err
 		})
 	})
@@ -101,20 +101,17 @@ func (t *Table) Transact(ctx context.Context, writes ...table.Write) error {
 	case isConflict(err):
 		err = fmt.Errorf("%w: %w", table.ErrConditionFailed, err)
 	}
-	return fmt.Errorf("transaction: %w", exhausted(told(ctx, err)))
+	return fmt.Errorf("transaction: %w", Exhausted(told(err)))
 }
 
-func isConflict(err error) bool { return errors.Is(err, table.ErrConflict) }
-func isThrottle(err error) bool { return errors.Is(err, table.ErrThrottled) }
+func isConflict(err error) bool  { return errors.Is(err, table.ErrConflict) }
+func isThrottle(err error) bool  { return errors.Is(err, table.ErrThrottled) }
+func isUndecided(err error) bool { return errors.Is(err, table.ErrUndecided) }
 
 // untilAnswered sends a write again whose answer is lost, a few times and however
 // little time is left. The last such error is table.ErrUndecided.
 func untilAnswered(ctx context.Context, tries int, send func() error) error {
-	n := 0
-	return retry.Do(ctx, retry.Policy{First: backoffFirst, Most: backoffMost}, func(err error) bool {
-		n++
-		return n < tries && errors.Is(err, table.ErrUndecided)
-	}, send)
+	return retry.Do(ctx, retry.Policy{First: backoffFirst, Most: backoffMost, Tries: tries}, isUndecided, send)
 }
 
 // PutWith is Put along with other writes, as one where there are any.

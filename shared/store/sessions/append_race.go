@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
@@ -24,8 +23,6 @@ const (
 	contentionWait = 40 * time.Millisecond
 	// contentionFirst bounds the first wait, which is before the third try.
 	contentionFirst = 10 * time.Millisecond
-	// contentionReserve is left of a request's time for its answer.
-	contentionReserve = 2 * time.Second
 )
 
 // compete puts the batch at the head, and again behind the new head as long as other
@@ -46,14 +43,11 @@ func (w *writer) compete(ctx context.Context) (appended int, err error) {
 		return err
 	}
 	if err = try(); lost {
-		p := retry.Policy{First: contentionFirst, Most: contentionWait, Reserve: contentionReserve}
+		p := retry.Policy{First: contentionFirst, Most: contentionWait, Reserve: records.AnswerTime}
 		err = retry.Do(ctx, p, func(error) bool { return lost }, try)
 	}
-	if errors.Is(err, retry.ErrExhausted) {
-		err = fmt.Errorf("append to log %s: %w", w.h.Log, records.Busy("too many requests meet here at once; try again"))
-	}
 	if err != nil {
-		return 0, err
+		return 0, records.Exhausted(err)
 	}
 	return appended, nil
 }

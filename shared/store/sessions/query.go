@@ -1,14 +1,14 @@
 package sessions
 
 import (
+	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
 
 // keysOnly makes a query read what deleting its items needs: their keys, and by
 // what it is known whose they are.
 func keysOnly(q table.Query) table.Query {
-	q.Members = []string{table.PK, table.SK, "u", attrGuest, attrStub}
-	return q
+	return records.KeysOnly(q, attrOwner, attrGuest, attrStub)
 }
 
 // stillUnforked keeps a task's creation or deletion out of forks that are made

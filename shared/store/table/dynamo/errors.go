@@ -47,6 +47,17 @@ func throttled(err error) bool {
 	return retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err).Bool()
 }
 
+// Throttled says whether an AWS service refused a request, or DynamoDB one of a
+// transaction's writes, as too many for now. The SDK takes no cancelled transaction
+// for throttled.
+func Throttled(err error) bool {
+	var whole *types.TransactionCanceledException
+	if errors.As(err, &whole) {
+		return errors.Is(cancelled(whole.CancellationReasons), table.ErrThrottled)
+	}
+	return err != nil && throttled(err)
+}
+
 // answered says whether the table refused a request for good.
 func answered(err error) bool {
 	var api smithy.APIError
