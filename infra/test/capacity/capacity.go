@@ -53,7 +53,6 @@ func (m *Meter) Attach(client *dynamodb.Client) *dynamodb.Client {
 func (m *Meter) measure(
 	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 ) (middleware.InitializeOutput, middleware.Metadata, error) {
-	consumed.Ask(in.Parameters)
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	used := usageOf(in.Parameters, out.Result)
 	used.Writes += failedCondition(err)

@@ -1,6 +1,5 @@
-// Package consumed reads what a request consumed of a table, in capacity units.
-// Clients ask for that in a middleware, with the inputs and outputs of the SDK's
-// operations.
+// Package consumed reads what a request consumed of a table, in capacity units, out of
+// the outputs of the SDK's operations. The engine asks for it with each request.
 package consumed
 
 import (
@@ -9,15 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
-
-// Ask has the answer to an operation say what it consumed, for which DynamoDB
-// charges nothing. All operations on data can; others are left as they are.
-func Ask(input any) {
-	field := reflect.ValueOf(input).Elem().FieldByName("ReturnConsumedCapacity")
-	if field.IsValid() {
-		field.SetString(string(types.ReturnConsumedCapacityTotal))
-	}
-}
 
 // Units is what an answer says; 0 where it says nothing.
 func Units(output any) float64 {
