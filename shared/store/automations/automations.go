@@ -33,8 +33,8 @@ var (
 )
 
 // New is the automations of a table, and of the lanes in it.
-func New(base records.Base, lanes *lanes.Store) *Store {
-	return &Store{base: base, content: content.NewCodec(), lanes: lanes}
+func New(base records.Base, codec *content.Codec, lanes *lanes.Store) *Store {
+	return &Store{base: base, content: codec, lanes: lanes}
 }
 
 // CreateAutomation implements automation.Store.

@@ -45,8 +45,8 @@ type Bodies struct {
 	base records.Base
 }
 
-// NewBodies is the bodies of a table.
-func NewBodies(base records.Base) Bodies { return Bodies{Codec: NewCodec(), base: base} }
+// NewBodies is the bodies of a table. They share a codec, whose compressors are large.
+func NewBodies(base records.Base, codec *Codec) Bodies { return Bodies{Codec: codec, base: base} }
 
 type chunk struct {
 	PK      string `dynamodbav:"PK"`

@@ -35,7 +35,9 @@ var (
 )
 
 // New is the storage in a table.
-func New(base records.Base) *Store { return &Store{Base: base, content: content.NewBodies(base)} }
+func New(base records.Base, codec *content.Codec) *Store {
+	return &Store{Base: base, content: content.NewBodies(base, codec)}
+}
 
 // keyItem is one use of an idempotency key, in its user's partition. The answer
 // of a request about a session stands with the session (answerItem); that of any

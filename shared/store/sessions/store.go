@@ -75,9 +75,12 @@ func New(engine table.Engine, opts ...Option) *Store {
 		opt(s)
 	}
 	s.db = records.New(engine, s.random)
-	s.content = content.NewBodies(s.Base())
+	s.content = content.NewBodies(s.Base(), content.NewCodec())
 	return s
 }
+
+// Codec encodes what the store's items hold.
+func (s *Store) Codec() *content.Codec { return s.content.Codec }
 
 // Base is what the store works with, for packages that keep other things in the same
 // table.
@@ -92,7 +95,7 @@ func (s *Store) With(opts ...Option) *Store {
 	for _, opt := range opts {
 		opt(&other)
 	}
-	other.content = content.NewBodies(other.Base())
+	other.content = content.NewBodies(other.Base(), s.Codec())
 	return &other
 }
 

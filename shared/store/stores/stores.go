@@ -68,10 +68,10 @@ func over(s *sessions.Store) *Store {
 		SessionStore:      s,
 		ShareStore:        shares.New(s, watching),
 		SubscriptionStore: watching,
-		IdempotencyStore:  idempotency.New(base),
+		IdempotencyStore:  idempotency.New(base, s.Codec()),
 		LaneStore:         waiting,
 		WebhookStore:      webhooks.New(base, waiting),
-		AutomationStore:   automations.New(base, waiting),
+		AutomationStore:   automations.New(base, s.Codec(), waiting),
 		PushStore:         a2apush.New(base, s, waiting),
 		KeyStore:          signingkeys.New(base),
 	}
