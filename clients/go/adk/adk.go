@@ -1,10 +1,9 @@
-// Package adk lets agents of the Agent Development Kit (google.golang.org/adk)
-// keep their sessions and artifacts in Rethread. It offers ADK's session.Service
-// and artifact.Service, and with them what ADK does not have: rewind and fork.
+// Package adk stores the sessions and artifacts of agents built with the Agent
+// Development Kit (google.golang.org/adk) in Rethread. It implements ADK's
+// session.Service and artifact.Service, and adds rewind and fork.
 //
-// The services speak to the HTTP API. ADK's app, user and session ids are those
-// of the API, so an id of a session names one session only, whatever its app and
-// user.
+// The services call the HTTP API. ADK's app, user and session ids are used
+// unchanged. A session id is unique across all apps and users.
 package adk
 
 import (
@@ -14,25 +13,26 @@ import (
 	"github.com/rethread/rethread/clients/go/adk/internal/remote"
 )
 
-// Services are what a runner of ADK takes.
+// Services holds the services for a runner.Config.
 type Services struct {
 	Sessions  *SessionService
 	Artifacts *ArtifactService
 }
 
-// Remote says where the HTTP API is and who asks.
+// Remote configures access to the HTTP API.
 type Remote struct {
-	// URL is the address before /api/v1.
+	// URL is the API's address without the path /api/v1.
 	URL string
-	// Token gives the token that a user's requests carry; its subject must be
-	// the user. It is called for every request.
+	// Token returns the bearer token for requests of a user; its subject must
+	// be that user. It is called before every attempt, so it should cache.
 	Token func(ctx context.Context, userID string) (string, error)
-	// Client sends the requests; nil is one with a timeout of 30 seconds.
+	// Client sends the requests; nil means a client with a timeout of 30 seconds
+	// a request.
 	Client *http.Client
 }
 
-// NewRemote makes services over the HTTP API. It fails where the address is no
-// HTTP address or the function for tokens is missing.
+// NewRemote returns services that call the HTTP API. It returns an error if the
+// URL is not an http or https URL or Token is nil. It sends no request.
 func NewRemote(r Remote, options ...Option) (*Services, error) {
 	client, err := remote.New(remote.Config(r))
 	if err != nil {
@@ -45,11 +45,12 @@ func NewRemote(r Remote, options ...Option) (*Services, error) {
 	return &Services{Sessions: sessions, Artifacts: &ArtifactService{api: client}}, nil
 }
 
-// Option changes what services do.
+// Option configures the services.
 type Option func(*SessionService)
 
-// WithUsers names the users of an app, for a List without a user id. Sessions
-// are listed by user here, so without it such a List fails.
+// WithUsers sets the function that returns the users of an app. It is needed for
+// a List without a user id, which fails with ErrInvalid otherwise, because the
+// API lists sessions by user.
 func WithUsers(users func(ctx context.Context, app string) ([]string, error)) Option {
 	return func(s *SessionService) { s.users = users }
 }

@@ -12,18 +12,19 @@ import (
 	"github.com/rethread/rethread/clients/go/adk/internal/remote"
 )
 
-// ErrStale says that the session was rewound, or that somebody else appended
-// to it, since the copy was read that an event was to be appended through. Get
-// the session again.
+// ErrStale is returned by AppendEvent if the session was rewound, or another
+// writer appended to it, after this copy was read. Get the session again.
 var ErrStale = errors.New("the session has changed since it was read")
 
 // AppendEvent implements ADK's session.Service. Partial events are not stored,
-// nor is temporary state, which stays in the session that was given. A state
-// value of nil deletes the key. An event that is appended again with the same
-// id and content changes nothing; one without an id gets one.
+// nor is temporary state, which is kept only in the given session. A nil state
+// value deletes the key. An event without an id gets one. Appending an event
+// again with the same id and content changes nothing; with other content it
+// fails with ErrConflict.
 //
-// A session that this service gave is also the proof of what the agent has
-// seen: ErrStale where it has seen too little. Any other is only named.
+// A session returned by this service records how much of the log the agent has
+// read: AppendEvent fails with ErrStale if the log has changed since. Of any
+// other adk.Session only the ids are used, without this check.
 func (s *SessionService) AppendEvent(ctx context.Context, to adk.Session, e *adk.Event) error {
 	switch {
 	case to == nil:
@@ -42,7 +43,7 @@ func (s *SessionService) AppendEvent(ctx context.Context, to adk.Session, e *adk
 		if h, ours := to.(*handle); ours {
 			err = s.appendTo(ctx, h, e, encoded)
 		} else {
-			err = s.appendNamed(ctx, to, e, encoded)
+			err = s.appendByID(ctx, to, e, encoded)
 		}
 	}
 	if err != nil {
@@ -51,8 +52,9 @@ func (s *SessionService) AppendEvent(ctx context.Context, to adk.Session, e *adk
 	return nil
 }
 
-// appendNamed appends to a session of which nothing but its name is known.
-func (s *SessionService) appendNamed(ctx context.Context, to adk.Session, e *adk.Event, encoded json.RawMessage) error {
+// appendByID appends to a session of which only the ids are known, so without an
+// expected head.
+func (s *SessionService) appendByID(ctx context.Context, to adk.Session, e *adk.Event, encoded json.RawMessage) error {
 	found, err := s.find(ctx, to.AppName(), to.UserID(), to.ID())
 	if err != nil {
 		return err
@@ -64,7 +66,8 @@ func (s *SessionService) appendNamed(ctx context.Context, to adk.Session, e *adk
 	return err
 }
 
-// appendTo appends behind what the handle has seen.
+// appendTo appends on condition that the head of the log is the one that the
+// handle has read.
 func (s *SessionService) appendTo(ctx context.Context, h *handle, e *adk.Event, encoded json.RawMessage) error {
 	h.appending.Lock()
 	defer h.appending.Unlock()
@@ -76,7 +79,7 @@ func (s *SessionService) appendTo(ctx context.Context, h *handle, e *adk.Event, 
 		case err == nil:
 			e.ID = stored.ID
 			h.head = max(h.head, stored.Seq)
-			h.take(e)
+			h.apply(e)
 			return nil
 		case !isBehind(err):
 			return err
@@ -89,14 +92,15 @@ func (s *SessionService) appendTo(ctx context.Context, h *handle, e *adk.Event, 
 	}
 }
 
-// isBehind tells that the head of the log is not the one expected.
+// isBehind reports whether an append failed because the head of the log is not
+// the expected one.
 func isBehind(err error) bool {
 	var problem *Error
 	return errors.As(err, &problem) && errors.Is(err, ErrConflict) && problem.Members["head_seq"] != nil
 }
 
-// catchUp moves a handle's head over entries that no agent sees, such as the
-// place of a task that a user interface saved. ErrStale where there is more.
+// catchUp advances the handle's head past log entries that are not events, such
+// as the position of a saved task. It returns ErrStale if there are new events.
 func (s *SessionService) catchUp(ctx context.Context, h *handle) error {
 	now, err := s.api.Get(ctx, h.user, h.id)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-func TestAppendThroughASession(t *testing.T) {
+func TestAppendEvent(t *testing.T) {
 	t.Parallel()
 	s := newSystem(t)
-	t.Run("that somebody else has appended to since is refused", func(t *testing.T) {
+	t.Run("fails with ErrStale after another writer has appended", func(t *testing.T) {
 		first := s.mustCreate(t, alice, "two", nil)
 		second := s.mustGet(t, "two")
 		s.mustAppend(t, first, changing("i-1", map[string]any{"k": "first"}))
@@ -30,7 +30,7 @@ func TestAppendThroughASession(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("that was rewound since is refused", func(t *testing.T) {
+	t.Run("fails with ErrStale after a rewind", func(t *testing.T) {
 		to := s.mustCreate(t, alice, "rewound", nil)
 		s.mustAppend(t, to, changing("i-1", nil), changing("i-2", nil))
 		if _, err := s.Sessions.Rewind(t.Context(), rewind("rewound", "i-2")); err != nil {
@@ -40,7 +40,7 @@ func TestAppendThroughASession(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("goes on behind what no agent sees", func(t *testing.T) {
+	t.Run("continues past log entries that are not events", func(t *testing.T) {
 		to := s.mustCreate(t, alice, "hidden", nil)
 		s.mustAppend(t, to, changing("i-1", nil))
 		saved := task.Save{SessionID: "hidden", UserID: alice, Task: task.Task{
@@ -54,7 +54,7 @@ func TestAppendThroughASession(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("takes events side by side", func(t *testing.T) {
+	t.Run("accepts concurrent events", func(t *testing.T) {
 		to := s.mustCreate(t, alice, "parallel", nil)
 		var group errgroup.Group
 		for i := range 8 {
@@ -67,17 +67,17 @@ func TestAppendThroughASession(t *testing.T) {
 		}
 		again := s.mustGet(t, "parallel")
 		if diff := cmp.Diff(stateOf(to), stateOf(again)); diff != "" || again.Events().Len() != 8 {
-			t.Errorf("%d events, state (-at hand +read again):\n%s", again.Events().Len(), diff)
+			t.Errorf("%d events, state (-copy +read again):\n%s", again.Events().Len(), diff)
 		}
 	})
-	t.Run("that is none of this service's goes by its name", func(t *testing.T) {
+	t.Run("appends by id to a session of another implementation", func(t *testing.T) {
 		s.mustCreate(t, alice, "named", nil)
 		s.mustAppend(t, named{s.mustGet(t, "named")}, changing("i-1", nil))
 		if got := s.mustGet(t, "named").Events().Len(); got != 1 {
 			t.Errorf("%d events", got)
 		}
 	})
-	t.Run("refuses what the log refuses", func(t *testing.T) {
+	t.Run("returns the API's errors", func(t *testing.T) {
 		to := s.mustCreate(t, alice, "refused", nil)
 		nobody := changing("", nil)
 		versionZero := changing("i", nil)
@@ -91,7 +91,7 @@ func TestAppendThroughASession(t *testing.T) {
 	})
 }
 
-// named is a session of some other kind.
+// named is a session of another implementation.
 type named struct{ adksession.Session }
 
 func rewind(id, before string) *adk.RewindRequest {
@@ -127,7 +127,7 @@ func TestRewind(t *testing.T) {
 		t.Errorf("artifacts (-want +got):\n%s", diff)
 	}
 	if got := load(t, s, "s", "plan", 0); got != "one" {
-		t.Errorf("the artifact reads %q", got)
+		t.Errorf("the artifact contains %q", got)
 	}
 	s.mustAppend(t, done.Session, changing("i-3", nil))
 
@@ -138,7 +138,7 @@ func TestRewind(t *testing.T) {
 		"unknown invocation": {rewind("s", "i-9"), adk.ErrNotFound},
 		"no invocation":      {rewind("s", ""), adk.ErrMalformed},
 		"unknown session":    {rewind("none", "i-1"), adk.ErrNotFound},
-		"of another app": {&adk.RewindRequest{
+		"session of another app": {&adk.RewindRequest{
 			AppName: "another", UserID: alice, SessionID: "s", BeforeInvocationID: "i-1",
 		}, adk.ErrNotFound},
 	} {

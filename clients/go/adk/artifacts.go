@@ -15,17 +15,20 @@ import (
 	"github.com/rethread/rethread/clients/go/adk/internal/remote"
 )
 
-// ArtifactService is ADK's artifact service. Artifacts belong to sessions that
-// exist, or under names that begin with "user:" to the user of one. What is
-// not there is fs.ErrNotExist, as with ADK's own services. It is safe for
-// concurrent use.
+// ArtifactService implements ADK's artifact.Service. An artifact belongs to an
+// existing session or, if its name begins with "user:", to that session's user.
+// Reading a missing artifact, version or session fails with fs.ErrNotExist, as
+// with ADK's own services. Names have 1 to 128 characters, without "/", "?" and
+// control characters. It is safe for concurrent use.
 type ArtifactService struct{ api *remote.Client }
 
 var _ adk.Service = (*ArtifactService)(nil)
 
-// Save implements ADK's artifact.Service: text, bytes, or file data, which is
-// kept as a reference. Versions are numbered here, so a request that chooses
-// one is refused.
+// Save implements ADK's artifact.Service. It stores text, bytes, or file data,
+// which is stored as a reference; at most 10 MB, or it fails with ErrTooLarge.
+// Versions are assigned by the server, from 1, so a request that sets one fails
+// with errors.ErrUnsupported. Save is not repeated when the outcome is unknown,
+// because that could create a second version.
 func (s *ArtifactService) Save(ctx context.Context, req *adk.SaveRequest) (*adk.SaveResponse, error) {
 	if err := checkSave(req); err != nil {
 		return nil, err
@@ -42,7 +45,7 @@ func (s *ArtifactService) Save(ctx context.Context, req *adk.SaveRequest) (*adk.
 	return &adk.SaveResponse{Version: v.Version + firstVersion}, nil
 }
 
-// checkSave checks a request as ADK does, but lets file data pass.
+// checkSave validates a request as ADK does, but accepts file data.
 func checkSave(req *adk.SaveRequest) error {
 	checked := *req
 	if req.Part != nil && req.Part.FileData != nil {
@@ -52,7 +55,7 @@ func checkSave(req *adk.SaveRequest) error {
 		return invalid(err)
 	}
 	if req.Version != 0 {
-		return fmt.Errorf("save artifact %q as version %d: versions are numbered here: %w",
+		return fmt.Errorf("save artifact %q as version %d: versions are assigned by the server: %w",
 			req.FileName, req.Version, errors.ErrUnsupported)
 	}
 	if strings.Contains(req.FileName, "?") { // which gateways cut paths at
@@ -61,8 +64,8 @@ func checkSave(req *adk.SaveRequest) error {
 	return checkName(req.FileName)
 }
 
-// Load implements ADK's artifact.Service. A reference to another artifact
-// loads as what it refers to.
+// Load implements ADK's artifact.Service. A version of 0 is the newest. A
+// reference to another artifact loads the artifact it refers to.
 func (s *ArtifactService) Load(ctx context.Context, req *adk.LoadRequest) (*adk.LoadResponse, error) {
 	if err := req.Validate(); err != nil {
 		return nil, invalid(err)
@@ -86,9 +89,9 @@ func (s *ArtifactService) read(ctx context.Context, r remote.Ref) (remote.Versio
 	return s.api.Artifact(ctx, r)
 }
 
-// Delete implements ADK's artifact.Service. To delete what is not there is no
-// error. Single versions cannot be deleted: rewinds, forks and references may
-// need them.
+// Delete implements ADK's artifact.Service. Deleting a missing artifact is not an
+// error. A single version cannot be deleted (errors.ErrUnsupported), because
+// rewinds, forks and references may need it.
 func (s *ArtifactService) Delete(ctx context.Context, req *adk.DeleteRequest) error {
 	if err := req.Validate(); err != nil {
 		return invalid(err)
@@ -111,15 +114,15 @@ func (s *ArtifactService) remove(ctx context.Context, req *adk.DeleteRequest) er
 	return s.api.DeleteArtifact(ctx, req.UserID, req.SessionID, req.FileName)
 }
 
-// List implements ADK's artifact.Service: the names of the session's artifacts
-// and of the user's, sorted.
+// List implements ADK's artifact.Service. It returns the sorted names of the
+// artifacts of the session and of its user, none for an unknown session.
 func (s *ArtifactService) List(ctx context.Context, req *adk.ListRequest) (*adk.ListResponse, error) {
 	if err := req.Validate(); err != nil {
 		return nil, invalid(err)
 	}
 	names := []string{}
 	for v, err := range s.api.AllArtifacts(ctx, req.UserID, req.SessionID) {
-		if errors.Is(err, ErrNotFound) { // of a session that is not there
+		if errors.Is(err, ErrNotFound) { // the session does not exist
 			break
 		}
 		if err != nil {
@@ -131,8 +134,9 @@ func (s *ArtifactService) List(ctx context.Context, req *adk.ListRequest) (*adk.
 	return &adk.ListResponse{FileNames: names}, nil
 }
 
-// Versions implements ADK's artifact.Service, newest first. A deleted artifact
-// has none; one that was saved again has its old ones too.
+// Versions implements ADK's artifact.Service. It returns the versions, newest
+// first. A deleted artifact has none; after it is saved again, the versions from
+// before the deletion are listed too.
 func (s *ArtifactService) Versions(ctx context.Context, req *adk.VersionsRequest) (*adk.VersionsResponse, error) {
 	if err := req.Validate(); err != nil {
 		return nil, invalid(err)
@@ -149,8 +153,8 @@ func (s *ArtifactService) Versions(ctx context.Context, req *adk.VersionsRequest
 	return out, nil
 }
 
-// versions lists an artifact's versions, oldest first, and says which is the
-// newest.
+// versions returns an artifact's versions, oldest first, and the number of the
+// current one.
 func (s *ArtifactService) versions(ctx context.Context, r remote.Ref) (newest int64, all []remote.Version, err error) {
 	v, _, err := s.read(ctx, r)
 	if err != nil {
@@ -165,8 +169,8 @@ func (s *ArtifactService) versions(ctx context.Context, r remote.Ref) (newest in
 	return v.Version, all, nil
 }
 
-// GetArtifactVersion implements ADK's artifact.Service. The canonical URI is
-// what refers to the version when it is saved as file data.
+// GetArtifactVersion implements ADK's artifact.Service. Saving the canonical URI
+// as file data creates a reference to the version.
 func (s *ArtifactService) GetArtifactVersion(
 	ctx context.Context, req *adk.GetArtifactVersionRequest,
 ) (*adk.GetArtifactVersionResponse, error) {
@@ -200,7 +204,7 @@ func invalid(err error) error {
 	return fmt.Errorf("request validation failed: %w", err)
 }
 
-// missing makes fs.ErrNotExist of what is not there.
+// missing adds fs.ErrNotExist to ErrNotFound.
 func missing(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return errors.Join(fs.ErrNotExist, err)

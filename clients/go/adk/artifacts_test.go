@@ -14,7 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/artifact"
 )
 
-// saving is a request to save a part in alice's session.
+// saving returns a request to save a part in a session of alice.
 func saving(id, name string, part *genai.Part) *adkartifact.SaveRequest {
 	return &adkartifact.SaveRequest{AppName: app, UserID: alice, SessionID: id, FileName: name, Part: part}
 }
@@ -73,7 +73,7 @@ func TestArtifacts(t *testing.T) {
 	s := newSystem(t)
 	s.mustCreate(t, alice, "s", nil)
 	s.mustCreate(t, alice, "other", nil)
-	t.Run("versions count from 1 and stay", func(t *testing.T) {
+	t.Run("numbers versions from 1 and keeps all of them", func(t *testing.T) {
 		for i, text := range []string{"one", "two", "three"} {
 			if v := save(t, s, "s", "counted", text); v != int64(i+1) {
 				t.Errorf("%s has version %d", text, v)
@@ -91,7 +91,7 @@ func TestArtifacts(t *testing.T) {
 			t.Errorf("version 4: %v", err)
 		}
 	})
-	t.Run("a deleted one is not there until it is saved again", func(t *testing.T) {
+	t.Run("a deleted artifact is missing until it is saved again", func(t *testing.T) {
 		save(t, s, "s", "gone", "one")
 		for range 2 {
 			if err := remove(t, s, "s", "gone", 0); err != nil {
@@ -105,14 +105,14 @@ func TestArtifacts(t *testing.T) {
 		}
 		for _, name := range names(t, s, "s") {
 			if name == "gone" {
-				t.Error("it is listed")
+				t.Error("the deleted artifact is listed")
 			}
 		}
 		if save(t, s, "s", "gone", "again"); load(t, s, "s", "gone", 0) != "again" {
-			t.Error("it does not come back")
+			t.Error("the artifact saved again is not listed")
 		}
 	})
-	t.Run("single versions cannot be deleted or chosen", func(t *testing.T) {
+	t.Run("refuses to delete or choose a single version", func(t *testing.T) {
 		save(t, s, "s", "kept", "one")
 		if err := remove(t, s, "s", "kept", 1); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("delete: %v", err)
@@ -123,7 +123,7 @@ func TestArtifacts(t *testing.T) {
 			t.Errorf("save: %v", err)
 		}
 	})
-	t.Run("those of the user are shared by sessions", func(t *testing.T) {
+	t.Run("sessions share the artifacts of their user", func(t *testing.T) {
 		save(t, s, "s", "user:profile", "mine")
 		if got := load(t, s, "other", "user:profile", 1); got != "mine" {
 			t.Errorf("got %q", got)
@@ -133,7 +133,7 @@ func TestArtifacts(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("what is not there is told as ADK tells it", func(t *testing.T) {
+	t.Run("a missing artifact is fs.ErrNotExist, as in ADK", func(t *testing.T) {
 		for _, id := range []string{"s", "none"} {
 			if _, err := s.Artifacts.Load(t.Context(), loading(id, "none", 0)); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("load from %s: %v", id, err)
@@ -158,14 +158,14 @@ func TestParts(t *testing.T) {
 	s := newSystem(t)
 	s.mustCreate(t, alice, "s", nil)
 	for name, part := range map[string]*genai.Part{
-		"text":                 genai.NewPartFromText("<é>\r\n"),
-		"bytes":                genai.NewPartFromBytes([]byte{0, 255, 10}, "image/png"),
-		"bytes of text":        genai.NewPartFromBytes([]byte("plain"), "text/plain"),
-		"bytes with parameter": genai.NewPartFromBytes([]byte("ü"), "text/plain; charset=utf-8"),
-		"large":                genai.NewPartFromBytes(bytes.Repeat([]byte("0123456789"), 100_000), "application/x-y"),
-		"a file elsewhere":     genai.NewPartFromURI("gs://bucket/film", "video/mp4"),
-		"a page elsewhere":     genai.NewPartFromURI("https://example.com/", ""),
-		"several URIs":         genai.NewPartFromBytes([]byte("https://a.example/\r\nhttps://b.example/\r\n"), "text/uri-list"),
+		"text":                        genai.NewPartFromText("<é>\r\n"),
+		"bytes":                       genai.NewPartFromBytes([]byte{0, 255, 10}, "image/png"),
+		"text as bytes":               genai.NewPartFromBytes([]byte("plain"), "text/plain"),
+		"bytes with a type parameter": genai.NewPartFromBytes([]byte("ü"), "text/plain; charset=utf-8"),
+		"large":                       genai.NewPartFromBytes(bytes.Repeat([]byte("0123456789"), 100_000), "application/x-y"),
+		"a file by URI":               genai.NewPartFromURI("gs://bucket/film", "video/mp4"),
+		"a page by URI":               genai.NewPartFromURI("https://example.com/", ""),
+		"several URIs":                genai.NewPartFromBytes([]byte("https://a.example/\r\nhttps://b.example/\r\n"), "text/uri-list"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := s.Artifacts.Save(t.Context(), saving("s", name, part)); err != nil {
@@ -180,7 +180,7 @@ func TestParts(t *testing.T) {
 			}
 		})
 	}
-	t.Run("what was saved in Python loads", func(t *testing.T) {
+	t.Run("loads parts saved by the Python package", func(t *testing.T) {
 		for name, c := range map[string]struct {
 			mimeType, body string
 			want           *genai.Part
@@ -209,7 +209,7 @@ func TestParts(t *testing.T) {
 			t.Errorf("metadata (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("a reference loads as what it refers to", func(t *testing.T) {
+	t.Run("resolves a reference", func(t *testing.T) {
 		save(t, s, "s", "source", "first")
 		save(t, s, "s", "source", "second")
 		described, err := s.Artifacts.GetArtifactVersion(t.Context(), describing("source", 1))
@@ -225,10 +225,10 @@ func TestParts(t *testing.T) {
 		}
 		nowhere := genai.NewPartFromURI("artifact://session/s/source/9", "")
 		if _, err := s.Artifacts.Save(t.Context(), saving("s", "link", nowhere)); err == nil {
-			t.Error("a reference to nothing was saved")
+			t.Error("a reference to a missing artifact was saved")
 		}
 	})
-	t.Run("a version is described", func(t *testing.T) {
+	t.Run("describes a version", func(t *testing.T) {
 		for version, uri := range map[int64]string{0: "artifact://session/s/source/1", 1: "artifact://session/s/source/0"} {
 			got, err := s.Artifacts.GetArtifactVersion(t.Context(), describing("source", version))
 			if err != nil {
@@ -245,7 +245,7 @@ func TestParts(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a part of nothing, and a type that is none, are refused", func(t *testing.T) {
+	t.Run("rejects an empty part and an invalid media type", func(t *testing.T) {
 		for _, part := range []*genai.Part{
 			nil, {}, genai.NewPartFromBytes([]byte("x"), "nonsense"), genai.NewPartFromURI("no uri", ""),
 		} {

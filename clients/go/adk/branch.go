@@ -10,47 +10,48 @@ import (
 	"github.com/rethread/rethread/clients/go/adk/internal/remote"
 )
 
-// Scope is a part of state that a rewind restores.
+// Scope is a part of the state that a rewind can restore.
 type Scope string
 
-// The scopes of state: keys without a prefix, and those that begin with "user:"
-// and "app:".
+// The scopes of state: keys without a prefix, keys that begin with "user:", and
+// keys that begin with "app:".
 const (
 	ScopeSession Scope = "session"
 	ScopeUser    Scope = "user"
 	ScopeApp     Scope = "app"
 )
 
-// RewindRequest asks to restore a session as it was just before an invocation.
+// RewindRequest asks to restore a session to just before an invocation.
 type RewindRequest struct {
 	AppName, UserID, SessionID string
-	// BeforeInvocationID names the first invocation that goes.
+	// BeforeInvocationID is the first invocation to undo.
 	BeforeInvocationID string
-	// Scopes whose state comes back; nil is session, user and app.
+	// Scopes are the scopes whose state is restored; nil means all three.
 	Scopes []Scope
-	// Restore brings back shared values that another session has changed
-	// since, too; otherwise they are kept and reported as conflicts.
+	// Restore also restores shared values that another session has changed
+	// since; otherwise they are kept and reported as conflicts.
 	Restore bool
-	// CancelRun ends a run in progress, which is a conflict otherwise.
+	// CancelRun cancels a run in progress; otherwise the rewind fails with
+	// ErrConflict.
 	CancelRun bool
 }
 
-// RewindResponse is what a rewind did.
+// RewindResponse describes a completed rewind.
 type RewindResponse struct {
-	// Session is the session after the rewind. Those that were read before it
-	// are stale.
+	// Session is the session after the rewind. Copies read before it are stale.
 	Session adk.Session
-	// State is what was restored, by prefixed key; nil is a deleted key.
+	// State holds the restored values by prefixed key; nil for a deleted key.
 	State map[string]any
-	// Artifacts is the version that each restored artifact has now.
+	// Artifacts holds the new version number of each restored artifact.
 	Artifacts map[string]int64
-	// Conflicts are shared keys that were kept.
+	// Conflicts are the shared keys, with prefix, that were not restored.
 	Conflicts []string
 }
 
-// Rewind takes a session back: events, state and artifacts. Nothing leaves the
-// log. ErrNotFound for an invocation that the log does not know,
-// ErrConflict while a run is in progress.
+// Rewind restores the events, state and artifacts of a session to just before an
+// invocation. The log keeps the undone events. It fails with ErrNotFound if the
+// session or the invocation is unknown, and with ErrConflict while a run is in
+// progress unless CancelRun is set.
 func (s *SessionService) Rewind(ctx context.Context, req *RewindRequest) (*RewindResponse, error) {
 	fail := func(err error) (*RewindResponse, error) {
 		return nil, fmt.Errorf("rewind session %s: %w", req.SessionID, err)
@@ -89,33 +90,35 @@ func (s *SessionService) Rewind(ctx context.Context, req *RewindRequest) (*Rewin
 	return out, nil
 }
 
-// requireBoundary is requireSession and an invocation.
+// requireBoundary is requireSession that also requires an invocation.
 func requireBoundary(app, user, id, before string) error {
 	return required("app name", app, "user id", user, "session id", id, "invocation id", before)
 }
 
-// ForkRequest asks for a new session that begins with what another shows.
+// ForkRequest asks for a new session with the history of another.
 type ForkRequest struct {
 	AppName, UserID, SessionID string
-	// BeforeInvocationID names the first invocation that is not taken over;
-	// "" takes over everything.
+	// BeforeInvocationID is the first invocation that is not part of the fork;
+	// "" forks the whole session.
 	BeforeInvocationID string
-	// Name of the new session; "" is "Fork of " and the name of the other.
+	// Name is the name of the new session; "" means "Fork of " followed by the
+	// other session's name.
 	Name string
-	// Lenient takes over everything where the invocation is unknown, which is
-	// an error otherwise.
+	// Lenient forks the whole session if the invocation is unknown; otherwise
+	// that fails with ErrMalformed.
 	Lenient bool
 }
 
-// ForkResponse is a fork.
+// ForkResponse describes a new fork.
 type ForkResponse struct {
 	Session adk.Session
-	// BoundaryFound is false where the invocation was unknown.
+	// BoundaryFound is false if the invocation was unknown.
 	BoundaryFound bool
 }
 
-// Fork branches a session: the new one has events, state and artifacts as they
-// were, and an id of its own. The other stays as it is.
+// Fork creates a session, with an id chosen by the server, that has the events,
+// state and artifacts of another as they were before the boundary. The other
+// session does not change.
 func (s *SessionService) Fork(ctx context.Context, req *ForkRequest) (*ForkResponse, error) {
 	fail := func(err error) (*ForkResponse, error) {
 		return nil, fmt.Errorf("fork session %s: %w", req.SessionID, err)

@@ -12,20 +12,20 @@ import (
 	"github.com/rethread/rethread/clients/go/adk/internal/remote"
 )
 
-// firstVersion is the number of an artifact's first version in ADK for Go,
-// where 0 stands for the newest. Here it is 0, as in ADK for Python.
+// firstVersion is the number of an artifact's first version in ADK for Go, where
+// 0 means the newest. In the API the first version is 0, as in ADK for Python.
 const firstVersion = 1
 
-// codec turns ADK's events into those of the log and back without loss. What
-// it stores reads like any other event here: snake_case, contents of a role
-// and parts, state and artifact deltas under the names that the store acts on.
+// codec converts ADK's events to events of the API and back without loss. A
+// stored event has the form of any other: snake_case members, content with a role
+// and parts, state_delta and artifact_delta where the server applies them.
 type codec struct{ event *shape }
 
 func newCodec() *codec {
 	return &codec{event: shapeOf(reflect.TypeFor[adk.Event](), map[reflect.Type]*shape{})}
 }
 
-// encode makes the JSON of an event to append.
+// encode returns the JSON of an event to append.
 func (c *codec) encode(e *adk.Event) (json.RawMessage, error) {
 	fail := func(err error) (json.RawMessage, error) {
 		return nil, fmt.Errorf("encode: %w", err)
@@ -52,10 +52,10 @@ func (c *codec) encode(e *adk.Event) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// decode reads an event of the log, whoever appended it.
+// decode converts an event of the log, which any client may have appended.
 func (c *codec) decode(e remote.Event) (*adk.Event, error) {
 	fail := func(err error) (*adk.Event, error) {
-		return nil, fmt.Errorf("event %s at %d cannot be read as one of ADK: %w", e.ID, e.Seq, err)
+		return nil, fmt.Errorf("decode event %s at position %d as an ADK event: %w", e.ID, e.Seq, err)
 	}
 	tree, err := decodeTree(e.Raw)
 	if err != nil {
@@ -83,7 +83,8 @@ func (c *codec) decode(e remote.Event) (*adk.Event, error) {
 	return out, nil
 }
 
-// shiftVersions adds to the versions of an artifact delta.
+// shiftVersions adds by to each version of an artifact delta. It fails with
+// ErrInvalid if a version becomes negative.
 func shiftVersions(actions any, name string, by int64) error {
 	members, _ := actions.(map[string]any)
 	delta, _ := members[name].(map[string]any)
@@ -101,13 +102,13 @@ func shiftVersions(actions any, name string, by int64) error {
 	return nil
 }
 
-// integer reads a number without a fraction, however it is written: 3, 3.0 and
-// 3e0 are the same one.
+// integer converts a number without a fraction in any notation: 3, 3.0 and 3e0
+// are equal.
 func integer(number json.Number) (int64, bool) {
 	if n, err := number.Int64(); err == nil {
 		return n, true
 	}
-	const largest = 1 << 53 // up to which a float64 is exact
+	const largest = 1 << 53 // a float64 holds every integer below exactly
 	f, err := number.Float64()
 	return int64(f), err == nil && f == math.Trunc(f) && math.Abs(f) < largest
 }

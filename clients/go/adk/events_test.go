@@ -17,7 +17,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// fill gives every member that JSON carries a value, to a depth.
+// fill sets every field that JSON encodes, up to a depth.
 func fill(v reflect.Value, depth int) {
 	switch v.Type() {
 	case reflect.TypeFor[time.Time]():
@@ -59,14 +59,14 @@ func fill(v reflect.Value, depth int) {
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		v.SetInt(3)
 	case reflect.Uint8:
-		v.SetUint(0xfb) // "-" and "_" in the alphabet of URLs
+		v.SetUint(0xfb) // "-" and "_" in URL-safe base64
 	case reflect.Float32, reflect.Float64:
 		v.SetFloat(0.5)
 	default: // JSON has no other kinds
 	}
 }
 
-// full is an event with every member that an event can have.
+// full returns an event with every possible member.
 func full() *adksession.Event {
 	e := &adksession.Event{}
 	fill(reflect.ValueOf(e).Elem(), 7)
@@ -79,7 +79,7 @@ func full() *adksession.Event {
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	s := newSystem(t)
-	t.Run("every member comes back as it was", func(t *testing.T) {
+	t.Run("every member survives a round trip", func(t *testing.T) {
 		to := s.mustCreate(t, alice, "every", nil)
 		want := full()
 		s.mustAppend(t, to, full())
@@ -91,7 +91,7 @@ func TestEvents(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("nil and empty maps stay apart", func(t *testing.T) {
+	t.Run("distinguishes nil and empty maps", func(t *testing.T) {
 		to := s.mustCreate(t, alice, "maps", nil)
 		empty := adksession.NewEvent(t.Context(), "i")
 		empty.Author = "agent"
@@ -108,7 +108,7 @@ func TestEvents(t *testing.T) {
 			t.Errorf("timestamp %s, want %s", got.At(0).Timestamp, empty.Timestamp)
 		}
 	})
-	t.Run("an event appended again changes nothing", func(t *testing.T) {
+	t.Run("appending an event again changes nothing", func(t *testing.T) {
 		to := s.mustCreate(t, alice, "again", nil)
 		e := changing("i", map[string]any{"k": "v"})
 		s.mustAppend(t, to, e)
@@ -123,7 +123,7 @@ func TestEvents(t *testing.T) {
 		e.ID = ""
 		s.mustAppend(t, to, e)
 		if got := s.mustGet(t, "no id").Events().At(0).ID; got == "" || got != e.ID {
-			t.Errorf("stored as %q, told as %q", got, e.ID)
+			t.Errorf("stored as %q, returned as %q", got, e.ID)
 		}
 	})
 }
@@ -153,13 +153,13 @@ func TestStoredForm(t *testing.T) {
 	}
 }
 
-func TestEventsOfOthers(t *testing.T) {
+func TestEventsOfOtherClients(t *testing.T) {
 	t.Parallel()
 	s := newSystem(t)
 	s.mustCreate(t, alice, "s", nil)
 	for _, raw := range []string{
 		`{"invocation_id":"i","author":"user","content":{"role":"user","parts":[{"text":"hi"}]},"mine":{"someThing":1}}`,
-		// As ADK for Python dumps one.
+		// An event as ADK for Python encodes it.
 		`{"invocation_id":"i","author":"agent","timestamp":1733040000.25,"custom_metadata":{"a_b":1},"node_info":{"path":""},` +
 			`"actions":{"state_delta":{},"artifact_delta":{"f":0},"requested_auth_configs":{},"end_of_agent":true},` +
 			`"content":{"role":"model","parts":[{"inline_data":{"mime_type":"image/png","data":"-_8="}}]}}`,
@@ -177,7 +177,7 @@ func TestEventsOfOthers(t *testing.T) {
 		t.Errorf("text %q", text)
 	}
 	if age := time.Since(got.At(0).Timestamp); age < 0 || age > time.Minute {
-		t.Errorf("an event without a timestamp has that of the log: %s", got.At(0).Timestamp)
+		t.Errorf("the event without a timestamp has %s, not the time of its append", got.At(0).Timestamp)
 	}
 	python := got.At(1)
 	if !python.Timestamp.Equal(time.UnixMilli(1733040000250)) {

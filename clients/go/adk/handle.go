@@ -13,14 +13,14 @@ import (
 	"github.com/rethread/rethread/clients/go/adk/internal/remote"
 )
 
-// handle is a session as an agent holds it: a copy, which events appended
-// through it bring up to date. It is safe for concurrent use.
+// handle is an agent's copy of a session. Events appended through it are applied
+// to the copy. It is safe for concurrent use.
 type handle struct {
 	app, user, id string
 
-	// appending is held while an event is appended, so that what one agent
-	// appends side by side is not taken for two writers. It guards the epoch
-	// and the head of the log that this copy knows.
+	// appending serialises appends through this copy, so that concurrent appends
+	// of one agent do not look like those of two writers. It guards epoch and
+	// head, the head of the log when the copy was last brought up to date.
 	appending sync.Mutex
 	epoch     int64
 	head      int64
@@ -61,9 +61,9 @@ func (h *handle) LastUpdateTime() time.Time {
 	return h.updated
 }
 
-// take brings the copy up to date with an event that was appended. Temporary
-// state lives on here, for the rest of the invocation, and in no event.
-func (h *handle) take(e *adk.Event) {
+// apply applies an appended event to the copy. Temporary state is kept in the
+// copy for the rest of the invocation, but in no event.
+func (h *handle) apply(e *adk.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for key, v := range e.Actions.StateDelta {
@@ -77,7 +77,8 @@ func (h *handle) take(e *adk.Event) {
 	h.updated = e.Timestamp
 }
 
-// withoutTemporary is the event without temporary state, a copy where it has any.
+// withoutTemporary returns the event without temporary state: a copy if it has
+// any, otherwise the event itself.
 func withoutTemporary(e *adk.Event) *adk.Event {
 	kept := maps.Clone(e.Actions.StateDelta)
 	maps.DeleteFunc(kept, func(key string, _ any) bool { return isTemporary(key) })
@@ -91,8 +92,8 @@ func withoutTemporary(e *adk.Event) *adk.Event {
 
 func isTemporary(key string) bool { return strings.HasPrefix(key, adk.KeyPrefixTemp) }
 
-// state is the state of a handle. What is set here is not stored: events store
-// state.
+// state is the state of a handle. Set changes only the copy; state is stored by
+// appending events.
 type state struct{ of *handle }
 
 func (s *state) Get(key string) (any, error) {

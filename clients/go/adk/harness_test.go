@@ -21,14 +21,14 @@ import (
 
 const app, alice, bob = "shop", "alice", "bob"
 
-// system is services that speak to the API over a table of the test's own.
+// system is the services, connected to an API with its own table.
 type system struct {
 	*adk.Services
-	store *stores.Store // beneath the API
+	store *stores.Store // behind the API
 	url   string
 }
 
-// users are those of the tests of ADK's own suite, too.
+// users returns the users of these tests and of ADK's own suite.
 func users(context.Context, string) ([]string, error) {
 	return []string{"user1", "user2", alice, bob}, nil
 }
@@ -55,7 +55,7 @@ func newServices(t *testing.T, url string, options ...adk.Option) *adk.Services 
 	return services
 }
 
-// api is the HTTP API's handlers behind what a gateway does.
+// api serves the HTTP API's handlers and does what the gateway does before them.
 func api(store *stores.Store) http.Handler {
 	config := rest.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
@@ -112,7 +112,7 @@ func (s *system) mustAppend(t *testing.T, to adksession.Session, events ...*adks
 	}
 }
 
-// changing is an event of an invocation that changes state.
+// changing returns an event of an invocation that changes state.
 func changing(invocation string, delta map[string]any) *adksession.Event {
 	return &adksession.Event{
 		ID: uuid.NewString(), InvocationID: invocation, Author: "agent",

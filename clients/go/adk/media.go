@@ -7,23 +7,24 @@ import (
 	"strings"
 )
 
-// The kinds of parts that are not plain bytes.
+// The kinds of parts other than plain bytes.
 const (
 	textPart = "text"
 	filePart = "file"
 )
 
-// adkParameter begins the parameters that ADK's services add to media types.
+// adkParameter is the prefix of the parameters that this package and its Python
+// counterpart add to media types.
 const adkParameter = "; adk-"
 
-// media is a media type as ADK's services keep artifacts under it, in Python
-// the same: parameters of their own tell what kind of part it was, so that no
-// type that somebody else chose is taken for one.
+// media is the media type that an artifact is stored with; the Python package
+// uses the same form. The added parameters record the kind of part, so that
+// artifacts stored by other clients are not mistaken for such parts.
 type media struct {
-	plain    string         // what others see: the type without those parameters
+	plain    string         // the type without the added parameters, as other clients know it
 	part     string         // textPart, filePart or "" for bytes
-	fileType string         // the media type of a file elsewhere
-	metadata map[string]any // given in Python
+	fileType string         // the media type of the file that a URI names
+	metadata map[string]any // custom metadata, set by the Python package
 }
 
 func (m media) String() string {
@@ -37,8 +38,8 @@ func (m media) String() string {
 	return text
 }
 
-// parseMedia reads a media type, whoever made it. Parameters that cannot be
-// read are as good as none.
+// parseMedia parses a stored media type, which any client may have chosen. It
+// ignores added parameters that are malformed.
 func parseMedia(mimeType string) media {
 	parts := strings.Split(mimeType, adkParameter)
 	m := media{plain: parts[0]}
@@ -60,7 +61,8 @@ func parseMedia(mimeType string) media {
 	return m
 }
 
-// mimeType is what ADK shows: of text no charset, of a file the file's.
+// mimeType returns the type that ADK sees: without charset for text, the file's
+// own type for a file.
 func (m media) mimeType() string {
 	switch m.part {
 	case textPart:

@@ -17,8 +17,8 @@ const (
 	scheme     = "artifact://"
 )
 
-// checkName says what is wrong with the name of an artifact. The API has the same
-// rules, but not every name reaches it as a part of a path.
+// checkName returns ErrInvalid for an invalid artifact name. The API has the same
+// rules, but some invalid names would change the path of the request.
 func checkName(name string) error {
 	reason := ""
 	switch rest := strings.TrimPrefix(name, userPrefix); {
@@ -36,7 +36,7 @@ func checkName(name string) error {
 	return fmt.Errorf("%w: the file name %.100q %s", ErrInvalid, name, reason)
 }
 
-// uriOf is the reference that names a version of an artifact of a session.
+// uriOf returns the artifact:// URI of a version.
 func uriOf(v remote.Version, sessionID string) string {
 	scope, name := "session/"+url.PathEscape(sessionID), v.Name
 	if shared, ok := strings.CutPrefix(name, userPrefix); ok {
@@ -45,8 +45,8 @@ func uriOf(v remote.Version, sessionID string) string {
 	return scheme + scope + "/" + url.PathEscape(name) + "/" + strconv.FormatInt(v.Version, 10)
 }
 
-// isReference reports whether a URI names an artifact, which is then followed
-// when it is read.
+// isReference reports whether a URI refers to an artifact; the API resolves such
+// a reference on reading.
 func isReference(uri string) bool {
 	return len(uri) >= len(scheme) && strings.EqualFold(uri[:len(scheme)], scheme)
 }

@@ -18,8 +18,8 @@ const (
 	maxMimeType = 255 // characters
 )
 
-// putOf makes an artifact of a part. Of bytes and files the display name is
-// not kept.
+// putOf converts a part to an artifact. The display names of bytes and files are
+// not stored.
 func putOf(part *genai.Part) (remote.Put, error) {
 	switch {
 	case part.InlineData != nil:
@@ -35,7 +35,7 @@ func putOf(part *genai.Part) (remote.Put, error) {
 	return remote.Put{MimeType: text.String(), Body: []byte(part.Text)}, nil
 }
 
-// putReference keeps a URI. One of an artifact is followed when it is read.
+// putReference stores a URI; the API resolves one of an artifact on reading.
 func putReference(file *genai.FileData) (remote.Put, error) {
 	mimeType := uriList
 	if !isReference(file.FileURI) {
@@ -44,19 +44,20 @@ func putReference(file *genai.FileData) (remote.Put, error) {
 	return putBytes(mimeType, []byte(file.FileURI))
 }
 
-// putBytes keeps bytes, under a media type that HTTP can carry.
+// putBytes stores bytes with a media type that is valid in an HTTP header and has
+// at most 255 characters.
 func putBytes(mimeType string, body []byte) (remote.Put, error) {
 	kind, _, err := mime.ParseMediaType(mimeType)
 	bad := err != nil || !strings.Contains(kind, "/") || len(mimeType) > maxMimeType ||
 		strings.TrimSpace(mimeType) != mimeType ||
 		strings.ContainsFunc(mimeType, func(r rune) bool { return r < ' ' || r > '~' })
 	if bad {
-		return remote.Put{}, fmt.Errorf("%w: %.100q is no media type", ErrInvalid, mimeType)
+		return remote.Put{}, fmt.Errorf("%w: %.100q is not a media type", ErrInvalid, mimeType)
 	}
 	return remote.Put{MimeType: mimeType, Body: body}, nil
 }
 
-// partOf makes a part of an artifact, whoever saved it.
+// partOf converts an artifact, which any client may have stored, to a part.
 func partOf(v remote.Version, body []byte) *genai.Part {
 	switch m := parseMedia(v.MimeType); m.part {
 	case textPart:

@@ -18,8 +18,8 @@ import (
 	"github.com/rethread/rethread/clients/go/adk"
 )
 
-// scripted is a model that remembers what it is told, with a tool, and answers
-// with all that it was told in the history it sees.
+// scripted is a model that stores the user's message with a tool, and answers
+// with all user messages in its history.
 type scripted struct{}
 
 func (scripted) Name() string { return "scripted" }
@@ -50,7 +50,7 @@ type memory struct {
 	What string `json:"what"`
 }
 
-// remember keeps what it is told in state and in an artifact.
+// remember stores the text in the state and in an artifact.
 func remember(ctx agent.Context, m memory) (memory, error) {
 	for _, key := range []string{"last", "user:last", "temp:last"} {
 		if err := ctx.State().Set(key, m.What); err != nil {
@@ -80,7 +80,7 @@ func newRunner(t *testing.T, s *adk.Services) *runner.Runner {
 	return r
 }
 
-// say runs the agent once, and returns its last words and the invocation.
+// say runs the agent once and returns its final answer and the invocation.
 func say(t *testing.T, r *runner.Runner, text string) (answer, invocation string) {
 	t.Helper()
 	message := genai.NewContentFromText(text, genai.RoleUser)
@@ -100,7 +100,7 @@ func TestRunner(t *testing.T) {
 	t.Parallel()
 	s := newSystem(t)
 	say(t, newRunner(t, s.Services), "red")
-	// Another process: nothing is kept but what is stored.
+	// New services, as in another process, have only what is stored.
 	answer, second := say(t, newRunner(t, s.Services), "green")
 	if answer != "[red green]" {
 		t.Errorf("answer %q", answer)
@@ -116,11 +116,11 @@ func TestRunner(t *testing.T) {
 	}
 	expect(t, s, "blue")
 	if got := s.mustGet(t, "chat").Events().Len(); got != 8 {
-		t.Errorf("%d events, not two turns of four", got)
+		t.Errorf("got %d events, want two turns of four", got)
 	}
 }
 
-// expect checks what is remembered.
+// expect checks the remembered text in the state and in the artifact.
 func expect(t *testing.T, s *system, last string) {
 	t.Helper()
 	want := map[string]any{"last": last, "user:last": last}
@@ -128,6 +128,6 @@ func expect(t *testing.T, s *system, last string) {
 		t.Errorf("state (-want +got):\n%s", diff)
 	}
 	if got := load(t, s, "chat", "last.txt", 0); got != last {
-		t.Errorf("the artifact reads %q, not %q", got, last)
+		t.Errorf("the artifact contains %q, want %q", got, last)
 	}
 }

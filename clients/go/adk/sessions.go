@@ -16,12 +16,14 @@ import (
 	"github.com/rethread/rethread/clients/go/adk/internal/remote"
 )
 
-// parallel is how many sessions of a list have their state read at once.
+// parallel is how many sessions of a list have their state read concurrently.
 const parallel = 8
 
-// SessionService is ADK's session service, with rewind and fork. Errors wrap
-// one of those of this package: errors.Is(err, ErrNotFound) tells a session that
-// is not there. It is safe for concurrent use.
+// SessionService implements ADK's session.Service and adds Rewind and Fork. Its
+// errors wrap the sentinel errors of this package, such as ErrNotFound for an
+// unknown session. Requests that are safe to repeat are sent up to 5 times on
+// network errors and statuses 429, 502, 503 and 504. It is safe for concurrent
+// use.
 type SessionService struct {
 	api   *remote.Client
 	codec *codec
@@ -30,8 +32,8 @@ type SessionService struct {
 
 var _ adk.Service = (*SessionService)(nil)
 
-// Create implements ADK's session.Service. A session without an id gets one;
-// ErrConflict where an id is taken, in whatever app.
+// Create implements ADK's session.Service. A request without a session id gets
+// one. It fails with ErrConflict if the id is in use, in any app.
 func (s *SessionService) Create(ctx context.Context, req *adk.CreateRequest) (*adk.CreateResponse, error) {
 	if err := required("app name", req.AppName, "user id", req.UserID); err != nil {
 		return nil, err
@@ -51,7 +53,7 @@ func (s *SessionService) Create(ctx context.Context, req *adk.CreateRequest) (*a
 	}
 	made, err := s.api.Create(ctx, n)
 	if err == nil {
-		err = belongs(made, req.AppName, req.UserID)
+		err = checkOwner(made, req.AppName, req.UserID)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create session %s: %w", n.ID, err)
@@ -68,8 +70,9 @@ func (s *SessionService) Create(ctx context.Context, req *adk.CreateRequest) (*a
 	return &adk.CreateResponse{Session: newHandle(made, values, nil)}, nil
 }
 
-// Get implements ADK's session.Service: the session with its effective events,
-// so without what was rewound.
+// Get implements ADK's session.Service. It returns the session with its effective
+// events, so without those that a rewind has undone and those still in progress.
+// A session of another app is ErrNotFound, one of another user ErrForbidden.
 func (s *SessionService) Get(ctx context.Context, req *adk.GetRequest) (*adk.GetResponse, error) {
 	h, err := s.get(ctx, req)
 	if err != nil {
@@ -85,15 +88,15 @@ func (s *SessionService) get(ctx context.Context, req *adk.GetRequest) (*handle,
 	const tries = 5
 	for try := 1; ; try++ {
 		h, err := s.read(ctx, req)
-		// A rewind between two pages: what was read is history.
+		// ErrConflict: the session was rewound between two pages.
 		if try == tries || !errors.Is(err, ErrConflict) {
 			return h, err
 		}
 	}
 }
 
-// read reads a session. Its head is read first: whatever is appended while the
-// rest is read makes the copy a stale one, which the next append through it finds.
+// read reads a session. The head is read first, so that an event appended while
+// the rest is read makes the copy stale, which the next append through it detects.
 func (s *SessionService) read(ctx context.Context, req *adk.GetRequest) (*handle, error) {
 	found, err := s.find(ctx, req.AppName, req.UserID, req.SessionID)
 	if err != nil {
@@ -116,16 +119,16 @@ func (s *SessionService) read(ctx context.Context, req *adk.GetRequest) (*handle
 	return newHandle(found, values, history), nil
 }
 
-// find reads a session's own data. One of another app is not there for this one.
+// find reads a session without events and state, and checks its app and user.
 func (s *SessionService) find(ctx context.Context, app, user, id string) (remote.Session, error) {
 	found, err := s.api.Get(ctx, user, id)
 	if err != nil {
 		return remote.Session{}, err
 	}
-	return found, belongs(found, app, user)
+	return found, checkOwner(found, app, user)
 }
 
-func belongs(s remote.Session, app, user string) error {
+func checkOwner(s remote.Session, app, user string) error {
 	switch {
 	case s.UserID != user:
 		return fmt.Errorf("%w: session %s is another user's", ErrForbidden, s.ID)
@@ -135,8 +138,8 @@ func belongs(s remote.Session, app, user string) error {
 	return nil
 }
 
-// history reads the events that a request asks for, the newest first where it
-// does not ask for all.
+// history returns the requested events in log order. It reads backwards if only
+// recent ones are requested.
 func (s *SessionService) history(ctx context.Context, of remote.Session, req *adk.GetRequest) ([]*adk.Event, error) {
 	recent := req.NumRecentEvents > 0 || !req.After.IsZero()
 	q := remote.EventQuery{Limit: remote.MaxPage, Descending: recent}
@@ -168,13 +171,13 @@ func (s *SessionService) history(ctx context.Context, of remote.Session, req *ad
 	return history, nil
 }
 
-// isInitialState tells the event that carries the state a session was created
-// with, which is no event to ADK.
+// isInitialState reports whether an event holds the state that a session was
+// created with. ADK has no such event.
 func isInitialState(e remote.Event) bool {
 	return e.Seq == 1 && e.Author == "system" && isNull(e.Content) && len(e.Actions.StateDelta) > 0
 }
 
-// state reads what a session's agents see, with prefixed keys.
+// state returns the merged state of a session by prefixed key.
 func (s *SessionService) state(ctx context.Context, of remote.Session) (map[string]any, error) {
 	stored, err := s.api.State(ctx, of.UserID, of.ID)
 	if err != nil {
@@ -183,9 +186,9 @@ func (s *SessionService) state(ctx context.Context, of remote.Session) (map[stri
 	return plainValues(stored)
 }
 
-// List implements ADK's session.Service: sessions without their events, newest
-// activity first. Without a user id it lists those of all users that WithUsers
-// names.
+// List implements ADK's session.Service. It returns sessions with state but
+// without events, those of a user by latest activity first. Without a user id it
+// lists the sessions of all users that the function of WithUsers returns.
 func (s *SessionService) List(ctx context.Context, req *adk.ListRequest) (*adk.ListResponse, error) {
 	if err := required("app name", req.AppName); err != nil {
 		return nil, err
@@ -217,10 +220,10 @@ func (s *SessionService) list(ctx context.Context, app, user string) ([]adk.Sess
 		if err != nil {
 			return nil, err
 		}
-		switch err := belongs(one, app, user); {
+		switch err := checkOwner(one, app, user); {
 		case err == nil:
 			found = append(found, one)
-		case errors.Is(err, ErrForbidden): // a token of somebody else's
+		case errors.Is(err, ErrForbidden): // the token is another user's
 			return nil, err
 		}
 	}
@@ -230,7 +233,7 @@ func (s *SessionService) list(ctx context.Context, app, user string) ([]adk.Sess
 	for i, one := range found {
 		group.Go(func() error {
 			values, err := s.state(ctx, one)
-			if errors.Is(err, ErrNotFound) { // deleted just now
+			if errors.Is(err, ErrNotFound) { // deleted since it was listed
 				return nil
 			}
 			out[i] = newHandle(one, values, nil)
@@ -241,8 +244,8 @@ func (s *SessionService) list(ctx context.Context, app, user string) ([]adk.Sess
 	return slices.DeleteFunc(out, func(s adk.Session) bool { return s == nil }), err
 }
 
-// Delete implements ADK's session.Service. To delete what is not there is no
-// error.
+// Delete implements ADK's session.Service. It deletes the session with its events,
+// state and artifacts. Deleting a missing session is not an error.
 func (s *SessionService) Delete(ctx context.Context, req *adk.DeleteRequest) error {
 	err := requireSession(req.AppName, req.UserID, req.SessionID)
 	if err != nil {
@@ -261,7 +264,8 @@ func requireSession(app, user, id string) error {
 	return required("app name", app, "user id", user, "session id", id)
 }
 
-// required takes names and values and says which values are missing.
+// required takes pairs of a name and a value, and returns ErrMalformed with the
+// names whose values are empty.
 func required(pairs ...string) error {
 	var missing []string
 	for pair := range slices.Chunk(pairs, 2) {
@@ -275,7 +279,7 @@ func required(pairs ...string) error {
 	return fmt.Errorf("%w: required: %s", ErrMalformed, strings.Join(missing, ", "))
 }
 
-// plainValues decodes state as ADK holds it.
+// plainValues decodes state into plain Go values.
 func plainValues(stored remote.Values) (map[string]any, error) {
 	out := make(map[string]any, len(stored))
 	for _, key := range slices.Sorted(maps.Keys(stored)) {

@@ -14,7 +14,7 @@ import (
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	s := newSystem(t)
-	t.Run("state a session begins with is there and no event", func(t *testing.T) {
+	t.Run("the initial state is readable and not an event", func(t *testing.T) {
 		made := s.mustCreate(t, alice, "begun", map[string]any{"k": "v", "user:u": 1.0, "app:a": true, "temp:t": "x"})
 		want := map[string]any{"k": "v", "user:u": 1.0, "app:a": true}
 		got := s.mustGet(t, "begun")
@@ -26,7 +26,7 @@ func TestSessions(t *testing.T) {
 			t.Errorf("as created (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("what is appended shows in the session at hand as in the one read again", func(t *testing.T) {
+	t.Run("an appended event is applied to the copy as to the stored session", func(t *testing.T) {
 		to := s.mustCreate(t, alice, "at hand", map[string]any{"gone": 1.0, "user:u": nil, "app:a": nil})
 		s.mustAppend(t, to, changing("i", map[string]any{"k": "v", "gone": nil, "temp:t": "x"}))
 		if v, err := to.State().Get("temp:t"); err != nil || v != "x" {
@@ -39,7 +39,7 @@ func TestSessions(t *testing.T) {
 		want := stateOf(to)
 		delete(want, "temp:t")
 		if diff := cmp.Diff(want, stateOf(again)); diff != "" {
-			t.Errorf("state (-at hand +read again):\n%s", diff)
+			t.Errorf("state (-copy +read again):\n%s", diff)
 		}
 		if _, err := again.State().Get("gone"); !errors.Is(err, adksession.ErrStateKeyNotExist) {
 			t.Errorf("a deleted key: %v", err)
@@ -48,7 +48,7 @@ func TestSessions(t *testing.T) {
 			t.Errorf("updated %s, %s", to.LastUpdateTime(), again.LastUpdateTime())
 		}
 	})
-	t.Run("the newest events can be read alone, in order", func(t *testing.T) {
+	t.Run("returns only the newest events, in order", func(t *testing.T) {
 		to := s.mustCreate(t, alice, "recent", map[string]any{"k": "v"})
 		at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		for i, invocation := range []string{"i-0", "i-1", "i-2", "i-3"} {
@@ -78,7 +78,7 @@ func TestSessions(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a session of another app is not there", func(t *testing.T) {
+	t.Run("a session of another app is not found", func(t *testing.T) {
 		s.mustCreate(t, bob, "bob's", nil)
 		other := &adksession.GetRequest{AppName: "another", UserID: bob, SessionID: "bob's"}
 		if _, err := s.Sessions.Get(t.Context(), other); !errors.Is(err, adk.ErrNotFound) {
@@ -93,7 +93,7 @@ func TestSessions(t *testing.T) {
 			t.Errorf("list: %v, %v", listed, err)
 		}
 	})
-	t.Run("a list shows state", func(t *testing.T) {
+	t.Run("a list includes state", func(t *testing.T) {
 		s.mustCreate(t, "carol", "carol's", map[string]any{"k": "v", "user:u": "w"})
 		listed, err := s.Sessions.List(t.Context(), &adksession.ListRequest{AppName: app, UserID: "carol"})
 		if err != nil || len(listed.Sessions) != 1 {
@@ -103,7 +103,7 @@ func TestSessions(t *testing.T) {
 			t.Errorf("%v, %v", v, err)
 		}
 	})
-	t.Run("ids that miss, that are taken and of nobody are told", func(t *testing.T) {
+	t.Run("rejects missing and duplicate ids", func(t *testing.T) {
 		for name, err := range map[string]error{
 			"create": second(s.Sessions.Create(t.Context(), &adksession.CreateRequest{AppName: app})),
 			"get":    second(s.Sessions.Get(t.Context(), &adksession.GetRequest{AppName: app, UserID: alice})),
@@ -125,7 +125,7 @@ func TestSessions(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-func TestListOfAllUsersNeedsTheirNames(t *testing.T) {
+func TestListOfAllUsersRequiresWithUsers(t *testing.T) {
 	t.Parallel()
 	s := newSystem(t)
 	unnamed := newServices(t, s.url)

@@ -7,23 +7,22 @@ import (
 	"unicode"
 )
 
-// shape says which members of a JSON value are ADK's own, so that their names
-// can be changed and those of the user's data left alone. ADK writes camelCase
-// in Go; here, and in Python, the same members are snake_case. A nil shape is
-// data.
+// shape describes which members of a JSON value belong to ADK's types, so that
+// they are renamed and those of user data are not. ADK for Go writes camelCase;
+// the API and ADK for Python use snake_case. A nil shape is user data.
 type shape struct {
-	byCamel, bySnake map[string]member // of an object with known members
-	each             *shape            // of a list's items or a map's values
-	bytes            bool              // base64
+	byCamel, bySnake map[string]member // members of an object
+	each             *shape            // elements of a list or values of a map
+	bytes            bool              // base64 text
 }
 
 type member struct {
-	name string // in the other spelling
+	name string // in the other notation
 	of   *shape
 }
 
-// shapeOf reads the shape off a type of ADK's. seen holds those of types that
-// are being read, as types may hold themselves.
+// shapeOf derives the shape from a Go type. seen holds the shapes of the struct
+// types met so far, because types may be recursive.
 func shapeOf(t reflect.Type, seen map[reflect.Type]*shape) *shape {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -50,7 +49,7 @@ func eachOf(t reflect.Type, seen map[reflect.Type]*shape) *shape {
 }
 
 func structShape(t reflect.Type, seen map[reflect.Type]*shape) *shape {
-	// JSON schemas, times and the like have a form of their own.
+	// JSON schemas, times and the like have their own encoding.
 	if !strings.HasPrefix(t.PkgPath(), "google.golang.org/adk/") && t.PkgPath() != "google.golang.org/genai" {
 		return nil
 	}
@@ -72,7 +71,7 @@ func structShape(t reflect.Type, seen map[reflect.Type]*shape) *shape {
 	return s
 }
 
-// snakeCase is the spelling of a camelCase name here.
+// snakeCase converts a camelCase name to snake_case.
 func snakeCase(camel string) string {
 	var out strings.Builder
 	for _, r := range camel {
@@ -85,8 +84,8 @@ func snakeCase(camel string) string {
 	return out.String()
 }
 
-// toSnake renames ADK's members of a value; toCamel takes it back. Members
-// that ADK does not know keep their names.
+// toSnake renames the members of ADK's types in a value to snake_case; toCamel is
+// the inverse. Members unknown to ADK keep their names.
 func (s *shape) toSnake(v any) any {
 	return s.rename(v, func(s *shape) map[string]member { return s.byCamel })
 }
@@ -107,7 +106,7 @@ func (s *shape) rename(v any, members func(*shape) map[string]member) any {
 	case map[string]any:
 		return s.renameObject(v, members)
 	case string:
-		if s.bytes { // Python writes the alphabet of URLs, and Go reads the other
+		if s.bytes { // Python writes URL-safe base64, Go reads the standard alphabet
 			return strings.NewReplacer("-", "+", "_", "/").Replace(v)
 		}
 	}
@@ -133,7 +132,7 @@ func (s *shape) renameObject(object map[string]any, members func(*shape) map[str
 	return out
 }
 
-// decodeTree decodes JSON with its numbers as they are written.
+// decodeTree decodes a JSON object and keeps the notation of its numbers.
 func decodeTree(raw []byte) (map[string]any, error) {
 	dec := json.NewDecoder(strings.NewReader(string(raw)))
 	dec.UseNumber()

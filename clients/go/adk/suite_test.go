@@ -7,8 +7,8 @@ import (
 	"google.golang.org/adk/v2/session/sessiontestsuite"
 )
 
-// ADK's own suite for session services.
-func TestSuiteOfADK(t *testing.T) {
+// ADK's own test suite for session services.
+func TestADKSuite(t *testing.T) {
 	t.Parallel()
 	options := sessiontestsuite.SuiteOptions{SupportsUserProvidedSessionID: true}
 	sessiontestsuite.RunServiceTests(t, options, func(t *testing.T) adksession.Service {

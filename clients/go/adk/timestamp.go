@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// nanoDigits is how many digits a second's fraction has at most.
+// nanoDigits is the maximum number of digits in the fraction of a second.
 const nanoDigits = 9
 
-// epochSeconds writes a time as ADK for Python does, a number of seconds, but
-// with every digit that Go knows.
+// epochSeconds formats a time as a number of seconds since the epoch, as ADK for
+// Python does, but with nanoseconds.
 func epochSeconds(t time.Time) json.Number {
 	sec, nano, sign := t.Unix(), int64(t.Nanosecond()), ""
 	if sec < 0 {
@@ -28,8 +28,9 @@ func epochSeconds(t time.Time) json.Number {
 	return json.Number(text)
 }
 
-// parseSeconds reads what epochSeconds wrote. ok is false for numbers that are
-// written otherwise, with an exponent or more digits: ADK reads these itself.
+// parseSeconds parses the output of epochSeconds. ok is false for other notations
+// (an exponent, more digits), which are left to ADK's own decoding, and for years
+// outside 1 to 9999.
 func parseSeconds(number json.Number) (t time.Time, ok bool) {
 	digits, negative := strings.CutPrefix(number.String(), "-")
 	whole, fraction, _ := strings.Cut(digits, ".")

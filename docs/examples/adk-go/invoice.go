@@ -6,7 +6,7 @@ import (
 	"google.golang.org/adk/v2/artifact"
 )
 
-// invoice reads the newest invoice.
+// invoice returns the text of the newest invoice.
 func (c *chat) invoice(ctx context.Context) (string, error) {
 	loaded, err := c.services.Artifacts.Load(ctx, &artifact.LoadRequest{
 		AppName: app, UserID: c.user, SessionID: c.id, FileName: "invoice.txt",

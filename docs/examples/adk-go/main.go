@@ -1,12 +1,11 @@
-// Command adk-go is an agent of the Agent Development Kit whose sessions and
-// artifacts live in Rethread. It orders flowers, is taken back, and orders
-// others:
+// Command adk-go is an Agent Development Kit agent that stores its sessions and
+// artifacts in Rethread. It takes two orders for flowers, rewinds the second, and
+// takes another:
 //
 //	RETHREAD_URL=http://127.0.0.1:3000 RETHREAD_TOKEN=… go run ./docs/examples/adk-go
 //
-// RETHREAD_USER is the subject of the token, "alice" where it is not set. The
-// model is a script, so that the example needs no key: put any other model of
-// ADK in its place.
+// RETHREAD_USER is the subject of the token, by default "alice". The model is a
+// script, so that the example needs no API key; replace it with any ADK model.
 package main
 
 import (
@@ -68,15 +67,15 @@ func run(ctx context.Context, url, token, user string, out io.Writer) error {
 		return err
 	}
 	c := chat{services, shop, user, made.Session.ID(), out}
-	return c.tell(ctx)
+	return c.play(ctx)
 }
 
-// ordered is what the tool takes and gives.
+// ordered is the tool's argument and result.
 type ordered struct {
 	Flowers string `json:"flowers"`
 }
 
-// order remembers the flowers in the session's state and writes an invoice.
+// order stores the flowers in the session's state and saves an invoice.
 func order(ctx agent.Context, o ordered) (ordered, error) {
 	if err := ctx.State().Set("flowers", o.Flowers); err != nil {
 		return o, err
@@ -93,8 +92,8 @@ type chat struct {
 	out      io.Writer
 }
 
-// tell is the story: two orders, a rewind to before the second, another order.
-func (c *chat) tell(ctx context.Context) error {
+// play tells the story: two orders, a rewind to before the second, a third order.
+func (c *chat) play(ctx context.Context) error {
 	if _, err := c.say(ctx, "roses"); err != nil {
 		return err
 	}
@@ -117,7 +116,7 @@ func (c *chat) tell(ctx context.Context) error {
 	return c.show(ctx, "in the end")
 }
 
-// say runs the agent with what the user says, and returns the invocation.
+// say runs the agent with the user's message and returns the invocation's id.
 func (c *chat) say(ctx context.Context, text string) (invocation string, err error) {
 	message := genai.NewContentFromText(text, genai.RoleUser)
 	for event, err := range c.runner.Run(ctx, c.user, c.id, message, agent.RunConfig{}) {
@@ -132,12 +131,12 @@ func (c *chat) say(ctx context.Context, text string) (invocation string, err err
 		}
 	}
 	if invocation == "" {
-		return "", errors.New("the agent said nothing")
+		return "", errors.New("the agent returned no events")
 	}
 	return invocation, nil
 }
 
-// show prints what the session holds.
+// show prints the session's events, state and invoice.
 func (c *chat) show(ctx context.Context, when string) error {
 	got, err := c.services.Sessions.Get(ctx, &session.GetRequest{AppName: app, UserID: c.user, SessionID: c.id})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
-// The example tells its story against the whole system.
+// TestExample runs the example against the whole local system.
 func TestExample(t *testing.T) {
 	t.Parallel()
 	system := e2e.Start(t)

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// script stands in for a model: it orders what it is asked for, and then says
-// all that it has been asked for in the history it sees.
+// script stands in for a model: it calls the tool with the user's last message,
+// then answers with all user messages in its history.
 type script struct{}
 
 func (script) Name() string { return "script" }

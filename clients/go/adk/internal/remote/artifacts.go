@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// versionHeader tells which version of an artifact an answer holds.
+// versionHeader is the response header with the artifact's version.
 const versionHeader = "X-Artifact-Version"
 
 // Version is one version of an artifact; the first is 0.
@@ -20,7 +20,7 @@ type Version struct {
 	CreatedTime int64  `json:"created_time"` // epoch milliseconds
 }
 
-// Put is a new version of an artifact. A list of URIs (text/uri-list) may be a
+// Put is a new version of an artifact. A body of type text/uri-list may be a
 // reference to another version.
 type Put struct {
 	SessionID, UserID, Name string
@@ -28,14 +28,14 @@ type Put struct {
 	Body                    []byte
 }
 
-// Ref names a version of an artifact; nil is the newest.
+// Ref identifies a version of an artifact; a nil Version is the newest.
 type Ref struct {
 	SessionID, UserID, Name string
 	Version                 *int64
 }
 
-// PutArtifact adds the next version. It is sent once: a repeated request would
-// make another version.
+// PutArtifact adds the next version. It does not repeat a request whose outcome is
+// unknown, which could add another version.
 func (c *Client) PutArtifact(ctx context.Context, p Put) (Version, error) {
 	return data[Version](ctx, c, request{
 		user: p.UserID, method: http.MethodPut, path: sessionPath(p.SessionID, "artifacts", p.Name),
@@ -43,8 +43,8 @@ func (c *Client) PutArtifact(ctx context.Context, p Put) (Version, error) {
 	})
 }
 
-// Artifact reads a version and its bytes. Of the version it knows the name, the
-// number and the media type.
+// Artifact returns a version and its bytes. The version has only a name, a number
+// and a media type.
 func (c *Client) Artifact(ctx context.Context, r Ref) (Version, []byte, error) {
 	req := get(r.UserID, sessionPath(r.SessionID, "artifacts", r.Name))
 	if r.Version != nil {
@@ -56,12 +56,12 @@ func (c *Client) Artifact(ctx context.Context, r Ref) (Version, []byte, error) {
 	}
 	v := Version{Name: r.Name, MimeType: got.header.Get("Content-Type")}
 	if v.Version, err = strconv.ParseInt(got.header.Get(versionHeader), 10, 64); err != nil {
-		return Version{}, nil, fmt.Errorf("read artifact %q: the answer names no version: %w", r.Name, err)
+		return Version{}, nil, fmt.Errorf("read artifact %q: the answer has no version: %w", r.Name, err)
 	}
 	return v, got.body, nil
 }
 
-// DeleteArtifact makes an artifact read as not there.
+// DeleteArtifact deletes an artifact; its versions remain for references.
 func (c *Client) DeleteArtifact(ctx context.Context, userID, sessionID, name string) error {
 	_, err := c.do(ctx, request{
 		user: userID, method: http.MethodDelete, path: sessionPath(sessionID, "artifacts", name),
@@ -69,12 +69,12 @@ func (c *Client) DeleteArtifact(ctx context.Context, userID, sessionID, name str
 	return err
 }
 
-// AllArtifacts goes over the newest version of each artifact.
+// AllArtifacts iterates over the newest version of each artifact.
 func (c *Client) AllArtifacts(ctx context.Context, userID, sessionID string) iter.Seq2[Version, error] {
 	return all[Version](ctx, c, get(userID, sessionPath(sessionID, "artifacts")))
 }
 
-// AllVersions goes over the versions of an artifact, oldest first.
+// AllVersions iterates over the versions of an artifact, oldest first.
 func (c *Client) AllVersions(ctx context.Context, userID, sessionID, name string) iter.Seq2[Version, error] {
 	return all[Version](ctx, c, get(userID, sessionPath(sessionID, "artifacts", name, "versions")))
 }

@@ -5,28 +5,28 @@ import (
 	"net/http"
 )
 
-// Rewind asks to restore a session as it was just before an invocation.
+// Rewind asks to restore a session to just before an invocation.
 type Rewind struct {
 	SessionID, UserID string
 	Before            string   // invocation id
-	Scopes            []string // whose state is restored; nil is all of them
-	Restore           bool     // shared values too that another session has changed since
-	CancelRun         bool     // a run in progress is ErrConflict otherwise
+	Scopes            []string // the scopes of state to restore; nil is all of them
+	Restore           bool     // also shared values that another session has changed since
+	CancelRun         bool     // otherwise a run in progress is ErrConflict
 	Key               string   // the Idempotency-Key
 }
 
-// Rewound is what a rewind did.
+// Rewound is the result of a rewind.
 type Rewound struct {
 	Restored struct {
 		State     Values           `json:"state"`     // by prefixed key
-		Artifacts map[string]int64 `json:"artifacts"` // the version that each has now
+		Artifacts map[string]int64 `json:"artifacts"` // the new version of each
 	} `json:"restored"`
 	Conflicts []struct {
 		Key string `json:"key"`
-	} `json:"conflicts"` // shared keys that were kept
+	} `json:"conflicts"` // shared keys that were not restored
 }
 
-// Rewind takes a session back. ErrNotFound for an unknown invocation.
+// Rewind rewinds a session. It fails with ErrNotFound for an unknown invocation.
 func (c *Client) Rewind(ctx context.Context, r Rewind) (Rewound, error) {
 	body := map[string]any{"rewind_before_invocation_id": r.Before, "dry_run": false, "cancel_run": r.CancelRun}
 	if r.Restore {
@@ -40,16 +40,16 @@ func (c *Client) Rewind(ctx context.Context, r Rewind) (Rewound, error) {
 	})
 }
 
-// Fork asks for a new session that begins with what another one shows.
+// Fork asks for a new session with the history of another.
 type Fork struct {
 	SessionID, UserID string
-	Before            string // the first invocation that is not taken over; "" takes over everything
-	Name              string // "" leaves it to the API
+	Before            string // the first invocation left out; "" forks the whole session
+	Name              string // "" is the API's default
 	Strict            bool   // an unknown invocation is ErrMalformed
 	Key               string // the Idempotency-Key
 }
 
-// Fork branches a session. The API chooses the id of the new one.
+// Fork forks a session. The API chooses the id of the new one.
 func (c *Client) Fork(ctx context.Context, f Fork) (Session, error) {
 	body := map[string]any{"dry_run": false, "strict": f.Strict}
 	if f.Before != "" {

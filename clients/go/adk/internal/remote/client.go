@@ -1,5 +1,5 @@
-// Package remote is a client of the HTTP API: sessions, their events, branches
-// and artifacts, as far as the services for ADK need them.
+// Package remote is a client of those parts of the HTTP API that the ADK services
+// use: sessions, events, rewind and fork, artifacts.
 package remote
 
 import (
@@ -22,15 +22,16 @@ const (
 	jsonType = "application/json"
 	timeout  = 30 * time.Second
 	maxTries = 5
-	// maxAnswer is more than a gateway lets pass, decompressed.
+	// maxAnswer is the limit of a decompressed body in bytes. It is above the
+	// gateway's limit.
 	maxAnswer = 64 << 20
 )
 
-// Config says where the API is and who asks.
+// Config configures a Client.
 type Config struct {
-	URL    string // before /api/v1
+	URL    string // without the path /api/v1
 	Token  func(ctx context.Context, userID string) (string, error)
-	Client *http.Client // nil is one with a timeout of 30 seconds
+	Client *http.Client // nil means a client with a timeout of 30 seconds
 }
 
 // Client is a client of the API. It is safe for concurrent use.
@@ -40,14 +41,14 @@ type Client struct {
 	client *http.Client
 }
 
-// New makes a client. It fails where the address or the tokens are missing.
+// New returns a client. It fails if the URL is not an HTTP URL or Token is nil.
 func New(c Config) (*Client, error) {
 	address, err := url.Parse(c.URL)
 	if err != nil || address.Host == "" || (address.Scheme != "http" && address.Scheme != "https") {
-		return nil, fmt.Errorf("%q is no address of an HTTP API", c.URL)
+		return nil, fmt.Errorf("%q is not the address of an HTTP API", c.URL)
 	}
 	if c.Token == nil {
-		return nil, errors.New("the HTTP API needs tokens")
+		return nil, errors.New("the HTTP API requires a token function")
 	}
 	if c.Client == nil {
 		c.Client = &http.Client{Timeout: timeout}
@@ -55,27 +56,28 @@ func New(c Config) (*Client, error) {
 	return &Client{base: strings.TrimRight(c.URL, "/") + basePath, token: c.Token, client: c.Client}, nil
 }
 
-// request is a request of a user's. Path is below the base, escaped.
+// request is a request on behalf of a user. path is escaped and relative to the
+// base path.
 type request struct {
 	user, method, path string
 	query              url.Values
 	body               any    // encoded as JSON
-	bytes              []byte // instead of body, with a media type
+	bytes              []byte // instead of body, sent with mimeType
 	mimeType           string
-	// key makes a request that creates something safe to send again.
+	// key is the Idempotency-Key, which makes a creating request safe to repeat.
 	key string
-	// once keeps a request from being sent again unless it was not carried out.
+	// once forbids repeating the request unless it was certainly not executed.
 	once bool
 }
 
-// answer is a successful answer.
+// answer is a successful response.
 type answer struct {
 	header http.Header
 	body   []byte
 }
 
-// do sends a request until it is answered. Connections that fail, throttling
-// and a gateway that is not ready are tried again for a while.
+// do sends a request, up to maxTries times on network errors, throttling and an
+// unavailable gateway.
 func (c *Client) do(ctx context.Context, r request) (answer, error) {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.MaxInterval = 100*time.Millisecond, 5*time.Second
@@ -103,18 +105,18 @@ func (c *Client) try(ctx context.Context, r request) (answer, error) {
 		}
 		return answer{}, err
 	}
-	defer res.Body.Close() //nolint:errcheck // read or given up
+	defer res.Body.Close() //nolint:errcheck // nothing depends on it
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	switch {
 	case res.StatusCode > 299:
-		return answer{}, retried(r, res, failure(res, body))
+		return answer{}, retryable(r, res, failure(res, body))
 	case err != nil && r.once:
 		return answer{}, backoff.Permanent(err)
 	}
 	return answer{res.Header, body}, err
 }
 
-// make makes the HTTP request of one try, with a token of its own.
+// make returns the HTTP request of one attempt, with a fresh token.
 func (c *Client) make(ctx context.Context, r request) (*http.Request, error) {
 	payload, mimeType := r.bytes, r.mimeType
 	if r.body != nil {
@@ -146,7 +148,7 @@ func (c *Client) make(ctx context.Context, r request) (*http.Request, error) {
 	return req, nil
 }
 
-// data sends a request and decodes the data of its answer.
+// data sends a request and decodes the member data of the response.
 func data[T any](ctx context.Context, c *Client, r request) (T, error) {
 	var body struct {
 		Data T `json:"data"`
@@ -172,7 +174,8 @@ func sessionPath(id string, more ...string) string {
 	return path
 }
 
-// Encode is JSON without escapes for <, > and &: values are stored as they came.
+// Encode encodes v as JSON without escaping <, > and &, so that stored values are
+// unchanged.
 func Encode(v any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -18,10 +18,10 @@ import (
 	"github.com/rethread/rethread/clients/go/adk/internal/remote"
 )
 
-// asked is a request as the server saw it.
+// asked is a received request.
 type asked struct{ Method, URI, Key, Token, Type, Body string }
 
-// server answers requests one after the other by a script, and keeps them.
+// server answers each request with the next handler of a script, and records it.
 type server struct {
 	mu     sync.Mutex
 	script []http.HandlerFunc
@@ -33,7 +33,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	body, err := io.ReadAll(r.Body)
 	if err != nil || len(s.script) == 0 {
-		http.Error(w, "nothing more was to be asked", http.StatusTeapot)
+		http.Error(w, "unexpected request", http.StatusTeapot)
 		return
 	}
 	s.asked = append(s.asked, asked{
@@ -45,7 +45,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, r)
 }
 
-// seen is what was asked so far.
+// seen returns the requests received so far.
 func (s *server) seen() []asked {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,19 +66,19 @@ func start(t *testing.T, script ...http.HandlerFunc) (*remote.Client, *server) {
 
 func token(_ context.Context, user string) (string, error) { return "token-" + user, nil }
 
-// says answers with a status and a body; header is pairs of names and values.
-func says(status int, body string, header ...string) http.HandlerFunc {
+// responds answers with a status and a body; header has pairs of names and values.
+func responds(status int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i+1 < len(header); i += 2 {
 			w.Header().Set(header[i], header[i+1])
 		}
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, body) // the test sees what is missing
+		_, _ = io.WriteString(w, body) // the test fails if it is incomplete
 	}
 }
 
-// breaks ends the connection without an answer.
-func breaks(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+// disconnects closes the connection without a response.
+func disconnects(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 const sessionBody = `{"data":{"id":"s","user_id":"alice","app_name":"shop"}}`
 
@@ -86,8 +86,8 @@ func TestRequests(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	client, s := start(t,
-		says(201, sessionBody), says(200, sessionBody), says(204, ""),
-		says(201, `{"data":[{"id":"e","seq":3,"session_id":"s","status":"completed","created_time":9,"invocation_id":"i","author":"a"}]}`),
+		responds(201, sessionBody), responds(200, sessionBody), responds(204, ""),
+		responds(201, `{"data":[{"id":"e","seq":3,"session_id":"s","status":"completed","created_time":9,"invocation_id":"i","author":"a"}]}`),
 	)
 	_, err := client.Create(ctx, remote.Create{
 		ID: "s", UserID: "alice", AppName: "shop", Key: "n-1", State: remote.Values{"k": json.RawMessage(`"<&>"`)},
@@ -124,11 +124,11 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-func TestTriesAgain(t *testing.T) {
+func TestRetries(t *testing.T) {
 	t.Parallel()
-	t.Run("under the same key, for what a gateway says and a connection that breaks", func(t *testing.T) {
+	t.Run("with the same key after 503, 429 and a broken connection", func(t *testing.T) {
 		t.Parallel()
-		client, s := start(t, says(503, "{}"), breaks, says(429, "{}"), says(201, sessionBody))
+		client, s := start(t, responds(503, "{}"), disconnects, responds(429, "{}"), responds(201, sessionBody))
 		if _, err := client.Create(t.Context(), remote.Create{ID: "s", UserID: "alice", Key: "n-1"}); err != nil {
 			t.Fatal(err)
 		}
@@ -138,17 +138,17 @@ func TestTriesAgain(t *testing.T) {
 			}
 		}
 	})
-	t.Run("no sooner than it is told", func(t *testing.T) {
+	t.Run("after the time in Retry-After", func(t *testing.T) {
 		t.Parallel()
-		client, _ := start(t, says(429, "{}", "Retry-After", "1"), says(200, sessionBody))
+		client, _ := start(t, responds(429, "{}", "Retry-After", "1"), responds(200, sessionBody))
 		began := time.Now()
 		if _, err := client.Get(t.Context(), "alice", "s"); err != nil || time.Since(began) < time.Second {
 			t.Errorf("after %s: %v", time.Since(began), err)
 		}
 	})
-	t.Run("not for what would be done twice", func(t *testing.T) {
+	t.Run("not if the request could be executed twice", func(t *testing.T) {
 		t.Parallel()
-		for _, answer := range []http.HandlerFunc{says(503, "{}"), breaks} {
+		for _, answer := range []http.HandlerFunc{responds(503, "{}"), disconnects} {
 			client, s := start(t, answer)
 			_, err := client.PutArtifact(t.Context(), remote.Put{SessionID: "s", UserID: "alice", Name: "f", MimeType: "a/b"})
 			if err == nil || len(s.seen()) != 1 {
@@ -156,7 +156,7 @@ func TestTriesAgain(t *testing.T) {
 			}
 		}
 	})
-	t.Run("not longer than the caller waits", func(t *testing.T) {
+	t.Run("not after the caller's context has ended", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(t.Context())
 		client, s := start(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -175,7 +175,7 @@ func TestProblems(t *testing.T) {
 		400: remote.ErrMalformed, 401: remote.ErrUnauthorized, 403: remote.ErrForbidden, 404: remote.ErrNotFound,
 		409: remote.ErrConflict, 412: remote.ErrPrecondition, 413: remote.ErrTooLarge, 422: remote.ErrInvalid,
 	} {
-		client, _ := start(t, says(status, `{"type":"about:blank","title":"x","detail":"the reason","head_seq":7}`))
+		client, _ := start(t, responds(status, `{"type":"about:blank","title":"x","detail":"the reason","head_seq":7}`))
 		_, err := client.Get(t.Context(), "alice", "s")
 		var e *remote.Error
 		if !errors.As(err, &e) || !errors.Is(err, kind) || e.Status != status || e.Detail != "the reason" ||
@@ -183,28 +183,28 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%d: %v", status, err)
 		}
 	}
-	client, _ := start(t, says(500, `{"detail":"Internal error.","request_id":"r-1"}`))
+	client, _ := start(t, responds(500, `{"detail":"Internal error.","request_id":"r-1"}`))
 	_, err := client.Get(t.Context(), "alice", "s")
 	var e *remote.Error
 	if err == nil || errors.As(err, &e) || !strings.Contains(err.Error(), "r-1") {
 		t.Errorf("500: %v", err)
 	}
-	client, _ = start(t, says(403, `<html>`))
+	client, _ = start(t, responds(403, `<html>`))
 	if _, err = client.Get(t.Context(), "alice", "s"); !errors.Is(err, remote.ErrForbidden) {
-		t.Errorf("a gateway's own: %v", err)
+		t.Errorf("a response without a problem: %v", err)
 	}
-	client, _ = start(t, says(200, `no JSON`))
+	client, _ = start(t, responds(200, `not JSON`))
 	if _, err = client.Get(t.Context(), "alice", "s"); err == nil {
-		t.Error("an answer that is no JSON was taken")
+		t.Error("a response that is not JSON was accepted")
 	}
 }
 
 func TestLists(t *testing.T) {
 	t.Parallel()
 	client, s := start(t,
-		says(200, `{"data":[{"name":"a"},{"name":"b"}],"meta":{"next_cursor":"c+1"}}`),
-		says(200, `{"data":[{"name":"c"}],"meta":{"next_cursor":null}}`),
-		says(404, `{"detail":"gone"}`),
+		responds(200, `{"data":[{"name":"a"},{"name":"b"}],"meta":{"next_cursor":"c+1"}}`),
+		responds(200, `{"data":[{"name":"c"}],"meta":{"next_cursor":null}}`),
+		responds(404, `{"detail":"gone"}`),
 	)
 	var got []string
 	for v, err := range client.AllArtifacts(t.Context(), "alice", "s") {
@@ -230,12 +230,12 @@ func TestConfig(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]remote.Config{
 		"no address":     {Token: token},
-		"of no host":     {URL: "http:///x", Token: token},
+		"no host":        {URL: "http:///x", Token: token},
 		"another scheme": {URL: "ftp://example.com", Token: token},
 		"no tokens":      {URL: "https://example.com"},
 	} {
 		if _, err := remote.New(c); err == nil {
-			t.Errorf("%s: taken", name)
+			t.Errorf("%s: accepted", name)
 		}
 	}
 	none := errors.New("signed out")

@@ -14,8 +14,8 @@ import (
 // InProgress is the status of an event that is still being produced.
 const InProgress = "in_progress"
 
-// Event is an event as the API shows it: what is needed of it here, and all of
-// it as it came.
+// Event is an event as returned by the API: the members needed here, and the
+// whole JSON in Raw.
 type Event struct {
 	ID          string          `json:"id"`
 	Seq         int64           `json:"seq"`
@@ -43,14 +43,14 @@ func (e *Event) UnmarshalJSON(raw []byte) error {
 // Append is one event to add to a session's log.
 type Append struct {
 	SessionID, UserID string
-	// Event has an id: sent again it changes nothing.
+	// Event must have an id, which makes repeating the request harmless.
 	Event json.RawMessage
-	// ExpectedSeq is the head of the log that the writer has seen; nil accepts
-	// any. ErrConflict where it is another one.
+	// ExpectedSeq is the head of the log that the writer has read. The append
+	// fails with ErrConflict if the head is another; nil accepts any head.
 	ExpectedSeq *int64
 }
 
-// Append adds an event to a session's log and returns it as it was stored.
+// Append adds an event to a session's log and returns the stored event.
 func (c *Client) Append(ctx context.Context, a Append) (Event, error) {
 	body := map[string]any{"events": []json.RawMessage{a.Event}}
 	if a.ExpectedSeq != nil {
@@ -63,7 +63,7 @@ func (c *Client) Append(ctx context.Context, a Append) (Event, error) {
 		return Event{}, err
 	}
 	if len(stored) != 1 {
-		return Event{}, fmt.Errorf("append to session %s: %d events came back for one", a.SessionID, len(stored))
+		return Event{}, fmt.Errorf("append to session %s: got %d stored events for one", a.SessionID, len(stored))
 	}
 	return stored[0], nil
 }
@@ -71,12 +71,12 @@ func (c *Client) Append(ctx context.Context, a Append) (Event, error) {
 // EventQuery selects effective events of a session.
 type EventQuery struct {
 	Descending bool
-	After      int64 // only events at later positions of the log
-	Limit      int   // events a page, MaxPage at most
+	After      int64 // a position of the log: only later events
+	Limit      int   // events a page, at most MaxPage
 }
 
-// AllEvents goes over the events that a query selects. It ends with ErrConflict
-// where the session is rewound meanwhile.
+// AllEvents iterates over the selected events. It ends with ErrConflict if the
+// session is rewound between two pages.
 func (c *Client) AllEvents(ctx context.Context, userID, id string, q EventQuery) iter.Seq2[Event, error] {
 	r := get(userID, sessionPath(id, "events"))
 	r.query = url.Values{"view": {"effective"}, "order": {"asc"}, "limit": {strconv.Itoa(q.Limit)}}

@@ -11,10 +11,10 @@ import (
 	"strconv"
 )
 
-// MaxPage is how many items one page of a list holds at most.
+// MaxPage is the maximum number of items in a page of a list.
 const MaxPage = 1000
 
-// all goes over a list, page by page.
+// all iterates over a list, page by page.
 func all[T any](ctx context.Context, c *Client, r request) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		query := url.Values{"limit": {strconv.Itoa(MaxPage)}}

@@ -11,35 +11,36 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// What a request fails with, for errors.Is.
+// The sentinel errors of the statuses, for errors.Is.
 var (
-	ErrMalformed    = errors.New("the request is malformed")      // 400
-	ErrUnauthorized = errors.New("the token is not accepted")     // 401
-	ErrForbidden    = errors.New("the caller has no access")      // 403
-	ErrNotFound     = errors.New("not found")                     // 404
-	ErrConflict     = errors.New("something else is in the way")  // 409
-	ErrPrecondition = errors.New("a precondition does not hold")  // 412
-	ErrTooLarge     = errors.New("a size limit is exceeded")      // 413
-	ErrInvalid      = errors.New("the request breaks a rule")     // 422
-	ErrBusy         = errors.New("the API cannot serve this now") // 429
+	ErrMalformed    = errors.New("the request is malformed")        // 400
+	ErrUnauthorized = errors.New("the token is not accepted")       // 401
+	ErrForbidden    = errors.New("the caller has no access")        // 403
+	ErrNotFound     = errors.New("not found")                       // 404
+	ErrConflict     = errors.New("conflict with the current state") // 409
+	ErrPrecondition = errors.New("a precondition failed")           // 412
+	ErrTooLarge     = errors.New("a size limit is exceeded")        // 413
+	ErrInvalid      = errors.New("the request violates a rule")     // 422
+	ErrBusy         = errors.New("too many requests")               // 429
 )
 
-// Error is a problem (RFC 9457) that the API answered with. It wraps the error
-// above that its status stands for.
+// Error is a problem (RFC 9457) returned by the API with a 4xx status. It wraps
+// the sentinel error of its status.
 type Error struct {
 	Status int
 	Detail string
-	// Members are those that the problem has beside type, title, status and
+	// Members are the problem's members other than type, title, status and
 	// detail, such as head_seq.
 	Members map[string]any
 }
 
 func (e *Error) Error() string { return e.Detail }
 
-// Unwrap is the error that the status stands for.
+// Unwrap returns the sentinel error of the status.
 func (e *Error) Unwrap() error { return kindOf(e.Status) }
 
-// kindOf is what a status stands for, nil where the API or a gateway failed.
+// kindOf returns the sentinel error of a status, nil for a failure of the server
+// or the gateway.
 func kindOf(status int) error {
 	switch status {
 	case http.StatusBadRequest:
@@ -64,11 +65,12 @@ func kindOf(status int) error {
 	return nil
 }
 
-// maxWait is the longest Retry-After that is waited for.
+// maxWait is the longest Retry-After that a retry waits for; a request with a
+// longer one fails.
 const maxWait = 10 * time.Second
 
-// failure makes an error of an answer that is no success: an Error, or a plain
-// one where the API or a gateway failed.
+// failure returns the error of an unsuccessful response: an Error for statuses
+// with a sentinel error, otherwise a plain error.
 func failure(res *http.Response, body []byte) error {
 	var members map[string]any
 	if json.Unmarshal(body, &members) != nil {
@@ -95,13 +97,14 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// retried says of a failed answer whether the request may be sent again.
-func retried(r request, res *http.Response, err error) error {
+// retryable wraps err, the failure of a request, for backoff.Retry: as permanent
+// unless the request may be repeated, and with the server's Retry-After.
+func retryable(r request, res *http.Response, err error) error {
 	switch status := res.StatusCode; {
 	case status == http.StatusTooManyRequests:
 	case !r.once && (status == http.StatusBadGateway || status == http.StatusServiceUnavailable ||
 		status == http.StatusGatewayTimeout):
-	case r.key != "" && status == http.StatusConflict && retryAfter(res.Header) > 0: // the try before is not done yet
+	case r.key != "" && status == http.StatusConflict && retryAfter(res.Header) > 0: // the attempt before is still being executed
 	default:
 		return backoff.Permanent(err)
 	}
@@ -114,7 +117,8 @@ func retried(r request, res *http.Response, err error) error {
 	return err
 }
 
-// later is an error that is over after a while. It reads as the error itself.
+// later is an error after which to wait before a retry. Its text is that of the
+// wrapped error.
 type later struct {
 	error
 	after *backoff.RetryAfterError
