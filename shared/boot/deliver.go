@@ -50,22 +50,22 @@ func StartDeliver() {
 		if err != nil {
 			return nil, err
 		}
-		pace := delivery.DefaultPace()
+		pace := delivery.DefaultRetryPolicy()
 		if pace.First, err = duration("DELIVERY_BACKOFF", pace.First, time.Millisecond); err != nil {
 			return nil, err
 		}
-		return Deliver(&delivery.Desk{
-			Courier: d.courier(issuer, pace), Lanes: d.Store, Waker: queue, Discard: queue,
+		return Deliver(&delivery.Scheduler{
+			Worker: d.worker(issuer, pace), Lanes: d.Store, Waker: queue, Discard: queue,
 			Prompt: promptAnswer, Patience: outbound.DefaultTimeout, Behind: behind, Slice: turnTime, Lease: turnLease,
 			NewID: uuid.NewString, Log: d.Log,
 		}, queue, d.Log), nil
 	})
 }
 
-func (d Deps) courier(issuer string, pace delivery.Pace) *delivery.Courier {
-	store := d.Store.With(sessions.WithSealing(sessions.Sealing{})) // logs are sealed for readers, and none waits here
-	return &delivery.Courier{
-		Makers: map[delivery.Kind]delivery.Maker{
+func (d Deps) worker(issuer string, pace delivery.RetryPolicy) *delivery.Worker {
+	store := d.Store.With(sessions.WithCompaction(sessions.Compaction{})) // logs are sealed for readers, and none waits here
+	return &delivery.Worker{
+		Builders: map[delivery.Kind]delivery.MessageBuilder{
 			push.Kind: &a2a.Notifier{
 				Sessions: store, Runs: store, Links: store, Targets: store,
 				Sign: signing.New(store, time.Now).Sign, Issuer: issuer, Now: time.Now, NewID: uuid.NewString,
@@ -76,8 +76,8 @@ func (d Deps) courier(issuer string, pace delivery.Pace) *delivery.Courier {
 			Store: store, Sessions: store, Runs: store, HasAgent: d.HasAgent,
 			Hand: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
 		}},
-		Poster: tracing.Poster{Poster: httppost.New(guard().Client(), time.Now)},
-		Pace:   pace, Now: time.Now, Jitter: rand.Float64, Log: d.Log,
+		Poster:  tracing.Poster{Poster: httppost.New(guard().Client(), time.Now)},
+		Retries: pace, Now: time.Now, Jitter: rand.Float64, Log: d.Log,
 	}
 }
 

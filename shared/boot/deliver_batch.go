@@ -37,7 +37,7 @@ const placeDigits = 39
 // Deliver handles batches of messages, those of a group in order, and of several
 // groups at once: none waits for another's receiver. Behind one that could not be
 // handled the rest of its group waits too. One that cannot be read is put aside.
-func Deliver(desk *delivery.Desk, q Waiting, log *slog.Logger) DeliverHandler {
+func Deliver(desk *delivery.Scheduler, q Waiting, log *slog.Logger) DeliverHandler {
 	return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
 		ctx, cancel := timeToAnswer(ctx)
 		defer cancel()
@@ -55,7 +55,7 @@ func Deliver(desk *delivery.Desk, q Waiting, log *slog.Logger) DeliverHandler {
 				}
 				for i, place := range places[done:] {
 					failed[place] = true
-					hide(ctx, q, messages[done+i], desk.Courier.Jitter(), log)
+					hide(ctx, q, messages[done+i], desk.Worker.Jitter(), log)
 				}
 			})
 		}
@@ -89,7 +89,7 @@ const wakePrefix = " "
 
 // handle does what the messages of a group ask for, and returns how many are done.
 func handle(
-	ctx context.Context, desk *delivery.Desk, q Waiting, group string, messages []events.SQSMessage, log *slog.Logger,
+	ctx context.Context, desk *delivery.Scheduler, q Waiting, group string, messages []events.SQSMessage, log *slog.Logger,
 ) (done int, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -128,7 +128,7 @@ func handle(
 
 // turn handles a wake. One that cannot be read is dropped: another will come with
 // the next delivery.
-func turn(ctx context.Context, desk *delivery.Desk, m events.SQSMessage, log *slog.Logger) error {
+func turn(ctx context.Context, desk *delivery.Scheduler, m events.SQSMessage, log *slog.Logger) error {
 	var w delivery.Wake
 	if err := json.Unmarshal([]byte(m.Body), &w); err != nil || w.Group == "" || w.Kind == "" {
 		metrics.Count(ctx, metrics.ItemsSkipped, 1)

@@ -159,11 +159,11 @@ func TestDeliver(t *testing.T) {
 			t.Parallel()
 			r := &round{stuck: test.stuck, down: test.down}
 			log := slog.New(slog.DiscardHandler)
-			desk := &delivery.Desk{
-				Courier: &delivery.Courier{
-					Makers: map[delivery.Kind]delivery.Maker{"test": r}, Poster: r,
-					Pace: delivery.Pace{First: time.Second, Most: time.Minute, Within: time.Hour},
-					Now:  func() time.Time { return time.Unix(2, 0) }, Jitter: func() float64 { return 1 }, Log: log,
+			desk := &delivery.Scheduler{
+				Worker: &delivery.Worker{
+					Builders: map[delivery.Kind]delivery.MessageBuilder{"test": r}, Poster: r,
+					Retries: delivery.RetryPolicy{First: time.Second, Most: time.Minute, Within: time.Hour},
+					Now:     func() time.Time { return time.Unix(2, 0) }, Jitter: func() float64 { return 1 }, Log: log,
 				},
 				Lanes: r, Waker: r, Discard: r, Prompt: time.Second, Behind: 10 * time.Second, NewID: func() string { return "id" }, Log: log,
 			}

@@ -45,7 +45,7 @@ func Dispatch(read EventReader, to *delivery.Dispatcher, bus delivery.Bus, log *
 		if bus != nil {
 			var queued published
 			for i := 0; i < len(all) && errs[i] == nil; i++ {
-				queued.add(i, all[i].happened)
+				queued.add(i, all[i].events)
 			}
 			queued.publish(ctx, bus, errs)
 		}
@@ -55,7 +55,7 @@ func Dispatch(read EventReader, to *delivery.Dispatcher, bus delivery.Bus, log *
 
 // queueChanges queues the deliveries of the changes before the first that is to be
 // read again, and notes as the error of each what could not be queued.
-func queueChanges(ctx context.Context, to *delivery.Dispatcher, all []told, errs []error) {
+func queueChanges(ctx context.Context, to *delivery.Dispatcher, all []reading, errs []error) {
 	var deliveries []delivery.Delivery
 	var changes []int // of the deliveries
 	for i, one := range all {

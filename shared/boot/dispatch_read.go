@@ -15,9 +15,9 @@ import (
 // readAtOnce is how many changes are read at once.
 const readAtOnce = 16
 
-// told is a change as it is to be told.
-type told struct {
-	happened   []delivery.Event
+// reading is a change as it is to be told.
+type reading struct {
+	events     []delivery.Event
 	deliveries []delivery.Delivery
 	err        error // that may pass
 }
@@ -27,8 +27,8 @@ type told struct {
 // for all before it.
 func readChanges(
 	ctx context.Context, read EventReader, to *delivery.Dispatcher, records []events.DynamoDBEventRecord, log *slog.Logger,
-) []told {
-	all := make([]told, len(records))
+) []reading {
+	all := make([]reading, len(records))
 	var reading errgroup.Group
 	reading.SetLimit(readAtOnce)
 	for i, record := range records {
@@ -43,16 +43,16 @@ func readChanges(
 
 func readChange(
 	ctx context.Context, read EventReader, to *delivery.Dispatcher, record events.DynamoDBEventRecord, log *slog.Logger,
-) (out told) {
-	out.happened, out.err = eventsOf(ctx, read, record)
+) (out reading) {
+	out.events, out.err = eventsOf(ctx, read, record)
 	if out.err != nil {
 		if !mayPass(out.err) {
 			skip(ctx, record, out.err, log)
-			return told{}
+			return reading{}
 		}
 		return out
 	}
-	for _, e := range out.happened {
+	for _, e := range out.events {
 		found, err := findSafely(ctx, to, e)
 		if err != nil && mayPass(err) {
 			out.err = err

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// parallelNews is how many changes of a batch are read at a time; few of
+	// parallelUpdates is how many changes of a batch are read at a time; few of
 	// them need the table.
-	parallelNews = 16
+	parallelUpdates = 16
 	// answerTime is what a batch leaves of Lambda's time to say what failed.
 	answerTime = 3 * time.Second
 )
@@ -29,8 +29,8 @@ const (
 // FanoutHandler is what Lambda calls for a batch of the table's changes.
 type FanoutHandler = func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
 
-// NewsReader says what a change of the table tells watchers.
-type NewsReader func(context.Context, sessions.Change) (watch.News, error)
+// UpdateReader says what a change of the table tells watchers.
+type UpdateReader func(context.Context, sessions.Change) (watch.LogUpdate, error)
 
 // StartFanout runs the function that tells watchers what changed until Lambda
 // stops it. It posts to their connections at CONNECTIONS_URL.
@@ -47,11 +47,11 @@ func StartFanout() {
 // Fanout tells the news of batches and reports the records that must be told
 // again. One that cannot be read, or whose watchers cannot, is skipped: it must
 // not hold up those behind it, and clients repair what they miss from the log.
-func Fanout(read NewsReader, to *watch.Fanout, log *slog.Logger) FanoutHandler {
+func Fanout(read UpdateReader, to *watch.Fanout, log *slog.Logger) FanoutHandler {
 	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		ctx, cancel := timeToAnswer(ctx)
 		defer cancel()
-		news, errs := readNews(ctx, read, event.Records, log)
+		news, errs := readUpdates(ctx, read, event.Records, log)
 		for i, err := range to.Deliver(ctx, news) {
 			if errors.Is(err, table.ErrUnreadable) {
 				skip(ctx, event.Records[i], err, log)
@@ -71,18 +71,18 @@ func timeToAnswer(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(ctx)
 }
 
-// readNews reads the news of each record, in the records' order.
-func readNews(
-	ctx context.Context, read NewsReader, records []events.DynamoDBEventRecord, log *slog.Logger,
-) ([]watch.News, []error) {
-	news, errs := make([]watch.News, len(records)), make([]error, len(records))
-	places := make(chan struct{}, parallelNews)
+// readUpdates reads the news of each record, in the records' order.
+func readUpdates(
+	ctx context.Context, read UpdateReader, records []events.DynamoDBEventRecord, log *slog.Logger,
+) ([]watch.LogUpdate, []error) {
+	news, errs := make([]watch.LogUpdate, len(records)), make([]error, len(records))
+	places := make(chan struct{}, parallelUpdates)
 	var running sync.WaitGroup
 	for i, record := range records {
 		places <- struct{}{}
 		running.Go(func() {
 			defer func() { <-places }()
-			told, err := newsOf(ctx, read, record)
+			told, err := updateOf(ctx, read, record)
 			switch {
 			case err == nil:
 				news[i] = told
@@ -98,16 +98,16 @@ func readNews(
 	return news, errs
 }
 
-// newsOf reads the news of one record. A panic is one more way to be unreadable.
-func newsOf(ctx context.Context, read NewsReader, record events.DynamoDBEventRecord) (news watch.News, err error) {
+// updateOf reads the news of one record. A panic is one more way to be unreadable.
+func updateOf(ctx context.Context, read UpdateReader, record events.DynamoDBEventRecord) (news watch.LogUpdate, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			news, err = watch.News{}, fmt.Errorf("panic: %v", v)
+			news, err = watch.LogUpdate{}, fmt.Errorf("panic: %v", v)
 		}
 	}()
 	change, err := changeOf(record)
 	if err != nil {
-		return watch.News{}, err
+		return watch.LogUpdate{}, err
 	}
 	return read(ctx, change)
 }

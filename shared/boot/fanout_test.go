@@ -35,14 +35,14 @@ type crowd struct {
 	got    []string
 }
 
-func (c *crowd) Watchers(_ context.Context, log string) (string, []watch.Seat, error) {
+func (c *crowd) Watchers(_ context.Context, log string) (string, []watch.Subscription, error) {
 	if log == c.fails {
 		return "", nil, errors.New("no table")
 	}
-	return log, []watch.Seat{{SessionID: log, Connection: log}}, nil
+	return log, []watch.Subscription{{SessionID: log, Connection: log}}, nil
 }
 
-func (c *crowd) Clear(context.Context, string, watch.Seat) error { return nil }
+func (c *crowd) Clear(context.Context, string, watch.Subscription) error { return nil }
 
 func (c *crowd) Leave(context.Context, string, []string) error { return nil }
 
@@ -81,7 +81,7 @@ func batch(logs ...string) events.DynamoDBEvent {
 }
 
 // readBatch reads the records of batch. A log's name says what goes wrong.
-func readBatch(_ context.Context, c sessions.Change) (watch.News, error) {
+func readBatch(_ context.Context, c sessions.Change) (watch.LogUpdate, error) {
 	var log, seq string
 	if v, ok := c.New["log"].(*types.AttributeValueMemberS); ok {
 		log = v.Value
@@ -91,16 +91,16 @@ func readBatch(_ context.Context, c sessions.Change) (watch.News, error) {
 	}
 	switch log {
 	case "odd":
-		return watch.News{}, errors.New("no sense in it")
+		return watch.LogUpdate{}, errors.New("no sense in it")
 	case "panic":
 		panic("oops")
 	case "down":
-		return watch.News{}, fmt.Errorf("read a chunk: %w", &smithy.OperationError{OperationName: "GetItem", Err: errors.New("503")})
+		return watch.LogUpdate{}, fmt.Errorf("read a chunk: %w", &smithy.OperationError{OperationName: "GetItem", Err: errors.New("503")})
 	case "quiet":
-		return watch.News{}, nil
+		return watch.LogUpdate{}, nil
 	}
 	at, err := watch.ParseCursor("0." + seq + ".0")
-	return watch.News{Log: log, Messages: []watch.Message{{Type: watch.Status, Cursor: at}}}, err
+	return watch.LogUpdate{Log: log, Messages: []watch.Message{{Type: watch.Status, Cursor: at}}}, err
 }
 
 func TestFanout(t *testing.T) {
@@ -172,9 +172,9 @@ func TestFanoutReadsImages(t *testing.T) {
 	}
 	var got sessions.Change
 	log, c := slog.New(slog.DiscardHandler), &crowd{}
-	read := func(_ context.Context, change sessions.Change) (watch.News, error) {
+	read := func(_ context.Context, change sessions.Change) (watch.LogUpdate, error) {
 		got = change
-		return watch.News{}, nil
+		return watch.LogUpdate{}, nil
 	}
 	if _, err := boot.Fanout(read, watch.NewFanout(c, c, log, time.Now, func() float64 { return 0 }), log)(t.Context(), event); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ func TestRevoking(t *testing.T) {
 	}
 	w.mustShare(t, "bobs", "bob")
 	w.mustShare(t, "carols", "carol")
-	var nexts []func() (told, error)
+	var nexts []func() (reading, error)
 	for _, user := range []string{"alice", "bob", "carol"} {
 		send, next, _ := w.dial(t, user)
 		send(`{"action":"subscribe","session_id":"s"}`)

@@ -118,7 +118,7 @@ func newWatched(t *testing.T) *watched {
 	return w
 }
 
-func (w *watched) news(ctx context.Context, c sessions.Change) (watch.News, error) {
+func (w *watched) news(ctx context.Context, c sessions.Change) (watch.LogUpdate, error) {
 	news, err := w.store.WatchMessages(ctx, c)
 	if len(news.Messages) > 0 {
 		w.log.Store(news.Log)
@@ -182,8 +182,8 @@ func (w *watched) readStream(t *testing.T, table string) {
 	})
 }
 
-// told is a message as a watcher gets it.
-type told struct {
+// reading is a message as a watcher gets it.
+type reading struct {
 	Type   string `json:"type"`
 	Detail string `json:"detail"`
 	Reason string `json:"reason"`
@@ -203,7 +203,7 @@ func (s *status) UnmarshalJSON(text []byte) error {
 
 // until reads until as many messages have come of each of those types, in any
 // order: streams keep that of one item's changes alone.
-func until(t *testing.T, next func() (told, error), types ...string) {
+func until(t *testing.T, next func() (reading, error), types ...string) {
 	t.Helper()
 	for len(types) > 0 {
 		m, err := next()
@@ -216,7 +216,7 @@ func until(t *testing.T, next func() (told, error), types ...string) {
 	}
 }
 
-func (w *watched) dial(t *testing.T, user string) (send func(format string, args ...any), next func() (told, error), leave func()) {
+func (w *watched) dial(t *testing.T, user string) (send func(format string, args ...any), next func() (reading, error), leave func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -231,8 +231,8 @@ func (w *watched) dial(t *testing.T, user string) (send func(format string, args
 			t.Fatal(err)
 		}
 	}
-	next = func() (told, error) {
-		var m told
+	next = func() (reading, error) {
+		var m reading
 		_, text, err := conn.Read(ctx)
 		if err == nil {
 			err = json.Unmarshal(text, &m)
@@ -243,12 +243,12 @@ func (w *watched) dial(t *testing.T, user string) (send func(format string, args
 }
 
 // openSSE reads alice's session s as server-sent events.
-func (w *watched) openSSE(t *testing.T) (status int, next func() (told, error)) {
+func (w *watched) openSSE(t *testing.T) (status int, next func() (reading, error)) {
 	t.Helper()
 	return w.openSSEAs(t, "alice")
 }
 
-func (w *watched) openSSEAs(t *testing.T, user string) (status int, next func() (told, error)) {
+func (w *watched) openSSEAs(t *testing.T, user string) (status int, next func() (reading, error)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -261,14 +261,14 @@ func (w *watched) openSSEAs(t *testing.T, user string) (status int, next func() 
 	}
 	t.Cleanup(func() { _ = answer.Close() })
 	body := bufio.NewReader(answer)
-	return answer.StatusCode, func() (told, error) {
+	return answer.StatusCode, func() (reading, error) {
 		for {
 			line, err := body.ReadString('\n')
 			if err != nil {
-				return told{}, err
+				return reading{}, err
 			}
 			if data, ok := strings.CutPrefix(line, "data: "); ok {
-				var m told
+				var m reading
 				err := json.Unmarshal([]byte(data), &m)
 				return m, err
 			}

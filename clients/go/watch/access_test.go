@@ -22,7 +22,7 @@ func (c *cloud) dismiss(reason watch.Reason, status int) {
 	for conn, watching := range c.sockets {
 		if watching[id] {
 			delete(watching, id)
-			c.write(conn, watch.NewFarewell(id, reason).Frame())
+			c.write(conn, watch.NewUnsubscribedNotice(id, reason).Frame())
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (m *measurement) watching(ctx context.Context) error {
 				return err
 			}
 			at := watch.Cursor{Epoch: th.Session.Epoch, Seq: th.Session.HeadSeq}
-			_, err = m.store.Since(ctx, m.user, m.session, watch.From{Cursor: &at})
+			_, err = m.store.CatchUp(ctx, m.user, m.session, watch.From{Cursor: &at})
 			return err
 		}},
 	)
@@ -81,14 +81,14 @@ func (m *measurement) guests(ctx context.Context) error {
 			_, _, err := m.store.Watchers(ctx, log)
 			return err
 		}},
-		step{"evict 50 guests", 0, 0, func() error { return m.store.Evict(ctx, log, guest.Share) }},
+		step{"evict 50 guests", 0, 0, func() error { return m.store.EndSubscriptions(ctx, log, guest.Share) }},
 	)
 }
 
 // sit subscribes so many connections to the session.
 func (m *measurement) sit(ctx context.Context, connections int, by watch.Grant) error {
 	for range connections {
-		err := m.store.Subscribe(ctx, watch.Seat{
+		err := m.store.Subscribe(ctx, watch.Subscription{
 			SessionID: m.session, Owner: m.user, Connection: uuid.NewString()[:15] + "=",
 			Expires: time.Now().Add(time.Hour).Unix(), Grant: by,
 		})

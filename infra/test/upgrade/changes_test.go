@@ -139,11 +139,11 @@ type audience struct {
 	deliveries []json.RawMessage
 }
 
-func (a *audience) Watchers(_ context.Context, log string) (string, []watch.Seat, error) {
-	return log, []watch.Seat{{SessionID: log, Connection: "watcher"}}, nil
+func (a *audience) Watchers(_ context.Context, log string) (string, []watch.Subscription, error) {
+	return log, []watch.Subscription{{SessionID: log, Connection: "watcher"}}, nil
 }
 
-func (a *audience) Clear(context.Context, string, watch.Seat) error { return nil }
+func (a *audience) Clear(context.Context, string, watch.Subscription) error { return nil }
 
 func (a *audience) Leave(context.Context, string, []string) error { return nil }
 

@@ -61,9 +61,9 @@ func (agent) Run(_ context.Context, req run.Request, emit func(run.Output) error
 
 // deliverer is the function that brings deliveries; everybody takes them.
 func (s *system) deliverer() boot.DeliverHandler {
-	desk := &delivery.Desk{
-		Courier: &delivery.Courier{
-			Makers: map[delivery.Kind]delivery.Maker{
+	desk := &delivery.Scheduler{
+		Worker: &delivery.Worker{
+			Builders: map[delivery.Kind]delivery.MessageBuilder{
 				push.Kind: &a2a.Notifier{
 					Sessions: s.store, Runs: s.store, Links: s.store, Targets: s.store,
 					Sign: s.keys.Sign, Issuer: "https://issuer.example", Now: s.now, NewID: s.newID,
@@ -73,7 +73,7 @@ func (s *system) deliverer() boot.DeliverHandler {
 			Actors: map[delivery.Kind]delivery.Actor{automation.Kind: &automation.Actor{
 				Store: s.store, Sessions: s.store, Runs: s.store, HasAgent: s.HasAgent, Hand: s.start,
 			}},
-			Poster: s, Pace: delivery.DefaultPace(), Now: s.now, Jitter: func() float64 { return 0 }, Log: s.log,
+			Poster: s, Retries: delivery.DefaultRetryPolicy(), Now: s.now, Jitter: func() float64 { return 0 }, Log: s.log,
 		},
 		Lanes: s.store, Waker: s, Discard: s, Prompt: 3 * time.Second, Patience: 10 * time.Second, Behind: time.Hour,
 		Slice: time.Minute, Lease: time.Minute, NewID: s.newID, Log: s.log,

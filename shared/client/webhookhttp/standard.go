@@ -20,8 +20,8 @@ import (
 )
 
 var (
-	_ delivery.Maker   = (*Notifier)(nil)
-	_ delivery.Witness = (*Notifier)(nil)
+	_ delivery.MessageBuilder  = (*Notifier)(nil)
+	_ delivery.AttemptObserver = (*Notifier)(nil)
 )
 
 // Notifier makes the messages for webhooks, and keeps the record of what became
@@ -31,7 +31,7 @@ type Notifier struct {
 	Now      func() time.Time
 }
 
-// Messages implements delivery.Maker. Body and webhook-id are the same whenever
+// Messages implements delivery.MessageBuilder. Body and webhook-id are the same whenever
 // they are made; the time, and so the signature, are those of the try.
 func (n *Notifier) Messages(ctx context.Context, d delivery.Delivery) ([]delivery.Message, error) {
 	userID, id, ok := webhook.ParseTarget(d.Target)
@@ -86,7 +86,7 @@ func sign(secrets []webhook.Secret, id string, now time.Time, body []byte) (stri
 	return strings.Join(signatures, " "), nil
 }
 
-// Drop implements delivery.Maker: a webhook that is gone is disabled, and stays
+// Drop implements delivery.MessageBuilder: a webhook that is gone is disabled, and stays
 // for its owner to see.
 func (n *Notifier) Drop(ctx context.Context, t delivery.Target, url string) error {
 	userID, id, ok := webhook.ParseTarget(t)

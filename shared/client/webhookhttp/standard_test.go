@@ -229,7 +229,7 @@ func TestTried(t *testing.T) {
 			d.Tries = 2
 			o := test.outcome
 			o.Try, o.Began, o.Took = delivery.Try{Number: 3, Queued: queued}, began, 250*time.Millisecond
-			if err := (&webhookhttp.Notifier{Webhooks: s, Now: time.Now}).Tried(t.Context(), d, o); err != nil {
+			if err := (&webhookhttp.Notifier{Webhooks: s, Now: time.Now}).OnAttempt(t.Context(), d, o); err != nil {
 				t.Fatal(err)
 			}
 			want := test.want

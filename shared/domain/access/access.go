@@ -64,8 +64,8 @@ func Admin(scope, word string) bool {
 	return word != "" && slices.Contains(strings.Fields(scope), word)
 }
 
-// Pass is what a caller may do with a session, and as whom the store is asked.
-type Pass struct {
+// Permission is what a caller may do with a session, and as whom the store is asked.
+type Permission struct {
 	Owner string
 	// Log is the session's, where the gate has looked at it.
 	Log   string
@@ -79,14 +79,14 @@ type Pass struct {
 
 // Guest reports whether the pass comes from a share, which covers the session
 // alone and nothing that its owner's sessions have in common.
-func (p Pass) Guest() bool { return p.Share != "" }
+func (p Permission) Guest() bool { return p.Share != "" }
 
 // AdminLabel is the Label of an admin who reads.
 const AdminLabel = "admin"
 
 // Label is what a session's JSON says about a caller who does not own it; ""
 // for its owner.
-func (p Pass) Label() string {
+func (p Permission) Label() string {
 	switch {
 	case p.Guest():
 		return p.Right.String()
@@ -98,14 +98,14 @@ func (p Pass) Label() string {
 }
 
 // owns is the pass of a session's owner.
-func owns(userID string) Pass { return Pass{Owner: userID, Right: Own} }
+func owns(userID string) Permission { return Permission{Owner: userID, Right: Own} }
 
 // refusal is what a caller is told whose right does not reach.
-func refusal(a Action, has Pass) error {
+func refusal(a Action, has Permission) error {
 	return fault.New(fault.Forbidden, "You may only %s this session: to %s takes %s", has.verb(), a, needs(a))
 }
 
-func (p Pass) verb() string {
+func (p Permission) verb() string {
 	if p.Right == Write {
 		return "read and write"
 	}

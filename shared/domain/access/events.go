@@ -12,7 +12,7 @@ import (
 // session says is the session's, whatever it says; but the marker of a rewind
 // holds values of the user's that other sessions may have set, which guests do
 // not see.
-func (p Pass) Events(events []session.Event) []session.Event {
+func (p Permission) Events(events []session.Event) []session.Event {
 	if !p.Guest() {
 		return events
 	}

@@ -16,45 +16,45 @@ type Found struct{ Owner, SessionID string }
 // fault.NotFound is for a user who has not. FindTask returns that too where the
 // caller may not read the session, and fault.Forbidden where the action takes a
 // right that the caller, who may read, has not.
-func (g *Gate) FindTask(ctx context.Context, c Caller, a Action, look func(userID string) (Found, error)) (Pass, Found, error) {
-	pass, found, err := g.lookAt(ctx, c, a, c.UserID, look)
+func (g *Gate) FindTask(ctx context.Context, c Caller, a Action, look func(userID string) (Found, error)) (Permission, Found, error) {
+	permission, found, err := g.lookAt(ctx, c, a, c.UserID, look)
 	if !errors.Is(err, fault.Of(fault.NotFound)) {
-		return pass, found, err
+		return permission, found, err
 	}
-	lenders, failed := g.grants.Lenders(ctx, c.UserID)
+	owners, failed := g.grants.SharingOwners(ctx, c.UserID)
 	if failed != nil {
-		return Pass{}, Found{}, failed
+		return Permission{}, Found{}, failed
 	}
-	for _, lender := range lenders {
-		pass, found, err := g.lookAt(ctx, c, a, lender, look)
+	for _, lender := range owners {
+		permission, found, err := g.lookAt(ctx, c, a, lender, look)
 		if !errors.Is(err, fault.Of(fault.NotFound)) {
-			return pass, found, err
+			return permission, found, err
 		}
 	}
-	return Pass{}, Found{}, err
+	return Permission{}, Found{}, err
 }
 
 // lookAt looks at what one user has.
 func (g *Gate) lookAt(
 	ctx context.Context, c Caller, a Action, userID string, look func(userID string) (Found, error),
-) (Pass, Found, error) {
+) (Permission, Found, error) {
 	found, err := look(userID)
 	if err != nil {
-		return Pass{}, Found{}, err
+		return Permission{}, Found{}, err
 	}
 	if found.Owner == c.UserID {
 		return owns(c.UserID), found, nil
 	}
-	standing, err := g.grants.Standing(ctx, c.UserID, found.SessionID)
+	grants, err := g.grants.CallerGrants(ctx, c.UserID, found.SessionID)
 	if err != nil {
-		return Pass{}, Found{}, err
+		return Permission{}, Found{}, err
 	}
-	if _, err := Decide(c, standing, ReadTasks, g.now().UnixMilli()); err != nil || standing.Owner != found.Owner {
-		return Pass{}, Found{}, fault.Missing("Task")
+	if _, err := Decide(c, grants, ReadTasks, g.now().UnixMilli()); err != nil || grants.Owner != found.Owner {
+		return Permission{}, Found{}, fault.Missing("Task")
 	}
-	pass, err := g.decide(ctx, c, standing, found.SessionID, a)
+	permission, err := g.decide(ctx, c, grants, found.SessionID, a)
 	if err != nil {
-		return Pass{}, Found{}, err
+		return Permission{}, Found{}, err
 	}
-	return pass, found, nil
+	return permission, found, nil
 }

@@ -31,31 +31,31 @@ func TestFindTask(t *testing.T) {
 		},
 		"of somebody who lent the session": {
 			has:    map[string]access.Found{"alice": {Owner: "alice", SessionID: "s"}},
-			book:   book{lenders: []string{"carol", "alice"}, standing: access.Standing{Owner: "alice", Grants: by(access.Read)}},
+			book:   book{owners: []string{"carol", "alice"}, grants: access.CallerGrants{Owner: "alice", Grants: by(access.Read)}},
 			action: access.ReadTasks, owner: "alice", lookups: []string{"bob", "carol", "alice"},
 		},
 		"one that the caller began as a guest": {
 			has:    map[string]access.Found{"bob": {Owner: "alice", SessionID: "s"}},
-			book:   book{standing: access.Standing{Owner: "alice", Grants: by(access.Write)}},
+			book:   book{grants: access.CallerGrants{Owner: "alice", Grants: by(access.Write)}},
 			action: access.StartRun, owner: "alice", lookups: []string{"bob"},
 		},
 		"a reader is told what it takes": {
 			has:    map[string]access.Found{"alice": {Owner: "alice", SessionID: "s"}},
-			book:   book{lenders: []string{"alice"}, standing: access.Standing{Owner: "alice", Grants: by(access.Read)}},
+			book:   book{owners: []string{"alice"}, grants: access.CallerGrants{Owner: "alice", Grants: by(access.Read)}},
 			action: access.DeleteTask, err: fault.Of(fault.Forbidden), lookups: []string{"bob", "alice"},
 		},
 		"in another session of a lender's": {
 			has:    map[string]access.Found{"alice": {Owner: "alice", SessionID: "s"}},
-			book:   book{lenders: []string{"alice"}, standing: access.Standing{Owner: "alice"}},
+			book:   book{owners: []string{"alice"}, grants: access.CallerGrants{Owner: "alice"}},
 			action: access.ReadTasks, err: fault.Of(fault.NotFound), lookups: []string{"bob", "alice"},
 		},
 		"in a session whose id is another's by now": {
 			has:    map[string]access.Found{"alice": {Owner: "alice", SessionID: "s"}},
-			book:   book{lenders: []string{"alice"}, standing: access.Standing{Owner: "dave", Grants: by(access.Read)}},
+			book:   book{owners: []string{"alice"}, grants: access.CallerGrants{Owner: "dave", Grants: by(access.Read)}},
 			action: access.ReadTasks, err: fault.Of(fault.NotFound), lookups: []string{"bob", "alice"},
 		},
 		"nowhere": {
-			book: book{lenders: []string{"alice"}}, action: access.ReadTasks, err: fault.Of(fault.NotFound), lookups: []string{"bob", "alice"},
+			book: book{owners: []string{"alice"}}, action: access.ReadTasks, err: fault.Of(fault.NotFound), lookups: []string{"bob", "alice"},
 		},
 		"admins name the session": {
 			has: map[string]access.Found{"alice": {Owner: "alice", SessionID: "s"}}, admin: true,
@@ -69,7 +69,7 @@ func TestFindTask(t *testing.T) {
 			t.Parallel()
 			gate := access.NewGate(&test.book, func() time.Time { return time.UnixMilli(now) }, slog.New(slog.DiscardHandler))
 			var lookups []string
-			pass, found, err := gate.FindTask(t.Context(), access.Caller{UserID: "bob", Admin: test.admin}, test.action,
+			permission, found, err := gate.FindTask(t.Context(), access.Caller{UserID: "bob", Admin: test.admin}, test.action,
 				func(user string) (access.Found, error) {
 					lookups = append(lookups, user)
 					if f, ok := test.has[user]; ok {
@@ -77,8 +77,8 @@ func TestFindTask(t *testing.T) {
 					}
 					return access.Found{}, fault.Missing("Task")
 				})
-			if !errors.Is(err, test.err) || found.Owner != test.owner || pass.Owner != test.owner {
-				t.Errorf("%+v, %+v, %v", pass, found, err)
+			if !errors.Is(err, test.err) || found.Owner != test.owner || permission.Owner != test.owner {
+				t.Errorf("%+v, %+v, %v", permission, found, err)
 			}
 			if diff := cmp.Diff(test.lookups, lookups); diff != "" {
 				t.Errorf("looked at (-want +got)\n%s", diff)

@@ -19,7 +19,7 @@ import (
 
 // CheckEvent refuses an event by which a guest would change what is not the
 // session's; at names where it stands in the request, such as "/events/0".
-func (p Pass) CheckEvent(e session.Event, at string) error {
+func (p Permission) CheckEvent(e session.Event, at string) error {
 	if !p.Guest() {
 		return nil
 	}
@@ -41,7 +41,7 @@ func onlySession[V any](delta map[string]V, at string) error {
 }
 
 // SeeArtifact refuses an artifact of the user's as if it were not there.
-func (p Pass) SeeArtifact(name string) error {
+func (p Permission) SeeArtifact(name string) error {
 	if p.Guest() && strings.HasPrefix(name, artifact.UserPrefix) {
 		return fault.Missing("Artifact")
 	}
@@ -50,7 +50,7 @@ func (p Pass) SeeArtifact(name string) error {
 
 // CheckPut refuses an artifact of the user's, and a reference by which a guest
 // would read something that is not the session's.
-func (p Pass) CheckPut(put artifact.Put) error {
+func (p Permission) CheckPut(put artifact.Put) error {
 	switch {
 	case !p.Guest():
 		return nil
@@ -65,7 +65,7 @@ func (p Pass) CheckPut(put artifact.Put) error {
 }
 
 // Artifacts are those of a list that the caller sees.
-func (p Pass) Artifacts(versions []artifact.Version) []artifact.Version {
+func (p Permission) Artifacts(versions []artifact.Version) []artifact.Version {
 	if !p.Guest() {
 		return versions
 	}
@@ -74,7 +74,7 @@ func (p Pass) Artifacts(versions []artifact.Version) []artifact.Version {
 
 // Rewind is a rewind as the caller may have it: a guest's restores the session
 // alone, which is all that it may name.
-func (p Pass) Rewind(r session.Rewind) (session.Rewind, error) {
+func (p Permission) Rewind(r session.Rewind) (session.Rewind, error) {
 	if !p.Guest() {
 		return r, nil
 	}
@@ -91,7 +91,7 @@ func (p Pass) Rewind(r session.Rewind) (session.Rewind, error) {
 }
 
 // State is what the caller sees of a session's state.
-func (p Pass) State(s session.State) session.State {
+func (p Permission) State(s session.State) session.State {
 	if !p.Guest() {
 		return s
 	}
@@ -106,7 +106,7 @@ func (p Pass) State(s session.State) session.State {
 
 // Branch is what the caller sees of the tree that a session belongs to: to a
 // guest, its other sessions are none of the session that was shared.
-func (p Pass) Branch(root session.Branch, sessionID string) session.Branch {
+func (p Permission) Branch(root session.Branch, sessionID string) session.Branch {
 	if !p.Guest() {
 		return root
 	}

@@ -47,8 +47,8 @@ func (a Action) Right() Right {
 	return Own
 }
 
-// Standing is how a caller stands to a session.
-type Standing struct {
+// CallerGrants is how a caller stands to a session.
+type CallerGrants struct {
 	Owner string
 	// Log is the session's: one that is made again under its id has another.
 	Log    string
@@ -77,7 +77,7 @@ func (g Grant) better(other Grant) bool {
 
 // Decide is the rule: the pass of a caller who may do something, or the fault of
 // one who may not. Time is now, in epoch milliseconds.
-func Decide(c Caller, s Standing, a Action, now int64) (Pass, error) {
+func Decide(c Caller, s CallerGrants, a Action, now int64) (Permission, error) {
 	if c.UserID == s.Owner {
 		return owns(c.UserID), nil
 	}
@@ -87,20 +87,20 @@ func Decide(c Caller, s Standing, a Action, now int64) (Pass, error) {
 			best = g
 		}
 	}
-	pass := Pass{Owner: s.Owner, Right: min(best.Right, Write), Share: best.Share, Until: best.Until}
+	permission := Permission{Owner: s.Owner, Right: min(best.Right, Write), Share: best.Share, Until: best.Until}
 	switch {
-	case pass.Right >= a.Right():
+	case permission.Right >= a.Right():
 		if c.Admin && a.Right() == Read { // sees more than a guest
-			return Pass{Owner: s.Owner, Right: Read}, nil
+			return Permission{Owner: s.Owner, Right: Read}, nil
 		}
-		return pass, nil
+		return permission, nil
 	case c.Admin && a.Right() == Read:
-		return Pass{Owner: s.Owner, Right: Read}, nil
-	case pass.Right != None:
-		return Pass{}, refusal(a, pass)
+		return Permission{Owner: s.Owner, Right: Read}, nil
+	case permission.Right != None:
+		return Permission{}, refusal(a, permission)
 	case c.Admin:
-		return Pass{}, refusal(a, Pass{Right: Read})
+		return Permission{}, refusal(a, Permission{Right: Read})
 	default:
-		return Pass{}, fault.NotYours("session")
+		return Permission{}, fault.NotYours("session")
 	}
 }

@@ -48,7 +48,7 @@ func TestDecide(t *testing.T) {
 		t.Parallel()
 		rapid.Check(t, func(t *rapid.T) {
 			c := access.Caller{UserID: rapid.SampledFrom([]string{"alice", "bob"}).Draw(t, "user"), Admin: rapid.Bool().Draw(t, "admin")}
-			s := access.Standing{Owner: "alice", Grants: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) access.Grant {
+			s := access.CallerGrants{Owner: "alice", Grants: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) access.Grant {
 				return access.Grant{
 					Share: rapid.SampledFrom([]string{"s1", "s2"}).Draw(t, "share"),
 					Right: rapid.SampledFrom([]access.Right{access.Read, access.Write, access.Own}).Draw(t, "right"),
@@ -57,7 +57,7 @@ func TestDecide(t *testing.T) {
 			}), 0, 4).Draw(t, "grants")}
 			right := rapid.SampledFrom([]access.Right{access.Read, access.Write, access.Own}).Draw(t, "takes")
 			action := rapid.SampledFrom(actions()[right]).Draw(t, "action")
-			pass, err := access.Decide(c, s, action, now)
+			permission, err := access.Decide(c, s, action, now)
 			if got := err == nil; got != mayNaively(c, s, right) {
 				t.Fatalf("%+v with %+v may %s: %t", c, s, action, got)
 			}
@@ -66,19 +66,19 @@ func TestDecide(t *testing.T) {
 				if !errors.Is(err, fault.Of(fault.Forbidden)) {
 					t.Fatalf("refused with %v", err)
 				}
-			case pass.Owner != "alice" || pass.Right < right:
-				t.Fatalf("pass %+v for what takes %s", pass, right)
-			case c.UserID == "alice" != (pass.Right == access.Own):
-				t.Fatalf("%s has %+v", c.UserID, pass)
-			case pass.Guest() && pass.Until != 0 && pass.Until <= now:
-				t.Fatalf("a right that is over: %+v", pass)
+			case permission.Owner != "alice" || permission.Right < right:
+				t.Fatalf("pass %+v for what takes %s", permission, right)
+			case c.UserID == "alice" != (permission.Right == access.Own):
+				t.Fatalf("%s has %+v", c.UserID, permission)
+			case permission.Guest() && permission.Until != 0 && permission.Until <= now:
+				t.Fatalf("a right that is over: %+v", permission)
 			}
 		})
 	})
 }
 
 // mayNaively is the rule in other words.
-func mayNaively(c access.Caller, s access.Standing, takes access.Right) bool {
+func mayNaively(c access.Caller, s access.CallerGrants, takes access.Right) bool {
 	if c.UserID == s.Owner {
 		return true
 	}
@@ -95,20 +95,20 @@ func mayNaively(c access.Caller, s access.Standing, takes access.Right) bool {
 
 // book is who was granted what.
 type book struct {
-	standing access.Standing
-	lenders  []string
-	err      error
-	asked    int
+	grants access.CallerGrants
+	owners []string
+	err    error
+	asked  int
 }
 
-func (b *book) Standing(context.Context, string, string) (access.Standing, error) {
+func (b *book) CallerGrants(context.Context, string, string) (access.CallerGrants, error) {
 	b.asked++
-	return b.standing, b.err
+	return b.grants, b.err
 }
 
-func (b *book) Lenders(context.Context, string) ([]string, error) {
+func (b *book) SharingOwners(context.Context, string) ([]string, error) {
 	b.asked++
-	return b.lenders, b.err
+	return b.owners, b.err
 }
 
 func TestGate(t *testing.T) {
@@ -118,8 +118,8 @@ func TestGate(t *testing.T) {
 	}
 	bob := access.Caller{UserID: "bob"}
 	// does is something that only the owner's store does.
-	does := func(as *[]string) func(access.Pass) error {
-		return func(p access.Pass) error {
+	does := func(as *[]string) func(access.Permission) error {
+		return func(p access.Permission) error {
 			*as = append(*as, p.Owner)
 			if p.Owner != "alice" {
 				return fault.NotYours("session")
@@ -139,7 +139,7 @@ func TestGate(t *testing.T) {
 	t.Run("guests do it as the owner", func(t *testing.T) {
 		t.Parallel()
 		var as []string
-		b := &book{standing: access.Standing{Owner: "alice", Grants: []access.Grant{{Share: "x", Right: access.Write}}}}
+		b := &book{grants: access.CallerGrants{Owner: "alice", Grants: []access.Grant{{Share: "x", Right: access.Write}}}}
 		if err := gate(b).Do(t.Context(), bob, "s", access.Rewind, does(&as)); err != nil || len(as) != 2 {
 			t.Errorf("%v, done as %v", err, as)
 		}
@@ -147,7 +147,7 @@ func TestGate(t *testing.T) {
 	t.Run("who may not does nothing more", func(t *testing.T) {
 		t.Parallel()
 		var as []string
-		b := &book{standing: access.Standing{Owner: "alice", Grants: []access.Grant{{Share: "x", Right: access.Read}}}}
+		b := &book{grants: access.CallerGrants{Owner: "alice", Grants: []access.Grant{{Share: "x", Right: access.Read}}}}
 		err := gate(b).Do(t.Context(), bob, "s", access.Rewind, does(&as))
 		if !errors.Is(err, fault.Of(fault.Forbidden)) || len(as) != 1 {
 			t.Errorf("%v, done as %v", err, as)
@@ -156,7 +156,7 @@ func TestGate(t *testing.T) {
 	t.Run("what fails for another reason is not tried again", func(t *testing.T) {
 		t.Parallel()
 		b := &book{}
-		err := gate(b).Do(t.Context(), bob, "s", access.Rewind, func(access.Pass) error { return fault.Missing("Session") })
+		err := gate(b).Do(t.Context(), bob, "s", access.Rewind, func(access.Permission) error { return fault.Missing("Session") })
 		if !errors.Is(err, fault.Of(fault.NotFound)) || b.asked != 0 {
 			t.Errorf("%v, asked %d times", err, b.asked)
 		}
@@ -164,8 +164,8 @@ func TestGate(t *testing.T) {
 	t.Run("a refusal of something else stays with the owner", func(t *testing.T) {
 		t.Parallel()
 		want := fault.New(fault.Forbidden, "something else")
-		b := &book{standing: access.Standing{Owner: "bob"}}
-		if err := gate(b).Do(t.Context(), bob, "s", access.Rewind, func(access.Pass) error { return want }); !errors.Is(err, error(want)) {
+		b := &book{grants: access.CallerGrants{Owner: "bob"}}
+		if err := gate(b).Do(t.Context(), bob, "s", access.Rewind, func(access.Permission) error { return want }); !errors.Is(err, error(want)) {
 			t.Errorf("got %v", err)
 		}
 	})

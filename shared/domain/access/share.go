@@ -15,10 +15,10 @@ import (
 const (
 	MaxShares = 100  // of a session at a time
 	MaxGuests = 1000 // users who have accepted one link
-	// MaxLenders is in how many users' sessions a task is looked for that is named
+	// MaxSharingOwners is in how many users' sessions a task is looked for that is named
 	// by its id alone.
-	MaxLenders = 100
-	MaxUserID  = 256 // characters
+	MaxSharingOwners = 100
+	MaxUserID        = 256 // characters
 	// MaxUserIDBytes leaves room in a key for what stands beside a user's id.
 	MaxUserIDBytes = 768
 	MaxToken       = 128 // characters

@@ -13,7 +13,7 @@ var (
 	ErrNever = errors.New("it cannot be done")
 )
 
-// Actor does something about the deliveries of one kind itself, where a Maker
+// Actor does something about the deliveries of one kind itself, where a MessageBuilder
 // makes messages.
 type Actor interface {
 	// Act does it. Done again, it changes nothing more. ErrNothing where there is
@@ -23,7 +23,7 @@ type Actor interface {
 }
 
 // act brings a delivery to an actor.
-func (c *Courier) act(ctx context.Context, log *slog.Logger, actor Actor, d Delivery, try Try) Result {
+func (c *Worker) act(ctx context.Context, log *slog.Logger, actor Actor, d Delivery, try Try) Result {
 	err := actor.Act(ctx, d)
 	switch {
 	case err == nil:

@@ -35,10 +35,10 @@ func TestDeliver_to_an_actor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := &delivery.Courier{
-				Actors: map[delivery.Kind]delivery.Actor{kind: deed{test.err}},
-				Pace:   delivery.Pace{First: 2 * time.Second, Most: time.Hour, Within: 24 * time.Hour},
-				Now:    func() time.Time { return now }, Jitter: func() float64 { return 1 }, Log: slog.New(slog.DiscardHandler),
+			c := &delivery.Worker{
+				Actors:  map[delivery.Kind]delivery.Actor{kind: deed{test.err}},
+				Retries: delivery.RetryPolicy{First: 2 * time.Second, Most: time.Hour, Within: 24 * time.Hour},
+				Now:     func() time.Time { return now }, Jitter: func() float64 { return 1 }, Log: slog.New(slog.DiscardHandler),
 			}
 			got := c.Deliver(t.Context(), delivery.Delivery{Target: delivery.Target{Kind: kind}}, delivery.Try{
 				Number: 1, Queued: now.Add(-test.age),

@@ -1,8 +1,8 @@
 // Package delivery is the domain of telling others what happened, over HTTP and
 // until they have heard it: what happened becomes an Event, an event becomes a
 // Delivery for each Target that wants it, deliveries wait in a queue that keeps
-// their order, and a Courier brings them. It knows neither a cloud nor what the
-// messages of a kind of targets look like; those come from a Maker.
+// their order, and a Worker brings them. It knows neither a cloud nor what the
+// messages of a kind of targets look like; those come from a MessageBuilder.
 package delivery
 
 import (

@@ -5,7 +5,7 @@ import "strings"
 // Kind is a kind of targets: what is sent to them, and where that is configured.
 type Kind string
 
-// Target is who is told. Its name says to its kind's Maker which one it is.
+// Target is who is told. Its name says to its kind's MessageBuilder which one it is.
 type Target struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"name"`

@@ -2,20 +2,22 @@ package delivery
 
 import "time"
 
-// Pace is how a courier repeats what failed.
-type Pace struct {
+// RetryPolicy is how a worker repeats what failed.
+type RetryPolicy struct {
 	First  time.Duration // wait after the first try; it doubles with each
 	Most   time.Duration // longest wait
 	Within time.Duration // from when it was queued until it is given up
 }
 
-// DefaultPace is some 40 tries over a day.
-func DefaultPace() Pace { return Pace{First: time.Second, Most: time.Hour, Within: 24 * time.Hour} }
+// DefaultRetryPolicy is some 40 tries over a day.
+func DefaultRetryPolicy() RetryPolicy {
+	return RetryPolicy{First: time.Second, Most: time.Hour, Within: 24 * time.Hour}
+}
 
 // wait is how long to wait after a failed try, numbered from 1: at least as long as
 // the target asks for, and a random part, from none to all, of what doubles. So
 // those that failed together do not come again together. jitter is from 0 to 1.
-func (p Pace) wait(try int, jitter float64, least time.Duration) time.Duration {
+func (p RetryPolicy) wait(try int, jitter float64, least time.Duration) time.Duration {
 	ceiling := p.Most
 	if shift := try - 1; shift < 32 && p.First<<shift < p.Most {
 		ceiling = p.First << shift

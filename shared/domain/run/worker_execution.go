@@ -21,22 +21,22 @@ type execution struct {
 	log   *slog.Logger
 	pace  Pace
 
-	calls   sync.WaitGroup
-	outputs chan Output // unbuffered: what was emitted has been taken
-	item    *stream     // in progress, or nil
-	items   int         // that were begun or came whole
-	pulse   pulse
-	started time.Time
+	calls     sync.WaitGroup
+	outputs   chan Output // unbuffered: what was emitted has been taken
+	item      *stream     // in progress, or nil
+	items     int         // that were begun or came whole
+	heartbeat heartbeat
+	started   time.Time
 }
 
 func newExecution(w *Worker, ref Ref, agent string) *execution {
 	pace := w.Pace.withDefaults()
 	return &execution{
 		Worker: w, ref: ref, agent: agent, pace: pace,
-		log:     w.Log.With("agent", agent),
-		outputs: make(chan Output),
-		pulse:   newPulse(pace),
-		started: time.Now(),
+		log:       w.Log.With("agent", agent),
+		outputs:   make(chan Output),
+		heartbeat: newHeartbeat(pace),
+		started:   time.Now(),
 	}
 }
 
@@ -106,8 +106,8 @@ func (x *execution) follow(ctx, calling context.Context, ended <-chan error) err
 			err = x.take(ctx, out)
 		case <-x.item.due():
 			err = x.flush(ctx)
-		case <-x.pulse.timer.C:
-			err = x.beat(ctx)
+		case <-x.heartbeat.timer.C:
+			err = x.keepAlive(ctx)
 		case err := <-ended:
 			if err != nil && calling.Err() != nil {
 				err = context.Cause(calling)
@@ -129,7 +129,7 @@ func (x *execution) end(ctx context.Context, failed error) error {
 		failed = x.complete(ctx)
 	}
 	if failed != nil && !errors.Is(failed, errOver) {
-		failed = x.keepTail(ctx, failed)
+		failed = x.flushRemainder(ctx, failed)
 	}
 	if errors.Is(failed, errOver) {
 		metrics.Count(ctx, metrics.RunsCut, 1)

@@ -138,8 +138,8 @@ func (x *execution) append(ctx context.Context, e session.Event) error {
 	})
 }
 
-// keepTail stores what waits of the item in progress before the run fails.
-func (x *execution) keepTail(ctx context.Context, failed error) error {
+// flushRemainder stores what waits of the item in progress before the run fails.
+func (x *execution) flushRemainder(ctx context.Context, failed error) error {
 	if x.item == nil || len(x.item.waiting) == 0 {
 		return failed
 	}

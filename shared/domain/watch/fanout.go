@@ -19,7 +19,7 @@ const parallelReads = 16
 // Fanout tells news to whom they concern. It is safe for concurrent use.
 type Fanout struct {
 	audience Audience
-	courier  *Courier
+	sender   *ConnectionSender
 	log      *slog.Logger
 	now      func() time.Time
 	reads    chan struct{}
@@ -31,7 +31,7 @@ func NewFanout(
 ) *Fanout {
 	return &Fanout{
 		audience: audience,
-		courier:  NewCourier(pusher, random),
+		sender:   NewConnectionSender(pusher, random),
 		log:      log,
 		now:      now,
 		reads:    make(chan struct{}, parallelReads),
@@ -43,17 +43,17 @@ func NewFanout(
 // it, is gone, or was closed so that its client repairs what it lacks. An error
 // means that to tell the news again may help: nobody knows who watches, a
 // connection could be neither reached nor closed, or ctx came to its end.
-func (f *Fanout) Deliver(ctx context.Context, news []News) []error {
+func (f *Fanout) Deliver(ctx context.Context, news []LogUpdate) []error {
 	errs := make([]error, len(news))
 	var running sync.WaitGroup
 	for log, places := range byLog(news) {
 		running.Go(func() {
-			whole := News{Log: log}
+			whole := LogUpdate{Log: log}
 			for _, i := range places {
 				whole.Messages = append(whole.Messages, news[i].Messages...)
 				whole.Revoked = append(whole.Revoked, news[i].Revoked...)
 			}
-			told, err := f.tell(ctx, whole)
+			told, err := f.deliverToLog(ctx, whole)
 			for _, i := range places {
 				if errs[i] = err; told && err == nil && !news[i].Time.IsZero() {
 					metrics.Took(ctx, metrics.PushDelay, f.now().Sub(news[i].Time))
@@ -67,7 +67,7 @@ func (f *Fanout) Deliver(ctx context.Context, news []News) []error {
 
 // byLog says where the news of each log stand; those that tell nobody anything
 // are left out.
-func byLog(news []News) map[string][]int {
+func byLog(news []LogUpdate) map[string][]int {
 	places := map[string][]int{}
 	for i, n := range news {
 		if len(n.Messages) > 0 || len(n.Revoked) > 0 {
@@ -77,10 +77,10 @@ func byLog(news []News) map[string][]int {
 	return places
 }
 
-// tell tells the news of one log to those who may still watch, and the others
+// deliverToLog tells the news of one log to those who may still watch, and the others
 // that they may not. It reports whether anybody heard the messages.
-func (f *Fanout) tell(ctx context.Context, news News) (told bool, err error) {
-	sessionID, seats, err := f.seats(ctx, news.Log)
+func (f *Fanout) deliverToLog(ctx context.Context, news LogUpdate) (told bool, err error) {
+	sessionID, subs, err := f.subscriptions(ctx, news.Log)
 	if err != nil {
 		return false, fmt.Errorf("find who watches log %s: %w", news.Log, err)
 	}
@@ -89,25 +89,25 @@ func (f *Fanout) tell(ctx context.Context, news News) (told bool, err error) {
 	if slices.ContainsFunc(news.Messages, func(m Message) bool { return m.Type == Deleted }) {
 		revoked = nil // they went with the session, which says more
 	}
-	connections, over := f.sort(seats, revoked)
+	connections, over := f.sort(subs, revoked)
 	dismissed := make(chan error, 1)
-	go func() { dismissed <- f.dismiss(ctx, news.Log, over) }()
+	go func() { dismissed <- f.closeSubscriptions(ctx, news.Log, over) }()
 	told, err = f.deliver(ctx, news, sessionID, connections)
 	return told, errors.Join(err, <-dismissed)
 }
 
-// sort parts the connections that may be told from the seats that are over.
-func (f *Fanout) sort(seats []Seat, revoked []Grant) (connections []string, over []ended) {
+// sort parts the connections that may be told from the subscriptions that are over.
+func (f *Fanout) sort(subs []Subscription, revoked []Grant) (connections []string, over []ended) {
 	now := f.now()
-	for _, seat := range seats {
-		reason := seat.Over(now)
-		if reason == "" && seat.among(revoked) {
+	for _, sub := range subs {
+		reason := sub.Over(now)
+		if reason == "" && sub.among(revoked) {
 			reason = ReasonRevoked
 		}
 		if reason == "" {
-			connections = append(connections, seat.Connection)
+			connections = append(connections, sub.Connection)
 		} else {
-			over = append(over, ended{seat, reason})
+			over = append(over, ended{sub, reason})
 		}
 	}
 	slices.Sort(connections)
@@ -115,7 +115,7 @@ func (f *Fanout) sort(seats []Seat, revoked []Grant) (connections []string, over
 }
 
 // deliver brings the messages to the connections.
-func (f *Fanout) deliver(ctx context.Context, news News, sessionID string, connections []string) (bool, error) {
+func (f *Fanout) deliver(ctx context.Context, news LogUpdate, sessionID string, connections []string) (bool, error) {
 	if len(connections) == 0 || len(news.Messages) == 0 {
 		return false, nil
 	}
@@ -132,7 +132,7 @@ func (f *Fanout) deliver(ctx context.Context, news News, sessionID string, conne
 	return len(gone) < len(connections), err
 }
 
-func (f *Fanout) seats(ctx context.Context, log string) (string, []Seat, error) {
+func (f *Fanout) subscriptions(ctx context.Context, log string) (string, []Subscription, error) {
 	select {
 	case f.reads <- struct{}{}:
 	case <-ctx.Done():
@@ -163,7 +163,7 @@ func (f *Fanout) push(ctx context.Context, connections []string, frames [][]byte
 	errs := make([]error, len(connections))
 	var running sync.WaitGroup
 	for i, connection := range connections {
-		running.Go(func() { errs[i] = f.courier.Bring(ctx, connection, frames) })
+		running.Go(func() { errs[i] = f.sender.Send(ctx, connection, frames) })
 	}
 	running.Wait()
 	var gone []string

@@ -29,7 +29,7 @@ func TestHealthyConnectionsGetEverything(t *testing.T) {
 			watchers[log] = append(watchers[log], name)
 		}
 		a := newAudience(watchers)
-		var news []watch.News
+		var news []watch.LogUpdate
 		want := map[string][]string{}
 		for seq := range rapid.Int64Range(1, 30).Draw(r, "news") {
 			log := rapid.SampledFrom(logs).Draw(r, "log")
@@ -92,22 +92,22 @@ func checkLine(t *rapid.T, c *line, healthy bool, want, left []string, name stri
 }
 
 // delta is the news of one delta of the item at position 7.
-func delta(offset int64, d run.Delta) watch.News {
-	return watch.News{Log: "a", Messages: []watch.Message{{
+func delta(offset int64, d run.Delta) watch.LogUpdate {
+	return watch.LogUpdate{Log: "a", Messages: []watch.Message{{
 		Type: watch.DeltaType, ItemID: "e7", Offset: &offset, Delta: &d,
 		Cursor: watch.Cursor{Seq: 7, Offset: offset}, Prev: watch.Cursor{Seq: 7, Offset: offset - 1},
 	}}}
 }
 
 func TestDeliverManyDeltas(t *testing.T) {
-	deliver := func(t *testing.T, news []watch.News) []string {
+	deliver := func(t *testing.T, news []watch.LogUpdate) []string {
 		t.Helper()
 		a, l := newAudience(map[string][]string{"a": {"c"}}), newLines()
 		wantTold(t, newFanout(a, l).Deliver(t.Context(), news))
 		return l.at("c").got
 	}
-	texts := func(n int) []watch.News {
-		var news []watch.News
+	texts := func(n int) []watch.LogUpdate {
+		var news []watch.LogUpdate
 		for i := range n {
 			news = append(news, delta(int64(i+1), run.Delta{Text: "x"}))
 		}
@@ -144,7 +144,7 @@ func TestDeliverManyDeltas(t *testing.T) {
 		}
 	})
 	t.Run("however many, no frame is too large", func(t *testing.T) {
-		var news []watch.News
+		var news []watch.LogUpdate
 		for i := range int64(100) {
 			news = append(news, delta(i+1, run.Delta{Text: strings.Repeat("\x01", 1000)}))
 		}
@@ -164,7 +164,7 @@ func TestDeliverManyDeltas(t *testing.T) {
 func TestJoinedDeltasMakeTheSameContent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var given []run.Delta
-		var news []watch.News
+		var news []watch.LogUpdate
 		part := 0
 		for i := range rapid.IntRange(1, 60).Draw(t, "deltas") {
 			if len(given) > 0 && rapid.IntRange(0, 9).Draw(t, "next part") == 0 {

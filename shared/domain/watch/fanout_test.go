@@ -29,7 +29,7 @@ type audience struct {
 	failing  map[string]bool
 	reads    map[string]int
 	left     map[string][][]string
-	guests   map[string][]watch.Seat
+	guests   map[string][]watch.Subscription
 	cleared  []string
 }
 
@@ -39,7 +39,7 @@ func newAudience(watchers map[string][]string) *audience {
 	}
 }
 
-func (a *audience) Watchers(_ context.Context, log string) (string, []watch.Seat, error) {
+func (a *audience) Watchers(_ context.Context, log string) (string, []watch.Subscription, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.reads[log]++
@@ -47,14 +47,14 @@ func (a *audience) Watchers(_ context.Context, log string) (string, []watch.Seat
 		return "", nil, errBroken
 	}
 	session := "session of " + log
-	seats := slices.Clone(a.guests[log])
+	subs := slices.Clone(a.guests[log])
 	for _, connection := range a.watchers[log] {
-		seats = append(seats, watch.Seat{SessionID: session, Connection: connection})
+		subs = append(subs, watch.Subscription{SessionID: session, Connection: connection})
 	}
-	return session, seats, nil
+	return session, subs, nil
 }
 
-func (a *audience) Clear(_ context.Context, _ string, s watch.Seat) error {
+func (a *audience) Clear(_ context.Context, _ string, s watch.Subscription) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.cleared = append(a.cleared, s.Connection)
@@ -138,8 +138,8 @@ func newFanout(a *audience, l *lines) *watch.Fanout {
 }
 
 // whole is the news of one whole event.
-func whole(log string, seq int64) watch.News {
-	return watch.News{Log: log, Messages: []watch.Message{{
+func whole(log string, seq int64) watch.LogUpdate {
+	return watch.LogUpdate{Log: log, Messages: []watch.Message{{
 		Type:   watch.Snapshot,
 		Item:   &session.Event{Seq: seq, ID: fmt.Sprint("e", seq), Status: session.EventCompleted},
 		Cursor: watch.Cursor{Seq: seq}, Prev: watch.Cursor{Seq: seq - 1},
@@ -187,7 +187,7 @@ func TestDeliver(t *testing.T) {
 	t.Run("whoever watches gets the news of the log in order, with the session's id", func(t *testing.T) {
 		a, l := newAudience(map[string][]string{"a": {"c1", "c2", "c1"}, "b": {"c2"}}), newLines()
 		item := whole("a", 1)
-		wantTold(t, newFanout(a, l).Deliver(t.Context(), []watch.News{item, whole("a", 2), whole("a", 3)}))
+		wantTold(t, newFanout(a, l).Deliver(t.Context(), []watch.LogUpdate{item, whole("a", 2), whole("a", 3)}))
 		wantGot(t, l, "c1", "0.1.0", "0.2.0", "0.3.0")
 		wantGot(t, l, "c2", "0.1.0", "0.2.0", "0.3.0")
 		if a.reads["a"] != 1 {
@@ -205,7 +205,7 @@ func TestDeliver(t *testing.T) {
 	})
 	t.Run("news without messages are nobody's", func(t *testing.T) {
 		a, l := newAudience(map[string][]string{"a": {"c"}}), newLines()
-		wantTold(t, newFanout(a, l).Deliver(t.Context(), []watch.News{{Log: "a"}, {}}))
+		wantTold(t, newFanout(a, l).Deliver(t.Context(), []watch.LogUpdate{{Log: "a"}, {}}))
 		if len(a.reads) != 0 {
 			t.Error("somebody asked who watches")
 		}
@@ -216,7 +216,7 @@ func TestDeliver(t *testing.T) {
 		bad := whole("a", 1)
 		bad.Messages[0].Item.Fields = map[string]json.RawMessage{"x": json.RawMessage("{")}
 		f := watch.NewFanout(a, l, slog.New(slog.NewTextHandler(&log, nil)), time.Now, half)
-		wantTold(t, f.Deliver(t.Context(), []watch.News{bad}))
+		wantTold(t, f.Deliver(t.Context(), []watch.LogUpdate{bad}))
 		if log.Len() > 0 {
 			t.Errorf("it was: %s", log.String())
 		}
@@ -227,7 +227,7 @@ func TestDeliver(t *testing.T) {
 		bad := whole("a", 1)
 		bad.Messages[0].Item.Fields = map[string]json.RawMessage{"x": json.RawMessage("{")}
 		f := watch.NewFanout(a, l, slog.New(slog.NewTextHandler(&log, nil)), time.Now, half)
-		wantTold(t, f.Deliver(t.Context(), []watch.News{bad, whole("a", 2)}))
+		wantTold(t, f.Deliver(t.Context(), []watch.LogUpdate{bad, whole("a", 2)}))
 		wantGot(t, l, "c", "0.2.0")
 		if !strings.Contains(log.String(), "cannot be encoded") {
 			t.Errorf("the log: %s", log.String())
@@ -236,7 +236,7 @@ func TestDeliver(t *testing.T) {
 	t.Run("a log whose watchers cannot be read fails alone", func(t *testing.T) {
 		a, l := newAudience(map[string][]string{"a": {"c"}, "b": {"c"}}), newLines()
 		a.failing["a"] = true
-		errs := newFanout(a, l).Deliver(t.Context(), []watch.News{whole("a", 1), whole("b", 1), whole("a", 2)})
+		errs := newFanout(a, l).Deliver(t.Context(), []watch.LogUpdate{whole("a", 1), whole("b", 1), whole("a", 2)})
 		if !errors.Is(errs[0], errBroken) || errs[1] != nil || !errors.Is(errs[2], errBroken) {
 			t.Errorf("got %v", errs)
 		}
@@ -245,7 +245,7 @@ func TestDeliver(t *testing.T) {
 	t.Run("connections that are gone leave together", func(t *testing.T) {
 		a, l := newAudience(map[string][]string{"a": {"c1", "c2", "c3"}}), newLines()
 		l.at("c1").answers, l.at("c3").answers = []error{nil, watch.ErrGone}, []error{watch.ErrGone}
-		wantTold(t, newFanout(a, l).Deliver(t.Context(), []watch.News{whole("a", 1), whole("a", 2), whole("a", 3)}))
+		wantTold(t, newFanout(a, l).Deliver(t.Context(), []watch.LogUpdate{whole("a", 1), whole("a", 2), whole("a", 3)}))
 		wantGot(t, l, "c2", "0.1.0", "0.2.0", "0.3.0")
 		if diff := cmp.Diff(map[string][][]string{"a": {{"c1", "c3"}}}, a.left); diff != "" {
 			t.Errorf("who left (-want +got):\n%s", diff)
@@ -254,7 +254,7 @@ func TestDeliver(t *testing.T) {
 }
 
 func TestDeliverToSlowConnections(t *testing.T) {
-	two := []watch.News{whole("a", 1), whole("a", 2)}
+	two := []watch.LogUpdate{whole("a", 1), whole("a", 2)}
 	throttled := func(n int) []error { return slices.Repeat([]error{watch.ErrThrottled}, n) }
 	for name, c := range map[string]struct {
 		slow   line
@@ -299,7 +299,7 @@ func TestDeliverToSlowConnections(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			a, l := newAudience(map[string][]string{"a": {"slow"}}), newLines()
 			l.at("slow").takes = 1900 * time.Millisecond
-			var news []watch.News
+			var news []watch.LogUpdate
 			for seq := range int64(100) {
 				news = append(news, whole("a", seq+1))
 			}
@@ -316,7 +316,7 @@ func TestDeliverToSlowConnections(t *testing.T) {
 			l.at("slow").takes = time.Hour
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			errs := newFanout(a, l).Deliver(ctx, []watch.News{whole("a", 1), whole("b", 1)})
+			errs := newFanout(a, l).Deliver(ctx, []watch.LogUpdate{whole("a", 1), whole("b", 1)})
 			if !errors.Is(errs[0], context.DeadlineExceeded) || errs[1] != nil || l.at("slow").closed {
 				t.Errorf("got %v, closed: %v", errs, l.at("slow").closed)
 			}

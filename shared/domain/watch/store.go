@@ -27,35 +27,35 @@ type From struct {
 	LastItemID string
 }
 
-// Feed reads what a watcher lacks.
-type Feed interface {
-	// Since returns the messages that bring a watcher up to date, strongly
+// CatchUps reads what a watcher lacks.
+type CatchUps interface {
+	// CatchUp returns the messages that bring a watcher up to date, strongly
 	// consistent: whatever comes after them reaches who subscribed before. The
 	// last is a Status with the session's status. A position that is gone gives
 	// a Reload, not an error. fault.NotFound and fault.Forbidden as for sessions.
-	Since(ctx context.Context, userID, sessionID string, from From) ([]Message, error)
+	CatchUp(ctx context.Context, userID, sessionID string, from From) ([]Message, error)
 }
 
 // Subscriptions says which connections watch which sessions. All methods may be
 // repeated.
 type Subscriptions interface {
-	// Subscribe seats a connection among the session's watchers, for as long as
-	// the seat is good and at most for the two hours that a connection lives; one
+	// Subscribe subscriptions a connection among the session's watchers, for as long as
+	// the subscription is good and at most for the two hours that a connection lives; one
 	// that it has already is replaced. fault.NotFound without a session,
-	// fault.Forbidden where it is not its owner's or the seat's grant is not, or
+	// fault.Forbidden where it is not its owner's or the subscription's grant is not, or
 	// not any more; fault.Busy where the connection watches MaxSessions.
-	Subscribe(ctx context.Context, s Seat) error
-	// Unsubscribe takes a seat away of a connection of the user's, who need not
+	Subscribe(ctx context.Context, s Subscription) error
+	// Unsubscribe takes a subscription away of a connection of the user's, who need not
 	// have the right to watch any more. fault.NotFound without a session, and
-	// fault.Forbidden where it is somebody else's and the connection has no seat.
+	// fault.Forbidden where it is somebody else's and the connection has no subscription.
 	Unsubscribe(ctx context.Context, userID, sessionID, connectionID string) error
 	// Disconnect forgets a connection.
 	Disconnect(ctx context.Context, connectionID string) error
 }
 
-// News is what happened in one log, in the order of its messages. The messages
+// LogUpdate is what happened in one log, in the order of its messages. The messages
 // name no session: the audience does.
-type News struct {
+type LogUpdate struct {
 	Log      string
 	Messages []Message
 	// Revoked are grants that were withdrawn; their Until says nothing.
@@ -65,14 +65,14 @@ type News struct {
 
 // Audience finds whom to tell.
 type Audience interface {
-	// Watchers are the seats among those who watch the session with this log,
+	// Watchers are the subscriptions among those who watch the session with this log,
 	// whether they are still good or not; it is one read, strongly consistent.
-	Watchers(ctx context.Context, log string) (sessionID string, seats []Seat, err error)
+	Watchers(ctx context.Context, log string) (sessionID string, subs []Subscription, err error)
 	// Leave removes connections that are gone.
 	Leave(ctx context.Context, log string, connections []string) error
-	// Clear removes a seat that is not good any more, unless its connection has
+	// Clear removes a subscription that is not good any more, unless its connection has
 	// taken another one since.
-	Clear(ctx context.Context, log string, s Seat) error
+	Clear(ctx context.Context, log string, s Subscription) error
 }
 
 // Pusher sends to websocket connections.

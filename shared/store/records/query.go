@@ -11,8 +11,8 @@ import (
 // Parallel bounds the requests that one call has under way at once.
 const Parallel = 16
 
-// failuresTold is how many failures of many are told one by one.
-const failuresTold = 5
+// failuresReported is how many failures of many are told one by one.
+const failuresReported = 5
 
 // Prefix selects the items of a partition whose sort keys begin with a prefix.
 func Prefix(pk, prefix string, consistent bool) table.Query {
@@ -50,7 +50,7 @@ func (t *Table) Count(ctx context.Context, pk, prefix string) (int, error) {
 func (t *Table) EachItem(ctx context.Context, q table.Query, do func(table.Item) error) error {
 	var failures []error
 	err := t.Pages(ctx, q, func(items []table.Item) (bool, error) {
-		if err := EachOf(ctx, items, do); err != nil && len(failures) < failuresTold {
+		if err := EachOf(ctx, items, do); err != nil && len(failures) < failuresReported {
 			failures = append(failures, err)
 		}
 		return true, ctx.Err()
@@ -68,7 +68,7 @@ func EachOf[T any](ctx context.Context, all []T, do func(T) error) error {
 			return errors.Join(append(failures, err)...)
 		}
 		if err := do(one); err != nil {
-			if failed++; len(failures) < failuresTold {
+			if failed++; len(failures) < failuresReported {
 				failures = append(failures, err)
 			}
 		}

@@ -51,7 +51,7 @@ func (t *Table) GetEventually(ctx context.Context, k table.Key) (table.Item, err
 func (t *Table) read(ctx context.Context, k table.Key, r table.Reading) (table.Item, error) {
 	item, _, err := t.engine.Get(ctx, k, r)
 	if err != nil {
-		return nil, fmt.Errorf("get %s %s: %w", k.PK, k.SK, told(err))
+		return nil, fmt.Errorf("get %s %s: %w", k.PK, k.SK, asBusy(err))
 	}
 	return item, nil
 }
@@ -71,7 +71,7 @@ func (t *Table) BatchGet(ctx context.Context, keys []table.Key, consistent bool)
 	}
 	items, _, err := t.engine.BatchGet(ctx, keys, table.Reading{Consistent: consistent})
 	if err != nil {
-		return nil, fmt.Errorf("read a batch: %w", told(err))
+		return nil, fmt.Errorf("read a batch: %w", asBusy(err))
 	}
 	return items, nil
 }
@@ -80,7 +80,7 @@ func (t *Table) BatchGet(ctx context.Context, keys []table.Key, consistent bool)
 func (t *Table) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	page, err := t.engine.Query(ctx, q)
 	if err != nil {
-		return table.Page{}, fmt.Errorf("query %s: %w", q.Partition, told(err))
+		return table.Page{}, fmt.Errorf("query %s: %w", q.Partition, asBusy(err))
 	}
 	return page, nil
 }
@@ -108,7 +108,7 @@ func (t *Table) BatchWrite(ctx context.Context, writes []table.Write) error {
 		return nil
 	}
 	if _, err := t.engine.BatchWrite(ctx, writes); err != nil {
-		return fmt.Errorf("write a batch: %w", told(err))
+		return fmt.Errorf("write a batch: %w", asBusy(err))
 	}
 	return nil
 }
@@ -134,8 +134,8 @@ func (t *Table) DeleteFound(ctx context.Context, q table.Query) error {
 	})
 }
 
-// told adds to an error of the engine's what the caller is told.
-func told(err error) error {
+// asBusy adds to an error of the engine's what the caller is told.
+func asBusy(err error) error {
 	if errors.Is(err, table.ErrThrottled) {
 		return fmt.Errorf("%w: %w", busy("the table is busy; try again"), err)
 	}

@@ -65,7 +65,7 @@ func (t *Table) Write(ctx context.Context, w table.Write) error {
 	case lost && again(err):
 		err = undecided(err)
 	default:
-		err = Exhausted(told(err))
+		err = Exhausted(asBusy(err))
 	}
 	return fmt.Errorf("write %s %s: %w", w.Key.PK, w.Key.SK, err)
 }
@@ -101,7 +101,7 @@ func (t *Table) Transact(ctx context.Context, writes ...table.Write) error {
 	case isConflict(err):
 		err = fmt.Errorf("%w: %w", table.ErrConditionFailed, err)
 	}
-	return fmt.Errorf("transaction: %w", Exhausted(told(err)))
+	return fmt.Errorf("transaction: %w", Exhausted(asBusy(err)))
 }
 
 func isConflict(err error) bool  { return errors.Is(err, table.ErrConflict) }

@@ -37,36 +37,36 @@ func (s *Store) watchNewest(ctx context.Context, h *header) func() (bool, error)
 	return sync.OnceValues(func() (bool, error) { a := <-done; return a.newest, a.err })
 }
 
-// movedUp are the changes of the header that put the session on top of its user's
+// activityChanges are the changes of the header that put the session on top of its user's
 // list: none where it stands there.
-func (h *header) movedUp(newest func() (bool, error), now int64) ([]table.Change, error) {
+func (h *header) activityChanges(newest func() (bool, error), now int64) ([]table.Change, error) {
 	onTop, err := newest()
 	if err != nil || onTop {
 		return nil, err
 	}
-	return []table.Change{h.onTop(now)}, nil
+	return []table.Change{h.moveToTop(now)}, nil
 }
 
-// onTop is the change that puts the session on top of its user's list.
-func (h *header) onTop(now int64) table.Change {
+// moveToTop is the change that puts the session on top of its user's list.
+func (h *header) moveToTop(now int64) table.Change {
 	return table.Set(table.At(attrGSK), activitySK(now, h.id()))
 }
 
-// moveUp puts the session on top of its user's list. Where it is there already
+// touchActivity puts the session on top of its user's list. Where it is there already
 // it costs nothing, or one write unit with touch, which records an activity
 // that left no trace in the log. What was stored stays stored if this fails:
 // the next activity puts the list right.
-func (s *Store) moveUp(ctx context.Context, h *header, newest func() (bool, error), now int64, touch bool) {
+func (s *Store) touchActivity(ctx context.Context, h *header, newest func() (bool, error), now int64, touch bool) {
 	onTop, err := newest()
 	if err == nil && onTop && !touch {
 		return
 	}
-	changes := []table.Change{table.Set(table.At(headerTouched), now)}
+	changes := []table.Change{table.Set(table.At(headerLastActivity), now)}
 	if !onTop {
-		changes = append(changes, h.onTop(now))
+		changes = append(changes, h.moveToTop(now))
 	}
 	if err == nil {
-		err = s.db.Update(ctx, sessionKey(h.id()), changes, h.sameLog(), table.Less(table.At(headerTouched), now))
+		err = s.db.Update(ctx, sessionKey(h.id()), changes, h.sameLog(), table.Less(table.At(headerLastActivity), now))
 	}
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		s.log.WarnContext(ctx, "session list not updated", "session_id", h.id(), "error", err)

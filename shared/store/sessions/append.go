@@ -24,10 +24,10 @@ func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, 
 	w.expected, w.limited = a.ExpectedSeq, true
 	appended, err := w.run(ctx)
 	if err != nil {
-		return nil, 0, s.unlessGone(ctx, h, err)
+		return nil, 0, s.notFoundIfDeleted(ctx, h, err)
 	}
 	if appended > 0 {
-		s.moveUp(ctx, h, newest, w.at.time, false)
+		s.touchActivity(ctx, h, newest, w.at.time, false)
 	}
 	for i := range w.events {
 		w.events[i].SessionID = a.SessionID
@@ -52,12 +52,12 @@ type writer struct {
 	tried   map[string]int // ids given in tries so far, by event
 	stored  []bool         // by event: it is in the log
 	chosen  []int          // events with an id of the caller's
-	claimed map[string]bool
+	bounded map[string]bool
 
-	// claimAt is where lower bounds are claimed, if not at the head: the batch may
+	// boundAt is where lower bounds are claimed, if not at the head: the batch may
 	// land before it in a later try. State is that of the head, where it has been
 	// read.
-	claimAt int64
+	boundAt int64
 	state   *stateChange
 
 	at        head         // every entry before it has been searched for the batch's ids
@@ -72,7 +72,7 @@ func (s *Store) newWriter(h *header, events []session.Event) *writer {
 		random:  make([]uuid.UUID, len(events)),
 		stored:  make([]bool, len(events)),
 		tried:   map[string]int{},
-		claimed: map[string]bool{},
+		bounded: map[string]bool{},
 	}
 	for i, e := range events {
 		if e.ID != "" {
@@ -122,7 +122,7 @@ func (w *writer) fresh() []int {
 
 // try puts the fresh events at the head.
 func (w *writer) try(ctx context.Context, fresh []int) error {
-	if err := w.claimInvocations(ctx, fresh); err != nil {
+	if err := w.boundInvocations(ctx, fresh); err != nil {
 		return err
 	}
 	content := entryBody{Time: max(w.s.millis(), w.at.time), Task: w.task}
@@ -177,7 +177,7 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 	if r.Body, err = w.s.content.Pack(ctx, r.PK, content, 0); err != nil {
 		return err
 	}
-	w.s.owing(&r.entry, w.at, r.size())
+	w.s.pendingBytes(&r.entry, w.at, r.size())
 	if w.limited && r.Counts {
 		if err := w.s.admitBytes(ctx, w.h.User); err != nil {
 			return err

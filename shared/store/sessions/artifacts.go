@@ -45,8 +45,8 @@ func artifactSK(name string, version int64) string { return artifactPrefix(name)
 
 func artifactPrefix(name string) string { return prefixArtifact + name + "/" }
 
-// place reads the name, without prefix, and the number out of a version's key.
-func (i *artifactItem) place() (name string, version int64, err error) {
+// nameAndVersion reads the name, without prefix, and the number out of a version's key.
+func (i *artifactItem) nameAndVersion() (name string, version int64, err error) {
 	name, n, ok := strings.Cut(strings.TrimPrefix(i.SK, prefixArtifact), "/")
 	if version, err = strconv.ParseInt(n, 10, 64); err != nil || !ok {
 		return "", 0, fmt.Errorf("not the key of an artifact: %q", i.SK)
@@ -54,31 +54,31 @@ func (i *artifactItem) place() (name string, version int64, err error) {
 	return name, version, nil
 }
 
-// shelf is where the artifacts of a session, or those that the user's sessions
+// artifactScope is where the artifacts of a session, or those that the user's sessions
 // share, are kept: a partition.
-type shelf struct {
+type artifactScope struct {
 	pk     string
 	log    string // "" for the shared ones
 	prefix string // of their names
 }
 
-func sessionShelf(log string) shelf { return shelf{pk: logPK(log), log: log} }
+func sessionScope(log string) artifactScope { return artifactScope{pk: logPK(log), log: log} }
 
-func userShelf(h *header) shelf {
-	return shelf{pk: userStateKey(h.App, h.User).PK, prefix: artifact.UserPrefix}
+func userScope(h *header) artifactScope {
+	return artifactScope{pk: userStateKey(h.App, h.User).PK, prefix: artifact.UserPrefix}
 }
 
-// shelve says where a session finds an artifact, and under which name.
-func shelve(h *header, name string) (on shelf, rest string) {
+// scopeOf says where a session finds an artifact, and under which name.
+func scopeOf(h *header, name string) (on artifactScope, rest string) {
 	if rest, ok := strings.CutPrefix(name, artifact.UserPrefix); ok {
-		return userShelf(h), rest
+		return userScope(h), rest
 	}
-	return sessionShelf(h.Log), name
+	return sessionScope(h.Log), name
 }
 
 // version makes the domain's version of an item, as a session sees it.
-func (s shelf) version(h *header, item *artifactItem) (artifact.Version, error) {
-	name, number, err := item.place()
+func (s artifactScope) version(h *header, item *artifactItem) (artifact.Version, error) {
+	name, number, err := item.nameAndVersion()
 	if err != nil {
 		return artifact.Version{}, err
 	}
@@ -98,12 +98,12 @@ func (s shelf) version(h *header, item *artifactItem) (artifact.Version, error) 
 
 // newest reads the newest version of an artifact, nil where there is none, and
 // says the highest number that is taken, -1 where none is.
-func (s *Store) newest(ctx context.Context, on shelf, name string) (*artifactItem, int64, error) {
-	return s.newestIn(ctx, on.all(), name)
+func (s *Store) newest(ctx context.Context, on artifactScope, name string) (*artifactItem, int64, error) {
+	return s.newestInSource(ctx, on.all(), name)
 }
 
-// newestIn is newest for the versions of a source.
-func (s *Store) newestIn(ctx context.Context, src *source, name string) (*artifactItem, int64, error) {
+// newestInSource is newest for the versions of a source.
+func (s *Store) newestInSource(ctx context.Context, src *source, name string) (*artifactItem, int64, error) {
 	top := int64(-1)
 	for src != nil {
 		item, err := s.newestUpTo(ctx, src.pk, name, src.upTo)
@@ -111,7 +111,7 @@ func (s *Store) newestIn(ctx context.Context, src *source, name string) (*artifa
 			return nil, 0, err
 		}
 		if item != nil {
-			_, number, err := item.place()
+			_, number, err := item.nameAndVersion()
 			return item, max(top, number), err
 		}
 		if src, err = s.inheritedFrom(ctx, src, name); err != nil {
@@ -125,7 +125,7 @@ func (s *Store) newestIn(ctx context.Context, src *source, name string) (*artifa
 }
 
 // versionAt reads one version of an artifact, nil where there is none.
-func (s *Store) versionAt(ctx context.Context, on shelf, name string, number int64) (*artifactItem, error) {
+func (s *Store) versionAt(ctx context.Context, on artifactScope, name string, number int64) (*artifactItem, error) {
 	for src := on.all(); src != nil && number <= src.upTo; {
 		var item artifactItem
 		found, err := s.db.Get(ctx, table.NewKey(src.pk, artifactSK(name, number)), &item)

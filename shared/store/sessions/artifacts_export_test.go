@@ -49,7 +49,7 @@ func (s *Store) Partition(ctx context.Context, user, id string) ([]string, error
 	if err != nil {
 		return nil, err
 	}
-	on := sessionShelf(h.Log)
+	on := sessionScope(h.Log)
 	var keys []string
 	for _, prefix := range []string{prefixArtifact, prefixBlob} {
 		err = s.db.Pages(ctx, records.Prefix(on.pk, prefix, true), func(items []table.Item) (bool, error) {

@@ -47,13 +47,13 @@ func (s *Store) inheritedArtifacts(ctx context.Context, log string) (map[string]
 	return all, nil
 }
 
-// source is a shelf with the versions up to a number.
+// source is a scope with the versions up to a number.
 type source struct {
-	shelf
+	artifactScope
 	upTo int64
 }
 
-func (s shelf) all() *source { return &source{s, artifact.MaxVersion} }
+func (s artifactScope) all() *source { return &source{s, artifact.MaxVersion} }
 
 // inheritedFrom is the source that a source inherits an artifact from, nil for
 // none.
@@ -69,11 +69,11 @@ func (s *Store) inheritedFrom(ctx context.Context, src *source, name string) (*s
 	if !ok {
 		return nil, nil
 	}
-	return &source{sessionShelf(from.Log), min(from.Version, src.upTo)}, nil
+	return &source{sessionScope(from.Log), min(from.Version, src.upTo)}, nil
 }
 
 // sources are all that an artifact's versions come from, own ones first.
-func (s *Store) sources(ctx context.Context, on shelf, name string) ([]*source, error) {
+func (s *Store) sources(ctx context.Context, on artifactScope, name string) ([]*source, error) {
 	var all []*source
 	for src := on.all(); src != nil; {
 		all = append(all, src)
@@ -97,7 +97,7 @@ type inheritedVersion struct {
 // leaves out those that have versions of the log's own. more says that the
 // limit cut names off.
 func (s *Store) inheritedNewest(
-	ctx context.Context, on shelf, after, upTo string, own map[string]bool, limit int,
+	ctx context.Context, on artifactScope, after, upTo string, own map[string]bool, limit int,
 ) (found []inheritedVersion, more bool, err error) {
 	if on.log == "" {
 		return nil, false, nil
@@ -121,8 +121,8 @@ func (s *Store) inheritedNewest(
 	for i := range found {
 		group.Go(func() (err error) {
 			from := all[found[i].name]
-			src := &source{sessionShelf(from.Log), min(from.Version, artifact.MaxVersion)}
-			found[i].item, _, err = s.newestIn(ctx, src, found[i].name)
+			src := &source{sessionScope(from.Log), min(from.Version, artifact.MaxVersion)}
+			found[i].item, _, err = s.newestInSource(ctx, src, found[i].name)
 			if errors.Is(err, table.ErrUnreadable) {
 				s.leftOut(ctx, table.NewKey(logPK(from.Log), artifactPrefix(found[i].name)), err)
 				return nil

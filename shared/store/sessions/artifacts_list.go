@@ -29,17 +29,17 @@ func (s *Store) Artifacts(ctx context.Context, q artifact.Query) (artifact.Page,
 	l := artifactList{s: s, h: h, limit: q.Limit}
 	after, shared := strings.CutPrefix(q.After, artifact.UserPrefix)
 	if !shared {
-		err = l.read(ctx, sessionShelf(h.Log), after)
+		err = l.read(ctx, sessionScope(h.Log), after)
 		after = ""
 	}
 	if err == nil {
-		err = l.read(ctx, userShelf(h), after)
+		err = l.read(ctx, userScope(h), after)
 	}
 	if err == nil {
-		err = s.stillThere(ctx, h)
+		err = s.checkExists(ctx, h)
 	}
 	if err != nil {
-		return artifact.Page{}, fmt.Errorf("list artifacts of session %s: %w", q.SessionID, s.unlessGone(ctx, h, err))
+		return artifact.Page{}, fmt.Errorf("list artifacts of session %s: %w", q.SessionID, s.notFoundIfDeleted(ctx, h, err))
 	}
 	return l.page, nil
 }
@@ -54,8 +54,8 @@ type artifactList struct {
 
 func (l *artifactList) full() bool { return l.page.Next != "" }
 
-// read adds the artifacts of a shelf whose names come after one name.
-func (l *artifactList) read(ctx context.Context, on shelf, after string) error {
+// read adds the artifacts of a scope whose names come after one name.
+func (l *artifactList) read(ctx context.Context, on artifactScope, after string) error {
 	for !l.full() {
 		batch, err := l.s.newestBatch(ctx, on, after, l.limit-len(l.page.Versions)+1)
 		if err != nil {
@@ -75,7 +75,7 @@ func (l *artifactList) read(ctx context.Context, on shelf, after string) error {
 
 // add takes an item into the page; one more than the page holds tells that
 // there is a next one.
-func (l *artifactList) add(on shelf, item *artifactItem) error {
+func (l *artifactList) add(on artifactScope, item *artifactItem) error {
 	if item.Gone || l.full() {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (l *artifactList) add(on shelf, item *artifactItem) error {
 	return err
 }
 
-// newestBatch is the newest versions of some artifacts of a shelf, by name,
+// newestBatch is the newest versions of some artifacts of a scope, by name,
 // gone ones included. next is the name to go on after, "" at the end.
 type newestBatch struct {
 	items []*artifactItem
@@ -96,14 +96,14 @@ type newestBatch struct {
 }
 
 // newestBatch reads the newest versions of about limit artifacts.
-func (s *Store) newestBatch(ctx context.Context, on shelf, after string, limit int) (newestBatch, error) {
+func (s *Store) newestBatch(ctx context.Context, on artifactScope, after string, limit int) (newestBatch, error) {
 	own, err := s.ownNewest(ctx, on, after)
 	if err != nil {
 		return newestBatch{}, err
 	}
 	names := map[string]bool{}
 	for _, item := range own.items {
-		name, _, err := item.place()
+		name, _, err := item.nameAndVersion()
 		if err != nil {
 			return newestBatch{}, err
 		}
@@ -124,7 +124,7 @@ func merge(own newestBatch, inherited []inheritedVersion, more bool) (newestBatc
 	}
 	out := newestBatch{next: own.next}
 	for _, item := range own.items {
-		name, _, err := item.place()
+		name, _, err := item.nameAndVersion()
 		if err != nil {
 			return newestBatch{}, err
 		}
@@ -146,7 +146,7 @@ func compareNames(a, b string) int { return strings.Compare(artifactPrefix(a), a
 
 // ownNewest reads on in a partition: the newest version of each artifact that
 // the next listLook items belong to.
-func (s *Store) ownNewest(ctx context.Context, on shelf, after string) (newestBatch, error) {
+func (s *Store) ownNewest(ctx context.Context, on artifactScope, after string) (newestBatch, error) {
 	var out newestBatch
 	q := records.Range(on.pk, prefixArtifact, endOfArtifacts, true)
 	if after != "" {
@@ -164,7 +164,7 @@ func (s *Store) ownNewest(ctx context.Context, on shelf, after string) (newestBa
 			s.leftOut(ctx, records.KeyOf(attrs), err)
 			continue
 		}
-		name, _, err := item.place()
+		name, _, err := item.nameAndVersion()
 		if err != nil {
 			s.leftOut(ctx, records.KeyOf(attrs), err)
 			continue

@@ -20,19 +20,19 @@ func (s *Store) Artifact(ctx context.Context, r artifact.Ref) (artifact.Version,
 	}
 	v, content, err := s.artifact(ctx, h, r)
 	if err != nil {
-		return artifact.Version{}, nil, fmt.Errorf("read artifact %q of session %s: %w", r.Name, r.SessionID, s.unlessGone(ctx, h, err))
+		return artifact.Version{}, nil, fmt.Errorf("read artifact %q of session %s: %w", r.Name, r.SessionID, s.notFoundIfDeleted(ctx, h, err))
 	}
 	return v, content, nil
 }
 
 func (s *Store) artifact(ctx context.Context, h *header, r artifact.Ref) (v artifact.Version, content []byte, err error) {
-	on, name := shelve(h, r.Name)
+	on, name := scopeOf(h, r.Name)
 	var item *artifactItem
 	if r.Version != nil {
 		item, err = s.versionAt(ctx, on, name, *r.Version)
 	} else {
 		if item, _, err = s.newest(ctx, on, name); err == nil && on.log != "" {
-			err = s.stillThere(ctx, h) // else a newer one may be gone already
+			err = s.checkExists(ctx, h) // else a newer one may be gone already
 		}
 	}
 	if err != nil {

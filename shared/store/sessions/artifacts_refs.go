@@ -26,7 +26,7 @@ func (s *Store) pointAt(ctx context.Context, h *header, item *artifactItem, t ar
 			return badTarget("is in a session of another app")
 		}
 	}
-	on, name := shelve(from, t.Name)
+	on, name := scopeOf(from, t.Name)
 	target, err := s.versionAt(ctx, on, name, t.Version)
 	if err != nil {
 		return fmt.Errorf("read the target of a reference: %w", err)

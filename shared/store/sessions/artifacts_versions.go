@@ -25,7 +25,7 @@ func (s *Store) ArtifactVersions(ctx context.Context, q artifact.VersionQuery) (
 		}
 		from++
 	}
-	on, name := shelve(h, q.Name)
+	on, name := scopeOf(h, q.Name)
 	sources, err := s.sources(ctx, on, name)
 	v := versionList{s: s, h: h, on: on, name: name, limit: q.Limit}
 	for i := len(sources) - 1; i >= 0 && err == nil && v.page.Next == ""; i-- {
@@ -33,11 +33,11 @@ func (s *Store) ArtifactVersions(ctx context.Context, q artifact.VersionQuery) (
 		from = max(from, sources[i].upTo+1)
 	}
 	if err == nil {
-		err = s.stillThere(ctx, h)
+		err = s.checkExists(ctx, h)
 	}
 	switch {
 	case err != nil:
-		return artifact.Page{}, fmt.Errorf("list versions of artifact %q: %w", q.Name, s.unlessGone(ctx, h, err))
+		return artifact.Page{}, fmt.Errorf("list versions of artifact %q: %w", q.Name, s.notFoundIfDeleted(ctx, h, err))
 	case len(v.page.Versions) == 0 && q.After == "":
 		return artifact.Page{}, missingArtifact()
 	}
@@ -48,7 +48,7 @@ func (s *Store) ArtifactVersions(ctx context.Context, q artifact.VersionQuery) (
 type versionList struct {
 	s     *Store
 	h     *header
-	on    shelf
+	on    artifactScope
 	name  string
 	limit int
 	page  artifact.Page

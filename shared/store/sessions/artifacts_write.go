@@ -22,7 +22,7 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 	if err := s.admitBytes(ctx, h.User); err != nil {
 		return artifact.Version{}, err
 	}
-	on, name := shelve(h, p.Name)
+	on, name := scopeOf(h, p.Name)
 	item := &artifactItem{PK: on.pk, Mime: p.MimeType, Size: int64(len(p.Body)), Created: s.millis(), attribution: h.attribution()}
 	if p.Target != nil {
 		err = s.pointAt(ctx, h, item, *p.Target)
@@ -44,7 +44,7 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 	}
 	if err == nil && on.log != "" {
 		s.countBytes(ctx, h, kilobytes(item.Stored()))
-		err = s.stillThere(ctx, h) // else versions before it may have been gone
+		err = s.checkExists(ctx, h) // else versions before it may have been gone
 	}
 	if err != nil {
 		return artifact.Version{}, fmt.Errorf("put artifact %q: %w", p.Name, err)
@@ -98,7 +98,7 @@ func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name stri
 	if err != nil {
 		return err
 	}
-	on, rest := shelve(h, name)
+	on, rest := scopeOf(h, name)
 	item := &artifactItem{PK: on.pk, Created: s.millis(), Nonce: s.newLog(), Gone: true}
 	return records.Contended(ctx, func() error {
 		there, top, err := s.newest(ctx, on, rest)
@@ -109,7 +109,7 @@ func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name stri
 		case there != nil && there.Nonce == item.Nonce:
 			return nil
 		case there == nil || there.Gone:
-			return s.unlessGone(ctx, h, missingArtifact())
+			return s.notFoundIfDeleted(ctx, h, missingArtifact())
 		case top >= artifact.MaxVersion:
 			return noNumberLeft()
 		}
@@ -127,7 +127,7 @@ func (s *Store) restoredVersion(
 	fail := func(err error) (table.Write, int64, error) {
 		return table.Write{}, 0, fmt.Errorf("restore artifact %q: %w", name, err)
 	}
-	on, rest := shelve(h, name)
+	on, rest := scopeOf(h, name)
 	_, top, err := s.newest(ctx, on, rest)
 	if err != nil {
 		return fail(err)

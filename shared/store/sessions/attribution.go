@@ -21,7 +21,7 @@ type attribution struct {
 // attribution is that of something in the session. What is saved while an
 // automation's run is active is attributed to the automation.
 func (h *header) attribution() attribution {
-	return attribution{User: h.User, Session: h.id(), Agent: h.Agent, Chain: h.Cause}
+	return attribution{User: h.User, Session: h.id(), Agent: h.Agent, Chain: h.CausedBy}
 }
 
 // by is the same with other automations that led to it.

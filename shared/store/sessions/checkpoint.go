@@ -66,7 +66,7 @@ func (s *Store) stateEntries(ctx context.Context, log string, from, until int64)
 			return nil, err
 		}
 		if r == nil || r.first != at {
-			return nil, fmt.Errorf("%w: log %s at state change %d", errHole, log, at)
+			return nil, fmt.Errorf("%w: log %s at state change %d", errMissingEntry, log, at)
 		}
 		out = append(out, r)
 		at = r.PrevState

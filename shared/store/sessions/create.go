@@ -31,12 +31,12 @@ func (s *Store) Create(ctx context.Context, n session.New) (session.Session, err
 	h := s.newHeader(n, meta)
 	return records.SettledValue(ctx, func() (session.Session, error) {
 		if err := s.admitSession(ctx, n.UserID); err != nil {
-			return s.orCreated(ctx, n, err)
+			return s.createdOr(ctx, n, err)
 		}
 		at, err := s.create(ctx, h, n.State.Stored().Values())
 		switch {
 		case errors.Is(err, table.ErrConditionFailed):
-			return s.orCreated(ctx, n, err)
+			return s.createdOr(ctx, n, err)
 		case err != nil:
 			return session.Session{}, fmt.Errorf("create session %s: %w", n.ID, err)
 		}
@@ -44,9 +44,9 @@ func (s *Store) Create(ctx context.Context, n session.New) (session.Session, err
 	})
 }
 
-// orCreated is why a creation was refused, unless it happened before: asked for
+// createdOr is why a creation was refused, unless it happened before: asked for
 // again, it is answered as it was then.
-func (s *Store) orCreated(ctx context.Context, n session.New, refused error) (session.Session, error) {
+func (s *Store) createdOr(ctx context.Context, n session.New, refused error) (session.Session, error) {
 	there, err := s.created(ctx, n)
 	switch {
 	case err != nil:
@@ -63,10 +63,10 @@ func (s *Store) newHeader(n session.New, meta []byte) *header {
 	h := &header{
 		PK: k.PK, SK: k.SK, User: n.UserID, App: n.AppName, Agent: n.Agent, Name: n.Name,
 		Status: session.Idle, Meta: meta, Log: s.newLog(), Version: 1,
-		Created: now, Touched: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy, Cause: n.Chain,
+		Created: now, LastActivity: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy, CausedBy: n.Chain,
 		GPK: activityPK(n.UserID), GSK: activitySK(now, n.ID),
 	}
-	h.keep(n.Retention, s.retention(n.Agent))
+	h.setRetention(n.Retention, s.retention(n.Agent))
 	return h
 }
 
@@ -95,7 +95,7 @@ func (s *Store) created(ctx context.Context, n session.New) (*session.Session, e
 
 // create writes the header, with the initial state as the log's first event.
 func (s *Store) create(ctx context.Context, h *header, state session.Delta) (head, error) {
-	along := s.arriving(h)
+	along := s.createWrites(h)
 	if len(state) == 0 {
 		return head{next: 1}, s.db.PutWith(ctx, table.Put(h, table.ItemNotExists()), along)
 	}
@@ -113,7 +113,7 @@ func (s *Store) create(ctx context.Context, h *header, state session.Delta) (hea
 	}
 	writes = append(writes, along...)
 	for _, record := range []any{
-		h, r.entry, claim{PK: r.PK, SK: prefixInvocation + r.events[0].InvocationID, Position: 1},
+		h, r.entry, lowerBound{PK: r.PK, SK: prefixInvocation + r.events[0].InvocationID, Position: 1},
 	} {
 		writes = append(writes, table.Put(record, table.ItemNotExists()))
 	}
@@ -178,11 +178,11 @@ func (s *Store) Update(ctx context.Context, userID, id string, p session.Patch) 
 func (s *Store) patch(ctx context.Context, h *header, p session.Patch) error {
 	unchanged := table.And(h.sameLog(), table.Equal(table.At(headerVersion), h.Version))
 	h.Version++
-	h.Touched = max(s.millis(), h.Touched+1)
-	h.GSK = activitySK(h.Touched, h.id())
+	h.LastActivity = max(s.millis(), h.LastActivity+1)
+	h.GSK = activitySK(h.LastActivity, h.id())
 	changes := []table.Change{
 		table.Set(table.At(headerVersion), h.Version),
-		table.Set(table.At(headerTouched), h.Touched),
+		table.Set(table.At(headerLastActivity), h.LastActivity),
 		table.Set(table.At(attrGSK), h.GSK),
 	}
 	if p.Name != nil {
@@ -197,7 +197,7 @@ func (s *Store) patch(ctx context.Context, h *header, p session.Patch) error {
 		changes = append(changes, table.Set(table.At(headerMeta), h.Meta))
 	}
 	if p.Retention != nil {
-		kept, timer := s.retain(h, *p.Retention)
+		kept, timer := s.retentionChange(h, *p.Retention)
 		return s.db.Transact(ctx, table.Update(sessionKey(h.id()), append(changes, kept...), unchanged), timer)
 	}
 	return s.db.Update(ctx, sessionKey(h.id()), changes, unchanged)

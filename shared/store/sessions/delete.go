@@ -20,9 +20,9 @@ const (
 	SweepGrace = 15 * time.Minute
 )
 
-// gone is the duty to remove what is left of a deleted session's log. It is in
+// deletedLog is the duty to remove what is left of a deleted session's log. It is in
 // the index while it is due, and not while forks still read the log.
-type gone struct {
+type deletedLog struct {
 	PK          string  `dynamodbav:"PK"`
 	SK          string  `dynamodbav:"SK"`
 	Created     int64   `dynamodbav:"ct"`
@@ -33,8 +33,8 @@ type gone struct {
 	attribution         // of a session, and not of an import that was abandoned
 }
 
-// fence tells who reads the tasks of a log that it was deleted.
-type fence struct {
+// tasksDeleted tells who reads the tasks of a log that it was deleted.
+type tasksDeleted struct {
 	PK string `dynamodbav:"PK"`
 	SK string `dynamodbav:"SK"`
 }
@@ -63,18 +63,18 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 // remove is the transaction that deletes a session, if the condition on its
 // header holds; more is written along with it.
 func (s *Store) remove(ctx context.Context, h *header, c table.Condition, more ...table.Write) error {
-	k, fenced, now := goneKey(h.Log), tasksGoneKey(h.Log), s.millis()
-	along, err := s.leaving(ctx, h)
+	k, fenced, now := deletedKey(h.Log), tasksDeletedKey(h.Log), s.millis()
+	along, err := s.deleteWrites(ctx, h)
 	if err != nil {
 		return err
 	}
 	writes := append(more,
 		table.Delete(sessionKey(h.id()), c, h.sameBytes()),
-		table.Put(gone{
+		table.Put(deletedLog{
 			PK: k.PK, SK: k.SK, Created: h.Created, Origin: h.Origin,
-			GPK: gpkGone, GSK: activitySK(now, h.Log), Deleted: now, attribution: h.attribution().by(nil),
+			GPK: gpkDeleted, GSK: activitySK(now, h.Log), Deleted: now, attribution: h.attribution().by(nil),
 		}),
-		table.Put(fence{PK: fenced.PK, SK: fenced.SK}),
+		table.Put(tasksDeleted{PK: fenced.PK, SK: fenced.SK}),
 	)
 	return s.db.Transact(ctx, append(writes, along...)...)
 }
@@ -82,7 +82,7 @@ func (s *Store) remove(ctx context.Context, h *header, c table.Condition, more .
 func (s *Store) purgeInTime(ctx context.Context, log string) error {
 	limited, cancel := context.WithTimeout(ctx, purgeTime)
 	defer cancel()
-	if err := s.purge(limited, log, s.clearFirst); err != nil {
+	if err := s.purge(limited, log, s.clearKeepingPositions); err != nil {
 		if limited.Err() == nil {
 			s.log.WarnContext(ctx, "a deleted log waits to be swept", "log", log, "error", err)
 		}
@@ -99,44 +99,44 @@ func (s *Store) purge(ctx context.Context, log string, clearing func(context.Con
 			return err
 		}
 	}
-	held, err := s.hold(ctx, log)
+	held, err := s.suspendDeletion(ctx, log)
 	if err != nil || held {
 		return err
 	}
 	if err := clearing(ctx, log); err != nil {
 		return err
 	}
-	var duty gone
-	found, err := s.db.Get(ctx, goneKey(log), &duty)
+	var duty deletedLog
+	found, err := s.db.Get(ctx, deletedKey(log), &duty)
 	if err != nil || !found || duty.Origin == nil {
 		return err
 	}
-	return s.release(ctx, duty.Origin.Log, log)
+	return s.releaseSource(ctx, duty.Origin.Log, log)
 }
 
-// hold takes the duty to clear a log off the index while forks read it. It is
+// suspendDeletion takes the duty to clear a log off the index while forks read it. It is
 // taken off first and the forks are counted after, so that a fork which goes
 // meanwhile either is not counted or finds the duty and puts it back.
-func (s *Store) hold(ctx context.Context, log string) (held bool, err error) {
+func (s *Store) suspendDeletion(ctx context.Context, log string) (held bool, err error) {
 	children, err := s.children(ctx, log)
 	if err != nil || len(children) == 0 {
 		return false, err
 	}
 	hide := []table.Change{table.Remove(table.At(attrGPK)), table.Remove(table.At(attrGSK))}
-	err = s.db.Update(ctx, goneKey(log), hide, table.ItemExists())
+	err = s.db.Update(ctx, deletedKey(log), hide, table.ItemExists())
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
 		return false, err
 	}
 	if children, err = s.children(ctx, log); err != nil || len(children) > 0 {
 		return true, err
 	}
-	return false, s.makeDue(ctx, log)
+	return false, s.resumeDeletion(ctx, log)
 }
 
-// makeDue puts the duty to clear a log, where there is one, into the index.
-func (s *Store) makeDue(ctx context.Context, log string) error {
-	err := s.db.Update(ctx, goneKey(log), []table.Change{
-		table.Set(table.At(attrGPK), gpkGone), table.Set(table.At(attrGSK), activitySK(s.millis(), log)),
+// resumeDeletion puts the duty to clear a log, where there is one, into the index.
+func (s *Store) resumeDeletion(ctx context.Context, log string) error {
+	err := s.db.Update(ctx, deletedKey(log), []table.Change{
+		table.Set(table.At(attrGPK), gpkDeleted), table.Set(table.At(attrGSK), activitySK(s.millis(), log)),
 	}, table.ItemExists())
 	if errors.Is(err, table.ErrConditionFailed) {
 		return nil // its session lives
@@ -144,30 +144,30 @@ func (s *Store) makeDue(ctx context.Context, log string) error {
 	return err
 }
 
-// release ends a fork's reading of the log it came from, and clears that log
+// releaseSource ends a fork's reading of the log it came from, and clears that log
 // where its session is gone and this was the last of its forks.
-func (s *Store) release(ctx context.Context, parent, log string) error {
+func (s *Store) releaseSource(ctx context.Context, parent, log string) error {
 	if err := s.db.DeleteItems(ctx, []table.Item{table.NewKey(logPK(parent), prefixChild+log).Item()}); err != nil {
 		return err
 	}
-	var duty gone
-	found, err := s.db.Get(ctx, goneKey(parent), &duty)
+	var duty deletedLog
+	found, err := s.db.Get(ctx, deletedKey(parent), &duty)
 	if err != nil || !found {
 		return err
 	}
 	if duty.GPK == "" {
-		if err := s.makeDue(ctx, parent); err != nil {
+		if err := s.resumeDeletion(ctx, parent); err != nil {
 			return err
 		}
 	}
-	return s.purge(ctx, parent, s.clearFirst)
+	return s.purge(ctx, parent, s.clearKeepingPositions)
 }
 
 // Sweep clears the logs of sessions that were deleted SweepGrace ago, and
 // returns how many. It may be stopped and repeated at any point.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
 	due := s.now().Add(-SweepGrace).UnixMilli()
-	return s.sweep(ctx, gpkGone, due, func(ctx context.Context, k table.Key) (bool, error) {
+	return s.sweep(ctx, gpkDeleted, due, func(ctx context.Context, k table.Key) (bool, error) {
 		log := strings.TrimPrefix(k.PK, prefixLog)
 		if err := s.purge(ctx, log, s.clear); err != nil {
 			return false, fmt.Errorf("sweep a log: %w", err)
@@ -177,13 +177,13 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 				return false, fmt.Errorf("sweep what goes with a log: %w", err)
 			}
 		}
-		return s.discharge(ctx, log)
+		return s.completeDeletion(ctx, log)
 	})
 }
 
-// discharge ends the duty to clear a log, unless forks still read it.
-func (s *Store) discharge(ctx context.Context, log string) (bool, error) {
-	err := s.db.Delete(ctx, goneKey(log), table.Exists(table.At(attrGPK)))
+// completeDeletion ends the duty to clear a log, unless forks still read it.
+func (s *Store) completeDeletion(ctx context.Context, log string) (bool, error) {
+	err := s.db.Delete(ctx, deletedKey(log), table.Exists(table.At(attrGPK)))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return false, nil
 	}

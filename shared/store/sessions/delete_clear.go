@@ -10,41 +10,41 @@ import (
 )
 
 const (
-	attrStub  = "g" // of entry.Stub, which marks a stub
-	attrOwner = "u" // of feedbackRef.User and linkRef.User
+	attrTombstone = "g" // of entry.Stub, which marks a tombstone
+	attrOwner     = "u" // of feedbackRef.User and linkRef.User
 )
 
-// stubLook is how many entries are looked at at once for recent ones.
-const stubLook = 20
+// tombstonePage is how many entries are looked at at once for recent ones.
+const tombstonePage = 20
 
 // clear removes everything in a log's partition but the duty to do so.
 func (s *Store) clear(ctx context.Context, log string) error {
-	return s.clearBut(ctx, log, func(table.Item) bool { return false })
+	return s.clearExcept(ctx, log, func(table.Item) bool { return false })
 }
 
-// clearFirst is clear while requests may be under way that read the session
+// clearKeepingPositions is clear while requests may be under way that read the session
 // before it was deleted. No position that one of them may aim at becomes free:
-// recent ones are held by stubs, and what stands behind the head is left
+// recent ones are held by tombstones, and what stands behind the head is left
 // alone, since the first to be stored there must be the only one.
-func (s *Store) clearFirst(ctx context.Context, log string) error {
-	next, err := s.stubRecent(ctx, log)
+func (s *Store) clearKeepingPositions(ctx context.Context, log string) error {
+	next, err := s.tombstoneRecent(ctx, log)
 	if err != nil {
 		return fmt.Errorf("hold the positions of log %s: %w", log, err)
 	}
-	return s.clearBut(ctx, log, func(item table.Item) bool {
+	return s.clearExcept(ctx, log, func(item table.Item) bool {
 		sk := table.Text(item, attrSK)
-		return sk == skTasksGone ||
-			(strings.HasPrefix(sk, prefixEntry) && (sk >= entrySK(next) || item[attrStub] != nil))
+		return sk == skTasksDeleted ||
+			(strings.HasPrefix(sk, prefixEntry) && (sk >= entrySK(next) || item[attrTombstone] != nil))
 	})
 }
 
-// stubRecent puts stubs in the place of the entries that came within
+// tombstoneRecent puts tombstones in the place of the entries that came within
 // SweepGrace: a writer that is still under way may have read the log before
 // they came. It returns the position behind the head.
-func (s *Store) stubRecent(ctx context.Context, log string) (next int64, err error) {
+func (s *Store) tombstoneRecent(ctx context.Context, log string) (next int64, err error) {
 	since := s.millis() - SweepGrace.Milliseconds()
 	q := entryQuery(log, 0, maxPosition, true)
-	q.Descending, q.Limit = true, stubLook
+	q.Descending, q.Limit = true, tombstonePage
 	err = s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
 		var stubs []table.Write
 		for _, item := range page {
@@ -57,26 +57,26 @@ func (s *Store) stubRecent(ctx context.Context, log string) (next int64, err err
 				return false, err
 			}
 			next = max(next, first+e.count())
-			if e.Stub {
+			if e.Tombstone {
 				continue
 			}
-			recent, err := s.cameAfter(&e, since)
+			recent, err := s.appendedAfter(&e, since)
 			if err != nil {
 				return false, err
 			}
 			if !recent {
 				return false, s.db.BatchWrite(ctx, stubs)
 			}
-			stubs = append(stubs, table.Put(entry{PK: e.PK, SK: e.SK, Stub: true}))
+			stubs = append(stubs, table.Put(entry{PK: e.PK, SK: e.SK, Tombstone: true}))
 		}
 		return true, s.db.BatchWrite(ctx, stubs)
 	})
 	return next, err
 }
 
-// cameAfter reports whether an entry was appended after a time. One whose body
+// appendedAfter reports whether an entry was appended after a time. One whose body
 // continues in chunks is taken for one that was.
-func (s *Store) cameAfter(e *entry, millis int64) (bool, error) {
+func (s *Store) appendedAfter(e *entry, millis int64) (bool, error) {
 	if e.Blob != "" {
 		return true, nil
 	}
@@ -87,15 +87,15 @@ func (s *Store) cameAfter(e *entry, millis int64) (bool, error) {
 	return content.Time > millis, nil
 }
 
-// clearBut removes everything in a log's partition but the duty to do so and
+// clearExcept removes everything in a log's partition but the duty to do so and
 // what keep says.
-func (s *Store) clearBut(ctx context.Context, log string, keep func(table.Item) bool) error {
+func (s *Store) clearExcept(ctx context.Context, log string, keep func(table.Item) bool) error {
 	q := keysOnly(records.Partition(logPK(log)))
 	return s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {
 		var doomed []table.Item
 		for _, item := range page {
 			sk := table.Text(item, attrSK)
-			if sk == skGone || keep(item) {
+			if sk == skDeleted || keep(item) {
 				continue
 			}
 			if feedback, ok := strings.CutPrefix(sk, prefixFeedback); ok {

@@ -29,7 +29,7 @@ func (s *Store) Events(
 		}
 		page, err := s.events(ctx, h, q)
 		if err != nil {
-			err = fmt.Errorf("read events of session %s: %w", id, s.unlessGone(ctx, h, err))
+			err = fmt.Errorf("read events of session %s: %w", id, s.notFoundIfDeleted(ctx, h, err))
 		}
 		return page, err
 	})
@@ -48,7 +48,7 @@ func (s *Store) events(ctx context.Context, h *header, q session.EventQuery) (se
 		return session.EventPage{}, err
 	}
 	ranges = ranges.After(q.After)
-	p := &page{h: h, view: q.View, limit: q.Limit, sealing: s.newSealer(h, q, ranges)}
+	p := &page{h: h, view: q.View, limit: q.Limit, compactor: s.newCompactor(h, q, ranges)}
 	if q.Before > 0 {
 		ranges = ranges.Before(q.Before)
 	}
@@ -74,7 +74,7 @@ func (s *Store) events(ctx context.Context, h *header, q session.EventQuery) (se
 			return session.EventPage{}, err
 		}
 	}
-	s.seal(ctx, p.sealing)
+	s.compact(ctx, p.compactor)
 	return p.result(h.Epoch), nil
 }
 
@@ -96,7 +96,7 @@ type page struct {
 	bytes  int
 	full   bool // there is at least one event more
 
-	sealing *sealer
+	compactor *compactor
 }
 
 // take adds an event of a span to the page, unless it is hidden or the page is

@@ -30,7 +30,7 @@ func (s *Store) readEntries(ctx context.Context, sp span, p *page) error {
 	}
 	fill := func(end int64) error { // what a replica left out
 		for next < end && !p.full {
-			rec, err := s.coveringShown(ctx, sp.log, next)
+			rec, err := s.shownEntryCovering(ctx, sp.log, next)
 			if err == nil {
 				err = take(rec)
 			}
@@ -76,20 +76,20 @@ func (s *Store) fillShown(ctx context.Context, sp *span, rec *record) error {
 	return err
 }
 
-// covering reads the entry that covers a position below the head.
-func (s *Store) covering(ctx context.Context, log string, position int64) (*record, error) {
+// entryCovering reads the entry that covers a position below the head.
+func (s *Store) entryCovering(ctx context.Context, log string, position int64) (*record, error) {
 	rec, err := s.entryAtOrBefore(ctx, log, position)
 	if err != nil {
 		return nil, err
 	}
 	if rec == nil || rec.last() < position {
-		return nil, hole(log, position)
+		return nil, missingEntry(log, position)
 	}
 	return rec, nil
 }
 
-func hole(log string, position int64) error {
-	return fmt.Errorf("%w: log %s at position %d", errHole, log, position)
+func missingEntry(log string, position int64) error {
+	return fmt.Errorf("%w: log %s at position %d", errMissingEntry, log, position)
 }
 
 // readDown adds the events of a span in descending order.
@@ -112,7 +112,7 @@ func (s *Store) readDown(ctx context.Context, sp span, p *page) error {
 	}
 	fill := func(end int64) error { // what a replica left out
 		for next > end && !p.full {
-			rec, err := s.coveringShown(ctx, sp.log, next)
+			rec, err := s.shownEntryCovering(ctx, sp.log, next)
 			if err == nil {
 				err = take(rec)
 			}

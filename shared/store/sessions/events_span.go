@@ -50,8 +50,8 @@ func (sp *span) showsAny(from, to int64) bool {
 	return false
 }
 
-// worthSealing judges by the number of positions up to one.
-func (sp *span) worthSealing(end int64) bool {
+// worthCompacting judges by the number of positions up to one.
+func (sp *span) worthCompacting(end int64) bool {
 	shown := int64(0)
 	for _, r := range sp.ranges {
 		last := end
@@ -60,7 +60,7 @@ func (sp *span) worthSealing(end int64) bool {
 		}
 		shown += max(0, last-r.From+1)
 	}
-	return worthSealing(end-sp.from+1-shown, shown)
+	return worthCompacting(end-sp.from+1-shown, shown)
 }
 
 // most is how many entries of a span, from a position on or back from it, the

@@ -43,7 +43,7 @@ func (s *Store) export(ctx context.Context, userID, id string, to archive.Sink) 
 	x := &exporting{s: s, h: h, at: at, to: to}
 	ctx, x.leftOut = records.CountingLeftOut(ctx)
 	if err := x.run(ctx); err != nil {
-		return fmt.Errorf("export session %s: %w", id, s.unlessGone(ctx, h, err))
+		return fmt.Errorf("export session %s: %w", id, s.notFoundIfDeleted(ctx, h, err))
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (x *exporting) run(ctx context.Context) error {
 	}
 	if err := x.to.Begin(archive.Head{
 		ExportedTime: x.s.millis(), Session: before, TakenOver: x.h.taken(),
-		Branched: x.h.Origin != nil || x.h.Branched, SpentRun: x.h.Spent,
+		Branched: x.h.Origin != nil || x.h.Branched, SpentRun: x.h.UnfinishedRun,
 		Timeline: inSeqs(timeline),
 	}); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (x *exporting) unchanged(ctx context.Context, before session.Session) error
 	if err != nil {
 		return err
 	}
-	if h.Log != x.h.Log || at.next != x.at.next || h.Epoch != x.h.Epoch || h.Run != x.h.Run || h.Spent != x.h.Spent ||
+	if h.Log != x.h.Log || at.next != x.at.next || h.Epoch != x.h.Epoch || h.Run != x.h.Run || h.UnfinishedRun != x.h.UnfinishedRun ||
 		now.UpdatedTime != before.UpdatedTime || h.Version != x.h.Version {
 		return fault.New(fault.Conflict, "the session changed while it was exported")
 	}
@@ -112,7 +112,7 @@ func (x *exporting) unchanged(ctx context.Context, before session.Session) error
 
 // taken is the last seq that the session has from another as a fork, or had as
 // one before it was imported.
-func (h *header) taken() int64 { return max(h.base(), h.Taken) }
+func (h *header) taken() int64 { return max(h.base(), h.ImportedBase) }
 
 // inSeqs is a timeline in the session's own numbers.
 func inSeqs(t session.Timeline) archive.Timeline {

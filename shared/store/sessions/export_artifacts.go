@@ -14,14 +14,14 @@ import (
 // artifacts hands over all versions of the session's artifacts, and of those
 // that the user's sessions share.
 func (x *exporting) artifacts(ctx context.Context) error {
-	for _, on := range []shelf{sessionShelf(x.h.Log), userShelf(x.h)} {
+	for _, on := range []artifactScope{sessionScope(x.h.Log), userScope(x.h)} {
 		for after := ""; ; {
 			batch, err := x.s.newestBatch(ctx, on, after, listLook)
 			if err != nil {
 				return err
 			}
 			for _, item := range batch.items {
-				name, _, err := item.place()
+				name, _, err := item.nameAndVersion()
 				if err != nil {
 					return err
 				}
@@ -38,7 +38,7 @@ func (x *exporting) artifacts(ctx context.Context) error {
 }
 
 // versions hands over the versions of one artifact, the oldest first.
-func (x *exporting) versions(ctx context.Context, on shelf, name string) error {
+func (x *exporting) versions(ctx context.Context, on artifactScope, name string) error {
 	sources, err := x.s.sources(ctx, on, name)
 	if err != nil {
 		return err
@@ -70,8 +70,8 @@ func (x *exporting) versions(ctx context.Context, on shelf, name string) error {
 	return nil
 }
 
-func (x *exporting) version(ctx context.Context, on shelf, item *artifactItem) error {
-	name, number, err := item.place()
+func (x *exporting) version(ctx context.Context, on artifactScope, item *artifactItem) error {
+	name, number, err := item.nameAndVersion()
 	if err != nil {
 		return err
 	}

@@ -129,7 +129,7 @@ func (s *Store) records(ctx context.Context, r session.Range, visit func(*record
 	if r.To < r.From {
 		return nil
 	}
-	first, err := s.covering(ctx, r.Log, r.From)
+	first, err := s.entryCovering(ctx, r.Log, r.From)
 	if err != nil {
 		return err
 	}

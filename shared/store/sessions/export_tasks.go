@@ -41,9 +41,9 @@ func (x *exporting) task(ctx context.Context, seen taskSeen) (archive.Task, erro
 	out := archive.Task{
 		ID: seen.id, UserMessage: content.UserMessage, Bubbles: content.Bubbles, Metadata: content.Metadata,
 		CreatedTime: seen.item.Created, UpdatedTime: seen.item.Updated, Place: seen.seq,
-		Named: slices.Sorted(maps.Keys(content.Spots)),
+		Named: slices.Sorted(maps.Keys(content.Invocations)),
 	}
-	spots, log := content.Spots, strings.TrimPrefix(seen.item.PK, prefixLog)
+	spots, log := content.Invocations, strings.TrimPrefix(seen.item.PK, prefixLog)
 	if log == x.h.Log {
 		var p taskPointer
 		found, err := x.s.db.Get(ctx, taskPointerKey(x.h.Log, seen.id), &p)
@@ -53,7 +53,7 @@ func (x *exporting) task(ctx context.Context, seen taskSeen) (archive.Task, erro
 		if !found {
 			return out, errors.New("its pointer is missing")
 		}
-		spots, out.First = p.Spots, p.First
+		spots, out.First = p.Invocations, p.First
 	} else { // as adopting it would make it
 		t, err := x.s.shown(ctx, x.h, inherited, seen)
 		if err != nil {
@@ -74,7 +74,7 @@ func (x *exporting) task(ctx context.Context, seen taskSeen) (archive.Task, erro
 }
 
 // seqOf is a spot in the session's numbers, 0 where the session has nothing of it.
-func (x *exporting) seqOf(inherited session.Timeline, at spot) int64 {
+func (x *exporting) seqOf(inherited session.Timeline, at invocationPosition) int64 {
 	if at.Log == x.h.Log {
 		return at.Position
 	}

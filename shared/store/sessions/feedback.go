@@ -139,7 +139,7 @@ func (s *Store) MarkTask(ctx context.Context, f task.Feedback) error {
 		if err != nil {
 			return err
 		}
-		return s.unlessGone(ctx, h, s.markTask(ctx, h, f))
+		return s.notFoundIfDeleted(ctx, h, s.markTask(ctx, h, f))
 	})
 }
 
@@ -170,7 +170,7 @@ func (s *Store) markTask(ctx context.Context, h *header, f task.Feedback) error 
 		return err
 	}
 	next := *item
-	next.Version, next.Updated, next.Gen = item.Version+1, max(f.CreatedTime, item.Updated), h.Gen
+	next.Version, next.Updated, next.Gen = item.Version+1, max(f.CreatedTime, item.Updated), h.ForkCount
 	next.judgement = item.judgedBy(f.UserID, f.Type, f.Text)
 	return s.putTask(ctx, h, taskWrite{was: p, now: p, old: item, next: &next}, content)
 }

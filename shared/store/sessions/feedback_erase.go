@@ -146,7 +146,7 @@ func (s *Store) putUnmarked(ctx context.Context, h *header, p *taskPointer, item
 		next.Judge = ""
 	}
 	next.Unjudged = append(slices.Clone(item.Unjudged), digest)
-	next.Version, next.Gen = item.Version+1, h.Gen
+	next.Version, next.Gen = item.Version+1, h.ForkCount
 	return s.putTask(ctx, h, taskWrite{was: p, now: p, old: item, next: &next}, content)
 }
 

@@ -35,13 +35,13 @@ func (s *Store) Fork(ctx context.Context, f session.ForkOf) (session.Session, er
 	return records.ContendedValue(ctx, func() (session.Session, error) {
 		if !f.DryRun {
 			if err := s.admitSession(ctx, f.UserID); err != nil {
-				return s.orCreated(ctx, creation, err)
+				return s.createdOr(ctx, creation, err)
 			}
 		}
 		out, err := s.fork(ctx, f)
 		switch {
 		case errors.Is(err, table.ErrConditionFailed):
-			return s.orCreated(ctx, creation, err)
+			return s.createdOr(ctx, creation, err)
 		case err != nil:
 			err = fmt.Errorf("fork session %s: %w", f.SessionID, err)
 		}
@@ -55,7 +55,7 @@ func (s *Store) fork(ctx context.Context, f session.ForkOf) (session.Session, er
 		return session.Session{}, err
 	}
 	out, err := s.forkFrom(ctx, source, at, f)
-	return out, s.unlessGone(ctx, source, err)
+	return out, s.notFoundIfDeleted(ctx, source, err)
 }
 
 // forkFrom forks a session whose header and head were read.
@@ -90,7 +90,7 @@ func (s *Store) boundary(ctx context.Context, source *header, at head, f session
 	if at.olderThan(source, asOf) {
 		return nil, table.ErrConditionFailed
 	}
-	var target *place
+	var target *logPosition
 	if f.Before != nil {
 		if target, err = s.findInvocationUpTo(ctx, source, at, *f.Before); err != nil {
 			return nil, err
@@ -105,7 +105,7 @@ func (s *Store) boundary(ctx context.Context, source *header, at head, f session
 		b.timeline = b.timeline.Before(at.next)
 	} else {
 		var undo session.Delta
-		if undo, err = s.undoneTo(ctx, source, at, target); err != nil {
+		if undo, err = s.undoTo(ctx, source, at, target); err != nil {
 			return nil, err
 		}
 		values.Apply(undo.In(session.ScopeSession))
@@ -126,7 +126,7 @@ func (s *Store) leaveOpen(ctx context.Context, source *header, at head, b *bound
 	if at.open == 0 || !b.timeline.Shows(source.Log, at.open) {
 		return nil
 	}
-	rec, err := s.covering(ctx, source.Log, at.open)
+	rec, err := s.entryCovering(ctx, source.Log, at.open)
 	switch {
 	case err != nil:
 		return err
@@ -144,7 +144,7 @@ func (s *Store) leaveOpen(ctx context.Context, source *header, at head, b *bound
 }
 
 func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *header {
-	inherited, base := b.timeline.Inherited(source.Log, source.Gen+1)
+	inherited, base := b.timeline.Inherited(source.Log, source.ForkCount+1)
 	name := source.Name
 	if name == "" {
 		name = source.id()
@@ -166,7 +166,7 @@ func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *heade
 	}
 	if from := source.Origin; from != nil {
 		h.Origin.Lineage = append([]lineage{{
-			Log: source.Log, Gen: source.Gen + 1, Base: from.Base, From: from.Log, At: from.At,
+			Log: source.Log, Gen: source.ForkCount + 1, Base: from.Base, From: from.Log, At: from.At,
 		}}, from.Lineage...)
 	}
 	return h
@@ -199,11 +199,11 @@ func (s *Store) writeFork(ctx context.Context, source, h *header, values session
 		}
 		items = append(items, item)
 	}
-	writes, err := s.interruptSaves(ctx, source)
+	writes, err := s.invalidatePendingSaves(ctx, source)
 	if err != nil {
 		return err
 	}
-	writes = append(append(writes, source.countFork()), s.arriving(h)...)
+	writes = append(append(writes, source.countFork()), s.createWrites(h)...)
 	for _, item := range items {
 		writes = append(writes, table.Put(item, table.ItemNotExists()))
 	}
@@ -213,15 +213,15 @@ func (s *Store) writeFork(ctx context.Context, source, h *header, values session
 // countFork is the change of a session's header by a fork of it.
 func (h *header) countFork() table.Write {
 	return table.Update(sessionKey(h.id()), []table.Change{
-		table.Set(table.At(headerForks), h.Gen+1),
-		table.Set(table.At(headerTouched), h.touched()),
+		table.Set(table.At(headerForkCount), h.ForkCount+1),
+		table.Set(table.At(headerLastActivity), h.lastActivity()),
 		table.Remove(table.At(headerSaving)),
 	}, h.unforked(), unchanged(headerEpoch, h.Epoch), h.sameSaving())
 }
 
 // unforked is the condition that the session was not forked since it was read.
 func (h *header) unforked() table.Condition {
-	return table.And(h.sameLog(), unchanged(headerForks, h.Gen))
+	return table.And(h.sameLog(), unchanged(headerForkCount, h.ForkCount))
 }
 
 // inheritedVersions is where a fork finds the versions of artifacts that the
@@ -261,7 +261,7 @@ func (s *Store) inheritedVersions(
 			return nil, err
 		}
 		if own != nil {
-			_, number, err := own.place()
+			_, number, err := own.nameAndVersion()
 			if err != nil {
 				return nil, err
 			}
@@ -286,7 +286,7 @@ func (h *header) show(r session.Range, e session.Event) session.Event {
 	}
 	fields := maps.Clone(e.Fields)
 	for name, raw := range fields {
-		fields[name] = session.Rehome(raw, h.id(), taskID)
+		fields[name] = session.RewriteForFork(raw, h.id(), taskID)
 	}
 	e.Fields = fields
 	return e

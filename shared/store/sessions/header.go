@@ -15,55 +15,55 @@ import (
 // header is the item of a session. Appending to the session's log does not
 // touch it, except to move the session up in its user's list.
 type header struct {
-	PK      string         `dynamodbav:"PK"`
-	SK      string         `dynamodbav:"SK"`
-	User    string         `dynamodbav:"u"`
-	App     string         `dynamodbav:"app"`
-	Agent   string         `dynamodbav:"agent"`
-	Name    string         `dynamodbav:"name"`
-	Status  session.Status `dynamodbav:"status"`
-	Meta    []byte         `dynamodbav:"m"`
-	Log     string         `dynamodbav:"l"` // its own log; a session created again has another
-	Epoch   int64          `dynamodbav:"e,omitempty"`
-	Version int64          `dynamodbav:"v"`
-	Created int64          `dynamodbav:"ct"`
-	Touched int64          `dynamodbav:"ut"` // last activity that left no trace in the log
-	Nonce   string         `dynamodbav:"n"`
-	KeyedBy string         `dynamodbav:"ik,omitempty"` // the user's claim of the idempotency key that it was made under
-	GPK     string         `dynamodbav:"GPK"`
-	GSK     string         `dynamodbav:"GSK"`
+	PK           string         `dynamodbav:"PK"`
+	SK           string         `dynamodbav:"SK"`
+	User         string         `dynamodbav:"u"`
+	App          string         `dynamodbav:"app"`
+	Agent        string         `dynamodbav:"agent"`
+	Name         string         `dynamodbav:"name"`
+	Status       session.Status `dynamodbav:"status"`
+	Meta         []byte         `dynamodbav:"m"`
+	Log          string         `dynamodbav:"l"` // its own log; a session created again has another
+	Epoch        int64          `dynamodbav:"e,omitempty"`
+	Version      int64          `dynamodbav:"v"`
+	Created      int64          `dynamodbav:"ct"`
+	LastActivity int64          `dynamodbav:"ut"` // last activity that left no trace in the log
+	Nonce        string         `dynamodbav:"n"`
+	KeyedBy      string         `dynamodbav:"ik,omitempty"` // the user's lower bound of the idempotency key that it was made under
+	GPK          string         `dynamodbav:"GPK"`
+	GSK          string         `dynamodbav:"GSK"`
 
-	Marker   int64   `dynamodbav:"mk,omitempty"` // position of the newest rewind marker
-	Timeline []byte  `dynamodbav:"tl,omitempty"` // absent before the first rewind
-	Gen      int64   `dynamodbav:"fk,omitempty"` // how often it was forked
-	Origin   *origin `dynamodbav:"fo,omitempty"` // of a fork
-	// Taken is the last seq that an imported session had taken over as a fork.
-	Taken int64 `dynamodbav:"tk,omitempty"`
+	Marker    int64   `dynamodbav:"mk,omitempty"` // position of the newest rewind marker
+	Timeline  []byte  `dynamodbav:"tl,omitempty"` // absent before the first rewind
+	ForkCount int64   `dynamodbav:"fk,omitempty"` // how often it was forked
+	Origin    *origin `dynamodbav:"fo,omitempty"` // of a fork
+	// ImportedBase is the last seq that an imported session had taken over as a fork.
+	ImportedBase int64 `dynamodbav:"tk,omitempty"`
 	// Branched is set on an imported session that was a fork.
 	Branched bool `dynamodbav:"bf,omitempty"`
 	// Imported is when it was: its own times are those of the document.
 	Imported int64 `dynamodbav:"im,omitempty"`
 
-	// Kept is for how many seconds the session is kept without activity, 0 for
+	// Retention is for how many seconds the session is kept without activity, 0 for
 	// ever; OwnKept says that it was told so itself.
-	Kept    int64 `dynamodbav:"rt,omitempty"`
-	OwnKept bool  `dynamodbav:"ro,omitempty"`
+	Retention    int64 `dynamodbav:"rt,omitempty"`
+	OwnRetention bool  `dynamodbav:"ro,omitempty"`
 	// Counted says that the session counts among those its user has.
 	Counted bool `dynamodbav:"qn,omitempty"`
 	// Bytes is what the session takes of what its user may store.
 	Bytes int64 `dynamodbav:"by,omitempty"`
 
 	Run string `dynamodbav:"rn,omitempty"` // the active one
-	// Cause is the automations that led to the active run or, before the first
+	// CausedBy is the automations that led to the active run or, before the first
 	// run, to the session.
-	Cause []string `dynamodbav:"ca,omitempty"`
-	// Spent is the last run, where it failed or was cancelled: the next one
+	CausedBy []string `dynamodbav:"ca,omitempty"`
+	// UnfinishedRun is the last run, where it failed or was cancelled: the next one
 	// starts from before it.
-	Spent string `dynamodbav:"rx,omitempty"`
-	// OwedAt is the position of an input that was accepted and is to be part of
+	UnfinishedRun string `dynamodbav:"rx,omitempty"`
+	// PendingAt is the position of an input that was accepted and is to be part of
 	// the next run's, whichever that is: its first Owed events, or all for 0.
-	OwedAt int64 `dynamodbav:"ma,omitempty"`
-	Owed   int64 `dynamodbav:"mo,omitempty"`
+	PendingAt     int64 `dynamodbav:"ma,omitempty"`
+	PendingEvents int64 `dynamodbav:"mo,omitempty"`
 
 	Saving    map[string]saving `dynamodbav:"sv,omitempty"` // by task
 	announced bool              // by the save that read this header
@@ -71,29 +71,29 @@ type header struct {
 
 // The header's attributes that changes and conditions name.
 const (
-	headerLog      = "l"
-	headerVersion  = "v"
-	headerTouched  = "ut"
-	headerName     = "name"
-	headerStatus   = "status"
-	headerMeta     = "m"
-	headerEpoch    = "e"
-	headerMarker   = "mk"
-	headerTimeline = "tl"
-	headerForks    = "fk"
-	headerKept     = "rt"
-	headerOwnKept  = "ro"
-	headerBytes    = "by"
-	headerRun      = "rn"
-	headerCause    = "ca"
-	headerSpent    = "rx"
-	headerOwedAt   = "ma"
-	headerOwed     = "mo"
-	headerSaving   = "sv"
+	headerLog           = "l"
+	headerVersion       = "v"
+	headerLastActivity  = "ut"
+	headerName          = "name"
+	headerStatus        = "status"
+	headerMeta          = "m"
+	headerEpoch         = "e"
+	headerMarker        = "mk"
+	headerTimeline      = "tl"
+	headerForkCount     = "fk"
+	headerRetention     = "rt"
+	headerOwnRetention  = "ro"
+	headerBytes         = "by"
+	headerRun           = "rn"
+	headerCausedBy      = "ca"
+	headerUnfinishedRun = "rx"
+	headerPendingAt     = "ma"
+	headerPendingEvents = "mo"
+	headerSaving        = "sv"
 
-	// headerOwedID is what earlier versions kept instead of OwedAt, and is removed
+	// headerPendingID is what earlier versions kept instead of OwedAt, and is removed
 	// along with it.
-	headerOwedID = "mi"
+	headerPendingID = "mi"
 )
 
 // origin is where a fork came from, and what it took over.
@@ -171,30 +171,30 @@ func (s *Store) header(ctx context.Context, userID, id string) (*header, error) 
 	return &h, nil
 }
 
-// errHole says that a log lacks what it must hold.
-var errHole = errors.New("an entry is missing")
+// errMissingEntry says that a log lacks what it must hold.
+var errMissingEntry = errors.New("an entry is missing")
 
 func missingSession() error { return fault.Missing("Session") }
 
-// stillThere checks that a session has not been deleted: what was read of its
+// checkExists checks that a session has not been deleted: what was read of its
 // log before is whole then.
-func (s *Store) stillThere(ctx context.Context, h *header) error {
-	found, err := s.db.Get(ctx, tasksGoneKey(h.Log), &struct{}{})
+func (s *Store) checkExists(ctx context.Context, h *header) error {
+	found, err := s.db.Get(ctx, tasksDeletedKey(h.Log), &struct{}{})
 	if err == nil && found {
 		err = missingSession()
 	}
 	return err
 }
 
-// unlessGone is what went wrong with a session, which is no wonder where it
+// notFoundIfDeleted is what went wrong with a session, which is no wonder where it
 // was deleted meanwhile. Without a header it is told apart already.
-func (s *Store) unlessGone(ctx context.Context, h *header, err error) error {
+func (s *Store) notFoundIfDeleted(ctx context.Context, h *header, err error) error {
 	var known *fault.Error
 	if h == nil || err == nil || errors.Is(err, table.ErrConditionFailed) || errors.Is(err, errRewound) ||
 		(errors.As(err, &known) && known.Kind != fault.NotFound) {
 		return err
 	}
-	if gone := s.stillThere(ctx, h); errors.Is(gone, fault.Of(fault.NotFound)) {
+	if gone := s.checkExists(ctx, h); errors.Is(gone, fault.Of(fault.NotFound)) {
 		return gone
 	}
 	return err
@@ -217,14 +217,14 @@ func (s *Store) render(h *header, at head) (session.Session, error) {
 		Epoch:       h.Epoch,
 		HeadSeq:     at.last(),
 		CreatedTime: h.Created,
-		UpdatedTime: max(h.Created, h.touched(), at.time),
+		UpdatedTime: max(h.Created, h.lastActivity(), at.time),
 		Version:     h.Version,
 	}
 	if h.Run != "" {
 		out.ActiveRunID = &h.Run
 	}
-	if h.Kept > 0 {
-		out.Retention, out.ExpiresTime = h.Kept, h.expires(out.UpdatedTime)
+	if h.Retention > 0 {
+		out.Retention, out.ExpiresTime = h.Retention, h.expires(out.UpdatedTime)
 	}
 	if o := h.Origin; o != nil {
 		out.Fork = &session.Fork{
@@ -255,7 +255,7 @@ func (s *Store) headerAndHead(ctx context.Context, userID, id string) (h *header
 
 // Get implements session.Store.
 func (s *Store) Get(ctx context.Context, userID, id string) (session.Session, error) {
-	h, at, _, err := s.settled(ctx, userID, id)
+	h, at, _, err := s.readSettled(ctx, userID, id)
 	if err != nil {
 		return session.Session{}, err
 	}

@@ -37,7 +37,7 @@ type importItem struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
 	Session string `dynamodbav:"s"`
-	KeyedBy string `dynamodbav:"ik,omitempty"` // the claim of the idempotency key that it was begun under
+	KeyedBy string `dynamodbav:"ik,omitempty"` // the lower bound of the idempotency key that it was begun under
 	Log     string `dynamodbav:"l"`
 	State   string `dynamodbav:"st"`
 	Version int64  `dynamodbav:"v"`
@@ -48,7 +48,7 @@ type importItem struct {
 	Begun        int      `dynamodbav:"bg"`
 	Busy         int64    `dynamodbav:"until"` // epoch milliseconds
 	Head         logHead  `dynamodbav:"h"`     // of the log so far
-	Shared       int      `dynamodbav:"sh"`    // versions for the user's shelf so far
+	Shared       int      `dynamodbav:"sh"`    // versions for the user's scope so far
 	Kept         []string `dynamodbav:"k,omitempty"`
 	Bytes        int64    `dynamodbav:"by,omitempty"` // stored so far
 	content.Body          // the document's head

@@ -42,7 +42,7 @@ func (s *Store) abandon(ctx context.Context, rec *importItem) error {
 			return err
 		}
 	}
-	aside, err := s.takenItems(ctx, rec.Log)
+	aside, err := s.stagedItems(ctx, rec.Log)
 	if err != nil {
 		return err
 	}
@@ -51,9 +51,9 @@ func (s *Store) abandon(ctx context.Context, rec *importItem) error {
 			return err
 		}
 	}
-	k := goneKey(rec.Log) // what a part still under way leaves is swept later
-	if err := s.db.Put(ctx, gone{
-		PK: k.PK, SK: k.SK, GPK: gpkGone, GSK: activitySK(s.millis(), rec.Log),
+	k := deletedKey(rec.Log) // what a part still under way leaves is swept later
+	if err := s.db.Put(ctx, deletedLog{
+		PK: k.PK, SK: k.SK, GPK: gpkDeleted, GSK: activitySK(s.millis(), rec.Log),
 	}); err != nil {
 		return err
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// nowhere is a key that no version of an artifact has: what refers to it reads
+// missingTarget is a key that no version of an artifact has: what refers to it reads
 // as a reference to something that is not there any more.
-const nowhere = prefixArtifact + "/"
+const missingTarget = prefixArtifact + "/"
 
 // artifact is the item of a version. One that the user's sessions are to share
 // waits in the log until the session is visible.
 func (w *importing) artifact(ctx context.Context, a archive.Artifact, i int) (any, error) {
-	on, name := w.shelve(a.Name)
+	on, name := w.scopeOf(a.Name)
 	item := &artifactItem{
 		PK: on.pk, SK: artifactSK(name, a.Version), Mime: a.MimeType, Size: a.Size, Created: a.CreatedTime,
 		URI: w.reference(a.Reference), Gone: a.Gone,
@@ -28,25 +28,25 @@ func (w *importing) artifact(ctx context.Context, a archive.Artifact, i int) (an
 	switch {
 	case a.Gone:
 	case a.Missing:
-		item.TargetSK = nowhere
+		item.TargetSK = missingTarget
 	case a.Restored != nil:
 		item.Restored = a.Restored
 		err = w.follow(ctx, item, on, name, i)
 	case on.log != "":
 		err = w.s.packBytes(ctx, item, a.Data)
 	default:
-		return w.setAside(ctx, item, a.Data)
+		return w.stage(ctx, item, a.Data)
 	}
 	if on.log == "" {
-		k := takenKey(w.rec.Log, item.SK)
-		return takenItem{PK: k.PK, SK: k.SK, Item: *item}, err
+		k := stagedKey(w.rec.Log, item.SK)
+		return stagedItem{PK: k.PK, SK: k.SK, Item: *item}, err
 	}
 	return item, err
 }
 
-// shelve is where the session will find an artifact.
-func (w *importing) shelve(name string) (on shelf, rest string) {
-	return shelve(&header{User: w.u.UserID, App: w.doc.Session.AppName, Log: w.rec.Log}, name)
+// scopeOf is where the session will find an artifact.
+func (w *importing) scopeOf(name string) (on artifactScope, rest string) {
+	return scopeOf(&header{User: w.u.UserID, App: w.doc.Session.AppName, Log: w.rec.Log}, name)
 }
 
 // checkArtifact checks that what a version restores is there.
@@ -54,7 +54,7 @@ func (w *importing) checkArtifact(ctx context.Context, a archive.Artifact, i int
 	if a.Gone || a.Missing || a.Restored == nil {
 		return nil
 	}
-	on, name := w.shelve(a.Name)
+	on, name := w.scopeOf(a.Name)
 	return w.follow(ctx, &artifactItem{}, on, name, i)
 }
 
@@ -73,7 +73,7 @@ func (w *importing) reference(uri string) string {
 
 // follow makes an item point to the version that it restores, which is before
 // it in the document.
-func (w *importing) follow(ctx context.Context, item *artifactItem, on shelf, name string, i int) error {
+func (w *importing) follow(ctx context.Context, item *artifactItem, on artifactScope, name string, i int) error {
 	seen := map[int64]bool{}
 	for number := *w.u.Part.Artifacts[i].Restored; ; {
 		target, err := w.versionBefore(ctx, on, name, number, i)
@@ -86,7 +86,7 @@ func (w *importing) follow(ctx context.Context, item *artifactItem, on shelf, na
 		if seen[number] = true; target.Restored == nil {
 			item.TargetSK = artifactSK(name, number)
 			if target.Missing {
-				item.TargetSK = nowhere
+				item.TargetSK = missingTarget
 			}
 			return nil
 		}
@@ -96,7 +96,7 @@ func (w *importing) follow(ctx context.Context, item *artifactItem, on shelf, na
 
 // versionBefore finds a version in the part, or in those before it.
 func (w *importing) versionBefore(
-	ctx context.Context, on shelf, name string, number int64, i int,
+	ctx context.Context, on artifactScope, name string, number int64, i int,
 ) (*archive.Artifact, error) {
 	for _, a := range w.u.Part.Artifacts[:i] {
 		if a.Name == on.prefix+name && a.Version == number {
@@ -109,33 +109,33 @@ func (w *importing) versionBefore(
 	if on.log != "" {
 		found, err = w.s.db.Get(ctx, table.NewKey(on.pk, artifactSK(name, number)), &item)
 	} else {
-		var aside takenItem
-		found, err = w.s.db.Get(ctx, takenKey(w.rec.Log, artifactSK(name, number)), &aside)
+		var aside stagedItem
+		found, err = w.s.db.Get(ctx, stagedKey(w.rec.Log, artifactSK(name, number)), &aside)
 		item = aside.Item
 	}
 	if err != nil || !found {
 		return nil, err
 	}
-	return &archive.Artifact{Gone: item.Gone, Missing: item.TargetSK == nowhere, Restored: item.Restored}, nil
+	return &archive.Artifact{Gone: item.Gone, Missing: item.TargetSK == missingTarget, Restored: item.Restored}, nil
 }
 
-// takenItem is a version that waits for its place on the user's shelf. Its
+// stagedItem is a version that waits for its place on the user's scope. Its
 // chunks are there already: an import that is broken off removes them.
-type takenItem struct {
+type stagedItem struct {
 	PK   string       `dynamodbav:"PK"`
 	SK   string       `dynamodbav:"SK"`
 	Item artifactItem `dynamodbav:"i"`
 }
 
-// setAside notes a version before its chunks are written, under a name that
+// stage notes a version before its chunks are written, under a name that
 // follows from the import.
-func (w *importing) setAside(ctx context.Context, item *artifactItem, data []byte) (any, error) {
+func (w *importing) stage(ctx context.Context, item *artifactItem, data []byte) (any, error) {
 	encoded, err := w.s.content.EncodeBytes(data)
 	if err != nil {
 		return nil, err
 	}
-	k := takenKey(w.rec.Log, item.SK)
-	aside := takenItem{PK: k.PK, SK: k.SK, Item: *item}
+	k := stagedKey(w.rec.Log, item.SK)
+	aside := stagedItem{PK: k.PK, SK: k.SK, Item: *item}
 	if len(encoded) <= inlineArtifact {
 		aside.Item.Inline = encoded
 		return aside, nil

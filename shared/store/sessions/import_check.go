@@ -28,7 +28,7 @@ type importing struct {
 	head    logHead // behind the part
 	records []*record
 	values  session.Values // of the session, behind the part
-	shared  int            // versions for the user's shelf so far
+	shared  int            // versions for the user's scope so far
 	last    archive.Timeline
 	bytes   int64 // that the part takes
 }
@@ -104,7 +104,7 @@ func (w *importing) load(ctx context.Context) error {
 	}
 	if err == nil && w.head.Marker > 0 {
 		var m *record
-		if m, err = w.s.covering(ctx, w.rec.Log, w.head.Marker); err == nil {
+		if m, err = w.s.entryCovering(ctx, w.rec.Log, w.head.Marker); err == nil {
 			w.last, err = shownBy(m)
 		}
 	}
@@ -320,5 +320,5 @@ func (w *importing) rename(e *archive.Event, at string) error {
 
 // rehomed is a value whose messages name the session by its new id.
 func (w *importing) rehomed(raw []byte) []byte {
-	return session.Rehome(raw, w.rec.Session, func(id string) string { return id })
+	return session.RewriteForFork(raw, w.rec.Session, func(id string) string { return id })
 }

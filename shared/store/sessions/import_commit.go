@@ -17,9 +17,9 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// elsewhere is the session that changed what another than the imported one
+// otherSession is the session that changed what another than the imported one
 // changed last. No session has such an id.
-const elsewhere = "/"
+const otherSession = "/"
 
 // commit makes a document visible: one transaction puts the session's header,
 // what it shares with others, and ends the import.
@@ -31,20 +31,20 @@ func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
 	if err != nil {
 		return archive.Progress{}, err
 	}
-	aside, dropped, err := w.aside(ctx, h)
+	aside, dropped, err := w.stagedChanges(ctx, h)
 	if err != nil {
 		return archive.Progress{}, err
 	}
 	w.rec.Kept = nil
 	for _, item := range dropped {
-		name, _, err := item.Item.place()
+		name, _, err := item.Item.nameAndVersion()
 		if err != nil {
 			return archive.Progress{}, err
 		}
 		w.keep("user:" + name)
 	}
 	if len(aside) > 0 {
-		if err := w.s.db.Put(ctx, userApp(userShelf(h).pk)); err != nil {
+		if err := w.s.db.Put(ctx, userApp(userScope(h).pk)); err != nil {
 			return archive.Progress{}, err
 		}
 	}
@@ -56,7 +56,7 @@ func (w *importing) commit(ctx context.Context) (archive.Progress, error) {
 	if err != nil {
 		return archive.Progress{}, err
 	}
-	writes = append(writes, w.s.arriving(h)...)
+	writes = append(writes, w.s.createWrites(h)...)
 	done := *w.rec
 	done.State, done.Version, done.Next = importDone, done.Version+1, done.Next+1
 	done.GPK, done.GSK, done.Expire = "", "", w.s.now().Add(importLife).Unix()
@@ -109,10 +109,10 @@ func (w *importing) header() (*header, error) {
 	if w.s.quotas.Bytes > 0 {
 		h.Bytes = w.rec.Bytes + w.bytes
 	}
-	h.Created, h.Touched = from.CreatedTime, from.UpdatedTime
-	h.GSK = activitySK(h.Touched, h.id())
-	h.Log, h.Status, h.Spent = w.rec.Log, from.Status, w.doc.SpentRun
-	h.Taken, h.Branched = w.doc.TakenOver, w.doc.Branched
+	h.Created, h.LastActivity = from.CreatedTime, from.UpdatedTime
+	h.GSK = activitySK(h.LastActivity, h.id())
+	h.Log, h.Status, h.UnfinishedRun = w.rec.Log, from.Status, w.doc.SpentRun
+	h.ImportedBase, h.Branched = w.doc.TakenOver, w.doc.Branched
 	h.Epoch, h.Marker = w.head.Epoch, w.head.Marker
 	if h.Marker > 0 {
 		h.Timeline = w.timeline(w.doc.Timeline).Encode()
@@ -120,21 +120,21 @@ func (w *importing) header() (*header, error) {
 	return h, nil
 }
 
-// aside are the versions that go onto the user's shelf, and those that don't, as
+// stagedChanges are the versions that go onto the user's scope, and those that don't, as
 // the user has an artifact of that name.
-func (w *importing) aside(ctx context.Context, h *header) (take, drop []takenItem, err error) {
-	all, err := w.s.takenItems(ctx, w.rec.Log)
+func (w *importing) stagedChanges(ctx context.Context, h *header) (take, drop []stagedItem, err error) {
+	all, err := w.s.stagedItems(ctx, w.rec.Log)
 	if err != nil {
 		return nil, nil, err
 	}
 	there := map[string]bool{}
 	for _, item := range all {
-		name, _, err := item.Item.place()
+		name, _, err := item.Item.nameAndVersion()
 		if err != nil {
 			return nil, nil, err
 		}
 		if _, asked := there[name]; !asked {
-			newest, _, err := w.s.newest(ctx, userShelf(h), name)
+			newest, _, err := w.s.newest(ctx, userScope(h), name)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -149,12 +149,12 @@ func (w *importing) aside(ctx context.Context, h *header) (take, drop []takenIte
 	return take, drop, nil
 }
 
-// takenItems are the versions that an import has set aside.
-func (s *Store) takenItems(ctx context.Context, log string) ([]takenItem, error) {
-	var all []takenItem
-	err := s.db.Pages(ctx, records.Prefix(logPK(log), prefixTaken, true), func(page []table.Item) (bool, error) {
+// stagedItems are the versions that an import has set aside.
+func (s *Store) stagedItems(ctx context.Context, log string) ([]stagedItem, error) {
+	var all []stagedItem
+	err := s.db.Pages(ctx, records.Prefix(logPK(log), prefixStaged, true), func(page []table.Item) (bool, error) {
 		for _, attrs := range page {
-			var one takenItem
+			var one stagedItem
 			if err := table.Decode(attrs, &one); err != nil {
 				return false, fmt.Errorf("decode a version that was set aside: %w", err)
 			}
@@ -166,7 +166,7 @@ func (s *Store) takenItems(ctx context.Context, log string) ([]takenItem, error)
 }
 
 // tidy removes what an import leaves: it is not part of the session.
-func (w *importing) tidy(ctx context.Context, taken, dropped []takenItem) {
+func (w *importing) tidy(ctx context.Context, taken, dropped []stagedItem) {
 	var keys []table.Item
 	for _, item := range append(slices.Clone(taken), dropped...) {
 		keys = append(keys, table.NewKey(item.PK, item.SK).Item())
@@ -202,7 +202,7 @@ func (w *importing) sharedState(ctx context.Context, h *header) (*stateChange, e
 				next.Value = nil
 			}
 			if slices.Contains(w.u.Part.State.Elsewhere, key) {
-				next.By = elsewhere
+				next.By = otherSession
 			}
 			sc.values[name], sc.changed = next, true
 		}

@@ -110,11 +110,11 @@ func (w *importing) bounds(ctx context.Context) ([]any, error) {
 	group.SetLimit(records.Parallel)
 	for k, position := range lowest {
 		if w.u.Number == 1 {
-			items = append(items, claim{PK: k.PK, SK: k.SK, Position: position})
+			items = append(items, lowerBound{PK: k.PK, SK: k.SK, Position: position})
 			continue
 		}
 		group.Go(func() error {
-			_, err := w.s.claim(ctx, k, position)
+			_, err := w.s.writeLowerBound(ctx, k, position)
 			return err
 		})
 	}
@@ -125,22 +125,22 @@ func (w *importing) bounds(ctx context.Context) ([]any, error) {
 func (w *importing) task(ctx context.Context, t archive.Task) ([]any, error) {
 	k := taskPointerKey(w.rec.Log, t.ID)
 	p := &taskPointer{
-		PK: k.PK, SK: k.SK, User: w.u.UserID, Session: w.rec.Session, Place: t.Place, Created: t.CreatedTime,
-		First: t.First, Spots: map[string]spot{},
+		PK: k.PK, SK: k.SK, User: w.u.UserID, Session: w.rec.Session, Position: t.Place, Created: t.CreatedTime,
+		First: t.First, Invocations: map[string]invocationPosition{},
 		GPK: taskIndexPK(w.u.UserID, t.ID), GSK: activitySK(t.CreatedTime, w.rec.Session),
 	}
 	for id, place := range t.Places {
-		p.Spots[id] = spot{Position: place}
+		p.Invocations[id] = invocationPosition{Position: place}
 	}
 	content := taskBody{UserMessage: t.UserMessage, Bubbles: t.Bubbles, Metadata: t.Metadata}
 	if w.rec.Session != w.doc.Session.ID {
 		content.Bubbles, content.Metadata = w.rehomed(t.Bubbles), w.rehomed(t.Metadata)
 	}
 	for _, id := range t.Named {
-		if content.Spots == nil {
-			content.Spots = map[string]spot{}
+		if content.Invocations == nil {
+			content.Invocations = map[string]invocationPosition{}
 		}
-		content.Spots[id] = p.Spots[id]
+		content.Invocations[id] = p.Invocations[id]
 	}
 	item := &taskItem{PK: k.PK, SK: p.taskKey().SK, Version: 1, Created: t.CreatedTime, Updated: t.UpdatedTime}
 	var err error

@@ -169,7 +169,7 @@ func (it *item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error
 			return rest, err
 		}
 		if next.SK != it.tail.SK { // nothing was there that a deletion could have taken away
-			if err := it.s.stillThere(ctx, it.h); err != nil {
+			if err := it.s.checkExists(ctx, it.h); err != nil {
 				return rest, err
 			}
 		}
@@ -187,7 +187,7 @@ func (it *item) closed(ctx context.Context) error {
 		return err
 	}
 	if r.Status.Over() {
-		return overFault(r)
+		return runOverFault(r)
 	}
 	return fault.New(fault.Conflict, "the item %q is complete", it.ID()).With("item_id", it.ID())
 }
@@ -212,7 +212,7 @@ func (s *Store) fill(ctx context.Context, rec *record) error {
 		return nil
 	}
 	log := rec.PK[len(prefixLog):]
-	now, err := s.covering(ctx, log, rec.first)
+	now, err := s.entryCovering(ctx, log, rec.first)
 	if err != nil {
 		return err
 	}

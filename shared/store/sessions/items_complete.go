@@ -37,9 +37,9 @@ func (it *item) tryComplete(ctx context.Context, e session.Event) (session.Event
 	if !errors.Is(failed, table.ErrConditionFailed) {
 		return done, failed
 	}
-	now, err := it.s.covering(ctx, it.log(), it.Seq())
+	now, err := it.s.entryCovering(ctx, it.log(), it.Seq())
 	if err != nil {
-		return session.Event{}, it.s.unlessGone(ctx, it.h, err)
+		return session.Event{}, it.s.notFoundIfDeleted(ctx, it.h, err)
 	}
 	if !now.inProgress() {
 		if there := now.events[0]; there.Status == session.EventCompleted && there.SameAs(e) {

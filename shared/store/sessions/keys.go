@@ -20,8 +20,8 @@ const (
 	skHeader = "HEAD"
 	skState  = "STATE"
 
-	skGone      = prefixEntry + "~"
-	skTasksGone = prefixTask + "~"
+	skDeleted      = prefixEntry + "~"
+	skTasksDeleted = prefixTask + "~"
 
 	skRun       = "RUN"
 	skTimer     = "RT"
@@ -37,25 +37,25 @@ const (
 	prefixChild       = "C#"
 	prefixKeptTask    = "TV#"
 	prefixSegment     = "SG#"
-	prefixSeal        = "P#"
+	prefixCompacted   = "P#"
 	prefixLog         = "L#"
 	prefixSession     = "S#"
 	prefixArtifact    = "A#"
 	prefixLink        = "AT#"
-	prefixTaken       = "UA#"
+	prefixStaged      = "UA#"
 
-	gpkGone   = "GONE"
-	gpkImport = "IMPORT"
-	gpkErase  = "ERASE"
+	gpkDeleted = "GONE"
+	gpkImport  = "IMPORT"
+	gpkErase   = "ERASE"
 )
 
 func sessionKey(id string) table.Key          { return table.NewKey(prefixSession+id, skHeader) }
 func logPK(log string) string                 { return prefixLog + log }
 func stateKey(log string) table.Key           { return table.NewKey(logPK(log), skState) }
-func goneKey(log string) table.Key            { return table.NewKey(logPK(log), skGone) }
+func deletedKey(log string) table.Key         { return table.NewKey(logPK(log), skDeleted) }
 func userStateKey(app, user string) table.Key { return table.NewKey("U#"+app+"/"+user, skState) }
 func appStateKey(app string) table.Key        { return table.NewKey("A#"+app, skState) }
-func tasksGoneKey(log string) table.Key       { return table.NewKey(logPK(log), skTasksGone) }
+func tasksDeletedKey(log string) table.Key    { return table.NewKey(logPK(log), skTasksDeleted) }
 func invocationKey(log, id string) table.Key  { return table.NewKey(logPK(log), prefixInvocation+id) }
 func chosenKey(log, id string) table.Key      { return table.NewKey(logPK(log), prefixChosen+id) }
 func taskPointerKey(log, id string) table.Key { return table.NewKey(logPK(log), prefixTaskPointer+id) }
@@ -77,8 +77,8 @@ func streamKey(user string, slot int64) table.Key {
 }
 func importPK(user string) string         { return "IM#" + user }
 func importKey(user, id string) table.Key { return table.NewKey(importPK(user), id) }
-func takenKey(log, artifactSK string) table.Key {
-	return table.NewKey(logPK(log), prefixTaken+artifactSK[len(prefixArtifact):])
+func stagedKey(log, artifactSK string) table.Key {
+	return table.NewKey(logPK(log), prefixStaged+artifactSK[len(prefixArtifact):])
 }
 
 func timerKey(log string) table.Key { return table.NewKey(logPK(log), skTimer) }
@@ -88,13 +88,15 @@ func inheritedKey(log string) table.Key { return table.NewKey(logPK(log), skInhe
 
 func entrySK(position int64) string { return prefixEntry + pad(position) }
 
-func sealSK(position int64) string { return prefixSeal + pad(position) }
+func compactedSK(position int64) string { return prefixCompacted + pad(position) }
 
-func sealKey(log string, position int64) table.Key { return table.NewKey(logPK(log), sealSK(position)) }
+func compactedKey(log string, position int64) table.Key {
+	return table.NewKey(logPK(log), compactedSK(position))
+}
 
-// sealEnd reads the last position of a stretch out of the sort key of its seal.
-func sealEnd(sk string) (int64, error) {
-	p, err := strconv.ParseInt(strings.TrimPrefix(sk, prefixSeal), 10, 64)
+// compactedEnd reads the last position of a stretch out of the sort key of its compacted range.
+func compactedEnd(sk string) (int64, error) {
+	p, err := strconv.ParseInt(strings.TrimPrefix(sk, prefixCompacted), 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("not the key of a seal: %q", sk)
 	}

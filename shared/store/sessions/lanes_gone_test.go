@@ -27,7 +27,7 @@ const waiting = 30
 // turns are those of a target that is gone.
 type turns struct {
 	wakes []delivery.Wake
-	desk  *delivery.Desk
+	desk  *delivery.Scheduler
 	// look is how the target is looked for; it may be nil.
 	look func(context.Context) error
 	// hear, unless it is nil, takes what is delivered: the target is there.
@@ -37,9 +37,9 @@ type turns struct {
 func newTurns(s *stores.Store, target delivery.Target) *turns {
 	w := &turns{}
 	log := slog.New(slog.DiscardHandler)
-	w.desk = &delivery.Desk{
-		Courier: &delivery.Courier{
-			Makers: map[delivery.Kind]delivery.Maker{target.Kind: w}, Pace: delivery.DefaultPace(), Now: time.Now,
+	w.desk = &delivery.Scheduler{
+		Worker: &delivery.Worker{
+			Builders: map[delivery.Kind]delivery.MessageBuilder{target.Kind: w}, Retries: delivery.DefaultRetryPolicy(), Now: time.Now,
 			Jitter: func() float64 { return 0 }, Log: log,
 		},
 		Lanes: s, Waker: w, Prompt: time.Second, Behind: time.Minute, Patience: time.Second, Slice: time.Minute,

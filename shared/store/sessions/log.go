@@ -33,8 +33,8 @@ type entry struct {
 	Timeline   []byte `dynamodbav:"tl,omitempty"`
 	runMarks
 	attribution // of an entry that begins or ends a run, or rewinds
-	// Stub says that the entry was deleted and still holds its position.
-	Stub bool `dynamodbav:"g,omitempty"`
+	// Tombstone says that the entry was deleted and still holds its position.
+	Tombstone bool `dynamodbav:"g,omitempty"`
 }
 
 // runMarks are what an entry knows of runs, and what watchers must know of its
@@ -54,10 +54,10 @@ type runMarks struct {
 	Ended  string `dynamodbav:"re,omitempty"` // run that the entry ends
 	OfRun  bool   `dynamodbav:"ru,omitempty"` // whole events that a run produced
 	Hidden bool   `dynamodbav:"h,omitempty"`  // listed with the whole log only
-	// Uncounted is how many bytes of the log before this entry do not count yet,
+	// PendingBytes is how many bytes of the log before this entry do not count yet,
 	// where bytes are limited; Counts says that with this one they do.
-	Uncounted int64 `dynamodbav:"uc,omitempty"`
-	Counts    bool  `dynamodbav:"cs,omitempty"`
+	PendingBytes int64 `dynamodbav:"uc,omitempty"`
+	Counts       bool  `dynamodbav:"cs,omitempty"`
 
 	// ToSeq, on a rewind marker, is the last seq that stays; Back is set where
 	// the rewind brings others back.
@@ -128,7 +128,7 @@ func (s *Store) decodeEntry(ctx context.Context, item table.Item) (*record, erro
 	if err := table.Decode(item, &e); err != nil {
 		return nil, fmt.Errorf("unmarshal a log entry: %w", err)
 	}
-	if e.Stub || e.SK == skGone {
+	if e.Tombstone || e.SK == skDeleted {
 		return nil, missingSession()
 	}
 	first, err := e.first()
@@ -168,15 +168,15 @@ func (e entry) record(first int64, content entryBody) (*record, error) {
 // head is where the next entry of a log goes, and what it must know of those
 // before it.
 type head struct {
-	next       int64 // position
-	lastState  int64
-	lastMarker int64
-	invocation string // of the newest event
-	time       int64  // of the newest entry
-	epoch      int64
-	offset     int64 // of a watcher's cursor behind the newest entry, where that is complete
-	open       int64 // position of an item that may be in progress
-	uncounted  int64 // bytes of the log that do not count yet
+	next         int64 // position
+	lastState    int64
+	lastMarker   int64
+	invocation   string // of the newest event
+	time         int64  // of the newest entry
+	epoch        int64
+	offset       int64 // of a watcher's cursor behind the newest entry, where that is complete
+	open         int64 // position of an item that may be in progress
+	pendingBytes int64 // bytes of the log that do not count yet
 }
 
 func (h head) last() int64 { return h.next - 1 }
@@ -190,7 +190,7 @@ func (h head) after(r *record) head {
 	next := head{next: r.last() + 1, lastState: r.LastState, lastMarker: r.LastMarker, time: r.time}
 	next.epoch, next.offset, next.open = r.Epoch, r.offset(), r.Open
 	if !r.Counts {
-		next.uncounted = r.Uncounted + r.size()
+		next.pendingBytes = r.PendingBytes + r.size()
 	}
 	switch {
 	case r.inProgress():
@@ -251,7 +251,7 @@ func (s *Store) entryAt(ctx context.Context, log string, position int64) (*recor
 // entryQuery selects the entries that begin at the positions from to to, in
 // order; to 0 is the end of the log, where it says whether that was deleted.
 func entryQuery(log string, from, to int64, consistent bool) table.Query {
-	end := skGone
+	end := skDeleted
 	if to > 0 {
 		end = entrySK(to)
 	}

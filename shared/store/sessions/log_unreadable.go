@@ -18,7 +18,7 @@ func (s *Store) decodeShown(ctx context.Context, item table.Item) (*record, erro
 	}
 	if errors.Is(err, content.ErrChunksGone) {
 		// Unless the log is being deleted, they are lost.
-		gone, readErr := s.db.Get(ctx, goneKey(table.Text(item, attrPK)[len(prefixLog):]), &struct{}{})
+		gone, readErr := s.db.Get(ctx, deletedKey(table.Text(item, attrPK)[len(prefixLog):]), &struct{}{})
 		if readErr != nil || gone {
 			return nil, errors.Join(readErr, missingSession())
 		}
@@ -52,8 +52,8 @@ func countOf(item table.Item) int64 {
 // blank reports whether the record's events are not known.
 func (r *record) blank() bool { return r.unreadable != nil }
 
-// coveringShown is covering for who reads on where the entry cannot be decoded.
-func (s *Store) coveringShown(ctx context.Context, log string, position int64) (*record, error) {
+// shownEntryCovering is covering for who reads on where the entry cannot be decoded.
+func (s *Store) shownEntryCovering(ctx context.Context, log string, position int64) (*record, error) {
 	r, err := s.entryAt(ctx, log, position)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (s *Store) coveringShown(ctx context.Context, log string, position int64) (
 		r.Count = position - r.first + 1
 	}
 	if r == nil || r.last() < position {
-		return nil, hole(log, position)
+		return nil, missingEntry(log, position)
 	}
 	return r, nil
 }

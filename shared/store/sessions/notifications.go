@@ -27,7 +27,7 @@ func (s *Store) Notifications(ctx context.Context, c Change) ([]delivery.Event, 
 	var events []delivery.Event
 	var err error
 	switch log, inLog := strings.CutPrefix(pk, prefixLog); {
-	case inLog && sk == skGone:
+	case inLog && sk == skDeleted:
 		events, err = deletedSession(c, log)
 	case inLog && strings.HasPrefix(sk, prefixEntry):
 		events, err = s.writtenEntry(ctx, c, log)
@@ -51,7 +51,7 @@ func (s *Store) Notifications(ctx context.Context, c Change) ([]delivery.Event, 
 // writtenEntry reads an entry that is new, or an item that was in progress. Others
 // are not decoded: they were complete when they came.
 func (s *Store) writtenEntry(ctx context.Context, c Change, log string) ([]delivery.Event, error) {
-	if c.New[attrStub] != nil || c.Old != nil && table.Text(c.Old, attrStatus) != string(session.EventInProgress) {
+	if c.New[attrTombstone] != nil || c.Old != nil && table.Text(c.Old, attrStatus) != string(session.EventInProgress) {
 		return nil, nil
 	}
 	rec, err := s.decodeEntry(ctx, c.New)

@@ -36,7 +36,7 @@ func newSession(c Change) ([]delivery.Event, error) {
 }
 
 func deletedSession(c Change, log string) ([]delivery.Event, error) {
-	var item gone
+	var item deletedLog
 	if ok, err := readAttributed(c, &item); err != nil || !ok {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func savedArtifact(c Change, pk string) ([]delivery.Event, error) {
 	if ok, err := readAttributed(c, &item); err != nil || !ok {
 		return nil, err
 	}
-	name, version, err := item.place()
+	name, version, err := item.nameAndVersion()
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 // keysOnly makes a query read what deleting its items needs: their keys, and by
 // what it is known whose they are.
 func keysOnly(q table.Query) table.Query {
-	return records.KeysOnly(q, attrOwner, attrGuest, attrStub)
+	return records.KeysOnly(q, attrOwner, attrGuest, attrTombstone)
 }
 
 // stillUnforked keeps a task's creation or deletion out of forks that are made

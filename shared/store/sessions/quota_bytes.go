@@ -49,21 +49,21 @@ func (s *Store) bytesLeft(q *quotaItem) error {
 	return nil
 }
 
-// owing notes in an entry that is about to be put what is uncounted before it,
+// pendingBytes notes in an entry that is about to be put what is uncounted before it,
 // and whether putting it makes that enough to be counted. An item that is yet to
 // grow leaves the counting to those after it.
-func (s *Store) owing(e *entry, at head, size int64) {
+func (s *Store) pendingBytes(e *entry, at head, size int64) {
 	if s.quotas.Bytes == 0 {
 		return
 	}
-	e.Uncounted = at.uncounted
-	e.Counts = !e.Streamed && at.uncounted+size >= countAtOnce
+	e.PendingBytes = at.pendingBytes
+	e.Counts = !e.Streamed && at.pendingBytes+size >= countAtOnce
 }
 
 // countEntry counts what an entry that is in the log has promised to.
 func (s *Store) countEntry(ctx context.Context, h *header, r *record) {
 	if r != nil && r.Counts {
-		s.countBytes(ctx, h, r.Uncounted+r.size())
+		s.countBytes(ctx, h, r.PendingBytes+r.size())
 	}
 }
 
@@ -94,7 +94,7 @@ func (s *Store) tryCountBytes(ctx context.Context, h *header, n int64) error {
 		table.Update(sessionKey(h.id()), []table.Change{table.Add(table.At(headerBytes), n)}, h.sameLog()),
 		table.Update(quotaKey(h.User), []table.Change{table.Add(table.At(quotaBytes), n)}))
 	if errors.Is(err, table.ErrConditionFailed) {
-		if gone := s.stillThere(ctx, h); gone != nil {
+		if gone := s.checkExists(ctx, h); gone != nil {
 			return gone
 		}
 	}

@@ -60,7 +60,7 @@ func (s *Store) takeSlot(ctx context.Context, h *header, runID string, instead b
 // that are free; table.ErrConditionFailed where somebody else was first.
 func (s *Store) makeRoom(ctx context.Context, user string, slots map[string]int64) error {
 	if slots != nil {
-		return s.healSlots(ctx, user, slots)
+		return s.reclaimSlots(ctx, user, slots)
 	}
 	return s.db.Update(ctx, quotaKey(user),
 		[]table.Change{table.Set(table.At(quotaRuns), map[string]int64{})}, table.NotExists(table.At(quotaRuns)))
@@ -78,9 +78,9 @@ func (s *Store) claimSlot(ctx context.Context, user, slot string, most int64) (w
 	return was, failed
 }
 
-// healSlots gives back the slots whose runs are over. Where there is none it is
+// reclaimSlots gives back the slots whose runs are over. Where there is none it is
 // fault.Busy, with the runs at work.
-func (s *Store) healSlots(ctx context.Context, user string, slots map[string]int64) error {
+func (s *Store) reclaimSlots(ctx context.Context, user string, slots map[string]int64) error {
 	live, over, err := s.liveRuns(ctx, slots)
 	if err != nil {
 		return err
@@ -137,9 +137,9 @@ func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []li
 	return live, over, nil
 }
 
-// giveSlot gives the slot of a run back that has ended. Where that fails, the
+// releaseSlot gives the slot of a run back that has ended. Where that fails, the
 // slot is found when the user needs one.
-func (s *Store) giveSlot(ctx context.Context, user, log, runID string) {
+func (s *Store) releaseSlot(ctx context.Context, user, log, runID string) {
 	slot := table.At(quotaRuns, slotOf(log, runID))
 	err := s.db.Update(ctx, quotaKey(user), []table.Change{table.Remove(slot)}, table.Exists(slot))
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
@@ -147,17 +147,17 @@ func (s *Store) giveSlot(ctx context.Context, user, log, runID string) {
 	}
 }
 
-// unstarted gives the slot of a run back that was not started, for a reason that
+// releaseUnstarted gives the slot of a run back that was not started, for a reason that
 // the caller is told, or because another was first: the caller looks again, and
 // may find that it is not to start at all. Of what ended otherwise nobody knows
 // whether it started.
-func (s *Store) unstarted(ctx context.Context, h *header, runID string, err error) {
+func (s *Store) releaseUnstarted(ctx context.Context, h *header, runID string, err error) {
 	var known *fault.Error
 	if s.quotas.Runs == 0 || !errors.As(err, &known) && !errors.Is(err, table.ErrConditionFailed) {
 		return
 	}
 	var a activeRun
 	if found, err := s.db.Get(ctx, runKey(h.Log), &a); err == nil && (!found || a.ID != runID) {
-		s.giveSlot(ctx, h.User, h.Log, runID)
+		s.releaseSlot(ctx, h.User, h.Log, runID)
 	}
 }

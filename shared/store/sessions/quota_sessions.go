@@ -51,9 +51,9 @@ func (s *Store) sessionsLeft(ctx context.Context, user string) error {
 	return quota.Exceeded(quota.Sessions, s.quotas.Sessions, n, recountEvery)
 }
 
-// countArriving counts a session that is made, in the transaction that makes it.
+// countCreated counts a session that is made, in the transaction that makes it.
 // One that was made uncounted never counts: its deletion must not either.
-func (s *Store) countArriving(h *header) (_ table.Write, counts bool) {
+func (s *Store) countCreated(h *header) (_ table.Write, counts bool) {
 	var changes []table.Change
 	var admitted []table.Condition
 	if s.quotas.Sessions > 0 {
@@ -70,9 +70,9 @@ func (s *Store) countArriving(h *header) (_ table.Write, counts bool) {
 	return table.Update(quotaKey(h.User), changes, admitted...), true
 }
 
-// countLeaving takes a session off what its user has, unless that was forgotten
+// countDeleted takes a session off what its user has, unless that was forgotten
 // meanwhile.
-func (s *Store) countLeaving(ctx context.Context, h *header) (_ table.Write, counts bool, err error) {
+func (s *Store) countDeleted(ctx context.Context, h *header) (_ table.Write, counts bool, err error) {
 	if !h.Counted && h.Bytes == 0 {
 		return table.Write{}, false, nil
 	}

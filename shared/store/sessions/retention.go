@@ -39,19 +39,19 @@ func expireIndexPK(log string) string {
 	return expireShard(h.Sum32() % expireShards)
 }
 
-// keep sets for how many seconds the session is kept without activity: its own
+// setRetention sets for how many seconds the session is kept without activity: its own
 // retention or, where that is 0, what holds for others.
-func (h *header) keep(own, others int64) {
-	h.Kept, h.OwnKept = others, false
+func (h *header) setRetention(own, others int64) {
+	h.Retention, h.OwnRetention = others, false
 	if own > 0 {
-		h.Kept, h.OwnKept = own, true
+		h.Retention, h.OwnRetention = own, true
 	}
 }
 
 // ownRetention is what the session itself was given, 0 for nothing.
 func (h *header) ownRetention() int64 {
-	if h.OwnKept {
-		return h.Kept
+	if h.OwnRetention {
+		return h.Retention
 	}
 	return 0
 }
@@ -59,7 +59,7 @@ func (h *header) ownRetention() int64 {
 // expires is when a session is to go that was last active at a time; both in
 // epoch milliseconds. One that came by an import has been active then at least.
 func (h *header) expires(active int64) int64 {
-	return max(active, h.Imported) + h.Kept*time.Second.Milliseconds()
+	return max(active, h.Imported) + h.Retention*time.Second.Milliseconds()
 }
 
 // setTimer puts the timer of a session that was active at a time.
@@ -71,15 +71,15 @@ func (h *header) setTimer(active int64) table.Write {
 	})
 }
 
-// retain changes for how long a session is kept: by changes of its header, and by a
+// retentionChange changes for how long a session is kept: by changes of its header, and by a
 // write that goes along with them.
-func (s *Store) retain(h *header, own int64) ([]table.Change, table.Write) {
-	h.keep(own, s.retention(h.Agent))
+func (s *Store) retentionChange(h *header, own int64) ([]table.Change, table.Write) {
+	h.setRetention(own, s.retention(h.Agent))
 	changes := []table.Change{
-		table.Set(table.At(headerKept), h.Kept), table.Set(table.At(headerOwnKept), h.OwnKept),
+		table.Set(table.At(headerRetention), h.Retention), table.Set(table.At(headerOwnRetention), h.OwnRetention),
 	}
-	if h.Kept == 0 {
+	if h.Retention == 0 {
 		return changes, table.Delete(timerKey(h.Log))
 	}
-	return changes, h.setTimer(h.Touched)
+	return changes, h.setTimer(h.LastActivity)
 }

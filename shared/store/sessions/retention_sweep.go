@@ -10,57 +10,57 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// stub holds a position of a log that takes no entries any more.
-type stub struct {
-	PK   string `dynamodbav:"PK"`
-	SK   string `dynamodbav:"SK"`
-	Stub bool   `dynamodbav:"g"`
+// tombstone holds a position of a log that takes no entries any more.
+type tombstone struct {
+	PK        string `dynamodbav:"PK"`
+	SK        string `dynamodbav:"SK"`
+	Tombstone bool   `dynamodbav:"g"`
 }
 
-// lookTries bounds how often one sweep looks at a session that is not at rest.
-const lookTries = 5
+// idleTries bounds how often one sweep looks at a session that is not at rest.
+const idleTries = 5
 
 // SweepRetention deletes the sessions whose retention is over, as their users
 // would, and returns how many. It may be stopped and repeated at any point; a
 // session that cannot be looked at keeps no other waiting.
 func (s *Store) SweepRetention(ctx context.Context) (int, error) {
 	return eachShard(ctx, expireShards, expireShard, func(ctx context.Context, shard string) (int, error) {
-		return s.sweep(ctx, shard, s.millis(), s.lookAt)
+		return s.sweep(ctx, shard, s.millis(), s.checkIdle)
 	})
 }
 
-// lookAt deletes the session of a timer if it is due. One in which something
+// checkIdle deletes the session of a timer if it is due. One in which something
 // happens meanwhile, or whose user has others deleted, is looked at again; what
 // does not come to rest waits for the next sweep.
-func (s *Store) lookAt(ctx context.Context, k table.Key) (deleted bool, err error) {
+func (s *Store) checkIdle(ctx context.Context, k table.Key) (deleted bool, err error) {
 	tries := 0
 	return records.ContendedValue(ctx, func() (bool, error) {
-		if tries++; tries > lookTries {
+		if tries++; tries > idleTries {
 			return false, nil
 		}
-		return s.lookOnce(ctx, k)
+		return s.tryCheckIdle(ctx, k)
 	})
 }
 
-// lookOnce deletes the session of a timer if it is due, and else moves the
+// tryCheckIdle deletes the session of a timer if it is due, and else moves the
 // timer to when it will be. The index may lag, so the timer itself is read.
 // table.ErrConditionFailed means that the session is not as it was read.
-func (s *Store) lookOnce(ctx context.Context, k table.Key) (deleted bool, err error) {
+func (s *Store) tryCheckIdle(ctx context.Context, k table.Key) (deleted bool, err error) {
 	var t timer
 	if found, err := s.db.Get(ctx, k, &t); err != nil || !found || t.GSK >= activitySK(s.millis(), "") {
 		return false, err
 	}
-	h, at, a, err := s.settled(ctx, t.User, t.Session)
+	h, at, a, err := s.readSettled(ctx, t.User, t.Session)
 	gone := errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden))
 	switch {
-	case gone, err == nil && (logPK(h.Log) != t.PK || h.Kept == 0):
+	case gone, err == nil && (logPK(h.Log) != t.PK || h.Retention == 0):
 		return false, s.stopTimer(ctx, &t)
 	case err != nil:
 		return false, fmt.Errorf("look at session %s: %w", t.Session, err)
 	case a != nil: // its end will be an activity
 		return false, s.moveTimer(ctx, &t, h.expires(s.millis()))
 	}
-	active := max(h.Created, h.touched(), at.time)
+	active := max(h.Created, h.lastActivity(), at.time)
 	if due := h.expires(active); due > s.millis() {
 		return false, s.moveTimer(ctx, &t, due)
 	}
@@ -75,10 +75,10 @@ func (s *Store) lookOnce(ctx context.Context, k table.Key) (deleted bool, err er
 // an append either comes before, and the session stays, or finds it gone.
 func (s *Store) removeIdle(ctx context.Context, h *header, at head) error {
 	idle := table.And(
-		h.sameLog(), table.Equal(table.At(headerVersion), h.Version), table.Equal(table.At(headerTouched), h.Touched),
+		h.sameLog(), table.Equal(table.At(headerVersion), h.Version), table.Equal(table.At(headerLastActivity), h.LastActivity),
 		table.NotExists(table.At(headerRun)), h.sameSaving(),
 	)
-	hold := table.Put(stub{PK: logPK(h.Log), SK: entrySK(at.next), Stub: true}, table.ItemNotExists())
+	hold := table.Put(tombstone{PK: logPK(h.Log), SK: entrySK(at.next), Tombstone: true}, table.ItemNotExists())
 	return s.remove(ctx, h, idle, hold)
 }
 

@@ -32,12 +32,12 @@ func (s *Store) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, 
 
 // rewind tries once.
 func (s *Store) rewind(ctx context.Context, r session.Rewind) (session.Rewound, error) {
-	h, at, active, err := s.settled(ctx, r.UserID, r.SessionID)
+	h, at, active, err := s.readSettled(ctx, r.UserID, r.SessionID)
 	if err != nil {
 		return session.Rewound{}, err
 	}
 	out, err := (&rewinding{s: s, h: h, at: at, active: active}).run(ctx, r)
-	return out, s.unlessGone(ctx, h, err)
+	return out, s.notFoundIfDeleted(ctx, h, err)
 }
 
 // rewinding is a rewind of a session as it was read.
@@ -46,7 +46,7 @@ type rewinding struct {
 	h      *header
 	at     head
 	active *activeRun
-	over   *over // the active run's end, where it ends with the rewind
+	over   *cancelledRun // the active run's end, where it ends with the rewind
 	// chain is the automations that led to it, also are changes of state that are
 	// written with it.
 	chain []string
@@ -82,7 +82,7 @@ func (w *rewinding) run(ctx context.Context, r session.Rewind) (session.Rewound,
 }
 
 // target is the entry that the rewind leads to just before.
-func (w *rewinding) target(ctx context.Context, r session.Rewind) (*place, error) {
+func (w *rewinding) target(ctx context.Context, r session.Rewind) (*logPosition, error) {
 	target, err := w.s.findInvocationUpTo(ctx, w.h, w.at, r.Before)
 	if err == nil && target == nil {
 		err = fault.Missing("Invocation").With("invocation_id", r.Before)
@@ -91,7 +91,7 @@ func (w *rewinding) target(ctx context.Context, r session.Rewind) (*place, error
 }
 
 // marker makes the entry that the rewind would append.
-func (w *rewinding) marker(ctx context.Context, r session.Rewind, target *place) (*marker, error) {
+func (w *rewinding) marker(ctx context.Context, r session.Rewind, target *logPosition) (*marker, error) {
 	timeline, err := w.s.timelineAt(ctx, w.h, target)
 	if err != nil {
 		return nil, err
@@ -127,11 +127,11 @@ func (s *Store) rewoundBefore(ctx context.Context, h *header, at head, r session
 	if r.DryRun {
 		return nil, nil
 	}
-	bound, err := s.claim(ctx, invocationKey(h.Log, r.Nonce), at.next)
+	bound, err := s.writeLowerBound(ctx, invocationKey(h.Log, r.Nonce), at.next)
 	if err != nil || bound >= at.next {
 		return nil, err
 	}
-	found, err := s.firstIn(ctx, session.Range{Log: h.Log, From: 1, Seq: 1}, bound, r.Nonce)
+	found, err := s.firstInRange(ctx, session.Range{Log: h.Log, From: 1, Seq: 1}, bound, r.Nonce)
 	if err != nil || found == nil || !found.rec.marks() {
 		return nil, err
 	}

@@ -12,15 +12,15 @@ func (m *marker) updateHeader(newest func() (bool, error)) (table.Write, error) 
 	m.h.Status = session.Idle
 	changes := []table.Change{
 		table.Set(table.At(headerStatus), session.Idle),
-		table.Remove(table.At(headerSpent)), table.Remove(table.At(headerOwedID)),
-		table.Remove(table.At(headerOwedAt)), table.Remove(table.At(headerOwed)),
+		table.Remove(table.At(headerUnfinishedRun)), table.Remove(table.At(headerPendingID)),
+		table.Remove(table.At(headerPendingAt)), table.Remove(table.At(headerPendingEvents)),
 	}
 	if m.h.Run != "" {
-		changes = append(changes, table.Remove(table.At(headerRun)), table.Remove(table.At(headerCause)))
+		changes = append(changes, table.Remove(table.At(headerRun)), table.Remove(table.At(headerCausedBy)))
 	}
 	moves, unmoved := m.moveOn()
 	changes, same = append(changes, moves...), append(same, unmoved)
-	up, err := m.h.movedUp(newest, m.rec.time)
+	up, err := m.h.activityChanges(newest, m.rec.time)
 	return table.Update(sessionKey(m.h.id()), append(changes, up...), same...), err
 }
 

@@ -16,8 +16,8 @@ type marker struct {
 	at       head
 	plan     *restore
 	timeline session.Timeline
-	chain    []string // the automations that led to it
-	over     *over    // the run that ends with it, nil for none
+	chain    []string      // the automations that led to it
+	over     *cancelledRun // the run that ends with it, nil for none
 
 	rec     *record
 	content entryBody
@@ -74,7 +74,7 @@ func (m *marker) pack(ctx context.Context) (err error) {
 	if m.rec.Body, err = m.s.content.Pack(ctx, m.rec.PK, m.content, 0); err != nil {
 		return err
 	}
-	m.s.owing(&m.rec.entry, m.at, m.rec.size())
+	m.s.pendingBytes(&m.rec.entry, m.at, m.rec.size())
 	return nil
 }
 
@@ -124,7 +124,7 @@ func (m *marker) ended(ctx context.Context) {
 	m.h.Run = ""
 	m.s.countEntry(ctx, m.h, m.over.last)
 	if a := m.over.active; a.Slot {
-		m.s.giveSlot(ctx, a.User, m.h.Log, a.ID)
+		m.s.releaseSlot(ctx, a.User, m.h.Log, a.ID)
 	}
 }
 

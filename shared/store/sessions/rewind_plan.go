@@ -23,9 +23,9 @@ type restore struct {
 // planRestore compares the state with what it was before the target. Also are
 // changes that will be made on top.
 func (s *Store) planRestore(
-	ctx context.Context, h *header, at head, target *place, r session.Rewind, also []session.Delta,
+	ctx context.Context, h *header, at head, target *logPosition, r session.Rewind, also []session.Delta,
 ) (*restore, error) {
-	then, err := s.undoneTo(ctx, h, at, target)
+	then, err := s.undoTo(ctx, h, at, target)
 	if err != nil {
 		return nil, err
 	}

@@ -89,18 +89,18 @@ func (s *Store) active(ctx context.Context, h *header) (*activeRun, error) {
 // errRunEnding says that a session is still a run's which has ended, or just does.
 var errRunEnding = fmt.Errorf("the session's run has just ended: %w", retry.ErrAgain)
 
-// settled reads a session and the head of its log. An active run whose lease is
+// readSettled reads a session and the head of its log. An active run whose lease is
 // out is ended first.
-func (s *Store) settled(ctx context.Context, userID, id string) (h *header, at head, a *activeRun, err error) {
+func (s *Store) readSettled(ctx context.Context, userID, id string) (h *header, at head, a *activeRun, err error) {
 	err = records.Settled(ctx, func() (err error) {
-		h, at, a, err = s.trySettle(ctx, userID, id)
+		h, at, a, err = s.tryReadSettled(ctx, userID, id)
 		return err
 	})
 	return h, at, a, err
 }
 
-// trySettle tries once; errRunEnding where the session is to be read again.
-func (s *Store) trySettle(ctx context.Context, userID, id string) (*header, head, *activeRun, error) {
+// tryReadSettled tries once; errRunEnding where the session is to be read again.
+func (s *Store) tryReadSettled(ctx context.Context, userID, id string) (*header, head, *activeRun, error) {
 	h, at, err := s.headerAndHead(ctx, userID, id)
 	if err != nil || h.Run == "" {
 		return h, at, nil, err
@@ -121,7 +121,7 @@ func (s *Store) trySettle(ctx context.Context, userID, id string) (*header, head
 }
 
 func (s *Store) expire(ctx context.Context, a *activeRun) error {
-	_, err := s.end(ctx, a.ref(), ending{status: run.Failed, problem: run.NewProblem(run.CodeLost,
+	_, err := s.end(ctx, a.ref(), runEnd{status: run.Failed, problem: run.NewProblem(run.CodeLost,
 		"nothing was heard from the worker for "+s.lease.String()), expired: true})
 	if errors.Is(err, fault.Of(fault.Conflict)) {
 		return nil // it ended otherwise, or lives
@@ -131,7 +131,7 @@ func (s *Store) expire(ctx context.Context, a *activeRun) error {
 
 // Run implements run.Store.
 func (s *Store) Run(ctx context.Context, ref run.Ref) (run.Run, error) {
-	h, _, a, err := s.settled(ctx, ref.UserID, ref.SessionID)
+	h, _, a, err := s.readSettled(ctx, ref.UserID, ref.SessionID)
 	if err != nil {
 		return run.Run{}, err
 	}
@@ -140,7 +140,7 @@ func (s *Store) Run(ctx context.Context, ref run.Ref) (run.Run, error) {
 	}
 	past, err := s.pastRun(ctx, h, ref.RunID)
 	if err != nil {
-		return run.Run{}, s.unlessGone(ctx, h, err)
+		return run.Run{}, s.notFoundIfDeleted(ctx, h, err)
 	}
 	if past == nil {
 		return run.Run{}, fault.Missing("Run")
@@ -159,13 +159,13 @@ func (s *Store) EndedRun(ctx context.Context, ref run.Ref) (run.Run, error) {
 	if err == nil && past == nil {
 		err = fault.Missing("Run")
 	}
-	return derefOr(past), s.unlessGone(ctx, h, err)
+	return derefOr(past), s.notFoundIfDeleted(ctx, h, err)
 }
 
 // pastRun finds a run that is over by the entry that ended it; nil where the
 // session's log has none of that id.
 func (s *Store) pastRun(ctx context.Context, h *header, id string) (*run.Run, error) {
-	var bound claim
+	var bound lowerBound
 	found, err := s.db.Get(ctx, invocationKey(h.Log, id), &bound)
 	if err != nil || !found {
 		return nil, err
@@ -183,8 +183,8 @@ func (s *Store) pastRun(ctx context.Context, h *header, id string) (*run.Run, er
 	return past, err
 }
 
-// overFault is the fault of writing to a run that is over.
-func overFault(r run.Run) error {
+// runOverFault is the fault of writing to a run that is over.
+func runOverFault(r run.Run) error {
 	return fault.New(fault.Conflict, "the run is over: %s", r.Status).With("run_id", r.ID).With("run_status", r.Status)
 }
 
@@ -209,12 +209,12 @@ func (s *Store) stillActive(ctx context.Context, h *header, ref run.Ref) error {
 	case past == nil:
 		return fault.Missing("Run")
 	}
-	return overFault(*past)
+	return runOverFault(*past)
 }
 
 // Claim implements run.Store.
 func (s *Store) Claim(ctx context.Context, ref run.Ref, worker string) (run.Run, error) {
-	h, _, a, err := s.settled(ctx, ref.UserID, ref.SessionID)
+	h, _, a, err := s.readSettled(ctx, ref.UserID, ref.SessionID)
 	if err != nil {
 		return run.Run{}, err
 	}
@@ -258,7 +258,7 @@ func (s *Store) Renew(ctx context.Context, ref run.Ref) error {
 		if err != nil {
 			return err
 		}
-		return overFault(r)
+		return runOverFault(r)
 	}
 	return err
 }

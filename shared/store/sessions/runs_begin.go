@@ -8,8 +8,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// beginning is a run that is about to begin in a session as it was read.
-type beginning struct {
+// runStart is a run that is about to begin in a session as it was read.
+type runStart struct {
 	s      *Store
 	h      *header
 	at     head
@@ -23,7 +23,7 @@ type beginning struct {
 }
 
 // prepare makes the run and its input.
-func (b *beginning) prepare(ctx context.Context) error {
+func (b *runStart) prepare(ctx context.Context) error {
 	taken, err := b.taken(ctx)
 	if err != nil {
 		return err
@@ -47,11 +47,11 @@ func (b *beginning) prepare(ctx context.Context) error {
 }
 
 // taken is the entry whose events the run takes over, if any.
-func (b *beginning) taken(ctx context.Context) ([]session.Event, error) {
+func (b *runStart) taken(ctx context.Context) ([]session.Event, error) {
 	if b.plan.Takes == 0 {
 		return nil, nil
 	}
-	rec, err := b.s.covering(ctx, b.h.Log, b.plan.Takes)
+	rec, err := b.s.entryCovering(ctx, b.h.Log, b.plan.Takes)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (b *beginning) taken(ctx context.Context) ([]session.Event, error) {
 }
 
 // append writes the start where nothing is in its way.
-func (b *beginning) append(ctx context.Context) error {
+func (b *runStart) append(ctx context.Context) error {
 	w := b.writer()
 	w.check = func(ctx context.Context) error { return b.s.stillFree(ctx, b.h, b.start) }
 	w.with = func() ([]table.Write, error) { return b.taking(w, nil) }
@@ -68,7 +68,7 @@ func (b *beginning) append(ctx context.Context) error {
 }
 
 // writer appends the input.
-func (b *beginning) writer() *writer {
+func (b *runStart) writer() *writer {
 	w := b.s.newWriter(b.h, b.input)
 	w.marks = func(e *entry) { e.Began, e.attribution = b.run.ID, b.run.attribution() }
 	return w
@@ -76,7 +76,7 @@ func (b *beginning) writer() *writer {
 
 // taking are the writes that make the session the run's, beside its input. The
 // marker is that of the discard which goes along, nil without.
-func (b *beginning) taking(w *writer, m *marker) ([]table.Write, error) {
+func (b *runStart) taking(w *writer, m *marker) ([]table.Write, error) {
 	b.run.At = w.at.next
 	there := table.ItemNotExists()
 	if b.before != nil {
@@ -87,24 +87,24 @@ func (b *beginning) taking(w *writer, m *marker) ([]table.Write, error) {
 }
 
 // takeSession is the change of the header: it is as it was read until then.
-func (b *beginning) takeSession(m *marker) (table.Write, error) {
+func (b *runStart) takeSession(m *marker) (table.Write, error) {
 	same := []table.Condition{
-		b.h.sameLog(), unchanged(headerRun, b.h.Run), unchanged(headerSpent, b.h.Spent), unchanged(headerOwedAt, b.h.OwedAt),
+		b.h.sameLog(), unchanged(headerRun, b.h.Run), unchanged(headerUnfinishedRun, b.h.UnfinishedRun), unchanged(headerPendingAt, b.h.PendingAt),
 	}
 	changes := []table.Change{
 		table.Set(table.At(headerRun), b.run.ID), table.Set(table.At(headerStatus), session.InProgress),
-		table.Remove(table.At(headerSpent)), table.Remove(table.At(headerOwedID)),
-		table.Remove(table.At(headerOwedAt)), table.Remove(table.At(headerOwed)),
+		table.Remove(table.At(headerUnfinishedRun)), table.Remove(table.At(headerPendingID)),
+		table.Remove(table.At(headerPendingAt)), table.Remove(table.At(headerPendingEvents)),
 	}
 	if m != nil {
 		moves, unmoved := m.moveOn()
 		changes, same = append(changes, moves...), append(same, unmoved)
 	}
 	if len(b.start.Chain) == 0 {
-		changes = append(changes, table.Remove(table.At(headerCause)))
+		changes = append(changes, table.Remove(table.At(headerCausedBy)))
 	} else {
-		changes = append(changes, table.Set(table.At(headerCause), b.start.Chain))
+		changes = append(changes, table.Set(table.At(headerCausedBy), b.start.Chain))
 	}
-	up, err := b.h.movedUp(b.newest, b.run.Started)
+	up, err := b.h.activityChanges(b.newest, b.run.Started)
 	return table.Update(sessionKey(b.h.id()), append(changes, up...), same...), err
 }

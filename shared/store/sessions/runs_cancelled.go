@@ -7,9 +7,9 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// over is a run that is cancelled by something that takes its place, in one
+// cancelledRun is a run that is cancelled by something that takes its place, in one
 // transaction with that.
-type over struct {
+type cancelledRun struct {
 	s      *Store
 	h      *header
 	at     head
@@ -18,18 +18,18 @@ type over struct {
 }
 
 // cancelled is the end of a run at a head.
-func (s *Store) cancelled(ctx context.Context, h *header, at head, a *activeRun) (*over, error) {
+func (s *Store) cancelled(ctx context.Context, h *header, at head, a *activeRun) (*cancelledRun, error) {
 	now := max(s.millis(), at.time)
 	r := a.run()
 	r.Status, r.EndedTime = run.Cancelled, &now
 	last, err := s.endEntry(ctx, h, at, r, a.attribution())
-	return &over{s: s, h: h, at: at, active: a, last: last}, err
+	return &cancelledRun{s: s, h: h, at: at, active: a, last: last}, err
 }
 
 // writes are those that end the run: its item in progress and the log's entry. The
 // run's own item and the header are the caller's. Agents write to the item in progress
 // all the time, so this comes last before the transaction.
-func (o *over) writes(ctx context.Context) ([]table.Write, error) {
+func (o *cancelledRun) writes(ctx context.Context) ([]table.Write, error) {
 	writes, _, err := o.s.endItem(ctx, o.h, o.at, o.active, cancellation())
 	if err != nil {
 		return nil, err

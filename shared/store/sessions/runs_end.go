@@ -13,16 +13,16 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// ending is how a run ends.
-type ending struct {
+// runEnd is how a run ends.
+type runEnd struct {
 	status  run.Status
 	problem *run.Problem
 	expired bool // only if the lease is out
 }
 
 // cancellation is how a run ends that somebody cancels.
-func cancellation() ending {
-	return ending{status: run.Cancelled, problem: run.NewProblem(run.CodeCancelled, "the run was cancelled")}
+func cancellation() runEnd {
+	return runEnd{status: run.Cancelled, problem: run.NewProblem(run.CodeCancelled, "the run was cancelled")}
 }
 
 // Cancel implements run.Store.
@@ -36,7 +36,7 @@ func (s *Store) Cancel(ctx context.Context, ref run.Ref) (run.Run, error) {
 
 // End implements run.Store.
 func (s *Store) End(ctx context.Context, ref run.Ref, status run.Status, problem *run.Problem) (run.Run, error) {
-	r, err := s.end(ctx, ref, ending{status: status, problem: problem})
+	r, err := s.end(ctx, ref, runEnd{status: status, problem: problem})
 	if r.ID != "" && r.Status == status {
 		return r, nil // an earlier try, whose answer was lost
 	}
@@ -47,7 +47,7 @@ func (s *Store) End(ctx context.Context, ref run.Ref, status run.Status, problem
 // has its final form and takes no deltas, and the log has an entry more, at the
 // very position that the run's worker would write to next. Where the run is
 // over it returns how it ended, with a fault.
-func (s *Store) end(ctx context.Context, ref run.Ref, how ending) (r run.Run, err error) {
+func (s *Store) end(ctx context.Context, ref run.Ref, how runEnd) (r run.Run, err error) {
 	err = records.SettledWithin(ctx, contentionWait, func() (err error) {
 		r, err = s.endOnce(ctx, ref, how)
 		return err
@@ -57,7 +57,7 @@ func (s *Store) end(ctx context.Context, ref run.Ref, how ending) (r run.Run, er
 
 // endOnce tries once; table.ErrConditionFailed, or errRunEnding, where the session is
 // not as it was read.
-func (s *Store) endOnce(ctx context.Context, ref run.Ref, how ending) (run.Run, error) {
+func (s *Store) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, error) {
 	h, at, err := s.headerAndHead(ctx, ref.UserID, ref.SessionID)
 	if err != nil {
 		return run.Run{}, err
@@ -79,9 +79,9 @@ func (s *Store) endOnce(ctx context.Context, ref run.Ref, how ending) (run.Run, 
 	case errors.Is(err, table.ErrConditionFailed):
 		return run.Run{}, err
 	case err != nil:
-		return run.Run{}, fmt.Errorf("end run %s: %w", ref.RunID, s.unlessGone(ctx, h, err))
+		return run.Run{}, fmt.Errorf("end run %s: %w", ref.RunID, s.notFoundIfDeleted(ctx, h, err))
 	case a.Slot:
-		s.giveSlot(ctx, a.User, h.Log, a.ID)
+		s.releaseSlot(ctx, a.User, h.Log, a.ID)
 	}
 	return r, nil
 }
@@ -94,10 +94,10 @@ func (s *Store) endedBefore(ctx context.Context, h *header, ref run.Ref) (run.Ru
 	if past == nil {
 		return run.Run{}, fault.Missing("Run")
 	}
-	return *past, overFault(*past)
+	return *past, runOverFault(*past)
 }
 
-func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, how ending) (run.Run, error) {
+func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, how runEnd) (run.Run, error) {
 	writes, problem, err := s.endItem(ctx, h, at, a, how)
 	if err != nil {
 		return run.Run{}, err
@@ -127,7 +127,7 @@ func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, ho
 // endItem are the writes that end the run's item in progress, if there is one.
 // The problem is why its content is not whole.
 func (s *Store) endItem(
-	ctx context.Context, h *header, at head, a *activeRun, how ending,
+	ctx context.Context, h *header, at head, a *activeRun, how runEnd,
 ) ([]table.Write, *run.Problem, error) {
 	it, err := s.openItem(ctx, h, at, a)
 	if err != nil || it == nil {
@@ -162,7 +162,7 @@ func (s *Store) openItem(ctx context.Context, h *header, at head, a *activeRun) 
 	if at.open == 0 {
 		return nil, nil
 	}
-	rec, err := s.covering(ctx, h.Log, at.open)
+	rec, err := s.entryCovering(ctx, h.Log, at.open)
 	if err != nil || !rec.inProgress() || rec.events[0].InvocationID != a.ID {
 		return nil, err
 	}
@@ -182,23 +182,23 @@ func (s *Store) endEntry(ctx context.Context, h *header, at head, r run.Run, of 
 	}, first: at.next, time: *r.EndedTime}
 	last.Ended, last.Hidden = r.ID, true
 	last.Body, err = s.content.Pack(ctx, last.PK, entryBody{Time: *r.EndedTime, Events: []json.RawMessage{e.Own()}}, 0)
-	s.owing(&last.entry, at, last.size())
+	s.pendingBytes(&last.entry, at, last.size())
 	return last, err
 }
 
 // freeSession is the change of the header when its run ends.
-func freeSession(h *header, a *activeRun, how ending) table.Write {
+func freeSession(h *header, a *activeRun, how runEnd) table.Write {
 	after := run.Ending{
 		Status: how.status, Problem: how.problem, Started: a.Worker != "", Taken: a.Taken,
 	}.Aftermath()
 	changes := []table.Change{
-		table.Set(table.At(headerStatus), after.Status), table.Remove(table.At(headerRun)), table.Remove(table.At(headerCause)),
+		table.Set(table.At(headerStatus), after.Status), table.Remove(table.At(headerRun)), table.Remove(table.At(headerCausedBy)),
 	}
 	if after.Unfinished {
-		changes = append(changes, table.Set(table.At(headerSpent), a.ID))
+		changes = append(changes, table.Set(table.At(headerUnfinishedRun), a.ID))
 	}
 	if after.Pending {
-		changes = append(changes, table.Set(table.At(headerOwedAt), a.At), table.Set(table.At(headerOwed), a.Taken))
+		changes = append(changes, table.Set(table.At(headerPendingAt), a.At), table.Set(table.At(headerPendingEvents), a.Taken))
 	}
 	return table.Update(sessionKey(h.id()), changes, table.Equal(table.At(headerRun), a.ID))
 }

@@ -18,7 +18,7 @@ var _ run.Sessions = (*Store)(nil)
 // state, what came since is taken back as a rewind does it.
 func (s *Store) AsOfInput(ctx context.Context, ref run.Ref) (run.History, error) {
 	return records.SettledValue(ctx, func() (run.History, error) {
-		h, at, a, err := s.settled(ctx, ref.UserID, ref.SessionID)
+		h, at, a, err := s.readSettled(ctx, ref.UserID, ref.SessionID)
 		if err != nil {
 			return run.History{}, err
 		}
@@ -26,18 +26,18 @@ func (s *Store) AsOfInput(ctx context.Context, ref run.Ref) (run.History, error)
 			if err = s.stillActive(ctx, h, ref); err == nil {
 				err = fault.Missing("Run")
 			}
-			return run.History{}, s.unlessGone(ctx, h, err)
+			return run.History{}, s.notFoundIfDeleted(ctx, h, err)
 		}
 		out, err := s.asOfInput(ctx, h, at, a)
 		if err != nil {
-			return run.History{}, fmt.Errorf("read what run %s was asked: %w", ref.RunID, s.unlessGone(ctx, h, err))
+			return run.History{}, fmt.Errorf("read what run %s was asked: %w", ref.RunID, s.notFoundIfDeleted(ctx, h, err))
 		}
 		return out, nil
 	})
 }
 
 func (s *Store) asOfInput(ctx context.Context, h *header, at head, a *activeRun) (run.History, error) {
-	input, err := s.covering(ctx, h.Log, a.At)
+	input, err := s.entryCovering(ctx, h.Log, a.At)
 	if err != nil {
 		return run.History{}, err
 	}

@@ -12,8 +12,8 @@ import (
 // one: the end of that run, where it is active, the marker of a rewind before
 // it, and the input. It tries once, since all of it depends on how the session
 // was read: table.ErrConditionFailed where that has changed.
-func (b *beginning) replace(ctx context.Context) error {
-	var over *over
+func (b *runStart) replace(ctx context.Context) error {
+	var over *cancelledRun
 	at := b.at
 	if b.before != nil {
 		var err error
@@ -35,7 +35,7 @@ func (b *beginning) replace(ctx context.Context) error {
 		return err
 	}
 	// Should this try fail, the input may land at the head as it was read.
-	w.at, w.claimAt, w.state = at.after(m.rec), b.at.next, m.plan.change
+	w.at, w.boundAt, w.state = at.after(m.rec), b.at.next, m.plan.change
 	w.with = func() ([]table.Write, error) { return b.replacing(ctx, w, over, m) }
 	if err := w.try(ctx, w.fresh()); err != nil {
 		b.forget(ctx, err, w, m)
@@ -47,11 +47,11 @@ func (b *beginning) replace(ctx context.Context) error {
 
 // discard takes the session back to before the run that makes way, by a marker
 // at a head.
-func (b *beginning) discard(ctx context.Context, at head) (*marker, error) {
+func (b *runStart) discard(ctx context.Context, at head) (*marker, error) {
 	r := session.Rewind{
 		UserID: b.h.User, SessionID: b.h.id(), Before: b.plan.Discards, Nonce: "discard-" + b.plan.Discards,
 	}
-	if _, err := b.s.claim(ctx, invocationKey(b.h.Log, r.Nonce), b.at.next); err != nil {
+	if _, err := b.s.writeLowerBound(ctx, invocationKey(b.h.Log, r.Nonce), b.at.next); err != nil {
 		return nil, err
 	}
 	w := &rewinding{s: b.s, h: b.h, at: at, chain: b.start.Chain}
@@ -70,7 +70,7 @@ func (b *beginning) discard(ctx context.Context, at head) (*marker, error) {
 }
 
 // replacing are the writes that go along with the input.
-func (b *beginning) replacing(ctx context.Context, w *writer, o *over, m *marker) ([]table.Write, error) {
+func (b *runStart) replacing(ctx context.Context, w *writer, o *cancelledRun, m *marker) ([]table.Write, error) {
 	writes, err := b.taking(w, m)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (b *beginning) replacing(ctx context.Context, w *writer, o *over, m *marker
 }
 
 // replaced does what follows the transaction, and may be missed.
-func (b *beginning) replaced(ctx context.Context, w *writer, o *over, m *marker) {
+func (b *runStart) replaced(ctx context.Context, w *writer, o *cancelledRun, m *marker) {
 	if o != nil {
 		b.s.countEntry(ctx, b.h, o.last)
 	}
@@ -98,7 +98,7 @@ func (b *beginning) replaced(ctx context.Context, w *writer, o *over, m *marker)
 }
 
 // forget removes what a try wrote beforehand that is known to have failed.
-func (b *beginning) forget(ctx context.Context, err error, w *writer, m *marker) {
+func (b *runStart) forget(ctx context.Context, err error, w *writer, m *marker) {
 	if !errors.Is(err, table.ErrConditionFailed) {
 		return
 	}

@@ -23,7 +23,7 @@ func (s *Store) Start(ctx context.Context, start run.Start) (r run.Run, err erro
 
 // start tries once; table.ErrConditionFailed where the session changed meanwhile.
 func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
-	h, at, a, err := s.settled(ctx, start.UserID, start.SessionID)
+	h, at, a, err := s.readSettled(ctx, start.UserID, start.SessionID)
 	if err != nil {
 		return run.Run{}, err
 	}
@@ -33,20 +33,20 @@ func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
 	// An earlier try may have been cancelled since, for a run that has its input:
 	// that one must not be cancelled in turn.
 	if past, err := s.pastRun(ctx, h, start.RunID); past != nil || err != nil {
-		return derefOr(past), s.unlessGone(ctx, h, err)
+		return derefOr(past), s.notFoundIfDeleted(ctx, h, err)
 	}
 	plan, err := start.Plan(h.before(a))
 	if err != nil {
 		return run.Run{}, err
 	}
 	r, err := s.begin(ctx, h, at, a, start, plan)
-	return r, s.unlessGone(ctx, h, err)
+	return r, s.notFoundIfDeleted(ctx, h, err)
 }
 
 // before is the session as a start finds it, with its active run, nil for none.
 func (h *header) before(a *activeRun) run.Before {
 	b := run.Before{
-		Failed: h.Status == session.Failed, Unfinished: h.Spent, Pending: h.OwedAt, PendingCount: h.Owed,
+		Failed: h.Status == session.Failed, Unfinished: h.UnfinishedRun, Pending: h.PendingAt, PendingCount: h.PendingEvents,
 	}
 	if a != nil {
 		b.Active, b.ActiveInput = a.ID, a.At
@@ -59,7 +59,7 @@ func (h *header) before(a *activeRun) run.Before {
 func (s *Store) begin(
 	ctx context.Context, h *header, at head, before *activeRun, start run.Start, plan run.StartPlan,
 ) (run.Run, error) {
-	b := &beginning{s: s, h: h, at: at, before: before, start: start, plan: plan, newest: s.watchNewest(ctx, h)}
+	b := &runStart{s: s, h: h, at: at, before: before, start: start, plan: plan, newest: s.watchNewest(ctx, h)}
 	if err := b.prepare(ctx); err != nil {
 		return run.Run{}, err
 	}
@@ -74,11 +74,11 @@ func (s *Store) begin(
 		write = b.replace
 	}
 	if err := write(ctx); err != nil {
-		s.unstarted(ctx, h, start.RunID, err)
+		s.releaseUnstarted(ctx, h, start.RunID, err)
 		return run.Run{}, fmt.Errorf("start run %s: %w", start.RunID, err)
 	}
 	if before != nil && before.Slot {
-		s.giveSlot(ctx, before.User, h.Log, before.ID)
+		s.releaseSlot(ctx, before.User, h.Log, before.ID)
 	}
 	return b.run.run(), nil
 }
@@ -90,7 +90,7 @@ func (s *Store) stillFree(ctx context.Context, was *header, start run.Start) err
 	if err != nil {
 		return err
 	}
-	if h.Run != "" || h.Log != was.Log || h.Epoch != was.Epoch || h.Spent != was.Spent || h.OwedAt != was.OwedAt {
+	if h.Run != "" || h.Log != was.Log || h.Epoch != was.Epoch || h.UnfinishedRun != was.UnfinishedRun || h.PendingAt != was.PendingAt {
 		return table.ErrConditionFailed
 	}
 	return nil

@@ -20,7 +20,7 @@ func (s *Store) AppendEvents(ctx context.Context, ref run.Ref, events []session.
 	w := s.runWriter(h, ref, events)
 	w.marks = func(en *entry) { en.OfRun = true }
 	if _, err := w.run(ctx); err != nil {
-		return nil, s.unlessGone(ctx, h, err)
+		return nil, s.notFoundIfDeleted(ctx, h, err)
 	}
 	for i := range w.events {
 		w.events[i].SessionID = ref.SessionID
@@ -51,7 +51,7 @@ func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (ru
 	w.marks = func(en *entry) { en.Status, en.Streamed = session.EventInProgress, true }
 	appended, err := w.run(ctx)
 	if err != nil {
-		return nil, s.unlessGone(ctx, h, err)
+		return nil, s.notFoundIfDeleted(ctx, h, err)
 	}
 	if appended == 0 { // an earlier try, or an event that is whole already
 		if it, err := s.OpenItem(ctx, ref, e.ID); it != nil || err != nil {
@@ -61,8 +61,8 @@ func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (ru
 	}
 	begun := w.last
 	if begun == nil { // a try of its own had landed, and its answer was lost
-		if begun, err = s.covering(ctx, h.Log, w.events[0].Seq); err != nil {
-			return nil, s.unlessGone(ctx, h, err)
+		if begun, err = s.entryCovering(ctx, h.Log, w.events[0].Seq); err != nil {
+			return nil, s.notFoundIfDeleted(ctx, h, err)
 		}
 	}
 	return s.newItem(h, ref, begun, a.Mode == run.External), nil
@@ -101,7 +101,7 @@ func (s *Store) open(ctx context.Context, h *header, a *activeRun) (*item, error
 
 // running reads an active run and its session.
 func (s *Store) running(ctx context.Context, ref run.Ref) (*header, *activeRun, error) {
-	h, _, a, err := s.settled(ctx, ref.UserID, ref.SessionID)
+	h, _, a, err := s.readSettled(ctx, ref.UserID, ref.SessionID)
 	if err != nil {
 		return nil, nil, err
 	}

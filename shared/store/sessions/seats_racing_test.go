@@ -12,8 +12,8 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// Guests take seats while shares are revoked: once that has returned, nobody
-// has a good seat of the share, and nobody gets one any more.
+// Guests take subscriptions while shares are revoked: once that has returned, nobody
+// has a good subscription of the share, and nobody gets one any more.
 func TestNobodyOfARevokedShareIsSeated(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -45,8 +45,8 @@ func TestNobodyOfARevokedShareIsSeated(t *testing.T) {
 	}
 }
 
-// sitAgainAndAgain takes a seat until it is refused.
-func sitAgainAndAgain(t *testing.T, s *stores.Store, seat watch.Seat, taken chan<- struct{}) {
+// sitAgainAndAgain takes a subscription until it is refused.
+func sitAgainAndAgain(t *testing.T, s *stores.Store, seat watch.Subscription, taken chan<- struct{}) {
 	t.Helper()
 	for {
 		switch err := s.Subscribe(t.Context(), seat); {

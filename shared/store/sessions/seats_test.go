@@ -20,9 +20,9 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// seat is a seat in alice's session, of a guest where it names a share.
-func seat(session, connection, user, share string) watch.Seat {
-	s := watch.Seat{SessionID: session, Owner: alice, Connection: connection, Expires: 1 << 40}
+// subscription is a subscription in alice's session, of a guest where it names a share.
+func seat(session, connection, user, share string) watch.Subscription {
+	s := watch.Subscription{SessionID: session, Owner: alice, Connection: connection, Expires: 1 << 40}
 	if share != "" {
 		s.Grant = watch.Grant{Share: share, UserID: user}
 	}
@@ -47,7 +47,7 @@ func mustAccept(t testing.TB, s *stores.Store, user, share string) {
 	}
 }
 
-func mustSit(t testing.TB, s *stores.Store, seats ...watch.Seat) {
+func mustSit(t testing.TB, s *stores.Store, seats ...watch.Subscription) {
 	t.Helper()
 	for _, seat := range seats {
 		if err := s.Subscribe(t.Context(), seat); err != nil {
@@ -65,19 +65,19 @@ func mustLog(t testing.TB, s *stores.Store, session string) string {
 	return log
 }
 
-// mustSeats are the seats at a session's log, by connection; whose session it
+// mustSeats are the subscriptions at a session's log, by connection; whose session it
 // is they do not say.
-func mustSeats(t testing.TB, s *stores.Store, log string) []watch.Seat {
+func mustSeats(t testing.TB, s *stores.Store, log string) []watch.Subscription {
 	t.Helper()
 	_, seats, err := s.Watchers(t.Context(), log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	slices.SortFunc(seats, func(a, b watch.Seat) int { return cmp.Compare(a.Connection, b.Connection) })
+	slices.SortFunc(seats, func(a, b watch.Subscription) int { return cmp.Compare(a.Connection, b.Connection) })
 	return seats
 }
 
-func wantSeats(t testing.TB, s *stores.Store, log string, want ...watch.Seat) {
+func wantSeats(t testing.TB, s *stores.Store, log string, want ...watch.Subscription) {
 	t.Helper()
 	for i := range want {
 		want[i].Owner = ""
@@ -117,7 +117,7 @@ func TestSeats(t *testing.T) {
 	})
 	t.Run("of an earlier version are seats that nobody knows more of", func(t *testing.T) {
 		storetest.Spoil(t, engine, table.NewKey("W#"+log, "W"), table.AddToSet(table.At("c"), "old1", "old2"))
-		old1, old2 := watch.Seat{SessionID: "s", Connection: "old1"}, watch.Seat{SessionID: "s", Connection: "old2"}
+		old1, old2 := watch.Subscription{SessionID: "s", Connection: "old1"}, watch.Subscription{SessionID: "s", Connection: "old2"}
 		wantSeats(t, s, log, own, old1, old2)
 		fresh := seat("s", "old1", alice, "")
 		mustSit(t, s, fresh)
@@ -148,7 +148,7 @@ func TestSeats(t *testing.T) {
 		wantSeats(t, s, log)
 	})
 	t.Run("are for nobody without a grant", func(t *testing.T) {
-		for name, refused := range map[string]watch.Seat{
+		for name, refused := range map[string]watch.Subscription{
 			"of another share": seat("s", "c3=", bob, "none"), "of somebody else": seat("s", "c3=", "carol", "sh"),
 		} {
 			if err := s.Subscribe(t.Context(), refused); !errors.Is(err, fault.Of(fault.Forbidden)) {
@@ -178,12 +178,12 @@ func TestEvict(t *testing.T) {
 	}
 	own, named := seat("s", "a", alice, ""), seat("s", "b1", bob, "named")
 	bobs, carols := seat("s", "b2", bob, "link"), seat("s", "c", "carol", "link")
-	revoked := func(connection string) watch.Seat {
-		return watch.Seat{SessionID: "s", Connection: connection, Revoked: true}
+	revoked := func(connection string) watch.Subscription {
+		return watch.Subscription{SessionID: "s", Connection: connection, Revoked: true}
 	}
 	mustSit(t, s, own, named, bobs, carols)
 	t.Run("who leaves loses the seats of his share alone", func(t *testing.T) {
-		if err := s.EvictUser(t.Context(), log, "link", bob); err != nil {
+		if err := s.EndUserSubscriptions(t.Context(), log, "link", bob); err != nil {
 			t.Fatal(err)
 		}
 		wantSeats(t, s, log, own, named, revoked("b2"), carols)

@@ -38,7 +38,7 @@ func mustShare(t testing.TB, s *stores.Store, n access.NewShare) string {
 // rightOf is how far a user may go with a session.
 func rightOf(t testing.TB, s *stores.Store, user, id string, now time.Time) access.Right {
 	t.Helper()
-	standing, err := s.Standing(t.Context(), user, id)
+	standing, err := s.CallerGrants(t.Context(), user, id)
 	if err != nil {
 		t.Fatalf("standing: %v", err)
 	}
@@ -167,7 +167,7 @@ func TestShares(t *testing.T) {
 		t.Parallel()
 		guest := "guest-" + mustID(t)
 		var want []string
-		for range access.MaxLenders + 1 {
+		for range access.MaxSharingOwners + 1 {
 			owner, id := "owner-"+mustID(t), mustID(t)
 			mustCreate(t, s, owner, id, nil)
 			n := access.NewShare{ID: uuid.NewString(), OwnerID: owner, SessionID: id, Right: access.Read, UserID: guest}
@@ -179,9 +179,9 @@ func TestShares(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, err := s.Lenders(t.Context(), guest)
+		got, err := s.SharingOwners(t.Context(), guest)
 		slices.Sort(want)
-		if slices.Sort(got); err != nil || len(got) != access.MaxLenders || len(slices.Compact(got)) != access.MaxLenders {
+		if slices.Sort(got); err != nil || len(got) != access.MaxSharingOwners || len(slices.Compact(got)) != access.MaxSharingOwners {
 			t.Fatalf("%d lenders, %v", len(got), err)
 		}
 		for _, owner := range got {
@@ -189,7 +189,7 @@ func TestShares(t *testing.T) {
 				t.Errorf("%s is none", owner)
 			}
 		}
-		if got, err := s.Lenders(t.Context(), want[0]); err != nil || len(got) != 0 {
+		if got, err := s.SharingOwners(t.Context(), want[0]); err != nil || len(got) != 0 {
 			t.Errorf("%v, %v", got, err)
 		}
 	})

@@ -204,7 +204,7 @@ func (s *Store) State(ctx context.Context, userID, id string) (session.State, er
 			return session.State{}, records.Busy("the state changes too fast to be read")
 		}
 	}
-	return session.State{}, s.unlessGone(ctx, h, err)
+	return session.State{}, s.notFoundIfDeleted(ctx, h, err)
 }
 
 // state is the state in all scopes as callers see it.

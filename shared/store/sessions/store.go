@@ -32,7 +32,7 @@ type Store struct {
 	retention session.Retention
 	quotas    quota.Limits
 
-	sealing    Sealing
+	compaction Compaction
 	dependents []Dependent
 }
 
@@ -69,7 +69,7 @@ func New(engine table.Engine, opts ...Option) *Store {
 
 		retention: func(string) int64 { return 0 },
 
-		sealing: defaultSealing(),
+		compaction: defaultCompaction(),
 	}
 	for _, opt := range opts {
 		opt(s)

@@ -75,17 +75,17 @@ func (s *Store) TakeStream(ctx context.Context, in quota.Stream) (quota.Lease, e
 	})
 }
 
-// streamPlace is a place that may be taken, and what was seen there.
-type streamPlace struct {
+// streamSlot is a place that may be taken, and what was seen there.
+type streamSlot struct {
 	slot int64
 	was  *streamItem // nil where there was nothing
 	over bool        // from a stream that may still be at work
 }
 
 // pickStream chooses a place; nil where there is none.
-func (s *Store) pickStream(slots []streamItem, in quota.Stream) *streamPlace {
+func (s *Store) pickStream(slots []streamItem, in quota.Stream) *streamSlot {
 	now := s.millis()
-	var ended, running *streamPlace
+	var ended, running *streamSlot
 	bySlot, used := map[int64]*streamItem{}, int64(0)
 	for i := range slots {
 		it := &slots[i]
@@ -98,12 +98,12 @@ func (s *Store) pickStream(slots []streamItem, in quota.Stream) *streamPlace {
 		switch {
 		case it.Subject != in.Subject:
 		case it.Ended:
-			ended = &streamPlace{slot: slot, was: it}
+			ended = &streamSlot{slot: slot, was: it}
 		case it.Former <= now && (running == nil || it.Taken < running.was.Taken):
-			running = &streamPlace{slot: slot, was: it, over: true}
+			running = &streamSlot{slot: slot, was: it, over: true}
 		}
 	}
-	free := func() *streamPlace {
+	free := func() *streamSlot {
 		if used >= s.quotas.Streams {
 			return nil
 		}
@@ -111,14 +111,14 @@ func (s *Store) pickStream(slots []streamItem, in quota.Stream) *streamPlace {
 		for i := range s.quotas.Streams {
 			slot := (from + i) % s.quotas.Streams
 			if it := bySlot[slot]; it == nil || it.Until <= now {
-				return &streamPlace{slot: slot, was: it}
+				return &streamSlot{slot: slot, was: it}
 			}
 		}
 		return nil
 	}
-	order := []func() *streamPlace{free, func() *streamPlace { return ended }}
+	order := []func() *streamSlot{free, func() *streamSlot { return ended }}
 	if in.Resumed {
-		order = []func() *streamPlace{order[1], order[0], func() *streamPlace { return running }}
+		order = []func() *streamSlot{order[1], order[0], func() *streamSlot { return running }}
 	}
 	for _, place := range order {
 		if p := place(); p != nil {
@@ -130,7 +130,7 @@ func (s *Store) pickStream(slots []streamItem, in quota.Stream) *streamPlace {
 
 // seizeStream takes a place; table.ErrConditionFailed where it is not any more as it
 // was seen.
-func (s *Store) seizeStream(ctx context.Context, p streamPlace, in quota.Stream, holder string) (quota.Lease, error) {
+func (s *Store) seizeStream(ctx context.Context, p streamSlot, in quota.Stream, holder string) (quota.Lease, error) {
 	k, now := streamKey(in.UserID, p.slot), s.millis()
 	it := streamItem{
 		PK: k.PK, SK: k.SK, Subject: in.Subject, Holder: holder, Taken: now,

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// sweepAside is how long an item rests that cannot be handled: long enough to
+	// sweepPostpone is how long an item rests that cannot be handled: long enough to
 	// leave the time to others, and short enough that an alarm over five minutes
 	// stays raised.
-	sweepAside = 4 * time.Minute
+	sweepPostpone = 4 * time.Minute
 	// sweepParallel is how many items of a sweep are handled at once.
 	sweepParallel = 4
 	// sweepUnwell is how many requests in a row may fail before a sweep leaves the
@@ -23,8 +23,8 @@ const (
 	sweepUnwell = 10
 	// sweepMove is how long moving an item may take when the sweep's time is over.
 	sweepMove = time.Second
-	// sweepTold is how many failures of a sweep are told one by one.
-	sweepTold = 5
+	// sweepReported is how many failures of a sweep are told one by one.
+	sweepReported = 5
 )
 
 // sweepVisit handles one item that is due; done is false where nothing was to be

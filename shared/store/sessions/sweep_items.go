@@ -69,7 +69,7 @@ func (w *sweeping) item(ctx context.Context, item table.Item, visit sweepVisit) 
 		w.move(ctx, item, 0)
 	default:
 		w.fail(ctx, k, err, 0)
-		w.move(ctx, item, sweepAside)
+		w.move(ctx, item, sweepPostpone)
 	}
 }
 
@@ -90,7 +90,7 @@ func (w *sweeping) fail(ctx context.Context, k table.Key, err error, inARow int)
 	defer w.mu.Unlock()
 	w.failed++
 	w.inARow = inARow * (w.inARow + inARow)
-	if len(w.failures) < sweepTold {
+	if len(w.failures) < sweepReported {
 		w.failures = append(w.failures, err)
 		w.s.log.ErrorContext(ctx, "an item cannot be swept, and waits aside", "kind", w.gpk, "error", err)
 	}

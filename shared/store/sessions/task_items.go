@@ -18,32 +18,32 @@ import (
 // taskPointer says where in the session a task stands. It is written first, so
 // it decides which of two first saves created the task.
 type taskPointer struct {
-	PK      string `dynamodbav:"PK"`
-	SK      string `dynamodbav:"SK"`
-	User    string `dynamodbav:"u"`
-	Session string `dynamodbav:"s"`
-	Place   int64  `dynamodbav:"p"` // seq of the task's first invocation
-	Created int64  `dynamodbav:"ct"`
-	First   string `dynamodbav:"f"` // the invocation that Place belongs to
-	// Spots are the places of the task's invocations, and Marker the newest
+	PK       string `dynamodbav:"PK"`
+	SK       string `dynamodbav:"SK"`
+	User     string `dynamodbav:"u"`
+	Session  string `dynamodbav:"s"`
+	Position int64  `dynamodbav:"p"` // seq of the task's first invocation
+	Created  int64  `dynamodbav:"ct"`
+	First    string `dynamodbav:"f"` // the invocation that Place belongs to
+	// Invocations are the places of the task's invocations, and Marker the newest
 	// rewind before the last of them was looked up.
-	Spots  map[string]spot `dynamodbav:"i"`
-	Marker int64           `dynamodbav:"mk,omitempty"`
-	// Adopted is the seq at which a fork took the task over from its source:
+	Invocations map[string]invocationPosition `dynamodbav:"i"`
+	Marker      int64                         `dynamodbav:"mk,omitempty"`
+	// CopiedAt is the seq at which a fork took the task over from its source:
 	// something of the fork's own must stay there, to cover the source's.
-	Adopted int64  `dynamodbav:"ad,omitempty"`
-	GPK     string `dynamodbav:"GPK"`
-	GSK     string `dynamodbav:"GSK"`
+	CopiedAt int64  `dynamodbav:"ad,omitempty"`
+	GPK      string `dynamodbav:"GPK"`
+	GSK      string `dynamodbav:"GSK"`
 }
 
 const (
-	pointerPlace   = "p"
-	pointerFirst   = "f"
-	pointerCreated = "ct"
+	pointerPosition = "p"
+	pointerFirst    = "f"
+	pointerCreated  = "ct"
 )
 
-// spot is where an invocation begins; Log is "" for the task's own log.
-type spot struct {
+// invocationPosition is where an invocation begins; Log is "" for the task's own log.
+type invocationPosition struct {
 	Log      string `dynamodbav:"l,omitempty" json:"l,omitempty"`
 	Position int64  `dynamodbav:"p" json:"p"`
 }
@@ -54,12 +54,12 @@ func (p *taskPointer) key() table.Key { return table.NewKey(p.PK, p.SK) }
 
 func (p *taskPointer) log() string { return p.PK[len(prefixLog):] }
 
-func (p *taskPointer) taskKey() table.Key { return taskKey(p.log(), p.Place, p.id()) }
+func (p *taskPointer) taskKey() table.Key { return taskKey(p.log(), p.Position, p.id()) }
 
 // unmoved is the condition that the pointer still says what was read.
 func (p *taskPointer) unmoved() table.Condition {
 	return table.And(
-		table.Equal(table.At(pointerPlace), p.Place),
+		table.Equal(table.At(pointerPosition), p.Position),
 		table.Equal(table.At(pointerFirst), p.First),
 		table.Equal(table.At(pointerCreated), p.Created),
 	)
@@ -102,10 +102,10 @@ func (item *taskItem) sameVersion() table.Condition {
 }
 
 type taskBody struct {
-	UserMessage json.RawMessage `json:"um,omitempty"`
-	Bubbles     json.RawMessage `json:"mb"`
-	Metadata    json.RawMessage `json:"md,omitempty"`
-	Spots       map[string]spot `json:"iv,omitempty"`
+	UserMessage json.RawMessage               `json:"um,omitempty"`
+	Bubbles     json.RawMessage               `json:"mb"`
+	Metadata    json.RawMessage               `json:"md,omitempty"`
+	Invocations map[string]invocationPosition `json:"iv,omitempty"`
 }
 
 // readTask decodes a task as its own session stores it.
@@ -136,8 +136,8 @@ func (s *Store) shown(
 		return task.Task{}, err
 	}
 	var hidden []string
-	for _, name := range slices.Sorted(maps.Keys(content.Spots)) {
-		at := content.Spots[name]
+	for _, name := range slices.Sorted(maps.Keys(content.Invocations)) {
+		at := content.Invocations[name]
 		if at.Log == "" {
 			at.Log = item.PK[len(prefixLog):]
 		}
@@ -149,8 +149,8 @@ func (s *Store) shown(
 		return task.Task{}, fmt.Errorf("task %s: %w", id, errors.Join(table.ErrUnreadable, err))
 	}
 	if item.PK != logPK(h.Log) {
-		content.Bubbles = session.Rehome(content.Bubbles, h.id(), func(string) string { return id })
-		content.Metadata = session.Rehome(content.Metadata, h.id(), func(string) string { return id })
+		content.Bubbles = session.RewriteForFork(content.Bubbles, h.id(), func(string) string { return id })
+		content.Metadata = session.RewriteForFork(content.Metadata, h.id(), func(string) string { return id })
 	}
 	t := content.task(h.id(), id, item)
 	t.Place, t.TakenOver = seen.seq, seen.seq <= h.taken()

@@ -22,9 +22,9 @@ func (s *Store) Save(ctx context.Context, t task.Save) (saved task.Task, created
 		}
 		newest := s.watchNewest(ctx, h)
 		if saved, created, err = s.save(ctx, h, t); err != nil {
-			return fmt.Errorf("save task %s: %w", t.Task.ID, s.unlessGone(ctx, h, err))
+			return fmt.Errorf("save task %s: %w", t.Task.ID, s.notFoundIfDeleted(ctx, h, err))
 		}
-		s.moveUp(ctx, h, newest, saved.UpdatedTime, !h.announced)
+		s.touchActivity(ctx, h, newest, saved.UpdatedTime, !h.announced)
 		return nil
 	})
 	return saved, created, err
@@ -41,7 +41,7 @@ func (s *Store) save(ctx context.Context, h *header, t task.Save) (task.Task, bo
 		return s.createTask(ctx, h, t)
 	}
 	was := *p
-	if err := s.place(ctx, h, t, p); err != nil {
+	if err := s.placeTask(ctx, h, t, p); err != nil {
 		return task.Task{}, false, err
 	}
 	return s.updateTask(ctx, h, t, &was, p)
@@ -61,21 +61,21 @@ func (s *Store) pointer(ctx context.Context, h *header, id string) (*taskPointer
 	if h.Origin == nil {
 		return nil, nil
 	}
-	return s.adopt(ctx, h, id)
+	return s.copyToFork(ctx, h, id)
 }
 
 func (s *Store) createTask(ctx context.Context, h *header, t task.Save) (task.Task, bool, error) {
 	now := s.millis()
 	k := taskPointerKey(h.Log, t.Task.ID)
 	p := &taskPointer{
-		PK: k.PK, SK: k.SK, User: h.User, Session: h.id(), Created: now, Spots: map[string]spot{},
+		PK: k.PK, SK: k.SK, User: h.User, Session: h.id(), Created: now, Invocations: map[string]invocationPosition{},
 		GPK: taskIndexPK(h.User, t.Task.ID), GSK: activitySK(now, h.id()),
 	}
 	invocations := t.Invocations
 	if len(invocations) == 0 {
 		invocations = []string{t.Task.ID}
 	}
-	if err := s.takePlaces(ctx, h, p, invocations); err != nil {
+	if err := s.placeInvocations(ctx, h, p, invocations); err != nil {
 		return task.Task{}, false, err
 	}
 	if err := s.db.Put(ctx, p, table.ItemNotExists()); err != nil {
@@ -94,7 +94,7 @@ func (s *Store) updateTask(
 	if err != nil {
 		return task.Task{}, false, err
 	}
-	if !found && was.Place != p.Place {
+	if !found && was.Position != p.Position {
 		if err := s.db.Put(ctx, p, was.unmoved()); err != nil {
 			return task.Task{}, false, err
 		}
@@ -116,14 +116,14 @@ func (s *Store) updateTask(
 		return task.Task{}, false, err
 	}
 	if len(t.Invocations) > 0 {
-		content.Spots = map[string]spot{}
+		content.Invocations = map[string]invocationPosition{}
 		for _, id := range t.Invocations {
-			content.Spots[id] = p.Spots[id]
+			content.Invocations[id] = p.Invocations[id]
 		}
 	}
 	next := &taskItem{
 		PK: p.PK, SK: p.taskKey().SK, Version: old.Version + 1,
-		Created: p.Created, Updated: p.Created, Marker: p.Marker, Gen: h.Gen,
+		Created: p.Created, Updated: p.Created, Marker: p.Marker, Gen: h.ForkCount,
 		Saved: old.Version + 1, judgement: old.judgement, attribution: h.attribution(),
 	}
 	if found {
@@ -159,13 +159,13 @@ func (s *Store) putTask(ctx context.Context, h *header, w taskWrite, content tas
 	switch {
 	case w.old == nil:
 		err = s.putFirst(ctx, h, w)
-	case w.was.Place != w.now.Place:
+	case w.was.Position != w.now.Position:
 		err = s.moveTask(ctx, h, w)
 	default:
 		err = s.replaceTask(ctx, h, w)
 	}
 	if errors.Is(err, table.ErrConditionFailed) && w.next.Blob != "" {
-		err = s.unlessLanded(ctx, w.next, err)
+		err = s.ignoreIfWritten(ctx, w.next, err)
 	}
 	if err == nil {
 		more := kilobytes(w.next.Stored())
@@ -183,9 +183,9 @@ func (s *Store) putTask(ctx context.Context, h *header, w taskWrite, content tas
 	return err
 }
 
-// unlessLanded is the error of a write that met something under its key,
+// ignoreIfWritten is the error of a write that met something under its key,
 // unless that is the write itself, whose answer was lost.
-func (s *Store) unlessLanded(ctx context.Context, written *taskItem, taken error) error {
+func (s *Store) ignoreIfWritten(ctx context.Context, written *taskItem, taken error) error {
 	var there taskItem
 	if _, err := s.db.Get(ctx, written.key(), &there); err != nil {
 		return err
@@ -213,12 +213,12 @@ func (s *Store) putFirst(ctx context.Context, h *header, w taskWrite) error {
 // keepForForks keeps a version for the forks that were made while it was the
 // newest, before it is replaced, and reports whether any were.
 func (s *Store) keepForForks(ctx context.Context, h *header, old *taskItem) (bool, error) {
-	if old.Gen >= h.Gen {
+	if old.Gen >= h.ForkCount {
 		return false, nil
 	}
 	kept := *old
-	kept.SK = fmt.Sprintf("%s%s#%010d", prefixKeptTask, old.SK[len(prefixTask):], h.Gen)
-	kept.Until, kept.attribution = h.Gen, attribution{}
+	kept.SK = fmt.Sprintf("%s%s#%010d", prefixKeptTask, old.SK[len(prefixTask):], h.ForkCount)
+	kept.Until, kept.attribution = h.ForkCount, attribution{}
 	if err := s.db.Put(ctx, kept); err != nil {
 		return false, fmt.Errorf("keep a task for forks: %w", err)
 	}

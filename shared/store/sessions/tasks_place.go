@@ -11,23 +11,23 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// place gives the invocations that a save names for the first time their
+// placeTask gives the invocations that a save names for the first time their
 // places in the log. The pointer is changed accordingly; where the task's first
 // invocation is another now it is written when the task itself moves there.
-func (s *Store) place(ctx context.Context, h *header, t task.Save, p *taskPointer) error {
+func (s *Store) placeTask(ctx context.Context, h *header, t task.Save, p *taskPointer) error {
 	fresh := slices.DeleteFunc(slices.Clone(t.Invocations), func(id string) bool {
-		_, known := p.Spots[id]
+		_, known := p.Invocations[id]
 		return known
 	})
 	if len(fresh) == 0 && (len(t.Invocations) == 0 || t.Invocations[0] == p.First) {
 		return nil
 	}
 	was := *p
-	p.Spots = maps.Clone(p.Spots)
-	if err := s.takePlaces(ctx, h, p, t.Invocations); err != nil {
+	p.Invocations = maps.Clone(p.Invocations)
+	if err := s.placeInvocations(ctx, h, p, t.Invocations); err != nil {
 		return err
 	}
-	if was.Place != p.Place {
+	if was.Position != p.Position {
 		return nil
 	}
 	return s.db.Put(ctx, p, was.unmoved())
@@ -36,13 +36,13 @@ func (s *Store) place(ctx context.Context, h *header, t task.Save, p *taskPointe
 // moveTask writes a task at another place, and what points there.
 func (s *Store) moveTask(ctx context.Context, h *header, w taskWrite) error {
 	return s.db.Transact(ctx,
-		table.Put(w.now, w.was.unmoved()), w.was.leave(w.old, h.Gen), table.Put(w.next), h.stillUnforked())
+		table.Put(w.now, w.was.unmoved()), w.was.leave(w.old, h.ForkCount), table.Put(w.next), h.stillUnforked())
 }
 
 // leave takes a task away from its place. Where a fork took the task over,
 // something stays, to cover the one in the source's log.
 func (p *taskPointer) leave(item *taskItem, gen int64) table.Write {
-	if p.Adopted == 0 || p.Adopted != p.Place {
+	if p.CopiedAt == 0 || p.CopiedAt != p.Position {
 		return table.Delete(item.key(), item.sameVersion())
 	}
 	cover := *item
@@ -51,12 +51,12 @@ func (p *taskPointer) leave(item *taskItem, gen int64) table.Write {
 	return table.Put(cover, item.sameVersion())
 }
 
-// takePlaces looks up where invocations begin, gives those without an entry in
+// placeInvocations looks up where invocations begin, gives those without an entry in
 // the log one, and places the task where the first of them stands.
-func (s *Store) takePlaces(ctx context.Context, h *header, p *taskPointer, invocations []string) error {
+func (s *Store) placeInvocations(ctx context.Context, h *header, p *taskPointer, invocations []string) error {
 	var entries []session.Event
 	for _, id := range invocations {
-		found, err := s.spotOf(ctx, h, p, id)
+		found, err := s.findTaskInvocation(ctx, h, p, id)
 		if err != nil {
 			return err
 		}
@@ -72,40 +72,40 @@ func (s *Store) takePlaces(ctx context.Context, h *header, p *taskPointer, invoc
 		}
 		for _, e := range w.events {
 			// Another save may have been faster: the log decides.
-			if _, err := s.spotOf(ctx, h, p, e.InvocationID); err != nil {
+			if _, err := s.findTaskInvocation(ctx, h, p, e.InvocationID); err != nil {
 				return err
 			}
 		}
 	}
 	p.First = invocations[0]
-	first := p.Spots[p.First]
-	p.Place = first.Position
+	first := p.Invocations[p.First]
+	p.Position = first.Position
 	if first.Log == "" {
 		return nil
 	}
 	inherited, err := h.inherited()
 	for _, r := range inherited {
 		if r.Log == first.Log && r.Holds(first.Position) {
-			p.Place = r.Seq + first.Position - r.From
+			p.Position = r.Seq + first.Position - r.From
 		}
 	}
 	return err
 }
 
-// spotOf looks up where an invocation begins and notes it in the pointer.
-func (s *Store) spotOf(ctx context.Context, h *header, p *taskPointer, id string) (bool, error) {
+// findTaskInvocation looks up where an invocation begins and notes it in the pointer.
+func (s *Store) findTaskInvocation(ctx context.Context, h *header, p *taskPointer, id string) (bool, error) {
 	found, err := s.findInvocation(ctx, h, id)
 	if err != nil || found == nil {
 		return false, err
 	}
-	at := spot{Position: found.position}
+	at := invocationPosition{Position: found.position}
 	if found.rec.initial { // nothing is rewound to it, but a task may stand there
 		at.Position--
 	}
 	if found.log != h.Log {
 		at.Log = found.log
 	}
-	p.Spots[id] = at
+	p.Invocations[id] = at
 	p.Marker = max(p.Marker, found.rec.LastMarker)
 	return true, nil
 }

@@ -26,7 +26,7 @@ func (s *Store) Tasks(ctx context.Context, q task.Query) (task.Page, error) {
 		}
 		page, err := s.tasks(ctx, h, q)
 		if err != nil {
-			err = fmt.Errorf("read tasks of session %s: %w", q.SessionID, s.unlessGone(ctx, h, err))
+			err = fmt.Errorf("read tasks of session %s: %w", q.SessionID, s.notFoundIfDeleted(ctx, h, err))
 		}
 		return page, err
 	})
@@ -63,7 +63,7 @@ func (s *Store) tasks(ctx context.Context, h *header, q task.Query) (task.Page, 
 		return true, nil
 	})
 	if err == nil && page.Next != "" { // who reads to the end meets what says so
-		err = s.stillThere(ctx, h)
+		err = s.checkExists(ctx, h)
 	}
 	return page, err
 }
@@ -122,10 +122,10 @@ func (s *Store) Task(ctx context.Context, userID, sessionID, taskID string) (tas
 	}
 	seen, err := s.findShown(ctx, h, timeline, taskID)
 	if err != nil {
-		return task.Task{}, s.unlessGone(ctx, h, err)
+		return task.Task{}, s.notFoundIfDeleted(ctx, h, err)
 	}
 	t, err := s.shown(ctx, h, timeline, *seen)
-	return t, s.unlessGone(ctx, h, err)
+	return t, s.notFoundIfDeleted(ctx, h, err)
 }
 
 // findShown finds a task on the timeline by its id.
@@ -164,7 +164,7 @@ func (s *Store) findInherited(
 	case err == nil && found == nil:
 		err = missingTask()
 	case err == nil: // what covers it may have been there
-		err = s.stillThere(ctx, h)
+		err = s.checkExists(ctx, h)
 	}
 	return found, err
 }
@@ -217,9 +217,9 @@ func (s *Store) DeleteTask(ctx context.Context, userID, sessionID, taskID string
 		}
 		newest := s.watchNewest(ctx, h)
 		if err := s.deleteTask(ctx, h, taskID); err != nil {
-			return fmt.Errorf("delete task %s: %w", taskID, s.unlessGone(ctx, h, err))
+			return fmt.Errorf("delete task %s: %w", taskID, s.notFoundIfDeleted(ctx, h, err))
 		}
-		s.moveUp(ctx, h, newest, s.millis(), true)
+		s.touchActivity(ctx, h, newest, s.millis(), true)
 		return nil
 	})
 }
@@ -232,7 +232,7 @@ func (s *Store) deleteTask(ctx context.Context, h *header, taskID string) error 
 	if _, err := s.findShown(ctx, h, timeline, taskID); err != nil {
 		return err
 	}
-	if _, err := s.pointer(ctx, h, taskID); err != nil { // adopts it where need be
+	if _, err := s.pointer(ctx, h, taskID); err != nil { // copies it where need be
 		return err
 	}
 	p, item, err := s.findOwn(ctx, h, taskID)
@@ -243,7 +243,7 @@ func (s *Store) deleteTask(ctx context.Context, h *header, taskID string) error 
 	if err != nil {
 		return err
 	}
-	if err := s.db.Transact(ctx, table.Delete(p.key(), p.unmoved()), p.leave(item, h.Gen), h.stillUnforked()); err != nil {
+	if err := s.db.Transact(ctx, table.Delete(p.key(), p.unmoved()), p.leave(item, h.ForkCount), h.stillUnforked()); err != nil {
 		return err
 	}
 	if !kept {

@@ -29,17 +29,17 @@ type saving struct {
 	Version int64 `dynamodbav:"v"`
 }
 
-// touched is when an activity last left no trace in the log.
-func (h *header) touched() int64 {
-	last := h.Touched
+// lastActivity is when an activity last left no trace in the log.
+func (h *header) lastActivity() int64 {
+	last := h.LastActivity
 	for _, a := range h.Saving {
 		last = max(last, a.Time)
 	}
 	return last
 }
 
-// underWay are the announced saves that may not have ended.
-func (h *header) underWay(now int64) map[string]saving {
+// savesUnderWay are the announced saves that may not have ended.
+func (h *header) savesUnderWay(now int64) map[string]saving {
 	out := maps.Clone(h.Saving)
 	maps.DeleteFunc(out, func(_ string, a saving) bool { return a.Time < now-savingTime.Milliseconds() })
 	return out
@@ -70,7 +70,7 @@ func (s *Store) replaceTask(ctx context.Context, h *header, w taskWrite) error {
 // activity of the session.
 func (s *Store) announce(ctx context.Context, h *header, w taskWrite) (bool, error) {
 	now, id := s.millis(), w.now.id()
-	next := h.underWay(now)
+	next := h.savesUnderWay(now)
 	if _, again := next[id]; !again && len(next) >= savingMost {
 		return false, nil
 	}
@@ -86,11 +86,11 @@ func (s *Store) announce(ctx context.Context, h *header, w taskWrite) (bool, err
 	return true, nil
 }
 
-// interruptSaves makes the versions of tasks that announced saves would replace
+// invalidatePendingSaves makes the versions of tasks that announced saves would replace
 // other ones, where they were not replaced yet.
-func (s *Store) interruptSaves(ctx context.Context, source *header) ([]table.Write, error) {
+func (s *Store) invalidatePendingSaves(ctx context.Context, source *header) ([]table.Write, error) {
 	var writes []table.Write
-	for id, a := range source.underWay(s.millis()) {
+	for id, a := range source.savesUnderWay(s.millis()) {
 		var p taskPointer
 		found, err := s.db.Get(ctx, taskPointerKey(source.Log, id), &p)
 		if err != nil {

@@ -224,7 +224,7 @@ func (s *Store) taskQuery(
 	}
 	return s.db.Pages(ctx, q, func(items []table.Item) (bool, error) {
 		for _, attrs := range items {
-			if table.Text(attrs, table.SK) == skTasksGone {
+			if table.Text(attrs, table.SK) == skTasksDeleted {
 				return false, missingSession()
 			}
 			var item taskItem

@@ -13,13 +13,13 @@ import (
 // Thread implements run.Store.
 func (s *Store) Thread(ctx context.Context, userID, sessionID string, q run.ThreadQuery) (run.Thread, error) {
 	return records.SettledValue(ctx, func() (run.Thread, error) {
-		h, at, active, err := s.settled(ctx, userID, sessionID)
+		h, at, active, err := s.readSettled(ctx, userID, sessionID)
 		if err != nil {
 			return run.Thread{}, err
 		}
 		t, err := s.thread(ctx, h, at, active, q)
 		if err != nil {
-			err = fmt.Errorf("read the thread of session %s: %w", sessionID, s.unlessGone(ctx, h, err))
+			err = fmt.Errorf("read the thread of session %s: %w", sessionID, s.notFoundIfDeleted(ctx, h, err))
 		}
 		return t, err
 	})
@@ -46,7 +46,7 @@ func (s *Store) thread(
 		r := active.run()
 		t.Run = &r
 	} else if h.Status == session.Failed {
-		t.Run, err = s.pastRun(ctx, h, h.Spent)
+		t.Run, err = s.pastRun(ctx, h, h.UnfinishedRun)
 	}
 	return t, err
 }
@@ -92,7 +92,7 @@ func (s *Store) standBeforeOpen(ctx context.Context, h *header, at head, q run.T
 	if at.open == 0 || at.open > q.Resume.Seq || t.Seq-at.open >= watch.MaxBehind {
 		return nil
 	}
-	rec, err := s.covering(ctx, h.Log, at.open)
+	rec, err := s.entryCovering(ctx, h.Log, at.open)
 	if err == nil && rec.inProgress() {
 		t.Seq, t.Offset = at.open-1, 0
 	}

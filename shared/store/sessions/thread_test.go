@@ -111,7 +111,7 @@ func TestThread_newest_first(t *testing.T) {
 		mustAppend(t, s.Store, alice, "f", event(t, "", "own", "of the fork"))
 		mustRewind(t, s.Store, "s", marker)
 		mustAppend(t, s.Store, alice, "s", event(t, "", "end", "end"))
-		for range 2 { // the second time with seals
+		for range 2 { // the second time with compacted ranges
 			if source, fork := wantBothWays(t, s.Store, "s"), wantBothWays(t, s.Store, "f"); source != 9 || fork != 25 {
 				t.Errorf("%d items, %d of the fork", source, fork)
 			}

@@ -26,7 +26,7 @@ func (s *Store) Forks(ctx context.Context, userID, id string) (session.Branch, e
 		return session.Branch{}, fmt.Errorf("forks of session %s: %w", id, err)
 	}
 	if err = s.growTree(ctx, &b, log, 0); err == nil {
-		err = s.stillThere(ctx, h)
+		err = s.checkExists(ctx, h)
 	}
 	return b, err
 }
@@ -61,8 +61,8 @@ func (s *Store) branch(ctx context.Context, id, log string) (session.Branch, *or
 	if found && h.Log == log {
 		return branchOf(&h), h.Origin, nil
 	}
-	var left gone
-	if _, err := s.db.Get(ctx, goneKey(log), &left); err != nil {
+	var left deletedLog
+	if _, err := s.db.Get(ctx, deletedKey(log), &left); err != nil {
 		return session.Branch{}, nil, err
 	}
 	b := session.Branch{ID: id, Deleted: true, CreatedTime: left.Created, Children: []session.Branch{}}

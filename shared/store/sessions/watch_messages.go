@@ -17,22 +17,22 @@ type Change struct {
 
 // WatchMessages reads a change for watchers: watch.Messages decides what they are
 // told. Each item's changes can be told apart from the others'.
-func (s *Store) WatchMessages(ctx context.Context, c Change) (watch.News, error) {
+func (s *Store) WatchMessages(ctx context.Context, c Change) (watch.LogUpdate, error) {
 	if c.New == nil { // nobody is told of what was removed
-		return watch.News{}, nil
+		return watch.LogUpdate{}, nil
 	}
 	pk, sk := table.Text(c.New, attrPK), table.Text(c.New, attrSK)
 	log, ok := strings.CutPrefix(pk, prefixLog)
 	if !ok {
-		return watch.News{}, nil
+		return watch.LogUpdate{}, nil
 	}
-	news := watch.News{Log: log}
+	news := watch.LogUpdate{Log: log}
 	change, err := s.watchChange(ctx, c, sk)
 	if err == nil {
 		news.Messages, err = watch.Messages(change)
 	}
 	if err != nil {
-		return watch.News{}, fmt.Errorf("messages of %s %s: %w", pk, sk, err)
+		return watch.LogUpdate{}, fmt.Errorf("messages of %s %s: %w", pk, sk, err)
 	}
 	return news, nil
 }
@@ -40,9 +40,9 @@ func (s *Store) WatchMessages(ctx context.Context, c Change) (watch.News, error)
 // watchChange reads a change of an item in a log's partition.
 func (s *Store) watchChange(ctx context.Context, c Change, sk string) (watch.Change, error) {
 	switch {
-	case sk == skGone:
+	case sk == skDeleted:
 		return watch.Change{Deleted: c.Old == nil}, nil
-	case strings.HasPrefix(sk, prefixEntry) && c.New[attrStub] == nil:
+	case strings.HasPrefix(sk, prefixEntry) && c.New[attrTombstone] == nil:
 		rec, err := s.decodeEntry(ctx, c.New)
 		switch {
 		case err != nil:

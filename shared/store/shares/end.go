@@ -42,7 +42,7 @@ func (s *Store) endShare(ctx context.Context, log, id string) error {
 	if err := s.DB.DeleteItems(ctx, []table.Item{k.Item()}); err != nil {
 		return err
 	}
-	if err := s.evictor.Evict(ctx, log, id); err != nil {
+	if err := s.subscriptions.EndSubscriptions(ctx, log, id); err != nil {
 		return err
 	}
 	return s.clearGrants(ctx, log, id)
@@ -127,7 +127,7 @@ func (s *Store) leaveLink(ctx context.Context, of *share, user string) error {
 	if err != nil {
 		return err
 	}
-	return s.evictor.EvictUser(ctx, of.log(), of.id(), user)
+	return s.subscriptions.EndUserSubscriptions(ctx, of.log(), of.id(), user)
 }
 
 // ForgetLog implements sessions.Dependent: it removes the shares of a session that is deleted, and all that

@@ -52,32 +52,32 @@ func grantItems(of *share, user string, now int64) []table.Write {
 	}
 }
 
-// Standing implements access.Grants. It takes a read unit for the session, one
+// CallerGrants implements access.Grants. It takes a read unit for the session, one
 // for the user's grants and one for each share that they are of.
-func (s *Store) Standing(ctx context.Context, userID, sessionID string) (access.Standing, error) {
+func (s *Store) CallerGrants(ctx context.Context, userID, sessionID string) (access.CallerGrants, error) {
 	h, err := s.sessions.FindAny(ctx, sessionID)
 	if err != nil {
-		return access.Standing{}, err
+		return access.CallerGrants{}, err
 	}
-	standing := access.Standing{Owner: h.User, Log: h.Log}
+	grants := access.CallerGrants{Owner: h.User, Log: h.Log}
 	if h.User == userID {
-		return standing, nil
+		return grants, nil
 	}
 	granted, err := s.grantsOf(ctx, h.Log, userID)
 	if err != nil {
-		return access.Standing{}, err
+		return access.CallerGrants{}, err
 	}
 	for _, g := range granted {
 		var of share
 		found, err := s.DB.Get(ctx, shareKey(h.Log, g.Share), &of)
 		if err != nil {
-			return access.Standing{}, err
+			return access.CallerGrants{}, err
 		}
 		if found {
-			standing.Grants = append(standing.Grants, of.grants())
+			grants.Grants = append(grants.Grants, of.grants())
 		}
 	}
-	return standing, nil
+	return grants, nil
 }
 
 func (s *share) grants() access.Grant {

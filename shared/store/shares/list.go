@@ -17,8 +17,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// lent is a session that a user was let into, by one share or several.
-type lent struct {
+// sharingOwner is a session that a user was let into, by one share or several.
+type sharingOwner struct {
 	session, log string
 	shares       []table.Key
 }
@@ -26,7 +26,7 @@ type lent struct {
 // SharedWith implements access.Shares. The user's grants say where to look;
 // whether they lead anywhere, each session and share says itself.
 func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.ListPage, error) {
-	found, next, err := s.lentTo(ctx, q)
+	found, next, err := s.sharedBy(ctx, q)
 	if err != nil {
 		return session.ListPage{}, fmt.Errorf("list the sessions shared with a user: %w", err)
 	}
@@ -43,23 +43,23 @@ func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.Li
 		there[records.KeyOf(item)] = item
 	}
 	page := session.ListPage{Next: next}
-	if page.Sessions, err = s.readLent(ctx, q, found, there); err != nil {
+	if page.Sessions, err = s.readSharingOwner(ctx, q, found, there); err != nil {
 		return session.ListPage{}, err
 	}
 	slices.SortFunc(page.Sessions, func(a, b session.Session) int { return cmp.Compare(b.UpdatedTime, a.UpdatedTime) })
 	return page, nil
 }
 
-// Lenders implements access.Grants. Twenty or so of the sessions that a user was
+// SharingOwners implements access.Grants. Twenty or so of the sessions that a user was
 // let into take one read unit.
-func (s *Store) Lenders(ctx context.Context, userID string) ([]string, error) {
+func (s *Store) SharingOwners(ctx context.Context, userID string) ([]string, error) {
 	var owners []string
 	err := s.DB.Pages(ctx, records.Partition(sharedWithPK(userID)), func(page []table.Item) (bool, error) {
 		for _, item := range page {
 			if o := table.Text(item, sharedWithOwner); !slices.Contains(owners, o) {
 				owners = append(owners, o)
 			}
-			if len(owners) == access.MaxLenders {
+			if len(owners) == access.MaxSharingOwners {
 				return false, nil
 			}
 		}
@@ -71,9 +71,9 @@ func (s *Store) Lenders(ctx context.Context, userID string) ([]string, error) {
 	return owners, nil
 }
 
-// lentTo reads a page of a user's grants, those of a session together; next
+// sharedBy reads a page of a user's grants, those of a session together; next
 // is where to go on, "" at the end.
-func (s *Store) lentTo(ctx context.Context, q session.ListQuery) (found []lent, next string, err error) {
+func (s *Store) sharedBy(ctx context.Context, q session.ListQuery) (found []sharingOwner, next string, err error) {
 	in := records.Partition(sharedWithPK(q.UserID))
 	if q.After != "" {
 		in.After = table.Position(table.NewKey(in.Partition, q.After).Item())
@@ -86,7 +86,7 @@ func (s *Store) lentTo(ctx context.Context, q session.ListQuery) (found []lent, 
 					next = last
 					return false, nil
 				}
-				found = append(found, lent{session: e.Session, log: e.Log})
+				found = append(found, sharingOwner{session: e.Session, log: e.Log})
 			}
 			l := &found[len(found)-1]
 			l.shares = append(l.shares, shareKey(e.Log, e.Share))
@@ -97,15 +97,15 @@ func (s *Store) lentTo(ctx context.Context, q session.ListQuery) (found []lent, 
 	return found, next, err
 }
 
-// readLent makes sessions of those that may be entered now.
-func (s *Store) readLent(
-	ctx context.Context, q session.ListQuery, found []lent, there map[table.Key]table.Item,
+// readSharingOwner makes sessions of those that may be entered now.
+func (s *Store) readSharingOwner(
+	ctx context.Context, q session.ListQuery, found []sharingOwner, there map[table.Key]table.Item,
 ) ([]session.Session, error) {
 	out := make([]session.Session, len(found))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(records.Parallel)
 	for i, l := range found {
-		label, err := s.enter(ctx, q.UserID, l, there)
+		label, err := s.accessLabel(ctx, q.UserID, l, there)
 		if err != nil {
 			return nil, err
 		}
@@ -125,9 +125,9 @@ func (s *Store) readLent(
 	return slices.DeleteFunc(out, func(v session.Session) bool { return v.ID == "" }), err
 }
 
-// enter says how far the user may go with a session that was shared; "" where the way is
+// accessLabel says how far the user may go with a session that was shared; "" where the way is
 // closed.
-func (s *Store) enter(ctx context.Context, user string, l lent, there map[table.Key]table.Item) (string, error) {
+func (s *Store) accessLabel(ctx context.Context, user string, l sharingOwner, there map[table.Key]table.Item) (string, error) {
 	k := sessions.HeaderKey(l.session)
 	h, err := sessions.RefOf(there[k])
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Store) enter(ctx context.Context, user string, l lent, there map[table.
 	if h.Log != l.log { // deleted; another may have its id
 		return "", nil
 	}
-	standing := access.Standing{Owner: h.User}
+	grants := access.CallerGrants{Owner: h.User}
 	for _, k := range l.shares {
 		item, ok := there[k]
 		if !ok {
@@ -148,11 +148,11 @@ func (s *Store) enter(ctx context.Context, user string, l lent, there map[table.
 			s.LeftOut(ctx, k, err)
 			continue
 		}
-		standing.Grants = append(standing.Grants, of.grants())
+		grants.Grants = append(grants.Grants, of.grants())
 	}
-	pass, err := access.Decide(access.Caller{UserID: user}, standing, access.ReadSession, s.Millis())
+	permission, err := access.Decide(access.Caller{UserID: user}, grants, access.ReadSession, s.Millis())
 	if errors.Is(err, fault.Of(fault.Forbidden)) {
 		return "", nil
 	}
-	return pass.Label(), err
+	return permission.Label(), err
 }

@@ -9,18 +9,18 @@ import (
 
 // Revocation reads an item that was removed: watchers are told of a share that is
 // gone, and of a guest who has left one. It is empty for any other item.
-func Revocation(removed table.Item) watch.News {
+func Revocation(removed table.Item) watch.LogUpdate {
 	log, ok := strings.CutPrefix(table.Text(removed, table.PK), prefixShares)
 	if !ok {
-		return watch.News{}
+		return watch.LogUpdate{}
 	}
 	sk := table.Text(removed, table.SK)
 	if id, ok := strings.CutPrefix(sk, prefixShare); ok {
-		return watch.News{Log: log, Revoked: []watch.Grant{{Share: id}}}
+		return watch.LogUpdate{Log: log, Revoked: []watch.Grant{{Share: id}}}
 	}
 	if strings.HasPrefix(sk, prefixGrant) {
 		g := watch.Grant{Share: table.Text(removed, grantShare), UserID: table.Text(removed, grantUser)}
-		return watch.News{Log: log, Revoked: []watch.Grant{g}}
+		return watch.LogUpdate{Log: log, Revoked: []watch.Grant{g}}
 	}
-	return watch.News{}
+	return watch.LogUpdate{}
 }

@@ -17,19 +17,19 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Evictor ends the subscriptions of those who have lost access.
-type Evictor interface {
-	access.Evictor
-	// EvictUser is Evict for one of those to whom the share gave access.
-	EvictUser(ctx context.Context, log, shareID, userID string) error
+// Subscriptions ends the subscriptions of those who have lost access.
+type Subscriptions interface {
+	access.Subscriptions
+	// EndUserSubscriptions is EndSubscriptions for one of those to whom the share gave access.
+	EndUserSubscriptions(ctx context.Context, log, shareID, userID string) error
 }
 
 // Store is the storage of shares. It is safe for concurrent use.
 type Store struct {
 	sessions.Nothing
 	records.Base
-	sessions *sessions.Store
-	evictor  Evictor
+	sessions      *sessions.Store
+	subscriptions Subscriptions
 }
 
 var (
@@ -40,8 +40,8 @@ var (
 
 // New is the storage in the table of the sessions that are shared; evictor ends the
 // subscriptions of those who lose access.
-func New(of *sessions.Store, evictor Evictor) *Store {
-	return &Store{Base: of.Base(), sessions: of, evictor: evictor}
+func New(of *sessions.Store, evictor Subscriptions) *Store {
+	return &Store{Base: of.Base(), sessions: of, subscriptions: evictor}
 }
 
 // share is a share of a session, beside its log: ids of deleted sessions are

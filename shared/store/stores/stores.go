@@ -80,7 +80,7 @@ func over(s *sessions.Store) *Store {
 }
 
 // WatchMessages are what a change of the table tells watchers.
-func (s *Store) WatchMessages(ctx context.Context, c sessions.Change) (watch.News, error) {
+func (s *Store) WatchMessages(ctx context.Context, c sessions.Change) (watch.LogUpdate, error) {
 	if c.New == nil {
 		return shares.Revocation(c.Old), nil
 	}

@@ -53,13 +53,13 @@ const (
 )
 
 // Subscribe implements watch.Subscriptions.
-func (s *Store) Subscribe(ctx context.Context, seat watch.Seat) error {
-	h, err := s.sessions.Find(ctx, seat.Owner, seat.SessionID)
+func (s *Store) Subscribe(ctx context.Context, sub watch.Subscription) error {
+	h, err := s.sessions.Find(ctx, sub.Owner, sub.SessionID)
 	if err != nil {
 		return err
 	}
 	expires, logs := s.Now().Add(watcherLife).Unix(), table.At(connectionLogs)
-	err = s.DB.Update(ctx, connectionKey(seat.Connection),
+	err = s.DB.Update(ctx, connectionKey(sub.Connection),
 		[]table.Change{table.AddToSet(logs, h.Log), table.Set(table.At(connectionExpires), expires)},
 		table.Or(table.NotExists(logs), table.SizeLess(logs, watch.MaxSessions), table.Contains(logs, h.Log)))
 	if errors.Is(err, table.ErrConditionFailed) {
@@ -68,10 +68,10 @@ func (s *Store) Subscribe(ctx context.Context, seat watch.Seat) error {
 	if err != nil {
 		return err
 	}
-	if seat.Guest() {
-		return s.seatGuest(ctx, h.Log, seat, expires)
+	if sub.Guest() {
+		return s.subscribeGuest(ctx, h.Log, sub, expires)
 	}
-	return s.DB.Update(ctx, watchersKey(h.Log), takeSeat(seat, expires))
+	return s.DB.Update(ctx, watchersKey(h.Log), subscribe(sub, expires))
 }
 
 // Unsubscribe implements watch.Subscriptions.
@@ -89,11 +89,11 @@ func (s *Store) Unsubscribe(ctx context.Context, userID, sessionID, connectionID
 			return fault.NotYours("session")
 		}
 	}
-	return s.unseat(ctx, h.Log, connectionID)
+	return s.unsubscribe(ctx, h.Log, connectionID)
 }
 
-// unseat takes a connection's seat away, and forgets that it had one.
-func (s *Store) unseat(ctx context.Context, log, connectionID string) error {
+// unsubscribe takes a connection's subscription away, and forgets that it had one.
+func (s *Store) unsubscribe(ctx context.Context, log, connectionID string) error {
 	if err := s.Leave(ctx, log, []string{connectionID}); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *Store) Disconnect(ctx context.Context, connectionID string) error {
 	return s.DB.DeleteItems(ctx, []table.Item{connectionKey(connectionID).Item()})
 }
 
-// LogOf is the name under which News tells of a session.
+// LogOf is the name under which LogUpdate tells of a session.
 func (s *Store) LogOf(ctx context.Context, userID, sessionID string) (string, error) {
 	h, err := s.sessions.Find(ctx, userID, sessionID)
 	if err != nil {

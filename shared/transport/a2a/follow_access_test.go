@@ -51,7 +51,7 @@ func TestStreamOfWhoMayListenNoLonger(t *testing.T) {
 // What the WebSocket API says of the caller is a fault.
 func TestSocket(t *testing.T) {
 	t.Parallel()
-	farewell := func(r watch.Reason) string { return string(watch.NewFarewell("s", r).Frame()) }
+	farewell := func(r watch.Reason) string { return string(watch.NewUnsubscribedNotice("s", r).Frame()) }
 	refuse := func(status int) string {
 		return fmt.Sprintf(`{"type":"error","request_id":"stream","session_id":"s","status":%d,"detail":"no"}`, status)
 	}

@@ -15,7 +15,7 @@ import (
 // enter reads a context's session, of the caller or shared with the caller, for
 // something that the caller may do with it. Its UserID says whose it is.
 func (h *handler) enter(ctx context.Context, id string, a access.Action) (s session.Session, err error) {
-	err = h.gate.Do(ctx, h.guest(ctx), id, a, func(p access.Pass) error {
+	err = h.gate.Do(ctx, h.guest(ctx), id, a, func(p access.Permission) error {
 		var err error
 		s, err = h.Sessions.Get(ctx, p.Owner, id)
 		return err
@@ -26,7 +26,7 @@ func (h *handler) enter(ctx context.Context, id string, a access.Action) (s sess
 // stillGuest says why the caller may not go on with a task in a session of
 // somebody else.
 func (h *handler) stillGuest(ctx context.Context, link task.Link, a access.Action) error {
-	pass, err := h.gate.Pass(ctx, h.guest(ctx), link.SessionID, a)
+	pass, err := h.gate.Permission(ctx, h.guest(ctx), link.SessionID, a)
 	switch {
 	case err == nil && pass.Owner == link.UserID:
 		return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
 )
 
-var _ delivery.Maker = (*Notifier)(nil)
+var _ delivery.MessageBuilder = (*Notifier)(nil)
 
 // PastRuns reads runs that are over, and changes nothing.
 type PastRuns interface {

@@ -46,7 +46,7 @@ func (a *api) saveA2ATask(c *call) (*reply, error) {
 	}
 	var saved task.Task
 	var created bool
-	err = a.gate.Do(c.Context(), c.caller, save.SessionID, access.SaveTask, func(p access.Pass) error {
+	err = a.gate.Do(c.Context(), c.caller, save.SessionID, access.SaveTask, func(p access.Permission) error {
 		save.UserID = p.Owner
 		var err error
 		saved, created, err = a.Tasks.Save(c.Context(), save)
@@ -89,7 +89,7 @@ func (a *api) getA2ATask(c *call) (*reply, error) {
 // that the caller may read.
 func (a *api) mergedTask(c *call, id string) (*reply, bool, error) {
 	var of session.Session
-	err := a.gate.Do(c.Context(), c.caller, id, access.ReadTasks, func(p access.Pass) (err error) {
+	err := a.gate.Do(c.Context(), c.caller, id, access.ReadTasks, func(p access.Permission) (err error) {
 		of, err = a.Sessions.Get(c.Context(), p.Owner, id)
 		return err
 	})

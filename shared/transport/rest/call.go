@@ -23,8 +23,8 @@ type endpoint func(c *call) (*reply, error)
 type call struct {
 	*http.Request
 	caller    access.Caller
-	user      string      // as whom the store is asked: the caller, or whose guest they are
-	pass      access.Pass // what the caller may do with the session that the path names
+	user      string            // as whom the store is asked: the caller, or whose guest they are
+	pass      access.Permission // what the caller may do with the session that the path names
 	requestID string
 	body      []byte // what withBody read
 	key       string // the Idempotency-Key, "" where none was given
@@ -62,7 +62,7 @@ func (a *api) on(action access.Action, e endpoint) endpoint {
 			return nil, err
 		}
 		var rep *reply
-		err = a.gate.Do(c.Context(), c.caller, id, action, func(p access.Pass) error {
+		err = a.gate.Do(c.Context(), c.caller, id, action, func(p access.Permission) error {
 			c.pass, c.user = p, p.Owner
 			var err error
 			rep, err = e(c)

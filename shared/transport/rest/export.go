@@ -67,7 +67,7 @@ func (a *api) export(c *call, d *download) (err error) {
 		out, d.encoding = zip, "gzip"
 	}
 	held := bufio.NewWriterSize(out, exportBuffer)
-	err = a.gate.Do(c.Context(), c.caller, d.id, access.Export, func(p access.Pass) error {
+	err = a.gate.Do(c.Context(), c.caller, d.id, access.Export, func(p access.Permission) error {
 		return a.Exports.Export(c.Context(), p.Owner, d.id, archive.NewWriter(held))
 	})
 	if err != nil {

@@ -46,7 +46,7 @@ func (a *api) giveFeedback(c *call) (*reply, error) {
 		}
 		f.SessionID = at.SessionID
 	}
-	err = a.gate.Do(c.Context(), c.caller, f.SessionID, access.GiveFeedback, func(p access.Pass) error {
+	err = a.gate.Do(c.Context(), c.caller, f.SessionID, access.GiveFeedback, func(p access.Permission) error {
 		f.OwnerID = p.Owner
 		return a.Feedback.AddFeedback(c.Context(), f)
 	})
@@ -77,7 +77,7 @@ func (a *api) mayGiveFeedback(c *call) (string, error) {
 		}
 		f.SessionID = at.SessionID
 	}
-	pass, err := a.gate.Pass(c.Context(), c.caller, f.SessionID, access.GiveFeedback)
+	pass, err := a.gate.Permission(c.Context(), c.caller, f.SessionID, access.GiveFeedback)
 	return pass.Log, err
 }
 

@@ -92,7 +92,7 @@ func (a *api) may(action access.Action) authority {
 		if err != nil {
 			return "", err
 		}
-		pass, err := a.gate.Pass(c.Context(), c.caller, id, action)
+		pass, err := a.gate.Permission(c.Context(), c.caller, id, action)
 		if err != nil {
 			return "", err
 		}

@@ -133,7 +133,7 @@ func (s *stream) sayFarewell(ctx context.Context, why error) {
 	var ended *subscription.EndedError
 	switch {
 	case errors.Is(why, errToken):
-		ended = &subscription.EndedError{Farewell: watch.NewFarewell(s.sessionID, watch.ReasonToken)}
+		ended = &subscription.EndedError{UnsubscribedNotice: watch.NewUnsubscribedNotice(s.sessionID, watch.ReasonToken)}
 	case !errors.As(why, &ended):
 		return
 	}
@@ -169,9 +169,9 @@ func (s *stream) reopen(ctx context.Context) (*subscription.Subscription, error)
 func (s *stream) refused(r *refusal) error {
 	switch r.status {
 	case http.StatusUnauthorized:
-		return &subscription.EndedError{Farewell: watch.NewFarewell(s.sessionID, watch.ReasonToken)}
+		return &subscription.EndedError{UnsubscribedNotice: watch.NewUnsubscribedNotice(s.sessionID, watch.ReasonToken)}
 	case http.StatusForbidden:
-		return &subscription.EndedError{Farewell: watch.NewFarewell(s.sessionID, watch.ReasonRevoked)}
+		return &subscription.EndedError{UnsubscribedNotice: watch.NewUnsubscribedNotice(s.sessionID, watch.ReasonRevoked)}
 	}
 	return errors.New(r.fault.Detail)
 }

@@ -26,38 +26,38 @@ func TestWhoMayWatch(t *testing.T) {
 	refused := `{"type":"error","request_id":"r","session_id":"s1","status":403,"title":"Forbidden",` +
 		`"detail":"You do not have permission to access this session"}`
 	subscribed := `{"type":"subscribed","request_id":"r","session_id":"s1"}`
-	seat := func(user string, g watch.Grant) watch.Seat {
-		return watch.Seat{SessionID: "s1", Owner: user, Connection: "c1=", Expires: now + 60, Grant: g}
+	sub := func(user string, g watch.Grant) watch.Subscription {
+		return watch.Subscription{SessionID: "s1", Owner: user, Connection: "c1=", Expires: now + 60, Grant: g}
 	}
 	for name, c := range map[string]struct {
 		user, scope   string
 		grants, later []access.Grant
 		answer        string
-		seat          *watch.Seat
+		sub           *watch.Subscription
 		asked         string
 	}{
 		"the owner, and nobody looks for shares": {
-			user: "alice", answer: subscribed, seat: new(seat("alice", watch.Grant{})),
+			user: "alice", answer: subscribed, sub: new(sub("alice", watch.Grant{})),
 			asked: "subscribe alice s1 c1=; since alice s1 - item:",
 		},
 		"a guest, as long as the share lets him": {
 			user: "bob", grants: []access.Grant{grant}, later: []access.Grant{grant}, answer: subscribed,
-			seat:  new(seat("alice", watch.Grant{Share: "sh", UserID: "bob", Until: grant.Until})),
+			sub:   new(sub("alice", watch.Grant{Share: "sh", UserID: "bob", Until: grant.Until})),
 			asked: "subscribe bob s1 c1=; standing bob s1; subscribe alice s1 c1=; since alice s1 - item:; standing bob s1",
 		},
 		"a guest whose share was revoked while he was let in is refused": {
 			user: "bob", grants: []access.Grant{grant}, answer: refused,
-			seat: new(seat("alice", watch.Grant{Share: "sh", UserID: "bob", Until: grant.Until})),
+			sub: new(sub("alice", watch.Grant{Share: "sh", UserID: "bob", Until: grant.Until})),
 			asked: "subscribe bob s1 c1=; standing bob s1; subscribe alice s1 c1=; since alice s1 - item:; standing bob s1; " +
 				"unsubscribe bob s1 c1=",
 		},
 		"not if another share still lets him in": {
 			user: "bob", grants: []access.Grant{grant}, later: []access.Grant{other}, answer: subscribed,
-			seat:  new(seat("alice", watch.Grant{Share: "sh", UserID: "bob", Until: grant.Until})),
+			sub:   new(sub("alice", watch.Grant{Share: "sh", UserID: "bob", Until: grant.Until})),
 			asked: "subscribe bob s1 c1=; standing bob s1; subscribe alice s1 c1=; since alice s1 - item:; standing bob s1",
 		},
 		"an admin, by the scope of his token": {
-			user: "root", scope: "openid rethread:admin", answer: subscribed, seat: new(seat("alice", watch.Grant{})),
+			user: "root", scope: "openid rethread:admin", answer: subscribed, sub: new(sub("alice", watch.Grant{})),
 			asked: "subscribe root s1 c1=; standing root s1; subscribe alice s1 c1=; since alice s1 - item:",
 		},
 		"nobody by a scope that only begins like it": {
@@ -77,11 +77,11 @@ func TestWhoMayWatch(t *testing.T) {
 			wantFrames(t, got, c.answer)
 			wantContract(t, described, got)
 			w.wantAsked(strings.Split(c.asked, "; ")...)
-			var seats []watch.Seat
-			if c.seat != nil {
-				seats = append(seats, *c.seat)
+			var subs []watch.Subscription
+			if c.sub != nil {
+				subs = append(subs, *c.sub)
 			}
-			if diff := cmp.Diff(seats, w.seats); diff != "" {
+			if diff := cmp.Diff(subs, w.subs); diff != "" {
 				t.Errorf("seats (-want +got):\n%s", diff)
 			}
 		})

@@ -63,7 +63,7 @@ func (c *call) caller(adminScope string) access.Caller {
 }
 
 // grant is what lets the caller watch who passes as a guest.
-func (c *call) grant(p access.Pass) watch.Grant {
+func (c *call) grant(p access.Permission) watch.Grant {
 	if !p.Guest() {
 		return watch.Grant{}
 	}

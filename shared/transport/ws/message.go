@@ -65,7 +65,7 @@ func (a *api) act(ctx context.Context, c *call, act action) (frames [][]byte, er
 // subscribe makes the connection a watcher as whoever its caller is to the
 // session.
 func (a *api) subscribe(ctx context.Context, c *call, act action) (frames [][]byte, err error) {
-	err = a.Gate.Do(ctx, c.caller(a.AdminScope), act.sessionID, access.Watch, func(pass access.Pass) error {
+	err = a.Gate.Do(ctx, c.caller(a.AdminScope), act.sessionID, access.Watch, func(pass access.Permission) error {
 		frames, err = a.subscribeWith(ctx, c, act, pass)
 		return err
 	})
@@ -75,8 +75,8 @@ func (a *api) subscribe(ctx context.Context, c *call, act action) (frames [][]by
 // subscribeWith makes the connection a watcher before it reads what the watcher
 // lacks, so that nothing falls in between: what happens meanwhile is pushed,
 // possibly before the answer.
-func (a *api) subscribeWith(ctx context.Context, c *call, act action, pass access.Pass) ([][]byte, error) {
-	err := a.Subscriptions.Subscribe(ctx, watch.Seat{
+func (a *api) subscribeWith(ctx context.Context, c *call, act action, pass access.Permission) ([][]byte, error) {
+	err := a.Subscriptions.Subscribe(ctx, watch.Subscription{
 		SessionID: act.sessionID, Owner: pass.Owner, Connection: c.connection(), Expires: c.expires,
 		Grant: c.grant(pass),
 	})
@@ -95,14 +95,14 @@ func (a *api) subscribeWith(ctx context.Context, c *call, act action, pass acces
 }
 
 // catchUp is the answer to a subscription and all that the watcher lacks.
-func (a *api) catchUp(ctx context.Context, c *call, act action, pass access.Pass) ([][]byte, error) {
-	messages, err := a.Feed.Since(ctx, pass.Owner, act.sessionID, act.from)
+func (a *api) catchUp(ctx context.Context, c *call, act action, pass access.Permission) ([][]byte, error) {
+	messages, err := a.Feed.CatchUp(ctx, pass.Owner, act.sessionID, act.from)
 	if err != nil {
 		return nil, err
 	}
 	if pass.Guest() {
 		// What was read may be of after the share was revoked.
-		if _, err := a.Gate.Pass(ctx, c.caller(a.AdminScope), act.sessionID, access.Watch); err != nil {
+		if _, err := a.Gate.Permission(ctx, c.caller(a.AdminScope), act.sessionID, access.Watch); err != nil {
 			return nil, err
 		}
 	}
@@ -123,7 +123,7 @@ func (a *api) catchUp(ctx context.Context, c *call, act action, pass access.Pass
 
 // push posts frames to the client in order.
 func (a *api) push(ctx context.Context, c *call, frames [][]byte) {
-	err := a.courier.Bring(ctx, c.connection(), frames)
+	err := a.sender.Send(ctx, c.connection(), frames)
 	switch {
 	case err == nil:
 	case errors.Is(err, watch.ErrGone):

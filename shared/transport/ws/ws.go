@@ -23,7 +23,7 @@ type Handler = func(context.Context, events.APIGatewayWebsocketProxyRequest) (ev
 type Config struct {
 	Gate          *access.Gate
 	Subscriptions watch.Subscriptions
-	Feed          watch.Feed
+	Feed          watch.CatchUps
 	Pusher        watch.Pusher
 
 	AdminScope string // of tokens that may watch every session; "" for none
@@ -36,7 +36,7 @@ type Config struct {
 // api is the handler with what it stands on.
 type api struct {
 	Config
-	courier *watch.Courier
+	sender *watch.ConnectionSender
 }
 
 // New returns the handler of all routes: $connect, $disconnect and whatever
@@ -44,7 +44,7 @@ type api struct {
 // Gateway passes none of them on and tells clients of others in words of its
 // own.
 func New(c Config) Handler {
-	a := &api{Config: c, courier: watch.NewCourier(c.Pusher, c.Random)}
+	a := &api{Config: c, sender: watch.NewConnectionSender(c.Pusher, c.Random)}
 	return func(ctx context.Context, event events.APIGatewayWebsocketProxyRequest) (events.APIGatewayProxyResponse, error) {
 		return a.serve(ctx, newCall(event)), nil
 	}

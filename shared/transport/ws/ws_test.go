@@ -37,7 +37,7 @@ type world struct {
 
 	owner                 string
 	grants, later         []access.Grant // at first, and when they are looked at again
-	seats                 []watch.Seat
+	subs                  []watch.Subscription
 	subscribe, disconnect error
 	since                 func() ([]watch.Message, error)
 	push                  error
@@ -57,23 +57,23 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) note(parts ...string) { w.asked = append(w.asked, strings.Join(parts, " ")) }
 
-func (w *world) Subscribe(_ context.Context, s watch.Seat) error {
+func (w *world) Subscribe(_ context.Context, s watch.Subscription) error {
 	w.note("subscribe", s.Owner, s.SessionID, s.Connection)
 	if s.Owner != w.owner {
 		return fault.NotYours("session")
 	}
-	w.seats = append(w.seats, s)
+	w.subs = append(w.subs, s)
 	return w.subscribe
 }
 
-func (w *world) Standing(_ context.Context, user, session string) (access.Standing, error) {
+func (w *world) CallerGrants(_ context.Context, user, session string) (access.CallerGrants, error) {
 	w.note("standing", user, session)
-	standing := access.Standing{Owner: w.owner, Grants: w.grants}
+	standing := access.CallerGrants{Owner: w.owner, Grants: w.grants}
 	w.grants = w.later
 	return standing, nil
 }
 
-func (w *world) Lenders(context.Context, string) ([]string, error) { return nil, nil }
+func (w *world) SharingOwners(context.Context, string) ([]string, error) { return nil, nil }
 
 func (w *world) Unsubscribe(_ context.Context, user, session, connection string) error {
 	w.note("unsubscribe", user, session, connection)
@@ -85,7 +85,7 @@ func (w *world) Disconnect(_ context.Context, connection string) error {
 	return w.disconnect
 }
 
-func (w *world) Since(_ context.Context, user, session string, from watch.From) ([]watch.Message, error) {
+func (w *world) CatchUp(_ context.Context, user, session string, from watch.From) ([]watch.Message, error) {
 	cursor := "-"
 	if from.Cursor != nil {
 		cursor = from.Cursor.String()

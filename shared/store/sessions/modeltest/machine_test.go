@@ -61,12 +61,12 @@ type machine struct {
 }
 
 func newMachine(rt *rapid.T, engine table.Engine) *machine {
-	sealing := sessions.Sealing{
+	sealing := sessions.Compaction{
 		Bytes:  rapid.SampledFrom([]int{1, 400, 1200}).Draw(rt, "bytes of a seal"),
 		Page:   rapid.IntRange(1, 3).Draw(rt, "page that uses seals"),
 		Behind: rapid.Int64Range(0, 2).Draw(rt, "positions unsealed"),
 	}
-	store := stores.New(engine, sessions.WithSealing(sealing))
+	store := stores.New(engine, sessions.WithCompaction(sealing))
 	m := &machine{world: newWorld(), store: store, engine: engine}
 	m.createSession(rt)
 	return m

@@ -37,7 +37,7 @@ func stageOn(t *testing.T, engine table.Engine) *stage {
 
 // open is a store that seals stretches as short as those of the tests.
 func open(engine table.Engine) *stores.Store {
-	return stores.New(engine, sessions.WithSealing(sessions.Sealing{Bytes: 400, Page: 1}))
+	return stores.New(engine, sessions.WithCompaction(sessions.Compaction{Bytes: 400, Page: 1}))
 }
 
 // keep says that cases begin with what the table holds.

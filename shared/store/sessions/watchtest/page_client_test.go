@@ -31,8 +31,8 @@ type page struct {
 	connected  bool
 	connection string
 
-	news     []watch.News // not told yet
-	told     []watch.News
+	news     []watch.LogUpdate // not told yet
+	told     []watch.LogUpdate
 	lanes    [][][]byte // messages on their way, each lane's in order
 	breaking bool       // a message was lost, and so the connection will be
 
@@ -113,10 +113,10 @@ func (w *page) tellTwice(ctx context.Context, rt *rapid.T) error {
 		return nil
 	}
 	w.doubled++
-	return w.deliver(ctx, []watch.News{rapid.SampledFrom(w.told).Draw(rt, "again")})
+	return w.deliver(ctx, []watch.LogUpdate{rapid.SampledFrom(w.told).Draw(rt, "again")})
 }
 
-func (w *page) deliver(ctx context.Context, batch []watch.News) error {
+func (w *page) deliver(ctx context.Context, batch []watch.LogUpdate) error {
 	w.happens()
 	err := errors.Join(w.fanout.Deliver(ctx, batch)...)
 	w.send(w.posts.sent())

@@ -77,7 +77,7 @@ func newFunctions(t *testing.T, table string) *functions {
 	log := slog.New(slog.DiscardHandler)
 	half := func() float64 { return 0.5 }
 	f := &functions{
-		store: stores.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithSealing(smallSeals())), posts: &posts{},
+		store: stores.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithCompaction(smallSeals())), posts: &posts{},
 	}
 	f.socket = ws.New(ws.Config{
 		Gate: access.NewGate(f.store, time.Now, log), Subscriptions: f.store, Feed: f.store, Pusher: f.posts,

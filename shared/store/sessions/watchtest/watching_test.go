@@ -38,7 +38,7 @@ func TestWatching(t *testing.T) {
 			return
 		}
 		w := &watching{
-			t: t, store: stores.New(dynamo.New(db, table, store.Schema()), sessions.WithSealing(smallSeals())), records: records, id: uuid.NewString(),
+			t: t, store: stores.New(dynamo.New(db, table, store.Schema()), sessions.WithCompaction(smallSeals())), records: records, id: uuid.NewString(),
 			state: view.NewState(), now: time.UnixMilli(0), queues: map[string][]watch.Message{},
 		}
 		w.must(rt, w.create(t.Context()))
@@ -282,7 +282,7 @@ func (w *watching) connect(ctx context.Context, _ *rapid.T) error {
 		}
 	}
 	at := watch.Cursor(w.state.Cursor())
-	messages, err := w.store.Since(ctx, watched, w.id, watch.From{Cursor: &at})
+	messages, err := w.store.CatchUp(ctx, watched, w.id, watch.From{Cursor: &at})
 	if err != nil {
 		return err
 	}
@@ -379,4 +379,4 @@ func jsonOf[T any](rt *rapid.T, events []T) []string {
 }
 
 // smallSeals makes seals of short histories too.
-func smallSeals() sessions.Sealing { return sessions.Sealing{Bytes: 500, Page: 1, Behind: 2} }
+func smallSeals() sessions.Compaction { return sessions.Compaction{Bytes: 500, Page: 1, Behind: 2} }

@@ -38,7 +38,7 @@ func (r *RefusedError) Error() string {
 
 // EndedError is the error of a subscription that has ended because its caller may
 // not watch any longer.
-type EndedError struct{ watch.Farewell }
+type EndedError struct{ watch.UnsubscribedNotice }
 
 func (e *EndedError) Error() string { return "watching is over: " + string(e.Reason) }
 
@@ -182,7 +182,7 @@ func (s *Subscription) read(ctx context.Context) (frame, error) {
 	f.Text = text
 	if f.Type == ws.TypeUnsubscribed && f.SessionID == s.sessionID {
 		ended := &EndedError{}
-		if err := json.Unmarshal(text, &ended.Farewell); err != nil {
+		if err := json.Unmarshal(text, &ended.UnsubscribedNotice); err != nil {
 			return frame{}, fmt.Errorf("read a farewell: %w", err)
 		}
 		s.ended = ended

@@ -14,8 +14,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Who watches a log is one item, with an attribute for each seat, so that one
-// update takes or leaves a seat and one read finds all of them. It has a
+// Who watches a log is one item, with an attribute for each subscription, so that one
+// update takes or leaves a subscription and one read finds all of them. It has a
 // partition of its own, so that the last message of a deleted session finds it.
 //
 //	attribute     of                 value                            bytes
@@ -31,18 +31,18 @@ const (
 	watchersExpires = "expires"
 	watchersOld     = "c"
 
-	prefixSeat = "w"
-	revoked    = string(watch.ReasonRevoked)
+	prefixSubscription = "w"
+	revoked            = string(watch.ReasonRevoked)
 )
 
-// seatPath leads to the seat of a connection.
-func seatPath(connection string) table.Path { return table.At(prefixSeat + connection) }
+// subscriptionPath leads to the subscription of a connection.
+func subscriptionPath(connection string) table.Path { return table.At(prefixSubscription + connection) }
 
 type watchers struct {
-	session string
-	expires int64
-	seats   map[string]types.AttributeValue // by connection
-	old     []string
+	session       string
+	expires       int64
+	subscriptions map[string]types.AttributeValue // by connection
+	old           []string
 }
 
 // UnmarshalDynamoDBAttributeValue implements attributevalue.Unmarshaler.
@@ -60,17 +60,17 @@ func (w *watchers) UnmarshalDynamoDBAttributeValue(v types.AttributeValue) error
 		return err
 	}
 	w.session, w.expires, w.old = rest.Session, rest.Expires, rest.Old
-	w.seats = map[string]types.AttributeValue{}
+	w.subscriptions = map[string]types.AttributeValue{}
 	for name, value := range item.Value {
-		if connection, ok := strings.CutPrefix(name, prefixSeat); ok {
-			w.seats[connection] = value
+		if connection, ok := strings.CutPrefix(name, prefixSubscription); ok {
+			w.subscriptions[connection] = value
 		}
 	}
 	return nil
 }
 
-// seatOf is a seat as the table holds it.
-func seatOf(s watch.Seat) any {
+// subscriptionOf is a subscription as the table holds it.
+func subscriptionOf(s watch.Subscription) any {
 	switch {
 	case s.Revoked:
 		return revoked
@@ -81,10 +81,10 @@ func seatOf(s watch.Seat) any {
 	}
 }
 
-var errSeat = errors.New("not a seat")
+var errSubscription = errors.New("not a seat")
 
-// readSeat reads what a seat says about its connection.
-func readSeat(v types.AttributeValue, s *watch.Seat) (err error) {
+// readSubscription reads what a subscription says about its connection.
+func readSubscription(v types.AttributeValue, s *watch.Subscription) (err error) {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberN:
 		s.Expires, err = strconv.ParseInt(v.Value, 10, 64)
@@ -94,32 +94,32 @@ func readSeat(v types.AttributeValue, s *watch.Seat) (err error) {
 		return nil
 	case *types.AttributeValueMemberL:
 		if len(v.Value) != 4 {
-			return errSeat
+			return errSubscription
 		}
-		return readGuestSeat(v.Value, s)
+		return readGuestSubscription(v.Value, s)
 	}
-	return errSeat
+	return errSubscription
 }
 
-// readGuestSeat reads the four values of a guest's seat.
-func readGuestSeat(values []types.AttributeValue, s *watch.Seat) error {
-	var seat struct {
+// readGuestSubscription reads the four values of a guest's subscription.
+func readGuestSubscription(values []types.AttributeValue, s *watch.Subscription) error {
+	var sub struct {
 		Expires int64  `dynamodbav:"0"`
 		Share   string `dynamodbav:"1"`
 		Until   int64  `dynamodbav:"2"`
 		User    string `dynamodbav:"3"`
 	}
-	if err := table.Decode(table.Item{"0": values[0], "1": values[1], "2": values[2], "3": values[3]}, &seat); err != nil {
+	if err := table.Decode(table.Item{"0": values[0], "1": values[1], "2": values[2], "3": values[3]}, &sub); err != nil {
 		return err
 	}
-	s.Expires, s.Grant.Share, s.Grant.Until, s.Grant.UserID = seat.Expires, seat.Share, seat.Until, seat.User
+	s.Expires, s.Grant.Share, s.Grant.Until, s.Grant.UserID = sub.Expires, sub.Share, sub.Until, sub.User
 	return nil
 }
 
-// takeSeat are the changes by which a connection takes a seat.
-func takeSeat(s watch.Seat, expires int64) []table.Change {
+// subscribe are the changes by which a connection takes a subscription.
+func subscribe(s watch.Subscription, expires int64) []table.Change {
 	return []table.Change{
-		table.Set(seatPath(s.Connection), seatOf(s)),
+		table.Set(subscriptionPath(s.Connection), subscriptionOf(s)),
 		table.Set(table.At(watchersSession), s.SessionID),
 		table.Set(table.At(watchersExpires), expires),
 		table.RemoveFromSet(table.At(watchersOld), s.Connection),
@@ -127,37 +127,37 @@ func takeSeat(s watch.Seat, expires int64) []table.Change {
 }
 
 // Watchers implements watch.Audience.
-func (s *Store) Watchers(ctx context.Context, log string) (string, []watch.Seat, error) {
+func (s *Store) Watchers(ctx context.Context, log string) (string, []watch.Subscription, error) {
 	var w watchers
 	found, err := s.DB.Get(ctx, watchersKey(log), &w)
 	if err != nil || !found || w.expires <= s.Now().Unix() {
 		return "", nil, err
 	}
-	seats := make([]watch.Seat, 0, len(w.seats)+len(w.old))
-	for connection, value := range w.seats {
-		seat := watch.Seat{SessionID: w.session, Connection: connection}
-		if err := readSeat(value, &seat); err != nil {
+	subs := make([]watch.Subscription, 0, len(w.subscriptions)+len(w.old))
+	for connection, value := range w.subscriptions {
+		sub := watch.Subscription{SessionID: w.session, Connection: connection}
+		if err := readSubscription(value, &sub); err != nil {
 			s.Log.ErrorContext(ctx, "a watcher who cannot be read is told nothing", "log", log, "connection", connection, "error", err)
 			continue
 		}
-		seats = append(seats, seat)
+		subs = append(subs, sub)
 	}
 	for _, connection := range w.old {
-		seats = append(seats, watch.Seat{SessionID: w.session, Connection: connection})
+		subs = append(subs, watch.Subscription{SessionID: w.session, Connection: connection})
 	}
-	return w.session, seats, nil
+	return w.session, subs, nil
 }
 
-// seatsAtOnce is how many seats one update takes away: DynamoDB limits the size of an
+// removalsAtOnce is how many subscriptions one update takes away: DynamoDB limits the size of an
 // update's changes to 4 KB.
-const seatsAtOnce = 100
+const removalsAtOnce = 100
 
 // Leave implements watch.Audience.
 func (s *Store) Leave(ctx context.Context, log string, connections []string) error {
-	for part := range slices.Chunk(connections, seatsAtOnce) {
+	for part := range slices.Chunk(connections, removalsAtOnce) {
 		changes := []table.Change{table.RemoveFromSet(table.At(watchersOld), part...)}
 		for _, connection := range part {
-			changes = append(changes, table.Remove(seatPath(connection)))
+			changes = append(changes, table.Remove(subscriptionPath(connection)))
 		}
 		err := s.DB.Update(ctx, watchersKey(log), changes, table.ItemExists())
 		if err != nil && !errors.Is(err, table.ErrConditionFailed) {
@@ -168,9 +168,9 @@ func (s *Store) Leave(ctx context.Context, log string, connections []string) err
 }
 
 // Clear implements watch.Audience.
-func (s *Store) Clear(ctx context.Context, log string, seat watch.Seat) error {
-	at := seatPath(seat.Connection)
-	err := s.DB.Update(ctx, watchersKey(log), []table.Change{table.Remove(at)}, table.Equal(at, seatOf(seat)))
+func (s *Store) Clear(ctx context.Context, log string, sub watch.Subscription) error {
+	at := subscriptionPath(sub.Connection)
+	err := s.DB.Update(ctx, watchersKey(log), []table.Change{table.Remove(at)}, table.Equal(at, subscriptionOf(sub)))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// stage is a maker, and a poster that answers by URL.
+// stage is a builder, and a poster that answers by URL.
 type stage struct {
 	messages []delivery.Message
 	fails    error // to make messages
@@ -147,10 +147,10 @@ func TestDeliver(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := test.stage
-			c := delivery.Courier{
-				Makers: map[delivery.Kind]delivery.Maker{kind: &s}, Poster: &s,
-				Pace: delivery.Pace{First: 2 * time.Second, Most: time.Hour, Within: 24 * time.Hour},
-				Now:  func() time.Time { return now }, Jitter: func() float64 { return 1 }, Log: slog.New(slog.DiscardHandler),
+			c := delivery.Worker{
+				Builders: map[delivery.Kind]delivery.MessageBuilder{kind: &s}, Poster: &s,
+				Retries: delivery.RetryPolicy{First: 2 * time.Second, Most: time.Hour, Within: 24 * time.Hour},
+				Now:     func() time.Time { return now }, Jitter: func() float64 { return 1 }, Log: slog.New(slog.DiscardHandler),
 			}
 			d := delivery.Delivery{Target: delivery.Target{Kind: kind}}
 			if test.kind != "" {
@@ -179,8 +179,8 @@ func TestPace_jitter(t *testing.T) {
 				s := &stage{
 					messages: []delivery.Message{{URL: "a"}}, answers: map[string]delivery.Answer{"a": {Status: 503, RetryAfter: asked}},
 				}
-				c := delivery.Courier{
-					Makers: map[delivery.Kind]delivery.Maker{kind: s}, Poster: s, Pace: delivery.DefaultPace(),
+				c := delivery.Worker{
+					Builders: map[delivery.Kind]delivery.MessageBuilder{kind: s}, Poster: s, Retries: delivery.DefaultRetryPolicy(),
 					Now: func() time.Time { return now }, Jitter: func() float64 { return chance }, Log: slog.New(slog.DiscardHandler),
 				}
 				got := c.Deliver(t.Context(), delivery.Delivery{Target: delivery.Target{Kind: kind}},
@@ -206,8 +206,8 @@ func TestPace(t *testing.T) {
 		now := time.Unix(0, 0)
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0)) //nolint:gosec // it spreads waits
 		s := &stage{messages: []delivery.Message{{}}}
-		c := delivery.Courier{
-			Makers: map[delivery.Kind]delivery.Maker{kind: s}, Poster: s, Pace: delivery.DefaultPace(),
+		c := delivery.Worker{
+			Builders: map[delivery.Kind]delivery.MessageBuilder{kind: s}, Poster: s, Retries: delivery.DefaultRetryPolicy(),
 			Now:    func() time.Time { return now },
 			Jitter: random.Float64, Log: slog.New(slog.DiscardHandler),
 		}

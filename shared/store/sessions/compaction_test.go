@@ -27,11 +27,11 @@ type counted struct {
 	broken                         bool // no batch is written
 }
 
-func newCounted(t testing.TB, sealing sessions.Sealing) *counted {
+func newCounted(t testing.TB, sealing sessions.Compaction) *counted {
 	t.Helper()
 	c := &counted{t: t}
 	engine := hooks.New(storetest.Engine(t), hooks.Hooks{Before: c.before, Items: c.count})
-	c.Store = stores.New(engine, sessions.WithSealing(sealing))
+	c.Store = stores.New(engine, sessions.WithCompaction(sealing))
 	return c
 }
 
@@ -95,7 +95,7 @@ func (c *counted) same(id string, want []string) {
 	}
 }
 
-func small() sessions.Sealing { return sessions.Sealing{Bytes: 1000, Page: 20, Behind: 4} }
+func small() sessions.Compaction { return sessions.Compaction{Bytes: 1000, Page: 20, Behind: 4} }
 
 func TestSeals(t *testing.T) {
 	t.Parallel()

@@ -10,35 +10,35 @@ import (
 	"github.com/rethread/rethread/shared/store/records"
 )
 
-var _ watch.Feed = (*Store)(nil)
+var _ watch.CatchUps = (*Store)(nil)
 
-// Since implements watch.Feed. It reads the log from where the watcher stands,
+// CatchUp implements watch.Feed. It reads the log from where the watcher stands,
 // or from an item before that which may have grown since.
-func (s *Store) Since(ctx context.Context, userID, sessionID string, from watch.From) ([]watch.Message, error) {
+func (s *Store) CatchUp(ctx context.Context, userID, sessionID string, from watch.From) ([]watch.Message, error) {
 	return records.SettledValue(ctx, func() ([]watch.Message, error) {
-		h, at, _, err := s.settled(ctx, userID, sessionID)
+		h, at, _, err := s.readSettled(ctx, userID, sessionID)
 		if err != nil {
 			return nil, err
 		}
-		out, err := (&feed{s: s, h: h, at: at}).since(ctx, from)
+		out, err := (&catchUp{s: s, h: h, at: at}).read(ctx, from)
 		if err != nil {
-			return nil, fmt.Errorf("read what is new in session %s: %w", sessionID, s.unlessGone(ctx, h, err))
+			return nil, fmt.Errorf("read what is new in session %s: %w", sessionID, s.notFoundIfDeleted(ctx, h, err))
 		}
 		return out, nil
 	})
 }
 
-// feed reads what one watcher lacks.
-type feed struct {
+// catchUp reads what one watcher lacks.
+type catchUp struct {
 	s  *Store
 	h  *header
 	at head
-	// aside is the position of an item that may have grown, so far back that it is
+	// distantItem is the position of an item that may have grown, so far back that it is
 	// told without what stands between it and the watcher; 0 for none.
-	aside int64
+	distantItem int64
 }
 
-func (f *feed) since(ctx context.Context, from watch.From) ([]watch.Message, error) {
+func (f *catchUp) read(ctx context.Context, from watch.From) ([]watch.Message, error) {
 	after, reason, err := f.start(ctx, from)
 	if err != nil {
 		return nil, err
@@ -65,11 +65,11 @@ func (f *feed) since(ctx context.Context, from watch.From) ([]watch.Message, err
 	begin := stand
 	out := make([]watch.Message, 0, len(page.Events)+1)
 	events := f.unknown(upTo(page.Events, f.at.last()), from) // what came since is told to who has subscribed
-	if events, err = f.withAside(ctx, events); err != nil {
+	if events, err = f.withDistantItem(ctx, events); err != nil {
 		return nil, err
 	}
 	for _, e := range events {
-		messages, err := f.bring(ctx, e, stand, from)
+		messages, err := f.messagesFor(ctx, e, stand, from)
 		if err != nil {
 			return nil, err
 		}
@@ -85,14 +85,14 @@ func (f *feed) since(ctx context.Context, from watch.From) ([]watch.Message, err
 	return append(out, status), err
 }
 
-// withAside puts the item that stands aside before the others, where it is still
+// withDistantItem puts the item that stands aside before the others, where it is still
 // shown.
-func (f *feed) withAside(ctx context.Context, events []session.Event) ([]session.Event, error) {
-	if f.aside == 0 {
+func (f *catchUp) withDistantItem(ctx context.Context, events []session.Event) ([]session.Event, error) {
+	if f.distantItem == 0 {
 		return events, nil
 	}
-	page, err := f.s.events(ctx, f.h, session.EventQuery{View: session.Effective, Limit: 1, After: f.aside - 1})
-	if err != nil || len(page.Events) == 0 || page.Events[0].Seq != f.aside {
+	page, err := f.s.events(ctx, f.h, session.EventQuery{View: session.Effective, Limit: 1, After: f.distantItem - 1})
+	if err != nil || len(page.Events) == 0 || page.Events[0].Seq != f.distantItem {
 		return events, err
 	}
 	return append(page.Events[:1:1], events...), nil
@@ -102,7 +102,7 @@ func (f *feed) withAside(ctx context.Context, events []session.Event) ([]session
 // in their final form. They are told again as long as they fit messages, for
 // those who did not notice the end of an item; one that does not fit could only
 // be a reload, again and again.
-func (f *feed) unknown(events []session.Event, from watch.From) []session.Event {
+func (f *catchUp) unknown(events []session.Event, from watch.From) []session.Event {
 	if from.Cursor == nil {
 		return events
 	}
@@ -117,9 +117,9 @@ func (f *feed) unknown(events []session.Event, from watch.From) []session.Event 
 	return events[known:]
 }
 
-// bring is what brings an event to a watcher who stands somewhere: a snapshot,
+// messagesFor is what brings an event to a watcher who stands somewhere: a snapshot,
 // or what together is as good where that is too large for a message.
-func (f *feed) bring(ctx context.Context, e session.Event, stand watch.Cursor, from watch.From) ([]watch.Message, error) {
+func (f *catchUp) messagesFor(ctx context.Context, e session.Event, stand watch.Cursor, from watch.From) ([]watch.Message, error) {
 	m := watch.SnapshotOf(f.h.Epoch, e)
 	m.Prev, m.SessionID = stand, f.h.id()
 	if f.at.last() == e.Seq && e.Status != session.EventInProgress {
@@ -144,7 +144,7 @@ func (f *feed) bring(ctx context.Context, e session.Event, stand watch.Cursor, f
 
 // start is the seq after which to read, or why the watcher must read the thread
 // first.
-func (f *feed) start(ctx context.Context, from watch.From) (after int64, reason string, err error) {
+func (f *catchUp) start(ctx context.Context, from watch.From) (after int64, reason string, err error) {
 	switch {
 	case from.Cursor != nil:
 		return f.afterCursor(ctx, *from.Cursor)
@@ -162,14 +162,14 @@ func (f *feed) start(ctx context.Context, from watch.From) (after int64, reason 
 	return newest.Events[0].Seq - 1, "", nil
 }
 
-func (f *feed) afterCursor(ctx context.Context, c watch.Cursor) (after int64, reason string, err error) {
+func (f *catchUp) afterCursor(ctx context.Context, c watch.Cursor) (after int64, reason string, err error) {
 	if c.Epoch != f.h.Epoch || c.Seq > f.at.last() {
 		return 0, watch.ReasonEpoch, nil
 	}
 	if c.Seq <= f.h.base() {
 		return c.Seq, "", nil // what a fork took over never grows
 	}
-	rec, err := f.s.covering(ctx, f.h.Log, c.Seq)
+	rec, err := f.s.entryCovering(ctx, f.h.Log, c.Seq)
 	switch {
 	case err != nil:
 		return 0, "", err
@@ -177,7 +177,7 @@ func (f *feed) afterCursor(ctx context.Context, c watch.Cursor) (after int64, re
 		return c.Seq - 1, "", nil
 	case rec.Open > 0 && !rec.Streamed: // it may have grown since this entry came
 		if f.at.last()-rec.Open >= watch.MaxBehind { // to tell all behind it would be too much, again and again
-			f.aside = rec.Open
+			f.distantItem = rec.Open
 			return c.Seq, "", nil
 		}
 		return rec.Open - 1, "", nil
@@ -186,14 +186,14 @@ func (f *feed) afterCursor(ctx context.Context, c watch.Cursor) (after int64, re
 }
 
 // seqOf finds an item that the session shows, by its id; 0 where there is none.
-func (f *feed) seqOf(ctx context.Context, id string) (int64, error) {
+func (f *catchUp) seqOf(ctx context.Context, id string) (int64, error) {
 	if seq, ok := session.PositionOf(id); ok {
 		page, err := f.s.events(ctx, f.h, session.EventQuery{View: session.Effective, Limit: 1, After: seq - 1})
 		if err != nil || (len(page.Events) > 0 && page.Events[0].ID == id) {
 			return seq, err
 		}
 	}
-	var bound claim
+	var bound lowerBound
 	found, err := f.s.db.Get(ctx, chosenKey(f.h.Log, id), &bound)
 	if err != nil || !found {
 		return 0, err
@@ -218,7 +218,7 @@ func (f *feed) seqOf(ctx context.Context, id string) (int64, error) {
 	}
 }
 
-func (f *feed) reload(stand watch.Cursor, reason string) watch.Message {
+func (f *catchUp) reload(stand watch.Cursor, reason string) watch.Message {
 	return watch.Message{
 		Type: watch.Reload, SessionID: f.h.id(), Prev: stand, Reason: reason,
 		Cursor: watch.Cursor{Epoch: f.h.Epoch, Seq: f.at.last(), Offset: f.at.offset},
@@ -229,7 +229,7 @@ func (f *feed) reload(stand watch.Cursor, reason string) watch.Message {
 // to the head behind it. The header is read anew: one from before the entries
 // would tell of a status that a run among them has ended, in a place behind it,
 // where nothing that comes later corrects it.
-func (f *feed) status(ctx context.Context, stand watch.Cursor) (watch.Message, error) {
+func (f *catchUp) status(ctx context.Context, stand watch.Cursor) (watch.Message, error) {
 	now, err := f.s.header(ctx, f.h.User, f.h.id())
 	if err != nil {
 		return watch.Message{}, err
@@ -247,7 +247,7 @@ func (f *feed) status(ctx context.Context, stand watch.Cursor) (watch.Message, e
 	if f.h.Status != session.Failed {
 		return m, nil
 	}
-	past, err := f.s.pastRun(ctx, f.h, f.h.Spent)
+	past, err := f.s.pastRun(ctx, f.h, f.h.UnfinishedRun)
 	if past != nil {
 		m.RunID, m.Error = past.ID, past.Error
 	}

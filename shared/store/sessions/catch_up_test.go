@@ -15,7 +15,7 @@ import (
 // mustSince is what a watcher is sent; every message as it is sent.
 func mustSince(t *testing.T, s *stores.Store, id string, from watch.From) []watch.Message {
 	t.Helper()
-	messages, err := s.Since(t.Context(), alice, id, from)
+	messages, err := s.CatchUp(t.Context(), alice, id, from)
 	if err != nil {
 		t.Fatal(err)
 	}

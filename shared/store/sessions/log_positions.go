@@ -9,9 +9,9 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// place is a position in the log of a session, which for a fork begins with
+// logPosition is a position in the log of a session, which for a fork begins with
 // what it took over from other logs.
-type place struct {
+type logPosition struct {
 	log      string
 	position int64
 	seq      int64
@@ -22,8 +22,8 @@ type place struct {
 // invocation, hidden entries included; nil where none does. The event that
 // carries the initial state is never taken away, so the place of its
 // invocation is right behind it.
-func (s *Store) findInvocation(ctx context.Context, h *header, id string) (*place, error) {
-	bounds, err := s.bounds(ctx, h, id)
+func (s *Store) findInvocation(ctx context.Context, h *header, id string) (*logPosition, error) {
+	bounds, err := s.lowerBounds(ctx, h, id)
 	if err != nil || len(bounds) == 0 {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (s *Store) findInvocation(ctx context.Context, h *header, id string) (*plac
 		if !ok || (!r.Open() && bound > r.To) {
 			continue
 		}
-		found, err := s.firstIn(ctx, r, max(bound, r.From), id)
+		found, err := s.firstInRange(ctx, r, max(bound, r.From), id)
 		if err != nil || found != nil {
 			return found, err
 		}
@@ -46,7 +46,7 @@ func (s *Store) findInvocation(ctx context.Context, h *header, id string) (*plac
 
 // findInvocationUpTo is findInvocation for who compares with what was read up to
 // a head: where an invocation began after that, it is table.ErrConditionFailed.
-func (s *Store) findInvocationUpTo(ctx context.Context, h *header, at head, id string) (*place, error) {
+func (s *Store) findInvocationUpTo(ctx context.Context, h *header, at head, id string) (*logPosition, error) {
 	found, err := s.findInvocation(ctx, h, id)
 	if err == nil && found != nil && found.log == h.Log && found.rec.first >= at.next {
 		return nil, table.ErrConditionFailed
@@ -54,10 +54,10 @@ func (s *Store) findInvocationUpTo(ctx context.Context, h *header, at head, id s
 	return found, err
 }
 
-// bounds reads where in each log of a session an invocation may begin.
-func (s *Store) bounds(ctx context.Context, h *header, id string) (map[string]int64, error) {
+// lowerBounds reads where in each log of a session an invocation may begin.
+func (s *Store) lowerBounds(ctx context.Context, h *header, id string) (map[string]int64, error) {
 	out := map[string]int64{}
-	var own claim
+	var own lowerBound
 	found, err := s.db.Get(ctx, invocationKey(h.Log, id), &own)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (s *Store) bounds(ctx context.Context, h *header, id string) (map[string]in
 		return nil, err
 	}
 	for _, item := range items {
-		var c claim
+		var c lowerBound
 		if err := table.Decode(item, &c); err != nil {
 			return nil, fmt.Errorf("unmarshal a bound: %w", err)
 		}
@@ -94,16 +94,16 @@ func (s *Store) bounds(ctx context.Context, h *header, id string) (map[string]in
 	return out, nil
 }
 
-// firstIn finds the first entry of a range, from a position on, that names an
+// firstInRange finds the first entry of a range, from a position on, that names an
 // invocation.
-func (s *Store) firstIn(ctx context.Context, r session.Range, from int64, id string) (*place, error) {
-	var found *place
+func (s *Store) firstInRange(ctx context.Context, r session.Range, from int64, id string) (*logPosition, error) {
+	var found *logPosition
 	visit := func(rec *record) (bool, error) {
 		for _, e := range rec.events {
 			if e.InvocationID != id || e.Seq < from || !r.Holds(e.Seq) {
 				continue
 			}
-			found = &place{log: r.Log, position: e.Seq, seq: r.Seq + e.Seq - r.From, rec: rec}
+			found = &logPosition{log: r.Log, position: e.Seq, seq: r.Seq + e.Seq - r.From, rec: rec}
 			if rec.initial {
 				found.position++
 				found.seq++
@@ -125,7 +125,7 @@ func (s *Store) firstIn(ctx context.Context, r session.Range, from int64, id str
 }
 
 // timelineAt is what the session showed just before a place of its log.
-func (s *Store) timelineAt(ctx context.Context, h *header, p *place) (session.Timeline, error) {
+func (s *Store) timelineAt(ctx context.Context, h *header, p *logPosition) (session.Timeline, error) {
 	if p.seq <= h.base() {
 		inherited, err := h.inherited()
 		return inherited.Before(p.seq), err
@@ -143,17 +143,17 @@ func (s *Store) timelineAt(ctx context.Context, h *header, p *place) (session.Ti
 		then, err = h.timeline()
 	default:
 		var m *record
-		if m, err = s.covering(ctx, h.Log, marker); err == nil {
+		if m, err = s.entryCovering(ctx, h.Log, marker); err == nil {
 			then, err = session.DecodeTimeline(m.Timeline)
 		}
 	}
 	return then.Before(p.seq), err
 }
 
-// undoneTo is the delta that takes back all changes of state from the head of
+// undoTo is the delta that takes back all changes of state from the head of
 // the session's log down to a place: for each key, its value just before it.
 // Only entries that change state are read.
-func (s *Store) undoneTo(ctx context.Context, h *header, at head, p *place) (session.Delta, error) {
+func (s *Store) undoTo(ctx context.Context, h *header, at head, p *logPosition) (session.Delta, error) {
 	undo := session.Delta{}
 	own := max(p.seq, h.base()+1)
 	var known *record
@@ -172,7 +172,7 @@ func (s *Store) undoneTo(ctx context.Context, h *header, at head, p *place) (ses
 // undoInherited adds to undo what takes back the changes of the logs that a
 // fork took over, from its source back to the log of a place. Their hidden
 // entries count: a rewind may have left what they did to the state.
-func (s *Store) undoInherited(ctx context.Context, h *header, p *place, undo session.Delta) error {
+func (s *Store) undoInherited(ctx context.Context, h *header, p *logPosition, undo session.Delta) error {
 	// A fork never takes back shared keys that its parent changed.
 	mine := func(key string) bool { scope, _ := session.ScopeOf(key); return scope == session.ScopeSession }
 	log, at := h.Origin.Log, h.Origin.At
@@ -187,7 +187,7 @@ func (s *Store) undoInherited(ctx context.Context, h *header, p *place, undo ses
 			until = p.position
 		}
 		if at >= until {
-			rec, err := s.covering(ctx, log, at)
+			rec, err := s.entryCovering(ctx, log, at)
 			if err != nil {
 				return err
 			}
@@ -213,7 +213,7 @@ func (s *Store) undoLog(
 		rec := known
 		if known == nil || at > known.first {
 			var err error
-			if rec, err = s.covering(ctx, log, at); err != nil {
+			if rec, err = s.entryCovering(ctx, log, at); err != nil {
 				return err
 			}
 		}

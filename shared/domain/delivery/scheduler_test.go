@@ -17,7 +17,7 @@ import (
 
 var errDown = errors.New("down")
 
-// hall is everything around a desk: a clock, lanes, wakes on their way, the queue,
+// hall is everything around a scheduler: a clock, lanes, wakes on their way, the queue,
 // and receivers. Its requests fail when a test says so, before or after they did
 // what was asked.
 type hall struct {
@@ -29,12 +29,12 @@ type hall struct {
 	// unparks is how long it takes to remove deliveries from a lane.
 	unparks time.Duration
 
-	answers func(target string) (status int, took time.Duration)
-	heard   map[string][]string // events by target
-	posts   []string
-	gone    []string // discarded
-	desk    *delivery.Desk
-	ids     int
+	answers   func(target string) (status int, took time.Duration)
+	heard     map[string][]string // events by target
+	posts     []string
+	gone      []string // discarded
+	scheduler *delivery.Scheduler
+	ids       int
 	// requests are those to lanes.
 	requests int
 }
@@ -51,9 +51,9 @@ func newHall() *hall {
 		answers: func(string) (int, time.Duration) { return 204, 0 },
 	}
 	log := slog.New(slog.DiscardHandler)
-	h.desk = &delivery.Desk{
-		Courier: &delivery.Courier{
-			Makers: map[delivery.Kind]delivery.Maker{kind: h}, Poster: h, Pace: delivery.DefaultPace(),
+	h.scheduler = &delivery.Scheduler{
+		Worker: &delivery.Worker{
+			Builders: map[delivery.Kind]delivery.MessageBuilder{kind: h}, Poster: h, Retries: delivery.DefaultRetryPolicy(),
 			Now: func() time.Time { return h.now }, Jitter: func() float64 { return 1 }, Log: log,
 		},
 		Lanes: h, Waker: h, Discard: h, Prompt: 3 * time.Second, Behind: 10 * time.Second, Patience: 10 * time.Second,
@@ -195,7 +195,7 @@ func (h *hall) receive(t *rapid.T, queue []*message, n int) []*message {
 	for _, m := range queue[:n] {
 		batch = append(batch, m.arrival)
 	}
-	taken, err := h.desk.Receive(context.Background(), batch)
+	taken, err := h.scheduler.Receive(context.Background(), batch)
 	if err == nil && taken != n || err != nil && !errors.Is(err, errDown) {
 		t.Fatalf("%d of %d received: %v", taken, n, err)
 	}
@@ -208,7 +208,7 @@ func (h *hall) receive(t *rapid.T, queue []*message, n int) []*message {
 // mustReceive hands one message over.
 func (h *hall) mustReceive(t *testing.T, m *message) {
 	t.Helper()
-	if _, err := h.desk.Receive(t.Context(), []delivery.Arrival{m.arrival}); err != nil {
+	if _, err := h.scheduler.Receive(t.Context(), []delivery.Arrival{m.arrival}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -226,7 +226,7 @@ func (h *hall) next(t *rapid.T) {
 	if h.now.Before(w.at) {
 		h.now = w.at
 	}
-	if err := h.desk.Turn(context.Background(), w.wake); err != nil {
+	if err := h.scheduler.Turn(context.Background(), w.wake); err != nil {
 		if !errors.Is(err, errDown) {
 			t.Fatalf("turn: %v", err)
 		}
@@ -330,14 +330,14 @@ func TestDesk_dead_target(t *testing.T) {
 	for i := range n {
 		h.mustReceive(t, h.message("dead", i))
 	}
-	if len(h.posts) != 1 || len(h.wakes) != 1 || h.now.Sub(began) != h.desk.Prompt {
+	if len(h.posts) != 1 || len(h.wakes) != 1 || h.now.Sub(began) != h.scheduler.Prompt {
 		t.Fatalf("%d posts, %d wakes, in %s", len(h.posts), len(h.wakes), h.now.Sub(began))
 	}
 	turns := 0
 	for ; len(h.wakes) == 1 && turns < 1000; turns++ {
 		w := h.wakes[0]
 		h.wakes, h.now = nil, w.at
-		if err := h.desk.Turn(t.Context(), w.wake); err != nil {
+		if err := h.scheduler.Turn(t.Context(), w.wake); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -364,7 +364,7 @@ func TestDesk_slow_target(t *testing.T) {
 			if h.now.Before(w.at) {
 				h.now = w.at
 			}
-			if err := h.desk.Turn(t.Context(), w.wake); err != nil {
+			if err := h.scheduler.Turn(t.Context(), w.wake); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -378,7 +378,7 @@ func TestDesk_slow_target(t *testing.T) {
 	h.mustReceive(t, h.message("slow", 9))
 	w := h.wakes[0]
 	h.wakes = nil
-	if err := h.desk.Turn(t.Context(), w.wake); err != nil || len(h.lanes) > 0 {
+	if err := h.scheduler.Turn(t.Context(), w.wake); err != nil || len(h.lanes) > 0 {
 		t.Errorf("it is prompt again, and has a lane still: %v, %v", h.lanes, err)
 	}
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// sealTime bounds how long a reader waits for the seals it writes.
-const sealTime = 2 * time.Second
+// compactionTime bounds how long a reader waits for the compacted ranges it writes.
+const compactionTime = 2 * time.Second
 
-// sealer collects what a page reads over, and what it makes of it. A nil sealer
+// compactor collects what a page reads over, and what it makes of it. A nil compactor
 // collects nothing.
-type sealer struct {
-	rules Sealing
+type compactor struct {
+	rules Compaction
 	own   string // log of the session
 	open  int64  // where its last range begins
 
-	stretch stretch
-	mending *stretch // of a seal that lacks something
-	done    []stretch
+	stretch    stretch
+	rebuilding *stretch // of a compacted range that lacks something
+	done       []stretch
 }
 
 // stretch is a part of a log without gaps.
@@ -31,24 +31,24 @@ type stretch struct {
 	from, to      int64
 	records       []*record // those that are shown
 	shown, hidden int64     // bytes
-	old           bool      // it has a seal, which lacks something
-	broken        bool      // something of it fits into no seal
+	old           bool      // it has a compacted range, which lacks something
+	broken        bool      // something of it fits into no compacted range
 }
 
-// newSealer is the sealer of a page of what the session shows.
-func (s *Store) newSealer(h *header, q session.EventQuery, ranges session.Timeline) *sealer {
-	if s.sealing.Bytes == 0 || q.View != session.Effective || q.Descending || len(ranges) < 2 {
+// newCompactor is the compactor of a page of what the session shows.
+func (s *Store) newCompactor(h *header, q session.EventQuery, ranges session.Timeline) *compactor {
+	if s.compaction.Bytes == 0 || q.View != session.Effective || q.Descending || len(ranges) < 2 {
 		return nil
 	}
-	sl := &sealer{rules: s.sealing, own: h.Log}
+	sl := &compactor{rules: s.compaction, own: h.Log}
 	if last := ranges[len(ranges)-1]; last.Open() {
 		sl.open = last.From
 	}
 	return sl
 }
 
-// end is the last position of a span that may be sealed; 0 for none.
-func (sl *sealer) end(sp *span) int64 {
+// end is the last position of a span that may be compacted; 0 for none.
+func (sl *compactor) end(sp *span) int64 {
 	if sl == nil || len(sp.ranges) < 2 {
 		return 0
 	}
@@ -62,17 +62,17 @@ func (sl *sealer) end(sp *span) int64 {
 // see notes a record that was read of a span, and that the page has room for.
 func (p *page) see(sp *span, rec *record) {
 	if !p.full {
-		p.sealing.see(sp, rec)
+		p.compactor.see(sp, rec)
 	}
 }
 
-func (sl *sealer) see(sp *span, rec *record) {
+func (sl *compactor) see(sp *span, rec *record) {
 	end := sl.end(sp)
 	if end == 0 {
 		return
 	}
-	if sl.mending != nil {
-		sl.mending.add(sp, rec)
+	if sl.rebuilding != nil {
+		sl.rebuilding.add(sp, rec)
 		return
 	}
 	st := &sl.stretch
@@ -80,7 +80,7 @@ func (sl *sealer) see(sp *span, rec *record) {
 		sl.cut()
 		st.log, st.from = sp.log, rec.first
 	}
-	if rec.last() > end || !rec.sealable() {
+	if rec.last() > end || !rec.compactable() {
 		sl.cut()
 		return
 	}
@@ -95,9 +95,9 @@ func (sl *sealer) see(sp *span, rec *record) {
 	}
 }
 
-// cut ends a stretch. One that is less than half as long as a seal should be
+// cut ends a stretch. One that is less than half as long as a compacted range should be
 // goes with the one before it.
-func (sl *sealer) cut() {
+func (sl *compactor) cut() {
 	if sl == nil {
 		return
 	}
@@ -105,7 +105,7 @@ func (sl *sealer) cut() {
 	sl.stretch = stretch{}
 	n := len(sl.done) - 1
 	switch {
-	case !worthSealing(st.hidden, st.shown):
+	case !worthCompacting(st.hidden, st.shown):
 	case st.shown >= int64(sl.rules.Bytes)/2:
 		sl.done = append(sl.done, st)
 	case n >= 0 && !sl.done[n].old && sl.done[n].log == st.log && sl.done[n].to == st.from-1:
@@ -114,18 +114,18 @@ func (sl *sealer) cut() {
 	}
 }
 
-// mend begins to collect what a seal lacks.
-func (sl *sealer) mend(log string, lacking *seal) {
+// rebuild begins to collect what a compacted range lacks.
+func (sl *compactor) rebuild(log string, lacking *compactedRange) {
 	sl.cut()
-	sl.mending = &stretch{log: log, from: lacking.From, to: lacking.to, old: true, records: slices.Clone(lacking.records)}
+	sl.rebuilding = &stretch{log: log, from: lacking.From, to: lacking.to, old: true, records: slices.Clone(lacking.records)}
 }
 
-// mended ends it; whole is whether all of the stretch was read.
-func (sl *sealer) mended(whole bool) {
+// endRebuild ends it; whole is whether all of the stretch was read.
+func (sl *compactor) endRebuild(whole bool) {
 	if whole {
-		sl.done = append(sl.done, *sl.mending)
+		sl.done = append(sl.done, *sl.rebuilding)
 	}
-	sl.mending = nil
+	sl.rebuilding = nil
 }
 
 // add takes in a record that is shown. What the stretch held before stays, so
@@ -134,43 +134,43 @@ func (st *stretch) add(sp *span, rec *record) {
 	i, held := slices.BinarySearchFunc(st.records, rec.first, func(r *record, at int64) int { return cmp.Compare(r.first, at) })
 	switch {
 	case held || !sp.showsAny(rec.first, rec.last()):
-	case !rec.sealable():
+	case !rec.compactable():
 		st.broken = true
 	default:
 		st.records = slices.Insert(st.records, i, rec)
 	}
 }
 
-// seal writes the seals that a page has found worth having, and takes away
+// compact writes the compacted ranges that a page has found worth having, and takes away
 // those that cannot be mended. Failing costs later readers what it cost this
 // one.
-func (s *Store) seal(ctx context.Context, found *sealer) {
+func (s *Store) compact(ctx context.Context, found *compactor) {
 	if found == nil {
 		return
 	}
 	found.cut()
 	var writes []table.Write
 	for _, st := range found.done {
-		some, err := s.sealWrites(st)
+		some, err := s.compactionWrites(st)
 		if err != nil {
 			s.log.WarnContext(ctx, "stretch not sealed", "log", st.log, "from", st.from, "error", err)
 		}
 		writes = append(writes, some...)
 	}
-	ctx, cancel := context.WithTimeout(ctx, sealTime)
+	ctx, cancel := context.WithTimeout(ctx, compactionTime)
 	defer cancel()
 	if err := s.db.BatchWrite(ctx, writes); err != nil {
 		s.log.WarnContext(ctx, "stretches not sealed", "error", err)
 	}
 }
 
-// sealWrites stores a stretch's seal, or takes away one that cannot be mended: none
+// compactionWrites stores a stretch's compacted range, or takes away one that cannot be mended: none
 // where neither is to be done.
-func (s *Store) sealWrites(st stretch) ([]table.Write, error) {
-	var sl *seal
+func (s *Store) compactionWrites(st stretch) ([]table.Write, error) {
+	var sl *compactedRange
 	if !st.broken {
 		var err error
-		if sl, err = s.newSeal(st); err != nil {
+		if sl, err = s.newCompactedRange(st); err != nil {
 			return nil, err
 		}
 	}
@@ -178,7 +178,7 @@ func (s *Store) sealWrites(st stretch) ([]table.Write, error) {
 	case sl != nil:
 		return []table.Write{table.Put(sl)}, nil
 	case st.old:
-		return []table.Write{table.Delete(sealKey(st.log, st.to))}, nil
+		return []table.Write{table.Delete(compactedKey(st.log, st.to))}, nil
 	}
 	return nil, nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
-// Limits of a courier.
+// Limits of a sender.
 const (
 	// parallelPosts is how many posts are on their way at a time.
 	parallelPosts = 64
@@ -32,26 +32,26 @@ const (
 // ErrCut means that a connection was slow or broken and has been closed.
 var ErrCut = errors.New("the connection was closed")
 
-// Courier brings messages to connections. It is safe for concurrent use.
-type Courier struct {
+// ConnectionSender brings messages to connections. It is safe for concurrent use.
+type ConnectionSender struct {
 	pusher Pusher
 	random func() float64
 	posts  chan struct{}
 }
 
-// NewCourier returns a courier; random, from 0 to below 1, spreads waits.
-func NewCourier(pusher Pusher, random func() float64) *Courier {
-	return &Courier{pusher: pusher, random: random, posts: make(chan struct{}, parallelPosts)}
+// NewConnectionSender returns a sender; random, from 0 to below 1, spreads waits.
+func NewConnectionSender(pusher Pusher, random func() float64) *ConnectionSender {
+	return &ConnectionSender{pusher: pusher, random: random, posts: make(chan struct{}, parallelPosts)}
 }
 
-// Bring posts frames to a connection in order. It returns ErrGone where the
+// Send posts frames to a connection in order. It returns ErrGone where the
 // connection is gone, and ErrCut where it was slow or broken, so that it had to
 // be closed: then its client connects anew and repairs what it lacks. Any other
 // error means that the client may lack something without knowing.
-func (c *Courier) Bring(ctx context.Context, connection string, frames [][]byte) error {
+func (c *ConnectionSender) Send(ctx context.Context, connection string, frames [][]byte) error {
 	left := patience
 	for _, frame := range frames {
-		err := c.bring(ctx, connection, frame, &left)
+		err := c.send(ctx, connection, frame, &left)
 		switch {
 		case err == nil:
 		case errors.Is(err, ErrGone):
@@ -65,8 +65,8 @@ func (c *Courier) Bring(ctx context.Context, connection string, frames [][]byte)
 	return nil
 }
 
-// bring posts one frame, again where there were too many at once.
-func (c *Courier) bring(ctx context.Context, connection string, frame []byte, left *time.Duration) error {
+// send posts one frame, again where there were too many at once.
+func (c *ConnectionSender) send(ctx context.Context, connection string, frame []byte, left *time.Duration) error {
 	for try := 1; ; try++ {
 		err := c.post(ctx, connection, frame, left)
 		if !errors.Is(err, ErrThrottled) || try == throttledTries {
@@ -84,7 +84,7 @@ func (c *Courier) bring(ctx context.Context, connection string, frame []byte, le
 
 // post posts one frame. It holds one of the few places only while the post is
 // on its way, so that connections that wait are in nobody's way.
-func (c *Courier) post(ctx context.Context, connection string, frame []byte, left *time.Duration) error {
+func (c *ConnectionSender) post(ctx context.Context, connection string, frame []byte, left *time.Duration) error {
 	select {
 	case c.posts <- struct{}{}:
 	case <-ctx.Done():
@@ -103,7 +103,7 @@ func (c *Courier) post(ctx context.Context, connection string, frame []byte, lef
 }
 
 // cut closes a connection for a reason.
-func (c *Courier) cut(ctx context.Context, connection string, reason error) error {
+func (c *ConnectionSender) cut(ctx context.Context, connection string, reason error) error {
 	for try := 1; ; try++ {
 		err := c.close(ctx, connection)
 		switch {
@@ -120,13 +120,13 @@ func (c *Courier) cut(ctx context.Context, connection string, reason error) erro
 	}
 }
 
-func (c *Courier) close(ctx context.Context, connection string) error {
+func (c *ConnectionSender) close(ctx context.Context, connection string) error {
 	ctx, cancel := context.WithTimeout(ctx, postTimeout)
 	defer cancel()
 	return c.pusher.Close(ctx, connection)
 }
 
 // spread is a random part of d, from none to all of it.
-func (c *Courier) spread(d time.Duration) time.Duration {
+func (c *ConnectionSender) spread(d time.Duration) time.Duration {
 	return time.Duration(c.random() * float64(d))
 }

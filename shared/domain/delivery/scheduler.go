@@ -11,12 +11,12 @@ import (
 // errNoTime says that an invocation is about to end.
 var errNoTime = errors.New("there is no time left")
 
-// Desk decides where deliveries wait. What comes from the queue is brought at once,
+// Scheduler decides where deliveries wait. What comes from the queue is brought at once,
 // where the answer comes promptly; a target that fails, is slow or cannot keep up
 // gets a lane, where its deliveries wait in order for their turns, so that it keeps nobody else
 // waiting, and fills no queue.
-type Desk struct {
-	Courier *Courier
+type Scheduler struct {
+	Worker  *Worker
 	Lanes   Lanes
 	Waker   Waker
 	Discard Discarder
@@ -43,7 +43,7 @@ type Arrival struct {
 // Receive brings the deliveries of one group, in order, or lets them wait in their
 // target's lane. It returns how many are taken care of: after an error the others
 // must come again, before those of the group that are behind them.
-func (d *Desk) Receive(ctx context.Context, all []Arrival) (taken int, err error) {
+func (d *Scheduler) Receive(ctx context.Context, all []Arrival) (taken int, err error) {
 	if len(all) == 0 {
 		return 0, nil
 	}
@@ -61,7 +61,7 @@ func (d *Desk) Receive(ctx context.Context, all []Arrival) (taken int, err error
 			lane = Lane{Group: target.Group(), Turn: 1, Due: d.now()} // it cannot keep up
 			break
 		}
-		result, slow := d.bring(ctx, d.Prompt, a.Delivery, a.Try)
+		result, slow := d.deliverFirst(ctx, d.Prompt, a.Delivery, a.Try)
 		if result.State == Later {
 			lane = Lane{
 				Group: target.Group(), Turn: 1, Due: d.now().Add(result.Wait), Failures: 1, Head: a.Place, HeadTries: a.Try.Number,
@@ -82,11 +82,11 @@ func (d *Desk) Receive(ctx context.Context, all []Arrival) (taken int, err error
 	return len(all), nil
 }
 
-// bring tries to bring a delivery, with a limit for the answer, and says whether that
+// deliverFirst tries to bring a delivery, with a limit for the answer, and says whether that
 // took longer than outside of a lane. An actor is not held to that, and needs no lane
 // for it.
-func (d *Desk) bring(ctx context.Context, limit time.Duration, of Delivery, try Try) (r Result, slow bool) {
-	c, began := *d.Courier, d.now()
+func (d *Scheduler) deliverFirst(ctx context.Context, limit time.Duration, of Delivery, try Try) (r Result, slow bool) {
+	c, began := *d.Worker, d.now()
 	c.Limit = limit
 	result := c.Deliver(ctx, of, try)
 	_, acts := c.Actors[of.Target.Kind]
@@ -94,11 +94,11 @@ func (d *Desk) bring(ctx context.Context, limit time.Duration, of Delivery, try 
 }
 
 // settle ends a delivery that is brought, or given up.
-func (d *Desk) settle(ctx context.Context, of Delivery, r Result, tries int) error {
+func (d *Scheduler) settle(ctx context.Context, of Delivery, r Result, tries int) error {
 	if r.State != GivenUp {
 		return nil
 	}
 	return d.Discard.Discard(ctx, of, r.Reason, tries)
 }
 
-func (d *Desk) now() time.Time { return d.Courier.Now() }
+func (d *Scheduler) now() time.Time { return d.Worker.Now() }

@@ -70,7 +70,7 @@ func (t *turn) one(ctx context.Context, p Parked) (Result, error) {
 		tries = t.lane.HeadTries
 	}
 	try := Try{Number: tries + 1, Failures: t.lane.Failures + 1, Queued: p.Queued}
-	result, slow := t.bring(ctx, t.Patience, p.Delivery, try)
+	result, slow := t.deliverFirst(ctx, t.Patience, p.Delivery, try)
 	t.lane.note(slow, t.now())
 	if result.Nothing {
 		t.lane.Slow = time.Time{} // a target that is gone keeps no lane
@@ -87,14 +87,14 @@ func (t *turn) one(ctx context.Context, p Parked) (Result, error) {
 // hopeless reports whether a delivery's time is over. Behind one that was given up
 // just now, to try it would keep others waiting for nothing.
 func (t *turn) hopeless(p Parked) bool {
-	pace := t.Courier.Pace
+	pace := t.Worker.Retries
 	return t.now().Add(pace.Most).Sub(p.Queued) > pace.Within
 }
 
 // giveUp gives up a delivery without a try.
 func (t *turn) giveUp(ctx context.Context, p Parked) error {
 	metrics.Count(ctx, metrics.DeliveriesGivenUp, 1)
-	return t.Discard.Discard(ctx, p.Delivery, "the target took nothing for "+t.Courier.Pace.Within.String(), p.Tries)
+	return t.Discard.Discard(ctx, p.Delivery, "the target took nothing for "+t.Worker.Retries.Within.String(), p.Tries)
 }
 
 // note remembers whether an answer took long.

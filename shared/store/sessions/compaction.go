@@ -9,34 +9,34 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Sealing says when a stretch of a rewound log is sealed: when what a session
+// Compaction says when a stretch of a rewound log is compacted: when what a session
 // shows of it is stored once more, together, so that reading it does not read
-// over what lies hidden in between. A seal holds what never changes and is no
+// over what lies hidden in between. A compacted range holds what never changes and is no
 // more than a shortcut: who needs what it lacks reads the log.
-type Sealing struct {
-	// Bytes are how much of what is shown one seal takes, as it is stored in
-	// the log. 0 turns sealing off.
+type Compaction struct {
+	// Bytes are how much of what is shown one compacted range takes, as it is stored in
+	// the log. 0 turns compaction off.
 	Bytes int
-	// Page is how many events a page must have room for to use seals: what is
+	// Page is how many events a page must have room for to use compacted ranges: what is
 	// read of one beyond the page is paid for in vain.
 	Page int
 	// Behind is how many positions before a session's newest rewind stay
-	// unsealed: what is new is likely to be rewound too.
+	// uncompacted: what is new is likely to be rewound too.
 	Behind int64
 }
 
-// WithSealing sets when stretches are sealed.
-func WithSealing(sealing Sealing) Option { return func(s *Store) { s.sealing = sealing } }
+// WithCompaction sets when stretches are compacted.
+func WithCompaction(sealing Compaction) Option { return func(s *Store) { s.compaction = sealing } }
 
-func defaultSealing() Sealing { return Sealing{Bytes: 16 << 10, Page: 50, Behind: 16} }
+func defaultCompaction() Compaction { return Compaction{Bytes: 16 << 10, Page: 50, Behind: 16} }
 
-// worthSealing reports whether so much is hidden between what is shown that a
-// seal makes a difference: 8 % and more.
-func worthSealing(hidden, shown int64) bool { return hidden > 0 && 100*hidden >= 8*shown }
+// worthCompacting reports whether so much is hidden between what is shown that a
+// compacted range makes a difference: 8 % and more.
+func worthCompacting(hidden, shown int64) bool { return hidden > 0 && 100*hidden >= 8*shown }
 
-// seal is what a stretch of a log showed when it was written. It stands at the
+// compactedRange range is what a stretch of a log showed when it was written. It stands at the
 // last position of the stretch.
-type seal struct {
+type compactedRange struct {
 	PK   string `dynamodbav:"PK"`
 	SK   string `dynamodbav:"SK"`
 	From int64  `dynamodbav:"f"`
@@ -46,8 +46,8 @@ type seal struct {
 	records []*record
 }
 
-// sealedEntry is an entry of the log without what only rewinds need.
-type sealedEntry struct {
+// compactedEntry is an entry of the log without what only rewinds need.
+type compactedEntry struct {
 	At     int64             `json:"p"`
 	Count  int64             `json:"n,omitempty"`
 	Time   int64             `json:"t"`
@@ -59,15 +59,15 @@ type sealedEntry struct {
 	Hidden bool                `json:"h,omitempty"`
 }
 
-// sealable reports whether an entry may go into a seal. One that continues in
+// compactable reports whether an entry may go into a compacted range. One that continues in
 // chunks would not fit, and an item in progress still changes.
-func (r *record) sealable() bool { return r.Blob == "" && !r.inProgress() && r.unreadable == nil }
+func (r *record) compactable() bool { return r.Blob == "" && !r.inProgress() && r.unreadable == nil }
 
-// newSeal makes a seal of a stretch; nil where it does not fit into an item.
-func (s *Store) newSeal(st stretch) (*seal, error) {
-	entries := make([]sealedEntry, 0, len(st.records))
+// newCompactedRange makes a compacted range of a stretch; nil where it does not fit into an item.
+func (s *Store) newCompactedRange(st stretch) (*compactedRange, error) {
+	entries := make([]compactedEntry, 0, len(st.records))
 	for _, r := range st.records {
-		e := sealedEntry{
+		e := compactedEntry{
 			At: r.first, Count: r.Count, Time: r.time, Status: r.Status, Deltas: r.Deltas, Hidden: r.Hidden,
 		}
 		for _, event := range r.events {
@@ -80,20 +80,20 @@ func (s *Store) newSeal(st stretch) (*seal, error) {
 	if err != nil || len(encoded) > content.ChunkBytes {
 		return nil, err
 	}
-	k := sealKey(st.log, st.to)
-	return &seal{PK: k.PK, SK: k.SK, From: st.from, Body: content.Body{Inline: encoded}}, nil
+	k := compactedKey(st.log, st.to)
+	return &compactedRange{PK: k.PK, SK: k.SK, From: st.from, Body: content.Body{Inline: encoded}}, nil
 }
 
-func (s *Store) decodeSeal(item table.Item) (*seal, error) {
-	var sl seal
+func (s *Store) decodeCompactedRange(item table.Item) (*compactedRange, error) {
+	var sl compactedRange
 	if err := table.Decode(item, &sl); err != nil {
 		return nil, fmt.Errorf("unmarshal a seal: %w", err)
 	}
 	var err error
-	if sl.to, err = sealEnd(sl.SK); err != nil {
+	if sl.to, err = compactedEnd(sl.SK); err != nil {
 		return nil, err
 	}
-	var entries []sealedEntry
+	var entries []compactedEntry
 	if err := s.content.Decode(sl.Inline, &entries); err != nil {
 		return nil, fmt.Errorf("seal %s %s: %w", sl.PK, sl.SK, err)
 	}
@@ -111,9 +111,9 @@ func (s *Store) decodeSeal(item table.Item) (*seal, error) {
 	return &sl, nil
 }
 
-// holds reports whether a seal has all that ranges show of its stretch from a
+// holds reports whether a compacted range has all that ranges show of its stretch from a
 // position on.
-func (sl *seal) holds(ranges session.Timeline, from int64) bool {
+func (sl *compactedRange) holds(ranges session.Timeline, from int64) bool {
 	next := 0
 	for _, r := range ranges {
 		end := sl.to

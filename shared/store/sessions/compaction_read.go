@@ -7,10 +7,10 @@ import (
 	"github.com/rethread/rethread/shared/store/records"
 )
 
-// readUp adds the events of a span in ascending order: from seals where there
+// readUp adds the events of a span in ascending order: from compacted ranges where there
 // are any, and from the log.
 func (s *Store) readUp(ctx context.Context, sp span, p *page) error {
-	seals := s.sealsOf(&sp, p)
+	seals := s.compactedRangesOf(&sp, p)
 	next := sp.from
 	for !p.full {
 		sl, err := seals.next(ctx, next)
@@ -27,9 +27,9 @@ func (s *Store) readUp(ctx context.Context, sp span, p *page) error {
 			next = sl.From
 		}
 		if sl.holds(sp.ranges, next) {
-			err = p.takeSealed(&sp, sl, next)
+			err = p.takeCompacted(&sp, sl, next)
 		} else {
-			err = s.readUnsealed(ctx, sp, next, sl, p)
+			err = s.readIncomplete(ctx, sp, next, sl, p)
 		}
 		if err != nil {
 			return err
@@ -48,20 +48,20 @@ func (s *Store) readLog(ctx context.Context, sp span, from, to int64, p *page) e
 	return s.readEntries(ctx, sp, p)
 }
 
-// readUnsealed adds the events of a stretch whose seal lacks some of them, and
-// mends the seal.
-func (s *Store) readUnsealed(ctx context.Context, sp span, from int64, sl *seal, p *page) error {
-	p.sealing.mend(sp.log, sl)
+// readIncomplete adds the events of a stretch whose compacted range lacks some of them, and
+// mends the compacted range.
+func (s *Store) readIncomplete(ctx context.Context, sp span, from int64, sl *compactedRange, p *page) error {
+	p.compactor.rebuild(sp.log, sl)
 	if err := s.readLog(ctx, sp, from, sl.to, p); err != nil {
 		return err
 	}
-	p.sealing.mended(!p.full)
+	p.compactor.endRebuild(!p.full)
 	return nil
 }
 
-// takeSealed adds the events of a seal from a position on.
-func (p *page) takeSealed(sp *span, sl *seal, from int64) error {
-	p.sealing.cut()
+// takeCompacted adds the events of a compacted range from a position on.
+func (p *page) takeCompacted(sp *span, sl *compactedRange, from int64) error {
+	p.compactor.cut()
 	for _, rec := range sl.records {
 		for _, e := range rec.events {
 			if e.Seq < from {
@@ -75,29 +75,29 @@ func (p *page) takeSealed(sp *span, sl *seal, from int64) error {
 	return nil
 }
 
-// seals are those of a span, read as far as a page needs them.
-type seals struct {
+// compacted ranges are those of a span, read as far as a page needs them.
+type compactedRanges struct {
 	s    *Store
 	sp   *span
 	p    *page
 	end  int64 // none ends behind it
 	more bool
 
-	queue       []*seal
-	seen        int // seals that were read, and the events in them
+	queue       []*compactedRange
+	seen        int // compacted ranges that were read, and the events in them
 	seenEntries int
 }
 
-// sealsOf are the seals of a span that are worth looking for: where enough is
+// compactedRangesOf are the compacted ranges of a span that are worth looking for: where enough is
 // hidden between what it shows.
-func (s *Store) sealsOf(sp *span, p *page) *seals {
-	end := p.sealing.end(sp)
-	more := end > 0 && p.limit-len(p.events) >= s.sealing.Page && sp.worthSealing(end)
-	return &seals{s: s, sp: sp, p: p, end: end, more: more}
+func (s *Store) compactedRangesOf(sp *span, p *page) *compactedRanges {
+	end := p.compactor.end(sp)
+	more := end > 0 && p.limit-len(p.events) >= s.compaction.Page && sp.worthCompacting(end)
+	return &compactedRanges{s: s, sp: sp, p: p, end: end, more: more}
 }
 
-// next is the first seal that ends at a position or behind it; nil for none.
-func (l *seals) next(ctx context.Context, at int64) (*seal, error) {
+// next is the first compacted range that ends at a position or behind it; nil for none.
+func (l *compactedRanges) next(ctx context.Context, at int64) (*compactedRange, error) {
 	for {
 		for len(l.queue) > 0 {
 			sl := l.queue[0]
@@ -114,9 +114,9 @@ func (l *seals) next(ctx context.Context, at int64) (*seal, error) {
 	}
 }
 
-// wanted is how many seals the rest of the page needs, judged by those before;
+// wanted is how many compacted ranges the rest of the page needs, judged by those before;
 // 0 where it needs less than half of one.
-func (l *seals) wanted() int {
+func (l *compactedRanges) wanted() int {
 	const first = 2
 	rest := l.p.limit - len(l.p.events)
 	if l.seenEntries == 0 {
@@ -125,9 +125,9 @@ func (l *seals) wanted() int {
 	return (rest*l.seen + l.seenEntries/2) / l.seenEntries
 }
 
-// read reads on, at half price: a seal that a replica lacks is not missed.
-func (l *seals) read(ctx context.Context, from int64, limit int) error {
-	q := records.Range(logPK(l.sp.log), sealSK(from), sealSK(l.end), false)
+// read reads on, at half price: a compacted range that a replica lacks is not missed.
+func (l *compactedRanges) read(ctx context.Context, from int64, limit int) error {
+	q := records.Range(logPK(l.sp.log), compactedSK(from), compactedSK(l.end), false)
 	q.Limit = limit
 	page, err := l.s.db.Query(ctx, q)
 	if err != nil {
@@ -135,7 +135,7 @@ func (l *seals) read(ctx context.Context, from int64, limit int) error {
 	}
 	l.more = page.Next != nil
 	for _, item := range page.Items {
-		sl, err := l.s.decodeSeal(item)
+		sl, err := l.s.decodeCompactedRange(item)
 		if err != nil { // the log has it all
 			l.s.log.WarnContext(ctx, "seal not readable", "error", err)
 			continue

@@ -9,7 +9,7 @@ import (
 
 // turn is one at work.
 type turn struct {
-	*Desk
+	*Scheduler
 	lane Lane // as it is to be left
 	kind Kind
 	id   string // of the holder
@@ -18,7 +18,7 @@ type turn struct {
 // Turn brings what waits in a lane, in order, until one fails, nothing is left, or
 // the turn has lasted long enough; the next one is due then. A wake that is out of
 // date does nothing. After an error it must come again.
-func (d *Desk) Turn(ctx context.Context, w Wake) error {
+func (d *Scheduler) Turn(ctx context.Context, w Wake) error {
 	t, err := d.take(ctx, w)
 	if t == nil || err != nil {
 		return err
@@ -41,7 +41,7 @@ func (d *Desk) Turn(ctx context.Context, w Wake) error {
 }
 
 // take takes a lane for a turn; nil where it is not, or not yet, to be.
-func (d *Desk) take(ctx context.Context, w Wake) (*turn, error) {
+func (d *Scheduler) take(ctx context.Context, w Wake) (*turn, error) {
 	id := d.NewID()
 	for try := 0; ; try++ {
 		lane, err := d.Lanes.Lane(ctx, w.Group)

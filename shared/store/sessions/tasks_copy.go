@@ -9,9 +9,9 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// adopt makes a task that a fork took over the fork's own, so that it can be
+// copy makes a task that a fork took over the fork's own, so that it can be
 // changed here and stays as it is there. Nil means that there is no such task.
-func (s *Store) adopt(ctx context.Context, h *header, id string) (*taskPointer, error) {
+func (s *Store) copyToFork(ctx context.Context, h *header, id string) (*taskPointer, error) {
 	timeline, err := h.inherited() // what a rewind has hidden since is there as well
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (s *Store) adopt(ctx context.Context, h *header, id string) (*taskPointer, 
 	if err != nil {
 		return nil, err
 	}
-	spots := maps.Clone(content.Spots)
+	spots := maps.Clone(content.Invocations)
 	for name, at := range spots {
 		if at.Log == "" {
 			at.Log = seen.item.PK[len(prefixLog):]
@@ -41,17 +41,17 @@ func (s *Store) adopt(ctx context.Context, h *header, id string) (*taskPointer, 
 	k := taskPointerKey(h.Log, id)
 	p := taskPointer{
 		PK: k.PK, SK: k.SK, User: h.User, Session: h.id(), Created: seen.item.Created,
-		Place: seen.seq, Spots: spots, Adopted: seen.seq,
+		Position: seen.seq, Invocations: spots, CopiedAt: seen.seq,
 		GPK: taskIndexPK(h.User, id), GSK: activitySK(seen.item.Created, h.id()),
 	}
-	if p.Spots == nil {
-		p.Spots = map[string]spot{}
+	if p.Invocations == nil {
+		p.Invocations = map[string]invocationPosition{}
 	}
 	item := &taskItem{
-		PK: k.PK, SK: p.taskKey().SK, Version: 1, Created: seen.item.Created, Updated: seen.item.Updated, Gen: h.Gen,
+		PK: k.PK, SK: p.taskKey().SK, Version: 1, Created: seen.item.Created, Updated: seen.item.Updated, Gen: h.ForkCount,
 	}
 	if item.Body, err = s.content.Pack(ctx, item.PK, taskBody{
-		UserMessage: t.UserMessage, Bubbles: t.Bubbles, Metadata: t.Metadata, Spots: spots,
+		UserMessage: t.UserMessage, Bubbles: t.Bubbles, Metadata: t.Metadata, Invocations: spots,
 	}, 0); err != nil {
 		return nil, err
 	}

@@ -6,14 +6,14 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// Seat is a connection's place among the watchers of a session. Nobody who
+// Subscription is a connection's place among the watchers of a session. Nobody who
 // holds one hears of the session for longer than it is good.
-type Seat struct {
+type Subscription struct {
 	SessionID  string
 	Owner      string // whose session it is
 	Connection string
 	// Expires is when the token ends that opened the connection, in seconds
-	// since 1970; 0 where that is not known, of a seat that an earlier version took.
+	// since 1970; 0 where that is not known, of a subscription that an earlier version took.
 	Expires int64
 	// Grant is what lets a guest watch; zero for the owner and for an admin.
 	Grant Grant
@@ -28,11 +28,11 @@ type Grant struct {
 	Until  int64 // epoch milliseconds, 0 is never
 }
 
-// Guest reports whether the seat is one that a share gave.
-func (s Seat) Guest() bool { return s.Grant.Share != "" }
+// Guest reports whether the subscription is one that a share gave.
+func (s Subscription) Guest() bool { return s.Grant.Share != "" }
 
-// Over is why the seat is not good any more; "" while it is.
-func (s Seat) Over(now time.Time) Reason {
+// Over is why the subscription is not good any more; "" while it is.
+func (s Subscription) Over(now time.Time) Reason {
 	switch {
 	case s.Revoked:
 		return ReasonRevoked
@@ -65,27 +65,27 @@ func (r Reason) Status() int {
 	return 403
 }
 
-// Unsubscribed is the type of a Farewell on every transport; it is that of the
+// Unsubscribed is the type of a UnsubscribedNotice on every transport; it is that of the
 // answer to who unsubscribes, too, which has a request id instead of a reason.
 const Unsubscribed Type = "unsubscribed"
 
-// Farewell is the last thing that a connection is told of a session because its
-// seat is not good any more. Whoever has another right to watch may subscribe
+// UnsubscribedNotice is the last thing that a connection is told of a session because its
+// subscription is not good any more. Whoever has another right to watch may subscribe
 // again.
-type Farewell struct {
+type UnsubscribedNotice struct {
 	Type      Type   `json:"type"`
 	SessionID string `json:"session_id"`
 	Reason    Reason `json:"reason"`
 	Status    int    `json:"status"`
 }
 
-// NewFarewell tells of the end of watching a session.
-func NewFarewell(sessionID string, r Reason) Farewell {
-	return Farewell{Type: Unsubscribed, SessionID: sessionID, Reason: r, Status: r.Status()}
+// NewUnsubscribedNotice tells of the end of watching a session.
+func NewUnsubscribedNotice(sessionID string, r Reason) UnsubscribedNotice {
+	return UnsubscribedNotice{Type: Unsubscribed, SessionID: sessionID, Reason: r, Status: r.Status()}
 }
 
-// Frame is the farewell as connections get it.
-func (f Farewell) Frame() []byte {
+// Frame is the notice as connections get it.
+func (f UnsubscribedNotice) Frame() []byte {
 	frame, err := jsonx.Marshal(f)
 	if err != nil { // these are strings and a number
 		panic(err)

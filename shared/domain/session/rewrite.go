@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 )
 
-// Rehome rewrites the A2A messages within a JSON value for a forked session
+// RewriteForFork rewrites the A2A messages within a JSON value for a forked session
 // (seed 004): their context id becomes the fork's, their task id what taskID
 // makes of it. A message is an object with a message id, in either spelling.
 // A value without messages comes back as it is.
-func Rehome(raw json.RawMessage, contextID string, taskID func(string) string) json.RawMessage {
+func RewriteForFork(raw json.RawMessage, contextID string, taskID func(string) string) json.RawMessage {
 	if !bytes.Contains(raw, []byte(`"message_id"`)) && !bytes.Contains(raw, []byte(`"messageId"`)) {
 		return raw
 	}
@@ -19,17 +19,17 @@ func Rehome(raw json.RawMessage, contextID string, taskID func(string) string) j
 	if dec.Decode(&v) != nil {
 		return raw
 	}
-	rehome(v, contextID, taskID)
+	rewriteForFork(v, contextID, taskID)
 	var buf bytes.Buffer
 	writeJSON(&buf, v)
 	return buf.Bytes()
 }
 
-func rehome(v any, contextID string, taskID func(string) string) {
+func rewriteForFork(v any, contextID string, taskID func(string) string) {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			rehome(item, contextID, taskID)
+			rewriteForFork(item, contextID, taskID)
 		}
 	case map[string]any:
 		_, snake := v["message_id"]
@@ -47,7 +47,7 @@ func rehome(v any, contextID string, taskID func(string) string) {
 			}
 		}
 		for _, item := range v {
-			rehome(item, contextID, taskID)
+			rewriteForFork(item, contextID, taskID)
 		}
 	}
 }

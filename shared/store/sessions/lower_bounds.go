@@ -13,21 +13,21 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// claim is a lower bound: what it names, an invocation or an event with an id
+// lowerBound bound is a lower bound: what it names, an invocation or an event with an id
 // of the caller's, is in the log at Position or after it, or not at all. It is
 // written before the first entry that it could concern, so it can be early but
 // never late, whatever writers do at once and wherever one of them stops.
-type claim struct {
+type lowerBound struct {
 	PK       string `dynamodbav:"PK"`
 	SK       string `dynamodbav:"SK"`
 	Position int64  `dynamodbav:"p"`
 }
 
-// claim writes a lower bound unless there is one, and returns the one that
+// writeLowerBound writes a lower bound unless there is one, and returns the one that
 // holds.
-func (s *Store) claim(ctx context.Context, k table.Key, position int64) (held int64, err error) {
-	var old claim
-	err = s.db.Put(ctx, claim{PK: k.PK, SK: k.SK, Position: position}, table.ItemNotExists())
+func (s *Store) writeLowerBound(ctx context.Context, k table.Key, position int64) (held int64, err error) {
+	var old lowerBound
+	err = s.db.Put(ctx, lowerBound{PK: k.PK, SK: k.SK, Position: position}, table.ItemNotExists())
 	if errors.Is(err, table.ErrConditionFailed) {
 		_, err = records.Found(err, &old)
 		position = old.Position
@@ -38,20 +38,20 @@ func (s *Store) claim(ctx context.Context, k table.Key, position int64) (held in
 	return position, nil
 }
 
-// claimInvocations writes the bounds of the invocations that the batch may be
+// boundInvocations writes the bounds of the invocations that the batch may be
 // the first to name. Within a turn the newest event has the same invocation,
 // and nothing needs writing.
-func (w *writer) claimInvocations(ctx context.Context, fresh []int) error {
+func (w *writer) boundInvocations(ctx context.Context, fresh []int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(records.Parallel)
 	for _, i := range fresh {
 		id := w.events[i].InvocationID
-		if id == w.at.invocation || w.claimed[id] {
+		if id == w.at.invocation || w.bounded[id] {
 			continue
 		}
-		w.claimed[id] = true
+		w.bounded[id] = true
 		group.Go(func() error {
-			_, err := w.s.claim(ctx, invocationKey(w.h.Log, id), cmp.Or(w.claimAt, w.at.next))
+			_, err := w.s.writeLowerBound(ctx, invocationKey(w.h.Log, id), cmp.Or(w.boundAt, w.at.next))
 			return err
 		})
 	}
@@ -67,7 +67,7 @@ func (w *writer) findRedelivered(ctx context.Context) error {
 	if err := w.findByPosition(ctx); err != nil {
 		return err
 	}
-	from, wanted, err := w.claimChosen(ctx)
+	from, wanted, err := w.boundChosen(ctx)
 	if err != nil || wanted == 0 {
 		return err
 	}
@@ -92,7 +92,7 @@ func (w *writer) findByPosition(ctx context.Context) error {
 		if !ok || seq >= w.at.next || w.stored[i] {
 			continue
 		}
-		r, err := w.s.shownAt(ctx, w.h, seq)
+		r, err := w.s.shownEntryAt(ctx, w.h, seq)
 		if err != nil {
 			return err
 		}
@@ -103,9 +103,9 @@ func (w *writer) findByPosition(ctx context.Context) error {
 	return nil
 }
 
-// claimChosen writes a bound for each chosen id. It returns how many were
+// boundChosen writes a bound for each chosen id. It returns how many were
 // claimed before, and the lowest position from which their events may stand.
-func (w *writer) claimChosen(ctx context.Context) (lowest int64, before int, err error) {
+func (w *writer) boundChosen(ctx context.Context) (lowest int64, before int, err error) {
 	bounds := make([]int64, len(w.chosen))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(records.Parallel)
@@ -115,7 +115,7 @@ func (w *writer) claimChosen(ctx context.Context) (lowest int64, before int, err
 			continue
 		}
 		group.Go(func() (err error) {
-			bounds[n], err = w.s.claim(ctx, chosenKey(w.h.Log, w.events[i].ID), w.at.next)
+			bounds[n], err = w.s.writeLowerBound(ctx, chosenKey(w.h.Log, w.events[i].ID), w.at.next)
 			return err
 		})
 	}
@@ -131,15 +131,15 @@ func (w *writer) claimChosen(ctx context.Context) (lowest int64, before int, err
 	return lowest, before, nil
 }
 
-// shownAt reads the entry that holds a seq of the session's log, with its
+// shownEntryAt reads the entry that holds a seq of the session's log, with its
 // events as the session shows them.
-func (s *Store) shownAt(ctx context.Context, h *header, seq int64) (*record, error) {
+func (s *Store) shownEntryAt(ctx context.Context, h *header, seq int64) (*record, error) {
 	whole, err := h.whole()
 	if err != nil {
 		return nil, err
 	}
 	r := whole.After(seq - 1)[0]
-	rec, err := s.covering(ctx, r.Log, r.From)
+	rec, err := s.entryCovering(ctx, r.Log, r.From)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (n *newsroom) open(ctx context.Context, _, sessionID string, from watch.Cur
 	if err != nil {
 		return nil, err
 	}
-	missed, err := n.store.Since(ctx, alice, sessionID, watch.From{Cursor: &from})
+	missed, err := n.store.CatchUp(ctx, alice, sessionID, watch.From{Cursor: &from})
 	if err != nil {
 		return nil, err
 	}

@@ -12,9 +12,9 @@ import (
 // not delivered, though it is done.
 const statusGone = 410
 
-// Tried implements delivery.Witness: it keeps the record, and disables a webhook
+// OnAttempt implements delivery.AttemptObserver: it keeps the record, and disables a webhook
 // that has taken nothing for as long as a delivery was tried.
-func (n *Notifier) Tried(ctx context.Context, d delivery.Delivery, o delivery.Outcome) error {
+func (n *Notifier) OnAttempt(ctx context.Context, d delivery.Delivery, o delivery.Outcome) error {
 	userID, id, ok := webhook.ParseTarget(d.Target)
 	if !ok {
 		return nil

@@ -13,64 +13,64 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// witness is a stage that hears of its tries.
-type witness struct {
+// observer is a stage that hears of its tries.
+type observer struct {
 	stage
 	heard []delivery.Outcome
 	deaf  error
 }
 
-func (w *witness) Tried(_ context.Context, _ delivery.Delivery, o delivery.Outcome) error {
+func (w *observer) OnAttempt(_ context.Context, _ delivery.Delivery, o delivery.Outcome) error {
 	w.heard = append(w.heard, o)
 	return w.deaf
 }
 
-// A maker that wants to hears what became of each try, and cannot change it.
+// A builder that wants to hears what became of each try, and cannot change it.
 func TestWitness(t *testing.T) {
 	t.Parallel()
 	start := time.Unix(100_000, 0)
 	one := []delivery.Message{{URL: "a"}}
 	later := delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "the target answers 500"}
 	for name, test := range map[string]struct {
-		witness witness
-		want    delivery.Outcome
+		observer observer
+		want     delivery.Outcome
 	}{
 		"delivered": {
-			witness: witness{stage: stage{messages: one, answers: map[string]delivery.Answer{"a": {Status: 204}}}},
-			want:    delivery.Outcome{URL: "a", Status: 204},
+			observer: observer{stage: stage{messages: one, answers: map[string]delivery.Answer{"a": {Status: 204}}}},
+			want:     delivery.Outcome{URL: "a", Status: 204},
 		},
 		"later": {
-			witness: witness{stage: stage{messages: one, answers: map[string]delivery.Answer{"a": {Status: 500}}}},
-			want:    delivery.Outcome{URL: "a", Status: 500, Result: later},
+			observer: observer{stage: stage{messages: one, answers: map[string]delivery.Answer{"a": {Status: 500}}}},
+			want:     delivery.Outcome{URL: "a", Status: 500, Result: later},
 		},
 		"later, though it cannot be noted": {
-			witness: witness{
+			observer: observer{
 				stage: stage{messages: one, answers: map[string]delivery.Answer{"a": {Status: 500}}}, deaf: errors.New("no table"),
 			},
 			want: delivery.Outcome{URL: "a", Status: 500, Result: later},
 		},
 		"refused": {
-			witness: witness{stage: stage{messages: one, errs: map[string]error{"a": delivery.ErrRefused}}},
+			observer: observer{stage: stage{messages: one, errs: map[string]error{"a": delivery.ErrRefused}}},
 			want: delivery.Outcome{
 				URL: "a", Err: delivery.ErrRefused,
 				Result: delivery.Result{State: delivery.GivenUp, Reason: delivery.ErrRefused.Error()},
 			},
 		},
 		"gone": {
-			witness: witness{stage: stage{messages: one, answers: map[string]delivery.Answer{"a": {Status: 410}}}},
-			want:    delivery.Outcome{Result: delivery.Result{Nothing: true}, URL: "a", Status: 410},
+			observer: observer{stage: stage{messages: one, answers: map[string]delivery.Answer{"a": {Status: 410}}}},
+			want:     delivery.Outcome{Result: delivery.Result{Nothing: true}, URL: "a", Status: 410},
 		},
 		"nothing": {
-			witness: witness{stage: stage{fails: delivery.ErrNothing}},
-			want:    delivery.Outcome{Result: delivery.Result{Nothing: true}, Err: delivery.ErrNothing},
+			observer: observer{stage: stage{fails: delivery.ErrNothing}},
+			want:     delivery.Outcome{Result: delivery.Result{Nothing: true}, Err: delivery.ErrNothing},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, now := test.witness, start
-			c := delivery.Courier{
-				Makers: map[delivery.Kind]delivery.Maker{kind: &w}, Poster: &w,
-				Pace: delivery.Pace{First: 2 * time.Second, Most: time.Hour, Within: 24 * time.Hour},
+			w, now := test.observer, start
+			c := delivery.Worker{
+				Builders: map[delivery.Kind]delivery.MessageBuilder{kind: &w}, Poster: &w,
+				Retries: delivery.RetryPolicy{First: 2 * time.Second, Most: time.Hour, Within: 24 * time.Hour},
 				Now: func() time.Time {
 					now = now.Add(time.Second)
 					return now

@@ -17,7 +17,7 @@ const (
 
 // park adds deliveries to a lane and sees to it that its turn comes. What comes
 // again may have been parked by somebody who died before that.
-func (d *Desk) park(ctx context.Context, lane Lane, kind Kind, arrivals []Arrival) error {
+func (d *Scheduler) park(ctx context.Context, lane Lane, kind Kind, arrivals []Arrival) error {
 	again := false
 	all := make([]Parked, len(arrivals))
 	for i, a := range arrivals {
@@ -50,6 +50,6 @@ func (d *Desk) park(ctx context.Context, lane Lane, kind Kind, arrivals []Arriva
 }
 
 // wake has the turn come when it is due.
-func (d *Desk) wake(ctx context.Context, l Lane, kind Kind, turn int64) error {
+func (d *Scheduler) wake(ctx context.Context, l Lane, kind Kind, turn int64) error {
 	return d.Waker.Wake(ctx, Wake{Kind: kind, Group: l.Group, Turn: turn}, max(0, l.Due.Sub(d.now())))
 }

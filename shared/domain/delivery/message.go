@@ -19,8 +19,8 @@ type Answer struct {
 	RetryAfter time.Duration
 }
 
-// Maker makes the messages of one kind of targets.
-type Maker interface {
+// MessageBuilder makes the messages of one kind of targets.
+type MessageBuilder interface {
 	// Messages are what to send, in order: mostly one. ErrNothing for nothing,
 	// ErrGone for nothing ever. Made again, they say the same.
 	Messages(ctx context.Context, d Delivery) ([]Message, error)
@@ -29,11 +29,11 @@ type Maker interface {
 	Drop(ctx context.Context, t Target, url string) error
 }
 
-// Witness is a Maker that hears what became of each try.
-type Witness interface {
-	// Tried comes after a try. An error of it changes nothing of what becomes of
+// AttemptObserver is a MessageBuilder that hears what became of each try.
+type AttemptObserver interface {
+	// OnAttempt comes after a try. An error of it changes nothing of what becomes of
 	// the delivery.
-	Tried(ctx context.Context, d Delivery, o Outcome) error
+	OnAttempt(ctx context.Context, d Delivery, o Outcome) error
 }
 
 // Poster sends messages. ErrRefused for an address that must not be called; any

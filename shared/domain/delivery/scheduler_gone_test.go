@@ -33,7 +33,7 @@ func (h *hall) mustTurn(t *testing.T) (turns int) {
 	for ; len(h.wakes) > 0; turns++ {
 		w := h.wakes[0]
 		h.wakes, h.now = h.wakes[1:], w.at
-		if err := h.desk.Turn(t.Context(), w.wake); err != nil {
+		if err := h.scheduler.Turn(t.Context(), w.wake); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestDesk_target_that_is_gone(t *testing.T) {
 			for i := range 3 {
 				h.mustReceive(t, h.message("slow", i))
 			}
-			h.desk.Courier.Makers = map[delivery.Kind]delivery.Maker{kind: &gone{hall: h, err: err}}
+			h.scheduler.Worker.Builders = map[delivery.Kind]delivery.MessageBuilder{kind: &gone{hall: h, err: err}}
 			h.mustTurn(t)
 			if h.mustLeave(t, 0, 0); len(h.posts) != 1 {
 				t.Errorf("posts %v", h.posts)
@@ -86,8 +86,8 @@ func TestDesk_removes_what_waits_for_a_target_that_is_gone(t *testing.T) {
 	other := h.wakes[len(h.wakes)-1]
 	h.wakes = h.wakes[:1]
 	g := &gone{hall: h, err: delivery.ErrGone}
-	h.desk.Courier.Makers = map[delivery.Kind]delivery.Maker{kind: g}
-	h.requests, h.unparks, h.desk.Slice = 0, 5*time.Second, 9*time.Second
+	h.scheduler.Worker.Builders = map[delivery.Kind]delivery.MessageBuilder{kind: g}
+	h.requests, h.unparks, h.scheduler.Slice = 0, 5*time.Second, 9*time.Second
 	turns := h.mustTurn(t)
 	h.mustLeave(t, 1, 1)
 	t.Logf("%d deliveries removed by %d requests and %d looks at the target in %d turns", waiting, h.requests, g.looks, turns)
@@ -121,7 +121,7 @@ func TestDesk_target_made_anew(t *testing.T) {
 		}
 		return made
 	}
-	h.desk.Courier.Makers = map[delivery.Kind]delivery.Maker{kind: g}
+	h.scheduler.Worker.Builders = map[delivery.Kind]delivery.MessageBuilder{kind: g}
 	h.mustTurn(t)
 	h.mustLeave(t, 0, 0)
 	if want := []string{fmt.Sprintf("%04d", 30)}; !slices.Equal(h.heard["again"], want) {
@@ -133,7 +133,7 @@ func TestDesk_target_made_anew(t *testing.T) {
 func TestDesk_actor_that_takes_long(t *testing.T) {
 	t.Parallel()
 	h := newHall()
-	h.desk.Courier.Actors = map[delivery.Kind]delivery.Actor{kind: &longActor{hall: h}}
+	h.scheduler.Worker.Actors = map[delivery.Kind]delivery.Actor{kind: &longActor{hall: h}}
 	h.mustReceive(t, h.message("busy", 0))
 	h.mustTurn(t)
 	h.mustLeave(t, 0, 0)
