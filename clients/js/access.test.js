@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
 
-import { pass, Server } from './fake-server.js';
+import { advance, Server } from './fake-server.js';
 
 let server;
 
@@ -24,60 +24,60 @@ const unsubscribed = (reason, status) => ({ type: 'unsubscribed', session_id: 's
 const refusal = { status: 403, title: 'Forbidden', detail: 'no' };
 
 for (const reason of ['revoked', 'expired']) {
-  test(`a right that is ${reason} is the end once the server says so`, async () => {
-    server.socket.get(unsubscribed(reason, 403));
-    await pass(250);
+  test(`ends with reason ${reason} when the next subscription is rejected`, async () => {
+    server.socket.receive(unsubscribed(reason, 403));
+    await advance(250);
     server.wantAsked('subscribe 0.0.0');
     server.answer('error', refusal);
-    await pass(10 * 60_000);
+    await advance(10 * 60_000);
     assert.deepEqual([server.ends, server.reasons, server.socket.closed], [[403], [reason], true]);
     server.wantAsked();
   });
 }
 
-test('who has another right goes on', async () => {
-  server.socket.get(unsubscribed('revoked', 403));
-  await pass(250);
+test('continues if access remains', async () => {
+  server.socket.receive(unsubscribed('revoked', 403));
+  await advance(250);
   server.wantAsked('subscribe 0.0.0');
   server.answer('subscribed');
-  await pass(60_000);
+  await advance(60_000);
   server.wantAsked();
-  server.socket.get(unsubscribed('expired', 403));
-  await pass(250);
+  server.socket.receive(unsubscribed('expired', 403));
+  await advance(250);
   server.answer('error', refusal);
   assert.deepEqual([server.ends, server.reasons], [[403], ['expired']]);
 });
 
-test('whoever is put out before the answer came asks again after it', async () => {
-  server.socket.get(unsubscribed('revoked', 403));
-  await pass(250);
-  server.socket.get(unsubscribed('revoked', 403));
+test('subscribes again after the answer if a subscription ended before it', async () => {
+  server.socket.receive(unsubscribed('revoked', 403));
+  await advance(250);
+  server.socket.receive(unsubscribed('revoked', 403));
   server.answer('subscribed');
   server.wantAsked('subscribe 0.0.0');
-  await pass(500);
+  await advance(500);
   server.wantAsked('subscribe 0.0.0');
   server.answer('error', refusal);
   assert.deepEqual(server.ends, [403]);
 });
 
-test('a refusal without that has no reason', async () => {
+test('ends without a reason when only a subscription is rejected', async () => {
   server.socket.dispatchEvent(new Event('close'));
-  await pass(250);
+  await advance(250);
   server.socket.dispatchEvent(new Event('open'));
   server.answer('error', refusal);
   assert.deepEqual([server.ends, server.reasons], [[403], [undefined]]);
 });
 
-test('a token that has ended takes another connection', async () => {
-  server.socket.get(unsubscribed('token_expired', 401));
-  await pass(250);
+test('reconnects when the token has expired', async () => {
+  server.socket.receive(unsubscribed('token_expired', 401));
+  await advance(250);
   await server.open();
   server.wantAsked('connect t', 'subscribe 0.0.0');
   assert.deepEqual(server.ends, []);
 });
 
-test('the answer to who unsubscribes is nothing new', async () => {
+test('ignores the answer to an unsubscribe', async () => {
   server.answer('unsubscribed');
-  await pass(1000);
+  await advance(1000);
   server.wantAsked();
 });

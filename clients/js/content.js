@@ -1,19 +1,19 @@
-// The content of an item in progress: what its deltas make it.
+// The content of an item in progress, built from its deltas.
 
 const encoder = new TextEncoder();
 
-/** A content grows by deltas and renders what it holds at any time. */
+/** Content to which deltas can be added. */
 export class Content {
   #role;
   #parts = [];
   #size = 0;
 
-  /** @param {string} role who speaks, such as "model" */
+  /** @param {string} role the author's role, such as "model" */
   constructor(role = '') {
     this.#role = role;
   }
 
-  /** The content that a snapshot shows, ready to grow; null where it cannot. */
+  /** Returns the content of a snapshot; null if deltas cannot produce such content. */
   static resume(snapshot) {
     if (!isObject(snapshot)) return null;
     const { role = '', parts = [], ...rest } = snapshot;
@@ -23,12 +23,12 @@ export class Content {
     return whole ? content : null;
   }
 
-  /** Bytes of UTF-8 that the texts, ids and names take. */
+  /** Size of the texts, ids and names in bytes of UTF-8. */
   get size() {
     return this.#size;
   }
 
-  /** Applies a delta; false, and nothing changes, where it does not continue the content. */
+  /** Applies a delta. Returns false and changes nothing if it does not continue the content. */
   append(delta) {
     const call = delta.function_call;
     const kind = call ? 'function_call' : delta.thought ? 'thought' : 'text';
@@ -46,7 +46,7 @@ export class Content {
     return true;
   }
 
-  /** The content so far, {role, parts}; calls have args_text and no args yet. */
+  /** Returns the content so far, {role, parts}; function calls have args_text instead of args. */
   snapshot() {
     const parts = this.#parts.map(({ kind, id, name, text }) => {
       if (kind !== 'function_call') return kind === 'thought' ? { thought: true, text } : { text };

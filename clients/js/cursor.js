@@ -1,4 +1,4 @@
-// Where a watcher stands: epoch.seq.offset.
+// The position of a watcher, in the form epoch.seq.offset.
 
 /** @returns {{epoch: number, seq: number, offset: number}} */
 export function parseCursor(text) {
@@ -10,7 +10,7 @@ export function formatCursor({ epoch, seq, offset }) {
   return `${epoch}.${seq}.${offset}`;
 }
 
-/** Less than 0 where a stands before b, more where it stands behind. */
+/** Returns a number below 0 if a is before b, above 0 if it is after. */
 export function compareCursors(a, b) {
   return a.epoch - b.epoch || a.seq - b.seq || a.offset - b.offset;
 }

@@ -1,5 +1,5 @@
-// Does to a state that holds the end of a session alone what another program says, a JSON message a
-// line, and answers each with how the state is then.
+// Reads operations, one JSON object a line, applies each to a state that holds only the end of a
+// session, and writes the resulting state as a line of JSON.
 
 import { createInterface } from 'node:readline';
 

@@ -1,4 +1,4 @@
-// What the tests of watching stand on: a server that answers as told, and a browser.
+// A fake server with configurable responses, and a fake browser, for tests.
 
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
@@ -35,14 +35,14 @@ export class Server {
         this.closed = true;
       }
 
-      get(message) {
+      receive(message) {
         this.dispatchEvent(Object.assign(new Event('message'), { data: JSON.stringify(message) }));
       }
     };
     this.fetch = async (url) => {
       this.asked.push(['thread', ...new URL(url).searchParams.values()].join(' ').replace(' 1000', ''));
       const { status, ...body } = this.page(new URL(url).searchParams);
-      return { ok: status === 200, status, statusText: 'as told', json: async () => body };
+      return { ok: status === 200, status, statusText: 'fake', json: async () => body };
     };
   }
 
@@ -71,7 +71,7 @@ export class Server {
   }
 
   answer(type, more) {
-    this.socket.get({ type, request_id: this.socket.request, session_id: 's', ...more });
+    this.socket.receive({ type, request_id: this.socket.request, session_id: 's', ...more });
   }
 
   wantAsked(...want) {
@@ -87,7 +87,7 @@ export async function settled() {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }
 
-export async function pass(ms) {
+export async function advance(ms) {
   mock.timers.tick(ms);
   await settled();
 }

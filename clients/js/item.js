@@ -1,8 +1,8 @@
-// An item of a session: an event that is final, or in progress.
+// An item of a session: an event, final or in progress.
 
 import { Content } from './content.js';
 
-/** The offset of an item whose content is there, but not how many deltas it holds. */
+/** Offset of an item in progress whose content is known, but not the number of deltas in it. */
 export const UNKNOWN = -1;
 
 export class Item {
@@ -16,7 +16,7 @@ export class Item {
     if (this.final) return;
     this.#content = Content.resume(event.content);
     if (!this.#content) {
-      const role = event.content?.role; // as it was begun: it says who speaks
+      const role = event.content?.role; // not built from deltas: only its role is used
       this.#content = new Content(typeof role === 'string' ? role : '');
       if (offset > 0) this.offset = UNKNOWN;
     }
@@ -36,8 +36,8 @@ export class Item {
   }
 
   /**
-   * What replaces this item: the one that was sent, unless this is as new. With `more` what was
-   * sent is not all of it.
+   * Returns the item for an event that the server sent, or this item if it is at least as recent.
+   * `more` says that deltas of the event will follow.
    */
   replacedBy(event, offset, more = false) {
     if (this.final) return this;
@@ -48,15 +48,15 @@ export class Item {
   }
 
   /**
-   * Appends a delta: 'changed', 'known', or 'ahead' where it is not the next one. One that begins
-   * before the end of what is there cannot be told apart into old and new, and has to wait for a
-   * snapshot as well.
+   * Appends a delta. Returns 'changed', 'known' if the item includes it, or 'ahead' if it is not the
+   * next one. A delta that overlaps the content cannot be split into its old and new part, so it
+   * waits for a snapshot too.
    */
   grow(delta, from, to) {
     if (this.final || (this.offset !== UNKNOWN && to <= this.offset)) return 'known';
     if (from !== this.offset) return 'ahead';
     if (!this.#content.append(delta)) {
-      this.offset = UNKNOWN; // this is not the content that it continues
+      this.offset = UNKNOWN; // the delta continues other content
       return 'ahead';
     }
     this.offset = to;
@@ -64,7 +64,7 @@ export class Item {
     return 'changed';
   }
 
-  /** The event as GET thread shows it; the same object until it changes. */
+  /** Returns the event as in GET thread; the same object until it changes. */
   render() {
     if (this.#grew) {
       this.#event = { ...this.#event, content: this.#content.snapshot() };

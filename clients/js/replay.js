@@ -1,5 +1,5 @@
-// Replays schedules that another client recorded, and fails where this one would do or show
-// anything else: node replay.js schedules.json
+// Replays schedules recorded by the Go client, and fails if this client's state differs after any
+// step: node replay.js schedules.json
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ schedules.forEach((schedule, n) => {
     assert.deepEqual(is, { needs_thread, repair_at, cursor }, `schedule ${n}, after step ${i}: ${step.op}`);
     steps++;
   });
-  assert.deepEqual(state.show(), { ...schedule.final, has_older: false }, `schedule ${n}, in the end`);
+  assert.deepEqual(state.show(), { ...schedule.final, has_older: false }, `schedule ${n}, at the end`);
 });
 console.log(`${schedules.length} schedules, ${steps} steps`);
 

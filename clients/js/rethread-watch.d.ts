@@ -1,6 +1,6 @@
 // Types of rethread-watch.js.
 
-/** An event as `GET /sessions/{id}/thread` shows it; infra/openapi.yaml says what is in there. */
+/** An event as returned by `GET /sessions/{id}/thread`; infra/openapi.yaml describes its members. */
 export interface WatchedItem {
   id: string;
   seq: number;
@@ -10,52 +10,55 @@ export interface WatchedItem {
   [more: string]: unknown;
 }
 
-/** A session as it shows at one moment. */
+/** A session at one moment. */
 export interface WatchedSession<Item = WatchedItem> {
-  /** Effective events, oldest first; one that has not changed is the same object as before. */
+  /** Effective events, oldest first; an unchanged one is the same object as before. */
   items: Item[];
   status: 'idle' | 'in_progress' | 'failed';
-  /** Of the run in progress, or that failed; else ''. */
+  /** Id of the run in progress or the failed run; otherwise ''. */
   run_id: string;
-  /** Why the last run failed. */
+  /** Why the last run failed; otherwise null. */
   error: { code: string; message: string } | null;
-  /** How many rewinds there were. */
+  /** Number of rewinds. */
   epoch: number;
   deleted: boolean;
-  /** Whether there are items before these, which `older` brings. */
+  /** Whether there are earlier items, which `older` loads. */
   has_older: boolean;
 }
 
-/** How the connection is at one moment. */
+/** The connection's state at one moment. */
 export interface WatchConnection {
-  /** `offline` once two tries in a row have failed, until all is well again. */
+  /** `offline` after two failed attempts in a row, until the session is live again. */
   state: 'connecting' | 'live' | 'offline';
-  /** When the next try is due, in epoch milliseconds; null where none is. */
+  /** Time of the next attempt in epoch milliseconds; null if none is scheduled. */
   retryAt: number | null;
 }
 
-/** An error with the HTTP status that it came with, or stands for. */
+/** An error with an HTTP status. */
 export interface WatchError extends Error {
   status: number;
-  /** Why one who could watch cannot any more: the share was taken back, or its time is up. */
+  /** Why access ended: the share was revoked, or it has expired. */
   reason?: 'revoked' | 'expired';
 }
 
 export interface WatchOptions<Item = WatchedItem> {
-  /** Of the HTTP API, with its version. */
+  /** The HTTP API's address with its version, such as https://api.example/api/v1. */
   httpUrl: string;
-  /** Of the WebSocket API. */
+  /** The WebSocket API's address, such as wss://live.example/v1. */
   wsUrl: string;
-  /** A token that is valid for a while yet; asked for each connection and each thread. */
+  /** Returns a bearer token; called for each connection and each page of a thread, so it should cache. */
   token: () => Promise<string>;
   sessionId: string;
-  /** To begin with the newest items only, so many; without it all are read. */
+  /** Start with this many of the newest items; without it all are read. */
   tail?: number;
   onChange: (session: WatchedSession<Item>) => void;
   onConnection?: (connection: WatchConnection) => void;
-  /** Watching ended by itself: 404 not there, 403 not the caller's to watch, 410 deleted. */
+  /**
+   * Watching ended with a final error: 404 no such session, 403 no access, 410 deleted, 400 or 422
+   * invalid request.
+   */
   onEnd?: (error: WatchError) => void;
-  /** Globals to use instead of the environment's own. */
+  /** Replacements of globals. */
   environment?: {
     WebSocket?: unknown;
     fetch?: typeof fetch;
@@ -67,19 +70,19 @@ export interface WatchOptions<Item = WatchedItem> {
 export interface Watching {
   close(): void;
   /**
-   * Brings the items before those that are shown. Resolves when `onChange` was told, or there are
-   * none; rejects where they could not be read, and can be called again.
+   * Loads the items before those shown. Resolves when `onChange` has been called with them or there
+   * are none; rejects if they could not be read, and can be called again.
    */
   older(): Promise<void>;
   /** Connects at once instead of at `retryAt`. */
   retry(): void;
 }
 
-/** Watches a session until `close`, or until `onEnd` says that nothing more can come. */
+/** Watches a session until `close` or `onEnd`. It retries all failures that are not final. */
 export function watch<Item = WatchedItem>(options: WatchOptions<Item>): Watching;
 
 /**
- * How long to wait after so many failures, in milliseconds: a random part of up to 30 s, and at least
- * as long as was asked for. `random` is from 0 to below 1.
+ * Returns the delay in milliseconds after a number of failures: `least` plus a random time of up to
+ * 250 ms, doubling with each failure up to 30 s. `random` returns a number from 0 to below 1.
  */
 export function backoff(failures: number, options?: { least?: number; random?: () => number }): number;

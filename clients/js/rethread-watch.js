@@ -1,4 +1,4 @@
-// Watches a session as it happens, in browsers and wherever there are WebSocket and fetch:
+// Watches a session live, in browsers and any other environment with WebSocket and fetch:
 //
 //   const watching = watch({
 //     httpUrl: 'https://api.example/api/v1',
@@ -10,36 +10,39 @@
 //   …
 //   watching.close();
 
-import { Line } from './line.js';
-import { CUT, WatchState } from './state.js';
+import { Connection } from './connection.js';
+import { STALE, WatchState } from './state.js';
 import { readBefore, readEnd, readThread } from './thread.js';
 
 export { WatchState };
 
-const RENEW_AFTER = 110 * 60_000; // a connection lives for 2 hours
-const LINGER = 30_000; // an old connection beside its successor
+const RENEW_AFTER = 110 * 60_000; // milliseconds; the gateway closes a connection after 2 hours
+const LINGER = 30_000; // milliseconds that an old connection stays open beside its successor
 
 /**
+ * Watches a session until it is closed or ends.
+ *
  * @param {object} options
- * @param {string} options.httpUrl of the HTTP API, with its version
- * @param {string} options.wsUrl of the WebSocket API
- * @param {() => Promise<string>} options.token a token that is valid for a while yet; it is asked
- *   for each connection and each thread, so it should keep what it has
+ * @param {string} options.httpUrl the HTTP API's address, with its version
+ * @param {string} options.wsUrl the WebSocket API's address
+ * @param {() => Promise<string>} options.token returns a bearer token, which should be valid for
+ *   some more minutes; called for each connection and each page of a thread, so it should cache
  * @param {string} options.sessionId
- * @param {number} [options.tail] to begin with the newest items only, so many; `has_older` says
- *   whether there are others, and `older()` brings as many more
- * @param {(session: object) => void} options.onChange how the session is now: {items, status,
- *   run_id, error, epoch, deleted, has_older}. Objects of items that have not changed stay the same
- * @param {(connection: object) => void} [options.onConnection] how the connection is now: {state,
- *   retryAt}. The state is 'connecting', 'live', or 'offline' once two tries in a row have failed;
- *   `retryAt` is when the next try is due, in epoch milliseconds, null where none is
- * @param {(error: Error) => void} [options.onEnd] why watching ended by itself: the session is not
- *   there, not the caller's to watch, or deleted; `status` of the error is 404, 403 or 410. Of a
- *   right that was taken back or has run out, its `reason` is 'revoked' or 'expired'
- * @param {object} [options.environment] globals to use instead: WebSocket, fetch, document, window
- * @returns {{close: () => void, older: () => Promise<void>, retry: () => void}} `older` resolves when
- *   the items before those that are shown have come, or there are none; `retry` connects at once
- *   instead of waiting
+ * @param {number} [options.tail] start with this many of the newest items; `has_older` says whether
+ *   there are earlier ones, and `older()` loads as many more. Without it all items are read
+ * @param {(session: object) => void} options.onChange called with the session after each change:
+ *   {items, status, run_id, error, epoch, deleted, has_older}. Unchanged items stay the same objects
+ * @param {(connection: object) => void} [options.onConnection] called with the connection's state
+ *   after each change: {state, retryAt}. The state is 'connecting', 'live', or 'offline' after two
+ *   failed attempts in a row; `retryAt` is the time of the next attempt in epoch milliseconds, null
+ *   if none is scheduled
+ * @param {(error: Error) => void} [options.onEnd] called once when watching ends with a final error.
+ *   Its `status` is 404 (no such session), 403 (no access), 410 (deleted), or 400 or 422 (invalid
+ *   request). If access was revoked or has expired, its `reason` is 'revoked' or 'expired'
+ * @param {object} [options.environment] replacements of globals: WebSocket, fetch, document, window
+ * @returns {{close: () => void, older: () => Promise<void>, retry: () => void}} `older` loads the
+ *   items before those shown, and resolves when `onChange` has been called with them or there are
+ *   none; `retry` connects at once instead of at `retryAt`
  */
 export function watch(options) {
   const watching = new Watching(options);
@@ -50,8 +53,8 @@ export function watch(options) {
 }
 
 /**
- * How many milliseconds to wait after so many failures: a random part, from none to all, of 250 ms,
- * doubling up to 30 s, and at least as long as was asked for. `random` is from 0 to below 1.
+ * Returns the delay in milliseconds after a number of failures: `least` plus a random time of up to
+ * 250 ms, doubling with each failure up to 30 s. `random` returns a number from 0 to below 1.
  */
 export function backoff(failures, { least = 0, random = Math.random } = {}) {
   return least + random() * Math.min(30_000, 250 * 2 ** failures);
@@ -61,20 +64,20 @@ class Watching {
   #options;
   #globals;
   #state = new WatchState();
-  #line = null;
+  #connection = null;
   #subscribedOn = null;
   #timers = new Map();
   #failures = 0; // to connect or subscribe, in a row
-  #dismissed = undefined; // why the server stopped telling, until it was asked again
-  #reloads = []; // times of the last ones
+  #endReason = undefined; // why the server ended the subscription, until another is accepted
+  #reloads = []; // times of the reloads in the last minute
   #reading = false;
-  #unread = 0; // failures to read the thread, in a row
-  #rereads = []; // who waits for the thread
-  #older = null; // the reading of older items that goes on
+  #readFailures = 0; // to read the thread, in a row
+  #rereadWaiters = []; // resolvers of those who wait for the thread
+  #older = null; // the read of older items in progress
   #connecting = false;
-  #live = false; // the current line has an answer to its subscription
+  #live = false; // the subscription on the current connection was accepted
   #offline = false;
-  #connection = { state: 'connecting', retryAt: null };
+  #reported = { state: 'connecting', retryAt: null };
   #shown = 0;
   #closed = false;
 
@@ -87,7 +90,7 @@ class Watching {
     this.#globals.window?.addEventListener('online', this.#wake);
     this.#globals.document?.addEventListener('visibilitychange', this.#wake);
     this.#connect();
-    this.#turn();
+    this.#update();
   }
 
   close() {
@@ -96,11 +99,11 @@ class Watching {
     for (const { timer } of this.#timers.values()) clearTimeout(timer);
     this.#globals.window?.removeEventListener('online', this.#wake);
     this.#globals.document?.removeEventListener('visibilitychange', this.#wake);
-    this.#line?.close();
-    this.#reread();
+    this.#connection?.close();
+    this.#resolveRereads();
   }
 
-  /** Brings the items before those that are held. */
+  /** Loads the items before those held. */
   older() {
     this.#older ??= this.#readOlder().finally(() => {
       this.#older = null;
@@ -108,19 +111,19 @@ class Watching {
     return this.#older;
   }
 
-  /** Tries at once what a failure has put off. */
+  /** Retries at once everything that waits after a failure. */
   retry() {
     if (this.#closed) return;
-    this.#failures = this.#unread = 0;
-    if (this.#line) this.#line.ping();
+    this.#failures = this.#readFailures = 0;
+    if (this.#connection) this.#connection.ping();
     else this.#connect();
-    for (const [name, run] of [['read', () => this.#read()], ['subscribe', () => this.#again()]]) {
-      if (this.#timers.has(name)) this.#later(name, 0, run);
+    for (const [name, run] of [['read', () => this.#read()], ['subscribe', () => this.#resubscribe()]]) {
+      if (this.#timers.has(name)) this.#schedule(name, 0, run);
     }
     this.#report();
   }
 
-  // After sleep a connection may be dead without anybody knowing, and waiting is of no use.
+  // After sleep a connection may be dead without an event, and pending delays are pointless.
   #wake = () => {
     if (this.#globals.document?.visibilityState !== 'hidden') this.retry();
   };
@@ -131,8 +134,8 @@ class Watching {
     this.#options.onEnd?.(error);
   }
 
-  #later(name, delay, run) {
-    this.#never(name);
+  #schedule(name, delay, run) {
+    this.#cancel(name);
     const timer = setTimeout(() => {
       this.#timers.delete(name);
       run();
@@ -140,58 +143,58 @@ class Watching {
     this.#timers.set(name, { timer, at: Date.now() + delay });
   }
 
-  #never(name) {
+  #cancel(name) {
     clearTimeout(this.#timers.get(name)?.timer);
     this.#timers.delete(name);
   }
 
-  // Tells how the connection is, where that has changed.
+  // Calls onConnection if the connection's state has changed.
   #report() {
     if (this.#closed) return;
-    if (this.#unread > 1 || (!this.#live && this.#failures > 1)) this.#offline = true;
-    else if (this.#live && this.#unread === 0) this.#offline = false;
+    if (this.#readFailures > 1 || (!this.#live && this.#failures > 1)) this.#offline = true;
+    else if (this.#live && this.#readFailures === 0) this.#offline = false;
     const state = this.#offline ? 'offline' : this.#live ? 'live' : 'connecting';
     const due = ['connect', 'subscribe', 'read'].flatMap((name) => this.#timers.get(name)?.at ?? []);
     const retryAt = state === 'live' || due.length === 0 ? null : Math.min(...due);
-    if (state === this.#connection.state && retryAt === this.#connection.retryAt) return;
-    this.#connection = { state, retryAt };
-    this.#options.onConnection?.(this.#connection);
+    if (state === this.#reported.state && retryAt === this.#reported.retryAt) return;
+    this.#reported = { state, retryAt };
+    this.#options.onConnection?.(this.#reported);
   }
 
-  // Shows what is new and does what the state asks for.
-  #turn() {
+  // Shows changes and takes the next step that the state requires.
+  #update() {
     if (this.#closed) return;
     const state = this.#state;
     if (this.#shown !== state.version && !state.needsThread) {
       this.#shown = state.version;
       this.#options.onChange(state.show());
     }
-    if (this.#closed) return; // by onChange
+    if (this.#closed) return; // in onChange
     if (state.deleted) {
       this.#end(Object.assign(new Error('the session was deleted'), { status: 410 }));
     } else if (state.needsThread) {
-      this.#readSoon();
-    } else if (this.#line && (this.#subscribedOn !== this.#line || state.repairAt <= Date.now() && state.repairAt !== null)) {
+      this.#scheduleRead();
+    } else if (this.#connection && (this.#subscribedOn !== this.#connection || state.repairAt <= Date.now() && state.repairAt !== null)) {
       this.#subscribe();
     } else if (state.repairAt !== null) {
-      this.#later('repair', state.repairAt - Date.now(), () => this.#turn());
+      this.#schedule('repair', state.repairAt - Date.now(), () => this.#update());
     }
   }
 
   #subscribe() {
-    if (this.#line.busy || this.#timers.has('subscribe')) return;
-    this.#subscribedOn = this.#line;
-    this.#line.subscribe(this.#options.sessionId, this.#state.cursor);
+    if (this.#connection.busy || this.#timers.has('subscribe')) return;
+    this.#subscribedOn = this.#connection;
+    this.#connection.subscribe(this.#options.sessionId, this.#state.cursor);
     this.#state.repairing(Date.now());
   }
 
-  // An item that is too large for a frame while it grows asks for the thread again and again.
-  #readSoon() {
+  // Delays repeated reads: an item too large for a frame requires one each time it grows.
+  #scheduleRead() {
     if (this.#reading || this.#timers.has('read')) return;
     const now = Date.now();
     this.#reloads = this.#reloads.filter((time) => now - time < 60_000);
     const often = this.#reloads.length - 1;
-    if (often > 0) this.#later('read', backoff(often), () => this.#read());
+    if (often > 0) this.#schedule('read', backoff(often), () => this.#read());
     else this.#read();
   }
 
@@ -199,22 +202,22 @@ class Watching {
     if (this.#reading || this.#closed) return;
     this.#reading = true;
     try {
-      await this.#replace();
+      await this.#replaceState();
       this.#reloads.push(Date.now());
-      this.#unread = 0;
+      this.#readFailures = 0;
     } catch (error) {
       if (error.final) return this.#end(error);
-      this.#later('read', backoff(this.#unread++), () => this.#read());
+      this.#schedule('read', backoff(this.#readFailures++), () => this.#read());
     } finally {
       this.#reading = false;
     }
     this.#report();
-    this.#turn();
-    if (!this.#state.needsThread) this.#reread();
+    this.#update();
+    if (!this.#state.needsThread) this.#resolveRereads();
   }
 
-  // Of the end of a session as much is read as is held, so that nobody's place in it is lost.
-  async #replace() {
+  // With a tail, reads at least as many items as are held, so that no reader loses their place.
+  async #replaceState() {
     const { tail } = this.#options;
     if (!tail) {
       this.#state.replace(await readThread(this.#options, this.#globals.fetch), Date.now());
@@ -225,33 +228,33 @@ class Watching {
     this.#state.replace([end], Date.now(), end.older);
   }
 
-  #reread() {
-    for (const done of this.#rereads.splice(0)) done();
+  #resolveRereads() {
+    for (const done of this.#rereadWaiters.splice(0)) done();
   }
 
-  // Where a rewind has made the cursor useless the end is read again, for another one.
+  // If a rewind has invalidated the cursor, reads the end again to get another.
   async #readOlder() {
     while (!this.#closed && this.#state.older !== null) {
       const from = this.#state.older;
-      const reads = from !== CUT && !this.#state.needsThread;
+      const reads = from !== STALE && !this.#state.needsThread;
       const page = reads
         ? await readBefore(this.#options, this.#globals.fetch, this.#options.tail, from) : null;
       if (page && this.#state.prepend(page.items, from, page.older, Date.now())) {
-        this.#turn();
+        this.#update();
         return;
       }
-      if (page) continue; // of what is not held any more
+      if (page) continue; // the held items have changed
       if (this.#state.older !== from && !this.#state.needsThread) continue;
       this.#state.reread();
       await new Promise((done) => {
-        this.#rereads.push(done);
-        this.#turn();
+        this.#rereadWaiters.push(done);
+        this.#update();
       });
     }
   }
 
   async #connect() {
-    this.#never('connect');
+    this.#cancel('connect');
     if (this.#connecting || this.#closed) return;
     this.#connecting = true;
     try {
@@ -265,71 +268,72 @@ class Watching {
   }
 
   #connectLater() {
-    if (!this.#closed) this.#later('connect', backoff(this.#failures++), () => this.#connect());
+    if (!this.#closed) this.#schedule('connect', backoff(this.#failures++), () => this.#connect());
     this.#report();
   }
 
-  // The new connection takes over when it is open, and the old one ends some time after, so that
-  // nothing falls in between.
+  // The new connection takes over when it is open, and the old one is closed only later, so that no
+  // message is lost in between.
   #open(token) {
     const url = new URL(this.#options.wsUrl);
     url.searchParams.set('token', token);
-    const line = new Line(new this.#globals.WebSocket(url), {
+    const connection = new Connection(new this.#globals.WebSocket(url), {
       open: () => {
-        if (this.#closed) return line.close();
-        const old = this.#line;
+        if (this.#closed) return connection.close();
+        const old = this.#connection;
         if (old) setTimeout(() => old.close(), LINGER);
-        this.#line = line;
-        this.#later('renew', RENEW_AFTER - Math.random() * LINGER, () => this.#connect());
-        this.#turn();
+        this.#connection = connection;
+        this.#schedule('renew', RENEW_AFTER - Math.random() * LINGER, () => this.#connect());
+        this.#update();
       },
       subscribed: () => {
         this.#failures = 0;
-        this.#dismissed = undefined;
-        this.#live ||= this.#line === line;
+        this.#endReason = undefined;
+        this.#live ||= this.#connection === connection;
         this.#report();
-        this.#turn();
+        this.#update();
       },
       message: (message) => {
         this.#state.apply(message, Date.now());
-        this.#turn();
+        this.#update();
       },
       unreadable: () => {
         this.#state.missed(Date.now());
-        this.#turn();
+        this.#update();
       },
-      dismissed: (reason) => this.#subscribedOn === line && this.#dismiss(reason),
+      unsubscribed: (reason) => this.#subscribedOn === connection && this.#unsubscribed(reason),
       refused: (error) => this.#refused(error),
-      closed: () => this.#lost(line),
+      closed: () => this.#disconnected(connection),
     });
   }
 
   #refused(error) {
-    if (error.final) return this.#end(Object.assign(error, { reason: this.#dismissed }));
-    this.#later('subscribe', backoff(this.#failures++), () => this.#again());
+    if (error.final) return this.#end(Object.assign(error, { reason: this.#endReason }));
+    this.#schedule('subscribe', backoff(this.#failures++), () => this.#resubscribe());
     this.#report();
   }
 
-  // The right to watch has ended. Whether there is another one, the server is asked once.
-  #dismiss(reason) {
-    this.#dismissed = reason;
-    this.#later('subscribe', backoff(this.#failures++), () => this.#again());
+  // The access behind the subscription has ended. Subscribing once more shows whether the caller
+  // still has access in another way.
+  #unsubscribed(reason) {
+    this.#endReason = reason;
+    this.#schedule('subscribe', backoff(this.#failures++), () => this.#resubscribe());
   }
 
-  #again() {
+  #resubscribe() {
     this.#subscribedOn = null;
-    this.#turn();
+    this.#update();
   }
 
-  #lost(line) {
+  #disconnected(connection) {
     this.#state.lost();
-    const current = this.#line === line;
+    const current = this.#connection === connection;
     if (current) {
-      this.#line = this.#subscribedOn = null;
+      this.#connection = this.#subscribedOn = null;
       this.#live = false;
     }
-    if (current || !this.#line) this.#connectLater();
-    this.#turn();
+    if (current || !this.#connection) this.#connectLater();
+    this.#update();
   }
 }
 

@@ -1,56 +1,55 @@
-// What a client knows of one session, and how messages change it. It knows neither connections nor
-// clocks: it takes messages in any order, any number of times, and ends at what GET thread shows
-// once each has come at least once. Where one is missing it says so, and from where to ask again.
+// A client's copy of one session and the rules by which messages change it, without connections and
+// clocks. It accepts messages in any order, duplicates included, and equals GET thread once each has
+// arrived at least once. If one is missing it says so, with the cursor to subscribe from again.
 //
-// It may hold the end of a session alone: all that the session shows from some item on. Messages
-// about what stands before that item are as good as taken, since whoever reads it later reads it
-// as it is then.
+// It may hold only the end of a session: everything from some item on. Messages about earlier items
+// are ignored, since a later read returns those items in their current form.
 
 import { compareCursors, formatCursor, parseCursor } from './cursor.js';
 import { Item, UNKNOWN } from './item.js';
 
-/** How long a message that came too early waits for those before it, in milliseconds. */
+/** How long a message that arrived early waits for those before it, in milliseconds. */
 export const HOLD = 1000;
 
-const MAX_BEHIND = 100; // positions that a watcher is told of
-const MOST_DOUBLINGS = 5; // of that, while asking does not help
-const MOST_HELD = 1000; // to ask again costs less than to keep more
+const MAX_BEHIND = 100; // positions up to which the server sends what a watcher has missed
+const MAX_DOUBLINGS = 5; // of HOLD, while repairs do not help
+const MAX_HELD = 1000; // messages; subscribing again is cheaper than holding more
 
-/** Stands for a cursor to older items that a rewind has made useless. */
-export const CUT = '';
+/** Takes the place of a cursor to older items that a rewind has invalidated. */
+export const STALE = '';
 
 export class WatchState {
   #epoch = 0;
-  #seq = 0; // all of the log up to here is known, as far back as items are held
+  #seq = 0; // the log is known up to here, from the first held item on
   #items = [];
-  #older = null; // cursor to the items before these; null where there are none
+  #older = null; // cursor to the items before these; null if there are none
   #status = '';
   #runId = '';
   #error = null;
   #statusSeq = 0; // position up to which the status is known
-  #threadEpoch = 0; // of the thread that was taken last
-  #rewound = false; // since then
+  #threadEpoch = 0; // of the last thread
+  #rewound = false; // since the last thread
   #needsThread = true;
   #deleted = false;
   #held = [];
-  #dropped = false; // messages that might have been needed, since it was asked
-  #askAt = 0; // when to ask for what is missing although nothing is held
-  #asked = 0; // times in a row that asking did not help
+  #lostMessages = false; // since the last repair
+  #repairTime = 0; // when to subscribe again if no message is held
+  #repairs = 0; // in a row that did not help
 
-  /** Counts what changed. */
+  /** Number of changes of the session. */
   version = 0;
 
-  /** Whether only a thread helps. Until it is there messages are held. */
+  /** Whether the thread must be read and passed to `replace`. Until then messages are held. */
   get needsThread() {
     return this.#needsThread && !this.#deleted;
   }
 
-  /** Whether the session is gone; then nothing follows. */
+  /** Whether the session was deleted; no further messages apply. */
   get deleted() {
     return this.#deleted;
   }
 
-  /** Takes a message and tells whether it changed what the session shows. */
+  /** Applies a message. Returns whether the session changed. */
   apply(message, now) {
     const before = this.version;
     if (this.#deleted) return false;
@@ -59,33 +58,33 @@ export class WatchState {
       this.#deleted = true;
       this.#held = [];
       this.version++;
-    } else if (this.#take(m)) {
-      this.#settle();
+    } else if (this.#tryApply(m)) {
+      this.#applyHeld();
     } else {
-      this.#keep(m, now);
+      this.#hold(m, now);
     }
     return this.version !== before;
   }
 
-  /** How many items are held. */
+  /** Number of held items. */
   get size() {
     return this.#items.length;
   }
 
-  /** Cursor to the items before those that are held, or CUT; null where there are none. */
+  /** Cursor to the items before those held, or STALE; null if there are none. */
   get older() {
     return this.#older;
   }
 
   /**
-   * Takes a thread that was read after needsThread was true: all pages of it, oldest items first,
-   * or the end of it, with a cursor to what stands before.
+   * Replaces the session by a thread that was read after `needsThread` was true: all pages, oldest
+   * items first, or one page with its end and `older`, the cursor to the items before.
    */
   replace(pages, now, older = null) {
     const { status, run, cursor } = pages.at(-1);
     const at = parseCursor(cursor);
     this.#epoch = at.epoch;
-    // The cursor may be that of an item in progress before the last.
+    // The cursor may be of an item in progress before the last.
     this.#seq = Math.max(at.seq, pages.at(-1).items.at(-1)?.seq ?? 0);
     this.#items = pages.flatMap(({ items, offsets }) => items.map((event) => new Item(
       event, offsets?.[event.id] ?? (event.seq === at.seq ? at.offset : UNKNOWN),
@@ -97,62 +96,61 @@ export class WatchState {
     this.#statusSeq = this.#seq;
     this.#threadEpoch = at.epoch;
     this.#rewound = this.#needsThread = false;
-    this.#askAt = this.#asked > 0 ? now + this.#patience() : now;
+    this.#repairTime = this.#repairs > 0 ? now + this.#repairDelay() : now;
     this.version++;
-    this.#settle();
+    this.#applyHeld();
   }
 
   /**
-   * Takes the items before those that are held, oldest first, and the cursor to what stands before
-   * them. They were read with the cursor `from`: false, and nothing changes, where that is not
-   * where the held items begin any more.
+   * Adds the items before those held, oldest first, with the cursor to the items before them.
+   * Returns false and changes nothing if `from`, the cursor they were read with, is not `older` any
+   * more.
    */
   prepend(items, from, older, now) {
-    if (this.#needsThread || from === CUT || from !== this.#older) return false;
+    if (this.#needsThread || from === STALE || from !== this.#older) return false;
     this.#items.unshift(...items.map((event) => new Item(event, UNKNOWN)));
     this.#older = older;
     if (items.some(({ status }) => status === 'in_progress')) {
-      this.#askAt = this.#asked > 0 ? now + this.#patience() : now;
+      this.#repairTime = this.#repairs > 0 ? now + this.#repairDelay() : now;
     }
     this.version++;
     return true;
   }
 
   /**
-   * Asks for the thread although nothing is missing: to know what stands before the held items. A
-   * subscription may be on its way from where the client stood before, whose answer will be of no
-   * use; so another one follows.
+   * Requests the thread although nothing is missing, to get a new cursor to the older items. The
+   * answer to a subscription already sent will not fit the new thread, so another one follows.
    */
   reread() {
-    this.#needsThread = this.#dropped = true;
+    this.#needsThread = this.#lostMessages = true;
   }
 
-  /** Tells that a connection has ended that may have had more to say. */
+  /** Reports that a connection ended, on which messages may have been lost. */
   lost() {
-    // A rewind that brings items back says so right after the rewind itself. Nobody repeats that
-    // to whoever stands behind the rewind.
-    this.#needsThread ||= this.#rewound || this.#items.some((item) => this.#far(item));
+    // A rewind that restores items is followed by a message for them, which is not repeated to a
+    // watcher whose cursor is after the rewind.
+    this.#needsThread ||= this.#rewound || this.#items.some((item) => this.#tooFarBehind(item));
   }
 
-  /** Tells that a message came that could not be read. */
+  /** Reports that a message arrived that could not be parsed. */
   missed(now) {
-    this.#dropped = true;
-    this.#askAt = now + this.#patience();
+    this.#lostMessages = true;
+    this.#repairTime = now + this.#repairDelay();
   }
 
-  // Whether an item that may have grown stands so far behind that nobody is told all from there.
-  #far(item) {
+  // Whether an unfinished item is so far behind that the server does not send all messages from there.
+  #tooFarBehind(item) {
     return !item.final && this.#seq - item.seq >= MAX_BEHIND;
   }
 
   /**
-   * Where to watch from: before whatever may have changed unnoticed. An item that is far behind
-   * comes with what is told from there.
+   * Position to subscribe from. Everything after it may have changed unnoticed. An item too far
+   * behind is not waited for: the messages after this position include it.
    */
   get cursor() {
-    const open = this.#items.find((item) => !item.final && !this.#far(item));
+    const open = this.#items.find((item) => !item.final && !this.#tooFarBehind(item));
     if (open) {
-      // Asked from the item itself, one completed without deltas would be left out.
+      // From its own position, an item completed without deltas would be skipped.
       const seq = open.offset > 0 ? open.seq : open.seq - 1;
       return formatCursor({ epoch: this.#epoch, seq, offset: Math.max(0, open.offset) });
     }
@@ -160,23 +158,23 @@ export class WatchState {
     return formatCursor({ epoch: this.#epoch, seq: this.#seq, offset });
   }
 
-  /** When to watch anew from the cursor because something is missing; null while nothing is. */
+  /** When to subscribe again from `cursor` because something is missing; null if nothing is. */
   get repairAt() {
     if (this.#needsThread || this.#deleted) return null;
     const times = this.#held.map(({ due }) => due);
-    if (this.#unsure()) times.push(this.#askAt);
+    if (this.#mayMissData()) times.push(this.#repairTime);
     return times.length > 0 ? Math.min(...times) : null;
   }
 
-  /** Tells that watching anew was asked for: what is missing has some time to come. */
+  /** Reports that the caller has subscribed again; each repair that does not help doubles the delay. */
   repairing(now) {
-    this.#askAt = now + this.#patience();
-    if (this.#held.length > 0 || this.#unsure()) this.#asked++;
-    this.#dropped = false;
-    for (const waiting of this.#held) waiting.due = this.#askAt;
+    this.#repairTime = now + this.#repairDelay();
+    if (this.#held.length > 0 || this.#mayMissData()) this.#repairs++;
+    this.#lostMessages = false;
+    for (const waiting of this.#held) waiting.due = this.#repairTime;
   }
 
-  /** What the session shows now; objects that have not changed stay the same. */
+  /** Returns the session; unchanged items stay the same objects. */
   show() {
     return {
       items: this.#items.map((item) => item.render()),
@@ -189,60 +187,61 @@ export class WatchState {
     };
   }
 
-  #patience() {
-    return HOLD * 2 ** Math.min(this.#asked, MOST_DOUBLINGS);
+  #repairDelay() {
+    return HOLD * 2 ** Math.min(this.#repairs, MAX_DOUBLINGS);
   }
 
-  #unsure() {
-    return this.#dropped || this.#items.some((item) => !item.final && item.offset === UNKNOWN);
+  #mayMissData() {
+    return this.#lostMessages || this.#items.some((item) => !item.final && item.offset === UNKNOWN);
   }
 
-  #keep(m, now) {
-    if (this.#held.length >= MOST_HELD) {
+  #hold(m, now) {
+    if (this.#held.length >= MAX_HELD) {
       this.#held = [];
-      this.#dropped = true;
-      this.#askAt = now;
+      this.#lostMessages = true;
+      this.#repairTime = now;
     }
     const i = this.#held.findIndex((h) => compareCursors(m.cursor, h.m.cursor) < 0);
-    this.#held.splice(i < 0 ? this.#held.length : i, 0, { m, due: now + this.#patience() });
+    this.#held.splice(i < 0 ? this.#held.length : i, 0, { m, due: now + this.#repairDelay() });
   }
 
-  #settle() {
+  #applyHeld() {
     for (let before = -1; before !== this.#held.length;) {
       before = this.#held.length;
-      this.#held = this.#held.filter(({ m }) => !this.#take(m));
+      this.#held = this.#held.filter(({ m }) => !this.#tryApply(m));
     }
-    if (this.#held.length === 0 && !this.#unsure()) this.#asked = 0;
+    if (this.#held.length === 0 && !this.#mayMissData()) this.#repairs = 0;
   }
 
-  // Applies a message, or finds that it tells nothing new; false means that it comes too early.
-  #take(m) {
+  // Applies a message, or ignores it if the state includes it already. Returns false if earlier
+  // messages are missing.
+  #tryApply(m) {
     if (this.#needsThread) return false;
     switch (m.type) {
       case 'item.snapshot':
-        return this.#takeSnapshot(m);
+        return this.#applySnapshot(m);
       case 'item.delta':
-        return this.#takeDelta(m);
+        return this.#applyDelta(m);
       case 'item.completed':
       case 'item.failed': {
         const i = this.#find(m.cursor.seq, m.item.id);
-        return i < 0 ? this.#isOver(m) : this.#replaceItem(i, m);
+        return i < 0 ? this.#isStale(m) : this.#replaceItem(i, m);
       }
       case 'thread.rewound':
-        return this.#takeRewound(m);
+        return this.#applyRewound(m);
       case 'thread.reload':
-        this.#takeReload(m);
+        this.#handleReload(m);
         return true;
-      default: // thread.status, and types that a later server may know
-        return this.#takeStatus(m);
+      default: // thread.status, and types of a newer server
+        return this.#applyStatus(m);
     }
   }
 
-  // How a message that covers positions stands to what is known: 'behind', 'next' or 'ahead'.
-  #place({ cursor, prev }) {
-    if (cursor.epoch !== this.#epoch) return cursor.epoch < this.#epoch ? 'behind' : 'ahead';
+  // How the positions that a message covers relate to the state: 'known', 'next' or 'ahead'.
+  #relation({ cursor, prev }) {
+    if (cursor.epoch !== this.#epoch) return cursor.epoch < this.#epoch ? 'known' : 'ahead';
     if (prev.seq > this.#seq) return 'ahead';
-    return cursor.seq <= this.#seq ? 'behind' : 'next';
+    return cursor.seq <= this.#seq ? 'known' : 'next';
   }
 
   #index(seq) {
@@ -259,15 +258,15 @@ export class WatchState {
     return this.#items[this.#index(seq)];
   }
 
-  // The item that a message is about. The epoch does not matter: an item that is still shown after
-  // a rewind ends as it would have without it.
+  // Index of a message's item, or -1. The epoch does not matter: an item that is still shown after a
+  // rewind completes as without it.
   #find(seq, id) {
     const i = this.#index(seq);
     return i >= 0 && this.#items[i].id === id ? i : -1;
   }
 
-  // Whether an item that is not there was hidden since, rather than not heard of yet.
-  #isOver({ cursor }) {
+  // Whether an item that is not shown was hidden since; otherwise it has not been received yet.
+  #isStale({ cursor }) {
     return cursor.epoch < this.#epoch || (cursor.epoch === this.#epoch && cursor.seq <= this.#seq);
   }
 
@@ -280,41 +279,41 @@ export class WatchState {
     return true;
   }
 
-  // Brings an item up to date in its place. Whatever stands behind it in the same epoch stays:
-  // positions of a log never change, and what follows would only bring the same again.
-  #takeSnapshot(m) {
+  // Updates an item in place or adds it. Later items of the same epoch stay: positions of a log never
+  // change, so later messages would only repeat them.
+  #applySnapshot(m) {
     const i = this.#find(m.cursor.seq, m.item.id);
     if (i >= 0) return this.#replaceItem(i, m);
-    const place = this.#place(m);
-    if (place === 'next') {
+    const relation = this.#relation(m);
+    if (relation === 'next') {
       this.#items.push(new Item(m.item, m.cursor.offset));
       this.#seq = m.cursor.seq;
       this.version++;
     }
-    return place !== 'ahead';
+    return relation !== 'ahead';
   }
 
-  #takeDelta(m) {
+  #applyDelta(m) {
     const i = this.#find(m.cursor.seq, m.item_id);
-    if (i < 0) return this.#isOver(m);
+    if (i < 0) return this.#isStale(m);
     const became = this.#items[i].grow(m.delta, m.prev.offset, m.cursor.offset);
     if (became === 'changed') this.version++;
     return became !== 'ahead';
   }
 
-  // Moves to the message's position, and takes its status unless a newer one is known: catching up
-  // passes positions whose messages come later.
-  #takeStatus(m) {
-    const place = this.#place(m);
-    if (place === 'ahead') return false;
+  // Advances to the message's position, and sets the status unless a newer one is known: a catch-up
+  // can pass positions whose messages arrive later.
+  #applyStatus(m) {
+    const relation = this.#relation(m);
+    if (relation === 'ahead') return false;
     if (m.cursor.epoch < this.#epoch) return true;
     if (m.status && m.cursor.seq >= this.#statusSeq) this.#setStatus(m);
-    if (place === 'next') this.#seq = m.cursor.seq;
+    if (relation === 'next') this.#seq = m.cursor.seq;
     return true;
   }
 
   #setStatus({ status, run_id: run, error, cursor }) {
-    const runId = status === 'idle' ? '' : (run ?? ''); // that of the run that ended says nothing
+    const runId = status === 'idle' ? '' : (run ?? ''); // the message names the run that ended
     if (status !== this.#status || runId !== this.#runId) this.version++;
     this.#status = status;
     this.#runId = runId;
@@ -322,13 +321,14 @@ export class WatchState {
     this.#statusSeq = cursor.seq;
   }
 
-  // Drops what a rewind hides. A rewind meets no run and leaves no failure: the session is idle.
-  #takeRewound(m) {
+  // Removes the items that a rewind hides. After a rewind the session is idle: it requires that no run
+  // is active, and it hides a failed one.
+  #applyRewound(m) {
     const { epoch, seq } = m.cursor;
     if (epoch < this.#epoch || (epoch === this.#epoch && seq <= this.#seq)) return true;
     if (epoch > this.#epoch + 1 || m.prev.seq > this.#seq) return false;
     this.#items = this.#items.filter((item) => item.seq <= m.to_seq);
-    if (this.#older !== null) this.#cut();
+    if (this.#older !== null) this.#invalidateOlder();
     this.#rewound ||= epoch > this.#epoch;
     this.#epoch = epoch;
     this.#seq = seq;
@@ -337,22 +337,23 @@ export class WatchState {
     return true;
   }
 
-  // A cursor from before a rewind is refused. What is held still stands, unless nothing is left.
-  #cut() {
-    this.#older = CUT;
+  // The server rejects a cursor from before a rewind. The held items remain valid; without any, the
+  // thread is needed.
+  #invalidateOlder() {
+    this.#older = STALE;
     this.#needsThread ||= this.#items.length === 0;
   }
 
-  // Asks for the thread, unless one was read that had what this is about.
-  #takeReload(m) {
+  // Requests the thread, unless the last one read includes the reason of the message.
+  #handleReload(m) {
     const { cursor, prev } = m;
     if (m.reason === 'history_changed') {
-      // To stand behind the end of the log means that it is another log.
+      // A position after the end of the log means that the session was recreated.
       const another = cursor.epoch === prev.epoch && compareCursors(cursor, prev) < 0;
       if (!another && this.#threadEpoch >= cursor.epoch) return;
     } else if (m.reason === 'item_too_large') {
       const item = this.#at(cursor.seq);
-      if (item ? item.final : this.#isOver(m)) return;
+      if (item ? item.final : this.#isStale(m)) return;
     } else if (this.#threadEpoch > cursor.epoch) {
       return;
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, mock, test } from 'node:test';
 
-import { pass, Server, settled } from './fake-server.js';
+import { advance, Server, settled } from './fake-server.js';
 import { backoff } from './rethread-watch.js';
 
 const item = (seq, status, ...parts) => ({
@@ -33,7 +33,7 @@ async function begin() {
   server.wantAsked('connect t', 'thread', 'subscribe 0.0.0');
 }
 
-// A session of n items, of which the newest two are held.
+// Watches a session of n items with a tail of two.
 async function beginAtEnd(n) {
   serve(0, n);
   watching = server.watch({ tail: 2 });
@@ -41,7 +41,7 @@ async function beginAtEnd(n) {
   server.wantAsked('connect t', 'thread desc 2', `subscribe 0.${n}.0`);
 }
 
-// Answers with items 1 to n, newest first, in an epoch.
+// Serves items 1 to n, newest first, in an epoch.
 function serve(epoch, n) {
   server.page = (query) => {
     const [asked, before] = (query.get('cursor') ?? `${epoch}/${n + 1}`).split('/').map(Number);
@@ -54,60 +54,60 @@ function serve(epoch, n) {
   };
 }
 
-test('a session is shown as it happens', async () => {
+test('shows each change of a session', async () => {
   await begin();
-  server.socket.get(snapshot(1, 'completed', 'hi'));
-  server.socket.get(snapshot(2, 'in_progress'));
-  server.socket.get(delta(2, 1, 'Hello, '));
-  server.socket.get(delta(2, 2, 'world'));
+  server.socket.receive(snapshot(1, 'completed', 'hi'));
+  server.socket.receive(snapshot(2, 'in_progress'));
+  server.socket.receive(delta(2, 1, 'Hello, '));
+  server.socket.receive(delta(2, 2, 'world'));
   server.wantTexts('hi', 'Hello, world');
-  assert.equal(server.shows.at(-1).items[0], server.shows.at(-2).items[0], 'what has not changed stays the same object');
+  assert.equal(server.shows.at(-1).items[0], server.shows.at(-2).items[0], 'an unchanged item stays the same object');
   watching.close();
   assert.ok(server.socket.closed);
-  server.socket.get(snapshot(3, 'completed', 'late'));
+  server.socket.receive(snapshot(3, 'completed', 'late'));
   server.wantTexts('hi', 'Hello, world');
 });
 
-test('what is missing is asked for after a second', async () => {
+test('subscribes again a second after a message was lost', async () => {
   await begin();
-  server.socket.get(snapshot(2, 'completed', 'ahead'));
-  await pass(999);
+  server.socket.receive(snapshot(2, 'completed', 'ahead'));
+  await advance(999);
   server.wantAsked();
-  await pass(1);
+  await advance(1);
   server.wantAsked('subscribe 0.0.0');
   server.answer('subscribed');
-  server.socket.get(snapshot(1, 'completed', 'missing'));
+  server.socket.receive(snapshot(1, 'completed', 'missing'));
   server.wantTexts('missing', 'ahead');
   watching.close();
 });
 
-test('a broken connection is replaced, and watching goes on where it stood', async () => {
+test('reconnects and continues from its cursor', async () => {
   await begin();
-  server.socket.get(snapshot(1, 'completed', 'hi'));
+  server.socket.receive(snapshot(1, 'completed', 'hi'));
   server.socket.dispatchEvent(new Event('close'));
-  await pass(300);
+  await advance(300);
   await server.open();
   server.wantAsked('connect t', 'subscribe 0.1.0');
   watching.close();
 });
 
-test('waking up connects at once, and finds a dead connection', async () => {
+test('on wake-up checks the connection and reconnects at once', async () => {
   await begin();
   server.window.dispatchEvent(new Event('online'));
   server.wantAsked('ping');
-  await pass(10_000);
-  assert.ok(server.socket.closed, 'no answer came');
+  await advance(10_000);
+  assert.ok(server.socket.closed, 'the ping was not answered');
   server.document.dispatchEvent(new Event('visibilitychange'));
   await server.open();
   server.wantAsked('connect t', 'subscribe 0.0.0');
   watching.close();
 });
 
-test('a connection is kept by pings and renewed, the new one first', async () => {
+test('keeps the connection alive with pings and renews it without a gap', async () => {
   await begin();
   const first = server.socket;
   for (let minute = 0; minute < 110; minute += 5) {
-    await pass(5 * 60_000);
+    await advance(5 * 60_000);
     if (server.socket === first) server.answer('pong');
   }
   assert.ok(!first.closed);
@@ -115,24 +115,24 @@ test('a connection is kept by pings and renewed, the new one first', async () =>
   assert.deepEqual(asked, ['connect t']);
   await server.open();
   server.wantAsked('subscribe 0.0.0');
-  await pass(30_000);
+  await advance(30_000);
   assert.ok(first.closed && !server.socket.closed);
   watching.close();
 });
 
-test('an expired token is replaced with the connection', async () => {
+test('reconnects when the token has expired', async () => {
   await begin();
   server.answer('error', { status: 401 });
-  await pass(300);
+  await advance(300);
   await server.open();
   server.wantAsked('connect t', 'subscribe 0.0.0');
   watching.close();
 });
 
-test('a reload reads the thread', async () => {
+test('reads the thread on a reload', async () => {
   await begin();
   server.thread = { status: 'failed', items: [item(1, 'completed', 'back')], cursor: '2.9.0', run: { id: 'r', error: { code: 'x' } } };
-  server.socket.get({ type: 'thread.reload', session_id: 's', cursor: '2.9.0', prev: '2.9.0', reason: 'history_changed' });
+  server.socket.receive({ type: 'thread.reload', session_id: 's', cursor: '2.9.0', prev: '2.9.0', reason: 'history_changed' });
   await settled();
   server.wantAsked('thread');
   server.wantTexts('back');
@@ -143,13 +143,13 @@ test('a reload reads the thread', async () => {
 });
 
 for (const status of [403, 404]) {
-  test(`to be refused with ${status} is the end`, async () => {
+  test(`ends when the thread is refused with ${status}`, async () => {
     server.status = status;
     server.watch();
     await settled();
     assert.deepEqual(server.ends, [status]);
   });
-  test(`to be refused with ${status} later is the end too`, async () => {
+  test(`ends when a subscription is refused with ${status}`, async () => {
     watching = server.watch();
     await settled();
     server.socket.dispatchEvent(new Event('open'));
@@ -158,36 +158,36 @@ for (const status of [403, 404]) {
   });
 }
 
-test('other errors are tried again', async () => {
+test('retries after other errors', async () => {
   server.status = 503;
   watching = server.watch();
   await settled();
   server.wantAsked('connect t', 'thread');
   server.status = 200;
-  await pass(300);
+  await advance(300);
   await server.open();
   server.wantAsked('thread', 'subscribe 0.0.0');
   server.answer('error', { status: 500 });
-  await pass(10_000);
+  await advance(10_000);
   assert.deepEqual(server.ends, []);
   watching.close();
 });
 
-test('a deleted session is the end', async () => {
+test('ends when the session is deleted', async () => {
   await begin();
-  server.socket.get({ type: 'thread.deleted', session_id: 's', cursor: '0.0.0', prev: '0.0.0' });
+  server.socket.receive({ type: 'thread.deleted', session_id: 's', cursor: '0.0.0', prev: '0.0.0' });
   assert.deepEqual(server.ends, [410]);
   assert.ok(server.shows.at(-1).deleted && server.socket.closed);
 });
 
-test('of a long session the end is shown first, and what is before it when it is wanted', async () => {
+test('with a tail shows the end first and loads older items on demand', async () => {
   await beginAtEnd(5);
   server.wantTexts('text 4', 'text 5');
   assert.ok(server.shows.at(-1).has_older);
   await Promise.all([watching.older(), watching.older()]);
   server.wantAsked('thread desc 2 0/4');
   server.wantTexts('text 2', 'text 3', 'text 4', 'text 5');
-  assert.equal(server.shows.at(-1).items[2], server.shows.at(-2).items[0], 'what was there is the same object');
+  assert.equal(server.shows.at(-1).items[2], server.shows.at(-2).items[0], 'a held item stays the same object');
   await watching.older();
   server.wantTexts('text 1', 'text 2', 'text 3', 'text 4', 'text 5');
   assert.ok(!server.shows.at(-1).has_older);
@@ -197,21 +197,21 @@ test('of a long session the end is shown first, and what is before it when it is
   watching.close();
 });
 
-test('what is told of an item that is not held changes nothing', async () => {
+test('ignores messages about items before those held', async () => {
   await beginAtEnd(5);
   const shown = server.shows.length;
-  server.socket.get(snapshot(2, 'in_progress', 'old'));
-  server.socket.get(delta(2, 1, 'more'));
-  await pass(60_000);
+  server.socket.receive(snapshot(2, 'in_progress', 'old'));
+  server.socket.receive(delta(2, 1, 'more'));
+  await advance(60_000);
   server.wantAsked();
   assert.equal(server.shows.length, shown);
   watching.close();
 });
 
-test('a rewind that leaves some of what is held shows at once, and older items come still', async () => {
+test('shows a rewind that leaves held items at once, and still loads older items', async () => {
   await beginAtEnd(5);
   serve(1, 4);
-  server.socket.get(rewound(6, 4));
+  server.socket.receive(rewound(6, 4));
   server.wantTexts('text 4');
   assert.ok(server.shows.at(-1).has_older);
   server.wantAsked();
@@ -221,17 +221,17 @@ test('a rewind that leaves some of what is held shows at once, and older items c
   watching.close();
 });
 
-test('a rewind to before what is held reads the end again', async () => {
+test('reads the end again after a rewind to before the held items', async () => {
   await beginAtEnd(5);
   serve(1, 3);
-  server.socket.get(rewound(6, 3));
+  server.socket.receive(rewound(6, 3));
   await settled();
   server.wantAsked('thread desc 2');
   server.wantTexts('text 2', 'text 3');
   watching.close();
 });
 
-test('a rewind that only the server knows of is met by reading the end again', async () => {
+test('reads the end again if older items meet a rewind it has not received', async () => {
   await beginAtEnd(5);
   serve(1, 4);
   await watching.older();
@@ -240,19 +240,19 @@ test('a rewind that only the server knows of is met by reading the end again', a
   watching.close();
 });
 
-test('a reload reads as much as was held', async () => {
+test('reads as many items on a reload as were held', async () => {
   await beginAtEnd(9);
   await watching.older();
   serve(1, 9);
   server.asked = [];
-  server.socket.get({ type: 'thread.reload', session_id: 's', cursor: '1.9.0', prev: '1.9.0', reason: 'history_changed' });
+  server.socket.receive({ type: 'thread.reload', session_id: 's', cursor: '1.9.0', prev: '1.9.0', reason: 'history_changed' });
   await settled();
   server.wantAsked('thread desc 4');
   server.wantTexts('text 6', 'text 7', 'text 8', 'text 9');
   watching.close();
 });
 
-test('older items that cannot be read are asked for again when they are wanted again', async () => {
+test('older() can be called again after it failed', async () => {
   await beginAtEnd(5);
   server.status = 503;
   await assert.rejects(watching.older(), { status: 503 });
@@ -262,48 +262,48 @@ test('older items that cannot be read are asked for again when they are wanted a
   watching.close();
 });
 
-test('nobody waits for older items of a session that is watched no more', async () => {
+test('close() resolves a pending older()', async () => {
   await beginAtEnd(5);
   serve(1, 4);
   server.status = 503;
-  server.socket.get(rewound(6, 4));
+  server.socket.receive(rewound(6, 4));
   const older = watching.older();
   await settled();
   watching.close();
   await older;
 });
 
-test('the state of the connection is told', async () => {
+test('reports the state of the connection', async () => {
   await begin();
   assert.deepEqual(server.connections, ['live']);
   server.socket.dispatchEvent(new Event('close'));
   assert.deepEqual(server.connections.splice(0), ['live', 'connecting']);
-  await pass(300);
+  await advance(300);
   server.socket.dispatchEvent(new Event('close'));
-  assert.deepEqual(server.connections.splice(0), ['offline'], 'once trying again has failed');
-  await pass(600);
+  assert.deepEqual(server.connections.splice(0), ['offline'], 'after a second failure');
+  await advance(600);
   await server.open();
   assert.equal(server.connections.at(-1), 'live');
   watching.close();
 });
 
-test('a person who does not want to wait connects at once', async () => {
+test('retry() connects at once', async () => {
   await begin();
   for (let failures = 0; failures < 8; failures++) {
     server.socket.dispatchEvent(new Event('close'));
-    await pass(60_000);
+    await advance(60_000);
   }
   server.socket.dispatchEvent(new Event('close'));
   server.asked = [];
   watching.retry();
-  assert.equal(server.connections.at(-1), 'offline', 'until it is there');
+  assert.equal(server.connections.at(-1), 'offline', 'until the connection is live');
   await server.open();
   server.wantAsked('connect t', 'subscribe 0.0.0');
   assert.equal(server.connections.at(-1), 'live');
   watching.close();
 });
 
-test('a wait is random from none to all of what doubles, and at least what was asked for', () => {
+test('backoff is random up to a doubling limit, plus the least delay', () => {
   for (const [failures, ceiling] of [[0, 250], [3, 2000], [30, 30_000]]) {
     for (const chance of [0, 0.25, 0.5]) {
       assert.equal(backoff(failures, { random: () => chance }), chance * ceiling);

@@ -10,9 +10,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// dismiss takes whoever watches s off it, as the fan-out does; asking again is
-// answered with status, 0 for being let in.
-func (c *cloud) dismiss(reason watch.Reason, status int) {
+// unsubscribe ends all subscriptions to session s, as the fan-out does. The next
+// subscription is answered with status; 0 accepts it.
+func (c *cloud) unsubscribe(reason watch.Reason, status int) {
 	const id = "s"
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,14 +27,14 @@ func (c *cloud) dismiss(reason watch.Reason, status int) {
 	}
 }
 
-func TestWatchingNoLonger(t *testing.T) {
+func TestAccessEnds(t *testing.T) {
 	for _, reason := range []watch.Reason{watch.ReasonRevoked, watch.ReasonExpired} {
-		inBubble(t, "a right that is "+string(reason)+" is the end once the server says so", func(c *cloud) {
+		inBubble(t, "access "+string(reason)+": ends when the server rejects the next subscription", func(c *cloud) {
 			t := c.t
 			cl := c.open()
 			f, other := follow(t, cl, "s"), follow(t, cl, "other")
 			c.asked()
-			c.dismiss(reason, 403)
+			c.unsubscribe(reason, 403)
 			if err := <-f.done; !errors.Is(err, client.ErrForbidden) {
 				t.Errorf("got %v", err)
 			}
@@ -46,39 +46,39 @@ func TestWatchingNoLonger(t *testing.T) {
 			c.wantThread("other", other.now())
 		})
 	}
-	inBubble(t, "who has another right goes on without a gap", func(c *cloud) {
+	inBubble(t, "continues without a gap if access remains", func(c *cloud) {
 		t := c.t
 		f := follow(t, c.open(), "s")
 		c.do("s", answer)
 		synctest.Wait()
 		c.asked()
-		c.dismiss(watch.ReasonRevoked, 0)
+		c.unsubscribe(watch.ReasonRevoked, 0)
 		c.do("s", func(m *model) { m.flush(text("world")) })
 		time.Sleep(time.Second)
 		synctest.Wait()
 		wantAsked(t, c, "subscribe s")
 		c.wantThread("s", f.now())
 	})
-	inBubble(t, "being let in and put out again and again makes no storm", func(c *cloud) {
+	inBubble(t, "backs off when the server accepts and ends subscriptions repeatedly", func(c *cloud) {
 		t := c.t
 		follow(t, c.open(), "s")
 		c.asked()
 		for range 600 {
-			c.dismiss(watch.ReasonExpired, 0)
+			c.unsubscribe(watch.ReasonExpired, 0)
 			time.Sleep(100 * time.Millisecond)
 			synctest.Wait()
 		}
 		if n := len(c.asked()); n > 500 {
-			t.Errorf("asked %d times in a minute", n)
+			t.Errorf("%d requests in a minute", n)
 		}
 	})
-	inBubble(t, "a token that has ended takes another connection", func(c *cloud) {
+	inBubble(t, "reconnects when the token has expired", func(c *cloud) {
 		t := c.t
 		f := follow(t, c.open(), "s")
 		c.do("s", answer)
 		synctest.Wait()
 		c.asked()
-		c.dismiss(watch.ReasonToken, 0)
+		c.unsubscribe(watch.ReasonToken, 0)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		wantAsked(t, c, "connect", "subscribe s")

@@ -16,7 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// state is what a client knows of a session.
+// state is a client's copy of a session.
 type state interface {
 	Apply(m watch.Message, now time.Time) bool
 	Lost()
@@ -32,8 +32,7 @@ var (
 	_ state = (*browser)(nil)
 )
 
-// known is the state of the client in Go, which gets messages as the wire has
-// them.
+// known is the Go client's state, which receives messages in their JSON form.
 type known struct{ *view.State }
 
 func (k known) Cursor() watch.Cursor { return watch.Cursor(k.State.Cursor()) }
@@ -46,7 +45,7 @@ func (k known) Apply(m watch.Message, now time.Time) bool {
 	return k.State.Apply(parsed, now)
 }
 
-// onSocket is a message as the WebSocket API sends it.
+// onSocket returns a message as sent by the WebSocket API.
 func onSocket(m watch.Message) []byte {
 	frame, err := watch.Frame(m, sessionID)
 	if err != nil {
@@ -55,8 +54,8 @@ func onSocket(m watch.Message) []byte {
 	return frame
 }
 
-// node is a program that has a state of the client for browsers, and does to it
-// what it is told.
+// node is a Node.js process that holds a state of the browser client and applies
+// operations to it.
 type node struct {
 	t   *testing.T
 	in  io.Writer
@@ -67,7 +66,7 @@ func startNode(t *testing.T) *node {
 	t.Helper()
 	program, err := exec.LookPath("node")
 	if err != nil {
-		t.Fatal("node is missing: install Node.js 20 or newer, which runs the client for browsers")
+		t.Fatal("node is missing: install Node.js 20 or newer, which runs the browser client")
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), program, "drive.js")
 	cmd.Dir, cmd.Stderr = browserClient, os.Stderr
@@ -93,8 +92,8 @@ func startNode(t *testing.T) *node {
 	return &node{t, in, bufio.NewReader(out)}
 }
 
-// told is what a state is told.
-type told struct {
+// operation is a request to the process.
+type operation struct {
 	Op    string          `json:"op"`
 	Now   int64           `json:"now"`
 	Frame json.RawMessage `json:"frame,omitempty"`
@@ -102,8 +101,8 @@ type told struct {
 	From  string          `json:"from"`
 }
 
-// answered is how a state is then.
-type answered struct {
+// result is the state after an operation.
+type result struct {
 	NeedsThread bool         `json:"needs_thread"`
 	Deleted     bool         `json:"deleted"`
 	RepairAt    *int64       `json:"repair_at"`
@@ -113,23 +112,23 @@ type answered struct {
 	Shown       shownEnd     `json:"shown"`
 }
 
-// shownEnd is what a client shows that holds the end of a session.
+// shownEnd is the session shown by a client that holds only its end.
 type shownEnd struct {
 	shownNow
 
 	HasOlder bool `json:"has_older"`
 }
 
-func (n *node) tell(what told) answered {
+func (n *node) do(op operation) result {
 	n.t.Helper()
-	if _, err := n.in.Write(append(mustJSON(what), '\n')); err != nil {
+	if _, err := n.in.Write(append(mustJSON(op), '\n')); err != nil {
 		n.t.Fatal(err)
 	}
 	line, err := n.out.ReadBytes('\n')
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	var is answered
+	var is result
 	mustDecode(line, &is)
 	return is
 }
@@ -140,13 +139,13 @@ func mustDecode(raw []byte, v any) {
 	}
 }
 
-// browser is the state of a client for browsers.
+// browser is the browser client's state.
 type browser struct {
 	node *node
-	is   answered
+	is   result
 }
 
-func newBrowser(n *node) *browser { return &browser{n, n.tell(told{Op: "new"})} }
+func newBrowser(n *node) *browser { return &browser{n, n.do(operation{Op: "new"})} }
 
 func (b *browser) NeedsThread() bool    { return b.is.NeedsThread }
 func (b *browser) Deleted() bool        { return b.is.Deleted }
@@ -160,29 +159,29 @@ func (b *browser) RepairAt() (at time.Time, due bool) {
 }
 
 func (b *browser) Apply(m watch.Message, now time.Time) bool {
-	b.is = b.node.tell(told{Op: "apply", Now: now.UnixMilli(), Frame: onSocket(m)})
+	b.is = b.node.do(operation{Op: "apply", Now: now.UnixMilli(), Frame: onSocket(m)})
 	return true
 }
 
-func (b *browser) Lost() { b.is = b.node.tell(told{Op: "lost"}) }
+func (b *browser) Lost() { b.is = b.node.do(operation{Op: "lost"}) }
 
 func (b *browser) Repairing(now time.Time) {
-	b.is = b.node.tell(told{Op: "repairing", Now: now.UnixMilli()})
+	b.is = b.node.do(operation{Op: "repairing", Now: now.UnixMilli()})
 }
 
-func (b *browser) reread() { b.is = b.node.tell(told{Op: "reread"}) }
+func (b *browser) reread() { b.is = b.node.do(operation{Op: "reread"}) }
 
 func (b *browser) replace(end thread, older *session.Resume, now time.Time) {
-	b.is = b.node.tell(told{Op: "replace", Now: now.UnixMilli(), Page: onePage(end, older)})
+	b.is = b.node.do(operation{Op: "replace", Now: now.UnixMilli(), Page: onePage(end, older)})
 }
 
 func (b *browser) prepend(page thread, from string, older *session.Resume, now time.Time) {
-	b.is = b.node.tell(told{Op: "prepend", Now: now.UnixMilli(), Page: onePage(page, older), From: from})
+	b.is = b.node.do(operation{Op: "prepend", Now: now.UnixMilli(), Page: onePage(page, older), From: from})
 }
 
-func (b *browser) show() shownEnd { return b.node.tell(told{Op: "show"}).Shown }
+func (b *browser) show() shownEnd { return b.node.do(operation{Op: "show"}).Shown }
 
-// onePage is the end of a thread as the client for browsers has it from reading
+// onePage is the end of a thread as the browser client assembles it by reading
 // backwards.
 func onePage(t thread, older *session.Resume) any {
 	page := map[string]any{"status": t.Status, "items": t.Items, "cursor": t.Cursor, "run": nil, "older": nil}

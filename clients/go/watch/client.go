@@ -1,6 +1,6 @@
-// Package watch keeps sessions current over a websocket, which it renews, and calls
-// back with what they show. What messages mean is in package view, which knows no
-// network.
+// Package watch follows sessions over a websocket, which it keeps connected, and
+// calls back with the session after each change. Package view has the rules for
+// applying messages, without network code.
 package watch
 
 import (
@@ -15,53 +15,54 @@ import (
 	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
-// What a connection may and must do (API Gateway's limits).
+// Timings and limits of a connection, set by API Gateway's limits.
 const (
-	renewAfter   = 110 * time.Minute // a connection lives for 2 hours
-	lingerFor    = 30 * time.Second  // an old connection beside its successor
-	pingEvery    = 5 * time.Minute   // 10 minutes of silence end it
-	answerWithin = 10 * time.Second
-	dialWithin   = 30 * time.Second
-	maxFrame     = 256 << 10 // bytes; the server sends half as much at most
+	renewAfter    = 110 * time.Minute // the gateway closes a connection after 2 hours
+	lingerTime    = 30 * time.Second  // how long an old connection stays open beside its successor
+	pingEvery     = 5 * time.Minute   // the gateway closes a connection idle for 10 minutes
+	answerTimeout = 10 * time.Second
+	dialTimeout   = 30 * time.Second
+	maxFrame      = 256 << 10 // bytes; the server sends at most half as much
 )
 
-// Why watching ends.
+// The final errors of Client.Watch.
 var (
-	ErrNotFound  = errors.New("there is no such session")
-	ErrForbidden = errors.New("the session is somebody else's")
+	ErrNotFound  = errors.New("session not found")
+	ErrForbidden = errors.New("no access to the session")
 	ErrDeleted   = errors.New("the session was deleted")
-	ErrWatched   = errors.New("the session is watched already")
+	ErrWatched   = errors.New("the client already watches the session")
 	ErrClosed    = errors.New("the client is closed")
-	ErrRefused   = errors.New("the server refuses to let the session be watched")
+	ErrRefused   = errors.New("the server rejected the request") // with status 400 or 422
 )
 
-// Config says whom to talk to, and as whom.
+// Config configures a Client.
 type Config struct {
-	HTTPURL string // of the HTTP API with its version, such as https://api.example/api/v1
-	WSURL   string // of the WebSocket API, such as wss://live.example/v1
-	// Token returns a token that is valid for a while yet. It is asked for each
-	// connection and each thread, so it should keep what it has.
+	HTTPURL string // the HTTP API's address with its version, such as https://api.example/api/v1
+	WSURL   string // the WebSocket API's address, such as wss://live.example/v1
+	// Token returns a bearer token, which should be valid for some more minutes. It
+	// is called for each connection and each page of a thread, so it should cache.
 	Token func(context.Context) (string, error)
 
-	HTTP *http.Client // nil is http.DefaultClient; it dials the websocket too
-	Log  *slog.Logger // nil is none
+	HTTP *http.Client // nil means http.DefaultClient; also dials the websocket
+	Log  *slog.Logger // nil discards the log
 }
 
-// Client watches sessions over one connection, which it renews. It is safe for
-// concurrent use.
+// Client watches any number of sessions over one connection, which it replaces
+// before the gateway closes it. It is safe for concurrent use.
 type Client struct {
 	Config
-	life    context.Context // of the connection, which outlives calls
+	life    context.Context // the client's lifetime
 	stop    context.CancelFunc
 	running sync.WaitGroup
 
 	mu       sync.Mutex
-	line     *line // nil while there is none
+	conn     *connection // nil while disconnected
 	sessions map[string]*watched
 }
 
-// Open returns a client that connects, and stays connected until it is closed
-// or ctx ends.
+// Open returns a client that connects in the background, and reconnects until it
+// is closed or ctx ends. Failed attempts are repeated after a random delay of up
+// to 30 seconds.
 func Open(ctx context.Context, c Config) *Client {
 	if c.HTTP == nil {
 		c.HTTP = http.DefaultClient
@@ -75,31 +76,31 @@ func Open(ctx context.Context, c Config) *Client {
 	return out
 }
 
-// Close ends the connection and everything that is watched, and waits until
-// nothing runs any more.
+// Close closes the connection and waits for the client's goroutines. Calls of
+// Watch return ErrClosed.
 func (c *Client) Close() {
 	c.stop()
 	c.running.Wait()
 }
 
-// Watch keeps a session current and calls onChange, one call at a time, with
-// how it is now; changes that come while a call lasts are shown by the next one
-// together. It returns when ctx ends, with its error, or with one of ErrNotFound,
-// ErrForbidden, ErrDeleted, ErrWatched, ErrRefused and ErrClosed; whatever else
-// goes wrong it tries again.
+// Watch follows a session and calls onChange with its current state: first when
+// the session has been read, then after changes. Calls do not overlap; changes
+// that arrive during a call are combined into the next. Watch returns the cause of
+// ctx when it ends, or one of ErrNotFound, ErrForbidden, ErrDeleted, ErrWatched,
+// ErrRefused and ErrClosed; it retries all other failures.
 func (c *Client) Watch(ctx context.Context, sessionID string, onChange func(view.Session)) error {
 	w := &watched{c: c, id: sessionID, state: view.NewState(), wake: make(chan struct{}, 1), onChange: onChange}
-	if !c.add(w) {
+	if !c.register(w) {
 		return fmt.Errorf("watch session %s: %w", sessionID, ErrWatched)
 	}
-	defer c.remove(w)
+	defer c.unregister(w)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	defer context.AfterFunc(c.life, func() { stop(ErrClosed) })() //nolint:contextcheck // the client ends apart from its callers
+	defer context.AfterFunc(c.life, func() { stop(ErrClosed) })() //nolint:contextcheck // the client has its own lifetime
 	return w.run(ctx)
 }
 
-func (c *Client) add(w *watched) bool {
+func (c *Client) register(w *watched) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sessions[w.id] != nil {
@@ -109,25 +110,25 @@ func (c *Client) add(w *watched) bool {
 	return true
 }
 
-func (c *Client) remove(w *watched) {
+func (c *Client) unregister(w *watched) {
 	c.mu.Lock()
 	delete(c.sessions, w.id)
-	on := c.line
+	conn := c.conn
 	c.mu.Unlock()
-	if on != nil {
-		on.send(action{Action: "unsubscribe", SessionID: w.id})
+	if conn != nil {
+		conn.send(action{Action: "unsubscribe", SessionID: w.id})
 	}
 }
 
-// watched finds who watches a session, nil where nobody does.
+// watched returns the watched session with an id, nil if there is none.
 func (c *Client) watched(sessionID string) *watched {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.sessions[sessionID]
 }
 
-// all is everybody who watches.
-func (c *Client) all() []*watched {
+// allWatched returns all watched sessions.
+func (c *Client) allWatched() []*watched {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := make([]*watched, 0, len(c.sessions))
@@ -137,15 +138,14 @@ func (c *Client) all() []*watched {
 	return out
 }
 
-func (c *Client) current() *line {
+func (c *Client) current() *connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.line
+	return c.conn
 }
 
-// backoff is how long to wait after so many failures in a row: up to 250 ms
-// after the first, doubling up to 30 s, at random so that clients that lost the
-// same server do not return together.
+// backoff returns the delay after a number of failures in a row: random, up to
+// 250 ms after the first, doubling up to 30 s.
 func backoff(failures int) time.Duration {
 	const first, most = 250 * time.Millisecond, 30 * time.Second
 	return jitter(min(most, first<<min(failures, 8)))

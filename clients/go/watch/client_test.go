@@ -16,7 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// follower is somebody who watches a session.
+// follower watches a session and keeps the last state shown.
 type follower struct {
 	stop context.CancelFunc
 	done chan error
@@ -60,11 +60,11 @@ func answer(m *model) {
 func wantAsked(t *testing.T, c *cloud, want ...string) {
 	t.Helper()
 	if got := c.asked(); !slices.Equal(got, want) {
-		t.Errorf("asked %q, want %q", got, want)
+		t.Errorf("requests %q, want %q", got, want)
 	}
 }
 
-// inBubble runs a test on a clock of its own; it fails where a goroutine stays.
+// inBubble runs a test with a fake clock; it fails if a goroutine is left.
 func inBubble(t *testing.T, name string, test func(c *cloud)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -73,13 +73,13 @@ func inBubble(t *testing.T, name string, test func(c *cloud)) {
 }
 
 func TestWatch(t *testing.T) {
-	inBubble(t, "a session is shown as it happens", func(c *cloud) {
+	inBubble(t, "shows each change of a session", func(c *cloud) {
 		t := c.t
 		f := follow(t, c.open(), "s")
 		got := c.asked()
-		slices.Sort(got) // it connects while it reads the thread
+		slices.Sort(got) // it connects and reads the thread concurrently
 		if want := []string{"connect", "subscribe s", "thread s"}; !slices.Equal(got, want) {
-			t.Errorf("asked %q, want %q", got, want)
+			t.Errorf("requests %q, want %q", got, want)
 		}
 		for _, change := range []func(*model){
 			answer,
@@ -95,7 +95,7 @@ func TestWatch(t *testing.T) {
 		}
 		wantAsked(t, c)
 	})
-	inBubble(t, "sessions share a connection", func(c *cloud) {
+	inBubble(t, "shares a connection between sessions", func(c *cloud) {
 		t := c.t
 		cl := c.open()
 		one, other := follow(t, cl, "s"), follow(t, cl, "other")
@@ -122,7 +122,7 @@ func TestWatch(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	inBubble(t, "a rewind that brings items back makes it read the thread", func(c *cloud) {
+	inBubble(t, "reads the thread after a rewind that restores items", func(c *cloud) {
 		t := c.t
 		c.do("s", func(m *model) { m.put(m.append("i1", "one")) })
 		f := follow(t, c.open(), "s")
@@ -137,7 +137,7 @@ func TestWatch(t *testing.T) {
 		c.wantThread("s", f.now())
 		wantAsked(t, c, "thread s")
 	})
-	inBubble(t, "a deleted session is the end", func(c *cloud) {
+	inBubble(t, "ends when the session is deleted", func(c *cloud) {
 		t := c.t
 		f := follow(t, c.open(), "s")
 		c.do("s", (*model).delete)
@@ -147,8 +147,8 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-func TestWatchRepairs(t *testing.T) {
-	inBubble(t, "a broken connection is replaced, and what came meanwhile is shown", func(c *cloud) {
+func TestWatchRecovers(t *testing.T) {
+	inBubble(t, "reconnects and shows what it missed", func(c *cloud) {
 		t := c.t
 		f := follow(t, c.open(), "s")
 		c.do("s", answer)
@@ -162,7 +162,7 @@ func TestWatchRepairs(t *testing.T) {
 		c.wantThread("s", f.now())
 		wantAsked(t, c, "connect", "subscribe s")
 	})
-	inBubble(t, "a lost message is asked for after a second", func(c *cloud) {
+	inBubble(t, "subscribes again a second after a message was lost", func(c *cloud) {
 		t := c.t
 		f := follow(t, c.open(), "s")
 		c.asked()
@@ -179,7 +179,7 @@ func TestWatchRepairs(t *testing.T) {
 		wantAsked(t, c, "subscribe s")
 		c.wantThread("s", f.now())
 	})
-	inBubble(t, "an item too large for a frame is read with the thread, not without end", func(c *cloud) {
+	inBubble(t, "reads the thread for an item too large for a frame, with a back-off", func(c *cloud) {
 		t := c.t
 		f := follow(t, c.open(), "s")
 		c.do("s", func(m *model) {
@@ -192,14 +192,14 @@ func TestWatchRepairs(t *testing.T) {
 		synctest.Wait()
 		c.wantThread("s", f.now())
 		if n := len(c.asked()); n > 60 {
-			t.Errorf("asked %d times in ten minutes", n)
+			t.Errorf("%d requests in ten minutes", n)
 		}
 		c.do("s", func(m *model) { m.complete(false) })
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		c.wantThread("s", f.now())
 	})
-	inBubble(t, "an error of the server is no end", func(c *cloud) {
+	inBubble(t, "retries after a server error", func(c *cloud) {
 		t := c.t
 		c.status["s"] = 503
 		f := follow(t, c.open(), "s")
@@ -213,14 +213,14 @@ func TestWatchRepairs(t *testing.T) {
 		c.wantThread("s", f.now())
 	})
 	for status, want := range map[int]error{404: client.ErrNotFound, 403: client.ErrForbidden, 422: client.ErrRefused} {
-		inBubble(t, "to be refused is the end: "+want.Error(), func(c *cloud) {
+		inBubble(t, "ends when the thread is refused: "+want.Error(), func(c *cloud) {
 			t := c.t
 			c.status["s"] = status
 			if err := <-follow(t, c.open(), "s").done; !errors.Is(err, want) {
 				t.Errorf("got %v", err)
 			}
 		})
-		inBubble(t, "to be refused later is the end too: "+want.Error(), func(c *cloud) {
+		inBubble(t, "ends when a later subscription is refused: "+want.Error(), func(c *cloud) {
 			t := c.t
 			f := follow(t, c.open(), "s")
 			c.mu.Lock()
@@ -235,7 +235,7 @@ func TestWatchRepairs(t *testing.T) {
 }
 
 func TestConnection(t *testing.T) {
-	inBubble(t, "it is kept by pings", func(c *cloud) {
+	inBubble(t, "keeps the connection alive with pings", func(c *cloud) {
 		t := c.t
 		follow(t, c.open(), "s")
 		c.asked()
@@ -243,7 +243,7 @@ func TestConnection(t *testing.T) {
 		synctest.Wait()
 		wantAsked(t, c, "ping", "ping")
 	})
-	inBubble(t, "one that does not answer is replaced", func(c *cloud) {
+	inBubble(t, "replaces a connection that does not answer", func(c *cloud) {
 		t := c.t
 		f := follow(t, c.open(), "s")
 		c.asked()
@@ -257,7 +257,7 @@ func TestConnection(t *testing.T) {
 		synctest.Wait()
 		c.wantThread("s", f.now())
 	})
-	inBubble(t, "it is renewed before its two hours are over, the new one first", func(c *cloud) {
+	inBubble(t, "renews the connection before the two-hour limit, without a gap", func(c *cloud) {
 		t := c.t
 		f := follow(t, c.open(), "s")
 		c.asked()
@@ -271,13 +271,13 @@ func TestConnection(t *testing.T) {
 		}
 		got := slices.DeleteFunc(c.asked(), func(a string) bool { return a == "ping" })
 		if want := []string{"connect", "subscribe s"}; !slices.Equal(got, want) {
-			t.Errorf("asked %q, want %q", got, want)
+			t.Errorf("requests %q, want %q", got, want)
 		}
 		if n := c.connections(); n != 1 || most != 2 {
-			t.Errorf("%d connections are left of %d", n, most)
+			t.Errorf("%d connections remain, at most %d were open", n, most)
 		}
 	})
-	inBubble(t, "an expired token is replaced with the connection", func(c *cloud) {
+	inBubble(t, "reconnects when the token has expired", func(c *cloud) {
 		t := c.t
 		f := follow(t, c.open(), "s")
 		c.do("s", answer)

@@ -18,7 +18,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// cloud serves sessions over connections in memory, as the gateways do.
+// cloud is a fake server that serves sessions over in-memory connections, as the
+// gateways do.
 type cloud struct {
 	t       *testing.T
 	conns   chan net.Conn
@@ -26,17 +27,17 @@ type cloud struct {
 
 	mu       sync.Mutex
 	sessions map[string]*hosted
-	sockets  map[*websocket.Conn]map[string]bool // with the sessions they watch
-	seen     []string                            // what clients asked for
-	status   map[string]int                      // of sessions that are refused
-	deaf     bool                                // pings are not answered
-	lose     func(watch.Message) bool            // messages that do not arrive
+	sockets  map[*websocket.Conn]map[string]bool // and the sessions each watches
+	seen     []string                            // the clients' requests
+	status   map[string]int                      // responses for sessions to refuse
+	deaf     bool                                // does not answer pings
+	lose     func(watch.Message) bool            // selects messages to lose
 }
 
-// hosted is one session.
+// hosted is one session of the cloud.
 type hosted struct {
 	*model
-	told int
+	sent int
 }
 
 var errClosing = errors.New("closed")
@@ -66,7 +67,7 @@ func newCloud(t *testing.T, sessions ...string) *cloud {
 	listening := &listener{conns: c.conns, closed: make(chan struct{})}
 	served := make(chan struct{})
 	go func() {
-		_ = server.Serve(listening) // it ends when it is closed
+		_ = server.Serve(listening) // returns an error when closed
 		close(served)
 	}()
 	t.Cleanup(func() {
@@ -77,7 +78,7 @@ func newCloud(t *testing.T, sessions ...string) *cloud {
 	return c
 }
 
-// open is a client of the cloud; it ends with the test.
+// open returns a client of the cloud, which is closed at the end of the test.
 func (c *cloud) open() *client.Client {
 	out := client.Open(c.t.Context(), client.Config{
 		HTTPURL: "http://cloud/api/v1", WSURL: "ws://cloud/live", HTTP: c.clients,
@@ -110,7 +111,7 @@ func (c *cloud) note(what string) {
 	c.seen = append(c.seen, what)
 }
 
-// asked is what clients asked for since the last time.
+// asked returns the clients' requests since the last call.
 func (c *cloud) asked() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,13 +123,13 @@ func (c *cloud) asked() []string {
 func (c *cloud) serveSocket(w http.ResponseWriter, r *http.Request) {
 	c.note("connect")
 	if r.URL.Query().Get("token") != "current" {
-		c.t.Error("it connects without the token")
+		c.t.Error("the client connects without the token")
 	}
 	conn, err := websocket.Accept(w, r, nil)
 	if err != nil {
 		return
 	}
-	defer conn.CloseNow() //nolint:errcheck // it may be closed already
+	defer conn.CloseNow() //nolint:errcheck // may be closed already
 	c.mu.Lock()
 	c.sockets[conn] = map[string]bool{}
 	c.mu.Unlock()
@@ -137,7 +138,7 @@ func (c *cloud) serveSocket(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			break
 		}
-		c.act(conn, raw) //nolint:contextcheck // what it answers may outlast the handshake's request
+		c.act(conn, raw) //nolint:contextcheck // its answers may outlast the handshake request
 	}
 	c.mu.Lock()
 	delete(c.sockets, conn)
@@ -189,16 +190,16 @@ func (c *cloud) send(conn *websocket.Conn, id string, m watch.Message) {
 }
 
 func (c *cloud) write(conn *websocket.Conn, raw []byte) {
-	_ = conn.Write(c.t.Context(), websocket.MessageText, raw) // a client may be gone
+	_ = conn.Write(c.t.Context(), websocket.MessageText, raw) // the client may have disconnected
 }
 
-// do changes a session and tells whoever watches it.
+// do changes a session and notifies its watchers.
 func (c *cloud) do(id string, change func(m *model)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.sessions[id]
 	change(s.model)
-	for _, r := range s.stream[s.told:] {
+	for _, r := range s.stream[s.sent:] {
 		for _, m := range r.messages {
 			for conn, watching := range c.sockets {
 				if watching[id] && !c.lose(m) {
@@ -207,15 +208,15 @@ func (c *cloud) do(id string, change func(m *model)) {
 			}
 		}
 	}
-	s.told = len(s.stream)
+	s.sent = len(s.stream)
 }
 
-// breakAll breaks all connections.
+// breakAll closes all connections.
 func (c *cloud) breakAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for conn := range c.sockets {
-		go conn.CloseNow() //nolint:errcheck // it may be closed already
+		go conn.CloseNow() //nolint:errcheck // may be closed already
 	}
 }
 
@@ -234,7 +235,7 @@ func (c *cloud) wantThread(id string, got view.Session) {
 	}
 }
 
-// listener gives a server connections in memory.
+// listener accepts in-memory connections.
 type listener struct {
 	conns  chan net.Conn
 	closed chan struct{}

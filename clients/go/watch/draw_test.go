@@ -8,14 +8,14 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-// writer changes a model as drawn.
+// writer makes random changes to a model.
 type writer struct {
 	t *rapid.T
 	m *model
 }
 
-// below draws a number from 0 to n-1. Rapid prefers small numbers, which here
-// would make some steps rare; so the bits of what it draws are mixed.
+// below draws a number from 0 to n-1. Rapid prefers small numbers, which would make
+// some steps rare, so the drawn bits are mixed.
 func below(t *rapid.T, n int) int {
 	x := rapid.Uint32().Draw(t, "")
 	x = (x ^ x>>16) * 0x7feb352d
@@ -23,7 +23,7 @@ func below(t *rapid.T, n int) int {
 	return int(x^x>>16) % n
 }
 
-// write does something that the session allows.
+// write makes a change that the session allows.
 func (w writer) write() {
 	switch {
 	case w.m.head.deleted:
@@ -45,7 +45,7 @@ func (w writer) betweenRuns() {
 	case 3, 4:
 		if all := w.m.invocations; len(all) > 0 {
 			w.m.rewind(all[len(all)-1-below(w.t, min(6, len(all)))])
-			if below(w.t, 3) == 0 { // think better of it
+			if below(w.t, 3) == 0 { // a rewind follows at once
 				w.m.rewind(w.m.invocations[len(w.m.invocations)-1])
 			}
 		}
@@ -82,7 +82,7 @@ func (w writer) duringRun() {
 	}
 }
 
-// foreign appends what somebody else says, meanwhile or not.
+// foreign appends events of another writer, during a run or between runs.
 func (w writer) foreign() {
 	invocation := w.m.name("i")
 	if all := w.m.invocations; len(all) > 0 && below(w.t, 4) == 0 {
@@ -91,7 +91,7 @@ func (w writer) foreign() {
 	w.m.put(w.m.append(invocation, []string{"one", "two", "three"}[:1+below(w.t, 3)]...))
 }
 
-// delta draws one that the item's content takes.
+// delta draws a delta that continues the item's content.
 func (w writer) delta(e *entry) run.Delta {
 	n := len(e.kinds)
 	part := n

@@ -17,23 +17,23 @@ const (
 	sourceLog = "source" // of a fork
 )
 
-// model is a session as the store keeps it: a log of entries and a header. Each
-// change appends to the stream what the store's table would.
+// model is a session as stored: a log of entries and a header. Each change appends
+// to the stream the records that the store's table would.
 type model struct {
 	id      string
 	head    headerCopy
 	entries []*entry         // by position
-	base    int64            // last position of what a fork took over
+	base    int64            // last position inherited by a fork
 	whole   session.Timeline // before the first rewind
 	open    *entry           // item in progress
 	failed  *run.Run         // the run of head.spent
 	stream  []record
-	made    int // names so far
+	made    int // number of names so far
 
-	invocations []string // that a rewind can go back to, as they came
+	invocations []string // that a rewind can go back to, in order
 }
 
-// headerCopy is the session's header; readers copy it.
+// headerCopy is the session's header, which readers copy.
 type headerCopy struct {
 	epoch, marker int64
 	status        session.Status
@@ -42,7 +42,7 @@ type headerCopy struct {
 	deleted       bool
 }
 
-// entry is one item of the log.
+// entry is one entry of the log.
 type entry struct {
 	log                    string
 	first                  int64
@@ -67,7 +67,7 @@ type entry struct {
 	newAfter int // deltas that fill a segment
 }
 
-// record is one change of one item of the table, with what it tells.
+// record is one change of one item of the table, with its messages.
 type record struct {
 	key      string
 	messages []watch.Message
@@ -116,7 +116,7 @@ func (e *entry) last() int64 { return e.first + int64(len(e.events)) - 1 }
 
 func (e *entry) inProgress() bool { return e.events[0].Status == session.EventInProgress }
 
-// end is the offset of the cursor of who has the entry in its final form.
+// end returns the cursor offset of the entry's final form.
 func (e *entry) end() int64 {
 	if e.content == nil {
 		return 0
@@ -124,7 +124,7 @@ func (e *entry) end() int64 {
 	return e.deltas + 1
 }
 
-// headOfLog is the head as the store reads it.
+// headOfLog is the head of the log as the store reads it.
 type headOfLog struct {
 	last, epoch, deltas, open, lastMarker int64
 }
@@ -148,7 +148,7 @@ func (m *model) headOfLog() headOfLog {
 	return at
 }
 
-// put appends an entry and returns it; events have their positions already.
+// put appends an entry, whose events already have positions, and returns it.
 func (m *model) put(e *entry) *entry {
 	at := m.headOfLog()
 	e.log, e.openAt, e.prevDeltas = ownLog, at.open, at.deltas
@@ -160,7 +160,7 @@ func (m *model) put(e *entry) *entry {
 	}
 	m.entries = append(m.entries, e)
 	m.noteInvocations(e)
-	m.tell(e, true)
+	m.publish(e, true)
 	return e
 }
 
@@ -175,14 +175,14 @@ func (m *model) append(invocation string, texts ...string) *entry {
 	return e
 }
 
-// place is a task's place in the log.
+// place appends the position of a task to the log.
 func (m *model) place() {
 	e := m.append(m.name("task"), "")
 	e.task = true
 	m.put(e)
 }
 
-// start begins a run; one that failed or was cancelled is discarded first.
+// start starts a run, and first discards one that failed or was cancelled.
 func (m *model) start() {
 	if m.head.spent != "" {
 		m.rewind(m.head.spent)
@@ -215,7 +215,7 @@ func (m *model) begin(content json.RawMessage, big bool, segment int) {
 	m.open = m.put(e)
 }
 
-// flush stores deltas, as many in one request as one segment holds.
+// flush stores deltas, in one request as many as fit in a segment.
 func (m *model) flush(deltas []run.Delta) {
 	e := m.open
 	for len(deltas) > 0 {
@@ -242,8 +242,8 @@ func (m *model) grow(e *entry, deltas []run.Delta) {
 	m.stream = append(m.stream, r)
 }
 
-// complete replaces the item in progress by a whole event; change adds what it
-// does to the state.
+// complete replaces the item in progress by a complete event; change gives it a
+// state delta.
 func (m *model) complete(change bool) {
 	content, err := m.open.content.Finish()
 	if err != nil {
@@ -266,10 +266,10 @@ func (m *model) finish(status session.EventStatus, content json.RawMessage, prob
 		fields["error"] = mustJSON(problem)
 	}
 	item.Status, item.Fields, item.Deltas, e.deltas = status, fields, e.offset, e.offset
-	m.tell(e, false)
+	m.publish(e, false)
 }
 
-// end ends the run, with the item in progress.
+// end ends the run and its item in progress.
 func (m *model) end(status run.Status) {
 	r := run.Run{ID: m.head.run, SessionID: sessionID, Status: status, StartedTime: 1}
 	if status == run.Failed {
@@ -299,7 +299,7 @@ func (m *model) end(status run.Status) {
 	m.put(e)
 }
 
-// rewind goes back to before the first entry of an invocation.
+// rewind rewinds to before the first entry of an invocation.
 func (m *model) rewind(invocation string) {
 	target, seq := m.first(invocation)
 	e := &entry{first: m.next(), epoch: m.head.epoch + 1}
@@ -316,7 +316,7 @@ func (m *model) rewind(invocation string) {
 	m.put(e)
 }
 
-// first finds the first entry of an invocation, and the position of its event.
+// first returns the first entry of an invocation and the position of its event.
 func (m *model) first(invocation string) (*entry, int64) {
 	for _, e := range m.entries {
 		for _, ev := range e.events {
@@ -328,7 +328,7 @@ func (m *model) first(invocation string) (*entry, int64) {
 	panic("no invocation " + invocation)
 }
 
-// timelineAt is the timeline that held just before an entry.
+// timelineAt returns the timeline in force just before an entry.
 func (m *model) timelineAt(target *entry) session.Timeline {
 	whole := m.whole
 	if target.log != ownLog {

@@ -12,37 +12,37 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// world is a session that others write to, a network that delays, reorders and
-// repeats what is told of it, and a client that does what its state asks for.
+// world is a session with writers, a network that delays, reorders and repeats its
+// messages, and a client that does what its state requires.
 type world struct {
 	t      *rapid.T
 	writer writer
 	m      *model
 	state  state
-	read   func() // the thread, for the state
+	read   func() // reads the thread for the state
 	now    time.Time
-	gone   bool // the client was told that there is no such session
+	gone   bool // the client got a 404
 	still  bool
 
-	told   int       // records of the stream that were seen
-	queue  []record  // those not delivered yet
-	passed []record  // those that were, and may come again
-	line   *line     // nil while not connected
-	asked  *asking   // a subscription that is not answered yet
-	trace  *schedule // what the state met; nil where it is not recorded
+	queued  int          // number of stream records queued so far
+	queue   []record     // not delivered yet
+	passed  []record     // delivered, and may be delivered again
+	conn    *connection  // nil while not connected
+	pending *subscribing // an unanswered subscription
+	trace   *schedule    // the recording; nil if there is none
 }
 
-// line is a connection, up to when it breaks.
-type line struct {
-	subscribed bool            // by the client
-	watching   bool            // as the server knows
-	catchUp    []watch.Message // to be posted
-	frames     []watch.Message // posted, not received
+// connection is the client's connection.
+type connection struct {
+	subscribed bool            // the client has subscribed
+	watching   bool            // the server has stored the subscription
+	catchUp    []watch.Message // not sent yet
+	frames     []watch.Message // sent, not received
 }
 
-type asking struct{ from watch.Cursor }
+type subscribing struct{ from watch.Cursor }
 
-// newWorld is a world; one that is recorded talks JSON, as the wire does.
+// newWorld returns a world; a recorded one uses messages in their JSON form.
 func newWorld(t *rapid.T, recorded bool) *world {
 	m := newModel(int64(below(t, 3)))
 	w := &world{t: t, m: m, writer: writer{t: t, m: m}, now: time.UnixMilli(1_800_000_000_000)}
@@ -52,7 +52,7 @@ func newWorld(t *rapid.T, recorded bool) *world {
 	return w
 }
 
-// follow has a client that holds all of the session.
+// follow sets a client that holds the whole session.
 func (w *world) follow(state *view.State) {
 	w.state, w.read = known{state}, func() { w.readThread(state) }
 }
@@ -67,7 +67,7 @@ func (w *world) pause() {
 	}
 }
 
-// happen does one thing that needs nobody to wait for it.
+// happen takes one step that the client does not wait for.
 func (w *world) happen(n int) {
 	switch n {
 	case 0, 1:
@@ -85,7 +85,7 @@ func (w *world) happen(n int) {
 	}
 }
 
-// step does any one thing.
+// step takes one step of any kind.
 func (w *world) step() {
 	switch n := below(w.t, 40); {
 	case n < 30:
@@ -93,47 +93,47 @@ func (w *world) step() {
 	case n == 30:
 		w.again()
 	case n == 31:
-		w.breakLine()
+		w.disconnect()
 	default:
 		w.act()
 	}
 }
 
-// act is what the client does by itself.
+// act takes the client's next step.
 func (w *world) act() {
 	switch at, due := w.state.RepairAt(); {
 	case w.gone || w.state.Deleted():
 	case w.state.NeedsThread():
 		w.read()
-	case w.line == nil:
-		w.line = &line{}
-	case w.asked != nil:
+	case w.conn == nil:
+		w.conn = &connection{}
+	case w.pending != nil:
 		w.serve()
-	case !w.line.subscribed || due && !w.now.Before(at):
-		w.line.subscribed = true
-		w.asked = &asking{w.state.Cursor()}
+	case !w.conn.subscribed || due && !w.now.Before(at):
+		w.conn.subscribed = true
+		w.pending = &subscribing{w.state.Cursor()}
 		w.state.Repairing(w.now)
 		w.trace.repairing(w)
 	}
 }
 
-// serve is the server's part of a subscription: first the connection watches,
-// then what it lacks is read.
+// serve is the server's part of a subscription: it stores the subscription, then
+// reads what the client lacks.
 func (w *world) serve() {
-	from, on := w.asked.from, w.line
-	w.asked = nil
-	on.watching = true
+	from, conn := w.pending.from, w.conn
+	w.pending = nil
+	conn.watching = true
 	if w.gone = w.m.head.deleted; w.gone {
 		return
 	}
 	w.pause()
 	for _, m := range w.m.since(from, w.pause) {
 		m.Subscription = "r"
-		on.catchUp = append(on.catchUp, m)
+		conn.catchUp = append(conn.catchUp, m)
 	}
 }
 
-// readThread reads all pages of the thread, again where a rewind comes between.
+// readThread reads all pages of the thread, again after a rewind in between.
 func (w *world) readThread(state *view.State) {
 	limit := 2 + below(w.t, 30)
 	var pages []json.RawMessage
@@ -163,10 +163,10 @@ func (w *world) readThread(state *view.State) {
 	w.trace.replace(w, pages)
 }
 
-// fanOut delivers changes, in the order of each item of the table alone.
+// fanOut delivers changes, in order only per item of the table.
 func (w *world) fanOut(n int) {
-	w.queue = append(w.queue, w.m.stream[w.told:]...)
-	w.told = len(w.m.stream)
+	w.queue = append(w.queue, w.m.stream[w.queued:]...)
+	w.queued = len(w.m.stream)
 	var batch []watch.Message
 	for range min(n, len(w.queue)) {
 		i := 0
@@ -186,7 +186,7 @@ func (w *world) fanOut(n int) {
 	w.push(batch)
 }
 
-// again delivers a change that was delivered before.
+// again delivers a change once more.
 func (w *world) again() {
 	if n := len(w.passed); n > 0 {
 		w.push(w.passed[n-1-below(w.t, min(12, n))].messages)
@@ -194,62 +194,61 @@ func (w *world) again() {
 }
 
 func (w *world) push(messages []watch.Message) {
-	if w.line == nil || !w.line.watching {
+	if w.conn == nil || !w.conn.watching {
 		return
 	}
 	for _, m := range messages {
-		w.line.frames = append(w.line.frames, framed(m))
+		w.conn.frames = append(w.conn.frames, framed(m))
 	}
 }
 
-// post posts a message that answers a subscription.
+// post sends a catch-up message of a subscription.
 func (w *world) post() {
-	if w.line != nil && len(w.line.catchUp) > 0 {
-		w.line.frames = append(w.line.frames, framed(w.line.catchUp[0]))
-		w.line.catchUp = w.line.catchUp[1:]
+	if w.conn != nil && len(w.conn.catchUp) > 0 {
+		w.conn.frames = append(w.conn.frames, framed(w.conn.catchUp[0]))
+		w.conn.catchUp = w.conn.catchUp[1:]
 	}
 }
 
-// receive gives the client one message.
+// receive delivers one message to the client.
 func (w *world) receive() {
-	if w.line == nil || len(w.line.frames) == 0 {
+	if w.conn == nil || len(w.conn.frames) == 0 {
 		return
 	}
-	m := w.line.frames[0]
-	w.line.frames = w.line.frames[1:]
+	m := w.conn.frames[0]
+	w.conn.frames = w.conn.frames[1:]
 	w.state.Apply(m, w.now)
 	if w.trace != nil {
 		w.trace.apply(w, onSocket(m))
 	}
 	if m.Type == watch.Rewound && below(w.t, 4) == 0 {
-		w.breakLine() // before it is told whether items come back
+		w.disconnect() // before the message about restored items
 	}
 }
 
-func (w *world) breakLine() {
-	if w.line != nil {
-		w.line, w.asked = nil, nil
+func (w *world) disconnect() {
+	if w.conn != nil {
+		w.conn, w.pending = nil, nil
 		w.state.Lost()
 		w.trace.lost(w)
 	}
 }
 
-// quiet lets everything arrive, and the client do what it has to; nobody writes
-// any more.
+// quiet stops the writers, delivers everything, and lets the client finish.
 func (w *world) quiet() {
 	w.still = true
 	for range 15 {
-		for len(w.queue)+len(w.m.stream)-w.told > 0 {
+		for len(w.queue)+len(w.m.stream)-w.queued > 0 {
 			w.fanOut(100)
 		}
-		for w.line != nil && len(w.line.catchUp) > 0 {
+		for w.conn != nil && len(w.conn.catchUp) > 0 {
 			w.post()
 		}
-		for w.line != nil && len(w.line.frames) > 0 {
+		for w.conn != nil && len(w.conn.frames) > 0 {
 			w.receive()
 		}
 		at, due := w.state.RepairAt()
-		if w.gone || w.state.Deleted() || !due && !w.state.NeedsThread() && w.line != nil && w.line.subscribed && w.asked == nil {
+		if w.gone || w.state.Deleted() || !due && !w.state.NeedsThread() && w.conn != nil && w.conn.subscribed && w.pending == nil {
 			return
 		}
 		if due && w.now.Before(at) {

@@ -10,10 +10,10 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// Whatever the network does, a client whose messages have all come at least
-// once, or whose connection has ended since, shows what GET thread shows.
+// Under any schedule of the network, a client that has received each message at
+// least once, or whose connection has ended since, shows what GET thread shows.
 func TestAnyScheduleEndsAtTheThread(t *testing.T) {
-	const rounds = 20 // of as many schedules as rapid checks
+	const rounds = 20 // each of as many schedules as rapid checks
 	for range rounds {
 		rapid.Check(t, func(r *rapid.T) { checkSchedule(r, below(r, 10) == 1) })
 	}
@@ -28,14 +28,14 @@ func checkSchedule(t *rapid.T, recorded bool) *world {
 	}
 	w.quiet()
 	if w.state.Deleted() != w.m.head.deleted && !w.gone {
-		t.Fatal("the client does not know whether the session is deleted")
+		t.Fatal("the client and the server disagree whether the session is deleted")
 	}
 	if w.gone || w.state.Deleted() {
 		return w
 	}
 	got := shown(known.Show())
 	if diff := cmp.Diff(mustText(w.m.thread()), mustText(got)); diff != "" {
-		t.Fatalf("the thread, and what the client shows (-thread +client):\n%s", diff)
+		t.Fatalf("the client's session differs from the thread (-thread +client):\n%s", diff)
 	}
 	if w.trace != nil {
 		w.trace.Final = got
@@ -43,7 +43,7 @@ func checkSchedule(t *rapid.T, recorded bool) *world {
 	return w
 }
 
-// thread is what the session shows now.
+// thread returns what GET thread shows now.
 func (m *model) thread() shownNow {
 	r := m.read(func() {})
 	events, _, _ := r.events(0, 1<<30)

@@ -10,14 +10,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// browserClient is where the client for browsers is.
+// browserClient is the folder of the browser client.
 const browserClient = "../../js"
 
-// The client for browsers follows the same rules: of whatever this one met, it
-// makes the same, step by step.
-func TestTheBrowsersClientDoesTheSame(t *testing.T) {
+// The browser client has the same rules: replaying this client's schedules, it
+// reaches the same state after each step.
+func TestBrowserClientReplaysSchedules(t *testing.T) {
 	var schedules []*schedule
-	for range 3 { // times 100
+	for range 3 { // of rapid's 100 checks
 		rapid.Check(t, func(r *rapid.T) {
 			if w := checkSchedule(r, true); w.trace.Final.Items != nil {
 				schedules = append(schedules, w.trace)
@@ -31,7 +31,7 @@ func TestTheBrowsersClientDoesTheSame(t *testing.T) {
 	t.Log(mustNode(t, "replay.js", file))
 }
 
-func TestTheBrowsersClientPassesItsOwnTests(t *testing.T) {
+func TestBrowserClientPassesItsOwnTests(t *testing.T) {
 	mustNode(t, "--test")
 }
 
@@ -39,7 +39,7 @@ func mustNode(t *testing.T, arguments ...string) string {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Fatal("node is missing: install Node.js 20 or newer, which runs the client for browsers")
+		t.Fatal("node is missing: install Node.js 20 or newer, which runs the browser client")
 	}
 	cmd := exec.CommandContext(t.Context(), node, arguments...)
 	cmd.Dir = browserClient

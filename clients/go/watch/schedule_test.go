@@ -7,8 +7,8 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// schedule is what a state met, and what it made of it. Another client that
-// follows the same rules makes the same of it.
+// schedule is a recording of the inputs of a state and the results. Another client
+// with the same rules must produce the same results.
 type schedule struct {
 	Steps []step   `json:"steps"`
 	Final shownNow `json:"final"`
@@ -25,7 +25,7 @@ type step struct {
 	Cursor      string `json:"cursor"`
 }
 
-// shownNow is what a client shows, as JSON.
+// shownNow is the session shown by a client, as JSON.
 type shownNow struct {
 	Items   json.RawMessage `json:"items"`
 	Status  string          `json:"status"`

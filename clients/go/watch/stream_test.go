@@ -17,9 +17,9 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
 
-// Whatever the network does between the stream of the table and a stream of
-// server-sent events, and however often that one ends, a reader without rules
-// ends at what GET thread shows: it applies what comes, as it comes.
+// Under any schedule of the network between the table's stream and a stream of
+// server-sent events, and of interruptions of the latter, a reader that applies
+// events in the order of arrival ends with what GET thread shows.
 func TestAnyScheduleOfServerSentEventsEndsAtTheThread(t *testing.T) {
 	schedules, frames, streams, large := 0, 0, 0, 0
 	for range 10 {
@@ -45,12 +45,12 @@ func TestAnyScheduleOfServerSentEventsEndsAtTheThread(t *testing.T) {
 	}
 	t.Logf("%d schedules, %d frames in %d streams, %d items too large for a websocket", schedules, frames, streams, large)
 	if schedules < 1000 || frames < 10_000 || streams < 1000 || large < 100 {
-		t.Error("too few")
+		t.Error("too few schedules or large items")
 	}
 }
 
-// sseReader is a reader of server-sent events with the bridge that it reads
-// from: streams that end at any time, each over a websocket of the world's.
+// sseReader is a reader of server-sent events together with the bridge that serves
+// them: streams that end at any time, each over a websocket of the world.
 type sseReader struct {
 	world *world
 	order *order.Order
@@ -59,7 +59,7 @@ type sseReader struct {
 	shown   []session.Event
 	status  string
 	deleted bool
-	told    bool // ids is of an event
+	hasID   bool // ids is of an event
 	lost    bool // the websocket, or what is missing
 	busy    bool // with a message: it takes one at a time
 	waiting []watch.Message
@@ -67,8 +67,8 @@ type sseReader struct {
 	frames, streams, large int
 }
 
-// readThread is what a reader does that begins, or was told to reload: then it
-// watches from the thread's cursor.
+// readThread reads the thread, at the beginning and after a reload, and watches
+// from its cursor.
 func (s *sseReader) readThread() {
 	w := s.world
 	for {
@@ -80,13 +80,13 @@ func (s *sseReader) readThread() {
 			continue
 		}
 		s.shown, s.status = slices.Clone(page.Items), string(page.Status)
-		s.told = false
+		s.hasID = false
 		s.begin(page.Cursor, false)
 		return
 	}
 }
 
-// begin begins a stream; the one before has ended.
+// begin begins a stream after the previous one has ended.
 func (s *sseReader) begin(at watch.Cursor, resumed bool) {
 	hasStatus := s.order != nil && s.order.CaughtUp()
 	s.order = order.New(s.event, func() time.Time { return s.world.now })
@@ -95,7 +95,7 @@ func (s *sseReader) begin(at watch.Cursor, resumed bool) {
 	if resumed {
 		s.order.Resume(at, hasStatus)
 	}
-	s.lost, s.waiting, s.world.line, s.world.asked = true, nil, nil, nil
+	s.lost, s.waiting, s.world.conn, s.world.pending = true, nil, nil, nil
 }
 
 func (s *sseReader) id() watch.Cursor {
@@ -106,13 +106,13 @@ func (s *sseReader) id() watch.Cursor {
 	return c
 }
 
-// Of state: what the world asks of whoever watches.
+// The methods of state.
 
 func (s *sseReader) NeedsThread() bool { return false }
 func (s *sseReader) Deleted() bool     { return s.deleted }
 func (s *sseReader) Lost() {
-	if s.lost, s.waiting = true, nil; below(s.world.t, 2) == 0 { // the stream ends, too
-		s.begin(s.id(), s.told) // the header, or the address alone
+	if s.lost, s.waiting = true, nil; below(s.world.t, 2) == 0 { // the stream ends too
+		s.begin(s.id(), s.hasID) // by header or by query parameter
 	}
 }
 
@@ -125,14 +125,14 @@ func (s *sseReader) Cursor() watch.Cursor {
 
 func (s *sseReader) RepairAt() (time.Time, bool) { return s.order.Due(time.Second) }
 
-// Repairing tells that another websocket begins.
+// Repairing reports that another websocket begins.
 func (s *sseReader) Repairing(time.Time) {
 	s.lost = false
 	s.order.Subscribed()
-	s.world.line = &line{subscribed: true}
+	s.world.conn = &connection{subscribed: true}
 }
 
-// Apply gives a message of the websocket to the bridge.
+// Apply passes a message of the websocket to the bridge.
 func (s *sseReader) Apply(m watch.Message, _ time.Time) bool {
 	before := s.frames
 	if !s.lost {
@@ -162,7 +162,7 @@ func (s *sseReader) deliver(m watch.Message) {
 		err = s.order.Take(in)
 	case s.order.Lacks(in):
 		if in, err = s.read(in); s.order != stream {
-			return // it ended meanwhile, and the message with it
+			return // the stream has ended, and the message is lost with it
 		}
 		if err == nil {
 			err = s.order.Take(in)
@@ -174,13 +174,13 @@ func (s *sseReader) deliver(m watch.Message) {
 	case errors.Is(err, order.ErrReload):
 		s.readThread()
 	case errors.Is(err, order.ErrGap):
-		s.lost, s.waiting, s.world.line, s.world.asked = true, nil, nil, nil
+		s.lost, s.waiting, s.world.conn, s.world.pending = true, nil, nil, nil
 	case err != nil:
 		s.world.t.Fatal(err)
 	}
 }
 
-// read is what the bridge reads where an item is too large.
+// read is what the bridge reads for an item that is too large.
 func (s *sseReader) read(m subscription.Message) (subscription.Message, error) {
 	s.large++
 	r := s.world.m.read(s.world.pause)
@@ -202,12 +202,12 @@ func (s *sseReader) read(m subscription.Message) (subscription.Message, error) {
 	return out, nil
 }
 
-// event is what the reader does with an event of the stream: no more than this.
+// event is all that the reader does with an event of the stream.
 func (s *sseReader) event(kind string, text []byte) error {
 	s.frames++
 	t := s.world.t
 	if at, ok := s.order.Cursor(); ok {
-		s.ids, s.told = at.String(), true
+		s.ids, s.hasID = at.String(), true
 	}
 	m, err := watch.ParseMessage(text)
 	if err != nil || string(m.Type) != kind {
@@ -242,7 +242,7 @@ func (s *sseReader) event(kind string, text []byte) error {
 func (s *sseReader) item(id string) *session.Event {
 	i := slices.IndexFunc(s.shown, func(e session.Event) bool { return e.ID == id })
 	if i < 0 {
-		s.world.t.Fatalf("there is no item %s", id)
+		s.world.t.Fatalf("no item %s", id)
 	}
 	return &s.shown[i]
 }

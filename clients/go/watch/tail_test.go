@@ -11,12 +11,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// Whatever the network does, a client for browsers that holds the end of a
-// session alone ends with the end of what GET thread shows, and with all of it
-// once it has read back to the beginning.
+// Under any schedule of the network, a browser client that holds only the end of a
+// session shows the end of what GET thread shows, and all of it after reading back
+// to the beginning.
 func TestAnyScheduleEndsAtTheEndOfTheThread(t *testing.T) {
 	node := startNode(t)
-	for range 3 { // times 100
+	for range 3 { // of rapid's 100 checks
 		rapid.Check(t, func(r *rapid.T) { checkTail(r, node) })
 	}
 }
@@ -44,36 +44,36 @@ func checkTail(t *rapid.T, node *node) {
 	end.check()
 }
 
-// tail is a client that holds the end of a session.
+// tail is a client that holds only the end of a session.
 type tail struct {
 	*browser
 
 	world *world
-	count int // of items that are read at once
+	count int // of items in one read
 }
 
-// check compares what the client holds with as much of the thread's end.
+// check compares the client's items with as many from the end of the thread.
 func (c *tail) check() {
 	t := c.world.t
 	got, want := c.show(), c.world.m.thread()
-	var held, all []any // numbers are as JavaScript writes them
+	var held, all []any // any, for JavaScript's notation of numbers
 	mustDecode(got.Items, &held)
 	mustDecode(want.Items, &all)
 	if got.HasOlder != (len(held) < len(all)) || (len(held) == 0) != (len(all) == 0) {
-		t.Fatalf("%d of %d items, and there are older ones: %v", len(held), len(all), got.HasOlder)
+		t.Fatalf("%d of %d items, has_older %v", len(held), len(all), got.HasOlder)
 	}
 	got.Items = nil
 	want.Items = nil
 	if diff := cmp.Diff(mustText(want), mustText(got.shownNow)); diff != "" {
-		t.Fatalf("the thread, and what the client shows (-thread +client):\n%s", diff)
+		t.Fatalf("the client's session differs from the thread (-thread +client):\n%s", diff)
 	}
 	if diff := cmp.Diff(mustText(all[len(all)-len(held):]), mustText(held)); diff != "" {
-		t.Fatalf("the thread's end, and what the client shows (-thread +client):\n%s", diff)
+		t.Fatalf("the client's items differ from the end of the thread (-thread +client):\n%s", diff)
 	}
 }
 
-// readEnd reads as many of the newest items as are held, again where a rewind
-// comes between.
+// readEnd reads as many of the newest items as are held, again after a rewind in
+// between.
 func (c *tail) readEnd() {
 	for !c.world.missing() {
 		if page, older, ok := c.readDown(nil, max(c.count, c.is.Size)); ok {
@@ -89,14 +89,14 @@ func (c *tail) readOlder() {
 	if from == nil || c.is.NeedsThread || c.world.missing() {
 		return
 	}
-	if *from == "" { // a rewind has cut it
+	if *from == "" { // a rewind has invalidated it
 		c.reread()
 		return
 	}
 	var before session.Resume
 	mustDecode([]byte(*from), &before)
 	page, older, ok := c.readDown(&before, c.count)
-	for n := below(c.world.t, 4); n > 0 && !c.world.still; n-- { // the answer takes its time
+	for n := below(c.world.t, 4); n > 0 && !c.world.still; n-- { // the response is delayed
 		c.world.step()
 	}
 	if ok {
@@ -106,8 +106,8 @@ func (c *tail) readOlder() {
 	}
 }
 
-// readDown reads so many items back from a place, in pages that may be short;
-// false where a rewind came between.
+// readDown reads count items backwards from a position, in pages that may be short;
+// false if there was a rewind in between.
 func (c *tail) readDown(before *session.Resume, count int) (end thread, older *session.Resume, ok bool) {
 	var items []session.Event
 	for first := true; first || (before != nil && len(items) < count); first = false {
@@ -127,18 +127,18 @@ func (c *tail) readDown(before *session.Resume, count int) (end thread, older *s
 	return end, before, true
 }
 
-// missing reports whether the client is told that there is no such session.
+// missing reports whether the client gets a 404 for the session.
 func (w *world) missing() bool {
 	w.gone = w.gone || w.m.head.deleted
 	return w.gone
 }
 
-// threadDown is a page of GET thread with order=desc.
+// threadDown returns a page of GET thread with order=desc.
 func (m *model) threadDown(
 	before *session.Resume, limit int, pause func(),
 ) (page thread, next *session.Resume, ok bool) {
 	r := m.read(pause)
-	end := r.at.last + 1
+	end := r.head.last + 1
 	if before != nil {
 		if end = before.Seq; before.Epoch != r.h.epoch {
 			return thread{}, nil, false
@@ -161,7 +161,7 @@ func (m *model) threadDown(
 	return page, next, true
 }
 
-// eventsDown reads the effective events before a seq, the newest first.
+// eventsDown reads the effective events before a seq, newest first.
 func (r *reading) eventsDown(end int64, limit int) (events []session.Event, more bool) {
 	for _, e := range slices.Backward(r.m.entries) {
 		if e.first >= end {

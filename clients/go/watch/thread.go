@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	pageLimit    = "1000"           // items; the server cuts pages by bytes too
-	maxPage      = 16 << 20         // bytes
-	threadWithin = 30 * time.Second // a page
+	pageLimit   = "1000"           // items; the server also limits the bytes of a page
+	maxPage     = 16 << 20         // bytes
+	pageTimeout = 30 * time.Second // for one page
 )
 
-// errTransient is what may go better another time.
-var errTransient = errors.New("try again")
+// errTransient marks failures that are worth a retry.
+var errTransient = errors.New("temporary failure")
 
-// errRewound is a page that does not fit to those before it any more.
-var errRewound = errors.New("the session was rewound meanwhile")
+// errRewound is returned for a page whose cursor is from before a rewind.
+var errRewound = errors.New("the session was rewound during the read")
 
-// readThread reads all pages of a thread, from the start where a rewind comes
-// between.
+// readThread reads all pages of a thread. It starts again if the session is
+// rewound between two pages.
 func (c *Client) readThread(ctx context.Context, sessionID string) (view.Thread, error) {
 	var whole view.Thread
 	for cursor := ""; ; {
@@ -62,9 +62,9 @@ func (c *Client) readPage(ctx context.Context, sessionID, cursor string) (view.T
 }
 
 func (c *Client) get(ctx context.Context, address string) ([]byte, error) {
-	asking, cancel := context.WithTimeout(ctx, threadWithin)
+	asking, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
-	body, status, err := c.ask(asking, address)
+	body, status, err := c.fetch(asking, address)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -76,7 +76,7 @@ func (c *Client) get(ctx context.Context, address string) ([]byte, error) {
 	return nil, errorOf(status, http.StatusText(status))
 }
 
-func (c *Client) ask(ctx context.Context, address string) ([]byte, int, error) {
+func (c *Client) fetch(ctx context.Context, address string) ([]byte, int, error) {
 	token, err := c.Token(ctx)
 	if err != nil {
 		return nil, 0, fmt.Errorf("get a token: %w", err)
@@ -90,12 +90,12 @@ func (c *Client) ask(ctx context.Context, address string) ([]byte, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	defer resp.Body.Close() //nolint:errcheck // read to its end
+	defer resp.Body.Close() //nolint:errcheck // nothing depends on it
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxPage))
 	return body, resp.StatusCode, err
 }
 
-// errorOf is what a status of the server means for watching.
+// errorOf returns the error of a response's status.
 func errorOf(status int, detail string) error {
 	switch status {
 	case http.StatusNotFound:
@@ -106,13 +106,13 @@ func errorOf(status int, detail string) error {
 		return errRewound
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		return fmt.Errorf("%w: %d %s", ErrRefused, status, detail)
-	default: // an expired token too: another is got next time
+	default: // also for an expired token, since the next attempt gets another
 		return fmt.Errorf("%w: %d %s", errTransient, status, detail)
 	}
 }
 
-// withoutAddress is an error of a request without its address, which may hold
-// a token.
+// withoutAddress removes the address, which may contain a token, from an error of
+// a request.
 func withoutAddress(err error) error {
 	var of *url.Error
 	if errors.As(err, &of) {

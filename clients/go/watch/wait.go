@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// sleep waits, or returns why the context ended before.
+// sleep waits for d, or returns the cause of ctx if it ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -18,8 +18,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// jitter is a random part of a duration, from none to all of it, so that clients
-// that lost the same server do not return together.
+// jitter returns a random duration from 0 to below longest, so that clients that
+// were disconnected together do not reconnect together.
 func jitter(longest time.Duration) time.Duration {
-	return rand.N(longest) //nolint:gosec // it spreads load, and keeps no secret
+	return rand.N(longest) //nolint:gosec // not security relevant
 }

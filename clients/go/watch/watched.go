@@ -11,8 +11,8 @@ import (
 	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
-// watched is a session that somebody watches. Lines bring it messages; its own
-// loop does what its state asks for.
+// watched is a watched session. Connections deliver messages to it; its own loop
+// reads the thread and subscribes when the state requires it.
 type watched struct {
 	c        *Client
 	id       string
@@ -21,20 +21,20 @@ type watched struct {
 
 	mu       sync.Mutex
 	state    *view.State
-	on       *line // that it is subscribed on, or asked to be
+	conn     *connection // with its subscription, or the pending request for it
 	request  string
 	requests int
-	answerBy time.Time // zero while no answer is due
-	failures int       // of subscribing, in a row
+	answerBy time.Time // zero while no answer is expected
+	failures int       // to subscribe, in a row
 	retryAt  time.Time
 	refused  error
 
-	shown    int64 // version of the state that was shown last
-	reloads  int   // in short succession
+	shown    int64 // version of the last shown state
+	reloads  int   // less than a minute apart
 	reloaded time.Time
 }
 
-// run keeps the session current.
+// run keeps the session up to date until it ends or ctx does.
 func (w *watched) run(ctx context.Context) error {
 	for {
 		if err := w.show(); err != nil {
@@ -58,7 +58,7 @@ func (w *watched) run(ctx context.Context) error {
 	}
 }
 
-// show shows what is new, and returns why nothing more will be.
+// show calls onChange if the session has changed, and returns a final error.
 func (w *watched) show() error {
 	w.mu.Lock()
 	var now *view.Session
@@ -83,40 +83,40 @@ func (w *watched) needsThread() bool {
 	return w.state.NeedsThread()
 }
 
-// subscribe asks for what the state needs, if it is time, and returns a channel
-// for when to look again.
+// subscribe sends a subscription if the state requires one now, and returns a
+// channel that signals when to check again.
 func (w *watched) subscribe() (wait <-chan time.Time, stop func()) {
-	on := w.c.current()
+	conn := w.c.current()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
 	if !w.answerBy.IsZero() && !now.Before(w.answerBy) {
-		w.on.end() // it does not answer
+		w.conn.end() // it does not answer
 		w.answerBy = time.Time{}
 	}
 	at, due := w.state.RepairAt()
-	wanted := w.on != on || due && !now.Before(at)
-	if on != nil && wanted && w.answerBy.IsZero() && !now.Before(w.retryAt) {
+	wanted := w.conn != conn || due && !now.Before(at)
+	if conn != nil && wanted && w.answerBy.IsZero() && !now.Before(w.retryAt) {
 		w.requests++
-		w.on, w.request, w.answerBy = on, strconv.Itoa(w.requests), now.Add(answerWithin)
-		on.send(action{
+		w.conn, w.request, w.answerBy = conn, strconv.Itoa(w.requests), now.Add(answerTimeout)
+		conn.send(action{
 			Action: "subscribe", SessionID: w.id, RequestID: w.request, Cursor: w.state.Cursor().String(),
 		})
 		w.state.Repairing(now)
 	}
-	return w.nextLook(on)
+	return w.nextCheck(conn)
 }
 
-// nextLook is when there may be something to do again; nil where a message or a
-// connection has to come first.
-func (w *watched) nextLook(on *line) (<-chan time.Time, func()) {
+// nextCheck returns a channel that signals when subscribe should be called again;
+// nil if only a message or a connection can make that necessary.
+func (w *watched) nextCheck(conn *connection) (<-chan time.Time, func()) {
 	at, due := w.state.RepairAt()
 	switch {
 	case !w.answerBy.IsZero():
 		at = w.answerBy
-	case on == nil, !due && w.on == on:
+	case conn == nil, !due && w.conn == conn:
 		return nil, func() {}
-	case w.on != on:
+	case w.conn != conn:
 		at = w.retryAt
 	case at.Before(w.retryAt):
 		at = w.retryAt
@@ -125,8 +125,8 @@ func (w *watched) nextLook(on *line) (<-chan time.Time, func()) {
 	return timer.C, func() { timer.Stop() }
 }
 
-// reload reads the thread. It waits first where the last time was just now: an
-// item that is too large for a frame while it grows asks for it again and again.
+// reload reads the thread. It delays repeated reloads, because an item that is too
+// large for a frame requires one each time it grows.
 func (w *watched) reload(ctx context.Context) error {
 	if time.Since(w.reloaded) > time.Minute {
 		w.reloads = 0
@@ -147,7 +147,7 @@ func (w *watched) reload(ctx context.Context) error {
 			w.mu.Unlock()
 			return nil
 		case errors.Is(err, errTransient):
-			w.c.Log.InfoContext(ctx, "no thread", "session_id", w.id, "error", err)
+			w.c.Log.InfoContext(ctx, "cannot read the thread", "session_id", w.id, "error", err)
 		default:
 			return err
 		}
@@ -176,32 +176,33 @@ func (w *watched) missed() {
 	w.notify()
 }
 
-// lost tells that a line has ended.
-func (w *watched) lost(l *line) {
+// disconnected handles the end of a connection.
+func (w *watched) disconnected(conn *connection) {
 	w.mu.Lock()
 	w.state.Lost()
-	if w.on == l {
-		w.on, w.answerBy = nil, time.Time{}
+	if w.conn == conn {
+		w.conn, w.answerBy = nil, time.Time{}
 	}
 	w.mu.Unlock()
 	w.notify()
 }
 
-// unseated tells that a line brings nothing of the session any more, and that
-// the server wants to be asked again.
-func (w *watched) unseated(l *line) {
+// resubscribe schedules another subscription after the server has ended the one on
+// conn.
+func (w *watched) resubscribe(conn *connection) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.on != l {
+	if w.conn != conn {
 		return
 	}
-	w.on, w.retryAt = nil, time.Now().Add(backoff(w.failures))
+	w.conn, w.retryAt = nil, time.Now().Add(backoff(w.failures))
 	w.failures++
 	w.notify()
 }
 
-// answered tells what became of a subscription.
-func (w *watched) answered(request string, err error) {
+// subscriptionAnswered handles the answer to a subscription; err is nil if it was
+// accepted.
+func (w *watched) subscriptionAnswered(request string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if request != w.request {
@@ -212,7 +213,7 @@ func (w *watched) answered(request string, err error) {
 	case err == nil:
 		w.failures = 0
 	case errors.Is(err, errTransient):
-		w.on, w.retryAt = nil, time.Now().Add(backoff(w.failures))
+		w.conn, w.retryAt = nil, time.Now().Add(backoff(w.failures))
 		w.failures++
 	default:
 		w.refused = err

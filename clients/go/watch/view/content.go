@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// Delta is added to one part of an item's content: text, thinking or a piece of a
-// function call.
+// Delta is an addition to one part of an item's content: text, thinking or a piece
+// of a function call.
 type Delta struct {
 	Part    int     `json:"part"` // index, from 0
 	Thought bool    `json:"thought"`
-	Text    *string `json:"text"` // nil beside Call
+	Text    *string `json:"text"` // nil if Call is set
 	Call    *Call   `json:"function_call"`
 }
 
@@ -18,21 +18,21 @@ type Delta struct {
 type Call struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
-	ArgsText string `json:"args_text"` // added to the JSON text of the arguments
+	ArgsText string `json:"args_text"` // a piece of the arguments' JSON text
 }
 
-// content is the content of an item in progress, as its deltas make it.
+// content is the content of an item in progress, built from its deltas.
 type content struct {
 	role  string
 	parts []*part
-	size  int // bytes of its texts, ids and names
+	size  int // bytes of all texts, ids and names
 }
 
-// part is text, thinking or a function call; the first delta decides.
+// part is text, thinking or a function call, as its first delta says.
 type part struct {
 	kind     partKind
 	id, name string // of a function call
-	text     []byte // or the JSON text of a call's arguments
+	text     []byte // of a function call, its arguments' JSON text
 }
 
 type partKind int
@@ -53,8 +53,8 @@ func (d Delta) kind() partKind {
 	return textPart
 }
 
-// resume is the content that a snapshot shows, ready to grow; false where it is
-// none that deltas make.
+// resume returns the content of a snapshot, to which deltas can be added; false if
+// deltas cannot produce such content.
 func resume(snapshot json.RawMessage) (*content, bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(snapshot, &members) != nil || members == nil {
@@ -68,7 +68,7 @@ func resume(snapshot json.RawMessage) (*content, bool) {
 				return nil, false
 			}
 		case "parts":
-			var parts []*Delta // a part is a delta from nothing
+			var parts []*Delta // a part has the form of its first delta
 			if raw[0] != '[' || json.Unmarshal(raw, &parts) != nil {
 				return nil, false
 			}
@@ -87,8 +87,8 @@ func resume(snapshot json.RawMessage) (*content, bool) {
 	return c, true
 }
 
-// add applies a delta; false, and nothing changes, where it does not continue the
-// content.
+// add applies a delta. It returns false and changes nothing if the delta does not
+// continue the content.
 func (c *content) add(d Delta) bool {
 	if (d.Text == nil) == (d.Call == nil) || d.Part < 0 || d.Part > len(c.parts) {
 		return false
@@ -121,7 +121,7 @@ func (c *content) begin(d Delta) {
 	c.size += len(p.id) + len(p.name)
 }
 
-// shownPart is a part as it is shown.
+// shownPart is a part as returned by the API.
 type shownPart struct {
 	Thought bool       `json:"thought,omitempty"`
 	Text    *string    `json:"text,omitempty"`
@@ -134,7 +134,8 @@ type shownCall struct {
 	ArgsText string `json:"args_text"`
 }
 
-// snapshot is the content so far; function calls have args_text and no args yet.
+// snapshot returns the JSON of the content so far; function calls have args_text
+// instead of args.
 func (c *content) snapshot() json.RawMessage {
 	out := struct {
 		Role  string      `json:"role,omitempty"`
@@ -149,7 +150,7 @@ func (c *content) snapshot() json.RawMessage {
 		}
 	}
 	raw, err := encode(out)
-	if err != nil { // these are strings
+	if err != nil { // impossible: out holds strings and booleans
 		panic(fmt.Sprintf("encode a content: %v", err))
 	}
 	return raw

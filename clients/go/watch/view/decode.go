@@ -8,16 +8,17 @@ import (
 
 var errIncomplete = errors.New("a member is missing")
 
-// ParseMessage reads a message about a session. Members that it does not know
-// are left out.
+// ParseMessage parses a message about a session. It ignores unknown members, and
+// fails if a member that the message's type requires is missing. Messages of
+// unknown types are accepted.
 func ParseMessage(frame []byte) (Message, error) {
 	var in struct {
 		Message
 
-		Prev *Cursor `json:"prev"` // null where watching begins
+		Prev *Cursor `json:"prev"` // null in the first message of a stream
 	}
 	if err := json.Unmarshal(frame, &in); err != nil {
-		return Message{}, fmt.Errorf("read a message: %w", err)
+		return Message{}, fmt.Errorf("parse a message: %w", err)
 	}
 	m := in.Message
 	if in.Prev != nil {
@@ -26,14 +27,14 @@ func ParseMessage(frame []byte) (Message, error) {
 	if m.Item != nil {
 		m.ItemID = m.Item.ID
 	}
-	if m.lacks() {
-		return Message{}, fmt.Errorf("read a message of type %q: %w", m.Type, errIncomplete)
+	if m.incomplete() {
+		return Message{}, fmt.Errorf("parse a message of type %q: %w", m.Type, errIncomplete)
 	}
 	return m, nil
 }
 
-// lacks reports whether the message has not all that its type needs.
-func (m *Message) lacks() bool {
+// incomplete reports whether a member that the message's type requires is missing.
+func (m *Message) incomplete() bool {
 	switch m.Type {
 	case TypeSnapshot, TypeCompleted, TypeFailed:
 		return m.Item == nil
@@ -46,8 +47,8 @@ func (m *Message) lacks() bool {
 	}
 }
 
-// ParseThread reads a page of GET thread; next is the cursor of the page after
-// it, empty at the end.
+// ParseThread parses the response of GET /sessions/{id}/thread, one page; next is
+// the query parameter cursor of the following page, "" for the last one.
 func ParseThread(body []byte) (page Thread, next string, err error) {
 	var in struct {
 		Data struct {
@@ -66,7 +67,7 @@ func ParseThread(body []byte) (page Thread, next string, err error) {
 		} `json:"meta"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
-		return Thread{}, "", fmt.Errorf("read a thread: %w", err)
+		return Thread{}, "", fmt.Errorf("parse a thread: %w", err)
 	}
 	page = Thread{Items: in.Data.Items, Cursor: in.Data.Cursor, Status: in.Data.Status, Offsets: in.Data.Offsets}
 	if in.Data.Run != nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
-// FuzzParseMessage checks that a message that was read has what its type needs.
+// FuzzParseMessage checks that a parsed message has the members that its type
+// requires.
 func FuzzParseMessage(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"thread.status","session_id":"s","cursor":"0.1.0","prev":null,"status":"idle"}`,
@@ -25,16 +26,16 @@ func FuzzParseMessage(f *testing.F) {
 		}
 		switch {
 		case m.Type == "":
-			t.Errorf("%s is read without a type", frame)
+			t.Errorf("%s was parsed without a type", frame)
 		case m.Type == view.TypeDelta && (m.Delta == nil || m.ItemID == ""):
-			t.Errorf("%s is read as a delta of nothing", frame)
+			t.Errorf("%s was parsed as a delta without content", frame)
 		case m.Type == view.TypeSnapshot && (m.Item == nil || m.Item.InvocationID == ""):
-			t.Errorf("%s is read as a snapshot of nothing", frame)
+			t.Errorf("%s was parsed as a snapshot without an item", frame)
 		}
 	})
 }
 
-// FuzzParseThread checks that every item of a page that was read is an event.
+// FuzzParseThread checks that every item of a parsed page is an event.
 func FuzzParseThread(f *testing.F) {
 	for _, seed := range []string{
 		`{"data":{"session":{},"status":"idle","items":[{"id":"e","seq":1,"invocation_id":"i","author":"a"}],"cursor":"0.1.0"},"meta":{"next_cursor":null}}`,
@@ -50,7 +51,7 @@ func FuzzParseThread(f *testing.F) {
 		}
 		for _, e := range page.Items {
 			if e.InvocationID == "" || e.Author == "" {
-				t.Errorf("%s: an item is read as %+v", body, e)
+				t.Errorf("%s: an item was parsed as %+v", body, e)
 			}
 		}
 	})

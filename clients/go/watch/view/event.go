@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// EventStatus says how far the production of an event has come.
+// EventStatus is the status of an event.
 type EventStatus string
 
 // The statuses of an event.
@@ -17,7 +17,7 @@ const (
 	EventFailed     EventStatus = "failed"
 )
 
-// Event is an item of a session as it is shown.
+// Event is an item of a session, as in the API's Event.
 type Event struct {
 	ID           string
 	Seq          int64 // position in the log
@@ -26,13 +26,13 @@ type Event struct {
 	CreatedTime  int64 // epoch milliseconds
 	InvocationID string
 	Author       string
-	// Fields are all other members, such as content and actions, as they came;
-	// of an event in progress, content is what has come so far. They are not to
-	// be changed.
+	// Fields holds all other members, such as content and actions, unchanged. The
+	// content of an event in progress is the content so far. Fields is shared
+	// between copies and must not be modified.
 	Fields map[string]json.RawMessage
 }
 
-// head is the members of an event that have a field of their own.
+// head holds the members of an event that have their own field.
 type head struct {
 	ID           string      `json:"id"`
 	Seq          int64       `json:"seq"`
@@ -43,17 +43,18 @@ type head struct {
 	Author       string      `json:"author"`
 }
 
-var errNoEvent = errors.New("it is no event: an event has an invocation_id and an author")
+var errNoEvent = errors.New("an event requires an invocation_id and an author")
 
-// UnmarshalJSON reads an event as the API shows it.
+// UnmarshalJSON implements json.Unmarshaler. It fails if invocation_id or author is
+// missing.
 func (e *Event) UnmarshalJSON(raw []byte) error {
 	var h head
 	var fields map[string]json.RawMessage
 	if err := errors.Join(json.Unmarshal(raw, &h), json.Unmarshal(raw, &fields)); err != nil {
-		return fmt.Errorf("read an event: %w", err)
+		return fmt.Errorf("parse an event: %w", err)
 	}
 	if h.InvocationID == "" || h.Author == "" {
-		return fmt.Errorf("read event %.100q: %w", h.ID, errNoEvent)
+		return fmt.Errorf("parse event %.100q: %w", h.ID, errNoEvent)
 	}
 	for _, name := range []string{"id", "seq", "session_id", "status", "created_time", "invocation_id", "author"} {
 		delete(fields, name)
@@ -62,7 +63,7 @@ func (e *Event) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// MarshalJSON is the event as the API shows it.
+// MarshalJSON implements json.Marshaler.
 func (e Event) MarshalJSON() ([]byte, error) {
 	own, err := encode(head{e.ID, e.Seq, e.SessionID, e.Status, e.CreatedTime, e.InvocationID, e.Author})
 	if err != nil || len(e.Fields) == 0 {
@@ -75,7 +76,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return append(append(own[:len(own)-1], ','), others[1:]...), nil
 }
 
-// encode is JSON without escapes for <, > and &.
+// encode encodes v as JSON without escaping <, > and &.
 func encode(v any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// maxHeld bounds the messages that wait. To ask again costs less than to keep
-// more.
+// maxHeld limits the number of held messages. Subscribing again is cheaper than
+// holding more.
 const maxHeld = 1000
 
-// held are messages that came too early, by cursor.
+// held holds messages that arrived before those they continue, ordered by cursor.
 type held []heldMessage
 
 type heldMessage struct {
 	Message
-	due time.Time // when waiting for what is missing ends
+	due time.Time // when to ask for what is missing
 }
 
-// due is when the first of them has waited long enough.
+// due returns the earliest due time of the messages, false if there are none.
 func (h held) due() (time.Time, bool) {
 	if len(h) == 0 {
 		return time.Time{}, false
@@ -31,34 +31,35 @@ func (h held) postpone(until time.Time) {
 	}
 }
 
-// keep holds a message. Too many at once are dropped.
-func (s *State) keep(m Message, now time.Time) {
+// hold holds a message. At the limit it drops all held messages and asks for them
+// again at once.
+func (s *State) hold(m Message, now time.Time) {
 	if len(s.held) >= maxHeld {
-		s.held, s.dropped, s.askAt = nil, true, now
+		s.held, s.lostMessages, s.repairTime = nil, true, now
 	}
-	waiting := heldMessage{m, now.Add(s.patience())}
+	waiting := heldMessage{m, now.Add(s.repairDelay())}
 	i, _ := slices.BinarySearchFunc(s.held, m.Cursor, func(h heldMessage, at Cursor) int {
 		if at.Before(h.Cursor) {
 			return 1
 		}
-		return -1 // behind those of the same place, as they came
+		return -1 // after those with the same cursor
 	})
 	s.held = slices.Insert(s.held, i, waiting)
 }
 
-// settle takes what need not wait any more.
-func (s *State) settle() {
+// applyHeld applies the held messages that have become applicable.
+func (s *State) applyHeld() {
 	for took := true; took; {
 		took = false
 		s.held = slices.DeleteFunc(s.held, func(h heldMessage) bool {
-			if !s.take(h.Message) {
+			if !s.tryApply(h.Message) {
 				return false
 			}
 			took = true
 			return true
 		})
 	}
-	if len(s.held) == 0 && !s.unsure() {
-		s.asked = 0
+	if len(s.held) == 0 && !s.mayMissData() {
+		s.repairs = 0
 	}
 }

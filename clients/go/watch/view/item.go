@@ -5,19 +5,19 @@ import (
 	"maps"
 )
 
-// unknown is the offset of an item in progress whose content is there, but not
-// how many deltas it holds.
+// unknown is the offset of an item in progress whose content is known, but not the
+// number of deltas in it.
 const unknown = -1
 
 // item is an event of a session, final or in progress.
 type item struct {
 	event   Event
 	offset  int64
-	content *content // of one in progress
-	grew    bool     // since the event was rendered
+	content *content // while in progress
+	changed bool     // since the event was last rendered
 }
 
-// newItem is an item as it was sent.
+// newItem returns an item for an event as sent by the server.
 func newItem(e Event, offset int64) *item {
 	it := &item{event: e, offset: offset}
 	if it.final() {
@@ -25,12 +25,12 @@ func newItem(e Event, offset int64) *item {
 	}
 	var ok bool
 	if it.content, ok = resume(e.Fields["content"]); !ok {
-		it.content = &content{role: roleOf(e)} // as it was begun: it says who speaks
+		it.content = &content{role: roleOf(e)} // not built from deltas: only its role is used
 		if offset > 0 {
 			it.offset = unknown
 		}
 	}
-	it.grew = true
+	it.changed = true
 	return it
 }
 
@@ -39,7 +39,7 @@ func roleOf(e Event) string {
 		Role string `json:"role"`
 	}
 	if json.Unmarshal(e.Fields["content"], &begun) != nil {
-		return "" // none was given, or one that is no text
+		return "" // no role, or not a string
 	}
 	return begun.Role
 }
@@ -48,8 +48,8 @@ func (it *item) seq() int64 { return it.event.Seq }
 
 func (it *item) final() bool { return it.event.Status != EventInProgress }
 
-// replace takes the item as it was sent, unless what is there is as new; more
-// says that what is sent is not all of it.
+// replace replaces the item by e, unless the item is at least as recent; more says
+// that deltas of e will follow.
 func (it *item) replace(e Event, offset int64, more bool) (changed bool) {
 	if it.final() {
 		return false
@@ -60,16 +60,16 @@ func (it *item) replace(e Event, offset int64, more bool) (changed bool) {
 			return false
 		}
 		if it.offset == unknown && !more && fresh.content.size < it.content.size {
-			return false // it comes from before
+			return false // e is older
 		}
 	}
 	*it = *fresh
 	return true
 }
 
-// grow appends a delta that is the next one. One that begins before the end of
-// what is there cannot be told apart into old and new, and has to wait for a
-// snapshot like one that begins behind it.
+// grow appends a delta if it is the next one. A delta that overlaps the content
+// cannot be split into its old and new part, so it waits for a snapshot, as does
+// one that leaves a gap.
 func (it *item) grow(m Message) (changed, taken bool) {
 	switch {
 	case it.final(), it.offset != unknown && m.Cursor.Offset <= it.offset:
@@ -77,23 +77,23 @@ func (it *item) grow(m Message) (changed, taken bool) {
 	case m.Prev.Offset != it.offset:
 		return false, false
 	}
-	if !it.content.add(*m.Delta) { // this is not the content that it continues
+	if !it.content.add(*m.Delta) { // the delta continues other content
 		it.offset = unknown
 		return false, false
 	}
-	it.offset, it.grew = m.Cursor.Offset, true
+	it.offset, it.changed = m.Cursor.Offset, true
 	return true, true
 }
 
-// render is the event as GET thread shows it.
+// render returns the event as in GET thread.
 func (it *item) render() Event {
-	if it.grew {
+	if it.changed {
 		fields := maps.Clone(it.event.Fields)
 		if fields == nil {
 			fields = map[string]json.RawMessage{}
 		}
 		fields["content"] = it.content.snapshot()
-		it.event.Fields, it.grew = fields, false
+		it.event.Fields, it.changed = fields, false
 	}
 	return it.event
 }

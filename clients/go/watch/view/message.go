@@ -1,38 +1,39 @@
 package view
 
-// Type says what a message tells. A later server may know others; those are taken
-// like a TypeStatus without a status.
+// Type is the type of a message. A newer server may send other types; they are
+// treated as a TypeStatus without a status.
 type Type string
 
 // The types of messages.
 const (
-	// TypeStatus tells that a run began or ended. Without a status it covers
-	// positions of the log at which nothing is shown.
+	// TypeStatus says that a run began or ended. Without a status it covers
+	// positions of the log that show no item.
 	TypeStatus Type = "thread.status"
-	// TypeSnapshot brings an item, final or with its content so far.
+	// TypeSnapshot carries an item, final or with its content so far.
 	TypeSnapshot Type = "item.snapshot"
-	// TypeDelta brings what is added to an item in progress.
+	// TypeDelta carries an addition to an item in progress.
 	TypeDelta Type = "item.delta"
-	// TypeCompleted and TypeFailed bring an item's final form.
+	// TypeCompleted and TypeFailed carry an item's final form.
 	TypeCompleted Type = "item.completed"
 	TypeFailed    Type = "item.failed"
-	// TypeRewound tells that what came after ToSeq is gone.
+	// TypeRewound says that a rewind removed the items after ToSeq.
 	TypeRewound Type = "thread.rewound"
 	// TypeDeleted is the last message of a session.
 	TypeDeleted Type = "thread.deleted"
-	// TypeReload tells to read the thread and to watch from its cursor.
+	// TypeReload says that the client must read the thread again and watch from
+	// its cursor.
 	TypeReload Type = "thread.reload"
 )
 
 // Reasons of a TypeReload.
 const (
-	ReasonBehind = "too_far_behind"
+	ReasonBehind = "too_far_behind"  // too many messages are missing
 	ReasonEpoch  = "history_changed" // the cursor is from before a rewind
 	ReasonGone   = "item_not_found"
-	ReasonSize   = "item_too_large" // for a message
+	ReasonSize   = "item_too_large" // the item does not fit in a message
 )
 
-// Status is how a session stands.
+// Status is the status of a session.
 type Status string
 
 // The statuses of a session.
@@ -42,34 +43,34 @@ const (
 	Failed     Status = "failed"      // the last run failed
 )
 
-// Problem is why a run failed.
+// Problem describes why a run failed.
 type Problem struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// Message tells what happened in one session. Cursor is where a watcher stands
-// that has applied it, Prev where one stood that had applied all before it.
+// Message describes one change of a session. Cursor is the position of a watcher
+// after applying it, Prev the position it must have before.
 type Message struct {
 	Type      Type   `json:"type"`
 	SessionID string `json:"session_id"`
 	Cursor    Cursor `json:"cursor"`
 	Prev      Cursor `json:"prev"`
 
-	// Of TypeStatus:
+	// Members of TypeStatus:
 	Status Status   `json:"status"`
-	RunID  string   `json:"run_id"` // of the run that began or ended
+	RunID  string   `json:"run_id"` // the run that began or ended
 	Error  *Problem `json:"error"`
 
-	// Of items:
+	// Members of the types that begin with "item.":
 	Item   *Event `json:"item"`
 	ItemID string `json:"item_id"`
 	Delta  *Delta `json:"delta"`
-	// Until is the number of the last delta of an item in progress, where a
-	// TypeSnapshot does not hold all of them.
+	// Until is set in a TypeSnapshot without all of the item's deltas: the number
+	// of its last delta.
 	Until *int64 `json:"until"`
 
-	// Of TypeRewound and TypeReload:
+	// Members of TypeRewound and TypeReload:
 	ToSeq  *int64 `json:"to_seq"`
 	Reason string `json:"reason"`
 }

@@ -1,61 +1,62 @@
 package view
 
-// place is how a message that covers positions of the log stands to a state.
-type place int
+// relation is how the positions of the log that a message covers relate to those
+// of the state.
+type relation int
 
 const (
-	behind place = iota // all of it is known
-	next                // it continues what is known
-	ahead               // something before it is missing
+	known relation = iota // the state includes them
+	next                  // they follow directly
+	ahead                 // earlier ones are missing
 )
 
-func (s *State) place(m Message) place {
+func (s *State) relate(m Message) relation {
 	switch {
 	case m.Cursor.Epoch != s.epoch:
 		if m.Cursor.Epoch < s.epoch {
-			return behind
+			return known
 		}
 		return ahead
 	case m.Prev.Seq > s.seq:
 		return ahead
 	case m.Cursor.Seq <= s.seq:
-		return behind
+		return known
 	}
 	return next
 }
 
-// take applies a message, or finds that it tells nothing new; false means that
-// it comes too early.
-func (s *State) take(m Message) bool {
+// tryApply applies a message, or ignores it if the state includes it already. It
+// returns false if earlier messages are missing.
+func (s *State) tryApply(m Message) bool {
 	if s.needsThread {
 		return false
 	}
 	switch m.Type {
 	case TypeSnapshot:
-		return s.takeSnapshot(m)
+		return s.applySnapshot(m)
 	case TypeDelta:
 		it := s.find(m)
 		if it == nil {
-			return s.ofUnknown(m)
+			return s.isStale(m)
 		}
 		return s.changed(it.grow(m))
 	case TypeCompleted, TypeFailed:
 		it := s.find(m)
 		if it == nil {
-			return s.ofUnknown(m)
+			return s.isStale(m)
 		}
 		return s.changed(it.replace(*m.Item, m.Cursor.Offset, m.Until != nil), true)
 	case TypeRewound:
-		return s.takeRewound(m)
+		return s.applyRewound(m)
 	case TypeReload:
-		s.takeReload(m)
+		s.handleReload(m)
 		return true
-	default: // thread.status, and types that a later server may know
-		return s.takeStatus(m)
+	default: // thread.status, and types of a newer server
+		return s.applyStatus(m)
 	}
 }
 
-// changed counts a change and passes on whether the message was taken.
+// changed increases the version if there was a change, and returns taken.
 func (s *State) changed(changed, taken bool) bool {
 	if changed {
 		s.version++
@@ -63,8 +64,8 @@ func (s *State) changed(changed, taken bool) bool {
 	return taken
 }
 
-// find is the item that a message is about. The epoch does not matter: an item
-// that is still shown after a rewind ends as it would have without it.
+// find returns the item of a message, nil if it is not shown. The epoch does not
+// matter: an item that is still shown after a rewind completes as without it.
 func (s *State) find(m Message) *item {
 	if it := s.at(m.Cursor.Seq); it != nil && it.event.ID == m.ItemID {
 		return it
@@ -72,21 +73,20 @@ func (s *State) find(m Message) *item {
 	return nil
 }
 
-// ofUnknown takes a message about an item that is not there: hidden since, or
-// not heard of yet.
-func (s *State) ofUnknown(m Message) bool {
+// isStale reports, for a message about an item that is not shown, whether the item
+// was hidden since; otherwise the item has not been received yet.
+func (s *State) isStale(m Message) bool {
 	return m.Cursor.Epoch < s.epoch || m.Cursor.Epoch == s.epoch && m.Cursor.Seq <= s.seq
 }
 
-// takeSnapshot brings an item up to date in its place. Whatever stands behind
-// it in the same epoch stays: positions of a log never change, and the messages
-// that follow would only bring the same again.
-func (s *State) takeSnapshot(m Message) bool {
+// applySnapshot updates an item in place or adds it. Later items of the same epoch
+// stay: positions of a log never change, so later messages would only repeat them.
+func (s *State) applySnapshot(m Message) bool {
 	if it := s.find(m); it != nil {
 		return s.changed(it.replace(*m.Item, m.Cursor.Offset, m.Until != nil), true)
 	}
-	switch s.place(m) {
-	case behind:
+	switch s.relate(m) {
+	case known:
 		return true
 	case ahead:
 		return false
@@ -98,10 +98,10 @@ func (s *State) takeSnapshot(m Message) bool {
 	return true
 }
 
-// takeStatus moves to the message's position, and takes its status unless a
-// newer one is known: catching up passes positions whose messages come later.
-func (s *State) takeStatus(m Message) bool {
-	where := s.place(m)
+// applyStatus advances to the message's position, and sets the status unless a
+// newer one is known: a catch-up can pass positions whose messages arrive later.
+func (s *State) applyStatus(m Message) bool {
+	where := s.relate(m)
 	if where == ahead {
 		return false
 	}
@@ -120,7 +120,7 @@ func (s *State) takeStatus(m Message) bool {
 func (s *State) setStatus(m Message) {
 	runID, problem := m.RunID, m.Error
 	if m.Status == Idle {
-		runID = "" // the run that ended
+		runID = "" // the message names the run that ended
 	}
 	if m.Status != Failed {
 		problem = nil
@@ -131,9 +131,9 @@ func (s *State) setStatus(m Message) {
 	s.status, s.runID, s.problem, s.statusSeq = m.Status, runID, problem, m.Cursor.Seq
 }
 
-// takeRewound drops what a rewind hides. A rewind meets no run and leaves no
-// failure, so the session is idle.
-func (s *State) takeRewound(m Message) bool {
+// applyRewound removes the items that a rewind hides. After a rewind the session is
+// idle: it requires that no run is active, and it hides a failed one.
+func (s *State) applyRewound(m Message) bool {
 	switch {
 	case m.Cursor.Epoch < s.epoch, m.Cursor.Epoch == s.epoch && m.Cursor.Seq <= s.seq:
 		return true
@@ -150,18 +150,18 @@ func (s *State) takeRewound(m Message) bool {
 	return true
 }
 
-// takeReload asks for the thread, unless one was read that had what this is
-// about.
-func (s *State) takeReload(m Message) {
+// handleReload requests the thread, unless the last one read includes the reason of
+// the message.
+func (s *State) handleReload(m Message) {
 	switch m.Reason {
 	case ReasonEpoch:
-		// To stand behind the end of the log means that it is another log.
+		// A position after the end of the log means that the session was recreated.
 		if another := m.Cursor.Epoch == m.Prev.Epoch && m.Cursor.Before(m.Prev); !another && s.threadEpoch >= m.Cursor.Epoch {
 			return
 		}
 	case ReasonSize:
 		it := s.at(m.Cursor.Seq)
-		if it == nil && s.ofUnknown(m) || it != nil && it.final() {
+		if it == nil && s.isStale(m) || it != nil && it.final() {
 			return
 		}
 	default:

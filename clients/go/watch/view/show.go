@@ -4,18 +4,18 @@ import (
 	"slices"
 )
 
-// Session is what a state shows at one time; it does not change any more.
+// Session is a session at one moment. Later messages do not change it.
 type Session struct {
-	Items  []Event // those in progress with their content so far
+	Items  []Event // effective events in log order; those in progress with their content so far
 	Status Status
-	RunID  string   // of the run in progress, or that failed
-	Error  *Problem // of the one that failed
-	Epoch  int64    // how many rewinds there were
-	// Deleted is set in the last one.
+	RunID  string   // of the run in progress or the failed run
+	Error  *Problem // of the failed run
+	Epoch  int64    // number of rewinds
+	// Deleted is set in the last call after the session was deleted.
 	Deleted bool
 }
 
-// Show is the session as it is known now.
+// Show returns the session as currently known.
 func (s *State) Show() Session {
 	out := Session{
 		Items: make([]Event, len(s.items)), Status: s.status, RunID: s.runID, Error: s.problem,
@@ -27,7 +27,7 @@ func (s *State) Show() Session {
 	return out
 }
 
-// Item finds an item by its id.
+// Item returns the item with an id, and whether there is one.
 func (s Session) Item(id string) (Event, bool) {
 	i := slices.IndexFunc(s.Items, func(e Event) bool { return e.ID == id })
 	if i < 0 {

@@ -1,10 +1,10 @@
-// Package view is what a client knows of one session that it watches, and how
-// messages change it. It opens no connections: package watch does, and gives the
-// messages that it gets to a State.
+// Package view holds a client's copy of one watched session and the rules by which
+// messages change it. It opens no connections: package watch does, and passes the
+// messages to a State.
 //
-// State knows no clock either. It takes messages in any order,
-// any number of times, and ends at what GET thread shows once each has come at
-// least once; where one is missing it says so, and from where to ask again.
+// State has no clock either. It accepts messages in any order, duplicates included,
+// and equals GET /sessions/{id}/thread once each message has arrived at least once.
+// If one is missing it reports so, with the cursor to subscribe from again.
 package view
 
 import (
@@ -13,20 +13,26 @@ import (
 	"time"
 )
 
-// Hold is how long a message that came too early waits for those before it.
+// Hold is how long a message that arrived early waits for those before it, until
+// RepairAt asks for them. The time doubles, up to 32 seconds, with each repair that
+// does not help.
 const Hold = time.Second
 
-// maxBehind is how many positions of the log a watcher may lack and still be sent
-// what is there.
+// maxBehind is the number of positions of the log up to which the server sends a
+// watcher what it has missed; beyond that it asks it to reload.
 const maxBehind = 100
 
-// mostDoublings bounds how that grows while asking does not help: 32 s.
-const mostDoublings = 5
+// maxDoublings limits how often Hold doubles: to 32 s.
+const maxDoublings = 5
 
-// State is one session as its messages tell it. A new one knows nothing and
-// asks for the thread. It is for one goroutine at a time.
+// State is a session built from a thread and messages. A new State is empty and
+// needs the thread. It is not safe for concurrent use.
+//
+// To follow a session: while NeedsThread reports true, read the thread and call
+// Replace; pass each message to Apply; when the time of RepairAt has come, call
+// Repairing and subscribe again from Cursor; call Lost when a connection ends.
 type State struct {
-	epoch, seq int64 // all of the log up to seq is known, as of this epoch
+	epoch, seq int64 // the log is known up to seq, as of this epoch
 	items      []*item
 
 	status    Status
@@ -34,34 +40,35 @@ type State struct {
 	problem   *Problem
 	statusSeq int64 // position up to which the status is known
 
-	threadEpoch int64 // of the thread that was taken last
-	rewound     bool  // since then
+	threadEpoch int64 // of the last thread
+	rewound     bool  // since the last thread
 	needsThread bool
 	deleted     bool
-	version     int64 // counts what changed
+	version     int64 // number of changes
 
-	held    held
-	dropped bool      // messages that might have been needed, since it was asked
-	askAt   time.Time // when to ask for what is missing although nothing is held
-	asked   int       // times in a row that asking did not help
+	held         held
+	lostMessages bool      // since the last repair
+	repairTime   time.Time // when to subscribe again if no message is held
+	repairs      int       // in a row that did not help
 }
 
-// NewState is a state that needs a thread.
+// NewState returns an empty state, which needs a thread.
 func NewState() *State { return &State{needsThread: true} }
 
-// Thread is a session's thread, all pages of it; Cursor is the last page's.
+// Thread is a session's thread: one page, or several joined by Behind. Cursor is
+// that of the last page.
 type Thread struct {
 	Items  []Event
 	Cursor Cursor
 	Status Status
-	RunID  string   // of the run in progress, or that failed
-	Error  *Problem // of the one that failed
-	// Offsets says of the items in progress, by their ids, how many deltas their
-	// content holds.
+	RunID  string   // of the run in progress or the failed run
+	Error  *Problem // of the failed run
+	// Offsets holds, by the id of an item in progress, the number of deltas in
+	// its content.
 	Offsets map[string]int64
 }
 
-// offset is the one of the cursor of who has the item as the thread shows it.
+// offset returns the cursor offset of an item as it is in the thread.
 func (t *Thread) offset(e Event) int64 {
 	if offset, ok := t.Offsets[e.ID]; ok {
 		return offset
@@ -72,7 +79,7 @@ func (t *Thread) offset(e Event) int64 {
 	return unknown
 }
 
-// Behind is the thread with the pages before this one.
+// Behind returns the thread with the earlier pages in before put in front.
 func (t Thread) Behind(before Thread) Thread {
 	t.Items = append(before.Items, t.Items...)
 	offsets := maps.Clone(before.Offsets)
@@ -84,8 +91,8 @@ func (t Thread) Behind(before Thread) Thread {
 	return t
 }
 
-// Apply takes a message and reports whether it changed what the session shows.
-// One that continues nothing yet is held.
+// Apply applies a message and reports whether the session changed. A message that
+// does not continue the state yet is held, at most 1,000 of them.
 func (s *State) Apply(m Message, now time.Time) bool {
 	before := s.version
 	switch {
@@ -93,18 +100,19 @@ func (s *State) Apply(m Message, now time.Time) bool {
 	case m.Type == TypeDeleted:
 		s.deleted, s.held = true, nil
 		s.version++
-	case !s.take(m):
-		s.keep(m, now)
+	case !s.tryApply(m):
+		s.hold(m, now)
 	default:
-		s.settle()
+		s.applyHeld()
 	}
 	return s.version != before
 }
 
-// Replace takes a thread that was read after NeedsThread reported true.
+// Replace replaces the session by a thread, which must have been read after
+// NeedsThread reported true. Held messages are then applied.
 func (s *State) Replace(t Thread, now time.Time) {
 	s.epoch, s.seq = t.Cursor.Epoch, t.Cursor.Seq
-	if n := len(t.Items); n > 0 { // the cursor may be that of an item in progress before the last
+	if n := len(t.Items); n > 0 { // the cursor may be of an item in progress before the last
 		s.seq = max(s.seq, t.Items[n-1].Seq)
 	}
 	s.items = make([]*item, len(t.Items))
@@ -113,43 +121,44 @@ func (s *State) Replace(t Thread, now time.Time) {
 	}
 	s.status, s.runID, s.problem, s.statusSeq = t.Status, t.RunID, t.Error, s.seq
 	s.threadEpoch, s.rewound, s.needsThread = s.epoch, false, false
-	if s.askAt = now; s.asked > 0 {
-		s.askAt = now.Add(s.patience())
+	if s.repairTime = now; s.repairs > 0 {
+		s.repairTime = now.Add(s.repairDelay())
 	}
 	s.version++
-	s.settle()
+	s.applyHeld()
 }
 
-// Lost tells that a connection has ended that may have had more to say.
+// Lost reports that a connection ended, on which messages may have been lost.
 func (s *State) Lost() {
-	// A rewind that brings items back says so right after the rewind itself.
-	// Nobody repeats that to whoever stands behind the rewind.
-	s.needsThread = s.needsThread || s.rewound || slices.ContainsFunc(s.items, s.far)
+	// A rewind that restores items is followed by a message for them, which is
+	// not repeated to a watcher whose cursor is after the rewind.
+	s.needsThread = s.needsThread || s.rewound || slices.ContainsFunc(s.items, s.tooFarBehind)
 }
 
-// far reports whether an item that may have grown stands so far behind that
-// nobody is told all from there.
-func (s *State) far(it *item) bool { return !it.final() && s.seq-it.seq() >= maxBehind }
+// tooFarBehind reports whether an unfinished item is so far behind that the server
+// does not send all messages from there.
+func (s *State) tooFarBehind(it *item) bool { return !it.final() && s.seq-it.seq() >= maxBehind }
 
-// NeedsThread reports whether only a thread helps. Until it is there messages
-// are held.
+// NeedsThread reports whether the thread must be read and passed to Replace. Until
+// then messages are held.
 func (s *State) NeedsThread() bool { return s.needsThread && !s.deleted }
 
-// Version counts what has changed in what the session shows.
+// Version returns a number that increases with each change of the session.
 func (s *State) Version() int64 { return s.version }
 
-// Deleted reports whether the session is gone; then nothing follows.
+// Deleted reports whether the session was deleted; no further messages apply.
 func (s *State) Deleted() bool { return s.deleted }
 
-// Cursor is where to watch from: before whatever may have changed unnoticed. An
-// item that is far behind comes with what is told from there.
+// Cursor returns the position to subscribe from. Everything after it may have
+// changed unnoticed. An item too far behind is not waited for: the messages after
+// this position include it.
 func (s *State) Cursor() Cursor {
 	for _, it := range s.items {
 		switch {
-		case it.final(), s.far(it):
+		case it.final(), s.tooFarBehind(it):
 		case it.offset > 0:
 			return Cursor{Epoch: s.epoch, Seq: it.seq(), Offset: it.offset}
-		default: // asked from here, one completed without deltas would be left out
+		default: // from its own position, one completed without deltas would be skipped
 			return Cursor{Epoch: s.epoch, Seq: it.seq() - 1}
 		}
 	}
@@ -160,45 +169,45 @@ func (s *State) Cursor() Cursor {
 	return at
 }
 
-// RepairAt is when to watch anew from Cursor because something is missing;
-// false while nothing is.
+// RepairAt returns when to subscribe again from Cursor because something is
+// missing; false if nothing is.
 func (s *State) RepairAt() (time.Time, bool) {
 	if s.NeedsThread() || s.deleted {
 		return time.Time{}, false
 	}
 	at, waiting := s.held.due()
-	if s.unsure() && (!waiting || s.askAt.Before(at)) {
-		at, waiting = s.askAt, true
+	if s.mayMissData() && (!waiting || s.repairTime.Before(at)) {
+		at, waiting = s.repairTime, true
 	}
 	return at, waiting
 }
 
-// Repairing tells that watching anew was asked for: what is missing has some
-// time to come, and more each time that it does not.
+// Repairing reports that the caller has subscribed again. The next RepairAt is
+// later, and the delay doubles each time that something is still missing.
 func (s *State) Repairing(now time.Time) {
-	s.askAt = now.Add(s.patience())
-	if len(s.held) > 0 || s.unsure() {
-		s.asked++
+	s.repairTime = now.Add(s.repairDelay())
+	if len(s.held) > 0 || s.mayMissData() {
+		s.repairs++
 	}
-	s.dropped = false
-	s.held.postpone(s.askAt)
+	s.lostMessages = false
+	s.held.postpone(s.repairTime)
 }
 
-// Missed tells that a message came that could not be read.
+// Missed reports that a message arrived that could not be parsed.
 func (s *State) Missed(now time.Time) {
-	s.dropped, s.askAt = true, now.Add(s.patience())
+	s.lostMessages, s.repairTime = true, now.Add(s.repairDelay())
 }
 
-// patience is how long something missing may take to come.
-func (s *State) patience() time.Duration { return Hold << min(s.asked, mostDoublings) }
+// repairDelay returns how long to wait for missing messages.
+func (s *State) repairDelay() time.Duration { return Hold << min(s.repairs, maxDoublings) }
 
-// unsure reports whether something may be missing that no message shows: the
-// number of an item's deltas, or messages that were dropped.
-func (s *State) unsure() bool {
-	return s.dropped || slices.ContainsFunc(s.items, func(it *item) bool { return !it.final() && it.offset == unknown })
+// mayMissData reports whether data may be missing without a held message to show
+// it: the offset of an item is unknown, or messages were dropped.
+func (s *State) mayMissData() bool {
+	return s.lostMessages || slices.ContainsFunc(s.items, func(it *item) bool { return !it.final() && it.offset == unknown })
 }
 
-// at finds the item at a position, nil where none is shown there.
+// at returns the item at a position, nil if none is shown there.
 func (s *State) at(seq int64) *item {
 	i, found := slices.BinarySearchFunc(s.items, seq, func(it *item, seq int64) int { return int(it.seq() - seq) })
 	if !found {

@@ -11,14 +11,14 @@ import (
 	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
-// script tells a state messages and compares what it shows.
+// script passes messages to a state and checks what it shows.
 type script struct {
 	t   *testing.T
 	s   *view.State
 	now time.Time
 }
 
-// begun is a state that has a thread with the items.
+// begun returns a state with a thread of the items.
 func begun(t *testing.T, cursor string, items ...view.Event) *script {
 	t.Helper()
 	sc := &script{t: t, s: view.NewState(), now: time.UnixMilli(1_800_000_000_000)}
@@ -51,13 +51,13 @@ func ev(seq int64, status view.EventStatus, texts ...string) view.Event {
 
 func whole(seq int64, text string) view.Event { return ev(seq, view.EventCompleted, text) }
 
-func (sc *script) tell(messages ...view.Message) {
+func (sc *script) apply(messages ...view.Message) {
 	for _, m := range messages {
 		sc.s.Apply(m, sc.now)
 	}
 }
 
-// about is a message at a cursor, for who stands at prev.
+// about returns a message with a cursor and prev.
 func about(kind view.Type, cursor, prev string) view.Message {
 	return view.Message{Type: kind, Cursor: mustCursor(cursor), Prev: mustCursor(prev)}
 }
@@ -124,7 +124,7 @@ func (sc *script) wantCursor(want string) {
 	}
 }
 
-// wantRepair wants to be asked again in so much time; 0 is never.
+// wantRepair checks that a repair is due after a time; 0 is never.
 func (sc *script) wantRepair(in time.Duration) {
 	sc.t.Helper()
 	at, due := sc.s.RepairAt()
@@ -143,94 +143,94 @@ func (sc *script) wantThread(want bool) {
 func TestItems(t *testing.T) {
 	t.Run("deltas continue an item, and completion replaces it", func(t *testing.T) {
 		sc := begun(t, "0.0.0")
-		sc.tell(brings(view.TypeSnapshot, "0.1.0", "0.0.0", ev(1, view.EventInProgress)), adds("0.1.1", "0.1.0", "a"))
-		sc.tell(adds("0.1.2", "0.1.1", "b"), adds("0.1.1", "0.1.0", "again"))
+		sc.apply(brings(view.TypeSnapshot, "0.1.0", "0.0.0", ev(1, view.EventInProgress)), adds("0.1.1", "0.1.0", "a"))
+		sc.apply(adds("0.1.2", "0.1.1", "b"), adds("0.1.1", "0.1.0", "again"))
 		sc.want("1:ab (in_progress)")
 		sc.wantCursor("0.1.2")
-		sc.tell(brings(view.TypeCompleted, "0.1.2", "0.1.2", whole(1, "other")), adds("0.1.3", "0.1.2", "late"))
+		sc.apply(brings(view.TypeCompleted, "0.1.2", "0.1.2", whole(1, "other")), adds("0.1.3", "0.1.2", "late"))
 		sc.want("1:other")
 		sc.wantCursor("0.1.2")
 	})
-	t.Run("what comes too early waits", func(t *testing.T) {
+	t.Run("a message that arrives early waits", func(t *testing.T) {
 		sc := begun(t, "0.0.0")
-		sc.tell(
+		sc.apply(
 			adds("0.2.2", "0.2.1", "b"), brings(view.TypeSnapshot, "0.3.0", "0.2.0", whole(3, "three")),
 			adds("0.2.1", "0.2.0", "a"), brings(view.TypeSnapshot, "0.2.0", "0.1.0", ev(2, view.EventInProgress)),
 		)
 		sc.want()
 		sc.wantRepair(view.Hold)
-		sc.tell(brings(view.TypeSnapshot, "0.1.0", "0.0.0", whole(1, "one")))
+		sc.apply(brings(view.TypeSnapshot, "0.1.0", "0.0.0", whole(1, "one")))
 		sc.want("1:one", "2:ab (in_progress)", "3:three")
 		sc.wantRepair(0)
 		sc.wantCursor("0.2.2")
 	})
-	t.Run("a delta that overlaps what is there waits for a snapshot", func(t *testing.T) {
+	t.Run("a delta that overlaps the content waits for a snapshot", func(t *testing.T) {
 		sc := begun(t, "0.1.3", ev(1, view.EventInProgress, "abc"))
-		sc.tell(adds("0.1.5", "0.1.2", "cde"))
+		sc.apply(adds("0.1.5", "0.1.2", "cde"))
 		sc.want("1:abc (in_progress)")
 		sc.wantRepair(view.Hold)
 		sc.s.Repairing(sc.now)
-		sc.tell(brings(view.TypeSnapshot, "0.1.5", "0.1.3", ev(1, view.EventInProgress, "abcde")))
+		sc.apply(brings(view.TypeSnapshot, "0.1.5", "0.1.3", ev(1, view.EventInProgress, "abcde")))
 		sc.want("1:abcde (in_progress)")
 		sc.wantRepair(0)
 	})
-	t.Run("an older snapshot takes nothing back", func(t *testing.T) {
+	t.Run("an older snapshot changes nothing", func(t *testing.T) {
 		sc := begun(t, "0.1.3", ev(1, view.EventInProgress, "abc"))
-		sc.tell(brings(view.TypeSnapshot, "0.1.1", "0.0.0", ev(1, view.EventInProgress, "a")))
+		sc.apply(brings(view.TypeSnapshot, "0.1.1", "0.0.0", ev(1, view.EventInProgress, "a")))
 		sc.want("1:abc (in_progress)")
-		sc.tell(brings(view.TypeFailed, "0.1.3", "0.1.3", ev(1, view.EventFailed, "abc")))
-		sc.tell(brings(view.TypeSnapshot, "0.1.3", "0.0.0", ev(1, view.EventInProgress, "abc")))
+		sc.apply(brings(view.TypeFailed, "0.1.3", "0.1.3", ev(1, view.EventFailed, "abc")))
+		sc.apply(brings(view.TypeSnapshot, "0.1.3", "0.0.0", ev(1, view.EventInProgress, "abc")))
 		sc.want("1:abc (failed)")
 	})
-	t.Run("an item whose offset the thread does not tell is asked for", func(t *testing.T) {
+	t.Run("an item without an offset in the thread is repaired", func(t *testing.T) {
 		sc := begun(t, "0.2.0", ev(1, view.EventInProgress, "abc"), whole(2, "two"))
 		if at, due := sc.s.RepairAt(); !due || at.After(sc.now) {
-			t.Error("it is not asked for at once")
+			t.Error("the repair is not due at once")
 		}
 		sc.wantCursor("0.0.0")
-		sc.tell(brings(view.TypeSnapshot, "0.1.0", "0.0.0", ev(1, view.EventInProgress)))
+		sc.apply(brings(view.TypeSnapshot, "0.1.0", "0.0.0", ev(1, view.EventInProgress)))
 		sc.want("1:abc (in_progress)", "2:two")
-		sc.tell(brings(view.TypeSnapshot, "0.1.4", "0.0.0", ev(1, view.EventInProgress, "abcd")))
-		sc.tell(adds("0.1.5", "0.1.4", "e"))
+		sc.apply(brings(view.TypeSnapshot, "0.1.4", "0.0.0", ev(1, view.EventInProgress, "abcd")))
+		sc.apply(adds("0.1.5", "0.1.4", "e"))
 		sc.want("1:abcde (in_progress)", "2:two")
 		sc.wantRepair(0)
 	})
-	t.Run("what completes an item that is not there is a gap", func(t *testing.T) {
+	t.Run("the completion of an unknown item is a gap", func(t *testing.T) {
 		sc := begun(t, "0.0.0")
-		sc.tell(brings(view.TypeCompleted, "0.1.4", "0.1.4", whole(1, "one")))
+		sc.apply(brings(view.TypeCompleted, "0.1.4", "0.1.4", whole(1, "one")))
 		sc.want()
 		sc.wantRepair(view.Hold)
 	})
 }
 
 func TestRepair(t *testing.T) {
-	t.Run("asking again takes longer each time that it does not help", func(t *testing.T) {
+	t.Run("the delay doubles with each repair that does not help", func(t *testing.T) {
 		sc := begun(t, "0.0.0")
-		sc.tell(brings(view.TypeSnapshot, "0.2.0", "0.1.0", whole(2, "two")))
+		sc.apply(brings(view.TypeSnapshot, "0.2.0", "0.1.0", whole(2, "two")))
 		for _, wait := range []time.Duration{1, 1, 2, 4, 8, 16, 32, 32} {
 			sc.wantRepair(wait * view.Hold)
 			sc.now, _ = sc.s.RepairAt()
 			sc.s.Repairing(sc.now)
 		}
-		sc.tell(brings(view.TypeSnapshot, "0.1.0", "0.0.0", whole(1, "one")))
-		sc.tell(brings(view.TypeSnapshot, "0.4.0", "0.3.0", whole(4, "four")))
+		sc.apply(brings(view.TypeSnapshot, "0.1.0", "0.0.0", whole(1, "one")))
+		sc.apply(brings(view.TypeSnapshot, "0.4.0", "0.3.0", whole(4, "four")))
 		sc.wantRepair(view.Hold)
 	})
-	t.Run("an item without deltas is asked for from before it", func(t *testing.T) {
+	t.Run("an item without deltas is repaired from before its position", func(t *testing.T) {
 		sc := begun(t, "0.1.0", whole(1, "one"))
-		sc.tell(brings(view.TypeSnapshot, "0.2.0", "0.1.0", ev(2, view.EventInProgress)))
+		sc.apply(brings(view.TypeSnapshot, "0.2.0", "0.1.0", ev(2, view.EventInProgress)))
 		sc.wantCursor("0.1.0")
 	})
-	t.Run("too much that waits is asked for at once", func(t *testing.T) {
+	t.Run("too many held messages are repaired at once", func(t *testing.T) {
 		sc := begun(t, "0.0.0")
 		for i := range int64(1001) {
-			sc.tell(brings(view.TypeSnapshot, fmt.Sprintf("0.%d.0", i+2), fmt.Sprintf("0.%d.0", i+1), whole(i+2, "x")))
+			sc.apply(brings(view.TypeSnapshot, fmt.Sprintf("0.%d.0", i+2), fmt.Sprintf("0.%d.0", i+1), whole(i+2, "x")))
 		}
 		if at, due := sc.s.RepairAt(); !due || at.After(sc.now) {
-			t.Error("it is not")
+			t.Error("the repair is not due at once")
 		}
 	})
-	t.Run("what could not be read is asked for", func(t *testing.T) {
+	t.Run("a message that could not be parsed is repaired", func(t *testing.T) {
 		sc := begun(t, "0.0.0")
 		sc.s.Missed(sc.now)
 		sc.wantRepair(view.Hold)
@@ -240,55 +240,55 @@ func TestRepair(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	t.Run("a status that is passed while catching up counts when it comes", func(t *testing.T) {
+	t.Run("a status that a catch-up has passed applies when it arrives", func(t *testing.T) {
 		sc := begun(t, "0.1.0", whole(1, "one"))
-		sc.tell(ends("0.1.0", "0.1.0", view.InProgress))
-		sc.tell(brings(view.TypeSnapshot, "0.3.0", "0.1.0", whole(3, "three")), ends("0.2.0", "0.1.0", view.Failed))
+		sc.apply(ends("0.1.0", "0.1.0", view.InProgress))
+		sc.apply(brings(view.TypeSnapshot, "0.3.0", "0.1.0", whole(3, "three")), ends("0.2.0", "0.1.0", view.Failed))
 		got := sc.s.Show()
 		if got.Status != view.Failed || got.RunID != "r1" || got.Error == nil {
 			t.Errorf("got %+v", got)
 		}
-		sc.tell(ends("0.1.0", "0.1.0", view.InProgress))
+		sc.apply(ends("0.1.0", "0.1.0", view.InProgress))
 		if got := sc.s.Show().Status; got != view.Failed {
-			t.Errorf("an older status makes it %s", got)
+			t.Errorf("an older status was applied: %s", got)
 		}
 	})
-	t.Run("a rewind leaves the session idle", func(t *testing.T) {
+	t.Run("a rewind makes the session idle", func(t *testing.T) {
 		sc := begun(t, "0.2.0", whole(1, "one"), whole(2, "two"))
-		sc.tell(ends("0.3.0", "0.2.0", view.Failed), rewinds("1.4.0", "0.3.0", 1))
+		sc.apply(ends("0.3.0", "0.2.0", view.Failed), rewinds("1.4.0", "0.3.0", 1))
 		if got := sc.s.Show(); got.Status != view.Idle || got.RunID != "" || got.Error != nil || got.Epoch != 1 {
 			t.Errorf("got %+v", got)
 		}
 		sc.want("1:one")
 	})
-	t.Run("positions without a status, and messages of later versions, are passed", func(t *testing.T) {
+	t.Run("accepts positions without a status and unknown message types", func(t *testing.T) {
 		sc := begun(t, "0.0.0")
-		sc.tell(about(view.TypeStatus, "0.1.0", "0.0.0"), about("thread.renamed", "0.2.0", "0.1.0"))
+		sc.apply(about(view.TypeStatus, "0.1.0", "0.0.0"), about("thread.renamed", "0.2.0", "0.1.0"))
 		sc.wantCursor("0.2.0")
 	})
 }
 
 func TestRewinds(t *testing.T) {
-	t.Run("an item that stays ends although its messages are of the former epoch", func(t *testing.T) {
+	t.Run("completes an item kept by a rewind with messages of the previous epoch", func(t *testing.T) {
 		sc := begun(t, "0.2.1", whole(1, "one"), ev(2, view.EventInProgress, "a"))
-		sc.tell(
+		sc.apply(
 			ends("0.3.0", "0.2.0", view.Idle), brings(view.TypeSnapshot, "0.4.0", "0.3.0", whole(4, "four")),
 			rewinds("1.5.0", "0.4.0", 3), brings(view.TypeFailed, "0.2.1", "0.2.1", ev(2, view.EventFailed, "a")),
 		)
 		sc.want("1:one", "2:a (failed)")
 	})
-	t.Run("messages of a later epoch wait for the rewind", func(t *testing.T) {
+	t.Run("messages of the next epoch wait for the rewind", func(t *testing.T) {
 		sc := begun(t, "0.1.0", whole(1, "one"))
-		sc.tell(brings(view.TypeSnapshot, "1.3.0", "1.2.0", whole(3, "three")))
+		sc.apply(brings(view.TypeSnapshot, "1.3.0", "1.2.0", whole(3, "three")))
 		sc.want("1:one")
-		sc.tell(rewinds("1.2.0", "0.1.0", 0))
+		sc.apply(rewinds("1.2.0", "0.1.0", 0))
 		sc.want("3:three")
 	})
-	t.Run("whose connection ends after a rewind reads the thread: items may come back", func(t *testing.T) {
+	t.Run("needs the thread if the connection ends after a rewind, which may restore items", func(t *testing.T) {
 		sc := begun(t, "0.1.0", whole(1, "one"))
 		sc.s.Lost()
 		sc.wantThread(false)
-		sc.tell(rewinds("1.2.0", "0.1.0", 1))
+		sc.apply(rewinds("1.2.0", "0.1.0", 1))
 		sc.s.Lost()
 		sc.wantThread(true)
 	})
@@ -296,14 +296,14 @@ func TestRewinds(t *testing.T) {
 
 func TestReload(t *testing.T) {
 	back := reloads("1.2.0", "1.2.0", view.ReasonEpoch)
-	t.Run("it asks for the thread, and messages wait for that", func(t *testing.T) {
+	t.Run("requests the thread and holds messages until then", func(t *testing.T) {
 		sc := begun(t, "0.1.0", whole(1, "one"))
-		sc.tell(rewinds("1.2.0", "0.1.0", 0), back, brings(view.TypeSnapshot, "1.3.0", "1.2.0", whole(3, "three")))
+		sc.apply(rewinds("1.2.0", "0.1.0", 0), back, brings(view.TypeSnapshot, "1.3.0", "1.2.0", whole(3, "three")))
 		sc.wantThread(true)
 		sc.s.Replace(view.Thread{Items: []view.Event{whole(1, "back")}, Cursor: mustCursor("1.2.0")}, sc.now)
 		sc.wantThread(false)
 		sc.want("1:back", "3:three")
-		sc.tell(back)
+		sc.apply(back)
 		sc.wantThread(false)
 	})
 	for name, c := range map[string]struct {
@@ -311,18 +311,18 @@ func TestReload(t *testing.T) {
 		want bool
 	}{
 		"too far behind":                        {reloads("1.9.0", "1.1.0", view.ReasonBehind), true},
-		"another log under the same name":       {reloads("1.1.0", "1.3.0", view.ReasonEpoch), true},
-		"a rewind that it knows":                {reloads("1.2.0", "1.2.0", view.ReasonEpoch), false},
-		"a rewind that it does not know":        {reloads("2.4.0", "2.4.0", view.ReasonEpoch), true},
-		"an item that is final":                 {reloads("1.1.0", "1.0.0", view.ReasonSize), false},
-		"an item that is hidden":                {reloads("1.2.0", "1.1.0", view.ReasonSize), false},
-		"an item in progress":                   {reloads("1.3.5", "1.3.5", view.ReasonSize), true},
-		"an item that is not there yet":         {reloads("1.4.0", "1.3.0", view.ReasonSize), true},
-		"a reason of before the thread's epoch": {reloads("0.9.0", "0.1.0", view.ReasonGone), false},
+		"recreated session with the same id":    {reloads("1.1.0", "1.3.0", view.ReasonEpoch), true},
+		"known rewind":                          {reloads("1.2.0", "1.2.0", view.ReasonEpoch), false},
+		"unknown rewind":                        {reloads("2.4.0", "2.4.0", view.ReasonEpoch), true},
+		"final item":                            {reloads("1.1.0", "1.0.0", view.ReasonSize), false},
+		"hidden item":                           {reloads("1.2.0", "1.1.0", view.ReasonSize), false},
+		"item in progress":                      {reloads("1.3.5", "1.3.5", view.ReasonSize), true},
+		"item not received yet":                 {reloads("1.4.0", "1.3.0", view.ReasonSize), true},
+		"reason from before the thread's epoch": {reloads("0.9.0", "0.1.0", view.ReasonGone), false},
 	} {
-		t.Run("after "+name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			sc := begun(t, "1.3.5", whole(1, "one"), ev(3, view.EventInProgress, "three"))
-			sc.tell(c.m)
+			sc.apply(c.m)
 			sc.wantThread(c.want)
 		})
 	}
@@ -330,32 +330,32 @@ func TestReload(t *testing.T) {
 
 func TestDeleted(t *testing.T) {
 	sc := begun(t, "0.1.0", whole(1, "one"))
-	sc.tell(view.Message{Type: view.TypeDeleted}, brings(view.TypeSnapshot, "0.2.0", "0.1.0", whole(2, "two")))
+	sc.apply(view.Message{Type: view.TypeDeleted}, brings(view.TypeSnapshot, "0.2.0", "0.1.0", whole(2, "two")))
 	sc.s.Lost()
 	sc.want("1:one")
 	if !sc.s.Deleted() || !sc.s.Show().Deleted || sc.s.NeedsThread() {
-		t.Error("it does not know")
+		t.Error("Deleted reports false")
 	}
 }
 
 func TestParseMessage(t *testing.T) {
 	for name, frame := range map[string]string{
-		"no JSON":              `{`,
-		"without type":         `{"cursor":"0.1.0"}`,
-		"a bad cursor":         `{"type":"thread.status","cursor":"1"}`,
-		"a snapshot of none":   `{"type":"item.snapshot","cursor":"0.1.0"}`,
-		"an item of no author": `{"type":"item.snapshot","cursor":"0.1.0","item":{"id":"e"}}`,
-		"a delta of nothing":   `{"type":"item.delta","cursor":"0.1.0","item_id":"e"}`,
-		"a bad delta":          `{"type":"item.delta","cursor":"0.1.0","item_id":"e","delta":{"part":-1,"text":""}}`,
-		"a rewind to nowhere":  `{"type":"thread.rewound","cursor":"1.2.0","prev":"0.1.0"}`,
+		"not JSON":                  `{`,
+		"without type":              `{"cursor":"0.1.0"}`,
+		"invalid cursor":            `{"type":"thread.status","cursor":"1"}`,
+		"snapshot without an item":  `{"type":"item.snapshot","cursor":"0.1.0"}`,
+		"item without an author":    `{"type":"item.snapshot","cursor":"0.1.0","item":{"id":"e"}}`,
+		"delta without content":     `{"type":"item.delta","cursor":"0.1.0","item_id":"e"}`,
+		"invalid delta":             `{"type":"item.delta","cursor":"0.1.0","item_id":"e","delta":{"part":-1,"text":""}}`,
+		"rewind without a position": `{"type":"thread.rewound","cursor":"1.2.0","prev":"0.1.0"}`,
 	} {
-		t.Run(name+" is refused", func(t *testing.T) {
+		t.Run("rejects "+name, func(t *testing.T) {
 			if m, err := view.ParseMessage([]byte(frame)); err == nil {
 				t.Errorf("got %+v", m)
 			}
 		})
 	}
-	t.Run("prev may be null, and members unknown", func(t *testing.T) {
+	t.Run("accepts a null prev and unknown members", func(t *testing.T) {
 		m, err := view.ParseMessage([]byte(`{"type":"thread.status","cursor":"0.1.0","prev":null,"run_id":null,"later":1}`))
 		if err != nil || m.Cursor.Seq != 1 || m.Prev != (view.Cursor{}) {
 			t.Errorf("got %+v, %v", m, err)

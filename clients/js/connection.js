@@ -2,38 +2,38 @@
 
 import { errorOf } from './thread.js';
 
-const PING_EVERY = 5 * 60_000; // 10 minutes of silence end a connection
-const ANSWER_WITHIN = 10_000;
+const PING_EVERY = 5 * 60_000; // milliseconds; the gateway closes a connection idle for 10 minutes
+const ANSWER_TIMEOUT = 10_000; // milliseconds
 
-export class Line {
+export class Connection {
   #socket;
   #handlers;
   #closed = false;
   #pingTimer = null;
   #answerTimer = null;
   #requests = 0;
-  #request = null; // the subscription that is not answered yet
+  #request = null; // id of the unanswered subscription
 
   /**
-   * @param {WebSocket} socket that is connecting
-   * @param {object} handlers open, subscribed, message, unreadable, dismissed, refused and
-   *   closed
+   * @param {WebSocket} socket a connecting WebSocket
+   * @param {object} handlers callbacks: open, subscribed, message, unreadable, unsubscribed, refused
+   *   and closed
    */
   constructor(socket, handlers) {
     this.#socket = socket;
     this.#handlers = handlers;
-    this.#expect();
+    this.#awaitAnswer();
     socket.addEventListener('open', () => {
       if (this.#closed) return;
-      this.#answered();
+      this.#alive();
       handlers.open();
     });
-    socket.addEventListener('message', ({ data }) => this.#closed || this.#received(data));
+    socket.addEventListener('message', ({ data }) => this.#closed || this.#receive(data));
     socket.addEventListener('error', () => this.close());
     socket.addEventListener('close', () => this.close());
   }
 
-  /** Whether a subscription is not answered yet. */
+  /** Whether a subscription is still unanswered. */
   get busy() {
     return this.#request !== null;
   }
@@ -43,7 +43,7 @@ export class Line {
     this.#send({ action: 'subscribe', session_id: sessionId, request_id: this.#request, cursor });
   }
 
-  /** Finds out whether the connection is alive; one that does not answer is closed. */
+  /** Sends a ping, and closes the connection if no answer arrives within 10 seconds. */
   ping() {
     this.#send({ action: 'ping' });
   }
@@ -60,21 +60,21 @@ export class Line {
   #send(action) {
     if (this.#closed) return;
     this.#socket.send(JSON.stringify(action));
-    this.#expect();
+    this.#awaitAnswer();
   }
 
-  #expect() {
+  #awaitAnswer() {
     clearTimeout(this.#answerTimer);
-    this.#answerTimer = setTimeout(() => this.close(), ANSWER_WITHIN);
+    this.#answerTimer = setTimeout(() => this.close(), ANSWER_TIMEOUT);
   }
 
-  #answered() {
+  #alive() {
     clearTimeout(this.#answerTimer);
     clearTimeout(this.#pingTimer);
     this.#pingTimer = setTimeout(() => this.ping(), PING_EVERY);
   }
 
-  #received(data) {
+  #receive(data) {
     let message;
     try {
       message = JSON.parse(data);
@@ -82,14 +82,14 @@ export class Line {
       return this.#handlers.unreadable();
     }
     switch (message.type) {
-      case undefined: // the gateway's own errors; what was asked for is not answered
+      case undefined: // an error of the gateway itself, which does not answer the action
         return;
       case 'pong':
-        if (!this.busy) this.#answered();
+        if (!this.busy) this.#alive();
         return;
-      case 'unsubscribed': // with a reason it is no answer
+      case 'unsubscribed': // with a reason it is a notice, not an answer
         if (message.reason === 'token_expired') this.close();
-        else if (message.reason) this.#handlers.dismissed(message.reason);
+        else if (message.reason) this.#handlers.unsubscribed(message.reason);
         return;
       case 'subscribed':
       case 'error':
@@ -103,7 +103,7 @@ export class Line {
     if (status === 401) return this.close(); // the token has expired
     if (request !== this.#request) return;
     this.#request = null;
-    this.#answered();
+    this.#alive();
     if (type === 'error') this.#handlers.refused(errorOf(status, detail));
     else this.#handlers.subscribed();
   }

@@ -12,27 +12,27 @@ import (
 // bigSuffix marks items that are too large for a frame.
 const bigSuffix = "-big"
 
-// tell adds to the stream what an entry tells that was put, or rewritten.
-func (m *model) tell(e *entry, isNew bool) {
+// publish adds the messages of an entry that was put or rewritten to the stream.
+func (m *model) publish(e *entry, isNew bool) {
 	r := record{key: fmt.Sprint("entry ", e.first)}
 	prev := watch.Cursor{Epoch: e.epoch, Seq: e.first - 1, Offset: e.prevDeltas}
 	at := watch.Cursor{Epoch: e.epoch, Seq: e.last()}
 	switch {
 	case !isNew:
-		r.messages = newsOfItem(e)
+		r.messages = messagesOfItem(e)
 	case e.timeline != nil:
-		r.messages = newsOfMarker(e, at, prev)
+		r.messages = messagesOfMarker(e, at, prev)
 	case e.ended != "":
-		r.messages = newsOfEnd(e, at, prev)
+		r.messages = messagesOfEnd(e, at, prev)
 	case e.hidden || e.task:
 		r.messages = []watch.Message{{Type: watch.Status, Cursor: at, Prev: prev}}
 	default:
-		r.messages = newsOfEvents(e, prev)
+		r.messages = messagesOfEvents(e, prev)
 	}
 	m.stream = append(m.stream, r)
 }
 
-func newsOfItem(e *entry) []watch.Message {
+func messagesOfItem(e *entry) []watch.Message {
 	item := e.events[0]
 	prev := watch.Cursor{Epoch: e.epoch, Seq: e.first, Offset: e.deltas}
 	at := prev
@@ -46,7 +46,7 @@ func newsOfItem(e *entry) []watch.Message {
 	return []watch.Message{out}
 }
 
-func newsOfMarker(e *entry, at, prev watch.Cursor) []watch.Message {
+func messagesOfMarker(e *entry, at, prev watch.Cursor) []watch.Message {
 	prev.Epoch--
 	toSeq, epoch := e.toSeq, e.epoch
 	if e.back {
@@ -58,7 +58,7 @@ func newsOfMarker(e *entry, at, prev watch.Cursor) []watch.Message {
 	}
 }
 
-func newsOfEnd(e *entry, at, prev watch.Cursor) []watch.Message {
+func messagesOfEnd(e *entry, at, prev watch.Cursor) []watch.Message {
 	out := watch.Message{
 		Type: watch.Status, Cursor: at, Prev: prev, Status: session.Idle, RunID: e.run.ID, Error: e.run.Error,
 	}
@@ -68,7 +68,7 @@ func newsOfEnd(e *entry, at, prev watch.Cursor) []watch.Message {
 	return []watch.Message{out}
 }
 
-func newsOfEvents(e *entry, prev watch.Cursor) []watch.Message {
+func messagesOfEvents(e *entry, prev watch.Cursor) []watch.Message {
 	var out []watch.Message
 	for _, ev := range e.events {
 		if e.inProgress() {
@@ -95,8 +95,7 @@ func deltaMessage(e *entry, d run.Delta) watch.Message {
 	}
 }
 
-// merged joins deltas that continue one another, as a fan-out does that is
-// behind.
+// merged joins consecutive deltas, as a fan-out does that is behind.
 func merged(messages []watch.Message) []watch.Message {
 	var out []watch.Message
 	for _, m := range messages {
@@ -113,7 +112,7 @@ func merged(messages []watch.Message) []watch.Message {
 	return out
 }
 
-// framed is a message as it is sent: for an item that is too large, a Reload.
+// framed returns the message that is sent: a Reload if the item is too large.
 func framed(m watch.Message) watch.Message {
 	m.SessionID = sessionID
 	if m.Item != nil && strings.HasSuffix(m.Item.ID, bigSuffix) && m.Item.Status != session.EventInProgress {

@@ -10,27 +10,28 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// maxBehind stands for watch.MaxBehind; it is small so that schedules meet it.
+// maxBehind takes the place of watch.MaxBehind; it is small so that schedules reach
+// it.
 const maxBehind = 25
 
-// reading is one reader's view: requests see the session at different times,
-// and pause lets others write in between.
+// reading is a read that takes several requests, which see the session at different
+// times; pause lets others write in between.
 type reading struct {
 	m      *model
 	h      headerCopy
-	at     headOfLog
+	head   headOfLog
 	failed *run.Run
 	pause  func()
 }
 
-// read reads the head and then the header, so that what the header says is
-// never older than the position it is told with.
+// read reads the head of the log and then the header, so that the header is never
+// older than the position sent with it.
 func (m *model) read(pause func()) *reading {
 	for {
-		r := &reading{m: m, at: m.headOfLog(), pause: pause}
+		r := &reading{m: m, head: m.headOfLog(), pause: pause}
 		pause()
 		r.h, r.failed = m.head, m.failed
-		if r.at.lastMarker != r.h.marker {
+		if r.head.lastMarker != r.h.marker {
 			continue
 		}
 		pause()
@@ -41,9 +42,9 @@ func (m *model) read(pause func()) *reading {
 	}
 }
 
-// events reads the effective events after a seq, up to the head that was read:
-// what comes after it is told by messages, and so are the changes of status
-// between. It returns false where a rewind came that the header does not know.
+// events reads the effective events after a seq, up to the head that was read.
+// Later events, and the changes of status in between, arrive as messages. It
+// returns false if there was a rewind that the header does not have.
 func (r *reading) events(after int64, limit int) (events []session.Event, more, ok bool) {
 	for i := 0; i < len(r.m.entries); i++ {
 		e := r.m.entries[i]
@@ -57,7 +58,7 @@ func (r *reading) events(after int64, limit int) (events []session.Event, more, 
 		}
 		for _, ev := range e.events {
 			switch {
-			case ev.Seq <= after, ev.Seq > r.at.last, e.hidden, e.task, !r.h.timeline.Shows(e.log, ev.Seq):
+			case ev.Seq <= after, ev.Seq > r.head.last, e.hidden, e.task, !r.h.timeline.Shows(e.log, ev.Seq):
 			case len(events) == limit:
 				return events, true, true
 			case e.inProgress():
@@ -70,7 +71,7 @@ func (r *reading) events(after int64, limit int) (events []session.Event, more, 
 	return events, false, true
 }
 
-// snapshot is an item in progress with its content so far.
+// snapshot returns an item in progress with its content so far.
 func (e *entry) snapshot() session.Event {
 	ev := e.events[0]
 	ev.Fields = map[string]json.RawMessage{"content": e.content.Snapshot()}
@@ -89,7 +90,7 @@ func (m *model) since(c watch.Cursor, pause func()) []watch.Message {
 }
 
 func (r *reading) since(c watch.Cursor) ([]watch.Message, bool) {
-	if c.Epoch != r.h.epoch || c.Seq > r.at.last {
+	if c.Epoch != r.h.epoch || c.Seq > r.head.last {
 		return []watch.Message{r.reload(c, watch.ReasonEpoch)}, true
 	}
 	after := c.Seq
@@ -102,7 +103,7 @@ func (r *reading) since(c watch.Cursor) ([]watch.Message, bool) {
 			after = e.openAt - 1
 		}
 	}
-	if r.at.last-after > maxBehind {
+	if r.head.last-after > maxBehind {
 		return []watch.Message{r.reload(c, watch.ReasonBehind)}, true
 	}
 	events, more, ok := r.events(after, maxBehind+1)
@@ -110,7 +111,7 @@ func (r *reading) since(c watch.Cursor) ([]watch.Message, bool) {
 		return []watch.Message{r.reload(c, watch.ReasonBehind)}, ok
 	}
 	var out []watch.Message
-	stand := c
+	at := c
 	known, large := 0, false
 	for known < len(events) && events[known].Seq < c.Seq && events[known].Status != session.EventInProgress {
 		large = large || strings.HasSuffix(events[known].ID, bigSuffix)
@@ -120,19 +121,19 @@ func (r *reading) since(c watch.Cursor) ([]watch.Message, bool) {
 		events = events[known:]
 	}
 	for _, e := range events {
-		for _, m := range r.bring(e, stand, c) {
-			stand = m.Cursor
+		for _, m := range r.messagesFor(e, at, c) {
+			at = m.Cursor
 			out = append(out, m)
 		}
 	}
-	return append(out, r.status(stand)), ok
+	return append(out, r.status(at)), ok
 }
 
-// bring is what brings an event: one message, unless that would be too large.
-func (r *reading) bring(e session.Event, stand, from watch.Cursor) []watch.Message {
+// messagesFor returns the messages for an event: one, unless it would be too large.
+func (r *reading) messagesFor(e session.Event, at, from watch.Cursor) []watch.Message {
 	m := watch.SnapshotOf(r.h.epoch, e)
-	if m.Prev = stand; e.Seq == r.at.last && e.Status != session.EventInProgress {
-		m.Cursor.Offset = max(m.Cursor.Offset, r.at.deltas)
+	if m.Prev = at; e.Seq == r.head.last && e.Status != session.EventInProgress {
+		m.Cursor.Offset = max(m.Cursor.Offset, r.head.deltas)
 	}
 	switch of := r.m.covering(e.Seq); {
 	case !strings.HasSuffix(e.ID, bigSuffix):
@@ -146,7 +147,7 @@ func (r *reading) bring(e session.Event, stand, from watch.Cursor) []watch.Messa
 	return []watch.Message{m}
 }
 
-// inParts is a snapshot that holds half of the deltas, and the others.
+// inParts splits a snapshot into one with half of the deltas, and the other deltas.
 func (r *reading) inParts(m watch.Message, deltas []run.Delta) []watch.Message {
 	half := int64(len(deltas) / 2)
 	var said struct {
@@ -171,17 +172,17 @@ func (r *reading) inParts(m watch.Message, deltas []run.Delta) []watch.Message {
 	return append([]watch.Message{first}, watch.InDeltas(rest, deltas)...)
 }
 
-func (r *reading) reload(stand watch.Cursor, reason string) watch.Message {
+func (r *reading) reload(at watch.Cursor, reason string) watch.Message {
 	return watch.Message{
-		Type: watch.Reload, Prev: stand, Reason: reason,
-		Cursor: watch.Cursor{Epoch: r.h.epoch, Seq: r.at.last, Offset: r.at.deltas},
+		Type: watch.Reload, Prev: at, Reason: reason,
+		Cursor: watch.Cursor{Epoch: r.h.epoch, Seq: r.head.last, Offset: r.head.deltas},
 	}
 }
 
-func (r *reading) status(stand watch.Cursor) watch.Message {
-	m := watch.Message{Type: watch.Status, Prev: stand, Cursor: stand, Status: r.h.status, RunID: r.h.run}
-	if stand.Seq < r.at.last {
-		m.Cursor = watch.Cursor{Epoch: r.h.epoch, Seq: r.at.last, Offset: r.at.deltas}
+func (r *reading) status(at watch.Cursor) watch.Message {
+	m := watch.Message{Type: watch.Status, Prev: at, Cursor: at, Status: r.h.status, RunID: r.h.run}
+	if at.Seq < r.head.last {
+		m.Cursor = watch.Cursor{Epoch: r.h.epoch, Seq: r.head.last, Offset: r.head.deltas}
 	}
 	if r.h.status == session.Failed {
 		m.RunID, m.Error = r.failed.ID, r.failed.Error
@@ -189,18 +190,18 @@ func (r *reading) status(stand watch.Cursor) watch.Message {
 	return m
 }
 
-// thread is a page of GET thread, or all of it.
+// thread is a page of GET thread, or several.
 type thread struct {
 	Items   []session.Event
 	Cursor  watch.Cursor
 	Status  session.Status
 	RunID   string
 	Error   *run.Problem
-	Offsets map[string]int64 // how many deltas items in progress hold
+	Offsets map[string]int64 // number of deltas in the items in progress
 }
 
-// threadPage is a page of GET thread. A resumed page meets a conflict, false,
-// where the session was rewound since.
+// threadPage returns a page of GET thread; false is a conflict, for a resumed page
+// after a rewind.
 func (m *model) threadPage(after *session.Resume, limit int, pause func()) (page thread, next *session.Resume, ok bool) {
 	for {
 		r := m.read(pause)
@@ -222,7 +223,7 @@ func (m *model) threadPage(after *session.Resume, limit int, pause func()) (page
 func (r *reading) page(events []session.Event, after int64, more bool) (thread, *session.Resume) {
 	out := thread{
 		Items: events, Status: r.h.status, RunID: r.h.run,
-		Cursor:  watch.Cursor{Epoch: r.h.epoch, Seq: r.at.last, Offset: r.at.deltas},
+		Cursor:  watch.Cursor{Epoch: r.h.epoch, Seq: r.head.last, Offset: r.head.deltas},
 		Offsets: map[string]int64{},
 	}
 	for _, e := range events {
@@ -234,7 +235,7 @@ func (r *reading) page(events []session.Event, after int64, more bool) (thread, 
 		out.RunID, out.Error = r.failed.ID, r.failed.Error
 	}
 	if !more {
-		r.standAtOpen(&out, after)
+		r.setWatchCursor(&out, after)
 	}
 	if len(events) == 0 || !more {
 		return out, nil
@@ -244,9 +245,9 @@ func (r *reading) page(events []session.Event, after int64, more bool) (thread, 
 	return out, &session.Resume{Seq: last.Seq, Epoch: r.h.epoch}
 }
 
-// standAtOpen is where the last page is watched from: the item in progress, or
-// else the head.
-func (r *reading) standAtOpen(out *thread, after int64) {
+// setWatchCursor sets the cursor of the last page: at the item in progress, otherwise
+// at the head.
+func (r *reading) setWatchCursor(out *thread, after int64) {
 	if n := len(out.Items); n > 0 && out.Items[n-1].Seq >= out.Cursor.Seq {
 		out.Cursor.Offset = max(out.Cursor.Offset, watch.Behind(r.h.epoch, out.Items[n-1]).Offset)
 	}
@@ -255,12 +256,12 @@ func (r *reading) standAtOpen(out *thread, after int64) {
 			out.Cursor = watch.Behind(r.h.epoch, e)
 		}
 	}
-	if open := r.at.open; open > 0 && open <= after && r.m.covering(open).inProgress() {
+	if open := r.head.open; open > 0 && open <= after && r.m.covering(open).inProgress() {
 		out.Cursor = watch.Cursor{Epoch: r.h.epoch, Seq: open - 1}
 	}
 }
 
-// onWire is the page as GET thread answers it.
+// onWire returns the JSON of a page.
 func onWire(page thread, next *session.Resume) json.RawMessage {
 	data := map[string]any{"status": page.Status, "items": page.Items, "cursor": page.Cursor, "run": nil, "offsets": page.Offsets}
 	if page.Items == nil {
