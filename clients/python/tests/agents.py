@@ -1,4 +1,4 @@
-"""An agent whose model answers from a script, and talking to it."""
+"""An agent with a scripted model, and a chat with it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from conftest import APP
 
 
 class ScriptedModel(BaseLlm):
-    """Plays a small part: "book X" calls the tool, all else is echoed."""
+    """Calls the tool for "book X", echoes anything else."""
 
     model: str = "scripted"
     prompts: list[list[str]]
@@ -75,7 +75,7 @@ class Chat:
         self.runner = Runner(app_name=APP, agent=agent, session_service=sessions, artifact_service=artifacts)
 
     async def say(self, text: str, **options: Any) -> str:
-        """Says something, and returns the id of the invocation."""
+        """Sends a message and returns the id of its invocation."""
         invocation = ""
         async for event in self.runner.run_async(
             user_id=self.user, session_id=self.session_id, new_message=message(text), **options
@@ -104,5 +104,5 @@ def message(text: str) -> types.Content:
 
 
 def texts(events: list[Event]) -> list[str]:
-    """What was said, in order."""
+    """The texts of the events, in order."""
     return [p.text for e in events if e.content for p in e.content.parts or [] if p.text]

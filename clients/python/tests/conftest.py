@@ -1,4 +1,4 @@
-"""What tests share: a system, a user of their own, and its services."""
+"""Fixtures: the local system, a new user for each test, the user's services."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The local system as a child process, and tokens for its users."""
+"""The local system as a child process, with tokens for its users."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ ROOT = Path(__file__).resolve().parents[3]
 _PROGRAM = ROOT / "build" / "rethread-local"
 _GREETING = re.compile(r"Rethread answers on (http://\S+)")
 
-# A first start fetches the database.
+# The first start downloads the database.
 _START_SECONDS = 300
 _STOP_SECONDS = 30
 
 
 class LocalSystem:
-    """Rethread on this machine, with its data in memory."""
+    """Rethread on this machine, with data in memory."""
 
     def __init__(self) -> None:
         assert _PROGRAM.exists(), f"{_PROGRAM} is missing: run `make build`"
@@ -43,7 +43,7 @@ class LocalSystem:
             raise AssertionError("the local system did not start:\n" + "".join(self._said))
 
     def _read(self) -> None:
-        """Reads all it says, so that it never waits to be heard."""
+        """Reads all output, so that the process never blocks on a full pipe."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             self._said.append(line)

@@ -1,4 +1,4 @@
-"""Retries, tokens and errors, with a network that fails as it is told."""
+"""Tests of retries, tokens and errors with a scripted network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STATE = {"data": {"merged": {}}}
 
 
 class Network(httpx.AsyncBaseTransport):
-    """Answers from a script and remembers what was asked."""
+    """Answers from a script and records the requests."""
 
     def __init__(self, *script: httpx.Response | Exception) -> None:
         self.script: Iterator[httpx.Response | Exception] = iter(script)
@@ -52,7 +52,7 @@ def answer(status: int, body: Any = None, **headers: str) -> httpx.Response:
     return httpx.Response(status, json=body, headers=named)
 
 
-async def test_a_creation_is_tried_again_under_its_key() -> None:
+async def test_a_creation_is_retried_with_its_key() -> None:
     network = Network(
         httpx.ConnectError("refused"),
         answer(503),
@@ -72,13 +72,13 @@ async def test_a_creation_is_tried_again_under_its_key() -> None:
     assert str(tries[0].url) == "https://rethread.example/api/v1/sessions"
 
 
-async def test_a_key_in_use_is_waited_for() -> None:
+async def test_a_conflict_with_retry_after_is_retried() -> None:
     network = Network(answer(409, {}, Retry_After="1"), answer(201, MADE), answer(200, STATE))
     await network.sessions().create_session(app_name="a", user_id="alice")
     assert network.waits == [1.0]
 
 
-async def test_an_append_whose_answer_was_lost_is_made_once() -> None:
+async def test_an_append_with_a_lost_response_is_stored_once() -> None:
     network = Network(
         answer(201, MADE),
         answer(200, STATE),
@@ -103,7 +103,7 @@ async def test_an_append_whose_answer_was_lost_is_made_once() -> None:
         ([answer(429, Retry_After="3600")], []),
     ],
 )
-async def test_it_gives_up(outcomes: list[httpx.Response | Exception], waits: list[float]) -> None:
+async def test_it_gives_up_after_the_last_attempt(outcomes: list[httpx.Response | Exception], waits: list[float]) -> None:
     network = Network(*outcomes)
     with pytest.raises(UnavailableError) as gone:
         await network.sessions(attempts=3).get_session(app_name="a", user_id="alice", session_id="s")
@@ -119,7 +119,7 @@ async def test_it_gives_up(outcomes: list[httpx.Response | Exception], waits: li
         (answer(418, ["tea"]), "418: I'm a teapot"),
     ],
 )
-async def test_other_failures_are_not_tried_again(given: httpx.Response, detail: str) -> None:
+async def test_other_failures_are_not_retried(given: httpx.Response, detail: str) -> None:
     network = Network(given)
     with pytest.raises(RethreadError) as failed:
         await network.sessions().delete_session(app_name="a", user_id="alice", session_id="s")
@@ -127,7 +127,7 @@ async def test_other_failures_are_not_tried_again(given: httpx.Response, detail:
     assert network.waits == []
 
 
-async def test_a_session_that_changes_while_it_is_read_is_read_again() -> None:
+async def test_a_session_that_changes_during_the_read_is_read_again() -> None:
     def header(seq: int) -> httpx.Response:
         moved = {**MADE["data"], "head_seq": seq, "created_time": 7, "updated_time": 5000}
         return answer(200, {"data": moved})
@@ -168,7 +168,7 @@ async def test_large_bodies_are_compressed() -> None:
     assert len(request.content) < 1 << 16
 
 
-async def test_a_closed_client_opens_again() -> None:
+async def test_a_closed_client_can_be_used_again() -> None:
     client = Network(answer(200, {"data": 1}), answer(200, {"data": 2})).client()
     assert await client.get("/x", "alice") == 1
     await client.aclose()

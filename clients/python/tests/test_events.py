@@ -1,4 +1,4 @@
-"""How an event travels."""
+"""Tests of the JSON form of events."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Place(BaseModel):
     name: str
 
 
-def test_it_is_snake_case_without_defaults_and_with_standard_base64() -> None:
+def test_json_is_snake_case_without_defaults_and_with_standard_base64() -> None:
     part = types.Part.from_bytes(data=b"\xfb\xff\xfe", mime_type="image/png")
     event = Event(
         id="e", invocation_id="i", author="guide", timestamp=1.5, content=types.Content(parts=[part])
@@ -45,7 +45,7 @@ def test_it_is_snake_case_without_defaults_and_with_standard_base64() -> None:
     assert from_json({**STORED, **to_json(event)}) == event
 
 
-def test_state_that_is_no_json_becomes_json() -> None:
+def test_state_values_are_converted_to_json() -> None:
     state = {
         "when": datetime(2026, 1, 2, tzinfo=UTC),
         "place": Place(name="Faro"),
@@ -63,7 +63,7 @@ def test_state_that_is_no_json_becomes_json() -> None:
     }
 
 
-def test_what_adk_does_not_know_is_left_out() -> None:
+def test_members_unknown_to_adk_are_left_out() -> None:
     event = from_json(
         {
             **STORED,
@@ -88,7 +88,7 @@ def test_what_adk_does_not_know_is_left_out() -> None:
     )
 
 
-def test_what_has_another_form_is_an_error() -> None:
+def test_an_invalid_member_is_an_error() -> None:
     with pytest.raises(ValidationError):
         from_json({**STORED, "content": {"parts": "none"}})
 
@@ -104,5 +104,5 @@ def test_what_has_another_form_is_an_error() -> None:
         ({"seq": 1}, True),
     ],
 )
-def test_the_initial_state_and_what_is_unfinished_are_not_shown(changed: dict[str, Any], shown: bool) -> None:
+def test_the_initial_state_and_events_in_progress_are_not_shown(changed: dict[str, Any], shown: bool) -> None:
     assert is_shown({**STORED, **changed}) == shown

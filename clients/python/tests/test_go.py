@@ -1,4 +1,4 @@
-"""Agents in Go and in Python in the same sessions, each with its own ADK."""
+"""Agents in Go and in Python share sessions, each with its own ADK."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def chat(
 
 
 def pruned(value: Any) -> Any:
-    """A value without what says nothing: absent, empty and default members."""
+    """A value without null, empty and default members."""
     if isinstance(value, dict):
         members = {name: pruned(v) for name, v in value.items()}
         return {name: v for name, v in members.items() if v not in (None, {}, [], "", False)}
@@ -68,12 +68,12 @@ def pruned(value: Any) -> Any:
 
 
 def bytes_of(text: str) -> bytes:
-    """Go writes one alphabet of base64 and Python the other."""
+    """Decodes base64 in the standard form of Go or the URL-safe form of Python."""
     return base64.urlsafe_b64decode(text.replace("+", "-").replace("/", "_"))
 
 
 async def assert_both_see_the_same(chat: Chat, go: GoSide) -> None:
-    """Compares what both ADKs read of a session, in all that both know."""
+    """Compares the session as read by both ADKs, in the members common to both."""
     shown = json.loads(go("show", chat.session_id))
     session = await chat.session()
     assert shown["state"] == session.state
@@ -106,7 +106,7 @@ async def assert_both_see_the_same(chat: Chat, go: GoSide) -> None:
             assert theirs == {"text": part.text}
 
 
-async def test_what_go_writes_is_read_continued_and_rewound_in_python(chat: Chat, go: GoSide) -> None:
+async def test_python_reads_continues_and_rewinds_a_session_of_go(chat: Chat, go: GoSide) -> None:
     go("say", chat.session_id, "book Lisbon")
     porto = go("say", chat.session_id, "book Porto")
 
@@ -132,7 +132,7 @@ async def test_what_go_writes_is_read_continued_and_rewound_in_python(chat: Chat
     await assert_both_see_the_same(chat, go)
 
 
-async def test_what_python_writes_is_read_continued_and_rewound_in_go(chat: Chat, go: GoSide) -> None:
+async def test_go_reads_continues_and_rewinds_a_session_of_python(chat: Chat, go: GoSide) -> None:
     await chat.say("book Lisbon")
     porto = await chat.say("book Porto")
     await assert_both_see_the_same(chat, go)

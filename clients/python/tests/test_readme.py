@@ -1,4 +1,4 @@
-"""The programs of the documents do what they say."""
+"""Runs the programs in the documents."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ README = Path(__file__).resolve().parents[1] / "README.md"
 
 
 def python_of(document: Path) -> str:
-    """The first program in Python of a document."""
+    """The first Python program in a document."""
     found = re.search(r"```python\n(.*?)```", document.read_text(), re.DOTALL)
     assert found is not None
     return found[1]
 
 
-def test_the_program_prints_what_its_comments_say(
+def test_a_program_prints_the_lines_in_its_comments(
     system: LocalSystem, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     program = python_of(README)
@@ -35,9 +35,8 @@ def test_the_program_prints_what_its_comments_say(
     assert capsys.readouterr().out.splitlines() == said
 
 
-# What stands around the few lines of docs/agents.md: an agent, somebody who
-# speaks to it, and a rewind.
-AROUND = """
+# Completes the snippet of docs/agents.md to a program with a chat and a rewind.
+PROGRAM = """
 from google.adk.runners import Runner
 from rethread_adk import Rethread, RethreadArtifactService, RethreadSessionService
 
@@ -57,9 +56,9 @@ async def main():
 """
 
 
-async def test_the_runner_of_docs_agents_talks(system: LocalSystem, user: str) -> None:
+async def test_the_snippet_of_docs_agents_runs(system: LocalSystem, user: str) -> None:
     snippet = python_of(ROOT / "docs" / "agents.md").replace("http://127.0.0.1:3000", system.url)
     guide = LlmAgent(name="guide", model=ScriptedModel(prompts=[]))
     names: dict[str, Any] = {"guide": guide, "message": message, "token": system.token, "user": user}
-    exec(AROUND.format(snippet=textwrap.indent(snippet, "    ")), names)
+    exec(PROGRAM.format(snippet=textwrap.indent(snippet, "    ")), names)
     assert texts(await names["main"]()) == ["one", "You said: one"]

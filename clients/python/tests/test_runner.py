@@ -1,4 +1,4 @@
-"""ADK's own Runner over Rethread."""
+"""Tests of ADK's Runner with Rethread's services."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def chat(
     await chat.runner.close()
 
 
-async def test_a_chat_is_kept_with_state_and_artifacts(chat: Chat) -> None:
+async def test_a_chat_is_stored_with_state_and_artifacts(chat: Chat) -> None:
     await chat.say("hello")
     await chat.say("book Lisbon")
 
@@ -44,7 +44,7 @@ async def test_a_chat_is_kept_with_state_and_artifacts(chat: Chat) -> None:
     assert (call.id, call.args) == (response.id, {"city": "Lisbon"})
 
 
-async def test_chat_rewind_chat(chat: Chat, client: Rethread) -> None:
+async def test_a_chat_continues_after_a_rewind(chat: Chat, client: Rethread) -> None:
     await chat.say("book Lisbon")
     porto = await chat.say("book Porto")
     await chat.say("book Faro")
@@ -71,10 +71,10 @@ async def test_chat_rewind_chat(chat: Chat, client: Rethread) -> None:
     effective = [e async for e in client.pages(where, chat.user, {"view": "effective"})]
     assert [e["id"] for e in effective[1:]] == [e.id for e in _apply_rewinds(session.events)]
     everything = [e async for e in client.pages(where, chat.user, {"view": "all"})]
-    assert len(everything) == 1 + 4 * 4 + 1, "nothing leaves the log: the initial state, four turns, a marker"
+    assert len(everything) == 1 + 4 * 4 + 1, "the log keeps everything: the initial state, four turns, a marker"
 
 
-async def test_a_rewind_restores_what_adk_restores_in_memory(chat: Chat) -> None:
+async def test_a_rewind_restores_the_same_as_adk_in_memory(chat: Chat) -> None:
     memory = InMemorySessionService()
     twin = Chat(memory, InMemoryArtifactService(), chat.user, chat.session_id)
     await memory.create_session(app_name=APP, user_id=chat.user, session_id=chat.session_id)
@@ -110,7 +110,7 @@ async def test_the_initial_state_survives_a_rewind_to_the_beginning(chat: Chat) 
     assert session.state == {"currency": "EUR", "user:last": "Porto"}
 
 
-async def test_user_scope_is_restored_where_asked_for(client: Rethread, user: str) -> None:
+async def test_the_user_scope_is_restored_on_request(client: Rethread, user: str) -> None:
     sessions = RethreadSessionService(client, rewind_scopes=("session", "user"))
     session = await sessions.create_session(app_name=APP, user_id=user, state={"user:last": "Home"})
     chat = Chat(sessions, RethreadArtifactService(client), user, session.id)
@@ -121,7 +121,7 @@ async def test_user_scope_is_restored_where_asked_for(client: Rethread, user: st
     await chat.runner.close()
 
 
-async def test_an_unknown_invocation_is_adks_error(chat: Chat) -> None:
+async def test_an_unknown_invocation_raises_adks_error(chat: Chat) -> None:
     await chat.say("hello")
     with pytest.raises(InvocationNotFoundError):
         await chat.rewind("nowhere")
@@ -132,9 +132,9 @@ async def test_partial_events_are_not_stored(chat: Chat) -> None:
     assert texts((await chat.session()).events) == ["hello", "You said: hello"]
 
 
-# A loop that is over leaves its connections to the garbage collector.
+# The connections of a finished loop are left to the garbage collector.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-def test_the_synchronous_runner_talks_from_loop_to_loop(system: LocalSystem, user: str) -> None:
+def test_the_synchronous_runner_works_across_event_loops(system: LocalSystem, user: str) -> None:
     client = Rethread(system.url, system.token)
     sessions = RethreadSessionService(client)
     session = asyncio.run(sessions.create_session(app_name=APP, user_id=user))

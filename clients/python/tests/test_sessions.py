@@ -1,4 +1,4 @@
-"""The session service, against the running system."""
+"""Tests of the session service against the local system."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ async def again(sessions: RethreadSessionService, session: Session, **config: An
     return got
 
 
-async def test_a_session_comes_back_as_it_was_created(sessions: RethreadSessionService, user: str) -> None:
+async def test_a_session_survives_a_round_trip(sessions: RethreadSessionService, user: str) -> None:
     state = {"a": 1, "user:b": [None, "ü"], "app:c": {"d": True}, "temp:d": 4}
-    app = f"app-of-{user}"  # app: keys are everybody's
+    app = f"app-of-{user}"  # app: keys are shared by all users
     session = await sessions.create_session(app_name=app, user_id=user, session_id=f" {user} ", state=state)
 
     del state["temp:d"]
@@ -52,13 +52,13 @@ async def test_a_session_comes_back_as_it_was_created(sessions: RethreadSessionS
         await sessions.create_session(app_name=app, user_id=user, session_id=session.id)
 
 
-async def test_what_is_not_there_is_none(sessions: RethreadSessionService, user: str) -> None:
+async def test_a_missing_session_is_none(sessions: RethreadSessionService, user: str) -> None:
     session = await sessions.create_session(app_name=APP, user_id=user)
     for app, name in ((APP, "nothing"), ("another-app", session.id)):
         assert await sessions.get_session(app_name=app, user_id=user, session_id=name) is None
 
 
-async def test_sessions_are_listed_by_app_the_most_active_last(
+async def test_sessions_are_listed_by_app_latest_activity_last(
     sessions: RethreadSessionService, user: str
 ) -> None:
     first = await sessions.create_session(app_name=APP, user_id=user, state={"a": 1})
@@ -73,7 +73,7 @@ async def test_sessions_are_listed_by_app_the_most_active_last(
         await sessions.list_sessions(app_name=APP)
 
 
-async def test_a_deleted_session_is_gone(sessions: RethreadSessionService, user: str) -> None:
+async def test_a_deleted_session_is_missing(sessions: RethreadSessionService, user: str) -> None:
     session = await sessions.create_session(app_name=APP, user_id=user)
     for _ in range(2):
         await sessions.delete_session(app_name=APP, user_id=user, session_id=session.id)
@@ -87,7 +87,7 @@ async def test_a_deleted_session_is_gone(sessions: RethreadSessionService, user:
         await sessions.fork(session)
 
 
-async def test_events_come_back_whole(sessions: RethreadSessionService, user: str) -> None:
+async def test_events_survive_a_round_trip(sessions: RethreadSessionService, user: str) -> None:
     session = await sessions.create_session(app_name=APP, user_id=user)
     event = said("hello", state_delta={"a": [1.5, None]}, artifact_delta={"user:x": 2}, escalate=True)
     event.long_running_tool_ids = {"call-1"}
@@ -101,7 +101,7 @@ async def test_events_come_back_whole(sessions: RethreadSessionService, user: st
     assert (stored[1].timestamp, stored[1].invocation_id) == (1.25, stored[1].id)
 
 
-async def test_state_follows_events(sessions: RethreadSessionService, user: str) -> None:
+async def test_state_deltas_are_applied(sessions: RethreadSessionService, user: str) -> None:
     session = await sessions.create_session(app_name=APP, user_id=user, state={"a": 1, "b": 2})
     await sessions.append_event(
         session, said("x", state_delta={"a": None, "c": 3, "temp:t": 4, "user:" + user: "me"})
@@ -114,7 +114,7 @@ async def test_state_follows_events(sessions: RethreadSessionService, user: str)
     assert await sessions.get_user_state(app_name="another-app", user_id=user) == {}
 
 
-async def test_recent_events(sessions: RethreadSessionService, user: str) -> None:
+async def test_recent_events_can_be_selected(sessions: RethreadSessionService, user: str) -> None:
     session = await sessions.create_session(app_name=APP, user_id=user, state={"a": 1})
     for n in range(5):
         event = said(str(n))
@@ -137,7 +137,7 @@ async def test_recent_events(sessions: RethreadSessionService, user: str) -> Non
     assert texts((await again(sessions, session)).events) == list("012345")
 
 
-async def test_more_events_than_a_page_holds(
+async def test_history_longer_than_a_page_is_loaded(
     sessions: RethreadSessionService, client: Rethread, user: str
 ) -> None:
     session = await sessions.create_session(app_name=APP, user_id=user)
@@ -166,7 +166,7 @@ async def test_an_event_appended_twice_is_stored_once(sessions: RethreadSessionS
     assert texts((await again(sessions, session)).events) == ["hello", "again"]
 
 
-async def test_two_services_at_once(system: LocalSystem, sessions: RethreadSessionService, user: str) -> None:
+async def test_concurrent_writers_are_detected(system: LocalSystem, sessions: RethreadSessionService, user: str) -> None:
     mine = await sessions.create_session(app_name=APP, user_id=user)
     async with Rethread(system.url, system.token) as another:
         elsewhere = RethreadSessionService(another)
@@ -184,7 +184,7 @@ async def test_two_services_at_once(system: LocalSystem, sessions: RethreadSessi
         assert texts((await again(elsewhere, theirs)).events) == ["first", "second"]
 
 
-async def test_a_rewind_makes_others_stale(sessions: RethreadSessionService, user: str) -> None:
+async def test_a_rewind_makes_other_copies_stale(sessions: RethreadSessionService, user: str) -> None:
     session = await sessions.create_session(app_name=APP, user_id=user)
     await sessions.append_event(session, said("hello"))
     other = await again(sessions, session)
@@ -195,7 +195,7 @@ async def test_a_rewind_makes_others_stale(sessions: RethreadSessionService, use
     assert texts((await again(sessions, session)).events) == ["anew"]
 
 
-async def test_a_task_saved_meanwhile_makes_nobody_stale(
+async def test_saving_a_task_makes_no_copy_stale(
     sessions: RethreadSessionService, client: Rethread, user: str
 ) -> None:
     session = await sessions.create_session(app_name=APP, user_id=user)
@@ -227,7 +227,7 @@ async def test_rewinds_can_be_undone(sessions: RethreadSessionService, user: str
         await sessions.rewind(session, "nowhere")
 
 
-async def test_a_fork_begins_with_what_was_shown(sessions: RethreadSessionService, user: str) -> None:
+async def test_a_fork_has_the_history_of_its_source(sessions: RethreadSessionService, user: str) -> None:
     session = await sessions.create_session(app_name=APP, user_id=user, state={"a": 0})
     await sessions.append_event(session, said("hello", "one", state_delta={"a": 1}))
     await sessions.append_event(session, said("on", "two", state_delta={"a": 2}))
@@ -242,7 +242,7 @@ async def test_a_fork_begins_with_what_was_shown(sessions: RethreadSessionServic
         await sessions.fork(session, "nowhere")
 
 
-async def test_what_others_own_is_denied(
+async def test_sessions_of_other_users_are_denied(
     sessions: RethreadSessionService, system: LocalSystem, user: str
 ) -> None:
     session = await sessions.create_session(app_name=APP, user_id=user)
@@ -259,12 +259,12 @@ async def test_what_others_own_is_denied(
 
     async with Rethread(system.url, always_the_same) as mistaken:
         wrong = RethreadSessionService(mistaken)
-        with pytest.raises(DeniedError, match="speaks for 'somebody-else'"):
+        with pytest.raises(DeniedError, match="belongs to 'somebody-else'"):
             await wrong.create_session(app_name=APP, user_id=user, session_id=f"wrong-{uuid.uuid4()}")
         assert (await wrong.list_sessions(app_name=APP, user_id="somebody-else")).sessions == []
 
 
-async def test_a_broken_rule_says_which(sessions: RethreadSessionService, user: str) -> None:
+async def test_a_violation_names_the_rule(sessions: RethreadSessionService, user: str) -> None:
     session = await sessions.create_session(app_name=APP, user_id=user)
     with pytest.raises(InvalidError, match="/events/0/author") as invalid:
         await sessions.append_event(session, Event(invocation_id="one"))

@@ -1,5 +1,5 @@
-"""Rethread for google-adk: sessions and artifacts that can be rewound, forked
-and watched, behind the services that ADK's Runner asks for."""
+"""Session and artifact services for google-adk that store data in Rethread, with
+rewind and fork."""
 
 from .artifacts import RethreadArtifactService
 from .client import Rethread, TokenSource

@@ -1,4 +1,4 @@
-"""ADK's artifact service over Rethread."""
+"""ADK's artifact service, backed by Rethread."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _USER = "user:"
 
 
 class RethreadArtifactService(BaseArtifactService):
-    """Keeps ADK's artifacts in Rethread, beside the session's events.
+    """Stores ADK's artifacts in Rethread.
 
-    Use it together with RethreadSessionService: a rewind restores artifacts by
-    the versions that events name, and those must be Rethread's.
+    Use it together with RethreadSessionService: a rewind restores the artifact
+    versions named by events, and these must be Rethread's version numbers.
 
-    Names have up to 128 characters and no `/`; an artifact has up to 10 MB.
-    Artifacts of a user (`user:`) are reached through a session of the app; where
-    no session is given, through the one that was active last.
+    Names have at most 128 characters and no `/`; an artifact has at most 10 MB.
+    A user's artifacts (`user:`) are accessed through a session of the app: the
+    given one, otherwise the user's most recently active one.
 
     Args:
-      client: the system to use; the caller closes it.
+      client: the connection to Rethread; the caller closes it.
     """
 
     def __init__(self, client: Rethread) -> None:
@@ -51,20 +51,21 @@ class RethreadArtifactService(BaseArtifactService):
     ) -> int:
         """Adds a version and returns its number, the first being 0.
 
-        Text, inline data, files elsewhere and references (`artifact://`, to a
-        version of the same app and user) come back as they were saved;
-        references are followed. Custom metadata may have about 100 bytes, and a
+        Text, inline data, files by URI and references (`artifact://`, to a
+        version of the same app and user) survive a round trip; loading resolves
+        references. Custom metadata is limited to about 100 bytes of JSON; a
         reference has none of its own.
 
         Raises:
           InputValidationError: the part or the name cannot be stored.
-          SessionNotFoundError: the session is not there.
+          SessionNotFoundError: the session does not exist, or none was given
+            and the user has none.
         """
         part = ensure_part(artifact)
         uri = part.file_data.file_uri if part.file_data else None
         if uri and uri.startswith("artifact://"):
             if custom_metadata:
-                raise InputValidationError("A reference takes no custom metadata: it is what it refers to.")
+                raise InputValidationError("A reference cannot have custom metadata of its own.")
             content_type = parts.URI_LIST
             body = parts.reference(app_name, user_id, uri).encode()
         else:
@@ -72,7 +73,7 @@ class RethreadArtifactService(BaseArtifactService):
         session = await self._session(app_name, user_id, filename, session_id)
         if session is None:
             raise SessionNotFoundError(
-                f"User {user_id} has no session of {app_name} to store {filename} with."
+                f"User {user_id} has no session of app {app_name} through which to store {filename}."
             )
         where = path("sessions", session, "artifacts", filename)
         try:
@@ -94,7 +95,7 @@ class RethreadArtifactService(BaseArtifactService):
         session_id: str | None = None,
         version: int | None = None,
     ) -> types.Part | None:
-        """Reads a version, the newest by default; None where it is not there."""
+        """Returns a version, the newest by default; None if it does not exist."""
         session = await self._session(app_name, user_id, filename, session_id)
         if session is None:
             return None
@@ -114,7 +115,7 @@ class RethreadArtifactService(BaseArtifactService):
     async def list_artifact_keys(
         self, *, app_name: str, user_id: str, session_id: str | None = None
     ) -> list[str]:
-        """The names of a session's artifacts and of the user's, or of the user's alone."""
+        """Returns the sorted names of the user's artifacts and, given a session, of its own."""
         session = session_id or await latest_of_app(self._client, app_name, user_id)
         if session is None:
             return []
@@ -124,8 +125,8 @@ class RethreadArtifactService(BaseArtifactService):
     async def delete_artifact(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> None:
-        """Makes an artifact read as not there. Its versions stay readable by
-        number, for rewinds and forks may need them."""
+        """Deletes an artifact; a missing one is not an error. Its versions stay
+        readable by number, because rewinds and forks may need them."""
         session = await self._session(app_name, user_id, filename, session_id)
         if session is None:
             return
@@ -138,16 +139,16 @@ class RethreadArtifactService(BaseArtifactService):
     async def list_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[int]:
-        """The numbers of the versions that can be read, oldest first. Numbers
-        are not given twice: where a rewind or a deletion took the artifact away,
-        one is missing."""
+        """Returns the numbers of the readable versions, oldest first. Numbers are
+        not reused: one is missing for each rewind or deletion that removed the
+        artifact."""
         session = await self._session(app_name, user_id, filename, session_id)
         return [v["version"] for v in await self._versions(user_id, session, filename)]
 
     async def list_artifact_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[ArtifactVersion]:
-        """The versions that can be read, oldest first."""
+        """Returns descriptions of the readable versions, oldest first."""
         session = await self._session(app_name, user_id, filename, session_id)
         return [
             _described(app_name, user_id, session_id, v)
@@ -163,7 +164,7 @@ class RethreadArtifactService(BaseArtifactService):
         session_id: str | None = None,
         version: int | None = None,
     ) -> ArtifactVersion | None:
-        """Describes a version, the newest by default; None where it is not there."""
+        """Returns a version's description, the newest by default; None if it does not exist."""
         session = await self._session(app_name, user_id, filename, session_id)
         if session is None:
             return None
@@ -178,7 +179,7 @@ class RethreadArtifactService(BaseArtifactService):
     async def _session(
         self, app_name: str, user_id: str, filename: str, session_id: str | None
     ) -> str | None:
-        """The session through which an artifact is reached; None where the user has none."""
+        """Returns the session through which to access an artifact; None if the user has none."""
         if session_id is not None:
             return session_id
         if not filename.startswith(_USER):

@@ -1,4 +1,4 @@
-"""Rethread's HTTP API as the services need it: who asks, retries, pages."""
+"""A client of Rethread's HTTP API: authentication, retries, paging."""
 
 from __future__ import annotations
 
@@ -17,30 +17,32 @@ import httpx
 from .errors import UnavailableError, error_of
 from .retries import Retries
 
-# Gives a token for a user's id: a JWT whose `sub` is that id. It is asked
-# before each try, so it may refresh tokens as it likes.
+# Returns a token for a user's id: a JWT whose `sub` is that id. It is called
+# before each attempt, so it can refresh tokens and should cache them.
 TokenSource = Callable[[str], str | Awaitable[str]]
 
-# Bodies from this size on, in bytes, are sent compressed: Lambda takes 6 MB.
+# Bodies of at least this size in bytes are sent compressed, because Lambda
+# accepts 6 MB.
 _COMPRESS_FROM = 1 << 20
 
 _PAGE = 1000
 
 
 def path(*segments: str) -> str:
-    """A path below /api/v1, with its segments escaped."""
+    """Returns a path below /api/v1 with escaped segments."""
     return "".join("/" + quote(segment, safe="") for segment in segments)
 
 
 class Rethread:
-    """A Rethread system. One is enough for all services of a process.
+    """A connection to a Rethread system, shared by all services of a process.
 
     Args:
-      url: its address, without `/api/v1`.
-      token: gives the token to speak for a user with.
-      retries: when to try again.
-      timeout: seconds that one try may take to connect, and then to answer.
-      transport: replaces the network, for proxies and tests.
+      url: the API's address, without `/api/v1`.
+      token: returns the token of a user.
+      retries: when to retry a request; by default 5 attempts.
+      timeout: timeout of each attempt in seconds, separately for connecting
+        and for reading the response.
+      transport: replaces the HTTP transport, for proxies and tests.
     """
 
     def __init__(
@@ -57,8 +59,8 @@ class Rethread:
         self._retries = retries or Retries()
         self._timeout = timeout
         self._transport = transport
-        # Connections belong to an event loop, and ADK's Runner.run starts a
-        # new loop each time.
+        # Connections belong to an event loop, and each call of ADK's Runner.run
+        # starts a new loop.
         self._clients: dict[asyncio.AbstractEventLoop, httpx.AsyncClient] = {}
 
     async def request(
@@ -73,16 +75,17 @@ class Rethread:
         params: dict[str, str] | None = None,
         key: str | None = None,
     ) -> httpx.Response:
-        """Sends a request until it is answered, and returns the success.
+        """Sends a request, with retries, and returns the successful response.
 
         Args:
           where: the path below /api/v1.
-          user_id: who asks.
-          body: sent as JSON, unless `content` gives the bytes themselves.
-          key: the Idempotency-Key, the same for each try.
+          user_id: the user who makes the request.
+          body: sent as JSON.
+          content: the bytes to send, instead of `body`.
+          key: the Idempotency-Key, the same for each attempt.
 
         Raises:
-          RethreadError: the answer is no success, or none came.
+          RethreadError: the request failed, or no response arrived.
         """
         headers = {"Idempotency-Key": key} if key else {}
         if body is not None:
@@ -114,18 +117,18 @@ class Rethread:
                 raise UnavailableError(f"{method} {where}: {outcome or type(outcome).__name__}") from outcome
 
     async def get(self, where: str, user_id: str) -> Any:
-        """Reads the `data` at a path."""
+        """Returns the member `data` of the resource at a path."""
         return (await self.request("GET", where, user_id)).json()["data"]
 
     async def create(self, where: str, user_id: str, body: Any, *, key: str | None = None) -> Any:
-        """Posts what must happen once, whatever is lost on the way; answers its `data`."""
+        """Sends a POST that is executed at most once, with an Idempotency-Key; returns its `data`."""
         response = await self.request("POST", where, user_id, body=body, key=key or str(uuid.uuid4()))
         return response.json()["data"]
 
     async def pages(
         self, where: str, user_id: str, params: dict[str, str] | None = None, *, limit: int = _PAGE
     ) -> AsyncIterator[dict[str, Any]]:
-        """The items of a list, page after page as they are asked for."""
+        """Iterates over the items of a list; pages are requested as needed."""
         query = {**(params or {}), "limit": str(min(limit, _PAGE))}
         while True:
             page = (await self.request("GET", where, user_id, params=query)).json()

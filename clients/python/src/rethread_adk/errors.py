@@ -1,7 +1,7 @@
-"""What can go wrong between an agent and Rethread.
+"""The errors of requests to Rethread.
 
-Where ADK has an error of its own for a situation (a stale session, an unknown
-invocation), the services raise that one, caused by the error given here.
+If ADK has its own error for a situation (a stale session, an unknown
+invocation), the services raise that one, with the error of this module as cause.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from google.adk.errors.input_validation_error import InputValidationError
 
 
 class RethreadError(Exception):
-    """An answer that is no success, or none at all.
+    """An unsuccessful response, or none at all.
 
     Attributes:
-      status: the HTTP status; 0 where no answer came.
-      problem: the body of the answer (RFC 9457), empty where it had none.
+      status: the HTTP status; 0 if no response arrived.
+      problem: the response's problem (RFC 9457), empty if it had none.
     """
 
     def __init__(self, detail: str, status: int = 0, problem: dict[str, Any] | None = None) -> None:
@@ -27,15 +27,15 @@ class RethreadError(Exception):
 
 
 class InvalidError(RethreadError, InputValidationError):
-    """The request breaks a rule or a limit (400, 413, 422)."""
+    """The request violates a rule or a limit (400, 413, 422)."""
 
 
 class DeniedError(RethreadError, PermissionError):
-    """No identity, or that of somebody else (401, 403)."""
+    """The token is missing or invalid, or the user has no access (401, 403)."""
 
 
 class UnavailableError(RethreadError, ConnectionError):
-    """No answer, or one that says to come back later, after all retries."""
+    """No response, or status 429, 502, 503 or 504, after all retries."""
 
 
 _KINDS: dict[int, type[RethreadError]] = {
@@ -52,15 +52,15 @@ _KINDS: dict[int, type[RethreadError]] = {
 
 
 def error_of(response: httpx.Response) -> RethreadError:
-    """The error that an answer stands for."""
+    """Returns the error of an unsuccessful response."""
     problem: dict[str, Any] = {}
     try:
         body = response.json()
-    except ValueError:  # a gateway's own page
+    except ValueError:  # a response of the gateway itself
         body = None
     if isinstance(body, dict):
         problem = body
-    # Gateways say "message" where Rethread says "detail".
+    # Gateways use "message" instead of "detail".
     detail = problem.get("detail") or problem.get("message") or response.reason_phrase
     for violation in problem.get("errors") or []:
         detail += f"; {violation.get('pointer', '')} {violation.get('detail', '')}"

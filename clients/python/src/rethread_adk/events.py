@@ -1,4 +1,4 @@
-"""ADK's events as Rethread's log holds them, and back."""
+"""Converts ADK's events to events of Rethread's log and back."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
 from pydantic_core import to_jsonable_python
 
-# Entries that only the whole log shows: they hold places, and no event of the
-# conversation.
+# Entries that only view=all shows: they reserve positions of the log, and are not
+# events of the conversation.
 _HIDDEN = frozenset({"task", "run"})
 
 
 def to_json(event: Event) -> dict[str, Any]:
-    """An event as it is sent. What has its default is left out."""
+    """Returns the JSON form of an event, without members that have their default."""
     raw = event.model_dump(mode="python", exclude_defaults=True)
-    # Always sent, default or not. An event of no invocation is one by itself.
+    # Always sent. An event without an invocation becomes its own.
     raw |= {"id": event.id, "invocation_id": event.invocation_id or event.id, "author": event.author}
     sent: dict[str, Any] = jsonable(raw)
     return sent
 
 
 def jsonable(value: Any) -> Any:
-    """A value as JSON. What JSON has no form for becomes its text, as in ADK."""
+    """Returns a value as JSON. Values without a JSON form become strings, as in ADK."""
     return to_jsonable_python(_encoded(value), fallback=str)
 
 
 def _encoded(value: Any) -> Any:
-    """Bytes in standard base64, which every language reads; pydantic's own is
-    the URL-safe one, which Go does not."""
+    """Encodes bytes as standard base64, because Go does not read the URL-safe form
+    that pydantic writes."""
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, dict):
@@ -42,11 +42,11 @@ def _encoded(value: Any) -> Any:
 
 
 def from_json(raw: dict[str, Any]) -> Event:
-    """An event of the log, whoever wrote it: members that ADK does not know
-    are left out.
+    """Converts an event of the log, which any client may have written. Members
+    unknown to ADK are left out.
 
     Raises:
-      ValidationError: a member that ADK knows has another form.
+      ValidationError: a member known to ADK has an invalid value.
     """
     known = {"timestamp": raw["created_time"] / 1000}
     known |= {name: value for name, value in raw.items() if name in Event.model_fields}
@@ -66,7 +66,7 @@ def from_json(raw: dict[str, Any]) -> Event:
 
 def _remove(raw: Any, where: tuple[int | str, ...]) -> None:
     for step in where[:-1]:
-        # Errors name members in camel case, in whichever they came.
+        # Errors name members in camel case, whatever case they have.
         if isinstance(step, str) and step not in raw:
             step = to_snake(step)
         raw = raw[step]
@@ -74,12 +74,12 @@ def _remove(raw: Any, where: tuple[int | str, ...]) -> None:
 
 
 def is_hidden(raw: dict[str, Any]) -> bool:
-    """Whether an entry of the whole log is no event of the conversation."""
+    """Whether an entry of view=all is not an event of the conversation."""
     return raw.get("type") in _HIDDEN
 
 
 def is_shown(raw: dict[str, Any]) -> bool:
-    """Whether an effective entry is an event to ADK. The initial state is none
-    there, and neither is what is still being produced."""
+    """Whether an effective entry is an event in ADK. The initial state and events
+    in progress are not."""
     initial = raw["seq"] == 1 and raw["author"] == "system" and raw.get("content") is None
     return not initial and raw["status"] != "in_progress"

@@ -1,4 +1,4 @@
-"""Reads a session whole: header, events and state of one moment."""
+"""Loads a session with a consistent header, events and state."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .client import Rethread, path
 from .errors import RethreadError
 from .events import from_json, is_shown
 
-# How often a session that changes while it is read is read again.
-_READINGS = 5
+# How often to read a session that changes while it is read.
+_ATTEMPTS = 5
 
 
 async def load(
@@ -24,14 +24,14 @@ async def load(
     session_id: str,
     config: GetSessionConfig | None = None,
 ) -> Session | None:
-    """A session of the app, None where there is none.
+    """Returns a session of the app; None if it does not exist.
 
-    Header, events and state are three requests, so the header is read again
-    afterwards: where it moved, so may have the rest. A session that moves all
-    the time is returned as of its older header, so its next append is refused
-    as stale rather than made in ignorance.
+    Header, events and state take three requests, so the header is read again
+    afterwards: if it has changed, the rest may have changed too, and the session
+    is read again. After the last attempt the session is returned with the older
+    header, so that its next append fails as stale.
     """
-    left = _READINGS
+    left = _ATTEMPTS
     header = await _header(client, user_id, session_id)
     while header is not None and header["app_name"] == app_name and header["user_id"] == user_id:
         left -= 1
@@ -41,7 +41,7 @@ async def load(
                 client.get(path("sessions", session_id, "state"), user_id),
             )
         except RethreadError as error:
-            # Deleted, or rewound while its pages were read.
+            # Deleted, or rewound between two pages.
             if error.status not in (404, 409) or left == 0:
                 raise
             header = await _header(client, user_id, session_id)
@@ -53,7 +53,7 @@ async def load(
 
 
 async def latest_of_app(client: Rethread, app_name: str, user_id: str) -> str | None:
-    """The id of the user's session of an app that was active last."""
+    """Returns the id of the user's most recently active session of an app."""
     async for item in client.pages("/sessions", user_id, limit=100):
         if item["app_name"] == app_name:
             return str(item["id"])
@@ -75,7 +75,7 @@ def _same(a: dict[str, Any], b: dict[str, Any] | None) -> bool:
 
 
 def session_of(header: dict[str, Any], events: list[Event], state: dict[str, Any]) -> Session:
-    """ADK's session, which knows the log up to where the header says it ends."""
+    """Returns ADK's session, marked as up to date with the header's position of the log."""
     session = Session(
         app_name=header["app_name"],
         user_id=header["user_id"],
@@ -89,8 +89,8 @@ def session_of(header: dict[str, Any], events: list[Event], state: dict[str, Any
 
 
 async def _events(client: Rethread, user_id: str, session_id: str, config: GetSessionConfig) -> list[Event]:
-    """The events that a configuration asks for, oldest first. Where it asks for
-    recent ones they are read from the end, and no more than needed."""
+    """Returns the events that a configuration selects, oldest first. Recent ones are
+    read backwards from the end, and no more than needed."""
     wanted, since = config.num_recent_events, config.after_timestamp
     if wanted == 0:
         return []

@@ -1,8 +1,8 @@
-"""Parts as the bytes and the media type of an artifact, and back.
+"""Converts parts to the bytes and the media type of an artifact and back.
 
-An artifact in Rethread is bytes with a Content-Type. What a part is beyond
-that goes into parameters of the type, which other readers pass over:
-`adk-part`, `adk-type` and `adk-metadata`.
+An artifact in Rethread is bytes with a Content-Type. The rest of a part goes into
+parameters of the type, which other readers ignore: `adk-part`, `adk-type` and
+`adk-metadata`.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _PARAMETER = re.compile(r'; adk-([a-z]+)="([^"]*)"')
 
 @dataclass(frozen=True)
 class MediaType:
-    """A Content-Type: what it is to everyone, and what only ADK asks for."""
+    """A Content-Type, with the parameters that describe the part for ADK."""
 
     plain: str
     part: str = ""  # "text" or "file"; other parts are bytes
-    file_type: str | None = None  # of the file that a URI leads to
+    file_type: str | None = None  # the media type of the file that a URI names
     metadata: dict[str, Any] | None = None
 
     @classmethod
     def parse(cls, content_type: str) -> MediaType:
-        """Reads a Content-Type, whoever made it."""
+        """Parses a Content-Type, which any client may have written."""
         found = _PARAMETERS.fullmatch(content_type)
         plain, rest = found.groups() if found else (content_type, "")
         extra = dict(_PARAMETER.findall(rest))
@@ -66,18 +66,18 @@ class MediaType:
 
     @property
     def mime_type(self) -> str | None:
-        """What ADK shows: of a file elsewhere the file's, of text no charset."""
+        """The type shown to ADK: without charset for text, the file's own for a file."""
         if self.part == "file":
             return self.file_type
         return _TEXT if self.part == "text" else self.plain
 
 
 def encode(part: types.Part, metadata: dict[str, Any] | None) -> tuple[str, bytes]:
-    """The Content-Type and the bytes of a part that is no reference.
+    """Returns the Content-Type and the bytes of a part that is not a reference.
 
     Raises:
-      InputValidationError: the part holds neither text nor data nor a file's
-        URI, or the metadata is too long.
+      InputValidationError: the part has no text, data or file URI, or the
+        Content-Type with the metadata exceeds 255 characters.
     """
     if part.inline_data is not None:
         media = MediaType(part.inline_data.mime_type or _BYTES, metadata=metadata)
@@ -89,19 +89,19 @@ def encode(part: types.Part, metadata: dict[str, Any] | None) -> tuple[str, byte
         media = MediaType(URI_LIST, "file", part.file_data.mime_type, metadata)
         body = part.file_data.file_uri.encode()
     else:
-        raise InputValidationError("Not supported artifact type.")
+        raise InputValidationError("Unsupported artifact type.")
     content_type = str(media)
     if metadata and len(content_type) > _MAX_TYPE:
         raise InputValidationError(
-            f"Custom metadata is too long: with it the media type has {len(content_type)} characters"
-            f" of {_MAX_TYPE}."
+            f"Custom metadata is too long: the media type has {len(content_type)} characters,"
+            f" at most {_MAX_TYPE} are possible."
         )
     return content_type, body
 
 
 def decode(content_type: str, body: bytes) -> types.Part | None:
-    """The part of an artifact, whoever stored it. None is the mark by which ADK
-    makes an artifact read as not there: an empty application/octet-stream."""
+    """Returns the part of an artifact, which any client may have stored. Returns None
+    for an empty application/octet-stream, by which ADK marks a missing artifact."""
     media = MediaType.parse(content_type)
     if media.part == "text":
         return types.Part(text=body.decode())
@@ -114,10 +114,10 @@ def decode(content_type: str, body: bytes) -> types.Part | None:
 
 
 def reference(app_name: str, user_id: str, uri: str) -> str:
-    """Rethread's URI of the version that one of ADK's names.
+    """Returns Rethread's URI for an artifact version, given ADK's URI.
 
     Raises:
-      InputValidationError: it names none, or one of another app or user.
+      InputValidationError: the URI is invalid, or of another app or user.
     """
     target = artifact_util.parse_artifact_uri(uri)
     if target is None:

@@ -1,4 +1,4 @@
-"""When a request is tried again, and after how long."""
+"""When a request is retried, and after what delay."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from dataclasses import dataclass
 
 import httpx
 
-# Nothing was done, or what was done is recognised when it is asked for again.
-_PASSING = frozenset({429, 502, 503, 504})
+# The request was not executed, or the server recognises a repetition.
+_TEMPORARY = frozenset({429, 502, 503, 504})
 
 _LOST = (httpx.TimeoutException, httpx.NetworkError, httpx.RemoteProtocolError)
 
 
 @dataclass(frozen=True)
 class Retries:
-    """How often to try and how long to wait in between.
+    """How often to attempt a request and how long to wait in between.
 
     Attributes:
-      attempts: tries in all, at least 1.
-      first: the longest wait before the second try, in seconds; it doubles
-        from try to try.
-      longest: the longest wait, in seconds. An answer that asks for more
-        (Retry-After) is not waited for.
-      sleep, chance: what waits, and a number from 0 to 1 that spreads the
-        waits of many clients.
+      attempts: maximum number of attempts, at least 1.
+      first: the longest delay before the second attempt, in seconds; it doubles
+        with each further attempt.
+      longest: the longest delay, in seconds. A response with a longer
+        Retry-After is not retried.
+      sleep: waits for a number of seconds.
+      chance: returns a random number from 0 to 1, by which a delay is
+        multiplied.
     """
 
     attempts: int = 5
@@ -36,14 +37,14 @@ class Retries:
     chance: Callable[[], float] = random.random
 
     def wait(self, tried: int, outcome: httpx.Response | Exception) -> float | None:
-        """Seconds to wait after so many tries; None is to give up."""
+        """Returns the seconds to wait after a number of attempts; None to give up."""
         if tried >= self.attempts:
             return None
         asked = None
         if isinstance(outcome, httpx.Response):
             asked = _retry_after(outcome)
-            # 409 with a time: an earlier try is still being carried out.
-            if outcome.status_code not in _PASSING and (outcome.status_code != 409 or asked is None):
+            # 409 with Retry-After: an earlier attempt is still being executed.
+            if outcome.status_code not in _TEMPORARY and (outcome.status_code != 409 or asked is None):
                 return None
         elif not isinstance(outcome, _LOST):
             return None
@@ -53,7 +54,7 @@ class Retries:
 
 
 def _retry_after(response: httpx.Response) -> float | None:
-    """Seconds. Rethread and its gateways never give a date."""
+    """Returns seconds. Rethread and its gateways never send a date."""
     try:
         return max(0.0, float(response.headers["Retry-After"]))
     except (KeyError, ValueError):

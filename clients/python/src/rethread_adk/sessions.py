@@ -1,4 +1,4 @@
-"""ADK's session service over Rethread."""
+"""ADK's session service, backed by Rethread."""
 
 from __future__ import annotations
 
@@ -28,27 +28,26 @@ Scope = Literal["session", "user", "app"]
 
 
 class RethreadSessionService(BaseSessionService):
-    """Keeps ADK's sessions in Rethread.
+    """Stores ADK's sessions in Rethread.
 
-    `session.events` are the events that the session shows now (`GET
-    /events?view=effective`), whatever was rewound or forked before, in Python
-    or elsewhere. Session ids are unique in all of Rethread, not per user.
+    `session.events` are the session's effective events (`GET
+    /events?view=effective`), after any rewinds by this or other clients.
+    Session ids are unique across all users and apps.
 
-    A session object is written through only while it knows all events of its
-    session; otherwise `append_event` raises StaleSessionError and it should be
-    got anew.
+    `append_event` requires that the session object has all events of its
+    session; otherwise it raises StaleSessionError: get the session again.
 
     Args:
-      client: the system to use; the caller closes it.
-      rewind_scopes: whose state and artifacts `Runner.rewind_async` restores.
-        ADK itself restores the session's alone; `user` and `app` are the keys
-        (and artifacts) that sessions share.
+      client: the connection to Rethread; the caller closes it.
+      rewind_scopes: the scopes of state and artifacts that
+        `Runner.rewind_async` restores. ADK itself restores only `session`;
+        `user` and `app` are the keys and artifacts that sessions share.
     """
 
     def __init__(self, client: Rethread, *, rewind_scopes: Sequence[Scope] = ("session",)) -> None:
         self._client = client
         self._rewind_scopes = tuple(rewind_scopes)
-        # A session's writes through this service go one after the other.
+        # Serialises the writes to a session through this service.
         self._locks: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
 
     async def create_session(
@@ -62,23 +61,23 @@ class RethreadSessionService(BaseSessionService):
         """Creates a session.
 
         Raises:
-          AlreadyExistsError: the id is taken.
-          DeniedError: the token speaks for somebody else.
+          AlreadyExistsError: the id is in use, in any app.
+          DeniedError: the token belongs to another user.
         """
-        wish: dict[str, Any] = {"app_name": app_name}
+        body: dict[str, Any] = {"app_name": app_name}
         if session_id and session_id.strip():
-            wish["id"] = session_id.strip()
+            body["id"] = session_id.strip()
         if state:
-            wish["state"] = jsonable(state)
+            body["state"] = jsonable(state)
         try:
-            made = await self._client.create("/sessions", user_id, wish)
+            made = await self._client.create("/sessions", user_id, body)
         except RethreadError as error:
             if error.status == 409:
                 raise AlreadyExistsError(f"Session with id {session_id} already exists.") from error
             raise
         if made["user_id"] != user_id:
             await self._client.request("DELETE", path("sessions", made["id"]), user_id)
-            raise DeniedError(f"the token given for {user_id!r} speaks for {made['user_id']!r}")
+            raise DeniedError(f"the token for {user_id!r} belongs to {made['user_id']!r}")
         merged = (await self._client.get(path("sessions", made["id"], "state"), user_id))["merged"]
         return session_of(made, [], merged)
 
@@ -90,18 +89,18 @@ class RethreadSessionService(BaseSessionService):
         session_id: str,
         config: GetSessionConfig | None = None,
     ) -> Session | None:
-        """Gets a session as it is now; None where there is none in this app.
+        """Returns a session; None if it does not exist in this app.
 
         Raises:
-          DeniedError: it is somebody else's.
+          DeniedError: the session belongs to another user.
         """
         return await load(self._client, app_name, user_id, session_id.strip(), config)
 
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
-        """Lists a user's sessions of an app, without events and state.
+        """Lists a user's sessions of an app without events and state, latest activity last.
 
         Raises:
-          ValueError: no user is given. Rethread shows users their own alone.
+          ValueError: no user is given. Rethread lists only a user's own sessions.
         """
         if user_id is None:
             raise ValueError("Rethread lists the sessions of one user: give user_id")
@@ -115,11 +114,11 @@ class RethreadSessionService(BaseSessionService):
             async for item in self._client.pages("/sessions", user_id)
             if item["app_name"] == app_name and item["user_id"] == user_id
         ]
-        found.reverse()  # the newest activity comes first there, and last here
+        found.reverse()  # the API lists the latest activity first
         return ListSessionsResponse(sessions=found)
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
-        """Deletes a session with all that belongs to it; one that is not there is no error."""
+        """Deletes a session and its data; a missing one is not an error."""
         try:
             await self._client.request("DELETE", path("sessions", session_id.strip()), user_id)
         except RethreadError as error:
@@ -127,9 +126,9 @@ class RethreadSessionService(BaseSessionService):
                 raise
 
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
-        """The state that a user's sessions of an app share, keys without prefix.
+        """Returns the state that a user's sessions of an app share, keys without prefix.
 
-        It is read through one of those sessions: without any it is empty.
+        It is read through one of these sessions, so it is empty without any.
         """
         latest = await latest_of_app(self._client, app_name, user_id)
         if latest is None:
@@ -138,17 +137,17 @@ class RethreadSessionService(BaseSessionService):
         return dict(state["user"])
 
     async def append_event(self, session: Session, event: Event) -> Event:
-        """Appends an event to the log, and to the session object.
+        """Appends an event to the log and to the session object.
 
-        Partial events are not stored and `temp:` state stays in the object. An
-        event that was stored before is not stored again. A rewind event, as
-        `Runner.rewind_async` makes it, becomes a rewind in Rethread: see
-        `rewind`; what it says of state and artifacts gives way to what
-        Rethread restored.
+        Partial events are not stored, and `temp:` state stays in the object. An
+        event that is already stored is not stored again. A rewind event, as
+        created by `Runner.rewind_async`, becomes a rewind in Rethread: see
+        `rewind`. Its state and artifact deltas are replaced by what Rethread
+        restored.
 
         Raises:
-          StaleSessionError: the session has events that the object has not.
-          SessionNotFoundError: the session is not there any more.
+          StaleSessionError: the session has events that the object lacks.
+          SessionNotFoundError: the session does not exist.
         """
         if event.partial:
             return event
@@ -174,59 +173,60 @@ class RethreadSessionService(BaseSessionService):
         scopes: Sequence[Scope] = ("session", "user", "app"),
         on_conflict: Literal["keep", "restore"] = "keep",
     ) -> Event:
-        """Restores a session as it was just before an invocation.
+        """Restores a session to just before an invocation.
 
-        Any invocation of the log will do, one that an earlier rewind had hidden
-        too. The object becomes what the session then shows.
+        Any invocation of the log is accepted, including one hidden by an earlier
+        rewind. The session object is updated to the result.
 
         Args:
-          on_conflict: what becomes of `user:` and `app:` values that another
-            session has changed since.
+          scopes: the scopes of state and artifacts to restore.
+          on_conflict: whether to keep or restore `user:` and `app:` values that
+            another session has changed since.
 
         Returns:
-          The marker. A rewind before its invocation id undoes this one.
+          The marker. A rewind to before its invocation id undoes this one.
 
         Raises:
           InvocationNotFoundError: the log has no such invocation.
-          SessionNotFoundError: the session is not there.
+          SessionNotFoundError: the session does not exist.
         """
-        wish = {"scopes": tuple(scopes), "on_conflict": on_conflict}
+        body = {"scopes": tuple(scopes), "on_conflict": on_conflict}
         async with self._lock(session):
-            return await self._rewind(session, before_invocation_id, wish, str(uuid.uuid4()))
+            return await self._rewind(session, before_invocation_id, body, str(uuid.uuid4()))
 
     async def fork(
         self, session: Session, before_invocation_id: str | None = None, *, name: str | None = None
     ) -> Session:
-        """A new session that begins with what this one showed before an
-        invocation, or with all of it.
+        """Creates a session with this one's history before an invocation, or with
+        all of it.
 
         Raises:
           InvocationNotFoundError: the log has no such invocation.
-          SessionNotFoundError: the session is not there.
+          SessionNotFoundError: the session does not exist.
         """
-        wish: dict[str, Any] = {"strict": True}
+        body: dict[str, Any] = {"strict": True}
         if before_invocation_id is not None:
-            wish["rewind_before_invocation_id"] = before_invocation_id
+            body["rewind_before_invocation_id"] = before_invocation_id
         if name is not None:
-            wish["name"] = name
+            body["name"] = name
         try:
-            made = await self._client.create(path("sessions", session.id, "fork"), session.user_id, wish)
+            made = await self._client.create(path("sessions", session.id, "fork"), session.user_id, body)
         except RethreadError as error:
             if error.status == 400 and before_invocation_id is not None:
                 raise InvocationNotFoundError(f"Invocation ID not found: {before_invocation_id}") from error
-            _refuse(error, session.id)
-        return await self._known(session.app_name, session.user_id, made["id"])
+            _raise_for_session(error, session.id)
+        return await self._load_existing(session.app_name, session.user_id, made["id"])
 
-    async def _rewind(self, session: Session, before: str, wish: dict[str, Any], key: str) -> Event:
-        wish = {**wish, "rewind_before_invocation_id": before}
+    async def _rewind(self, session: Session, before: str, body: dict[str, Any], key: str) -> Event:
+        body = {**body, "rewind_before_invocation_id": before}
         where = path("sessions", session.id, "rewind")
         try:
-            done = await self._client.create(where, session.user_id, wish, key=key)
+            done = await self._client.create(where, session.user_id, body, key=key)
         except RethreadError as error:
             if error.status == 404 and "invocation_id" in error.problem:
                 raise InvocationNotFoundError(f"Invocation ID not found: {before}") from error
-            _refuse(error, session.id)
-        now = await self._known(session.app_name, session.user_id, session.id)
+            _raise_for_session(error, session.id)
+        now = await self._load_existing(session.app_name, session.user_id, session.id)
         temporary = {k: v for k, v in session.state.items() if k.startswith(State.TEMP_PREFIX)}
         session.events[:] = now.events
         session.state.clear()
@@ -236,41 +236,41 @@ class RethreadSessionService(BaseSessionService):
         return from_json(done["event"])
 
     async def _store(self, session: Session, event: Event) -> None:
-        """Appends at the position where the object stands.
+        """Appends an event if the log ends where the object's copy ends.
 
-        The event's id makes a second try a redelivery; an idempotency key, which
-        costs two more writes, is not needed.
+        The event's id makes a repeated attempt a redelivery, so no idempotency
+        key is needed, which would cost two more writes.
         """
         where = path("sessions", session.id, "events")
-        wish: dict[str, Any] = {"events": [to_json(event)]}
+        body: dict[str, Any] = {"events": [to_json(event)]}
         while True:
             if session._storage_update_marker is not None:
-                wish["expected_seq"] = int(session._storage_update_marker)
+                body["expected_seq"] = int(session._storage_update_marker)
             try:
-                answer = await self._client.request("POST", where, session.user_id, body=wish)
+                answer = await self._client.request("POST", where, session.user_id, body=body)
             except RethreadError as error:
                 if error.status != 409 or "head_seq" not in error.problem:
-                    _refuse(error, session.id)
-                await self._pass_hidden(session, error)
+                    _raise_for_session(error, session.id)
+                await self._skip_hidden(session, error)
                 continue
             seq = answer.json()["data"][0]["seq"]
-            session._storage_update_marker = str(max(seq, wish.get("expected_seq", 0)))
+            session._storage_update_marker = str(max(seq, body.get("expected_seq", 0)))
             return
 
-    async def _pass_hidden(self, session: Session, moved: RethreadError) -> None:
-        """Moves the object past entries that are no events: a task that was
-        saved meanwhile does not make it stale."""
+    async def _skip_hidden(self, session: Session, moved: RethreadError) -> None:
+        """Advances the object past entries that are not events, so that saving a
+        task does not make it stale."""
         query = {"view": "all", "after": str(session._storage_update_marker)}
         where = path("sessions", session.id, "events")
         async for entry in self._client.pages(where, session.user_id, query):
             if not is_hidden(entry):
                 raise StaleSessionError(
-                    f"Session {session.id} has events that this object does not know; get it anew."
+                    f"Session {session.id} has events that this object lacks; get the session again."
                 ) from moved
             session._storage_update_marker = str(entry["seq"])
 
-    async def _known(self, app_name: str, user_id: str, session_id: str) -> Session:
-        """Loads a session that was there a moment ago."""
+    async def _load_existing(self, app_name: str, user_id: str, session_id: str) -> Session:
+        """Loads a session that must exist."""
         session = await load(self._client, app_name, user_id, session_id)
         if session is None:
             raise SessionNotFoundError(f"Session {session_id} not found.")
@@ -292,8 +292,8 @@ class RethreadSessionService(BaseSessionService):
         return lock
 
 
-def _refuse(error: RethreadError, session_id: str) -> NoReturn:
-    """Raises what an error means for a session that must be there."""
+def _raise_for_session(error: RethreadError, session_id: str) -> NoReturn:
+    """Raises an error of a request for a session that must exist."""
     if error.status == 404:
         raise SessionNotFoundError(f"Session {session_id} not found.") from error
     raise error

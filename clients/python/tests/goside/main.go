@@ -1,10 +1,10 @@
-// Command goside is the other side of a conversation: the agent of the tests in
-// Python, built with ADK for Go, in the same sessions. Its environment says where
-// Rethread is and who asks (RETHREAD_URL, RETHREAD_TOKEN, RETHREAD_USER).
+// Command goside is the agent of the Python tests built with ADK for Go, for the
+// same sessions. It is configured by the environment variables RETHREAD_URL,
+// RETHREAD_TOKEN and RETHREAD_USER.
 //
-//	goside say SESSION TEXT            speaks to the agent, and prints the invocation
-//	goside rewind SESSION INVOCATION   takes the session back to before it
-//	goside show SESSION                prints what ADK for Go reads: events, state, artifacts
+//	goside say SESSION TEXT            sends a message, and prints the invocation's id
+//	goside rewind SESSION INVOCATION   rewinds to before the invocation
+//	goside show SESSION                prints the events, state and artifacts that ADK for Go reads
 package main
 
 import (
@@ -98,7 +98,7 @@ func (s side) say(ctx context.Context, text string) error {
 	return err
 }
 
-// shown is what ADK for Go reads of a session.
+// shown is a session as read by ADK for Go.
 type shown struct {
 	Events    []*session.Event       `json:"events"`
 	State     map[string]any         `json:"state"`

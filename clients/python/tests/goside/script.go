@@ -11,8 +11,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// script plays the small part that the scripted model in Python plays: "book X"
-// calls the tool, all else is echoed.
+// script behaves as the scripted model in Python: it calls the tool for "book X" and
+// echoes anything else.
 type script struct{}
 
 // Name implements model.LLM.
