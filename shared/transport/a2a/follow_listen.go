@@ -93,9 +93,9 @@ func (f *follower) take(ctx context.Context, m subscription.Message) (bool, erro
 		}
 		return false, order.ErrReload
 	}
-	before := f.order.Passed()
+	before := f.order.Forwarded()
 	err := f.order.Take(m)
-	if f.order.Passed() == before {
+	if f.order.Forwarded() == before {
 		return false, err
 	}
 	if err != nil && !errors.Is(err, order.ErrDeleted) {
@@ -107,7 +107,7 @@ func (f *follower) take(ctx context.Context, m subscription.Message) (bool, erro
 // repair is what an error of a message means: nil where another connection, or
 // the thread before it, helps.
 func (f *follower) repair(ctx context.Context, err error) error {
-	if now := f.order.Passed(); now > f.passed {
+	if now := f.order.Forwarded(); now > f.passed {
 		f.gaps, f.passed = 0, now
 	}
 	switch {

@@ -137,8 +137,8 @@ func (s *stream) gap(ctx context.Context, err error) error {
 	if !errors.Is(err, order.ErrGap) {
 		return err
 	}
-	if s.gaps++; s.order.Passed() > s.passed {
-		s.gaps, s.passed = 0, s.order.Passed()
+	if s.gaps++; s.order.Forwarded() > s.passed {
+		s.gaps, s.passed = 0, s.order.Forwarded()
 	}
 	s.Log.InfoContext(ctx, "something is missing", "in_a_row", s.gaps)
 	if s.gaps >= maxRetries {

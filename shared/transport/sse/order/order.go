@@ -1,5 +1,5 @@
-// Package order puts what the websockets of a session bring in order, for
-// readers of server-sent events: they need no rules but to apply what comes.
+// Package order puts the messages that a session's websockets deliver in order,
+// so that readers of server-sent events can apply each message as it arrives.
 package order
 
 import (
@@ -11,91 +11,96 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
 
-// How many messages that came before their turn are kept, and how many bytes of
-// them: a stream has 128 MB for all that it does.
+// Limits of the messages that are held because an earlier one is missing: a
+// stream has 128 MB for everything.
 const (
 	maxHeld      = 1000
 	maxHeldBytes = 16 << 20
 )
 
-// Why taking messages ends.
+// Errors of Order.Take after which this source delivers nothing more.
 var (
-	// ErrGap says that something is missing: another source has to repair that.
+	// ErrGap reports that a message is missing: the caller has to subscribe
+	// again.
 	ErrGap = errors.New("something is missing")
-	// ErrReload says that the reader was told to read the thread.
+	// ErrReload reports that the reader was told to read the thread again.
 	ErrReload = errors.New("the reader has to read the thread")
-	// ErrDeleted says that the reader was told of the session's end.
+	// ErrDeleted reports that the reader was sent the session's deletion.
 	ErrDeleted = errors.New("the session was deleted")
 )
 
-// Order passes on each message once, when all before it were. It mirrors what a
-// reader holds who applies them, but for the content. It is for one goroutine at
-// a time.
+// Order forwards each message once, after all messages before it. It tracks
+// what a reader that applies the messages has, without the content. It is not
+// safe for concurrent use.
 type Order struct {
-	pass func(kind string, text []byte) error
+	send func(kind string, text []byte) error
 	now  func() time.Time
 
 	known    bool
-	at       watch.Cursor // all positions up to its seq were passed on
-	low      int64        // positions up to it are not of this stream
-	had      int64        // position that was passed on, before a snapshot took the client back
+	at       watch.Cursor // all positions up to its seq were forwarded
+	low      int64        // positions up to it precede this stream
+	had      int64        // position reached before a snapshot set the reader back
 	open     *openItem    // the item in progress
-	statusAt int64        // position that the status is of
+	statusAt int64        // position of the last status
 
-	// resumed is where the reader stands who comes back, with all before it.
+	// resumed is the cursor that a returning reader has reached.
 	resumed *watch.Cursor
-	// from is where the newest subscription begins, and hasStatus says that the
-	// reader has the status that held there.
+	// from is the cursor at which the newest subscription begins; hasStatus
+	// reports that the reader has the status that held there.
 	from      *watch.Cursor
 	hasStatus bool
-	// caughtUp says that all was told that was there when the stream began.
+	// caughtUp reports that everything that existed when the stream began was
+	// forwarded.
 	caughtUp bool
 
-	catching bool // what a subscription is answered with has not come to its end
-	parts    *parts
-	held     []held
-	passed   int    // messages
-	last     string // type of the newest
+	catching  bool // the replay that answers a subscription is not complete
+	parts     *parts
+	held      []held
+	forwarded int    // number of messages
+	last      string // type of the last one
 }
 
-// openItem is an item in progress as far as it was passed on. One that is only
-// supposed is known by the cursor of a reader alone, who may have its end, too.
+// openItem is an item in progress, as far as it was forwarded. A supposed item
+// is known only from a reader's cursor; the reader may also have its end.
 type openItem struct {
 	seq, offset int64
 	supposed    bool
-	// aside is set of one that stands far behind where the stream begins: its
-	// reader has it as the thread showed it, and is told its end alone.
-	aside bool
+	// skipped marks an item far behind the beginning of the stream: the reader
+	// has it from the thread and is sent only its end.
+	skipped bool
 }
 
-// held is a message that came before its turn.
+// held is a message that arrived before one that precedes it.
 type held struct {
 	subscription.Message
 	since time.Time
 }
 
-// New is the order of a stream that begins, which passes messages on.
-func New(pass func(kind string, text []byte) error, now func() time.Time) *Order {
-	return &Order{pass: pass, now: now}
+// New returns the order of a new stream; send is called with each message in
+// turn.
+func New(send func(kind string, text []byte) error, now func() time.Time) *Order {
+	return &Order{send: send, now: now}
 }
 
-// Resume tells that the reader goes on from an id of another stream, with all
-// before it, and whether they have the status that held there.
+// Resume sets the position of a reader that continues after an event of an
+// earlier stream. The reader has everything before at; hasStatus reports
+// whether it also has the status that held there.
 func (o *Order) Resume(at watch.Cursor, hasStatus bool) {
 	o.resumed, o.from, o.hasStatus = &at, &at, hasStatus
 }
 
-// Passed is how many messages were passed on.
-func (o *Order) Passed() int { return o.passed }
+// Forwarded returns how many messages were forwarded.
+func (o *Order) Forwarded() int { return o.forwarded }
 
-// CaughtUp reports whether all was told that was there when the stream began,
-// and how the session stands where it is: behind a whole item, or a rewind, a
-// status may follow at the same place.
+// CaughtUp reports whether the reader has everything that existed when the
+// stream began, and the session's status at its position: after a whole item or
+// a rewind, a status may follow at the same position.
 func (o *Order) CaughtUp() bool {
 	return o.caughtUp && o.last != string(watch.Snapshot) && o.last != string(watch.Rewound)
 }
 
-// Cursor is where to go on; ok is false as long as nothing is known.
+// Cursor returns the position at which to continue; ok is false until the first
+// message of a subscription.
 func (o *Order) Cursor() (c watch.Cursor, ok bool) {
 	c = o.at
 	if o.open != nil {
@@ -104,7 +109,7 @@ func (o *Order) Cursor() (c watch.Cursor, ok bool) {
 	return c, o.known
 }
 
-// Subscribed tells that another source begins.
+// Subscribed begins a new source: its replay is expected next.
 func (o *Order) Subscribed() {
 	o.catching, o.parts = true, nil
 	if at, ok := o.Cursor(); ok {
@@ -115,8 +120,9 @@ func (o *Order) Subscribed() {
 	}
 }
 
-// Due is when something missing has had time enough to come.
-func (o *Order) Due(wait time.Duration) (time.Time, bool) {
+// Due returns when a missing message counts as lost: wait after the oldest held
+// message arrived. ok is false if no message is held or a replay is under way.
+func (o *Order) Due(wait time.Duration) (at time.Time, ok bool) {
 	if o.catching || len(o.held) == 0 {
 		return time.Time{}, false
 	}
@@ -129,28 +135,30 @@ func (o *Order) Due(wait time.Duration) (time.Time, bool) {
 	return first.Add(wait), true
 }
 
-// Take takes a message. ErrGap says that the source is of no use any more.
+// Take accepts the next message of the source: it forwards, holds or drops it.
+// ErrGap reports that the source cannot be used any longer.
 func (o *Order) Take(m subscription.Message) error {
 	switch {
 	case watch.Type(m.Type) == watch.Deleted:
-		return errors.Join(o.tell(m), ErrDeleted)
+		return errors.Join(o.forward(m), ErrDeleted)
 	case m.Subscription != "" && o.catching:
-		return o.answer(m)
+		return o.replay(m)
 	case m.Subscription != "":
-		return nil // of one that was given up
+		return nil // of an abandoned subscription
 	case o.catching:
 		return o.hold(m)
 	}
-	taken, err := o.apply(m)
+	applied, err := o.apply(m)
 	switch {
 	case err != nil:
 		return err
-	case !taken:
+	case !applied:
 		return o.hold(m)
 	}
-	return o.settle()
+	return o.applyHeld()
 }
 
+// hold keeps a message until the ones before it have arrived.
 func (o *Order) hold(m subscription.Message) error {
 	size := len(m.Text)
 	for _, h := range o.held {
@@ -164,16 +172,16 @@ func (o *Order) hold(m subscription.Message) error {
 	return nil
 }
 
-// settle passes on what need not wait any more.
-func (o *Order) settle() error {
+// applyHeld forwards the held messages that need not wait any longer.
+func (o *Order) applyHeld() error {
 	for moved := true; moved; {
 		moved = false
 		for i := 0; i < len(o.held); {
-			taken, err := o.apply(o.held[i].Message)
+			applied, err := o.apply(o.held[i].Message)
 			if err != nil {
 				return err
 			}
-			if !taken {
+			if !applied {
 				i++
 				continue
 			}
@@ -184,20 +192,20 @@ func (o *Order) settle() error {
 	return nil
 }
 
-func (o *Order) tell(m subscription.Message) error {
-	o.passed++
+// forward sends a message without moving the position.
+func (o *Order) forward(m subscription.Message) error {
+	o.forwarded++
 	o.last = m.Type
-	return o.pass(m.Type, m.Text)
+	return o.send(m.Type, m.Text)
 }
 
-// step passes on a message that brings the client to its cursor.
-func (o *Order) step(m subscription.Message) error {
+// advance forwards a message that moves the reader to its cursor.
+func (o *Order) advance(m subscription.Message) error {
 	o.at = m.Cursor
-	return o.tell(m)
+	return o.forward(m)
 }
 
-// item passes on an item that comes next, or from which on everything comes
-// once more.
+// item forwards the next item, or one after which all items are sent again.
 func (o *Order) item(m subscription.Message) error {
 	if o.open != nil && o.open.seq >= m.Cursor.Seq {
 		o.open = nil
@@ -205,11 +213,11 @@ func (o *Order) item(m subscription.Message) error {
 	if inProgress(m) {
 		o.open = &openItem{seq: m.Cursor.Seq, offset: m.Cursor.Offset}
 	}
-	return o.step(m)
+	return o.advance(m)
 }
 
-// final passes on the final form of the item in progress.
-func (o *Order) final(m subscription.Message) error {
+// complete forwards the final form of the item in progress.
+func (o *Order) complete(m subscription.Message) error {
 	if m.Type == string(watch.Snapshot) {
 		var err error
 		if m, err = asFinal(m); err != nil {
@@ -219,11 +227,11 @@ func (o *Order) final(m subscription.Message) error {
 	if o.open = nil; o.at.Seq == m.Cursor.Seq {
 		o.at.Offset = m.Cursor.Offset
 	}
-	return o.tell(m)
+	return o.forward(m)
 }
 
-// grow passes on a delta of the item in progress, if it is the next one.
-func (o *Order) grow(m subscription.Message) (taken bool, err error) {
+// delta forwards a delta of the item in progress if it is the next one.
+func (o *Order) delta(m subscription.Message) (applied bool, err error) {
 	switch {
 	case m.Cursor.Offset <= o.open.offset:
 		return true, nil
@@ -234,14 +242,15 @@ func (o *Order) grow(m subscription.Message) (taken bool, err error) {
 	if o.open.offset = m.Cursor.Offset; o.at.Seq == o.open.seq {
 		o.at.Offset = m.Cursor.Offset
 	}
-	if o.open.aside {
+	if o.open.skipped {
 		return true, nil
 	}
-	return true, o.tell(m)
+	return true, o.forward(m)
 }
 
-// awaits reports whether an item in progress has to end before a position.
-func (o *Order) awaits(seq int64) bool {
+// waitsForOpen reports whether the item in progress has to end before a message
+// at seq is forwarded.
+func (o *Order) waitsForOpen(seq int64) bool {
 	return o.open != nil && !o.open.supposed && o.open.seq < seq
 }
 

@@ -11,16 +11,16 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
 
-// What waits for its turn is bounded in number and in bytes; what was given up
-// is then missing, and is asked for.
-func TestWhatWaitsIsBounded(t *testing.T) {
+// Held messages are bounded in number and in bytes; messages dropped beyond the
+// bound are a gap.
+func TestHeldMessagesAreBounded(t *testing.T) {
 	for name, c := range map[string]struct{ bytes, least, most int }{
 		"small messages": {100, 1000, 1000},
 		"large messages": {1 << 20, 10, 20},
 	} {
 		t.Run(name, func(t *testing.T) {
-			passed := 0
-			o := order.New(func(string, []byte) error { passed++; return nil }, time.Now)
+			forwarded := 0
+			o := order.New(func(string, []byte) error { forwarded++; return nil }, time.Now)
 			o.Subscribed()
 			at := watch.Cursor{Seq: 3}
 			end := subscription.Message{Type: string(watch.Status), Cursor: at, Prev: at, Subscription: "r", Status: "idle"}
@@ -41,20 +41,20 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 				}
 				held++
 			}
-			if _, waits := o.Due(time.Second); waits || held < c.least || held > c.most || passed != 1 {
-				t.Errorf("%d were held and %d passed on; some wait: %v", held, passed, waits)
+			if _, waits := o.Due(time.Second); waits || held < c.least || held > c.most || forwarded != 1 {
+				t.Errorf("%d were held and %d forwarded; some are due: %v", held, forwarded, waits)
 			}
 		})
 	}
 }
 
-// An item in progress far behind where a stream begins is told when it is whole,
-// in its place: a snapshot of it would drop all that stands behind it.
-func TestFarBehindTheBeginning(t *testing.T) {
-	for name, ends := range map[string]bool{"it grows": false, "it has ended": true} {
+// An item in progress far behind the beginning of a stream is sent once
+// complete, at its position: a snapshot of it would drop everything after it.
+func TestItemFarBehindTheBeginning(t *testing.T) {
+	for name, ends := range map[string]bool{"is completed later": false, "is already complete": true} {
 		t.Run(name, func(t *testing.T) {
-			var told []string
-			o := order.New(func(kind string, _ []byte) error { told = append(told, kind); return nil }, time.Now)
+			var got []string
+			o := order.New(func(kind string, _ []byte) error { got = append(got, kind); return nil }, time.Now)
 			o.Subscribed()
 			begin, item := watch.Cursor{Seq: 150}, watch.Cursor{Seq: 5, Offset: 2}
 			open := subscription.Message{
@@ -82,8 +82,8 @@ func TestFarBehindTheBeginning(t *testing.T) {
 					t.Fatalf("%s: %v", m.Type, err)
 				}
 			}
-			if !slices.Equal(told, want) {
-				t.Errorf("told %v, want %v", told, want)
+			if !slices.Equal(got, want) {
+				t.Errorf("got %v, want %v", got, want)
 			}
 		})
 	}

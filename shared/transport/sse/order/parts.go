@@ -12,7 +12,7 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
 
-// parts puts together an item in progress that came in several messages.
+// parts assembles an item in progress that was sent in several messages.
 type parts struct {
 	first   watch.Message
 	content *run.Content
@@ -31,7 +31,7 @@ func newParts(m subscription.Message) (*parts, error) {
 	return &parts{first: first, content: content, offset: first.Cursor.Offset}, nil
 }
 
-// add takes the next message, and returns the whole once it is.
+// add appends the next message and returns the whole item once it is complete.
 func (p *parts) add(m subscription.Message) (whole subscription.Message, done bool, err error) {
 	next, err := watch.ParseMessage(m.Text)
 	switch {
@@ -41,7 +41,7 @@ func (p *parts) add(m subscription.Message) (whole subscription.Message, done bo
 		return whole, false, ErrGap
 	}
 	if err := p.content.Append(*next.Delta, ""); err != nil {
-		return whole, false, fmt.Errorf("put together item %s: %w", p.first.ItemID, err)
+		return whole, false, fmt.Errorf("assemble item %s: %w", p.first.ItemID, err)
 	}
 	if p.offset = next.Cursor.Offset; p.offset < *p.first.Until {
 		return whole, false, nil
@@ -64,8 +64,8 @@ func (p *parts) whole() (subscription.Message, error) {
 	return out, nil
 }
 
-// asFinal is a snapshot of an item in its final form as the message that ends it
-// in its place.
+// asFinal turns a snapshot of an item in its final form into the message that
+// completes the item at its position.
 func asFinal(m subscription.Message) (subscription.Message, error) {
 	m.Type = string(watch.ItemCompleted)
 	if m.Item.Status == string(session.EventFailed) {

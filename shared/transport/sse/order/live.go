@@ -6,16 +6,16 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
 
-// apply passes on news whose turn it is, and drops those that tell nothing new;
-// false means that they have to wait.
-func (o *Order) apply(m subscription.Message) (taken bool, err error) {
+// apply forwards a live message that is next and drops one that is already
+// known; applied is false if the message has to wait.
+func (o *Order) apply(m subscription.Message) (applied bool, err error) {
 	kind := watch.Type(m.Type)
 	ends := kind == watch.ItemCompleted || kind == watch.ItemFailed
-	switch { // an item that a rewind leaves ends as it would have without
+	switch { // an item that a rewind keeps ends as without the rewind
 	case ends && o.isOpen(m):
-		return true, o.final(m)
+		return true, o.complete(m)
 	case kind == watch.DeltaType && o.isOpen(m):
-		return o.grow(m)
+		return o.delta(m)
 	case m.Cursor.Epoch < o.at.Epoch:
 		return true, nil
 	case m.Cursor.Epoch > o.at.Epoch:
@@ -30,25 +30,25 @@ func (o *Order) apply(m subscription.Message) (taken bool, err error) {
 	return true, nil
 }
 
-// snapshot passes on an item that is new. One that begins has to wait until the
-// one before it has ended.
-func (o *Order) snapshot(m subscription.Message) (taken bool, err error) {
+// snapshot forwards a new item. An item in progress waits until the one before
+// it has ended.
+func (o *Order) snapshot(m subscription.Message) (applied bool, err error) {
 	switch {
 	case m.Cursor.Seq <= o.at.Seq:
 		return true, nil
-	case m.Prev.Seq > o.at.Seq, inProgress(m) && o.awaits(m.Cursor.Seq):
+	case m.Prev.Seq > o.at.Seq, inProgress(m) && o.waitsForOpen(m.Cursor.Seq):
 		return false, nil
 	}
 	return true, o.item(m)
 }
 
-// status passes on how the session stands. The end of a run has to wait until
-// its item has ended.
-func (o *Order) status(m subscription.Message) (taken bool, err error) {
+// status forwards the session's status. The end of a run waits until its item
+// has ended.
+func (o *Order) status(m subscription.Message) (applied bool, err error) {
 	status, _ := m.Status.(string)
 	ends := status != "" && status != string(session.InProgress)
 	switch {
-	case m.Prev.Seq > o.at.Seq, ends && o.awaits(m.Cursor.Seq):
+	case m.Prev.Seq > o.at.Seq, ends && o.waitsForOpen(m.Cursor.Seq):
 		return false, nil
 	case m.Cursor.Seq > o.at.Seq:
 		o.at = m.Cursor
@@ -58,15 +58,15 @@ func (o *Order) status(m subscription.Message) (taken bool, err error) {
 	if status != "" {
 		o.statusAt = m.Cursor.Seq
 	}
-	return true, o.tell(m)
+	return true, o.forward(m)
 }
 
-// rewind passes on that history was cut.
-func (o *Order) rewind(m subscription.Message) (taken bool, err error) {
+// rewind forwards a rewind, or a reload that replaces it.
+func (o *Order) rewind(m subscription.Message) (applied bool, err error) {
 	switch {
 	case watch.Type(m.Type) == watch.Reload:
 		o.at, o.open = m.Cursor, nil
-		if err := o.tell(m); err != nil {
+		if err := o.forward(m); err != nil {
 			return true, err
 		}
 		return true, ErrReload
@@ -77,5 +77,5 @@ func (o *Order) rewind(m subscription.Message) (taken bool, err error) {
 		o.open = nil
 	}
 	o.had, o.statusAt = 0, m.Cursor.Seq
-	return true, o.step(m)
+	return true, o.advance(m)
 }

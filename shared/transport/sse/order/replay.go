@@ -5,9 +5,9 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
 
-// answer takes what a subscription is answered with: it comes in order, from
-// where the subscription begins to how the session stands.
-func (o *Order) answer(m subscription.Message) error {
+// replay accepts a message that answers a subscription. These arrive in order,
+// from the subscription's beginning to the session's current status.
+func (o *Order) replay(m subscription.Message) error {
 	if !o.known {
 		o.known, o.at, o.low = true, m.Prev, m.Prev.Seq
 		if m.Prev.Offset > 0 {
@@ -20,12 +20,12 @@ func (o *Order) answer(m subscription.Message) error {
 			return err
 		}
 		o.parts = nil
-		return o.bring(whole)
+		return o.replayItem(whole)
 	}
 	switch watch.Type(m.Type) {
 	case watch.Snapshot:
 		if m.Until == nil {
-			return o.bring(m)
+			return o.replayItem(m)
 		}
 		var err error
 		o.parts, err = newParts(m)
@@ -34,40 +34,40 @@ func (o *Order) answer(m subscription.Message) error {
 		if !o.isOpen(m) {
 			return ErrGap
 		}
-		if taken, err := o.grow(m); err != nil || taken {
+		if applied, err := o.delta(m); err != nil || applied {
 			return err
 		}
 		return ErrGap
 	case watch.Reload:
 		o.at, o.open = m.Cursor, nil
-		if err := o.tell(m); err != nil {
+		if err := o.forward(m); err != nil {
 			return err
 		}
 		return ErrReload
 	case watch.Status:
 		return o.end(m)
-	default: // nothing else answers a subscription
+	default: // a replay has no other messages
 	}
 	return nil
 }
 
-// bring passes on an item that a subscription is answered with. One that the
-// client holds ends in its place; where it has more content by now, it comes
-// again with everything behind it.
-func (o *Order) bring(m subscription.Message) error {
-	seq, there := m.Cursor.Seq, o.isOpen(m) && (!o.open.supposed || o.resumed != nil)
+// replayItem forwards an item of a replay. If the reader has its beginning,
+// only its end is forwarded; if it has more content by now, the item is
+// forwarded again with everything after it.
+func (o *Order) replayItem(m subscription.Message) error {
+	seq, isKnown := m.Cursor.Seq, o.isOpen(m) && (!o.open.supposed || o.resumed != nil)
 	switch {
 	case m.Cursor.Epoch != o.at.Epoch:
 		return ErrGap
-	case there && !inProgress(m):
-		return o.final(m)
-	case there && m.Cursor.Offset <= o.open.offset:
+	case isKnown && !inProgress(m):
+		return o.complete(m)
+	case isKnown && m.Cursor.Offset <= o.open.offset:
 		o.open.supposed = false
 		return nil
-	case o.standsAside(m) && !inProgress(m):
-		return o.final(m)
-	case o.standsAside(m):
-		o.open = &openItem{seq: seq, offset: m.Cursor.Offset, aside: true}
+	case o.isFarBehind(m) && !inProgress(m):
+		return o.complete(m)
+	case o.isFarBehind(m):
+		o.open = &openItem{seq: seq, offset: m.Cursor.Offset, skipped: true}
 		return nil
 	case o.holds(m):
 		return nil
@@ -83,16 +83,16 @@ func (o *Order) bring(m subscription.Message) error {
 	return o.item(m)
 }
 
-// standsAside reports whether an item is so far behind where the reader began that
-// what stands between is not told again, as dropping all of it would need.
-func (o *Order) standsAside(m subscription.Message) bool {
+// isFarBehind reports whether an item is so far behind the reader's beginning
+// that the items between are not sent again, so a snapshot must not drop them.
+func (o *Order) isFarBehind(m subscription.Message) bool {
 	return o.resumed == nil && m.Cursor.Seq <= o.low && o.at.Seq-m.Cursor.Seq >= watch.MaxBehind-1
 }
 
-// holds reports whether the client has the item, in its final form.
+// holds reports whether the reader has the item in its final form.
 func (o *Order) holds(m subscription.Message) bool {
 	seq := m.Cursor.Seq
-	if seq <= o.low { // who goes on from an id of ours has what is before it
+	if seq <= o.low { // a reader that continues from one of our ids has everything before it
 		return o.resumed != nil && seq < o.resumed.Seq && !inProgress(m)
 	}
 	return seq <= o.at.Seq && !o.isOpen(m)
@@ -110,23 +110,23 @@ func (o *Order) end(m subscription.Message) error {
 		return ErrGap
 	}
 	o.catching, o.caughtUp, o.had = false, true, 0
-	there := o.hasStatus && o.from != nil && m.Cursor == *o.from
-	if m.Cursor.Seq >= o.statusAt && !there {
+	isKnown := o.hasStatus && o.from != nil && m.Cursor == *o.from
+	if m.Cursor.Seq >= o.statusAt && !isKnown {
 		o.statusAt = m.Cursor.Seq
-		if err := o.tell(m); err != nil {
+		if err := o.forward(m); err != nil {
 			return err
 		}
 	}
-	return o.settle()
+	return o.applyHeld()
 }
 
-// TooLarge reports whether the message stands for an item in its final form that
-// no message of a websocket can hold.
+// TooLarge reports whether the message stands for an item in its final form
+// that exceeds the size limit of a websocket message.
 func TooLarge(m subscription.Message) bool {
 	return watch.Type(m.Type) == watch.Reload && m.Reason == watch.ReasonSize
 }
 
-// Lacks reports whether the reader may lack the item that a message is about.
+// Lacks reports whether the reader may lack the item of a message.
 func (o *Order) Lacks(m subscription.Message) bool {
 	return !o.known || o.isOpen(m) || m.Cursor.Epoch > o.at.Epoch ||
 		m.Cursor.Epoch == o.at.Epoch && (m.Cursor.Seq > o.at.Seq || m.Cursor.Seq <= o.low && m.Subscription != "")
