@@ -17,14 +17,14 @@ import (
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
-// Names of operations that docs/costs.md reckons with.
+// Names of the operations that docs/costs.md uses.
 const (
 	Turn           = "a turn: question of 300, answer of 2,000 characters"
 	LoadHundred    = "load the first 100 turns"
 	StreamedAnswer = "a run that streams 1000 tokens, 50 a second, stored every 150ms"
 	Subscribe      = "subscribe a connection to a session"
-	FindWatcher    = "find whom to tell of a change: 1 watcher"
-	CatchUp        = "bring a watcher up to date that missed nothing"
+	FindWatcher    = "find the watchers of a change: 1"
+	CatchUp        = "catch up a watcher that missed nothing"
 )
 
 // Row is one measured operation at one length of the history. A bound of 0

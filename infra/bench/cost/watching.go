@@ -34,14 +34,14 @@ func (m *measurement) watching(ctx context.Context) error {
 	if err := m.sit(ctx, 99, watch.Grant{}); err != nil {
 		return err
 	}
-	if err := m.measure("find whom to tell of a change: 100 watchers", 1, 0, find); err != nil {
+	if err := m.measure("find the watchers of a change: 100", 1, 0, find); err != nil {
 		return err
 	}
 	if err := m.sit(ctx, 100, watch.Grant{}); err != nil {
 		return err
 	}
 	return m.measureAll(
-		step{"find whom to tell of a change: 200 watchers", 2, 0, find},
+		step{"find the watchers of a change: 200", 2, 0, find},
 		step{CatchUp, 0, 0, func() error {
 			th, err := m.store.Thread(ctx, m.user, m.session, run.ThreadQuery{Limit: 1})
 			if err != nil {
@@ -77,7 +77,7 @@ func (m *measurement) guests(ctx context.Context) error {
 		return err
 	}
 	return m.measureAll(
-		step{"find whom to tell of a change: 50 guests", 2, 0, func() error {
+		step{"find the watchers of a change: 50 guests", 2, 0, func() error {
 			_, _, err := m.store.Watchers(ctx, log)
 			return err
 		}},

@@ -46,7 +46,7 @@ func list() prices {
 
 		AlarmMetric:       price{0.10, "$0.10 a month"},
 		PlainQueueRequest: price{0.40 / million, "$0.40 a million (standard)"},
-		QueueRequest:      price{0.50 / million, "$0.50 a million (first in, first out)"},
+		QueueRequest:      price{0.50 / million, "$0.50 a million (FIFO)"},
 		CustomMetric:      price{0.30, "$0.30 a month"},
 		LogGigabyte:       price{0.50, "$0.50 a GB"},
 		BusEvent:          price{1.00 / million, "$1.00 a million"},

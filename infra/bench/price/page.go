@@ -9,19 +9,19 @@ import (
 
 const preface = `# What it costs
 
-This page is printed by ` + "`make bench`" + `, from the capacity units that it measured after %d turns
+` + "`make bench`" + ` prints this page from the capacity units that it measured after %d turns
 (infra/bench/price/measures.json), the requests that each use takes, and the list prices of AWS in
 %s as of %s (infra/bench/price/list.go). Every line is a quantity times a price. Free tiers are
-not taken off; not in it are taxes, data transfer out, what functions log, and traces.
+not deducted. Taxes, data transfer out, logs and traces are not included.
 
-Units of the table are measured and exact. How long functions run on Lambda is taken, not measured:
+The table's units are measured and exact. The run time of functions on Lambda is assumed, not measured:
 %s ms for a request, %s ms for a batch of changes, at the memory sizes of template.yaml.
 
 | use | cost |
 |---|---:|
 `
 
-// Page writes the page.
+// Page writes docs/costs.md.
 func Page(out io.Writer, measures Measures) error {
 	a := &accountant{prices: list(), measures: measures}
 	bills := a.bills()
@@ -50,10 +50,10 @@ func (b bill) write(out *strings.Builder) {
 	}
 }
 
-// dollars has four decimals, which the smallest prices need.
+// dollars formats an amount with four decimals, which the smallest prices need.
 func dollars(d float64) string { return "$" + strconv.FormatFloat(d, 'f', 4, 64) }
 
-// number groups thousands, and has no more decimals than say something.
+// number groups thousands and omits trailing zeros of the decimals.
 func number(n float64) string {
 	decimals := 3
 	if n >= 1000 {

@@ -7,9 +7,9 @@ import (
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
-// What is taken rather than measured: how long functions run, as a developer's
-// machine says nothing of Lambda, and how people use the system. The sizes are
-// those of template.yaml.
+// Assumptions, which are not measured: how long functions run, since a developer's
+// machine does not predict Lambda, and how people use the system. The memory sizes
+// are those of template.yaml.
 const (
 	requestSeconds = 0.025 // of a function that answers a request, warm
 	fanoutSeconds  = 0.015 // of a batch of changes
@@ -21,23 +21,23 @@ const (
 	flushMillis     = 150 // FlushEvery of the template
 
 	minutes           = 60 // of an hour
-	pingsPerHour      = 12 // of a client that hears nothing
+	pingsPerHour      = 12 // of an idle client
 	turnSeconds       = 90 // StreamTurn of the template
 	turnsPerHour      = minutes * minutes / turnSeconds
-	leaseWrites       = 2                     // of a turn: its place is taken and given back
-	leaseReads        = 1 + turnSeconds/5*0.5 // the places are read, and every 5 s whether it is still its own
+	leaseWrites       = 2                     // of a turn: its slot is taken and released
+	leaseReads        = 1 + turnSeconds/5*0.5 // the slots are read, and every 5 s whether it still has its own
 	ticksPerMonth     = 60 * 730
 	socketInvocations = 4 // authorizer, connect, subscribe, disconnect
 
-	// looks at one queue of notifications: five pollers, each for up to 20 seconds.
-	looksPerMonth = 5 * 3 * 60 * 730
-	orderedQueues = 3     // of webhooks, A2A and automations
-	retryQueues   = 2     // for those of them that are slow or fail
-	toldOf        = 3     // changes of a run that may be told of over HTTP: its beginning, its item, its end
-	queuingGB     = 0.125 // of the function that looks whom
-	// lookUps are for clients over A2A with each of these changes, for webhooks and
-	// for automations with the beginning and the end.
-	lookUps    = toldOf + 2
+	// pollsPerMonth are receives of one queue: five pollers, each of which waits 20 s.
+	pollsPerMonth = 5 * 3 * 60 * 730
+	orderedQueues = 3     // for webhooks, A2A and automations
+	retryQueues   = 2     // for receivers that are slow or fail
+	runEvents     = 3     // of a run: its beginning, its item, its end
+	queuingGB     = 0.125 // of the function dispatch
+	// lookUps of receivers, a read unit each: of A2A for all events of a run, of
+	// webhooks and of automations for its beginning and its end.
+	lookUps    = runEvents + 2*2
 	slotWrites = 2
 
 	deliverySeconds = 0.3 // of a delivery: most of it the receiver's
@@ -48,7 +48,7 @@ const (
 	answerSeconds = answerTokens / tokensPerSecond
 	// flushes of one answer: the first token at once, then one a FlushEvery.
 	flushes = 1 + answerSeconds*1000/flushMillis
-	// changes that watchers are told of: the input, the item's begin and end, the
+	// changes that are sent to watchers: the input, the item's beginning and end, the
 	// end of the run, and each flush.
 	changes = flushes + 4
 )
@@ -62,7 +62,7 @@ func (a *accountant) turns() bill {
 	const n = 1000
 	return bill{
 		"1,000 turns",
-		"A question of 300 characters and an answer of 2,000, each appended to a session by a request of its own.",
+		"A question of 300 characters and an answer of 2,000, each appended to a session by its own request.",
 		slices.Concat([]line{
 			a.writes(n, cost.Turn),
 			a.reads(n, cost.Turn),
@@ -87,9 +87,9 @@ func (a *accountant) answers() bill {
 	const n = 1000
 	return bill{
 		"1,000 streamed answers",
-		"The runner calls an agent that streams 1,000 tokens, 50 a second, and stores what has come every 150 ms. " +
-			"The function that tells watchers is invoked for each of these changes, whether anybody watches or not; " +
-			"the stream of the table is free to read for it. A longer `FlushEvery` makes all of this cheaper.",
+		"The runner calls an agent that streams 1,000 tokens, 50 a second, and stores its output every 150 ms. " +
+			"The function `fanout` is invoked for each of these changes, whether or not anybody watches; " +
+			"it reads the table's stream for free. A longer `FlushEvery` makes all of this cheaper.",
 		slices.Concat([]line{
 			a.writes(n, cost.StreamedAnswer),
 			a.reads(n, cost.StreamedAnswer),
@@ -99,10 +99,10 @@ func (a *accountant) answers() bill {
 			a.functions("runner", n, answerSeconds, requestGB),
 			a.functions("fanout", n*changes, fanoutSeconds, requestGB),
 			[]line{a.reads(n*changes, cost.FindWatcher)},
-			a.functions("dispatch", n*toldOf, fanoutSeconds, queuingGB),
+			a.functions("dispatch", n*runEvents, fanoutSeconds, queuingGB),
 			[]line{
-				{"table reads", "1,000 × 5: who asked to be told, and what to do then", n * lookUps, a.TableRead},
-				{"table writes", "1,000 × 2: its place among the runs that a user may have at once", n * slotWrites, a.TableWrite},
+				{"table reads", "1,000 × " + number(lookUps) + ": look up push notifications, webhooks and automations", n * lookUps, a.TableRead},
+				{"table writes", "1,000 × 2: one of the user's slots for runs", n * slotWrites, a.TableWrite},
 			},
 		),
 	}
@@ -110,10 +110,10 @@ func (a *accountant) answers() bill {
 
 func (a *accountant) viewers() bill {
 	const n = 1000
-	const messages = n * (1 + 1 + 2*pingsPerHour) // the subscription, its answer, pings and theirs
+	const messages = n * (1 + 1 + 2*pingsPerHour) // the subscription and the pings, with their answers
 	return bill{
 		"1,000 viewers for an hour",
-		"Each opens a websocket, subscribes to a session, pings every 5 minutes, and leaves. What they see costs extra: the next but one.",
+		"Each opens a websocket, subscribes to a session, pings every 5 minutes, and leaves. The messages about changes cost extra: see below.",
 		slices.Concat([]line{
 			{"connection minutes", "1,000 × 60", n * minutes, a.SocketMinute},
 			{"messages", "1,000 × (subscribe, its answer, 12 × ping and pong)", messages, a.SocketMessage},
@@ -126,22 +126,22 @@ func (a *accountant) viewers() bill {
 
 func (a *accountant) streams() bill {
 	const n = 1000
-	const anew = n * (turnsPerHour - 1) // the first connection is reckoned with the viewers
+	const again = n * (turnsPerHour - 1) // the first connection is in the bill of viewers
 	return bill{
 		"1,000 viewers for an hour by server-sent events, on top",
-		"A function holds each stream open, itself a subscriber by websocket that connects anew each turn of 90 s. Of who " +
-			"leaves, up to a turn is paid for. It is the dear way: where clients can, let them use websockets.",
+		"A function holds each stream open; it is itself a websocket subscriber, which reconnects each turn of 90 s. After a " +
+			"viewer leaves, up to one turn is still paid for. Websockets are much cheaper: use them in clients that can.",
 		slices.Concat([]line{
 			{"REST API requests", "1,000 × " + number(turnsPerHour), n * turnsPerHour, a.StreamRequest},
 		},
 			a.functions("sse", n*turnsPerHour, turnSeconds, streamGB),
-			a.functions("authorizer, watch", n*turnsPerHour+anew*socketInvocations, requestSeconds, requestGB),
+			a.functions("authorizer, watch", n*turnsPerHour+again*socketInvocations, requestSeconds, requestGB),
 			[]line{
-				{"messages", number(anew) + " × (subscribe, its answer)", 2 * anew, a.SocketMessage},
-				a.writes(anew, cost.Subscribe),
-				a.reads(anew, cost.Subscribe),
-				a.reads(anew, cost.CatchUp),
-				{"table writes", number(n*turnsPerHour) + " × 2: its place among the streams of its user", n * turnsPerHour * leaseWrites, a.TableWrite},
+				{"messages", number(again) + " × (subscribe, its answer)", 2 * again, a.SocketMessage},
+				a.writes(again, cost.Subscribe),
+				a.reads(again, cost.Subscribe),
+				a.reads(again, cost.CatchUp),
+				{"table writes", number(n*turnsPerHour) + " × 2: one of the user's slots for streams", n * turnsPerHour * leaseWrites, a.TableWrite},
 				{"table reads", number(n*turnsPerHour) + " × 10: the same", n * turnsPerHour * leaseReads, a.TableRead},
 			},
 		),
@@ -152,8 +152,8 @@ func (a *accountant) watched() bill {
 	const n = 1000
 	return bill{
 		"1,000 viewers of one streamed answer, on top",
-		"Each is sent every flush of an answer of 1,000 tokens. The fan-out takes longer for it, which is not reckoned." +
-			" An item over 128 KB costs each of them one request more when it is whole: it is read over the HTTP API.",
+		"Each viewer is sent every flush of an answer of 1,000 tokens. The longer run time of `fanout` is not included." +
+			" An item over 128 KB costs each viewer one more request when it is complete: it is read over the HTTP API.",
 		[]line{{"messages", "1,000 × " + number(changes) + " changes", n * changes, a.SocketMessage}},
 	}
 }
@@ -162,18 +162,18 @@ func (a *accountant) delivered() bill {
 	const n = 1000
 	return bill{
 		"1,000 deliveries to a webhook",
-		"Something happens that one webhook of the user wants to hear of, and its server answers within 0.3 s. A try " +
-			"that fails costs as much again, and so do seven write units for what waits for a server that fails or is slow. The last line is for the same event on an EventBridge bus, where one is named.",
+		"An event matches one webhook of the user, whose server answers within 0.3 s. Each failed attempt costs " +
+			"as much again; a delivery that waits for a slow or failing server costs seven more write units. The last line is the same event on an EventBridge bus, if one is configured.",
 		slices.Concat(
 			a.functions("dispatch", n, fanoutSeconds, queuingGB),
 			[]line{
-				{"table reads", "1,000 × 2: who wants to hear of it", 2 * n, a.TableRead},
+				{"table reads", "1,000 × 2: look up webhooks and automations", 2 * n, a.TableRead},
 				{"queue requests", "1,000 × (send, receive, delete)", 3 * n, a.QueueRequest},
 			},
 			a.functions("deliver", n, deliverySeconds, deliveryGB),
 			[]line{
-				{"table reads", "1,000 × 3: whether others wait before it, the webhook and its secrets", 3 * n, a.TableRead},
-				{"table writes", "1,000: what became of it", n, a.TableWrite},
+				{"table reads", "1,000 × 3: earlier waiting deliveries, the webhook and its secrets", 3 * n, a.TableRead},
+				{"table writes", "1,000: the record of the delivery", n, a.TableWrite},
 				{"events on a bus", "1,000", n, a.BusEvent},
 			}),
 	}
@@ -182,7 +182,7 @@ func (a *accountant) delivered() bill {
 func (a *accountant) storage() bill {
 	return bill{
 		"1 GB for a month",
-		"Bodies are compressed. The template keeps point-in-time recovery on, which costs by the size of the table.",
+		"Bodies are compressed. The template keeps point-in-time recovery on, which is priced by the size of the table.",
 		[]line{
 			{"storage", "1", 1, a.TableStorage},
 			{"point-in-time recovery", "1", 1, a.TableBackup},
@@ -190,9 +190,9 @@ func (a *accountant) storage() bill {
 	}
 }
 
-// What functions tell of themselves.
+// What functions report about themselves.
 const (
-	// answering is how many functions answer somebody, and so have a latency.
+	// answering is how many functions answer requests, and so have a latency.
 	answering = 14
 	// lineGB is a request's line in the log and its line of metrics, with what
 	// CloudWatch adds to each.
@@ -203,9 +203,9 @@ func (a *accountant) telling() bill {
 	count := float64(len(metrics.All()) - 1 + answering)
 	const n = 1_000_000
 	return bill{
-		"What functions tell in a month of 1,000,000 requests, on top",
-		"Each has a line in the log and one of metrics, of which an hour costs only what was measured in it; none of " +
-			"them while nobody comes. With the parameter Metrics off, only the lines of the log are left.",
+		"Logs and metrics in a month of 1,000,000 requests, on top",
+		"Each request writes a log line and a line of metrics. A metric is priced by the hours in which it was measured, so it " +
+			"costs nothing without requests. With the parameter `Metrics` set to `off`, only the log lines remain.",
 		[]line{
 			{"metrics", number(count), count, a.CustomMetric},
 			{"lines", "1,000,000 × 0.9 KB", n * lineGB, a.LogGigabyte},
@@ -215,15 +215,15 @@ func (a *accountant) telling() bill {
 
 func (a *accountant) idle() bill {
 	return bill{
-		"A month in which nobody comes",
-		"The sweeper looks every minute for what was left half done, Lambda looks at the queues of notifications all the " +
-			"time, and alarms watch metrics; the rest waits for free.",
+		"A month without requests",
+		"The sweeper checks every minute for unfinished work, Lambda polls the notification queues all the " +
+			"time, and alarms watch metrics; everything else is free while idle.",
 		slices.Concat(
 			a.functions("sweeper", ticksPerMonth, requestSeconds, requestGB),
 			[]line{{"metrics of alarms", number(float64(a.measures.AlarmMetrics)), float64(a.measures.AlarmMetrics), a.AlarmMetric}},
 			[]line{
-				{"looks at queues", "3 × 5 × 3 a minute", orderedQueues * looksPerMonth, a.QueueRequest},
-				{"looks at queues of retries", "2 × 5 × 3 a minute", retryQueues * looksPerMonth, a.PlainQueueRequest},
+				{"polls of queues", "3 × 5 × 3 a minute", orderedQueues * pollsPerMonth, a.QueueRequest},
+				{"polls of retry queues", "2 × 5 × 3 a minute", retryQueues * pollsPerMonth, a.PlainQueueRequest},
 			},
 		),
 	}

@@ -270,7 +270,7 @@ func TestWebhookCosts(t *testing.T) {
 		want capacity.Usage
 	}{
 		"an event of a user who has some": {
-			// One looks for automations, and pays for finding none.
+			// One for the webhooks, one for the automations: finding none costs one too.
 			func() error { _, err := s.Targets(t.Context(), d.Event); return err }, capacity.Usage{Reads: 2, Requests: 2},
 		},
 		"an event of one who has none": {
@@ -279,11 +279,23 @@ func TestWebhookCosts(t *testing.T) {
 				return err
 			}, capacity.Usage{Reads: 2, Requests: 2},
 		},
-		"an event that webhooks are not told": {
+		"an event that is for push notifications alone": {
 			func() error {
 				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.ItemCompleted, UserID: alice})
 				return err
 			}, capacity.Usage{},
+		},
+		"the same of a run": {
+			func() error {
+				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.ItemCompleted, UserID: alice, Log: "log", RunID: "run"})
+				return err
+			}, capacity.Usage{Reads: 1, Requests: 1},
+		},
+		"an event of a run for everybody": {
+			func() error {
+				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.RunStarted, UserID: alice, Log: "log", RunID: "run"})
+				return err
+			}, capacity.Usage{Reads: 3, Requests: 3},
 		},
 		"the secret of a message": {
 			func() error { _, err := s.Secrets(t.Context(), alice, "w"); return err }, capacity.Usage{Reads: 1, Requests: 1},
