@@ -22,7 +22,7 @@ func costs(ctx context.Context, out io.Writer, definition samtemplate.Table) ([]
 		return nil, err
 	}
 	defer engine.Stop()
-	client := table.NewClient(engine.Endpoint())
+	client := table.NewClient(engine.Endpoint(), table.AccessKey)
 	if _, err := table.Ensure(ctx, client, definition); err != nil {
 		return nil, err
 	}

@@ -124,5 +124,5 @@ func (r *round) examine(ctx context.Context) error {
 		return err
 	}
 	random := rand.New(rand.NewPCG(r.seed, 3)) //nolint:gosec // as above
-	return r.checker.Deletes(ctx, table.NewClient(r.sys.Engine), name, random)
+	return r.checker.Deletes(ctx, table.NewClient(r.sys.Engine, table.AccessKey), name, random)
 }

@@ -48,6 +48,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 func readOptions(args []string, out io.Writer) (host.Options, error) {
 	opts := host.Options{
 		DynamoDBEndpoint: os.Getenv("DYNAMODB_ENDPOINT"),
+		DynamoDBKey:      os.Getenv("DYNAMODB_ACCESS_KEY"),
 		LogLevel:         os.Getenv("LOG_LEVEL"),
 		Metrics:          os.Getenv("METRICS"),
 		OtlpEndpoint:     os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"),

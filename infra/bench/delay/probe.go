@@ -35,7 +35,7 @@ type probe struct {
 }
 
 func startProbe(ctx context.Context, endpoint, name string) (*probe, error) {
-	p := &probe{table: name, puts: table.NewClient(endpoint), streams: dynamodbstreams.New(dynamodbstreams.Options{
+	p := &probe{table: name, puts: table.NewClient(endpoint, table.AccessKey), streams: dynamodbstreams.New(dynamodbstreams.Options{
 		Region: table.Region, BaseEndpoint: &endpoint,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})}

@@ -21,6 +21,9 @@ type Resource struct {
 // Endpoints are addresses that AWS's SDKs take in place of the services' own.
 type Endpoints struct {
 	DynamoDB string `json:"dynamodb"` // of its streams too
-	Lambda   string `json:"lambda"`
-	SQS      string `json:"sqs"`
+	// DynamoDBKey is the access key of the system's database there.
+	DynamoDBKey string `json:"dynamodb_key"`
+
+	Lambda string `json:"lambda"`
+	SQS    string `json:"sqs"`
 }

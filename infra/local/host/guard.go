@@ -26,7 +26,7 @@ type guarded struct {
 
 // startGuard opens the door.
 func (s *System) startGuard(ctx context.Context) error {
-	engine, idle, err := iam.Forward(s.database)
+	engine, idle, err := iam.Forward(s.database, s.opts.DynamoDBKey)
 	if err != nil {
 		return err
 	}

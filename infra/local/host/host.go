@@ -5,6 +5,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"github.com/rethread/rethread/infra/local/lambda"
 	"github.com/rethread/rethread/infra/local/samtemplate"
 	"github.com/rethread/rethread/infra/local/ssm"
+	"github.com/rethread/rethread/infra/local/table"
 )
 
 const (
@@ -49,6 +51,9 @@ type Options struct {
 	WebSocketAddress string
 	// DynamoDBEndpoint is an engine that runs already; empty means to start one.
 	DynamoDBEndpoint string
+	// DynamoDBKey is the access key of this system's database in an engine that keeps
+	// one for each key; letters and digits. Empty means table.AccessKey.
+	DynamoDBKey string
 	// LogLevel for the functions; empty means the template's default.
 	LogLevel string
 	// Metrics is what functions measure; empty means nothing, as nobody reads it here.
@@ -118,6 +123,7 @@ type System struct {
 // Start runs everything and returns when requests are answered. It outlives ctx;
 // Close ends it.
 func Start(ctx context.Context, opts Options) (*System, error) {
+	opts.DynamoDBKey = cmp.Or(opts.DynamoDBKey, table.AccessKey)
 	s := &System{opts: opts, failed: make(chan error, 1)}
 	for _, step := range []func(context.Context) error{
 		s.listen, s.startDemoAgent, s.load, s.listenWebSocket, s.startEngine, s.makeTables, s.startGuard, s.startQueues,

@@ -38,7 +38,7 @@ func (s *System) mappings(ctx context.Context) ([]lambda.Mapping, error) {
 // streamARNs are by the tables' logical ids; the engine's own names of the streams
 // pretend to another region.
 func (s *System) streamARNs(ctx context.Context) (map[string]string, error) {
-	client := table.NewClient(s.database)
+	client := table.NewClient(s.database, s.opts.DynamoDBKey)
 	arns := map[string]string{}
 	for _, t := range s.template.Tables {
 		if t.StreamView == "" {

@@ -26,7 +26,9 @@ func (s *System) stack() described.Stack {
 	out := described.Stack{
 		Outputs:    map[string]string{"ApiUrl": s.URL(), "StreamUrl": s.URL(), "WebSocketUrl": s.WebSocketURL()},
 		Parameters: map[string]string{"JwtIssuer": s.URL() + devPrefix},
-		Endpoints:  described.Endpoints{DynamoDB: s.database, Lambda: s.LambdaEndpoint(), SQS: s.SQSEndpoint()},
+		Endpoints: described.Endpoints{
+			DynamoDB: s.database, DynamoDBKey: s.opts.DynamoDBKey, Lambda: s.LambdaEndpoint(), SQS: s.SQSEndpoint(),
+		},
 	}
 	if s.opts.SignIn.given() {
 		out.Parameters["JwtIssuer"] = s.opts.SignIn.Issuer

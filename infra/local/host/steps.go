@@ -86,7 +86,7 @@ func (s *System) startEngine(ctx context.Context) error {
 }
 
 func (s *System) makeTables(ctx context.Context) error {
-	client := table.NewClient(s.database)
+	client := table.NewClient(s.database, s.opts.DynamoDBKey)
 	for _, definition := range s.template.Tables {
 		if _, err := table.Ensure(ctx, client, definition); err != nil {
 			return fmt.Errorf("DynamoDB at %s: %w", s.database, err)
@@ -169,7 +169,9 @@ func (s *System) openStreams(ctx context.Context) (*stream.Source, error) {
 		Functions: s.template.Functions, Tables: s.template.Tables, Invoker: s.lambdas, Destinations: s.queues.set,
 		Region: table.Region, Account: account, Checkpoints: checkpoints, Log: s.opts.Log,
 		Open: func(ctx context.Context, name string) (stream.Log, error) {
-			return reader.Open(ctx, reader.Options{Endpoint: s.database, Table: name, Region: table.Region, Account: account})
+			return reader.Open(ctx, reader.Options{
+				Endpoint: s.database, Credentials: table.Credentials(s.opts.DynamoDBKey), Table: name, Region: table.Region, Account: account,
+			})
 		},
 	})
 }

@@ -2,6 +2,7 @@ package iam_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -240,7 +241,7 @@ func TestForward(t *testing.T) {
 			_, _ = rw.Write(append(body, '!'))
 		}))
 		defer service.Close()
-		handler, closeIdle, err := iam.Forward(service.URL)
+		handler, closeIdle, err := iam.Forward(service.URL, "any")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,8 +252,32 @@ func TestForward(t *testing.T) {
 			t.Error(recorded)
 		}
 	})
+	t.Run("whoever signs, the service sees one access key", func(t *testing.T) {
+		const version4 = "AWS4-HMAC-SHA256 Credential=%s/20260102/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0"
+		for signed, want := range map[string]string{
+			fmt.Sprintf(version4, "EventsFunction"): fmt.Sprintf(version4, "system7"), "Bearer token": "Bearer token",
+		} {
+			service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				if got := r.Header.Get("Authorization"); got != want {
+					t.Errorf("signed %s: got %s", signed, got)
+				}
+			}))
+			defer service.Close()
+			handler, closeIdle, err := iam.Forward(service.URL, "system7")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer closeIdle()
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody)
+			req.Header.Set("Authorization", signed)
+			recorded := httptest.NewRecorder()
+			if handler.ServeHTTP(recorded, req); recorded.Code != http.StatusOK {
+				t.Error(recorded.Code)
+			}
+		}
+	})
 	t.Run("a service that is gone is a bad gateway", func(t *testing.T) {
-		handler, closeIdle, err := iam.Forward("http://127.0.0.1:1")
+		handler, closeIdle, err := iam.Forward("http://127.0.0.1:1", "any")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +289,7 @@ func TestForward(t *testing.T) {
 		}
 	})
 	t.Run("an address must be one", func(t *testing.T) {
-		if _, _, err := iam.Forward("nowhere"); err == nil {
+		if _, _, err := iam.Forward("nowhere", "any"); err == nil {
 			t.Error("no error")
 		}
 	})

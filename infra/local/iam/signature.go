@@ -25,6 +25,16 @@ func signer(r *http.Request) (caller, bool) {
 	return caller{}, false
 }
 
+// signAs puts another access key into a request's signature, which is no longer valid.
+func signAs(r *http.Request, accessKey string) {
+	from, ok := signer(r)
+	if !ok {
+		return
+	}
+	signature := r.Header.Get("Authorization")
+	r.Header.Set("Authorization", strings.Replace(signature, "Credential="+from.key+"/", "Credential="+accessKey+"/", 1))
+}
+
 // answerDenied is an error that every SDK's client reads as its service's own.
 func answerDenied(rw http.ResponseWriter, service, message string) {
 	const kind = "AccessDeniedException"

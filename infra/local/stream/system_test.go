@@ -105,7 +105,7 @@ func mustQueue(t *testing.T, system *host.System, name string) *queue.Queue {
 
 func mustPut(t *testing.T, system *host.System, key string) {
 	t.Helper()
-	_, err := table.NewClient(system.DynamoDBEndpoint()).PutItem(t.Context(), &dynamodb.PutItemInput{
+	_, err := table.NewClient(system.DynamoDBEndpoint(), table.AccessKey).PutItem(t.Context(), &dynamodb.PutItemInput{
 		TableName: aws.String("Table"), Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: key}},
 	})
 	if err != nil {

@@ -25,13 +25,22 @@ const (
 	longestWait   = 50 * time.Millisecond
 )
 
-// NewClient returns a client of the engine at endpoint. Its credentials are
-// made up, and its retries do not wait as they would for a service far away.
-func NewClient(endpoint string) *dynamodb.Client {
+// AccessKey signs for a system that has its engine for itself.
+const AccessKey = "local"
+
+// Credentials are made up: an engine on this machine verifies no signature, but may
+// keep a database for each access key.
+func Credentials(accessKey string) aws.CredentialsProvider {
+	return credentials.NewStaticCredentialsProvider(accessKey, "local", "")
+}
+
+// NewClient returns a client of the engine at endpoint, with Credentials of
+// accessKey. Its retries do not wait as they would for a service far away.
+func NewClient(endpoint, accessKey string) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region:       Region,
 		BaseEndpoint: aws.String(endpoint),
-		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
+		Credentials:  Credentials(accessKey),
 		// The engine's errors fail the checksum, which costs the connection and a warning each.
 		DisableValidateResponseChecksum: true,
 		Retryer: retry.NewStandard(func(o *retry.StandardOptions) {

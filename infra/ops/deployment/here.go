@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
@@ -68,9 +67,7 @@ func describe(ctx context.Context, url string) (stack described.Stack, err error
 // localServices are those of a system on this machine, which takes any
 // credentials.
 func localServices(at described.Endpoints) *Services {
-	settings := aws.Config{
-		Region: table.Region, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-	}
+	settings := aws.Config{Region: table.Region, Credentials: table.Credentials(at.DynamoDBKey)}
 	return &Services{
 		DynamoDB: dynamodb.NewFromConfig(settings, func(o *dynamodb.Options) {
 			o.BaseEndpoint = &at.DynamoDB

@@ -17,7 +17,6 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	dynamodblocal "github.com/rethread/rethread/infra/local/dynamodb-local"
@@ -46,16 +45,21 @@ func Endpoint(tb testing.TB) string {
 // Client returns a client of the engine.
 func Client(tb testing.TB) *dynamodb.Client {
 	tb.Helper()
-	return dynamodb.New(table.NewClient(Endpoint(tb)).Options(), func(o *dynamodb.Options) { o.Credentials = Credentials(tb) })
+	return table.NewClient(Endpoint(tb), accessKey(tb))
 }
 
 // Credentials are what a test and its subtests use for the engine, in the Region:
 // they have a database of their own, and do not wait for what other tests do.
 func Credentials(tb testing.TB) aws.CredentialsProvider {
 	tb.Helper()
+	return table.Credentials(accessKey(tb))
+}
+
+func accessKey(tb testing.TB) string {
+	tb.Helper()
 	test, _, _ := strings.Cut(tb.Name(), "/")
 	sum := sha256.Sum256([]byte(filepath.Base(os.Args[0]) + " " + test)) // other packages have tests of that name
-	return credentials.NewStaticCredentialsProvider(hex.EncodeToString(sum[:10]), "local", "")
+	return hex.EncodeToString(sum[:10])
 }
 
 // Table makes an empty table with a name of its own and drops it when the test ends.

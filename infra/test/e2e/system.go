@@ -4,15 +4,18 @@
 package e2e
 
 import (
+	"crypto/rand"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rethread/rethread/infra/contract"
 	"github.com/rethread/rethread/infra/local/iam"
 	"github.com/rethread/rethread/infra/local/repo"
+	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
@@ -106,7 +109,7 @@ func (s *System) start(tb testing.TB, env []string, records ...io.Writer) {
 	tb.Helper()
 	output := &host.Tail{}
 	s.options.Output = io.MultiWriter(append(records, output)...)
-	s.options.Env = append([]string{"DYNAMODB_ENDPOINT="}, env...) // an engine of its own, unless env says otherwise
+	s.options.Env = slices.Concat(s.engine(tb), env)
 	s.options.HTTP, s.options.WS = "", ""
 	tb.Cleanup(func() {
 		if s.host != nil {
@@ -119,6 +122,16 @@ func (s *System) start(tb testing.TB, env []string, records ...io.Writer) {
 		}
 	})
 	s.run(tb)
+}
+
+// engine is the environment that gives a system its database: in the engine of all
+// tests, or, where it outlives a Restart, in one of its own.
+func (s *System) engine(tb testing.TB) []string {
+	tb.Helper()
+	if s.options.Data != host.InMemory {
+		return []string{dynamotest.EndpointVariable + "="}
+	}
+	return []string{dynamotest.EndpointVariable + "=" + dynamotest.Endpoint(tb), "DYNAMODB_ACCESS_KEY=" + rand.Text()}
 }
 
 func (s *System) run(tb testing.TB) {

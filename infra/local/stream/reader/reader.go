@@ -14,7 +14,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
@@ -37,7 +36,7 @@ type Options struct {
 	Table string
 	// Region and Account are the ones that records pretend to come from.
 	Region, Account string
-	// Credentials for the engine; nil stands for made-up ones.
+	// Credentials for the engine.
 	Credentials aws.CredentialsProvider
 }
 
@@ -94,14 +93,10 @@ func Open(ctx context.Context, opts Options) (*Reader, error) {
 }
 
 func newClient(opts Options) *dynamodbstreams.Client {
-	keys := opts.Credentials
-	if keys == nil {
-		keys = credentials.NewStaticCredentialsProvider("local", "local", "")
-	}
 	return dynamodbstreams.New(dynamodbstreams.Options{
 		Region:       opts.Region,
 		BaseEndpoint: &opts.Endpoint,
-		Credentials:  keys,
+		Credentials:  opts.Credentials,
 		Retryer: retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = attempts
 			o.MaxBackoff = longestWait
