@@ -15,18 +15,18 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
 
-// forward passes on what a source brings. It returns nil where the source broke
-// and another may go on, *subscription.EndedError where none may.
+// forward delivers the messages of a source. It returns nil if the source broke
+// and another one may continue, *subscription.EndedError if none may.
 func (s *stream) forward(ctx context.Context, from *subscription.Subscription) error {
 	ctx, cancel := context.WithCancel(ctx)
-	messages, over := make(chan subscription.Message), error(nil)
+	messages, endErr := make(chan subscription.Message), error(nil)
 	var running sync.WaitGroup
 	running.Go(func() {
 		defer close(messages)
-		over = s.receive(ctx, from, messages)
+		endErr = s.receive(ctx, from, messages)
 	})
 	running.Go(func() {
-		defer cancel() // a connection that gives no answer is as good as closed
+		defer cancel() // a connection that does not answer counts as closed
 		s.keepAlive(ctx, from)
 	})
 	defer running.Wait()
@@ -37,13 +37,13 @@ func (s *stream) forward(ctx context.Context, from *subscription.Subscription) e
 		select {
 		case m, ok := <-messages:
 			if !ok {
-				return over
+				return endErr
 			}
 			if err := s.take(ctx, m); err != nil {
 				return s.gap(ctx, err)
 			}
 			silent.Reset(s.Heartbeat)
-		case <-s.late():
+		case <-s.gapTimer():
 			return s.gap(ctx, order.ErrGap)
 		case <-silent.C:
 			var ping eventstream.Message
@@ -55,13 +55,13 @@ func (s *stream) forward(ctx context.Context, from *subscription.Subscription) e
 	}
 }
 
-// receive reads messages about the session until the source ends; the error says
-// that no other may take its place.
+// receive reads messages about the session until the source ends. An error
+// reports that no other source may replace it.
 func (s *stream) receive(ctx context.Context, from *subscription.Subscription, into chan<- subscription.Message) error {
 	for {
 		m, err := from.Next(ctx)
 		if err != nil {
-			return s.broke(ctx, err)
+			return s.sourceError(ctx, err)
 		}
 		select {
 		case into <- m:
@@ -71,20 +71,21 @@ func (s *stream) receive(ctx context.Context, from *subscription.Subscription, i
 	}
 }
 
-// broke is what the end of a source means: nil where another may take its place.
-func (s *stream) broke(ctx context.Context, err error) error {
+// sourceError classifies the end of a source: nil if another one may replace
+// it.
+func (s *stream) sourceError(ctx context.Context, err error) error {
 	var ended *subscription.EndedError
 	if errors.As(err, &ended) {
 		return ended
 	}
 	if ctx.Err() == nil {
-		s.Log.InfoContext(ctx, "the websocket broke", "error", err)
+		s.Log.InfoContext(ctx, "the websocket was disconnected", "error", err)
 	}
 	return nil
 }
 
-// keepAlive pings the source until it gives no answer or ctx ends: a gateway
-// closes connections that are silent for ten minutes.
+// keepAlive pings the source until a ping fails or ctx ends: the gateway closes
+// connections that are idle for ten minutes.
 func (s *stream) keepAlive(ctx context.Context, from *subscription.Subscription) {
 	every := time.NewTicker(s.Keepalive)
 	defer every.Stop()
@@ -106,7 +107,8 @@ func (s *stream) ping(ctx context.Context, from *subscription.Subscription) erro
 	return from.Ping(ctx)
 }
 
-// take takes one message; one that was too large for the websocket is read.
+// take puts one message in order, after reading an item that was too large for
+// the websocket.
 func (s *stream) take(ctx context.Context, m subscription.Message) error {
 	if order.TooLarge(m) && s.API != "" {
 		if !s.order.Lacks(m) {
@@ -121,8 +123,8 @@ func (s *stream) take(ctx context.Context, m subscription.Message) error {
 	return s.order.Take(m)
 }
 
-// late is when what is missing will not come any more by itself.
-func (s *stream) late() <-chan time.Time {
+// gapTimer fires when a missing message counts as lost.
+func (s *stream) gapTimer() <-chan time.Time {
 	at, waits := s.order.Due(s.Hold)
 	if !waits {
 		return nil
@@ -130,32 +132,32 @@ func (s *stream) late() <-chan time.Time {
 	return time.After(time.Until(at))
 }
 
-// gap is what an error of a message means: nil where another source repairs it.
-// Where that does not help, again and again, the stream ends in order: its
-// reader comes back.
+// gap classifies an error of a message: nil if another source may repair it.
+// After maxRetries gaps without progress the stream ends in order, and its
+// reader reconnects.
 func (s *stream) gap(ctx context.Context, err error) error {
 	if !errors.Is(err, order.ErrGap) {
 		return err
 	}
-	if s.gaps++; s.order.Forwarded() > s.passed {
-		s.gaps, s.passed = 0, s.order.Forwarded()
+	if s.gaps++; s.order.Forwarded() > s.forwarded {
+		s.gaps, s.forwarded = 0, s.order.Forwarded()
 	}
-	s.Log.InfoContext(ctx, "something is missing", "in_a_row", s.gaps)
+	s.Log.InfoContext(ctx, "a message is missing", "in_a_row", s.gaps)
 	if s.gaps >= maxRetries {
 		return errMissing
 	}
 	return nil
 }
 
-// event writes an event whose id is where to go on.
+// event writes an event whose id is the position at which a reader continues.
 func (s *stream) event(kind string, data []byte) error {
 	var text bytes.Buffer
-	if err := json.Compact(&text, data); err != nil { // each message is one line of data
+	if err := json.Compact(&text, data); err != nil { // one line of data per message
 		return fmt.Errorf("compact a message: %w", err)
 	}
 	name, err := eventstream.NewType(kind)
 	if err != nil {
-		return fmt.Errorf("name an event: %w", err)
+		return fmt.Errorf("set the event type: %w", err)
 	}
 	m := eventstream.Message{Type: name}
 	if at, ok := s.order.Cursor(); ok {
@@ -165,7 +167,7 @@ func (s *stream) event(kind string, data []byte) error {
 	return s.write(&m)
 }
 
-// write sends a message in one piece.
+// write writes a message with one call.
 func (s *stream) write(m *eventstream.Message) error {
 	text, err := m.MarshalText()
 	if err == nil {

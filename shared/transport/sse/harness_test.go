@@ -21,7 +21,7 @@ import (
 	"github.com/rethread/rethread/shared/transport/sse"
 )
 
-// session is one connection to the WebSocket API, as a test plays it.
+// session is one connection to the WebSocket API, whose messages a test sends.
 type session struct {
 	t      *testing.T
 	ctx    context.Context
@@ -30,48 +30,47 @@ type session struct {
 	action string
 	pings  <-chan struct{}
 
-	answering bool // what is sent answers the subscription
+	answering bool // messages belong to the subscription's replay
 }
 
 func (s *session) send(format string, args ...any) {
 	if err := s.conn.Write(s.ctx, websocket.MessageText, fmt.Appendf(nil, format, args...)); err != nil && s.ctx.Err() == nil {
-		s.t.Log("the stream went:", err)
+		s.t.Log("the connection was closed:", err)
 	}
 }
 
-// subscribed accepts the subscription: what is sent from then on answers it.
+// subscribed accepts the subscription and begins its replay.
 func (s *session) subscribed() {
 	s.answering = true
 	s.send(`{"type":"subscribed","request_id":"stream","session_id":"s1"}`)
 }
 
-// stands ends what answers the subscription with how the session stands: news
-// follow.
-func (s *session) stands(cursor, status string) {
-	s.send(`{"type":"thread.status","session_id":"s1","cursor":%q,"prev":%q,"status":%q%s}`, cursor, cursor, status, s.of())
+// endReplay ends the replay with the session's status; live messages follow.
+func (s *session) endReplay(cursor, status string) {
+	s.send(`{"type":"thread.status","session_id":"s1","cursor":%q,"prev":%q,"status":%q%s}`, cursor, cursor, status, s.mark())
 	s.answering = false
 }
 
-// of is the member that tells answers from news.
-func (s *session) of() string {
+// mark returns the member that only replayed messages have.
+func (s *session) mark() string {
 	if s.answering {
 		return `,"subscription":"stream"`
 	}
 	return ""
 }
 
-// item sends an item at a position, with what is before it.
+// item sends an item at a position, after prev.
 func (s *session) item(cursor, prev, status string) {
 	s.send(`{"type":"item.snapshot","session_id":"s1","cursor":%q,"prev":%q,"item":{"status":%q},"offset":0%s}`,
-		cursor, prev, status, s.of())
+		cursor, prev, status, s.mark())
 }
 
-// say sends a message of any type without more than positions.
-func (s *session) say(kind, cursor, prev string) {
-	s.send(`{"type":%q,"session_id":"s1","cursor":%q,"prev":%q,"to_seq":3%s}`, kind, cursor, prev, s.of())
+// message sends a message of any type with positions only.
+func (s *session) message(kind, cursor, prev string) {
+	s.send(`{"type":%q,"session_id":"s1","cursor":%q,"prev":%q,"to_seq":3%s}`, kind, cursor, prev, s.mark())
 }
 
-// untilClosed waits for the other side to go.
+// untilClosed waits for the peer to close the connection.
 func (s *session) untilClosed() {
 	for {
 		if _, _, err := s.conn.Read(s.ctx); err != nil {
@@ -80,8 +79,8 @@ func (s *session) untilClosed() {
 	}
 }
 
-// newAPI starts a WebSocket API whose connections are played by a function. It
-// ends when the test does, by when every connection must have ended.
+// newAPI starts a WebSocket API whose connections play serves. It stops at the
+// end of the test, when every connection must be closed.
 func newAPI(t *testing.T, play func(*session)) sse.Config {
 	t.Helper()
 	var opened atomic.Int64
@@ -141,7 +140,7 @@ type answer struct {
 	body    *bufio.Reader
 }
 
-// open asks for a stream. It is closed when the test ends.
+// open opens a stream, which is closed at the end of the test.
 func open(t *testing.T, c sse.Config, event events.APIGatewayProxyRequest) *answer {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -170,7 +169,7 @@ func openWith(ctx context.Context, t *testing.T, c sse.Config, event events.APIG
 	return a
 }
 
-// next is the next event or comment, "" at the end.
+// next returns the next event or comment, "" at the end.
 func (a *answer) next() string {
 	a.t.Helper()
 	var out []string
@@ -189,7 +188,7 @@ func (a *answer) next() string {
 	}
 }
 
-// ids reads that many events and returns their ids, "-" for one without.
+// ids reads n events and returns their ids, "-" for a missing one.
 func (a *answer) ids(n int) []string {
 	a.t.Helper()
 	out := make([]string, 0, n)
@@ -204,8 +203,8 @@ func (a *answer) ids(n int) []string {
 	return out
 }
 
-// told reads to the end and returns the id and the cursor of each event.
-func (a *answer) told() []string {
+// all reads to the end and returns the id and the cursor of each event.
+func (a *answer) all() []string {
 	a.t.Helper()
 	var out []string
 	a.next()

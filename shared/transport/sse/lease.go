@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// leaseTime is how long giving a lease back may take.
+	// leaseTime bounds the return of a lease.
 	leaseTime = 2 * time.Second
-	// comeBackMost is the longest that a reader is told to wait who comes back in vain.
-	comeBackMost = 10 * time.Second
+	// maxReconnectTime bounds the wait, without its jitter, sent to a reader whose reconnect is turned away.
+	maxReconnectTime = 10 * time.Second
 )
 
-var errReplaced = errors.New("the reader has come back elsewhere")
+var errReplaced = errors.New("the reader has reconnected on another stream")
 
-// take takes a place among the open streams of a user.
-func (c Config) take(ctx context.Context, user string, req request, lasting time.Duration) (quota.Lease, *refusal) {
+// acquire takes a lease on one of the user's open streams.
+func (c Config) acquire(ctx context.Context, user string, req request, lasting time.Duration) (quota.Lease, *refusal) {
 	if c.Streams == nil {
 		return quota.Lease{}, nil
 	}
@@ -44,28 +44,28 @@ func (c Config) take(ctx context.Context, user string, req request, lasting time
 	return lease, nil
 }
 
-// comeBack is the answer to a reader who comes back at a bad time: a stream that
-// says no more than when to try again. EventSource would give up for good over
-// any status but 200.
-func (c Config) comeBack(r *refusal) io.Reader {
-	wait := min(max(r.fault.RetryAfter, time.Second), comeBackMost)
-	wait += time.Duration(c.Random() * float64(wait)) // many may have come at once
+// reconnectLater answers a reader that reconnects while no stream can begin: a
+// stream with nothing but the time after which to try again. EventSource gives
+// up for good on any status but 200.
+func (c Config) reconnectLater(r *refusal) io.Reader {
+	wait := min(max(r.fault.RetryAfter, time.Second), maxReconnectTime)
+	wait += time.Duration(c.Random() * float64(wait)) // many readers may have reconnected at once
 	m := eventstream.Message{Retry: wait}
 	m.AppendComment(fmt.Sprintf("%d, come back later", r.status))
 	return strings.NewReader(m.String())
 }
 
-// hold ends the stream once its lease is somebody else's: its reader has come
-// back without our having noticed that they left.
-func (s *stream) hold(ctx context.Context, end context.CancelCauseFunc) {
+// watchLease ends the stream once another stream has its lease: the reader has
+// reconnected, but this function has not noticed that it left.
+func (s *stream) watchLease(ctx context.Context, end context.CancelCauseFunc) {
 	if s.lease.Holder == "" {
 		return
 	}
-	look := time.NewTicker(s.Check)
-	defer look.Stop()
+	check := time.NewTicker(s.Check)
+	defer check.Stop()
 	for {
 		select {
-		case <-look.C:
+		case <-check.C:
 		case <-ctx.Done():
 			return
 		}
@@ -77,8 +77,9 @@ func (s *stream) hold(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// giveBack gives the lease back: for a while kept for the reader, where they can
-// be expected to come back and know all that the stream should have told first.
+// giveBack returns the lease. With expected set, the lease is reserved for a
+// while: the reader should reconnect and has everything that existed when the
+// stream began.
 func (c Config) giveBack(ctx context.Context, lease quota.Lease, expected bool) {
 	if lease.Holder == "" {
 		return
@@ -86,15 +87,15 @@ func (c Config) giveBack(ctx context.Context, lease quota.Lease, expected bool) 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime)
 	defer cancel()
 	if err := c.Streams.EndStream(ctx, lease, expected); err != nil {
-		c.Log.WarnContext(ctx, "the place of a stream is taken until its lease is out", "error", err)
+		c.Log.WarnContext(ctx, "the stream's lease was not returned; it counts until it expires", "error", err)
 	}
 }
 
-// release gives the lease back for the reason that the stream ends for.
+// release returns the lease, depending on why the stream ends.
 func (s *stream) release(ctx context.Context, why error) {
 	var ended *subscription.EndedError
 	switch {
-	case errors.Is(why, errReplaced): // it is another's
+	case errors.Is(why, errReplaced): // another stream has the lease
 	case errors.Is(why, order.ErrDeleted), errors.Is(why, errToken), errors.As(why, &ended):
 		s.giveBack(ctx, s.lease, false)
 	default:

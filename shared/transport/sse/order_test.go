@@ -11,19 +11,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestWhatIsMissing(t *testing.T) {
-	t.Run("it is asked for", func(t *testing.T) {
+func TestMissingMessages(t *testing.T) {
+	t.Run("subscribes again where a message is missing", func(t *testing.T) {
 		actions := make(chan string, 2)
 		c := newAPI(t, func(s *session) {
 			actions <- s.action
 			s.subscribed()
 			if s.number == 1 {
-				s.stands("0.3.0", "idle")
+				s.endReplay("0.3.0", "idle")
 				s.item("0.5.0", "0.4.0", "completed")
 			} else {
 				s.item("0.4.0", "0.3.0", "completed")
 				s.item("0.5.0", "0.4.0", "completed")
-				s.stands("0.5.0", "idle")
+				s.endReplay("0.5.0", "idle")
 			}
 			s.untilClosed()
 		})
@@ -36,29 +36,29 @@ func TestWhatIsMissing(t *testing.T) {
 		<-actions
 		want(t, <-actions, `{"action":"subscribe","request_id":"stream","session_id":"s1","cursor":"0.3.0"}`)
 	})
-	t.Run("where it never comes, the stream ends in order", func(t *testing.T) {
+	t.Run("ends the stream in order after repeated gaps", func(t *testing.T) {
 		var opened atomic.Int64
 		c := newAPI(t, func(s *session) {
 			opened.Store(s.number)
 			s.subscribed()
-			s.stands("0.3.0", "idle")
+			s.endReplay("0.3.0", "idle")
 			s.item("0.5.0", "0.4.0", "completed")
 			s.untilClosed()
 		})
 		c.Hold = time.Millisecond
-		if diff := cmp.Diff([]string{"0.3.0 0.3.0"}, open(t, c, newEvent()).told()); diff != "" || opened.Load() != 5 {
+		if diff := cmp.Diff([]string{"0.3.0 0.3.0"}, open(t, c, newEvent()).all()); diff != "" || opened.Load() != 5 {
 			t.Errorf("%d connections (-want +got):\n%s", opened.Load(), diff)
 		}
 	})
-	t.Run("a status that a rewind left behind is told, though the websocket broke between", func(t *testing.T) {
+	t.Run("sends the status after a rewind although the websocket was disconnected between", func(t *testing.T) {
 		c := newAPI(t, func(s *session) {
 			s.subscribed()
 			if s.number == 1 {
-				s.stands("0.4.0", "in_progress")
-				s.say("thread.rewound", "1.5.0", "0.4.0")
+				s.endReplay("0.4.0", "in_progress")
+				s.message("thread.rewound", "1.5.0", "0.4.0")
 				return
 			}
-			s.stands("1.5.0", "idle")
+			s.endReplay("1.5.0", "idle")
 			s.untilClosed()
 		})
 		a := open(t, c, newEvent())
@@ -69,61 +69,61 @@ func TestWhatIsMissing(t *testing.T) {
 	})
 }
 
-// An item that no message of a websocket holds is read with the caller's token.
+// Items too large for a websocket message are read with the caller's token.
 func TestLargeItems(t *testing.T) {
 	const reload = `{"type":"thread.reload","reason":"item_too_large","session_id":"s1"`
 	for name, test := range map[string]struct {
 		play  func(*session)
-		asked string
+		query string
 		want  string // of the event with the item
 	}{
-		"one that is told again": {func(s *session) {
+		"a replayed item": {func(s *session) {
 			s.send(reload + `,"subscription":"stream","cursor":"0.4.0","prev":"0.3.0"}`)
-			s.stands("0.4.0", "idle")
+			s.endReplay("0.4.0", "idle")
 		}, "after=3&limit=1", "id: 0.4.0\nevent: item.snapshot\n"},
-		"one that is new": {func(s *session) {
-			s.stands("0.3.0", "idle")
+		"a new item": {func(s *session) {
+			s.endReplay("0.3.0", "idle")
 			s.send(reload + `,"cursor":"0.4.0","prev":"0.3.0"}`)
 		}, "after=3&limit=1", "id: 0.4.0\nevent: item.snapshot\n"},
-		"the end of one that was streamed": {func(s *session) {
+		"the end of a streamed item": {func(s *session) {
 			s.item("0.4.7", "0.3.0", "in_progress")
-			s.stands("0.4.7", "in_progress")
+			s.endReplay("0.4.7", "in_progress")
 			s.send(reload + `,"cursor":"0.4.8","prev":"0.4.7"}`)
 		}, "after=3&limit=1", "id: 0.4.8\nevent: item.completed\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			asked := make(chan string, 8)
+			requests := make(chan string, 8)
 			c := newAPI(t, func(s *session) { s.subscribed(); test.play(s); s.untilClosed() })
-			c.API = itemAPI(t, asked, 0)
+			c.API = itemAPI(t, requests, 0)
 			a := open(t, c, newEvent())
 			got := a.next()
 			for !strings.Contains(got, `"id":"e4"`) {
 				if got = a.next(); got == "" || strings.Contains(got, "reload") {
-					t.Fatalf("told %q", got)
+					t.Fatalf("got %q", got)
 				}
 			}
 			if !strings.HasPrefix(got, test.want) {
 				t.Errorf("got %s", got)
 			}
-			want(t, <-asked, "Bearer good /sessions/s1/events?"+test.asked)
+			want(t, <-requests, "Bearer good /sessions/s1/events?"+test.query)
 		})
 	}
-	t.Run("one that cannot be read now is read later", func(t *testing.T) {
-		asked := make(chan string, 8)
+	t.Run("retries an item that cannot be read", func(t *testing.T) {
+		requests := make(chan string, 8)
 		c := newAPI(t, func(s *session) {
 			s.subscribed()
 			s.send(reload + `,"subscription":"stream","cursor":"0.4.0","prev":"0.3.0"}`)
-			s.stands("0.4.0", "idle")
+			s.endReplay("0.4.0", "idle")
 			s.untilClosed()
 		})
-		c.API = itemAPI(t, asked, 2)
+		c.API = itemAPI(t, requests, 2)
 		a := open(t, c, newEvent())
 		a.next()
-		if diff := cmp.Diff([]string{"0.4.0", "0.4.0"}, a.ids(2)); diff != "" || len(asked) != 3 {
-			t.Errorf("asked %d times (-want +got):\n%s", len(asked), diff)
+		if diff := cmp.Diff([]string{"0.4.0", "0.4.0"}, a.ids(2)); diff != "" || len(requests) != 3 {
+			t.Errorf("%d requests (-want +got):\n%s", len(requests), diff)
 		}
 	})
-	t.Run("where one can never be read, the stream ends in order", func(t *testing.T) {
+	t.Run("ends the stream in order if an item can never be read", func(t *testing.T) {
 		c := newAPI(t, func(s *session) {
 			s.subscribed()
 			s.send(reload + `,"subscription":"stream","cursor":"0.4.0","prev":"0.3.0"}`)
@@ -134,17 +134,18 @@ func TestLargeItems(t *testing.T) {
 	})
 }
 
-// itemAPI is an HTTP API that has the item at position 4, and fails so often first.
-func itemAPI(t *testing.T, asked chan<- string, fails int64) string {
+// itemAPI serves an HTTP API that has the item at position 4; its first
+// requests fail.
+func itemAPI(t *testing.T, requests chan<- string, failures int64) string {
 	t.Helper()
-	var requests atomic.Int64
+	var count atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		asked <- r.Header.Get("Authorization") + " " + r.URL.RequestURI()
-		if requests.Add(1) <= fails {
+		requests <- r.Header.Get("Authorization") + " " + r.URL.RequestURI()
+		if count.Add(1) <= failures {
 			http.Error(rw, "busy", http.StatusTooManyRequests)
 			return
 		}
-		_, _ = rw.Write([]byte(`{"data":[{"id":"e4","seq":4,"status":"completed"}]}`)) // whoever left needs none
+		_, _ = rw.Write([]byte(`{"data":[{"id":"e4","seq":4,"status":"completed"}]}`)) // the reader may have left
 	}))
 	t.Cleanup(server.Close)
 	return server.URL

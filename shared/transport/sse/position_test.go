@@ -21,15 +21,15 @@ func TestPositions(t *testing.T) {
 		event events.APIGatewayProxyRequest
 		rest  string
 	}{
-		"nowhere in particular":              {newEvent(), `"s1"}`},
+		"at the current status":              {newEvent(), `"s1"}`},
 		"with a token in the query":          {query, `"s1"}`},
 		"after a cursor":                     {mustPosition("cursor", "1.2.3"), `"s1","cursor":"1.2.3"}`},
 		"with an item":                       {mustPosition("last_item_id", "e 1"), `"s1","last_item_id":"e 1"}`},
 		"with an activity":                   {mustPosition("last_activity_id", "e1"), `"s1","last_item_id":"e1"}`},
 		"after the last event of the stream": {again, `"s1","cursor":"0.7.0"}`},
-		"in a session with a blank":          {spaced, `"s 1"}`},
+		"in a session whose id has a blank":  {spaced, `"s 1"}`},
 	} {
-		t.Run("a stream begins "+name, func(t *testing.T) {
+		t.Run("begins a stream "+name, func(t *testing.T) {
 			got := make(chan string, 1)
 			a := open(t, newAPI(t, func(s *session) { got <- s.action; s.subscribed(); s.untilClosed() }), c.event)
 			a.next()
@@ -38,7 +38,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// An event as a REST API sends it.
+// TestPayload decodes a recorded event of a REST API.
 func TestPayload(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "sse.json"))
 	if err != nil {
@@ -60,13 +60,13 @@ func mustPosition(name, value string) events.APIGatewayProxyRequest {
 	return event
 }
 
-// Events come in order, each once, and the id of one is where a client goes on
-// that has applied all before it: further back than the newest message while an
-// item before it is incomplete.
+// Events are sent in order, each once. The id of an event is where a client
+// continues that has applied everything before it: earlier than the newest
+// message while a previous item is incomplete.
 func TestIDs(t *testing.T) {
 	type message struct{ kind, cursor, prev, status string }
 	snapshot := func(cursor, prev, status string) message { return message{"item.snapshot", cursor, prev, status} }
-	say := func(kind, cursor, prev string) message { return message{kind, cursor, prev, ""} }
+	marker := func(kind, cursor, prev string) message { return message{kind, cursor, prev, ""} }
 	for name, c := range map[string]struct {
 		messages []message
 		want     []string // ids and cursors
@@ -76,49 +76,49 @@ func TestIDs(t *testing.T) {
 			[]string{"0.4.0 0.4.0", "0.6.0 0.6.0"},
 		},
 		"an item in progress": {[]message{
-			snapshot("0.4.0", "0.3.0", "in_progress"), say("item.delta", "0.4.1", "0.4.0"),
-			say("item.delta", "0.4.9", "0.4.1"), say("item.completed", "0.4.10", "0.4.9"), snapshot("0.5.0", "0.4.10", "completed"),
+			snapshot("0.4.0", "0.3.0", "in_progress"), marker("item.delta", "0.4.1", "0.4.0"),
+			marker("item.delta", "0.4.9", "0.4.1"), marker("item.completed", "0.4.10", "0.4.9"), snapshot("0.5.0", "0.4.10", "completed"),
 		}, []string{"0.4.0 0.4.0", "0.4.1 0.4.1", "0.4.9 0.4.9", "0.4.10 0.4.10", "0.5.0 0.5.0"}},
-		"an item behind which others come": {[]message{
+		"an item that later items overtake": {[]message{
 			snapshot("0.4.2", "0.3.0", "in_progress"), snapshot("0.5.0", "0.4.2", "completed"),
-			say("item.delta", "0.4.3", "0.4.2"), say("item.failed", "0.4.4", "0.4.3"),
+			marker("item.delta", "0.4.3", "0.4.2"), marker("item.failed", "0.4.4", "0.4.3"),
 		}, []string{"0.4.2 0.4.2", "0.4.2 0.5.0", "0.4.3 0.4.3", "0.5.0 0.4.4"}},
 		"a delta is missing": {
-			[]message{snapshot("0.4.0", "0.3.0", "in_progress"), say("item.delta", "0.4.3", "0.4.2")},
+			[]message{snapshot("0.4.0", "0.3.0", "in_progress"), marker("item.delta", "0.4.3", "0.4.2")},
 			[]string{"0.4.0 0.4.0"},
 		},
 		"a delta is late": {[]message{
-			snapshot("0.4.0", "0.3.0", "in_progress"), say("item.completed", "0.4.3", "0.4.2"), say("item.delta", "0.4.2", "0.4.1"),
-			say("item.delta", "0.4.1", "0.4.0"),
+			snapshot("0.4.0", "0.3.0", "in_progress"), marker("item.completed", "0.4.3", "0.4.2"), marker("item.delta", "0.4.2", "0.4.1"),
+			marker("item.delta", "0.4.1", "0.4.0"),
 		}, []string{"0.4.0 0.4.0", "0.4.3 0.4.3"}},
 		"a position is late": {[]message{
 			snapshot("0.4.0", "0.3.0", "completed"), snapshot("0.6.0", "0.5.0", "completed"),
 			snapshot("0.7.0", "0.6.0", "completed"), snapshot("0.5.0", "0.4.0", "completed"),
 		}, []string{"0.4.0 0.4.0", "0.5.0 0.5.0", "0.6.0 0.6.0", "0.7.0 0.7.0"}},
-		"everything comes twice": {[]message{
-			snapshot("0.4.0", "0.3.0", "in_progress"), say("item.delta", "0.4.1", "0.4.0"),
-			say("item.completed", "0.4.2", "0.4.1"), snapshot("0.5.0", "0.4.2", "completed"),
-			snapshot("0.4.0", "0.3.0", "in_progress"), say("item.delta", "0.4.1", "0.4.0"), say("item.completed", "0.4.2", "0.4.1"),
+		"every message twice": {[]message{
+			snapshot("0.4.0", "0.3.0", "in_progress"), marker("item.delta", "0.4.1", "0.4.0"),
+			marker("item.completed", "0.4.2", "0.4.1"), snapshot("0.5.0", "0.4.2", "completed"),
+			snapshot("0.4.0", "0.3.0", "in_progress"), marker("item.delta", "0.4.1", "0.4.0"), marker("item.completed", "0.4.2", "0.4.1"),
 		}, []string{"0.4.0 0.4.0", "0.4.1 0.4.1", "0.4.2 0.4.2", "0.5.0 0.5.0"}},
 		"a rewind": {[]message{
-			snapshot("0.4.0", "0.3.0", "in_progress"), say("thread.rewound", "1.5.0", "0.4.0"),
-			say("item.delta", "0.4.1", "0.4.0"), snapshot("1.6.0", "1.5.0", "completed"),
+			snapshot("0.4.0", "0.3.0", "in_progress"), marker("thread.rewound", "1.5.0", "0.4.0"),
+			marker("item.delta", "0.4.1", "0.4.0"), snapshot("1.6.0", "1.5.0", "completed"),
 		}, []string{"0.4.0 0.4.0", "1.5.0 1.5.0", "1.6.0 1.6.0"}},
 		"a rewind that is late": {[]message{
-			snapshot("0.4.0", "0.3.0", "completed"), snapshot("1.6.0", "1.5.0", "completed"), say("thread.rewound", "1.5.0", "0.4.0"),
+			snapshot("0.4.0", "0.3.0", "completed"), snapshot("1.6.0", "1.5.0", "completed"), marker("thread.rewound", "1.5.0", "0.4.0"),
 		}, []string{"0.4.0 0.4.0", "1.5.0 1.5.0", "1.6.0 1.6.0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := open(t, newAPI(t, func(s *session) {
 				s.subscribed()
-				s.stands("0.3.0", "idle")
+				s.endReplay("0.3.0", "idle")
 				for _, m := range c.messages {
 					s.send(`{"type":%q,"session_id":"s1","cursor":%q,"prev":%q,"to_seq":3,"item":{"status":%q}}`, m.kind, m.cursor, m.prev, m.status)
 				}
-				s.say("thread.deleted", "0.0.0", "0.0.0") // which waits for nothing
+				s.message("thread.deleted", "0.0.0", "0.0.0") // does not wait for missing messages
 				s.untilClosed()
 			}), newEvent())
-			all := a.told()
+			all := a.all()
 			if diff := cmp.Diff(c.want, all[1:len(all)-1]); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

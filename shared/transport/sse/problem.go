@@ -13,25 +13,25 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
-// refusal is why there is no stream.
+// refusal is the reason that no stream begins.
 type refusal struct {
 	status int
 	fault  *fault.Error
-	cause  error // for the log alone
+	cause  error // logged only
 }
 
 func newRefusal(status int, detail string) *refusal {
 	return &refusal{status: status, fault: &fault.Error{Detail: detail}}
 }
 
-// unavailable is for a WebSocket API that cannot be reached.
+// unavailable returns the refusal for a WebSocket API that cannot be reached.
 func unavailable(cause error) *refusal {
 	r := newRefusal(http.StatusServiceUnavailable, "watching is not possible right now")
 	r.cause = cause
 	return r
 }
 
-// badRequest is for a request that readRequest refused.
+// badRequest returns the refusal for an error of readRequest.
 func badRequest(err error) *refusal {
 	r := newRefusal(http.StatusBadRequest, err.Error())
 	var f *fault.Error
@@ -41,9 +41,9 @@ func badRequest(err error) *refusal {
 	return r
 }
 
-// answered is what the WebSocket API refused. What it names as members of its
-// message are parameters here.
-func answered(a ws.Answer) *refusal {
+// refusedByAPI turns a refusal of the WebSocket API into one of this API.
+// Members of a message that its errors point to are parameters here.
+func refusedByAPI(a ws.Answer) *refusal {
 	if a.Status < http.StatusBadRequest || a.Status > 599 {
 		a.Status = http.StatusInternalServerError
 	}
@@ -56,7 +56,7 @@ func answered(a ws.Answer) *refusal {
 	return r
 }
 
-// final reports whether trying again cannot help.
+// final reports whether another try cannot succeed.
 func (r *refusal) final() bool {
 	return r.status < http.StatusInternalServerError && r.status != http.StatusTooManyRequests
 }

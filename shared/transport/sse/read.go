@@ -16,13 +16,13 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
 
-// maxAnswer is more than the HTTP API answers, in bytes.
+// maxAnswer is above the size of any answer of the HTTP API, in bytes.
 const maxAnswer = 16 << 20
 
-var errNoItem = errors.New("the item is not there in its final form")
+var errNoItem = errors.New("the item is missing or not in its final form")
 
-// read is the message with the item that is too large for a websocket, which the
-// HTTP API gives to the stream's caller.
+// read returns the message with an item too large for a websocket, which it
+// reads from the HTTP API with the caller's token.
 func (s *stream) read(ctx context.Context, m subscription.Message) (subscription.Message, error) {
 	item, err := s.readItem(ctx, m.Cursor.Seq)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *stream) read(ctx context.Context, m subscription.Message) (subscription
 		Type: string(watch.Snapshot), Cursor: m.Cursor, Prev: m.Prev, Subscription: m.Subscription,
 	}
 	out.Item.Status = head.Status
-	if m.Prev.Seq == m.Cursor.Seq && m.Subscription == "" { // the end of one that was streamed
+	if m.Prev.Seq == m.Cursor.Seq && m.Subscription == "" { // the end of a streamed item
 		if out.Type = string(watch.ItemCompleted); head.Status == string(session.EventFailed) {
 			out.Type = string(watch.ItemFailed)
 		}
@@ -63,17 +63,17 @@ func (s *stream) readItem(ctx context.Context, seq int64) (json.RawMessage, erro
 	req, err := http.NewRequestWithContext(
 		ctx, http.MethodGet, s.API+"/sessions/"+url.PathEscape(s.sessionID)+"/events?"+query.Encode(), http.NoBody)
 	if err != nil {
-		return nil, fmt.Errorf("ask for an item: %w", err)
+		return nil, fmt.Errorf("request an item: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+s.token)
 	res, err := s.Client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask for an item: %w", err)
+		return nil, fmt.Errorf("request an item: %w", err)
 	}
 	defer res.Body.Close() //nolint:errcheck // read to its end
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("ask for an item: %w", err)
+		return nil, fmt.Errorf("request an item: %w", err)
 	}
 	var page struct {
 		Data []json.RawMessage `json:"data"`

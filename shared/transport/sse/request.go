@@ -12,20 +12,21 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
-// lastEventID is where a browser that lost a stream says how far it came: at
-// the same address, whose position is by then an old one.
+// lastEventID is the header in which a browser that lost a stream sends its
+// position. It repeats the address, whose position is outdated by then.
 const lastEventID = "Last-Event-Id"
 
-// request is what a caller asked for.
+// request is a caller's request for a stream.
 type request struct {
 	sessionID string
 	token     string
 	from      watch.From
-	// resumed says that the caller had a stream and lost it, or its turn ended.
+	// resumed reports that the caller had a stream before, which broke or
+	// reached the end of its turn.
 	resumed bool
 }
 
-// readRequest reads a request; its faults name parameters.
+// readRequest reads a request; its errors name parameters.
 func readRequest(event events.APIGatewayProxyRequest) (request, error) {
 	header := http.Header{}
 	for name, values := range ws.AllValues(event.MultiValueHeaders, event.Headers) {
@@ -33,7 +34,7 @@ func readRequest(event events.APIGatewayProxyRequest) (request, error) {
 		header[name] = append(header[name], values...)
 	}
 	query := url.Values(ws.AllValues(event.MultiValueQueryStringParameters, event.QueryStringParameters))
-	// REST APIs hand over what the path says, escapes and all.
+	// REST APIs pass the path's parameters percent-encoded.
 	id, err := url.PathUnescape(event.PathParameters["session_id"])
 	if err != nil {
 		return request{}, fault.Field(fault.Malformed, "session_id", "must be percent-encoded UTF-8")
@@ -52,7 +53,7 @@ func readRequest(event events.APIGatewayProxyRequest) (request, error) {
 	return req, req.readPosition(query)
 }
 
-// readPosition reads where the stream begins out of the query.
+// readPosition reads the stream's beginning from the query.
 func (r *request) readPosition(query url.Values) error {
 	var given []string
 	for _, name := range []string{"cursor", "last_item_id", "last_activity_id"} {

@@ -15,7 +15,7 @@ func (c Config) subscribe(ctx context.Context, req request, from watch.From) (*s
 	var refused *subscription.RefusedError
 	switch {
 	case errors.As(err, &refused):
-		return nil, answered(refused.Answer)
+		return nil, refusedByAPI(refused.Answer)
 	case err != nil:
 		return nil, unavailable(err)
 	}

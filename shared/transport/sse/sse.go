@@ -1,7 +1,7 @@
-// Package sse serves one session as server-sent events (seed 001). It reads no
-// conversation: each stream is a subscriber of the WebSocket API with the
-// caller's own token, so that one fan-out serves both transports. A stream ends
-// after a turn, and its reader goes on in the next without a gap.
+// Package sse serves one session as server-sent events (seed 001). It does not
+// read conversations: each stream subscribes to the WebSocket API with the
+// caller's token, so one fan-out serves both transports. A stream ends after a
+// turn, and its reader continues in the next one without a gap.
 package sse
 
 import (
@@ -19,28 +19,28 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
-// Handler is what Lambda calls for a request to a REST API that streams.
+// Handler serves a request to a REST API that streams its response.
 type Handler = func(context.Context, events.APIGatewayProxyRequest) (*events.APIGatewayProxyStreamingResponse, error)
 
-// Config is what streams are made from. Durations that are 0 have defaults.
+// Config configures streams. Durations that are 0 have the stated defaults.
 type Config struct {
 	URL           string // of the WebSocket API, ws or wss
-	API           string // of the HTTP API, for items too large for a websocket; "" reads none
+	API           string // of the HTTP API, for items too large for a websocket; "" does not read them
 	AllowedOrigin string // for Access-Control-Allow-Origin; "" sends none
 	Client        *http.Client
 	Log           *slog.Logger
 	Now           func() time.Time
-	Random        func() float64 // from 0 to below 1; it spreads turns
-	Streams       quota.Streams  // counts a user's; nil counts none
+	Random        func() float64 // in [0, 1); spreads turns
+	Streams       quota.Streams  // counts a user's open streams; nil does not limit them
 
-	Turn      time.Duration // how long a stream lasts at most; 0 is as long as its function
-	Check     time.Duration // between looks whether the stream's place is still its own: quota.StreamCheck
-	Heartbeat time.Duration // between comments on a silent stream: 15 s
+	Turn      time.Duration // bounds a stream; 0 leaves it to the function's deadline
+	Check     time.Duration // between checks that the stream still has its lease: quota.StreamCheck
+	Heartbeat time.Duration // between comments on an idle stream: 15 s
 	Keepalive time.Duration // between websocket pings, well below the gateway's 10 min: 4 min
-	Answer    time.Duration // how long the WebSocket API may take to subscribe: 10 s
-	Margin    time.Duration // how long before Lambda's deadline a stream ends: 20 s
-	Hold      time.Duration // what comes too early waits for what is before it: 1 s
-	Retry     time.Duration // before the first new try after the websocket broke: 200 ms
+	Answer    time.Duration // bounds a subscription to the WebSocket API: 10 s
+	Margin    time.Duration // from a stream's end to Lambda's deadline: 20 s
+	Hold      time.Duration // how long messages wait for a missing one before them: 1 s
+	Retry     time.Duration // mean wait before a disconnected websocket is reopened: 200 ms
 }
 
 func (c Config) orDefault() Config {
@@ -56,7 +56,7 @@ func (c Config) orDefault() Config {
 }
 
 // New returns the handler. A stream begins only after the subscription has
-// succeeded; what fails before is answered with a problem and its status.
+// succeeded; earlier failures are answered with a problem and its status.
 func New(c Config) Handler {
 	c = c.orDefault()
 	if c.Random == nil {
@@ -81,8 +81,8 @@ func New(c Config) Handler {
 	}
 }
 
-// open returns the stream, or what a reader gets instead who comes back at a
-// bad time.
+// open returns the stream, or for a reader that reconnects while none can
+// begin, the time after which to try again.
 func (c Config) open(ctx context.Context, event events.APIGatewayProxyRequest) (io.Reader, *refusal) {
 	user, expires := ws.Identity(event.RequestContext.Authorizer)
 	token := time.Unix(expires, 0).Sub(c.Now())
@@ -101,16 +101,16 @@ func (c Config) open(ctx context.Context, event events.APIGatewayProxyRequest) (
 		c.Log.ErrorContext(ctx, "the stream could not begin", "error", why.cause)
 	}
 	if req.resumed && !why.final() {
-		return c.comeBack(why), nil
+		return c.reconnectLater(why), nil
 	}
 	return nil, why
 }
 
-// begin takes a place for the stream and subscribes. The place comes first: who
-// has too many streams is sent away for a read unit.
+// begin takes a lease and subscribes. The lease is first, so that a caller with
+// too many streams is refused at the cost of a read unit.
 func (c Config) begin(ctx context.Context, user string, req request, token time.Duration) (*body, *refusal) {
 	at := c.endOf(ctx, token)
-	lease, why := c.take(ctx, user, req, at.after)
+	lease, why := c.acquire(ctx, user, req, at.after)
 	if why != nil {
 		return nil, why
 	}

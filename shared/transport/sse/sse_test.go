@@ -20,11 +20,11 @@ func want(t *testing.T, got, want string) {
 }
 
 func TestStream(t *testing.T) {
-	t.Run("messages become events", func(t *testing.T) {
+	t.Run("turns messages into events", func(t *testing.T) {
 		a := open(t, newAPI(t, func(s *session) {
-			s.item("0.1.0", "0.0.0", "completed") // pushed before the answer
+			s.item("0.1.0", "0.0.0", "completed") // sent before the answer
 			s.subscribed()
-			s.stands("0.0.0", "idle")
+			s.endReplay("0.0.0", "idle")
 			s.send(`{"type":"pong"}`)
 			s.send(`{"type":"item.snapshot","session_id":"another","cursor":"0.9.0","prev":"0.8.0"}`)
 			s.send("{\"type\":\"thread.status\",\n\"session_id\":\"s1\",\"cursor\":\"0.2.0\",\"prev\":\"0.1.0\",\"status\":\"idle\"}")
@@ -48,7 +48,7 @@ data: {"type":"item.snapshot","session_id":"s1","cursor":"0.1.0","prev":"0.0.0",
 event: thread.status
 data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0","status":"idle"}`)
 	})
-	t.Run("a silent stream says that it is alive", func(t *testing.T) {
+	t.Run("sends comments on an idle stream", func(t *testing.T) {
 		c := newAPI(t, func(s *session) { s.subscribed(); s.untilClosed() })
 		c.Heartbeat = time.Millisecond
 		a := open(t, c, newEvent())
@@ -56,7 +56,7 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 		want(t, a.next(), ": ping")
 		want(t, a.next(), ": ping")
 	})
-	t.Run("the websocket is kept alive", func(t *testing.T) {
+	t.Run("keeps the websocket alive", func(t *testing.T) {
 		c := newAPI(t, func(s *session) {
 			s.subscribed()
 			read := make(chan struct{})
@@ -67,7 +67,7 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 			for range 3 {
 				<-s.pings
 			}
-			s.stands("0.1.0", "idle")
+			s.endReplay("0.1.0", "idle")
 			<-read
 		})
 		c.Keepalive = time.Millisecond
@@ -77,7 +77,7 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("a websocket that answers no ping is replaced", func(t *testing.T) {
+	t.Run("replaces a websocket that does not answer pings", func(t *testing.T) {
 		again := make(chan struct{})
 		c := newAPI(t, func(s *session) {
 			s.subscribed()
@@ -86,7 +86,7 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 				return
 			}
 			close(again)
-			s.stands("0.1.0", "idle")
+			s.endReplay("0.1.0", "idle")
 			s.untilClosed()
 		})
 		c.Keepalive, c.Answer = 200*time.Millisecond, 300*time.Millisecond
@@ -96,7 +96,7 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("whoever leaves ends the subscription", func(t *testing.T) {
+	t.Run("ends the subscription when the reader leaves", func(t *testing.T) {
 		closed := make(chan struct{})
 		a := open(t, newAPI(t, func(s *session) {
 			s.subscribed()
@@ -109,7 +109,7 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 		}
 		<-closed
 	})
-	t.Run("whoever does not read ends it too", func(t *testing.T) {
+	t.Run("ends the subscription when a reader leaves that never read", func(t *testing.T) {
 		closed := make(chan struct{})
 		a := open(t, newAPI(t, func(s *session) {
 			s.subscribed()
@@ -124,7 +124,7 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 		}
 		<-closed
 	})
-	t.Run("it ends in order before Lambda's time is up", func(t *testing.T) {
+	t.Run("ends in order before Lambda's deadline", func(t *testing.T) {
 		c := newAPI(t, func(s *session) { s.subscribed(); s.item("0.1.0", "0.0.0", "completed"); s.untilClosed() })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -137,7 +137,7 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 			t.Error("it ended too late")
 		}
 	})
-	t.Run("it ends when the token expires, and says so", func(t *testing.T) {
+	t.Run("ends when the token expires, and reports the reason", func(t *testing.T) {
 		event, c := newEvent(), newAPI(t, func(s *session) { s.subscribed(); s.untilClosed() })
 		exp := time.Now().Add(time.Hour).Truncate(time.Second)
 		event.RequestContext.Authorizer["exp"] = fmt.Sprint(exp.Unix())
@@ -145,7 +145,7 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 		want(t, open(t, c, event).rest(), "retry: 1000\n\nevent: unsubscribed\n"+
 			`data: {"type":"unsubscribed","session_id":"s1","reason":"token_expired","status":401}`+"\n\n")
 	})
-	t.Run("it ends when the token expires, read or not", func(t *testing.T) {
+	t.Run("ends when the token expires although nobody reads", func(t *testing.T) {
 		event := newEvent()
 		closed := make(chan struct{})
 		c := newAPI(t, func(s *session) {
@@ -160,30 +160,30 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 		open(t, c, event)
 		<-closed
 	})
-	t.Run("it ends when the caller may watch no longer, and is not opened anew", func(t *testing.T) {
-		for name, farewell := range map[string]string{
-			"told at once":        `{"type":"unsubscribed","session_id":"s1","reason":"revoked","status":403}`,
-			"told of by a member": `{"type":"unsubscribed","session_id":"s1","reason":"expired","status":403,"more":1}`,
+	t.Run("ends for good when the caller may watch no longer", func(t *testing.T) {
+		for name, notice := range map[string]string{
+			"revoked":                         `{"type":"unsubscribed","session_id":"s1","reason":"revoked","status":403}`,
+			"expired, with an unknown member": `{"type":"unsubscribed","session_id":"s1","reason":"expired","status":403,"more":1}`,
 		} {
 			t.Run(name, func(t *testing.T) {
 				a := open(t, newAPI(t, func(s *session) {
 					if s.number > 1 {
-						t.Error("it was opened anew")
+						t.Error("the websocket was reopened")
 					}
 					s.subscribed()
 					s.item("0.1.0", "0.0.0", "completed")
 					s.send(`{"type":"unsubscribed","session_id":"s2","reason":"revoked","status":403}`)
-					s.send("%s", farewell)
+					s.send("%s", notice)
 					s.untilClosed()
 				}), newEvent())
 				a.next()
 				a.ids(1)
-				known := strings.Replace(farewell, `,"more":1`, "", 1)
+				known := strings.Replace(notice, `,"more":1`, "", 1)
 				want(t, a.rest(), "id: 0.1.0\nevent: unsubscribed\ndata: "+known+"\n\n")
 			})
 		}
 	})
-	t.Run("what it is told before the answer is not forgotten", func(t *testing.T) {
+	t.Run("keeps messages that arrive before the answer", func(t *testing.T) {
 		a := open(t, newAPI(t, func(s *session) {
 			s.send(`{"type":"unsubscribed","session_id":"s1","reason":"revoked","status":403}`)
 			s.item("0.1.0", "0.0.0", "completed")
@@ -195,12 +195,12 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 			t.Errorf("got %q", rest)
 		}
 	})
-	t.Run("nothing follows the end of the session", func(t *testing.T) {
+	t.Run("sends nothing after the session was deleted", func(t *testing.T) {
 		a := open(t, newAPI(t, func(s *session) {
 			s.subscribed()
 			s.item("0.1.0", "0.0.0", "completed")
-			s.say("thread.deleted", "0.0.0", "0.0.0")
-			s.say("thread.status", "0.2.0", "0.1.0")
+			s.message("thread.deleted", "0.0.0", "0.0.0")
+			s.message("thread.status", "0.2.0", "0.1.0")
 			s.untilClosed()
 		}), newEvent())
 		a.next()
@@ -212,7 +212,7 @@ data: {"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.1.0",
 }
 
 func TestReconnecting(t *testing.T) {
-	t.Run("a websocket that breaks is opened anew where the stream stands", func(t *testing.T) {
+	t.Run("reopens a disconnected websocket at the stream's position", func(t *testing.T) {
 		actions := make(chan string, 3)
 		a := open(t, newAPI(t, func(s *session) {
 			actions <- s.action
@@ -221,8 +221,8 @@ func TestReconnecting(t *testing.T) {
 			case 1: // breaks at once
 			case 2:
 				s.item("0.4.2", "0.3.0", "in_progress")
-				s.stands("0.4.2", "in_progress")
-				s.say("item.delta", "0.4.3", "0.4.2")
+				s.endReplay("0.4.2", "in_progress")
+				s.message("item.delta", "0.4.3", "0.4.2")
 				s.item("0.5.0", "0.4.3", "completed")
 			default:
 				s.item("0.4.4", "0.4.3", "in_progress")
@@ -242,18 +242,18 @@ func TestReconnecting(t *testing.T) {
 	refuse := func(status int) func(*session) {
 		return func(s *session) { s.send(`{"type":"error","request_id":"stream","status":%d,"detail":"no"}`, status) }
 	}
-	farewell := "id: 0.1.0\nevent: unsubscribed\ndata: " + `{"type":"unsubscribed","session_id":"s1",`
+	notice := "id: 0.1.0\nevent: unsubscribed\ndata: " + `{"type":"unsubscribed","session_id":"s1",`
 	for name, c := range map[string]struct {
 		refuse func(*session)
 		rest   string
 	}{
-		"unauthorized": {refuse(401), farewell + `"reason":"token_expired","status":401}` + "\n\n"},
-		"forbidden":    {refuse(403), farewell + `"reason":"revoked","status":403}` + "\n\n"},
+		"unauthorized": {refuse(401), notice + `"reason":"token_expired","status":401}` + "\n\n"},
+		"forbidden":    {refuse(403), notice + `"reason":"revoked","status":403}` + "\n\n"},
 		"gone":         {refuse(404), ""},
 		"broken":       {func(s *session) { s.send(`{"message":"Internal server error"}`) }, ""},
 		"busy":         {refuse(429), ""},
 	} {
-		t.Run("one that stays "+name+" ends the stream in order", func(t *testing.T) {
+		t.Run("ends the stream in order if the websocket stays "+name, func(t *testing.T) {
 			a := open(t, newAPI(t, func(s *session) {
 				if s.number == 1 {
 					s.subscribed()
@@ -277,7 +277,7 @@ func TestRefusals(t *testing.T) {
 			s.untilClosed()
 		}
 	}
-	unread := func(s *session) { s.t.Error("it was asked for a subscription") }
+	unread := func(s *session) { s.t.Error("unexpected subscription") }
 	expired, stranger, nobody, tokenless := newEvent(), newEvent(), newEvent(), newEvent()
 	expired.RequestContext.Authorizer["exp"] = fmt.Sprint(time.Now().Add(-time.Second).Unix())
 	stranger.Headers["authorization"] = "Bearer bad"
@@ -295,20 +295,20 @@ func TestRefusals(t *testing.T) {
 		status int
 		detail string
 	}{
-		"a session that is not there":       {refused(404, "session not found"), newEvent(), 404, "session not found"},
-		"a session of somebody else":        {refused(403, "not yours"), newEvent(), 403, "not yours"},
-		"too much at once":                  {refused(429, "busy"), newEvent(), 429, "busy"},
-		"an answer that makes no sense":     {refused(1, "x"), newEvent(), 500, "x"},
+		"an unknown session":                {refused(404, "session not found"), newEvent(), 404, "session not found"},
+		"a session of another user":         {refused(403, "not yours"), newEvent(), 403, "not yours"},
+		"a throttled subscription":          {refused(429, "busy"), newEvent(), 429, "busy"},
+		"an answer with an invalid status":  {refused(1, "x"), newEvent(), 500, "x"},
 		"a gateway that fails":              {func(s *session) { s.send(`{"message":"Internal server error"}`); s.untilClosed() }, newEvent(), 503, "watching is not possible right now"},
 		"a websocket that closes":           {func(*session) {}, newEvent(), 503, "watching is not possible right now"},
 		"a token that has expired":          {unread, expired, 401, "no identity: send a bearer token"},
-		"nobody":                            {unread, nobody, 401, "no identity: send a bearer token"},
+		"no identity":                       {unread, nobody, 401, "no identity: send a bearer token"},
 		"a token that the websocket denies": {unread, stranger, 401, "the token was refused"},
 		"no token":                          {unread, tokenless, 400, "the request must carry one token"},
-		"a session that is no id":           {unread, noID, 400, `session_id must not contain '/'`},
-		"a cursor that is none":             {unread, mustPosition("cursor", "x"), 400, "cursor must be a cursor: epoch.seq.offset"},
-		"an item that is no id":             {unread, mustPosition("last_item_id", ""), 400, "last_item_id must not be empty"},
-		"a last event that is no cursor":    {unread, lastID, 400, "Last-Event-ID must be a cursor: epoch.seq.offset"},
+		"an invalid session id":             {unread, noID, 400, `session_id must not contain '/'`},
+		"an invalid cursor":                 {unread, mustPosition("cursor", "x"), 400, "cursor must be a cursor: epoch.seq.offset"},
+		"an invalid item id":                {unread, mustPosition("last_item_id", ""), 400, "last_item_id must not be empty"},
+		"an invalid last event id":          {unread, lastID, 400, "Last-Event-ID must be a cursor: epoch.seq.offset"},
 		"two positions":                     {unread, two, 400, "last_activity_id must be absent beside cursor"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -325,7 +325,7 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a member of the message is a parameter here", func(t *testing.T) {
+	t.Run("reports a member of the message as a parameter", func(t *testing.T) {
 		a := open(t, newAPI(t, func(s *session) {
 			s.send(`{"type":"error","request_id":"stream","status":422,"detail":"/cursor is odd","errors":[{"pointer":"/cursor","detail":"is odd"}]}`)
 			s.untilClosed()
@@ -333,14 +333,14 @@ func TestRefusals(t *testing.T) {
 		want(t, a.rest(), `{"detail":"cursor is odd","errors":[{"pointer":"cursor","detail":"is odd"}],`+
 			`"request_id":"r1","status":422,"title":"Unprocessable Entity","type":"about:blank"}`)
 	})
-	t.Run("a websocket that nobody serves", func(t *testing.T) {
+	t.Run("returns 503 if the websocket cannot be reached", func(t *testing.T) {
 		c := newAPI(t, unread)
 		c.URL = "ws://127.0.0.1:1/live"
 		if a := open(t, c, newEvent()); a.Status != 503 || a.Headers["Retry-After"] != "1" {
 			t.Errorf("got %d %v", a.Status, a.Headers)
 		}
 	})
-	t.Run("a websocket that says nothing", func(t *testing.T) {
+	t.Run("returns 503 if the websocket does not answer", func(t *testing.T) {
 		c := newAPI(t, func(s *session) { s.untilClosed() })
 		c.Answer = 50 * time.Millisecond
 		if a := open(t, c, newEvent()); a.Status != 503 {

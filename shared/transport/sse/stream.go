@@ -3,6 +3,7 @@ package sse
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"runtime/debug"
@@ -11,6 +12,7 @@ import (
 
 	eventstream "github.com/tmaxmax/go-sse"
 
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -19,32 +21,34 @@ import (
 )
 
 const (
-	// reconnectTime is what browsers are told to wait before they come back.
+	// reconnectTime is the wait before a browser reconnects.
 	reconnectTime = time.Second
-	// maxRetries is how often a websocket that broke is opened anew before the
-	// stream ends, so that the client comes back by itself.
+	// maxRetries bounds the tries to reopen a websocket before the stream ends,
+	// so that the client reconnects.
 	maxRetries = 4
-	// farewellTime is how long a stream whose token has ended may take to say so.
-	farewellTime = time.Second
-	// lastTime is how long a stream may take at its end to bring the message that
-	// it is at.
-	lastTime = 5 * time.Second
+	// tokenEndTime bounds the notice that the token has expired.
+	tokenEndTime = time.Second
+	// drainTime bounds the message that is being written when the stream ends.
+	drainTime = 5 * time.Second
 )
 
 var (
-	errMissing = errors.New("what is missing does not come")
-	errEnd     = errors.New("the stream's time is up")
-	errToken   = errors.New("the token has ended")
+	errMissing     = errors.New("a missing message was not delivered")
+	errUnreachable = fmt.Errorf("the WebSocket API cannot be reached: %w", retry.ErrAgain)
+	errEnd         = errors.New("the stream's time is up")
+	errToken       = errors.New("the token has expired")
 )
 
-// body is a stream as Lambda reads it. Close ends it and all that it started.
+// body is a stream as Lambda reads it. Close ends it and everything that it
+// started.
 type body struct {
 	*io.PipeReader
 	cancel context.CancelFunc
 	done   chan struct{}
 }
 
-// Close implements io.Closer. It returns when nothing of the stream runs.
+// Close implements io.Closer. It returns when no goroutine of the stream is
+// running.
 func (b *body) Close() error {
 	b.cancel()
 	err := b.PipeReader.Close()
@@ -52,7 +56,7 @@ func (b *body) Close() error {
 	return err
 }
 
-// stream passes on what a source brings.
+// stream forwards the messages of a source as events.
 type stream struct {
 	Config
 	request
@@ -60,11 +64,11 @@ type stream struct {
 	lease quota.Lease
 	out   io.Writer
 
-	gaps   int // in a row
-	passed int // messages, when the newest of them was found
+	gaps      int // in a row
+	forwarded int // messages forwarded before the last gap
 }
 
-// start runs a stream that ends by itself after a time.
+// start runs a stream until at.
 func (c Config) start(ctx context.Context, at end, req request, lease quota.Lease, from *subscription.Subscription) *body {
 	ctx, cancel := context.WithTimeoutCause(ctx, at.after, at.cause)
 	ctx, replace := context.WithCancelCause(ctx)
@@ -75,11 +79,11 @@ func (c Config) start(ctx context.Context, at end, req request, lease quota.Leas
 	if req.resumed {
 		s.order.Resume(*req.from.Cursor, lease.Continued)
 	}
-	// A client that does not read must not keep the stream from ending.
+	// A client that stops reading must not keep the stream from ending.
 	stop := context.AfterFunc(ctx, func() {
-		wait := lastTime
+		wait := drainTime
 		if errors.Is(context.Cause(ctx), errToken) {
-			wait = farewellTime
+			wait = tokenEndTime
 		}
 		time.AfterFunc(wait, func() { _ = writer.Close() }) // never fails
 	})
@@ -88,19 +92,19 @@ func (c Config) start(ctx context.Context, at end, req request, lease quota.Leas
 		defer cancel()
 		defer writer.Close() //nolint:errcheck // never fails
 		defer stop()
-		var holding sync.WaitGroup
-		holding.Go(func() { s.hold(ctx, replace) })
+		var watching sync.WaitGroup
+		watching.Go(func() { s.watchLease(ctx, replace) })
 		why := s.run(ctx, from)
 		replace(why)
-		holding.Wait()
-		s.release(ctx, why) // before the reader learns of the end, and comes back
+		watching.Wait()
+		s.release(ctx, why) // before the reader sees the end and reconnects
 	}()
 	return b
 }
 
-// run passes on what sources bring, one after the other, until nothing more
-// can come. However it ends, the stream ends in order: the client knows where
-// to go on.
+// run forwards the messages of one source after the other until none may
+// continue. Whatever the reason, the stream ends between two events, so the
+// client knows where to continue.
 func (s *stream) run(ctx context.Context, from *subscription.Subscription) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -122,14 +126,14 @@ func (s *stream) run(ctx context.Context, from *subscription.Subscription) (err 
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
-	s.sayFarewell(ctx, err)
+	s.sendUnsubscribed(ctx, err)
 	s.Log.DebugContext(ctx, "the stream ended", "reason", err)
 	return err
 }
 
-// sayFarewell tells why nothing more may be told, if that is why the stream ends:
-// whoever comes back gets that as the answer.
-func (s *stream) sayFarewell(ctx context.Context, why error) {
+// sendUnsubscribed sends the notice that the caller may not watch any longer,
+// if that is why the stream ends: a reconnect gets the same answer.
+func (s *stream) sendUnsubscribed(ctx context.Context, why error) {
 	var ended *subscription.EndedError
 	switch {
 	case errors.Is(why, errToken):
@@ -138,34 +142,38 @@ func (s *stream) sayFarewell(ctx context.Context, why error) {
 		return
 	}
 	if err := s.event(string(ended.Type), ended.Frame()); err != nil {
-		s.Log.DebugContext(ctx, "nobody hears why the stream ends", "error", err)
+		s.Log.DebugContext(ctx, "the notice of the stream's end was not delivered", "error", err)
 	}
 }
 
-// reopen subscribes again, from where the stream has come to.
-func (s *stream) reopen(ctx context.Context) (*subscription.Subscription, error) {
+// reopen subscribes again from the stream's position. The first try waits, too,
+// because a failure of the gateway disconnects many streams at once.
+func (s *stream) reopen(ctx context.Context) (source *subscription.Subscription, err error) {
 	from := s.from
 	if at, ok := s.order.Cursor(); ok {
 		from = watch.From{Cursor: &at}
 	}
-	for try := range maxRetries {
-		if err := sleep.Retry(ctx, 2*s.Retry, s.Retry<<maxRetries, try); err != nil {
-			return nil, err
-		}
-		source, why := s.subscribe(ctx, s.request, from)
-		if why == nil {
-			return source, nil
-		}
-		if why.final() {
-			return nil, s.refused(why)
-		}
-		s.Log.InfoContext(ctx, "the websocket cannot be opened anew", "try", try+1, "detail", why.fault.Detail, "error", why.cause)
+	if err := sleep.For(ctx, sleep.Jitter(2*s.Retry)); err != nil {
+		return nil, err
 	}
-	return nil, errors.New("the WebSocket API is out of reach")
+	policy := retry.Policy{First: 4 * s.Retry, Most: s.Retry << maxRetries, Tries: maxRetries}
+	err = retry.Do(ctx, policy, nil, func() error {
+		var why *refusal
+		source, why = s.subscribe(ctx, s.request, from)
+		switch {
+		case why == nil:
+			return nil
+		case why.final():
+			return s.refused(why)
+		}
+		s.Log.InfoContext(ctx, "the websocket cannot be reopened", "detail", why.fault.Detail, "error", why.cause)
+		return errUnreachable
+	})
+	return source, err
 }
 
-// refused is the end of a stream whose caller may watch no longer, or that has
-// nothing left to watch.
+// refused turns a final refusal into the stream's end: the caller may watch no
+// longer, or the session no longer exists.
 func (s *stream) refused(r *refusal) error {
 	switch r.status {
 	case http.StatusUnauthorized:

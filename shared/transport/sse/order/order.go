@@ -23,7 +23,7 @@ var (
 	// ErrGap reports that a message is missing: the caller has to subscribe
 	// again.
 	ErrGap = errors.New("something is missing")
-	// ErrReload reports that the reader was told to read the thread again.
+	// ErrReload reports that the reader has to read the thread again.
 	ErrReload = errors.New("the reader has to read the thread")
 	// ErrDeleted reports that the reader was sent the session's deletion.
 	ErrDeleted = errors.New("the session was deleted")

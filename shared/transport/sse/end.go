@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// turnSpread is by how much of a turn some end earlier than others, so that
-// readers who came together do not come back together for ever.
+// turnSpread is the part of a turn by which streams end early at random, so
+// that readers that connected together do not keep reconnecting together.
 const turnSpread = 0.1
 
-// end is when a stream ends by itself, and why.
+// end is when and why a stream ends of its own accord.
 type end struct {
 	after time.Duration
 	cause error
 }
 
-// endOf is the end of a stream that begins now: its turn's, its function's or
-// its token's, whichever comes first. Lambda does not tell a function that its
-// reader has left, so it is the turn that bounds what nobody reads.
+// endOf returns the end of a stream that begins now: the end of its turn, its
+// function or its token, whichever is first. Lambda does not report that a
+// reader has left, so the turn bounds how long an unread stream runs.
 func (c Config) endOf(ctx context.Context, token time.Duration) end {
 	at := end{after: token, cause: errToken}
 	if deadline, ok := ctx.Deadline(); ok {
