@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
@@ -211,6 +213,44 @@ func TestImport_redelivered(t *testing.T) {
 		r := session.Rewind{SessionID: "batch", UserID: bob, Before: id, Nonce: id}
 		if _, err := to.Rewind(t.Context(), r); err != nil {
 			t.Errorf("rewind before %s: %v", id, err)
+		}
+	}
+}
+
+// An imported fork goes back to the initial state even if entries that it never
+// had came behind it and a rewind left what they did.
+func TestImport_hidden_changes_behind_the_initial_state(t *testing.T) {
+	t.Parallel()
+	from, to := newStore(t), newStore(t)
+	mustCreate(t, from, alice, "s", session.Delta{"a": []byte("1"), "b": []byte("1")})
+	first := mustEvents(t, from, alice, "s", session.EventQuery{})[0].InvocationID
+	mustAppend(t, from, alice, "s", stateEvent(t, "hidden", map[string]any{"a": 2, "c": 2}))
+	if _, err := from.Rewind(t.Context(), session.Rewind{
+		SessionID: "s", UserID: alice, Before: "hidden", Scopes: []session.Scope{session.ScopeUser}, Nonce: "n",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, from, alice, "s", stateEvent(t, "shown", map[string]any{"d": 3}))
+	mustFork(t, from, "s", "f", nil)
+	var doc bytes.Buffer
+	if err := from.Export(t.Context(), alice, "f", archive.NewWriter(&doc)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := to.Import(t.Context(), upload(t, doc.Bytes())); err != nil {
+		t.Fatal(err)
+	}
+	for before, want := range map[string]session.Values{
+		"shown": {"a": []byte("2"), "b": []byte("1"), "c": []byte("2")},
+		first:   {"a": []byte("1"), "b": []byte("1")},
+	} {
+		for user, s := range map[string]*stores.Store{alice: from, bob: to} {
+			if _, err := s.Rewind(t.Context(), session.Rewind{SessionID: "f", UserID: user, Before: before, Nonce: before}); err != nil {
+				t.Fatal(err)
+			}
+			state, err := s.State(t.Context(), user, "f")
+			if diff := cmp.Diff(want, state.Session); diff != "" || err != nil {
+				t.Errorf("before %s %s has (-want +got): %v\n%s", before, user, err, diff)
+			}
 		}
 	}
 }

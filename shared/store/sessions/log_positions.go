@@ -126,7 +126,7 @@ func (s *Store) firstInRange(ctx context.Context, r session.Range, from int64, i
 
 // timelineAt is what the session showed just before a place of its log.
 func (s *Store) timelineAt(ctx context.Context, h *header, p *logPosition) (session.Timeline, error) {
-	if p.seq <= h.base() {
+	if p.log != h.Log {
 		inherited, err := h.inherited()
 		return inherited.Before(p.seq), err
 	}
@@ -157,16 +157,32 @@ func (s *Store) undoTo(ctx context.Context, h *header, at head, p *logPosition) 
 	undo := session.Delta{}
 	own := max(p.seq, h.base()+1)
 	var known *record
-	if p.seq > h.base() {
+	if p.log == h.Log {
 		known = p.rec
 	}
-	if err := s.undoLog(ctx, h.Log, at.lastState, own, 0, undo, nil, known); err != nil {
-		return nil, err
+	err := s.undoLog(ctx, h.Log, at.lastState, own, 0, undo, nil, known)
+	if err == nil && p.log != h.Log {
+		err = s.undoInherited(ctx, h, p, undo)
 	}
-	if p.seq > h.base() {
-		return undo, nil
+	if p.rec.initial {
+		p.rec.restoreInitial(undo)
 	}
-	return undo, s.undoInherited(ctx, h, p, undo)
+	return undo, err
+}
+
+// restoreInitial adds to undo the values that the initial event left. Where an
+// imported fork's source had hidden entries behind that event, its own undo
+// takes back their changes too, which no other entry does.
+func (r *record) restoreInitial(undo session.Delta) {
+	if len(r.undo) == 0 {
+		return
+	}
+	initial := r.events[0].Change()
+	for key, prev := range r.undo[0].In(session.ScopeSession) {
+		if undo[key] = prev; initial[key] != nil {
+			undo[key] = initial[key]
+		}
+	}
 }
 
 // undoInherited adds to undo what takes back the changes of the logs that a

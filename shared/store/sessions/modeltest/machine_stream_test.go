@@ -65,13 +65,13 @@ func TestForksOfRunningSessions(t *testing.T) {
 
 // overOpen counts forks that take over something behind an item in progress.
 func (m *machine) overOpen(c *conv, f session.ForkOf) {
-	index := len(c.log)
+	from := c.head()
 	if f.Before != nil {
-		if at, found := c.cut(*f.Before); found {
-			index = at
+		if to, found := c.cut(*f.Before); found {
+			from = to
 		}
 	}
-	if at := slices.Index(c.log, c.open); at >= 0 && at+1 < index {
+	if at := slices.Index(c.log, c.open); at >= 0 && at+1 < from.index {
 		m.over++
 	}
 }

@@ -9,23 +9,29 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// cut is the index of the entry that a rewind or fork before an invocation
-// stops at. State given at creation survives: nothing goes before it.
-func (c *conv) cut(invocation string) (int, bool) {
-	at := c.first(invocation)
-	if at == 0 && c.log[0].initial {
-		at = 1
-	}
-	return at, at >= 0
+// point is where a rewind or a fork goes back to: the index of the first entry
+// that it takes away, and what the session showed there.
+type point struct {
+	index int
+	snapshot
 }
 
-// at is what the session showed just before the entry at an index.
-func (c *conv) at(index int) snapshot {
-	if index == len(c.log) {
-		return c.now
+// cut is the point of a rewind or fork before an invocation. State given at
+// creation survives: the point is then just behind that event, even if entries
+// that a fork did not take over came next.
+func (c *conv) cut(invocation string) (point, bool) {
+	at := c.first(invocation)
+	switch {
+	case at < 0:
+		return point{}, false
+	case c.log[at].initial:
+		return point{at + 1, c.log[at].after.clone()}, true
 	}
-	return c.log[index].before
+	return point{at, c.log[at].before.clone()}, true
 }
+
+// head is the point behind all entries.
+func (c *conv) head() point { return point{len(c.log), c.now.clone()} }
 
 // expected is what a rewind has to answer. Keys that were touched and have the
 // wanted value already may be named or not.
@@ -33,19 +39,19 @@ type expected struct {
 	must, may map[string]string // target by key; "" deletes
 	conflicts []string
 	maybe     []string // conflicts of keys that have the wanted value already
-	index     int
+	to        point
 }
 
 // expect works out a rewind; false where the invocation is unknown.
 func (w *world) expect(c *conv, r session.Rewind) (expected, bool) {
-	index, ok := c.cut(r.Before)
-	out := expected{must: map[string]string{}, may: map[string]string{}, index: index}
+	to, ok := c.cut(r.Before)
+	out := expected{must: map[string]string{}, may: map[string]string{}, to: to}
 	if !ok {
 		return out, false
 	}
 	if r.Has(session.ScopeSession) {
-		target := c.at(index).state
-		for key := range c.touched(index) {
+		target := to.state
+		for key := range c.touched(to.index) {
 			if c.owner(key) == "" {
 				out.may[key] = target[key]
 			}
@@ -56,7 +62,7 @@ func (w *world) expect(c *conv, r session.Rewind) (expected, bool) {
 			}
 		}
 	}
-	for key, first := range c.touched(max(index, c.inherited)) {
+	for key, first := range c.touched(max(to.index, c.inherited)) {
 		owner := c.owner(key)
 		scope, _ := session.ScopeOf(key)
 		if owner == "" || !r.Has(scope) {
@@ -153,7 +159,6 @@ func (x expected) check(got session.Rewound) string {
 // rewind does what a checked answer says: the view is that of before, and the
 // marker's deltas change the state.
 func (w *world) rewind(c *conv, x expected, r session.Rewind, got session.Rewound) {
-	before := c.at(x.index).clone()
 	for name, version := range got.Artifacts {
 		key := session.ArtifactKey(name)
 		target, ok := x.must[key]
@@ -173,7 +178,7 @@ func (w *world) rewind(c *conv, x expected, r session.Rewind, got session.Rewoun
 		},
 	})
 	w.add(c, marker).marker = true
-	c.now.view = before.view
+	c.now.view = x.to.view
 	c.epoch++
 }
 
@@ -186,13 +191,12 @@ func orEmpty[M ~map[string]V, V any](m M) M {
 
 // fork copies what a session showed, entry by entry and task by task.
 func (w *world) fork(c *conv, f session.ForkOf) *conv {
-	index, found := len(c.log), true
+	from, found := c.head(), true
 	if f.Before != nil {
-		if index, found = c.cut(*f.Before); !found {
-			index = len(c.log)
+		if from, found = c.cut(*f.Before); !found {
+			from = c.head()
 		}
 	}
-	from := c.at(index).clone()
 	from.view = slices.DeleteFunc(from.view, func(e *entry) bool { return e.event.Status == session.EventInProgress })
 	n := &conv{
 		number: len(w.ever), id: f.ID, user: c.user, app: c.app, name: "Fork of " + c.name,
@@ -206,6 +210,9 @@ func (w *world) fork(c *conv, f session.ForkOf) *conv {
 	for _, e := range from.view {
 		twin := &entry{event: e.event, initial: e.initial, hidden: e.hidden, streamed: e.streamed, before: n.now.clone(), shared: e.shared}
 		twin.before.state = maps.Clone(e.before.state)
+		if e.initial {
+			twin.after = snapshot{view: []*entry{twin}, state: maps.Clone(e.after.state)}
+		}
 		twin.event.ID = ""
 		copies[e] = twin
 		n.log = append(n.log, twin)
@@ -215,7 +222,7 @@ func (w *world) fork(c *conv, f session.ForkOf) *conv {
 	w.copyFiles(c, n)
 	for _, t := range c.tasks {
 		if from.shows(t.place) {
-			n.tasks = append(n.tasks, t.copy(c, from, copies))
+			n.tasks = append(n.tasks, t.copy(c, from.snapshot, copies))
 		}
 	}
 	c.children = append(c.children, n)

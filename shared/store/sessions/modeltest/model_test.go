@@ -67,6 +67,7 @@ type entry struct {
 	streamed bool
 	placed   *record // the task that it places
 	before   snapshot
+	after    snapshot          // of the initial event
 	shared   map[string]string // user and app values before it
 }
 
@@ -111,7 +112,7 @@ func (w *world) create(n session.New) *conv {
 		e := w.add(c, session.Event{
 			Author: "system", StateDelta: delta, Fields: map[string]json.RawMessage{"actions": actions},
 		})
-		e.initial = true
+		e.initial, e.after = true, c.now.clone()
 	}
 	return c
 }

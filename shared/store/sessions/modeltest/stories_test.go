@@ -144,6 +144,19 @@ func TestStories(t *testing.T) {
 			f < first
 			s task t = first
 			f task v = first`,
+		"a fork goes back to the initial state, behind which its source hid entries of the same invocation": `
+			new s {"k":0}
+			s: first {"k":1,"l":1}
+			s < first [user]
+			s > e
+			s: two {"m":2}
+			s > f
+			s > g
+			e < first
+			f < first
+			g > h before first
+			h: three {"k":3}
+			h < first`,
 		"an undone rewind of rewinds": `
 			new s
 			s: one {"k":1}
@@ -233,7 +246,7 @@ func (p *play) batch(id, line string) {
 	all := session.Append{SessionID: id, UserID: "user"}
 	for part := range strings.SplitSeq(line, "|") {
 		invocation, state, _ := strings.Cut(strings.TrimSpace(part), " ")
-		one := p.events(id, invocation, state)
+		one := p.events(id, p.invocation(p.world.live[id], invocation), state)
 		one.Events[0].ID = p.named("event")
 		all.Events = append(all.Events, one.Events...)
 	}
