@@ -104,12 +104,12 @@ test: build $(GOTEST) ## Run every test, with the race detector where memory is 
 
 # The models play thousands of cases one step at a time; what they would find with the
 # race detector the store's own tests find, and it takes six times as long.
-MODELS := ./shared/store/sessions/modeltest
+MODELS := ./shared/store/sessions/modeltest ./shared/store/sessions/watchtest
 # The store's tests run in memory and on DynamoDB Local.
 ON_DYNAMODB := ./shared/store/sessions
 
 test-go:
-	@alone=$$(build/concurrent -not); together=$$(build/concurrent | grep -v /modeltest); failed=; \
+	@alone=$$(build/concurrent -not); together=$$(build/concurrent | grep -v -e /modeltest -e /watchtest); failed=; \
 		$(GO_TEST) ./infra/test/e2e $(MODELS) $$alone || failed=1; \
 		STORE_ENGINE=dynamodb $(GO_TEST) $(ON_DYNAMODB) || failed=1; \
 		CGO_ENABLED=1 $(GO_TEST) $(RACE) $$together || failed=1; \

@@ -5,22 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/stores"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
-
-const patience = time.Minute
 
 // teller tells what happened, as the table's stream has it.
 type teller struct {
@@ -31,8 +26,8 @@ type teller struct {
 
 func newTeller(t *testing.T) *teller {
 	t.Helper()
-	table := dynamotest.Table(t)
-	return &teller{store: stores.New(dynamo.New(dynamotest.Client(t), table, store.Schema())), records: newRecords(t, table)}
+	engine, records := newTable()
+	return &teller{store: stores.New(engine), records: records}
 }
 
 // in is the teller of a new session; what was told before has been read.
@@ -50,32 +45,33 @@ func (s *teller) in(t *testing.T) *teller {
 	return s
 }
 
-// wantTold waits until as much has been told as is wanted: types, runs and
-// positions.
-func (s *teller) wantTold(t *testing.T, want ...string) {
+// told is all that has happened since it was asked last.
+func (s *teller) told(t *testing.T) []delivery.Event {
 	t.Helper()
-	var got []string
-	for deadline := time.Now().Add(patience); len(got) < len(want) && time.Now().Before(deadline); {
-		changes, err := s.records.next(t.Context())
+	var all []delivery.Event
+	for _, c := range s.records.next() {
+		events, err := s.store.Notifications(t.Context(), c.Change)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range changes {
-			events, err := s.store.Notifications(t.Context(), c.Change)
-			if err != nil {
-				t.Fatal(err)
-			}
-			again, err := s.store.Notifications(t.Context(), c.Change)
-			if diff := cmp.Diff(events, again); diff != "" || err != nil {
-				t.Errorf("told again, it differs: %v\n%s", err, diff)
-			}
-			for _, e := range events {
-				if e.ID == "" || e.Time == 0 || e.Log == "" && e.SessionID == "" {
-					t.Errorf("told is %+v", e)
-				}
-				got = append(got, fmt.Sprintf("%s %s %d", e.Type, e.RunID, e.Seq))
-			}
+		again, err := s.store.Notifications(t.Context(), c.Change)
+		if diff := cmp.Diff(events, again); diff != "" || err != nil {
+			t.Errorf("told again, it differs: %v\n%s", err, diff)
 		}
+		all = append(all, events...)
+	}
+	return all
+}
+
+// wantTold compares what was told: types, runs and positions.
+func (s *teller) wantTold(t *testing.T, want ...string) {
+	t.Helper()
+	var got []string
+	for _, e := range s.told(t) {
+		if e.ID == "" || e.Time == 0 || e.Log == "" && e.SessionID == "" {
+			t.Errorf("told is %+v", e)
+		}
+		got = append(got, fmt.Sprintf("%s %s %d", e.Type, e.RunID, e.Seq))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
@@ -142,24 +138,15 @@ func TestHappened(t *testing.T) {
 		s.mustEnd(t, ref, run.Completed)
 		got := map[string]bool{}
 		ended := false
-		for deadline := time.Now().Add(patience); len(got) < 3 && time.Now().Before(deadline); {
-			changes, err := s.records.next(t.Context())
-			if err != nil {
-				t.Fatal(err)
+		for _, e := range s.told(t) {
+			if ended && !got[e.ID] {
+				t.Errorf("%+v is told behind the end", e)
 			}
-			for _, c := range changes {
-				events, err := s.store.Notifications(t.Context(), c.Change)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, e := range events {
-					if ended && !got[e.ID] {
-						t.Errorf("%+v is told behind the end", e)
-					}
-					got[e.ID] = true
-					ended = ended || e.Type.EndsRun()
-				}
-			}
+			got[e.ID] = true
+			ended = ended || e.Type.EndsRun()
+		}
+		if !ended || len(got) != 3 {
+			t.Errorf("%d events, and the end among them: %v", len(got), ended)
 		}
 	})
 	t.Run("an item that fails is whole too", func(t *testing.T) {

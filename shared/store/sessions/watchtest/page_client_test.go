@@ -16,7 +16,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/e2e/pageclient"
-	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
@@ -61,17 +60,10 @@ func (w *page) note(format string, args ...any) {
 
 // collect takes what the stream tells of this session.
 func (w *page) collect(ctx context.Context) error {
-	changes, err := w.records.next(ctx)
-	if err != nil {
-		return err
-	}
-	for _, c := range changes {
+	for _, c := range w.records.next() {
 		news, err := w.functions.store.WatchMessages(ctx, c.Change)
 		if err != nil {
 			return err
-		}
-		if len(news.Messages) > 0 {
-			w.records.newest = news.Log
 		}
 		if news.Log == w.log && len(news.Messages) > 0 {
 			w.news = append(w.news, news)
@@ -79,19 +71,6 @@ func (w *page) collect(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// collectAll is collect until all that was written is there.
-func (w *page) collectAll(ctx context.Context) error {
-	last := &watching{store: w.functions.store, id: uuid.NewString()}
-	if err := last.create(ctx); err != nil {
-		return err
-	}
-	_, _, err := last.store.Append(ctx, session.Append{SessionID: last.id, UserID: watched, Events: []session.Event{w.event("")}})
-	for err == nil && w.records.newest != last.log {
-		err = w.collect(ctx)
-	}
-	return err
 }
 
 // tell has the function of the stream tell some changes, in any order.

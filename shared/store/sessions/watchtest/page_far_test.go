@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/infra/test/e2e/pageclient"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -29,7 +28,8 @@ func TestFarBehindAnOpenItem(t *testing.T) {
 
 func testFar(t *testing.T, limit int, ends string) {
 	t.Helper()
-	f := newFunctions(t, dynamotest.Table(t))
+	engine, _ := newTable()
+	f := newFunctions(engine)
 	w := &page{watching: watching{t: t, store: f.store, id: uuid.NewString()}, functions: f, client: pageclient.New()}
 	ctx := t.Context()
 	must := func(err error) {

@@ -8,20 +8,17 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/watch"
-	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
-	"github.com/rethread/rethread/shared/store/table/dynamo"
+	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/transport/rest"
 	"github.com/rethread/rethread/shared/transport/ws"
 )
@@ -72,12 +69,11 @@ func (p *posts) sent() [][]byte {
 	return out
 }
 
-func newFunctions(t *testing.T, table string) *functions {
-	t.Helper()
+func newFunctions(engine table.Engine) *functions {
 	log := slog.New(slog.DiscardHandler)
 	half := func() float64 { return 0.5 }
 	f := &functions{
-		store: stores.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithCompaction(smallSeals())), posts: &posts{},
+		store: stores.New(engine, sessions.WithCompaction(smallSeals())), posts: &posts{},
 	}
 	f.socket = ws.New(ws.Config{
 		Gate: access.NewGate(f.store, time.Now, log), Subscriptions: f.store, Feed: f.store, Pusher: f.posts,

@@ -1,39 +1,26 @@
 package watchtest_test
 
 import (
-	"flag"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/storetest"
 )
-
-// leastPages is how many sessions TestPage plays at least.
-const leastPages = 15
 
 // TestPage holds docs/watching.md to its word: a client that knows nothing but
 // the rules of that page ends with the thread, whatever is done to the session
 // and however messages come to it, and does so in a bounded number of reads.
 // It gets the bytes that the functions send, and asks those functions.
 func TestPage(t *testing.T) {
-	seed := seeded(t)
 	t.Parallel()
-	table := dynamotest.Table(t)
-	functions := newFunctions(t, table)
-	records := newRecords(t, table)
-	cases, sum := 0, tally{}
-	deadline := time.Now().Add(20 * time.Second)
-	rapid.Check(t, func(rt *rapid.T) {
-		if cases >= leastPages && time.Now().After(deadline) {
-			return
-		}
-		w := newPage(t, rt, functions, records)
+	sum := tally{}
+	storetest.Check(t, 0, 0, func(rt *rapid.T) {
+		engine, records := newTable()
+		w := newPage(t, rt, newFunctions(engine), records)
 		if rapid.IntRange(0, 2).Draw(rt, "begins large") == 0 {
 			for _, does := range []act{w.start, w.begin, w.flushMuch, w.flushMuch, w.react, w.react} {
 				w.must(rt, does(t.Context(), rt))
@@ -44,13 +31,9 @@ func TestPage(t *testing.T) {
 			w.must(rt, w.collect(t.Context()))
 		}
 		w.settle(rt)
-		cases++
 		sum.add(w.tally)
 	})
-	t.Logf("seed %s, %d sessions: %s", seed, cases, sum)
-	if cases < leastPages && !t.Failed() {
-		t.Errorf("%d sessions, want %d", cases, leastPages)
-	}
+	t.Log(sum)
 	if sum.large == 0 || sum.reloads == 0 || sum.doubled == 0 || sum.lost == 0 {
 		t.Errorf("too little happened: %s", sum)
 	}
@@ -74,26 +57,6 @@ func (t tally) String() string {
 		t.heard, t.doubled, t.lost, t.large, t.reloads, t.reads, t.subscriptions)
 }
 
-// seeded is the seed of rapid's draws, which it tells only when it fails.
-func seeded(t *testing.T) string {
-	t.Helper()
-	const name = "rapid.seed"
-	seed := flag.Lookup(name).Value.String()
-	if seed != "0" {
-		return seed
-	}
-	seed = fmt.Sprint(rand.Uint64()) //nolint:gosec // a test
-	if err := flag.Set(name, seed); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := flag.Set(name, "0"); err != nil {
-			t.Error(err)
-		}
-	})
-	return seed
-}
-
 // settle tells all there is, some of it for the second time, and lets the client
 // do what the page tells it to until it rests.
 func (w *page) settle(rt *rapid.T) {
@@ -101,7 +64,7 @@ func (w *page) settle(rt *rapid.T) {
 	if rapid.IntRange(0, 5).Draw(rt, "deleted") == 0 {
 		w.must(rt, w.delete(ctx, rt))
 	}
-	w.must(rt, w.collectAll(ctx))
+	w.must(rt, w.collect(ctx))
 	for len(w.news) > 0 || len(w.lanes) > 0 {
 		w.must(rt, w.tell(ctx, rt))
 		w.must(rt, w.hear(ctx, rt))

@@ -17,35 +17,6 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-// told is all that has happened until now: what a session that is made last is
-// told behind.
-func (s *teller) told(t *testing.T) []delivery.Event {
-	t.Helper()
-	last := uuid.NewString()
-	s.mustCreate(t, session.New{ID: last, UserID: watched, Nonce: "last"})
-	var all []delivery.Event
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
-		changes, err := s.records.next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range changes {
-			events, err := s.store.Notifications(t.Context(), c.Change)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range events {
-				if e.SessionID == last {
-					return all
-				}
-				all = append(all, e)
-			}
-		}
-	}
-	t.Fatalf("the last session is not told of; before it: %+v", all)
-	return nil
-}
-
 // want compares what was told, but for ids and times, which must be there and be
 // different ones.
 func (s *teller) want(t *testing.T, want ...delivery.Event) {

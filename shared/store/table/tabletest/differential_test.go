@@ -32,11 +32,13 @@ const (
 // pair is two engines that are asked the same.
 type pair struct {
 	memory, dynamo table.Engine
+	fed            *changes       // that the one in memory has fed
 	compared       map[string]int // operations, by kind and outcome
 }
 
 // TestEnginesAgree is why the engine in memory can be believed: random operations
-// have equal answers, errors and units on it and on DynamoDB Local.
+// have equal answers, errors and units on it and on DynamoDB Local, and its feed has
+// the changes that the table's stream has.
 func TestEnginesAgree(t *testing.T) {
 	seed := flag.Lookup("rapid.seed").Value
 	if seed.String() == "0" {
@@ -44,11 +46,11 @@ func TestEnginesAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	began, worlds := time.Now(), 0
+	began, worlds, name, fed := time.Now(), 0, dynamotest.Table(t), newChanges()
 	p := &pair{
-		memory:   memory.New(tabletest.Schema()),
-		dynamo:   dynamo.New(dynamotest.Client(t), dynamotest.Table(t), tabletest.Schema()),
-		compared: map[string]int{},
+		memory:   memory.New(tabletest.Schema(), memory.Feed(fed.note)),
+		dynamo:   dynamo.New(dynamotest.Client(t), name, tabletest.Schema()),
+		compared: map[string]int{}, fed: fed,
 	}
 	run := rand.Text()[:8]
 	rapid.Check(t, func(r *rapid.T) {
@@ -70,6 +72,7 @@ func TestEnginesAgree(t *testing.T) {
 	if total < operationsLeast {
 		t.Errorf("only %d operations were compared, of at least %d", total, operationsLeast)
 	}
+	p.agreeOnStream(t, name)
 }
 
 func (p *pair) operation(g *generator) {
@@ -235,7 +238,7 @@ func (p *pair) agree(g *generator, kind string, what any, inMemory, inDynamo err
 		other = is // a write may be both too large and invalid
 	}
 	if errors.Is(inMemory, table.ErrConditionFailed) && errors.Is(inDynamo, table.ErrTooLarge) {
-		other = is // DynamoDB Local looks at the size of some updates before their conditions
+		other, u = is, v // DynamoDB Local looks at the size of some updates before their conditions
 	}
 	if is != other {
 		g.Fatalf("%s %s: %q (%v), in DynamoDB %q (%v)", kind, brief(what), is, inMemory, other, inDynamo)
