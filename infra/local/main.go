@@ -1,5 +1,5 @@
-// Command local runs the whole system on this machine, as template.yaml
-// describes it: `make run`, or go run ./infra/local after `make build`.
+// Command local runs the whole system of template.yaml on this machine: `make
+// run`, or go run ./infra/local after `make build`.
 package main
 
 import (
@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer system.Close() //nolint:contextcheck // it is called because ctx has ended
+	defer system.Close() //nolint:contextcheck // it runs because ctx has ended
 	greet(out, system, opts)
 	return system.Wait(ctx)
 }
@@ -75,12 +75,12 @@ func readOptions(args []string, out io.Writer) (host.Options, error) {
 	}
 	flags := flag.NewFlagSet("local", flag.ContinueOnError)
 	flags.StringVar(&opts.HTTPAddress, "http", env("RETHREAD_HTTP_ADDR", "127.0.0.1:3000"), "address of the HTTP API")
-	flags.StringVar(&opts.Data, "data", "build/dynamodb-data", "folder of the data; empty means in memory")
+	flags.StringVar(&opts.Data, "data", "build/dynamodb-data", "folder of the stored data; empty means in memory")
 	flags.StringVar(&opts.Bin, "bin", "build/functions", "folder of the functions' binaries")
 	flags.StringVar(&opts.Template, "template", "template.yaml", "the template to run")
-	flags.StringVar(&opts.Root, "root", "", "root of the repository, found from the working directory unless given")
-	flags.StringVar(&opts.Grants, "grants", "", "file that is told at the end what each permission of the functions was used for")
-	flags.IntVar(&opts.Concurrency, "concurrency", lambda.DefaultConcurrency, "invocations at work at once, over all functions")
+	flags.StringVar(&opts.Root, "root", "", "root of the repository; empty means that of the working directory")
+	flags.StringVar(&opts.Grants, "grants", "", "file to which the uses of each permission of the functions are appended at the end")
+	flags.IntVar(&opts.Concurrency, "concurrency", lambda.DefaultConcurrency, "concurrent invocations, over all functions")
 	flags.StringVar(&opts.WebSocketAddress, "ws", env("RETHREAD_WS_ADDR", "127.0.0.1:3001"), "address of the WebSocket API")
 	if err := flags.Parse(args); err != nil {
 		return opts, err
@@ -108,7 +108,7 @@ func greet(out io.Writer, system *host.System, opts host.Options) {
 		data = "in memory"
 	}
 	if opts.DynamoDBEndpoint != "" {
-		data = "in the engine that DYNAMODB_ENDPOINT names"
+		data = "in the engine at DYNAMODB_ENDPOINT"
 	}
 	sockets := system.WebSocketURL()
 	if sockets == "" {

@@ -27,7 +27,7 @@ const (
 )
 
 func TestLocal(t *testing.T) {
-	t.Setenv("DYNAMODB_ENDPOINT", "") // it has an engine of its own
+	t.Setenv("DYNAMODB_ENDPOINT", "") // the program starts an engine of its own
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "functions")
 	program := localtest.Build(t, ".", filepath.Join(dir, "local"))
@@ -39,27 +39,27 @@ func TestLocal(t *testing.T) {
 
 	system := mustStart(t, program, arguments...)
 	alice := mustToken(t, system, `{"user_id": "alice"}`)
-	t.Run("a request goes through gateway, function and table", func(t *testing.T) {
+	t.Run("serves a request through gateway, function and table", func(t *testing.T) {
 		wantAnswer(t, system, "PUT", "/notes/one", alice, "hello", 204, "")
 		wantAnswer(t, system, "GET", "/notes/one", alice, "", 200, "hello")
 	})
-	t.Run("another user is another user", func(t *testing.T) {
+	t.Run("separates users", func(t *testing.T) {
 		wantAnswer(t, system, "GET", "/notes/one", mustToken(t, system, `{"user_id": "bob"}`), "", 404, "")
 	})
-	t.Run("what the gateway refuses itself", func(t *testing.T) {
+	t.Run("the gateway refuses invalid requests", func(t *testing.T) {
 		wantAnswer(t, system, "GET", "/notes/one", "", "", 401, `{"message":"Unauthorized"}`)
 		expired := mustToken(t, system, `{"user_id": "alice", "expires_in": -1}`)
 		wantAnswer(t, system, "GET", "/notes/one", expired, "", 401, `{"message":"Unauthorized"}`)
 		wantAnswer(t, system, "GET", "/nothing", alice, "", 404, `{"message":"Not Found"}`)
 	})
-	t.Run("what a function's policy does not allow is denied", func(t *testing.T) {
+	t.Run("denies calls that a function's policy does not allow", func(t *testing.T) {
 		got := mustDo(t, mustRequest(t, system, "GET", "/notes/all", alice, ""))
 		if want := "AccessDeniedException: User: arn:aws:sts::000000000000:assumed-role/NotesFunctionRole/NotesFunction" +
 			" is not authorized to perform: dynamodb:Scan on resource: " + notesTable; got.status != 403 || !strings.Contains(got.body, want) {
 			t.Errorf("%d %s", got.status, got.body)
 		}
 	})
-	t.Run("each request is a line", func(t *testing.T) {
+	t.Run("logs each request on one line", func(t *testing.T) {
 		for _, want := range []string{
 			`POST /dev/token 200 gateway \d+ms -`,
 			`\d\d:\d\d:\d\d\.\d{3} PUT /notes/one 204 NotesFunction \d+ms cold`,
@@ -70,22 +70,22 @@ func TestLocal(t *testing.T) {
 			}
 		}
 	})
-	t.Run("its folder is held against a second one", func(t *testing.T) {
+	t.Run("refuses a data folder in use", func(t *testing.T) {
 		wantFailure(t, program, arguments, "in use by another engine")
 	})
-	t.Run("its port too", func(t *testing.T) {
+	t.Run("refuses a port in use", func(t *testing.T) {
 		taken := append([]string{}, arguments...)
 		taken[1] = strings.TrimPrefix(system.url, "http://")
 		wantFailure(t, program, taken, "stop the program that uses it, or choose another address with -http")
 	})
-	t.Run("Ctrl-C stops everything", func(t *testing.T) {
+	t.Run("stops everything on Ctrl-C", func(t *testing.T) {
 		endpoint := system.database
 		system.mustStop(t)
 		if answers(t, endpoint) {
-			t.Error("the engine is still there")
+			t.Error("the engine still answers")
 		}
 	})
-	t.Run("what permissions were used for is told at the end", func(t *testing.T) {
+	t.Run("writes the uses of permissions at the end", func(t *testing.T) {
 		got, err := os.ReadFile(grants)
 		want := strings.Join([]string{
 			`{"function":"NotesFunction","action":"dynamodb:GetItem","resource":"` + notesTable + `","calls":2}`,
@@ -96,18 +96,18 @@ func TestLocal(t *testing.T) {
 			t.Errorf("%v\n%s", err, got)
 		}
 	})
-	t.Run("a restart keeps data and tokens", func(t *testing.T) {
+	t.Run("keeps data and tokens across a restart", func(t *testing.T) {
 		arguments[1] = strings.TrimPrefix(system.url, "http://")
 		again := mustStart(t, program, arguments...)
 		wantAnswer(t, again, "GET", "/notes/one", alice, "", 200, "hello")
 	})
-	t.Run("a killed host leaves no engine behind", func(t *testing.T) {
+	t.Run("leaves no engine behind when killed", func(t *testing.T) {
 		killed := mustStart(t, program, "-http", "127.0.0.1:0", "-template", arguments[3], "-bin", bin, "-data", "")
 		killed.stopped = true
 		if err := killed.cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		_ = killed.cmd.Wait() // killed, as asked for
+		_ = killed.cmd.Wait() // it was killed
 		deadline := time.Now().Add(startTimeout)
 		for answers(t, killed.database) {
 			if time.Now().After(deadline) {
@@ -115,10 +115,10 @@ func TestLocal(t *testing.T) {
 			}
 		}
 	})
-	t.Run("functions that are not built are named", func(t *testing.T) {
+	t.Run("names functions that are not built", func(t *testing.T) {
 		wantFailure(t, program, append(arguments, "-bin", dir), "run `make build`; missing: .*/notes/bootstrap")
 	})
-	t.Run("a template that is not there is named", func(t *testing.T) {
+	t.Run("names a missing template", func(t *testing.T) {
 		wantFailure(t, program, append(arguments, "-http", "127.0.0.1:0", "-template", "none.yaml"), "none.yaml: no such file")
 	})
 }
@@ -127,7 +127,7 @@ func TestLocal(t *testing.T) {
 type local struct {
 	cmd       *exec.Cmd
 	url       string
-	websocket string // empty when the template has no such API
+	websocket string // empty if the template has no such API
 	database  string
 	output    *output
 	stopped   bool
@@ -151,7 +151,7 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// mustStart returns once the program has said where it answers.
+// mustStart returns once the program has printed its addresses.
 func mustStart(t *testing.T, program string, arguments ...string) *local {
 	t.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), program, arguments...)
@@ -178,7 +178,7 @@ func mustStart(t *testing.T, program string, arguments ...string) *local {
 		select {
 		case line, open := <-lines:
 			if !open {
-				t.Fatal("it ended before it was ready")
+				t.Fatal("the program ended before it was ready")
 			}
 			words := strings.Fields(line)
 			switch {
@@ -206,11 +206,11 @@ func (l *local) mustStop(t *testing.T) {
 		t.Error(err)
 	}
 	if err := l.cmd.Wait(); err != nil {
-		t.Errorf("it did not stop in order: %v", err)
+		t.Errorf("it did not stop cleanly: %v", err)
 	}
 }
 
-// wantFailure runs the program, which must end with status 1 and say why.
+// wantFailure runs the program, which must exit with status 1 and the reason.
 func wantFailure(t *testing.T, program string, arguments []string, reason string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
@@ -221,11 +221,11 @@ func wantFailure(t *testing.T, program string, arguments []string, reason string
 		t.Fatalf("got %v, want exit status 1:\n%s", err, out)
 	}
 	if !regexp.MustCompile(reason).Match(out) {
-		t.Errorf("it says %q, want %s", out, reason)
+		t.Errorf("output %q, want %s", out, reason)
 	}
 }
 
-// answers says whether something listens there.
+// answers reports whether something listens at the address.
 func answers(t *testing.T, url string) bool {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
@@ -266,7 +266,7 @@ func mustRequest(t *testing.T, l *local, method, path, token, body string) *http
 	return req
 }
 
-// reply is a response that was read to its end.
+// reply is a response that was read completely.
 type reply struct {
 	status int
 	header http.Header

@@ -15,7 +15,7 @@ import (
 )
 
 func TestSockets(t *testing.T) {
-	t.Setenv("DYNAMODB_ENDPOINT", "") // it has an engine of its own
+	t.Setenv("DYNAMODB_ENDPOINT", "") // the program starts an engine of its own
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "functions")
 	program := localtest.Build(t, ".", filepath.Join(dir, "local"))
@@ -25,7 +25,7 @@ func TestSockets(t *testing.T) {
 	}
 	system := mustStart(t, program, arguments...)
 
-	t.Run("a message goes through gateway and function, and comes back through @connections", func(t *testing.T) {
+	t.Run("passes a message through gateway and function, and the answer through @connections", func(t *testing.T) {
 		conn := mustDial(t, system.websocket+"?token=alice")
 		if err := conn.Write(t.Context(), websocket.MessageText, []byte(`{"action":"echo"}`)); err != nil {
 			t.Fatal(err)
@@ -34,7 +34,7 @@ func TestSockets(t *testing.T) {
 			t.Errorf("got %q, %v", data, err)
 		}
 	})
-	t.Run("who has no token is refused", func(t *testing.T) {
+	t.Run("refuses a connection without a token", func(t *testing.T) {
 		conn, resp, err := websocket.Dial(t.Context(), system.websocket+"/live", nil)
 		if err == nil {
 			_ = conn.CloseNow()
@@ -45,12 +45,12 @@ func TestSockets(t *testing.T) {
 			t.Errorf("status %d", resp.StatusCode)
 		}
 	})
-	t.Run("functions get this machine's addresses for the cloud's", func(t *testing.T) {
+	t.Run("functions get local addresses in place of the cloud's", func(t *testing.T) {
 		post := "http" + strings.TrimPrefix(system.websocket, "ws")
 		wantAnswer(t, system, "GET", "/addresses", "", "", 200,
 			strings.Join([]string{post, system.websocket, system.url, "https://elsewhere.example/live", ""}, "\n"))
 	})
-	t.Run("REST routes stream at the HTTP API's address", func(t *testing.T) {
+	t.Run("streams REST routes at the HTTP API's address", func(t *testing.T) {
 		wantAnswer(t, system, "GET", "/watch/1", "", "", 401, `{"message":"Unauthorized"}`)
 		resp, err := http.DefaultClient.Do(mustRequest(t, system, "GET", "/watch/1?token=alice", "", ""))
 		if err != nil {
@@ -61,12 +61,12 @@ func TestSockets(t *testing.T) {
 			t.Errorf("got %q, %v", line, err)
 		}
 	})
-	t.Run("its port cannot be taken twice", func(t *testing.T) {
+	t.Run("refuses a port in use", func(t *testing.T) {
 		taken := append([]string{}, arguments...)
 		taken[3] = strings.TrimPrefix(system.websocket, "ws://")
 		wantFailure(t, program, taken, "choose another address with -ws or RETHREAD_WS_ADDR")
 	})
-	t.Run("Ctrl-C ends what is open, telling the functions, at once", func(t *testing.T) {
+	t.Run("Ctrl-C disconnects open connections at once and calls $disconnect", func(t *testing.T) {
 		conn := mustDial(t, system.websocket+"/live?token=alice")
 		closed := make(chan error, 1)
 		go func() {

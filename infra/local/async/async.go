@@ -1,7 +1,8 @@
-// Package async runs functions in the background as Lambda's asynchronous
-// invocation does: at once if there is room, again when they fail, up to a number
-// of tries and an age, and then it tells a destination of the failure. What waits
-// is kept in memory and goes with the host.
+// Package async runs functions in the background like Lambda's asynchronous
+// invocation. An invocation starts as soon as a slot is free and is retried after
+// a failure, up to a number of attempts and an age; after that the failure is sent
+// to a destination. Pending invocations are kept in memory and are lost when the
+// host stops.
 package async
 
 import (
@@ -14,43 +15,43 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// MaxPayloadBytes is the most that an asynchronous invocation may carry, 1 MB, as
-// the reference of Invoke has it.
+// MaxPayloadBytes is the largest payload of an asynchronous invocation, 1 MB, as
+// documented in the reference of Invoke.
 const MaxPayloadBytes = 1 << 20
 
-// Outcome is how a try ended.
+// Outcome is the result of one attempt.
 type Outcome struct {
 	Payload       []byte
 	FunctionError string // empty when it succeeded
 }
 
-// Invoker runs a function once, under that request id, and waits for its answer.
-// An error means that the function was not even begun.
+// Invoker runs a function once with the given request id and waits for its answer.
+// An error means that the function was not started.
 type Invoker interface {
 	Run(ctx context.Context, function, requestID string, payload []byte) (Outcome, error)
 }
 
-// Waits are the pauses between tries.
+// Waits are the pauses between attempts.
 type Waits struct {
-	// Retries come after the first and the second failure: 1 and 2 minutes in
-	// Lambda, 1 and 2 seconds here unless set.
+	// Retries are the pauses after the first and the second failure: 1 and 2 minutes
+	// in Lambda, 1 and 2 seconds here unless set.
 	Retries [samtemplate.DefaultAsyncRetries]time.Duration
-	// FirstRefusal comes after an invocation found no room, doubling up to
-	// MostRefusal: 1 second to 5 minutes in Lambda, 50 ms to 5 s here unless set.
-	FirstRefusal, MostRefusal time.Duration
+	// FirstRefusal is the pause after an invocation found no free slot; it doubles up
+	// to MostRefusal: 1 second to 5 minutes in Lambda, 50 ms to 5 s here unless set.
+	FirstRefusal, MaxRefusal time.Duration
 }
 
-// Options say how to run.
+// Options configure a Runner.
 type Options struct {
 	Invoker      Invoker
 	Destinations destination.Destinations
-	// Region and Account stand in the ARNs of what destinations are told.
+	// Region and Account appear in the ARNs of the records that destinations receive.
 	Region, Account string
 	Waits           Waits
 	Log             *slog.Logger
 }
 
-// Runner keeps what waits, a queue for each function.
+// Runner holds the pending invocations, one queue per function.
 type Runner struct {
 	opts    Options
 	ctx     context.Context
@@ -58,48 +59,48 @@ type Runner struct {
 	running sync.WaitGroup
 
 	mu     sync.Mutex
-	places map[string]chan struct{}
+	slots  map[string]chan struct{}
 	closed bool
 }
 
-// mostAtOnce is how many invocations of one function are under way together. It
-// leaves room for those that somebody waits for.
-const mostAtOnce = 64
+// maxConcurrent is how many asynchronous invocations of one function run
+// concurrently. It leaves room for synchronous ones.
+const maxConcurrent = 64
 
-// New starts with empty queues. They outlive ctx; Close ends them.
+// New returns a runner with empty queues. They outlive ctx; Close ends them.
 func New(ctx context.Context, opts Options) *Runner {
 	if opts.Waits == (Waits{}) {
 		opts.Waits = Waits{
 			Retries:      [...]time.Duration{time.Second, 2 * time.Second},
-			FirstRefusal: 50 * time.Millisecond, MostRefusal: 5 * time.Second,
+			FirstRefusal: 50 * time.Millisecond, MaxRefusal: 5 * time.Second,
 		}
 	}
-	r := &Runner{opts: opts, places: map[string]chan struct{}{}}
+	r := &Runner{opts: opts, slots: map[string]chan struct{}{}}
 	r.ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
 	return r
 }
 
-// Submit queues an invocation and returns. Every try carries the request id. A
-// runner that is closed drops it.
+// Submit queues an invocation and returns. Every attempt carries the request id. A
+// closed runner drops the invocation.
 func (r *Runner) Submit(function samtemplate.Function, requestID string, payload []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return
 	}
-	places, ok := r.places[function.LogicalID]
+	places, ok := r.slots[function.LogicalID]
 	if !ok {
-		places = make(chan struct{}, mostAtOnce)
-		r.places[function.LogicalID] = places
+		places = make(chan struct{}, maxConcurrent)
+		r.slots[function.LogicalID] = places
 	}
 	e := &event{
-		Runner: r, function: function, id: requestID, payload: payload, places: places,
+		Runner: r, function: function, id: requestID, payload: payload, slots: places,
 		settings: settings(function), since: time.Now(),
 	}
 	r.running.Go(func() { e.run(r.ctx) })
 }
 
-// Close drops what waits and returns when nothing runs any more.
+// Close drops the pending invocations and returns once none is running.
 func (r *Runner) Close() {
 	r.mu.Lock()
 	r.closed = true

@@ -23,27 +23,27 @@ func TestSubmit(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		settings *samtemplate.AsyncInvoke
-		script   []string // a word for each try; the last one holds on
+		script   []string // an outcome for each attempt; the last one repeats
 		want     []time.Duration
 		told     string
 	}{
-		{"a success runs once", nil, words("ok"), []time.Duration{0}, ""},
-		{"a failure is tried twice more", nil, words("fail"), seconds(0, 1, 3), ""},
-		{"until it succeeds", nil, words("fail", "ok"), seconds(0, 1), ""},
+		{"runs a successful invocation once", nil, words("ok"), []time.Duration{0}, ""},
+		{"retries a failure twice by default", nil, words("fail"), seconds(0, 1, 3), ""},
+		{"stops retrying after a success", nil, words("fail", "ok"), seconds(0, 1), ""},
 		{
-			"as often as the template says", &samtemplate.AsyncInvoke{MaxRetries: 1, MaxAge: time.Hour, OnFailure: "failures"},
+			"retries as often as the template says", &samtemplate.AsyncInvoke{MaxRetries: 1, MaxAge: time.Hour, OnFailure: "failures"},
 			words("fail"), seconds(0, 1), failure("RetriesExhausted", 2),
 		},
 		{
-			"never", &samtemplate.AsyncInvoke{MaxAge: time.Hour, OnFailure: "failures"},
+			"does not retry when the template says 0", &samtemplate.AsyncInvoke{MaxAge: time.Hour, OnFailure: "failures"},
 			words("fail"), seconds(0), failure("RetriesExhausted", 1),
 		},
 		{
-			"a success is not told", &samtemplate.AsyncInvoke{MaxAge: time.Hour, OnFailure: "failures"},
+			"sends no record of a success", &samtemplate.AsyncInvoke{MaxAge: time.Hour, OnFailure: "failures"},
 			words("ok"), seconds(0), "",
 		},
 		{
-			"what finds no room is no try, and comes again later and later", nil,
+			"backs off without counting an attempt when no slot is free", nil,
 			words("busy", "busy", "busy", "ok"),
 			[]time.Duration{0, 50 * time.Millisecond, 150 * time.Millisecond, 350 * time.Millisecond},
 			"",
@@ -56,15 +56,15 @@ func TestSubmit(t *testing.T) {
 				r.runner.Submit(function(test.settings), "id", []byte(`{"a":1}`))
 				time.Sleep(time.Minute)
 				if diff := cmp.Diff(test.want, r.tries()); diff != "" {
-					t.Errorf("tries (-want +got):\n%s", diff)
+					t.Errorf("attempts (-want +got):\n%s", diff)
 				}
-				if diff := cmp.Diff(test.told, r.told()); diff != "" {
-					t.Errorf("told (-want +got):\n%s", diff)
+				if diff := cmp.Diff(test.told, r.record()); diff != "" {
+					t.Errorf("record (-want +got):\n%s", diff)
 				}
 			})
 		})
 	}
-	t.Run("what finds no room for too long is given up", func(t *testing.T) {
+	t.Run("abandons an invocation that finds no slot before its maximum age", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, words("busy"))
 			defer r.runner.Close()
@@ -73,12 +73,12 @@ func TestSubmit(t *testing.T) {
 			want := `failures {"version":"1.0","timestamp":"2000-01-01T00:01:01.350Z","requestContext":{"requestId":"id",` +
 				`"functionArn":"arn:aws:lambda:us-east-1:0:function:function:$LATEST","condition":"EventAgeExceeded",` +
 				`"approximateInvokeCount":0},"requestPayload":1}`
-			if diff := cmp.Diff(want, r.told()); diff != "" {
+			if diff := cmp.Diff(want, r.record()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	})
-	t.Run("one function's failures do not hold up another's", func(t *testing.T) {
+	t.Run("one function's backlog does not delay another function", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, words("hang"))
 			defer r.runner.Close()
@@ -87,17 +87,17 @@ func TestSubmit(t *testing.T) {
 			}
 			synctest.Wait()
 			if got := len(r.tries()); got >= 100 {
-				t.Errorf("%d run at once", got)
+				t.Errorf("%d run concurrently", got)
 			}
 			before := len(r.tries())
 			r.runner.Submit(samtemplate.Function{LogicalID: "Other"}, "id", nil)
 			synctest.Wait()
 			if got := len(r.tries()); got != before+1 {
-				t.Errorf("%d tries, want %d", got, before+1)
+				t.Errorf("%d attempts, want %d", got, before+1)
 			}
 		})
 	})
-	t.Run("it ends at once, whatever runs or waits", func(t *testing.T) {
+	t.Run("Close returns at once with running and pending invocations", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, words("fail", "hang"))
 			r.runner.Submit(function(nil), "id", nil)
@@ -107,7 +107,7 @@ func TestSubmit(t *testing.T) {
 			r.runner.Close()
 			r.runner.Submit(function(nil), "id", nil)
 			if got := len(r.tries()); got != 2 {
-				t.Errorf("%d tries, want 2", got)
+				t.Errorf("%d attempts, want 2", got)
 			}
 		})
 	})
@@ -134,7 +134,7 @@ func function(settings *samtemplate.AsyncInvoke) samtemplate.Function {
 	return samtemplate.Function{LogicalID: "Fn", Name: "function", Async: settings}
 }
 
-// rig is a runner on a function that does what a script says.
+// rig is a runner whose function follows a script.
 type rig struct {
 	runner *async.Runner
 	script []string
@@ -188,8 +188,8 @@ func (r *rig) tries() []time.Duration {
 	return slices.Clone(r.at)
 }
 
-// told is the single thing that a destination was told, or nothing.
-func (r *rig) told() string {
+// record returns the only record that a destination received, or "".
+func (r *rig) record() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.bodies) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/rethread/rethread/infra/local/destination"
 )
 
-// record is what a destination is told. AWS documents its shape under "Retaining
+// record is what a destination receives. AWS documents its shape under "Retaining
 // records of asynchronous invocations".
 type record struct {
 	destination.Record
@@ -16,18 +16,18 @@ type record struct {
 	ResponsePayload json.RawMessage `json:"responsePayload,omitempty"`
 }
 
-// end tells the destination of a failure, if there is one.
-func (e *event) end(ctx context.Context, condition string) {
+// finish sends a record of a failure to the destination, if one is configured.
+func (e *event) finish(ctx context.Context, condition string) {
 	if condition == succeeded {
 		return
 	}
 	log := e.opts.Log.With("function", e.function.LogicalID, "request_id", e.id, "condition", condition)
-	log.ErrorContext(ctx, "asynchronous invocation given up")
+	log.ErrorContext(ctx, "asynchronous invocation abandoned after its last attempt")
 	if e.settings.OnFailure == "" {
 		return
 	}
 	if err := e.report(ctx, e.settings.OnFailure, condition); err != nil {
-		log.ErrorContext(ctx, "a destination was not told", "error", err)
+		log.ErrorContext(ctx, "failed to send the record of an abandoned invocation to its destination", "error", err)
 	}
 }
 
@@ -46,7 +46,8 @@ func (e *event) report(ctx context.Context, arn, condition string) error {
 	return destination.Deliver(ctx, e.opts.Destinations, arn, told)
 }
 
-// asJSON keeps what is JSON and quotes what is not: a stream's bytes.
+// asJSON returns valid JSON as it is and quotes anything else, such as the bytes
+// of a stream.
 func asJSON(data []byte) json.RawMessage {
 	if len(data) == 0 {
 		return json.RawMessage("null")
@@ -54,6 +55,6 @@ func asJSON(data []byte) json.RawMessage {
 	if json.Valid(data) {
 		return data
 	}
-	quoted, _ := json.Marshal(string(data)) // a text always marshals
+	quoted, _ := json.Marshal(string(data)) // a string always marshals
 	return quoted
 }

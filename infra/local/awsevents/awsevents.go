@@ -1,5 +1,5 @@
-// Package awsevents gives tests the events that AWS services hand over, as the
-// test data of aws-lambda-go has captured them, and compares others with them.
+// Package awsevents gives tests the events that AWS services send, as captured in
+// the test data of aws-lambda-go, and compares other events with them.
 package awsevents
 
 import (
@@ -16,7 +16,7 @@ import (
 
 const module = "github.com/aws/aws-lambda-go"
 
-// Captured is an event of aws-lambda-go's test data, such as
+// Captured returns an event of aws-lambda-go's test data, such as
 // "apigw-v2-request-jwt-authorizer".
 func Captured(t testing.TB, name string) []byte {
 	t.Helper()
@@ -31,24 +31,24 @@ func Captured(t testing.TB, name string) []byte {
 	return event
 }
 
-// Shape says how an event may differ from a captured one. Paths are those of
-// members, with dots between them.
+// Shape lists how an event may differ from a captured one. Paths name members,
+// separated by dots.
 type Shape struct {
-	// Free are objects whose members are named by requests, such as headers.
+	// Free are objects whose member names come from requests, such as headers.
 	Free []string
 	// Absent are members of the captured event that the other may lack: those that
-	// only configurations have that are not used.
+	// belong to configurations not used here.
 	Absent []string
-	// Added are members that the captured event lacks, which AWS documents.
+	// Added are documented members that the captured event lacks.
 	Added []string
 }
 
 // Compare returns how an event differs from a captured one beyond the shape, and
-// how many members the two have in common.
+// the number of members they have in common.
 func (s Shape) Compare(event, captured []byte) (same int, differences []string, err error) {
 	var got, want map[string]any
 	if err := errors.Join(json.Unmarshal(event, &got), json.Unmarshal(captured, &want)); err != nil {
-		return 0, nil, fmt.Errorf("decode an event: %w", err)
+		return 0, nil, fmt.Errorf("decode event: %w", err)
 	}
 	have, wanted := map[string]string{}, map[string]string{}
 	s.members(have, "", got)
@@ -58,7 +58,7 @@ func (s Shape) Compare(event, captured []byte) (same int, differences []string, 
 		case !ok && !under(s.Absent, path):
 			differences = append(differences, path+" is missing")
 		case ok && found != kind && found != null && kind != null:
-			differences = append(differences, fmt.Sprintf("%s is a %s, not a %s", path, found, kind))
+			differences = append(differences, fmt.Sprintf("%s is a %s, want a %s", path, found, kind))
 		case ok:
 			same++
 		}

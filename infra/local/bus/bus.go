@@ -1,7 +1,6 @@
-// Package bus imitates EventBridge's buses on this machine: it speaks the
-// protocol of PutEvents (AWS JSON 1.1), checks entries as the service does, writes
-// a line for each that it takes, and keeps the last ones. There are no rules:
-// nobody is told of the events.
+// Package bus emulates EventBridge's event buses. It speaks the protocol of
+// PutEvents (AWS JSON 1.1), checks entries as the service does, logs each accepted
+// event and keeps the latest ones. There are no rules: events are not forwarded.
 package bus
 
 import (
@@ -22,20 +21,20 @@ import (
 const (
 	contentType = "application/x-amz-json-1.1"
 	operation   = "AWSEvents.PutEvents"
-	// kept is how many events are kept.
+	// kept is the number of events kept.
 	kept = 10_000
-	// maxRequestBytes is room for the largest entries with every byte escaped.
+	// maxRequestBytes leaves room for the largest entries with every byte escaped.
 	maxRequestBytes = 8 << 20
 )
 
-// Codes of requests that are refused as a whole.
+// Error codes of requests that are refused as a whole.
 const (
 	codeUnknown    = "UnknownOperationException"
 	codeMalformed  = "SerializationException"
 	codeValidation = "ValidationException"
 )
 
-// Event is one that a bus has taken.
+// Event is an event that a bus accepted.
 type Event struct {
 	ID         string          `json:"id"`
 	Bus        string          `json:"bus"`
@@ -45,7 +44,7 @@ type Event struct {
 	Time       time.Time       `json:"time"`
 }
 
-// Bus is an http.Handler for all buses.
+// Bus is an http.Handler for all event buses.
 type Bus struct {
 	log *slog.Logger
 	now func() time.Time
@@ -54,27 +53,27 @@ type Bus struct {
 	events []Event
 }
 
-// New makes the buses, empty.
+// New returns empty buses.
 func New(log *slog.Logger, now func() time.Time) *Bus { return &Bus{log: log, now: now} }
 
-// Events are the last ones that were taken, the oldest first.
+// Events returns the latest accepted events, oldest first.
 func (b *Bus) Events() []Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.events)
 }
 
-// List serves the events to people and tests, as a JSON array.
+// List serves the events as a JSON array.
 func (b *Bus) List(rw http.ResponseWriter, _ *http.Request) {
 	events := b.Events()
 	if events == nil {
 		events = []Event{}
 	}
 	rw.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(rw).Encode(events) // a caller that is gone needs no answer
+	_ = json.NewEncoder(rw).Encode(events) // the caller may have disconnected
 }
 
-// refusal is a request that is refused as a whole.
+// refusal is the error of a request that is refused as a whole.
 type refusal struct{ code, message string }
 
 func (r *refusal) Error() string { return r.code + ": " + r.message }
@@ -91,7 +90,7 @@ func (b *Bus) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	var refused *refusal
 	switch {
 	case r.Context().Err() != nil:
-		return // nobody listens
+		return // the caller disconnected
 	case errors.As(err, &refused):
 		rw.WriteHeader(http.StatusBadRequest)
 		_ = json.NewEncoder(rw).Encode(map[string]string{"__type": refused.code, "message": refused.message}) // as above
@@ -104,11 +103,11 @@ func (b *Bus) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 
 func (b *Bus) serve(rw http.ResponseWriter, r *http.Request) (answer, error) {
 	if target := r.Header.Get("X-Amz-Target"); target != operation {
-		return answer{}, refuse(codeUnknown, "%q is not done here", target)
+		return answer{}, refuse(codeUnknown, "operation %q is not supported by the local event bus", target)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxRequestBytes))
 	if err != nil {
-		return answer{}, fmt.Errorf("read a request: %w", err)
+		return answer{}, fmt.Errorf("read request: %w", err)
 	}
 	var in request
 	if err := json.Unmarshal(body, &in); err != nil {
@@ -120,7 +119,7 @@ func (b *Bus) serve(rw http.ResponseWriter, r *http.Request) (answer, error) {
 	return b.put(r, in), nil
 }
 
-// put takes the entries that are as they must be.
+// put accepts the valid entries.
 func (b *Bus) put(r *http.Request, in request) answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -136,17 +135,17 @@ func (b *Bus) put(r *http.Request, in request) answer {
 		out.Entries = append(out.Entries, result)
 		taken := e.event(result.EventID, b.now())
 		b.events = append(b.events, taken)
-		b.log.InfoContext(r.Context(), "an event is put", "bus", taken.Bus, "type", taken.DetailType, "detail", string(taken.Detail))
+		b.log.InfoContext(r.Context(), "event accepted", "bus", taken.Bus, "type", taken.DetailType, "detail", string(taken.Detail))
 	}
 	b.events = b.events[max(0, len(b.events)-kept):]
 	return out
 }
 
-// readTime reads epoch seconds, as the protocol has times.
+// readTime parses epoch seconds, the protocol's format of times.
 func readTime(n json.Number) (time.Time, error) {
 	seconds, err := strconv.ParseFloat(n.String(), 64)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("no time: %w", err)
+		return time.Time{}, fmt.Errorf("parse time: %w", err)
 	}
 	return time.UnixMilli(int64(seconds * 1000)).UTC(), nil
 }

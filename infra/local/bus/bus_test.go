@@ -35,18 +35,18 @@ func TestPutEvents(t *testing.T) {
 		body, says string
 		status     int
 	}{
-		"an entry is taken":              {`{"Entries":[{"Source":"a","DetailType":"b","Detail":"{}","Time":1.5}]}`, `"FailedEntryCount":0,"Entries":[{"EventId":"`, 200},
-		"one without a source is not":    {`{"Entries":[{"DetailType":"b","Detail":"{}"}]}`, `"FailedEntryCount":1,"Entries":[{"ErrorCode":"InvalidArgument"`, 200},
-		"nor with AWS's":                 {`{"Entries":[{"Source":"aws.x","DetailType":"b","Detail":"{}"}]}`, "NotAuthorizedForSource", 200},
-		"nor without a type":             {`{"Entries":[{"Source":"a","Detail":"{}"}]}`, "DetailType is a required argument", 200},
-		"nor without a detail":           {`{"Entries":[{"Source":"a","DetailType":"b"}]}`, "Detail is a required argument", 200},
-		"nor with one that is no object": {`{"Entries":[{"Source":"a","DetailType":"b","Detail":"[]"}]}`, "MalformedDetail", 200},
-		"nothing is refused":             {`{"Entries":[]}`, "ValidationException", 400},
-		"eleven are":                     {`{"Entries":[{},{},{},{},{},{},{},{},{},{},{}]}`, "ValidationException", 400},
-		"a megabyte and more is": {
+		"accepts an entry":                       {`{"Entries":[{"Source":"a","DetailType":"b","Detail":"{}","Time":1.5}]}`, `"FailedEntryCount":0,"Entries":[{"EventId":"`, 200},
+		"refuses an entry without a source":      {`{"Entries":[{"DetailType":"b","Detail":"{}"}]}`, `"FailedEntryCount":1,"Entries":[{"ErrorCode":"InvalidArgument"`, 200},
+		"refuses an entry with a source of AWS":  {`{"Entries":[{"Source":"aws.x","DetailType":"b","Detail":"{}"}]}`, "NotAuthorizedForSource", 200},
+		"refuses an entry without a detail type": {`{"Entries":[{"Source":"a","Detail":"{}"}]}`, "DetailType is a required argument", 200},
+		"refuses an entry without a detail":      {`{"Entries":[{"Source":"a","DetailType":"b"}]}`, "Detail is a required argument", 200},
+		"refuses a detail that is not an object": {`{"Entries":[{"Source":"a","DetailType":"b","Detail":"[]"}]}`, "MalformedDetail", 200},
+		"refuses an empty request":               {`{"Entries":[]}`, "ValidationException", 400},
+		"refuses eleven entries":                 {`{"Entries":[{},{},{},{},{},{},{},{},{},{},{}]}`, "ValidationException", 400},
+		"refuses more than a megabyte": {
 			fmt.Sprintf(`{"Entries":[{"Source":"a","DetailType":"b","Detail":"{\"a\":\"%s\"}"}]}`, strings.Repeat("x", 1<<20)), "ValidationException", 400,
 		},
-		"what is no JSON is": {`{`, "SerializationException", 400},
+		"refuses invalid JSON": {`{`, "SerializationException", 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -56,7 +56,7 @@ func TestPutEvents(t *testing.T) {
 			}
 		})
 	}
-	t.Run("other operations are refused", func(t *testing.T) {
+	t.Run("refuses other operations", func(t *testing.T) {
 		t.Parallel()
 		w := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("{}"))
@@ -78,7 +78,7 @@ func TestList(t *testing.T) {
 		return strings.TrimSpace(w.Body.String())
 	}
 	if got := list(); got != "[]" {
-		t.Errorf("at first there is %s", got)
+		t.Errorf("events before the first request: %s", got)
 	}
 	put(t, b, `{"Entries":[{"Source":"a","DetailType":"one","Detail":"{\"n\":1}","Time":1.5},
 		{"Source":"a"},{"Source":"a","DetailType":"two","Detail":"{}","EventBusName":"mine"}]}`)

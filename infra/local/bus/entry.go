@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Limits of requests, as EventBridge documents them.
+// Limits of a PutEvents request, as EventBridge documents them.
 const (
-	mostEntries   = 10
+	maxEntries    = 10
 	maxTotalBytes = 1 << 20
 )
 
-// Codes of entries that fail alone.
+// Error codes of single entries.
 const (
 	codeInvalidArgument = "InvalidArgument"
 	codeMalformedDetail = "MalformedDetail"
@@ -21,7 +21,7 @@ const (
 
 type request struct{ Entries []entry }
 
-// entry is one event as it is put.
+// entry is one event of a PutEvents request.
 type entry struct {
 	EventBusName string
 	Source       string
@@ -42,11 +42,11 @@ type result struct {
 	ErrorMessage string `json:",omitempty"`
 }
 
-// check refuses requests that are refused as a whole.
+// check returns an error if the request must be refused as a whole.
 func (in request) check() error {
-	if n := len(in.Entries); n == 0 || n > mostEntries {
+	if n := len(in.Entries); n == 0 || n > maxEntries {
 		return refuse(codeValidation, "1 validation error detected: Value at 'entries' failed to satisfy constraint: "+
-			"Member must have length between 1 and %d, inclusive", mostEntries)
+			"Member must have length between 1 and %d, inclusive", maxEntries)
 	}
 	total := 0
 	for _, e := range in.Entries {
@@ -58,7 +58,8 @@ func (in request) check() error {
 	return nil
 }
 
-// size is as EventBridge counts it: 14 bytes for a time, and each text's bytes.
+// size is computed as EventBridge does: 14 bytes for a time, plus the bytes of
+// each string.
 func (e entry) size() int {
 	n := len(e.Source) + len(e.DetailType) + len(e.Detail)
 	if e.Time != "" {
@@ -70,7 +71,8 @@ func (e entry) size() int {
 	return n
 }
 
-// check says why an entry is not taken, in the service's words.
+// check returns a result with an error code, in the service's words, if the entry
+// is invalid.
 func (e entry) check() result {
 	var detail map[string]any
 	_, badTime := readTime(e.Time)
@@ -91,14 +93,14 @@ func (e entry) check() result {
 	return result{}
 }
 
-// event is the entry as it is kept.
+// event returns the event to keep.
 func (e entry) event(id string, now time.Time) Event {
 	name := e.EventBusName
 	if name == "" {
 		name = "default"
 	}
 	when, err := readTime(e.Time)
-	if err != nil { // none was given
+	if err != nil { // the entry has no time
 		when = now.UTC()
 	}
 	return Event{

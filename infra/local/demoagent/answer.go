@@ -17,7 +17,7 @@ const help = `I am a demo and answer what you say. I also know: ` +
 	`/fail, an error after some words; /drop, a lost connection; /silent, nothing at all; ` +
 	`/malformed, what is no JSON; /big, an item over the limit.`
 
-// Bounds of what a command's number may ask for.
+// Bounds of the numbers in commands.
 const (
 	mostWords = 100_000
 	mostItems = 2_000
@@ -25,8 +25,8 @@ const (
 	bigPiece  = 64 << 10 // bytes
 )
 
-// answer does what the question asks for.
-func answer(q question, v voice, w *wire) error {
+// answer carries out the command in the question.
+func answer(q question, v protocol, w *wire) error {
 	s := speaker{v, w}
 	if q.response != "" {
 		return s.whole("The tool answered " + q.response + ". Thank you.")
@@ -56,15 +56,15 @@ func answer(q question, v voice, w *wire) error {
 		"I am a demo without a model, so this is all I can tell. Try /help.", q.text, q.turns))
 }
 
-// speaker says longer things in pieces, paced.
+// speaker sends longer answers in pieces, paced.
 type speaker struct {
-	voice
+	protocol
 
 	wire *wire
 }
 
-// piece says a text word by word.
-func (s speaker) piece(text string) error {
+// sayWords sends a text word by word.
+func (s speaker) sayWords(text string) error {
 	for _, word := range strings.SplitAfter(text, " ") {
 		if err := s.wire.pause(); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (s speaker) piece(text string) error {
 	return nil
 }
 
-// steps takes steps until one fails.
+// steps runs functions in order until one fails.
 func steps(list ...func() error) error {
 	for _, step := range list {
 		if err := step(); err != nil {
@@ -87,12 +87,12 @@ func steps(list ...func() error) error {
 }
 
 func (s speaker) whole(text string) error {
-	return steps(s.begin, func() error { return s.piece(text) }, s.done)
+	return steps(s.begin, func() error { return s.sayWords(text) }, s.done)
 }
 
 func (s speaker) items(n int) error {
 	for i := range n {
-		err := steps(s.begin, func() error { return s.piece(fmt.Sprintf("Item %d of %d. ", i+1, n)) })
+		err := steps(s.begin, func() error { return s.sayWords(fmt.Sprintf("Item %d of %d. ", i+1, n)) })
 		if err != nil {
 			return err
 		}
@@ -104,24 +104,24 @@ func (s speaker) think(about string) error {
 	return steps(s.begin,
 		func() error {
 			for _, word := range []string{"Let ", "me ", "think ", "about ", cmp.Or(about, "it")} {
-				if err := steps(s.wire.pause, func() error { return s.voice.think(word) }); err != nil {
+				if err := steps(s.wire.pause, func() error { return s.protocol.think(word) }); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
-		func() error { return s.piece("I have thought about it.") },
+		func() error { return s.sayWords("I have thought about it.") },
 		s.done)
 }
 
-// tool calls a function, whose arguments come in pieces.
+// tool requests a function call whose arguments arrive in pieces.
 func (s speaker) tool(topic string) error {
 	args, err := json.Marshal(map[string]string{"query": topic})
 	if err != nil {
 		return err
 	}
 	return steps(s.begin,
-		func() error { return s.piece("I look it up.") },
+		func() error { return s.sayWords("I look it up.") },
 		func() error { return s.call("call_1", "look_up", "") },
 		func() error {
 			for _, r := range string(args) {
@@ -134,7 +134,8 @@ func (s speaker) tool(topic string) error {
 		s.done)
 }
 
-// state changes state: each word is a key and, as JSON or plain text, a value.
+// state changes the session's state: each word is a key and its value, as JSON or
+// plain text.
 func (s speaker) state(pairs string) error {
 	delta := map[string]json.RawMessage{}
 	for _, pair := range strings.Fields(pairs) {
@@ -149,13 +150,13 @@ func (s speaker) state(pairs string) error {
 		}
 	}
 	return steps(s.begin,
-		func() error { return s.piece(fmt.Sprintf("I remember %d things.", len(delta))) },
-		func() error { return s.voice.state(delta) },
+		func() error { return s.sayWords(fmt.Sprintf("I remember %d things.", len(delta))) },
+		func() error { return s.protocol.state(delta) },
 		s.done)
 }
 
-// runes says a text character by character, so that what a reader sees as one
-// is often cut.
+// runes sends a text character by character, so that user-perceived characters are
+// often split.
 func (s speaker) runes(text string) error {
 	return steps(s.begin, func() error {
 		for _, r := range text {
@@ -167,13 +168,13 @@ func (s speaker) runes(text string) error {
 	}, s.done)
 }
 
-// misbehave does what an agent must not.
+// misbehave violates the agent protocol in the way that the command names.
 func (s speaker) misbehave(command string) error {
 	if command == "/silent" {
 		<-s.wire.ctx.Done()
 		return s.wire.ctx.Err()
 	}
-	if err := steps(s.begin, func() error { return s.piece("This goes well, until ") }); err != nil {
+	if err := steps(s.begin, func() error { return s.sayWords("This goes well, until ") }); err != nil {
 		return err
 	}
 	switch command {
@@ -200,7 +201,7 @@ func words(n int) string {
 	return strings.TrimSpace(text.String())
 }
 
-// number reads a command's number, within bounds.
+// number parses a command's number and limits it to its bounds.
 func number(text string, otherwise, most int) int {
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 	if err != nil || n < 1 {

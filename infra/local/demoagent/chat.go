@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// parseMessages reads a request for a chat completion.
+// parseMessages parses a chat completion request.
 func parseMessages(dec *json.Decoder) (question, error) {
 	var in struct {
 		Messages []struct {
@@ -19,7 +19,7 @@ func parseMessages(dec *json.Decoder) (question, error) {
 		return question{}, err
 	}
 	if !in.Stream {
-		return question{}, errors.New("this demo only streams")
+		return question{}, errors.New("the demo agent only supports streaming")
 	}
 	var q question
 	for _, m := range in.Messages {
@@ -33,12 +33,12 @@ func parseMessages(dec *json.Decoder) (question, error) {
 		}
 	}
 	if q.turns == 0 {
-		return q, errors.New("there is no message of a user")
+		return q, errors.New("the request has no user message")
 	}
 	return q, nil
 }
 
-// textOf is the text of a content, which is a string or a list of parts.
+// textOf returns the text of a content, which is a string or a list of parts.
 func textOf(content json.RawMessage) string {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
@@ -59,17 +59,17 @@ func textOf(content json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-// chatVoice speaks as a server of chat completions does. A completion is one
-// item and knows no state: what is said of these is said as text.
-type chatVoice struct {
+// chatProtocol answers with chat completion chunks. A completion is a single item and
+// cannot carry state changes; both are replaced by text.
+type chatProtocol struct {
 	wire   *wire
 	called bool
 	words  int
 }
 
-func (v *chatVoice) begin() error { return nil }
+func (v *chatProtocol) begin() error { return nil }
 
-func (v *chatVoice) delta(d map[string]any) error {
+func (v *chatProtocol) delta(d map[string]any) error {
 	v.words++
 	return v.wire.sendJSON("", map[string]any{
 		"object": "chat.completion.chunk", "model": "demo",
@@ -77,13 +77,13 @@ func (v *chatVoice) delta(d map[string]any) error {
 	})
 }
 
-func (v *chatVoice) think(text string) error {
+func (v *chatProtocol) think(text string) error {
 	return v.delta(map[string]any{"reasoning_content": text})
 }
 
-func (v *chatVoice) say(text string) error { return v.delta(map[string]any{"content": text}) }
+func (v *chatProtocol) say(text string) error { return v.delta(map[string]any{"content": text}) }
 
-func (v *chatVoice) call(id, name, args string) error {
+func (v *chatProtocol) call(id, name, args string) error {
 	v.called = true
 	function := map[string]any{"arguments": args}
 	call := map[string]any{"index": 0, "function": function}
@@ -93,15 +93,15 @@ func (v *chatVoice) call(id, name, args string) error {
 	return v.delta(map[string]any{"tool_calls": []any{call}})
 }
 
-func (v *chatVoice) state(map[string]json.RawMessage) error { return nil }
+func (v *chatProtocol) state(map[string]json.RawMessage) error { return nil }
 
-func (v *chatVoice) malformed() error { return v.wire.send("", `{"choices":[`) }
+func (v *chatProtocol) malformed() error { return v.wire.send("", `{"choices":[`) }
 
-func (v *chatVoice) fail(code, message string) error {
+func (v *chatProtocol) fail(code, message string) error {
 	return v.wire.sendJSON("", map[string]any{"error": map[string]string{"code": code, "message": message}})
 }
 
-func (v *chatVoice) done() error {
+func (v *chatProtocol) done() error {
 	reason := "stop"
 	if v.called {
 		reason = "tool_calls"

@@ -1,7 +1,7 @@
-// Package demoagent is an agent to try the system with: it needs no model, and
-// answers the same to the same input. It speaks the protocol of
-// docs/agent-protocol.md and, under /v1/chat/completions, OpenAI's. The text
-// of the newest user message chooses what it does; /help lists the choices.
+// Package demoagent is an agent for trying the system: it needs no model, and the
+// same input always gets the same answer. It speaks the protocol of
+// docs/agent-protocol.md and, under /v1/chat/completions, OpenAI's. The text of
+// the newest user message chooses what it does; /help lists the choices.
 package demoagent
 
 import (
@@ -15,37 +15,38 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 )
 
-// maxRequest bounds a request, in bytes: agents get whole histories.
+// maxRequest limits a request, in bytes: agents receive whole histories.
 const maxRequest = 64 << 20
 
-// Options of the demo agent.
+// Options configure the demo agent.
 type Options struct {
-	// Pace is the pause after each word; without it, the agent answers at once.
+	// Pace is the pause after each word; 0 means no pause.
 	Pace time.Duration
 }
 
-// New is the demo agent. Any path but that of chat completions speaks the
-// protocol of agents.
+// New returns the demo agent. Every path except that of chat completions speaks
+// the agent protocol.
 func New(o Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /", func(rw http.ResponseWriter, r *http.Request) {
-		serve(rw, r, o, parseEvents, func(w *wire) voice { return &streamVoice{wire: w} })
+		serve(rw, r, o, parseEvents, func(w *wire) protocol { return &agentProtocol{wire: w} })
 	})
 	mux.HandleFunc("POST /v1/chat/completions", func(rw http.ResponseWriter, r *http.Request) {
-		serve(rw, r, o, parseMessages, func(w *wire) voice { return &chatVoice{wire: w} })
+		serve(rw, r, o, parseMessages, func(w *wire) protocol { return &chatProtocol{wire: w} })
 	})
 	return mux
 }
 
-// question is what the agent is asked, whatever protocol brought it.
+// question is the input of one call, whichever protocol carried it.
 type question struct {
 	text     string // of the newest user message
 	turns    int    // user messages so far
-	response string // of a tool, as JSON, if that is what came last
+	response string // of a tool, as JSON, if the last input is a tool's response
 }
 
-// voice says things in a protocol. Methods fail once the caller has gone.
-type voice interface {
+// protocol writes an answer in one protocol. Methods fail once the caller has
+// disconnected.
+type protocol interface {
 	begin() error
 	think(text string) error
 	say(text string) error
@@ -58,18 +59,18 @@ type voice interface {
 
 func serve(
 	rw http.ResponseWriter, r *http.Request, o Options,
-	parse func(*json.Decoder) (question, error), speak func(*wire) voice,
+	parse func(*json.Decoder) (question, error), speak func(*wire) protocol,
 ) {
 	q, err := parse(json.NewDecoder(http.MaxBytesReader(rw, r.Body, maxRequest)))
 	if err != nil {
-		http.Error(rw, "the request cannot be read: "+err.Error(), http.StatusBadRequest)
+		http.Error(rw, "cannot read the request: "+err.Error(), http.StatusBadRequest)
 		return
 	}
 	rw.Header().Set("Content-Type", "text/event-stream")
 	rw.Header().Set("Cache-Control", "no-store")
 	w := &wire{ctx: r.Context(), rw: rw, control: http.NewResponseController(rw), pace: o.Pace}
 	if w.flush() == nil {
-		_ = answer(q, speak(w), w) // it fails only when the caller has gone
+		_ = answer(q, speak(w), w) // it fails only when the caller has disconnected
 	}
 }
 
@@ -104,7 +105,7 @@ func (w *wire) sendJSON(kind string, v any) error {
 	return w.send(kind, string(data))
 }
 
-// pause waits as long as the agent takes for a word.
+// pause waits for the time that one word takes.
 func (w *wire) pause() error {
 	if w.pace <= 0 {
 		return w.ctx.Err()

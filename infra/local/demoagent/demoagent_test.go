@@ -51,7 +51,7 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 	}
 }
 
-func TestNumbersStayWithinBounds(t *testing.T) {
+func TestNumbersAreBounded(t *testing.T) {
 	for command, want := range map[string]int{"/items": 3, "/items x": 3, "/items 0": 3, "/items 5": 5, "/items 99999": 2000} {
 		if _, got := post(t, "/", input(command)); strings.Count(got, "event: item\n") != want {
 			t.Errorf("%s: %d items, want %d", command, strings.Count(got, "event: item\n"), want)
@@ -71,14 +71,14 @@ func TestChatMessages(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsRefused(t *testing.T) {
+func TestInvalidRequestsAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ path, body string }{
-		"broken JSON":                {"/", `{`},
-		"no input":                   {"/", `{"events":[]}`},
-		"broken messages":            {"/v1/chat/completions", `{`},
-		"messages of nobody":         {"/v1/chat/completions", `{"stream":true,"messages":[]}`},
-		"a completion in one piece":  {"/v1/chat/completions", `{"messages":[{"role":"user","content":"a"}]}`},
-		"content of an unknown form": {"/v1/chat/completions", `{"messages":[{"role":"user","content":5}]}`},
+		"broken JSON":                    {"/", `{`},
+		"no input":                       {"/", `{"events":[]}`},
+		"broken messages":                {"/v1/chat/completions", `{`},
+		"no user message":                {"/v1/chat/completions", `{"stream":true,"messages":[]}`},
+		"a completion without streaming": {"/v1/chat/completions", `{"messages":[{"role":"user","content":"a"}]}`},
+		"content of an unknown type":     {"/v1/chat/completions", `{"messages":[{"role":"user","content":5}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if status, body := post(t, c.path, c.body); status != http.StatusBadRequest {
@@ -89,6 +89,6 @@ func TestWhatCannotBeReadIsRefused(t *testing.T) {
 	rec := httptest.NewRecorder()
 	demoagent.New(demoagent.Options{}).ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
 	if rec.Code != http.StatusMethodNotAllowed {
-		t.Errorf("GET answers %d", rec.Code)
+		t.Errorf("GET returned %d", rec.Code)
 	}
 }

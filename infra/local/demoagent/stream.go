@@ -8,7 +8,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-// parseEvents reads a request of the protocol of agents.
+// parseEvents parses a request of the agent protocol.
 func parseEvents(dec *json.Decoder) (question, error) {
 	var in struct {
 		Events []struct {
@@ -46,25 +46,25 @@ func parseEvents(dec *json.Decoder) (question, error) {
 		}
 	}
 	if q.turns == 0 && q.response == "" {
-		return q, errors.New("no event of the user says anything")
+		return q, errors.New("no user event has text")
 	}
 	return q, nil
 }
 
-// streamVoice speaks the protocol of agents. Parts begin in order; a part goes
-// on as long as the kind stays the same.
-type streamVoice struct {
+// agentProtocol answers in the agent protocol. Parts begin in order; a part
+// continues as long as its kind stays the same.
+type agentProtocol struct {
 	wire *wire
 	part int
-	kind string // of the part being said, "" before the first
+	kind string // of the current part, "" before the first
 }
 
-func (v *streamVoice) begin() error {
+func (v *agentProtocol) begin() error {
 	v.part, v.kind = 0, ""
 	return v.wire.send("item", `{"author":"demo","role":"model"}`)
 }
 
-func (v *streamVoice) append(kind string, d run.Delta) error {
+func (v *agentProtocol) append(kind string, d run.Delta) error {
 	if v.kind != kind && v.kind != "" {
 		v.part++
 	}
@@ -72,25 +72,25 @@ func (v *streamVoice) append(kind string, d run.Delta) error {
 	return v.wire.sendJSON("delta", d)
 }
 
-func (v *streamVoice) think(text string) error {
+func (v *agentProtocol) think(text string) error {
 	return v.append("thought", run.Delta{Thought: true, Text: text})
 }
 
-func (v *streamVoice) say(text string) error { return v.append("text", run.Delta{Text: text}) }
+func (v *agentProtocol) say(text string) error { return v.append("text", run.Delta{Text: text}) }
 
-func (v *streamVoice) call(id, name, args string) error {
+func (v *agentProtocol) call(id, name, args string) error {
 	return v.append("call", run.Delta{Call: &run.Call{ID: id, Name: name, ArgsText: args}})
 }
 
-// state completes the item with a change of state.
-func (v *streamVoice) state(delta map[string]json.RawMessage) error {
+// state completes the item with a state change.
+func (v *agentProtocol) state(delta map[string]json.RawMessage) error {
 	return v.wire.sendJSON("event", map[string]any{"actions": map[string]any{"state_delta": delta}})
 }
 
-func (v *streamVoice) malformed() error { return v.wire.send("delta", `{"part":0,"text":`) }
+func (v *agentProtocol) malformed() error { return v.wire.send("delta", `{"part":0,"text":`) }
 
-func (v *streamVoice) fail(code, message string) error {
+func (v *agentProtocol) fail(code, message string) error {
 	return v.wire.sendJSON("error", map[string]string{"code": code, "message": message})
 }
 
-func (v *streamVoice) done() error { return v.wire.send("done", "{}") }
+func (v *agentProtocol) done() error { return v.wire.send("done", "{}") }

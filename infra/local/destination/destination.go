@@ -1,6 +1,6 @@
-// Package destination is what Lambda tells queues of invocations that failed: what
-// the records of event source mappings and of asynchronous invocations have in
-// common.
+// Package destination is the record that Lambda sends to a queue about a failed
+// invocation: what the records of event source mappings and of asynchronous
+// invocations have in common.
 package destination
 
 import (
@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// Destinations take records; each is named by its ARN.
+// Destinations accept records; a destination is named by its ARN.
 type Destinations interface {
 	Deliver(ctx context.Context, arn string, body []byte) error
 }
 
-// Record is the head of a record.
+// Record is the common part of a record.
 type Record struct {
 	Version         string           `json:"version"`
 	Timestamp       string           `json:"timestamp"`
@@ -23,7 +23,8 @@ type Record struct {
 	ResponseContext *ResponseContext `json:"responseContext,omitempty"`
 }
 
-// RequestContext says which function was tried, how often, and why it ended.
+// RequestContext identifies the function, the number of attempts, and why they
+// ended.
 type RequestContext struct {
 	RequestID   string `json:"requestId"`
 	FunctionARN string `json:"functionArn"`
@@ -31,19 +32,19 @@ type RequestContext struct {
 	Invoked     int    `json:"approximateInvokeCount"`
 }
 
-// ResponseContext is how the last try was answered.
+// ResponseContext is the outcome of the last attempt.
 type ResponseContext struct {
 	StatusCode    int    `json:"statusCode"`
 	Version       string `json:"executedVersion"`
 	FunctionError string `json:"functionError,omitempty"`
 }
 
-// New is the record of a request that was given up now.
+// New returns the record of a request that was abandoned now.
 func New(request RequestContext) Record {
 	return Record{Version: "1.0", Timestamp: time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), RequestContext: request}
 }
 
-// Answered adds the answer to the last try.
+// Answered adds the answer of the last attempt.
 func (r *Record) Answered(functionError string) {
 	r.ResponseContext = &ResponseContext{StatusCode: 200, Version: "$LATEST", FunctionError: functionError}
 }
@@ -52,7 +53,7 @@ func (r *Record) Answered(functionError string) {
 func Deliver(ctx context.Context, to Destinations, arn string, record any) error {
 	body, err := json.Marshal(record)
 	if err != nil {
-		return fmt.Errorf("describe what was given up: %w", err)
+		return fmt.Errorf("encode the record of a failed invocation: %w", err)
 	}
 	return to.Deliver(ctx, arn, body)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/rethread/rethread/infra/local/repo"
 )
 
-// A free port can be lost to another program between choosing it and the
-// engine's listening on it, so Start tries a few of them.
+// Another program can take a free port between its choice and the start of the
+// engine, so Start tries several ports.
 const freePortTries = 3
 
 const (
@@ -26,21 +26,21 @@ const (
 	stopGrace    = 5 * time.Second
 )
 
-// Options say where the engine keeps its data and where it listens.
+// Options configure the engine.
 type Options struct {
 	// DataDir holds the tables between runs; empty means in memory.
 	DataDir string
-	// Separate gives each access key a database of its own in each region. The
-	// requests to one are carried out one after the other, and do not wait for those
-	// to another.
+	// Separate gives each access key its own database in each region. Requests to one
+	// database run one after another, and do not wait for those to another.
 	Separate bool
 	// Port to listen on; 0 means a free one.
 	Port int
-	// Root of the repository; empty means the one around the working directory.
+	// Root of the repository; empty means that of the working directory.
 	Root string
-	// Log hears of the slow first step, fetching the engine; nil means silence.
+	// Log reports the slow first step, the download of the engine; nil discards it.
 	Log *slog.Logger
-	// Output gets what the engine prints; nil means that only errors quote it.
+	// Output receives what the engine prints; nil means that it only appears in
+	// errors.
 	Output io.Writer
 }
 
@@ -51,8 +51,8 @@ type Engine struct {
 	release  func()
 }
 
-// Start runs the engine and returns once it answers requests. The engine
-// outlives ctx; it ends with Stop, or with this program, however that ends.
+// Start runs the engine and returns once it answers requests. The engine outlives
+// ctx; it ends with Stop or with this program, even if that crashes.
 func Start(ctx context.Context, opts Options) (*Engine, error) {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
@@ -96,10 +96,10 @@ func start(ctx context.Context, opts Options) (*Engine, error) {
 // Endpoint is the engine's base URL.
 func (e *Engine) Endpoint() string { return e.endpoint }
 
-// Done is closed when the engine has ended, wanted or not.
+// Done is closed when the engine has ended, for whatever reason.
 func (e *Engine) Done() <-chan struct{} { return e.process.done }
 
-// Stop ends the engine and waits until it is gone.
+// Stop ends the engine and waits until it has exited.
 func (e *Engine) Stop() {
 	e.process.stop(stopGrace)
 	e.release()
@@ -143,8 +143,8 @@ func launch(ctx context.Context, java, jars string, opts Options, port int) (*En
 	return engine, nil
 }
 
-// arguments leaves out the second of Java's compilers: in the seconds that most
-// engines live it takes more time than it saves, a third of all in tests.
+// arguments disables Java's second compiler: in the few seconds that most engines
+// live it takes more time than it saves, a third of the total in tests.
 func arguments(jars string, opts Options, port int) []string {
 	args := []string{
 		"-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.library.path=" + jars, "-cp", filepath.Join(jars, "*"),
@@ -170,7 +170,7 @@ func (e *Engine) waitReady(ctx context.Context) error {
 		case <-e.process.done:
 			return e.process.diagnose(context.WithoutCancel(ctx))
 		case <-ctx.Done():
-			return fmt.Errorf("no answer on %s: %w", e.endpoint, ctx.Err())
+			return fmt.Errorf("no answer from %s: %w", e.endpoint, ctx.Err())
 		case <-ticker.C:
 			if e.answers(ctx) {
 				return nil
@@ -179,8 +179,8 @@ func (e *Engine) waitReady(ctx context.Context) error {
 	}
 }
 
-// answers says whether the engine takes requests: it refuses an unsigned one
-// with an AWS request id in the header.
+// answers reports whether the engine accepts requests: it refuses an unsigned
+// request with an AWS request id in the header.
 func (e *Engine) answers(ctx context.Context) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.endpoint, http.NoBody)
 	if err != nil {

@@ -18,7 +18,7 @@ func TestStart(t *testing.T) {
 	t.Run("answers until stopped", func(t *testing.T) {
 		engine := mustStart(t, dynamodblocal.Options{})
 		if status := call(t, engine.Endpoint(), listTables, "{}"); status != http.StatusOK {
-			t.Fatalf("ListTables answered %d", status)
+			t.Fatalf("ListTables returned %d", status)
 		}
 		engine.Stop()
 		select {
@@ -27,7 +27,7 @@ func TestStart(t *testing.T) {
 			t.Fatal("Stop returned before the engine ended")
 		}
 		if status := call(t, engine.Endpoint(), listTables, "{}"); status != 0 {
-			t.Fatalf("a stopped engine answered %d", status)
+			t.Fatalf("a stopped engine returned %d", status)
 		}
 	})
 
@@ -35,25 +35,25 @@ func TestStart(t *testing.T) {
 		dir := t.TempDir()
 		engine := mustStart(t, dynamodblocal.Options{DataDir: dir})
 		if status := call(t, engine.Endpoint(), "DynamoDB_20120810.CreateTable", oneTable); status != http.StatusOK {
-			t.Fatalf("CreateTable answered %d", status)
+			t.Fatalf("CreateTable returned %d", status)
 		}
 		_, err := dynamodblocal.Start(t.Context(), dynamodblocal.Options{DataDir: dir})
 		if !errors.Is(err, dynamodblocal.ErrDataInUse) {
-			t.Fatalf("second engine on one folder: got %v, want ErrDataInUse", err)
+			t.Fatalf("a second engine on the same folder: got %v, want ErrDataInUse", err)
 		}
 		engine.Stop()
 		again := mustStart(t, dynamodblocal.Options{DataDir: dir})
 		status := call(t, again.Endpoint(), "DynamoDB_20120810.DescribeTable", `{"TableName":"kept"}`)
 		if status != http.StatusOK {
-			t.Fatalf("after a restart DescribeTable answered %d", status)
+			t.Fatalf("after a restart DescribeTable returned %d", status)
 		}
 	})
 
 	for _, separate := range []bool{false, true} {
-		t.Run(fmt.Sprintf("has a database for each access key: %t", separate), func(t *testing.T) {
+		t.Run(fmt.Sprintf("separate databases for access keys: %t", separate), func(t *testing.T) {
 			engine := mustStart(t, dynamodblocal.Options{Separate: separate})
 			if status := call(t, engine.Endpoint(), "DynamoDB_20120810.CreateTable", oneTable); status != http.StatusOK {
-				t.Fatalf("CreateTable answered %d", status)
+				t.Fatalf("CreateTable returned %d", status)
 			}
 			want := http.StatusOK
 			if separate {
@@ -61,12 +61,12 @@ func TestStart(t *testing.T) {
 			}
 			status := callAs(t, "another", engine.Endpoint(), "DynamoDB_20120810.DescribeTable", `{"TableName":"kept"}`)
 			if status != want {
-				t.Errorf("with another key DescribeTable answered %d", status)
+				t.Errorf("with another key DescribeTable returned %d", status)
 			}
 		})
 	}
 
-	t.Run("says that the port is taken", func(t *testing.T) {
+	t.Run("reports a port that is in use", func(t *testing.T) {
 		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", ":0")
 		if err != nil {
 			t.Fatal(err)
@@ -78,7 +78,7 @@ func TestStart(t *testing.T) {
 		}
 	})
 
-	t.Run("says that Java is missing", func(t *testing.T) {
+	t.Run("reports missing Java", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
 		t.Setenv("JAVA_HOME", "")
 		_, err := dynamodblocal.Start(t.Context(), dynamodblocal.Options{})
@@ -102,7 +102,7 @@ func mustStart(t *testing.T, opts dynamodblocal.Options) *dynamodblocal.Engine {
 	return engine
 }
 
-// call sends one request and returns the status, 0 when nothing answers.
+// call sends one request and returns the status, 0 if there is no answer.
 func call(t *testing.T, endpoint, target, body string) int {
 	t.Helper()
 	return callAs(t, "local", endpoint, target, body)

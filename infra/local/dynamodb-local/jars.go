@@ -18,10 +18,10 @@ import (
 
 const lockInterval = 50 * time.Millisecond
 
-// resolveJars returns the folder with the engine's jars and native libraries.
-// The folder is named after the contents of pom.xml and appears by a rename, so
-// its existence means that it is whole, and a changed pom.xml gets a new one
-// without pulling the jars from under a running engine.
+// resolveJars returns the folder with the engine's jars and native libraries. The
+// folder is named after the contents of pom.xml and appears by a rename, so if it
+// exists it is complete. A changed pom.xml gets a new folder, and a running engine
+// keeps its jars.
 func resolveJars(ctx context.Context, root string, log *slog.Logger) (string, error) {
 	pom := filepath.Join(root, "infra", "local", "dynamodb-local", "pom.xml")
 	contents, err := os.ReadFile(pom) //nolint:gosec // a path inside the repository
@@ -39,33 +39,33 @@ func resolveJars(ctx context.Context, root string, log *slog.Logger) (string, er
 	}
 	lock := flock.New(filepath.Join(base, "lock"))
 	if _, err := lock.TryLockContext(ctx, lockInterval); err != nil {
-		return "", fmt.Errorf("wait for who fetches the engine: %w", err)
+		return "", fmt.Errorf("wait for another process that downloads the engine: %w", err)
 	}
-	defer lock.Close() //nolint:errcheck // the lock goes with the file
-	if exists(jars) {  // another process fetched them while this one waited
+	defer lock.Close() //nolint:errcheck // closing the file releases the lock
+	if exists(jars) {  // another process downloaded them while this one waited
 		return jars, nil
 	}
-	log.InfoContext(ctx, "fetching DynamoDB Local with Maven, once", "folder", jars)
+	log.InfoContext(ctx, "downloading DynamoDB Local with Maven; this happens once", "folder", jars)
 	return jars, runMaven(ctx, pom, jars)
 }
 
 func runMaven(ctx context.Context, pom, jars string) error {
 	maven, err := exec.LookPath("mvn")
 	if err != nil {
-		return fmt.Errorf("%w: Maven (mvn): install it, or set DYNAMODB_ENDPOINT to an engine of your own", ErrPrerequisite)
+		return fmt.Errorf("%w: Maven (mvn): install it, or set DYNAMODB_ENDPOINT to a running engine", ErrPrerequisite)
 	}
 	scratch := jars + ".partial"
 	if err := os.RemoveAll(scratch); err != nil {
-		return fmt.Errorf("clear %s: %w", scratch, err)
+		return fmt.Errorf("remove %s: %w", scratch, err)
 	}
 	cmd := exec.CommandContext(ctx, maven, //nolint:gosec // the arguments are built here
 		"--batch-mode", "--quiet", "--file", pom, "dependency:copy-dependencies", "-Djars="+scratch)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("maven could not fetch DynamoDB Local (%w): %s", err, strings.TrimSpace(string(out)))
+		return fmt.Errorf("maven could not download DynamoDB Local (%w): %s", err, strings.TrimSpace(string(out)))
 	}
 	if err := os.Rename(scratch, jars); err != nil {
-		return fmt.Errorf("keep the fetched engine: %w", err)
+		return fmt.Errorf("store the downloaded engine: %w", err)
 	}
 	return nil
 }

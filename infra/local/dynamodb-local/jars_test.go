@@ -11,7 +11,7 @@ import (
 	dynamodblocal "github.com/rethread/rethread/infra/local/dynamodb-local"
 )
 
-// maven stands for Maven: it notes that it ran and makes the folder asked for.
+// maven replaces Maven: it records that it ran and makes the requested folder.
 const maven = `#!/bin/sh
 echo run >> "$(dirname "$0")/runs"
 for argument; do
@@ -20,14 +20,14 @@ done
 `
 
 func TestFetch(t *testing.T) {
-	t.Run("two who start at once fetch once", func(t *testing.T) {
+	t.Run("two concurrent starts download once", func(t *testing.T) {
 		root, tools := mustProject(t, maven)
 		var group sync.WaitGroup
 		for range 2 {
 			group.Go(func() {
 				_, err := dynamodblocal.Start(t.Context(), dynamodblocal.Options{Root: root})
 				if err == nil || !strings.Contains(err.Error(), "ServerRunner") {
-					t.Errorf("got %v, want Java's complaint about the empty folder", err)
+					t.Errorf("got %v, want Java's error about the empty folder", err)
 				}
 			})
 		}
@@ -36,7 +36,7 @@ func TestFetch(t *testing.T) {
 			t.Errorf("Maven ran %q", runs)
 		}
 	})
-	t.Run("a changed project is fetched anew", func(t *testing.T) {
+	t.Run("a changed project is downloaded again", func(t *testing.T) {
 		root, tools := mustProject(t, maven)
 		for _, contents := range []string{"<project/>", "<project>changed</project>", "<project/>"} {
 			mustWrite(t, filepath.Join(root, "infra", "local", "dynamodb-local", "pom.xml"), contents, 0o600)
@@ -46,14 +46,14 @@ func TestFetch(t *testing.T) {
 			t.Errorf("Maven ran %q", runs)
 		}
 	})
-	t.Run("what Maven complains about is said", func(t *testing.T) {
+	t.Run("the error contains Maven's output", func(t *testing.T) {
 		root, _ := mustProject(t, "#!/bin/sh\necho no such artifact\nexit 1\n")
 		_, err := dynamodblocal.Start(t.Context(), dynamodblocal.Options{Root: root})
 		if err == nil || !strings.Contains(err.Error(), "no such artifact") {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("a missing Maven is a missing prerequisite", func(t *testing.T) {
+	t.Run("reports missing Maven", func(t *testing.T) {
 		root, tools := mustProject(t, "")
 		mustWrite(t, filepath.Join(tools, "java"), "#!/bin/sh\n", 0o700)
 		t.Setenv("PATH", tools)
@@ -63,7 +63,7 @@ func TestFetch(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("a Java that is too old is told with its version", func(t *testing.T) {
+	t.Run("reports the version of a Java that is too old", func(t *testing.T) {
 		root, tools := mustProject(t, maven)
 		mustWrite(t, filepath.Join(tools, "java"), "#!/bin/sh\n[ \"$1\" = -version ] && echo 'openjdk version \"11.0.2\"' >&2 "+
 			"|| echo java.lang.UnsupportedClassVersionError\n", 0o700)
@@ -75,8 +75,8 @@ func TestFetch(t *testing.T) {
 	})
 }
 
-// mustProject makes a repository root with a Maven project, and puts a folder
-// with the given mvn before everything else that is on the path.
+// mustProject makes a repository root with a Maven project, and puts a folder with
+// the given mvn first on the path.
 func mustProject(t *testing.T, mvn string) (root, tools string) {
 	t.Helper()
 	root, tools = t.TempDir(), t.TempDir()

@@ -9,12 +9,12 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrDataInUse says that another engine works on the same data folder.
+// ErrDataInUse means that another engine uses the same data folder.
 var ErrDataInUse = errors.New("data folder is in use by another engine: stop it or choose another folder")
 
-// claimDataDir makes the data folder and holds it against a second engine,
-// whose writes SQLite would refuse one by one. The system releases it when the
-// process ends, so a crash leaves nothing to clean.
+// claimDataDir makes the data folder and locks it against a second engine, whose
+// writes SQLite would refuse one by one. The operating system releases the lock
+// when the process ends, so a crash leaves nothing to clean up.
 func claimDataDir(dir string) (release func(), err error) {
 	if dir == "" {
 		return func() {}, nil
@@ -29,5 +29,5 @@ func claimDataDir(dir string) (release func(), err error) {
 	case !free:
 		return nil, fmt.Errorf("%s: %w", dir, ErrDataInUse)
 	}
-	return func() { _ = lock.Close() }, nil // the lock goes with the file
+	return func() { _ = lock.Close() }, nil // closing the file releases the lock
 }

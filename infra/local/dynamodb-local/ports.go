@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// ErrPortTaken says that another program listens on the wanted port.
-var ErrPortTaken = errors.New("port is taken")
+// ErrPortTaken means that another program listens on the requested port.
+var ErrPortTaken = errors.New("port is in use")
 
 func checkPort(ctx context.Context, port int) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", ":"+strconv.Itoa(port))
@@ -24,6 +24,6 @@ func freePort(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("find a free port: %w", err)
 	}
-	port := listener.Addr().(*net.TCPAddr).Port // a TCP listener has a TCP address
+	port := listener.Addr().(*net.TCPAddr).Port // the address of a TCP listener
 	return port, listener.Close()
 }

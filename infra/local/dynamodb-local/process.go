@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// ErrPrerequisite says that a program the engine needs is missing or too old.
+// ErrPrerequisite means that a program the engine needs is missing or too old.
 var ErrPrerequisite = errors.New("missing prerequisite")
 
 const oldestJava = 17
 
-// watchdog runs a command and ends it when standard input closes, which the
-// system does however the parent dies: no engine is ever left behind.
+// watchdog runs a command and ends it when standard input closes. The operating
+// system closes it however the parent ends, so no engine is ever left running.
 const watchdog = `exec 3<&0
 "$@" 3<&- </dev/null &
 engine=$!
@@ -47,7 +47,8 @@ func startProcess(ctx context.Context, command []string, output io.Writer) (*pro
 	p := &process{cmd: cmd, tail: newTail(output), done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = p.tail, p.tail
 	cmd.WaitDelay = time.Second
-	// A group of its own keeps a terminal's Ctrl-C away: the parent decides the order.
+	// A process group of its own keeps the terminal's Ctrl-C away: the parent decides
+	// the order of the shutdown.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	alive, err := cmd.StdinPipe()
 	if err != nil {
@@ -64,19 +65,19 @@ func startProcess(ctx context.Context, command []string, output io.Writer) (*pro
 	return p, nil
 }
 
-// stop asks the engine to end, insists after grace, and waits.
+// stop asks the engine to end, kills it after grace, and waits.
 func (p *process) stop(grace time.Duration) {
-	_ = p.alive.Close() // closed already when the process has ended
+	_ = p.alive.Close() // already closed when the process has ended
 	select {
 	case <-p.done:
 		return
 	case <-time.After(grace):
 	}
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // gone already is fine
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // it may have ended already
 	<-p.done
 }
 
-// diagnose explains why the engine ended before it answered.
+// diagnose returns why the engine ended before it answered.
 func (p *process) diagnose(ctx context.Context) error {
 	output := strings.TrimSpace(p.tail.String())
 	switch {
@@ -85,7 +86,7 @@ func (p *process) diagnose(ctx context.Context) error {
 	case strings.Contains(output, "UnsupportedClassVersionError"):
 		return fmt.Errorf("%w: Java %d or newer is needed, %s", ErrPrerequisite, oldestJava, foundJava(ctx))
 	default:
-		return fmt.Errorf("it ended at once (%s): %s", p.cmd.ProcessState, output)
+		return fmt.Errorf("the engine exited during its start (%s): %s", p.cmd.ProcessState, output)
 	}
 }
 

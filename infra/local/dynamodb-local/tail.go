@@ -32,7 +32,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return t.next.Write(p)
 }
 
-// String returns what was kept.
+// String returns the retained output.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

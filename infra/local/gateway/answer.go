@@ -12,20 +12,20 @@ import (
 	"github.com/rethread/rethread/infra/local/lambda"
 )
 
-var errBadAnswer = errors.New("the function's answer is not one that the gateway can use")
+var errBadAnswer = errors.New("the function's response is invalid")
 
 // answer is a function's response.
 type answer struct {
 	StatusCode int
 	Headers    map[string]string
-	// Multi are headers with several values, which payload format 1.0 has.
+	// Multi are headers with several values, as in payload format 1.0.
 	Multi   map[string][]string
 	Cookies []string
 	Body    []byte
 }
 
-// wireAnswer is the structured form. Pointers tell what is there.
-type wireAnswer struct {
+// structuredAnswer is the structured response. A nil pointer is an absent member.
+type structuredAnswer struct {
 	StatusCode *json.Number        `json:"statusCode"`
 	Headers    map[string]any      `json:"headers"`
 	Multi      map[string][]string `json:"multiValueHeaders"`
@@ -34,7 +34,7 @@ type wireAnswer struct {
 	Base64     bool                `json:"isBase64Encoded"`
 }
 
-// readAnswer reads what the function returned. An object with a statusCode is
+// readAnswer parses the function's response. An object with a statusCode is
 // structured; any other JSON is the body of a 200.
 func readAnswer(result *lambda.Result) (*answer, error) {
 	if result.FunctionError != "" || !json.Valid(result.Payload) {
@@ -54,8 +54,8 @@ func readAnswer(result *lambda.Result) (*answer, error) {
 	return wire.read("text/plain;charset=utf-8")
 }
 
-func decodeAnswer(payload []byte) (*wireAnswer, error) {
-	var wire wireAnswer
+func decodeAnswer(payload []byte) (*structuredAnswer, error) {
+	var wire structuredAnswer
 	decoder := json.NewDecoder(bytes.NewReader(payload))
 	decoder.UseNumber()
 	if err := decoder.Decode(&wire); err != nil {
@@ -70,13 +70,13 @@ func isStructured(payload []byte) bool {
 	return err == nil && keys["statusCode"] != nil
 }
 
-func (w *wireAnswer) read(contentType string) (*answer, error) {
+func (w *structuredAnswer) read(contentType string) (*answer, error) {
 	if w.StatusCode == nil {
-		return nil, fmt.Errorf("%w: no status", errBadAnswer)
+		return nil, fmt.Errorf("%w: statusCode is missing", errBadAnswer)
 	}
 	status, err := w.StatusCode.Int64()
 	if err != nil || status < 100 || status > 599 {
-		return nil, fmt.Errorf("%w: status %s", errBadAnswer, w.StatusCode)
+		return nil, fmt.Errorf("%w: invalid statusCode %s", errBadAnswer, w.StatusCode)
 	}
 	a := &answer{StatusCode: int(status), Cookies: w.Cookies, Headers: map[string]string{}, Multi: map[string][]string{}}
 	for name, value := range w.Headers {
@@ -100,19 +100,19 @@ func (w *wireAnswer) read(contentType string) (*answer, error) {
 	return a, nil
 }
 
-// head sets the headers but for those that are the gateway's own to say.
-func (a *answer) head(header http.Header, ownCORS bool) {
+// setHeaders sets the headers, except those that only the gateway may set.
+func (a *answer) setHeaders(header http.Header, ownCORS bool) {
 	for name, value := range a.Headers {
-		if !isOwn(name, ownCORS) {
+		if !isReserved(name, ownCORS) {
 			header.Set(name, value)
 		}
 	}
 	for name, values := range a.Multi {
-		if isOwn(name, ownCORS) {
+		if isReserved(name, ownCORS) {
 			continue
 		}
 		for _, value := range values {
-			if value != a.Headers[name] { // the two are merged
+			if value != a.Headers[name] { // a name in both maps is merged
 				header.Add(name, value)
 			}
 		}
@@ -122,8 +122,8 @@ func (a *answer) head(header http.Header, ownCORS bool) {
 	}
 }
 
-// isOwn tells the headers that only the gateway says.
-func isOwn(name string, ownCORS bool) bool {
+// isReserved reports whether only the gateway may set the header.
+func isReserved(name string, ownCORS bool) bool {
 	switch name {
 	case "content-length", "transfer-encoding", "connection":
 		return true
@@ -133,9 +133,9 @@ func isOwn(name string, ownCORS bool) bool {
 }
 
 func (a *answer) write(rw http.ResponseWriter, ownCORS bool) {
-	a.head(rw.Header(), ownCORS)
+	a.setHeaders(rw.Header(), ownCORS)
 	rw.WriteHeader(a.StatusCode)
 	if a.StatusCode != http.StatusNoContent && a.StatusCode != http.StatusNotModified {
-		_, _ = rw.Write(a.Body) // a caller that is gone needs no answer
+		_, _ = rw.Write(a.Body) // the caller may have disconnected
 	}
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// Keys finds the public key with which an issuer signs.
+// Keys finds the public keys of an issuer.
 type Keys interface {
-	// Key returns an error when the issuer has no such key.
+	// Key returns an error if the issuer has no such key.
 	Key(issuer, keyID string) (crypto.PublicKey, error)
 }
 
 var errAudience = errors.New("invalid audience")
 
-// denial is why a request was not let in.
+// denial is why a request was refused.
 type denial struct {
 	status    int
 	message   string
@@ -33,8 +33,8 @@ func (d *denial) write(rw http.ResponseWriter) int {
 	return refuse(rw, d.status, d.message)
 }
 
-// authorize checks the route's token. It returns no claims when the route is
-// open to all.
+// authorize checks the token that the route requires. It returns no claims if the
+// route is public.
 func (g *Gateway) authorize(r *http.Request, to samtemplate.Route) (jwt.MapClaims, *denial) {
 	if to.Authorizer == "" {
 		return nil, nil
@@ -55,7 +55,7 @@ func challenge(err error) string {
 	return fmt.Sprintf(`Bearer scope="" error="invalid_token" error_description=%q`, err)
 }
 
-// identity takes the token from where the authorizer looks for it.
+// identity reads the token from the authorizer's identity source.
 func identity(r *http.Request, source string) string {
 	value := r.Header.Get(strings.TrimPrefix(source, "$request.header."))
 	if len(value) > len("bearer ") && strings.EqualFold(value[:len("bearer ")], "bearer ") {
@@ -67,7 +67,7 @@ func identity(r *http.Request, source string) string {
 func (g *Gateway) verify(token string, authorizer samtemplate.JWTAuthorizer) (jwt.MapClaims, error) {
 	claims := jwt.MapClaims{}
 	parser := jwt.NewParser(
-		jwt.WithValidMethods([]string{"RS256", "RS384", "RS512"}), // HTTP APIs take RSA alone
+		jwt.WithValidMethods([]string{"RS256", "RS384", "RS512"}), // HTTP APIs support RSA only
 		jwt.WithIssuer(authorizer.Issuer), jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithJSONNumber(),
 	)
 	_, err := parser.ParseWithClaims(token, claims, func(t *jwt.Token) (any, error) {
@@ -90,8 +90,8 @@ func (g *Gateway) verify(token string, authorizer samtemplate.JWTAuthorizer) (jw
 	return nil, errAudience
 }
 
-// claimTexts are the claims as functions get them: texts, every one.
-func claimTexts(claims jwt.MapClaims) map[string]string {
+// claimStrings are the claims as functions receive them: all values are strings.
+func claimStrings(claims jwt.MapClaims) map[string]string {
 	texts := map[string]string{}
 	for name, value := range claims {
 		texts[name] = fmt.Sprint(value)

@@ -48,23 +48,23 @@ func TestAuthorizer(t *testing.T) {
 		status    int
 		challenge string
 	}{
-		{"a good token", "Bearer " + mustSign(t, keys, "k1", good()), 200, ""},
-		{"a token without Bearer", mustSign(t, keys, "k1", good()), 200, ""},
-		{"one of several audiences", mustSign(t, keys, "k1", with("aud", []string{"x", "rethread"})), 200, ""},
-		{"the client in place of the audience", mustSign(t, keys, "k1", jwt.MapClaims{
+		{"accepts a valid token", "Bearer " + mustSign(t, keys, "k1", good()), 200, ""},
+		{"accepts a token without the Bearer scheme", mustSign(t, keys, "k1", good()), 200, ""},
+		{"accepts one of several audiences", mustSign(t, keys, "k1", with("aud", []string{"x", "rethread"})), 200, ""},
+		{"accepts client_id in place of the audience", mustSign(t, keys, "k1", jwt.MapClaims{
 			"iss": "https://issuer.example", "client_id": "rethread", "exp": now.Add(time.Hour).Unix(),
 		}), 200, ""},
-		{"no token", "", 401, "Bearer"},
-		{"no token at all", "Bearer hello", 401, `error="invalid_token"`},
-		{"a stranger's key", mustSign(t, stranger, "k1", good()), 401, "verification error"},
-		{"an unknown key", mustSign(t, keys, "k2", good()), 401, "no such key"},
-		{"another issuer", mustSign(t, keys, "k1", with("iss", "https://other.example")), 401, "invalid issuer"},
-		{"another audience", mustSign(t, keys, "k1", with("aud", "other")), 401, "invalid audience"},
-		{"past its end", mustSign(t, keys, "k1", with("exp", now.Add(-time.Second).Unix())), 401, "token is expired"},
-		{"without an end", mustSign(t, keys, "k1", jwt.MapClaims{"iss": "https://issuer.example", "aud": "rethread"}), 401, "exp"},
-		{"before its time", mustSign(t, keys, "k1", with("nbf", now.Add(time.Hour).Unix())), 401, "not valid yet"},
-		{"from the future", mustSign(t, keys, "k1", with("iat", now.Add(time.Hour).Unix())), 401, "used before issued"},
-		{"a secret's signature", mustSignSecret(t, good()), 401, "signing method HS256 is invalid"},
+		{"refuses a request without a token", "", 401, "Bearer"},
+		{"refuses a value that is not a token", "Bearer hello", 401, `error="invalid_token"`},
+		{"refuses a token signed with another key", mustSign(t, stranger, "k1", good()), 401, "verification error"},
+		{"refuses an unknown key id", mustSign(t, keys, "k2", good()), 401, "no such key"},
+		{"refuses another issuer", mustSign(t, keys, "k1", with("iss", "https://other.example")), 401, "invalid issuer"},
+		{"refuses another audience", mustSign(t, keys, "k1", with("aud", "other")), 401, "invalid audience"},
+		{"refuses an expired token", mustSign(t, keys, "k1", with("exp", now.Add(-time.Second).Unix())), 401, "token is expired"},
+		{"refuses a token without exp", mustSign(t, keys, "k1", jwt.MapClaims{"iss": "https://issuer.example", "aud": "rethread"}), 401, "exp"},
+		{"refuses a token before its nbf", mustSign(t, keys, "k1", with("nbf", now.Add(time.Hour).Unix())), 401, "not valid yet"},
+		{"refuses a token issued in the future", mustSign(t, keys, "k1", with("iat", now.Add(time.Hour).Unix())), 401, "used before issued"},
+		{"refuses a symmetric signature", mustSignSecret(t, good()), 401, "signing method HS256 is invalid"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			g := mustGateway(t, setup{routes: []string{"GET /"}, authorizer: "Jwt", keys: keys})
@@ -81,7 +81,7 @@ func TestAuthorizer(t *testing.T) {
 			}
 		})
 	}
-	t.Run("functions get the claims as texts", func(t *testing.T) {
+	t.Run("functions receive the claims as strings", func(t *testing.T) {
 		g := mustGateway(t, setup{routes: []string{"GET /"}, authorizer: "Jwt", keys: keys})
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 		r.Header.Set("Authorization", mustSign(t, keys, "k1", with("exp", 4102444800)))
@@ -107,14 +107,14 @@ func TestCORS(t *testing.T) {
 		status                     int
 		want                       http.Header
 	}{
-		{"a preflight needs no token", "OPTIONS", "https://app.example", "POST", 204, http.Header{
+		{"a preflight request needs no token", "OPTIONS", "https://app.example", "POST", 204, http.Header{
 			"Access-Control-Allow-Origin": {"https://app.example"}, "Access-Control-Allow-Methods": {"GET,POST"},
 			"Access-Control-Allow-Headers": {"authorization"}, "Access-Control-Max-Age": {"60"},
 		}},
-		{"an origin by its scheme", "OPTIONS", "http://any.example", "GET", 204, http.Header{"Access-Control-Allow-Origin": {"http://any.example"}}},
-		{"another origin gets no leave", "OPTIONS", "https://evil.example", "POST", 204, http.Header{"Access-Control-Allow-Origin": nil}},
-		{"OPTIONS without a question is a request like any", "OPTIONS", "https://app.example", "", 404, nil},
-		{"errors can be read too", "GET", "https://app.example", "", 401, http.Header{
+		{"allows an origin by its scheme", "OPTIONS", "http://any.example", "GET", 204, http.Header{"Access-Control-Allow-Origin": {"http://any.example"}}},
+		{"does not allow another origin", "OPTIONS", "https://evil.example", "POST", 204, http.Header{"Access-Control-Allow-Origin": nil}},
+		{"OPTIONS without Access-Control-Request-Method is an ordinary request", "OPTIONS", "https://app.example", "", 404, nil},
+		{"errors carry CORS headers", "GET", "https://app.example", "", 401, http.Header{
 			"Access-Control-Allow-Origin": {"https://app.example"}, "Access-Control-Expose-Headers": {"etag"},
 		}},
 	} {

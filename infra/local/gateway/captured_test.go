@@ -19,7 +19,7 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// recorded keeps what the functions of a gateway are given.
+// recorded records the events that functions receive.
 type recorded struct {
 	gateway.Invoker
 	events map[string][]byte // by function
@@ -30,7 +30,7 @@ func (r recorded) Invoke(ctx context.Context, name string, payload []byte) (*lam
 	return r.Invoker.Invoke(ctx, name, payload)
 }
 
-// TestEventsAsCaptured compares what functions get here with events of AWS's own.
+// TestEventsAsCaptured compares the local events with captured events of AWS.
 func TestEventsAsCaptured(t *testing.T) {
 	http2 := recorded{Invoker: setup{}, events: map[string][]byte{}}
 	key := oneKey{mustKey(t)}
@@ -73,18 +73,18 @@ func TestEventsAsCaptured(t *testing.T) {
 		shape          awsevents.Shape
 		least          int
 	}{
-		{"of an HTTP API", "apigw-v2-request-jwt-authorizer", http2.events["Echo"], awsevents.Shape{Free: free[:7], Absent: []string{
-			"stageVariables", "requestContext.authentication", // which no stage here has
+		{"event of an HTTP API", "apigw-v2-request-jwt-authorizer", http2.events["Echo"], awsevents.Shape{Free: free[:7], Absent: []string{
+			"stageVariables", "requestContext.authentication", // no stage here has these
 		}}, 29},
-		{"of a REST API", "apigw-request", rest.events["Watch"], awsevents.Shape{
+		{"event of a REST API", "apigw-request", rest.events["Watch"], awsevents.Shape{
 			Free: free, Absent: []string{
 				"requestContext.identity.apiKey", "requestContext.identity.apiKeyId", "requestContext.identity.clientCert",
 			},
 			Added: []string{"isBase64Encoded", "requestContext.identity.principalOrgId"},
 		}, 38},
-		{"of its authorizer", "apigw-custom-auth-request-type-request", rest.events["Authorizer"], awsevents.Shape{
+		{"event of a REST API's authorizer", "apigw-custom-auth-request-type-request", rest.events["Authorizer"], awsevents.Shape{
 			Free: free, Absent: []string{"requestContext.identity.apiKey", "requestContext.identity.clientCert"},
-			// The file is older than these.
+			// The captured file is older than these members.
 			Added: []string{
 				"requestContext.domainName", "requestContext.domainPrefix", "requestContext.extendedRequestId", "requestContext.protocol",
 				"requestContext.requestTime", "requestContext.requestTimeEpoch", "requestContext.identity",
@@ -105,8 +105,8 @@ func TestRESTBody(t *testing.T) {
 	for _, test := range []struct {
 		name, kind, body, want string
 	}{
-		{"text as it is", "application/json", `{"a":"ü"}`, `{"a":"ü"}`},
-		{"bytes that are no text are lost", "application/octet-stream", "\x1f\x8b!", "\x1f\ufffd!"},
+		{"text is unchanged", "application/json", `{"a":"ü"}`, `{"a":"ü"}`},
+		{"invalid UTF-8 is replaced", "application/octet-stream", "\x1f\x8b!", "\x1f\ufffd!"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			functions := &restFunctions{answer: *streamed(io.NopCloser(strings.NewReader("{}" + zeros)))}
@@ -121,8 +121,8 @@ func TestRESTBody(t *testing.T) {
 	}
 }
 
-// TestStage has a REST API answer at its own address, which has the stage in its
-// path, as at a domain of one's own.
+// TestStage calls a REST API at its own address, which has the stage in its path,
+// and at a custom domain.
 func TestStage(t *testing.T) {
 	for path, want := range map[string]string{
 		"/live" + watchPath: "/live" + watchPath, watchPath: watchPath, "/live/a2a/a%2Fb": "/live/a2a/a%2Fb",
@@ -134,8 +134,8 @@ func TestStage(t *testing.T) {
 			method = http.MethodPost
 		}
 		r := httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)
-		if !g.Takes(r) {
-			t.Fatalf("%s is not taken", path)
+		if !g.Handles(r) {
+			t.Fatalf("%s has no route", path)
 		}
 		serve(g, r)
 		if got := functions.watched; got.RequestContext.Path != want || got.Path != strings.TrimPrefix(want, "/live") {

@@ -9,8 +9,8 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// cors answers preflight requests and marks answers, in place of the functions.
-// A nil one does nothing: what functions say about CORS then gets through.
+// cors answers preflight requests and sets CORS headers in place of the functions.
+// A nil cors does nothing, so the functions' own CORS headers are passed on.
 type cors struct{ config samtemplate.CORS }
 
 func newCORS(config *samtemplate.CORS) *cors {
@@ -20,7 +20,7 @@ func newCORS(config *samtemplate.CORS) *cors {
 	return &cors{config: *config}
 }
 
-// WithCORS lays an API's CORS configuration around a handler that is no part of
+// WithCORS applies an API's CORS configuration to a handler that is not part of
 // the API.
 func WithCORS(config *samtemplate.CORS, next http.Handler) http.Handler {
 	c := newCORS(config)
@@ -33,7 +33,7 @@ func WithCORS(config *samtemplate.CORS, next http.Handler) http.Handler {
 	})
 }
 
-// preflight answers a preflight request, for whatever path.
+// preflight answers a preflight request for any path.
 func (c *cors) preflight(rw http.ResponseWriter, r *http.Request) bool {
 	if c == nil || r.Method != http.MethodOptions || r.Header.Get("Origin") == "" ||
 		r.Header.Get("Access-Control-Request-Method") == "" {
@@ -52,7 +52,7 @@ func (c *cors) preflight(rw http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// allow tells the browser that the origin may read the answer, if it may.
+// allow sets the headers that let the origin read the answer, if it is allowed.
 func (c *cors) allow(header http.Header, r *http.Request) bool {
 	if c == nil {
 		return false

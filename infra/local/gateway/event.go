@@ -19,8 +19,8 @@ import (
 	"github.com/rethread/rethread/infra/local/gateway/proxyv1"
 )
 
-// httpEvent is the event of payload format 2.0, without what the struct that
-// functions decode it into would add.
+// httpEvent is the event of payload format 2.0, without the empty members that the
+// struct of aws-lambda-go would add.
 type httpEvent struct {
 	events.APIGatewayV2HTTPRequest
 
@@ -30,7 +30,7 @@ type httpEvent struct {
 type httpContext struct {
 	events.APIGatewayV2HTTPRequestContext
 
-	Authentication *struct{}       `json:"authentication,omitempty"` // of TLS with clients' certificates
+	Authentication *struct{}       `json:"authentication,omitempty"` // set for client certificates (mutual TLS)
 	Authorizer     *httpAuthorizer `json:"authorizer,omitempty"`
 }
 
@@ -40,7 +40,7 @@ type httpAuthorizer struct {
 
 type httpJWT struct {
 	Claims map[string]string `json:"claims"`
-	Scopes []string          `json:"scopes"` // null on routes that ask for none
+	Scopes []string          `json:"scopes"` // null on routes without scopes
 }
 
 func (g *Gateway) requestContext(r *http.Request, id string, m match, claims jwt.MapClaims) httpContext {
@@ -48,7 +48,7 @@ func (g *Gateway) requestContext(r *http.Request, id string, m match, claims jwt
 	ctx.RouteKey, ctx.Stage = m.route.key(), g.opts.API.Stage
 	ctx.APIID, ctx.AccountID = g.opts.API.LogicalID, g.opts.Account
 	if claims != nil {
-		ctx.Authorizer = &httpAuthorizer{JWT: httpJWT{Claims: claimTexts(claims)}}
+		ctx.Authorizer = &httpAuthorizer{JWT: httpJWT{Claims: claimStrings(claims)}}
 	}
 	return ctx
 }
@@ -67,16 +67,16 @@ func newRequestContext(r *http.Request, id string) httpContext {
 	}}
 }
 
-// rawPath is the path as events have it: decoded, and cut at a "?" that was
-// escaped. Parameters keep theirs.
+// rawPath is the path in events: decoded, and cut at an escaped "?". Path
+// parameters keep it.
 func rawPath(r *http.Request) string {
 	path, _, _ := strings.Cut(r.URL.Path, "?")
 	return path
 }
 
-// buildEvent makes the event of payload format 2.0: names of headers in lower
-// case, values that repeat joined by commas, cookies apart, the path decoded and
-// the query not.
+// buildEvent makes the event of payload format 2.0: header names in lower case,
+// repeated values joined by commas, cookies in their own member, the path decoded
+// and the query not.
 func buildEvent(
 	r *http.Request, body []byte, ctx httpContext, parameters map[string]string,
 ) ([]byte, error) {
@@ -121,10 +121,10 @@ func headers(r *http.Request, bodyBytes int) map[string]string {
 	return out
 }
 
-// query decodes the parameters; pairs that cannot be decoded stay in the raw
-// query alone.
+// query decodes the parameters; pairs that cannot be decoded appear in the raw
+// query only.
 func query(raw string) map[string]string {
-	values, _ := url.ParseQuery(raw) // returns what it could read
+	values, _ := url.ParseQuery(raw) // returns the valid pairs
 	out := map[string]string{}
 	for name, list := range values {
 		out[name] = strings.Join(list, ",")
@@ -132,7 +132,7 @@ func query(raw string) map[string]string {
 	return out
 }
 
-// isText says whether a body goes into the event as it is.
+// isText reports whether a body is text; other bodies are encoded in base64.
 func isText(header http.Header, body []byte) bool {
 	if len(body) == 0 {
 		return true

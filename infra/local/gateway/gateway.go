@@ -1,6 +1,6 @@
-// Package gateway imitates an API Gateway HTTP API in front of Lambda functions:
-// its routes, CORS, JWT authorizers, payload format 2.0, limits and the bodies
-// of its own errors.
+// Package gateway emulates an API Gateway HTTP API in front of Lambda functions:
+// its routes, CORS, JWT authorizers, payload format 2.0, limits and error bodies.
+// It also emulates REST APIs (see REST).
 package gateway
 
 import (
@@ -24,29 +24,29 @@ const (
 	maxHeaderBytes = 10240
 )
 
-// statusClientGone is what the log shows when the caller hung up first.
+// statusClientGone is logged if the caller disconnected first.
 const statusClientGone = 499
 
 // Invoker runs functions.
 type Invoker interface {
-	// Invoke returns lambda.ErrThrottled when there is no room for one more,
-	// lambda.ErrRequestTooLarge when Lambda would refuse the payload, and ctx's
-	// error when ctx ended first.
+	// Invoke returns lambda.ErrThrottled if the concurrency limit is reached,
+	// lambda.ErrRequestTooLarge if Lambda would refuse the payload, and ctx's error if
+	// ctx ended first.
 	Invoke(ctx context.Context, name string, payload []byte) (*lambda.Result, error)
 }
 
-// Access is a line of the access log.
+// Access is an entry of the access log.
 type Access struct {
 	Time     time.Time
 	Method   string
 	Path     string
 	Status   int
-	Function string // empty when the gateway answered by itself
+	Function string // empty if the gateway answered without a function
 	Duration time.Duration
 	Cold     bool
 }
 
-// Options are what a gateway needs.
+// Options configure a Gateway.
 type Options struct {
 	API       samtemplate.HTTPAPI
 	Functions []samtemplate.Function
@@ -64,8 +64,8 @@ type Gateway struct {
 	limiter throttle.Limiter
 }
 
-// New returns the gateway of the template's API. It fails for what would pass
-// here and not there, or the other way round.
+// New returns the gateway of the template's API. It fails if a part of the API
+// would behave differently in the cloud.
 func New(opts Options) (*Gateway, error) {
 	g := &Gateway{opts: opts, cors: newCORS(opts.API.CORS), limiter: throttle.New(opts.API.Throttle)}
 	for _, function := range opts.Functions {
@@ -74,7 +74,7 @@ func New(opts Options) (*Gateway, error) {
 				continue
 			}
 			if _, ok := opts.API.JWT[r.Authorizer]; r.Authorizer != "" && !ok {
-				return nil, fmt.Errorf("route %s %s: authorizer %s is no JWT authorizer, which is all that is supported here",
+				return nil, fmt.Errorf("route %s %s: authorizer %s must be a JWT authorizer; the local host supports no other",
 					r.Method, r.Path, r.Authorizer)
 			}
 			g.routes = append(g.routes, newRoute(r, function.LogicalID))
@@ -144,7 +144,7 @@ func (g *Gateway) integrate(rw http.ResponseWriter, r *http.Request, to route, p
 	default:
 		return refuse(rw, http.StatusInternalServerError, "Internal Server Error"), false
 	}
-	result.Collect() // HTTP APIs do not stream
+	result.Collect() // HTTP APIs do not stream answers
 	answer, err := readAnswer(result)
 	if err != nil {
 		return refuse(rw, http.StatusInternalServerError, "Internal Server Error"), result.Cold
@@ -153,8 +153,7 @@ func (g *Gateway) integrate(rw http.ResponseWriter, r *http.Request, to route, p
 	return answer.StatusCode, result.Cold
 }
 
-// readBody returns the whole body, or the status with which the request is to be
-// refused.
+// readBody returns the whole body, or the status with which to refuse the request.
 func readBody(rw http.ResponseWriter, r *http.Request) (body []byte, refused int) {
 	size := len(r.Method) + len(r.URL.RequestURI())
 	for name, values := range r.Header {
@@ -180,10 +179,10 @@ func readBody(rw http.ResponseWriter, r *http.Request) (body []byte, refused int
 	}
 }
 
-// refuse writes an error of the gateway's own and returns its status.
+// refuse writes an error of the gateway and returns its status.
 func refuse(rw http.ResponseWriter, status int, message string) int {
 	rw.Header().Set("Content-Type", "application/json")
 	rw.WriteHeader(status)
-	_, _ = io.WriteString(rw, `{"message":"`+message+`"}`) // a caller that is gone needs no answer
+	_, _ = io.WriteString(rw, `{"message":"`+message+`"}`) // the caller may have disconnected
 	return status
 }

@@ -29,14 +29,14 @@ func TestEvent(t *testing.T) {
 		body   string
 		want   func(*events.APIGatewayV2HTTPRequest)
 	}{
-		{"a JSON body comes as it is", http.Header{"Content-Type": {"application/json; charset=utf-8"}}, `{"a":"ü"}`, func(e *events.APIGatewayV2HTTPRequest) {
+		{"JSON is passed unchanged", http.Header{"Content-Type": {"application/json; charset=utf-8"}}, `{"a":"ü"}`, func(e *events.APIGatewayV2HTTPRequest) {
 			e.Body = `{"a":"ü"}`
 		}},
-		{"an encoded one in base64", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}}, "{}", base64Body("{}")},
-		{"an unknown kind in base64", http.Header{}, "{}", base64Body("{}")},
-		{"broken text in base64", http.Header{"Content-Type": {"text/plain"}}, "\xff", base64Body("\xff")},
-		{"no body is no body", http.Header{}, "", func(*events.APIGatewayV2HTTPRequest) {}},
-		{"cookies come apart, repeated headers joined", http.Header{"Cookie": {"a=1; b=2"}, "X-List": {"1", "2"}}, "", func(e *events.APIGatewayV2HTTPRequest) {
+		{"an encoded body is passed in base64", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}}, "{}", base64Body("{}")},
+		{"an unknown content type is passed in base64", http.Header{}, "{}", base64Body("{}")},
+		{"invalid UTF-8 is passed in base64", http.Header{"Content-Type": {"text/plain"}}, "\xff", base64Body("\xff")},
+		{"an empty body is absent", http.Header{}, "", func(*events.APIGatewayV2HTTPRequest) {}},
+		{"cookies are split and repeated headers joined", http.Header{"Cookie": {"a=1; b=2"}, "X-List": {"1", "2"}}, "", func(e *events.APIGatewayV2HTTPRequest) {
 			e.Cookies = []string{"a=1", "b=2"}
 			e.Headers["x-list"] = "1,2"
 		}},
@@ -92,16 +92,16 @@ func TestAnswer(t *testing.T) {
 			"hi",
 		},
 		{"base64", `{"statusCode":200,"headers":{"content-type":"image/png"},"body":"/w==","isBase64Encoded":true}`, 200, http.Header{"Content-Type": {"image/png"}}, "\xff"},
-		{"a status as text", `{"statusCode":"404","body":"gone"}`, 404, nil, "gone"},
+		{"a status as a string", `{"statusCode":"404","body":"gone"}`, 404, nil, "gone"},
 		{"no body", `{"statusCode":204}`, 204, nil, ""},
-		{"bare JSON", `{"a":1}`, 200, http.Header{"Content-Type": {"application/json"}}, `{"a":1}`},
-		{"bare text", `"hi"`, 200, http.Header{"Content-Type": {"application/json"}}, `"hi"`},
+		{"JSON without a status", `{"a":1}`, 200, http.Header{"Content-Type": {"application/json"}}, `{"a":1}`},
+		{"a string without a status", `"hi"`, 200, http.Header{"Content-Type": {"application/json"}}, `"hi"`},
 		{"nothing", `null`, 200, nil, `null`},
-		{"no status that HTTP has", `{"statusCode":99}`, 500, nil, `{"message":"Internal Server Error"}`},
+		{"an invalid status", `{"statusCode":99}`, 500, nil, `{"message":"Internal Server Error"}`},
 		{"a null status", `{"statusCode":null}`, 500, nil, `{"message":"Internal Server Error"}`},
-		{"a body that is no text", `{"statusCode":200,"body":{}}`, 500, nil, `{"message":"Internal Server Error"}`},
+		{"a body that is not a string", `{"statusCode":200,"body":{}}`, 500, nil, `{"message":"Internal Server Error"}`},
 		{"broken base64", `{"statusCode":200,"body":"*","isBase64Encoded":true}`, 500, nil, `{"message":"Internal Server Error"}`},
-		{"no JSON", `<html>`, 500, nil, `{"message":"Internal Server Error"}`},
+		{"invalid JSON", `<html>`, 500, nil, `{"message":"Internal Server Error"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			g := mustGateway(t, setup{routes: []string{"GET /"}, answer: &lambda.Result{Payload: []byte(test.payload)}})
@@ -136,11 +136,11 @@ func TestLimits(t *testing.T) {
 		want   string
 	}{
 		{"a body over 10 MB", setup{}, 10<<20 + 1, 0, 413, "Request Entity Too Large"},
-		{"a body that Lambda would not take", setup{fail: lambda.ErrRequestTooLarge}, 1, 0, 413, "Request Entity Too Large"},
+		{"a body that Lambda refuses", setup{fail: lambda.ErrRequestTooLarge}, 1, 0, 413, "Request Entity Too Large"},
 		{"headers over 10 KB", setup{}, 0, 10240, 431, "Request Header Fields Too Large"},
-		{"no answer in time", hang, 0, 0, 503, "Service Unavailable"},
-		{"no room", setup{fail: lambda.ErrThrottled}, 0, 0, 503, "Service Unavailable"},
-		{"a function that cannot be run", setup{fail: lambda.ErrClosed}, 0, 0, 500, "Internal Server Error"},
+		{"a timeout", hang, 0, 0, 503, "Service Unavailable"},
+		{"a throttled function", setup{fail: lambda.ErrThrottled}, 0, 0, 503, "Service Unavailable"},
+		{"a function that cannot run", setup{fail: lambda.ErrClosed}, 0, 0, 500, "Internal Server Error"},
 		{"a function that fails", setup{answer: &lambda.Result{FunctionError: "Unhandled", Payload: []byte("{}")}}, 0, 0, 500, "Internal Server Error"},
 	} {
 		for _, chunked := range []bool{false, true} {
@@ -161,8 +161,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// setup is a gateway and the one function behind it, which echoes its event
-// unless told otherwise.
+// setup is a gateway and its only function, which echoes its event by default.
 type setup struct {
 	routes     []string
 	authorizer string
@@ -190,7 +189,7 @@ func (s setup) Invoke(ctx context.Context, _ string, payload []byte) (*lambda.Re
 	}
 }
 
-// Key implements gateway.Keys for gateways that need none.
+// Key implements gateway.Keys for gateways without authorizers.
 func (s setup) Key(string, string) (crypto.PublicKey, error) { return nil, io.EOF }
 
 func mustGateway(t *testing.T, s setup) *gateway.Gateway {
@@ -226,7 +225,7 @@ func mustGateway(t *testing.T, s setup) *gateway.Gateway {
 	return g
 }
 
-// send returns the status and the event that the function was given.
+// send returns the status and the event that the function received.
 func send(t *testing.T, handler http.Handler, r *http.Request) (int, events.APIGatewayV2HTTPRequest) {
 	t.Helper()
 	recorder := httptest.NewRecorder()

@@ -16,29 +16,29 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// streamIdle is how long a regional REST API bears a stream's silence.
+// streamIdle is how long a stream of a regional REST API may be silent.
 const streamIdle = 5 * time.Minute
 
-// How REST APIs word what went wrong.
+// Error messages of REST APIs.
 const (
 	internalError = "Internal server error"
 	tooLong       = "Request Too Long"
 )
 
-// RESTOptions are what a REST API's gateway needs.
+// RESTOptions configure a REST.
 type RESTOptions struct {
 	API             samtemplate.RESTAPI
 	Functions       []samtemplate.Function
 	Invoker         Invoker
 	Region, Account string
-	// StreamIdle is how long a streamed answer may be silent; 0 means as long as
-	// a regional API allows, which is 5 minutes.
+	// StreamIdle is how long a streamed answer may be silent; 0 means the limit of a
+	// regional API, 5 minutes.
 	StreamIdle time.Duration
 	Log        func(Access)
 }
 
-// REST is the handler of one REST API. It speaks payload format 1.0, asks Lambda
-// authorizers and streams answers, which HTTP APIs cannot.
+// REST is the handler of one REST API. Unlike an HTTP API, it uses payload format
+// 1.0, Lambda authorizers and streamed answers.
 type REST struct {
 	opts        RESTOptions
 	routes      routes
@@ -46,8 +46,8 @@ type REST struct {
 	limiter     throttle.Limiter
 }
 
-// NewREST returns the gateway of the template's API. It fails for what would
-// pass here and not there, or the other way round.
+// NewREST returns the gateway of the template's API. It fails if a part of the API
+// would behave differently in the cloud.
 func NewREST(opts RESTOptions) (*REST, error) {
 	if opts.StreamIdle == 0 {
 		opts.StreamIdle = streamIdle
@@ -66,17 +66,17 @@ func NewREST(opts RESTOptions) (*REST, error) {
 	return g, nil
 }
 
-// Takes says whether one of the API's routes is meant, by a preflight request
-// too. Others are for the API that shares its address.
-func (g *REST) Takes(r *http.Request) bool {
-	r = g.unstaged(r)
+// Handles reports whether the request, or the preflight request, is for one of the
+// API's routes. Other requests are for the API that shares its address.
+func (g *REST) Handles(r *http.Request) bool {
+	r = g.withoutStage(r)
 	_, ok := g.find(r)
 	return ok || g.isPreflight(r)
 }
 
-// unstaged is the request without the stage in front of its path: the API's own
-// address has it, that of a domain of one's own has not. Both answer here.
-func (g *REST) unstaged(r *http.Request) *http.Request {
+// withoutStage removes the stage from the request's path. The API's own address
+// contains it, a custom domain does not; both work here.
+func (g *REST) withoutStage(r *http.Request) *http.Request {
 	stage := "/" + g.opts.API.Stage
 	path, staged := strings.CutPrefix(r.URL.Path, stage+"/")
 	if !staged {
@@ -87,8 +87,8 @@ func (g *REST) unstaged(r *http.Request) *http.Request {
 	return bare
 }
 
-// find chooses the route of a request. A slash at the end of the path does not
-// count, which is so at REST APIs alone.
+// find chooses the route of a request. A trailing slash is ignored, which only
+// REST APIs do.
 func (g *REST) find(r *http.Request) (match, bool) {
 	found, ok := g.routes.find(r)
 	if path, slash := strings.CutSuffix(r.URL.Path, "/"); !ok && slash {
@@ -103,7 +103,7 @@ func (g *REST) find(r *http.Request) (match, bool) {
 func (g *REST) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	access := Access{Time: began, Method: r.Method, Path: r.URL.Path}
-	defer func() { // a stream that breaks off leaves by a panic
+	defer func() { // a stream that is cut off panics
 		access.Duration = time.Since(began)
 		g.opts.Log(access)
 	}()
@@ -114,7 +114,7 @@ func (g *REST) serve(rw http.ResponseWriter, r *http.Request, access *Access) {
 	id := uuid.NewString()
 	rw.Header().Set("X-Amzn-Requestid", id)
 	asked := r.URL.EscapedPath()
-	r = g.unstaged(r)
+	r = g.withoutStage(r)
 	matched, ok := g.find(r)
 	switch {
 	case ok && !g.limiter.Allow():
@@ -152,7 +152,8 @@ func (g *REST) serve(rw http.ResponseWriter, r *http.Request, access *Access) {
 	g.integrate(rw, r, matched.route, payload, access)
 }
 
-// integrate runs the function and passes its answer on, within the route's time.
+// integrate runs the function and passes its answer on, within the route's
+// timeout.
 func (g *REST) integrate(rw http.ResponseWriter, r *http.Request, to route, payload []byte, access *Access) {
 	ctx, cancel := context.WithTimeout(r.Context(), to.Timeout)
 	defer cancel()
@@ -175,32 +176,32 @@ func (g *REST) integrate(rw http.ResponseWriter, r *http.Request, to route, payl
 	access.Cold = result.Cold
 	if result.Stream == nil || result.Stream.ContentType != lambda.TypeHTTPStream {
 		result.Collect()
-		access.Status = g.refuse(rw, http.StatusBadGateway, internalError) // API Gateway takes nothing else
+		access.Status = g.refuse(rw, http.StatusBadGateway, internalError) // API Gateway accepts no other type
 		return
 	}
 	access.Status = http.StatusOK
-	status, err := passOn(ctx, rw, result.Stream, g.opts.StreamIdle)
+	status, err := forwardStream(ctx, rw, result.Stream, g.opts.StreamIdle)
 	if err != nil {
 		status = g.refuse(rw, http.StatusBadGateway, internalError)
 	}
 	access.Status = status
 }
 
-// authorize asks the route's authorizer, if it has one, and puts what it says
-// into the request.
+// authorize invokes the route's authorizer, if it has one, and adds its context to
+// the request.
 func (g *REST) authorize(r *http.Request, to route, request *proxyRequest) error {
 	if to.Authorizer == "" {
 		return nil
 	}
 	arn := proxyv1.ARN(g.opts.Region, g.opts.Account, g.opts.API.LogicalID, g.opts.API.Stage,
 		r.Method+r.URL.EscapedPath())
-	said, err := g.authorizers[to.Authorizer].Ask(r.Context(), r, arn, request.forAuthorizer(arn))
+	said, err := g.authorizers[to.Authorizer].Authorize(r.Context(), r, arn, request.forAuthorizer(arn))
 	request.RequestContext.Authorizer = said
 	return err
 }
 
-// refuse writes an error of the gateway's own, with the headers that the
-// template gives such answers.
+// refuse writes an error of the gateway, with the headers that the template
+// configures for such errors.
 func (g *REST) refuse(rw http.ResponseWriter, status int, message string) int {
 	kind := "DEFAULT_4XX"
 	if status >= http.StatusInternalServerError {

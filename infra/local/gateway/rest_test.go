@@ -56,15 +56,15 @@ func TestRESTEvent(t *testing.T) {
 	asked := functions.asked
 	if asked.Type != "REQUEST" || asked.MethodArn != "arn:aws:execute-api:eu-west-1:123:Stream/live/GET"+watchPath ||
 		asked.Headers["last-event-id"] != "7" || asked.PathParameters["session_id"] != "s%201" || asked.RequestContext.Stage != "live" {
-		t.Errorf("the authorizer got %+v", asked)
+		t.Errorf("the authorizer received %+v", asked)
 	}
 }
 
 func TestRESTSlash(t *testing.T) {
 	g := mustREST(t, restSetup{functions: &restFunctions{answer: *streamed(io.NopCloser(strings.NewReader("{}" + zeros)))}})
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, watchPath+"/", http.NoBody)
-	if recorder := serve(g, r); !g.Takes(r) || recorder.Code != http.StatusOK {
-		t.Errorf("a slash at the end makes it %d", recorder.Code)
+	if recorder := serve(g, r); !g.Handles(r) || recorder.Code != http.StatusOK {
+		t.Errorf("status with a trailing slash: %d", recorder.Code)
 	}
 }
 
@@ -75,9 +75,9 @@ func TestRESTAnswer(t *testing.T) {
 		status int
 		body   string
 	}{
-		{"a whole answer", lambda.Result{Payload: []byte(`{"statusCode":200}`)}, 502, `{"message":"Internal server error"}`},
+		{"an answer that is not streamed", lambda.Result{Payload: []byte(`{"statusCode":200}`)}, 502, `{"message":"Internal server error"}`},
 		{"a failure", lambda.Result{FunctionError: "Unhandled", Payload: []byte(`{}`)}, 502, `{"message":"Internal server error"}`},
-		{"a stream without its head", *streamed(io.NopCloser(strings.NewReader("no zeros"))), 502, `{"message":"Internal server error"}`},
+		{"a stream without status and headers", *streamed(io.NopCloser(strings.NewReader("no zeros"))), 502, `{"message":"Internal server error"}`},
 		{"a stream", *streamed(io.NopCloser(strings.NewReader(`{"statusCode":202,"multiValueHeaders":{"X-A":["b","c"]}}` + zeros + "body"))), 202, "body"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -101,9 +101,9 @@ func TestRESTRefuses(t *testing.T) {
 		name, verdict, function string
 		status                  int
 	}{
-		{"who is not known", `{"errorMessage":"Unauthorized"}`, "Unhandled", 401},
-		{"who may not", `{"principalId":"a","policyDocument":{"Statement":[{"Effect":"Deny","Action":"*","Resource":"*"}]}}`, "", 403},
-		{"when the authorizer fails", `{"errorMessage":"oh"}`, "Unhandled", 500},
+		{"returns 401 for an unknown caller", `{"errorMessage":"Unauthorized"}`, "Unhandled", 401},
+		{"returns 403 for a denied caller", `{"principalId":"a","policyDocument":{"Statement":[{"Effect":"Deny","Action":"*","Resource":"*"}]}}`, "", 403},
+		{"returns 500 when the authorizer fails", `{"errorMessage":"oh"}`, "Unhandled", 500},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			functions := &restFunctions{verdict: lambda.Result{Payload: []byte(test.verdict), FunctionError: test.function}}
@@ -113,7 +113,7 @@ func TestRESTRefuses(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a function that takes too long", func(t *testing.T) {
+	t.Run("returns 504 when the function times out", func(t *testing.T) {
 		g := mustREST(t, restSetup{functions: &restFunctions{hang: true}, timeout: 10 * time.Millisecond})
 		if recorder := serve(g, httptest.NewRequestWithContext(t.Context(), http.MethodGet, watchPath, http.NoBody)); recorder.Code != http.StatusGatewayTimeout {
 			t.Errorf("status %d", recorder.Code)
@@ -127,11 +127,11 @@ func TestRESTTakes(t *testing.T) {
 		"GET " + watchPath: true, "OPTIONS " + watchPath: true, "POST " + watchPath: false, "GET /api/v1/sessions/a": false, "OPTIONS /": false,
 	} {
 		method, path, _ := strings.Cut(request, " ")
-		if got := g.Takes(httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)); got != want {
+		if got := g.Handles(httptest.NewRequestWithContext(t.Context(), method, path, http.NoBody)); got != want {
 			t.Errorf("%s: %v", request, got)
 		}
 	}
-	t.Run("a preflight request needs no token", func(t *testing.T) {
+	t.Run("needs no token for a preflight request", func(t *testing.T) {
 		recorder := serve(g, httptest.NewRequestWithContext(t.Context(), http.MethodOptions, watchPath, http.NoBody))
 		want := http.Header{
 			"Access-Control-Allow-Origin": {"*"}, "Access-Control-Allow-Methods": {"GET,OPTIONS"},
@@ -145,7 +145,7 @@ func TestRESTTakes(t *testing.T) {
 }
 
 func TestRESTStream(t *testing.T) {
-	// open starts a stream over a real connection and has read its first line.
+	// open starts a stream over a real connection and reads its first line.
 	type opened struct {
 		header http.Header
 		lines  *bufio.Reader
@@ -156,7 +156,7 @@ func TestRESTStream(t *testing.T) {
 	open := func(t *testing.T, s restSetup) opened {
 		t.Helper()
 		reader, writer := io.Pipe()
-		body := &closing{ReadCloser: reader, closed: make(chan struct{}, 10)}
+		body := &closeSignal{ReadCloser: reader, closed: make(chan struct{}, 10)}
 		s.functions = &restFunctions{answer: *streamed(body)}
 		server := httptest.NewServer(mustREST(t, s))
 		t.Cleanup(server.Close)
@@ -180,7 +180,7 @@ func TestRESTStream(t *testing.T) {
 		}
 		return opened{resp.Header, lines, cancel, writer, body.closed}
 	}
-	t.Run("an answer arrives as it is produced", func(t *testing.T) {
+	t.Run("streams an answer while it is produced", func(t *testing.T) {
 		stream := open(t, restSetup{})
 		if stream.header.Get("Content-Type") != "text/event-stream" {
 			t.Errorf("headers %v", stream.header)
@@ -193,26 +193,26 @@ func TestRESTStream(t *testing.T) {
 			t.Errorf("got %q, %v", rest, err)
 		}
 	})
-	t.Run("an answer that breaks off does not look whole", func(t *testing.T) {
+	t.Run("a truncated answer ends with an error", func(t *testing.T) {
 		stream := open(t, restSetup{})
 		go func() { _ = stream.writer.CloseWithError(&lambda.StreamError{Type: "Broken", Message: "midway"}) }()
 		if rest, err := io.ReadAll(stream.lines); err == nil {
-			t.Errorf("it ended well with %q", rest)
+			t.Errorf("it ended without an error after %q", rest)
 		}
 	})
-	t.Run("a client that goes away lets go of a silent function", func(t *testing.T) {
+	t.Run("a disconnect of the client ends a silent stream", func(t *testing.T) {
 		stream := open(t, restSetup{})
 		stream.leave()
 		<-stream.closed
 	})
 	for name, s := range map[string]restSetup{
-		"one that is silent for too long is cut": {idle: 20 * time.Millisecond},
-		"one that takes too long too":            {timeout: 20 * time.Millisecond},
+		"cuts off a stream that is silent for too long": {idle: 20 * time.Millisecond},
+		"cuts off a stream that takes too long":         {timeout: 20 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stream := open(t, s)
 			if _, err := io.ReadAll(stream.lines); err == nil {
-				t.Error("it ended well")
+				t.Error("it ended without an error")
 			}
 			<-stream.closed
 		})
@@ -225,13 +225,13 @@ func streamed(body io.ReadCloser) *lambda.Result {
 	return &lambda.Result{Stream: &lambda.Stream{ContentType: lambda.TypeHTTPStream, Body: body}}
 }
 
-// closing tells when a body is closed.
-type closing struct {
+// closeSignal signals when its body is closed.
+type closeSignal struct {
 	io.ReadCloser
 	closed chan struct{}
 }
 
-func (c *closing) Close() error {
+func (c *closeSignal) Close() error {
 	c.closed <- struct{}{}
 	return c.ReadCloser.Close()
 }
@@ -240,11 +240,11 @@ type restSetup struct {
 	functions     *restFunctions
 	timeout, idle time.Duration
 	throttle      samtemplate.Throttle
-	invoker       gateway.Invoker // in place of functions
+	invoker       gateway.Invoker // replaces the functions
 }
 
-// restFunctions are the authorizer, which allows everything unless told
-// otherwise, and the function behind it.
+// restFunctions are the authorizer, which allows everything by default, and the
+// function behind it.
 type restFunctions struct {
 	verdict, answer lambda.Result
 	hang            bool

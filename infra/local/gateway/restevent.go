@@ -14,8 +14,8 @@ import (
 	"github.com/rethread/rethread/infra/local/gateway/proxyv1"
 )
 
-// proxyRequest is the event of payload format 1.0, with what the struct that
-// functions decode it into would leave out.
+// proxyRequest is the event of payload format 1.0, with members that the struct of
+// aws-lambda-go lacks.
 type proxyRequest struct {
 	events.APIGatewayProxyRequest
 
@@ -31,8 +31,8 @@ type proxyContext struct {
 	Authorizer map[string]any `json:"authorizer,omitempty"`
 }
 
-// proxyIdentity names what is only known of callers who sign with keys of AWS:
-// null.
+// proxyIdentity has the members that are only set for callers who sign with AWS
+// keys; here they are null.
 type proxyIdentity struct {
 	AccessKey                     *string `json:"accessKey"`
 	AccountID                     *string `json:"accountId"`
@@ -48,8 +48,8 @@ type proxyIdentity struct {
 	UserARN                       *string `json:"userArn"`
 }
 
-// proxyContext is what the gateway says of a request; asked is the path that was
-// asked for, with the stage where it had one.
+// proxyContext describes the request; asked is the requested path, including the
+// stage if it had one.
 func (g *REST) proxyContext(r *http.Request, id, asked string, m match) proxyContext {
 	now := time.Now().UTC()
 	domain := proxyv1.Host(r.Host)
@@ -66,8 +66,8 @@ func (g *REST) proxyContext(r *http.Request, id, asked string, m match) proxyCon
 	return ctx
 }
 
-// newProxyRequest leaves path and parameters as they were sent, escapes and all.
-// The body is taken for UTF-8: bytes that are not are lost, as those of gzip.
+// newProxyRequest keeps path and parameters as they were sent, with escapes. The
+// body is treated as UTF-8: other bytes, such as those of gzip, are lost.
 func newProxyRequest(r *http.Request, body []byte, m match, ctx proxyContext) proxyRequest {
 	headers, query := proxyv1.Headers(r).Lower(), proxyv1.Query(r)
 	request := proxyRequest{RequestContext: ctx, APIGatewayProxyRequest: events.APIGatewayProxyRequest{
@@ -86,8 +86,8 @@ func newProxyRequest(r *http.Request, body []byte, m match, ctx proxyContext) pr
 	return request
 }
 
-// authorizerRequest is what a REQUEST authorizer of a REST API gets: the event
-// but for the body.
+// authorizerRequest is the event of a REQUEST authorizer of a REST API: the event
+// of the function without the body.
 type authorizerRequest struct {
 	Type      string `json:"type"`
 	MethodARN string `json:"methodArn"`
@@ -102,25 +102,25 @@ func (p *proxyRequest) forAuthorizer(arn string) authorizerRequest {
 	return authorizerRequest{Type: "REQUEST", MethodARN: arn, APIGatewayProxyRequest: p.APIGatewayProxyRequest, RequestContext: p.RequestContext}
 }
 
-// isPreflight says whether the API answers a preflight request for that path by
-// itself.
+// isPreflight reports whether the API itself answers a preflight request for the
+// path.
 func (g *REST) isPreflight(r *http.Request) bool {
 	return g.opts.API.CORS != nil && r.Method == http.MethodOptions && len(g.methods(r)) > 0
 }
 
-// methods are those of the routes that fit the path.
+// methods returns the methods of the routes that match the path.
 func (g *REST) methods(r *http.Request) []string {
 	parts := strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
 	var found []string
 	for i := range g.routes {
-		if _, fits := g.routes[i].accept(parts); fits {
+		if _, fits := g.routes[i].matchPath(parts); fits {
 			found = append(found, g.routes[i].Method)
 		}
 	}
 	return found
 }
 
-// preflight answers with the same headers whoever asks.
+// preflight answers with the same headers for every origin.
 func (g *REST) preflight(rw http.ResponseWriter, r *http.Request) int {
 	config, header := g.opts.API.CORS, rw.Header()
 	methods := config.AllowMethods
@@ -140,6 +140,6 @@ func (g *REST) preflight(rw http.ResponseWriter, r *http.Request) int {
 	}
 	header.Set("Content-Type", "application/json")
 	rw.WriteHeader(http.StatusOK)
-	_, _ = rw.Write([]byte("{}\n")) // a caller that is gone needs no answer
+	_, _ = rw.Write([]byte("{}\n")) // the caller may have disconnected
 	return http.StatusOK
 }

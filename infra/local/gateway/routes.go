@@ -10,33 +10,33 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// How exactly a part of a path is named, the most exact first.
+// How specific a segment of a path is, most specific first.
 const (
 	rankExact = iota
 	rankParameter
 	rankGreedy
 )
 
-// defaultKey is the route that takes what no other does.
+// defaultKey is the route for requests that match no other.
 const defaultKey = "$default"
 
-// route is a route of the API, its path taken apart.
+// route is a route of the API with its path split into segments.
 type route struct {
 	samtemplate.Route
 	function string
 	segments []segment
 }
 
-// segment is a part of a route's path between slashes.
+// segment is the part of a route's path between two slashes.
 type segment struct {
 	rank int
-	text string // a parameter's name, or the exact text
+	text string // a parameter's name, or the literal text
 }
 
 type routes []route
 
-// match is the route that a request takes, with the path's parameters decoded and
-// as they were sent.
+// match is the route of a request, with the path's parameters both decoded and as
+// they were sent.
 type match struct {
 	route               route
 	parameters, escaped map[string]string
@@ -70,8 +70,9 @@ func (r *route) key() string {
 	return r.Method + " " + r.Path
 }
 
-// find chooses the most exact of the routes that take the request: exact parts
-// before parameters before greedy ones, a named method before ANY, $default last.
+// find returns the most specific route that matches the request: literal segments
+// before parameters before greedy parameters, a named method before ANY, $default
+// last.
 func (rs routes) find(r *http.Request) (match, bool) {
 	parts := strings.Split(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
 	var found []match
@@ -79,7 +80,7 @@ func (rs routes) find(r *http.Request) (match, bool) {
 		if candidate.Method != "ANY" && candidate.Method != r.Method {
 			continue
 		}
-		if escaped, ok := candidate.accept(parts); ok {
+		if escaped, ok := candidate.matchPath(parts); ok {
 			decoded := map[string]string{}
 			for name, value := range escaped {
 				decoded[name] = decode(value)
@@ -93,8 +94,9 @@ func (rs routes) find(r *http.Request) (match, bool) {
 	return slices.MinFunc(found, func(a, b match) int { return compareRoutes(&a.route, &b.route) }), true
 }
 
-// accept says whether the path fits, and what its parameters are, with escapes.
-func (r *route) accept(parts []string) (map[string]string, bool) {
+// matchPath reports whether the path matches, and returns its parameters with
+// escapes.
+func (r *route) matchPath(parts []string) (map[string]string, bool) {
 	if r.Path == defaultKey {
 		return nil, true
 	}

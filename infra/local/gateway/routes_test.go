@@ -24,18 +24,18 @@ func TestRoutes(t *testing.T) {
 		want       string
 		parameters map[string]string
 	}{
-		{"exact parts come first", g, "GET", "/pets/dog/1", "GET /pets/dog/1", nil},
-		{"then parameters", g, "GET", "/pets/dog/2", "GET /pets/dog/{id}", map[string]string{"id": "2"}},
-		{"an exact part earlier in the path wins", g, "GET", "/pets/cat/1", "GET /pets/{kind}/1", map[string]string{"kind": "cat"}},
-		{"then greedy ones", g, "GET", "/pets/cat/2/3", "GET /pets/{proxy+}", map[string]string{"proxy": "cat/2/3"}},
-		{"a named method comes before any", g, "DELETE", "/pets/dog/2", "ANY /pets/dog/{id}", map[string]string{"id": "2"}},
-		{"the longest greedy prefix wins", g, "PUT", "/pets/cat", "ANY /{proxy+}", map[string]string{"proxy": "pets/cat"}},
-		{"parameters are decoded", g, "GET", "/pets/dog/a%20b%2Fc", "GET /pets/dog/{id}", map[string]string{"id": "a b/c"}},
-		{"what fits nothing else goes to the default", withDefault, "GET", "/nowhere", "$default", nil},
-		{"a method that does not fit too", withDefault, "POST", "/pets", "$default", nil},
-		{"without a default nothing is found", mustGateway(t, setup{routes: []string{"GET /pets"}}), "POST", "/pets", "", nil},
-		{"an empty part is no parameter", mustGateway(t, setup{routes: []string{"GET /pets/{id}"}}), "GET", "/pets/", "", nil},
-		{"a longer path does not fit", mustGateway(t, setup{routes: []string{"GET /pets/{id}"}}), "GET", "/pets/1/2", "", nil},
+		{"prefers literal segments", g, "GET", "/pets/dog/1", "GET /pets/dog/1", nil},
+		{"prefers parameters to greedy ones", g, "GET", "/pets/dog/2", "GET /pets/dog/{id}", map[string]string{"id": "2"}},
+		{"prefers the earlier literal segment", g, "GET", "/pets/cat/1", "GET /pets/{kind}/1", map[string]string{"kind": "cat"}},
+		{"matches a greedy parameter", g, "GET", "/pets/cat/2/3", "GET /pets/{proxy+}", map[string]string{"proxy": "cat/2/3"}},
+		{"prefers a more specific path to a named method", g, "DELETE", "/pets/dog/2", "ANY /pets/dog/{id}", map[string]string{"id": "2"}},
+		{"prefers the longest greedy prefix", g, "PUT", "/pets/cat", "ANY /{proxy+}", map[string]string{"proxy": "pets/cat"}},
+		{"decodes parameters", g, "GET", "/pets/dog/a%20b%2Fc", "GET /pets/dog/{id}", map[string]string{"id": "a b/c"}},
+		{"uses $default for an unknown path", withDefault, "GET", "/nowhere", "$default", nil},
+		{"uses $default for another method", withDefault, "POST", "/pets", "$default", nil},
+		{"returns 404 without $default", mustGateway(t, setup{routes: []string{"GET /pets"}}), "POST", "/pets", "", nil},
+		{"does not match an empty parameter", mustGateway(t, setup{routes: []string{"GET /pets/{id}"}}), "GET", "/pets/", "", nil},
+		{"does not match a longer path", mustGateway(t, setup{routes: []string{"GET /pets/{id}"}}), "GET", "/pets/1/2", "", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			status, event := send(t, test.handler, httptest.NewRequestWithContext(t.Context(), test.method, test.target, http.NoBody))
@@ -46,7 +46,7 @@ func TestRoutes(t *testing.T) {
 				return
 			}
 			if event.RouteKey != test.want {
-				t.Errorf("took %s, want %s", event.RouteKey, test.want)
+				t.Errorf("route %s, want %s", event.RouteKey, test.want)
 			}
 			if diff := cmp.Diff(test.parameters, event.PathParameters); diff != "" {
 				t.Errorf("parameters (-want +got):\n%s", diff)
@@ -55,8 +55,8 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestRoutePrecedence draws routes and paths: whichever route is taken, no other
-// that fits is more exact at the first part where the two differ.
+// TestRoutePrecedence draws routes and paths: no other matching route is more
+// specific than the chosen one at the first segment where the two differ.
 func TestRoutePrecedence(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		part := rapid.SampledFrom([]string{"a", "b", "{x}", "{y}"})
@@ -77,17 +77,18 @@ func TestRoutePrecedence(t *testing.T) {
 			}
 		}
 		if (best == "") != (status == http.StatusNotFound) || exactness(event.RouteKey, target) != best {
-			rt.Fatalf("%s among %v took %q (%d)", target, routes, event.RouteKey, status)
+			rt.Fatalf("%s among %v chose %q (%d)", target, routes, event.RouteKey, status)
 		}
 	})
 }
 
-// shape tells routes apart that a gateway would not: names of parameters do not count.
+// shape identifies routes that a gateway would not distinguish: names of
+// parameters are ignored.
 func shape(route string) string {
 	return strings.NewReplacer("{x}", "{}", "{y}", "{}").Replace(route)
 }
 
-// exactness sorts the routes that fit, the most exact first; "" means no fit.
+// exactness orders the matching routes, most specific first; "" means no match.
 func exactness(key, target string) string {
 	pattern := strings.Split(strings.TrimPrefix(key, "GET /"), "/")
 	parts := strings.Split(strings.TrimPrefix(target, "/"), "/")

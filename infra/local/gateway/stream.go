@@ -14,31 +14,31 @@ import (
 )
 
 const (
-	preludeSeparator = 8 // zero bytes between a streamed answer's head and its body
+	preludeSeparator = 8 // zero bytes between the head and the body of a streamed answer
 	streamChunk      = 32 << 10
 )
 
-// passOn passes an answer on as it comes, until ctx ends. When it breaks off, so
-// does the connection: a caller must not take a part for the whole. An error
-// says that nothing was written yet, for the function's answer makes no sense. idle
-// is how long the stream may be silent.
-func passOn(ctx context.Context, rw http.ResponseWriter, stream *lambda.Stream, idle time.Duration) (status int, err error) {
+// forwardStream copies a streamed answer to the caller as it arrives, until ctx ends. If
+// the answer breaks off, so does the connection: a caller must not take a part for
+// the whole. An error means that nothing has been written, because the function's
+// answer is invalid. idle is how long the stream may be silent.
+func forwardStream(ctx context.Context, rw http.ResponseWriter, stream *lambda.Stream, idle time.Duration) (status int, err error) {
 	defer func() { _ = stream.Body.Close() }()
-	// A function that says nothing must not hold on to a caller who has gone:
-	// its reader, once closed, lets go of what is being read.
+	// A silent function must not keep the request open after the caller has
+	// disconnected: closing the body ends a pending read.
 	stop := context.AfterFunc(ctx, func() { _ = stream.Body.Close() })
 	defer stop()
-	watched := newPatient(stream.Body, idle)
+	watched := newIdleReader(stream.Body, idle)
 	defer watched.stop()
 	body := bufio.NewReader(watched)
 	head, err := readPrelude(body)
 	if err != nil {
 		return 0, err
 	}
-	head.head(rw.Header(), false)
+	head.setHeaders(rw.Header(), false)
 	rw.WriteHeader(head.StatusCode)
 	if err := copyFlushing(rw, body); err != nil {
-		panic(http.ErrAbortHandler) // the documented way to cut the connection
+		panic(http.ErrAbortHandler) // the documented way to abort the connection
 	}
 	return head.StatusCode, nil
 }
@@ -68,8 +68,8 @@ func copyFlushing(rw http.ResponseWriter, body io.Reader) error {
 	}
 }
 
-// readPrelude reads a streamed answer's status and headers, and the zero bytes
-// after them.
+// readPrelude reads the status and the headers of a streamed answer, and the zero
+// bytes after them.
 func readPrelude(body *bufio.Reader) (*answer, error) {
 	prelude, err := body.ReadBytes(0)
 	if err != nil {
@@ -89,22 +89,22 @@ func readPrelude(body *bufio.Reader) (*answer, error) {
 	return wire.read("text/plain;charset=utf-8")
 }
 
-// patient closes a body that has been silent for too long.
-type patient struct {
+// idleReader closes a body that has been silent for too long.
+type idleReader struct {
 	io.ReadCloser
 	limit time.Duration
 	timer *time.Timer
 }
 
-func newPatient(body io.ReadCloser, limit time.Duration) *patient {
-	return &patient{ReadCloser: body, limit: limit, timer: time.AfterFunc(limit, func() { _ = body.Close() })}
+func newIdleReader(body io.ReadCloser, limit time.Duration) *idleReader {
+	return &idleReader{ReadCloser: body, limit: limit, timer: time.AfterFunc(limit, func() { _ = body.Close() })}
 }
 
 // Read implements io.Reader.
-func (p *patient) Read(b []byte) (int, error) {
+func (p *idleReader) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
 	p.timer.Reset(p.limit)
 	return n, err
 }
 
-func (p *patient) stop() { p.timer.Stop() }
+func (p *idleReader) stop() { p.timer.Stop() }

@@ -9,10 +9,10 @@ import (
 	"github.com/rethread/rethread/infra/local/table"
 )
 
-// localize replaces the addresses that gateways have in the cloud by those of
-// this machine, so that functions need not know where they run. A value counts
-// as one when the whole of it is: https://<api>.execute-api.<region>.<suffix>,
-// with or without a stage and what follows it.
+// localize replaces the cloud addresses of gateways by their local ones, so that
+// functions need not know where they run. A value is replaced only if all of it is
+// such an address: https://<api>.execute-api.<region>.<suffix>, optionally with a
+// stage and a path.
 func (s *System) localize(environment map[string]string) map[string]string {
 	here := s.gateways()
 	out := maps.Clone(environment)
@@ -36,21 +36,21 @@ func (s *System) localize(environment map[string]string) map[string]string {
 	return out
 }
 
-// gate is where a gateway answers here, and the stage that its address in the
-// cloud ends with.
-type gate struct{ address, stage string }
+// localGateway is the local address of a gateway, and the stage that its cloud address
+// ends with.
+type localGateway struct{ address, stage string }
 
-// gateways are by the ids of their APIs, which here are logical ids.
-func (s *System) gateways() map[string]gate {
-	gates := map[string]gate{}
+// gateways are keyed by API id, which locally is the logical id.
+func (s *System) gateways() map[string]localGateway {
+	gates := map[string]localGateway{}
 	for _, api := range s.template.HTTPAPIs {
-		gates[api.LogicalID] = gate{s.address, api.Stage}
+		gates[api.LogicalID] = localGateway{s.address, api.Stage}
 	}
 	for _, api := range s.template.RESTAPIs {
-		gates[api.LogicalID] = gate{s.address, api.Stage}
+		gates[api.LogicalID] = localGateway{s.address, api.Stage}
 	}
 	for _, api := range s.template.WebSocketAPIs {
-		gates[api.LogicalID] = gate{s.sockets.address, api.Stage}
+		gates[api.LogicalID] = localGateway{s.sockets.address, api.Stage}
 	}
 	return gates
 }

@@ -15,15 +15,16 @@ import (
 )
 
 const (
-	// demoPace is between two words of the demo agent: as fast as models speak.
+	// demoPace is the pause between two words of the demo agent, about the speed of a
+	// model.
 	demoPace = 25 * time.Millisecond
 	demoName = "demo"
 	// defaultName is the agent of sessions that name none.
 	defaultName = "default"
 )
 
-// startDemoAgent serves an agent that needs no model and no key, so that runs
-// can be tried at once.
+// startDemoAgent serves an agent that needs no model and no key, so that runs can
+// be tried at once.
 func (s *System) startDemoAgent(ctx context.Context) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -39,20 +40,20 @@ func (s *System) startDemoAgent(ctx context.Context) error {
 	return nil
 }
 
-// parameters are the template's, as they are on this machine.
+// parameters are the template's parameters with their local values.
 func (s *System) parameters() (map[string]string, error) {
 	agents, err := s.agents()
 	if err != nil {
 		return nil, err
 	}
-	if agents, err = s.leave("AgentsParameter", agents, "{}"); err != nil {
+	if agents, err = s.moveToParameterStore("AgentsParameter", agents, "{}"); err != nil {
 		return nil, err
 	}
-	key, err := s.leave("AgentApiKeyParameter", s.opts.AgentAPIKey, "")
+	key, err := s.moveToParameterStore("AgentApiKeyParameter", s.opts.AgentAPIKey, "")
 	if err != nil {
 		return nil, err
 	}
-	headers, err := s.leave("OtlpHeadersParameter", s.opts.OtlpHeaders, "")
+	headers, err := s.moveToParameterStore("OtlpHeadersParameter", s.opts.OtlpHeaders, "")
 	if err != nil {
 		return nil, err
 	}
@@ -72,20 +73,21 @@ func (s *System) parameters() (map[string]string, error) {
 	return out, nil
 }
 
-// defaults are values of parameters that not every template has.
+// defaults are values of parameters that some templates do not declare.
 func (s *System) defaults() map[string]string {
 	return map[string]string{
 		"EventBusName": busName, "Metrics": cmp.Or(s.opts.Metrics, "off"), "OtlpEndpoint": s.opts.OtlpEndpoint, "OtlpHeaders": s.headers,
 	}
 }
 
-// agents is the configuration of the developer's agents and of the demo agent,
-// which is the default one where the developer has none of that name.
+// agents returns the configuration of the developer's agents and of the demo
+// agent. The demo agent is the default unless the developer configures one of that
+// name.
 func (s *System) agents() (string, error) {
 	all := map[string]json.RawMessage{}
 	if s.opts.Agents != "" {
 		if err := json.Unmarshal([]byte(s.opts.Agents), &all); err != nil {
-			return "", fmt.Errorf("AGENTS must be a JSON object of agents by name: %w", err)
+			return "", fmt.Errorf("AGENTS must be a JSON object that maps names to agents: %w", err)
 		}
 	}
 	demo, err := json.Marshal(map[string]string{"type": "http", "url": s.demoURL})

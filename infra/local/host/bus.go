@@ -11,16 +11,16 @@ import (
 	"github.com/rethread/rethread/infra/local/bus"
 )
 
-// busName is the template's event bus on this machine, where it costs nothing.
+// busName is the name of the template's event bus on this machine.
 const busName = "rethread"
 
-// buses is EventBridge's API, and a list of what was put on its buses.
+// buses is EventBridge's API, and the list of accepted events.
 type buses struct {
 	endpoint string
 	server   *http.Server
 }
 
-// startBuses listens on a free port of this machine.
+// startBuses listens on a free local port.
 func (s *System) startBuses(ctx context.Context) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -42,5 +42,5 @@ func (s *System) startBuses(ctx context.Context) error {
 	return nil
 }
 
-// EventsURL is where the events are listed that the buses have taken.
+// EventsURL is where the accepted events are listed.
 func (s *System) EventsURL() string { return s.buses.endpoint + "/events" }

@@ -13,18 +13,17 @@ import (
 	"github.com/rethread/rethread/infra/local/table"
 )
 
-// guarded is the door to the table's engine through which functions go, so that
-// they are held to their policies. The doors to the other services are their own
-// listeners.
-type guarded struct {
+// engineProxy is a proxy in front of the table's engine that holds functions to their
+// policies. The other services' listeners do the same for themselves.
+type engineProxy struct {
 	*iam.Guard
 
-	url    string // of the door
+	url    string // of the proxy
 	server *http.Server
 	idle   func() // closes connections to the engine
 }
 
-// startGuard opens the door.
+// startGuard starts the proxy.
 func (s *System) startGuard(ctx context.Context) error {
 	engine, idle, err := iam.Forward(s.database, s.opts.DynamoDBKey)
 	if err != nil {
@@ -34,7 +33,7 @@ func (s *System) startGuard(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for the functions' calls: %w", err)
 	}
-	g := &guarded{
+	g := &engineProxy{
 		Guard: iam.New(iam.Options{
 			Functions: s.template.Functions, Tables: s.template.Tables, WebSocketAPIs: s.template.WebSocketAPIs,
 			Region: table.Region, Account: account, Log: s.opts.Log,
@@ -51,17 +50,17 @@ func (s *System) startGuard(ctx context.Context) error {
 	return nil
 }
 
-// close shuts the door, and writes what each permission was used for to the end
-// of a file, one iam.Use a line, unless that is empty.
-func (g *guarded) close(file string) error {
+// close stops the proxy. It appends the uses of each permission to a file, one
+// iam.Use a line, unless the name is empty.
+func (g *engineProxy) close(file string) error {
 	closed := g.server.Close()
 	g.idle()
 	if file == "" {
 		return closed
 	}
-	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600) //nolint:gosec // the developer names it
+	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600) //nolint:gosec // the developer names the file
 	if err != nil {
-		return errors.Join(closed, fmt.Errorf("write what permissions were used for: %w", err))
+		return errors.Join(closed, fmt.Errorf("write the uses of permissions: %w", err))
 	}
 	lines := json.NewEncoder(out)
 	for _, use := range g.Uses() {

@@ -12,9 +12,9 @@ import (
 	"github.com/rethread/rethread/infra/local/table"
 )
 
-// handler routes requests to the REST APIs' routes, to the HTTP API, as if one
-// custom domain held them all, and to the development issuer. What streams when
-// ending is closed, and would not end by itself, is cut off.
+// handler routes requests to the REST APIs' routes, to the HTTP API, as if they
+// shared a custom domain, and to the development issuer. When ending is closed,
+// streaming answers are cut off, because they would not end on their own.
 func (s *System) handler(ending <-chan struct{}) (http.Handler, error) {
 	log := accessLog(s.opts.Output)
 	api := s.template.HTTPAPIs[0]
@@ -24,8 +24,8 @@ func (s *System) handler(ending <-chan struct{}) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	dev := logged(gateway.WithCORS(api.CORS, s.issuer.Handler(devPrefix)), log)
-	stack := logged(http.HandlerFunc(s.serveStack), log)
+	dev := withAccessLog(gateway.WithCORS(api.CORS, s.issuer.Handler(devPrefix)), log)
+	stack := withAccessLog(http.HandlerFunc(s.serveStack), log)
 	rests, err := s.restAPIs(log)
 	if err != nil {
 		return nil, err
@@ -34,10 +34,10 @@ func (s *System) handler(ending <-chan struct{}) (http.Handler, error) {
 		switch {
 		case r.URL.Path == stackPath:
 			stack.ServeHTTP(rw, r)
-		case !s.opts.SignIn.given() && strings.HasPrefix(r.URL.Path, devPrefix+"/"):
+		case !s.opts.SignIn.configured() && strings.HasPrefix(r.URL.Path, devPrefix+"/"):
 			dev.ServeHTTP(rw, r)
 		default:
-			if api, ok := taker(rests, r); ok {
+			if api, ok := findREST(rests, r); ok {
 				serveUntil(ending, api, rw, r)
 				return
 			}
@@ -46,10 +46,10 @@ func (s *System) handler(ending <-chan struct{}) (http.Handler, error) {
 	}), nil
 }
 
-// taker finds the REST API that has a route for the request.
-func taker(apis []*gateway.REST, r *http.Request) (*gateway.REST, bool) {
+// findREST finds the REST API that has a route for the request.
+func findREST(apis []*gateway.REST, r *http.Request) (*gateway.REST, bool) {
 	for _, api := range apis {
-		if api.Takes(r) {
+		if api.Handles(r) {
 			return api, true
 		}
 	}
@@ -94,14 +94,14 @@ func accessLog(out io.Writer) func(gateway.Access) {
 		} else if a.Cold {
 			start = "cold"
 		}
-		// A terminal that is gone must not fail requests.
+		// A closed terminal must not fail requests.
 		_, _ = fmt.Fprintf(out, "%s %s %s %d %s %dms %s\n",
 			a.Time.Format("15:04:05.000"), a.Method, a.Path, a.Status, function, a.Duration.Milliseconds(), start)
 	}
 }
 
-// logged writes an access line for a handler that is no gateway.
-func logged(next http.Handler, log func(gateway.Access)) http.Handler {
+// withAccessLog writes an access log line for a handler that is not a gateway.
+func withAccessLog(next http.Handler, log func(gateway.Access)) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		recorded := &statusRecorder{ResponseWriter: rw, status: http.StatusOK}
@@ -112,7 +112,7 @@ func logged(next http.Handler, log func(gateway.Access)) http.Handler {
 	})
 }
 
-// statusRecorder remembers the status that was written.
+// statusRecorder records the status that was written.
 type statusRecorder struct {
 	http.ResponseWriter
 	status int

@@ -1,7 +1,7 @@
 // Package host runs the system of template.yaml on this machine: its table in
 // DynamoDB Local, its functions' own binaries, its HTTP API, its queues and its
-// schedules.
-// What the template lacks is missing here too.
+// schedules. A resource or permission that the template lacks is missing here,
+// too.
 package host
 
 import (
@@ -33,95 +33,96 @@ const (
 )
 
 var (
-	errEngineGone   = errors.New("DynamoDB Local has ended by itself")
+	errEngineExited = errors.New("DynamoDB Local exited unexpectedly; restart to continue")
 	errAddressTaken = errors.New("cannot listen")
 )
 
-// Options say what to run and where.
+// Options configure the system.
 type Options struct {
-	// Root of the repository, around which the other paths are found.
+	// Root of the repository; relative paths are resolved against it.
 	Root string
-	// Template, Bin and Data are the template, the folder of the functions'
-	// binaries and the folder of the data; an empty Data means in memory.
+	// Template, Bin and Data are the paths of the template, the functions' binaries
+	// and the stored data; an empty Data means in memory.
 	Template, Bin, Data string
 	// HTTPAddress to listen on; port 0 means a free one.
 	HTTPAddress string
 	// WebSocketAddress to listen on when the template has a WebSocket API; port 0
 	// means a free one.
 	WebSocketAddress string
-	// DynamoDBEndpoint is an engine that runs already; empty means to start one.
+	// DynamoDBEndpoint is a running engine; empty means to start one.
 	DynamoDBEndpoint string
 	// DynamoDBKey is the access key of this system's database in an engine that keeps
 	// one for each key; letters and digits. Empty means table.AccessKey.
 	DynamoDBKey string
 	// LogLevel for the functions; empty means the template's default.
 	LogLevel string
-	// Metrics is what functions measure; empty means nothing, as nobody reads it here.
+	// Metrics selects what functions measure; empty means nothing, since no local tool
+	// reads it.
 	Metrics string
-	// OtlpEndpoint is where functions send traces; empty means nowhere.
+	// OtlpEndpoint is where functions send traces; empty means that they send none.
 	OtlpEndpoint string
-	// OtlpHeaders are sent along, name=value, separated by commas.
+	// OtlpHeaders are sent with the traces: name=value, separated by commas.
 	OtlpHeaders string
-	// Agents are configured beside the demo agent, as docs/agent-protocol.md has
-	// it; AgentAPIKey is what they may name as AGENT_API_KEY.
+	// Agents are configured beside the demo agent, as docs/agent-protocol.md
+	// describes; AgentAPIKey is the value of AGENT_API_KEY in them.
 	Agents, AgentAPIKey string
-	// SignIn is an identity provider to take tokens of in place of the
-	// development issuer.
+	// SignIn is an identity provider whose tokens are accepted in place of the
+	// development issuer's.
 	SignIn SignIn
 	// RunLease is how long a run may be silent; empty means the template's default.
 	RunLease string
-	// Parameters are further ones of the template, by name; an empty one means the
-	// template's default.
+	// Parameters are more parameters of the template, by name; an empty value means
+	// the template's default.
 	Parameters map[string]string
-	// Concurrency is how many invocations may be at work at once; 0 means
+	// Concurrency is the number of concurrent invocations; 0 means
 	// lambda.DefaultConcurrency.
 	Concurrency int
 	// QueueLimit is how many messages of a queue may be in flight, and how many of a
-	// FIFO queue are looked through for free groups; 0 means as many as of SQS.
+	// FIFO queue are searched for groups that can be received; 0 means SQS's limits.
 	QueueLimit int
-	// Grants is a file that is told at the end what each permission of the
-	// functions was used for, one iam.Use a line; empty means none.
+	// Grants is a file to which the uses of each permission of the functions are
+	// appended at the end, one iam.Use a line; empty means none.
 	Grants string
-	// Output gets the access log and what functions print.
+	// Output receives the access log and what functions print.
 	Output io.Writer
 	Log    *slog.Logger
 }
 
-// Source feeds functions from something other than HTTP: the clock, a table's
+// Source invokes functions for something other than HTTP: the clock, a table's
 // stream, a queue. It runs beside the gateway until ctx ends.
 type Source interface {
 	Run(ctx context.Context) error
 }
 
-// System is what Start has started.
+// System is a running local system.
 type System struct {
-	opts     Options
-	template *samtemplate.Template
-	listener net.Listener
-	address  string
-	engine   *dynamodblocal.Engine
-	database string
-	issuer   *identity.Issuer
-	keys     gateway.Keys // of whoever issues the tokens
-	demo     *http.Server
-	demoURL  string
-	guard    *guarded
-	lambdas  *lambda.Host
-	queues   *queues
-	buses    *buses
-	held     ssm.Parameters
-	manager  *held
-	headers  string // of the receiver of traces, as the environment is to have them
-	server   *http.Server
-	sockets  *sockets // nil when the template has no WebSocket API
-	sources  []Source
-	running  sync.WaitGroup
-	cancel   context.CancelFunc
-	failed   chan error
+	opts           Options
+	template       *samtemplate.Template
+	listener       net.Listener
+	address        string
+	engine         *dynamodblocal.Engine
+	database       string
+	issuer         *identity.Issuer
+	keys           gateway.Keys // of the issuer of tokens
+	demo           *http.Server
+	demoURL        string
+	guard          *engineProxy
+	lambdas        *lambda.Host
+	queues         *queues
+	buses          *buses
+	ssmParameters  ssm.Parameters
+	parameterStore *parameterStore
+	headers        string // of requests to the trace receiver, in the form that functions read from the environment
+	server         *http.Server
+	sockets        *sockets // nil when the template has no WebSocket API
+	sources        []Source
+	running        sync.WaitGroup
+	cancel         context.CancelFunc
+	failed         chan error
 }
 
-// Start runs everything and returns when requests are answered. It outlives ctx;
-// Close ends it.
+// Start starts everything and returns once requests are answered. The system
+// outlives ctx; Close ends it.
 func Start(ctx context.Context, opts Options) (*System, error) {
 	opts.DynamoDBKey = cmp.Or(opts.DynamoDBKey, table.AccessKey)
 	s := &System{opts: opts, failed: make(chan error, 1)}
@@ -140,7 +141,7 @@ func Start(ctx context.Context, opts Options) (*System, error) {
 // URL is the base address of the HTTP API.
 func (s *System) URL() string { return "http://" + s.address }
 
-// WebSocketURL is the address of the WebSocket API; empty when the template has
+// WebSocketURL is the address of the WebSocket API; empty if the template has
 // none.
 func (s *System) WebSocketURL() string {
 	if s.sockets == nil {
@@ -149,16 +150,16 @@ func (s *System) WebSocketURL() string {
 	return "ws://" + s.sockets.address
 }
 
-// LambdaEndpoint is where Lambda's Invoke API answers.
+// LambdaEndpoint is the address of Lambda's Invoke API.
 func (s *System) LambdaEndpoint() string { return s.lambdas.Endpoint() }
 
-// DynamoDBEndpoint is where the table's engine answers.
+// DynamoDBEndpoint is the address of the table's engine.
 func (s *System) DynamoDBEndpoint() string { return s.database }
 
-// Token returns a token of that user.
+// Token returns a token for the user.
 func (s *System) Token(userID string) (string, error) { return s.issuer.Token(userID, 0) }
 
-// Wait blocks until ctx ends, which is no error, or until a part has failed.
+// Wait blocks until ctx ends, which is no error, or a part fails.
 func (s *System) Wait(ctx context.Context) error {
 	var ended <-chan struct{}
 	if s.engine != nil {
@@ -170,11 +171,11 @@ func (s *System) Wait(ctx context.Context) error {
 	case err := <-s.failed:
 		return err
 	case <-ended:
-		return errEngineGone
+		return errEngineExited
 	}
 }
 
-// Close ends everything, what depends on others first.
+// Close ends everything, parts before those that they depend on.
 func (s *System) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownGrace)
 	defer cancel()
@@ -183,11 +184,11 @@ func (s *System) Close() {
 	}
 	if s.server != nil {
 		if err := s.server.Shutdown(ctx); err != nil {
-			_ = s.server.Close() // who still waits is cut off
+			_ = s.server.Close() // cuts off requests that are still waiting
 		}
 	}
 	if s.listener != nil {
-		_ = s.listener.Close() // closed already when the server ran
+		_ = s.listener.Close() // closed already if the server ran
 	}
 	if s.cancel != nil {
 		s.cancel()
@@ -196,17 +197,17 @@ func (s *System) Close() {
 		s.lambdas.Close()
 	}
 	if s.queues != nil {
-		_ = s.queues.server.Close() // whom it answered is gone
+		_ = s.queues.server.Close() // its callers have ended
 	}
 	if s.buses != nil {
 		_ = s.buses.server.Close() // as above
 	}
-	if s.manager != nil {
-		_ = s.manager.server.Close() // as above
+	if s.parameterStore != nil {
+		_ = s.parameterStore.server.Close() // as above
 	}
 	if s.guard != nil {
 		if err := s.guard.close(s.path(s.opts.Grants)); err != nil {
-			s.opts.Log.ErrorContext(ctx, "the functions' calls", "error", err)
+			s.opts.Log.ErrorContext(ctx, "failed to close the proxy of the table or to write the uses of permissions", "error", err)
 		}
 	}
 	if s.demo != nil {
@@ -226,7 +227,7 @@ func (s *System) fail(err error) {
 	}
 }
 
-// listen takes the address before anything slow is started.
+// listen reserves the address before anything slow starts.
 func (s *System) listen(ctx context.Context) error {
 	listener, err := listen(ctx, s.opts.HTTPAddress, "-http or RETHREAD_HTTP_ADDR")
 	if err != nil {
@@ -236,7 +237,7 @@ func (s *System) listen(ctx context.Context) error {
 	return nil
 }
 
-// listen opens a port; setting is how a user chooses another.
+// listen opens a port; setting is what a user sets to choose another.
 func listen(ctx context.Context, address, setting string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -246,8 +247,8 @@ func listen(ctx context.Context, address, setting string) (net.Listener, error) 
 	return listener, nil
 }
 
-// publicAddress is how this machine reaches a listener, on whatever interfaces
-// it listens.
+// publicAddress returns how this machine reaches a listener, whatever interfaces
+// it listens on.
 func publicAddress(address net.Addr) string {
 	tcp, ok := address.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {

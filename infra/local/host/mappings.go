@@ -12,8 +12,7 @@ import (
 	"github.com/rethread/rethread/infra/local/table"
 )
 
-// mappings are what feeds functions with records and messages, as the template
-// has it.
+// mappings are the event source mappings of the template: streams and queues.
 func (s *System) mappings(ctx context.Context) ([]lambda.Mapping, error) {
 	streams, err := s.streamARNs(ctx)
 	if err != nil {
@@ -35,8 +34,8 @@ func (s *System) mappings(ctx context.Context) ([]lambda.Mapping, error) {
 	return out, nil
 }
 
-// streamARNs are by the tables' logical ids; the engine's own names of the streams
-// pretend to another region.
+// streamARNs maps tables' logical ids to stream ARNs; those of the engine name
+// another region.
 func (s *System) streamARNs(ctx context.Context) (map[string]string, error) {
 	client := table.NewClient(s.database, s.opts.DynamoDBKey)
 	arns := map[string]string{}

@@ -18,13 +18,13 @@ type queues struct {
 	server   *http.Server
 }
 
-// startQueues makes them, empty, and listens on a free port of this machine.
+// startQueues makes the queues, empty, and listens on a free local port.
 func (s *System) startQueues(ctx context.Context) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listen for SQS: %w", err)
 	}
-	set := queue.NewSet(s.template, s.opts.Log).Narrow(s.opts.QueueLimit)
+	set := queue.NewSet(s.template, s.opts.Log).SetLimit(s.opts.QueueLimit)
 	s.queues = &queues{
 		set: set, endpoint: "http://" + listener.Addr().String(),
 		server: &http.Server{Handler: s.guard.Protect(sqsapi.New(set, s.opts.Log), "sqs"), ReadHeaderTimeout: readHeaderTimeout},
@@ -40,5 +40,5 @@ func (s *System) startQueues(ctx context.Context) error {
 // Queues are the template's queues.
 func (s *System) Queues() *queue.Set { return s.queues.set }
 
-// SQSEndpoint is where SQS's API answers.
+// SQSEndpoint is the address of SQS's API.
 func (s *System) SQSEndpoint() string { return s.queues.endpoint }

@@ -10,20 +10,20 @@ import (
 	"github.com/rethread/rethread/shared/transport/console"
 )
 
-// SignIn is an identity provider, as the template's parameters name it. Without
-// an Issuer, anyone gets a token for any user from the development issuer.
+// SignIn is an identity provider, as the template's parameters describe it.
+// Without an Issuer, the development issuer gives anyone a token for any user.
 type SignIn struct {
 	Issuer, Audience string
-	// ClientID and Scope are how people sign in to the console.
+	// ClientID and Scope are what the console signs in with.
 	ClientID, Scope string
 }
 
-func (s SignIn) given() bool { return s.Issuer != "" }
+func (s SignIn) configured() bool { return s.Issuer != "" }
 
-// parameters are the template's that the provider sets.
+// parameters are the template's parameters that the provider sets.
 func (s SignIn) parameters() map[string]string {
 	out := map[string]string{}
-	if !s.given() {
+	if !s.configured() {
 		return out
 	}
 	for name, value := range map[string]string{
@@ -37,14 +37,14 @@ func (s SignIn) parameters() map[string]string {
 }
 
 func (s SignIn) keys(development *identity.Issuer) gateway.Keys {
-	if !s.given() {
+	if !s.configured() {
 		return development
 	}
 	return identity.NewRemote(s.Issuer, http.DefaultClient)
 }
 
-// ConsoleURL is where people chat in the browser; empty when the template has no
-// console.
+// ConsoleURL is the address of the console in the browser; empty if the template
+// has none.
 func (s *System) ConsoleURL() string {
 	isConsole := func(r samtemplate.Route) bool { return r.Path == console.Base }
 	for _, f := range s.template.Functions {

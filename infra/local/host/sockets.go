@@ -19,8 +19,8 @@ type sockets struct {
 	server   *http.Server   // as above
 }
 
-// listenWebSocket takes the WebSocket API's address before anything slow is
-// started, if the template has such an API.
+// listenWebSocket reserves the WebSocket API's address, if the template has one,
+// before anything slow starts.
 func (s *System) listenWebSocket(ctx context.Context) error {
 	if len(s.template.WebSocketAPIs) == 0 {
 		return nil
@@ -54,11 +54,12 @@ func (s *System) startWebSocket(ctx context.Context) error {
 	return nil
 }
 
-// close ends every connection, telling the functions, and then the listener.
+// close ends every connection, with a $disconnect event for each, and then the
+// listener.
 func (k *sockets) close(ctx context.Context) {
 	if k.api != nil {
 		k.api.Close(ctx)
-		_ = k.server.Close() // what is left has been cut off already
+		_ = k.server.Close() // the remaining connections have been cut off already
 	}
-	_ = k.listener.Close() // closed already when the server ran
+	_ = k.listener.Close() // closed already if the server ran
 }

@@ -27,11 +27,11 @@ const devPrefix = "/dev"
 
 var (
 	errNotBuilt    = errors.New("functions are not built: run `make build`")
-	errUnsupported = errors.New("the template has what cannot run here yet")
+	errUnsupported = errors.New("the local host does not support this part of the template")
 )
 
-// load reads the template, with the addresses and the issuer of this machine as
-// its parameters, and checks that every function is built.
+// load reads the template, with local addresses and the local issuer as its
+// parameters, and checks that every function is built.
 func (s *System) load(_ context.Context) error {
 	issuer, err := identity.New(s.URL()+devPrefix, audience, s.path(s.opts.Data), time.Now)
 	if err != nil {
@@ -53,10 +53,10 @@ func (s *System) load(_ context.Context) error {
 
 func (s *System) check() error {
 	if len(s.template.HTTPAPIs) != 1 {
-		return fmt.Errorf("%w: %d HTTP APIs, not one", errUnsupported, len(s.template.HTTPAPIs))
+		return fmt.Errorf("%w: %d HTTP APIs, want one", errUnsupported, len(s.template.HTTPAPIs))
 	}
 	if n := len(s.template.WebSocketAPIs); n > 1 {
-		return fmt.Errorf("%w: %d WebSocket APIs", errUnsupported, n)
+		return fmt.Errorf("%w: %d WebSocket APIs, want at most one", errUnsupported, n)
 	}
 	var missing []string
 	for _, f := range s.template.Functions {
@@ -112,17 +112,17 @@ func (s *System) startFunctions(ctx context.Context) error {
 	return err
 }
 
-// environment is what functions are told of this machine.
+// environment is the local part of the functions' environment.
 func (s *System) environment() map[string]string {
 	out := map[string]string{
-		"AWS_ENDPOINT_URL":             s.guard.url, // of what is not here: nothing leaves this machine
+		"AWS_ENDPOINT_URL":             s.guard.url, // for services that are not emulated: no call leaves this machine
 		"AWS_ENDPOINT_URL_DYNAMODB":    s.guard.url,
 		"AWS_ENDPOINT_URL_SQS":         s.queues.endpoint,
 		"AWS_ENDPOINT_URL_EVENTBRIDGE": s.buses.endpoint,
-		"AWS_ENDPOINT_URL_SSM":         s.manager.endpoint,
-		"OUTBOUND_ALLOW_LOOPBACK":      "true", // whom users name here runs here
+		"AWS_ENDPOINT_URL_SSM":         s.parameterStore.endpoint,
+		"OUTBOUND_ALLOW_LOOPBACK":      "true", // agents and receivers that users configure run on this machine
 	}
-	if !s.opts.SignIn.given() {
+	if !s.opts.SignIn.configured() {
 		out["DEV_TOKEN_URL"] = devPrefix + "/token"
 	}
 	return out
@@ -158,8 +158,8 @@ func (s *System) startSources(ctx context.Context) error {
 	return nil
 }
 
-// openStreams settles where the functions start to read: all that is written from
-// now on reaches them.
+// openStreams sets where the functions start to read: everything written from now
+// on reaches them.
 func (s *System) openStreams(ctx context.Context) (*stream.Source, error) {
 	checkpoints := ""
 	if s.opts.Data != "" {
@@ -195,13 +195,13 @@ func (s *System) startGateway(ctx context.Context) error {
 	return nil
 }
 
-// binary is where the build leaves a function: functions/<name>/ becomes
+// binary is the path of a built function: functions/<name>/ becomes
 // <bin>/<name>/bootstrap.
 func (s *System) binary(f samtemplate.Function) string {
 	return filepath.Join(s.path(s.opts.Bin), path.Base(f.CodeURI), "bootstrap")
 }
 
-// path finds a relative path under the root; an empty one stays empty.
+// path resolves a relative path against the root; an empty one stays empty.
 func (s *System) path(name string) string {
 	if name == "" || filepath.IsAbs(name) {
 		return name

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The services as signatures name them.
+// Service names in request signatures.
 const (
 	dynamodb    = "dynamodb"
 	lambda      = "lambda"
@@ -18,14 +18,14 @@ const (
 	parameters  = "ssm"
 )
 
-// call is something that a permission must allow; a request may need several.
+// call is an action that a permission must allow; a request may need several.
 type call struct {
 	action, resource string
-	keys             []string // of the partitions that a request to a table names
+	keys             []string // partition keys in a request to a table
 }
 
-// calls says what a request needs. One that is not understood needs what nobody
-// has.
+// calls returns the actions that a request needs. An unknown request needs an
+// action that no policy allows.
 func (g *Guard) calls(service string, r *http.Request, body []byte) []call {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	var calls []call
@@ -49,7 +49,7 @@ func (g *Guard) calls(service string, r *http.Request, body []byte) []call {
 	return calls
 }
 
-// functionCalls reads the path of Lambda's Invoke API, the one that is here.
+// functionCalls handles Lambda's Invoke API, by its path.
 func (g *Guard) functionCalls(path string) []call {
 	_, rest, _ := strings.Cut(path, "/functions/")
 	name, ok := strings.CutSuffix(rest, "/invocations")
@@ -65,8 +65,8 @@ func (g *Guard) functionCalls(path string) []call {
 	return []call{{action: "lambda:InvokeFunction", resource: name}}
 }
 
-// connectionCalls knows the @connections API, below the stage or, as a gateway
-// here answers, at the root.
+// connectionCalls handles the @connections API, which is below the stage or, at a
+// local gateway, at the root.
 func (g *Guard) connectionCalls(r *http.Request) []call {
 	_, id, ok := strings.Cut(r.URL.Path, "/@connections/")
 	if !ok || len(g.opts.WebSocketAPIs) != 1 {
@@ -79,7 +79,7 @@ func (g *Guard) connectionCalls(r *http.Request) []call {
 	}}
 }
 
-// queueCalls knows that IAM has no actions for batches.
+// queueCalls handles SQS. IAM has no actions for its batches.
 func (g *Guard) queueCalls(operation string, body []byte) []call {
 	var in struct {
 		QueueURL string `json:"QueueUrl"`
@@ -91,7 +91,7 @@ func (g *Guard) queueCalls(operation string, body []byte) []call {
 	return []call{{action: sqs + ":" + strings.TrimSuffix(operation, "Batch"), resource: g.arn(sqs, name)}}
 }
 
-// eventCalls needs a permission for each bus that entries are put on.
+// eventCalls requires a permission for each event bus in the entries.
 func (g *Guard) eventCalls(operation string, body []byte) []call {
 	var in struct {
 		Entries []struct{ EventBusName string }
@@ -115,7 +115,7 @@ func (g *Guard) eventCalls(operation string, body []byte) []call {
 	return calls
 }
 
-// parameterCalls needs a permission for each parameter that is named.
+// parameterCalls requires a permission for each named parameter.
 func (g *Guard) parameterCalls(operation string, body []byte) []call {
 	var in struct{ Names []string }
 	if json.Unmarshal(body, &in) != nil {

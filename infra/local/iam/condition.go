@@ -7,9 +7,9 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// condition compares the leading keys of a call with what a statement names.
+// condition compares the leading keys of a call with those in a statement.
 type condition struct {
-	any    bool // one key is enough; else all must match
+	any    bool // one matching key is enough; otherwise all must match
 	values []*regexp.Regexp
 }
 
@@ -29,8 +29,9 @@ func newConditions(given []samtemplate.Condition) []condition {
 	return conditions
 }
 
-// holds knows that of no keys at all, all match, and none does.
-func (c condition) holds(keys []string) bool {
+// isMet reports whether the condition is met. Without keys, "all" is met and "any"
+// is not.
+func (c condition) isMet(keys []string) bool {
 	if c.any {
 		return slices.ContainsFunc(keys, c.matches)
 	}

@@ -8,15 +8,15 @@ import (
 	"net/url"
 )
 
-// connectionsKept is about how many requests of functions an engine answers at a
-// time.
-const connectionsKept = 256
+// maxIdleConnections is about the number of concurrent requests of functions to an
+// engine.
+const maxIdleConnections = 256
 
-var errNoAddress = errors.New("no address to forward to")
+var errNoAddress = errors.New("invalid address to forward to")
 
-// Forward returns a handler that passes requests on to a service at another
-// address, as if accessKey had signed all of them: callers share what belongs to
-// it. It keeps connections to the service until closeIdle is called.
+// Forward returns a handler that passes requests to a service at another address,
+// as if accessKey had signed all of them: the callers share its database. It keeps
+// idle connections until closeIdle is called.
 func Forward(endpoint, accessKey string) (handler http.Handler, closeIdle func(), err error) {
 	target, err := url.Parse(endpoint)
 	if err != nil {
@@ -26,8 +26,8 @@ func Forward(endpoint, accessKey string) (handler http.Handler, closeIdle func()
 		return nil, nil, fmt.Errorf("%w: %q", errNoAddress, endpoint)
 	}
 	transport := &http.Transport{
-		MaxIdleConns: connectionsKept, MaxIdleConnsPerHost: connectionsKept,
-		DisableCompression: true, // answers carry checksums of what is sent
+		MaxIdleConns: maxIdleConnections, MaxIdleConnsPerHost: maxIdleConnections,
+		DisableCompression: true, // answers carry checksums of the bytes sent
 	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -36,7 +36,7 @@ func Forward(endpoint, accessKey string) (handler http.Handler, closeIdle func()
 		},
 		Transport: transport,
 		ErrorHandler: func(rw http.ResponseWriter, _ *http.Request, _ error) {
-			rw.WriteHeader(http.StatusBadGateway) // a client tries again, or is gone
+			rw.WriteHeader(http.StatusBadGateway) // the client retries or has disconnected
 		},
 	}
 	return proxy, transport.CloseIdleConnections, nil

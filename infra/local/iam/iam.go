@@ -1,10 +1,10 @@
-// Package iam holds functions to the policies that the template gives them, as
-// IAM does in the cloud: what one of them denies, or none allows, is refused in
-// the service's words. It counts what each permission was used for, so that what
-// nobody needs shows too.
+// Package iam enforces the functions' policies from the template, as IAM does in
+// the cloud: a call that a policy denies, or none allows, is refused with the
+// service's error. It counts the uses of each permission, so that unused ones
+// become visible.
 //
-// Who calls is told by the access key that signs a request: a function's is its
-// logical id. Whoever else calls is the developer, who may do everything;
+// The access key that signs a request identifies the caller: a function's access
+// key is its logical id. Any other caller is the developer, who may do everything;
 // signatures are not verified.
 package iam
 
@@ -22,11 +22,11 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// maxRequestBytes is more than any of the services takes: DynamoDB's largest
-// batches have 16 MB before they are encoded.
+// maxRequestBytes is above the limits of all services: DynamoDB's largest batches
+// have 16 MB before encoding.
 const maxRequestBytes = 32 << 20
 
-// Options say whose calls are held to what.
+// Options configure a Guard.
 type Options struct {
 	Functions       []samtemplate.Function
 	Tables          []samtemplate.Table
@@ -35,7 +35,7 @@ type Options struct {
 	Log             *slog.Logger
 }
 
-// Guard stands before the services that functions call.
+// Guard checks the calls of functions to services.
 type Guard struct {
 	opts     Options
 	policies map[string]*policy // by access key
@@ -44,16 +44,16 @@ type Guard struct {
 	denied map[Use]int // Use without its count
 }
 
-// Use is a permission and how often it was used, or a call that none allows.
+// Use is a permission and the number of its uses, or a call that no policy allows.
 type Use struct {
-	Function string `json:"function"` // its logical id
+	Function string `json:"function"` // logical id
 	Action   string `json:"action"`
 	Resource string `json:"resource"`
 	Calls    int    `json:"calls"`
 	Denied   bool   `json:"denied,omitempty"`
 }
 
-// New returns a guard of the functions' permissions.
+// New returns a guard that enforces the functions' permissions.
 func New(opts Options) *Guard {
 	g := &Guard{opts: opts, policies: map[string]*policy{}, denied: map[Use]int{}}
 	for _, f := range opts.Functions {
@@ -62,11 +62,11 @@ func New(opts Options) *Guard {
 	return g
 }
 
-// Protect passes on to next what its caller may do. A request that is signed for
-// none of the services, which next may have of its own, is passed on too.
+// Protect passes on to next the requests that their callers may make. A request
+// signed for a service not in services is passed on unchecked.
 func (g *Guard) Protect(next http.Handler, services ...string) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		caller, ok := signer(r)
+		caller, ok := callerOf(r)
 		p := g.policies[caller.key]
 		if !ok || p == nil {
 			next.ServeHTTP(rw, r)
@@ -78,10 +78,10 @@ func (g *Guard) Protect(next http.Handler, services ...string) http.Handler {
 		}
 		calls, err := g.read(caller.service, r)
 		if err != nil {
-			return // the caller is gone, or sends what no SDK does
+			return // the caller disconnected or sent an invalid request
 		}
 		for _, c := range calls {
-			if v := p.judge(c); v != allowed {
+			if v := p.decide(c); v != allowed {
 				g.deny(rw, r, p, caller.service, c, v)
 				return
 			}
@@ -90,33 +90,33 @@ func (g *Guard) Protect(next http.Handler, services ...string) http.Handler {
 	})
 }
 
-// read takes the body out of the request and puts it back.
+// read reads the request's body and puts it back.
 func (g *Guard) read(service string, r *http.Request) ([]call, error) {
 	var body []byte
 	if r.Header.Get("X-Amz-Target") != "" {
 		var err error
 		if body, err = io.ReadAll(io.LimitReader(r.Body, maxRequestBytes)); err != nil {
-			return nil, fmt.Errorf("read a request to %s: %w", service, err)
+			return nil, fmt.Errorf("read request to %s: %w", service, err)
 		}
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
 	return g.calls(service, r, body), nil
 }
 
-// deny answers as the service does, and remembers.
+// deny answers with the service's error, and records the denial.
 func (g *Guard) deny(rw http.ResponseWriter, r *http.Request, p *policy, service string, c call, v verdict) {
 	g.mu.Lock()
 	g.denied[Use{Function: p.function, Action: c.action, Resource: c.resource, Denied: true}]++
 	g.mu.Unlock()
-	g.opts.Log.WarnContext(r.Context(), "a function's policies do not allow what it asks for",
+	g.opts.Log.WarnContext(r.Context(), "call denied: the function's policies in template.yaml do not allow it",
 		"function", p.function, "action", c.action, "resource", c.resource, "keys", c.keys)
 	answerDenied(rw, service, fmt.Sprintf(
 		"User: arn:aws:sts::%s:assumed-role/%sRole/%s is not authorized to perform: %s on resource: %s %s",
 		g.opts.Account, p.function, p.function, c.action, c.resource, v.reason(c)))
 }
 
-// Uses are all permissions with how often they were used so far, and then the
-// calls that were denied, by function.
+// Uses returns all permissions with the number of their uses so far, followed by
+// the denied calls, by function.
 func (g *Guard) Uses() []Use {
 	var uses []Use
 	for _, p := range g.policies {

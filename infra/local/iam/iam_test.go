@@ -29,7 +29,7 @@ const (
 	function = "Fn"
 )
 
-// TestGuard calls through the guard with the SDK's own clients.
+// TestGuard calls services through the guard with the SDK's clients.
 func TestGuard(t *testing.T) {
 	key := map[string]types.AttributeValue{"PK": text("x")}
 	name := aws.String("Table")
@@ -41,57 +41,57 @@ func TestGuard(t *testing.T) {
 		name        string
 		permissions []samtemplate.Permission
 		call        func(*clients) error
-		denied      string // the action, or empty
+		denied      string // the denied action, or ""
 	}{
-		{"an allowed call passes", allow(table, "dynamodb:GetItem"), func(c *clients) error {
+		{"allows a permitted call", allow(table, "dynamodb:GetItem"), func(c *clients) error {
 			_, err := c.table.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: name, Key: key})
 			return err
 		}, ""},
-		{"another action is denied", allow(table, "dynamodb:GetItem"), func(c *clients) error {
+		{"denies another action", allow(table, "dynamodb:GetItem"), func(c *clients) error {
 			_, err := c.table.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: name, Item: key})
 			return err
 		}, "dynamodb:PutItem"},
-		{"another table is denied", allow(table+"s", "dynamodb:GetItem"), func(c *clients) error {
+		{"denies another table", allow(table+"s", "dynamodb:GetItem"), func(c *clients) error {
 			_, err := c.table.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: name, Key: key})
 			return err
 		}, "dynamodb:GetItem"},
-		{"a table given by its ARN is the same", allow(table, "dynamodb:GetItem"), func(c *clients) error {
+		{"accepts a table's ARN as its name", allow(table, "dynamodb:GetItem"), func(c *clients) error {
 			_, err := c.table.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(table), Key: key})
 			return err
 		}, ""},
-		{"wildcards stand for anything", allow(prefix+"t?ble/*", "DynamoDB:*"), func(c *clients) error {
+		{"expands wildcards", allow(prefix+"t?ble/*", "DynamoDB:*"), func(c *clients) error {
 			_, err := c.table.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: name, Key: key})
 			return err
 		}, ""},
-		{"an index is not its table", allow(table, "dynamodb:Query"), func(c *clients) error {
+		{"denies an index when only its table is allowed", allow(table, "dynamodb:Query"), func(c *clients) error {
 			return c.query("activity")
 		}, "dynamodb:Query"},
-		{"nor is a table its index", allow(table+"/index/activity", "dynamodb:Query"), func(c *clients) error {
+		{"denies a table when only its index is allowed", allow(table+"/index/activity", "dynamodb:Query"), func(c *clients) error {
 			return c.query("")
 		}, "dynamodb:Query"},
-		{"an index of its own", allow(table+"/index/activity", "dynamodb:Query"), func(c *clients) error {
+		{"allows an index", allow(table+"/index/activity", "dynamodb:Query"), func(c *clients) error {
 			return c.query("activity")
 		}, ""},
-		{"a transaction needs all its parts", allow(table, "dynamodb:PutItem"), func(c *clients) error {
+		{"denies a transaction with a part that is not allowed", allow(table, "dynamodb:PutItem"), func(c *clients) error {
 			return c.write(put, check)
 		}, "dynamodb:ConditionCheckItem"},
-		{"and nothing else", allow(table, "dynamodb:PutItem", "dynamodb:ConditionCheckItem"), func(c *clients) error {
+		{"allows a transaction whose parts are all allowed", allow(table, "dynamodb:PutItem", "dynamodb:ConditionCheckItem"), func(c *clients) error {
 			return c.write(put, check)
 		}, ""},
-		{"a batch needs its own action", allow(table, "dynamodb:GetItem"), func(c *clients) error {
+		{"denies a batch without its own action", allow(table, "dynamodb:GetItem"), func(c *clients) error {
 			_, err := c.table.BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{
 				RequestItems: map[string]types.KeysAndAttributes{"Table": {Keys: []map[string]types.AttributeValue{key}}},
 			})
 			return err
 		}, "dynamodb:BatchGetItem"},
-		{"a function may be invoked", allow("arn:aws:lambda:us-east-1:000000000000:function:Other", "lambda:InvokeFunction"), func(c *clients) error {
+		{"allows an invocation", allow("arn:aws:lambda:us-east-1:000000000000:function:Other", "lambda:InvokeFunction"), func(c *clients) error {
 			return c.invoke("Other")
 		}, ""},
-		{"and not another", allow("arn:aws:lambda:us-east-1:000000000000:function:Other", "lambda:InvokeFunction"), func(c *clients) error {
+		{"denies an invocation of another function", allow("arn:aws:lambda:us-east-1:000000000000:function:Other", "lambda:InvokeFunction"), func(c *clients) error {
 			return c.invoke("Another")
 		}, "lambda:InvokeFunction"},
 		{
-			"a connection may be written to",
+			"allows a message to a connection",
 			allow("arn:aws:execute-api:us-east-1:000000000000:Socket/live/POST/@connections/*", "execute-api:ManageConnections"),
 			func(c *clients) error {
 				_, err := c.connections.PostToConnection(t.Context(), &apigatewaymanagementapi.PostToConnectionInput{
@@ -101,14 +101,14 @@ func TestGuard(t *testing.T) {
 			}, "",
 		},
 		{
-			"and not be closed",
+			"denies closing a connection",
 			allow("arn:aws:execute-api:us-east-1:000000000000:Socket/live/POST/@connections/*", "execute-api:ManageConnections"),
 			func(c *clients) error {
 				_, err := c.connections.DeleteConnection(t.Context(), &apigatewaymanagementapi.DeleteConnectionInput{ConnectionId: aws.String("Zm9v=")})
 				return err
 			}, "execute-api:ManageConnections",
 		},
-		{"a function without a policy may do nothing", nil, func(c *clients) error { return c.invoke("Other") }, "lambda:InvokeFunction"},
+		{"denies everything without a policy", nil, func(c *clients) error { return c.invoke("Other") }, "lambda:InvokeFunction"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newClients(t, function, test.permissions)
@@ -122,12 +122,12 @@ func TestGuard(t *testing.T) {
 			c.mustBeDenied(err, test.denied+" on resource: arn:")
 		})
 	}
-	t.Run("whoever is no function may do everything", func(t *testing.T) {
+	t.Run("allows everything to callers that are not functions", func(t *testing.T) {
 		if err := newClients(t, "local", nil).query("activity"); err != nil {
 			t.Error(err)
 		}
 	})
-	t.Run("a service that is not there is denied", func(t *testing.T) {
+	t.Run("denies an unknown service", func(t *testing.T) {
 		c := newClients(t, function, allow("*", "*"))
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url, http.NoBody)
 		if err != nil {
@@ -145,7 +145,7 @@ func TestGuard(t *testing.T) {
 	})
 }
 
-// TestQueues speaks SQS's protocol as its clients do.
+// TestQueues uses SQS's protocol directly.
 func TestQueues(t *testing.T) {
 	const queue = "arn:aws:sqs:us-east-1:000000000000:Jobs"
 	for operation, status := range map[string]int{
@@ -173,19 +173,19 @@ func TestQueues(t *testing.T) {
 	}
 }
 
-// TestBuses speaks EventBridge's protocol as its clients do.
+// TestBuses uses EventBridge's protocol directly.
 func TestBuses(t *testing.T) {
 	const bus = "arn:aws:events:us-east-1:000000000000:event-bus/mine"
 	for name, test := range map[string]struct {
 		body   string
 		status int
 	}{
-		"the bus it may write to":   {`{"Entries": [{"EventBusName": "mine"}, {"EventBusName": "mine"}]}`, http.StatusOK},
-		"the same by its ARN":       {`{"Entries": [{"EventBusName": "` + bus + `"}]}`, http.StatusOK},
-		"another among them":        {`{"Entries": [{"EventBusName": "mine"}, {"EventBusName": "other"}]}`, http.StatusForbidden},
-		"none named is the default": {`{"Entries": [{}]}`, http.StatusForbidden},
-		"what names no bus at all":  {`{}`, http.StatusForbidden},
-		"what is not understood":    {`{"Entries": 1}`, http.StatusForbidden},
+		"allows the permitted bus":                    {`{"Entries": [{"EventBusName": "mine"}, {"EventBusName": "mine"}]}`, http.StatusOK},
+		"allows its ARN":                              {`{"Entries": [{"EventBusName": "` + bus + `"}]}`, http.StatusOK},
+		"denies entries with another bus among them":  {`{"Entries": [{"EventBusName": "mine"}, {"EventBusName": "other"}]}`, http.StatusForbidden},
+		"denies the default bus, which no name means": {`{"Entries": [{}]}`, http.StatusForbidden},
+		"denies a request without entries":            {`{}`, http.StatusForbidden},
+		"denies an invalid request":                   {`{"Entries": 1}`, http.StatusForbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClients(t, function, allow(bus, "events:PutEvents"))
@@ -217,7 +217,7 @@ func TestUses(t *testing.T) {
 		}
 	}
 	if err := c.invoke("Other"); err == nil {
-		t.Fatal("it was not denied")
+		t.Fatal("the call was not denied")
 	}
 	want := []iam.Use{
 		{Function: function, Action: "dynamodb:GetItem", Resource: table},
@@ -231,7 +231,7 @@ func TestUses(t *testing.T) {
 }
 
 func TestForward(t *testing.T) {
-	t.Run("a body arrives whole, and the answer too", func(t *testing.T) {
+	t.Run("passes request and response bodies unchanged", func(t *testing.T) {
 		service := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
 			if err != nil || r.Header.Get("X-Forwarded-For") != "" {
@@ -252,7 +252,7 @@ func TestForward(t *testing.T) {
 			t.Error(recorded)
 		}
 	})
-	t.Run("whoever signs, the service sees one access key", func(t *testing.T) {
+	t.Run("replaces the access key of every signature", func(t *testing.T) {
 		const version4 = "AWS4-HMAC-SHA256 Credential=%s/20260102/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0"
 		for signed, want := range map[string]string{
 			fmt.Sprintf(version4, "EventsFunction"): fmt.Sprintf(version4, "system7"), "Bearer token": "Bearer token",
@@ -276,7 +276,7 @@ func TestForward(t *testing.T) {
 			}
 		}
 	})
-	t.Run("a service that is gone is a bad gateway", func(t *testing.T) {
+	t.Run("returns 502 when the service does not answer", func(t *testing.T) {
 		handler, closeIdle, err := iam.Forward("http://127.0.0.1:1", "any")
 		if err != nil {
 			t.Fatal(err)
@@ -288,7 +288,7 @@ func TestForward(t *testing.T) {
 			t.Error(recorded.Code)
 		}
 	})
-	t.Run("an address must be one", func(t *testing.T) {
+	t.Run("refuses an invalid address", func(t *testing.T) {
 		if _, _, err := iam.Forward("nowhere", "any"); err == nil {
 			t.Error("no error")
 		}
@@ -301,7 +301,7 @@ func allow(resource string, actions ...string) []samtemplate.Permission {
 	return []samtemplate.Permission{{Actions: actions, Resources: []string{resource}}}
 }
 
-// clients are the SDK's, of one caller, in front of services that take anything.
+// clients are one caller's SDK clients, in front of services that accept anything.
 type clients struct {
 	t           *testing.T
 	url         string
@@ -327,7 +327,7 @@ func newClients(t *testing.T, accessKey string, permissions []samtemplate.Permis
 	services := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		c.reached++
 		if body, err := io.ReadAll(r.Body); err != nil || r.Method == http.MethodPost && len(body) == 0 {
-			t.Errorf("the body is gone: %v", err)
+			t.Errorf("cannot read the body: %v", err)
 		}
 		_, _ = io.WriteString(rw, "{}")
 	})
@@ -343,7 +343,7 @@ func newClients(t *testing.T, accessKey string, permissions []samtemplate.Permis
 	return c
 }
 
-// mustBeDenied wants an error of the guard that says what was asked for.
+// mustBeDenied requires an error of the guard that names the denied action.
 func (c *clients) mustBeDenied(err error, what string) {
 	c.t.Helper()
 	var api smithy.APIError
@@ -352,7 +352,7 @@ func (c *clients) mustBeDenied(err error, what string) {
 		c.t.Errorf("got %v", err)
 	}
 	if c.reached != 0 {
-		c.t.Error("it reached the service")
+		c.t.Error("the call reached the service")
 	}
 }
 

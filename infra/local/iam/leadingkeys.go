@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// item is attributes as DynamoDB's protocol has them: {"PK": {"S": "a"}}.
+// item is a map of attributes in DynamoDB's protocol: {"PK": {"S": "a"}}.
 type item map[string]attribute
 
 type attribute map[string]any
 
-// addKey adds the value of a partition key, which is a text in the protocol
-// whatever its type. What is no such value adds nothing: the engine refuses it.
+// addKey adds the value of a partition key, which the protocol encodes as a string
+// whatever its type. Other values are not added: the engine refuses them.
 func (c *call) addKey(a attribute) bool {
 	for _, value := range a {
 		if text, ok := value.(string); ok {
@@ -22,20 +22,20 @@ func (c *call) addKey(a attribute) bool {
 	return false
 }
 
-// query is what of a Query tells the partition that it reads. The parameter that
-// was there before expressions, KeyConditions, is not understood.
+// query has the members of a Query that identify its partition. The legacy
+// parameter KeyConditions is not supported.
 type query struct {
 	KeyConditionExpression    string
 	ExpressionAttributeNames  map[string]string
 	ExpressionAttributeValues item
 }
 
-// equality is a comparison in a key condition: name = :value. The one of the
-// partition key is always such.
+// equality is a comparison in a key condition: name = :value. The partition key is
+// always compared in this form.
 var equality = regexp.MustCompile(`(#?[\w.-]+)\s*=\s*(:[\w.-]+)`)
 
-// addPartition adds the value that the expression wants of the attribute, and
-// reports whether it could be told.
+// addPartition adds the attribute's value in the expression, and reports whether
+// it was found.
 func (q query) addPartition(c *call, attribute string) bool {
 	for _, found := range equality.FindAllStringSubmatch(q.KeyConditionExpression, -1) {
 		name, value := found[1], found[2]

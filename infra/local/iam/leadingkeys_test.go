@@ -14,7 +14,8 @@ import (
 
 type attributes = map[string]types.AttributeValue
 
-// operations are all requests that name partitions, made to name these.
+// operations returns a call of each operation that names partitions, for the given
+// partitions.
 func operations(c *clients, partitions ...string) map[string]func(context.Context) error {
 	name := aws.String("Table")
 	var keys []attributes
@@ -72,7 +73,7 @@ func operations(c *clients, partitions ...string) map[string]func(context.Contex
 	return all
 }
 
-// addSingle adds the operations on one partition.
+// addSingle adds the operations on a single partition.
 func addSingle(all map[string]func(context.Context) error, c *clients, key attributes) {
 	name := aws.String("Table")
 	all["GetItem"] = func(ctx context.Context) error {
@@ -107,41 +108,41 @@ func addSingle(all map[string]func(context.Context) error, c *clients, key attri
 	}
 }
 
-// on is a statement about all of the table, under a condition.
-func on(deny bool, condition samtemplate.Condition) samtemplate.Permission {
+// tableStatement is a statement about the whole table, with a condition.
+func tableStatement(deny bool, condition samtemplate.Condition) samtemplate.Permission {
 	return samtemplate.Permission{
 		Deny: deny, Actions: []string{"dynamodb:*"}, Resources: []string{table},
 		Conditions: []samtemplate.Condition{condition},
 	}
 }
 
-// TestLeadingKeys holds every operation that names partitions to conditions on
-// them.
+// TestLeadingKeys checks conditions on leading keys with every operation that
+// names partitions.
 func TestLeadingKeys(t *testing.T) {
 	all := allow(table, "dynamodb:*")
-	guard := append(all, on(true, samtemplate.Condition{Any: true, Values: []string{"SIGN"}}))
-	only := []samtemplate.Permission{on(false, samtemplate.Condition{Values: []string{"SIGN", "N?"}})}
-	like := []samtemplate.Permission{on(false, samtemplate.Condition{Like: true, Values: []string{"N#*", "A?"}})}
-	anyOf := []samtemplate.Permission{on(false, samtemplate.Condition{Any: true, Like: true, Values: []string{"N#*"}})}
+	guard := append(all, tableStatement(true, samtemplate.Condition{Any: true, Values: []string{"SIGN"}}))
+	only := []samtemplate.Permission{tableStatement(false, samtemplate.Condition{Values: []string{"SIGN", "N?"}})}
+	like := []samtemplate.Permission{tableStatement(false, samtemplate.Condition{Like: true, Values: []string{"N#*", "A?"}})}
+	anyOf := []samtemplate.Permission{tableStatement(false, samtemplate.Condition{Any: true, Like: true, Values: []string{"N#*"}})}
 	for _, test := range []struct {
 		name        string
 		permissions []samtemplate.Permission
 		partitions  []string
-		reason      string // of the denial, or empty
+		reason      string // of the denial, or ""
 	}{
-		{"a denied partition", guard, []string{"SIGN"}, "with an explicit deny"},
-		{"a denied one among others", guard, []string{"a", "SIGN"}, "with an explicit deny"},
-		{"others than the denied one", guard, []string{"SIGNS", "sign"}, ""},
-		{"another than the denied one", guard, []string{"a"}, ""},
-		{"a partition that is allowed", only, []string{"SIGN"}, ""},
-		{"partitions that are all allowed", only, []string{"SIGN", "N?"}, ""},
-		{"one that is not", only, []string{"SIGN2"}, "because no identity-based policy"},
-		{"one of which is not", only, []string{"SIGN", "N1"}, "because no identity-based policy"},
+		{"denies a denied partition", guard, []string{"SIGN"}, "with an explicit deny"},
+		{"denies a denied partition among others", guard, []string{"a", "SIGN"}, "with an explicit deny"},
+		{"allows similar partitions", guard, []string{"SIGNS", "sign"}, ""},
+		{"allows another partition", guard, []string{"a"}, ""},
+		{"allows an allowed partition", only, []string{"SIGN"}, ""},
+		{"allows several allowed partitions", only, []string{"SIGN", "N?"}, ""},
+		{"denies a partition that is not allowed", only, []string{"SIGN2"}, "because no identity-based policy"},
+		{"denies partitions of which one is not allowed", only, []string{"SIGN", "N1"}, "because no identity-based policy"},
 		{"patterns", like, []string{"N#1", "Ab"}, ""},
-		{"a pattern over lines", like, []string{"N#1\n2"}, ""},
-		{"no such pattern", like, []string{"A"}, "because no identity-based policy"},
-		{"one of which is enough", anyOf, []string{"x", "N#1"}, ""},
-		{"none of which is one", anyOf, []string{"x", "y"}, "because no identity-based policy"},
+		{"matches a pattern across lines", like, []string{"N#1\n2"}, ""},
+		{"denies a partition that does not match the pattern", like, []string{"A"}, "because no identity-based policy"},
+		{"allows any-of with one match", anyOf, []string{"x", "N#1"}, ""},
+		{"denies any-of without a match", anyOf, []string{"x", "y"}, "because no identity-based policy"},
 	} {
 		for operation := range operations(nil, test.partitions...) {
 			t.Run(test.name+"/"+operation, func(t *testing.T) {
@@ -167,33 +168,33 @@ func TestLeadingKeysOfOthers(t *testing.T) {
 		Deny: true, Actions: []string{"dynamodb:*"}, Resources: []string{"*"},
 		Conditions: []samtemplate.Condition{{Any: true, Values: []string{"x"}}},
 	})
-	t.Run("an index leads by a key of its own", func(t *testing.T) {
+	t.Run("an index has its own leading key", func(t *testing.T) {
 		c := newClients(t, function, guard)
 		c.mustBeDenied(c.query("activity"), "dynamodb:Query on resource: "+table+"/index/activity")
 	})
-	t.Run("where there are no keys, none is denied", func(t *testing.T) {
+	t.Run("a Deny with a condition does not apply without keys", func(t *testing.T) {
 		c := newClients(t, function, guard)
 		if _, err := c.table.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("Table")}); err != nil {
 			t.Error(err)
 		}
 	})
-	t.Run("and all are allowed", func(t *testing.T) {
-		c := newClients(t, function, []samtemplate.Permission{on(false, samtemplate.Condition{Values: []string{"SIGN"}})})
+	t.Run("an Allow with an all-of condition applies without keys", func(t *testing.T) {
+		c := newClients(t, function, []samtemplate.Permission{tableStatement(false, samtemplate.Condition{Values: []string{"SIGN"}})})
 		if _, err := c.table.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("Table")}); err != nil {
 			t.Error(err)
 		}
 	})
-	t.Run("all conditions must hold", func(t *testing.T) {
-		both := on(false, samtemplate.Condition{Like: true, Values: []string{"x*"}})
+	t.Run("all conditions must be met", func(t *testing.T) {
+		both := tableStatement(false, samtemplate.Condition{Like: true, Values: []string{"x*"}})
 		both.Conditions = append(both.Conditions, samtemplate.Condition{Any: true, Values: []string{"y"}})
 		c := newClients(t, function, []samtemplate.Permission{both})
 		c.mustBeDenied(c.query(""), "dynamodb:Query")
 	})
 	for name, in := range map[string]*dynamodb.QueryInput{
-		"a query whose partition cannot be told": {KeyConditionExpression: aws.String("begins_with(PK, :v)")},
-		"one without the value":                  {KeyConditionExpression: aws.String("PK = :w")},
-		"one of an index that is not there":      {KeyConditionExpression: aws.String("PK = :v"), IndexName: aws.String("other")},
-		"one of another attribute":               {KeyConditionExpression: aws.String("APK = :v")},
+		"a query with an unknown partition": {KeyConditionExpression: aws.String("begins_with(PK, :v)")},
+		"a query without the value":         {KeyConditionExpression: aws.String("PK = :w")},
+		"a query of an unknown index":       {KeyConditionExpression: aws.String("PK = :v"), IndexName: aws.String("other")},
+		"a query of another attribute":      {KeyConditionExpression: aws.String("APK = :v")},
 	} {
 		t.Run(name+" is denied", func(t *testing.T) {
 			c := newClients(t, function, allow(table+"*", "dynamodb:*"))

@@ -8,14 +8,14 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// policy is what a function may do.
+// policy is the set of a function's permissions.
 type policy struct {
-	function string // its logical id
+	function string // logical id
 	grants   []*grant
 	denials  []*grant
 }
 
-// grant is one action on one resource of a statement, which allows or denies.
+// grant is one action on one resource of a statement, which allows or denies it.
 type grant struct {
 	action, resource   string
 	actions, resources *regexp.Regexp
@@ -23,16 +23,16 @@ type grant struct {
 	calls              atomic.Int64
 }
 
-// verdict is what a policy says of a call.
+// verdict is the decision of a policy about a call.
 type verdict int
 
 const (
 	notAllowed verdict = iota
 	allowed
-	denied // which no statement that allows outweighs
+	denied // overrides every statement that allows
 )
 
-// reason is IAM's, for a call that may not pass.
+// reason is IAM's explanation of a denied call.
 func (v verdict) reason(c call) string {
 	if v == denied {
 		return "with an explicit deny in an identity-based policy"
@@ -52,7 +52,7 @@ func newPolicy(f samtemplate.Function) *policy {
 			for _, resource := range permission.Resources {
 				*statements = append(*statements, &grant{
 					action: action, resource: resource, conditions: conditions,
-					actions: pattern("(?i)", action), resources: pattern("", resource), // IAM takes actions in any case
+					actions: pattern("(?i)", action), resources: pattern("", resource), // IAM ignores the case of actions
 				})
 			}
 		}
@@ -60,16 +60,15 @@ func newPolicy(f samtemplate.Function) *policy {
 	return p
 }
 
-// pattern matches a text whole: * stands for anything, ? for one character.
+// pattern matches a whole string: * stands for any characters, ? for one.
 func pattern(flags, text string) *regexp.Regexp {
 	quoted := strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(text))
 	return regexp.MustCompile("(?s)" + flags + "^" + quoted + "$")
 }
 
-// judge finds what the statements say of a call. It counts one that is allowed
-// for the first grant that does, so that another which only repeats it shows as
-// unused.
-func (p *policy) judge(c call) verdict {
+// decide decides about a call. It counts an allowed call for the first matching
+// grant only, so that a redundant grant shows up as unused.
+func (p *policy) decide(c call) verdict {
 	for _, d := range p.denials {
 		if d.covers(c) {
 			return denied
@@ -89,14 +88,14 @@ func (g *grant) covers(c call) bool {
 		return false
 	}
 	for _, condition := range g.conditions {
-		if !condition.holds(c.keys) {
+		if !condition.isMet(c.keys) {
 			return false
 		}
 	}
 	return true
 }
 
-// uses leave denials out: that they are never needed is the best that they can do.
+// uses omits denials: ideally they are never used.
 func (p *policy) uses() []Use {
 	var uses []Use
 	for _, g := range p.grants {

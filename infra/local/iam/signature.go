@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// caller is what a request's signature says of it.
+// caller is the identity in a request's signature.
 type caller struct{ key, service string }
 
-// signer reads the credential of a version 4 signature, which is
+// callerOf parses the credential of a version 4 signature:
 // key/date/region/service/aws4_request.
-func signer(r *http.Request) (caller, bool) {
+func callerOf(r *http.Request) (caller, bool) {
 	signature, ok := strings.CutPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ")
 	if !ok {
 		return caller{}, false
@@ -25,9 +25,9 @@ func signer(r *http.Request) (caller, bool) {
 	return caller{}, false
 }
 
-// signAs puts another access key into a request's signature, which is no longer valid.
+// signAs replaces the access key in a request's signature, which is not valid then.
 func signAs(r *http.Request, accessKey string) {
-	from, ok := signer(r)
+	from, ok := callerOf(r)
 	if !ok {
 		return
 	}
@@ -35,7 +35,7 @@ func signAs(r *http.Request, accessKey string) {
 	r.Header.Set("Authorization", strings.Replace(signature, "Credential="+from.key+"/", "Credential="+accessKey+"/", 1))
 }
 
-// answerDenied is an error that every SDK's client reads as its service's own.
+// answerDenied writes an error that the SDK client of every service understands.
 func answerDenied(rw http.ResponseWriter, service, message string) {
 	const kind = "AccessDeniedException"
 	status := http.StatusForbidden
@@ -45,7 +45,7 @@ func answerDenied(rw http.ResponseWriter, service, message string) {
 	rw.Header().Set("Content-Type", "application/x-amz-json-1.0")
 	rw.Header().Set("X-Amzn-Errortype", kind)
 	rw.WriteHeader(status)
-	_ = json.NewEncoder(rw).Encode(map[string]string{ // a caller that is gone needs no answer
+	_ = json.NewEncoder(rw).Encode(map[string]string{ // the caller may have disconnected
 		"__type": "com.amazon.coral.service#" + kind, "Message": message,
 	})
 }

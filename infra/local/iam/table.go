@@ -8,12 +8,13 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// tableRequest is what of DynamoDB's requests tells what they touch.
+// tableRequest has the members of DynamoDB's requests that identify what they
+// access.
 type tableRequest struct {
 	part
 
 	RequestItems  map[string]batch  // by table
-	TransactItems []map[string]part // by operation, without its ending Item
+	TransactItems []map[string]part // by operation, without the suffix Item
 }
 
 // part is an operation on one table.
@@ -23,8 +24,8 @@ type part struct {
 	query
 }
 
-// batch is what a batch reads of a table or writes into it: an object with Keys,
-// or a list.
+// batch is what a batch reads from or writes to a table: an object with Keys, or a
+// list.
 type batch struct{ items []item }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -43,8 +44,8 @@ func (b *batch) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// tableCalls knows that a transaction needs the permissions of its parts, and
-// that an index is a resource of its own.
+// tableCalls handles DynamoDB. A transaction needs the permissions of its parts,
+// and an index is a resource of its own.
 func (g *Guard) tableCalls(operation string, body []byte) []call {
 	var in tableRequest
 	if json.Unmarshal(body, &in) != nil {
@@ -84,8 +85,8 @@ func (g *Guard) tableCalls(operation string, body []byte) []call {
 	return calls
 }
 
-// merge adds a call, or its keys to the same one for others: a condition is about
-// all that a request does in one way.
+// merge adds a call, or adds its keys to the same call: a condition covers all
+// keys that a request accesses with an action.
 func merge(calls []call, c call) []call {
 	for i, known := range calls {
 		if known.action == c.action && known.resource == c.resource {
@@ -96,7 +97,7 @@ func merge(calls []call, c call) []call {
 	return append(calls, c)
 }
 
-// table is the ARN of a table that is given by its name or ARN.
+// table returns the ARN of a table, given its name or ARN.
 func (g *Guard) table(name string) string {
 	if strings.HasPrefix(name, "arn:") {
 		return name
@@ -104,26 +105,26 @@ func (g *Guard) table(name string) string {
 	return g.arn(dynamodb, "table/"+name)
 }
 
-// partitionKey is the attribute whose values are the leading keys of a table, or
-// of its index.
+// partitionKey is the attribute whose values are the leading keys of a table or
+// index.
 func (g *Guard) partitionKey(table, index string) (string, bool) {
 	for _, t := range g.opts.Tables {
 		if g.table(t.Name) != g.table(table) {
 			continue
 		}
 		if index == "" {
-			return hash(t.Key)
+			return partitionAttribute(t.Key)
 		}
 		for _, i := range t.Indexes {
 			if i.Name == index {
-				return hash(i.Key)
+				return partitionAttribute(i.Key)
 			}
 		}
 	}
 	return "", false
 }
 
-func hash(key []samtemplate.KeyElement) (string, bool) {
+func partitionAttribute(key []samtemplate.KeyElement) (string, bool) {
 	for _, e := range key {
 		if e.Type == "HASH" {
 			return e.Name, true

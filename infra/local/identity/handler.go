@@ -14,12 +14,12 @@ import (
 
 const (
 	maxRequestBytes = 64 << 10
-	// longestLife keeps a requested number of seconds within time.Duration.
-	longestLife = 10 * 365 * 24 * 3600
+	// maxLifetime keeps a requested number of seconds within time.Duration.
+	maxLifetime = 10 * 365 * 24 * 3600
 )
 
-// Handler serves the issuer under prefix: POST prefix/token gives tokens, and
-// whoever verifies them finds the key by OpenID discovery.
+// Handler serves the issuer under prefix: POST prefix/token issues tokens, and
+// OpenID discovery publishes the key.
 func (i *Issuer) Handler(prefix string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+prefix+"/token", i.serveToken)
@@ -37,24 +37,24 @@ func (i *Issuer) Handler(prefix string) http.Handler {
 
 type tokenRequest struct {
 	UserID    string `json:"user_id"`
-	ExpiresIn int64  `json:"expires_in"` // seconds; negative for a token that has expired
-	Scope     string `json:"scope"`      // what the token allows, words separated by blanks
+	ExpiresIn int64  `json:"expires_in"` // seconds; negative for an expired token
+	Scope     string `json:"scope"`      // space-separated
 }
 
-// why says what is wrong with a request, "" where nothing is.
-func (r tokenRequest) why() string {
+// invalidReason returns the reason that a request is invalid, "" if it is valid.
+func (r tokenRequest) invalidReason() string {
 	switch {
 	case r.UserID == "":
-		return `send {"user_id": "alice"}, with "expires_in" in seconds if a day will not do, and "scope" if it is to allow more`
-	case !access.IsUserID(r.UserID): // its token would open nothing
+		return `send {"user_id": "alice"}; optional: "expires_in" in seconds (default: a day) and "scope"`
+	case !access.IsUserID(r.UserID): // a token for it would be refused everywhere
 		return fmt.Sprintf("user_id must be at most %d characters and %d bytes", access.MaxUserID, access.MaxUserIDBytes)
-	case r.ExpiresIn > longestLife || r.ExpiresIn < -longestLife:
-		return fmt.Sprintf("expires_in must be at most %d seconds, or as many below 0", longestLife)
+	case r.ExpiresIn > maxLifetime || r.ExpiresIn < -maxLifetime:
+		return fmt.Sprintf("expires_in must be between -%[1]d and %[1]d seconds", maxLifetime)
 	}
 	return ""
 }
 
-// readRequest returns why the body is refused beside what it says.
+// readRequest returns the request, or the reason that the body is invalid.
 func readRequest(body io.Reader) (req tokenRequest, why string) {
 	raw, err := io.ReadAll(body)
 	if err != nil {
@@ -64,9 +64,9 @@ func readRequest(body io.Reader) (req tokenRequest, why string) {
 		return req, strings.TrimPrefix(flaw.Pointer, "/") + " " + flaw.Reason
 	}
 	if json.Unmarshal(raw, &req) != nil {
-		return req, tokenRequest{}.why()
+		return req, tokenRequest{}.invalidReason()
 	}
-	return req, req.why()
+	return req, req.invalidReason()
 }
 
 func (i *Issuer) serveToken(rw http.ResponseWriter, r *http.Request) {
@@ -75,7 +75,7 @@ func (i *Issuer) serveToken(rw http.ResponseWriter, r *http.Request) {
 		answer(rw, http.StatusBadRequest, map[string]string{"message": why})
 		return
 	}
-	token, err := i.Scoped(req.UserID, req.Scope, time.Duration(req.ExpiresIn)*time.Second)
+	token, err := i.ScopedToken(req.UserID, req.Scope, time.Duration(req.ExpiresIn)*time.Second)
 	if err != nil {
 		answer(rw, http.StatusInternalServerError, map[string]string{"message": "the token could not be signed"})
 		return
@@ -86,5 +86,5 @@ func (i *Issuer) serveToken(rw http.ResponseWriter, r *http.Request) {
 func answer(rw http.ResponseWriter, status int, body any) {
 	rw.Header().Set("Content-Type", "application/json")
 	rw.WriteHeader(status)
-	_ = json.NewEncoder(rw).Encode(body) // a caller that is gone needs no answer
+	_ = json.NewEncoder(rw).Encode(body) // the caller may have disconnected
 }

@@ -1,5 +1,5 @@
-// Package identity is an issuer of tokens for development: whoever asks gets
-// one for any user. The cloud's template knows nothing of it.
+// Package identity is an issuer of tokens for development: anyone can get a token
+// for any user. It is not part of the cloud's template.
 package identity
 
 import (
@@ -27,7 +27,7 @@ const (
 	tokenLife = 24 * time.Hour
 )
 
-var errNoKey = errors.New("the issuer has no such key")
+var errNoKey = errors.New("the issuer has no such signing key")
 
 // Issuer signs tokens.
 type Issuer struct {
@@ -38,8 +38,8 @@ type Issuer struct {
 	now      func() time.Time
 }
 
-// New returns an issuer that calls itself url. Its key is kept in dataDir, so
-// that tokens outlive a restart; an empty dataDir means a new key each time.
+// New returns an issuer with the given url. Its key is stored in dataDir, so that
+// tokens stay valid across restarts; an empty dataDir means a new key each time.
 func New(url, audience, dataDir string, now func() time.Time) (*Issuer, error) {
 	key, err := loadKey(dataDir)
 	if err != nil {
@@ -53,15 +53,14 @@ func New(url, audience, dataDir string, now func() time.Time) (*Issuer, error) {
 	return &Issuer{url: url, audience: audience, key: key, keyID: hex.EncodeToString(thumbprint[:8]), now: now}, nil
 }
 
-// Token returns a token of that user, good for the given time; 0 means a day.
-// A time in the past gives one that has expired.
+// Token returns a token for the user that is valid for life; 0 means a day. A
+// negative life gives an expired token.
 func (i *Issuer) Token(userID string, life time.Duration) (string, error) {
-	return i.Scoped(userID, "", life)
+	return i.ScopedToken(userID, "", life)
 }
 
-// Scoped returns a token as Token does that allows what scope says, in words
-// separated by blanks; "" says nothing.
-func (i *Issuer) Scoped(userID, scope string, life time.Duration) (string, error) {
+// ScopedToken returns a token like Token, with the space-separated scope; "" omits it.
+func (i *Issuer) ScopedToken(userID, scope string, life time.Duration) (string, error) {
 	if life == 0 {
 		life = tokenLife
 	}
@@ -86,7 +85,7 @@ func (i *Issuer) Scoped(userID, scope string, life time.Duration) (string, error
 	return signed, nil
 }
 
-// Key finds the issuer's public key, as a gateway needs it.
+// Key returns the issuer's public key, for a gateway.
 func (i *Issuer) Key(issuer, keyID string) (crypto.PublicKey, error) {
 	if issuer != i.url || keyID != i.keyID {
 		return nil, errNoKey
@@ -94,7 +93,7 @@ func (i *Issuer) Key(issuer, keyID string) (crypto.PublicKey, error) {
 	return i.key.Public(), nil
 }
 
-// JWKS is the issuer's public key in the form that the web uses.
+// JWKS is the issuer's public key as a JSON Web Key Set.
 func (i *Issuer) JWKS() jose.JSONWebKeySet {
 	return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{
 		{Key: i.key.Public(), KeyID: i.keyID, Algorithm: string(jose.RS256), Use: "sig"},
@@ -115,11 +114,11 @@ func loadKey(dataDir string) (*rsa.PrivateKey, error) {
 	}
 	block, _ := pem.Decode(text)
 	if block == nil {
-		return nil, fmt.Errorf("%s holds no key: remove it", path)
+		return nil, fmt.Errorf("%s does not contain a key: remove the file and restart", path)
 	}
 	key, err := x509.ParsePKCS1PrivateKey(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("%s holds no key: remove it: %w", path, err)
+		return nil, fmt.Errorf("%s does not contain a key: remove the file and restart: %w", path, err)
 	}
 	return key, nil
 }
@@ -131,10 +130,10 @@ func makeKey(path string) (*rsa.PrivateKey, error) {
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: pemType, Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		return nil, fmt.Errorf("keep key: %w", err)
+		return nil, fmt.Errorf("store key: %w", err)
 	}
 	if err := os.WriteFile(path, text, 0o600); err != nil {
-		return nil, fmt.Errorf("keep key: %w", err)
+		return nil, fmt.Errorf("store key: %w", err)
 	}
 	return key, nil
 }

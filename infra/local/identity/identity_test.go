@@ -21,7 +21,7 @@ const (
 func TestIssuer(t *testing.T) {
 	dir := t.TempDir()
 	issuer := mustIssuer(t, dir)
-	t.Run("its tokens verify with the keys that it publishes", func(t *testing.T) {
+	t.Run("tokens verify with the published keys", func(t *testing.T) {
 		token, err := issuer.Token("alice", 0)
 		if err != nil {
 			t.Fatal(err)
@@ -34,26 +34,26 @@ func TestIssuer(t *testing.T) {
 			t.Errorf("subject %q", subject)
 		}
 		if _, err := issuer.Key("http://other", keys.Keys[0].KeyID); err == nil {
-			t.Error("it answers for another issuer")
+			t.Error("Key returned a key of another issuer")
 		}
 	})
-	t.Run("discovery leads to the keys", func(t *testing.T) {
+	t.Run("discovery names the keys' address", func(t *testing.T) {
 		body := get(t, issuer, "GET", "/dev/.well-known/openid-configuration", "", 200)
 		if want := `"jwks_uri":"` + url + `/.well-known/jwks.json"`; !strings.Contains(body, want) {
 			t.Errorf("%s lacks %s", body, want)
 		}
 	})
-	t.Run("a restart keeps the key", func(t *testing.T) {
+	t.Run("keeps the key across a restart", func(t *testing.T) {
 		token, err := issuer.Token("alice", time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
 		mustVerify(t, token, mustIssuer(t, dir).JWKS())
 	})
-	t.Run("without a folder each start has its own", func(t *testing.T) {
+	t.Run("makes a new key for each start without a folder", func(t *testing.T) {
 		first, second := mustIssuer(t, ""), mustIssuer(t, "")
 		if first.JWKS().Keys[0].KeyID == second.JWKS().Keys[0].KeyID {
-			t.Error("both have one key")
+			t.Error("both have the same key")
 		}
 	})
 	for _, test := range []struct {
@@ -61,21 +61,21 @@ func TestIssuer(t *testing.T) {
 		status     int
 		says       string
 	}{
-		{"a user gets a token", `{"user_id": "bob"}`, 200, "token"},
-		{"one that has expired", `{"user_id": "bob", "expires_in": -60}`, 200, "token"},
-		{"one with the longest name", `{"user_id": "` + strings.Repeat("ü", 256) + `"}`, 200, "token"},
-		{"nobody gets none", `{}`, 400, "user_id"},
-		{"nor who sends no JSON", `bob`, 400, "user_id"},
-		{"nor who wants it forever", `{"user_id": "bob", "expires_in": 9999999999}`, 400, "expires_in"},
-		{"nor who has too long a name", `{"user_id": "` + strings.Repeat("x", 257) + `"}`, 400, "user_id must be at most 256"},
-		{"nor who has one of too many bytes", `{"user_id": "` + strings.Repeat("😀", 193) + `"}`, 400, "768 bytes"},
-		{"nor whose name is half a character", `{"user_id": "\ud800"}`, 400, "user_id"},
-		{"nor whose name is no text", "{\"user_id\": \"\xff\"}", 400, "user_id"},
-		{"nor who sends a book", `{"user_id": "` + strings.Repeat("x", 65<<10) + `"}`, 400, "body"},
+		{"returns a token", `{"user_id": "bob"}`, 200, "token"},
+		{"returns an expired token", `{"user_id": "bob", "expires_in": -60}`, 200, "token"},
+		{"accepts the longest user id", `{"user_id": "` + strings.Repeat("ü", 256) + `"}`, 200, "token"},
+		{"refuses a missing user id", `{}`, 400, "user_id"},
+		{"refuses invalid JSON", `bob`, 400, "user_id"},
+		{"refuses an expiry too far away", `{"user_id": "bob", "expires_in": 9999999999}`, 400, "expires_in"},
+		{"refuses a user id with too many characters", `{"user_id": "` + strings.Repeat("x", 257) + `"}`, 400, "user_id must be at most 256"},
+		{"refuses a user id with too many bytes", `{"user_id": "` + strings.Repeat("😀", 193) + `"}`, 400, "768 bytes"},
+		{"refuses half a surrogate pair", `{"user_id": "\ud800"}`, 400, "user_id"},
+		{"refuses invalid UTF-8", "{\"user_id\": \"\xff\"}", 400, "user_id"},
+		{"refuses a body that is too large", `{"user_id": "` + strings.Repeat("x", 65<<10) + `"}`, 400, "body"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := get(t, issuer, "POST", "/dev/token", test.body, test.status); !strings.Contains(got, test.says) {
-				t.Errorf("%s does not say %s", got, test.says)
+				t.Errorf("%s does not contain %s", got, test.says)
 			}
 		})
 	}

@@ -15,8 +15,8 @@ import (
 
 const fetchTimeout = 5 * time.Second
 
-// Remote finds the keys of an issuer that runs elsewhere, as a gateway needs
-// them. It is safe for concurrent use.
+// Remote finds the keys of an issuer that runs elsewhere, for a gateway. It is
+// safe for concurrent use.
 type Remote struct {
 	issuer string
 	client *http.Client
@@ -25,12 +25,12 @@ type Remote struct {
 	keys jose.JSONWebKeySet
 }
 
-// NewRemote reads nothing yet: the issuer may start after this machine's system.
+// NewRemote makes no request: the issuer may start after the local system.
 func NewRemote(issuer string, client *http.Client) *Remote {
 	return &Remote{issuer: issuer, client: client}
 }
 
-// Key finds the issuer's public key; one that is not known yet is asked for.
+// Key returns the issuer's public key; an unknown key is fetched.
 func (r *Remote) Key(issuer, keyID string) (crypto.PublicKey, error) {
 	if issuer != r.issuer {
 		return nil, errNoKey
@@ -49,8 +49,8 @@ func (r *Remote) Key(issuer, keyID string) (crypto.PublicKey, error) {
 	return found[0].Key, nil
 }
 
-// fetch reads the keys that the issuer's configuration names (OpenID Connect
-// Discovery 1.0, section 4).
+// fetch reads the keys from the address in the issuer's configuration (OpenID
+// Connect Discovery 1.0, section 4).
 func (r *Remote) fetch() error {
 	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
 	defer cancel()
@@ -67,15 +67,15 @@ func (r *Remote) fetch() error {
 func (r *Remote) get(ctx context.Context, address string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return fmt.Errorf("ask the issuer: %w", err)
+		return fmt.Errorf("request to the issuer: %w", err)
 	}
 	res, err := r.client.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask the issuer: %w", err)
+		return fmt.Errorf("request to the issuer: %w", err)
 	}
 	defer res.Body.Close() //nolint:errcheck // read as far as needed
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", address, res.Status)
+		return fmt.Errorf("%s returned %s", address, res.Status)
 	}
 	if err := json.NewDecoder(res.Body).Decode(into); err != nil {
 		return fmt.Errorf("read %s: %w", address, err)

@@ -21,22 +21,22 @@ func TestRemote(t *testing.T) {
 	}
 	remote := identity.NewRemote(server.URL+"/dev", server.Client())
 	if _, err := remote.Key(server.URL+"/dev", keyID(t, local)); err == nil {
-		t.Error("it has a key of an issuer that does not answer yet")
+		t.Error("returned a key of an issuer that does not answer yet")
 	}
 	mux.Handle("/dev/", local.Handler("/dev"))
-	t.Run("an issuer's key is found", func(t *testing.T) {
+	t.Run("returns an issuer's key", func(t *testing.T) {
 		if _, err := remote.Key(server.URL+"/dev", keyID(t, local)); err != nil {
 			t.Error(err)
 		}
 	})
-	t.Run("a key that it has not, and another issuer's, are not", func(t *testing.T) {
+	t.Run("refuses an unknown key and another issuer", func(t *testing.T) {
 		for issuer, key := range map[string]string{server.URL + "/dev": "other", "https://other.example": keyID(t, local)} {
 			if _, err := remote.Key(issuer, key); err == nil {
 				t.Errorf("%s has %s", issuer, key)
 			}
 		}
 	})
-	t.Run("its tokens verify", func(t *testing.T) {
+	t.Run("tokens verify", func(t *testing.T) {
 		token, err := local.Token("alice", 0)
 		if err != nil {
 			t.Fatal(err)

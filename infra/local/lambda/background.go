@@ -10,10 +10,10 @@ import (
 )
 
 // InvokeAsync runs a function, named by its name or logical id, in the background,
-// as its EventInvokeConfig says. A function that is not there is nothing to run.
+// as its EventInvokeConfig configures it. It ignores unknown functions.
 func (h *Host) InvokeAsync(name string, payload []byte) { h.submit(name, payload) }
 
-// submit returns the request id, the same for every try.
+// submit returns the request id, which is the same for every attempt.
 func (h *Host) submit(name string, payload []byte) (requestID string) {
 	requestID = uuid.NewString()
 	if p, ok := h.pools[name]; ok {
@@ -22,13 +22,13 @@ func (h *Host) submit(name string, payload []byte) (requestID string) {
 	return requestID
 }
 
-// background is how the queues of asynchronous invocations see the host.
+// background is the async.Invoker of a Host.
 type background struct{ *Host }
 
 // Run implements async.Invoker.
 func (b background) Run(ctx context.Context, function, requestID string, payload []byte) (async.Outcome, error) {
 	result, err := b.invoke(ctx, function, newInvocation(requestID, payload, ""))
-	if errors.Is(err, ErrRequestTooLarge) { // no later try would be better
+	if errors.Is(err, ErrRequestTooLarge) { // a retry would fail, too
 		result = failure{Type: "RequestTooLargeException", Message: err.Error()}.result()
 	} else if err != nil {
 		return async.Outcome{}, err

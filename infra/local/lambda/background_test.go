@@ -23,9 +23,9 @@ import (
 
 const failuresARN = "arn:aws:sqs:us-east-1:000000000000:failures"
 
-// TestSDKClient calls functions with AWS's own client.
+// TestSDKClient calls functions with the SDK's Lambda client.
 func TestSDKClient(t *testing.T) {
-	probe := function("probe", plenty)
+	probe := function("probe", longTimeout)
 	probe.Async = &samtemplate.AsyncInvoke{MaxRetries: 2, MaxAge: time.Hour, OnFailure: failuresARN}
 	host, failures := mustBackground(t, probe)
 	client := awslambda.New(awslambda.Options{
@@ -37,42 +37,42 @@ func TestSDKClient(t *testing.T) {
 			FunctionName: aws.String("arn:aws:lambda:us-east-1:000000000000:function:probe"), InvocationType: kind, Payload: []byte(payload),
 		})
 	}
-	t.Run("an answer is waited for", func(t *testing.T) {
+	t.Run("waits for the answer", func(t *testing.T) {
 		out, err := invoke(types.InvocationTypeRequestResponse, `{}`)
 		if err != nil || out.StatusCode != 200 || !strings.Contains(string(out.Payload), `"pid"`) {
 			t.Fatalf("got %+v, %v", out, err)
 		}
 		var got answer
 		if err := json.Unmarshal(out.Payload, &got); err != nil || got.Env["AWS_ENDPOINT_URL_LAMBDA"] != host.Endpoint() {
-			t.Errorf("functions are told %s (%v)", got.Env["AWS_ENDPOINT_URL_LAMBDA"], err)
+			t.Errorf("functions got the endpoint %s (%v)", got.Env["AWS_ENDPOINT_URL_LAMBDA"], err)
 		}
 	})
-	t.Run("a function's error is the client's", func(t *testing.T) {
+	t.Run("returns a function's error", func(t *testing.T) {
 		out, err := invoke(types.InvocationTypeRequestResponse, `{"do":"fail"}`)
 		if err != nil || aws.ToString(out.FunctionError) != "Unhandled" {
 			t.Errorf("got %+v, %v", out, err)
 		}
 	})
-	t.Run("a dry run runs nothing", func(t *testing.T) {
+	t.Run("does not run the function in a dry run", func(t *testing.T) {
 		if out, err := invoke(types.InvocationTypeDryRun, `{}`); err != nil || out.StatusCode != 204 {
 			t.Errorf("got %+v, %v", out, err)
 		}
 	})
-	t.Run("more than 1 MB cannot be queued", func(t *testing.T) {
+	t.Run("refuses more than 1 MB for an asynchronous invocation", func(t *testing.T) {
 		_, err := invoke(types.InvocationTypeEvent, `"`+strings.Repeat("x", async.MaxPayloadBytes)+`"`)
 		var large *types.RequestTooLargeException
 		if !errors.As(err, &large) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("an unknown function is not found", func(t *testing.T) {
+	t.Run("returns an error for an unknown function", func(t *testing.T) {
 		_, err := client.Invoke(t.Context(), &awslambda.InvokeInput{FunctionName: aws.String("none"), InvocationType: types.InvocationTypeEvent})
 		var missing *types.ResourceNotFoundException
 		if !errors.As(err, &missing) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("a process that dies is a failed try, each under the same id", func(t *testing.T) {
+	t.Run("retries after a crash with the same request id", func(t *testing.T) {
 		if out, err := invoke(types.InvocationTypeEvent, `{"do":"exit"}`); err != nil || out.StatusCode != 202 {
 			t.Fatalf("got %+v, %v", out, err)
 		}
@@ -84,7 +84,7 @@ func TestSDKClient(t *testing.T) {
 	})
 }
 
-type told struct {
+type failureRecord struct {
 	RequestContext struct {
 		RequestID, Condition string
 		Invoked              int `json:"approximateInvokeCount"`
@@ -92,15 +92,15 @@ type told struct {
 	RequestPayload, ResponsePayload map[string]any
 }
 
-func mustRecord(t *testing.T, q *queue.Queue, n int) told {
+func mustRecord(t *testing.T, q *queue.Queue, n int) failureRecord {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), plenty)
+	ctx, cancel := context.WithTimeout(t.Context(), longTimeout)
 	defer cancel()
 	messages, err := q.Wait(ctx, n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var record told
+	var record failureRecord
 	if err := json.Unmarshal([]byte(messages[n-1].Body), &record); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func mustBackground(t *testing.T, functions ...lambda.Definition) (*lambda.Host,
 		Functions: functions, Region: "us-east-1", Account: "000000000000", Output: io.Discard, Log: quiet, Destinations: queues,
 		AsyncWaits: async.Waits{
 			Retries:      [...]time.Duration{10 * time.Millisecond, 20 * time.Millisecond},
-			FirstRefusal: time.Millisecond, MostRefusal: 10 * time.Millisecond,
+			FirstRefusal: time.Millisecond, MaxRefusal: 10 * time.Millisecond,
 		},
 	})
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/rethread/rethread/infra/local/lambda"
 )
 
-// mustHostOf starts functions of which so many may be at work at once.
-func mustHostOf(t *testing.T, concurrency int, functions ...lambda.Definition) *lambda.Host {
+// mustHostWithConcurrency starts functions with a limit of concurrent invocations.
+func mustHostWithConcurrency(t *testing.T, concurrency int, functions ...lambda.Definition) *lambda.Host {
 	t.Helper()
 	binary := mustBuild(t)
 	for i := range functions {
@@ -33,17 +33,17 @@ func mustHostOf(t *testing.T, concurrency int, functions ...lambda.Definition) *
 	return host
 }
 
-// untilRoom waits until a function can be invoked, and wants that it could not
-// be at first.
-func untilRoom(t *testing.T, host *lambda.Host, name string) {
+// waitUntilInvocable waits until a function can be invoked, and requires that the first
+// attempt is throttled.
+func waitUntilInvocable(t *testing.T, host *lambda.Host, name string) {
 	t.Helper()
-	deadline := time.Now().Add(plenty)
+	deadline := time.Now().Add(longTimeout)
 	for refused := 0; ; refused++ {
 		began := time.Now()
 		_, err := host.Invoke(t.Context(), name, []byte(`{}`))
 		switch {
 		case err == nil && refused == 0:
-			t.Fatal("there was room at once")
+			t.Fatal("the first invocation was not throttled")
 		case err == nil:
 			return
 		case !errors.Is(err, lambda.ErrThrottled) || time.Now().After(deadline):
@@ -55,9 +55,9 @@ func untilRoom(t *testing.T, host *lambda.Host, name string) {
 }
 
 func TestConcurrency(t *testing.T) {
-	t.Run("who comes beyond it is refused at once, whatever the function", func(t *testing.T) {
+	t.Run("refuses invocations over the limit at once, whatever the function", func(t *testing.T) {
 		const most, burst = 5, 20
-		host := mustHostOf(t, most, function("a", plenty), function("b", plenty))
+		host := mustHostWithConcurrency(t, most, function("a", longTimeout), function("b", longTimeout))
 		var served, refused atomic.Int64
 		var group sync.WaitGroup
 		for i := range burst {
@@ -77,32 +77,32 @@ func TestConcurrency(t *testing.T) {
 		}
 		group.Wait()
 		if served.Load() != most || refused.Load() != burst-most {
-			t.Errorf("%d were served and %d refused", served.Load(), refused.Load())
+			t.Errorf("%d served, %d refused", served.Load(), refused.Load())
 		}
 		mustAnswer(t, mustInvoke(t, host, "a", `{}`))
 	})
-	t.Run("a streamed answer goes on to its end although its reader left, and takes a place until then", func(t *testing.T) {
-		host := mustHostOf(t, 1, function("f", plenty))
+	t.Run("an abandoned stream runs to its end and occupies a slot until then", func(t *testing.T) {
+		host := mustHostWithConcurrency(t, 1, function("f", longTimeout))
 		result := mustInvoke(t, host, "f", `{"do":"stream","chunk":"first","ms":700,"bytes":100000}`)
 		if err := result.Stream.Body.Close(); err != nil {
 			t.Fatal(err)
 		}
-		untilRoom(t, host, "f")
+		waitUntilInvocable(t, host, "f")
 	})
-	t.Run("so does one whose caller waits no longer", func(t *testing.T) {
-		host := mustHostOf(t, 1, function("f", plenty))
-		mustAnswer(t, mustInvoke(t, host, "f", `{}`)) // it runs
+	t.Run("an abandoned invocation runs to its end and occupies a slot until then", func(t *testing.T) {
+		host := mustHostWithConcurrency(t, 1, function("f", longTimeout))
+		mustAnswer(t, mustInvoke(t, host, "f", `{}`)) // it is running
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		if _, err := host.Invoke(ctx, "f", []byte(`{"do":"sleep","ms":700}`)); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("got %v", err)
 		}
-		untilRoom(t, host, "f")
+		waitUntilInvocable(t, host, "f")
 	})
-	t.Run("what is reserved is taken from all, and kept", func(t *testing.T) {
-		kept, two := function("kept", plenty), 2
+	t.Run("reserved concurrency is subtracted from the shared one and kept for its function", func(t *testing.T) {
+		kept, two := function("kept", longTimeout), 2
 		kept.Reserved = &two
-		host := mustHostOf(t, 3, kept, function("other", plenty))
+		host := mustHostWithConcurrency(t, 3, kept, function("other", longTimeout))
 		var bodies []io.Closer
 		for range 2 {
 			bodies = append(bodies, mustInvoke(t, host, "kept", `{"do":"stream","chunk":"x","ms":5000}`).Stream.Body)
@@ -120,8 +120,8 @@ func TestConcurrency(t *testing.T) {
 			}
 		}
 	})
-	t.Run("places of functions that die are free again", func(t *testing.T) {
-		host := mustHostOf(t, 1, function("f", plenty))
+	t.Run("frees the slots of functions that exit", func(t *testing.T) {
+		host := mustHostWithConcurrency(t, 1, function("f", longTimeout))
 		for _, do := range []string{"exit", "panic", "fail", "exit"} {
 			if result := mustInvoke(t, host, "f", `{"do":"`+do+`"}`); result.FunctionError == "" {
 				t.Errorf("%s: %s", do, result.Payload)
@@ -129,10 +129,10 @@ func TestConcurrency(t *testing.T) {
 		}
 		mustAnswer(t, mustInvoke(t, host, "f", `{}`))
 	})
-	t.Run("Lambda's API says so with 429", func(t *testing.T) {
-		host := mustHostOf(t, 1, function("f", plenty))
+	t.Run("the Invoke API returns 429", func(t *testing.T) {
+		host := mustHostWithConcurrency(t, 1, function("f", longTimeout))
 		body := mustInvoke(t, host, "f", `{"do":"stream","chunk":"x","ms":2000}`).Stream.Body
-		defer body.Close() //nolint:errcheck // it is left
+		defer body.Close() //nolint:errcheck // unread
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
 			host.Endpoint()+"/2015-03-31/functions/f/invocations", strings.NewReader(`{}`))
 		if err != nil {

@@ -5,16 +5,16 @@ import (
 	"net/http"
 )
 
-// Mapping is an event source mapping, as far as Lambda's API is asked for it
-// here.
+// Mapping is an event source mapping, with the members of Lambda's API that are
+// used here.
 type Mapping struct {
-	Function  string // its name
+	Function  string // name
 	SourceARN string
-	Filters   []string // patterns; without any, everything passes
+	Filters   []string // patterns; if there are none, every record passes
 	Enabled   bool
 }
 
-// configuration is what there is to say of a function: one that is built is ready.
+// configuration describes a function. A function that is built is active.
 type configuration struct {
 	FunctionName, FunctionArn, Runtime, Handler string
 
@@ -22,7 +22,7 @@ type configuration struct {
 	State, LastUpdateStatus string
 }
 
-// serveConfiguration is Lambda's GetFunctionConfiguration.
+// serveConfiguration implements Lambda's GetFunctionConfiguration.
 func (h *Host) serveConfiguration(rw http.ResponseWriter, r *http.Request) {
 	p := h.pools[functionName(r.PathValue("name"))]
 	if p == nil {
@@ -45,7 +45,8 @@ type mappingConfiguration struct {
 	FilterCriteria                           *filterCriteria `json:",omitempty"`
 }
 
-// serveMappings is Lambda's ListEventSourceMappings, all on one page.
+// serveMappings implements Lambda's ListEventSourceMappings, with everything on
+// one page.
 func (h *Host) serveMappings(rw http.ResponseWriter, r *http.Request) {
 	var mappings []Mapping
 	if h.opts.Mappings != nil {
@@ -85,5 +86,5 @@ func (m Mapping) describe(h *Host) mappingConfiguration {
 
 func answerJSON(rw http.ResponseWriter, body any) {
 	rw.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(rw).Encode(body) // a caller that is gone needs no answer
+	_ = json.NewEncoder(rw).Encode(body) // the caller may have disconnected
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/infra/local/lambda"
 )
 
-// TestDescribe has AWS's own client ask what there is.
+// TestDescribe queries the host with the SDK's Lambda client.
 func TestDescribe(t *testing.T) {
 	host, err := lambda.Start(t.Context(), lambda.Options{
 		Functions: []lambda.Definition{function("probe", 2*time.Second)}, Region: "us-east-1", Account: "1",
@@ -35,19 +35,19 @@ func TestDescribe(t *testing.T) {
 		BaseEndpoint: aws.String(host.Endpoint()), Region: "us-east-1", RetryMaxAttempts: 1,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})
-	t.Run("a function is ready", func(t *testing.T) {
+	t.Run("a built function is active", func(t *testing.T) {
 		got, err := api.GetFunctionConfiguration(t.Context(), &client.GetFunctionConfigurationInput{FunctionName: aws.String("probe")})
 		if err != nil || got.State != types.StateActive || got.LastUpdateStatus != types.LastUpdateStatusSuccessful ||
 			aws.ToString(got.FunctionArn) != "arn:aws:lambda:us-east-1:1:function:probe" || aws.ToInt32(got.Timeout) != 2 {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	})
-	t.Run("one that is not there", func(t *testing.T) {
+	t.Run("returns an error for an unknown function", func(t *testing.T) {
 		if got, err := api.GetFunctionConfiguration(t.Context(), &client.GetFunctionConfigurationInput{FunctionName: aws.String("none")}); err == nil {
 			t.Errorf("got %+v", got)
 		}
 	})
-	t.Run("what feeds the functions", func(t *testing.T) {
+	t.Run("lists the event source mappings", func(t *testing.T) {
 		got, err := api.ListEventSourceMappings(t.Context(), &client.ListEventSourceMappingsInput{})
 		if err != nil || len(got.EventSourceMappings) != 2 || aws.ToString(got.EventSourceMappings[1].State) != "Disabled" {
 			t.Fatalf("got %+v, %v", got, err)
@@ -57,7 +57,7 @@ func TestDescribe(t *testing.T) {
 			t.Errorf("got %+v", first)
 		}
 	})
-	t.Run("what feeds one function from one source", func(t *testing.T) {
+	t.Run("lists the mappings of a function and a source", func(t *testing.T) {
 		got, err := api.ListEventSourceMappings(t.Context(), &client.ListEventSourceMappingsInput{
 			FunctionName: aws.String("other"), EventSourceArn: aws.String("arn:queue"),
 		})

@@ -15,15 +15,15 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// MaxEnvironmentBytes is how much all variables of a function may take, written as
-// one object of JSON, which is how Lambda measures them.
+// MaxEnvironmentBytes limits the variables of a function, measured as Lambda does:
+// as one JSON object.
 const MaxEnvironmentBytes = 4096
 
-// ErrEnvironment is what Lambda refuses a function for.
+// ErrEnvironment means that a function's environment is too large for Lambda.
 var ErrEnvironment = errors.New("the environment variables exceed Lambda's 4 KB limit")
 
-// CheckEnvironment refuses a function whose variables take more than Lambda
-// allows, and names the largest.
+// CheckEnvironment returns an error that names the largest variables if they
+// exceed Lambda's limit.
 func CheckEnvironment(f samtemplate.Function) error {
 	size, err := environmentBytes(f.Environment)
 	if err != nil || size <= MaxEnvironmentBytes {
@@ -40,7 +40,7 @@ func CheckEnvironment(f samtemplate.Function) error {
 		}
 		largest = append(largest, fmt.Sprintf("%s takes %d", name, one-len("{}")))
 	}
-	return fmt.Errorf("function %s: %w: %d bytes as JSON, of %d; %s. What is large can be an SSM parameter (docs/operation.md)",
+	return fmt.Errorf("function %s: %w: %d bytes as JSON, of %d; %s. Put large values into SSM parameters (docs/operation.md)",
 		f.LogicalID, ErrEnvironment, size, MaxEnvironmentBytes, strings.Join(largest, ", "))
 }
 
@@ -54,13 +54,12 @@ func environmentBytes(variables map[string]string) (int, error) {
 	return text.Len() - len("\n"), nil
 }
 
-// environment is what Lambda sets, then what the template asks for, then what
-// the host adds so that the SDK's clients stay on this machine. Nothing of the
-// host's own environment gets through.
+// environment is Lambda's own variables, then the template's, then those that keep
+// the SDK's clients on this machine. The host's own environment is not passed on.
 func (w *worker) environment() []string {
 	f, opts := w.pool.Function, w.pool.host.opts
 	vars := map[string]string{
-		"AWS_ACCESS_KEY_ID":               f.LogicalID, // by which services know who calls
+		"AWS_ACCESS_KEY_ID":               f.LogicalID, // identifies the caller to the services
 		"AWS_SECRET_ACCESS_KEY":           "local",
 		"AWS_SESSION_TOKEN":               "local",
 		"AWS_REGION":                      opts.Region,

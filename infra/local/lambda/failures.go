@@ -12,7 +12,7 @@ const (
 	lambdaMillis = "2006-01-02T15:04:05.000Z"
 )
 
-// failure is the description of a function's error that Lambda answers.
+// failure is Lambda's description of a function's error.
 type failure struct {
 	Type    string `json:"errorType,omitempty"`
 	Message string `json:"errorMessage"`

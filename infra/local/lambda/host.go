@@ -1,8 +1,9 @@
-// Package lambda runs functions' own bootstrap binaries as AWS Lambda does: each
-// process takes one request at a time over the Lambda Runtime API, more are
-// started when all are busy, whoever comes when as many are at work as may be is
-// refused at once, and limits, timeouts and crashes are reported in Lambda's words. The same listener serves Lambda's Invoke API, so that the SDK's
-// client can call functions.
+// Package lambda runs functions' bootstrap binaries like AWS Lambda. Each process
+// handles one request at a time over the Lambda Runtime API. More processes are
+// started when all are busy, up to the concurrency limit; invocations over it are
+// refused at once. Limits, timeouts and crashes are reported with Lambda's errors.
+// The same listener serves Lambda's Invoke API, so that SDK clients can call
+// functions.
 package lambda
 
 import (
@@ -23,7 +24,7 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// Errors of Invoke. What a function itself does wrong is in Result instead.
+// Errors of Invoke. A function's own error is in Result instead.
 var (
 	ErrNoFunction      = errors.New("function not found")
 	ErrThrottled       = errors.New("rate exceeded")
@@ -31,7 +32,7 @@ var (
 	ErrClosed          = errors.New("the host is stopping")
 )
 
-// Lambda's limits on payloads, as its documentation has them.
+// Lambda's documented payload limits.
 const (
 	MaxRequestBytes  = 6_291_456
 	MaxResponseBytes = 6_291_556
@@ -40,32 +41,32 @@ const (
 
 const readHeaderTimeout = 10 * time.Second
 
-// Definition is a function and the binary that implements it.
+// Definition is a function and its binary.
 type Definition struct {
 	samtemplate.Function
 	Binary string
 }
 
-// Options say what to run.
+// Options configure a Host.
 type Options struct {
 	Functions []Definition
 	Region    string
 	Account   string
-	// Environment is added to every function's own, after it.
+	// Environment is added to every function's own variables and overrides them.
 	Environment map[string]string
-	// Destinations are told of asynchronous invocations that failed.
+	// Destinations receive the records of failed asynchronous invocations.
 	Destinations destination.Destinations
-	// Mappings, when given, says what feeds the functions, for those who ask
-	// Lambda's API.
+	// Mappings, if set, returns the event source mappings that Lambda's API lists.
 	Mappings func(context.Context) ([]Mapping, error)
-	// Guard, when given, stands before the API.
+	// Guard, if set, wraps the API and checks its callers.
 	Guard func(http.Handler) http.Handler
-	// Concurrency is how many invocations may be at work at once; 0 means
-	// DefaultConcurrency. What functions reserve is part of it.
+	// Concurrency limits concurrent invocations; 0 means DefaultConcurrency.
+	// Functions' reserved concurrency is part of it.
 	Concurrency int
-	// AsyncWaits are the pauses between the tries of an asynchronous invocation.
+	// AsyncWaits are the pauses between the attempts of an asynchronous invocation.
 	AsyncWaits async.Waits
-	// Output gets what the functions print, each line with the function's name.
+	// Output receives what the functions print, each line prefixed with the function's
+	// name.
 	Output io.Writer
 	Log    *slog.Logger
 }
@@ -79,11 +80,11 @@ type Host struct {
 	log        *slog.Logger
 	workers    sync.Map // id to *worker
 	background *async.Runner
-	ctx        context.Context // never ends; it carries what Start's does
+	ctx        context.Context // never ends; carries the values of Start's context
 }
 
-// Start listens on a free port of this machine. No function runs before its
-// first invocation.
+// Start listens on a free local port. No function is started before its first
+// invocation.
 func Start(ctx context.Context, opts Options) (*Host, error) {
 	for _, definition := range opts.Functions {
 		if err := CheckEnvironment(definition.Function); err != nil {
@@ -101,7 +102,7 @@ func Start(ctx context.Context, opts Options) (*Host, error) {
 		Waits: opts.AsyncWaits, Log: opts.Log,
 	})
 	output := &lines{next: opts.Output}
-	shared := newPlaces(opts.Concurrency, opts.Functions)
+	shared := newSlots(opts.Concurrency, opts.Functions)
 	for _, definition := range opts.Functions {
 		p := newPool(h, definition, output, shared[definition.LogicalID])
 		h.pools[definition.Name], h.pools[definition.LogicalID] = p, p
@@ -109,7 +110,7 @@ func Start(ctx context.Context, opts Options) (*Host, error) {
 	h.server = &http.Server{Handler: h.routes(), ReadHeaderTimeout: readHeaderTimeout}
 	go func() {
 		if err := h.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			h.log.ErrorContext(h.ctx, "the functions' listener failed", "error", err)
+			h.log.ErrorContext(h.ctx, "the listener of Lambda's API failed; functions can no longer run, restart to continue", "error", err)
 		}
 	}()
 	return h, nil
@@ -119,7 +120,7 @@ func Start(ctx context.Context, opts Options) (*Host, error) {
 func (h *Host) Endpoint() string { return "http://" + h.address }
 
 // Invoke runs a function, named by its name or logical id, and waits for its
-// answer or for ctx; a function that has begun runs on when ctx ends.
+// answer or for ctx. A function that has started runs on after ctx has ended.
 func (h *Host) Invoke(ctx context.Context, name string, payload []byte) (*Result, error) {
 	return h.invoke(ctx, name, newInvocation(uuid.NewString(), payload, ""))
 }
@@ -145,5 +146,5 @@ func (h *Host) Close() {
 	for _, p := range h.pools {
 		p.close()
 	}
-	_ = h.server.Close() // nothing is served any more
+	_ = h.server.Close() // no invocation is left
 }

@@ -27,12 +27,12 @@ type answer struct {
 	Env       map[string]string `json:"env"`
 }
 
-// plenty is a function's timeout where that is not what is tried.
-const plenty = time.Minute
+// longTimeout is the timeout of functions in tests that are not about timeouts.
+const longTimeout = time.Minute
 
 func TestInvoke(t *testing.T) {
-	host, _ := mustHost(t, function("probe", plenty))
-	t.Run("a function sees what Lambda tells it", func(t *testing.T) {
+	host, _ := mustHost(t, function("probe", longTimeout))
+	t.Run("passes Lambda's context and environment to a function", func(t *testing.T) {
 		result := mustInvoke(t, host, "probe", `{}`)
 		got := mustAnswer(t, result)
 		if !result.Cold || got.RequestID != result.RequestID {
@@ -41,8 +41,8 @@ func TestInvoke(t *testing.T) {
 		if want := "arn:aws:lambda:us-east-1:000000000000:function:probe"; got.ARN != want {
 			t.Errorf("arn %s, want %s", got.ARN, want)
 		}
-		if left := time.Until(time.UnixMilli(got.Deadline)); left > plenty || left < plenty/2 {
-			t.Errorf("deadline in %s, want %s less what has passed", left, plenty)
+		if left := time.Until(time.UnixMilli(got.Deadline)); left > longTimeout || left < longTimeout/2 {
+			t.Errorf("deadline in %s, want %s minus the elapsed time", left, longTimeout)
 		}
 		for name, want := range map[string]string{
 			"AWS_LAMBDA_FUNCTION_NAME": "probe", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256", "AWS_REGION": "us-east-1",
@@ -53,13 +53,13 @@ func TestInvoke(t *testing.T) {
 			}
 		}
 	})
-	t.Run("the next request finds the same process warm", func(t *testing.T) {
+	t.Run("reuses a warm process", func(t *testing.T) {
 		first, second := mustInvoke(t, host, "probe", `{}`), mustInvoke(t, host, "probe", `{}`)
 		if second.Cold || mustAnswer(t, first).PID != mustAnswer(t, second).PID {
 			t.Error("another process answered")
 		}
 	})
-	t.Run("requests at once get a process each", func(t *testing.T) {
+	t.Run("starts a process for each concurrent request", func(t *testing.T) {
 		pids := map[int]bool{}
 		var mu sync.Mutex
 		var group sync.WaitGroup
@@ -84,12 +84,12 @@ func TestInvoke(t *testing.T) {
 			t.Errorf("%d processes answered, want 4", len(pids))
 		}
 	})
-	t.Run("an unknown function is an error", func(t *testing.T) {
+	t.Run("returns an error for an unknown function", func(t *testing.T) {
 		if _, err := host.Invoke(t.Context(), "none", nil); !errors.Is(err, lambda.ErrNoFunction) {
 			t.Errorf("got %v, want ErrNoFunction", err)
 		}
 	})
-	t.Run("a caller that gives up is let go", func(t *testing.T) {
+	t.Run("returns when the caller's context ends", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		_, err := host.Invoke(ctx, "probe", []byte(`{"do":"sleep","ms":500}`))
@@ -101,16 +101,16 @@ func TestInvoke(t *testing.T) {
 }
 
 func TestFailures(t *testing.T) {
-	broken := function("broken", plenty)
+	broken := function("broken", longTimeout)
 	broken.Environment = map[string]string{"FAIL_INIT": "yes"}
-	missing := function("missing", plenty)
+	missing := function("missing", longTimeout)
 	missing.Binary = filepath.Join(t.TempDir(), "bootstrap")
-	host, _ := mustHost(t, function("probe", plenty), function("late", 2*time.Second), broken, missing)
+	host, _ := mustHost(t, function("probe", longTimeout), function("late", 2*time.Second), broken, missing)
 	for _, test := range []struct{ name, function, payload, want string }{
-		{"its own error", "probe", `{"do":"fail"}`, `"errorMessage":"asked to fail","errorType":"errorString"`},
+		{"an error of the function", "probe", `{"do":"fail"}`, `"errorMessage":"asked to fail","errorType":"errorString"`},
 		{"a panic", "probe", `{"do":"panic"}`, `"errorMessage":"asked to panic"`},
 		{"an exit", "probe", `{"do":"exit"}`, `"errorType":"Runtime.ExitError".*exit status 7`},
-		{"no end in time", "late", `{"do":"sleep","ms":5000}`, `"errorMessage":"\S+Z \S+ Task timed out after 2.00 seconds"`},
+		{"a timeout", "late", `{"do":"sleep","ms":5000}`, `"errorMessage":"\S+Z \S+ Task timed out after 2.00 seconds"`},
 		{"a response over 6 MB", "probe", `{"bytes":6300000}`, `Function.ResponseSizeTooLarge.*6291556 bytes`},
 		{"an exit before the first request", "broken", `{}`, `Runtime.ExitError.*exit status 3`},
 		{"no binary", "missing", `{}`, `Runtime.InvalidEntrypoint.*no such file`},
@@ -125,7 +125,7 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a request over 6 MB is refused", func(t *testing.T) {
+	t.Run("refuses a request over 6 MB", func(t *testing.T) {
 		_, err := host.Invoke(t.Context(), "probe", make([]byte, lambda.MaxRequestBytes+1))
 		if !errors.Is(err, lambda.ErrRequestTooLarge) {
 			t.Errorf("got %v, want ErrRequestTooLarge", err)
@@ -135,12 +135,12 @@ func TestFailures(t *testing.T) {
 
 func TestReservedConcurrency(t *testing.T) {
 	one := 1
-	limited := function("limited", plenty)
+	limited := function("limited", longTimeout)
 	limited.Reserved = &one
 	host, _ := mustHost(t, limited)
 	var group sync.WaitGroup
 	group.Go(func() {
-		for { // one of the others may hold the only place
+		for { // one of the others may occupy the only slot
 			_, err := host.Invoke(t.Context(), "limited", []byte(`{"do":"sleep","ms":600}`))
 			if !errors.Is(err, lambda.ErrThrottled) {
 				if err != nil {
@@ -150,8 +150,8 @@ func TestReservedConcurrency(t *testing.T) {
 			}
 		}
 	})
-	deadline := time.Now().Add(plenty)
-	for { // until the sleeper has the only place
+	deadline := time.Now().Add(longTimeout)
+	for { // until the sleeper occupies the only slot
 		_, err := host.Invoke(t.Context(), "limited", []byte(`{}`))
 		if errors.Is(err, lambda.ErrThrottled) {
 			break
@@ -165,9 +165,9 @@ func TestReservedConcurrency(t *testing.T) {
 }
 
 func TestStream(t *testing.T) {
-	host, _ := mustHost(t, function("probe", plenty))
+	host, _ := mustHost(t, function("probe", longTimeout))
 	prelude := `{"statusCode":201,"headers":{"Content-Type":"text/event-stream"},"cookies":["a=b"]}` + strings.Repeat("\x00", 8)
-	t.Run("the first bytes come before the last are there", func(t *testing.T) {
+	t.Run("returns the first bytes before the last are written", func(t *testing.T) {
 		result := mustInvoke(t, host, "probe", `{"do":"stream","chunk":"first","ms":2000,"bytes":3}`)
 		if result.Stream == nil || result.Stream.ContentType != lambda.TypeHTTPStream {
 			t.Fatalf("not a stream: %s", result.Payload)
@@ -185,7 +185,7 @@ func TestStream(t *testing.T) {
 			t.Errorf("got %q (%v), want %q", got, err, want)
 		}
 	})
-	t.Run("a failure midway ends the reading with it", func(t *testing.T) {
+	t.Run("ends reading with an error that occurs midway", func(t *testing.T) {
 		result := mustInvoke(t, host, "probe", `{"do":"stream-fail","chunk":"first"}`)
 		_, err := io.ReadAll(result.Stream.Body)
 		var failed *lambda.StreamError
@@ -193,21 +193,21 @@ func TestStream(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("a reader that goes away does not hold the function up", func(t *testing.T) {
+	t.Run("does not block a function whose reader left", func(t *testing.T) {
 		result := mustInvoke(t, host, "probe", `{"do":"stream","chunk":"first","bytes":1000000}`)
 		if err := result.Stream.Body.Close(); err != nil {
 			t.Fatal(err)
 		}
 		mustAnswer(t, mustInvoke(t, host, "probe", `{}`))
 	})
-	t.Run("a stream past the function's time breaks off", func(t *testing.T) {
+	t.Run("cuts off a stream at the function's timeout", func(t *testing.T) {
 		short, _ := mustHost(t, function("short", 300*time.Millisecond))
 		result := mustInvoke(t, short, "short", `{"do":"stream","chunk":"first","ms":5000}`)
 		if _, err := io.ReadAll(result.Stream.Body); err == nil {
-			t.Error("it ended as if it were whole")
+			t.Error("it ended without an error")
 		}
 	})
-	t.Run("a stream of more than 200 MB breaks off", func(t *testing.T) {
+	t.Run("cuts off a stream at 200 MB", func(t *testing.T) {
 		result := mustInvoke(t, host, "probe", `{"do":"stream","chunk":"x","bytes":209715200}`)
 		n, err := io.Copy(io.Discard, result.Stream.Body)
 		var failed *lambda.StreamError
@@ -218,7 +218,7 @@ func TestStream(t *testing.T) {
 }
 
 func TestOutput(t *testing.T) {
-	host, output := mustHost(t, talking())
+	host, output := mustHost(t, talkingFunction())
 	mustInvoke(t, host, "talking", `{}`)
 	host.Close()
 	if want := "talking  a line of the function\n"; !strings.Contains(output.String(), want) {
@@ -236,7 +236,7 @@ func function(name string, timeout time.Duration) lambda.Definition {
 	}}
 }
 
-// output is a buffer that several goroutines may use.
+// output is a buffer for concurrent use.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

@@ -8,36 +8,35 @@ import (
 	"time"
 )
 
-// Result is how an invocation ended.
+// Result is the outcome of an invocation.
 type Result struct {
 	RequestID string
-	// Payload is the answer, or the error's description; nil when Stream is set.
+	// Payload is the answer or the description of the error; nil if Stream is set.
 	Payload []byte
-	// Stream is an answer that comes bit by bit; the caller must close its body.
+	// Stream is a streamed answer; the caller must close its body.
 	Stream *Stream
-	// FunctionError is "Unhandled" when the function failed.
+	// FunctionError is "Unhandled" if the function failed.
 	FunctionError string
-	// Cold says that a process was started for it.
+	// Cold reports whether a process was started for the invocation.
 	Cold bool
 }
 
-// invocation is one request on its way through a pool.
+// invocation is a request in a pool.
 type invocation struct {
 	id            string
 	payload       []byte
 	clientContext string
 	trace         string
 	done          chan *Result
-	// release gives its place among the invocations at work back, once; nil before
-	// it has one.
+	// release frees the invocation's concurrency slot, once; nil before it has one.
 	release func()
 
-	mu       sync.Mutex
-	settled  bool
-	ignored  bool
-	cold     bool
-	deadline time.Time
-	timer    *time.Timer
+	mu        sync.Mutex
+	delivered bool
+	ignored   bool
+	cold      bool
+	deadline  time.Time
+	timer     *time.Timer
 }
 
 func newInvocation(id string, payload []byte, clientContext string) *invocation {
@@ -47,7 +46,7 @@ func newInvocation(id string, payload []byte, clientContext string) *invocation 
 	}
 }
 
-// begin starts the function's time.
+// begin starts the function's timeout.
 func (i *invocation) begin(timeout time.Duration, cold bool, expire func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -56,14 +55,14 @@ func (i *invocation) begin(timeout time.Duration, cold bool, expire func()) {
 	i.timer = time.AfterFunc(timeout, expire)
 }
 
-// settle hands the result over, unless another was handed over before.
-func (i *invocation) settle(result *Result) bool {
+// deliver delivers the result, unless one was delivered before.
+func (i *invocation) deliver(result *Result) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.settled {
+	if i.delivered {
 		return false
 	}
-	i.settled = true
+	i.delivered = true
 	result.RequestID, result.Cold = i.id, i.cold
 	if i.ignored {
 		result.discard()
@@ -75,7 +74,7 @@ func (i *invocation) settle(result *Result) bool {
 	return true
 }
 
-// abandon throws the result away, the one that is there or the one to come.
+// abandon discards the result, whether delivered or still to come.
 func (i *invocation) abandon() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -87,8 +86,8 @@ func (i *invocation) abandon() {
 	}
 }
 
-// end stops the function's time. Until then the invocation is at work, whether
-// anybody waits for it or not.
+// end stops the timeout and frees the slot. Until then the invocation counts as
+// running, even if its caller has left.
 func (i *invocation) end() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -98,7 +97,7 @@ func (i *invocation) end() {
 	}
 }
 
-// newTrace makes an X-Ray trace header.
+// newTrace returns an X-Ray trace header.
 func newTrace(now time.Time) string {
 	var id [20]byte
 	_, _ = rand.Read(id[:]) // never fails

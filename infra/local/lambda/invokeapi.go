@@ -14,12 +14,12 @@ import (
 	"github.com/rethread/rethread/infra/local/async"
 )
 
-// serveInvoke is Lambda's Invoke API.
+// serveInvoke implements Lambda's Invoke API.
 func (h *Host) serveInvoke(rw http.ResponseWriter, r *http.Request) {
 	name := functionName(r.PathValue("name"))
 	payload, err := io.ReadAll(io.LimitReader(r.Body, MaxRequestBytes+1))
 	if err != nil {
-		return // the caller is gone
+		return // the caller disconnected
 	}
 	if len(payload) == 0 {
 		payload = []byte("{}")
@@ -65,11 +65,11 @@ func (h *Host) serveInvokeSync(rw http.ResponseWriter, r *http.Request, name str
 	if result.FunctionError != "" {
 		header.Set("X-Amz-Function-Error", result.FunctionError)
 	}
-	_, _ = rw.Write(result.Payload) // a caller that is gone needs no answer
+	_, _ = rw.Write(result.Payload) // the caller may have disconnected
 }
 
-// functionName reads a name, a partial ARN or a whole one, with or without a
-// version.
+// functionName returns the name in a name, a partial ARN or a full ARN, with or
+// without a version.
 func functionName(given string) string {
 	if decoded, err := url.PathUnescape(given); err == nil {
 		given = decoded

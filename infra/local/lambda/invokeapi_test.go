@@ -11,21 +11,21 @@ import (
 )
 
 func TestInvokeAPI(t *testing.T) {
-	host, out := mustHost(t, function("probe", plenty), talking())
+	host, out := mustHost(t, function("probe", longTimeout), talkingFunction())
 	for _, test := range []struct {
 		name, function, kind, payload string
 		status                        int
 		header, want, body            string
 	}{
-		{"an answer", "probe", "", `{}`, 200, "X-Amz-Executed-Version", "$LATEST", `"pid":`},
+		{"a synchronous invocation", "probe", "", `{}`, 200, "X-Amz-Executed-Version", "$LATEST", `"pid":`},
 		{"by ARN", "arn:aws:lambda:us-east-1:0:function:probe", "RequestResponse", `{}`, 200, "", "", `"pid":`},
 		{"a function's failure", "probe", "", `{"do":"fail"}`, 200, "X-Amz-Function-Error", "Unhandled", "asked to fail"},
 		{"a stream, collected", "probe", "", `{"do":"stream","chunk":"first"}`, 200, "", "", "\x00first"},
 		{"an unknown function", "none", "", `{}`, 404, "X-Amzn-Errortype", "ResourceNotFoundException", "Function not found"},
-		{"no JSON", "probe", "", `{`, 400, "X-Amzn-Errortype", "InvalidRequestContentException", "json"},
-		{"too much", "probe", "", strings.Repeat(" ", lambda.MaxRequestBytes+1), 413, "X-Amzn-Errortype", "RequestTooLargeException", ""},
+		{"invalid JSON", "probe", "", `{`, 400, "X-Amzn-Errortype", "InvalidRequestContentException", "json"},
+		{"a payload over the limit", "probe", "", strings.Repeat(" ", lambda.MaxRequestBytes+1), 413, "X-Amzn-Errortype", "RequestTooLargeException", ""},
 		{"a dry run", "probe", "DryRun", `{}`, 204, "", "", ""},
-		{"in the background", "talking", "Event", `{}`, 202, "", "", ""},
+		{"an asynchronous invocation", "talking", "Event", `{}`, 202, "", "", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			status, header, body := mustPost(t, host.Endpoint()+"/2015-03-31/functions/"+test.function+"/invocations", test.kind, test.payload)
@@ -37,19 +37,19 @@ func TestInvokeAPI(t *testing.T) {
 			}
 		})
 	}
-	t.Run("the background one ran", func(t *testing.T) {
-		deadline := time.Now().Add(plenty)
+	t.Run("the asynchronous invocation ran", func(t *testing.T) {
+		deadline := time.Now().Add(longTimeout)
 		for !strings.Contains(out.String(), "a line of the function") {
 			if time.Now().After(deadline) {
-				t.Fatal("nothing was printed")
+				t.Fatal("the function printed nothing")
 			}
 			time.Sleep(5 * time.Millisecond)
 		}
 	})
 }
 
-func talking() lambda.Definition {
-	f := function("talking", plenty)
+func talkingFunction() lambda.Definition {
+	f := function("talking", longTimeout)
 	f.Environment = map[string]string{"DEBUG_LINE": "yes"}
 	return f
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// lines writes whole lines of many processes to one writer.
+// lines merges the lines of many processes into one writer, line by line.
 type lines struct {
 	mu   sync.Mutex
 	next io.Writer
@@ -16,7 +16,7 @@ func (l *lines) prefixed(name string) *prefixer {
 	return &prefixer{lines: l, prefix: []byte(name + "  ")}
 }
 
-// prefixer puts a function's name before each line of one of its processes.
+// prefixer adds a function's name to each line of one of its processes.
 type prefixer struct {
 	lines  *lines
 	prefix []byte
@@ -39,7 +39,7 @@ func (p *prefixer) Write(data []byte) (int, error) {
 	}
 }
 
-// flush prints a last line that has no end.
+// flush prints an unterminated last line.
 func (p *prefixer) flush() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,6 +52,6 @@ func (p *prefixer) flush() {
 func (p *prefixer) print(line []byte) {
 	p.lines.mu.Lock()
 	defer p.lines.mu.Unlock()
-	// A terminal that is gone must not fail the function.
+	// A closed terminal must not fail the function.
 	_, _ = p.lines.next.Write(append(append([]byte{}, p.prefix...), line...))
 }

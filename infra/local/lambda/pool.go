@@ -9,32 +9,33 @@ import (
 )
 
 const (
-	// A process is free only once it asks for more, a moment after it answered.
-	// Waiting that long before starting another saves most needless starts.
+	// A process becomes idle only when it asks for the next invocation, a moment after
+	// it answered. Waiting that long before starting another process avoids most
+	// needless starts.
 	startDelay = 3 * time.Millisecond
-	// idleTime is how long a process is kept that has nothing to do, beside one
-	// of each function: what a burst took is given back.
+	// idleTime is how long surplus idle processes are kept. One process of each
+	// function is kept for good.
 	idleTime = 30 * time.Second
 )
 
-// pool is a function's processes and the invocations that wait for one.
+// pool is a function's processes and its pending invocations.
 type pool struct {
 	host *Host
 	Definition
 	output *lines
 
 	mu       sync.Mutex
-	idle     []*worker // the last one to become idle is taken first
+	idle     []*worker // the last one to become idle is used first
 	queue    []*invocation
 	workers  map[*worker]struct{}
 	starting int
 	started  int
 	closed   bool
-	places   *places
+	slots    *slots
 }
 
-func newPool(h *Host, definition Definition, output *lines, p *places) *pool {
-	return &pool{host: h, Definition: definition, output: output, workers: map[*worker]struct{}{}, places: p}
+func newPool(h *Host, definition Definition, output *lines, p *slots) *pool {
+	return &pool{host: h, Definition: definition, output: output, workers: map[*worker]struct{}{}, slots: p}
 }
 
 func (p *pool) invoke(ctx context.Context, inv *invocation) (*Result, error) {
@@ -50,17 +51,17 @@ func (p *pool) invoke(ctx context.Context, inv *invocation) (*Result, error) {
 	}
 }
 
-// submit gives the invocation to an idle worker, or has it wait for one.
+// submit hands the invocation to an idle worker, or queues it.
 func (p *pool) submit(inv *invocation) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return ErrClosed
 	}
-	if !p.places.take() {
+	if !p.slots.acquire() {
 		return ErrThrottled
 	}
-	inv.release = sync.OnceFunc(p.places.give)
+	inv.release = sync.OnceFunc(p.slots.release)
 	if last := len(p.idle) - 1; last >= 0 {
 		w := p.idle[last]
 		p.idle = p.idle[:last]
@@ -76,8 +77,8 @@ func (p *pool) submit(inv *invocation) error {
 	return nil
 }
 
-// abandon drops an invocation that nobody waits for any more. One that has
-// begun runs to its end, and its answer is thrown away.
+// abandon drops an invocation whose caller has left. If it has begun, it runs to
+// its end and its answer is discarded.
 func (p *pool) abandon(inv *invocation) {
 	p.mu.Lock()
 	before := len(p.queue)
@@ -90,7 +91,7 @@ func (p *pool) abandon(inv *invocation) {
 	}
 }
 
-// grow starts as many workers as invocations still wait.
+// grow starts a worker for each pending invocation.
 func (p *pool) grow() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,7 +99,7 @@ func (p *pool) grow() {
 }
 
 func (p *pool) growLocked() {
-	for !p.closed && p.starting < len(p.queue) && len(p.workers) < p.places.most {
+	for !p.closed && p.starting < len(p.queue) && len(p.workers) < p.slots.limit {
 		p.started++
 		w := newWorker(p, fmt.Sprintf("%s-%d", p.LogicalID, p.started))
 		p.workers[w] = struct{}{}
@@ -107,8 +108,8 @@ func (p *pool) growLocked() {
 	}
 }
 
-// next blocks until there is work for w. It returns nil when there will be none:
-// the worker hung up or the host is stopping.
+// next blocks until there is an invocation for w. It returns nil if there will be
+// none: the worker disconnected or the host is stopping.
 func (p *pool) next(ctx context.Context, w *worker) *invocation {
 	p.mu.Lock()
 	if w.becomeReady() {
@@ -134,16 +135,16 @@ func (p *pool) next(ctx context.Context, w *worker) *invocation {
 		case <-w.done:
 			return nil
 		case <-idle.C:
-			if p.spare(w) {
+			if p.retireIfSpare(w) {
 				w.kill()
 			}
 		}
 	}
 }
 
-// spare takes a worker out of the idle ones for good, unless it is the only one
-// or has just been given work.
-func (p *pool) spare(w *worker) bool {
+// retireIfSpare removes a surplus worker from the idle ones for good, unless it is the
+// only one or has just received an invocation.
+func (p *pool) retireIfSpare(w *worker) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.idle) < 2 || !slices.Contains(p.idle, w) {
@@ -153,8 +154,8 @@ func (p *pool) spare(w *worker) bool {
 	return true
 }
 
-// retire takes a worker out of the idle ones. Work that it was given at the same
-// moment goes back to the front of the queue.
+// retire removes a worker from the idle ones. An invocation that it received at
+// the same moment returns to the front of the queue.
 func (p *pool) retire(w *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,9 +168,9 @@ func (p *pool) retire(w *worker) {
 	}
 }
 
-// forget removes a worker whose process has ended. One that ended before it was
-// ready takes the oldest waiting invocation with it, so that a function that
-// cannot start fails its requests instead of starting over and over.
+// forget removes a worker whose process has ended. If the process ended before it
+// was ready, forget returns the oldest pending invocation, so that a function that
+// cannot start fails its requests instead of restarting over and over.
 func (p *pool) forget(w *worker) (victim *invocation) {
 	p.retire(w)
 	p.mu.Lock()
@@ -199,7 +200,7 @@ func (p *pool) close() {
 	}
 	p.mu.Unlock()
 	for _, inv := range waiting {
-		inv.settle(exited(inv.id, nil).result())
+		inv.deliver(exited(inv.id, nil).result())
 		inv.end()
 	}
 	for _, w := range workers {

@@ -35,7 +35,7 @@ func (h *Host) forWorker(serve func(http.ResponseWriter, *http.Request, *worker)
 			answerFailure(rw, http.StatusForbidden, "InvalidRequest", "unknown worker")
 			return
 		}
-		serve(rw, r, found.(*worker)) // only workers are stored
+		serve(rw, r, found.(*worker)) // the map holds only workers
 	}
 }
 
@@ -43,11 +43,11 @@ func serveNext(rw http.ResponseWriter, r *http.Request, w *worker) {
 	w.finish()
 	inv := w.pool.next(r.Context(), w)
 	if inv == nil {
-		return // nobody listens any more
+		return // the caller disconnected
 	}
 	w.take(inv)
 	w.describe(inv, rw.Header())
-	_, _ = rw.Write(inv.payload) // a worker that is gone is buried by its own goroutine
+	_, _ = rw.Write(inv.payload) // if the worker has exited, its own goroutine handles that
 }
 
 func serveResponse(rw http.ResponseWriter, r *http.Request, w *worker) {
@@ -63,19 +63,19 @@ func serveResponse(rw http.ResponseWriter, r *http.Request, w *worker) {
 	payload, err := io.ReadAll(io.LimitReader(r.Body, MaxResponseBytes+1))
 	switch {
 	case err != nil:
-		answerFailure(rw, http.StatusBadRequest, "InvalidRequest", "the response broke off")
+		answerFailure(rw, http.StatusBadRequest, "InvalidRequest", "the response is incomplete")
 	case len(payload) > MaxResponseBytes:
-		inv.settle(responseTooLarge(MaxResponseBytes).result())
+		inv.deliver(responseTooLarge(MaxResponseBytes).result())
 		answerFailure(rw, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge", "Exceeded maximum allowed payload size.")
 	default:
-		inv.settle(&Result{Payload: payload})
+		inv.deliver(&Result{Payload: payload})
 		accept(rw)
 	}
 }
 
 func serveStream(rw http.ResponseWriter, r *http.Request, inv *invocation, contentType string) {
 	reader, writer := io.Pipe()
-	if !inv.settle(&Result{Stream: &Stream{ContentType: contentType, Body: reader}}) {
+	if !inv.deliver(&Result{Stream: &Stream{ContentType: contentType, Body: reader}}) {
 		_ = reader.Close()
 	}
 	var failed *StreamError
@@ -94,7 +94,7 @@ func serveError(rw http.ResponseWriter, r *http.Request, w *worker) {
 		answerFailure(rw, http.StatusBadRequest, "InvalidRequestID", "Invalid request ID")
 		return
 	}
-	inv.settle(readFailure(r))
+	inv.deliver(readFailure(r))
 	accept(rw)
 }
 
@@ -106,7 +106,7 @@ func serveInitError(rw http.ResponseWriter, r *http.Request, w *worker) {
 	accept(rw)
 }
 
-// readFailure takes the runtime's description as it is: callers see it unchanged.
+// readFailure returns the runtime's description unchanged, for the caller.
 func readFailure(r *http.Request) *Result {
 	payload, err := io.ReadAll(io.LimitReader(r.Body, MaxResponseBytes))
 	if err != nil || len(payload) == 0 {
@@ -118,7 +118,7 @@ func readFailure(r *http.Request) *Result {
 func accept(rw http.ResponseWriter) {
 	rw.Header().Set("Content-Type", "application/json")
 	rw.WriteHeader(http.StatusAccepted)
-	_, _ = io.WriteString(rw, `{"status":"OK"}`) // a worker that is gone needs no answer
+	_, _ = io.WriteString(rw, `{"status":"OK"}`) // the worker may have exited
 }
 
 func answerFailure(rw http.ResponseWriter, status int, kind, message string) {

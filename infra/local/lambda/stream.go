@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// Content types by which a runtime says that its answer is a stream.
+// Content types of a streamed answer.
 const (
 	TypeHTTPStream = "application/vnd.awslambda.http-integration-response"
 	typeByteStream = "application/octet-stream"
@@ -20,14 +20,14 @@ const (
 	trailerErrorBody = "Lambda-Runtime-Function-Error-Body"
 )
 
-// Stream is an answer that comes bit by bit. Reading its body ends with io.EOF,
-// or with a *StreamError when the function failed on the way.
+// Stream is a streamed answer. Reading its body ends with io.EOF, or with a
+// *StreamError if the function failed midway.
 type Stream struct {
 	ContentType string
 	Body        io.ReadCloser
 }
 
-// StreamError is a function's failure in the middle of its answer.
+// StreamError is a function's failure in the middle of a streamed answer.
 type StreamError struct{ Type, Message string }
 
 // Error implements error.
@@ -37,14 +37,14 @@ func isStream(contentType string) bool {
 	return contentType == TypeHTTPStream || contentType == typeByteStream
 }
 
-// Collect turns a streamed answer into a buffered one, which is what Lambda
-// gives a caller that did not ask for streaming.
+// Collect converts a streamed answer into a buffered one, which Lambda returns to
+// callers that did not ask for streaming.
 func (r *Result) Collect() {
 	if r.Stream == nil {
 		return
 	}
 	payload, err := io.ReadAll(io.LimitReader(r.Stream.Body, MaxResponseBytes+1))
-	_ = r.Stream.Body.Close() // a pipe's reader closes without fail
+	_ = r.Stream.Body.Close() // closing a pipe's reader never fails
 	r.Stream = nil
 	var failed *StreamError
 	switch {
@@ -70,8 +70,8 @@ func (r *Result) discard() {
 	}
 }
 
-// forward copies a streamed answer to whoever reads the result. The function is
-// not slowed down by a reader that went away: the rest is read and dropped.
+// forward copies a streamed answer to the reader of the result. A reader that
+// leaves does not slow the function down: the rest is read and discarded.
 func forward(r *http.Request, pipe *io.PipeWriter) error {
 	limited := io.LimitReader(r.Body, MaxStreamBytes+1)
 	n, err := io.Copy(pipe, limited)
@@ -82,7 +82,7 @@ func forward(r *http.Request, pipe *io.PipeWriter) error {
 	}
 	switch {
 	case err != nil:
-		err = &StreamError{Type: "Runtime.ExitError", Message: "the function ended in the middle of its answer"}
+		err = &StreamError{Type: "Runtime.ExitError", Message: "the function exited in the middle of its answer"}
 	case n > MaxStreamBytes:
 		tooLarge := responseTooLarge(MaxStreamBytes)
 		err = &StreamError{Type: tooLarge.Type, Message: tooLarge.Message}

@@ -21,7 +21,7 @@ const (
 type worker struct {
 	id   string
 	pool *pool
-	work chan *invocation // buffered: whoever takes the worker from idle sends once
+	work chan *invocation // buffered: the worker is taken from the idle ones before the only send
 	done chan struct{}
 
 	mu        sync.Mutex
@@ -29,7 +29,7 @@ type worker struct {
 	ready     bool
 	served    bool
 	killed    bool
-	buried    bool
+	exited    bool
 	current   *invocation
 	initError *Result
 }
@@ -38,31 +38,31 @@ func newWorker(p *pool, id string) *worker {
 	return &worker{id: id, pool: p, work: make(chan *invocation, 1), done: make(chan struct{})}
 }
 
-// run starts the process and stays until it has ended.
+// run starts the process and returns once it has ended.
 func (w *worker) run() {
 	defer close(w.done)
 	w.pool.host.workers.Store(w.id, w)
 	defer w.pool.host.workers.Delete(w.id)
 	state, err := w.execute()
-	w.buryInvocations(state, err)
+	w.failInvocations(state, err)
 }
 
 func (w *worker) execute() (*os.ProcessState, error) {
 	output := w.pool.output.prefixed(w.pool.Name)
 	defer output.flush()
-	ctx := w.pool.host.ctx                         // never ends: the host kills in its own order
+	ctx := w.pool.host.ctx                         // never ends: the host stops processes in its own order
 	cmd := exec.CommandContext(ctx, w.pool.Binary) //nolint:gosec // the template names the functions
 	cmd.Dir = filepath.Dir(w.pool.Binary)
 	cmd.Env = w.environment()
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.WaitDelay = outputGrace
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-C is for the host
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the terminal's Ctrl-C is for the host only
 	if err := w.begin(cmd); err != nil {
 		return nil, err
 	}
 	timer := time.AfterFunc(initTimeout, w.expireInit)
 	defer timer.Stop()
-	_ = cmd.Wait() // the state says how it ended
+	_ = cmd.Wait() // the process state has the reason
 	return cmd.ProcessState, nil
 }
 
@@ -79,22 +79,22 @@ func (w *worker) begin(cmd *exec.Cmd) error {
 	return nil
 }
 
-// buryInvocations answers for the process that cannot any more.
-func (w *worker) buryInvocations(state *os.ProcessState, err error) {
+// failInvocations fails the current invocation after the process has ended.
+func (w *worker) failInvocations(state *os.ProcessState, err error) {
 	w.mu.Lock()
 	current, initError := w.current, w.initError
-	w.current, w.buried = nil, true
+	w.current, w.exited = nil, true
 	w.mu.Unlock()
 	victim := w.pool.forget(w)
 	for _, inv := range []*invocation{current, victim} {
 		switch {
 		case inv == nil:
 		case initError != nil && inv == victim:
-			inv.settle(initError)
+			inv.deliver(initError)
 		case err != nil:
-			inv.settle(notStarted(inv.id, err).result())
+			inv.deliver(notStarted(inv.id, err).result())
 		default:
-			inv.settle(exited(inv.id, state).result())
+			inv.deliver(exited(inv.id, state).result())
 		}
 		if inv != nil {
 			inv.end()
@@ -102,7 +102,8 @@ func (w *worker) buryInvocations(state *os.ProcessState, err error) {
 	}
 }
 
-// becomeReady marks the end of the initialisation, and says whether it was now.
+// becomeReady marks the end of the initialisation, and reports whether it had not
+// ended before.
 func (w *worker) becomeReady() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,26 +112,26 @@ func (w *worker) becomeReady() bool {
 	return first
 }
 
-// take makes inv the one that the worker answers. It may have died just now.
+// take assigns inv to the worker, which may have died just now.
 func (w *worker) take(inv *invocation) {
 	w.mu.Lock()
-	cold, buried := !w.served, w.buried
+	cold, buried := !w.served, w.exited
 	w.served, w.current = true, inv
 	w.mu.Unlock()
 	if buried {
-		inv.settle(exited(inv.id, nil).result())
+		inv.deliver(exited(inv.id, nil).result())
 		inv.end()
 		return
 	}
 	timeout := w.pool.Timeout
 	inv.begin(timeout, cold, func() {
-		if inv.settle(timedOut(time.Now(), inv.id, timeout).result()) || w.serves(inv) {
+		if inv.deliver(timedOut(time.Now(), inv.id, timeout).result()) || w.serves(inv) {
 			w.kill()
 		}
 	})
 }
 
-// serving returns the invocation with that id if it is the current one.
+// serving returns the current invocation if it has that id.
 func (w *worker) serving(id string) *invocation {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -142,7 +143,7 @@ func (w *worker) serving(id string) *invocation {
 
 func (w *worker) serves(inv *invocation) bool { return w.serving(inv.id) != nil }
 
-// finish ends the time of the invocation that the worker has answered.
+// finish ends the invocation that the worker has answered.
 func (w *worker) finish() {
 	w.mu.Lock()
 	inv := w.current
@@ -171,11 +172,11 @@ func (w *worker) kill() {
 	defer w.mu.Unlock()
 	w.killed = true
 	if w.cmd != nil {
-		_ = syscall.Kill(-w.cmd.Process.Pid, syscall.SIGKILL) // gone already is fine
+		_ = syscall.Kill(-w.cmd.Process.Pid, syscall.SIGKILL) // it may have ended already
 	}
 }
 
-// describe sets the headers by which /next tells about an invocation.
+// describe sets the headers of the response to /next.
 func (w *worker) describe(inv *invocation, header http.Header) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()

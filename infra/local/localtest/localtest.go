@@ -1,5 +1,4 @@
-// Package localtest builds programs and runs whole systems of this machine in
-// tests.
+// Package localtest builds programs and runs the local system in tests.
 package localtest
 
 import (
@@ -12,7 +11,7 @@ import (
 	"github.com/rethread/rethread/infra/local/repo"
 )
 
-// Build builds the program of a folder, as functions are built, and returns
+// Build builds the program in a folder with the flags for functions, and returns
 // target.
 func Build(t *testing.T, source, target string) string {
 	t.Helper()
@@ -22,8 +21,8 @@ func Build(t *testing.T, source, target string) string {
 	return target
 }
 
-// Start runs the system of testdata/template.yaml, whose functions were built
-// into bin, until the test ends. Its data is in a folder, or in memory if that
+// Start runs the system of testdata/template.yaml, whose functions were built into
+// bin, until the test ends. Its data is in the folder data, or in memory if data
 // is "".
 func Start(t *testing.T, bin, data string) *host.System {
 	t.Helper()

@@ -2,8 +2,8 @@ package queue
 
 import "time"
 
-// Counts are how many messages a queue holds: those that can be received, those
-// that somebody has, and those that nobody may have yet.
+// Counts are the numbers of messages that can be received, that are being
+// processed by a receiver, and that are delayed.
 type Counts struct{ Visible, InFlight, Delayed int }
 
 // Count counts the messages.

@@ -15,19 +15,19 @@ const (
 	maxIDLength    = 128
 )
 
-// Draft is a message that has not been sent yet.
+// Draft is a message to send.
 type Draft struct {
 	Body       string
 	Attributes map[string]Attribute
-	// Group is what a FIFO queue needs and another queue may have.
+	// Group is required by a FIFO queue and optional otherwise.
 	Group string
-	// Deduplication is what a FIFO queue needs.
+	// Deduplication is required by a FIFO queue.
 	Deduplication string
-	// Delay hides the message so long at first, which a FIFO queue does not allow.
+	// Delay hides the message at first; a FIFO queue does not allow it.
 	Delay time.Duration
 }
 
-// Size is what counts against the limits, in bytes.
+// Size is the message's size as limited by SQS, in bytes.
 func (d Draft) Size() int {
 	size := len(d.Body)
 	for name, a := range d.Attributes {
@@ -36,7 +36,7 @@ func (d Draft) Size() int {
 	return size
 }
 
-// check tells whether the queue takes it.
+// check returns an Error if the queue would refuse the message.
 func (d Draft) check(q samtemplate.Queue) error {
 	switch {
 	case d.Body == "":
@@ -56,7 +56,7 @@ func (d Draft) check(q samtemplate.Queue) error {
 	return d.checkKind(q)
 }
 
-// checkKind holds FIFO queues and others apart.
+// checkKind checks what differs between FIFO and standard queues.
 func (d Draft) checkKind(q samtemplate.Queue) error {
 	for parameter, id := range map[string]string{"MessageGroupId": d.Group, "MessageDeduplicationId": d.Deduplication} {
 		if len(id) > maxIDLength || strings.ContainsFunc(id, func(r rune) bool { return r < '!' || r > '~' }) {
@@ -103,7 +103,7 @@ func (d Draft) checkAttributes() error {
 	return nil
 }
 
-// isForbidden knows the characters that XML 1.0 has none for.
+// isForbidden reports whether XML 1.0 cannot represent the character.
 func isForbidden(r rune) bool {
 	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\uFFFE' || r == '\uFFFF'
 }

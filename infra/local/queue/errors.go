@@ -2,7 +2,7 @@ package queue
 
 import "fmt"
 
-// Codes of refusals, as SQS's API reference has them.
+// Error codes of SQS's API reference.
 const (
 	CodeInvalidContents  = "InvalidMessageContents"
 	CodeInvalidReceipt   = "ReceiptHandleIsInvalid"
@@ -12,13 +12,13 @@ const (
 	CodeOverLimit        = "OverLimit"
 )
 
-// Error is a refusal: the caller's mistake, in SQS's words.
+// Error is an error of the caller, in SQS's words.
 type Error struct{ Code, Message string }
 
 // Error implements error.
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
-// Refuse makes an Error.
+// Refuse returns an Error.
 func Refuse(code, format string, args ...any) error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func TestFIFO(t *testing.T) {
-	// send adds messages named group and number, such as a1.
+	// send adds messages named by group and number, such as a1.
 	send := func(t *testing.T, q *queue.Queue, names ...string) []queue.Message {
 		t.Helper()
 		var sent []queue.Message
@@ -29,7 +29,7 @@ func TestFIFO(t *testing.T) {
 		return sent
 	}
 	fifo := samtemplate.Queue{FIFO: true}
-	t.Run("a group waits for what somebody has of it", func(t *testing.T) {
+	t.Run("a group waits for its messages in flight", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(fifo)
 			send(t, q, "a1", "b1", "a2", "a3")
@@ -44,9 +44,9 @@ func TestFIFO(t *testing.T) {
 			wantTaken(t, q, 10, time.Minute, "b1", "a2", "a3")
 		})
 	})
-	t.Run("only the first are looked through, whoever has them", func(t *testing.T) {
+	t.Run("only the first messages are searched for available groups", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			q := queue.New(fifo).Narrow(3)
+			q := queue.New(fifo).SetLimit(3)
 			send(t, q, "a1", "a2", "a3", "b1")
 			first := wantTaken(t, q, 1, time.Minute, "a1")[0]
 			wantTaken(t, q, 10, time.Minute)
@@ -56,9 +56,9 @@ func TestFIFO(t *testing.T) {
 			wantTaken(t, q, 10, time.Minute, "a2", "a3", "b1")
 		})
 	})
-	t.Run("so many are in flight at most", func(t *testing.T) {
+	t.Run("limits the messages in flight", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			q := queue.New(fifo).Narrow(2)
+			q := queue.New(fifo).SetLimit(2)
 			send(t, q, "a1", "b1", "c1")
 			wantTaken(t, q, 10, time.Minute, "a1", "b1")
 			wantTaken(t, q, 10, time.Minute)
@@ -66,7 +66,7 @@ func TestFIFO(t *testing.T) {
 			wantTaken(t, q, 10, time.Minute, "a1", "b1")
 		})
 	})
-	t.Run("a group's messages come together", func(t *testing.T) {
+	t.Run("hands out a group's messages together", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(fifo)
 			send(t, q, "a1", "b1", "a2", "b2")
@@ -74,7 +74,7 @@ func TestFIFO(t *testing.T) {
 			wantTaken(t, q, 3, time.Minute)
 		})
 	})
-	t.Run("a group waits until all that were taken of it are done with", func(t *testing.T) {
+	t.Run("a group waits until all its messages in flight are finished", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(fifo)
 			send(t, q, "a1", "a2", "a3")
@@ -89,7 +89,7 @@ func TestFIFO(t *testing.T) {
 			wantTaken(t, q, 10, time.Minute, "a1", "a2", "a3")
 		})
 	})
-	t.Run("who waits for a group is woken when it is free", func(t *testing.T) {
+	t.Run("a waiting receiver is woken when a group becomes available", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(fifo)
 			send(t, q, "a1", "a2")
@@ -101,7 +101,7 @@ func TestFIFO(t *testing.T) {
 			}
 		})
 	})
-	t.Run("what is sent again within 5 minutes is dropped, deleted or not", func(t *testing.T) {
+	t.Run("drops a duplicate within 5 minutes, even if the first was deleted", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(fifo)
 			first := send(t, q, "a1")[0]
@@ -122,7 +122,7 @@ func TestFIFO(t *testing.T) {
 			wantTaken(t, q, 10, time.Minute, "a1")
 		})
 	})
-	t.Run("what counts as the same", func(t *testing.T) {
+	t.Run("compares deduplication ids in the configured scope", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			drafts := []queue.Draft{
 				{Body: "x", Group: "a", Deduplication: "1"},
@@ -155,9 +155,10 @@ func TestFIFO(t *testing.T) {
 	})
 }
 
-// TestGroupsKeepTheirOrder has receivers take, delete, hide and forget at random:
-// each group's messages are deleted in the order they were sent, nobody gets a
-// message while another has one of its group, and in the end all are gone.
+// TestGroupsKeepTheirOrder has receivers take, delete, hide and abandon messages
+// at random: each group's messages are deleted in the order they were sent, a
+// group's messages are never in flight at two receivers, and in the end all are
+// deleted.
 func TestGroupsKeepTheirOrder(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(1, 20).Draw(r, "messages")
@@ -180,19 +181,18 @@ func TestGroupsKeepTheirOrder(t *testing.T) {
 type worker struct {
 	r     *rapid.T
 	q     *queue.Queue
-	until map[string]time.Time // groups that somebody has, and how long
-	done  map[string]int       // the last message of a group that was deleted
+	until map[string]time.Time // groups in flight, and until when
+	done  map[string]int       // the last deleted message of a group
 }
 
-// step takes a batch and does with each of its messages as chance wants, or, to
-// come to an end, deletes them.
+// step takes a batch and treats each message at random or, to finish, deletes it.
 func (w *worker) step(chance bool) {
 	const hide = 10 * time.Second
 	taken := w.q.Take(rapid.IntRange(1, 4).Draw(w.r, "most"), hide)
 	held := map[string]bool{}
 	for _, m := range taken {
 		if until := w.until[m.Group]; time.Now().Before(until) {
-			w.r.Fatalf("%s was handed out while its group is taken", m.Body)
+			w.r.Fatalf("%s was handed out while its group is in flight", m.Body)
 		}
 	}
 	for _, m := range taken {

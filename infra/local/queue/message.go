@@ -11,46 +11,46 @@ import (
 	"time"
 )
 
-// senderID stands for the account of a sender, which nothing here tells apart.
+// senderID is the account of every sender.
 const senderID = "local"
 
-// Message is what arrived.
+// Message is a message in a queue.
 type Message struct {
 	ID   string
 	Body string
-	// Attributes are the sender's own, by name.
+	// Attributes are the sender's attributes, by name.
 	Attributes map[string]Attribute
 	Sent       time.Time
-	// Group keeps messages in order, in a FIFO queue.
+	// Group orders messages, in a FIFO queue.
 	Group string
-	// Deduplication is a FIFO queue's, as is Sequence, which grows.
+	// Deduplication and Sequence, which increases, belong to FIFO queues.
 	Deduplication, Sequence string
-	// Source is the ARN of the queue in which the message was received in vain;
-	// empty anywhere but in a dead letter queue.
+	// Source is the ARN of the queue that the message was moved from; only set in a
+	// dead letter queue.
 	Source string
 }
 
-// Attribute is a value that travels beside the body.
+// Attribute is a value sent with the body.
 type Attribute struct {
-	DataType    string // String, Number or Binary, and what the sender adds after a dot
+	DataType    string // String, Number or Binary, optionally with a suffix after a dot
 	StringValue string
 	BinaryValue []byte
 }
 
-// binary says which of the two values holds.
+// binary reports which of the two values is set.
 func (a Attribute) binary() bool { return strings.HasPrefix(a.DataType, "Binary") }
 
-// Received is a message as a receiver has it.
+// Received is a message in flight.
 type Received struct {
 	Message
-	// Receipt is what the receiver names it by, until it is received again.
+	// Receipt identifies the message for its receiver until it is received again.
 	Receipt string
-	// Receives counts the times that it was received, this one included.
+	// Receives is how often the message was received, including this time.
 	Receives      int
 	FirstReceived time.Time
 }
 
-// System are the attributes that SQS itself gives a message.
+// System returns the message's system attributes.
 func (r Received) System() map[string]string {
 	all := map[string]string{
 		"SenderId":                         senderID,
@@ -66,11 +66,12 @@ func (r Received) System() map[string]string {
 	return all
 }
 
-// BodyDigest is the body's MD5 in hexadecimal, which senders and receivers compare.
+// BodyDigest is the body's MD5 in hexadecimal, which SQS clients verify.
 func (m Message) BodyDigest() string { return digest([]byte(m.Body)) }
 
-// AttributesDigest is that of the attributes in the form of the Developer Guide's
-// "Calculating the MD5 message digest for message attributes"; empty without any.
+// AttributesDigest is the MD5 of the attributes, computed as in the Developer
+// Guide's "Calculating the MD5 message digest for message attributes"; empty
+// without attributes.
 func (m Message) AttributesDigest() string {
 	if len(m.Attributes) == 0 {
 		return ""

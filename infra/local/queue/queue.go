@@ -1,8 +1,8 @@
-// Package queue keeps the template's queues on this machine, as SQS
-// does: messages that are received stay hidden until they are deleted or shown
-// again, those of a FIFO queue keep their order within their group, and those
-// that are received over and over go to the dead letter queue. All is in memory
-// and goes with the host.
+// Package queue emulates SQS for the template's queues. Received messages stay
+// hidden until they are deleted or become visible again, messages of a FIFO queue
+// keep their order within their group, and messages that were received too often
+// move to the dead letter queue. Everything is in memory and is lost when the host
+// stops.
 package queue
 
 import (
@@ -14,54 +14,54 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// mostMessages is what a queue holds; it takes no more then. SQS has no such limit.
-const mostMessages = 100_000
+// maxMessages limits the messages of a queue, which SQS does not.
+const maxMessages = 100_000
 
-// Limit is SQS's: how many messages of a queue may be in flight, and among how many
-// of the first a FIFO queue looks for groups that nobody has a message of.
+// Limit is SQS's limit of messages in flight in a queue, and of the messages that
+// a FIFO queue searches for available groups.
 const Limit = 120_000
 
-// Queue is a list of messages, the oldest first.
+// Queue is a list of messages, oldest first.
 type Queue struct {
-	settings samtemplate.Queue
-	limit    int
-	dead     *Queue // where messages go that were received too often, or nil
+	settings    samtemplate.Queue
+	limit       int
+	deadLetters *Queue // dead letter queue, or nil
 
 	mu       sync.Mutex
 	messages []*entry
 	seen     map[string]seen // by deduplication id
 	sequence uint64
-	changed  chan struct{} // closed by the next change that others may wait for
+	changed  chan struct{} // closed by the next change that receivers may wait for
 }
 
-// entry is a message and where it stands.
+// entry is a message with its state.
 type entry struct {
 	Message
-	hidden      time.Time // nobody sees it before that
+	hidden      time.Time // invisible until then
 	receives    int
 	first, last time.Time // received
 }
 
-// inFlight says whether somebody has the message.
+// inFlight reports whether a receiver is processing the message.
 func (e *entry) inFlight(now time.Time) bool { return e.receives > 0 && now.Before(e.hidden) }
 
-// New makes an empty queue. A queue of a template has its dead letter queue from
-// NewSet; one made here has none.
+// New returns an empty queue without a dead letter queue. NewSet connects queues
+// to theirs.
 func New(settings samtemplate.Queue) *Queue {
 	return &Queue{settings: settings, limit: Limit, seen: map[string]seen{}, changed: make(chan struct{})}
 }
 
-// Narrow makes a queue of which fewer messages may be in flight, and fewer are
-// looked through, than of SQS's: tests need not send 120,000.
-func (q *Queue) Narrow(limit int) *Queue {
+// SetLimit lowers the limit of messages in flight and of searched messages, so that
+// tests need not send 120,000.
+func (q *Queue) SetLimit(limit int) *Queue {
 	q.limit = limit
 	return q
 }
 
-// Settings are what the template says.
+// Settings are the queue's settings in the template.
 func (q *Queue) Settings() samtemplate.Queue { return q.settings }
 
-// Messages lists what is there, hidden or not; it stays.
+// Messages lists all messages, hidden or not, without receiving them.
 func (q *Queue) Messages() []Message {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -73,8 +73,8 @@ func (q *Queue) Messages() []Message {
 	return out
 }
 
-// Wait returns the messages as soon as there are n, or what is there when ctx
-// ends, with its error.
+// Wait returns the messages as soon as there are n. If ctx ends first, it returns
+// the messages so far and ctx's error.
 func (q *Queue) Wait(ctx context.Context, n int) ([]Message, error) {
 	for {
 		changed := q.nextChange()
@@ -90,20 +90,21 @@ func (q *Queue) Wait(ctx context.Context, n int) ([]Message, error) {
 	}
 }
 
-// nextChange is to be asked for before looking, so that no change is missed.
+// nextChange must be called before looking at the messages, so that no change is
+// missed.
 func (q *Queue) nextChange() <-chan struct{} {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.changed
 }
 
-// notify wakes those who wait. The lock is held, as for all below.
+// notify wakes the waiting receivers. The lock is held, as in all functions below.
 func (q *Queue) notify() {
 	close(q.changed)
 	q.changed = make(chan struct{})
 }
 
-// expire drops what is too old, in flight or not.
+// expire removes messages past their retention, in flight or not.
 func (q *Queue) expire(now time.Time) {
 	if q.settings.Retention == 0 {
 		return

@@ -16,7 +16,7 @@ import (
 )
 
 func TestQueue(t *testing.T) {
-	t.Run("messages stay in the order they came", func(t *testing.T) {
+	t.Run("keeps messages in order of arrival", func(t *testing.T) {
 		q := queue.New(samtemplate.Queue{})
 		mustSend(t, q, "one", "two")
 		for range 2 {
@@ -25,7 +25,7 @@ func TestQueue(t *testing.T) {
 			}
 		}
 	})
-	t.Run("they are kept as long as the queue says, received or not", func(t *testing.T) {
+	t.Run("removes messages after the retention period", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(samtemplate.Queue{Retention: time.Hour})
 			mustSend(t, q, "old")
@@ -38,7 +38,7 @@ func TestQueue(t *testing.T) {
 			}
 		})
 	})
-	t.Run("one can wait for them", func(t *testing.T) {
+	t.Run("Wait returns once the messages have arrived", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(samtemplate.Queue{})
 			go func() {
@@ -56,7 +56,7 @@ func TestQueue(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a delayed one shows when its time has come", func(t *testing.T) {
+	t.Run("a delayed message becomes visible after its delay", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(samtemplate.Queue{})
 			if _, err := q.Send(queue.Draft{Body: "late", Delay: 10 * time.Second}); err != nil {
@@ -91,9 +91,9 @@ func TestSendRefuses(t *testing.T) {
 		code  string
 	}{
 		{"nothing", standard, queue.Draft{}, queue.CodeMissingParameter},
-		{"too much", standard, queue.Draft{Body: strings.Repeat("x", 1<<20+1)}, queue.CodeInvalidValue},
+		{"a body over 1 MiB", standard, queue.Draft{Body: strings.Repeat("x", 1<<20+1)}, queue.CodeInvalidValue},
 		{
-			"too much with its attributes", standard,
+			"a body and attributes over 1 MiB", standard,
 			queue.Draft{Body: strings.Repeat("x", 1<<20-4), Attributes: map[string]queue.Attribute{"a": {DataType: "String", StringValue: "x"}}},
 			queue.CodeInvalidValue,
 		},
@@ -101,13 +101,13 @@ func TestSendRefuses(t *testing.T) {
 		{"too long a delay", standard, queue.Draft{Body: "x", Delay: long}, queue.CodeInvalidValue},
 		{"a negative delay", standard, queue.Draft{Body: "x", Delay: negative}, queue.CodeInvalidValue},
 		{"too many attributes", standard, queue.Draft{Body: "x", Attributes: eleven}, queue.CodeInvalidValue},
-		{"an attribute of no type", standard, attribute(queue.Attribute{StringValue: "x"}), queue.CodeInvalidValue},
+		{"an attribute without a type", standard, attribute(queue.Attribute{StringValue: "x"}), queue.CodeInvalidValue},
 		{"an attribute without a value", standard, attribute(queue.Attribute{DataType: "String"}), queue.CodeInvalidValue},
-		{"an attribute with the other value", standard, attribute(queue.Attribute{DataType: "Binary", StringValue: "x"}), queue.CodeInvalidValue},
-		{"a deduplication id where there is no order", standard, queue.Draft{Body: "x", Deduplication: "d"}, queue.CodeInvalidValue},
+		{"an attribute with a value of the other type", standard, attribute(queue.Attribute{DataType: "Binary", StringValue: "x"}), queue.CodeInvalidValue},
+		{"a deduplication id in a standard queue", standard, queue.Draft{Body: "x", Deduplication: "d"}, queue.CodeInvalidValue},
 		{"no group", fifo, queue.Draft{Body: "x", Deduplication: "d"}, queue.CodeMissingParameter},
 		{"no deduplication id", fifo, queue.Draft{Body: "x", Group: "g"}, queue.CodeInvalidValue},
-		{"a delay of its own", fifo, queue.Draft{Body: "x", Group: "g", Deduplication: "d", Delay: long}, queue.CodeInvalidValue},
+		{"a delay in a FIFO queue", fifo, queue.Draft{Body: "x", Group: "g", Deduplication: "d", Delay: long}, queue.CodeInvalidValue},
 		{"a group with a space", fifo, queue.Draft{Body: "x", Group: "g g", Deduplication: "d"}, queue.CodeInvalidValue},
 		{"too long a group", fifo, queue.Draft{Body: "x", Group: strings.Repeat("g", 129), Deduplication: "d"}, queue.CodeInvalidValue},
 	} {
@@ -116,7 +116,7 @@ func TestSendRefuses(t *testing.T) {
 			_, err := q.Send(test.draft)
 			wantCode(t, err, test.code)
 			if got := q.Messages(); len(got) != 0 {
-				t.Errorf("the queue has %v", got)
+				t.Errorf("the queue contains %v", got)
 			}
 		})
 	}
@@ -131,7 +131,7 @@ func TestSet(t *testing.T) {
 	}
 	for _, name := range []string{"Q", "queue"} {
 		if q, ok := set.Queue(name); !ok || len(q.Messages()) != 1 {
-			t.Errorf("nothing has reached %s", name)
+			t.Errorf("no message arrived in %s", name)
 		}
 	}
 	if err := set.Deliver(t.Context(), "arn:other", nil); !errors.Is(err, queue.ErrUnknown) {

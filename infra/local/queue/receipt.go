@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// maxHidden is how long a message can be hidden in all, once it was received.
+// maxHidden limits the total visibility timeout of a received message.
 const maxHidden = 12 * time.Hour
 
-// receipt names a message as it was handed out the last time.
+// receipt identifies a message and the latest time it was handed out.
 func (q *Queue) receipt(e *entry) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s %s %d", q.settings.ARN, e.ID, e.receives))
 }
 
-// find returns the message of a receipt, nil when it is gone, and whether the
-// receipt is the newest one.
+// find returns the message of a receipt, nil if it was deleted, and whether the
+// receipt is the latest one.
 func (q *Queue) find(receipt string) (e *entry, newest bool, err error) {
 	text, err := base64.RawURLEncoding.DecodeString(receipt)
 	parts := strings.Split(string(text), " ")
@@ -31,8 +31,9 @@ func (q *Queue) find(receipt string) (e *entry, newest bool, err error) {
 	return nil, false, nil
 }
 
-// Delete ends a message. One that is gone already is none the less; an older
-// receipt deletes nothing, which only a FIFO queue says. The error is an Error.
+// Delete deletes a message. Deleting a deleted message succeeds. An outdated
+// receipt deletes nothing; only a FIFO queue returns an error for it. The error is
+// an Error.
 func (q *Queue) Delete(receipt string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -44,13 +45,13 @@ func (q *Queue) Delete(receipt string) error {
 		return Refuse(CodeInvalidValue, "Value %s for parameter ReceiptHandle is invalid. Reason: The receipt handle has expired.", receipt)
 	case newest:
 		q.remove(e)
-		q.notify() // its group goes on
+		q.notify() // its group can be received again
 	}
 	return nil
 }
 
-// Hide lets a message be seen again only after that time, from now; zero means at
-// once. The error is an Error.
+// Hide makes a message visible again after that time from now; 0 means at once.
+// The error is an Error.
 func (q *Queue) Hide(receipt string, hide time.Duration) error {
 	if hide < 0 || hide > maxHidden {
 		return Refuse(CodeInvalidValue, "Value %d for parameter VisibilityTimeout is invalid. Reason: VisibilityTimeout must be an integer between 0 and 43200.",
@@ -77,8 +78,8 @@ func (q *Queue) Hide(receipt string, hide time.Duration) error {
 	return nil
 }
 
-// Return undoes a Take: the messages can be seen at once, as if they had not been
-// received. It is for a receiver who took more than it can carry.
+// Return undoes a Take: the messages become visible at once, as if they had not
+// been received. It is for a receiver that took more than fits into an event.
 func (q *Queue) Return(messages ...Received) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Receive is Take for who wants to wait until there is something, or until ctx
-// ends, which is the error.
+// Receive is like Take, but waits until a message is available or ctx ends, and
+// then returns ctx's error.
 func (q *Queue) Receive(ctx context.Context, n int, hide time.Duration) ([]Received, error) {
 	for ctx.Err() == nil {
 		changed := q.nextChange()
@@ -19,10 +19,10 @@ func (q *Queue) Receive(ctx context.Context, n int, hide time.Duration) ([]Recei
 	return nil, ctx.Err()
 }
 
-// sleep waits for a change, for a hidden message to show, or for ctx.
+// sleep waits for a change, for a hidden message to become visible, or for ctx.
 func (q *Queue) sleep(ctx context.Context, changed <-chan struct{}) {
 	var shown <-chan time.Time
-	if pause, ok := q.untilShown(time.Now()); ok {
+	if pause, ok := q.untilVisible(time.Now()); ok {
 		timer := time.NewTimer(pause)
 		defer timer.Stop()
 		shown = timer.C
@@ -34,8 +34,8 @@ func (q *Queue) sleep(ctx context.Context, changed <-chan struct{}) {
 	}
 }
 
-// untilShown tells how long the next hidden message stays so.
-func (q *Queue) untilShown(now time.Time) (pause time.Duration, ok bool) {
+// untilVisible returns the time until the next hidden message becomes visible.
+func (q *Queue) untilVisible(now time.Time) (pause time.Duration, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, e := range q.messages {
@@ -46,13 +46,13 @@ func (q *Queue) untilShown(now time.Time) (pause time.Duration, ok bool) {
 	return pause, ok
 }
 
-// Take hands out up to n messages that can be seen, the oldest first, and hides
-// them from others so long. What was handed out as often as the queue allows goes
-// to the dead letter queue instead.
+// Take hands out up to n visible messages, oldest first, and hides them from other
+// receivers for that long. Messages that were already handed out as often as the
+// queue allows move to the dead letter queue instead.
 func (q *Queue) Take(n int, hide time.Duration) []Received {
 	taken, dead := q.take(n, hide)
 	for _, m := range dead { // without the lock: the other queue has its own
-		q.dead.bury(m, q.settings.ARN)
+		q.deadLetters.addDeadLetter(m, q.settings.ARN)
 	}
 	return taken
 }
@@ -62,12 +62,12 @@ func (q *Queue) take(n int, hide time.Duration) (taken []Received, dead []Messag
 	defer q.mu.Unlock()
 	now := time.Now()
 	q.expire(now)
-	room := q.limit - q.flying(now)
+	room := q.limit - q.inFlight(now)
 	for _, e := range q.visible(now) {
 		if len(taken) == min(n, room) {
 			break
 		}
-		if q.dead != nil && e.receives >= q.settings.Redrive.MaxReceives {
+		if q.deadLetters != nil && e.receives >= q.settings.Redrive.MaxReceives {
 			q.remove(e)
 			dead = append(dead, e.Message)
 			continue
@@ -86,8 +86,8 @@ func (q *Queue) handOut(e *entry, now time.Time, hide time.Duration) Received {
 	return Received{Message: e.Message, Receipt: q.receipt(e), Receives: e.receives, FirstReceived: e.first}
 }
 
-// flying counts the messages that somebody has.
-func (q *Queue) flying(now time.Time) (n int) {
+// inFlight counts the messages in flight.
+func (q *Queue) inFlight(now time.Time) (n int) {
 	for _, e := range q.messages {
 		if e.inFlight(now) {
 			n++
@@ -96,11 +96,11 @@ func (q *Queue) flying(now time.Time) (n int) {
 	return n
 }
 
-// visible lists what may be handed out. Of a FIFO queue's group that is nothing
-// while somebody has a message of it, and nothing behind one that is delayed; and
-// a group's messages come together, as SQS prefers. A FIFO queue looks through the
-// first messages only, whosever they are: those that nobody may have stand before
-// others, who wait though they are free.
+// visible lists the messages that may be handed out. A group of a FIFO queue is
+// blocked while one of its messages is in flight, and from its first delayed
+// message on; a group's messages are handed out together, as SQS prefers. A FIFO
+// queue searches its first messages only, available or not: blocked messages at
+// the front can keep available ones behind them waiting.
 func (q *Queue) visible(now time.Time) []*entry {
 	if !q.settings.FIFO {
 		return slices.DeleteFunc(slices.Clone(q.messages), func(e *entry) bool { return now.Before(e.hidden) })

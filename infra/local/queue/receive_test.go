@@ -16,7 +16,7 @@ import (
 )
 
 func TestReceive(t *testing.T) {
-	t.Run("what was received is hidden, and shows again", func(t *testing.T) {
+	t.Run("hides a received message and shows it again", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(samtemplate.Queue{})
 			mustSend(t, q, "one", "two")
@@ -33,7 +33,7 @@ func TestReceive(t *testing.T) {
 			}
 		})
 	})
-	t.Run("whoever waits is woken by what comes", func(t *testing.T) {
+	t.Run("wakes a waiting receiver when a message arrives", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(samtemplate.Queue{})
 			time.AfterFunc(time.Second, func() { mustSend(t, q, "one") })
@@ -42,7 +42,7 @@ func TestReceive(t *testing.T) {
 			}
 		})
 	})
-	t.Run("waiting ends", func(t *testing.T) {
+	t.Run("stops waiting when the context ends", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -51,7 +51,7 @@ func TestReceive(t *testing.T) {
 			}
 		})
 	})
-	t.Run("what was taken in excess goes back, as if it had never been taken", func(t *testing.T) {
+	t.Run("Return makes messages visible without counting the receive", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(samtemplate.Queue{})
 			mustSend(t, q, "one", "two")
@@ -62,7 +62,7 @@ func TestReceive(t *testing.T) {
 			}
 		})
 	})
-	t.Run("what SQS says of a message", func(t *testing.T) {
+	t.Run("returns SQS's system attributes", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(samtemplate.Queue{FIFO: true})
 			if _, err := q.Send(queue.Draft{Body: "x", Group: "g", Deduplication: "d"}); err != nil {
@@ -85,7 +85,7 @@ func TestReceive(t *testing.T) {
 }
 
 func TestReceipts(t *testing.T) {
-	t.Run("a message is deleted once, and that again is no mistake", func(t *testing.T) {
+	t.Run("deleting a message again succeeds", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(samtemplate.Queue{})
 			mustSend(t, q, "one")
@@ -101,7 +101,7 @@ func TestReceipts(t *testing.T) {
 			wantCode(t, q.Hide(receipt, 0), queue.CodeInvalidValue)
 		})
 	})
-	t.Run("an older receipt deletes nothing", func(t *testing.T) {
+	t.Run("an outdated receipt deletes nothing", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(samtemplate.Queue{})
 			mustSend(t, q, "one")
@@ -117,7 +117,7 @@ func TestReceipts(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a FIFO queue says so, also when the message shows again", func(t *testing.T) {
+	t.Run("a FIFO queue refuses an outdated receipt", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(samtemplate.Queue{FIFO: true})
 			if _, err := q.Send(queue.Draft{Body: "one", Group: "g", Deduplication: "d"}); err != nil {
@@ -130,7 +130,7 @@ func TestReceipts(t *testing.T) {
 			wantCode(t, q.Delete(receipt), queue.CodeInvalidValue)
 		})
 	})
-	t.Run("a message can be hidden longer, or shown at once", func(t *testing.T) {
+	t.Run("Hide extends the visibility timeout or ends it", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(samtemplate.Queue{})
 			mustSend(t, q, "one")
@@ -146,7 +146,7 @@ func TestReceipts(t *testing.T) {
 			wantTaken(t, q, 1, time.Second, "one")
 		})
 	})
-	t.Run("for 12 hours in all", func(t *testing.T) {
+	t.Run("limits the total visibility timeout to 12 hours", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := queue.New(samtemplate.Queue{})
 			mustSend(t, q, "one")
@@ -160,7 +160,7 @@ func TestReceipts(t *testing.T) {
 			}
 		})
 	})
-	t.Run("what is no receipt of the queue's", func(t *testing.T) {
+	t.Run("refuses a receipt of another queue", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q, other := queue.New(samtemplate.Queue{ARN: "arn:q"}), queue.New(samtemplate.Queue{ARN: "arn:other"})
 			mustSend(t, other, "one")
@@ -174,7 +174,7 @@ func TestReceipts(t *testing.T) {
 
 func TestRedrive(t *testing.T) {
 	for _, fifo := range []bool{false, true} {
-		t.Run("what was received in vain goes to the dead letter queue, FIFO: "+strconv.FormatBool(fifo), func(t *testing.T) {
+		t.Run("moves a message received too often to the dead letter queue, FIFO:  "+strconv.FormatBool(fifo), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				set := queue.NewSet(&samtemplate.Template{Queues: []samtemplate.Queue{
 					{LogicalID: "Q", Name: "Q", ARN: "arn:q", FIFO: fifo, Redrive: &samtemplate.Redrive{Queue: "D", MaxReceives: 2}},
@@ -202,10 +202,10 @@ func TestRedrive(t *testing.T) {
 					t.Fatalf("got %+v", got)
 				}
 				if again := got[0].Sent.After(sent); again != fifo {
-					t.Errorf("its age begins again: %v", again)
+					t.Errorf("its age starts again: %v", again)
 				}
 				if left := q.Messages(); len(left) != 1 {
-					t.Errorf("left %v", left)
+					t.Errorf("remaining messages: %v", left)
 				}
 			})
 		})

@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// deduplicationInterval is how long a FIFO queue remembers what was sent.
+// deduplicationInterval is how long a FIFO queue remembers deduplication ids.
 const deduplicationInterval = 5 * time.Minute
 
 // seen is what is remembered of a message.
@@ -16,8 +16,8 @@ type seen struct {
 	at           time.Time
 }
 
-// Send adds a message. One that a FIFO queue has seen within 5 minutes is not
-// added, and answered as the first one was. The error is an Error.
+// Send adds a message. A FIFO queue does not add a duplicate within 5 minutes;
+// Send then returns the identity of the first one. The error is an Error.
 func (q *Queue) Send(d Draft) (Message, error) {
 	if err := d.check(q.settings); err != nil {
 		return Message{}, err
@@ -33,8 +33,8 @@ func (q *Queue) Send(d Draft) (Message, error) {
 	if q.settings.FIFO && q.isRepeated(&m, now) {
 		return m, nil
 	}
-	if len(q.messages) >= mostMessages {
-		return Message{}, Refuse(CodeOverLimit, "The queue holds %d messages and takes no more here.", mostMessages)
+	if len(q.messages) >= maxMessages {
+		return Message{}, Refuse(CodeOverLimit, "The queue contains %d messages, the limit of the local host.", maxMessages)
 	}
 	if q.settings.FIFO {
 		m.Sequence = q.nextSequence()
@@ -44,8 +44,8 @@ func (q *Queue) Send(d Draft) (Message, error) {
 	return m, nil
 }
 
-// isRepeated gives a message, if its deduplication id was seen before, the
-// identity of the first.
+// isRepeated copies the identity of the first message to m if its deduplication id
+// was seen before.
 func (q *Queue) isRepeated(m *Message, now time.Time) bool {
 	for key, earlier := range q.seen {
 		if now.Sub(earlier.at) >= deduplicationInterval {
@@ -61,12 +61,13 @@ func (q *Queue) isRepeated(m *Message, now time.Time) bool {
 
 func (q *Queue) deduplicationKey(m Message) string {
 	if q.settings.GroupDeduplication {
-		return m.Group + " " + m.Deduplication // neither has a space
+		return m.Group + " " + m.Deduplication // neither contains a space
 	}
 	return m.Deduplication
 }
 
-// nextSequence has the 20 digits of SQS's, so that texts compare as numbers do.
+// nextSequence has 20 digits, as in SQS, so that the order of the strings is that
+// of the numbers.
 func (q *Queue) nextSequence() string {
 	q.sequence++
 	return fmt.Sprintf("%020d", q.sequence)
@@ -77,9 +78,9 @@ func (q *Queue) add(m Message, hidden time.Time) {
 	q.notify()
 }
 
-// bury takes a message that another queue gave up. It is received anew here; its
-// age counts on, but for a FIFO queue, where it begins again.
-func (q *Queue) bury(m Message, from string) {
+// addDeadLetter adds a message from another queue to this dead letter queue. The count of
+// receives restarts. The message's age continues, but restarts in a FIFO queue.
+func (q *Queue) addDeadLetter(m Message, from string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	m.Source = from

@@ -9,7 +9,7 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// ErrUnknown says that the template has no queue of that ARN.
+// ErrUnknown means that the template has no queue with that ARN.
 var ErrUnknown = errors.New("no such queue")
 
 // Set is the queues of a template.
@@ -20,7 +20,7 @@ type Set struct {
 	queues []*Queue
 }
 
-// NewSet makes them, empty.
+// NewSet returns empty queues.
 func NewSet(template *samtemplate.Template, log *slog.Logger) *Set {
 	s := &Set{log: log, byARN: map[string]*Queue{}, byName: map[string]*Queue{}}
 	byID := map[string]*Queue{}
@@ -32,33 +32,33 @@ func NewSet(template *samtemplate.Template, log *slog.Logger) *Set {
 	}
 	for _, q := range s.queues {
 		if redrive := q.settings.Redrive; redrive != nil {
-			q.dead = byID[redrive.Queue]
+			q.deadLetters = byID[redrive.Queue]
 		}
 	}
 	return s
 }
 
-// Narrow is Queue.Narrow for all queues; 0 leaves them as they are.
-func (s *Set) Narrow(limit int) *Set {
+// SetLimit calls Queue.SetLimit for all queues; 0 does not change them.
+func (s *Set) SetLimit(limit int) *Set {
 	for _, q := range s.queues {
 		if limit > 0 {
-			q.Narrow(limit)
+			q.SetLimit(limit)
 		}
 	}
 	return s
 }
 
-// Queue finds a queue by its name or logical id.
+// Queue returns a queue by its name or logical id.
 func (s *Set) Queue(name string) (*Queue, bool) {
 	q, ok := s.byName[name]
 	return q, ok
 }
 
-// Queues lists the queues as the template has them.
+// Queues lists the queues in the template's order.
 func (s *Set) Queues() []*Queue { return s.queues }
 
-// Deliver adds a message to the queue of that ARN, and says so in the
-// log. The error is ErrUnknown, or an Error of Queue.Send.
+// Deliver adds a message to the queue with that ARN and logs it. The error is
+// ErrUnknown, or an Error of Queue.Send.
 func (s *Set) Deliver(ctx context.Context, arn string, body []byte) error {
 	q, ok := s.byARN[arn]
 	if !ok {
@@ -68,6 +68,6 @@ func (s *Set) Deliver(ctx context.Context, arn string, body []byte) error {
 	if err != nil {
 		return fmt.Errorf("deliver to %s: %w", arn, err)
 	}
-	s.log.InfoContext(ctx, "a message arrived", "destination", arn, "id", message.ID, "body", message.Body)
+	s.log.InfoContext(ctx, "record of a failure arrived in its destination queue", "destination", arn, "id", message.ID, "body", message.Body)
 	return nil
 }

@@ -10,12 +10,12 @@ import (
 	"regexp"
 )
 
-// ErrFlags says that the Makefile does not tell how functions are built.
+// ErrFlags means that the Makefile does not contain the flags for building
+// functions.
 var ErrFlags = errors.New("the Makefile has no line LAMBDA_ENV := CGO_ENABLED=0 GOFLAGS=\"…\"")
 
-// Build builds packages, named as go build does in dir, into target, with the
-// flags that the Makefile builds functions with. What go build prints is in the
-// error.
+// Build builds packages, named relative to dir as for go build, into target, with
+// the Makefile's flags for functions. The error contains go build's output.
 func Build(ctx context.Context, dir, target string, packages ...string) error {
 	root, err := Root(dir)
 	if err != nil {
@@ -23,7 +23,7 @@ func Build(ctx context.Context, dir, target string, packages ...string) error {
 	}
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile")) //nolint:gosec // the repository's own
 	if err != nil {
-		return fmt.Errorf("find out how functions are built: %w", err)
+		return fmt.Errorf("read the flags for building functions: %w", err)
 	}
 	flags := regexp.MustCompile(`(?m)^LAMBDA_ENV := CGO_ENABLED=0 GOFLAGS="(.*)"$`).FindSubmatch(makefile)
 	if flags == nil {

@@ -1,5 +1,5 @@
-// Package repo finds the root folder of the repository, where template.yaml,
-// the build folder and the Maven project are, and builds programs of it.
+// Package repo finds the root folder of the repository, which contains
+// template.yaml, the build folder and the Maven project, and builds its programs.
 package repo
 
 import (
@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 )
 
-// ErrNotFound says that no folder from the given one upwards is the root.
+// ErrNotFound means that neither the folder nor one above it is the root.
 var ErrNotFound = errors.New("no go.mod in this folder or above: run inside the repository")
 
-// Root returns the nearest folder, from dir upwards, that holds a go.mod.
-// An empty dir means the working directory.
+// Root returns the nearest folder, from dir upwards, that contains a go.mod. An
+// empty dir means the working directory.
 func Root(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

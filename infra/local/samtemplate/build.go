@@ -13,12 +13,12 @@ const (
 	typeManagedPolicy = "AWS::IAM::ManagedPolicy"
 )
 
-// build turns the resources whose conditions hold into typed values.
+// build converts the resources whose conditions are met into typed values.
 func build(r *resolver) (*Template, error) {
 	t := &Template{}
 	for _, id := range r.order {
 		entry := r.resources[id]
-		wanted, err := r.wanted(entry)
+		wanted, err := r.isIncluded(entry)
 		if err != nil {
 			return nil, err
 		}
@@ -35,7 +35,7 @@ func build(r *resolver) (*Template, error) {
 	return t, checkQueues(r, t)
 }
 
-func (r *resolver) wanted(entry resource) (bool, error) {
+func (r *resolver) isIncluded(entry resource) (bool, error) {
 	if entry.condition == "" {
 		return true, nil
 	}
@@ -68,7 +68,7 @@ func (r *resolver) add(t *Template, id string, entry resource) error {
 		queue, err := buildQueue(r, id, entry)
 		t.Queues = append(t.Queues, queue)
 		return err
-	case typeManagedPolicy: // one that no function names must be right too
+	case typeManagedPolicy: // a policy that no function names must be valid, too
 		_, err := buildManagedPolicy(r, id, entry)
 		return err
 	default:
@@ -76,7 +76,7 @@ func (r *resolver) add(t *Template, id string, entry resource) error {
 	}
 }
 
-// properties decodes a resource's properties, laid over the Globals section.
+// properties decodes a resource's properties, merged over the Globals section.
 func (r *resolver) properties(id string, entry resource, global string, target any) error {
 	node := entry.properties
 	if global != "" {
@@ -92,7 +92,7 @@ func (r *resolver) properties(id string, entry resource, global string, target a
 	return decode(resolved, id, target)
 }
 
-// authorizers are what an API's routes may name.
+// authorizers are the names that an API's routes may use.
 type authorizers struct {
 	api      string
 	standard string
@@ -100,7 +100,7 @@ type authorizers struct {
 	lambda   map[string]LambdaAuthorizer
 }
 
-// applyDefaults gives routes the authorizer of their API where they name none.
+// applyDefaults gives routes without an authorizer the default one of their API.
 func applyDefaults(r *resolver, t *Template) error {
 	apis := map[string]authorizers{}
 	for _, api := range t.HTTPAPIs {

@@ -6,8 +6,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// checkAll resolves everything once, the parts that nothing here uses too, so
-// that a mistake in an alarm or an output shows before a deployment does.
+// checkAll resolves the whole template once, including parts that the local host
+// does not use, so that a mistake in an alarm or an output is found before a
+// deployment.
 func (r *resolver) checkAll(s sections) error {
 	for _, condition := range r.conditions {
 		if _, err := r.test(condition); err != nil {
@@ -16,7 +17,7 @@ func (r *resolver) checkAll(s sections) error {
 	}
 	for _, id := range r.order {
 		entry := r.resources[id]
-		if !slices.Contains(known(), entry.typ) {
+		if !slices.Contains(supportedTypes(), entry.typ) {
 			return at(entry.node, "resource type %s is not supported", entry.typ)
 		}
 		if err := r.checkNode(entry.properties); err != nil {
@@ -34,9 +35,9 @@ func (r *resolver) checkNode(node *yaml.Node) error {
 	return err
 }
 
-// known lists the resource types that run here and those that have no part in
-// a run outside of AWS.
-func known() []string {
+// supportedTypes lists the resource types that the local host runs, and those that it may
+// ignore.
+func supportedTypes() []string {
 	return []string{
 		typeFunction, typeTable, typeHTTPAPI, typeRESTAPI, typeWebSocketAPI, typeQueue, typeManagedPolicy,
 		"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", "AWS::Events::EventBus", "AWS::IAM::Role",

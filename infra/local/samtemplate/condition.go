@@ -6,23 +6,23 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// LeadingKeys is the one condition key that is read: the values of the partition
-// keys that a request to a table names. An index has partition keys of its own.
+// LeadingKeys is the only supported condition key: the values of the partition
+// keys in a request to a table. An index has partition keys of its own.
 const LeadingKeys = "dynamodb:LeadingKeys"
 
-// Condition compares each of a request's LeadingKeys with some values.
+// Condition compares the LeadingKeys of a request with values.
 type Condition struct {
-	// Any asks for one key at least that is among the values (ForAnyValue).
-	// Otherwise all must be (ForAllValues), which holds when there is none.
+	// Any requires at least one key to be among the values (ForAnyValue). Otherwise
+	// all must be (ForAllValues), which is also met without keys.
 	Any bool
-	// Like lets * and ? in the values stand for others (StringLike in place of
+	// Like enables the wildcards * and ? in the values (StringLike instead of
 	// StringEquals).
 	Like   bool
 	Values []string
 }
 
-// buildConditions reads a statement's Condition: operators, and below each the
-// keys that it compares.
+// buildConditions reads a statement's Condition: operators, each with the keys
+// that it compares.
 func buildConditions(id string, node *yaml.Node) ([]Condition, error) {
 	switch {
 	case node.Kind == 0:
@@ -52,7 +52,7 @@ func readOperator(id string, operator *yaml.Node) (Condition, error) {
 	return c, nil
 }
 
-// operators are those of conditions, as conditions without values.
+// operators maps the supported operators to conditions without values.
 func operators() map[string]Condition {
 	return map[string]Condition{
 		"ForAllValues:StringLike": {Like: true}, "ForAnyValue:StringLike": {Any: true, Like: true},
@@ -69,15 +69,15 @@ func comparedValues(id string, operator, compared *yaml.Node) ([]string, error) 
 		if key.Value != LeadingKeys {
 			return nil, at(key, "%s: condition key %s is not supported, only %s", id, key.Value, LeadingKeys)
 		}
-		for _, value := range oneOrMany(node) {
+		for _, value := range listOf(node) {
 			if value.Kind != yaml.ScalarNode || value.Tag == "!!null" || strings.Contains(value.Value, "${") {
-				return nil, at(value, "%s: a condition compares with text that holds no variables", id)
+				return nil, at(value, "%s: a condition's values must be strings with no variables", id)
 			}
 			values = append(values, value.Value)
 		}
 	}
 	if values == nil {
-		return nil, at(operator, "%s: condition operator %s compares with nothing", id, operator.Value)
+		return nil, at(operator, "%s: condition operator %s needs a value", id, operator.Value)
 	}
 	return values, nil
 }

@@ -7,19 +7,18 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// What Lambda does with asynchronous invocations where the template says nothing,
-// and the most it allows.
+// Lambda's defaults and limits of asynchronous invocations.
 const (
 	DefaultAsyncRetries = 2
 	DefaultAsyncAge     = 6 * time.Hour
 	leastAsyncAge       = time.Minute
 )
 
-// AsyncInvoke says how a function's asynchronous invocations go.
+// AsyncInvoke configures a function's asynchronous invocations.
 type AsyncInvoke struct {
 	MaxRetries int           // 0 to 2
 	MaxAge     time.Duration // 1 minute to 6 hours
-	// OnFailure is the ARN of the queue of the template that is told of failures,
+	// OnFailure is the ARN of the template's queue that receives records of failures,
 	// or empty.
 	OnFailure string
 }
@@ -46,18 +45,18 @@ func (r *resolver) buildAsync(id string, node *yaml.Node, p asyncProperties) (As
 		a.MaxAge = time.Duration(*p.MaxAge) * time.Second
 	}
 	if a.MaxRetries < 0 || a.MaxRetries > DefaultAsyncRetries {
-		return a, at(node, "%s: MaximumRetryAttempts goes from 0 to %d", id, DefaultAsyncRetries)
+		return a, at(node, "%s: MaximumRetryAttempts must be from 0 to %d", id, DefaultAsyncRetries)
 	}
 	if a.MaxAge < leastAsyncAge || a.MaxAge > DefaultAsyncAge {
-		return a, at(node, "%s: MaximumEventAgeInSeconds goes from 60 to 21600", id)
+		return a, at(node, "%s: MaximumEventAgeInSeconds must be from 60 to 21600", id)
 	}
 	var err error
 	a.OnFailure, err = r.destination(node, id, p.Destination.OnFailure)
 	return a, err
 }
 
-// destination reads the ARN of a queue of this template: SAM would make up one that
-// nobody reads where the template names none.
+// destination reads the ARN of a queue of this template. Without one, SAM would
+// create a queue that no program reads.
 func (r *resolver) destination(node *yaml.Node, what string, p *destinationProperties) (string, error) {
 	switch {
 	case p == nil:

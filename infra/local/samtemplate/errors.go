@@ -6,7 +6,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Error is a place in the template that is wrong or not understood.
+// Error is a mistake in the template, or a part of it that is not supported.
 type Error struct {
 	Line   int
 	Reason string

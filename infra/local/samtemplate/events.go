@@ -7,7 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// defaultIntegrationTimeout is what HTTP APIs wait where the template says nothing.
+// defaultIntegrationTimeout is the default timeout of an HTTP API.
 const defaultIntegrationTimeout = 30 * time.Second
 
 type routeProperties struct {
@@ -36,7 +36,7 @@ func (r *resolver) buildRoute(what string, node *yaml.Node) (Route, error) {
 		API: api, Method: strings.ToUpper(p.Method), Path: p.Path,
 		Authorizer: p.Auth.Authorizer, Timeout: defaultIntegrationTimeout,
 	}
-	if route.Path == "" { // SAM's way of saying: whatever no other route takes
+	if route.Path == "" { // in SAM, a route without a path is the default route
 		route.Path = "$default"
 	}
 	if route.Method == "" || route.Method == "X-AMAZON-APIGATEWAY-ANY-METHOD" {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Properties are the zero values of all that the properties of a template are read
-// into.
+// Properties are zero values of all types into which the template's properties are
+// decoded.
 func Properties() []any {
 	return []any{
 		functionProperties{},
@@ -26,11 +26,11 @@ func Properties() []any {
 	}
 }
 
-// Words are what else of a template is understood, by kind.
+// Words are the other supported words of a template, by kind.
 func Words() map[string][]string {
 	r := &resolver{}
 	return map[string][]string{
-		"resource type":             known(),
+		"resource type":             supportedTypes(),
 		"intrinsic function":        slices.Collect(maps.Keys(r.intrinsics())),
 		"condition function":        slices.Collect(maps.Keys(r.conditionFunctions())),
 		"pseudo parameter":          slices.Collect(maps.Keys(r.pseudo())),

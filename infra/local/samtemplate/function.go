@@ -7,7 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// What Lambda gives a function that asks for nothing.
+// Lambda's defaults of a function.
 const (
 	defaultTimeoutSeconds = 3
 	defaultMemoryMB       = 128
@@ -39,7 +39,8 @@ type functionProperties struct {
 	Tracing       any `yaml:"Tracing"`
 }
 
-// wholeNumber is one that may come as a text, as parameters that may be empty do.
+// wholeNumber also accepts a string, such as the value of a parameter that may be
+// empty.
 type wholeNumber int
 
 // UnmarshalYAML implements yaml.Unmarshaler.
@@ -78,7 +79,7 @@ func buildFunction(r *resolver, id string, entry resource) (Function, error) {
 	return f, r.addEvents(&f, entry)
 }
 
-// addEvents reads what triggers the function, in the template's order.
+// addEvents reads the function's event sources, in the template's order.
 func (r *resolver) addEvents(f *Function, entry resource) error {
 	events := field(entry.properties, "Events")
 	for key, node := range pairs(events) {
@@ -110,7 +111,7 @@ func (r *resolver) addEvent(f *Function, key, typ, properties *yaml.Node) error 
 	return add(what, key.Value, properties)
 }
 
-// events are the kinds of events that a function may have.
+// events are the supported types of event sources.
 func (r *resolver) events(f *Function) map[string]func(what, name string, properties *yaml.Node) error {
 	return map[string]func(string, string, *yaml.Node) error{
 		"HttpApi": func(what, _ string, properties *yaml.Node) error {

@@ -16,7 +16,7 @@ func TestGateways(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("a REST API", func(t *testing.T) {
+	t.Run("reads a REST API", func(t *testing.T) {
 		want := []samtemplate.RESTAPI{{
 			LogicalID: "StreamApi", Stage: "live", DefaultAuthorizer: "Token",
 			CORS: &samtemplate.RESTCORS{
@@ -31,7 +31,7 @@ func TestGateways(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("its routes stream", func(t *testing.T) {
+	t.Run("reads streaming routes", func(t *testing.T) {
 		stream, _ := got.Function("WatchStreamFunction")
 		want := []samtemplate.Route{
 			{API: "StreamApi", Method: "GET", Path: "/api/v1/sessions/{session_id}/watch", Authorizer: "Token", Timeout: 15 * time.Minute},
@@ -41,7 +41,7 @@ func TestGateways(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("a WebSocket API", func(t *testing.T) {
+	t.Run("reads a WebSocket API", func(t *testing.T) {
 		watch := samtemplate.WebSocketRoute{Function: "WatchFunction", Timeout: 29 * time.Second}
 		want := []samtemplate.WebSocketAPI{{
 			LogicalID: "WebSocketApi", Stage: "live", RouteSelection: "$request.body.action", Authorizer: "AuthorizerFunction",
@@ -55,7 +55,7 @@ func TestGateways(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("the address to post to is the cloud's", func(t *testing.T) {
+	t.Run("resolves the cloud address of @connections", func(t *testing.T) {
 		watch, _ := got.Function("WatchFunction")
 		if got := watch.Environment["WEBSOCKET_ENDPOINT"]; got != "https://WebSocketApi.execute-api.eu-west-1.amazonaws.com/live" {
 			t.Errorf("got %s", got)
@@ -81,19 +81,19 @@ func TestGatewaysRefused(t *testing.T) {
 		{"a preflight request that needs a token", rest("Cors: {AllowOrigin: \"'*'\"}, Auth: {DefaultAuthorizer: T, " + authorizers + "}"), "AddDefaultAuthorizerToCorsPreflight"},
 		{"a TOKEN authorizer", rest("Auth: {Authorizers: {T: {FunctionArn: !GetAtt F.Arn}}}"), "only FunctionPayloadType REQUEST"},
 		{
-			"answers kept without a key", rest("Auth: {Authorizers: {T: {FunctionArn: !GetAtt F.Arn, FunctionPayloadType: REQUEST}}}"),
+			"cached answers without a cache key", rest("Auth: {Authorizers: {T: {FunctionArn: !GetAtt F.Arn, FunctionPayloadType: REQUEST}}}"),
 			"ReauthorizeEvery must be 0",
 		},
 		{"an API defined by hand", rest("DefinitionBody: {}"), "DefinitionBody"},
-		{"a route without a path", route("Method: get"), "must be given"},
-		{"a route of an API that is not there", strings.Replace(route("Method: get, Path: /"), "!Ref A", "B", 1), "B is no AWS::Serverless::Api"},
-		{"an authorizer that is not there", route("Method: get, Path: /, ResponseTransferMode: RESPONSE_STREAM, Auth: {Authorizer: T}"), "has no authorizer T"},
-		{"an unknown way to answer", route("Method: get, Path: /, ResponseTransferMode: FAST"), `ResponseTransferMode "FAST"`},
-		{"a whole answer", route("Method: get, Path: /"), `ResponseTransferMode ""`},
+		{"a route without a path", route("Method: get"), "are required"},
+		{"a route of an unknown API", strings.Replace(route("Method: get, Path: /"), "!Ref A", "B", 1), "B is not an AWS::Serverless::Api"},
+		{"an unknown authorizer", route("Method: get, Path: /, ResponseTransferMode: RESPONSE_STREAM, Auth: {Authorizer: T}"), "has no authorizer T"},
+		{"an unknown transfer mode", route("Method: get, Path: /, ResponseTransferMode: FAST"), `ResponseTransferMode "FAST"`},
+		{"a buffered answer", route("Method: get, Path: /"), `ResponseTransferMode ""`},
 		{"a stream longer than 15 minutes", route("Method: get, Path: /, ResponseTransferMode: RESPONSE_STREAM, TimeoutInMillis: 900001"), "TimeoutInMillis"},
 		{"signed handshakes", socket("Auth: {AuthType: AWS_IAM}"), "AuthType AWS_IAM"},
-		{"answers to messages", socket("Routes: {a: {FunctionArn: !GetAtt F.Arn, RouteResponseSelectionExpression: $default}}"), "RouteResponseSelectionExpression"},
-		{"a route to nowhere", socket("Routes: {a: {FunctionArn: nowhere}}"), "nowhere is no AWS::Serverless::Function"},
+		{"route responses", socket("Routes: {a: {FunctionArn: !GetAtt F.Arn, RouteResponseSelectionExpression: $default}}"), "RouteResponseSelectionExpression"},
+		{"a route without a function", socket("Routes: {a: {FunctionArn: nowhere}}"), "nowhere is not an AWS::Serverless::Function"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := samtemplate.Parse([]byte(test.text), samtemplate.Options{})

@@ -46,7 +46,7 @@ func buildHTTPAPI(r *resolver, id string, entry resource) (HTTPAPI, error) {
 	api.CORS, api.DefaultAuthorizer, api.Throttle = p.CORS.build(), p.Auth.Default, p.DefaultRouteSettings.throttle()
 	for name, a := range p.Auth.Authorizers {
 		if a.JWT == nil {
-			return api, at(entry.node, "authorizer %s has no JwtConfiguration: an HTTP API's others are not supported", name)
+			return api, at(entry.node, "authorizer %s has no JwtConfiguration: only JWT authorizers are supported for an HTTP API", name)
 		}
 		api.JWT[name] = JWTAuthorizer{
 			Issuer: a.JWT.Issuer, Audience: a.JWT.Audience, IdentitySource: cmp.Or(a.IdentitySource, defaultIdentitySource),

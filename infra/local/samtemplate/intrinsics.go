@@ -7,15 +7,15 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// intrinsic is a call of an intrinsic function: its name and what it is applied to.
+// intrinsic is a call of an intrinsic function: its name and its argument.
 type intrinsic struct {
 	name string
 	node *yaml.Node
 	arg  *yaml.Node
 }
 
-// readIntrinsic recognises the short form, !Sub x, which is the only one that the
-// template uses; the long one, {Fn::Sub: x}, is refused by apply.
+// readIntrinsic recognises the short form, !Sub x, the only one that the template
+// uses. apply refuses the long form, {Fn::Sub: x}.
 func readIntrinsic(node *yaml.Node) (intrinsic, bool) {
 	if strings.HasPrefix(node.Tag, "!") && !strings.HasPrefix(node.Tag, "!!") {
 		arg := *node
@@ -31,27 +31,28 @@ func readIntrinsic(node *yaml.Node) (intrinsic, bool) {
 	return intrinsic{}, false
 }
 
-// intrinsics are the functions that give values; those of conditions are apart.
+// intrinsics are the functions that return values; see conditionFunctions for the
+// others.
 func (r *resolver) intrinsics() map[string]func(*yaml.Node) (*yaml.Node, error) {
 	return map[string]func(*yaml.Node) (*yaml.Node, error){
-		"Ref": r.ref, "Sub": r.sub, "GetAtt": r.getAtt, "If": r.choose, "Split": r.split,
+		"Ref": r.ref, "Sub": r.sub, "GetAtt": r.getAtt, "If": r.ifFunction, "Split": r.split,
 	}
 }
 
 func (r *resolver) apply(call intrinsic) (*yaml.Node, error) {
 	function, ok := r.intrinsics()[call.name]
 	if !ok {
-		return nil, at(call.node, "intrinsic function %s is not supported here", call.name)
+		return nil, at(call.node, "intrinsic function %s is not supported by the local host", call.name)
 	}
 	return function(call.arg)
 }
 
 func (r *resolver) ref(arg *yaml.Node) (*yaml.Node, error) {
 	if arg.Kind != yaml.ScalarNode {
-		return nil, at(arg, "Ref wants a name")
+		return nil, at(arg, "Ref needs a name")
 	}
 	if arg.Value == "AWS::NoValue" {
-		return nil, nil // the documented meaning of NoValue
+		return nil, nil // the documented meaning of AWS::NoValue
 	}
 	if value, ok := r.pseudo()[arg.Value]; ok {
 		return text(arg, value), nil
@@ -66,7 +67,7 @@ func (r *resolver) ref(arg *yaml.Node) (*yaml.Node, error) {
 	return text(arg, value), nil
 }
 
-// pseudo are the values of pseudo parameters; AWS::NoValue has none.
+// pseudo are the values of pseudo parameters, except AWS::NoValue, which has none.
 func (r *resolver) pseudo() map[string]string {
 	return map[string]string{
 		"AWS::Region": r.opts.Region, "AWS::AccountId": r.opts.Account, "AWS::StackName": r.opts.Stack,
@@ -77,7 +78,7 @@ func (r *resolver) pseudo() map[string]string {
 func (r *resolver) getAtt(arg *yaml.Node) (*yaml.Node, error) {
 	name, attribute, ok := strings.Cut(arg.Value, ".")
 	if !ok {
-		return nil, at(arg, "GetAtt wants a resource and an attribute")
+		return nil, at(arg, "GetAtt needs a resource and an attribute")
 	}
 	value, err := r.attribute(arg, name, attribute)
 	if err != nil {
@@ -86,10 +87,10 @@ func (r *resolver) getAtt(arg *yaml.Node) (*yaml.Node, error) {
 	return text(arg, value), nil
 }
 
-// sub fills ${Name} and ${Resource.Attribute} in.
+// sub replaces ${Name} and ${Resource.Attribute}.
 func (r *resolver) sub(arg *yaml.Node) (*yaml.Node, error) {
 	if arg.Kind != yaml.ScalarNode {
-		return nil, at(arg, "Sub wants a string")
+		return nil, at(arg, "Sub needs a string")
 	}
 	var failure error
 	filled := regexp.MustCompile(`\$\{[^}]*\}`).ReplaceAllStringFunc(arg.Value, func(hole string) string {
@@ -119,7 +120,7 @@ func (r *resolver) variable(name *yaml.Node) (string, error) {
 
 func (r *resolver) split(arg *yaml.Node) (*yaml.Node, error) {
 	if arg.Kind != yaml.SequenceNode || len(arg.Content) != 2 {
-		return nil, at(arg, "Split wants a separator and a string")
+		return nil, at(arg, "Split needs a separator and a string")
 	}
 	whole, err := r.evalText(arg.Content[1])
 	if err != nil {

@@ -7,13 +7,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Options give the values that a deployment would.
+// Options are the values that a deployment would provide.
 type Options struct {
 	// Parameters override the template's defaults.
 	Parameters map[string]string
-	// Defaults stand in for the template's own, of the parameters that it has.
+	// Defaults override the template's defaults, for the parameters that it has.
 	Defaults map[string]string
-	// Region, Account and Stack stand for the pseudo parameters; there are defaults.
+	// Region, Account and Stack are the values of the pseudo parameters; empty ones
+	// have defaults.
 	Region, Account, Stack string
 }
 
@@ -30,11 +31,11 @@ func Load(path string, opts Options) (*Template, error) {
 	return template, nil
 }
 
-// Parse reads a template.
+// Parse parses a template.
 func Parse(text []byte, opts Options) (*Template, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, fmt.Errorf("not YAML: %w", err)
+		return nil, fmt.Errorf("invalid YAML: %w", err)
 	}
 	if len(document.Content) == 0 {
 		return nil, &Error{Line: 1, Reason: "the template is empty"}
@@ -66,8 +67,7 @@ func withDefaults(opts Options) Options {
 	return opts
 }
 
-// sections are the parts of the document, unresolved. A part that the template
-// leaves out is nil.
+// sections are the parts of the document, unresolved. A missing part is nil.
 type sections struct {
 	transform  *yaml.Node
 	globals    *yaml.Node

@@ -6,15 +6,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// managedPolicyProperties leave out Groups, Roles and Users: functions name the
-// policies that hold for them, so that one place says what a function may do.
+// managedPolicyProperties omits Groups, Roles and Users: functions name their
+// policies, so that a function's permissions are visible in one place.
 type managedPolicyProperties struct {
 	Description any       `yaml:"Description"`
 	Document    yaml.Node `yaml:"PolicyDocument"`
 }
 
-// buildManagedPolicy reads what a managed policy allows and denies whom it is
-// given to.
+// buildManagedPolicy reads what a managed policy allows and denies.
 func buildManagedPolicy(r *resolver, id string, entry resource) ([]Permission, error) {
 	var p managedPolicyProperties
 	if err := r.properties(id, entry, "", &p); err != nil {
@@ -33,8 +32,8 @@ func buildManagedPolicy(r *resolver, id string, entry resource) ([]Permission, e
 	return permissions, nil
 }
 
-// referredPolicy reads the managed policy that a function's list names.
-func (r *resolver) referredPolicy(id string, node *yaml.Node) ([]Permission, error) {
+// managedPolicy reads a managed policy in a function's list of policies.
+func (r *resolver) managedPolicy(id string, node *yaml.Node) ([]Permission, error) {
 	for _, policy := range r.order {
 		entry := r.resources[policy]
 		if entry.typ != typeManagedPolicy {
@@ -47,10 +46,10 @@ func (r *resolver) referredPolicy(id string, node *yaml.Node) ([]Permission, err
 		if node.Value != r.policyARN(name) {
 			continue
 		}
-		if wanted, err := r.wanted(entry); err != nil || !wanted {
-			return nil, cmp.Or(err, at(node, "%s: the condition of policy %s does not hold", id, policy))
+		if wanted, err := r.isIncluded(entry); err != nil || !wanted {
+			return nil, cmp.Or(err, at(node, "%s: the condition of policy %s is not met", id, policy))
 		}
 		return buildManagedPolicy(r, policy, entry)
 	}
-	return nil, at(node, "%s: policy %s is not supported: write its statements out", id, node.Value)
+	return nil, at(node, "%s: policy %s is not supported: list its statements instead", id, node.Value)
 }

@@ -6,7 +6,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// pairs yields a mapping's keys and values; nothing for any other node.
+// pairs yields a mapping's keys and values, and nothing for any other node.
 func pairs(node *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	return func(yield func(*yaml.Node, *yaml.Node) bool) {
 		if node == nil || node.Kind != yaml.MappingNode {
@@ -20,7 +20,7 @@ func pairs(node *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	}
 }
 
-// field returns a mapping's value of that key, or nil.
+// field returns the value of a mapping's key, or nil.
 func field(node *yaml.Node, name string) *yaml.Node {
 	for key, value := range pairs(node) {
 		if key.Value == name {
@@ -30,7 +30,7 @@ func field(node *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// text makes a string that stands where node stood.
+// text returns a string in place of node.
 func text(node *yaml.Node, value string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value, Line: node.Line, Column: node.Column}
 }
@@ -43,8 +43,8 @@ func mapping(node *yaml.Node, content []*yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: content, Line: node.Line, Column: node.Column}
 }
 
-// merge lays a resource's own properties over the Globals of its type, as SAM
-// does: mappings are merged, lists joined, anything else replaced.
+// merge merges a resource's properties over the Globals of its type, like SAM:
+// mappings are merged, lists concatenated, and other values replaced.
 func merge(global, own *yaml.Node) *yaml.Node {
 	switch {
 	case global == nil:

@@ -17,7 +17,7 @@ import (
 	"github.com/rethread/rethread/shared/observe/metrics/emf"
 )
 
-// resource is one of template.yaml, as far as operation goes.
+// resource is a resource of template.yaml, with the members for operation.
 type resource struct {
 	Type       string `yaml:"Type"`
 	Properties struct {
@@ -58,14 +58,14 @@ func mustResources(t *testing.T) map[string]resource {
 	return resources
 }
 
-// shown is a metric of the dashboard: its namespace and name, and its dimensions
-// by name, still with the placeholders of the template.
-type shown struct {
+// dashboardMetric is a metric of the dashboard: its namespace, name and dimensions, with the
+// template's placeholders.
+type dashboardMetric struct {
 	namespace, name string
 	dimensions      map[string]string
 }
 
-func mustDashboard(t *testing.T, resources map[string]resource) []shown {
+func mustDashboard(t *testing.T, resources map[string]resource) []dashboardMetric {
 	t.Helper()
 	var body struct {
 		Widgets []struct {
@@ -76,10 +76,10 @@ func mustDashboard(t *testing.T, resources map[string]resource) []shown {
 	if err := json.Unmarshal([]byte(resources["Dashboard"].Properties.Body), &body); err != nil {
 		t.Fatal(err)
 	}
-	var all []shown
+	var all []dashboardMetric
 	for _, w := range body.Widgets {
 		for _, m := range w.Properties.Metrics {
-			s := shown{namespace: m[0].(string), name: m[1].(string), dimensions: map[string]string{}}
+			s := dashboardMetric{namespace: m[0].(string), name: m[1].(string), dimensions: map[string]string{}}
 			for i := 2; i+1 < len(m); i += 2 {
 				s.dimensions[m[i].(string)] = m[i+1].(string)
 			}
@@ -89,8 +89,8 @@ func mustDashboard(t *testing.T, resources map[string]resource) []shown {
 	return all
 }
 
-// freeMetrics is how many metrics a dashboard may show and still be one of the
-// three that cost nothing.
+// freeMetrics is the number of metrics up to which a dashboard can be one of the
+// three free ones.
 const freeMetrics = 50
 
 func TestDashboard(t *testing.T) {
@@ -99,7 +99,7 @@ func TestDashboard(t *testing.T) {
 	placeholder := regexp.MustCompile(`\$\{(\w+)[.}]`)
 	for _, m := range placeholder.FindAllStringSubmatch(resources["Dashboard"].Properties.Body, -1) {
 		if resources[m[1]].Type == "" && m[1] != "AWS" {
-			t.Errorf("it names %s, which is no resource", m[1])
+			t.Errorf("the dashboard names %s, which is not a resource", m[1])
 		}
 	}
 	of := map[string]string{"FunctionName": "AWS::Serverless::Function", "QueueName": "AWS::SQS::Queue", "TableName": "AWS::DynamoDB::Table"}
@@ -113,7 +113,7 @@ func TestDashboard(t *testing.T) {
 		distinct[string(key)] = true
 		for name, value := range m.dimensions {
 			if want := of[name]; want != "" && resources[placeholder.FindStringSubmatch(value)[1]].Type != want {
-				t.Errorf("%s %s: %s is no %s", m.namespace, m.name, value, want)
+				t.Errorf("%s %s: %s is not an %s", m.namespace, m.name, value, want)
 			}
 		}
 		if m.namespace == emf.Namespace {
@@ -123,20 +123,20 @@ func TestDashboard(t *testing.T) {
 	}
 	for _, name := range metrics.All() {
 		if !own[name] {
-			t.Errorf("it does not show %s", name)
+			t.Errorf("the dashboard does not show %s", name)
 		}
 		delete(own, name)
 	}
 	if len(own) > 0 {
-		t.Errorf("nobody measures %v", own)
+		t.Errorf("metrics that are not measured: %v", own)
 	}
 	if len(distinct) > freeMetrics {
-		t.Errorf("it shows %d metrics", len(distinct))
+		t.Errorf("the dashboard shows %d metrics", len(distinct))
 	}
 }
 
-// checkDimensions holds a metric's dimensions to those that it is told with.
-func checkDimensions(t *testing.T, m shown) {
+// checkDimensions compares a metric's dimensions with those it is published with.
+func checkDimensions(t *testing.T, m dashboardMetric) {
 	t.Helper()
 	lines, err := emf.Lines(emf.Document{
 		Stack: "${AWS::StackName}", Function: m.dimensions[emf.Function], Values: metrics.Values{metrics.Name(m.name): {1}},
@@ -154,12 +154,12 @@ func checkDimensions(t *testing.T, m shown) {
 		want[name.(string)] = told[name.(string)].(string)
 	}
 	if diff := cmp.Diff(want, m.dimensions); diff != "" {
-		t.Errorf("%s (-told +shown)\n%s", m.name, diff)
+		t.Errorf("%s (-published +shown)\n%s", m.name, diff)
 	}
 }
 
-// mostAlarmMetrics is how many metrics CloudWatch lets one alarm add up.
-const mostAlarmMetrics = 10
+// maxAlarmMetrics is how many metrics CloudWatch can add up in one alarm.
+const maxAlarmMetrics = 10
 
 func TestAlarms(t *testing.T) {
 	t.Parallel()
@@ -169,8 +169,8 @@ func TestAlarms(t *testing.T) {
 		if r.Type != "AWS::CloudWatch::Alarm" {
 			continue
 		}
-		if n := len(r.Properties.Metrics) - 1; n > mostAlarmMetrics { // one is the sum
-			t.Errorf("%s watches %d metrics, of which it may %d", name, n, mostAlarmMetrics)
+		if n := len(r.Properties.Metrics) - 1; n > maxAlarmMetrics { // one is the sum
+			t.Errorf("%s watches %d metrics, the limit is %d", name, n, maxAlarmMetrics)
 		}
 		for _, d := range r.Properties.Dimensions {
 			watched += " " + d.Value
@@ -184,9 +184,9 @@ func TestAlarms(t *testing.T) {
 		}
 	}
 	unwatched := map[string]string{
-		"DeliveryRetries": "what waits there waits for receivers that are slow or fail, and Failures takes what cannot be handled",
-		"Retries":         "the same",
-		"Abandoned":       "what is there is mostly the receivers' fault",
+		"DeliveryRetries": "its messages wait for slow or failing receivers, and Failures receives what cannot be processed",
+		"Retries":         "as above",
+		"Abandoned":       "its messages are mostly caused by receivers",
 	}
 	names := regexp.MustCompile(`\w+`).FindAllString(watched, -1)
 	for name, r := range resources {
@@ -197,7 +197,7 @@ func TestAlarms(t *testing.T) {
 	}
 	for name := range unwatched {
 		if !strings.HasSuffix(resources[name].Type, "Queue") {
-			t.Errorf("%s is no queue", name)
+			t.Errorf("%s is not a queue", name)
 		}
 	}
 }

@@ -3,13 +3,13 @@ package samtemplate
 import "gopkg.in/yaml.v3"
 
 // Permission is a statement of a function's policies: all its actions on all its
-// resources, both of which may hold * and ?.
+// resources. Both may contain * and ?.
 type Permission struct {
-	// Deny says that the statement takes away what others allow.
+	// Deny means that the statement denies instead of allows.
 	Deny      bool
 	Actions   []string
 	Resources []string
-	// Conditions must all hold for the statement to say anything.
+	// Conditions must all be met for the statement to apply.
 	Conditions []Condition
 }
 
@@ -26,15 +26,15 @@ type policyStatement struct {
 	Condition yaml.Node `yaml:"Condition"`
 }
 
-// buildPermissions reads a function's Policies: documents, and managed policies
-// of the template by their Ref. Those of AWS and SAM's policy templates do not say
-// here what they allow, and are refused.
+// buildPermissions reads a function's Policies: documents, and Refs to the
+// template's managed policies. AWS managed policies and SAM policy templates are
+// refused, because the template does not show what they allow.
 func (r *resolver) buildPermissions(id string, policies *yaml.Node) ([]Permission, error) {
 	var permissions []Permission
-	for _, policy := range oneOrMany(policies) {
+	for _, policy := range listOf(policies) {
 		read := buildDocument
 		if policy.Kind != yaml.MappingNode {
-			read = r.referredPolicy
+			read = r.managedPolicy
 		}
 		more, err := read(id, policy)
 		if err != nil {
@@ -51,7 +51,7 @@ func buildDocument(id string, node *yaml.Node) ([]Permission, error) {
 		return nil, err
 	}
 	var permissions []Permission
-	for _, statement := range oneOrMany(&document.Statement) {
+	for _, statement := range listOf(&document.Statement) {
 		permission, err := buildPermission(id, statement)
 		if err != nil {
 			return nil, err
@@ -81,9 +81,9 @@ func buildPermission(id string, node *yaml.Node) (Permission, error) {
 	return p, err
 }
 
-// oneOrMany are the items of a list, or what stands there in place of a list of
-// one; nothing for what is not there.
-func oneOrMany(node *yaml.Node) []*yaml.Node {
+// listOf returns the items of a list, or a single item given without a list;
+// nothing for a missing node.
+func listOf(node *yaml.Node) []*yaml.Node {
 	switch node.Kind {
 	case 0:
 		return nil
@@ -96,7 +96,7 @@ func oneOrMany(node *yaml.Node) []*yaml.Node {
 
 func words(node *yaml.Node) []string {
 	var values []string
-	for _, item := range oneOrMany(node) {
+	for _, item := range listOf(node) {
 		values = append(values, item.Value)
 	}
 	return values

@@ -26,7 +26,7 @@ Resources:
 `
 
 func TestPermissions(t *testing.T) {
-	t.Run("lists and what stands in place of a list", func(t *testing.T) {
+	t.Run("reads lists and single values", func(t *testing.T) {
 		template, err := samtemplate.Parse([]byte(withPolicies+`
         - Version: "2012-10-17"
           Statement:
@@ -49,7 +49,7 @@ func TestPermissions(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("denials and conditions on leading keys", func(t *testing.T) {
+	t.Run("reads denials and conditions on leading keys", func(t *testing.T) {
 		template, err := samtemplate.Parse([]byte(withPolicies+`
         Statement:
           - Effect: Allow
@@ -83,20 +83,20 @@ func TestPermissions(t *testing.T) {
 		}
 	})
 	for _, test := range []struct{ name, policies, reason string }{
-		{"a managed policy of AWS", "AWSLambdaExecute", "policy AWSLambdaExecute is not supported"},
-		{"one by its ARN", "arn:aws:iam::aws:policy/AWSLambdaExecute", "policy arn:aws:iam::aws:policy/AWSLambdaExecute is not supported"},
-		{"a resource that is no policy", "!Ref Table", "policy Table is not supported"},
+		{"an AWS managed policy", "AWSLambdaExecute", "policy AWSLambdaExecute is not supported"},
+		{"an AWS managed policy's ARN", "arn:aws:iam::aws:policy/AWSLambdaExecute", "policy arn:aws:iam::aws:policy/AWSLambdaExecute is not supported"},
+		{"a resource that is not a policy", "!Ref Table", "policy Table is not supported"},
 		{"a policy template", "[{DynamoDBCrudPolicy: {TableName: x}}]", "DynamoDBCrudPolicy"},
 		{"another effect", "{Statement: {Effect: deny, Action: a, Resource: b}}", "Allow or Deny"},
-		{"a condition without an operator", given("{}"), "needs an operator"},
-		{"a condition on each value by itself", given("{StringEquals: {dynamodb:LeadingKeys: a}}"), "StringEquals is not supported"},
-		{"equality of all", given("{ForAllValues:StringEquals: {dynamodb:LeadingKeys: a}}"), "ForAllValues:StringEquals is not supported"},
-		{"another comparison", given("{ForAllValues:StringNotEquals: {dynamodb:LeadingKeys: a}}"), "ForAllValues:StringNotEquals is not supported"},
-		{"a comparison that may be left out", given("{ForAllValues:StringLikeIfExists: {dynamodb:LeadingKeys: a}}"), "StringLikeIfExists is not supported"},
-		{"another condition key", given("{ForAllValues:StringLike: {dynamodb:Attributes: a}}"), "key dynamodb:Attributes is not supported"},
-		{"an operator without a key", given("{ForAllValues:StringLike: {}}"), "needs a key"},
-		{"a condition without values", given("{ForAllValues:StringLike: {dynamodb:LeadingKeys: []}}"), "compares with nothing"},
-		{"a policy variable", given(`{ForAllValues:StringLike: {dynamodb:LeadingKeys: "${aws:userid}"}}`), "no variables"},
+		{"a condition without an operator", withCondition("{}"), "needs an operator"},
+		{"an operator without a set prefix", withCondition("{StringEquals: {dynamodb:LeadingKeys: a}}"), "StringEquals is not supported"},
+		{"ForAllValues with StringEquals", withCondition("{ForAllValues:StringEquals: {dynamodb:LeadingKeys: a}}"), "ForAllValues:StringEquals is not supported"},
+		{"another comparison", withCondition("{ForAllValues:StringNotEquals: {dynamodb:LeadingKeys: a}}"), "ForAllValues:StringNotEquals is not supported"},
+		{"an IfExists operator", withCondition("{ForAllValues:StringLikeIfExists: {dynamodb:LeadingKeys: a}}"), "StringLikeIfExists is not supported"},
+		{"another condition key", withCondition("{ForAllValues:StringLike: {dynamodb:Attributes: a}}"), "key dynamodb:Attributes is not supported"},
+		{"an operator without a key", withCondition("{ForAllValues:StringLike: {}}"), "needs a key"},
+		{"a condition without values", withCondition("{ForAllValues:StringLike: {dynamodb:LeadingKeys: []}}"), "needs a value"},
+		{"a policy variable", withCondition(`{ForAllValues:StringLike: {dynamodb:LeadingKeys: "${aws:userid}"}}`), "no variables"},
 		{"a statement without a resource", "{Statement: {Effect: Allow, Action: a}}", "an Action and a Resource"},
 	} {
 		t.Run(test.name+" is refused", func(t *testing.T) {
@@ -109,8 +109,8 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// given is a statement with that condition.
-func given(condition string) string {
+// withCondition returns a statement with that condition.
+func withCondition(condition string) string {
 	return "{Statement: {Effect: Allow, Action: a, Resource: b, Condition: " + condition + "}}"
 }
 
@@ -130,7 +130,7 @@ Resources:
 `
 
 func TestManagedPolicies(t *testing.T) {
-	t.Run("one that a function names is its own", func(t *testing.T) {
+	t.Run("adds a managed policy to the function that names it", func(t *testing.T) {
 		for _, name := range []string{"", "Description: d, "} {
 			template, err := samtemplate.Parse([]byte(withGuard+`
     Properties: {`+name+`PolicyDocument: {Statement: {Effect: Deny, Action: "*", Resource: t}}}
@@ -148,16 +148,16 @@ func TestManagedPolicies(t *testing.T) {
 		}
 	})
 	for _, test := range []struct{ name, policy, reason string }{
-		{"one without a document", "    Properties: {Description: d}", "no PolicyDocument"},
-		{"one that says nothing", "    Properties: {PolicyDocument: {Version: v}}", "needs a Statement"},
+		{"a policy without a document", "    Properties: {Description: d}", "no PolicyDocument"},
+		{"a policy without a statement", "    Properties: {PolicyDocument: {Version: v}}", "needs a Statement"},
 		{
-			"one that takes hold of roles by itself",
+			"a policy with its own list of roles",
 			"    Properties: {Roles: [FRole], PolicyDocument: {Statement: {Effect: Deny, Action: a, Resource: b}}}", "property Roles",
 		},
 		{
-			"one that is not there",
+			"a policy whose condition is not met",
 			"    Condition: Never\n    Properties: {PolicyDocument: {Statement: {Effect: Deny, Action: a, Resource: b}}}",
-			"the condition of policy Guard does not hold",
+			"the condition of policy Guard is not met",
 		},
 	} {
 		t.Run(test.name+" is refused", func(t *testing.T) {

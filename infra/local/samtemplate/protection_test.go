@@ -12,9 +12,9 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// TestEveryAPIIsBoundAndLogged is about template.yaml: what callers send is
-// throttled, and what was answered can be looked up.
-func TestEveryAPIIsBoundAndLogged(t *testing.T) {
+// TestEveryAPIIsThrottledAndLogged checks template.yaml: every API is throttled and
+// has an access log.
+func TestEveryAPIIsThrottledAndLogged(t *testing.T) {
 	root, err := repo.Root("")
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestEveryAPIIsBoundAndLogged(t *testing.T) {
 	}
 	for api, bound := range bounds {
 		if bound.Rate < 100 || bound.Burst < 100 {
-			t.Errorf("%s is bound to %+v", api, bound)
+			t.Errorf("the throttle of %s is %+v", api, bound)
 		}
 		properties := raw.Resources[api].Properties
 		_, rest := properties["AccessLogSetting"]
@@ -68,11 +68,11 @@ func TestEveryAPIIsBoundAndLogged(t *testing.T) {
 		case "AWS::Logs::LogGroup":
 			groups++
 			if _, ok := r.Properties["RetentionInDays"]; !ok {
-				t.Errorf("%s keeps logs for ever", id)
+				t.Errorf("%s has no retention", id)
 			}
 		case "AWS::DynamoDB::Table":
 			if _, ok := r.Properties["DeletionProtectionEnabled"]; !ok {
-				t.Errorf("%s can be deleted by a slip", id)
+				t.Errorf("%s is not protected against deletion", id)
 			}
 		}
 	}
@@ -80,6 +80,6 @@ func TestEveryAPIIsBoundAndLogged(t *testing.T) {
 		t.Errorf("%d log groups, want %d: one for each function and API", groups, want)
 	}
 	if strings.Contains(string(text), "DetailedMetricsEnabled: true") {
-		t.Error("metrics are paid for that nothing reads")
+		t.Error("detailed metrics are enabled, but not used")
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// What a queue does where the template says nothing.
+// SQS's defaults of a queue.
 const (
 	defaultRetention         = 4 * 24 * time.Hour
 	defaultVisibilityTimeout = 30 * time.Second
 )
 
-// fifoSuffix ends the names of FIFO queues, and of no others.
+// fifoSuffix ends the names of FIFO queues only.
 const fifoSuffix = ".fifo"
 
 // Queue is an SQS queue.
@@ -22,24 +22,23 @@ type Queue struct {
 	Name      string
 	ARN       string
 	URL       string
-	// Retention is how long a message is kept; zero means for good.
+	// Retention is how long a message is kept; 0 means forever.
 	Retention time.Duration
-	// VisibilityTimeout is how long a message that was received stays hidden.
+	// VisibilityTimeout is how long a received message stays hidden.
 	VisibilityTimeout time.Duration
-	// FIFO says that messages of a group are handed out in order, one receiver at
-	// a time, and that a message sent again is dropped.
+	// FIFO means that messages of a group are delivered in order, one batch at a time,
+	// and that duplicates are dropped.
 	FIFO bool
-	// GroupDeduplication compares deduplication ids within their group only, which
-	// is a FIFO queue's.
+	// GroupDeduplication compares deduplication ids within a group only; it requires
+	// FIFO.
 	GroupDeduplication bool
-	// Redrive says where messages go that are received over and over; nil means
-	// nowhere.
+	// Redrive moves messages that were received too often; nil disables it.
 	Redrive *Redrive
 }
 
-// Redrive moves messages to another queue.
+// Redrive moves messages to a dead letter queue.
 type Redrive struct {
-	// Queue is the logical id of the other one.
+	// Queue is the logical id of the dead letter queue.
 	Queue       string
 	MaxReceives int
 }
@@ -89,15 +88,15 @@ func (r *resolver) buildRedrive(id string, q Queue, target string, receives int,
 		return nil, err
 	}
 	if receives < 1 || receives > 1000 {
-		return nil, at(node, "%s: maxReceiveCount goes from 1 to 1000", id)
+		return nil, at(node, "%s: maxReceiveCount must be from 1 to 1000", id)
 	}
 	if q.FIFO != strings.HasSuffix(target, fifoSuffix) {
-		return nil, at(node, "%s: the dead letter queue of a FIFO queue must be one, and of another queue must not", id)
+		return nil, at(node, "%s: the dead letter queue of a FIFO queue must be a FIFO queue, that of a standard queue a standard queue", id)
 	}
 	return &Redrive{Queue: other, MaxReceives: receives}, nil
 }
 
-// check knows what SQS allows.
+// check checks SQS's limits.
 func (p queueProperties) check(id string, node *yaml.Node) error {
 	for _, limit := range []struct {
 		property    string
@@ -108,12 +107,12 @@ func (p queueProperties) check(id string, node *yaml.Node) error {
 		{"VisibilityTimeout", p.Visibility, 0, 43_200},
 	} {
 		if limit.value != nil && (*limit.value < limit.least || *limit.value > limit.most) {
-			return at(node, "%s: %s goes from %d to %d", id, limit.property, limit.least, limit.most)
+			return at(node, "%s: %s must be from %d to %d", id, limit.property, limit.least, limit.most)
 		}
 	}
 	switch {
 	case !p.FIFO && p.Scope != "":
-		return at(node, "%s: only a FIFO queue deduplicates", id)
+		return at(node, "%s: only a FIFO queue has deduplication", id)
 	case p.Scope != "" && p.Scope != "queue" && p.Scope != "messageGroup":
 		return at(node, "%s: DeduplicationScope must be queue or messageGroup", id)
 	}

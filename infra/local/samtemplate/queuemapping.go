@@ -6,27 +6,26 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// What Lambda does with a queue where the template says nothing, and the most it
-// allows.
+// Lambda's defaults and limits of queue mappings.
 const (
 	defaultQueueBatch = 10
-	mostFIFOBatch     = 10 // and of other queues, where the mapping has no window
+	maxFIFOBatch      = 10 // also of other queues without a batching window
 	mostQueueBatch    = 10_000
-	mostWindowSeconds = 300
-	leastConcurrency  = 2
-	mostConcurrency   = 1000
+	maxWindowSeconds  = 300
+	minConcurrency    = 2
+	maxConcurrency    = 1000
 )
 
-// QueueMapping feeds a queue's messages to a function.
+// QueueMapping delivers a queue's messages to a function.
 type QueueMapping struct {
-	// Name is the event's in the template.
+	// Name is the name of the event in the template.
 	Name string
 	// Queue is the logical id of the queue.
 	Queue       string
 	BatchSize   int
 	BatchWindow time.Duration
-	// MaxConcurrency is how many batches may be under way at once; zero means as
-	// many as the function takes.
+	// MaxConcurrency limits the concurrent batches; 0 means no limit other than the
+	// function's.
 	MaxConcurrency        int
 	PartialBatchResponses bool
 	Enabled               bool
@@ -57,13 +56,13 @@ func (r *resolver) buildQueueMapping(what, name string, node *yaml.Node) (QueueM
 		Enabled: p.Enabled == nil || *p.Enabled,
 	}
 	if most := p.Scaling.MaxConcurrency; most != nil {
-		if *most < leastConcurrency || *most > mostConcurrency {
-			return m, at(node, "%s: MaximumConcurrency goes from %d to %d", what, leastConcurrency, mostConcurrency)
+		if *most < minConcurrency || *most > maxConcurrency {
+			return m, at(node, "%s: MaximumConcurrency must be from %d to %d", what, minConcurrency, maxConcurrency)
 		}
 		m.MaxConcurrency = *most
 	}
-	if p.Window < 0 || p.Window > mostWindowSeconds {
-		return m, at(node, "%s: MaximumBatchingWindowInSeconds goes from 0 to %d", what, mostWindowSeconds)
+	if p.Window < 0 || p.Window > maxWindowSeconds {
+		return m, at(node, "%s: MaximumBatchingWindowInSeconds must be from 0 to %d", what, maxWindowSeconds)
 	}
 	m.PartialBatchResponses, err = partialBatches(what, p.ResponseTypes, node)
 	return m, err
@@ -79,8 +78,8 @@ func partialBatches(what string, kinds []string, node *yaml.Node) (bool, error) 
 	return len(kinds) > 0, nil
 }
 
-// checkQueues checks what depends on several resources: where queues move their
-// messages, and who reads them.
+// checkQueues checks what depends on several resources: the dead letter queues and
+// the functions that read queues.
 func checkQueues(r *resolver, t *Template) error {
 	queues := map[string]Queue{}
 	for _, q := range t.Queues {
@@ -91,7 +90,7 @@ func checkQueues(r *resolver, t *Template) error {
 			continue
 		}
 		if _, ok := queues[q.Redrive.Queue]; !ok {
-			return at(r.resources[q.LogicalID].node, "%s: its dead letter queue is not there under its condition", q.LogicalID)
+			return at(r.resources[q.LogicalID].node, "%s: its dead letter queue does not exist: the condition is not met", q.LogicalID)
 		}
 	}
 	return checkQueueMappings(r, t.Functions, queues)
@@ -103,7 +102,7 @@ func checkQueueMappings(r *resolver, functions []Function, queues map[string]Que
 			node := r.resources[f.LogicalID].node
 			q, ok := queues[m.Queue]
 			if !ok {
-				return at(node, "%s.%s: the queue %s is not there under its condition", f.LogicalID, m.Name, m.Queue)
+				return at(node, "%s.%s: the queue %s does not exist: its condition is not met", f.LogicalID, m.Name, m.Queue)
 			}
 			if err := m.check(f, q, node); err != nil {
 				return err
@@ -113,18 +112,18 @@ func checkQueueMappings(r *resolver, functions []Function, queues map[string]Que
 	return nil
 }
 
-// check is what Lambda checks when it makes a mapping.
+// check checks what Lambda checks when a mapping is created.
 func (m QueueMapping) check(f Function, q Queue, node *yaml.Node) error {
-	what, most := f.LogicalID+"."+m.Name, mostFIFOBatch
+	what, most := f.LogicalID+"."+m.Name, maxFIFOBatch
 	if !q.FIFO && m.BatchWindow > 0 {
 		most = mostQueueBatch
 	}
 	switch {
 	case q.FIFO && m.BatchWindow > 0:
-		return at(node, "%s: a FIFO queue's mapping has no batching window", what)
+		return at(node, "%s: a FIFO queue's mapping must not have a batching window", what)
 	case m.BatchSize < 1 || m.BatchSize > most:
-		return at(node, "%s: BatchSize goes from 1 to %d, and beyond %d only with a batching window, which FIFO queues lack",
-			what, mostQueueBatch, mostFIFOBatch)
+		return at(node, "%s: BatchSize must be from 1 to %d; more than %d is possible only with a batching window, which FIFO queues lack",
+			what, mostQueueBatch, maxFIFOBatch)
 	case q.VisibilityTimeout < f.Timeout:
 		return at(node, "%s: the VisibilityTimeout of %s, %s, is less than the Timeout of the function, %s",
 			what, q.LogicalID, q.VisibilityTimeout, f.Timeout)

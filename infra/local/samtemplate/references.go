@@ -7,8 +7,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// nameProperties tell which property gives a resource its physical name. Without
-// one the logical id serves, where CloudFormation would generate a name.
+// nameProperties maps a resource type to the property with its physical name.
+// Without that property the name is the logical id, where CloudFormation would
+// generate a name.
 func nameProperties() map[string]string {
 	return map[string]string{
 		typeTable: "TableName", "AWS::Events::EventBus": "Name", "AWS::Logs::LogGroup": "LogGroupName",
@@ -22,14 +23,14 @@ func (r *resolver) physicalName(id string, entry resource) (string, error) {
 	if fifo := field(entry.properties, "FifoQueue"); entry.typ == typeQueue && fifo != nil {
 		is, err := r.evalText(fifo)
 		if err == nil && strings.EqualFold(is, "true") {
-			return id + fifoSuffix, nil // as CloudFormation's generated names have it
+			return id + fifoSuffix, nil // as in CloudFormation's generated names
 		}
 		return id, err
 	}
 	return id, nil
 }
 
-// identify is what Ref gives for a resource.
+// identify returns what Ref returns for a resource.
 func (r *resolver) identify(node *yaml.Node, id string) (string, error) {
 	entry, ok := r.resources[id]
 	if !ok {
@@ -52,13 +53,13 @@ func (r *resolver) identify(node *yaml.Node, id string) (string, error) {
 	}
 }
 
-// generated knows the resources that SAM itself adds: a function's role.
+// generated reports whether SAM adds the resource itself: a function's role.
 func (r *resolver) generated(id string) bool {
 	owner, ok := strings.CutSuffix(id, "Role")
 	return ok && r.resources[owner].typ == "AWS::Serverless::Function"
 }
 
-// attribute is what GetAtt gives.
+// attribute returns what GetAtt returns.
 func (r *resolver) attribute(node *yaml.Node, id, attribute string) (string, error) {
 	entry, ok := r.resources[id]
 	if !ok && r.generated(id) {
@@ -77,7 +78,8 @@ func (r *resolver) attribute(node *yaml.Node, id, attribute string) (string, err
 	return value, nil
 }
 
-// attributes are what GetAtt gives for a resource of that name, by type and attribute.
+// attributes are GetAtt's values for a resource of that name, by type and
+// attribute.
 func (r *resolver) attributes(name string) map[string]string {
 	return map[string]string{
 		typeFunction + ".Arn":       r.arn("lambda", "function:"+name),
@@ -95,7 +97,7 @@ func (r *resolver) arn(service, rest string) string {
 	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", service, r.opts.Region, r.opts.Account, rest)
 }
 
-// policyARN has no region: IAM is everywhere the same.
+// policyARN has no region, because IAM is global.
 func (r *resolver) policyARN(name string) string {
 	return fmt.Sprintf("arn:aws:iam::%s:policy/%s", r.opts.Account, name)
 }
@@ -104,8 +106,8 @@ func (r *resolver) queueURL(name string) string {
 	return fmt.Sprintf("https://sqs.%s.amazonaws.com/%s/%s", r.opts.Region, r.opts.Account, name)
 }
 
-// logicalID finds the resource of that type a resolved value refers to: its
-// name, its ARN or, for a table, its stream's ARN.
+// logicalID returns the resource of that type that a resolved value refers to by
+// its name, its ARN or, for a table, its stream's ARN.
 func (r *resolver) logicalID(node *yaml.Node, typ, value string) (string, error) {
 	for _, id := range r.order {
 		if r.resources[id].typ != typ {
@@ -120,5 +122,5 @@ func (r *resolver) logicalID(node *yaml.Node, typ, value string) (string, error)
 			return id, nil
 		}
 	}
-	return "", at(node, "%s is no %s of this template", value, typ)
+	return "", at(node, "%s is not an %s of this template", value, typ)
 }

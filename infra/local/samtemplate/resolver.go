@@ -4,15 +4,15 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-const deepest = 64 // references nested deeper than this go in a circle
+const maxDepth = 64 // references nested deeper are considered circular
 
-// resolver replaces intrinsic functions by their values.
+// resolver replaces intrinsic functions with their values.
 type resolver struct {
 	opts       Options
 	parameters map[string]*yaml.Node
 	conditions map[string]*yaml.Node
 	resources  map[string]resource
-	order      []string // logical ids as the template lists them
+	order      []string // logical ids in the template's order
 	globals    *yaml.Node
 	depth      int
 }
@@ -76,7 +76,7 @@ func readParameters(node *yaml.Node, opts Options) (map[string]*yaml.Node, error
 			}
 		}
 		if value == nil {
-			return nil, at(key, "parameter %s has no default and was given no value", key.Value)
+			return nil, at(key, "parameter %s has no default and no value was given", key.Value)
 		}
 		kind := field(spec, "Type")
 		switch {
@@ -97,12 +97,12 @@ func readParameters(node *yaml.Node, opts Options) (map[string]*yaml.Node, error
 }
 
 // eval returns node with every intrinsic function replaced. A nil node means
-// AWS::NoValue: whoever holds it leaves it out.
+// AWS::NoValue: the caller omits it.
 func (r *resolver) eval(node *yaml.Node) (*yaml.Node, error) {
 	r.depth++
 	defer func() { r.depth-- }()
-	if r.depth > deepest {
-		return nil, at(node, "references go in a circle or too deep")
+	if r.depth > maxDepth {
+		return nil, at(node, "references are circular or nested too deep")
 	}
 	if call, ok := readIntrinsic(node); ok {
 		return r.apply(call)
@@ -157,7 +157,7 @@ func (r *resolver) evalText(node *yaml.Node) (string, error) {
 		return "", err
 	}
 	if value == nil || value.Kind != yaml.ScalarNode {
-		return "", at(node, "a single value is wanted here")
+		return "", at(node, "a single value is required here")
 	}
 	return value.Value, nil
 }

@@ -7,8 +7,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// What REST APIs do where the template says nothing, and how long a streamed
-// answer may take.
+// Defaults of REST APIs, and the limit of a streamed answer's time.
 const (
 	defaultRESTTimeout = 29 * time.Second
 	maxStreamTimeout   = 15 * time.Minute
@@ -114,7 +113,7 @@ func (p *restCORSProperties) build() *RESTCORS {
 	}
 }
 
-// unquote takes the quotes off a literal of API Gateway's: '*'.
+// unquote removes the quotes of an API Gateway literal: '*'.
 func unquote(literal string) string { return strings.Trim(literal, "'") }
 
 type restRouteProperties struct {
@@ -134,7 +133,7 @@ func (r *resolver) buildRESTRoute(what string, node *yaml.Node) (Route, error) {
 		return Route{}, err
 	}
 	if p.API == "" || p.Path == "" || p.Method == "" {
-		return Route{}, at(node, "%s: RestApiId, Method and Path must be given", what)
+		return Route{}, at(node, "%s: RestApiId, Method and Path are required", what)
 	}
 	api, err := r.logicalID(node, typeRESTAPI, p.API)
 	if err != nil {
@@ -150,7 +149,7 @@ func (r *resolver) buildRESTRoute(what string, node *yaml.Node) (Route, error) {
 	case p.TransferMode != "RESPONSE_STREAM":
 		return Route{}, at(node, "%s: ResponseTransferMode %q is not supported, only RESPONSE_STREAM", what, p.TransferMode)
 	case route.Timeout > maxStreamTimeout:
-		return Route{}, at(node, "%s: TimeoutInMillis is more than a REST API allows", what)
+		return Route{}, at(node, "%s: TimeoutInMillis is above the limit of a REST API", what)
 	}
 	return route, nil
 }

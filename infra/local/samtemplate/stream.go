@@ -6,22 +6,22 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Where a mapping starts that has not run before: at what comes next, or at the
-// oldest that the stream has kept.
+// Where a new mapping starts: with the next record, or with the oldest one in the
+// stream.
 const (
 	StartLatest      = "LATEST"
 	StartTrimHorizon = "TRIM_HORIZON"
 )
 
-// What an event source mapping does where the template says nothing.
+// Lambda's defaults of an event source mapping.
 const (
 	defaultStreamBatch = 100
 	unlimited          = -1
 )
 
-// Stream feeds a table's changes to a function.
+// Stream delivers a table's changes to a function.
 type Stream struct {
-	// Name is the event's in the template.
+	// Name is the name of the event in the template.
 	Name string
 	// Table is the logical id of the table.
 	Table                 string
@@ -31,7 +31,7 @@ type Stream struct {
 	Filters               []string
 	BisectOnError         bool
 	MaxRetries            int           // -1 means until the record expires
-	MaxRecordAge          time.Duration // 0 means as old as the stream has them
+	MaxRecordAge          time.Duration // 0 means the stream's retention
 	ParallelizationFactor int
 	PartialBatchResponses bool
 	// FailureDestination is the ARN of a queue of the template, or empty.

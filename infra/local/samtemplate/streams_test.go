@@ -17,7 +17,7 @@ func TestStreamsAndDestinations(t *testing.T) {
 		t.Fatal(err)
 	}
 	const arn, url = "arn:aws:sqs:us-east-1:000000000000:", "https://sqs.us-east-1.amazonaws.com/000000000000/"
-	t.Run("queues", func(t *testing.T) {
+	t.Run("reads queues", func(t *testing.T) {
 		want := []samtemplate.Queue{
 			{
 				LogicalID: "Failures", Name: "Failures", ARN: arn + "Failures", URL: url + "Failures", Retention: 14 * 24 * time.Hour,
@@ -32,7 +32,7 @@ func TestStreamsAndDestinations(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("an event source mapping", func(t *testing.T) {
+	t.Run("reads an event source mapping", func(t *testing.T) {
 		fanout, _ := template.Function("FanoutFunction")
 		want := []samtemplate.Stream{{
 			Name: "Changes", Table: "Table", StartingPosition: "LATEST", BatchSize: 50, BatchWindow: time.Second,
@@ -47,7 +47,7 @@ func TestStreamsAndDestinations(t *testing.T) {
 			t.Errorf("Ref of a queue is %s, want %s", got, want)
 		}
 	})
-	t.Run("asynchronous invocation", func(t *testing.T) {
+	t.Run("reads the settings of asynchronous invocations", func(t *testing.T) {
 		runner, _ := template.Function("RunnerFunction")
 		want := &samtemplate.AsyncInvoke{
 			MaxRetries: 0, MaxAge: 10 * time.Minute, OnFailure: arn + "Failures",
@@ -71,8 +71,8 @@ func TestStreamsAndDestinationsRefuse(t *testing.T) {
 		return before + "      Events: {E: {Type: DynamoDB, Properties: {Stream: !GetAtt T.StreamArn, " + rest + "}}}"
 	}
 	for _, test := range []struct{ name, text, reason string }{
-		{"a queue's unknown property", strings.Replace(before, "AWS::SQS::Queue}", "AWS::SQS::Queue, Properties: {Color: red}}", 1), "property Color"},
-		{"a mapping without a start", mapping("BatchSize: 1"), "StartingPosition"},
+		{"an unknown property of a queue", strings.Replace(before, "AWS::SQS::Queue}", "AWS::SQS::Queue, Properties: {Color: red}}", 1), "property Color"},
+		{"a mapping without a starting position", mapping("BatchSize: 1"), "StartingPosition"},
 		{"an unknown response type", mapping("StartingPosition: LATEST, FunctionResponseTypes: [Other]"), "response type Other"},
 		{
 			"a function as a destination",
@@ -83,8 +83,8 @@ func TestStreamsAndDestinationsRefuse(t *testing.T) {
 			mapping("StartingPosition: LATEST, DestinationConfig: {OnFailure: {Type: SQS, Destination: !Ref Q}}"), "must be an ARN",
 		},
 		{
-			"a queue that is a function",
-			before + "      EventInvokeConfig: {DestinationConfig: {OnFailure: {Type: SQS, Destination: !GetAtt F.Arn}}}", "is no AWS::SQS::Queue",
+			"a function's ARN as a queue",
+			before + "      EventInvokeConfig: {DestinationConfig: {OnFailure: {Type: SQS, Destination: !GetAtt F.Arn}}}", "is not an AWS::SQS::Queue",
 		},
 		{"too many retries", before + "      EventInvokeConfig: {MaximumRetryAttempts: 3}", "0 to 2"},
 		{"too short an age", before + "      EventInvokeConfig: {MaximumEventAgeInSeconds: 59}", "60 to 21600"},

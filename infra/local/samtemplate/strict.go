@@ -9,9 +9,9 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// decode fills target from a resolved node. Unlike yaml's own decoding it
-// refuses keys that target's structs do not declare, and names their line;
-// what is known but has no meaning here is declared with type any.
+// decode fills target from a resolved node. Unlike yaml's own decoding, it refuses
+// keys that target's structs do not declare, with their line. Properties that the
+// local host ignores are declared with type any.
 func decode(node *yaml.Node, what string, target any) error {
 	if node == nil {
 		return nil
@@ -31,7 +31,7 @@ func decode(node *yaml.Node, what string, target any) error {
 	}
 }
 
-// wrongType takes the line out of yaml's own message, "line 7: cannot …".
+// wrongType removes the line from yaml's own message, "line 7: cannot …".
 func wrongType(node *yaml.Node, what, message string) error {
 	if rest, ok := strings.CutPrefix(message, "line "); ok {
 		number, reason, _ := strings.Cut(rest, ": ")

@@ -1,12 +1,12 @@
 // Package samtemplate reads the system's AWS SAM template into typed values:
-// tables, functions with what triggers them, and gateways, with parameters,
-// conditions and intrinsic functions resolved. What it does not understand is
-// an error that names the line: nothing is skipped in silence.
+// tables, functions with their event sources, and gateways, with parameters,
+// conditions and intrinsic functions resolved. Unsupported parts are errors with a
+// line number; nothing is ignored silently.
 package samtemplate
 
 import "time"
 
-// Template is what of a SAM template runs outside of AWS.
+// Template is the part of a SAM template that the local host runs.
 type Template struct {
 	Functions     []Function
 	Tables        []Table
@@ -26,7 +26,7 @@ type Function struct {
 	Timeout     time.Duration
 	MemoryMB    int
 	Environment map[string]string
-	// LogFormat and LogLevel are what the function is told to log as.
+	// LogFormat and LogLevel configure the function's log.
 	LogFormat, LogLevel string
 	// Reserved is the reserved concurrency; nil means unreserved.
 	Reserved  *int
@@ -34,11 +34,11 @@ type Function struct {
 	Schedules []Schedule
 	Streams   []Stream
 	Queues    []QueueMapping
-	// Async says how asynchronous invocations go; nil means Lambda's defaults.
+	// Async configures asynchronous invocations; nil means Lambda's defaults.
 	Async *AsyncInvoke
-	// Permissions are what the function's own policies and the managed ones that
-	// it names allow and deny; those that SAM adds for logs, traces and event
-	// sources are not among them.
+	// Permissions are what the function's own policies and the managed policies that
+	// it names allow and deny. Those that SAM adds for logs, traces and event sources
+	// are not included.
 	Permissions []Permission
 }
 
@@ -47,13 +47,13 @@ type Route struct {
 	// API is the logical id of the API.
 	API    string
 	Method string // upper case, or ANY
-	Path   string // "$default" catches what nothing else does
-	// Authorizer names one of the API's authorizers; empty means open to all.
+	Path   string // "$default" matches requests that no other route matches
+	// Authorizer is the name of one of the API's authorizers; empty means public.
 	Authorizer string
 	Timeout    time.Duration
 }
 
-// Schedule invokes a function at set times.
+// Schedule invokes a function at fixed times.
 type Schedule struct {
 	Name       string
 	Expression string
@@ -67,9 +67,9 @@ type Table struct {
 	Attributes []Attribute
 	Key        []KeyElement
 	Indexes    []Index
-	// StreamView is empty when the table has no stream.
+	// StreamView is empty if the table has no stream.
 	StreamView string
-	// TTLAttribute is empty when items do not expire.
+	// TTLAttribute is empty if items do not expire.
 	TTLAttribute string
 }
 
@@ -87,8 +87,8 @@ type Index struct {
 	NonKey     []string
 }
 
-// Throttle is how many requests a stage takes: Rate a second and, after a pause,
-// Burst at once. The zero one bounds nothing.
+// Throttle limits the requests to a stage: Rate per second, with bursts of up to
+// Burst. The zero value means no limit.
 type Throttle struct {
 	Rate  float64
 	Burst int
@@ -102,7 +102,7 @@ type HTTPAPI struct {
 	Throttle  Throttle
 	CORS      *CORS
 	JWT       map[string]JWTAuthorizer
-	// DefaultAuthorizer holds for routes that name none.
+	// DefaultAuthorizer is the authorizer of routes that name none.
 	DefaultAuthorizer string
 }
 
@@ -111,21 +111,21 @@ type RESTAPI struct {
 	LogicalID string
 	Stage     string
 	Throttle  Throttle
-	// CORS is what preflight requests are answered; nil means that nothing is.
+	// CORS configures the answers to preflight requests; nil means none.
 	CORS   *RESTCORS
 	Lambda map[string]LambdaAuthorizer
-	// DefaultAuthorizer holds for routes that name none.
+	// DefaultAuthorizer is the authorizer of routes that name none.
 	DefaultAuthorizer string
-	// ErrorHeaders are added to the gateway's own answers, by the kinds
-	// DEFAULT_4XX and DEFAULT_5XX.
+	// ErrorHeaders are added to the gateway's own errors, by the types DEFAULT_4XX and
+	// DEFAULT_5XX.
 	ErrorHeaders map[string]map[string]string
 }
 
-// RESTCORS are the headers of a preflight request's answer. What actual answers
-// say about CORS is the functions' own matter.
+// RESTCORS are the headers of the answer to a preflight request. The functions set
+// the CORS headers of all other answers.
 type RESTCORS struct {
 	AllowOrigin  string
-	AllowMethods string // empty means the path's own
+	AllowMethods string // empty means the methods of the path
 	AllowHeaders string
 	MaxAge       string
 }
@@ -139,14 +139,14 @@ type CORS struct {
 	MaxAge        int
 }
 
-// JWTAuthorizer lets requests through that carry a token of its issuer.
+// JWTAuthorizer accepts requests with a token of its issuer.
 type JWTAuthorizer struct {
 	Issuer         string
 	Audience       []string
 	IdentitySource string
 }
 
-// LambdaAuthorizer asks a function whether a request may pass.
+// LambdaAuthorizer invokes a function that accepts or refuses requests.
 type LambdaAuthorizer struct {
 	// Function is the logical id of the function.
 	Function string
@@ -158,12 +158,12 @@ type WebSocketAPI struct {
 	Stage          string
 	Throttle       Throttle
 	RouteSelection string
-	// Routes are by route key: $connect, $disconnect, $default and the
+	// Routes are keyed by route key: $connect, $disconnect, $default and the
 	// application's own.
 	Routes map[string]WebSocketRoute
-	// Authorizer is the logical id of the function asked on $connect, or empty.
+	// Authorizer is the logical id of the function that authorizes $connect, or empty.
 	Authorizer string
-	// Identity are the sources that a $connect must have to be asked about.
+	// Identity are the sources that a $connect request must have to be authorized.
 	Identity []string
 }
 

@@ -14,7 +14,7 @@ import (
 const head = "Transform: AWS::Serverless-2016-10-31\n"
 
 func TestLoad(t *testing.T) {
-	t.Run("the repository's template is understood", func(t *testing.T) {
+	t.Run("reads template.yaml", func(t *testing.T) {
 		template, err := samtemplate.Load("../../../template.yaml", samtemplate.Options{
 			Parameters: map[string]string{"JwtIssuer": "http://127.0.0.1:3000/dev", "JwtAudience": "one,two"},
 		})
@@ -30,19 +30,19 @@ func TestLoad(t *testing.T) {
 		}
 		for _, f := range template.Functions {
 			if f.Environment["TABLE_NAME"] != template.Tables[0].Name {
-				t.Errorf("%s gets table %q", f.LogicalID, f.Environment["TABLE_NAME"])
+				t.Errorf("TABLE_NAME of %s is %q", f.LogicalID, f.Environment["TABLE_NAME"])
 			}
 			for _, route := range f.Routes {
 				isCard := strings.HasSuffix(route.Path, "/.well-known/agent-card.json")
 				isKeys := strings.HasSuffix(route.Path, "/.well-known/jwks.json")
 				isOpen := isCard || isKeys || f.LogicalID == "ConsoleFunction"
 				if !isOpen && route.Authorizer != "Jwt" && route.Authorizer != "Token" {
-					t.Errorf("%s %s is open to all", route.Method, route.Path)
+					t.Errorf("%s %s is public", route.Method, route.Path)
 				}
 			}
 		}
 	})
-	t.Run("a missing file is an error", func(t *testing.T) {
+	t.Run("refuses a missing file", func(t *testing.T) {
 		if _, err := samtemplate.Load("none.yaml", samtemplate.Options{}); err == nil {
 			t.Error("no error")
 		}
@@ -198,21 +198,21 @@ func TestParseRefuses(t *testing.T) {
 		{"an unknown property", function + "      Layers: [a]", 7, "property Layers"},
 		{"an unknown property further in", function + "      LoggingConfig:\n        Loud: yes", 8, "property Loud"},
 		{"an unknown intrinsic", function + "      Handler: !Base64 x", 7, "function Base64"},
-		{"a long intrinsic", function + "      Handler: {Fn::Sub: x}", 7, "function {Fn::Sub: …}"},
-		{"a list of words", function + "      Handler: !Join [x, [y]]", 7, "function Join"},
-		{"another condition", head + "Conditions:\n  A: !And [!Equals [a, a], !Equals [b, b]]\nResources: {}", 3, "function And"},
-		{"a name that is not there", function + "      Handler: !Ref Nothing", 7, "Nothing is neither"},
-		{"a name that is not there in a string", function + "      Handler: !Sub \"${Nothing}\"", 7, "Nothing is neither"},
-		{"an attribute that is not known", function + "      Handler: !GetAtt F.Color", 7, "attribute Color"},
-		{"a condition that is not there", function + "      Handler: !If [Never, a, b]", 7, "condition Never"},
+		{"an intrinsic in the long form", function + "      Handler: {Fn::Sub: x}", 7, "function {Fn::Sub: …}"},
+		{"an unsupported intrinsic", function + "      Handler: !Join [x, [y]]", 7, "function Join"},
+		{"an unknown condition function", head + "Conditions:\n  A: !And [!Equals [a, a], !Equals [b, b]]\nResources: {}", 3, "function And"},
+		{"an unknown name", function + "      Handler: !Ref Nothing", 7, "Nothing is neither"},
+		{"an unknown name in a string", function + "      Handler: !Sub \"${Nothing}\"", 7, "Nothing is neither"},
+		{"an unknown attribute", function + "      Handler: !GetAtt F.Color", 7, "attribute Color"},
+		{"an unknown condition", function + "      Handler: !If [Never, a, b]", 7, "condition Never"},
 		{"an unknown event", function + "      Events:\n        E: {Type: Kafka}", 8, "type Kafka"},
 		{"a route without its API", function + "      Events:\n        E: {Type: HttpApi, Properties: {Path: /}}", 8, "ApiId"},
-		{"a circle", head + "Resources:\n  T:\n    Type: AWS::DynamoDB::Table\n    Properties:\n      TableName: !Ref T", 6, "circle"},
+		{"a circular reference", head + "Resources:\n  T:\n    Type: AWS::DynamoDB::Table\n    Properties:\n      TableName: !Ref T", 6, "circular"},
 		{"a wrong type", function + "      Timeout: soon", 7, "soon"},
 		{"a parameter without a value", head + "Parameters:\n  P: {Type: String}\nResources: {}", 3, "no default"},
 		{"a merge key", function + "      Environment:\n        <<: {Variables: {A: b}}", 8, "merge keys"},
 		{
-			"a mistake where nothing here looks",
+			"a mistake in a part that the local host ignores",
 			head + "Resources:\n  A:\n    Type: AWS::CloudWatch::Alarm\n    Properties:\n      Threshold: !Ref Nothing", 6, "Nothing is neither",
 		},
 	} {
@@ -227,7 +227,7 @@ func TestParseRefuses(t *testing.T) {
 			}
 		})
 	}
-	t.Run("defaults are for the parameters that the template has", func(t *testing.T) {
+	t.Run("applies defaults only to parameters that the template has", func(t *testing.T) {
 		text := head + "Parameters:\n  Name: {Type: String, Default: theirs}\nResources:\n" +
 			"  Table: {Type: AWS::DynamoDB::Table, Properties: {BillingMode: PAY_PER_REQUEST, TableName: !Ref Name}}\n"
 		for want, opts := range map[string]samtemplate.Options{
@@ -239,11 +239,11 @@ func TestParseRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := template.Tables[0].Name; got != want {
-				t.Errorf("the name is %q, want %q", got, want)
+				t.Errorf("the table's name is %q, want %q", got, want)
 			}
 		}
 	})
-	t.Run("a parameter that the template lacks", func(t *testing.T) {
+	t.Run("refuses a parameter that the template lacks", func(t *testing.T) {
 		_, err := samtemplate.Parse([]byte(head+"Resources: {}"), samtemplate.Options{Parameters: map[string]string{"X": "y"}})
 		if err == nil || !strings.Contains(err.Error(), "no parameter X") {
 			t.Errorf("got %v", err)

@@ -2,7 +2,7 @@ package samtemplate
 
 import "gopkg.in/yaml.v3"
 
-// routeSettings are what HTTP and WebSocket APIs say of all their routes.
+// routeSettings are the settings of all routes of an HTTP or WebSocket API.
 type routeSettings struct {
 	Rate  float64 `yaml:"ThrottlingRateLimit"`
 	Burst int     `yaml:"ThrottlingBurstLimit"`
@@ -10,7 +10,7 @@ type routeSettings struct {
 
 func (s routeSettings) throttle() Throttle { return Throttle(s) }
 
-// methodSettings are what a REST API's stage says of some of its methods.
+// methodSettings are the settings of some methods of a REST API's stage.
 type methodSettings struct {
 	Path   string  `yaml:"ResourcePath"`
 	Method string  `yaml:"HttpMethod"`
@@ -18,8 +18,8 @@ type methodSettings struct {
 	Burst  int     `yaml:"ThrottlingBurstLimit"`
 }
 
-// restThrottle reads what holds for all methods; settings of single ones are not
-// supported.
+// restThrottle reads the settings of all methods; settings of single methods are
+// not supported.
 func restThrottle(id string, node *yaml.Node, all []methodSettings) (Throttle, error) {
 	var out Throttle
 	for _, s := range all {

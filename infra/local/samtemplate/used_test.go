@@ -13,10 +13,10 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// TestNothingIsUnused holds the local host to template.yaml: it understands all
-// that the template says, which TestLoad sees to, and nothing besides.
+// TestNothingIsUnused checks that the local host supports nothing that
+// template.yaml does not use. TestLoad checks the opposite.
 func TestNothingIsUnused(t *testing.T) {
-	used := mustUsed(t)
+	used := mustTemplateUse(t)
 	checked := 0
 	for _, p := range samtemplate.Properties() {
 		for _, name := range propertyNames(reflect.TypeOf(p)) {
@@ -33,20 +33,20 @@ func TestNothingIsUnused(t *testing.T) {
 		}
 	}
 	if checked < 150 {
-		t.Errorf("%d words were looked for", checked)
+		t.Errorf("%d words were checked", checked)
 	}
-	t.Logf("%d words were looked for", checked)
+	t.Logf("%d words were checked", checked)
 }
 
-// used is what the template says: the keys of its mappings, values, tags, and for
-// each attribute asked for the type of its resource.
-type used struct {
+// templateUse is the contents of the template: the keys of its mappings, values, tags,
+// and for each attribute in use the type of its resource.
+type templateUse struct {
 	keys, values, tags, attributes map[string]bool
 	text                           string
 }
 
-// has looks where a word of a kind stands.
-func (u used) has(kind, word string) bool {
+// has reports whether the template uses a word of a kind.
+func (u templateUse) has(kind, word string) bool {
 	switch kind {
 	case "resource type", "event type":
 		return u.values[word]
@@ -61,7 +61,7 @@ func (u used) has(kind, word string) bool {
 	}
 }
 
-func mustUsed(t *testing.T) used {
+func mustTemplateUse(t *testing.T) templateUse {
 	t.Helper()
 	text, err := os.ReadFile("../../../template.yaml")
 	if err != nil {
@@ -71,7 +71,7 @@ func mustUsed(t *testing.T) used {
 	if err := yaml.Unmarshal(text, &root); err != nil {
 		t.Fatal(err)
 	}
-	u := used{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, string(text)}
+	u := templateUse{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, string(text)}
 	u.collect(&root)
 	resources := mustResources(t)
 	for _, at := range regexp.MustCompile(`(?:!GetAtt |\$\{)(\w+)\.(\w+)`).FindAllStringSubmatch(u.text, -1) {
@@ -80,7 +80,7 @@ func mustUsed(t *testing.T) used {
 	return u
 }
 
-func (u used) collect(node *yaml.Node) {
+func (u templateUse) collect(node *yaml.Node) {
 	u.tags[node.Tag] = true
 	for i, child := range node.Content {
 		if node.Kind == yaml.MappingNode && i%2 == 0 {

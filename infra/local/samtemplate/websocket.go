@@ -10,7 +10,8 @@ import (
 const webSocketTimeout = 29 * time.Second
 
 // webSocketProperties lacks RouteResponseSelectionExpression on purpose: answers
-// of functions are not sent to clients, who get what is posted to them.
+// of functions are not sent to clients, which only receive what is posted to their
+// connections.
 type webSocketProperties struct {
 	StageName      string                              `yaml:"StageName"`
 	RouteSelection string                              `yaml:"RouteSelectionExpression"`

@@ -17,25 +17,25 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// ErrExpression says that a schedule's expression is not understood.
-var ErrExpression = errors.New("only rate(…) schedules run here")
+// ErrExpression means that a schedule's expression is not supported.
+var ErrExpression = errors.New("only rate(…) schedules are supported by the local host")
 
 // Invoker runs a function in the background.
 type Invoker interface {
 	InvokeAsync(function string, payload []byte)
 }
 
-// Options are what schedules need.
+// Options configure the schedules.
 type Options struct {
 	Functions []samtemplate.Function
 	Invoker   Invoker
 	Region    string
 	Account   string
-	// After is the clock: it sends once when the time has passed.
+	// After is the clock: the channel receives once the duration has passed.
 	After func(time.Duration) <-chan time.Time
 }
 
-// Source feeds functions by the clock.
+// Source invokes functions on schedule.
 type Source struct {
 	opts    Options
 	entries []entry
@@ -65,8 +65,8 @@ func New(opts Options) (*Source, error) {
 	return s, nil
 }
 
-// Run invokes until ctx ends. As with EventBridge, the first time comes when the
-// first interval has passed.
+// Run invokes functions until ctx ends. As in EventBridge, the first invocation
+// follows after the first interval.
 func (s *Source) Run(ctx context.Context) error {
 	var group sync.WaitGroup
 	for _, e := range s.entries {
@@ -90,7 +90,7 @@ func (s *Source) repeat(ctx context.Context, e entry) {
 // event is EventBridge's scheduled event.
 func (s *Source) event(e entry, now time.Time) []byte {
 	rule := fmt.Sprintf("arn:aws:events:%s:%s:rule/%s%s", s.opts.Region, s.opts.Account, e.function, e.Name)
-	payload, _ := json.Marshal(map[string]any{ // texts always marshal
+	payload, _ := json.Marshal(map[string]any{ // strings always marshal
 		"version": "0", "id": uuid.NewString(), "detail-type": "Scheduled Event", "source": "aws.events",
 		"account": s.opts.Account, "time": now.UTC().Format(time.RFC3339), "region": s.opts.Region,
 		"resources": []string{rule}, "detail": map[string]any{},
@@ -98,15 +98,15 @@ func (s *Source) event(e entry, now time.Time) []byte {
 	return payload
 }
 
-// parseRate reads rate(5 minutes).
+// parseRate parses rate(5 minutes).
 func parseRate(expression string) (time.Duration, error) {
 	parts := regexp.MustCompile(`^rate\((\d+) (minute|hour|day)s?\)$`).FindStringSubmatch(expression)
 	if parts == nil {
-		return 0, fmt.Errorf("%w, not %s", ErrExpression, expression)
+		return 0, fmt.Errorf("%w, got %s", ErrExpression, expression)
 	}
 	count, err := strconv.Atoi(parts[1])
 	if err != nil || count < 1 {
-		return 0, fmt.Errorf("%w, not %s", ErrExpression, expression)
+		return 0, fmt.Errorf("%w, got %s", ErrExpression, expression)
 	}
 	unit := map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[parts[2]]
 	return time.Duration(count) * unit, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/infra/local/schedule"
 )
 
-// recorder hands over what was invoked.
+// recorder sends each invocation to the test.
 type recorder chan string
 
 // InvokeAsync implements schedule.Invoker.
@@ -42,11 +42,11 @@ func TestRun(t *testing.T) {
 			}
 		}
 	}
-	t.Run("a function runs each time the interval has passed", func(t *testing.T) {
+	t.Run("runs a function after each interval", func(t *testing.T) {
 		stop := start(t, samtemplate.Schedule{Name: "Tick", Expression: "rate(5 minutes)", Enabled: true})
 		for range 2 {
 			if wait := <-waits; wait != 5*time.Minute {
-				t.Errorf("it waits %s", wait)
+				t.Errorf("interval %s", wait)
 			}
 			ticks <- now
 			var event struct {
@@ -67,14 +67,14 @@ func TestRun(t *testing.T) {
 		<-waits
 		stop()
 	})
-	t.Run("a day is an interval too", func(t *testing.T) {
+	t.Run("accepts days", func(t *testing.T) {
 		stop := start(t, samtemplate.Schedule{Expression: "rate(1 day)", Enabled: true})
 		if wait := <-waits; wait != 24*time.Hour {
-			t.Errorf("it waits %s", wait)
+			t.Errorf("interval %s", wait)
 		}
 		stop()
 	})
-	t.Run("one that is switched off never runs", func(t *testing.T) {
+	t.Run("does not run a disabled schedule", func(t *testing.T) {
 		start(t, samtemplate.Schedule{Expression: "rate(1 hour)"})()
 	})
 }

@@ -1,5 +1,5 @@
-// Package ssm imitates Systems Manager's parameters on this machine, as far as
-// functions use them: it speaks the protocol of GetParameters (AWS JSON 1.1).
+// Package ssm emulates Systems Manager's parameters as far as functions use them:
+// the protocol of GetParameters (AWS JSON 1.1).
 package ssm
 
 import (
@@ -12,11 +12,11 @@ const (
 	contentType     = "application/x-amz-json-1.1"
 	maxNames        = 10
 	maxRequestBytes = 64 << 10
-	// MaxBytes is how much a parameter of the advanced tier holds.
+	// MaxBytes limits a parameter of the advanced tier.
 	MaxBytes = 8 << 10
 )
 
-// Parameters are values by name, and the handler that gives them away.
+// Parameters are values by name, and the handler that serves them.
 type Parameters map[string]string
 
 type parameter struct {
@@ -32,13 +32,13 @@ func (p Parameters) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	var in struct{ Names []string }
 	switch {
 	case r.Header.Get("X-Amz-Target") != operation:
-		refuse(rw, "UnknownOperationException", "only GetParameters is here")
+		refuse(rw, "UnknownOperationException", "only GetParameters is supported by the local host")
 		return
 	case json.NewDecoder(http.MaxBytesReader(rw, r.Body, maxRequestBytes)).Decode(&in) != nil:
-		refuse(rw, "SerializationException", "the request is no JSON")
+		refuse(rw, "SerializationException", "the request is not valid JSON")
 		return
 	case len(in.Names) == 0 || len(in.Names) > maxNames:
-		refuse(rw, "ValidationException", "Names must hold 1 to 10 names")
+		refuse(rw, "ValidationException", "Names must contain 1 to 10 names")
 		return
 	}
 	out := struct {
@@ -52,7 +52,7 @@ func (p Parameters) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			out.InvalidParameters = append(out.InvalidParameters, name)
 		}
 	}
-	_ = json.NewEncoder(rw).Encode(out) // a caller that is gone needs no answer
+	_ = json.NewEncoder(rw).Encode(out) // the caller may have disconnected
 }
 
 func refuse(rw http.ResponseWriter, kind, message string) {

@@ -22,6 +22,6 @@ func TestGetParameters(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if _, err := client.Read(t.Context(), []string{"A_PARAMETER=/b"}); err == nil {
-		t.Error("what is not there was read")
+		t.Error("reading an unknown parameter succeeded")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 )
 
-// consumer is a mapping's work on one shard.
+// consumer processes one shard for a mapping.
 type consumer struct {
 	*mapping
 	shard    string
@@ -20,26 +20,26 @@ type consumer struct {
 	room     *semaphore.Weighted // for the records that wait in lanes
 }
 
-// feed hands the shard's records to the lanes, and says whether it came to the
-// end; if not, ctx has ended.
+// feed passes the shard's records to the lanes, and reports whether it reached the
+// end of the shard; if not, ctx has ended.
 func (c *consumer) feed(ctx context.Context) (closed bool) {
-	at, rest := c.ledger.position(c.shard).After, c.opts.FirstPause
+	at, rest := c.positions.position(c.shard).After, c.opts.FirstPause
 	for {
 		page, err := c.log.Read(ctx, c.shard, at)
 		if ctx.Err() != nil {
 			return false
 		}
 		if err != nil {
-			c.opts.Log.WarnContext(ctx, "cannot read a stream", "function", c.function.LogicalID, "error", err)
+			c.opts.Log.WarnContext(ctx, "failed to read a table's stream; retrying", "function", c.function.LogicalID, "error", err)
 			if sleep.For(ctx, rest) != nil {
 				return false
 			}
-			rest = min(2*rest, c.opts.MostPause)
+			rest = min(2*rest, c.opts.MaxPause)
 			continue
 		}
 		rest = c.opts.FirstPause
 		for records := range slices.Chunk(page.Records, pageSize) {
-			if !c.spread(ctx, records) {
+			if !c.distribute(ctx, records) {
 				return false
 			}
 			at = records[len(records)-1].Sequence
@@ -50,14 +50,14 @@ func (c *consumer) feed(ctx context.Context) (closed bool) {
 	}
 }
 
-// spread gives each lane its share of the records at once, so that what was read
-// together can be delivered together.
-func (c *consumer) spread(ctx context.Context, records []*reader.Record) bool {
+// distribute gives each lane its share of the records in one piece, so that records
+// read together can be delivered together.
+func (c *consumer) distribute(ctx context.Context, records []*reader.Record) bool {
 	shares := make([][]*entry, len(c.lanes))
 	wanted := int64(0)
 	for _, record := range records {
 		e := c.progress.add(record)
-		if !c.wants(record) {
+		if !c.matches(record) {
 			c.progress.finish(e)
 			continue
 		}
@@ -70,15 +70,15 @@ func (c *consumer) spread(ctx context.Context, records []*reader.Record) bool {
 	}
 	for i, share := range shares {
 		if len(share) > 0 {
-			c.lanes[i].in <- share // never blocks: there is a place for each record
+			c.lanes[i].in <- share // never blocks: the channel has room for every record
 		}
 	}
 	return true
 }
 
-// pick chooses a lane, the same one for every change of an item.
+// pick chooses a lane, always the same one for an item.
 func pick(item string, lanes int) uint32 {
 	hash := fnv.New32a()
-	_, _ = hash.Write([]byte(item))     // a hash takes everything
-	return hash.Sum32() % uint32(lanes) //nolint:gosec // ten at most
+	_, _ = hash.Write([]byte(item))     // writing to a hash never fails
+	return hash.Sum32() % uint32(lanes) //nolint:gosec // at most ten
 }

@@ -8,22 +8,22 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 )
 
-// Why records are given up, in Lambda's words.
+// Conditions under which records are abandoned, in Lambda's words.
 const (
 	retriesExhausted = "RetryAttemptsExhausted"
 	ageExceeded      = "RecordAgeExceeded"
 )
 
-// batch is some records and what became of them so far.
+// batch is a batch of records and the state of its delivery.
 type batch struct {
 	entries  []*entry
-	invoked  int // times that a function got it
-	failures int // of those that count as tries
-	pauses   int // in a row
+	invoked  int // number of invocations
+	failures int // number of failed invocations that count as attempts
+	pauses   int // number of consecutive pauses
 	last     *lambda.Result
 }
 
-// deliver ends when all of the records are done with, or when ctx ends.
+// deliver returns when all records are finished, or when ctx ends.
 func (l *lane) deliver(ctx context.Context, entries []*entry) {
 	work := []batch{{entries: entries}}
 	for len(work) > 0 && ctx.Err() == nil {
@@ -31,7 +31,7 @@ func (l *lane) deliver(ctx context.Context, entries []*entry) {
 	}
 }
 
-// try invokes the function once and returns what is left to do.
+// try invokes the function once and returns the remaining batches.
 func (l *lane) try(ctx context.Context, b batch) []batch {
 	if b = l.dropExpired(ctx, b); len(b.entries) == 0 {
 		return nil
@@ -40,8 +40,8 @@ func (l *lane) try(ctx context.Context, b batch) []batch {
 	if ctx.Err() != nil {
 		return []batch{b}
 	}
-	if err != nil { // not even begun: tried until the records are too old
-		l.opts.Log.WarnContext(ctx, "cannot invoke for a stream", "function", l.function.LogicalID, "error", err)
+	if err != nil { // the function was not started: retried until the records are too old
+		l.opts.Log.WarnContext(ctx, "failed to invoke a function for a table's stream; retrying", "function", l.function.LogicalID, "error", err)
 		return l.pause(ctx, b)
 	}
 	result.Collect()
@@ -52,16 +52,16 @@ func (l *lane) try(ctx context.Context, b batch) []batch {
 	if len(b.entries) == 0 {
 		return nil
 	}
-	l.opts.Log.WarnContext(ctx, "a batch of a stream failed", "function", l.function.LogicalID, "records", len(b.entries),
+	l.opts.Log.WarnContext(ctx, "function failed to process a batch of a table's stream", "function", l.function.LogicalID, "records", len(b.entries),
 		"first", b.entries[0].Sequence, "answer", string(result.Payload))
-	return l.after(ctx, b, done)
+	return l.remaining(ctx, b, done)
 }
 
-// after decides how a batch goes on that failed, after its first records were
-// done. Splitting a batch is no try, as Lambda documents.
-func (l *lane) after(ctx context.Context, b batch, done int) []batch {
+// remaining returns the remaining batches after a batch failed whose first records are
+// done. Splitting a batch is no attempt, as Lambda documents.
+func (l *lane) remaining(ctx context.Context, b batch, done int) []batch {
 	switch {
-	case l.BisectOnError && done > 0: // split where the function said
+	case l.BisectOnError && done > 0: // split at the record that the function reported
 		return l.pause(ctx, batch{entries: b.entries, invoked: b.invoked, failures: b.failures, last: b.last})
 	case l.BisectOnError && len(b.entries) > 1:
 		half := len(b.entries) / 2
@@ -71,24 +71,24 @@ func (l *lane) after(ctx context.Context, b batch, done int) []batch {
 	}
 	b.failures++
 	if l.MaxRetries >= 0 && b.failures > l.MaxRetries {
-		l.giveUp(ctx, b, retriesExhausted)
+		l.abandon(ctx, b, retriesExhausted)
 		return nil
 	}
 	return l.pause(ctx, b)
 }
 
-// pause waits, longer each time in a row.
+// pause waits, longer each consecutive time.
 func (l *lane) pause(ctx context.Context, b batch) []batch {
 	rest := l.opts.FirstPause
 	for range b.pauses {
-		rest = min(2*rest, l.opts.MostPause)
+		rest = min(2*rest, l.opts.MaxPause)
 	}
 	b.pauses++
-	_ = sleep.For(ctx, rest) // what comes next looks at ctx itself
+	_ = sleep.For(ctx, rest) // the caller checks ctx
 	return []batch{b}
 }
 
-// dropExpired gives the records up that are older than the mapping allows.
+// dropExpired abandons records older than the mapping allows.
 func (l *lane) dropExpired(ctx context.Context, b batch) batch {
 	if l.MaxRecordAge == 0 {
 		return b
@@ -100,7 +100,7 @@ func (l *lane) dropExpired(ctx context.Context, b batch) batch {
 	if n > 0 {
 		expired := b
 		expired.entries = b.entries[:n]
-		l.giveUp(ctx, expired, ageExceeded)
+		l.abandon(ctx, expired, ageExceeded)
 		b.entries = b.entries[n:]
 	}
 	return b

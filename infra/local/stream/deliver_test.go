@@ -15,8 +15,8 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// poison fails whatever batch holds that item.
-func poison(item string) func(context.Context, call) (*lambda.Result, error) {
+// failItem fails every batch that contains the item.
+func failItem(item string) func(context.Context, call) (*lambda.Result, error) {
 	return func(_ context.Context, c call) (*lambda.Result, error) {
 		if slices.Contains(c.items, item) {
 			return fail()
@@ -31,38 +31,38 @@ func TestDeliver(t *testing.T) {
 		change func(*samtemplate.Stream)
 		answer func(context.Context, call) (*lambda.Result, error)
 		want   [][]string
-		lost   []lost
+		lost   []lostBatch
 	}{
 		{
-			"a batch that fails for good is given up after its retries",
+			"abandons a batch after its retries",
 			func(s *samtemplate.Stream) { s.MaxRetries = 2 },
-			poison("b"),
+			failItem("b"),
 			[][]string{{"1", "2", "3", "4"}, {"1", "2", "3", "4"}, {"1", "2", "3", "4"}},
-			[]lost{{"RetryAttemptsExhausted", "1", "4", 4, 3, "Unhandled"}},
+			[]lostBatch{{"RetryAttemptsExhausted", "1", "4", 4, 3, "Unhandled"}},
 		},
 		{
-			"without retries at once",
+			"abandons a batch at once without retries",
 			func(s *samtemplate.Stream) { s.MaxRetries = 0 },
-			poison("b"),
+			failItem("b"),
 			[][]string{{"1", "2", "3", "4"}},
-			[]lost{{"RetryAttemptsExhausted", "1", "4", 4, 1, "Unhandled"}},
+			[]lostBatch{{"RetryAttemptsExhausted", "1", "4", 4, 1, "Unhandled"}},
 		},
 		{
-			"bisecting finds the one that is bad, and costs no retries",
+			"bisecting isolates a bad record without using retries",
 			func(s *samtemplate.Stream) { s.MaxRetries, s.BisectOnError = 1, true },
-			poison("b"),
+			failItem("b"),
 			[][]string{{"1", "2", "3", "4"}, {"1", "2"}, {"1"}, {"2"}, {"2"}, {"3", "4"}},
-			[]lost{{"RetryAttemptsExhausted", "2", "2", 1, 4, "Unhandled"}},
+			[]lostBatch{{"RetryAttemptsExhausted", "2", "2", 1, 4, "Unhandled"}},
 		},
 		{
-			"what comes before the lowest reported failure is done with",
+			"finishes the records before the lowest reported failure",
 			func(s *samtemplate.Stream) { s.MaxRetries, s.PartialBatchResponses = 1, true },
 			func(_ context.Context, c call) (*lambda.Result, error) { return report("0004", "0003") },
 			[][]string{{"1", "2", "3", "4"}, {"3", "4"}},
-			[]lost{{"RetryAttemptsExhausted", "3", "4", 2, 2, ""}},
+			[]lostBatch{{"RetryAttemptsExhausted", "3", "4", 2, 2, ""}},
 		},
 		{
-			"reports say where to bisect",
+			"bisects at the reported failure",
 			func(s *samtemplate.Stream) { s.MaxRetries, s.PartialBatchResponses, s.BisectOnError = 0, true, true },
 			func(_ context.Context, c call) (*lambda.Result, error) {
 				if slices.Contains(c.items, "b") {
@@ -71,24 +71,24 @@ func TestDeliver(t *testing.T) {
 				return succeed()
 			},
 			[][]string{{"1", "2", "3", "4"}, {"2", "3", "4"}, {"2"}, {"3", "4"}},
-			[]lost{{"RetryAttemptsExhausted", "2", "2", 1, 3, ""}},
+			[]lostBatch{{"RetryAttemptsExhausted", "2", "2", 1, 3, ""}},
 		},
 		{
-			"an empty id fails the whole batch",
+			"fails the whole batch for an empty id",
 			func(s *samtemplate.Stream) { s.MaxRetries, s.PartialBatchResponses = 0, true },
 			func(context.Context, call) (*lambda.Result, error) { return report("0004", "") },
 			[][]string{{"1", "2", "3", "4"}},
-			[]lost{{"RetryAttemptsExhausted", "1", "4", 4, 1, ""}},
+			[]lostBatch{{"RetryAttemptsExhausted", "1", "4", 4, 1, ""}},
 		},
 		{
-			"so does one that was not in it",
+			"fails the whole batch for an unknown id",
 			func(s *samtemplate.Stream) { s.MaxRetries, s.PartialBatchResponses = 0, true },
 			func(context.Context, call) (*lambda.Result, error) { return report("0009") },
 			[][]string{{"1", "2", "3", "4"}},
-			[]lost{{"RetryAttemptsExhausted", "1", "4", 4, 1, ""}},
+			[]lostBatch{{"RetryAttemptsExhausted", "1", "4", 4, 1, ""}},
 		},
 		{
-			"null is success",
+			"treats null as success",
 			func(s *samtemplate.Stream) { s.PartialBatchResponses = true },
 			func(context.Context, call) (*lambda.Result, error) {
 				return &lambda.Result{Payload: []byte("null")}, nil
@@ -97,16 +97,16 @@ func TestDeliver(t *testing.T) {
 			nil,
 		},
 		{
-			"reports are not asked for, not read",
+			"ignores reports without ReportBatchItemFailures",
 			func(*samtemplate.Stream) {},
 			func(context.Context, call) (*lambda.Result, error) { return report("0001") },
 			[][]string{{"1", "2", "3", "4"}},
 			nil,
 		},
 		{
-			"nobody to tell",
+			"abandons a batch without a failure destination",
 			func(s *samtemplate.Stream) { s.MaxRetries, s.FailureDestination, s.BatchSize = 0, "", 2 },
-			poison("b"),
+			failItem("b"),
 			[][]string{{"1", "2"}, {"3", "4"}},
 			nil,
 		},
@@ -119,11 +119,11 @@ func TestDeliver(t *testing.T) {
 				r := mustRun(t, log, settings, test.answer)
 				defer r.stop()
 				time.Sleep(time.Minute)
-				if diff := cmp.Diff(test.want, short(r.invoker.batches())); diff != "" {
+				if diff := cmp.Diff(test.want, shortSequences(r.invoker.batches())); diff != "" {
 					t.Errorf("batches (-want +got):\n%s", diff)
 				}
-				if diff := cmp.Diff(test.lost, mustLost(t, r)); diff != "" {
-					t.Errorf("given up (-want +got):\n%s", diff)
+				if diff := cmp.Diff(test.lost, mustLostBatches(t, r)); diff != "" {
+					t.Errorf("abandoned (-want +got):\n%s", diff)
 				}
 			})
 		})
@@ -131,11 +131,11 @@ func TestDeliver(t *testing.T) {
 }
 
 func TestPauses(t *testing.T) {
-	t.Run("they double up to five seconds", func(t *testing.T) {
+	t.Run("doubles the pauses up to five seconds", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			log := newLog()
 			log.add("shard", "a")
-			r := mustRun(t, log, mapping(), poison("a"))
+			r := mustRun(t, log, mapping(), failItem("a"))
 			defer r.stop()
 			time.Sleep(20 * time.Second)
 			var pauses []time.Duration
@@ -150,7 +150,7 @@ func TestPauses(t *testing.T) {
 			}
 		})
 	})
-	t.Run("an invocation that found no room is no try", func(t *testing.T) {
+	t.Run("does not count a throttled invocation as an attempt", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			settings, log := mapping(), newLog()
 			settings.MaxRetries = 0
@@ -165,11 +165,11 @@ func TestPauses(t *testing.T) {
 			defer r.stop()
 			time.Sleep(time.Minute)
 			if got := len(r.invoker.all()); got != 10 || len(r.destination.all()) > 0 {
-				t.Errorf("%d invocations, given up %v", got, r.destination.all())
+				t.Errorf("%d invocations, abandoned %v", got, r.destination.all())
 			}
 		})
 	})
-	t.Run("an invocation that cannot begin pauses as long", func(t *testing.T) {
+	t.Run("pauses after an invocation that cannot start", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			log := newLog()
 			log.add("shard", "a")
@@ -179,7 +179,7 @@ func TestPauses(t *testing.T) {
 			defer r.stop()
 			time.Sleep(20 * time.Second)
 			if got := len(r.invoker.all()); got > 12 {
-				t.Errorf("%d tries in 20 s", got)
+				t.Errorf("%d attempts in 20 s", got)
 			}
 		})
 	})
@@ -190,16 +190,16 @@ func TestRecordAge(t *testing.T) {
 		settings, log := mapping(), newLog()
 		settings.MaxRecordAge = time.Minute
 		log.add("shard", "a", "b")
-		r := mustRun(t, log, settings, poison("a"))
+		r := mustRun(t, log, settings, failItem("a"))
 		defer r.stop()
 		time.Sleep(30 * time.Second)
 		log.add("shard", "c")
 		time.Sleep(time.Minute)
-		lostOnes := mustLost(t, r)
+		lostOnes := mustLostBatches(t, r)
 		if len(lostOnes) != 1 || lostOnes[0].Condition != "RecordAgeExceeded" || lostOnes[0].Size != 2 {
-			t.Errorf("given up: %v", lostOnes)
+			t.Errorf("abandoned: %v", lostOnes)
 		}
-		batches := short(r.invoker.batches())
+		batches := shortSequences(r.invoker.batches())
 		if diff := cmp.Diff([]string{"3"}, batches[len(batches)-1]); diff != "" {
 			t.Errorf("last batch (-want +got):\n%s", diff)
 		}
@@ -211,7 +211,7 @@ func TestFailureRecord(t *testing.T) {
 		settings, log := mapping(), newLog()
 		settings.MaxRetries = 1
 		log.add("shard", "a", "b")
-		r := mustRun(t, log, settings, poison("a"))
+		r := mustRun(t, log, settings, failItem("a"))
 		defer r.stop()
 		time.Sleep(time.Minute)
 		want := `{"version":"1.0","timestamp":"2000-01-01T00:00:00.050Z","requestContext":{"requestId":"request","functionArn":"arn:aws:lambda:us-east-1:0:function:function",` +
@@ -226,16 +226,16 @@ func TestFailureRecord(t *testing.T) {
 	})
 }
 
-// lost is what matters of a failure record.
-type lost struct {
+// lostBatch is the relevant part of a failure record.
+type lostBatch struct {
 	Condition, Start, End string
 	Size, Invoked         int
 	Error                 string
 }
 
-func mustLost(t testing.TB, r *rig) []lost {
+func mustLostBatches(t testing.TB, r *rig) []lostBatch {
 	t.Helper()
-	var all []lost
+	var all []lostBatch
 	for _, body := range r.destination.all() {
 		var record struct {
 			RequestContext struct {
@@ -252,7 +252,7 @@ func mustLost(t testing.TB, r *rig) []lost {
 		if err := json.Unmarshal([]byte(body), &record); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, lost{
+		all = append(all, lostBatch{
 			record.RequestContext.Condition, trim(record.Batch.Start), trim(record.Batch.End),
 			record.Batch.Size, record.RequestContext.Invoked, record.ResponseContext.FunctionError,
 		})
@@ -260,8 +260,8 @@ func mustLost(t testing.TB, r *rig) []lost {
 	return all
 }
 
-// short leaves the leading zeros of sequence numbers out.
-func short(batches [][]string) [][]string {
+// shortSequences removes the leading zeros of sequence numbers.
+func shortSequences(batches [][]string) [][]string {
 	var out [][]string
 	for _, batch := range batches {
 		var shorter []string

@@ -9,9 +9,9 @@ import (
 
 const timestampSeconds = "2006-01-02T15:04:05Z"
 
-// failureRecord is what a failure destination gets: where the records stand in
-// the stream, not the records themselves. AWS documents its shape under "Retain
-// discarded records for a DynamoDB event source in Lambda".
+// failureRecord is what a failure destination receives: the position of the
+// records in the stream, not the records themselves. AWS documents its shape under
+// "Retain discarded records for a DynamoDB event source in Lambda".
 type failureRecord struct {
 	destination.Record
 	Batch batchInfo `json:"DDBStreamBatchInfo"`
@@ -27,15 +27,15 @@ type batchInfo struct {
 	StreamARN     string `json:"streamArn"`
 }
 
-// giveUp ends the tries: the records go to the failure destination, if there is
-// one, and the lane goes on without them.
-func (l *lane) giveUp(ctx context.Context, b batch, condition string) {
+// abandon abandons a batch: a record of it is sent to the failure destination, if
+// there is one, and the lane continues with the next batch.
+func (l *lane) abandon(ctx context.Context, b batch, condition string) {
 	log := l.opts.Log.With("function", l.function.LogicalID, "condition", condition,
 		"records", len(b.entries), "first", b.entries[0].Sequence)
 	if l.FailureDestination == "" {
-		log.ErrorContext(ctx, "records of a stream are lost: the mapping has no failure destination")
+		log.ErrorContext(ctx, "records of a table's stream abandoned and lost, because the mapping has no failure destination")
 	} else if err := l.report(ctx, b, condition); err != nil {
-		log.ErrorContext(ctx, "records of a stream are lost", "error", err)
+		log.ErrorContext(ctx, "records of a table's stream abandoned and lost: failed to send them to the failure destination", "error", err)
 	}
 	l.progress.finish(b.entries...)
 }

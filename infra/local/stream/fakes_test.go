@@ -21,7 +21,7 @@ const (
 	queueARN  = "arn:aws:sqs:us-east-1:0:queue"
 )
 
-// fakeLog is a stream in memory.
+// fakeLog is an in-memory stream.
 type fakeLog struct {
 	mu      sync.Mutex
 	shards  []reader.Shard
@@ -37,7 +37,7 @@ func newLog(shards ...reader.Shard) *fakeLog {
 	return &fakeLog{shards: shards, records: map[string][]*reader.Record{}, changed: make(chan struct{})}
 }
 
-// add writes changes of items to a shard, and returns their sequence numbers.
+// add writes changes of items to a shard and returns their sequence numbers.
 func (l *fakeLog) add(shard string, items ...string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func (l *fakeLog) add(shard string, items ...string) []string {
 	return sequences
 }
 
-// end closes a shard and opens others.
+// end closes a shard and opens its children.
 func (l *fakeLog) end(shard string, children ...reader.Shard) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,14 +109,14 @@ func (l *fakeLog) read(shard, after string) (page reader.Page, changed chan stru
 	return page, l.changed
 }
 
-// call is an invocation: its records, by sequence number and item.
+// call is an invocation with its records' sequence numbers and items.
 type call struct {
 	at        time.Duration // since the start
 	sequences []string
 	items     []string
 }
 
-// fakeInvoker answers what the test says.
+// fakeInvoker returns the test's answers.
 type fakeInvoker struct {
 	answer func(ctx context.Context, c call) (*lambda.Result, error)
 	began  time.Time
@@ -154,14 +154,14 @@ func (f *fakeInvoker) Invoke(ctx context.Context, function string, payload []byt
 	return f.answer(ctx, c)
 }
 
-// all lists the invocations so far.
+// all lists the invocations.
 func (f *fakeInvoker) all() []call {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.calls)
 }
 
-// batches lists the sequence numbers of each invocation so far.
+// batches lists the sequence numbers of each invocation.
 func (f *fakeInvoker) batches() [][]string {
 	var batches [][]string
 	for _, c := range f.all() {
@@ -170,7 +170,7 @@ func (f *fakeInvoker) batches() [][]string {
 	return batches
 }
 
-// fakeDestination keeps what is given up.
+// fakeDestination records what is delivered to it.
 type fakeDestination struct {
 	mu     sync.Mutex
 	bodies []string
@@ -192,7 +192,7 @@ func (f *fakeDestination) all() []string {
 	return slices.Clone(f.bodies)
 }
 
-// succeed, fail and report are a function's answers.
+// succeed, fail and report are answers of a function.
 func succeed() (*lambda.Result, error) {
 	return &lambda.Result{RequestID: "request", Payload: []byte(`{"batchItemFailures":[]}`)}, nil
 }
@@ -210,7 +210,7 @@ func report(sequences ...string) (*lambda.Result, error) {
 	return &lambda.Result{RequestID: "request", Payload: payload}, err
 }
 
-// rig is a mapping at work on fakes.
+// rig is a mapping that runs on fakes.
 type rig struct {
 	log         *fakeLog
 	invoker     *fakeInvoker
@@ -218,7 +218,7 @@ type rig struct {
 	stop        func()
 }
 
-// mapping is what tests start from.
+// mapping is the default mapping of tests.
 func mapping() samtemplate.Stream {
 	return samtemplate.Stream{
 		Name: "Changes", Table: "Table", StartingPosition: samtemplate.StartTrimHorizon, BatchSize: 100,
@@ -226,7 +226,7 @@ func mapping() samtemplate.Stream {
 	}
 }
 
-// mustRun starts a mapping; the test, or stop, ends it.
+// mustRun starts a mapping that ends with the test or by stop.
 func mustRun(t testing.TB, log *fakeLog, settings samtemplate.Stream, answer func(context.Context, call) (*lambda.Result, error)) *rig {
 	t.Helper()
 	return mustRunFrom(t, "", log, settings, answer)

@@ -8,21 +8,21 @@ import (
 	"github.com/rethread/rethread/infra/local/lambda"
 )
 
-// Lambda hands a function 6 MB at most, this envelope included.
+// Lambda's limit of 6 MB for an event, including this envelope.
 const (
 	payloadHead = `{"Records":[`
 	payloadTail = `]}`
 )
 
-// lane delivers the records of some items, batch after batch. A lane that stands
-// still does not hold up the others.
+// lane delivers the records of some items, batch by batch. A blocked lane does not
+// delay the others.
 type lane struct {
 	*consumer
 	in      chan []*entry
-	waiting []*entry // read, but not in a batch yet
+	waiting []*entry // read, but not yet in a batch
 }
 
-// run ends when in is closed and all is done with, or when ctx ends.
+// run returns when in is closed and all records are finished, or when ctx ends.
 func (l *lane) run(ctx context.Context) {
 	for {
 		entries := l.collect(ctx)
@@ -34,8 +34,8 @@ func (l *lane) run(ctx context.Context) {
 	}
 }
 
-// collect waits for a record and takes those that come with it: as many as are
-// there, or as come within the batching window, up to a batch's limits.
+// collect waits for a record and batches it with those that are available or
+// arrive within the batching window, up to the limits of a batch.
 func (l *lane) collect(ctx context.Context) []*entry {
 	if len(l.waiting) == 0 && !l.receive(ctx) {
 		return nil
@@ -60,16 +60,16 @@ func (l *lane) collect(ctx context.Context) []*entry {
 	return entries
 }
 
-// receive waits for records. It says no when there will be none.
+// receive waits for records. It reports false when there will be none.
 func (l *lane) receive(ctx context.Context) bool {
 	select {
-	case l.waiting = <-l.in: // nil once it is closed
+	case l.waiting = <-l.in: // nil once the channel is closed
 	case <-ctx.Done():
 	}
 	return len(l.waiting) > 0
 }
 
-// receiveMore says no when the batch should not wait any longer.
+// receiveMore reports false when the batch should not wait any longer.
 func (l *lane) receiveMore(ctx context.Context, window <-chan time.Time) bool {
 	if window == nil {
 		select {
@@ -86,7 +86,7 @@ func (l *lane) receiveMore(ctx context.Context, window <-chan time.Time) bool {
 	return len(l.waiting) > 0
 }
 
-// payload is the event that a function gets.
+// payload is the function's event.
 func payload(entries []*entry) []byte {
 	var out bytes.Buffer
 	out.WriteString(payloadHead)

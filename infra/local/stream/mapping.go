@@ -14,30 +14,30 @@ import (
 )
 
 const (
-	// discovery is how often a mapping looks for new shards. They appear only
-	// when others close, which it notices at once.
-	discovery = time.Second
-	// mostWaiting bounds the records of a shard that wait in lanes. A lane that far
-	// behind holds the reading up, for the other lanes too.
-	mostWaiting = 8192
-	// pageSize is the most that the stream gives at once.
+	// discoveryInterval is the interval of looking for new shards. They appear only when
+	// others close, which the mapping notices at once.
+	discoveryInterval = time.Second
+	// maxWaiting limits the records of a shard that wait in lanes. A lane that is
+	// that far behind blocks the reader, and so the other lanes.
+	maxWaiting = 8192
+	// pageSize is the most records that the stream returns at once.
 	pageSize = 1000
 )
 
-// mapping is an event source mapping at work.
+// mapping is a running event source mapping.
 type mapping struct {
 	samtemplate.Stream
-	opts     Options
-	function samtemplate.Function
-	filters  []*pattern.Pattern
-	log      Log
-	ledger   *ledger
+	opts      Options
+	function  samtemplate.Function
+	filters   []*pattern.Pattern
+	log       Log
+	positions *positions
 }
 
 func newMapping(opts Options, f samtemplate.Function, settings samtemplate.Stream, log Log) (*mapping, error) {
 	m := &mapping{Stream: settings, opts: opts, function: f, log: log}
 	if settings.BatchSize < 1 || settings.ParallelizationFactor < 1 {
-		return nil, fmt.Errorf("%w: BatchSize and ParallelizationFactor start at 1", ErrMapping)
+		return nil, fmt.Errorf("%w: BatchSize and ParallelizationFactor must be at least 1", ErrMapping)
 	}
 	for _, text := range settings.Filters {
 		filter, err := pattern.Compile(text)
@@ -49,9 +49,9 @@ func newMapping(opts Options, f samtemplate.Function, settings samtemplate.Strea
 	return m, nil
 }
 
-// settle decides where a mapping starts that has not run before.
-func (m *mapping) settle(ctx context.Context) error {
-	if m.ledger.settled() {
+// determineStart determines where a mapping that has not run before starts.
+func (m *mapping) determineStart(ctx context.Context) error {
+	if m.positions.started() {
 		return nil
 	}
 	if m.StartingPosition == samtemplate.StartLatest {
@@ -65,25 +65,25 @@ func (m *mapping) settle(ctx context.Context) error {
 			}
 		}
 	}
-	m.ledger.settle()
+	m.positions.setStarted()
 	return nil
 }
 
-// skip passes over what a shard holds.
+// skip skips the existing records of a shard.
 func (m *mapping) skip(ctx context.Context, shard reader.Shard) error {
 	if shard.Closed {
-		m.ledger.set(shard.ID, position{Done: true})
+		m.positions.set(shard.ID, position{Done: true})
 		return nil
 	}
 	end, err := m.log.End(ctx, shard.ID)
 	if err != nil {
 		return err
 	}
-	m.ledger.set(shard.ID, position{After: end})
+	m.positions.set(shard.ID, position{After: end})
 	return nil
 }
 
-// run reads every shard until ctx ends, a child once its parent is done with.
+// run reads every shard until ctx ends, children after their parents are finished.
 func (m *mapping) run(ctx context.Context) {
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -108,24 +108,24 @@ func (m *mapping) run(ctx context.Context) {
 			return
 		case shard := <-ended:
 			delete(running, shard)
-		case <-time.After(discovery):
+		case <-time.After(discoveryInterval):
 		}
 	}
 }
 
-// ready lists the shards that may be read.
+// ready lists the shards that can be read.
 func (m *mapping) ready(ctx context.Context) []string {
 	shards, err := m.log.Shards(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			m.opts.Log.WarnContext(ctx, "cannot list the shards of a stream", "function", m.function.LogicalID, "error", err)
+			m.opts.Log.WarnContext(ctx, "failed to list the shards of a table's stream; retrying", "function", m.function.LogicalID, "error", err)
 		}
 		return nil
 	}
-	m.ledger.prune(shards)
+	m.positions.prune(shards)
 	unfinished := map[string]bool{}
 	for _, shard := range shards {
-		unfinished[shard.ID] = !m.ledger.position(shard.ID).Done
+		unfinished[shard.ID] = !m.positions.position(shard.ID).Done
 	}
 	var ready []string
 	for _, shard := range shards {
@@ -138,11 +138,11 @@ func (m *mapping) ready(ctx context.Context) []string {
 
 // consume reads one shard to its end, or until ctx ends.
 func (m *mapping) consume(ctx context.Context, shard string) {
-	c := &consumer{mapping: m, shard: shard, room: semaphore.NewWeighted(mostWaiting)}
-	c.progress.save = func(sequence string) { m.ledger.set(shard, position{After: sequence}) }
+	c := &consumer{mapping: m, shard: shard, room: semaphore.NewWeighted(maxWaiting)}
+	c.progress.save = func(sequence string) { m.positions.set(shard, position{After: sequence}) }
 	var group sync.WaitGroup
 	for range m.ParallelizationFactor {
-		l := &lane{consumer: c, in: make(chan []*entry, mostWaiting)}
+		l := &lane{consumer: c, in: make(chan []*entry, maxWaiting)}
 		c.lanes = append(c.lanes, l)
 		group.Go(func() { l.run(ctx) })
 	}
@@ -152,13 +152,12 @@ func (m *mapping) consume(ctx context.Context, shard string) {
 	}
 	group.Wait()
 	if closed && ctx.Err() == nil {
-		m.ledger.set(shard, position{Done: true})
+		m.positions.set(shard, position{Done: true})
 	}
 }
 
-// wants says whether one of the filters finds the record; without any, all are
-// wanted.
-func (m *mapping) wants(record *reader.Record) bool {
+// matches reports whether a filter matches the record, or there are no filters.
+func (m *mapping) matches(record *reader.Record) bool {
 	for _, filter := range m.filters {
 		if filter.Match(record.Value()) {
 			return true

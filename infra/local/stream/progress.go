@@ -6,14 +6,14 @@ import (
 	"github.com/rethread/rethread/infra/local/stream/reader"
 )
 
-// entry is a record on its way through a mapping.
+// entry is a record in a mapping.
 type entry struct {
 	*reader.Record
 	done bool
 }
 
-// progress knows which records of a shard are done with. Lanes finish out of
-// order, so the place to go on from is before the oldest that is not.
+// progress tracks the finished records of a shard. Lanes finish out of order, so
+// the position to save is before the oldest unfinished record.
 type progress struct {
 	save func(sequence string)
 
@@ -29,7 +29,7 @@ func (p *progress) add(record *reader.Record) *entry {
 	return e
 }
 
-// finish marks entries as done with: delivered, given up or not wanted.
+// finish marks entries as finished: delivered, abandoned or filtered out.
 func (p *progress) finish(entries ...*entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,6 +44,6 @@ func (p *progress) finish(entries ...*entry) {
 		return
 	}
 	p.save(p.pending[n-1].Sequence)
-	clear(p.pending[:n]) // the memory of records is given back
+	clear(p.pending[:n]) // releases the records' memory
 	p.pending = p.pending[n:]
 }

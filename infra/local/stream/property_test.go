@@ -15,14 +15,14 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// TestNothingIsLost: whatever fails and however it is reported, every record
-// that the filter finds is delivered at least once or given up into the failure
-// destination, and records of one item are first seen in order.
+// TestNothingIsLost checks that, whatever fails and however it is reported, every
+// record that matches the filter is delivered at least once or sent to the failure
+// destination, and that the records of one item are first delivered in order.
 func TestNothingIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rapid.Check(plain{t}, func(rt *rapid.T) {
 			settings := drawMapping(rt)
-			log, f := newLog(), &fickle{settings: settings, failures: map[string]int{}, accepted: map[string]bool{}}
+			log, f := newLog(), &unreliable{settings: settings, failures: map[string]int{}, accepted: map[string]bool{}}
 			var wanted []string
 			for i := range rapid.IntRange(0, 25).Draw(rt, "records") {
 				item := rapid.SampledFrom([]string{"a1", "a2", "a3", "b1"}).Draw(rt, "item")
@@ -37,7 +37,7 @@ func TestNothingIsLost(t *testing.T) {
 			r := mustRun(t, log, settings, f.answer)
 			time.Sleep(time.Hour)
 			r.stop()
-			wantEach(rt, wanted, f, mustLost(t, r), r.invoker.all())
+			wantEach(rt, wanted, f, mustLostBatches(t, r), r.invoker.all())
 			wantOrder(rt, r.invoker.all())
 		})
 	})
@@ -55,8 +55,8 @@ func drawMapping(rt *rapid.T) samtemplate.Stream {
 	return settings
 }
 
-// fickle fails as often as each record says, in the way that its mood says.
-type fickle struct {
+// unreliable fails as often as each record requires, in the way that its mood selects.
+type unreliable struct {
 	settings samtemplate.Stream
 	moods    []int
 
@@ -66,7 +66,7 @@ type fickle struct {
 	accepted map[string]bool
 }
 
-func (f *fickle) answer(_ context.Context, c call) (*lambda.Result, error) {
+func (f *unreliable) answer(_ context.Context, c call) (*lambda.Result, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	mood := f.moods[f.turn%len(f.moods)]
@@ -93,37 +93,37 @@ func (f *fickle) answer(_ context.Context, c call) (*lambda.Result, error) {
 	}
 }
 
-func (f *fickle) accept(sequences []string) {
+func (f *unreliable) accept(sequences []string) {
 	for _, s := range sequences {
 		f.accepted[s] = true
 	}
 }
 
-func wantEach(rt *rapid.T, wanted []string, f *fickle, given []lost, calls []call) {
+func wantEach(rt *rapid.T, wanted []string, f *unreliable, given []lostBatch, calls []call) {
 	landed := map[string]bool{}
 	for _, l := range given {
-		for _, s := range givenUp(calls, l) {
+		for _, s := range abandonedRecords(calls, l) {
 			landed[s] = true
 		}
 	}
 	for _, s := range wanted {
 		if !f.accepted[s] && !landed[s] {
-			rt.Errorf("record %s was neither accepted nor given up: %v", s, calls)
+			rt.Errorf("record %s was neither accepted nor abandoned: %v", s, calls)
 		}
 		if f.settings.MaxRetries < 0 && landed[s] {
-			rt.Errorf("record %s was given up though retries never end", s)
+			rt.Errorf("record %s was abandoned although retries never end", s)
 		}
 	}
 	for _, c := range calls {
 		if len(c.sequences) > f.settings.BatchSize || slices.Contains(c.items, "b1") {
-			rt.Errorf("a batch that should not be: %v", c)
+			rt.Errorf("invalid batch: %v", c)
 		}
 	}
 }
 
-// givenUp finds the records that a failure record speaks of: a run of those of
-// an invocation.
-func givenUp(calls []call, l lost) []string {
+// abandonedRecords returns the records that a failure record describes: consecutive records
+// of an invocation.
+func abandonedRecords(calls []call, l lostBatch) []string {
 	for _, c := range calls {
 		start := slices.IndexFunc(c.sequences, func(s string) bool { return trim(s) == l.Start })
 		end := slices.IndexFunc(c.sequences, func(s string) bool { return trim(s) == l.End })
@@ -144,12 +144,12 @@ func wantOrder(rt *rapid.T, calls []call) {
 			}
 			seen[s] = true
 			if s < last[c.items[i]] {
-				rt.Errorf("%s came after %s", s, last[c.items[i]])
+				rt.Errorf("%s was delivered after %s", s, last[c.items[i]])
 			}
 			last[c.items[i]] = s
 		}
 	}
 }
 
-// plain hides what a bubble does not allow: a test's deadline.
+// plain hides the test's deadline, which a synctest bubble does not allow.
 type plain struct{ testing.TB }

@@ -12,10 +12,10 @@ type batchResponse struct {
 	} `json:"batchItemFailures"`
 }
 
-// accepted counts the records, from the first, that the function is done with:
-// all those before the lowest that it reports as failed, if the mapping asks for
-// such reports. An answer that is not understood, or that names what was not in
-// the batch, fails the whole batch.
+// accepted returns the number of leading records that the function has processed:
+// those before the lowest one that it reports as failed, if the mapping uses such
+// reports. An invalid answer, or one that names records outside the batch, fails
+// the whole batch.
 func (m *mapping) accepted(result *lambda.Result, entries []*entry) int {
 	if result.FunctionError != "" {
 		return 0

@@ -1,8 +1,8 @@
-// Package stream feeds functions with the changes of tables, as Lambda's event
-// source mappings do: records are filtered, batched, handed over in the order of
-// their items, tried again when the function fails, split, and in the end given
-// up into a failure destination. Each mapping keeps its own place in the stream,
-// over restarts too.
+// Package stream delivers the changes of tables to functions, like Lambda's event
+// source mappings: records are filtered, batched, delivered in the order of their
+// items, retried when the function fails, split, and finally abandoned with a
+// record to a failure destination. Each mapping keeps its own position in the
+// stream, also across restarts.
 package stream
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/rethread/rethread/infra/local/stream/reader"
 )
 
-// ErrMapping says that a mapping of the template cannot work.
-var ErrMapping = errors.New("bad event source mapping")
+// ErrMapping means that a mapping of the template is invalid.
+var ErrMapping = errors.New("invalid event source mapping")
 
-// What a mapping waits between two tries unless Options say otherwise.
+// Default pauses between two attempts.
 const (
 	defaultFirstPause = 50 * time.Millisecond
 	defaultMostPause  = 5 * time.Second
@@ -30,12 +30,12 @@ const (
 
 // Log is a table's stream.
 type Log interface {
-	// ARN names the stream; a table that is made anew has another one.
+	// ARN identifies the stream; a recreated table has another stream.
 	ARN() string
 	Shards(ctx context.Context) ([]reader.Shard, error)
-	// End is the sequence number of an open shard's newest record, or empty.
+	// End returns the sequence number of an open shard's newest record, or "".
 	End(ctx context.Context, shard string) (string, error)
-	// Read waits for the records after a sequence number; empty is the start.
+	// Read waits for the records after a sequence number; "" means the start.
 	Read(ctx context.Context, shard, after string) (reader.Page, error)
 }
 
@@ -44,36 +44,36 @@ type Invoker interface {
 	Invoke(ctx context.Context, function string, payload []byte) (*lambda.Result, error)
 }
 
-// Options are what the mappings need.
+// Options configure the mappings.
 type Options struct {
 	Functions []samtemplate.Function
 	Tables    []samtemplate.Table
-	// Open finds the stream of a table, given by its name.
+	// Open returns the stream of a table, given the table's name.
 	Open         func(ctx context.Context, table string) (Log, error)
 	Invoker      Invoker
 	Destinations destination.Destinations
-	// Region and Account stand in the ARNs of what is given up.
+	// Region and Account appear in the ARNs of failure records.
 	Region, Account string
-	// Checkpoints is the file in which places are kept; empty means in memory.
+	// Checkpoints is the file for the positions; empty means in memory.
 	Checkpoints string
-	// FirstPause is waited before the first repetition, doubling up to MostPause;
-	// zero means 50 ms and 5 s.
-	FirstPause, MostPause time.Duration
-	Log                   *slog.Logger
+	// FirstPause is the pause before the first retry; it doubles up to MostPause. 0
+	// means 50 ms and 5 s.
+	FirstPause, MaxPause time.Duration
+	Log                  *slog.Logger
 }
 
-// Source feeds functions from streams.
+// Source delivers records from streams to functions.
 type Source struct {
 	opts        Options
 	checkpoints *checkpoints
 	mappings    []*mapping
 }
 
-// New opens the streams that the functions read and settles where each mapping
-// starts: what is written from now on reaches those that start at LATEST.
+// New opens the streams that the functions read and determines where each mapping
+// starts: mappings that start at LATEST get everything written from now on.
 func New(ctx context.Context, opts Options) (*Source, error) {
 	if opts.FirstPause == 0 {
-		opts.FirstPause, opts.MostPause = defaultFirstPause, defaultMostPause
+		opts.FirstPause, opts.MaxPause = defaultFirstPause, defaultMostPause
 	}
 	kept, err := loadCheckpoints(opts.Checkpoints)
 	if err != nil {
@@ -110,9 +110,9 @@ func (s *Source) add(ctx context.Context, f samtemplate.Function, settings samte
 	if err != nil {
 		return err
 	}
-	m.ledger = s.checkpoints.ledger(f.LogicalID+"."+settings.Name, log.ARN())
+	m.positions = s.checkpoints.positions(f.LogicalID+"."+settings.Name, log.ARN())
 	s.mappings = append(s.mappings, m)
-	return m.settle(ctx)
+	return m.determineStart(ctx)
 }
 
 func (s *Source) tableName(logicalID string) (string, error) {
@@ -124,7 +124,7 @@ func (s *Source) tableName(logicalID string) (string, error) {
 	return "", fmt.Errorf("%w: no table %s", ErrMapping, logicalID)
 }
 
-// Run feeds the functions until ctx ends or the places cannot be saved.
+// Run delivers records until ctx ends or the positions cannot be saved.
 func (s *Source) Run(ctx context.Context) error {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -132,7 +132,7 @@ func (s *Source) Run(ctx context.Context) error {
 	for _, m := range s.mappings {
 		group.Go(func() { m.run(running) })
 	}
-	err := s.checkpoints.keep(ctx)
+	err := s.checkpoints.savePeriodically(ctx)
 	cancel()
 	group.Wait()
 	return errors.Join(err, s.checkpoints.save())

@@ -27,27 +27,27 @@ func TestBatches(t *testing.T) {
 		write  func(*fakeLog)
 		want   [][]string
 	}{
-		{"what is there goes together", nil, items("a", "b"), [][]string{{"0001", "0002"}}},
-		{"up to the batch's size", func(s *samtemplate.Stream) { s.BatchSize = 2 }, items("a", "b", "c"), [][]string{{"0001", "0002"}, {"0003"}}},
+		{"batches the available records", nil, items("a", "b"), [][]string{{"0001", "0002"}}},
+		{"limits batches to the batch size", func(s *samtemplate.Stream) { s.BatchSize = 2 }, items("a", "b", "c"), [][]string{{"0001", "0002"}, {"0003"}}},
 		{
-			"what comes within the window joins", func(s *samtemplate.Stream) { s.BatchWindow = time.Second },
+			"waits for more records during the batching window", func(s *samtemplate.Stream) { s.BatchWindow = time.Second },
 			inTurn(600*time.Millisecond, "a", "b", "c"),
 			[][]string{{"0001", "0002"}, {"0003"}},
 		},
 		{
-			"a full batch does not wait for the window",
+			"delivers a full batch before the window ends",
 			func(s *samtemplate.Stream) { s.BatchWindow, s.BatchSize = time.Hour, 2 },
 			items("a", "b"),
 			[][]string{{"0001", "0002"}},
 		},
-		{"without a window nobody waits", nil, inTurn(10*time.Millisecond, "a", "b"), [][]string{{"0001"}, {"0002"}}},
+		{"delivers at once without a window", nil, inTurn(10*time.Millisecond, "a", "b"), [][]string{{"0001"}, {"0002"}}},
 		{
-			"6 MB is the most", nil,
+			"limits a batch to 6 MB", nil,
 			items("a", strings.Repeat("b", 3<<20), strings.Repeat("c", 3<<20), "d"),
 			[][]string{{"0001", "0002"}, {"0003", "0004"}},
 		},
 		{
-			"what no filter finds costs nothing",
+			"does not deliver filtered records",
 			func(s *samtemplate.Stream) {
 				s.Filters = []string{
 					`{"dynamodb":{"Keys":{"PK":{"S":["b"]}}}}`, `{"dynamodb":{"Keys":{"PK":{"S":[{"prefix":"d"}]}}}}`,
@@ -56,7 +56,7 @@ func TestBatches(t *testing.T) {
 			inTurn(time.Second, "a", "b", "c", "dd"),
 			[][]string{{"0002"}, {"0004"}},
 		},
-		{"a mapping that is off does nothing", func(s *samtemplate.Stream) { s.Enabled = false }, items("a"), nil},
+		{"does nothing when the mapping is disabled", func(s *samtemplate.Stream) { s.Enabled = false }, items("a"), nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -90,7 +90,7 @@ func inTurn(pause time.Duration, items ...string) func(*fakeLog) {
 }
 
 func TestLanes(t *testing.T) {
-	t.Run("a lane that fails does not stop the others, and an item keeps its order", func(t *testing.T) {
+	t.Run("a failing lane does not stop the others, and items keep their order", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			settings := mapping()
 			settings.ParallelizationFactor, settings.BatchSize = 10, 1
@@ -116,23 +116,23 @@ func TestLanes(t *testing.T) {
 			for item, sequences := range seen {
 				if item == "item0" {
 					if sequences = slices.Compact(sequences); len(sequences) != 1 {
-						t.Errorf("item0 went on to %v", sequences)
+						t.Errorf("item0 continued with %v", sequences)
 					}
 					continue
 				}
 				if !slices.IsSorted(sequences) {
-					t.Errorf("%s came as %v", item, sequences)
+					t.Errorf("%s was delivered as %v", item, sequences)
 				}
 				if len(sequences) == 3 {
 					whole++
 				}
 			}
-			if whole < 10 { // some share the lane of item0
-				t.Errorf("%d items were delivered whole", whole)
+			if whole < 10 { // some share item0's lane
+				t.Errorf("%d items were delivered completely", whole)
 			}
 		})
 	})
-	t.Run("lanes work at the same time, and no item does twice", func(t *testing.T) {
+	t.Run("lanes run concurrently, but never for the same item", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			settings := mapping()
 			settings.ParallelizationFactor = 10
@@ -147,21 +147,21 @@ func TestLanes(t *testing.T) {
 			defer r.stop()
 			synctest.Wait()
 			if got := len(r.invoker.batches()); got != 10 {
-				t.Errorf("%d invocations at once, want 10", got)
+				t.Errorf("%d concurrent invocations, want 10", got)
 			}
 		})
 	})
 }
 
 func TestStart(t *testing.T) {
-	t.Run("LATEST passes over what is there, and misses nothing after", func(t *testing.T) {
+	t.Run("LATEST skips existing records and misses no later one", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			settings, log := mapping(), newLog(reader.Shard{ID: "old"}, reader.Shard{ID: "shard", Parent: "old"})
 			settings.StartingPosition = samtemplate.StartLatest
 			log.add("old", "a")
 			log.add("shard", "b")
 			log.end("old")
-			r := mustRun(t, log, settings, nil) // New returns before its Run begins
+			r := mustRun(t, log, settings, nil) // New returns before Run begins
 			defer r.stop()
 			log.add("shard", "c")
 			synctest.Wait()
@@ -170,7 +170,7 @@ func TestStart(t *testing.T) {
 			}
 		})
 	})
-	t.Run("children follow when their parent is done with", func(t *testing.T) {
+	t.Run("reads child shards after their parent is finished", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			log := newLog(reader.Shard{ID: "parent", Parent: "long gone"})
 			log.add("parent", "a")
@@ -192,7 +192,7 @@ func TestStart(t *testing.T) {
 			}
 		})
 	})
-	t.Run("places that cannot be read are an error", func(t *testing.T) {
+	t.Run("returns an error for invalid positions", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "streams.json")
 		if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
 			t.Fatal(err)
@@ -201,7 +201,7 @@ func TestStart(t *testing.T) {
 			t.Error("no error")
 		}
 	})
-	t.Run("a restart goes on where it was", func(t *testing.T) {
+	t.Run("continues at the saved position after a restart", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "data", "streams.json")
 		synctest.Test(t, func(t *testing.T) {
 			log := newLog()
@@ -214,12 +214,12 @@ func TestStart(t *testing.T) {
 				return succeed()
 			})
 			synctest.Wait()
-			log.add("shard", "c") // under way when the host stops
+			log.add("shard", "c") // being delivered when the host stops
 			synctest.Wait()
 			r.stop()
-			log.add("shard", "d") // while nothing runs
+			log.add("shard", "d") // while no host is running
 			settings := mapping()
-			settings.StartingPosition = samtemplate.StartLatest // of no matter any more
+			settings.StartingPosition = samtemplate.StartLatest // no longer relevant
 			again := mustRunFrom(t, file, log, settings, nil)
 			defer again.stop()
 			synctest.Wait()
@@ -228,7 +228,7 @@ func TestStart(t *testing.T) {
 			}
 		})
 	})
-	t.Run("it ends promptly whatever it does", func(t *testing.T) {
+	t.Run("stops promptly at any time", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			settings, log := mapping(), newLog()
 			settings.ParallelizationFactor = 2
@@ -261,7 +261,7 @@ func TestCheckpointsThatCannotBeSaved(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(folder), os.WriteFile(folder, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if err := source.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "save places") {
+	if err := source.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "save the positions") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -271,9 +271,9 @@ func TestNewRefuses(t *testing.T) {
 		name   string
 		change func(*samtemplate.Stream)
 	}{
-		{"a filter that is none", func(s *samtemplate.Stream) { s.Filters = []string{`{"a":1}`} }},
-		{"a batch of nothing", func(s *samtemplate.Stream) { s.BatchSize = 0 }},
-		{"a table that is not there", func(s *samtemplate.Stream) { s.Table = "Other" }},
+		{"an invalid filter", func(s *samtemplate.Stream) { s.Filters = []string{`{"a":1}`} }},
+		{"a batch size of 0", func(s *samtemplate.Stream) { s.BatchSize = 0 }},
+		{"an unknown table", func(s *samtemplate.Stream) { s.Table = "Other" }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			settings := mapping()

@@ -17,22 +17,22 @@ import (
 	"github.com/rethread/rethread/infra/local/table"
 )
 
-// TestSystem runs a table, its stream, a function that reads it, one that works
-// in the background, and their destinations.
+// TestSystem runs a table with its stream, a function that reads the stream, one
+// that is invoked asynchronously, and their destinations.
 func TestSystem(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"watcher", "worker"} {
 		localtest.Build(t, "./testdata/"+name, filepath.Join(dir, "functions", name, "bootstrap"))
 	}
 	system := localtest.Start(t, filepath.Join(dir, "functions"), filepath.Join(dir, "data"))
-	t.Run("a change reaches the function, and what it starts in the background", func(t *testing.T) {
+	t.Run("delivers a change to the function, which starts an asynchronous invocation", func(t *testing.T) {
 		mustPut(t, system, "other")
 		mustPut(t, system, "job/one")
 		if got := mustArrive(t, system, "Done", 1)[0]; got.RequestPayload.Job != "job/one" {
 			t.Errorf("got %+v", got)
 		}
 	})
-	t.Run("what fails in the background is told", func(t *testing.T) {
+	t.Run("sends a record of a failed asynchronous invocation", func(t *testing.T) {
 		mustPut(t, system, "job/fail")
 		if got := mustArrive(t, system, "Failures", 1)[0]; got.RequestPayload.Job != "job/fail" || got.condition() != "RetriesExhausted" {
 			t.Errorf("got %+v", got)
@@ -42,7 +42,7 @@ func TestSystem(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	})
-	t.Run("what the function cannot take is given up, and holds nothing up", func(t *testing.T) {
+	t.Run("abandons a record that the function cannot process and continues", func(t *testing.T) {
 		mustPut(t, system, "job/poison")
 		mustPut(t, system, "job/two")
 		if got := mustArrive(t, system, "Failures", 3)[2]; got.condition() != "RetryAttemptsExhausted" || got.Batch.Size != 1 {
@@ -52,9 +52,9 @@ func TestSystem(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	})
-	t.Run("a restart goes on where it was", func(t *testing.T) {
+	t.Run("continues at the saved position after a restart", func(t *testing.T) {
 		mustPut(t, system, "job/poison/late")
-		system.Close() // most likely between two tries
+		system.Close() // most likely between two attempts
 		again := localtest.Start(t, filepath.Join(dir, "functions"), filepath.Join(dir, "data"))
 		if before := mustQueue(t, system, "Failures").Messages(); len(before) == 3 {
 			mustArrive(t, again, "Failures", 1)
@@ -66,7 +66,8 @@ func TestSystem(t *testing.T) {
 	})
 }
 
-// arrived is what destinations are told, by mappings and in the background.
+// arrived is a record in a destination, of a mapping or an asynchronous
+// invocation.
 type arrived struct {
 	RequestContext struct{ Condition string }
 	RequestPayload struct{ Job string }

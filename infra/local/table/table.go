@@ -1,4 +1,4 @@
-// Package table makes the template's DynamoDB tables in a local engine.
+// Package table creates the template's DynamoDB tables in a local engine.
 package table
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// Region is the one that everything local pretends to be in.
+// Region is the region of everything local.
 const Region = "us-east-1"
 
 const (
@@ -25,23 +25,24 @@ const (
 	longestWait   = 50 * time.Millisecond
 )
 
-// AccessKey signs for a system that has its engine for itself.
+// AccessKey is the access key of a system that does not share its engine.
 const AccessKey = "local"
 
-// Credentials are made up: an engine on this machine verifies no signature, but may
-// keep a database for each access key.
+// Credentials returns fictitious credentials: a local engine does not verify
+// signatures, but may have a database for each access key.
 func Credentials(accessKey string) aws.CredentialsProvider {
 	return credentials.NewStaticCredentialsProvider(accessKey, "local", "")
 }
 
 // NewClient returns a client of the engine at endpoint, with Credentials of
-// accessKey. Its retries do not wait as they would for a service far away.
+// accessKey. Its retries use short pauses because the engine is local.
 func NewClient(endpoint, accessKey string) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region:       Region,
 		BaseEndpoint: aws.String(endpoint),
 		Credentials:  Credentials(accessKey),
-		// The engine's errors fail the checksum, which costs the connection and a warning each.
+		// The engine's error responses have wrong checksums, which would close the
+		// connection and log a warning for each.
 		DisableValidateResponseChecksum: true,
 		Retryer: retry.NewStandard(func(o *retry.StandardOptions) {
 			o.MaxAttempts = attempts
@@ -50,8 +51,8 @@ func NewClient(endpoint, accessKey string) *dynamodb.Client {
 	})
 }
 
-// Ensure makes the table unless it is there. A table that is there keeps its
-// contents; created says which it was.
+// Ensure creates the table unless it exists. An existing table keeps its contents;
+// created reports which case it was.
 func Ensure(ctx context.Context, client *dynamodb.Client, table samtemplate.Table) (created bool, err error) {
 	_, err = client.CreateTable(ctx, request(table))
 	var exists *types.ResourceInUseException
@@ -78,7 +79,7 @@ func Ensure(ctx context.Context, client *dynamodb.Client, table samtemplate.Tabl
 		},
 	})
 	if err != nil {
-		return created, fmt.Errorf("set expiry of table %s: %w", table.Name, err)
+		return created, fmt.Errorf("set the TTL of table %s: %w", table.Name, err)
 	}
 	return created, nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// TestEventsAsCaptured compares what functions get here with events of AWS's own.
+// TestEventsAsCaptured compares the local events with captured events of AWS.
 func TestEventsAsCaptured(t *testing.T) {
 	allow := func(context.Context, event) (string, error) { return policy("Allow"), nil }
 	s := start(t, setup{
@@ -21,7 +21,7 @@ func TestEventsAsCaptured(t *testing.T) {
 	c.mustSend(t, `{"a": 1}`)
 	message := s.mustEvent(t, "$default")
 	_ = c.CloseNow()
-	again := s // the event of $connect was read by mustConnect
+	again := s // mustConnect read the event of $connect
 	again.mustConnectRaw(t)
 	free := []string{"headers", "multiValueHeaders", "queryStringParameters", "multiValueQueryStringParameters", "requestContext.authorizer"}
 	for _, test := range []struct {
@@ -30,8 +30,9 @@ func TestEventsAsCaptured(t *testing.T) {
 		shape          awsevents.Shape
 		least          int
 	}{
-		{"a handshake", "apigw-websocket-request", s.mustEvent(t, "$connect"), awsevents.Shape{Free: free, Absent: []string{
-			// The file was made from a REST API's, and has what a handshake lacks.
+		{"the event of $connect", "apigw-websocket-request", s.mustEvent(t, "$connect"), awsevents.Shape{Free: free, Absent: []string{
+			// The file was made from a REST API's event and has members that a handshake
+			// lacks.
 			"resource", "path", "httpMethod", "pathParameters", "stageVariables", "body", "requestContext.accountId",
 			"requestContext.resourceId", "requestContext.resourcePath", "requestContext.httpMethod", "requestContext.error",
 			"requestContext.integrationLatency", "requestContext.status",
@@ -41,10 +42,10 @@ func TestEventsAsCaptured(t *testing.T) {
 			"requestContext.identity.cognitoAuthenticationProvider", "requestContext.identity.userArn",
 			"requestContext.identity.user",
 		}}, 22},
-		{"a message", "apigw-websocket-request-send-message", message, awsevents.Shape{
-			Free: free, Added: []string{"requestContext.authorizer"}, // of an API that has one
+		{"the event of a message", "apigw-websocket-request-send-message", message, awsevents.Shape{
+			Free: free, Added: []string{"requestContext.authorizer"}, // of an API with an authorizer
 		}, 19},
-		{"the end", "apigw-websocket-request-disconnect", s.mustEvent(t, "$disconnect"), awsevents.Shape{
+		{"the event of $disconnect", "apigw-websocket-request-disconnect", s.mustEvent(t, "$disconnect"), awsevents.Shape{
 			Free: free, Added: []string{"requestContext.authorizer"},
 		}, 21},
 	} {
@@ -63,7 +64,7 @@ func TestThrottleOfStage(t *testing.T) {
 	c := s.mustConnect(t, "/", nil)
 	c.mustSend(t, "first")
 	s.mustEvent(t, "$default")
-	c.mustSend(t, "one too many")
+	c.mustSend(t, "one over the limit")
 	var got map[string]string
 	if err := json.Unmarshal([]byte(c.mustRead(t)), &got); err != nil {
 		t.Fatal(err)
@@ -72,6 +73,6 @@ func TestThrottleOfStage(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	if status := s.refused(t, "/", nil); status != http.StatusTooManyRequests {
-		t.Errorf("a handshake is refused with %d", status)
+		t.Errorf("a handshake over the limit returned %d", status)
 	}
 }

@@ -17,38 +17,38 @@ import (
 	"github.com/rethread/rethread/infra/local/gateway/proxyv1"
 )
 
-const idBytes = 11 // of a connection's id, which is 16 characters with the padding
+const idBytes = 11 // of a connection's id, which has 16 characters including padding
 
-// Why posting to a connection fails.
+// Errors of posting to a connection.
 var (
 	errGone = errors.New("the connection is closed")
-	errFull = errors.New("too many messages wait for the client")
+	errFull = errors.New("too many messages are waiting for the client")
 )
 
-// ending is how a connection came to its end.
-type ending struct {
+// closeReason is the reason that a connection ended.
+type closeReason struct {
 	code   ws.StatusCode
 	reason string
 }
 
-// ended is an end in API Gateway's words, which are seen in $disconnect events
-// but not documented.
-func ended(code ws.StatusCode) ending {
+// closeReasonOf returns the reason in API Gateway's words, which appear in $disconnect
+// events but are not documented.
+func closeReasonOf(code ws.StatusCode) closeReason {
 	switch code {
 	case ws.StatusGoingAway:
-		return ending{code, "Going away"}
+		return closeReason{code, "Going away"}
 	case ws.StatusNormalClosure:
-		return ending{code, "Connection Closed Normally"}
+		return closeReason{code, "Connection Closed Normally"}
 	case ws.StatusNoStatusRcvd:
-		return ending{code, "Client-side close frame status not set"}
+		return closeReason{code, "Client-side close frame status not set"}
 	case ws.StatusAbnormalClosure:
-		return ending{code, "Connection Closed Abnormally"}
+		return closeReason{code, "Connection Closed Abnormally"}
 	case ws.StatusMessageTooBig:
-		return ending{code, "Message Too Big"}
+		return closeReason{code, "Message Too Big"}
 	case ws.StatusInvalidFramePayloadData:
-		return ending{code, "Invalid Frame Payload Data"}
+		return closeReason{code, "Invalid Frame Payload Data"}
 	default:
-		return ending{code, ""}
+		return closeReason{code, ""}
 	}
 }
 
@@ -60,20 +60,20 @@ type connection struct {
 	host        string
 	domain      string
 	connectedAt time.Time
-	authorizer  map[string]any // nil without an authorizer
+	authorizer  map[string]any // nil if the API has no authorizer
 
-	socket   *ws.Conn
-	frames   *frames
-	outgoing chan []byte
-	lanes    chan struct{} // one token for each message that is worked on
-	running  sync.WaitGroup
-	closing  chan struct{} // closed when the gateway wants the end
-	gone     chan struct{} // closed when nothing can be read any more
+	socket    *ws.Conn
+	frames    *frames
+	outgoing  chan []byte
+	lanes     chan struct{} // one token for each message being processed
+	running   sync.WaitGroup
+	closing   chan struct{} // closed when the gateway starts to close the connection
+	readEnded chan struct{} // closed when no more messages can be read
 
 	mu         sync.Mutex
 	lastActive time.Time
 	idle       *time.Timer
-	end        *ending
+	end        *closeReason
 }
 
 func newConnection(a *API, r *http.Request) *connection {
@@ -82,50 +82,50 @@ func newConnection(a *API, r *http.Request) *connection {
 		api: a, id: newID(), identity: proxyv1.Identity(r), host: r.Host, domain: proxyv1.Host(r.Host),
 		connectedAt: now, lastActive: now,
 		outgoing: make(chan []byte, a.limits.Waiting), lanes: make(chan struct{}, a.limits.Parallel),
-		closing: make(chan struct{}), gone: make(chan struct{}),
+		closing: make(chan struct{}), readEnded: make(chan struct{}),
 	}
 }
 
-// newID makes an id like API Gateway's, of connections and of requests: it has
-// characters that need escapes in a URL.
+// newID returns an id like API Gateway's for connections and requests: it contains
+// characters that must be escaped in a URL.
 func newID() string {
 	var id [idBytes]byte
 	_, _ = rand.Read(id[:]) // never fails
 	return base64.URLEncoding.EncodeToString(id[:])
 }
 
-// serve runs the open connection to its end.
+// serve runs the connection until it ends.
 func (c *connection) serve(ctx context.Context) {
 	c.socket.SetReadLimit(c.api.limits.MessageBytes)
 	c.mu.Lock()
 	c.idle = time.AfterFunc(c.api.limits.Idle, func() { c.close(ws.StatusGoingAway) })
 	c.mu.Unlock()
-	life := time.AfterFunc(c.api.limits.Life, func() { c.close(ws.StatusGoingAway) })
+	life := time.AfterFunc(c.api.limits.Lifetime, func() { c.close(ws.StatusGoingAway) })
 	c.running.Go(func() { c.write(ctx) })
 	err := c.read(ctx)
 	c.api.forget(c)
 	if errors.Is(err, ws.ErrMessageTooBig) {
 		c.drain()
 	}
-	close(c.gone)
+	close(c.readEnded)
 	if !c.isClosing() {
-		_ = c.frames.Close() // nobody is left to write to
+		_ = c.frames.Close() // no client is left
 	}
-	c.disconnect(ctx, c.endOf(err))
+	c.disconnect(ctx, c.closeReason(err))
 	c.running.Wait()
 	c.idle.Stop()
 	life.Stop()
 }
 
-// read passes messages on until there will be none. What arrives after the
-// gateway began to close is dropped.
+// read dispatches messages until the connection ends. Messages that arrive after
+// the gateway started to close are dropped.
 func (c *connection) read(ctx context.Context) error {
 	for {
 		kind, data, err := c.socket.Read(ctx)
 		if err != nil {
 			return err
 		}
-		c.touch()
+		c.markActive()
 		switch {
 		case c.isClosing():
 		case c.frames.exceeded():
@@ -138,15 +138,15 @@ func (c *connection) read(ctx context.Context) error {
 	}
 }
 
-// drain reads on until the client has seen why the gateway closes: hanging up
-// on what it still sends would take the close frame from it.
+// drain reads until the client has seen the close frame: closing the TCP
+// connection with unread data would discard that frame.
 func (c *connection) drain() {
-	_ = c.frames.SetReadDeadline(time.Now().Add(c.api.limits.Farewell)) // only fails where reading does
-	_, _ = io.Copy(io.Discard, c.frames)                                // ends either way
+	_ = c.frames.SetReadDeadline(time.Now().Add(c.api.limits.CloseWait)) // fails only if reading fails
+	_, _ = io.Copy(io.Discard, c.frames)                                 // ends in either case
 }
 
-// dispatch has the message worked on beside others: API Gateway promises no
-// order either.
+// dispatch processes the message concurrently with others: API Gateway does not
+// promise an order either.
 func (c *connection) dispatch(ctx context.Context, kind ws.MessageType, data []byte) {
 	select {
 	case c.lanes <- struct{}{}:
@@ -159,7 +159,7 @@ func (c *connection) dispatch(ctx context.Context, kind ws.MessageType, data []b
 	})
 }
 
-// write sends what is posted, one message after the other.
+// write sends the posted messages, one after the other.
 func (c *connection) write(ctx context.Context) {
 	for {
 		select {
@@ -168,17 +168,17 @@ func (c *connection) write(ctx context.Context) {
 				return
 			}
 		case <-c.closing:
-			c.farewell(ctx)
+			c.finish(ctx)
 			return
-		case <-c.gone:
-			_ = c.socket.CloseNow() // closed already is fine
+		case <-c.readEnded:
+			_ = c.socket.CloseNow() // it may be closed already
 			return
 		}
 	}
 }
 
-// send writes one message. A client that does not read in time is cut off, so
-// that the reader ends too.
+// send writes one message. A client that does not read in time is disconnected, so
+// that the reader ends, too.
 func (c *connection) send(ctx context.Context, data []byte) bool {
 	ctx, cancel := context.WithTimeout(ctx, c.api.limits.Write)
 	defer cancel()
@@ -190,13 +190,13 @@ func (c *connection) send(ctx context.Context, data []byte) bool {
 		_ = c.frames.Close() // the reader reports the end
 		return false
 	}
-	c.touch()
+	c.markActive()
 	return true
 }
 
-// farewell sends what was posted before the end, then closes.
-func (c *connection) farewell(ctx context.Context) {
-	cut := time.AfterFunc(c.api.limits.Farewell, func() { _ = c.frames.Close() })
+// finish sends the messages posted before the end, then closes the connection.
+func (c *connection) finish(ctx context.Context) {
+	cut := time.AfterFunc(c.api.limits.CloseWait, func() { _ = c.frames.Close() })
 	defer cut.Stop()
 	for {
 		select {
@@ -207,8 +207,8 @@ func (c *connection) farewell(ctx context.Context) {
 			continue
 		default:
 		}
-		end := c.endOf(nil)
-		_ = c.socket.Close(end.code, end.reason) // a client that is gone needs no close frame
+		end := c.closeReason(nil)
+		_ = c.socket.Close(end.code, end.reason) // the client may have disconnected
 		return
 	}
 }
@@ -226,12 +226,12 @@ func (c *connection) post(data []byte) error {
 	}
 }
 
-// close begins the end, unless it has begun.
+// close starts to close the connection, unless that has started already.
 func (c *connection) close(code ws.StatusCode) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.end == nil {
-		end := ended(code)
+		end := closeReasonOf(code)
 		c.end = &end
 		close(c.closing)
 	}
@@ -246,9 +246,9 @@ func (c *connection) isClosing() bool {
 	}
 }
 
-// endOf tells how the connection ended: as the gateway wanted, or as reading
-// failed.
-func (c *connection) endOf(err error) ending {
+// closeReason returns the reason that the connection ended: the gateway's, or the error
+// of reading.
+func (c *connection) closeReason(err error) closeReason {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var closed ws.CloseError
@@ -256,23 +256,23 @@ func (c *connection) endOf(err error) ending {
 	case c.end != nil:
 		return *c.end
 	case errors.Is(err, ws.ErrMessageTooBig):
-		return ended(ws.StatusMessageTooBig)
+		return closeReasonOf(ws.StatusMessageTooBig)
 	case !errors.As(err, &closed):
-		return ended(ws.StatusAbnormalClosure)
+		return closeReasonOf(ws.StatusAbnormalClosure)
 	case closed.Reason == "":
-		return ended(closed.Code)
+		return closeReasonOf(closed.Code)
 	default:
-		return ending{closed.Code, closed.Reason}
+		return closeReason{closed.Code, closed.Reason}
 	}
 }
 
 func (c *connection) onPing(context.Context, []byte) bool {
-	c.touch()
+	c.markActive()
 	return true
 }
 
-// touch notes that the connection is in use.
-func (c *connection) touch() {
+// markActive records that the connection is active.
+func (c *connection) markActive() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lastActive = time.Now()

@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/infra/local/gateway/proxyv1"
 )
 
-// authorizerRequest is what a WebSocket API's REQUEST authorizer gets.
+// authorizerRequest is the event of a WebSocket API's REQUEST authorizer.
 type authorizerRequest struct {
 	Type      string `json:"type"`
 	MethodARN string `json:"methodArn"`
@@ -26,7 +26,7 @@ func (c *connection) requestContext(key, kind string) events.APIGatewayWebsocket
 		ConnectionID: c.id, ConnectedAt: c.connectedAt.UnixMilli(), Identity: c.identity,
 		DomainName: c.domain, Stage: c.api.opts.API.Stage, APIID: c.api.opts.API.LogicalID,
 	}
-	if c.authorizer != nil { // a nil map would be there as null
+	if c.authorizer != nil { // a nil map would be encoded as null
 		ctx.Authorizer = c.authorizer
 	}
 	return ctx
@@ -41,7 +41,7 @@ func (c *connection) connectEvent(r *http.Request) events.APIGatewayWebsocketPro
 	}
 }
 
-// messageEvent has no headers: those of the handshake are long gone.
+// messageEvent has no headers: only the handshake has some.
 func (c *connection) messageEvent(key string, kind ws.MessageType, data []byte) events.APIGatewayWebsocketProxyRequest {
 	event := events.APIGatewayWebsocketProxyRequest{RequestContext: c.requestContext(key, "MESSAGE"), Body: string(data)}
 	event.RequestContext.MessageID = newID()
@@ -51,7 +51,7 @@ func (c *connection) messageEvent(key string, kind ws.MessageType, data []byte) 
 	return event
 }
 
-func (c *connection) disconnectEvent(end ending) events.APIGatewayWebsocketProxyRequest {
+func (c *connection) disconnectEvent(end closeReason) events.APIGatewayWebsocketProxyRequest {
 	event := events.APIGatewayWebsocketProxyRequest{
 		Headers:           map[string]string{"Host": c.host},
 		MultiValueHeaders: map[string][]string{"Host": {c.host}},

@@ -14,28 +14,28 @@ const (
 	maskKeyBytes = 4
 )
 
-// frames looks at the frames that a client sends, which the WebSocket library
-// does not show: API Gateway limits their size (RFC 6455, section 5.2).
+// frames inspects the frames that a client sends, because API Gateway limits their
+// size (RFC 6455, section 5.2) and the WebSocket library does not expose it.
 type frames struct {
 	net.Conn
 	limit int64
 
 	header   []byte
-	payload  uint64 // bytes left of the frame's payload
+	payload  uint64 // bytes left in the frame's payload
 	tooLarge atomic.Bool
 }
 
 // Read implements net.Conn.
 func (f *frames) Read(p []byte) (int, error) {
 	n, err := f.Conn.Read(p)
-	f.look(p[:n])
+	f.inspect(p[:n])
 	return n, err
 }
 
-// exceeded says whether a frame over the limit has begun to arrive.
+// exceeded reports whether a frame over the limit has started to arrive.
 func (f *frames) exceeded() bool { return f.tooLarge.Load() }
 
-func (f *frames) look(data []byte) {
+func (f *frames) inspect(data []byte) {
 	for len(data) > 0 {
 		if f.payload > 0 {
 			skipped := min(f.payload, uint64(len(data)))
@@ -54,7 +54,7 @@ func (f *frames) look(data []byte) {
 	}
 }
 
-// payloadLength reads a frame's header, once all of it is there.
+// payloadLength parses a frame's header if it is complete.
 func payloadLength(header []byte) (length uint64, whole bool) {
 	if len(header) < 2 {
 		return 0, false

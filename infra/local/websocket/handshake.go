@@ -17,18 +17,18 @@ import (
 	"github.com/rethread/rethread/infra/local/gateway/throttle"
 )
 
-// handshake asks the authorizer and $connect, opens the connection and stays
-// until it has ended.
+// handshake calls the authorizer and $connect, opens the connection and returns
+// when it has ended.
 func (a *API) handshake(rw http.ResponseWriter, r *http.Request) {
 	if !isUpgrade(r) {
 		rw.Header().Set("Upgrade", "websocket")
 		refuse(rw, http.StatusUpgradeRequired, `{"message":"Upgrade Required"}`)
 		return
 	}
-	// The connection does not end with the request that it began as.
+	// The connection outlives the request of its handshake.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	defer cancel()
-	defer context.AfterFunc(a.base, cancel)() //nolint:contextcheck // whoever closes the API cuts it off
+	defer context.AfterFunc(a.base, cancel)() //nolint:contextcheck // Close cancels all connections
 	c := newConnection(a, r)
 	if !a.limiter.Allow() {
 		refuse(rw, http.StatusTooManyRequests, c.message(throttle.Message, newID()))
@@ -46,28 +46,28 @@ func (a *API) handshake(rw http.ResponseWriter, r *http.Request) {
 			rw.Header().Set(name, value)
 		}
 	}
-	// Functions may write as soon as the client knows that it is connected.
+	// Functions may post as soon as the client knows that it is connected.
 	if !a.register(c) {
 		refuse(rw, http.StatusServiceUnavailable, `{"message":"Service Unavailable"}`)
-		c.disconnect(ctx, ended(ws.StatusGoingAway))
+		c.disconnect(ctx, closeReasonOf(ws.StatusGoingAway))
 		return
 	}
 	watched := &hijacker{ResponseWriter: rw, limit: a.limits.FrameBytes}
 	socket, err := ws.Accept(watched, r, &ws.AcceptOptions{
-		InsecureSkipVerify: true, // as API Gateway, which leaves origins to the authorizer
+		InsecureSkipVerify: true, // like API Gateway, which leaves origins to the authorizer
 		OnPingReceived:     c.onPing,
 	})
-	if err != nil { // Accept has answered
+	if err != nil { // Accept has written the response
 		a.forget(c)
-		c.disconnect(ctx, ended(ws.StatusAbnormalClosure))
+		c.disconnect(ctx, closeReasonOf(ws.StatusAbnormalClosure))
 		return
 	}
 	c.socket, c.frames = socket, watched.conn
 	c.serve(ctx)
 }
 
-// isUpgrade says whether the request is a handshake, before anybody is asked
-// about it.
+// isUpgrade reports whether the request is a handshake; it is checked before any
+// function is invoked.
 func isUpgrade(r *http.Request) bool {
 	var tokens []string
 	for _, value := range r.Header.Values("Connection") {
@@ -79,22 +79,22 @@ func isUpgrade(r *http.Request) bool {
 		strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
-// refusal is why a handshake fails.
+// refusal is the response to a failed handshake.
 type refusal struct {
 	status    int
 	text      string
 	requestID string
 }
 
-// connect asks whether the client may connect. It returns the headers that
-// $connect wants in the answer: that is how a subprotocol is accepted.
+// connect decides whether the client may connect. It returns the headers that
+// $connect adds to the response, which accept a subprotocol.
 func (c *connection) connect(ctx context.Context, r *http.Request) (map[string]string, *refusal) {
 	began := time.Now()
 	request := c.connectEvent(r)
 	id := request.RequestContext.RequestID
 	if c.api.authorizer != nil {
 		arn := proxyv1.ARN(c.api.opts.Region, c.api.opts.Account, c.api.opts.API.LogicalID, c.api.opts.API.Stage, connectKey)
-		said, err := c.api.authorizer.Ask(ctx, r, arn, authorizerRequest{
+		said, err := c.api.authorizer.Authorize(ctx, r, arn, authorizerRequest{
 			Type: "REQUEST", MethodARN: arn, APIGatewayWebsocketProxyRequest: request,
 		})
 		if err != nil {
@@ -119,7 +119,7 @@ func (c *connection) connect(ctx context.Context, r *http.Request) (map[string]s
 	}
 }
 
-// message is how the gateway tells a client about an error.
+// message is the gateway's error message to a client.
 func (c *connection) message(text, requestID string) string {
 	body, _ := json.Marshal(struct { // three strings always marshal
 		Message      string `json:"message"`
@@ -129,7 +129,7 @@ func (c *connection) message(text, requestID string) string {
 	return string(body)
 }
 
-// hijacker hands out a connection whose frames are looked at.
+// hijacker returns a connection that inspects its frames.
 type hijacker struct {
 	http.ResponseWriter
 	limit int64
@@ -143,7 +143,7 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	h.conn = &frames{Conn: conn, limit: h.limit}
-	early, _ := buffered.Peek(buffered.Reader.Buffered()) // what is buffered can be peeked at
-	h.conn.look(early)
+	early, _ := buffered.Peek(buffered.Reader.Buffered()) // buffered data can be peeked
+	h.conn.inspect(early)
 	return h.conn, buffered, nil
 }

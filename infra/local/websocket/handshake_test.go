@@ -16,12 +16,12 @@ import (
 
 func TestConnect(t *testing.T) {
 	allow := func(context.Context, event) (string, error) { return policy("Allow"), nil }
-	t.Run("the functions get the handshake", func(t *testing.T) {
+	t.Run("functions receive the handshake", func(t *testing.T) {
 		s := start(t, setup{authorizer: true, functions: map[string]func(context.Context, event) (string, error){"Authorizer": allow}})
 		s.mustConnectRaw(t)
 		asked, connected := s.mustEvent(t, "Authorizer"), s.mustEvent(t, "$connect")
 		if asked.Type != "REQUEST" || asked.MethodARN != "arn:aws:execute-api:eu-west-1:123:Socket/live/$connect" {
-			t.Errorf("the authorizer got %s %s", asked.Type, asked.MethodARN)
+			t.Errorf("the authorizer received %s %s", asked.Type, asked.MethodARN)
 		}
 		for name, e := range map[string]event{"authorizer": asked, "$connect": connected} {
 			ctx := e.RequestContext
@@ -39,10 +39,10 @@ func TestConnect(t *testing.T) {
 			}
 		}
 		if asked.RequestContext.ConnectionID != connected.RequestContext.ConnectionID {
-			t.Error("the authorizer was asked about another connection")
+			t.Error("the authorizer received another connection id")
 		}
 	})
-	t.Run("what the authorizer says is in every later event", func(t *testing.T) {
+	t.Run("adds the authorizer's context to every later event", func(t *testing.T) {
 		s := start(t, setup{
 			authorizer: true, routes: []string{"$default"},
 			functions: map[string]func(context.Context, event) (string, error){"Authorizer": allow},
@@ -59,7 +59,7 @@ func TestConnect(t *testing.T) {
 			}
 		}
 	})
-	t.Run("both addresses connect, another does not", func(t *testing.T) {
+	t.Run("accepts / and the stage's path only", func(t *testing.T) {
 		s := start(t, setup{})
 		for _, path := range []string{"", "/", "/live", "/live/"} {
 			s.mustConnect(t, path, nil)
@@ -68,7 +68,7 @@ func TestConnect(t *testing.T) {
 			t.Errorf("status %d", status)
 		}
 	})
-	t.Run("a subprotocol that $connect accepts is accepted", func(t *testing.T) {
+	t.Run("accepts the subprotocol that $connect accepts", func(t *testing.T) {
 		s := start(t, setup{functions: map[string]func(context.Context, event) (string, error){
 			"$connect": func(_ context.Context, e event) (string, error) {
 				if e.Headers["Sec-WebSocket-Protocol"] != "rethread.v1,bearer.x" {
@@ -81,7 +81,7 @@ func TestConnect(t *testing.T) {
 			t.Errorf("subprotocol %q", c.Subprotocol())
 		}
 	})
-	t.Run("who is no WebSocket client is told so", func(t *testing.T) {
+	t.Run("returns 426 for a request that is not a handshake", func(t *testing.T) {
 		resp, err := http.Get(start(t, setup{}).url) //nolint:noctx // a test's own server
 		if err != nil {
 			t.Fatal(err)
@@ -103,15 +103,15 @@ func TestConnectRefused(t *testing.T) {
 		header     http.Header
 		status     int
 	}{
-		{"an identity source is missing", policy("Allow"), nil, `{"statusCode":200}`, nil, 401},
-		{"the authorizer says Unauthorized", "", &functionError{"Unauthorized"}, "", token, 401},
-		{"a policy denies", policy("Deny"), nil, "", token, 403},
-		{"no statement allows", `{"principalId":"a","policyDocument":{"Statement":[{"Effect":"Allow","Action":["*"],"Resource":["other"]}]}}`, nil, "", token, 403},
-		{"the authorizer fails", "", &functionError{"oh"}, "", token, 500},
-		{"the authorizer cannot be run", "", errors.New("no room"), "", token, 500},
-		{"the authorizer's answer is no policy", `{"isAuthorized":true}`, nil, "", token, 500},
-		{"$connect refuses", policy("Allow"), nil, `{"statusCode":409}`, token, 409},
-		{"$connect answers nonsense", policy("Allow"), nil, `null`, token, 502},
+		{"returns 401 when an identity source is missing", policy("Allow"), nil, `{"statusCode":200}`, nil, 401},
+		{"returns 401 when the authorizer fails with Unauthorized", "", &functionError{"Unauthorized"}, "", token, 401},
+		{"returns 403 when a policy denies", policy("Deny"), nil, "", token, 403},
+		{"returns 403 when no statement allows", `{"principalId":"a","policyDocument":{"Statement":[{"Effect":"Allow","Action":["*"],"Resource":["other"]}]}}`, nil, "", token, 403},
+		{"returns 500 when the authorizer fails", "", &functionError{"oh"}, "", token, 500},
+		{"returns 500 when the authorizer cannot run", "", errors.New("no room"), "", token, 500},
+		{"returns 500 when the authorizer returns no policy", `{"isAuthorized":true}`, nil, "", token, 500},
+		{"returns the status of $connect", policy("Allow"), nil, `{"statusCode":409}`, token, 409},
+		{"returns 502 for an invalid answer of $connect", policy("Allow"), nil, `null`, token, 502},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := start(t, setup{
@@ -126,7 +126,7 @@ func TestConnectRefused(t *testing.T) {
 			}
 		})
 	}
-	t.Run("$connect takes too long", func(t *testing.T) {
+	t.Run("returns 504 when $connect times out", func(t *testing.T) {
 		hang := func(ctx context.Context, _ event) (string, error) {
 			<-ctx.Done()
 			return "", ctx.Err()
@@ -141,8 +141,8 @@ func TestConnectRefused(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	connect := map[string]samtemplate.WebSocketRoute{"$connect": {Function: "F"}}
 	for name, api := range map[string]samtemplate.WebSocketAPI{
-		"a selection that is not by the body": {RouteSelection: "$request.header.a", Routes: connect},
-		"an authorizer without $connect":      {RouteSelection: "$request.body.a", Authorizer: "A"},
+		"a route selection that does not use the body": {RouteSelection: "$request.header.a", Routes: connect},
+		"an authorizer without $connect":               {RouteSelection: "$request.body.a", Authorizer: "A"},
 		"an identity source of another kind": {
 			RouteSelection: "${request.body.a}", Authorizer: "A", Routes: connect, Identity: []string{"context.identity.sourceIp"},
 		},

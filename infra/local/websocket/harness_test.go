@@ -25,7 +25,7 @@ import (
 
 const patience = time.Minute
 
-// event is what a function is given, with what only authorizers get.
+// event is a function's event, including the members for authorizers.
 type event struct {
 	events.APIGatewayWebsocketProxyRequest
 	Type      string `json:"type"`
@@ -40,16 +40,15 @@ func (e event) authorizer(t *testing.T) map[string]any {
 	return said
 }
 
-// setup is an API and the functions behind it, which answer 200 unless told
-// otherwise.
+// setup is an API and the functions behind it, which return 200 by default.
 type setup struct {
-	routes     []string // besides $connect and $disconnect
+	routes     []string // in addition to $connect and $disconnect
 	authorizer bool
 	identity   []string
 	limits     websocket.Limits
 	stage      samtemplate.Throttle
 	throttle   func(string) bool
-	// functions are by route key; Authorizer is the authorizer's.
+	// functions are keyed by route key; Authorizer is the authorizer's key.
 	functions map[string]func(context.Context, event) (string, error)
 }
 
@@ -105,7 +104,7 @@ func start(t *testing.T, s setup) *system {
 	return sys
 }
 
-// invoker is the functions.
+// invoker runs the functions.
 type invoker struct {
 	setup
 	*system
@@ -120,7 +119,7 @@ func (i invoker) Invoke(ctx context.Context, name string, payload []byte) (*lamb
 	e.raw = payload
 	select {
 	case i.of(name) <- e:
-	default: // nobody counts as many
+	default: // the channel is large enough
 	}
 	answer, ok := i.functions[name]
 	if !ok {
@@ -134,7 +133,7 @@ func (i invoker) Invoke(ctx context.Context, name string, payload []byte) (*lamb
 	return &lambda.Result{Payload: []byte(text)}, err
 }
 
-// functionError is a function's own failure.
+// functionError is an error of a function itself.
 type functionError struct{ message string }
 
 func (f *functionError) Error() string { return f.message }
@@ -148,7 +147,7 @@ func (s *system) of(name string) chan event {
 	return s.events[name]
 }
 
-// mustEvent waits for the next event of that route.
+// mustEvent waits for the next event of the route.
 func (s *system) mustEvent(t *testing.T, key string) event {
 	t.Helper()
 	select {
@@ -160,7 +159,7 @@ func (s *system) mustEvent(t *testing.T, key string) event {
 	}
 }
 
-// client is one that is connected.
+// client is a connected client.
 type client struct {
 	*ws.Conn
 	id       string
@@ -183,13 +182,13 @@ func (s *system) mustConnect(t *testing.T, path string, header http.Header, prot
 	return client{conn, s.mustEvent(t, "$connect").RequestContext.ConnectionID, resp}
 }
 
-// refused returns the status that a handshake is refused with.
+// refused returns the status of a refused handshake.
 func (s *system) refused(t *testing.T, path string, header http.Header) int {
 	t.Helper()
 	conn, resp, err := ws.Dial(t.Context(), "ws"+strings.TrimPrefix(s.url, "http")+path, &ws.DialOptions{HTTPHeader: header})
 	if err == nil {
 		_ = conn.CloseNow()
-		t.Fatal("the handshake went through")
+		t.Fatal("the handshake succeeded")
 	}
 	if resp == nil {
 		t.Fatal(err)
@@ -216,7 +215,7 @@ func (c client) mustRead(t *testing.T) string {
 	return string(data)
 }
 
-// mustClose reads until the connection is closed, and returns the close code.
+// mustClose reads until the connection is closed and returns the close code.
 func (c client) mustClose(t *testing.T) ws.StatusCode {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -224,7 +223,7 @@ func (c client) mustClose(t *testing.T) ws.StatusCode {
 	for {
 		if _, _, err := c.Read(ctx); err != nil {
 			if ctx.Err() != nil {
-				t.Fatal("it stays open")
+				t.Fatal("the connection stays open")
 			}
 			return ws.CloseStatus(err)
 		}
@@ -237,15 +236,15 @@ func (s *system) post(t *testing.T, id string, data []byte) error {
 	return err
 }
 
-// policy is an authorizer's answer about every route of the API.
+// policy is an authorizer's answer for every route of the API.
 func policy(effect string) string {
 	return `{"principalId":"alice","policyDocument":{"Statement":[{"Effect":"` + effect +
 		`","Action":"execute-api:Invoke","Resource":"arn:aws:execute-api:eu-west-1:123:Socket/live/*"}]},` +
 		`"context":{"sub":"alice","n":1.5,"b":true}}`
 }
 
-// mustConnectRaw connects with headers and a query worth looking at, and leaves
-// the events to the caller.
+// mustConnectRaw connects with various headers and a query, and leaves the events
+// to the caller.
 func (s *system) mustConnectRaw(t *testing.T) {
 	t.Helper()
 	conn, resp, err := ws.Dial(t.Context(), "ws"+strings.TrimPrefix(s.url, "http")+"/live?token=t%3D&token=u", &ws.DialOptions{

@@ -6,5 +6,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain fails when an API leaves anything running behind.
+// TestMain fails if an API leaves goroutines behind.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -14,7 +14,7 @@ import (
 )
 
 func TestLimits(t *testing.T) {
-	t.Run("a frame may have 32 KB, a message 128 KB", func(t *testing.T) {
+	t.Run("accepts a frame of 32 KB and a message of 128 KB", func(t *testing.T) {
 		s := start(t, setup{routes: []string{"$default"}})
 		c := s.mustConnect(t, "/", nil)
 		c.mustSend(t, strings.Repeat("x", 32<<10))
@@ -35,17 +35,17 @@ func TestLimits(t *testing.T) {
 			c := s.mustConnect(t, "/", nil)
 			send(t, c)
 			if code := c.mustClose(t); code != ws.StatusMessageTooBig {
-				t.Errorf("code %d", code)
+				t.Errorf("close code %d", code)
 			}
 			if e := s.mustEvent(t, "$disconnect"); e.RequestContext.DisconnectStatusCode != 1009 {
 				t.Errorf("$disconnect got %d", e.RequestContext.DisconnectStatusCode)
 			}
 			if len(s.of("$default")) > 0 {
-				t.Error("it was passed on")
+				t.Error("the message was passed on")
 			}
 		})
 	}
-	t.Run("text that is none closes it with 1007", func(t *testing.T) {
+	t.Run("closes the connection with 1007 for invalid UTF-8", func(t *testing.T) {
 		c := start(t, setup{}).mustConnect(t, "/", nil)
 		c.mustSend(t, "\xff")
 		if code := c.mustClose(t); code != ws.StatusInvalidFramePayloadData {
@@ -53,10 +53,10 @@ func TestLimits(t *testing.T) {
 		}
 	})
 	for name, limits := range map[string]websocket.Limits{
-		"an idle one":     {Idle: 30 * time.Millisecond},
-		"one that is old": {Life: 30 * time.Millisecond},
+		"an idle connection": {Idle: 30 * time.Millisecond},
+		"an old connection":  {Lifetime: 30 * time.Millisecond},
 	} {
-		t.Run(name+" goes away", func(t *testing.T) {
+		t.Run(name+" is closed", func(t *testing.T) {
 			s := start(t, setup{limits: limits})
 			if code := s.mustConnect(t, "/", nil).mustClose(t); code != ws.StatusGoingAway {
 				t.Errorf("code %d", code)
@@ -66,10 +66,10 @@ func TestLimits(t *testing.T) {
 			}
 		})
 	}
-	t.Run("pings and messages, either way, keep it from being idle", func(t *testing.T) {
+	t.Run("pings and messages in both directions keep a connection active", func(t *testing.T) {
 		s := start(t, setup{routes: []string{"$default"}})
 		c := s.mustConnect(t, "/", nil)
-		go func() { // pongs are only seen by who reads
+		go func() { // pongs are only handled while reading
 			for {
 				if _, _, err := c.Read(t.Context()); err != nil {
 					return
@@ -87,14 +87,14 @@ func TestLimits(t *testing.T) {
 			}
 			for deadline := time.Now().Add(patience); !s.mustActive(t, c.id).After(before); {
 				if time.Now().After(deadline) {
-					t.Fatalf("%s does not count", name)
+					t.Fatalf("%s does not count as activity", name)
 				}
 			}
 		}
 	})
 }
 
-// mustActive returns when the connection was active last.
+// mustActive returns the time of the connection's last activity.
 func (s *system) mustActive(t *testing.T, id string) time.Time {
 	t.Helper()
 	out, err := s.client.GetConnection(t.Context(), &apigatewaymanagementapi.GetConnectionInput{ConnectionId: &id})
@@ -117,7 +117,7 @@ func (c client) mustSendFrames(t *testing.T, frames, size int) {
 		}
 	}
 	if err := w.Close(); err != nil && t.Context().Err() == nil {
-		t.Logf("close: %v", err) // the gateway may have hung up
+		t.Logf("close: %v", err) // the gateway may have disconnected
 	}
 }
 
@@ -128,9 +128,9 @@ func TestDisconnect(t *testing.T) {
 		code   int64
 		reason string
 	}{
-		{"a client's reason is passed on", func(c client) { _ = c.Close(4001, "bye") }, 4001, "bye"},
-		{"one without says so", func(c client) { _ = c.Close(ws.StatusNoStatusRcvd, "") }, 1005, "Client-side close frame status not set"},
-		{"a broken connection is abnormal", func(c client) { _ = c.CloseNow() }, 1006, "Connection Closed Abnormally"},
+		{"passes on the client's close code and reason", func(c client) { _ = c.Close(4001, "bye") }, 4001, "bye"},
+		{"reports a close frame without a status", func(c client) { _ = c.Close(ws.StatusNoStatusRcvd, "") }, 1005, "Client-side close frame status not set"},
+		{"reports a broken connection as abnormal", func(c client) { _ = c.CloseNow() }, 1006, "Connection Closed Abnormally"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := start(t, setup{})
@@ -143,7 +143,7 @@ func TestDisconnect(t *testing.T) {
 			}
 		})
 	}
-	t.Run("the end of the API is one of every connection, in order", func(t *testing.T) {
+	t.Run("closing the API closes every connection cleanly", func(t *testing.T) {
 		s := start(t, setup{})
 		c := s.mustConnect(t, "/", nil)
 		closed := make(chan error)

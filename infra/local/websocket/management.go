@@ -14,8 +14,8 @@ import (
 	"github.com/rethread/rethread/infra/local/gateway"
 )
 
-// managed is what the @connections API tells about a connection.
-type managed struct {
+// connectionInfo is the description of a connection in the @connections API.
+type connectionInfo struct {
 	ConnectedAt time.Time `json:"connectedAt"`
 	Identity    struct {
 		SourceIP  string `json:"sourceIp"`
@@ -24,26 +24,26 @@ type managed struct {
 	LastActiveAt time.Time `json:"lastActiveAt"`
 }
 
-// manage is the @connections API: POST writes to the client, GET tells about it,
-// DELETE closes the connection. Requests must be signed, as the SDKs do; whether
-// the signature is right is not looked at.
-func (a *API) manage(rw http.ResponseWriter, r *http.Request, id string) {
+// serveConnections implements the @connections API: POST sends to the client, GET describes
+// the connection, DELETE closes it. Requests must be signed, as the SDKs do; the
+// signature is not verified.
+func (a *API) serveConnections(rw http.ResponseWriter, r *http.Request, id string) {
 	began := time.Now()
-	status, kind, message := a.serveManaged(rw, r, id)
+	status, kind, message := a.serveConnection(rw, r, id)
 	if kind == "" {
 		return
 	}
 	rw.Header().Set("X-Amzn-Errortype", kind)
 	body, _ := json.Marshal(map[string]string{"message": message}) // a string always marshals
 	refuse(rw, status, string(body))
-	// What goes well is not logged: a stream of answers would bury everything.
+	// Successful posts are not logged: those of a streamed answer would flood the log.
 	a.opts.Log(gateway.Access{
 		Time: began, Method: r.Method, Path: r.URL.Path, Status: status, Duration: time.Since(began),
 	})
 }
 
-// serveManaged answers, or returns the error to answer.
-func (a *API) serveManaged(rw http.ResponseWriter, r *http.Request, id string) (status int, kind, message string) {
+// serveConnection writes the response, or returns the error to write.
+func (a *API) serveConnection(rw http.ResponseWriter, r *http.Request, id string) (status int, kind, message string) {
 	if !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ") {
 		return http.StatusForbidden, "ForbiddenException", "Missing Authentication Token"
 	}
@@ -59,7 +59,7 @@ func (a *API) serveManaged(rw http.ResponseWriter, r *http.Request, id string) (
 		return a.servePost(rw, r, c)
 	case http.MethodGet:
 		rw.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(rw).Encode(c.describe()) // a caller that is gone needs no answer
+		_ = json.NewEncoder(rw).Encode(c.describe()) // the caller may have disconnected
 	case http.MethodDelete:
 		c.close(ws.StatusNormalClosure)
 		rw.WriteHeader(http.StatusNoContent)
@@ -69,13 +69,13 @@ func (a *API) serveManaged(rw http.ResponseWriter, r *http.Request, id string) (
 	return 0, "", ""
 }
 
-// servePost queues a message. When too many wait already, the answer is the one
-// that API Gateway documents for a full buffer of the client's: 429.
+// servePost queues a message. If too many are waiting, it returns API Gateway's
+// documented error for a full client buffer: 429.
 func (a *API) servePost(rw http.ResponseWriter, r *http.Request, c *connection) (status int, kind, message string) {
 	data, err := io.ReadAll(io.LimitReader(r.Body, a.limits.MessageBytes+1))
 	switch {
 	case err != nil:
-		return http.StatusBadRequest, "BadRequestException", "the message did not arrive"
+		return http.StatusBadRequest, "BadRequestException", "the message is incomplete"
 	case int64(len(data)) > a.limits.MessageBytes:
 		return http.StatusRequestEntityTooLarge, "PayloadTooLargeException", "Message too long"
 	case a.opts.Throttle != nil && a.opts.Throttle(c.id):
@@ -92,8 +92,8 @@ func (a *API) servePost(rw http.ResponseWriter, r *http.Request, c *connection) 
 	}
 }
 
-func (c *connection) describe() managed {
-	m := managed{ConnectedAt: c.connectedAt.UTC(), LastActiveAt: c.activeAt().UTC()}
+func (c *connection) describe() connectionInfo {
+	m := connectionInfo{ConnectedAt: c.connectedAt.UTC(), LastActiveAt: c.activeAt().UTC()}
 	m.Identity.SourceIP, m.Identity.UserAgent = c.identity.SourceIP, c.identity.UserAgent
 	return m
 }

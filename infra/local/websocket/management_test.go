@@ -20,7 +20,7 @@ import (
 
 func TestManage(t *testing.T) {
 	s := start(t, setup{throttle: func(string) bool { return false }})
-	t.Run("what is posted arrives, in order", func(t *testing.T) {
+	t.Run("delivers posted messages in order", func(t *testing.T) {
 		c := s.mustConnect(t, "/", nil)
 		for i := range 50 {
 			if err := s.post(t, c.id, fmt.Append(nil, i)); err != nil {
@@ -33,7 +33,7 @@ func TestManage(t *testing.T) {
 			}
 		}
 	})
-	t.Run("below the stage too", func(t *testing.T) {
+	t.Run("accepts posts below the stage's path", func(t *testing.T) {
 		c := s.mustConnect(t, "/", nil)
 		client := apigatewaymanagementapi.New(s.client.Options(), func(o *apigatewaymanagementapi.Options) {
 			url := s.url + "/live"
@@ -44,7 +44,7 @@ func TestManage(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("128 KB are not too much, more is", func(t *testing.T) {
+	t.Run("refuses messages over 128 KB", func(t *testing.T) {
 		c := s.mustConnect(t, "/", nil)
 		if err := s.post(t, c.id, bytes.Repeat([]byte("x"), 128<<10)); err != nil || len(c.mustRead(t)) != 128<<10 {
 			t.Error(err)
@@ -54,7 +54,7 @@ func TestManage(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("a connection is described", func(t *testing.T) {
+	t.Run("describes a connection", func(t *testing.T) {
 		began := time.Now()
 		c := s.mustConnect(t, "/", http.Header{"User-Agent": {"test"}})
 		out, err := s.client.GetConnection(t.Context(), &apigatewaymanagementapi.GetConnectionInput{ConnectionId: &c.id})
@@ -66,7 +66,7 @@ func TestManage(t *testing.T) {
 			t.Errorf("got %+v %+v", out, out.Identity)
 		}
 	})
-	t.Run("deleting closes it, after what was posted", func(t *testing.T) {
+	t.Run("DELETE closes the connection after the posted messages", func(t *testing.T) {
 		c := s.mustConnect(t, "/", nil)
 		if err := s.post(t, c.id, []byte("last")); err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestManage(t *testing.T) {
 		if _, err := s.client.DeleteConnection(t.Context(), &apigatewaymanagementapi.DeleteConnectionInput{ConnectionId: &c.id}); err != nil {
 			t.Fatal(err)
 		}
-		wantGone(t, s.post(t, c.id, []byte("late")))
+		wantGoneException(t, s.post(t, c.id, []byte("late")))
 		if got := c.mustRead(t); got != "last" {
 			t.Errorf("got %q", got)
 		}
@@ -83,21 +83,21 @@ func TestManage(t *testing.T) {
 		}
 		s.mustEvent(t, "$disconnect")
 	})
-	t.Run("a connection that was is gone", func(t *testing.T) {
+	t.Run("returns 410 for a closed connection", func(t *testing.T) {
 		c := s.mustConnect(t, "/", nil)
 		_ = c.Close(ws.StatusNormalClosure, "")
 		for s.mustEvent(t, "$disconnect").RequestContext.ConnectionID != c.id {
-			continue // the end of an earlier client
+			continue // the disconnect of an earlier client
 		}
-		wantGone(t, s.post(t, c.id, []byte("x")))
+		wantGoneException(t, s.post(t, c.id, []byte("x")))
 	})
-	t.Run("an id that none can have is a mistake", func(t *testing.T) {
+	t.Run("returns 400 for an invalid id", func(t *testing.T) {
 		var failed smithy.APIError
 		if err := s.post(t, "nobody", []byte("x")); !errors.As(err, &failed) || failed.ErrorCode() != "BadRequestException" {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("who does not sign is refused", func(t *testing.T) {
+	t.Run("refuses an unsigned request", func(t *testing.T) {
 		resp, err := http.Post(s.url+"/@connections/x", "", strings.NewReader("x")) //nolint:noctx // a test's own server
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ func TestManage(t *testing.T) {
 			t.Errorf("got %d %v", resp.StatusCode, resp.Header)
 		}
 	})
-	t.Run("a post from within $connect finds nobody", func(t *testing.T) {
+	t.Run("returns 410 for a post during $connect", func(t *testing.T) {
 		var early *system
 		found := make(chan error, 1)
 		early = start(t, setup{functions: map[string]func(context.Context, event) (string, error){
@@ -117,27 +117,28 @@ func TestManage(t *testing.T) {
 			},
 		}})
 		early.mustConnect(t, "/", nil)
-		wantGone(t, <-found)
+		wantGoneException(t, <-found)
 	})
 }
 
 func TestThrottle(t *testing.T) {
 	s := start(t, setup{throttle: func(string) bool { return true }})
-	wantLimited(t, s.post(t, s.mustConnect(t, "/", nil).id, []byte("x")))
+	wantLimitExceeded(t, s.post(t, s.mustConnect(t, "/", nil).id, []byte("x")))
 }
 
 func TestSlowClient(t *testing.T) {
 	message := bytes.Repeat([]byte("x"), 128<<10)
-	// postUntil posts to a client that reads nothing until that is refused so.
+	// postUntil posts to a client that does not read until a post is refused as
+	// expected.
 	postUntil := func(t *testing.T, s *system, id string, refused func(error) bool) {
 		t.Helper()
 		for deadline := time.Now().Add(patience); !refused(s.post(t, id, message)); {
 			if time.Now().After(deadline) {
-				t.Fatal("posts go on")
+				t.Fatal("posts are still accepted")
 			}
 		}
 	}
-	t.Run("posts are refused once too many wait, and others are not harmed", func(t *testing.T) {
+	t.Run("refuses posts when too many messages are waiting, for that client only", func(t *testing.T) {
 		s := start(t, setup{limits: websocket.Limits{Waiting: 4}})
 		slow, other := s.mustConnect(t, "/", nil), s.mustConnect(t, "/", nil)
 		postUntil(t, s, slow.id, func(err error) bool {
@@ -148,7 +149,7 @@ func TestSlowClient(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("the client is cut off in the end", func(t *testing.T) {
+	t.Run("finally disconnects the client", func(t *testing.T) {
 		s := start(t, setup{limits: websocket.Limits{Waiting: 4, Write: 50 * time.Millisecond}})
 		slow := s.mustConnect(t, "/", nil)
 		postUntil(t, s, slow.id, func(err error) bool {
@@ -159,7 +160,7 @@ func TestSlowClient(t *testing.T) {
 	})
 }
 
-func wantGone(t *testing.T, err error) {
+func wantGoneException(t *testing.T, err error) {
 	t.Helper()
 	var gone *types.GoneException
 	if !errors.As(err, &gone) {
@@ -167,7 +168,7 @@ func wantGone(t *testing.T, err error) {
 	}
 }
 
-func wantLimited(t *testing.T, err error) {
+func wantLimitExceeded(t *testing.T, err error) {
 	t.Helper()
 	var limited *types.LimitExceededException
 	if !errors.As(err, &limited) {

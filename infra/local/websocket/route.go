@@ -16,7 +16,7 @@ import (
 	"github.com/rethread/rethread/infra/local/gateway/throttle"
 )
 
-// Route keys that every WebSocket API may have.
+// Route keys of every WebSocket API.
 const (
 	connectKey    = "$connect"
 	disconnectKey = "$disconnect"
@@ -31,7 +31,7 @@ var (
 	errFunction  = errors.New("the function failed")
 )
 
-// selection is where a message names its route: the keys on the way there.
+// selection is the path to a message's route name: the keys on the way.
 type selection []string
 
 func newSelection(expression string) (selection, error) {
@@ -41,12 +41,12 @@ func newSelection(expression string) (selection, error) {
 	}
 	path, isBody := strings.CutPrefix(path, "request.body.")
 	if !isPath || !isBody || path == "" {
-		return nil, fmt.Errorf("%w, not %q", errSelection, expression)
+		return nil, fmt.Errorf("%w, got %q", errSelection, expression)
 	}
 	return strings.Split(path, "."), nil
 }
 
-// key returns what the message names, or nothing.
+// key returns the route name in the message, or "".
 func (s selection) key(message []byte) string {
 	decoder := json.NewDecoder(bytes.NewReader(message))
 	decoder.UseNumber()
@@ -66,8 +66,8 @@ func (s selection) key(message []byte) string {
 	}
 }
 
-// route runs the function that a message is for. Its answer is not sent to the
-// client; its failure is told.
+// route runs the function for a message. Its answer is not sent to the client; a
+// failure is.
 func (c *connection) route(ctx context.Context, kind ws.MessageType, data []byte) {
 	routes := c.api.opts.API.Routes
 	key := ""
@@ -81,38 +81,40 @@ func (c *connection) route(ctx context.Context, kind ws.MessageType, data []byte
 	id := event.RequestContext.RequestID
 	if !c.api.limiter.Allow() {
 		c.log(key, "", http.StatusTooManyRequests, time.Now(), false)
-		c.tell(throttle.Message, id)
+		c.sendError(throttle.Message, id)
 		return
 	}
 	if _, ok := routes[key]; !ok {
 		c.log("-", "", http.StatusForbidden, time.Now(), false)
-		c.tell("Forbidden", id)
+		c.sendError("Forbidden", id)
 		return
 	}
 	if _, err := c.invoke(ctx, key, event); err != nil {
-		c.tell(internalError, id)
+		c.sendError(internalError, id)
 	}
 }
 
-// tell sends an error of the gateway's own. A client that reads nothing does not
-// read that either.
-func (c *connection) tell(text, requestID string) { _ = c.post([]byte(c.message(text, requestID))) }
+// sendError sends an error of the gateway to the client, if the client's buffer has
+// room.
+func (c *connection) sendError(text, requestID string) {
+	_ = c.post([]byte(c.message(text, requestID)))
+}
 
-// disconnect tells the functions that the connection has ended. It is best
+// disconnect invokes $disconnect after the connection has ended. It is best
 // effort: a failure changes nothing.
-func (c *connection) disconnect(ctx context.Context, end ending) {
+func (c *connection) disconnect(ctx context.Context, end closeReason) {
 	if _, ok := c.api.opts.API.Routes[disconnectKey]; ok {
 		_, _ = c.invoke(ctx, disconnectKey, c.disconnectEvent(end))
 	}
 }
 
-// answer is what of a function's answer matters.
+// answer is the relevant part of a function's answer.
 type answer struct {
 	status  int
 	headers map[string]string
 }
 
-// invoke runs a route's function within its time.
+// invoke runs a route's function within its timeout.
 func (c *connection) invoke(ctx context.Context, key string, event any) (answer, error) {
 	route, began := c.api.opts.API.Routes[key], time.Now()
 	payload, err := json.Marshal(event)
@@ -139,14 +141,14 @@ func (c *connection) invoke(ctx context.Context, key string, event any) (answer,
 		err = errAnswer
 	}
 	if err == nil {
-		status, _ := wire.Status.Int64() // what is no whole number becomes 0, which refuses
+		status, _ := wire.Status.Int64() // a value that is not an integer becomes 0, which refuses the connection
 		answered = answer{int(status), wire.Headers}
 	}
 	c.log(key, route.Function, answered.status, began, result.Cold)
 	return answered, err
 }
 
-// connectStatus is what a handshake is refused with whose $connect failed.
+// connectStatus is the status of a handshake whose $connect failed.
 func connectStatus(err error) int {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return http.StatusGatewayTimeout
@@ -154,7 +156,7 @@ func connectStatus(err error) int {
 	return http.StatusBadGateway
 }
 
-// log writes an access line for a route.
+// log writes an access log entry for a route.
 func (c *connection) log(key, function string, status int, began time.Time, cold bool) {
 	c.api.opts.Log(gateway.Access{
 		Time: began, Method: "WS", Path: key, Status: status, Function: function, Duration: time.Since(began), Cold: cold,

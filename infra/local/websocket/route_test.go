@@ -13,12 +13,12 @@ func TestRoute(t *testing.T) {
 	s := start(t, setup{routes: []string{"subscribe", "7", "$default"}})
 	c := s.mustConnect(t, "/", nil)
 	for _, test := range []struct{ name, message, route string }{
-		{"a message names its route", `{"action":"subscribe","x":1}`, "subscribe"},
-		{"by a number too", `{"action":7}`, "7"},
-		{"an unknown route is the default's", `{"action":"other"}`, "$default"},
-		{"a message without one too", `{"a":1}`, "$default"},
-		{"and one that is no JSON", `hello`, "$default"},
-		{"no message names a route of the gateway's own", `{"action":"$connect"}`, "$default"},
+		{"routes by the message's action", `{"action":"subscribe","x":1}`, "subscribe"},
+		{"accepts a number as the action", `{"action":7}`, "7"},
+		{"uses $default for an unknown action", `{"action":"other"}`, "$default"},
+		{"uses $default for a message without an action", `{"a":1}`, "$default"},
+		{"uses $default for invalid JSON", `hello`, "$default"},
+		{"ignores route keys of the gateway itself", `{"action":"$connect"}`, "$default"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c.mustSend(t, test.message)
@@ -30,7 +30,7 @@ func TestRoute(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a binary message comes in base64", func(t *testing.T) {
+	t.Run("passes a binary message in base64", func(t *testing.T) {
 		if err := c.Write(t.Context(), ws.MessageBinary, []byte{0xff}); err != nil {
 			t.Fatal(err)
 		}
@@ -46,10 +46,10 @@ func TestRouteFails(t *testing.T) {
 		function func(context.Context, event) (string, error)
 		want     string
 	}{
-		{"no route and no default", nil, "Forbidden"},
-		{"the function fails", func(context.Context, event) (string, error) { return "", &functionError{"oh"} }, "Internal server error"},
-		{"it cannot be run", func(context.Context, event) (string, error) { return "", errors.New("no room") }, "Internal server error"},
-		{"its answer has no status", func(context.Context, event) (string, error) { return `null`, nil }, "Internal server error"},
+		{"returns Forbidden without a matching route", nil, "Forbidden"},
+		{"reports a failed function", func(context.Context, event) (string, error) { return "", &functionError{"oh"} }, "Internal server error"},
+		{"reports a function that cannot run", func(context.Context, event) (string, error) { return "", errors.New("throttled") }, "Internal server error"},
+		{"reports an answer without a status", func(context.Context, event) (string, error) { return `null`, nil }, "Internal server error"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			given := setup{functions: map[string]func(context.Context, event) (string, error){}}
@@ -87,7 +87,7 @@ func TestParallel(t *testing.T) {
 	s.mustEvent(t, "$default")
 	select {
 	case <-s.of("$default"):
-		t.Error("a third message was worked on beside the two that are allowed")
+		t.Error("a third message was processed concurrently, the limit is two")
 	default:
 	}
 	close(release)

@@ -1,9 +1,8 @@
-// Package websocket imitates an API Gateway WebSocket API in front of Lambda
-// functions: the handshake with its authorizer and $connect, routes chosen by
-// what a message says, $disconnect, the @connections API by which functions
-// write to clients, and the limits of all that. Like the templates that are
-// supported here it goes one way: what functions answer to a message is not sent
-// to the client.
+// Package websocket emulates an API Gateway WebSocket API in front of Lambda
+// functions: the handshake with its authorizer and $connect, routes chosen by the
+// message, $disconnect, the @connections API by which functions send to clients,
+// and API Gateway's limits. Route responses are not supported: a function's answer
+// to a message is not sent to the client.
 package websocket
 
 import (
@@ -25,51 +24,51 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// errConnectMissing is what API Gateway says about such an API too.
+// errConnectMissing is also an error in API Gateway.
 var errConnectMissing = errors.New("an authorizer needs a $connect route")
 
-// Options are what the gateway of one API needs.
+// Options configure the gateway of one API.
 type Options struct {
 	API             samtemplate.WebSocketAPI
 	Invoker         proxyv1.Invoker
 	Region, Account string
-	// Limits that are 0 are API Gateway's own.
+	// Limits that are 0 have API Gateway's values.
 	Limits Limits
-	// Throttle, when given, says whether a post to that connection is one too
-	// many, which its sender is told with LimitExceededException.
+	// Throttle, if set, reports whether a post to that connection exceeds the rate;
+	// the sender then gets LimitExceededException.
 	Throttle func(connectionID string) bool
 	Log      func(gateway.Access)
 }
 
-// Limits of a WebSocket API, where a field says nothing else as its quotas have
-// them.
+// Limits of a WebSocket API. The defaults are API Gateway's quotas, except where a
+// field states otherwise.
 type Limits struct {
 	FrameBytes   int64         // of a frame from the client: 32 KB
 	MessageBytes int64         // of a message, either way: 128 KB
 	Idle         time.Duration // without a message either way or a ping: 10 minutes
-	Life         time.Duration // of a connection: 2 hours
-	// Write is how long a client may take to read a message, which API Gateway
-	// does not document: 10 seconds.
+	Lifetime     time.Duration // of a connection: 2 hours
+	// Write is how long a client may take to read a message: 10 seconds. API Gateway
+	// does not document its limit.
 	Write time.Duration
-	// Waiting is how many messages wait for a client that reads slowly, which API
-	// Gateway does not document: 128. Posting one more is refused.
+	// Waiting is how many messages may wait for a slow client: 128. API Gateway does
+	// not document its limit. A post over it is refused.
 	Waiting int
-	// Parallel is how many of a connection's messages are worked on at a time,
-	// which API Gateway does not limit: 16. The next waits unread.
+	// Parallel is how many of a connection's messages are processed concurrently: 16.
+	// API Gateway has no such limit. Further messages wait unread.
 	Parallel int
-	// Farewell is how long a client may take to agree to the end: 2 seconds.
-	Farewell time.Duration
+	// CloseWait is how long a client may take to answer the close frame: 2 seconds.
+	CloseWait time.Duration
 }
 
 func (l Limits) orDefault() Limits {
 	setDefault(&l.FrameBytes, 32<<10)
 	setDefault(&l.MessageBytes, 128<<10)
 	setDefault(&l.Idle, 10*time.Minute)
-	setDefault(&l.Life, 2*time.Hour)
+	setDefault(&l.Lifetime, 2*time.Hour)
 	setDefault(&l.Write, 10*time.Second)
 	setDefault(&l.Waiting, 128)
 	setDefault(&l.Parallel, 16)
-	setDefault(&l.Farewell, 2*time.Second)
+	setDefault(&l.CloseWait, 2*time.Second)
 	return l
 }
 
@@ -81,16 +80,16 @@ func setDefault[T comparable](field *T, value T) {
 }
 
 // API is the handler of one WebSocket API: handshakes at / and at /<stage>, and
-// the @connections API below either.
+// the @connections API below both.
 type API struct {
 	opts       Options
 	limits     Limits
 	selection  selection
-	authorizer *proxyv1.Authorizer // nil lets everybody in
+	authorizer *proxyv1.Authorizer // nil accepts every client
 	limiter    throttle.Limiter
 
-	// base outlives requests and ends with the API: connections do not end with
-	// the request that they began as.
+	// base outlives requests and ends with the API, because connections outlive the
+	// request of their handshake.
 	base context.Context
 	stop context.CancelFunc
 
@@ -100,8 +99,8 @@ type API struct {
 	running     sync.WaitGroup
 }
 
-// New returns the gateway of the template's API. It fails for what would work
-// here and not there, or the other way round. Close ends it.
+// New returns the gateway of the template's API. It fails if a part of the API
+// would behave differently in the cloud. Close ends it.
 func New(ctx context.Context, opts Options) (*API, error) {
 	a := &API{opts: opts, limits: opts.Limits.orDefault(), limiter: throttle.New(opts.API.Throttle), connections: map[string]*connection{}}
 	selection, err := newSelection(opts.API.RouteSelection)
@@ -136,14 +135,14 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	case stage != "" && stage != a.opts.API.Stage:
 		refuse(rw, http.StatusForbidden, `{"message":"Forbidden"}`)
 	case managed:
-		a.manage(rw, r, id)
+		a.serveConnections(rw, r, id)
 	default:
 		a.handshake(rw, r)
 	}
 }
 
-// Close ends every connection in order, $disconnect included, and cuts off what
-// still runs when ctx ends.
+// Close closes every connection, including $disconnect, and cuts off what is left
+// when ctx ends.
 func (a *API) Close(ctx context.Context) {
 	a.mu.Lock()
 	a.closed = true
@@ -157,7 +156,7 @@ func (a *API) Close(ctx context.Context) {
 	a.stop()
 }
 
-// begin announces something that Close waits for.
+// begin registers an operation that Close waits for.
 func (a *API) begin() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -168,8 +167,7 @@ func (a *API) begin() bool {
 	return true
 }
 
-// register makes a connection one that can be written to. It fails when the API
-// is being closed.
+// register makes a connection available for posts. It fails if the API is closing.
 func (a *API) register(c *connection) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -196,5 +194,5 @@ func (a *API) find(id string) (*connection, bool) {
 func refuse(rw http.ResponseWriter, status int, body string) {
 	rw.Header().Set("Content-Type", "application/json")
 	rw.WriteHeader(status)
-	_, _ = rw.Write([]byte(body)) // a caller that is gone needs no answer
+	_, _ = rw.Write([]byte(body)) // the caller may have disconnected
 }

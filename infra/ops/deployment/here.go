@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/rethread/rethread/infra/local/described"
+	"github.com/rethread/rethread/infra/local/stackinfo"
 	"github.com/rethread/rethread/infra/local/table"
 )
 
@@ -46,7 +46,7 @@ func findHere(ctx context.Context, at Place) (*Deployment, error) {
 // errSilent says that something answers, and does not describe itself.
 var errSilent = errors.New("the system does not say what it consists of")
 
-func describe(ctx context.Context, url string) (stack described.Stack, err error) {
+func describe(ctx context.Context, url string) (stack stackinfo.Stack, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/dev/stack", http.NoBody)
@@ -66,7 +66,7 @@ func describe(ctx context.Context, url string) (stack described.Stack, err error
 
 // localServices are those of a system on this machine, which takes any
 // credentials.
-func localServices(at described.Endpoints) *Services {
+func localServices(at stackinfo.Endpoints) *Services {
 	settings := aws.Config{Region: table.Region, Credentials: table.Credentials(at.DynamoDBKey)}
 	return &Services{
 		DynamoDB: dynamodb.NewFromConfig(settings, func(o *dynamodb.Options) {

@@ -13,15 +13,16 @@ import (
 	"github.com/rethread/rethread/infra/local/lambda"
 )
 
-// Why an authorizer did not let a request in.
+// Errors of an authorizer that refuses a request.
 var (
-	// ErrUnauthorized answers 401: an identity source is missing, or the function
-	// failed with the message Unauthorized.
+	// ErrUnauthorized means 401: an identity source is missing, or the function failed
+	// with the message Unauthorized.
 	ErrUnauthorized = errors.New("Unauthorized")
-	// ErrDenied and ErrExplicitlyDenied answer 403.
-	ErrDenied           = errors.New("User is not authorized to access this resource")                       //nolint:staticcheck // as above
-	ErrExplicitlyDenied = errors.New("User is not authorized to access this resource with an explicit deny") //nolint:staticcheck // as above
-	// ErrAuthorizer answers 500: the function failed, or its answer is no policy.
+	// ErrDenied and ErrExplicitlyDenied mean 403.
+	ErrDenied           = errors.New("User is not authorized to access this resource")                       //nolint:staticcheck // the text is API Gateway's message
+	ErrExplicitlyDenied = errors.New("User is not authorized to access this resource with an explicit deny") //nolint:staticcheck // the text is API Gateway's message
+	// ErrAuthorizer means 500: the function failed, or its answer is not a valid
+	// policy.
 	ErrAuthorizer = errors.New("the authorizer failed")
 )
 
@@ -33,14 +34,14 @@ type Invoker interface {
 	Invoke(ctx context.Context, name string, payload []byte) (*lambda.Result, error)
 }
 
-// Authorizer asks a function of the REQUEST kind whether a request may pass.
-// Its answers are not kept.
+// Authorizer is a Lambda authorizer of the REQUEST type. Its answers are not
+// cached.
 type Authorizer struct {
 	// Function is a logical id.
 	Function string
-	// Identity are the sources that must all be there and not be empty, such as
-	// "method.request.header.Authorization" or "route.request.querystring.token".
-	// Without any the function is asked about every request.
+	// Identity are the sources that must all be present and not empty, such as
+	// "method.request.header.Authorization" or "route.request.querystring.token". If
+	// there are none, the function is invoked for every request.
 	Identity []string
 	Invoker  Invoker
 }
@@ -50,16 +51,16 @@ type Authorizer struct {
 func (a *Authorizer) Check() error {
 	for _, source := range a.Identity {
 		if kind, _ := sourceOf(source); kind == "" {
-			return fmt.Errorf("authorizer %s: identity source %s is not supported here", a.Function, source)
+			return fmt.Errorf("authorizer %s: identity source %s is not supported by the local host", a.Function, source)
 		}
 	}
 	return nil
 }
 
-// Ask returns what the request's events carry under requestContext.authorizer:
-// principalId and the function's context, or one of the package's errors. The
-// event is the authorizer's own; arn is the route that is asked for.
-func (a *Authorizer) Ask(ctx context.Context, r *http.Request, arn string, event any) (map[string]any, error) {
+// Authorize returns the member requestContext.authorizer of the request's event,
+// principalId and the function's context, or one of the package's errors. event is
+// the authorizer's event; arn identifies the requested route.
+func (a *Authorizer) Authorize(ctx context.Context, r *http.Request, arn string, event any) (map[string]any, error) {
 	for _, source := range a.Identity {
 		if identityOf(r, source) == "" {
 			return nil, fmt.Errorf("%w: %s is missing", ErrUnauthorized, source)
@@ -83,8 +84,8 @@ func (a *Authorizer) Ask(ctx context.Context, r *http.Request, arn string, event
 	return readVerdict(result.Payload, arn, time.Since(began))
 }
 
-// failure tells a refusal from a mishap: a function refuses by failing with
-// exactly this message.
+// failure distinguishes a refusal from an error: a function refuses by failing
+// with exactly this message.
 func failure(payload []byte) error {
 	var described struct {
 		Message string `json:"errorMessage"`
@@ -95,7 +96,7 @@ func failure(payload []byte) error {
 	return fmt.Errorf("%w: %s", ErrAuthorizer, payload)
 }
 
-// verdict is what the function answers.
+// verdict is the function's answer.
 type verdict struct {
 	PrincipalID string         `json:"principalId"`
 	Policy      *policy        `json:"policyDocument"`
@@ -110,7 +111,7 @@ func readVerdict(payload []byte, arn string, latency time.Duration) (map[string]
 	if v.PrincipalID == "" || v.Policy == nil {
 		return nil, fmt.Errorf("%w: principalId or policyDocument is missing", ErrAuthorizer)
 	}
-	values, err := contextTexts(v.Context)
+	values, err := contextStrings(v.Context)
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +123,9 @@ func readVerdict(payload []byte, arn string, latency time.Duration) (map[string]
 	return values, nil
 }
 
-// contextTexts turns the context's values into texts, as functions get them.
-// Lists and objects are not allowed.
-func contextTexts(given map[string]any) (map[string]any, error) {
+// contextStrings converts the context's values to strings, as functions receive
+// them. Lists and objects are not allowed.
+func contextStrings(given map[string]any) (map[string]any, error) {
 	texts := map[string]any{}
 	for name, value := range given {
 		switch value := value.(type) {
@@ -135,13 +136,14 @@ func contextTexts(given map[string]any) (map[string]any, error) {
 		case bool:
 			texts[name] = strconv.FormatBool(value)
 		default:
-			return nil, fmt.Errorf("%w: context value %s is neither text, number nor boolean", ErrAuthorizer, name)
+			return nil, fmt.Errorf("%w: context value %s is not a string, number or boolean", ErrAuthorizer, name)
 		}
 	}
 	return texts, nil
 }
 
-// sourceOf takes an identity source apart: header or querystring, and the name.
+// sourceOf splits an identity source into its kind, header or querystring, and the
+// name.
 func sourceOf(source string) (kind, name string) {
 	_, rest, _ := strings.Cut(source, ".request.")
 	kind, name, _ = strings.Cut(rest, ".")
@@ -159,8 +161,8 @@ func identityOf(r *http.Request, source string) string {
 	return r.Header.Get(name)
 }
 
-// Status is what a request is answered that an authorizer did not let in, with
-// the message to show.
+// Status returns the status and the message for a request that an authorizer
+// refused.
 func Status(err error) (status int, message string) {
 	switch {
 	case errors.Is(err, ErrUnauthorized):

@@ -15,15 +15,17 @@ import (
 
 const arn = "arn:aws:execute-api:eu-west-1:123:Api/live/GET/a/b"
 
-// says is an authorizer's function.
-type says struct{ result lambda.Result }
+// fixedAnswer is an authorizer function that returns a fixed result.
+type fixedAnswer struct{ result lambda.Result }
 
 // Invoke implements proxyv1.Invoker.
-func (s says) Invoke(context.Context, string, []byte) (*lambda.Result, error) { return &s.result, nil }
+func (s fixedAnswer) Invoke(context.Context, string, []byte) (*lambda.Result, error) {
+	return &s.result, nil
+}
 
-func answer(text string) says { return says{lambda.Result{Payload: []byte(text)}} }
+func answer(text string) fixedAnswer { return fixedAnswer{lambda.Result{Payload: []byte(text)}} }
 
-func statements(text string) says {
+func statements(text string) fixedAnswer {
 	return answer(`{"principalId":"p","policyDocument":{"Version":"2012-10-17","Statement":` + text + `}}`)
 }
 
@@ -33,34 +35,34 @@ func TestPolicy(t *testing.T) {
 		name, statements string
 		want             error
 	}{
-		{"one statement stands alone", allowAll, nil},
-		{"or in a list", "[" + allowAll + "]", nil},
-		{"actions know no case", `{"Effect":"Allow","Action":["EXECUTE-API:invoke"],"Resource":["*"]}`, nil},
-		{"a star runs over slashes", `{"Effect":"Allow","Action":"execute-api:*","Resource":"arn:aws:execute-api:*:Api/live/*/b"}`, nil},
-		{"a question mark is one character", `{"Effect":"Allow","Action":"*","Resource":"arn:aws:execute-api:eu-west-?:123:Api/live/GET/a/?"}`, nil},
-		{"exact is exact", `{"Effect":"Allow","Action":"*","Resource":"` + arn + `"}`, nil},
-		{"a prefix is not enough", `{"Effect":"Allow","Action":"*","Resource":"arn:aws:execute-api:eu-west-1:123:Api/live/GET/a"}`, proxyv1.ErrDenied},
-		{"another action allows nothing", `{"Effect":"Allow","Action":"s3:GetObject","Resource":"*"}`, proxyv1.ErrDenied},
-		{"a denial wins", "[" + allowAll + `,{"Effect":"Deny","Action":"*","Resource":"*/GET/a/*"}]`, proxyv1.ErrExplicitlyDenied},
-		{"unless it is about something else", `[{"Effect":"Deny","Action":"*","Resource":"*/POST/*"},` + allowAll + "]", nil},
-		{"no statement", `[]`, proxyv1.ErrAuthorizer},
-		{"an unknown effect", `{"Effect":"Maybe","Action":"*","Resource":"*"}`, proxyv1.ErrAuthorizer},
-		{"a condition", `{"Effect":"Allow","Action":"*","Resource":"*","Condition":{}}`, proxyv1.ErrAuthorizer},
-		{"no resource", `{"Effect":"Allow","Action":"*"}`, proxyv1.ErrAuthorizer},
-		{"no policy at all", `"*"`, proxyv1.ErrAuthorizer},
+		{"accepts a single statement", allowAll, nil},
+		{"accepts a list of statements", "[" + allowAll + "]", nil},
+		{"ignores the case of actions", `{"Effect":"Allow","Action":["EXECUTE-API:invoke"],"Resource":["*"]}`, nil},
+		{"* matches slashes", `{"Effect":"Allow","Action":"execute-api:*","Resource":"arn:aws:execute-api:*:Api/live/*/b"}`, nil},
+		{"? matches one character", `{"Effect":"Allow","Action":"*","Resource":"arn:aws:execute-api:eu-west-?:123:Api/live/GET/a/?"}`, nil},
+		{"matches an exact ARN", `{"Effect":"Allow","Action":"*","Resource":"` + arn + `"}`, nil},
+		{"does not match a prefix", `{"Effect":"Allow","Action":"*","Resource":"arn:aws:execute-api:eu-west-1:123:Api/live/GET/a"}`, proxyv1.ErrDenied},
+		{"does not match another action", `{"Effect":"Allow","Action":"s3:GetObject","Resource":"*"}`, proxyv1.ErrDenied},
+		{"Deny overrides Allow", "[" + allowAll + `,{"Effect":"Deny","Action":"*","Resource":"*/GET/a/*"}]`, proxyv1.ErrExplicitlyDenied},
+		{"ignores Deny for another resource", `[{"Effect":"Deny","Action":"*","Resource":"*/POST/*"},` + allowAll + "]", nil},
+		{"refuses a policy without statements", `[]`, proxyv1.ErrAuthorizer},
+		{"refuses an unknown effect", `{"Effect":"Maybe","Action":"*","Resource":"*"}`, proxyv1.ErrAuthorizer},
+		{"refuses a condition", `{"Effect":"Allow","Action":"*","Resource":"*","Condition":{}}`, proxyv1.ErrAuthorizer},
+		{"refuses a statement without a resource", `{"Effect":"Allow","Action":"*"}`, proxyv1.ErrAuthorizer},
+		{"refuses a statement that is not an object", `"*"`, proxyv1.ErrAuthorizer},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := ask(t, statements(test.statements), nil, "/"); !errors.Is(err, test.want) {
+			if _, err := authorize(t, statements(test.statements), nil, "/"); !errors.Is(err, test.want) {
 				t.Errorf("got %v, want %v", err, test.want)
 			}
 		})
 	}
 }
 
-func TestAsk(t *testing.T) {
+func TestAuthorize(t *testing.T) {
 	allow := `"policyDocument":{"Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`
-	t.Run("the context becomes texts", func(t *testing.T) {
-		got, err := ask(t, answer(`{"principalId":"p","context":{"s":"x","n":12345678901,"f":0.5,"b":false},`+allow+`}`), nil, "/")
+	t.Run("converts the context to strings", func(t *testing.T) {
+		got, err := authorize(t, answer(`{"principalId":"p","context":{"s":"x","n":12345678901,"f":0.5,"b":false},`+allow+`}`), nil, "/")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,31 +72,31 @@ func TestAsk(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	for name, function := range map[string]says{
+	for name, function := range map[string]fixedAnswer{
 		"an object in the context": answer(`{"principalId":"p","context":{"o":{}},` + allow + `}`),
 		"no principal":             answer(`{` + allow + `}`),
-		"no JSON":                  answer(`oh`),
+		"invalid JSON":             answer(`oh`),
 		"a failure":                {lambda.Result{FunctionError: "Unhandled", Payload: []byte(`{"errorMessage":"Unauthorized to fail"}`)}},
 	} {
-		t.Run(name+" is the authorizer's mistake", func(t *testing.T) {
-			if _, err := ask(t, function, nil, "/"); !errors.Is(err, proxyv1.ErrAuthorizer) {
+		t.Run(name+" is an authorizer error", func(t *testing.T) {
+			if _, err := authorize(t, function, nil, "/"); !errors.Is(err, proxyv1.ErrAuthorizer) {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
-	t.Run("every identity source must be there", func(t *testing.T) {
+	t.Run("requires every identity source", func(t *testing.T) {
 		sources := []string{"method.request.header.X-A", "route.request.querystring.b"}
 		function := statements(`{"Effect":"Allow","Action":"*","Resource":"*"}`)
 		for target, want := range map[string]error{"/": proxyv1.ErrUnauthorized, "/?b=": proxyv1.ErrUnauthorized, "/?b=1": nil} {
-			if _, err := ask(t, function, sources, target); !errors.Is(err, want) {
+			if _, err := authorize(t, function, sources, target); !errors.Is(err, want) {
 				t.Errorf("%s: got %v, want %v", target, err, want)
 			}
 		}
 	})
-	t.Run("other kinds of sources are refused", func(t *testing.T) {
+	t.Run("refuses other kinds of sources", func(t *testing.T) {
 		for _, source := range []string{"stageVariables.a", "context.identity.sourceIp", "method.request.header."} {
 			if err := (&proxyv1.Authorizer{Identity: []string{source}}).Check(); err == nil {
-				t.Errorf("%s passes", source)
+				t.Errorf("%s was accepted", source)
 			}
 		}
 	})
@@ -107,11 +109,11 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// ask has the authorizer asked by a request with a header X-A.
-func ask(t *testing.T, function says, sources []string, target string) (map[string]any, error) {
+// authorize invokes the authorizer for a request with a header X-A.
+func authorize(t *testing.T, function fixedAnswer, sources []string, target string) (map[string]any, error) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, http.NoBody)
 	r.Header.Set("X-A", "a")
 	authorizer := proxyv1.Authorizer{Function: "F", Identity: sources, Invoker: function}
-	return authorizer.Ask(t.Context(), r, arn, struct{}{})
+	return authorizer.Authorize(t.Context(), r, arn, struct{}{})
 }

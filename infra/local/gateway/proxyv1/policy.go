@@ -8,7 +8,7 @@ import (
 
 const invokeAction = "execute-api:invoke"
 
-// policy is an IAM policy as far as authorizers may write one.
+// policy is an IAM policy, restricted to what authorizers may return.
 type policy struct {
 	Statements oneOrMore[statement] `json:"Statement"`
 }
@@ -21,7 +21,7 @@ type statement struct {
 	NotAction json.RawMessage
 }
 
-// oneOrMore reads what IAM lets stand alone or in a list.
+// oneOrMore decodes a single value or a list.
 type oneOrMore[T any] []T
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -33,14 +33,14 @@ func (o *oneOrMore[T]) UnmarshalJSON(data []byte) error {
 	}
 	var one T
 	if err := json.Unmarshal(data, &one); err != nil {
-		return fmt.Errorf("neither one nor a list: %w", err)
+		return fmt.Errorf("neither a single value nor a list: %w", err)
 	}
 	*o = []T{one}
 	return nil
 }
 
-// permits returns nil, ErrDenied or ErrExplicitlyDenied for a call of that
-// route; ErrAuthorizer for a policy that cannot be weighed.
+// permits returns nil, ErrDenied or ErrExplicitlyDenied for a call of the route,
+// and ErrAuthorizer for an invalid policy.
 func (p *policy) permits(arn string) error {
 	if len(p.Statements) == 0 {
 		return fmt.Errorf("%w: the policy has no statement", ErrAuthorizer)
@@ -64,9 +64,9 @@ func (p *policy) permits(arn string) error {
 func (s *statement) check() error {
 	switch {
 	case s.Effect != "Allow" && s.Effect != "Deny":
-		return fmt.Errorf("%w: effect %q", ErrAuthorizer, s.Effect)
+		return fmt.Errorf("%w: unknown effect %q", ErrAuthorizer, s.Effect)
 	case s.Condition != nil, s.NotAction != nil:
-		return fmt.Errorf("%w: conditions and NotAction are not supported here", ErrAuthorizer)
+		return fmt.Errorf("%w: conditions and NotAction are not supported by the local host", ErrAuthorizer)
 	case len(s.Actions) == 0, len(s.Resources) == 0:
 		return fmt.Errorf("%w: a statement without Action or Resource", ErrAuthorizer)
 	default:
@@ -81,7 +81,7 @@ func (s *statement) covers(arn string) bool {
 func lower(words []string) []string {
 	var out []string
 	for _, word := range words {
-		out = append(out, strings.ToLower(word)) // actions know no case
+		out = append(out, strings.ToLower(word)) // IAM ignores the case of actions
 	}
 	return out
 }
@@ -95,8 +95,8 @@ func matchesAny(patterns []string, text string) bool {
 	return false
 }
 
-// matches compares with IAM's wildcards: * for any run of characters, / and :
-// included, and ? for one.
+// matches compares with IAM's wildcards: * matches any characters, including / and
+// :, and ? matches one character.
 func matches(pattern, text string) bool {
 	star, resume := -1, 0
 	p, t := 0, 0

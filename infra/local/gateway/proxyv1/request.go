@@ -1,5 +1,5 @@
-// Package proxyv1 holds what REST APIs and WebSocket APIs have in common at API
-// Gateway: how a request reads in payload format 1.0, and the Lambda authorizers
+// Package proxyv1 holds what API Gateway's REST APIs and WebSocket APIs have in
+// common: the request members of payload format 1.0, and the Lambda authorizers
 // that answer with an IAM policy.
 package proxyv1
 
@@ -16,19 +16,19 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// TimeLayout is how request contexts write times.
+// TimeLayout is the format of times in request contexts.
 const TimeLayout = "02/Jan/2006:15:04:05 -0700"
 
-// Values are headers or query parameters, once with each name's last value and
-// once with all of them. Both are nil when there are none, which events write as
-// null.
+// Values are headers or query parameters, once with the last value of each name
+// and once with all of them. Both are nil if there are none, which events encode
+// as null.
 type Values struct {
 	Last map[string]string
 	All  map[string][]string
 }
 
-// Headers returns the request's headers, with those that API Gateway adds, as a
-// browser writes their names in a handshake.
+// Headers returns the request's headers and those that API Gateway adds, with
+// names spelled as a browser does in a handshake.
 func Headers(r *http.Request) Values {
 	all := map[string][]string{
 		"Host": {r.Host}, "X-Forwarded-For": {Host(r.RemoteAddr)}, "X-Forwarded-Proto": {"http"},
@@ -38,13 +38,13 @@ func Headers(r *http.Request) Values {
 		all["X-Forwarded-Port"] = []string{port}
 	}
 	for name, values := range r.Header {
-		all[strings.Replace(name, "Sec-Websocket-", "Sec-WebSocket-", 1)] = values // as browsers write it
+		all[strings.Replace(name, "Sec-Websocket-", "Sec-WebSocket-", 1)] = values // the spelling of browsers
 	}
 	return newValues(all)
 }
 
-// Lower returns the headers with names in lower case, as callers over HTTP/2 send
-// them; those that API Gateway adds stay as it writes them.
+// Lower returns the headers with names in lower case, as HTTP/2 clients send them;
+// headers that API Gateway adds keep their spelling.
 func (v Values) Lower() Values {
 	all := make(map[string][]string, len(v.All))
 	for name, values := range v.All {
@@ -58,17 +58,17 @@ func (v Values) Lower() Values {
 	return newValues(all)
 }
 
-// TraceID is what API Gateway adds to requests for X-Ray.
+// TraceID is the X-Ray header that API Gateway adds to requests.
 func TraceID(now time.Time) string {
 	var id [12]byte
 	_, _ = rand.Read(id[:]) // never fails
 	return fmt.Sprintf("Root=1-%08x-%x", now.Unix(), id)
 }
 
-// Query returns the decoded query parameters; pairs that cannot be decoded are
-// left out.
+// Query returns the decoded query parameters, without pairs that cannot be
+// decoded.
 func Query(r *http.Request) Values {
-	values, _ := url.ParseQuery(r.URL.RawQuery) // returns what it could read
+	values, _ := url.ParseQuery(r.URL.RawQuery) // returns the valid pairs
 	return newValues(values)
 }
 
@@ -83,12 +83,12 @@ func newValues(all map[string][]string) Values {
 	return Values{Last: last, All: all}
 }
 
-// Identity says who calls, as far as the connection tells.
+// Identity describes the caller, as far as the connection reveals it.
 func Identity(r *http.Request) events.APIGatewayRequestIdentity {
 	return events.APIGatewayRequestIdentity{SourceIP: Host(r.RemoteAddr), UserAgent: r.UserAgent()}
 }
 
-// Host is an address without its port.
+// Host returns an address without its port.
 func Host(address string) string {
 	if host, _, err := net.SplitHostPort(address); err == nil {
 		return host
@@ -96,11 +96,11 @@ func Host(address string) string {
 	return address
 }
 
-// ARN names a route of an API to those who write policies: the last part is
-// "GET/path" for REST APIs and the route key for WebSocket APIs.
+// ARN identifies a route of an API in policies: the last part is "GET/path" for
+// REST APIs and the route key for WebSocket APIs.
 func ARN(region, account, api, stage, route string) string {
 	return "arn:aws:execute-api:" + region + ":" + account + ":" + api + "/" + stage + "/" + route
 }
 
-// millis writes a duration the way contexts do.
+// millis formats a duration as request contexts do.
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

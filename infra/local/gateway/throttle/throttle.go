@@ -1,5 +1,6 @@
-// Package throttle bounds what a stage of an API takes, by a token bucket as
-// API Gateway has it: a request takes a token, and those come back at a rate.
+// Package throttle limits the request rate of an API's stage with a token bucket,
+// as API Gateway does: each request takes a token, and tokens are added at a fixed
+// rate.
 package throttle
 
 import (
@@ -8,14 +9,14 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// Message is what callers hear who are refused, with the status 429.
+// Message is the message of the 429 response.
 const Message = "Too Many Requests"
 
-// Limiter bounds one stage.
+// Limiter limits one stage.
 type Limiter struct{ bucket *rate.Limiter }
 
-// New returns the limiter of a stage; one that the template does not bound
-// bounds nothing.
+// New returns the limiter of a stage. It limits nothing if the template sets no
+// limit.
 func New(t samtemplate.Throttle) Limiter {
 	if t.Rate == 0 {
 		return Limiter{rate.NewLimiter(rate.Inf, 0)}
@@ -23,5 +24,5 @@ func New(t samtemplate.Throttle) Limiter {
 	return Limiter{rate.NewLimiter(rate.Limit(t.Rate), t.Burst)}
 }
 
-// Allow takes a token, and reports whether there was one.
+// Allow takes a token and reports whether one was available.
 func (l Limiter) Allow() bool { return l.bucket.Allow() }

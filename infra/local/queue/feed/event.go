@@ -8,21 +8,21 @@ import (
 	"github.com/rethread/rethread/infra/local/queue"
 )
 
-// Lambda hands a function 6 MB at most, this envelope included.
+// Lambda's limit of 6 MB for an event, including this envelope.
 const (
 	payloadHead = `{"Records":[`
 	payloadTail = `]}`
 )
 
-// batch is some messages on their way.
+// batch is a batch of messages for one invocation.
 type batch struct {
 	messages []queue.Received
 	records  bytes.Buffer
-	full     bool // the next message would not fit
+	full     bool // the next message did not fit
 }
 
-// add puts a message in, unless the event would be too large. The first one
-// always fits: a message is at most 1 MiB.
+// add adds a message, unless the event would become too large. The first message
+// always fits, because a message has at most 1 MiB.
 func (b *batch) add(message queue.Received, record []byte) bool {
 	size := len(payloadHead) + b.records.Len() + len(",") + len(record) + len(payloadTail)
 	if size > lambda.MaxRequestBytes && len(b.messages) > 0 {
@@ -37,12 +37,13 @@ func (b *batch) add(message queue.Received, record []byte) bool {
 	return true
 }
 
-// payload is the event that a function gets.
+// payload is the function's event.
 func (b *batch) payload() []byte {
 	return append(append([]byte(payloadHead), b.records.Bytes()...), payloadTail...)
 }
 
-// record is a message in Lambda's event, as "Using Lambda with Amazon SQS" has it.
+// record is a message in Lambda's event, as documented in "Using Lambda with
+// Amazon SQS".
 type record struct {
 	MessageID         string               `json:"messageId"`
 	ReceiptHandle     string               `json:"receiptHandle"`
@@ -56,7 +57,7 @@ type record struct {
 	Region            string               `json:"awsRegion"`
 }
 
-// attribute has two lists that SQS has never filled.
+// attribute includes two lists that SQS never fills.
 type attribute struct {
 	StringValue      string   `json:"stringValue,omitempty"`
 	BinaryValue      []byte   `json:"binaryValue,omitempty"`
@@ -80,7 +81,7 @@ func (m *mapping) record(message queue.Received) []byte {
 	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // it would make six bytes of one
-	_ = encoder.Encode(r)        // texts always encode
+	encoder.SetEscapeHTML(false) // would turn one byte into six
+	_ = encoder.Encode(r)        // strings always encode
 	return bytes.TrimSpace(out.Bytes())
 }

@@ -26,7 +26,7 @@ type call struct {
 	Events []events.SQSMessage
 }
 
-// bodies joins those of a batch.
+// bodies joins the bodies of a batch.
 func (c call) bodies() string {
 	var all []string
 	for _, e := range c.Events {
@@ -35,14 +35,14 @@ func (c call) bodies() string {
 	return strings.Join(all, " ")
 }
 
-// fakeInvoker stands for the function.
+// fakeInvoker replaces the function.
 type fakeInvoker struct {
 	began  time.Time
 	answer func(context.Context, call) (*lambda.Result, error)
 
-	mu          sync.Mutex
-	calls       []call
-	atOnce, max int
+	mu                    sync.Mutex
+	calls                 []call
+	atOnce, maxConcurrent int
 }
 
 // Invoke implements feed.Invoker.
@@ -55,7 +55,7 @@ func (f *fakeInvoker) Invoke(ctx context.Context, function string, payload []byt
 	c := call{at: time.Since(f.began), Events: event.Records}
 	f.calls = append(f.calls, c)
 	f.atOnce++
-	f.max = max(f.max, f.atOnce)
+	f.maxConcurrent = max(f.maxConcurrent, f.atOnce)
 	f.mu.Unlock()
 	defer func() {
 		f.mu.Lock()
@@ -68,7 +68,7 @@ func (f *fakeInvoker) Invoke(ctx context.Context, function string, payload []byt
 	return f.answer(ctx, c)
 }
 
-// log tells when which batches came.
+// log lists the batches with the times of their invocations.
 func (f *fakeInvoker) log() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -79,8 +79,8 @@ func (f *fakeInvoker) log() []string {
 	return all
 }
 
-// stage is a queue and a function that reads it.
-type stage struct {
+// fixture is a queue and the function that reads it.
+type fixture struct {
 	queue   samtemplate.Queue
 	mapping samtemplate.QueueMapping
 	invoker *fakeInvoker
@@ -89,27 +89,27 @@ type stage struct {
 	stop    func()
 }
 
-func newStage() *stage {
-	return &stage{
+func newFixture() *fixture {
+	return &fixture{
 		queue:   samtemplate.Queue{LogicalID: "Q", Name: "q", ARN: queueARN, VisibilityTimeout: 10 * time.Second},
 		mapping: samtemplate.QueueMapping{Name: "E", Queue: "Q", BatchSize: 10, PartialBatchResponses: true, Enabled: true},
 		invoker: &fakeInvoker{began: time.Now()},
 	}
 }
 
-// fifo makes the queue one.
-func (s *stage) fifo() *stage {
+// fifo makes the queue a FIFO queue.
+func (s *fixture) fifo() *fixture {
 	s.queue.FIFO = true
 	return s
 }
 
-// start runs the mapping in a bubble of synctest until stop.
-func (s *stage) start(t *testing.T) {
+// start runs the mapping in a synctest bubble until stop.
+func (s *fixture) start(t *testing.T) {
 	t.Helper()
 	s.prepare()
 	source, err := feed.New(feed.Options{
 		Functions: []samtemplate.Function{{LogicalID: "F", Name: "f", Queues: []samtemplate.QueueMapping{s.mapping}, Reserved: s.reserve}},
-		Queues:    one{s.q}, Invoker: s.invoker, Region: "us-east-1", Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Queues:    oneQueue{s.q}, Invoker: s.invoker, Region: "us-east-1", Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -125,15 +125,15 @@ func (s *stage) start(t *testing.T) {
 	}
 }
 
-// prepare makes the queue, for those who send before the mapping runs.
-func (s *stage) prepare() {
+// prepare makes the queue, for tests that send before the mapping runs.
+func (s *fixture) prepare() {
 	if s.q == nil {
 		s.q = queue.New(s.queue)
 	}
 }
 
 // send adds messages whose first letter is their group.
-func (s *stage) send(t *testing.T, bodies ...string) {
+func (s *fixture) send(t *testing.T, bodies ...string) {
 	t.Helper()
 	s.prepare()
 	for _, body := range bodies {
@@ -147,12 +147,12 @@ func (s *stage) send(t *testing.T, bodies ...string) {
 	}
 }
 
-type one struct{ q *queue.Queue }
+type oneQueue struct{ q *queue.Queue }
 
 // Queues implements feed.Queues.
-func (o one) Queues() []*queue.Queue { return []*queue.Queue{o.q} }
+func (o oneQueue) Queues() []*queue.Queue { return []*queue.Queue{o.q} }
 
-// failing answers that the messages of those bodies failed.
+// failing returns an answer that reports the messages with those bodies as failed.
 func failing(c call, bodies ...string) *lambda.Result {
 	response := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	for _, e := range c.Events {
@@ -162,6 +162,6 @@ func failing(c call, bodies ...string) *lambda.Result {
 			}
 		}
 	}
-	payload, _ := json.Marshal(response) // texts always marshal
+	payload, _ := json.Marshal(response) // strings always marshal
 	return &lambda.Result{Payload: payload}
 }

@@ -1,7 +1,8 @@
-// Package feed hands the messages of queues to functions, as Lambda's event source
-// mappings do: in batches, several at once, a FIFO queue's groups in their order.
-// What a function is done with is deleted; what it fails on shows again when its
-// visibility timeout is over, or when the function says.
+// Package feed delivers the messages of queues to functions, like Lambda's event
+// source mappings: in batches, several concurrently, a FIFO queue's groups in
+// order. Messages that a function processed are deleted. Messages that it failed
+// to process become visible again after their visibility timeout, or at the time
+// the function sets.
 package feed
 
 import (
@@ -16,33 +17,33 @@ import (
 	"github.com/rethread/rethread/infra/local/samtemplate"
 )
 
-// ErrMapping says that a mapping of the template cannot work.
-var ErrMapping = errors.New("bad event source mapping")
+// ErrMapping means that a mapping of the template is invalid.
+var ErrMapping = errors.New("invalid event source mapping")
 
 // Invoker runs a function, named by its logical id, and waits for its answer.
 type Invoker interface {
 	Invoke(ctx context.Context, function string, payload []byte) (*lambda.Result, error)
 }
 
-// Queues are what is read.
+// Queues are the queues that functions may read.
 type Queues interface {
 	Queues() []*queue.Queue
 }
 
-// Options are what the mappings need.
+// Options configure the mappings.
 type Options struct {
 	Functions []samtemplate.Function
 	Queues    Queues
 	Invoker   Invoker
-	// Region stands in the events.
+	// Region appears in the events.
 	Region string
 	Log    *slog.Logger
 }
 
-// Source feeds functions from queues.
+// Source delivers messages from queues to functions.
 type Source struct{ mappings []*mapping }
 
-// New finds the queues that the functions read. The error is ErrMapping.
+// New finds the queues that the functions read. The error wraps ErrMapping.
 func New(opts Options) (*Source, error) {
 	queues := map[string]*queue.Queue{}
 	for _, q := range opts.Queues.Queues() {
@@ -65,8 +66,8 @@ func New(opts Options) (*Source, error) {
 	return s, nil
 }
 
-// Run feeds the functions until ctx ends. What is under way then stays in its
-// queue.
+// Run delivers messages until ctx ends. Messages being processed then stay in
+// their queues.
 func (s *Source) Run(ctx context.Context) error {
 	var group sync.WaitGroup
 	for _, m := range s.mappings {

@@ -20,18 +20,18 @@ import (
 )
 
 func TestBatches(t *testing.T) {
-	t.Run("what is there goes together, up to the batch's size", func(t *testing.T) {
+	t.Run("batches the available messages up to the batch size", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s, reserved := newStage(), 1
+			s, reserved := newFixture(), 1
 			s.mapping.BatchSize, s.reserve = 2, &reserved
 			s.send(t, "a", "b", "c")
 			s.run(t, time.Second)
 			wantLog(t, s, "0s a b", "0s c")
 		})
 	})
-	t.Run("what comes within the window joins", func(t *testing.T) {
+	t.Run("waits for more messages during the batching window", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := newStage()
+			s := newFixture()
 			s.mapping.BatchWindow = time.Second
 			time.AfterFunc(100*time.Millisecond, func() { s.send(t, "a") })
 			time.AfterFunc(1*time.Second, func() { s.send(t, "b") })
@@ -40,18 +40,18 @@ func TestBatches(t *testing.T) {
 			wantLog(t, s, "1.1s a b", "3s c")
 		})
 	})
-	t.Run("a full batch does not wait for the window", func(t *testing.T) {
+	t.Run("delivers a full batch before the window ends", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := newStage()
+			s := newFixture()
 			s.mapping.BatchWindow, s.mapping.BatchSize = time.Minute, 2
 			s.send(t, "a", "b")
 			s.run(t, time.Second)
 			wantLog(t, s, "0s a b")
 		})
 	})
-	t.Run("6 MB is the most, and what does not fit is as if not received", func(t *testing.T) {
+	t.Run("limits a batch to 6 MB and returns the message that does not fit", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s, reserved := newStage(), 1
+			s, reserved := newFixture(), 1
 			s.reserve = &reserved
 			var bodies []string
 			for i := range 8 {
@@ -67,43 +67,43 @@ func TestBatches(t *testing.T) {
 			}
 		})
 	})
-	t.Run("as many at once as the mapping allows", func(t *testing.T) {
+	t.Run("runs as many batches concurrently as the mapping allows", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := newStage()
+			s := newFixture()
 			s.mapping.BatchSize, s.mapping.MaxConcurrency = 1, 2
-			s.invoker.answer = lasting(time.Second)
+			s.invoker.answer = succeedAfter(time.Second)
 			s.send(t, "a", "b", "c")
 			s.run(t, 5*time.Second)
-			if got := s.invoker.log(); len(got) != 3 || s.invoker.max != 2 || !strings.HasPrefix(got[2], "1s") {
-				t.Errorf("%d at once: %v", s.invoker.max, got)
+			if got := s.invoker.log(); len(got) != 3 || s.invoker.maxConcurrent != 2 || !strings.HasPrefix(got[2], "1s") {
+				t.Errorf("%d concurrent batches: %v", s.invoker.maxConcurrent, got)
 			}
 		})
 	})
-	t.Run("as many at once as are reserved for the function", func(t *testing.T) {
+	t.Run("runs as many batches concurrently as the function's reserved concurrency", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s, reserved := newStage(), 1
+			s, reserved := newFixture(), 1
 			s.mapping.BatchSize, s.reserve = 1, &reserved
-			s.invoker.answer = lasting(time.Second)
+			s.invoker.answer = succeedAfter(time.Second)
 			s.send(t, "a", "b")
 			s.run(t, 5*time.Second)
 			wantLog(t, s, "0s a", "1s b")
 		})
 	})
-	t.Run("a FIFO queue's groups run beside each other, each in its order", func(t *testing.T) {
+	t.Run("runs the groups of a FIFO queue concurrently, each in order", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := newStage().fifo()
+			s := newFixture().fifo()
 			s.mapping.BatchSize = 1
-			s.invoker.answer = lasting(time.Second)
+			s.invoker.answer = succeedAfter(time.Second)
 			s.send(t, "a1", "a2", "b1")
 			s.run(t, 5*time.Second)
-			if got := s.invoker.log(); len(got) != 3 || s.invoker.max != 2 || got[2] != "1s a2" {
-				t.Errorf("%d at once: %v", s.invoker.max, got)
+			if got := s.invoker.log(); len(got) != 3 || s.invoker.maxConcurrent != 2 || got[2] != "1s a2" {
+				t.Errorf("%d concurrent batches: %v", s.invoker.maxConcurrent, got)
 			}
 		})
 	})
-	t.Run("a mapping that is off does nothing", func(t *testing.T) {
+	t.Run("does nothing when the mapping is disabled", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := newStage()
+			s := newFixture()
 			s.mapping.Enabled = false
 			s.send(t, "a")
 			s.run(t, time.Minute)
@@ -117,27 +117,27 @@ func TestFailures(t *testing.T) {
 		name    string
 		partial bool
 		answer  func(call) *lambda.Result
-		again   string // what comes again
+		again   string // messages delivered again
 	}{
-		{"an answer of success", true, func(call) *lambda.Result { return &lambda.Result{Payload: []byte(`{"batchItemFailures":[]}`)} }, ""},
-		{"no answer", true, func(call) *lambda.Result { return &lambda.Result{} }, ""},
+		{"an empty list of failures", true, func(call) *lambda.Result { return &lambda.Result{Payload: []byte(`{"batchItemFailures":[]}`)} }, ""},
+		{"an empty answer", true, func(call) *lambda.Result { return &lambda.Result{} }, ""},
 		{"null", true, func(call) *lambda.Result { return &lambda.Result{Payload: []byte(`null`)} }, ""},
 		{"null for the failures", true, func(call) *lambda.Result { return &lambda.Result{Payload: []byte(`{"batchItemFailures":null}`)} }, ""},
 		{"one failure", true, func(c call) *lambda.Result { return failing(c, "b") }, "b"},
-		{"one failure where nobody asks", false, func(c call) *lambda.Result { return failing(c, "b") }, ""},
+		{"one failure without ReportBatchItemFailures", false, func(c call) *lambda.Result { return failing(c, "b") }, ""},
 		{"an error", true, func(call) *lambda.Result { return &lambda.Result{FunctionError: "Unhandled", Payload: []byte(`{}`)} }, "a b c"},
-		{"an error where nobody asks", false, func(call) *lambda.Result { return &lambda.Result{FunctionError: "Unhandled"} }, "a b c"},
-		{"no JSON", true, func(call) *lambda.Result { return &lambda.Result{Payload: []byte(`"done"`)} }, "a b c"},
-		{"the failure of nobody", true, func(call) *lambda.Result {
+		{"an error without ReportBatchItemFailures", false, func(call) *lambda.Result { return &lambda.Result{FunctionError: "Unhandled"} }, "a b c"},
+		{"an answer that is not an object", true, func(call) *lambda.Result { return &lambda.Result{Payload: []byte(`"done"`)} }, "a b c"},
+		{"a failure of an unknown message", true, func(call) *lambda.Result {
 			return &lambda.Result{Payload: []byte(`{"batchItemFailures":[{"itemIdentifier":"x"}]}`)}
 		}, "a b c"},
-		{"a failure under another name", true, func(c call) *lambda.Result {
+		{"a failure under another member name", true, func(c call) *lambda.Result {
 			return &lambda.Result{Payload: []byte(`{"batchItemFailures":[{"id":"` + c.Events[0].MessageId + `"}]}`)}
 		}, "a b c"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newStage()
+				s := newFixture()
 				s.mapping.PartialBatchResponses = test.partial
 				s.invoker.answer = func(_ context.Context, c call) (*lambda.Result, error) {
 					if c.at > 0 {
@@ -153,14 +153,14 @@ func TestFailures(t *testing.T) {
 				}
 				wantLog(t, s, want...)
 				if left := s.q.Messages(); len(left) != 0 {
-					t.Errorf("left %v", left)
+					t.Errorf("remaining messages: %v", left)
 				}
 			})
 		})
 	}
-	t.Run("a function may say when a message comes again, and its group waits", func(t *testing.T) {
+	t.Run("redelivers a message at the time the function sets, and its group waits", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := newStage().fifo()
+			s := newFixture().fifo()
 			s.invoker.answer = func(_ context.Context, c call) (*lambda.Result, error) {
 				if c.at > 0 {
 					return &lambda.Result{}, nil
@@ -178,34 +178,34 @@ func TestFailures(t *testing.T) {
 			wantLog(t, s, "0s a1 a2", "1s b1", "1m0s a1 a2")
 		})
 	})
-	t.Run("as with Lambda, what a function does not report is deleted, order or not", func(t *testing.T) {
+	t.Run("deletes every message that the function does not report, like Lambda, even out of order", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := newStage().fifo()
+			s := newFixture().fifo()
 			s.invoker.answer = func(_ context.Context, c call) (*lambda.Result, error) { return failing(c, "a1"), nil }
 			s.send(t, "a1", "a2")
 			s.run(t, 11*time.Second)
 			wantLog(t, s, "0s a1 a2", "10s a1")
 		})
 	})
-	t.Run("a function that cannot be invoked slows the mapping down", func(t *testing.T) {
+	t.Run("slows down while the function cannot be invoked", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s, reserved := newStage(), 1
+			s, reserved := newFixture(), 1
 			s.mapping.BatchSize, s.reserve = 1, &reserved
 			s.invoker.answer = func(context.Context, call) (*lambda.Result, error) { return nil, lambda.ErrThrottled }
 			s.send(t, "a", "b")
 			s.run(t, 5*time.Second)
 			wantLog(t, s, "0s a", "1s b")
 			if left := s.q.Messages(); len(left) != 2 {
-				t.Errorf("left %v", left)
+				t.Errorf("remaining messages: %v", left)
 			}
 		})
 	})
 }
 
 func TestStop(t *testing.T) {
-	t.Run("nothing is invoked any more, and what was under way stays", func(t *testing.T) {
+	t.Run("stops invoking and keeps the messages being processed", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := newStage()
+			s := newFixture()
 			s.mapping.BatchSize, s.mapping.MaxConcurrency = 1, 2
 			s.invoker.answer = func(ctx context.Context, _ call) (*lambda.Result, error) {
 				<-ctx.Done()
@@ -216,16 +216,16 @@ func TestStop(t *testing.T) {
 			s.send(t, "d")
 			time.Sleep(time.Hour)
 			if got := s.invoker.log(); len(got) != 2 || len(s.q.Messages()) != 4 {
-				t.Errorf("got %v, %d messages are left", got, len(s.q.Messages()))
+				t.Errorf("got %v, %d messages remain", got, len(s.q.Messages()))
 			}
 		})
 	})
 }
 
 func TestEvent(t *testing.T) {
-	t.Run("a message is told as Lambda tells it", func(t *testing.T) {
+	t.Run("the event has Lambda's format", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			s := newStage().fifo()
+			s := newFixture().fifo()
 			s.prepare()
 			sent, err := s.q.Send(queue.Draft{
 				Body: "a <body>", Group: "g", Deduplication: "d", Attributes: map[string]queue.Attribute{
@@ -263,30 +263,30 @@ func TestEvent(t *testing.T) {
 func TestNew(t *testing.T) {
 	_, err := feed.New(feed.Options{
 		Functions: []samtemplate.Function{{LogicalID: "F", Queues: []samtemplate.QueueMapping{{Name: "E", Queue: "None", Enabled: true}}}},
-		Queues:    one{queue.New(samtemplate.Queue{LogicalID: "Q"})}, Log: slog.New(slog.DiscardHandler),
+		Queues:    oneQueue{queue.New(samtemplate.Queue{LogicalID: "Q"})}, Log: slog.New(slog.DiscardHandler),
 	})
 	if !errors.Is(err, feed.ErrMapping) || !strings.Contains(err.Error(), "no queue None") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// run has the mapping run so long.
-func (s *stage) run(t *testing.T, so time.Duration) {
+// run runs the mapping for that long.
+func (s *fixture) run(t *testing.T, so time.Duration) {
 	t.Helper()
 	s.start(t)
 	time.Sleep(so)
 	s.stop()
 }
 
-// lasting answers that all went well, after a while.
-func lasting(so time.Duration) func(context.Context, call) (*lambda.Result, error) {
+// succeedAfter returns a function that succeeds after a while.
+func succeedAfter(so time.Duration) func(context.Context, call) (*lambda.Result, error) {
 	return func(context.Context, call) (*lambda.Result, error) {
 		time.Sleep(so)
 		return &lambda.Result{}, nil
 	}
 }
 
-func wantLog(t *testing.T, s *stage, want ...string) {
+func wantLog(t *testing.T, s *fixture, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, s.invoker.log()); diff != "" {
 		t.Errorf("invocations (-want +got):\n%s", diff)

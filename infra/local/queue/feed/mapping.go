@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// mostAtOnce is how many batches of one mapping are under way together, at
-	// most. It leaves room for those that somebody waits for.
-	mostAtOnce = 16
-	// refusedPause slows a mapping down whose function cannot be invoked.
+	// maxConcurrent limits the concurrent batches of one mapping. It leaves room for
+	// synchronous invocations.
+	maxConcurrent = 16
+	// refusedPause slows down a mapping whose function cannot be invoked.
 	refusedPause = time.Second
 )
 
-// mapping is an event source mapping at work.
+// mapping is a running event source mapping.
 type mapping struct {
 	samtemplate.QueueMapping
 	opts     Options
@@ -28,7 +28,7 @@ type mapping struct {
 }
 
 func (m *mapping) run(ctx context.Context) {
-	places := semaphore.NewWeighted(m.most())
+	places := semaphore.NewWeighted(m.concurrency())
 	var group sync.WaitGroup
 	defer group.Wait()
 	for places.Acquire(ctx, 1) == nil {
@@ -43,9 +43,10 @@ func (m *mapping) run(ctx context.Context) {
 	}
 }
 
-// most is how many batches may be under way; none where the function may not run.
-func (m *mapping) most() int64 {
-	most := mostAtOnce
+// concurrency is the limit of concurrent batches; 0 if the function's reserved
+// concurrency is 0.
+func (m *mapping) concurrency() int64 {
+	most := maxConcurrent
 	if m.MaxConcurrency > 0 {
 		most = min(most, m.MaxConcurrency)
 	}
@@ -55,9 +56,9 @@ func (m *mapping) most() int64 {
 	return int64(most)
 }
 
-// collect waits for a message and takes those that come with it: as many as are
-// there, or as come within the batching window, up to a batch's limits. It
-// returns nil when ctx ends.
+// collect waits for a message and batches it with those that are available or
+// arrive within the batching window, up to the limits of a batch. It returns nil
+// when ctx ends.
 func (m *mapping) collect(ctx context.Context) *batch {
 	b := &batch{}
 	m.fill(ctx, b)
@@ -74,11 +75,11 @@ func (m *mapping) collect(ctx context.Context) *batch {
 	return b
 }
 
-// fill waits for messages, or for ctx, and puts into the batch what fits.
+// fill waits for messages, or for ctx, and adds those that fit to the batch.
 func (m *mapping) fill(ctx context.Context, b *batch) {
 	taken, err := m.queue.Receive(ctx, m.BatchSize-len(b.messages), m.queue.Settings().VisibilityTimeout)
 	if err != nil {
-		return // the time is over
+		return // the window has ended
 	}
 	for i, message := range taken {
 		if !b.add(message, m.record(message)) {
@@ -95,22 +96,22 @@ func (m *mapping) deliver(ctx context.Context, b *batch) {
 	if ctx.Err() != nil {
 		return
 	}
-	if err != nil { // not even begun
-		log.WarnContext(ctx, "cannot invoke for a queue", "error", err)
+	if err != nil { // the function was not started
+		log.WarnContext(ctx, "failed to invoke a function for a queue; retrying", "error", err)
 		pause(ctx)
 		return
 	}
 	result.Collect()
 	failed := m.failures(ctx, result, b.messages)
 	if len(failed) > 0 {
-		log.WarnContext(ctx, "messages of a queue failed", "failed", len(failed), "answer", string(result.Payload))
+		log.WarnContext(ctx, "function failed to process messages of a queue; they are delivered again after their visibility timeout", "failed", len(failed), "answer", string(result.Payload))
 	}
 	for _, message := range b.messages {
 		if failed[message.ID] {
 			continue
 		}
 		if err := m.queue.Delete(message.Receipt); err != nil {
-			log.WarnContext(ctx, "a message will come again", "id", message.ID, "error", err)
+			log.WarnContext(ctx, "failed to delete a processed message; it will be delivered again", "id", message.ID, "error", err)
 		}
 	}
 }

@@ -14,10 +14,9 @@ type batchResponse struct {
 	} `json:"batchItemFailures"`
 }
 
-// failures are the ids of the messages that the function is not done with: those
-// that it reports, if the mapping asks for such reports, else all or none. An
-// answer that is not understood, or that names what was not in the batch, fails
-// the whole batch.
+// failures returns the ids of the failed messages: those that the function
+// reports, if the mapping uses such reports, otherwise all or none. An invalid
+// answer, or one that names messages outside the batch, fails the whole batch.
 func (m *mapping) failures(ctx context.Context, result *lambda.Result, messages []queue.Received) map[string]bool {
 	all := make(map[string]bool, len(messages))
 	for _, message := range messages {
@@ -40,14 +39,14 @@ func (m *mapping) failures(ctx context.Context, result *lambda.Result, messages 
 		}
 		failed[failure.ID] = true
 	}
-	m.warnOfDisorder(ctx, messages, failed)
+	m.warnOfOrder(ctx, messages, failed)
 	return failed
 }
 
-// warnOfDisorder finds messages of a FIFO queue that would be deleted though one
-// before them in their group failed. Lambda lets that happen: a function keeps
-// the order by reporting those behind a failed one as well.
-func (m *mapping) warnOfDisorder(ctx context.Context, messages []queue.Received, failed map[string]bool) {
+// warnOfOrder warns of messages of a FIFO queue that are deleted although an
+// earlier message of their group failed. Lambda allows this: a function keeps the
+// order by also reporting the messages after a failed one.
+func (m *mapping) warnOfOrder(ctx context.Context, messages []queue.Received, failed map[string]bool) {
 	if !m.queue.Settings().FIFO {
 		return
 	}
@@ -56,7 +55,7 @@ func (m *mapping) warnOfDisorder(ctx context.Context, messages []queue.Received,
 		if failed[message.ID] {
 			broken[message.Group] = true
 		} else if broken[message.Group] {
-			m.opts.Log.WarnContext(ctx, "a function has overtaken a failed message of its group", "function", m.function.LogicalID,
+			m.opts.Log.WarnContext(ctx, "message deleted although an earlier message of its FIFO group failed; the function must report both as failed to keep the order", "function", m.function.LogicalID,
 				"group", message.Group, "id", message.ID)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/rethread/rethread/infra/local/localtest"
 )
 
-// TestSystem runs a FIFO queue, its dead letter queue, and a function that reads
-// it and sends to another queue, with AWS's own client on both ends.
+// TestSystem runs a FIFO queue with its dead letter queue, and a function that
+// reads it and sends to another queue, with SDK clients on both ends.
 func TestSystem(t *testing.T) {
 	dir := t.TempDir()
 	localtest.Build(t, "./testdata/deliverer", filepath.Join(dir, "functions", "deliverer", "bootstrap"))
@@ -37,26 +37,26 @@ func TestSystem(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Run("a message reaches the function, and what it sends arrives", func(t *testing.T) {
+	t.Run("delivers a message to the function and the function's message to its queue", func(t *testing.T) {
 		send(t, "a", "one")
 		wantBodies(t, system, "Done", "one 1 true")
 	})
-	t.Run("a failed message is tried again before those behind it", func(t *testing.T) {
+	t.Run("retries a failed message before later ones", func(t *testing.T) {
 		send(t, "a", "once")
 		send(t, "a", "two")
 		got := mustArrive(t, system, "Done", 3)
-		if got[1] != "once 2 true" || got[2] != "two 1 true" && got[2] != "two 2 true" { // alone, or behind the failed one
+		if got[1] != "once 2 true" || got[2] != "two 1 true" && got[2] != "two 2 true" { // alone, or after the failed one
 			t.Errorf("got %v", got)
 		}
 	})
-	t.Run("a process that dies is a failure, and the visibility timeout brings the message back", func(t *testing.T) {
+	t.Run("redelivers a message after its visibility timeout when the process exits", func(t *testing.T) {
 		began := time.Now()
 		send(t, "a", "die")
 		if got := mustArrive(t, system, "Done", 4); got[3] != "die 2 true" || time.Since(began) < 3*time.Second {
 			t.Errorf("got %v after %s", got, time.Since(began))
 		}
 	})
-	t.Run("what fails for good goes to the dead letter queue, and its group goes on", func(t *testing.T) {
+	t.Run("moves a message that keeps failing to the dead letter queue and continues with its group", func(t *testing.T) {
 		send(t, "a", "poison")
 		wantBodies(t, system, "Dead", "poison")
 		send(t, "a", "three")
@@ -64,15 +64,15 @@ func TestSystem(t *testing.T) {
 			t.Errorf("got %v", got)
 		}
 	})
-	t.Run("the queues end with the system", func(t *testing.T) {
+	t.Run("the queues stop with the system", func(t *testing.T) {
 		system.Close()
 		if _, err := client.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: aws.String("Deliveries.fifo")}); err == nil {
-			t.Error("they still answer")
+			t.Error("the queues still answer")
 		}
 	})
 }
 
-// wantBodies waits for as many messages and compares them.
+// wantBodies waits for that many messages and compares them.
 func wantBodies(t *testing.T, system *host.System, name string, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, mustArrive(t, system, name, len(want))); diff != "" {

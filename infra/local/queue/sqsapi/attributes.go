@@ -14,8 +14,8 @@ type attributesAnswer struct {
 	Attributes map[string]string `json:",omitempty"`
 }
 
-// getQueueAttributes knows what changes, how many messages there are, and how
-// others name the queue. The rest the template says.
+// getQueueAttributes returns the numbers of messages and the queue's ARN.
+// Everything else is in the template.
 func (a *API) getQueueAttributes(in attributesRequest) (any, error) {
 	q, err := a.find(in.QueueURL)
 	if err != nil {

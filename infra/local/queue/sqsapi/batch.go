@@ -14,7 +14,7 @@ const (
 	maxEntryID    = 80
 )
 
-// Codes of batches that are refused as a whole.
+// Error codes of batches that are refused as a whole.
 const (
 	codeEmpty       = "EmptyBatchRequest"
 	codeInvalidID   = "InvalidBatchEntryId"
@@ -48,7 +48,7 @@ type failedEntry struct {
 	SenderFault bool
 }
 
-// batch does the entries one by one, some of which may fail.
+// batch processes the entries one by one; some may fail.
 func batch[E entry](a *API, in batchRequest[E], do func(*queue.Queue, E) (any, error)) (any, error) {
 	q, err := a.find(in.QueueURL)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/rethread/rethread/infra/local/queue"
 )
 
-// nothing is the answer of those who have nothing to say.
-type nothing struct{}
+// emptyAnswer is an empty answer.
+type emptyAnswer struct{}
 
 type deleteRequest struct {
 	QueueURL      string `json:"QueueUrl"`
@@ -19,7 +19,7 @@ func (a *API) deleteMessage(in deleteRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nothing{}, q.Delete(in.ReceiptHandle)
+	return emptyAnswer{}, q.Delete(in.ReceiptHandle)
 }
 
 type deleteEntry struct {
@@ -33,7 +33,7 @@ func (a *API) deleteMessageBatch(in batchRequest[deleteEntry]) (any, error) {
 	})
 }
 
-// visibility is what a single message and an entry of a batch have in common.
+// visibility is the common part of a single request and a batch entry.
 type visibility struct {
 	ReceiptHandle     string
 	VisibilityTimeout int
@@ -53,7 +53,7 @@ func (a *API) changeVisibility(in visibilityRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nothing{}, in.change(q)
+	return emptyAnswer{}, in.change(q)
 }
 
 type visibilityEntry struct {

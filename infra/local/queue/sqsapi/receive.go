@@ -23,7 +23,7 @@ type receiveRequest struct {
 	Most              *int   `json:"MaxNumberOfMessages"`
 	VisibilityTimeout *int
 	WaitTimeSeconds   *int
-	// What else of the messages is asked for; AttributeNames is the older name of
+	// The requested attributes; AttributeNames is the older name of
 	// MessageSystemAttributeNames.
 	AttributeNames, MessageSystemAttributeNames, MessageAttributeNames []string
 }
@@ -64,9 +64,9 @@ func (a *API) receiveMessage(ctx context.Context, in receiveRequest) (any, error
 	if len(taken) == 0 && wait > 0 {
 		waiting, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
-		taken, _ = q.Receive(waiting, most, hide) // that nothing came in time is an answer too
+		taken, _ = q.Receive(waiting, most, hide) // an empty answer is valid if nothing arrived in time
 	}
-	if ctx.Err() != nil { // the caller is gone, and has none of them
+	if ctx.Err() != nil { // the caller disconnected and did not get the messages
 		q.Return(taken...)
 	}
 	return in.answer(taken), nil
@@ -113,8 +113,8 @@ func (in receiveRequest) answer(taken []queue.Received) receiveAnswer {
 	return answer
 }
 
-// wants says whether a message's attribute is asked for: by its name, by a prefix
-// as in foo.*, or with all.
+// wants reports whether a message attribute is requested: by its name, by a prefix
+// such as foo.*, or with all.
 func (in receiveRequest) wants(name string) bool {
 	return slices.ContainsFunc(in.MessageAttributeNames, func(asked string) bool {
 		prefix, many := strings.CutSuffix(asked, ".*")

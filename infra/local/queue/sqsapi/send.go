@@ -17,7 +17,7 @@ type sendRequest struct {
 	draft
 }
 
-// draft is what a single message and an entry of a batch have in common.
+// draft is the common part of a single message and a batch entry.
 type draft struct {
 	MessageBody            string
 	MessageAttributes      map[string]attribute

@@ -1,7 +1,7 @@
-// Package sqsapi speaks SQS's protocol (AWS JSON 1.0) for the queues of this
-// machine, so that the SDK's client can be used against them. It answers what
-// programs need; other operations, and what manages queues, which here is the
-// template's matter, are refused.
+// Package sqsapi implements SQS's protocol (AWS JSON 1.0) for the local queues, so
+// that the SDK's client can use them. It supports the operations that programs
+// need. Other operations are refused, including those that manage queues: the
+// template defines them.
 package sqsapi
 
 import (
@@ -20,11 +20,11 @@ import (
 const (
 	contentType  = "application/x-amz-json-1.0"
 	targetPrefix = "AmazonSQS."
-	// maxRequestBytes is room for a batch whose every byte is escaped.
+	// maxRequestBytes leaves room for a batch with every byte escaped.
 	maxRequestBytes = 8 << 20
 )
 
-// Codes of refusals that are the protocol's own.
+// Error codes of the protocol itself.
 const (
 	codeInvalidAddress = "InvalidAddress"
 	codeNoQueue        = "QueueDoesNotExist"
@@ -33,7 +33,7 @@ const (
 	codeMalformed      = "SerializationException"
 )
 
-// Queues are what is served.
+// Queues are the queues to serve.
 type Queues interface {
 	Queues() []*queue.Queue
 }
@@ -44,7 +44,7 @@ type API struct {
 	log    *slog.Logger
 }
 
-// New makes the handler.
+// New returns the handler.
 func New(queues Queues, log *slog.Logger) *API { return &API{queues: queues, log: log} }
 
 // ServeHTTP implements http.Handler.
@@ -53,7 +53,7 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("X-Amzn-Requestid", uuid.NewString())
 	answer, err := a.serve(rw, r)
 	if r.Context().Err() != nil {
-		return // nobody listens
+		return // the caller disconnected
 	}
 	if err != nil {
 		a.refuse(rw, r, err)
@@ -65,11 +65,11 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 func (a *API) serve(rw http.ResponseWriter, r *http.Request) (any, error) {
 	operation, ok := strings.CutPrefix(r.Header.Get("X-Amz-Target"), targetPrefix)
 	if !ok || r.Method != http.MethodPost {
-		return nil, queue.Refuse(codeUnknown, "The operation is not one of SQS's.")
+		return nil, queue.Refuse(codeUnknown, "The operation is not an operation of SQS.")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxRequestBytes))
 	if err != nil {
-		return nil, queue.Refuse(codeMalformed, "The request cannot be read: %v", err)
+		return nil, queue.Refuse(codeMalformed, "Cannot read the request: %v", err)
 	}
 	switch operation {
 	case "GetQueueUrl":
@@ -95,11 +95,11 @@ func (a *API) serve(rw http.ResponseWriter, r *http.Request) (any, error) {
 	case "ChangeMessageVisibilityBatch":
 		return call(body, a.changeVisibilityBatch)
 	default:
-		return nil, queue.Refuse(codeUnsupported, "%s is not there on this machine.", operation)
+		return nil, queue.Refuse(codeUnsupported, "%s is not supported by the local host.", operation)
 	}
 }
 
-// call does an operation that needs nothing but its request.
+// call runs an operation that needs only its request.
 func call[In any](body []byte, operation func(In) (any, error)) (any, error) {
 	in, err := decode[In](body)
 	if err != nil {
@@ -108,15 +108,15 @@ func call[In any](body []byte, operation func(In) (any, error)) (any, error) {
 	return operation(in)
 }
 
-// decode is as lenient as SQS: what it does not know it ignores.
+// decode ignores unknown members, like SQS.
 func decode[In any](body []byte) (in In, err error) {
 	if err := json.Unmarshal(body, &in); err != nil {
-		return in, queue.Refuse(codeMalformed, "The request is not understood: %v", err)
+		return in, queue.Refuse(codeMalformed, "The request is not valid: %v", err)
 	}
 	return in, nil
 }
 
-// find looks a queue up by its URL.
+// find returns a queue by its URL.
 func (a *API) find(url string) (*queue.Queue, error) {
 	switch {
 	case url == "":
@@ -149,8 +149,8 @@ func (a *API) getQueueURL(in queueURLRequest) (any, error) {
 	return nil, queue.Refuse(codeNoQueue, "The specified queue does not exist.")
 }
 
-// legacyCode is a code's name in SQS's former protocol, where it had another one:
-// clients still give it out.
+// legacyCode is the code's name in SQS's former protocol, if it differed: clients
+// still report it.
 func legacyCode(code string) string {
 	switch code {
 	case codeNoQueue:
@@ -165,7 +165,7 @@ func legacyCode(code string) string {
 func (a *API) refuse(rw http.ResponseWriter, r *http.Request, err error) {
 	var refusal *queue.Error
 	if !errors.As(err, &refusal) {
-		a.log.ErrorContext(r.Context(), "a request to SQS failed", "error", err)
+		a.log.ErrorContext(r.Context(), "request to the local SQS failed", "error", err)
 		rw.WriteHeader(http.StatusInternalServerError)
 		return
 	}
@@ -176,6 +176,6 @@ func (a *API) refuse(rw http.ResponseWriter, r *http.Request, err error) {
 
 func (a *API) write(rw http.ResponseWriter, r *http.Request, answer any) {
 	if err := json.NewEncoder(rw).Encode(answer); err != nil {
-		a.log.WarnContext(r.Context(), "an answer of SQS was lost", "error", err)
+		a.log.WarnContext(r.Context(), "failed to send a response of the local SQS; its caller may retry", "error", err)
 	}
 }

@@ -30,16 +30,16 @@ const (
 	standardURL = "https://sqs.us-east-1.amazonaws.com/000000000000/q"
 )
 
-// TestClient has AWS's own client do what programs do.
+// TestClient uses the SDK's client as programs do.
 func TestClient(t *testing.T) {
-	t.Run("a queue's URL by its name", func(t *testing.T) {
+	t.Run("returns a queue's URL", func(t *testing.T) {
 		client, _ := mustServe(t)
 		out, err := client.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: aws.String("q.fifo")})
 		if err != nil || aws.ToString(out.QueueUrl) != fifoURL {
 			t.Errorf("got %v, %v", out, err)
 		}
 	})
-	t.Run("a message is sent, received and deleted", func(t *testing.T) {
+	t.Run("sends, receives and deletes a message", func(t *testing.T) {
 		client, set := mustServe(t)
 		attributes := map[string]types.MessageAttributeValue{
 			"kind":   {DataType: aws.String("String"), StringValue: aws.String("a")},
@@ -77,7 +77,7 @@ func TestClient(t *testing.T) {
 		}
 		wantBodies(t, set, "q.fifo")
 	})
-	t.Run("nothing more than asked for", func(t *testing.T) {
+	t.Run("returns only the requested attributes", func(t *testing.T) {
 		client, set := mustServe(t)
 		mustDeliver(t, set, "one", "two")
 		received, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: aws.String(standardURL)})
@@ -85,7 +85,7 @@ func TestClient(t *testing.T) {
 			t.Errorf("got %+v, %v", received, err)
 		}
 	})
-	t.Run("a batch, some of whose entries fail", func(t *testing.T) {
+	t.Run("reports the failed entries of a batch", func(t *testing.T) {
 		client, set := mustServe(t)
 		out, err := client.SendMessageBatch(t.Context(), &sqs.SendMessageBatchInput{QueueUrl: aws.String(fifoURL), Entries: []types.SendMessageBatchRequestEntry{
 			{Id: aws.String("1"), MessageBody: aws.String("one"), MessageGroupId: aws.String("g"), MessageDeduplicationId: aws.String("1")},
@@ -103,7 +103,7 @@ func TestClient(t *testing.T) {
 		}
 		wantBodies(t, set, "q.fifo", "one")
 	})
-	t.Run("messages are hidden, shown and deleted, one by one and together", func(t *testing.T) {
+	t.Run("changes visibility and deletes, singly and in batches", func(t *testing.T) {
 		client, set := mustServe(t)
 		mustDeliver(t, set, "one", "two")
 		receive := func() []types.Message {
@@ -130,7 +130,7 @@ func TestClient(t *testing.T) {
 		}
 		second := receive()
 		if len(second) != 2 {
-			t.Fatalf("got %d messages again", len(second))
+			t.Fatalf("received %d messages again", len(second))
 		}
 		deleted, err := client.DeleteMessageBatch(t.Context(), &sqs.DeleteMessageBatchInput{
 			QueueUrl: aws.String(standardURL), Entries: []types.DeleteMessageBatchRequestEntry{
@@ -142,13 +142,13 @@ func TestClient(t *testing.T) {
 		}
 		wantBodies(t, set, "q")
 	})
-	t.Run("a receiver waits for what comes", func(t *testing.T) {
+	t.Run("a receiver waits for a message", func(t *testing.T) {
 		client, set := mustServe(t)
 		came := make(chan error, 1)
 		go func() {
 			out, err := client.ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{QueueUrl: aws.String(standardURL), WaitTimeSeconds: 20})
 			if err == nil && len(out.Messages) != 1 {
-				err = errors.New("nothing came")
+				err = errors.New("no message arrived")
 			}
 			came <- err
 		}()
@@ -157,7 +157,7 @@ func TestClient(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("who is gone takes nothing along", func(t *testing.T) {
+	t.Run("a caller that disconnected receives no message", func(t *testing.T) {
 		set := mustQueues(t)
 		mustDeliver(t, set, "one")
 		ctx, cancel := context.WithCancel(t.Context())
@@ -193,42 +193,42 @@ func TestRefusals(t *testing.T) {
 		do   func() error
 		code string
 	}{
-		{"a queue that is not there", func() error {
+		{"an unknown queue URL", func() error {
 			_, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: aws.String(standardURL + "x"), MessageBody: aws.String("x")})
 			return err
 		}, "AWS.SimpleQueueService.NonExistentQueue"},
-		{"a name that is not there", func() error {
+		{"an unknown queue name", func() error {
 			_, err := client.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: aws.String("none")})
 			return err
 		}, "AWS.SimpleQueueService.NonExistentQueue"},
-		{"a name where the URL belongs", func() error {
+		{"a name in place of the URL", func() error {
 			_, err := client.DeleteMessage(t.Context(), &sqs.DeleteMessageInput{QueueUrl: aws.String("q"), ReceiptHandle: aws.String("x")})
 			return err
 		}, "InvalidAddress"},
-		{"no body", func() error {
+		{"an empty body", func() error {
 			_, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: url, MessageBody: aws.String("")})
 			return err
 		}, "MissingParameter"},
-		{"a receipt of nobody's", func() error {
+		{"an invalid receipt", func() error {
 			_, err := client.ChangeMessageVisibility(t.Context(), &sqs.ChangeMessageVisibilityInput{QueueUrl: url, ReceiptHandle: aws.String("x")})
 			return err
 		}, "ReceiptHandleIsInvalid"},
-		{"what manages queues", func() error {
+		{"an operation that manages queues", func() error {
 			_, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("new")})
 			return err
 		}, "AWS.SimpleQueueService.UnsupportedOperation"},
 		{"an empty batch", func() error { return send([]types.SendMessageBatchRequestEntry{}...) }, "AWS.SimpleQueueService.EmptyBatchRequest"},
-		{"a batch of one id twice", func() error { return send(entry("a", "x"), entry("a", "y")) }, "AWS.SimpleQueueService.BatchEntryIdsNotDistinct"},
-		{"a batch of a strange id", func() error { return send(entry("a b", "x")) }, "AWS.SimpleQueueService.InvalidBatchEntryId"},
-		{"a batch too long", func() error { return send(entry("a", half), entry("b", half)) }, "AWS.SimpleQueueService.BatchRequestTooLong"},
-		{"a batch of too many", func() error {
+		{"a batch with a repeated id", func() error { return send(entry("a", "x"), entry("a", "y")) }, "AWS.SimpleQueueService.BatchEntryIdsNotDistinct"},
+		{"a batch with an invalid id", func() error { return send(entry("a b", "x")) }, "AWS.SimpleQueueService.InvalidBatchEntryId"},
+		{"a batch that is too large", func() error { return send(entry("a", half), entry("b", half)) }, "AWS.SimpleQueueService.BatchRequestTooLong"},
+		{"a batch with too many entries", func() error {
 			var entries []types.SendMessageBatchRequestEntry
 			for i := range 11 {
 				entries = append(entries, entry(strconv.Itoa(i), "x"))
 			}
 			return send(entries...)
 		}, "AWS.SimpleQueueService.TooManyEntriesInBatchRequest"},
-		{"too many at once", func() error { return receive(&sqs.ReceiveMessageInput{MaxNumberOfMessages: 11}) }, "InvalidParameterValue"},
+		{"too many messages", func() error { return receive(&sqs.ReceiveMessageInput{MaxNumberOfMessages: 11}) }, "InvalidParameterValue"},
 		{"too long a wait", func() error { return receive(&sqs.ReceiveMessageInput{WaitTimeSeconds: 21}) }, "InvalidParameterValue"},
 		{"hidden too long", func() error { return receive(&sqs.ReceiveMessageInput{VisibilityTimeout: 43_201}) }, "InvalidParameterValue"},
 	} {
@@ -240,7 +240,7 @@ func TestRefusals(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a refusal has its type", func(t *testing.T) {
+	t.Run("errors have SDK types", func(t *testing.T) {
 		_, err := client.GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: aws.String("none")})
 		var missing *types.QueueDoesNotExist
 		if !errors.As(err, &missing) {
@@ -257,10 +257,10 @@ func TestProtocol(t *testing.T) {
 		{"another service", http.MethodPost, "DynamoDB_20120810.GetItem", "{}", "UnknownOperationException"},
 		{"the former protocol", http.MethodPost, "", "Action=SendMessage", "UnknownOperationException"},
 		{"another method", http.MethodGet, "AmazonSQS.GetQueueUrl", "", "UnknownOperationException"},
-		{"an operation of nobody's", http.MethodPost, "AmazonSQS.Explode", "{}", "UnsupportedOperation"},
-		{"no JSON", http.MethodPost, "AmazonSQS.SendMessage", "{", "SerializationException"},
-		{"no queue", http.MethodPost, "AmazonSQS.SendMessage", "{}", "MissingParameter"},
-		{"more than anybody sends", http.MethodPost, "AmazonSQS.SendMessage", strings.Repeat("x", 9<<20), "SerializationException"},
+		{"an unknown operation", http.MethodPost, "AmazonSQS.Explode", "{}", "UnsupportedOperation"},
+		{"invalid JSON", http.MethodPost, "AmazonSQS.SendMessage", "{", "SerializationException"},
+		{"no queue URL", http.MethodPost, "AmazonSQS.SendMessage", "{}", "MissingParameter"},
+		{"a request that is too large", http.MethodPost, "AmazonSQS.SendMessage", strings.Repeat("x", 9<<20), "SerializationException"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			request, err := http.NewRequestWithContext(t.Context(), test.method, server.URL, strings.NewReader(test.body))

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// test decides about a single value: a string, a number, a truth value or null.
+// test decides about a single value: a string, a number, a boolean or null.
 type test func(value any) bool
 
 func compileTest(wanted any) (test, error) {
@@ -16,16 +16,16 @@ func compileTest(wanted any) (test, error) {
 	case string, bool:
 		return func(value any) bool { return value == wanted }, nil
 	default:
-		return nil, fmt.Errorf("%v: only strings, truth values and rules are supported here", wanted)
+		return nil, fmt.Errorf("%v: only strings, booleans and rules are supported by the local host", wanted)
 	}
 }
 
-// rules are the operators whose operand is a string; exists is apart.
+// rules are the operators with a string operand, that is, all except exists.
 func rules() map[string]func(value, operand string) bool {
 	return map[string]func(string, string) bool{"prefix": strings.HasPrefix}
 }
 
-// compileRule reads an object with a single operator.
+// compileRule compiles an object with a single operator.
 func compileRule(rule map[string]any) (test, error) {
 	if len(rule) != 1 {
 		return nil, errors.New("a rule has exactly one operator")
@@ -33,11 +33,11 @@ func compileRule(rule map[string]any) (test, error) {
 	operator, operand := only(rule)
 	holds, ok := rules()[operator]
 	if !ok {
-		return nil, fmt.Errorf("operator %s is not supported here", operator)
+		return nil, fmt.Errorf("operator %s is not supported by the local host", operator)
 	}
 	want, ok := operand.(string)
 	if !ok {
-		return nil, fmt.Errorf("%s wants a string", operator)
+		return nil, fmt.Errorf("%s needs a string", operator)
 	}
 	return func(value any) bool {
 		text, ok := value.(string)

@@ -5,5 +5,5 @@ import (
 	"slices"
 )
 
-// Operators are the rules that patterns may have.
+// Operators lists the supported operators.
 func Operators() []string { return append(slices.Collect(maps.Keys(rules())), "exists") }

@@ -1,6 +1,6 @@
 package pattern
 
-// all matches when every part does: the fields of an object.
+// all matches if all of its parts match: the fields of an object.
 type all []node
 
 func (a all) matches(value *any) bool {
@@ -12,7 +12,7 @@ func (a all) matches(value *any) bool {
 	return true
 }
 
-// field hands an object's field on. A value that is no object has no fields.
+// field matches a field of an object. A value that is not an object has no fields.
 type field struct {
 	name  string
 	inner node
@@ -37,7 +37,7 @@ func (f field) matches(value *any) bool {
 	return matchesAny(f.inner, list)
 }
 
-// matchesAny looks for the one element that has everything that is asked for.
+// matchesAny reports whether a single element of the list matches.
 func matchesAny(inner node, list []any) bool {
 	for i := range list {
 		if inner.matches(&list[i]) {
@@ -47,8 +47,8 @@ func matchesAny(inner node, list []any) bool {
 	return len(list) == 0 && inner.matches(nil)
 }
 
-// leaf matches a value, or one element of a list, by any of its tests. Only
-// values that are no objects count as being there, as Lambda documents exists.
+// leaf matches a value, or one element of a list, by any of its tests. Objects do
+// not count as existing, as Lambda documents for exists.
 type leaf struct {
 	tests           []test
 	present, absent bool
@@ -75,7 +75,7 @@ func (l leaf) matches(value *any) bool {
 	return false
 }
 
-// collect adds value, or what it lists, to leaves.
+// collect appends value, or the elements of a list, to leaves.
 func collect(leaves []any, value any) []any {
 	switch value := value.(type) {
 	case map[string]any:

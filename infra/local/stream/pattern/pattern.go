@@ -1,7 +1,7 @@
 // Package pattern decides which records of a stream an event source mapping
-// hands to its function: it compiles filter patterns as far as template.yaml uses
-// them (exact strings and truth values, prefix, exists) and matches JSON values
-// against them. What else Lambda knows is an error, never a silent miss.
+// delivers. It compiles the kinds of filter patterns that template.yaml uses
+// (exact strings and booleans, prefix, exists) and matches JSON values against
+// them. Lambda's other kinds are errors, never silently ignored.
 package pattern
 
 import (
@@ -11,19 +11,19 @@ import (
 	"fmt"
 )
 
-// ErrPattern says that a pattern is not one that Lambda understands.
-var ErrPattern = errors.New("bad filter pattern")
+// ErrPattern means that a filter pattern is invalid or not supported.
+var ErrPattern = errors.New("invalid filter pattern")
 
 // Pattern is a compiled filter pattern.
 type Pattern struct{ root node }
 
 // node is a part of a pattern.
 type node interface {
-	// matches is asked about a field's value; nil means that it is not there.
+	// matches is called with a field's value, or nil if the field is missing.
 	matches(value *any) bool
 }
 
-// Compile reads a pattern, a JSON object. Errors wrap ErrPattern.
+// Compile compiles a pattern, a JSON object. Errors wrap ErrPattern.
 func Compile(text string) (*Pattern, error) {
 	parsed, err := Decode([]byte(text))
 	if err != nil {
@@ -40,11 +40,10 @@ func Compile(text string) (*Pattern, error) {
 	return &Pattern{root: root}, nil
 }
 
-// Match reports whether a JSON value, as Decode reads it, has what the pattern
-// asks for.
+// Match reports whether a JSON value, as decoded by Decode, matches the pattern.
 func (p *Pattern) Match(value any) bool { return p.root.matches(&value) }
 
-// Decode reads a JSON value as Match wants it: its numbers as json.Number.
+// Decode decodes a JSON value for Match, with numbers as json.Number.
 func Decode(data []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
@@ -80,7 +79,7 @@ func compileField(name string, value any) (node, error) {
 		return field{name: name, inner: inner}, nil
 	case []any:
 		if name == "$or" {
-			return nil, errors.New("$or is not supported here")
+			return nil, errors.New("$or is not supported by the local host")
 		}
 		inner, err := compileLeaf(value)
 		if err != nil {
@@ -88,7 +87,7 @@ func compileField(name string, value any) (node, error) {
 		}
 		return field{name: name, inner: inner}, nil
 	default:
-		return nil, fmt.Errorf("%s: an object or a list of values is wanted", name)
+		return nil, fmt.Errorf("%s: an object or a list of values is required", name)
 	}
 }
 
@@ -101,7 +100,7 @@ func compileLeaf(wanted []any) (node, error) {
 		if rule, ok := value.(map[string]any); ok && isExists(rule) {
 			exists, ok := rule["exists"].(bool)
 			if !ok {
-				return nil, errors.New("exists wants true or false")
+				return nil, errors.New("exists needs true or false")
 			}
 			l.present, l.absent = l.present || exists, l.absent || !exists
 			continue

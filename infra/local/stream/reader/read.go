@@ -14,12 +14,12 @@ import (
 const (
 	shortestPause = 5 * time.Millisecond
 	longestPause  = 25 * time.Millisecond
-	// mostIterators bounds what is kept for readers that never come back.
-	mostIterators = 64
+	// maxIterators limits the iterators kept for readers that do not return.
+	maxIterators = 64
 )
 
-// flight is a polling loop and those who wait for what it finds.
-type flight struct {
+// pollLoop is a polling loop with the readers that wait for its result.
+type pollLoop struct {
 	waiting int
 	cancel  context.CancelFunc
 	done    chan struct{}
@@ -27,11 +27,11 @@ type flight struct {
 	err     error
 }
 
-// Read returns the records of a shard after the one with that sequence number,
-// or from the start when it is empty. It waits until there are some, the shard is
-// at its end or ctx is.
+// Read returns the records of a shard after the given sequence number, or from the
+// start if it is empty. It waits until there are records, the shard has ended or
+// ctx ends.
 func (r *Reader) Read(ctx context.Context, shard, after string) (Page, error) {
-	at := place{shard, after}
+	at := position{shard, after}
 	f := r.join(ctx, at)
 	select {
 	case <-f.done:
@@ -42,14 +42,14 @@ func (r *Reader) Read(ctx context.Context, shard, after string) (Page, error) {
 	}
 }
 
-// join finds the loop that polls at that place, or starts it.
-func (r *Reader) join(ctx context.Context, at place) *flight {
+// join returns the loop that polls at that place, started if necessary.
+func (r *Reader) join(ctx context.Context, at position) *pollLoop {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f, ok := r.flights[at]
 	if !ok {
 		polling, cancel := context.WithCancel(context.WithoutCancel(ctx))
-		f = &flight{cancel: cancel, done: make(chan struct{})}
+		f = &pollLoop{cancel: cancel, done: make(chan struct{})}
 		r.flights[at] = f
 		iterator := r.iterators[at]
 		delete(r.iterators, at)
@@ -59,8 +59,8 @@ func (r *Reader) join(ctx context.Context, at place) *flight {
 	return f
 }
 
-// leave ends a loop that nobody waits for any more.
-func (r *Reader) leave(at place, f *flight) {
+// leave stops a loop when its last reader leaves.
+func (r *Reader) leave(at position, f *pollLoop) {
 	r.mu.Lock()
 	f.waiting--
 	last := f.waiting == 0
@@ -74,12 +74,12 @@ func (r *Reader) leave(at place, f *flight) {
 	}
 }
 
-// poll asks until there is something to tell.
-func (r *Reader) poll(ctx context.Context, at place, iterator string, f *flight) {
+// poll polls until there is a result.
+func (r *Reader) poll(ctx context.Context, at position, iterator string, f *pollLoop) {
 	defer f.cancel()
 	page, next, err := r.await(ctx, at, iterator)
 	if len(page.Records) > 0 && next != "" {
-		r.remember(place{at.shard, page.Records[len(page.Records)-1].Sequence}, next)
+		r.remember(position{at.shard, page.Records[len(page.Records)-1].Sequence}, next)
 	}
 	r.mu.Lock()
 	if r.flights[at] == f {
@@ -90,7 +90,7 @@ func (r *Reader) poll(ctx context.Context, at place, iterator string, f *flight)
 	close(f.done)
 }
 
-func (r *Reader) await(ctx context.Context, at place, iterator string) (page Page, next string, err error) {
+func (r *Reader) await(ctx context.Context, at position, iterator string) (page Page, next string, err error) {
 	next = iterator
 	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
 		page, next, err = r.get(ctx, at, next)
@@ -105,10 +105,9 @@ func (r *Reader) await(ctx context.Context, at place, iterator string) (page Pag
 	}
 }
 
-// get reads one page, with the iterator if there is one. An iterator that is too
-// old is replaced by one of the same place; a place that the stream no longer
-// keeps, by its oldest.
-func (r *Reader) get(ctx context.Context, at place, iterator string) (page Page, next string, err error) {
+// get reads one page, with the iterator if there is one. An expired iterator is
+// replaced by a new one for the same place; a trimmed place, by the oldest one.
+func (r *Reader) get(ctx context.Context, at position, iterator string) (page Page, next string, err error) {
 	if iterator != "" {
 		page, next, err = r.getWith(ctx, iterator)
 		var expired *types.ExpiredIteratorException
@@ -138,8 +137,8 @@ func (r *Reader) getWith(ctx context.Context, iterator string) (page Page, next 
 	return page, aws.ToString(out.NextShardIterator), nil
 }
 
-// iterator asks for one at that place.
-func (r *Reader) iterator(ctx context.Context, at place) (string, error) {
+// iterator requests an iterator for the place.
+func (r *Reader) iterator(ctx context.Context, at position) (string, error) {
 	in := &dynamodbstreams.GetShardIteratorInput{
 		StreamArn: &r.arn, ShardId: &at.shard, ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
 	}
@@ -148,10 +147,10 @@ func (r *Reader) iterator(ctx context.Context, at place) (string, error) {
 	}
 	out, err := r.client.GetShardIterator(ctx, in)
 	if at.after != "" && isTrimmed(err) {
-		return r.iterator(ctx, place{shard: at.shard})
+		return r.iterator(ctx, position{shard: at.shard})
 	}
 	if err != nil {
-		return "", fmt.Errorf("find place in stream of table %s: %w", r.opts.Table, err)
+		return "", fmt.Errorf("get an iterator for the stream of table %s: %w", r.opts.Table, err)
 	}
 	return aws.ToString(out.ShardIterator), nil
 }
@@ -161,18 +160,18 @@ func isTrimmed(err error) bool {
 	return errors.As(err, &trimmed)
 }
 
-// remember keeps the iterator by which whoever comes to that place goes on.
-func (r *Reader) remember(at place, iterator string) {
+// remember keeps the iterator for the next read at the place.
+func (r *Reader) remember(at position, iterator string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.iterators) >= mostIterators {
+	if len(r.iterators) >= maxIterators {
 		clear(r.iterators)
 	}
 	r.iterators[at] = iterator
 }
 
-// recall takes the iterator of that place, if one is kept.
-func (r *Reader) recall(at place) string {
+// recall takes the iterator kept for the place, if there is one.
+func (r *Reader) recall(at position) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	iterator := r.iterators[at]

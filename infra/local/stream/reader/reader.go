@@ -1,7 +1,7 @@
-// Package reader reads a table's stream, DynamoDB Streams as the SDK gives it:
-// which shards there are, and the records of a shard from any place on, waiting
-// for new ones. Whoever waits at the same place shares one polling loop, so
-// further readers of a table that stands still cost nothing.
+// Package reader reads a table's stream through DynamoDB Streams' API: it lists
+// the shards and returns the records of a shard from any position, waiting for new
+// ones. Readers at the same position share one polling loop, so additional readers
+// of an idle table cost nothing.
 package reader
 
 import (
@@ -18,23 +18,23 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// ErrNoStream says that a table has no stream to read.
+// ErrNoStream means that a table has no stream.
 var ErrNoStream = errors.New("the table has no stream")
 
-var errEngine = errors.New("the engine answered what it should not")
+var errEngine = errors.New("the engine returned an invalid response")
 
 const (
 	attempts    = 3
 	longestWait = 50 * time.Millisecond
 )
 
-// Options say what to read.
+// Options configure a Reader.
 type Options struct {
 	// Endpoint of the engine.
 	Endpoint string
-	// Table by its name.
+	// Table is the table's name.
 	Table string
-	// Region and Account are the ones that records pretend to come from.
+	// Region and Account appear in the records.
 	Region, Account string
 	// Credentials for the engine.
 	Credentials aws.CredentialsProvider
@@ -44,40 +44,40 @@ type Options struct {
 type Reader struct {
 	opts   Options
 	client *dynamodbstreams.Client
-	arn    string // as the engine names it
+	arn    string // as named by the engine
 
 	mu        sync.Mutex
-	flights   map[place]*flight
-	iterators map[place]string // iterators that continue where a page ended
+	flights   map[position]*pollLoop
+	iterators map[position]string // iterators for the place where a page ended
 }
 
-// place is where a reader stands: after a record of a shard, or at its start.
-type place struct{ shard, after string }
+// position is a position in a shard: after a record, or the start.
+type position struct{ shard, after string }
 
-// Shard is a part of the stream whose records have an order.
+// Shard is a part of the stream whose records are ordered.
 type Shard struct {
 	ID string
-	// Parent is the shard that this one follows; it may be gone already.
+	// Parent is the preceding shard; it may have been trimmed.
 	Parent string
-	// Closed says that nothing is added any more.
+	// Closed means that no records are added any more.
 	Closed bool
 }
 
-// Page is a run of records, in order.
+// Page is consecutive records, in order.
 type Page struct {
 	Records []*Record
-	// Closed says that the shard has no more.
+	// Closed means that the shard has no more records.
 	Closed bool
 }
 
 // Open finds the table's stream.
 func Open(ctx context.Context, opts Options) (*Reader, error) {
-	r := &Reader{opts: opts, client: newClient(opts), flights: map[place]*flight{}, iterators: map[place]string{}}
+	r := &Reader{opts: opts, client: newClient(opts), flights: map[position]*pollLoop{}, iterators: map[position]string{}}
 	out, err := r.client.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{TableName: &opts.Table})
 	if err != nil {
 		return nil, fmt.Errorf("list streams of table %s: %w", opts.Table, err)
 	}
-	for _, stream := range out.Streams { // a table may have had others before
+	for _, stream := range out.Streams { // a table may have had earlier streams
 		described, err := r.client.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: stream.StreamArn})
 		if err != nil {
 			return nil, fmt.Errorf("describe stream of table %s: %w", opts.Table, err)
@@ -104,13 +104,13 @@ func newClient(opts Options) *dynamodbstreams.Client {
 	})
 }
 
-// ARN names the stream as AWS would.
+// ARN is the stream's ARN as in AWS.
 func (r *Reader) ARN() string {
 	label := r.arn[strings.LastIndex(r.arn, "/stream/")+len("/stream/"):]
 	return fmt.Sprintf("arn:aws:dynamodb:%s:%s:table/%s/stream/%s", r.opts.Region, r.opts.Account, r.opts.Table, label)
 }
 
-// Shards lists what the stream has kept, parents before their children.
+// Shards lists the shards in the stream, parents before their children.
 func (r *Reader) Shards(ctx context.Context) ([]Shard, error) {
 	var shards []Shard
 	var last *string
@@ -134,10 +134,10 @@ func (r *Reader) Shards(ctx context.Context) ([]Shard, error) {
 	}
 }
 
-// End returns the sequence number of the newest record of an open shard, empty
-// when it has none: what LATEST stands for, as a place that can be kept.
+// End returns the sequence number of the newest record of an open shard, or "" if
+// it has none. It is the equivalent of LATEST as a position.
 func (r *Reader) End(ctx context.Context, shard string) (string, error) {
-	at := place{shard: shard}
+	at := position{shard: shard}
 	for {
 		page, next, err := r.get(ctx, at, r.recall(at))
 		if err != nil {

@@ -25,7 +25,7 @@ import (
 const patience = time.Minute
 
 func TestRead(t *testing.T) {
-	t.Run("a record looks as Lambda's do", func(t *testing.T) {
+	t.Run("returns records in Lambda's format", func(t *testing.T) {
 		name := mustTable(t, "NEW_AND_OLD_IMAGES")
 		r := mustOpen(t, name)
 		mustPut(t, name, everything())
@@ -35,7 +35,7 @@ func TestRead(t *testing.T) {
 		}
 		wantEvent(t, r, page.Records[0])
 	})
-	t.Run("records come after a place, in order, each once", func(t *testing.T) {
+	t.Run("returns the records after a position in order, each once", func(t *testing.T) {
 		name := mustTable(t, "KEYS_ONLY")
 		r := mustOpen(t, name)
 		shard := mustShard(t, r).ID
@@ -58,7 +58,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("the end is %s (%v), want %s", end, err, at)
 		}
 	})
-	t.Run("a reader without a place begins at the start", func(t *testing.T) {
+	t.Run("starts at the start of the shard without a position", func(t *testing.T) {
 		name := mustTable(t, "KEYS_ONLY")
 		mustPut(t, name, item("before"))
 		r := mustOpen(t, name)
@@ -66,13 +66,13 @@ func TestRead(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 	})
-	t.Run("the end of an empty shard is its start", func(t *testing.T) {
+	t.Run("returns the start as the end of an empty shard", func(t *testing.T) {
 		r := mustOpen(t, mustTable(t, "KEYS_ONLY"))
 		if end, err := r.End(t.Context(), mustShard(t, r).ID); err != nil || end != "" {
 			t.Errorf("got %q, %v", end, err)
 		}
 	})
-	t.Run("all who wait are told", func(t *testing.T) {
+	t.Run("wakes all waiting readers", func(t *testing.T) {
 		name := mustTable(t, "KEYS_ONLY")
 		r := mustOpen(t, name)
 		shard := mustShard(t, r).ID
@@ -87,7 +87,7 @@ func TestRead(t *testing.T) {
 		mustPut(t, name, item("new"))
 		group.Wait()
 	})
-	t.Run("one who leaves does not disturb the others", func(t *testing.T) {
+	t.Run("a reader that leaves does not disturb the others", func(t *testing.T) {
 		name := mustTable(t, "KEYS_ONLY")
 		r := mustOpen(t, name)
 		shard := mustShard(t, r).ID
@@ -104,13 +104,13 @@ func TestRead(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
-	t.Run("a table without a stream is an error", func(t *testing.T) {
+	t.Run("returns an error for a table without a stream", func(t *testing.T) {
 		_, err := reader.Open(t.Context(), options(t, mustTable(t, "")))
 		if !errors.Is(err, reader.ErrNoStream) {
 			t.Errorf("got %v, want ErrNoStream", err)
 		}
 	})
-	t.Run("a stream is named as AWS would", func(t *testing.T) {
+	t.Run("names a stream as AWS does", func(t *testing.T) {
 		name := mustTable(t, "KEYS_ONLY")
 		want := "arn:aws:dynamodb:us-east-1:000000000000:table/" + name + "/stream/"
 		if got := mustOpen(t, name).ARN(); len(got) <= len(want) || got[:len(want)] != want {

@@ -13,44 +13,43 @@ import (
 	"github.com/rethread/rethread/infra/local/stream/pattern"
 )
 
-// Record is one change of an item. It is shared by all who read it: nobody may
-// change it.
+// Record is one change of an item. All readers share it and must not modify it.
 type Record struct {
-	// Sequence is its sequence number, the place in its shard.
+	// Sequence is the sequence number, the record's position in its shard.
 	Sequence string
-	// Item is the key of the item, the same text for every change of it.
+	// Item is the key of the item, encoded alike for all of its changes.
 	Item string
-	// Created is when the change was made, as the engine says: DynamoDB Local
-	// rounds it down to the minute.
+	// Created is the engine's time of the change: DynamoDB Local rounds it down to the
+	// minute.
 	Created time.Time
-	// Seen is when it was read.
+	// Seen is the time at which the record was read.
 	Seen time.Time
-	// JSON is the record as a function finds it in its event's Records.
+	// JSON is the record as in the Records of a function's event.
 	JSON json.RawMessage
 
 	value func() any
 }
 
-// NewRecord makes a record of its JSON.
+// NewRecord returns a record with that JSON.
 func NewRecord(sequence, item string, created time.Time, data []byte) *Record {
 	return &Record{
 		Sequence: sequence, Item: item, Created: created, Seen: time.Now(), JSON: data,
 		value: sync.OnceValue(func() any {
 			value, err := pattern.Decode(data)
 			if err != nil {
-				return nil // what is no JSON has nothing that a filter could find
+				return nil // no filter matches invalid JSON
 			}
 			return value
 		}),
 	}
 }
 
-// Value is the record's JSON as filters match it, decoded once for all of them.
+// Value is the record's JSON for filters, decoded once for all of them.
 func (r *Record) Value() any { return r.value() }
 
-// Arrived is the time from which the record's age counts. Created is too early
-// by up to a minute where the engine rounds, so when it was seen serves as far as
-// the rounding may explain the difference.
+// Arrived is the time from which the record's age counts. If the engine rounds,
+// Created can be up to a minute early, so Seen is used when the difference can be
+// due to the rounding.
 func (r *Record) Arrived() time.Time {
 	if latest := r.Created.Add(time.Minute); r.Seen.After(latest) {
 		return latest
@@ -58,10 +57,10 @@ func (r *Record) Arrived() time.Time {
 	return r.Seen
 }
 
-// convert makes the record that Lambda would pass on from what the engine gave.
+// convert returns the record that Lambda would deliver for the engine's record.
 func (r *Reader) convert(in types.Record) (*Record, error) {
 	if in.Dynamodb == nil || in.Dynamodb.SequenceNumber == nil {
-		return nil, fmt.Errorf("%w: a record without its change", errEngine)
+		return nil, fmt.Errorf("%w: a record without a change", errEngine)
 	}
 	event := Event(in, r.opts.Region, r.ARN())
 	data, err := json.Marshal(event)
@@ -76,8 +75,8 @@ func (r *Reader) convert(in types.Record) (*Record, error) {
 	return NewRecord(event.Change.SequenceNumber, string(item), created, data), nil
 }
 
-// Event is a record of the stream with that ARN as a function finds it in its
-// event. The record must have its change.
+// Event returns a record of the stream with that ARN as in a function's event. The
+// record must contain a change.
 func Event(in types.Record, region, arn string) events.DynamoDBEventRecord {
 	change := in.Dynamodb
 	event := events.DynamoDBEventRecord{
@@ -138,7 +137,7 @@ func attribute(in types.AttributeValue) events.DynamoDBAttributeValue {
 			list = append(list, attribute(item))
 		}
 		return events.NewListAttribute(list)
-	default: // the only kind left is NULL
+	default: // NULL is the only type left
 		return events.NewNullAttribute()
 	}
 }

@@ -1,4 +1,4 @@
-// Command notes is a function for the local host's tests: it keeps notes in the
+// Command notes is a function for the local host's tests: it stores notes in the
 // table.
 package main
 
@@ -68,7 +68,7 @@ func (n *notes) get(ctx context.Context, key map[string]types.AttributeValue) (a
 	return events.APIGatewayV2HTTPResponse{StatusCode: http.StatusOK, Body: text.Value}, nil
 }
 
-// all does what the function's policy does not allow, and answers the error.
+// all makes a call that the function's policy denies, and returns the error.
 func (n *notes) all(ctx context.Context) (any, error) {
 	_, err := n.client.Scan(ctx, &dynamodb.ScanInput{TableName: &n.table})
 	answer := events.APIGatewayV2HTTPResponse{StatusCode: http.StatusOK}

@@ -1,6 +1,6 @@
 // Command watcher is a function for the local host's tests: an authorizer that
-// knows the token "alice", a WebSocket API's functions that echo, and a stream of
-// server-sent events that never ends by itself.
+// accepts the token "alice", a WebSocket API's functions that echo, and an endless
+// stream of server-sent events.
 package main
 
 import (
@@ -37,7 +37,7 @@ type watcher struct {
 	client *apigatewaymanagementapi.Client
 }
 
-// event is any of those that the function is called with.
+// event is any event that the function receives.
 type event struct {
 	Type           string            `json:"type"`
 	Version        string            `json:"version"`
@@ -86,7 +86,7 @@ func authorize(token string) (any, error) {
 	}, nil
 }
 
-// addresses are what the function was told about where things are.
+// addresses returns the addresses in the function's environment.
 func addresses() (any, error) {
 	var lines string
 	for _, name := range []string{"SOCKET_ENDPOINT", "SOCKET_URL", "HTTP_URL", "OTHER_URL"} {
@@ -95,7 +95,7 @@ func addresses() (any, error) {
 	return events.APIGatewayV2HTTPResponse{StatusCode: http.StatusOK, Body: lines}, nil
 }
 
-// stream says hello and then nothing more.
+// stream sends a greeting and then stays silent.
 func stream(e event) any {
 	reader, writer := io.Pipe()
 	go func() { _, _ = fmt.Fprintf(writer, "data: hello %v\n\n", e.RequestContext.Authorizer["sub"]) }()

@@ -1,4 +1,4 @@
-// Command probe is a function whose every weakness can be asked for.
+// Command probe is a function that fails on request, in many ways.
 package main
 
 import (
@@ -75,7 +75,8 @@ func describe(ctx context.Context, req request) (any, error) {
 	return json.RawMessage(payload), err
 }
 
-// stream answers with two chunks, Ms apart, and then the end that is asked for.
+// stream answers with two chunks, Ms milliseconds apart, and then ends with the
+// given error.
 func stream(req request, end error) *events.LambdaFunctionURLStreamingResponse {
 	reader, writer := io.Pipe()
 	go func() {

@@ -1,4 +1,4 @@
-// Command watcher hands each new job of a table to the worker.
+// Command watcher passes each new job in a table to the worker.
 package main
 
 import (
@@ -29,7 +29,7 @@ type watcher struct{ client *awslambda.Client }
 func (w watcher) handle(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	for _, record := range event.Records {
 		if err := w.hand(ctx, record.Change.Keys["PK"].String()); err != nil {
-			return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{
+			return events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{ //nolint:nilerr // the response reports the failure
 				{ItemIdentifier: record.Change.SequenceNumber},
 			}}, nil
 		}

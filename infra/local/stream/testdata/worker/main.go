@@ -1,5 +1,5 @@
-// Command worker does jobs, but for those that are to fail, and tells the queue
-// Done of each.
+// Command worker processes jobs, except those that must fail, and sends a message
+// to the queue Done for each.
 package main
 
 import (
@@ -38,7 +38,7 @@ func (w worker) handle(ctx context.Context, j job) error {
 	}
 	_, err := w.client.SendMessage(ctx, &sqs.SendMessageInput{
 		QueueUrl:    aws.String(os.Getenv("DONE_URL")),
-		MessageBody: aws.String(fmt.Sprintf(`{"requestPayload": {"job": %q}}`, j.Name)), // as destinations are told
+		MessageBody: aws.String(fmt.Sprintf(`{"requestPayload": {"job": %q}}`, j.Name)), // the shape of destination records
 	})
 	return err
 }

@@ -1,5 +1,5 @@
-// Command deliverer tells the queue Done of each message it gets, but for those
-// that are to fail.
+// Command deliverer sends a message to the queue Done for each message it
+// receives, except those that must fail.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	lambda.Start(deliverer{sqs.NewFromConfig(cfg)}.handle)
 }
 
-// handle keeps the order: nothing of a group goes on behind a failure.
+// handle keeps the order: it reports all messages of a group after a failed one.
 func (d deliverer) handle(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
 	var response events.SQSEventResponse
 	failed := map[string]bool{}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/rethread/rethread/infra/local/described"
+	"github.com/rethread/rethread/infra/local/stackinfo"
 )
 
 var errNoTable = errors.New("the system has no table")
@@ -23,7 +23,7 @@ func (s *System) Table(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("describe the system: %w", err)
 	}
 	defer res.Body.Close() //nolint:errcheck // read to its end
-	var stack described.Stack
+	var stack stackinfo.Stack
 	if err := json.NewDecoder(res.Body).Decode(&stack); err != nil {
 		return "", fmt.Errorf("describe the system: %w", err)
 	}
