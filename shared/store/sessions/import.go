@@ -207,7 +207,7 @@ func (s *Store) claimPart(ctx context.Context, rec *importItem, u archive.Upload
 func (w *importing) advance(ctx context.Context) (archive.Progress, error) {
 	c := w.rec.same()
 	w.rec.Version++
-	w.rec.Next, w.rec.Head, w.rec.Shared = w.rec.Next+1, w.head, w.shared
+	w.rec.Next, w.rec.Head, w.rec.Shared = w.rec.Next+1, logHead(w.checked.After.Log), w.checked.After.Shared
 	w.rec.Bytes += w.bytes
 	err := w.s.db.Put(ctx, w.rec, c)
 	return w.rec.progress(), err

@@ -2,14 +2,11 @@ package sessions
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/artifact"
-	"github.com/rethread/rethread/shared/store/table"
 )
 
 // missingTarget is a key that no version of an artifact has: what refers to it reads
@@ -19,7 +16,7 @@ const missingTarget = prefixArtifact + "/"
 // artifact is the item of a version. One that the user's sessions are to share
 // waits in the log until the session is visible.
 func (w *importing) artifact(ctx context.Context, a archive.Artifact, i int) (any, error) {
-	on, name := w.scopeOf(a.Name)
+	on, name := w.scopeOf(w.checked.After.Head, a.Name)
 	item := &artifactItem{
 		PK: on.pk, SK: artifactSK(name, a.Version), Mime: a.MimeType, Size: a.Size, Created: a.CreatedTime,
 		URI: w.reference(a.Reference), Gone: a.Gone,
@@ -30,8 +27,10 @@ func (w *importing) artifact(ctx context.Context, a archive.Artifact, i int) (an
 	case a.Missing:
 		item.TargetSK = missingTarget
 	case a.Restored != nil:
-		item.Restored = a.Restored
-		err = w.follow(ctx, item, on, name, i)
+		item.Restored, item.TargetSK = a.Restored, artifactSK(name, w.checked.Targets[i].Version)
+		if w.checked.Targets[i].Missing {
+			item.TargetSK = missingTarget
+		}
 	case on.log != "":
 		err = w.s.packBytes(ctx, item, a.Data)
 	default:
@@ -45,17 +44,8 @@ func (w *importing) artifact(ctx context.Context, a archive.Artifact, i int) (an
 }
 
 // scopeOf is where the session will find an artifact.
-func (w *importing) scopeOf(name string) (on artifactScope, rest string) {
-	return scopeOf(&header{User: w.u.UserID, App: w.doc.Session.AppName, Log: w.rec.Log}, name)
-}
-
-// checkArtifact checks that what a version restores is there.
-func (w *importing) checkArtifact(ctx context.Context, a archive.Artifact, i int) error {
-	if a.Gone || a.Missing || a.Restored == nil {
-		return nil
-	}
-	on, name := w.scopeOf(a.Name)
-	return w.follow(ctx, &artifactItem{}, on, name, i)
+func (w *importing) scopeOf(doc archive.Head, name string) (on artifactScope, rest string) {
+	return scopeOf(&header{User: w.u.UserID, App: doc.Session.AppName, Log: w.rec.Log}, name)
 }
 
 // reference is a reference to a version of this very session by its new id.
@@ -64,59 +54,11 @@ func (w *importing) reference(uri string) string {
 		return ""
 	}
 	t, err := artifact.ParseReference([]byte(uri))
-	if err != nil || t == nil || t.SessionID != w.doc.Session.ID {
+	if err != nil || t == nil || t.SessionID != w.checked.After.Head.Session.ID {
 		return uri
 	}
 	t.SessionID = w.rec.Session
 	return t.URI()
-}
-
-// follow makes an item point to the version that it restores, which is before
-// it in the document.
-func (w *importing) follow(ctx context.Context, item *artifactItem, on artifactScope, name string, i int) error {
-	seen := map[int64]bool{}
-	for number := *w.u.Part.Artifacts[i].Restored; ; {
-		target, err := w.versionBefore(ctx, on, name, number, i)
-		if err != nil {
-			return err
-		}
-		if target == nil || target.Gone || seen[number] {
-			return fault.Field(fault.Invalid, "/artifacts/"+strconv.Itoa(i)+"/restored", "must be a version before it")
-		}
-		if seen[number] = true; target.Restored == nil {
-			item.TargetSK = artifactSK(name, number)
-			if target.Missing {
-				item.TargetSK = missingTarget
-			}
-			return nil
-		}
-		number = *target.Restored
-	}
-}
-
-// versionBefore finds a version in the part, or in those before it.
-func (w *importing) versionBefore(
-	ctx context.Context, on artifactScope, name string, number int64, i int,
-) (*archive.Artifact, error) {
-	for _, a := range w.u.Part.Artifacts[:i] {
-		if a.Name == on.prefix+name && a.Version == number {
-			return &a, nil
-		}
-	}
-	var item artifactItem
-	found := false
-	var err error
-	if on.log != "" {
-		found, err = w.s.db.Get(ctx, table.NewKey(on.pk, artifactSK(name, number)), &item)
-	} else {
-		var aside stagedItem
-		found, err = w.s.db.Get(ctx, stagedKey(w.rec.Log, artifactSK(name, number)), &aside)
-		item = aside.Item
-	}
-	if err != nil || !found {
-		return nil, err
-	}
-	return &archive.Artifact{Gone: item.Gone, Missing: item.TargetSK == missingTarget, Restored: item.Restored}, nil
 }
 
 // stagedItem is a version that waits for its place on the user's scope. Its

@@ -3,12 +3,9 @@ package sessions
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -96,7 +93,8 @@ func (w *importing) keep(key string) {
 // header is that of the session as the document has it, with the log that was
 // filled.
 func (w *importing) header() (*header, error) {
-	from := w.doc.Session
+	doc, log := w.checked.After.Head, w.checked.After.Log
+	from := doc.Session
 	meta, err := w.s.content.Encode(from.Metadata)
 	if err != nil {
 		return nil, err
@@ -111,11 +109,11 @@ func (w *importing) header() (*header, error) {
 	}
 	h.Created, h.LastActivity = from.CreatedTime, from.UpdatedTime
 	h.GSK = activitySK(h.LastActivity, h.id())
-	h.Log, h.Status, h.UnfinishedRun = w.rec.Log, from.Status, w.doc.SpentRun
-	h.ImportedBase, h.Branched = w.doc.TakenOver, w.doc.Branched
-	h.Epoch, h.Marker = w.head.Epoch, w.head.Marker
+	h.Log, h.Status, h.UnfinishedRun = w.rec.Log, from.Status, doc.SpentRun
+	h.ImportedBase, h.Branched = doc.TakenOver, doc.Branched
+	h.Epoch, h.Marker = log.Epoch, log.Marker
 	if h.Marker > 0 {
-		h.Timeline = w.timeline(w.doc.Timeline).Encode()
+		h.Timeline = w.timeline(doc.Timeline).Encode()
 	}
 	return h, nil
 }
@@ -183,7 +181,7 @@ func (w *importing) tidy(ctx context.Context, taken, dropped []stagedItem) {
 // sharedState fills in the shared keys that are not there. What the user or the
 // app has already stays as it is.
 func (w *importing) sharedState(ctx context.Context, h *header) (*stateChange, error) {
-	given := w.given()
+	given := w.u.Part.State.Shared()
 	change, err := w.s.loadStates(ctx, h, head{next: 1}, given)
 	if err != nil {
 		return nil, err
@@ -209,27 +207,4 @@ func (w *importing) sharedState(ctx context.Context, h *header) (*stateChange, e
 	}
 	slices.Sort(w.rec.Kept)
 	return change, change.check()
-}
-
-// given are the shared keys of the document; one without a value was deleted by
-// another session.
-func (w *importing) given() session.Delta {
-	s := w.u.Part.State
-	out := session.Delta{}
-	for _, key := range s.Elsewhere {
-		if scope, name := session.ScopeOf(key); name != "" && (scope == session.ScopeUser || scope == session.ScopeApp) {
-			out[key] = json.RawMessage("null")
-		}
-	}
-	for scope, values := range map[session.Scope]session.Values{session.ScopeUser: s.User, session.ScopeApp: s.App} {
-		for name, v := range values {
-			out[scope.Prefix()+name] = v
-		}
-	}
-	for name, version := range s.Artifacts {
-		if key := session.ArtifactKey(name); key[0] != 0 {
-			out[key] = json.RawMessage(strconv.FormatInt(version, 10))
-		}
-	}
-	return maps.Clone(out)
 }

@@ -27,8 +27,8 @@ func (w *importing) write(ctx context.Context) error {
 		return err
 	}
 	items = append(items, bounds...)
-	state := checkpoint{PK: logPK(w.rec.Log), SK: skState, At: w.head.State}
-	if state.Body, err = w.s.content.Pack(ctx, state.PK, w.values, 0); err != nil {
+	state := checkpoint{PK: logPK(w.rec.Log), SK: skState, At: w.checked.After.Log.State}
+	if state.Body, err = w.s.content.Pack(ctx, state.PK, w.checked.After.Values, 0); err != nil {
 		return err
 	}
 	items = append(items, state)
@@ -132,10 +132,8 @@ func (w *importing) task(ctx context.Context, t archive.Task) ([]any, error) {
 	for id, place := range t.Places {
 		p.Invocations[id] = invocationPosition{Position: place}
 	}
-	content := taskBody{UserMessage: t.UserMessage, Bubbles: t.Bubbles, Metadata: t.Metadata}
-	if w.rec.Session != w.doc.Session.ID {
-		content.Bubbles, content.Metadata = w.rehomed(t.Bubbles), w.rehomed(t.Metadata)
-	}
+	renamed := w.checked.After.Renamed
+	content := taskBody{UserMessage: t.UserMessage, Bubbles: renamed(t.Bubbles), Metadata: renamed(t.Metadata)}
 	for _, id := range t.Named {
 		if content.Invocations == nil {
 			content.Invocations = map[string]invocationPosition{}
