@@ -1,7 +1,7 @@
-// Package domain is the folder of what Rethread is about: sessions and their
-// timelines, runs, tasks, artifacts, watching, access, notifications, automations, webhooks and
-// deliveries; the rules they follow, and the interfaces by which the rules meet the
-// store and the world.
+// Package domain is the folder of Rethread's rules: sessions and their timelines,
+// runs, tasks, artifacts, watching, access, notifications, automations, webhooks
+// and deliveries, and the interfaces that connect these rules with the store and
+// with clients.
 //
-// Nothing here opens a connection or knows HTTP, DynamoDB or AWS.
+// Nothing in this folder opens a connection or depends on HTTP, DynamoDB or AWS.
 package domain

@@ -1,9 +1,9 @@
-// Package store is the folder of what keeps the domain in a table. Other code meets
-// it through the interfaces of the domain; nothing else talks to DynamoDB.
+// Package store is the folder of the packages that store the domain in a table. Other
+// code uses them through the interfaces of the domain; nothing else calls DynamoDB.
 //
-// The table has two string keys, PK and SK, and one index, "activity", with
-// the keys GPK and GSK. Each package makes
-// the keys of what it keeps, which no other does.
+// The table has two string keys, PK and SK, and one index, "activity", with the keys
+// GPK and GSK. Each package builds the keys of its own items, and no other package
+// does.
 //
 //	item                          PK           SK
 //	session header                S#session    HEAD
@@ -22,7 +22,7 @@
 //	fork that reads the log       L#log        C#log of the fork
 //	artifacts a fork took over    L#log        AI
 //	task as earlier forks see it  L#log        TV#position#task#fork
-//	sealed stretch of a log       L#log        P#last position
+//	compacted range of a log      L#log        P#last position
 //	deleted log                   L#log        E#~, T#~
 //	user state, app state         U#app/user, A#app   STATE
 //	feedback                      F#user       time#id
@@ -30,22 +30,22 @@
 //	A2A task                      AT#user      task
 //	A2A task of the session       L#log        AT#task
 //	idempotency key               K#user       digest
-//	answer of one, of a session   KA#log       digest
-//	who watches a log             W#log        W
-//	what a connection watches     WC#id        W
-//	when a session may be due     L#log        RT
-//	who is told of an A2A task    N#log        task
-//	task that a run goes on with  N#log        run
+//	answer to one, by session     KA#log       digest
+//	watchers of a log             W#log        W
+//	subscriptions of a connection WC#id        W
+//	retention timer of a session  L#log        RT
+//	push configurations of a task N#log        task
+//	task that a run continues     N#log        run
 //	webhooks of a user            HK#user      HOOKS
 //	secrets of a webhook          HS#user      webhook
-//	what became of a delivery     HL#user      webhook/delivery
-//	lane of a target that is slow DL#target    LANE
-//	delivery that waits in it     DL#target    P#place
-//	lane of one of a family       DL#family    LANE#target
-//	delivery that waits in it     DL#family    P#target#place
-//	either, if it is unreadable   DL#…         ASIDE#key#time
-//	keys that sign what is told   SIGN         KEYS
-//	what a user uses of quotas    Q#user       USE
+//	record of a delivery          HL#user      webhook/delivery
+//	lane of a slow target         DL#target    LANE
+//	delivery parked in it         DL#target    P#place
+//	lane of a target in a family  DL#family    LANE#target
+//	delivery parked in it         DL#family    P#target#place
+//	unreadable item of a lane     DL#…         ASIDE#key#time
+//	keys that sign notifications  SIGN         KEYS
+//	quota usage of a user         Q#user       USE
 //	open stream of a user         ST#user      slot
 //	app in which a user has state UP#user      app
 //	erasure of a user's data      ER#user      ERASE
@@ -57,9 +57,9 @@
 //	token of a link               SHT#digest   T
 //	session shared with a user    SHU#user     log/share
 //	automation                    AU#user      place
-//	what an automation started    AN#user      automation
+//	runs an automation started    AN#user      automation
 //
-// Ids hold no "/", which therefore separates two of them in one key. What says
-// that a log was deleted stands right behind its entries and behind its tasks:
-// whoever reads either to its end meets it, without a request of its own.
+// Ids contain no "/", so it separates two ids in one key. The tombstones of a deleted
+// log sort right after its entries and after its tasks: a reader that reaches the end
+// of either finds them without another request.
 package store

@@ -2,11 +2,11 @@ package store
 
 import "github.com/rethread/rethread/shared/store/table"
 
-// ActivityIndex has a user's sessions by their last activity, a user's tasks by
-// their ids, and timers by when they are due.
+// ActivityIndex holds a user's sessions by last activity, a user's tasks by id, and
+// timers by due time.
 const ActivityIndex table.Index = "activity"
 
-// Schema is the table as template.yaml makes it.
+// Schema returns the table's schema as template.yaml declares it.
 func Schema() table.Schema {
 	return table.Schema{Indexes: []table.IndexSchema{{
 		Name: ActivityIndex, Partition: "GPK", Sort: "GSK", NonKeyMembers: []string{"name", "agent", "app", "status"},

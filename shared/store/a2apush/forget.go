@@ -11,7 +11,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// ForgetLog implements sessions.Dependent: configurations go with what waits for them.
+// ForgetLog implements sessions.Dependent: it removes configurations and the
+// deliveries that wait for them.
 func (s *Store) ForgetLog(ctx context.Context, log string) error {
 	err := s.base.DB.Pages(ctx, records.Partition(pushPK(log)), func(page []table.Item) (bool, error) {
 		for _, item := range page {

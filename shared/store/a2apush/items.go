@@ -7,17 +7,18 @@ import (
 	"github.com/rethread/rethread/shared/domain/push"
 )
 
-// pushed is who is told of a task: all configurations in one item, so that to
-// find them takes one read unit, and none is one too many. It has a partition
-// beside the log's: what is secret in it is out of reach for who reads logs.
+// pushed holds all push configurations of a task in one item, so that reading them
+// takes one read unit and one condition limits their number. Its partition is
+// separate from the log's, so that functions that may read logs cannot read its
+// secrets.
 type pushed struct {
 	PK      string                `dynamodbav:"PK"`
 	SK      string                `dynamodbav:"SK"`
 	User    string                `dynamodbav:"u,omitempty"`
 	Session string                `dynamodbav:"s,omitempty"`
 	Configs map[string]pushConfig `dynamodbav:"c,omitempty"`
-	// Task is set instead of all else under the id of a run: the task whose run
-	// it is.
+	// Task is set instead of all else under the id of a run: the task that the run
+	// belongs to.
 	Task string `dynamodbav:"t,omitempty"`
 }
 

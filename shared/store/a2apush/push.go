@@ -1,4 +1,4 @@
-// Package a2apush keeps the push notification configurations of A2A tasks.
+// Package a2apush stores the push notification configurations of A2A tasks.
 package a2apush
 
 import (
@@ -18,7 +18,7 @@ type Sessions interface {
 	Find(ctx context.Context, userID, id string) (sessions.Ref, error)
 }
 
-// Store is the push configurations of a table. It is safe for concurrent use.
+// Store stores push configurations in a table. It is safe for concurrent use.
 type Store struct {
 	sessions.Nothing
 	base  records.Base
@@ -32,8 +32,8 @@ var (
 	_ sessions.Dependent = (*Store)(nil)
 )
 
-// New is the push configurations of the tasks of sessions, and of the lanes that are
-// in the same table.
+// New returns the store for tasks of the given sessions and for lanes in the same
+// table.
 func New(base records.Base, in Sessions, lanes *lanes.Store) *Store {
 	return &Store{base: base, in: in, lanes: lanes}
 }
@@ -47,8 +47,8 @@ func (s *Store) PutConfig(ctx context.Context, t push.Task, c push.Config) error
 	return records.Contended(ctx, func() error { return s.tryPutConfig(ctx, pushKey(h.Log, t.ID), t, c) })
 }
 
-// tryPutConfig puts the first configuration of a task, or adds one;
-// table.ErrConditionFailed where they changed meanwhile.
+// tryPutConfig puts the first configuration of a task, or adds one; it returns
+// table.ErrConditionFailed if the configurations changed concurrently.
 func (s *Store) tryPutConfig(ctx context.Context, k table.Key, t push.Task, c push.Config) error {
 	item := pushConfig{
 		URL: c.URL, Token: c.Token, Scheme: c.Scheme, Credentials: c.Credentials, Version: c.Version, Since: c.Since,
@@ -88,8 +88,8 @@ func (s *Store) Configs(ctx context.Context, t push.Task) ([]push.Config, error)
 	return item.configs(), nil
 }
 
-// DeleteConfig implements push.Store. Where it is cut short the next turn of its lane
-// removes what is left of that, as does a repetition.
+// DeleteConfig implements push.Store. If it is interrupted, the next pass of the
+// lane removes the rest, as does a repeat.
 func (s *Store) DeleteConfig(ctx context.Context, t push.Task, id string) error {
 	h, err := s.in.Find(ctx, t.UserID, t.SessionID)
 	if err != nil {
@@ -110,10 +110,11 @@ func (s *Store) DeleteConfig(ctx context.Context, t push.Task, id string) error 
 	return err
 }
 
-// errNoConfig says that a push configuration is not there.
+// errNoConfig says that a push configuration does not exist.
 var errNoConfig = errors.New("no such push configuration")
 
-// removeConfig is the write that removes a configuration that is there, if more holds.
+// removeConfig returns the write that removes an existing configuration if the
+// conditions in more hold.
 func removeConfig(k table.Key, id string, more ...table.Condition) table.Write {
 	one := table.At(pushedConfigs, id)
 	return table.Update(k, []table.Change{table.Remove(one)}, append(more, table.Exists(one))...)

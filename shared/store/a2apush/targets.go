@@ -11,9 +11,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Targets are the push configurations of the A2A task whose run an event is
-// of. It takes a read unit, and another for a run that
-// goes on with a task.
+// Targets returns the push configurations of the A2A task that an event's run
+// belongs to. It takes a read unit, and another for a run that continues a task.
 func (s *Store) Targets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
 	if e.RunID == "" {
 		return nil, nil
@@ -43,7 +42,7 @@ func (s *Store) Targets(ctx context.Context, e delivery.Event) ([]delivery.Targe
 	return targets, nil
 }
 
-// logOfEvent is the log of an event's session; "" where that is deleted.
+// logOfEvent returns the log of an event's session; "" if the session is deleted.
 func (s *Store) logOfEvent(ctx context.Context, e delivery.Event) (string, error) {
 	if e.Log != "" {
 		return e.Log, nil

@@ -1,5 +1,5 @@
-// Package automations keeps the automations of users, and how many runs each started
-// lately.
+// Package automations stores the automations of users and counts the runs that each
+// started recently.
 package automations
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Store is the automations of a table. It is safe for concurrent use.
+// Store stores automations in a table. It is safe for concurrent use.
 type Store struct {
 	sessions.Nothing
 	base    records.Base
@@ -32,7 +32,7 @@ var (
 	_ sessions.Dependent = (*Store)(nil)
 )
 
-// New is the automations of a table, and of the lanes in it.
+// New returns the store of a table and of the lanes in it.
 func New(base records.Base, codec *content.Codec, lanes *lanes.Store) *Store {
 	return &Store{base: base, content: codec, lanes: lanes}
 }
@@ -42,8 +42,8 @@ func (s *Store) CreateAutomation(ctx context.Context, a automation.Automation) (
 	return records.ContendedValue(ctx, func() (automation.Automation, error) { return s.tryCreateAutomation(ctx, a) })
 }
 
-// tryCreateAutomation puts an automation at the first free place;
-// table.ErrConditionFailed where another took the place meanwhile.
+// tryCreateAutomation puts an automation in the first free slot; it returns
+// table.ErrConditionFailed if the slot was taken concurrently.
 func (s *Store) tryCreateAutomation(ctx context.Context, a automation.Automation) (automation.Automation, error) {
 	items, err := s.automationItems(ctx, a.UserID)
 	if err != nil {
@@ -76,8 +76,7 @@ func (s *Store) Automation(ctx context.Context, userID, id string) (automation.A
 	return s.automationOf(userID, *item)
 }
 
-// Automations implements automation.Store. As many as most users have take one
-// read unit.
+// Automations implements automation.Store. For most users it takes one read unit.
 func (s *Store) Automations(ctx context.Context, userID string) ([]automation.Automation, error) {
 	items, err := s.automationItems(ctx, userID)
 	if err != nil {
@@ -110,7 +109,8 @@ func (s *Store) ChangeAutomation(
 	})
 }
 
-// changeAutomation writes a change over the version that it was made of.
+// changeAutomation writes a change if the stored version is still the one it was
+// based on.
 func (s *Store) changeAutomation(
 	ctx context.Context, userID, id string, change func(automation.Automation) (automation.Automation, error),
 ) (automation.Automation, error) {
@@ -130,8 +130,8 @@ func (s *Store) changeAutomation(
 	})
 }
 
-// DeleteAutomation implements automation.Store. Its lanes, of which none is idle, go
-// with it; where that is cut short their next turns remove what is left of them.
+// DeleteAutomation implements automation.Store. Its lanes, none of which is idle,
+// are removed too; if that is interrupted, their next passes remove the rest.
 func (s *Store) DeleteAutomation(ctx context.Context, userID, id string) error {
 	item, err := s.automationItem(ctx, userID, id)
 	if err != nil {

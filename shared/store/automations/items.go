@@ -10,11 +10,11 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// automationItem is one automation. It stands at one of the places that a user
-// has for them, so that there cannot be more.
+// automationItem is one automation. Its sort key is one of a fixed number of slots,
+// which limits how many a user can have.
 type automationItem struct {
 	PK      string            `dynamodbav:"PK"`
-	SK      string            `dynamodbav:"SK"` // its place
+	SK      string            `dynamodbav:"SK"` // its slot
 	ID      string            `dynamodbav:"id"`
 	Status  automation.Status `dynamodbav:"st"`
 	Reason  automation.Reason `dynamodbav:"rn,omitempty"`

@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// startedItem is the runs that an automation started lately.
+// startedItem lists the runs that an automation started recently.
 type startedItem struct {
 	PK      string          `dynamodbav:"PK"`
 	SK      string          `dynamodbav:"SK"`
@@ -31,7 +31,8 @@ func (s *Store) CountRun(ctx context.Context, a automation.Automation, runID str
 	return counted, nil
 }
 
-// countRun is one try; table.ErrConditionFailed where another run was counted meanwhile.
+// countRun is one attempt; it returns table.ErrConditionFailed if another run was
+// counted concurrently.
 func (s *Store) countRun(ctx context.Context, a automation.Automation, runID string) (bool, error) {
 	k := startedKey(a.UserID, a.ID)
 	var item startedItem

@@ -7,7 +7,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// Targets are the automations of a user that act on an event.
+// Targets returns the automations of a user that act on an event.
 func (s *Store) Targets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
 	if !e.Type.Public() || e.UserID == "" {
 		return nil, nil

@@ -10,42 +10,43 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// ChunkBytes is how much of a body one item holds: an item's 400 KB less room
+// ChunkBytes is how much of a body one item holds: the 400 KB of an item less room
 // for its keys and other attributes.
 const ChunkBytes = 380 << 10
 
-// Body is the encoded content of an item. What does not fit continues in chunk
-// items under a name of its own, written before the item that refers to them:
-// that item's conditional write makes all of it visible at once. Chunks whose
-// item never came stay unseen and go with their partition.
+// Body is the encoded content of an item. Content that does not fit continues in
+// chunk items of a blob, written before the item that refers to them: that item's
+// conditional write makes all of it visible at once. Chunks whose item is never
+// written stay invisible and are deleted with their partition.
 type Body struct {
 	Inline []byte `dynamodbav:"b,omitempty"`
 	Blob   string `dynamodbav:"x,omitempty"`
 	Large  int64  `dynamodbav:"xs,omitempty"` // bytes in the chunks
 }
 
-// Stored is about how many bytes the body takes.
+// Stored returns the approximate size of the body in bytes.
 func (b Body) Stored() int64 { return int64(len(b.Inline)) + b.Large }
 
-// ErrChunksGone says that what an item continues in is not there: it was replaced or
-// removed while it was read, or it is lost.
+// ErrChunksGone says that an item's chunks are missing: they were replaced or
+// removed during the read, or are lost.
 var ErrChunksGone = errors.New("the chunks of an item are gone")
 
-// prefixChunk begins the sort keys of chunks: B#blob#number.
+// prefixChunk is the prefix of the sort keys of chunks: B#blob#number.
 const prefixChunk = "B#"
 
-// IsChunk says whether a sort key is that of a chunk.
+// IsChunk reports whether a sort key is that of a chunk.
 func IsChunk(sk string) bool { return strings.HasPrefix(sk, prefixChunk) }
 
 func blobPrefix(id string) string { return prefixChunk + id + "#" }
 
-// Bodies packs and unpacks the contents of items, and their chunks.
+// Bodies packs and unpacks the contents of items and their chunks.
 type Bodies struct {
 	*Codec
 	base records.Base
 }
 
-// NewBodies is the bodies of a table. They share a codec, whose compressors are large.
+// NewBodies returns the bodies of a table. Callers share a codec, because its
+// compressors take much memory.
 func NewBodies(base records.Base, codec *Codec) Bodies { return Bodies{Codec: codec, base: base} }
 
 type chunk struct {
@@ -55,8 +56,8 @@ type chunk struct {
 	Expires int64  `dynamodbav:"expires,omitempty"`
 }
 
-// Pack encodes a value into a body of the partition pk. Chunks expire with the
-// item where expires (epoch seconds) is not 0.
+// Pack encodes a value as a body of the partition pk. If expires (epoch seconds) is
+// not 0, chunks expire then, like their item.
 func (b Bodies) Pack(ctx context.Context, pk string, v any, expires int64) (Body, error) {
 	encoded, err := b.Encode(v)
 	if err != nil {
@@ -65,8 +66,8 @@ func (b Bodies) Pack(ctx context.Context, pk string, v any, expires int64) (Body
 	return b.PackEncoded(ctx, pk, encoded, ChunkBytes, expires)
 }
 
-// PackEncoded is Pack for what is encoded already; what is larger than inline
-// bytes goes into chunks.
+// PackEncoded is Pack for encoded content; content larger than inline bytes goes
+// into chunks.
 func (b Bodies) PackEncoded(ctx context.Context, pk string, encoded []byte, inline int, expires int64) (Body, error) {
 	if len(encoded) <= inline {
 		return Body{Inline: encoded}, nil
@@ -75,7 +76,7 @@ func (b Bodies) PackEncoded(ctx context.Context, pk string, encoded []byte, inli
 	return out, b.WriteChunks(ctx, pk, out.Blob, encoded, expires)
 }
 
-// WriteChunks writes what a blob is to hold.
+// WriteChunks writes the content of a blob.
 func (b Bodies) WriteChunks(ctx context.Context, pk, blob string, encoded []byte, expires int64) error {
 	var writes []table.Write
 	for i := 0; len(encoded) > 0; i++ {
@@ -106,7 +107,7 @@ func (b Bodies) Unpack(ctx context.Context, pk string, body Body, into any) erro
 	return b.Decode(encoded, into)
 }
 
-// ReadChunks reads what a blob holds, in order.
+// ReadChunks reads the content of a blob, in order.
 func (b Bodies) ReadChunks(ctx context.Context, pk, blob string, consistent bool) ([]byte, error) {
 	var encoded []byte
 	err := b.base.DB.Pages(ctx, records.Prefix(pk, blobPrefix(blob), consistent), func(page []table.Item) (bool, error) {

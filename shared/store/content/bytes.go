@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// EncodeBytes is Encode for what is not JSON.
+// EncodeBytes is Encode for content that is not JSON.
 func (*Codec) EncodeBytes(plain []byte) ([]byte, error) {
 	var buf bytes.Buffer
 	buf.WriteByte(tagDeflate)
@@ -31,8 +31,8 @@ func (*Codec) EncodeBytes(plain []byte) ([]byte, error) {
 	return append([]byte{tagRaw}, plain...), nil
 }
 
-// DecodeBytes reads what EncodeBytes made, of at most so many bytes; one byte more
-// where there are more. It is table.ErrUnreadable where it is anything else.
+// DecodeBytes decodes the output of EncodeBytes up to most+1 bytes; the extra byte
+// shows that there are more. Any other input returns table.ErrUnreadable.
 func (*Codec) DecodeBytes(encoded []byte, most int64) ([]byte, error) {
 	if len(encoded) == 0 {
 		return nil, fmt.Errorf("decode empty bytes: %w", table.ErrUnreadable)

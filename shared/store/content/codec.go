@@ -1,5 +1,5 @@
-// Package content encodes what items hold, and continues in chunks what is too large
-// for one.
+// Package content encodes the contents of items and splits content that is too
+// large for one item into chunks.
 package content
 
 import (
@@ -16,30 +16,29 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// maxDecoded bounds what one body may decode to: the largest request twice.
+// maxDecoded is the maximum decoded size of a body: twice the largest request.
 const maxDecoded = 24 << 20
 
-// dictionary1 primes the compressor with what conversations are made of: the
-// members of events and tasks, and common words. Bodies written with it can
-// be read only with it, so this file never changes; a better dictionary gets
-// a tag of its own.
+// dictionary1 primes the compressor with frequent content of conversations: the
+// members of events and tasks, and common words. Bodies written with it can only be
+// read with it, so this file never changes; a better dictionary gets its own tag.
 //
 //go:embed dictionary1.txt
 var dictionary1 []byte
 
-// The first byte of a stored body says how the rest is encoded.
+// The first byte of a stored body identifies the encoding of the rest.
 const (
 	tagPlain    byte = 0
 	tagDeflate1 byte = 1 // DEFLATE (RFC 1951) with dictionary1
-	tagRaw      byte = 2 // bytes that are no JSON
-	tagDeflate  byte = 3 // bytes that are no JSON, DEFLATE without a dictionary
+	tagRaw      byte = 2 // bytes that are not JSON
+	tagDeflate  byte = 3 // bytes that are not JSON, DEFLATE without a dictionary
 )
 
-// Codec turns JSON into the bytes of an item and back. Bodies are compressed
-// where that is shorter: an item is paid for by the kilobyte.
+// Codec encodes JSON as the bytes of an item and back. It compresses bodies if that
+// makes them shorter, since items are charged by the kilobyte.
 type Codec struct{ writers sync.Pool }
 
-// NewCodec is a codec. It is safe for concurrent use.
+// NewCodec returns a codec. It is safe for concurrent use.
 func NewCodec() *Codec {
 	return &Codec{writers: sync.Pool{New: func() any {
 		w, err := flate.NewWriterDict(io.Discard, flate.BestCompression, dictionary1)
@@ -50,7 +49,7 @@ func NewCodec() *Codec {
 	}}}
 }
 
-// Encode makes the bytes of an item of what encodes to JSON.
+// Encode encodes a value, by way of JSON, as the bytes of an item.
 func (c *Codec) Encode(v any) ([]byte, error) {
 	plain, err := jsonx.Marshal(v)
 	if err != nil {
@@ -76,7 +75,7 @@ func (c *Codec) Encode(v any) ([]byte, error) {
 	return append([]byte{tagPlain}, plain...), nil
 }
 
-// Decode reads what Encode made; table.ErrUnreadable where it is anything else.
+// Decode decodes the output of Encode. Any other input returns table.ErrUnreadable.
 func (c *Codec) Decode(body []byte, into any) error {
 	if len(body) == 0 {
 		return fmt.Errorf("decode an empty body: %w", table.ErrUnreadable)

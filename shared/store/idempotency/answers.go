@@ -15,10 +15,10 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// answerItem is what a request about a session answered, beside the session's
-// log and not in it: it wakes nobody who hears of logs, and goes when the session
-// does though forks still read the log. It is the claim with its nonce that it
-// answers; no write says so in the claim, so that it costs one write and no more.
+// answerItem is the answer to a request about a session. It is stored beside the
+// session's log, not in it: it does not reach watchers, and is deleted with the
+// session even if forks still read the log. The nonce links it to its claim; the
+// claim is not updated, which saves a write.
 type answerItem struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
@@ -27,7 +27,7 @@ type answerItem struct {
 	content.Body
 }
 
-// answerKey is where the answer of a user's claim stands that is about a session.
+// answerKey is the key of the answer to a user's claim about a session.
 func answerKey(log, user, claim string) table.Key {
 	sum := sha256.Sum256([]byte(user + "\x00" + claim))
 	return table.NewKey(answersPK(log), hex.EncodeToString(sum[:]))
@@ -45,8 +45,8 @@ func (s *Store) keepWithSession(ctx context.Context, c idempotency.Claim, a idem
 	return s.DB.Put(ctx, item)
 }
 
-// keptAnswer reads what the request of a claim answered, nil where it has not
-// answered yet, or died.
+// keptAnswer reads the answer to the request of a claim; nil if it has not answered
+// yet, or died.
 func (s *Store) keptAnswer(ctx context.Context, of *keyItem) (*idempotency.Answer, error) {
 	pk, content := of.PK, of.Body
 	if of.Log != "" {
@@ -67,8 +67,8 @@ func (s *Store) keptAnswer(ctx context.Context, of *keyItem) (*idempotency.Answe
 	return &answer, nil
 }
 
-// ForgetLog implements sessions.Dependent: it removes what requests about a session were
-// answered.
+// ForgetLog implements sessions.Dependent: it removes the answers to requests about
+// a session.
 func (s *Store) ForgetLog(ctx context.Context, log string) error {
 	if err := s.DB.DeleteFound(ctx, records.KeysOnly(records.Partition(answersPK(log)))); err != nil {
 		return fmt.Errorf("remove the answers of log %s: %w", log, err)
@@ -76,10 +76,10 @@ func (s *Store) ForgetLog(ctx context.Context, log string) error {
 	return nil
 }
 
-// EraseUser implements sessions.Dependent: it removes what a user's requests under idempotency keys were answered
-// before an erasure began. The claims stay until they expire, and say no more
-// than that they were made: what repeats a request makes nothing anew. One whose
-// request is under way is looked at once more when all is.
+// EraseUser implements sessions.Dependent: it removes the answers to a user's
+// idempotent requests from before the erasure began. The claims stay until they
+// expire and only record that they were made, so that a repeated request still
+// creates nothing. A claim whose request is under way is checked again at the end.
 func (s *Store) EraseUser(ctx context.Context, user string, before int64, removed *erasure.Removed) error {
 	return s.DB.Pages(ctx, records.Partition(claimPK(user)), func(page []table.Item) (bool, error) {
 		all := make([]keyItem, len(page))
@@ -105,7 +105,7 @@ func (s *Store) EraseUser(ctx context.Context, user string, before int64, remove
 	})
 }
 
-// eraseKey removes the answer of one claim, and returns how many that were.
+// eraseKey removes the answer to one claim and returns how many it removed.
 func (s *Store) eraseKey(ctx context.Context, of *keyItem, before int64) (int, error) {
 	if content.IsChunk(of.SK) || of.Gone || of.Created > before {
 		return 0, nil
@@ -115,13 +115,13 @@ func (s *Store) eraseKey(ctx context.Context, of *keyItem, before int64) (int, e
 		return 0, err
 	}
 	err = s.DB.Update(ctx, of.key(), spent(), table.Equal(table.At(keyLease), of.Lease))
-	if err != nil { // another may have taken the key meanwhile
+	if err != nil { // the key may have been taken over
 		return 0, records.Ignoring(err, table.ErrConditionFailed)
 	}
 	return 1, s.content.Discard(ctx, of.PK, of.Body)
 }
 
-// eraseAnswer removes the answer that stands with a session.
+// eraseAnswer removes the answer that is stored with a session.
 func (s *Store) eraseAnswer(ctx context.Context, of *keyItem) (found bool, err error) {
 	if of.Log == "" {
 		return false, nil

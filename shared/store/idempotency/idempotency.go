@@ -1,4 +1,4 @@
-// Package idempotency keeps what requests under idempotency keys were answered, until
+// Package idempotency stores the answers to requests with idempotency keys until
 // the keys expire.
 package idempotency
 
@@ -22,7 +22,7 @@ func claimPK(user string) string           { return prefixClaim + user }
 func claimKey(user, name string) table.Key { return table.NewKey(claimPK(user), name) }
 func answersPK(log string) string          { return "KA#" + log }
 
-// Store is the storage of idempotency keys. It is safe for concurrent use.
+// Store stores idempotency keys. It is safe for concurrent use.
 type Store struct {
 	sessions.Nothing
 	records.Base
@@ -34,22 +34,22 @@ var (
 	_ sessions.Dependent = (*Store)(nil)
 )
 
-// New is the storage in a table.
+// New returns the store of a table.
 func New(base records.Base, codec *content.Codec) *Store {
 	return &Store{Base: base, content: content.NewBodies(base, codec)}
 }
 
-// keyItem is one use of an idempotency key, in its user's partition. The answer
-// of a request about a session stands with the session (answerItem); that of any
-// other one here. The table may take days to remove what has expired, so readers
-// look at the time themselves.
+// keyItem is one use of an idempotency key, in its user's partition. The answer to
+// a request about a session is stored with the session (answerItem), any other
+// here. The table may take days to remove expired items, so readers check the time
+// themselves.
 type keyItem struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
 	Digest  string `dynamodbav:"d,omitempty"`
-	Nonce   string `dynamodbav:"n,omitempty"` // of the try that holds the key
-	Log     string `dynamodbav:"l,omitempty"` // of the session that it is about
-	Done    bool   `dynamodbav:"done"`        // and the answer is here
+	Nonce   string `dynamodbav:"n,omitempty"` // of the attempt that holds the key
+	Log     string `dynamodbav:"l,omitempty"` // of the session that the request is about
+	Done    bool   `dynamodbav:"done"`        // whether the answer is here
 	Gone    bool   `dynamodbav:"gone,omitempty"`
 	Lease   int64  `dynamodbav:"until"`        // epoch milliseconds
 	Created int64  `dynamodbav:"ct,omitempty"` // epoch milliseconds
@@ -65,7 +65,7 @@ const (
 	keyErased  = "gone"
 	keyLease   = "until"
 	keyExpires = "expires"
-	keyInline  = "b" // these three are of the body
+	keyInline  = "b" // these three belong to the body
 	keyBlob    = "x"
 	keyLarge   = "xs"
 )
@@ -82,8 +82,8 @@ func (s *Store) keyItem(ctx context.Context, c idempotency.Claim) keyItem {
 	}
 }
 
-// leaseOf is how long whoever does something within a context can still be at
-// work: until its function is stopped.
+// leaseOf returns how long work within a context can continue: until its function
+// is stopped.
 func leaseOf(ctx context.Context) time.Duration {
 	if end, ok := ctx.Deadline(); ok {
 		return max(0, time.Until(end)) + idempotency.LeaseMargin
@@ -107,8 +107,8 @@ func (s *Store) Begin(ctx context.Context, c idempotency.Claim) (*idempotency.An
 	return s.beginAfter(ctx, c, old)
 }
 
-// beginAfter begins a request whose key was used before: with the answer that was
-// kept, nil where the key is taken over.
+// beginAfter begins a request whose key was used before. It returns the stored
+// answer, or nil if the request takes the key over.
 func (s *Store) beginAfter(ctx context.Context, c idempotency.Claim, old keyItem) (*idempotency.Answer, error) {
 	now := s.Now()
 	switch {
@@ -133,7 +133,7 @@ func (s *Store) beginAfter(ctx context.Context, c idempotency.Claim, old keyItem
 	return nil, keyInUse(time.UnixMilli(old.Lease).Sub(now))
 }
 
-// takeOver takes a key from a request that died, or that is a day old.
+// takeOver takes over a key from a request that died or is a day old.
 func (s *Store) takeOver(ctx context.Context, c idempotency.Claim, old keyItem) error {
 	asRead := []table.Condition{
 		table.Equal(table.At(keyLease), old.Lease),
@@ -160,8 +160,8 @@ func keyInUse(retry time.Duration) error {
 	}
 }
 
-// Finish implements idempotency.Store. Where the key was taken over, or went
-// with the session that the request made, there is nothing to keep.
+// Finish implements idempotency.Store. If the key was taken over, or was deleted
+// with the session that the request created, the answer is not stored.
 func (s *Store) Finish(ctx context.Context, c idempotency.Claim, a idempotency.Answer) error {
 	var err error
 	if c.Log != "" {
@@ -185,7 +185,7 @@ func (s *Store) keepWithClaim(ctx context.Context, c idempotency.Claim, a idempo
 	return records.Ignoring(s.DB.Put(ctx, item, held(c)), table.ErrConditionFailed)
 }
 
-// held is the condition that a try still has its key.
+// held is the condition that an attempt still holds its key.
 func held(c idempotency.Claim) table.Condition {
 	return table.And(table.Equal(table.At(keyNonce), c.Nonce), table.NotExists(table.At(keyErased)))
 }

@@ -6,8 +6,9 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Deleting implements sessions.Dependent: the key that the session was made under goes
-// on being used until it expires, though its answer goes with the session.
+// Deleting implements sessions.Dependent: the key that the session was created
+// under stays used until it expires, although its answer is deleted with the
+// session.
 func (s *Store) Deleting(d sessions.Deletion) []table.Write {
 	expires := (d.Made + idempotency.Lifetime.Milliseconds()) / 1000
 	if d.KeyedBy == "" || expires < s.Now().Unix() {
@@ -17,7 +18,7 @@ func (s *Store) Deleting(d sessions.Deletion) []table.Write {
 	return []table.Write{table.Update(claimKey(d.Session.User, d.KeyedBy), changes)}
 }
 
-// spent are the changes that leave of a claim only that it was made.
+// spent returns the changes that reduce a claim to the fact that it was made.
 func spent() []table.Change {
 	changes := []table.Change{
 		table.Set(table.At(keyErased), true), table.Set(table.At(keyDone), true), table.Set(table.At(keyLease), 0),

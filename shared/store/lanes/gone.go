@@ -16,12 +16,12 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// forgetTime is how long a request removes what waits for a target that is gone. A
-// turn of the lane finds that the target is gone, and removes what is left then.
+// forgetTime is how long a request removes the deliveries of a deleted target. The
+// next pass of the lane finds that the target is gone and removes the rest.
 const forgetTime = 15 * time.Second
 
-// Forget removes the lane of a target that is gone, by its group, or those of a
-// family, with what waits in them.
+// Forget removes the lane of a deleted target, by its group, or all lanes of a
+// family, with the deliveries parked in them.
 func (s *Store) Forget(ctx context.Context, group string) error {
 	limited, cancel := context.WithTimeout(ctx, forgetTime)
 	defer cancel()
@@ -33,8 +33,9 @@ func (s *Store) Forget(ctx context.Context, group string) error {
 	return nil
 }
 
-// emptyLanes removes what waits in lanes, and the lanes last, unless they have changed
-// meanwhile: what somebody parks then would wait without a lane, which no turn finds.
+// emptyLanes removes parked deliveries and then their lanes, unless a lane changed:
+// a delivery parked concurrently would otherwise be in no lane, and no pass would
+// find it.
 func (s *Store) emptyLanes(ctx context.Context, group string) error {
 	family, _ := delivery.SplitGroup(group)
 	return records.Contended(ctx, func() error {
@@ -46,8 +47,8 @@ func (s *Store) emptyLanes(ctx context.Context, group string) error {
 	})
 }
 
-// tryEmptyLanes is one try; table.ErrConditionFailed or delivery.ErrLaneChanged where a
-// lane changed.
+// tryEmptyLanes is one attempt; it returns table.ErrConditionFailed or
+// delivery.ErrLaneChanged if a lane changed.
 func (s *Store) tryEmptyLanes(ctx context.Context, family string) error {
 	lanes, err := s.lanesOf(ctx, family)
 	if err != nil {
@@ -73,8 +74,8 @@ func (s *Store) tryEmptyLanes(ctx context.Context, family string) error {
 	return group.Wait()
 }
 
-// lanesOf reads the lanes of a family. None of them is slow any more: a turn would
-// keep it, where its removal ends in between.
+// lanesOf reads the lanes of a family. None of them counts as slow any more: a pass
+// would otherwise keep a slow lane if its removal were interrupted.
 func (s *Store) lanesOf(ctx context.Context, family string) ([]delivery.Lane, error) {
 	var lanes []delivery.Lane
 	err := s.base.DB.Pages(ctx, records.Prefix(lanePK(family), skLane, true), func(page []table.Item) (bool, error) {
@@ -95,9 +96,10 @@ func (s *Store) lanesOf(ctx context.Context, family string) ([]delivery.Lane, er
 	return lanes, err
 }
 
-// RemoveTarget removes a target by writes that go together, with its lane if it is
-// idle, since no turn would come for it any more; and then what waits for it. there
-// is asked before each try, and ends it with its error.
+// RemoveTarget removes a target by the given writes in one transaction, together
+// with its lane if the lane is idle, since no pass would reach it any more. It then
+// removes the deliveries parked for the target. Each attempt first calls exists,
+// whose error ends RemoveTarget.
 func (s *Store) RemoveTarget(
 	ctx context.Context, t delivery.Target, there func() error, writes ...table.Write,
 ) error {
@@ -117,8 +119,8 @@ func (s *Store) RemoveTarget(
 	return s.Forget(ctx, t.Group())
 }
 
-// deleteIdleLane are the writes that remove the lane of a target, where there is one
-// in which nothing waits.
+// deleteIdleLane returns the writes that remove the lane of a target if the lane
+// exists and nothing is parked in it.
 func (s *Store) deleteIdleLane(ctx context.Context, t delivery.Target) ([]table.Write, error) {
 	lane, err := s.Lane(ctx, t.Group())
 	if err != nil || lane.Version == 0 || !lane.Due.IsZero() {

@@ -15,7 +15,7 @@ const (
 	prefixAside  = "ASIDE#"
 )
 
-// lanePK is of a group, or of a family: its lanes stand together.
+// lanePK is the partition of a group or of a family, whose lanes share it.
 func lanePK(group string) string {
 	family, _ := delivery.SplitGroup(group)
 	return prefixLane + family
@@ -28,7 +28,7 @@ func laneKey(group string) table.Key {
 	return table.NewKey(lanePK(group), skLane)
 }
 
-// laneGroup is the group whose lane an item is.
+// laneGroup returns the group of the lane with a key.
 func laneGroup(k table.Key) string {
 	family, member := strings.TrimPrefix(k.PK, prefixLane), strings.TrimPrefix(k.SK, skLane)
 	if member == "" {

@@ -1,5 +1,5 @@
-// Package lanes keeps the deliveries that wait for targets that are slow, lane by
-// lane, and removes a target together with what waits for it.
+// Package lanes stores the deliveries that wait for slow targets, lane by lane, and
+// removes a target together with its waiting deliveries.
 package lanes
 
 import (
@@ -12,16 +12,16 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Store is the lanes of a table. It is safe for concurrent use.
+// Store stores lanes in a table. It is safe for concurrent use.
 type Store struct{ base records.Base }
 
 var _ delivery.Lanes = (*Store)(nil)
 
-// New is the lanes of a table.
+// New returns the store of a table.
 func New(base records.Base) *Store { return &Store{base: base} }
 
-// laneLife is how long a lane, and what is parked in it, is kept after it was
-// changed last: far longer than anything is tried.
+// laneLife is how long a lane and its parked deliveries are kept after the last
+// change: far longer than any delivery is retried.
 const laneLife = 4 * 24 * time.Hour
 
 // laneItem is a delivery.Lane. Times are epoch milliseconds.
@@ -45,8 +45,8 @@ const (
 	laneTurn    = "n"
 )
 
-// Lane implements delivery.Lanes. It takes one read unit, and half of one more for
-// each 2 KB of what is there.
+// Lane implements delivery.Lanes. It takes one read unit, plus half a unit for each
+// further 2 KB of a stored lane.
 func (s *Store) Lane(ctx context.Context, group string) (delivery.Lane, error) {
 	return records.ContendedValue(ctx, func() (delivery.Lane, error) {
 		raw, err := s.base.DB.GetItem(ctx, laneKey(group))
@@ -57,8 +57,9 @@ func (s *Store) Lane(ctx context.Context, group string) (delivery.Lane, error) {
 	})
 }
 
-// laneOf reads the item of a lane, or of none. One that cannot be read is replaced;
-// table.ErrConditionFailed where it changed meanwhile.
+// laneOf decodes the item of a lane, or returns a new lane if there is none. It
+// replaces an unreadable item, and returns table.ErrConditionFailed if that changed
+// concurrently.
 func (s *Store) laneOf(ctx context.Context, group string, raw table.Item) (delivery.Lane, error) {
 	var item laneItem
 	if err := table.Decode(raw, &item); err != nil {
@@ -89,7 +90,7 @@ func (s *Store) laneItem(l delivery.Lane) laneItem {
 	}
 }
 
-// unchangedLane holds while a lane is as it was read, or is not there still.
+// unchangedLane holds while a lane is as it was read, or still does not exist.
 func unchangedLane(l delivery.Lane) table.Condition {
 	if l.Version == 0 {
 		return table.ItemNotExists()
@@ -104,7 +105,7 @@ func laneError(err error) error {
 	return err
 }
 
-// millisOf and timeOf keep the zero time apart from all others.
+// millisOf and timeOf preserve the zero time.
 func millisOf(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

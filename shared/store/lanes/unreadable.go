@@ -13,7 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// asideItem keeps an item of a lane that cannot be read, for people to look at.
+// quarantinedItem keeps an unreadable item of a lane for inspection.
 type asideItem struct {
 	PK      string     `dynamodbav:"PK"`
 	SK      string     `dynamodbav:"SK"`
@@ -21,7 +21,7 @@ type asideItem struct {
 	Expires int64      `dynamodbav:"expires"`
 }
 
-// setAside is the write that keeps a copy of an item that cannot be read.
+// quarantine returns the write that keeps a copy of an unreadable item.
 func (s *Store) setAside(item table.Item) table.Write {
 	k := records.KeyOf(item)
 	return table.Put(asideItem{
@@ -29,9 +29,9 @@ func (s *Store) setAside(item table.Item) table.Write {
 	})
 }
 
-// mendLane puts a new lane in the place of one that cannot be read. What waits in it
-// stays, and whoever comes next calls its turn, since it is long due.
-// table.ErrConditionFailed where the lane has changed.
+// repairLane replaces an unreadable lane by a new one. The deliveries parked in it
+// stay, and the next caller starts its pass, since the new lane is overdue. It
+// returns table.ErrConditionFailed if the lane changed concurrently.
 func (s *Store) mendLane(ctx context.Context, group string, raw table.Item, why error) (delivery.Lane, error) {
 	lane := delivery.Lane{
 		Group: group, Version: wholeOf(raw[laneVersion]), Turn: max(1, wholeOf(raw[laneTurn])), Due: time.UnixMilli(1),
@@ -45,11 +45,11 @@ func (s *Store) mendLane(ctx context.Context, group string, raw table.Item, why 
 	return lane, nil
 }
 
-// setParkedAside takes a delivery that cannot be read out of its lane.
+// quarantineParked removes an unreadable delivery from its lane.
 func (s *Store) setParkedAside(ctx context.Context, item table.Item, why error) error {
 	err := s.base.DB.Transact(ctx, s.setAside(item), table.Delete(records.KeyOf(item), table.ItemExists()))
 	if errors.Is(err, table.ErrConditionFailed) {
-		return nil // somebody else did
+		return nil // another caller did
 	}
 	if err == nil {
 		s.base.LeftOut(ctx, records.KeyOf(item), why)
@@ -57,7 +57,7 @@ func (s *Store) setParkedAside(ctx context.Context, item table.Item, why error) 
 	return err
 }
 
-// wholeOf is an attribute's whole number, 0 where it is none.
+// wholeOf returns an attribute's integer value; 0 if it has none.
 func wholeOf(value types.AttributeValue) int64 {
 	n, ok := value.(*types.AttributeValueMemberN)
 	if !ok {
@@ -67,7 +67,7 @@ func wholeOf(value types.AttributeValue) int64 {
 	return whole
 }
 
-// sameAttribute holds while an item has this attribute still, or has none still.
+// sameAttribute holds while an item still has this attribute, or still lacks it.
 func sameAttribute(name string, value types.AttributeValue) table.Condition {
 	if value == nil {
 		return table.And(table.ItemExists(), table.NotExists(table.At(name)))

@@ -14,34 +14,34 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Base is what each package of the store works with.
+// Base is the dependencies shared by the packages of the store.
 type Base struct {
 	DB     *Table
 	Now    func() time.Time
 	Random func() uuid.UUID
-	Log    *slog.Logger // of what a later request repairs, and of what cannot be read
+	Log    *slog.Logger // for repairs left to a later request, and for unreadable items
 }
 
-// Millis is the time now in epoch milliseconds.
+// Millis returns the current time in epoch milliseconds.
 func (b Base) Millis() int64 { return b.Now().UnixMilli() }
 
-// KeyOf is the key of an item; parts that it lacks are empty.
+// KeyOf returns the key of an item; a missing part is empty.
 func KeyOf(item table.Item) table.Key {
 	return table.NewKey(table.Text(item, table.PK), table.Text(item, table.SK))
 }
 
 type leftOutKey struct{}
 
-// CountingLeftOut is a context that counts what LeftOut leaves out, for callers that
-// must have all or say that they have not.
+// CountingLeftOut returns a context that counts the items that LeftOut reports, for
+// callers that need every item or must report that some are missing.
 func CountingLeftOut(ctx context.Context) (context.Context, *atomic.Int64) {
 	n := &atomic.Int64{}
 	return context.WithValue(ctx, leftOutKey{}, n), n
 }
 
-// LeftOut notes that a list leaves out an item that cannot be read. The names of
-// partitions may hold ids of users, which no log does; those of logs and sessions hold
-// none.
+// LeftOut logs that a list leaves out an unreadable item. It logs the partition
+// only of logs and sessions: other partition keys may contain user ids, which are
+// never logged.
 func (b Base) LeftOut(ctx context.Context, k table.Key, err error) {
 	partition := slog.String("partition", k.PK)
 	if !strings.HasPrefix(k.PK, "L#") && !strings.HasPrefix(k.PK, "S#") {
@@ -55,7 +55,7 @@ func (b Base) LeftOut(ctx context.Context, k table.Key, err error) {
 	b.Log.ErrorContext(ctx, "an item cannot be read and is left out", partition, slog.String("item", k.SK), slog.Any("error", err))
 }
 
-// DecodeItems decodes the items that can be decoded, and leaves out the others.
+// DecodeItems decodes items and leaves out those that cannot be decoded.
 func DecodeItems[T any](ctx context.Context, b Base, items []table.Item) []T {
 	out := make([]T, 0, len(items))
 	for _, item := range items {

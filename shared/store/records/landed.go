@@ -9,8 +9,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table/value"
 )
 
-// landed says whether an item is as a write leaves it. Of changes that depend on what
-// was there before, it says that they may not have landed.
+// landed reports whether an item is in the state that a write would leave it in. It
+// is false for changes that depend on the earlier state, such as additions.
 func landed(w table.Write, item table.Item) bool {
 	switch w.Kind {
 	case table.DeleteKind:
@@ -24,7 +24,7 @@ func landed(w table.Write, item table.Item) bool {
 	return false
 }
 
-// holds says whether an item is as a change leaves it.
+// holds reports whether an item is in the state that a change would leave it in.
 func holds(c table.Change, item table.Item) bool {
 	switch c := c.(type) {
 	case table.Setting:
@@ -37,7 +37,7 @@ func holds(c table.Change, item table.Item) bool {
 	return false
 }
 
-// at is what stands at a path of an item, nil for nothing.
+// at returns the value at a path of an item, or nil.
 func at(item table.Item, p table.Path) types.AttributeValue {
 	var found types.AttributeValue = &types.AttributeValueMemberM{Value: item}
 	for _, name := range p {
@@ -50,8 +50,8 @@ func at(item table.Item, p table.Path) types.AttributeValue {
 	return found
 }
 
-// repeatable says whether a write may be sent again after its answer was lost: a
-// second time its condition would not hold, or it changes nothing.
+// repeatable reports whether a write may be sent again after its answer was lost: a
+// second attempt either fails its condition or changes nothing.
 func repeatable(w table.Write) bool {
 	return w.If != nil || !slices.ContainsFunc(w.Changes, func(c table.Change) bool {
 		switch c.(type) {

@@ -8,10 +8,10 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Parallel bounds the requests that one call has under way at once.
+// Parallel is the maximum number of concurrent requests of one call.
 const Parallel = 16
 
-// failuresReported is how many failures of many are told one by one.
+// failuresReported is how many of several failures an error lists individually.
 const failuresReported = 5
 
 // Prefix selects the items of a partition whose sort keys begin with a prefix.
@@ -29,13 +29,14 @@ func Partition(pk string) table.Query {
 	return table.Query{Partition: pk, Reading: table.Reading{Consistent: true}}
 }
 
-// KeysOnly makes a query read the keys alone, and other members that are named.
+// KeysOnly makes a query read only the keys and the members in more.
 func KeysOnly(q table.Query, more ...string) table.Query {
 	q.Members = append([]string{table.PK, table.SK}, more...)
 	return q
 }
 
-// Count is how many items of a partition have sort keys that begin with a prefix.
+// Count returns the number of items of a partition whose sort keys begin with a
+// prefix.
 func (t *Table) Count(ctx context.Context, pk, prefix string) (int, error) {
 	n := 0
 	err := t.Pages(ctx, KeysOnly(Prefix(pk, prefix, true)), func(items []table.Item) (bool, error) {
@@ -45,8 +46,8 @@ func (t *Table) Count(ctx context.Context, pk, prefix string) (int, error) {
 	return n, err
 }
 
-// EachItem does something about each item that a query finds, and goes on past those
-// that fail. The error names some of each page.
+// EachItem calls do for each item that a query finds and continues after failures.
+// The returned error lists some of the failures of each page.
 func (t *Table) EachItem(ctx context.Context, q table.Query, do func(table.Item) error) error {
 	var failures []error
 	err := t.Pages(ctx, q, func(items []table.Item) (bool, error) {
@@ -58,8 +59,8 @@ func (t *Table) EachItem(ctx context.Context, q table.Query, do func(table.Item)
 	return errors.Join(append(failures, err)...)
 }
 
-// EachOf does something about each of several, and goes on past those that fail until
-// the context ends. The error names some of them.
+// EachOf calls do for each element and continues after failures until the context
+// ends. The returned error lists some of the failures.
 func EachOf[T any](ctx context.Context, all []T, do func(T) error) error {
 	var failures []error
 	failed := 0
@@ -79,7 +80,7 @@ func EachOf[T any](ctx context.Context, all []T, do func(T) error) error {
 	return errors.Join(failures...)
 }
 
-// Ignoring is an error unless it is one that does not matter.
+// Ignoring returns nil for an error that is what, and the error otherwise.
 func Ignoring(err, what error) error {
 	if errors.Is(err, what) {
 		return nil

@@ -1,5 +1,5 @@
-// Package records reads and writes typed items of a table. It carries each write
-// through until its outcome is known, and has the one back-off of the store.
+// Package records reads and writes typed items of a table. It repeats a write until
+// its outcome is known, and holds the store's only back-off.
 package records
 
 import (
@@ -15,20 +15,20 @@ import (
 
 // Table is a table of records. It is safe for concurrent use.
 //
-// Errors wrap those of package table. What the table throttled beyond the engine's
-// own tries also wraps a fault.Busy, so that the caller is asked to come again.
+// Errors wrap those of package table. Throttling that outlasts the engine's own
+// attempts also wraps a fault.Busy, which asks the caller to try again.
 type Table struct {
 	engine table.Engine
 	random func() uuid.UUID
 }
 
-// New is a table over an engine; random makes the tokens of transactions.
+// New returns a table over an engine; random makes the tokens of transactions.
 func New(engine table.Engine, random func() uuid.UUID) *Table {
 	return &Table{engine: engine, random: random}
 }
 
-// Get reads one record, strongly consistent, and says whether it is there. A record
-// of another form is table.ErrUnreadable.
+// Get reads one record with strong consistency and reports whether it exists. A
+// record of another form returns table.ErrUnreadable.
 func (t *Table) Get(ctx context.Context, k table.Key, into any) (found bool, err error) {
 	item, err := t.GetItem(ctx, k)
 	if err != nil || item == nil {
@@ -37,13 +37,14 @@ func (t *Table) Get(ctx context.Context, k table.Key, into any) (found bool, err
 	return true, decode(k, item, into)
 }
 
-// GetItem reads an item as it is stored, strongly consistent; nil for none.
+// GetItem reads an item as stored, with strong consistency; nil if it does not
+// exist.
 func (t *Table) GetItem(ctx context.Context, k table.Key) (table.Item, error) {
 	return t.read(ctx, k, table.Reading{Consistent: true})
 }
 
-// GetEventually reads an item that may be a moment old, for half the units; nil for
-// none.
+// GetEventually reads an item with eventual consistency, for half the units; nil if
+// it does not exist.
 func (t *Table) GetEventually(ctx context.Context, k table.Key) (table.Item, error) {
 	return t.read(ctx, k, table.Reading{})
 }
@@ -63,8 +64,8 @@ func decode(k table.Key, item table.Item, into any) error {
 	return nil
 }
 
-// BatchGet reads items by their keys, in no order and each once; those that are not
-// there are left out.
+// BatchGet reads items by their keys, without duplicates and in no particular
+// order. Missing items are left out.
 func (t *Table) BatchGet(ctx context.Context, keys []table.Key, consistent bool) ([]table.Item, error) {
 	if len(keys) == 0 {
 		return nil, nil
@@ -76,7 +77,7 @@ func (t *Table) BatchGet(ctx context.Context, keys []table.Key, consistent bool)
 	return items, nil
 }
 
-// Query reads one page.
+// Query reads one page of a query.
 func (t *Table) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	page, err := t.engine.Query(ctx, q)
 	if err != nil {
@@ -85,7 +86,8 @@ func (t *Table) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	return page, nil
 }
 
-// Pages hands over a query's pages until it ends or visit returns false.
+// Pages calls visit with each page of a query until the query ends or visit returns
+// false.
 func (t *Table) Pages(ctx context.Context, q table.Query, visit func(items []table.Item) (more bool, err error)) error {
 	for {
 		page, err := t.Query(ctx, q)
@@ -101,8 +103,8 @@ func (t *Table) Pages(ctx context.Context, q table.Query, visit func(items []tab
 	}
 }
 
-// BatchWrite carries out puts and deletes without conditions, in no order and not as
-// one. Repeating it is safe.
+// BatchWrite carries out unconditional puts and deletes, not atomically and in no
+// particular order. It is safe to repeat.
 func (t *Table) BatchWrite(ctx context.Context, writes []table.Write) error {
 	if len(writes) == 0 {
 		return nil
@@ -113,7 +115,7 @@ func (t *Table) BatchWrite(ctx context.Context, writes []table.Write) error {
 	return nil
 }
 
-// DeleteItems deletes items, of which it needs the keys alone.
+// DeleteItems deletes items; only their keys are used.
 func (t *Table) DeleteItems(ctx context.Context, items []table.Item) error {
 	writes := make([]table.Write, 0, len(items))
 	for _, item := range items {
@@ -126,15 +128,14 @@ func (t *Table) DeleteItems(ctx context.Context, items []table.Item) error {
 	return t.BatchWrite(ctx, writes)
 }
 
-// DeleteFound deletes everything that a query finds; the query has the keys among
-// its members.
+// DeleteFound deletes every item that a query finds; the query must read the keys.
 func (t *Table) DeleteFound(ctx context.Context, q table.Query) error {
 	return t.Pages(ctx, q, func(items []table.Item) (bool, error) {
 		return true, t.DeleteItems(ctx, items)
 	})
 }
 
-// asBusy adds to an error of the engine's what the caller is told.
+// asBusy adds a fault.Busy to a throttling error of the engine.
 func asBusy(err error) error {
 	if errors.Is(err, table.ErrThrottled) {
 		return fmt.Errorf("%w: %w", busy("the table is busy; try again"), err)
@@ -142,7 +143,7 @@ func asBusy(err error) error {
 	return err
 }
 
-// busy asks a caller to come again in a second.
+// busy returns a fault.Busy with a Retry-After of one second.
 func busy(format string, args ...any) *fault.Error {
 	f := fault.New(fault.Busy, format, args...)
 	f.RetryAfter = retryAfter

@@ -31,82 +31,83 @@ func key() table.Key { return table.NewKey("p", "s") }
 
 func named(name string) thing { return thing{PK: "p", SK: "s", Name: name} }
 
-// faulty is a table whose calls go as a schedule says, and the same table without faults.
+// faulty returns a table with faults by schedule, and the same table without
+// faults.
 func faulty(schedule faults.Schedule) (*records.Table, *records.Table) {
 	engine := memory.New(store.Schema())
 	return records.New(faults.New(engine, schedule), uuid.New), records.New(engine, uuid.New)
 }
 
-// TestWrite_outcomes carries writes out under faults: each tells what came of it, and
-// what is in the table is what it tells.
+// TestWrite_outcomes carries out writes under faults. Each must report its true
+// outcome, and the table must hold what was reported.
 func TestWrite_outcomes(t *testing.T) {
 	t.Parallel()
 	absent := table.ItemNotExists()
 	name, n := table.At("name"), table.At("n")
 	for _, c := range []struct {
 		name     string
-		before   any // what is stored first
+		before   any // the item stored before the write
 		schedule faults.Schedule
 		write    table.Write
 		want     error // nil for success
 		left     *thing
 	}{
 		{
-			"a put whose answer is lost meets itself", nil,
+			"a put whose answer was lost recognises its own item", nil,
 			faults.Schedule{0: faults.Lose},
 			table.Put(named("a"), absent), nil, &thing{"p", "s", "a", 0},
 		},
 		{
-			"a put that never arrives is sent again", nil,
+			"a put that never arrived is sent again", nil,
 			faults.Schedule{0: faults.Cut, 1: faults.Cut},
 			table.Put(named("a"), absent), nil, &thing{"p", "s", "a", 0},
 		},
 		{
-			"a put whose answer is lost meets another's", named("b"),
+			"a put whose answer was lost fails if another item is stored", named("b"),
 			faults.Schedule{0: faults.Lose},
 			table.Put(named("a"), absent), table.ErrConditionFailed, &thing{"p", "s", "b", 0},
 		},
 		{
-			"a put whose answer is lost meets itself although its repeat is throttled", nil,
+			"a put whose answer was lost recognises its own item after a throttled retry", nil,
 			faults.Schedule{0: faults.Lose, 1: faults.Throttle, 2: faults.Conflict},
 			table.Put(named("a"), absent), nil, &thing{"p", "s", "a", 0},
 		},
 		{
-			"an update whose answer is lost meets itself", named("b"),
+			"an update whose answer was lost recognises its own result", named("b"),
 			faults.Schedule{0: faults.Lose},
 			table.Update(key(), []table.Change{table.Set(name, "a"), table.Remove(n)}, table.Equal(name, "b")), nil, &thing{"p", "s", "a", 0},
 		},
 		{
-			"an update that was refused is not its own", named("c"),
+			"a refused update does not take another's result for its own", named("c"),
 			faults.Schedule{0: faults.Cut},
 			table.Update(key(), []table.Change{table.Set(name, "a")}, table.Equal(name, "b")), table.ErrConditionFailed, &thing{"p", "s", "c", 0},
 		},
 		{
-			"a deletion whose answer is lost is done", named("b"),
+			"a deletion whose answer was lost succeeds", named("b"),
 			faults.Schedule{0: faults.Lose},
 			table.Delete(key(), table.ItemExists()), nil, nil,
 		},
 		{
-			"a deletion of what is not there is refused", nil, nil,
+			"a conditional deletion of a missing item is refused", nil, nil,
 			table.Delete(key(), table.ItemExists()), table.ErrConditionFailed, nil,
 		},
 		{
-			"an addition whose answer is lost is not made twice", named("b"),
+			"an addition whose answer was lost is not repeated", named("b"),
 			faults.Schedule{0: faults.Lose},
 			table.Update(key(), []table.Change{table.Add(n, 1)}), table.ErrUndecided, &thing{"p", "s", "b", 1},
 		},
 		{
-			"another transaction in the way passes", nil,
+			"retries after a conflicting transaction", nil,
 			faults.Schedule{0: faults.Conflict, 1: faults.Conflict},
 			table.Put(named("a"), absent), nil, &thing{"p", "s", "a", 0},
 		},
 		{
-			"a throttled write asks the caller to come again", nil,
+			"returns Busy for a throttled write", nil,
 			faults.Schedule{0: faults.Throttle},
 			table.Put(named("a"), absent), fault.Of(fault.Busy), nil,
 		},
 		{
-			"an outage ends with a write that is undecided", nil,
+			"an outage leaves a write undecided", nil,
 			faults.Schedule{0: faults.Cut, 1: faults.Cut, 2: faults.Cut, 3: faults.Cut, 4: faults.Cut, 5: faults.Cut, 6: faults.Cut},
 			table.Put(named("a"), absent), table.ErrUndecided, nil,
 		},
@@ -129,8 +130,8 @@ func TestWrite_outcomes(t *testing.T) {
 	}
 }
 
-// TestUndecided_to_the_end holds that a write whose answer was lost is never told as
-// not done, however its repeats are refused.
+// TestUndecided_to_the_end checks that a write whose answer was lost is never
+// reported as not done, however its retries are refused.
 func TestUndecided_to_the_end(t *testing.T) {
 	t.Parallel()
 	put, busy := table.Put(named("a"), table.ItemNotExists()), fault.Of(fault.Busy)
@@ -186,11 +187,11 @@ func TestTransact_outcomes(t *testing.T) {
 		want     error
 		done     bool
 	}{
-		{"a lost answer is told as done", faults.Schedule{0: faults.Lose}, nil, true},
-		{"so is one whose repeat is throttled", faults.Schedule{0: faults.Lose, 1: faults.Throttle}, nil, true},
-		{"and one whose repeats meet another in the way", faults.Schedule{0: faults.Lose, 1: faults.Conflict, 2: faults.Conflict}, nil, true},
-		{"a throttled one is repeated", faults.Schedule{0: faults.Throttle, 1: faults.Throttle}, nil, true},
-		{"another one in the way is a race that was lost", faults.Schedule{0: faults.Conflict}, table.ErrConditionFailed, false},
+		{"succeeds after a lost answer", faults.Schedule{0: faults.Lose}, nil, true},
+		{"succeeds after a lost answer and a throttled retry", faults.Schedule{0: faults.Lose, 1: faults.Throttle}, nil, true},
+		{"stays undecided after a lost answer and conflicts", faults.Schedule{0: faults.Lose, 1: faults.Conflict, 2: faults.Conflict}, nil, true},
+		{"repeats a throttled transaction", faults.Schedule{0: faults.Throttle, 1: faults.Throttle}, nil, true},
+		{"returns a failed condition for a conflict", faults.Schedule{0: faults.Conflict}, table.ErrConditionFailed, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -228,13 +229,13 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// TestContended holds that work is done again while it loses races, and that its
-// caller is asked to come again where time runs out.
+// TestContended checks that work that loses races is repeated, and that the caller
+// gets Busy when time runs out.
 func TestContended(t *testing.T) {
 	t.Parallel()
 	errOther := errors.New("other")
 	race := fmt.Errorf("%w: somebody was first", table.ErrConditionFailed)
-	t.Run("again while races are lost", func(t *testing.T) {
+	t.Run("repeats work that loses races", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			for _, lost := range []error{race, retry.ErrAgain} {
@@ -251,14 +252,14 @@ func TestContended(t *testing.T) {
 			}
 		})
 	})
-	t.Run("other errors end it", func(t *testing.T) {
+	t.Run("returns other errors at once", func(t *testing.T) {
 		t.Parallel()
 		n := 0
 		if err := records.Contended(t.Context(), func() error { n++; return errOther }); !errors.Is(err, errOther) || n != 1 {
 			t.Errorf("%v after %d tries", err, n)
 		}
 	})
-	t.Run("time runs out once, however deep", func(t *testing.T) {
+	t.Run("nested calls run out of time only once", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -275,7 +276,7 @@ func TestContended(t *testing.T) {
 	})
 }
 
-// TestPages reads a partition page by page, and deletes what a query finds.
+// TestPages reads a partition page by page and deletes the items of a query.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	_, plain := faulty(nil)

@@ -14,10 +14,11 @@ import (
 const (
 	backoffFirst = 5 * time.Millisecond
 	backoffMost  = 500 * time.Millisecond
-	// AnswerTime is left of a context's time when tries end, so that the caller
-	// is answered: a function that runs out of time is stopped without an answer.
+	// AnswerTime is reserved from a context's time when retries end, so that the
+	// caller still gets an answer: a function that exceeds its timeout is stopped
+	// without one.
 	AnswerTime = 2 * time.Second
-	// undecidedTries bounds how often a write is sent whose answer is lost each time.
+	// undecidedTries is how often a write is sent while each answer is lost.
 	undecidedTries = 6
 
 	retryAfter = time.Second
@@ -33,23 +34,24 @@ func policyWithin(most time.Duration) retry.Policy {
 	return p
 }
 
-// Busy asks the caller of a request to come again in a second.
+// Busy returns a fault.Busy that asks the caller to try again in a second.
 func Busy(format string, args ...any) error { return busy(format, args...) }
 
-// Contended does a piece of work that other callers may get in the way of: again
-// from its first read, after a wait, while it ends with table.ErrConditionFailed or an
-// error that wraps retry.ErrAgain. It is a fault.Busy where time runs out.
+// Contended repeats work that races with other callers: it calls try again, from
+// its first read and after a back-off, while try returns table.ErrConditionFailed
+// or an error that wraps retry.ErrAgain. It returns a fault.Busy when time runs
+// out.
 func Contended(ctx context.Context, try func() error) error {
 	return counted(ctx, policy(), try)
 }
 
-// ContendedWithin is Contended with a bound on the wait between two tries: who has
-// lost often tries as often as others.
+// ContendedWithin is Contended with an upper bound on the wait between attempts: a
+// caller that has lost often tries as often as others.
 func ContendedWithin(ctx context.Context, most time.Duration, try func() error) error {
 	return counted(ctx, policyWithin(most), try)
 }
 
-// ContendedValue is Contended for work that has a result.
+// ContendedValue is Contended for work that returns a result.
 func ContendedValue[T any](ctx context.Context, try func() (T, error)) (T, error) {
 	var out T
 	err := Contended(ctx, func() (err error) {
@@ -69,19 +71,19 @@ func counted(ctx context.Context, p retry.Policy, try func() error) error {
 	}, try))
 }
 
-// Settled reads again, after a wait, while what was read does not belong together:
-// while it ends with an error that Contended would try again after. It is not counted
-// as a conflict.
+// Settled repeats an inconsistent read: it calls try again, after a back-off, while
+// try returns an error that Contended would retry. These retries are not counted as
+// conflicts.
 func Settled(ctx context.Context, try func() error) error {
 	return Exhausted(retry.Do(ctx, policy(), contended, try))
 }
 
-// SettledWithin is Settled with a bound on the wait between two tries.
+// SettledWithin is Settled with an upper bound on the wait between attempts.
 func SettledWithin(ctx context.Context, most time.Duration, try func() error) error {
 	return Exhausted(retry.Do(ctx, policyWithin(most), contended, try))
 }
 
-// SettledValue is Settled for a read that has a result.
+// SettledValue is Settled for a read that returns a result.
 func SettledValue[T any](ctx context.Context, try func() (T, error)) (T, error) {
 	var out T
 	err := Settled(ctx, func() (err error) {
@@ -95,9 +97,9 @@ func contended(err error) bool {
 	return errors.Is(err, table.ErrConditionFailed) || errors.Is(err, retry.ErrAgain)
 }
 
-// Exhausted asks the caller of a request to come again where all tries failed. Why they
-// did is told in words alone, so that no other loop tries again. Of a write whose
-// outcome is unknown it says nothing.
+// Exhausted turns the error of a work whose attempts all failed into a fault.Busy.
+// It includes the cause as text only, so that no outer loop retries it. A write
+// whose outcome is unknown stays undecided.
 func Exhausted(err error) error {
 	if errors.Is(err, retry.ErrExhausted) && !isUndecided(err) {
 		return fmt.Errorf("%w: %v", busy("too many requests meet here at once; try again"), err) //nolint:errorlint // see above

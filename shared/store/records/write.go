@@ -9,27 +9,27 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Put stores a record. Where a condition does not hold it is
-// table.ErrConditionFailed, and Found has what stands there instead.
+// Put stores a record. If a condition does not hold, it returns
+// table.ErrConditionFailed, and Found decodes the stored record.
 func (t *Table) Put(ctx context.Context, record any, conditions ...table.Condition) error {
 	return t.Write(ctx, table.Put(record, conditions...))
 }
 
-// Update changes a record. Where a condition does not hold it is
+// Update changes a record. If a condition does not hold, it returns
 // table.ErrConditionFailed.
 func (t *Table) Update(ctx context.Context, k table.Key, changes []table.Change, conditions ...table.Condition) error {
 	return t.Write(ctx, table.Update(k, changes, conditions...))
 }
 
-// Delete removes a record. Where a condition does not hold it is
-// table.ErrConditionFailed, unless the record is gone because an earlier try of this
-// deletion removed it.
+// Delete removes a record. If a condition does not hold, it returns
+// table.ErrConditionFailed, unless an earlier attempt of this deletion removed the
+// record.
 func (t *Table) Delete(ctx context.Context, k table.Key, conditions ...table.Condition) error {
 	return t.Write(ctx, table.Delete(k, conditions...))
 }
 
-// Found decodes what stood under the key of the first write whose condition did not
-// hold, and says whether there was something.
+// Found decodes the stored record of the first write whose condition did not hold,
+// and reports whether there was one.
 func Found(err error, into any) (bool, error) {
 	var failed *table.ConditionError
 	if !errors.As(err, &failed) || failed.Failures[0].Found == nil {
@@ -38,9 +38,9 @@ func Found(err error, into any) (bool, error) {
 	return true, table.Decode(failed.Failures[0].Found, into)
 }
 
-// Write carries out a write until its outcome is known. A write that may have
-// happened and then meets its own result has succeeded. What cannot be recognised,
-// an addition without a condition, is not repeated: table.ErrUndecided.
+// Write carries out a write until its outcome is known. A retry that finds its own
+// result has succeeded. A write whose result cannot be recognised, such as an
+// unconditional addition, is not repeated and returns table.ErrUndecided.
 func (t *Table) Write(ctx context.Context, w table.Write) error {
 	tries := undecidedTries
 	if !repeatable(w) {
@@ -70,18 +70,18 @@ func (t *Table) Write(ctx context.Context, w table.Write) error {
 	return fmt.Errorf("write %s %s: %w", w.Key.PK, w.Key.SK, err)
 }
 
-// undecided is the error of a write whose answer was lost and whose repeats were all
-// refused for the moment, which says nothing of the first. Why they were is told in
-// words alone, so that no loop takes the write as not done.
+// undecided is the error of a write whose answer was lost and whose retries were
+// all refused for now, which does not decide the first attempt. It includes the
+// cause as text only, so that no loop takes the write as not done.
 func undecided(err error) error {
 	return fmt.Errorf("%w: %v", table.ErrUndecided, err) //nolint:errorlint // see above
 }
 
-// Transact carries out writes, all or none, until their outcome is known. A condition
-// that does not hold, or another transaction in the way, is table.ErrConditionFailed.
-// One token goes with all tries, so that the table recognises those that it has
-// carried out. Once an answer was lost, another in the way decides nothing: it may be
-// the lost try itself.
+// Transact carries out writes, all or none, until their outcome is known. A
+// condition that does not hold, or a conflicting transaction, returns
+// table.ErrConditionFailed. All attempts carry one token, so that the table
+// recognises a transaction that it has carried out. After a lost answer a conflict
+// does not decide the outcome: the conflicting transaction may be the lost attempt.
 func (t *Table) Transact(ctx context.Context, writes ...table.Write) error {
 	in := table.Transaction{Token: t.random().String(), Writes: writes}
 	lost := false
@@ -108,13 +108,13 @@ func isConflict(err error) bool  { return errors.Is(err, table.ErrConflict) }
 func isThrottle(err error) bool  { return errors.Is(err, table.ErrThrottled) }
 func isUndecided(err error) bool { return errors.Is(err, table.ErrUndecided) }
 
-// untilAnswered sends a write again whose answer is lost, a few times and however
+// untilAnswered repeats a write whose answer is lost, up to tries times, even if
 // little time is left. The last such error is table.ErrUndecided.
 func untilAnswered(ctx context.Context, tries int, send func() error) error {
 	return retry.Do(ctx, retry.Policy{First: backoffFirst, Most: backoffMost, Tries: tries}, isUndecided, send)
 }
 
-// PutWith is Put along with other writes, as one where there are any.
+// PutWith is Put together with other writes, as one transaction if there are any.
 func (t *Table) PutWith(ctx context.Context, put table.Write, along []table.Write) error {
 	if len(along) == 0 {
 		return t.Write(ctx, put)

@@ -23,10 +23,9 @@ func (s *Store) Revoke(ctx context.Context, ownerID, sessionID, shareID string) 
 	return nil
 }
 
-// endShare takes a share away, and with it all rights that come from it. Its
-// token goes first: nobody would find it without the share. What is left behind
-// where this is cut short counts for nothing, and goes when it is repeated or
-// with the session.
+// endShare removes a share and all rights that come from it. Its token is removed
+// first, since it can only be found by the share. What an interruption leaves
+// behind grants nothing, and is removed by a repeat or with the session.
 func (s *Store) endShare(ctx context.Context, log, id string) error {
 	k := shareKey(log, id)
 	var of share
@@ -48,7 +47,7 @@ func (s *Store) endShare(ctx context.Context, log, id string) error {
 	return s.clearGrants(ctx, log, id)
 }
 
-// clearGrants removes what a share had granted.
+// clearGrants removes the grants of a share.
 func (s *Store) clearGrants(ctx context.Context, log, id string) error {
 	return s.DB.Pages(ctx, records.Prefix(sharesPK(log), prefixGrant, true), func(page []table.Item) (bool, error) {
 		of := slices.DeleteFunc(page, func(item table.Item) bool { return table.Text(item, grantShare) != id })
@@ -56,7 +55,8 @@ func (s *Store) clearGrants(ctx context.Context, log, id string) error {
 	})
 }
 
-// deleteGrants removes grants and what their users find the session by.
+// deleteGrants removes grants and the entries by which their users find the
+// session.
 func (s *Store) deleteGrants(ctx context.Context, items []table.Item) error {
 	found := make([]table.Item, len(items))
 	for i, item := range items {
@@ -72,7 +72,8 @@ func (s *Store) deleteGrants(ctx context.Context, items []table.Item) error {
 	return s.DB.DeleteItems(ctx, items)
 }
 
-// LeaveSession implements access.Shares. Who was let in by name ends that share.
+// LeaveSession implements access.Shares. If the user was let in by name, the share
+// ends.
 func (s *Store) LeaveSession(ctx context.Context, userID, sessionID string) error {
 	h, err := s.sessions.FindAny(ctx, sessionID)
 	if err != nil {
@@ -93,7 +94,7 @@ func (s *Store) LeaveSession(ctx context.Context, userID, sessionID string) erro
 	return nil
 }
 
-// leaveShare takes from a user what a share gave them.
+// leaveShare removes what a share granted to a user.
 func (s *Store) leaveShare(ctx context.Context, log, user, shareID string) error {
 	return records.Contended(ctx, func() error {
 		var of share
@@ -112,7 +113,8 @@ func (s *Store) leaveShare(ctx context.Context, log, user, shareID string) error
 	})
 }
 
-// leaveLink makes room for another guest of a link; table.ErrConditionFailed where it changed.
+// leaveLink frees a guest's place in a link; it returns table.ErrConditionFailed if
+// the link changed.
 func (s *Store) leaveLink(ctx context.Context, of *share, user string) error {
 	k := grantKey(of.log(), user, of.id())
 	has, err := s.DB.Get(ctx, k, &grant{})
@@ -130,8 +132,8 @@ func (s *Store) leaveLink(ctx context.Context, of *share, user string) error {
 	return s.subscriptions.EndUserSubscriptions(ctx, of.log(), of.id(), user)
 }
 
-// ForgetLog implements sessions.Dependent: it removes the shares of a session that is deleted, and all that
-// they granted.
+// ForgetLog implements sessions.Dependent: it removes the shares of a deleted
+// session and all that they granted.
 func (s *Store) ForgetLog(ctx context.Context, log string) error {
 	err := s.DB.Pages(ctx, records.Prefix(sharesPK(log), prefixGrant, true), func(page []table.Item) (bool, error) {
 		return true, s.deleteGrants(ctx, page)
@@ -157,8 +159,8 @@ func (s *Store) ForgetLog(ctx context.Context, log string) error {
 	return nil
 }
 
-// EraseUser implements sessions.Dependent: it takes a user out of the sessions of others that they were let into
-// before the erasure began.
+// EraseUser implements sessions.Dependent: it removes a user from sessions of
+// others that the user was let into before the erasure began.
 func (s *Store) EraseUser(ctx context.Context, user string, before int64, removed *erasure.Removed) error {
 	return s.DB.EachItem(ctx, records.Partition(sharedWithPK(user)), func(item table.Item) error {
 		var entry sharedWith

@@ -11,8 +11,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// grant says that a share lets a user in. How far, and whether still, the share
-// says.
+// grant lets a user in by a share. The share says how much the user may do, and
+// whether it still applies.
 type grant struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
@@ -26,7 +26,8 @@ const (
 	grantShare = "sh"
 )
 
-// sharedWith is a grant as it stands with the user, who finds the session by it.
+// sharedWith is the copy of a grant in the user's partition, by which the user
+// finds the session.
 type sharedWith struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
@@ -40,7 +41,7 @@ type sharedWith struct {
 
 const sharedWithOwner = "o"
 
-// grantItems puts a grant of a share and what the user finds the session by.
+// grantItems puts a grant of a share and the user's copy.
 func grantItems(of *share, user string, now int64) []table.Write {
 	granted, entered := grantKey(of.log(), user, of.id()), sharedWithKey(user, of.log(), of.id())
 	return []table.Write{
@@ -53,7 +54,7 @@ func grantItems(of *share, user string, now int64) []table.Write {
 }
 
 // CallerGrants implements access.Grants. It takes a read unit for the session, one
-// for the user's grants and one for each share that they are of.
+// for the user's grants and one for each of their shares.
 func (s *Store) CallerGrants(ctx context.Context, userID, sessionID string) (access.CallerGrants, error) {
 	h, err := s.sessions.FindAny(ctx, sessionID)
 	if err != nil {
@@ -84,8 +85,8 @@ func (s *share) grants() access.Grant {
 	return access.Grant{Share: s.id(), Right: s.Right, Until: s.Until}
 }
 
-// grantsOf reads what a user was granted in a log. Ids of users may hold what
-// separates them from shares, hence the comparison.
+// grantsOf reads a user's grants in a log. User ids may contain the separator
+// between user and share, hence the comparison.
 func (s *Store) grantsOf(ctx context.Context, log, user string) ([]grant, error) {
 	var out []grant
 	q := records.Prefix(sharesPK(log), grantPrefix(user), true)
@@ -115,8 +116,8 @@ func (s *Store) Accept(ctx context.Context, userID, token string) (access.Accept
 	})
 }
 
-// link finds the share that a token opens. A token that opens nothing takes the
-// same three reads as one that does, wherever it fails.
+// link finds the share that a token opens. An invalid token takes the same three
+// reads as a valid one, wherever it fails.
 func (s *Store) link(ctx context.Context, digest string) (*share, error) {
 	var token tokenItem
 	known, err := s.DB.Get(ctx, tokenKey(digest), &token)
@@ -138,8 +139,9 @@ func (s *Store) link(ctx context.Context, digest string) (*share, error) {
 	return &of, nil
 }
 
-// accept grants a link's right to a user who does not have it yet, while the
-// link and its session are there; table.ErrConditionFailed where they changed meanwhile.
+// accept grants a link's right to a user who does not have it yet, while the link
+// and its session exist; it returns table.ErrConditionFailed if they changed
+// concurrently.
 func (s *Store) accept(ctx context.Context, of *share, user string) error {
 	if has, err := s.DB.Get(ctx, grantKey(of.log(), user, of.id()), &grant{}); err != nil || has {
 		return err
@@ -154,20 +156,20 @@ func (s *Store) accept(ctx context.Context, of *share, user string) error {
 	)...)
 }
 
-// countGuests is the write of how many have accepted a link, while the link is there
-// as it was read.
+// countGuests returns the write that counts the users who accepted a link, if the
+// link is unchanged.
 func (s *share) countGuests(next int64) table.Write {
 	guests := table.At(shareGuests)
 	asRead := table.Equal(guests, s.Guests)
-	if s.Guests == 0 { // of a new link, or all have left
+	if s.Guests == 0 { // a new link, or all guests have left
 		asRead = table.Or(table.NotExists(guests), asRead)
 	}
 	return table.Update(table.NewKey(s.PK, s.SK), []table.Change{table.Set(guests, next)},
 		table.Equal(table.At(shareDigest), s.Digest), asRead)
 }
 
-// Checks are the keys that must exist while a user has access by a share: those of the
-// share and of the user's grant.
+// Checks returns the keys that must exist while a user has access by a share: the
+// share and the user's grant.
 func Checks(log, userID, shareID string) []table.Key {
 	return []table.Key{shareKey(log, shareID), grantKey(log, userID, shareID)}
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// sharingOwner is a session that a user was let into, by one share or several.
+// sharingOwner is a session that a user was let into, by one or several shares.
 type sharingOwner struct {
 	session, log string
 	shares       []table.Key
 }
 
-// SharedWith implements access.Shares. The user's grants say where to look;
-// whether they lead anywhere, each session and share says itself.
+// SharedWith implements access.Shares. The user's grants list candidates; each
+// session and share decides whether it still applies.
 func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.ListPage, error) {
 	found, next, err := s.sharedBy(ctx, q)
 	if err != nil {
@@ -50,8 +50,8 @@ func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.Li
 	return page, nil
 }
 
-// SharingOwners implements access.Grants. Twenty or so of the sessions that a user was
-// let into take one read unit.
+// SharingOwners implements access.Grants. About twenty of the sessions that a user
+// was let into take one read unit.
 func (s *Store) SharingOwners(ctx context.Context, userID string) ([]string, error) {
 	var owners []string
 	err := s.DB.Pages(ctx, records.Partition(sharedWithPK(userID)), func(page []table.Item) (bool, error) {
@@ -71,8 +71,8 @@ func (s *Store) SharingOwners(ctx context.Context, userID string) ([]string, err
 	return owners, nil
 }
 
-// sharedBy reads a page of a user's grants, those of a session together; next
-// is where to go on, "" at the end.
+// sharedBy reads a page of a user's grants, grouped by session; next is where to
+// continue, "" at the end.
 func (s *Store) sharedBy(ctx context.Context, q session.ListQuery) (found []sharingOwner, next string, err error) {
 	in := records.Partition(sharedWithPK(q.UserID))
 	if q.After != "" {
@@ -97,7 +97,7 @@ func (s *Store) sharedBy(ctx context.Context, q session.ListQuery) (found []shar
 	return found, next, err
 }
 
-// readSharingOwner makes sessions of those that may be entered now.
+// readSharingOwner returns the sessions that the user can access now.
 func (s *Store) readSharingOwner(
 	ctx context.Context, q session.ListQuery, found []sharingOwner, there map[table.Key]table.Item,
 ) ([]session.Session, error) {
@@ -125,8 +125,8 @@ func (s *Store) readSharingOwner(
 	return slices.DeleteFunc(out, func(v session.Session) bool { return v.ID == "" }), err
 }
 
-// accessLabel says how far the user may go with a session that was shared; "" where the way is
-// closed.
+// accessLabel returns how much the user may do with a shared session; "" if the
+// user has no access any more.
 func (s *Store) accessLabel(ctx context.Context, user string, l sharingOwner, there map[table.Key]table.Item) (string, error) {
 	k := sessions.HeaderKey(l.session)
 	h, err := sessions.RefOf(there[k])
@@ -134,7 +134,7 @@ func (s *Store) accessLabel(ctx context.Context, user string, l sharingOwner, th
 		s.LeftOut(ctx, k, err)
 		return "", nil
 	}
-	if h.Log != l.log { // deleted; another may have its id
+	if h.Log != l.log { // deleted; another session may have its id
 		return "", nil
 	}
 	grants := access.CallerGrants{Owner: h.User}

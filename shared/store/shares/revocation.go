@@ -7,8 +7,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Revocation reads an item that was removed: watchers are told of a share that is
-// gone, and of a guest who has left one. It is empty for any other item.
+// Revocation returns the watch update for a removed item: a share that is gone, or
+// a guest who has left a link. It is empty for any other item.
 func Revocation(removed table.Item) watch.LogUpdate {
 	log, ok := strings.CutPrefix(table.Text(removed, table.PK), prefixShares)
 	if !ok {

@@ -1,4 +1,5 @@
-// Package shares keeps whom a session is shared with, by name or by a link.
+// Package shares stores the users that a session is shared with, by name or by a
+// link.
 package shares
 
 import (
@@ -17,14 +18,14 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Subscriptions ends the subscriptions of those who have lost access.
+// Subscriptions ends the subscriptions of users who have lost access.
 type Subscriptions interface {
 	access.Subscriptions
-	// EndUserSubscriptions is EndSubscriptions for one of those to whom the share gave access.
+	// EndUserSubscriptions is EndSubscriptions for one of the share's users.
 	EndUserSubscriptions(ctx context.Context, log, shareID, userID string) error
 }
 
-// Store is the storage of shares. It is safe for concurrent use.
+// Store stores shares. It is safe for concurrent use.
 type Store struct {
 	sessions.Nothing
 	records.Base
@@ -38,31 +39,31 @@ var (
 	_ sessions.Dependent = (*Store)(nil)
 )
 
-// New is the storage in the table of the sessions that are shared; evictor ends the
-// subscriptions of those who lose access.
+// New returns the store in the table of the shared sessions; evictor ends the
+// subscriptions of users who lose access.
 func New(of *sessions.Store, evictor Subscriptions) *Store {
 	return &Store{Base: of.Base(), sessions: of, subscriptions: evictor}
 }
 
-// share is a share of a session, beside its log: ids of deleted sessions are
-// free at once, logs are never used again. It is what rights come from: where it
-// is gone, all that refers to it counts for nothing.
+// share is a share of a session, stored by its log: the id of a deleted session can
+// be reused at once, a log never is. Rights come from this item: once it is gone,
+// the items that refer to it grant nothing.
 type share struct {
 	PK      string       `dynamodbav:"PK"`
 	SK      string       `dynamodbav:"SK"`
 	Session string       `dynamodbav:"s"`
 	Owner   string       `dynamodbav:"o"`
-	User    string       `dynamodbav:"g,omitempty"` // whom it lets in by name
+	User    string       `dynamodbav:"g,omitempty"` // the user it lets in by name
 	Right   access.Right `dynamodbav:"r"`
-	Digest  string       `dynamodbav:"d,omitempty"` // of a link's token
-	Guests  int64        `dynamodbav:"n,omitempty"` // who have accepted the link
+	Digest  string       `dynamodbav:"d,omitempty"` // of the link's token
+	Guests  int64        `dynamodbav:"n,omitempty"` // how many users have accepted the link
 	Created int64        `dynamodbav:"ct"`
 	Until   int64        `dynamodbav:"x,omitempty"` // epoch milliseconds
 	Expires int64        `dynamodbav:"expires,omitempty"`
 }
 
-// sharing counts the changes of a session's shares, so that two at a time do
-// not both find room.
+// sharing counts the changes of a session's shares, so that concurrent changes
+// cannot exceed the limit.
 type sharing struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
@@ -71,7 +72,7 @@ type sharing struct {
 
 const sharingVersion = "v"
 
-// tokenItem says which share a link's token is of.
+// tokenItem is the share that a link's token belongs to.
 type tokenItem struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
@@ -90,7 +91,7 @@ func (s *share) id() string  { return s.SK[len(prefixShare):] }
 
 func (s *share) open(now int64) bool { return s.Until == 0 || now < s.Until }
 
-// life is for how many milliseconds the share was made; 0 is for ever.
+// life is the share's duration in milliseconds; 0 is unlimited.
 func (s *share) life() int64 {
 	if s.Until == 0 {
 		return 0
@@ -116,7 +117,7 @@ func (s *share) shown() access.SharedWith {
 	return out
 }
 
-// digestOf is what is kept of a token, which itself is a secret.
+// digestOf returns the digest of a token, which is stored instead of the secret.
 func digestOf(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
@@ -134,8 +135,8 @@ func (s *Store) Share(ctx context.Context, n access.NewShare) (access.SharedWith
 	})
 }
 
-// tryShare makes a share; table.ErrConditionFailed where the session or its shares
-// changed.
+// tryShare creates a share; it returns table.ErrConditionFailed if the session or
+// its shares changed.
 func (s *Store) tryShare(ctx context.Context, h sessions.Ref, n access.NewShare) (share, error) {
 	made := s.newShare(h, n)
 	var version sharing
@@ -153,7 +154,7 @@ func (s *Store) tryShare(ctx context.Context, h sessions.Ref, n access.NewShare)
 		if others[i].gives(made) {
 			return others[i], nil
 		}
-		if digest := others[i].Digest; digest != "" && digest != made.Digest { // of a token that nobody may have seen
+		if digest := others[i].Digest; digest != "" && digest != made.Digest { // its token may never have been seen
 			writes = append(writes, table.Delete(tokenKey(digest)))
 		}
 		others = slices.Delete(others, i, i+1)
@@ -164,8 +165,8 @@ func (s *Store) tryShare(ctx context.Context, h sessions.Ref, n access.NewShare)
 	return made, s.DB.Transact(ctx, append(writes, s.shareItems(made)...)...)
 }
 
-// gives reports whether a share is the one that is made once more, and by name:
-// a repeat then finds what it made before. A link is made anew, since its token may
+// gives reports whether s is the share by name that made would create again, so
+// that a repeat returns the first one. A link is created anew, since its token may
 // have been lost with the first answer.
 func (s *share) gives(made share) bool {
 	return made.User != "" && s.User == made.User && s.Right == made.Right &&
@@ -187,7 +188,8 @@ func (s *Store) newShare(h sessions.Ref, n access.NewShare) share {
 	return made
 }
 
-// countSharing notes that a session's shares change, if they have not since.
+// countSharing counts a change of a session's shares, if the count is still the one
+// that was read.
 func countSharing(log string, seen int64) table.Write {
 	version := table.At(sharingVersion)
 	c := table.NotExists(version)
@@ -197,7 +199,7 @@ func countSharing(log string, seen int64) table.Write {
 	return table.Update(sharingKey(log), []table.Change{table.Set(version, seen+1)}, c)
 }
 
-// shareItems puts a share and what finds it: a link's token, or the grant of the
+// shareItems puts a share and what leads to it: a link's token, or the grant of the
 // user who is let in by name.
 func (s *Store) shareItems(made share) []table.Write {
 	put := table.Put(made)
@@ -230,7 +232,7 @@ func (s *Store) Shares(ctx context.Context, ownerID, sessionID string) ([]access
 	return out, nil
 }
 
-// sharesOf reads the shares of a log that count.
+// sharesOf reads the shares of a log that still apply.
 func (s *Store) sharesOf(ctx context.Context, log string) ([]share, error) {
 	var out []share
 	now := s.Millis()

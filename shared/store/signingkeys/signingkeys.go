@@ -1,4 +1,4 @@
-// Package signingkeys keeps the keys that notifications are signed with.
+// Package signingkeys stores the keys that sign notifications.
 package signingkeys
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// keyring is the one item that holds the keys (ADR 10). Its partition is closed to all
-// functions but two.
+// keyring is the one item that holds the keys (ADR 10). Only two functions have
+// access to its partition.
 type keyring struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
@@ -24,14 +24,14 @@ const keyringVersion = "v"
 
 func keyringKey() table.Key { return table.NewKey("SIGN", "KEYS") }
 
-// Store is the storage of signing keys. It is safe for concurrent use.
+// Store stores signing keys. It is safe for concurrent use.
 type Store struct{ records.Base }
 
-// New is the storage in a table.
+// New returns the store of a table.
 func New(base records.Base) *Store { return &Store{base} }
 
-// SigningKeys reads the signing keys, as they were put, and their version; 0
-// before the first were.
+// SigningKeys reads the signing keys, as they were put, and their version, which is
+// 0 before the first put.
 func (s *Store) SigningKeys(ctx context.Context) (keys []byte, version int64, err error) {
 	var item keyring
 	if _, err := s.DB.Get(ctx, keyringKey(), &item); err != nil {
@@ -40,8 +40,8 @@ func (s *Store) SigningKeys(ctx context.Context) (keys []byte, version int64, er
 	return item.Keys, item.Version, nil
 }
 
-// PutSigningKeys replaces those of a version, and fails with fault.Conflict
-// where somebody else did meanwhile.
+// PutSigningKeys replaces the keys of a version. It returns fault.Conflict if they
+// were replaced concurrently.
 func (s *Store) PutSigningKeys(ctx context.Context, keys []byte, version int64) error {
 	c := table.ItemNotExists()
 	if version > 0 {

@@ -1,4 +1,4 @@
-// Package stores puts the packages of the store together over one table.
+// Package stores combines the packages of the store over one table.
 package stores
 
 import (
@@ -17,29 +17,29 @@ import (
 	"github.com/rethread/rethread/shared/store/webhooks"
 )
 
-// The parts, by names that none of their methods has.
+// The parts, under names that do not collide with their methods.
 type (
-	// SessionStore keeps sessions with what their headers tie together.
+	// SessionStore stores sessions and what their headers tie together.
 	SessionStore = sessions.Store
-	// ShareStore keeps whom sessions are shared with.
+	// ShareStore stores the shares of sessions.
 	ShareStore = shares.Store
-	// SubscriptionStore keeps who watches which session.
+	// SubscriptionStore stores the subscriptions of watchers.
 	SubscriptionStore = subscriptions.Store
-	// IdempotencyStore keeps what requests under idempotency keys were answered.
+	// IdempotencyStore stores the answers to requests with idempotency keys.
 	IdempotencyStore = idempotency.Store
-	// LaneStore keeps the deliveries that wait.
+	// LaneStore stores waiting deliveries.
 	LaneStore = lanes.Store
-	// WebhookStore keeps webhooks.
+	// WebhookStore stores webhooks.
 	WebhookStore = webhooks.Store
-	// AutomationStore keeps automations.
+	// AutomationStore stores automations.
 	AutomationStore = automations.Store
-	// PushStore keeps the push configurations of A2A tasks.
+	// PushStore stores the push configurations of A2A tasks.
 	PushStore = a2apush.Store
-	// KeyStore keeps the keys that notifications are signed with.
+	// KeyStore stores the keys that sign notifications.
 	KeyStore = signingkeys.Store
 )
 
-// Store is everything that is kept in the table. It is safe for concurrent use.
+// Store is everything that the table stores. It is safe for concurrent use.
 type Store struct {
 	*SessionStore
 	*ShareStore
@@ -52,15 +52,15 @@ type Store struct {
 	*KeyStore
 }
 
-// New is the store over a table that has the indexes of store.Schema.
+// New returns the store over a table that has the indexes of store.Schema.
 func New(engine table.Engine, opts ...sessions.Option) *Store {
 	return over(sessions.New(engine, opts...))
 }
 
-// With is the same store with other options.
+// With returns the same store with other options.
 func (s *Store) With(opts ...sessions.Option) *Store { return over(s.SessionStore.With(opts...)) }
 
-// over puts the other parts beside sessions, in whose table they are.
+// over adds the other parts to sessions, over the same table.
 func over(s *sessions.Store) *Store {
 	base := s.Base()
 	waiting, watching := lanes.New(base), subscriptions.New(s)
@@ -79,7 +79,7 @@ func over(s *sessions.Store) *Store {
 	return all
 }
 
-// WatchMessages are what a change of the table tells watchers.
+// WatchMessages returns the update that a change of the table sends to watchers.
 func (s *Store) WatchMessages(ctx context.Context, c sessions.Change) (watch.LogUpdate, error) {
 	if c.New == nil {
 		return shares.Revocation(c.Old), nil

@@ -10,9 +10,8 @@ import (
 
 var _ delivery.Targets = (*Store)(nil)
 
-// Targets implements delivery.Targets: everybody who wants to hear of an event,
-// whatever for. Where one kind of targets cannot be read, the others are returned
-// with the error.
+// Targets implements delivery.Targets: it returns the targets of an event of all
+// kinds. If one kind cannot be read, it returns the others with the error.
 func (s *Store) Targets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
 	var all []delivery.Target
 	var failures []error

@@ -16,25 +16,26 @@ import (
 
 var _ access.Subscriptions = (*Store)(nil)
 
-// A guest's subscription is taken in one transaction with a look at his share. So once
-// the share is gone no subscription of it can be taken any more, those that were are
-// found by one read, and whoever reads the subscriptions after they were marked tells
-// none of these guests anything but that it is over.
+// A guest's subscription is created in a transaction that checks the guest's share.
+// Once the share is gone, no new subscription of it can be created, one read finds
+// the existing ones, and a fan-out that reads the subscriptions after they were
+// marked sends these guests nothing but the unsubscribed notice.
 
-// EndSubscriptions implements access.Subscriptions: the share must be gone. The subscriptions are marked
-// rather than removed, since the connections are to be told: the fan-out does
-// it when it hears that the share is gone.
+// EndSubscriptions implements access.Subscriptions; the share must already be
+// removed. It marks the subscriptions instead of removing them, because the
+// connections still get a notice: the fan-out sends it when the removal of the
+// share reaches it.
 func (s *Store) EndSubscriptions(ctx context.Context, log, shareID string) error {
 	return s.endWhere(ctx, log, func(g watch.Grant) bool { return g.Share == shareID })
 }
 
-// EndUserSubscriptions is EndSubscriptions for one of those whom the share let in.
+// EndUserSubscriptions is EndSubscriptions for one of the share's users.
 func (s *Store) EndUserSubscriptions(ctx context.Context, log, shareID, userID string) error {
 	return s.endWhere(ctx, log, func(g watch.Grant) bool { return g.Share == shareID && g.UserID == userID })
 }
 
-// endAtOnce is how many subscriptions one update marks; each takes part in its
-// condition, too.
+// endAtOnce is how many subscriptions one update marks; each one is in its
+// condition too.
 const endAtOnce = 50
 
 func (s *Store) endWhere(ctx context.Context, log string, whom func(watch.Grant) bool) error {
@@ -45,8 +46,8 @@ func (s *Store) endWhere(ctx context.Context, log string, whom func(watch.Grant)
 	return nil
 }
 
-// tryEnd marks subscriptions until none is left; table.ErrConditionFailed where one of them
-// left, or has another subscription by now.
+// tryEnd marks subscriptions until none is left; it returns
+// table.ErrConditionFailed if one of them was removed or replaced.
 func (s *Store) tryEnd(ctx context.Context, log string, whom func(watch.Grant) bool) error {
 	for {
 		_, subs, err := s.Watchers(ctx, log)
@@ -63,7 +64,7 @@ func (s *Store) tryEnd(ctx context.Context, log string, whom func(watch.Grant) b
 	}
 }
 
-// markRevoked marks subscriptions, all or none, if they are as they were read.
+// markRevoked marks subscriptions, all or none, if they are unchanged.
 func (s *Store) markRevoked(ctx context.Context, log string, subs []watch.Subscription) error {
 	changes, asRead := make([]table.Change, len(subs)), make([]table.Condition, len(subs))
 	for i, sub := range subs {
@@ -73,7 +74,7 @@ func (s *Store) markRevoked(ctx context.Context, log string, subs []watch.Subscr
 	return s.DB.Update(ctx, watchersKey(log), changes, asRead...)
 }
 
-// subscribeGuest gives a guest a subscription while his grant stands.
+// subscribeGuest creates a guest's subscription while the guest's grant exists.
 func (s *Store) subscribeGuest(ctx context.Context, log string, sub watch.Subscription, expires int64) error {
 	grounds := shares.Checks(log, sub.Grant.UserID, sub.Grant.Share)
 	writes := []table.Write{table.Update(watchersKey(log), subscribe(sub, expires))}
@@ -94,6 +95,6 @@ func (s *Store) subscribeGuest(ctx context.Context, log string, sub watch.Subscr
 				return errors.Join(fault.NotYours("session"), s.unsubscribe(ctx, log, sub.Connection))
 			}
 		}
-		return err // another took a subscription at the same time
+		return err // a concurrent subscription succeeded
 	})
 }

@@ -1,4 +1,4 @@
-// Package subscriptions keeps who watches which session, and through which connection.
+// Package subscriptions stores which connections watch which sessions.
 package subscriptions
 
 import (
@@ -20,26 +20,26 @@ var (
 	_ sessions.Dependent  = (*Store)(nil)
 )
 
-// Store is the storage of subscriptions. It is safe for concurrent use.
+// Store stores subscriptions. It is safe for concurrent use.
 type Store struct {
 	sessions.Nothing
 	records.Base
 	sessions *sessions.Store
 }
 
-// New is the storage in the table of the sessions that are watched.
+// New returns the store in the table of the watched sessions.
 func New(of *sessions.Store) *Store { return &Store{Base: of.Base(), sessions: of} }
 
-// SweepLog implements sessions.Dependent: it removes who watched a log.
+// SweepLog implements sessions.Dependent: it removes the watchers of a log.
 func (s *Store) SweepLog(ctx context.Context, log string) error {
 	return s.DB.DeleteItems(ctx, []table.Item{watchersKey(log).Item()})
 }
 
-// watcherLife is how long a subscription lasts: a connection's two hours, and
-// some time for the clocks to differ.
+// watcherLife is how long a subscription lasts: a connection's maximum of two hours
+// plus an allowance for clock skew.
 const watcherLife = 2*time.Hour + 10*time.Minute
 
-// connection is what a connection watches, so that all of it can be ended.
+// connection lists what a connection watches, so that all of it can be ended.
 type connection struct {
 	PK      string   `dynamodbav:"PK"`
 	SK      string   `dynamodbav:"SK"`
@@ -92,7 +92,8 @@ func (s *Store) Unsubscribe(ctx context.Context, userID, sessionID, connectionID
 	return s.unsubscribe(ctx, h.Log, connectionID)
 }
 
-// unsubscribe takes a connection's subscription away, and forgets that it had one.
+// unsubscribe removes a connection's subscription from the log and from the
+// connection's list.
 func (s *Store) unsubscribe(ctx context.Context, log, connectionID string) error {
 	if err := s.Leave(ctx, log, []string{connectionID}); err != nil {
 		return err
@@ -116,7 +117,7 @@ func (s *Store) Disconnect(ctx context.Context, connectionID string) error {
 	return s.DB.DeleteItems(ctx, []table.Item{connectionKey(connectionID).Item()})
 }
 
-// LogOf is the name under which LogUpdate tells of a session.
+// LogOf returns the name by which a LogUpdate refers to a session.
 func (s *Store) LogOf(ctx context.Context, userID, sessionID string) (string, error) {
 	h, err := s.sessions.Find(ctx, userID, sessionID)
 	if err != nil {

@@ -14,18 +14,18 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Who watches a log is one item, with an attribute for each subscription, so that one
-// update takes or leaves a subscription and one read finds all of them. It has a
-// partition of its own, so that the last message of a deleted session finds it.
+// The watchers of a log are one item with an attribute for each subscription, so that
+// one update adds or removes a subscription and one read finds all of them. It has a
+// separate partition, so that the last message of a deleted session still finds it.
 //
 //	attribute     of                 value                            bytes
 //	s, expires    all                session, end of the item
 //	w<id>         owner, admin       end of the token                 23
 //	w<id>         guest              [token, share, its end, user]    about 90
-//	w<id>         evicted guest      "revoked"                        24
-//	c             of earlier times   set of connections               17 each
+//	w<id>         revoked guest      "revoked"                        24
+//	c             older versions     set of connections               17 each
 //
-// So 170 watchers cost the fan-out one read unit, as one does.
+// So 170 watchers cost the fan-out one read unit, as a single one does.
 const (
 	watchersSession = "s"
 	watchersExpires = "expires"
@@ -35,7 +35,7 @@ const (
 	revoked            = string(watch.ReasonRevoked)
 )
 
-// subscriptionPath leads to the subscription of a connection.
+// subscriptionPath is the path of a connection's subscription.
 func subscriptionPath(connection string) table.Path { return table.At(prefixSubscription + connection) }
 
 type watchers struct {
@@ -69,7 +69,7 @@ func (w *watchers) UnmarshalDynamoDBAttributeValue(v types.AttributeValue) error
 	return nil
 }
 
-// subscriptionOf is a subscription as the table holds it.
+// subscriptionOf returns a subscription as the table stores it.
 func subscriptionOf(s watch.Subscription) any {
 	switch {
 	case s.Revoked:
@@ -83,7 +83,7 @@ func subscriptionOf(s watch.Subscription) any {
 
 var errSubscription = errors.New("not a seat")
 
-// readSubscription reads what a subscription says about its connection.
+// readSubscription decodes a connection's subscription.
 func readSubscription(v types.AttributeValue, s *watch.Subscription) (err error) {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberN:
@@ -101,7 +101,7 @@ func readSubscription(v types.AttributeValue, s *watch.Subscription) (err error)
 	return errSubscription
 }
 
-// readGuestSubscription reads the four values of a guest's subscription.
+// readGuestSubscription decodes the four values of a guest's subscription.
 func readGuestSubscription(values []types.AttributeValue, s *watch.Subscription) error {
 	var sub struct {
 		Expires int64  `dynamodbav:"0"`
@@ -116,7 +116,7 @@ func readGuestSubscription(values []types.AttributeValue, s *watch.Subscription)
 	return nil
 }
 
-// subscribe are the changes by which a connection takes a subscription.
+// subscribe returns the changes that create a connection's subscription.
 func subscribe(s watch.Subscription, expires int64) []table.Change {
 	return []table.Change{
 		table.Set(subscriptionPath(s.Connection), subscriptionOf(s)),
@@ -137,7 +137,7 @@ func (s *Store) Watchers(ctx context.Context, log string) (string, []watch.Subsc
 	for connection, value := range w.subscriptions {
 		sub := watch.Subscription{SessionID: w.session, Connection: connection}
 		if err := readSubscription(value, &sub); err != nil {
-			s.Log.ErrorContext(ctx, "a watcher who cannot be read is told nothing", "log", log, "connection", connection, "error", err)
+			s.Log.ErrorContext(ctx, "a watcher's subscription cannot be read; it gets no messages", "log", log, "connection", connection, "error", err)
 			continue
 		}
 		subs = append(subs, sub)
@@ -148,8 +148,8 @@ func (s *Store) Watchers(ctx context.Context, log string) (string, []watch.Subsc
 	return w.session, subs, nil
 }
 
-// removalsAtOnce is how many subscriptions one update takes away: DynamoDB limits the size of an
-// update's changes to 4 KB.
+// removalsAtOnce is how many subscriptions one update removes: DynamoDB limits an
+// update expression to 4 KB.
 const removalsAtOnce = 100
 
 // Leave implements watch.Audience.

@@ -1,22 +1,22 @@
 package table
 
-// Path leads to a member of an item, or of a map within it. Its names are taken as
-// they are: dots and the like mean nothing.
+// Path leads to a member of an item, or of a map within it. Names are literal: dots
+// and brackets have no special meaning.
 type Path []string
 
-// At is a path.
+// At returns a path.
 func At(names ...string) Path { return names }
 
 // Condition is what must hold for a write to happen: one of the types below, each
-// made by the function of its name. Values are encoded as Encode does.
+// made by the function of its name. Values are encoded by EncodeValue.
 //
-// Comparisons do not hold for members that are absent or of another type. Numbers
-// are compared as numbers, strings and bytes by their bytes.
+// A comparison does not hold for a member that is missing or of another type.
+// Numbers compare as numbers, strings and bytes by their bytes.
 type Condition interface{ isCondition() }
 
-// The conditions, for engines to look into.
+// The conditions, exported for engines.
 type (
-	// Presence says whether a member is there.
+	// Presence holds if a member exists, or does not exist.
 	Presence struct {
 		Path    Path
 		Present bool
@@ -24,24 +24,25 @@ type (
 	// Comparison compares a member, or its size, with a value.
 	Comparison struct {
 		Path  Path
-		Size  bool // of a map's, list's or set's members; of a string or bytes, in bytes
+		Size  bool // compare the size instead: members of a map, list or set; bytes of a string or binary
 		Op    Operator
 		Value any
 	}
-	// Containing holds where a set has the value, or a string has it as a part.
+	// Containing holds if a set or list contains the value, or a string contains it
+	// as a substring.
 	Containing struct {
 		Path  Path
 		Value any
 	}
-	// Every holds where all do.
+	// Every holds if all conditions hold.
 	Every struct{ Of []Condition }
-	// Any holds where one does.
+	// Any holds if at least one condition holds.
 	Any struct{ Of []Condition }
-	// Negation holds where the condition does not.
+	// Negation holds if the condition does not hold.
 	Negation struct{ Of Condition }
 )
 
-// Operator compares.
+// Operator is a comparison operator.
 type Operator int
 
 // The operators.
@@ -61,50 +62,52 @@ func (Every) isCondition()      {}
 func (Any) isCondition()        {}
 func (Negation) isCondition()   {}
 
-// Exists holds where the member is there.
+// Exists holds if the member exists.
 func Exists(p Path) Condition { return Presence{Path: p, Present: true} }
 
-// NotExists holds where the member is not there.
+// NotExists holds if the member does not exist.
 func NotExists(p Path) Condition { return Presence{Path: p} }
 
-// ItemExists holds where an item is stored under the key.
+// ItemExists holds if an item is stored under the key.
 func ItemExists() Condition { return Exists(At(PK)) }
 
-// ItemNotExists holds where nothing is stored under the key.
+// ItemNotExists holds if no item is stored under the key.
 func ItemNotExists() Condition { return NotExists(At(PK)) }
 
-// Equal holds where the member has the value; sets have no order.
+// Equal holds if the member equals the value; the order in sets does not matter.
 func Equal(p Path, v any) Condition { return Comparison{Path: p, Op: OpEqual, Value: v} }
 
-// NotEqual holds where the member has another value, or is not there.
+// NotEqual holds if the member has another value or does not exist.
 func NotEqual(p Path, v any) Condition { return Comparison{Path: p, Op: OpNotEqual, Value: v} }
 
-// Less holds where the member is less than the value.
+// Less holds if the member is less than the value.
 func Less(p Path, v any) Condition { return Comparison{Path: p, Op: OpLess, Value: v} }
 
-// AtMost holds where the member is not greater than the value.
+// AtMost holds if the member is less than or equal to the value.
 func AtMost(p Path, v any) Condition { return Comparison{Path: p, Op: OpAtMost, Value: v} }
 
-// Greater holds where the member is greater than the value.
+// Greater holds if the member is greater than the value.
 func Greater(p Path, v any) Condition { return Comparison{Path: p, Op: OpGreater, Value: v} }
 
-// AtLeast holds where the member is not less than the value.
+// AtLeast holds if the member is greater than or equal to the value.
 func AtLeast(p Path, v any) Condition { return Comparison{Path: p, Op: OpAtLeast, Value: v} }
 
-// SizeLess holds where the member is there and smaller than a size: a map, list or
-// set by its members, a string or bytes by their bytes.
+// SizeLess holds if the member exists and its size is less than n: the members of a
+// map, list or set, or the bytes of a string or binary.
 func SizeLess(p Path, n int) Condition {
 	return Comparison{Path: p, Size: true, Op: OpLess, Value: n}
 }
 
-// Contains holds where a set or list has the value, or a string has it as a part.
+// Contains holds if a set or list contains the value, or a string contains it as a
+// substring.
 func Contains(p Path, v any) Condition { return Containing{Path: p, Value: v} }
 
-// And holds where all conditions do, of which there is at least one.
+// And holds if all conditions hold. It needs at least one condition.
 func And(of ...Condition) Condition { return Every{Of: of} }
 
-// Or holds where one of the conditions does, of which there is at least one.
+// Or holds if at least one of the conditions holds. It needs at least one
+// condition.
 func Or(of ...Condition) Condition { return Any{Of: of} }
 
-// Not holds where the condition does not.
+// Not holds if the condition does not hold.
 func Not(of Condition) Condition { return Negation{Of: of} }

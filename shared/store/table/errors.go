@@ -5,41 +5,41 @@ import (
 	"fmt"
 )
 
-// What an engine's errors wrap.
+// The errors that an engine's errors wrap.
 var (
-	// ErrConditionFailed: nothing was written, since a condition does not hold.
+	// ErrConditionFailed: a condition does not hold and nothing was written.
 	ErrConditionFailed = errors.New("the condition of a write does not hold")
-	// ErrConflict: nothing was written, since another write of an item was under
-	// way. To try again may help.
+	// ErrConflict: another write of an item was under way and nothing was written.
+	// A retry may succeed.
 	ErrConflict = errors.New("another write of the item is under way")
-	// ErrThrottled: nothing was done, since the table has no capacity left now or
-	// cannot be reached. To try again later may help.
+	// ErrThrottled: the table has no capacity left now or cannot be reached, and
+	// nothing was done. A later retry may succeed.
 	ErrThrottled = errors.New("the table is throttled")
-	// ErrUndecided: the request was sent and its answer lost, so that a write may
-	// or may not have happened.
+	// ErrUndecided: the request was sent and its answer was lost; a write may or
+	// may not have happened.
 	ErrUndecided = errors.New("the outcome of a request is unknown")
-	// ErrTooLarge: nothing was written, since an item or a transaction is over a
-	// limit. To try again is useless.
+	// ErrTooLarge: an item or a transaction exceeds a limit and nothing was
+	// written. A retry cannot succeed.
 	ErrTooLarge = errors.New("an item or a transaction is too large")
-	// ErrInvalid: the request can never succeed as it is. To try again is useless.
+	// ErrInvalid: the request can never succeed as it is. A retry cannot succeed.
 	ErrInvalid = errors.New("the request is invalid")
-	// ErrDenied: nothing was done, since the caller may not, or there is no such
-	// table. To try again is useless until somebody grants or makes it.
+	// ErrDenied: the caller lacks permission or the table does not exist, and
+	// nothing was done. A retry cannot succeed until that changes.
 	ErrDenied = errors.New("the table refuses its caller")
-	// ErrUnreadable: an item is not of the form that was asked for.
+	// ErrUnreadable: an item does not have the expected form.
 	ErrUnreadable = errors.New("an item cannot be read")
 )
 
-// ConditionError says which writes failed by their conditions. It is
+// ConditionError lists the writes whose conditions failed. It wraps
 // ErrConditionFailed.
 type ConditionError struct {
-	Failures []Failure // by the order of the writes
+	Failures []Failure // in the order of the writes
 }
 
-// Failure is a write whose condition does not hold.
+// Failure is a write whose condition did not hold.
 type Failure struct {
 	Write int  // its index among a transaction's writes; 0 for a single write
-	Found Item // what stands under its key, nil for nothing
+	Found Item // the stored item; nil if there is none
 }
 
 func (e *ConditionError) Error() string {
@@ -49,5 +49,5 @@ func (e *ConditionError) Error() string {
 	return fmt.Sprintf("%d writes: %v", len(e.Failures), ErrConditionFailed)
 }
 
-// Unwrap makes it ErrConditionFailed.
+// Unwrap returns ErrConditionFailed.
 func (*ConditionError) Unwrap() error { return ErrConditionFailed }

@@ -7,17 +7,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// The members that are the table's keys.
+// The names of the table's keys.
 const (
 	PK = "PK"
 	SK = "SK"
 )
 
-// Item is an item by the names of its members. Values are the SDK's types for them,
-// which are plain data.
+// Item is an item as a map from member names to values. Values have the SDK's
+// types, which are plain data.
 type Item = map[string]types.AttributeValue
 
-// Encode makes an item of a struct with `dynamodbav` tags, or of an Item.
+// Encode encodes a struct with `dynamodbav` tags, or an Item, as an item.
 func Encode(record any) (Item, error) {
 	if item, ok := record.(Item); ok {
 		return item, nil
@@ -29,7 +29,8 @@ func Encode(record any) (Item, error) {
 	return item, nil
 }
 
-// EncodeValue makes the value of a member of a Go value, or of one of the SDK's types.
+// EncodeValue encodes a Go value, or one of the SDK's types, as the value of a
+// member.
 func EncodeValue(v any) (types.AttributeValue, error) {
 	if already, ok := v.(types.AttributeValue); ok {
 		return already, nil
@@ -41,7 +42,7 @@ func EncodeValue(v any) (types.AttributeValue, error) {
 	return out, nil
 }
 
-// Decode reads an item into a struct; ErrUnreadable where it is of another form.
+// Decode decodes an item into a struct; ErrUnreadable if it has another form.
 func Decode(item Item, into any) error {
 	if err := attributevalue.UnmarshalMap(item, into); err != nil {
 		return fmt.Errorf("%w: into %T: %w", ErrUnreadable, into, err)
@@ -49,7 +50,7 @@ func Decode(item Item, into any) error {
 	return nil
 }
 
-// EncodeList makes a list of values.
+// EncodeList encodes values as a list.
 func EncodeList(values []any) (types.AttributeValue, error) {
 	list := make([]types.AttributeValue, len(values))
 	for i, v := range values {
@@ -62,7 +63,7 @@ func EncodeList(values []any) (types.AttributeValue, error) {
 	return &types.AttributeValueMemberL{Value: list}, nil
 }
 
-// KeyOf is the key of an item; ErrInvalid where it has none.
+// KeyOf returns the key of an item; ErrInvalid if it has none.
 func KeyOf(item Item) (Key, error) {
 	pk, ok := item[PK].(*types.AttributeValueMemberS)
 	sk, also := item[SK].(*types.AttributeValueMemberS)

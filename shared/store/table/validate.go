@@ -9,7 +9,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table/value"
 )
 
-// What every engine refuses before it does anything, so that all refuse the same.
+// The checks that every engine makes before it does anything, so that all engines
+// refuse the same requests.
 
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
@@ -26,8 +27,8 @@ func ValidateKey(k Key) error {
 	return nil
 }
 
-// ValidateWrite refuses a write that can never succeed, whatever it meets: ErrInvalid,
-// or ErrTooLarge where an item or a value is over the limit.
+// ValidateWrite refuses a write that can never succeed, whatever is stored:
+// ErrInvalid, or ErrTooLarge if an item or a value exceeds the limit.
 func (s Schema) ValidateWrite(w Write) error {
 	if w.Err != nil {
 		return w.Err
@@ -72,8 +73,8 @@ func (s Schema) validatePut(w Write) error {
 	return nil
 }
 
-// ValidateIndexKeys refuses members of an item that are keys of an index and are
-// not strings, or empty or overlong.
+// ValidateIndexKeys refuses an item whose members that are keys of an index are not
+// strings, or are empty or too long.
 func (s Schema) ValidateIndexKeys(item Item) error {
 	for _, index := range s.Indexes {
 		for _, part := range []struct {
@@ -130,7 +131,7 @@ func (s Schema) validateEach(writes []Write) error {
 	return nil
 }
 
-// ValidateBatch refuses writes that no batch takes.
+// ValidateBatch refuses writes that a batch does not support.
 func (s Schema) ValidateBatch(writes []Write) error {
 	if err := s.validateEach(writes); err != nil {
 		return err
@@ -143,7 +144,7 @@ func (s Schema) ValidateBatch(writes []Write) error {
 	return nil
 }
 
-// ValidateReading refuses to read members without a name, or one twice.
+// ValidateReading refuses unnamed or repeated members.
 func ValidateReading(r Reading) error {
 	if r.Members != nil && len(r.Members) == 0 || slices.Contains(r.Members, "") {
 		return invalid("members to read that have no name")

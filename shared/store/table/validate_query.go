@@ -6,7 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Index finds an index by its name.
+// Index returns the index with a name.
 func (s Schema) Index(name Index) (IndexSchema, bool) {
 	for _, index := range s.Indexes {
 		if index.Name == name {
@@ -16,7 +16,7 @@ func (s Schema) Index(name Index) (IndexSchema, bool) {
 	return IndexSchema{}, false
 }
 
-// KeyMembers are the members that a query of the table or an index goes by.
+// KeyMembers returns the names of the keys of the table or an index.
 func (s Schema) KeyMembers(name Index) (partition, sort string) {
 	if index, ok := s.Index(name); ok {
 		return index.Partition, index.Sort
@@ -24,7 +24,7 @@ func (s Schema) KeyMembers(name Index) (partition, sort string) {
 	return PK, SK
 }
 
-// Members are what an index has of an item.
+// Members returns the names of the members that an index projects.
 func (i IndexSchema) Members() []string {
 	return slices.Concat([]string{PK, SK, i.Partition, i.Sort}, i.NonKeyMembers)
 }
@@ -92,7 +92,8 @@ func (s Schema) validatePosition(q Query) error {
 	return nil
 }
 
-// Text is a member that is a string; "" for any other.
+// Text returns the string value of a member; "" if it is missing or of another
+// type.
 func Text(item Item, name string) string {
 	if text, ok := item[name].(*types.AttributeValueMemberS); ok {
 		return text.Value
@@ -100,6 +101,6 @@ func Text(item Item, name string) string {
 	return ""
 }
 
-// PrefixEnd is the upper bound of the sort keys that begin with a prefix, which is
-// itself the lower one.
+// PrefixEnd returns the upper bound of the sort keys that begin with a prefix; the
+// prefix itself is the lower bound.
 func PrefixEnd(prefix string) string { return prefix + "\U0010FFFF" }

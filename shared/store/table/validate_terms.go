@@ -125,13 +125,13 @@ func (s Schema) validateChanges(changes []Change) error {
 	return nil
 }
 
-// overlap says whether one path is another's beginning.
+// overlap reports whether one path is a prefix of the other.
 func overlap(a, b Path) bool {
 	n := min(len(a), len(b))
 	return slices.Equal(a[:n], b[:n])
 }
 
-// validateChange is the path of a change that is valid by itself.
+// validateChange returns the path of a change that is valid on its own.
 func (s Schema) validateChange(c Change) (Path, error) {
 	switch c := c.(type) {
 	case Setting:

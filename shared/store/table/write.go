@@ -5,28 +5,29 @@ import "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 // Key is the primary key of an item.
 type Key struct{ PK, SK string }
 
-// NewKey is the key of an item in a partition.
+// NewKey returns the key of an item in a partition.
 func NewKey(pk, sk string) Key { return Key{PK: pk, SK: sk} }
 
-// Item is an item that has the key alone.
+// Item returns an item with only the key.
 func (k Key) Item() Item {
 	return Item{PK: &types.AttributeValueMemberS{Value: k.PK}, SK: &types.AttributeValueMemberS{Value: k.SK}}
 }
 
-// Write is one write of one item, made by Put, Update, Delete or Check. A package
-// that takes part in another's transaction returns writes; nobody looks into them
-// but engines.
+// Write is a write of one item, made by Put, Update, Delete or Check. A package
+// that takes part in another package's transaction returns writes; only engines
+// read their fields.
 type Write struct {
 	Kind    Kind
 	Key     Key
-	Item    Item     // of a put
-	Changes []Change // of an update
+	Item    Item     // for a put
+	Changes []Change // for an update
 	If      Condition
-	// Err is why the write cannot be made; an engine returns it and does nothing.
+	// Err is why the write could not be built; an engine returns it and does
+	// nothing.
 	Err error
 }
 
-// Kind is what a write does.
+// Kind is the kind of a write.
 type Kind int
 
 // The kinds of writes.
@@ -37,8 +38,8 @@ const (
 	CheckKind
 )
 
-// Put stores a record instead of what stands under its key, which the record has in
-// its members PK and SK. A record is a struct, or an Item.
+// Put stores a record and replaces the item under its key, if any. A record is a
+// struct or an Item with the members PK and SK.
 func Put(record any, conditions ...Condition) Write {
 	item, err := Encode(record)
 	w := Write{Kind: PutKind, Item: item, If: all(conditions), Err: err}
@@ -48,24 +49,24 @@ func Put(record any, conditions ...Condition) Write {
 	return w
 }
 
-// Update changes members of an item. It makes the item where there is none, so that
-// an update of what must exist says so by a condition.
+// Update changes members of an item. It creates a missing item, so an update that
+// needs an existing item must add a condition.
 func Update(k Key, changes []Change, conditions ...Condition) Write {
 	return Write{Kind: UpdateKind, Key: k, Changes: changes, If: all(conditions)}
 }
 
-// Delete removes an item, or does nothing where there is none.
+// Delete removes an item; a missing item is no error.
 func Delete(k Key, conditions ...Condition) Write {
 	return Write{Kind: DeleteKind, Key: k, If: all(conditions)}
 }
 
-// Check writes nothing. In a transaction it keeps the others from being written
-// where its condition does not hold; alone it is ErrInvalid.
+// Check writes nothing. In a transaction it prevents the other writes if its
+// condition does not hold; on its own it is ErrInvalid.
 func Check(k Key, c Condition, more ...Condition) Write {
 	return Write{Kind: CheckKind, Key: k, If: all(append([]Condition{c}, more...))}
 }
 
-// all is nil for no condition, and their conjunction for more than one.
+// all returns nil for no condition and the conjunction of several.
 func all(conditions []Condition) Condition {
 	switch len(conditions) {
 	case 0:

@@ -13,8 +13,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// EraseUser implements sessions.Dependent: webhooks go with their secrets, and with
-// what became of their deliveries.
+// EraseUser implements sessions.Dependent: it removes webhooks, their secrets and
+// their delivery records.
 func (s *Store) EraseUser(ctx context.Context, user string, before int64, removed *erasure.Removed) error {
 	all, err := s.Webhooks(ctx, user)
 	if err != nil {
@@ -38,10 +38,10 @@ func (s *Store) EraseUser(ctx context.Context, user string, before int64, remove
 	return errors.Join(failure, s.eraseLooseRecords(ctx, user, removed), s.eraseNoWebhooks(ctx, user))
 }
 
-// eraseLooseRecords removes the records of webhooks that are gone: of a try that
-// was under way, for example, or of a deletion that was cut short, whose lanes go
-// too. Records are found before webhooks are read, so that those of one that is made
-// meanwhile stay.
+// eraseLooseRecords removes the records of deleted webhooks, which an attempt under
+// way or an interrupted deletion may have left, and their lanes. It lists the
+// records before it reads the webhooks, so that the records of a concurrently
+// created webhook stay.
 func (s *Store) eraseLooseRecords(ctx context.Context, user string, removed *erasure.Removed) error {
 	return s.base.DB.Pages(ctx, records.KeysOnly(records.Partition(recordsPK(user))), func(page []table.Item) (bool, error) {
 		left, _, err := s.webhooks(ctx, user)
@@ -66,12 +66,12 @@ func (s *Store) eraseLooseRecords(ctx context.Context, user string, removed *era
 	})
 }
 
-// eraseNoWebhooks removes the item that webhooks stand in, where none is left.
+// eraseNoWebhooks removes a user's webhooks item if it is empty.
 func (s *Store) eraseNoWebhooks(ctx context.Context, user string) error {
 	err := s.base.DB.Transact(ctx, table.Delete(webhooksKey(user),
 		table.Or(table.ItemNotExists(), table.SizeLess(table.At(webhooksHooks), 1))))
 	if errors.Is(err, table.ErrConditionFailed) {
-		return nil // some were made since
+		return nil // webhooks were created since
 	}
 	return err
 }

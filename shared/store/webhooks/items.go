@@ -12,9 +12,9 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// webhooksItem is all webhooks of a user, so that to find who wants to hear of an
-// event takes one read unit, and their number is bounded by one condition. Their
-// secrets have a partition of their own.
+// webhooksItem holds all webhooks of a user, so that finding those for an event
+// takes one read unit and one condition limits their number. Their secrets are in a
+// separate partition.
 type webhooksItem struct {
 	PK    string                  `dynamodbav:"PK"`
 	SK    string                  `dynamodbav:"SK"`
@@ -38,14 +38,14 @@ type webhookEntry struct {
 const (
 	webhooksHooks = "h"
 
-	hookURL     = "u" // these are of an entry
+	hookURL     = "u" // these belong to an entry
 	hookStatus  = "st"
 	hookReason  = "w"
 	hookUpdated = "ut"
 	hookVersion = "v"
 )
 
-// hookPath leads to a webhook among those of its user, or to a member of it.
+// hookPath is the path of a webhook in its user's item, or of a member of it.
 func hookPath(id string, member ...string) table.Path {
 	return append(table.At(webhooksHooks, id), member...)
 }
@@ -55,7 +55,7 @@ func (s *Store) webhooks(ctx context.Context, userID string) (item webhooksItem,
 	return item, found, err
 }
 
-// shownWebhooks is webhooks where one that cannot be read is left out.
+// shownWebhooks reads webhooks and leaves out those that cannot be read.
 func (s *Store) shownWebhooks(ctx context.Context, userID string) (webhooksItem, error) {
 	item, _, err := s.webhooks(ctx, userID)
 	if !errors.Is(err, table.ErrUnreadable) {

@@ -38,7 +38,7 @@ func (s *Store) NoteTry(ctx context.Context, n webhook.Note) error {
 	return nil
 }
 
-// noteRecord makes or changes a record, by one write.
+// noteRecord creates or changes a record by one write.
 func (s *Store) noteRecord(ctx context.Context, n webhook.Note, conditions ...table.Condition) error {
 	userID, id, ok := webhook.ParseTarget(n.Delivery.Target)
 	if !ok {
@@ -54,7 +54,7 @@ func (s *Store) noteRecord(ctx context.Context, n webhook.Note, conditions ...ta
 	return s.base.DB.Update(ctx, recordKey(userID, id, webhook.DeliveryID(n.Delivery)), changes, conditions...)
 }
 
-// noteChanges are the changes of a record by what a note says of its delivery.
+// noteChanges returns the changes that a note makes to the record of its delivery.
 func noteChanges(n webhook.Note) []table.Change {
 	changes := []table.Change{
 		table.Set(table.At(recordState), string(n.State)),

@@ -11,8 +11,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/webhook"
 )
 
-// recordItem is what became of a delivery to a webhook. Its attempts are the
-// attributes a0 to a9, a ring: one write adds one and overwrites the oldest.
+// recordItem is the record of a delivery to a webhook. Its attempts are the
+// attributes a0 to a9, a ring buffer: one write adds an attempt and overwrites the
+// oldest.
 type recordItem struct {
 	SK        string `dynamodbav:"SK"`
 	Event     string `dynamodbav:"e"` // JSON of a delivery.Event
@@ -20,7 +21,7 @@ type recordItem struct {
 	Tries     int    `dynamodbav:"n"`
 	Created   int64  `dynamodbav:"ct"`
 	Next      int64  `dynamodbav:"nt"`
-	Delivered int64  `dynamodbav:"dt"` // the last time that it was
+	Delivered int64  `dynamodbav:"dt"` // the last time that it was delivered
 	Expires   int64  `dynamodbav:"expires"`
 	ring
 }
@@ -57,8 +58,8 @@ type attemptItem struct {
 
 func attemptAttribute(slot int) string { return "a" + strconv.Itoa(slot) }
 
-// recordOf reads an item; kept is false for one whose time is over, which
-// the table may keep for days.
+// recordOf decodes an item; kept is false for an expired record, which the table
+// may keep for days.
 func (s *Store) recordOf(webhookID string, item *recordItem) (r webhook.Record, kept bool, err error) {
 	if item.Expires <= s.base.Now().Unix() {
 		return webhook.Record{}, false, nil
@@ -73,7 +74,7 @@ func (s *Store) recordOf(webhookID string, item *recordItem) (r webhook.Record, 
 	return r, true, nil
 }
 
-// attempts are those of a ring, oldest first.
+// attempts returns those of a ring, oldest first.
 func (r *ring) attempts() []webhook.Attempt {
 	var out []webhook.Attempt
 	for _, a := range []*attemptItem{r.A0, r.A1, r.A2, r.A3, r.A4, r.A5, r.A6, r.A7, r.A8, r.A9} {

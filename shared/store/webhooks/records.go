@@ -61,7 +61,7 @@ func (s *Store) Records(ctx context.Context, q webhook.RecordQuery) (webhook.Rec
 }
 
 // DeliveredSince implements webhook.Targets. It reads the latest records first,
-// as one that was delivered is mostly among them.
+// since a delivered one is usually among them.
 func (s *Store) DeliveredSince(ctx context.Context, userID, id string, since time.Time) (bool, error) {
 	q := records.Prefix(recordsPK(userID), recordPrefix(id), true)
 	q.Descending, q.Members = true, []string{recordDelivered}
@@ -73,8 +73,8 @@ func (s *Store) DeliveredSince(ctx context.Context, userID, id string, since tim
 	return delivered, err
 }
 
-// deliveredSince says whether the item of a record says so. One that cannot be read
-// does not.
+// deliveredSince reports whether a record's item shows a delivery since then. An
+// unreadable item does not.
 func deliveredSince(item table.Item, since time.Time) bool {
 	var at struct {
 		Delivered *int64 `dynamodbav:"dt"`

@@ -9,8 +9,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// secretItem is the secrets of one webhook. Its partition is closed to all
-// functions but those that sign with them, hand them out and delete them.
+// secretItem holds the secrets of one webhook. Only functions that sign with them,
+// show them or delete them have access to its partition.
 type secretItem struct {
 	PK       string           `dynamodbav:"PK"`
 	SK       string           `dynamodbav:"SK"`

@@ -9,8 +9,9 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Targets are the webhooks that an event's owner wants it told to. It
-// takes one read unit for webhooks of up to 4 KB, and none for what none is told.
+// Targets returns the webhooks of an event's owner that subscribe to the event. It
+// takes one read unit for up to 4 KB of webhooks, and none for an event type that
+// is never sent.
 func (s *Store) Targets(ctx context.Context, e delivery.Event) ([]delivery.Target, error) {
 	if e.UserID == "" || !e.Type.Public() {
 		return nil, nil

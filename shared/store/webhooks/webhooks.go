@@ -1,5 +1,5 @@
-// Package webhooks keeps the webhooks of users, their secrets, and what became of
-// deliveries to them.
+// Package webhooks stores the webhooks of users, their secrets and their delivery
+// records.
 package webhooks
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Store is the webhooks of a table. It is safe for concurrent use.
+// Store stores webhooks in a table. It is safe for concurrent use.
 type Store struct {
 	sessions.Nothing
 	base  records.Base
@@ -27,7 +27,7 @@ var (
 	_ sessions.Dependent = (*Store)(nil)
 )
 
-// New is the webhooks of a table, and of the lanes in it.
+// New returns the store of a table and of the lanes in it.
 func New(base records.Base, lanes *lanes.Store) *Store { return &Store{base: base, lanes: lanes} }
 
 // CreateWebhook implements webhook.Store.
@@ -35,8 +35,8 @@ func (s *Store) CreateWebhook(ctx context.Context, w webhook.Webhook, secret web
 	return records.ContendedValue(ctx, func() (webhook.Webhook, error) { return s.tryCreateWebhook(ctx, w, secret) })
 }
 
-// tryCreateWebhook puts a webhook with its secret, both or none;
-// table.ErrConditionFailed where the user's webhooks changed meanwhile.
+// tryCreateWebhook puts a webhook and its secret, both or none; it returns
+// table.ErrConditionFailed if the user's webhooks changed concurrently.
 func (s *Store) tryCreateWebhook(ctx context.Context, w webhook.Webhook, secret webhook.Secret) (webhook.Webhook, error) {
 	now, found, err := s.webhooks(ctx, w.UserID)
 	if err != nil {
@@ -54,8 +54,8 @@ func (s *Store) tryCreateWebhook(ctx context.Context, w webhook.Webhook, secret 
 	}))
 }
 
-// addWebhook is the write that adds a webhook to those of its user, whom it makes
-// the item for that they stand in unless it is there.
+// addWebhook returns the write that adds a webhook to its user's item, which it
+// creates if it does not exist.
 func addWebhook(w webhook.Webhook, there bool) table.Write {
 	k, entry := webhooksKey(w.UserID), entryOf(w)
 	if !there {
@@ -105,10 +105,9 @@ func (s *Store) ChangeWebhook(ctx context.Context, userID, id string, c webhook.
 	})
 }
 
-// DeleteWebhook implements webhook.Store. When a request dies in between, the next
-// turn of its lane finds that there is nothing to bring of what waits there, and
-// what is left of its records expires. The records go last: by them an erasure that
-// is repeated finds the lane.
+// DeleteWebhook implements webhook.Store. If the request dies partway, the next
+// pass of the lane finds nothing to deliver, and the remaining records expire. The
+// records are deleted last: a repeated erasure finds the lane by them.
 func (s *Store) DeleteWebhook(ctx context.Context, userID, id string) error {
 	remove := table.Update(webhooksKey(userID), []table.Change{table.Remove(hookPath(id))}, table.Exists(hookPath(id)))
 	there := func() error {

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -11,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/value"
 )
@@ -19,9 +20,9 @@ import (
 const (
 	readBatch  = 100
 	writeBatch = 25
-	// parallel bounds the requests that one call has under way at once.
+	// parallel is the maximum number of concurrent requests of one call.
 	parallel = 16
-	// fruitless is how often in a row a batch is sent of which nothing is taken.
+	// fruitless is after how many requests in a row without progress a batch fails.
 	fruitless = 10
 
 	shortestWait = 5 * time.Millisecond
@@ -67,8 +68,8 @@ func (e *Engine) BatchWrite(ctx context.Context, writes []table.Write) (table.Un
 	})
 }
 
-// inParts sends a batch in parts, several at once, and adds up their units. What a
-// part hands to add runs by itself.
+// inParts sends a batch in parts, several concurrently, and adds up their units.
+// Functions passed to add run one at a time.
 func inParts[T any](
 	ctx context.Context, all []T, size int,
 	send func(ctx context.Context, part []T, add func(func())) (table.Units, error),
@@ -101,7 +102,7 @@ func (e *Engine) readPart(ctx context.Context, keys []table.Key, r table.Reading
 	}
 	var found []table.Item
 	var units, least table.Units
-	err := untilTaken(ctx, len(request.Keys), func() (int, error) {
+	err := untilProcessed(ctx, len(request.Keys), func() (int, error) {
 		var a attempts
 		out, err := e.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 			RequestItems: map[string]types.KeysAndAttributes{e.name: request}, ReturnConsumedCapacity: total,
@@ -118,7 +119,7 @@ func (e *Engine) readPart(ctx context.Context, keys []table.Key, r table.Reading
 		}
 		return len(request.Keys), nil
 	})
-	// A key without an item is charged, too, which DynamoDB Local leaves out.
+	// A missing key is charged too, which DynamoDB Local does not report.
 	missing := len(keys) - len(found) - len(request.Keys)
 	least.Read += float64(missing) * table.ReadUnits(0, r.Consistent)
 	return found, table.Units{Read: max(units.Read, least.Read)}, err
@@ -126,7 +127,7 @@ func (e *Engine) readPart(ctx context.Context, keys []table.Key, r table.Reading
 
 func (e *Engine) writePart(ctx context.Context, part []types.WriteRequest) (table.Units, error) {
 	var units table.Units
-	err := untilTaken(ctx, len(part), func() (int, error) {
+	err := untilProcessed(ctx, len(part), func() (int, error) {
 		var a attempts
 		out, err := e.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 			RequestItems: map[string][]types.WriteRequest{e.name: part}, ReturnConsumedCapacity: total,
@@ -141,7 +142,7 @@ func (e *Engine) writePart(ctx context.Context, part []types.WriteRequest) (tabl
 	return units, err
 }
 
-// sum is what an answer reports, as reads.
+// sum returns the units that an answer reports, as reads.
 func sum(all []types.ConsumedCapacity) table.Units {
 	var units table.Units
 	for _, c := range all {
@@ -150,29 +151,32 @@ func sum(all []types.ConsumedCapacity) table.Units {
 	return units
 }
 
-// untilTaken sends until nothing is left over, waiting in between; ErrThrottled
-// where the table takes nothing many times in a row.
-func untilTaken(ctx context.Context, left int, send func() (left int, err error)) error {
-	for failures, waits := 0, 0; left > 0; waits++ {
+// errLeftOver says that a table left a part of a batch unprocessed.
+var errLeftOver = errors.New("a part of a batch is left over")
+
+// untilProcessed calls send until it reports no leftovers, with a back-off between
+// calls. It returns ErrThrottled if the table makes no progress many times in a row,
+// or until the context's deadline.
+func untilProcessed(ctx context.Context, left int, send func() (left int, err error)) error {
+	failures := 0
+	leftOver := func(err error) bool { return errors.Is(err, errLeftOver) }
+	err := retry.Do(ctx, retry.Policy{First: shortestWait, Most: longestWait}, leftOver, func() error {
 		now, err := send()
-		switch {
-		case err != nil:
+		if err != nil || now == 0 {
 			return err
-		case now == 0:
-			return nil
-		case now < left:
+		}
+		if failures++; now < left {
 			failures = 0
-		default:
-			failures++
 		}
 		if left = now; failures == fruitless {
 			return fmt.Errorf("%w: %d of a batch are left over", table.ErrThrottled, left)
 		}
-		if err := sleep.Retry(ctx, shortestWait, longestWait, waits); err != nil {
-			return fmt.Errorf("%d of a batch are left over: %w", left, err)
-		}
+		return fmt.Errorf("%w: %d", errLeftOver, left)
+	})
+	if errors.Is(err, retry.ErrExhausted) {
+		return fmt.Errorf("%w: %w", table.ErrThrottled, err)
 	}
-	return nil
+	return err
 }
 
 func distinct(keys []table.Key) []table.Key {

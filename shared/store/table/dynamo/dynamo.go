@@ -1,5 +1,5 @@
-// Package dynamo is the storage contract over DynamoDB. Only here are there
-// expressions, and only here is an answer of DynamoDB's judged.
+// Package dynamo implements the storage contract on DynamoDB. Only this package
+// writes expressions and interprets DynamoDB's answers.
 package dynamo
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Engine is one table of DynamoDB's. How often the SDK repeats a request is up to
-// the client's options; which requests it may repeat is not.
+// Engine is one DynamoDB table. The client's options decide how often the SDK
+// retries a request; the engine decides which requests may be retried.
 type Engine struct {
 	client *dynamodb.Client
 	name   string
@@ -23,7 +23,7 @@ type Engine struct {
 
 var _ table.Engine = (*Engine)(nil)
 
-// New is the table of that name, which has the schema's indexes.
+// New returns an engine for the table of that name with the indexes of the schema.
 func New(client *dynamodb.Client, name string, schema table.Schema) *Engine {
 	return &Engine{client: client, name: name, schema: schema}
 }
@@ -47,7 +47,7 @@ func (e *Engine) Get(ctx context.Context, k table.Key, r table.Reading) (table.I
 	return out.Item, table.Units{Read: reported(out.ConsumedCapacity)}, nil
 }
 
-// Query reads a page.
+// Query reads a page of a query.
 func (e *Engine) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	if err := first(ctx, e.schema.ValidateQuery(q)); err != nil {
 		return table.Page{}, err
@@ -105,7 +105,7 @@ func keyItem(k table.Key) table.Item {
 	}
 }
 
-// reported are the units that an answer reports.
+// reported returns the units that an answer reports.
 func reported(c *types.ConsumedCapacity) float64 {
 	if c == nil {
 		return 0
@@ -113,7 +113,8 @@ func reported(c *types.ConsumedCapacity) float64 {
 	return aws.ToFloat64(c.CapacityUnits)
 }
 
-// first is why a request is not sent: its context has ended, or it is refused.
+// first returns why a request must not be sent: the context's end or the first
+// refusal.
 func first(ctx context.Context, refusals ...error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("nothing was sent: %w", context.Cause(ctx))

@@ -16,16 +16,16 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// attempts is the retryer of one call. It repeats what the client's own would, and
-// of a write that must not happen twice only what certainly did not happen. It
-// remembers whether an attempt may have.
+// attempts is the retryer of one call. It retries what the client's own retryer
+// would, except that a request that must not happen twice is retried only if it
+// certainly did not happen. It records whether an attempt may have happened.
 type attempts struct {
 	aws.Retryer
 	once bool // whether the request must not be carried out twice
 	lost bool // whether an attempt's outcome is unknown
 }
 
-// IsErrorRetryable says whether to try again.
+// IsErrorRetryable reports whether to try again.
 func (a *attempts) IsErrorRetryable(err error) bool {
 	certain := certainlyNotDone(err)
 	a.lost = a.lost || !certain && !answered(err)
@@ -37,7 +37,7 @@ func (a *attempts) use(o *dynamodb.Options) {
 	o.Retryer = a
 }
 
-// certainlyNotDone says whether a request was refused for now, or never sent.
+// certainlyNotDone reports whether a request was refused for now or never sent.
 func certainlyNotDone(err error) bool {
 	var dial *net.OpError
 	return throttled(err) || errors.As(err, &dial) && dial.Op == "dial"
@@ -47,9 +47,9 @@ func throttled(err error) bool {
 	return retry.IsErrorThrottles(retry.DefaultThrottles).IsErrorThrottle(err).Bool()
 }
 
-// Throttled says whether an AWS service refused a request, or DynamoDB one of a
-// transaction's writes, as too many for now. The SDK takes no cancelled transaction
-// for throttled.
+// Throttled reports whether an AWS service throttled a request, or DynamoDB one of
+// a transaction's writes. The SDK does not treat a cancelled transaction as
+// throttled.
 func Throttled(err error) bool {
 	var whole *types.TransactionCanceledException
 	if errors.As(err, &whole) {
@@ -58,7 +58,7 @@ func Throttled(err error) bool {
 	return err != nil && throttled(err)
 }
 
-// answered says whether the table refused a request for good.
+// answered reports whether the table refused a request permanently.
 func answered(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && api.ErrorFault() != smithy.FaultServer && !serverError(err)
@@ -69,7 +69,7 @@ func serverError(err error) bool {
 	return errors.As(err, &status) && status.HTTPStatusCode() >= 500
 }
 
-// classified is an error in the words of the contract.
+// classified maps an error to the errors of the contract.
 func (a *attempts) classified(ctx context.Context, err error, writes bool) error {
 	kind := kindOf(err)
 	switch {
@@ -108,7 +108,7 @@ func kindOf(err error) error {
 	return table.ErrUndecided
 }
 
-// refusal is why the table answered that it will not carry a request out.
+// refusal returns why the table permanently refuses a request.
 func refusal(api smithy.APIError) error {
 	switch api.ErrorCode() {
 	case "ValidationException":
@@ -119,8 +119,8 @@ func refusal(api smithy.APIError) error {
 	return table.ErrDenied
 }
 
-// invalidity tells by its words whether what is invalid is so by its size: DynamoDB
-// has one code for both.
+// invalidity decides by the message whether an invalid request is too large:
+// DynamoDB has one code for both.
 func invalidity(message string) error {
 	message = strings.ToLower(message)
 	if strings.Contains(message, "item size") || strings.Contains(message, "payload size") {
@@ -129,7 +129,7 @@ func invalidity(message string) error {
 	return table.ErrInvalid
 }
 
-// conditionError is the failure of a single write; nil for any other error.
+// conditionError returns the failure of a single write; nil for any other error.
 func conditionError(err error) *table.ConditionError {
 	var failed *types.ConditionalCheckFailedException
 	if !errors.As(err, &failed) {
@@ -138,9 +138,9 @@ func conditionError(err error) *table.ConditionError {
 	return &table.ConditionError{Failures: []table.Failure{{Found: present(failed.Item)}}}
 }
 
-// cancelled is why a transaction was. What is invalid goes before failed
-// conditions, as it would not succeed if they held; those go before conflicts,
-// which may pass.
+// cancelled returns why a transaction was cancelled. Invalid writes take precedence
+// over failed conditions, since they would not succeed if the conditions held;
+// failed conditions take precedence over conflicts, which may pass.
 func cancelled(reasons []types.CancellationReason) error {
 	var failed table.ConditionError
 	var others error
@@ -168,7 +168,7 @@ func cancelled(reasons []types.CancellationReason) error {
 	return others
 }
 
-// present is nil for an item without members, which is none.
+// present returns nil for an item without members.
 func present(item table.Item) table.Item {
 	if len(item) == 0 {
 		return nil

@@ -22,18 +22,18 @@ import (
 	"github.com/rethread/rethread/shared/store/table/tabletest"
 )
 
-// answer is what a request meets: an HTTP answer, or an error of the network.
+// answer is the response to a request: an HTTP answer or a network error.
 type answer struct {
 	status int
 	body   string
 	err    error
 }
 
-// script answers requests in turn, the last answer again and again.
+// script answers requests in order; the last answer repeats.
 type script struct {
 	answers []answer
 	sent    int
-	tokens  []string // of the requests that have one
+	tokens  []string // of the requests that carry one
 }
 
 func (s *script) Do(r *http.Request) (*http.Response, error) {
@@ -91,24 +91,24 @@ func TestErrors(t *testing.T) {
 		want    error
 		sent    int
 	}{
-		"a write whose answer is lost is not sent again":           {write, []answer{reset, done}, table.ErrUndecided, 1},
-		"nor one that the table failed in":                         {write, []answer{broken, done}, table.ErrUndecided, 1},
-		"a throttled write is":                                     {write, []answer{throttle, done}, nil, 2},
-		"and one that found no server":                             {write, []answer{noServer, done}, nil, 2},
-		"what is throttled to the end is":                          {write, []answer{throttle}, table.ErrThrottled, 3},
-		"a write that meets a transaction is a conflict":           {write, []answer{conflict}, table.ErrConflict, 1},
-		"what the caller may not do is denied":                     {write, []answer{refused("AccessDeniedException", "")}, table.ErrDenied, 1},
-		"a throttled read is sent again":                           {get, []answer{throttle, throttle, done}, nil, 3},
-		"and refused when it is throttled to the end":              {get, []answer{throttle}, table.ErrThrottled, 3},
-		"a read is sent again":                                     {get, []answer{reset, broken, done}, nil, 3},
-		"a transaction is sent again":                              {transact, []answer{reset, broken, done}, nil, 3},
-		"it is undecided where an answer is lost before throttles": {transact, []answer{reset, throttle}, table.ErrUndecided, 3},
-		"so it is before another transaction is in the way":        {transact, []answer{reset, reasons("None", "TransactionConflict")}, table.ErrUndecided, 2},
-		"and before throttled writes cancel it":                    {transact, []answer{reset, reasons("None", "ThrottlingError")}, table.ErrUndecided, 2},
-		"a conflict cancels it":                                    {transact, []answer{reasons("None", "TransactionConflict")}, table.ErrConflict, 1},
-		"a failed condition goes before a conflict":                {transact, []answer{reasons("TransactionConflict", "ConditionalCheckFailed")}, table.ErrConditionFailed, 1},
-		"what is invalid goes before a failed condition":           {transact, []answer{reasons("ConditionalCheckFailed", "ValidationError")}, table.ErrInvalid, 1},
-		"throttled writes cancel it":                               {transact, []answer{reasons("None", "ThrottlingError")}, table.ErrThrottled, 1},
+		"does not retry a write whose answer was lost":         {write, []answer{reset, done}, table.ErrUndecided, 1},
+		"does not retry a write after a server error":          {write, []answer{broken, done}, table.ErrUndecided, 1},
+		"a throttled write is":                                 {write, []answer{throttle, done}, nil, 2},
+		"retries a write that reached no server":               {write, []answer{noServer, done}, nil, 2},
+		"returns ErrThrottled when every attempt is throttled": {write, []answer{throttle}, table.ErrThrottled, 3},
+		"returns ErrConflict for a write during a transaction": {write, []answer{conflict}, table.ErrConflict, 1},
+		"returns ErrDenied without permission":                 {write, []answer{refused("AccessDeniedException", "")}, table.ErrDenied, 1},
+		"retries a throttled read":                             {get, []answer{throttle, throttle, done}, nil, 3},
+		"returns ErrThrottled for a read that stays throttled": {get, []answer{throttle}, table.ErrThrottled, 3},
+		"retries a read":        {get, []answer{reset, broken, done}, nil, 3},
+		"retries a transaction": {transact, []answer{reset, broken, done}, nil, 3},
+		"a transaction is undecided after a lost answer and throttling":               {transact, []answer{reset, throttle}, table.ErrUndecided, 3},
+		"a transaction is undecided after a lost answer and a conflict":               {transact, []answer{reset, reasons("None", "TransactionConflict")}, table.ErrUndecided, 2},
+		"a transaction is undecided after a lost answer and a throttled cancellation": {transact, []answer{reset, reasons("None", "ThrottlingError")}, table.ErrUndecided, 2},
+		"a conflict cancels it":                                         {transact, []answer{reasons("None", "TransactionConflict")}, table.ErrConflict, 1},
+		"a failed condition takes precedence over a conflict":           {transact, []answer{reasons("TransactionConflict", "ConditionalCheckFailed")}, table.ErrConditionFailed, 1},
+		"an invalid write takes precedence over a failed condition":     {transact, []answer{reasons("ConditionalCheckFailed", "ValidationError")}, table.ErrInvalid, 1},
+		"returns ErrThrottled if throttled writes cancel a transaction": {transact, []answer{reasons("None", "ThrottlingError")}, table.ErrThrottled, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -120,7 +120,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// An error says what the table answered, for logs and for those who look.
+// An error includes what the table answered, for logs and for errors.As.
 func TestErrors_cause(t *testing.T) {
 	t.Parallel()
 	e := scripted(&script{answers: []answer{refused("ProvisionedThroughputExceededException", "")}})
@@ -131,12 +131,12 @@ func TestErrors_cause(t *testing.T) {
 	}
 }
 
-// A transaction keeps its token however often the SDK sends it, its own or one that
-// the SDK made up, so that the table recognises what it has carried out.
+// A transaction keeps its token across the SDK's retries, whether the caller chose
+// it or the SDK generated it, so that the table recognises a repeat.
 func TestTransact_token(t *testing.T) {
 	t.Parallel()
 	put := table.Put(table.Item{table.PK: text("p"), table.SK: text("s")})
-	for _, token := range []string{"", "a token of the caller's"} {
+	for _, token := range []string{"", "the caller's token"} {
 		s := &script{answers: []answer{
 			{err: errors.New("read: connection reset by peer")},
 			{status: 500, body: `{"__type":"InternalServerError"}`},

@@ -9,9 +9,9 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// expressions collects the names and values that the expressions of one request
-// refer to. The SDK's own builder is not used, since it takes brackets in a name
-// for the index of a list.
+// expressions collects the names and values of the expressions of one request. The
+// SDK's own builder is not used because it interprets brackets in a name as a list
+// index.
 type expressions struct {
 	names   map[string]string // by placeholder
 	holders map[string]string // placeholders by name
@@ -62,7 +62,7 @@ func (e *expressions) list(values []any) string {
 	return e.value(list)
 }
 
-// members is the expression that reads some members; nil reads all.
+// members returns the projection of some members; nil reads all.
 func (e *expressions) members(names []string) *string {
 	if names == nil {
 		return nil
@@ -74,7 +74,7 @@ func (e *expressions) members(names []string) *string {
 	return pointer(strings.Join(joined, ", "))
 }
 
-// condition is nil for none.
+// condition returns a condition's expression; nil for none.
 func (e *expressions) condition(c table.Condition) *string {
 	if c == nil {
 		return nil
@@ -82,8 +82,8 @@ func (e *expressions) condition(c table.Condition) *string {
 	return pointer(e.term(c))
 }
 
-// term writes a condition. Parentheses stand around the parts of others only, as
-// DynamoDB refuses those that are not needed.
+// term writes a condition. Only nested conditions get parentheses, because DynamoDB
+// refuses redundant ones.
 func (e *expressions) term(c table.Condition) string {
 	switch c := c.(type) {
 	case table.Presence:
@@ -121,7 +121,7 @@ func (e *expressions) joined(of []table.Condition, by string) string {
 	return strings.Join(parts, by)
 }
 
-// part is a condition within another.
+// part writes a condition that is nested in another.
 func (e *expressions) part(c table.Condition) string {
 	switch of := c.(type) {
 	case table.Every:
@@ -157,7 +157,7 @@ func operator(op table.Operator) string {
 	return ""
 }
 
-// changes is the expression of an update; nil for one that changes nothing.
+// changes returns the expression of an update; nil if it changes nothing.
 func (e *expressions) changes(changes []table.Change) *string {
 	clauses := map[string][]string{}
 	for _, c := range changes {
@@ -184,7 +184,7 @@ func (e *expressions) change(c table.Change) (clause, text string) {
 			v = "if_not_exists(" + p + ", " + v + ")"
 		}
 		return "SET", p + " = " + v
-	case table.Adding: // ADD takes no members of maps
+	case table.Adding: // ADD does not support members of maps
 		p := e.path(c.Path)
 		return "SET", p + " = if_not_exists(" + p + ", " + e.value(0) + ") + " + e.value(c.N)
 	case table.Appending:

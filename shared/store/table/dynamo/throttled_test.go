@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
-// TestThrottled holds which refusals count as throttled, for whoever counts them.
+// TestThrottled checks which refusals count as throttled.
 func TestThrottled(t *testing.T) {
 	t.Parallel()
 	cancelled := func(codes ...string) error {

@@ -18,8 +18,7 @@ const (
 	allOld = types.ReturnValuesOnConditionCheckFailureAllOld
 )
 
-// Write carries out one write. It is sent again only where it certainly was not
-// carried out.
+// Write carries out one write. It is retried only if it certainly did not happen.
 func (e *Engine) Write(ctx context.Context, w table.Write) (table.Units, error) {
 	if err := first(ctx, e.schema.ValidateWrite(w)); err != nil {
 		return table.Units{}, err
@@ -81,7 +80,8 @@ func (e *Engine) send(ctx context.Context, w table.Write, use func(*dynamodb.Opt
 	return nil, fmt.Errorf("%w: a write of kind %d", table.ErrInvalid, w.Kind)
 }
 
-// Transact carries out writes, all or none. The SDK may repeat it, as it has a token.
+// Transact carries out writes, all or none. The SDK may retry it, since it carries
+// a token.
 func (e *Engine) Transact(ctx context.Context, t table.Transaction) (table.Units, error) {
 	if err := first(ctx, e.schema.ValidateTransaction(t)); err != nil {
 		return table.Units{}, err
@@ -150,8 +150,9 @@ func (e *Engine) transactItem(w table.Write) (types.TransactWriteItem, error) {
 	return item, x.err
 }
 
-// transactionUnits are those reported, or those that the request shows to be due:
-// DynamoDB Local leaves some out. A repeat under a token is reported as reads.
+// transactionUnits returns the reported units, or those that the request must cost
+// where DynamoDB Local leaves some out. A repeat under a token is reported as
+// reads.
 func transactionUnits(writes []table.Write, all []types.ConsumedCapacity) table.Units {
 	var units table.Units
 	for _, c := range all {

@@ -1,4 +1,5 @@
-// Package faults makes any engine fail by a schedule, as networks and tables do.
+// Package faults wraps an engine and makes its calls fail by a schedule, as
+// networks and tables do.
 package faults
 
 import (
@@ -15,19 +16,19 @@ type Fault int
 // The faults.
 const (
 	None     Fault = iota
-	Throttle       // it is refused: ErrThrottled
+	Throttle       // the call is refused: ErrThrottled
 	Conflict       // a write is refused: ErrConflict
-	Cut            // it never arrives, which nobody can tell: ErrUndecided
-	Lose           // it is carried out, and its answer is lost: ErrUndecided
-	Stale          // a consistent read is carried out as an eventual one
+	Cut            // the call never arrives, which the caller cannot know: ErrUndecided
+	Lose           // the call is carried out and its answer is lost: ErrUndecided
+	Stale          // a consistent read is carried out as an eventually consistent one
 )
 
-// Schedule says what happens to each call, by its number from 0. It is a value: the
-// same schedule makes the same calls fail.
+// Schedule maps the number of a call, from 0, to its fault. The same schedule makes
+// the same calls fail.
 type Schedule map[int]Fault
 
-// Engine fails as its schedule says. It is safe for concurrent use; calls count in
-// the order in which they come.
+// Engine fails according to its schedule. It is safe for concurrent use; calls are
+// numbered in the order in which they arrive.
 type Engine struct {
 	table.Engine
 	schedule Schedule
@@ -36,12 +37,12 @@ type Engine struct {
 	calls int
 }
 
-// New wraps an engine.
+// New wraps an engine with a schedule.
 func New(of table.Engine, schedule Schedule) *Engine {
 	return &Engine{Engine: of, schedule: schedule}
 }
 
-// Calls is how many calls came so far.
+// Calls returns the number of calls so far.
 func (e *Engine) Calls() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -55,7 +56,8 @@ func (e *Engine) next() Fault {
 	return e.schedule[e.calls-1]
 }
 
-// read carries out a read under the next fault. A fault of writes alone does nothing.
+// read carries out a read under the next fault. Faults that apply to writes only
+// have no effect.
 func (e *Engine) read(r *table.Reading, do func() error) error {
 	fault := e.next()
 	switch fault {
@@ -75,7 +77,8 @@ func (e *Engine) read(r *table.Reading, do func() error) error {
 	return do()
 }
 
-// write carries out a write under the next fault. An answer is lost whatever it is.
+// write carries out a write under the next fault. Lose drops the answer, error or
+// not.
 func (e *Engine) write(do func() (table.Units, error)) (table.Units, error) {
 	switch e.next() {
 	case Throttle:
@@ -86,7 +89,7 @@ func (e *Engine) write(do func() (table.Units, error)) (table.Units, error) {
 		return table.Units{}, before(table.ErrUndecided)
 	case Lose:
 		_, err := do()
-		return table.Units{}, fmt.Errorf("%w: the answer is lost: %v", table.ErrUndecided, err) //nolint:errorlint // it is not heard
+		return table.Units{}, fmt.Errorf("%w: the answer is lost: %v", table.ErrUndecided, err) //nolint:errorlint // the lost answer's error stays text
 	case None, Stale:
 	}
 	return do()
@@ -118,7 +121,7 @@ func (e *Engine) BatchGet(ctx context.Context, keys []table.Key, r table.Reading
 	return items, u, err
 }
 
-// Query reads a page.
+// Query reads a page of a query.
 func (e *Engine) Query(ctx context.Context, q table.Query) (page table.Page, err error) {
 	err = e.read(&q.Reading, func() error {
 		page, err = e.Engine.Query(ctx, q)

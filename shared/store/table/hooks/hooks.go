@@ -1,4 +1,4 @@
-// Package hooks lets tests watch an engine's calls and get in their way.
+// Package hooks lets tests observe an engine's calls and interfere with them.
 package hooks
 
 import (
@@ -10,7 +10,7 @@ import (
 // Op names a method of an engine.
 type Op string
 
-// The methods.
+// The methods of an engine.
 const (
 	Get        Op = "get"
 	Write      Op = "write"
@@ -20,30 +20,30 @@ const (
 	BatchWrite Op = "batch write"
 )
 
-// Call is a call of an engine's: its method, and those of the other members that
-// belong to it.
+// Call is a call of an engine: its method and the fields that apply to it.
 type Call struct {
 	Op     Op
-	Keys   []table.Key   // of a get or a batch get
-	Writes []table.Write // of a write, a transaction or a batch write
-	Token  string        // of a transaction
-	Query  table.Query   // of a query
-	// Consistent says whether a get or a batch get is.
+	Keys   []table.Key   // for Get and BatchGet
+	Writes []table.Write // for Write, Transact and BatchWrite
+	Token  string        // for Transact
+	Query  table.Query   // for Query
+	// Consistent is set for a consistent Get or BatchGet.
 	Consistent bool
 }
 
-// Writing says whether the call changes the table.
+// Writing reports whether the call changes the table.
 func (c Call) Writing() bool { return c.Op == Write || c.Op == Transact || c.Op == BatchWrite }
 
-// Hooks are what happens around each call. Nil does nothing. They run in the caller's
-// goroutine and may call the engine themselves.
+// Hooks run around each call; nil does nothing. They run in the caller's goroutine
+// and may call the engine themselves.
 type Hooks struct {
-	// Before runs before a call, which an error takes the place of.
+	// Before runs before a call. If it returns an error, the call returns that
+	// error and is not carried out.
 	Before func(ctx context.Context, c Call) error
-	// After runs after a call with what it ended with, and says what its caller hears.
-	// It does not run where Before has taken the call's place.
+	// After runs after a call with its result and returns the error for the caller.
+	// It does not run if Before returned an error.
 	After func(ctx context.Context, c Call, u table.Units, err error) error
-	// Items may change what a read found.
+	// Items may change the items that a read returns.
 	Items func(c Call, items []table.Item) []table.Item
 }
 
@@ -55,7 +55,7 @@ type Engine struct {
 
 var _ table.Engine = (*Engine)(nil)
 
-// New puts hooks around an engine.
+// New wraps an engine with hooks.
 func New(of table.Engine, h Hooks) *Engine { return &Engine{of: of, hooks: h} }
 
 func (e *Engine) around(ctx context.Context, c Call, do func() (table.Units, error)) (table.Units, error) {
@@ -106,7 +106,7 @@ func (e *Engine) Transact(ctx context.Context, t table.Transaction) (table.Units
 	})
 }
 
-// Query reads a page.
+// Query reads a page of a query.
 func (e *Engine) Query(ctx context.Context, q table.Query) (page table.Page, err error) {
 	c := Call{Op: Query, Query: q, Consistent: q.Consistent}
 	_, err = e.around(ctx, c, func() (table.Units, error) {

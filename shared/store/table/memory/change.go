@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table/value"
 )
 
-// updated is an item after an update.
+// updated returns an item after an update.
 func (e *Engine) updated(w table.Write, before table.Item) (table.Item, error) {
 	item := value.Clone(before)
 	if item == nil {
@@ -37,8 +37,8 @@ func (e *Engine) updated(w table.Write, before table.Item) (table.Item, error) {
 	return item, nil
 }
 
-// change carries out one change. Since no two of an update meet, one after the
-// other is as all at once.
+// change carries out one change. The changes of an update do not overlap, so
+// applying them one after another equals applying them at once.
 func change(item table.Item, c table.Change) error {
 	switch c := c.(type) {
 	case table.Setting:
@@ -64,8 +64,8 @@ func set(item table.Item, c table.Setting) error {
 	})
 }
 
-// replace puts another value in the place of a member, whose map must be there;
-// nil removes it.
+// replace replaces a member by the result of by; nil removes it. The map that holds
+// the member must exist.
 func replace(item table.Item, p table.Path, by func(types.AttributeValue) (types.AttributeValue, error)) error {
 	holder, last := item, p[len(p)-1]
 	for _, name := range p[:len(p)-1] {

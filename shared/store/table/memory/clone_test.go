@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table/tabletest"
 )
 
-// keysOf names everything that a table holds.
+// keysOf lists the keys of all items of a table.
 func keysOf(e *memory.Engine) []string {
 	keys := []string{}
 	for _, item := range e.Items() {
@@ -61,10 +61,10 @@ func TestFeed(t *testing.T) {
 	}))
 	k := table.NewKey("p", "s")
 	mustWrite(t, e, table.Put(record{"p", "s", "g", "1"}))
-	mustWrite(t, e, table.Put(record{"p", "s", "g", "1"})) // as it was
+	mustWrite(t, e, table.Put(record{"p", "s", "g", "1"})) // unchanged
 	mustWrite(t, e, table.Update(k, []table.Change{table.Set(table.At("GSK"), "2")}))
 	mustWrite(t, e, table.Delete(k))
-	mustWrite(t, e, table.Delete(k)) // gone already
+	mustWrite(t, e, table.Delete(k)) // already deleted
 	if d := cmp.Diff([]string{">1", "1>2", "2>"}, told); d != "" {
 		t.Errorf("told (-want +got):\n%s", d)
 	}

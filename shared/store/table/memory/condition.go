@@ -12,7 +12,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table/value"
 )
 
-// holds says whether a condition holds for an item, nil for none.
+// holds reports whether a condition holds for an item; nil is a missing item.
 func holds(c table.Condition, item table.Item) (bool, error) {
 	switch c := c.(type) {
 	case table.Presence:
@@ -33,7 +33,7 @@ func holds(c table.Condition, item table.Item) (bool, error) {
 	return false, fmt.Errorf("%w: a condition of type %T", table.ErrInvalid, c)
 }
 
-// until is the answer of the first condition that gives it, or its opposite.
+// until returns answer if a condition evaluates to it, and its opposite otherwise.
 func until(of []table.Condition, item table.Item, answer bool) (bool, error) {
 	for _, c := range of {
 		if ok, err := holds(c, item); err != nil || ok == answer {
@@ -54,7 +54,7 @@ func encode(v any) (types.AttributeValue, error) {
 	return encoded, nil
 }
 
-// at is the member that a path leads to; nil for none.
+// at returns the member that a path leads to, or nil.
 func at(item table.Item, p table.Path) types.AttributeValue {
 	v, ok := item[p[0]]
 	for _, name := range p[1:] {
@@ -101,7 +101,7 @@ func ordered(op table.Operator, order int) bool {
 	return false
 }
 
-// sizeOf is the size of what has one.
+// sizeOf returns the size of a value that has one, or nil.
 func sizeOf(v types.AttributeValue) types.AttributeValue {
 	n := 0
 	switch v := v.(type) {
@@ -125,7 +125,8 @@ func sizeOf(v types.AttributeValue) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: fmt.Sprint(n)}
 }
 
-// contains says whether a set or list has a value, or a string has it as a part.
+// contains reports whether a set or list contains a value, or a string contains it
+// as a substring.
 func contains(in, v types.AttributeValue) bool {
 	if list, ok := in.(*types.AttributeValueMemberL); ok {
 		return slices.ContainsFunc(list.Value, func(one types.AttributeValue) bool { return value.Equal(one, v) })

@@ -1,6 +1,6 @@
-// Package memory is a table in memory that behaves as DynamoDB does: its rules for
-// values, conditions and changes, its limits, its pages and what it charges. The
-// differential property of package tabletest holds it to that.
+// Package memory implements the storage contract in memory with DynamoDB's
+// behaviour: its rules for values, conditions and changes, its limits, its pages
+// and its charges. The differential property of package tabletest checks that.
 package memory
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table/value"
 )
 
-// Engine is a table in memory. What it takes and returns is copied.
+// Engine is a table in memory. It copies what it takes and returns.
 type Engine struct {
 	schema table.Schema
 	now    func() time.Time
@@ -25,31 +25,32 @@ type Engine struct {
 
 	mu      sync.Mutex
 	current state
-	stale   *state    // what eventual reads and indexes show; nil for the current one
-	pending []written // what stale misses, the oldest first
-	lag     int       // how many writes it may miss; allWrites while frozen
+	stale   *state    // what eventually consistent reads and indexes show; nil for the current state
+	pending []written // the writes that stale is missing, oldest first
+	lag     int       // the number of writes that stale may miss; allWrites while frozen
 	tokens  map[string]used
-	expiry  []expiry // of the tokens, the oldest first
+	expiry  []expiry // of the tokens, oldest first
 }
 
 var _ table.Engine = (*Engine)(nil)
 
-// Option changes how a table behaves.
+// Option configures an engine.
 type Option func(*Engine)
 
-// Clock tells the time by which tokens expire; it is time.Now otherwise.
+// Clock sets the clock by which tokens expire; the default is time.Now.
 func Clock(now func() time.Time) Option { return func(e *Engine) { e.now = now } }
 
-// Lag makes eventually consistent reads, and indexes, miss the last so many writes.
+// Lag makes eventually consistent reads and indexes miss the last writes.
 func Lag(writes int) Option { return func(e *Engine) { e.lag = writes } }
 
-// Feed is told of each change of an item, in the order of the writes, as the table's
-// stream tells it: the item before, nil for none, and after, nil for none. A write
-// that leaves an item as it was is no change. It is called while the table is locked,
-// must not call it, and must not change the items.
+// Feed calls changed for each change of an item, in the order of the writes, like
+// the table's stream: with the item before, nil if it did not exist, and after, nil
+// if it was deleted. A write that leaves an item unchanged is not reported. The
+// function is called while the table is locked; it must not call the table or
+// change the items.
 func Feed(changed func(before, after table.Item)) Option { return func(e *Engine) { e.feed = changed } }
 
-// New makes an empty table.
+// New returns an empty table.
 func New(schema table.Schema, options ...Option) *Engine {
 	e := &Engine{schema: schema, now: time.Now, tokens: map[string]used{}, current: newState(schema)}
 	for _, option := range options {
@@ -59,8 +60,8 @@ func New(schema table.Schema, options ...Option) *Engine {
 	return e
 }
 
-// Clone is a table of its own that holds the same items. It remembers no tokens, has
-// no lag and tells nobody of its changes.
+// Clone returns a separate table with the same items. It has no tokens, no lag and
+// no feed.
 func (e *Engine) Clone() *Engine {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -69,10 +70,11 @@ func (e *Engine) Clone() *Engine {
 
 const allWrites = int(^uint(0) >> 1)
 
-// Freeze keeps eventually consistent reads and indexes as they are until CatchUp.
+// Freeze makes eventually consistent reads and indexes show the current state until
+// CatchUp.
 func (e *Engine) Freeze() { e.setLag(allWrites) }
 
-// CatchUp shows all writes to all reads, from now on too.
+// CatchUp makes all writes visible to all reads, later writes included.
 func (e *Engine) CatchUp() { e.setLag(0) }
 
 func (e *Engine) setLag(writes int) {
@@ -82,13 +84,14 @@ func (e *Engine) setLag(writes int) {
 	e.settle()
 }
 
-// written is an item as a write left it, nil where it was deleted.
+// written is the result of a write; item is nil if it was deleted.
 type written struct {
 	key  table.Key
 	item table.Item
 }
 
-// store makes a write visible to consistent reads, and to others in time.
+// store makes a write visible to consistent reads, and to others once the lag
+// allows.
 func (e *Engine) store(w written) {
 	before := e.current.items[w.key]
 	e.current.put(w)
@@ -103,7 +106,7 @@ func (e *Engine) store(w written) {
 
 func same(a, b table.Item) bool { return (a == nil) == (b == nil) && value.EqualItems(a, b) }
 
-// settle shows to all reads what may not be missed any more.
+// settle makes the writes that exceed the lag visible to all reads.
 func (e *Engine) settle() {
 	if e.lag == 0 {
 		e.stale, e.pending = nil, nil
@@ -180,7 +183,8 @@ func project(item table.Item, members []string) table.Item {
 	return value.Clone(out)
 }
 
-// first is why a request is not carried out: its context has ended, or it is refused.
+// first returns why a request must not be carried out: the context's end or the
+// first refusal.
 func first(ctx context.Context, refusals ...error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("nothing was sent: %w", context.Cause(ctx))
@@ -193,8 +197,8 @@ func first(ctx context.Context, refusals ...error) error {
 	return nil
 }
 
-// Items are copies of all items, as a consistent reading finds them, in the order of
-// their keys.
+// Items returns copies of all items, as a consistent read finds them, in the order
+// of their keys.
 func (e *Engine) Items() []table.Item {
 	e.mu.Lock()
 	defer e.mu.Unlock()

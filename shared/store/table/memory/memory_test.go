@@ -38,7 +38,7 @@ func TestLag(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Run("shows older states to eventual reads and the index", func(t *testing.T) {
+	t.Run("shows older states to eventually consistent reads and the index", func(t *testing.T) {
 		t.Parallel()
 		e := memory.New(tabletest.Schema(), memory.Lag(1))
 		put(t, e, "1")

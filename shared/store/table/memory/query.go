@@ -8,7 +8,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table/value"
 )
 
-// Query reads a page.
+// Query reads a page of a query.
 func (e *Engine) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	if err := first(ctx, e.schema.ValidateQuery(q)); err != nil {
 		return table.Page{}, err
@@ -34,7 +34,7 @@ func (e *Engine) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	return page, nil
 }
 
-// positionOf is where an item of a query stands.
+// positionOf returns the position of an item in the table or an index.
 func (e *Engine) positionOf(name table.Index, item table.Item) table.Position {
 	members := []string{table.PK, table.SK}
 	if index, ok := e.schema.Index(name); ok {
@@ -43,7 +43,7 @@ func (e *Engine) positionOf(name table.Index, item table.Item) table.Position {
 	return table.Position(project(item, members))
 }
 
-// inRange are the places that a query reads, in its order.
+// inRange returns the places that a query reads, in its order.
 func (s *state) inRange(q table.Query) []place {
 	all := s.orders[q.Index][q.Partition]
 	begin, end := 0, len(all)
@@ -63,7 +63,7 @@ func (s *state) inRange(q table.Query) []place {
 	return found
 }
 
-// after narrows a range to what comes behind a position, which need not exist.
+// after limits a range to the places after a position, which need not exist.
 func (s *state) after(q table.Query, all []place, begin, end int) (int, int) {
 	_, sort := s.schema.KeyMembers(q.Index)
 	last := place{

@@ -8,16 +8,16 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// state is what a table holds at one time. Its items are never changed, only
+// state is the contents of a table at one time. Its items are never changed, only
 // replaced.
 type state struct {
 	schema table.Schema
 	items  map[table.Key]table.Item
-	// orders are the table's and the indexes' partitions.
+	// orders holds the sorted partitions of the table and the indexes.
 	orders map[table.Index]map[string][]place
 }
 
-// place is where an item stands in a partition.
+// place is the place of an item in a partition.
 type place struct {
 	sort string
 	key  table.Key
@@ -35,7 +35,7 @@ func newState(schema table.Schema) state {
 	return state{schema: schema, items: map[table.Key]table.Item{}, orders: orders}
 }
 
-// clone is a state of its own that holds the same items.
+// clone returns a separate state with the same items.
 func (s *state) clone() state {
 	c := state{schema: s.schema, items: maps.Clone(s.items), orders: make(map[table.Index]map[string][]place, len(s.orders))}
 	for name, order := range s.orders {
@@ -47,7 +47,7 @@ func (s *state) clone() state {
 	return c
 }
 
-// put replaces an item by another, or by nothing.
+// put replaces an item, or removes it.
 func (s *state) put(w written) {
 	before := s.items[w.key]
 	for name, order := range s.orders {
@@ -76,7 +76,7 @@ type inPartition struct {
 	place
 }
 
-// placeIn is where an item stands in the table or an index, if it does.
+// placeIn returns the place of an item in the table or an index, if it has one.
 func (s *state) placeIn(name table.Index, k table.Key, item table.Item) (inPartition, bool) {
 	partition, sort := s.schema.KeyMembers(name)
 	p := inPartition{table.Text(item, partition), place{table.Text(item, sort), k}}
@@ -99,7 +99,7 @@ func remove(order map[string][]place, p inPartition) {
 	}
 }
 
-// entry is what an index has of an item; nil where it has nothing.
+// entry returns an index's projection of an item; nil if the index leaves it out.
 func entry(index table.IndexSchema, item table.Item) table.Item {
 	if table.Text(item, index.Partition) == "" || table.Text(item, index.Sort) == "" {
 		return nil

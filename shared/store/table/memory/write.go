@@ -54,16 +54,16 @@ func (e *Engine) BatchWrite(ctx context.Context, writes []table.Write) (table.Un
 // tokenTime is how long a transaction's token is remembered.
 const tokenTime = 10 * time.Minute
 
-// used is what a token was used for.
+// used is the transaction that a token was used for.
 type used struct{ writes []table.Write }
 
-// expiry is when a token is forgotten.
+// expiry is the time when a token is forgotten.
 type expiry struct {
 	token string
 	at    time.Time
 }
 
-// forget drops the tokens whose time is over.
+// forget drops expired tokens.
 func (e *Engine) forget() {
 	now := e.now()
 	for len(e.expiry) > 0 && !now.Before(e.expiry[0].at) {
@@ -105,7 +105,7 @@ func (e *Engine) Transact(ctx context.Context, t table.Transaction) (table.Units
 	return units, nil
 }
 
-// repeated answers a transaction that was carried out before: it costs reading its
+// repeated answers a transaction that was carried out before; it costs reading the
 // items.
 func (e *Engine) repeated(before used, t table.Transaction) (table.Units, error) {
 	if !reflect.DeepEqual(before.writes, t.Writes) {
@@ -118,8 +118,9 @@ func (e *Engine) repeated(before used, t table.Transaction) (table.Units, error)
 	return units, nil
 }
 
-// outcomes are the items that a transaction leaves. What is invalid goes before
-// conditions that do not hold: it would not succeed if they did.
+// outcomes returns the items that a transaction leaves. Invalid writes take
+// precedence over conditions that do not hold: they would not succeed if the
+// conditions held.
 func (e *Engine) outcomes(writes []table.Write) ([]table.Item, error) {
 	after := make([]table.Item, len(writes))
 	var failures []table.Failure
@@ -139,7 +140,7 @@ func (e *Engine) outcomes(writes []table.Write) ([]table.Item, error) {
 	return after, nil
 }
 
-// outcome is the item that a write leaves.
+// outcome returns the item that a write leaves.
 func (e *Engine) outcome(w table.Write) (table.Item, error) {
 	before := e.current.items[w.Key]
 	if w.If != nil {
@@ -167,8 +168,8 @@ func (e *Engine) outcome(w table.Write) (table.Item, error) {
 	return before, nil
 }
 
-// cost is what a write costs that leaves an item: the larger of it and what it
-// replaces, in the table and in the indexes that change.
+// cost returns the units of a write that leaves an item: those of the larger of the
+// new and the old item, in the table and in the indexes that change.
 func (e *Engine) cost(k table.Key, after table.Item) float64 {
 	before := e.current.items[k]
 	units := table.WriteUnits(max(value.Size(before), value.Size(after)))
@@ -178,7 +179,7 @@ func (e *Engine) cost(k table.Key, after table.Item) float64 {
 		case was == nil && is == nil || value.EqualItems(was, is):
 		case was == nil || is == nil || sameKeys(index, was, is):
 			units += table.WriteUnits(max(value.Size(was), value.Size(is)))
-		default: // it goes from one place and comes to another
+		default: // it moves from one place to another
 			units += table.WriteUnits(value.Size(was)) + table.WriteUnits(value.Size(is))
 		}
 	}

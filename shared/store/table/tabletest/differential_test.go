@@ -29,16 +29,16 @@ const (
 	mostPrinted     = 700 // bytes of a request
 )
 
-// pair is two engines that are asked the same.
+// pair is two engines that get the same requests.
 type pair struct {
 	memory, dynamo table.Engine
-	fed            *changes       // that the one in memory has fed
-	compared       map[string]int // operations, by kind and outcome
+	fed            *changes       // from the memory engine's feed
+	compared       map[string]int // operations by kind and outcome
 }
 
-// TestEnginesAgree is why the engine in memory can be believed: random operations
-// have equal answers, errors and units on it and on DynamoDB Local, and its feed has
-// the changes that the table's stream has.
+// TestEnginesAgree is why the memory engine can be trusted: random operations return
+// equal answers, errors and units on it and on DynamoDB Local, and its feed reports
+// the changes of the table's stream.
 func TestEnginesAgree(t *testing.T) {
 	seed := flag.Lookup("rapid.seed").Value
 	if seed.String() == "0" {
@@ -101,8 +101,8 @@ func (p *pair) write(g *generator) {
 	p.agree(g, "write", w, err, also, u, v)
 }
 
-// half says whether one of some items has one key of the index and not the other:
-// DynamoDB Local charges such items as if they came and went there.
+// half reports whether a write has an item with only one of the index's keys:
+// DynamoDB Local charges such items as if they entered and left the index.
 func (p *pair) half(g *generator, writes ...table.Write) bool {
 	return slices.ContainsFunc(writes, func(w table.Write) bool {
 		item, _, _ := p.memory.Get(g.Context(), w.Key, table.Reading{Consistent: true})
@@ -116,8 +116,8 @@ func (p *pair) transact(g *generator) {
 	u, err := p.memory.Transact(g.Context(), tx)
 	v, also := p.dynamo.Transact(g.Context(), tx)
 	if err == nil {
-		// DynamoDB Local adds up the different ones of what its writes cost, so that
-		// some are left out, and reports a repeat as if it wrote.
+		// DynamoDB Local adds up only the distinct costs of a transaction's writes,
+		// and reports a repeat as a write.
 		if u.Read == 0 && v.Write > u.Write && !before && !p.half(g, tx.Writes...) {
 			g.Fatalf("transaction %s costs %v, not up to %v", brief(tx), v, u)
 		}
@@ -137,13 +137,13 @@ func (p *pair) get(g *generator) {
 func (p *pair) query(g *generator) {
 	q := g.query()
 	if q.After != nil && atBound(q, q.After) {
-		q.After = nil // DynamoDB Local refuses what AWS itself returns
+		q.After = nil // DynamoDB Local refuses a position that AWS itself returns
 	}
 	page, err := p.memory.Query(g.Context(), q)
 	other, also := p.dynamo.Query(g.Context(), q)
 	p.agree(g, "query", q, err, also, page.Units, other.Units)
 	if page.Next != nil && other.Next == nil && atBound(q, page.Next) {
-		page.Next = nil // DynamoDB Local sees that no more can come
+		page.Next = nil // DynamoDB Local detects that there are no more items
 	}
 	g.same("query", q, page, other)
 	if page.Next != nil {
@@ -151,7 +151,7 @@ func (p *pair) query(g *generator) {
 	}
 }
 
-// atBound says whether a position is the last that a query can find.
+// atBound reports whether a position is the last that a query can find.
 func atBound(q table.Query, at table.Position) bool {
 	_, sort := tabletest.Schema().KeyMembers(q.Index)
 	last := q.To
@@ -177,7 +177,7 @@ func (p *pair) batch(g *generator) {
 		u, err := p.memory.BatchWrite(g.Context(), writes)
 		v, also := p.dynamo.BatchWrite(g.Context(), writes)
 		if err == nil {
-			u.Write += none // DynamoDB Local charges them double in batches
+			u.Write += none // DynamoDB Local charges missing items double in batches
 		}
 		if (before || p.half(g, writes...)) && v.Write > u.Write {
 			u = v
@@ -193,7 +193,7 @@ func (p *pair) batch(g *generator) {
 	items, u, err := p.memory.BatchGet(g.Context(), keys, r)
 	others, v, also := p.dynamo.BatchGet(g.Context(), keys, r)
 	if r.Members != nil && v.Read <= u.Read {
-		u = v // DynamoDB Local leaves out keys without items, and these cannot be told
+		u = v // DynamoDB Local leaves out missing keys, which cannot be recognised in the answer
 	}
 	p.agree(g, "batch get", keys, err, also, u, v)
 	g.same("batch get", keys, byKey(items), byKey(others))
@@ -210,7 +210,7 @@ func (p *pair) deletesOfNothing(g *generator, writes []table.Write) float64 {
 	return n
 }
 
-// byKey sorts items, which a batch has in no order.
+// byKey sorts items; a batch returns them in no order.
 func byKey(items []table.Item) []table.Item {
 	slices.SortFunc(items, func(a, b table.Item) int {
 		return cmp.Or(strings.Compare(table.Text(a, table.PK), table.Text(b, table.PK)), strings.Compare(table.Text(a, table.SK), table.Text(b, table.SK)))
@@ -218,7 +218,7 @@ func byKey(items []table.Item) []table.Item {
 	return items
 }
 
-// everything compares what is stored in the end.
+// everything compares the stored items at the end.
 func (p *pair) everything(g *generator) {
 	for _, partition := range []string{"1", "2"} {
 		for _, sk := range []string{"a", "b", "c", "d"} {
@@ -231,14 +231,14 @@ func (p *pair) everything(g *generator) {
 	}
 }
 
-// agree says that two outcomes are the same.
+// agree checks that two outcomes are the same.
 func (p *pair) agree(g *generator, kind string, what any, inMemory, inDynamo error, u, v table.Units) {
 	is, other := class(inMemory), class(inDynamo)
 	if useless(inMemory) && useless(inDynamo) {
 		other = is // a write may be both too large and invalid
 	}
 	if errors.Is(inMemory, table.ErrConditionFailed) && errors.Is(inDynamo, table.ErrTooLarge) {
-		other, u = is, v // DynamoDB Local looks at the size of some updates before their conditions
+		other, u = is, v // DynamoDB Local checks the size of some updates before their conditions
 	}
 	if is != other {
 		g.Fatalf("%s %s: %q (%v), in DynamoDB %q (%v)", kind, brief(what), is, inMemory, other, inDynamo)
@@ -271,7 +271,7 @@ func brief(what any) string {
 	return string(s[:min(len(s), mostPrinted)])
 }
 
-// class is which of the contract's errors it is.
+// class returns the contract's error that err wraps.
 func class(err error) string {
 	if err == nil {
 		return "done"

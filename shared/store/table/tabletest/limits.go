@@ -11,7 +11,7 @@ import (
 )
 
 func limits(t *trial) {
-	// p, a, and the names PK, SK and x
+	// the bytes of p, a and the names PK, SK and x
 	full := strings.Repeat("x", table.MaxItemBytes-7)
 	t.says("an item has up to 400 KB", func(t *trial) {
 		t.done(table.Put(item("a", table.Item{"x": text(full)})))
@@ -63,7 +63,7 @@ func units(t *trial) {
 		t.Helper()
 		t.same(table.Units{Read: read, Write: write}, got)
 	}
-	t.says("a write costs a unit a kilobyte of the larger item, at least one", func(t *trial) {
+	t.says("a write costs a unit for each kilobyte of the larger item, at least one", func(t *trial) {
 		costs(t, t.done(table.Delete(key("a"))), 0, 1)
 		costs(t, t.done(table.Put(item("a", kilo(3)))), 0, 3)
 		costs(t, t.done(table.Update(key("a"), []table.Change{table.Set(table.At("y"), 1)})), 0, 4)
@@ -79,7 +79,7 @@ func units(t *trial) {
 			costs(t, u, 0, 3)
 		}
 	})
-	t.says("each change of an index costs, a move twice", func(t *trial) {
+	t.says("each change of an index costs units, a move twice", func(t *trial) {
 		in := table.Item{"GPK": text("g"), "GSK": text("1"), "x": text("1")}
 		costs(t, t.done(table.Put(item("i", in))), 0, 2)
 		in["x"] = text("2")
@@ -90,7 +90,7 @@ func units(t *trial) {
 		costs(t, t.done(table.Put(item("i", in))), 0, 3)
 		costs(t, t.done(table.Delete(key("i"))), 0, 2)
 	})
-	t.says("a read costs a unit for 4 KB, half if eventually consistent", func(t *trial) {
+	t.says("a read costs a unit for each 4 KB, half if eventually consistent", func(t *trial) {
 		t.done(table.Put(item("r", kilo(5))))
 		for k, want := range map[table.Key]float64{key("r"): 2, key("none"): 1} {
 			_, u, _ := t.Get(t.ctx(), k, table.Reading{Consistent: true})
@@ -101,7 +101,7 @@ func units(t *trial) {
 		_, u, _ := t.BatchGet(t.ctx(), []table.Key{key("r"), key("none")}, table.Reading{Consistent: true})
 		costs(t, u, 3, 0)
 	})
-	t.says("a page costs what its items have together", func(t *trial) {
+	t.says("a page costs the units of its total size", func(t *trial) {
 		for i := range 3 {
 			t.done(table.Put(table.Item{table.PK: text("q"), table.SK: text(fmt.Sprint(i)), "x": text(strings.Repeat("x", 2000))}))
 		}
@@ -128,21 +128,21 @@ func units(t *trial) {
 
 func refusals(t *trial) {
 	at := table.At
-	t.says("what no table takes is invalid", func(t *trial) {
+	t.says("values that no table accepts are invalid", func(t *trial) {
 		deep := text("x")
 		for range 32 {
 			deep = list(deep)
 		}
 		for name, v := range map[string]types.AttributeValue{
-			"an empty set": set(), "one twice in a set": set("a", "a"), "a name that is empty": object(table.Item{"": text("")}),
-			"a null that is false": &types.AttributeValueMemberNULL{}, "too deep": deep,
+			"an empty set": set(), "a duplicate in a set": set("a", "a"), "an empty name": object(table.Item{"": text("")}),
+			"a false null": &types.AttributeValueMemberNULL{}, "too deep": deep,
 		} {
 			if _, err := t.Write(t.ctx(), table.Put(item("a", table.Item{"x": v}))); !errors.Is(err, table.ErrInvalid) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 	})
-	t.says("conditions and changes that make no sense are invalid", func(t *trial) {
+	t.says("malformed conditions and changes are invalid", func(t *trial) {
 		change := func(c ...table.Change) table.Write { return table.Update(key("a"), c) }
 		for i, w := range []table.Write{
 			change(), change(nil), change(table.Set(at(), 1)), change(table.Set(at(""), 1)), change(table.Set(at("SK"), 1)), change(table.Remove(at("GPK", "x"))),
@@ -158,7 +158,7 @@ func refusals(t *trial) {
 			}
 		}
 	})
-	t.says("queries that make no sense are invalid", func(t *trial) {
+	t.says("malformed queries are invalid", func(t *trial) {
 		for i, q := range []table.Query{
 			{},
 			{Partition: "p", From: "b", To: "a"},

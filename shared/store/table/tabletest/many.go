@@ -25,7 +25,7 @@ func transactions(t *trial) {
 		t.holds(key("b"), item("b", table.Item{"n": number("1")}))
 		t.holds(key("gone"), nil)
 	})
-	t.says("or none, and it says which failed and what they found", func(t *trial) {
+	t.says("no write happens if one fails, and the error lists the failures and the stored items", func(t *trial) {
 		err := t.transact("", table.Put(item("c", nil)), table.Put(item("a", nil), table.ItemNotExists()),
 			table.Check(key("none"), table.ItemExists()), table.Delete(key("b"), table.Equal(table.At("n"), 2)))
 		var failed *table.ConditionError
@@ -37,14 +37,14 @@ func transactions(t *trial) {
 		}, failed.Failures)
 		t.holds(key("c"), nil)
 	})
-	t.says("an invalid one goes before failed conditions", func(t *trial) {
+	t.says("an invalid write takes precedence over failed conditions", func(t *trial) {
 		err := t.transact("", table.Put(item("a", nil), table.ItemNotExists()),
 			table.Update(key("c"), []table.Change{table.Set(table.At("no", "k"), 1)}))
 		if !errors.Is(err, table.ErrInvalid) || errors.Is(err, table.ErrConditionFailed) {
 			t.Error(err)
 		}
 	})
-	t.says("a token makes a repeat succeed and change nothing", func(t *trial) {
+	t.says("a repeat with the same token succeeds and changes nothing", func(t *trial) {
 		once := []table.Write{table.Update(key("t"), []table.Change{table.Add(table.At("n"), 1)}, table.ItemNotExists())}
 		if err := errors.Join(t.transact("token", once...), t.transact("token", once...)); err != nil {
 			t.Error(err)
@@ -81,7 +81,7 @@ func queries(t *trial) {
 		t.same(strings.Join(want, " "), strings.Join(got, " "))
 		return page.Next
 	}
-	t.says("a partition is read in the order of its keys, either way", func(t *trial) {
+	t.says("a partition is read in the order of its keys, in both directions", func(t *trial) {
 		ask(t, table.Query{}, "k0", "k1", "k2", "k3", "k4")
 		ask(t, table.Query{Descending: true}, "k4", "k3", "k2", "k1", "k0")
 	})
@@ -92,7 +92,7 @@ func queries(t *trial) {
 		ask(t, table.Query{From: "k", To: table.PrefixEnd("k")}, "k0", "k1", "k2", "k3", "k4")
 		ask(t, table.Query{From: "l"})
 	})
-	t.says("pages go on where the one before ended", func(t *trial) {
+	t.says("a page continues where the previous one ended", func(t *trial) {
 		next := ask(t, table.Query{Limit: 2, From: "k1"}, "k1", "k2")
 		next = ask(t, table.Query{Limit: 2, From: "k1", After: next}, "k3", "k4")
 		if next = ask(t, table.Query{Limit: 2, From: "k1", After: next}); next != nil {
@@ -102,7 +102,7 @@ func queries(t *trial) {
 		ask(t, table.Query{Limit: 3, Descending: true, After: next}, "k1", "k0")
 		ask(t, table.Query{After: table.Position(item("k2x", nil))}, "k3", "k4")
 	})
-	t.says("a page ends where it exceeds a megabyte", func(t *trial) {
+	t.says("a page ends with the item that exceeds a megabyte", func(t *trial) {
 		for i := range 4 {
 			t.done(table.Put(table.Item{table.PK: text("big"), table.SK: text(fmt.Sprint(i)), "x": text(strings.Repeat("x", 350<<10))}))
 		}
@@ -130,20 +130,20 @@ func index(t *trial) {
 		delete(out, "x")
 		return out
 	}
-	t.says("it has the items that have both its keys, and the members it is told", func(t *trial) {
+	t.says("contains the items that have both its keys, with the projected members", func(t *trial) {
 		t.done(table.Put(entry("a", "2")))
 		t.done(table.Put(entry("b", "1")))
 		t.done(table.Put(item("c", table.Item{"GPK": text("g")})))
 		ask(t, projected("b", "1"), projected("a", "2"))
 	})
-	t.says("items move in it and leave it", func(t *trial) {
+	t.says("items move within it and leave it", func(t *trial) {
 		t.done(table.Update(key("b"), []table.Change{table.Set(table.At("GSK"), "3")}))
 		ask(t, projected("a", "2"), projected("b", "3"))
 		t.done(table.Update(key("a"), []table.Change{table.Remove(table.At("GPK"))}))
 		t.done(table.Delete(key("b")))
 		ask(t)
 	})
-	t.says("its keys are strings that are not empty", func(t *trial) {
+	t.says("its keys must be non-empty strings", func(t *trial) {
 		for _, v := range []table.Item{{"GSK": text("")}, {"GPK": number("1")}, {"GSK": text(strings.Repeat("x", 1025))}} {
 			t.fails(table.Put(item("d", v)), table.ErrInvalid)
 			for name, one := range v {
@@ -151,7 +151,7 @@ func index(t *trial) {
 			}
 		}
 	})
-	t.says("pages of it go on where the one before ended", func(t *trial) {
+	t.says("a page of an index continues where the previous one ended", func(t *trial) {
 		t.done(table.Put(entry("a", "1")))
 		t.done(table.Put(entry("b", "2")))
 		page, err := t.Query(t.ctx(), table.Query{Index: Index, Partition: "g", Limit: 1})
@@ -174,7 +174,7 @@ func batches(t *trial) {
 		sk := fmt.Sprintf("%03d", i)
 		writes, keys = append(writes, table.Put(item(sk, nil))), append(keys, key(sk))
 	}
-	t.says("any number of items is written and read, each once", func(t *trial) {
+	t.says("any number of items is written and read without duplicates", func(t *trial) {
 		if _, err := t.BatchWrite(t.ctx(), writes); err != nil {
 			t.Fatal(err)
 		}
@@ -187,21 +187,21 @@ func batches(t *trial) {
 			t.Errorf("%d items, %d keys, %v", len(got), len(seen), err)
 		}
 	})
-	t.says("deletes stand beside puts", func(t *trial) {
+	t.says("puts and deletes may be mixed", func(t *trial) {
 		if _, err := t.BatchWrite(t.ctx(), []table.Write{table.Delete(key("000")), table.Put(item("new", nil)), table.Delete(key("none"))}); err != nil {
 			t.Fatal(err)
 		}
 		t.holds(key("000"), nil)
 		t.holds(key("new"), item("new", nil))
 	})
-	t.says("nothing is a batch, too", func(t *trial) {
+	t.says("an empty batch succeeds", func(t *trial) {
 		_, err := t.BatchWrite(t.ctx(), nil)
 		got, _, also := t.BatchGet(t.ctx(), nil, table.Reading{})
 		if err != nil || also != nil || len(got) != 0 {
 			t.Error(err, also, got)
 		}
 	})
-	t.says("conditions, updates and one item twice are refused", func(t *trial) {
+	t.says("conditions, updates and duplicate items are refused", func(t *trial) {
 		for i, w := range [][]table.Write{
 			{table.Put(item("a", nil), table.ItemExists())},
 			{table.Update(key("a"), []table.Change{table.Add(table.At("n"), 1)})},

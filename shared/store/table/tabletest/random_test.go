@@ -10,11 +10,11 @@ import (
 	"github.com/rethread/rethread/shared/store/table/tabletest"
 )
 
-// generator draws what is asked of two engines. Keys and members are few, so that
-// what is drawn meets.
+// generator generates the requests for two engines. There are few keys and members,
+// so that requests hit the same items.
 type generator struct {
 	*rapid.T
-	world  string // the beginning of all its partitions and tokens
+	world  string // the prefix of all its partitions and tokens
 	tokens map[string][]table.Write
 	next   map[table.Index]table.Position // where the last page ended
 }
@@ -51,8 +51,8 @@ func (g *generator) path() table.Path {
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-// number is one as DynamoDB writes it: DynamoDB Local leaves others as they are
-// within lists and maps.
+// number generates a number in DynamoDB's notation: DynamoDB Local does not
+// normalise numbers within lists and maps.
 func (g *generator) number() types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: g.one("0", "1", "2", "-3", "1.5", "10", "50", "100", "-0.01", "123456.789", "99999999999999999999999999999999999999")}
 }
@@ -67,7 +67,7 @@ func (g *generator) text() string {
 	return g.one("", "a", "b", "abc", "é")
 }
 
-// value is a value for a member, mostly of the type that it has.
+// value generates a value for a member, mostly of the type that the member has.
 func (g *generator) value(name string, k table.Key, depth int) types.AttributeValue {
 	if g.below(8) == 1 {
 		name = g.one("n", "s", "l", "m", "ss", "bool", "bytes")
@@ -75,7 +75,7 @@ func (g *generator) value(name string, k table.Key, depth int) types.AttributeVa
 	switch name {
 	case "GPK":
 		return text(g.world + "g")
-	case "GSK": // entries of an index that stand in one place have no order
+	case "GSK": // entries of an index with equal keys have no order
 		return text(g.one("1", "2", "3") + k.PK + k.SK)
 	case "n":
 		return g.number()

@@ -9,14 +9,14 @@ import (
 )
 
 func items(t *trial) {
-	t.says("what is put is read, and replaced as a whole", func(t *trial) {
+	t.says("a put item is read, and a second put replaces all of it", func(t *trial) {
 		t.holds(key("a"), nil)
 		t.done(table.Put(item("a", table.Item{"x": text("1"), "y": number("2.50"), "z": set("b", "a")})))
 		t.holds(key("a"), item("a", table.Item{"x": text("1"), "y": number("2.5"), "z": set("a", "b")}))
 		t.done(table.Put(item("a", table.Item{"w": list(text("1"), object(table.Item{}))})))
 		t.holds(key("a"), item("a", table.Item{"w": list(text("1"), object(table.Item{}))}))
 	})
-	t.says("some members are read, which may be none", func(t *trial) {
+	t.says("a projection reads some members, or none", func(t *trial) {
 		t.done(table.Put(item("b", table.Item{"x": text("1"), "y": text("2")})))
 		got, _, err := t.Get(t.ctx(), key("b"), table.Reading{Members: []string{"x", "no"}})
 		t.same(table.Item{"x": text("1")}, got)
@@ -25,13 +25,13 @@ func items(t *trial) {
 			t.Errorf("%v, %v, %v", err, also, none)
 		}
 	})
-	t.says("what is deleted is gone, and deleting nothing succeeds", func(t *trial) {
+	t.says("a deleted item is gone, and deleting a missing item succeeds", func(t *trial) {
 		t.done(table.Put(item("c", nil)))
 		t.done(table.Delete(key("c")))
 		t.holds(key("c"), nil)
 		t.done(table.Delete(key("c")))
 	})
-	t.says("names mean nothing", func(t *trial) {
+	t.says("names are literal", func(t *trial) {
 		odd := table.Item{"a.b": text("1"), "c[0]": text("2"), "#d": text("3"), "size": text("4"), ":e": object(table.Item{"f.g": text("5")})}
 		t.done(table.Put(item("d", odd)))
 		for _, p := range []table.Path{{"a.b"}, {"c[0]"}, {"#d"}, {"size"}, {":e", "f.g"}} {
@@ -52,7 +52,7 @@ func conditions(t *trial) {
 	t.done(table.Put(stored))
 	at := table.At
 	for sentence, cases := range map[string]struct{ hold, fail []table.Condition }{
-		"members are there or not": {
+		"members exist or do not exist": {
 			[]table.Condition{table.ItemExists(), table.Exists(at("n")), table.Exists(at("m", "deep", "n")), table.NotExists(at("s", "k")), table.NotExists(at("no", "k"))},
 			[]table.Condition{table.ItemNotExists(), table.NotExists(at("n")), table.Exists(at("m", "no")), table.Exists(at("s", "k"))},
 		},
@@ -63,7 +63,7 @@ func conditions(t *trial) {
 			},
 			[]table.Condition{table.Less(at("n"), 5), table.Greater(at("n"), 5), table.Less(at("s"), "B"), table.Equal(at("n"), 6)},
 		},
-		"another type, or nothing, is neither less nor equal": {
+		"a missing member or another type is neither less nor equal": {
 			[]table.Condition{table.NotEqual(at("n"), "5"), table.NotEqual(at("no"), 1), table.Not(table.Less(at("no"), 1)), table.Not(table.AtLeast(at("n"), "5"))},
 			[]table.Condition{table.Less(at("n"), "6"), table.Equal(at("n"), "5"), table.AtMost(at("no"), 1)},
 		},
@@ -71,15 +71,15 @@ func conditions(t *trial) {
 			[]table.Condition{table.Equal(at("ss"), set("b", "a")), table.Equal(at("l"), list(text("a"), number("1.0"))), table.NotEqual(at("m"), object(table.Item{}))},
 			[]table.Condition{table.Equal(at("ss"), set("a")), table.Equal(at("l"), list(number("1"), text("a")))},
 		},
-		"what has members or bytes has a size": {
+		"maps, lists, sets, strings and bytes have a size": {
 			[]table.Condition{table.SizeLess(at("ss"), 3), table.SizeLess(at("m"), 3), table.SizeLess(at("l"), 3), table.SizeLess(at("s"), 4), table.Not(table.SizeLess(at("no"), 9))},
 			[]table.Condition{table.SizeLess(at("ss"), 2), table.SizeLess(at("n"), 9), table.SizeLess(at("no"), 9)},
 		},
-		"sets and lists contain values, strings parts": {
+		"sets and lists contain values, strings contain substrings": {
 			[]table.Condition{table.Contains(at("ss"), "a"), table.Contains(at("l"), 1), table.Contains(at("s"), "bc"), table.Contains(at("s"), "")},
 			[]table.Condition{table.Contains(at("ss"), "c"), table.Contains(at("l"), "1"), table.Contains(at("n"), 5), table.Contains(at("m"), "k"), table.Contains(at("no"), "a")},
 		},
-		"conditions join and turn": {
+		"conditions combine and negate": {
 			[]table.Condition{
 				table.Or(table.ItemNotExists(), table.Equal(at("n"), 5)), table.And(table.ItemExists(), table.Not(table.Or(table.ItemNotExists()))),
 				table.Not(table.And(table.ItemExists(), table.NotExists(at("n")))), table.Or(table.And(table.Exists(at("no")), table.Exists(at("n"))), table.Exists(at("s"))),
@@ -98,7 +98,7 @@ func conditions(t *trial) {
 			}
 		})
 	}
-	t.says("a condition that fails changes nothing, and finds nothing where nothing is", func(t *trial) {
+	t.says("a failed condition changes nothing and returns the stored item, if any", func(t *trial) {
 		t.finds(table.Put(item("a", nil), table.ItemNotExists()), stored)
 		t.finds(table.Put(item("no", nil), table.ItemExists()), nil)
 		t.finds(table.Update(key("no"), []table.Change{table.Set(at("x"), 1)}, table.ItemExists()), nil)
@@ -110,24 +110,24 @@ func conditions(t *trial) {
 func changes(t *trial) {
 	at := table.At
 	update := func(t *trial, changes ...table.Change) { t.Helper(); t.done(table.Update(key("a"), changes)) }
-	t.says("an update makes the item, with nothing but its key where it removes only", func(t *trial) {
+	t.says("an update creates a missing item, with only its key if it only removes members", func(t *trial) {
 		t.done(table.Update(key("only"), []table.Change{table.Remove(at("x")), table.RemoveFromSet(at("s"), "a")}))
 		t.holds(key("only"), item("only", nil))
 		update(t, table.Set(at("m"), map[string]any{}), table.Add(at("n"), 5), table.Append(at("l"), "a"), table.AddToSet(at("s"), "a", "b"))
 		t.holds(key("a"), item("a", table.Item{"m": object(table.Item{}), "n": number("5"), "l": list(text("a")), "s": set("a", "b")}))
 	})
-	t.says("members change, those of maps too", func(t *trial) {
+	t.says("changes members of items and of maps", func(t *trial) {
 		update(t, table.Set(at("m", "k"), "v"), table.Add(at("m", "n"), -2), table.Append(at("m", "l"), 1), table.RemoveFromSet(at("s"), "a", "c"), table.Append(at("l"), "b", 2))
 		t.holds(key("a"), item("a", table.Item{
 			"m": object(table.Item{"k": text("v"), "n": number("-2"), "l": list(number("1"))}),
 			"n": number("5"), "l": list(text("a"), text("b"), number("2")), "s": set("b"),
 		}))
 	})
-	t.says("set if absent leaves what is there; a set that is empty goes", func(t *trial) {
+	t.says("SetIfAbsent keeps an existing value; an empty set is removed", func(t *trial) {
 		update(t, table.SetIfAbsent(at("n"), 1), table.SetIfAbsent(at("o"), 1), table.RemoveFromSet(at("s"), "b"), table.Remove(at("m", "l")), table.Remove(at("l")))
 		t.holds(key("a"), item("a", table.Item{"m": object(table.Item{"k": text("v"), "n": number("-2")}), "n": number("5"), "o": number("1")}))
 	})
-	t.says("a change that does not fit what is there is invalid, and none is made", func(t *trial) {
+	t.says("a change of the wrong type is invalid, and no change is made", func(t *trial) {
 		for i, c := range []table.Change{
 			table.Set(at("no", "k"), 1), table.Remove(at("no", "k")), table.Set(at("n", "k"), 1), table.SetIfAbsent(at("no", "k"), 1),
 			table.Add(at("m"), 1), table.Append(at("n"), 1), table.AddToSet(at("n"), "a"), table.RemoveFromSet(at("n"), "a"), table.Add(at("no", "n"), 1),
@@ -158,7 +158,7 @@ func numbers(t *trial) {
 			t.fails(table.Put(item("n", table.Item{"n": number(in)})), table.ErrInvalid)
 		})
 	}
-	t.says("a sum has 38 digits at most", func(t *trial) {
+	t.says("a sum has at most 38 digits", func(t *trial) {
 		t.done(table.Put(item("n", table.Item{"n": number("99999999999999999999999999999999999999")})))
 		t.done(table.Update(key("n"), []table.Change{table.Add(table.At("n"), 1)}))
 		t.holds(key("n"), item("n", table.Item{"n": number("100000000000000000000000000000000000000")}))
@@ -167,7 +167,7 @@ func numbers(t *trial) {
 }
 
 func contexts(t *trial) {
-	t.says("nothing is done for a context that has ended", func(t *trial) {
+	t.says("a request with an ended context is not carried out", func(t *trial) {
 		ctx := ended(t)
 		_, err := t.Write(ctx, table.Put(item("a", nil)))
 		_, also := t.Transact(ctx, table.Transaction{Writes: []table.Write{table.Put(item("a", nil))}})

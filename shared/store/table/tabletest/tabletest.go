@@ -1,5 +1,5 @@
-// Package tabletest is what every engine of the storage contract must do, as a
-// suite that an engine's test calls by one function. It is written to be read.
+// Package tabletest is the conformance suite of the storage contract, which an
+// engine's test runs by one function. It is written to be read as a specification.
 package tabletest
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Index is the index of the tables that are tested.
+// Index is the index of the tested tables.
 const Index table.Index = "activity"
 
-// Schema is that of the tables that are tested, as template.yaml has it.
+// Schema returns the schema of the tested tables, which is that of template.yaml.
 func Schema() table.Schema {
 	return table.Schema{Indexes: []table.IndexSchema{{
 		Name: Index, Partition: "GPK", Sort: "GSK", NonKeyMembers: []string{"name", "agent", "app", "status"},
@@ -54,7 +54,7 @@ type trial struct {
 	table.Engine
 }
 
-// says runs a part of a trial under a sentence.
+// says runs a subtest whose name is a sentence.
 func (t *trial) says(sentence string, test func(*trial)) {
 	t.Helper()
 	t.Run(sentence, func(sub *testing.T) { test(&trial{sub, t.Engine}) })
@@ -72,7 +72,7 @@ func (t *trial) done(w table.Write) table.Units {
 	return u
 }
 
-// fails carries out a write that must fail by an error.
+// fails carries out a write that must return an error.
 func (t *trial) fails(w table.Write, want error) {
 	t.Helper()
 	if _, err := t.Write(t.ctx(), w); !errors.Is(err, want) {
@@ -80,7 +80,7 @@ func (t *trial) fails(w table.Write, want error) {
 	}
 }
 
-// finds carries out a write whose condition must fail, and what it must find.
+// finds carries out a write whose condition must fail and return the item in want.
 func (t *trial) finds(w table.Write, want table.Item) {
 	t.Helper()
 	_, err := t.Write(t.ctx(), w)
@@ -91,7 +91,7 @@ func (t *trial) finds(w table.Write, want table.Item) {
 	t.same(want, failed.Failures[0].Found)
 }
 
-// holds says that a key has an item.
+// holds checks the item stored under a key.
 func (t *trial) holds(k table.Key, want table.Item) {
 	t.Helper()
 	got, _, err := t.Get(t.ctx(), k, table.Reading{Consistent: true})
@@ -108,7 +108,7 @@ func (t *trial) same(want, got any) {
 	}
 }
 
-// Same compares items: sets in any order, and an empty list with none.
+// Same compares items: sets in any order, and an empty list equal to none.
 func Same() cmp.Options {
 	return cmp.Options{
 		cmpopts.IgnoreUnexported(
@@ -123,7 +123,7 @@ func Same() cmp.Options {
 
 func key(sk string) table.Key { return table.Key{PK: "p", SK: sk} }
 
-// item is an item of the partition p.
+// item returns an item of the partition p.
 func item(sk string, members table.Item) table.Item {
 	out := table.Item{table.PK: text("p"), table.SK: text(sk)}
 	for name, v := range members {

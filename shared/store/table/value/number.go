@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// A number has up to maxDigits significant digits; its first one stands for a power
-// of ten from minPower to maxPower.
+// A number has up to maxDigits significant digits, the first of which represents a
+// power of ten from minPower to maxPower.
 const (
 	maxDigits = 38
 	maxPower  = 125
 	minPower  = -130
 )
 
-// ErrNumber says that a number is none, or out of range.
+// ErrNumber says that a string is not a number or that the number is out of range.
 var ErrNumber = errors.New("not a number of at most 38 digits between 1E-130 and 1E126")
 
-// Number is a decimal number: a coefficient without zeros at its end, times a power
-// of ten. The zero value is 0.
+// Number is a decimal number: a coefficient without trailing zeros times a power of
+// ten. The zero value is 0.
 type Number struct {
 	coefficient big.Int
 	exponent    int
 }
 
-// ParseNumber reads a number.
+// ParseNumber parses a number.
 func ParseNumber(s string) (Number, error) {
 	mantissa, power, err := cutPower(s)
 	if err != nil {
@@ -48,10 +48,10 @@ func ParseNumber(s string) (Number, error) {
 	return n.settled()
 }
 
-// maxText is how many digits are looked at, zeros and all.
+// maxText is the maximum number of digits that are parsed, zeros included.
 const maxText = 1000
 
-// cutPower takes the exponent off a number.
+// cutPower splits off the exponent of a number.
 func cutPower(s string) (mantissa string, power int, err error) {
 	at := strings.IndexAny(s, "eE")
 	if at < 0 {
@@ -63,7 +63,8 @@ func cutPower(s string) (mantissa string, power int, err error) {
 	return s[:at], power, nil
 }
 
-// settled drops zeros at the end, and refuses what is out of range.
+// normalised drops trailing zeros; it returns ErrNumber if the number is out of
+// range.
 func (n Number) settled() (Number, error) {
 	if n.coefficient.Sign() == 0 {
 		return Number{}, nil
@@ -82,7 +83,7 @@ func (n Number) settled() (Number, error) {
 
 func (n *Number) digits() string { return strings.TrimPrefix(n.coefficient.String(), "-") }
 
-// Plus is the sum of two; ErrNumber where it is out of range.
+// Plus returns the sum of n and m; ErrNumber if it is out of range.
 func (n Number) Plus(m Number) (Number, error) {
 	a, b, exponent := aligned(&n, &m)
 	var sum Number
@@ -91,13 +92,14 @@ func (n Number) Plus(m Number) (Number, error) {
 	return sum.settled()
 }
 
-// Compare is negative, 0 or positive, as n is less than m, equal or greater.
+// Compare returns a negative number, 0 or a positive number if n is less than,
+// equal to or greater than m.
 func (n Number) Compare(m Number) int {
 	a, b, _ := aligned(&n, &m)
 	return a.Cmp(b)
 }
 
-// aligned brings two to the same power of ten.
+// aligned scales two numbers to the same power of ten.
 func aligned(n, m *Number) (a, b *big.Int, exponent int) {
 	exponent = min(n.exponent, m.exponent)
 	return scaled(n, exponent), scaled(m, exponent), exponent
@@ -108,7 +110,7 @@ func scaled(n *Number, exponent int) *big.Int {
 	return factor.Mul(factor, &n.coefficient)
 }
 
-// String writes it without an exponent, as DynamoDB does.
+// String formats the number without an exponent, as DynamoDB does.
 func (n Number) String() string {
 	digits, sign := n.digits(), ""
 	if n.coefficient.Sign() < 0 {
@@ -124,8 +126,8 @@ func (n Number) String() string {
 	return sign + digits[:point] + "." + digits[point:]
 }
 
-// Size is how many bytes it takes of an item: one, one for each two digits
-// counted from the point, and one for a minus.
+// Size returns the number's size in an item: one byte, one for each two digits
+// counted from the decimal point, and one for a minus sign.
 func (n Number) Size() int {
 	if n.coefficient.Sign() == 0 {
 		return 1
@@ -138,5 +140,5 @@ func (n Number) Size() int {
 	return size
 }
 
-// half rounds down, below zero too.
+// half rounds down, for negative numbers too.
 func half(n int) int { return n >> 1 }

@@ -4,13 +4,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// What a list or a map counts on top of its members, and each of those.
+// The overhead of a list or a map, and of each of its members.
 const (
 	holderBytes = 3
 	memberBytes = 1
 )
 
-// Size is how many bytes an item counts: its names and its values.
+// Size returns the size of an item in bytes: its names and its values.
 func Size(item Item) int {
 	n := 0
 	for name, v := range item {
@@ -19,7 +19,7 @@ func Size(item Item) int {
 	return n
 }
 
-// SizeOf is how many bytes a value counts.
+// SizeOf returns the size of a value in bytes.
 func SizeOf(v types.AttributeValue) int {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
@@ -43,7 +43,7 @@ func SizeOf(v types.AttributeValue) int {
 	case *types.AttributeValueMemberBS:
 		return sum(v.Value, func(b []byte) int { return len(b) })
 	}
-	return 1 // a boolean, or a null
+	return 1 // a boolean or a null
 }
 
 func numberSize(s string) int {
@@ -62,7 +62,7 @@ func sum[T any](values []T, size func(T) int) int {
 	return n
 }
 
-// Clone is a deep copy of an item; nil for nil.
+// Clone returns a deep copy of an item; nil for nil.
 func Clone(item Item) Item {
 	if item == nil {
 		return nil
@@ -88,11 +88,11 @@ func cloneValue(v types.AttributeValue) types.AttributeValue {
 	return cloneScalar(v)
 }
 
-// cloneScalar copies anything but lists and maps.
+// cloneScalar copies any value except lists and maps.
 func cloneScalar(v types.AttributeValue) types.AttributeValue {
 	out, err := normal(v, 1)
 	if err != nil {
-		return v // what cannot be stored, hence is nobody's
+		return v // it cannot be stored, so it is not shared
 	}
 	return out
 }

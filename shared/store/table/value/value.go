@@ -1,5 +1,5 @@
-// Package value has DynamoDB's rules for values: which there are, when they are
-// equal or less, and how large they count. Engines share it.
+// Package value implements DynamoDB's rules for values: which are valid, their
+// equality and order, and their sizes. The engines share it.
 package value
 
 import (
@@ -13,11 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// maxDepth is how many lists and maps may stand in one another, their innermost
-// member counted.
+// maxDepth is how deep lists and maps may be nested, the innermost member included.
 const maxDepth = 32
 
-// What values are refused for.
+// Why values are refused.
 var (
 	errDepth     = errors.New("lists and maps stand in one another more than 32 levels deep")
 	errName      = errors.New("the name of a member is empty")
@@ -27,11 +26,12 @@ var (
 	errNull      = errors.New("a null must be true")
 )
 
-// Item is an item by the names of its members.
+// Item is an item as a map from member names to values.
 type Item = map[string]types.AttributeValue
 
-// Normal is a deep copy of an item whose numbers are written in one way and whose
-// sets are sorted, so that equal items look equal. It refuses what no table takes.
+// Normal returns a deep copy of an item with normalised numbers and sorted sets, so
+// that equal items have equal representations. It refuses values that no table
+// accepts.
 func Normal(item Item) (Item, error) { return normalMembers(item, 1) }
 
 // NormalValue is Normal for one value.
@@ -131,7 +131,7 @@ func sorted[T any](set []T, compare func(a, b T) int) ([]T, error) {
 	return set, nil
 }
 
-// Equal says whether two normal values are equal.
+// Equal reports whether two normal values are equal.
 func Equal(a, b types.AttributeValue) bool {
 	switch a := a.(type) {
 	case *types.AttributeValueMemberL:
@@ -160,7 +160,7 @@ func Equal(a, b types.AttributeValue) bool {
 	return ok && order == 0
 }
 
-// EqualItems says whether two normal items are equal.
+// EqualItems reports whether two normal items are equal.
 func EqualItems(a, b Item) bool {
 	if len(a) != len(b) {
 		return false
@@ -173,8 +173,8 @@ func EqualItems(a, b Item) bool {
 	return true
 }
 
-// Compare orders two strings, two numbers or two byte strings; ok is false for
-// anything else.
+// Compare compares two strings, two numbers or two byte strings; ok is false for
+// other values.
 func Compare(a, b types.AttributeValue) (order int, ok bool) {
 	switch a := a.(type) {
 	case *types.AttributeValueMemberS:

@@ -1,5 +1,5 @@
-// Package consumed reads what a request consumed of a table, in capacity units, out of
-// the outputs of the SDK's operations. The engine asks for it with each request.
+// Package consumed reads the capacity units that a request consumed from the
+// outputs of the SDK's operations. The engine requests them with each call.
 package consumed
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Units is what an answer says; 0 where it says nothing.
+// Units returns the units that an output reports; 0 if it reports none.
 func Units(output any) float64 {
 	if output == nil || reflect.ValueOf(output).IsNil() {
 		return 0
