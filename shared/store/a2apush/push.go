@@ -99,7 +99,7 @@ func (s *Store) DeleteConfig(ctx context.Context, t push.Task, id string) error 
 	err = s.lanes.RemoveTarget(ctx, target, func() error {
 		var item pushed
 		_, err := s.base.DB.Get(ctx, k, &item)
-		if _, there := item.Configs[id]; !there && err == nil {
+		if _, exists := item.Configs[id]; !exists && err == nil {
 			err = errNoConfig
 		}
 		return err

@@ -101,10 +101,10 @@ func (s *Store) lanesOf(ctx context.Context, family string) ([]delivery.Lane, er
 // removes the deliveries parked for the target. Each attempt first calls exists,
 // whose error ends RemoveTarget.
 func (s *Store) RemoveTarget(
-	ctx context.Context, t delivery.Target, there func() error, writes ...table.Write,
+	ctx context.Context, t delivery.Target, exists func() error, writes ...table.Write,
 ) error {
 	err := records.Contended(ctx, func() error {
-		if err := there(); err != nil {
+		if err := exists(); err != nil {
 			return err
 		}
 		idle, err := s.deleteIdleLane(ctx, t)

@@ -48,6 +48,6 @@ func parkedKey(group, place string) table.Key {
 	return table.NewKey(lanePK(group), parkedPrefix(group)+place)
 }
 
-func asideSK(sk string, millis int64) string {
+func quarantineSK(sk string, millis int64) string {
 	return prefixAside + sk + "#" + strconv.FormatInt(millis, 10)
 }

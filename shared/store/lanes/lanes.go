@@ -63,7 +63,7 @@ func (s *Store) Lane(ctx context.Context, group string) (delivery.Lane, error) {
 func (s *Store) laneOf(ctx context.Context, group string, raw table.Item) (delivery.Lane, error) {
 	var item laneItem
 	if err := table.Decode(raw, &item); err != nil {
-		return s.mendLane(ctx, group, raw, err)
+		return s.repairLane(ctx, group, raw, err)
 	}
 	return delivery.Lane{
 		Group: group, Version: item.Version, Turn: item.Turn, Due: timeOf(item.Due), Holder: item.Holder,

@@ -53,7 +53,7 @@ func (s *Store) Parked(ctx context.Context, group string, n int) ([]delivery.Par
 				all = append(all, p)
 				continue
 			}
-			if err := s.setParkedAside(ctx, item, err); err != nil {
+			if err := s.quarantineParked(ctx, item, err); err != nil {
 				return false, err
 			}
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // quarantinedItem keeps an unreadable item of a lane for inspection.
-type asideItem struct {
+type quarantinedItem struct {
 	PK      string     `dynamodbav:"PK"`
 	SK      string     `dynamodbav:"SK"`
 	Item    table.Item `dynamodbav:"i"`
@@ -22,22 +22,22 @@ type asideItem struct {
 }
 
 // quarantine returns the write that keeps a copy of an unreadable item.
-func (s *Store) setAside(item table.Item) table.Write {
+func (s *Store) quarantine(item table.Item) table.Write {
 	k := records.KeyOf(item)
-	return table.Put(asideItem{
-		PK: k.PK, SK: asideSK(k.SK, s.base.Millis()), Item: item, Expires: s.base.Now().Add(laneLife).Unix(),
+	return table.Put(quarantinedItem{
+		PK: k.PK, SK: quarantineSK(k.SK, s.base.Millis()), Item: item, Expires: s.base.Now().Add(laneLife).Unix(),
 	})
 }
 
 // repairLane replaces an unreadable lane by a new one. The deliveries parked in it
 // stay, and the next caller starts its pass, since the new lane is overdue. It
 // returns table.ErrConditionFailed if the lane changed concurrently.
-func (s *Store) mendLane(ctx context.Context, group string, raw table.Item, why error) (delivery.Lane, error) {
+func (s *Store) repairLane(ctx context.Context, group string, raw table.Item, why error) (delivery.Lane, error) {
 	lane := delivery.Lane{
 		Group: group, Version: wholeOf(raw[laneVersion]), Turn: max(1, wholeOf(raw[laneTurn])), Due: time.UnixMilli(1),
 	}
 	fresh := table.Put(s.laneItem(lane), sameAttribute(laneVersion, raw[laneVersion]))
-	if err := s.base.DB.Transact(ctx, s.setAside(raw), fresh); err != nil {
+	if err := s.base.DB.Transact(ctx, s.quarantine(raw), fresh); err != nil {
 		return lane, err
 	}
 	s.base.LeftOut(ctx, records.KeyOf(raw), why)
@@ -46,8 +46,8 @@ func (s *Store) mendLane(ctx context.Context, group string, raw table.Item, why 
 }
 
 // quarantineParked removes an unreadable delivery from its lane.
-func (s *Store) setParkedAside(ctx context.Context, item table.Item, why error) error {
-	err := s.base.DB.Transact(ctx, s.setAside(item), table.Delete(records.KeyOf(item), table.ItemExists()))
+func (s *Store) quarantineParked(ctx context.Context, item table.Item, why error) error {
+	err := s.base.DB.Transact(ctx, s.quarantine(item), table.Delete(records.KeyOf(item), table.ItemExists()))
 	if errors.Is(err, table.ErrConditionFailed) {
 		return nil // another caller did
 	}

@@ -220,11 +220,11 @@ func TestFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := plain.Put(t.Context(), named("a"), table.ItemNotExists())
-	var there thing
-	if found, decodeErr := records.Found(err, &there); !found || decodeErr != nil || there.Name != "b" {
-		t.Errorf("found %v %+v, %v", found, there, decodeErr)
+	var stored thing
+	if found, decodeErr := records.Found(err, &stored); !found || decodeErr != nil || stored.Name != "b" {
+		t.Errorf("found %v %+v, %v", found, stored, decodeErr)
 	}
-	if found, decodeErr := records.Found(nil, &there); found || decodeErr != nil {
+	if found, decodeErr := records.Found(nil, &stored); found || decodeErr != nil {
 		t.Errorf("success found %v, %v", found, decodeErr)
 	}
 }

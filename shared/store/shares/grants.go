@@ -125,7 +125,7 @@ func (s *Store) link(ctx context.Context, digest string) (*share, error) {
 		return nil, err
 	}
 	var of share
-	there, err := s.DB.Get(ctx, shareKey(token.Log, token.Share), &of)
+	exists, err := s.DB.Get(ctx, shareKey(token.Log, token.Share), &of)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (s *Store) link(ctx context.Context, digest string) (*share, error) {
 	if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
 		return nil, err
 	}
-	if !known || !there || h.Log != token.Log || of.Digest != digest || !of.open(s.Millis()) {
+	if !known || !exists || h.Log != token.Log || of.Digest != digest || !of.open(s.Millis()) {
 		return nil, fault.Missing("Share")
 	}
 	return &of, nil

@@ -38,12 +38,12 @@ func (s *Store) SharedWith(ctx context.Context, q session.ListQuery) (session.Li
 	if err != nil {
 		return session.ListPage{}, err
 	}
-	there := make(map[table.Key]table.Item, len(items))
+	stored := make(map[table.Key]table.Item, len(items))
 	for _, item := range items {
-		there[records.KeyOf(item)] = item
+		stored[records.KeyOf(item)] = item
 	}
 	page := session.ListPage{Next: next}
-	if page.Sessions, err = s.readSharingOwner(ctx, q, found, there); err != nil {
+	if page.Sessions, err = s.readSharingOwner(ctx, q, found, stored); err != nil {
 		return session.ListPage{}, err
 	}
 	slices.SortFunc(page.Sessions, func(a, b session.Session) int { return cmp.Compare(b.UpdatedTime, a.UpdatedTime) })
@@ -99,13 +99,13 @@ func (s *Store) sharedBy(ctx context.Context, q session.ListQuery) (found []shar
 
 // readSharingOwner returns the sessions that the user can access now.
 func (s *Store) readSharingOwner(
-	ctx context.Context, q session.ListQuery, found []sharingOwner, there map[table.Key]table.Item,
+	ctx context.Context, q session.ListQuery, found []sharingOwner, stored map[table.Key]table.Item,
 ) ([]session.Session, error) {
 	out := make([]session.Session, len(found))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(records.Parallel)
 	for i, l := range found {
-		label, err := s.accessLabel(ctx, q.UserID, l, there)
+		label, err := s.accessLabel(ctx, q.UserID, l, stored)
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +113,7 @@ func (s *Store) readSharingOwner(
 			continue
 		}
 		group.Go(func() error {
-			listed, ok, err := s.sessions.Listed(ctx, there[sessions.HeaderKey(l.session)], q)
+			listed, ok, err := s.sessions.Listed(ctx, stored[sessions.HeaderKey(l.session)], q)
 			if ok {
 				out[i] = listed
 				out[i].Access = label
@@ -127,9 +127,9 @@ func (s *Store) readSharingOwner(
 
 // accessLabel returns how much the user may do with a shared session; "" if the
 // user has no access any more.
-func (s *Store) accessLabel(ctx context.Context, user string, l sharingOwner, there map[table.Key]table.Item) (string, error) {
+func (s *Store) accessLabel(ctx context.Context, user string, l sharingOwner, stored map[table.Key]table.Item) (string, error) {
 	k := sessions.HeaderKey(l.session)
-	h, err := sessions.RefOf(there[k])
+	h, err := sessions.RefOf(stored[k])
 	if err != nil {
 		s.LeftOut(ctx, k, err)
 		return "", nil
@@ -139,7 +139,7 @@ func (s *Store) accessLabel(ctx context.Context, user string, l sharingOwner, th
 	}
 	grants := access.CallerGrants{Owner: h.User}
 	for _, k := range l.shares {
-		item, ok := there[k]
+		item, ok := stored[k]
 		if !ok {
 			continue
 		}

@@ -151,7 +151,7 @@ func (s *Store) tryShare(ctx context.Context, h sessions.Ref, n access.NewShare)
 		h.Check(), countSharing(h.Log, version.Version),
 	}
 	if i := slices.IndexFunc(others, func(o share) bool { return o.id() == n.ID }); i >= 0 {
-		if others[i].gives(made) {
+		if others[i].repeatedBy(made) {
 			return others[i], nil
 		}
 		if digest := others[i].Digest; digest != "" && digest != made.Digest { // its token may never have been seen
@@ -165,10 +165,10 @@ func (s *Store) tryShare(ctx context.Context, h sessions.Ref, n access.NewShare)
 	return made, s.DB.Transact(ctx, append(writes, s.shareItems(made)...)...)
 }
 
-// gives reports whether s is the share by name that made would create again, so
+// repeatedBy reports whether s is the share by name that made would create again, so
 // that a repeat returns the first one. A link is created anew, since its token may
 // have been lost with the first answer.
-func (s *share) gives(made share) bool {
+func (s *share) repeatedBy(made share) bool {
 	return made.User != "" && s.User == made.User && s.Right == made.Right &&
 		s.life() == made.life()
 }

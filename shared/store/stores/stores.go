@@ -54,14 +54,14 @@ type Store struct {
 
 // New returns the store over a table that has the indexes of store.Schema.
 func New(engine table.Engine, opts ...sessions.Option) *Store {
-	return over(sessions.New(engine, opts...))
+	return combine(sessions.New(engine, opts...))
 }
 
 // With returns the same store with other options.
-func (s *Store) With(opts ...sessions.Option) *Store { return over(s.SessionStore.With(opts...)) }
+func (s *Store) With(opts ...sessions.Option) *Store { return combine(s.SessionStore.With(opts...)) }
 
-// over adds the other parts to sessions, over the same table.
-func over(s *sessions.Store) *Store {
+// combine adds the other parts to sessions, over the same table.
+func combine(s *sessions.Store) *Store {
 	base := s.Base()
 	waiting, watching := lanes.New(base), subscriptions.New(s)
 	all := &Store{

@@ -35,7 +35,7 @@ func (s *Store) EraseUser(ctx context.Context, user string, before int64, remove
 		removed.Deliveries += n
 		return nil
 	})
-	return errors.Join(failure, s.eraseLooseRecords(ctx, user, removed), s.eraseNoWebhooks(ctx, user))
+	return errors.Join(failure, s.eraseLooseRecords(ctx, user, removed), s.eraseEmpty(ctx, user))
 }
 
 // eraseLooseRecords removes the records of deleted webhooks, which an attempt under
@@ -52,7 +52,7 @@ func (s *Store) eraseLooseRecords(ctx context.Context, user string, removed *era
 		gone := map[string]bool{}
 		for _, item := range page {
 			id, _, _ := strings.Cut(table.Text(item, table.SK), "/")
-			if _, there := left.Hooks[id]; !there {
+			if _, exists := left.Hooks[id]; !exists {
 				loose, gone[id] = append(loose, item), true
 			}
 		}
@@ -66,8 +66,8 @@ func (s *Store) eraseLooseRecords(ctx context.Context, user string, removed *era
 	})
 }
 
-// eraseNoWebhooks removes a user's webhooks item if it is empty.
-func (s *Store) eraseNoWebhooks(ctx context.Context, user string) error {
+// eraseEmpty removes a user's webhooks item if it is empty.
+func (s *Store) eraseEmpty(ctx context.Context, user string) error {
 	err := s.base.DB.Transact(ctx, table.Delete(webhooksKey(user),
 		table.Or(table.ItemNotExists(), table.SizeLess(table.At(webhooksHooks), 1))))
 	if errors.Is(err, table.ErrConditionFailed) {

@@ -56,9 +56,9 @@ func (s *Store) tryCreateWebhook(ctx context.Context, w webhook.Webhook, secret 
 
 // addWebhook returns the write that adds a webhook to its user's item, which it
 // creates if it does not exist.
-func addWebhook(w webhook.Webhook, there bool) table.Write {
+func addWebhook(w webhook.Webhook, exists bool) table.Write {
 	k, entry := webhooksKey(w.UserID), entryOf(w)
-	if !there {
+	if !exists {
 		return table.Put(webhooksItem{PK: k.PK, SK: k.SK, Hooks: map[string]webhookEntry{w.ID: entry}},
 			table.ItemNotExists())
 	}
@@ -110,12 +110,12 @@ func (s *Store) ChangeWebhook(ctx context.Context, userID, id string, c webhook.
 // records are deleted last: a repeated erasure finds the lane by them.
 func (s *Store) DeleteWebhook(ctx context.Context, userID, id string) error {
 	remove := table.Update(webhooksKey(userID), []table.Change{table.Remove(hookPath(id))}, table.Exists(hookPath(id)))
-	there := func() error {
+	exists := func() error {
 		_, err := s.Webhook(ctx, userID, id)
 		return err
 	}
 	target := webhook.Webhook{ID: id, UserID: userID}.Target()
-	err := s.lanes.RemoveTarget(ctx, target, there, remove, table.Delete(secretKey(userID, id)))
+	err := s.lanes.RemoveTarget(ctx, target, exists, remove, table.Delete(secretKey(userID, id)))
 	if err != nil {
 		return err
 	}

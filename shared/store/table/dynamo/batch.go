@@ -35,7 +35,7 @@ func (e *Engine) BatchGet(ctx context.Context, keys []table.Key, r table.Reading
 	for _, k := range keys {
 		refusals = append(refusals, table.ValidateKey(k))
 	}
-	if err := first(ctx, refusals...); err != nil {
+	if err := firstError(ctx, refusals...); err != nil {
 		return nil, table.Units{}, err
 	}
 	var found []table.Item
@@ -52,7 +52,7 @@ func (e *Engine) BatchGet(ctx context.Context, keys []table.Key, r table.Reading
 
 // BatchWrite carries out puts and deletes.
 func (e *Engine) BatchWrite(ctx context.Context, writes []table.Write) (table.Units, error) {
-	if err := first(ctx, e.schema.ValidateBatch(writes)); err != nil {
+	if err := firstError(ctx, e.schema.ValidateBatch(writes)); err != nil {
 		return table.Units{}, err
 	}
 	requests := make([]types.WriteRequest, len(writes))

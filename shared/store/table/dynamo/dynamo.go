@@ -30,7 +30,7 @@ func New(client *dynamodb.Client, name string, schema table.Schema) *Engine {
 
 // Get reads one item.
 func (e *Engine) Get(ctx context.Context, k table.Key, r table.Reading) (table.Item, table.Units, error) {
-	if err := first(ctx, table.ValidateKey(k), table.ValidateReading(r)); err != nil {
+	if err := firstError(ctx, table.ValidateKey(k), table.ValidateReading(r)); err != nil {
 		return nil, table.Units{}, err
 	}
 	var x expressions
@@ -49,7 +49,7 @@ func (e *Engine) Get(ctx context.Context, k table.Key, r table.Reading) (table.I
 
 // Query reads a page of a query.
 func (e *Engine) Query(ctx context.Context, q table.Query) (table.Page, error) {
-	if err := first(ctx, e.schema.ValidateQuery(q)); err != nil {
+	if err := firstError(ctx, e.schema.ValidateQuery(q)); err != nil {
 		return table.Page{}, err
 	}
 	var a attempts
@@ -113,9 +113,9 @@ func reported(c *types.ConsumedCapacity) float64 {
 	return aws.ToFloat64(c.CapacityUnits)
 }
 
-// first returns why a request must not be sent: the context's end or the first
+// firstError returns why a request must not be sent: the context's end or the first
 // refusal.
-func first(ctx context.Context, refusals ...error) error {
+func firstError(ctx context.Context, refusals ...error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("nothing was sent: %w", context.Cause(ctx))
 	}

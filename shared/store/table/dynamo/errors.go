@@ -28,7 +28,7 @@ type attempts struct {
 // IsErrorRetryable reports whether to try again.
 func (a *attempts) IsErrorRetryable(err error) bool {
 	certain := certainlyNotDone(err)
-	a.lost = a.lost || !certain && !answered(err)
+	a.lost = a.lost || !certain && !rejected(err)
 	return (certain || !a.once) && a.Retryer.IsErrorRetryable(err)
 }
 
@@ -58,8 +58,8 @@ func Throttled(err error) bool {
 	return err != nil && throttled(err)
 }
 
-// answered reports whether the table refused a request permanently.
-func answered(err error) bool {
+// rejected reports whether the table refused a request permanently.
+func rejected(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && api.ErrorFault() != smithy.FaultServer && !serverError(err)
 }
@@ -102,7 +102,7 @@ func kindOf(err error) error {
 		return table.ErrThrottled
 	case errors.As(err, &params):
 		return table.ErrInvalid
-	case answered(err) && errors.As(err, &api):
+	case rejected(err) && errors.As(err, &api):
 		return refusal(api)
 	}
 	return table.ErrUndecided

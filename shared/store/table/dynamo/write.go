@@ -20,7 +20,7 @@ const (
 
 // Write carries out one write. It is retried only if it certainly did not happen.
 func (e *Engine) Write(ctx context.Context, w table.Write) (table.Units, error) {
-	if err := first(ctx, e.schema.ValidateWrite(w)); err != nil {
+	if err := firstError(ctx, e.schema.ValidateWrite(w)); err != nil {
 		return table.Units{}, err
 	}
 	if w.Kind == table.CheckKind {
@@ -83,7 +83,7 @@ func (e *Engine) send(ctx context.Context, w table.Write, use func(*dynamodb.Opt
 // Transact carries out writes, all or none. The SDK may retry it, since it carries
 // a token.
 func (e *Engine) Transact(ctx context.Context, t table.Transaction) (table.Units, error) {
-	if err := first(ctx, e.schema.ValidateTransaction(t)); err != nil {
+	if err := firstError(ctx, e.schema.ValidateTransaction(t)); err != nil {
 		return table.Units{}, err
 	}
 	in := &dynamodb.TransactWriteItemsInput{ReturnConsumedCapacity: total}

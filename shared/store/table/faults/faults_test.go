@@ -34,9 +34,9 @@ func TestWrites(t *testing.T) {
 	}
 	for name, write := range kinds {
 		for _, c := range []struct {
-			fault faults.Fault
-			want  error
-			there bool
+			fault  faults.Fault
+			want   error
+			exists bool
 		}{
 			{faults.None, nil, true},
 			{faults.Throttle, table.ErrThrottled, false},
@@ -53,7 +53,7 @@ func TestWrites(t *testing.T) {
 				t.Errorf("%s under fault %d: %v", name, c.fault, err)
 			}
 			item, _, err := below.Get(t.Context(), put.Key, table.Reading{Consistent: true})
-			if err != nil || (item != nil) != c.there || e.Calls() != 2 {
+			if err != nil || (item != nil) != c.exists || e.Calls() != 2 {
 				t.Errorf("%s under fault %d left %v after %d calls, %v", name, c.fault, item, e.Calls(), err)
 			}
 		}

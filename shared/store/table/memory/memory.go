@@ -56,7 +56,7 @@ func New(schema table.Schema, options ...Option) *Engine {
 	for _, option := range options {
 		option(e)
 	}
-	e.settle()
+	e.advance()
 	return e
 }
 
@@ -81,7 +81,7 @@ func (e *Engine) setLag(writes int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.lag = writes
-	e.settle()
+	e.advance()
 }
 
 // written is the result of a write; item is nil if it was deleted.
@@ -97,7 +97,7 @@ func (e *Engine) store(w written) {
 	e.current.put(w)
 	if e.stale != nil {
 		e.pending = append(e.pending, w)
-		e.settle()
+		e.advance()
 	}
 	if e.feed != nil && !same(before, w.item) {
 		e.feed(before, w.item)
@@ -106,8 +106,8 @@ func (e *Engine) store(w written) {
 
 func same(a, b table.Item) bool { return (a == nil) == (b == nil) && value.EqualItems(a, b) }
 
-// settle makes the writes that exceed the lag visible to all reads.
-func (e *Engine) settle() {
+// advance makes the writes that exceed the lag visible to all reads.
+func (e *Engine) advance() {
 	if e.lag == 0 {
 		e.stale, e.pending = nil, nil
 		return
@@ -122,7 +122,7 @@ func (e *Engine) settle() {
 	}
 }
 
-func (e *Engine) seen(consistent bool) *state {
+func (e *Engine) visible(consistent bool) *state {
 	if consistent || e.stale == nil {
 		return &e.current
 	}
@@ -131,12 +131,12 @@ func (e *Engine) seen(consistent bool) *state {
 
 // Get reads one item.
 func (e *Engine) Get(ctx context.Context, k table.Key, r table.Reading) (table.Item, table.Units, error) {
-	if err := first(ctx, table.ValidateKey(k), table.ValidateReading(r)); err != nil {
+	if err := firstError(ctx, table.ValidateKey(k), table.ValidateReading(r)); err != nil {
 		return nil, table.Units{}, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	item := e.seen(r.Consistent).items[k]
+	item := e.visible(r.Consistent).items[k]
 	return project(item, r.Members), table.Units{Read: table.ReadUnits(value.Size(item), r.Consistent)}, nil
 }
 
@@ -147,7 +147,7 @@ func (e *Engine) BatchGet(ctx context.Context, keys []table.Key, r table.Reading
 			return nil, table.Units{}, err
 		}
 	}
-	if err := first(ctx, table.ValidateReading(r)); err != nil {
+	if err := firstError(ctx, table.ValidateReading(r)); err != nil {
 		return nil, table.Units{}, err
 	}
 	e.mu.Lock()
@@ -160,7 +160,7 @@ func (e *Engine) BatchGet(ctx context.Context, keys []table.Key, r table.Reading
 			continue
 		}
 		asked[k] = true
-		item := e.seen(r.Consistent).items[k]
+		item := e.visible(r.Consistent).items[k]
 		units.Read += table.ReadUnits(value.Size(item), r.Consistent)
 		if item != nil {
 			found = append(found, project(item, r.Members))
@@ -183,9 +183,9 @@ func project(item table.Item, members []string) table.Item {
 	return value.Clone(out)
 }
 
-// first returns why a request must not be carried out: the context's end or the
+// firstError returns why a request must not be carried out: the context's end or the
 // first refusal.
-func first(ctx context.Context, refusals ...error) error {
+func firstError(ctx context.Context, refusals ...error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("nothing was sent: %w", context.Cause(ctx))
 	}

@@ -10,12 +10,12 @@ import (
 
 // Query reads a page of a query.
 func (e *Engine) Query(ctx context.Context, q table.Query) (table.Page, error) {
-	if err := first(ctx, e.schema.ValidateQuery(q)); err != nil {
+	if err := firstError(ctx, e.schema.ValidateQuery(q)); err != nil {
 		return table.Page{}, err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	from := e.seen(q.Consistent)
+	from := e.visible(q.Consistent)
 	var page table.Page
 	size := 0
 	for _, p := range from.inRange(q) {
@@ -70,11 +70,11 @@ func (s *state) after(q table.Query, all []place, begin, end int) (int, int) {
 		table.Text(table.Item(q.After), sort),
 		table.Key{PK: table.Text(table.Item(q.After), table.PK), SK: table.Text(table.Item(q.After), table.SK)},
 	}
-	at, there := slices.BinarySearchFunc(all, last, comparePlaces)
+	at, exists := slices.BinarySearchFunc(all, last, comparePlaces)
 	switch {
 	case q.Descending:
 		end = min(end, at)
-	case there:
+	case exists:
 		begin = max(begin, at+1)
 	default:
 		begin = max(begin, at)

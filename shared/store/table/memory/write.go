@@ -13,7 +13,7 @@ import (
 
 // Write carries out one write.
 func (e *Engine) Write(ctx context.Context, w table.Write) (table.Units, error) {
-	if err := first(ctx, e.schema.ValidateWrite(w)); err != nil {
+	if err := firstError(ctx, e.schema.ValidateWrite(w)); err != nil {
 		return table.Units{}, err
 	}
 	if w.Kind == table.CheckKind {
@@ -37,7 +37,7 @@ func (e *Engine) Write(ctx context.Context, w table.Write) (table.Units, error) 
 
 // BatchWrite carries out puts and deletes.
 func (e *Engine) BatchWrite(ctx context.Context, writes []table.Write) (table.Units, error) {
-	if err := first(ctx, e.schema.ValidateBatch(writes)); err != nil {
+	if err := firstError(ctx, e.schema.ValidateBatch(writes)); err != nil {
 		return table.Units{}, err
 	}
 	var units table.Units
@@ -74,7 +74,7 @@ func (e *Engine) forget() {
 
 // Transact carries out writes, all or none.
 func (e *Engine) Transact(ctx context.Context, t table.Transaction) (table.Units, error) {
-	if err := first(ctx, e.schema.ValidateTransaction(t)); err != nil {
+	if err := firstError(ctx, e.schema.ValidateTransaction(t)); err != nil {
 		return table.Units{}, err
 	}
 	e.mu.Lock()

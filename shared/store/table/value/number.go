@@ -45,7 +45,7 @@ func ParseNumber(s string) (Number, error) {
 	if negative {
 		n.coefficient.Neg(&n.coefficient)
 	}
-	return n.settled()
+	return n.normalised()
 }
 
 // maxText is the maximum number of digits that are parsed, zeros included.
@@ -65,7 +65,7 @@ func cutPower(s string) (mantissa string, power int, err error) {
 
 // normalised drops trailing zeros; it returns ErrNumber if the number is out of
 // range.
-func (n Number) settled() (Number, error) {
+func (n Number) normalised() (Number, error) {
 	if n.coefficient.Sign() == 0 {
 		return Number{}, nil
 	}
@@ -89,7 +89,7 @@ func (n Number) Plus(m Number) (Number, error) {
 	var sum Number
 	sum.coefficient.Add(a, b)
 	sum.exponent = exponent
-	return sum.settled()
+	return sum.normalised()
 }
 
 // Compare returns a negative number, 0 or a positive number if n is less than,
