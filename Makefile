@@ -1,4 +1,4 @@
-# Rethread. `make` alone lists what there is.
+# Rethread. `make` lists the targets.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -31,14 +31,14 @@ FUNCTIONS := $(notdir $(patsubst %/,%,$(wildcard functions/*/)))
 PROGRAMS  := build/programs
 LOCAL     := build/rethread-local
 
-# What a function is built with, here and in `sam build`: nothing of the folder or
-# the checkout gets in, so that everybody builds the same bytes.
+# The environment that builds functions, here and in `sam build`: the result does not
+# depend on the folder or the checkout, so that every build has the same bytes.
 LAMBDA_ENV := CGO_ENABLED=0 GOFLAGS="-tags=lambda.norpc -trimpath -buildvcs=false '-ldflags=-s -w'"
-# All else is compiled in the same way, so that what is compiled once serves all.
+# Everything else is compiled with the same flags, so that the build cache is shared.
 export CGO_ENABLED := 0
 export GOFLAGS := -trimpath -buildvcs=false
 
-# Whether Node.js is there and new enough; what to say where it is not.
+# Whether Node.js is installed and new enough, and the message if it is not.
 HAS_NODE := command -v npm >/dev/null && node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || a == 20 && b >= 19 ? 0 : 1)'
 GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 
@@ -50,27 +50,27 @@ export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ## Start everything here: the console on http://127.0.0.1:3000/console, websockets on :3001; Ctrl-C stops it
+run: build ## Run the whole system: the console on http://127.0.0.1:3000/console, websockets on :3001; Ctrl-C stops it
 	@exec $(LOCAL)
 
-demo: build ## Tell a short story through the API (RETHREAD_URL and RETHREAD_WS_URL name a running system)
+demo: build ## Play a short story through the API (RETHREAD_URL and RETHREAD_WS_URL name a running system)
 	@go run ./infra/demo
 
-watch: ## Show a session as it happens: make watch SESSION=… (RETHREAD_USER says as whom, alice by default)
+watch: ## Show a session live: make watch SESSION=… (as RETHREAD_USER, alice by default)
 	@go build -o build/rethread-watch ./infra/tools/watch && exec build/rethread-watch
 
-doctor: ## Examine the system that runs here, or with STACK=… one in AWS: what is wrong, and what to do; TOKEN=… tries a session
+doctor: ## Check the local system, or with STACK=… one in AWS, with advice on each problem; TOKEN=… adds a test session
 	@go build -o build/rethread-doctor ./infra/ops/doctor && exec build/rethread-doctor
 
-# Each commit takes another of twenty seeds, so that what is tried varies and can be
-# repeated; the seed is printed.
+# Each commit uses another of twenty seeds, so that runs vary and can be repeated; the
+# seed is printed.
 SEED ?= $(shell echo $$((1 + $$(git rev-list --count HEAD 2>/dev/null || echo 0) % 20)))
 MINUTES ?= 2
 
-chaos: build ## Use the system while its database fails and its processes die, and hold it to its promises: SEED=… MINUTES=…
+chaos: build ## Use the system while its database fails and its processes die, and check its promises: SEED=… MINUTES=…
 	@go build -o build/rethread-chaos ./infra/chaos && exec build/rethread-chaos -seed $(SEED) -minutes $(MINUTES)
 
-redrive: ## Send back what was given up, here or with STACK=…: QUEUE=abandoned or failures, DRY=1 to look only, DROP=1 to delete what is gone
+redrive: ## Send dead letters back, locally or with STACK=…: QUEUE=abandoned or failures, DRY=1 only lists, DROP=1 deletes those that cannot be sent
 	@go build -o build/rethread-redrive ./infra/ops/redrive && exec build/rethread-redrive
 
 build: console ## Build every function's bootstrap and the local host
@@ -79,31 +79,31 @@ build: console ## Build every function's bootstrap and the local host
 	@for f in $(FUNCTIONS); do ln -sfn ../../programs/$$f build/functions/$$f/bootstrap; done
 	@ln -sfn programs/local $(LOCAL)
 
-console: ## Build the console's page, where Node.js is there
+console: ## Build the console's page, if Node.js is installed
 	@if $(HAS_NODE); then $(MAKE) -s --no-print-directory $(PAGE); \
-		else echo "the console is left out: to have it, $(GET_NODE)" >&2; fi
+		else echo "the console is not built: to build it, $(GET_NODE)" >&2; fi
 
 node:
-	@$(HAS_NODE) || { echo "Node.js is missing, or old: $(GET_NODE)" >&2; exit 1; }
+	@$(HAS_NODE) || { echo "Node.js is missing or too old: $(GET_NODE)" >&2; exit 1; }
 
 $(PAGE): $(WEBTOOLS) $(WEB_SOURCE)
 	@echo "building the console"
 	@cd $(WEB) && npm run --silent build -- --logLevel warn
 	@touch $@ $(WEB)/dist/.gitkeep
 
-# Most tests wait, for the engine or for time to pass, hence more of them than cores;
-# the end-to-end tests begin first, as they take longest. The linter vets.
+# Most tests wait for the engine or for time to pass, hence more of them than cores;
+# the end-to-end tests begin first, as they take longest. The linter runs vet.
 GO_TEST = $(GOTEST) --format=pkgname-and-test-fails --format-hide-empty-pkg -- -vet=off -p 3 -parallel 6 -timeout=40m
-# The race detector leaves out DEFLATE, which has no goroutines, and took most of
-# the tests' time for the detector's notes on the bytes it reads.
+# The race detector excludes DEFLATE, which has no goroutines: instrumenting its reads
+# took most of the tests' time.
 RACE = -race -gcflags=compress/flate=-race=false
 
 test: build $(GOTEST) ## Run every test, with the race detector where memory is shared
 	@go build -o build/ ./infra/tools/concurrent ./infra/tools/engine
 	@build/engine $(MAKE) -s --no-print-directory test-go
 
-# The models play thousands of cases one step at a time; what they would find with the
-# race detector the store's own tests find, and it takes six times as long.
+# The models run thousands of cases one step at a time. The race detector makes them
+# six times as slow, and the store's own tests find the same races.
 MODELS := ./shared/store/sessions/modeltest ./shared/store/sessions/watchtest
 # The store's tests run in memory and on DynamoDB Local.
 ON_DYNAMODB := ./shared/store/sessions
@@ -115,14 +115,14 @@ test-go:
 		CGO_ENABLED=1 $(GO_TEST) $(RACE) $$together || failed=1; \
 		test -z "$$failed"
 
-test-contract: build $(PYTOOLS) ## Try the running API with generated requests over infra/openapi.yaml
+test-contract: build $(PYTOOLS) ## Send requests generated from infra/openapi.yaml to the running API
 	@go run ./infra/tools/schemathesis -program $(VENV)/bin/schemathesis -host $(LOCAL)
 
 test-python: build $(ADKTOOLS) ## Test the Python package with google-adk against the local system
 	@cd $(ADK) && $(VENV_ADK)/bin/ruff format --check . && $(VENV_ADK)/bin/ruff check . \
 		&& $(VENV_ADK)/bin/mypy && $(VENV_ADK)/bin/pytest -q
 
-test-web: node $(WEBTOOLS) $(BROWSERTOOLS) ## Check the console's page and its browser tests, and test what the page does by itself
+test-web: node $(WEBTOOLS) $(BROWSERTOOLS) ## Type-check the console's page and its browser tests, and run the page's unit tests
 	@cd $(WEB) && npm run --silent check && npm run --silent test
 	@cd $(BROWSER) && npm run --silent check
 
@@ -130,20 +130,20 @@ test-browser: node build $(BROWSERTOOLS) ## Use the console in Chromium, against
 	@CHROMIUM=$$($(BROWSER)/chromium.sh) && export CHROMIUM && cd $(BROWSER) && npm run --silent test
 
 FUZZTIME ?= 10s
-fuzz: ## Give every parser inputs of any kind: FUZZTIME=10s for each, ONLY= a part of a target's name
+fuzz: ## Fuzz every parser: FUZZTIME=10s for each, ONLY= part of a target's name
 	@go run ./infra/tools/fuzz -each $(FUZZTIME) -only '$(ONLY)'
 
-lint: $(GOLANGCI) ## Lint, layer rule included
+lint: $(GOLANGCI) ## Lint, including the rules for layers
 	$(GOLANGCI) config verify
 	$(GOLANGCI) run ./...
 
 fmt: $(GOLANGCI) ## Format the code
 	$(GOLANGCI) fmt ./...
 
-fmt-check: $(GOLANGCI) ## Fail where the code is not formatted
+fmt-check: $(GOLANGCI) ## Fail if code is not formatted
 	$(GOLANGCI) fmt --diff ./...
 
-validate: node console $(PYTOOLS) ## Check the template: sam, cfn-lint over the translated one, sam build
+validate: node console $(PYTOOLS) ## Check the template: sam validate, cfn-lint on the translated template, sam build
 	$(VENV)/bin/sam validate --lint --template template.yaml
 	@mkdir -p build
 	$(VENV)/bin/python infra/tools/translate.py template.yaml > build/template.json
@@ -152,46 +152,46 @@ validate: node console $(PYTOOLS) ## Check the template: sam, cfn-lint over the 
 
 SAM_BUILD = $(LAMBDA_ENV) $(VENV)/bin/sam build --build-in-source --template template.yaml
 
-deploy: node console $(PYTOOLS) ## Build for AWS and deploy, asking for what it needs; then examine what is deployed
+deploy: node console $(PYTOOLS) ## Build for AWS and deploy, asking for parameters; then check the deployment
 	$(SAM_BUILD)
 	$(VENV)/bin/sam deploy --guided
 	@saved() { sed -n "s/^$$1 *= *\"\(.*\)\"$$/\1/p" samconfig.toml 2>/dev/null | head -1 || true; }; \
 		stack=$${STACK:-$$(saved stack_name)}; region=$$(saved region); profile=$$(saved profile); \
-		test -n "$$stack" || { echo "what was deployed is not known, as nothing was saved: examine it with make doctor STACK=…" >&2; exit 1; }; \
+		test -n "$$stack" || { echo "the name of the stack was not saved: check it with make doctor STACK=…" >&2; exit 1; }; \
 		test -z "$$region" || export AWS_REGION=$$region; test -z "$$profile" || export AWS_PROFILE=$$profile; \
 		$(MAKE) -s --no-print-directory doctor STACK=$$stack
 
-reproducible: ## Build every function in two folders for AWS, and fail where the bytes differ
+reproducible: ## Build every function for AWS in two folders, and fail if the bytes differ
 	@rm -rf build/reproducible && mkdir -p build/reproducible/copy
 	@tar -cf - --exclude=node_modules go.mod go.sum functions shared | tar -xf - -C build/reproducible/copy
 	@$(LAMBDA_ENV) GOOS=linux GOARCH=arm64 go build -o build/reproducible/here/ ./functions/...
 	@cd build/reproducible/copy && $(LAMBDA_ENV) GOOS=linux GOARCH=arm64 go build -o ../there/ ./functions/...
-	@diff -rq build/reproducible/here build/reproducible/there && echo "the bytes are the same from both folders"
+	@diff -rq build/reproducible/here build/reproducible/there && echo "both folders build the same bytes"
 
-sbom: build $(SUPPLY)/built ## Write the bill of materials of what is deployed to build/sbom.json (CycloneDX)
+sbom: build $(SUPPLY)/built ## Write the functions' bill of materials to build/sbom.json (CycloneDX)
 	@rm -rf build/sbom && mkdir -p build/sbom
 	@version=v0.0.0-$$(git rev-parse --short=12 HEAD); \
 		for f in $(FUNCTIONS); do $(SUPPLY)/cyclonedx-gomod bin -json -noserial -notimestamp \
 		-version $$version -output build/sbom/$$f.json build/functions/$$f/bootstrap; done
 	@go run ./infra/tools/sbom -output build/sbom.json build/sbom/*.json && echo "build/sbom.json is written"
 
-vuln: $(SUPPLY)/built ## Look for known vulnerabilities in what is deployed; needs vuln.go.dev
+vuln: $(SUPPLY)/built ## Check the functions for known vulnerabilities; needs vuln.go.dev
 	@$(SUPPLY)/govulncheck -tags=lambda.norpc ./functions/... || { status=$$?; \
-		test $$status = 3 || echo "nothing was checked; the database of vulnerabilities, https://vuln.go.dev, must be reachable" >&2; \
+		test $$status = 3 || echo "not checked: the vulnerability database, https://vuln.go.dev, must be reachable" >&2; \
 		exit $$status; }
 
-licences: $(SUPPLY)/built ## Fail where something that is deployed is under a licence that is not allowed
+licences: $(SUPPLY)/built ## Fail if a deployed part has a licence that is not allowed
 	@go run ./infra/tools/licences -checker $(SUPPLY)/go-licenses ./functions/...
 
-bench: build ## Print what each operation costs in capacity units, and how long tokens take to watchers; write docs/costs.md
+bench: build ## Measure the capacity units of each operation and the delay from token to watcher; write docs/costs.md
 	@go run ./infra/bench
 
-costs: ## Write docs/costs.md anew, from the units that make bench has recorded
+costs: ## Write docs/costs.md from the units that make bench has recorded
 	@go run ./infra/bench -page
 
-ci: fmt-check lint verify licences validate reproducible test fuzz chaos test-contract test-python test-web test-browser ## All that must hold before a change lands
+ci: fmt-check lint verify licences validate reproducible test fuzz chaos test-contract test-python test-web test-browser ## Everything that must pass before a change lands
 
-verify: ## Check the modules that were downloaded against go.sum
+verify: ## Check the downloaded modules against go.sum
 	@go mod verify
 
 tools: $(GOLANGCI) $(GOTEST) $(PYTOOLS) $(SUPPLY)/built ## Install the pinned tools into .tools and .venv
@@ -219,7 +219,7 @@ $(PYTOOLS): infra/tools/requirements.txt
 
 $(ADKTOOLS): $(ADK)/requirements.txt $(ADK)/pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
-	@echo "installing google-adk, and what the tests of $(ADK) need, into $(VENV_ADK)"
+	@echo "installing google-adk and the test requirements of $(ADK) into $(VENV_ADK)"
 	@$(PYTHON) -m venv $(VENV_ADK)
 	@$(VENV_ADK)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@$(VENV_ADK)/bin/pip install --quiet --disable-pip-version-check --no-deps -e $(ADK)
@@ -230,6 +230,6 @@ $(WEBTOOLS) $(BROWSERTOOLS): %/node_modules/.package-lock.json: %/package-lock.j
 	@cd $* && npm ci --loglevel=error --no-audit --no-fund
 	@touch $@
 
-clean: ## Remove what was built and the local data; installed tools stay
+clean: ## Remove build results and local data; installed tools stay
 	rm -rf build .aws-sam .hypothesis .schemathesis schemathesis-report $(BROWSER)/results
 	find $(WEB)/dist -mindepth 1 -not -name .gitkeep -delete

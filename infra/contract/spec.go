@@ -66,6 +66,25 @@ func (s *Spec) Routes() []Route {
 	return out
 }
 
+// Enum lists the strings that a named schema, or each of its items, may be.
+func (s *Spec) Enum(name string) []string {
+	ref := s.doc.Components.Schemas[name]
+	if ref == nil {
+		return nil
+	}
+	values := ref.Value.Enum
+	if items := ref.Value.Items; items != nil {
+		values = items.Value.Enum
+	}
+	var out []string
+	for _, v := range values {
+		if text, ok := v.(string); ok {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
 // find says which operation a request is for.
 func (s *Spec) find(req *http.Request) (*routers.Route, map[string]string, error) {
 	return s.router.FindRoute(req)

@@ -12,6 +12,7 @@ import (
 	"github.com/rethread/rethread/infra/contract"
 	"github.com/rethread/rethread/infra/local/repo"
 	"github.com/rethread/rethread/infra/local/samtemplate"
+	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
 func TestSpec(t *testing.T) {
@@ -24,6 +25,30 @@ func TestSpec(t *testing.T) {
 			t.Errorf("template.yaml (-) and infra/openapi.yaml (+) differ:\n%s", diff)
 		}
 	})
+	for _, schema := range []string{"EventTypes", "WebhookType"} {
+		t.Run(schema+" names the types of events and their families", func(t *testing.T) {
+			got := spec.Enum(schema)
+			slices.Sort(got)
+			if diff := gocmp.Diff(mustEventNames(t), got); diff != "" {
+				t.Errorf("shared/domain/delivery (-) and infra/openapi.yaml (+) differ:\n%s", diff)
+			}
+		})
+	}
+}
+
+// mustEventNames are the types of events that filters may name, and their families.
+func mustEventNames(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for _, typ := range delivery.PublicTypes() {
+		family, _, ok := strings.Cut(string(typ), ".")
+		if !ok {
+			t.Fatalf("%s is of no family", typ)
+		}
+		names = append(names, string(typ), family+".*")
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func mustTemplateRoutes(t *testing.T) []contract.Route {
