@@ -19,30 +19,30 @@ import (
 
 type object = map[string]any
 
-var errUnexpected = errors.New("the API answered otherwise than it should")
+var errUnexpected = errors.New("unexpected answer of the API")
 
-// person talks to the API. After the first surprise, which ends the story, nothing
-// more is sent.
-type person struct {
+// user is a user of the API. After the first error, which ends the story, no
+// more requests are sent.
+type user struct {
 	*printer
 	ctx        context.Context //nolint:containedctx // of the whole story
 	url, token string
 }
 
-func (s *story) login(ctx context.Context, url, name string) *person {
+func (s *story) login(ctx context.Context, url, name string) *user {
 	token, err := host.Token(ctx, url, name+"-"+uuid.NewString())
 	s.fail(err)
-	return &person{printer: s.printer, ctx: ctx, url: url + "/api/v1", token: token}
+	return &user{printer: s.printer, ctx: ctx, url: url + "/api/v1", token: token}
 }
 
-func (p *person) get(path string) answer { return p.call(http.StatusOK, http.MethodGet, path, nil) }
+func (p *user) get(path string) answer { return p.call(http.StatusOK, http.MethodGet, path, nil) }
 
-func (p *person) post(want int, path string, body any) answer {
+func (p *user) post(want int, path string, body any) answer {
 	return p.call(want, http.MethodPost, path, body)
 }
 
-// call makes a request that is to be answered with a status.
-func (p *person) call(want int, method, path string, body any) answer {
+// call makes a request and requires the status.
+func (p *user) call(want int, method, path string, body any) answer {
 	a := answer{printer: p.printer, of: method + " " + path}
 	if p.err != nil {
 		return a
@@ -50,13 +50,13 @@ func (p *person) call(want int, method, path string, body any) answer {
 	var status int
 	var err error
 	if a.body, status, err = p.send(method, path, body); err == nil && status != want {
-		err = fmt.Errorf("%w: %d instead of %d\n%s", errUnexpected, status, want, a.body)
+		err = fmt.Errorf("%w: status %d, want %d\n%s", errUnexpected, status, want, a.body)
 	}
 	a.check(err)
 	return a
 }
 
-func (p *person) send(method, path string, body any) ([]byte, int, error) {
+func (p *user) send(method, path string, body any) ([]byte, int, error) {
 	payload, err := json.Marshal(body)
 	if err != nil {
 		return nil, 0, err
@@ -79,7 +79,7 @@ func (p *person) send(method, path string, body any) ([]byte, int, error) {
 	return got, res.StatusCode, err
 }
 
-// answer is what the API said to a request.
+// answer is the answer to a request.
 type answer struct {
 	*printer
 	of   string
@@ -92,7 +92,7 @@ func (a answer) check(err error) {
 	}
 }
 
-// text is the value at a path; a string without its quotes.
+// text returns the value at a path; a string without its quotes.
 func (a answer) text(path string) string {
 	if a.err != nil {
 		return ""
@@ -102,8 +102,8 @@ func (a answer) text(path string) string {
 	return text
 }
 
-// is holds the value at a path to another, whatever the order of members.
-func (a answer) is(path string, want any) {
+// wantValue requires the value at a path, whatever the order of its members.
+func (a answer) wantValue(path string, want any) {
 	if a.err != nil {
 		return
 	}
@@ -112,12 +112,12 @@ func (a answer) is(path string, want any) {
 	wanted, err := jsonx.Marshal(want)
 	a.check(err)
 	if a.err == nil && !reflect.DeepEqual(jsonx.Canonical(got), jsonx.Canonical(wanted)) {
-		a.check(fmt.Errorf("%w: %s is\n%s\nand should be\n%s", errUnexpected, path, got, wanted))
+		a.check(fmt.Errorf("%w: %s is\n%s\nwant\n%s", errUnexpected, path, got, wanted))
 	}
 }
 
-// has holds the list at a path to a length.
-func (a answer) has(n int, path string) {
+// wantLength requires the length of the list at a path.
+func (a answer) wantLength(n int, path string) {
 	if a.err != nil {
 		return
 	}
@@ -125,6 +125,6 @@ func (a answer) has(n int, path string) {
 	a.check(err)
 	var items []json.RawMessage
 	if a.check(json.Unmarshal(raw, &items)); a.err == nil && len(items) != n {
-		a.check(fmt.Errorf("%w: it lists %d, and should list %d", errUnexpected, len(items), n))
+		a.check(fmt.Errorf("%w: %d entries, want %d", errUnexpected, len(items), n))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
-// liveTime is how long the chapters with an agent may take.
+// liveTime limits the chapters with an agent.
 const liveTime = 90 * time.Second
 
 // live is the part of the story in which an agent answers while Alice watches.
@@ -21,8 +21,8 @@ type live struct {
 	view *viewer
 }
 
-// goLive opens a session with the demo agent and watches it through answers
-// that succeed, are stopped and fail.
+// goLive opens a session with the demo agent and watches it through answers that
+// succeed, are cancelled and fail.
 func (s *story) goLive() {
 	ctx, cancel := context.WithTimeout(s.alice.ctx, liveTime)
 	defer cancel()
@@ -34,10 +34,10 @@ func (s *story) goLive() {
 	l := &live{s, sessionPath(made), watchSession(ctx, s.alice, s.sockets, made.text("data.id"))}
 	defer l.view.close()
 	l.answer("Can I watch you speak?")
-	l.note("that came in %d pieces", l.view.pieces)
+	l.note("it arrived in %d pieces", l.view.pieces)
 	l.stop()
-	l.breakOff()
-	l.goOn()
+	l.failMidway()
+	l.askAgain()
 }
 
 // ask starts a run and returns its id.
@@ -48,24 +48,24 @@ func (l *live) ask(question string) string {
 	}).text("data.session.active_run_id")
 }
 
-// answer asks and waits for the whole answer.
+// answer asks and waits for the complete answer.
 func (l *live) answer(question string) {
 	run := l.ask(question)
-	l.view.until(func(s view.Session) bool { return over(s) && answered(s, run) != "" })
+	l.view.until(func(s view.Session) bool { return finished(s) && answerSoFar(s, run) != "" })
 }
 
 func (l *live) stop() {
-	l.chapter("A long answer; she has seen enough and stops it")
+	l.chapter("A long answer: she has seen enough and stops it")
 	const enough = 60
 	run := l.ask("/long 2000")
-	l.view.until(func(s view.Session) bool { return len(answered(s, run)) > enough })
+	l.view.until(func(s view.Session) bool { return len(answerSoFar(s, run)) > enough })
 	l.alice.post(http.StatusOK, l.path+"/runs/"+url.PathEscape(run)+"/cancel", nil)
 	l.view.until(func(s view.Session) bool { return s.Status == view.Idle })
-	l.note("what was said stays until she goes on")
+	l.note("the partial answer stays until she continues")
 }
 
-func (l *live) breakOff() {
-	l.chapter("An agent that breaks off")
+func (l *live) failMidway() {
+	l.chapter("An agent that fails midway")
 	run := l.ask("/fail")
 	l.view.until(func(s view.Session) bool { return s.Status == view.Failed && s.RunID == run })
 	if l.err == nil {
@@ -73,16 +73,15 @@ func (l *live) breakOff() {
 	}
 }
 
-// goOn asks again, and compares what the watcher made of the messages with what a
-// reload shows.
-func (l *live) goOn() {
-	l.chapter("She asks on; what failed is taken back, as by a rewind")
+// askAgain asks again, and compares the watcher's view of the messages with a reload.
+func (l *live) askAgain() {
+	l.chapter("She asks again; the failed turn is removed, as by a rewind")
 	l.answer("Are you all right?")
 	thread := l.alice.get(l.path + "/thread")
-	thread.is("data.items", l.view.shown.Items)
-	const items = 4 // of two turns: neither the stopped one nor the failed one
+	thread.wantValue("data.items", l.view.shown.Items)
+	const items = 4 // of two turns, without the cancelled and the failed one
 	if n := len(l.view.shown.Items); n != items {
-		l.fail(fmt.Errorf("%w: she sees %d events, and should see %d", errUnexpected, n, items))
+		l.fail(fmt.Errorf("%w: she sees %d events, want %d", errUnexpected, n, items))
 	}
-	l.note("two turns are left, and a reload shows the same in every field")
+	l.note("two turns remain, and a reload shows the same in every field")
 }

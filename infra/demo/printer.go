@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// printer writes the story; the first error, to write or of the story, ends it.
+// printer writes the story; the first error, of writing or of the story, ends it.
 type printer struct {
 	out  io.Writer
 	step int
-	open bool // a message that may still grow
+	open bool // the current message may still grow
 	wide int  // characters on its line
 	err  error
 }
 
-// lineWidth is after how many characters a message that grows is broken.
+// lineWidth is the number of characters after which a growing message is broken.
 const lineWidth = 72
 
 func (p *printer) line(format string, args ...any) {
@@ -30,20 +30,20 @@ func (p *printer) write(format string, args ...any) {
 	}
 }
 
-// fail ends the story; only its first error counts.
+// fail ends the story; only the first error counts.
 func (p *printer) fail(err error) {
 	if p.err == nil {
 		p.err = err
 	}
 }
 
-// chapter begins a part of the story.
+// chapter starts a part of the story.
 func (p *printer) chapter(title string) {
 	p.step++
 	p.line("\n%d. %s", p.step, title)
 }
 
-// says shows a message as a chat window would.
+// says prints a message like a chat window.
 func (p *printer) says(who, text string) {
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
@@ -53,10 +53,10 @@ func (p *printer) says(who, text string) {
 	}
 }
 
-// note adds something that happened.
+// note prints a result.
 func (p *printer) note(format string, args ...any) { p.line("   ✓ "+format, args...) }
 
-// begin opens a message that grows with add; whatever else is printed ends it.
+// begin starts a message that grows with add; any other output ends it.
 func (p *printer) begin(who string) {
 	p.end()
 	p.write("   %14s │ ", who)

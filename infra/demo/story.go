@@ -10,24 +10,24 @@ import (
 	"github.com/google/uuid"
 )
 
-// story is what has happened so far.
+// story is the state of the story.
 type story struct {
 	*printer
-	alice, bob *person
+	alice, bob *user
 	sockets    string   // address of the WebSocket API
-	path, fork string   // of the session, and of the one forked from it
-	tasks      []object // as they were last saved
+	path, fork string   // of the session and its fork
+	tasks      []object // as last saved
 }
 
-// tell tells the story and fails at the first surprise.
-func tell(ctx context.Context, p *printer, at place) error {
+// tell tells the story and fails at the first unexpected answer.
+func tell(ctx context.Context, p *printer, at addresses) error {
 	s := &story{printer: p, sockets: at.sockets}
 	p.line("Rethread at %s", at.url)
 	s.alice, s.bob = s.login(ctx, at.url, "alice"), s.login(ctx, at.url, "bob")
-	for _, part := range []func(){s.talk, s.save, s.reload, s.branch, s.goBack, s.goLive, s.leave} {
+	for _, part := range []func(){s.talk, s.save, s.reload, s.branch, s.rewind, s.goLive, s.cleanUp} {
 		part()
 	}
-	p.line("\nEverything is as it was said.")
+	p.line("\nEverything is as expected.")
 	return p.err
 }
 
@@ -41,13 +41,13 @@ func turns() []turn {
 	}
 }
 
-// stateAfter is the state behind that many turns.
+// stateAfter is the state after that many turns.
 func stateAfter(n int) object {
 	return object{"region": "EMEA", "last_topic": turns()[n-1].topic, "user:turns": n}
 }
 
 func (s *story) talk() {
-	s.chapter("Alice opens a session and talks with an agent; each turn is appended in one request")
+	s.chapter("Alice opens a session and talks to an agent; each turn is appended in one request")
 	s.path = sessionPath(s.alice.post(http.StatusCreated, "/sessions", object{
 		"agent": "data_analyst", "name": "Sales in the fourth quarter", "state": object{"region": "EMEA"},
 	}))
@@ -59,19 +59,19 @@ func (s *story) talk() {
 			"expected_seq": head, "events": []object{said(i+1, "user", "user", t.question), answer},
 		})
 		head += 2
-		body.is("data.1.seq", head)
+		body.wantValue("data.1.seq", head)
 		s.says("alice", t.question)
 		s.says("data_analyst", t.answer)
 	}
-	s.note("positions 1 to %d without a gap; the events have built up state:", head)
+	s.note("positions 1 to %d without a gap; the events' state:", head)
 	s.note("%s", s.alice.get(s.path+"/state").text("data.merged"))
-	s.alice.get(s.path+"/state").is("data.merged", stateAfter(2))
+	s.alice.get(s.path+"/state").wantValue("data.merged", stateAfter(2))
 }
 
-// sessionPath is where the session is that an answer shows.
+// sessionPath is the path of the session in an answer.
 func sessionPath(a answer) string { return "/sessions/" + url.PathEscape(a.text("data.id")) }
 
-// said is an event of a turn with one text.
+// said is an event of a turn with a single text.
 func said(turn any, author, role, text string) object {
 	return object{
 		"invocation_id": fmt.Sprint("inv-", turn), "author": author,
@@ -84,7 +84,7 @@ func (s *story) save() {
 	for i, t := range turns() {
 		question := object{
 			"id": "question", "type": "user", "text": t.question,
-			"metadata": object{"kagent_invocation_id": fmt.Sprint("inv-", i+1)}, // where the task stands in the log
+			"metadata": object{"kagent_invocation_id": fmt.Sprint("inv-", i+1)}, // the task's place in the log
 		}
 		task := object{
 			"task_id": fmt.Sprintf("task-%d-%s", i+1, uuid.NewString()), "user_message": t.question,
@@ -106,24 +106,24 @@ func (s *story) save() {
 	s.tasks[0]["task_metadata"] = object{
 		"status": "completed", "feedback": object{"type": "up", "text": "Very helpful!", "submitted": true},
 	}
-	s.note("saved when she asked, and again when the answer was complete; the feedback stands in its task")
+	s.note("saved when she asked and again when the answer was complete; the feedback is in its task")
 }
 
-// reload reads everything anew, as a browser does, and compares it with what
-// was saved.
+// reload reads everything again, like a browser, and compares it with what was
+// saved.
 func (s *story) reload() {
 	s.chapter("She reloads the page; this is what comes back")
 	tasks := s.alice.get(s.path + "/tasks")
 	for i, saved := range s.tasks {
 		at := fmt.Sprintf("tasks.%d.", i)
 		for _, field := range []string{"task_id", "user_message", "message_bubbles", "task_metadata"} {
-			tasks.is(at+field, saved[field])
+			tasks.wantValue(at+field, saved[field])
 		}
 		s.replay(tasks.text(at + "message_bubbles"))
 	}
 	events := s.alice.get(s.path + "/events")
 	for i, t := range turns() {
-		events.is(fmt.Sprintf("data.%d.content.parts.0.text", 2*i+2), t.answer)
+		events.wantValue(fmt.Sprintf("data.%d.content.parts.0.text", 2*i+2), t.answer)
 	}
 	s.note("tasks and log are equal in every field")
 }
@@ -146,48 +146,50 @@ func (s *story) replay(text string) {
 	}
 }
 
-// branch tries another second question in a fork, and leaves the session alone.
+// branch asks another second question in a fork, which does not change the
+// session.
 func (s *story) branch() {
 	s.chapter("What if she had asked another second question? She forks the session before it")
 	s.fork = sessionPath(s.alice.post(http.StatusCreated, s.path+"/fork", object{"rewind_before_invocation_id": "inv-2"}))
-	s.showsTurns(s.fork, 1)
+	s.wantTurns(s.fork, 1)
 	question, answer := "And in France?", "€220k, most of it in October."
 	s.alice.post(http.StatusCreated, s.fork+"/events", object{
 		"events": []object{said("2b", "user", "user", question), said("2b", "data_analyst", "model", answer)},
 	})
 	s.says("alice", question)
 	s.says("data_analyst", answer)
-	s.showsTurns(s.path, 2)
-	s.note("the session itself is as it was")
+	s.wantTurns(s.path, 2)
+	s.note("the session itself is unchanged")
 }
 
-// goBack takes the session itself back, state and tasks with it.
-func (s *story) goBack() {
-	s.chapter("In the session itself she rewinds to before the second question, and takes that back")
+// rewind rewinds the session with its state and tasks.
+func (s *story) rewind() {
+	s.chapter("In the session itself she rewinds to before the second question, and undoes that")
 	done := s.alice.post(http.StatusOK, s.path+"/rewind", object{"rewind_before_invocation_id": "inv-2"})
 	s.note("restored: %s", done.text("data.restored.state"))
-	s.showsTurns(s.path, 1)
-	s.alice.get(s.path+"/state").is("data.merged", stateAfter(1))
+	s.wantTurns(s.path, 1)
+	s.alice.get(s.path+"/state").wantValue("data.merged", stateAfter(1))
 	s.alice.post(http.StatusOK, s.path+"/rewind", object{"rewind_before_invocation_id": done.text("data.event.invocation_id")})
-	s.showsTurns(s.path, 2)
-	s.alice.get(s.path+"/state").is("data.merged", stateAfter(2))
+	s.wantTurns(s.path, 2)
+	s.alice.get(s.path+"/state").wantValue("data.merged", stateAfter(2))
 	s.note("a rewind before the rewind's own marker undoes it: nothing was lost")
 }
 
-// showsTurns holds events, tasks and messages of a session to a number of turns.
-func (s *story) showsTurns(path string, turns int) {
-	s.alice.get(path+"/events").has(1+2*turns, "data")
-	s.alice.get(path+"/tasks").has(turns, "tasks")
-	s.alice.get(path+"/messages").has(3*turns, "$")
+// wantTurns requires a session's events, tasks and messages to be those of that
+// many turns.
+func (s *story) wantTurns(path string, turns int) {
+	s.alice.get(path+"/events").wantLength(1+2*turns, "data")
+	s.alice.get(path+"/tasks").wantLength(turns, "tasks")
+	s.alice.get(path+"/messages").wantLength(3*turns, "$")
 }
 
-func (s *story) leave() {
-	s.chapter("Bob knows the address, which does not help him; Alice deletes the session")
+func (s *story) cleanUp() {
+	s.chapter("Bob knows the address, but has no access; Alice deletes the session")
 	s.bob.call(http.StatusForbidden, http.MethodGet, s.path+"/tasks", nil)
 	s.alice.call(http.StatusNoContent, http.MethodDelete, s.path, nil)
 	s.alice.call(http.StatusNotFound, http.MethodGet, s.path+"/tasks", nil)
 	events := s.alice.get(s.fork + "/events")
-	events.is("data.2.content.parts.0.text", turns()[0].answer)
-	events.has(5, "data")
+	events.wantValue("data.2.content.parts.0.text", turns()[0].answer)
+	events.wantLength(5, "data")
 	s.note("403, then 204, then 404; her fork has lost nothing")
 }

@@ -11,23 +11,23 @@ import (
 	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
-// viewer watches a session and prints what its agent says while it comes.
+// viewer watches a session and prints the agent's answer while it arrives.
 type viewer struct {
 	*printer
 
-	ctx     context.Context //nolint:containedctx // of the watching
+	ctx     context.Context //nolint:containedctx // of the watch
 	changes chan view.Session
 	ended   chan error
 	close   func()
 
 	shown   view.Session
-	seq     int64  // of the item that is being printed
-	printed string // of it
-	pieces  int    // in which it came
+	seq     int64  // of the item being printed
+	printed string // the printed part of it
+	pieces  int    // number of pieces
 }
 
-// watchSession returns when the session is watched.
-func watchSession(ctx context.Context, who *person, sockets, id string) *viewer {
+// watchSession returns once the session is watched.
+func watchSession(ctx context.Context, who *user, sockets, id string) *viewer {
 	ctx, stop := context.WithCancel(ctx)
 	c := watch.Open(ctx, watch.Config{
 		HTTPURL: who.url, WSURL: sockets,
@@ -50,7 +50,7 @@ func watchSession(ctx context.Context, who *person, sockets, id string) *viewer 
 	return v
 }
 
-// until prints what comes until the session is as it should be.
+// until prints what arrives until done reports true for the session.
 func (v *viewer) until(done func(view.Session) bool) {
 	for v.err == nil {
 		select {
@@ -67,8 +67,8 @@ func (v *viewer) until(done func(view.Session) bool) {
 	}
 }
 
-// print shows what the newest item has gained, if it is the agent's. Items that
-// a rewind lays bare were printed when they came.
+// print prints what the newest item has gained if it is the agent's. Items that a
+// rewind makes visible again were printed before.
 func (v *viewer) print() {
 	if len(v.shown.Items) == 0 {
 		return
@@ -89,16 +89,16 @@ func (v *viewer) print() {
 	}
 }
 
-// over reports whether a run has ended well, and all that came of it is whole:
-// that it ended may be told before its last item is.
-func over(s view.Session) bool {
+// finished reports whether a run has succeeded and all of its items are complete: the
+// end of the run may be reported before its last item.
+func finished(s view.Session) bool {
 	return s.Status == view.Idle && !slices.ContainsFunc(s.Items, func(e view.Event) bool {
 		return e.Status == view.EventInProgress
 	})
 }
 
-// answered is what a run's agent has said so far.
-func answered(s view.Session, run string) string {
+// answerSoFar is the agent's answer in a run so far.
+func answerSoFar(s view.Session, run string) string {
 	var said strings.Builder
 	for _, e := range s.Items {
 		if e.InvocationID == run && e.Author != "user" {
@@ -108,7 +108,7 @@ func answered(s view.Session, run string) string {
 	return said.String()
 }
 
-// textOf is what a content says aloud.
+// textOf returns the text of a content.
 func textOf(e view.Event) string {
 	var content struct {
 		Parts []struct {
@@ -117,7 +117,7 @@ func textOf(e view.Event) string {
 		} `json:"parts"`
 	}
 	if json.Unmarshal(e.Fields["content"], &content) != nil {
-		return "" // not in the form that texts have
+		return "" // content of another form
 	}
 	var text strings.Builder
 	for _, part := range content.Parts {

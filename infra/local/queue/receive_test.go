@@ -174,7 +174,7 @@ func TestReceipts(t *testing.T) {
 
 func TestRedrive(t *testing.T) {
 	for _, fifo := range []bool{false, true} {
-		t.Run("moves a message received too often to the dead letter queue, FIFO:  "+strconv.FormatBool(fifo), func(t *testing.T) {
+		t.Run("moves a message received too often to the dead letter queue, FIFO: "+strconv.FormatBool(fifo), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				set := queue.NewSet(&samtemplate.Template{Queues: []samtemplate.Queue{
 					{LogicalID: "Q", Name: "Q", ARN: "arn:q", FIFO: fifo, Redrive: &samtemplate.Redrive{Queue: "D", MaxReceives: 2}},

@@ -1,6 +1,6 @@
 // Package deployment finds a deployed system, in the cloud by the name of its
-// stack or on this machine by its address, and says what it consists of and how
-// to reach the services that it uses.
+// stack or locally by its address, and returns its resources and clients of the
+// services that it uses.
 package deployment
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
-// ErrNotFound says that there is no such stack, or that no system answers at the
-// address.
+// ErrNotFound means that the stack does not exist, or that no system answers at
+// the address.
 var ErrNotFound = errors.New("no such system")
 
-// The types of resources, as CloudFormation names them.
+// CloudFormation's resource types.
 const (
 	Alarm    = "AWS::CloudWatch::Alarm"
 	Function = "AWS::Lambda::Function"
@@ -28,43 +28,44 @@ const (
 	Table    = "AWS::DynamoDB::Table"
 )
 
-// Place says where a system is to be found.
-type Place struct {
-	// Stack is the name of its stack; empty means the system at URL.
+// Location identifies a system.
+type Location struct {
+	// Stack is the name of the stack; empty means the system at URL.
 	Stack string
-	// URL and Sockets are the addresses of its HTTP API and its WebSocket API.
-	// Those of a stack are its outputs.
+	// URL and Sockets are the addresses of the HTTP API and the WebSocket API. For a
+	// stack they are read from its outputs.
 	URL, Sockets string
 }
 
 // Deployment is a system that was found.
 type Deployment struct {
 	Name string // for people
-	// Local says that it runs on this machine, where some services are missing.
+	// Local means that the system runs on this machine, where some services are
+	// missing.
 	Local bool
 	// Outputs and Parameters are the stack's, by name.
 	Outputs, Parameters map[string]string
-	// Services are nil for a system of which nothing but its address is known.
+	// Services are nil if only the system's address is known.
 	Services *Services
 
 	resources map[string]map[string]string // physical ids by logical ones, by type
 }
 
-// Services are clients of what the system uses.
+// Services are clients of the services that the system uses.
 type Services struct {
 	DynamoDB   *dynamodb.Client
 	Streams    *dynamodbstreams.Client
 	Lambda     *lambda.Client
 	SQS        *sqs.Client
-	CloudWatch *cloudwatch.Client // nil on this machine
+	CloudWatch *cloudwatch.Client // nil for a local system
 }
 
-// Find looks the system up. ErrNotFound where there is none.
-func Find(ctx context.Context, at Place) (*Deployment, error) {
+// Find looks the system up. The error is ErrNotFound if there is none.
+func Find(ctx context.Context, at Location) (*Deployment, error) {
 	if at.Stack != "" {
 		return findStack(ctx, at.Stack)
 	}
-	return findHere(ctx, at)
+	return findLocal(ctx, at)
 }
 
 // Resources lists the logical ids of a type, in order.
@@ -72,8 +73,8 @@ func (d *Deployment) Resources(kind string) []string {
 	return slices.Sorted(maps.Keys(d.resources[kind]))
 }
 
-// Resource is the physical id of a resource, as the template's Ref has it: a
-// name or, of a queue, its URL. It is empty for one that is not there.
+// Resource is the physical id of a resource, as returned by the template's Ref: a
+// name or, for a queue, its URL. It is empty for an unknown resource.
 func (d *Deployment) Resource(kind, logicalID string) string { return d.resources[kind][logicalID] }
 
 // LogicalID finds a resource by its physical id.
@@ -86,7 +87,7 @@ func (d *Deployment) LogicalID(kind, physicalID string) (string, bool) {
 	return "", false
 }
 
-// Add makes a resource known.
+// Add adds a resource.
 func (d *Deployment) Add(kind, logicalID, physicalID string) {
 	if d.resources == nil {
 		d.resources = map[string]map[string]string{}

@@ -12,8 +12,7 @@ import (
 	"github.com/rethread/rethread/infra/ops/deployment"
 )
 
-// cloud answers as CloudFormation does, for one stack whose resources fill two
-// pages.
+// cloud answers like CloudFormation, for one stack whose resources fill two pages.
 func cloud(t *testing.T) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -24,18 +23,18 @@ func cloud(t *testing.T) {
 		switch action := r.Form.Get("Action"); {
 		case r.Form.Get("StackName") != "rethread":
 			rw.WriteHeader(http.StatusBadRequest)
-			say(t, rw, `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code>`+
+			respond(t, rw, `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code>`+
 				`<Message>Stack with id other does not exist</Message></Error></ErrorResponse>`)
 		case action == "DescribeStacks":
-			say(t, rw, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>rethread</StackName>`+
+			respond(t, rw, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>rethread</StackName>`+
 				`<StackStatus>UPDATE_COMPLETE</StackStatus><CreationTime>2026-11-21T00:00:00Z</CreationTime>`+
 				`<Outputs><member><OutputKey>ApiUrl</OutputKey><OutputValue>https://api.example</OutputValue></member></Outputs>`+
 				`<Parameters><member><ParameterKey>JwtIssuer</ParameterKey><ParameterValue>https://issuer.example</ParameterValue></member></Parameters>`+
 				`</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`)
 		case action == "ListStackResources" && r.Form.Get("NextToken") == "":
-			say(t, rw, resources("<NextToken>more</NextToken>", deployment.Function, "EventsFunction", "rethread-EventsFunction-1"))
+			respond(t, rw, resources("<NextToken>more</NextToken>", deployment.Function, "EventsFunction", "rethread-EventsFunction-1"))
 		default:
-			say(t, rw, resources("", deployment.Queue, "Failures", "https://sqs.example/1/failures"))
+			respond(t, rw, resources("", deployment.Queue, "Failures", "https://sqs.example/1/failures"))
 		}
 	}))
 	t.Cleanup(server.Close)
@@ -55,7 +54,7 @@ func resources(next, kind, logical, physical string) string {
 		`</ListStackResourcesResult></ListStackResourcesResponse>`
 }
 
-func say(t *testing.T, rw http.ResponseWriter, text string) {
+func respond(t *testing.T, rw http.ResponseWriter, text string) {
 	t.Helper()
 	if _, err := fmt.Fprint(rw, text); err != nil {
 		t.Error(err)
@@ -63,9 +62,9 @@ func say(t *testing.T, rw http.ResponseWriter, text string) {
 }
 
 func TestFind(t *testing.T) {
-	t.Run("a stack says what it consists of, on all its pages", func(t *testing.T) {
+	t.Run("reads all pages of a stack's resources", func(t *testing.T) {
 		cloud(t)
-		d, err := deployment.Find(t.Context(), deployment.Place{Stack: "rethread"})
+		d, err := deployment.Find(t.Context(), deployment.Location{Stack: "rethread"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,24 +82,24 @@ func TestFind(t *testing.T) {
 			t.Errorf("the function is %q, %v", id, ok)
 		}
 	})
-	t.Run("a stack that is not there", func(t *testing.T) {
+	t.Run("an unknown stack", func(t *testing.T) {
 		cloud(t)
-		if _, err := deployment.Find(t.Context(), deployment.Place{Stack: "other"}); !errors.Is(err, deployment.ErrNotFound) {
+		if _, err := deployment.Find(t.Context(), deployment.Location{Stack: "other"}); !errors.Is(err, deployment.ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("of a system that says nothing of itself, the addresses are known", func(t *testing.T) {
+	t.Run("a system that does not describe itself has only addresses", func(t *testing.T) {
 		server := httptest.NewServer(http.NotFoundHandler())
 		defer server.Close()
-		d, err := deployment.Find(t.Context(), deployment.Place{URL: server.URL, Sockets: "wss://live.example"})
+		d, err := deployment.Find(t.Context(), deployment.Location{URL: server.URL, Sockets: "wss://live.example"})
 		if err != nil || d.Services != nil || d.Local || d.Outputs["WebSocketUrl"] != "wss://live.example" || d.Outputs["ApiUrl"] != server.URL {
 			t.Errorf("got %+v, %v", d, err)
 		}
 	})
-	t.Run("an address where nobody answers", func(t *testing.T) {
+	t.Run("an address that does not answer", func(t *testing.T) {
 		server := httptest.NewServer(http.NotFoundHandler())
 		server.Close()
-		if _, err := deployment.Find(t.Context(), deployment.Place{URL: server.URL}); !errors.Is(err, deployment.ErrNotFound) {
+		if _, err := deployment.Find(t.Context(), deployment.Location{URL: server.URL}); !errors.Is(err, deployment.ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
 	})

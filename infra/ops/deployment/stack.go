@@ -16,12 +16,12 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// findStack asks CloudFormation, with the credentials and the region that AWS's
-// tools use.
+// findStack asks CloudFormation, with the default credentials and region of AWS's
+// tools.
 func findStack(ctx context.Context, name string) (*Deployment, error) {
 	settings, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read the settings of AWS's tools: %w", err)
+		return nil, fmt.Errorf("read the AWS configuration: %w", err)
 	}
 	client := cloudformation.NewFromConfig(settings)
 	described, err := client.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &name})
@@ -50,7 +50,7 @@ func findStack(ctx context.Context, name string) (*Deployment, error) {
 	return d, d.list(ctx, client, name)
 }
 
-// list reads what the stack consists of, page by page.
+// list reads the stack's resources, page by page.
 func (d *Deployment) list(ctx context.Context, client *cloudformation.Client, name string) error {
 	pages := cloudformation.NewListStackResourcesPaginator(client, &cloudformation.ListStackResourcesInput{StackName: &name})
 	for pages.HasMorePages() {
@@ -59,7 +59,7 @@ func (d *Deployment) list(ctx context.Context, client *cloudformation.Client, na
 			return fmt.Errorf("list the resources of stack %s: %w", name, err)
 		}
 		for _, r := range page.StackResourceSummaries {
-			if id := aws.ToString(r.PhysicalResourceId); id != "" { // else it was not made yet
+			if id := aws.ToString(r.PhysicalResourceId); id != "" { // empty while the resource is not created yet
 				d.Add(aws.ToString(r.ResourceType), aws.ToString(r.LogicalResourceId), id)
 			}
 		}
@@ -67,9 +67,9 @@ func (d *Deployment) list(ctx context.Context, client *cloudformation.Client, na
 	return nil
 }
 
-// isMissing tells an unknown stack, for which CloudFormation has no error of its
-// own: "Stack with id … does not exist" is a validation error, as are others, of
-// names that cannot be.
+// isMissing reports whether the error means an unknown stack. CloudFormation has
+// no error of its own for that: "Stack with id … does not exist" is a validation
+// error, like those of invalid names.
 func isMissing(err error) bool {
 	var failure smithy.APIError
 	return errors.As(err, &failure) && failure.ErrorCode() == "ValidationError"

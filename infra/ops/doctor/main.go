@@ -1,8 +1,8 @@
-// Command doctor examines a deployed system and says what to do about what it
-// finds: `make doctor` for the one that runs on this machine, or that
-// RETHREAD_URL and RETHREAD_WS_URL name, `make doctor STACK=…` for one in AWS.
-// With a token, in TOKEN, it tries a session of its own; on this machine it makes
-// one itself. It ends with status 1 where something does not work.
+// Command doctor examines a deployed system and advises what to do about its
+// findings: `make doctor` for the local system or the one at RETHREAD_URL and
+// RETHREAD_WS_URL, `make doctor STACK=…` for one in AWS. With a token, in TOKEN,
+// it tries a session; on this machine it gets a token itself. It exits with status
+// 1 if a check failed.
 package main
 
 import (
@@ -31,22 +31,22 @@ func main() {
 	stop()
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
-	case errors.Is(err, errIll):
-		os.Exit(1) // the report says it all
+	case errors.Is(err, errUnhealthy):
+		os.Exit(1) // the report has the reasons
 	default:
 		fmt.Fprintln(os.Stderr, "doctor:", err)
 		os.Exit(1)
 	}
 }
 
-// errIll says that the report has failures.
-var errIll = errors.New("something does not work")
+// errUnhealthy means that the report has failures.
+var errUnhealthy = errors.New("something does not work")
 
-// requestTime is how long one request may take, a cold start included.
+// requestTime limits one request, including a cold start.
 const requestTime = 35 * time.Second
 
 func run(ctx context.Context, args []string, out, problems io.Writer) error {
-	var at deployment.Place
+	var at deployment.Location
 	flags := flag.NewFlagSet("doctor", flag.ContinueOnError)
 	flags.SetOutput(problems)
 	flags.StringVar(&at.Stack, "stack", os.Getenv("STACK"), "name of the stack in AWS")
@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, out, problems io.Writer) error {
 			Name: "system", Status: checkup.Fail, Detail: err.Error(),
 			Advice: "start one with make run, name another with RETHREAD_URL=…, or a stack with STACK=… and AWS_REGION",
 		})
-		return errors.Join(errIll, report.End())
+		return errors.Join(errUnhealthy, report.End())
 	}
 	if _, err := fmt.Fprintf(out, "%s\n\n", found.Name); err != nil {
 		return err
@@ -76,12 +76,12 @@ func run(ctx context.Context, args []string, out, problems io.Writer) error {
 		return err
 	}
 	if !healthy {
-		return errIll
+		return errUnhealthy
 	}
 	return nil
 }
 
-// token is the one that was given or, on this machine, one of the development
+// token returns the given token or, for a local system, one of the development
 // issuer.
 func token(ctx context.Context, d *deployment.Deployment) string {
 	if given := os.Getenv("TOKEN"); given != "" || !d.Local {
@@ -89,7 +89,7 @@ func token(ctx context.Context, d *deployment.Deployment) string {
 	}
 	own, err := host.Token(ctx, d.Outputs["ApiUrl"], "doctor")
 	if err != nil {
-		return "" // another issuer signs; the report says that a token is missing
+		return "" // another issuer signs; the report mentions the missing token
 	}
 	return own
 }

@@ -1,8 +1,7 @@
-// Command redrive sends back what was given up: `make redrive` for the system
-// that runs here or that RETHREAD_URL names, `make redrive STACK=…` for one in
-// AWS. QUEUE is abandoned or failures, both unless given; DRY=1 looks only; DROP=1
-// deletes what can never be sent back. It ends with status 1 where something stays
-// that was to go.
+// Command redrive sends back dead letters: `make redrive` for the local system or
+// the one at RETHREAD_URL, `make redrive STACK=…` for one in AWS. QUEUE is
+// abandoned or failures, by default both; DRY=1 only lists; DROP=1 deletes letters
+// that can never be sent back. It exits with status 1 if letters remain.
 package main
 
 import (
@@ -31,26 +30,26 @@ func main() {
 }
 
 var (
-	errQueue    = errors.New("QUEUE is abandoned or failures")
-	errServices = errors.New("only its address is known: name its stack with STACK=…")
-	errStays    = errors.New("what is left stays in its queue, until it is 14 days old")
+	errQueue     = errors.New("QUEUE is abandoned or failures")
+	errServices  = errors.New("only its address is known: name its stack with STACK=…")
+	errRemaining = errors.New("the remaining letters stay in their queue until they are 14 days old")
 )
 
 func run(ctx context.Context, args []string, out, problems io.Writer) error {
-	var at deployment.Place
-	office := deadletter.Office{}
+	var at deployment.Location
+	office := deadletter.Redriver{}
 	flags := flag.NewFlagSet("redrive", flag.ContinueOnError)
 	flags.SetOutput(problems)
 	flags.StringVar(&at.Stack, "stack", os.Getenv("STACK"), "name of the stack in AWS")
 	flags.StringVar(&at.URL, "http", cmp.Or(os.Getenv("RETHREAD_URL"), "http://127.0.0.1:3000"), "address of the HTTP API, without a stack")
-	queue := flags.String("queue", os.Getenv("QUEUE"), "abandoned or failures; both unless given")
-	flags.BoolVar(&office.Dry, "dry", os.Getenv("DRY") != "", "look only")
-	flags.BoolVar(&office.DropGone, "drop", os.Getenv("DROP") != "", "delete what can never be sent back")
+	queue := flags.String("queue", os.Getenv("QUEUE"), "abandoned or failures; empty means both")
+	flags.BoolVar(&office.DryRun, "dry", os.Getenv("DRY") != "", "only list the letters")
+	flags.BoolVar(&office.DropGone, "drop", os.Getenv("DROP") != "", "delete letters that can never be sent back")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	at.URL = strings.TrimSuffix(at.URL, "/")
-	queues, err := chosen(*queue)
+	queues, err := chosenQueues(*queue)
 	if err != nil {
 		return err
 	}
@@ -63,8 +62,8 @@ func run(ctx context.Context, args []string, out, problems io.Writer) error {
 	return empty(ctx, &office, queues, out)
 }
 
-// chosen are the queues to empty.
-func chosen(name string) ([]string, error) {
+// chosenQueues are the queues to empty.
+func chosenQueues(name string) ([]string, error) {
 	all := []string{deadletter.Abandoned, deadletter.Failures}
 	if name == "" {
 		return all, nil
@@ -74,11 +73,11 @@ func chosen(name string) ([]string, error) {
 			return []string{queue}, nil
 		}
 	}
-	return nil, fmt.Errorf("%w, not %q", errQueue, name)
+	return nil, fmt.Errorf("%w, got %q", errQueue, name)
 }
 
 // empty empties queues, one after the other, and prints a line for each letter.
-func empty(ctx context.Context, office *deadletter.Office, queues []string, out io.Writer) error {
+func empty(ctx context.Context, office *deadletter.Redriver, queues []string, out io.Writer) error {
 	var printed error
 	printf := func(format string, args ...any) {
 		if printed == nil {
@@ -104,13 +103,13 @@ func empty(ctx context.Context, office *deadletter.Office, queues []string, out 
 			return err
 		}
 	}
-	if office.Dry {
+	if office.DryRun {
 		printf("%d could be sent back, %d could not\n", counts[deadletter.Seen], counts[deadletter.Left])
 		return printed
 	}
 	printf("%d sent back, %d left, %d gone\n", counts[deadletter.Sent], counts[deadletter.Left], counts[deadletter.Gone])
 	if counts[deadletter.Left] > 0 {
-		return errors.Join(printed, errStays)
+		return errors.Join(printed, errRemaining)
 	}
 	return printed
 }

@@ -22,7 +22,7 @@ func testDemo(t *testing.T, sys *e2e.System) {
 	}
 	t.Run("the story ends well", func(t *testing.T) {
 		out, err := demo(t, sys.URL)
-		if err != nil || !strings.HasSuffix(out, "Everything is as it was said.\n") {
+		if err != nil || !strings.HasSuffix(out, "Everything is as expected.\n") {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})

@@ -31,7 +31,7 @@ func testRedrive(t *testing.T, sys *e2e.System) {
 	req := say("", "hello")
 	req.Config = &a2a.SendMessageConfig{ReturnImmediately: true, PushConfig: &a2a.PushConfig{URL: r.url}}
 	mustSend(t, c, req)
-	d, err := deployment.Find(t.Context(), deployment.Place{URL: impatient.URL})
+	d, err := deployment.Find(t.Context(), deployment.Location{URL: impatient.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -277,7 +277,7 @@ func (c *crowd) testLeft(t *testing.T) {
 
 func (c *crowd) deployment(t *testing.T) *deployment.Deployment {
 	t.Helper()
-	d, err := deployment.Find(t.Context(), deployment.Place{URL: c.sys.URL})
+	d, err := deployment.Find(t.Context(), deployment.Location{URL: c.sys.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

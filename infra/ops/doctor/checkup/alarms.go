@@ -12,10 +12,10 @@ import (
 	"github.com/rethread/rethread/infra/ops/deployment"
 )
 
-// mostNames is how many alarms CloudWatch is asked for at a time.
-const mostNames = 100
+// maxAlarmNames is the number of alarms in one request to CloudWatch.
+const maxAlarmNames = 100
 
-// Alarms looks which of the stack's alarms ring, and whether anybody would hear.
+// Alarms checks the state of the stack's alarms and whether they notify a topic.
 func Alarms(ctx context.Context, d *deployment.Deployment, client cloudwatch.DescribeAlarmsAPIClient) []Finding {
 	const name = "alarms"
 	var names []string
@@ -24,12 +24,12 @@ func Alarms(ctx context.Context, d *deployment.Deployment, client cloudwatch.Des
 	}
 	var found []Finding
 	deaf, seen := 0, 0
-	for part := range slices.Chunk(names, mostNames) {
+	for part := range slices.Chunk(names, maxAlarmNames) {
 		pages := cloudwatch.NewDescribeAlarmsPaginator(client, &cloudwatch.DescribeAlarmsInput{AlarmNames: part})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
-				return unread(name, "cloudwatch:DescribeAlarms", err)
+				return requestFailed(name, "cloudwatch:DescribeAlarms", err)
 			}
 			for _, a := range page.MetricAlarms {
 				found = append(found, alarm(a)...)
@@ -42,28 +42,28 @@ func Alarms(ctx context.Context, d *deployment.Deployment, client cloudwatch.Des
 	}
 	if missing := len(names) - seen; missing > 0 || seen == 0 {
 		found = append(found, Finding{
-			Name: name, Status: Warn, Detail: fmt.Sprintf("%d are not there", missing), Advice: "deploy template.yaml again",
+			Name: name, Status: Warn, Detail: fmt.Sprintf("%d do not exist", missing), Advice: "deploy template.yaml again",
 		})
 	}
-	found = orFine(found, name, fmt.Sprintf("%d, all quiet", seen))
+	found = orOK(found, name, fmt.Sprintf("%d, all quiet", seen))
 	if deaf > 0 {
 		found = append(found, Finding{
-			Name: "who hears of alarms", Status: Warn, Detail: fmt.Sprintf("%d of %d alarms tell nobody", deaf, seen),
-			Advice: "deploy with AlarmTopicArn, an SNS topic that somebody has subscribed to",
+			Name: "topic of alarms", Status: Warn, Detail: fmt.Sprintf("%d of %d alarms have no topic", deaf, seen),
+			Advice: "deploy with AlarmTopicArn, an SNS topic with subscribers",
 		})
 	}
 	return found
 }
 
-// alarm finds what is wrong; nothing is nil.
+// alarm returns what is wrong with an alarm, or nil.
 func alarm(a types.MetricAlarm) []Finding {
 	f := Finding{Name: aws.ToString(a.AlarmName)}
 	switch a.StateValue {
 	case types.StateValueAlarm:
 		f.Status, f.Detail = Fail, aws.ToString(a.AlarmDescription)+": "+aws.ToString(a.StateReason)
-		f.Advice = "docs/operation.md says what each alarm asks of you"
+		f.Advice = "see docs/operation.md for what to do about each alarm"
 	case types.StateValueInsufficientData:
-		f.Status, f.Detail, f.Advice = Warn, "has no data yet", "look again in ten minutes"
+		f.Status, f.Detail, f.Advice = Warn, "has no data yet", "check again in ten minutes"
 	case types.StateValueOk:
 		return nil
 	default:

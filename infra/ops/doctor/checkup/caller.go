@@ -13,35 +13,35 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Caller is somebody who uses the system.
+// Caller is a user of the system.
 type Caller struct {
-	API     string // with its version
+	API     string // base address including the version
 	Sockets string
 	Token   string
 	HTTP    *http.Client
 }
 
-// answerError is an answer that should have been another.
+// answerError is an answer with an unexpected status.
 type answerError struct {
 	what   string
 	status int
 	body   string
 }
 
-// shownBytes is how much of an answer is shown.
+// shownBytes limits the part of an answer that is shown.
 const shownBytes = 300
 
 func (e *answerError) Error() string {
 	return fmt.Sprintf("%s is answered %d %s: %.*s", e.what, e.status, http.StatusText(e.status), shownBytes, e.body)
 }
 
-// do makes a request, and reads the answer into something unless that is nil.
+// do makes a request and decodes the answer into into, unless that is nil.
 func (c Caller) do(ctx context.Context, want int, method, path string, body, into any) error {
 	var payload io.Reader = http.NoBody
 	if body != nil {
 		text, err := json.Marshal(body)
 		if err != nil {
-			return fmt.Errorf("encode a request: %w", err)
+			return fmt.Errorf("encode the request: %w", err)
 		}
 		payload = bytes.NewReader(text)
 	}
@@ -55,10 +55,10 @@ func (c Caller) do(ctx context.Context, want int, method, path string, body, int
 	}
 	res, err := c.HTTP.Do(req)
 	if err != nil {
-		return err // it names the request
+		return err // the error names the request
 	}
 	defer res.Body.Close() //nolint:errcheck // read to its end
-	answer, err := io.ReadAll(io.LimitReader(res.Body, answerBytes))
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswerBytes))
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
@@ -77,7 +77,7 @@ func (c Caller) do(ctx context.Context, want int, method, path string, body, int
 // socket is a websocket that watches one session.
 type socket struct{ conn *websocket.Conn }
 
-// message is what is looked at of what comes.
+// message has the members of a message that are used here.
 type message struct {
 	Type      string `json:"type"`
 	RequestID string `json:"request_id"`
@@ -98,7 +98,7 @@ func (c Caller) listen(ctx context.Context, session string) (*socket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", c.Sockets, err)
 	}
-	conn.SetReadLimit(answerBytes)
+	conn.SetReadLimit(maxAnswerBytes)
 	s := &socket{conn}
 	const request = "doctor"
 	action, err := json.Marshal(object{"action": "subscribe", "session_id": session, "request_id": request})
@@ -115,17 +115,17 @@ func (c Caller) listen(ctx context.Context, session string) (*socket, error) {
 	return s, nil
 }
 
-// newsTime is how long news may take, through cold starts.
-const newsTime = 30 * time.Second
+// messageTime is how long a message may take, including cold starts.
+const messageTime = 30 * time.Second
 
-// until reads until a message is the one that is waited for.
+// until reads messages until found reports true for one.
 func (s *socket) until(ctx context.Context, what string, found func(message) bool) error {
-	ctx, cancel := context.WithTimeout(ctx, newsTime)
+	ctx, cancel := context.WithTimeout(ctx, messageTime)
 	defer cancel()
 	for {
 		_, text, err := s.conn.Read(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			return fmt.Errorf("the websocket never told of %s", what)
+			return fmt.Errorf("the websocket did not receive %s in time", what)
 		}
 		if err != nil {
 			return fmt.Errorf("wait for %s: %w", what, err)
@@ -135,7 +135,7 @@ func (s *socket) until(ctx context.Context, what string, found func(message) boo
 			return fmt.Errorf("read a message: %w", err)
 		}
 		if m.Type == "error" {
-			return fmt.Errorf("the websocket answers: %s", m.Detail)
+			return fmt.Errorf("the websocket returned an error: %s", m.Detail)
 		}
 		if found(m) {
 			return nil
@@ -143,4 +143,4 @@ func (s *socket) until(ctx context.Context, what string, found func(message) boo
 	}
 }
 
-func (s *socket) close() { _ = s.conn.CloseNow() } // closed already is fine
+func (s *socket) close() { _ = s.conn.CloseNow() } // it may be closed already

@@ -12,12 +12,12 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// answerBytes is more than any answer holds that is looked at.
-const answerBytes = 1 << 20
+// maxAnswerBytes is above the size of any answer that is read here.
+const maxAnswerBytes = 1 << 20
 
-// Issuer looks whether the keys of those who issue tokens can be found (OpenID
-// Connect Discovery 1.0, section 4) and used: API Gateway's JWT authorizers know
-// RSA only.
+// Issuer checks that the keys of the token issuer can be found (OpenID Connect
+// Discovery 1.0, section 4) and used: API Gateway's JWT authorizers support RSA
+// only.
 func Issuer(ctx context.Context, client *http.Client, issuer string) []Finding {
 	f := Finding{Name: "issuer of tokens", Status: Fail, Detail: issuer}
 	if issuer == "" {
@@ -34,35 +34,35 @@ func Issuer(ctx context.Context, client *http.Client, issuer string) []Finding {
 	err := read(ctx, client, strings.TrimSuffix(issuer, "/")+"/.well-known/openid-configuration", &configuration)
 	switch {
 	case err != nil:
-		f.Detail = "its configuration cannot be read: " + err.Error()
-		f.Advice = "JwtIssuer must be its address; without it all tokens are refused"
+		f.Detail = "cannot read its configuration: " + err.Error()
+		f.Advice = "JwtIssuer must be its address; otherwise all tokens are refused"
 	case configuration.Issuer != issuer:
-		f.Detail = fmt.Sprintf("it calls itself %q, and JwtIssuer is %q", configuration.Issuer, issuer)
-		f.Advice = "deploy with JwtIssuer as it calls itself, to the last character"
+		f.Detail = fmt.Sprintf("its name is %q, but JwtIssuer is %q", configuration.Issuer, issuer)
+		f.Advice = "deploy with JwtIssuer equal to its name, to the last character"
 	default:
 		if err = read(ctx, client, configuration.Keys, &set); err != nil {
-			f.Detail, f.Advice = "its keys cannot be read: "+err.Error(), "ask whoever runs the issuer"
+			f.Detail, f.Advice = "cannot read its keys: "+err.Error(), "ask the operator of the issuer"
 		}
 	}
 	if f.Advice != "" {
 		return []Finding{f}
 	}
-	n := signing(set.Keys)
+	n := countUsable(set.Keys)
 	if n == 0 {
 		f.Detail = fmt.Sprintf("none of its %d keys is an RSA key for signatures", len(set.Keys))
-		f.Advice = "let it sign with RS256: API Gateway takes no other kind"
+		f.Advice = "sign tokens with RS256: API Gateway supports no other algorithm"
 		return []Finding{f}
 	}
 	f.Status, f.Detail = OK, fmt.Sprintf("%s, keys: %d", issuer, n)
 	return []Finding{f}
 }
 
-// signing counts the keys that API Gateway can use.
-func signing(keys []json.RawMessage) (n int) {
+// countUsable counts the keys that API Gateway can use.
+func countUsable(keys []json.RawMessage) (n int) {
 	for _, text := range keys {
 		var key jose.JSONWebKey
 		if key.UnmarshalJSON(text) != nil {
-			continue // of a kind that nobody here knows
+			continue // of an unknown type
 		}
 		if _, ok := key.Key.(*rsa.PublicKey); ok && key.Use != "enc" {
 			n++
@@ -79,9 +79,9 @@ func read(ctx context.Context, client *http.Client, url string, into any) error 
 	}
 	defer res.Body.Close() //nolint:errcheck // read as far as needed
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", url, res.Status)
+		return fmt.Errorf("%s returned %s", url, res.Status)
 	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, answerBytes)).Decode(into); err != nil {
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswerBytes)).Decode(into); err != nil {
 		return fmt.Errorf("read %s: %w", url, err)
 	}
 	return nil
@@ -90,7 +90,7 @@ func read(ctx context.Context, client *http.Client, url string, into any) error 
 func get(ctx context.Context, client *http.Client, url string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", url, err)
+		return nil, fmt.Errorf("request to %s: %w", url, err)
 	}
 	return client.Do(req)
 }

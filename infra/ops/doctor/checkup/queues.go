@@ -13,23 +13,23 @@ import (
 	"github.com/rethread/rethread/infra/ops/deployment"
 )
 
-// backlog is how many messages may wait for a function before it looks as if the
-// function could not keep up.
+// backlog is the number of waiting messages above which the function appears not
+// to keep up.
 const backlog = 1000
 
-// QueueAttributes is what Queues asks of SQS.
+// QueueAttributes is the part of SQS that Queues uses.
 type QueueAttributes interface {
 	GetQueueAttributes(ctx context.Context, in *sqs.GetQueueAttributesInput, opts ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
 }
 
-// Queues looks what waits. A queue that feeds no function is where things end
-// that were given up, and should be empty.
+// Queues checks the backlogs. A queue without a function holds abandoned work, and
+// should be empty.
 func Queues(
 	ctx context.Context, d *deployment.Deployment, client QueueAttributes, feeds lambda.ListEventSourceMappingsAPIClient,
 ) []Finding {
 	mine, err := mappings(ctx, d, feeds)
 	if err != nil {
-		return unread("queues", "lambda:ListEventSourceMappings", err)
+		return requestFailed("queues", "lambda:ListEventSourceMappings", err)
 	}
 	feeding := map[string]bool{}
 	for _, m := range mine {
@@ -42,7 +42,7 @@ func Queues(
 			QueueUrl: &url, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll},
 		})
 		if err != nil {
-			out = append(out, unread("queue "+id, "sqs:GetQueueAttributes", err)...)
+			out = append(out, requestFailed("queue "+id, "sqs:GetQueueAttributes", err)...)
 			continue
 		}
 		out = append(out, queue(id, answer.Attributes, feeding[answer.Attributes[string(types.QueueAttributeNameQueueArn)]]))
@@ -66,13 +66,13 @@ func queue(id string, attributes map[string]string, feeds bool) Finding {
 	case n == 0:
 		f.Detail = "empty"
 	case !feeds:
-		f.Status, f.Detail = Warn, fmt.Sprintf("about %d were given up", n)
-		f.Advice = "make redrive DRY=1 shows them, make redrive sends them back"
+		f.Status, f.Detail = Warn, fmt.Sprintf("about %d abandoned", n)
+		f.Advice = "make redrive DRY=1 lists them, make redrive sends them back"
 	case n > backlog:
-		f.Status, f.Detail = Warn, fmt.Sprintf("about %d wait", n)
-		f.Advice = "whoever takes them cannot keep up, or their receivers are down: see its log"
+		f.Status, f.Detail = Warn, fmt.Sprintf("about %d waiting", n)
+		f.Advice = "the function cannot keep up, or the receivers are down: see its log"
 	default:
-		f.Detail = fmt.Sprintf("about %d wait", n)
+		f.Detail = fmt.Sprintf("about %d waiting", n)
 	}
 	return f
 }

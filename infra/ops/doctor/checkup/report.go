@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Report writes findings as they come, a line each, with what to do below.
+// Report writes each finding as a line, with advice below it.
 type Report struct {
 	out    io.Writer
 	counts map[Status]int
@@ -25,7 +25,7 @@ func (r *Report) Add(f Finding) {
 	}
 }
 
-// End writes the sum, and returns the first error of writing.
+// End writes the totals, and returns the first write error.
 func (r *Report) End() error {
 	var sums []string
 	for _, s := range []Status{OK, Warn, Fail, Skipped} {
@@ -43,5 +43,5 @@ func (r *Report) printf(format string, args ...any) {
 	}
 }
 
-// oneLine keeps the table a table, whatever a service's error says.
+// oneLine keeps a finding on one line, whatever a service's error contains.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

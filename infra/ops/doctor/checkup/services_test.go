@@ -22,7 +22,7 @@ import (
 	"github.com/rethread/rethread/infra/test/dynamotest"
 )
 
-// lambdas answers of functions by name, and has its mappings on two pages.
+// lambdas describes functions by name, and has its mappings on two pages.
 type lambdas struct {
 	functions map[string]lambda.GetFunctionConfigurationOutput
 	mappings  []types.EventSourceMappingConfiguration
@@ -52,8 +52,8 @@ func (l lambdas) ListEventSourceMappings(
 	return &lambda.ListEventSourceMappingsOutput{EventSourceMappings: l.mappings[1:]}, nil
 }
 
-// stack has resources of one type, whose physical ids are their logical ones and
-// "-1".
+// stack has resources of one type, whose physical ids are the logical ones
+// followed by "-1".
 func stack(kind string, ids ...string) *deployment.Deployment {
 	d := &deployment.Deployment{}
 	for _, id := range ids {
@@ -93,7 +93,7 @@ func TestFunctions(t *testing.T) {
 		"New-1":    {State: types.StatePending},
 	}}
 	wantLines(t, checkup.Functions(t.Context(), stack(deployment.Function, "Good", "Asleep"), client),
-		"ok functions: 2, all active, their last updates taken")
+		"ok functions: 2, all active, their last updates successful")
 	wantLines(t, checkup.Functions(t.Context(), stack(deployment.Function, "Broken", "Good", "New", "Old", "Secret"), client),
 		"fail Broken: failed: no role", "warn New: is being updated", "fail Old: its last update failed: too large",
 		"fail Secret: AccessDeniedException: no")
@@ -116,14 +116,14 @@ func TestMappings(t *testing.T) {
 	}}), "ok event sources: 2, all enabled")
 	wantLines(t, checkup.Mappings(t.Context(), d, lambdas{mappings: []types.EventSourceMappingConfiguration{
 		feeding("Fanout-1", "Enabled", "PROBLEM: Function call failed"), feeding("Deliver-1", "Disabled", ""),
-	}}), "fail Fanout: cannot be fed: PROBLEM: Function call failed", "warn Deliver: is fed no more: its source is Disabled")
+	}}), "fail Fanout: cannot be invoked: PROBLEM: Function call failed", "warn Deliver: receives nothing: its event source is Disabled")
 	wantLines(t, checkup.Mappings(t.Context(), d, lambdas{mappings: []types.EventSourceMappingConfiguration{others}}),
-		"fail event sources: no function is fed by a stream or a queue")
+		"fail event sources: no function has an event source mapping")
 	wantLines(t, checkup.Mappings(t.Context(), d, lambdas{}),
 		"fail event sources: AccessDeniedException: no")
 }
 
-// queues answers how many messages there are, by URL.
+// queues returns the numbers of messages, by URL.
 type queues map[string]string
 
 func (q queues) GetQueueAttributes(
@@ -144,15 +144,15 @@ func TestQueues(t *testing.T) {
 	d.Add(deployment.Function, "Deliver", "Deliver-1")
 	feeds := lambdas{mappings: []types.EventSourceMappingConfiguration{feeding("Deliver-1", "Enabled", "OK")}}
 	wantLines(t, checkup.Queues(t.Context(), d, queues{"given-up-1": "0", "polled-1": "7"}, feeds),
-		"ok queue given-up: empty", "ok queue polled: about 7 wait", "fail queue secret: AccessDeniedException: no")
+		"ok queue given-up: empty", "ok queue polled: about 7 waiting", "fail queue secret: AccessDeniedException: no")
 	wantLines(t, checkup.Queues(t.Context(), d, queues{"given-up-1": "1", "polled-1": "1001", "secret-1": "0"}, feeds),
-		"warn queue given-up: about 1 were given up", "warn queue polled: about 1001 wait", "ok queue secret: empty")
+		"warn queue given-up: about 1 abandoned", "warn queue polled: about 1001 waiting", "ok queue secret: empty")
 }
 
-// bells are alarms by name: how they are, and whether they tell somebody.
-type bells map[string]alarmtypes.MetricAlarm
+// alarms are alarms by name, with their states and actions.
+type alarms map[string]alarmtypes.MetricAlarm
 
-func (b bells) DescribeAlarms(
+func (b alarms) DescribeAlarms(
 	_ context.Context, in *cloudwatch.DescribeAlarmsInput, _ ...func(*cloudwatch.Options),
 ) (*cloudwatch.DescribeAlarmsOutput, error) {
 	if b == nil {
@@ -171,7 +171,7 @@ func (b bells) DescribeAlarms(
 func TestAlarms(t *testing.T) {
 	t.Parallel()
 	told := []string{"arn:aws:sns:eu-central-1:1:people"}
-	client := bells{
+	client := alarms{
 		"Quiet-1": {StateValue: alarmtypes.StateValueOk, AlarmActions: told},
 		"Deaf-1":  {StateValue: alarmtypes.StateValueOk},
 		"Rings-1": {
@@ -182,10 +182,10 @@ func TestAlarms(t *testing.T) {
 	}
 	wantLines(t, checkup.Alarms(t.Context(), stack(deployment.Alarm, "Quiet"), client), "ok alarms: 1, all quiet")
 	wantLines(t, checkup.Alarms(t.Context(), stack(deployment.Alarm, "Deaf"), client),
-		"ok alarms: 1, all quiet", "warn who hears of alarms: 1 of 1 alarms tell nobody")
+		"ok alarms: 1, all quiet", "warn topic of alarms: 1 of 1 alarms have no topic")
 	wantLines(t, checkup.Alarms(t.Context(), stack(deployment.Alarm, "Rings", "New", "Gone"), client),
-		"warn New-1: has no data yet", "fail Rings-1: DynamoDB failed: 2 of 1", "warn alarms: 1 are not there")
-	wantLines(t, checkup.Alarms(t.Context(), stack(deployment.Alarm, "Quiet"), bells(nil)), "fail alarms: AccessDeniedException: no")
+		"warn New-1: has no data yet", "fail Rings-1: DynamoDB failed: 2 of 1", "warn alarms: 1 do not exist")
+	wantLines(t, checkup.Alarms(t.Context(), stack(deployment.Alarm, "Quiet"), alarms(nil)), "fail alarms: AccessDeniedException: no")
 }
 
 func TestTables(t *testing.T) {
@@ -196,7 +196,7 @@ func TestTables(t *testing.T) {
 		d.Add(deployment.Table, "Table", name)
 		return d
 	}
-	t.Run("one without a stream tells nobody", func(t *testing.T) {
+	t.Run("reports a table without a stream", func(t *testing.T) {
 		t.Parallel()
 		name := strings.NewReplacer("/", "-").Replace(t.Name())
 		_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
@@ -209,10 +209,10 @@ func TestTables(t *testing.T) {
 		}
 		wantLines(t, checkup.Tables(t.Context(), local(name), client),
 			"fail table "+name+": its stream is off, or lacks new and old images",
-			"warn expiry of items: off: what has expired is kept, and paid for",
+			"warn expiry of items: off: expired items are kept, and billed",
 			"skipped point-in-time recovery: not on this machine")
 	})
-	t.Run("one that is gone", func(t *testing.T) {
+	t.Run("reports a deleted table", func(t *testing.T) {
 		t.Parallel()
 		found := checkup.Tables(t.Context(), local("gone"), client)
 		if len(found) != 1 || found[0].Status != checkup.Fail || !strings.Contains(found[0].Detail, "ResourceNotFoundException") {

@@ -1,8 +1,7 @@
-// Package deadletter empties the queues where things end that were given up: it
-// says what lies there and sends it back. A delivery is queued anew, a job of a
-// function is handed to it again, and of records of a stream, of which Lambda
-// keeps the place only, the records are read and the function is invoked with
-// them.
+// Package deadletter empties the dead letter queues: it lists the letters and
+// sends them back. A delivery is queued again, a job is sent to its function
+// again. For records of a stream, of which Lambda only keeps the position, the
+// records are read and the function is invoked with them.
 package deadletter
 
 import (
@@ -25,76 +24,76 @@ import (
 	"github.com/rethread/rethread/shared/domain/webhook"
 )
 
-// The queues that are emptied, by their logical ids.
+// The logical ids of the dead letter queues.
 const (
-	Abandoned = "Abandoned" // deliveries that were tried for a day
-	Failures  = "Failures"  // jobs and records that a function failed at, and wakes
+	Abandoned = "Abandoned" // deliveries that failed for a day
+	Failures  = "Failures"  // jobs, records and wakes that a function failed to process
 )
 
-// deliveriesOf are the queues that deliveries go back to, by their kind.
+// deliveriesOf maps each kind of delivery to its queue.
 func deliveriesOf() map[delivery.Kind]string {
 	return map[delivery.Kind]string{webhook.Kind: "Deliveries", push.Kind: "Pushes", automation.Kind: "Triggers"}
 }
 
-// wakesOf are those that wakes go back to.
+// wakesOf maps each kind of wake to its queue.
 func wakesOf() map[delivery.Kind]string {
 	return map[delivery.Kind]string{webhook.Kind: "DeliveryRetries", push.Kind: "Retries", automation.Kind: "Retries"}
 }
 
 const (
-	mostReceived = 10 // messages in an answer of SQS
-	// hidden is how long a letter is kept from being received again, unless the run
-	// ends before. It is less than the 5 minutes in which SQS takes the same message
-	// once, for a run that breaks off between sending a letter and deleting it.
-	hidden = 4 * time.Minute
-	// showTime is how long the letters that stay may take to be shown again.
-	showTime = 30 * time.Second
+	maxReceived = 10 // messages in an answer of SQS
+	// visibilityTimeout is the visibility timeout of a received letter, unless the run ends
+	// before. It is less than the 5 minutes of SQS's deduplication, for a run that
+	// ends between sending a letter and deleting it.
+	visibilityTimeout = 4 * time.Minute
+	// makeVisibleTime limits making the remaining letters visible again.
+	makeVisibleTime = 30 * time.Second
 )
 
-// Outcome is what became of a letter.
+// Outcome is the result for a letter.
 type Outcome string
 
 // The outcomes.
 const (
-	Sent Outcome = "sent" // back, and deleted here
-	Left Outcome = "left" // it is here still, as it failed again or nobody can tell what it is
-	Gone Outcome = "gone" // what it refers to is no more; deleted only if that was asked for
+	Sent Outcome = "sent" // sent back, and deleted here
+	Left Outcome = "left" // kept, because it failed again or is of an unknown kind
+	Gone Outcome = "gone" // what it refers to no longer exists; deleted only if requested
 	Seen Outcome = "seen" // a dry run would send it back
 )
 
-// Letter is what was found, and what became of it.
+// Letter is a dead letter and its outcome.
 type Letter struct {
 	Queue   string
-	What    string // in words
+	What    string // description
 	Outcome Outcome
-	Reason  string // of Left and Gone
+	Reason  string // for Left and Gone
 }
 
-// Office empties queues.
-type Office struct {
+// Redriver empties queues.
+type Redriver struct {
 	*deployment.Deployment
 
-	// Dry looks only.
-	Dry bool
-	// DropGone deletes what can never be sent back.
+	// DryRun only lists the letters.
+	DryRun bool
+	// DropGone deletes letters that can never be sent back.
 	DropGone bool
-	// Report is told of each letter.
+	// Report is called for each letter.
 	Report func(Letter)
 }
 
 var (
-	// errGone says that what a letter refers to is no more.
+	// errGone means that what a letter refers to no longer exists.
 	errGone = errors.New("gone")
-	// errAgain says that it was tried, and failed as before.
+	// errAgain means that the letter was sent back and failed as before.
 	errAgain = errors.New("it failed again")
-	// errUnknown says that a letter is none that could be sent back.
-	errUnknown = errors.New("it is nothing that could be sent back")
-	// errNoQueue says that the stack has no such queue.
+	// errUnknown means that a letter is of a kind that cannot be sent back.
+	errUnknown = errors.New("it is of an unknown kind and cannot be sent back")
+	// errNoQueue means that the stack has no such queue.
 	errNoQueue = errors.New("the stack has no such queue")
 )
 
-// Count is about how many letters lie in a queue.
-func (o *Office) Count(ctx context.Context, queue string) (string, error) {
+// Count returns the approximate number of letters in a queue.
+func (o *Redriver) Count(ctx context.Context, queue string) (string, error) {
 	url, err := o.url(queue)
 	if err != nil {
 		return "", err
@@ -104,31 +103,31 @@ func (o *Office) Count(ctx context.Context, queue string) (string, error) {
 		QueueUrl: &url, AttributeNames: []types.QueueAttributeName{name},
 	})
 	if err != nil {
-		return "", fmt.Errorf("count what lies in %s: %w", queue, err)
+		return "", fmt.Errorf("count the letters in %s: %w", queue, err)
 	}
 	return out.Attributes[string(name)], nil
 }
 
-// Empty sends back what lies in a queue, in order, until nothing is left that can
-// go. It may be repeated at any time: what was sent and not yet deleted when a run
-// broke off is sent again, which receivers and functions bear.
-func (o *Office) Empty(ctx context.Context, queue string) (err error) {
+// Empty sends back the letters of a queue, in order, until none is left that can
+// be sent. It can be repeated at any time: a letter that was sent but not deleted
+// because the run ended is sent again, which receivers and functions tolerate.
+func (o *Redriver) Empty(ctx context.Context, queue string) (err error) {
 	url, err := o.url(queue)
 	if err != nil {
 		return err
 	}
-	kept := map[string]string{} // receipts of what stays, by message
-	defer func() { err = errors.Join(err, o.show(ctx, url, kept)) }()
+	kept := map[string]string{} // latest receipts of the remaining letters, by message
+	defer func() { err = errors.Join(err, o.makeVisible(ctx, url, kept)) }()
 	for began := (time.Time{}); ; {
 		out, err := o.Services.SQS.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
-			QueueUrl: &url, MaxNumberOfMessages: mostReceived, VisibilityTimeout: int32(hidden.Seconds()), WaitTimeSeconds: 1,
+			QueueUrl: &url, MaxNumberOfMessages: maxReceived, VisibilityTimeout: int32(visibilityTimeout.Seconds()), WaitTimeSeconds: 1,
 			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 		})
 		if err != nil {
 			return fmt.Errorf("read %s: %w", queue, err)
 		}
 		if began.IsZero() {
-			began = answered(out.ResultMetadata)
+			began = answerTime(out.ResultMetadata)
 		}
 		if len(out.Messages) == 0 {
 			return nil
@@ -139,9 +138,9 @@ func (o *Office) Empty(ctx context.Context, queue string) (err error) {
 	}
 }
 
-// answered is the time of an answer: by this machine's clock or, where that is off,
-// by SQS's own, which is told in whole seconds.
-func answered(metadata middleware.Metadata) time.Time {
+// answerTime is the time of an answer, by the local clock or, if that is wrong, by
+// SQS's, which has whole seconds.
+func answerTime(metadata middleware.Metadata) time.Time {
 	now := time.Now()
 	there, ok := awsmiddleware.GetServerTime(metadata)
 	if !ok || there.Sub(now).Abs() < 2*time.Second {
@@ -150,16 +149,16 @@ func answered(metadata middleware.Metadata) time.Time {
 	return there.Add(time.Second)
 }
 
-// handleAll does what is to be done with letters that were not seen before. Those
-// that came after the run began are left: they may be what it has sent back, and
-// failed again.
-func (o *Office) handleAll(
+// handleAll handles letters that were not seen before. Letters that arrived after
+// the run began are left: they may be ones that it has sent back and that failed
+// again.
+func (o *Redriver) handleAll(
 	ctx context.Context, queue, url string, messages []types.Message, began time.Time, kept map[string]string,
 ) error {
 	for _, m := range messages {
 		id := aws.ToString(m.MessageId)
 		_, again := kept[id]
-		kept[id] = aws.ToString(m.ReceiptHandle) // the newest one counts
+		kept[id] = aws.ToString(m.ReceiptHandle) // only the latest receipt is valid
 		if again || sent(m).After(began) {
 			continue
 		}
@@ -174,7 +173,7 @@ func (o *Office) handleAll(
 	return nil
 }
 
-// sent is when a message was put into its queue.
+// sent is the time at which a message was sent to its queue.
 func sent(m types.Message) time.Time {
 	millis, err := strconv.ParseInt(m.Attributes[string(types.MessageSystemAttributeNameSentTimestamp)], 10, 64)
 	if err != nil {
@@ -183,12 +182,12 @@ func sent(m types.Message) time.Time {
 	return time.UnixMilli(millis)
 }
 
-// handle does what is to be done with one letter, and reports it. An error is one
-// of the moment, after which nothing behind the letter may go before it.
-func (o *Office) handle(ctx context.Context, queue, url string, m types.Message) (deleted bool, err error) {
-	found := o.open(queue, m)
+// handle handles one letter and reports the outcome. An error is temporary; later
+// letters must not overtake this one.
+func (o *Redriver) handle(ctx context.Context, queue, url string, m types.Message) (deleted bool, err error) {
+	found := o.identify(queue, m)
 	letter := Letter{Queue: queue, What: found.what, Outcome: Seen}
-	if !o.Dry || found.send == nil {
+	if !o.DryRun || found.send == nil {
 		letter.Outcome, letter.Reason, err = o.send(ctx, found)
 	}
 	if err != nil {
@@ -205,7 +204,7 @@ func (o *Office) handle(ctx context.Context, queue, url string, m types.Message)
 	return deleted, nil
 }
 
-func (o *Office) send(ctx context.Context, l opened) (Outcome, string, error) {
+func (o *Redriver) send(ctx context.Context, l identified) (Outcome, string, error) {
 	if l.send == nil {
 		return Left, errUnknown.Error(), nil
 	}
@@ -221,9 +220,9 @@ func (o *Office) send(ctx context.Context, l opened) (Outcome, string, error) {
 	}
 }
 
-// show lets others see what stays, also where the run was broken off.
-func (o *Office) show(ctx context.Context, url string, kept map[string]string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), showTime)
+// makeVisible makes the remaining letters visible, even if the run was interrupted.
+func (o *Redriver) makeVisible(ctx context.Context, url string, kept map[string]string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), makeVisibleTime)
 	defer cancel()
 	var errs []error
 	for _, receipt := range kept {
@@ -231,13 +230,13 @@ func (o *Office) show(ctx context.Context, url string, kept map[string]string) e
 			QueueUrl: &url, ReceiptHandle: &receipt, VisibilityTimeout: 0,
 		})
 		if err != nil {
-			errs = append(errs, fmt.Errorf("show a letter that stays, which else is hidden for %s: %w", hidden, err))
+			errs = append(errs, fmt.Errorf("make a remaining letter visible again; it stays hidden for up to %s: %w", visibilityTimeout, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (o *Office) url(queue string) (string, error) {
+func (o *Redriver) url(queue string) (string, error) {
 	url := o.Resource(deployment.Queue, queue)
 	if url == "" {
 		return "", fmt.Errorf("%w: %s", errNoQueue, queue)

@@ -31,26 +31,26 @@ import (
 
 const patience = time.Minute
 
-// rig is a system of which one function fails until it is mended.
+// rig is a system with a function that fails until it is repaired.
 type rig struct {
 	*deployment.Deployment
 
-	system  *host.System
-	letters *queue.Queue // the queue Failures
-	mended  string       // a file
+	system   *host.System
+	letters  *queue.Queue // the queue Failures
+	repaired string       // file that repairs the function
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	dir := t.TempDir()
 	localtest.Build(t, "./testdata/stubborn", filepath.Join(dir, "functions", "stubborn", "bootstrap"))
-	r := &rig{mended: filepath.Join(dir, "mended")}
+	r := &rig{repaired: filepath.Join(dir, "mended")}
 	text, err := os.ReadFile("testdata/template.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	template := filepath.Join(dir, "template.yaml")
-	if err := os.WriteFile(template, []byte(strings.Replace(string(text), "{{switch}}", r.mended, 1)), 0o600); err != nil {
+	if err := os.WriteFile(template, []byte(strings.Replace(string(text), "{{switch}}", r.repaired, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	root, err := repo.Root("")
@@ -66,13 +66,13 @@ func newRig(t *testing.T) *rig {
 	}
 	t.Cleanup(r.system.Close)
 	r.letters, _ = r.system.Queues().Queue(deadletter.Failures)
-	if r.Deployment, err = deployment.Find(t.Context(), deployment.Place{URL: r.system.URL()}); err != nil {
+	if r.Deployment, err = deployment.Find(t.Context(), deployment.Location{URL: r.system.URL()}); err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// mustPut writes an item of that key.
+// mustPut writes an item with that key.
 func (r *rig) mustPut(t *testing.T, key string) {
 	t.Helper()
 	_, err := r.Services.DynamoDB.PutItem(t.Context(), &dynamodb.PutItemInput{
@@ -106,7 +106,7 @@ func (r *rig) mustSend(t *testing.T, body string) {
 	}
 }
 
-// mustHave waits for so many letters.
+// mustHave waits for that many letters.
 func (r *rig) mustHave(t *testing.T, n int) []queue.Message {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -118,8 +118,8 @@ func (r *rig) mustHave(t *testing.T, n int) []queue.Message {
 	return messages
 }
 
-// mustEmpty empties the queue, and says what became of the letters, in short.
-func (r *rig) mustEmpty(t *testing.T, office deadletter.Office) []string {
+// mustEmpty empties the queue and returns the letters' outcomes, in short.
+func (r *rig) mustEmpty(t *testing.T, office deadletter.Redriver) []string {
 	t.Helper()
 	var out []string
 	office.Deployment = r.Deployment
@@ -135,8 +135,8 @@ func (r *rig) mustEmpty(t *testing.T, office deadletter.Office) []string {
 	return out
 }
 
-// pointer is a letter about records, as far as it is changed here.
-type pointer struct {
+// recordsLetter is a letter about records, with the members that are changed here.
+type recordsLetter struct {
 	RequestContext json.RawMessage `json:"requestContext"`
 	Batch          map[string]any  `json:"DDBStreamBatchInfo"`
 }
@@ -150,15 +150,15 @@ func TestEmpty(t *testing.T) {
 	r.mustInvoke(t, `{"job": "in the background"}`)
 	all := r.mustHave(t, 3)
 
-	var first, second pointer
-	for i, into := range []*pointer{&first, &second} {
+	var first, second recordsLetter
+	for i, into := range []*recordsLetter{&first, &second} {
 		if err := json.Unmarshal([]byte(all[i].Body), into); err != nil {
 			t.Fatal(err)
 		}
 	}
 	both := first
 	both.Batch["endSequenceNumber"], both.Batch["batchSize"] = second.Batch["endSequenceNumber"], 2
-	send := func(p pointer) {
+	send := func(p recordsLetter) {
 		text, err := json.Marshal(p)
 		if err != nil {
 			t.Fatal(err)
@@ -173,33 +173,33 @@ func TestEmpty(t *testing.T) {
 	r.mustSend(t, `{"requestContext": {"functionArn": "arn:aws:lambda:us-east-1:1:function:another"}, "requestPayload": {}}`)
 
 	const job = `StubbornFunction: {"job":"in the background"}; RetriesExhausted after 1 tries`
-	const nothing = "it is nothing that could be sent back"
+	const nothing = "it is of an unknown kind and cannot be sent back"
 	foreign := "left " + r.letters.Messages()[6].Body + " " + nothing
-	t.Run("a dry run says what there is, and leaves it to be received", func(t *testing.T) {
+	t.Run("a dry run lists the letters and leaves them in the queue", func(t *testing.T) {
 		want := []string{
 			"left hello " + nothing, foreign, "seen StubbornFunction: 1 records of its stream", "seen StubbornFunction: 1 records of its stream",
 			"seen StubbornFunction: 1 records of its stream", "seen StubbornFunction: 2 records of its stream", "seen " + job,
 		}
-		if diff := cmp.Diff(want, r.mustEmpty(t, deadletter.Office{Dry: true})); diff != "" {
+		if diff := cmp.Diff(want, r.mustEmpty(t, deadletter.Redriver{DryRun: true})); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		if counts := r.letters.Count(); counts.Visible != 7 {
-			t.Errorf("there are %+v", counts)
+			t.Errorf("counts: %+v", counts)
 		}
 	})
-	t.Run("what fails again stays", func(t *testing.T) {
+	t.Run("keeps letters that fail again", func(t *testing.T) {
 		want := []string{
 			"gone StubbornFunction: 1 records of its stream gone", "left StubbornFunction: 1 records of its stream it failed again",
 			"left StubbornFunction: 1 records of its stream it failed again", "left StubbornFunction: 2 records of its stream it failed again",
 			"left hello " + nothing, foreign, "sent " + job,
 		}
-		if diff := cmp.Diff(want, r.mustEmpty(t, deadletter.Office{})); diff != "" {
+		if diff := cmp.Diff(want, r.mustEmpty(t, deadletter.Redriver{})); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		r.mustHave(t, 7)
 	})
-	t.Run("once it is mended everything goes back, without what the filter keeps off", func(t *testing.T) {
-		if err := os.WriteFile(r.mended, nil, 0o600); err != nil {
+	t.Run("sends everything back after the repair, except filtered records", func(t *testing.T) {
+		if err := os.WriteFile(r.repaired, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		want := []string{
@@ -207,7 +207,7 @@ func TestEmpty(t *testing.T) {
 			"sent StubbornFunction: 1 records of its stream", "sent StubbornFunction: 1 records of its stream",
 			"sent StubbornFunction: 2 records of its stream", "sent " + job,
 		}
-		if diff := cmp.Diff(want, r.mustEmpty(t, deadletter.Office{})); diff != "" {
+		if diff := cmp.Diff(want, r.mustEmpty(t, deadletter.Redriver{})); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		lines := []string{"records job/1", "records job/1 job/2", "records job/2", `{"job":"in the background"}`}
@@ -215,19 +215,19 @@ func TestEmpty(t *testing.T) {
 			t.Errorf("the function got (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("what is gone is deleted where that is asked for", func(t *testing.T) {
+	t.Run("deletes letters whose data no longer exists if requested", func(t *testing.T) {
 		want := []string{"gone StubbornFunction: 1 records of its stream gone", "left hello " + nothing, foreign}
-		if diff := cmp.Diff(want, r.mustEmpty(t, deadletter.Office{DropGone: true})); diff != "" {
+		if diff := cmp.Diff(want, r.mustEmpty(t, deadletter.Redriver{DropGone: true})); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		if n := len(r.letters.Messages()); n != 2 {
-			t.Errorf("%d are left", n)
+			t.Errorf("%d letters remain", n)
 		}
 	})
 }
 
-// A wake that was given up goes back to the queue of its kind, as it was, and one of
-// a kind that nobody knows stays.
+// TestEmpty_wakes checks that an abandoned wake is sent to the queue of its kind,
+// unchanged, and that one of an unknown kind stays.
 func TestEmpty_wakes(t *testing.T) {
 	r := newRig(t)
 	wakes := map[string]string{ // by their queue
@@ -239,31 +239,31 @@ func TestEmpty_wakes(t *testing.T) {
 	}
 	r.mustSend(t, `{"kind":"pigeon","group":"g3","turn":9}`)
 	want := []string{
-		`left {"kind":"pigeon","group":"g3","turn":9} it is nothing that could be sent back`,
+		`left {"kind":"pigeon","group":"g3","turn":9} it is of an unknown kind and cannot be sent back`,
 		"sent turn 7 of what waits for a target of kind webhook (g1)",
 		"sent turn 8 of what waits for a target of kind a2a (g2)",
 	}
-	if diff := cmp.Diff(want, r.mustEmpty(t, deadletter.Office{})); diff != "" {
+	if diff := cmp.Diff(want, r.mustEmpty(t, deadletter.Redriver{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for name, wake := range wakes {
 		back, ok := r.system.Queues().Queue(name)
 		if !ok {
-			t.Fatalf("there is no queue %s", name)
+			t.Fatalf("no queue %s", name)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()
 		messages, err := back.Wait(ctx, 1)
 		if err != nil || len(messages) != 1 || messages[0].Body != wake {
-			t.Errorf("%s has %v, want %s: %v", name, messages, wake, err)
+			t.Errorf("queue %s has %v, want %s: %v", name, messages, wake, err)
 		}
 	}
 	if left := r.letters.Messages(); len(left) != 1 {
-		t.Errorf("%d are left", len(left))
+		t.Errorf("%d letters remain", len(left))
 	}
 }
 
-// mustDo waits until the function has written so many lines, and returns them in
+// mustDo waits until the function has written that many lines, and returns them in
 // order.
 func (r *rig) mustDo(t *testing.T, n int) []string {
 	t.Helper()
@@ -272,7 +272,7 @@ func (r *rig) mustDo(t *testing.T, n int) []string {
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
 	for {
-		text, err := os.ReadFile(r.mended)
+		text, err := os.ReadFile(r.repaired)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,26 +17,26 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// shownBytes is how much is shown of what people may need to tell letters apart.
+// shownBytes limits the part of a letter that is shown to tell letters apart.
 const shownBytes = 160
 
-// opened is a letter whose kind is known.
-type opened struct {
+// identified is a letter whose kind is known.
+type identified struct {
 	what string
-	// send sends it back; nil for what nobody knows.
+	// send sends the letter back; nil for an unknown kind.
 	send func(context.Context) error
 }
 
-// open reads a message.
-func (o *Office) open(queue string, m types.Message) opened {
+// identify reads a message.
+func (o *Redriver) identify(queue string, m types.Message) identified {
 	body := aws.ToString(m.Body)
-	unknown := opened{what: fmt.Sprintf("%.*s", shownBytes, body)}
+	unknown := identified{what: fmt.Sprintf("%.*s", shownBytes, body)}
 	if queue == Abandoned {
 		return o.delivery(m, unknown)
 	}
 	var w delivery.Wake
 	if json.Unmarshal([]byte(body), &w) == nil && wakesOf()[w.Kind] != "" {
-		return opened{
+		return identified{
 			what: fmt.Sprintf("turn %d of what waits for a target of kind %s (%s)", w.Turn, w.Kind, w.Group),
 			send: func(ctx context.Context) error { return o.sendWake(ctx, w.Kind, body) },
 		}
@@ -50,12 +50,12 @@ func (o *Office) open(queue string, m types.Message) opened {
 	case !ok:
 		return unknown
 	case f.Batch != nil:
-		return opened{
+		return identified{
 			what: fmt.Sprintf("%s: %d records of its stream, from %s on; %s", name.logical, f.Batch.Size, f.Batch.FirstArrival, f.Context),
 			send: func(ctx context.Context) error { return o.sendRecords(ctx, name, *f.Batch) },
 		}
 	case f.Payload != nil:
-		return opened{
+		return identified{
 			what: fmt.Sprintf("%s: %.*s; %s", name.logical, shownBytes, f.Payload, f.Context),
 			send: func(ctx context.Context) error { return o.sendJob(ctx, name.physical, f.Payload) },
 		}
@@ -64,9 +64,9 @@ func (o *Office) open(queue string, m types.Message) opened {
 	}
 }
 
-// failure is what Lambda tells of an asynchronous invocation ("Retaining records
-// of asynchronous invocations") or of a batch of a stream ("Retain discarded
-// records for a DynamoDB event source") that it has given up.
+// failure is Lambda's record of an abandoned asynchronous invocation ("Retaining
+// records of asynchronous invocations") or batch of a stream ("Retain discarded
+// records for a DynamoDB event source").
 type failure struct {
 	Context failedContext   `json:"requestContext"`
 	Payload json.RawMessage `json:"requestPayload"`
@@ -79,7 +79,7 @@ type failedContext struct {
 	Invoked     int    `json:"approximateInvokeCount"`
 }
 
-// String says how it was given up.
+// String describes why it was abandoned.
 func (c failedContext) String() string {
 	return fmt.Sprintf("%s after %d tries", c.Condition, c.Invoked)
 }
@@ -87,8 +87,9 @@ func (c failedContext) String() string {
 // names of a function.
 type names struct{ logical, physical string }
 
-// function finds one of the stack's by its ARN, with or without a version.
-func (o *Office) function(arn string) (names, bool) {
+// function finds one of the stack's functions by its ARN, with or without a
+// version.
+func (o *Redriver) function(arn string) (names, bool) {
 	_, name, _ := strings.Cut(arn, ":function:")
 	name, _, _ = strings.Cut(name, ":")
 	logical, ok := o.LogicalID(deployment.Function, name)
@@ -96,11 +97,11 @@ func (o *Office) function(arn string) (names, bool) {
 }
 
 // delivery reads a message of the queue of abandoned deliveries: one that the
-// function gave up, with the reason, or one that SQS moved there as it was.
-func (o *Office) delivery(m types.Message, unknown opened) opened {
+// function abandoned, with the reason, or one that SQS moved there unchanged.
+func (o *Redriver) delivery(m types.Message, unknown identified) identified {
 	body := []byte(aws.ToString(m.Body))
 	var wrapped queue.Abandoned
-	how := "SQS has moved it"
+	how := "moved by SQS"
 	if json.Unmarshal(body, &wrapped) == nil && len(wrapped.Body) > 0 {
 		body, how = wrapped.Body, fmt.Sprintf("%s, after %d tries", wrapped.Reason, wrapped.Tries)
 	}
@@ -108,16 +109,16 @@ func (o *Office) delivery(m types.Message, unknown opened) opened {
 	if json.Unmarshal(body, &d) != nil || d.Event.ID == "" || deliveriesOf()[d.Target.Kind] == "" {
 		return unknown
 	}
-	return opened{
+	return identified{
 		what: fmt.Sprintf("%s (%s) to %s %s; %s", d.Event.Type, d.Event.ID, d.Target.Kind, d.Target.Name, how),
 		send: func(ctx context.Context) error { return o.sendDelivery(ctx, m, d.Target.Kind, string(body)) },
 	}
 }
 
-// sendDelivery queues a delivery as it was, in its group, from now on. Its
-// deduplication id is the letter's: that of the delivery itself may have been seen
-// within the last 5 minutes, and the letter may be sent again after a crash.
-func (o *Office) sendDelivery(ctx context.Context, m types.Message, kind delivery.Kind, body string) error {
+// sendDelivery queues a delivery unchanged, in its group, as if it were new. Its
+// deduplication id is the letter's: the delivery's own may have been used within
+// the last 5 minutes, and the letter may be sent again after a crash.
+func (o *Redriver) sendDelivery(ctx context.Context, m types.Message, kind delivery.Kind, body string) error {
 	url, err := o.url(deliveriesOf()[kind])
 	if err != nil {
 		return err
@@ -129,8 +130,8 @@ func (o *Office) sendDelivery(ctx context.Context, m types.Message, kind deliver
 	return err
 }
 
-// sendWake has a lane's turn come again.
-func (o *Office) sendWake(ctx context.Context, kind delivery.Kind, body string) error {
+// sendWake queues a lane's turn again.
+func (o *Redriver) sendWake(ctx context.Context, kind delivery.Kind, body string) error {
 	url, err := o.url(wakesOf()[kind])
 	if err != nil {
 		return err
@@ -139,8 +140,8 @@ func (o *Office) sendWake(ctx context.Context, kind delivery.Kind, body string) 
 	return err
 }
 
-// sendJob hands a job to its function again, which starts its tries anew.
-func (o *Office) sendJob(ctx context.Context, function string, payload []byte) error {
+// sendJob sends a job to its function again, with new attempts.
+func (o *Redriver) sendJob(ctx context.Context, function string, payload []byte) error {
 	_, err := o.Services.Lambda.Invoke(ctx, &lambda.InvokeInput{
 		FunctionName: &function, InvocationType: lambdatypes.InvocationTypeEvent, Payload: payload,
 	})

@@ -20,18 +20,17 @@ import (
 )
 
 const (
-	// readPause keeps to the 5 requests a second that a shard answers.
+	// readPause respects the limit of 5 requests a second to a shard.
 	readPause = 200 * time.Millisecond
-	// readTime is far more than the records of one invocation take.
+	// readTime is far more than reading the records of one invocation takes.
 	readTime = time.Minute
 )
 
-// mostEventBytes is how large an event is made of several records: Lambda takes 6
-// MB.
-const mostEventBytes = 5 << 20
+// maxEventBytes limits an event with several records, below Lambda's 6 MB.
+const maxEventBytes = 5 << 20
 
-// batch is where records stand in a stream, which is all that Lambda keeps of
-// those that it has given up.
+// batch is the position of records in a stream, which is all that Lambda keeps of
+// abandoned records.
 type batch struct {
 	ShardID      string `json:"shardId"`
 	Start        string `json:"startSequenceNumber"`
@@ -41,9 +40,9 @@ type batch struct {
 	StreamARN    string `json:"streamArn"`
 }
 
-// sendRecords reads the records that the function's mapping lets pass and invokes
-// the function with them. A stream keeps records for 24 hours.
-func (o *Office) sendRecords(ctx context.Context, function names, b batch) error {
+// sendRecords reads the records, filters them like the function's mapping, and
+// invokes the function with them. A stream keeps records for 24 hours.
+func (o *Redriver) sendRecords(ctx context.Context, function names, b batch) error {
 	records, err := o.records(ctx, b)
 	if err != nil {
 		return err
@@ -65,7 +64,7 @@ func (o *Office) sendRecords(ctx context.Context, function names, b batch) error
 			}
 			continue
 		}
-		if len(event) > 0 && size+len(text) > mostEventBytes {
+		if len(event) > 0 && size+len(text) > maxEventBytes {
 			if err := o.invoke(ctx, function.physical, event); err != nil {
 				return err
 			}
@@ -80,22 +79,22 @@ func (o *Office) sendRecords(ctx context.Context, function names, b batch) error
 }
 
 // filters are the patterns of the mapping between a stream and a function.
-func (o *Office) filters(ctx context.Context, function, streamARN string) ([]*pattern.Pattern, error) {
+func (o *Redriver) filters(ctx context.Context, function, streamARN string) ([]*pattern.Pattern, error) {
 	out, err := o.Services.Lambda.ListEventSourceMappings(ctx, &lambda.ListEventSourceMappingsInput{
 		FunctionName: &function, EventSourceArn: &streamARN,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find what feeds %s: %w", function, err)
+		return nil, fmt.Errorf("find the event source mapping of %s: %w", function, err)
 	}
 	if len(out.EventSourceMappings) == 0 {
-		return nil, fmt.Errorf("%w: %s is fed by that stream no more", errUnknown, function)
+		return nil, fmt.Errorf("%w: %s no longer reads that stream", errUnknown, function)
 	}
 	var filters []*pattern.Pattern
 	if criteria := out.EventSourceMappings[0].FilterCriteria; criteria != nil {
 		for _, filter := range criteria.Filters {
 			compiled, err := pattern.Compile(aws.ToString(filter.Pattern))
 			if err != nil {
-				return nil, fmt.Errorf("the filter of what feeds %s: %w", function, err)
+				return nil, fmt.Errorf("the filter of the event source mapping of %s: %w", function, err)
 			}
 			filters = append(filters, compiled)
 		}
@@ -103,11 +102,11 @@ func (o *Office) filters(ctx context.Context, function, streamARN string) ([]*pa
 	return filters, nil
 }
 
-// passes reports whether a record matches one of the filters, or there is none.
+// passes reports whether a record matches a filter, or there are no filters.
 func passes(filters []*pattern.Pattern, record []byte) (bool, error) {
 	value, err := pattern.Decode(record)
 	if err != nil {
-		return false, fmt.Errorf("decode a record: %w", err)
+		return false, fmt.Errorf("decode record: %w", err)
 	}
 	for _, filter := range filters {
 		if filter.Match(value) {
@@ -117,10 +116,10 @@ func passes(filters []*pattern.Pattern, record []byte) (bool, error) {
 	return len(filters) == 0, nil
 }
 
-// records reads the part of the stream that a batch names. errGone where it is
-// not all there any more.
-func (o *Office) records(ctx context.Context, b batch) ([]events.DynamoDBEventRecord, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, readTime, fmt.Errorf("%w: their end does not come within %s", errAgain, readTime))
+// records reads the records of a batch. The error is errGone if the stream no
+// longer has all of them.
+func (o *Redriver) records(ctx context.Context, b batch) ([]events.DynamoDBEventRecord, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, readTime, fmt.Errorf("%w: reading the records took more than %s", errAgain, readTime))
 	defer cancel()
 	arn, err := o.stream(ctx, b.StreamARN)
 	if err != nil {
@@ -139,7 +138,7 @@ func (o *Office) records(ctx context.Context, b batch) ([]events.DynamoDBEventRe
 		if err != nil {
 			return nil, orGone(fmt.Errorf("read records of a stream: %w", err))
 		}
-		found, ended := b.part(page.Records)
+		found, ended := b.recordsOf(page.Records)
 		if out = append(out, found...); ended {
 			return out, nil
 		}
@@ -148,13 +147,13 @@ func (o *Office) records(ctx context.Context, b batch) ([]events.DynamoDBEventRe
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("%w: the stream ends before the records do", errGone)
+	return nil, fmt.Errorf("%w: the stream ends before the last record", errGone)
 }
 
-// part is what of a page belongs to the batch, and whether the page reaches its
-// end.
-func (b batch) part(page []types.Record) (out []events.DynamoDBEventRecord, ended bool) {
-	region := strings.Split(b.StreamARN, ":")[3] // of an ARN by which the stream was found
+// recordsOf returns the records of a page that belong to the batch, and whether the
+// page reaches the end of the batch.
+func (b batch) recordsOf(page []types.Record) (out []events.DynamoDBEventRecord, ended bool) {
+	region := strings.Split(b.StreamARN, ":")[3] // of the ARN that identified the stream
 	for _, record := range page {
 		if record.Dynamodb == nil || later(aws.ToString(record.Dynamodb.SequenceNumber), b.End) {
 			return out, true
@@ -167,13 +166,13 @@ func (b batch) part(page []types.Record) (out []events.DynamoDBEventRecord, ende
 	return out, false
 }
 
-// stream finds the stream of a table by its label, as the engine names it: a local
-// one has another region and account than the ARN says.
-func (o *Office) stream(ctx context.Context, arn string) (string, error) {
+// stream finds the stream of a table by its label, under the engine's name: a
+// local stream has another region and account than the ARN.
+func (o *Redriver) stream(ctx context.Context, arn string) (string, error) {
 	_, rest, _ := strings.Cut(arn, ":table/")
 	table, label, ok := strings.Cut(rest, "/stream/")
 	if !ok || strings.Count(arn, ":") < 5 {
-		return "", fmt.Errorf("%w: %q names no stream", errUnknown, arn)
+		return "", fmt.Errorf("%w: %q is not the ARN of a stream", errUnknown, arn)
 	}
 	var last *string
 	for {
@@ -194,7 +193,7 @@ func (o *Office) stream(ctx context.Context, arn string) (string, error) {
 	}
 }
 
-// orGone tells what a stream has kept no longer from other errors.
+// orGone converts errors that mean that a stream no longer has the records.
 func orGone(err error) error {
 	var trimmed *types.TrimmedDataAccessException
 	var missing *types.ResourceNotFoundException
@@ -204,7 +203,7 @@ func orGone(err error) error {
 	return err
 }
 
-// later compares sequence numbers, which are decimal ones of any length.
+// later compares sequence numbers, which are decimal numbers of any length.
 func later(a, b string) bool {
 	if len(a) != len(b) {
 		return len(a) > len(b)
@@ -212,8 +211,8 @@ func later(a, b string) bool {
 	return a > b
 }
 
-// invoke waits for the function, and takes its word for what it could not do.
-func (o *Office) invoke(ctx context.Context, function string, records []json.RawMessage) error {
+// invoke calls the function, and returns the failures that it reports.
+func (o *Redriver) invoke(ctx context.Context, function string, records []json.RawMessage) error {
 	payload, err := json.Marshal(map[string][]json.RawMessage{"Records": records})
 	if err != nil {
 		return fmt.Errorf("encode records: %w", err)
@@ -227,7 +226,7 @@ func (o *Office) invoke(ctx context.Context, function string, records []json.Raw
 	}
 	var answer events.DynamoDBEventResponse
 	if err := json.Unmarshal(out.Payload, &answer); err != nil {
-		return fmt.Errorf("%w: it answers %.*s", errAgain, shownBytes, out.Payload)
+		return fmt.Errorf("%w: it returned %.*s", errAgain, shownBytes, out.Payload)
 	}
 	if n := len(answer.BatchItemFailures); n > 0 {
 		return fmt.Errorf("%w: from record %s on", errAgain, answer.BatchItemFailures[0].ItemIdentifier)

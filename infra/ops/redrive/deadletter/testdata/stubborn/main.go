@@ -1,5 +1,5 @@
-// Command stubborn fails at whatever it is given until the file that SWITCH names
-// is there, and then writes what it is given to the end of that file.
+// Command stubborn fails until the file named by SWITCH exists, and then appends
+// each payload to that file.
 package main
 
 import (

@@ -21,11 +21,11 @@ import (
 // answerTime is how long a system may take to describe itself.
 const answerTime = 10 * time.Second
 
-// findHere asks the system at an address what it consists of. Only those on this
-// machine say so; of another the address is all there is to know.
-func findHere(ctx context.Context, at Place) (*Deployment, error) {
+// findLocal asks the system at an address to describe itself. Only local systems
+// do; of others, only the address is known.
+func findLocal(ctx context.Context, at Location) (*Deployment, error) {
 	stack, err := describe(ctx, at.URL)
-	if errors.Is(err, errSilent) {
+	if errors.Is(err, errNotDescribed) {
 		return &Deployment{
 			Name: at.URL, Outputs: map[string]string{"ApiUrl": at.URL, "WebSocketUrl": at.Sockets},
 		}, nil
@@ -43,8 +43,8 @@ func findHere(ctx context.Context, at Place) (*Deployment, error) {
 	return d, nil
 }
 
-// errSilent says that something answers, and does not describe itself.
-var errSilent = errors.New("the system does not say what it consists of")
+// errNotDescribed means that the system answers, but does not describe itself.
+var errNotDescribed = errors.New("the system does not describe itself")
 
 func describe(ctx context.Context, url string) (stack stackinfo.Stack, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
@@ -59,19 +59,18 @@ func describe(ctx context.Context, url string) (stack stackinfo.Stack, err error
 	}
 	defer res.Body.Close() //nolint:errcheck // read as far as needed
 	if res.StatusCode != http.StatusOK || json.NewDecoder(res.Body).Decode(&stack) != nil || stack.Resources == nil {
-		return stack, errSilent
+		return stack, errNotDescribed
 	}
 	return stack, nil
 }
 
-// localServices are those of a system on this machine, which takes any
-// credentials.
+// localServices are clients of a local system, which accepts any credentials.
 func localServices(at stackinfo.Endpoints) *Services {
 	settings := aws.Config{Region: table.Region, Credentials: table.Credentials(at.DynamoDBKey)}
 	return &Services{
 		DynamoDB: dynamodb.NewFromConfig(settings, func(o *dynamodb.Options) {
 			o.BaseEndpoint = &at.DynamoDB
-			o.DisableValidateResponseChecksum = true // the engine's errors fail it
+			o.DisableValidateResponseChecksum = true // the engine's error responses fail it
 		}),
 		Streams: dynamodbstreams.NewFromConfig(settings, func(o *dynamodbstreams.Options) { o.BaseEndpoint = &at.DynamoDB }),
 		Lambda:  lambda.NewFromConfig(settings, func(o *lambda.Options) { o.BaseEndpoint = &at.Lambda }),

@@ -11,28 +11,28 @@ import (
 	"time"
 )
 
-// cleanTime is how long the deletion of what was tried may take.
+// cleanTime limits the deletion of the session.
 const cleanTime = 30 * time.Second
 
-// trip is a session that is tried, step by step.
-type trip struct {
+// trial is a trial of a session, step by step.
+type trial struct {
 	Caller
 
 	newID   func() string
-	session string // its path; "" until it is there
-	fork    string // the same
+	session string // its path; "" until it exists
+	fork    string // likewise
 	socket  *socket
-	events  [2]string // ids, of two invocations
+	events  [2]string // ids of the events of two invocations
 }
 
-// Trip keeps a session of its own, watches, rewinds, forks and deletes it. Behind
-// a step that fails the others are skipped, but for the deletion.
-func Trip(ctx context.Context, caller Caller, newID func() string, now func() time.Time) []Finding {
-	t := &trip{Caller: caller, newID: newID}
+// TrySession creates a session and watches, rewinds, forks and deletes it. After a
+// failed step the remaining ones are skipped, except the deletion.
+func TrySession(ctx context.Context, caller Caller, newID func() string, now func() time.Time) []Finding {
+	t := &trial{Caller: caller, newID: newID}
 	var out []Finding
 	failed := false
 	try := func(name string, step func(context.Context) error) {
-		f := Finding{Name: name, Status: Skipped, Detail: "as a step before it failed"}
+		f := Finding{Name: name, Status: Skipped, Detail: "because an earlier step failed"}
 		if !failed {
 			began := now()
 			err := step(ctx)
@@ -58,7 +58,7 @@ func Trip(ctx context.Context, caller Caller, newID func() string, now func() ti
 	return out
 }
 
-// advice is what to do about an answer that should have been another.
+// advice is what to do about an unexpected answer.
 func advice(err error) string {
 	var answer *answerError
 	if !errors.As(err, &answer) {
@@ -66,19 +66,19 @@ func advice(err error) string {
 	}
 	switch {
 	case answer.status == http.StatusUnauthorized:
-		return "the token must be one of JwtIssuer's for JwtAudience, and not expired"
+		return "the token must be issued by JwtIssuer for JwtAudience, and not expired"
 	case answer.status == http.StatusForbidden:
-		return "the token does not allow it; does the address belong to the API?"
+		return "the token does not allow it, or the address is not that of the API"
 	case answer.status >= http.StatusInternalServerError:
-		return "the function's log has the reason, under the request id of the answer"
+		return "see the function's log for the request id of the answer"
 	default:
-		return "the answer says why"
+		return "the answer has the reason"
 	}
 }
 
 type object = map[string]any
 
-func (t *trip) create(ctx context.Context) error {
+func (t *trial) create(ctx context.Context) error {
 	var answer struct {
 		Data struct {
 			ID string `json:"id"`
@@ -92,7 +92,7 @@ func (t *trip) create(ctx context.Context) error {
 	return err
 }
 
-func (t *trip) subscribe(ctx context.Context) (err error) {
+func (t *trial) subscribe(ctx context.Context) (err error) {
 	id, err := url.PathUnescape(t.session[len("/sessions/"):])
 	if err != nil {
 		return err
@@ -101,8 +101,8 @@ func (t *trip) subscribe(ctx context.Context) (err error) {
 	return err
 }
 
-// append adds two invocations, and waits until the socket tells of both.
-func (t *trip) append(ctx context.Context) error {
+// append adds two invocations, and waits until the socket has received both.
+func (t *trial) append(ctx context.Context) error {
 	var events []object
 	for i := range t.events {
 		t.events[i] = t.newID()
@@ -115,14 +115,14 @@ func (t *trip) append(ctx context.Context) error {
 		return err
 	}
 	missing := slices.Clone(t.events[:])
-	return t.socket.until(ctx, "the events that were appended", func(m message) bool {
+	return t.socket.until(ctx, "the appended events", func(m message) bool {
 		missing = slices.DeleteFunc(missing, func(id string) bool { return m.Item.ID == id })
 		return len(missing) == 0
 	})
 }
 
-// rewind takes the second invocation back.
-func (t *trip) rewind(ctx context.Context) error {
+// rewind rewinds the second invocation.
+func (t *trial) rewind(ctx context.Context) error {
 	err := t.do(ctx, http.StatusOK, http.MethodPost, t.session+"/rewind",
 		object{"rewind_before_invocation_id": t.events[1]}, nil)
 	if err != nil {
@@ -132,8 +132,8 @@ func (t *trip) rewind(ctx context.Context) error {
 	return errors.Join(err, t.shows(ctx, t.session))
 }
 
-// branch forks what is left.
-func (t *trip) branch(ctx context.Context) error {
+// branch forks the session.
+func (t *trial) branch(ctx context.Context) error {
 	var answer struct {
 		Data struct {
 			ID string `json:"id"`
@@ -146,8 +146,8 @@ func (t *trip) branch(ctx context.Context) error {
 	return t.shows(ctx, t.fork)
 }
 
-// shows reads a session that should have the first invocation alone.
-func (t *trip) shows(ctx context.Context, session string) error {
+// shows reads a session, which must show the first invocation only.
+func (t *trial) shows(ctx context.Context, session string) error {
 	var answer struct {
 		Data []json.RawMessage `json:"data"`
 	}
@@ -155,12 +155,12 @@ func (t *trip) shows(ctx context.Context, session string) error {
 		return err
 	}
 	if n := len(answer.Data); n != 1 {
-		return fmt.Errorf("%d events are shown, where one is left", n)
+		return fmt.Errorf("%d events are shown, want 1", n)
 	}
 	return nil
 }
 
-func (t *trip) remove(ctx context.Context) error {
+func (t *trial) remove(ctx context.Context) error {
 	var errs []error
 	if t.socket != nil {
 		t.socket.close()

@@ -64,22 +64,22 @@ func TestIssuer(t *testing.T) {
 		texts map[string]string
 		want  string
 	}{
-		"its keys are found": {
+		"an issuer with a usable key": {
 			map[string]string{configuration: named, "/keys": mustKeys(t, &ours.PublicKey, &curve.PublicKey)}, "ok issuer of tokens: {url}, keys: 1",
 		},
-		"API Gateway knows RSA only": {
+		"an issuer without RSA keys": {
 			map[string]string{configuration: named, "/keys": mustKeys(t, &curve.PublicKey)},
 			"fail issuer of tokens: none of its 1 keys is an RSA key for signatures",
 		},
-		"a slash too many is another issuer": {
+		"an issuer whose name has another slash": {
 			map[string]string{configuration: strings.Replace(named, "{url}", "{url}/", 1)},
-			`fail issuer of tokens: it calls itself "{url}/", and JwtIssuer is "{url}"`,
+			`fail issuer of tokens: its name is "{url}/", but JwtIssuer is "{url}"`,
 		},
-		"one without a configuration": {
-			nil, "fail issuer of tokens: its configuration cannot be read: {url}" + configuration + " answers 404 Not Found",
+		"an issuer without a configuration": {
+			nil, "fail issuer of tokens: cannot read its configuration: {url}" + configuration + " returned 404 Not Found",
 		},
-		"one without keys": {
-			map[string]string{configuration: named}, "fail issuer of tokens: its keys cannot be read: {url}/keys answers 404 Not Found",
+		"an issuer without keys": {
+			map[string]string{configuration: named}, "fail issuer of tokens: cannot read its keys: {url}/keys returned 404 Not Found",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestIssuer(t *testing.T) {
 	}
 }
 
-func TestDoor(t *testing.T) {
+func TestAPI(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {
@@ -98,15 +98,15 @@ func TestDoor(t *testing.T) {
 		there  time.Time
 		want   []string
 	}{
-		"shut for those without a token": {401, noon, []string{"ok API: {url} answers 401 without a token", "ok clock: this machine's is within 5s of theirs"}},
-		"open to all":                    {200, noon, []string{"fail API: {url} lets in who has no token", "ok clock: this machine's is within 5s of theirs"}},
-		"another door": {
+		"refuses requests without a token": {401, noon, []string{"ok API: {url} answers 401 without a token", "ok clock: this machine's clock is within 5s of the API's"}},
+		"accepts requests without a token": {200, noon, []string{"fail API: {url} accepts requests without a token", "ok clock: this machine's clock is within 5s of the API's"}},
+		"another API": {
 			404, noon.Add(time.Minute),
-			[]string{"fail API: {url} answers 404 Not Found where 401 is due", "warn clock: this machine's is 1m1s behind theirs"},
+			[]string{"fail API: {url} answers 404 Not Found where 401 is due", "warn clock: this machine's clock is 1m1s behind the API's"},
 		},
 		"another time": {
 			401, noon.Add(-time.Hour),
-			[]string{"ok API: {url} answers 401 without a token", "fail clock: this machine's is 1h0m0s ahead of theirs"},
+			[]string{"ok API: {url} answers 401 without a token", "fail clock: this machine's clock is 1h0m0s ahead of the API's"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestDoor(t *testing.T) {
 			for i, line := range test.want {
 				test.want[i] = strings.ReplaceAll(line, "{url}", server.URL)
 			}
-			found := checkup.Door(t.Context(), http.DefaultClient, server.URL, func() time.Time { return noon })
+			found := checkup.API(t.Context(), http.DefaultClient, server.URL, func() time.Time { return noon })
 			wantLines(t, found, test.want...)
 		})
 	}
