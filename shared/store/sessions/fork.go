@@ -76,10 +76,8 @@ func (s *Store) forkFrom(ctx context.Context, source *header, at head, f session
 // boundary is what a fork takes over: the timeline and the session's own
 // state, just before the boundary or, where there is none, now.
 type boundary struct {
-	timeline session.Timeline
-	values   session.Values
-	at       int64 // position of the source
-	found    bool
+	session.Boundary
+	values session.Values
 }
 
 func (s *Store) boundary(ctx context.Context, source *header, at head, f session.ForkOf) (*boundary, error) {
@@ -90,32 +88,42 @@ func (s *Store) boundary(ctx context.Context, source *header, at head, f session
 	if at.olderThan(source, asOf) {
 		return nil, table.ErrConditionFailed
 	}
-	var target *logPosition
+	from := session.ForkSource{Last: at.last()}
+	if from.Shown, err = source.timeline(); err != nil {
+		return nil, err
+	}
 	if f.Before != nil {
-		if target, err = s.findInvocationUpTo(ctx, source, at, *f.Before); err != nil {
+		target, err := s.findInvocationUpTo(ctx, source, at, *f.Before)
+		if err != nil {
 			return nil, err
 		}
-		if target == nil && f.Strict {
-			return nil, fault.Field(fault.Malformed, "/rewind_before_invocation_id", "is not in the session's log")
-		}
-	}
-	b := &boundary{values: values, at: at.last(), found: f.Before == nil || target != nil}
-	if target == nil {
-		b.timeline, err = source.timeline()
-		b.timeline = b.timeline.Before(at.next)
-	} else {
-		var undo session.Delta
-		if undo, err = s.undoTo(ctx, source, at, target); err != nil {
+		if err := s.goBack(ctx, source, at, target, &from, values); err != nil {
 			return nil, err
 		}
-		values.Apply(undo.In(session.ScopeSession))
-		b.at = target.seq - 1
-		b.timeline, err = s.timelineAt(ctx, source, target)
 	}
-	if err != nil {
+	b := &boundary{values: values}
+	if b.Boundary, err = f.Boundary(from); err != nil {
 		return nil, err
 	}
 	return b, s.leaveOpen(ctx, source, at, b)
+}
+
+// goBack reads what a source showed just before a target, nil for none, and takes
+// back what has changed the values since.
+func (s *Store) goBack(
+	ctx context.Context, source *header, at head, target *logPosition, from *session.ForkSource, values session.Values,
+) error {
+	if target == nil {
+		return nil
+	}
+	undo, err := s.undoTo(ctx, source, at, target)
+	if err != nil {
+		return err
+	}
+	values.Apply(undo.In(session.ScopeSession))
+	from.Target = target.seq
+	from.Then, err = s.timelineAt(ctx, source, target)
+	return err
 }
 
 // leaveOpen takes an item in progress out of what a fork takes over: a fork
@@ -123,7 +131,7 @@ func (s *Store) boundary(ctx context.Context, source *header, at head, f session
 // completed meanwhile belongs to it only where the head that was read knows of
 // what the item changes of the state.
 func (s *Store) leaveOpen(ctx context.Context, source *header, at head, b *boundary) error {
-	if at.open == 0 || !b.timeline.Shows(source.Log, at.open) {
+	if at.open == 0 || !b.Timeline.Shows(source.Log, at.open) {
 		return nil
 	}
 	rec, err := s.entryCovering(ctx, source.Log, at.open)
@@ -131,7 +139,7 @@ func (s *Store) leaveOpen(ctx context.Context, source *header, at head, b *bound
 	case err != nil:
 		return err
 	case rec.inProgress():
-		b.timeline = b.timeline.Without(source.Log, at.open)
+		b.Timeline = b.Timeline.Without(source.Log, at.open)
 		return nil
 	case len(rec.events[0].Change()) == 0:
 		return nil
@@ -144,25 +152,14 @@ func (s *Store) leaveOpen(ctx context.Context, source *header, at head, b *bound
 }
 
 func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *header {
-	inherited, base := b.timeline.Inherited(source.Log, source.ForkCount+1)
-	name := source.Name
-	if name == "" {
-		name = source.id()
-	}
-	name = "Fork of " + name
-	if f.Name != nil {
-		name = *f.Name
-	}
-	if runes := []rune(name); len(runes) > session.MaxName {
-		name = string(runes[:session.MaxName])
-	}
+	inherited, base := b.Timeline.Inherited(source.Log, source.ForkCount+1)
 	h := s.newHeader(session.New{
-		ID: f.ID, UserID: source.User, AppName: source.App, Agent: source.Agent, Name: name, Nonce: f.Nonce,
-		KeyedBy: f.KeyedBy, Retention: source.ownRetention(),
+		ID: f.ID, UserID: source.User, AppName: source.App, Agent: source.Agent,
+		Name: f.NameOf(source.Name, source.id()), Nonce: f.Nonce, KeyedBy: f.KeyedBy, Retention: source.ownRetention(),
 	}, source.Meta)
 	h.Origin = &origin{
-		Session: source.id(), Log: source.Log, Before: f.Before, Found: b.found,
-		Inherited: inherited.Encode(), Base: base, At: b.at,
+		Session: source.id(), Log: source.Log, Before: f.Before, Found: b.Found,
+		Inherited: inherited.Encode(), Base: base, At: b.At,
 	}
 	if from := source.Origin; from != nil {
 		h.Origin.Lineage = append([]lineage{{

@@ -132,7 +132,16 @@ func (h *header) inherited() (session.Timeline, error) {
 // whole is everything in the session's log, rewound or not.
 func (h *header) whole() (session.Timeline, error) {
 	inherited, err := h.inherited()
-	return inherited.Reopened(h.Log, h.base()+1), err
+	return session.History{Log: h.Log, Base: h.base(), Inherited: inherited}.Whole(), err
+}
+
+// history is the timelines that the session has had.
+func (h *header) history() (out session.History, err error) {
+	out = session.History{Log: h.Log, Base: h.base(), Marker: h.Marker}
+	if out.Inherited, err = h.inherited(); err == nil && h.Timeline != nil {
+		out.Rewound, err = session.DecodeTimeline(h.Timeline)
+	}
+	return out, err
 }
 
 // timeline is what the session shows now.

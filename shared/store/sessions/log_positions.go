@@ -124,29 +124,30 @@ func (s *Store) firstInRange(ctx context.Context, r session.Range, from int64, i
 	return found, err
 }
 
+// at is the position as the session's history has it.
+func (p *logPosition) at() session.LogPosition {
+	out := session.LogPosition{Log: p.log, Seq: p.seq, Marker: p.rec.LastMarker}
+	if p.rec.marks() {
+		out.Marker = p.rec.PrevMarker
+	}
+	return out
+}
+
 // timelineAt is what the session showed just before a place of its log.
 func (s *Store) timelineAt(ctx context.Context, h *header, p *logPosition) (session.Timeline, error) {
-	if p.log != h.Log {
-		inherited, err := h.inherited()
-		return inherited.Before(p.seq), err
+	history, err := h.history()
+	if err != nil {
+		return nil, err
 	}
-	marker := p.rec.LastMarker
-	if p.rec.marks() {
-		marker = p.rec.PrevMarker
+	then, older := history.Before(p.at())
+	if older == 0 {
+		return then, nil
 	}
-	var then session.Timeline
-	var err error
-	switch marker {
-	case 0:
-		then, err = h.whole()
-	case h.Marker:
-		then, err = h.timeline()
-	default:
-		var m *record
-		if m, err = s.entryCovering(ctx, h.Log, marker); err == nil {
-			then, err = session.DecodeTimeline(m.Timeline)
-		}
+	m, err := s.entryCovering(ctx, h.Log, older)
+	if err != nil {
+		return nil, err
 	}
+	then, err = session.DecodeTimeline(m.Timeline)
 	return then.Before(p.seq), err
 }
 

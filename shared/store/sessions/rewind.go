@@ -107,13 +107,12 @@ func (w *rewinding) marker(ctx context.Context, r session.Rewind, target *logPos
 // cancel has the rewind end the run that it meets, if it may. The marker then stands
 // behind the end of the run.
 func (w *rewinding) cancel(ctx context.Context, r session.Rewind) (err error) {
-	switch {
-	case w.active == nil:
-		return nil
-	case !r.CancelRun:
-		return fault.New(fault.Conflict, "a run is in progress; cancel it, or send cancel_run").With("run_id", w.active.ID)
-	case r.DryRun:
-		return nil
+	active := ""
+	if w.active != nil {
+		active = w.active.ID
+	}
+	if ends, err := r.Cancels(active); err != nil || !ends || r.DryRun {
+		return err
 	}
 	if w.over, err = w.s.cancelled(ctx, w.h, w.at, w.active); err == nil {
 		w.at = w.at.after(w.over.last)
@@ -141,6 +140,6 @@ func (s *Store) rewoundBefore(ctx context.Context, h *header, at head, r session
 	}
 	e := found.rec.events[0]
 	e.SessionID = h.id()
-	out := rewound(e, now, found.rec.conflicts)
+	out := session.RewoundBy(e, now, found.rec.conflicts)
 	return &out, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -23,44 +22,31 @@ type marker struct {
 	content entryBody
 }
 
-// build makes the marker as seed 003 has it.
+// build makes the marker, and has the header show what the marker says.
 func (m *marker) build(r session.Rewind) error {
-	state := session.Delta{}
-	for key, v := range m.plan.delta {
-		if _, artifact := session.ArtifactOf(key); !artifact {
-			state[key] = v
-		}
-	}
-	actions, err := jsonx.Marshal(map[string]any{
-		"rewind_before_invocation_id": r.Before, "state_delta": state, "artifact_delta": m.plan.artifacts,
-	})
+	history, err := m.h.history()
 	if err != nil {
 		return err
 	}
 	first := m.at.next
-	e := session.Event{
-		ID: session.PositionalID(first, m.s.random()), InvocationID: r.Nonce, Author: "system",
-		SessionID: m.h.id(), Seq: first, Status: session.EventCompleted,
-		CreatedTime: max(m.s.millis(), m.at.time), StateDelta: state, ArtifactDelta: m.plan.artifacts,
-		Fields: map[string]json.RawMessage{
-			"actions": actions, "content": json.RawMessage(`{"parts":[{"text":"Session rewound"}]}`),
-		},
+	made, err := r.Marker(session.MarkerAt{
+		ID: session.PositionalID(first, m.s.random()), Seq: first, Time: max(m.s.millis(), m.at.time),
+		History: history, Then: m.timeline,
+	}, m.plan.delta)
+	if err != nil {
+		return err
 	}
+	e := made.Event
 	m.content = entryBody{Time: e.CreatedTime, Events: []json.RawMessage{e.Own()}, Conflicts: m.plan.conflicts}
 	m.rec = &record{
 		entry: entry{
 			PK: logPK(m.h.Log), SK: entrySK(first), LastState: m.at.lastState,
 			LastMarker: first, PrevMarker: m.h.Marker,
-			Timeline: m.timeline.Reopened(m.h.Log, first+1).Encode(), runMarks: m.at.marks(), attribution: m.attribution(),
+			Timeline: made.Timeline.Encode(), runMarks: m.at.marks(), attribution: m.attribution(),
 		},
 		first: first, time: e.CreatedTime, events: []session.Event{e},
 	}
-	before, err := m.h.timeline()
-	if err != nil {
-		return err
-	}
-	toSeq, all := before.Common(m.timeline)
-	m.rec.ToSeq, m.rec.Back, m.rec.Epoch = toSeq, !all, m.h.Epoch+1
+	m.rec.ToSeq, m.rec.Back, m.rec.Epoch = made.ToSeq, made.Back, m.h.Epoch+1
 	if len(m.plan.delta) > 0 {
 		m.content.Undo = []session.Delta{m.plan.change.apply(m.plan.delta)}
 		m.rec.PrevState, m.rec.LastState = m.at.lastState, first
@@ -134,14 +120,5 @@ func (m *marker) attribution() attribution { return m.h.attribution().by(m.chain
 func (m *marker) result() (session.Rewound, error) {
 	e := m.rec.events[0]
 	now, err := m.s.render(m.h, m.at.after(m.rec))
-	return rewound(e, now, m.plan.conflicts), err
-}
-
-// rewound is what a marker says that its rewind did.
-func rewound(e session.Event, now session.Session, conflicts []string) session.Rewound {
-	out := session.Rewound{Event: e, Session: now, State: e.StateDelta, Artifacts: e.ArtifactDelta}
-	for _, key := range conflicts {
-		out.Conflicts = append(out.Conflicts, session.Conflict{Key: key})
-	}
-	return out
+	return session.RewoundBy(e, now, m.plan.conflicts), err
 }

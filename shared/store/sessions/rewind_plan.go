@@ -16,7 +16,6 @@ type restore struct {
 	change    *stateChange
 	delta     session.Delta // of all that comes back
 	conflicts []string
-	artifacts map[string]int64
 	puts      []table.Write
 }
 
@@ -29,7 +28,7 @@ func (s *Store) planRestore(
 	if err != nil {
 		return nil, err
 	}
-	plan := &restore{artifacts: map[string]int64{}}
+	plan := &restore{}
 	if plan.change, err = s.loadStates(ctx, h, at, append([]session.Delta{then}, also...)...); err != nil {
 		return nil, err
 	}
@@ -52,7 +51,6 @@ func (s *Store) planArtifacts(ctx context.Context, h *header, plan *restore) err
 		if err != nil {
 			return err
 		}
-		plan.artifacts[name] = next
 		plan.puts = append(plan.puts, put)
 		plan.delta[session.ArtifactKey(name)] = json.RawMessage(strconv.FormatInt(next, 10))
 	}

@@ -1,0 +1,78 @@
+package session
+
+import (
+	"encoding/json"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/base/jsonx"
+)
+
+// Cancels decides whether a rewind ends the run that is active, "" for none.
+// fault.Conflict, with run_id, if it was not asked to.
+func (r Rewind) Cancels(active string) (bool, error) {
+	if active != "" && !r.CancelRun {
+		return false, fault.New(fault.Conflict, "a run is in progress; cancel it, or send cancel_run").With("run_id", active)
+	}
+	return active != "", nil
+}
+
+// MarkerAt is where the marker of a rewind goes.
+type MarkerAt struct {
+	ID      string // of its event
+	Seq     int64  // its position in the session's own log
+	Time    int64  // epoch milliseconds
+	History History
+	Then    Timeline // what the session showed just before the target
+}
+
+// Marker is the entry that a rewind appends.
+type Marker struct {
+	Event    Event
+	Timeline Timeline // what the session shows from it on
+	ToSeq    int64    // the last seq that stays
+	Back     bool     // it brings events back that were hidden
+}
+
+// Marker makes the entry that a rewind appends (seed 003). Restored is what comes
+// back of the state; artifacts come back as the new versions that it names.
+func (r Rewind) Marker(at MarkerAt, restored Delta) (Marker, error) {
+	artifacts, err := restored.Versions(len(restored))
+	if err != nil {
+		return Marker{}, err
+	}
+	state := Delta{}
+	for key, v := range restored {
+		if _, ok := ArtifactOf(key); !ok {
+			state[key] = v
+		}
+	}
+	actions, err := jsonx.Marshal(map[string]any{
+		"rewind_before_invocation_id": r.Before, "state_delta": state, "artifact_delta": artifacts,
+	})
+	if err != nil {
+		return Marker{}, err
+	}
+	out := Marker{
+		Event: Event{
+			ID: at.ID, InvocationID: r.Nonce, Author: "system", SessionID: r.SessionID, Seq: at.Seq,
+			Status: EventCompleted, CreatedTime: at.Time, StateDelta: state, ArtifactDelta: artifacts,
+			Fields: map[string]json.RawMessage{
+				"actions": actions, "content": json.RawMessage(`{"parts":[{"text":"Session rewound"}]}`),
+			},
+		},
+		Timeline: at.Then.Reopened(at.History.Log, at.Seq+1),
+	}
+	toSeq, all := at.History.Shown().Common(at.Then)
+	out.ToSeq, out.Back = toSeq, !all
+	return out, nil
+}
+
+// RewoundBy is what a rewind reports that appended a marker and left the conflicts,
+// prefixed keys, as they were; now is the session after it.
+func RewoundBy(marker Event, now Session, conflicts []string) Rewound {
+	out := Rewound{Event: marker, Session: now, State: marker.StateDelta, Artifacts: marker.ArtifactDelta}
+	for _, key := range conflicts {
+		out.Conflicts = append(out.Conflicts, Conflict{Key: key})
+	}
+	return out
+}
