@@ -102,17 +102,23 @@ test: build $(GOTEST) ## Run every test, with the race detector where memory is 
 	@go build -o build/ ./infra/tools/concurrent ./infra/tools/engine
 	@build/engine $(MAKE) -s --no-print-directory test-go
 
-# The models run thousands of cases one step at a time. The race detector makes them
-# six times as slow, and the store's own tests find the same races.
-MODELS := ./shared/store/sessions/modeltest ./shared/store/sessions/watchtest
+# The models run thousands of cases one step at a time, and infra/test/upgrade one
+# request after another. The race detector makes them six times as slow, and the tests
+# of the packages that they use find the same races.
+MODELS := ./shared/store/sessions/modeltest ./shared/store/sessions/watchtest ./infra/test/upgrade
+# So do these tests of other packages. They run without the detector, in every package
+# that has a test of one of these names.
+SEQUENTIAL := TestUnreadable|TestUsage|TestIdempotency_goes_with_its_session|TestMutations|TestImportedMutations|TestInParts|TestAnySchedule[A-Za-z]*|TestBrowserClientReplaysSchedules
 # The store's tests run in memory and on DynamoDB Local.
 ON_DYNAMODB := ./shared/store/sessions
 
 test-go:
-	@alone=$$(build/concurrent -not); together=$$(build/concurrent | grep -v -e /modeltest -e /watchtest); failed=; \
+	@alone=$$(build/concurrent -not); together=$$(build/concurrent | grep -v $(MODELS:./%=-e /%$$)); failed=; \
+		sequential=$$(grep -rlE --include='*_test.go' '^func ($(SEQUENTIAL))\(' clients infra shared | xargs dirname | sort -u | sed 's,^,./,'); \
 		$(GO_TEST) ./infra/test/e2e $(MODELS) $$alone || failed=1; \
 		STORE_ENGINE=dynamodb $(GO_TEST) $(ON_DYNAMODB) || failed=1; \
-		CGO_ENABLED=1 $(GO_TEST) $(RACE) $$together || failed=1; \
+		$(GO_TEST) -run '^($(SEQUENTIAL))$$' $$sequential || failed=1; \
+		CGO_ENABLED=1 $(GO_TEST) $(RACE) -skip '^($(SEQUENTIAL))$$' $$together || failed=1; \
 		test -z "$$failed"
 
 test-contract: build $(PYTOOLS) ## Send requests generated from infra/openapi.yaml to the running API
