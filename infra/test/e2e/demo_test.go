@@ -28,7 +28,7 @@ func testDemo(t *testing.T, sys *e2e.System) {
 	})
 	t.Run("without a system it fails and says so", func(t *testing.T) {
 		out, err := demo(t, sys.LambdaURL)
-		if err == nil || !strings.Contains(out, "nothing answers there") {
+		if err == nil || !strings.Contains(out, "no answer from RETHREAD_URL") {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
