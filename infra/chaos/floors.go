@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// kindsFloor is how often each kind of fault must come in a minute: once in two.
+// kindsFloor is the minimum of each kind of fault per minute: one in two minutes.
 const kindsFloor = 0.5
 
-var errFew = errors.New("too little was tried to say anything")
+var errTooFew = errors.New("too little was tested for a result")
 
-// floors are the least that a minute of chaos must hold, on a slow machine too: of
-// what is told in total, and of checks by invariant.
+// floors are the minimums per minute of chaos, on a slow machine too: of the
+// totals, and of checks by invariant.
 func floors() (amounts, checks map[string]float64) {
 	return map[string]float64{"requests": 150, "faults": 100, "kills": 8, "sessions": 6},
 		map[string]float64{
@@ -21,8 +21,8 @@ func floors() (amounts, checks map[string]float64) {
 		}
 }
 
-// enough fails where less was tried in a time than says anything.
-func (t *total) enough(lasted time.Duration) error {
+// checkFloors returns an error if less was tested than the floors require.
+func (t *total) checkFloors(lasted time.Duration) error {
 	amounts, checks := floors()
 	var errs []error
 	for name, got := range map[string]int{"requests": t.requests, "faults": t.faults, "kills": t.kills, "sessions": t.sessions} {
@@ -39,7 +39,7 @@ func (t *total) enough(lasted time.Duration) error {
 
 func atLeast(name string, got int, least float64) error {
 	if whole := int(least); got < whole {
-		return fmt.Errorf("%w: %s: %d, not %d", errFew, name, got, whole)
+		return fmt.Errorf("%w: %s: %d, want at least %d", errTooFew, name, got, whole)
 	}
 	return nil
 }

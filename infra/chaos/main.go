@@ -1,6 +1,6 @@
 // Command chaos uses a whole system at random while its database fails and its
-// processes are killed, and holds it to its promises: `make chaos`. A seed fixes
-// what goes wrong and what people do, though not how it meets.
+// processes are killed, and checks its promises: `make chaos`. A seed determines
+// the faults and the users' actions, but not how they interleave.
 package main
 
 import (
@@ -29,13 +29,14 @@ func main() {
 	}
 }
 
-// longestRound keeps the sessions of a round few enough to look at each closely.
+// longestRound limits the sessions of a round, so that each can be checked
+// closely.
 const longestRound = 2 * time.Minute
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
-	seed := flags.Uint64("seed", 1, "what everything is drawn from; each further round takes the next one")
-	minutes := flags.Float64("minutes", 2, "how long people act, over all rounds of two minutes at most")
+	seed := flags.Uint64("seed", 1, "seed of the first round; each further round uses the next number")
+	minutes := flags.Float64("minutes", 2, "total duration of the users' actions, in rounds of at most two minutes")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/rethread/rethread/infra/chaos/users"
 )
 
-// total adds rounds up.
+// total sums up the rounds.
 type total struct {
-	rounds, requests, untold, calls, faults, kills, sessions, checks, broken int
+	rounds, requests, unknown, calls, faults, kills, sessions, checks, broken int
 
 	by       map[string]int // checks by invariant
 	injected map[string]int // faults by kind
@@ -36,11 +36,11 @@ func (t *total) add(r *round) {
 	calls, injected := r.sys.Proxy.Counts()
 	t.rounds++
 	t.requests += requests
-	t.untold += untold
+	t.unknown += untold
 	t.calls += calls
 	t.faults += sum(injected)
 	t.kills += sum(r.sys.Kills())
-	t.sessions += len(r.world.Talks())
+	t.sessions += len(r.world.Sessions())
 	t.checks += sum(r.checker.Counts())
 	t.broken += len(r.world.Violations())
 	for name, n := range r.checker.Counts() {
@@ -59,38 +59,39 @@ func sum[K comparable](counts map[K]int) int {
 	return n
 }
 
-// close prints the closing line, and fails where promises were broken or too little
-// was tried.
+// close prints the totals, and returns an error if promises were broken or too
+// little was tested.
 func (t *total) close(out io.Writer, lasted time.Duration) error {
-	line := fmt.Sprintf("%d rounds: %d requests, of which %d were not told what became of them; %d of %d calls to the database failed, "+
+	line := fmt.Sprintf("%d rounds: %d requests, %d with an unknown outcome; %d of %d calls to the database failed, "+
 		"%d processes killed; %d sessions, %d checks: %d violations",
-		t.rounds, t.requests, t.untold, t.faults, t.calls, t.kills, t.sessions, t.checks, t.broken)
+		t.rounds, t.requests, t.unknown, t.faults, t.calls, t.kills, t.sessions, t.checks, t.broken)
 	_, _ = fmt.Fprintln(out, line)
 	if t.broken > 0 {
 		return fmt.Errorf("%w: %d", errBroken, t.broken)
 	}
-	return t.enough(lasted)
+	return t.checkFloors(lasted)
 }
 
-// mostShown is how many violations of a round are printed, and kept.
-const mostShown = 20
+// maxViolations limits the printed and stored violations of a round.
+const maxViolations = 20
 
-// report tells of a round, and keeps the histories of sessions that broke a promise.
+// report prints the results of a round, and stores the histories of sessions with
+// a violation.
 func (r *round) report() error {
 	requests, untold := r.world.Ledger.Requests()
 	calls, injected := r.sys.Proxy.Counts()
-	r.say("  %d requests, %d without an outcome; %d calls to the database", requests, untold, calls)
+	r.say("  %d requests, %d with an unknown outcome; %d calls to the database", requests, untold, calls)
 	r.say("  faults: %s", listed(injected))
 	r.say("  kills: %s", listed(r.sys.Kills()))
 	r.say("  operations: %s", r.operations())
 	r.say("  checks: %s", listed(r.checker.Counts()))
 	for i, v := range r.world.Violations() {
-		if i == mostShown {
+		if i == maxViolations {
 			r.say("  and %d more", len(r.world.Violations())-i)
 			break
 		}
 		r.say("  VIOLATION %s %s: %.1500s", v.Invariant, v.Session, v.Text)
-		if err := r.keep(v); err != nil {
+		if err := r.saveHistory(v); err != nil {
 			return err
 		}
 	}
@@ -105,7 +106,7 @@ func listed[K ~string](counts map[K]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// operations counts what was asked, and in brackets what of it was done.
+// operations counts the operations, with those acknowledged in brackets.
 func (r *round) operations() string {
 	asked, done := map[string]int{}, map[string]int{}
 	for _, op := range r.world.Ledger.All() {
@@ -121,8 +122,8 @@ func (r *round) operations() string {
 	return strings.Join(parts, ", ")
 }
 
-// keep writes down what was asked of a session.
-func (r *round) keep(v users.Violation) error {
+// saveHistory writes the operations on a session to a file.
+func (r *round) saveHistory(v users.Violation) error {
 	if v.Session == "" {
 		return nil
 	}
@@ -131,7 +132,7 @@ func (r *round) keep(v users.Violation) error {
 	for _, op := range r.world.Ledger.Of(v.Session) {
 		fmt.Fprintln(&text, op.String())
 	}
-	fmt.Fprintf(&text, "\nits log:\n%s\n", r.checker.Log(v.Session))
+	fmt.Fprintf(&text, "\nlog:\n%s\n", r.checker.Log(v.Session))
 	file, err := os.OpenFile(filepath.Join(r.dir, v.Session+".txt"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

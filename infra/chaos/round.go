@@ -19,18 +19,18 @@ import (
 
 const (
 	devices = 2 // a person
-	// finishing is how long a repeat by a key may take once all is calm.
-	finishing = time.Minute
-	// betweenKills and betweenHosts are how far apart kills are on average.
+	// finishTime limits repeating a request by its key after the faults have ended.
+	finishTime = time.Minute
+	// betweenKills and betweenHosts are the average intervals of kills.
 	betweenKills = 3 * time.Second
 	betweenHosts = 45 * time.Second
 )
 
-// people are those who act in a round; the last of them leaves in its midst, and the
-// one before is erased in the end.
+// people are the users of a round; the last one leaves halfway through it, and the
+// one before is erased at the end.
 func people() []string { return []string{"ada", "ben", "cleo", "dan", "eve", "finn"} }
 
-// round is a system of its own, used for a while under faults, and then checked.
+// round is a system that is used for a while under faults, and then checked.
 type round struct {
 	seed  uint64
 	lasts time.Duration
@@ -38,17 +38,17 @@ type round struct {
 	dir   string
 	out   io.Writer
 
-	plan    *faults.Plan
-	sys     *system.System
-	world   *users.World
-	checker *check.Checker
-	asked   int // again by key, after the calm
+	plan     *faults.Plan
+	sys      *system.System
+	world    *users.World
+	checker  *check.Checker
+	repeated int // requests repeated by key after the faults
 }
 
 func (r *round) say(format string, args ...any) { _, _ = fmt.Fprintf(r.out, format+"\n", args...) }
 
 func (r *round) run(ctx context.Context) (err error) {
-	r.say("seed %d: %s of chaos; the same again: make chaos SEED=%d MINUTES=%g", r.seed, r.lasts, r.seed, r.lasts.Minutes())
+	r.say("seed %d: %s of chaos; repeat with make chaos SEED=%d MINUTES=%g", r.seed, r.lasts, r.seed, r.lasts.Minutes())
 	if err := errors.Join(os.RemoveAll(r.dir), os.MkdirAll(r.dir, 0o750)); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (r *round) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.sys.Stop()) }()
-	if r.world, err = users.Gather(ctx, r.sys, people()); err != nil {
+	if r.world, err = users.New(ctx, r.sys, people()); err != nil {
 		return err
 	}
 	defer r.world.Watchers.Close()
@@ -75,20 +75,20 @@ func (r *round) run(ctx context.Context) (err error) {
 	return r.report()
 }
 
-// storm lets people act while everything fails.
+// storm runs the users' actions under faults.
 func (r *round) storm(ctx context.Context) error {
 	killing, stop := context.WithCancel(ctx)
 	defer stop()
 	killed := make(chan error, 1)
 	r.plan.Begin(time.Now())
 	go func() { killed <- r.kill(killing) }()
-	r.world.Live(ctx, r.seed, devices, r.lasts)
+	r.world.Run(ctx, r.seed, devices, r.lasts)
 	stop()
 	r.plan.End()
 	return errors.Join(ctx.Err(), <-killed)
 }
 
-// kill kills processes now and then, until ctx ends.
+// kill kills processes at random intervals until ctx ends.
 func (r *round) kill(ctx context.Context) error {
 	random := rand.New(rand.NewPCG(r.seed, 2)) //nolint:gosec // kills are no secret
 	host := time.Now().Add(time.Duration((0.3 + 0.5*random.Float64()) * float64(min(betweenHosts, r.lasts))))
@@ -107,15 +107,15 @@ func (r *round) kill(ctx context.Context) error {
 	return nil
 }
 
-// examine looks at everything once all is calm.
+// examine checks everything after the faults have ended.
 func (r *round) examine(ctx context.Context) error {
 	began := time.Now()
-	r.asked = r.world.Finish(ctx, finishing)
+	r.repeated = r.world.Finish(ctx, finishTime)
 	if err := r.checker.Settle(ctx); err != nil {
 		return err
 	}
 	r.checker.Count("repeats", r.world.Repeat(ctx))
-	r.say("  calm after %s; %d requests were asked again", time.Since(began).Round(time.Second), r.asked)
+	r.say("  settled after %s; %d requests were repeated", time.Since(began).Round(time.Second), r.repeated)
 	if err := r.checker.Sessions(ctx); err != nil {
 		return err
 	}

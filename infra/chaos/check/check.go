@@ -1,5 +1,5 @@
-// Package check holds a system, once all is calm, to what its people were told and
-// shown while it was not.
+// Package check verifies, once the faults have ended, that a system has kept what
+// it promised its users during the faults.
 package check
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 )
 
-// Stuck is how long something may take until it counts as stuck, beyond the lease
-// of a run: the sweeper comes by each minute.
+// Stuck is how long something may take, beyond the lease of a run, before it
+// counts as stuck: the sweeper runs once a minute.
 const Stuck = 75 * time.Second
 
-// atOnce is how many sessions are looked at at the same time.
-const atOnce = 4
+// concurrency is how many sessions are checked concurrently.
+const concurrency = 4
 
-// Checker counts what it looks at, by invariant.
+// Checker counts its checks by invariant.
 type Checker struct {
 	World *users.World
 	Lease time.Duration
@@ -34,12 +34,12 @@ type Checker struct {
 	logs   map[string]*subject // by session
 }
 
-// New is a checker of a world.
+// New returns a checker of a world.
 func New(w *users.World, lease time.Duration) *Checker {
 	return &Checker{World: w, Lease: lease, checks: map[string]int{}, logs: map[string]*subject{}}
 }
 
-// Counts are the checks that were made, by invariant.
+// Counts returns the number of checks by invariant.
 func (c *Checker) Counts() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -57,8 +57,8 @@ func (c *Checker) Count(invariant string, n int) {
 	c.checks[invariant] += n
 }
 
-// hold counts a check, and notes a violation where it failed.
-func (c *Checker) hold(ok bool, invariant, session, format string, args ...any) {
+// expect counts a check, and records a violation if ok is false.
+func (c *Checker) expect(ok bool, invariant, session, format string, args ...any) {
 	c.mu.Lock()
 	c.checks[invariant]++
 	c.mu.Unlock()
@@ -67,14 +67,14 @@ func (c *Checker) hold(ok bool, invariant, session, format string, args ...any) 
 	}
 }
 
-// Settle waits until no run is at work any more, and until all is erased of who has
-// left.
+// Settle waits until no run is active and the data of every user who left is
+// erased.
 func (c *Checker) Settle(ctx context.Context) error {
 	if err := c.erase(ctx, c.World.Leaver()); err != nil {
 		return err
 	}
 	deadline := time.Now().Add(c.Lease + Stuck)
-	return c.each(ctx, func(ctx context.Context, t *users.Talk) error {
+	return c.forEachSession(ctx, func(ctx context.Context, t *users.Session) error {
 		for {
 			s, status, err := c.session(ctx, t)
 			switch {
@@ -82,10 +82,10 @@ func (c *Checker) Settle(ctx context.Context) error {
 			case err != nil:
 				return err
 			case status != http.StatusOK || s.Status != "in_progress":
-				c.hold(true, "stuck", t.ID, "")
+				c.expect(true, "stuck", t.ID, "")
 				return nil
 			case time.Now().After(deadline):
-				c.hold(false, "stuck", t.ID, "its run %s is in progress %s after all was calm", s.Run, c.Lease+Stuck)
+				c.expect(false, "stuck", t.ID, "its run %s is still in progress %s after the faults ended", s.Run, c.Lease+Stuck)
 				return nil
 			}
 			if err := sleep.For(ctx, time.Second); err != nil {
@@ -95,10 +95,10 @@ func (c *Checker) Settle(ctx context.Context) error {
 	})
 }
 
-func (c *Checker) each(ctx context.Context, look func(context.Context, *users.Talk) error) error {
+func (c *Checker) forEachSession(ctx context.Context, look func(context.Context, *users.Session) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	for _, t := range c.World.Talks() {
+	group.SetLimit(concurrency)
+	for _, t := range c.World.Sessions() {
 		group.Go(func() error {
 			if err := look(ctx, t); err != nil {
 				return fmt.Errorf("session %s: %w", t.ID, err)
@@ -109,14 +109,14 @@ func (c *Checker) each(ctx context.Context, look func(context.Context, *users.Ta
 	return group.Wait()
 }
 
-// header is as much as is read of a session.
+// header is the part of a session that is needed here.
 type header struct {
 	Status string `json:"status"`
 	Run    string `json:"active_run_id"`
 	Head   int64  `json:"head_seq"`
 }
 
-func (c *Checker) session(ctx context.Context, t *users.Talk) (header, int, error) {
+func (c *Checker) session(ctx context.Context, t *users.Session) (header, int, error) {
 	status, body, err := c.World.Get(ctx, t.Owner, users.Path(t))
 	var out struct{ Data header }
 	if err == nil && status == http.StatusOK {
@@ -125,12 +125,12 @@ func (c *Checker) session(ctx context.Context, t *users.Talk) (header, int, erro
 	return out.Data, status, err
 }
 
-// Sessions looks at every session.
+// Sessions checks every session.
 func (c *Checker) Sessions(ctx context.Context) error {
-	if err := c.each(ctx, c.one); err != nil {
+	if err := c.forEachSession(ctx, c.checkSession); err != nil {
 		return err
 	}
-	for _, t := range c.World.Talks() {
+	for _, t := range c.World.Sessions() {
 		if t.Fork != nil {
 			c.fork(t)
 		}
@@ -138,18 +138,18 @@ func (c *Checker) Sessions(ctx context.Context) error {
 	return c.lists(ctx)
 }
 
-// one looks at one session.
-func (c *Checker) one(ctx context.Context, t *users.Talk) error {
+// checkSession checks one session.
+func (c *Checker) checkSession(ctx context.Context, t *users.Session) error {
 	s, there, err := c.load(ctx, t)
 	if err != nil {
 		return err
 	}
 	deletes := outcomes(s.ops, "delete")
 	if !there {
-		c.hold(len(deletes) > 0, "acknowledged", t.ID, "it is gone, and nobody asked for that")
+		c.expect(len(deletes) > 0, "acknowledged", t.ID, "it is deleted, but no user asked for that")
 		return nil
 	}
-	c.hold(!deletes[ledger.Acked], "acknowledged", t.ID, "it is there, though it was deleted")
+	c.expect(!deletes[ledger.Acked], "acknowledged", t.ID, "it exists, although it was deleted")
 	c.mu.Lock()
 	c.logs[t.ID] = s
 	c.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/infra/chaos/users"
 )
 
-// fake is an API with one session and its fork, whose answers a test spoils.
+// fake is an API with one session and its fork, whose answers a test corrupts.
 type fake struct {
 	id        string
 	fork      *fake // before the invocation r2
@@ -38,14 +38,14 @@ func entry(seq int, id, invocation, author, text string, more map[string]any) ma
 	return e
 }
 
-// good is a session without a fault: two appends, a question that was cancelled and
+// correctSession returns a correct session: two appends, a question that was cancelled and
 // discarded, and another with its answer.
-func good() *fake {
+func correctSession() *fake {
 	run := func(id, status string) map[string]any {
 		return map[string]any{"type": "run", "run": map[string]any{"id": id, "status": status}}
 	}
 	return &fake{
-		id: "s", fork: forked(), all: []map[string]any{
+		id: "s", fork: correctFork(), all: []map[string]any{
 			entry(1, "e1", "a", "user", "t1.", map[string]any{"actions": map[string]any{"state_delta": map[string]any{"k": 1}}}),
 			entry(2, "e2", "b", "user", "t2.", nil),
 			entry(3, "e3", "r1", "user", "t3.", nil),
@@ -60,8 +60,8 @@ func good() *fake {
 	}
 }
 
-// forked is a fork of the good session: what it showed before its last run.
-func forked() *fake {
+// correctFork returns a fork of the good session: what it showed before its last run.
+func correctFork() *fake {
 	return &fake{
 		id: "g", all: []map[string]any{
 			entry(1, "g1", "a", "user", "t1.", map[string]any{"actions": map[string]any{"state_delta": map[string]any{"k": 1}}}),
@@ -83,7 +83,7 @@ func (f *fake) chosen(ids []string) []map[string]any {
 	return out
 }
 
-// ServeHTTP answers every page whole.
+// ServeHTTP returns every list on one page.
 func (f *fake) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	list := func(data any) any { return map[string]any{"data": data, "meta": map[string]any{"next_cursor": nil}} }
 	path := strings.TrimPrefix(r.URL.Path, "/api/v1")
@@ -122,10 +122,10 @@ func (f *fake) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		rw.WriteHeader(http.StatusNotFound)
 		return
 	}
-	_ = json.NewEncoder(rw).Encode(out) // a test that is over needs no answer
+	_ = json.NewEncoder(rw).Encode(out) // the test may be over
 }
 
-// ops are what the session's people know.
+// ops are the operations that the session's users recorded.
 func ops() []ledger.Op {
 	return []ledger.Op{
 		{Kind: "append", Tokens: []string{"t1.", "t2."}, Outcome: ledger.Acked},
@@ -137,18 +137,18 @@ func ops() []ledger.Op {
 	}
 }
 
-// examine returns the invariants that are broken, and the checks that were made.
+// examine returns the broken invariants and the number of checks.
 func examine(t *testing.T, f *fake, ops []ledger.Op) ([]string, map[string]int) {
 	t.Helper()
 	server := httptest.NewServer(f)
 	defer server.Close()
-	w, err := users.Gather(t.Context(), &system.System{URL: server.URL}, []string{"ada", "finn"})
+	w, err := users.New(t.Context(), &system.System{URL: server.URL}, []string{"ada", "finn"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Watchers.Close()
-	w.Persons[0].Add(&users.Talk{ID: "s", Owner: w.Persons[0]})
-	w.Persons[0].Add(&users.Talk{ID: "g", Owner: w.Persons[0], Fork: &users.Fork{Of: "s", Boundary: "r2", Found: true}})
+	w.Persons[0].Add(&users.Session{ID: "s", Owner: w.Persons[0]})
+	w.Persons[0].Add(&users.Session{ID: "g", Owner: w.Persons[0], Fork: &users.Fork{Of: "s", Boundary: "r2", Found: true}})
 	for _, op := range ops {
 		op.Session, op.User = "s", "ada"
 		outcome := op.Outcome
@@ -167,9 +167,9 @@ func examine(t *testing.T, f *fake, ops []ledger.Op) ([]string, map[string]int) 
 	return slices.Compact(broken), c.Counts()
 }
 
-func TestAGoodSession(t *testing.T) {
+func TestCorrectSession(t *testing.T) {
 	t.Parallel()
-	broken, counts := examine(t, good(), ops())
+	broken, counts := examine(t, correctSession(), ops())
 	if len(broken) > 0 {
 		t.Errorf("broken: %v", broken)
 	}
@@ -180,7 +180,7 @@ func TestAGoodSession(t *testing.T) {
 	}
 }
 
-// TestViolations spoils one thing at a time: each is found, by its invariant.
+// TestViolations corrupts one thing at a time: each is found, by its invariant.
 func TestViolations(t *testing.T) {
 	t.Parallel()
 	text := func(f *fake, at int, text string) {
@@ -191,32 +191,32 @@ func TestViolations(t *testing.T) {
 		spoil           func(f *fake, ops []ledger.Op) []ledger.Op
 	}{
 		{"an acknowledged event is lost", "acknowledged", func(f *fake, ops []ledger.Op) []ledger.Op { text(f, 1, "t0."); return ops }},
-		{"an event is there twice", "once", func(f *fake, ops []ledger.Op) []ledger.Op { text(f, 6, "t1."); return ops }},
-		{"a refused event is there", "refused", func(f *fake, ops []ledger.Op) []ledger.Op { text(f, 6, "t5."); return ops }},
+		{"a duplicate event", "once", func(f *fake, ops []ledger.Op) []ledger.Op { text(f, 6, "t1."); return ops }},
+		{"a refused event in the log", "refused", func(f *fake, ops []ledger.Op) []ledger.Op { text(f, 6, "t5."); return ops }},
 		{"a gap", "dense", func(f *fake, ops []ledger.Op) []ledger.Op { f.all[7]["seq"] = 9; return ops }},
-		{"a head that is behind", "dense", func(f *fake, ops []ledger.Op) []ledger.Op { f.head = 7; return ops }},
-		{"an item in progress for ever", "stuck", func(f *fake, ops []ledger.Op) []ledger.Op { f.all[6]["status"] = "in_progress"; return ops }},
-		{"a list that lacks an event", "views", func(f *fake, ops []ledger.Op) []ledger.Op { f.effective = f.effective[1:]; return ops }},
-		{"a thread that lacks an item", "views", func(f *fake, ops []ledger.Op) []ledger.Op { f.thread = f.thread[1:]; return ops }},
+		{"a head that is too low", "dense", func(f *fake, ops []ledger.Op) []ledger.Op { f.head = 7; return ops }},
+		{"an item in progress forever", "stuck", func(f *fake, ops []ledger.Op) []ledger.Op { f.all[6]["status"] = "in_progress"; return ops }},
+		{"a list without an event", "views", func(f *fake, ops []ledger.Op) []ledger.Op { f.effective = f.effective[1:]; return ops }},
+		{"a thread without an item", "views", func(f *fake, ops []ledger.Op) []ledger.Op { f.thread = f.thread[1:]; return ops }},
 		{"another state", "state", func(f *fake, ops []ledger.Op) []ledger.Op { f.state["l"] = 2; return ops }},
-		{"input that a run took along, which nobody cancelled", "acknowledged", func(_ *fake, ops []ledger.Op) []ledger.Op {
+		{"input discarded with a run that was not cancelled", "acknowledged", func(_ *fake, ops []ledger.Op) []ledger.Op {
 			return slices.Delete(ops, 2, 3)
 		}},
 		{"an answer to another question", "answers", func(f *fake, ops []ledger.Op) []ledger.Op { text(f, 6, `You said: "t9."`); return ops }},
-		{"what came first stands behind", "order", func(_ *fake, ops []ledger.Op) []ledger.Op { slices.Reverse(ops); return ops }},
-		{"an expected position that is another", "order", func(_ *fake, ops []ledger.Op) []ledger.Op {
+		{"an earlier event after a later one", "order", func(_ *fake, ops []ledger.Op) []ledger.Op { slices.Reverse(ops); return ops }},
+		{"a position other than expected", "order", func(_ *fake, ops []ledger.Op) []ledger.Op {
 			ops[0].Expected = new(int64)
 			*ops[0].Expected = 4
 			return ops
 		}},
 		{"a session that is listed twice", "listed", func(f *fake, ops []ledger.Op) []ledger.Op { f.listed = 2; return ops }},
-		{"a place that a run has not given back", "usage", func(f *fake, ops []ledger.Op) []ledger.Op { f.runs = 1; return ops }},
-		{"a fork that lacks an event", "forks", func(f *fake, ops []ledger.Op) []ledger.Op {
+		{"a run slot that was not released", "usage", func(f *fake, ops []ledger.Op) []ledger.Op { f.runs = 1; return ops }},
+		{"a fork without an event", "forks", func(f *fake, ops []ledger.Op) []ledger.Op {
 			g := f.fork
 			g.all, g.effective, g.thread, g.head = g.all[:1], g.effective[:1], g.thread[:1], 1
 			return ops
 		}},
-		{"a fork that has what was discarded", "forks", func(f *fake, ops []ledger.Op) []ledger.Op { text(f.fork, 1, "t3."); return ops }},
+		{"a fork with a discarded event", "forks", func(f *fake, ops []ledger.Op) []ledger.Op { text(f.fork, 1, "t3."); return ops }},
 		{"a session that was deleted", "acknowledged", func(_ *fake, ops []ledger.Op) []ledger.Op {
 			return append(ops, ledger.Op{Kind: "delete", Outcome: ledger.Acked})
 		}},
@@ -224,7 +224,7 @@ func TestViolations(t *testing.T) {
 	found := 0
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			f := good()
+			f := correctSession()
 			broken, _ := examine(t, f, c.spoil(f, ops()))
 			if !slices.Contains(broken, c.invariant) {
 				t.Errorf("broken: %v, want %s", broken, c.invariant)
@@ -233,6 +233,6 @@ func TestViolations(t *testing.T) {
 		})
 	}
 	if found < 18 {
-		t.Errorf("%d violations were tried", found)
+		t.Errorf("tried %d violations", found)
 	}
 }

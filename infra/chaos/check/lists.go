@@ -12,7 +12,7 @@ import (
 	"github.com/rethread/rethread/infra/chaos/users"
 )
 
-// lists looks at what people have: sessions, tasks, artifacts and feedback.
+// lists checks users' sessions, tasks, artifacts and feedback.
 func (c *Checker) lists(ctx context.Context) error {
 	for _, p := range c.World.Persons {
 		if err := c.owned(ctx, p); err != nil {
@@ -34,7 +34,8 @@ func (c *Checker) lists(ctx context.Context) error {
 	return c.feedback(ctx, feedback)
 }
 
-// owned: what was created is listed once, and what was created once is there once.
+// owned checks that a session is listed once, and that a single create made one
+// session.
 func (c *Checker) owned(ctx context.Context, p *users.Person) error {
 	all, status, err := c.World.List(ctx, p, "/api/v1/sessions?limit=50")
 	if err = settled(status, err); err != nil {
@@ -50,16 +51,16 @@ func (c *Checker) owned(ctx context.Context, p *users.Person) error {
 			return err
 		}
 		ids[s.ID]++
-		if !imported[s.ID] { // these have the name of what was exported
+		if !imported[s.ID] { // imported sessions have the name of the exported one
 			names[s.Name]++
 		}
 	}
 	if err := c.usage(ctx, p, len(ids)); err != nil {
 		return err
 	}
-	for _, t := range c.World.Talks() {
+	for _, t := range c.World.Sessions() {
 		if t.Owner == p && c.logs[t.ID] != nil {
-			c.hold(ids[t.ID] == 1, "listed", t.ID, "it is listed %d times", ids[t.ID])
+			c.expect(ids[t.ID] == 1, "listed", t.ID, "it is listed %d times", ids[t.ID])
 		}
 	}
 	for _, op := range c.World.Ledger.All() {
@@ -67,15 +68,15 @@ func (c *Checker) owned(ctx context.Context, p *users.Person) error {
 			continue
 		}
 		n := names[op.Tokens[0]]
-		c.hold(n < 2, "once", op.Session, "there are %d sessions of %v", n, &op)
-		c.hold(n == 0 || op.Outcome != ledger.Refused, "refused", op.Session, "the session is there: %v", &op)
+		c.expect(n < 2, "once", op.Session, "%d sessions were made by %v", n, &op)
+		c.expect(n == 0 || op.Outcome != ledger.Refused, "refused", op.Session, "the session exists: %v", &op)
 	}
 	return nil
 }
 
-// task: it reads as it was saved last, unless it was rewound.
+// task checks that a task reads as it was last saved, unless it was rewound.
 func (c *Checker) task(ctx context.Context, saved users.Saved) error {
-	s := c.logs[saved.Talk.ID]
+	s := c.logs[saved.Session.ID]
 	if s == nil || len(saved.Texts) == 0 {
 		return nil
 	}
@@ -88,7 +89,7 @@ func (c *Checker) task(ctx context.Context, saved users.Saved) error {
 			return nil // it was rewound
 		}
 	}
-	status, body, err := c.World.Get(ctx, saved.Talk.Owner, users.Path(saved.Talk)+"/tasks/"+saved.ID)
+	status, body, err := c.World.Get(ctx, saved.Session.Owner, users.Path(saved.Session)+"/tasks/"+saved.ID)
 	if err != nil {
 		return err
 	}
@@ -96,37 +97,37 @@ func (c *Checker) task(ctx context.Context, saved users.Saved) error {
 	if status == http.StatusOK {
 		text = message(body)
 	}
-	c.hold(slices.Contains(saved.Texts, text), "tasks", s.talk.ID, "%s should be one of %q, and is %q (%d)", saved.ID, saved.Texts, text, status)
+	c.expect(slices.Contains(saved.Texts, text), "tasks", s.session.ID, "%s should be one of %q, and is %q (%d)", saved.ID, saved.Texts, text, status)
 	return nil
 }
 
-// artifact: a version has a number of its own, and reads as it was put.
+// artifact checks that a version has a unique number and reads as it was put.
 func (c *Checker) artifact(ctx context.Context, put users.Put, given map[string]int) error {
-	if c.logs[put.Talk.ID] == nil {
+	if c.logs[put.Session.ID] == nil {
 		return nil
 	}
 	version := strconv.FormatInt(put.Version, 10)
-	given[put.Talk.ID+put.Name+version]++
-	c.hold(given[put.Talk.ID+put.Name+version] == 1, "artifacts", put.Talk.ID, "the version %s of %s was given twice", version, put.Name)
-	status, body, err := c.World.Get(ctx, put.Talk.Owner, users.Path(put.Talk)+"/artifacts/"+put.Name+"?version="+version)
+	given[put.Session.ID+put.Name+version]++
+	c.expect(given[put.Session.ID+put.Name+version] == 1, "artifacts", put.Session.ID, "the version %s of %s was given twice", version, put.Name)
+	status, body, err := c.World.Get(ctx, put.Session.Owner, users.Path(put.Session)+"/artifacts/"+put.Name+"?version="+version)
 	if err != nil {
 		return err
 	}
-	c.hold(status == http.StatusOK && string(body) == put.Body, "artifacts", put.Talk.ID, "the version %s of %s reads %d %.100q, and was put as %.100q",
+	c.expect(status == http.StatusOK && string(body) == put.Body, "artifacts", put.Session.ID, "the version %s of %s reads %d %.100q, and was put as %.100q",
 		version, put.Name, status, body, put.Body)
 	return nil
 }
 
-// feedback: what was accepted is listed, once.
+// feedback checks that accepted feedback is listed once.
 func (c *Checker) feedback(ctx context.Context, all []users.Given) error {
-	lists := map[*users.Talk]map[string]int{}
+	lists := map[*users.Session]map[string]int{}
 	for _, f := range all {
-		if c.logs[f.Talk.ID] == nil {
+		if c.logs[f.Session.ID] == nil {
 			continue
 		}
-		if lists[f.Talk] == nil {
+		if lists[f.Session] == nil {
 			texts := map[string]int{}
-			_, err := c.World.Pages(ctx, f.Talk.Owner, "/api/v1/feedback?session_id="+url.QueryEscape(f.Talk.ID), func(body []byte) (string, error) {
+			_, err := c.World.Pages(ctx, f.Session.Owner, "/api/v1/feedback?session_id="+url.QueryEscape(f.Session.ID), func(body []byte) (string, error) {
 				var out struct {
 					Feedback []struct{ Text string }
 					Next     *string `json:"next_cursor"`
@@ -143,16 +144,16 @@ func (c *Checker) feedback(ctx context.Context, all []users.Given) error {
 			if err != nil {
 				return err
 			}
-			lists[f.Talk] = texts
+			lists[f.Session] = texts
 		}
-		n := lists[f.Talk][f.Text]
-		c.hold(n == 1, "feedback", f.Talk.ID, "%s of the task %s is listed %d times", f.Text, f.Task, n)
+		n := lists[f.Session][f.Text]
+		c.expect(n == 1, "feedback", f.Session.ID, "%s of the task %s is listed %d times", f.Text, f.Task, n)
 	}
 	return nil
 }
 
-// message is what a task's one bubble says; where there is another number of them,
-// the whole.
+// message returns the text of a task's only bubble, or the whole body if there is
+// another number of bubbles.
 func message(body []byte) string {
 	var task struct {
 		Bubbles []struct{ Message string } `json:"message_bubbles"`
@@ -163,7 +164,8 @@ func message(body []byte) string {
 	return task.Bubbles[0].Message
 }
 
-// usage: no run holds a place any more, and each session one.
+// usage checks that no run slot is in use, and that the number of sessions is
+// right.
 func (c *Checker) usage(ctx context.Context, p *users.Person, sessions int) error {
 	status, body, err := c.World.Get(ctx, p, "/api/v1/me/usage")
 	if err = settled(status, err); err != nil {
@@ -175,7 +177,7 @@ func (c *Checker) usage(ctx context.Context, p *users.Person, sessions int) erro
 	if err := json.Unmarshal(body, &out); err != nil {
 		return err
 	}
-	c.hold(out.Data.Runs.Used == 0, "usage", "", "%s has no run, and uses %d", p.ID, out.Data.Runs.Used)
-	c.hold(out.Data.Sessions.Used == sessions, "usage", "", "%s has %d sessions, and uses %d", p.ID, sessions, out.Data.Sessions.Used)
+	c.expect(out.Data.Runs.Used == 0, "usage", "", "%s has no run, and uses %d", p.ID, out.Data.Runs.Used)
+	c.expect(out.Data.Sessions.Used == sessions, "usage", "", "%s has %d sessions, and uses %d", p.ID, sessions, out.Data.Sessions.Used)
 	return nil
 }

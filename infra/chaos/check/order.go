@@ -7,44 +7,45 @@ import (
 	"github.com/rethread/rethread/infra/chaos/ledger"
 )
 
-// told is when something was asked and acknowledged, and where it stands.
-type told struct {
+// acknowledged is when an operation was requested and acknowledged, and its place in the
+// thread.
+type acknowledged struct {
 	op       ledger.Op
 	from, to time.Time
 	place    int
 }
 
-// ordered: what was acknowledged before another was asked stands before it, and an
-// expected position is kept.
+// ordered checks that operations acknowledged before another was requested precede
+// it, and that an expected position is kept.
 func (c *Checker) ordered(s *subject) {
 	view := s.log.Now().View
-	var all []told
+	var all []acknowledged
 	for _, op := range s.ops {
 		if op.Outcome != ledger.Acked || op.Kind != "append" && op.Kind != "ask" && op.Kind != "merge" {
 			continue
 		}
-		for _, e := range s.with(op.Tokens[0]) {
+		for _, e := range s.entriesWith(op.Tokens[0]) {
 			if at := slices.Index(view, int(e.Seq)-1); at >= 0 && e.Author == "user" {
-				all = append(all, told{op, op.At, op.At.Add(op.Took), at})
+				all = append(all, acknowledged{op, op.At, op.At.Add(op.Took), at})
 			}
 			if op.Expected != nil {
-				c.hold(e.Seq == *op.Expected+1, "order", s.talk.ID, "it stands at %d, behind %d was asked for: %v", e.Seq, *op.Expected, &op)
+				c.expect(e.Seq == *op.Expected+1, "order", s.session.ID, "it is at %d, expected after %d: %v", e.Seq, *op.Expected, &op)
 			}
 		}
 	}
 	for i, a := range all {
 		for _, b := range all[i+1:] {
 			if a.to.Before(b.from) {
-				c.hold(a.place < b.place, "order", s.talk.ID, "in the thread %d stands behind %d, though it was first: %v; %v", a.place, b.place, &a.op, &b.op)
+				c.expect(a.place < b.place, "order", s.session.ID, "place %d in the thread is after place %d, although it was acknowledged first: %v; %v", a.place, b.place, &a.op, &b.op)
 			}
 		}
 	}
 }
 
-// guests: whose shares were all taken back is kept out.
+// guests checks that a guest has no access once all of their shares are revoked.
 func (c *Checker) guests(s *subject) {
 	for _, op := range s.ops {
-		if op.User == s.talk.Owner.ID || op.Kind != "append" {
+		if op.User == s.session.Owner.ID || op.Kind != "append" {
 			continue
 		}
 		began, ended := op.At, op.At.Add(op.Took)
@@ -58,6 +59,6 @@ func (c *Checker) guests(s *subject) {
 				revoked++
 			}
 		}
-		c.hold(shares > revoked || op.Outcome != ledger.Acked, "guests", s.talk.ID, "after %d of %d shares were taken back: %v", revoked, shares, &op)
+		c.expect(shares > revoked || op.Outcome != ledger.Acked, "guests", s.session.ID, "succeeded after %d of %d shares were revoked: %v", revoked, shares, &op)
 	}
 }

@@ -25,38 +25,38 @@ import (
 )
 
 const (
-	// afterwards is later than anything that is left to the sweeper is due.
-	afterwards = 72 * time.Hour
-	// sweeps are enough for logs that wait for one another.
-	sweeps = 8
-	// erasing is how long an erasure may take, with the sweeper coming by.
-	erasing = 150 * time.Second
+	// afterAllDue is later than anything left to the sweeper is due.
+	afterAllDue = 72 * time.Hour
+	// maxSweeps is enough for logs that wait for one another.
+	maxSweeps = 8
+	// erasureTime limits an erasure, including the sweeper's part.
+	erasureTime = 150 * time.Second
 )
 
-// Deletes ends a part of the sessions and erases one person. Then nothing may be
-// left of what is gone, but what others still read.
+// Deletes deletes a part of the sessions and erases one user. Afterwards no item
+// of theirs may remain, except those that forks still read.
 func (c *Checker) Deletes(ctx context.Context, db *dynamodb.Client, table string, random *rand.Rand) error {
-	for _, t := range c.World.Talks() {
+	for _, t := range c.World.Sessions() {
 		if c.logs[t.ID] == nil || random.IntN(3) > 0 {
 			continue
 		}
 		a := c.World.Do(ctx, t.Owner, users.Call{Method: http.MethodDelete, Path: users.Path(t), Repeat: true})
 		gone := a.Outcome == ledger.Acked || a.Status == http.StatusNotFound
-		c.hold(gone, "deleted", t.ID, "DELETE is answered %d %.200s", a.Status, a.Body)
+		c.expect(gone, "deleted", t.ID, "DELETE returned %d %.200s", a.Status, a.Body)
 		status, _, err := c.World.Get(ctx, t.Owner, users.Path(t))
 		if err != nil {
 			return err
 		}
-		c.hold(status == http.StatusNotFound, "deleted", t.ID, "after DELETE it reads %d", status)
+		c.expect(status == http.StatusNotFound, "deleted", t.ID, "after DELETE, GET returns %d", status)
 	}
 	erased := c.World.Persons[len(c.World.Persons)-2]
 	if err := c.erase(ctx, erased); err != nil {
 		return err
 	}
-	later := afterwards
+	later := afterAllDue
 	store := stores.New(dynamo.New(db, table, store.Schema()),
 		sessions.WithClock(func() time.Time { return time.Now().Add(later) }), sessions.WithLogger(slog.New(slog.DiscardHandler)))
-	for range sweeps {
+	for range maxSweeps {
 		later += time.Hour // what one sweep found to be due
 		if _, err := store.SweepImports(ctx); err != nil {
 			return err
@@ -71,12 +71,12 @@ func (c *Checker) Deletes(ctx context.Context, db *dynamodb.Client, table string
 	return c.orphans(ctx, db, table, erased, c.World.Leaver())
 }
 
-// erase waits until all that a person has is erased, and asks for that where they
-// have not.
+// erase waits until all data of a user is erased, and requests the erasure if the
+// user has not.
 func (c *Checker) erase(ctx context.Context, p *users.Person) error {
 	const path = "/api/v1/me/data"
 	var a users.Answer
-	for deadline := time.Now().Add(erasing); ; {
+	for deadline := time.Now().Add(erasureTime); ; {
 		status, body, err := c.World.Get(ctx, p, path)
 		if err != nil {
 			return err
@@ -86,11 +86,11 @@ func (c *Checker) erase(ctx context.Context, p *users.Person) error {
 			continue
 		}
 		if status == http.StatusOK && strings.Contains(string(body), `"complete"`) {
-			c.hold(true, "deleted", "", "")
+			c.expect(true, "deleted", "", "")
 			return nil
 		}
 		if time.Now().After(deadline) {
-			c.hold(false, "deleted", "", "the erasure of %s, answered %d, reads %d %.200s after %s", p.ID, a.Status, status, body, erasing)
+			c.expect(false, "deleted", "", "the erasure of %s (status %d) returns %d %.200s after %s", p.ID, a.Status, status, body, erasureTime)
 			return nil
 		}
 		if err := sleep.For(ctx, time.Second); err != nil {
@@ -99,7 +99,7 @@ func (c *Checker) erase(ctx context.Context, p *users.Person) error {
 	}
 }
 
-// orphans looks at each item of the table.
+// orphans checks each item of the table.
 func (c *Checker) orphans(ctx context.Context, db *dynamodb.Client, table string, erased ...*users.Person) error {
 	items, err := scan(ctx, db, table)
 	if err != nil {
@@ -110,23 +110,23 @@ func (c *Checker) orphans(ctx context.Context, db *dynamodb.Client, table string
 		pk, sk := text(item["PK"]), text(item["SK"])
 		log, belongs := logOf(pk, sk)
 		if belongs {
-			c.hold(needed[log], "orphans", "", "%s is left of a log that nobody reads", shown(item))
+			c.expect(needed[log], "orphans", "", "%s remains of a log without readers", format(item))
 		}
 		_, rest, _ := strings.Cut(pk, "#")
 		of := func(p *users.Person) bool { return rest == p.ID || strings.HasSuffix(rest, "/"+p.ID) }
-		c.hold(!slices.ContainsFunc(erased, of) || strings.HasPrefix(pk, "ER#") || spent(item), "orphans", "", "%s is left of a user who was erased", shown(item))
+		c.expect(!slices.ContainsFunc(erased, of) || strings.HasPrefix(pk, "ER#") || spent(item), "orphans", "", "%s remains of an erased user", format(item))
 	}
 	return nil
 }
 
-// spent reports whether an item is a key that was used, without its answer: it stays
-// for its day, so that no repeat makes anew what was erased.
+// spent reports whether an item is a used idempotency key without its answer: it
+// remains for a day, so that no repeat recreates what was erased.
 func spent(item map[string]types.AttributeValue) bool {
 	gone, ok := item["gone"].(*types.AttributeValueMemberBOOL)
 	return strings.HasPrefix(text(item["PK"]), "K#") && ok && gone.Value
 }
 
-// logOf is the log to which an item belongs.
+// logOf returns the log that an item belongs to.
 func logOf(pk, sk string) (string, bool) {
 	for _, prefix := range []string{"L#", "W#", "SH#", "N#"} {
 		if log, ok := strings.CutPrefix(pk, prefix); ok {
@@ -140,7 +140,7 @@ func logOf(pk, sk string) (string, bool) {
 	return "", false
 }
 
-// needed are the logs of sessions, and those from which their forks took over.
+// needed returns the logs of sessions, and those that their forks read.
 func needed(items []map[string]types.AttributeValue) map[string]bool {
 	out := map[string]bool{}
 	parents := map[string][]string{}
@@ -178,8 +178,8 @@ func scan(ctx context.Context, db *dynamodb.Client, table string) ([]map[string]
 	return all, nil
 }
 
-// shown is an item to be read by people.
-func shown(item map[string]types.AttributeValue) string {
+// format formats an item for people.
+func format(item map[string]types.AttributeValue) string {
 	var plain map[string]any
 	if err := attributevalue.UnmarshalMap(item, &plain); err != nil {
 		return err.Error()

@@ -14,11 +14,11 @@ import (
 	"github.com/rethread/rethread/infra/chaos/users"
 )
 
-// subject is a session, read in every way there is.
+// subject is a session, read in every available way.
 type subject struct {
-	talk      *users.Talk
+	session   *users.Session
 	header    header
-	taken     int // entries that a fork took over
+	taken     int // entries taken over by the fork
 	log       *fold.Log
 	effective []fold.Entry
 	reverse   []fold.Entry
@@ -31,11 +31,11 @@ type state struct {
 	Session, User, App map[string]json.RawMessage
 }
 
-var errChanged = errors.New("it is there, and not there")
+var errChanged = errors.New("it both exists and does not exist")
 
-// load reads a session; there is false where it is gone.
-func (c *Checker) load(ctx context.Context, t *users.Talk) (s *subject, there bool, err error) {
-	s = &subject{talk: t, ops: c.World.Ledger.Of(t.ID)}
+// load reads a session; there is false if it was deleted.
+func (c *Checker) load(ctx context.Context, t *users.Session) (s *subject, there bool, err error) {
+	s = &subject{session: t, ops: c.World.Ledger.Of(t.ID)}
 	var status int
 	if s.header, status, err = c.session(ctx, t); err != nil || status == http.StatusNotFound {
 		return s, false, err
@@ -82,8 +82,8 @@ type branch struct {
 	Children []branch `json:"children"`
 }
 
-// taken is how many entries a fork took over.
-func (c *Checker) taken(ctx context.Context, t *users.Talk) (int, error) {
+// taken returns how many entries a fork took over.
+func (c *Checker) taken(ctx context.Context, t *users.Session) (int, error) {
 	if t.Fork == nil {
 		return 0, nil
 	}
@@ -97,7 +97,7 @@ func (c *Checker) taken(ctx context.Context, t *users.Talk) (int, error) {
 	}
 	at, ok := out.Data.find(t.ID)
 	if !ok {
-		return 0, fmt.Errorf("%w: the tree of forks lacks it", errChanged)
+		return 0, fmt.Errorf("%w: it is not in the tree of forks", errChanged)
 	}
 	return at, nil
 }
@@ -114,8 +114,8 @@ func (b branch) find(id string) (int, bool) {
 	return 0, false
 }
 
-// Log is a session's log as it was read, and that of its source; empty where it
-// was not.
+// Log returns a session's log as it was read, and that of its source; empty if it
+// was not read.
 func (c *Checker) Log(session string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,8 +127,8 @@ func (c *Checker) Log(session string) string {
 	for _, e := range s.log.Entries {
 		fmt.Fprintf(&text, "%.1000s\n", e.Raw)
 	}
-	if fork := s.talk.Fork; fork != nil && c.logs[fork.Of] != nil {
-		fmt.Fprintf(&text, "\nforked before %q from %s at %d, whose log is:\n", fork.Boundary, fork.Of, s.taken)
+	if fork := s.session.Fork; fork != nil && c.logs[fork.Of] != nil {
+		fmt.Fprintf(&text, "\nforked before %q from %s at %d; log of the source:\n", fork.Boundary, fork.Of, s.taken)
 		for _, e := range c.logs[fork.Of].log.Entries {
 			fmt.Fprintf(&text, "%.1000s\n", e.Raw)
 		}

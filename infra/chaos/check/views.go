@@ -11,20 +11,21 @@ import (
 	"github.com/rethread/rethread/infra/chaos/fold"
 )
 
-// dense: positions are 1, 2, 3 … up to the head, and markers restore what was.
+// dense checks that positions are 1, 2, 3 … up to the head, and that markers
+// restore the earlier state.
 func (c *Checker) dense(s *subject) {
-	c.hold(len(s.log.Faults) == 0, "dense", s.talk.ID, "%s", strings.Join(s.log.Faults, "; "))
-	c.hold(s.header.Head == int64(len(s.log.Entries)), "dense", s.talk.ID, "the head is %d, and %d entries are listed",
+	c.expect(len(s.log.Faults) == 0, "dense", s.session.ID, "%s", strings.Join(s.log.Faults, "; "))
+	c.expect(s.header.Head == int64(len(s.log.Entries)), "dense", s.session.ID, "the head is %d, but %d entries are listed",
 		s.header.Head, len(s.log.Entries))
 	seen := map[string]bool{}
 	for _, e := range s.log.Entries {
-		c.hold(!seen[e.ID], "dense", s.talk.ID, "the id %s is there twice", e.ID)
+		c.expect(!seen[e.ID], "dense", s.session.ID, "the id %s is not unique", e.ID)
 		seen[e.ID] = true
-		c.hold(e.Status != "in_progress", "stuck", s.talk.ID, "the entry %d is in progress", e.Seq)
+		c.expect(e.Status != "in_progress", "stuck", s.session.ID, "the entry %d is still in progress", e.Seq)
 	}
 }
 
-// views: every list shows what the log says that it shows.
+// views checks that every list shows what the log implies.
 func (c *Checker) views(s *subject) {
 	want := lines(s.log.Effective(s.log.Now()))
 	reverse := slices.Clone(s.reverse)
@@ -35,10 +36,10 @@ func (c *Checker) views(s *subject) {
 }
 
 func (c *Checker) same(invariant string, s *subject, what string, want, got []string) {
-	c.hold(slices.Equal(want, got), invariant, s.talk.ID, "%s: %s", what, difference(want, got))
+	c.expect(slices.Equal(want, got), invariant, s.session.ID, "%s: %s", what, difference(want, got))
 }
 
-// difference is the first one of two lists.
+// difference describes the first difference of two lists.
 func difference(want, got []string) string {
 	for i := range max(len(want), len(got)) {
 		w, g := "nothing", "nothing"
@@ -90,7 +91,7 @@ func canonical(raw json.RawMessage) string {
 	return string(text)
 }
 
-// state: it is what the log's changes add up to.
+// state checks that the state is the sum of the log's changes.
 func (c *Checker) state(s *subject) {
 	got := map[string]string{}
 	for key, value := range s.state.Session {
@@ -100,20 +101,20 @@ func (c *Checker) state(s *subject) {
 	for key, value := range s.log.Now().State {
 		want[key] = canonical([]byte(value))
 	}
-	c.hold(fmt.Sprint(want) == fmt.Sprint(got), "state", s.talk.ID, "by its log the state is %v, read is %v", want, got)
-	if s.talk.Import {
-		return // whose values of the user were there before
+	c.expect(fmt.Sprint(want) == fmt.Sprint(got), "state", s.session.ID, "state by the log: %v, read: %v", want, got)
+	if s.session.Import {
+		return // the user's values may be older than the session
 	}
 	for scope, values := range map[string]map[string]json.RawMessage{"user:": s.state.User, "app:": s.state.App} {
-		key := scope + s.talk.ID
+		key := scope + s.session.ID
 		want, told := s.log.Shared[key]
 		if !told {
 			continue
 		}
 		got := "null"
-		if value, ok := values[s.talk.ID]; ok {
+		if value, ok := values[s.session.ID]; ok {
 			got = canonical(value)
 		}
-		c.hold(want == got, "state", s.talk.ID, "by its log %s is %s, read is %s", key, want, got)
+		c.expect(want == got, "state", s.session.ID, "%s by the log: %s, read: %s", key, want, got)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/rethread/rethread/infra/chaos/ledger"
 )
 
-// with are the own entries that say a token.
-func (s *subject) with(token string) []fold.Entry {
+// entriesWith returns the session's own entries that contain a token.
+func (s *subject) entriesWith(token string) []fold.Entry {
 	var out []fold.Entry
 	for _, e := range s.log.Entries[min(s.taken, len(s.log.Entries)):] {
 		if strings.Contains(e.Text(), token) && (e.Author == "user" || strings.HasPrefix(e.Text(), token)) {
@@ -19,8 +19,8 @@ func (s *subject) with(token string) []fold.Entry {
 	return out
 }
 
-// written: what was acknowledged is in the log once, what was refused is not, and
-// what was sent together stands together.
+// written checks that acknowledged events are in the log once, that refused ones
+// are not, and that events of one request are consecutive.
 func (c *Checker) written(s *subject) {
 	for _, op := range s.ops {
 		if op.Kind != "append" && op.Kind != "complete" {
@@ -28,8 +28,8 @@ func (c *Checker) written(s *subject) {
 		}
 		var places []int64
 		for _, token := range op.Tokens {
-			found := s.with(token)
-			c.hold(len(found) < 2, "once", s.talk.ID, "%s is in the log %d times: %v", token, len(found), &op)
+			found := s.entriesWith(token)
+			c.expect(len(found) < 2, "once", s.session.ID, "%s is in the log %d times: %v", token, len(found), &op)
 			if len(found) > 0 {
 				places = append(places, found[0].Seq)
 			}
@@ -37,20 +37,20 @@ func (c *Checker) written(s *subject) {
 		whole := len(places) == len(op.Tokens)
 		switch op.Outcome {
 		case ledger.Acked:
-			c.hold(whole, "acknowledged", s.talk.ID, "%d of %d are in the log: %v", len(places), len(op.Tokens), &op)
+			c.expect(whole, "acknowledged", s.session.ID, "%d of %d are in the log: %v", len(places), len(op.Tokens), &op)
 		case ledger.Refused:
-			c.hold(len(places) == 0 || op.Kind == "complete", "refused", s.talk.ID, "%d of %d are in the log: %v", len(places), len(op.Tokens), &op)
+			c.expect(len(places) == 0 || op.Kind == "complete", "refused", s.session.ID, "%d of %d are in the log: %v", len(places), len(op.Tokens), &op)
 		case ledger.Unknown:
-			c.hold(whole || len(places) == 0, "once", s.talk.ID, "%d of %d are in the log: %v", len(places), len(op.Tokens), &op)
+			c.expect(whole || len(places) == 0, "once", s.session.ID, "%d of %d are in the log: %v", len(places), len(op.Tokens), &op)
 		}
 		for i := 1; i < len(places); i++ {
-			c.hold(places[i] == places[i-1]+1, "once", s.talk.ID, "they stand at %v: %v", places, &op)
+			c.expect(places[i] == places[i-1]+1, "once", s.session.ID, "they are at %v: %v", places, &op)
 		}
 	}
 }
 
-// inputs: what a run was given is in the log, and in the thread once until it is
-// rewound or its run's remains are discarded.
+// inputs checks that a run's input is in the log, and in the thread once until it
+// is rewound or discarded with its run.
 func (c *Checker) inputs(s *subject) {
 	view := s.log.Now().View
 	for _, op := range s.ops {
@@ -58,7 +58,7 @@ func (c *Checker) inputs(s *subject) {
 			continue
 		}
 		token := op.Tokens[0]
-		found := s.with(token)
+		found := s.entriesWith(token)
 		found = slices.DeleteFunc(found, func(e fold.Entry) bool { return e.Author != "user" })
 		shown := 0
 		for _, e := range found {
@@ -66,22 +66,22 @@ func (c *Checker) inputs(s *subject) {
 				shown++
 			}
 		}
-		c.hold(shown < 2, "once", s.talk.ID, "%s is in the thread %d times: %v", token, shown, &op)
+		c.expect(shown < 2, "once", s.session.ID, "%s is in the thread %d times: %v", token, shown, &op)
 		switch op.Outcome {
 		case ledger.Acked:
-			c.hold(len(found) > 0, "acknowledged", s.talk.ID, "the input is not in the log: %v", &op)
+			c.expect(len(found) > 0, "acknowledged", s.session.ID, "the input is not in the log: %v", &op)
 			if len(found) > 0 && shown == 0 {
 				why := s.hidden(int(found[len(found)-1].Seq) - 1)
-				c.hold(why == "", "acknowledged", s.talk.ID, "the input was lost: %s: %v", why, &op)
+				c.expect(why == "", "acknowledged", s.session.ID, "the input was lost: %s: %v", why, &op)
 			}
 		case ledger.Refused:
-			c.hold(len(found) == 0, "refused", s.talk.ID, "the input is in the log: %v", &op)
+			c.expect(len(found) == 0, "refused", s.session.ID, "the input is in the log: %v", &op)
 		case ledger.Unknown:
 		}
 	}
 }
 
-// hidden says why an entry may not be hidden; "" where somebody asked for it.
+// hidden returns why an entry must not be hidden; "" if a user asked for it.
 func (s *subject) hidden(at int) string {
 	for i := at + 1; i < len(s.log.Entries); i++ {
 		marker := s.log.Entries[i]
@@ -90,19 +90,19 @@ func (s *subject) hidden(at int) string {
 		}
 		run := *marker.Actions.Before
 		if !strings.HasPrefix(marker.Invocation, "discard-") {
-			return s.asked("rewind", run, "a marker that nobody asked for")
+			return s.asked("rewind", run, "a rewind marker without a request")
 		}
 		for _, e := range s.log.Entries {
 			if e.Run != nil && e.Run.ID == run && e.Run.Status == "cancelled" {
-				return s.asked("cancel", run, "it went with the run "+run+", which nobody cancelled")
+				return s.asked("cancel", run, "it was discarded with the run "+run+", which no user cancelled")
 			}
 		}
-		return "" // its run failed, and what that left is discarded
+		return "" // the run failed, and its remains are discarded
 	}
-	return "nothing hides it"
+	return "no marker hides it"
 }
 
-// asked is "" where somebody asked for what names a run or an invocation.
+// asked returns "" if a user asked for an operation on a run or an invocation.
 func (s *subject) asked(kind, id, otherwise string) string {
 	for _, op := range s.ops {
 		if op.Kind == kind && op.Outcome != ledger.Refused && strings.HasPrefix(op.Detail, id) {
@@ -115,7 +115,7 @@ func (s *subject) asked(kind, id, otherwise string) string {
 	return otherwise
 }
 
-// streamed: what a streaming agent was told is stored, is.
+// streamed checks that acknowledged deltas are stored.
 func (c *Checker) streamed(s *subject) {
 	said := map[string]string{}
 	for _, op := range s.ops {
@@ -126,12 +126,13 @@ func (c *Checker) streamed(s *subject) {
 	}
 	for item, text := range said {
 		at := slices.IndexFunc(s.log.Entries, func(e fold.Entry) bool { return e.ID == item })
-		c.hold(at >= 0 && strings.HasPrefix(s.log.Entries[at].Text(), text), "acknowledged", s.talk.ID,
+		c.expect(at >= 0 && strings.HasPrefix(s.log.Entries[at].Text(), text), "acknowledged", s.session.ID,
 			"of the item %s at %d, %q was acknowledged", item, at, text)
 	}
 }
 
-// answers: an agent is asked its own input, which the demo agent repeats.
+// answers checks that an agent receives its run's input, which the demo agent
+// repeats.
 func (c *Checker) answers(s *subject) {
 	asked := map[string]string{} // the last input by run
 	for _, e := range s.log.Entries[min(s.taken, len(s.log.Entries)):] {
@@ -145,7 +146,7 @@ func (c *Checker) answers(s *subject) {
 		if !ok || !plain || e.Author == "user" || e.Status != "completed" {
 			continue
 		}
-		c.hold(strings.HasPrefix(said, input+`"`), "answers", s.talk.ID, "asked %q, at %d the agent answers %.120q", input, e.Seq, e.Text())
+		c.expect(strings.HasPrefix(said, input+`"`), "answers", s.session.ID, "input %q, but the agent's answer at %d is %.120q", input, e.Seq, e.Text())
 	}
 }
 

@@ -1,24 +1,24 @@
-// Package faults decides what goes wrong, and when: a plan of storms and calms
-// that a seed fixes.
+// Package faults decides which faults occur, and when: a plan of phases with many
+// and few faults, determined by a seed.
 package faults
 
-// Kind is one way in which a request to the database goes wrong.
+// Kind is a kind of fault of a request to the database.
 type Kind string
 
-// The kinds of faults.
+// Kinds of faults.
 const (
 	None     Kind = ""
-	Throttle Kind = "throttle" // refused, as there are too many requests
-	Conflict Kind = "conflict" // refused, as another transaction has the item
-	Before   Kind = "before"   // an internal error, and nothing was done
-	After    Kind = "after"    // an internal error, though all was done
-	Cut      Kind = "cut"      // all was done, and the connection breaks
-	Torn     Kind = "torn"     // all was done, and the connection breaks within the answer
-	Delay    Kind = "delay"    // all is done, late
-	Partial  Kind = "partial"  // a batch of which a part is left over
-	Repeated Kind = "repeated" // records of the stream that came before
-	Failing  Kind = "failing"  // the stream cannot be read now
-	Expired  Kind = "expired"  // the reader's place in the stream is forgotten
+	Throttle Kind = "throttle" // refused: too many requests
+	Conflict Kind = "conflict" // refused: another transaction has the item
+	Before   Kind = "before"   // an internal error; the request was not carried out
+	After    Kind = "after"    // an internal error, although the request was carried out
+	Cut      Kind = "cut"      // carried out, but the connection breaks
+	Torn     Kind = "torn"     // carried out, but the connection breaks within the answer
+	Delay    Kind = "delay"    // carried out late
+	Partial  Kind = "partial"  // a part of a batch is left over
+	Repeated Kind = "repeated" // earlier records of the stream again
+	Failing  Kind = "failing"  // the stream cannot be read at the moment
+	Expired  Kind = "expired"  // the stream iterator has expired
 )
 
 // Kinds lists all of them.
@@ -26,7 +26,7 @@ func Kinds() []Kind {
 	return []Kind{Throttle, Conflict, Before, After, Cut, Torn, Delay, Partial, Repeated, Failing, Expired}
 }
 
-// Possible are the kinds that can happen to an operation, by its name.
+// Possible returns the kinds that an operation, given by name, can have.
 func Possible(operation string) []Kind {
 	always := []Kind{Throttle, Before, After, Cut, Torn, Delay}
 	switch operation {

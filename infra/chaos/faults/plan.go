@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Phase is a stretch of time with its own weather.
+// Phase is a period of time with its own rates of faults.
 type Phase struct {
 	Name  string
 	Lasts time.Duration
-	Rates map[Kind]float64 // shares of the requests to which a kind can happen
+	Rates map[Kind]float64 // shares of the requests that can have the kind
 }
 
-// String names the phase and its worst.
+// String returns the phase's name and highest rates.
 func (p Phase) String() string {
 	var parts []string
 	for _, kind := range Kinds() {
@@ -26,15 +26,15 @@ func (p Phase) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", p.Name, p.Lasts, strings.Join(parts, ", ")))
 }
 
-// Plan is the weather of a round. It is safe for concurrent use.
+// Plan is the sequence of phases of a round. It is safe for concurrent use.
 type Plan struct {
 	Phases []Phase
 	seed   uint64
 	count  atomic.Uint64
-	began  atomic.Int64 // in nanoseconds since 1970; 0 while there are no faults
+	began  atomic.Int64 // in nanoseconds since 1970; 0 without faults
 }
 
-// Rates of phases: of everything in calms and breezes, of some kinds in storms.
+// Rates of phases: of all kinds in calms and breezes, of some kinds in storms.
 const (
 	calmRate   = 0.002
 	breezeRate = 0.01
@@ -48,13 +48,14 @@ const (
 	longest  = 12 * time.Second
 )
 
-// New draws a plan of so much time. Half of it is breeze, a third storms of two or
-// three kinds at once, the rest calm; now and then nearly all fails for a moment.
+// New draws a plan of the given duration. Half of it is breeze, a third storms of
+// two or three kinds at once, the rest calm; occasionally nearly every request
+// fails for a moment.
 func New(seed uint64, lasts time.Duration) *Plan {
-	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // faults are no secret
+	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // faults are not secret
 	p := &Plan{seed: seed}
 	for left := lasts; left > 0; {
-		phase := draw(random)
+		phase := drawPhase(random)
 		phase.Lasts = min(left, phase.Lasts)
 		left -= phase.Lasts
 		p.Phases = append(p.Phases, phase)
@@ -62,7 +63,7 @@ func New(seed uint64, lasts time.Duration) *Plan {
 	return p
 }
 
-func draw(random *rand.Rand) Phase {
+func drawPhase(random *rand.Rand) Phase {
 	phase := Phase{Name: "breeze", Rates: map[Kind]float64{}, Lasts: shortest + time.Duration(random.Int64N(int64(longest-shortest)))}
 	base := breezeRate
 	switch dice := random.IntN(12); {
@@ -76,7 +77,7 @@ func draw(random *rand.Rand) Phase {
 	for _, kind := range Kinds() {
 		phase.Rates[kind] = base
 	}
-	phase.Rates[Partial] = partialRate // batches are few
+	phase.Rates[Partial] = partialRate // batches are rare
 	kinds := Kinds()
 	random.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 	switch phase.Name {
@@ -90,13 +91,14 @@ func draw(random *rand.Rand) Phase {
 	return phase
 }
 
-// Begin lets the weather start.
+// Begin starts the first phase.
 func (p *Plan) Begin(now time.Time) { p.began.Store(now.UnixNano()) }
 
-// End lets it be calm for good.
+// End ends all faults.
 func (p *Plan) End() { p.began.Store(0) }
 
-// At is the phase at a time; false before, after, and where the faults are off.
+// At returns the phase at a time; false before, after, and while the faults are
+// off.
 func (p *Plan) At(now time.Time) (Phase, bool) {
 	began := p.began.Load()
 	if began == 0 {
@@ -112,7 +114,8 @@ func (p *Plan) At(now time.Time) (Phase, bool) {
 	return Phase{}, false
 }
 
-// Pick decides what happens to the next request, and how badly: a number below 1.
+// Pick decides which fault the next request has, and its severity: a number below
+// 1.
 func (p *Plan) Pick(operation string, now time.Time) (Kind, float64) {
 	phase, on := p.At(now)
 	if !on {

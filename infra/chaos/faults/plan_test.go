@@ -12,7 +12,7 @@ import (
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_000_000)
-	t.Run("a seed fixes it", func(t *testing.T) {
+	t.Run("a seed determines the plan", func(t *testing.T) {
 		draws := func(seed uint64) (kinds []faults.Kind) {
 			p := faults.New(seed, time.Minute)
 			p.Begin(now)
@@ -26,10 +26,10 @@ func TestPlan(t *testing.T) {
 			t.Error(d)
 		}
 		if cmp.Equal(draws(7), draws(8)) {
-			t.Error("two seeds draw the same")
+			t.Error("two seeds draw the same plan")
 		}
 	})
-	t.Run("all kinds come, and none outside of its time", func(t *testing.T) {
+	t.Run("draws all kinds, and none outside of the plan", func(t *testing.T) {
 		seen, none := map[faults.Kind]int{}, 0
 		for seed := range uint64(20) {
 			p := faults.New(seed, time.Minute)
@@ -42,7 +42,7 @@ func TestPlan(t *testing.T) {
 			}
 			for _, operation := range []string{"PutItem", "BatchWriteItem", "GetRecords"} {
 				if kind, _ := p.Pick(operation, now); kind != faults.None {
-					t.Errorf("%s before the beginning", kind)
+					t.Errorf("%s before the start", kind)
 				}
 				p.Begin(now)
 				for i := range 600 {
@@ -58,11 +58,11 @@ func TestPlan(t *testing.T) {
 		}
 		for _, kind := range faults.Kinds() {
 			if seen[kind] < 20 {
-				t.Errorf("%s came %d times", kind, seen[kind])
+				t.Errorf("%s occurred %d times", kind, seen[kind])
 			}
 		}
 		if seen[faults.None] < 10_000 || none < 60 {
-			t.Errorf("nothing happened %d times in %d plans", seen[faults.None], none)
+			t.Errorf("no fault occurred %d times in %d plans", seen[faults.None], none)
 		}
 	})
 }

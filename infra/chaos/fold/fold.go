@@ -1,5 +1,5 @@
-// Package fold is the naive model of a session: what its log says that it shows,
-// and which state it has, with a full copy before each entry.
+// Package fold is the naive model of a session: what its log shows, and its state,
+// with a full copy before each entry.
 package fold
 
 import (
@@ -18,7 +18,7 @@ type Entry struct {
 	Invocation string          `json:"invocation_id"`
 	Author     string          `json:"author"`
 	Status     string          `json:"status"`
-	Type       string          `json:"type"` // of what is no event: task or run
+	Type       string          `json:"type"` // task or run; empty for events
 	TaskID     string          `json:"task_id"`
 	Content    json.RawMessage `json:"content"`
 	Actions    struct {
@@ -32,11 +32,11 @@ type Entry struct {
 	Raw json.RawMessage `json:"-"`
 }
 
-// Listed reports whether the entry is among the effective events, where it is not
-// hidden: markers, and places of tasks and of runs' ends, never are.
+// Listed reports whether the entry is among the effective events unless it is
+// hidden: markers, tasks and ends of runs never are.
 func (e Entry) Listed() bool { return e.Type == "" && e.Actions.Before == nil }
 
-// Text is what the entry says: the text of all parts.
+// Text is the text of all parts of the entry.
 func (e Entry) Text() string {
 	var content struct {
 		Parts []struct {
@@ -53,7 +53,8 @@ func (e Entry) Text() string {
 	return all.String()
 }
 
-// Copied is the entry as it reads in a fork too: without what is its own there.
+// Copied is the part of the entry that a fork shares: without members that differ
+// there.
 func (e Entry) Copied() string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(e.Raw, &members) != nil {
@@ -69,32 +70,32 @@ func (e Entry) Copied() string {
 	return string(text)
 }
 
-// Snapshot is what a session shows at a time.
+// Snapshot is what a session shows at one moment.
 type Snapshot struct {
-	View  []int             // indices of entries, markers and places included
+	View  []int             // indices of entries, including markers, tasks and ends of runs
 	State map[string]string // JSON by unprefixed key of the session
 }
 
-// Log is a session's log with what it showed before each entry; the last snapshot
-// is what it shows now.
+// Log is a session's log with a snapshot before each entry; the last snapshot is
+// the current one.
 type Log struct {
 	Entries   []Entry
 	Snapshots []Snapshot
-	// Shared are the user's and the app's values that the session's own entries
-	// gave, by prefixed key; "null" where they took one away.
+	// Shared are the user's and the app's values that the session's own entries set,
+	// by prefixed key; "null" if deleted.
 	Shared map[string]string
-	// Faults are what no log may hold.
+	// Faults are violations of the log's invariants.
 	Faults []string
 }
 
-// Of folds a log. The first entries, so many, a fork took over.
+// Of folds a log, whose first taken entries a fork took over.
 func Of(entries []Entry, taken int) *Log {
 	l := &Log{Shared: map[string]string{}}
 	now := Snapshot{State: map[string]string{}}
 	first := map[string]int{} // by invocation
 	for i, e := range entries {
 		if e.Seq != int64(i+1) {
-			l.fault("position %d stands at place %d", e.Seq, i+1)
+			l.fault("position %d is at place %d", e.Seq, i+1)
 		}
 		l.Entries = append(l.Entries, e)
 		l.Snapshots = append(l.Snapshots, now)
@@ -108,12 +109,12 @@ func Of(entries []Entry, taken int) *Log {
 		if before := e.Actions.Before; before != nil {
 			at, ok := first[*before]
 			if !ok {
-				l.fault("entry %d rewinds before %s, of which nothing stands before it", e.Seq, *before)
+				l.fault("entry %d rewinds before %s, which has no earlier entry", e.Seq, *before)
 				continue
 			}
 			then := l.Snapshots[at]
 			if !maps.Equal(now.State, then.State) {
-				l.fault("the marker at %d leaves the state %v, before %s it was %v", e.Seq, now.State, *before, then.State)
+				l.fault("the marker at %d restores the state %v, but before %s it was %v", e.Seq, now.State, *before, then.State)
 			}
 			now = Snapshot{View: slices.Clone(then.View), State: maps.Clone(then.State)}
 		}
@@ -125,9 +126,9 @@ func Of(entries []Entry, taken int) *Log {
 	return l
 }
 
-// streamed reports whether the entry is an event of an agent. The agents here stream
-// all that they say, and what a streamed event changes of the state counts from the
-// entry of the type state which is stored when the event is complete. A fork or a
+// streamed reports whether the entry is an event of an agent. The agents here
+// stream all of their answers. A streamed event's state change takes effect with
+// the entry of type state that is stored when the event is complete. A fork or a
 // rewind between the two shows the event without its change.
 func (e Entry) streamed() bool {
 	return e.Type == "" && e.Author != "user" && e.Author != "system"
@@ -137,7 +138,7 @@ func (l *Log) fault(format string, args ...any) {
 	l.Faults = append(l.Faults, fmt.Sprintf(format, args...))
 }
 
-// share notes values of the user and of the app.
+// share records values of the user and of the app.
 func (l *Log) share(delta map[string]json.RawMessage) {
 	for key, value := range delta {
 		if strings.Contains(key, ":") {
@@ -159,10 +160,10 @@ func (s Snapshot) change(delta map[string]json.RawMessage) {
 	}
 }
 
-// Now is what the session shows.
+// Now is the current snapshot.
 func (l *Log) Now() Snapshot { return l.Snapshots[len(l.Snapshots)-1] }
 
-// Effective are the events that a snapshot lists.
+// Effective returns the events that a snapshot lists.
 func (l *Log) Effective(s Snapshot) []Entry {
 	var out []Entry
 	for _, i := range s.View {
@@ -173,12 +174,12 @@ func (l *Log) Effective(s Snapshot) []Entry {
 	return out
 }
 
-// First is the index of the first entry of an invocation, or -1.
+// First returns the index of the first entry of an invocation, or -1.
 func (l *Log) First(invocation string) int {
 	return slices.IndexFunc(l.Entries, func(e Entry) bool { return e.Invocation == invocation })
 }
 
-// Parse reads an entry.
+// Parse parses an entry.
 func Parse(raw json.RawMessage) (Entry, error) {
 	var e Entry
 	if err := json.Unmarshal(raw, &e); err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/rethread/rethread/infra/chaos/fold"
 )
 
-// log reads entries from lines: a position, an invocation and, after it, actions.
+// log parses entries from lines: a position, an invocation and, optionally,
+// actions.
 func log(t *testing.T, lines ...string) []fold.Entry {
 	t.Helper()
 	var entries []fold.Entry
@@ -43,13 +44,13 @@ func TestFold(t *testing.T) {
 		faults int
 	}{
 		{
-			name: "events add up", lines: []string{
+			name: "adds up the changes of events", lines: []string{
 				`1 a {"state_delta":{"k":1,"l":1,"user:u":1}}`, `2 b {"state_delta":{"k":2,"l":null}}`,
 			},
 			view: "e1 e2", state: map[string]string{"k": "2"}, shared: map[string]string{"user:u": "1"},
 		},
 		{
-			name: "a rewind hides and restores", lines: []string{
+			name: "a rewind hides entries and restores the state", lines: []string{
 				`1 a {"state_delta":{"k":1}}`, `2 b {"state_delta":{"k":2,"l":2}}`,
 				`3 m {"rewind_before_invocation_id":"b","state_delta":{"k":1,"l":null}}`, `4 c`,
 			},
@@ -63,19 +64,19 @@ func TestFold(t *testing.T) {
 			view: "e1", state: map[string]string{"k": "1"},
 		},
 		{
-			name: "what a fork took over changes nothing of its user", taken: 1, lines: []string{
+			name: "ignores user and app values of entries taken over", taken: 1, lines: []string{
 				`1 a {"state_delta":{"user:u":1}}`, `2 b {"state_delta":{"app:a":2}}`,
 			},
 			view: "e1 e2", state: map[string]string{}, shared: map[string]string{"app:a": "2"},
 		},
-		{name: "a gap is a fault", lines: []string{"1 a", "3 b"}, view: "e1 e3", state: map[string]string{}, faults: 1},
+		{name: "reports a gap", lines: []string{"1 a", "3 b"}, view: "e1 e3", state: map[string]string{}, faults: 1},
 		{
-			name: "a marker that restores something else is one", lines: []string{
+			name: "reports a marker that restores another state", lines: []string{
 				`1 a {"state_delta":{"k":1}}`, `2 m {"rewind_before_invocation_id":"a"}`,
 			}, state: map[string]string{}, faults: 1,
 		},
 		{
-			name: "a marker before nothing is one", lines: []string{`1 m {"rewind_before_invocation_id":"a"}`},
+			name: "reports a marker without a boundary", lines: []string{`1 m {"rewind_before_invocation_id":"a"}`},
 			state: map[string]string{}, faults: 1,
 		},
 	} {
@@ -102,8 +103,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// An event that was streamed changes the state when it is complete, behind what
-// others appended meanwhile.
+// TestStreamedEventsChangeTheStateLater checks that a streamed event changes the
+// state when it is complete, after events appended in between.
 func TestStreamedEventsChangeTheStateLater(t *testing.T) {
 	t.Parallel()
 	var entries []fold.Entry

@@ -1,5 +1,5 @@
-// Package ledger keeps what callers asked and what they were answered, to hold the
-// system to it.
+// Package ledger records callers' requests and their answers, to verify the system
+// against them.
 package ledger
 
 import (
@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Outcome is what a caller knows of what it asked.
+// Outcome is what a caller knows about the result of a request.
 type Outcome string
 
-// The outcomes.
+// Outcomes of requests.
 const (
 	Acked   Outcome = "acked"   // it was done
-	Refused Outcome = "refused" // it was not, and never will be
-	Unknown Outcome = "unknown" // the answer was lost, or says nothing
+	Refused Outcome = "refused" // it was not done, and never will be
+	Unknown Outcome = "unknown" // the answer was lost or does not reveal the result
 )
 
-// Op is one thing that was asked, however often.
+// Op is one operation, however often it was requested.
 type Op struct {
 	N        int
 	At       time.Time
@@ -26,18 +26,18 @@ type Op struct {
 	User     string
 	Kind     string
 	Session  string
-	Tokens   []string // texts that nobody else wrote
+	Tokens   []string // texts unique to the operation
 	Detail   string
-	Expected *int64 // the head behind which it is to stand
+	Expected *int64 // the head that it must follow
 	Outcome  Outcome
-	Status   int // of the last answer; 0 is none
+	Status   int // of the last answer; 0 if there was none
 	Tries    int
-	Answer   string // the beginning of the last one
+	Answer   string // the beginning of the last answer
 }
 
-// String is a line of a history.
+// String formats the operation as a line of a history.
 func (o *Op) String() string {
-	return fmt.Sprintf("%s +%-6s #%d %s %s %s %v %s → %s %d (%d tries) %s", o.At.Format("15:04:05.000"), o.Took.Round(time.Millisecond),
+	return fmt.Sprintf("%s +%-6s #%d %s %s %s %v %s → %s %d (%d attempts) %s", o.At.Format("15:04:05.000"), o.Took.Round(time.Millisecond),
 		o.N, o.User, o.Kind, o.Session, o.Tokens, o.Detail, o.Outcome, o.Status, o.Tries, o.Answer)
 }
 
@@ -50,10 +50,10 @@ type Ledger struct {
 	unknown  int
 }
 
-// New is an empty ledger.
+// New returns an empty ledger.
 func New() *Ledger { return &Ledger{sessions: map[string][]*Op{}} }
 
-// Begin notes that something is asked. The caller completes it with End.
+// Begin records the start of an operation. The caller completes it with End.
 func (l *Ledger) Begin(op Op) *Op {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,7 +66,7 @@ func (l *Ledger) Begin(op Op) *Op {
 	return added
 }
 
-// End notes what came of it.
+// End records the result.
 func (l *Ledger) End(op *Op, change func(*Op)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,14 +78,14 @@ func (l *Ledger) End(op *Op, change func(*Op)) {
 	}
 }
 
-// Of are copies of what was asked of a session, in the order of asking.
+// Of returns copies of the operations on a session, in order of their start.
 func (l *Ledger) Of(session string) []Op {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return copied(l.sessions[session])
 }
 
-// All are copies of everything that was asked.
+// All returns copies of all operations.
 func (l *Ledger) All() []Op {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,8 +100,8 @@ func copied(ops []*Op) []Op {
 	return out
 }
 
-// Counted notes a request, and whether its answer said anything.
-func (l *Ledger) Counted(told bool) {
+// CountRequest counts a request, and whether its answer revealed the outcome.
+func (l *Ledger) CountRequest(told bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.requests++
@@ -110,7 +110,7 @@ func (l *Ledger) Counted(told bool) {
 	}
 }
 
-// Requests are those that were sent, and those whose outcome was not told.
+// Requests returns the number of requests, and of those with an unknown outcome.
 func (l *Ledger) Requests() (sent, untold int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// left is where the answer of a batch lists what was not done.
-func (c *call) left() string {
+// unprocessedMember is the member of a batch's answer that lists the unprocessed items.
+func (c *call) unprocessedMember() string {
 	if c.operation == "BatchGetItem" {
 		return "UnprocessedKeys"
 	}
@@ -24,9 +24,9 @@ func (c *call) batch() (whole map[string]json.RawMessage, items batch) {
 	return whole, items
 }
 
-// splits reports whether a part of the batch can be left over: one table with more
-// than one item.
-func (c *call) splits() bool {
+// isSplittable reports whether a part of the batch can be left over: it must have one
+// table with more than one item.
+func (c *call) isSplittable() bool {
 	_, items := c.batch()
 	if len(items) != 1 {
 		return false
@@ -38,7 +38,8 @@ func (c *call) splits() bool {
 	return false
 }
 
-// elements are the items of a table, and the object around them, if there is one.
+// elements returns the items of a table, and the object around them, if there is
+// one.
 func elements(raw json.RawMessage) (list []json.RawMessage, around map[string]json.RawMessage, ok bool) {
 	if json.Unmarshal(raw, &list) == nil {
 		return list, nil, true
@@ -49,7 +50,7 @@ func elements(raw json.RawMessage) (list []json.RawMessage, around map[string]js
 	return list, around, true
 }
 
-// wrap is the opposite of elements.
+// wrap is the inverse of elements.
 func wrap(list []json.RawMessage, around map[string]json.RawMessage) (json.RawMessage, error) {
 	raw, err := json.Marshal(list)
 	if err != nil || around == nil {
@@ -63,11 +64,12 @@ func wrap(list []json.RawMessage, around map[string]json.RawMessage) (json.RawMe
 	return json.Marshal(copied)
 }
 
-// partial has the first items done, and says of the others that they are left.
+// partial has the engine process the first items, and returns the others as
+// unprocessed.
 func (c *call) partial(ctx context.Context, rw http.ResponseWriter) {
 	got, err := c.half(ctx)
 	if err != nil {
-		panic(http.ErrAbortHandler) // as a service that does not answer
+		panic(http.ErrAbortHandler) // like a service that does not answer
 	}
 	got.write(rw)
 }
@@ -98,10 +100,10 @@ func (c *call) half(ctx context.Context) (answer, error) {
 	if err != nil || got.status != http.StatusOK {
 		return got, err
 	}
-	return got.with(c.left(), rest)
+	return got.with(c.unprocessedMember(), rest)
 }
 
-// with is the answer with another member.
+// with returns the answer with an additional member.
 func (a answer) with(name string, value any) (answer, error) {
 	var out map[string]json.RawMessage
 	if err := json.Unmarshal(a.body, &out); err != nil {
@@ -115,5 +117,5 @@ func (a answer) with(name string, value any) (answer, error) {
 	if a.body, err = json.Marshal(out); err != nil {
 		return a, err
 	}
-	return a.summed(), nil
+	return a.withChecksum(), nil
 }

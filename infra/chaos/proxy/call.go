@@ -12,16 +12,16 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 )
 
-// call is one request on its way.
+// call is one request in the proxy.
 type call struct {
 	proxy     *Proxy
 	operation string
 	request   *http.Request
 	body      []byte
-	severity  float64 // below 1: how long, how much
+	severity  float64 // below 1: of the delay, or of the loss
 }
 
-// serve answers, in the way of a fault.
+// serve answers the request with the given fault.
 func (c *call) serve(ctx context.Context, rw http.ResponseWriter, kind faults.Kind) {
 	if refusal, ok := c.refusal(kind); ok {
 		refusal.write(rw)
@@ -33,7 +33,7 @@ func (c *call) serve(ctx context.Context, rw http.ResponseWriter, kind faults.Ki
 	}
 	got, err := c.proxy.forward(ctx, c.request, c.body)
 	if err != nil {
-		panic(http.ErrAbortHandler) // as a service that does not answer
+		panic(http.ErrAbortHandler) // like a service that does not answer
 	}
 	if c.operation == "GetRecords" {
 		got = c.proxy.stream.pass(c.body, got, kind == faults.Repeated)
@@ -46,7 +46,7 @@ func (c *call) serve(ctx context.Context, rw http.ResponseWriter, kind faults.Ki
 	case faults.Torn:
 		c.torn(rw, got)
 	case faults.Delay:
-		if sleep.For(ctx, time.Duration(c.severity*float64(longestDelay))) != nil {
+		if sleep.For(ctx, time.Duration(c.severity*float64(maxDelay))) != nil {
 			return
 		}
 		got.write(rw)
@@ -55,18 +55,18 @@ func (c *call) serve(ctx context.Context, rw http.ResponseWriter, kind faults.Ki
 	}
 }
 
-// torn sends a part of the answer, as announced whole.
+// torn sends a part of the answer with the length of the whole.
 func (c *call) torn(rw http.ResponseWriter, got answer) {
 	part := got.body[:int(c.severity*float64(len(got.body)))]
 	copyHeader(rw.Header(), got.header)
 	rw.Header().Set("Content-Length", strconv.Itoa(len(got.body)))
 	rw.WriteHeader(got.status)
-	_, _ = rw.Write(part) // it is cut off anyway
+	_, _ = rw.Write(part) // the connection is cut in any case
 	_ = http.NewResponseController(rw).Flush()
 	panic(http.ErrAbortHandler)
 }
 
-// refusal is the answer of a fault for which nothing is done.
+// refusal returns the answer of a fault that prevents the request.
 func (c *call) refusal(kind faults.Kind) (answer, bool) {
 	switch kind {
 	case faults.Throttle:
@@ -88,8 +88,8 @@ func (c *call) refusal(kind faults.Kind) (answer, bool) {
 
 const namespace = "com.amazonaws.dynamodb.v20120810#"
 
-// conflict is how DynamoDB says that a transaction under way has an item: in a
-// transaction, by a reason for one of its actions.
+// conflict is DynamoDB's error when another transaction has an item; in a
+// transaction, as the reason of one of its actions.
 func (c *call) conflict() answer {
 	if c.operation != "TransactWriteItems" && c.operation != "TransactGetItems" {
 		return refused(namespace+"TransactionConflictException", "Transaction is ongoing for the item")
@@ -129,16 +129,16 @@ func internal() answer {
 func failure(status int, body map[string]any) answer {
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // it is made of strings
+		panic(err) // it consists of strings
 	}
 	a := answer{status: status, body: text, header: http.Header{}}
 	a.header.Set("Content-Type", "application/x-amz-json-1.0")
 	a.header.Set("X-Amzn-Requestid", "CHAOS")
-	return a.summed()
+	return a.withChecksum()
 }
 
-// summed is the answer with the checksum of its body, which clients verify.
-func (a answer) summed() answer {
+// withChecksum is the answer with the checksum of its body, which clients verify.
+func (a answer) withChecksum() answer {
 	a.header = a.header.Clone()
 	a.header.Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(a.body)), 10))
 	a.header.Del("Content-Length")
@@ -148,7 +148,7 @@ func (a answer) summed() answer {
 func (a answer) write(rw http.ResponseWriter) {
 	copyHeader(rw.Header(), a.header)
 	rw.WriteHeader(a.status)
-	_, _ = rw.Write(a.body) // a client that is gone needs no answer
+	_, _ = rw.Write(a.body) // the client may have disconnected
 }
 
 func copyHeader(to, from http.Header) {

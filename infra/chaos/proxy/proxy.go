@@ -1,5 +1,5 @@
-// Package proxy stands before DynamoDB and lets requests go wrong, as a plan says,
-// in the ways in which the service and the network do.
+// Package proxy is a proxy in front of DynamoDB that injects a plan's faults, as
+// they occur in the service and the network.
 package proxy
 
 import (
@@ -19,11 +19,11 @@ import (
 const (
 	headerTimeout = 10 * time.Second
 	mostIdle      = 256
-	// longestDelay is what a delayed answer waits at most.
-	longestDelay = 2 * time.Second
+	// maxDelay limits the delay of an answer.
+	maxDelay = 2 * time.Second
 )
 
-// Proxy passes requests on to an engine.
+// Proxy passes requests to an engine.
 type Proxy struct {
 	URL string
 
@@ -38,17 +38,17 @@ type Proxy struct {
 	injected map[faults.Kind]int
 }
 
-// Start listens on a port of its own, until Close.
+// Start listens on a free port until Close.
 func Start(ctx context.Context, target string, plan *faults.Plan) (*Proxy, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("listen before the database: %w", err)
+		return nil, fmt.Errorf("listen in front of the database: %w", err)
 	}
 	p := &Proxy{
 		URL: "http://" + listener.Addr().String(), target: target, plan: plan, injected: map[faults.Kind]int{},
 		client: &http.Client{Transport: &http.Transport{
 			MaxIdleConns: mostIdle, MaxIdleConnsPerHost: mostIdle,
-			DisableCompression: true, // answers carry checksums of what is sent
+			DisableCompression: true, // answers carry checksums of the bytes sent
 		}},
 	}
 	p.server = &http.Server{Handler: p, ReadHeaderTimeout: headerTimeout}
@@ -56,13 +56,14 @@ func Start(ctx context.Context, target string, plan *faults.Plan) (*Proxy, error
 	return p, nil
 }
 
-// Close cuts everything off.
+// Close cuts off all connections.
 func (p *Proxy) Close() error {
 	p.client.CloseIdleConnections()
 	return p.server.Close()
 }
 
-// Counts are the requests that came, and those of them that went wrong, by kind.
+// Counts returns the number of requests, and the number of injected faults by
+// kind.
 func (p *Proxy) Counts() (requests int, injected map[faults.Kind]int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,7 +86,7 @@ func (p *Proxy) count(kind faults.Kind) {
 func (p *Proxy) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		panic(http.ErrAbortHandler) // the caller is gone
+		panic(http.ErrAbortHandler) // the caller disconnected
 	}
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	p.mu.Lock()
@@ -93,22 +94,22 @@ func (p *Proxy) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	p.mu.Unlock()
 	kind, severity := p.plan.Pick(operation, time.Now())
 	call := &call{proxy: p, operation: operation, request: r, body: body, severity: severity}
-	if kind == faults.Partial && !call.splits() || kind == faults.Repeated && !p.stream.knows(body) {
+	if kind == faults.Partial && !call.isSplittable() || kind == faults.Repeated && !p.stream.knows(body) {
 		kind = faults.None
 	}
 	p.count(kind)
 	call.serve(r.Context(), rw, kind)
 }
 
-// answer is what the engine said, read to its end.
+// answer is the engine's answer, read completely.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// forward has the engine carry out a request, even where its caller has gone: what
-// was sent is done.
+// forward passes a request to the engine, even if its caller has disconnected: a
+// request that was sent is carried out.
 func (p *Proxy) forward(ctx context.Context, r *http.Request, body []byte) (answer, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()

@@ -24,11 +24,11 @@ import (
 	"github.com/rethread/rethread/infra/chaos/proxy"
 )
 
-// engine answers what a test says, and remembers what it was asked.
+// engine returns the test's answers, and records the requests.
 type engine struct {
-	mu     sync.Mutex
-	asked  []string
-	answer func(body string) string
+	mu       sync.Mutex
+	requests []string
+	answer   func(body string) string
 }
 
 func (e *engine) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
@@ -37,7 +37,7 @@ func (e *engine) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		panic(err)
 	}
 	e.mu.Lock()
-	e.asked = append(e.asked, string(body))
+	e.requests = append(e.requests, string(body))
 	text := `{}`
 	if e.answer != nil {
 		text = e.answer(string(body))
@@ -47,8 +47,9 @@ func (e *engine) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(rw, text)
 }
 
-// before is a proxy that lets one kind of fault happen always, before an engine.
-func before(t *testing.T, e *engine, kind faults.Kind) *proxy.Proxy {
+// startProxy returns a proxy in front of an engine that always injects one kind of
+// fault.
+func startProxy(t *testing.T, e *engine, kind faults.Kind) *proxy.Proxy {
 	t.Helper()
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
@@ -81,8 +82,8 @@ func put(t *testing.T, p *proxy.Proxy) error {
 	return err
 }
 
-// TestFaults sends a write through each fault: the SDK must understand what it is
-// told, and the engine have done the work or not.
+// TestFaults sends a write through each fault: the SDK must understand the error,
+// and the engine must have carried out the write or not.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	var throttled *types.ProvisionedThroughputExceededException
@@ -105,12 +106,12 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(string(c.kind), func(t *testing.T) {
 			e := &engine{}
-			p := before(t, e, c.kind)
+			p := startProxy(t, e, c.kind)
 			if err := put(t, p); !c.is(err) {
-				t.Errorf("the SDK says %v", err)
+				t.Errorf("the SDK returned %v", err)
 			}
-			if done := len(e.asked) == 1; done != c.done {
-				t.Errorf("the engine was asked %d times", len(e.asked))
+			if done := len(e.requests) == 1; done != c.done {
+				t.Errorf("the engine received %d requests", len(e.requests))
 			}
 			if requests, injected := p.Counts(); requests != 1 || injected[c.kind] != 1 {
 				t.Errorf("counted: %d requests, %v", requests, injected)
@@ -119,20 +120,20 @@ func TestFaults(t *testing.T) {
 		tried++
 	}
 	if tried < 7 {
-		t.Errorf("%d kinds were tried", tried)
+		t.Errorf("tried %d kinds", tried)
 	}
 }
 
 func TestConflictOfATransaction(t *testing.T) {
 	t.Parallel()
-	p := before(t, &engine{}, faults.Conflict)
+	p := startProxy(t, &engine{}, faults.Conflict)
 	action := types.TransactWriteItem{Put: &types.Put{
 		TableName: aws.String("t"), Item: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "a"}},
 	}}
 	_, err := client(p).TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{action, action, action}})
 	var cancelled *types.TransactionCanceledException
 	if !errors.As(err, &cancelled) || len(cancelled.CancellationReasons) != 3 {
-		t.Fatalf("the SDK says %v", err)
+		t.Fatalf("the SDK returned %v", err)
 	}
 	conflicts := 0
 	for _, reason := range cancelled.CancellationReasons {
@@ -141,14 +142,14 @@ func TestConflictOfATransaction(t *testing.T) {
 		}
 	}
 	if conflicts != 1 {
-		t.Errorf("%d actions are in conflict", conflicts)
+		t.Errorf("%d actions have a conflict", conflicts)
 	}
 }
 
 func TestPartialBatches(t *testing.T) {
 	t.Parallel()
 	e := &engine{}
-	p := before(t, e, faults.Partial)
+	p := startProxy(t, e, faults.Partial)
 	var writes []types.WriteRequest
 	for range 5 {
 		writes = append(writes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{
@@ -159,9 +160,9 @@ func TestPartialBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	left, done := len(out.UnprocessedItems["t"]), strings.Count(e.asked[0], "DeleteRequest")
+	left, done := len(out.UnprocessedItems["t"]), strings.Count(e.requests[0], "DeleteRequest")
 	if left == 0 || done == 0 || left+done != 5 {
-		t.Errorf("%d are done, %d left", done, left)
+		t.Errorf("%d processed, %d left", done, left)
 	}
 	keys := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 	for range 5 {
@@ -186,7 +187,7 @@ func TestRepeatedRecords(t *testing.T) {
 		}
 		return `{"Records":[{"eventID":"` + in.ShardIterator + `"}],"NextShardIterator":"` + in.ShardIterator + `x"}`
 	}}
-	p := before(t, e, faults.Repeated)
+	p := startProxy(t, e, faults.Repeated)
 	reader := dynamodbstreams.New(dynamodbstreams.Options{
 		Region: "us-east-1", BaseEndpoint: &p.URL, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})
@@ -205,11 +206,11 @@ func TestRepeatedRecords(t *testing.T) {
 	}
 	for _, kind := range []faults.Kind{faults.Expired, faults.Failing} {
 		_, err := dynamodbstreams.New(reader.Options(), func(o *dynamodbstreams.Options) {
-			o.BaseEndpoint, o.Retryer = &before(t, &engine{}, kind).URL, aws.NopRetryer{}
+			o.BaseEndpoint, o.Retryer = &startProxy(t, &engine{}, kind).URL, aws.NopRetryer{}
 		}).GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: aws.String("a")})
 		var expired *streams.ExpiredIteratorException
 		if err == nil || errors.As(err, &expired) != (kind == faults.Expired) {
-			t.Errorf("%s: the SDK says %v", kind, err)
+			t.Errorf("%s: the SDK returned %v", kind, err)
 		}
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// mostPlaces bounds of how many places in the stream the records before are kept.
-const mostPlaces = 256
+// maxIterators is the number of iterators whose preceding records are kept.
+const maxIterators = 256
 
-// stream remembers the records that led to a place, to send them once more.
+// stream remembers the records that led to an iterator, to send them again.
 type stream struct {
 	mu     sync.Mutex
 	before map[string][]json.RawMessage // by iterator
@@ -17,19 +17,19 @@ type stream struct {
 
 func iterator(body []byte) string {
 	var in struct{ ShardIterator string }
-	_ = json.Unmarshal(body, &in) // what is none is unknown
+	_ = json.Unmarshal(body, &in) // an invalid request has no iterator
 	return in.ShardIterator
 }
 
-// knows reports whether there are records to repeat at a request's place.
+// knows reports whether there are records to repeat at a request's iterator.
 func (s *stream) knows(body []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.before[iterator(body)]) > 0
 }
 
-// pass remembers what an answer holds, and with again puts before it what came
-// before it.
+// pass remembers the records of an answer and, with again, inserts the preceding
+// records before them.
 func (s *stream) pass(body []byte, got answer, again bool) answer {
 	var out struct {
 		Records           []json.RawMessage
@@ -42,12 +42,12 @@ func (s *stream) pass(body []byte, got answer, again bool) answer {
 	defer s.mu.Unlock()
 	at := iterator(body)
 	earlier := s.before[at]
-	if s.before == nil || len(s.before) > mostPlaces {
+	if s.before == nil || len(s.before) > maxIterators {
 		s.before = map[string][]json.RawMessage{}
 	}
 	kept := out.Records
 	if len(kept) == 0 {
-		kept = earlier // nothing happened since
+		kept = earlier // there were no records in between
 	}
 	delete(s.before, at)
 	if out.NextShardIterator != "" && len(kept) > 0 {

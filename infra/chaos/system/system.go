@@ -1,5 +1,5 @@
-// Package system runs the whole system behind a database that fails by plan, and
-// kills its processes.
+// Package system runs the whole system with a database that fails according to a
+// plan, and kills its processes.
 package system
 
 import (
@@ -19,14 +19,14 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
-// Options say what to run.
+// Options configure a System.
 type Options struct {
-	Root string       // of the repository, in which all was built
+	Root string       // of the repository, with everything built
 	Dir  string       // of the round, for data and logs
-	Plan *faults.Plan // of what goes wrong
+	Plan *faults.Plan // of the faults
 }
 
-// System is running.
+// System is a running system.
 type System struct {
 	URL, WebSocketURL, LambdaURL string
 	Engine                       string // address of the database itself
@@ -36,20 +36,20 @@ type System struct {
 	engine  *dynamodblocal.Engine
 	log     *os.File
 
-	mu    sync.Mutex
-	host  *host.Host
-	kills map[string]int // processes by function, and "host"
-	downs int            // how often the host was down, to tell requests in its midst
+	mu      sync.Mutex
+	host    *host.Host
+	kills   map[string]int // killed processes by function, and "host"
+	outages int            // changes of the host's availability, to detect requests during an outage
 }
 
-// Lease is how long a run may be silent here: far less than deployed, and more
-// than the faults take a worker.
+// Lease is how long a run may be silent: far less than deployed, but longer than
+// the faults delay a worker.
 const Lease = "12s"
 
-// startTries is how often a host is started that finds its database failing.
+// startTries is how often a host is started if its database fails.
 const startTries = 10
 
-// Start runs a system with an empty database. The faults have to begin yet.
+// Start runs a system with an empty database, without faults yet.
 func Start(ctx context.Context, opts Options) (*System, error) {
 	s := &System{kills: map[string]int{}}
 	if err := s.start(ctx, opts); err != nil {
@@ -103,13 +103,13 @@ func (s *System) KillWorkers(ctx context.Context, function string) error {
 	return err
 }
 
-// KillHost kills the host, and with it everything but the database, and starts it
-// again at once where it was.
+// KillHost kills the host, and with it everything except the database, and
+// immediately starts it again at the same address.
 func (s *System) KillHost(ctx context.Context) error {
 	s.mu.Lock()
 	h := s.host
 	s.kills["host"]++
-	s.downs++
+	s.outages++
 	s.mu.Unlock()
 	if err := h.Kill(); err != nil {
 		return err
@@ -121,20 +121,20 @@ func (s *System) KillHost(ctx context.Context) error {
 		}
 	}
 	s.mu.Lock()
-	s.downs++
+	s.outages++
 	s.mu.Unlock()
 	return err
 }
 
-// Downs changes with each start and end of a time without a host; it is odd
-// within one.
-func (s *System) Downs() int {
+// Outages changes whenever the host goes down or comes up; it is odd while the host
+// is down.
+func (s *System) Outages() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.downs
+	return s.outages
 }
 
-// Kills are the processes that were killed, by function, and "host".
+// Kills returns the killed processes by function, and "host".
 func (s *System) Kills() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

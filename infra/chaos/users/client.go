@@ -1,5 +1,5 @@
-// Package users are people who use the system at random, by a seed, each with a
-// few devices at once, and who note what they were told.
+// Package users simulates users who use the system at random, determined by a seed, each
+// from a few devices at once, and who record the answers.
 package users
 
 import (
@@ -22,24 +22,24 @@ type M = map[string]any
 
 const (
 	api = "/api/v1"
-	// patience is how long an answer may take: more than any function's time.
-	patience = 40 * time.Second
-	// mostTries is how often a device asks again where it does not know.
-	mostTries = 6
-	firstRest = 100 * time.Millisecond
-	mostRest  = 2 * time.Second
+	// answerTimeout limits the wait for an answer: longer than any function's timeout.
+	answerTimeout = 40 * time.Second
+	// maxAttempts is how often a device repeats a request with an unknown outcome.
+	maxAttempts = 6
+	firstRest   = 100 * time.Millisecond
+	mostRest    = 2 * time.Second
 )
 
-// Call is one request, which may be repeated where its outcome is not known.
+// Call is one request, which may be repeated if its outcome is unknown.
 type Call struct {
 	Method, Path string
 	Body         any
-	Type         string // of Body, where it is no JSON
+	Type         string // of Body, if it is not JSON
 	Key          string // Idempotency-Key
 	Repeat       bool
 }
 
-// Answer is what a caller was told in the end.
+// Answer is the final answer to a caller.
 type Answer struct {
 	Outcome ledger.Outcome
 	Status  int
@@ -47,21 +47,21 @@ type Answer struct {
 	Body    []byte
 }
 
-// Into reads the body.
+// Into decodes the body.
 func (a Answer) Into(v any) bool {
 	return a.Outcome == ledger.Acked && json.Unmarshal(a.Body, v) == nil
 }
 
-// do asks until it is told something, or out of tries.
+// do makes a request until it gets a conclusive answer or runs out of attempts.
 func (w *World) do(ctx context.Context, random *rand.Rand, as *Person, c Call) Answer {
 	rest := firstRest
 	for try := 1; ; try++ {
 		a := w.send(ctx, as, c)
 		a.Tries = try
 		if a.Outcome == ledger.Refused && try > 1 {
-			a.Outcome = ledger.Unknown // it may be what was done before that is in the way
+			a.Outcome = ledger.Unknown // the cause may be an earlier attempt that succeeded
 		}
-		if a.Outcome != ledger.Unknown || !c.Repeat || try == mostTries || a.told() {
+		if a.Outcome != ledger.Unknown || !c.Repeat || try == maxAttempts || a.isFinal() {
 			return a
 		}
 		if sleep.For(ctx, time.Duration(random.Int64N(int64(rest)))) != nil {
@@ -71,24 +71,26 @@ func (w *World) do(ctx context.Context, random *rand.Rand, as *Person, c Call) A
 	}
 }
 
-// told reports whether asking again is of no use.
-func (a Answer) told() bool { return a.Status >= 400 && a.Status < 500 && !again(a.Status, a.Body) }
+// isFinal reports whether repeating the request is of no use.
+func (a Answer) isFinal() bool {
+	return a.Status >= 400 && a.Status < 500 && !wantsRetry(a.Status, a.Body)
+}
 
-// again reports whether an answer asks to come back later.
-func again(status int, body []byte) bool {
+// wantsRetry reports whether an answer asks for a retry.
+func wantsRetry(status int, body []byte) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status >= 500 || status == 0 ||
 		status == http.StatusConflict && bytes.Contains(body, []byte("under way"))
 }
 
-// send asks once.
+// send makes one attempt.
 func (w *World) send(ctx context.Context, as *Person, c Call) Answer {
-	began, downs := time.Now(), w.sys.Downs()
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	began, downs := time.Now(), w.sys.Outages()
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTimeout)
 	defer cancel()
 	status, body, err := w.exchange(limited, as, c)
 	took := time.Since(began)
-	if limited.Err() != nil && downs == w.sys.Downs() && downs%2 == 0 {
-		w.Violate("stuck", "", fmt.Sprintf("%s %s has no answer after %s", c.Method, c.Path, took))
+	if limited.Err() != nil && downs == w.sys.Outages() && downs%2 == 0 {
+		w.Violate("stuck", "", fmt.Sprintf("%s %s: no answer after %s", c.Method, c.Path, took))
 	}
 	a := Answer{Status: status, Body: body, Outcome: ledger.Unknown}
 	switch {
@@ -96,11 +98,11 @@ func (w *World) send(ctx context.Context, as *Person, c Call) Answer {
 		a.Status, a.Body = 0, []byte(err.Error())
 	case status < 300:
 		a.Outcome = ledger.Acked
-	case !again(status, body):
+	case !wantsRetry(status, body):
 		a.Outcome = ledger.Refused
 	}
-	w.Ledger.Counted(a.Outcome != ledger.Unknown)
-	w.notice(c, a)
+	w.Ledger.CountRequest(a.Outcome != ledger.Unknown)
+	w.checkAnswer(c, a)
 	return a
 }
 
@@ -146,8 +148,8 @@ func newRequest(ctx context.Context, base string, c Call) (*http.Request, error)
 	return req, nil
 }
 
-// notice tells answers that nobody may ever get.
-func (w *World) notice(c Call, a Answer) {
+// checkAnswer records answers that must never occur.
+func (w *World) checkAnswer(c Call, a Answer) {
 	if a.Status >= 500 || a.Status == 0 {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 )
 
-// device is one of a person's, which does one thing after the other.
+// device is a device of a user, which performs one action after another.
 type device struct {
 	*World
 	number int
@@ -20,20 +20,20 @@ type device struct {
 	random *rand.Rand
 }
 
-// mostThought is what a device rests between two things, at most.
-const mostThought = 200 * time.Millisecond
+// maxPause is the longest pause between two actions.
+const maxPause = 200 * time.Millisecond
 
-// act is something to do, as often as its weight says.
+// act is an action with its weight.
 type act struct {
 	weight int
-	do     func(*device, context.Context, *Talk)
+	do     func(*device, context.Context, *Session)
 }
 
 func acts() []act {
 	return []act{
 		{20, (*device).appendEvents},
 		{14, (*device).ask},
-		{7, (*device).answerElsewhere},
+		{7, (*device).runOwnAgent},
 		{5, (*device).cancel},
 		{5, (*device).rewind},
 		{4, (*device).fork},
@@ -44,13 +44,13 @@ func acts() []act {
 		{9, (*device).read},
 		{3, (*device).share},
 		{4, (*device).revoke},
-		{5, (*device).visit},
-		{2, (*device).carry},
+		{5, (*device).appendAsGuest},
+		{2, (*device).exportAndImport},
 		{2, (*device).delete},
 	}
 }
 
-func (d *device) live(ctx context.Context) {
+func (d *device) run(ctx context.Context) {
 	all := acts()
 	total := 0
 	for _, a := range all {
@@ -68,7 +68,7 @@ func (d *device) live(ctx context.Context) {
 				}
 			}
 		}
-		if sleep.For(ctx, time.Duration(d.random.Int64N(int64(mostThought)))) != nil {
+		if sleep.For(ctx, time.Duration(d.random.Int64N(int64(maxPause)))) != nil {
 			return
 		}
 	}
@@ -77,7 +77,7 @@ func (d *device) live(ctx context.Context) {
 // chance is true once in n times.
 func (d *device) chance(n int) bool { return d.random.IntN(n) == 0 }
 
-// id is one that nobody else has.
+// id returns a unique id.
 func (d *device) id() string {
 	var raw uuid.UUID
 	binary.BigEndian.PutUint64(raw[:8], d.random.Uint64())
@@ -85,8 +85,8 @@ func (d *device) id() string {
 	return raw.String()
 }
 
-// perform asks and notes what came of it. Where that is unknown and a key would
-// tell, it is asked for once more in the end.
+// perform makes a request and records the result. If the outcome is unknown but a
+// key would reveal it, the request is repeated at the end.
 func (d *device) perform(ctx context.Context, op ledger.Op, c Call, then func(Answer)) Answer {
 	return d.performAs(ctx, d.person, op, c, then)
 }
@@ -95,7 +95,7 @@ func (d *device) performAs(ctx context.Context, as *Person, op ledger.Op, c Call
 	op.User = as.ID
 	noted := d.Ledger.Begin(op)
 	a := d.do(ctx, d.random, as, c)
-	d.settle(noted, a)
+	d.record(noted, a)
 	if then != nil && a.Outcome == ledger.Acked {
 		then(a)
 	}
@@ -104,21 +104,21 @@ func (d *device) performAs(ctx context.Context, as *Person, op ledger.Op, c Call
 		d.answered = append(d.answered, repeat{as, op.Session, c, a.Body})
 		d.mu.Unlock()
 	}
-	if a.Outcome == ledger.Unknown && c.Key != "" && !a.told() {
+	if a.Outcome == ledger.Unknown && c.Key != "" && !a.isFinal() {
 		d.mu.Lock()
-		d.loose = append(d.loose, &loose{as, noted, c, then})
+		d.undecided = append(d.undecided, &undecided{as, noted, c, then})
 		d.mu.Unlock()
 	}
 	return a
 }
 
-// settle writes an answer down.
-func (w *World) settle(op *ledger.Op, a Answer) {
+// record records an answer.
+func (w *World) record(op *ledger.Op, a Answer) {
 	w.Ledger.End(op, func(o *ledger.Op) {
 		o.Outcome, o.Status, o.Answer = a.Outcome, a.Status, string(a.Body[:min(len(a.Body), 300)])
 		o.Tries += a.Tries
 	})
 }
 
-// content says a text.
+// content returns a content with a text.
 func content(text string) M { return M{"role": "user", "parts": []M{{"text": text}}} }

@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 )
 
-// questions are what the demo agent is asked; %s is a token.
+// questions are inputs of the demo agent; %s is a token.
 func questions() []string {
 	return []string{
 		"%s", "%s", "%s", "%s", "/long 60 %s", "/long 200 %s", "/items 3 %s", "/think %s", "/tool %s", "/utf8 %s", "/state agent=%s",
@@ -18,8 +18,8 @@ func questions() []string {
 	}
 }
 
-// start is a call that starts a run with one input.
-func (d *device) start(t *Talk, text string, more M) Call {
+// start returns a call that starts a run with one input.
+func (d *device) start(t *Session, text string, more M) Call {
 	body := M{"input": []M{{"content": content(text)}}}
 	for name, value := range more {
 		body[name] = value
@@ -31,8 +31,9 @@ func (d *device) start(t *Talk, text string, more M) Call {
 	return c
 }
 
-// ask gives an agent an input; whoever finds it at work interrupts it, or is told.
-func (d *device) ask(ctx context.Context, t *Talk) {
+// ask gives an agent an input. If it is running, the run is interrupted or the
+// request refused.
+func (d *device) ask(ctx context.Context, t *Session) {
 	token := d.token()
 	list := questions()
 	text := fmt.Sprintf(list[d.random.IntN(len(list))], token)
@@ -45,23 +46,23 @@ func (d *device) ask(ctx context.Context, t *Talk) {
 		more["on_failed"] = "block"
 	}
 	d.perform(ctx, op, d.start(t, text, more), func(a Answer) {
-		if out := told(a); out.Data.Run != nil {
-			t.ran(out.Data.Run.ID)
+		if out := parseAnswer(a); out.Data.Run != nil {
+			t.addRun(out.Data.Run.ID)
 		}
 	})
 }
 
-// answerElsewhere is an agent of the user's own, which may fall silent.
-func (d *device) answerElsewhere(ctx context.Context, t *Talk) {
+// runOwnAgent acts as an agent of the user, which may fall silent.
+func (d *device) runOwnAgent(ctx context.Context, t *Session) {
 	token := d.token()
 	op := ledger.Op{Kind: "ask", Session: t.ID, Tokens: []string{token}, Detail: "external"}
 	a := d.perform(ctx, op, d.start(t, token, M{"mode": "external", "agent": "elsewhere"}), nil)
-	out := told(a)
+	out := parseAnswer(a)
 	if a.Outcome != ledger.Acked || out.Data.Run == nil {
 		return
 	}
 	run := out.Data.Run.ID
-	t.ran(run)
+	t.addRun(run)
 	path := t.path() + "/runs/" + run
 	for item := range 1 + d.random.IntN(2) {
 		if !d.stream(ctx, t, path, fmt.Sprintf("%s-%d", d.id(), item)) || d.chance(12) {
@@ -76,8 +77,8 @@ func (d *device) answerElsewhere(ctx context.Context, t *Talk) {
 		Call{Method: http.MethodPatch, Path: path, Body: M{"status": status}, Repeat: true}, nil)
 }
 
-// stream says some words, and completes the item.
-func (d *device) stream(ctx context.Context, t *Talk, path, item string) bool {
+// stream sends some words, and completes the item.
+func (d *device) stream(ctx context.Context, t *Session, path, item string) bool {
 	offset := int64(0)
 	said := d.token()
 	for n := range 2 + d.random.IntN(8) {
@@ -89,10 +90,10 @@ func (d *device) stream(ctx context.Context, t *Talk, path, item string) bool {
 		a := d.perform(ctx, ledger.Op{Kind: "delta", Session: t.ID, Detail: item + " " + text},
 			Call{Method: http.MethodPost, Path: path + "/deltas", Body: push}, nil)
 		if a.Outcome != ledger.Acked {
-			return false // who does not know how far it came falls silent
+			return false // a device that does not know its progress falls silent
 		}
-		offset = told(a).Data.Offset
-		if sleep.For(ctx, time.Duration(d.random.Int64N(int64(mostThought)))) != nil {
+		offset = parseAnswer(a).Data.Offset
+		if sleep.For(ctx, time.Duration(d.random.Int64N(int64(maxPause)))) != nil {
 			return false
 		}
 	}
@@ -107,8 +108,8 @@ func (d *device) stream(ctx context.Context, t *Talk, path, item string) bool {
 	return a.Outcome == ledger.Acked
 }
 
-// cancel ends the newest run.
-func (d *device) cancel(ctx context.Context, t *Talk) {
+// cancel cancels the newest run.
+func (d *device) cancel(ctx context.Context, t *Session) {
 	run := t.run()
 	if run == "" {
 		return
@@ -117,8 +118,8 @@ func (d *device) cancel(ctx context.Context, t *Talk) {
 		Call{Method: http.MethodPost, Path: t.path() + "/runs/" + run + "/cancel", Repeat: true}, nil)
 }
 
-// rewind goes back to before something that was said.
-func (d *device) rewind(ctx context.Context, t *Talk) {
+// rewind rewinds to before one of the invocations.
+func (d *device) rewind(ctx context.Context, t *Session) {
 	before := t.invocation(d.random)
 	if before == "" {
 		return
@@ -134,8 +135,8 @@ func (d *device) rewind(ctx context.Context, t *Talk) {
 	d.perform(ctx, ledger.Op{Kind: "rewind", Session: t.ID, Detail: fmt.Sprint(before, " ", body["cancel_run"])}, c, nil)
 }
 
-// fork makes a session of a part of another, or of all.
-func (d *device) fork(ctx context.Context, t *Talk) {
+// fork forks a session as a whole or before an invocation.
+func (d *device) fork(ctx context.Context, t *Session) {
 	token := d.token()
 	body := M{"name": token}
 	from := &Fork{Of: t.ID}
@@ -144,8 +145,8 @@ func (d *device) fork(ctx context.Context, t *Talk) {
 	}
 	c := Call{Method: http.MethodPost, Path: t.path() + "/fork", Body: body, Key: d.id(), Repeat: true}
 	d.perform(ctx, ledger.Op{Kind: "fork", Session: t.ID, Tokens: []string{token}, Detail: from.Boundary}, c, func(a Answer) {
-		out := told(a)
+		out := parseAnswer(a)
 		from.Found = out.Data.Fork != nil && out.Data.Fork.Found
-		d.made(ctx, &Talk{ID: out.Data.ID, Owner: d.person, Fork: from})
+		d.addSession(ctx, &Session{ID: out.Data.ID, Owner: d.person, Fork: from})
 	})
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/rethread/rethread/infra/chaos/ledger"
 )
 
-// share lets somebody else in, who stays: what is shared with a user after their
-// erasure is theirs again.
-func (d *device) share(ctx context.Context, t *Talk) {
+// share shares a session with a user who stays until the end: a share created
+// after the user's erasure would give them data again.
+func (d *device) share(ctx context.Context, t *Session) {
 	other := d.Persons[d.random.IntN(len(d.Persons))]
 	if other == d.person || other == d.Leaver() {
 		return
@@ -20,13 +20,13 @@ func (d *device) share(ctx context.Context, t *Talk) {
 	d.perform(ctx, ledger.Op{Kind: "share", Session: t.ID, Detail: other.ID}, c, func(a Answer) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.guests = append(t.guests, guest{other, told(a).Data.ID})
+		t.guests = append(t.guests, guest{other, parseAnswer(a).Data.ID})
 	})
 }
 
-// revoke takes a share back; where it was the person's only one, they are kept out
-// from then on.
-func (d *device) revoke(ctx context.Context, t *Talk) {
+// revoke revokes a share; if it was the user's only one, they have no access from
+// then on.
+func (d *device) revoke(ctx context.Context, t *Session) {
 	t.mu.Lock()
 	if len(t.guests) == 0 {
 		t.mu.Unlock()
@@ -39,8 +39,8 @@ func (d *device) revoke(ctx context.Context, t *Talk) {
 		Call{Method: http.MethodDelete, Path: t.path() + "/shares/" + gone.share, Repeat: true}, nil)
 }
 
-// visit has a guest of the session append to it.
-func (d *device) visit(ctx context.Context, t *Talk) {
+// appendAsGuest has a guest of the session append to it.
+func (d *device) appendAsGuest(ctx context.Context, t *Session) {
 	t.mu.Lock()
 	guests := slices.Clone(t.guests)
 	t.mu.Unlock()
@@ -50,8 +50,8 @@ func (d *device) visit(ctx context.Context, t *Talk) {
 	d.appendAs(ctx, guests[d.random.IntN(len(guests))].person, t)
 }
 
-// carry takes a session along: what was exported is imported under another id.
-func (d *device) carry(ctx context.Context, t *Talk) {
+// exportAndImport exports a session and imports it under another id.
+func (d *device) exportAndImport(ctx context.Context, t *Session) {
 	a := d.do(ctx, d.random, d.person, Call{Method: http.MethodGet, Path: t.path() + "/export", Repeat: true})
 	if a.Outcome != ledger.Acked {
 		return
@@ -62,21 +62,21 @@ func (d *device) carry(ctx context.Context, t *Talk) {
 	}
 	d.perform(ctx, ledger.Op{Kind: "import", Session: id, Detail: t.ID}, c, func(a Answer) {
 		if a.Status == http.StatusCreated {
-			d.made(ctx, &Talk{ID: id, Owner: d.person, Import: true})
+			d.addSession(ctx, &Session{ID: id, Owner: d.person, Import: true})
 		}
 	})
 }
 
-// delete ends a session for good.
-func (d *device) delete(ctx context.Context, t *Talk) {
+// delete deletes a session.
+func (d *device) delete(ctx context.Context, t *Session) {
 	t.SetDeleting()
 	d.perform(ctx, ledger.Op{Kind: "delete", Session: t.ID},
 		Call{Method: http.MethodDelete, Path: t.path(), Repeat: true}, nil)
 }
 
-// read looks at a session in one of the ways there are. Whatever happens meanwhile,
-// positions grow, and nothing is there twice.
-func (d *device) read(ctx context.Context, t *Talk) {
+// read reads a session in one of the available ways. At any time, positions must
+// increase and ids must be unique.
+func (d *device) read(ctx context.Context, t *Session) {
 	ways := []string{
 		"/events?limit=5", "/events?view=all&limit=7", "/events?order=desc&limit=9", "/thread?limit=6", "/thread?order=desc&limit=4",
 		"/state", "/tasks", "/messages", "/artifacts", "/forks", "/shares",
@@ -91,7 +91,8 @@ func (d *device) read(ctx context.Context, t *Talk) {
 	}
 }
 
-// unordered says what is wrong with the positions of a page of events or items.
+// unordered describes what is wrong with the positions on a page of events or
+// items.
 func unordered(body []byte) []string {
 	type item struct {
 		ID  string `json:"id"`
@@ -112,7 +113,7 @@ func unordered(body []byte) []string {
 			return nil // no events
 		}
 		if seen[it.ID] {
-			problems = append(problems, fmt.Sprintf("%s is there twice", it.ID))
+			problems = append(problems, fmt.Sprintf("the id %s is not unique", it.ID))
 		}
 		seen[it.ID] = true
 		if i > 1 && (it.Seq > list[i-1].Seq) != (list[1].Seq > list[0].Seq) {

@@ -16,15 +16,15 @@ import (
 	"github.com/rethread/rethread/infra/chaos/fold"
 )
 
-// mostStreams bounds how many watchers use server-sent events: each keeps a
-// function busy.
-const mostStreams = 5
+// maxStreams limits the watchers that use server-sent events: each occupies a
+// function.
+const maxStreams = 5
 
-// Watchers keep sessions current while everything fails.
+// Watchers keep sessions current during the faults.
 type Watchers struct {
 	world   *World
 	running sync.WaitGroup
-	ctx     context.Context //nolint:containedctx // it is theirs alone: they outlive the devices
+	ctx     context.Context //nolint:containedctx // of the watchers, which outlive the devices
 	stop    context.CancelFunc
 
 	mu      sync.Mutex
@@ -33,7 +33,7 @@ type Watchers struct {
 	streams int
 }
 
-// Watcher is one who watches a session.
+// Watcher is a watcher of a session.
 type Watcher struct {
 	Session string
 	By      string // the transport
@@ -47,7 +47,8 @@ type Watcher struct {
 	problems []string
 }
 
-// Shown is what was shown of an item: its end or, before, how far it had come.
+// Shown is what was shown of an item: its final form or, before that, its
+// progress.
 type Shown struct {
 	Status view.EventStatus
 	Text   string
@@ -59,20 +60,20 @@ func newWatchers(w *World) *Watchers {
 	return ws
 }
 
-// maybe lets a session be watched, by one or two.
-func (ws *Watchers) maybe(_ context.Context, random *rand.Rand, t *Talk) {
+// maybe starts a watcher or two of a session.
+func (ws *Watchers) maybe(_ context.Context, random *rand.Rand, t *Session) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if random.IntN(2) == 0 {
 		ws.bySocket(t)
 	}
-	if random.IntN(4) == 0 && ws.streams < mostStreams {
+	if random.IntN(4) == 0 && ws.streams < maxStreams {
 		ws.streams++
 		ws.byStream(t)
 	}
 }
 
-func (ws *Watchers) add(t *Talk, by string, watch func(*Watcher) error) {
+func (ws *Watchers) add(t *Session, by string, watch func(*Watcher) error) {
 	w := &Watcher{Session: t.ID, By: by, shown: map[string]Shown{}}
 	ws.all = append(ws.all, w)
 	ws.running.Go(func() {
@@ -83,7 +84,7 @@ func (ws *Watchers) add(t *Talk, by string, watch func(*Watcher) error) {
 	})
 }
 
-func (ws *Watchers) bySocket(t *Talk) {
+func (ws *Watchers) bySocket(t *Session) {
 	c, ok := ws.clients[t.Owner]
 	if !ok {
 		token := t.Owner.Token
@@ -97,15 +98,15 @@ func (ws *Watchers) bySocket(t *Talk) {
 	ws.add(t, "websocket", func(w *Watcher) error { return c.Watch(ws.ctx, t.ID, w.take) })
 }
 
-func (ws *Watchers) byStream(t *Talk) {
+func (ws *Watchers) byStream(t *Session) {
 	ws.add(t, "server-sent events", func(w *Watcher) error {
-		f := &follower{world: ws.world, talk: t, state: view.NewState(), show: w.take}
+		f := &follower{world: ws.world, session: t, state: view.NewState(), show: w.take}
 		return f.run(ws.ctx)
 	})
 }
 
-// take looks at what is shown: what has ended does not change any more, and what
-// is in progress only grows.
+// take checks what is shown: an ended item must not change, and one in progress
+// must only grow.
 func (w *Watcher) take(now view.Session) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,7 +136,8 @@ func ended(s view.EventStatus) bool {
 	return s == view.EventCompleted || s == view.EventFailed
 }
 
-// Now is what is shown now, what was ever shown, and what was wrong on the way.
+// Now returns what is shown now, what was ever shown, the problems found, and the
+// error that ended the watch.
 func (w *Watcher) Now() (now view.Session, shown map[string]Shown, problems []string, over error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -151,14 +153,14 @@ func (w *Watcher) Now() (now view.Session, shown map[string]Shown, problems []st
 
 var errOver = errors.New("the session was deleted")
 
-// All are those who watch, or did.
+// All returns all current and former watchers.
 func (ws *Watchers) All() []*Watcher {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	return append([]*Watcher(nil), ws.all...)
 }
 
-// Close ends all watching.
+// Close ends all watchers.
 func (ws *Watchers) Close() {
 	ws.stop()
 	ws.mu.Lock()
@@ -169,5 +171,5 @@ func (ws *Watchers) Close() {
 	ws.running.Wait()
 }
 
-// reconnect is how long a follower waits before it opens another stream.
+// reconnect is the pause before a follower opens another stream.
 const reconnect = 200 * time.Millisecond

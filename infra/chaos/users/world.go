@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
-// World is all people of a round, and what they have made.
+// World is all users of a round, and what they have made.
 type World struct {
 	Ledger   *ledger.Ledger
 	Persons  []*Person
@@ -27,14 +27,14 @@ type World struct {
 
 	mu         sync.Mutex
 	violations []Violation
-	loose      []*loose // what nobody was told of yet
+	undecided  []*undecided // requests with an unknown outcome
 	answered   []repeat
 	keptTasks  []*Saved
 	kept       []*Put
 	feedback   []*Given
 }
 
-// Violation is a promise that was broken.
+// Violation is a broken promise.
 type Violation struct{ Invariant, Session, Text string }
 
 // Person owns sessions, and uses them from several devices.
@@ -42,11 +42,11 @@ type Person struct {
 	ID, Token string
 
 	mu    sync.Mutex
-	talks []*Talk
+	talks []*Session
 }
 
-// Talk is a session as its people know it.
-type Talk struct {
+// Session is a session as its users know it.
+type Session struct {
 	ID    string
 	Owner *Person
 
@@ -54,15 +54,15 @@ type Talk struct {
 	invocations []string
 	runs        []string
 	guests      []guest
-	deleting    bool  // somebody has asked for that
-	Fork        *Fork // nil where it is none
+	deleting    bool  // a user has asked to delete it
+	Fork        *Fork // nil unless it is a fork
 	Import      bool
 }
 
-// Fork is where a session came from, as its maker was told.
+// Fork is the origin of a session, as answered to its creator.
 type Fork struct {
 	Of       string
-	Boundary string // empty takes all
+	Boundary string // empty means all of it
 	Found    bool
 }
 
@@ -71,16 +71,16 @@ type guest struct {
 	share  string
 }
 
-// loose is a request whose outcome its caller does not know, though asking again
-// by its key would tell.
-type loose struct {
+// undecided is a request whose outcome the caller does not know, but that a repeat by
+// its key would reveal.
+type undecided struct {
 	as   *Person
 	op   *ledger.Op
 	call Call
 	then func(Answer)
 }
 
-// repeat is a request by a key, and what it was answered.
+// repeat is a request with a key, and its answer.
 type repeat struct {
 	as      *Person
 	session string
@@ -88,8 +88,8 @@ type repeat struct {
 	body    []byte
 }
 
-// Gather makes people who have tokens of a system.
-func Gather(ctx context.Context, sys *system.System, names []string) (*World, error) {
+// New makes users with tokens for a system.
+func New(ctx context.Context, sys *system.System, names []string) (*World, error) {
 	w := &World{
 		Ledger: ledger.New(), sys: sys,
 		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
@@ -105,47 +105,47 @@ func Gather(ctx context.Context, sys *system.System, names []string) (*World, er
 	return w, nil
 }
 
-// Violate notes that a promise was broken.
+// Violate records a broken promise.
 func (w *World) Violate(invariant, session, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.violations = append(w.violations, Violation{invariant, session, text})
 }
 
-// Violations are those so far.
+// Violations returns the violations so far.
 func (w *World) Violations() []Violation {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.violations)
 }
 
-// token is a text that nobody has written before.
+// token returns a unique text.
 func (w *World) token() string { return fmt.Sprintf("t%06d.", w.tokens.Add(1)) }
 
-// Talks are all sessions that were made and told, deleted ones too.
-func (w *World) Talks() []*Talk {
-	var all []*Talk
+// Sessions returns all sessions whose creation was acknowledged, deleted ones too.
+func (w *World) Sessions() []*Session {
+	var all []*Session
 	for _, p := range w.Persons {
 		all = append(all, p.all()...)
 	}
 	return all
 }
 
-func (p *Person) all() []*Talk {
+func (p *Person) all() []*Session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.talks)
 }
 
-// Add gives the person a session.
-func (p *Person) Add(t *Talk) {
+// Add adds a session to the user.
+func (p *Person) Add(t *Session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.talks = append(p.talks, t)
 }
 
-// pick chooses a session that nobody has asked to delete, a newer one more often.
-func (p *Person) pick(random *rand.Rand) *Talk {
+// pick chooses a session that no user has asked to delete, newer ones more often.
+func (p *Person) pick(random *rand.Rand) *Session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for range 8 {
@@ -160,53 +160,53 @@ func (p *Person) pick(random *rand.Rand) *Talk {
 	return nil
 }
 
-// Deleting reports whether somebody has asked to delete the session.
-func (t *Talk) Deleting() bool {
+// Deleting reports whether a user has asked to delete the session.
+func (t *Session) Deleting() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.deleting
 }
 
-// SetDeleting notes that somebody is about to ask.
-func (t *Talk) SetDeleting() {
+// SetDeleting records that a user is about to delete the session.
+func (t *Session) SetDeleting() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.deleting = true
 }
 
-// most is how many invocations and runs of a session are remembered.
-const most = 24
+// maxRemembered is the number of invocations and runs of a session that are remembered.
+const maxRemembered = 24
 
-func (t *Talk) heard(invocation string) {
+func (t *Session) addInvocation(invocation string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.invocations = append(t.invocations, invocation)
-	t.invocations = t.invocations[max(0, len(t.invocations)-most):]
+	t.invocations = t.invocations[max(0, len(t.invocations)-maxRemembered):]
 }
 
-func (t *Talk) ran(run string) {
-	t.heard(run)
+func (t *Session) addRun(run string) {
+	t.addInvocation(run)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.runs = append(t.runs, run)
-	t.runs = t.runs[max(0, len(t.runs)-most):]
+	t.runs = t.runs[max(0, len(t.runs)-maxRemembered):]
 }
 
-// some is one of the newer ones, or "".
-func some(random *rand.Rand, list []string) string {
+// pickRecent returns one of the newer elements, or "".
+func pickRecent(random *rand.Rand, list []string) string {
 	if len(list) == 0 {
 		return ""
 	}
 	return list[len(list)-1-min(random.IntN(len(list)), random.IntN(len(list)))]
 }
 
-func (t *Talk) invocation(random *rand.Rand) string {
+func (t *Session) invocation(random *rand.Rand) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return some(random, t.invocations)
+	return pickRecent(random, t.invocations)
 }
 
-func (t *Talk) run() string {
+func (t *Session) run() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.runs) == 0 {
@@ -215,11 +215,11 @@ func (t *Talk) run() string {
 	return t.runs[len(t.runs)-1]
 }
 
-func (t *Talk) path() string { return api + "/sessions/" + t.ID }
+func (t *Session) path() string { return api + "/sessions/" + t.ID }
 
-// Live lets all people act until the time is over; the last of them leaves at half
-// of it, and has all that is theirs erased. Each device has its own dice.
-func (w *World) Live(ctx context.Context, seed uint64, devices int, lasts time.Duration) {
+// Run runs all users until the time is over. The last user leaves halfway through
+// and has all of their data erased. Each device has its own random source.
+func (w *World) Run(ctx context.Context, seed uint64, devices int, lasts time.Duration) {
 	var all sync.WaitGroup
 	for i, p := range w.Persons {
 		stays := lasts
@@ -232,7 +232,7 @@ func (w *World) Live(ctx context.Context, seed uint64, devices int, lasts time.D
 			var own sync.WaitGroup
 			for j := range devices {
 				d := &device{World: w, number: devices*i + j, person: p, random: rand.New(rand.NewPCG(seed, uint64(100+10*i+j)))} //nolint:gosec // no secret
-				own.Go(func() { d.live(limited) })
+				own.Go(func() { d.run(limited) })
 			}
 			own.Wait()
 			if p == w.Leaver() {
@@ -243,10 +243,10 @@ func (w *World) Live(ctx context.Context, seed uint64, devices int, lasts time.D
 	all.Wait()
 }
 
-// Leaver is who leaves in the midst of it.
+// Leaver is the user who leaves halfway through.
 func (w *World) Leaver() *Person { return w.Persons[len(w.Persons)-1] }
 
-// leave has everything erased that the leaver owns.
+// leave has all data of the leaver erased.
 func (w *World) leave(ctx context.Context) {
 	p := w.Leaver()
 	var ops []*ledger.Op
@@ -256,9 +256,9 @@ func (w *World) leave(ctx context.Context) {
 	}
 	a := w.Do(ctx, p, Call{Method: http.MethodDelete, Path: api + "/me/data", Repeat: true})
 	for _, op := range ops {
-		w.settle(op, a)
+		w.record(op, a)
 	}
 }
 
-// Path is where a session is.
-func Path(t *Talk) string { return t.path() }
+// Path is the path of a session.
+func Path(t *Session) string { return t.path() }

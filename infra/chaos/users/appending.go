@@ -10,8 +10,8 @@ import (
 	"github.com/rethread/rethread/infra/chaos/ledger"
 )
 
-// answered is as much as is read of answers.
-type answered struct {
+// answerData has the members of answers that are needed here.
+type answerData struct {
 	Data struct {
 		ID      string               `json:"id"`
 		Session struct{ ID string }  `json:"session"`
@@ -24,13 +24,13 @@ type answered struct {
 	} `json:"data"`
 }
 
-func told(a Answer) answered {
-	var out answered
-	_ = json.Unmarshal(a.Body, &out) // what is missing is empty
+func parseAnswer(a Answer) answerData {
+	var out answerData
+	_ = json.Unmarshal(a.Body, &out) // missing members stay empty
 	return out
 }
 
-// create makes a session: with an id of its own, or by a key.
+// create makes a session, with its own id or with a key.
 func (d *device) create(ctx context.Context) {
 	token := d.token()
 	body := M{"name": token, "app_name": "app-" + d.person.ID}
@@ -44,21 +44,21 @@ func (d *device) create(ctx context.Context) {
 		c.Key = id
 	}
 	d.perform(ctx, ledger.Op{Kind: "create", Tokens: []string{token}}, c, func(a Answer) {
-		d.made(ctx, &Talk{ID: told(a).Data.ID, Owner: d.person})
+		d.addSession(ctx, &Session{ID: parseAnswer(a).Data.ID, Owner: d.person})
 	})
 }
 
-// made takes a new session into use; now and then somebody watches it.
-func (d *device) made(ctx context.Context, t *Talk) {
+// addSession adds a new session; occasionally it is watched.
+func (d *device) addSession(ctx context.Context, t *Session) {
 	d.person.Add(t)
 	d.Watchers.maybe(ctx, d.random, t)
 }
 
-// appendEvents adds one to four events: with ids of their own, by a key, at an expected
-// place, or just so.
-func (d *device) appendEvents(ctx context.Context, t *Talk) { d.appendAs(ctx, d.person, t) }
+// appendEvents appends one to four events: with their own ids, with a key, at an
+// expected position, or without any of these.
+func (d *device) appendEvents(ctx context.Context, t *Session) { d.appendAs(ctx, d.person, t) }
 
-func (d *device) appendAs(ctx context.Context, as *Person, t *Talk) {
+func (d *device) appendAs(ctx context.Context, as *Person, t *Session) {
 	invocation := d.id()
 	if known := t.invocation(d.random); known != "" && d.chance(4) {
 		invocation = known
@@ -93,7 +93,7 @@ func (d *device) appendAs(ctx context.Context, as *Person, t *Talk) {
 		}
 		body["expected_seq"], op.Expected, op.Detail = head, &head, fmt.Sprint("expected ", head)
 	}
-	d.performAs(ctx, as, op, c, func(Answer) { t.heard(invocation) })
+	d.performAs(ctx, as, op, c, func(Answer) { t.addInvocation(invocation) })
 }
 
 // padding makes some events long.
@@ -107,9 +107,9 @@ func (d *device) padding() string {
 	return ""
 }
 
-// change is a change of the session's own state and, at times, of a value of its
-// user that this session alone changes.
-func (d *device) change(t *Talk, token string) M {
+// change is a change of the session's state and, sometimes, of a user value that
+// only this session changes.
+func (d *device) change(t *Session, token string) M {
 	delta := M{fmt.Sprint("k", d.random.IntN(5)): token}
 	if d.chance(4) {
 		delta[fmt.Sprint("k", d.random.IntN(5))] = nil
@@ -123,8 +123,8 @@ func (d *device) change(t *Talk, token string) M {
 	return delta
 }
 
-// head asks for the session's head.
-func (d *device) head(ctx context.Context, t *Talk) (int64, bool) {
+// head returns the session's head.
+func (d *device) head(ctx context.Context, t *Session) (int64, bool) {
 	a := d.do(ctx, d.random, d.person, Call{Method: http.MethodGet, Path: t.path(), Repeat: true})
 	var out struct {
 		Data struct {

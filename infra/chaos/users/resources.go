@@ -9,32 +9,32 @@ import (
 	"github.com/rethread/rethread/infra/chaos/ledger"
 )
 
-// Saved is a task as it was saved last, by the one device that saves it.
+// Saved is a task as last saved, by the only device that saves it.
 type Saved struct {
-	Talk *Talk
-	ID   string
-	// Texts may be shown: what was acknowledged last, and what came to an unknown
-	// end since. "" is no task.
+	Session *Session
+	ID      string
+	// Texts are the texts that may be shown: the last acknowledged one, and those
+	// saved later with an unknown outcome. "" means no task.
 	Texts []string
 }
 
-// Put is a version of an artifact that was acknowledged.
+// Put is an acknowledged version of an artifact.
 type Put struct {
-	Talk    *Talk
+	Session *Session
 	Name    string
 	Version int64
 	Body    string
 }
 
-// Given is feedback that was acknowledged.
+// Given is acknowledged feedback.
 type Given struct {
-	Talk *Talk
-	Text string
-	Task string
+	Session *Session
+	Text    string
+	Task    string
 }
 
-// saveTask saves a task, anew or once more, or deletes it.
-func (d *device) saveTask(ctx context.Context, t *Talk) {
+// saveTask saves a task, a new or an existing one, or deletes it.
+func (d *device) saveTask(ctx context.Context, t *Session) {
 	saved := d.saved(t)
 	token := d.token()
 	c := Call{Method: http.MethodPost, Path: t.path() + "/tasks", Repeat: true, Body: M{
@@ -57,22 +57,22 @@ func (d *device) saveTask(ctx context.Context, t *Talk) {
 	}
 }
 
-// saved is a task of the session that this device alone saves.
-func (d *device) saved(t *Talk) *Saved {
+// saved returns a task of the session that only this device saves.
+func (d *device) saved(t *Session) *Saved {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	mine := fmt.Sprintf("-%d", d.number)
 	for _, s := range d.keptTasks {
-		if s.Talk == t && strings.HasSuffix(s.ID, mine) && !d.chance(3) {
+		if s.Session == t && strings.HasSuffix(s.ID, mine) && !d.chance(3) {
 			return s
 		}
 	}
-	s := &Saved{Talk: t, ID: fmt.Sprintf("task-%d%s", d.tokens.Add(1), mine), Texts: []string{""}}
+	s := &Saved{Session: t, ID: fmt.Sprintf("task-%d%s", d.tokens.Add(1), mine), Texts: []string{""}}
 	d.keptTasks = append(d.keptTasks, s)
 	return s
 }
 
-// Kept are the tasks, artifacts and feedback of the round.
+// Kept returns the tasks, artifacts and feedback of the round.
 func (w *World) Kept() (tasks []Saved, artifacts []Put, feedback []Given) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,8 +88,8 @@ func (w *World) Kept() (tasks []Saved, artifacts []Put, feedback []Given) {
 	return tasks, artifacts, feedback
 }
 
-// putArtifact stores a version.
-func (d *device) putArtifact(ctx context.Context, t *Talk) {
+// putArtifact stores a version of an artifact.
+func (d *device) putArtifact(ctx context.Context, t *Session) {
 	token := d.token()
 	name := fmt.Sprintf("file%d.txt", d.random.IntN(2))
 	body := token + d.padding()
@@ -97,12 +97,12 @@ func (d *device) putArtifact(ctx context.Context, t *Talk) {
 	d.perform(ctx, ledger.Op{Kind: "artifact", Session: t.ID, Detail: name + " " + token}, c, func(a Answer) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.kept = append(d.kept, &Put{t, name, told(a).Data.Version, body})
+		d.kept = append(d.kept, &Put{t, name, parseAnswer(a).Data.Version, body})
 	})
 }
 
-// feedback says what somebody thinks of a task.
-func (d *device) feedback(ctx context.Context, t *Talk) {
+// feedback gives feedback on a task.
+func (d *device) feedback(ctx context.Context, t *Session) {
 	saved := d.saved(t)
 	d.mu.Lock()
 	there := len(saved.Texts) == 1 && saved.Texts[0] != ""
@@ -121,8 +121,8 @@ func (d *device) feedback(ctx context.Context, t *Talk) {
 	})
 }
 
-// rename gives the session another name.
-func (d *device) rename(ctx context.Context, t *Talk) {
+// rename renames the session.
+func (d *device) rename(ctx context.Context, t *Session) {
 	d.perform(ctx, ledger.Op{Kind: "rename", Session: t.ID},
 		Call{Method: http.MethodPatch, Path: t.path(), Body: M{"metadata": M{"note": d.token()}}, Repeat: true}, nil)
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 )
 
-// errAnswer is an answer that is none.
-var errAnswer = errors.New("answered otherwise")
+// errAnswer means an unexpected answer.
+var errAnswer = errors.New("unexpected answer")
 
-// Get reads one thing, coming back as long as it is asked to.
+// Get reads a resource, retrying as long as the system asks for it.
 func (w *World) Get(ctx context.Context, as *Person, path string) (int, []byte, error) {
-	random := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // how long one rests is no secret
+	random := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // the pauses are not secret
 	a := w.do(ctx, random, as, Call{Method: http.MethodGet, Path: path, Repeat: true})
-	if a.Outcome == ledger.Unknown && !a.told() {
+	if a.Outcome == ledger.Unknown && !a.isFinal() {
 		return a.Status, a.Body, fmt.Errorf("%w: GET %s: %d %.200s", errAnswer, path, a.Status, a.Body)
 	}
 	return a.Status, a.Body, nil
@@ -62,7 +62,7 @@ func (l listed) next() string {
 	return *l.Meta.Next
 }
 
-// List reads all of a list whose answer holds data and meta; path has a query.
+// List reads a complete list with members data and meta; path has a query.
 func (w *World) List(ctx context.Context, as *Person, path string) (all []json.RawMessage, status int, err error) {
 	status, err = w.Pages(ctx, as, path, func(body []byte) (string, error) {
 		var out listed
@@ -75,8 +75,8 @@ func (w *World) List(ctx context.Context, as *Person, path string) (all []json.R
 	return all, status, err
 }
 
-// Events reads a session's events; query names the view, the order and the limit.
-func (w *World) Events(ctx context.Context, t *Talk, query string) (events []fold.Entry, status int, err error) {
+// Events reads a session's events; query has the view, the order and the limit.
+func (w *World) Events(ctx context.Context, t *Session, query string) (events []fold.Entry, status int, err error) {
 	all, status, err := w.List(ctx, t.Owner, t.path()+"/events?"+query)
 	for _, raw := range all {
 		e, err := fold.Parse(raw)
@@ -89,7 +89,7 @@ func (w *World) Events(ctx context.Context, t *Talk, query string) (events []fol
 }
 
 // Thread reads a session's thread, all pages.
-func (w *World) Thread(ctx context.Context, t *Talk) (whole view.Thread, status int, err error) {
+func (w *World) Thread(ctx context.Context, t *Session) (whole view.Thread, status int, err error) {
 	status, err = w.Pages(ctx, t.Owner, t.path()+"/thread?limit=50", func(body []byte) (string, error) {
 		page, next, err := view.ParseThread(body)
 		page.Items = append(whole.Items, page.Items...)
@@ -102,33 +102,33 @@ func (w *World) Thread(ctx context.Context, t *Talk) (whole view.Thread, status 
 	return whole, status, err
 }
 
-// Finish asks once more for what nobody was told of: within a time, each is
-// answered. What is not was stuck.
+// Finish repeats the requests with an unknown outcome: each must be answered in
+// time, otherwise it was stuck.
 func (w *World) Finish(ctx context.Context, within time.Duration) (asked int) {
 	w.mu.Lock()
-	left := w.loose
-	w.loose = nil
+	left := w.undecided
+	w.undecided = nil
 	w.mu.Unlock()
 	deadline := time.Now().Add(within)
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // as above
 	for _, l := range left {
 		if l.as == w.Leaver() {
-			continue // who has left asks for nothing
+			continue // a user who has left makes no requests
 		}
 		a := w.do(ctx, random, l.as, l.call)
-		for a.Outcome == ledger.Unknown && !a.told() && time.Now().Before(deadline) {
+		for a.Outcome == ledger.Unknown && !a.isFinal() && time.Now().Before(deadline) {
 			if sleep.For(ctx, mostRest) != nil {
 				return asked
 			}
 			a = w.do(ctx, random, l.as, l.call)
 		}
-		if a.Outcome == ledger.Unknown && !a.told() {
-			w.Violate("stuck", l.op.Session, fmt.Sprintf("a repeat by its key is not answered within %s: %v: %d %.200s", within, l.op, a.Status, a.Body))
+		if a.Outcome == ledger.Unknown && !a.isFinal() {
+			w.Violate("stuck", l.op.Session, fmt.Sprintf("a repeat by its key has no answer within %s: %v: %d %.200s", within, l.op, a.Status, a.Body))
 		}
 		if a.Outcome == ledger.Refused {
-			a.Outcome = ledger.Unknown // it may be what was done before that is in the way
+			a.Outcome = ledger.Unknown // the cause may be an earlier attempt that succeeded
 		}
-		w.settle(l.op, a)
+		w.record(l.op, a)
 		if a.Outcome == ledger.Acked && l.then != nil {
 			l.then(a)
 		}
@@ -137,16 +137,16 @@ func (w *World) Finish(ctx context.Context, within time.Duration) (asked int) {
 	return asked
 }
 
-// Do asks for a thing that may be repeated, outside of all dice.
+// Do makes a request that may be repeated, independent of the seed.
 func (w *World) Do(ctx context.Context, as *Person, c Call) Answer {
 	return w.do(ctx, rand.New(rand.NewPCG(1, 3)), as, c) //nolint:gosec // as above
 }
 
-// Repeat asks once more for some of what was answered, by its key: the answer is the
-// same, where what it is about, and what it made, is still there.
+// Repeat repeats some answered requests by their keys: the answer must be the same
+// if the resources still exist.
 func (w *World) Repeat(ctx context.Context) (asked int) {
 	gone := map[string]bool{}
-	for _, t := range w.Talks() {
+	for _, t := range w.Sessions() {
 		gone[t.ID] = t.Deleting()
 	}
 	for _, r := range w.answered {
@@ -157,7 +157,7 @@ func (w *World) Repeat(ctx context.Context) (asked int) {
 		}
 		asked++
 		if a := w.Do(ctx, r.as, r.call); a.Outcome != ledger.Acked || !bytes.Equal(a.Body, r.body) {
-			w.Violate("repeats", r.session, fmt.Sprintf("%s %s by the key %s was answered %.500s, and is answered %d %.500s",
+			w.Violate("repeats", r.session, fmt.Sprintf("%s %s with the key %s returned %.500s, but repeated %d %.500s",
 				r.call.Method, r.call.Path, r.call.Key, r.body, a.Status, a.Body))
 		}
 	}

@@ -17,13 +17,13 @@ import (
 
 // follower keeps a session current over server-sent events, by the client's rules.
 type follower struct {
-	world *World
-	talk  *Talk
-	state *view.State
-	show  func(view.Session)
+	world   *World
+	session *Session
+	state   *view.State
+	show    func(view.Session)
 }
 
-// maxFrame is more than a message has, in bytes.
+// maxFrame is above the size of any message, in bytes.
 const maxFrame = 1 << 20
 
 var errNoStream = errors.New("no stream")
@@ -37,7 +37,7 @@ func (f *follower) run(ctx context.Context) error {
 		if status == http.StatusNotFound || status == http.StatusForbidden {
 			return fmt.Errorf("%w: %d", watch.ErrNotFound, status)
 		}
-		_ = err // another is opened
+		_ = err // another stream is opened
 		if err := sleep.For(ctx, reconnect); err != nil {
 			return err
 		}
@@ -45,10 +45,10 @@ func (f *follower) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// stream follows one stream until it ends, or a message is missing.
+// stream follows one stream until it ends or a message is missing.
 func (f *follower) stream(ctx context.Context) (status int, err error) {
 	if f.state.NeedsThread() {
-		thread, status, err := f.world.Thread(ctx, f.talk)
+		thread, status, err := f.world.Thread(ctx, f.session)
 		if err != nil {
 			return status, err
 		}
@@ -57,8 +57,8 @@ func (f *follower) stream(ctx context.Context) (status int, err error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	query := url.Values{"cursor": {f.state.Cursor().String()}, "token": {f.talk.Owner.Token}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.world.sys.URL+f.talk.path()+"/watch?"+query.Encode(), nil)
+	query := url.Values{"cursor": {f.state.Cursor().String()}, "token": {f.session.Owner.Token}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.world.sys.URL+f.session.path()+"/watch?"+query.Encode(), nil)
 	if err != nil {
 		return 0, err
 	}
@@ -66,7 +66,7 @@ func (f *follower) stream(ctx context.Context) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer res.Body.Close() //nolint:errcheck // nothing is lost
+	defer res.Body.Close() //nolint:errcheck // the body has been read as far as needed
 	if res.StatusCode != http.StatusOK {
 		return res.StatusCode, errNoStream
 	}
@@ -74,7 +74,7 @@ func (f *follower) stream(ctx context.Context) (status int, err error) {
 	return 0, f.take(ctx, cancel, res)
 }
 
-// take applies what comes; where something stays missing, the stream is cut.
+// take applies the messages; if one stays missing, it cancels the stream.
 func (f *follower) take(ctx context.Context, cancel context.CancelFunc, res *http.Response) error {
 	frames := make(chan string)
 	go func() {
@@ -103,7 +103,7 @@ func (f *follower) take(ctx context.Context, cancel context.CancelFunc, res *htt
 			}
 			m, err := view.ParseMessage([]byte(data))
 			if err != nil {
-				continue // no message about the session
+				continue // not a message about the session
 			}
 			f.state.Apply(m, time.Now())
 			f.show(f.state.Show())
