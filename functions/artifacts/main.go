@@ -1,4 +1,4 @@
-// Command artifacts answers for the artifacts of sessions.
+// Command artifacts handles the artifacts of sessions.
 package main
 
 import (

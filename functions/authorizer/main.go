@@ -1,5 +1,5 @@
-// Command authorizer says who asks, to the gateways that verify no tokens of
-// their own: the WebSocket API and the REST API that streams.
+// Command authorizer authenticates callers for the gateways that cannot verify
+// tokens: the WebSocket API and the REST API that streams.
 package main
 
 import "github.com/rethread/rethread/shared/boot"

@@ -1,5 +1,5 @@
-// Command automations handles the automations of users: which agents are
-// asked what, and when.
+// Command automations handles users' automations: which agents are called with
+// which input, and when.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command console serves the page in which people chat, watch, rewind and fork.
+// Command console serves the page in which users chat, watch, rewind and fork.
 package main
 
 import (
@@ -7,8 +7,7 @@ import (
 	"github.com/rethread/rethread/shared/boot"
 )
 
-// page is what `make console` builds; without it the folder holds nothing that
-// is served.
+// page is built by `make console`; without it the folder contains no page.
 //
 //go:embed all:web/dist
 var page embed.FS

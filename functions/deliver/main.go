@@ -1,5 +1,5 @@
-// Command deliver brings what is queued to those who asked to be told, until
-// they have it.
+// Command deliver sends queued deliveries to their receivers until they are
+// accepted.
 package main
 
 import "github.com/rethread/rethread/shared/boot"

@@ -1,4 +1,4 @@
-// Command erasure deletes everything that a user owns, and reports it.
+// Command erasure deletes everything that a user owns, and reports its progress.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command events appends to the logs of sessions and reads them.
+// Command events appends events to the logs of sessions and reads them.
 package main
 
 import (

@@ -1,4 +1,5 @@
-// Command fanout reads the table's changes and tells whoever watches.
+// Command fanout reads the table's changes and sends them to the sessions'
+// watchers.
 package main
 
 import "github.com/rethread/rethread/shared/boot"

@@ -1,4 +1,4 @@
-// Command fork branches sessions and shows the tree of their forks.
+// Command fork forks sessions and returns the tree of their forks.
 package main
 
 import (

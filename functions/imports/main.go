@@ -1,4 +1,4 @@
-// Command imports takes sessions in: documents of other deployments, lists of
+// Command imports imports sessions: documents of other deployments, lists of
 // tasks, and sessions of google-adk.
 package main
 

@@ -1,4 +1,4 @@
-// Command rewind takes sessions back to before an invocation.
+// Command rewind rewinds sessions to before an invocation.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command runs starts and ends the runs of sessions, takes what external agents
+// Command runs starts and ends the runs of sessions, accepts what external agents
 // push, and reads threads.
 package main
 

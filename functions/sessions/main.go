@@ -1,4 +1,4 @@
-// Command sessions answers for sessions and their state.
+// Command sessions handles sessions and their state.
 package main
 
 import (

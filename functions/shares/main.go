@@ -1,4 +1,4 @@
-// Command shares answers for who is let into sessions.
+// Command shares handles the sharing of sessions.
 package main
 
 import (

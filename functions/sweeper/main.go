@@ -1,6 +1,6 @@
-// Command sweeper finishes what was cut short, on a schedule: deletions of
-// sessions, imports that nobody goes on with, erasures, and runs whose workers died.
-// It deletes the sessions whose retention is over.
+// Command sweeper runs on a schedule and completes interrupted work: deletions of
+// sessions, abandoned imports, erasures, and runs whose workers died. It deletes
+// the sessions whose retention period has ended.
 package main
 
 import "github.com/rethread/rethread/shared/boot"

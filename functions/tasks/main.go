@@ -1,4 +1,4 @@
-// Command tasks answers for tasks, their messages and feedback.
+// Command tasks handles tasks, their messages and feedback.
 package main
 
 import (

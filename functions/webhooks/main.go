@@ -1,5 +1,5 @@
-// Command webhooks answers for webhooks: where users want to be told over HTTP
-// what happens in their sessions.
+// Command webhooks handles webhooks: the URLs to which users have events of their
+// sessions sent.
 package main
 
 import "github.com/rethread/rethread/shared/boot"

@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/infra/local/table"
 )
 
-// costs measures what operations cost, in an engine of their own.
+// costs measures the cost of the operations, in an engine of its own.
 func costs(ctx context.Context, out io.Writer, definition samtemplate.Table) ([]cost.Row, error) {
 	engine, err := dynamodblocal.Start(ctx, dynamodblocal.Options{})
 	if err != nil {
@@ -37,7 +37,7 @@ func costs(ctx context.Context, out io.Writer, definition samtemplate.Table) ([]
 	return rows, report(out, rows)
 }
 
-// report writes the table, an operation's histories together.
+// report writes the table, with the rows of an operation together.
 func report(out io.Writer, rows []cost.Row) error {
 	lines := []string{"operation\tturns before\twrite units\tat most\tread units\tat most\trequests"}
 	var order []string

@@ -17,9 +17,8 @@ import (
 
 const readHeaderTimeout = 10 * time.Second
 
-// scenarios are paced so that two cores keep up with all the processes that play
-// a part. A worker holds a process as long as its run lasts: 200 runs at once are
-// external ones.
+// scenarios are paced so that two cores can run all processes. A worker occupies a
+// process as long as its run lasts: 200 concurrent runs are external ones.
 func scenarios() []delay.Scenario {
 	return []delay.Scenario{
 		{Name: "1 session, 1 watcher", Sessions: 1, Watchers: 1, Tokens: 60, Every: 250 * time.Millisecond},
@@ -29,8 +28,8 @@ func scenarios() []delay.Scenario {
 	}
 }
 
-// delays measures how long tokens take to their watchers, each scenario in a
-// system of its own: the engine's streams slow down as they grow.
+// delays measures the delay of tokens to their watchers, each scenario in a system
+// of its own: the engine's streams slow down as they grow.
 func delays(ctx context.Context, out io.Writer, root, table string) error {
 	var results []delay.Result
 	for _, s := range scenarios() {

@@ -1,8 +1,7 @@
-// Command bench prints what the operations of the store cost in capacity
-// units, over histories of growing length, and how long tokens take to their
-// watchers. It fails where an operation costs more than it may; times are
-// printed only, since they are this machine's. What the units come to in
-// dollars it writes to docs/costs.md.
+// Command bench prints the capacity units of the store's operations, over
+// histories of growing length, and the delay of tokens to their watchers. It fails
+// if an operation exceeds its bound; times are only printed, because they depend
+// on the machine. It writes the cost in dollars to docs/costs.md.
 package main
 
 import (
@@ -21,8 +20,8 @@ import (
 )
 
 func main() {
-	page := flag.Bool("page", false, "only write docs/costs.md, from the measures that are recorded")
-	units := flag.Bool("units", false, "leave out the times, and write docs/costs.md from new measures")
+	page := flag.Bool("page", false, "only write docs/costs.md from the recorded measures")
+	units := flag.Bool("units", false, "do not measure times; write docs/costs.md from new measures")
 	flag.Parse()
 	ctx := context.Background()
 	if err := run(ctx, os.Stdout, *page, *units); err != nil {
@@ -54,7 +53,7 @@ func run(ctx context.Context, out io.Writer, page, units bool) error {
 	return delays(ctx, out, root, template.Tables[0].Name)
 }
 
-// record measures units, keeps them, and writes the page that they come to.
+// record measures units, records them, and writes the page.
 func record(ctx context.Context, out io.Writer, root string, table samtemplate.Table) error {
 	rows, err := costs(ctx, out, table)
 	if err != nil {

@@ -13,22 +13,22 @@ import (
 	"github.com/rethread/rethread/infra/local/repo"
 )
 
-// Messages holds the messages of watching to infra/asyncapi.yaml.
+// Messages checks messages of watching against infra/asyncapi.yaml.
 type Messages struct {
 	schemas map[string]*jsonschema.Schema // by action or type
 }
 
-// LoadMessages reads infra/asyncapi.yaml of the repository that the working
-// directory is in, and checks its examples.
+// LoadMessages reads infra/asyncapi.yaml of the repository around the working
+// directory, and checks its examples.
 func LoadMessages() (*Messages, error) {
 	root, err := repo.Root("")
 	if err != nil {
-		return nil, fmt.Errorf("load the messages' description: %w", err)
+		return nil, fmt.Errorf("load the description of messages: %w", err)
 	}
 	file := filepath.Join(root, "infra", "asyncapi.yaml")
 	described, err := readMessages(file)
 	if err != nil {
-		return nil, fmt.Errorf("load the messages' description: %w", err)
+		return nil, fmt.Errorf("load the description of messages: %w", err)
 	}
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(jsonschema.SchemeURLLoader{"file": yamlLoader{}})
@@ -49,12 +49,12 @@ func LoadMessages() (*Messages, error) {
 	return m, nil
 }
 
-// Check returns why a message, of a client or of the server, breaks the
-// contract; nil where it does not.
+// Check returns an error if a message, of a client or of the server, violates the
+// contract.
 func (m *Messages) Check(text []byte) error {
 	message, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		return fmt.Errorf("a message is no JSON: %w", err)
+		return fmt.Errorf("a message is not valid JSON: %w", err)
 	}
 	if err := m.check(message); err != nil {
 		return fmt.Errorf("%w\n%s", err, text)
@@ -65,7 +65,7 @@ func (m *Messages) Check(text []byte) error {
 func (m *Messages) check(message any) error {
 	members, ok := message.(map[string]any)
 	if !ok {
-		return errors.New("a message is no object")
+		return errors.New("a message is not an object")
 	}
 	name, ok := members["action"].(string)
 	if !ok {
@@ -76,7 +76,7 @@ func (m *Messages) check(message any) error {
 		return fmt.Errorf("message %q is not in the contract", name)
 	}
 	if err := schema.Validate(message); err != nil {
-		return fmt.Errorf("message %s breaks the contract: %w", name, err)
+		return fmt.Errorf("message %s violates the contract: %w", name, err)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func readMessages(file string) (map[string]describedMessage, error) {
 	return doc.Components.Messages, nil
 }
 
-// yamlLoader reads the files that schemas are in, and those that they refer to.
+// yamlLoader reads the files of schemas, and those that they refer to.
 type yamlLoader struct{ files jsonschema.FileLoader }
 
 // Load implements jsonschema.URLLoader.

@@ -37,7 +37,7 @@ func (t *transport) check(req *http.Request, m mode) (*http.Response, error) {
 	}
 	if m == checked {
 		if err := openapi3filter.ValidateRequest(req.Context(), input); err != nil {
-			t.report.Errorf("%s: the request breaks the contract: %v", call, err)
+			t.report.Errorf("%s: the request violates the contract: %v", call, err)
 		}
 	}
 	res, err := t.next.RoundTrip(req)
@@ -58,7 +58,7 @@ func (t *transport) checkResponse(
 	res.Body = io.NopCloser(bytes.NewReader(raw))
 	body, err := plainBody(res.Header, raw)
 	if err != nil {
-		t.report.Errorf("%s: %s, and its body cannot be read: %v", call, res.Status, err)
+		t.report.Errorf("%s: %s, but its body cannot be read: %v", call, res.Status, err)
 		return nil
 	}
 	answer := &openapi3filter.ResponseValidationInput{
@@ -66,7 +66,7 @@ func (t *transport) checkResponse(
 	}
 	answer.SetBodyBytes(body)
 	if err := openapi3filter.ValidateResponse(ctx, answer); err != nil {
-		t.report.Errorf("%s: %s breaks the contract: %v\nbody: %.2000s", call, res.Status, err, body)
+		t.report.Errorf("%s: %s violates the contract: %v\nbody: %.2000s", call, res.Status, err, body)
 	}
 	if res.StatusCode == http.StatusNoContent && len(body) > 0 {
 		t.report.Errorf("%s: 204 with a body: %.200s", call, body)
@@ -82,7 +82,7 @@ func requireToken(_ context.Context, in *openapi3filter.AuthenticationInput) err
 	return nil
 }
 
-// plainRequest is a copy of the request to look into, its body unpacked; the
+// plainRequest returns a copy of the request with an uncompressed body; the
 // request itself can still be sent.
 func plainRequest(req *http.Request) (*http.Request, error) {
 	plain := req.Clone(req.Context())
@@ -96,10 +96,10 @@ func plainRequest(req *http.Request) (*http.Request, error) {
 	req.Body = io.NopCloser(bytes.NewReader(raw))
 	body, err := plainBody(req.Header, raw)
 	if err != nil {
-		body = raw // deliberately bad: the contract's check will say so
+		body = raw // deliberately invalid: the contract's check reports it
 	}
 	plain.Body = io.NopCloser(bytes.NewReader(body))
-	plain.GetBody = nil // it would give the packed one
+	plain.GetBody = nil // would return the compressed body
 	plain.ContentLength = int64(len(body))
 	return plain, nil
 }

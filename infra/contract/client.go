@@ -24,14 +24,14 @@ const (
 
 type modeKey struct{}
 
-// BadRequest marks requests that break the contract on purpose: they are sent
-// unchecked, while their responses are checked all the same.
+// BadRequest marks requests that violate the contract on purpose: they are sent
+// unchecked, but their responses are checked.
 func BadRequest(ctx context.Context) context.Context {
 	return context.WithValue(ctx, modeKey{}, badRequest)
 }
 
-// OffContract marks requests for routes that do not exist, and those of which a
-// test sends thousands: neither they nor their responses are checked.
+// OffContract marks requests for unknown routes, and those that a test sends by
+// the thousands: neither they nor their responses are checked.
 func OffContract(ctx context.Context) context.Context {
 	return context.WithValue(ctx, modeKey{}, offContract)
 }
@@ -41,8 +41,8 @@ func modeOf(ctx context.Context) mode {
 	return m
 }
 
-// Client returns an HTTP client that reports every breach of the contract to tb.
-// It checks what goes to the API at baseURL and passes all else through.
+// Client returns an HTTP client that reports every violation of the contract to
+// tb. It checks requests to the API at baseURL and passes others through.
 func Client(tb testing.TB, baseURL string) *http.Client {
 	tb.Helper()
 	spec, err := Load(tb.Context())
@@ -54,7 +54,7 @@ func Client(tb testing.TB, baseURL string) *http.Client {
 	return &http.Client{Transport: NewTransport(tb, spec, baseURL, plain)}
 }
 
-// NewTransport checks what passes through next against the contract.
+// NewTransport checks requests and responses of next against the contract.
 func NewTransport(t Reporter, spec *Spec, baseURL string, next http.RoundTripper) http.RoundTripper {
 	host := baseURL
 	if u, err := url.Parse(baseURL); err == nil {
@@ -70,7 +70,7 @@ type transport struct {
 	next   http.RoundTripper
 }
 
-// RoundTrip sends the request and reports each breach by either side.
+// RoundTrip sends the request and reports violations on both sides.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	m := modeOf(req.Context())
 	if m == offContract || req.URL.Host != t.host || !strings.HasPrefix(req.URL.Path, "/api/") {

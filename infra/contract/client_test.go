@@ -32,72 +32,72 @@ func TestClient(t *testing.T) {
 		method, path, body string
 		mark               func(context.Context) context.Context
 		answer             answer
-		want               string // part of the one breach; none when empty
+		want               string // part of the only violation; "" means none
 	}{
-		"a good exchange passes": {path: "/api/v1/sessions/s1", answer: session},
-		"both base paths hold":   {path: "/api/sessions/s1", answer: session},
-		"a packed answer is unpacked": {
+		"accepts a valid exchange": {path: "/api/v1/sessions/s1", answer: session},
+		"accepts both base paths":  {path: "/api/sessions/s1", answer: session},
+		"decompresses a response": {
 			path:   "/api/v1/sessions/s1",
 			answer: answer{status: 200, contentType: "application/json", header: etag, body: goodSession, gzip: true},
 		},
-		"a missing member is a breach": {
-			path: "/api/v1/sessions/s1", want: "breaks the contract",
+		"reports a missing member": {
+			path: "/api/v1/sessions/s1", want: "violates the contract",
 			answer: answer{status: 200, contentType: "application/json", header: etag, body: `{"data":{"id":"s1"}}`},
 		},
-		"a missing header is a breach": {
+		"reports a missing header": {
 			path: "/api/v1/sessions/s1", want: `"ETag" missing`,
 			answer: answer{status: 200, contentType: "application/json", body: goodSession},
 		},
-		"an unlisted status is a breach": {
+		"reports an unknown status": {
 			path: "/api/v1/sessions/s1", want: "status is not supported",
 			answer: answer{status: 418, contentType: "application/json", body: `{}`},
 		},
-		"a problem without a detail is a breach": {
+		"reports a problem without a detail": {
 			path: "/api/v1/sessions/s1", want: "404",
 			answer: answer{status: 404, contentType: "application/problem+json", body: `{"type":"about:blank","title":"x","status":404}`},
 		},
-		"the gateway's own error passes": {
+		"accepts an error of the gateway": {
 			path:   "/api/v1/sessions/s1",
 			answer: answer{status: 401, contentType: "application/json", body: `{"message":"Unauthorized"}`},
 		},
-		"an unknown route is a breach": {
+		"reports an unknown route": {
 			path: "/api/v1/nothing", want: "not in the contract", answer: answer{status: 404},
 		},
-		"an unknown route may be asked for": {
+		"accepts an unknown route marked OffContract": {
 			path: "/api/v1/nothing", mark: contract.OffContract, answer: answer{status: 404},
 		},
-		"messages have one base path": {
+		"reports messages below the other base path": {
 			path: "/api/sessions/s1/messages", want: "not in the contract", answer: answer{status: 404},
 		},
-		"a bad request is a breach": {
+		"reports a bad request": {
 			method: http.MethodPatch, path: "/api/v1/sessions/s1", body: `{"name":1}`,
-			want: "the request breaks the contract", answer: session,
+			want: "the request violates the contract", answer: session,
 		},
-		"a bad request may be sent": {
+		"accepts a bad request marked BadRequest": {
 			method: http.MethodPatch, path: "/api/v1/sessions/s1", body: `{"name":1}`, mark: contract.BadRequest,
 			answer: answer{
 				status: 400, contentType: "application/problem+json",
 				body: `{"type":"about:blank","title":"Bad Request","status":400,"detail":"/name must be a string"}`,
 			},
 		},
-		"an answer to a bad request is checked": {
+		"checks the response to a bad request": {
 			method: http.MethodPatch, path: "/api/v1/sessions/s1", body: `{"name":1}`, mark: contract.BadRequest,
-			want: "400 Bad Request breaks the contract", answer: answer{status: 400, contentType: "text/plain", body: "no"},
+			want: "400 Bad Request violates the contract", answer: answer{status: 400, contentType: "text/plain", body: "no"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			breaches := exchange(t, tc.method, tc.path, tc.body, tc.mark, tc.answer)
 			switch {
 			case tc.want == "" && len(breaches) > 0:
-				t.Errorf("breaches reported: %q", breaches)
+				t.Errorf("violations reported: %q", breaches)
 			case tc.want != "" && (len(breaches) != 1 || !strings.Contains(breaches[0], tc.want)):
-				t.Errorf("breaches reported: %q, want one with %q", breaches, tc.want)
+				t.Errorf("violations reported: %q, want one with %q", breaches, tc.want)
 			}
 		})
 	}
 }
 
-// exchange makes one request and returns the breaches that the client reported.
+// exchange makes one request and returns the violations that the client reported.
 func exchange(t *testing.T, method, path, body string, mark func(context.Context) context.Context, a answer) []string {
 	t.Helper()
 	server := httptest.NewServer(a)
@@ -138,7 +138,7 @@ func exchange(t *testing.T, method, path, body string, mark func(context.Context
 	return log.breaches
 }
 
-// ServeHTTP gives the answer to whatever is asked.
+// ServeHTTP returns the answer to every request.
 func (a answer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	for name, value := range a.header {
 		w.Header().Set(name, value)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What others install in Go brings nothing of the system's own along, and no
-// client of a cloud.
+// TestClientsStandOnTheirOwn checks that the Go clients depend on no package of
+// the system and on no cloud SDK.
 func TestClientsStandOnTheirOwn(t *testing.T) {
 	t.Parallel()
 	const module = "github.com/rethread/rethread/"
@@ -21,13 +21,14 @@ func TestClientsStandOnTheirOwn(t *testing.T) {
 			t.Errorf("the clients in Go depend on %s", name)
 		}
 	}
-	t.Logf("%d packages of clients, %d with all that they depend on", own, len(all))
+	t.Logf("%d packages of clients, %d including their dependencies", own, len(all))
 	if own < 4 {
 		t.Errorf("only %d packages of clients were listed", own)
 	}
 }
 
-// What messages do to a session is the same whatever brings them.
+// TestTheViewOfASessionHasNoNetwork checks that the view applies messages
+// independently of the transport.
 func TestTheViewOfASessionHasNoNetwork(t *testing.T) {
 	t.Parallel()
 	all := dependencies(t, "./clients/go/watch/view")
@@ -41,7 +42,8 @@ func TestTheViewOfASessionHasNoNetwork(t *testing.T) {
 	}
 }
 
-// dependencies are packages and all that they depend on, without their tests.
+// dependencies lists packages and all of their dependencies, without those of
+// tests.
 func dependencies(t *testing.T, packages string) []string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{.ImportPath}}", packages)

@@ -18,10 +18,10 @@ func TestDocuments(t *testing.T) {
 	d := mustDocuments(t)
 	t.Run("the README has at most 200 lines", func(t *testing.T) {
 		if lines := strings.Count(d.text(t, "README.md"), "\n"); lines > 200 {
-			t.Errorf("it has %d", lines)
+			t.Errorf("it has %d lines", lines)
 		}
 	})
-	t.Run("every link leads to a file, and its anchor to a heading", func(t *testing.T) {
+	t.Run("every link has an existing file and anchor", func(t *testing.T) {
 		links := 0
 		for _, page := range d.pages {
 			for _, link := range d.links(t, page) {
@@ -30,7 +30,7 @@ func TestDocuments(t *testing.T) {
 			}
 		}
 		if t.Logf("%d links of %d pages", links, len(d.pages)); links < 150 {
-			t.Errorf("found only %d links: are they still read?", links)
+			t.Errorf("found only %d links: does the pattern still match?", links)
 		}
 	})
 	for _, index := range []string{"docs/README.md", "docs/llms.txt"} {
@@ -43,7 +43,7 @@ func TestDocuments(t *testing.T) {
 				d.exists(t, page, found[1])
 			}
 			if t.Logf("%d paths", len(paths)); len(paths) < least {
-				t.Errorf("it names only %d: are they still read?", len(paths))
+				t.Errorf("found only %d paths: does the pattern still match?", len(paths))
 			}
 		})
 	}
@@ -60,7 +60,8 @@ var (
 	sourcePath = regexp.MustCompile("`((?:clients|docs|events|functions|infra|samplerequests|shared)/[\\w./-]+)`")
 )
 
-// documents are README.md, CONTRIBUTING.md and the pages of docs, by their paths from root.
+// documents are README.md, CONTRIBUTING.md and the pages of docs, by their paths
+// from the root.
 type documents struct {
 	root  string
 	pages []string
@@ -150,7 +151,7 @@ func (d documents) lists(t *testing.T, index string) {
 	}
 }
 
-// slug is the anchor that GitHub gives a heading.
+// slug is the anchor of a heading on GitHub.
 func slug(heading string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -1,5 +1,5 @@
-// Package contract holds what goes over the wire to infra/openapi.yaml: a client
-// for tests that checks every request it sends and every response it gets.
+// Package contract checks the HTTP API against infra/openapi.yaml: a client for
+// tests checks every request it sends and every response it gets.
 package contract
 
 import (
@@ -16,20 +16,20 @@ import (
 	"github.com/rethread/rethread/infra/local/repo"
 )
 
-// Spec is the API's description, loaded and found valid.
+// Spec is the validated description of the API.
 type Spec struct {
 	doc    *openapi3.T
 	router routers.Router
 }
 
-// Route is one operation as the gateway would route it.
+// Route is one operation as the gateway routes it.
 type Route struct {
 	Method string
 	Path   string // with the base path: /api/v1/sessions/{session_id}
 }
 
-// Load reads infra/openapi.yaml of the repository that the working directory is
-// in, its examples checked as well.
+// Load reads infra/openapi.yaml of the repository around the working directory,
+// and checks its examples.
 func Load(ctx context.Context) (*Spec, error) {
 	root, err := repo.Root("")
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Spec) Routes() []Route {
 	return out
 }
 
-// Enum lists the strings that a named schema, or each of its items, may be.
+// Enum lists the values of a named schema, or of its items.
 func (s *Spec) Enum(name string) []string {
 	ref := s.doc.Components.Schemas[name]
 	if ref == nil {
@@ -85,7 +85,7 @@ func (s *Spec) Enum(name string) []string {
 	return out
 }
 
-// find says which operation a request is for.
+// find returns the operation for a request.
 func (s *Spec) find(req *http.Request) (*routers.Route, map[string]string, error) {
 	return s.router.FindRoute(req)
 }

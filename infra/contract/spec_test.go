@@ -26,7 +26,7 @@ func TestSpec(t *testing.T) {
 		}
 	})
 	for _, schema := range []string{"EventTypes", "WebhookType"} {
-		t.Run(schema+" names the types of events and their families", func(t *testing.T) {
+		t.Run(schema+" lists the types of events and their families", func(t *testing.T) {
 			got := spec.Enum(schema)
 			slices.Sort(got)
 			if diff := gocmp.Diff(mustEventNames(t), got); diff != "" {
@@ -36,14 +36,15 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// mustEventNames are the types of events that filters may name, and their families.
+// mustEventNames are the types of events that filters may name, and their
+// families.
 func mustEventNames(t *testing.T) []string {
 	t.Helper()
 	var names []string
 	for _, typ := range delivery.PublicTypes() {
 		family, _, ok := strings.Cut(string(typ), ".")
 		if !ok {
-			t.Fatalf("%s is of no family", typ)
+			t.Fatalf("%s has no family", typ)
 		}
 		names = append(names, string(typ), family+".*")
 	}
@@ -66,10 +67,10 @@ func mustTemplateRoutes(t *testing.T) []contract.Route {
 	var routes []contract.Route
 	for _, function := range template.Functions {
 		if function.LogicalID == "ConsoleFunction" {
-			continue // a page for people, no part of the API
+			continue // a page for people, not part of the API
 		}
 		for _, r := range function.Routes {
-			// A parameter for the rest of a path is one like any other to OpenAPI.
+			// OpenAPI has no parameters for the rest of a path: they are like any other.
 			path := strings.ReplaceAll(r.Path, "+}", "}")
 			routes = append(routes, contract.Route{Method: r.Method, Path: path})
 		}

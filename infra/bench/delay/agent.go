@@ -15,15 +15,15 @@ import (
 
 const agentName = "bench"
 
-// Agent is an agent whose tokens say when they were emitted. The runs of a
-// scenario begin together, once all of them have called, and then each at a
-// moment of its own, as the tokens of different conversations do.
+// Agent is an agent whose tokens contain the time they were emitted. The runs of a
+// scenario start together, once all of them have called, and then each after a
+// random pause, like the tokens of independent conversations.
 type Agent struct {
 	mu  sync.Mutex
 	now *performance
 }
 
-// performance is what the agent is to say in one scenario.
+// performance is the output of the agent in one scenario.
 type performance struct {
 	missing int // runs that have not called yet
 	all     chan struct{}
@@ -31,7 +31,7 @@ type performance struct {
 	every   time.Duration
 }
 
-// Config is the value of AGENTS for an agent that is served at that address.
+// Config is the value of AGENTS for an agent at that address.
 func (a *Agent) Config(url string) (string, error) {
 	config, err := json.Marshal(map[string]any{agentName: map[string]string{"type": "http", "url": url}})
 	if err != nil {
@@ -40,14 +40,14 @@ func (a *Agent) Config(url string) (string, error) {
 	return string(config), nil
 }
 
-// Perform sets what the next runs get.
+// Perform sets the output for the next runs.
 func (a *Agent) Perform(runs, tokens int, every time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.now = &performance{missing: runs, all: make(chan struct{}), tokens: tokens, every: every}
 }
 
-// enter counts a run in.
+// enter counts a run that has called.
 func (a *Agent) enter() *performance {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -64,13 +64,13 @@ func (a *Agent) enter() *performance {
 func (a *Agent) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	p := a.enter()
 	if p == nil {
-		http.Error(rw, "there is nothing to perform", http.StatusConflict)
+		http.Error(rw, "no output is configured", http.StatusConflict)
 		return
 	}
 	rw.Header().Set("Content-Type", "text/event-stream")
 	control := http.NewResponseController(rw)
 	if control.Flush() != nil {
-		return // the caller has gone
+		return // the caller disconnected
 	}
 	select {
 	case <-p.all:
@@ -88,7 +88,7 @@ func (a *Agent) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	_ = send(rw, "done", "{}") // a caller that has gone needs no end
+	_ = send(rw, "done", "{}") // the caller may have disconnected
 }
 
 func send(rw io.Writer, kind, data string) error {

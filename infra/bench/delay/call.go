@@ -10,9 +10,9 @@ import (
 	"net/http"
 )
 
-var errRefused = errors.New("the API refused")
+var errRefused = errors.New("the API refused the request")
 
-// post makes a request and returns the answer's body.
+// post makes a request and returns the response's body.
 func (m *measurement) post(ctx context.Context, path string, body any) ([]byte, error) {
 	payload, err := json.Marshal(body)
 	if err != nil {
@@ -26,7 +26,7 @@ func (m *measurement) post(ctx context.Context, path string, body any) ([]byte, 
 	req.Header.Set("Content-Type", "application/json")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return nil, err // it names the request
+		return nil, err // the error names the request
 	}
 	defer res.Body.Close() //nolint:errcheck // read to its end
 	answer, err := io.ReadAll(res.Body)

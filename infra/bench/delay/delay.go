@@ -1,6 +1,6 @@
-// Package delay measures how long a token takes from the agent that emits it to
-// the frame that shows it to a watcher, through the whole local system, and
-// next to that what the table's stream alone takes at the same time.
+// Package delay measures the time from an agent's token to the frame with it at a
+// watcher, through the whole local system, and at the same time the delay of the
+// table's stream alone.
 package delay
 
 import (
@@ -15,28 +15,29 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
-// System is a running system whose AGENTS hold the agent's Config.
+// System is a running system whose AGENTS contain the agent's Config.
 type System struct {
 	URL          string // of the HTTP API
 	WebSocketURL string
-	DynamoDB     string // endpoint of the engine
+	DynamoDB     string // of the engine
 	Table        string
 	Agent        *Agent
 }
 
-// Scenario is who watches what. All sessions have a run at the same time.
+// Scenario is a number of sessions and their watchers. All sessions have a run at
+// the same time.
 type Scenario struct {
 	Name     string
 	Sessions int
 	Watchers int           // of each session, with a connection each
 	Tokens   int           // of each run
 	Every    time.Duration // between two tokens of a run
-	// External lets agents of external runs push each token by a request of its
-	// own, instead of a worker a run that reads what its agent streams.
+	// External has agents of external runs push each token with its own request,
+	// instead of a worker per run that reads the agent's stream.
 	External bool
 }
 
-// Result is what a scenario showed.
+// Result is the measurement of a scenario.
 type Result struct {
 	Scenario
 
@@ -45,15 +46,15 @@ type Result struct {
 }
 
 const (
-	// atOnce bounds what is prepared in parallel.
+	// atOnce limits the concurrency of the preparation.
 	atOnce = 8
-	// slack is how long tokens may take beyond their pace.
+	// slack is the time allowed for tokens beyond their pace.
 	slack = 2 * time.Minute
 )
 
 var errOverdue = errors.New("the tokens did not reach all watchers in time")
 
-// Measure runs a scenario; no other may run in the same system meanwhile.
+// Measure runs a scenario; no other may run in the system at the same time.
 func Measure(ctx context.Context, sys System, s Scenario) (Result, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(s.Tokens)*s.Every+slack, errOverdue)
 	defer cancel()
@@ -102,7 +103,7 @@ func (m *measurement) measure(ctx context.Context) (Result, error) {
 	return result, err
 }
 
-// prepare makes the sessions and subscribes whoever is to watch them.
+// prepare makes the sessions and subscribes their watchers.
 func (m *measurement) prepare(ctx context.Context) error {
 	m.sessions = make([]string, m.Sessions)
 	m.watchers = make([]*watcher, m.Sessions*m.Watchers)
@@ -127,7 +128,7 @@ func (m *measurement) prepare(ctx context.Context) error {
 	return connecting.Wait()
 }
 
-// play lets the agents speak and waits until every watcher has every token.
+// play starts the agents and waits until every watcher has every token.
 func (m *measurement) play(ctx context.Context) error {
 	playing, ctx := errgroup.WithContext(ctx)
 	for _, w := range m.watchers {
@@ -154,7 +155,7 @@ func (m *measurement) close() {
 	}
 }
 
-// limited is a group that does a few things at a time.
+// limited returns a group with limited concurrency.
 func limited(ctx context.Context) (*errgroup.Group, context.Context) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)

@@ -41,17 +41,17 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("every watcher got every token", func(t *testing.T) {
+	t.Run("every watcher received every token", func(t *testing.T) {
 		if len(result.Token) != 2*2*5 || result.Token.Percentile(0) <= 0 {
 			t.Errorf("got %v", result.Token)
 		}
 	})
-	t.Run("the stream was measured at the same time", func(t *testing.T) {
+	t.Run("the stream was measured, too", func(t *testing.T) {
 		if len(result.Stream) == 0 || result.Stream.Percentile(0) <= 0 {
 			t.Errorf("got %v", result.Stream)
 		}
 	})
-	t.Run("the report has a line for it", func(t *testing.T) {
+	t.Run("the report has a line for the scenario", func(t *testing.T) {
 		var out strings.Builder
 		if err := delay.Report(&out, []delay.Result{result}); err != nil || strings.Count(out.String(), "\n") != 2 {
 			t.Errorf("%v\n%s", err, &out)
@@ -66,11 +66,11 @@ func TestTimes_Percentile(t *testing.T) {
 		p     int
 		want  time.Duration
 	}{
-		"of none":                    {nil, 50, 0},
-		"of one":                     {delay.Times{7}, 99, 7},
-		"the half":                   {delay.Times{4, 1, 3, 2}, 50, 2},
-		"nearly all of a few is all": {delay.Times{4, 1, 3, 2}, 99, 4},
-		"the least":                  {delay.Times{4, 1, 3, 2}, 0, 1},
+		"no times":                         {nil, 50, 0},
+		"one time":                         {delay.Times{7}, 99, 7},
+		"the median":                       {delay.Times{4, 1, 3, 2}, 50, 2},
+		"the 99th of a few is the largest": {delay.Times{4, 1, 3, 2}, 99, 4},
+		"the smallest":                     {delay.Times{4, 1, 3, 2}, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,11 +20,11 @@ import (
 const (
 	probeEvery = 100 * time.Millisecond
 	pollEvery  = 2 * time.Millisecond
-	probeTime  = "t" // attribute: when its put was begun
+	probeTime  = "t" // attribute: start time of the put
 )
 
-// probe puts items that nobody reads, as long as its context lasts, and looks
-// for them in the stream.
+// probe puts items that no function reads until its context ends, and looks for
+// them in the stream.
 type probe struct {
 	puts     *dynamodb.Client
 	streams  *dynamodbstreams.Client
@@ -48,7 +48,7 @@ func startProbe(ctx context.Context, endpoint, name string) (*probe, error) {
 	return p, nil
 }
 
-// result is what was measured, once the context has ended.
+// result returns the measured times, after the context has ended.
 func (p *probe) result() (Times, error) {
 	if err := p.group.Wait(); err != nil {
 		return nil, fmt.Errorf("measure the stream of table %s: %w", p.table, err)
@@ -56,7 +56,7 @@ func (p *probe) result() (Times, error) {
 	return p.took, nil
 }
 
-// open finds the end of the stream, which locally has one shard.
+// open finds the end of the stream, which has one shard locally.
 func (p *probe) open(ctx context.Context) error {
 	streams, err := p.streams.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{TableName: &p.table})
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *probe) open(ctx context.Context) error {
 	return err
 }
 
-// put writes an item under a key that no function listens to.
+// put writes an item under a key that no function reads.
 func (p *probe) put(ctx context.Context) error {
 	now := strconv.FormatInt(time.Now().UnixNano(), 10)
 	_, err := p.puts.PutItem(ctx, &dynamodb.PutItemInput{TableName: &p.table, Item: map[string]types.AttributeValue{
@@ -93,7 +93,7 @@ func (p *probe) put(ctx context.Context) error {
 	return err
 }
 
-// poll notes the probes among the stream's new records.
+// poll records the probes among the stream's new records.
 func (p *probe) poll(ctx context.Context) error {
 	page, err := p.streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: p.iterator})
 	if err != nil {
@@ -115,7 +115,7 @@ func (p *probe) poll(ctx context.Context) error {
 	return nil
 }
 
-// untilDone does something again and again; to be interrupted is no error.
+// untilDone repeats a function until ctx ends, which is not an error.
 func untilDone(ctx context.Context, every time.Duration, do func(context.Context) error) error {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()

@@ -28,7 +28,7 @@ func Report(out io.Writer, results []Result) error {
 
 func millis(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/float64(time.Millisecond)) }
 
-// ratio says how many times the stream's own delay a token takes.
+// ratio returns a token's delay in multiples of the stream's delay.
 func ratio(r Result, p int) string {
 	alone := r.Stream.Percentile(p)
 	if alone == 0 {

@@ -46,7 +46,7 @@ func (m *measurement) start(ctx context.Context) ([]string, error) {
 	return runs, starting.Wait()
 }
 
-// push is the agent of an external run: it pushes the tokens as it emits them.
+// push acts as the agent of an external run: it pushes tokens as it emits them.
 func (m *measurement) push(ctx context.Context, session, run string) error {
 	path := runsPath(session) + "/" + url.PathEscape(run)
 	item := uuid.NewString()
@@ -69,7 +69,8 @@ func (m *measurement) push(ctx context.Context, session, run string) error {
 
 func runsPath(session string) string { return "/sessions/" + url.PathEscape(session) + "/runs" }
 
-// firstPause spreads runs, as different conversations do not keep time.
+// firstPause spreads the runs, because independent conversations are not
+// synchronized.
 func firstPause(every time.Duration) time.Duration {
 	return time.Duration(rand.Int64N(int64(every) + 1)) //nolint:gosec // nothing secret
 }

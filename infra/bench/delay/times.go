@@ -8,8 +8,8 @@ import (
 // Times are measured times, in any order.
 type Times []time.Duration
 
-// Percentile is the least time that p percent of the times do not exceed; 0
-// where there are none.
+// Percentile returns the smallest time that p percent of the times do not exceed;
+// 0 if there are none.
 func (t Times) Percentile(p int) time.Duration {
 	if len(t) == 0 {
 		return 0

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// newToken is the text of the n-th token of a run, which says when it was made.
+// newToken returns the n-th token of a run, with the time it was made.
 func newToken(n int, at time.Time) string { return fmt.Sprintf("%d@%d ", n, at.UnixNano()) }
 
-// tokensOf visits the tokens in a text; what is none is left out.
+// tokensOf visits the tokens in a text; other text is skipped.
 func tokensOf(text string, visit func(n int, at time.Time)) {
 	for _, word := range strings.Fields(text) {
 		var n int

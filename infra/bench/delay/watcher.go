@@ -16,14 +16,14 @@ const frameLimit = 128 << 10
 
 var errNotSubscribed = errors.New("the subscription failed")
 
-// watcher is one connection that watches one session.
+// watcher is a connection that watches one session.
 type watcher struct {
 	conn *websocket.Conn
-	took []time.Duration // of each token, from its agent to here
-	left int             // tokens that have not come
+	took []time.Duration // of each token, from its agent to the watcher
+	left int             // tokens that have not arrived
 }
 
-// frame is what the measurement reads of a message.
+// frame has the members of a message that are measured.
 type frame struct {
 	Type   string `json:"type"`
 	Detail string `json:"detail"`
@@ -39,12 +39,12 @@ type frame struct {
 	} `json:"item"`
 }
 
-// watch connects and subscribes; it returns when the subscription stands and
-// what there was before has come.
+// watch connects and subscribes; it returns once the subscription is active and
+// the initial messages have arrived.
 func watch(ctx context.Context, address, token, session string, tokens int) (*watcher, error) {
 	conn, res, err := websocket.Dial(ctx, address+"?token="+url.QueryEscape(token), nil)
 	if res != nil && res.Body != nil {
-		_ = res.Body.Close() // of a refusal
+		_ = res.Body.Close() // of a refused connection
 	}
 	if err != nil {
 		return nil, fmt.Errorf("connect a watcher: %w", err)
@@ -73,13 +73,13 @@ func (w *watcher) subscribe(ctx context.Context, session string) error {
 			return err
 		case f.Type == "error":
 			return fmt.Errorf("%w: %s", errNotSubscribed, f.Detail)
-		case f.Type == "thread.status": // the last of what there was before
+		case f.Type == "thread.status": // the last of the initial messages
 			return nil
 		}
 	}
 }
 
-// next reads a frame and notes when it came.
+// next reads a frame and returns the time of its arrival.
 func (w *watcher) next(ctx context.Context) (frame, time.Time, error) {
 	_, data, err := w.conn.Read(ctx)
 	came := time.Now()
@@ -90,8 +90,8 @@ func (w *watcher) next(ctx context.Context) (frame, time.Time, error) {
 	return f, came, err
 }
 
-// read takes frames until every token has come. A token that no delta brought
-// counts from when the whole item did.
+// read reads frames until every token has arrived. A token without a delta counts
+// as arrived with the complete item.
 func (w *watcher) read(ctx context.Context) error {
 	for w.left > 0 {
 		f, came, err := w.next(ctx)
@@ -106,7 +106,7 @@ func (w *watcher) read(ctx context.Context) error {
 	return nil
 }
 
-// note takes the tokens that come for the first time.
+// note counts the tokens that arrive for the first time.
 func (w *watcher) note(text string, came time.Time) {
 	tokensOf(text, func(n int, at time.Time) {
 		if n < len(w.took) && w.took[n] == 0 {

@@ -2,14 +2,14 @@ package price
 
 import "fmt"
 
-// bill is what one use costs.
+// bill is the cost of one use.
 type bill struct {
 	Title string
 	About string
 	Lines []line
 }
 
-// line is an item of a bill: so many units, counted as Formula says.
+// line is an item of a bill, with the calculation of its quantity.
 type line struct {
 	What     string
 	Formula  string
@@ -33,13 +33,13 @@ func (b bill) Total() float64 {
 type accountant struct {
 	prices
 	measures Measures
-	missing  error // an operation that was not measured
+	missing  error // the error for an operation that was not measured
 }
 
 func (a *accountant) units(operation string) Units {
 	units, ok := a.measures.Operations[operation]
 	if !ok && a.missing == nil {
-		a.missing = fmt.Errorf("no measure of %q: record them anew", operation)
+		a.missing = fmt.Errorf("%q was not measured: record the measures again", operation)
 	}
 	return units
 }
@@ -54,7 +54,7 @@ func (a *accountant) reads(times float64, operation string) line {
 	return line{"table reads", fmt.Sprintf("%s × %s units: %s", number(times), number(units), operation), times * units, a.TableRead}
 }
 
-// functions are invocations and the time they take.
+// functions are invocations and their durations.
 func (a *accountant) functions(what string, times, seconds, gigabytes float64) []line {
 	return []line{
 		{what + ": invocations", number(times), times, a.FunctionRequest},

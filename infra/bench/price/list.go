@@ -1,10 +1,10 @@
-// Package price says what using Rethread costs in the list prices of AWS: it
-// multiplies the units that infra/bench/cost measures, and the requests that a
-// use takes, by the prices of one region. docs/costs.md is what it prints.
+// Package price calculates the cost of using Rethread in AWS list prices: it
+// multiplies the units measured by infra/bench/cost, and the requests of a use, by
+// the prices of one region. It prints docs/costs.md.
 package price
 
-// Region and Read say where and when the prices below held; they leave out free
-// tiers, savings plans, taxes and data transfer.
+// Region and Read are the region and the date of the prices below, which exclude
+// free tiers, savings plans, taxes and data transfer.
 const (
 	Region = "us-east-1"
 	Read   = "2026-11-21"
@@ -12,7 +12,7 @@ const (
 
 const million = 1e6
 
-// price is what one unit costs, in dollars, and how price lists put it.
+// price is the price of a unit, in dollars and as in price lists.
 type price struct {
 	Dollars float64
 	List    string
@@ -28,7 +28,7 @@ type prices struct {
 	CustomMetric, LogGigabyte, BusEvent              price
 }
 
-// list is the price list of the Region on the day it was Read.
+// list is the price list of the Region on the day of Read.
 func list() prices {
 	return prices{
 		TableWrite:   price{0.625 / million, "$0.625 a million write units"},

@@ -8,24 +8,24 @@ import (
 	"github.com/rethread/rethread/infra/bench/cost"
 )
 
-// History is how many turns a session has before what is measured; the price of
-// an operation does not depend on it (infra/bench/cost holds that).
+// History is the number of turns of a session before the measured operation; the
+// cost of an operation does not depend on it (checked by infra/bench/cost).
 const History = 1000
 
-// Measures are what a run of the benchmark has recorded.
+// Measures are the recorded results of the benchmark.
 type Measures struct {
 	Operations map[string]Units `json:"operations"`
-	// AlarmMetrics is how many metrics the template's alarms watch.
+	// AlarmMetrics is the number of metrics that the template's alarms watch.
 	AlarmMetrics int `json:"alarm_metrics"`
 }
 
-// Units are what an operation consumes of the table.
+// Units are the capacity units of an operation.
 type Units struct {
 	Reads  float64 `json:"reads"`
 	Writes float64 `json:"writes"`
 }
 
-// Record takes the measures out of rows: those of History turns.
+// Record returns the measures in rows with History turns.
 func Record(rows []cost.Row, alarmMetrics int) Measures {
 	m := Measures{Operations: map[string]Units{}, AlarmMetrics: alarmMetrics}
 	for _, row := range rows {
@@ -36,7 +36,7 @@ func Record(rows []cost.Row, alarmMetrics int) Measures {
 	return m
 }
 
-// ReadFile reads what WriteFile has written.
+// ReadFile reads the measures that WriteFile wrote.
 func ReadFile(name string) (Measures, error) {
 	text, err := os.ReadFile(name) //nolint:gosec // the caller's own file
 	if err != nil {

@@ -50,7 +50,7 @@ func (b bill) write(out *strings.Builder) {
 	}
 }
 
-// dollars formats an amount with four decimals, which the smallest prices need.
+// dollars formats an amount with four decimals, because the smallest prices need them.
 func dollars(d float64) string { return "$" + strconv.FormatFloat(d, 'f', 4, 64) }
 
 // number groups thousands and omits trailing zeros of the decimals.

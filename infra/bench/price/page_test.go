@@ -18,7 +18,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Run("docs/costs.md is what the recorded measures come to", func(t *testing.T) {
+	t.Run("docs/costs.md matches the recorded measures", func(t *testing.T) {
 		want, err := os.ReadFile("../../../docs/costs.md")
 		if err != nil {
 			t.Fatal(err)
@@ -27,7 +27,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("`make costs` prints another page (-docs/costs.md +printed):\n%s", diff)
 		}
 	})
-	t.Run("dearer operations make a dearer page", func(t *testing.T) {
+	t.Run("higher measures give higher costs", func(t *testing.T) {
 		measures.Operations[cost.Turn] = price.Units{Writes: 2_000_000, Reads: 4_000_000}
 		page := mustPrint(t, measures)
 		for _, line := range []string{
@@ -40,7 +40,7 @@ func TestPage(t *testing.T) {
 			}
 		}
 	})
-	t.Run("an operation that was not measured is an error", func(t *testing.T) {
+	t.Run("returns an error for an operation that was not measured", func(t *testing.T) {
 		delete(measures.Operations, cost.Turn)
 		if err := price.Page(&strings.Builder{}, measures); err == nil || !strings.Contains(err.Error(), cost.Turn) {
 			t.Errorf("got %v", err)

@@ -7,8 +7,8 @@ import (
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
-// Assumptions, which are not measured: how long functions run, since a developer's
-// machine does not predict Lambda, and how people use the system. The memory sizes
+// Assumptions, which are not measured: functions' durations, because a developer's
+// machine does not predict Lambda, and how users use the system. The memory sizes
 // are those of template.yaml.
 const (
 	requestSeconds = 0.025 // of a function that answers a request, warm
@@ -29,7 +29,7 @@ const (
 	ticksPerMonth     = 60 * 730
 	socketInvocations = 4 // authorizer, connect, subscribe, disconnect
 
-	// pollsPerMonth are receives of one queue: five pollers, each of which waits 20 s.
+	// pollsPerMonth are the receives of one queue: five pollers that each wait 20 s.
 	pollsPerMonth = 5 * 3 * 60 * 730
 	orderedQueues = 3     // for webhooks, A2A and automations
 	retryQueues   = 2     // for receivers that are slow or fail
@@ -40,20 +40,20 @@ const (
 	lookUps    = runEvents + 2*2
 	slotWrites = 2
 
-	deliverySeconds = 0.3 // of a delivery: most of it the receiver's
+	deliverySeconds = 0.3 // of a delivery: most of it is the receiver's
 	deliveryGB      = 0.25
 )
 
 const (
 	answerSeconds = answerTokens / tokensPerSecond
-	// flushes of one answer: the first token at once, then one a FlushEvery.
+	// flushes of one answer: the first token at once, then one per FlushEvery.
 	flushes = 1 + answerSeconds*1000/flushMillis
-	// changes that are sent to watchers: the input, the item's beginning and end, the
-	// end of the run, and each flush.
+	// changes sent to watchers: the input, the item's beginning and end, the end of
+	// the run, and each flush.
 	changes = flushes + 4
 )
 
-// bills are all uses on the page.
+// bills returns all uses on the page.
 func (a *accountant) bills() []bill {
 	return []bill{a.turns(), a.loads(), a.answers(), a.viewers(), a.streams(), a.watched(), a.delivered(), a.storage(), a.telling(), a.idle()}
 }
@@ -190,11 +190,12 @@ func (a *accountant) storage() bill {
 	}
 }
 
-// What functions report about themselves.
+// The functions' logs and metrics.
 const (
-	// answering is how many functions answer requests, and so have a latency.
+	// answering is the number of functions that answer requests, and so have a
+	// latency.
 	answering = 14
-	// lineGB is a request's line in the log and its line of metrics, with what
+	// lineGB is the size of a request's log line and metrics line, including what
 	// CloudWatch adds to each.
 	lineGB = 0.9e-6
 )

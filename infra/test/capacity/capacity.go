@@ -1,6 +1,6 @@
-// Package capacity measures what DynamoDB charges for a piece of work: it asks
-// for the consumed capacity of every request of a client and adds it up.
-// Capacity is exact where time is not, so costs can be tested.
+// Package capacity measures the capacity units of operations: it requests the
+// consumed capacity of every request of a client and adds it up. Unlike time,
+// capacity is exact, so costs can be tested.
 package capacity
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/rethread/rethread/shared/store/table/dynamo/consumed"
 )
 
-// Usage is what was consumed: read and write units, and requests.
+// Usage is consumed read and write units, and the number of requests.
 type Usage struct {
 	Reads    float64
 	Writes   float64
 	Requests int
 }
 
-// Sub is the usage since an earlier one.
+// Sub returns the usage since an earlier one.
 func (u Usage) Sub(earlier Usage) Usage {
 	return Usage{u.Reads - earlier.Reads, u.Writes - earlier.Writes, u.Requests - earlier.Requests}
 }
@@ -34,14 +34,14 @@ type Meter struct {
 	total Usage
 }
 
-// Total is the usage so far.
+// Total returns the usage so far.
 func (m *Meter) Total() Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.total
 }
 
-// Attach returns a client like the one given whose requests are counted.
+// Attach returns a copy of the client whose requests are measured.
 func (m *Meter) Attach(client *dynamodb.Client) *dynamodb.Client {
 	return dynamodb.New(client.Options(), func(o *dynamodb.Options) {
 		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
@@ -63,8 +63,8 @@ func (m *Meter) measure(
 	return out, metadata, err
 }
 
-// usageOf reads the consumed capacity of an answer. Which kind of unit it is
-// depends on the operation alone.
+// usageOf returns the consumed capacity of an answer. The type of unit depends on
+// the operation only.
 func usageOf(input, output any) Usage {
 	units := consumed.Units(output)
 	switch in := input.(type) {
@@ -81,8 +81,8 @@ func usageOf(input, output any) Usage {
 	}
 }
 
-// failedCondition is what a write costs whose condition did not hold: the
-// answer does not say, AWS charges at least one unit.
+// failedCondition is the cost of a write whose condition failed: the answer does
+// not report it, AWS charges at least one unit.
 func failedCondition(err error) float64 {
 	var failed *types.ConditionalCheckFailedException
 	if errors.As(err, &failed) {

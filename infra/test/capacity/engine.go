@@ -7,14 +7,14 @@ import (
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-// How many keys or writes one request takes of a batch.
+// Limits of keys and writes in one batch request.
 const (
 	readBatch  = 100
 	writeBatch = 25
 )
 
-// Around is an engine whose calls are counted, by the units that it returns. A batch
-// counts for as many requests as DynamoDB needs for it.
+// Around returns an engine whose calls are measured by the units that it returns.
+// A batch counts as the number of requests that DynamoDB needs for it.
 func (m *Meter) Around(of table.Engine) table.Engine {
 	return hooks.New(of, hooks.Hooks{After: func(_ context.Context, c hooks.Call, u table.Units, err error) error {
 		m.mu.Lock()

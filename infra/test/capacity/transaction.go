@@ -7,14 +7,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// unitBytes is what one write unit pays for.
+// unitBytes is the size that one write unit covers.
 const unitBytes = 1024
 
-// transactionUnits is what AWS charges for a transaction: two units a started
-// kilobyte of each item, and one more for a put into the index. DynamoDB Local
-// reports two units for any transaction, so it is reckoned from the request.
-// An update or deletion does not say how large its item is: it counts as one
-// of up to a kilobyte, which headers are.
+// transactionUnits is AWS's charge for a transaction: two units for each started
+// kilobyte of an item, and one more for a put into the index. DynamoDB Local
+// reports two units for any transaction, so the charge is computed from the
+// request. An update or deletion does not contain the size of its item: it counts
+// as up to a kilobyte, which is true of headers.
 func transactionUnits(in *dynamodb.TransactWriteItemsInput) float64 {
 	total := 0.0
 	for _, action := range in.TransactItems {
@@ -34,8 +34,8 @@ func transactionUnits(in *dynamodb.TransactWriteItemsInput) float64 {
 	return total
 }
 
-// sizeOf is the size of a value by DynamoDB's rules, for the types that the
-// store uses; a number counts about a byte for two digits.
+// sizeOf is the size of a value by DynamoDB's rules, for the types that the store
+// uses; a number counts about a byte per two digits.
 func sizeOf(v types.AttributeValue) int {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:

@@ -1,7 +1,7 @@
-// Package dynamotest gives tests a real engine and a table of their own, as
-// template.yaml defines it. One engine serves all packages where EndpointVariable
-// names it, as in `make test`; else one serves a test binary, starts with the first
-// test that asks and ends with the binary.
+// Package dynamotest gives each test a real engine and its own table, as
+// template.yaml defines it. If EndpointVariable is set, as in `make test`, all
+// packages share that engine. Otherwise each test binary starts one with the first
+// test that needs it; it ends with the binary.
 package dynamotest
 
 import (
@@ -25,14 +25,14 @@ import (
 	"github.com/rethread/rethread/infra/local/table"
 )
 
-// EndpointVariable names the environment variable that points tests at an
-// engine that runs already.
+// EndpointVariable is the environment variable with the endpoint of a running
+// engine for tests.
 const EndpointVariable = "DYNAMODB_ENDPOINT"
 
-// Region is where the tables of tests are.
+// Region is the region of tests' tables.
 const Region = table.Region
 
-// Endpoint returns the engine's base URL. No engine, no test: it fails the test.
+// Endpoint returns the engine's base URL. It fails the test if there is no engine.
 func Endpoint(tb testing.TB) string {
 	tb.Helper()
 	endpoint, err := engine()
@@ -62,7 +62,7 @@ func accessKey(tb testing.TB) string {
 	return hex.EncodeToString(sum[:10])
 }
 
-// Table makes an empty table with a name of its own and drops it when the test ends.
+// Table makes an empty table with a unique name, and drops it when the test ends.
 func Table(tb testing.TB) string {
 	tb.Helper()
 	client := Client(tb)
@@ -83,7 +83,8 @@ func Table(tb testing.TB) string {
 	return definition.Name
 }
 
-// engine starts DynamoDB Local once a binary; its watchdog ends it with the binary.
+// engine starts DynamoDB Local once per binary; its watchdog ends it with the
+// binary.
 //
 //nolint:gochecknoglobals // one engine per test binary is the point
 var engine = sync.OnceValues(func() (string, error) {
@@ -110,7 +111,7 @@ var definition = sync.OnceValues(func() (samtemplate.Table, error) {
 		return samtemplate.Table{}, err
 	}
 	if len(template.Tables) != 1 {
-		return samtemplate.Table{}, fmt.Errorf("the template has %d tables, not one", len(template.Tables))
+		return samtemplate.Table{}, fmt.Errorf("the template has %d tables, want one", len(template.Tables))
 	}
 	return template.Tables[0], nil
 })

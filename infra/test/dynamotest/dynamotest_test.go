@@ -34,13 +34,13 @@ func TestTable(t *testing.T) {
 			t.Errorf("expiry attribute is %s", got)
 		}
 	})
-	t.Run("is gone after its test", func(t *testing.T) {
+	t.Run("is dropped after its test", func(t *testing.T) {
 		_, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &name})
 		if err == nil {
-			t.Fatal("the table is still there")
+			t.Fatal("the table still exists")
 		}
 	})
-	t.Run("is another one for each test", func(t *testing.T) {
+	t.Run("each test has its own table", func(t *testing.T) {
 		if a, b := dynamotest.Table(t), dynamotest.Table(t); a == b {
 			t.Fatalf("both are %s", a)
 		}

@@ -1,6 +1,6 @@
-// Package mutate makes wrong requests of right ones: JSON texts in which a few
-// members are missing, null, of another type, far too long or large, nested without
-// end, there twice, or no text. The same random source makes the same texts.
+// Package mutate makes invalid requests from valid ones: JSON in which a few
+// members are missing, null, of another type, far too long, large or deep,
+// duplicated, or not UTF-8. The same random source makes the same texts.
 package mutate
 
 import (
@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// maxChanges is how many things are changed in one text.
+// maxChanges limits the changes in one text.
 const maxChanges = 3
 
-// JSON returns a text like raw, which must be JSON, with one to three changes. It
-// may be JSON no more, or no UTF-8.
+// JSON returns raw, which must be JSON, with one to three changes. The result may
+// be invalid JSON or invalid UTF-8.
 func JSON(random *rand.Rand, raw []byte) (string, error) {
 	root, err := parse(raw)
 	if err != nil {
@@ -30,17 +30,17 @@ func JSON(random *rand.Rand, raw []byte) (string, error) {
 	return out.String(), nil
 }
 
-// node is a JSON value that can hold what no decoder would give back: members
-// twice, and text as it is written.
+// node is a JSON value that can represent what no decoder returns: duplicate
+// members, and unescaped text.
 type node struct {
-	text    string // of a scalar; of anything where members and items are nil
+	text    string // of a scalar; of any value if members and items are nil
 	object  bool
 	members []member
 	items   []*node
 }
 
 type member struct {
-	name  string // as it is written, with its quotes
+	name  string // as written, with quotes
 	value *node
 }
 
@@ -114,10 +114,10 @@ func (n *node) write(out *strings.Builder) {
 	}
 }
 
-// become makes another value of a node.
+// become replaces a node with another value.
 func (n *node) become(text string) { *n = node{text: text} }
 
-// all are a node and what is in it.
+// all returns a node and its descendants.
 func (n *node) all() []*node {
 	out := []*node{n}
 	for _, m := range n.members {
@@ -141,7 +141,7 @@ func change(random *rand.Rand, root *node) {
 	switch random.IntN(6) {
 	case 0, 1:
 		n.members = append(n.members[:i:i], n.members[i+1:]...)
-	case 2: // twice, with the same value or another
+	case 2: // duplicate, with the same value or another
 		again := member{m.name, &node{text: "null"}}
 		if random.IntN(2) == 0 {
 			again.value = &node{text: badValue(random)}
@@ -172,7 +172,7 @@ func badValue(random *rand.Rand) string {
 	}
 }
 
-// nested is nested about as deep as is allowed, or far deeper.
+// nested is nested about as deep as allowed, or far deeper.
 func nested(random *rand.Rand) string {
 	depth := []int{100, 490, 499, 500, 501, 10_000, 50_000}[random.IntN(7)]
 	if random.IntN(2) == 0 {

@@ -13,15 +13,15 @@ import (
 const sample = `{"id": "a", "list": [1, {"b": null}, []], "deep": {"c": true, "d": {}}}`
 
 func TestJSON(t *testing.T) {
-	t.Run("a random source makes the same texts again", func(t *testing.T) {
+	t.Run("the same random source makes the same texts", func(t *testing.T) {
 		first, second := rand.New(rand.NewPCG(1, 2)), rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable on purpose
 		for range 100 {
 			if a, b := mustMutate(t, first), mustMutate(t, second); a != b {
-				t.Fatalf("%.100q is not %.100q", a, b)
+				t.Fatalf("got %.100q, then %.100q", a, b)
 			}
 		}
 	})
-	t.Run("of every kind there are some", func(t *testing.T) {
+	t.Run("makes all kinds of changes", func(t *testing.T) {
 		random, kinds := rand.New(rand.NewPCG(3, 4)), map[string]int{} //nolint:gosec // repeatable on purpose
 		for range 2000 {
 			text := mustMutate(t, random)
@@ -38,10 +38,10 @@ func TestJSON(t *testing.T) {
 			}
 		}
 		if len(kinds) < 11 {
-			t.Errorf("only %v", kinds)
+			t.Errorf("kinds: %v", kinds)
 		}
 	})
-	t.Run("what is no JSON has no like", func(t *testing.T) {
+	t.Run("refuses invalid JSON", func(t *testing.T) {
 		if got, err := mutate.JSON(rand.New(rand.NewPCG(1, 2)), []byte(`{"a":`)); err == nil { //nolint:gosec // repeatable on purpose
 			t.Errorf("got %q", got)
 		}

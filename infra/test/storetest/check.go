@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// seed is the seed of rapid's draws, which it would choose by itself and tell only
-// where it fails.
+// seed is the seed of rapid's draws, which rapid would choose itself and print
+// only on failure.
 //
 //nolint:gochecknoglobals // a flag of the test binary, which is set once
 var seed = sync.OnceValues(func() (string, error) {
@@ -26,11 +26,13 @@ var seed = sync.OnceValues(func() (string, error) {
 	return value.String(), nil
 })
 
-// Check checks a property with as many cases as rapid is asked for, prints how many
-// there were and their seed, and fails with fewer. On DynamoDB Local, which takes its
-// time, it ends with the first case after patience, but not before least of them.
+// Check checks a property with rapid's number of cases, prints the number of cases
+// and the seed, and fails if there were fewer. On DynamoDB Local, which is slow,
+// it ends with the first case after patience, but not before the least number of
+// cases.
 //
-// Tests that call rapid.Check themselves do not run beside it: it sets the seed.
+// Tests that call rapid.Check themselves must not run in parallel with it: it sets
+// the seed.
 func Check(t *testing.T, patience time.Duration, least int, property func(*rapid.T)) {
 	t.Helper()
 	used, err := seed()
@@ -54,7 +56,7 @@ func Check(t *testing.T, patience time.Duration, least int, property func(*rapid
 	}
 }
 
-// checks is how many cases rapid is asked for.
+// checks is rapid's number of cases.
 func checks(t *testing.T) int {
 	t.Helper()
 	n, err := strconv.Atoi(fmt.Sprint(flag.Lookup("rapid.checks").Value))

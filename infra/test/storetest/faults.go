@@ -10,18 +10,18 @@ import (
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-// Before runs something before each call of an engine, which an error takes the
-// place of.
+// Before calls a function before each call of an engine; its error replaces the
+// call.
 func Before(of table.Engine, do func(context.Context, hooks.Call) error) table.Engine {
 	return hooks.New(of, hooks.Hooks{Before: do})
 }
 
-// losses is how often in a row the answer to one write is lost at most: the store
-// gives up after some more.
+// losses limits how often in a row the answer of a write is lost: the store gives
+// up after a few more.
 const losses = 3
 
-// LosingAnswers has an engine carry out a share of its writes without its caller
-// learning of it: table.ErrUndecided. The repeat then meets what it has done.
+// LosingAnswers has an engine carry out a share of its writes but return
+// table.ErrUndecided. The repeated write then finds its own result.
 func LosingAnswers(of table.Engine, share float64) table.Engine {
 	var mu sync.Mutex
 	lost := map[string]int{}
@@ -44,8 +44,8 @@ func LosingAnswers(of table.Engine, share float64) table.Engine {
 	}})
 }
 
-// Lagging has eventually consistent queries of the table miss some of what was
-// written, as a replica that lags behind does.
+// Lagging makes eventually consistent queries of the table miss recent writes,
+// like a replica that lags behind.
 func Lagging(of table.Engine) table.Engine {
 	return hooks.New(of, hooks.Hooks{Items: func(c hooks.Call, items []table.Item) []table.Item {
 		if c.Op != hooks.Query || c.Consistent || c.Query.Index != "" {

@@ -11,13 +11,13 @@ import (
 	"github.com/rethread/rethread/shared/store/table/memory"
 )
 
-// Failer is a test, or one of rapid's.
+// Failer is a test, or rapid's equivalent.
 type Failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// Items are all items of a table that Engine or DynamoDB made, each whole.
+// Items returns all items of a table that Engine or DynamoDB made.
 func Items(tb Failer, of table.Engine) []table.Item {
 	tb.Helper()
 	switch of := of.(type) {
@@ -26,7 +26,7 @@ func Items(tb Failer, of table.Engine) []table.Item {
 	case *local:
 		return of.items(tb)
 	}
-	tb.Fatalf("%T cannot be scanned: it has to be what Engine returned", of)
+	tb.Fatalf("%T cannot be scanned: pass the engine that Engine returned", of)
 	return nil
 }
 
@@ -45,8 +45,8 @@ func (l *local) items(tb Failer) []table.Item {
 	return all
 }
 
-// Partition are the items of a partition, those only whose sort keys begin with a
-// prefix, in the order of the sort keys.
+// Partition returns the items of a partition whose sort keys begin with a prefix,
+// in the order of the sort keys.
 func Partition(tb testing.TB, of table.Engine, pk, prefix string) []table.Item {
 	tb.Helper()
 	q := table.Query{Partition: pk, Reading: table.Reading{Consistent: true}}
@@ -66,7 +66,7 @@ func Partition(tb testing.TB, of table.Engine, pk, prefix string) []table.Item {
 	}
 }
 
-// Item is the item under a key, nil for none.
+// Item returns the item with a key, nil if there is none.
 func Item(tb testing.TB, of table.Engine, k table.Key) table.Item {
 	tb.Helper()
 	item, _, err := of.Get(tb.Context(), k, table.Reading{Consistent: true})
@@ -76,14 +76,14 @@ func Item(tb testing.TB, of table.Engine, k table.Key) table.Item {
 	return item
 }
 
-// Put stores an item, whatever stands under its key.
+// Put stores an item, replacing an existing one.
 func Put(tb testing.TB, of table.Engine, item table.Item) {
 	tb.Helper()
 	write(tb, of, table.Put(item))
 }
 
-// Spoil gives members of an item other values, which may be of any type. It makes
-// the item where there is none.
+// Spoil changes members of an item to other values of any type. It makes the item
+// if it does not exist.
 func Spoil(tb testing.TB, of table.Engine, k table.Key, changes ...table.Change) {
 	tb.Helper()
 	write(tb, of, table.Update(k, changes))
@@ -96,16 +96,16 @@ func write(tb testing.TB, of table.Engine, w table.Write) {
 	}
 }
 
-// Text is the string in a member of an item; the test fails where it has none.
+// Text returns a string member of an item; the test fails if there is none.
 func Text(tb testing.TB, item table.Item, member string) string {
 	tb.Helper()
 	s, ok := item[member].(*types.AttributeValueMemberS)
 	if !ok {
-		tb.Fatalf("the member %s of %v is no string", member, item)
+		tb.Fatalf("the member %s of %v is not a string", member, item)
 		return ""
 	}
 	return s.Value
 }
 
-// S is a string as the value of a member.
+// S returns a string as an attribute value.
 func S(v string) types.AttributeValue { return &types.AttributeValueMemberS{Value: v} }

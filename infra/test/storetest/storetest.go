@@ -1,5 +1,5 @@
-// Package storetest gives tests of the store a table of their own, in the engine that
-// the run of the tests names: all of them run on each.
+// Package storetest gives each test of the store its own table, in the engine
+// selected for the test run: all tests run on both.
 package storetest
 
 import (
@@ -15,12 +15,12 @@ import (
 	"github.com/rethread/rethread/shared/store/table/memory"
 )
 
-// Variable names the environment variable that names the engine: memory, which is
-// the default, or dynamodb for DynamoDB Local.
+// Variable is the environment variable that selects the engine: memory, the
+// default, or dynamodb for DynamoDB Local.
 const Variable = "STORE_ENGINE"
 
-// Engine is an empty table in the engine that Variable names. A name that it does not
-// know fails the test.
+// Engine returns an empty table in the selected engine. An unknown name fails the
+// test.
 func Engine(tb testing.TB) table.Engine {
 	tb.Helper()
 	switch name := os.Getenv(Variable); name {
@@ -29,15 +29,15 @@ func Engine(tb testing.TB) table.Engine {
 	case "dynamodb":
 		return DynamoDB(tb)
 	default:
-		tb.Fatalf("%s names no engine: %q", Variable, name)
+		tb.Fatalf("%s: unknown engine %q", Variable, name)
 		return nil
 	}
 }
 
 const inMemory = "memory"
 
-// InMemory says whether Engine's tables are in memory, where any number of cases is
-// quick.
+// InMemory reports whether Engine's tables are in memory, so that many cases are
+// fast.
 func InMemory() bool {
 	name := os.Getenv(Variable)
 	return name == "" || name == inMemory
@@ -50,8 +50,8 @@ type local struct {
 	name   string
 }
 
-// DynamoDB is an empty table in DynamoDB Local, for what no other engine has:
-// streams, and what expires.
+// DynamoDB returns an empty table in DynamoDB Local, for features that only it
+// has: streams and expiry.
 func DynamoDB(tb testing.TB) table.Engine {
 	tb.Helper()
 	client, name := dynamotest.Client(tb), dynamotest.Table(tb)

@@ -1,6 +1,6 @@
-// Command fuzz gives every fuzz target of the module its time, one after the
-// other, and says how many inputs each has tried. It fails where a target finds
-// something, tries too little, or where there are fewer targets than there were.
+// Command fuzz runs every fuzz target of the module for a time, one after the
+// other, and prints the number of inputs of each. It fails if a target finds a
+// fault or runs only its seeds, or if there are fewer targets than expected.
 package main
 
 import (
@@ -22,18 +22,18 @@ import (
 	"time"
 )
 
-// minTargets is how many targets there are at least: one that is lost is noticed.
+// minTargets is the expected number of targets, so that a lost one is noticed.
 const minTargets = 15
 
 var (
 	errFew   = errors.New("targets are missing")
-	errIdle  = errors.New("a target tried nothing but its seeds")
-	errFound = errors.New("a target has found something; the input is kept below its package's testdata")
+	errIdle  = errors.New("a target ran only its seeds")
+	errFound = errors.New("a target found a fault; the input is stored in the testdata of its package")
 )
 
 func main() {
-	each := flag.Duration("each", 10*time.Second, "how long each target is tried")
-	only := flag.String("only", "", "a regular expression for the targets' names")
+	each := flag.Duration("each", 10*time.Second, "time for each target")
+	only := flag.String("only", "", "a regular expression that selects targets by name")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, *each, *only, os.Stdout)
@@ -67,11 +67,11 @@ func run(ctx context.Context, each time.Duration, only string, out io.Writer) er
 		}
 		tried, inputs = tried+1, inputs+n
 	}
-	_, err = fmt.Fprintf(out, "fuzz: %d targets tried %d inputs and found nothing\n", tried, inputs)
+	_, err = fmt.Fprintf(out, "fuzz: %d targets ran %d inputs and found no fault\n", tried, inputs)
 	return err
 }
 
-// target is a fuzz test, by the folder of its package and its name.
+// target is a fuzz test: the folder of its package and its name.
 type target struct{ dir, name string }
 
 var declared = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(f \*testing\.F\)`)
@@ -103,7 +103,7 @@ func find(root string) (targets []target, err error) {
 	return targets, nil
 }
 
-// try fuzzes one target and returns how many inputs it tried.
+// try fuzzes one target and returns the number of inputs.
 func (t target) try(ctx context.Context, each time.Duration, out io.Writer) (int64, error) {
 	var said bytes.Buffer
 	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-fuzz=^"+t.name+"$", "-fuzztime="+each.String(), t.dir)
@@ -122,7 +122,7 @@ func (t target) try(ctx context.Context, each time.Duration, out io.Writer) (int
 
 var execs = regexp.MustCompile(`^fuzz: elapsed: .*, execs: (\d+) `)
 
-// executed is the last count of inputs in what go test has printed.
+// executed is the last count of inputs in go test's output.
 func executed(said *bytes.Buffer) (n int64) {
 	for lines := bufio.NewScanner(bytes.NewReader(said.Bytes())); lines.Scan(); {
 		if m := execs.FindStringSubmatch(lines.Text()); m != nil {

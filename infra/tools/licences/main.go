@@ -1,6 +1,5 @@
-// Command licences fails where something that is deployed is under a licence that
-// is not allowed: the modules that the functions are built from, and the packages
-// that the console's page is built from.
+// Command licences fails if a deployed dependency has a licence that is not
+// allowed: a module of the functions, or a package of the console's page.
 package main
 
 import (
@@ -18,8 +17,8 @@ import (
 	"github.com/rethread/rethread/infra/tools/licences/npm"
 )
 
-// allowed are licences that ask for nothing but to be named and, of MPL-2.0, for
-// the changed files of the library itself.
+// allowed are licences that require only attribution and, for MPL-2.0, the
+// publication of changed files of the library itself.
 func allowed() []string {
 	return []string{
 		"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MPL-2.0", "Python-2.0", "Unlicense", "Zlib",
@@ -28,7 +27,7 @@ func allowed() []string {
 
 func main() {
 	checker := flag.String("checker", ".tools/supply/go-licenses", "the program go-licenses")
-	lock := flag.String("lock", "functions/console/web/package-lock.json", "what the page is built from")
+	lock := flag.String("lock", "functions/console/web/package-lock.json", "lock file of the page")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := run(ctx, *checker, *lock, flag.Args(), os.Stdout)
@@ -40,15 +39,15 @@ func main() {
 }
 
 var (
-	errFound = errors.New("what is deployed is under licences that infra/tools/licences does not allow")
-	errBlind = errors.New("go-licenses finds nothing to object to where nothing is allowed: it has not looked")
+	errFound = errors.New("deployed dependencies have licences that infra/tools/licences does not allow")
+	errBlind = errors.New("go-licenses reported no problem although no licence was allowed: it checked nothing")
 )
 
 // run checks Go packages, by their patterns, and a package-lock.json.
 func run(ctx context.Context, checker, lock string, packages []string, out io.Writer) error {
 	text, err := os.ReadFile(lock)
 	if err != nil {
-		return fmt.Errorf("read what the page is built from: %w", err)
+		return fmt.Errorf("read the page's lock file: %w", err)
 	}
 	faults, shipped, err := npm.Check(text, allowed())
 	if err != nil {
@@ -61,20 +60,21 @@ func run(ctx context.Context, checker, lock string, packages []string, out io.Wr
 	if faults = append(found, faults...); faults != nil {
 		return fmt.Errorf("%w:\n%s", errFound, strings.Join(faults, "\n"))
 	}
-	// It says nothing where all is well, nor where it saw nothing: so here it must object.
+	// It prints nothing if all is well, and also if it found no module: so it must
+	// report this package when nothing is allowed.
 	if found, err = modules(ctx, checker, []string{"none"}, []string{"./infra/tools/licences"}); err != nil {
 		return err
 	} else if found == nil {
 		return errBlind
 	}
-	_, err = fmt.Fprintf(out, "the functions' modules and the page's %d packages are under licences that are allowed\n", shipped)
+	_, err = fmt.Fprintf(out, "the functions' modules and the page's %d packages have allowed licences\n", shipped)
 	return err
 }
 
-// modules returns a line for each module that packages are built from, for Lambda,
-// that is under another licence.
+// modules returns a line for each Go module in the packages, built for Lambda,
+// that has another licence.
 func modules(ctx context.Context, checker string, allowed, packages []string) ([]string, error) {
-	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output() // whose packages have no licence file
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output() // its packages have no licence file
 	if err != nil {
 		return nil, fmt.Errorf("find Go's own packages: %w", err)
 	}

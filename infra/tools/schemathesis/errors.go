@@ -10,8 +10,8 @@ const (
 	shownBytes  = 2000 // of each
 )
 
-// lastErrors are the last lines of a host's log with which functions told of an
-// error. A machine that is gone after the test leaves nothing else to look at.
+// lastErrors returns the last lines of a host's log with errors of functions. On a
+// machine that is deleted after the test they are the only trace.
 func lastErrors(logFile string) []byte {
 	log, err := os.ReadFile(logFile)
 	if err != nil {

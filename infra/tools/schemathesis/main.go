@@ -1,5 +1,5 @@
-// Command schemathesis tries a fresh local system with requests generated from
-// infra/openapi.yaml. How it does so is in schemathesis.toml beside it.
+// Command schemathesis tests a new local system with requests generated from
+// infra/openapi.yaml. schemathesis.toml beside it is the configuration.
 package main
 
 import (
@@ -40,7 +40,7 @@ func run(ctx context.Context, program, binary string, extra []string) (err error
 	}
 	h, err := host.Start(ctx, host.Options{Binary: binary, Root: root, Data: host.InMemory, Output: logFile})
 	if err != nil {
-		return fmt.Errorf("%w (its log is in %s)", err, logFile.Name())
+		return fmt.Errorf("%w (log: %s)", err, logFile.Name())
 	}
 	defer func() { err = errors.Join(err, h.Stop(), logFile.Close()) }()
 	token, err := host.Token(ctx, h.URL, "schemathesis")
@@ -60,7 +60,7 @@ func run(ctx context.Context, program, binary string, extra []string) (err error
 	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Join(root, "build"), os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), "SCHEMATHESIS_HOOKS=hooks", "PYTHONPATH="+here)
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("schemathesis found faults (the host's log is in %s): %w\n%s", logFile.Name(), err, lastErrors(logFile.Name()))
+		return fmt.Errorf("schemathesis found faults (log of the host: %s): %w\n%s", logFile.Name(), err, lastErrors(logFile.Name()))
 	}
 	return nil
 }

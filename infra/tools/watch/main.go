@@ -1,6 +1,6 @@
-// Command watch prints a session as it happens: `make watch SESSION=…`. It
-// watches the system that RETHREAD_URL and RETHREAD_WS_URL name, by default the
-// one that runs on this machine, as RETHREAD_USER or with RETHREAD_TOKEN.
+// Command watch prints a session as it happens: `make watch SESSION=…`. It watches
+// the system at RETHREAD_URL and RETHREAD_WS_URL, by default the local one, as
+// RETHREAD_USER or with RETHREAD_TOKEN.
 package main
 
 import (
@@ -28,16 +28,16 @@ func main() {
 	}
 }
 
-var errNoSession = errors.New("say which session: make watch SESSION=…")
+var errNoSession = errors.New("no session given: make watch SESSION=…")
 
-// run watches until ctx ends, the session is deleted, or there is nothing to watch.
+// run watches until ctx ends, the session is deleted, or the watch fails.
 func run(ctx context.Context, args []string, out, problems io.Writer) error {
 	flags := flag.NewFlagSet("watch", flag.ContinueOnError)
 	flags.SetOutput(problems)
 	session := flags.String("session", os.Getenv("SESSION"), "id of the session")
 	url := flags.String("http", env("RETHREAD_URL", "http://127.0.0.1:3000"), "address of the HTTP API")
 	live := flags.String("ws", env("RETHREAD_WS_URL", "ws://127.0.0.1:3001"), "address of the WebSocket API")
-	user := flags.String("user", env("RETHREAD_USER", "alice"), "who watches, where the system makes tokens itself")
+	user := flags.String("user", env("RETHREAD_USER", "alice"), "user who watches, if the system issues tokens itself")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
-// Package npm reads in a package-lock.json under which licences what is shipped
-// of it may be used.
+// Package npm checks the licences of the packages in a package-lock.json that are
+// shipped.
 package npm
 
 import (
@@ -20,8 +20,8 @@ type lock struct {
 	} `json:"packages"`
 }
 
-// Check returns a line for each package that is shipped and not under one of the
-// allowed licences, SPDX ids, and how many packages are shipped.
+// Check returns a line for each shipped package without an allowed licence (SPDX
+// ids), and the number of shipped packages.
 func Check(text []byte, allowed []string) (faults []string, shipped int, err error) {
 	var l lock
 	if err := json.Unmarshal(text, &l); err != nil {
@@ -29,17 +29,17 @@ func Check(text []byte, allowed []string) (faults []string, shipped int, err err
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.Packages)) {
 		p := l.Packages[name]
-		if name == "" || p.Dev || p.Link { // "" is the root, which is ours
+		if name == "" || p.Dev || p.Link { // "" is the root package
 			continue
 		}
 		shipped++
 		switch fine, err := spdxexp.Satisfies(p.License, allowed); {
 		case p.License == "":
-			faults = append(faults, name+" names no licence")
+			faults = append(faults, name+" has no licence")
 		case err != nil:
-			faults = append(faults, fmt.Sprintf("%s: %q is no licence that SPDX knows", name, p.License))
+			faults = append(faults, fmt.Sprintf("%s: %q is not an SPDX expression", name, p.License))
 		case !fine:
-			faults = append(faults, fmt.Sprintf("%s is under %s", name, p.License))
+			faults = append(faults, fmt.Sprintf("%s has the licence %s", name, p.License))
 		}
 	}
 	return faults, shipped, nil

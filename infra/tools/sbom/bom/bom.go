@@ -1,5 +1,5 @@
-// Package bom joins CycloneDX documents, of which each describes one program,
-// into one that describes the system they make up.
+// Package bom joins CycloneDX documents, each of one program, into one that
+// describes the whole system.
 package bom
 
 import (
@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Document is what of a CycloneDX document is read; components are kept as they
-// are.
+// Document has the members of a CycloneDX document that are read; components are
+// kept unchanged.
 type Document struct {
 	Schema       string            `json:"$schema"`
 	Format       string            `json:"bomFormat"`
@@ -21,27 +21,27 @@ type Document struct {
 	Dependencies []Dependency      `json:"dependencies"`
 }
 
-// Metadata names what a document is about.
+// Metadata identifies the subject of a document.
 type Metadata struct {
 	Component json.RawMessage `json:"component"`
 }
 
-// Dependency says what a component is made of.
+// Dependency lists the parts of a component.
 type Dependency struct {
 	Ref       string   `json:"ref"`
 	DependsOn []string `json:"dependsOn,omitempty"`
 }
 
-// system is the component that the joined document is about.
+// system is the subject of the joined document.
 type system struct {
 	Ref  string `json:"bom-ref"`
 	Type string `json:"type"`
 	Name string `json:"name"`
 }
 
-// Join returns the document of a system of that name, in an order that depends on
-// its contents alone: the programs and what they are made of, each once, and no
-// time, so that the same system has the same bytes.
+// Join returns the document of a system with that name. It lists the programs and
+// their parts, each once, in an order that depends only on the contents, and has
+// no time: the same system has the same bytes.
 func Join(name string, documents ...Document) (Document, error) {
 	joined := Document{
 		Schema: "http://cyclonedx.org/schema/bom-1.6.schema.json", Format: "CycloneDX", Spec: "1.6", Version: 1,
@@ -50,7 +50,7 @@ func Join(name string, documents ...Document) (Document, error) {
 	components, uses := map[string]json.RawMessage{}, map[string][]string{}
 	for _, d := range documents {
 		if d.Format != joined.Format || d.Spec != joined.Spec {
-			return Document{}, fmt.Errorf("a document is %s %s, not %s %s", d.Format, d.Spec, joined.Format, joined.Spec)
+			return Document{}, fmt.Errorf("a document is %s %s, want %s %s", d.Format, d.Spec, joined.Format, joined.Spec)
 		}
 		ref, err := refOf(d.Metadata.Component)
 		if err != nil {

@@ -14,7 +14,7 @@ func TestJoin(t *testing.T) {
 		"components": [{"bom-ref": "y", "version": "1"}, {"bom-ref": "x"}], "dependencies": [{"ref": "b", "dependsOn": ["x", "y"]}]}`)
 	other := mustRead(t, `{"bomFormat": "CycloneDX", "specVersion": "1.6", "metadata": {"component": {"bom-ref": "a"}},
 		"components": [{"bom-ref": "x"}], "dependencies": [{"ref": "a", "dependsOn": ["x"]}, {"ref": "x"}]}`)
-	t.Run("every program and what it is made of is there once", func(t *testing.T) {
+	t.Run("lists every program and part once", func(t *testing.T) {
 		got := mustJoin(t, one, other)
 		want := `{"$schema":"http://cyclonedx.org/schema/bom-1.6.schema.json","bomFormat":"CycloneDX","specVersion":"1.6","version":1,` +
 			`"metadata":{"component":{"bom-ref":"system","type":"application","name":"system"}},` +
@@ -25,12 +25,12 @@ func TestJoin(t *testing.T) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
-	t.Run("the order of the programs makes no difference", func(t *testing.T) {
+	t.Run("does not depend on the order of the programs", func(t *testing.T) {
 		if diff := cmp.Diff(mustJoin(t, one, other), mustJoin(t, other, one)); diff != "" {
 			t.Error(diff)
 		}
 	})
-	t.Run("what cannot be told apart is refused", func(t *testing.T) {
+	t.Run("refuses ambiguous components", func(t *testing.T) {
 		nameless := mustRead(t, `{"bomFormat": "CycloneDX", "specVersion": "1.6", "metadata": {"component": {}}}`)
 		if _, err := bom.Join("system", nameless); err == nil {
 			t.Error("no error")

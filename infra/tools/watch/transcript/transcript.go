@@ -1,4 +1,4 @@
-// Package transcript prints a session for people, as it happens.
+// Package transcript prints a session as text, as it happens.
 package transcript
 
 import (
@@ -10,31 +10,31 @@ import (
 	"github.com/rethread/rethread/clients/go/watch/view"
 )
 
-// Printer prints what is new in a session, text as it grows. It is for one
-// goroutine at a time.
+// Printer prints what is new in a session, including growing text. It is not safe
+// for concurrent use.
 type Printer struct {
 	out    io.Writer
 	shown  map[string]string // text by item
 	status view.Status
 	epoch  int64
-	open   string // item whose line has not ended
+	open   string // item whose line is not finished
 	err    error
 }
 
-// New returns a printer that has printed nothing.
+// New returns a printer for a new session.
 func New(out io.Writer) *Printer { return &Printer{out: out, shown: map[string]string{}} }
 
-// Err is why printing failed, if it did.
+// Err returns the error of printing, if any.
 func (p *Printer) Err() error { return p.err }
 
 // Print prints what has changed since the last call.
 func (p *Printer) Print(s view.Session) {
 	if s.Epoch != p.epoch {
-		p.line("— rewound; what is shown now:")
+		p.line("— rewound; the session now:")
 		p.epoch = s.Epoch
 		clear(p.shown)
 	}
-	if s.Status == view.InProgress { // items go on behind it
+	if s.Status == view.InProgress { // items follow it
 		p.state(s)
 	}
 	for _, e := range s.Items {
@@ -65,7 +65,7 @@ func (p *Printer) item(e view.Event) {
 	case known && text == before:
 	case known && p.open == e.ID && strings.HasPrefix(text, before):
 		p.write(text[len(before):])
-	default: // new, or written anew
+	default: // new, or replaced
 		p.line("")
 		p.write(fmt.Sprintf("%d %s: %s", e.Seq, e.Author, text))
 		p.open = e.ID
@@ -78,7 +78,7 @@ func (p *Printer) item(e view.Event) {
 	}
 }
 
-// line ends the line that is open and writes another, if it says anything.
+// line ends the current line and prints another, unless it is empty.
 func (p *Printer) line(text string) {
 	if p.open != "" {
 		p.write("\n")
@@ -95,7 +95,7 @@ func (p *Printer) write(text string) {
 	}
 }
 
-// textOf is what an event says, calls of functions included.
+// textOf returns the text of an event, including function calls.
 func textOf(e view.Event) string {
 	var content struct {
 		Parts []struct {
@@ -109,7 +109,7 @@ func textOf(e view.Event) string {
 		} `json:"parts"`
 	}
 	if json.Unmarshal(e.Fields["content"], &content) != nil {
-		return string(e.Fields["content"]) // as it is
+		return string(e.Fields["content"]) // unchanged
 	}
 	var out strings.Builder
 	for _, part := range content.Parts {

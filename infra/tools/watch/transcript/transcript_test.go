@@ -43,7 +43,7 @@ func TestPrint(t *testing.T) {
 — 2 failed: {"code":"x"}
 — failed r
 — boom: it broke
-— rewound; what is shown now:
+— rewound; the session now:
 1 agent: hi
 — idle
 — deleted
