@@ -44,5 +44,5 @@ func (s *Store) Attach(dependents ...Dependent) { s.dependents = dependents }
 type Deletion struct {
 	Session Ref
 	Made    int64  // when it was made or imported, in epoch milliseconds
-	KeyedBy string // the name of the idempotency key's lower bound that it was made under, "" for none
+	KeyedBy string // the name of the idempotency claim that it was made under, "" for none
 }

@@ -29,7 +29,7 @@ type header struct {
 	Created      int64          `dynamodbav:"ct"`
 	LastActivity int64          `dynamodbav:"ut"` // last activity that left no trace in the log
 	Nonce        string         `dynamodbav:"n"`
-	KeyedBy      string         `dynamodbav:"ik,omitempty"` // the user's lower bound of the idempotency key that it was made under
+	KeyedBy      string         `dynamodbav:"ik,omitempty"` // the user's idempotency claim that it was made under
 	GPK          string         `dynamodbav:"GPK"`
 	GSK          string         `dynamodbav:"GSK"`
 

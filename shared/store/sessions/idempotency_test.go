@@ -243,9 +243,9 @@ func TestIdempotency_erasure_of_a_guest(t *testing.T) {
 	s.begin(t, claim("later"), &answer, 0) // what comes later stays
 }
 
-// A key costs a write for the lower bound and one for each kilobyte of the answer. A repeat
-// is a lower bound that is refused, for which as much is charged as for writing what it
-// meets: the lower bound, with the answer where that is about no session.
+// A key costs a write for the claim and one for each kilobyte of the answer. A repeat is
+// a claim that is refused, which is charged like a write of the item it meets: the claim,
+// with the answer if that is about no session.
 func TestIdempotency_cost(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]struct {

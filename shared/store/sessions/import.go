@@ -37,7 +37,7 @@ type importItem struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
 	Session string `dynamodbav:"s"`
-	KeyedBy string `dynamodbav:"ik,omitempty"` // the lower bound of the idempotency key that it was begun under
+	KeyedBy string `dynamodbav:"ik,omitempty"` // the idempotency claim that it was begun under
 	Log     string `dynamodbav:"l"`
 	State   string `dynamodbav:"st"`
 	Version int64  `dynamodbav:"v"`
