@@ -3,8 +3,10 @@ package rest_test
 import (
 	"net/http"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -186,15 +188,25 @@ func TestUpdateSession(t *testing.T) {
 	})
 }
 
+// nextMillisecond waits until the clock shows a later one: sessions with the same
+// activity, in milliseconds, are in no order that a test could expect.
+func nextMillisecond() {
+	for began := time.Now().UnixMilli(); time.Now().UnixMilli() == began; {
+		runtime.Gosched()
+	}
+}
+
 func TestListSessions(t *testing.T) {
 	s := newSystem(t)
 	for _, body := range []string{
 		`{"id":"1","agent":"a","name":"Budget"}`, `{"id":"2","agent":"b","name":"budget two"}`,
 		`{"id":"3","agent":"a","name":"Trip"}`, `{"id":"4","agent":"a"}`,
 	} {
+		nextMillisecond()
 		s.mustCreate(t, alice, body)
 	}
 	s.mustCreate(t, bob, `{"id":"5","agent":"a"}`)
+	nextMillisecond()
 	s.must(t, http.StatusOK, patch(alice, "/sessions/1", `{"name":"Budget!"}`))
 
 	for _, c := range []struct{ name, query, want string }{
