@@ -36,6 +36,8 @@ type catchUp struct {
 	// distantItem is the position of an item that may have grown, so far back that it is
 	// told without what stands between it and the watcher; 0 for none.
 	distantItem int64
+	// streamedItem is the position of a streamed item at the watcher's cursor; 0 for none.
+	streamedItem int64
 }
 
 func (f *catchUp) read(ctx context.Context, from watch.From) ([]watch.Message, error) {
@@ -125,6 +127,9 @@ func (f *catchUp) messagesFor(ctx context.Context, e session.Event, stand watch.
 	if f.at.last() == e.Seq && e.Status != session.EventInProgress {
 		m.Cursor.Offset = max(m.Cursor.Offset, f.at.offset)
 	}
+	if f.streamedItem == e.Seq && e.Status != session.EventInProgress {
+		m.Cursor.Offset = e.Deltas + 1 // its end is a step of its own, even without deltas
+	}
 	if m.Fits() {
 		return []watch.Message{m}, nil
 	}
@@ -136,7 +141,9 @@ func (f *catchUp) messagesFor(ctx context.Context, e session.Event, stand watch.
 		return nil, err
 	}
 	if c := from.Cursor; c != nil && c.Seq == e.Seq && 0 < c.Offset && c.Offset <= e.Deltas {
-		m.Prev.Offset = c.Offset
+		// The newest delta is sent even to a watcher that has it: an item of which
+		// nothing is sent has ended.
+		m.Prev.Offset = min(c.Offset, e.Deltas-1)
 		return watch.InDeltas(m, deltas), nil
 	}
 	return watch.InParts(m, run.RoleOf(e), deltas)
@@ -174,6 +181,7 @@ func (f *catchUp) afterCursor(ctx context.Context, c watch.Cursor) (after int64,
 	case err != nil:
 		return 0, "", err
 	case rec.inProgress(), rec.Streamed && c.Offset < rec.offset():
+		f.streamedItem = c.Seq
 		return c.Seq - 1, "", nil
 	case rec.Open > 0 && !rec.Streamed: // it may have grown since this entry came
 		if f.at.last()-rec.Open >= watch.MaxBehind { // to tell all behind it would be too much, again and again

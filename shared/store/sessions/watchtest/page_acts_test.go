@@ -55,7 +55,11 @@ func (w *page) choices() []choice {
 
 // act does one of them.
 func (w *page) act(ctx context.Context, rt *rapid.T) error {
-	choices := w.choices()
+	return w.choose(ctx, rt, w.choices())
+}
+
+// choose does one of some choices.
+func (w *page) choose(ctx context.Context, rt *rapid.T, choices []choice) error {
 	var each []int
 	for i, c := range choices {
 		each = append(each, slices.Repeat([]int{i}, c.weight)...)

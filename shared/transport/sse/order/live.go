@@ -1,6 +1,8 @@
 package order
 
 import (
+	"bytes"
+
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
@@ -52,13 +54,19 @@ func (o *Order) status(m subscription.Message) (applied bool, err error) {
 		return false, nil
 	case m.Cursor.Seq > o.at.Seq:
 		o.at = m.Cursor
-	case status == "" || m.Cursor.Seq < o.statusAt:
+	case status == "" || o.hasHad(m):
 		return true, nil
 	}
 	if status != "" {
-		o.statusAt = m.Cursor.Seq
+		o.statusAt, o.knownStatus, o.liveStatus = m.Cursor.Seq, nil, m.Text
 	}
 	return true, o.forward(m)
+}
+
+// hasHad reports whether the reader has had a status, or a later one.
+func (o *Order) hasHad(m subscription.Message) bool {
+	return m.Cursor.Seq < o.statusAt || bytes.Equal(m.Text, o.liveStatus) ||
+		m.Cursor.Seq == o.statusAt && o.knownStatus == m.Status
 }
 
 // rewind forwards a rewind, or a reload that replaces it.
@@ -76,6 +84,6 @@ func (o *Order) rewind(m subscription.Message) (applied bool, err error) {
 	if o.open != nil && o.open.seq > m.ToSeq {
 		o.open = nil
 	}
-	o.had, o.statusAt = 0, m.Cursor.Seq
+	o.had, o.statusAt, o.knownStatus = 0, m.Cursor.Seq, nil
 	return true, o.advance(m)
 }

@@ -42,6 +42,10 @@ type Order struct {
 	had      int64        // position reached before a snapshot set the reader back
 	open     *openItem    // the item in progress
 	statusAt int64        // position of the last status
+	// knownStatus is the one at statusAt that the reader has from an earlier stream;
+	// liveStatus is the last live message with a status. Both may arrive again.
+	knownStatus any
+	liveStatus  []byte
 
 	// resumed is the cursor that a returning reader has reached.
 	resumed *watch.Cursor
@@ -94,8 +98,12 @@ func (o *Order) Forwarded() int { return o.forwarded }
 
 // CaughtUp reports whether the reader has everything that existed when the
 // stream began, and the session's status at its position: after a whole item or
-// a rewind, a status may follow at the same position.
+// a rewind, a status may follow at the same position. A reader to whom nothing was
+// forwarded has what it came with.
 func (o *Order) CaughtUp() bool {
+	if !o.caughtUp && o.forwarded == 0 {
+		return o.resumed != nil && o.hasStatus
+	}
 	return o.caughtUp && o.last != string(watch.Snapshot) && o.last != string(watch.Rewound)
 }
 
@@ -194,9 +202,13 @@ func (o *Order) applyHeld() error {
 
 // forward sends a message without moving the position.
 func (o *Order) forward(m subscription.Message) error {
+	if err := o.send(m.Type, m.Text); err != nil {
+		o.caughtUp = false
+		return err
+	}
 	o.forwarded++
 	o.last = m.Type
-	return o.send(m.Type, m.Text)
+	return nil
 }
 
 // advance forwards a message that moves the reader to its cursor.
@@ -232,13 +244,15 @@ func (o *Order) complete(m subscription.Message) error {
 
 // delta forwards a delta of the item in progress if it is the next one.
 func (o *Order) delta(m subscription.Message) (applied bool, err error) {
+	if o.catching { // it is replayed, so it is in progress
+		o.open.supposed = false
+	}
 	switch {
 	case m.Cursor.Offset <= o.open.offset:
 		return true, nil
 	case m.Prev.Offset != o.open.offset:
 		return false, nil
 	}
-	o.open.supposed = false
 	if o.open.offset = m.Cursor.Offset; o.at.Seq == o.open.seq {
 		o.at.Offset = m.Cursor.Offset
 	}

@@ -2,9 +2,12 @@ package order_test
 
 import (
 	"errors"
+	"io"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/transport/sse/order"
@@ -87,4 +90,65 @@ func TestItemFarBehindTheBeginning(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A reader that comes back with the end of a streamed item goes on behind it, also
+// where its item looks like one that may grow.
+func TestResumeAtTheEndOfAnItem(t *testing.T) {
+	var ids []string
+	var o *order.Order
+	begin := func(id string) {
+		t.Helper()
+		at, err := watch.ParseCursor(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o = order.New(func(kind string, _ []byte) error {
+			at, _ := o.Cursor()
+			ids = append(ids, kind+" "+at.String())
+			return nil
+		}, time.Now)
+		o.Resume(at, true)
+		o.Subscribed()
+	}
+	take := func(kind watch.Type, prev, cursor, status, subscription string) {
+		t.Helper()
+		if err := o.Take(message(t, kind, prev, cursor, status, subscription)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin("0.3.29")
+	take(watch.Status, "0.3.29", "0.4.0", "idle", "r")
+	take(watch.ItemCompleted, "0.3.28", "0.3.29", "", "") // late, and known
+	begin("0.4.0")
+	take(watch.Status, "0.4.0", "0.4.0", "idle", "r")
+	take(watch.Snapshot, "0.4.0", "0.5.0", "completed", "")
+	if diff := cmp.Diff([]string{"thread.status 0.4.0", "item.snapshot 0.5.0"}, ids); diff != "" {
+		t.Errorf("forwarded (-want +got):\n%s", diff)
+	}
+}
+
+// A reader is not caught up by a status that could not be forwarded.
+func TestStatusThatIsNotForwarded(t *testing.T) {
+	o := order.New(func(string, []byte) error { return io.ErrClosedPipe }, time.Now)
+	o.Subscribed()
+	err := o.Take(message(t, watch.Status, "0.4.0", "0.4.0", "idle", "r"))
+	if !errors.Is(err, io.ErrClosedPipe) || o.CaughtUp() {
+		t.Errorf("caught up: %v, %v", o.CaughtUp(), err)
+	}
+}
+
+func message(t *testing.T, kind watch.Type, prev, cursor, status, answers string) subscription.Message {
+	t.Helper()
+	m := subscription.Message{Type: string(kind), Subscription: answers}
+	var err, other error
+	m.Prev, err = watch.ParseCursor(prev)
+	m.Cursor, other = watch.ParseCursor(cursor)
+	if err := errors.Join(err, other); err != nil {
+		t.Fatal(err)
+	}
+	if m.Item.Status = status; kind == watch.Status {
+		m.Status = status
+	}
+	return m
 }

@@ -1,6 +1,8 @@
 package order
 
 import (
+	"math"
+
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
@@ -10,7 +12,7 @@ import (
 func (o *Order) replay(m subscription.Message) error {
 	if !o.known {
 		o.known, o.at, o.low = true, m.Prev, m.Prev.Seq
-		if m.Prev.Offset > 0 {
+		if m.Prev.Offset > 0 || o.resumed != nil {
 			o.open = &openItem{seq: m.Prev.Seq, offset: m.Prev.Offset, supposed: true}
 		}
 	}
@@ -55,10 +57,14 @@ func (o *Order) replay(m subscription.Message) error {
 // only its end is forwarded; if it has more content by now, the item is
 // forwarded again with everything after it.
 func (o *Order) replayItem(m subscription.Message) error {
+	o.dropSupposed(m.Cursor.Seq)
 	seq, isKnown := m.Cursor.Seq, o.isOpen(m) && (!o.open.supposed || o.resumed != nil)
 	switch {
 	case m.Cursor.Epoch != o.at.Epoch:
 		return ErrGap
+	case isKnown && !inProgress(m) && o.open.supposed && m.Cursor.Offset <= o.open.offset:
+		o.open = nil
+		return nil
 	case isKnown && !inProgress(m):
 		return o.complete(m)
 	case isKnown && m.Cursor.Offset <= o.open.offset:
@@ -83,6 +89,14 @@ func (o *Order) replayItem(m subscription.Message) error {
 	return o.item(m)
 }
 
+// dropSupposed gives up a supposed item before a position that the replay has come
+// to: a replay has each item in progress, so the reader has the end of this one.
+func (o *Order) dropSupposed(before int64) {
+	if o.open != nil && o.open.supposed && o.open.seq < before {
+		o.open = nil
+	}
+}
+
 // isFarBehind reports whether an item is so far behind the reader's beginning
 // that the items between are not sent again, so a snapshot must not drop them.
 func (o *Order) isFarBehind(m subscription.Message) bool {
@@ -93,7 +107,7 @@ func (o *Order) isFarBehind(m subscription.Message) bool {
 func (o *Order) holds(m subscription.Message) bool {
 	seq := m.Cursor.Seq
 	if seq <= o.low { // a reader that continues from one of our ids has everything before it
-		return o.resumed != nil && seq < o.resumed.Seq && !inProgress(m)
+		return o.resumed != nil && seq <= o.resumed.Seq && !inProgress(m)
 	}
 	return seq <= o.at.Seq && !o.isOpen(m)
 }
@@ -109,10 +123,15 @@ func (o *Order) end(m subscription.Message) error {
 	if o.at.Seq < o.had {
 		return ErrGap
 	}
+	o.dropSupposed(math.MaxInt64)
 	o.catching, o.caughtUp, o.had = false, true, 0
 	isKnown := o.hasStatus && o.from != nil && m.Cursor == *o.from
-	if m.Cursor.Seq >= o.statusAt && !isKnown {
-		o.statusAt = m.Cursor.Seq
+	switch {
+	case m.Cursor.Seq < o.statusAt:
+	case isKnown:
+		o.statusAt, o.knownStatus = m.Cursor.Seq, m.Status
+	default:
+		o.statusAt, o.knownStatus = m.Cursor.Seq, nil
 		if err := o.forward(m); err != nil {
 			return err
 		}
