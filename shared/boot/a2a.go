@@ -30,7 +30,7 @@ func StartA2A() {
 			Sessions: d.Store, Rewinds: d.Store, Runs: d.Store, Tasks: d.Store, Links: d.Store, Agents: d,
 			Grants: d.Store, AdminScope: os.Getenv(adminVariable),
 			StartRun: Dispatcher(lambda.NewFromConfig(d.AWS), os.Getenv(runnerVariable)),
-			News:     a2a.Socket(endpoint, http.DefaultClient),
+			Watch:    a2a.Socket(endpoint, http.DefaultClient),
 			Streams:  d.Store, StreamTurn: turn,
 			Push: d.Store, CheckURL: guard().Check, PublicKeys: signing.New(d.Store, time.Now).Public,
 			Log: d.Log, Now: time.Now, NewID: newOrderedID,

@@ -79,7 +79,7 @@ func newSystem(t testing.TB, e engine, items []item, now time.Time) *system {
 	s.a2a = a2a.New(a2a.Config{
 		Sessions: s.store, Rewinds: s.store, Runs: s.store, Tasks: s.store, Links: s.store, Grants: s.store, Agents: s,
 		AdminScope: adminScope, StartRun: s.start, Push: s.store, CheckURL: func(string) error { return nil }, PublicKeys: s.keys.Public,
-		News: func(context.Context, string, string, watch.Cursor) (a2a.News, error) {
+		Watch: func(context.Context, string, string, watch.Cursor) (a2a.Watcher, error) {
 			return nil, errors.New("nobody waits here")
 		},
 		Log: s.log, Now: s.now, NewID: s.newID, Modified: now,

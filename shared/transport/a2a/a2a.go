@@ -1,7 +1,8 @@
 // Package a2a is the transport of the Agent2Agent protocol: an A2A server for
-// each configured agent, over the same sessions and runs as everything else. A
-// context is a session, a task is a run, and what a stream tells comes from the
-// table, so that any instance can take it up. a2a-go reads and writes the wire.
+// each configured agent, over the same sessions and runs as the other
+// transports. A context is a session and a task is a run. A stream reads its
+// events from the table, so any instance can continue it. a2a-go reads and
+// writes the wire format.
 package a2a
 
 import (
@@ -20,7 +21,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-// Runs is what the server needs of runs.
+// Runs are the operations on runs that the server uses.
 type Runs interface {
 	Start(ctx context.Context, s run.Start) (run.Run, error)
 	Run(ctx context.Context, ref run.Ref) (run.Run, error)
@@ -29,12 +30,12 @@ type Runs interface {
 	Thread(ctx context.Context, userID, sessionID string, q run.ThreadQuery) (run.Thread, error)
 }
 
-// Agents knows the agents that the deployer configured.
+// Agents reports which agents are configured.
 type Agents interface {
 	HasAgent(name string) bool
 }
 
-// Config is what the server stands on.
+// Config configures the server.
 type Config struct {
 	Sessions session.Store
 	Rewinds  session.Rewinder
@@ -42,22 +43,23 @@ type Config struct {
 	Tasks    task.Store
 	Links    task.Links
 	Agents   Agents
-	// Grants lets others in than the owners of sessions.
+	// Grants gives users other than the owner access to sessions.
 	Grants access.Grants
 	// AdminScope is the word in a token's scope that lets its bearer read every
-	// session; "" lets nobody.
+	// session; "" disables it.
 	AdminScope string
-	// StartRun hands a run that has been started to a worker and does not wait.
+	// StartRun hands a started run to a worker and returns without waiting for
+	// it.
 	StartRun func(context.Context, run.Ref) error
-	// News opens a connection that tells what happens in a session.
-	News NewsFunc
-	// Streams counts the open streams of each caller; nil counts none.
+	// Watch opens a connection that delivers what happens in a session.
+	Watch WatchFunc
+	// Streams counts the open streams of each caller; nil does not limit them.
 	Streams quota.Streams
-	// Push keeps who is told of tasks; nil offers no push notifications.
+	// Push stores push configurations; nil offers no push notifications.
 	Push push.Store
-	// CheckURL says why an address cannot be notified.
+	// CheckURL returns an error for an address that cannot be notified.
 	CheckURL func(string) error
-	// PublicKeys are those that verify notifications.
+	// PublicKeys returns the keys that verify notifications.
 	PublicKeys func(context.Context) (jose.JSONWebKeySet, error)
 
 	Log   *slog.Logger
@@ -66,17 +68,17 @@ type Config struct {
 
 	// Modified is when the agent cards last changed: when this was deployed.
 	Modified time.Time
-	// AllowedOrigin is for Access-Control-Allow-Origin; "" sends none.
+	// AllowedOrigin is the value of Access-Control-Allow-Origin; "" omits it.
 	AllowedOrigin string
-	// CheckEvery is how often a run that is followed is looked at although
-	// nothing is heard of it, so that one whose worker died is found: 20 s.
+	// CheckEvery is the interval at which a followed run is read without any
+	// message, to find one whose worker died: 20 s.
 	CheckEvery time.Duration
-	// StreamTurn is how long the place of a stream that died is taken; the lease of
-	// one that lives is renewed as often: 90 s.
+	// StreamTurn is how long the lease of a dead stream counts, and the
+	// interval at which a live stream renews its lease: 90 s.
 	StreamTurn time.Duration
 }
 
-// caller is who asks.
+// caller is the caller of a request.
 type caller struct {
 	user  string
 	token string // to subscribe with
@@ -84,8 +86,8 @@ type caller struct {
 
 type callerKey struct{}
 
-// WithCaller puts into a context who asks, as the gateway verified it, and the
-// token that says so.
+// WithCaller adds the caller, as verified by the gateway, and the caller's
+// token to a context.
 func WithCaller(ctx context.Context, user, token string) context.Context {
 	return context.WithValue(ctx, callerKey{}, caller{user: user, token: token})
 }
@@ -97,13 +99,13 @@ func callerOf(ctx context.Context) caller {
 
 type scopeKey struct{}
 
-// WithScope puts into a context what the caller's token allows: words separated
+// WithScope adds the scope of the caller's token to a context: words separated
 // by blanks (RFC 6749, section 3.3).
 func WithScope(ctx context.Context, scope string) context.Context {
 	return context.WithValue(ctx, scopeKey{}, scope)
 }
 
-// guest is the caller as the gate knows them.
+// guest returns the caller as the access gate expects it.
 func (h *handler) guest(ctx context.Context) access.Caller {
 	scope, _ := ctx.Value(scopeKey{}).(string)
 	return access.Caller{UserID: callerOf(ctx).user, Admin: access.Admin(scope, h.AdminScope)}
@@ -111,19 +113,19 @@ func (h *handler) guest(ctx context.Context) access.Caller {
 
 type baseKey struct{}
 
-// WithBase puts into a context the public address of the API, without a slash
-// at its end: agent cards name it.
+// WithBase adds the public address of the API, without a trailing slash, to a
+// context: agent cards contain it.
 func WithBase(ctx context.Context, url string) context.Context {
 	return context.WithValue(ctx, baseKey{}, url)
 }
 
-// Base is the address that WithBase put into a context; "" without one.
+// Base returns the address added by WithBase; "" without one.
 func Base(ctx context.Context) string {
 	base, _ := ctx.Value(baseKey{}).(string)
 	return base
 }
 
-// New is the server for all agents.
+// New returns the server for all agents.
 func New(c Config) http.Handler {
 	if c.CheckEvery == 0 {
 		c.CheckEvery = 20 * time.Second

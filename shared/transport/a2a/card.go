@@ -16,12 +16,12 @@ import (
 
 const (
 	defaultAgent = "default"
-	// cardAge is how long a card may be kept, in Cache-Control's words.
+	// cardAge is the Cache-Control value of cards and keys.
 	cardAge = "public, max-age=300"
 	bearer  = "bearer"
 )
 
-// inputModes are the media types that messages may bring; a star stands for
+// inputModes returns the media types that messages may contain; a star matches
 // any subtype.
 func inputModes() []string {
 	return []string{
@@ -33,15 +33,17 @@ func inputModes() []string {
 // cardWriter writes a card as JSON.
 type cardWriter func(context.Context, *lib.AgentCard) ([]byte, error)
 
-func (s *server) defaultCard(w http.ResponseWriter, r *http.Request) { s.versioned(w, r, defaultAgent) }
-
-func (s *server) agentCard(w http.ResponseWriter, r *http.Request) {
-	s.versioned(w, r, s.agentOf(r))
+func (s *server) defaultCard(w http.ResponseWriter, r *http.Request) {
+	s.versionedCard(w, r, defaultAgent)
 }
 
-// versioned answers an agent's card, in the members of versions 1.0 and 0.3 for
-// who does not say that it speaks 1.0.
-func (s *server) versioned(w http.ResponseWriter, r *http.Request, agent string) {
+func (s *server) agentCard(w http.ResponseWriter, r *http.Request) {
+	s.versionedCard(w, r, s.agentOf(r))
+}
+
+// versionedCard answers an agent's card; clients that do not ask for version
+// 1.0 get the members of 0.3, too.
+func (s *server) versionedCard(w http.ResponseWriter, r *http.Request, agent string) {
 	w.Header().Add("Vary", versionHeader)
 	write := cardWriter(bothVersions)
 	if version(r) == current {
@@ -55,7 +57,7 @@ func oneVersion(_ context.Context, card *lib.AgentCard) ([]byte, error) { return
 func bothVersions(ctx context.Context, card *lib.AgentCard) ([]byte, error) {
 	producer, ok := a2av0.NewStaticAgentCardProducer(card).(a2asrv.AgentCardJSONProducer)
 	if !ok {
-		return nil, errors.New("no writer of cards for version 0.3")
+		return nil, errors.New("the library cannot write cards for version 0.3")
 	}
 	return producer.CardJSON(ctx)
 }
@@ -99,8 +101,8 @@ func newCard(base, agent string, push bool) *lib.AgentCard {
 		Skills: []lib.AgentSkill{{
 			ID: "chat", Name: "Chat", Description: "Takes part in a conversation.", Tags: []string{"chat"},
 		}},
-		// Without requirements: libraries disagree on how they are written, so that
-		// some could not read the card at all.
+		// No security requirements: libraries disagree on their format, and some
+		// could not read the card at all.
 		SecuritySchemes: lib.NamedSecuritySchemes{
 			bearer: lib.HTTPAuthSecurityScheme{Scheme: "Bearer", BearerFormat: "JWT"},
 		},

@@ -9,8 +9,8 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// protocolError is an error as the protocol has it. What is no fault of the
-// domain's and no error of the protocol's stays in the log.
+// protocolError converts an error to the protocol's. Errors that are neither
+// the domain's nor the protocol's are logged and answered without details.
 func (g guard) protocolError(ctx context.Context, method string, err error) error {
 	var known *lib.Error
 	var f *fault.Error
@@ -28,8 +28,8 @@ func (g guard) protocolError(ctx context.Context, method string, err error) erro
 	return lib.NewError(lib.ErrInternalError, "Internal error.")
 }
 
-// isNotYours reports whether a session is of somebody who shares it with the caller
-// in no way.
+// isNotYours reports whether a session is another user's and not shared with
+// the caller.
 func isNotYours(err error) bool {
 	var f *fault.Error
 	return errors.As(err, &f) && f.Kind == fault.Forbidden && f.Detail == fault.NotYours("session").Detail
@@ -37,8 +37,8 @@ func isNotYours(err error) bool {
 
 func isMissing(err error) bool { return errors.Is(err, fault.Of(fault.NotFound)) }
 
-// kindError is the protocol's error for a kind of fault. What belongs to
-// somebody else is as good as not there: the protocol asks for that.
+// kindError returns the protocol's error for a kind of fault. A task of another
+// user is reported as not found, as the protocol requires.
 func kindError(kind fault.Kind) error {
 	switch kind {
 	case fault.Malformed, fault.Invalid, fault.TooLarge:

@@ -17,54 +17,55 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
-// Who may hear of a session no longer is told so, and nothing is tried again.
-func TestStreamOfWhoMayListenNoLonger(t *testing.T) {
+// A stream ends with an error, and without another try, when its caller may not
+// watch any longer.
+func TestStreamEndsWithPermission(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		reason error
 		want   error
 	}{
-		"because the right was taken back": {fault.NotYours("session"), lib.ErrTaskNotFound},
-		"because the token has ended":      {fault.New(fault.Unauthorized, "the token has expired"), lib.ErrUnauthenticated},
+		"a revoked permission": {fault.NotYours("session"), lib.ErrTaskNotFound},
+		"an expired token":     {fault.New(fault.Unauthorized, "the token has expired"), lib.ErrUnauthenticated},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, (*newsroom).tell)
-			heard := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.say("hello")))
+			r := newRig(t, (*fakeFanOut).send)
+			heard := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
 			w := r.mustWork(t)
-			r.news.mustBeHeard(t)
-			w.says(t, "half")
-			heard.until(t, "half")
-			opened := r.news.connections()
-			r.news.close(test.reason)
+			r.fanOut.mustHaveConnection(t)
+			w.write(t, "half")
+			heard.untilText(t, "half")
+			opened := r.fanOut.count()
+			r.fanOut.close(test.reason)
 			<-heard.over
 			if !errors.Is(heard.err, test.want) {
-				t.Errorf("it ends with %v", heard.err)
+				t.Errorf("the stream ends with %v", heard.err)
 			}
-			if n := r.news.connections(); n != opened {
-				t.Errorf("%d more connections were tried", n-opened)
+			if n := r.fanOut.count(); n != opened {
+				t.Errorf("%d more connections were opened", n-opened)
 			}
 		})
 	}
 }
 
-// What the WebSocket API says of the caller is a fault.
+// Answers of the WebSocket API about the caller become faults.
 func TestSocket(t *testing.T) {
 	t.Parallel()
-	farewell := func(r watch.Reason) string { return string(watch.NewUnsubscribedNotice("s", r).Frame()) }
+	notice := func(r watch.Reason) string { return string(watch.NewUnsubscribedNotice("s", r).Frame()) }
 	refuse := func(status int) string {
 		return fmt.Sprintf(`{"type":"error","request_id":"stream","session_id":"s","status":%d,"detail":"no"}`, status)
 	}
 	subscribed := `{"type":"subscribed","request_id":"stream","session_id":"s"}`
 	for name, test := range map[string]struct {
 		frames []string
-		want   fault.Kind // 0 for what is worth another try
+		want   fault.Kind // 0 for an error after which another try may succeed
 	}{
-		"revoked":      {[]string{subscribed, farewell(watch.ReasonRevoked)}, fault.Forbidden},
-		"expired":      {[]string{subscribed, farewell(watch.ReasonExpired)}, fault.Forbidden},
-		"a late token": {[]string{subscribed, farewell(watch.ReasonToken)}, fault.Unauthorized},
+		"revoked":      {[]string{subscribed, notice(watch.ReasonRevoked)}, fault.Forbidden},
+		"expired":      {[]string{subscribed, notice(watch.ReasonExpired)}, fault.Forbidden},
+		"a late token": {[]string{subscribed, notice(watch.ReasonToken)}, fault.Unauthorized},
 		"forbidden":    {[]string{refuse(http.StatusForbidden)}, fault.Forbidden},
-		"not there":    {[]string{refuse(http.StatusNotFound)}, fault.NotFound},
+		"not found":    {[]string{refuse(http.StatusNotFound)}, fault.NotFound},
 		"busy":         {[]string{refuse(http.StatusTooManyRequests)}, 0},
 		"broken":       {[]string{subscribed}, 0},
 	} {
@@ -86,8 +87,8 @@ func TestSocket(t *testing.T) {
 	}
 }
 
-// serveFrames serves a WebSocket API that answers an action with these frames,
-// and closes.
+// serveFrames serves a WebSocket API that answers an action with these frames
+// and closes the connection.
 func serveFrames(t *testing.T, frames []string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,7 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
 
-// apply takes the next message in order.
+// apply applies the next message in order.
 func (f *follower) apply(_ string, text []byte) error {
 	m, err := watch.ParseMessage(text)
 	if err == nil {
@@ -24,23 +24,23 @@ func (f *follower) apply(_ string, text []byte) error {
 	return nil
 }
 
-// listen applies what a connection tells until it breaks or must be opened
-// anew; true when the run is over.
-func (f *follower) listen(ctx context.Context, news News) (bool, error) {
+// listen applies the messages of a connection until it breaks or has to be
+// reopened; true if the run is over.
+func (f *follower) listen(ctx context.Context, watcher Watcher) (bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	messages, broken := make(chan subscription.Message), error(nil)
 	var running sync.WaitGroup
 	running.Go(func() {
 		defer close(messages)
-		broken = receive(ctx, news, messages)
+		broken = receive(ctx, watcher, messages)
 	})
 	defer running.Wait()
-	defer news.Close()
+	defer watcher.Close()
 	defer cancel()
 	check := time.NewTicker(f.CheckEvery)
 	defer check.Stop()
 	for {
-		wait, stop := f.late()
+		wait, stop := f.gapTimer()
 		select {
 		case m, ok := <-messages:
 			stop()
@@ -48,15 +48,15 @@ func (f *follower) listen(ctx context.Context, news News) (bool, error) {
 				return false, context.Cause(ctx)
 			}
 			if !ok {
-				return false, f.pause(ctx, &f.failures, broken)
+				return false, f.waitToReconnect(ctx, &f.failures, broken)
 			}
 			f.failures = 0
-			if done, err := f.take(ctx, m); done || err != nil {
+			if done, err := f.accept(ctx, m); done || err != nil {
 				return done, f.repair(ctx, err)
 			}
 		case <-check.C:
 			stop()
-			if done, err := f.look(ctx, true); done || err != nil {
+			if done, err := f.check(ctx, true); done || err != nil {
 				return done, err
 			}
 		case <-wait:
@@ -69,9 +69,9 @@ func (f *follower) listen(ctx context.Context, news News) (bool, error) {
 }
 
 // receive reads messages until the connection breaks or ctx ends.
-func receive(ctx context.Context, news News, into chan<- subscription.Message) error {
+func receive(ctx context.Context, watcher Watcher, into chan<- subscription.Message) error {
 	for {
-		m, err := news.Next(ctx)
+		m, err := watcher.Next(ctx)
 		if err != nil {
 			return err
 		}
@@ -83,10 +83,10 @@ func receive(ctx context.Context, news News, into chan<- subscription.Message) e
 	}
 }
 
-// take takes one message, and shows what it changed; true when the run is over.
-// order.ErrReload says that only the thread helps: what is too large for a
-// message is read there, too.
-func (f *follower) take(ctx context.Context, m subscription.Message) (bool, error) {
+// accept puts one message in order and passes on what it changed; true if the
+// run is over. order.ErrReload reports that the thread has to be read, as for
+// content too large for a message.
+func (f *follower) accept(ctx context.Context, m subscription.Message) (bool, error) {
 	if watch.Type(m.Type) == watch.Reload {
 		if order.TooLarge(m) && !f.order.Lacks(m) {
 			return false, nil
@@ -101,14 +101,14 @@ func (f *follower) take(ctx context.Context, m subscription.Message) (bool, erro
 	if err != nil && !errors.Is(err, order.ErrDeleted) {
 		return false, err
 	}
-	return f.look(ctx, false)
+	return f.check(ctx, false)
 }
 
-// repair is what an error of a message means: nil where another connection, or
-// the thread before it, helps.
+// repair handles an error of a message: it returns nil if another connection,
+// or the thread, may help.
 func (f *follower) repair(ctx context.Context, err error) error {
-	if now := f.order.Forwarded(); now > f.passed {
-		f.gaps, f.passed = 0, now
+	if now := f.order.Forwarded(); now > f.forwarded {
+		f.gaps, f.forwarded = 0, now
 	}
 	switch {
 	case errors.Is(err, order.ErrReload):
@@ -120,12 +120,12 @@ func (f *follower) repair(ctx context.Context, err error) error {
 	case !errors.Is(err, order.ErrGap):
 		return err
 	}
-	return f.pause(ctx, &f.gaps, err)
+	return f.waitToReconnect(ctx, &f.gaps, err)
 }
 
-// late is when what is missing will not come any more by itself.
-func (f *follower) late() (wait <-chan time.Time, stop func()) {
-	at, waits := f.order.Due(hold)
+// gapTimer fires when a missing message counts as lost.
+func (f *follower) gapTimer() (wait <-chan time.Time, stop func()) {
+	at, waits := f.order.Due(gapTime)
 	if !waits {
 		return nil, func() {}
 	}

@@ -12,30 +12,31 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
 )
 
-// forkLink is the link of the task that has a fork's own id: what the fork took
-// over, completed (seed 004). It is nowhere stored, so that a fork costs the
-// same whether its agent speaks A2A or not. fault.NotFound where the id is of no
-// fork that the caller may do that with.
+// forkLink returns the link of the task with a fork's own id: everything that
+// the fork copied, completed (seed 004). It is not stored, so a fork costs the
+// same for agents with and without A2A. It returns fault.NotFound unless id is
+// a fork for which the caller has the permission.
 func (h *handler) forkLink(ctx context.Context, id string, a access.Action) (task.Link, error) {
 	if fault.CheckID("id", id) != nil {
 		return task.Link{}, fault.Missing("Task")
 	}
-	of, err := h.enter(ctx, id, a)
-	if isMissing(err) || isNotYours(err) { // alike: whose a session is, no task tells
+	of, err := h.readSession(ctx, id, a)
+	if isMissing(err) || isNotYours(err) { // the same error, which does not reveal that a session exists
 		return task.Link{}, fault.Missing("Task")
 	}
 	if err != nil {
 		return task.Link{}, err
 	}
-	merged, ok := h.merged(of)
+	merged, ok := h.mergedLink(of)
 	if !ok {
 		return task.Link{}, fault.Missing("Task")
 	}
 	return merged, nil
 }
 
-// merged is the task that a fork took over; false for another session.
-func (h *handler) merged(of session.Session) (task.Link, bool) {
+// mergedLink returns the link of the task that a fork copied; false for another
+// session.
+func (h *handler) mergedLink(of session.Session) (task.Link, bool) {
 	if of.Fork == nil || of.Agent != "" && of.Agent != h.agent {
 		return task.Link{}, false
 	}
@@ -44,21 +45,21 @@ func (h *handler) merged(of session.Session) (task.Link, bool) {
 	}, true
 }
 
-// links are the tasks of this agent that the caller may read, the newest first:
-// those of a context, whoever began them, or all of the caller's but what forks
-// took over.
+// links returns the tasks of this agent that the caller may read, newest first:
+// those of a context, whoever began them, or all of the caller's without copies
+// in forks.
 func (h *handler) links(ctx context.Context, contextID string) ([]task.Link, error) {
 	if contextID == "" {
 		links, err := h.userLinks(ctx, callerOf(ctx).user, "")
 		if err != nil {
 			return nil, err
 		}
-		return h.open(ctx, links)
+		return h.onlyReadable(ctx, links)
 	}
 	if err := fault.CheckID("contextId", contextID); err != nil {
 		return nil, err
 	}
-	of, err := h.enter(ctx, contextID, access.ReadTasks)
+	of, err := h.readSession(ctx, contextID, access.ReadTasks)
 	if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden)) {
 		return nil, nil
 	}
@@ -70,13 +71,13 @@ func (h *handler) links(ctx context.Context, contextID string) ([]task.Link, err
 		return nil, err
 	}
 	isFork := func(l task.Link) bool { return l.TaskID == contextID }
-	if merged, ok := h.merged(of); ok && !slices.ContainsFunc(links, isFork) {
+	if merged, ok := h.mergedLink(of); ok && !slices.ContainsFunc(links, isFork) {
 		links = append(links, merged) // the oldest
 	}
 	return links, nil
 }
 
-// userLinks are a user's tasks of this agent, in a context or in all.
+// userLinks returns a user's tasks of this agent, in one context or in all.
 func (h *handler) userLinks(ctx context.Context, user, contextID string) ([]task.Link, error) {
 	all, err := h.Links.UserLinks(ctx, user)
 	return slices.DeleteFunc(all, func(l task.Link) bool {
@@ -84,10 +85,9 @@ func (h *handler) userLinks(ctx context.Context, user, contextID string) ([]task
 	}), err
 }
 
-// asForkShows is a task that was saved as a whole as a list of its session's
-// tasks has it: in a fork, the one with its id is all that the fork took over.
-// nil for any other.
-func (h *handler) asForkShows(ctx context.Context, link task.Link) (*task.A2A, error) {
+// savedInFork returns the merged task of a fork in the form in which it was
+// saved; nil if the link is no fork's.
+func (h *handler) savedInFork(ctx context.Context, link task.Link) (*task.A2A, error) {
 	if link.TaskID != link.SessionID {
 		return nil, nil
 	}

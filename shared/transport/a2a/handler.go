@@ -19,9 +19,9 @@ const (
 	maxPage     = 100
 )
 
-// handler is the methods of the protocol for one agent. It is a2a-go's
-// RequestHandler itself rather than an executor under a2a-go's own: runs
-// already have a queue, leases and a log that fences, all in the table.
+// handler implements the protocol's methods for one agent. It implements
+// a2a-go's RequestHandler rather than an executor below a2a-go's own, because
+// runs already have a queue, leases and a log with fencing in the table.
 type handler struct {
 	Config
 
@@ -53,8 +53,8 @@ func checkLength(length *int) error {
 	return nil
 }
 
-// link finds a task of this agent, for something that the caller may do with the
-// session that it is in.
+// link finds a task of this agent if the caller may do the action with its
+// session.
 func (h *handler) link(ctx context.Context, id lib.TaskID, a access.Action) (task.Link, error) {
 	if id == "" {
 		return task.Link{}, lib.NewError(lib.ErrInvalidParams, "a task must be named")
@@ -68,7 +68,7 @@ func (h *handler) link(ctx context.Context, id lib.TaskID, a access.Action) (tas
 		link, err = h.Links.Link(ctx, user, string(id))
 		return access.Found{Owner: link.UserID, SessionID: link.SessionID}, err
 	})
-	if err = ofContext(err); errors.Is(err, fault.Of(fault.NotFound)) {
+	if err = contextError(err); errors.Is(err, fault.Of(fault.NotFound)) {
 		link, err = h.forkLink(ctx, string(id), a)
 	}
 	if err == nil && link.Agent != h.agent {
@@ -77,9 +77,9 @@ func (h *handler) link(ctx context.Context, id lib.TaskID, a access.Action) (tas
 	return link, err
 }
 
-// ListTasks implements a2asrv.RequestHandler. Tasks come in the order in which
-// they began, the newest first. To filter by status or time takes a read of
-// each task, so the total is then that of the tasks looked at.
+// ListTasks implements a2asrv.RequestHandler. Tasks are ordered by their
+// beginning, newest first. A filter by status or time reads each task, so the
+// total then counts the tasks not filtered out so far.
 func (h *handler) ListTasks(ctx context.Context, req *lib.ListTasksRequest) (*lib.ListTasksResponse, error) {
 	size, from, err := listPage(req)
 	if err != nil {
@@ -173,7 +173,7 @@ func (h *handler) CancelTask(ctx context.Context, req *lib.CancelTaskRequest) (*
 	return h.load(ctx, link)
 }
 
-// lastRun names the run that a task is at.
+// lastRun returns the last run of a task.
 func lastRun(l task.Link) run.Ref {
 	return run.Ref{UserID: l.UserID, SessionID: l.SessionID, RunID: l.Runs[len(l.Runs)-1]}
 }

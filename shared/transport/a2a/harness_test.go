@@ -20,8 +20,9 @@ import (
 
 var errNoWorker = errors.New("no worker")
 
-// configOf is what all servers of these tests have in common. A nil store is for
-// what is answered without one. No worker can be had, until a test has one.
+// configOf returns the configuration that all servers of these tests share.
+// store may be nil for requests answered without one. No worker accepts runs
+// unless a test sets StartRun.
 func configOf(store *stores.Store) a2a.Config {
 	return a2a.Config{
 		Sessions: store, Rewinds: store, Runs: store, Tasks: store, Links: store, Grants: store, Agents: onlyHelper{},
@@ -30,7 +31,7 @@ func configOf(store *stores.Store) a2a.Config {
 	}
 }
 
-// post sends a body of JSON as alice; version "" is what clients of 0.3 say.
+// post sends a JSON body as alice; version "" stands for clients of 0.3.
 func post(t testing.TB, h http.Handler, version, path, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	ctx := a2a.WithCaller(t.Context(), alice, "token")
@@ -44,6 +45,7 @@ func post(t testing.TB, h http.Handler, version, path, body string) *httptest.Re
 	return w
 }
 
-// goWords are what Go's own messages have in them and ours never do.
-var goWords = regexp.MustCompile(`Go (value|struct)|json: |cannot unmarshal|interface \{\}|sessions|map\[string\]|runtime error|` +
+// goTypeError matches words of Go's own error messages, which must not leave
+// the server.
+var goTypeError = regexp.MustCompile(`Go (value|struct)|json: |cannot unmarshal|interface \{\}|sessions|map\[string\]|runtime error|` +
 	`strconv|net/url|invalid URL escape|illegal base64|parsing time|proto:|a2asrv|pbjson`)

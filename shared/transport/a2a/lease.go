@@ -11,15 +11,15 @@ import (
 	"github.com/rethread/rethread/shared/domain/quota"
 )
 
-// streamSubject is what the streams of this protocol are about: who subscribes
-// to a task again does not say which stream it was that broke off.
+// streamSubject is the subject of this protocol's streams: a caller that
+// subscribes again does not name the stream that broke off.
 const streamSubject = "a2a"
 
-// whileCounted does something that may go on for long, with a place among the
-// caller's open streams. It is quota.Exceeded, and nothing was done, where none
-// is free. A stream lasts for as long as its task may, so its lease is a short
-// one that is renewed: what dies holds its place for no longer.
-func (h *handler) whileCounted(ctx context.Context, do func(context.Context)) error {
+// withLease calls do while it holds one of the caller's open streams. It
+// returns quota.Exceeded without calling do if none is free. A stream lasts as
+// long as its task, so its lease is short and renewed: a function that dies
+// blocks it no longer than that.
+func (h *handler) withLease(ctx context.Context, do func(context.Context)) error {
 	if h.Streams == nil {
 		do(ctx)
 		return nil
@@ -36,23 +36,24 @@ func (h *handler) whileCounted(ctx context.Context, do func(context.Context)) er
 	defer func() {
 		cancel()
 		renewing.Wait()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 		defer cancel()
 		if err := h.Streams.EndStream(ctx, lease, false); err != nil {
-			h.Log.WarnContext(ctx, "the place of a stream is taken until its lease is out", "error", err)
+			h.Log.WarnContext(ctx, "the stream's lease was not returned; it counts until it expires", "error", err)
 		}
 	}()
 	do(ctx)
 	return nil
 }
 
-// renew keeps a lease until ctx ends, and ends the stream whose lease is lost.
+// renew renews a lease until ctx ends, and ends the stream if the lease is
+// lost.
 func (h *handler) renew(ctx context.Context, end context.CancelFunc, lease quota.Lease) {
-	again := time.NewTicker(h.StreamTurn)
-	defer again.Stop()
+	tick := time.NewTicker(h.StreamTurn)
+	defer tick.Stop()
 	for {
 		select {
-		case <-again.C:
+		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
@@ -62,7 +63,7 @@ func (h *handler) renew(ctx context.Context, end context.CancelFunc, lease quota
 			end()
 			return
 		case err != nil && ctx.Err() == nil:
-			h.Log.WarnContext(ctx, "the lease of a stream is not renewed", "error", err)
+			h.Log.WarnContext(ctx, "a stream's lease was not renewed", "error", err)
 		}
 	}
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
-// renewals tells of each lease that was renewed, if anybody waits for it.
-type renewals struct {
+// reportingStreams reports each renewal of a lease to a waiting test.
+type reportingStreams struct {
 	*stores.Store
 	renewed chan struct{}
 }
 
-func (r renewals) RenewStream(ctx context.Context, l quota.Lease, lasting time.Duration) error {
+func (r reportingStreams) RenewStream(ctx context.Context, l quota.Lease, lasting time.Duration) error {
 	err := r.Store.RenewStream(ctx, l, lasting)
 	if err == nil {
 		select {
@@ -44,35 +44,35 @@ func (r *rig) mustHaveOpen(t *testing.T, want int64) {
 
 func TestOpenStreams(t *testing.T) {
 	t.Parallel()
-	t.Run("a stream has a place until its task is over, however long it takes", func(t *testing.T) {
+	t.Run("renews a stream's lease until its task is over", func(t *testing.T) {
 		t.Parallel()
-		r := newRig(t, (*newsroom).tell)
-		heard := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.say("hello")))
+		r := newRig(t, (*fakeFanOut).send)
+		heard := r.listen(t, r.client.SendStreamingMessage(t.Context(), r.message("hello")))
 		w := r.mustWork(t)
 		for range 4 {
 			r.clock.add(10 * time.Second)
-			for range 2 { // the first may have been under way
+			for range 2 { // the first may have begun before
 				select {
 				case <-r.renewed:
-				case <-time.After(patience):
-					t.Fatal("the lease is never renewed")
+				case <-time.After(maxWait):
+					t.Fatal("the lease is not renewed")
 				}
 			}
 			r.mustHaveOpen(t, 1)
 		}
-		w.ends(t, run.Completed, nil)
+		w.endRun(t, run.Completed, nil)
 		heard.end(t)
 		r.mustHaveOpen(t, 0)
 	})
-	t.Run("one too many is refused before anything is begun", func(t *testing.T) {
+	t.Run("refuses one stream too many before a run is started", func(t *testing.T) {
 		t.Parallel()
-		r := newRig(t, (*newsroom).tell)
+		r := newRig(t, (*fakeFanOut).send)
 		for range maxStreams {
 			if _, err := r.store.TakeStream(t.Context(), quota.Stream{UserID: alice, Subject: "a session", Lasting: time.Minute}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for _, err := range r.client.SendStreamingMessage(t.Context(), r.say("hello")) {
+		for _, err := range r.client.SendStreamingMessage(t.Context(), r.message("hello")) {
 			if err == nil || !strings.Contains(err.Error(), "8 streams open, of 8 allowed") {
 				t.Errorf("got %v", err)
 			}
@@ -83,38 +83,38 @@ func TestOpenStreams(t *testing.T) {
 	})
 }
 
-// A message that is waited for holds its function like a stream.
+// A blocking SendMessage counts as an open stream.
 func TestBlockingSend(t *testing.T) {
 	t.Parallel()
-	t.Run("it has a place until the task is over", func(t *testing.T) {
+	t.Run("holds a lease until the task is over", func(t *testing.T) {
 		t.Parallel()
-		r := newRig(t, (*newsroom).tell)
+		r := newRig(t, (*fakeFanOut).send)
 		answered := make(chan error, 1)
 		go func() {
-			_, err := r.client.SendMessage(t.Context(), r.say("hello"))
+			_, err := r.client.SendMessage(t.Context(), r.message("hello"))
 			answered <- err
 		}()
 		w := r.mustWork(t)
 		r.mustHaveOpen(t, 1)
-		w.ends(t, run.Completed, nil)
+		w.endRun(t, run.Completed, nil)
 		if err := <-answered; err != nil {
 			t.Error(err)
 		}
 		r.mustHaveOpen(t, 0)
 	})
-	t.Run("one too many is refused before anything is begun, one that nobody waits for is not", func(t *testing.T) {
+	t.Run("refuses one call too many, but not one that returns immediately", func(t *testing.T) {
 		t.Parallel()
-		r := newRig(t, (*newsroom).tell)
+		r := newRig(t, (*fakeFanOut).send)
 		for range maxStreams {
 			if _, err := r.store.TakeStream(t.Context(), quota.Stream{UserID: alice, Subject: "a session", Lasting: time.Minute}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, err := r.client.SendMessage(t.Context(), r.say("hello"))
+		_, err := r.client.SendMessage(t.Context(), r.message("hello"))
 		if err == nil || !strings.Contains(err.Error(), "8 streams open, of 8 allowed") || len(r.started) != 0 {
 			t.Errorf("got %v, and %d runs", err, len(r.started))
 		}
-		req := r.say("hello")
+		req := r.message("hello")
 		req.Config = &lib.SendMessageConfig{ReturnImmediately: true}
 		if _, err := r.client.SendMessage(t.Context(), req); err != nil {
 			t.Error(err)
@@ -122,11 +122,11 @@ func TestBlockingSend(t *testing.T) {
 	})
 }
 
-// A function's time is up before a long task is over: then its stream ends, in
-// order, and whoever subscribes again misses nothing.
-func TestTimeUp(t *testing.T) {
+// When a function's time is up before its task is over, the stream ends in
+// order, and a client that subscribes again misses nothing.
+func TestFunctionDeadline(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, (*newsroom).tell)
+	r := newRig(t, (*fakeFanOut).send)
 	ctx, timeUp := context.WithCancel(a2a.WithCaller(t.Context(), alice, "token"))
 	defer timeUp()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":`+
@@ -140,38 +140,39 @@ func TestTimeUp(t *testing.T) {
 		r.handler.ServeHTTP(rec, req)
 	}()
 	w := r.mustWork(t)
-	r.news.mustBeHeard(t)
-	w.says(t, "a")
+	r.fanOut.mustHaveConnection(t)
+	w.write(t, "a")
 	timeUp()
 	select {
 	case <-ended:
-	case <-time.After(patience):
-		t.Fatal("it goes on")
+	case <-time.After(maxWait):
+		t.Fatal("the stream does not end")
 	}
 	if text := rec.Body.String(); rec.Code != http.StatusOK || strings.Contains(text, `"error"`) || !strings.Contains(text, w.ref.RunID) {
 		t.Errorf("%d %s", rec.Code, text)
 	}
-	until(t, "its place is free", func() bool {
+	until(t, "the lease is returned", func() bool {
 		u, err := r.store.Usage(t.Context(), alice)
 		return err == nil && u.Streams.Used == 0
 	})
-	w.says(t, "b")
+	w.write(t, "b")
 	again := r.listen(t, r.client.SubscribeToTask(t.Context(), &lib.SubscribeToTaskRequest{ID: lib.TaskID(w.ref.RunID)}))
-	again.until(t, "ab")
-	w.says(t, "c")
-	again.until(t, "abc")
-	w.completes(t)
-	w.ends(t, run.Completed, nil)
+	again.untilText(t, "ab")
+	w.write(t, "c")
+	again.untilText(t, "abc")
+	w.completeItem(t)
+	w.endRun(t, run.Completed, nil)
 	again.mustEndAs(t, r, lib.TaskStateCompleted)
 }
 
-// deaf is a reader who has left, of which Lambda tells a function nothing.
-type deaf struct{ *httptest.ResponseRecorder }
+// absentReader is a reader that has left, which Lambda does not report to a
+// function.
+type absentReader struct{ *httptest.ResponseRecorder }
 
-func (deaf) Write(text []byte) (int, error) { return len(text), nil }
+func (absentReader) Write(text []byte) (int, error) { return len(text), nil }
 
-// Whoever has left, streams of both versions end with the task.
-func TestLeft(t *testing.T) {
+// Streams of both versions end with the task although the reader has left.
+func TestReaderLeaves(t *testing.T) {
 	t.Parallel()
 	for version, calls := range map[string]struct{ send, subscribe string }{
 		"1.0": {
@@ -185,7 +186,7 @@ func TestLeft(t *testing.T) {
 	} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, (*newsroom).tell)
+			r := newRig(t, (*fakeFanOut).send)
 			ended := make(chan int, 2)
 			call := func(format, id string) {
 				req := httptest.NewRequestWithContext(a2a.WithCaller(t.Context(), alice, "token"), http.MethodPost,
@@ -193,7 +194,7 @@ func TestLeft(t *testing.T) {
 				req.Header.Set("Content-Type", "application/json")
 				req.Header.Set("A2A-Version", version)
 				rec := httptest.NewRecorder()
-				r.handler.ServeHTTP(deaf{rec}, req)
+				r.handler.ServeHTTP(absentReader{rec}, req)
 				if got := rec.Header().Get("Content-Type"); got != "text/event-stream" {
 					t.Errorf("%s is answered with %s", req.Method, got)
 				}
@@ -201,19 +202,19 @@ func TestLeft(t *testing.T) {
 			}
 			go call(calls.send, r.context)
 			w := r.mustWork(t)
-			w.says(t, "a")
+			w.write(t, "a")
 			go call(calls.subscribe, w.ref.RunID)
-			until(t, "both have begun", func() bool {
+			until(t, "two open streams", func() bool {
 				u, err := r.store.Usage(t.Context(), alice)
 				return err == nil && u.Streams.Used == 2
 			})
-			w.completes(t)
-			w.ends(t, run.Completed, nil)
+			w.completeItem(t)
+			w.endRun(t, run.Completed, nil)
 			for range 2 {
 				select {
 				case <-ended:
-				case <-time.After(patience):
-					t.Fatal("a stream that nobody reads never ends")
+				case <-time.After(maxWait):
+					t.Fatal("an unread stream does not end")
 				}
 			}
 			r.mustHaveOpen(t, 0)
@@ -223,14 +224,14 @@ func TestLeft(t *testing.T) {
 
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	timeout, look := time.NewTimer(patience), time.NewTicker(10*time.Millisecond)
+	timeout, tick := time.NewTimer(maxWait), time.NewTicker(10*time.Millisecond)
 	defer timeout.Stop()
-	defer look.Stop()
+	defer tick.Stop()
 	for !is() {
 		select {
-		case <-look.C:
+		case <-tick.C:
 		case <-timeout.C:
-			t.Fatal("never came: " + what)
+			t.Fatal("timed out waiting for " + what)
 		}
 	}
 }

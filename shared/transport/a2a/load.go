@@ -13,16 +13,16 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
 )
 
-// load reads a task as it stands.
+// load reads the current task.
 func (h *handler) load(ctx context.Context, link task.Link) (*lib.Task, error) {
 	t, _, err := h.loadEvents(ctx, link)
 	return t, err
 }
 
-// loadEvents reads a task as it stands, and the events that it is made of.
+// loadEvents reads the current task and the events that it consists of.
 func (h *handler) loadEvents(ctx context.Context, link task.Link) (*lib.Task, []session.Event, error) {
 	if len(link.Runs) == 0 {
-		t, err := h.saved(ctx, link)
+		t, err := h.loadSaved(ctx, link)
 		return t, nil, err
 	}
 	last, err := h.Runs.Run(ctx, lastRun(link)) // first: a run that is over adds no more events
@@ -41,9 +41,9 @@ func (h *handler) loadEvents(ctx context.Context, link task.Link) (*lib.Task, []
 	return t, events, nil
 }
 
-// events are those of a task's runs that are not rewound. They stand together
-// in the log, with a few of others' in between at most: the first page without
-// any of them ends the search.
+// events returns the events of a task's runs that are not rewound. They are
+// adjacent in the log, with at most a few of other runs between them, so the
+// first page without any ends the search.
 func (h *handler) events(ctx context.Context, link task.Link) ([]session.Event, error) {
 	var out []session.Event
 	q := session.EventQuery{View: session.Effective, After: link.After, Limit: session.DefaultPage}
@@ -63,9 +63,9 @@ func (h *handler) events(ctx context.Context, link task.Link) ([]session.Event, 
 	}
 }
 
-// saved is a task that was stored as a whole, or what a fork took over.
-func (h *handler) saved(ctx context.Context, link task.Link) (*lib.Task, error) {
-	form, err := h.asForkShows(ctx, link)
+// loadSaved returns a task that was stored as a whole, or what a fork copied.
+func (h *handler) loadSaved(ctx context.Context, link task.Link) (*lib.Task, error) {
+	form, err := h.savedInFork(ctx, link)
 	if err != nil {
 		return nil, err
 	}
@@ -80,10 +80,10 @@ func (h *handler) saved(ctx context.Context, link task.Link) (*lib.Task, error) 
 		}
 		form = &whole
 	}
-	t, left := fromForm(form)
-	if left > 0 {
-		metrics.Count(ctx, metrics.ItemsSkipped, float64(left))
-		h.Log.WarnContext(ctx, "parts of a task cannot be read and are left out", "task_id", link.TaskID, "parts", left)
+	t, skipped := fromSaved(form)
+	if skipped > 0 {
+		metrics.Count(ctx, metrics.ItemsSkipped, float64(skipped))
+		h.Log.WarnContext(ctx, "unreadable parts of a task were left out", "task_id", link.TaskID, "parts", skipped)
 	}
 	return t, nil
 }

@@ -9,7 +9,7 @@ import (
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 )
 
-// checkModes refuses parts of media types that the card does not name.
+// checkModes refuses parts whose media type the card does not list.
 func checkModes(m *lib.Message) error {
 	for _, p := range m.Parts {
 		if p.MediaType != "" && !accepted(p.MediaType) {
@@ -32,20 +32,19 @@ func accepted(mediaType string) bool {
 	return false
 }
 
-type foreignKey struct{}
+type unsupportedTypeKey struct{}
 
-// foreign marks a request whose body is of a type that is not read.
-func foreign(r *http.Request) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), foreignKey{}, true))
+// withUnsupportedType marks a request whose body has an unsupported media type.
+func withUnsupportedType(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), unsupportedTypeKey{}, true))
 }
 
-func isForeign(ctx context.Context) bool {
-	marked, _ := ctx.Value(foreignKey{}).(bool)
+func hasUnsupportedType(ctx context.Context) bool {
+	marked, _ := ctx.Value(unsupportedTypeKey{}).(bool)
 	return marked
 }
 
-// isJSON reports whether a request's body is said to be JSON, or not said to be
-// anything.
+// isJSON reports whether the Content-Type is JSON or absent.
 func isJSON(r *http.Request) bool {
 	value := r.Header.Get("Content-Type")
 	if value == "" {

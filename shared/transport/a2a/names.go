@@ -5,9 +5,8 @@ import (
 	"net/url"
 )
 
-// protoNames are parameters that clients may send by their names in the
-// protocol's proto files too, as ProtoJSON has it; a2a-go reads the second names
-// alone.
+// protoNames maps parameter names of the protocol's proto files, which
+// ProtoJSON also allows, to the JSON names that a2a-go reads.
 func protoNames() map[string]string {
 	return map[string]string{
 		"context_id": "contextId", "history_length": "historyLength", "page_size": "pageSize", "page_token": "pageToken",
@@ -15,8 +14,8 @@ func protoNames() map[string]string {
 	}
 }
 
-// renamed is a JSON-RPC request whose parameters have the names that are read.
-func renamed(body []byte) []byte {
+// withJSONNames gives the parameters of a JSON-RPC request their JSON names.
+func withJSONNames(body []byte) []byte {
 	var request, params map[string]json.RawMessage
 	if json.Unmarshal(body, &request) != nil || json.Unmarshal(request["params"], &params) != nil {
 		return body
@@ -41,8 +40,8 @@ func renamed(body []byte) []byte {
 	return raw
 }
 
-// renamedQuery is the same for the query of a request over HTTP+JSON.
-func renamedQuery(q url.Values) url.Values {
+// queryWithJSONNames does the same for the query of an HTTP+JSON request.
+func queryWithJSONNames(q url.Values) url.Values {
 	for proto, name := range protoNames() {
 		if q.Has(proto) && !q.Has(name) {
 			q.Set(name, q.Get(proto))

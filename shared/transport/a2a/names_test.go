@@ -10,10 +10,10 @@ import (
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
 )
 
-// TestProtoNames is for clients that name parameters as the protocol's proto
-// files do.
+// TestProtoNames sends parameters under the names of the protocol's proto
+// files.
 func TestProtoNames(t *testing.T) {
-	h := newHooks(t)
+	h := newPushServer(t)
 	begun := h.mustTask(t, h.mustDial(t, alice, lib.TransportProtocolJSONRPC, "1.0"), nil)
 	call := func(method, params string) string {
 		t.Helper()

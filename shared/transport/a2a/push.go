@@ -13,13 +13,13 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-// maxConfigPage is more configurations than a task has.
+// maxConfigPage is above the number of configurations that a task can have.
 const maxConfigPage = 100
 
-// CreateTaskPushConfig implements a2asrv.RequestHandler. One with an id that is
-// there is replaced; without an id, the address makes one, so that a request
-// that is sent again adds nothing. A task that is over takes one too: it counts
-// should the task go on, and nothing that was before is told.
+// CreateTaskPushConfig implements a2asrv.RequestHandler. It replaces a
+// configuration with the same id; without an id, the URL determines it, so a
+// repeated request adds nothing. On a task that is over, the configuration
+// applies if the task is continued; earlier events are not sent.
 func (h *handler) CreateTaskPushConfig(ctx context.Context, req *lib.PushConfig) (*lib.PushConfig, error) {
 	link, err := h.pushLink(ctx, req.TaskID)
 	if err != nil {
@@ -32,11 +32,11 @@ func (h *handler) CreateTaskPushConfig(ctx context.Context, req *lib.PushConfig)
 	if err := h.Push.PutConfig(ctx, pushTask(link), config); err != nil {
 		return nil, err
 	}
-	return shownConfig(link.TaskID, config), nil
+	return publicConfig(link.TaskID, config), nil
 }
 
-// GetTaskPushConfig implements a2asrv.RequestHandler. Version 0.3 may leave the
-// id out, for a task that has but one.
+// GetTaskPushConfig implements a2asrv.RequestHandler. In version 0.3 the id may
+// be absent if the task has only one configuration.
 func (h *handler) GetTaskPushConfig(ctx context.Context, req *lib.GetTaskPushConfigRequest) (*lib.PushConfig, error) {
 	link, err := h.pushLink(ctx, req.TaskID)
 	if err != nil {
@@ -53,7 +53,7 @@ func (h *handler) GetTaskPushConfig(ctx context.Context, req *lib.GetTaskPushCon
 	if i < 0 {
 		return nil, lib.NewError(lib.ErrTaskNotFound, "the task has no such push notification configuration")
 	}
-	return shownConfig(link.TaskID, configs[i]), nil
+	return publicConfig(link.TaskID, configs[i]), nil
 }
 
 // ListTaskPushConfigs implements a2asrv.RequestHandler.
@@ -77,19 +77,19 @@ func (h *handler) ListTaskPushConfigs(
 	}
 	out := &lib.ListTaskPushConfigResponse{Configs: []*lib.PushConfig{}}
 	for _, c := range configs {
-		if c.ID <= req.PageToken { // that of the page before: its last id
+		if c.ID <= req.PageToken { // the last id of the page before
 			continue
 		}
 		if n := len(out.Configs); n == size {
 			out.NextPageToken = out.Configs[n-1].ID
 			break
 		}
-		out.Configs = append(out.Configs, shownConfig(link.TaskID, c))
+		out.Configs = append(out.Configs, publicConfig(link.TaskID, c))
 	}
 	return out, nil
 }
 
-// DeleteTaskPushConfig implements a2asrv.RequestHandler. It may be repeated.
+// DeleteTaskPushConfig implements a2asrv.RequestHandler. It is idempotent.
 func (h *handler) DeleteTaskPushConfig(ctx context.Context, req *lib.DeleteTaskPushConfigRequest) error {
 	link, err := h.pushLink(ctx, req.TaskID)
 	if err != nil {
@@ -113,8 +113,8 @@ func pushTask(l task.Link) push.Task {
 	return push.Task{UserID: l.UserID, SessionID: l.SessionID, ID: l.TaskID}
 }
 
-// pushConfig is a configuration as it is kept, if it may be; the zero time lets
-// it tell all.
+// pushConfig validates a configuration and returns it in its stored form; with
+// a zero since it includes all events.
 func (h *handler) pushConfig(
 	ctx context.Context, taskID string, req *lib.PushConfig, since time.Time,
 ) (push.Config, error) {
@@ -137,9 +137,9 @@ func (h *handler) pushConfig(
 	return c, nil
 }
 
-// shownConfig is a configuration as it is answered: the protocol leaves
-// credentials out.
-func shownConfig(taskID string, c push.Config) *lib.PushConfig {
+// publicConfig returns a configuration as it is answered: without credentials,
+// as the protocol requires.
+func publicConfig(taskID string, c push.Config) *lib.PushConfig {
 	out := &lib.PushConfig{TaskID: lib.TaskID(taskID), ID: c.ID, URL: c.URL, Token: c.Token}
 	if c.Scheme != "" {
 		out.Auth = &lib.PushAuthInfo{Scheme: c.Scheme}
@@ -147,19 +147,19 @@ func shownConfig(taskID string, c push.Config) *lib.PushConfig {
 	return out
 }
 
-// expectPush sees to it, before a run of a task begins, that the task's client
-// will be told of it, as it was asked for with the message. What it returns
-// takes that back where there will be no run.
-func (h *handler) expectPush(
+// preparePush stores the push configuration of a message before the task's run
+// begins, so that the client is notified of the whole run. undo deletes it if
+// the run does not start.
+func (h *handler) preparePush(
 	ctx context.Context, link task.Link, runID string, req *lib.SendMessageRequest,
 ) (undo func(), err error) {
 	undo = func() {}
-	if h.Push == nil { // checkSend has refused who asked for it
+	if h.Push == nil { // checkSend has refused requests for it
 		return undo, nil
 	}
 	asked := req.Config != nil && req.Config.PushConfig != nil
-	if asked && link.UserID != callerOf(ctx).user { // a guest's right may end, and what others are told of would not
-		return undo, refusedGuest("have others notified of it")
+	if asked && link.UserID != callerOf(ctx).user { // a guest's permission may end, notifications would not
+		return undo, errOwnerOnly("have others notified of it")
 	}
 	since := time.Time{}
 	if runID != link.TaskID {
@@ -179,15 +179,15 @@ func (h *handler) expectPush(
 		return undo, err
 	}
 	return func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 		defer cancel()
 		if err := h.Push.DeleteConfig(ctx, pushTask(link), config.ID); err != nil {
-			h.Log.WarnContext(ctx, "a push configuration without a task stays until its session goes", "error", err)
+			h.Log.WarnContext(ctx, "a push configuration without a task was not deleted; it remains until its session is deleted", "error", err)
 		}
 	}, nil
 }
 
-// checkPush says what is wrong with the configuration that comes with a message.
+// checkPush validates the configuration sent with a message.
 func (h *handler) checkPush(ctx context.Context, config *lib.PushConfig) error {
 	switch {
 	case config == nil:
@@ -201,7 +201,7 @@ func (h *handler) checkPush(ctx context.Context, config *lib.PushConfig) error {
 
 type versionKey struct{}
 
-// withVersion puts into a context the protocol version that a call is made in.
+// withVersion adds the protocol version of a call to its context.
 func withVersion(ctx context.Context, version string) context.Context {
 	return context.WithValue(ctx, versionKey{}, version)
 }

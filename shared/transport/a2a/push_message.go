@@ -20,21 +20,21 @@ import (
 
 // Headers of push notifications.
 const (
-	// headerID is the same whenever a notification is sent again.
+	// headerID is the same in each retry of a notification.
 	headerID = "X-A2A-Notification-Id"
-	// headerSignature has the token that proves where it comes from, also where
-	// the receiver wants other credentials in Authorization.
+	// headerSignature has the token that proves the sender, even if the
+	// receiver requires other credentials in Authorization.
 	headerSignature = "X-A2A-Notification-Signature"
 )
 
-// ownHeaders have the client's own token: the one of the protocol's examples and
-// the one of its Go library.
-func ownHeaders() []string { return []string{"X-A2A-Notification-Token", "A2A-Notification-Token"} }
+// tokenHeaders carry the client's own token: the name in the protocol's
+// examples and the one in its Go library.
+func tokenHeaders() []string { return []string{"X-A2A-Notification-Token", "A2A-Notification-Token"} }
 
-// tokenLife is how long the token of one try holds.
-const tokenLife = 5 * time.Minute
+// tokenLifetime is how long the token of one attempt is valid.
+const tokenLifetime = 5 * time.Minute
 
-// claims are those of Google's samples, and those that the protocol names.
+// claims are those of Google's samples and those that the protocol names.
 type claims struct {
 	Issuer     string `json:"iss"`
 	Audience   string `json:"aud"` // the receiver's origin
@@ -45,16 +45,16 @@ type claims struct {
 	BodySHA256 string `json:"request_body_sha256"` // in hexadecimal digits
 }
 
-// message is a body addressed and signed.
+// message addresses and signs a body.
 func (n *Notifier) message(ctx context.Context, c push.Config, taskID string, body []byte) (delivery.Message, error) {
 	address, err := url.Parse(c.URL)
-	if err != nil { // it was checked when it was given
-		return delivery.Message{}, fmt.Errorf("%w: its address is none", delivery.ErrNothing)
+	if err != nil { // it was checked when it was stored
+		return delivery.Message{}, fmt.Errorf("%w: the address is invalid", delivery.ErrNothing)
 	}
 	now, sum := n.Now(), sha256.Sum256(body)
 	token, err := n.Sign(ctx, claims{
 		Issuer: n.Issuer, Audience: address.Scheme + "://" + address.Host,
-		IssuedAt: now.Unix(), Expires: now.Add(tokenLife).Unix(), ID: n.NewID(),
+		IssuedAt: now.Unix(), Expires: now.Add(tokenLifetime).Unix(), ID: n.NewID(),
 		TaskID: taskID, BodySHA256: hex.EncodeToString(sum[:]),
 	})
 	if err != nil {
@@ -71,19 +71,19 @@ func (n *Notifier) message(ctx context.Context, c push.Config, taskID string, bo
 		header["Authorization"] = c.Scheme + " " + c.Credentials
 	}
 	if c.Token != "" {
-		for _, name := range ownHeaders() {
+		for _, name := range tokenHeaders() {
 			header[name] = c.Token
 		}
 	}
 	return delivery.Message{URL: c.URL, Header: header, Body: body}, nil
 }
 
-// legacyBody is a task as version 0.3 has it.
+// legacyBody encodes a task for version 0.3.
 func legacyBody(t *lib.Task) ([]byte, error) { return plainBody(a2av0.FromV1Task(t)) }
 
-// plainBody is JSON without blanks and needless escapes: receivers that parse it
-// and write it again to verify its digest, as Google's samples do, get the same
-// bytes.
+// plainBody encodes v without blanks and needless escapes: receivers that parse
+// it and encode it again to verify its digest, as Google's samples do, get the
+// same bytes.
 func plainBody(v any) ([]byte, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -20,50 +20,50 @@ import (
 
 var _ delivery.MessageBuilder = (*Notifier)(nil)
 
-// PastRuns reads runs that are over, and changes nothing.
+// PastRuns reads runs that are over and does not change them.
 type PastRuns interface {
 	EndedRun(ctx context.Context, ref run.Ref) (run.Run, error)
 }
 
-// Notifier makes push notifications: what happened to a task, as it was then, in
-// the form of the protocol's version that the configuration was made in.
+// Notifier builds push notifications: a task as it was at an event, in the
+// protocol version of the configuration.
 type Notifier struct {
 	Sessions session.Store
 	Runs     PastRuns
 	Links    task.Links
 	Targets  push.Targets
-	// Sign makes a JSON web token of claims.
+	// Sign returns a signed JSON web token with the claims.
 	Sign func(ctx context.Context, claims any) (string, error)
-	// Issuer is what tokens say they come from; its keys are at
-	// /.well-known/jwks.json under it.
+	// Issuer is the tokens' issuer; its keys are at /.well-known/jwks.json
+	// under it.
 	Issuer string
 	Now    func() time.Time
 	NewID  func() string // of tokens
 }
 
-// earlyTime is how long after an event its task may be unknown: the link is
-// stored behind the run's start. Later, it never will be known.
-const earlyTime = time.Minute
+// linkDelay is how long after an event its task may be unknown, because the
+// link is stored after the run's start.
+const linkDelay = time.Minute
 
-var errEarly = errors.New("the task is not known yet")
+var errTaskUnknown = errors.New("the task is not stored yet")
 
 // moment is a task at an event.
 type moment struct {
 	event  delivery.Event
 	link   task.Link
 	run    run.Run         // as it was
-	events []session.Event // up to then, those of the task
+	events []session.Event // of the task, up to then
 }
 
-// Messages implements delivery.Maker.
+// Messages implements delivery.MessageBuilder.
 func (n *Notifier) Messages(ctx context.Context, d delivery.Delivery) ([]delivery.Message, error) {
 	t, config, err := n.Targets.TargetConfig(ctx, d.Target)
 	if err != nil {
 		return nil, err
 	}
 	m, err := n.moment(ctx, t, d.Event, config.Version)
-	switch late := n.Now().Sub(time.UnixMilli(d.Event.Time)) > earlyTime; {
-	case errors.Is(err, errEarly) && late, errors.Is(err, fault.Of(fault.NotFound)), errors.Is(err, fault.Of(fault.Forbidden)):
+	switch late := n.Now().Sub(time.UnixMilli(d.Event.Time)) > linkDelay; {
+	case errors.Is(err, errTaskUnknown) && late, errors.Is(err, fault.Of(fault.NotFound)), errors.Is(err, fault.Of(fault.Forbidden)):
 		return nil, fmt.Errorf("%w: the task is gone", delivery.ErrNothing)
 	case err != nil:
 		return nil, err
@@ -74,27 +74,26 @@ func (n *Notifier) Messages(ctx context.Context, d delivery.Delivery) ([]deliver
 	}
 	var out []delivery.Message
 	for i, body := range bodies {
-		one, err := n.message(ctx, config, m.link.TaskID, body)
+		message, err := n.message(ctx, config, m.link.TaskID, body)
 		if err != nil {
 			return nil, err
 		}
-		one.Header[headerID] = fmt.Sprintf("%s-%d", d.ID(), i)
-		out = append(out, one)
+		message.Header[headerID] = fmt.Sprintf("%s-%d", d.ID(), i)
+		out = append(out, message)
 	}
 	return out, nil
 }
 
-// Drop implements delivery.Maker.
+// Drop implements delivery.MessageBuilder.
 func (n *Notifier) Drop(ctx context.Context, t delivery.Target, url string) error {
 	return n.Targets.DropTarget(ctx, t, url)
 }
 
-// moment reads a task as it was at an event. What has been rewound since is not
-// told any more.
+// moment reads a task as it was at an event, without events rewound since.
 func (n *Notifier) moment(ctx context.Context, t push.Task, e delivery.Event, version string) (*moment, error) {
 	link, err := n.Links.Link(ctx, t.UserID, t.ID)
 	if errors.Is(err, fault.Of(fault.NotFound)) {
-		return nil, errEarly
+		return nil, errTaskUnknown
 	}
 	if err != nil {
 		return nil, err
@@ -105,7 +104,7 @@ func (n *Notifier) moment(ctx context.Context, t push.Task, e delivery.Event, ve
 		runID = link.Runs[len(link.Runs)-1]
 	}
 	if !slices.Contains(link.Runs, runID) {
-		return nil, errEarly
+		return nil, errTaskUnknown
 	}
 	m.run = run.Run{ID: runID, SessionID: link.SessionID, Agent: link.Agent, Status: run.InProgress, StartedTime: e.Time}
 	if e.Type.EndsRun() || e.Type == delivery.TaskCancelled {
@@ -117,8 +116,8 @@ func (n *Notifier) moment(ctx context.Context, t push.Task, e delivery.Event, ve
 	return m, err
 }
 
-// events are those of a task up to an event; where no more is told than that
-// one, it alone.
+// events returns the events of a task up to an event; only that one if the
+// notification contains no other.
 func (n *Notifier) events(ctx context.Context, l task.Link, e delivery.Event, version string) ([]session.Event, error) {
 	if e.Type == delivery.ItemCompleted && version != legacy {
 		q := session.EventQuery{View: session.Effective, After: e.Seq - 1, Limit: 1}
@@ -133,11 +132,11 @@ func (n *Notifier) events(ctx context.Context, l task.Link, e delivery.Event, ve
 	return slices.DeleteFunc(events, func(other session.Event) bool { return other.Seq > e.Seq }), nil
 }
 
-// bodies are what to send in a version of the protocol.
+// bodies returns the notifications' bodies in a version of the protocol.
 func (m *moment) bodies(version string) ([][]byte, error) {
 	updates := m.updates()
 	if len(updates) == 0 {
-		return nil, fmt.Errorf("%w: it shows nothing", delivery.ErrNothing)
+		return nil, fmt.Errorf("%w: the event has no visible content", delivery.ErrNothing)
 	}
 	if version == legacy {
 		body, err := legacyBody(m.task())
@@ -154,7 +153,7 @@ func (m *moment) bodies(version string) ([][]byte, error) {
 	return out, nil
 }
 
-// updates are what a stream would tell.
+// updates returns what a stream would send.
 func (m *moment) updates() []lib.Event {
 	switch m.event.Type {
 	case delivery.RunStarted:
@@ -167,15 +166,15 @@ func (m *moment) updates() []lib.Event {
 	case delivery.ItemCompleted:
 		for _, e := range m.events {
 			if e.Seq == m.event.Seq && e.InvocationID == m.run.ID && e.Status != session.EventInProgress {
-				return newTold(m.link).updates([]session.Event{e})
+				return newSent(m.link).updates([]session.Event{e})
 			}
 		}
-	default: // is no news to A2A
+	default: // A2A has no update for other events
 	}
 	return nil
 }
 
-// task is the task at that moment.
+// task returns the task at that moment.
 func (m *moment) task() *lib.Task {
 	t := convert.Task(m.link.TaskID, m.run, m.events)
 	if m.event.Type == delivery.TaskCancelled {

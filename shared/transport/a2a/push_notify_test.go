@@ -19,21 +19,21 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
-// told is a task whose runs are over, and who makes its notifications.
-type told struct {
-	*hooks
+// endedTask is a task whose runs are over, and the notifier of its events.
+type endedTask struct {
+	*pushServer
 
-	task *lib.Task
-	log  string
-	now  time.Time
-	made a2a.Notifier
+	task     *lib.Task
+	log      string
+	now      time.Time
+	notifier a2a.Notifier
 }
 
-// newTold has a task with two configurations, one of each version, whose run
+// newEndedTask returns a task with one configuration of each version, whose run
 // has thought, answered "it is 42 <3" and ended.
-func newTold(t *testing.T) *told {
+func newEndedTask(t *testing.T) *endedTask {
 	t.Helper()
-	w := &told{hooks: newHooks(t), now: time.Now()}
+	w := &endedTask{pushServer: newPushServer(t), now: time.Now()}
 	c := w.mustDial(t, alice, lib.TransportProtocolJSONRPC, "1.0")
 	w.task = w.mustTask(t, c, &lib.PushConfig{ID: "new", URL: "https://example.com:8443/hook?a=b", Token: "mine"})
 	old := w.mustDial(t, alice, lib.TransportProtocolJSONRPC, "0.3")
@@ -55,7 +55,7 @@ func newTold(t *testing.T) *told {
 	if _, err := w.store.End(t.Context(), w.ref(), run.Completed, nil); err != nil {
 		t.Fatal(err)
 	}
-	w.made = a2a.Notifier{
+	w.notifier = a2a.Notifier{
 		Sessions: w.store, Runs: w.store, Links: w.store, Targets: w.store, Issuer: "https://api.example/a2a",
 		Sign: func(_ context.Context, claims any) (string, error) {
 			text, err := json.Marshal(claims)
@@ -66,11 +66,11 @@ func newTold(t *testing.T) *told {
 	return w
 }
 
-func (w *told) ref() run.Ref {
+func (w *endedTask) ref() run.Ref {
 	return run.Ref{UserID: alice, SessionID: w.task.ContextID, RunID: string(w.task.ID)}
 }
 
-func (w *told) delivery(config string, typ delivery.Type, seq int64) delivery.Delivery {
+func (w *endedTask) delivery(config string, typ delivery.Type, seq int64) delivery.Delivery {
 	return delivery.Delivery{
 		Event: delivery.Event{
 			ID: fmt.Sprint(seq), Type: typ, Log: w.log, RunID: string(w.task.ID), Seq: seq, Time: w.now.UnixMilli(),
@@ -79,7 +79,7 @@ func (w *told) delivery(config string, typ delivery.Type, seq int64) delivery.De
 	}
 }
 
-// shapes is what messages say, in short.
+// shapes summarizes messages.
 func shapes(t *testing.T, messages []delivery.Message) []string {
 	t.Helper()
 	var out []string
@@ -113,39 +113,39 @@ func shapes(t *testing.T, messages []delivery.Message) []string {
 }
 
 func TestNotifications(t *testing.T) {
-	w := newTold(t)
+	w := newEndedTask(t)
 	for name, test := range map[string]struct {
 		config string
 		typ    delivery.Type
 		seq    int64
 		want   []string
 	}{
-		"a start is the task as it began": {"new", delivery.RunStarted, 1, []string{"task TASK_STATE_WORKING"}},
-		"an item is what it adds": {
+		"a start sends the task": {"new", delivery.RunStarted, 1, []string{"task TASK_STATE_WORKING"}},
+		"an item sends what it adds": {
 			"new", delivery.ItemCompleted, 2, []string{"artifact it is 42 <3", "status TASK_STATE_WORKING"},
 		},
-		"an end is the status":                        {"new", delivery.RunCompleted, 3, []string{"status TASK_STATE_COMPLETED"}},
-		"in version 0.3 a start is the task too":      {"old", delivery.RunStarted, 1, []string{"task working 1 0"}},
-		"an item the task with it, and not yet ended": {"old", delivery.ItemCompleted, 2, []string{"task working 2 1"}},
-		"and an end the whole task":                   {"old", delivery.RunCompleted, 3, []string{"task completed 2 1"}},
-		"cancelled is the status that was":            {"new", delivery.TaskCancelled, 0, []string{"status TASK_STATE_CANCELED"}},
+		"an end sends the status":                      {"new", delivery.RunCompleted, 3, []string{"status TASK_STATE_COMPLETED"}},
+		"in version 0.3 a start sends the task":        {"old", delivery.RunStarted, 1, []string{"task working 1 0"}},
+		"in version 0.3 an item sends the task so far": {"old", delivery.ItemCompleted, 2, []string{"task working 2 1"}},
+		"in version 0.3 an end sends the whole task":   {"old", delivery.RunCompleted, 3, []string{"task completed 2 1"}},
+		"a cancellation sends the status":              {"new", delivery.TaskCancelled, 0, []string{"status TASK_STATE_CANCELED"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := w.delivery(test.config, test.typ, test.seq)
-			got, err := w.made.Messages(t.Context(), d)
+			got, err := w.notifier.Messages(t.Context(), d)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(test.want, shapes(t, got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			again, err := w.made.Messages(t.Context(), d)
+			again, err := w.notifier.Messages(t.Context(), d)
 			if diff := cmp.Diff(got, again); diff != "" || err != nil {
-				t.Errorf("made again, it differs: %v\n%s", err, diff)
+				t.Errorf("the second call differs: %v\n%s", err, diff)
 			}
 			for _, m := range got {
 				if strings.ContainsAny(string(m.Body), "\n") || strings.Contains(string(m.Body), `\u003c`) {
-					t.Errorf("not plain: %s", m.Body)
+					t.Errorf("not compact: %s", m.Body)
 				}
 			}
 		})
@@ -153,12 +153,12 @@ func TestNotifications(t *testing.T) {
 }
 
 func TestNotificationHeaders(t *testing.T) {
-	w := newTold(t)
-	mine, err := w.made.Messages(t.Context(), w.delivery("new", delivery.RunCompleted, 3))
+	w := newEndedTask(t)
+	mine, err := w.notifier.Messages(t.Context(), w.delivery("new", delivery.RunCompleted, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, err := w.made.Messages(t.Context(), w.delivery("old", delivery.RunCompleted, 3))
+	theirs, err := w.notifier.Messages(t.Context(), w.delivery("old", delivery.RunCompleted, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,29 +191,29 @@ func TestNotificationHeaders(t *testing.T) {
 		}
 	}
 	if theirs[0].Header["X-A2A-Notification-Signature"] == "" || mine[0].Header["X-A2A-Notification-Id"] == "" {
-		t.Error("a signature and an id come with every notification")
+		t.Error("a notification lacks its signature or its id")
 	}
 }
 
-func TestNothingToNotify(t *testing.T) {
-	w := newTold(t)
+func TestWithoutNotification(t *testing.T) {
+	w := newEndedTask(t)
 	for name, test := range map[string]struct {
-		change func(*delivery.Delivery)
-		early  bool
+		change  func(*delivery.Delivery)
+		retried bool
 	}{
-		"a configuration that is gone": {func(d *delivery.Delivery) { d.Target = push.Target(w.log, string(w.task.ID), "x") }, false},
-		"an item that is not there":    {func(d *delivery.Delivery) { d.Event.Type, d.Event.Seq = delivery.ItemCompleted, 9 }, false},
-		"what the user said":           {func(d *delivery.Delivery) { d.Event.Type, d.Event.Seq = delivery.ItemCompleted, 1 }, false},
-		"a run that never was the task's": {func(d *delivery.Delivery) {
+		"a deleted configuration": {func(d *delivery.Delivery) { d.Target = push.Target(w.log, string(w.task.ID), "x") }, false},
+		"an unknown item":         {func(d *delivery.Delivery) { d.Event.Type, d.Event.Seq = delivery.ItemCompleted, 9 }, false},
+		"a user's input":          {func(d *delivery.Delivery) { d.Event.Type, d.Event.Seq = delivery.ItemCompleted, 1 }, false},
+		"a run of another task": {func(d *delivery.Delivery) {
 			d.Event.RunID, d.Event.Time = "other", w.now.Add(-time.Hour).UnixMilli()
 		}, false},
-		"which may only be early": {func(d *delivery.Delivery) { d.Event.RunID = "other" }, true},
+		"a run whose link may not be stored yet": {func(d *delivery.Delivery) { d.Event.RunID = "other" }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := w.delivery("new", delivery.RunCompleted, 3)
 			test.change(&d)
-			_, err := w.made.Messages(t.Context(), d)
-			if err == nil || errors.Is(err, delivery.ErrNothing) == test.early {
+			_, err := w.notifier.Messages(t.Context(), d)
+			if err == nil || errors.Is(err, delivery.ErrNothing) == test.retried {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -221,7 +221,7 @@ func TestNothingToNotify(t *testing.T) {
 	if err := w.store.Delete(t.Context(), alice, w.task.ContextID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.made.Messages(t.Context(), w.delivery("new", delivery.RunCompleted, 3)); !errors.Is(err, delivery.ErrNothing) {
+	if _, err := w.notifier.Messages(t.Context(), w.delivery("new", delivery.RunCompleted, 3)); !errors.Is(err, delivery.ErrNothing) {
 		t.Errorf("of a deleted session: %v", err)
 	}
 }

@@ -21,15 +21,15 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
-// hooks is a server that keeps push notification configurations.
-type hooks struct {
+// pushServer is a server that stores push configurations.
+type pushServer struct {
 	store  *stores.Store
 	server *httptest.Server
 }
 
-func newHooks(t *testing.T) *hooks {
+func newPushServer(t *testing.T) *pushServer {
 	t.Helper()
-	h := &hooks{store: stores.New(storetest.Engine(t))}
+	h := &pushServer{store: stores.New(storetest.Engine(t))}
 	config := configOf(h.store)
 	config.StartRun = func(context.Context, run.Ref) error { return nil }
 	config.Push, config.CheckURL = h.store, func(url string) error {
@@ -46,7 +46,7 @@ func newHooks(t *testing.T) *hooks {
 	return h
 }
 
-// as presents a user.
+// as authenticates requests as a user.
 type as string
 
 func (u as) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -55,7 +55,7 @@ func (u as) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-func (h *hooks) mustDial(t *testing.T, user string, binding lib.TransportProtocol, version lib.ProtocolVersion) *a2aclient.Client {
+func (h *pushServer) mustDial(t *testing.T, user string, binding lib.TransportProtocol, version lib.ProtocolVersion) *a2aclient.Client {
 	t.Helper()
 	hc := &http.Client{Transport: as(user)}
 	c, err := a2aclient.NewFactory(
@@ -71,8 +71,8 @@ func (h *hooks) mustDial(t *testing.T, user string, binding lib.TransportProtoco
 	return c
 }
 
-// mustTask is a task that has begun.
-func (h *hooks) mustTask(t *testing.T, c *a2aclient.Client, config *lib.PushConfig) *lib.Task {
+// mustTask begins a task.
+func (h *pushServer) mustTask(t *testing.T, c *a2aclient.Client, config *lib.PushConfig) *lib.Task {
 	t.Helper()
 	req := &lib.SendMessageRequest{
 		Message: lib.NewMessage(lib.MessageRoleUser, lib.NewTextPart("hello")),
@@ -98,7 +98,7 @@ func configIDs(configs []*lib.PushConfig) string {
 }
 
 func TestPushConfigs(t *testing.T) {
-	h := newHooks(t)
+	h := newPushServer(t)
 	for _, v := range []struct {
 		binding lib.TransportProtocol
 		version lib.ProtocolVersion
@@ -112,10 +112,10 @@ func TestPushConfigs(t *testing.T) {
 			c := h.mustDial(t, alice, v.binding, v.version)
 			is := errors.Is
 			if v.binding == lib.TransportProtocolHTTPJSON && v.version == a2av0.Version {
-				is = func(err, _ error) bool { return err != nil } // the client does not tell errors apart
+				is = func(err, _ error) bool { return err != nil } // the client does not distinguish errors
 			}
-			t.Run("they are set, read, listed and removed", func(t *testing.T) { testPushConfigs(t, h, c, is) })
-			t.Run("one comes with the message", func(t *testing.T) {
+			t.Run("sets, reads, lists and deletes configurations", func(t *testing.T) { testPushConfigs(t, h, c, is) })
+			t.Run("accepts a configuration with the message", func(t *testing.T) {
 				begun := h.mustTask(t, c, &lib.PushConfig{ID: "mine", URL: "https://example.com/"})
 				got, err := h.store.Configs(t.Context(), push.Task{UserID: alice, SessionID: begun.ContextID, ID: string(begun.ID)})
 				want := []push.Config{{ID: "mine", URL: "https://example.com/", Version: minor(v.version)}}
@@ -123,7 +123,7 @@ func TestPushConfigs(t *testing.T) {
 					t.Errorf("%v (-want +got):\n%s", err, diff)
 				}
 			})
-			t.Run("one that may not be stops the message", func(t *testing.T) {
+			t.Run("refuses a message with an invalid configuration", func(t *testing.T) {
 				_, err := c.SendMessage(t.Context(), &lib.SendMessageRequest{
 					Message: lib.NewMessage(lib.MessageRoleUser, lib.NewTextPart("hello")),
 					Config:  &lib.SendMessageConfig{PushConfig: &lib.PushConfig{URL: "http://10.0.0.1/"}},
@@ -140,25 +140,25 @@ func minor(version lib.ProtocolVersion) string {
 	return strings.Join(strings.Split(string(version), ".")[:2], ".")
 }
 
-func testPushConfigs(t *testing.T, h *hooks, c *a2aclient.Client, is func(err, target error) bool) {
+func testPushConfigs(t *testing.T, h *pushServer, c *a2aclient.Client, is func(err, target error) bool) {
 	t.Helper()
 	id := h.mustTask(t, c, nil).ID
-	asked := &lib.PushConfig{
+	config := &lib.PushConfig{
 		TaskID: id, URL: "https://example.com/hook", Token: "mine", Auth: &lib.PushAuthInfo{Scheme: "Basic", Credentials: "secret"},
 	}
-	first, err := c.CreateTaskPushConfig(t.Context(), asked)
+	first, err := c.CreateTaskPushConfig(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := *asked
-	want.ID, want.Auth = first.ID, &lib.PushAuthInfo{Scheme: "Basic"} // credentials are not told again
+	want := *config
+	want.ID, want.Auth = first.ID, &lib.PushAuthInfo{Scheme: "Basic"} // credentials are not returned
 	if diff := cmp.Diff(&want, first); diff != "" || first.ID == "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if again, err := c.CreateTaskPushConfig(t.Context(), asked); err != nil || again.ID != first.ID {
-		t.Errorf("the same again is %+v, %v", again, err)
+	if again, err := c.CreateTaskPushConfig(t.Context(), config); err != nil || again.ID != first.ID {
+		t.Errorf("a repeated request returns %+v, %v", again, err)
 	}
-	second := *asked
+	second := *config
 	second.ID, second.URL = "0", "https://example.com/other"
 	if _, err := c.CreateTaskPushConfig(t.Context(), &second); err != nil {
 		t.Fatal(err)
@@ -169,7 +169,7 @@ func testPushConfigs(t *testing.T, h *hooks, c *a2aclient.Client, is func(err, t
 	}
 	listed, err := c.ListTaskPushConfigs(t.Context(), &lib.ListTaskPushConfigRequest{TaskID: id})
 	if got := configIDs(listed); err != nil || got != "0 "+first.ID {
-		t.Errorf("listed are %s, %v", got, err)
+		t.Errorf("listed %s, %v", got, err)
 	}
 	for range 2 {
 		if err := c.DeleteTaskPushConfig(t.Context(), &lib.DeleteTaskPushConfigRequest{TaskID: id, ID: first.ID}); err != nil {
@@ -180,14 +180,14 @@ func testPushConfigs(t *testing.T, h *hooks, c *a2aclient.Client, is func(err, t
 		t.Errorf("got %v", err)
 	}
 	if _, err := c.ListTaskPushConfigs(t.Context(), &lib.ListTaskPushConfigRequest{TaskID: "none"}); !is(err, lib.ErrTaskNotFound) {
-		t.Errorf("of no task: %v", err)
+		t.Errorf("of an unknown task: %v", err)
 	}
 	for name, bad := range map[string]*lib.PushConfig{
-		"no address":            {TaskID: id},
-		"one that may not be":   {TaskID: id, URL: "http://example.com/"},
-		"a token of two lines":  {TaskID: id, URL: asked.URL, Token: "a\nb"},
-		"credentials for ever":  {TaskID: id, URL: asked.URL, Auth: &lib.PushAuthInfo{Credentials: "a"}},
-		"an id that is no path": {TaskID: id, URL: asked.URL, ID: "a/b"},
+		"no URL":                       {TaskID: id},
+		"a forbidden URL":              {TaskID: id, URL: "http://example.com/"},
+		"a token of two lines":         {TaskID: id, URL: config.URL, Token: "a\nb"},
+		"credentials without a scheme": {TaskID: id, URL: config.URL, Auth: &lib.PushAuthInfo{Credentials: "a"}},
+		"an id with a slash":           {TaskID: id, URL: config.URL, ID: "a/b"},
 	} {
 		if _, err := c.CreateTaskPushConfig(t.Context(), bad); !is(err, lib.ErrInvalidParams) {
 			t.Errorf("%s: %v", name, err)
@@ -195,18 +195,18 @@ func testPushConfigs(t *testing.T, h *hooks, c *a2aclient.Client, is func(err, t
 	}
 }
 
-func TestPushConfigsOfOthers(t *testing.T) {
-	h := newHooks(t)
+func TestPushConfigLimits(t *testing.T) {
+	h := newPushServer(t)
 	c := h.mustDial(t, alice, lib.TransportProtocolJSONRPC, "1.0")
 	id := h.mustTask(t, c, nil).ID
-	t.Run("somebody else's task is none", func(t *testing.T) {
+	t.Run("hides tasks of other users", func(t *testing.T) {
 		eve := h.mustDial(t, "eve", lib.TransportProtocolJSONRPC, "1.0")
 		_, err := eve.CreateTaskPushConfig(t.Context(), &lib.PushConfig{TaskID: id, URL: "https://example.com/"})
 		if !errors.Is(err, lib.ErrTaskNotFound) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("pages hold as many as asked for", func(t *testing.T) {
+	t.Run("pages lists and limits their number", func(t *testing.T) {
 		for i := range push.MaxConfigs {
 			config := &lib.PushConfig{TaskID: id, ID: fmt.Sprint(i), URL: "https://example.com/"}
 			if _, err := c.CreateTaskPushConfig(t.Context(), config); err != nil {
@@ -215,17 +215,17 @@ func TestPushConfigsOfOthers(t *testing.T) {
 		}
 		_, err := c.CreateTaskPushConfig(t.Context(), &lib.PushConfig{TaskID: id, ID: "more", URL: "https://example.com/"})
 		if !errors.Is(err, lib.ErrInvalidParams) {
-			t.Errorf("an eleventh: %v", err)
+			t.Errorf("one configuration too many: %v", err)
 		}
 		page, err := c.ListTaskPushConfigs(t.Context(), &lib.ListTaskPushConfigRequest{TaskID: id, PageSize: 3, PageToken: "4"})
 		if got := configIDs(page); err != nil || got != "5 6 7" {
 			t.Errorf("got %s, %v", got, err)
 		}
 		if _, err := c.ListTaskPushConfigs(t.Context(), &lib.ListTaskPushConfigRequest{TaskID: id, PageSize: 101}); !errors.Is(err, lib.ErrInvalidParams) {
-			t.Errorf("a page too long: %v", err)
+			t.Errorf("a page size above the limit: %v", err)
 		}
 	})
-	t.Run("a task that cannot begin leaves none", func(t *testing.T) {
+	t.Run("stores none for a task that cannot begin", func(t *testing.T) {
 		begun := h.mustTask(t, c, nil)
 		req := &lib.SendMessageRequest{
 			Message: lib.NewMessage(lib.MessageRoleUser, lib.NewTextPart("again")),
@@ -240,7 +240,7 @@ func TestPushConfigsOfOthers(t *testing.T) {
 			t.Errorf("%v, %v", links, err)
 		}
 	})
-	t.Run("where it is not offered it is refused", func(t *testing.T) {
+	t.Run("refuses configurations if push is not offered", func(t *testing.T) {
 		got := ask(t, http.MethodPost, "/a2a/helper",
 			`{"jsonrpc":"2.0","id":1,"method":"ListTaskPushNotificationConfigs","params":{"taskId":"t"}}`,
 			http.Header{"A2a-Version": {"1.0"}})
@@ -250,10 +250,10 @@ func TestPushConfigsOfOthers(t *testing.T) {
 	})
 }
 
-// TestPushConfigWithoutID is version 0.3, where a task's only configuration
-// needs no id.
+// TestPushConfigWithoutID reads a task's only configuration without an id, as
+// version 0.3 allows.
 func TestPushConfigWithoutID(t *testing.T) {
-	h := newHooks(t)
+	h := newPushServer(t)
 	c := h.mustDial(t, alice, lib.TransportProtocolJSONRPC, a2av0.Version)
 	begun := h.mustTask(t, c, &lib.PushConfig{URL: "https://example.com/"})
 	got, err := c.GetTaskPushConfig(t.Context(), &lib.GetTaskPushConfigRequest{TaskID: begun.ID})

@@ -14,7 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// rest answers HTTP+JSON. The addresses of version 0.3 begin with v1.
+// rest answers HTTP+JSON. Paths of version 0.3 begin with v1.
 func (s *server) rest(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHandler) {
 	path := "/" + pathParameter(r, "*")
 	rest := a2asrv.NewRESTHandler(h, s.options()...)
@@ -26,28 +26,28 @@ func (s *server) rest(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHa
 		}
 	}
 	if r.Method == http.MethodPost && !isJSON(r) {
-		refuseREST(w, http.StatusUnsupportedMediaType, errForeign)
+		refuseREST(w, http.StatusUnsupportedMediaType, errUnsupportedType)
 		return
 	}
 	body, ok := readBody(w, r)
 	if !ok {
 		return
 	}
-	if err := flawOfREST(path, body); err != nil {
+	if err := checkRESTBody(path, body); err != nil {
 		refuseREST(w, http.StatusBadRequest, err)
 		return
 	}
 	r = r.Clone(r.Context())
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.URL.Path, r.URL.RawPath = path, ""
-	r.URL.RawQuery = renamedQuery(r.URL.Query()).Encode()
-	early := newEarly(plainWriter{w})
-	defer early.close()
-	rest.ServeHTTP(early, r)
+	r.URL.RawQuery = queryWithJSONNames(r.URL.Query()).Encode()
+	out := newFirstEventWriter(jsonErrorWriter{w})
+	defer out.close()
+	rest.ServeHTTP(out, r)
 }
 
-// refuseREST answers a body that is not handed on as HTTP+JSON does, with the
-// status that the protocol has for it.
+// refuseREST answers an invalid body in the format of HTTP+JSON, with the
+// protocol's status.
 func refuseREST(w http.ResponseWriter, status int, why error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -57,7 +57,7 @@ func refuseREST(w http.ResponseWriter, status int, why error) {
 			"@type": errordetails.ErrorInfoType, "reason": lib.ErrorReason(why), "domain": lib.ProtocolDomain,
 		}},
 	}})
-	if err == nil { // these are strings and a number
-		_, _ = w.Write(text) // a caller that is gone needs no answer
+	if err == nil { // cannot fail: strings and a number
+		_, _ = w.Write(text) // the caller may have left
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
 )
 
-// rewindOf is the invocation that a message asks to rewind before.
+// rewindOf returns the invocation before which a message asks to rewind.
 func rewindOf(m *lib.Message) (before string, ok bool) {
 	value, ok := m.Metadata[convert.RewindKey]
 	if !ok {
@@ -27,11 +27,11 @@ func rewindOf(m *lib.Message) (before string, ok bool) {
 	return before, true
 }
 
-// rewind takes a session back and answers with one completed task whose history
-// is what the session shows then (seed 000). It asks no agent. What goes wrong
-// is told as a failed task.
+// rewind rewinds a session and answers with one completed task whose history is
+// the session's remaining content (seed 000). The agent is not called. An error
+// is returned as a failed task.
 func (h *handler) rewind(ctx context.Context, m *lib.Message, before string) *lib.Task {
-	t, err := h.rewound(ctx, m, before)
+	t, err := h.tryRewind(ctx, m, before)
 	if err == nil {
 		return t
 	}
@@ -39,7 +39,7 @@ func (h *handler) rewind(ctx context.Context, m *lib.Message, before string) *li
 	var f *fault.Error
 	if errors.As(err, &f) {
 		reason = f.Detail
-		if isNotYours(err) { // as of one that is not there
+		if isNotYours(err) { // the same error as for an unknown session
 			reason = fault.Missing("Session").Detail
 		}
 	} else {
@@ -57,7 +57,7 @@ func (h *handler) rewind(ctx context.Context, m *lib.Message, before string) *li
 	return failed
 }
 
-func (h *handler) rewound(ctx context.Context, m *lib.Message, before string) (*lib.Task, error) {
+func (h *handler) tryRewind(ctx context.Context, m *lib.Message, before string) (*lib.Task, error) {
 	if err := fault.CheckID("message.contextId", m.ContextID); err != nil {
 		return nil, err
 	}
@@ -68,11 +68,11 @@ func (h *handler) rewound(ctx context.Context, m *lib.Message, before string) (*
 	owner := ""
 	err := h.gate.Do(ctx, h.guest(ctx), m.ContextID, access.Rewind, func(p access.Permission) error {
 		owner = p.Owner
-		wish, err := p.Rewind(session.Rewind{
+		req, err := p.Rewind(session.Rewind{
 			SessionID: m.ContextID, UserID: p.Owner, Before: before, Nonce: h.NewID(),
 		})
 		if err == nil {
-			done, err = h.Rewinds.Rewind(ctx, wish)
+			done, err = h.Rewinds.Rewind(ctx, req)
 		}
 		return err
 	})
@@ -85,8 +85,8 @@ func (h *handler) rewound(ctx context.Context, m *lib.Message, before string) (*
 	}
 	at := time.UnixMilli(done.Event.CreatedTime).UTC()
 	t := &lib.Task{
-		// One id a session: a client that reads the session's tasks later finds
-		// one that is up to date, however often it was rewound.
+		// A session has one such task, so a client that reads its tasks later
+		// finds the latest, however often it was rewound.
 		ID: lib.TaskID(m.ContextID), ContextID: m.ContextID,
 		Status:   lib.TaskStatus{State: lib.TaskStateCompleted, Timestamp: &at},
 		History:  convert.History(m.ContextID, events),
@@ -98,7 +98,7 @@ func (h *handler) rewound(ctx context.Context, m *lib.Message, before string) (*
 	return t, nil
 }
 
-// save stores a task as a whole, in the form in which version 0.3 has it.
+// save stores a task as a whole, in the form of version 0.3.
 func (h *handler) save(ctx context.Context, owner string, t *lib.Task) error {
 	raw, err := jsonx.Marshal(a2av0.FromV1Task(t))
 	if err != nil {
@@ -110,8 +110,8 @@ func (h *handler) save(ctx context.Context, owner string, t *lib.Task) error {
 	}
 	saved.UserID = owner
 	if len(saved.Invocations) == 0 {
-		// It may stand where an invocation stands that is hidden now. An id that
-		// nothing else has gives it a place of its own at the end of the log.
+		// The position of an invocation may belong to a hidden one. A new id
+		// gives the task a position of its own at the end of the log.
 		saved.Invocations = []string{h.NewID()}
 	}
 	if _, _, err := h.Tasks.Save(ctx, saved); err != nil {

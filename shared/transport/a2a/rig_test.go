@@ -29,20 +29,20 @@ import (
 
 const alice = "alice"
 
-// rig is a server over a table of its own, whose news go by a script and whose
-// worker is the test.
+// rig is a server over a table of its own. Its messages are sent by a script,
+// and the test is the worker.
 type rig struct {
 	store   *stores.Store
-	news    *newsroom
+	fanOut  *fakeFanOut
 	client  *a2aclient.Client
 	clock   *clock
 	context string // of all messages
 	started chan run.Ref
-	renewed chan struct{} // tells of leases that were
+	renewed chan struct{} // receives after each renewal of a lease
 	handler http.Handler
 }
 
-// clock is the store's; it goes as fast as any, and can be put forward.
+// clock is the store's clock, which a test can advance.
 type clock struct {
 	mu    sync.Mutex
 	ahead time.Duration
@@ -60,23 +60,23 @@ func (c *clock) add(d time.Duration) {
 	c.ahead += d
 }
 
-func newRig(t *testing.T, carry func(*newsroom, watch.Message)) *rig {
+func newRig(t *testing.T, carry func(*fakeFanOut, watch.Message)) *rig {
 	t.Helper()
 	table, ticks := dynamotest.Table(t), &clock{}
 	store := stores.New(dynamo.New(dynamotest.Client(t), table, store.Schema()), sessions.WithClock(ticks.now),
 		sessions.WithQuotas(quota.Limits{Streams: maxStreams}))
 	r := &rig{
 		store: store, clock: ticks, context: uuid.NewString(), started: make(chan run.Ref, 1), renewed: make(chan struct{}),
-		news: &newsroom{store: store, lines: map[*line]bool{}, first: make(chan struct{}), carry: carry},
+		fanOut: &fakeFanOut{store: store, connections: map[*fakeConnection]bool{}, first: make(chan struct{}), onMessage: carry},
 	}
-	r.news.publish(t, table, r.context)
+	r.fanOut.publish(t, table, r.context)
 	config := configOf(store)
 	config.StartRun = func(_ context.Context, ref run.Ref) error {
 		r.started <- ref
 		return nil
 	}
-	config.News, config.Now = r.news.open, ticks.now
-	config.Streams, config.StreamTurn = renewals{store, r.renewed}, checkEvery
+	config.Watch, config.Now = r.fanOut.open, ticks.now
+	config.Streams, config.StreamTurn = reportingStreams{store, r.renewed}, checkEvery
 	r.handler = a2a.New(config)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.handler.ServeHTTP(w, req.WithContext(a2a.WithCaller(req.Context(), alice, "token")))
@@ -94,21 +94,21 @@ func newRig(t *testing.T, carry func(*newsroom, watch.Message)) *rig {
 }
 
 const (
-	// patience is how long anything may take to come.
-	patience = time.Minute
-	// checkEvery is how often runs are looked at that nothing is heard of.
+	// maxWait bounds every wait of a test.
+	maxWait = time.Minute
+	// checkEvery is the server's interval for reading followed runs.
 	checkEvery = 500 * time.Millisecond
-	// maxStreams is how many streams a user may have open.
+	// maxStreams is a user's limit of open streams.
 	maxStreams = 8
 )
 
-func (r *rig) say(text string) *lib.SendMessageRequest {
+func (r *rig) message(text string) *lib.SendMessageRequest {
 	m := lib.NewMessage(lib.MessageRoleUser, lib.NewTextPart(text))
 	m.ContextID = r.context
 	return &lib.SendMessageRequest{Message: m}
 }
 
-// worker is the test in the place of a worker.
+// worker acts as the worker of a run.
 type worker struct {
 	store *stores.Store
 	ref   run.Ref
@@ -117,21 +117,21 @@ type worker struct {
 	n     int    // function calls
 }
 
-// mustWork waits for a run to be handed over, and begins an item of it.
+// mustWork waits for a run to be dispatched and begins an item of it.
 func (r *rig) mustWork(t *testing.T) *worker {
 	t.Helper()
 	select {
 	case ref := <-r.started:
 		w := &worker{store: r.store, ref: ref}
-		w.begins(t)
+		w.beginItem(t)
 		return w
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 		t.Fatal("no run began")
 		return nil
 	}
 }
 
-func (w *worker) begins(t *testing.T) {
+func (w *worker) beginItem(t *testing.T) {
 	t.Helper()
 	e := session.Event{Author: "helper", Fields: map[string]json.RawMessage{"content": json.RawMessage(`{"role":"model"}`)}}
 	var err error
@@ -140,7 +140,7 @@ func (w *worker) begins(t *testing.T) {
 	}
 }
 
-func (w *worker) says(t *testing.T, text string) {
+func (w *worker) write(t *testing.T, text string) {
 	t.Helper()
 	w.text += text
 	if err := w.item.Flush(t.Context(), []run.Delta{{Text: text}}); err != nil {
@@ -148,23 +148,23 @@ func (w *worker) says(t *testing.T, text string) {
 	}
 }
 
-// completes ends the item, as its deltas made it.
-func (w *worker) completes(t *testing.T) {
+// completeItem completes the item with the text of its deltas.
+func (w *worker) completeItem(t *testing.T) {
 	t.Helper()
-	if _, err := w.item.Complete(t.Context(), said(fmt.Sprintf(`{"text":%q}`, w.text))); err != nil {
+	if _, err := w.item.Complete(t.Context(), agentEvent(fmt.Sprintf(`{"text":%q}`, w.text))); err != nil {
 		t.Fatal(err)
 	}
 	w.text = ""
 }
 
-func (w *worker) ends(t *testing.T, status run.Status, problem *run.Problem) {
+func (w *worker) endRun(t *testing.T, status run.Status, problem *run.Problem) {
 	t.Helper()
 	if _, err := w.store.End(t.Context(), w.ref, status, problem); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// listener hears a stream.
+// listener records a stream.
 type listener struct {
 	mu      sync.Mutex
 	first   *lib.Task
@@ -176,7 +176,7 @@ type listener struct {
 	over    chan struct{}
 }
 
-func (l *listener) hear(event lib.Event, err error) {
+func (l *listener) receive(event lib.Event, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer func() {
@@ -209,7 +209,7 @@ func (l *listener) add(a *lib.Artifact, appends bool) {
 	}
 }
 
-// text is what a reader of the stream has put together.
+// text returns the text that a reader of the stream has assembled.
 func (l *listener) text() string {
 	var out strings.Builder
 	for _, id := range l.order {
@@ -218,8 +218,8 @@ func (l *listener) text() string {
 	return out.String()
 }
 
-// until waits until the stream has told exactly this text.
-func (l *listener) until(t *testing.T, text string) {
+// untilText waits until the stream has sent exactly this text.
+func (l *listener) untilText(t *testing.T, text string) {
 	t.Helper()
 	l.await(t, "the text "+text, func() bool { return l.first != nil && l.text() == text })
 }
@@ -231,7 +231,7 @@ func (l *listener) untilState(t *testing.T, state lib.TaskState) {
 
 func (l *listener) await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	timeout := time.NewTimer(patience)
+	timeout := time.NewTimer(maxWait)
 	defer timeout.Stop()
 	for {
 		l.mu.Lock()
@@ -243,23 +243,23 @@ func (l *listener) await(t *testing.T, what string, is func() bool) {
 		select {
 		case <-changed:
 		case <-l.over:
-			if !is() { // its last words may be what was waited for
-				t.Fatalf("it ended before %s: %q, %v", what, l.text(), l.err)
+			if !is() { // the last event may be the expected one
+				t.Fatalf("the stream ended before %s: %q, %v", what, l.text(), l.err)
 			}
 			return
 		case <-timeout.C:
-			t.Fatalf("never came: %s, but %q", what, text)
+			t.Fatalf("timed out waiting for %s; got %q", what, text)
 		}
 	}
 }
 
-// end waits for the stream's end, and returns the last state that it told.
+// end waits for the stream's end and returns the last state that it sent.
 func (l *listener) end(t *testing.T) lib.TaskState {
 	t.Helper()
 	select {
 	case <-l.over:
-	case <-time.After(patience):
-		t.Fatal("the stream never ends")
+	case <-time.After(maxWait):
+		t.Fatal("the stream does not end")
 	}
 	if l.err != nil {
 		t.Fatal(l.err)

@@ -19,9 +19,9 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
 )
 
-// settleTime is how long reading a task may take after its follower's time is
-// up, or ending a run that no worker could be had for.
-const settleTime = 5 * time.Second
+// cleanupTime bounds work after a call's time is up: reading the task, or
+// ending a run that no worker accepted.
+const cleanupTime = 5 * time.Second
 
 // SendMessage implements a2asrv.RequestHandler.
 func (h *handler) SendMessage(ctx context.Context, req *lib.SendMessageRequest) (lib.SendMessageResult, error) {
@@ -35,7 +35,7 @@ func (h *handler) SendMessage(ctx context.Context, req *lib.SendMessageRequest) 
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
 	t, events, err := h.loadEvents(ctx, link)
 	if err != nil {
@@ -50,22 +50,23 @@ func (h *handler) SendMessage(ctx context.Context, req *lib.SendMessageRequest) 
 	return t, nil
 }
 
-// beginAndWait is begin, and waits for the run's end where the caller wants to:
-// that holds a function like a stream, and so takes a place among them.
+// beginAndWait begins a run and waits for its end, unless the caller wants an
+// answer at once. Waiting occupies a function like a stream, and needs a lease
+// like one.
 func (h *handler) beginAndWait(ctx context.Context, req *lib.SendMessageRequest) (link task.Link, err error) {
 	if req.Config != nil && req.Config.ReturnImmediately {
 		return h.begin(ctx, req)
 	}
-	full := h.whileCounted(ctx, func(ctx context.Context) {
+	leaseErr := h.withLease(ctx, func(ctx context.Context) {
 		if link, err = h.begin(ctx, req); err != nil {
 			return
 		}
-		// Whose time is up gets the task as it stands.
-		if failed := h.follow(ctx, link, func([]session.Event) bool { return true }); ctx.Err() == nil {
-			err = failed
+		// If the time is up, the caller gets the current task.
+		if followErr := h.follow(ctx, link, func([]session.Event) bool { return true }); ctx.Err() == nil {
+			err = followErr
 		}
 	})
-	return link, errors.Join(full, err)
+	return link, errors.Join(leaseErr, err)
 }
 
 // SendStreamingMessage implements a2asrv.RequestHandler.
@@ -79,7 +80,7 @@ func (h *handler) SendStreamingMessage(ctx context.Context, req *lib.SendMessage
 			yield(h.rewind(ctx, req.Message, before), nil)
 			return
 		}
-		err := h.whileCounted(ctx, func(ctx context.Context) {
+		err := h.withLease(ctx, func(ctx context.Context) {
 			link, err := h.begin(ctx, req)
 			if err != nil {
 				yield(nil, err)
@@ -93,7 +94,7 @@ func (h *handler) SendStreamingMessage(ctx context.Context, req *lib.SendMessage
 	}
 }
 
-// checkSend says what is wrong with a request to send a message.
+// checkSend validates a request to send a message.
 func (h *handler) checkSend(ctx context.Context, req *lib.SendMessageRequest) error {
 	m := req.Message
 	switch {
@@ -123,18 +124,18 @@ func (h *handler) checkSend(ctx context.Context, req *lib.SendMessageRequest) er
 }
 
 // begin starts a run with the message and hands it to a worker. A message that
-// names a task answers what its agent asked; any other begins a task.
+// names a task replies to its agent's question; any other begins a task.
 func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.Link, error) {
 	link := task.Link{TaskID: h.NewID(), SessionID: req.Message.ContextID, Agent: h.agent}
 	runID := link.TaskID
 	if id := req.Message.TaskID; id != "" {
 		var err error
-		if link, err = h.waiting(ctx, req.Message); err != nil {
+		if link, err = h.waitingTask(ctx, req.Message); err != nil {
 			return link, err
 		}
 		runID = h.NewID()
 	} else {
-		s, err := h.context(ctx, req.Message.ContextID)
+		s, err := h.ensureContext(ctx, req.Message.ContextID)
 		if err != nil {
 			return link, err
 		}
@@ -146,7 +147,7 @@ func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.
 	}
 	ref := run.Ref{UserID: link.UserID, SessionID: link.SessionID, RunID: runID}
 	input.InvocationID = runID
-	undo, err := h.expectPush(ctx, link, runID, req)
+	undo, err := h.preparePush(ctx, link, runID, req)
 	if err != nil {
 		return link, err
 	}
@@ -157,18 +158,18 @@ func (h *handler) begin(ctx context.Context, req *lib.SendMessageRequest) (task.
 	})
 	if err != nil {
 		undo()
-		h.unmake(ctx, req.Message, link, err)
+		h.deleteContext(ctx, req.Message, link, err)
 		return link, fmt.Errorf("start a task: %w", err)
 	}
-	if err := h.hand(ctx, &link, started, ref); err != nil {
-		h.abandon(ctx, ref, err)
+	if err := h.dispatch(ctx, &link, started, ref); err != nil {
+		h.failRun(ctx, ref, err)
 		return link, lib.NewError(lib.ErrServerError, "the task could not be handed to a worker; try again")
 	}
 	return link, nil
 }
 
-// hand remembers the run as the task's and gives it to a worker.
-func (h *handler) hand(ctx context.Context, link *task.Link, started run.Run, ref run.Ref) error {
+// dispatch stores the run in the task's link and hands it to a worker.
+func (h *handler) dispatch(ctx context.Context, link *task.Link, started run.Run, ref run.Ref) error {
 	known := len(link.Runs) > 0
 	link.Runs = append(link.Runs, ref.RunID)
 	var err error
@@ -183,19 +184,20 @@ func (h *handler) hand(ctx context.Context, link *task.Link, started run.Run, re
 	return h.StartRun(ctx, ref)
 }
 
-// abandon ends a run that no worker could be had for.
-func (h *handler) abandon(ctx context.Context, ref run.Ref, cause error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+// failRun ends a run that no worker accepted.
+func (h *handler) failRun(ctx context.Context, ref run.Ref, cause error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
-	h.Log.ErrorContext(ctx, "no worker for a task", "error", cause)
+	h.Log.ErrorContext(ctx, "no worker accepted a task", "error", cause)
 	problem := run.NewProblem(run.CodeStart, "The run could not be handed to a worker.")
 	if _, err := h.Runs.End(ctx, ref, run.Failed, problem); err != nil && !errors.Is(err, fault.Of(fault.Conflict)) {
-		h.Log.ErrorContext(ctx, "end a run that has no worker; its lease will", "error", err)
+		h.Log.ErrorContext(ctx, "a run without a worker was not ended; it ends when its lease expires", "error", err)
 	}
 }
 
-// waiting is the task that a message goes on with: one that waits for it.
-func (h *handler) waiting(ctx context.Context, m *lib.Message) (task.Link, error) {
+// waitingTask returns the task that a message names, which must be waiting for
+// input.
+func (h *handler) waitingTask(ctx context.Context, m *lib.Message) (task.Link, error) {
 	link, err := h.link(ctx, m.TaskID, access.StartRun)
 	if err != nil {
 		return link, err
@@ -215,13 +217,14 @@ func (h *handler) waiting(ctx context.Context, m *lib.Message) (task.Link, error
 	return link, nil
 }
 
-// context is the session of a context, which is made where there is none.
-func (h *handler) context(ctx context.Context, id string) (session.Session, error) {
+// ensureContext returns the session of a context, and creates it if it does not
+// exist.
+func (h *handler) ensureContext(ctx context.Context, id string) (session.Session, error) {
 	user := callerOf(ctx).user
 	if id != "" {
-		s, err := h.enter(ctx, id, access.StartRun)
+		s, err := h.readSession(ctx, id, access.StartRun)
 		if !errors.Is(err, fault.Of(fault.NotFound)) {
-			return s, ofContext(err)
+			return s, contextError(err)
 		}
 	} else {
 		id = h.NewID()
@@ -231,27 +234,27 @@ func (h *handler) context(ctx context.Context, id string) (session.Session, erro
 		return session.Session{}, err
 	}
 	s, err := h.Sessions.Create(ctx, fresh)
-	if errors.Is(err, fault.Of(fault.Conflict)) { // somebody was faster
-		s, err = h.enter(ctx, id, access.StartRun)
+	if errors.Is(err, fault.Of(fault.Conflict)) { // created concurrently
+		s, err = h.readSession(ctx, id, access.StartRun)
 	}
-	return s, ofContext(err)
+	return s, contextError(err)
 }
 
-// unmake removes a context that was made for a task whose start was refused
-// because its user has too much already: asked again, there will be another.
-func (h *handler) unmake(ctx context.Context, m *lib.Message, link task.Link, cause error) {
+// deleteContext deletes the context that was created for a task if the start
+// was refused with fault.Busy: the client's next try creates another one.
+func (h *handler) deleteContext(ctx context.Context, m *lib.Message, link task.Link, cause error) {
 	if m.ContextID != "" || m.TaskID != "" || !errors.Is(cause, fault.Of(fault.Busy)) {
 		return
 	}
 	err := h.Sessions.Delete(ctx, link.UserID, link.SessionID)
 	if err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
-		h.Log.WarnContext(ctx, "the context of a refused task stays", "session_id", link.SessionID, "error", err)
+		h.Log.WarnContext(ctx, "the context of a refused task was not deleted", "session_id", link.SessionID, "error", err)
 	}
 }
 
-// ofContext says whose fault it is that a context cannot be used: it is no task
-// that is missing.
-func ofContext(err error) error {
+// contextError turns fault.Forbidden into the error of a context, because a
+// forbidden task is reported as not found.
+func contextError(err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Kind != fault.Forbidden {
 		return err

@@ -20,12 +20,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 )
 
-var errForeign = lib.NewError(lib.ErrUnsupportedContentType, "send application/json")
+var errUnsupportedType = lib.NewError(lib.ErrUnsupportedContentType, "send application/json")
 
 const (
-	// maxBody is more than the gateway lets through.
+	// maxBody is the gateway's limit, in bytes.
 	maxBody = 10 << 20
-	// keepAlive is between comments on a silent stream.
+	// keepAlive is the interval of comments on an idle stream.
 	keepAlive = 15 * time.Second
 
 	versionHeader = "A2a-Version" // in canonical form
@@ -69,12 +69,12 @@ func (s *server) recover(ctx context.Context, w http.ResponseWriter) {
 	}
 }
 
-// refuse answers what is no request of the protocol's with a problem (RFC 9457).
+// refuse answers a request outside the protocol with a problem (RFC 9457).
 func refuse(w http.ResponseWriter, status int, detail string) {
 	problem.WithStatus(status, fault.New(0, "%s", detail), "").Write(w)
 }
 
-// forAgent answers a request for an agent that is configured.
+// forAgent serves requests for configured agents only.
 func (s *server) forAgent(serve func(http.ResponseWriter, *http.Request, a2asrv.RequestHandler)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		agent := s.agentOf(r)
@@ -91,7 +91,7 @@ func (s *server) forAgent(serve func(http.ResponseWriter, *http.Request, a2asrv.
 	}
 }
 
-// handler is the methods of the protocol for one agent.
+// handler returns the protocol's methods for one agent.
 func (s *server) handler(agent string) a2asrv.RequestHandler {
 	return &a2asrv.InterceptedHandler{
 		Handler:      &handler{Config: s.Config, agent: agent, gate: s.gate},
@@ -116,32 +116,32 @@ func (s *server) rpc(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHan
 	if !ok {
 		return
 	}
-	body = renamed(body)
+	body = withJSONNames(body)
 	if !isJSON(r) {
-		// Whatever it is, the guard answers: with the id of nothing.
-		body, r = []byte(`{"jsonrpc":"2.0","id":null,"method":"GetTask","params":{}}`), foreign(r)
+		// The guard answers, with a null id whatever the body is.
+		body, r = []byte(`{"jsonrpc":"2.0","id":null,"method":"GetTask","params":{}}`), withUnsupportedType(r)
 	}
-	if reason := notARequest(body); reason != "" {
-		refuseRequest(w, reason)
+	if reason := invalidReason(body); reason != "" {
+		writeInvalidRequest(w, reason)
 		return
 	}
 	old := version(r) == legacy || version(r) == "" && legacyMethod(body)
-	if err := flawOfRPC(body); err != nil && !isForeign(r.Context()) {
-		body, r = nothingFor(body, old), refused(r, err)
+	if err := checkRPCBody(body); err != nil && !hasUnsupportedType(r.Context()) {
+		body, r = placeholderRequest(body, old), withBodyError(r, err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	early := newEarly(plainWriter{w})
-	defer early.close()
+	out := newFirstEventWriter(jsonErrorWriter{w})
+	defer out.close()
 	if old {
 		w.Header().Set("Content-Type", "application/json")
 		r = r.WithContext(withVersion(r.Context(), legacy))
-		a2av0.NewJSONRPCHandler(h, s.options()...).ServeHTTP(early, r)
+		a2av0.NewJSONRPCHandler(h, s.options()...).ServeHTTP(out, r)
 		return
 	}
-	a2asrv.NewJSONRPCHandler(h, s.options()...).ServeHTTP(early, r)
+	a2asrv.NewJSONRPCHandler(h, s.options()...).ServeHTTP(out, r)
 }
 
-// readBody reads all of a body, or answers that it cannot be.
+// readBody reads the whole body, or answers 413.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -150,7 +150,8 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	return body, err == nil
 }
 
-// pathParameter is a part of the path, decoded; as it is where it cannot be.
+// pathParameter returns a decoded part of the path, or the raw one if it cannot
+// be decoded.
 func pathParameter(r *http.Request, name string) string {
 	value := chi.URLParam(r, name)
 	if r.URL.RawPath == "" { // the router has matched the decoded path

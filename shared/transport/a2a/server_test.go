@@ -17,8 +17,7 @@ func (onlyHelper) HasAgent(name string) bool {
 	return name == "helper" || name == "default" || name == "team/helper" || name == "a~b"
 }
 
-// ask sends a request to a server without sessions: what is answered here needs
-// none.
+// ask sends a request to a server without a store.
 func ask(t *testing.T, method, path, body string, header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
 	config := configOf(nil)
@@ -55,7 +54,7 @@ func TestCard(t *testing.T) {
 		}
 		return out, got.Header()
 	}
-	t.Run("it speaks to clients of both versions", func(t *testing.T) {
+	t.Run("returns the members of both versions", func(t *testing.T) {
 		both, header := card(t, "/a2a/helper/.well-known/agent-card.json", http.Header{})
 		if both["url"] != "https://api.example/live/a2a/helper" || both["supportedInterfaces"] == nil {
 			t.Errorf("got %v", both)
@@ -66,13 +65,13 @@ func TestCard(t *testing.T) {
 			}
 		}
 	})
-	t.Run("who says 1.0 gets that alone", func(t *testing.T) {
+	t.Run("returns only 1.0 to clients that ask for it", func(t *testing.T) {
 		one, _ := card(t, "/a2a/helper/.well-known/agent-card.json", http.Header{"A2a-Version": {"1.0"}})
 		if _, old := one["url"]; old {
 			t.Errorf("got %v", one)
 		}
 	})
-	t.Run("one of a namespace has an address of one segment", func(t *testing.T) {
+	t.Run("addresses an agent in a namespace by one segment", func(t *testing.T) {
 		for segment, name := range map[string]string{
 			"team~helper": "team/helper", "team%2Fhelper": "team/helper", "team%7Ehelper": "team/helper", "a~b": "a~b",
 		} {
@@ -87,7 +86,7 @@ func TestCard(t *testing.T) {
 			}
 		}
 	})
-	t.Run("an agent that nobody configured has none", func(t *testing.T) {
+	t.Run("returns 404 for an unknown agent", func(t *testing.T) {
 		got := ask(t, http.MethodGet, "/a2a/other/.well-known/agent-card.json", "", http.Header{})
 		if got.Code != http.StatusNotFound {
 			t.Errorf("got %d", got.Code)
@@ -103,23 +102,23 @@ func TestBadRequests(t *testing.T) {
 		header           http.Header
 		code             int
 	}{
-		{"a version that is not spoken", "/a2a/helper", get, http.Header{"A2a-Version": {"99.0"}}, -32009},
-		{"a body that is no JSON by its type", "/a2a/helper", get, http.Header{"Content-Type": {"text/plain"}}, -32005},
-		{"a body that is no JSON", "/a2a/helper/", `{`, plain, -32700},
-		{"a method that is not there", "/a2a/helper", `{"jsonrpc":"2.0","id":1,"method":"Sing"}`, plain, -32601},
-		{"a method of 0.3 that is not there", "/a2a/helper", `{"jsonrpc":"2.0","id":1,"method":"tasks/sing"}`, plain, -32601},
+		{"an unsupported version", "/a2a/helper", get, http.Header{"A2a-Version": {"99.0"}}, -32009},
+		{"an unsupported content type", "/a2a/helper", get, http.Header{"Content-Type": {"text/plain"}}, -32005},
+		{"invalid JSON", "/a2a/helper/", `{`, plain, -32700},
+		{"an unknown method", "/a2a/helper", `{"jsonrpc":"2.0","id":1,"method":"Sing"}`, plain, -32601},
+		{"an unknown method of 0.3", "/a2a/helper", `{"jsonrpc":"2.0","id":1,"method":"tasks/sing"}`, plain, -32601},
 		{"no message", "/a2a/helper", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{}}`, plain, -32602},
 		{
 			"a stream without a message", "/a2a/helper",
 			`{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{}}`, plain, -32602,
 		},
 		{
-			"parts of a type that nobody takes", "/a2a/helper",
+			"parts of an unsupported type", "/a2a/helper",
 			`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER",` +
 				`"parts":[{"raw":"aGk=","mediaType":"application/x-none"}]}}}`, plain, -32005,
 		},
-		{"push notifications", "/a2a/helper", `{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/get","params":{"id":"t"}}`, plain, -32003},
-		{"another type over HTTP+JSON", "/a2a/helper/message:send", `x`, http.Header{"Content-Type": {"text/plain"}}, 415},
+		{"push notifications that are not offered", "/a2a/helper", `{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/get","params":{"id":"t"}}`, plain, -32003},
+		{"an unsupported content type over HTTP+JSON", "/a2a/helper/message:send", `x`, http.Header{"Content-Type": {"text/plain"}}, 415},
 		{"no message over HTTP+JSON", "/a2a/helper/message:stream", `{}`, plain, 400},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -128,11 +127,11 @@ func TestBadRequests(t *testing.T) {
 				t.Errorf("got %d, not %d: %s", code, test.code, got.Body)
 			}
 			if kind := got.Header().Get("Content-Type"); kind != "application/json" {
-				t.Errorf("it comes as %s", kind)
+				t.Errorf("the content type is %s", kind)
 			}
 		})
 	}
-	t.Run("an agent that nobody configured", func(t *testing.T) {
+	t.Run("an unknown agent", func(t *testing.T) {
 		if got := ask(t, http.MethodPost, "/a2a/other", get, plain); got.Code != http.StatusNotFound {
 			t.Errorf("got %d", got.Code)
 		}

@@ -12,26 +12,28 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws/subscription"
 )
 
-// subscribeTime is how long the WebSocket API may take to subscribe.
+// subscribeTime bounds a subscription to the WebSocket API.
 const subscribeTime = 10 * time.Second
 
-// NewsFunc watches a session from a position on, with a caller's token; faults
-// are those of News and fault.NotFound.
-type NewsFunc func(ctx context.Context, token, sessionID string, from watch.Cursor) (News, error)
+// WatchFunc watches a session from a position on, with a caller's token; its
+// errors are those of Watcher, and fault.NotFound.
+type WatchFunc func(ctx context.Context, token, sessionID string, from watch.Cursor) (Watcher, error)
 
-// News is what happens in a session. It is for one goroutine at a time.
-type News interface {
-	// Next waits for the next message. fault.Forbidden where the caller may hear
-	// of the session no longer, fault.Unauthorized where the token has ended.
+// Watcher delivers what happens in a session. It is not safe for concurrent
+// use.
+type Watcher interface {
+	// Next waits for the next message. It returns fault.Forbidden if the caller
+	// may not watch the session any longer, fault.Unauthorized if the token has
+	// expired.
 	Next(ctx context.Context) (subscription.Message, error)
 	Close()
 }
 
-// Socket has the news of the WebSocket API at an address, ws or wss: the same
-// fan-out serves everybody who watches.
-func Socket(url string, httpClient *http.Client) NewsFunc {
+// Socket watches through the WebSocket API at a ws or wss address, so that the
+// same fan-out serves all watchers.
+func Socket(url string, httpClient *http.Client) WatchFunc {
 	api := subscription.API{URL: url, Client: httpClient, Answer: subscribeTime}
-	return func(ctx context.Context, token, sessionID string, from watch.Cursor) (News, error) {
+	return func(ctx context.Context, token, sessionID string, from watch.Cursor) (Watcher, error) {
 		s, err := api.Open(ctx, token, sessionID, watch.From{Cursor: &from})
 		if err != nil {
 			return nil, final(err)
@@ -42,7 +44,7 @@ func Socket(url string, httpClient *http.Client) NewsFunc {
 
 type socket struct{ *subscription.Subscription }
 
-// Next implements News.
+// Next implements Watcher.
 func (s socket) Next(ctx context.Context) (subscription.Message, error) {
 	m, err := s.Subscription.Next(ctx)
 	if err != nil {
@@ -51,8 +53,8 @@ func (s socket) Next(ctx context.Context) (subscription.Message, error) {
 	return m, nil
 }
 
-// final is an error as a fault where the WebSocket API says that to ask again is
-// of no use.
+// final turns an answer of the WebSocket API that another try cannot change
+// into a fault.
 func final(err error) error {
 	var refused *subscription.RefusedError
 	var ended *subscription.EndedError

@@ -12,22 +12,22 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
 )
 
-// stream tells one listener of a task.
+// stream sends the events of a task to one listener.
 type stream struct {
 	*handler
 
-	link  task.Link
-	told  *told
-	yield func(lib.Event, error) bool
-	gone  bool // the listener
+	link   task.Link
+	sent   *sent
+	yield  func(lib.Event, error) bool
+	closed bool // by the listener
 }
 
 func (h *handler) newStream(link task.Link, yield func(lib.Event, error) bool) *stream {
-	return &stream{handler: h, link: link, told: newTold(link), yield: yield}
+	return &stream{handler: h, link: link, sent: newSent(link), yield: yield}
 }
 
-// stream tells a task as it stands, then what is added to it, and at last the
-// status that its run ends with.
+// stream sends the current task, then every update, and finally the status with
+// which its run ends.
 func (h *handler) stream(ctx context.Context, link task.Link, yield func(lib.Event, error) bool) {
 	t, events, err := h.loadEvents(ctx, link)
 	if err != nil {
@@ -35,56 +35,56 @@ func (h *handler) stream(ctx context.Context, link task.Link, yield func(lib.Eve
 		return
 	}
 	s := h.newStream(link, yield)
-	if s.first(t, events) && !settled(t) {
+	if s.sendTask(t, events) && !settled(t) {
 		s.follow(ctx)
 	}
 }
 
-// first tells the task as it stands.
-func (s *stream) first(t *lib.Task, events []session.Event) bool {
-	s.told.have(t, events)
-	return s.tell(t)
+// sendTask sends the current task.
+func (s *stream) sendTask(t *lib.Task, events []session.Event) bool {
+	s.sent.record(t, events)
+	return s.send(t)
 }
 
-func (s *stream) tell(e lib.Event) bool {
-	s.gone = s.gone || !s.yield(e, nil)
-	return !s.gone
+func (s *stream) send(e lib.Event) bool {
+	s.closed = s.closed || !s.yield(e, nil)
+	return !s.closed
 }
 
-// fail tells why the stream ends early, unless nobody reads or its time is up:
-// then who wants more subscribes again.
+// fail reports why the stream ends early, unless the listener has left or the
+// time is up: then a client that needs more subscribes again.
 func (s *stream) fail(ctx context.Context, err error) {
-	if !s.gone && ctx.Err() == nil {
+	if !s.closed && ctx.Err() == nil {
 		s.yield(nil, err)
 	}
 }
 
-// send tells what of these events is new.
-func (s *stream) send(events []session.Event) bool {
-	for _, e := range s.told.updates(events) {
-		if !s.tell(e) {
+// sendNew sends what is new in these events.
+func (s *stream) sendNew(events []session.Event) bool {
+	for _, e := range s.sent.updates(events) {
+		if !s.send(e) {
 			return false
 		}
 	}
 	return true
 }
 
-// follow tells the task's last run to its end and returns the task then; false
-// where the stream is over.
+// follow sends the task's last run to its end and returns the final task; false
+// if the stream is over.
 func (s *stream) follow(ctx context.Context) (*lib.Task, bool) {
-	if err := s.handler.follow(ctx, s.link, s.send); err != nil || s.gone {
+	if err := s.handler.follow(ctx, s.link, s.sendNew); err != nil || s.closed {
 		s.fail(ctx, err)
 		return nil, false
 	}
 	t, events, err := s.loadEvents(ctx, s.link)
 	if err == nil {
-		err = s.stillHears(ctx, s.link)
+		err = s.recheckWatch(ctx, s.link)
 	}
 	if err != nil {
 		s.fail(ctx, err)
 		return nil, false
 	}
-	ok := s.send(events) && s.tell(&lib.TaskStatusUpdateEvent{
+	ok := s.sendNew(events) && s.send(&lib.TaskStatusUpdateEvent{
 		TaskID: t.ID, ContextID: t.ContextID, Status: t.Status,
 		Metadata: map[string]any{convert.InvocationKey: lastRun(s.link).RunID},
 	})
@@ -95,25 +95,25 @@ func settled(t *lib.Task) bool {
 	return t.Status.State.Terminal() || t.Status.State == lib.TaskStateInputRequired
 }
 
-// told is what a stream has told of a task's artifacts: by their ids, the texts
-// of their parts.
-type told struct {
+// sent records what a stream has sent of a task: the texts of the artifacts'
+// parts, by artifact id.
+type sent struct {
 	link  task.Link
 	parts map[lib.ArtifactID][]string
-	done  map[string]bool // events that were told whole
+	done  map[string]bool // events that were sent in their final form
 }
 
-func newTold(link task.Link) *told {
-	return &told{link: link, parts: map[lib.ArtifactID][]string{}, done: map[string]bool{}}
+func newSent(link task.Link) *sent {
+	return &sent{link: link, parts: map[lib.ArtifactID][]string{}, done: map[string]bool{}}
 }
 
-// have notes what a task says that was sent whole, and the events it is made of.
-func (t *told) have(first *lib.Task, events []session.Event) {
+// record notes a task that was sent, and the events it consists of.
+func (s *sent) record(first *lib.Task, events []session.Event) {
 	for _, a := range first.Artifacts {
-		t.parts[a.ID] = texts(a)
+		s.parts[a.ID] = texts(a)
 	}
 	for _, e := range events {
-		t.done[e.ID] = e.Status != session.EventInProgress
+		s.done[e.ID] = e.Status != session.EventInProgress
 	}
 }
 
@@ -125,47 +125,47 @@ func texts(a *lib.Artifact) []string {
 	return out
 }
 
-// updates is what to tell so that the reader has these events.
-func (t *told) updates(events []session.Event) []lib.Event {
+// updates returns the updates that bring the reader to these events.
+func (s *sent) updates(events []session.Event) []lib.Event {
 	var out []lib.Event
 	for _, e := range events {
-		if t.done[e.ID] {
+		if s.done[e.ID] {
 			continue
 		}
 		whole := e.Status != session.EventInProgress
-		if update := t.grown(e, whole); update != nil {
+		if update := s.artifactUpdate(e, whole); update != nil {
 			out = append(out, update)
 		}
 		if whole {
-			t.done[e.ID] = true
+			s.done[e.ID] = true
 			if convert.Steps(e) {
-				out = append(out, t.step(e))
+				out = append(out, s.stepUpdate(e))
 			}
 		}
 	}
 	return out
 }
 
-// step tells how the agent goes about it.
-func (t *told) step(e session.Event) lib.Event {
+// stepUpdate returns the update with an intermediate step of the agent.
+func (s *sent) stepUpdate(e session.Event) lib.Event {
 	at := time.UnixMilli(e.CreatedTime).UTC()
 	return &lib.TaskStatusUpdateEvent{
-		TaskID: lib.TaskID(t.link.TaskID), ContextID: t.link.SessionID,
+		TaskID: lib.TaskID(s.link.TaskID), ContextID: s.link.SessionID,
 		Status: lib.TaskStatus{
-			State: lib.TaskStateWorking, Message: convert.Message(e, t.link.TaskID), Timestamp: &at,
+			State: lib.TaskStateWorking, Message: convert.Message(e, s.link.TaskID), Timestamp: &at,
 		},
 		Metadata: map[string]any{convert.InvocationKey: e.InvocationID},
 	}
 }
 
-// grown is how an artifact has grown: what was added to its parts, or all of it
-// where that is not how it changed. nil for nothing new.
-func (t *told) grown(e session.Event, whole bool) lib.Event {
+// artifactUpdate returns the parts added to an artifact, or all of it if it was
+// not only extended; nil without a change.
+func (s *sent) artifactUpdate(e session.Event, whole bool) lib.Event {
 	a := convert.Artifact(e)
 	if a == nil {
 		return nil
 	}
-	before, known := t.parts[a.ID]
+	before, known := s.parts[a.ID]
 	now := texts(a)
 	added, continues := addition(before, a)
 	if !continues {
@@ -177,17 +177,17 @@ func (t *told) grown(e session.Event, whole bool) lib.Event {
 		}
 		added = lib.ContentParts{lib.NewTextPart("")}
 	}
-	t.parts[a.ID] = now
+	s.parts[a.ID] = now
 	part := *a
 	part.Parts = added
 	return &lib.TaskArtifactUpdateEvent{
-		TaskID: lib.TaskID(t.link.TaskID), ContextID: t.link.SessionID, Artifact: &part,
+		TaskID: lib.TaskID(s.link.TaskID), ContextID: s.link.SessionID, Artifact: &part,
 		Append: known, LastChunk: whole, Metadata: map[string]any{convert.InvocationKey: e.InvocationID},
 	}
 }
 
-// addition is what an artifact has beyond the texts of its parts that were told
-// before; false where these are not how it begins.
+// addition returns what an artifact has beyond the texts of its parts that were
+// sent before; false if it does not begin with them.
 func addition(before []string, a *lib.Artifact) (lib.ContentParts, bool) {
 	if len(before) > len(a.Parts) {
 		return nil, false

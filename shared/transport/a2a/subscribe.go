@@ -9,9 +9,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/access"
 )
 
-// SubscribeToTask implements a2asrv.RequestHandler: it tells a task as it
-// stands, then all that happens to it until it is over. Where it waits for its
-// user, so does the stream.
+// SubscribeToTask implements a2asrv.RequestHandler: it sends the current task,
+// then everything that happens to it until it is over. While the task waits for
+// input, so does the stream.
 func (h *handler) SubscribeToTask(ctx context.Context, req *lib.SubscribeToTaskRequest) iter.Seq2[lib.Event, error] {
 	return func(yield func(lib.Event, error) bool) {
 		link, err := h.link(ctx, req.ID, access.Watch)
@@ -28,10 +28,10 @@ func (h *handler) SubscribeToTask(ctx context.Context, req *lib.SubscribeToTaskR
 			yield(nil, lib.NewError(lib.ErrUnsupportedOperation, "the task is over: get it instead"))
 			return
 		}
-		err = h.whileCounted(ctx, func(ctx context.Context) {
+		err = h.withLease(ctx, func(ctx context.Context) {
 			s := h.newStream(link, yield)
-			if s.first(t, events) {
-				s.untilOver(ctx, t)
+			if s.sendTask(t, events) {
+				s.followRuns(ctx, t)
 			}
 		})
 		if err != nil {
@@ -40,12 +40,12 @@ func (h *handler) SubscribeToTask(ctx context.Context, req *lib.SubscribeToTaskR
 	}
 }
 
-// untilOver tells one run of a task after the other.
-func (s *stream) untilOver(ctx context.Context, t *lib.Task) {
+// followRuns sends the runs of a task one after the other.
+func (s *stream) followRuns(ctx context.Context, t *lib.Task) {
 	for ok := true; ok && !t.Status.State.Terminal(); {
 		if t.Status.State == lib.TaskStateInputRequired {
 			var err error
-			if s.link, err = s.awaitAnswer(ctx, s.link); err != nil {
+			if s.link, err = s.awaitReply(ctx, s.link); err != nil {
 				s.fail(ctx, err)
 				return
 			}

@@ -8,9 +8,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// pages reads the part of a session's thread that begins with the task, and the
-// cursor to follow it from.
-func (f *follower) pages(ctx context.Context, epoch int64) (*view, watch.Cursor, error) {
+// readThread reads the part of a session's thread that begins with the task,
+// and the cursor from which to follow it.
+func (f *follower) readThread(ctx context.Context, epoch int64) (*view, watch.Cursor, error) {
 	out := &view{}
 	q := run.ThreadQuery{Limit: session.DefaultPage, Resume: session.Resume{Seq: f.link.After, Epoch: epoch}}
 	for {
@@ -19,7 +19,7 @@ func (f *follower) pages(ctx context.Context, epoch int64) (*view, watch.Cursor,
 			return nil, watch.Cursor{}, err
 		}
 		for _, e := range t.Items {
-			out.items = append(out.items, newShown(e))
+			out.items = append(out.items, newViewItem(e))
 		}
 		out.status = t.Session.Status
 		if t.Run != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 )
 
-// The protocol versions that are spoken.
+// Supported protocol versions.
 const (
 	current = "1.0"
 	legacy  = "0.3"
 )
 
-// version is the protocol version that a request asks for: major and minor, as
-// the protocol compares them. "" where it does not say.
+// version returns the protocol version that a request asks for, major and
+// minor, as the protocol compares them; "" if it does not name one.
 func version(r *http.Request) string {
 	value := strings.TrimSpace(r.Header.Get(versionHeader))
 	if value == "" {
@@ -44,16 +44,16 @@ func legacyMethod(body []byte) bool {
 	return json.Unmarshal(body, &request) == nil && strings.Contains(request.Method, "/")
 }
 
-// guard stands around every call: it refuses versions that are not spoken and
-// turns the domain's faults into the protocol's errors.
+// guard intercepts every call: it refuses unsupported versions and converts the
+// domain's faults to the protocol's errors.
 type guard struct{ log *slog.Logger }
 
 // Before implements a2asrv.CallInterceptor.
 func (g guard) Before(ctx context.Context, call *a2asrv.CallContext, _ *a2asrv.Request) (context.Context, any, error) {
-	if isForeign(ctx) {
-		return ctx, nil, errForeign
+	if hasUnsupportedType(ctx) {
+		return ctx, nil, errUnsupportedType
 	}
-	if err := refusedIn(ctx); err != nil {
+	if err := bodyErrorOf(ctx); err != nil {
 		return ctx, nil, err
 	}
 	values, _ := call.ServiceParams().Get(lib.SvcParamVersion)

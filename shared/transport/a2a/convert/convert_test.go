@@ -12,15 +12,15 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
 )
 
-// said is an event of an agent with these parts.
-func said(id string, seq int64, parts string) session.Event {
+// agentEvent returns an event of an agent with these parts.
+func agentEvent(id string, seq int64, parts string) session.Event {
 	return session.Event{
 		ID: id, Seq: seq, SessionID: "s", InvocationID: "r", Author: "helper", Status: session.EventCompleted,
 		Fields: map[string]json.RawMessage{"content": json.RawMessage(`{"role":"model","parts":` + parts + `}`)},
 	}
 }
 
-func TestAMessageComesBackAsItWas(t *testing.T) {
+func TestMessageRoundTrip(t *testing.T) {
 	want := &a2a.Message{
 		ID: "m", ContextID: "s", TaskID: "t", Role: a2a.MessageRoleUser, Extensions: []string{"urn:x"},
 		ReferenceTasks: []a2a.TaskID{"other"},
@@ -48,20 +48,20 @@ func TestAMessageComesBackAsItWas(t *testing.T) {
 }
 
 func TestArtifact(t *testing.T) {
-	t.Run("thoughts and function calls are no part of it", func(t *testing.T) {
-		e := said("e", 1, `[{"text":"hm","thought":true},{"text":"yes"},{"function_call":{"id":"c","name":"f","args":{}}}]`)
+	t.Run("leaves out thoughts and function calls", func(t *testing.T) {
+		e := agentEvent("e", 1, `[{"text":"hm","thought":true},{"text":"yes"},{"function_call":{"id":"c","name":"f","args":{}}}]`)
 		a := convert.Artifact(e)
 		if a == nil || len(a.Parts) != 1 || a.Parts[0].Text() != "yes" || !convert.Steps(e) {
 			t.Errorf("got %+v", a)
 		}
 	})
-	t.Run("what says nothing makes none", func(t *testing.T) {
-		if a := convert.Artifact(said("e", 1, `[]`)); a != nil {
+	t.Run("returns none for an empty event", func(t *testing.T) {
+		if a := convert.Artifact(agentEvent("e", 1, `[]`)); a != nil {
 			t.Errorf("got %+v", a)
 		}
 	})
-	t.Run("what a user says is none", func(t *testing.T) {
-		e := said("e", 1, `[{"text":"hi"}]`)
+	t.Run("returns none for a user's input", func(t *testing.T) {
+		e := agentEvent("e", 1, `[{"text":"hi"}]`)
 		e.Author = "user"
 		if a := convert.Artifact(e); a != nil {
 			t.Errorf("got %+v", a)
@@ -70,18 +70,18 @@ func TestArtifact(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	call := said("ask", 1, `[{"function_call":{"id":"c","name":"f","args":{}}}]`)
-	answer := said("answer", 2, `[{"function_response":{"id":"c","name":"f","response":{}}}]`)
+	call := agentEvent("ask", 1, `[{"function_call":{"id":"c","name":"f","args":{}}}]`)
+	answer := agentEvent("answer", 2, `[{"function_response":{"id":"c","name":"f","response":{}}}]`)
 	for _, test := range []struct {
 		name   string
 		run    run.Run
 		events []session.Event
 		want   a2a.TaskState
 	}{
-		{"at work", run.Run{Status: run.InProgress}, nil, a2a.TaskStateWorking},
+		{"in progress", run.Run{Status: run.InProgress}, nil, a2a.TaskStateWorking},
 		{"complete", run.Run{Status: run.Completed}, nil, a2a.TaskStateCompleted},
-		{"a call that nobody answered", run.Run{Status: run.Completed}, []session.Event{call}, a2a.TaskStateInputRequired},
-		{"a call that was answered", run.Run{Status: run.Completed}, []session.Event{call, answer}, a2a.TaskStateCompleted},
+		{"a call without a response", run.Run{Status: run.Completed}, []session.Event{call}, a2a.TaskStateInputRequired},
+		{"a call with a response", run.Run{Status: run.Completed}, []session.Event{call, answer}, a2a.TaskStateCompleted},
 		{"cancelled", run.Run{Status: run.Cancelled}, nil, a2a.TaskStateCanceled},
 		{"failed", run.Run{Status: run.Failed, Error: run.NewProblem("x", "why")}, nil, a2a.TaskStateFailed},
 		{"rejected", run.Run{Status: run.Failed, Error: run.NewProblem("rejected", "no")}, nil, a2a.TaskStateRejected},
@@ -110,7 +110,7 @@ func TestShorten(t *testing.T) {
 }
 
 func TestReply(t *testing.T) {
-	e := said("e", 1, `[{"text":"hi"}]`)
+	e := agentEvent("e", 1, `[{"text":"hi"}]`)
 	if got := convert.Reply([]session.Event{e}); got != nil {
 		t.Errorf("a task is answered with %+v", got)
 	}
@@ -118,7 +118,7 @@ func TestReply(t *testing.T) {
 	if got := convert.Reply([]session.Event{e}); got == nil || got.TaskID != "" || got.Parts[0].Text() != "hi" {
 		t.Errorf("got %+v", got)
 	}
-	if got := convert.Reply([]session.Event{e, said("f", 2, `[{"text":"more"}]`)}); got != nil {
+	if got := convert.Reply([]session.Event{e, agentEvent("f", 2, `[{"text":"more"}]`)}); got != nil {
 		t.Errorf("two events are answered with %+v", got)
 	}
 }

@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	// InvocationKey is the metadata of every message that names the invocation
-	// it belongs to: what a client rewinds before (seed 000).
+	// InvocationKey is the metadata of every message that names its invocation,
+	// before which a client can rewind (seed 000).
 	InvocationKey = "kagent_invocation_id"
-	// RewindKey is the metadata of a message that asks for a rewind.
+	// RewindKey is the metadata of a message that requests a rewind.
 	RewindKey = "kagent_rewind_before_invocation_id"
 
 	authorKey = "kagent_author"
-	// field is the member of an event that keeps what its message had beside
-	// its content.
-	field = "a2a"
-	// replyField is the member by which an agent says that its event is all
-	// there is to say: a message, and no task.
+	// originField is the member of an event with the properties of its message
+	// other than the content.
+	originField = "a2a"
+	// replyField is the member by which an agent declares its event the whole
+	// answer: a message instead of a task.
 	replyField = "a2a_reply"
 )
 
-// origin is what an event keeps of the message that it was.
+// origin has the properties of the message that an event was created from.
 type origin struct {
 	MessageID  string         `json:"message_id"`
 	TaskID     string         `json:"task_id"`
@@ -36,7 +36,7 @@ type origin struct {
 	References []a2a.TaskID   `json:"reference_task_ids,omitempty"`
 }
 
-// Event is a user's message as the input of a run of the task.
+// Event converts a user's message to the input of a run of the task.
 func Event(m *a2a.Message, taskID string) (session.Event, error) {
 	c := content{Role: "user", Parts: make([]part, 0, len(m.Parts))}
 	for i, p := range m.Parts {
@@ -49,7 +49,7 @@ func Event(m *a2a.Message, taskID string) (session.Event, error) {
 	e := session.Event{Author: "user", Fields: map[string]json.RawMessage{}}
 	for name, v := range map[string]any{
 		"content": c,
-		field: origin{
+		originField: origin{
 			MessageID: m.ID, TaskID: taskID, Metadata: m.Metadata, Extensions: m.Extensions, References: m.ReferenceTasks,
 		},
 	} {
@@ -62,18 +62,19 @@ func Event(m *a2a.Message, taskID string) (session.Event, error) {
 	return e, nil
 }
 
-// originOf is the message that an event was; false for any other event.
+// originOf returns the message that an event was created from; false for any
+// other event.
 func originOf(e session.Event) (origin, bool) {
 	var o origin
-	raw, ok := e.Fields[field]
+	raw, ok := e.Fields[originField]
 	if !ok || json.Unmarshal(raw, &o) != nil || o.MessageID == "" {
 		return origin{}, false
 	}
 	return o, true
 }
 
-// TaskOf is the id of the A2A task that began with the event, or goes on with
-// it; "" for an event that is no message of A2A.
+// TaskOf returns the id of the A2A task that the event begins or continues; ""
+// if the event is not a message of A2A.
 func TaskOf(e session.Event) string {
 	o, _ := originOf(e)
 	return o.TaskID
@@ -82,12 +83,13 @@ func TaskOf(e session.Event) string {
 func contentOf(e session.Event) content {
 	var c content
 	if raw := e.Fields["content"]; raw != nil && json.Unmarshal(raw, &c) != nil {
-		return content{} // of another form than ours, which has nothing to show
+		return content{} // content in an unknown form is not shown
 	}
 	return c
 }
 
-// Message is an event as a message of a task; nil where it has nothing to show.
+// Message converts an event to a message of a task; nil if it has no visible
+// content.
 func Message(e session.Event, taskID string) *a2a.Message {
 	c := contentOf(e)
 	m := &a2a.Message{
@@ -115,21 +117,21 @@ func Message(e session.Event, taskID string) *a2a.Message {
 	return m
 }
 
-// isInput reports whether an event is something that a user said.
+// isInput reports whether an event is a user's input.
 func isInput(e session.Event) bool {
-	_, said := originOf(e)
-	return said || e.Author == "user"
+	_, isMessage := originOf(e)
+	return isMessage || e.Author == "user"
 }
 
-// Artifact is what an event of an agent adds to what its task produced; nil for
-// one that adds nothing.
+// Artifact returns what an agent's event adds to the output of its task; nil if
+// it adds nothing.
 func Artifact(e session.Event) *a2a.Artifact {
 	if isInput(e) {
 		return nil
 	}
 	out := &a2a.Artifact{ID: a2a.ArtifactID(e.ID), Metadata: map[string]any{InvocationKey: e.InvocationID}}
 	for _, p := range contentOf(e).Parts {
-		if !p.answers() {
+		if !p.isAnswer() {
 			continue
 		}
 		if one := p.toPart(); one != nil {
@@ -145,22 +147,22 @@ func Artifact(e session.Event) *a2a.Artifact {
 	return out
 }
 
-// Steps reports whether an event tells how the agent came to its answer: it
-// thinks, calls functions or hears of their results.
+// Steps reports whether an event has thoughts, function calls or their
+// responses.
 func Steps(e session.Event) bool {
 	if isInput(e) {
 		return false
 	}
 	for _, p := range contentOf(e).Parts {
-		if !p.answers() {
+		if !p.isAnswer() {
 			return true
 		}
 	}
 	return false
 }
 
-// Reply is what an agent wants to be answered in place of a task: its only
-// event, where that says {"a2a_reply": "message"}. nil for anything else.
+// Reply returns the message that an agent answers with instead of a task: its
+// only event, if that has {"a2a_reply": "message"}. nil otherwise.
 func Reply(events []session.Event) *a2a.Message {
 	var only *session.Event
 	for i, e := range events {

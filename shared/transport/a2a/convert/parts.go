@@ -13,8 +13,8 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// The metadata that tells function calls, their responses and thoughts from
-// other parts, under the names that clients of kagent and of ADK look for.
+// Metadata that marks function calls, their responses and thoughts, under the
+// names that clients of kagent and of ADK look for.
 const (
 	kagentType    = "kagent_type"
 	adkType       = "adk_type"
@@ -25,8 +25,8 @@ const (
 	typeResponse = "function_response"
 )
 
-// part is a part of an event's content. Data stands beside its text, which is
-// what an agent reads that knows no data.
+// part is a part of an event's content. A part with data has its text as well,
+// for agents that cannot read data.
 type part struct {
 	Text             *string         `json:"text,omitempty"`
 	Thought          bool            `json:"thought,omitempty"`
@@ -58,7 +58,7 @@ type content struct {
 	Parts []part `json:"parts"`
 }
 
-// fromPart is a part of a message as an event holds it.
+// fromPart converts a message's part to an event's.
 func fromPart(p *a2a.Part, pointer string) (part, error) {
 	out := part{Metadata: p.Metadata}
 	switch c := p.Content.(type) {
@@ -79,7 +79,7 @@ func fromPart(p *a2a.Part, pointer string) (part, error) {
 	return out, nil
 }
 
-// fromData is a part with data, or the response to a function call.
+// fromData converts a part with data, or with the response to a function call.
 func fromData(out part, value any, p *a2a.Part) (part, error) {
 	if response, ok := value.(map[string]any); ok && isType(p.Metadata, typeResponse) {
 		out.FunctionResponse = response
@@ -98,8 +98,8 @@ func isType(metadata map[string]any, name string) bool {
 	return metadata[kagentType] == name || metadata[adkType] == name
 }
 
-// toPart is a part of an event as a message holds it; nil for one that says
-// nothing to a user, or cannot be told.
+// toPart converts an event's part to a message's; nil for a part that is empty
+// or cannot be converted.
 func (p part) toPart() *a2a.Part {
 	out := &a2a.Part{MediaType: p.MIMEType, Filename: p.DisplayName}
 	for name, v := range p.Metadata {
@@ -143,8 +143,8 @@ func typed(out *a2a.Part, kind string, value map[string]any) *a2a.Part {
 	return out
 }
 
-// answers reports whether the part belongs to what the agent produced, rather
-// than to how it came to it.
-func (p part) answers() bool {
+// isAnswer reports whether the part belongs to the agent's answer rather than
+// to the steps towards it.
+func (p part) isAnswer() bool {
 	return !p.Thought && p.FunctionCall == nil && p.FunctionResponse == nil
 }

@@ -15,9 +15,9 @@ type Reader struct {
 
 // SessionTasks reads all tasks of a session: see the function SessionTasks.
 // Errors are those of the stores: fault.NotFound, fault.Forbidden, and
-// fault.Conflict where the session is rewound meanwhile.
+// fault.Conflict if the session is rewound during the read.
 func (r Reader) SessionTasks(ctx context.Context, of session.Session) ([]task.A2A, error) {
-	saved, err := r.saved(ctx, of)
+	saved, err := r.savedTasks(ctx, of)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (r Reader) SessionTasks(ctx context.Context, of session.Session) ([]task.A2
 	return SessionTasks(of, saved, events)
 }
 
-func (r Reader) saved(ctx context.Context, of session.Session) ([]task.Task, error) {
+func (r Reader) savedTasks(ctx context.Context, of session.Session) ([]task.Task, error) {
 	var all []task.Task
 	q := task.Query{SessionID: of.ID, UserID: of.UserID, Limit: session.MaxPage}
 	for {
@@ -43,7 +43,7 @@ func (r Reader) saved(ctx context.Context, of session.Session) ([]task.Task, err
 	}
 }
 
-// Effective reads all events that a session shows.
+// Effective reads all events of a session that no rewind hides.
 func (r Reader) Effective(ctx context.Context, userID, sessionID string) ([]session.Event, error) {
 	var all []session.Event
 	q := session.EventQuery{View: session.Effective, Limit: session.MaxPage}

@@ -14,20 +14,20 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-// placed is a task where a session shows it.
-type placed struct {
+// positioned is a task and its position in a session.
+type positioned struct {
 	task.A2A
 
-	place int64
-	taken bool // by a fork from its source
+	position   int64
+	fromSource bool // copied by a fork
 }
 
-// SessionTasks is the tasks of a session in the form of A2A 0.3, oldest first:
-// those that were saved, and those that came over A2A and whose messages no
-// saved one holds, made of the session's effective events. What a fork took over
-// is one completed task, the first (seed 004).
+// SessionTasks returns the tasks of a session in the form of A2A 0.3, oldest
+// first: saved tasks, and tasks built from the effective events of invocations
+// over A2A that no saved task contains. What a fork copied is one completed
+// task, the first (seed 004).
 func SessionTasks(of session.Session, saved []task.Task, events []session.Event) ([]task.A2A, error) {
-	all, known, err := formSaved(of, saved)
+	all, known, err := convertSaved(of, saved)
 	if err != nil {
 		return nil, err
 	}
@@ -40,13 +40,13 @@ func SessionTasks(of session.Session, saved []task.Task, events []session.Event)
 			return nil, err
 		}
 		first := g.events[0].Seq
-		all = append(all, placed{A2A: form, place: first, taken: of.Fork != nil && first <= of.Fork.Taken})
+		all = append(all, positioned{A2A: form, position: first, fromSource: of.Fork != nil && first <= of.Fork.Taken})
 	}
-	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.place, b.place) })
-	taken, own := []task.A2A{}, []task.A2A{}
+	slices.SortStableFunc(all, func(a, b positioned) int { return cmp.Compare(a.position, b.position) })
+	copied, own := []task.A2A{}, []task.A2A{}
 	for _, t := range all {
-		if t.taken {
-			taken = append(taken, t.A2A)
+		if t.fromSource {
+			copied = append(copied, t.A2A)
 		} else {
 			own = append(own, t.A2A)
 		}
@@ -54,22 +54,22 @@ func SessionTasks(of session.Session, saved []task.Task, events []session.Event)
 	if of.Fork == nil {
 		return own, nil
 	}
-	merged, err := task.Merge(of.ID, of.CreatedTime, taken)
+	merged, err := task.Merge(of.ID, of.CreatedTime, copied)
 	return append([]task.A2A{merged}, own...), err
 }
 
-// formSaved is the saved tasks, and the invocations that they name.
-func formSaved(of session.Session, saved []task.Task) (forms []placed, known map[string]bool, err error) {
+// convertSaved returns the saved tasks and the invocations that they name.
+func convertSaved(of session.Session, saved []task.Task) (forms []positioned, known map[string]bool, err error) {
 	known = map[string]bool{}
 	for _, t := range saved {
 		form, err := task.ToA2A(t)
 		if err != nil {
 			return nil, nil, err
 		}
-		// What a rewind saved under a fork's own id is the merged task as well.
+		// A task that a rewind saved under a fork's id belongs to the merged task.
 		merged := of.Fork != nil && t.ID == of.ID
-		forms = append(forms, placed{A2A: form, place: t.Place, taken: t.TakenOver || merged})
-		named, _ := task.Invocations(t.Bubbles) // what is no id names none
+		forms = append(forms, positioned{A2A: form, position: t.Place, fromSource: t.TakenOver || merged})
+		named, _ := task.Invocations(t.Bubbles) // invalid ids name no invocation
 		for _, id := range named {
 			known[id] = true
 		}
@@ -84,7 +84,7 @@ type taskGroup struct {
 	events      []session.Event
 }
 
-// groupTasks sorts the events of invocations that came over A2A by their tasks.
+// groupTasks groups the events of invocations over A2A by task.
 func groupTasks(events []session.Event) []*taskGroup {
 	var groups []*taskGroup
 	byTask, byInvocation := map[string]*taskGroup{}, map[string]*taskGroup{}
@@ -104,7 +104,7 @@ func groupTasks(events []session.Event) []*taskGroup {
 	return groups
 }
 
-// toA2A is the task as far as the session tells: how its last run stands
+// toA2A builds the task from the session alone: the state of its last run
 // follows from the session's status.
 func (g *taskGroup) toA2A(of session.Session) (task.A2A, error) {
 	last := run.Run{ID: g.invocations[len(g.invocations)-1], SessionID: of.ID, Status: run.Completed}

@@ -9,11 +9,10 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// codeRejected is the code of an agent's error that says that it does not take
-// the task at all.
+// codeRejected is the error code by which an agent refuses a task.
 const codeRejected = "rejected"
 
-// Task is a task as its last run and the events of all its runs make it.
+// Task builds a task from its last run and the events of all its runs.
 func Task(id string, last run.Run, events []session.Event) *a2a.Task {
 	t := &a2a.Task{
 		ID: a2a.TaskID(id), ContextID: last.SessionID, Status: Status(id, last, events), History: History(id, events),
@@ -27,7 +26,7 @@ func Task(id string, last run.Run, events []session.Event) *a2a.Task {
 	return t
 }
 
-// History is the messages of events, oldest first.
+// History returns the messages of events, oldest first.
 func History(taskID string, events []session.Event) []*a2a.Message {
 	out := []*a2a.Message{}
 	for _, e := range events {
@@ -38,8 +37,8 @@ func History(taskID string, events []session.Event) []*a2a.Message {
 	return out
 }
 
-// Status is the status of a task whose last run is given. Its message says why
-// the task failed, or what it waits for.
+// Status returns the status of a task whose last run is given. Its message
+// states why the task failed, or what it waits for.
 func Status(id string, last run.Run, events []session.Event) a2a.TaskStatus {
 	at := last.StartedTime
 	if last.EndedTime != nil {
@@ -69,7 +68,7 @@ func Status(id string, last run.Run, events []session.Event) a2a.TaskStatus {
 	return out
 }
 
-// Problem is the message that says why a run failed.
+// Problem returns the message that states why a run failed.
 func Problem(taskID string, r run.Run) *a2a.Message {
 	return &a2a.Message{
 		ID: r.ID + ":problem", ContextID: r.SessionID, TaskID: a2a.TaskID(taskID), Role: a2a.MessageRoleAgent,
@@ -78,8 +77,8 @@ func Problem(taskID string, r run.Run) *a2a.Message {
 	}
 }
 
-// unanswered is the last event of an invocation with a function call that
-// nobody answered: that is for the user to do.
+// unanswered returns the last event of an invocation that has a function call
+// without a response: the user has to respond.
 func unanswered(invocation string, events []session.Event) *session.Event {
 	open := map[any]*session.Event{}
 	for i, e := range events {
@@ -104,7 +103,7 @@ func unanswered(invocation string, events []session.Event) *session.Event {
 	return last
 }
 
-// Shorten leaves the newest messages of a task's history; nil leaves all.
+// Shorten keeps the newest length messages of a task's history; nil keeps all.
 func Shorten(t *a2a.Task, length *int) {
 	switch {
 	case length == nil || *length >= len(t.History):

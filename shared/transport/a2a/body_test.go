@@ -12,10 +12,10 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
-// What the protocol's library takes for granted, or replaces without a word, is
-// answered by the protocol's own error, in every binding: in JSON-RPC under the id
-// of the request.
-func TestFlaws(t *testing.T) {
+// Bodies that the protocol's library would accept or alter silently are
+// answered with the protocol's own error in every binding; in JSON-RPC with the
+// request's id.
+func TestInvalidBodies(t *testing.T) {
 	t.Parallel()
 	h := a2a.New(configOf(stores.New(storetest.Engine(t))))
 	const (
@@ -33,22 +33,22 @@ func TestFlaws(t *testing.T) {
 		strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}}`
 	for name, c := range map[string]struct{ version, path, body, says string }{
 		"null, 0.3":                        {"", rpc, wrap("message/send", `"message":null`), "message"},
-		"none, 0.3":                        {"", rpc, wrap("message/stream", ``), "message"},
+		"no message, 0.3":                  {"", rpc, wrap("message/stream", ``), "message"},
 		"null":                             {"1.0", rpc, wrap("SendMessage", `"message":null`), "message"},
-		"none":                             {"1.0", rpc, wrap("SendStreamingMessage", ``), "message"},
+		"no message":                       {"1.0", rpc, wrap("SendStreamingMessage", ``), "message"},
 		"half a character, 0.3":            {"", rpc, wrap("message/send", half), "/params/message/parts/0/text"},
-		"no UTF-8":                         {"1.0", rpc, wrap("SendMessage", bytes), "/params/message/parts/0/text"},
+		"invalid UTF-8":                    {"1.0", rpc, wrap("SendMessage", bytes), "/params/message/parts/0/text"},
 		"null over HTTP":                   {"1.0", send, `{"message":null}`, "message"},
-		"none over HTTP":                   {"1.0", stream, `{}`, "message"},
+		"no message over HTTP":             {"1.0", stream, `{}`, "message"},
 		"half a character over HTTP":       {"1.0", send, `{` + half + `}`, "/message/parts/0/text"},
-		"no UTF-8 over HTTP":               {"1.0", stream, `{` + bytes + `}`, "/message/parts/0/text"},
-		"nested without end over HTTP":     {"1.0", send, `{` + deep + `}`, "nested"},
+		"invalid UTF-8 over HTTP":          {"1.0", stream, `{` + bytes + `}`, "/message/parts/0/text"},
+		"nested too deeply over HTTP":      {"1.0", send, `{` + deep + `}`, "nested"},
 		"a number over HTTP":               {"1.0", send, `5`, "parse"},
 		"null over HTTP, 0.3":              {"", oldSend, `{"message":null}`, "message"},
-		"none over HTTP, 0.3":              {"", oldStream, `{}`, "message"},
+		"no message over HTTP, 0.3":        {"", oldStream, `{}`, "message"},
 		"half a character over HTTP, 0.3":  {"", oldSend, `{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"\ud800"}]}}`, "/message/content/0/text"},
-		"no UTF-8 over HTTP, 0.3":          {"", oldStream, `{` + oldBytes + `}`, "/message/content/0/text"},
-		"null by its other name, 0.3":      {"", oldSend, `{"request":null}`, "message"},
+		"invalid UTF-8 over HTTP, 0.3":     {"", oldStream, `{` + oldBytes + `}`, "/message/content/0/text"},
+		"null under the proto name, 0.3":   {"", oldSend, `{"request":null}`, "message"},
 		"half a character in a push, HTTP": {"1.0", "/a2a/helper/tasks/t/pushNotificationConfigs", `{"url":"https://a.example/\ud800"}`, "/url"},
 		"null for a push, HTTP":            {"1.0", "/a2a/helper/tasks/t/pushNotificationConfigs", `null`, ""},
 		"null for a push, HTTP, 0.3":       {"", "/a2a/helper/v1/tasks/t/pushNotificationConfigs", `null`, ""},
@@ -60,7 +60,7 @@ func TestFlaws(t *testing.T) {
 			if c.path == rpc {
 				want = -32602
 			}
-			if code := rpcCode(t, got.Body.Bytes()); code != want || !strings.Contains(answer, c.says) || goWords.MatchString(answer) {
+			if code := rpcCode(t, got.Body.Bytes()); code != want || !strings.Contains(answer, c.says) || goTypeError.MatchString(answer) {
 				t.Errorf("%d %s", got.Code, answer)
 			}
 			if c.path == rpc && (got.Code != http.StatusOK || !strings.Contains(answer, `"id":7`)) || c.path != rpc && got.Code != want {
@@ -70,8 +70,8 @@ func TestFlaws(t *testing.T) {
 	}
 }
 
-// Parameters of requests over HTTP+JSON are no text either.
-func TestFlawsOfQueries(t *testing.T) {
+// Invalid parameters in the path or the query of HTTP+JSON are client errors.
+func TestInvalidQueries(t *testing.T) {
 	t.Parallel()
 	h := a2a.New(configOf(stores.New(storetest.Engine(t))))
 	long := strings.Repeat("x", 3000)
@@ -84,13 +84,13 @@ func TestFlawsOfQueries(t *testing.T) {
 		for _, prefix := range []string{"/a2a/helper", "/a2a/helper/v1"} {
 			at, err := url.ParseRequestURI(prefix + path)
 			if err != nil {
-				continue // no gateway lets it through
+				continue // the gateway refuses it
 			}
 			r := httptest.NewRequestWithContext(a2a.WithCaller(t.Context(), alice, "token"), http.MethodGet, "/", http.NoBody)
 			r.URL = at
 			got := httptest.NewRecorder()
 			h.ServeHTTP(got, r)
-			if got.Code >= 500 || goWords.Match(got.Body.Bytes()) {
+			if got.Code >= 500 || goTypeError.Match(got.Body.Bytes()) {
 				t.Errorf("%.60s: %d %s", at, got.Code, got.Body)
 			}
 		}

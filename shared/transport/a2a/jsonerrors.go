@@ -10,12 +10,12 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// invalidRequest is JSON-RPC's code for what is JSON and no request.
+// invalidRequest is JSON-RPC's code for valid JSON that is not a request.
 const invalidRequest = -32600
 
-// notARequest says why a body is JSON and still no request of JSON-RPC; "" of
-// any other body.
-func notARequest(body []byte) string {
+// invalidReason returns why valid JSON is not a JSON-RPC request; "" for any
+// other body.
+func invalidReason(body []byte) string {
 	if !json.Valid(body) {
 		return ""
 	}
@@ -33,46 +33,46 @@ func notARequest(body []byte) string {
 	return ""
 }
 
-// refuseRequest answers what is no request of JSON-RPC, as it asks for.
-func refuseRequest(w http.ResponseWriter, reason string) {
+// writeInvalidRequest answers a body that is not a JSON-RPC request.
+func writeInvalidRequest(w http.ResponseWriter, reason string) {
 	text, err := jsonx.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": nil,
 		"error": map[string]any{"code": invalidRequest, "message": "invalid request: " + reason},
 	})
-	if err == nil { // these are strings and a number
+	if err == nil { // cannot fail: strings and a number
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(text) // a caller that is gone needs no answer
+		_, _ = w.Write(text) // the caller may have left
 	}
 }
 
-// plainWriter says in JSON's words what the protocol's library says of wrong
-// types in Go's.
-type plainWriter struct{ http.ResponseWriter }
+// jsonErrorWriter replaces Go's type names in the library's error messages with
+// JSON's.
+type jsonErrorWriter struct{ http.ResponseWriter }
 
 // Write implements http.ResponseWriter.
-func (w plainWriter) Write(text []byte) (int, error) {
+func (w jsonErrorWriter) Write(text []byte) (int, error) {
 	if !bytes.Contains(text, []byte("into Go ")) {
 		return w.ResponseWriter.Write(text)
 	}
-	if _, err := w.ResponseWriter.Write(goWords.ReplaceAllFunc(text, plainWords)); err != nil {
+	if _, err := w.ResponseWriter.Write(goTypeError.ReplaceAllFunc(text, jsonTypeError)); err != nil {
 		return 0, err
 	}
 	return len(text), nil
 }
 
 // Flush implements http.Flusher.
-func (w plainWriter) Flush() {
+func (w jsonErrorWriter) Flush() {
 	if f, ok := w.ResponseWriter.(http.Flusher); ok {
 		f.Flush()
 	}
 }
 
-// goWords is what encoding/json says of a member of a wrong type: what it is,
-// and the path to it.
-var goWords = regexp.MustCompile(`json: cannot unmarshal (\w+)[^"]*? into Go (?:struct field \w+\.([\w.]+)|value) of type [^",;:]*`)
+// goTypeError matches encoding/json's message for a member of a wrong type: the
+// type and the path of the member.
+var goTypeError = regexp.MustCompile(`json: cannot unmarshal (\w+)[^"]*? into Go (?:struct field \w+\.([\w.]+)|value) of type [^",;:]*`)
 
-func plainWords(text []byte) []byte {
-	m := goWords.FindSubmatch(text)
+func jsonTypeError(text []byte) []byte {
+	m := goTypeError.FindSubmatch(text)
 	where, what := string(m[2]), string(m[1])
 	if where == "" {
 		where = "a member"

@@ -26,32 +26,32 @@ import (
 // pollEvery is how often the table's stream is read.
 const pollEvery = 5 * time.Millisecond
 
-var errCut = errors.New("the connection was cut")
+var errDisconnected = errors.New("the connection was cut")
 
-// newsroom tells of the one session of a table what the table's own stream
-// tells, as the fan-out does, except that a script may stand in the way.
-type newsroom struct {
+// fakeFanOut sends the messages about the one session of a table, read from the
+// table's stream like the real fan-out; a script may interfere.
+type fakeFanOut struct {
 	store *stores.Store
 
-	mu      sync.Mutex
-	lines   map[*line]bool
-	opened  int
-	first   chan struct{} // closed once there was a connection
-	refuses int           // connections that are still to be refused
-	closed  error         // why there are no connections any more
-	// carry says what becomes of a message: it tells it, or does not.
-	carry func(n *newsroom, m watch.Message)
+	mu          sync.Mutex
+	connections map[*fakeConnection]bool
+	opened      int
+	first       chan struct{} // closed at the first connection
+	refusals    int           // connections still to refuse
+	closed      error         // set once connections are refused for good
+	// onMessage sends a message, or does not.
+	onMessage func(n *fakeFanOut, m watch.Message)
 }
 
-// line is one connection.
-type line struct {
-	room *newsroom
-	in   chan subscription.Message
-	cut  chan struct{}
+// fakeConnection is one connection.
+type fakeConnection struct {
+	fanOut       *fakeFanOut
+	in           chan subscription.Message
+	disconnected chan struct{}
 }
 
-// open is an a2a.NewsFunc. A connection begins with what was missed.
-func (n *newsroom) open(ctx context.Context, _, sessionID string, from watch.Cursor) (a2a.News, error) {
+// open is an a2a.WatchFunc. A connection begins with the catch-up.
+func (n *fakeFanOut) open(ctx context.Context, _, sessionID string, from watch.Cursor) (a2a.Watcher, error) {
 	l, err := n.connect()
 	if err != nil {
 		return nil, err
@@ -62,24 +62,24 @@ func (n *newsroom) open(ctx context.Context, _, sessionID string, from watch.Cur
 	}
 	for _, m := range missed {
 		m.Subscription = "stream"
-		l.in <- frameOf(of(sessionID, m))
+		l.in <- frameOf(withSession(sessionID, m))
 	}
 	return l, nil
 }
 
-func (n *newsroom) connect() (*line, error) {
+func (n *fakeFanOut) connect() (*fakeConnection, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.opened++
 	if n.closed != nil {
 		return nil, n.closed
 	}
-	if n.refuses > 0 {
-		n.refuses--
-		return nil, errCut
+	if n.refusals > 0 {
+		n.refusals--
+		return nil, errDisconnected
 	}
-	l := &line{room: n, in: make(chan subscription.Message, 1000), cut: make(chan struct{})}
-	n.lines[l] = true
+	l := &fakeConnection{fanOut: n, in: make(chan subscription.Message, 1000), disconnected: make(chan struct{})}
+	n.connections[l] = true
 	select {
 	case <-n.first:
 	default:
@@ -88,76 +88,76 @@ func (n *newsroom) connect() (*line, error) {
 	return l, nil
 }
 
-// mustBeHeard waits for the first connection.
-func (n *newsroom) mustBeHeard(t *testing.T) {
+// mustHaveConnection waits for the first connection.
+func (n *fakeFanOut) mustHaveConnection(t *testing.T) {
 	t.Helper()
 	select {
 	case <-n.first:
-	case <-time.After(patience):
-		t.Fatal("nobody listens")
+	case <-time.After(maxWait):
+		t.Fatal("no connection was opened")
 	}
 }
 
-// connections is how many there were.
-func (n *newsroom) connections() int {
+// count returns how many connections were tried.
+func (n *fakeFanOut) count() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.opened
 }
 
-// Next implements a2a.News.
-func (l *line) Next(ctx context.Context) (subscription.Message, error) {
+// Next implements a2a.Watcher.
+func (l *fakeConnection) Next(ctx context.Context) (subscription.Message, error) {
 	select {
 	case m := <-l.in:
 		return m, nil
-	case <-l.cut:
-		l.room.mu.Lock()
-		defer l.room.mu.Unlock()
-		return subscription.Message{}, cmp.Or(l.room.closed, errCut)
+	case <-l.disconnected:
+		l.fanOut.mu.Lock()
+		defer l.fanOut.mu.Unlock()
+		return subscription.Message{}, cmp.Or(l.fanOut.closed, errDisconnected)
 	case <-ctx.Done():
 		return subscription.Message{}, context.Cause(ctx)
 	}
 }
 
-// Close implements a2a.News.
-func (l *line) Close() {
-	l.room.mu.Lock()
-	defer l.room.mu.Unlock()
-	delete(l.room.lines, l)
+// Close implements a2a.Watcher.
+func (l *fakeConnection) Close() {
+	l.fanOut.mu.Lock()
+	defer l.fanOut.mu.Unlock()
+	delete(l.fanOut.connections, l)
 }
 
-// tell gives a message to everybody who listens. It is for scripts.
-func (n *newsroom) tell(m watch.Message) {
-	for l := range n.lines {
+// send sends a message over every connection, for scripts, which hold the lock.
+func (n *fakeFanOut) send(m watch.Message) {
+	for l := range n.connections {
 		l.in <- frameOf(m)
 	}
 }
 
-// cutAll breaks every connection. It is for scripts.
-func (n *newsroom) cutAll() {
-	for l := range n.lines {
-		close(l.cut)
-		delete(n.lines, l)
+// disconnectAll breaks every connection, for scripts, which hold the lock.
+func (n *fakeFanOut) disconnectAll() {
+	for l := range n.connections {
+		close(l.disconnected)
+		delete(n.connections, l)
 	}
 }
 
-// close breaks every connection and refuses others, for a reason.
-func (n *newsroom) close(reason error) {
+// close breaks every connection and refuses others with a reason.
+func (n *fakeFanOut) close(reason error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.closed = reason
-	n.cutAll()
+	n.disconnectAll()
 }
 
 // publish reads the table's stream until the test ends.
-func (n *newsroom) publish(t *testing.T, table, sessionID string) {
+func (n *fakeFanOut) publish(t *testing.T, table, sessionID string) {
 	t.Helper()
 	endpoint := dynamotest.Endpoint(t)
 	client := dynamodbstreams.New(dynamodbstreams.Options{
 		BaseEndpoint: &endpoint, Region: dynamotest.Region,
 		Credentials: dynamotest.Credentials(t),
 	})
-	iterator, err := beginning(t.Context(), client, table)
+	iterator, err := streamStart(t.Context(), client, table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,8 +174,8 @@ func (n *newsroom) publish(t *testing.T, table, sessionID string) {
 			out, err := client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator})
 			var trimmed *streamtypes.TrimmedDataAccessException
 			switch {
-			case errors.As(err, &trimmed) && !begun: // other tables have moved the beginning
-				iterator, err = beginning(ctx, client, table)
+			case errors.As(err, &trimmed) && !begun: // the start has moved because of other tables
+				iterator, err = streamStart(ctx, client, table)
 			case err == nil:
 				begun = begun || len(out.Records) > 0
 				iterator = out.NextShardIterator
@@ -196,8 +196,9 @@ func (n *newsroom) publish(t *testing.T, table, sessionID string) {
 	})
 }
 
-// beginning is where the stream of a table begins. DynamoDB Local has one shard.
-func beginning(ctx context.Context, client *dynamodbstreams.Client, table string) (*string, error) {
+// streamStart returns an iterator at the start of a table's stream. DynamoDB
+// Local has one shard.
+func streamStart(ctx context.Context, client *dynamodbstreams.Client, table string) (*string, error) {
 	streams, err := client.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{TableName: &table})
 	if err != nil || len(streams.Streams) != 1 {
 		return nil, fmt.Errorf("the streams of table %s: %v, %w", table, streams, err)
@@ -217,7 +218,7 @@ func beginning(ctx context.Context, client *dynamodbstreams.Client, table string
 	return out.ShardIterator, nil
 }
 
-func (n *newsroom) deliver(ctx context.Context, sessionID string, records []streamtypes.Record) error {
+func (n *fakeFanOut) deliver(ctx context.Context, sessionID string, records []streamtypes.Record) error {
 	for _, record := range records {
 		old, err := image(record.Dynamodb.OldImage)
 		if err != nil {
@@ -233,15 +234,15 @@ func (n *newsroom) deliver(ctx context.Context, sessionID string, records []stre
 		}
 		n.mu.Lock()
 		for _, m := range news.Messages {
-			n.carry(n, of(sessionID, m))
+			n.onMessage(n, withSession(sessionID, m))
 		}
 		n.mu.Unlock()
 	}
 	return nil
 }
 
-// of is a message with the session's name, which the fan-out adds.
-func of(sessionID string, m watch.Message) watch.Message {
+// withSession adds the session's id to a message, as the fan-out does.
+func withSession(sessionID string, m watch.Message) watch.Message {
 	m.SessionID = sessionID
 	if m.Item != nil {
 		e := *m.Item
@@ -251,7 +252,7 @@ func of(sessionID string, m watch.Message) watch.Message {
 	return m
 }
 
-// frameOf is a message as the WebSocket API sends it.
+// frameOf encodes a message as the WebSocket API does.
 func frameOf(m watch.Message) subscription.Message {
 	text, err := watch.Frame(m, m.SessionID)
 	if err != nil {

@@ -12,23 +12,23 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-type refusedKey struct{}
+type bodyErrorKey struct{}
 
-// refused marks a request whose body has a flaw: the guard answers it, as it
-// answers what is of another type.
-func refused(r *http.Request, why error) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), refusedKey{}, why))
+// withBodyError marks a request whose body is invalid; the guard answers it in
+// the form of its binding.
+func withBodyError(r *http.Request, why error) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), bodyErrorKey{}, why))
 }
 
-func refusedIn(ctx context.Context) error {
-	why, _ := ctx.Value(refusedKey{}).(error)
+func bodyErrorOf(ctx context.Context) error {
+	why, _ := ctx.Value(bodyErrorKey{}).(error)
 	return why
 }
 
-// flawOf is why a body that can be parsed is refused all the same: it is no text,
-// or it sends no message where the library takes one for granted. sends says that
-// it is to send the message in it at the pointer.
-func flawOf(body []byte, sends bool, message json.RawMessage, pointer string) error {
+// checkBody refuses bodies that can be parsed but are not valid text, or lack
+// the message that the library assumes. sends reports that the request sends a
+// message; pointer is where the message belongs.
+func checkBody(body []byte, sends bool, message json.RawMessage, pointer string) error {
 	if flaw := jsonx.Check(body); flaw != nil {
 		return lib.NewError(lib.ErrInvalidParams, strings.TrimSpace(flaw.Pointer+" "+flaw.Reason))
 	}
@@ -38,8 +38,8 @@ func flawOf(body []byte, sends bool, message json.RawMessage, pointer string) er
 	return nil
 }
 
-// flawOfRPC is the flaw of a request of JSON-RPC.
-func flawOfRPC(body []byte) error {
+// checkRPCBody checks the body of a JSON-RPC request.
+func checkRPCBody(body []byte) error {
 	var request struct {
 		Method string `json:"method"`
 		Params struct {
@@ -48,31 +48,33 @@ func flawOfRPC(body []byte) error {
 	}
 	readable := json.Unmarshal(body, &request) == nil
 	if !readable {
-		return nil // the library says so
+		return nil // the library refuses it
 	}
 	sends := slices.Contains([]string{"message/send", "message/stream", "SendMessage", "SendStreamingMessage"}, request.Method)
-	return flawOf(body, sends, request.Params.Message, "/params/message")
+	return checkBody(body, sends, request.Params.Message, "/params/message")
 }
 
-// flawOfREST is the flaw of a request over HTTP+JSON, at a path below the agent's.
-func flawOfREST(path string, body []byte) error {
+// checkRESTBody checks the body of an HTTP+JSON request; path is relative to
+// the agent's.
+func checkRESTBody(path string, body []byte) error {
 	var request struct {
 		Message json.RawMessage `json:"message"`
 		Request json.RawMessage `json:"request"` // its name in the proto file of version 0.3
 	}
 	if !json.Valid(body) {
-		return nil // the library says so
+		return nil // the library refuses it
 	}
 	sends := strings.HasSuffix(path, "/message:send") || strings.HasSuffix(path, "/message:stream")
-	sends = sends && json.Unmarshal(body, &request) == nil // else the library says so
+	sends = sends && json.Unmarshal(body, &request) == nil // otherwise the library refuses it
 	if request.Message == nil {
 		request.Message = request.Request
 	}
-	return flawOf(body, sends, request.Message, "/message")
+	return checkBody(body, sends, request.Message, "/message")
 }
 
-// nothingFor is a request with the id of another that asks for nothing.
-func nothingFor(body []byte, old bool) []byte {
+// placeholderRequest returns a request with the id of another and without a
+// message; the guard answers it.
+func placeholderRequest(body []byte, old bool) []byte {
 	var request struct {
 		ID json.RawMessage `json:"id"`
 	}

@@ -11,10 +11,10 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-// fromForm is a saved task as the protocol's version 1.0 has it, and how many of
-// its messages and artifacts are left out as they have no form of the protocol:
-// tasks in the form of seed 002 hold whatever their writers like.
-func fromForm(form *task.A2A) (t *lib.Task, left int) {
+// fromSaved converts a saved task to version 1.0 of the protocol and counts the
+// messages and artifacts that it leaves out because they have no equivalent:
+// writers may store anything in tasks in the form of seed 002.
+func fromSaved(form *task.A2A) (t *lib.Task, skipped int) {
 	t = &lib.Task{
 		ID: lib.TaskID(form.ID), ContextID: form.ContextID,
 		Status: lib.TaskStatus{State: a2av0.ToV1TaskState(legacylib.TaskState(form.Status.State))},
@@ -22,38 +22,38 @@ func fromForm(form *task.A2A) (t *lib.Task, left int) {
 	if at, err := time.Parse(time.RFC3339Nano, form.Status.Timestamp); err == nil {
 		t.Status.Timestamp = &at
 	}
-	if given(form.Metadata) && json.Unmarshal(form.Metadata, &t.Metadata) != nil {
-		left++
+	if present(form.Metadata) && json.Unmarshal(form.Metadata, &t.Metadata) != nil {
+		skipped++
 	}
-	if given(form.Status.Message) {
+	if present(form.Status.Message) {
 		if t.Status.Message = messageOf(form.Status.Message); t.Status.Message == nil {
-			left++
+			skipped++
 		}
 	}
 	for _, raw := range form.History {
 		if m := messageOf(raw); m != nil {
 			t.History = append(t.History, m)
 		} else {
-			left++
+			skipped++
 		}
 	}
 	var artifacts []json.RawMessage
-	if given(form.Artifacts) && json.Unmarshal(form.Artifacts, &artifacts) != nil {
-		left++
+	if present(form.Artifacts) && json.Unmarshal(form.Artifacts, &artifacts) != nil {
+		skipped++
 	}
 	for _, raw := range artifacts {
 		if a := artifactOf(raw); a != nil {
 			t.Artifacts = append(t.Artifacts, a)
 		} else {
-			left++
+			skipped++
 		}
 	}
-	return t, left
+	return t, skipped
 }
 
-func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// messageOf is a message of version 0.3, nil where it is none.
+// messageOf reads a message of version 0.3, nil if it is invalid.
 func messageOf(raw json.RawMessage) *lib.Message {
 	var old *legacylib.Message
 	if json.Unmarshal(withKinds(raw), &old) != nil || old == nil {
@@ -78,8 +78,8 @@ func artifactOf(raw json.RawMessage) *lib.Artifact {
 	return a
 }
 
-// withKinds is a message or an artifact whose parts all say of which kind they
-// are: some clients leave that to what a part holds.
+// withKinds adds the kind to parts of a message or artifact that lack it: some
+// clients leave it to the member that a part has.
 func withKinds(raw json.RawMessage) json.RawMessage {
 	var of map[string]json.RawMessage
 	var parts []map[string]json.RawMessage

@@ -11,13 +11,13 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
-func TestWrongRequests(t *testing.T) {
+func TestInvalidRequests(t *testing.T) {
 	store := stores.New(storetest.Engine(t))
 	handler := a2a.New(configOf(store))
 	for name, c := range map[string]struct{ version, body, want string }{
-		"no object":                   {"1.0", `[]`, `{"code":-32600,"message":"invalid request: the request must be an object"}`},
+		"an array":                    {"1.0", `[]`, `{"code":-32600,"message":"invalid request: the request must be an object"}`},
 		"null":                        {"", `null`, `{"code":-32600,"message":"invalid request: the request must be an object"}`},
-		"a method that is no text":    {"1.0", `{"jsonrpc":"2.0","id":1,"method":1}`, `{"code":-32600,"message":"invalid request: method must be a string"}`},
+		"a method of a wrong type":    {"1.0", `{"jsonrpc":"2.0","id":1,"method":1}`, `{"code":-32600,"message":"invalid request: method must be a string"}`},
 		"no method":                   {"", `{"jsonrpc":"2.0","id":1}`, `{"code":-32600,"message":"invalid request: method must be a string"}`},
 		"an id that is an object":     {"1.0", `{"jsonrpc":"2.0","id":{},"method":"GetTask"}`, `{"code":-32600,"message":"invalid request: id must be a string, a number or null"}`},
 		"parameters that are a list":  {"1.0", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":[]}`, `"code":-32602,"message":"invalid params: a member must not be an array"`},

@@ -15,32 +15,32 @@ import (
 
 const stranger = "stranger"
 
-// varying is what differs between two answers of one kind: ids, but not those
-// that the request named, and times.
+// varying matches what differs between two answers of one kind: generated ids
+// and times.
 var varying = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\dT[0-9:.]+Z`)
 
-// Whether a task or a context is another's or nobody's, the answer is the same.
-func TestAlike(t *testing.T) {
+// A task or context of another user gets the same answer as an unknown one.
+func TestUnknownAndForeignIDsAnswerAlike(t *testing.T) {
 	t.Parallel()
-	h := newHooks(t)
+	h := newPushServer(t)
 	c := h.mustDial(t, alice, lib.TransportProtocolJSONRPC, lib.Version)
 	begun := h.mustTask(t, c, &lib.PushConfig{ID: "mine", URL: "https://example.com/"})
 	if _, err := h.store.Create(t.Context(), session.New{ID: "hers", UserID: alice, Nonce: "n"}); err != nil {
 		t.Fatal(err)
 	}
-	asked := 0
-	alike := func(version, path, method, form string, hers string) {
-		asked++
+	requests := 0
+	check := func(version, path, method, form string, hers string) {
+		requests++
 		of := func(id string) string {
-			status, answer := h.asks(t, stranger, version, method, fmt.Sprintf(path, id), strings.ReplaceAll(form, "ID", id))
+			status, answer := h.request(t, stranger, version, method, fmt.Sprintf(path, id), strings.ReplaceAll(form, "ID", id))
 			return fmt.Sprint(status, " ", varying.ReplaceAllString(strings.ReplaceAll(answer, id, "ID"), "…"))
 		}
-		theirs, nobodys := of(hers), of("nobodys")
-		if theirs != nobodys || strings.Contains(theirs, "hello") {
-			t.Errorf("%s %s %s of another:\n%s\nof nobody:\n%s", method, path, form, theirs, nobodys)
+		foreign, unknown := of(hers), of("unknown")
+		if foreign != unknown || strings.Contains(foreign, "hello") {
+			t.Errorf("%s %s %s with another user's id:\n%s\nwith an unknown id:\n%s", method, path, form, foreign, unknown)
 		}
 	}
-	for _, id := range []string{string(begun.ID), begun.ContextID, "hers"} { // the second and the third are no tasks
+	for _, id := range []string{string(begun.ID), begun.ContextID, "hers"} { // the second and the third are contexts
 		for method, params := range map[string]string{
 			"GetTask": `{"id":"ID"}`, "CancelTask": `{"id":"ID"}`, "SubscribeToTask": `{"id":"ID"}`,
 			"SendMessage":                      `{"message":{"messageId":"m","role":"ROLE_USER","taskId":"ID","parts":[{"text":"x"}]}}`,
@@ -51,7 +51,7 @@ func TestAlike(t *testing.T) {
 			"ListTaskPushNotificationConfigs":  `{"taskId":"ID"}`,
 			"DeleteTaskPushNotificationConfig": `{"taskId":"ID","id":"mine"}`,
 		} {
-			alike("1.0", "/a2a/helper%.0s", http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`, id)
+			check("1.0", "/a2a/helper%.0s", http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`, id)
 		}
 		for method, params := range map[string]string{
 			"tasks/get": `{"id":"ID"}`, "tasks/cancel": `{"id":"ID"}`, "tasks/resubscribe": `{"id":"ID"}`,
@@ -61,16 +61,16 @@ func TestAlike(t *testing.T) {
 			"tasks/pushNotificationConfig/list":   `{"id":"ID"}`,
 			"tasks/pushNotificationConfig/delete": `{"id":"ID","pushNotificationConfigId":"mine"}`,
 		} {
-			alike("", "/a2a/helper%.0s", http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`, id)
+			check("", "/a2a/helper%.0s", http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":`+params+`}`, id)
 		}
 		for _, prefix := range []string{"/a2a/helper", "/a2a/helper/v1"} {
-			alike("", prefix+"/tasks/%s", http.MethodGet, "", id)
-			alike("", prefix+"/tasks?contextId=%s", http.MethodGet, "", id)
-			alike("", prefix+"/tasks/%s:cancel", http.MethodPost, "{}", id)
-			alike("", prefix+"/tasks/%s/pushNotificationConfigs", http.MethodGet, "", id)
-			alike("", prefix+"/tasks/%s/pushNotificationConfigs/mine", http.MethodGet, "", id)
-			alike("", prefix+"/tasks/%s/pushNotificationConfigs/mine", http.MethodDelete, "", id)
-			alike("", prefix+"/tasks/%s/pushNotificationConfigs", http.MethodPost, `{"url":"https://example.com/"}`, id)
+			check("", prefix+"/tasks/%s", http.MethodGet, "", id)
+			check("", prefix+"/tasks?contextId=%s", http.MethodGet, "", id)
+			check("", prefix+"/tasks/%s:cancel", http.MethodPost, "{}", id)
+			check("", prefix+"/tasks/%s/pushNotificationConfigs", http.MethodGet, "", id)
+			check("", prefix+"/tasks/%s/pushNotificationConfigs/mine", http.MethodGet, "", id)
+			check("", prefix+"/tasks/%s/pushNotificationConfigs/mine", http.MethodDelete, "", id)
+			check("", prefix+"/tasks/%s/pushNotificationConfigs", http.MethodPost, `{"url":"https://example.com/"}`, id)
 		}
 	}
 	rewind := `{"messageId":"m","role":"ROLE_USER","contextId":"ID","parts":[{"text":"x"}],"metadata":{"kagent_rewind_before_invocation_id":"i"}}`
@@ -81,15 +81,15 @@ func TestAlike(t *testing.T) {
 			if strings.HasPrefix(method, "Send") {
 				version = "1.0"
 			}
-			alike(version, "/a2a/helper%.0s", http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{"message":`+message+`}}`, id)
+			check(version, "/a2a/helper%.0s", http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"`+method+`","params":{"message":`+message+`}}`, id)
 		}
-		alike("1.0", "/a2a/helper/message:send%.0s", http.MethodPost, `{"message":`+rewind+`}`, id)
+		check("1.0", "/a2a/helper/message:send%.0s", http.MethodPost, `{"message":`+rewind+`}`, id)
 	}
-	t.Logf("%d questions", asked)
-	if asked < 100 {
-		t.Errorf("only %d questions", asked)
+	t.Logf("%d requests", requests)
+	if requests < 100 {
+		t.Errorf("only %d requests", requests)
 	}
-	t.Run("nothing of hers has changed", func(t *testing.T) {
+	t.Run("the requests have changed nothing", func(t *testing.T) {
 		configs, err := c.ListTaskPushConfigs(t.Context(), &lib.ListTaskPushConfigRequest{TaskID: begun.ID})
 		if err != nil || configIDs(configs) != "mine" {
 			t.Errorf("%v, %v", configs, err)
@@ -100,11 +100,11 @@ func TestAlike(t *testing.T) {
 	})
 }
 
-// A context that nobody has used is made, so one that is taken cannot be answered
-// as one that is not there: it is forbidden, as a session's id is a conflict.
-func TestContextOfAnother(t *testing.T) {
+// An unknown context is created, so one of another user cannot be answered as
+// not found: it is forbidden, as an id in use is a conflict for sessions.
+func TestContextOfAnotherUser(t *testing.T) {
 	t.Parallel()
-	h := newHooks(t)
+	h := newPushServer(t)
 	if _, err := h.store.Create(t.Context(), session.New{ID: "hers", UserID: alice, Nonce: "n"}); err != nil {
 		t.Fatal(err)
 	}
@@ -114,11 +114,11 @@ func TestContextOfAnother(t *testing.T) {
 	}
 	message := `{"message":{"messageId":"m","role":"ROLE_USER","contextId":"hers","parts":[{"text":"x"}]}}`
 	for range 2 {
-		status, answer := h.asks(t, stranger, "1.0", http.MethodPost, "/a2a/helper/message:send", message)
+		status, answer := h.request(t, stranger, "1.0", http.MethodPost, "/a2a/helper/message:send", message)
 		if status != http.StatusForbidden || !strings.Contains(answer, "the context belongs to somebody else") {
 			t.Errorf("%d %s", status, answer)
 		}
-		status, answer = h.asks(t, stranger, "1.0", http.MethodPost, "/a2a/helper", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":`+message+`}`)
+		status, answer = h.request(t, stranger, "1.0", http.MethodPost, "/a2a/helper", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":`+message+`}`)
 		if status != http.StatusOK || !strings.Contains(answer, "the context belongs to somebody else") {
 			t.Errorf("%d %s", status, answer)
 		}
@@ -131,8 +131,8 @@ func TestContextOfAnother(t *testing.T) {
 	}
 }
 
-// asks sends a request to the server, and returns what it is answered.
-func (h *hooks) asks(t *testing.T, user, version, method, path, body string) (status int, answer string) {
+// request sends a request to the server and returns the answer.
+func (h *pushServer) request(t *testing.T, user, version, method, path, body string) (status int, answer string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, h.server.URL+path, strings.NewReader(body))
 	if err != nil {

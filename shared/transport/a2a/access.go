@@ -1,0 +1,75 @@
+package a2a
+
+import (
+	"context"
+	"errors"
+
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/rethread/rethread/shared/base/fault"
+	"github.com/rethread/rethread/shared/domain/access"
+	"github.com/rethread/rethread/shared/domain/session"
+	"github.com/rethread/rethread/shared/domain/task"
+)
+
+// readSession reads a context's session if the caller may do the action with
+// it, as its owner or as a guest. Its UserID is the owner.
+func (h *handler) readSession(ctx context.Context, id string, a access.Action) (s session.Session, err error) {
+	err = h.gate.Do(ctx, h.guest(ctx), id, a, func(p access.Permission) error {
+		var err error
+		s, err = h.Sessions.Get(ctx, p.Owner, id)
+		return err
+	})
+	return s, err
+}
+
+// recheckGuest returns an error if the caller may no longer do the action with
+// a task in another user's session.
+func (h *handler) recheckGuest(ctx context.Context, link task.Link, a access.Action) error {
+	permission, err := h.gate.Permission(ctx, h.guest(ctx), link.SessionID, a)
+	switch {
+	case err == nil && permission.Owner == link.UserID:
+		return nil
+	case err == nil, errors.Is(err, fault.Of(fault.NotFound)): // another session has the id now
+		return lib.ErrTaskNotFound
+	}
+	return contextError(err)
+}
+
+// recheckWatch returns an error if a stream must not send what was just read: a
+// guest's permission may have ended since the stream began.
+func (h *handler) recheckWatch(ctx context.Context, link task.Link) error {
+	if link.UserID == callerOf(ctx).user {
+		return nil
+	}
+	return h.recheckGuest(ctx, link, access.Watch)
+}
+
+// onlyReadable drops tasks in sessions that the caller may not read any longer.
+func (h *handler) onlyReadable(ctx context.Context, links []task.Link) ([]task.Link, error) {
+	readable := map[string]bool{}
+	out := links[:0]
+	for _, l := range links {
+		may, known := readable[l.SessionID]
+		switch {
+		case l.UserID == callerOf(ctx).user:
+			may = true
+		case !known:
+			err := h.recheckGuest(ctx, l, access.ReadTasks)
+			if err != nil && !errors.Is(err, lib.ErrTaskNotFound) && !errors.Is(err, lib.ErrUnauthorized) {
+				return nil, err
+			}
+			may = err == nil
+			readable[l.SessionID] = may
+		}
+		if may {
+			out = append(out, l)
+		}
+	}
+	return out, nil
+}
+
+// errOwnerOnly is the error of a guest's call that only owners may make.
+func errOwnerOnly(what string) error {
+	return lib.NewError(lib.ErrUnauthorized, "the context belongs to somebody else: only its owner can "+what)
+}
