@@ -11,8 +11,8 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// testA2ACrash kills the instance that serves a stream. Who subscribes to the
-// task again is served by another one, and ends with the task as it is.
+// testA2ACrash kills the instance that serves a stream. A client that subscribes
+// to the task again is served by another instance, up to the final task.
 func testA2ACrash(t *testing.T, sys *e2e.System, c *a2aclient.Client) {
 	t.Helper()
 	const deaths = 2
@@ -53,8 +53,8 @@ func testA2ACrash(t *testing.T, sys *e2e.System, c *a2aclient.Client) {
 	}
 }
 
-// subscribeAfter joins a task after so many instances were killed. Each of them
-// may take one more request with it, as long as its death is not known yet.
+// subscribeAfter subscribes to a task after some instances were killed. Each of
+// them may fail one more request before its death is noticed.
 func subscribeAfter(t *testing.T, c *a2aclient.Client, id a2a.TaskID, killed int) iter.Seq2[a2a.Event, error] {
 	t.Helper()
 	return func(yield func(a2a.Event, error) bool) {

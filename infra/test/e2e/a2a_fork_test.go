@@ -12,8 +12,8 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// testA2AFork is seed 004 for a chat that nobody saved: what a fork takes over
-// is one completed task, and over A2A it is the same one.
+// testA2AFork is seed 004 for an unsaved chat: what a fork takes over is one
+// completed task, the same over A2A.
 func testA2AFork(t *testing.T, u *e2e.User, c *a2aclient.Client) {
 	t.Helper()
 	contextID := uuid.NewString()
@@ -52,8 +52,8 @@ func testA2AFork(t *testing.T, u *e2e.User, c *a2aclient.Client) {
 	}
 }
 
-// sameTasks checks that a session's tasks are these, the first of them
-// completed, and the same over A2A, where the newest comes first.
+// sameTasks checks a session's tasks, the first of them completed, and that A2A
+// lists the same, newest first.
 func sameTasks(t *testing.T, u *e2e.User, c *a2aclient.Client, contextID string, want []string) {
 	t.Helper()
 	listed := u.Get("/api/sessions/" + contextID + "/tasks").Want(200)
@@ -78,8 +78,8 @@ func sameTasks(t *testing.T, u *e2e.User, c *a2aclient.Client, contextID string,
 	}
 }
 
-// testA2AList lists the tasks of a context page by page, in the bindings that
-// have a list.
+// testA2AList lists the tasks of a context page by page, in the bindings that have
+// a list.
 func testA2AList(t *testing.T, c *a2aclient.Client, binding a2a.TransportProtocol, version a2a.ProtocolVersion) {
 	t.Helper()
 	contextID := uuid.NewString()

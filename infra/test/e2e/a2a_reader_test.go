@@ -8,7 +8,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
 
-// reader puts together what streams tell of one task, as any client does.
+// reader assembles a task from its stream, like any client.
 type reader struct {
 	first *a2a.Task
 	last  a2a.TaskState
@@ -20,7 +20,7 @@ func newReader() *reader { return &reader{parts: map[a2a.ArtifactID]string{}} }
 
 func (r *reader) take(event a2a.Event) {
 	switch e := event.(type) {
-	case *a2a.Task: // it is whole
+	case *a2a.Task: // the complete task
 		r.first, r.last = e, e.Status.State
 		for _, a := range e.Artifacts {
 			r.add(a, false)
@@ -44,7 +44,7 @@ func (r *reader) add(a *a2a.Artifact, appends bool) {
 	}
 }
 
-// text is that of the artifacts, in the order in which they came.
+// text is the text of the artifacts, in the order of their arrival.
 func (r *reader) text() string {
 	var out strings.Builder
 	for _, id := range r.order {
@@ -55,8 +55,8 @@ func (r *reader) text() string {
 
 func (r *reader) over() bool { return r.last.Terminal() }
 
-// mustStream reads a stream to its end: the text of the artifacts as a reader
-// puts it together, and the last state.
+// mustStream reads a stream to its end and returns the text of the artifacts,
+// assembled by a reader, and the last state.
 func mustStream(t *testing.T, events iter.Seq2[a2a.Event, error]) (first *a2a.Task, text string, last a2a.TaskState) {
 	t.Helper()
 	r := newReader()
@@ -69,7 +69,7 @@ func mustStream(t *testing.T, events iter.Seq2[a2a.Event, error]) (first *a2a.Ta
 	return r.first, r.text(), r.last
 }
 
-// artifactText is what a task has produced.
+// artifactText is the text of a task's artifacts.
 func artifactText(t *a2a.Task) string {
 	r := newReader()
 	r.take(t)

@@ -17,7 +17,7 @@ import (
 
 const rewindKey = "kagent_rewind_before_invocation_id"
 
-// withToken presents a user's token with each request.
+// withToken adds a user's token to each request.
 type withToken struct{ token string }
 
 func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -26,7 +26,7 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// mustDial is a client of the demo agent in a protocol version.
+// mustDial returns a client of the demo agent in a protocol version.
 func mustDial(t *testing.T, sys *e2e.System, u *e2e.User, binding a2a.TransportProtocol, version a2a.ProtocolVersion) *a2aclient.Client {
 	t.Helper()
 	hc := &http.Client{Transport: withToken{u.Token}}
@@ -76,7 +76,7 @@ func history(messages []*a2a.Message) []string {
 // testA2A speaks to the demo agent over the Agent2Agent protocol.
 func testA2A(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("an agent card needs no token and may be kept", func(t *testing.T) {
+	t.Run("an agent card needs no token and can be cached", func(t *testing.T) {
 		nobody := sys.Bearer(t, "", "")
 		card := nobody.Get("/a2a/demo/.well-known/agent-card.json").Want(200)
 		if got := card.Str("url"); got != sys.URL+"/a2a/demo" {
@@ -112,7 +112,7 @@ func testA2A(t *testing.T, sys *e2e.System) {
 	})
 	t.Run("a stream outlives the instance that serves it", func(t *testing.T) {
 		other := sys.Another(t)      // so that no other streams break
-		for _, v := range versions { // one by one, as they break each other's
+		for _, v := range versions { // one after another, because they break each other's streams
 			t.Run(v.name, func(t *testing.T) {
 				testA2ACrash(t, other, mustDial(t, other, other.User(t, "alice"), v.binding, v.version))
 			})
@@ -125,7 +125,7 @@ func testA2AVersion(t *testing.T, sys *e2e.System, binding a2a.TransportProtocol
 	t.Helper()
 	alice := sys.User(t, "alice")
 	c := mustDial(t, sys, alice, binding, version)
-	t.Run("a message begins a task, which can be read again", func(t *testing.T) {
+	t.Run("a message starts a task, which can be read again", func(t *testing.T) {
 		task := mustSend(t, c, say("", "hello"))
 		if task.Status.State != a2a.TaskStateCompleted || !strings.Contains(artifactText(task), `You said: "hello"`) {
 			t.Errorf("got %+v", task)
@@ -142,7 +142,7 @@ func testA2AVersion(t *testing.T, sys *e2e.System, binding a2a.TransportProtocol
 			t.Errorf("somebody else reads %+v", got)
 		}
 	})
-	t.Run("a stream brings what the task is at its end", func(t *testing.T) {
+	t.Run("a stream adds up to the final task", func(t *testing.T) {
 		first, text, last := mustStream(t, c.SendStreamingMessage(t.Context(), say("", "/long 40")))
 		if last != a2a.TaskStateCompleted {
 			t.Errorf("it ends %s", last)
@@ -155,7 +155,7 @@ func testA2AVersion(t *testing.T, sys *e2e.System, binding a2a.TransportProtocol
 			t.Errorf("(-task +stream):\n%s", diff)
 		}
 	})
-	t.Run("a task at work can be joined, and cancelled", func(t *testing.T) {
+	t.Run("a working task can be subscribed to and cancelled", func(t *testing.T) {
 		req := say("", "/long 2000")
 		req.Config = &a2a.SendMessageConfig{ReturnImmediately: true}
 		task := mustSend(t, c, req)
@@ -177,7 +177,7 @@ func testA2AVersion(t *testing.T, sys *e2e.System, binding a2a.TransportProtocol
 			t.Errorf("it ends %s", last)
 		}
 	})
-	t.Run("a question of the agent's is answered in the same task", func(t *testing.T) {
+	t.Run("an agent's question is answered in the same task", func(t *testing.T) {
 		task := mustSend(t, c, say("", "/tool parcels"))
 		if task.Status.State != a2a.TaskStateInputRequired {
 			t.Fatalf("got %+v", task.Status)
@@ -189,13 +189,13 @@ func testA2AVersion(t *testing.T, sys *e2e.System, binding a2a.TransportProtocol
 			t.Errorf("got %+v", answered)
 		}
 	})
-	t.Run("a rewind is one completed task, and lasts", func(t *testing.T) { testA2ARewind(t, alice, c) })
+	t.Run("a rewind is one completed task and survives a reload", func(t *testing.T) { testA2ARewind(t, alice, c) })
 	t.Run("what a fork took over is one completed task", func(t *testing.T) { testA2AFork(t, alice, c) })
 	t.Run("tasks are listed by their contexts", func(t *testing.T) { testA2AList(t, c, binding, version) })
 }
 
-// testA2ARewind is seed 000: three messages, back before the second, a reload,
-// and on.
+// testA2ARewind is seed 000: three messages, a rewind before the second, a reload,
+// and another message.
 func testA2ARewind(t *testing.T, u *e2e.User, c *a2aclient.Client) {
 	t.Helper()
 	contextID := uuid.NewString()
@@ -254,7 +254,7 @@ func testA2ARewind(t *testing.T, u *e2e.User, c *a2aclient.Client) {
 	}
 }
 
-// reload is what a user interface shows that reads a session's tasks anew.
+// reload returns what a user interface shows that reads a session's tasks again.
 func reload(t *testing.T, u *e2e.User, sessionID string) []string {
 	t.Helper()
 	var body struct {

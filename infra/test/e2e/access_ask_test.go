@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e/pick"
 )
 
-// ask is the status that a caller gets.
+// ask returns the status that a caller gets.
 func ask(t *testing.T, sys *e2e.System, c caller, s *scene, name string, r route) int {
 	t.Helper()
 	method, path, _ := strings.Cut(name, " ")
@@ -46,8 +46,8 @@ func ask(t *testing.T, sys *e2e.System, c caller, s *scene, name string, r route
 	return answer.Status
 }
 
-// statusOfRPC is the status that an error of JSON-RPC would have over HTTP. A
-// context that is busy is no refusal.
+// statusOfRPC is the HTTP status that corresponds to a JSON-RPC error. A busy
+// context is no refusal.
 func statusOfRPC(t *testing.T, answer *e2e.Answer) int {
 	t.Helper()
 	code, err := pick.Raw(answer.Body, "error.code")
@@ -63,7 +63,7 @@ func statusOfRPC(t *testing.T, answer *e2e.Answer) int {
 	return http.StatusForbidden
 }
 
-// askStream asks for a stream and hangs up at its first byte.
+// askStream requests a stream and disconnects after its first byte.
 func askStream(t *testing.T, sys *e2e.System, c caller, path string) int {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), e2e.Patience)
@@ -81,7 +81,7 @@ func askStream(t *testing.T, sys *e2e.System, c caller, path string) int {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()                        //nolint:errcheck // nothing is lost
-	_, _ = io.ReadFull(res.Body, make([]byte, 1)) // an empty body is fine
+	_, _ = io.ReadFull(res.Body, make([]byte, 1)) // the body may be empty
 	return res.StatusCode
 }
 
@@ -108,7 +108,7 @@ func askSocket(t *testing.T, sys *e2e.System, c caller, s *scene, key string) in
 	return http.StatusOK
 }
 
-// mustDo has an A2A task done in a session and returns its id.
+// mustDo has an A2A task completed in a session and returns its id.
 func mustDo(t *testing.T, c *e2e.User, session string) string {
 	t.Helper()
 	got := c.Post("/a2a/demo", e2e.M{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": e2e.M{
@@ -117,7 +117,7 @@ func mustDo(t *testing.T, c *e2e.User, session string) string {
 	return got.Str("result.task.id")
 }
 
-// waitFor looks until something is so.
+// waitFor polls until done reports true.
 func waitFor(t *testing.T, done func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), e2e.Patience)

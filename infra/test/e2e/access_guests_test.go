@@ -15,7 +15,7 @@ import (
 
 var text = e2e.Header("Content-Type", "text/plain") //nolint:gochecknoglobals // a constant, had Go any of functions
 
-// testGuests shows that a share covers a session alone.
+// testGuests checks that a share covers a single session.
 func testGuests(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice, bob := sys.User(t, "alice"), sys.User(t, "bob")
@@ -29,13 +29,13 @@ func testGuests(t *testing.T, sys *e2e.System) {
 		e["actions"] = e2e.M{"state_delta": e2e.M{key: "changed"}}
 		return e
 	}
-	t.Run("the state of the owner is not theirs to see", func(t *testing.T) {
+	t.Run("guests cannot read the owner's user state", func(t *testing.T) {
 		got := bob.Get(s + "/state").Want(200)
 		if got.Raw("data.user") != "{}" || got.Raw("data.merged") != `{"color":"red"}` || got.Raw("data.session") != `{"color":"red"}` {
 			t.Errorf("state: %s", got.Body)
 		}
 	})
-	t.Run("nor to change, or that of the app", func(t *testing.T) {
+	t.Run("guests cannot change user or app state", func(t *testing.T) {
 		before := string(alice.Get(s + "/state").Want(200).Body)
 		for _, key := range []string{"user:secret", "app:limit"} {
 			for path, body := range map[string]e2e.M{
@@ -54,7 +54,7 @@ func testGuests(t *testing.T, sys *e2e.System) {
 		}
 		bob.Post(s+"/events", e2e.M{"events": []e2e.M{withState("color")}}).Want(201)
 	})
-	t.Run("the artifacts of the owner are not there for them", func(t *testing.T) {
+	t.Run("guests do not see the owner's user artifacts", func(t *testing.T) {
 		bob.Get(s + "/artifacts/user:profile").Want(404)
 		bob.Get(s + "/artifacts/user:profile/versions").Want(404)
 		if got := bob.Get(s+"/artifacts").Want(200).Each("data", "name"); !slices.Equal(got, []string{"note.txt"}) {
@@ -70,7 +70,7 @@ func testGuests(t *testing.T, sys *e2e.System) {
 			t.Errorf("the copy: %s", got.Body)
 		}
 	})
-	t.Run("they take back what is the session's", func(t *testing.T) {
+	t.Run("a guest's rewind restores the session's values", func(t *testing.T) {
 		mustAppend(t, alice, s, e2e.M{
 			"invocation_id": "both", "author": "user", "actions": e2e.M{"state_delta": e2e.M{"user:secret": "new", "color": "blue"}},
 		})
@@ -86,7 +86,7 @@ func testGuests(t *testing.T, sys *e2e.System) {
 			t.Errorf("state: %s", now.Body)
 		}
 	})
-	t.Run("what a rewind of the owner's restored of the user's is not told them", func(t *testing.T) {
+	t.Run("guests do not see user values that the owner's rewind restored", func(t *testing.T) {
 		mustAppend(t, alice, s, e2e.M{
 			"invocation_id": "again", "author": "user", "actions": e2e.M{"state_delta": e2e.M{"user:secret": "newer", "color": "green"}},
 		})
@@ -99,14 +99,14 @@ func testGuests(t *testing.T, sys *e2e.System) {
 			t.Errorf("the owner's: %s", got.Body)
 		}
 	})
-	t.Run("the owner's other sessions are none of theirs", func(t *testing.T) {
+	t.Run("guests have no access to the owner's other sessions", func(t *testing.T) {
 		fork := alice.Post(s+"/fork", e2e.M{"name": "private"}).Want(201).Str("data.id")
 		if got := bob.Get(s + "/forks").Want(200); got.Str("data.id") != id || got.Raw("data.children") != "[]" {
 			t.Errorf("forks: %s", got.Body)
 		}
 		bob.Get(sessionPath(fork)).Want(403)
 	})
-	t.Run("their feedback is theirs", func(t *testing.T) {
+	t.Run("a guest's feedback belongs to the guest", func(t *testing.T) {
 		mustSave(t, alice, s, "judged", "x")
 		bob.Post(api+"/feedback", e2e.M{"taskId": "judged", "sessionId": id, "feedbackType": "down"}).Want(202)
 		if n := len(bob.Get(api + "/feedback?task_id=judged").Want(200).List("feedback")); n != 1 {
@@ -119,7 +119,7 @@ func testGuests(t *testing.T, sys *e2e.System) {
 			t.Errorf("the task: %s", got)
 		}
 	})
-	t.Run("the owner's answers say nothing of access", func(t *testing.T) {
+	t.Run("answers to the owner do not mention access", func(t *testing.T) {
 		for _, path := range []string{s, s + "/thread", api + "/sessions"} {
 			if got := alice.Get(path).Want(200); strings.Contains(string(got.Body), `"access"`) {
 				t.Errorf("%s: %s", path, got.Body)
@@ -131,19 +131,19 @@ func testGuests(t *testing.T, sys *e2e.System) {
 			}
 		}
 	})
-	t.Run("a cursor of theirs goes on", func(t *testing.T) {
+	t.Run("a guest's cursor stays valid", func(t *testing.T) {
 		first := bob.Get(s + "/events?limit=1").Want(200)
 		bob.Get(s + "/events?limit=1&cursor=" + first.Str("meta.next_cursor")).Want(200)
 	})
 }
 
-// testShares is about what owners give and take.
+// testShares checks granting and revoking access.
 func testShares(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice, bob := sys.User(t, "alice"), sys.User(t, "bob")
 	s := mustCreate(t, alice, e2e.M{"name": "plans"})
 	id := strings.TrimPrefix(s, api+"/sessions/")
-	t.Run("a link lets in who accepts it, however often, until it is revoked", func(t *testing.T) {
+	t.Run("a link can be accepted repeatedly until it is revoked", func(t *testing.T) {
 		link := alice.Post(s+"/shares", e2e.M{"access": "read"}).Want(201)
 		token := link.Str("data.token")
 		bob.Get(s).Want(403)
@@ -172,7 +172,7 @@ func testShares(t *testing.T, sys *e2e.System) {
 			t.Errorf("%d sessions are shared with bob", n)
 		}
 	})
-	t.Run("a repeat is answered without the token", func(t *testing.T) {
+	t.Run("a repeated request is answered without the token", func(t *testing.T) {
 		key := e2e.Header("Idempotency-Key", uuid.NewString())
 		first := alice.Post(s+"/shares", e2e.M{"access": "read"}, key).Want(201)
 		again := alice.Post(s+"/shares", e2e.M{"access": "read"}, key).Want(201)
@@ -181,7 +181,7 @@ func testShares(t *testing.T, sys *e2e.System) {
 			t.Errorf("first %s, again %s", first.Body, again.Body)
 		}
 	})
-	t.Run("guests leave by themselves", func(t *testing.T) {
+	t.Run("guests can leave", func(t *testing.T) {
 		alice.Post(s+"/shares", e2e.M{"access": "write", "user_id": bob.ID}).Want(201)
 		token := alice.Post(s+"/shares", e2e.M{"access": "read"}).Want(201).Str("data.token")
 		bob.Post(api+"/shares/accept", e2e.M{"token": token}).Want(200)
@@ -194,7 +194,7 @@ func testShares(t *testing.T, sys *e2e.System) {
 		bob.Post(api+"/shares/accept", e2e.M{"token": token}).Want(200)
 		bob.Delete(s + "/access").Want(204)
 	})
-	t.Run("what breaks a rule shares nothing", func(t *testing.T) {
+	t.Run("invalid shares are refused", func(t *testing.T) {
 		before := alice.Get(s + "/shares").Want(200).Raw("data")
 		alice.Post(s+"/shares", e2e.M{"access": "read", "user_id": alice.ID}).Want(422)
 		alice.Post(s+"/shares", e2e.M{"access": "own", "user_id": bob.ID}, e2e.Bad).Want(422)
@@ -206,7 +206,7 @@ func testShares(t *testing.T, sys *e2e.System) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
-	t.Run("an admin lists and reads, and no more", func(t *testing.T) {
+	t.Run("an admin can only list and read", func(t *testing.T) {
 		user := "admin-" + uuid.NewString()
 		token, err := host.TokenWith(t.Context(), sys.URL, user, "rethread:admin")
 		if err != nil {
@@ -224,14 +224,14 @@ func testShares(t *testing.T, sys *e2e.System) {
 		bob.Get(api + "/sessions?user_id=" + alice.ID).Want(403)
 		bob.Get(api + "/sessions?user_id=" + bob.ID).Want(200)
 	})
-	t.Run("an erased user is let in nowhere", func(t *testing.T) {
+	t.Run("an erased user has no access", func(t *testing.T) {
 		carol := sys.User(t, "carol")
 		alice.Post(s+"/shares", e2e.M{"access": "read", "user_id": carol.ID}).Want(201)
 		carol.Get(s).Want(200)
 		carol.Delete(api+"/me/data").Want(200, 202)
 		carol.Get(s).Want(403)
 	})
-	t.Run("a session takes its shares along", func(t *testing.T) {
+	t.Run("deleting a session deletes its shares", func(t *testing.T) {
 		gone := mustCreate(t, alice, e2e.M{"id": uuid.NewString()})
 		alice.Post(gone+"/shares", e2e.M{"access": "read", "user_id": bob.ID}).Want(201)
 		token := alice.Post(gone+"/shares", e2e.M{"access": "read"}).Want(201).Str("data.token")

@@ -11,11 +11,11 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
-// keptRoutes is how many routes of the template keep their answers.
+// keptRoutes is the number of routes of the template that store their answers by
+// key.
 const keptRoutes = 23
 
-// withoutKey are the routes that may be repeated as they are, and make nothing
-// twice.
+// withoutKey are the routes that are repeatable without a key.
 func withoutKey() []string {
 	return []string{
 		"POST /sessions/{session_id}/runs/{run_id}/cancel", "POST /api/v1/shares/accept", "POST /api/tasks",
@@ -23,8 +23,8 @@ func withoutKey() []string {
 	}
 }
 
-// testRepeats asks every route that keeps its answers for one, as somebody who may
-// have it, as the same one who may not any more, and when it is gone.
+// testRepeats calls every route that stores its answers as a user with access, as
+// the same user after losing access, and after the resource was deleted.
 func testRepeats(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	table, tried := accessTable(), 0
@@ -45,7 +45,7 @@ func testRepeats(t *testing.T, sys *e2e.System) {
 	}
 }
 
-// testRepeat repeats one request under its key.
+// testRepeat repeats one request with its key.
 func testRepeat(t *testing.T, sys *e2e.System, name string, r route) {
 	t.Helper()
 	callers := newCallers(t, sys)
@@ -90,7 +90,7 @@ func testRepeat(t *testing.T, sys *e2e.System, name string, r route) {
 		owner.Delete(s.path).Want(204)
 	}
 	ask(asker.User).Want(404)
-	mustCreate(t, owner.User, e2e.M{"id": s.session + "2"}) // so that one may be listed
+	mustCreate(t, owner.User, e2e.M{"id": s.session + "2"}) // so that one can be listed
 	before := owner.Get(api+"/sessions").Want(200).Each("data", "id")
 	asker.Delete(api+"/me/data").Want(200, 202)
 	ask(asker.User).Want(404)
@@ -99,8 +99,8 @@ func testRepeat(t *testing.T, sys *e2e.System, name string, r route) {
 	}
 }
 
-// mustEndAccess takes the right from a guest, who repeats a request meanwhile,
-// and gives it back.
+// mustEndAccess revokes a guest's access, has the guest repeat a request, and
+// restores the access.
 func (s *scene) mustEndAccess(t *testing.T, sys *e2e.System, owner, guest caller, ask func(*e2e.User) *e2e.Answer) {
 	t.Helper()
 	shares := owner.Get(s.path + "/shares").Want(200)
@@ -120,8 +120,8 @@ func (s *scene) mustEndAccess(t *testing.T, sys *e2e.System, owner, guest caller
 	owner.Post(s.path+"/shares", share).Want(201)
 }
 
-// made are the paths of what a request made that can be deleted by itself, or of
-// what it is about where that is no session.
+// made returns the paths of what a request made, if it can be deleted on its own,
+// or of its subject unless that is a session.
 func made(s *scene, path string, r route, first *e2e.Answer) []string {
 	base, _, _ := strings.Cut(path, "?")
 	switch {

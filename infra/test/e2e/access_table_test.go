@@ -6,32 +6,32 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// level says who may use a route.
+// level is who may use a route.
 type level string
 
 const (
-	public level = "public" // whoever comes
-	signed level = "signed" // whoever has a good token: it is about what is the caller's own
+	public level = "public" // everyone
+	signed level = "signed" // everyone with a valid token: the route concerns the caller's own resources
 	reads  level = "reads"
 	writes level = "writes"
 	owns   level = "owns"
-	// mine is about what the caller has under an id: all others find nothing.
+	// mine is about a resource that the caller owns: all others get 404.
 	mine level = "mine"
-	// Of a task that is named by its id alone, who may not read its session finds
-	// nothing; an admin has to name the session.
+	// For a task that is identified only by its id, users without access to its
+	// session get 404; an admin must name the session.
 	findsToRead  level = "reads, by the task alone"
 	findsToWrite level = "writes, by the task alone"
 	findsToOwn   level = "owns, by the task alone"
 )
 
-// route is how a route of the template is tried, on whom it lets in, and with
-// what it answers those.
+// route describes how a route of the template is tested, who may use it, and the
+// statuses of its answers.
 type route struct {
 	who  level
 	ok   []int
 	body func(*scene) any
-	path string // of the request, where the template has {path+} or a query is needed
-	kind string // Content-Type, where it is not JSON
+	path string // of the request, if the template has {path+} or a query is needed
+	kind string // Content-Type, unless JSON
 	opts []e2e.Option
 }
 
@@ -39,8 +39,8 @@ func body(v any) func(*scene) any { return func(*scene) any { return v } }
 
 var off = []e2e.Option{e2e.Off} //nolint:gochecknoglobals // a constant, had Go any of slices
 
-// accessTable says of every route of the template who may use it. Paths of
-// sessions are those below /api/v1, and below /api for those that have both.
+// accessTable lists who may use each route of the template. Paths of sessions are
+// below /api/v1, and below /api for those that have both.
 func accessTable() map[string]route {
 	input := body(e2e.M{"input": []e2e.M{says("hello")}, "mode": "external", "agent": "demo", "on_active": "cancel_and_merge"})
 	events := body(e2e.M{"events": []e2e.M{event("again", "hello")}})
@@ -106,7 +106,7 @@ func accessTable() map[string]route {
 		"GET /sessions/{session_id}/shares":               {who: owns, ok: []int{200}},
 		"DELETE /sessions/{session_id}/shares/{share_id}": {who: owns, ok: []int{204}},
 		"POST /api/v1/shares/accept":                      {who: signed, ok: []int{404}, body: body(e2e.M{"token": "NOBODYKNOWSTHISTOKEN"})},
-		// The owner cannot leave; who has no part in it leaves nothing.
+		// The owner cannot leave; a user without a share has no share to leave.
 		"DELETE /sessions/{session_id}/access": {who: signed, ok: []int{204, 409}},
 
 		"POST /sessions/import": {who: signed, ok: []int{400, 422}, body: body(e2e.M{}), opts: []e2e.Option{e2e.Bad}},
@@ -138,7 +138,7 @@ func accessTable() map[string]route {
 		"DELETE /api/v1/automations/{automation_id}": {who: mine, ok: []int{204}},
 
 		"POST /a2a/{agent}": {who: writes, ok: []int{200}, body: sendRPC, opts: off},
-		// 400 is a context that is busy with what another has sent.
+		// 400 means that the context is busy with another caller's message.
 		"POST /a2a/{agent}/{path+}": {
 			who: writes, ok: []int{200, 400}, body: sendREST, path: "/a2a/demo/message:send", opts: off,
 		},
@@ -155,11 +155,11 @@ func accessTable() map[string]route {
 
 		"websocket $connect":    {who: signed, ok: []int{101}},
 		"websocket $disconnect": {who: signed, ok: []int{101}},
-		"websocket $default":    {who: reads, ok: []int{200}}, // subscribe; all else is about the connection
+		"websocket $default":    {who: reads, ok: []int{200}}, // subscribe; all other actions concern the connection
 	}
 }
 
-// deafWebhook and deafAutomation hear of no session that there is.
+// deafWebhook and deafAutomation match no existing session.
 func deafWebhook() e2e.M {
 	return e2e.M{"url": "http://127.0.0.1:9/", "session_ids": []string{"none"}}
 }
@@ -199,7 +199,7 @@ func (l level) takes() standing {
 
 func (l level) finds() bool { return l == findsToRead || l == findsToWrite || l == findsToOwn }
 
-// expected are the statuses that a caller gets.
+// expected returns the statuses that a caller must get.
 func (r route) expected(c caller) []int {
 	switch {
 	case r.who == public:

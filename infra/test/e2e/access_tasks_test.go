@@ -10,8 +10,8 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// testSharedTasks shows that tasks are the session's, whoever began them and
-// whichever protocol names them by their ids alone.
+// testSharedTasks checks that tasks belong to the session, whoever started them
+// and whichever protocol identifies them by their ids alone.
 func testSharedTasks(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice, bob, carol := sys.User(t, "alice"), sys.User(t, "bob"), sys.User(t, "carol")
@@ -23,7 +23,7 @@ func testSharedTasks(t *testing.T, sys *e2e.System) {
 	get := func(u *e2e.User, path string) *e2e.Answer { return u.Get("/a2a/demo"+path, e2e.Off, version) }
 	everybody := []*e2e.User{alice, bob, carol}
 	his, hers := mustDo(t, bob, id), mustDo(t, alice, id)
-	t.Run("all who may read find those of all", func(t *testing.T) {
+	t.Run("readers find the tasks of all participants", func(t *testing.T) {
 		for _, u := range everybody {
 			for _, task := range []string{his, hers} {
 				if got := get(u, "/tasks/"+task).Want(200).Str("contextId"); got != id {
@@ -36,7 +36,7 @@ func testSharedTasks(t *testing.T, sys *e2e.System) {
 		}
 		get(sys.User(t, "stranger"), "/tasks/"+his).Want(404)
 	})
-	t.Run("without a context, a guest is listed what the guest began", func(t *testing.T) {
+	t.Run("without a context, a guest's list has the guest's own tasks", func(t *testing.T) {
 		if got := get(bob, "/tasks").Want(200).Each("tasks", "id"); !slices.Equal(got, []string{his}) {
 			t.Errorf("bob's: %v", got)
 		}
@@ -44,14 +44,14 @@ func testSharedTasks(t *testing.T, sys *e2e.System) {
 			t.Errorf("carol's: %v", got)
 		}
 	})
-	t.Run("readers cancel nothing", func(t *testing.T) {
+	t.Run("readers cannot cancel", func(t *testing.T) {
 		carol.Post("/a2a/demo/tasks/"+his+":cancel", e2e.M{}, e2e.Off, version).Want(403)
 	})
 	saved := "saved-" + uuid.NewString()
 	alice.Post("/api/tasks", e2e.M{
 		"id": saved, "contextId": id, "kind": "task", "status": e2e.M{"state": "completed"}, "history": []e2e.M{}, "artifacts": []e2e.M{},
 	}).Want(200, 201)
-	t.Run("the task routes find them too", func(t *testing.T) {
+	t.Run("the task routes find them, too", func(t *testing.T) {
 		for _, u := range everybody {
 			if got := u.Get("/api/tasks/" + saved).Want(200).Str("data.contextId"); got != id {
 				t.Errorf("%s finds it in %q", u.ID, got)
@@ -64,7 +64,7 @@ func testSharedTasks(t *testing.T, sys *e2e.System) {
 			t.Errorf("feedback %q", got)
 		}
 	})
-	t.Run("a fork is found by the fork's id", func(t *testing.T) {
+	t.Run("a fork's task is found by the fork's id", func(t *testing.T) {
 		fork := alice.Post(s+"/fork", e2e.M{}).Want(201).Str("data.id")
 		bob.Get("/api/tasks/" + fork).Want(404)
 		get(bob, "/tasks/"+fork).Want(404)
@@ -72,7 +72,7 @@ func testSharedTasks(t *testing.T, sys *e2e.System) {
 		bob.Get("/api/tasks/" + fork).Want(200)
 		get(bob, "/tasks/"+fork).Want(200)
 	})
-	t.Run("until the right ends", func(t *testing.T) {
+	t.Run("access ends with the share", func(t *testing.T) {
 		alice.Delete(s + "/shares/" + reads).Want(204)
 		get(carol, "/tasks/"+his).Want(404)
 		carol.Get("/api/tasks/" + saved).Want(404)

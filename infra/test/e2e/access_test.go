@@ -31,12 +31,12 @@ func testAccess(t *testing.T, sys *e2e.System) {
 	)
 }
 
-// standing is what a caller was given in a scene.
+// standing is a caller's access in a scene.
 type standing int
 
 const (
-	noToken standing = iota // has no good token
-	outside                 // or was let in, and is not any more
+	noToken standing = iota // has no valid token
+	outside                 // or has a revoked share
 	mayRead
 	mayWrite
 	isOwner
@@ -49,15 +49,15 @@ type caller struct {
 	*e2e.User
 }
 
-// scene is a session with all that routes name.
+// scene is a session with everything that routes refer to.
 type scene struct {
 	session, run, task, share, a2aTask string
 	webhook, delivery, automation      string
 	path                               string
 }
 
-// callers are the columns of the matrix. The owner comes last: what it does may
-// take the scene away.
+// callers are the columns of the matrix. The owner comes last, because its calls
+// may delete the scene.
 func newCallers(t *testing.T, sys *e2e.System) []caller {
 	t.Helper()
 	expired, err := host.TokenFor(t.Context(), sys.URL, "late", -time.Hour)
@@ -90,7 +90,7 @@ func find(callers []caller, name string) caller {
 	return callers[slices.IndexFunc(callers, func(c caller) bool { return c.name == name })]
 }
 
-// mustStage makes a scene and gives the callers what their names say.
+// mustStage makes a scene and gives the callers the access that their names state.
 func mustStage(t *testing.T, callers []caller) *scene {
 	t.Helper()
 	alice := find(callers, "owner")
@@ -131,7 +131,7 @@ func (s *scene) hook(t *testing.T, c caller) {
 	s.delivery = c.Post(api+"/webhooks/"+s.webhook+"/test", nil).Want(202).Str("data.id")
 }
 
-// address is where a route of the template is asked.
+// address is the path of a request to a route of the template.
 func (s *scene) address(r route, path string) string {
 	if r.path != "" {
 		path = r.path
@@ -141,7 +141,7 @@ func (s *scene) address(r route, path string) string {
 		"{webhook_id}", s.webhook, "{delivery_id}", s.delivery, "{automation_id}", s.automation).Replace(path)
 }
 
-// mustRead is all that the owner can read of a scene.
+// mustRead returns everything that the owner can read of a scene.
 func (s *scene) mustRead(t *testing.T, alice caller) string {
 	t.Helper()
 	var all strings.Builder
@@ -172,13 +172,13 @@ func routesOf(t *testing.T, sys *e2e.System) []string {
 		}
 	}
 	slices.Sort(all)
-	// What takes away all that there is comes last.
+	// Routes that delete everything come last.
 	const erase = "DELETE /api/v1/me/data"
 	return append(slices.DeleteFunc(all, func(r string) bool { return r == erase }), erase)
 }
 
-// testMatrix asks every route of the template as every kind of caller, and
-// compares the answers with the table. Who is refused has changed nothing.
+// testMatrix calls every route of the template as every kind of caller, and
+// compares the answers with the table. Refused calls must not change anything.
 func testMatrix(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	callers, table, routes := newCallers(t, sys), accessTable(), routesOf(t, sys)
@@ -209,7 +209,7 @@ func testMatrix(t *testing.T, sys *e2e.System) {
 			t.Errorf("%s is in the table, and not in the template", key)
 		}
 	}
-	for s := range distinct(scenes) { // until the shares that end have ended
+	for s := range distinct(scenes) { // until the expiring shares have expired
 		waitFor(t, func() bool { return find(callers, "expired share").Get(s.path).Status == http.StatusForbidden })
 	}
 	var out bytes.Buffer
@@ -218,14 +218,14 @@ func testMatrix(t *testing.T, sys *e2e.System) {
 		if s := scenes[name]; s != nil {
 			r := table[rowOf(table, name)]
 			cells := append([]string{name, string(r.who)}, row(t, sys, callers, s, name, r)...)
-			_, _ = fmt.Fprintln(rows, strings.Join(cells, "\t")) // into memory
+			_, _ = fmt.Fprintln(rows, strings.Join(cells, "\t")) // writes into memory
 		}
 	}
-	_ = rows.Flush() // into memory
+	_ = rows.Flush() // writes into memory
 	t.Logf("who may use what; the columns are %v\n%s", names(callers), out.String())
 }
 
-// distinct are the scenes, each once.
+// distinct returns each scene once.
 func distinct(scenes map[string]*scene) map[*scene]bool {
 	out := map[*scene]bool{}
 	for _, s := range scenes {
@@ -242,7 +242,7 @@ func names(callers []caller) []string {
 	return out
 }
 
-// rowOf is the key of the table that a route of the template falls under.
+// rowOf is the key of the table for a route of the template.
 func rowOf(table map[string]route, name string) string {
 	method, path, _ := strings.Cut(name, " ")
 	bare, _ := strings.CutPrefix(path, "/api")
@@ -254,12 +254,12 @@ func rowOf(table map[string]route, name string) string {
 	return ""
 }
 
-// row asks one route as every caller.
+// row calls one route as every caller.
 func row(t *testing.T, sys *e2e.System, callers []caller, s *scene, name string, r route) []string {
 	t.Helper()
 	var statuses []string
 	before, alice := "", find(callers, "owner")
-	if strings.Contains(name, "{run_id}") { // now, as it gives no other sign of life
+	if strings.Contains(name, "{run_id}") { // now, because the run sends no other heartbeat
 		s.occupy(t, alice)
 	}
 	switch { // there may be few of them

@@ -13,23 +13,23 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// endless is an agent that speaks until it is hung up on, which it tells.
+// endless is an agent that answers until its caller disconnects, and records that.
 type endless struct {
 	url    string
 	mu     sync.Mutex
 	hungUp map[string]chan struct{} // by run
-	texts  map[string][]string      // that it was asked, by run
+	texts  map[string][]string      // inputs, by run
 	told   map[string]asked         // by run
 }
 
-// asked is what the agent was told for a run.
+// asked is the request that the agent received for a run.
 type asked struct {
 	RunID  string            `json:"run_id"`
 	Events []json.RawMessage `json:"events"`
 	State  map[string]any    `json:"state"`
 }
 
-// last is the newest event that it was told.
+// last is the newest event in the request.
 func (a asked) last(t *testing.T) session.Event {
 	t.Helper()
 	if len(a.Events) == 0 {
@@ -42,7 +42,7 @@ func (a asked) last(t *testing.T) session.Event {
 	return e
 }
 
-// word is what it says, over and over.
+// word is what the agent repeats.
 const word = "tick "
 
 func newEndless(t *testing.T) *endless {
@@ -55,7 +55,7 @@ func newEndless(t *testing.T) *endless {
 	return a
 }
 
-// env configures the system to know the agent as "endless".
+// env configures the system with the agent as "endless".
 func (a *endless) env() string {
 	return fmt.Sprintf(`AGENTS={"endless": {"type": "http", "url": %q}}`, a.url)
 }
@@ -104,14 +104,15 @@ func (a *endless) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// asked are the texts that the agent got for a run; nil before.
+// asked returns the texts that the agent received for a run, nil if there are none
+// yet.
 func (a *endless) asked(run string) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.texts[run]
 }
 
-// hangUp is closed when the call for that run has ended.
+// hangUp returns a channel that is closed when the call for that run has ended.
 func (a *endless) hangUp(run string) chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -121,14 +122,14 @@ func (a *endless) hangUp(run string) chan struct{} {
 	return a.hungUp[run]
 }
 
-// wasAsked is what the agent was told for a run.
+// wasAsked returns the request that the agent received for a run.
 func (a *endless) wasAsked(run string) asked {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.told[run]
 }
 
-// cancelTime is how long an agent is still called whose run is over.
+// cancelTime limits how long an agent is still called after its run has ended.
 const cancelTime = 3 * time.Second
 
 // mustHangUp waits until the agent's call for a run has ended.
@@ -143,13 +144,13 @@ func (a *endless) mustHangUp(t *testing.T, run string) {
 	}
 }
 
-// says is an event of the user's, as the input of a run.
+// says is a user event for the input of a run.
 func says(text string) e2e.M {
 	return e2e.M{"content": e2e.M{"role": "user", "parts": []e2e.M{{"text": text}}}}
 }
 
 // mustRun starts a run; more are members of the request. It returns the answer,
-// which is the thread, and the run's id.
+// which contains the thread, and the run's id.
 func mustRun(t *testing.T, u *e2e.User, session, text string, more e2e.M) (*e2e.Answer, string) {
 	t.Helper()
 	body := e2e.M{"input": []e2e.M{says(text)}}

@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e/pick"
 )
 
-// Answer is a response, read to its end.
+// Answer is a response that was read completely.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -31,7 +31,7 @@ func (a *Answer) Want(statuses ...int) *Answer {
 	return a
 }
 
-// Raw is the JSON at a path such as data.0.id, without white space.
+// Raw returns the JSON at a path such as data.0.id, without white space.
 func (a *Answer) Raw(path string) string {
 	a.tb.Helper()
 	raw, err := pick.Raw(a.Body, path)
@@ -41,7 +41,7 @@ func (a *Answer) Raw(path string) string {
 	return string(raw)
 }
 
-// Str is the text at a path.
+// Str returns the string at a path.
 func (a *Answer) Str(path string) string {
 	a.tb.Helper()
 	s, err := pick.Text(a.Body, path)
@@ -51,7 +51,7 @@ func (a *Answer) Str(path string) string {
 	return s
 }
 
-// Int is the whole number at a path.
+// Int returns the integer at a path.
 func (a *Answer) Int(path string) int64 {
 	a.tb.Helper()
 	n, err := strconv.ParseInt(a.Raw(path), 10, 64)

@@ -37,7 +37,7 @@ func testAnswers(t *testing.T, sys *e2e.System, _ *endless) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
-	t.Run("characters of many bytes", func(t *testing.T) {
+	t.Run("multibyte characters", func(t *testing.T) {
 		want := "Grüße 👩‍👩‍👧‍👦 из 東京 🇯🇵 naïve 𝔘𝔫𝔦𝔠𝔬𝔡𝔢 é"
 		if diff := cmp.Diff([]string{want}, textsOf(ask(t, says("/utf8")))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
@@ -49,7 +49,7 @@ func testAnswers(t *testing.T, sys *e2e.System, _ *endless) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
-	t.Run("a call, and what comes of the answer", func(t *testing.T) {
+	t.Run("a function call and its response", func(t *testing.T) {
 		got := content(t, ask(t, says("/tool parcels")))
 		if !strings.Contains(got, `{"function_call":{"id":"call_1","name":"look_up","args":{"query":"parcels"}}}`) {
 			t.Errorf("called: %s", got)
@@ -62,7 +62,7 @@ func testAnswers(t *testing.T, sys *e2e.System, _ *endless) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
-	t.Run("a change of state", func(t *testing.T) {
+	t.Run("a state change", func(t *testing.T) {
 		ask(t, says("/state region=EMEA user:language=\"en\" n=1.50"))
 		got := alice.Get(s + "/state").Want(200)
 		if got.Raw("data.session") != `{"n":1.50,"region":"EMEA"}` || got.Raw("data.user") != `{"language":"en"}` {
@@ -77,7 +77,7 @@ func testFailures(t *testing.T, sys *e2e.System, _ *endless) {
 	for command, code := range map[string]string{
 		"/fail": "demo_failed", "/drop": "agent_ended_early", "/malformed": "agent_protocol", "/big": "limit_exceeded",
 	} {
-		t.Run("what there is stays visible until the next input: "+command, func(t *testing.T) {
+		t.Run("a partial answer stays visible until the next input:  "+command, func(t *testing.T) {
 			t.Parallel()
 			alice := sys.User(t, "alice")
 			s := mustCreate(t, alice, nil)
@@ -98,7 +98,7 @@ func testFailures(t *testing.T, sys *e2e.System, _ *endless) {
 	}
 }
 
-// goOn asks again after a failed run: blocked, then discarding it.
+// goOn asks again after a failed run: refused first, then discarding the run.
 func goOn(t *testing.T, u *e2e.User, s, failed string, all []*e2e.Follower) {
 	t.Helper()
 	blocked := u.Post(s+"/runs", e2e.M{"input": []e2e.M{says("wait")}, "on_failed": "block"}).Want(409)
@@ -118,7 +118,7 @@ func goOn(t *testing.T, u *e2e.User, s, failed string, all []*e2e.Follower) {
 	}
 }
 
-// testExternal plays an agent that lives elsewhere.
+// testExternal plays an external agent.
 func testExternal(t *testing.T, sys *e2e.System, _ *endless) {
 	t.Helper()
 	alice := sys.User(t, "alice")
@@ -162,7 +162,7 @@ func testExternal(t *testing.T, sys *e2e.System, _ *endless) {
 	failExternal(t, alice, s, all)
 }
 
-// failExternal starts another run, whose agent reports that it failed.
+// failExternal starts another run, whose agent reports a failure.
 func failExternal(t *testing.T, u *e2e.User, s string, all []*e2e.Follower) {
 	t.Helper()
 	_, run := mustRun(t, u, s, "and in Germany?", e2e.M{"mode": "external", "agent": "analyst"})

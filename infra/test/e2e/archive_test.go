@@ -14,14 +14,15 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// testArchive takes sessions from one user to another through the gateway.
+// testArchive exports sessions of one user and imports them as another, through
+// the gateway.
 func testArchive(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice := sys.User(t, "alice")
 	path := mustLive(t, alice)
 	doc := alice.Get(path + "/export").Want(200)
 
-	t.Run("a document is whole", func(t *testing.T) {
+	t.Run("a document is complete", func(t *testing.T) {
 		if got := doc.Raw("complete"); got != "true" || !strings.HasSuffix(strings.TrimSpace(string(doc.Body)), `"complete":true}`) {
 			t.Errorf("ends with %s", got)
 		}
@@ -36,7 +37,7 @@ func testArchive(t *testing.T, sys *e2e.System) {
 			t.Errorf("as gzip it has %d bytes, without %d", len(zipped.Body), len(doc.Body))
 		}
 	})
-	t.Run("an imported session shows the same, and goes on alike", func(t *testing.T) {
+	t.Run("an imported session shows the same and continues alike", func(t *testing.T) {
 		bob := sys.User(t, "bob")
 		there := sessionPath(bob.Post(api+"/sessions/import?id="+uuid.NewString(), string(doc.Body)).Want(201).Str("data.id"))
 		compareViews(t, alice, path, bob, there)
@@ -50,7 +51,7 @@ func testArchive(t *testing.T, sys *e2e.System) {
 			compareViews(t, alice, path, bob, there)
 		}
 	})
-	t.Run("gzip is taken, and a repetition changes nothing", func(t *testing.T) {
+	t.Run("accepts gzip, and a repetition changes nothing", func(t *testing.T) {
 		carol, key := sys.User(t, "carol"), e2e.Header("Idempotency-Key", uuid.NewString())
 		target := api + "/sessions/import?id=" + uuid.NewString()
 		zipped := e2e.Gzip(t, doc.Body)
@@ -61,9 +62,9 @@ func testArchive(t *testing.T, sys *e2e.System) {
 		}
 		carol.Post(target, string(doc.Body)).Want(409)
 	})
-	t.Run("parts are seen together", func(t *testing.T) { testParts(t, sys, string(doc.Body)) })
+	t.Run("parts become visible together", func(t *testing.T) { testParts(t, sys, string(doc.Body)) })
 	t.Run("bad documents change nothing", func(t *testing.T) { testBadDocuments(t, sys, string(doc.Body)) })
-	t.Run("only the owner exports, and not while a run is in progress", func(t *testing.T) {
+	t.Run("only the owner can export, and not during a run", func(t *testing.T) {
 		sys.User(t, "mallory").Get(path + "/export").Want(403)
 		alice.Get(sessionPath("nowhere") + "/export").Want(404)
 		busy := mustCreate(t, alice, nil)
@@ -75,7 +76,7 @@ func testArchive(t *testing.T, sys *e2e.System) {
 	t.Run("a session of google-adk keeps its rewinds", func(t *testing.T) { testADKDump(t, sys) })
 }
 
-// mustLive is a session that has had all that a session can have.
+// mustLive makes a session that uses every feature of a session.
 func mustLive(t *testing.T, u *e2e.User) string {
 	t.Helper()
 	path := mustCreate(t, u, e2e.M{"name": "Lived in", "state": e2e.M{"color": "red", "user:lang": "de"}})
@@ -103,7 +104,7 @@ func mustLive(t *testing.T, u *e2e.User) string {
 	return path
 }
 
-// compareViews compares all that two users see of a session each.
+// compareViews compares all views of two sessions of two users.
 func compareViews(t *testing.T, a *e2e.User, at string, b *e2e.User, there string) {
 	t.Helper()
 	for _, view := range []string{
@@ -116,8 +117,8 @@ func compareViews(t *testing.T, a *e2e.User, at string, b *e2e.User, there strin
 	}
 }
 
-// viewed is an answer without what differs between two sessions: their ids,
-// owners and what was made up for each.
+// viewed is an answer without what differs between two sessions: their ids, owners
+// and generated values.
 func viewed(t *testing.T, u *e2e.User, path, view string) any {
 	t.Helper()
 	id := strings.TrimPrefix(path, api+"/sessions/")
@@ -130,8 +131,8 @@ func viewed(t *testing.T, u *e2e.User, path, view string) any {
 	return less(v, "request_id", "updated_time", "created_time", "next_cursor", "id", "invocation_id")
 }
 
-// less is a value without some members. Ids of events and markers are made up
-// once a session goes on; the property of the store compares them.
+// less returns a value without some members. Ids of events and markers are
+// generated when a session continues; a property test of the store compares them.
 func less(v any, names ...string) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -32,7 +32,7 @@ func versions(pages ...*e2e.Answer) []string {
 
 func testArtifacts(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("any bytes come back, version by version", func(t *testing.T) {
+	t.Run("stores any bytes, by version", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		a := mustCreate(t, alice, nil) + "/artifacts/chart%20%231-2.png"
 		noise := bytes.Repeat([]byte("\x00\xff\x89PNG\r\n,\"\\"), 30_000)
@@ -59,13 +59,13 @@ func testArtifacts(t *testing.T, sys *e2e.System) {
 			t.Errorf("versions (-want +got)\n%s", diff)
 		}
 	})
-	t.Run("up to 10 MB, as gzip where that is larger than a request may be", func(t *testing.T) {
+	t.Run("stores up to 10 MB, with gzip if larger than a request may be", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		a := mustCreate(t, alice, nil) + "/artifacts/large"
 		gzipped := e2e.Header("Content-Encoding", "gzip")
 		body := bytes.Repeat([]byte("0123456789abcdef"), 10<<20/16)
 		mustPut(t, alice, a, "text/plain", e2e.Gzip(t, body), gzipped)
-		if got := alice.Get(a).Want(200); !bytes.Equal(got.Body, body) { // the client asks for gzip by itself
+		if got := alice.Get(a).Want(200); !bytes.Equal(got.Body, body) { // the client requests gzip by default
 			t.Errorf("got %d bytes", len(got.Body))
 		}
 		if got := alice.Get(a, e2e.Header("Accept-Encoding", "identity")).Want(413); !strings.Contains(got.Str("detail"), "6 MB") {
@@ -81,7 +81,7 @@ func testArtifacts(t *testing.T, sys *e2e.System) {
 			t.Errorf("versions: %s", got.Body)
 		}
 	})
-	t.Run("a user's sessions of an app share user: names", func(t *testing.T) {
+	t.Run("a user's sessions of an app share artifacts with user: names", func(t *testing.T) {
 		alice, bob := sys.User(t, "alice"), sys.User(t, "bob")
 		one, two := mustCreate(t, alice, nil), mustCreate(t, alice, nil)
 		other, his := mustCreate(t, alice, e2e.M{"app_name": "other"}), mustCreate(t, bob, nil)
@@ -102,7 +102,7 @@ func testArtifacts(t *testing.T, sys *e2e.System) {
 		bob.Send("PUT", one+"/artifacts/a", "x").Want(403)
 		bob.Delete(one + "/artifacts/a").Want(403)
 	})
-	t.Run("deleted means not there, until it is put again", func(t *testing.T) {
+	t.Run("a deleted artifact is not found until it is put again", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		a := s + "/artifacts/a"

@@ -20,8 +20,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/cloudevent"
 )
 
-// testAutomations is about what follows from what happens: events on the bus, and
-// agents that are asked.
+// testAutomations checks the reactions to events: messages on the event bus, and
+// calls of agents.
 func testAutomations(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, *e2e.System){
@@ -38,15 +38,14 @@ func testAutomations(t *testing.T, sys *e2e.System) {
 	}
 }
 
-// told is an event of the bus.
+// told is an event on the bus.
 type told struct {
 	ID   string          `json:"id"`
 	Type string          `json:"type"`
 	Data cloudevent.Data `json:"data"`
 }
 
-// mustTell waits until what the bus was told of a user's sessions is as it should
-// be.
+// mustTell waits until the bus's events of a user's sessions are as expected.
 func mustTell(t *testing.T, sys *e2e.System, u *e2e.User, what string, enough func([]told) bool) []told {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), pushTime)
@@ -90,7 +89,7 @@ func listTold(t *testing.T, sys *e2e.System, u *e2e.User) []told {
 		if e.Bus != "rethread" || e.Source != "rethread" || e.DetailType != one.Type {
 			t.Errorf("an entry is %+v", e)
 		}
-		// Lambda tells again what it told before some failure: the id says so.
+		// Lambda repeats events after a failure; they have the same id.
 		if one.Data.UserID == u.ID && !slices.ContainsFunc(out, func(o told) bool { return o.ID == one.ID }) {
 			out = append(out, one)
 		}
@@ -106,7 +105,7 @@ func typesOf(events []told) []string {
 	return types
 }
 
-// has waits for so many events of a type.
+// has reports whether there are that many events of a type.
 func has(typ string, n int) func([]told) bool {
 	return func(events []told) bool {
 		found := 0
@@ -152,7 +151,7 @@ func mustAutomate(t *testing.T, u *e2e.User, on, do e2e.M) {
 	u.Post(api+"/automations", e2e.M{"on": on, "do": do}).Want(201)
 }
 
-// showsText looks for an item with a text, in a session where nothing goes on.
+// showsText reports whether an idle session has an item with a text.
 func showsText(text string) func(view.Session) bool {
 	return func(s view.Session) bool {
 		return s.Status == "idle" && slices.ContainsFunc(textsOf(s.Items), func(item string) bool { return strings.Contains(item, text) })
@@ -197,8 +196,9 @@ func testFailureAsks(t *testing.T, sys *e2e.System) {
 	}
 }
 
-// testLoop has two automations that act on whatever ends. Of a run of alice's
-// each starts one, and of the other's one more: then all led to what ends.
+// testLoop has two automations that react to every end of a run. Each starts a run
+// after one of alice's, and another after a run of the other automation; then the
+// protection against loops stops them.
 func testLoop(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice := sys.User(t, "alice")
@@ -212,8 +212,7 @@ func testLoop(t *testing.T, sys *e2e.System) {
 	// leads to 2·2 runs, each of which leads to 2·1 more.
 	const runs = 1 + 4 + 8
 	mustTell(t, sys, alice, "all that follows", has("run.completed", runs))
-	// All that ended has been asked about, so nothing is to come but what is told
-	// behind it.
+	// All ends of runs have been handled, so only their notifications can follow.
 	alice.Delete(s).Want(204)
 	events := mustTell(t, sys, alice, "the deletion", has("session.deleted", 1))
 	if has("run.started", runs+1)(events) || has("session.created", runs+1)(events) {

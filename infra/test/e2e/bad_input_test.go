@@ -8,7 +8,7 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// badBody is a body that one route refuses, and what its problem points at.
+// badBody is a body that a route refuses, and the pointer in its problem.
 type badBody struct {
 	name, path, body string
 	status           int
@@ -145,7 +145,7 @@ func testBadParameters(t *testing.T, alice *e2e.User, sys *e2e.System, s string)
 			sys.Bearer(t, alice.ID, alice.Token).Get(path, e2e.Bad).Want(status)
 		})
 	}
-	t.Run("a cursor that was tampered with", func(t *testing.T) {
+	t.Run("a modified cursor", func(t *testing.T) {
 		bob := sys.User(t, "bob")
 		for range 3 {
 			mustCreate(t, bob, nil)
@@ -158,20 +158,20 @@ func testBadParameters(t *testing.T, alice *e2e.User, sys *e2e.System, s string)
 			}
 			bob.Get(api+"/sessions?limit=1&cursor="+cursor[:i]+swap+cursor[i+1:], e2e.Bad).Want(400)
 		}
-		t.Run("or was another's", func(t *testing.T) {
+		t.Run("a cursor of another user", func(t *testing.T) {
 			alice := sys.Bearer(t, alice.ID, alice.Token)
 			alice.Get(api + "/sessions?limit=1&cursor=" + cursor).Want(400)
 		})
 	})
-	t.Run("If-Match that is no ETag", func(t *testing.T) {
+	t.Run("an If-Match that is not an ETag", func(t *testing.T) {
 		sys.Bearer(t, alice.ID, alice.Token).
 			Patch(s, e2e.M{"name": "x"}, e2e.Header("If-Match", "1"), e2e.Bad).Want(400, 412)
 	})
-	t.Run("a body that says gzip and is not", func(t *testing.T) {
+	t.Run("a body that is not gzip, but declared as such", func(t *testing.T) {
 		sys.Bearer(t, alice.ID, alice.Token).
 			Post(s+"/tasks", "{}", e2e.Header("Content-Encoding", "gzip"), e2e.Bad).Want(400)
 	})
-	t.Run("a body in another coding", func(t *testing.T) {
+	t.Run("a body in another content coding", func(t *testing.T) {
 		sys.Bearer(t, alice.ID, alice.Token).
 			Post(s+"/tasks", "{}", e2e.Header("Content-Encoding", "br"), e2e.Bad).Want(400)
 	})

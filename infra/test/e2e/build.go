@@ -13,8 +13,8 @@ import (
 )
 
 // build puts the local host and every function's bootstrap into dir. All tests
-// share the programs that `make build` links, in the build folder: the go command
-// leaves alone what is as it would make it.
+// share the programs that `make build` links into the build folder; the go command
+// does not rebuild what is up to date.
 func build(ctx context.Context, root, dir string) error {
 	made := filepath.Join(root, "build", "programs")
 	if err := os.MkdirAll(made, 0o750); err != nil {
@@ -31,7 +31,7 @@ func build(ctx context.Context, root, dir string) error {
 	return install(root, made, dir)
 }
 
-// install links the programs to where a host looks for them.
+// install links the programs into the folder of a host.
 func install(root, programs, dir string) error {
 	functions, err := filepath.Glob(filepath.Join(root, "functions", "*", "main.go"))
 	if err != nil {

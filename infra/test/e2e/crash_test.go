@@ -11,13 +11,13 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// testCrashes kills processes with runs in progress: first those who push, at
-// moments that differ from run to run of the test, then those who call agents,
-// then everything. What was shown stays, every watcher ends with what GET thread
-// shows, and the sessions can be used on.
+// testCrashes kills processes during runs: first those that push to watchers, at
+// moments that differ between runs of the test, then those that call agents, then
+// everything. What was shown stays, every watcher ends with what GET thread
+// returns, and the sessions can be used again.
 func testCrashes(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	// A lease must outlast what a busy machine does to a worker.
+	// A lease must be longer than a worker's delays on a busy machine.
 	brief := sys.Lasting(t, "RUN_LEASE=6s")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -52,7 +52,7 @@ type story struct {
 	session   string
 	run       string
 	followers []*e2e.Follower
-	said      string // of the run, before it was killed
+	said      string // words of the run before it was killed
 }
 
 func newStory(t *testing.T, sys *e2e.System, run e2e.M) *story {
@@ -64,10 +64,10 @@ func newStory(t *testing.T, sys *e2e.System, run e2e.M) *story {
 	return s
 }
 
-// endlessly asks the demo agent for more than any test waits for.
+// endlessly asks the demo agent for a longer answer than any test waits for.
 const endlessly = "/long 2000"
 
-// settle waits until the run is over, and returns how it ended.
+// settle waits until the run has ended, and returns its status.
 func (s *story) settle(t *testing.T) string {
 	t.Helper()
 	var status string
@@ -100,8 +100,8 @@ func (s *story) mustGoOn(t *testing.T) {
 	}
 }
 
-// hears waits until every follower shows so many words of the run, and notes
-// what there is.
+// hears waits until every follower shows that many words of the run, and records
+// them.
 func (s *story) hears(t *testing.T, words int) {
 	t.Helper()
 	for _, f := range s.followers {
@@ -110,8 +110,9 @@ func (s *story) hears(t *testing.T, words int) {
 	}
 }
 
-// killPushers kills the fan-out and those who hold streams, again and again while
-// answers stream, and returns how many words were heard of one by then.
+// killPushers kills the fan-out and the functions with open streams, repeatedly
+// while answers stream. It returns how many words of one answer had arrived by
+// then.
 func killPushers(t *testing.T, sys *e2e.System, stories []*story, random *rand.Rand) (heard int) {
 	t.Helper()
 	killed := 0
@@ -130,7 +131,7 @@ func killPushers(t *testing.T, sys *e2e.System, stories []*story, random *rand.R
 	return heard
 }
 
-// fallSilent starts a run of an agent elsewhere that nobody keeps alive.
+// fallSilent starts a run of an external agent that sends no heartbeats.
 func fallSilent(t *testing.T, sys *e2e.System) *story {
 	t.Helper()
 	s := newStory(t, sys, e2e.M{"mode": "external", "agent": "analyst"})
@@ -140,7 +141,7 @@ func fallSilent(t *testing.T, sys *e2e.System) *story {
 	return s
 }
 
-// await asks again and again until something is so.
+// await polls until is reports true.
 func await(t *testing.T, what string, is func(context.Context) bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), e2e.Patience)

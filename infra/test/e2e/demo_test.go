@@ -9,7 +9,7 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// testDemo lets `make demo` tell its story to the running system.
+// testDemo runs `make demo` against the running system.
 func testDemo(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	demo := func(t *testing.T, url string) (string, error) {
@@ -20,13 +20,13 @@ func testDemo(t *testing.T, sys *e2e.System) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	t.Run("the story ends well", func(t *testing.T) {
+	t.Run("the story succeeds", func(t *testing.T) {
 		out, err := demo(t, sys.URL)
 		if err != nil || !strings.HasSuffix(out, "Everything is as expected.\n") {
 			t.Errorf("%v\n%s", err, out)
 		}
 	})
-	t.Run("without a system it fails and says so", func(t *testing.T) {
+	t.Run("fails with a message without a system", func(t *testing.T) {
 		out, err := demo(t, sys.LambdaURL)
 		if err == nil || !strings.Contains(out, "no answer from RETHREAD_URL") {
 			t.Errorf("%v\n%s", err, out)

@@ -14,8 +14,8 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// testDoctor lets `make doctor` examine the running system, and then one with
-// something wrong.
+// testDoctor runs `make doctor` against the running system, and then against
+// faulty ones.
 func testDoctor(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	doctor := func(t *testing.T, env ...string) (report string, status int) {
@@ -38,7 +38,7 @@ func testDoctor(t *testing.T, sys *e2e.System) {
 			}
 		}
 	}
-	t.Run("of a system that works it finds nothing wrong", func(t *testing.T) {
+	t.Run("finds nothing wrong with a working system", func(t *testing.T) {
 		report, status := doctor(t)
 		wants(t, report, `ok +table Table +ACTIVE, index activity, stream on`, `ok +expiry of items +on, of expires`,
 			`skipped +point-in-time recovery +not on this machine`, `ok +functions +\d+, all active`, `ok +event sources +\d+, all enabled`,
@@ -49,12 +49,12 @@ func testDoctor(t *testing.T, sys *e2e.System) {
 			t.Errorf("status %d\n%s", status, report)
 		}
 	})
-	t.Run("what it tried is gone", func(t *testing.T) {
+	t.Run("deletes its session", func(t *testing.T) {
 		if n := len(sys.User(t, "doctor").Get(api + "/sessions").Want(200).List("data")); n != 0 {
 			t.Errorf("%d sessions are left", n)
 		}
 	})
-	t.Run("with a token that is not the issuer's the session fails, and nothing else", func(t *testing.T) {
+	t.Run("fails only the session with an invalid token", func(t *testing.T) {
 		report, status := doctor(t, "TOKEN=no.real.token")
 		wants(t, report, `ok +API `, `fail +create a session +POST /sessions is answered 401`, ` +→ the token must be`,
 			`skipped +subscribe to it`)
@@ -62,21 +62,21 @@ func testDoctor(t *testing.T, sys *e2e.System) {
 			t.Errorf("status %d\n%s", status, report)
 		}
 	})
-	t.Run("of a system that says nothing of itself it tries the doors", func(t *testing.T) {
+	t.Run("checks the APIs of a system that does not describe itself", func(t *testing.T) {
 		report, status := doctor(t, "RETHREAD_URL="+sys.LambdaURL)
 		wants(t, report, `skipped +AWS's services`, `fail +API +\S+ answers 404 Not Found where 401 is due`, `warn +a session +not tried: there is no token`)
 		if status != 1 {
 			t.Errorf("status %d", status)
 		}
 	})
-	t.Run("where nothing answers it says so", func(t *testing.T) {
+	t.Run("reports that no system answers", func(t *testing.T) {
 		report, status := doctor(t, "RETHREAD_URL=http://127.0.0.1:1")
 		wants(t, report, `fail +system +no such system`, ` +→ start one with make run`)
 		if status != 1 {
 			t.Errorf("status %d", status)
 		}
 	})
-	t.Run("where a step fails the rest is skipped, and what was made is deleted", func(t *testing.T) {
+	t.Run("skips the steps after a failed one, and deletes the session", func(t *testing.T) {
 		report, status := doctor(t, "RETHREAD_URL="+discreet(t, sys), "RETHREAD_WS_URL=ws://127.0.0.1:1", "TOKEN="+sys.User(t, "doctor").Token)
 		wants(t, report, `ok +create a session`, `fail +subscribe to it +connect to ws://127.0.0.1:1`, `skipped +append, and see it live`,
 			`skipped +rewind`, `skipped +fork`, `ok +delete what was tried`)
@@ -86,8 +86,8 @@ func testDoctor(t *testing.T, sys *e2e.System) {
 	})
 }
 
-// discreet is the address of the system's API as the cloud has it: it does not say
-// what the system consists of.
+// discreet is the address of a proxy to the system's API that, as in the cloud,
+// does not describe the system.
 func discreet(t *testing.T, sys *e2e.System) string {
 	t.Helper()
 	target, err := url.Parse(sys.URL)

@@ -44,6 +44,6 @@ func testErasure(t *testing.T, sys *e2e.System) {
 	gina.Get(api + "/me/data").Want(200)
 	gina.Delete(next).Want(204)
 	if again := gina.Delete(api + "/me/data").Want(200); again.Int("data.removed.sessions") != 2 {
-		t.Errorf("counts %s", again.Body) // until it has been looked for once more
+		t.Errorf("counts %s", again.Body) // until it has been checked once more
 	}
 }

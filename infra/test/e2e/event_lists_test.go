@@ -52,7 +52,7 @@ func testEventLists(t *testing.T, sys *e2e.System) {
 			}
 		})
 	}
-	t.Run("pages are cut by bytes", func(t *testing.T) {
+	t.Run("pages are limited by bytes", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		for i := range 7 {
@@ -75,7 +75,7 @@ func testEventLists(t *testing.T, sys *e2e.System) {
 	})
 }
 
-// mustNoise is text of n bytes that hardly packs, the same for every n.
+// mustNoise returns text of n bytes that hardly compresses, the same for every n.
 func mustNoise(t *testing.T, n int) string {
 	t.Helper()
 	raw := make([]byte, n)

@@ -32,7 +32,7 @@ func testEvents(t *testing.T, sys *e2e.System) {
 			t.Errorf("the append answered another event than the list:\n%s", diff)
 		}
 	})
-	t.Run("an event is kept as it came", func(t *testing.T) {
+	t.Run("an event is stored unchanged", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		content := `{"role":"model","parts":[{"text":"<i>Grüße</i> & \u2028 😀","thought":true},` +
@@ -99,14 +99,14 @@ func testRedeliveries(t *testing.T, sys *e2e.System) {
 			t.Errorf("head_seq is %d", head)
 		}
 	})
-	t.Run("an id the store gave can be redelivered too", func(t *testing.T) {
+	t.Run("an event with a generated id can be redelivered, too", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		id := mustAppend(t, alice, s, event("i1", "a")).Str("data.0.id")
 		alice.Post(s+"/events", e2e.M{"events": []e2e.M{withID(id, "a")}}).Want(200)
 		alice.Post(s+"/events", e2e.M{"events": []e2e.M{withID(id, "other")}}).Want(409)
 	})
-	t.Run("an id with other content is refused, all or none", func(t *testing.T) {
+	t.Run("an id with other content refuses the whole request", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		mustAppend(t, alice, s, withID("e1", "a"))

@@ -16,7 +16,7 @@ import (
 
 var errStream = errors.New("no stream of server-sent events")
 
-// EventStream reads a session's server-sent events. What breaks the contract
+// EventStream reads a session's server-sent events. A violation of the contract
 // fails the test.
 type EventStream struct {
 	Header http.Header
@@ -25,7 +25,7 @@ type EventStream struct {
 	all    *contract.Messages
 }
 
-// Watch opens a stream; query says from where.
+// Watch opens a stream; query has its start.
 func (u *User) Watch(session string, query url.Values, opts ...Option) *EventStream {
 	u.tb.Helper()
 	s, err := u.watch(u.tb.Context(), session, query, opts...)
@@ -36,8 +36,8 @@ func (u *User) Watch(session string, query url.Values, opts ...Option) *EventStr
 	return &EventStream{Header: s.res.Header, stream: s, tb: u.tb, all: u.system.messages}
 }
 
-// Next is the next message and its event's id; ok is false where the stream has
-// ended in order.
+// Next returns the next message and its event's id; ok is false if the stream has
+// ended cleanly.
 func (s *EventStream) Next() (f Frame, id string, ok bool) {
 	s.tb.Helper()
 	e, err := s.stream.event()
@@ -56,7 +56,7 @@ func (s *EventStream) Next() (f Frame, id string, ok bool) {
 	return f, e.id, true
 }
 
-// Close hangs up.
+// Close disconnects.
 func (s *EventStream) Close() { s.stream.Close() }
 
 // ServerSent is the Transport of server-sent events.
@@ -98,7 +98,7 @@ func (u *User) watch(ctx context.Context, session string, query url.Values, opts
 	return s, nil
 }
 
-// eventStream parses server-sent events, as much of them as the system uses.
+// eventStream parses the part of server-sent events that the system uses.
 type eventStream struct {
 	res    *http.Response
 	cancel context.CancelFunc
@@ -130,22 +130,21 @@ func (s *eventStream) event() (sentEvent, error) {
 			e.kind = value
 		case name == "data":
 			e.data += value
-		case name == "", name == "retry": // a comment, and how soon to come back
+		case name == "", name == "retry": // a comment, and the reconnection time
 		default:
 			return e, fmt.Errorf("%w: a line %q", errStream, line)
 		}
 	}
 }
 
-// Next implements Stream; it ends with the context that the stream was opened
-// with.
+// Next implements Stream; it ends with the context of the stream.
 func (s *eventStream) Next(context.Context) ([]byte, error) {
 	e, err := s.event()
 	return []byte(e.data), err
 }
 
-// Close hangs up.
+// Close disconnects.
 func (s *eventStream) Close() {
 	s.cancel()
-	_ = s.res.Body.Close() // nothing is lost
+	_ = s.res.Body.Close() // no data is lost
 }

@@ -12,7 +12,7 @@ import (
 
 func testFeedback(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("feedback is stored and stands in the task", func(t *testing.T) {
+	t.Run("feedback is stored and shown in the task", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		task := uuid.NewString()
@@ -40,7 +40,7 @@ func testFeedback(t *testing.T, sys *e2e.System) {
 			t.Errorf("in the list (-want +got)\n%s", diff)
 		}
 	})
-	t.Run("a later opinion stands in the task, both in the list", func(t *testing.T) {
+	t.Run("the latest feedback is shown in the task, both are in the list", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		task := uuid.NewString()
@@ -56,7 +56,7 @@ func testFeedback(t *testing.T, sys *e2e.System) {
 			t.Errorf("newest first: %s", diff)
 		}
 	})
-	t.Run("the session says which of two tasks of one id", func(t *testing.T) {
+	t.Run("the session distinguishes two tasks with the same id", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		one, two := mustCreate(t, alice, nil), mustCreate(t, alice, nil)
 		task := uuid.NewString()
@@ -70,7 +70,7 @@ func testFeedback(t *testing.T, sys *e2e.System) {
 			t.Errorf("the other task says %s", got)
 		}
 	})
-	t.Run("feedback on a task not saved yet is kept", func(t *testing.T) {
+	t.Run("feedback on a task that is not saved yet is stored", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		alice.Post(api+"/feedback", e2e.M{"taskId": "nowhere", "feedbackType": "down"}).Want(202)
 		if n := len(alice.Get(api + "/feedback").Want(200).List("feedback")); n != 1 {
@@ -102,7 +102,7 @@ func testFeedback(t *testing.T, sys *e2e.System) {
 			}
 		}
 	})
-	t.Run("nobody reads or marks what others own", func(t *testing.T) {
+	t.Run("other users cannot read or give feedback", func(t *testing.T) {
 		alice, bob := sys.User(t, "alice"), sys.User(t, "bob")
 		s := mustCreate(t, alice, nil)
 		task := uuid.NewString()

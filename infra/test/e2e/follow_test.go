@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// mustFollow follows a session over both transports, and with the Go client, and
+// mustFollow follows a session over both transports and with the Go client, and
 // waits until all show it.
 func mustFollow(t *testing.T, u *e2e.User, sessionPath, name string) []*e2e.Follower {
 	t.Helper()
@@ -27,7 +27,7 @@ func mustFollow(t *testing.T, u *e2e.User, sessionPath, name string) []*e2e.Foll
 	return followers
 }
 
-// mustSee waits until every follower shows the session so.
+// mustSee waits until every follower's view is as expected.
 func mustSee(t *testing.T, followers []*e2e.Follower, what string, looks func(view.Session) bool) {
 	t.Helper()
 	for _, f := range followers {
@@ -35,13 +35,13 @@ func mustSee(t *testing.T, followers []*e2e.Follower, what string, looks func(vi
 	}
 }
 
-// mustAgree waits until every follower shows what GET thread does.
+// mustAgree waits until every follower shows what GET thread returns.
 func mustAgree(t *testing.T, u *e2e.User, sessionPath string, followers []*e2e.Follower) view.Thread {
 	t.Helper()
 	return u.Agree(path.Base(sessionPath), followers...)
 }
 
-// answers are the items of a run that its agent produced.
+// answers are the items that the run's agent produced.
 func answers(s view.Session, run string) []view.Event {
 	var out []view.Event
 	for _, e := range s.Items {
@@ -52,7 +52,7 @@ func answers(s view.Session, run string) []view.Event {
 	return out
 }
 
-// answered looks for the end of a run that produced something.
+// answered reports whether a run has ended with an answer.
 func answered(run string) func(view.Session) bool {
 	return func(s view.Session) bool {
 		items := answers(s, run)
@@ -60,7 +60,7 @@ func answered(run string) func(view.Session) bool {
 	}
 }
 
-// hasWords looks for at least n words of what a run says.
+// hasWords reports whether a run's answer has at least n words.
 func hasWords(run string, n int) func(view.Session) bool {
 	return func(s view.Session) bool {
 		words := 0
@@ -71,7 +71,7 @@ func hasWords(run string, n int) func(view.Session) bool {
 	}
 }
 
-// textOf is the text of an event's content, without thinking.
+// textOf is the text of an event's content, without thoughts.
 func textOf(e view.Event) string {
 	var content struct {
 		Parts []struct {
@@ -91,7 +91,7 @@ func textOf(e view.Event) string {
 	return text
 }
 
-// texts of items, in order.
+// textsOf are the texts of items, in order.
 func textsOf(items []view.Event) []string {
 	out := make([]string, len(items))
 	for i, e := range items {

@@ -14,7 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// Stream brings one session's messages.
+// Stream delivers one session's messages.
 type Stream interface {
 	Next(ctx context.Context) ([]byte, error)
 	Close()
@@ -23,30 +23,30 @@ type Stream interface {
 // Transport watches a session from a cursor: Sockets or ServerSent.
 type Transport func(ctx context.Context, u *User, session string, from *watch.Cursor) (Stream, error)
 
-// reconnectPause is how long a follower waits before it connects again.
+// reconnectPause is the pause before a follower connects again.
 const reconnectPause = 100 * time.Millisecond
 
-// Follower keeps one session current by the rules of infra/asyncapi.yaml,
-// through whatever happens to its streams. Each message is held to the contract.
+// Follower keeps one session current by the rules of infra/asyncapi.yaml, whatever
+// happens to its streams. It checks each message against the contract.
 type Follower struct {
 	Name    string
 	user    *User
 	session string // id
 	open    Transport
-	state   *view.State // of the goroutine that follows
+	state   *view.State // owned by the following goroutine
 	cut     chan struct{}
 
 	mu      sync.Mutex
 	view    view.Session
 	seen    map[string]int // messages by type
-	opened  int            // streams
-	trace   []string       // what came last
-	failed  error          // a message that breaks the contract
+	opened  int            // number of streams
+	trace   []string       // latest messages
+	failed  error          // violation of the contract
 	changed chan struct{}  // closed at the next change
 }
 
-// Follow begins to follow a session; the end of the test ends it. What breaks
-// the contract fails the test.
+// Follow follows a session until the test ends. A violation of the contract fails
+// the test.
 func (u *User) Follow(session, name string, by Transport) *Follower {
 	u.tb.Helper()
 	f := u.newFollower(session, name)
@@ -55,8 +55,8 @@ func (u *User) Follow(session, name string, by Transport) *Follower {
 	return f
 }
 
-// FollowWithClient is Follow by the client of clients/go/watch, which does
-// all by itself: it cannot be cut, and shows no messages.
+// FollowWithClient is Follow with the client of clients/go/watch, which does
+// everything itself: its stream cannot be cut, and it does not record messages.
 func (u *User) FollowWithClient(session, name string) *Follower {
 	u.tb.Helper()
 	f := u.newFollower(session, name)
@@ -80,7 +80,7 @@ func (u *User) newFollower(session, name string) *Follower {
 	}
 }
 
-// follow has the follower run until the test ends.
+// follow runs the follower until the test ends.
 func (u *User) follow(f *Follower, run func(context.Context)) {
 	var running sync.WaitGroup
 	ctx, stop := context.WithCancel(u.tb.Context())
