@@ -40,7 +40,9 @@ class SessionArtifacts:
 
 
 @pytest.fixture
-async def saved(sessions: RethreadSessionService, artifacts: RethreadArtifactService, user: str) -> SessionArtifacts:
+async def saved(
+    sessions: RethreadSessionService, artifacts: RethreadArtifactService, user: str
+) -> SessionArtifacts:
     session = await sessions.create_session(app_name=APP, user_id=user)
     return SessionArtifacts(artifacts, user, session.id)
 

@@ -103,7 +103,9 @@ async def test_an_append_with_a_lost_response_is_stored_once() -> None:
         ([answer(429, Retry_After="3600")], []),
     ],
 )
-async def test_it_gives_up_after_the_last_attempt(outcomes: list[httpx.Response | Exception], waits: list[float]) -> None:
+async def test_it_gives_up_after_the_last_attempt(
+    outcomes: list[httpx.Response | Exception], waits: list[float]
+) -> None:
     network = Network(*outcomes)
     with pytest.raises(UnavailableError) as gone:
         await network.sessions(attempts=3).get_session(app_name="a", user_id="alice", session_id="s")

@@ -71,7 +71,9 @@ async def test_a_chat_continues_after_a_rewind(chat: Chat, client: Rethread) -> 
     effective = [e async for e in client.pages(where, chat.user, {"view": "effective"})]
     assert [e["id"] for e in effective[1:]] == [e.id for e in _apply_rewinds(session.events)]
     everything = [e async for e in client.pages(where, chat.user, {"view": "all"})]
-    assert len(everything) == 1 + 4 * 4 + 1, "the log keeps everything: the initial state, four turns, a marker"
+    assert len(everything) == 1 + 4 * 4 + 1, (
+        "the log keeps everything: the initial state, four turns, a marker"
+    )
 
 
 async def test_a_rewind_restores_the_same_as_adk_in_memory(chat: Chat) -> None:

@@ -166,7 +166,9 @@ async def test_an_event_appended_twice_is_stored_once(sessions: RethreadSessionS
     assert texts((await again(sessions, session)).events) == ["hello", "again"]
 
 
-async def test_concurrent_writers_are_detected(system: LocalSystem, sessions: RethreadSessionService, user: str) -> None:
+async def test_concurrent_writers_are_detected(
+    system: LocalSystem, sessions: RethreadSessionService, user: str
+) -> None:
     mine = await sessions.create_session(app_name=APP, user_id=user)
     async with Rethread(system.url, system.token) as another:
         elsewhere = RethreadSessionService(another)

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-// Where `vite` (npm run dev) finds the API: what `make run` starts, unless told otherwise.
+// The API for `vite` (npm run dev): by default the system started by `make run`.
 const system = process.env.RETHREAD_URL ?? 'http://127.0.0.1:3000';
 
 export default defineConfig({

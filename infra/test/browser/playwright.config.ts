@@ -1,4 +1,4 @@
-// Tests of the console in the system's Chromium, against a local system of their own.
+// Tests of the console in the system's Chromium, against their own local system.
 
 import { defineConfig } from '@playwright/test';
 
@@ -9,7 +9,7 @@ export default defineConfig({
   workers: 2,
   fullyParallel: true,
   forbidOnly: true,
-  retries: 0, // a test that passes at times is broken
+  retries: 0, // a flaky test is a broken test
   timeout: 60_000,
   expect: { timeout: 15_000 },
   reporter: [['list']],
@@ -19,7 +19,7 @@ export default defineConfig({
     viewport: { width: 1280, height: 800 },
     locale: 'en-GB',
     timezoneId: 'UTC',
-    contextOptions: { reducedMotion: 'reduce' }, // nothing is judged while it moves
+    contextOptions: { reducedMotion: 'reduce' }, // avoids checks during animations
     actionTimeout: 15_000,
     screenshot: 'only-on-failure',
     trace: 'retain-on-failure',

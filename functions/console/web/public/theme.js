@@ -1,7 +1,7 @@
-// Runs before the first paint, so that a chosen theme does not flash in the other one's colours.
+// Runs before the first paint, so that the page does not flash in the wrong theme.
 try {
   const theme = localStorage.getItem('rethread.theme');
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 } catch {
-  // Storage may be forbidden; then the system's theme it is.
+  // Storage may be blocked; then the system's theme applies.
 }

@@ -1,4 +1,4 @@
-// What the function that serves the page says about the system behind it.
+// The settings from the function that serves the page.
 
 export type SignIn =
   | { kind: 'dev'; token_url: string }
@@ -11,14 +11,14 @@ export interface Config {
   sign_in: SignIn;
 }
 
-/** Where the page lives; routes below it are the page's own. */
+/** Base path of the page and of its client-side routes. */
 export const BASE = import.meta.env.BASE_URL.replace(/\/$/, '');
 
-/** Where the HTTP API answers, on the page's own origin. */
+/** Address of the HTTP API, on the page's own origin. */
 export const apiUrl = (): string => `${location.origin}/api/v1`;
 
 export async function readConfig(): Promise<Config> {
   const response = await fetch(`${BASE}/config.json`, { cache: 'no-store' });
-  if (!response.ok) throw new Error(`The console's settings cannot be read (${response.status}).`);
+  if (!response.ok) throw new Error(`Could not load the console's settings (${response.status}).`);
   return response.json();
 }

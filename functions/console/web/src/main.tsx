@@ -1,7 +1,7 @@
-// Reads the settings, takes up a sign-in that left the page, and shows the page.
+// Reads the settings, completes a sign-in that left the page, and renders the page.
 
 import { render } from 'preact';
-import { tell } from './api/error';
+import { errorText } from './api/error';
 import { createAuth } from './auth/auth';
 import { readConfig } from './config';
 import { App } from './store/app';
@@ -16,7 +16,7 @@ async function start(page: HTMLElement): Promise<void> {
     await resume(app);
     render(<Console app={app} />, page);
   } catch (error) {
-    render(<Broken reason={tell(error)} />, page);
+    render(<Broken reason={errorText(error)} />, page);
   }
 }
 

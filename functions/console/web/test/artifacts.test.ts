@@ -13,7 +13,7 @@ const version = (name: string, number = 0) => ({
   created_time: 1,
 });
 
-test('the list is read again when the conversation names a version, and only then', async () => {
+test('the list is reloaded only when the conversation names a version', async () => {
   const server = new FakeServer();
   server.answer = () => [200, { data: [version('a')], meta: { next_cursor: null } }];
   const chat = { id: 's1', items: signal<readonly Event[]>([]), epoch: signal(0) };
@@ -31,7 +31,7 @@ test('the list is read again when the conversation names a version, and only the
   expect([server.asked.length, failed.mock.calls.length]).toEqual([3, 0]);
 });
 
-test('pages are put together', async () => {
+test('all pages of a list are loaded', async () => {
   const server = new FakeServer();
   server.answer = ({ query }) =>
     query.cursor
@@ -54,13 +54,13 @@ describe('a name', () => {
     expect(nameFor(file, shared)).toBe(name);
   });
 
-  test('is shown without what makes it shared', () => {
+  test('is shown without its prefix', () => {
     expect(readable('user:a')).toEqual({ label: 'a', shared: true });
     expect(readable('a')).toEqual({ label: 'a', shared: false });
   });
 });
 
-test('a version that a rewind has made says which one it restored', () => {
+test('a version created by a rewind names the restored one', () => {
   const reference = 'artifact://session/s1/plan.json/3';
   expect(restoredFrom({ ...version('plan.json', 5), reference })).toBe('3');
   expect(restoredFrom(version('plan.json'))).toBe('');
@@ -80,6 +80,6 @@ test.each([
   expect(kindOf(mime, name)).toBe(kind);
 });
 
-test('sizes are in words', () => {
+test('sizes are formatted with units', () => {
   expect([999, 1500, 2_340_000].map(sizeOf)).toEqual(['999 B', '1.5 kB', '2.3 MB']);
 });

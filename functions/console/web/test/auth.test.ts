@@ -22,14 +22,14 @@ beforeEach(() => {
 
 afterEach(() => vi.unstubAllGlobals());
 
-describe('a dev user', () => {
-  test('signs in by name, and is known after a reload', async () => {
+describe('a development user', () => {
+  test('signs in by name and stays signed in after a reload', async () => {
     answers = [[200, { token: token('bob', later()) }]];
     await new DevAuth('/dev/token').signIn('bob');
     expect(new DevAuth('/dev/token').user.value).toEqual({ name: 'bob' });
   });
 
-  test('keeps a token while it is fresh, and asks once for many', async () => {
+  test('reuses a fresh token and shares one request for it', async () => {
     const fresh = token('bob', later());
     answers = [
       [200, { token: token('bob', 0) }],
@@ -42,7 +42,7 @@ describe('a dev user', () => {
     expect(fetch).toHaveBeenCalledTimes(2);
   });
 
-  test('gets another token where one is refused', async () => {
+  test('gets another token when one is rejected', async () => {
     const [first, second] = [token('bob', later()), token('bob', later() + 1)];
     answers = [
       [200, { token: first }],
@@ -53,7 +53,7 @@ describe('a dev user', () => {
     expect(await auth.token(first)).toBe(second);
   });
 
-  test('who signed out has none', async () => {
+  test('has no token after signing out', async () => {
     answers = [[200, { token: token('bob', later()) }]];
     const auth = new DevAuth('/dev/token');
     await auth.signIn('bob');
@@ -62,13 +62,13 @@ describe('a dev user', () => {
     expect(new DevAuth('/dev/token').user.value).toBeNull();
   });
 
-  test('is told why signing in failed', async () => {
+  test('gets the reason of a failed sign-in', async () => {
     answers = [[400, { message: 'send a name' }]];
     await expect(new DevAuth('/dev/token').signIn('')).rejects.toThrow('send a name');
   });
 });
 
-test('claims are read whatever letters they have, and of what is no token there are none', () => {
+test('claimsOf decodes UTF-8 and returns no claims for an invalid token', () => {
   const payload = btoa(String.fromCharCode(...new TextEncoder().encode('{"sub":"Jörg 東"}')));
   expect(claimsOf(`h.${payload.replace(/\+/g, '-').replace(/\//g, '_')}.s`).sub).toBe('Jörg 東');
   expect(claimsOf('opaque')).toEqual({});

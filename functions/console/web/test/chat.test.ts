@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-// Takes a question as the server does: the input stands at 7, its run is `run`.
+// Responds to a question as the server does: the input is at position 7, its run is `run`.
 function startsRun({ path, body }: Asked): [number, unknown] {
   if (!path.endsWith('/runs')) return [200, { data: session('s1') }];
   const { input } = body as { input: InputEvent[] };
@@ -35,7 +35,7 @@ const bodies = () => asks().map(({ body }) => body as { input: InputEvent[]; on_
 const asks = () => server.asked.filter(({ path }) => path.endsWith('/runs'));
 
 describe('a question', () => {
-  test('is shown at once, and stays until the watch tells of it', async () => {
+  test('is shown at once and until it arrives from the watch', async () => {
     const { chat, show } = fakeChat(server);
     show({ items: [] });
     const sent = chat.send('Why?');
@@ -54,20 +54,20 @@ describe('a question', () => {
     expect(chat.started.has('run')).toBe(true);
   });
 
-  test('carries a key that makes it safe to repeat, and an id of its own', async () => {
+  test('has an idempotency key and its own id', async () => {
     const { chat } = fakeChat(server);
     await chat.send('Why?');
     expect(asks()[0]?.headers.get('Idempotency-Key')).toMatch(/^[0-9a-f]{32}$/);
     expect(bodies().map(({ on_active }) => on_active)).toEqual(['reject']);
   });
 
-  test('is sent once, however often one presses', async () => {
+  test('is sent once, however often it is submitted', async () => {
     const { chat } = fakeChat(server);
     const sent = await Promise.all([chat.send('Why?'), chat.send('Why?')]);
     expect([sent, asks().length]).toEqual([[true, false], 1]);
   });
 
-  test('that is refused is taken back, and people are told why', async () => {
+  test('is removed when it is rejected, with a toast', async () => {
     const { chat, toasts } = fakeChat(server);
     server.answer = () => [409, { status: 409, detail: 'a run is active' }];
     expect(await chat.send('Why?')).toBe(false);
@@ -75,7 +75,7 @@ describe('a question', () => {
     expect(toasts.list.value.map(({ text }) => text)).toEqual(['a run is active']);
   });
 
-  test('runs although the watch tells of it before it tells of the run', async () => {
+  test('is shown as running before the run status arrives from the watch', async () => {
     const { chat, show } = fakeChat(server);
     await chat.send('Why?');
     const asked = event('run', { id: chat.messages.value[0]?.id ?? '', seq: 7, text: 'Why?' });
@@ -85,7 +85,7 @@ describe('a question', () => {
     expect(chat.running.value).toBe(false);
   });
 
-  test('whose run nobody ever tells of does not run for good', async () => {
+  test('stops being shown as running if the run status never arrives', async () => {
     vi.useFakeTimers();
     const { chat, show } = fakeChat(server);
     await chat.send('Why?');
@@ -94,7 +94,7 @@ describe('a question', () => {
     expect(chat.running.value).toBe(false);
   });
 
-  test('that a rewind has hidden since does not stay', async () => {
+  test('is removed when a rewind has hidden it', async () => {
     const { chat, show } = fakeChat(server);
     await chat.send('Why?');
     show({ items: [], epoch: 1 });
@@ -106,7 +106,7 @@ describe('after a failure', () => {
   const failed = (items: Event[]) =>
     ({ items, status: 'failed', run_id: 'old', error: { code: 'c', message: 'm' } }) as const;
 
-  test('the same input is sent again, and what failed goes at once', async () => {
+  test('a retry sends the same input and hides the failed answer at once', async () => {
     const { chat, show } = fakeChat(server);
     show(failed([event('old', { text: 'Why?' }), event('old', { author: 'demo', text: 'Bec' })]));
     const [turn] = chat.turns.value;
@@ -128,20 +128,20 @@ describe('a run', () => {
   });
 });
 
-test('a session that was there and is not found any more was deleted', () => {
+test('a loaded session that is not found any more counts as deleted', () => {
   const { chat, show, end } = fakeChat(server);
   show({ items: [] });
   end(404);
   expect(chat.gone.value).toBe(410);
 });
 
-test('a session that is gone says how', () => {
+test('a missing session reports its status', () => {
   const { chat, end } = fakeChat(server);
   end(410);
   expect(chat.gone.value).toBe(410);
 });
 
-test('one that was shared says why it is not any more', () => {
+test('a shared session reports why access ended', () => {
   for (const [status, reason, want] of [
     [403, 'revoked', 'revoked'],
     [403, 'expired', 'expired'],

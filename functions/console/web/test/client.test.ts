@@ -5,7 +5,7 @@ import { createSession, listSessions } from '../src/api/sessions';
 import { FakeAuth, FakeServer, session } from './fakes';
 
 describe('the API client', () => {
-  test('renews a token that is refused, once, and sends the body again', async () => {
+  test('renews a rejected token once and sends the body again', async () => {
     const server = new FakeServer();
     server.answer = ({ headers }) =>
       headers.get('Authorization') === 'Bearer second'
@@ -17,7 +17,7 @@ describe('the API client', () => {
     expect(keys[0]).toBe(keys[1]);
   });
 
-  test("tells of an error in the server's words", async () => {
+  test("throws errors with the server's detail", async () => {
     const server = new FakeServer();
     server.answer = () => [
       422,
@@ -34,7 +34,7 @@ describe('the API client', () => {
     });
   });
 
-  test('tells when nothing answers', async () => {
+  test('reports an unreachable server', async () => {
     const api = createApi(new FakeAuth(), async () => {
       throw new TypeError('Failed to fetch');
     });

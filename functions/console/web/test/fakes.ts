@@ -1,4 +1,4 @@
-// What tests put in place of the network.
+// Fakes that replace the network in tests.
 
 import { signal } from '@preact/signals-core';
 import type {
@@ -37,7 +37,7 @@ export interface Asked {
 
 export type Answer = [status: number, body?: unknown];
 
-/** An API whose answers the test gives, and which remembers what it was asked. */
+/** An API with responses given by the test, which records its requests. */
 export class FakeServer {
   readonly asked: Asked[] = [];
   readonly auth = new FakeAuth();
@@ -65,7 +65,7 @@ export class FakeServer {
   readonly api = createApi(this.auth, this.fetch);
 }
 
-/** A chat over a fake server, and a watch that the test speaks for. */
+/** A chat over a fake server, with a watch controlled by the test. */
 export function fakeChat(server: FakeServer) {
   const toasts = new Toasts();
   const older = { read: async () => {} };

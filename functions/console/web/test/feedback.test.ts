@@ -40,11 +40,11 @@ function turnOf(chat: Chat) {
 }
 
 describe('a task', () => {
-  test('is saved once the run that this tab began is over, and not before', async () => {
+  test('is saved only when a run started by this tab is over', async () => {
     const { chat, show } = fakeChat(server);
     await chat.send('Why?');
     show({ ...running, items: [question, part] });
-    show({ items: [question, part] }); // news of the status may come first
+    show({ items: [question, part] }); // items may arrive before the status
     expect(saves()).toEqual([]);
     show({ items: [question, whole] });
     show({ items: [question, whole] });
@@ -52,7 +52,7 @@ describe('a task', () => {
     expect(saves()[0]?.message_bubbles.map(({ text }) => text)).toEqual(['Why?', 'Bec']);
   });
 
-  test('of a run that began elsewhere is not saved by this tab', async () => {
+  test('of a run started elsewhere is not saved by this tab', async () => {
     const { show } = fakeChat(server);
     show({ ...running, items: [question, part] });
     show({ items: [question, whole] });
@@ -62,7 +62,7 @@ describe('a task', () => {
 });
 
 describe('feedback', () => {
-  test('is given to the task that is there', async () => {
+  test('is given to an existing task', async () => {
     const bubble = { id: 'b', type: 'agent', metadata: { kagent_invocation_id: 'run' } };
     const task_metadata = { feedback: { type: 'up', text: 'Nice' } };
     tasks = [{ task_id: 't9', message_bubbles: [bubble], task_metadata }];
@@ -79,7 +79,7 @@ describe('feedback', () => {
     expect(chat.feedback.given.value.get('run')).toEqual({ type: 'down', text: 'Not so' });
   });
 
-  test('saves the task first where there is none', async () => {
+  test('saves the task first if there is none', async () => {
     const { chat, show } = fakeChat(server);
     show({ items: [question, whole] });
     const both = await Promise.all([
@@ -91,7 +91,7 @@ describe('feedback', () => {
     expect(posted('/feedback')).toHaveLength(1);
   });
 
-  test('that is refused is not shown, and people are told', async () => {
+  test('is not shown when it is rejected, with a toast', async () => {
     const { chat, toasts, show } = fakeChat(server);
     show({ items: [question, whole] });
     server.answer = (asked) =>

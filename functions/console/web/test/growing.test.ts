@@ -5,7 +5,7 @@ import { blocksOf, type MarkdownBlock } from '../src/ui/markdown/parse';
 const shown = (blocks: MarkdownBlock[]) =>
   blocks.map(({ kind, source, code, html }) => [kind, source, code ?? html()]);
 
-// Pieces of Markdown that change what stands before them, and such that do not.
+// Pieces of Markdown, some of which change the meaning of the text before them.
 const PIECES = [
   'Some *text* with `code`, ',
   'and **more of it** ',
@@ -34,7 +34,7 @@ const PIECES = [
   '[x]',
 ];
 
-// Numbers that look random and are the same each time.
+// A deterministic sequence of pseudo-random numbers.
 function* numbers(seed: number): Generator<number, never> {
   for (let x = seed * 2654435761; ; ) {
     x = Math.imul(x ^ (x >>> 15), 0x2c1b3c6d);
@@ -43,8 +43,8 @@ function* numbers(seed: number): Generator<number, never> {
   }
 }
 
-describe('Markdown that grows', () => {
-  test('ends as if it had come at once, however it came', () => {
+describe('growing Markdown', () => {
+  test('ends with the same result as when parsed at once', () => {
     for (let seed = 1; seed <= 300; seed++) {
       const random = numbers(seed);
       const growing = new GrowingMarkdown();
@@ -61,7 +61,7 @@ describe('Markdown that grows', () => {
     }
   });
 
-  test('shows in between what it would at once, but for links that are not defined yet', () => {
+  test('equals parsing at once at each step, except for links not defined yet', () => {
     for (let seed = 1; seed <= 40; seed++) {
       const random = numbers(seed);
       const growing = new GrowingMarkdown();
@@ -75,7 +75,7 @@ describe('Markdown that grows', () => {
     }
   });
 
-  test('is parsed from its last blocks on, and the others stay the same objects', () => {
+  test('parses only the last blocks and keeps the other objects', () => {
     const growing = new GrowingMarkdown();
     const before = growing.grow('# One\n\nTwo\n\nThree');
     const after = growing.grow('# One\n\nTwo\n\nThree and four');
@@ -84,7 +84,7 @@ describe('Markdown that grows', () => {
     expect(growing.open).toBe('Two\n\nThree and four.'.length);
   });
 
-  test('is cut where a paragraph becomes long, until it is whole', () => {
+  test('splits a long paragraph until it is complete', () => {
     const growing = new GrowingMarkdown();
     let text = '# A title\n\n';
     let longest = 0;
@@ -103,7 +103,7 @@ describe('Markdown that grows', () => {
     expect(JSON.stringify(whole) === JSON.stringify(shown(blocksOf(text).blocks))).toBe(true);
   });
 
-  test('begins anew where the text is another', () => {
+  test('starts again for another text', () => {
     const growing = new GrowingMarkdown();
     growing.grow('# One\n\nTwo');
     expect(shown(growing.grow('Three'))).toEqual(shown(blocksOf('Three').blocks));

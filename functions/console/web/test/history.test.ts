@@ -34,7 +34,7 @@ function open(shown: Event[]) {
 }
 
 describe('the history', () => {
-  test('shows the newest first, and older ones when they are asked for', async () => {
+  test('shows the newest entries first, and older ones on demand', async () => {
     entries = long(250);
     const { history, keys } = open(entries);
     await vi.waitFor(() => expect(keys().length).toBe(100));
@@ -43,16 +43,16 @@ describe('the history', () => {
     expect([keys()[0], keys().length, history.more.value]).toEqual(['t1', 250, false]);
   });
 
-  test('shows nothing as hidden that the chat has not read, and reads both further back', async () => {
+  test('shows no entry as hidden that the chat has not loaded, and loads both further back', async () => {
     entries = long(250);
     const { chat, show, older } = fakeChat(server);
     let held = 40;
-    const tell = () => show({ items: entries.slice(-held), has_older: held < 250 });
+    const update = () => show({ items: entries.slice(-held), has_older: held < 250 });
     older.read = async () => {
       held = Math.min(250, held + 40);
-      tell();
+      update();
     };
-    tell();
+    update();
     const history = new History(chat, server.api);
     const stop = history.start();
     const hidden = () => history.rows.value.filter((row) => row.kind === 'message' && row.hidden);
@@ -70,7 +70,7 @@ describe('the history', () => {
     stop();
   });
 
-  test('reads on until it has found an invocation', async () => {
+  test('loads entries until it has found an invocation', async () => {
     entries = long(450);
     const { history, keys } = open(entries);
     expect(await history.find('t120')).toBe(true);
@@ -78,7 +78,7 @@ describe('the history', () => {
     expect(await history.find('t999')).toBe(false);
   });
 
-  test('follows the chat, and learns what a rewind has hidden', async () => {
+  test('follows the chat and marks what a rewind has hidden', async () => {
     entries = log('a b');
     const [a, b] = entries;
     if (!a || !b) throw new Error('unreachable');
@@ -93,14 +93,14 @@ describe('the history', () => {
     expect(hidden.slice(1)).toEqual([true, true, false]);
   });
 
-  test('knows what a rewind has to go before so that a message stays', async () => {
+  test('returns the boundary of a rewind that keeps a message', async () => {
     entries = log('a b <b c');
     const { history } = open([]);
     await vi.waitFor(() => expect(history.ready.value).toBe(true));
     expect(entries.map((entry) => history.following(entry))).toEqual(['b', '<b', 'c', null]);
   });
 
-  test('tells what went wrong, and tries again', async () => {
+  test('reports an error and can be retried', async () => {
     entries = long(150);
     const { history } = open([]);
     await vi.waitFor(() => expect(history.ready.value).toBe(true));

@@ -11,36 +11,36 @@ const seen = (events: readonly { invocation_id: string }[] | null) =>
   events?.map(({ invocation_id }) => invocation_id).join(' ');
 
 describe('what a rewind would show', () => {
-  test('is what stood before the invocation', () => {
+  test('is what was shown before the invocation', () => {
     expect(seen(shownBefore(log('a b c'), 'b'))).toBe('a');
   });
 
-  test('before a hidden invocation is what stood before that', () => {
+  test('for a hidden invocation is what was shown before it', () => {
     expect(seen(shownBefore(log('a b c <b d'), 'c'))).toBe('a b');
   });
 
-  test('before a rewind is what that has hidden', () => {
+  test('for a rewind is what it has hidden', () => {
     expect(seen(shownBefore(log('a b c <b d'), '<b'))).toBe('a b c');
   });
 
-  test('counts rewinds that were undone, and those that cross', () => {
+  test('handles rewinds that were undone and that overlap', () => {
     const entries = log('a b <b c <<b d');
     expect(seen(shownBefore(entries, 'd'))).toBe('a b');
     expect(seen(shownBefore(entries, '<<b'))).toBe('a c');
   });
 
-  test('before an invocation that is not there is unknown', () => {
+  test('is unknown for an unknown invocation', () => {
     expect(shownBefore(log('a'), 'b')).toBeNull();
   });
 
-  test('leaves out entries that show nothing', () => {
+  test('leaves out entries that are not messages', () => {
     const entries = [...log('a'), event('a', { author: 'system', type: 'run' }), ...log('b')];
     expect(seen(shownBefore(entries, 'b'))).toBe('a');
   });
 });
 
 describe('the effect of a rewind', () => {
-  test('counts the messages that go and come back', () => {
+  test('counts the messages hidden and restored', () => {
     const [a, b, c] = log('a b c');
     if (!a || !b || !c) throw new Error('unreachable');
     expect(effectOf([a, b], [a, c])).toMatchObject({ hides: 1, returns: 1 });
@@ -50,14 +50,14 @@ describe('the effect of a rewind', () => {
     });
   });
 
-  test('knows the version of each artifact that is named then', () => {
+  test('returns the last named version of each artifact', () => {
     const named = (version: number) => event('a', { actions: { artifact_delta: { f: version } } });
     expect(effectOf([], [named(0), named(2)]).artifacts).toEqual(new Map([['f', 2]]));
   });
 });
 
 describe('the rows of a log', () => {
-  test('mark what is hidden, and tell rewinds apart', () => {
+  test('mark hidden messages and distinguish rewinds', () => {
     const entries = log('a b <b c');
     const shown = new Set(entries.flatMap((e) => (/[ac]/.test(e.invocation_id) ? e.id : [])));
     const rows = historyRows(entries, shown, new Messages(), idle);
@@ -69,14 +69,14 @@ describe('the rows of a log', () => {
     ]);
   });
 
-  test('tell a rewind from an answer that was put aside', () => {
+  test('distinguish a rewind from a discarded answer', () => {
     const [marker] = log('<b');
     const discard = { ...marker, invocation_id: 'discard-run' } as ReturnType<typeof event>;
     const [row] = historyRows([discard], new Set(), new Messages(), idle);
     expect(row?.kind === 'marker' && row.marker.discard).toBe(true);
   });
 
-  test('begin a turn anew behind a rewind', () => {
+  test('start a new turn after a rewind', () => {
     const rows = historyRows(log('a <b a'), new Set(), new Messages(), idle);
     const turns = rows.flatMap((row) => (row.kind === 'message' ? row.turn : []));
     expect(turns[0]).not.toBe(turns[1]);

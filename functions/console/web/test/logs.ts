@@ -1,5 +1,5 @@
-// Logs in short: a word is a turn of that invocation, <x a rewind to before the invocation x,
-// whose own invocation is what stands there.
+// A short notation for logs: a word is a turn of that invocation, <x is a rewind to before the
+// invocation x, whose own invocation is the word itself.
 
 import type { Event } from '../src/api/types';
 import { event } from './fakes';

@@ -8,22 +8,22 @@ const html = (text: string) =>
     .trim();
 
 describe('Markdown', () => {
-  test('is cut into blocks that stay the same while the text grows', () => {
+  test('is split into blocks that stay the same while the text grows', () => {
     const before = blocksOf('# One\n\nTwo').blocks;
     const after = blocksOf('# One\n\nTwo and more\n\n- three').blocks;
     expect(after.map(({ kind }) => kind)).toEqual(['heading', 'paragraph', 'list']);
     expect(after[0]?.source).toBe(before[0]?.source);
   });
 
-  test('gives code to a component of its own, open fences too', () => {
+  test('separates code blocks, including unclosed ones', () => {
     expect(blocksOf('```go run\nfunc').blocks[0]?.code).toEqual({ language: 'go', text: 'func' });
   });
 
-  test('knows links that are defined elsewhere', () => {
+  test('resolves reference links', () => {
     expect(html('[a][1]\n\n[1]: https://example.com')).toContain('href="https://example.com"');
   });
 
-  test('opens links elsewhere', () => {
+  test('opens links in a new tab', () => {
     expect(html('[a](https://example.com)')).toMatch(/target="_blank".*rel="noopener noreferrer"/);
   });
 
@@ -38,7 +38,7 @@ describe('Markdown', () => {
     expect(html(text)).not.toMatch(harm);
   });
 
-  test('shows HTML as the text that it is', () => {
+  test('shows HTML as text', () => {
     const block = document.createElement('div');
     block.innerHTML = html('before <b onclick="x()">bold</b> & after');
     expect(block.textContent).toBe('before <b onclick="x()">bold</b> & after');

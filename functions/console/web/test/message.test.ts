@@ -6,7 +6,7 @@ const agent = (parts: unknown[], more = {}) =>
   event('i1', { author: 'demo', content: { role: 'model', parts }, ...more });
 
 describe('messages', () => {
-  test('parts become blocks in their order', () => {
+  test('parts become blocks in order', () => {
     const [message] = new Messages().of([
       agent([
         { thought: true, text: 'hm' },
@@ -27,7 +27,7 @@ describe('messages', () => {
     expect(message && textOf(message)).toBe('yes');
   });
 
-  test('a result is shown with its call, which is of the same invocation', () => {
+  test('a result is shown with its call in the same invocation', () => {
     const call = agent([{ function_call: { id: 'c', name: 'look', args_text: '{"q"' } }]);
     const other = agent([{ function_call: { id: 'c', name: 'look' } }], { invocation_id: 'i2' });
     const result = agent([
@@ -40,7 +40,7 @@ describe('messages', () => {
     ]);
   });
 
-  test('a message stays the same object until what it shows changes', () => {
+  test('a message stays the same object until its content changes', () => {
     const messages = new Messages();
     const call = agent([{ function_call: { id: 'c', name: 'look' } }]);
     const [before] = messages.of([call]);
@@ -49,21 +49,21 @@ describe('messages', () => {
     expect(messages.of([call, result])[0]).not.toBe(before);
   });
 
-  test('what shows nothing is no message, but a change of state is', () => {
+  test('an empty event is not a message, but a state change is', () => {
     const empty = event('i1');
     const marker = event('i1', { author: 'system', text: 'Session rewound' });
     const change = event('i1', { author: 'demo', actions: { state_delta: { a: null } } });
     expect(new Messages().of([empty, marker, change]).map(({ event }) => event)).toEqual([change]);
   });
 
-  test('one that was stopped is not one that failed', () => {
+  test('a stopped message is not a failed one', () => {
     const broken = (code: string) => agent([], { status: 'failed', error: { code, message: 'm' } });
     const [stopped, failed] = new Messages().of([broken('cancelled'), broken('other')]);
     expect([stopped?.stopped, stopped?.error]).toEqual([true, null]);
     expect([failed?.stopped, failed?.error?.code]).toEqual([false, 'other']);
   });
 
-  test('content of any shape does no harm', () => {
+  test('malformed content is ignored', () => {
     for (const content of [null, {}, { parts: 'x' }, { parts: [null, 1, {}] }]) {
       expect(new Messages().of([event('i1', { content })])).toEqual([]);
     }

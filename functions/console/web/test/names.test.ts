@@ -13,7 +13,7 @@ describe('a session is named after its first question', () => {
   });
 });
 
-test('days are named as people name them', () => {
+test('days have headings such as Today', () => {
   const now = new Date(2026, 4, 20, 1, 0).getTime();
   const days = (n: number) => now - n * 86_400_000;
   expect([0, 1, 3, 20].map((n) => dayOf(days(n), now))).toEqual([

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Event, InputEvent } from '../src/api/types';
 import { event, FakeServer, fakeChat } from './fakes';
 
-// A session of turns a, b and c, of which the chat holds as many of the newest events as it is told.
+// A session of turns a, b and c, of which the chat holds a number of the newest events.
 const ask = (invocation: string, seq: number) => event(invocation, { seq, text: `${invocation}?` });
 const answer = (invocation: string, seq: number) =>
   event(invocation, { seq, author: 'demo', text: `${invocation}!` });
@@ -32,8 +32,8 @@ function opened(count: number, size: number, more = {}) {
   return fake;
 }
 
-describe('a session that is held from some message on', () => {
-  test('has a page more when that is asked for, once at a time', async () => {
+describe('a session that is loaded from some message on', () => {
+  test('loads another page on demand, one at a time', async () => {
     const { chat } = opened(2, 2);
     expect([chat.messages.value.length, chat.older.more.value]).toEqual([2, true]);
     await Promise.all([chat.older.load(), chat.older.load()]);
@@ -43,19 +43,19 @@ describe('a session that is held from some message on', () => {
     expect(chat.turns.value.map(({ first }) => first)).toEqual([true, false, false]);
   });
 
-  test('says why nothing came, until the next try', async () => {
+  test('reports an error until the next attempt', async () => {
     const { chat, older } = opened(2, 2);
     const read = older.read;
     older.read = () => Promise.reject(new TypeError('failed to fetch'));
     expect(await chat.older.load()).toBe(false);
-    expect(chat.older.failed.value).toMatch(/could not be read/);
+    expect(chat.older.failed.value).toMatch(/could not be loaded/);
     expect(await chat.find('a')).toBe(false);
     older.read = read;
     expect(await chat.older.load()).toBe(true);
     expect([chat.older.failed.value, chat.older.loading.value]).toEqual(['', false]);
   });
 
-  test('is read back to an invocation, and no further', async () => {
+  test('is loaded back to an invocation and no further', async () => {
     const { chat } = opened(1, 1);
     expect(await chat.find('b')).toBe(true);
     expect([chat.messages.value.length, pages]).toEqual([3, 2]);
@@ -63,7 +63,7 @@ describe('a session that is held from some message on', () => {
     expect(chat.older.more.value).toBe(false);
   });
 
-  test('is read back to a position', async () => {
+  test('is loaded back to a position', async () => {
     const { chat } = opened(1, 1);
     expect(await chat.reach(4)).toBe(true);
     expect(chat.items.value[0]?.seq).toBe(4);
@@ -71,7 +71,7 @@ describe('a session that is held from some message on', () => {
     expect(chat.items.value.length).toBe(6);
   });
 
-  test('asks a turn that failed once more with all of its input', async () => {
+  test('retries a failed turn with its complete input', async () => {
     const error = { code: 'c', message: 'm' };
     const { chat } = opened(1, 1, { status: 'failed', run_id: 'c', error });
     const [turn] = chat.turns.value;

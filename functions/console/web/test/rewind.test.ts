@@ -53,14 +53,14 @@ async function begun(more: Partial<RewindTarget> = {}) {
 }
 
 describe('a rewind', () => {
-  test('is looked at before it happens', async () => {
+  test('is previewed before it is executed', async () => {
     const { rewinding } = await begun();
     expect(bodies(true)).toMatchObject([{ rewind_before_invocation_id: 'b', on_conflict: 'keep' }]);
     expect(rewinding.conflicts.value).toEqual(['user:x']);
     expect(bodies(false)).toEqual([]);
   });
 
-  test('happens once, with a key that makes it safe to repeat', async () => {
+  test('is executed once, with an idempotency key', async () => {
     const { rewinding, changed } = await begun();
     await Promise.all([rewinding.go(), rewinding.go()]);
     expect(asks(false).length).toBe(1);
@@ -68,7 +68,7 @@ describe('a rewind', () => {
     expect(changed).toHaveBeenCalledOnce();
   });
 
-  test('keeps its key while nothing else is asked for', async () => {
+  test('keeps its key while the request is the same', async () => {
     const { rewinding } = await begun();
     refuse = [500, { status: 500, detail: 'Internal error.' }];
     await expect(rewinding.go()).rejects.toThrow('Internal error.');
@@ -77,7 +77,7 @@ describe('a rewind', () => {
     expect(keys[0]).toBe(keys[1]);
   });
 
-  test('puts the question where it can be asked anew, but over nothing', async () => {
+  test('puts the question into an empty draft only', async () => {
     const { rewinding, chat } = await begun();
     await rewinding.go();
     expect(chat.draft.value).toBe('Why?');
@@ -86,7 +86,7 @@ describe('a rewind', () => {
     expect(chat.draft.value).toBe('half a thought');
   });
 
-  test('that meets a run stops it', async () => {
+  test('stops a run in progress', async () => {
     const { rewinding, show } = await begun();
     show({ status: 'in_progress', run_id: 'run' });
     expect(rewinding.stops.value).toBe(true);
@@ -95,14 +95,14 @@ describe('a rewind', () => {
     expect(bodies(false)).toMatchObject([{ cancel_run: true }]);
   });
 
-  test('that something got in the way of is looked at anew', async () => {
+  test('is previewed again after a conflict', async () => {
     const { rewinding } = await begun();
     refuse = [409, { status: 409, detail: 'a run is in progress' }];
     await expect(rewinding.go()).rejects.toThrow('a run is in progress');
     await vi.waitFor(() => expect(bodies(true).length).toBe(2));
   });
 
-  test('is looked at anew when the session changes', async () => {
+  test('is previewed again when the session changes', async () => {
     const { show, stop } = await begun();
     show({ items: [event('c') as Event] });
     expect(bodies(true).length).toBe(1);
@@ -110,7 +110,7 @@ describe('a rewind', () => {
     stop();
   });
 
-  test('brings back shared values if one says so', async () => {
+  test('restores shared values on request', async () => {
     const { rewinding } = await begun();
     rewinding.choice.value = 'restore';
     await vi.waitFor(() => expect(rewinding.preview.value).not.toBeNull());
@@ -119,7 +119,7 @@ describe('a rewind', () => {
     expect(bodies(false)).toMatchObject([{ on_conflict: 'restore' }]);
   });
 
-  test('can be undone by going back to before it', async () => {
+  test('can be undone by a rewind to before it', async () => {
     const { rewinding, chat, toasts } = await begun();
     await rewinding.go();
     toasts.list.value[0]?.action?.run();
@@ -128,10 +128,10 @@ describe('a rewind', () => {
     await vi.waitFor(() => expect(chat.draft.value).toBe(''));
   });
 
-  test('that cannot be looked at says why', async () => {
+  test('reports why its preview failed', async () => {
     server.answer = () => [404, { status: 404, detail: 'Invocation not found.' }];
     const { rewinding } = begin();
-    await rewinding.look();
+    await rewinding.loadPreview();
     expect([rewinding.failed.value, rewinding.preview.value]).toEqual([
       'Invocation not found.',
       null,

@@ -24,7 +24,7 @@ const at = (id: string, time: number, more = {}) => session(id, { updated_time: 
 const ids = () => sessions.list.value.map(({ id }) => id);
 
 describe('the list of sessions', () => {
-  test('grows by pages, and keeps them when its top is read again', async () => {
+  test('grows by pages and keeps them when its top is reloaded', async () => {
     pages = { '': [[at('c', 30), at('b', 20)], 'two'], two: [[at('a', 10)], null] };
     await sessions.refresh();
     expect([ids(), sessions.more.value]).toEqual([['c', 'b'], true]);
@@ -35,7 +35,7 @@ describe('the list of sessions', () => {
     expect(ids()).toEqual(['b', 'c', 'a']);
   });
 
-  test('loses what was deleted elsewhere', async () => {
+  test('removes sessions deleted elsewhere', async () => {
     pages = { '': [[at('c', 30), at('b', 20)], null] };
     await sessions.refresh();
     pages[''] = [[at('b', 20)], null];
@@ -43,7 +43,7 @@ describe('the list of sessions', () => {
     expect(ids()).toEqual(['b']);
   });
 
-  test('stays the same object while nothing is new', async () => {
+  test('stays the same object while nothing changes', async () => {
     pages = { '': [[at('c', 30)], null] };
     await sessions.refresh();
     const before = sessions.list.value;
@@ -51,14 +51,14 @@ describe('the list of sessions', () => {
     expect(sessions.list.value).toBe(before);
   });
 
-  test('is searched to where something is found', async () => {
+  test('searches on past empty pages', async () => {
     pages = { '': [[], 'two'], two: [[], 'three'], three: [[at('a', 10)], null] };
     await sessions.search('a');
     expect(ids()).toEqual(['a']);
     expect(server.asked.map(({ query }) => query.q)).toEqual(['a', 'a', 'a']);
   });
 
-  test('shows the newest question only, whichever answer comes last', async () => {
+  test('shows the results of the newest search, whichever response arrives last', async () => {
     let slow: (() => void) | undefined;
     server.answer = async ({ query }: Asked) => {
       if (query.q === 'old')
@@ -74,7 +74,7 @@ describe('the list of sessions', () => {
     expect(ids()).toEqual(['new']);
   });
 
-  test('is renamed and removed at once, and other tabs are told', async () => {
+  test('applies renames and deletions at once and notifies other tabs', async () => {
     pages = { '': [[at('a', 10)], null] };
     await sessions.refresh();
     server.answer = ({ method }) =>
@@ -86,7 +86,7 @@ describe('the list of sessions', () => {
     expect([ids(), told.length]).toEqual([[], 2]);
   });
 
-  test('stays when it cannot be read', async () => {
+  test('stays when it cannot be loaded', async () => {
     pages = { '': [[at('a', 10)], null] };
     await sessions.refresh();
     server.answer = () => [503, { status: 503, detail: 'no' }];

@@ -12,12 +12,12 @@ const unset = event('two', { author: 'demo', actions: { state_delta: { mood: nul
 const passing = event('two', { author: 'demo', actions: { state_delta: { 'temp:step': 2 } } });
 const log = [start, words, set, unset, passing];
 
-test('moments are the events that changed state for good', () => {
+test('moments are the events that changed stored state', () => {
   expect(momentsOf(log)).toEqual([start, set, unset]);
   expect(keysOf(set)).toEqual(['mood', 'user:name']);
 });
 
-test('the state after an event holds what was set up to it, and not what was removed', () => {
+test('the state after an event has the values set up to it, without removed ones', () => {
   const after = (seq: number) => stateAfter(momentsOf(log), seq);
   expect(after(start.seq - 1)).toEqual({});
   expect(after(start.seq)).toEqual({ mood: 'good' });
@@ -26,7 +26,7 @@ test('the state after an event holds what was set up to it, and not what was rem
   expect(after(passing.seq)).toEqual({ 'user:name': 'Ada', n: 0 });
 });
 
-test('scopes are told apart by prefix, and sorted by name', () => {
+test('scopes are distinguished by prefix and sorted by name', () => {
   expect(scopesOf({ b: 1, 'user:z': 2, 'app:x': 3, a: 4, users: 5 })).toEqual({
     session: [
       { key: 'a', name: 'a', value: 4 },
@@ -38,7 +38,7 @@ test('scopes are told apart by prefix, and sorted by name', () => {
   });
 });
 
-test('keys that objects have by themselves are keys like any other', () => {
+test('keys such as __proto__ are ordinary keys', () => {
   const odd = event('one', { actions: { state_delta: JSON.parse('{"__proto__": 1}') } });
   expect(Object.keys(stateAfter([odd], odd.seq))).toEqual(['__proto__']);
 });

@@ -17,7 +17,7 @@ const asked = event('run', { text: 'Why?' });
 const metadata = { kagent_invocation_id: 'run' };
 
 describe('the task of a turn', () => {
-  test('holds what was shown, and names the run', () => {
+  test('contains what was shown and names the run', () => {
     const answer = event('run', { author: 'demo', text: 'Because.' });
     expect(taskOf(turn([asked, answer]))).toEqual({
       task_id: 'run',
@@ -30,7 +30,7 @@ describe('the task of a turn', () => {
     });
   });
 
-  test('keeps thoughts, calls and files as parts, and tells of artifacts', () => {
+  test('keeps thoughts, calls and files as parts, and mentions artifacts', () => {
     const parts = [
       { text: 'Hm', thought: true },
       { function_call: { id: 'c', name: 'look_up', args: { q: 1 } } },
@@ -59,7 +59,7 @@ describe('the task of a turn', () => {
     });
   });
 
-  test('of a failed run shows why', () => {
+  test('of a failed run contains the error', () => {
     const failed = turn([asked], {
       status: 'failed',
       run: 'run',
@@ -71,21 +71,21 @@ describe('the task of a turn', () => {
     });
   });
 
-  test('stays within what the contract allows', () => {
+  test('stays within the limits of the contract', () => {
     const many = Array.from({ length: 120 }, () => event('run', { author: 'demo', text: '…' }));
     const task = taskOf(turn([event('run', { text: '😀'.repeat(10_001) }), ...many]));
     expect(task.message_bubbles).toHaveLength(100);
     expect(task.user_message).toBe('😀'.repeat(10_000));
   });
 
-  test('saved anew keeps what was thought of it', () => {
+  test('keeps the feedback when saved again', () => {
     const task = taskOf(turn([asked]), 'other', { type: 'up', text: 'Good' });
     expect(task.task_id).toBe('other');
     expect(task.task_metadata?.feedback).toEqual({ type: 'up', text: 'Good', submitted: true });
   });
 });
 
-describe('a task that was read', () => {
+describe('a loaded task', () => {
   const task = (more: Partial<Task>): Task => ({
     task_id: 't',
     user_message: null,
@@ -96,7 +96,7 @@ describe('a task that was read', () => {
     ...more,
   });
 
-  test('tells of the invocation that its bubbles name, else of its own', () => {
+  test('records the invocation named by its bubbles, otherwise its own', () => {
     expect(invocationOf(task({}))).toBe('t');
     const named = [
       { id: 'a', type: 'user' as const },
@@ -105,7 +105,7 @@ describe('a task that was read', () => {
     expect(invocationOf(task({ message_bubbles: named }))).toBe('run');
   });
 
-  test('says what was thought of it', () => {
+  test('contains the feedback', () => {
     expect(feedbackOf(task({}))).toBeNull();
     expect(feedbackOf(task({ task_metadata: { feedback: { type: 'down' } } }))).toEqual({
       type: 'down',

@@ -25,19 +25,19 @@ const follows = (nodes: TreeNode[]) => nodes.map((n) => `${name(n.parent)}→${n
 const columns = ({ rows }: TreeLayout) => rows.map(({ node, column }) => `${name(node)}:${column}`);
 
 describe('the tree', () => {
-  test('of a session that was never rewound is a line', () => {
+  test('of a session without rewinds is a line', () => {
     const tree = treeOf(branch('s'), logs({ s: log('a b') }), 's');
     expect(follows(tree.nodes)).toEqual(['null→s', 's→a', 'a→b']);
     expect(name(tree.current)).toBe('b');
     expect(columns(layoutOf(tree, new Set()))).toEqual(['s:0', 'a:0', 'b:0']);
   });
 
-  test('takes the entries of an invocation for one turn', () => {
+  test('combines the entries of an invocation into one turn', () => {
     const tree = treeOf(branch('s'), logs({ s: log('a a b') }), 's');
     expect(tree.nodes.length).toBe(3);
   });
 
-  test('branches off where a rewind went back to', () => {
+  test('branches at the boundary of a rewind', () => {
     const tree = treeOf(branch('s'), logs({ s: log('a b c <b d') }), 's');
     expect(follows(tree.nodes)).toEqual(['null→s', 's→a', 'a→b', 'b→c', 'c→<b', 'a→d']);
     const hidden = tree.nodes.filter(({ kind, shown }) => kind === 'turn' && !shown);
@@ -51,7 +51,7 @@ describe('the tree', () => {
     ]);
   });
 
-  test('ends at the rewind where nothing was said since', () => {
+  test('ends at a rewind without later turns', () => {
     const tree = treeOf(branch('s'), logs({ s: log('a b <b') }), 's');
     expect(name(tree.current)).toBe('a');
     const layout = layoutOf(tree, new Set());
@@ -65,7 +65,7 @@ describe('the tree', () => {
     });
   });
 
-  test('knows a rewind that undoes another', () => {
+  test('detects a rewind that undoes another', () => {
     const tree = treeOf(branch('s'), logs({ s: log('a b <b c <<b d') }), 's');
     expect(follows(tree.nodes).at(-1)).toBe('b→d');
     expect(tree.nodes.filter(({ undoes }) => undoes).map(name)).toEqual(['<<b']);
@@ -73,7 +73,7 @@ describe('the tree', () => {
     expect([...tree.path].map(name).sort()).toEqual(['a', 'b', 'd', 's']);
   });
 
-  test('shows a fork beside what it left', () => {
+  test('shows a fork beside the rest of its origin', () => {
     const child = branch('f', {
       rewind_before_invocation_id: 'b',
       forked_at_seq: 1,
@@ -86,13 +86,13 @@ describe('the tree', () => {
     expect(columns(layoutOf(tree, new Set())).slice(2)).toEqual(['b:0', 'f:1', 'x:1', 'y:1']);
   });
 
-  test('leads a fork of everything to what was shown when it was made', () => {
+  test('attaches a fork of everything to the tip at its creation', () => {
     const child = branch('f', { created_time: 2.5 });
     const tree = treeOf(branch('s', { children: [child] }), logs({ s: log('a b c') }), 's');
     expect(follows(tree.nodes)).toContain('b→f');
   });
 
-  test('finds what a fork of a fork goes back to in what it took over', () => {
+  test('finds the boundary of a fork of a fork in inherited turns', () => {
     const grandchild = branch('g', { rewind_before_invocation_id: 'b', created_time: 9 });
     const child = branch('f', { created_time: 5, children: [grandchild] });
     const all = logs({ s: log('a b'), f: log('x <b y', 6) });
@@ -101,7 +101,7 @@ describe('the tree', () => {
     expect(follows(tree.nodes)).toContain('a→y'); // the fork itself was rewound to before it
   });
 
-  test('keeps the place of a session that was deleted', () => {
+  test('keeps a deleted session in its place', () => {
     const child = branch('f', { created_time: 5 });
     const root = branch('s', { deleted: true, children: [child] });
     const tree = treeOf(root, logs({ f: log('x', 6) }), 'f');
@@ -112,7 +112,7 @@ describe('the tree', () => {
 describe('its layout', () => {
   const words = Array.from({ length: 20 }, (_, i) => `t${i}`).join(' ');
 
-  test('folds what is long and straight, until one looks into it', () => {
+  test('folds long straight runs until they are unfolded', () => {
     const tree = treeOf(branch('s'), logs({ s: log(words) }), 's');
     const layout = layoutOf(tree, new Set());
     const fold = layout.rows.find(({ folded }) => folded > 0);
@@ -121,7 +121,7 @@ describe('its layout', () => {
     expect(layoutOf(tree, new Set([fold?.node.key ?? ''])).rows.length).toBe(21);
   });
 
-  test('never draws two branches in one place', () => {
+  test('never places two branches at the same position', () => {
     const tree = treeOf(branch('s'), logs({ s: log('a b <b c d <c e <a f <<a g') }), 's');
     const { rows } = layoutOf(tree, new Set());
     expect(new Set(rows.map(({ node }) => node.key)).size).toBe(tree.nodes.length);
@@ -130,13 +130,13 @@ describe('its layout', () => {
     }
   });
 
-  test('goes on in columns that are free again', () => {
+  test('reuses columns that are free again', () => {
     const tree = treeOf(branch('s'), logs({ s: log('a b <b c d <d e') }), 's');
     expect(layoutOf(tree, new Set()).columns).toBe(2);
   });
 });
 
-test('a line bends to its column at once, and ends where it leads to', () => {
+test('a line changes columns first and ends at its target', () => {
   const line = (to: { row: number; column: number }) =>
     pathOf({ kind: 'branch', from: { row: 0, column: 0 }, to, shown: true, path: true });
   expect(line({ row: 2, column: 0 })).toBe('M14 18V90');

@@ -12,7 +12,7 @@ const answer = (invocation: string, more = {}) =>
   event(invocation, { author: 'demo', text: 'answer', ...more });
 
 describe('turns', () => {
-  test('an invocation is a turn, and only the first is the first', () => {
+  test('each invocation is a turn, and only the first is marked as first', () => {
     const shown = turns([ask('a'), answer('a'), ask('b')]);
     expect(
       shown.map(({ invocation, messages, first }) => [invocation, messages.length, first]),
@@ -22,7 +22,7 @@ describe('turns', () => {
     ]);
   });
 
-  test('each has its outcome', () => {
+  test('each turn has its outcome', () => {
     const stopped = answer('b', { status: 'failed', error: { code: 'cancelled', message: '' } });
     const failed = answer('c', { status: 'failed', error });
     const state: RunState = { status: 'in_progress', run: 'd', error: null };
@@ -35,12 +35,12 @@ describe('turns', () => {
     ]);
   });
 
-  test('a run that failed without a word has the error of the session', () => {
+  test('a failed run without output has the error of the session', () => {
     const [turn] = turns([ask('a')], { status: 'failed', run: 'a', error });
     expect([turn?.outcome, turn?.error]).toEqual(['failed', error]);
   });
 
-  test('while nothing is said there is a row that waits', () => {
+  test('there is a waiting row until the first output', () => {
     const state: RunState = { status: 'in_progress', run: 'a', error: null };
     expect(rowsOf(turns([ask('a')], state)).map(({ kind }) => kind)).toEqual([
       'message',
@@ -53,12 +53,12 @@ describe('turns', () => {
     ]);
   });
 
-  test('a failure without an answer has a row of its own', () => {
+  test('a failure without an answer has its own row', () => {
     const rows = rowsOf(turns([ask('a')], { status: 'failed', run: 'a', error }));
     expect(rows.map(({ kind }) => kind)).toEqual(['message', 'failure']);
   });
 
-  test('of a session that is not read whole the first turn may lack messages', () => {
+  test('the first turn of a partly loaded session may lack messages', () => {
     const messages = new Messages().of([answer('a'), ask('b')]);
     expect(turnsOf(messages, idle, true).map(({ first, cut }) => [first, cut])).toEqual([
       [false, true],
@@ -66,7 +66,7 @@ describe('turns', () => {
     ]);
   });
 
-  test('what is asked once more is what was asked', () => {
+  test('a retry sends the same input', () => {
     const [turn] = turns([ask('a'), answer('a')]);
     expect(turn && inputOf(turn)).toEqual([
       { author: 'user', content: { role: 'user', parts: [{ text: 'question' }] } },

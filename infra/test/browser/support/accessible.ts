@@ -1,4 +1,4 @@
-// The accessibility of what a page shows at the moment, as axe judges it.
+// Checks the accessibility of the current page with axe.
 
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';

@@ -1,4 +1,4 @@
-// The API as a test uses it, to prepare what the page then shows and to see what it has done.
+// The API, for tests to prepare data and to check what the page has stored.
 
 import { randomUUID } from 'node:crypto';
 
@@ -48,7 +48,7 @@ export class Api {
     return data(await this.send('GET', `/sessions/${session}/events?limit=1000`));
   }
 
-  /** Appends turns, a question and its answer each; says their invocations. */
+  /** Appends turns of a question and an answer each; returns their invocations. */
   async say(session: string, ...turns: [question: string, answer: string][]): Promise<string[]> {
     const invocations: string[] = [];
     for (let from = 0; from < turns.length; from += 50) {
@@ -62,25 +62,25 @@ export class Api {
     return invocations;
   }
 
-  /** Takes a session back to before an invocation. */
+  /** Rewinds a session to before an invocation. */
   async rewind(session: string, invocation: string): Promise<void> {
     const body = { rewind_before_invocation_id: invocation };
     await this.send('POST', `/sessions/${session}/rewind`, body);
   }
 
-  /** Copies a session whole. */
+  /** Forks a whole session. */
   async fork(session: string): Promise<Session> {
     return data(await this.send('POST', `/sessions/${session}/fork`, {}));
   }
 
-  /** Starts a run, as another tab or device would; says its id. */
+  /** Starts a run, as another tab or device would; returns its id. */
   async ask(session: string, text: string): Promise<string> {
     const input = [{ author: 'user', content: { role: 'user', parts: [{ text }] } }];
     const thread = await this.send('POST', `/sessions/${session}/runs`, { input });
     return data<{ session: Session }>(thread).session.active_run_id ?? '';
   }
 
-  /** Puts a version of an artifact; where an invocation is given, an event of it names it. */
+  /** Uploads a version of an artifact; an event of the invocation, if given, names it. */
   async put(session: string, name: string, type: string, text: string, invocation?: string) {
     const query = invocation === undefined ? '' : `?invocation_id=${invocation}`;
     await this.#send('PUT', `/sessions/${session}/artifacts/${name}${query}`, type, text);

@@ -1,20 +1,20 @@
-// What a session shows, bubble by bubble: what has to be the same again after a reload.
+// The bubbles that a session shows, which must be the same after a reload.
 
 import type { Page } from '@playwright/test';
 
 export interface Bubble {
-  /** `user`, `agent`, or `failure` for one that stands by itself. */
+  /** `user`, `agent`, or `failure` for a separate failure. */
   role: string;
   status: string;
   invocation: string;
   text: string;
-  /** What stands below the text: changes of state, artifacts, why it broke off. */
+  /** The content below the text: state changes, artifacts, the failure. */
   more: string[];
 }
 
 const BELOW = '.changes li, .chips li, .stopped, [data-testid=failure] p';
 
-/** The bubbles that are drawn now; of a long session those in sight and around it. */
+/** The rendered bubbles: in a long session those in view and around it. */
 export function bubbles(page: Page): Promise<Bubble[]> {
   const all = '[data-testid=message], :not([data-testid=message]) > [data-testid=failure]';
   return page.locator(all).evaluateAll(

@@ -1,4 +1,4 @@
-// The console in one tab, as a person sees and uses it.
+// The console in one tab, as a user sees and operates it.
 
 import { expect, type Locator, type Page } from '@playwright/test';
 import { type Bubble, bubbles } from './bubbles.ts';
@@ -16,12 +16,12 @@ export class Console {
     this.user = user;
   }
 
-  /** Opens a place of the console. */
+  /** Opens an address of the console. */
   async open(path = ''): Promise<void> {
     await this.page.goto(`${this.url}/console${path}`);
   }
 
-  /** Opens the console, or a place of it, and signs in as the test's user. */
+  /** Opens the console, or an address of it, and signs in as the test's user. */
   async signIn(path = ''): Promise<void> {
     await this.open(path);
     await this.page.getByLabel('Your name').fill(this.user);
@@ -29,23 +29,23 @@ export class Console {
     await expect(this.page.getByTestId('user')).toHaveText(this.user);
   }
 
-  /** Opens a session and waits until it is there. */
+  /** Opens a session and waits until it is shown. */
   async openSession(id: string): Promise<void> {
     await this.open(`/s/${encodeURIComponent(id)}`);
     await expect(this.chat).toHaveAttribute('aria-busy', 'false');
   }
 
-  /** Asks once that is possible, and waits until the question is shown and the server has taken it. */
+  /** Sends a question as soon as possible, and waits until it is shown and the server has accepted it. */
   async ask(text: string): Promise<void> {
     await this.page.getByRole('textbox', { name: 'Message' }).fill(text);
-    // An answer may be over before the request is that asked for it.
+    // The answer may be complete before the response to the request arrives.
     await expect(this.page.getByRole('button', { name: 'Send' })).toBeEnabled();
     await this.page.keyboard.press('Enter');
     await expect(this.said('user').last()).toHaveText(text);
     await expect(this.page.locator('[data-invocation=pending]')).toHaveCount(0);
   }
 
-  /** Has a failed run tried again, and waits until that one is shown in its place. */
+  /** Retries a failed run, and waits until the new run is shown in its place. */
   async tryAgain(): Promise<void> {
     const failed = (await this.bubbles()).at(-1)?.invocation;
     await this.page.getByRole('button', { name: 'Try again' }).click();
@@ -53,12 +53,12 @@ export class Console {
     await expect(this.page.locator('[data-invocation=pending]')).toHaveCount(0);
   }
 
-  /** Waits until the session stands so. */
+  /** Waits until the session has a status. */
   async waitFor(status: Status): Promise<void> {
     await expect(this.chat).toHaveAttribute('data-status', status);
   }
 
-  /** What was said by one side. */
+  /** The texts of one role. */
   said(role: 'user' | 'agent'): Locator {
     return this.page.locator(`[data-testid=message][data-role=${role}] [data-testid=body]`);
   }
@@ -71,7 +71,7 @@ export class Console {
     return this.page.getByTestId('chat');
   }
 
-  /** Id of the session that the tab shows. */
+  /** Id of the session shown in the tab. */
   get sessionId(): string {
     const id = /\/s\/([^/?#]+)/.exec(this.page.url())?.[1];
     if (id === undefined) throw new Error(`${this.page.url()} shows no session`);

@@ -1,5 +1,5 @@
-// What may not happen behind a test's back: errors in the console of the browser, exceptions that
-// nobody caught, and what the page's policy had to forbid.
+// Collects errors that must not occur unnoticed: errors in the browser's console, uncaught
+// exceptions, and violations of the page's policy.
 
 import type { BrowserContext } from '@playwright/test';
 
@@ -15,12 +15,12 @@ export class Faults {
     context.on('weberror', (error) => this.#add(`uncaught: ${error.error().stack}`));
   }
 
-  /** Says that the test brings such errors about, such as by taking the network away. */
+  /** Allows errors that the test provokes, for example by going offline. */
   allow(...patterns: RegExp[]): void {
     this.#allowed.push(...patterns);
   }
 
-  /** All that were not allowed. */
+  /** The errors that were not allowed. */
   get list(): string[] {
     return this.#seen.filter((fault) => !this.#allowed.some((pattern) => pattern.test(fault)));
   }

@@ -1,4 +1,4 @@
-// Systems whose people sign in with an identity provider.
+// Systems with sign-in by an identity provider.
 
 import { expect, type Page } from '@playwright/test';
 import type { Faults } from './faults.ts';
@@ -6,8 +6,8 @@ import { AUDIENCE, CLIENT, startIssuer } from './issuer.ts';
 import { startSystem } from './system.ts';
 
 /**
- * A provider and a system that trusts it.
- * @param tokenLife how long access tokens are good, in seconds
+ * Starts a provider and a system that trusts it.
+ * @param tokenLife lifetime of access tokens in seconds
  */
 export async function startProvided(tokenLife: number) {
   const issuer = await startIssuer(tokenLife);
@@ -24,9 +24,9 @@ export async function startProvided(tokenLife: number) {
   return { url: system.url, issuer: issuer.url, stop };
 }
 
-/** Goes through the provider's pages, from the console's sign-in back to the console. */
+/** Signs in on the provider's pages, from the console's sign-in back to the console. */
 export async function signInAt(page: Page, faults: Faults, user: string): Promise<void> {
-  // The provider's own page has no icon, and wants a font from elsewhere.
+  // The provider's own page has no icon and requests a remote font.
   faults.allow(/\/favicon\.ico\)$/);
   await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }));
   await page.getByRole('button', { name: 'Sign in' }).click();

@@ -1,4 +1,4 @@
-// A real OpenID Connect provider, for whom the console is a public client that must use PKCE.
+// A real OpenID Connect provider, with the console as a public client that must use PKCE.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ export interface Issuer {
   stop(): Promise<void>;
 }
 
-/** @param tokenLife how long access tokens are good, in seconds */
+/** @param tokenLife lifetime of access tokens in seconds */
 export async function startIssuer(tokenLife: number): Promise<Issuer> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -26,7 +26,7 @@ function provider(url: string, tokenLife: number): Provider {
     clients: [
       {
         client_id: CLIENT,
-        application_type: 'native', // so that any port of this machine may be led back to
+        application_type: 'native', // allows redirects to any port of this machine
         token_endpoint_auth_method: 'none',
         redirect_uris: ['http://127.0.0.1/console/callback'],
         grant_types: ['authorization_code', 'refresh_token'],
@@ -36,11 +36,11 @@ function provider(url: string, tokenLife: number): Provider {
     clientBasedCORS: () => true,
     cookies: { keys: ['not a secret'] },
     claims: { openid: ['sub'], profile: ['name'] },
-    conformIdTokenClaims: false, // the name is wanted without another request
+    conformIdTokenClaims: false, // puts the name into the token, without another request
     findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id, name: `${id} by name` }) }),
     issueRefreshToken: async () => true,
     features: {
-      devInteractions: { enabled: true }, // its sign-in takes any name and password
+      devInteractions: { enabled: true }, // accepts any name and password
       resourceIndicators: {
         enabled: true,
         defaultResource: () => 'https://rethread.example',

@@ -1,4 +1,4 @@
-// Chance that a seed repeats.
+// Pseudo-random numbers from a seed.
 
 export class Random {
   #state: number;
@@ -7,7 +7,7 @@ export class Random {
     this.#state = seed;
   }
 
-  /** A whole number from 0 up to, but not including, `below`. */
+  /** An integer from 0 to `below` - 1. */
   below(below: number): number {
     this.#state = (Math.imul(this.#state, 1664525) + 1013904223) >>> 0;
     return Math.floor((this.#state / 2 ** 32) * below);

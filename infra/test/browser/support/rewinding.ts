@@ -1,15 +1,15 @@
-// What tests of rewinds and forks have in common.
+// Helpers for tests of rewinds and forks.
 
 import { randomUUID } from 'node:crypto';
 import type { Locator, Page, Request } from '@playwright/test';
 import type { Api, Session } from './api.ts';
 
-/** The message with a text. */
+/** The message that contains a text. */
 export function message(page: Page, text: string): Locator {
   return page.getByTestId('message').filter({ hasText: text });
 }
 
-/** Chooses from the menu of the message with a text. */
+/** Chooses an item from the menu of the message that contains a text. */
 export async function menu(page: Page, text: string, item: string): Promise<void> {
   const article = message(page, text);
   await article.hover();
@@ -17,12 +17,12 @@ export async function menu(page: Page, text: string, item: string): Promise<void
   await page.getByRole('menuitem', { name: item }).click();
 }
 
-/** Whether a request rewinds, rather than looks what a rewind would do. */
+/** Whether a request executes a rewind, rather than previews one. */
 export function rewinds(request: Request): boolean {
   return request.url().endsWith('/rewind') && 'idempotency-key' in request.headers();
 }
 
-/** Appends a turn that changes state; says its invocation. */
+/** Appends a turn that changes state; returns its invocation. */
 export async function remember(
   api: Api,
   session: string,

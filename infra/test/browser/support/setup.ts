@@ -1,9 +1,9 @@
-// One system for all tests: each has a user of its own, and so a system of its own to look at.
+// Starts one system for all tests; they are isolated because each has its own user.
 
 import { startSystem } from './system.ts';
 
 export default async function setup(): Promise<() => Promise<void>> {
   const system = await startSystem('local');
-  process.env.RETHREAD_URL = system.url; // workers take it over
+  process.env.RETHREAD_URL = system.url; // inherited by the workers
   return system.stop;
 }

@@ -1,4 +1,4 @@
-// A conversation to look at: the same each time, and with something of everything in it.
+// A conversation for screenshots: always the same, with something of every kind.
 
 import type { Api } from './api.ts';
 
@@ -49,7 +49,7 @@ I have written it down for you.`,
   },
 ];
 
-/** Tells the story in a session of its own, with others beside it; says its id. */
+/** Creates the session with the story, and some other sessions; returns its id. */
 export async function tell(api: Api): Promise<string> {
   for (const name of ['Bread with less salt', 'What the tax office wants']) {
     const { id } = await api.createSession({ name });
@@ -61,7 +61,7 @@ export async function tell(api: Api): Promise<string> {
   return id;
 }
 
-/** Goes on in ways that are taken back, and in forks. */
+/** Adds turns that are rewound, and forks. */
 export async function branch(api: Api, session: string): Promise<void> {
   await chat(api, session, 'And by car?', 'A car is of little use there.');
   await chat(api, session, 'What about Porto?', 'Three hours by train.');

@@ -1,4 +1,4 @@
-// The local system as a child process: what `make run` starts, on free ports, with its table in memory.
+// The local system of `make run` as a child process, on free ports, with its table in memory.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
-const START_WITHIN = 5 * 60_000; // the first start fetches the database
+const START_TIMEOUT = 5 * 60_000; // milliseconds; the first start downloads the database
 const STOP_WITHIN = 20_000;
 
 export interface System {
@@ -17,9 +17,9 @@ export interface System {
 }
 
 /**
- * Starts a system and waits until it answers.
- * @param name of its log in results/
- * @param env what it is told beside this process's environment
+ * Starts a system and waits until it is ready.
+ * @param name name of its log in results/
+ * @param env variables in addition to this process's environment
  */
 export async function startSystem(name: string, env: Record<string, string> = {}): Promise<System> {
   const log = join(ROOT, 'infra/test/browser/results', `${name}.log`);
@@ -30,7 +30,7 @@ export async function startSystem(name: string, env: Record<string, string> = {}
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const end = () => child.kill('SIGINT'); // should this process end without its teardown
+  const end = () => child.kill('SIGINT'); // if this process ends without teardown
   process.once('exit', end);
   const out = createWriteStream(log);
   child.stdout.pipe(out, { end: false });
@@ -47,11 +47,11 @@ export async function startSystem(name: string, env: Record<string, string> = {}
   }
 }
 
-/** Reads the address out of what the system says when it is ready. */
+/** Returns the address from the system's output when it is ready. */
 function address(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = '';
-    const timer = setTimeout(() => reject(new Error('it is silent')), START_WITHIN);
+    const timer = setTimeout(() => reject(new Error('it is silent')), START_TIMEOUT);
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`it ended with status ${code}`)));
     child.stdout?.on('data', function read(chunk) {

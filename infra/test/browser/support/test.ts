@@ -1,4 +1,4 @@
-// What every test starts from: a user of its own, the page, the API, and what is checked at its end.
+// The fixtures of every test: a new user, the page, the API, and the checks at its end.
 
 import { randomUUID } from 'node:crypto';
 import { test as base, expect } from '@playwright/test';
@@ -8,12 +8,12 @@ import { Console } from './console.ts';
 import { Faults } from './faults.ts';
 
 interface Fixtures {
-  /** Where the system is. */
+  /** Address of the system. */
   url: string;
   user: string;
   api: Api;
   faults: Faults;
-  /** The console in the first tab; nobody is signed in yet. */
+  /** The console in the first tab, signed out. */
   console: Console;
 }
 

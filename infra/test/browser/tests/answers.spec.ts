@@ -1,8 +1,8 @@
-// Asking, and what comes back.
+// Questions and answers.
 
 import { expect, test } from '../support/test.ts';
 
-test('a first answer comes without reading anything', async ({ console, page }) => {
+test('a first answer needs one click', async ({ console, page }) => {
   await console.signIn();
   await page.getByRole('button', { name: '/help' }).click();
   await expect(console.said('agent')).toContainText('I am a demo');
@@ -10,7 +10,7 @@ test('a first answer comes without reading anything', async ({ console, page }) 
   await expect(page.getByRole('navigation', { name: 'Sessions' })).toContainText('/help');
 });
 
-test('an answer is shown as it comes, and is the same after a reload', async ({
+test('an answer is shown while it is streamed, and is the same after a reload', async ({
   console,
   page,
 }) => {
@@ -29,10 +29,7 @@ test('an answer is shown as it comes, and is the same after a reload', async ({
   expect(await console.bubbles()).toEqual(before);
 });
 
-test('a reload in the midst of an answer shows what was there, and the rest', async ({
-  console,
-  page,
-}) => {
+test('a reload during an answer shows its beginning and the rest', async ({ console, page }) => {
   await console.signIn();
   await console.ask('/long 200');
   await expect(console.said('agent')).toContainText('word20 ');

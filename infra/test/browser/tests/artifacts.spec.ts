@@ -1,4 +1,4 @@
-// The panel of artifacts, and the chips that lead to it.
+// The artifact panel, and the chips that open it.
 
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '../support/test.ts';
@@ -6,7 +6,7 @@ import { expect, test } from '../support/test.ts';
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-test('files are put, shown, kept and deleted', async ({ console, api, page }) => {
+test('files are uploaded, shown, downloaded and deleted', async ({ console, api, page }) => {
   const { id } = await api.createSession({ name: 'Files' });
   await console.signIn(`/s/${id}`);
   await page.getByRole('button', { name: 'Side panel' }).click();
@@ -44,7 +44,7 @@ test('files are put, shown, kept and deleted', async ({ console, api, page }) =>
   await expect(list.getByRole('listitem')).toHaveCount(1);
 });
 
-test('versions are told apart, and those of all sessions are there in each', async ({
+test('versions can be selected, and shared artifacts appear in each session', async ({
   console,
   api,
   page,
@@ -65,7 +65,11 @@ test('versions are told apart, and those of all sessions are there in each', asy
   await expect(content).toContainText('"steps": 2');
 
   await api.rewind(id, 'second');
-  await expect(version.getByRole('option')).toContainText([/^2, as version 0 ·/, /^1 ·/, /^0 ·/]);
+  await expect(version.getByRole('option')).toContainText([
+    /^2, restored from version 0 ·/,
+    /^1 ·/,
+    /^0 ·/,
+  ]);
   await page.getByRole('button', { name: 'All artifacts' }).click();
 
   await page.getByLabel('For all my sessions').check();
@@ -83,7 +87,7 @@ test('versions are told apart, and those of all sessions are there in each', asy
   await expect(content).toContainText('Likes tiles.');
 });
 
-test('what could run is shown as text alone', async ({ console, api, page }) => {
+test('executable content is shown only as text', async ({ console, api, page }) => {
   const { id } = await api.createSession({ name: 'Trouble' });
   const script = '<script>document.title = "taken over"</script>';
   await api.put(id, 'page.html', 'text/html', `<h1>Hi</h1>${script}`, 'first');
@@ -103,7 +107,7 @@ test('what could run is shown as text alone', async ({ console, api, page }) => 
   await expect(page).toHaveTitle(/^Trouble/);
 });
 
-test('a file is dropped onto the panel', async ({ console, api, page }) => {
+test('a file can be dropped onto the panel', async ({ console, api, page }) => {
   const { id } = await api.createSession({ name: 'Dropped' });
   await console.signIn(`/s/${id}`);
   await page.getByRole('button', { name: 'Side panel' }).click();

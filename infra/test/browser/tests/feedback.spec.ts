@@ -1,4 +1,4 @@
-// What people think of an answer.
+// Feedback on answers.
 
 import { expect, test } from '../support/test.ts';
 
@@ -9,7 +9,7 @@ interface Task {
   task_metadata: { status: string; feedback?: unknown };
 }
 
-test('a thumb and a few words are kept with the task, as it was seen', async ({
+test('a thumb and a comment are stored with the task as the user saw it', async ({
   console,
   api,
   page,
@@ -20,7 +20,7 @@ test('a thumb and a few words are kept with the task, as it was seen', async ({
   const good = page.getByRole('button', { name: 'Good answer' });
   await good.click();
   await expect(good).toHaveAttribute('aria-pressed', 'true');
-  await page.getByRole('textbox', { name: 'Your words' }).fill('It listens.');
+  await page.getByRole('textbox', { name: 'Your comment' }).fill('It listens.');
   await page.getByRole('button', { name: 'Send', exact: true }).first().click();
   await expect(page.getByRole('button', { name: '“It listens.”' })).toBeVisible();
 
@@ -50,7 +50,7 @@ test('a thumb and a few words are kept with the task, as it was seen', async ({
   await expect(page.getByRole('button', { name: '“It listens.”' })).toBeVisible();
 });
 
-test('an answer that another device asked for can be judged, and judged anew', async ({
+test('an answer requested by another device can be rated, and rated again', async ({
   console,
   api,
   page,
@@ -67,7 +67,7 @@ test('an answer that another device asked for can be judged, and judged anew', a
   await expect(bad).toHaveAttribute('aria-pressed', 'true');
   await expect(good).toHaveAttribute('aria-pressed', 'false');
   await page.keyboard.press('Escape');
-  await expect(page.getByRole('textbox', { name: 'Your words' })).toHaveCount(0);
+  await expect(page.getByRole('textbox', { name: 'Your comment' })).toHaveCount(0);
   const { feedback } = (await api.send('GET', `/feedback?session_id=${id}`)) as {
     feedback: { task_id: string; type: string }[];
   };
@@ -75,7 +75,7 @@ test('an answer that another device asked for can be judged, and judged anew', a
   expect(new Set(feedback.map(({ task_id }) => task_id))).toEqual(new Set([invocation]));
 });
 
-test('feedback that is refused is not shown as given', async ({ console, faults, page }) => {
+test('rejected feedback is not shown as given', async ({ console, faults, page }) => {
   faults.allow(/status of 503/);
   await console.signIn();
   await console.ask('Hello');

@@ -1,15 +1,19 @@
-// Going on in a new chat.
+// Forks.
 
 import { fork, menu } from '../support/rewinding.ts';
 import { expect, test } from '../support/test.ts';
 
-test('a fork from a question leaves it out, to be asked anew', async ({ console, api, page }) => {
+test('a fork from a question excludes it and puts it into the draft', async ({
+  console,
+  api,
+  page,
+}) => {
   const { id } = await api.createSession({ name: 'Trip' });
   await api.say(id, ['Where to?', 'Lisbon.'], ['What to eat?', 'Fish.'], ['And drink?', 'Wine.']);
   await console.signIn(`/s/${id}`);
   await menu(page, 'What to eat?', 'Fork chat from here');
   const dialog = page.getByRole('dialog', { name: 'Fork chat from here' });
-  await expect(dialog).toContainText('what stands before “What to eat?”');
+  await expect(dialog).toContainText('everything before “What to eat?”');
   await dialog.getByLabel('Name of the new chat').fill('Porto instead');
   await page.keyboard.press('Enter');
 
@@ -30,7 +34,7 @@ test('a fork from a question leaves it out, to be asked anew', async ({ console,
   await expect(console.said('user')).toHaveText(['Where to?', 'What to eat?', 'And drink?']);
 });
 
-test('a fork from an answer takes it along', async ({ console, api, page }) => {
+test('a fork from an answer includes it', async ({ console, api, page }) => {
   const { id } = await api.createSession({ name: 'Trip' });
   await api.say(id, ['Where to?', 'Lisbon.'], ['What to eat?', 'Fish.'], ['And drink?', 'Wine.']);
   await console.signIn(`/s/${id}`);
@@ -42,7 +46,7 @@ test('a fork from an answer takes it along', async ({ console, api, page }) => {
   await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue('');
 });
 
-test('a fork from the newest answer takes everything', async ({ console, api, page }) => {
+test('a fork from the newest answer includes everything', async ({ console, api, page }) => {
   const { id } = await api.createSession();
   await api.say(id, ['One', 'First.'], ['Two', 'Second.']);
   await console.signIn(`/s/${id}`);
@@ -53,7 +57,7 @@ test('a fork from the newest answer takes everything', async ({ console, api, pa
   expect(await api.sessions()).toHaveLength(2);
 });
 
-test('a fork of a deleted chat says so', async ({ console, api, page }) => {
+test('a fork of a deleted chat shows that', async ({ console, api, page }) => {
   const { id } = await api.createSession();
   await api.say(id, ['One', 'First.']);
   const forked = await fork(api, id, 'Alone');
@@ -64,7 +68,12 @@ test('a fork of a deleted chat says so', async ({ console, api, page }) => {
   await expect(console.said('user')).toHaveText(['One']);
 });
 
-test('what the server says against a fork is shown', async ({ console, api, page, faults }) => {
+test("the server's reason for rejecting a fork is shown", async ({
+  console,
+  api,
+  page,
+  faults,
+}) => {
   faults.allow(/status of 404/);
   const { id } = await api.createSession();
   await api.say(id, ['One', 'First.'], ['Two', 'Second.']);

@@ -1,9 +1,9 @@
-// What rewinds have hidden, and going back to it.
+// The history with rewound messages, and returning to them.
 
 import { fork, menu, rewind } from '../support/rewinding.ts';
 import { test as base, expect } from '../support/test.ts';
 
-/** A session that was rewound to before `Two`, and went on with `Other`. */
+/** A session that was rewound to before `Two` and continued with `Other`. */
 const test = base.extend<{ rewound: string }>({
   rewound: async ({ api }, use) => {
     const { id } = await api.createSession({ name: 'Trip' });
@@ -14,7 +14,11 @@ const test = base.extend<{ rewound: string }>({
   },
 });
 
-test('is shown greyed, with the rewinds in their places', async ({ console, page, rewound }) => {
+test('rewound messages are greyed out, with the rewinds in place', async ({
+  console,
+  page,
+  rewound,
+}) => {
   await console.signIn(`/s/${rewound}`);
   await expect(console.said('user')).toHaveText(['One', 'Other']);
   await page.getByRole('button', { name: 'Show rewound history' }).click();
@@ -32,23 +36,27 @@ test('a rewind can be undone', async ({ console, page, rewound }) => {
   await console.signIn(`/s/${rewound}?history`);
   await page.getByRole('button', { name: 'Undo this rewind' }).click();
   const dialog = page.getByRole('dialog', { name: 'Undo this rewind?' });
-  await expect(dialog).toContainText('4 messages will come back, and 2 messages will be hidden.');
+  await expect(dialog).toContainText('4 messages will be restored, and 2 messages will be hidden.');
   await dialog.getByRole('button', { name: 'Undo the rewind' }).click();
-  await expect(page.getByTestId('thread')).toBeVisible(); // the chat again
+  await expect(page.getByTestId('thread')).toBeVisible(); // back in the chat
   await expect(console.said('user')).toHaveText(['One', 'Two', 'Three']);
 });
 
-test('a hidden answer can be returned to', async ({ console, page, rewound }) => {
+test('the user can return to a hidden answer', async ({ console, page, rewound }) => {
   await console.signIn(`/s/${rewound}?history`);
   await menu(page, 'Second.', 'Return to this answer');
   const dialog = page.getByRole('dialog');
-  await expect(dialog).toContainText('2 messages will come back, and 2 messages will be hidden.');
+  await expect(dialog).toContainText('2 messages will be restored, and 2 messages will be hidden.');
   await dialog.getByRole('button', { name: 'Return' }).click();
   await expect(console.said('agent')).toHaveText(['First.', 'Second.']);
   await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue('');
 });
 
-test('before a hidden question one can ask it anew', async ({ console, page, rewound }) => {
+test('the user can return to before a hidden question and ask it again', async ({
+  console,
+  page,
+  rewound,
+}) => {
   await console.signIn(`/s/${rewound}?history`);
   await menu(page, 'Three', 'Return to before this question');
   await page.getByRole('dialog').getByRole('button', { name: 'Return' }).click();
@@ -56,7 +64,7 @@ test('before a hidden question one can ask it anew', async ({ console, page, rew
   await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue('Three');
 });
 
-test('one can fork from what is hidden', async ({ console, page, rewound }) => {
+test('the user can fork from a hidden message', async ({ console, page, rewound }) => {
   await console.signIn(`/s/${rewound}?history`);
   await menu(page, 'Second.', 'Fork chat from here');
   await page.getByRole('button', { name: 'Fork', exact: true }).click();
@@ -64,7 +72,12 @@ test('one can fork from what is hidden', async ({ console, page, rewound }) => {
   await expect(console.said('agent')).toHaveText(['First.', 'Second.']);
 });
 
-test('of a fork is that of the fork alone', async ({ console, api, page, rewound }) => {
+test("a fork's history has only the fork's own rewinds", async ({
+  console,
+  api,
+  page,
+  rewound,
+}) => {
   const { id } = await fork(api, rewound, 'Fork');
   const [again] = await api.say(id, ['Again', 'More.']);
   await rewind(api, id, again);
@@ -74,7 +87,7 @@ test('of a fork is that of the fork alone', async ({ console, api, page, rewound
   await expect(page.getByTestId('marker')).toHaveCount(1);
 });
 
-test('follows what another tab does', async ({ console, api, page, rewound }) => {
+test('the history follows changes of another tab', async ({ console, api, page, rewound }) => {
   await console.signIn(`/s/${rewound}?history`);
   await expect(console.said('user')).toHaveText(['One', 'Two', 'Three', 'Other']);
   const [more] = await api.say(rewound, ['More', 'And more.']);
@@ -84,21 +97,18 @@ test('follows what another tab does', async ({ console, api, page, rewound }) =>
   await expect(page.getByTestId('rewound').last()).toContainText('And more.');
 });
 
-test('an answer that was put aside for another try is told from a rewind', async ({
-  console,
-  page,
-}) => {
+test('an answer discarded by a retry is distinguished from a rewind', async ({ console, page }) => {
   await console.signIn();
   await console.ask('/fail');
   await console.waitFor('failed');
   await console.tryAgain();
   await console.waitFor('failed');
   await page.getByRole('button', { name: 'Show rewound history' }).click();
-  await expect(page.getByTestId('marker')).toContainText('Unfinished answer put aside');
+  await expect(page.getByTestId('marker')).toContainText('Unfinished answer discarded');
   await expect(page.getByTestId('rewound').last()).toContainText('This goes well');
 });
 
-test('comes in pages as one scrolls up', async ({ console, api, page }) => {
+test('the history is loaded in pages when scrolling up', async ({ console, api, page }) => {
   const { id } = await api.createSession();
   const turns = Array.from({ length: 150 }, (_, i) => [`Question ${i}`, `Answer ${i}`] as const);
   const said = await api.say(id, ...turns.map(([q, a]): [string, string] => [q, a]));
@@ -116,5 +126,5 @@ test('comes in pages as one scrolls up', async ({ console, api, page }) => {
     await expect(page.getByText('Question 0', { exact: true })).toBeVisible({ timeout: 500 });
   }).toPass();
   expect(whole()).toBe(true);
-  expect((await console.bubbles()).length).toBeLessThan(150); // what is in sight and around it
+  expect((await console.bubbles()).length).toBeLessThan(150); // those in view and around it
 });

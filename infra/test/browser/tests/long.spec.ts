@@ -1,11 +1,11 @@
-// Sessions that have grown long.
+// Long sessions.
 
 import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../support/test.ts';
 
 const TURNS = 1000;
 
-test('of 2,000 events few are drawn, and the oldest is within reach', async ({
+test('few of 2,000 events are rendered, and the oldest can be reached', async ({
   console,
   api,
   page,
@@ -29,7 +29,7 @@ test('of 2,000 events few are drawn, and the oldest is within reach', async ({
   expect(await messages.count()).toBeLessThan(60);
   expect(pages, 'each page once').toHaveLength((2 * TURNS) / 100);
 
-  await page.getByRole('button', { name: 'To the newest' }).click();
+  await page.getByRole('button', { name: 'Jump to latest' }).click();
   await expect(page.getByText(`Question ${TURNS}`, { exact: true })).toBeInViewport();
   await console.ask('Still there?');
   await expect(console.said('agent').last()).toContainText('You said: "Still there?"');
@@ -40,7 +40,7 @@ for (const reducedMotion of ['reduce', 'no-preference'] as const) {
   test.describe(`motion: ${reducedMotion}`, () => {
     test.use({ contextOptions: { reducedMotion } });
 
-    test('what is read meanwhile does not move what one reads', async ({ console, api, page }) => {
+    test('loading messages does not move the visible text', async ({ console, api, page }) => {
       const { id } = await api.createSession({ name: 'Rather long' });
       await api.say(id, ...unevenTurns(120));
       const pages = threadPages(page);
@@ -57,11 +57,11 @@ for (const reducedMotion of ['reduce', 'no-preference'] as const) {
 
       const thread = page.getByTestId('thread');
       await expect(async () => {
-        await thread.press('Home'); // what is measured on the way up may move it down again
+        await thread.press('Home'); // rows measured while scrolling up may move it down again
         const top = () => thread.evaluate((element) => element.scrollTop);
         await expect.poll(top, { timeout: 1000 }).toBe(0);
       }).toPass();
-      await expect(page.getByText('Reading earlier messages…')).toBeVisible();
+      await expect(page.getByText('Loading earlier messages…')).toBeVisible();
       const moved = await watchPlace(page.getByText('Question 71', { exact: true }));
       answer();
       await expect(page.getByText('Answer 70.')).toBeVisible();
@@ -71,7 +71,7 @@ for (const reducedMotion of ['reduce', 'no-preference'] as const) {
   });
 }
 
-test('what scrolls can be pressed', async ({ console, api, page }) => {
+test('a message can be clicked while scrolling', async ({ console, api, page }) => {
   const { id } = await api.createSession({ name: 'Rather long' });
   await api.say(id, ...unevenTurns(30));
   await console.signIn(`/s/${id}`);
@@ -90,7 +90,7 @@ test('what scrolls can be pressed', async ({ console, api, page }) => {
   expect(missed, 'frames in which no message is under the pointer').toBe(0);
 });
 
-test('earlier messages that cannot be read are read when one tries again', async ({
+test('loading earlier messages can be retried after a failure', async ({
   console,
   api,
   faults,
@@ -108,7 +108,7 @@ test('earlier messages that cannot be read are read when one tries again', async
   await page.route(/thread\?.*cursor=/, (route) => route.abort());
   await page.getByTestId('thread').press('Home');
   const alert = page.getByRole('alert');
-  await expect(alert).toContainText('Earlier messages could not be read.');
+  await expect(alert).toContainText('Earlier messages could not be loaded.');
   await page.unroute(/thread\?.*cursor=/);
   await alert.getByRole('button', { name: 'Try again' }).click();
   await expect(alert).toHaveCount(0);
@@ -119,7 +119,7 @@ test('earlier messages that cannot be read are read when one tries again', async
   }).toPass();
 });
 
-test('a rewind to before what was read shows what is left, and no more is hidden', async ({
+test('a rewind to before the loaded messages shows the remaining ones', async ({
   console,
   api,
   page,
@@ -146,7 +146,7 @@ test('a rewind to before what was read shows what is left, and no more is hidden
   await expect(history.getByTestId('rewound')).toHaveCount(0);
 });
 
-// Questions whose answers are of many lengths, counted from 1.
+// Questions, numbered from 1, with answers of various lengths.
 function unevenTurns(count: number): [question: string, answer: string][] {
   return Array.from({ length: count }, (_, i) => [
     `Question ${i + 1}`,
@@ -154,7 +154,7 @@ function unevenTurns(count: number): [question: string, answer: string][] {
   ]);
 }
 
-// The queries of the pages of a thread that are read from now on, without their cursors.
+// Collects the queries for pages of a thread from now on, without cursors.
 function threadPages(page: Page): string[] {
   const pages: string[] = [];
   page.on('request', (request) => {
@@ -166,8 +166,8 @@ function threadPages(page: Page): string[] {
   return pages;
 }
 
-// Looks at where something is in every frame from now on. What it gives tells the most that it was
-// away from where it is now, in pixels, and ends the watch.
+// Tracks the position of an element in every frame from now on. The returned function ends this and
+// returns the largest distance from the current position, in pixels.
 async function watchPlace(locator: Locator): Promise<() => Promise<number>> {
   const watch = await locator.evaluateHandle((element) => {
     const place = () => element.getBoundingClientRect().y;

@@ -1,4 +1,4 @@
-// How it looks and is used: on a phone, in the dark, without a mouse.
+// Layout and accessibility: on a phone, in dark mode, with the keyboard.
 
 import { expectAccessible } from '../support/accessible.ts';
 import { expect, test } from '../support/test.ts';
@@ -8,7 +8,7 @@ const ALL = ['/think of dark', '/tool weather in Lisbon', '/state city=Lisbon', 
 test.describe('on a narrow phone', () => {
   test.use({ viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true });
 
-  test('everything is within reach, and nothing overflows', async ({ console, api, page }) => {
+  test('everything can be reached and nothing overflows', async ({ console, api, page }) => {
     const { id } = await api.createSession({ name: 'A session of before, with quite a long name' });
     await api.say(id, ['What is this?', `${'Averylongwordindeed'.repeat(20)} and some code.`]);
     const fits = async () =>
@@ -30,7 +30,7 @@ test.describe('on a narrow phone', () => {
 
     await page.getByRole('textbox', { name: 'Message' }).fill('/state city=Lisbon');
     await page.getByRole('button', { name: 'Send' }).tap();
-    await expect(page.getByRole('list', { name: 'Changes of state' })).toBeVisible();
+    await expect(page.getByRole('list', { name: 'State changes' })).toBeVisible();
     await page.getByRole('button', { name: 'Side panel' }).tap();
     const panel = page.getByRole('dialog', { name: 'Side panel' });
     await expect(panel.getByTestId('state')).toContainText('Lisbon');
@@ -41,10 +41,10 @@ test.describe('on a narrow phone', () => {
   });
 });
 
-test.describe('in the dark', () => {
+test.describe('in dark mode', () => {
   test.use({ colorScheme: 'dark' });
 
-  test('all that can be shown is readable, and light is a choice that stays', async ({
+  test('all content has enough contrast, and a chosen light theme is remembered', async ({
     console,
     page,
   }) => {
@@ -58,7 +58,7 @@ test.describe('in the dark', () => {
     for (const fold of await page.locator('details').all()) await fold.locator('summary').click();
     await expectAccessible(page);
 
-    await page.getByRole('button', { name: 'Theme: as the system' }).click();
+    await page.getByRole('button', { name: 'Theme: system' }).click();
     await expect.poll(paper).not.toBe(dark);
     const light = await paper();
     await page.reload();
@@ -67,7 +67,7 @@ test.describe('in the dark', () => {
   });
 });
 
-test('without a mouse', async ({ console, page }) => {
+test('everything works with the keyboard', async ({ console, page }) => {
   await console.open();
   await page.getByLabel('Your name').fill(console.user);
   await page.keyboard.press('Enter');
@@ -89,7 +89,7 @@ test('without a mouse', async ({ console, page }) => {
   await page.keyboard.press('ArrowDown');
   await expect(items.nth(1)).toBeFocused();
   await page.keyboard.press('Escape');
-  await page.keyboard.press('ArrowDown'); // at once, as a hurried user would
+  await page.keyboard.press('ArrowDown'); // at once, like a fast user
   await expect(items.first()).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(page.getByRole('dialog').getByRole('textbox')).toBeFocused();
@@ -98,14 +98,14 @@ test('without a mouse', async ({ console, page }) => {
   await expect(page.getByRole('heading', { name: 'By hand' })).toBeVisible();
   await expect(options).toBeFocused();
 
-  await page.keyboard.press('Tab'); // to the panel's button, or the one beside it
+  await page.keyboard.press('Tab'); // to the panel's button or the one beside it
   await page.getByRole('button', { name: 'Side panel' }).press('Enter');
   await page.getByRole('tab', { name: 'State' }).press('ArrowRight');
   await expect(page.getByRole('tab', { name: 'Artifacts' })).toBeFocused();
   await expect(page.getByRole('tabpanel', { name: 'Artifacts' })).toBeVisible();
 });
 
-test('a menu that was just closed opens at the next key', async ({ api, console, page }) => {
+test('a menu that was just closed opens again at the next key', async ({ api, console, page }) => {
   await console.signIn();
   await console.openSession((await api.createSession({ name: 'Menus' })).id);
   const options = page.getByRole('button', { name: 'Session options' });
@@ -117,7 +117,7 @@ test('a menu that was just closed opens at the next key', async ({ api, console,
         new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }),
       );
     press('Escape');
-    await Promise.resolve(); // no task of the browser's comes in between, its toggle event least
+    await Promise.resolve(); // no browser task runs in between, not even the toggle event
     press('ArrowDown');
   });
   await expect(page.getByRole('menuitem').first()).toBeFocused();

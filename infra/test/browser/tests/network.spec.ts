@@ -1,10 +1,10 @@
-// Without a network for a while, and asleep.
+// Network interruptions and sleep.
 
 import { expect, test } from '../support/test.ts';
 
 const LOST = [/ERR_INTERNET_DISCONNECTED/, /ERR_NETWORK_IO_SUSPENDED/, /WebSocket connection/];
 
-test('what happened while offline is there once one is back', async ({
+test('changes made while offline appear after reconnecting', async ({
   console,
   api,
   context,
@@ -33,7 +33,7 @@ test('what happened while offline is there once one is back', async ({
   await expect(console.said('user')).toHaveText(['Are we there?', 'Asked by phone', 'And now?']);
 });
 
-test('an answer that goes on while offline is whole afterwards', async ({
+test('an answer that continues while offline is complete afterwards', async ({
   console,
   api,
   context,
@@ -54,7 +54,13 @@ test('an answer that goes on while offline is whole afterwards', async ({
   expect(words).toEqual(Array.from({ length: 150 }, (_, i) => `word${i + 1}`));
 });
 
-test('a page that slept shows what it missed', async ({ console, api, context, faults, page }) => {
+test('a page shows what it missed during sleep', async ({
+  console,
+  api,
+  context,
+  faults,
+  page,
+}) => {
   faults.allow(...LOST);
   const { id } = await api.createSession({ name: 'In the evening' });
   await api.say(id, ['Good night', 'Sleep well.']);

@@ -1,4 +1,4 @@
-// What was shown is shown again: bubble by bubble, after a reload and in a fork, whatever happened.
+// A session shows the same bubbles after a reload and in a fork, after any random actions.
 
 import type { Api } from '../support/api.ts';
 import type { Bubble } from '../support/bubbles.ts';
@@ -22,7 +22,7 @@ const QUESTIONS = [
 ];
 
 for (const seed of [1, 2, 3, 4]) {
-  test(`a session of chance number ${seed}`, async ({ console, api }) => {
+  test(`random session with seed ${seed}`, async ({ console, api }) => {
     test.setTimeout(240_000);
     const random = new Random(seed);
     await console.signIn();
@@ -38,7 +38,7 @@ for (const seed of [1, 2, 3, 4]) {
     }
     await replayed(console);
 
-    await ask(console, 'And on we go'); // what failed or was stopped last is gone with it
+    await ask(console, 'And on we go'); // discards a failed or stopped last answer
     const before = await replayed(console);
     const fork = await api.fork(console.sessionId);
     await console.openSession(fork.id);

@@ -1,10 +1,10 @@
-// Taking a chat back.
+// Rewinds.
 
 import { Console } from '../support/console.ts';
 import { menu, remember, rewinds } from '../support/rewinding.ts';
 import { expect, test } from '../support/test.ts';
 
-test('a rewind shows what it will undo, undoes it, and lets one ask anew', async ({
+test('a rewind shows a preview, is executed, and puts the question into the draft', async ({
   console,
   api,
   page,
@@ -41,7 +41,7 @@ test('a toast undoes a rewind', async ({ console, api, page }) => {
   await expect(page.getByRole('textbox', { name: 'Message' })).toHaveValue('');
 });
 
-test('nothing stands before the first question', async ({ console, api, page }) => {
+test('the first question offers no rewind', async ({ console, api, page }) => {
   const { id } = await api.createSession();
   await api.say(id, ['One', 'First.']);
   await console.signIn(`/s/${id}`);
@@ -78,7 +78,7 @@ test('all tabs show the same after a rewind, without a reload', async ({
   expect(await other.bubbles()).toEqual(await console.bubbles());
 });
 
-test('however often one presses, one rewind is sent', async ({ console, api, page }) => {
+test('several clicks send one rewind', async ({ console, api, page }) => {
   const { id } = await api.createSession();
   await api.say(id, ['One', 'First.'], ['Two', 'Second.']);
   await console.signIn(`/s/${id}`);
@@ -95,7 +95,7 @@ test('however often one presses, one rewind is sent', async ({ console, api, pag
   await expect(page.getByTestId('toast')).toHaveCount(1);
 });
 
-test('an answer that is being written is stopped by a rewind', async ({ console, api, page }) => {
+test('a rewind stops an answer in progress', async ({ console, api, page }) => {
   const { id } = await api.createSession();
   await api.say(id, ['One', 'First.']);
   await console.signIn(`/s/${id}`);
@@ -108,7 +108,7 @@ test('an answer that is being written is stopped by a rewind', async ({ console,
   await console.waitFor('idle');
 });
 
-test('a run that begins meanwhile is told of, and then stopped', async ({
+test('a run that starts meanwhile is reported and then stopped', async ({
   console,
   api,
   page,
@@ -121,7 +121,7 @@ test('a run that begins meanwhile is told of, and then stopped', async ({
   await menu(page, 'Two', 'Rewind to here');
   await expect(page.getByRole('button', { name: 'Rewind', exact: true })).toBeEnabled();
   let started = '';
-  // The run begins on the way to the server, before the page can know
+  // The run starts while the request is sent, before the page can know
   await page.route('**/rewind', async (route) => {
     if (!started && rewinds(route.request())) started = await api.ask(id, '/long 2000');
     await route.continue();
@@ -132,7 +132,7 @@ test('a run that begins meanwhile is told of, and then stopped', async ({
   await expect(console.said('user')).toHaveText(['One']);
 });
 
-test('what other sessions have changed since is kept, unless one says otherwise', async ({
+test('values changed by other sessions are kept unless the user chooses otherwise', async ({
   console,
   api,
   page,
@@ -147,14 +147,19 @@ test('what other sessions have changed since is kept, unless one says otherwise'
   const dialog = page.getByRole('dialog');
   await expect(dialog).toContainText('Changed by other sessions since: user:language');
   await expect(dialog).toContainText('State and artifacts stay as they are.');
-  await dialog.getByLabel('Bring back the old values for all sessions').check();
+  await dialog.getByLabel('Restore the old values for all sessions').check();
   await expect(dialog.getByTestId('restored')).toHaveText('user:language removed');
   await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
   await expect(console.said('user')).toHaveText(['One']);
   expect(await api.send('GET', `/sessions/${id}/state`)).toMatchObject({ data: { user: {} } });
 });
 
-test('what the server says against a rewind is shown', async ({ console, api, page, faults }) => {
+test("the server's reason for rejecting a rewind is shown", async ({
+  console,
+  api,
+  page,
+  faults,
+}) => {
   faults.allow(/status of 500/);
   const { id } = await api.createSession();
   await api.say(id, ['One', 'First.'], ['Two', 'Second.']);

@@ -1,12 +1,8 @@
-// Runs that do not end well, and those that are stopped.
+// Runs that fail or are stopped.
 
 import { expect, test } from '../support/test.ts';
 
-test('a run is stopped: what was said stays, and can be asked again', async ({
-  console,
-  api,
-  page,
-}) => {
+test('a stopped run keeps its output and can be repeated', async ({ console, api, page }) => {
   await console.signIn();
   await console.ask('/long 2000');
   await expect(console.said('agent')).toContainText('word5 ');
@@ -29,7 +25,11 @@ test('a run is stopped: what was said stays, and can be asked again', async ({
   expect(again?.invocation_id).not.toBe(stopped?.invocation_id);
 });
 
-test('a failed run keeps its error; trying again asks the same', async ({ console, api, page }) => {
+test('a failed run keeps its error; a retry sends the same question', async ({
+  console,
+  api,
+  page,
+}) => {
   await console.signIn();
   await console.ask('/fail');
   await console.waitFor('failed');
@@ -50,7 +50,7 @@ test('a failed run keeps its error; trying again asks the same', async ({ consol
   expect((await console.bubbles())[0]?.invocation).not.toBe(before[0]?.invocation);
 });
 
-test('a question after a failure takes its place', async ({ console, page }) => {
+test('a question after a failure replaces the failed turn', async ({ console, page }) => {
   await console.signIn();
   await console.ask('/drop');
   await console.waitFor('failed');
@@ -61,7 +61,7 @@ test('a question after a failure takes its place', async ({ console, page }) => 
   await expect(page.getByTestId('failure')).toHaveCount(0);
 });
 
-test('two presses send one question', async ({ console, api, page }) => {
+test('a double click sends one question', async ({ console, api, page }) => {
   await console.signIn();
   await console.ask('Hello');
   await console.waitFor('idle');

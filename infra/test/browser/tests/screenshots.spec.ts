@@ -1,5 +1,5 @@
-// The pictures of the README. SCREENSHOTS=1 writes them anew; without it they are only taken, so
-// that what they show keeps working.
+// The screenshots of the README. SCREENSHOTS=1 writes the files; otherwise they are only taken, to
+// test that what they show still works.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -11,11 +11,11 @@ const FOLDER = fileURLToPath(new URL('../../../../docs/images/', import.meta.url
 const LARGEST = 150_000; // bytes
 
 test.use({ user: 'ada', viewport: { width: 1200, height: 750 } });
-test.describe.configure({ mode: 'serial' }); // they are all of one person
+test.describe.configure({ mode: 'serial' }); // all with the same user
 
 let session = '';
 
-test('a chat, and what it remembers', async ({ console, api, page }) => {
+test('a chat with its state', async ({ console, api, page }) => {
   session = await tell(api);
   await console.signIn(`/s/${session}`);
   await page.getByRole('button', { name: 'Side panel' }).click();
@@ -36,10 +36,10 @@ test.describe('on a phone', () => {
   });
 });
 
-test.describe('in the dark', () => {
+test.describe('in dark mode', () => {
   test.use({ colorScheme: 'dark' });
 
-  test('the tree of a session that was rewound and forked', async ({ console, api, page }) => {
+  test('the tree of a session with rewinds and forks', async ({ console, api, page }) => {
     await branch(api, session);
     await console.signIn(`/s/${session}`);
     await page.getByRole('button', { name: 'Side panel' }).click();

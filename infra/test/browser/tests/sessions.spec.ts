@@ -2,7 +2,7 @@
 
 import { expect, test } from '../support/test.ts';
 
-test('a session is renamed, above the chat and in the list', async ({ console, api, page }) => {
+test('a session is renamed in the header and in the list', async ({ console, api, page }) => {
   const { id } = await api.createSession({ name: 'Untold' });
   await console.signIn(`/s/${id}`);
   await page.getByRole('button', { name: 'Session options' }).click();
@@ -15,14 +15,14 @@ test('a session is renamed, above the chat and in the list', async ({ console, a
   expect((await api.session(id)).name).toBe('Told');
 });
 
-test('a session is deleted after asking', async ({ console, api, page }) => {
+test('a session is deleted after confirmation', async ({ console, api, page }) => {
   const { id } = await api.createSession({ name: 'Passing' });
   await api.createSession({ name: 'Lasting' });
   await console.signIn(`/s/${id}`);
   const row = page.getByTestId('session').filter({ hasText: 'Passing' });
   const ask = async () => {
     await row.hover();
-    await row.getByRole('button', { name: 'Options of Passing' }).click();
+    await row.getByRole('button', { name: 'Options for Passing' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
   };
   const dialog = page.getByRole('dialog', { name: 'Delete session?' });
@@ -36,7 +36,7 @@ test('a session is deleted after asking', async ({ console, api, page }) => {
   expect((await api.sessions()).map(({ name }) => name)).toEqual(['Lasting']);
 });
 
-test('sessions are found by their names', async ({ console, api, page }) => {
+test('sessions can be searched by name', async ({ console, api, page }) => {
   for (const name of ['Trip to Lisbon', 'Taxes', 'Lisbon tiles']) await api.createSession({ name });
   await console.signIn();
   const rows = page.getByTestId('session');
@@ -44,14 +44,14 @@ test('sessions are found by their names', async ({ console, api, page }) => {
   await page.getByRole('searchbox', { name: 'Search sessions' }).fill('lisbon');
   await expect(rows).toHaveText(['Lisbon tiles', 'Trip to Lisbon']);
   await page.getByRole('searchbox', { name: 'Search sessions' }).fill('nothing like it');
-  await expect(page.getByText('No session of that name.')).toBeVisible();
+  await expect(page.getByText('No matching sessions.')).toBeVisible();
   await page.getByRole('searchbox', { name: 'Search sessions' }).fill('');
   await expect(rows).toHaveCount(3);
 });
 
-test('what happens elsewhere shows in the list by itself', async ({ console, api, page }) => {
+test('changes made elsewhere appear in the list', async ({ console, api, page }) => {
   await console.signIn();
-  await expect(page.getByText('Your sessions will be here.')).toBeVisible();
+  await expect(page.getByText('Your sessions will appear here.')).toBeVisible();
   const { id } = await api.createSession({ name: 'From a phone' });
   const row = page.getByTestId('session').filter({ hasText: 'From a phone' });
   await expect(row).toBeVisible();
@@ -61,7 +61,7 @@ test('what happens elsewhere shows in the list by itself', async ({ console, api
   await expect(row.getByRole('img', { name: 'Answering' })).toHaveCount(0);
 });
 
-test('a session that was deleted elsewhere says so', async ({ console, api, faults, page }) => {
+test('a session deleted elsewhere shows that', async ({ console, api, faults, page }) => {
   faults.allow(/status of 404/);
   const { id } = await api.createSession({ name: 'Passing' });
   await api.say(id, ['What is this?', 'A thing.']);

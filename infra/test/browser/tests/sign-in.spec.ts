@@ -1,9 +1,9 @@
-// Who uses the console.
+// Signing in and out.
 
 import { signInAt, startProvided } from '../support/identity.ts';
 import { expect, test } from '../support/test.ts';
 
-test('a name is enough on this machine, and is kept', async ({ console, page, user }) => {
+test('a name is enough on this machine and is remembered', async ({ console, page, user }) => {
   await console.signIn();
   await page.reload();
   await expect(page.getByTestId('user')).toHaveText(user);
@@ -11,14 +11,14 @@ test('a name is enough on this machine, and is kept', async ({ console, page, us
   await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible();
 });
 
-test('a place that was asked for is shown after signing in', async ({ console, api, page }) => {
+test('the requested address is shown after signing in', async ({ console, api, page }) => {
   const { id } = await api.createSession({ name: 'A talk' });
   await api.say(id, ['What is this?', 'A session of long ago.']);
   await console.signIn(`/s/${id}`);
   await expect(page.getByText('A session of long ago.')).toBeVisible();
 });
 
-/** A test against a system with an identity provider, whose tokens are good for so many seconds. */
+/** A test against a system with an identity provider whose tokens have a lifetime in seconds. */
 function provided(tokenLife: number) {
   return test.extend<object, { system: { url: string; issuer: string } }>({
     system: [
@@ -47,7 +47,7 @@ lasting(
   },
 );
 
-const passing = provided(50); // less than the console wants a token to be good for
+const passing = provided(50); // less than the lifetime that the console requires
 
 passing(
   'tokens are renewed, and where that ends one signs in again',

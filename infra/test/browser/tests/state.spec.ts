@@ -1,8 +1,8 @@
-// The panel of what a session remembers.
+// The state panel.
 
 import { expect, test } from '../support/test.ts';
 
-test('shows the state by scope, now and as of any message', async ({ console, page }) => {
+test('shows the state by scope, current and as of any message', async ({ console, page }) => {
   await console.signIn();
   await console.ask('/state city=Lisbon user:language=en');
   await console.waitFor('idle');
@@ -21,17 +21,17 @@ test('shows the state by scope, now and as of any message', async ({ console, pa
 
   const moment = page.getByTestId('state-moment');
   await expect(moment).toHaveText('Now');
-  await page.getByRole('button', { name: 'One change back' }).click();
+  await page.getByRole('button', { name: 'Previous change' }).click();
   await expect(moment).toContainText('demo changed stops');
   await expect(state).toContainText('Removed here: stops');
-  await page.getByRole('button', { name: 'One change back' }).click();
+  await page.getByRole('button', { name: 'Previous change' }).click();
   await expect(moment).toContainText('demo changed city, stops');
   await expect(scope('Session')).toContainText('Coimbra');
   await expect(state.locator('[data-changed=true] dt')).toContainText(['city', 'stops']);
   await page.getByRole('slider', { name: 'State as of' }).press('ArrowLeft');
   await expect(scope('Session')).toContainText(/city\s*changed here\s*Lisbon/);
-  await expect(scope('User')).toContainText('As this session had set it');
-  await page.getByRole('button', { name: 'Show now' }).click();
+  await expect(scope('User')).toContainText('As set by this session');
+  await page.getByRole('button', { name: 'Show current state' }).click();
   await expect(scope('Session')).toContainText(/city\s*Porto/);
 
   const answer = page.getByTestId('message').filter({ hasText: 'I remember 2 things' }).first();
@@ -41,7 +41,7 @@ test('shows the state by scope, now and as of any message', async ({ console, pa
   await expect(scope('Session')).toContainText(/Lisbon/);
 });
 
-test('a rewind takes the state back in sight', async ({ console, api, page }) => {
+test('a rewind updates the shown state', async ({ console, api, page }) => {
   const { id } = await api.createSession({ name: 'Back', state: { mood: 'good' } });
   await console.signIn(`/s/${id}`);
   await page.getByRole('button', { name: 'Side panel' }).click();
@@ -50,7 +50,7 @@ test('a rewind takes the state back in sight', async ({ console, api, page }) =>
   await console.ask('/state mood=bad');
   await expect(state).toContainText(/mood\s*bad/);
   await console.waitFor('idle');
-  await page.getByRole('button', { name: 'One change back' }).click();
+  await page.getByRole('button', { name: 'Previous change' }).click();
   await expect(page.getByTestId('state-moment')).toContainText('demo changed mood');
 
   const invocation = (await console.bubbles())[0]?.invocation ?? '';
@@ -59,7 +59,7 @@ test('a rewind takes the state back in sight', async ({ console, api, page }) =>
   await expect(state).toContainText(/mood\s*good/);
 });
 
-test('big values are folded', async ({ console, api, page }) => {
+test('large values are folded', async ({ console, api, page }) => {
   const big = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`key${i}`, i]));
   const { id } = await api.createSession({ name: 'Much', state: { big, small: { a: 1 } } });
   await console.signIn(`/s/${id}`);
@@ -71,7 +71,7 @@ test('big values are folded', async ({ console, api, page }) => {
   await expect(fold.locator('pre')).toContainText('"key199": 199');
 });
 
-test('in a long session the state as of long ago is made of all that came before', async ({
+test('in a long session an early state includes all changes before it', async ({
   console,
   api,
   page,
@@ -86,8 +86,8 @@ test('in a long session the state as of long ago is made of all that came before
   await page.getByRole('button', { name: 'Side panel' }).click();
   const state = page.getByTestId('state');
   await expect(state).toContainText(/mood\s*bad/);
-  await page.getByRole('button', { name: 'One change back' }).click();
+  await page.getByRole('button', { name: 'Previous change' }).click();
   await expect(state).toContainText(/mood\s*changed here\s*bad\s*n\s*1/);
-  await page.getByRole('button', { name: 'One change back' }).click();
+  await page.getByRole('button', { name: 'Previous change' }).click();
   await expect(state).toContainText(/mood\s*good\s*n\s*changed here\s*1/);
 });

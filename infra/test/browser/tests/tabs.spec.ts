@@ -1,9 +1,9 @@
-// Several tabs on one session.
+// Several tabs with one session.
 
 import { Console } from '../support/console.ts';
 import { expect, test } from '../support/test.ts';
 
-test('two tabs agree: on a question, its answer as it comes, a rewind, and the name', async ({
+test('two tabs show the same question, streamed answer, rewind and name', async ({
   console,
   api,
   context,
@@ -39,7 +39,7 @@ test('two tabs agree: on a question, its answer as it comes, a rewind, and the n
   }
 });
 
-test('a run is stopped from the tab that has not begun it', async ({
+test('a run can be stopped from a tab that did not start it', async ({
   console,
   context,
   url,

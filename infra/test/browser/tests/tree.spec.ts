@@ -1,4 +1,4 @@
-// Forks and rewinds as a picture, and as a list for those who do not see it.
+// The tree of forks and rewinds, as a graph and as an accessible list.
 
 import type { Page } from '@playwright/test';
 import { fork, rewind } from '../support/rewinding.ts';
@@ -9,7 +9,7 @@ interface Family {
   child: string;
 }
 
-/** A session that was rewound to before `Two`, with a fork from before it that went on. */
+/** A session that was rewound to before `Two`, with a fork from before it that was continued. */
 const test = base.extend<{ family: Family }>({
   family: async ({ api }, use) => {
     const { id: root } = await api.createSession({ name: 'Trip' });
@@ -31,7 +31,7 @@ async function openTree(page: Page) {
   return { list, row, rows: list.getByRole('listitem').locator('.tree-text') };
 }
 
-test('shows which way a conversation took', async ({ console, page, family }) => {
+test('shows the path of a conversation', async ({ console, page, family }) => {
   await console.signIn(`/s/${family.root}`);
   const { rows, row } = await openTree(page);
   await expect(rows).toHaveText([
@@ -60,7 +60,7 @@ test('opens other branches', async ({ console, page, family }) => {
   await expect(console.said('user')).toHaveText(['One', 'Three']);
 });
 
-test('leads to what is hidden in the rewound history', async ({ console, page, family }) => {
+test('opens hidden messages in the history', async ({ console, page, family }) => {
   await console.signIn(`/s/${family.root}`);
   const { row } = await openTree(page);
   await row(/^Two/).click();
@@ -69,24 +69,24 @@ test('leads to what is hidden in the rewound history', async ({ console, page, f
   await row(/^Rewound/).click();
   await expect(page.getByTestId('marker')).toBeFocused();
   await row(/^Three/).click();
-  await expect(page.getByTestId('thread')).toBeVisible(); // the chat again
+  await expect(page.getByTestId('thread')).toBeVisible(); // back in the chat
   await expect(page.getByTestId('message').filter({ hasText: 'Three' })).toBeFocused();
 });
 
-test('scrolls to a message however far up it is', async ({ console, api, page }) => {
+test('scrolls to a message far up', async ({ console, api, page }) => {
   const { id } = await api.createSession();
   const turns = Array.from({ length: 120 }, (_, i) => [`Question ${i}`, `Answer ${i}`]);
   await api.say(id, ...(turns as [string, string][]));
   await console.signIn(`/s/${id}`);
   await expect(page.getByText('Answer 119', { exact: true })).toBeVisible();
   const { row } = await openTree(page);
-  await row(/^\d+ more/).click(); // what is long and straight is folded
+  await row(/^\d+ more/).click(); // long straight runs are folded
   await row(/^Question 42\b/).click();
   await expect(page.getByText('Question 42', { exact: true }).last()).toBeInViewport();
   await expect(page.getByTestId('message').filter({ hasText: /^Question 42/ })).toBeFocused();
 });
 
-test('is used with the keyboard alone', async ({ console, page, family }) => {
+test('can be used with the keyboard only', async ({ console, page, family }) => {
   await console.signIn(`/s/${family.root}`);
   const { row } = await openTree(page);
   await page.getByRole('tab', { name: 'Tree' }).focus();

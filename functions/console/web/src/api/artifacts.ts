@@ -1,13 +1,13 @@
-// Artifacts: the list, their versions, and the bytes of one.
+// Artifacts: the list, versions, and content.
 
 import { type Api, body } from './client';
 import { at } from './sessions';
 import type { ArtifactVersion } from './types';
 
 const PAGE = 1000;
-const PLAIN = 4 << 20; // bytes; a request holds 6 MB, and bytes may travel as base64 in it
+const PLAIN = 4 << 20; // bytes; a request may have 6 MB, and its body may be base64
 
-/** The newest version of each artifact: the session's own, then those the user's sessions share. */
+/** The newest version of each artifact: the session's own, then those shared by the user's sessions. */
 export function listArtifacts(api: Api, session: string): Promise<ArtifactVersion[]> {
   const params = at(session);
   return all((query) =>
@@ -15,7 +15,7 @@ export function listArtifacts(api: Api, session: string): Promise<ArtifactVersio
   );
 }
 
-/** The versions of an artifact that can be read, oldest first. */
+/** The readable versions of an artifact, oldest first. */
 export function listVersions(api: Api, session: string, name: string): Promise<ArtifactVersion[]> {
   const params = named(session, name);
   return all((query) =>
@@ -37,8 +37,8 @@ export async function readArtifact(
 }
 
 /**
- * Puts a version, and tells the conversation of it.
- * @param invocation of the event that names the version
+ * Uploads a version and appends an event that names it.
+ * @param invocation the event's invocation
  */
 export async function putArtifact(
   api: Api,

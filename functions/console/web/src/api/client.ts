@@ -1,4 +1,4 @@
-// The one way to the API: typed by its contract, with the caller's token, errors thrown.
+// The API client: typed by the contract, adds the user's token, throws errors.
 
 import createClient, { type Client } from 'openapi-fetch';
 import type { Auth } from '../auth/auth';
@@ -12,7 +12,7 @@ export function createApi(auth: Auth, fetch = globalThis.fetch.bind(globalThis))
   return createClient<paths>({ baseUrl: apiUrl(), fetch: authorized(auth, fetch) });
 }
 
-/** Sends with a token; one that is refused is renewed once, then the person has to sign in. */
+/** Adds the token to requests. A rejected token is renewed once; after that the user must sign in. */
 function authorized(auth: Auth, fetch: typeof globalThis.fetch) {
   return async (request: Request): Promise<Response> => {
     const send = (token: string) => {
@@ -31,7 +31,7 @@ function authorized(auth: Auth, fetch: typeof globalThis.fetch) {
   };
 }
 
-/** The body of an answer; every other outcome is thrown as an ApiError. */
+/** The body of a successful response; any other outcome is thrown as an ApiError. */
 export async function body<T>(
   asked: Promise<{ data?: T; error?: unknown; response: Response }>,
 ): Promise<T> {
@@ -40,10 +40,10 @@ export async function body<T>(
   return data as T;
 }
 
-/** Makes a POST that creates something safe to repeat. */
+/** The header that makes a creating POST safe to repeat. */
 export const once = (key = uid()): { 'Idempotency-Key': string } => ({ 'Idempotency-Key': key });
 
-/** An id that nobody else has. Unlike crypto.randomUUID it needs no https. */
+/** A unique id. Unlike crypto.randomUUID it works without https. */
 export function uid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

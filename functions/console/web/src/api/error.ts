@@ -1,15 +1,15 @@
-// What goes wrong between the page and the API, in words for people.
+// Errors of API requests, with texts for users.
 
 export interface Problem {
   status: number;
   title?: string;
   detail?: string;
-  /** What the gateway itself says, where the API did not get to answer. */
+  /** Message of the gateway, when the API itself did not respond. */
   message?: string;
   [more: string]: unknown;
 }
 
-/** An answer that is not what was asked for; `status` is 0 where no answer came at all. */
+/** A failed request; `status` is 0 if no response arrived. */
 export class ApiError extends Error {
   readonly status: number;
   readonly problem: Problem;
@@ -30,13 +30,13 @@ export class ApiError extends Error {
 export const unreachable = (): ApiError =>
   new ApiError({ status: 0, detail: 'The server cannot be reached. Nothing was changed.' });
 
-/** The error that an answer's body describes, or where that says nothing, its status. */
+/** The error described by a response's body, or by its status if the body has none. */
 export function errorOf(response: Response, body: unknown): ApiError {
-  const told = typeof body === 'object' && body !== null ? body : {};
-  return new ApiError({ ...told, status: response.status });
+  const problem = typeof body === 'object' && body !== null ? body : {};
+  return new ApiError({ ...problem, status: response.status });
 }
 
-/** What to tell people about anything that was thrown. */
-export function tell(error: unknown): string {
+/** The text to show for anything that was thrown. */
+export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,17 +1,17 @@
-// Forks: going on from an earlier point in a session of its own.
+// Forks: new sessions that continue from an earlier point.
 
 import { type Api, body, once } from './client';
 import { at } from './sessions';
 import type { Branch, Session } from './types';
 
 export interface ForkOptions {
-  /** The first invocation that the fork leaves out; null takes over everything. */
+  /** The first invocation left out of the fork; null forks the whole session. */
   before: string | null;
-  /** What it is called; '' leaves that to the server. */
+  /** Name of the fork; '' for the server's default. */
   name: string;
 }
 
-/** Forks a session; the key makes it safe to repeat. A boundary that is gone is an error (400). */
+/** Forks a session; the key makes it safe to repeat. An unknown boundary is an error (400). */
 export async function forkSession(
   api: Api,
   session: string,
@@ -25,7 +25,7 @@ export async function forkSession(
   return (await body(asked)).data;
 }
 
-/** The tree of forks that a session belongs to, from its root. */
+/** The tree of forks of a session, from its root. */
 export async function readForks(api: Api, session: string): Promise<Branch> {
   return (await body(api.GET('/sessions/{session_id}/forks', { params: at(session) }))).data;
 }

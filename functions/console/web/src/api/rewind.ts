@@ -1,19 +1,19 @@
-// Rewinds, and the log that keeps what they hide.
+// Rewinds, and the log, which keeps what they hide.
 
 import { type Api, body, once } from './client';
 import { at } from './sessions';
 import type { Event, Rewound } from './types';
 
 export interface RewindOptions {
-  /** The invocation before whose first entry the session goes back. */
+  /** The first invocation to undo. */
   before: string;
-  /** Whether shared values that other sessions have changed since come back, too. */
+  /** Whether to also restore shared values that other sessions have changed since. */
   conflicts: 'keep' | 'restore';
-  /** Whether a run in progress is stopped; without this it stands in the way (409). */
+  /** Whether to cancel a run in progress; otherwise it is a conflict (409). */
   cancelRun: boolean;
 }
 
-/** What a rewind would do; nothing is changed, and no run stopped. */
+/** The result that a rewind would have; changes nothing and cancels no run. */
 export async function previewRewind(
   api: Api,
   session: string,
@@ -50,14 +50,14 @@ export async function rewindSession(
   return (await body(asked)).data;
 }
 
-const MOST = 1000; // entries a request, as the API has it
+const MAX_PAGE = 1000; // entries a request, the API's limit
 
-/** All entries of the log after a position, rewound ones and markers included, oldest first. */
+/** All entries of the log after a position, including rewound ones and markers, oldest first. */
 export async function readLog(api: Api, session: string, after = 0): Promise<Event[]> {
-  return readStretch(api, session, after, Number.MAX_SAFE_INTEGER);
+  return readRange(api, session, after, Number.MAX_SAFE_INTEGER);
 }
 
-/** The newest entries of the log, oldest first: so many, or fewer where they are big. */
+/** The newest entries of the log, oldest first: at most `limit`, fewer if they are large. */
 export async function readLogEnd(api: Api, session: string, limit: number): Promise<Event[]> {
   const query = { view: 'all', order: 'desc', limit } as const;
   const asked = api.GET('/sessions/{session_id}/events', { params: { ...at(session), query } });
@@ -66,9 +66,9 @@ export async function readLogEnd(api: Api, session: string, limit: number): Prom
 
 /**
  * The entries of the log after a position and up to another. Positions have no gaps, so no cursor
- * is needed, which a rewind would make worthless.
+ * is needed, which a rewind would invalidate.
  */
-export async function readStretch(
+export async function readRange(
   api: Api,
   session: string,
   after: number,
@@ -80,7 +80,7 @@ export async function readStretch(
       view: 'all',
       order: 'asc',
       after: last,
-      limit: Math.min(MOST, to - last),
+      limit: Math.min(MAX_PAGE, to - last),
     } as const;
     const asked = api.GET('/sessions/{session_id}/events', { params: { ...at(session), query } });
     const { data, meta } = await body(asked);

@@ -1,4 +1,4 @@
-// Runs: ask an agent, and stop it.
+// Runs: start and cancel.
 
 import { type Api, body, once } from './client';
 import type { components } from './schema';
@@ -7,7 +7,7 @@ import type { InputEvent, Thread } from './types';
 
 type Schemas = components['schemas'];
 
-/** Asks the session's agent; refused (409) while another run is active. */
+/** Starts a run of the session's agent; a conflict (409) while another run is active. */
 export async function startRun(
   api: Api,
   session: string,
@@ -26,7 +26,7 @@ export async function startRun(
   return (await body(asked)).data;
 }
 
-/** Stops a run; one that is over stays as it is. */
+/** Cancels a run; a finished one does not change. */
 export async function cancelRun(api: Api, session: string, run: string): Promise<Thread> {
   const path = { session_id: session, run_id: run };
   const asked = api.POST('/sessions/{session_id}/runs/{run_id}/cancel', { params: { path } });

@@ -32,5 +32,5 @@ export async function deleteSession(api: Api, id: string): Promise<void> {
   await body(api.DELETE('/sessions/{session_id}', { params: at(id) }));
 }
 
-/** The path of what belongs to a session. */
+/** The path parameters of a session. */
 export const at = (session: string) => ({ path: { session_id: session } });

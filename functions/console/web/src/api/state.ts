@@ -1,4 +1,4 @@
-// State: what a session sees now.
+// The current state of a session.
 
 import { type Api, body } from './client';
 import { at } from './sessions';

@@ -1,4 +1,4 @@
-// Tasks: what the person saw of each interaction, and what they thought of it.
+// Tasks: records of each interaction as the user saw it, with feedback.
 
 import { type Api, body, once } from './client';
 import { at } from './sessions';
@@ -6,7 +6,7 @@ import type { Task, TaskSave } from './types';
 
 export type FeedbackType = 'up' | 'down';
 
-/** All tasks of a session that it shows, oldest first. */
+/** All effective tasks of a session, oldest first. */
 export async function listTasks(api: Api, session: string): Promise<Task[]> {
   const found: Task[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -21,7 +21,7 @@ export async function listTasks(api: Api, session: string): Promise<Task[]> {
   return found;
 }
 
-/** Saves a task, in place of what was saved under its id before. */
+/** Creates or replaces a task. */
 export async function saveTask(api: Api, session: string, task: TaskSave): Promise<void> {
   const params = { ...at(session), header: once() };
   await body(api.POST('/sessions/{session_id}/tasks', { params, body: task }));

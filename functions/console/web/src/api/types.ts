@@ -1,4 +1,4 @@
-// Short names for what the contract (infra/openapi.yaml) describes.
+// Short names for the types of the contract (infra/openapi.yaml).
 
 import type { components } from './schema';
 
@@ -18,14 +18,14 @@ export type Bubble = Schemas['Bubble'];
 export type Rewound = Schemas['Rewound'];
 export type ArtifactVersion = Schemas['ArtifactVersion'];
 
-/** An event that a run begins with. (The generated type lets its content hold nothing.) */
+/** An input event of a run. (The generated type does not allow any content.) */
 export interface InputEvent {
   id?: string;
   author: string;
   content: Record<string, unknown>;
 }
 
-/** A page of a list, and where the next one begins; null on the last. */
+/** A page of a list, and the cursor of the next one; null on the last. */
 export interface Page<T> {
   data: T[];
   next: string | null;

@@ -1,4 +1,4 @@
-// Who uses the page, and the tokens that say so.
+// The signed-in user and the user's tokens.
 
 import type { ReadonlySignal } from '@preact/signals-core';
 import type { Config } from '../config';
@@ -6,25 +6,25 @@ import { DevAuth } from './dev';
 import { NoAuth } from './none';
 
 export interface User {
-  /** What the page calls the person. */
+  /** Display name. */
   name: string;
 }
 
 export interface Auth {
-  /** Null while nobody is signed in. */
+  /** Null while signed out. */
   readonly user: ReadonlySignal<User | null>;
 
   /**
-   * A token that is valid for a while yet, renewed where need be.
-   * @param refused a token that the server no longer takes
-   * @throws SignedOut where only the person can help; `user` is null from then on
+   * Returns a token that is valid for at least another minute, and renews it if necessary.
+   * @param refused a token that the server has rejected
+   * @throws SignedOut if the user has to sign in again; `user` is null from then on
    */
   token(refused?: string): Promise<string>;
 
-  /** Signs in: `name` is of the dev user, and of no meaning elsewhere. May leave the page. */
+  /** Signs in; `name` is used only for development users. May leave the page. */
   signIn(name?: string): Promise<void>;
 
-  /** Takes up a sign-in that left the page; says where the person was then, or null for none. */
+  /** Completes a sign-in that left the page; returns the address to return to, null if there was none. */
   resume(): Promise<string | null>;
 
   signOut(): void;

@@ -1,4 +1,4 @@
-// Signing in on a developer's machine: a name is enough, and the local system hands out the token.
+// Sign-in on a developer's machine: the local system issues a token for any name.
 
 import { signal } from '@preact/signals-core';
 import { errorOf, unreachable } from '../api/error';

@@ -1,4 +1,4 @@
-// What a token says about itself. Nothing is verified here: that is the server's part.
+// The claims of a token. They are not verified here; the server does that.
 
 export interface Claims {
   sub?: string;
@@ -8,7 +8,7 @@ export interface Claims {
   email?: string;
 }
 
-/** The claims of a JWT; none where it is not one. */
+/** The claims of a JWT; empty if it is not one. */
 export function claimsOf(token: string): Claims {
   try {
     const text = atob((token.split('.')[1] ?? '').replace(/-/g, '+').replace(/_/g, '/'));
@@ -18,7 +18,7 @@ export function claimsOf(token: string): Claims {
   }
 }
 
-/** Whether a token is good for another minute; `until` in milliseconds. */
+/** Whether a token is valid for another minute; `until` in epoch milliseconds. */
 export function isFresh(until: number): boolean {
   return until - Date.now() > 60_000;
 }

@@ -1,4 +1,4 @@
-// A deployment that says nothing about how people sign in.
+// A deployment without a configured sign-in.
 
 import { signal } from '@preact/signals-core';
 import { type Auth, SignedOut, type User } from './auth';

@@ -1,5 +1,5 @@
-// Signing in with an OpenID Connect provider: the code flow with PKCE, for a public client.
-// Tokens live in sessionStorage: they end with the tab.
+// Sign-in with an OpenID Connect provider: the code flow with PKCE, for a public client.
+// Tokens are kept in sessionStorage, so they end with the tab.
 
 import { signal } from '@preact/signals-core';
 import * as oauth from 'oauth4webapi';
@@ -22,7 +22,7 @@ interface Leaving {
   state: string;
   nonce: string;
   verifier: string;
-  /** Where the person was. */
+  /** The address to return to. */
   from: string;
 }
 
@@ -51,7 +51,8 @@ export class OidcAuth implements Auth {
 
   async signIn(): Promise<void> {
     const server = await this.#discover();
-    if (!server.authorization_endpoint) throw new Error('The provider has nowhere to sign in.');
+    if (!server.authorization_endpoint)
+      throw new Error('The identity provider has no sign-in page.');
     const leaving: Leaving = {
       state: oauth.generateRandomState(),
       nonce: oauth.generateRandomNonce(),
@@ -78,7 +79,7 @@ export class OidcAuth implements Auth {
     if (location.pathname !== CALLBACK) return null;
     const leaving = load<Leaving>(LEAVING);
     sessionStorage.removeItem(LEAVING);
-    if (!leaving) return `${BASE}/`; // a reload of this address: the code is spent
+    if (!leaving) return `${BASE}/`; // a reload of this address: the code was used
     const server = await this.#discover();
     const given = oauth.validateAuthResponse(
       server,
@@ -154,7 +155,7 @@ export class OidcAuth implements Auth {
 
   #discover(): Promise<oauth.AuthorizationServer> {
     this.#server ??= this.#ask().catch((error) => {
-      this.#server = null; // the next one asks again
+      this.#server = null; // the next call tries again
       throw error;
     });
     return this.#server;
@@ -166,7 +167,7 @@ export class OidcAuth implements Auth {
     return oauth.processDiscoveryResponse(issuer, response);
   }
 
-  // A provider without https is taken on this machine alone: that is how one tries things.
+  // A provider without https is allowed only on this machine, for development.
   #insecure() {
     const { protocol, hostname } = new URL(this.#settings.issuer);
     const here = protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
@@ -176,7 +177,7 @@ export class OidcAuth implements Auth {
 
 const callback = (): string => location.origin + CALLBACK;
 
-// Without the scope openid there is no id token, and nothing that could carry the nonce.
+// Without the scope openid there is no id token to carry the nonce.
 const claimsIdToken = (scope: string): boolean => scope.split(' ').includes('openid');
 
 function nameOf(claims: Omit<Claims, 'exp'> & { [claim: string]: unknown }): string | undefined {

@@ -1,4 +1,4 @@
-// Everything that the page knows, put together.
+// The state of the whole page.
 
 import { batch, effect, signal, untracked } from '@preact/signals-core';
 import { watch } from '../../../../../clients/js/rethread-watch.js';
@@ -18,9 +18,9 @@ export class App {
   readonly api: Api;
   readonly toasts = new Toasts();
   readonly themes = new ThemeChoice();
-  /** The list of sessions; null while nobody is signed in. */
+  /** The list of sessions; null while signed out. */
   readonly sessions = signal<Sessions | null>(null);
-  /** The session that is open. */
+  /** The open session. */
   readonly chat = signal<Chat | null>(null);
   readonly online = signal(navigator.onLine);
 
@@ -34,12 +34,12 @@ export class App {
       });
     }
     effect(() => {
-      const somebody = this.auth.user.value !== null;
-      untracked(() => (somebody ? this.#arrive() : this.#leave()));
+      const signedIn = this.auth.user.value !== null;
+      untracked(() => (signedIn ? this.#signedIn() : this.#signedOut()));
     });
   }
 
-  /** Opens a session; the one that was open is closed. */
+  /** Opens a session and closes the one that was open. */
   open(id: string): Chat {
     const current = this.chat.value;
     if (current?.id === id && current.gone.value === 0) return current;
@@ -63,7 +63,7 @@ export class App {
     this.chat.value = null;
   }
 
-  /** Begins a session with a question; null where that failed, and people were told. */
+  /** Starts a session with a question. Returns null if that failed, which a toast reports. */
   async begin(text: string): Promise<Chat | null> {
     try {
       const session = await createSession(this.api, nameOf(text));
@@ -79,14 +79,14 @@ export class App {
     }
   }
 
-  #arrive(): void {
+  #signedIn(): void {
     if (this.sessions.value) return;
     const sessions = new Sessions(this.api);
     sessions.start();
     this.sessions.value = sessions;
   }
 
-  #leave(): void {
+  #signedOut(): void {
     batch(() => {
       this.close();
       this.sessions.value?.stop();
@@ -97,7 +97,7 @@ export class App {
 
 const LONGEST_NAME = 60;
 
-/** What a session is called after its first question. */
+/** The name of a session, derived from its first question. */
 export function nameOf(question: string): string {
   const line = question.trim().replace(/\s+/g, ' ');
   const letters = Array.from(line); // never half of a surrogate pair

@@ -1,4 +1,4 @@
-// The artifacts of a session, their versions, and what is in them.
+// The artifacts of a session, their versions and content.
 
 import { effect, signal, untracked } from '@preact/signals-core';
 import {
@@ -11,12 +11,12 @@ import {
 import { type Api, uid } from '../api/client';
 import type { ArtifactVersion, Event } from '../api/types';
 
-/** The most bytes that a version may have. */
+/** Maximum size of a version in bytes. */
 export const LARGEST = 10 << 20;
 
-const KEPT = 20; // contents; a version never changes
+const KEPT = 20; // cached contents; a version never changes
 
-/** What is needed to know of a chat: its events say when there is something new. */
+/** The part of a chat that is needed here: its events name new versions. */
 interface Shown {
   id: string;
   items: { value: readonly Event[] };
@@ -24,10 +24,10 @@ interface Shown {
 }
 
 export class Artifacts {
-  /** The newest version of each; null until they were read. */
+  /** The newest version of each; null until loaded. */
   readonly list = signal<readonly ArtifactVersion[] | null>(null);
-  /** Counts how often the conversation told of new versions. */
-  readonly news = signal(0);
+  /** Increases whenever the conversation names new versions. */
+  readonly revision = signal(0);
 
   readonly #api: Api;
   readonly #chat: Shown;
@@ -39,7 +39,7 @@ export class Artifacts {
     this.#chat = chat;
   }
 
-  /** Follows the conversation until the function that comes back is called. */
+  /** Follows the conversation until the returned function is called. */
   follow(failed: (error: unknown) => void): () => void {
     let before = '';
     return effect(() => {
@@ -47,7 +47,7 @@ export class Artifacts {
       if (now === before) return;
       before = now;
       untracked(() => {
-        this.news.value++;
+        this.revision.value++;
         this.refresh().catch(failed);
       });
     });
@@ -59,7 +59,7 @@ export class Artifacts {
     if (asked === this.#asked) this.list.value = list;
   }
 
-  /** The versions of one, newest first. */
+  /** The versions of an artifact, newest first. */
   async versions(name: string): Promise<ArtifactVersion[]> {
     return (await listVersions(this.#api, this.#chat.id, name)).reverse();
   }
@@ -70,7 +70,7 @@ export class Artifacts {
     const known = this.#contents.get(key);
     if (known) return known;
     const asked = readArtifact(this.#api, this.#chat.id, name, version);
-    asked.catch(() => this.#contents.delete(key)); // the next one asks again
+    asked.catch(() => this.#contents.delete(key)); // the next call tries again
     this.#contents.set(key, asked);
     for (const old of this.#contents.keys()) {
       if (this.#contents.size <= KEPT) break;
@@ -79,9 +79,9 @@ export class Artifacts {
     return asked;
   }
 
-  /** Puts a file. It becomes part of the conversation: rewinds and forks take it into account. */
+  /** Uploads a file. An event names it, so rewinds and forks include it. */
   async upload(file: File, shared: boolean): Promise<ArtifactVersion> {
-    if (file.size > LARGEST) throw new Error(`“${file.name}” has more than 10 MB.`);
+    if (file.size > LARGEST) throw new Error(`“${file.name}” is larger than 10 MB.`);
     const name = nameFor(file.name, shared);
     const version = await putArtifact(this.#api, this.#chat.id, name, file, uid());
     await this.refresh();
@@ -97,12 +97,12 @@ export class Artifacts {
 const SHARED = 'user:';
 const LONGEST = 128; // characters
 
-/** The name that a file is kept under. */
+/** The artifact name for a file. */
 export function nameFor(file: string, shared: boolean): string {
   const prefix = shared ? SHARED : '';
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: names may not hold any
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: names must not contain any
   const clean = file.replace(/[/\x00-\x1f\x7f-\x9f]/g, '_').replace(/^\.{1,2}$/, '_');
-  // A file of one session that is called so must not land in all of them.
+  // A file of one session whose name starts like this must not become shared.
   const own = shared || !clean.startsWith(SHARED) ? clean : clean.replace(':', '_');
   return (
     prefix +
@@ -112,13 +112,13 @@ export function nameFor(file: string, shared: boolean): string {
   );
 }
 
-/** A name as people read it, and whether all of the user's sessions share what it names. */
+/** The display name of an artifact, and whether all of the user's sessions share it. */
 export function readable(name: string): { label: string; shared: boolean } {
   const shared = name.startsWith(SHARED);
   return { label: shared ? name.slice(SHARED.length) : name, shared };
 }
 
-/** The number of the version that a rewind has restored, where this one is its reference. */
+/** The number of the version that a rewind restored as this one; '' if it is not a restored version. */
 export function restoredFrom({ reference }: ArtifactVersion): string {
   return /^artifact:\/\/.*\/(\d+)$/.exec(reference ?? '')?.[1] ?? '';
 }

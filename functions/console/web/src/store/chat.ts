@@ -1,4 +1,4 @@
-// One session as it happens: what it shows, and what one can do in it.
+// One live session: its content, and the actions of the user.
 
 import { batch, computed, signal } from '@preact/signals-core';
 import type {
@@ -25,18 +25,18 @@ export interface ChatDeps {
   watch: typeof watchSession;
   httpUrl: string;
   watchUrl: string;
-  /** The session has changed in a way that a list of sessions shows. */
+  /** Called when the session has changed in a way that the list of sessions shows. */
   changed: (session?: Session) => void;
 }
 
-const TAIL = 100; // items that a chat opens with, and that each page before them brings
+const TAIL = 100; // items loaded at first, and with each page of older ones
 
-/** A question that is shown before the watch tells of it. */
+/** A question that is shown before it arrives from the watch. */
 interface Pending {
   event: Event;
-  /** The invocation that the server discards with it, hidden at once. */
+  /** The invocation that the server will discard; it is hidden at once. */
   discards: string;
-  /** What the server has made of it, once it has answered. */
+  /** The server's response, once it has arrived. */
   taken?: Taken;
 }
 
@@ -46,32 +46,32 @@ interface Taken {
   epoch: number;
 }
 
-const BEGINS_WITHIN = 2000; // ms from when the watch tells of a question to its telling of the run
+const RUN_STATUS_TIMEOUT = 2000; // milliseconds from the question's arrival to that of the run's status
 
 export class Chat {
   readonly id: string;
-  /** The session's own data; null until it was read. */
+  /** The session's own data; null until loaded. */
   readonly session = signal<Session | null>(null);
-  /** What it shows, back to where it was read. */
+  /** The loaded items, up to the newest. */
   readonly items = signal<readonly Event[]>([]);
-  /** What it shows before that. */
+  /** The items before those. */
   readonly older = new Older(() => this.#watching.older());
   readonly run = signal<RunState>({ status: 'idle', run: '', error: null });
-  /** How many rewinds there were. */
+  /** Number of rewinds. */
   readonly epoch = signal(0);
   readonly loaded = signal(false);
   readonly connection = signal<WatchConnection>({ state: 'connecting', retryAt: null });
-  /** Why there is nothing to see: the status of 403, 404 or 410; 0 while all is well. */
+  /** Why the session cannot be shown: 403, 404 or 410; 0 if it can. */
   readonly gone = signal(0);
-  /** Why one who could see it cannot any more: the share was taken back, or its time is up. */
+  /** Why access ended: the share was revoked, or it has expired. */
   readonly ended = signal<'revoked' | 'expired' | null>(null);
   readonly draft = signal('');
   readonly cancelling = signal(false);
   readonly #pending = signal<Pending | null>(null);
-  /** A run of a question that the watch has told of, until it tells of the run too. */
+  /** The run of a question that has arrived from the watch, until the run's status arrives too. */
   readonly #begun = signal<Taken | null>(null);
-  #begins: ReturnType<typeof setTimeout> | undefined;
-  /** The run as the person should see it: one that was just started runs already. */
+  #runTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The run as shown: one that was just started is already in progress. */
   readonly state = computed<RunState>(() => {
     const taken = this.#pending.value?.taken ?? this.#begun.value;
     return taken ? { status: 'in_progress', run: taken.run, error: null } : this.run.value;
@@ -83,7 +83,7 @@ export class Chat {
     turnsOf(this.messages.value, this.state.value, this.older.more.value),
   );
   readonly rows = computed(() => rowsOf(this.turns.value));
-  /** Whether a question is on its way to the server. */
+  /** Whether a question is being sent. */
   readonly sending = computed(
     () => this.#pending.value?.taken === undefined && this.#pending.value !== null,
   );
@@ -111,8 +111,8 @@ export class Chat {
       },
       onEnd: ({ status, reason }) => {
         batch(() => {
-          // What was there and is not any more was deleted, and what was open was closed, even
-          // where the news of that was missed.
+          // A session that was loaded and is now missing was deleted; one that is now forbidden
+          // was unshared, even if the message about it was missed.
           this.gone.value = status === 404 && this.loaded.value ? 410 : status;
           this.ended.value = reason ?? (status === 403 && this.loaded.value ? 'revoked' : null);
         });
@@ -125,25 +125,25 @@ export class Chat {
   close(): void {
     this.#watching.close();
     this.feedback.close();
-    clearTimeout(this.#begins);
+    clearTimeout(this.#runTimer);
   }
 
-  /** Connects at once, instead of when the next try is due. */
+  /** Connects at once instead of at the next scheduled attempt. */
   reconnect(): void {
     this.#watching.retry();
   }
 
-  /** Reads back to an entry of the log; whether all is there from it on. */
+  /** Loads items back to a position of the log. Returns whether everything after it is loaded. */
   reach(seq: number): Promise<boolean> {
     return this.older.until(() => !this.older.more.value || (this.items.value[0]?.seq ?? 0) <= seq);
   }
 
-  /** Reads back to an invocation; whether it is shown. */
+  /** Loads items back to an invocation. Returns whether it is shown. */
   find(invocation: string): Promise<boolean> {
     return this.older.until(() => this.items.value.some((i) => i.invocation_id === invocation));
   }
 
-  /** A turn with all of its messages, where they can be read. */
+  /** A turn with all of its messages, as far as they can be loaded. */
   async whole(turn: Turn): Promise<Turn> {
     const { invocation } = turn;
     const now = () => this.turns.value.find((other) => other.invocation === invocation) ?? turn;
@@ -151,12 +151,12 @@ export class Chat {
     return now();
   }
 
-  /** Asks the agent. Whether it was asked; if not, people were told why. */
+  /** Sends a question. Returns whether that succeeded; otherwise a toast says why. */
   async send(text: string): Promise<boolean> {
     return this.#ask([{ author: 'user', content: { role: 'user', parts: [{ text }] } }]);
   }
 
-  /** Asks once more what a turn that failed or was stopped began with. */
+  /** Sends the input of a failed or stopped turn again. */
   async retry(turn: Turn): Promise<boolean> {
     return this.#ask(inputOf(turn.cut ? await this.whole(turn) : turn));
   }
@@ -180,7 +180,7 @@ export class Chat {
     const last = this.turns.value.at(-1);
     const over = last && (last.outcome === 'failed' || last.outcome === 'stopped');
     this.#pending.value = {
-      event: this.#standIn(events.at(-1)),
+      event: this.#placeholder(events.at(-1)),
       discards: over ? last.invocation : '',
     };
     try {
@@ -194,8 +194,8 @@ export class Chat {
     }
   }
 
-  // What the server will make of the newest event of an input, as far as one can know.
-  #standIn(input: InputEvent | undefined): Event {
+  // The newest event of an input as the server will probably store it.
+  #placeholder(input: InputEvent | undefined): Event {
     const seq = (this.items.value.at(-1)?.seq ?? 0) + 1;
     const common = {
       session_id: this.id,
@@ -241,7 +241,7 @@ export class Chat {
     this.#settle();
   }
 
-  // A question that the watch tells of, or has passed, needs no standing in any more.
+  // Drops the placeholder of a question that has arrived from the watch or was rewound.
   #settle(): void {
     const taken = this.#pending.value?.taken;
     if (taken && this.epoch.value > taken.epoch) this.#pending.value = null;
@@ -249,26 +249,26 @@ export class Chat {
     if (taken && this.epoch.value === taken.epoch && newest >= taken.seq) {
       this.#pending.value = null;
       this.#begun.value = taken;
-      clearTimeout(this.#begins);
-      // One that said nothing and is over when the watch comes to it is never told of.
-      this.#begins = setTimeout(() => {
+      clearTimeout(this.#runTimer);
+      // A run without output that is over before the watch reaches it has no status message.
+      this.#runTimer = setTimeout(() => {
         this.#begun.value = null;
-      }, BEGINS_WITHIN);
+      }, RUN_STATUS_TIMEOUT);
     }
     const begun = this.#begun.value;
     if (!begun) return;
-    const told = this.run.value.run === begun.run;
+    const known = this.run.value.run === begun.run;
     const answered = this.items.value.some(
       (i) => i.invocation_id === begun.run && i.seq > begun.seq,
     );
-    if (told || answered || this.epoch.value > begun.epoch) this.#begun.value = null;
+    if (known || answered || this.epoch.value > begun.epoch) this.#begun.value = null;
   }
 
   async #read(): Promise<void> {
     try {
       this.session.value = await readSession(this.#deps.api, this.id);
     } catch {
-      // Watching reads the session as well, tries again, and says where it is gone.
+      // The watch reads the session too, retries, and reports if it is gone.
     }
   }
 

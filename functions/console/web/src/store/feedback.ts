@@ -1,4 +1,4 @@
-// Keeps what the person saw of each run that this tab has started, and what they thought of it.
+// Saves a task for each run that this tab has started, and the user's feedback.
 
 import { effect, type ReadonlySignal, signal, untracked } from '@preact/signals-core';
 import type { Api } from '../api/client';
@@ -7,7 +7,7 @@ import { feedbackOf, type Given, invocationOf, taskOf } from './tasks';
 import type { Toasts } from './toasts';
 import type { Turn } from './turns';
 
-/** What is needed to know of a chat. */
+/** The part of a chat that is needed here. */
 interface Shown {
   readonly id: string;
   readonly turns: ReadonlySignal<Turn[]>;
@@ -20,17 +20,17 @@ interface Shown {
 }
 
 export class Feedback {
-  /** What was thought of turns, by invocation. */
+  /** Feedback on turns, by invocation. */
   readonly given = signal<ReadonlyMap<string, Given>>(new Map());
-  /** The turn whose feedback is on its way. */
+  /** The turn whose feedback is being sent. */
   readonly giving = signal('');
 
   readonly #chat: Shown;
   readonly #api: Api;
   readonly #toasts: Toasts;
-  /** Ids of the tasks that the server has, by invocation. */
+  /** Ids of the saved tasks, by invocation. */
   readonly #tasks = new Map<string, string>();
-  /** Of each turn what was saved last. */
+  /** The last saved version of each turn. */
   readonly #saved = new Map<string, Turn>();
   readonly #stops: (() => void)[];
   #saving: Promise<void> = Promise.resolve();
@@ -47,7 +47,7 @@ export class Feedback {
     for (const stop of this.#stops) stop();
   }
 
-  /** Gives feedback; whether it was taken. If not, people were told why. */
+  /** Sends feedback. Returns whether that succeeded; otherwise a toast says why. */
   async give(turn: Turn, type: FeedbackType, text = ''): Promise<boolean> {
     if (this.giving.value) return false;
     this.giving.value = turn.invocation;
@@ -68,7 +68,7 @@ export class Feedback {
     }
   }
 
-  // Once the thread is there, and after each rewind: one that is undone brings tasks back.
+  // Loads tasks once the thread is loaded and after each rewind, since undoing one restores tasks.
   #read(): void {
     const { loaded, epoch, id, turns } = this.#chat;
     if (!loaded.value || epoch.value < 0) return;
@@ -83,14 +83,14 @@ export class Feedback {
         }
         this.given.value = given;
       })
-      .catch(() => {}) // what was thought of an answer may be missing; the answer is there
+      .catch(() => {}) // feedback may be missing; the answers are shown anyway
       .finally(() => {
         if (this.#reading === reading) this.#reading = null;
       });
     this.#reading = reading;
   }
 
-  // Saving is done behind the person's back: it never disturbs, and the log has it all in any case.
+  // Failures to save are not shown, because the log has everything anyway.
   #keep(): void {
     for (const turn of this.#chat.turns.value) {
       if (!this.#chat.started.has(turn.invocation) || turn.cut || !over(turn)) continue;
@@ -111,7 +111,7 @@ export class Feedback {
 const over = (turn: Turn): boolean =>
   turn.outcome !== 'running' && !turn.messages.some(({ streaming }) => streaming);
 
-// A message that shows the same is the same object.
+// An unchanged message is the same object.
 function same(saved: Turn | undefined, { outcome, messages }: Turn): boolean {
   return (
     saved?.outcome === outcome &&

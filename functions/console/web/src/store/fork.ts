@@ -1,16 +1,16 @@
-// A fork in the making: done once, with the question to ask anew in the new session.
+// A fork being made: executed once, with the question as the new session's draft.
 
 import { uid } from '../api/client';
 import { forkSession } from '../api/forks';
 import type { Session } from '../api/types';
 import type { App } from './app';
 
-/** From where a session is forked. */
+/** The point at which a session is forked. */
 export interface ForkPoint {
   session: string;
-  /** The first invocation that is left out; null takes over everything. */
+  /** The first invocation left out; null forks the whole session. */
   before: string | null;
-  /** The question to ask anew; '' where there is none. */
+  /** The draft of the new session; '' for none. */
   question: string;
 }
 
@@ -25,7 +25,7 @@ export class Forking {
     this.#app = app;
   }
 
-  /** Forks, once however often it is asked to, and opens the new session. */
+  /** Forks once, however often it is called, and opens the new session. */
   go(name: string): Promise<Session> {
     this.#going ??= this.#go(name.trim()).finally(() => {
       this.#going = null;
@@ -35,7 +35,7 @@ export class Forking {
 
   async #go(name: string): Promise<Session> {
     const { session: source, before, question } = this.point;
-    // The same request again, after an answer that was lost, must not make a second fork.
+    // Repeating a request after a lost response must not make a second fork.
     if (this.#sent.key === '' || this.#sent.name !== name) this.#sent = { name, key: uid() };
     const session = await forkSession(this.#app.api, source, { before, name }, this.#sent.key);
     this.#app.sessions.value?.changed(session);

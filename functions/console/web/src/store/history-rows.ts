@@ -8,10 +8,10 @@ import { type RunState, type Turn, turnsOf } from './turns';
 /** A rewind, as an entry of the log. */
 export interface Marker {
   id: string;
-  /** Of the rewind itself: to go back to before it undoes it. */
+  /** The rewind's own invocation: rewinding to before it undoes it. */
   invocation: string;
   time: number;
-  /** Whether it made way for another try after an answer that failed or was stopped. */
+  /** Whether it discarded a failed or stopped answer before a retry. */
   discard: boolean;
 }
 
@@ -39,7 +39,7 @@ export function markerOf(entry: Event): Marker | null {
 
 /**
  * @param log entries without gaps, oldest first
- * @param shown ids of what the session shows now
+ * @param shown ids of the events that the session shows now
  */
 export function historyRows(
   log: readonly Event[],
@@ -48,15 +48,15 @@ export function historyRows(
   state: RunState,
 ): HistoryRow[] {
   const rows: HistoryRow[] = [];
-  let stretch: Event[] = [];
+  let range: Event[] = [];
   const flush = () => {
-    for (const turn of turnsOf(messages.of(stretch), state)) rows.push(...rowsOf(turn, shown));
-    stretch = [];
+    for (const turn of turnsOf(messages.of(range), state)) rows.push(...rowsOf(turn, shown));
+    range = [];
   };
   for (const entry of log) {
     const marker = markerOf(entry);
     if (!marker) {
-      stretch.push(entry);
+      range.push(entry);
       continue;
     }
     flush();

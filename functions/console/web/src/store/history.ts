@@ -1,10 +1,10 @@
-// The whole log of a session: the newest entries first, older ones as they are asked for, and what
-// is appended meanwhile.
+// The complete log of a session: the newest entries first, older ones on demand, and new ones as
+// they are appended.
 
 import { computed, effect, signal, untracked } from '@preact/signals-core';
 import type { Api } from '../api/client';
-import { tell } from '../api/error';
-import { readLog, readLogEnd, readStretch } from '../api/rewind';
+import { errorText } from '../api/error';
+import { readLog, readLogEnd, readRange } from '../api/rewind';
 import type { Event } from '../api/types';
 import type { Chat } from './chat';
 import { shownBefore } from './history-lineage';
@@ -17,20 +17,20 @@ export class History {
   readonly #entries = signal<readonly Event[]>([]);
   readonly #loaded = signal(false);
   readonly loading = signal(false);
-  /** Why nothing more comes. */
+  /** Why loading failed; '' otherwise. */
   readonly failed = signal('');
-  /** Whether the log goes back further than what is there. */
+  /** Whether there are older entries than those loaded. */
   readonly more = computed(() => (this.#entries.value[0]?.seq ?? 1) > 1 || this.#behind.value);
-  /** Whether the chat was not read as far back as the log. */
+  /** Whether the chat is loaded less far back than the log. */
   readonly #behind = computed(() => this.#chat.older.more.value && this.#from() > this.#oldest());
-  /** Ids of what the session shows now. */
+  /** Ids of the events that the session shows now. */
   readonly #shown = computed(() => new Set(this.#chat.items.value.map(({ id }) => id)));
   readonly #log = computed(() => {
     const entries = this.#entries.value;
-    const oldest = this.#oldest(); // what is older would leave a gap
+    const oldest = this.#oldest(); // older items would leave a gap
     const items = this.#chat.items.value.filter(({ seq }) => seq >= oldest);
     if (!this.#loaded.value) return [];
-    // Before what the chat has read nobody knows what is shown
+    // It is unknown which entries before the chat's items are shown
     const from = this.#behind.value ? this.#from() : 0;
     return merge(entries, items).filter(({ seq }) => seq >= from);
   });
@@ -38,7 +38,7 @@ export class History {
   readonly rows = computed(() =>
     historyRows(this.#log.value, this.#shown.value, this.#messages, this.#chat.state.value),
   );
-  /** Whether there is something to see: the log, and what of it the session shows. */
+  /** Whether the log and the chat are loaded. */
   readonly ready = computed(() => this.#loaded.value && this.#chat.loaded.value);
 
   readonly #chat: Chat;
@@ -51,10 +51,10 @@ export class History {
     this.#api = api;
   }
 
-  /** Reads the newest entries, and follows the log until the returned function is called. */
+  /** Loads the newest entries, and follows the log until the returned function is called. */
   start(): () => void {
     const dispose = effect(() => {
-      this.#chat.epoch.value; // what was rewound, and by what, the chat does not tell
+      this.#chat.epoch.value; // a rewind changes the log, but not always the chat
       untracked(() => void this.#newest());
     });
     return () => {
@@ -63,19 +63,19 @@ export class History {
     };
   }
 
-  /** Reads entries before the oldest one that is there. */
+  /** Loads entries before the oldest loaded one. */
   loadOlder(): Promise<void> {
     return this.#next(async () => {
       const oldest = this.#entries.value[0]?.seq ?? 1;
       if (oldest > 1 && !this.#behind.value) {
         const after = Math.max(0, oldest - 1 - PAGE);
-        this.#take(await readStretch(this.#api, this.#chat.id, after, oldest - 1));
+        this.#take(await readRange(this.#api, this.#chat.id, after, oldest - 1));
       }
       await this.#reach();
     });
   }
 
-  /** Reads until an invocation is there; whether it is. */
+  /** Loads entries back to an invocation. Returns whether it was found. */
   async find(invocation: string): Promise<boolean> {
     const there = () => this.#entries.value.some((entry) => entry.invocation_id === invocation);
     await this.#queue;
@@ -89,7 +89,7 @@ export class History {
     return this.#loaded.value && !this.#shown.value.has(id);
   }
 
-  /** The invocation that a rewind has to go before so that a message is shown, as the last one. */
+  /** The invocation to rewind to before so that a message becomes the last one shown. */
   following({ seq, invocation_id: own }: Event): string | null {
     const begun = new Set<string>();
     for (const entry of this.#log.value) {
@@ -100,7 +100,7 @@ export class History {
     return null;
   }
 
-  /** What a rewind to before an invocation would show; null unless the log is there whole. */
+  /** What a rewind to before an invocation would show; null unless the log is loaded completely. */
   shownBefore(invocation: string): Event[] | null {
     return this.more.value ? null : shownBefore(this.#log.value, invocation);
   }
@@ -112,7 +112,7 @@ export class History {
       if (entries.length === 0) {
         this.#take(await readLogEnd(this.#api, id, PAGE));
       } else {
-        // What was in progress when it was read has changed since
+        // An event that was in progress when loaded has changed since
         const open = entries.find(({ status }) => status === 'in_progress')?.seq;
         const last = entries.at(-1)?.seq ?? 0;
         this.#take(await readLog(this.#api, id, open === undefined ? last : open - 1));
@@ -126,7 +126,7 @@ export class History {
     return this.#entries.value[0]?.seq ?? 0;
   }
 
-  // Position from which on the chat knows what it shows.
+  // Position from which on the chat is loaded.
   #from(): number {
     return this.#chat.items.value[0]?.seq ?? 0;
   }
@@ -135,7 +135,7 @@ export class History {
     if (!(await this.#chat.reach(this.#oldest()))) throw new Error(this.#chat.older.failed.value);
   }
 
-  // One after the other, so that entries never have a gap between them.
+  // Serialises reads, so that the entries never have a gap.
   #next(read: () => Promise<void>): Promise<void> {
     this.#queue = this.#queue.then(async () => {
       if (this.#stopped) return;
@@ -144,7 +144,7 @@ export class History {
       try {
         await read();
       } catch (error) {
-        this.failed.value = tell(error);
+        this.failed.value = errorText(error);
       } finally {
         this.loading.value = false;
       }
@@ -157,7 +157,7 @@ export class History {
   }
 }
 
-// By position; where both know an entry, the second tells how it is by now.
+// Merges by position; `more` has the newer form of an entry in both.
 function merge(log: readonly Event[], more: readonly Event[]): readonly Event[] {
   const bySeq = new Map(log.map((entry) => [entry.seq, entry]));
   for (const entry of more) bySeq.set(entry.seq, entry);

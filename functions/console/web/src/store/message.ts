@@ -1,11 +1,11 @@
-// Messages: what people see of events.
+// Messages: events as shown to users.
 
 import type { Event, RunError } from '../api/types';
 
 export interface ToolCall {
   id: string;
   name: string;
-  /** The arguments as JSON text, perhaps not whole yet. */
+  /** The arguments as JSON text, possibly incomplete. */
   args: string;
 }
 
@@ -22,7 +22,7 @@ export interface Message {
   invocation: string;
   blocks: readonly Block[];
   streaming: boolean;
-  /** Why it broke off; not for one that was stopped. */
+  /** Why it failed; null if it was stopped. */
   error: RunError | null;
   stopped: boolean;
 }
@@ -38,7 +38,7 @@ interface Part {
 
 type Results = Map<string, unknown>;
 
-/** Makes messages of events, and gives the same object for an event that shows the same. */
+/** Converts events to messages; an unchanged message stays the same object. */
 export class Messages {
   #known = new WeakMap<Event, Message>();
 
@@ -46,7 +46,7 @@ export class Messages {
     const results = resultsOf(events);
     return events.flatMap((event) => {
       const known = this.#known.get(event);
-      if (known && !news(known, results)) return known;
+      if (known && !hasNewResult(known, results)) return known;
       const message = messageOf(event, results);
       if (message) this.#known.set(event, message);
       return message ?? [];
@@ -54,7 +54,7 @@ export class Messages {
   }
 }
 
-/** The text of a message, as one would copy it. */
+/** The text of a message, for copying. */
 export function textOf(message: Message): string {
   return message.blocks.flatMap((block) => (block.kind === 'text' ? block.text : [])).join('\n\n');
 }
@@ -110,11 +110,11 @@ function resultsOf(events: readonly Event[]): Results {
   return results;
 }
 
-// A call's id need not differ from those of other invocations.
+// Ids of calls are unique only within an invocation.
 const key = (event: Event, { id, name }: { id?: string; name?: string }) =>
   `${event.invocation_id}\n${id || name}`;
 
-function news({ event, blocks }: Message, results: Results): boolean {
+function hasNewResult({ event, blocks }: Message, results: Results): boolean {
   return blocks.some((b) => b.kind === 'call' && b.result !== results.get(key(event, b.call)));
 }
 

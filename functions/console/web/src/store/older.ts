@@ -1,24 +1,24 @@
-// What stands before the items that a chat holds: it is read when somebody wants to see it.
+// The items before those that a chat has loaded; they are loaded on demand.
 
 import { signal } from '@preact/signals-core';
 
-const FAILED = 'Earlier messages could not be read.';
+const FAILED = 'Earlier messages could not be loaded.';
 
 export class Older {
-  /** Whether there is anything. */
+  /** Whether there are any. */
   readonly more = signal(false);
   readonly loading = signal(false);
-  /** Why nothing more came; until the next try. */
+  /** Why loading failed, until the next attempt. */
   readonly failed = signal('');
   readonly #read: () => Promise<void>;
   #going: Promise<boolean> | null = null;
 
-  /** @param read reads a page of it, and rejects where it cannot */
+  /** @param read loads a page, and rejects on failure */
   constructor(read: () => Promise<void>) {
     this.#read = read;
   }
 
-  /** Reads a page, and says whether that went well. */
+  /** Loads a page. Returns whether that succeeded. */
   load(): Promise<boolean> {
     this.#going ??= this.#load().finally(() => {
       this.#going = null;
@@ -26,7 +26,7 @@ export class Older {
     return this.#going;
   }
 
-  /** Reads until something is there, which it says in the end, or nothing more comes. */
+  /** Loads pages until `there` returns true or there are no more. Returns its last result. */
   async until(there: () => boolean): Promise<boolean> {
     while (!there() && this.more.value) {
       if (!(await this.load())) break;

@@ -1,13 +1,13 @@
-// What a rewind does to what a session shows.
+// The effect of a rewind on the messages of a session.
 
 import type { Event } from '../api/types';
 import { Messages } from './message';
 
 export interface RewindEffect {
-  /** How many messages go, and how many come back. */
+  /** How many messages are hidden, and how many are restored. */
   hides: number;
   returns: number;
-  /** The version of each artifact that what is shown then names last; null while not all is read. */
+  /** The last version of each artifact named by the events then shown; null while not all are loaded. */
   artifacts: ReadonlyMap<string, number> | null;
 }
 
@@ -21,13 +21,13 @@ export function effectOf(now: readonly Event[], then: readonly Event[]): RewindE
   return { hides: countBut(now, then), returns: countBut(then, now), artifacts };
 }
 
-// How many messages of one are not in the other.
+// The number of messages that are not among the others.
 function countBut(events: readonly Event[], others: readonly Event[]): number {
   const ids = new Set(others.map(({ id }) => id));
   return new Messages().of(events).filter(({ id }) => !ids.has(id)).length;
 }
 
-/** What is shown before the first event of an invocation. */
+/** The items before the first event of an invocation. */
 export function eventsBefore(items: readonly Event[], invocation: string): readonly Event[] {
   const first = items.findIndex((item) => item.invocation_id === invocation);
   return first < 0 ? items : items.slice(0, first);

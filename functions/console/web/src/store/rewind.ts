@@ -1,47 +1,47 @@
-// A rewind in the making: what it would do, what to decide, and doing it once.
+// A rewind being made: its preview, the user's choices, and executing it once.
 
 import { batch, computed, effect, signal, untracked } from '@preact/signals-core';
 import { type Api, uid } from '../api/client';
-import { ApiError, tell } from '../api/error';
+import { ApiError, errorText } from '../api/error';
 import { previewRewind, rewindSession } from '../api/rewind';
 import type { Rewound, Session } from '../api/types';
 import type { Chat } from './chat';
 import type { Toasts } from './toasts';
 
-/** Where a rewind goes, and what it is for people. */
+/** The target of a rewind and how to describe it. */
 export interface RewindTarget {
-  /** rewind: hide what follows. before, upTo: go back to something hidden. undo: a rewind. */
+  /** rewind: hide what follows. before, upTo: restore something hidden. undo: undo a rewind. */
   kind: 'rewind' | 'before' | 'upTo' | 'undo';
-  /** The invocation before whose first entry the session goes back. */
+  /** The boundary: the first invocation to undo. */
   before: string;
-  /** The question to ask anew; '' where there is none. */
+  /** The question to put into the draft; '' for none. */
   question: string;
-  /** When what is undone was done. */
+  /** The time of the undone rewind. */
   time: number;
 }
 
 export interface RewindDeps {
   api: Api;
   toasts: Toasts;
-  /** The session has changed. */
+  /** Called when the session has changed. */
   changed: (session: Session) => void;
 }
 
 export class Rewinding {
   readonly target: RewindTarget;
-  /** What would happen; null until that is known, and while it is looked up anew. */
+  /** What the rewind would do; null while that is loaded. */
   readonly preview = signal<Rewound | null>(null);
   /** Shared keys that other sessions have changed since. */
   readonly conflicts = signal<readonly string[]>([]);
   readonly choice = signal<'keep' | 'restore'>('keep');
-  /** Why there is no preview. */
+  /** Why the preview failed; '' otherwise. */
   readonly failed = signal('');
-  /** Whether a run would have to be stopped. */
+  /** Whether a run would be stopped. */
   readonly stops = computed(() => this.#chat.running.value);
 
   readonly #chat: Chat;
   readonly #deps: RewindDeps;
-  #looks = 0;
+  #previews = 0;
   #key = uid();
   #going: Promise<Rewound> | null = null;
 
@@ -51,9 +51,9 @@ export class Rewinding {
     this.#deps = deps;
   }
 
-  /** Looks what would happen, anew whenever the session changes; returns how to stop that. */
+  /** Loads the preview, again whenever the session changes, until the returned function is called. */
   start(): () => void {
-    // An answer that grows is nothing new: only its place in the log matters
+    // A growing answer changes nothing: only its position in the log matters
     const news = computed(() => {
       const { epoch, items } = this.#chat;
       const { choice, stops } = this;
@@ -61,31 +61,31 @@ export class Rewinding {
     });
     return effect(() => {
       news.value;
-      untracked(() => void this.look());
+      untracked(() => void this.loadPreview());
     });
   }
 
-  async look(): Promise<void> {
-    const look = ++this.#looks;
+  async loadPreview(): Promise<void> {
+    const request = ++this.#previews;
     const conflicts = this.choice.value;
     this.failed.value = '';
     this.preview.value = null;
     try {
       const options = { before: this.target.before, conflicts };
       const preview = await previewRewind(this.#deps.api, this.#chat.id, options);
-      if (look !== this.#looks) return;
+      if (request !== this.#previews) return;
       batch(() => {
         this.preview.value = preview;
-        // Those that are to come back are no longer listed
+        // Keys to be restored are no longer listed as conflicts
         if (conflicts === 'keep') this.conflicts.value = preview.conflicts.map(({ key }) => key);
       });
       this.#key = uid();
     } catch (error) {
-      if (look === this.#looks) this.failed.value = tell(error);
+      if (request === this.#previews) this.failed.value = errorText(error);
     }
   }
 
-  /** Rewinds, once however often it is asked to. What is in the way is thrown, and looked at. */
+  /** Rewinds once, however often it is called. On a conflict it throws and reloads the preview. */
   go(): Promise<Rewound> {
     this.#going ??= this.#go().finally(() => {
       this.#going = null;
@@ -101,7 +101,7 @@ export class Rewinding {
       this.#done(done);
       return done;
     } catch (error) {
-      if (error instanceof ApiError && error.status === 409) void this.look();
+      if (error instanceof ApiError && error.status === 409) void this.loadPreview();
       throw error;
     }
   }
@@ -112,13 +112,13 @@ export class Rewinding {
     if (question && draft.value.trim() === '') draft.value = question;
     this.#chat.session.value = done.session;
     this.#deps.changed(done.session);
-    this.#deps.toasts.say(kind === 'rewind' ? 'Rewound.' : 'Brought back.', {
+    this.#deps.toasts.say(kind === 'rewind' ? 'Rewound.' : 'Restored.', {
       label: 'Undo',
       run: () => void this.#undo(done),
     });
   }
 
-  // A rewind to before the entry that a rewind left in the log undoes it.
+  // A rewind to before the marker of a rewind undoes it.
   async #undo(done: Rewound): Promise<void> {
     const options = {
       before: done.event.invocation_id,
@@ -130,7 +130,7 @@ export class Rewinding {
       if (this.#chat.draft.value === this.target.question) this.#chat.draft.value = '';
       this.#chat.session.value = undone.session;
       this.#deps.changed(undone.session);
-      this.#deps.toasts.say('As it was before.');
+      this.#deps.toasts.say('Rewind undone.');
     } catch (error) {
       this.#deps.toasts.fail(error);
     }

@@ -1,4 +1,4 @@
-// The list of sessions: newest activity first, found by name, kept up to date.
+// The list of sessions: latest activity first, searchable by name, kept up to date.
 
 import { batch, computed, signal } from '@preact/signals-core';
 import type { Api } from '../api/client';
@@ -6,8 +6,8 @@ import { deleteSession, listSessions, renameSession } from '../api/sessions';
 import type { Session } from '../api/types';
 
 const PAGE = 40;
-const EVERY = 4000; // milliseconds between looks, while the page is visible
-const MOST_SHORT_PAGES = 10; // a search reads on until it finds something, or that often
+const POLL_INTERVAL = 4000; // milliseconds, while the page is visible
+const MAX_EMPTY_PAGES = 10; // a search reads on until a page has results, at most this often
 
 export class Sessions {
   readonly list = signal<readonly Session[]>([]);
@@ -21,7 +21,7 @@ export class Sessions {
   readonly #api: Api;
   readonly #others: BroadcastChannel;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #asked = 0; // an answer to an older question than the newest is of no use
+  #asked = 0; // number of the newest request; responses to older ones are ignored
   #running = false;
 
   constructor(api: Api, channel = new BroadcastChannel('rethread.sessions')) {
@@ -45,14 +45,14 @@ export class Sessions {
     removeEventListener('online', this.#wake);
   }
 
-  /** Shows the sessions whose names contain a text. */
+  /** Lists the sessions whose names contain a text. */
   async search(text: string): Promise<void> {
     if (text === this.query.value) return;
     this.query.value = text;
     await this.#load(true);
   }
 
-  /** Looks for what is new at the top of the list. */
+  /** Reloads the top of the list. */
   async refresh(): Promise<void> {
     await this.#load(false);
   }
@@ -71,11 +71,11 @@ export class Sessions {
       this.failed.value = true;
     } finally {
       this.loading.value = false;
-      this.#later();
+      this.#schedule();
     }
   }
 
-  /** Takes in a change that this tab has made, and tells the other tabs. */
+  /** Applies a change made by this tab, and notifies the other tabs. */
   changed(session?: Session): void {
     if (session && !this.query.value) {
       this.list.value = [session, ...this.list.value.filter(({ id }) => id !== session.id)];
@@ -111,26 +111,26 @@ export class Sessions {
       if (anew) this.#take(page.data, page.next);
       else this.#merge(page.data, page.next);
     } catch {
-      if (asked === this.#asked) this.failed.value = true; // it is tried again soon
+      if (asked === this.#asked) this.failed.value = true; // retried at the next poll
     } finally {
       if (asked === this.#asked) {
         this.loading.value = false;
-        this.#later();
+        this.#schedule();
       }
     }
   }
 
-  // A page may be empty although there is more: filters are applied while reading.
+  // A page may be empty although more follow, because the server filters while reading.
   async #page(cursor?: string) {
     const q = this.query.value || undefined;
     let page = await listSessions(this.#api, { q, cursor, limit: PAGE });
-    for (let i = 0; page.data.length === 0 && page.next && i < MOST_SHORT_PAGES; i++) {
+    for (let i = 0; page.data.length === 0 && page.next && i < MAX_EMPTY_PAGES; i++) {
       page = await listSessions(this.#api, { q, cursor: page.next, limit: PAGE });
     }
     return page;
   }
 
-  // The first page replaces the top of the list; what was loaded behind it stays.
+  // The first page replaces the top of the list; further loaded pages stay.
   #merge(top: Session[], next: string | null): void {
     const oldest = top.at(-1)?.updated_time ?? 0;
     const ids = new Set(top.map(({ id }) => id));
@@ -148,14 +148,14 @@ export class Sessions {
     });
   }
 
-  #later(): void {
+  #schedule(): void {
     clearTimeout(this.#timer);
     if (!this.#running || document.visibilityState !== 'visible') return;
-    this.#timer = setTimeout(() => void this.refresh(), EVERY);
+    this.#timer = setTimeout(() => void this.refresh(), POLL_INTERVAL);
   }
 }
 
-// Most looks find nothing new; then nothing is drawn anew either.
+// Keeps the old list if nothing has changed, so that nothing is rendered again.
 function same(old: readonly Session[], list: Session[]): readonly Session[] {
   return JSON.stringify(old) === JSON.stringify(list) ? old : list;
 }

@@ -1,16 +1,16 @@
-// State as the events of a session made it: folded from their deltas, up to any of them.
+// State at any event of a session, computed from the deltas up to it.
 
 import type { Event } from '../api/types';
 
-/** Keys with their prefixes, and values. */
+/** Values by prefixed key. */
 export type Values = Readonly<Record<string, unknown>>;
 
 export type Scope = 'session' | 'user' | 'app';
 
 export interface Entry {
-  /** With its prefix. */
+  /** The key with its prefix. */
   key: string;
-  /** Without it. */
+  /** The key without its prefix. */
   name: string;
   value: unknown;
 }
@@ -20,14 +20,13 @@ export function momentsOf(events: readonly Event[]): Event[] {
   return events.filter((event) => keysOf(event).length > 0);
 }
 
-/** What an event changed, for good: `temp:` keys are nowhere kept. */
+/** The keys that an event changed, without `temp:` keys, which are not stored. */
 export function keysOf(event: Event): string[] {
   return Object.keys(event.actions?.state_delta ?? {}).filter((key) => !key.startsWith('temp:'));
 }
 
 /**
- * The state right after an event. Of keys that other sessions share it knows what this session
- * has set.
+ * The state right after an event. Shared keys have the values that this session has set.
  * @param moments the events that changed state, oldest first
  */
 export function stateAfter(moments: readonly Event[], seq: number): Values {

@@ -1,4 +1,4 @@
-// A turn as a task: the record of what the person saw.
+// Converts a turn to a task: the record of what the user saw.
 
 import type { FeedbackType } from '../api/tasks';
 import type { Bubble, Task, TaskSave } from '../api/types';
@@ -11,8 +11,8 @@ export interface Given {
   text: string;
 }
 
-// What the contract allows.
-const MOST_BUBBLES = 100;
+// Limits of the contract.
+const MAX_BUBBLES = 100;
 const LONGEST_TEXT = 100_000; // characters
 const LONGEST_QUESTION = 10_000;
 
@@ -25,8 +25,8 @@ const STATUS: Record<Outcome, string> = {
 
 /**
  * The task of a turn.
- * @param id where a task of the turn was saved before, its id; else that of the turn's run
- * @param feedback what was thought of it, since saving replaces what the task says of that
+ * @param id the id of a task of the turn that was saved before; by default the run's id
+ * @param feedback feedback on the turn, which saving the task would overwrite
  */
 export function taskOf(turn: Turn, id = turn.invocation, feedback?: Given): TaskSave {
   const asked = turn.messages.filter(({ role }) => role === 'user').map(textOf);
@@ -34,7 +34,7 @@ export function taskOf(turn: Turn, id = turn.invocation, feedback?: Given): Task
   return {
     task_id: id,
     user_message: cut(asked.join('\n\n'), LONGEST_QUESTION),
-    message_bubbles: bubblesOf(turn).slice(0, MOST_BUBBLES),
+    message_bubbles: bubblesOf(turn).slice(0, MAX_BUBBLES),
     task_metadata: {
       status: STATUS[turn.outcome],
       ...(agent && { agent_name: agent }),
@@ -43,7 +43,7 @@ export function taskOf(turn: Turn, id = turn.invocation, feedback?: Given): Task
   };
 }
 
-/** The invocation that a task tells of. */
+/** The invocation that a task records. */
 export function invocationOf({ task_id, message_bubbles }: Task): string {
   for (const { metadata } of message_bubbles) {
     const named = (metadata as { kagent_invocation_id?: unknown } | undefined)
@@ -53,7 +53,7 @@ export function invocationOf({ task_id, message_bubbles }: Task): string {
   return task_id;
 }
 
-/** What a task says that was thought of it. */
+/** The feedback stored in a task. */
 export function feedbackOf({ task_metadata }: Task): Given | null {
   const given = task_metadata?.feedback;
   if (!given) return null;
@@ -104,7 +104,7 @@ function bubble(
   return { id, type, ...more, metadata: { kagent_invocation_id: invocation } };
 }
 
-// A2A's parts; what they have no word for is kept as data.
+// A2A parts; blocks without an A2A form become data parts.
 function partOf(block: Block): unknown {
   switch (block.kind) {
     case 'text':

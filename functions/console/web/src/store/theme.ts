@@ -1,29 +1,29 @@
-// Light, dark, or as the system has it. public/theme.js applies the choice before the first paint.
+// The theme: light, dark, or the system's. public/theme.js applies it before the first paint.
 
 import { effect, signal } from '@preact/signals-core';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-const KEPT = 'rethread.theme';
+const STORAGE_KEY = 'rethread.theme';
 
 export class ThemeChoice {
-  readonly theme = signal<Theme>(kept());
+  readonly theme = signal<Theme>(storedTheme());
 
   constructor(root = document.documentElement) {
     effect(() => {
       const theme = this.theme.value;
       if (theme === 'system') {
         delete root.dataset.theme;
-        localStorage.removeItem(KEPT);
+        localStorage.removeItem(STORAGE_KEY);
       } else {
         root.dataset.theme = theme;
-        localStorage.setItem(KEPT, theme);
+        localStorage.setItem(STORAGE_KEY, theme);
       }
     });
   }
 }
 
-function kept(): Theme {
-  const theme = localStorage.getItem(KEPT);
+function storedTheme(): Theme {
+  const theme = localStorage.getItem(STORAGE_KEY);
   return theme === 'light' || theme === 'dark' ? theme : 'system';
 }

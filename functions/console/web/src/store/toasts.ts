@@ -1,31 +1,31 @@
-// Short messages that come and go.
+// Short messages that disappear after a while.
 
 import { signal } from '@preact/signals-core';
-import { tell } from '../api/error';
+import { errorText } from '../api/error';
 import { SignedOut } from '../auth/auth';
 
 export interface Toast {
   id: number;
   kind: 'info' | 'error';
   text: string;
-  /** Something to do about it, such as undoing. */
+  /** An action, such as undo. */
   action?: { label: string; run: () => void } | undefined;
 }
 
-const STAYS = 6000; // milliseconds; an error stays until it is closed, or for three times that
-const MOST = 4;
+const DURATION = 6000; // milliseconds; an error stays three times as long
+const MAX_TOASTS = 4;
 
 export class Toasts {
   readonly list = signal<readonly Toast[]>([]);
   #ids = 0;
 
   say(text: string, action?: Toast['action']): void {
-    this.#add('info', text, STAYS, action);
+    this.#add('info', text, DURATION, action);
   }
 
-  /** Tells of what went wrong. That somebody has to sign in again, the page shows by itself. */
+  /** Shows an error, except that the user has to sign in again, which the page itself shows. */
   fail(error: unknown): void {
-    if (!(error instanceof SignedOut)) this.#add('error', tell(error), 3 * STAYS);
+    if (!(error instanceof SignedOut)) this.#add('error', errorText(error), 3 * DURATION);
   }
 
   dismiss(id: number): void {
@@ -35,7 +35,7 @@ export class Toasts {
   #add(kind: Toast['kind'], text: string, stays: number, action?: Toast['action']): void {
     const id = ++this.#ids;
     const others = this.list.value.filter((toast) => toast.text !== text);
-    this.list.value = [...others, { id, kind, text, action }].slice(-MOST);
+    this.list.value = [...others, { id, kind, text, action }].slice(-MAX_TOASTS);
     setTimeout(() => this.dismiss(id), stays);
   }
 }

@@ -1,12 +1,12 @@
-// Where each node of a tree stands: a row for each, in the order of time, and a column for each
-// branch. What is long and straight is folded.
+// Lays out a tree: a row for each node, ordered by time, and a column for each branch. Long straight
+// runs of turns are folded.
 
 import type { TreeModel, TreeNode } from './tree-model';
 
 export interface TreeRow {
   node: TreeNode;
   column: number;
-  /** How many turns the row stands for, where they are folded; else 0. */
+  /** Number of turns folded into the row, otherwise 0. */
   folded: number;
 }
 
@@ -15,9 +15,9 @@ export interface TreeLine {
   kind: 'branch' | 'rewind';
   from: { row: number; column: number };
   to: { row: number; column: number };
-  /** Whether what it leads to is shown by its session. */
+  /** Whether its end is shown by its session. */
   shown: boolean;
-  /** Whether it leads to where the open session stands. */
+  /** Whether it is on the path to the current position of the open session. */
   path: boolean;
 }
 
@@ -27,14 +27,14 @@ export interface TreeLayout {
   columns: number;
 }
 
-/** Nodes that follow one another in one column. */
+/** Consecutive nodes in one column. */
 interface Strand {
   nodes: TreeNode[];
   column: number;
   last: number; // row
 }
 
-/** @param unfolded keys of the first nodes of folds that are open */
+/** @param unfolded keys of the first nodes of unfolded runs */
 export function layoutOf(model: TreeModel, unfolded: ReadonlySet<string>): TreeLayout {
   const order = inOrder(model.nodes);
   const strandOf = strandsOf(order);
@@ -51,7 +51,7 @@ export function layoutOf(model: TreeModel, unfolded: ReadonlySet<string>): TreeL
   return { rows: rows.map((r) => ({ ...r, column: column(r.node) })), lines, columns };
 }
 
-// By time; never before what it follows.
+// Orders nodes by time, never before their parents.
 function inOrder(nodes: readonly TreeNode[]): TreeNode[] {
   const times = new Map<TreeNode, number>();
   for (const node of nodes) {
@@ -61,7 +61,7 @@ function inOrder(nodes: readonly TreeNode[]): TreeNode[] {
   return nodes.toSorted((a, b) => (times.get(a) ?? 0) - (times.get(b) ?? 0));
 }
 
-// A node goes on in its parent's column if its session went on with it; what is shown goes first.
+// A node continues its parent's column if its session continued with it; shown nodes take precedence.
 function strandsOf(order: readonly TreeNode[]): Map<TreeNode, Strand> {
   const strands = new Map<TreeNode, Strand>();
   for (const node of order) {
@@ -84,8 +84,8 @@ function heirOf(node: TreeNode): TreeNode | undefined {
   return own.find(({ shown }) => shown) ?? (node.shown ? undefined : own.at(-1));
 }
 
-const MOST_STRAIGHT = 8; // turns; of more the middle is folded
-const KEPT = 3; // at each end
+const MAX_STRAIGHT = 8; // turns; in longer runs the middle is folded
+const KEPT = 3; // turns at each end
 
 function fold(
   order: readonly TreeNode[],
@@ -96,7 +96,7 @@ function fold(
   const rows: Omit<TreeRow, 'column'>[] = [];
   let straight: TreeNode[] = [];
   const flush = () => {
-    const middle = straight.length > MOST_STRAIGHT ? straight.slice(KEPT, -KEPT) : [];
+    const middle = straight.length > MAX_STRAIGHT ? straight.slice(KEPT, -KEPT) : [];
     const [first] = middle;
     if (first && !unfolded.has(first.key)) {
       const head = straight.slice(0, KEPT).map(single);
@@ -121,7 +121,7 @@ function fold(
 
 const single = (node: TreeNode) => ({ node, folded: 0 });
 
-// Gives each strand the leftmost column that is free from where it leaves its parent to its end.
+// Assigns each strand the leftmost column that is free from its parent to its end.
 function place(
   order: readonly TreeNode[],
   strandOf: ReadonlyMap<TreeNode, Strand>,
@@ -145,7 +145,7 @@ function place(
   return taken.length;
 }
 
-// Where a rewind leads: to what was said next, else to what is shown after it.
+// The target of a rewind's line: the next turn after it, otherwise the last node shown after it.
 function landing(rewind: TreeNode): TreeNode {
   const { back, session } = rewind;
   if (!back) return rewind;
@@ -174,7 +174,7 @@ function linesTo(
     if (to.column === column(node)) return lines;
     lines.push({ kind: 'rewind', from: point(node), to, shown: false, path: false });
     if (lands === node.back) {
-      // Nothing was said since: the line that it leads to ends there
+      // No turn followed: the branch's line ends there
       lines.push({ kind: 'branch', from: point(lands), to, shown: true, path: path.has(lands) });
     }
   }

@@ -1,16 +1,16 @@
-// The tree of a family of sessions: which question followed which, across forks and rewinds.
+// The tree of a session and its forks: which question followed which, across forks and rewinds.
 
 import type { Branch, Event } from '../api/types';
-import { boundaryOf, Lineage, tells } from './history-lineage';
+import { boundaryOf, isMessage, Lineage } from './history-lineage';
 
 export interface TreeNode {
   key: string;
-  /** session: the beginning of one. rewind: the end of what it has hidden. */
+  /** session: its beginning. rewind: the end of the part that it has hidden. */
   kind: 'session' | 'turn' | 'rewind';
   session: string;
-  /** Of a turn or a rewind; '' for a session. */
+  /** The invocation of a turn or a rewind; '' for a session. */
   invocation: string;
-  /** The name, or the question; of a rewind, the question that it went back to before. */
+  /** A session's name, a turn's question, or the question at a rewind's boundary. */
   label: string;
   time: number;
   parent: TreeNode | null;
@@ -18,24 +18,24 @@ export interface TreeNode {
   /** Whether its session shows it now. */
   shown: boolean;
   deleted: boolean;
-  /** Of a rewind: what is shown after it. */
+  /** For a rewind: the last node shown after it. */
   back: TreeNode | null;
-  /** Of a rewind: whether it undoes another one. */
+  /** For a rewind: whether it undoes another one. */
   undoes: boolean;
-  /** Of a rewind: whether it brings back what another one has hidden. */
+  /** For a rewind: whether it restores what another one has hidden. */
   returns: boolean;
 }
 
 export interface TreeModel {
-  /** Each after the one that it follows. */
+  /** Each node after its parent. */
   nodes: TreeNode[];
-  /** Where the open session stands. */
+  /** The current position of the open session. */
   current: TreeNode | null;
-  /** What the open session shows, other sessions' parts that it took over included. */
+  /** The nodes that the open session shows, including those inherited from other sessions. */
   path: ReadonlySet<TreeNode>;
 }
 
-/** @param logs what each session's own log holds; those of deleted sessions are gone */
+/** @param logs the entries of each session's own log; those of deleted sessions are missing */
 export function treeOf(
   root: Branch,
   logs: ReadonlyMap<string, readonly Event[]>,
@@ -56,13 +56,13 @@ export function treeOf(
   }
 }
 
-/** One session of the tree, as it grows. */
+/** One session of the tree while it is built. */
 class Trunk {
   readonly head: TreeNode;
   readonly nodes: TreeNode[] = [];
   readonly #id: string;
   readonly #lineage: Lineage<TreeNode>;
-  /** What was shown when, for forks that took over everything. */
+  /** The tips over time, for forks without a boundary. */
   readonly #tips: { time: number; tip: TreeNode }[] = [];
 
   constructor(branch: Branch, from: Trunk | null) {
@@ -86,7 +86,7 @@ class Trunk {
     return this.#lineage.before(invocation);
   }
 
-  /** What a fork took over, at its end. */
+  /** The last node inherited by a fork. */
   before({ rewind_before_invocation_id: boundary, created_time: time }: Branch): TreeNode {
     const found = boundary === null ? undefined : this.#lineage.before(boundary);
     return found ?? this.#tips.findLast((past) => past.time <= time)?.tip ?? this.head;
@@ -96,7 +96,7 @@ class Trunk {
     this.#lineage.see(entry);
     const boundary = boundaryOf(entry);
     if (boundary !== undefined) this.#rewind(entry, boundary);
-    else if (tells(entry)) this.#say(entry);
+    else if (isMessage(entry)) this.#say(entry);
     this.#tips.push({ time: entry.created_time, tip: this.tip });
   }
 

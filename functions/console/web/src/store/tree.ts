@@ -1,9 +1,8 @@
-// The tree around the open session, kept up to date: the family of its forks, and what each of them
-// has in its own log.
+// The tree around the open session, kept up to date: the sessions related by forks, with their logs.
 
 import { computed, effect, signal, untracked } from '@preact/signals-core';
 import type { Api } from '../api/client';
-import { tell } from '../api/error';
+import { errorText } from '../api/error';
 import { readForks } from '../api/forks';
 import { readLog } from '../api/rewind';
 import type { Branch, Event } from '../api/types';
@@ -18,7 +17,7 @@ export class Tree {
   readonly #root = signal<Branch | null>(null);
   readonly #logs = signal<ReadonlyMap<string, readonly Event[]>>(new Map());
   readonly #unfolded = signal<ReadonlySet<string>>(new Set());
-  /** Why it is not up to date. */
+  /** Why the last refresh failed; '' otherwise. */
   readonly failed = signal('');
   readonly model = computed(() => {
     const root = this.#root.value;
@@ -41,9 +40,9 @@ export class Tree {
     this.#sessions = sessions;
   }
 
-  /** Reads the tree, and again when something in it has changed; returns how to stop that. */
+  /** Loads the tree, again whenever something in it changes, until the returned function is called. */
   start(): () => void {
-    // Names, forks and what is said elsewhere show in the list of sessions
+    // Changes of names, forks and other sessions' messages show in the list of sessions
     const news = computed(() => {
       const { epoch, turns, id } = this.#chat;
       const ids = new Set([id, ...branches(this.#root.value).map((branch) => branch.id)]);
@@ -66,7 +65,7 @@ export class Tree {
     this.#unfolded.value = new Set([...this.#unfolded.value, key]);
   }
 
-  /** Reads what is new; while that happens, once more after it. */
+  /** Loads new entries; a call during a refresh causes another one after it. */
   refresh(): Promise<void> {
     this.#again = this.#reading !== null;
     this.#reading ??= this.#read().finally(() => {
@@ -85,7 +84,7 @@ export class Tree {
       this.#root.value = root;
       this.failed.value = '';
     } catch (error) {
-      this.failed.value = tell(error);
+      this.failed.value = errorText(error);
     }
   }
 

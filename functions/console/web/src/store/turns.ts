@@ -1,23 +1,23 @@
-// Turns: messages of one invocation after the other, and the rows that a thread shows.
+// Turns: the messages of each invocation, and the rows of a thread.
 
 import type { InputEvent, RunError } from '../api/types';
 import type { Message } from './message';
 
 export type Outcome = 'running' | 'completed' | 'failed' | 'stopped';
 
-/** What one input led to. */
+/** The messages of one invocation. */
 export interface Turn {
   invocation: string;
   messages: Message[];
   outcome: Outcome;
   error: RunError | null;
-  /** Whether nothing stands before it: there is no rewinding to before the first one. */
+  /** Whether it is the first turn, to before which a rewind is pointless. */
   first: boolean;
-  /** Whether some of its messages may not have been read yet. */
+  /** Whether some of its messages may not be loaded. */
   cut: boolean;
 }
 
-/** What the session says about its run. */
+/** The status of the session's run. */
 export interface RunState {
   status: 'idle' | 'in_progress' | 'failed';
   run: string;
@@ -61,7 +61,7 @@ function conclude(turn: Turn, { status, run, error }: RunState): void {
   if (turn.outcome === 'failed') turn.error = broken?.error ?? error;
 }
 
-/** The rows of a thread: messages, and what there is to say after the last one of a turn. */
+/** The rows of a thread: messages, and the status after the last one of a turn. */
 export function rowsOf(turns: readonly Turn[]): Row[] {
   return turns.flatMap((turn) => {
     const rows: Row[] = turn.messages.map((message, i) => ({
@@ -82,7 +82,7 @@ export function rowsOf(turns: readonly Turn[]): Row[] {
   });
 }
 
-/** What a turn began with, to be asked once more. */
+/** The input of a turn, for sending it again. */
 export function inputOf(turn: Turn): InputEvent[] {
   return turn.messages.flatMap(({ role, event }) =>
     role === 'user' && event.content ? { author: event.author, content: event.content } : [],

@@ -1,9 +1,9 @@
-// What is shown where the page cannot even begin.
+// Shown if the page cannot start.
 
 export function Broken({ reason }: { reason: string }) {
   return (
     <main class="centred">
-      <h1>This does not work right now</h1>
+      <h1>Something went wrong</h1>
       <p>{reason}</p>
       <button type="button" class="button primary" onClick={() => location.reload()}>
         Try again

@@ -1,4 +1,4 @@
-// Says that what one sees may be old, while there is no connection.
+// Warns while there is no connection, since the page may be out of date.
 
 import { useApp } from './context';
 
@@ -7,7 +7,7 @@ export function ConnectionBanner() {
   if (!online.value) {
     return (
       <p class="banner" role="status">
-        You are offline. What happens is shown once you are back.
+        You are offline. Updates will appear when you are back online.
       </p>
     );
   }
@@ -15,9 +15,9 @@ export function ConnectionBanner() {
   if (!open || open.gone.value || open.connection.value.state !== 'offline') return null;
   return (
     <p class="banner" role="status">
-      The connection is lost. Reconnecting…
+      Connection lost. Reconnecting…
       <button type="button" class="button small" onClick={() => open.reconnect()}>
-        Try now
+        Retry now
       </button>
     </p>
   );

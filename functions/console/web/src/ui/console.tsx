@@ -1,4 +1,4 @@
-// The whole page: signing in, or the frame with what the address names.
+// The whole page: the sign-in, or the layout with the screen for the address.
 
 import { useMemo } from 'preact/hooks';
 import { Redirect, Route, Router, Switch } from 'wouter-preact';

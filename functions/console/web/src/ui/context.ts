@@ -1,21 +1,21 @@
-// What every component can reach.
+// The context of all components.
 
 import { type Signal, signal } from '@preact/signals';
 import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { App } from '../store/app';
 
-/** State of the page itself, apart from what it shows. */
+/** State of the page itself, independent of its content. */
 export interface View {
-  /** The dialog that is open. */
+  /** The open dialog. */
   dialog: Signal<VNode | null>;
-  /** Whether the list of sessions is open, where it is a drawer. */
+  /** Whether the list of sessions is open, on narrow screens. */
   drawer: Signal<boolean>;
-  /** The tab of the side panel that is open; '' while the panel is closed. */
+  /** The open tab of the side panel; '' while the panel is closed. */
   panel: Signal<string>;
-  /** The event after which the state panel shows the state; '' for now. */
+  /** The event after which the state panel shows the state; '' for the current state. */
   moment: Signal<string>;
-  /** The artifact that the artifact panel shows, and which version; null for the list. */
+  /** The artifact version shown in the artifact panel; null for the list. */
   artifact: Signal<{ name: string; version: number } | null>;
 }
 

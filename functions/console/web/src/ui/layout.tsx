@@ -1,4 +1,4 @@
-// The frame: sessions on the left (a drawer on narrow screens), the rest beside them.
+// The page layout: sessions on the left (a drawer on narrow screens), the content beside them.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';

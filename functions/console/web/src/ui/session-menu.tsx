@@ -1,4 +1,4 @@
-// What one can do with a session: the same in the list and above the chat.
+// The actions of a session, in the list and in the header of the chat.
 
 import { Pencil, Trash2 } from 'lucide-preact';
 import { useLocation } from 'wouter-preact';
@@ -66,8 +66,8 @@ function Delete({ session }: { session: Session }) {
   return (
     <Dialog title="Delete session?" submit={{ label: 'Delete', danger: true, run }}>
       <p>
-        “{session.name || 'Untitled'}” will be gone with its messages, state and artifacts. Forks of
-        it stay. This cannot be undone.
+        “{session.name || 'Untitled'}” and its messages, state and artifacts will be deleted. Its
+        forks are kept. This cannot be undone.
       </p>
     </Dialog>
   );

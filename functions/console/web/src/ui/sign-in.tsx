@@ -1,4 +1,4 @@
-// Signing in: a name on a developer's machine, the identity provider elsewhere.
+// The sign-in: a name on a developer's machine, otherwise the identity provider.
 
 import { useState } from 'preact/hooks';
 import { useApp } from './context';
@@ -30,7 +30,7 @@ export function SignIn() {
       <form onSubmit={onSubmit}>
         <Mark size={44} />
         <h1>Rethread</h1>
-        <p>Conversations with agents that you can watch, take back and branch.</p>
+        <p>Conversations with agents that you can watch live, rewind and fork.</p>
         {kind === 'dev' && (
           <label>
             Your name
@@ -45,12 +45,12 @@ export function SignIn() {
               defaultValue="alice"
               ref={(input) => input?.select()}
             />
-            <small>Any name will do here: each has sessions of its own.</small>
+            <small>Any name works here. Each name has its own sessions.</small>
           </label>
         )}
         {kind === 'none' ? (
           <p class="hint">
-            This deployment does not say how to sign in. Set the console's client id.
+            Sign-in is not configured for this deployment. Set the console's client id.
           </p>
         ) : (
           <button type="submit" class="button primary large" disabled={busy} aria-busy={busy}>

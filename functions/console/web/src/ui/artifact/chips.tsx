@@ -1,4 +1,4 @@
-// The artifacts that a message has made: each opens the version that it names.
+// The artifact versions that a message has created, as buttons that open them.
 
 import { Paperclip } from 'lucide-preact';
 import { readable } from '../../store/artifacts';

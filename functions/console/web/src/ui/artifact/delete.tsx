@@ -21,8 +21,8 @@ export function DeleteArtifact({ artifacts, name, done }: Props) {
   return (
     <Dialog title="Delete artifact?" submit={{ label: 'Delete', danger: true, run }}>
       <p>
-        “{label}” will not be listed any more{shared && ', in none of your sessions'}. Messages that
-        name one of its versions can still open that.
+        “{label}” will no longer be listed{shared && ' in any of your sessions'}. Its versions can
+        still be opened from the messages that mention them.
       </p>
     </Dialog>
   );

@@ -1,4 +1,4 @@
-// One artifact: its versions, what is in the one that is picked, and what one can do with it.
+// One artifact: its versions, and the content and actions of the selected one.
 
 import { ArrowLeft, Download, Trash2 } from 'lucide-preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -68,7 +68,7 @@ export function ArtifactDetail({ artifacts, name, version }: Props) {
           <Preview version={shown} read={() => artifacts.read(name, version)} />
         </div>
       )}
-      {versions && !shown && <p class="hint">Version {version} is not there.</p>}
+      {versions && !shown && <p class="hint">Version {version} does not exist.</p>}
     </section>
   );
 }
@@ -91,7 +91,7 @@ function DownloadButton({ artifacts, shown }: { artifacts: Artifacts; shown: Art
   );
 }
 
-/** Null until they were read. */
+/** The versions; null until loaded. */
 function useVersions(artifacts: Artifacts, name: string): ArtifactVersion[] | null {
   const { toasts } = useApp();
   const [versions, setVersions] = useState<ArtifactVersion[] | null>(null);
@@ -104,12 +104,12 @@ function useVersions(artifacts: Artifacts, name: string): ArtifactVersion[] | nu
     return () => {
       current = false;
     };
-  }, [artifacts, name, toasts, artifacts.news.value]);
+  }, [artifacts, name, toasts, artifacts.revision.value]);
   return versions;
 }
 
 function describe(version: ArtifactVersion): string {
   const from = restoredFrom(version);
-  const how = from ? `, as version ${from}` : '';
+  const how = from ? `, restored from version ${from}` : '';
   return `${version.version}${how} · ${exact(version.created_time)}`;
 }

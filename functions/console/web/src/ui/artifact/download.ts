@@ -1,7 +1,7 @@
-// Gives a file to the person.
+// Downloads a file.
 
 export function download(blob: Blob, name: string): void {
-  // As bytes: the browser must not open it as a document of this page's origin.
+  // As plain bytes, so that the browser does not open it as a document of this page's origin.
   const url = URL.createObjectURL(new Blob([blob], { type: 'application/octet-stream' }));
   const link = document.createElement('a');
   link.href = url;

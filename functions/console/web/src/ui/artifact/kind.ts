@@ -1,5 +1,4 @@
-// What a version can be shown as. Nothing of it is ever run: what could be (HTML, SVG) is shown as
-// its source.
+// How a version can be shown. Content is never executed: HTML and SVG are shown as source.
 
 export type Kind = 'picture' | 'markdown' | 'json' | 'text' | 'other';
 
@@ -17,7 +16,7 @@ export function kindOf(mime: string, name: string): Kind {
   return TEXTS.test(type) ? 'text' : 'other';
 }
 
-/** Sizes in words. */
+/** A size as text. */
 export function sizeOf(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${Math.round(bytes / 100) / 10} kB`;

@@ -1,4 +1,4 @@
-// What is in a version of an artifact.
+// The content of an artifact version.
 
 import { useEffect, useState } from 'preact/hooks';
 import type { ArtifactVersion } from '../../api/types';
@@ -14,7 +14,7 @@ interface Props {
 
 export function Preview({ version, read }: Props) {
   const kind = kindOf(version.mime_type, version.name);
-  if (kind === 'other') return <p class="hint">There is no preview of this kind of file.</p>;
+  if (kind === 'other') return <p class="hint">No preview is available for this type of file.</p>;
   if (kind === 'picture') return <Picture version={version} read={read} />;
   return <Text version={version} read={read} kind={kind} />;
 }
@@ -30,7 +30,8 @@ function Picture({ version, read }: Props) {
     setBroken(false);
     return () => URL.revokeObjectURL(made);
   }, [bytes.value]);
-  if (bytes.error || broken) return <p class="hint">{bytes.error || 'This picture is broken.'}</p>;
+  if (bytes.error || broken)
+    return <p class="hint">{bytes.error || 'This image cannot be displayed.'}</p>;
   if (!url) return <p class="hint">Loading…</p>;
   return <img class="picture" src={url} alt={version.name} onError={() => setBroken(true)} />;
 }
@@ -45,10 +46,10 @@ function Text({ version, read, kind }: Props & { kind: Kind }) {
       {kind === 'markdown' ? (
         <Markdown text={text.value} />
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be within reach of the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         <pre tabIndex={0}>{kind === 'json' && !cut ? pretty(text.value) : text.value}</pre>
       )}
-      {cut && <p class="hint">This is its beginning. Download it to see all of it.</p>}
+      {cut && <p class="hint">Only the beginning is shown. Download the file to see all of it.</p>}
     </>
   );
 }
@@ -83,6 +84,6 @@ function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
-    return text; // what is called JSON need not be any
+    return text; // the content may not be valid JSON
   }
 }

@@ -1,4 +1,4 @@
-// Takes a file: chosen with the button, or dropped onto the panel.
+// Uploads files chosen with the button or dropped onto the panel.
 
 import { Upload } from 'lucide-preact';
 import type { ComponentChildren } from 'preact';
@@ -16,7 +16,7 @@ export function UploadArea({ artifacts, children }: Props) {
   const [busy, setBusy] = useState(false);
   const [over, setOver] = useState(false);
   const [shared, setShared] = useState(false);
-  const [news, setNews] = useState('');
+  const [status, setStatus] = useState('');
   const input = useRef<HTMLInputElement>(null);
 
   const take = async (files: FileList | null | undefined) => {
@@ -25,7 +25,7 @@ export function UploadArea({ artifacts, children }: Props) {
     for (const file of files) {
       try {
         const { name, version } = await artifacts.upload(file, shared);
-        setNews(`${readable(name).label} is there as version ${version}.`);
+        setStatus(`${readable(name).label} uploaded as version ${version}.`);
       } catch (error) {
         toasts.fail(error);
       }
@@ -33,7 +33,7 @@ export function UploadArea({ artifacts, children }: Props) {
     setBusy(false);
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is a second way beside the button
+    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is an alternative to the button
     <div
       class="upload-area"
       data-over={over}
@@ -68,7 +68,7 @@ export function UploadArea({ artifacts, children }: Props) {
           aria-label="File to upload"
           onChange={({ currentTarget }) => {
             void take(currentTarget.files).then(() => {
-              if (input.current) input.current.value = ''; // the same file may come again
+              if (input.current) input.current.value = ''; // allows choosing the same file again
             });
           }}
         />
@@ -82,7 +82,7 @@ export function UploadArea({ artifacts, children }: Props) {
         </label>
       </div>
       <p class="hidden" role="status">
-        {news}
+        {status}
       </p>
       {children}
     </div>

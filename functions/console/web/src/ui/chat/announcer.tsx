@@ -1,23 +1,23 @@
-// Tells screen readers what happens: that an answer begins, and its text once it is whole. To read
-// out every token would be no help.
+// Announces to screen readers that an answer begins, and its text once it is complete, since reading
+// out every token would not help.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Chat } from '../../store/chat';
 import { textOf } from '../../store/message';
 import type { Turn } from '../../store/turns';
 
-const LONGEST = 600; // characters; the rest is there to be read
+const LONGEST = 600; // characters; the rest can be read in the page
 
 export function Announcer({ chat }: { chat: Chat }) {
   const last = chat.turns.value.at(-1);
   const before = useRef('');
   const [text, setText] = useState('');
   const now = last ? `${last.invocation} ${last.outcome}` : '';
-  // Only a turn that changes is news
+  // Only changes are announced
   useEffect(() => {
     const was = before.current;
     before.current = now;
-    if (!last || (!was && last.outcome !== 'running')) return; // what was there when it was opened
+    if (!last || (!was && last.outcome !== 'running')) return; // already complete when the chat was opened
     if (last.outcome === 'running') setText('The agent is answering.');
     else if (was === `${last.invocation} running`) setText(outcomeOf(last));
   }, [now]);

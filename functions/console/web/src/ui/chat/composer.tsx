@@ -1,4 +1,4 @@
-// Where one writes. Enter sends, Shift+Enter begins a new line.
+// The message input. Enter sends, Shift+Enter starts a new line.
 
 import type { Signal } from '@preact/signals';
 import { ArrowUp, Square } from 'lucide-preact';
@@ -8,7 +8,7 @@ import { IconButton } from '../kit/icon-button';
 
 interface Props {
   draft: Signal<string>;
-  /** A question is on its way. */
+  /** A question is being sent. */
   busy: boolean;
   /** The agent is answering. */
   running: boolean;
@@ -17,7 +17,7 @@ interface Props {
   onStop?: () => void;
 }
 
-const LONGEST = 100_000; // characters, so that the message fits an event with room to spare
+const LONGEST = 100_000; // characters, well below the size limit of an event
 
 export function Composer({ draft, busy, running, stopping = false, onSend, onStop }: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
@@ -31,7 +31,7 @@ export function Composer({ draft, busy, running, stopping = false, onSend, onSto
     field.style.height = 'auto';
     field.style.height = `${field.scrollHeight + (text === '' ? 0 : 2)}px`;
   }, [text]);
-  // On a phone the focus would bring up the keyboard over what one wants to read.
+  // On a phone, focus would open the keyboard over the messages.
   useEffect(() => {
     if (!narrow) area.current?.focus();
   }, [narrow]);

@@ -1,4 +1,4 @@
-// Why an answer broke off, and another try.
+// Why an answer failed, with a button to try again.
 
 import { RotateCcw, TriangleAlert } from 'lucide-preact';
 import type { Chat } from '../../store/chat';

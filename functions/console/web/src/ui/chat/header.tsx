@@ -1,4 +1,4 @@
-// Above the chat: the session's name, and what one can do with it.
+// The header of a chat: the session's name and actions.
 
 import { Ellipsis, Menu as Lines, PanelRight } from 'lucide-preact';
 import type { ComponentChildren } from 'preact';
@@ -18,7 +18,7 @@ export function Header({ chat }: { chat: Chat }) {
   return <Bar>{session && <Named chat={chat} session={session} />}</Bar>;
 }
 
-/** The bar alone: with the button of the drawer, where there is one. */
+/** The bar, with the button for the drawer on narrow screens. */
 export function Bar({ children }: { children?: ComponentChildren }) {
   const { drawer } = useView();
   const narrow = useNarrow();

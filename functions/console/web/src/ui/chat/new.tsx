@@ -1,4 +1,4 @@
-// An empty chat: what to ask, and a few things that are worth asking.
+// A new chat: the message input and some suggestions.
 
 import { useSignal } from '@preact/signals';
 import { useState } from 'preact/hooks';

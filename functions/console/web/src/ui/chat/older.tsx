@@ -1,16 +1,15 @@
-// Reads what stands before, as one scrolls up to it.
+// Loads earlier messages when the user scrolls up to them.
 
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Chat } from '../../store/chat';
 import type { Older } from '../../store/older';
 
-const AHEAD = 1000; // pixels from the oldest message at which those before it are read
+const AHEAD = 1000; // pixels from the oldest message at which earlier ones are loaded
 
 /**
- * @param stuck whether the end is held in sight: then only what does not fill the screen asks for
- *   more
- * @returns what has to stand before the oldest message
+ * @param stuck whether the view stays at the end; then more is loaded only to fill the screen
+ * @returns the ref of an element that must precede the oldest message
  */
 export function useOlder(
   chat: Chat,
@@ -21,7 +20,7 @@ export function useOlder(
   const { more, loading, failed } = chat.older;
   const ready = more.value && !loading.value && failed.value === '';
   const oldest = chat.items.value[0]?.id;
-  // An observer tells how it is when it begins, so each page that came gets one of its own.
+  // An observer reports the state when it starts, so each loaded page gets a new one.
   useEffect(() => {
     const root = scroller.current;
     if (!ready || !root || !edge.current) return;
@@ -38,7 +37,7 @@ export function useOlder(
   return edge;
 }
 
-/** What is to be seen above the oldest message while others are on their way. */
+/** Shown above the oldest message while earlier ones are loaded. */
 export function OlderLine({ older }: { older: Older }) {
   if (older.failed.value) {
     return (
@@ -53,7 +52,7 @@ export function OlderLine({ older }: { older: Older }) {
   if (!older.loading.value) return null;
   return (
     <p class="older-line" role="status">
-      Reading earlier messages…
+      Loading earlier messages…
     </p>
   );
 }

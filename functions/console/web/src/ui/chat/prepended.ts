@@ -1,4 +1,4 @@
-// Tells a list that grows at its beginning from one that grows at its end.
+// Detects whether a list has grown at its beginning or at its end.
 
 import { useEffect, useRef } from 'preact/hooks';
 
@@ -6,7 +6,7 @@ interface Row {
   key: string;
 }
 
-/** Whether the newest rows are the same as when it was drawn last, and those before them are new. */
+/** Whether only rows before the existing ones were added since the last render. */
 export function usePrepended(rows: readonly Row[]): boolean {
   const before = useRef<readonly Row[]>([]);
   const was = before.current;

@@ -1,4 +1,4 @@
-// A session: its head, what was said, and where to say more; the side panel beside them.
+// A session: header, conversation, message input, and the side panel.
 
 import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -29,7 +29,7 @@ function Open({ chat }: { chat: Chat }) {
   useTitle(chat.session.value?.name ?? '');
   useEffect(
     () => () => {
-      moment.value = ''; // they belong to this session
+      moment.value = ''; // these belong to one session
       artifact.value = null;
     },
     [moment, artifact],
@@ -69,10 +69,10 @@ function Talk({ chat }: { chat: Chat }) {
 }
 
 const GONE: Record<number | string, string> = {
-  revoked: 'This session is not shared with you any longer.',
-  expired: 'The time is up for which this session was shared with you.',
-  403: 'This session belongs to somebody else.',
-  404: 'There is no such session.',
+  revoked: 'This session is no longer shared with you.',
+  expired: 'Your access to this session has expired.',
+  403: 'You do not have access to this session.',
+  404: 'This session does not exist.',
   410: 'This session was deleted.',
 };
 

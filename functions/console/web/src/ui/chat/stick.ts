@@ -1,9 +1,9 @@
-// Keeps the end of a growing thread in sight, unless the person has scrolled away from it.
+// Keeps the end of a growing thread in view unless the user has scrolled away from it.
 
 import type { RefObject } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-const NEAR = 60; // pixels from the end that still count as being there
+const NEAR = 60; // pixels from the end that count as being at the end
 
 export function useStick(
   scroller: RefObject<HTMLElement>,
@@ -19,7 +19,7 @@ export function useStick(
     if (element) element.scrollTop = element.scrollHeight;
   }, [scroller]);
 
-  /** Lets go of the end, to show something else. */
+  /** Stops following the end, to show something else. */
   const release = useCallback(() => {
     sticks.current = false;
   }, []);
@@ -28,7 +28,7 @@ export function useStick(
     const element = scroller.current;
     if (!element || !content.current) return;
     let top = element.scrollTop;
-    // Content that grows never moves the scroll position up: only people do.
+    // Growing content never moves the scroll position up: only the user does.
     const onScroll = () => {
       const far = element.scrollHeight - element.scrollTop - element.clientHeight > NEAR;
       if (!far) sticks.current = true;
@@ -49,7 +49,7 @@ export function useStick(
   }, [scroller, content]);
 
   useEffect(() => {
-    if (sending) stick(); // who asks wants to see the answer
+    if (sending) stick(); // after sending, show the answer
   }, [sending, stick]);
   return { stuck, stick, release };
 }

@@ -1,4 +1,4 @@
-// What the demo agent of a local system answers in a telling way.
+// Commands that show what the demo agent of a local system can do.
 
 import {
   Brain,
@@ -20,5 +20,5 @@ export const suggestions: readonly { icon: LucideIcon; title: string; text: stri
     title: 'Let it remember something',
     text: '/state city=Lisbon user:language=en',
   },
-  { icon: TriangleAlert, title: 'See how a failure looks', text: '/fail' },
+  { icon: TriangleAlert, title: 'See what a failure looks like', text: '/fail' },
 ];

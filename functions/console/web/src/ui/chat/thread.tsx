@@ -1,5 +1,5 @@
-// What was said, from top to bottom. Only what is in sight is in the document, and only what was
-// scrolled to is read, so that it does not matter how long the conversation is.
+// The messages of a chat. Only visible rows are in the document, and only messages that were
+// scrolled to are loaded, so that the length of the conversation does not matter.
 
 import { ArrowDown } from 'lucide-preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -16,7 +16,7 @@ import { usePrepended } from './prepended';
 import { useStick } from './stick';
 import { Waiting } from './waiting';
 
-const BUFFER = 600; // pixels beyond the edges that are drawn, too
+const BUFFER = 600; // pixels beyond the edges that are rendered too
 
 // A thread that has no more than so many rows is drawn whole, so that the browser's own search and screen readers
 // find all of it.
@@ -47,7 +47,7 @@ export function Thread({ chat, rows }: { chat: Chat; rows: readonly Row[] }) {
         class="thread"
         ref={scroller}
         data-testid="thread"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be within reach of the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
         role="log"
         aria-live="off"
@@ -69,7 +69,7 @@ export function Thread({ chat, rows }: { chat: Chat; rows: readonly Row[] }) {
         </div>
       </div>
       {!stuck && (
-        <IconButton icon={ArrowDown} label="To the newest" class="to-end" onClick={stick} />
+        <IconButton icon={ArrowDown} label="Jump to latest" class="to-end" onClick={stick} />
       )}
     </div>
   );

@@ -1,4 +1,4 @@
-// The agent was asked and has said nothing yet.
+// Shown until the agent's first output.
 
 export function Waiting() {
   return (

@@ -1,4 +1,4 @@
-// What the person thinks of an answer: thumbs, and words where they want to say more.
+// Feedback on an answer: thumbs, and an optional comment.
 
 import { ThumbsDown, ThumbsUp } from 'lucide-preact';
 import { useState } from 'preact/hooks';
@@ -41,7 +41,7 @@ export function Feedback(props: MessageProps) {
       ))}
       {given && writing && (
         <FeedbackNote
-          key={given.type} // the words for another thumb begin with the focus, too
+          key={given.type} // a new note for the other thumb gets the focus again
           given={given}
           busy={busy}
           send={(text) => chat.feedback.give(turn, given.type, text)}

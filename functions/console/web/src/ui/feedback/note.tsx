@@ -1,4 +1,4 @@
-// A few words beside a thumb.
+// The comment for a thumb.
 
 import { useEffect, useRef } from 'preact/hooks';
 import type { Given } from '../../store/tasks';
@@ -8,7 +8,7 @@ const LONGEST = 10_000; // characters
 interface Props {
   given: Given;
   busy: boolean;
-  /** Whether it was taken. */
+  /** Resolves to whether the comment was accepted. */
   send: (text: string) => Promise<boolean>;
   close: () => void;
 }
@@ -31,7 +31,7 @@ export function FeedbackNote({ given, busy, send, close }: Props) {
       }}
     >
       <label>
-        <span class="hidden">Your words</span>
+        <span class="hidden">Your comment</span>
         <input
           name="text"
           class="field"

@@ -1,4 +1,4 @@
-// What a fork is called, and the button that makes it.
+// Asks for the name of a fork and creates it.
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
@@ -16,11 +16,11 @@ export function ForkDialog({ point, name }: { point: ForkPoint; name: string }) 
     navigate(`/s/${encodeURIComponent(session.id)}`);
   };
   const upTo = point.question
-    ? `what stands before ${quoted(point.question)}, which you can ask anew`
+    ? `everything before ${quoted(point.question)}, which you can then change and send`
     : 'everything up to this answer';
   return (
     <Dialog title="Fork chat from here" submit={{ label: 'Fork', run }}>
-      <p>A new chat begins with {upTo}. This chat stays as it is.</p>
+      <p>A new chat starts with {upTo}. This chat does not change.</p>
       <label class="labelled">
         Name of the new chat
         <input

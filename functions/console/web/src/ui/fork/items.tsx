@@ -1,4 +1,4 @@
-// The menu item of a message that goes on from there in a new chat.
+// The menu item of a message that continues from there in a new chat.
 
 import { GitFork } from 'lucide-preact';
 import { useView } from '../context';
@@ -7,7 +7,7 @@ import type { MenuItem } from '../kit/menu';
 import type { MessageProps } from '../message/message';
 import { ForkDialog } from './dialog';
 
-/** From a question: without it, to ask another one. From an answer: with it. */
+/** A fork from a question excludes it, to ask another one; a fork from an answer includes it. */
 export function useForkItems(props: MessageProps): MenuItem[] {
   const { dialog } = useView();
   const place = usePlace(props);

@@ -1,4 +1,4 @@
-// Above a forked chat: where it comes from.
+// In the header of a fork: the link to its origin.
 
 import { GitFork } from 'lucide-preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -20,8 +20,8 @@ function From({ session, from }: { session: string; from: string }) {
   useEffect(() => {
     if (known) return;
     let stale = false;
-    // The tree, unlike the session itself, is there even if the session is gone. Where it cannot
-    // be read the link does without the name.
+    // The tree of forks remains even if the original session was deleted. If it cannot be loaded,
+    // the link has no name.
     readForks(api, session).then(
       (root) => !stale && setRead(find(root, from)),
       () => {},

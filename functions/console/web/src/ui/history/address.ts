@@ -1,11 +1,11 @@
-// The part of a chat's address that says what of it to show: the whole log, or a certain message.
+// The query of a chat's address: whether to show the complete log, and which message.
 
 import { useLocation, useSearchParams } from 'wouter-preact';
 
 export interface Address {
-  /** Whether rewound parts are shown, too. */
+  /** Whether rewound messages are shown too. */
   history: boolean;
-  /** The invocation to bring into sight; '' for none. */
+  /** The invocation to scroll to; '' for none. */
   at: string;
 }
 
@@ -22,7 +22,7 @@ export function addressOf(session: string, { history = false, at = '' }: Partial
   return `/s/${encodeURIComponent(session)}${search && `?${search}`}`;
 }
 
-/** Shows a chat, or another part of the one that is shown. */
+/** Opens a chat, or another part of the open one. */
 export function useShow() {
   const [, navigate] = useLocation();
   return (session: string, address: Partial<Address> = {}, replace = false) =>

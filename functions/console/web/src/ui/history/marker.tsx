@@ -1,4 +1,4 @@
-// A rewind, where it stands in the log.
+// A rewind, at its position in the log.
 
 import { Undo2 } from 'lucide-preact';
 import type { Chat } from '../../store/chat';
@@ -25,11 +25,11 @@ export function MarkerView({ chat, history, marker }: Props) {
     <div class="marker" data-testid="marker" data-invocation={invocation}>
       <Undo2 size={15} aria-hidden="true" />
       <p>
-        {discard ? 'Unfinished answer put aside' : 'Session rewound'}{' '}
+        {discard ? 'Unfinished answer discarded' : 'Session rewound'}{' '}
         <time dateTime={new Date(time).toISOString()}>{exact(time)}</time>
       </p>
       <button type="button" class="button small" onClick={undo}>
-        {discard ? 'Bring it back' : 'Undo this rewind'}
+        {discard ? 'Restore it' : 'Undo this rewind'}
       </button>
     </div>
   );

@@ -1,4 +1,4 @@
-// Where a message stands, for those who want to go on from there.
+// The position of a message, for rewinds and forks from there.
 
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
@@ -8,20 +8,20 @@ import { type Message, textOf } from '../../store/message';
 import type { Turn } from '../../store/turns';
 import type { MessageProps } from '../message/message';
 
-/** The whole log, around messages that are shown as a part of it. */
+/** The complete log, provided to messages in the history view. */
 export const HistoryContext = createContext<History | null>(null);
 
 export interface Place {
   /** Whether a rewind has hidden it. */
   hidden: boolean;
-  /** Whether nothing stands before it in the chat. */
+  /** Whether it is the first message of the chat. */
   first: boolean;
-  /** The invocation that comes after its own; null where none does. */
+  /** The invocation that follows its own; null if none does. */
   following: () => string | null;
   history: History | null;
 }
 
-/** Null for a message that the server does not know yet. */
+/** Null for a message that the server has not stored yet. */
 export function usePlace({ chat, message }: MessageProps): Place | null {
   const history = useContext(HistoryContext);
   if (!message.invocation || message.invocation === 'pending') return null;
@@ -46,7 +46,7 @@ function turnAfter(chat: Chat, { invocation }: Message): string | null {
   return turns[at + 1]?.invocation ?? null;
 }
 
-/** The text of the question that a turn began with. */
+/** The text of a turn's question. */
 export function questionOf(turn: Turn): string {
   return turn.messages
     .filter(({ role }) => role === 'user')

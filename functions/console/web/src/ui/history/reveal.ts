@@ -1,21 +1,21 @@
-// Brings the message that the address names into sight, once.
+// Scrolls once to the message named by the address.
 
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { VirtualizerHandle } from 'virtua';
 import { useAddress, useShow } from './address';
 
-const TRIES = 60; // frames until it has to be in the document
+const TRIES = 60; // frames to wait for it to appear in the document
 
 interface Where {
   list: RefObject<VirtualizerHandle>;
   scroller: RefObject<HTMLElement>;
-  /** Lets go of where the list is held. */
+  /** Stops holding the list's position. */
   release: () => void;
 }
 
 /**
- * @param find the index of the row of an invocation, -1 while it is not there, null if it never is
+ * @param find returns the index of an invocation's row, -1 while it is not loaded, null if it does not exist
  */
 export function useReveal(
   session: string,
@@ -38,10 +38,10 @@ export function useReveal(
       const element = scroller.current?.querySelector<HTMLElement>(
         `[data-invocation="${CSS.escape(at)}"]`,
       );
-      // What was not measured yet is there, but hidden
+      // Rows not measured yet are in the document, but hidden
       if (element?.checkVisibility({ visibilityProperty: true }) && tries < TRIES - 1) {
         flash(element);
-        show(session, { history }, true); // so that asking for the same again is news
+        show(session, { history }, true); // so that asking for the same message again has an effect
       } else if (tries > 0) {
         frame = requestAnimationFrame(() => look(tries - 1));
       }

@@ -1,4 +1,4 @@
-// A chat with everything that rewinds have hidden from it.
+// A chat including everything hidden by rewinds.
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Chat } from '../../store/chat';
@@ -27,7 +27,7 @@ export function HistoryScreen({ chat }: { chat: Chat }) {
         <div class="thread-frame" />
       )}
       <div class="history-bar">
-        <p>You see everything that was ever said here. What a rewind has hidden is greyed.</p>
+        <p>This is the complete history. Messages hidden by a rewind are greyed out.</p>
         <button type="button" class="button primary" onClick={() => show(chat.id)}>
           Back to the chat
         </button>

@@ -1,4 +1,4 @@
-// The whole log from top to bottom. Older entries are read as one scrolls up.
+// The complete log. Older entries are loaded when the user scrolls up.
 
 import { useEffect, useRef } from 'preact/hooks';
 import { Virtualizer, type VirtualizerHandle } from 'virtua';
@@ -12,9 +12,9 @@ import { useAddress } from './address';
 import { MarkerView } from './marker';
 import { useReveal } from './reveal';
 
-const BUFFER = 600; // pixels beyond the edges that are drawn, too
-const NEAR = 400; // pixels from the top at which older rows are read
-const OLDER = 48; // pixels above the rows, for what leads to older ones
+const BUFFER = 600; // pixels beyond the edges that are rendered too
+const NEAR = 400; // pixels from the top at which older rows are loaded
+const OLDER = 48; // pixels above the rows, for the button that loads older ones
 
 interface Props {
   chat: Chat;
@@ -47,11 +47,11 @@ export function HistoryThread({ chat, history }: Props) {
         ref={scroller}
         data-testid="history"
         aria-busy={!history.ready.value}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be within reach of the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
         role="log"
         aria-live="off"
-        aria-label="Conversation with rewound parts"
+        aria-label="Conversation with rewound messages"
       >
         <div class="thread-content" ref={content}>
           <Older history={history} />
@@ -89,7 +89,7 @@ function RowView({ chat, history, row }: Props & { row: HistoryRow }) {
   );
 }
 
-// What leads to older entries where scrolling does not.
+// Loads older entries when scrolling does not.
 function Older({ history }: { history: History }) {
   const failed = history.failed.value;
   if (!(history.ready.value && history.more.value) && !failed) return null;

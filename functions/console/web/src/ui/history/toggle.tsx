@@ -1,4 +1,4 @@
-// The button that shows what rewinds have hidden, where there were any.
+// The button that shows messages hidden by rewinds, if there were any.
 
 import { History as Clock } from 'lucide-preact';
 import type { Chat } from '../../store/chat';

@@ -1,4 +1,4 @@
-// The name, and the thread that it stands for.
+// The logo.
 
 export function Mark({ size = 22 }: { size?: number }) {
   return (

@@ -1,4 +1,4 @@
-// A modal dialog. The browser keeps the focus inside, gives it back, and closes on Escape.
+// A modal dialog. The browser traps and restores the focus, and closes it on Escape.
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
@@ -7,7 +7,7 @@ import { useApp, useView } from '../context';
 interface Props {
   title: string;
   children: ComponentChildren;
-  /** What the dialog is for; it stays open, and busy, until this is done or has failed. */
+  /** The dialog's action; the dialog stays open and busy until it has completed or failed. */
   submit: {
     label: string;
     run: (form: FormData) => Promise<void>;

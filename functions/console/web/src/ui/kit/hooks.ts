@@ -1,4 +1,4 @@
-// Small hooks that several components share.
+// Small hooks shared by several components.
 
 import { useEffect, useState } from 'preact/hooks';
 
@@ -19,7 +19,7 @@ function useMedia(query: string): boolean {
   return matches;
 }
 
-/** Names the page in the browser's tab. */
+/** Sets the title of the browser's tab. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = title ? `${title} · Rethread` : 'Rethread';

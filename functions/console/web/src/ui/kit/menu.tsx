@@ -40,7 +40,7 @@ export function Menu({ label, icon, items, class: name }: Props) {
 
   const close = () => {
     list.current?.hidePopover();
-    setOpen(false); // at once: its toggle event comes later, maybe after a key that opens the menu again
+    setOpen(false); // at once: the toggle event follows later, possibly after a key has opened the menu again
     anchor.current?.querySelector('button')?.focus();
   };
   return (

@@ -1,4 +1,4 @@
-// Where a popover stands: below what opened it, or above where there is no room.
+// Positions a popover below the element that opened it, or above if there is no room.
 
 const GAP = 4;
 const EDGE = 8;

@@ -1,8 +1,8 @@
-// Times in words.
+// Times as text.
 
 const DAY = 86_400_000;
 
-/** When something was, as a heading of a list: Today, Yesterday, … */
+/** The heading for a time in a list: Today, Yesterday, … */
 export function dayOf(time: number, now = Date.now()): string {
   const days = Math.round((midnight(now) - midnight(time)) / DAY);
   if (days <= 0) return 'Today';
@@ -12,7 +12,7 @@ export function dayOf(time: number, now = Date.now()): string {
   return new Date(time).toLocaleDateString(undefined, { month: 'long', year: 'numeric' });
 }
 
-/** A time of the day, with the date where it is not today's. */
+/** A time of day, with the date unless it is today. */
 export function exact(time: number, now = Date.now()): string {
   const today = midnight(time) === midnight(now);
   return new Date(time).toLocaleString(undefined, {

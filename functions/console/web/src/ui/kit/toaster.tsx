@@ -1,4 +1,4 @@
-// Toasts, above everything, dialogs included.
+// Shows toasts above everything, including dialogs.
 
 import { X } from 'lucide-preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -12,7 +12,7 @@ export function Toaster() {
   useEffect(() => {
     const popover = place.current;
     if (!popover || list.length === 0) return;
-    if (popover.matches(':popover-open')) popover.hidePopover(); // to stand above a new dialog
+    if (popover.matches(':popover-open')) popover.hidePopover(); // reopened to be above a new dialog
     popover.showPopover();
   }, [list]);
   return (

@@ -1,4 +1,4 @@
-// A block of code, with a button that copies it.
+// A code block with a copy button.
 
 import { Check, Copy } from 'lucide-preact';
 import { useState } from 'preact/hooks';
@@ -12,7 +12,7 @@ export function CodeBlock({ language, text }: { language: string; text: string }
       setCopied(true);
       setTimeout(() => setCopied(false), 2000);
     } catch {
-      setCopied(false); // the browser does not allow it, and the code can be selected
+      setCopied(false); // the browser does not allow it; the code can still be selected
     }
   };
   return (

@@ -1,9 +1,9 @@
-// Markdown that grows: what cannot change any more is parsed once, however long the text becomes.
+// Incremental Markdown: blocks that cannot change any more are parsed once, however long the text is.
 
 import { type Blocks, blocksOf, type Links, type MarkdownBlock } from './parse';
 
-const LONG = 8000; // characters of an open paragraph from which on it is cut
-const KEPT = 1000; // characters that stay open then, for what begins before the cut and ends behind
+const LONG = 8000; // characters from which an open paragraph is split
+const KEPT = 1000; // characters that stay open then, for markup that spans the split
 
 export class GrowingMarkdown {
   #text = '';
@@ -12,12 +12,12 @@ export class GrowingMarkdown {
   #links: Links = {};
   #cut = false;
 
-  /** How many characters were parsed last, because they could have changed. */
+  /** Number of characters in the last parse, those that could have changed. */
   get open(): number {
     return this.#text.length - this.#from;
   }
 
-  /** The blocks of a text so far; one that does not continue the last one begins anew. */
+  /** The blocks of a growing text. A text that does not continue the last one is parsed from the start. */
   grow(given: string): MarkdownBlock[] {
     const text = given.replace(/\r\n?/g, '\n');
     if (!text.startsWith(this.#text)) this.#reset();
@@ -28,16 +28,16 @@ export class GrowingMarkdown {
     return blocks;
   }
 
-  /** The blocks of a text that is whole. */
+  /** The blocks of a complete text. */
   finish(text: string): MarkdownBlock[] {
     const blocks = this.grow(text);
-    // A link may have been defined behind its use, and what was cut is one again
+    // A link may be defined after its use, and split paragraphs are joined
     const whole = this.#cut || Object.keys(this.#links).length > 0;
     return whole ? blocksOf(this.#text).blocks : blocks;
   }
 
-  // What follows changes the last block, or rather its last line: with more behind it that may turn
-  // out to belong to the block before.
+  // Further text changes the last block, or only its last line, which may turn out to belong to the
+  // block before.
   #close({ blocks, links, starts }: Blocks): void {
     this.#links = { ...this.#links, ...links };
     const last = blocks.at(-1);
@@ -48,7 +48,7 @@ export class GrowingMarkdown {
     if (long) this.#cutOpen(last.source);
   }
 
-  // A word in the midst of a paragraph begins nothing but text.
+  // A word inside a paragraph starts nothing but text.
   #cutOpen(paragraph: string): void {
     const word = /\s\p{L}/u.exec(paragraph.slice(-KEPT));
     if (!word) return;

@@ -1,6 +1,6 @@
-// Text in Markdown. It is cut into its top-level blocks, and only those that changed are drawn
-// anew: an answer that grows keeps its beginning, and what is selected in it. It is drawn as often
-// as the length of what may still change allows.
+// Renders Markdown by top-level blocks, and only those that changed, so that a growing answer keeps
+// its beginning and the user's selection. The length of the part that may still change limits how
+// often it is rendered.
 
 import { memo } from 'preact/compat';
 import { useMemo } from 'preact/hooks';
@@ -10,7 +10,7 @@ import { usePaced } from './paced';
 import type { MarkdownBlock } from './parse';
 
 const SHORT = 2000; // characters that are parsed in each frame
-const SPEED = 100; // characters a millisecond that others may take
+const SPEED = 100; // characters a millisecond, for longer parts
 const LONGEST = 2000; // milliseconds
 
 export const Markdown = memo(({ text, growing = false }: { text: string; growing?: boolean }) => {
@@ -23,7 +23,7 @@ export const Markdown = memo(({ text, growing = false }: { text: string; growing
   return (
     <div class={`markdown ${growing ? 'growing' : ''}`}>
       {blocks.map((block, i) => (
-        // Blocks only ever follow
+        // Blocks are only added at the end
         <BlockView key={i} source={block.source} block={block} />
       ))}
     </div>
@@ -40,7 +40,7 @@ interface BlockProps {
 const BlockView = memo(
   ({ block }: BlockProps) => {
     if (block.code) return <CodeBlock {...block.code} />;
-    // What DOMPurify has cleaned, and nothing else.
+    // Only HTML sanitised by DOMPurify.
     return <div class={`block ${block.kind}`} dangerouslySetInnerHTML={{ __html: block.html() }} />;
   },
   (before, after) => before.source === after.source,

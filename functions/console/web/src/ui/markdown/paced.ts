@@ -1,11 +1,10 @@
-// Slows down how often a text that grows is drawn.
+// Limits how often a growing text is rendered.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 /**
- * The text as it is to be drawn: while it grows, not more often than the pace allows, and never
- * more than once a frame.
- * @param pace says how long to wait, in milliseconds
+ * The text to render: while it grows, it changes at most once per pace and once per frame.
+ * @param pace returns how long to wait, in milliseconds
  */
 export function usePaced(text: string, growing: boolean, pace: () => number): string {
   const [shown, setShown] = useState(text);

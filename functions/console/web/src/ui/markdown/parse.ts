@@ -1,25 +1,25 @@
-// From Markdown to HTML that is safe to show.
+// Converts Markdown to safe HTML.
 
 import DOMPurify from 'dompurify';
 import { Lexer, Marked, type Token, type Tokens, type TokensList } from 'marked';
 
 export interface MarkdownBlock {
   kind: string;
-  /** What it was made of: the same source makes the same block. */
+  /** Its source: the same source gives the same block. */
   source: string;
-  /** A block of code is drawn by a component of its own. */
+  /** A code block is rendered by its own component. */
   code?: { language: string; text: string };
   html: () => string;
 }
 
-/** Where links that are defined apart from their use lead to, by name. */
+/** Targets of reference links, by name. */
 export type Links = TokensList['links'];
 
 export interface Blocks {
   blocks: MarkdownBlock[];
-  /** Where each of them begins in the text. */
+  /** The offset of each block in the text. */
   starts: number[];
-  /** What the text defines, and what was known before. */
+  /** The links defined by the text, and those known before. */
   links: Links;
 }
 
@@ -27,7 +27,7 @@ const marked = new Marked({
   gfm: true,
   breaks: true,
   renderer: {
-    // The page loads nothing from elsewhere: a picture is a link to it.
+    // The page loads nothing from other origins: an image becomes a link.
     image({ href, text }) {
       return this.link({
         type: 'link',
@@ -38,7 +38,7 @@ const marked = new Marked({
         tokens: [{ type: 'text', raw: text, text: text || href }],
       });
     },
-    // Raw HTML is shown as what it is: text.
+    // Raw HTML is shown as text.
     html({ text }) {
       return literal(text);
     },
@@ -71,7 +71,7 @@ function blockOf(token: Token, links: TokensList['links']): MarkdownBlock {
 
 function htmlOf(token: Token, links: TokensList['links']): string {
   const html = marked.parser(Object.assign([token], { links }));
-  // Where the page's policy asks for trusted types this is one, which innerHTML takes like a string.
+  // If the page's policy requires trusted types this is one, which innerHTML accepts like a string.
   return DOMPurify.sanitize(html, {
     USE_PROFILES: { html: true },
     FORBID_TAGS: ['style', 'form', 'img', 'video', 'audio', 'picture', 'source'],

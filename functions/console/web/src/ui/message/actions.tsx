@@ -1,4 +1,4 @@
-// What one can do with a message: buttons in sight, the rest in a menu.
+// The actions of a message: some as buttons, the rest in a menu.
 
 import { Copy, Ellipsis, RotateCcw } from 'lucide-preact';
 import { textOf } from '../../store/message';
@@ -21,7 +21,7 @@ export function Actions(props: MessageProps) {
       await navigator.clipboard.writeText(text);
       toasts.say('Copied.');
     } catch {
-      toasts.fail('The browser does not let the page copy.');
+      toasts.fail('The browser does not allow copying.');
     }
   };
   const again =

@@ -1,4 +1,4 @@
-// The state that a message has changed.
+// The state changed by a message.
 
 import { Database } from 'lucide-preact';
 import type { MessageProps } from './message';
@@ -7,7 +7,7 @@ export function Changes({ message }: MessageProps) {
   const changes = Object.entries(message.event.actions?.state_delta ?? {});
   if (changes.length === 0) return null;
   return (
-    <ul class="changes" aria-label="Changes of state">
+    <ul class="changes" aria-label="State changes">
       {changes.map(([key, value]) => (
         <li key={key}>
           <Database size={13} aria-hidden="true" />

@@ -1,5 +1,5 @@
-// What stands below a message's text, and at the end of a turn. A feature adds its component here;
-// each decides from the message and its turn whether it has something to show.
+// Components below a message's text and at the end of a turn. A feature adds its component here,
+// which decides from the message and its turn whether to show anything.
 
 import type { ComponentType } from 'preact';
 import { ArtifactChips } from '../artifact/chips';
@@ -10,5 +10,5 @@ import type { MessageProps } from './message';
 /** Below the text of each message. */
 export const extras: readonly ComponentType<MessageProps>[] = [Changes, ArtifactChips];
 
-/** Before the buttons of a turn's last message, once the turn is over. */
+/** Before the buttons of a finished turn's last message. */
 export const footers: readonly ComponentType<MessageProps>[] = [Feedback];

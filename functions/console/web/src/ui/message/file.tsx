@@ -1,4 +1,4 @@
-// A file within a message: shown where it is a picture, else to be kept.
+// A file in a message: an image is shown, any other can be downloaded.
 
 import { File as FileIcon } from 'lucide-preact';
 import type { Block } from '../../store/message';
@@ -26,7 +26,7 @@ export function FilePart({ file }: { file: FileBlock }) {
   );
 }
 
-// Bytes may come in the alphabet for addresses, which data: does not know.
+// Bytes may be URL-safe base64, which data: URLs do not support.
 const standard = (data: string): string => data.replace(/-/g, '+').replace(/_/g, '/');
 
 function safe(uri = ''): string | undefined {

@@ -1,5 +1,5 @@
-// The menu of a message. A feature adds its items here, as a hook that gives none where they do
-// not apply.
+// The menu of a message. A feature adds its items here, as a hook that returns none if they do not
+// apply.
 
 import { useForkItems } from '../fork/items';
 import type { MenuItem } from '../kit/menu';

@@ -1,4 +1,4 @@
-// One message: what was said, what it changed, and what one can do with it.
+// One message: its content, changes and actions.
 
 import { memo } from 'preact/compat';
 import type { Chat } from '../../store/chat';
@@ -58,7 +58,7 @@ interface BodyProps {
 const Body = memo(({ blocks, role, streaming }: BodyProps) => (
   <div class="body" data-testid="body">
     {blocks.map((block, i) => (
-      // Parts never move
+      // Parts keep their positions
       <BlockView key={i} block={block} role={role} growing={streaming && i === blocks.length - 1} />
     ))}
     {streaming && blocks.length === 0 && <p class="caret" aria-hidden="true" />}

@@ -1,4 +1,4 @@
-// Thinking: folded, for those who want to know.
+// Thinking, folded.
 
 import { Brain } from 'lucide-preact';
 import { Markdown } from '../markdown/markdown';

@@ -31,7 +31,7 @@ export function Tool({
   );
 }
 
-// Arguments that are still coming are no JSON yet.
+// Incomplete arguments are not valid JSON.
 function pretty(args: string): string {
   try {
     return JSON.stringify(JSON.parse(args), null, 2);

@@ -1,4 +1,4 @@
-// The tab "Artifacts": files of the session and those that all of the user's sessions share.
+// The tab "Artifacts": files of the session, and those shared by the user's sessions.
 
 import { useEffect, useMemo } from 'preact/hooks';
 import { Artifacts } from '../../store/artifacts';

@@ -1,4 +1,4 @@
-// The side panel: a column beside the chat, or all of a narrow screen.
+// The side panel: a column beside the chat, or the whole of a narrow screen.
 
 import { X } from 'lucide-preact';
 import { useEffect, useRef } from 'preact/hooks';

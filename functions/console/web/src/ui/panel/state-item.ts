@@ -10,7 +10,7 @@ export function useStateItem(props: MessageProps): MenuItem[] {
   const { panel, moment } = useView();
   const { message } = props;
   const place = usePlace(props);
-  if (!place || place.hidden) return []; // the server has not seen it yet, or it is rewound
+  if (!place || place.hidden) return []; // not stored by the server yet, or rewound
   return [
     {
       id: 'state',

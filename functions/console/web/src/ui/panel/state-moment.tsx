@@ -1,4 +1,4 @@
-// Picks the moment whose state is shown: a slider over all that changed it.
+// Selects the moment whose state is shown: a slider over all changes.
 
 import { ChevronLeft, ChevronRight } from 'lucide-preact';
 import type { Event } from '../../api/types';
@@ -8,15 +8,15 @@ import { exact } from '../kit/time';
 
 interface Props {
   moments: readonly Event[];
-  /** The event after which the state is shown; none for now. */
+  /** The event after which the state is shown; none for the current state. */
   picked: Event | undefined;
-  /** Picks an event; '' picks now. */
+  /** Selects an event; '' selects the current state. */
   pick: (id: string) => void;
 }
 
 export function StateMoment({ moments, picked, pick }: Props) {
   if (moments.length === 0 && !picked) return null;
-  const end = moments.length; // the place of now, behind all of them
+  const end = moments.length; // the position of the current state
   const at = picked ? moments.filter(({ seq }) => seq <= picked.seq).length - 1 : end;
   const go = (to: number) => pick(to >= end ? '' : (moments[Math.max(0, to)]?.id ?? ''));
   const text = picked ? describe(picked) : 'Now';
@@ -25,7 +25,7 @@ export function StateMoment({ moments, picked, pick }: Props) {
       <div class="state-slider">
         <IconButton
           icon={ChevronLeft}
-          label="One change back"
+          label="Previous change"
           disabled={at <= 0}
           onClick={() => go(at - 1)}
         />
@@ -40,7 +40,7 @@ export function StateMoment({ moments, picked, pick }: Props) {
         />
         <IconButton
           icon={ChevronRight}
-          label="One change on"
+          label="Next change"
           disabled={!picked}
           onClick={() => go(at + 1)}
         />
@@ -49,7 +49,7 @@ export function StateMoment({ moments, picked, pick }: Props) {
         <span data-testid="state-moment">{text}</span>
         {picked && (
           <button type="button" class="button small" onClick={() => pick('')}>
-            Show now
+            Show current state
           </button>
         )}
       </p>

@@ -1,4 +1,4 @@
-// The state as the server has it now, read again whenever it may have changed.
+// The server's current state, loaded again whenever it may have changed.
 
 import { useEffect, useState } from 'preact/hooks';
 import { readState } from '../../api/state';
@@ -6,7 +6,7 @@ import type { Event, State } from '../../api/types';
 import type { Chat } from '../../store/chat';
 import { useApp } from '../context';
 
-/** @param moments the events that changed state: with each, and after a rewind, it is another */
+/** @param moments the events that changed state; each one, and each rewind, causes a reload */
 export function useStateNow(chat: Chat, moments: readonly Event[]): State | null {
   const { api, toasts, online } = useApp();
   const [state, setState] = useState<State | null>(null);

@@ -1,7 +1,7 @@
-// A value of state: short ones as they are, big ones folded.
+// A value of the state; large values are folded.
 
-const SHORT = 60; // characters that stand in a line
-const OPEN = 600; // more than that is folded
+const SHORT = 60; // characters shown in one line
+const OPEN = 600; // characters; longer values are folded
 
 export function StateValue({ value }: { value: unknown }) {
   const line = typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,4 +1,4 @@
-// The tab "State": what the session remembers, now or as of any message.
+// The tab "State": the session's state, current or as of any message.
 
 import { useEffect } from 'preact/hooks';
 import type { Event, State } from '../../api/types';
@@ -10,11 +10,11 @@ import { useStateNow } from './state-now';
 import { StateValue } from './state-value';
 
 const SCOPES: Record<Scope, { title: string; hint: string }> = {
-  session: { title: 'Session', hint: 'Of this session alone.' },
+  session: { title: 'Session', hint: 'Only this session.' },
   user: { title: 'User', hint: 'Shared by all of your sessions.' },
-  app: { title: 'App', hint: 'Shared by everybody who uses this agent.' },
+  app: { title: 'App', hint: 'Shared by all users of this agent.' },
 };
-const THEN = 'As this session had set it; others may have changed it since.';
+const THEN = 'As set by this session. Other sessions may have changed it since.';
 
 export function StatePanel({ chat }: { chat: Chat }) {
   const { moment } = useView();
@@ -23,11 +23,11 @@ export function StatePanel({ chat }: { chat: Chat }) {
   const picked = events.find(({ id }) => id === moment.value);
   const now = useStateNow(chat, moments);
   useEffect(() => {
-    // A rewind may have taken away what was picked
+    // A rewind may have removed the selected event
     if (moment.value && chat.loaded.value && !picked) moment.value = '';
   }, [picked, moment.value, chat.loaded.value]);
 
-  // State as of a moment is made of all the changes before it.
+  // The state at a moment depends on all changes before it.
   const { more, loading, failed } = chat.older;
   const partly = picked !== undefined && more.value;
   useEffect(() => {
@@ -45,7 +45,7 @@ export function StatePanel({ chat }: { chat: Chat }) {
           moment.value = id;
         }}
       />
-      {partly && loading.value && <p class="hint">Reading earlier messages…</p>}
+      {partly && loading.value && <p class="hint">Loading earlier messages…</p>}
       {partly && failed.value && (
         <p class="notice" role="alert">
           {failed.value}{' '}
@@ -71,7 +71,9 @@ function Scopes({ scopes, changed, picked }: ScopesProps) {
   return (
     <>
       {names.length === 0 && removed.length === 0 && (
-        <p class="hint">{picked ? 'Nothing was remembered then.' : 'Nothing is remembered yet.'}</p>
+        <p class="hint">
+          {picked ? 'There was no state at this point.' : 'There is no state yet.'}
+        </p>
       )}
       {names.map((name) => (
         <section key={name} aria-label={SCOPES[name].title} class="scope">

@@ -1,4 +1,4 @@
-// The tabs of the side panel. A feature adds its own here; without any there is no panel.
+// The tabs of the side panel. A feature adds its own here; without tabs there is no panel.
 
 import { Database, Files, GitBranch, type LucideIcon } from 'lucide-preact';
 import type { ComponentType } from 'preact';

@@ -1,4 +1,4 @@
-// The picture of the tree. The list beside it says the same in words.
+// The graph of the tree. The list beside it has the same information as text.
 
 import type { TreeLayout, TreeLine, TreeRow } from '../../store/tree-layout';
 import type { TreeModel } from '../../store/tree-model';
@@ -73,7 +73,7 @@ const marks = ({ kind, shown, path }: TreeLine) => ({
   'data-path': path,
 });
 
-// What the open session shows lies on top.
+// Lines of the open session are drawn on top.
 const ownLast = (a: TreeLine, b: TreeLine): number => Number(a.path) - Number(b.path);
 
 const keyOf = ({ kind, from, to }: TreeLine): string =>

@@ -7,14 +7,14 @@ export const ROW = 36;
 
 const STEP = 16; // between columns
 const MARGIN = 14; // before the first column, and after the last
-const BEND = ROW * 0.8; // how far down a line moves to another column
+const BEND = ROW * 0.8; // vertical distance in which a line changes columns
 
 export const widthOf = (columns: number): number => 2 * MARGIN + Math.max(0, columns - 1) * STEP;
 
 export const x = (column: number): number => MARGIN + column * STEP;
 export const y = (row: number): number => (row + 0.5) * ROW;
 
-/** Moves to its column at once, then goes straight down. */
+/** Changes columns first, then goes straight down. */
 export function pathOf({ from, to }: TreeLine): string {
   const [x1, y1, x2, y2] = [x(from.column), y(from.row), x(to.column), y(to.row)];
   if (x1 === x2) return `M${x1} ${y1}V${y2}`;

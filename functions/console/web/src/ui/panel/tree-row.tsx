@@ -1,4 +1,4 @@
-// A row of the tree, in words.
+// A row of the tree, as text.
 
 import type { TreeRow } from '../../store/tree-layout';
 import type { TreeNode } from '../../store/tree-model';
@@ -10,7 +10,7 @@ interface Props {
   current: boolean;
   /** Whether the open session shows it. */
   path: boolean;
-  /** Whether the Tab key leads to it; arrows lead to the others. */
+  /** Whether the Tab key focuses it; arrow keys focus the others. */
   tab: boolean;
   onFocus: () => void;
   onOpen: () => void;
@@ -53,7 +53,7 @@ function textOf({ kind, label, deleted, undoes, returns, parent, invocation }: T
     case 'turn':
       return label || 'No text';
     case 'rewind':
-      if (undoes) return 'A rewind undone';
+      if (undoes) return 'Rewind undone';
       if (invocation.startsWith('discard-')) return 'Asked again';
       return `${returns ? 'Returned' : 'Rewound'}${label && ` to before “${label}”`}`;
   }

@@ -1,4 +1,4 @@
-// The tab "Tree": forks and rewinds over time, as a graph beside the list of what it stands for.
+// The tab "Tree": forks and rewinds over time, as a graph beside a list of its nodes.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Chat } from '../../store/chat';
@@ -78,7 +78,7 @@ function Shown({ chat, tree, layout, model }: ShownProps) {
   );
 }
 
-// A turn that the open session shows is scrolled to; what is elsewhere, or hidden, is opened there.
+// Scrolls to a turn that the open session shows; opens any other in its session or in the history.
 function useOpen(chat: Chat, tree: Tree, path: ReadonlySet<unknown>) {
   const { panel } = useView();
   const show = useShow();

@@ -1,10 +1,10 @@
-// Shared values that another session has changed since: what shall become of them.
+// Asks what to do with shared values that another session has changed since.
 
 import type { Rewinding } from '../../store/rewind';
 
 const CHOICES = [
-  { value: 'keep', label: 'Keep what other sessions have made of it' },
-  { value: 'restore', label: 'Bring back the old values for all sessions' },
+  { value: 'keep', label: 'Keep the values set by other sessions' },
+  { value: 'restore', label: 'Restore the old values for all sessions' },
 ] as const;
 
 export function Conflicts({ rewinding }: { rewinding: Rewinding }) {

@@ -1,4 +1,4 @@
-// What a rewind would do, and the button that does it.
+// Previews a rewind and executes it.
 
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
@@ -15,7 +15,7 @@ import { effectText, wordsFor } from './words';
 interface Props {
   chat: Chat;
   target: RewindTarget;
-  /** The whole log, where that is what one looks at. */
+  /** The complete log, in the history view. */
   history: History | null;
 }
 
@@ -30,7 +30,7 @@ export function RewindDialog({ chat, target, history }: Props) {
   useEffect(() => rewinding.start(), [rewinding]);
   const { title, submit, lead } = wordsFor(target);
   const effect = useEffectOf(chat, target, history);
-  // What was not read may have named others
+  // Messages that are not loaded may name other versions
   const partly = target.kind === 'rewind' && chat.older.more.value;
   const artifacts = partly ? undefined : effect?.artifacts;
   const ready = rewinding.preview.value !== null;
@@ -49,8 +49,7 @@ export function RewindDialog({ chat, target, history }: Props) {
       }}
     >
       <p>
-        {lead} {effect && effectText(effect)} Nothing is deleted: the rewound history keeps all of
-        it.
+        {lead} {effect && effectText(effect)} Nothing is deleted: everything stays in the history.
       </p>
       {rewinding.stops.value && (
         <p class="notice" role="status">
@@ -74,8 +73,8 @@ function Preview({ rewinding, artifacts }: PreviewProps) {
     return (
       <div class="notice" role="alert">
         <p>{rewinding.failed.value}</p>
-        <button type="button" class="button small" onClick={() => void rewinding.look()}>
-          Look again
+        <button type="button" class="button small" onClick={() => void rewinding.loadPreview()}>
+          Check again
         </button>
       </div>
     );
@@ -83,14 +82,14 @@ function Preview({ rewinding, artifacts }: PreviewProps) {
   if (!preview) {
     return (
       <p class="hint" role="status">
-        Looking what would change…
+        Checking what would change…
       </p>
     );
   }
   return <Restored restored={preview.restored} artifacts={artifacts} />;
 }
 
-// What is hidden and comes back follows the chat while the dialog is open.
+// The effect follows the chat while the dialog is open.
 function useEffectOf(
   chat: Chat,
   { kind, before }: RewindTarget,
@@ -102,7 +101,7 @@ function useEffectOf(
     return then ? effectOf(now, then) : null;
   }
   const effect = effectOf(now, eventsBefore(now, before));
-  // What was not read yet may name versions, too
+  // Messages that are not loaded may name versions too
   return chat.older.more.value ? { ...effect, artifacts: null } : effect;
 }
 

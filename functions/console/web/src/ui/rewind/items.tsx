@@ -1,4 +1,4 @@
-// The menu item of a message that takes the chat back, or returns to what was rewound.
+// The menu item of a message that rewinds the chat, or restores what was rewound.
 
 import { CornerUpLeft, Undo2 } from 'lucide-preact';
 import type { RewindTarget } from '../../store/rewind';

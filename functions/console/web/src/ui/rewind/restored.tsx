@@ -1,11 +1,11 @@
-// The state and the artifacts that a rewind brings back.
+// The state and the artifacts that a rewind restores.
 
 import { Database, File } from 'lucide-preact';
 import type { Rewound } from '../../api/types';
 
 interface Props {
   restored: Rewound['restored'];
-  /** The versions that the chat names then; unknown where its history was not read whole. */
+  /** The versions that the chat will name; unknown unless its history is loaded completely. */
   artifacts: ReadonlyMap<string, number> | null | undefined;
 }
 
@@ -17,7 +17,7 @@ export function Restored({ restored, artifacts }: Props) {
   }
   return (
     <div>
-      <p>State and artifacts go back, too:</p>
+      <p>State and artifacts are restored too:</p>
       <ul class="restored" data-testid="restored">
         {state.map(([key, value]) => (
           <li key={key}>
@@ -39,7 +39,7 @@ export function Restored({ restored, artifacts }: Props) {
 function versionText(name: string, artifacts: Props['artifacts']): string {
   const version = artifacts?.get(name);
   if (version !== undefined) return `as of version ${version}`;
-  // Another session may have made what a shared name stood for
+  // Another session may have created the version of a shared name
   return artifacts && !name.startsWith('user:') ? 'removed' : 'as it was then';
 }
 

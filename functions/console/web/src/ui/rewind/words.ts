@@ -1,4 +1,4 @@
-// A rewind in words.
+// The texts for a rewind.
 
 import type { RewindTarget } from '../../store/rewind';
 import type { RewindEffect } from '../../store/rewind-effect';
@@ -22,36 +22,36 @@ export function wordsFor({ kind, question, time }: RewindTarget): Words {
       return {
         title: 'Return to before this question?',
         submit: 'Return',
-        lead: `The chat goes back to just before ${quoted(question)}, and what stood above it then is shown again.`,
+        lead: `The chat goes back to just before ${quoted(question)}, with the messages that preceded it then.`,
       };
     case 'upTo':
       return {
         title: 'Return to this answer?',
         submit: 'Return',
-        lead: 'The chat is shown again up to this answer, and goes on from there.',
+        lead: 'The chat is restored up to this answer and continues from there.',
       };
     case 'undo':
       return {
         title: 'Undo this rewind?',
         submit: 'Undo the rewind',
-        lead: `The chat is shown again as it was before it was rewound at ${exact(time)}.`,
+        lead: `The chat is restored to its state before the rewind at ${exact(time)}.`,
       };
   }
 }
 
-/** How many messages go and come. */
+/** How many messages are hidden and restored. */
 export function effectText({ hides, returns }: RewindEffect): string {
   const hidden = hides > 0 && `${messages(hides)} will be hidden`;
-  const back = returns > 0 && `${messages(returns)} will come back`;
+  const back = returns > 0 && `${messages(returns)} will be restored`;
   if (hidden && back) return `${back}, and ${hidden}.`;
-  return hidden || back ? `${hidden || back}.` : 'No message goes or comes back.';
+  return hidden || back ? `${hidden || back}.` : 'No messages change.';
 }
 
 const messages = (count: number): string => (count === 1 ? '1 message' : `${count} messages`);
 
 const LONGEST = 60; // characters of a question
 
-/** A question, or as much of it as names it. */
+/** A question in quotes, shortened if necessary. */
 export function quoted(question: string): string {
   const line = question.trim().replace(/\s+/g, ' ');
   if (line === '') return 'this question';

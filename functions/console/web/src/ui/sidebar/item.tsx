@@ -30,7 +30,7 @@ export function SessionLink({ session }: { session: Session }) {
           <span class={`dot ${session.status}`} role="img" aria-label={status} title={status} />
         )}
       </Link>
-      <Menu label={`Options of ${session.name || 'this session'}`} icon={Ellipsis} items={items} />
+      <Menu label={`Options for ${session.name || 'this session'}`} icon={Ellipsis} items={items} />
     </li>
   );
 }

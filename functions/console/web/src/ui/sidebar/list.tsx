@@ -1,4 +1,4 @@
-// Sessions, newest activity first, under the days of that activity.
+// The sessions, latest activity first, grouped by day.
 
 import { useEffect, useRef } from 'preact/hooks';
 import type { Session } from '../../api/types';
@@ -11,15 +11,13 @@ export function SessionList() {
   if (!sessions) return null;
   const { list, loaded, more, query, failed } = sessions;
   if (!loaded.value) {
-    return (
-      <p class="hint sessions">{failed.value ? 'The sessions cannot be read right now.' : ''}</p>
-    );
+    return <p class="hint sessions">{failed.value ? 'The sessions could not be loaded.' : ''}</p>;
   }
   return (
     <nav class="sessions" aria-label="Sessions">
       {list.value.length === 0 && !more.value && (
         <p class="hint">
-          {query.value ? 'No session of that name.' : 'Your sessions will be here.'}
+          {query.value ? 'No matching sessions.' : 'Your sessions will appear here.'}
         </p>
       )}
       {byDay(list.value).map(([day, group]) => (
@@ -37,7 +35,7 @@ export function SessionList() {
   );
 }
 
-// What follows is loaded when its place comes into sight, or at a press where it never does.
+// Loads more when scrolled into view, or when pressed.
 function More({ load }: { load: () => void }) {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {

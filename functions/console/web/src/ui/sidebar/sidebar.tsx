@@ -1,4 +1,4 @@
-// The list of sessions with what belongs to it: search, a new one, the person.
+// The sidebar: search, new chat, the list of sessions, the user.
 
 import { Search, SquarePen, X } from 'lucide-preact';
 import { useRef } from 'preact/hooks';

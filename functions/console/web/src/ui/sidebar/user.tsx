@@ -1,4 +1,4 @@
-// Who is signed in, and how the page looks.
+// The signed-in user and the theme.
 
 import { CircleUser, LogOut, Monitor, Moon, Sun } from 'lucide-preact';
 import { useLocation } from 'wouter-preact';
@@ -7,7 +7,7 @@ import { useApp } from '../context';
 import { IconButton } from '../kit/icon-button';
 
 const THEMES = {
-  system: { icon: Monitor, label: 'Theme: as the system', next: 'light' },
+  system: { icon: Monitor, label: 'Theme: system', next: 'light' },
   light: { icon: Sun, label: 'Theme: light', next: 'dark' },
   dark: { icon: Moon, label: 'Theme: dark', next: 'system' },
 } as const;
