@@ -1,7 +1,7 @@
-// Package base is the folder of what every layer may use and what knows nothing of
-// Rethread: faults and how they are written for callers (RFC 9457), JSON read and
-// written member by member, and waiting.
+// Package base is the folder of general packages that every layer may use: faults and
+// their form for callers (RFC 9457), JSON read and written member by member, retries
+// and waiting.
 //
-// It imports nothing but the standard library, libraries, and itself. What knows a
-// session, a user or a table belongs further up.
+// It imports only the standard library, third-party libraries, and itself. Code that
+// involves sessions, users or tables belongs in higher layers.
 package base

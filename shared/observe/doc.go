@@ -1,5 +1,5 @@
-// Package observe is the folder of logs and metrics: what the system tells its
-// operators. It builds on base alone, so that every layer may log and count.
+// Package observe is the folder of logs and metrics, for operators. It depends only on
+// base, so that every layer may log and count.
 //
 // Traces are in client, since they follow calls that leave the process.
 package observe

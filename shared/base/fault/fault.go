@@ -1,5 +1,5 @@
-// Package fault holds the errors that the domain speaks of. Adapters return
-// them, and one file of each transport turns them into answers.
+// Package fault holds the errors of the domain. Adapters return them, and one file
+// of each transport converts them to responses.
 package fault
 
 import (
@@ -8,31 +8,31 @@ import (
 	"time"
 )
 
-// Kind says what went wrong, independent of any transport.
+// Kind is the kind of a fault, independent of any transport.
 type Kind int
 
-// The kinds of fault. Each transport maps every one of them; an error that is
-// no *Error is an internal failure whose details stay in the log.
+// The kinds of fault. Each transport maps all of them; an error that is not an
+// *Error is an internal failure whose details go only to the log.
 const (
-	Malformed    Kind = iota + 1 // the request cannot be read: bad JSON, a missing field, a wrong type
+	Malformed    Kind = iota + 1 // the request cannot be parsed: invalid JSON, a missing field, a wrong type
 	Unauthorized                 // no identity
-	Forbidden                    // it exists and belongs to somebody else
-	NotFound                     // nothing is there
-	Conflict                     // something is in the way; Extra names it
+	Forbidden                    // it exists, but the caller has no access
+	NotFound                     // it does not exist
+	Conflict                     // a conflict with the current state; Extra has its cause
 	Precondition                 // If-Match did not hold
 	TooLarge                     // over a size limit
-	Invalid                      // readable, but breaks a rule
-	Busy                         // contention or throttling; RetryAfter says when to come back
+	Invalid                      // well-formed, but violates a rule
+	Busy                         // contention or throttling; RetryAfter is when to retry
 )
 
-// Violation names one field that breaks a rule. Pointer is a JSON pointer
+// Violation describes one field that violates a rule. Pointer is a JSON pointer
 // (RFC 6901) into the request body, or the name of a parameter.
 type Violation struct {
 	Pointer string `json:"pointer"`
 	Detail  string `json:"detail"`
 }
 
-// Error is a fault with all that a caller may be told about it.
+// Error is a fault with everything that a caller may see of it.
 type Error struct {
 	Kind       Kind
 	Detail     string
@@ -43,22 +43,22 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Detail }
 
-// Is makes errors.Is(err, &Error{Kind: k}) true for any fault of that kind.
+// Is makes errors.Is(err, &Error{Kind: k}) true for any fault of kind k.
 func (e *Error) Is(target error) bool {
 	var other *Error
 	return errors.As(target, &other) && other.Kind == e.Kind && other.Detail == ""
 }
 
-// Of is the bare fault of a kind, for errors.Is.
+// Of returns a fault with only a kind, for errors.Is.
 func Of(k Kind) error { return &Error{Kind: k} }
 
-// New is a fault with a formatted detail.
+// New returns a fault with a formatted detail.
 func New(k Kind, format string, args ...any) *Error {
 	return &Error{Kind: k, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Field is a fault of one field of the request; kind is Malformed for what is
-// missing or of the wrong type and Invalid for any other broken rule.
+// Field returns a fault of one field of the request; the kind is Malformed for a
+// missing field or a wrong type, and Invalid for any other violation.
 func Field(k Kind, pointer, format string, args ...any) *Error {
 	reason := fmt.Sprintf(format, args...)
 	return &Error{
@@ -77,10 +77,10 @@ func (e *Error) With(name string, value any) *Error {
 	return e
 }
 
-// Missing is the fault of a thing that is not there.
+// Missing returns the fault for a thing that does not exist.
 func Missing(what string) *Error { return New(NotFound, "%s not found", what) }
 
-// NotYours is the fault of a thing that exists and belongs to somebody else.
+// NotYours returns the fault for a thing to which the caller has no access.
 func NotYours(what string) *Error {
 	return New(Forbidden, "You do not have permission to access this %s", what)
 }

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxID is the longest id, in characters.
+// MaxID is the maximum length of an id in characters.
 const MaxID = 128
 
-// CheckAgent says what is wrong with the name of an agent: it is an id, or two
-// with a "/" between them, the namespace and the name, of 128 characters in all.
+// CheckAgent returns a fault for an invalid agent name. A name is an id, or a
+// namespace and an id with a "/" between them, of at most 128 characters in all.
 func CheckAgent(pointer, name string) error {
 	if namespace, rest, ok := strings.Cut(name, "/"); ok {
 		if namespace == "" || rest == "" {
@@ -24,8 +24,8 @@ func CheckAgent(pointer, name string) error {
 	return CheckID(pointer, name)
 }
 
-// CheckID says what is wrong with an id that a caller chose: ids are 1 to 128
-// characters of valid UTF-8, without control characters and without "/".
+// CheckID returns a fault for an invalid id chosen by a caller. Ids are 1 to 128
+// characters of valid UTF-8, without control characters and "/".
 func CheckID(pointer, id string) error {
 	switch {
 	case id == "":
@@ -43,8 +43,8 @@ func CheckID(pointer, id string) error {
 	return nil
 }
 
-// CheckNewID is CheckID for an id that is to name something new. New ids hold no
-// "?" either: API Gateway's HTTP APIs cut paths at one, escaped or not.
+// CheckNewID is CheckID for the id of something new, which must not contain "?"
+// either, because API Gateway's HTTP APIs cut paths at one, escaped or not.
 func CheckNewID(pointer, id string) error {
 	if err := CheckID(pointer, id); err != nil {
 		return err

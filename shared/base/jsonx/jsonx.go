@@ -1,5 +1,5 @@
 // Package jsonx reads JSON member by member, with faults that name the member, and
-// writes it without escaping HTML: what users wrote stays as it came, byte for byte.
+// writes it without escaping HTML, so that users' texts stay unchanged byte for byte.
 package jsonx
 
 import (
@@ -18,8 +18,8 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// Canonical is a JSON value decoded so that two are equal where they differ in
-// white space, escapes and the order of members alone. What is no JSON is nil.
+// Canonical decodes a JSON value so that values which differ only in white space,
+// escapes and the order of members are equal. It returns nil for invalid JSON.
 func Canonical(raw []byte) any {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()

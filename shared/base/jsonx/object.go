@@ -11,25 +11,25 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// Object reads the members of a JSON object one by one. Names match exactly, null
-// is a wrong type, and faults name the member by its JSON pointer. Members that
-// are absent read as their zero value, unless a method says otherwise.
+// Object reads the members of a JSON object one by one. Names match exactly, null is
+// a wrong type, and faults have the member's JSON pointer. Absent members read as
+// their zero value, unless a method says otherwise.
 type Object struct {
-	At      string // where the object stands, as a JSON pointer
+	At      string // JSON pointer of the object
 	Members map[string]json.RawMessage
-	Fault   FaultFunc // nil is fault.Field
+	Fault   FaultFunc // nil means fault.Field
 }
 
-// FaultFunc words the fault of a value: fault.Field does.
+// FaultFunc makes the fault of a value, as fault.Field does.
 type FaultFunc func(kind fault.Kind, pointer, format string, args ...any) *fault.Error
 
-// ParseObject reads the object that stands at a JSON pointer. Of invalid UTF-8 and
-// halves of surrogate pairs, which read as U+FFFD, Check knows.
+// ParseObject parses an object; at is its JSON pointer. Invalid UTF-8 and unpaired
+// surrogates read as U+FFFD; Check detects them.
 func ParseObject(raw []byte, at string) (Object, error) {
 	return ParseObjectWith(raw, at, nil)
 }
 
-// ParseObjectWith is ParseObject with faults in other words.
+// ParseObjectWith is ParseObject with faults made by f.
 func ParseObjectWith(raw []byte, at string, f FaultFunc) (Object, error) {
 	o := Object{At: at, Fault: f}
 	if !startsWith(raw, '{') || json.Unmarshal(raw, &o.Members) != nil {
@@ -45,16 +45,16 @@ func (o Object) refuse(kind fault.Kind, pointer, format string, args ...any) err
 	return o.Fault(kind, pointer, format, args...)
 }
 
-// Pointer is where a member stands.
+// Pointer returns the JSON pointer of a member.
 func (o Object) Pointer(name string) string { return o.At + "/" + EscapePointer(name) }
 
-// Has reports whether a member is there, null included.
+// Has reports whether a member is present, including null.
 func (o Object) Has(name string) bool {
 	_, ok := o.Members[name]
 	return ok
 }
 
-// Only refuses members of other names, as fault.Invalid.
+// Only returns a fault of kind Invalid if there is a member with another name.
 func (o Object) Only(known ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(o.Members)) {
 		if !slices.Contains(known, name) {
@@ -64,7 +64,7 @@ func (o Object) Only(known ...string) error {
 	return nil
 }
 
-// Required refuses an object without the member.
+// Required returns a fault of kind Malformed if the member is absent.
 func (o Object) Required(name string) error {
 	if !o.Has(name) {
 		return o.refuse(fault.Malformed, o.Pointer(name), "is required")
@@ -72,8 +72,8 @@ func (o Object) Required(name string) error {
 	return nil
 }
 
-// Take decodes a member; what names the type that it must have. into is left as it
-// is where there is none.
+// Take decodes a member into into, which does not change if the member is absent;
+// what names the required type in the fault.
 func (o Object) Take(name string, into any, what string) error {
 	raw, ok := o.Members[name]
 	if ok && (IsNull(raw) || json.Unmarshal(raw, into) != nil) {
@@ -82,7 +82,7 @@ func (o Object) Take(name string, into any, what string) error {
 	return nil
 }
 
-// Raw is a member compacted, nil where it is absent.
+// Raw returns a member compacted, nil if it is absent.
 func (o Object) Raw(name string) (json.RawMessage, error) {
 	if !o.Has(name) {
 		return nil, nil
@@ -100,7 +100,7 @@ func (o Object) Text(name string) (s string, err error) {
 	return s, err
 }
 
-// RequiredText reads a string that must be there.
+// RequiredText reads a string that must be present.
 func (o Object) RequiredText(name string) (string, error) {
 	if err := o.Required(name); err != nil {
 		return "", err
@@ -114,7 +114,7 @@ func (o Object) Boolean(name string) (b bool, err error) {
 	return b, err
 }
 
-// Integer reads an integer, nil where it is absent; 2.0 is one.
+// Integer reads an integer, nil if it is absent; 2.0 is accepted.
 func (o Object) Integer(name string) (*int64, error) {
 	if !o.Has(name) {
 		return nil, nil
@@ -147,7 +147,7 @@ func (o Object) Texts(name string) ([]string, error) {
 	return out, nil
 }
 
-// Object reads an object, without members where it is absent.
+// Object reads an object, without members if it is absent.
 func (o Object) Object(name string) (Object, error) {
 	if !o.Has(name) {
 		return Object{At: o.Pointer(name), Fault: o.Fault}, nil

@@ -9,17 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// MaxDepth is how deep arrays and objects may be nested: what is stored wraps
-// what was sent, and decoders have a limit of their own.
+// MaxDepth is the maximum nesting depth of arrays and objects. Stored values wrap
+// the ones sent, and decoders have their own limit.
 const MaxDepth = 500
 
-// Flaw is why a JSON value cannot be stored as text: where in it, as a JSON
-// pointer (RFC 6901), and what.
+// Flaw is why a JSON value cannot be stored: a JSON pointer (RFC 6901) into it, and
+// the reason.
 type Flaw struct{ Pointer, Reason string }
 
-// Check looks for what is valid JSON and still no text: bytes that are no UTF-8,
-// escapes of halves of surrogate pairs, and nesting deeper than MaxDepth. It
-// returns nil where there is none. What is no JSON at all is not its matter.
+// Check looks for flaws of valid JSON: invalid UTF-8, escaped unpaired surrogates,
+// and nesting deeper than MaxDepth. It returns nil if there are none. It does not
+// check the syntax.
 func Check(raw []byte) *Flaw {
 	if at := invalidUTF8(raw); at >= 0 {
 		return &Flaw{pointerAt(raw, at), "must be valid UTF-8"}
@@ -40,8 +40,8 @@ func Check(raw []byte) *Flaw {
 	return &Flaw{pointerAt(raw, at), "must not hold half of a surrogate pair"}
 }
 
-// Mend puts U+FFFD in place of bytes that are no UTF-8 and of escapes of halves
-// of surrogate pairs. What has neither comes back as it is.
+// Mend replaces invalid UTF-8 and escaped unpaired surrogates by U+FFFD. It returns
+// other values unchanged.
 func Mend(raw []byte) []byte {
 	raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	var out []byte
@@ -57,8 +57,8 @@ func Mend(raw []byte) []byte {
 	return append(out, raw[from:]...)
 }
 
-// scan visits the escapes of halves of surrogate pairs and, with 1 or -1, where
-// arrays and objects begin and end, until a visit returns false.
+// scan calls half for each escaped unpaired surrogate, and nest with 1 or -1 for the
+// beginning or end of each array and object, until one of them returns false.
 func scan(raw []byte, half, nest func(offset, n int) bool) {
 	const escape = len(`\u0000`)
 	text := false
@@ -78,7 +78,7 @@ func scan(raw []byte, half, nest func(offset, n int) bool) {
 			r, ok := escaped(raw[i:])
 			switch {
 			case !ok || !utf16.IsSurrogate(r):
-				i++ // what follows is no quote
+				i++ // the next byte is escaped
 			default:
 				next, _ := escaped(raw[i+escape:])
 				if utf16.DecodeRune(r, next) != utf8.RuneError {
@@ -93,7 +93,7 @@ func scan(raw []byte, half, nest func(offset, n int) bool) {
 	}
 }
 
-// escaped is the code unit of an escape such as \u00e9 at the beginning of raw.
+// escaped returns the code unit of an escape such as \u00e9 at the start of raw.
 func escaped(raw []byte) (rune, bool) {
 	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
 		return 0, false
@@ -115,14 +115,14 @@ func invalidUTF8(raw []byte) int {
 	}
 }
 
-// pointerAt is the JSON pointer of the value, or of the member with the name,
-// that the byte at an offset belongs to; "" where that is not known.
+// pointerAt returns the JSON pointer of the value, or of the member whose name
+// contains the byte at an offset; "" if that is unknown.
 func pointerAt(raw []byte, offset int) string {
 	type level struct {
 		name   string
 		index  int
 		object bool
-		value  bool // a name was read and its value is next
+		value  bool // the name was read, and the value is next
 	}
 	var levels []level
 	path := func() string {
@@ -163,7 +163,7 @@ func pointerAt(raw []byte, offset int) string {
 			levels = append(levels, level{object: delim == '{'})
 			continue
 		}
-		if top >= 0 { // a value has come to its end
+		if top >= 0 { // the end of a value
 			levels[top].value = false
 			levels[top].index++
 		}

@@ -49,7 +49,7 @@ func TestMend(t *testing.T) {
 	}
 }
 
-// Whatever is mended has no flaw, and reads as encoding/json reads it.
+// A mended value has no flaw, and encoding/json reads it like the original.
 func TestMend_reads_the_same(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOf(rapid.SampledFrom([]string{
@@ -62,7 +62,7 @@ func TestMend_reads_the_same(t *testing.T) {
 		}
 		var want, got map[string][]string
 		if json.Unmarshal(raw, &want) != nil || json.Unmarshal(mended, &got) != nil {
-			t.Fatalf("%s is no JSON", raw)
+			t.Fatalf("%s is not JSON", raw)
 		}
 		if strings.ReplaceAll(want["a"][0], "\uFFFD", "") != strings.ReplaceAll(got["a"][0], "\uFFFD", "") {
 			t.Fatalf("%q, want %q", got, want)

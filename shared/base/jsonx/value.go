@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// MaxInteger is the largest integer that every JSON reader keeps exactly.
+// MaxInteger is the largest integer that every JSON reader represents exactly.
 const MaxInteger = 1<<53 - 1
 
-// Integer reads a JSON number without a fraction, however it is written: 3,
-// 3.0 and 3e0 are the same integer. It refuses what is beyond MaxInteger.
+// Integer parses a JSON number without a fraction in any notation: 3, 3.0 and 3e0
+// are equal. It returns false for other values and beyond MaxInteger.
 func Integer(raw []byte) (int64, bool) {
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil {

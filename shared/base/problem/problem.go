@@ -1,6 +1,5 @@
-// Package problem writes faults for callers as problems (RFC 9457), and says which
-// HTTP status stands for which kind of fault, for all transports that answer with
-// problems or read them.
+// Package problem writes faults as problems (RFC 9457), and maps kinds of faults to
+// HTTP statuses and back, for all transports that send or receive problems.
 package problem
 
 import (
@@ -18,16 +17,16 @@ import (
 // ContentType is the media type of problems.
 const ContentType = "application/problem+json"
 
-// Answer is a problem as it is sent. Header has Content-Type, and with it
-// WWW-Authenticate or Retry-After where the status asks for them.
+// Answer is a problem as an HTTP response. Header has Content-Type, and
+// WWW-Authenticate or Retry-After if the status requires them.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// New is the answer for a fault with the status of its kind, 500 for none.
-// An empty request id is left out.
+// New returns the response for a fault, with the status of its kind or 500 if it has
+// none. An empty request id is left out.
 func New(f *fault.Error, requestID string) Answer {
 	status := Status(f.Kind)
 	if status == 0 {
@@ -36,8 +35,8 @@ func New(f *fault.Error, requestID string) Answer {
 	return WithStatus(status, f, requestID)
 }
 
-// WithStatus is New with a status that no kind of fault stands for. Members that
-// the fault adds never replace those of the standard.
+// WithStatus is New with a status that no kind of fault has. Extra members of the
+// fault never replace the standard ones.
 func WithStatus(status int, f *fault.Error, requestID string) Answer {
 	members := map[string]any{}
 	maps.Copy(members, f.Extra)
@@ -72,20 +71,20 @@ func header(status int, f *fault.Error) http.Header {
 	return h
 }
 
-// retryAfter is a wait in whole seconds, at least one.
+// retryAfter returns a delay in whole seconds, at least one.
 func retryAfter(d time.Duration) string {
 	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
 }
 
-// Write sends the answer.
+// Write sends the response.
 func (a Answer) Write(w http.ResponseWriter) {
 	maps.Copy(w.Header(), a.Header)
 	w.WriteHeader(a.Status)
-	_, _ = w.Write(a.Body) // a caller that is gone needs no answer
+	_, _ = w.Write(a.Body) // the caller may have disconnected
 }
 
-// Of is what a caller may know of an error. What is no fault is an internal error:
-// expected is false then, and the error belongs in the log.
+// Of returns the fault to send for an error. For an error that is not a fault it
+// returns an internal one; expected is then false, and the error belongs in the log.
 func Of(err error) (f *fault.Error, expected bool) {
 	if errors.As(err, &f) && Status(f.Kind) != 0 {
 		return f, true
@@ -93,10 +92,10 @@ func Of(err error) (f *fault.Error, expected bool) {
 	return Internal(), false
 }
 
-// Internal is the fault that stands for errors whose details callers do not get.
+// Internal returns the fault for errors whose details are not sent to callers.
 func Internal() *fault.Error { return &fault.Error{Detail: "Internal error."} }
 
-// Status is the status of a kind of fault, 0 for what is none.
+// Status returns the HTTP status of a kind of fault, 0 for an unknown kind.
 func Status(k fault.Kind) int {
 	switch k {
 	case fault.Malformed:
@@ -121,7 +120,7 @@ func Status(k fault.Kind) int {
 	return 0
 }
 
-// Kind is the kind of fault that a status stands for, 0 for none.
+// Kind returns the kind of fault of a status, 0 if there is none.
 func Kind(status int) fault.Kind {
 	for k := fault.Malformed; Status(k) != 0; k++ {
 		if Status(k) == status {

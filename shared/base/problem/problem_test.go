@@ -18,11 +18,11 @@ import (
 func TestKinds(t *testing.T) {
 	for k := fault.Malformed; k <= fault.Busy; k++ {
 		if status := problem.Status(k); status < 400 || status > 499 || problem.Kind(status) != k {
-			t.Errorf("kind %d has status %d, which stands for kind %d", k, status, problem.Kind(status))
+			t.Errorf("kind %d has status %d, which maps to kind %d", k, status, problem.Kind(status))
 		}
 	}
 	if problem.Status(0) != 0 || problem.Kind(http.StatusOK) != 0 {
-		t.Error("what is no fault has a status")
+		t.Error("an unknown kind has a status")
 	}
 }
 
@@ -44,11 +44,11 @@ func TestAnswer(t *testing.T) {
 			problem.New(fault.New(fault.Invalid, "odd"), ""), 422, nil,
 			`{"type":"about:blank","title":"Unprocessable Entity","status":422,"detail":"odd","errors":[{"pointer":"","detail":"odd"}]}`,
 		},
-		"members that the fault adds, none of the standard's": {
+		"extra members do not replace standard ones": {
 			problem.New(fault.New(fault.Conflict, "<taken>").With("head_seq", 7).With("status", 200).With("title", "x"), ""), 409, nil,
 			`{"type":"about:blank","title":"Conflict","status":409,"detail":"<taken>","head_seq":7}`,
 		},
-		"a member that is no JSON": {
+		"a member that cannot be encoded": {
 			problem.New(fault.New(fault.Conflict, "x").With("f", func() {}), ""), 409, nil, `{"type":"about:blank"}`,
 		},
 		"nobody": {
@@ -56,12 +56,12 @@ func TestAnswer(t *testing.T) {
 			map[string]string{"WWW-Authenticate": "Bearer"},
 			`{"type":"about:blank","title":"Unauthorized","status":401,"detail":"who?"}`,
 		},
-		"a wait": {
+		"a retry time": {
 			problem.New(busy, ""), 429,
 			map[string]string{"Retry-After": "2"},
 			`{"type":"about:blank","title":"Too Many Requests","status":429,"detail":"later"}`,
 		},
-		"a status of its own": {
+		"a given status": {
 			problem.WithStatus(503, fault.New(0, "soon"), ""), 503,
 			map[string]string{"Retry-After": "1"},
 			`{"type":"about:blank","title":"Service Unavailable","status":503,"detail":"soon"}`,
@@ -76,7 +76,7 @@ func TestAnswer(t *testing.T) {
 			c.answer.Write(rec)
 			var got, want any
 			if json.Unmarshal(rec.Body.Bytes(), &got) != nil || json.Unmarshal([]byte(c.want), &want) != nil {
-				t.Fatalf("no JSON: %s", rec.Body)
+				t.Fatalf("not JSON: %s", rec.Body)
 			}
 			header := map[string]string{}
 			for _, name := range []string{"WWW-Authenticate", "Retry-After"} {

@@ -1,4 +1,4 @@
-// Package retry tries a piece of work again: one loop, one back-off with jitter.
+// Package retry repeats an operation with a back-off and jitter.
 package retry
 
 import (
@@ -10,29 +10,30 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 )
 
-// Policy says how often and how long to try again.
+// Policy says how often and how long to retry.
 type Policy struct {
-	// First is the ceiling of the first wait. It doubles with each further wait up
-	// to Most; the wait itself is random below the ceiling.
+	// First is the upper limit of the first delay. It doubles with each further
+	// delay, up to Most; the delay itself is random below the limit.
 	First, Most time.Duration
-	// Reserve is left of the context's time when tries end, so that the caller can
-	// still be answered; half of it, where the context has less than twice as much.
+	// Reserve is the part of the context's time left when retrying ends, so that the
+	// caller still gets an answer; at most half of the time that the context has.
 	Reserve time.Duration
-	// Tries bounds how often the work is tried; 0 leaves it to the context.
+	// Tries is the maximum number of attempts; 0 means no limit but the context's.
 	Tries int
 }
 
 var (
-	// ErrAgain is wrapped by errors that another try may mend.
+	// ErrAgain is wrapped by errors after which another attempt may succeed.
 	ErrAgain = errors.New("try again")
-	// ErrExhausted says that the last try failed like those before it. It comes
-	// with the last try's error.
+	// ErrExhausted says that all attempts failed. It is joined with the last
+	// attempt's error.
 	ErrExhausted = errors.New("no try succeeded")
 )
 
-// Do calls try until it succeeds or its error is not one that again accepts; nil
-// accepts errors that wrap ErrAgain. Where tries or time run out, the error wraps
-// ErrExhausted and that of the last try; where the context ends, its cause.
+// Do calls try until it succeeds or again returns false for its error; a nil again
+// accepts errors that wrap ErrAgain. When attempts or time run out, the error wraps
+// ErrExhausted and the last attempt's error; when the context ends, it wraps the
+// cause and the last attempt's error.
 func Do(ctx context.Context, p Policy, again func(error) bool, try func() error) error {
 	if again == nil {
 		again = func(err error) bool { return errors.Is(err, ErrAgain) }
@@ -49,7 +50,7 @@ func Do(ctx context.Context, p Policy, again func(error) bool, try func() error)
 	}
 }
 
-// end is when tries end; the zero time is never.
+// end returns when retrying ends; the zero time means never.
 func (p Policy) end(ctx context.Context) time.Time {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -58,7 +59,7 @@ func (p Policy) end(ctx context.Context) time.Time {
 	return deadline.Add(-min(p.Reserve, max(0, time.Until(deadline)/2)))
 }
 
-// wait waits after try number n, counted from 0.
+// wait waits after attempt number n, counted from 0.
 func (p Policy) wait(ctx context.Context, n int, end time.Time) error {
 	if p.Tries > 0 && n+1 >= p.Tries {
 		return ErrExhausted

@@ -16,7 +16,7 @@ var (
 	errMend  = fmt.Errorf("a race was lost: %w", retry.ErrAgain)
 )
 
-// failing fails a number of times, and counts its calls.
+// failing returns an operation that fails a number of times, and counts its calls.
 func failing(times int, calls *int) func() error {
 	return func() error {
 		*calls++
@@ -31,7 +31,7 @@ func TestDo(t *testing.T) {
 	t.Parallel()
 	p := retry.Policy{First: time.Millisecond, Most: 10 * time.Millisecond}
 
-	t.Run("tries until the work succeeds", func(t *testing.T) {
+	t.Run("retries until the operation succeeds", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			calls := 0
@@ -40,7 +40,7 @@ func TestDo(t *testing.T) {
 			}
 		})
 	})
-	t.Run("leaves other errors alone", func(t *testing.T) {
+	t.Run("returns other errors at once", func(t *testing.T) {
 		t.Parallel()
 		calls := 0
 		err := retry.Do(t.Context(), p, nil, func() error { calls++; return errOther })
@@ -48,7 +48,7 @@ func TestDo(t *testing.T) {
 			t.Errorf("%v after %d calls", err, calls)
 		}
 	})
-	t.Run("asks the caller which errors to try again after", func(t *testing.T) {
+	t.Run("lets the caller choose the errors to retry", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			calls := 0
@@ -61,7 +61,7 @@ func TestDo(t *testing.T) {
 			}
 		})
 	})
-	t.Run("leaves time for an answer", func(t *testing.T) {
+	t.Run("reserves time for an answer", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -76,7 +76,7 @@ func TestDo(t *testing.T) {
 			}
 		})
 	})
-	t.Run("uses half of a time that is short", func(t *testing.T) {
+	t.Run("uses half of a short time", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -1,4 +1,4 @@
-// Package sleep waits without outstaying a context.
+// Package sleep waits, but not longer than a context.
 package sleep
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// For waits for d, or returns why the context ended before.
+// For waits for d, or returns the cause of ctx if it ends first.
 func For(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -19,20 +19,20 @@ func For(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Retry waits before another try: a random part, from none to all, of first
-// doubled after each failure, numbered from 0, up to most. So those who failed
-// together do not come again together.
+// Retry waits before another attempt: a random time of up to first, which doubles
+// with each failure up to most, so that callers that failed together do not retry
+// together. failures counts from 0.
 func Retry(ctx context.Context, first, most time.Duration, failures int) error {
 	return For(ctx, Jitter(min(first<<min(failures, maxDoublings), most)))
 }
 
-// maxDoublings keeps a wait from overflowing.
+// maxDoublings keeps the delay from overflowing.
 const maxDoublings = 20
 
-// Jitter is a random part of a duration, from none to all of it.
+// Jitter returns a random duration from 0 to below longest.
 func Jitter(longest time.Duration) time.Duration {
 	if longest <= 0 {
 		return 0
 	}
-	return rand.N(longest) //nolint:gosec // it spreads load, and keeps no secret
+	return rand.N(longest) //nolint:gosec // not security relevant
 }

@@ -12,7 +12,7 @@ import (
 
 func TestFor(t *testing.T) {
 	t.Parallel()
-	t.Run("waits as long as it is told", func(t *testing.T) {
+	t.Run("waits for the duration", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
@@ -21,7 +21,7 @@ func TestFor(t *testing.T) {
 			}
 		})
 	})
-	t.Run("ends with the context, and says why that ended", func(t *testing.T) {
+	t.Run("returns the cause when the context ends", func(t *testing.T) {
 		t.Parallel()
 		why := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())

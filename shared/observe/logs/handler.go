@@ -7,19 +7,19 @@ import (
 	"slices"
 )
 
-// New is a logger that writes a line of JSON a record, with what the context
-// knows.
+// New returns a logger that writes each record as a line of JSON, with the
+// context's attributes.
 func New(w io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(NewHandler(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})))
 }
 
-// NewHandler adds to each record what is known in its context. What the record
-// or its logger say themselves stands: no name comes twice.
+// NewHandler returns a handler that adds the context's attributes to each record.
+// Attributes of the record or its logger take precedence, so no name occurs twice.
 func NewHandler(next slog.Handler) slog.Handler { return &handler{next: next} }
 
 type handler struct {
 	next  slog.Handler
-	given []string // names that the logger has values of
+	given []string // names of the logger's attributes
 }
 
 // Enabled implements slog.Handler.
@@ -56,8 +56,8 @@ func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &handler{next: h.next.WithAttrs(attrs), given: given}
 }
 
-// WithGroup implements slog.Handler. What the context knows stands in the group,
-// as all attributes of a record do.
+// WithGroup implements slog.Handler. The context's attributes are in the group, as
+// are all attributes of a record.
 func (h *handler) WithGroup(name string) slog.Handler {
 	return &handler{next: h.next.WithGroup(name)}
 }

@@ -1,9 +1,9 @@
-// Package logs makes every line that is logged while something is served say
-// what it belongs to: the request, the session, the run. What is known stands in
-// the context, and a handler of log/slog adds it to each record.
+// Package logs adds to every log line what it belongs to: the request, the session,
+// the run. These attributes are kept in the context, and a handler for log/slog adds
+// them to each record.
 //
-// Text of conversations is never logged, nor what state, artifacts and tasks
-// hold, nor tokens: lines name things by their ids.
+// Texts of conversations, contents of state, artifacts and tasks, and tokens are
+// never logged: lines refer to things by their ids.
 package logs
 
 import (
@@ -15,9 +15,9 @@ import (
 	"sync"
 )
 
-// Names of what lines say about what they belong to.
+// Names of the attributes.
 const (
-	RequestID = "request_id" // the gateway's where there is one: answers carry it
+	RequestID = "request_id" // the gateway's if there is one; responses have it too
 	SessionID = "session_id"
 	RunID     = "run_id"
 	UserID    = "user_id"
@@ -27,7 +27,7 @@ const (
 
 type contextKey struct{}
 
-// scope is something that is being served, or a part of it.
+// scope is a unit of work, or a part of one, with its attributes.
 type scope struct {
 	parent *scope
 
@@ -35,25 +35,24 @@ type scope struct {
 	attrs []slog.Attr
 }
 
-// With begins a scope: whatever is logged with the context that it returns, or
-// with one made from that, has these attributes.
+// With begins a scope: all lines logged with the returned context, or one derived
+// from it, have these attributes.
 func With(ctx context.Context, attrs ...slog.Attr) context.Context {
 	s := &scope{parent: scopeOf(ctx)}
 	s.add(attrs)
 	return context.WithValue(ctx, contextKey{}, s)
 }
 
-// Add adds what was found out meanwhile to the scope that the context is in;
-// an attribute of the same name is replaced. Lines of that scope have it from
-// now on, those of whoever began it included. Outside of all scopes it does
-// nothing.
+// Add adds attributes to the context's innermost scope, and replaces those of the
+// same name. All later lines of that scope have them, including those logged by the
+// code that began it. Without a scope it does nothing.
 func Add(ctx context.Context, attrs ...slog.Attr) {
 	if s := scopeOf(ctx); s != nil {
 		s.add(attrs)
 	}
 }
 
-// Of is what is known in a context, the innermost scope's first, each name once.
+// Of returns the attributes of a context, the innermost scope's first, each name once.
 func Of(ctx context.Context) []slog.Attr {
 	var all []slog.Attr
 	for s := scopeOf(ctx); s != nil; s = s.parent {
@@ -68,13 +67,12 @@ func Of(ctx context.Context) []slog.Attr {
 	return all
 }
 
-// User names a user without saying who it is: by the first 16 hexadecimal digits
-// of the SHA-256 of their id, the sub of their token. Who knows the id finds the
-// lines; who has only the lines, which stay when all else of a user is erased,
-// has neither a name nor an address.
+// User returns an attribute that identifies a user by a hash: the first 16
+// hexadecimal digits of the SHA-256 of the id, the sub of the user's token. The lines
+// can be found by the id, but do not reveal it, because logs outlive erased data.
 func User(id string) slog.Attr { return Person(UserID, id) }
 
-// Person names a user as User does, in another part than that of who asks.
+// Person is User with another name, for users other than the caller.
 func Person(name, id string) slog.Attr {
 	if id == "" {
 		return slog.String(name, "")
@@ -88,7 +86,7 @@ func scopeOf(ctx context.Context) *scope {
 	return s
 }
 
-// add leaves out what says nothing.
+// add adds attributes, except empty strings.
 func (s *scope) add(attrs []slog.Attr) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

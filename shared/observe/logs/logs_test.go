@@ -15,7 +15,7 @@ import (
 
 type fields = map[string]any
 
-// mustLine is the one line that was logged, without its time and level.
+// mustLine returns the only logged line, without its time and level.
 func mustLine(t *testing.T, out *bytes.Buffer) fields {
 	t.Helper()
 	var got fields
@@ -117,7 +117,7 @@ func TestLines(t *testing.T) {
 
 func TestUser(t *testing.T) {
 	t.Parallel()
-	// As `printf %s alice | sha256sum | cut -c1-16` has it.
+	// The output of `printf %s alice | sha256sum | cut -c1-16`.
 	if got := logs.User("alice"); got.Key != "user_id" || got.Value.String() != "2bd806c97f0e00af" {
 		t.Errorf("got %v", got)
 	}

@@ -1,6 +1,6 @@
-// Package metrics counts what happens while an invocation is served: whoever
-// sees it happen adds to the recorder in the context, and the invocation's end
-// tells the sum. It knows no cloud; package emf writes for CloudWatch.
+// Package metrics collects measurements during an invocation: code adds to the recorder
+// in the context, and the sums are written at the end of the invocation. It is
+// independent of the cloud; package emf writes the format of CloudWatch.
 package metrics
 
 import (
@@ -14,36 +14,36 @@ import (
 // Name is a metric.
 type Name string
 
-// The metrics. Durations are in milliseconds, all else is a count.
+// The metrics. Durations are in milliseconds, all others are counts.
 const (
-	Latency      Name = "Latency"      // until an answer is there or, of one that streams, begins
-	ServerErrors Name = "ServerErrors" // answers of status 500 and above
+	Latency      Name = "Latency"      // until the response is complete or, if it is streamed, begins
+	ServerErrors Name = "ServerErrors" // responses with status 500 or above
 
 	ReadUnits  Name = "ReadUnits"  // of the table and its index, as DynamoDB counts them
 	WriteUnits Name = "WriteUnits" // the same
-	Conflicts  Name = "Conflicts"  // races for a place in a log, or for another item, that were lost and run again
-	Throttles  Name = "Throttles"  // requests that an AWS service refused as too many
+	Conflicts  Name = "Conflicts"  // lost races for a log position or another item, which were retried
+	Throttles  Name = "Throttles"  // requests throttled by an AWS service
 
-	// ItemsSkipped are items and changes of the table that could not be read, or
-	// handled, and were passed over for the sake of the others.
+	// ItemsSkipped counts items and changes of the table that could not be read or
+	// handled and were skipped so that the others could be.
 	ItemsSkipped Name = "ItemsSkipped"
 
-	PushDelay       Name = "PushDelay"       // from a change of the table until all who watch have it
+	PushDelay       Name = "PushDelay"       // from a change of the table until all watchers have it
 	FramesPushed    Name = "FramesPushed"    // messages to connections
-	ConnectionsGone Name = "ConnectionsGone" // found gone when there was something to tell
+	ConnectionsGone Name = "ConnectionsGone" // connections found closed when sending
 
-	Deliveries         Name = "Deliveries"         // that arrived
-	DeliveriesDelayed  Name = "DeliveriesDelayed"  // tries that failed, to be repeated
-	DeliveriesGivenUp  Name = "DeliveriesGivenUp"  // for good
+	Deliveries         Name = "Deliveries"         // accepted by the receiver
+	DeliveriesDelayed  Name = "DeliveriesDelayed"  // failed attempts that will be repeated
+	DeliveriesGivenUp  Name = "DeliveriesGivenUp"  // abandoned deliveries
 	RunsStarted        Name = "RunsStarted"        // by a worker of this system
 	RunsCompleted      Name = "RunsCompleted"      // the same
 	RunsFailed         Name = "RunsFailed"         // the same
-	RunsCut            Name = "RunsCut"            // cancelled, or replaced, while a worker was at it
-	RunDuration        Name = "RunDuration"        // from the worker's beginning to the run's end
+	RunsCut            Name = "RunsCut"            // cancelled or replaced during execution
+	RunDuration        Name = "RunDuration"        // from the worker's start to the run's end
 	TimeToFirstContent Name = "TimeToFirstContent" // from the agent's call to its first delta or event
 )
 
-// All is every metric.
+// All returns all metrics.
 func All() []Name {
 	return []Name{
 		Latency, ServerErrors, ReadUnits, WriteUnits, Conflicts, Throttles, ItemsSkipped, PushDelay, FramesPushed, ConnectionsGone,
@@ -52,7 +52,7 @@ func All() []Name {
 	}
 }
 
-// IsDuration reports whether a metric is one of milliseconds.
+// IsDuration reports whether a metric is a duration in milliseconds.
 func (n Name) IsDuration() bool {
 	switch n {
 	case Latency, PushDelay, RunDuration, TimeToFirstContent:
@@ -62,14 +62,14 @@ func (n Name) IsDuration() bool {
 	}
 }
 
-// incidental reports whether a metric is worth telling only beside others: work
-// that found nothing to do reads the table as well.
+// incidental reports whether a metric is written only together with others, because
+// invocations without work read the table too.
 func (n Name) incidental() bool { return n == ReadUnits || n == WriteUnits }
 
-// Values are what was measured: of a duration each value, of all else the sum.
+// Values holds measurements: each value of a duration, the sum of a count.
 type Values map[Name][]float64
 
-// Add adds what was measured elsewhere.
+// Add adds other measurements.
 func (v Values) Add(more Values) {
 	for name, values := range more {
 		if known := v[name]; len(known) > 0 && !name.IsDuration() {
@@ -80,7 +80,7 @@ func (v Values) Add(more Values) {
 	}
 }
 
-// Recorder takes what an invocation measures. It is safe for concurrent use.
+// Recorder collects the measurements of an invocation. It is safe for concurrent use.
 type Recorder struct {
 	mu     sync.Mutex
 	values Values
@@ -88,13 +88,13 @@ type Recorder struct {
 
 type contextKey struct{}
 
-// With returns a context in which measures go to the recorder that it returns too.
+// With returns a context with a new recorder, and the recorder.
 func With(ctx context.Context) (context.Context, *Recorder) {
 	r := &Recorder{values: Values{}}
 	return context.WithValue(ctx, contextKey{}, r), r
 }
 
-// Count adds to a count. Without a recorder it does nothing, as Took does.
+// Count adds n to a count. Without a recorder in ctx it does nothing.
 func Count(ctx context.Context, name Name, n float64) {
 	if r, ok := ctx.Value(contextKey{}).(*Recorder); ok && n != 0 {
 		r.mu.Lock()
@@ -103,7 +103,7 @@ func Count(ctx context.Context, name Name, n float64) {
 	}
 }
 
-// Took adds a duration.
+// Took adds a duration. Without a recorder in ctx it does nothing.
 func Took(ctx context.Context, name Name, d time.Duration) {
 	if r, ok := ctx.Value(contextKey{}).(*Recorder); ok {
 		r.mu.Lock()
@@ -112,13 +112,13 @@ func Took(ctx context.Context, name Name, d time.Duration) {
 	}
 }
 
-// Recording reports whether anybody takes what is measured in a context.
+// Recording reports whether a context has a recorder.
 func Recording(ctx context.Context) bool {
 	_, ok := ctx.Value(contextKey{}).(*Recorder)
 	return ok
 }
 
-// Values is what was measured so far, nil where that is not worth telling.
+// Values returns the measurements so far, nil if there are only incidental ones.
 func (r *Recorder) Values() Values {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 
 func TestRecorder(t *testing.T) {
 	t.Parallel()
-	t.Run("counts add up, durations stay apart", func(t *testing.T) {
+	t.Run("adds counts and keeps each duration", func(t *testing.T) {
 		t.Parallel()
 		ctx, r := metrics.With(t.Context())
 		var running sync.WaitGroup
@@ -21,13 +21,13 @@ func TestRecorder(t *testing.T) {
 		}
 		running.Wait()
 		metrics.Took(ctx, metrics.PushDelay, 3*time.Millisecond)
-		metrics.Took(ctx, metrics.PushDelay, -time.Second) // by a clock that was set back
+		metrics.Took(ctx, metrics.PushDelay, -time.Second) // after the clock was set back
 		want := metrics.Values{metrics.FramesPushed: {15}, metrics.PushDelay: {3, 0}}
 		if diff := cmp.Diff(want, r.Values()); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
-	t.Run("values of several invocations are told as one", func(t *testing.T) {
+	t.Run("merges values of several invocations", func(t *testing.T) {
 		t.Parallel()
 		sum := metrics.Values{}
 		for range 2 {
@@ -38,15 +38,15 @@ func TestRecorder(t *testing.T) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
-	t.Run("without a recorder nothing happens", func(t *testing.T) {
+	t.Run("does nothing without a recorder", func(t *testing.T) {
 		t.Parallel()
 		metrics.Count(t.Context(), metrics.Conflicts, 1)
 		metrics.Took(t.Context(), metrics.Latency, time.Second)
 		if metrics.Recording(t.Context()) {
-			t.Error("somebody records")
+			t.Error("there is a recorder")
 		}
 	})
-	t.Run("what was read on the way to nothing is not worth telling", func(t *testing.T) {
+	t.Run("returns nothing if there are only incidental values", func(t *testing.T) {
 		t.Parallel()
 		ctx, r := metrics.With(t.Context())
 		metrics.Count(ctx, metrics.ReadUnits, 2)

@@ -1,5 +1,5 @@
-// Package emf writes metrics as CloudWatch reads them out of logs: in the
-// embedded metric format, a line of JSON that names the metrics it holds
+// Package emf writes metrics in CloudWatch's embedded metric format: lines of JSON in
+// the log that name the metrics they contain
 // (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html).
 package emf
 
@@ -14,31 +14,30 @@ import (
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
-// Namespace is that of all metrics.
+// Namespace is the namespace of all metrics.
 const Namespace = "Rethread"
 
 // Names of dimensions.
 const (
-	Stack    = "Stack"        // all metrics have it
+	Stack    = "Stack"        // of all metrics
 	Function = "FunctionName" // as in the metrics of AWS/Lambda
 	Route    = "Route"
 )
 
-// mostValues is how many values of a metric a document may hold; the rest
-// stands in further ones.
+// mostValues is the maximum number of values of a metric in a line; further values
+// are in further lines.
 const mostValues = 100
 
-// Document is what one invocation measured.
+// Document holds the measurements of one invocation.
 type Document struct {
 	Time     time.Time
 	Stack    string
 	Function string
-	// Route, where it is not "", is one more dimension of what differs by
-	// function. It must be a pattern, never an address.
+	// Route, if not "", is another dimension of the metrics by function. It must
+	// be a route pattern, never a path.
 	Route  string
 	Values metrics.Values
-	// Properties stand beside the metrics and can be searched for, without being
-	// dimensions of them.
+	// Properties are searchable members beside the metrics, but not dimensions.
 	Properties []slog.Attr
 }
 
@@ -58,7 +57,7 @@ type definition struct {
 	Unit string
 }
 
-// Lines encodes a document, as one line in all but rare cases.
+// Lines encodes a document as lines that end in a newline, almost always one.
 func Lines(d Document) ([][]byte, error) {
 	var lines [][]byte
 	for left := maps.Clone(d.Values); len(left) > 0; {
@@ -79,7 +78,7 @@ func Lines(d Document) ([][]byte, error) {
 	return lines, nil
 }
 
-// members are those of one line.
+// members returns the members of one line.
 func (d Document) members() map[string]any {
 	all := map[string]any{}
 	for _, p := range d.Properties {
@@ -110,8 +109,8 @@ func (d Document) members() map[string]any {
 	return all
 }
 
-// directives keep the number of metrics small, as each that differs in a
-// dimension is paid for as one more: only latencies are told by function.
+// directives returns the metric definitions. Only latencies have the function as a
+// dimension, because each combination of dimensions is charged as a metric.
 func (d Document) directives(shared, own []definition) []directive {
 	var out []directive
 	if len(shared) > 0 {

@@ -21,8 +21,8 @@ func document(values metrics.Values) emf.Document {
 	return emf.Document{Time: time.UnixMilli(1_700_000_000_000), Stack: "rethread", Function: "rethread-Runs", Values: values}
 }
 
-// mustLines encodes a document, and reads the lines as CloudWatch does: a target
-// of each reference must be there.
+// mustLines encodes a document and reads the lines as CloudWatch does: every
+// reference must have a target.
 func mustLines(t rapid.TB, d emf.Document) []fields {
 	t.Helper()
 	schema, err := jsonschema.NewCompiler().Compile("testdata/schema.json")
@@ -81,7 +81,7 @@ func checkReferences(t rapid.TB, members, directive fields) {
 
 func TestLines(t *testing.T) {
 	t.Parallel()
-	t.Run("a document is as CloudWatch reads it", func(t *testing.T) {
+	t.Run("follows CloudWatch's format", func(t *testing.T) {
 		t.Parallel()
 		d := document(metrics.Values{metrics.Latency: {12.5}, metrics.ReadUnits: {3}, metrics.PushDelay: {1, 2}})
 		d.Properties = []slog.Attr{slog.String("request_id", "r"), slog.Int("status", 200)}
@@ -108,7 +108,7 @@ func TestLines(t *testing.T) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
-	t.Run("by route only latencies are told, beside those by function", func(t *testing.T) {
+	t.Run("adds latencies by route to those by function", func(t *testing.T) {
 		t.Parallel()
 		d := document(metrics.Values{metrics.Latency: {1}, metrics.ReadUnits: {3}})
 		d.Route = "GET /sessions"
@@ -121,13 +121,13 @@ func TestLines(t *testing.T) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
-	t.Run("nothing measured is no line", func(t *testing.T) {
+	t.Run("writes no line without measurements", func(t *testing.T) {
 		t.Parallel()
 		if lines := mustLines(t, document(nil)); len(lines) != 0 {
 			t.Errorf("got %v", lines)
 		}
 	})
-	t.Run("however much is measured, each value is told once", rapid.MakeCheck(func(t *rapid.T) {
+	t.Run("writes each value once, however many there are", rapid.MakeCheck(func(t *rapid.T) {
 		want := metrics.Values{}
 		for _, name := range rapid.SliceOfDistinct(rapid.SampledFrom(metrics.All()), rapid.ID).Draw(t, "names") {
 			want[name] = rapid.SliceOfN(rapid.Float64Range(0, 1e6), 1, 250).Draw(t, string(name))
