@@ -47,6 +47,24 @@ func TestDocuments(t *testing.T) {
 			}
 		})
 	}
+	t.Run("every step in docs/architecture.md names code of its files", func(t *testing.T) {
+		names := 0
+		for _, step := range stepRow.FindAllStringSubmatch(d.text(t, "docs/architecture.md"), -1) {
+			code := ""
+			for _, file := range sourcePath.FindAllStringSubmatch(step[3], -1) {
+				code += d.text(t, file[1])
+			}
+			for _, name := range codeName.FindAllStringSubmatch(step[2], -1) {
+				names++
+				if !strings.Contains(strings.ToLower(code), strings.ToLower(name[1])) {
+					t.Errorf("step %s: no file named there has %s", step[1], name[1])
+				}
+			}
+		}
+		if t.Logf("%d names", names); names < 40 {
+			t.Errorf("found only %d names: does the pattern still match?", names)
+		}
+	})
 }
 
 var (
@@ -58,6 +76,10 @@ var (
 	heading = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *$`)
 	// sourcePath is a file or folder in backticks, from the root.
 	sourcePath = regexp.MustCompile("`((?:clients|docs|events|functions|infra|samplerequests|shared)/[\\w./-]+)`")
+	// stepRow is a numbered row: its number, what happens, and the files that do it.
+	stepRow = regexp.MustCompile(`(?m)^\| (\d+)\. (.+) \| (.+) \|$`)
+	// codeName is the last part of a name in backticks, such as Append of Store.Append.
+	codeName = regexp.MustCompile("`(?:[A-Za-z]+\\.)?([A-Za-z]+)`")
 )
 
 // documents are README.md, CONTRIBUTING.md and the pages of docs, by their paths
