@@ -14,6 +14,10 @@ import (
 const (
 	shortestPause = 5 * time.Millisecond
 	longestPause  = 25 * time.Millisecond
+	// A stream without new records for quiet is polled every quietPause only: each
+	// poll takes a millisecond of the processor, and tests run many idle systems.
+	quiet      = time.Second
+	quietPause = 100 * time.Millisecond
 	// maxIterators limits the iterators kept for readers that do not return.
 	maxIterators = 64
 )
@@ -92,7 +96,8 @@ func (r *Reader) poll(ctx context.Context, at position, iterator string, f *poll
 
 func (r *Reader) await(ctx context.Context, at position, iterator string) (page Page, next string, err error) {
 	next = iterator
-	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
+	began := time.Now()
+	for pause := shortestPause; ; pause = nextPause(pause, time.Since(began)) {
 		page, next, err = r.get(ctx, at, next)
 		if err != nil || len(page.Records) > 0 || page.Closed {
 			return page, next, err
@@ -103,6 +108,15 @@ func (r *Reader) await(ctx context.Context, at position, iterator string) (page 
 		case <-time.After(pause):
 		}
 	}
+}
+
+// nextPause returns how long to wait before the next poll, after this pause and a time
+// without records.
+func nextPause(pause, idle time.Duration) time.Duration {
+	if idle > quiet {
+		return quietPause
+	}
+	return min(2*pause, longestPause)
 }
 
 // get reads one page, with the iterator if there is one. An expired iterator is
