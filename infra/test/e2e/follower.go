@@ -98,11 +98,11 @@ func (u *User) follow(f *Follower, run func(context.Context)) {
 func (f *Follower) Cut() {
 	select {
 	case f.cut <- struct{}{}:
-	default: // it is told already
+	default: // a cut is already pending
 	}
 }
 
-// Until waits until the session looks as it should.
+// Until waits until the session looks as expected.
 func (f *Follower) Until(tb testing.TB, what string, looks func(view.Session) bool) view.Session {
 	tb.Helper()
 	var last view.Session
@@ -116,7 +116,7 @@ func (f *Follower) Until(tb testing.TB, what string, looks func(view.Session) bo
 	return last
 }
 
-// Wait is Until for what may never come: then it is false.
+// Wait is like Until, but returns false if that does not happen in time.
 func (f *Follower) Wait(looks func(view.Session) bool) bool {
 	timeout := time.NewTimer(Patience)
 	defer timeout.Stop()
@@ -135,7 +135,7 @@ func (f *Follower) Wait(looks func(view.Session) bool) bool {
 	}
 }
 
-// Shows reports whether the session looks so now.
+// Shows reports whether the session currently looks as expected.
 func (f *Follower) Shows(looks func(view.Session) bool) bool {
 	f.mu.Lock()
 	now := f.view
@@ -143,7 +143,7 @@ func (f *Follower) Shows(looks func(view.Session) bool) bool {
 	return looks(now)
 }
 
-// Seen is how many messages of a type have come.
+// Seen returns how many messages of a type have arrived.
 func (f *Follower) Seen(kind watch.Type) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -174,7 +174,7 @@ func (f *Follower) run(ctx context.Context) {
 	}
 }
 
-// stream follows one stream, until it ends or is of no more use.
+// stream follows one stream until it ends or is no longer of use.
 func (f *Follower) stream(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -218,7 +218,7 @@ func (f *Follower) stream(ctx context.Context) error {
 	return f.take(ctx, frames)
 }
 
-// take applies what comes until the stream is of no more use.
+// take applies messages until the stream is no longer of use.
 func (f *Follower) take(ctx context.Context, frames <-chan []byte) error {
 	repair := time.NewTimer(Patience)
 	defer repair.Stop()
@@ -250,7 +250,7 @@ func (f *Follower) take(ctx context.Context, frames <-chan []byte) error {
 	return nil
 }
 
-// apply takes one message.
+// apply applies one message.
 func (f *Follower) apply(text []byte) error {
 	f.note("%.400s", text)
 	frame, err := readFrame(f.user.system.messages, text)
@@ -283,7 +283,7 @@ func (f *Follower) publish(now view.Session, frame *Frame) {
 	f.changed = make(chan struct{})
 }
 
-// traceLines is how much of what came is shown when a test fails.
+// traceLines is how many of the latest messages are shown when a test fails.
 const traceLines = 30
 
 func (f *Follower) note(format string, args ...any) {

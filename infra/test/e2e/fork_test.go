@@ -14,7 +14,7 @@ import (
 
 func testFork(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("from the second message, and the original stays as it is", func(t *testing.T) {
+	t.Run("forks from the second message and leaves the original unchanged", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, e2e.M{
 			"agent": "analyst", "name": "Sales", "metadata": e2e.M{"channel": "web"}, "state": e2e.M{"initial": 1},
@@ -47,7 +47,7 @@ func testFork(t *testing.T, sys *e2e.System) {
 			t.Errorf("the original changed (-before +after)\n%s", diff)
 		}
 	})
-	t.Run("the original goes on and the fork stays as it is", func(t *testing.T) {
+	t.Run("the original continues and the fork is unchanged", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		mustTalk(t, alice, s, 2)
@@ -61,7 +61,7 @@ func testFork(t *testing.T, sys *e2e.System) {
 			t.Errorf("the fork changed (-before +after)\n%s", diff)
 		}
 	})
-	t.Run("in A2A form what it took over is one completed task", func(t *testing.T) {
+	t.Run("in A2A form, what it took over is one completed task", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		mustTalk(t, alice, s, 3)
@@ -87,7 +87,7 @@ func testFork(t *testing.T, sys *e2e.System) {
 			t.Errorf("the source has %d tasks, want 3", got)
 		}
 	})
-	t.Run("before the first invocation it is empty", func(t *testing.T) {
+	t.Run("a fork before the first invocation is empty", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		mustTalk(t, alice, s, 1)
@@ -97,7 +97,7 @@ func testFork(t *testing.T, sys *e2e.System) {
 			t.Errorf("its first event stands at %d", first)
 		}
 	})
-	t.Run("without a boundary, or with one that is not there, it is everything", func(t *testing.T) {
+	t.Run("without a boundary, or with an unknown one, the fork has everything", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		mustTalk(t, alice, s, 2)
@@ -154,7 +154,7 @@ func testForkOfForks(t *testing.T, sys *e2e.System) {
 		alice.Delete(one).Want(204)
 		checkShows(t, alice, two, "inv-1 inv-1", "task-1", `{"turn":1}`)
 	})
-	t.Run("from an invocation that a rewind has hidden", func(t *testing.T) {
+	t.Run("forks from an invocation that a rewind has hidden", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		mustTalk(t, alice, s, 3)
@@ -163,7 +163,7 @@ func testForkOfForks(t *testing.T, sys *e2e.System) {
 		checkShows(t, alice, f, "inv-1 inv-1 inv-2 inv-2", "task-1 task-2", `{"turn":2}`)
 		checkShows(t, alice, s, "", "", "{}")
 	})
-	t.Run("shared values stay, whatever the fork does", func(t *testing.T) {
+	t.Run("shared values are unchanged by the fork", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, e2e.M{"app_name": uuid.NewString()})
 		mustChange(t, alice, s, "inv-1", e2e.M{"k": 1, "user:u": 1})
@@ -195,7 +195,7 @@ func testForkOfForks(t *testing.T, sys *e2e.System) {
 
 func testForkRefused(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("what is refused, or tried without doing it, makes no session", func(t *testing.T) {
+	t.Run("refused requests and dry runs make no session", func(t *testing.T) {
 		alice, bob := sys.User(t, "alice"), sys.User(t, "bob")
 		s := mustCreate(t, alice, e2e.M{"name": "only"})
 		mustTalk(t, alice, s, 2)
@@ -219,7 +219,7 @@ func testForkRefused(t *testing.T, sys *e2e.System) {
 			}
 		}
 	})
-	t.Run("a request repeated under its key forks once", func(t *testing.T) {
+	t.Run("a request repeated with its key forks once", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		key := e2e.Header("Idempotency-Key", uuid.NewString())
@@ -244,8 +244,8 @@ func mustFork(t *testing.T, u *e2e.User, session string, body e2e.M) string {
 	return sessionPath(u.Post(session+"/fork", body).Want(201).Str("data.id"))
 }
 
-// checkIDs compares what a fork took over with its source: the same content
-// under other ids, numbered without gaps.
+// checkIDs compares what a fork took over with its source: the same content under
+// other ids, numbered without gaps.
 func checkIDs(t *testing.T, u *e2e.User, source, fork string, n int) {
 	t.Helper()
 	from, to := u.Get(source+"/events").Want(200), u.Get(fork+"/events").Want(200)

@@ -12,7 +12,7 @@ import (
 
 func testForkTree(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("the tree is the same from every branch, and deleted ones stay in it", func(t *testing.T) {
+	t.Run("the tree is the same from every branch and keeps deleted sessions", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		root := mustCreate(t, alice, e2e.M{"name": "root"})
 		alone := alice.Get(root + "/forks").Want(200)
@@ -46,7 +46,7 @@ func testForkTree(t *testing.T, sys *e2e.System) {
 		alice.Delete(child).Want(204)
 		tree = alice.Get(grandchild + "/forks").Want(200)
 		at = branchOf(t, tree, "child")
-		if at == "" { // a deleted session's name may be gone with it
+		if at == "" { // a deleted session may have lost its name
 			at = branchOf(t, tree, "")
 		}
 		if tree.Raw(at+".deleted") != "true" || tree.Str(at+".children.0.name") != "grandchild" {
@@ -56,7 +56,7 @@ func testForkTree(t *testing.T, sys *e2e.System) {
 	})
 }
 
-// branchOf is the path of the root's child with a name.
+// branchOf is the path of the root's child with that name.
 func branchOf(t *testing.T, tree *e2e.Answer, name string) string {
 	t.Helper()
 	i := slices.Index(tree.Each("data.children", "name"), name)

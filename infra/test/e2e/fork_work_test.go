@@ -12,13 +12,13 @@ import (
 )
 
 // testWorkingInForks uses in a fork what it took over from its parent: each
-// function must find invocations there too.
+// function must find the parent's invocations, too.
 func testWorkingInForks(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice := sys.User(t, "alice")
 	parent := mustCreate(t, alice, nil)
 	mustTalk(t, alice, parent, 2)
-	t.Run("a task of an invocation that the fork took over stands there", func(t *testing.T) {
+	t.Run("a task of an inherited invocation is placed with it", func(t *testing.T) {
 		fork := mustFork(t, alice, parent, nil)
 		b := bubble("late", "agent", "a late answer")
 		b["metadata"] = e2e.M{"kagent_invocation_id": "inv-1"}
@@ -37,7 +37,7 @@ func testWorkingInForks(t *testing.T, sys *e2e.System) {
 			t.Errorf("%d items, want the 4 of the parent and the input", n)
 		}
 	})
-	t.Run("over A2A too", func(t *testing.T) {
+	t.Run("the same over A2A", func(t *testing.T) {
 		fork := mustFork(t, alice, parent, nil)
 		client := mustDial(t, sys, alice, a2a.TransportProtocolJSONRPC, a2a.Version)
 		back := say(path.Base(fork), "")
@@ -55,10 +55,10 @@ func testWorkingInForks(t *testing.T, sys *e2e.System) {
 	})
 }
 
-// incompressible is text that takes several items of the table.
+// incompressible returns text that takes several items of the table.
 func incompressible(bytes int) string {
 	random := rand.NewChaCha8([32]byte{7})
 	raw := make([]byte, base64.StdEncoding.DecodedLen(bytes))
-	_, _ = random.Read(raw) // it never fails
+	_, _ = random.Read(raw) // never fails
 	return base64.StdEncoding.EncodeToString(raw)
 }

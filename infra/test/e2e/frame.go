@@ -9,17 +9,16 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e/pick"
 )
 
-// Frame is a message that the system sent to somebody who watches, by whatever
-// transport.
+// Frame is a message to a watcher, over any transport.
 type Frame struct {
 	Type      string `json:"type"`
 	SessionID string `json:"session_id"`
 	RequestID string `json:"request_id"`
 	Cursor    string `json:"cursor"`
-	Text      []byte `json:"-"` // all of it
+	Text      []byte `json:"-"` // the whole message
 }
 
-// readFrame reads a message that must be as infra/asyncapi.yaml has it.
+// readFrame decodes a message, which must conform to infra/asyncapi.yaml.
 func readFrame(messages *contract.Messages, text []byte) (Frame, error) {
 	f := Frame{Text: text}
 	if err := messages.Check(text); err != nil {
@@ -31,7 +30,7 @@ func readFrame(messages *contract.Messages, text []byte) (Frame, error) {
 	return f, nil
 }
 
-// Str is the text at a path of the message, "" where nothing is.
+// Str returns the string at a path of the message, "" if there is none.
 func (f Frame) Str(tb testing.TB, path string) string {
 	tb.Helper()
 	text, err := pick.Text(f.Text, path)

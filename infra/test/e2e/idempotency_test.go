@@ -83,13 +83,13 @@ func testIdempotency(t *testing.T, sys *e2e.System) {
 			t.Error("two users share a session")
 		}
 	})
-	t.Run("a refused request may be mended under its key", func(t *testing.T) {
+	t.Run("a refused request can be corrected with the same key", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		key := e2e.Header("Idempotency-Key", uuid.NewString())
 		alice.Post(api+"/sessions", e2e.M{"name": 1}, key, e2e.Bad).Want(400)
 		alice.Post(api+"/sessions", e2e.M{"name": "1"}, key).Want(201)
 	})
-	t.Run("many at once with one key do the work once", func(t *testing.T) {
+	t.Run("concurrent requests with one key do the work once", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		key := e2e.Header("Idempotency-Key", uuid.NewString())
 		for _, status := range race(t, 8, func(ctx context.Context) (*e2e.Answer, error) {
@@ -103,7 +103,7 @@ func testIdempotency(t *testing.T, sys *e2e.System) {
 			t.Errorf("%d sessions", n)
 		}
 	})
-	t.Run("a key of unprintable or too many characters is refused", func(t *testing.T) {
+	t.Run("a key with unprintable or too many characters is refused", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		for _, key := range []string{"schlüssel", string(make([]byte, 0, 256)) + mustNoise(t, 256)} {
 			alice.Post(api+"/sessions", e2e.M{}, e2e.Header("Idempotency-Key", key), e2e.Bad).Want(400, 422)

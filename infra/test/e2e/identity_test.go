@@ -14,7 +14,7 @@ import (
 
 func testIdentity(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("nobody comes in without a good token", func(t *testing.T) {
+	t.Run("every request needs a valid token", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		expired, err := host.TokenFor(t.Context(), sys.URL, alice.ID, -time.Hour)
 		if err != nil {
@@ -39,7 +39,7 @@ func testIdentity(t *testing.T, sys *e2e.System) {
 			})
 		}
 	})
-	t.Run("what exists and is another's is forbidden, what does not is not found", func(t *testing.T) {
+	t.Run("returns 403 for other users' resources and 404 for unknown ones", func(t *testing.T) {
 		alice, bob := sys.User(t, "alice"), sys.User(t, "bob")
 		s := mustCreate(t, alice, e2e.M{"name": "private"})
 		mustSave(t, alice, s, "t1", "x")
@@ -71,7 +71,7 @@ func testIdentity(t *testing.T, sys *e2e.System) {
 			t.Errorf("it belongs to %s", got.Str("data.user_id"))
 		}
 	})
-	t.Run("a path without a route is the gateway's not found", func(t *testing.T) {
+	t.Run("a path without a route gets the gateway's 404", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		for _, path := range []string{"/api/v1/nothing", "/nothing", "/api/sessions/x/tasks", "/api/v2/sessions"} {
 			alice.Get(path, e2e.Off).Want(404)

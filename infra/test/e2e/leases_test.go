@@ -12,9 +12,9 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// testLeases lets runs fall silent that nobody asks about: whoever comes by
-// first, an append, a new watcher or the sweeper, ends them, and those who watch
-// hear of it.
+// testLeases lets runs fall silent without a request about them. The first of an
+// append, a new watcher and the sweeper ends such a run, and watchers are
+// notified.
 func testLeases(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	brief := sys.Another(t, "RUN_LEASE=3s")
@@ -46,14 +46,14 @@ func hasStatus(status view.Status) func(view.Session) bool {
 	return func(s view.Session) bool { return s.Status == status }
 }
 
-// silent is a session with a run that gives no sign of life.
+// silent is a session with a run that sends no heartbeats.
 type silent struct {
 	system  *e2e.System
 	user    *e2e.User
 	session string
 }
 
-// append sends what changes nothing, as its events are partial.
+// append sends partial events, which change nothing.
 func (s *silent) append(ctx context.Context) error {
 	partial := event("other", "half a w")
 	partial["partial"] = true
@@ -64,7 +64,7 @@ func (s *silent) append(ctx context.Context) error {
 	return err
 }
 
-// watch opens a websocket, and leaves when it has been answered.
+// watch opens a websocket, and disconnects after an answer.
 func (s *silent) watch(ctx context.Context) error {
 	stream, err := e2e.Sockets(ctx, s.user, path.Base(s.session), nil)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *silent) watch(ctx context.Context) error {
 	return err
 }
 
-// sweep ticks as the schedule does each minute.
+// sweep invokes the sweeper, as the schedule does each minute.
 func (s *silent) sweep(ctx context.Context) error {
 	url := s.system.LambdaURL + "/2015-03-31/functions/SweeperFunction/invocations"
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader([]byte("{}")))

@@ -14,8 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// testQuotas reaches the limits of what one user may have, over HTTP and over
-// A2A.
+// testQuotas reaches the limits of a user, over HTTP and over A2A.
 func testQuotas(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	tight := sys.Another(t, "MAX_SESSIONS=3", "MAX_RUNS=1")
@@ -60,11 +59,11 @@ func testQuotas(t *testing.T, sys *e2e.System) {
 	usage(3, 1)
 }
 
-// retained is longer than the least retention, and what it takes to notice.
+// retained is the minimum retention plus the time to notice its end.
 const retained = session.MinRetention*time.Second + e2e.Patience
 
-// testRetention waits until sessions are due, and has the sweeper look at them:
-// those that nobody used are gone, and who watched hears of it.
+// testRetention waits until sessions are due and runs the sweeper: unused sessions
+// are deleted, and watchers are notified.
 func testRetention(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	brief := sys.Another(t, "RETENTION=1m", `AGENTS={"keeper":{"type":"http","url":"http://127.0.0.1:9","retention":"30d"}}`)

@@ -18,8 +18,8 @@ import (
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
-// newParrot is an agent that fails in the words that it was asked in: with a
-// status, or within its answer. It configures the system to know it as "parrot".
+// newParrot makes an agent that fails with the text of its input: with a status,
+// or within its answer. It configures the system with the agent as "parrot".
 func newParrot(t *testing.T) (env string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,8 +42,8 @@ func newParrot(t *testing.T) (env string) {
 	return fmt.Sprintf(`AGENTS={"parrot": {"type": "http", "url": %q}}`, server.URL)
 }
 
-// testLogs is about what functions log: one line an invocation that says what it
-// was about, and nothing of what people and agents say.
+// testLogs checks what functions log: one line per invocation that identifies its
+// subject, and no content of users or agents.
 func testLogs(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	sys, record := sys.Recorded(t, newParrot(t), "METRICS=functions")
@@ -59,8 +59,8 @@ func testLogs(t *testing.T, sys *e2e.System) {
 	alice.Get(session + "/export").Want(200)
 	alice.Delete(api+"/me/data").Want(200, 202)
 
-	t.Run("a request has one line", func(t *testing.T) {
-		answer := alice.Get(session + "/thread?limit=1").Want(404) // as all has been erased
+	t.Run("logs one line per request", func(t *testing.T) {
+		answer := alice.Get(session + "/thread?limit=1").Want(404) // everything has been erased
 		id := answer.Header.Get("X-Request-Id")
 		line := record.Until(t, "that the thread was asked for", func(l e2e.Line) bool {
 			return l.Fields["msg"] == "served" && l.Fields["request_id"] == id
@@ -108,13 +108,13 @@ func testLogs(t *testing.T, sys *e2e.System) {
 			record.Until(t, string(want), func(l e2e.Line) bool { return l.Fields["_aws"] != nil && l.Fields[string(want)] != nil })
 		})
 	}
-	t.Run("a run that failed says in the log what kind of failure it was", func(t *testing.T) {
+	t.Run("logs the kind of a run's failure", func(t *testing.T) {
 		record.Until(t, "why the run failed", func(l e2e.Line) bool {
 			return l.Fields["msg"] == "the run failed" && l.Fields["run_id"] == runs[0] && l.Fields["session_id"] == "logged" &&
 				l.Fields["error"] == "agent_refused: the agent answered with status 400"
 		})
 	})
-	t.Run("nothing of what was said shows, nor a token, nor a name", func(t *testing.T) {
+	t.Run("logs contain no content, tokens or names", func(t *testing.T) {
 		hidden := []string{secret, alice.ID}
 		hidden = append(hidden, strings.Split(alice.Token, ".")...)
 		for _, l := range record.Lines() {
@@ -127,7 +127,7 @@ func testLogs(t *testing.T, sys *e2e.System) {
 	})
 }
 
-// sayEverywhere puts a secret wherever text can be stored.
+// sayEverywhere puts a secret into every kind of stored text.
 func sayEverywhere(t *testing.T, alice *e2e.User, session, secret string) {
 	t.Helper()
 	said := event("turn", secret)
@@ -144,7 +144,7 @@ func sayEverywhere(t *testing.T, alice *e2e.User, session, secret string) {
 	alice.Post(session+"/rewind", e2e.M{"rewind_before_invocation_id": "turn"}).Want(200)
 }
 
-// failEverywhere puts a secret into what is refused.
+// failEverywhere puts a secret into refused requests.
 func failEverywhere(t *testing.T, alice *e2e.User, secret string) {
 	t.Helper()
 	alice.Send("POST", api+"/sessions", []byte(`{"name": "`+secret), e2e.Bad).Want(400)
@@ -155,9 +155,9 @@ func failEverywhere(t *testing.T, alice *e2e.User, secret string) {
 	alice.Send("POST", api+"/sessions/import", []byte(secret), e2e.Bad).Want(400, 415, 422)
 }
 
-// runEverywhere has agents asked with a secret, and returns the runs: one that
-// was refused, one that broke off, both in the agent's words, and one that was
-// answered.
+// runEverywhere calls agents with a secret, and returns the runs: one that was
+// refused and one that failed midway, both with the agent's words, and one that
+// succeeded.
 func runEverywhere(t *testing.T, sys *e2e.System, alice *e2e.User, session, secret string) []string {
 	t.Helper()
 	var runs []string
@@ -180,7 +180,7 @@ func runEverywhere(t *testing.T, sys *e2e.System, alice *e2e.User, session, secr
 	return runs
 }
 
-// mustEnd waits until a run has ended as it should.
+// mustEnd waits until a run has ended with the status.
 func mustEnd(t *testing.T, u *e2e.User, session, run, status string) {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -195,8 +195,8 @@ func mustEnd(t *testing.T, u *e2e.User, session, run, status string) {
 	t.Fatal("the run does not end")
 }
 
-// watchEverywhere watches a session in which a secret was said, and says it to
-// those who bring the news.
+// watchEverywhere watches a session with a secret, and sends the secret to the
+// functions for watchers.
 func watchEverywhere(t *testing.T, alice *e2e.User, session, secret string) {
 	t.Helper()
 	socket := alice.Socket()

@@ -16,7 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// pageReader is a client that knows the rules of docs/watching.md alone, at the
+// pageReader is a client that only knows the rules of docs/watching.md, at the
 // gateway.
 type pageReader struct {
 	*pageclient.Session
@@ -24,10 +24,10 @@ type pageReader struct {
 	session string // path
 	reads   int    // of the thread
 	opened  int    // subscriptions
-	inLarge int    // of them, while an item in progress was larger than a message
+	inLarge int    // subscriptions while an item in progress was larger than a message
 }
 
-// follow does what the page says until enough is heard.
+// follow follows the rules of the page until enough reports true.
 func (p *pageReader) follow(t *testing.T, enough func() bool) {
 	t.Helper()
 	for !enough() && !t.Failed() {
@@ -64,8 +64,8 @@ func (p *pageReader) read(t *testing.T) {
 	}
 }
 
-// listen subscribes on a connection of its own and takes some messages, as many
-// as come before something is missing: then the connection is left.
+// listen subscribes on its own connection and applies messages until one is
+// missing; then it disconnects.
 func (p *pageReader) listen(t *testing.T, enough func() bool) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), e2e.Patience)
@@ -104,7 +104,7 @@ func (p *pageReader) listen(t *testing.T, enough func() bool) {
 	}
 }
 
-// sizeOfContent is how many bytes the content of an item takes.
+// sizeOfContent is the size of an item's content in bytes.
 func sizeOfContent(event map[string]any) int {
 	raw, err := json.Marshal(event["content"])
 	if err != nil {
@@ -113,8 +113,8 @@ func sizeOfContent(event map[string]any) int {
 	return len(raw)
 }
 
-// testPage has an item grow to several times of what a message holds, while a
-// client connects again and again.
+// testPage has an item grow to several times the size of a message while a client
+// connects repeatedly.
 func testPage(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice := sys.User(t, "alice")
@@ -157,7 +157,8 @@ func testPage(t *testing.T, sys *e2e.System) {
 			t.Errorf("item %d (-thread +client):\n%.2000s", i, diff)
 		}
 	}
-	// It was read at the beginning, and for the final form, which the news may tell twice.
+	// It was read at the beginning, and for the final form, which may be announced
+	// twice.
 	if t.Logf("%d threads read, %d subscriptions, %d in a large item", p.reads, p.opened, p.inLarge); p.reads > 3 {
 		t.Errorf("the thread was read %d times", p.reads)
 	}

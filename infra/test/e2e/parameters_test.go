@@ -13,8 +13,8 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// testParameters has agents that are too many for an environment, and their key,
-// in parameters of Systems Manager. The agents' names have a namespace.
+// testParameters stores agents that are too large for an environment, and their
+// key, in parameters of Systems Manager. The agents' names have a namespace.
 func testParameters(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	keys := make(chan string, 10)

@@ -18,8 +18,8 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e/pick"
 )
 
-// testPayloads invokes each function of the template with its payloads of
-// events/, as `sam local invoke` would.
+// testPayloads invokes each function of the template with its payloads in events/,
+// like `sam local invoke`.
 func testPayloads(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	template, err := samtemplate.Load(filepath.Join(sys.Root, "template.yaml"), samtemplate.Options{
@@ -53,10 +53,10 @@ func testPayloads(t *testing.T, sys *e2e.System) {
 	}
 }
 
-// watched is how long the payload of the stream lets it last.
+// watched is the duration of the stream in its payload.
 const watched = 2 * time.Second
 
-// fill puts what only a running system has into a payload.
+// fill adds values of the running system to a payload.
 func fill(t *testing.T, sys *e2e.System, payload []byte) []byte {
 	t.Helper()
 	token, err := host.Token(t.Context(), sys.URL, "alice")
@@ -94,14 +94,14 @@ func invoke(t *testing.T, sys *e2e.System, function samtemplate.Function, file s
 	checkResult(t, filepath.Base(function.CodeURI), got)
 }
 
-// checkResult holds what a function answered to what its kind of event asks for.
+// checkResult checks a function's answer by its type of event.
 func checkResult(t *testing.T, function string, got []byte) {
 	t.Helper()
-	path, want := "statusCode", "2"                   // how the value begins
-	got, stream, _ := bytes.Cut(got, make([]byte, 8)) // as Lambda separates what is streamed from its head
+	path, want := "statusCode", "2"                   // the beginning of the value
+	got, stream, _ := bytes.Cut(got, make([]byte, 8)) // Lambda's separator between the head and the streamed body
 	switch function {
 	case "sweeper", "runner":
-		return // they answer nobody
+		return // their answers are not used
 	case "authorizer":
 		path, want = "policyDocument.Statement.0.Effect", "Allow"
 	case "fanout", "dispatch", "deliver":

@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// greeting passes a host's output on and reads the addresses out of what it
-// says when it is ready.
+// greeting passes a host's output on and reads the addresses from what the host
+// prints when it is ready.
 type greeting struct {
 	ready                                 chan struct{}
 	url, socketsURL, lambdaURL, eventsURL string // set when ready is closed
 
 	mu   sync.Mutex
 	out  io.Writer
-	said []byte // until it is ready
+	said []byte // output until the host is ready
 }
 
 var addresses = regexp.MustCompile(
@@ -28,7 +28,7 @@ func newGreeting(out io.Writer) *greeting {
 	return &greeting{ready: make(chan struct{}), out: out}
 }
 
-// Write passes everything on.
+// Write passes all output on.
 func (g *greeting) Write(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

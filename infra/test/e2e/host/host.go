@@ -1,5 +1,5 @@
-// Package host starts the local system as a child process, waits until it
-// answers, and stops it again.
+// Package host starts the local system as a child process, waits until it answers,
+// and stops it.
 package host
 
 import (
@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// InMemory as Data has a database that ends with its host. It takes a third less of
-// the processor than one in a folder.
+// InMemory, as Data, means a database that ends with its host. It needs a third
+// less processor time than one in a folder.
 const InMemory = "memory"
 
-// Options say what to start; Binary and Root must be given.
+// Options select what to start; Binary and Root are required.
 type Options struct {
 	Binary   string   // the built infra/local
 	Root     string   // of the repository
@@ -25,9 +25,9 @@ type Options struct {
 	Bin      string   // folder of the functions' bootstraps; empty means the host's default
 	Template string   // empty means the host's default
 	HTTP     string   // address to listen on; empty means a free one
-	WS       string   // the same for the WebSocket API
-	Grants   string   // file that gets what permissions were used for, as infra/local's flag -grants has it; empty means none
-	Env      []string // NAME=value, added to this process's own; such as RUN_LEASE=3s
+	WS       string   // likewise for the WebSocket API
+	Grants   string   // file for the uses of permissions, see infra/local's flag -grants; empty means none
+	Env      []string // NAME=value, added to this process's environment; such as RUN_LEASE=3s
 	Output   io.Writer
 }
 
@@ -36,7 +36,7 @@ type Host struct {
 	URL          string // of the HTTP API
 	WebSocketURL string // of the WebSocket API; empty without one
 	LambdaURL    string // of the Lambda invoke API
-	EventsURL    string // of the list of what the event bus has taken
+	EventsURL    string // of the list of accepted events
 
 	process *os.Process
 	exited  chan struct{}
@@ -53,7 +53,7 @@ const (
 
 var errSilent = errors.New("the local host does not answer")
 
-// Start runs the local host and returns when it says that it is ready.
+// Start runs the local host and returns when it is ready.
 func Start(ctx context.Context, opts Options) (*Host, error) {
 	if opts.HTTP == "" {
 		opts.HTTP = "127.0.0.1:0"
@@ -79,7 +79,7 @@ func Start(ctx context.Context, opts Options) (*Host, error) {
 	if opts.Grants != "" {
 		args = append(args, "-grants", opts.Grants)
 	}
-	// The caller's context ends the waiting; Stop ends the process, in order.
+	// The caller's context only ends the waiting; Stop ends the process cleanly.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), opts.Binary, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = opts.Root, greeting, opts.Output
 	cmd.Env = append(cmd.Environ(), opts.Env...)
@@ -124,11 +124,11 @@ func Answers(ctx context.Context, url string) bool {
 	if err != nil {
 		return false
 	}
-	// Without a token an API that is up says 401.
+	// Without a token, a running API returns 401.
 	return res.Body.Close() == nil && res.StatusCode == http.StatusUnauthorized
 }
 
-// Stop interrupts the host as Ctrl-C does and waits until it has ended.
+// Stop interrupts the host like Ctrl-C and waits until it has ended.
 func (h *Host) Stop() error {
 	select {
 	case <-h.exited:
@@ -150,8 +150,8 @@ func (h *Host) Stop() error {
 	}
 }
 
-// Kill ends the host as a crash would, at once, and waits until it is gone. Its
-// functions find nobody to ask for work, and end too.
+// Kill ends the host like a crash, and waits until it has exited. Its functions
+// lose their host, and exit too.
 func (h *Host) Kill() error {
 	if err := h.process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("kill the local host: %w", err)

@@ -2,7 +2,7 @@ package host
 
 import "syscall"
 
-// dieWithParent lets no test that was killed leave a system behind.
+// dieWithParent ends the system when the test is killed.
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT}
 }

@@ -4,5 +4,5 @@ package host
 
 import "syscall"
 
-// dieWithParent is what only Linux can promise.
+// dieWithParent is only possible on Linux.
 func dieWithParent() *syscall.SysProcAttr { return nil }

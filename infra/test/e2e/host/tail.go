@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Tail keeps the end of what is written to it, to be shown when things fail.
+// Tail keeps the end of what is written to it, for error messages.
 type Tail struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -25,7 +25,7 @@ func (l *Tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the end of what was written.
+// String returns the end of what was written.
 func (l *Tail) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

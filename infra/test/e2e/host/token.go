@@ -14,13 +14,13 @@ func Token(ctx context.Context, url, user string) (string, error) {
 	return token(ctx, url, map[string]any{"user_id": user})
 }
 
-// TokenFor gets a development token that expires after a time, in the past
-// where that is negative.
+// TokenFor gets a development token with the given lifetime; a negative one gives
+// an expired token.
 func TokenFor(ctx context.Context, url, user string, life time.Duration) (string, error) {
 	return token(ctx, url, map[string]any{"user_id": user, "expires_in": int(life.Seconds())})
 }
 
-// TokenWith gets a development token that allows what scope says.
+// TokenWith gets a development token with the given scope.
 func TokenWith(ctx context.Context, url, user, scope string) (string, error) {
 	return token(ctx, url, map[string]any{"user_id": user, "scope": scope})
 }

@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// KillWorkers ends the processes of a function, named by the folder of its
-// binary, as a crash would: at once, whatever they do. It returns how many there
-// were; the host starts others when there is work.
+// KillWorkers kills the processes of a function, named by the folder of its
+// binary, like a crash. It returns how many there were; the host starts others
+// when needed.
 func (h *Host) KillWorkers(ctx context.Context, function string) (int, error) {
 	workers, err := h.workers(ctx, function)
 	if err != nil {
@@ -32,7 +32,7 @@ func (h *Host) KillWorkers(ctx context.Context, function string) (int, error) {
 	return killed, nil
 }
 
-// workers finds the host's children that run the function's binary.
+// workers returns the host's child processes that run the function's binary.
 func (h *Host) workers(ctx context.Context, function string) ([]int, error) {
 	out, err := exec.CommandContext(ctx, "ps", "-A", "-o", "pid=,ppid=,args=").Output()
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package httpfile reads .http files, the requests that editors can send:
-// "###" between requests, "@name = value" variables, "# @name x" to name a
-// request, {{x.response.body.$.path}} to use its answer, and "# expect 201"
-// for what the answer's status must be.
+// Package httpfile reads .http files, whose requests editors can send: "###"
+// separates requests, "@name = value" defines a variable, "# @name x" names a
+// request, {{x.response.body.$.path}} refers to its answer, and "# expect 201"
+// states the expected status.
 package httpfile
 
 import (
@@ -19,9 +19,9 @@ type File struct {
 	Requests  []Request
 }
 
-// Request is one request as it is written, its {{references}} unresolved.
+// Request is one request as written, with unresolved {{references}}.
 type Request struct {
-	Title   string // what follows the ###
+	Title   string // the text after ###
 	Name    string
 	Line    int
 	Expect  []int
@@ -31,10 +31,10 @@ type Request struct {
 	Body    string
 }
 
-// Header is one line of a request's header.
+// Header is one header line of a request.
 type Header struct{ Name, Value string }
 
-// SyntaxError says which line cannot be read.
+// SyntaxError identifies an invalid line.
 type SyntaxError struct {
 	Line   int
 	Reason string
@@ -49,7 +49,7 @@ var (
 	reference    = regexp.MustCompile(`\{\{\s*([^{}]+?)\s*\}\}`)
 )
 
-// Parse reads a file.
+// Parse parses a file.
 func Parse(r io.Reader) (*File, error) {
 	p := parser{file: &File{Variables: map[string]string{}}}
 	lines := bufio.NewScanner(r)
@@ -68,7 +68,7 @@ func Parse(r io.Reader) (*File, error) {
 
 type parser struct {
 	file   *File
-	next   Request // the one being read
+	next   Request // the request being parsed
 	inBody bool
 }
 
@@ -139,7 +139,7 @@ func (p *parser) finish() {
 	p.next, p.inBody = Request{}, false
 }
 
-// Resolve replaces each {{reference}} by what lookup finds for it.
+// Resolve replaces each {{reference}} with lookup's result.
 func Resolve(text string, lookup func(string) (string, error)) (string, error) {
 	var failed error
 	out := reference.ReplaceAllStringFunc(text, func(match string) string {

@@ -9,23 +9,23 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e/pick"
 )
 
-// ErrUnknown says that a reference names nothing.
+// ErrUnknown means that a reference has no value.
 var ErrUnknown = errors.New("unknown reference")
 
-// Session is one run through a file: its variables and the answers so far.
+// Session is one execution of a file: its variables and the answers so far.
 type Session struct {
 	Variables map[string]string
 	NewID     func() string
 	answers   map[string]Answer
 }
 
-// Answer is what later requests may refer to.
+// Answer is the part of an answer that later requests can refer to.
 type Answer struct {
 	Header http.Header
 	Body   []byte
 }
 
-// Remember keeps the answer of a named request.
+// Remember stores the answer of a named request.
 func (s *Session) Remember(name string, a Answer) {
 	if s.answers == nil {
 		s.answers = map[string]Answer{}
@@ -33,7 +33,7 @@ func (s *Session) Remember(name string, a Answer) {
 	s.answers[name] = a
 }
 
-// Resolve fills in every reference of a request.
+// Resolve replaces every reference of a request.
 func (s *Session) Resolve(r Request) (Request, error) {
 	var err error
 	fill := func(text string) string {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// errDelta is a delta that does not continue the content.
+// errDelta means that a delta does not continue the content.
 var errDelta = errors.New("a delta that continues nothing")
 
-// delta is what is added to one part of an item's content.
+// delta is an addition to one part of an item's content.
 type delta struct {
 	Part    int     `json:"part"`
 	Text    *string `json:"text"`
@@ -47,7 +47,7 @@ func (it *Item) grow(raw json.RawMessage) error {
 	return d.continues(part)
 }
 
-// begun is the part that a delta begins.
+// begun is the new part that a delta begins.
 func (d delta) begun() map[string]any {
 	if d.Call == nil {
 		part := map[string]any{"text": *d.Text}

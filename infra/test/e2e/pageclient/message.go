@@ -19,7 +19,7 @@ func (c *Cursor) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// message is one about a session.
+// message is a message about a session.
 type message struct {
 	Type   string  `json:"type"`
 	Cursor Cursor  `json:"cursor"`
@@ -55,7 +55,7 @@ func parse(text []byte) (message, error) {
 	return m, nil
 }
 
-// object is a JSON object with its numbers as they are written.
+// object decodes a JSON object, with numbers as text.
 func object(raw []byte) (map[string]any, error) {
 	var out map[string]any
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -66,7 +66,7 @@ func object(raw []byte) (map[string]any, error) {
 	return out, nil
 }
 
-// ReadThread is rule 1, with the answers of GET …/thread.
+// ReadThread implements rule 1 with the answers of GET …/thread.
 func (s *Session) ReadThread(pages ...[]byte) error {
 	s.Items = nil
 	for _, page := range pages {

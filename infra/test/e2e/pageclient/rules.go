@@ -1,7 +1,7 @@
 package pageclient
 
-// take applies a message, or drops one that tells nothing new; false means that
-// it has to be held.
+// take applies a message, or drops an outdated one. It returns false if the
+// message must be held.
 func (s *Session) take(m message) bool {
 	switch it := s.item(m); {
 	case m.Type == "thread.reload":
@@ -20,13 +20,14 @@ func (s *Session) take(m message) bool {
 		s.takeNew(m)
 	case m.Type == "thread.status":
 		s.takeStatus(m)
-	default: // rule 8, about an item that is not there
+	default: // rule 8, about an unknown item
 		return m.Cursor.Seq <= s.at.Seq
 	}
 	return true
 }
 
-// takeOf is rules 3 and 4: it takes a message about an item in progress, of whatever epoch.
+// takeOf implements rules 3 and 4: it applies a message about an item in progress,
+// of any epoch.
 func (s *Session) takeOf(it *Item, m message) bool {
 	switch {
 	case m.Type == "item.delta": // rule 4
@@ -42,7 +43,7 @@ func (s *Session) takeOf(it *Item, m message) bool {
 	return true
 }
 
-// takeDelta is rule 4.
+// takeDelta implements rule 4.
 func (it *Item) takeDelta(m message) bool {
 	switch {
 	case it.Offset >= m.Offset:
@@ -57,7 +58,7 @@ func (it *Item) takeDelta(m message) bool {
 	return true
 }
 
-// takeNew is rule 8.
+// takeNew implements rule 8.
 func (s *Session) takeNew(m message) {
 	if m.Cursor.Seq > s.at.Seq {
 		s.Items = append(s.Items, m.item)
@@ -65,7 +66,7 @@ func (s *Session) takeNew(m message) {
 	}
 }
 
-// takeStatus is rule 8.
+// takeStatus implements rule 8.
 func (s *Session) takeStatus(m message) {
 	if m.Status != "" && m.Cursor.Seq >= s.statusAt {
 		s.Status, s.statusAt = m.Status, m.Cursor.Seq
@@ -73,7 +74,7 @@ func (s *Session) takeStatus(m message) {
 	s.move(m.Cursor)
 }
 
-// takeRewound is rule 6.
+// takeRewound implements rule 6.
 func (s *Session) takeRewound(m message) bool {
 	switch {
 	case m.Cursor.Epoch == s.at.Epoch:
@@ -88,7 +89,7 @@ func (s *Session) takeRewound(m message) bool {
 	return true
 }
 
-// takeReload is rule 2.
+// takeReload implements rule 2.
 func (s *Session) takeReload(m message) {
 	if m.Reason == "item_too_large" && s.has(m.Cursor) {
 		return
@@ -96,8 +97,8 @@ func (s *Session) takeReload(m message) {
 	s.needsThread = true
 }
 
-// has reports whether the item at a position is there in its final form, or
-// known not to be there.
+// has reports whether the item at a position is known in its final form, or known
+// not to exist.
 func (s *Session) has(at Cursor) bool {
 	for _, it := range s.Items {
 		if it.Seq == at.Seq {
@@ -107,7 +108,7 @@ func (s *Session) has(at Cursor) bool {
 	return at.Epoch < s.at.Epoch || at.Epoch == s.at.Epoch && at.Seq <= s.at.Seq
 }
 
-// move is rule 9.
+// move implements rule 9.
 func (s *Session) move(to Cursor) {
 	if to.Epoch == s.at.Epoch && (to.Seq > s.at.Seq || to.Seq == s.at.Seq && to.Offset > s.at.Offset) {
 		s.at = to

@@ -1,6 +1,7 @@
-// Package pageclient is a client of the WebSocket API, written from
-// docs/watching.md and the shapes of infra/asyncapi.yaml alone. It stands for
-// the clients of others: nothing of shared/domain/watch or of our own clients is in it.
+// Package pageclient is a client of the WebSocket API, written only from
+// docs/watching.md and the schemas of infra/asyncapi.yaml. It represents
+// third-party clients: it uses nothing of shared/domain/watch or of our own
+// clients.
 package pageclient
 
 import (
@@ -12,16 +13,16 @@ import (
 // Hold is how long a message waits for those before it (rule 10).
 const Hold = time.Second
 
-// Session is one session as a client holds it. It is for one goroutine.
+// Session is a client's copy of one session. It is not safe for concurrent use.
 type Session struct {
 	Items  []*Item
 	Status string
 
 	at       Cursor
-	statusAt int64 // position of the message that brought the status
+	statusAt int64 // position of the message with the status
 	held     []heldMessage
 
-	begin *Cursor // of the thread that was read, until it is subscribed from
+	begin *Cursor // of the thread that was read, until the subscription
 
 	needsThread, ended bool
 }
@@ -30,8 +31,8 @@ type Session struct {
 type Item struct {
 	Seq    int64
 	ID     string
-	Offset int64          // of one in progress: how many deltas its content holds
-	Event  map[string]any // as JSON has it, numbers kept as text
+	Offset int64          // of an item in progress: the number of deltas in its content
+	Event  map[string]any // as in JSON, with numbers as text
 }
 
 type heldMessage struct {
@@ -39,19 +40,19 @@ type heldMessage struct {
 	since time.Time
 }
 
-// New is a session of which nothing is known.
+// New returns an empty session.
 func New() *Session { return &Session{needsThread: true} }
 
 // NeedsThread reports whether the thread must be read before anything else.
 func (s *Session) NeedsThread() bool { return s.needsThread && !s.ended }
 
-// Ended reports whether the session is gone.
+// Ended reports whether the session was deleted.
 func (s *Session) Ended() bool { return s.ended }
 
-// Gone tells that there is no such session any more.
+// Gone records that the session no longer exists.
 func (s *Session) Gone() { s.ended = true }
 
-// Hear takes one message about the session.
+// Hear applies one message about the session.
 func (s *Session) Hear(text []byte, now time.Time) error {
 	m, err := parse(text)
 	if err != nil {
@@ -70,7 +71,7 @@ func (s *Session) Hear(text []byte, now time.Time) error {
 	return nil
 }
 
-// tryHeld is rule 9.
+// tryHeld implements rule 9.
 func (s *Session) tryHeld() {
 	for again := true; again && !s.needsThread; {
 		again = false
@@ -90,8 +91,8 @@ func (s *Session) tryHeld() {
 	}
 }
 
-// Asks is when to subscribe anew since something is missing; false while
-// nothing is.
+// Asks returns when to subscribe again because a message is missing; false if none
+// is.
 func (s *Session) Asks() (time.Time, bool) {
 	if s.ended || s.needsThread || len(s.held) == 0 {
 		return time.Time{}, false
@@ -105,11 +106,12 @@ func (s *Session) Asks() (time.Time, bool) {
 	return first.Add(Hold), true
 }
 
-// far is how many positions behind an item in progress are too many to be told.
+// far is how many positions an item in progress may lag behind to still get
+// messages.
 const far = 100
 
-// Lacks tells that something is missing, or may be as the connection broke: the
-// thread must be read, or the session be subscribed to (rule 10).
+// Lacks records that messages are missing, or may be because the connection broke:
+// the thread must be read, or the session subscribed to (rule 10).
 func (s *Session) Lacks() {
 	s.begin = nil
 	if it := s.open(); it != nil && s.at.Seq-it.Seq >= far {
@@ -117,7 +119,7 @@ func (s *Session) Lacks() {
 	}
 }
 
-// Subscribe is the cursor of a subscription that is asked for now.
+// Subscribe returns the cursor for a subscription now.
 func (s *Session) Subscribe(now time.Time) string {
 	for i := range s.held {
 		s.held[i].since = now
@@ -145,7 +147,7 @@ func (s *Session) open() *Item {
 	return nil
 }
 
-// Waiting is what is held, for tests that fail.
+// Waiting describes the held messages, for failing tests.
 func (s *Session) Waiting() string {
 	text := fmt.Sprintf("at %s", s.at)
 	for _, h := range s.held {

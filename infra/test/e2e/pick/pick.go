@@ -1,4 +1,4 @@
-// Package pick takes single values out of JSON, byte for byte as they stand.
+// Package pick extracts single values from JSON, byte for byte.
 package pick
 
 import (
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// ErrAbsent says that there is nothing at the path.
+// ErrAbsent means that there is no value at the path.
 var ErrAbsent = errors.New("nothing there")
 
 // Raw returns the value at a path such as data.0.id, $.data[0].id or $ itself.
@@ -30,8 +30,8 @@ func Raw(body []byte, path string) (json.RawMessage, error) {
 	return out.Bytes(), nil
 }
 
-// Text returns the value at the path as text: a string without its quotes, all
-// else as JSON.
+// Text returns the value at the path as text: a string without its quotes, other
+// values as JSON.
 func Text(body []byte, path string) (string, error) {
 	raw, err := Raw(body, path)
 	if err != nil {
