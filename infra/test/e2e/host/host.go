@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// InMemory, as Data, means a database that ends with its host. It needs a third
+// InMemory is a Data for a database that ends with its host. It needs a third
 // less processor time than one in a folder.
 const InMemory = "memory"
 
