@@ -106,8 +106,8 @@ test: build $(GOTEST) ## Run every test, with the race detector where memory is 
 # request after another. The race detector makes them six times as slow, and the tests
 # of the packages that they use find the same races.
 MODELS := ./shared/store/sessions/modeltest ./shared/store/sessions/watchtest ./infra/test/upgrade
-# So do these tests of other packages. They run without the detector, in every package
-# that has a test of one of these names.
+# These tests of other packages run without the detector for the same reason, in every
+# package that has a test of one of these names.
 SEQUENTIAL := TestUnreadable|TestUsage|TestIdempotency_goes_with_its_session|TestMutations|TestImportedMutations|TestInParts|TestAnySchedule[A-Za-z]*|TestBrowserClientReplaysSchedules
 # The store's tests run in memory and on DynamoDB Local.
 ON_DYNAMODB := ./shared/store/sessions
