@@ -195,6 +195,8 @@ bench: build ## Measure the capacity units of each operation and the delay from 
 costs: ## Write docs/costs.md from the units that make bench has recorded
 	@go run ./infra/bench -page
 
+# Half the usual time: the fuzzers' corpora were run by `make test` before.
+ci: FUZZTIME = 5s
 ci: fmt-check lint verify licences validate reproducible test fuzz chaos test-contract test-python test-web test-browser ## Everything that must pass before a change lands
 
 verify: ## Check the downloaded modules against go.sum
