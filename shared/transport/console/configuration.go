@@ -7,21 +7,21 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// SignIn says how the page gets a token for its user.
+// SignIn configures how the page gets a token for its user.
 type SignIn struct {
-	// DevTokenURL gives anyone a token for any user; only a developer's machine
-	// has such a place. It goes before the issuer.
+	// DevTokenURL issues a token for any user to anyone; it exists only in
+	// local development. It takes precedence over Issuer.
 	DevTokenURL string
-	// Issuer is asked by the authorization code flow with PKCE (RFC 7636), as the
-	// client ClientID and for the scopes Scope, separated by blanks. Without a
-	// ClientID nobody can sign in.
+	// Issuer signs users in by the authorization code flow with PKCE (RFC
+	// 7636), with the client ClientID and the scopes Scope, separated by
+	// blanks. Without a ClientID nobody can sign in.
 	Issuer, ClientID, Scope string
 }
 
-// oidc says whether people sign in with the issuer.
+// oidc reports whether users sign in with the issuer.
 func (s SignIn) oidc() bool { return s.DevTokenURL == "" && s.ClientID != "" }
 
-// configuration is what the page asks for first, as JSON.
+// configuration is the JSON document that the page loads first.
 type configuration []byte
 
 type configurationJSON struct {
@@ -54,10 +54,10 @@ func (c Config) configuration() (configuration, error) {
 	return body, nil
 }
 
-// serve answers with the configuration, which no cache may keep: a deployment
-// that changes it must reach the page at its next start.
+// serve answers the configuration. It forbids caching, so that the page gets a
+// deployment's changes at its next start.
 func (c configuration) serve(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(c) // a caller that is gone needs no answer
+	_, _ = w.Write(c) // the caller may have left
 }

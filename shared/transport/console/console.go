@@ -1,6 +1,6 @@
-// Package console serves the console: a page in the browser, the files that it
-// is made of, and the configuration that tells it where it runs. It knows no
-// user and no conversation; the page gets those from the API, like any client.
+// Package console serves the console: a page for the browser, its files, and
+// the configuration with the addresses of its deployment. It reads no user
+// data; the page gets that from the API, like any client.
 package console
 
 import (
@@ -9,23 +9,24 @@ import (
 	"net/http"
 )
 
-// Base is the path under which all of the console is.
+// Base is the path prefix of the console.
 const Base = "/console"
 
-// Config is what the console is served from.
+// Config configures the console.
 type Config struct {
-	// Page is the built page, index.html at its root and what never changes under
-	// its name in assets/. Without an index.html, the console says how to build it.
+	// Page is the built page: index.html at its root, and files with a hash in
+	// their name in assets/. Without an index.html, the console shows how to
+	// build it.
 	Page fs.FS
 	// WatchURL is the address of the WebSocket API.
 	WatchURL string
 	SignIn   SignIn
-	Client   *http.Client // asks the issuer of SignIn where its endpoints are
+	Client   *http.Client // reads the endpoints of SignIn's issuer
 	Log      *slog.Logger
 }
 
-// New returns the handler of /, which leads to the console, and of the console
-// itself. It fails where the page cannot be read or an address is none.
+// New returns the handler of /, which redirects to the console, and of the
+// console. It fails if the page cannot be read or an address is invalid.
 func New(c Config) (http.Handler, error) {
 	policy, err := newPolicy(c)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 	script = "/console/assets/app-B2fW.js"
 )
 
-// long is a script that is worth compressing.
+// long is a script large enough for compression.
 func long() string { return strings.Repeat("export const a = 1;\n", 500) }
 
 func built() fstest.MapFS {
@@ -50,7 +50,7 @@ func mustNew(t *testing.T, c console.Config) http.Handler {
 	return handler
 }
 
-// send makes a request; headers are name, value, name, value …
+// send makes a request; headers are name, value pairs.
 func send(t *testing.T, h http.Handler, method, path string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, "http://api.example/", http.NoBody)
@@ -69,20 +69,20 @@ func TestPage(t *testing.T) {
 		name, path, kind, cache, body string
 		status                        int
 	}{
-		{"it starts with index.html", "/console", "text/html; charset=utf-8", "no-cache", index, 200},
-		{"with a slash too", "/console/", "text/html; charset=utf-8", "no-cache", index, 200},
-		{"by its name too", "/console/index.html", "text/html; charset=utf-8", "no-cache", index, 200},
-		{"so do all its places", "/console/sessions/S1", "text/html; charset=utf-8", "no-cache", index, 200},
-		{"whatever a session is called", "/console/sessions/report.v2 ü.js", "text/html; charset=utf-8", "no-cache", index, 200},
-		{"scripts never change", script, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable", long(), 200},
+		{"index.html at the base path", "/console", "text/html; charset=utf-8", "no-cache", index, 200},
+		{"index.html with a slash", "/console/", "text/html; charset=utf-8", "no-cache", index, 200},
+		{"index.html by name", "/console/index.html", "text/html; charset=utf-8", "no-cache", index, 200},
+		{"index.html for a path of the page", "/console/sessions/S1", "text/html; charset=utf-8", "no-cache", index, 200},
+		{"index.html for a session id like a file name", "/console/sessions/report.v2 ü.js", "text/html; charset=utf-8", "no-cache", index, 200},
+		{"scripts are immutable", script, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable", long(), 200},
 		{
-			"nor do fonts", "/console/assets/font-9x.woff2", "font/woff2",
+			"fonts are immutable", "/console/assets/font-9x.woff2", "font/woff2",
 			"public, max-age=31536000, immutable", "\x00\x01\xff\xfe", 200,
 		},
-		{"a file without a hash may", "/console/icon.svg", "image/svg+xml", "no-cache", "<svg/>", 200},
-		{"a script that is gone is not there", "/console/assets/app-old.js", "text/plain; charset=utf-8", "", "404 page not found\n", 404},
-		{"hidden files are no part of it", "/console/.gitkeep", "text/html; charset=utf-8", "no-cache", index, 200},
-		{"nor is what is elsewhere", "/consolex", "text/plain; charset=utf-8", "", "404 page not found\n", 404},
+		{"a file without a hash is revalidated", "/console/icon.svg", "image/svg+xml", "no-cache", "<svg/>", 200},
+		{"404 for an unknown script", "/console/assets/app-old.js", "text/plain; charset=utf-8", "", "404 page not found\n", 404},
+		{"hidden files are not served", "/console/.gitkeep", "text/html; charset=utf-8", "no-cache", index, 200},
+		{"404 outside the base path", "/consolex", "text/plain; charset=utf-8", "", "404 page not found\n", 404},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			res := send(t, h, http.MethodGet, test.path)
@@ -92,12 +92,12 @@ func TestPage(t *testing.T) {
 			}
 		})
 	}
-	t.Run("the root leads there", func(t *testing.T) {
+	t.Run("the root redirects to the console", func(t *testing.T) {
 		if res := send(t, h, http.MethodGet, "/"); res.Code != 302 || res.Header().Get("Location") != "/console" {
 			t.Errorf("%d to %q", res.Code, res.Header().Get("Location"))
 		}
 	})
-	t.Run("no path leads out of it", func(t *testing.T) {
+	t.Run("no path leaves the console", func(t *testing.T) {
 		for _, path := range []string{"/console/../go.mod", "/console/assets/../../go.mod", "/console/..", "/console//../../etc/passwd"} {
 			res := send(t, h, http.MethodGet, path)
 			if to := res.Header().Get("Location"); res.Code/100 != 3 || strings.Contains(to, "..") {
@@ -105,7 +105,7 @@ func TestPage(t *testing.T) {
 			}
 		}
 	})
-	t.Run("it is only read", func(t *testing.T) {
+	t.Run("405 for other methods", func(t *testing.T) {
 		if res := send(t, h, http.MethodPost, "/console"); res.Code != http.StatusMethodNotAllowed {
 			t.Errorf("status %d", res.Code)
 		}
@@ -114,7 +114,7 @@ func TestPage(t *testing.T) {
 
 func TestTransport(t *testing.T) {
 	h := mustNew(t, config())
-	t.Run("what a browser has is not sent again", func(t *testing.T) {
+	t.Run("returns 304 for a current ETag", func(t *testing.T) {
 		for _, path := range []string{"/console", script} {
 			etag := send(t, h, http.MethodGet, path).Header().Get("Etag")
 			res := send(t, h, http.MethodGet, path, "If-None-Match", etag, "Accept-Encoding", "gzip")
@@ -123,15 +123,15 @@ func TestTransport(t *testing.T) {
 			}
 		}
 	})
-	t.Run("other content has another ETag", func(t *testing.T) {
+	t.Run("changes the ETag with the content", func(t *testing.T) {
 		c := config()
 		c.Page = fstest.MapFS{"index.html": {Data: []byte(index + " ")}}
 		old, changed := send(t, h, http.MethodGet, "/console"), send(t, mustNew(t, c), http.MethodGet, "/console")
 		if old.Header().Get("Etag") == changed.Header().Get("Etag") {
-			t.Error("it is the same")
+			t.Error("the ETag is the same")
 		}
 	})
-	t.Run("text is compressed for who takes that", func(t *testing.T) {
+	t.Run("compresses text for clients that accept it", func(t *testing.T) {
 		res := send(t, h, http.MethodGet, script, "Accept-Encoding", "gzip, br")
 		if res.Header().Get("Content-Encoding") != "gzip" || res.Header().Get("Vary") != "Accept-Encoding" {
 			t.Fatalf("headers %v", res.Header())
@@ -144,13 +144,13 @@ func TestTransport(t *testing.T) {
 			t.Errorf("%v: %d bytes", err, len(got))
 		}
 	})
-	t.Run("HEAD has no body", func(t *testing.T) {
+	t.Run("answers HEAD without a body", func(t *testing.T) {
 		res := send(t, h, http.MethodHead, script)
 		if res.Code != 200 || res.Header().Get("Etag") == "" || res.Body.String() != "" {
 			t.Errorf("%d %v", res.Code, res.Header())
 		}
 	})
-	t.Run("a file that no function could answer with stops it at the start", func(t *testing.T) {
+	t.Run("refuses a file above Lambda's limit at the start", func(t *testing.T) {
 		c := config()
 		c.Page = fstest.MapFS{"assets/big.js": {Data: make([]byte, 4<<20+1)}}
 		if _, err := console.New(c); err == nil || !strings.Contains(err.Error(), "assets/big.js") {
@@ -161,7 +161,7 @@ func TestTransport(t *testing.T) {
 
 func TestMissingPage(t *testing.T) {
 	for name, page := range map[string]fstest.MapFS{
-		"never built": {".gitkeep": {}}, "no folder": {},
+		"never built": {".gitkeep": {}}, "no files": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := config()
@@ -174,7 +174,7 @@ func TestMissingPage(t *testing.T) {
 			}
 			for _, want := range []string{"Node.js</a> 20.19", "make build"} {
 				if !strings.Contains(text, want) {
-					t.Errorf("it does not say %q:\n%s", want, text)
+					t.Errorf("the page lacks %q:\n%s", want, text)
 				}
 			}
 			if res := send(t, h, http.MethodGet, "/console/config.json"); res.Code != 200 {

@@ -14,21 +14,23 @@ import (
 )
 
 const (
-	// discoveryTimeout bounds what an issuer that does not answer costs a reader.
+	// discoveryTimeout bounds the wait of a reader for an issuer that does not
+	// answer.
 	discoveryTimeout = 2 * time.Second
 	maxDiscovery     = 1 << 20 // bytes
 )
 
-// issuer is who signs people in. Its endpoints may have other origins than its
-// name has (Amazon Cognito's and Google's do), and the page must be let ask them.
+// issuer is the identity provider. Its endpoints may have other origins than
+// its name (Amazon Cognito's and Google's do), and the page needs access to
+// them.
 type issuer struct {
 	name   string
-	own    string // the origin of its name
+	own    string // origin of its name
 	client *http.Client
 	log    *slog.Logger
 
 	mu    sync.Mutex
-	found []string // origins, own the first; nil until it has said its endpoints
+	found []string // origins, own first; nil until discovered
 }
 
 func newIssuer(c Config) (*issuer, error) {
@@ -39,8 +41,9 @@ func newIssuer(c Config) (*issuer, error) {
 	return &issuer{name: c.SignIn.Issuer, own: own, client: c.Client, log: c.Log}, nil
 }
 
-// origins asks the issuer once. As long as it does not answer, its own origin is
-// all there is, and the next page asks again.
+// origins returns the issuer's origins, which it reads once. If the issuer does
+// not answer, it returns only the origin of its name, and the next call tries
+// again.
 func (i *issuer) origins(ctx context.Context) []string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -49,7 +52,7 @@ func (i *issuer) origins(ctx context.Context) []string {
 	}
 	found, err := i.discover(ctx)
 	if err != nil {
-		i.log.WarnContext(ctx, "the issuer's endpoints are not known", "error", err)
+		i.log.WarnContext(ctx, "the issuer's endpoints could not be read", "error", err)
 		return []string{i.own}
 	}
 	i.found = found
@@ -57,18 +60,19 @@ func (i *issuer) origins(ctx context.Context) []string {
 }
 
 // discover reads the issuer's configuration (OpenID Connect Discovery 1.0,
-// section 4) for the endpoints that scripts call; to the others people are sent.
+// section 4) for the endpoints that scripts call; users are redirected to the
+// others.
 func (i *issuer) discover(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
 	address := strings.TrimSuffix(i.name, "/") + "/.well-known/openid-configuration"
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, fmt.Errorf("ask the issuer: %w", err)
+		return nil, fmt.Errorf("request the issuer's configuration: %w", err)
 	}
 	res, err := i.client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask the issuer: %w", err)
+		return nil, fmt.Errorf("request the issuer's configuration: %w", err)
 	}
 	defer res.Body.Close() //nolint:errcheck // read as far as needed
 	if res.StatusCode != http.StatusOK {
@@ -86,7 +90,7 @@ func (i *issuer) discover(ctx context.Context) ([]string, error) {
 	origins := []string{i.own}
 	for _, endpoint := range []string{endpoints.Token, endpoints.UserInfo, endpoints.Keys, endpoints.Revocation} {
 		origin, err := originOf(endpoint, "https", "http")
-		if err == nil && !slices.Contains(origins, origin) { // an issuer need not have them all
+		if err == nil && !slices.Contains(origins, origin) { // endpoints are optional
 			origins = append(origins, origin)
 		}
 	}

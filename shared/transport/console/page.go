@@ -20,34 +20,35 @@ import (
 
 const (
 	indexName = "index.html"
-	// assets is the folder of files that have a hash of their content in their name.
+	// assets is the folder of files with a hash of their content in the name.
 	assets = "assets/"
-	// etagBytes of a file's SHA-256 tell it from all its other versions.
+	// etagBytes is the length of the SHA-256 prefix that identifies a file's
+	// version.
 	etagBytes = 16
-	// maxFile is what a function can answer with, in bytes: Lambda takes 6 MB, and
-	// base64 makes three bytes four.
+	// maxFile is the largest file that a function can return, in bytes:
+	// Lambda's limit is 6 MB, and base64 adds a third.
 	maxFile = 4 << 20
 )
 
-// missing says how to build a page that is not there.
+// missing explains how to build a missing page.
 //
 //go:embed missing.html
 var missing []byte
 
-// page serves the built page: its files and, for every other path, index.html,
-// in which the page's own script finds out what the path stands for.
+// page serves the files of the built page. For every other path it serves
+// index.html, whose script interprets the path.
 type page struct {
 	files map[string]file // by their path under Base
 }
 
 type file struct {
 	body         []byte
-	kind         string // as in Content-Type
+	kind         string // Content-Type
 	etag         string
 	cacheControl string
 }
 
-// newPage reads the whole page, which is far smaller than what a function holds.
+// newPage reads the whole page into memory.
 func newPage(files fs.FS) (http.Handler, error) {
 	p := page{files: map[string]file{}}
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -75,7 +76,7 @@ func newFile(name string, body []byte) file {
 	sum := sha256.Sum256(body)
 	f := file{
 		body: body, kind: kindOf(name), cacheControl: "no-cache",
-		etag: `W/"` + hex.EncodeToString(sum[:etagBytes]) + `"`, // weak: compressed or not, it is the same page
+		etag: `W/"` + hex.EncodeToString(sum[:etagBytes]) + `"`, // weak: the same for all encodings
 	}
 	if strings.HasPrefix(name, assets) {
 		f.cacheControl = "public, max-age=31536000, immutable"
@@ -83,8 +84,8 @@ func newFile(name string, body []byte) file {
 	return f
 }
 
-// kindOf is a file's media type. Those that pages are made of must not depend on
-// the list that a machine has, or has not, as Lambda's.
+// kindOf returns a file's media type. The types of the page's own files must
+// not depend on the machine's list, which Lambda does not have.
 func kindOf(name string) string {
 	switch extension := path.Ext(name); extension {
 	case ".js":
@@ -106,7 +107,8 @@ func (p page) serve(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, Base), "/")
 	f, ok := p.files[name]
 	if !ok && strings.HasPrefix(name, assets) {
-		// An older page asks for what is no more: index.html would only confuse it.
+		// A page loaded before a deployment requests a file that no longer
+		// exists.
 		http.NotFound(w, r)
 		return
 	}
@@ -128,5 +130,5 @@ func serveMissing(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = w.Write(missing) // a caller that is gone needs no answer
+	_, _ = w.Write(missing) // the caller may have left
 }

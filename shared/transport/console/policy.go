@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// policy is what browsers are told the page may do: run its own scripts and
-// styles and nothing else, ask its own origin, the WebSocket API and the issuer
-// and nobody else, and be shown in no other page. What a conversation holds, an
-// agent's answer among it, can then neither run nor send anything.
+// policy sets the headers that restrict the page: it may run only its own
+// scripts and styles, connect only to its own origin, the WebSocket API and the
+// issuer, and cannot be framed. Content of a conversation, such as an agent's
+// answer, can therefore neither run nor send anything.
 type policy struct {
 	socket string  // origin of the WebSocket API
-	issuer *issuer // nil where nobody signs in with one
+	issuer *issuer // nil if users do not sign in with one
 }
 
 func newPolicy(c Config) (*policy, error) {
@@ -32,7 +32,7 @@ func newPolicy(c Config) (*policy, error) {
 	return p, nil
 }
 
-// around lays the policy on every answer of a handler.
+// around adds the policy to every answer of a handler.
 func (p *policy) around(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -46,9 +46,9 @@ func (p *policy) around(next http.Handler) http.Handler {
 	})
 }
 
-// content is the Content-Security-Policy (level 3). Artifacts are shown from
-// blob: addresses; markdown gets into the page through DOMPurify alone, which
-// Trusted Types hold the page to.
+// content returns the Content-Security-Policy (level 3). Artifacts are shown
+// from blob: URLs; markdown enters the page only through DOMPurify, which
+// Trusted Types enforce.
 func (p *policy) content(ctx context.Context) string {
 	connect := []string{"'self'", p.socket}
 	if p.issuer != nil {
@@ -70,10 +70,11 @@ func (p *policy) content(ctx context.Context) string {
 	}, "; ")
 }
 
-// originOf is the scheme, host and port of an address of one of the schemes.
+// originOf returns the scheme, host and port of an address with one of the
+// schemes.
 func originOf(address string, schemes ...string) (string, error) {
 	parsed, err := url.Parse(address)
-	// A host with other signs than these could add directives to the policy.
+	// A host with other characters could add directives to the policy.
 	if err != nil || !slices.Contains(schemes, parsed.Scheme) || parsed.Host == "" ||
 		strings.ContainsAny(parsed.Host, " ;,'\"*") {
 		return "", fmt.Errorf("%q is no address that starts with %s://", address, schemes[0])

@@ -18,9 +18,9 @@ func TestConfiguration(t *testing.T) {
 		signIn console.SignIn
 		want   string
 	}{
-		{"nobody can sign in", console.SignIn{Issuer: "https://issuer.example"}, `{"kind":"none"}`},
+		{"without sign-in", console.SignIn{Issuer: "https://issuer.example"}, `{"kind":"none"}`},
 		{
-			"anyone can, on a developer's machine",
+			"in local development",
 			console.SignIn{DevTokenURL: "/dev/token", Issuer: "http://here/dev", ClientID: "c"},
 			`{"kind":"dev","token_url":"/dev/token"}`,
 		},
@@ -46,7 +46,7 @@ func TestConfiguration(t *testing.T) {
 }
 
 func TestPolicy(t *testing.T) {
-	t.Run("it is on every answer", func(t *testing.T) {
+	t.Run("is part of every answer", func(t *testing.T) {
 		h := mustNew(t, config())
 		for _, path := range []string{"/", "/console", script, "/console/assets/gone.js", "/console/config.json"} {
 			header := send(t, h, http.MethodGet, path).Header()
@@ -68,8 +68,8 @@ func TestPolicy(t *testing.T) {
 			}
 		}
 	})
-	t.Run("the page may ask the issuer at all its endpoints", func(t *testing.T) {
-		issuer, asked := newIssuer(t, `{"token_endpoint": "https://token.example/oauth2/token",
+	t.Run("allows all endpoints of the issuer", func(t *testing.T) {
+		issuer, requests := newIssuer(t, `{"token_endpoint": "https://token.example/oauth2/token",
 			"userinfo_endpoint": "https://token.example/userinfo", "jwks_uri": "https://keys.example:8443/k"}`)
 		h := mustNew(t, signedInWith(issuer.URL+"/pool"))
 		for range 3 {
@@ -78,33 +78,33 @@ func TestPolicy(t *testing.T) {
 				t.Errorf("connect-src %s, want %s", got, want)
 			}
 		}
-		if n := asked.Load(); n != 1 {
-			t.Errorf("the issuer was asked %d times", n)
+		if n := requests.Load(); n != 1 {
+			t.Errorf("the issuer got %d requests", n)
 		}
 	})
-	t.Run("an issuer that does not answer is asked again", func(t *testing.T) {
-		issuer, asked := newIssuer(t, "no JSON")
+	t.Run("retries an issuer that does not answer", func(t *testing.T) {
+		issuer, requests := newIssuer(t, "no JSON")
 		h := mustNew(t, signedInWith(issuer.URL+"/pool"))
 		for range 2 {
 			if got, want := connectSources(t, h), "'self' wss://ws.example "+issuer.URL; got != want {
 				t.Errorf("connect-src %s, want %s", got, want)
 			}
 		}
-		if n := asked.Load(); n != 2 {
-			t.Errorf("the issuer was asked %d times", n)
+		if n := requests.Load(); n != 2 {
+			t.Errorf("the issuer got %d requests", n)
 		}
 	})
-	t.Run("an issuer's answer adds nothing but origins", func(t *testing.T) {
+	t.Run("accepts only origins from the issuer's answer", func(t *testing.T) {
 		issuer, _ := newIssuer(t, `{"token_endpoint": "https://x.example; script-src *", "jwks_uri": "javascript:alert(1)",
 			"userinfo_endpoint": "https://*/u"}`)
 		if got, want := connectSources(t, mustNew(t, signedInWith(issuer.URL+"/pool"))), "'self' wss://ws.example "+issuer.URL; got != want {
 			t.Errorf("connect-src %s, want %s", got, want)
 		}
 	})
-	t.Run("addresses that are none stop it at the start", func(t *testing.T) {
+	t.Run("refuses invalid addresses at the start", func(t *testing.T) {
 		for _, c := range []console.Config{{}, {WatchURL: "https://ws.example"}, {WatchURL: "wss://a b"}, signedInWith("issuer.example")} {
 			if _, err := console.New(c); err == nil {
-				t.Errorf("%+v is taken", c)
+				t.Errorf("%+v was accepted", c)
 			}
 		}
 	})
@@ -123,21 +123,21 @@ func signedInWith(issuer string) console.Config {
 	return c
 }
 
-// newIssuer serves a discovery document and counts who asked for it.
+// newIssuer serves a discovery document and counts the requests.
 func newIssuer(t *testing.T, document string) (*httptest.Server, *atomic.Int32) {
 	t.Helper()
-	asked := &atomic.Int32{}
+	requests := &atomic.Int32{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /pool/.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		asked.Add(1)
+		requests.Add(1)
 		_, _ = w.Write([]byte(document))
 	})
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	return server, asked
+	return server, requests
 }
 
-// unreachable is a client that reaches nobody.
+// unreachable returns a client whose requests all fail.
 func unreachable() *http.Client {
 	return &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, http.ErrServerClosed })}
 }

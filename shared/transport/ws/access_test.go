@@ -19,7 +19,7 @@ func as(user, scope string) func(*events.APIGatewayWebsocketProxyRequest) {
 	}
 }
 
-func TestWhoMayWatch(t *testing.T) {
+func TestWatchPermission(t *testing.T) {
 	described := mustContract(t)
 	grant := access.Grant{Share: "sh", Right: access.Read, Until: (now + 5) * 1000}
 	other := access.Grant{Share: "other", Right: access.Read}
@@ -34,55 +34,55 @@ func TestWhoMayWatch(t *testing.T) {
 		grants, later []access.Grant
 		answer        string
 		sub           *watch.Subscription
-		asked         string
+		calls         string
 	}{
-		"the owner, and nobody looks for shares": {
+		"the owner, without reading shares": {
 			user: "alice", answer: subscribed, sub: new(sub("alice", watch.Grant{})),
-			asked: "subscribe alice s1 c1=; since alice s1 - item:",
+			calls: "subscribe alice s1 c1=; since alice s1 - item:",
 		},
-		"a guest, as long as the share lets him": {
+		"a guest, until the share expires": {
 			user: "bob", grants: []access.Grant{grant}, later: []access.Grant{grant}, answer: subscribed,
 			sub:   new(sub("alice", watch.Grant{Share: "sh", UserID: "bob", Until: grant.Until})),
-			asked: "subscribe bob s1 c1=; standing bob s1; subscribe alice s1 c1=; since alice s1 - item:; standing bob s1",
+			calls: "subscribe bob s1 c1=; grants bob s1; subscribe alice s1 c1=; since alice s1 - item:; grants bob s1",
 		},
-		"a guest whose share was revoked while he was let in is refused": {
+		"not a guest whose share was revoked during the call": {
 			user: "bob", grants: []access.Grant{grant}, answer: refused,
 			sub: new(sub("alice", watch.Grant{Share: "sh", UserID: "bob", Until: grant.Until})),
-			asked: "subscribe bob s1 c1=; standing bob s1; subscribe alice s1 c1=; since alice s1 - item:; standing bob s1; " +
+			calls: "subscribe bob s1 c1=; grants bob s1; subscribe alice s1 c1=; since alice s1 - item:; grants bob s1; " +
 				"unsubscribe bob s1 c1=",
 		},
-		"not if another share still lets him in": {
+		"a guest with another valid share": {
 			user: "bob", grants: []access.Grant{grant}, later: []access.Grant{other}, answer: subscribed,
 			sub:   new(sub("alice", watch.Grant{Share: "sh", UserID: "bob", Until: grant.Until})),
-			asked: "subscribe bob s1 c1=; standing bob s1; subscribe alice s1 c1=; since alice s1 - item:; standing bob s1",
+			calls: "subscribe bob s1 c1=; grants bob s1; subscribe alice s1 c1=; since alice s1 - item:; grants bob s1",
 		},
-		"an admin, by the scope of his token": {
+		"an admin, by the scope of the token": {
 			user: "root", scope: "openid rethread:admin", answer: subscribed, sub: new(sub("alice", watch.Grant{})),
-			asked: "subscribe root s1 c1=; standing root s1; subscribe alice s1 c1=; since alice s1 - item:",
+			calls: "subscribe root s1 c1=; grants root s1; subscribe alice s1 c1=; since alice s1 - item:",
 		},
-		"nobody by a scope that only begins like it": {
+		"not a caller whose scope only begins like the admin's": {
 			user: "root", scope: "rethread:administrator", answer: refused,
-			asked: "subscribe root s1 c1=; standing root s1",
+			calls: "subscribe root s1 c1=; grants root s1",
 		},
-		"nobody whose share has expired": {
+		"not a guest whose share has expired": {
 			user: "bob", grants: []access.Grant{{Share: "sh", Right: access.Write, Until: now * 1000}}, answer: refused,
-			asked: "subscribe bob s1 c1=; standing bob s1",
+			calls: "subscribe bob s1 c1=; grants bob s1",
 		},
-		"no stranger": {user: "bob", answer: refused, asked: "subscribe bob s1 c1=; standing bob s1"},
+		"not a caller without a share": {user: "bob", answer: refused, calls: "subscribe bob s1 c1=; grants bob s1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFakeDomain(t)
 			w.grants, w.later = c.grants, c.later
 			got := w.sendEvent(as(c.user, c.scope))
 			wantFrames(t, got, c.answer)
 			wantContract(t, described, got)
-			w.wantAsked(strings.Split(c.asked, "; ")...)
+			w.wantCalls(strings.Split(c.calls, "; ")...)
 			var subs []watch.Subscription
 			if c.sub != nil {
 				subs = append(subs, *c.sub)
 			}
 			if diff := cmp.Diff(subs, w.subs); diff != "" {
-				t.Errorf("seats (-want +got):\n%s", diff)
+				t.Errorf("subscriptions (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -8,15 +8,16 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// The actions that a client may ask for.
+// Actions of clients.
 const (
 	actionSubscribe   = "subscribe"
 	actionUnsubscribe = "unsubscribe"
 	actionPing        = "ping"
 )
 
-// action is what a client sent, as far as it could be read: even of one that
-// breaks a rule, requestID and sessionID say what the answer is about.
+// action is a client's message, as far as it could be read. requestID and
+// sessionID are set even for an invalid action, so that its answer can name
+// them.
 type action struct {
 	name      string
 	requestID string
@@ -24,9 +25,9 @@ type action struct {
 	from      watch.From
 }
 
-// parseAction reads what a client sent. Names match exactly, null is a wrong
-// type, and members that an action does not have are refused: a misspelt
-// position would otherwise silently begin elsewhere.
+// parseAction reads a client's message. Names match exactly, null is a wrong
+// type, and unknown members are refused: a misspelt position would otherwise
+// silently begin elsewhere.
 func parseAction(body string, binary bool) (action, error) {
 	var a action
 	if binary {
@@ -41,7 +42,7 @@ func parseAction(body string, binary bool) (action, error) {
 	if flaw := jsonx.Check(raw); flaw != nil {
 		return a, fault.Field(fault.Malformed, flaw.Pointer, "%s", flaw.Reason)
 	}
-	// What names the answer is read first, so that faults of the rest name it too.
+	// The ids are read first, so that errors about the other members can name them.
 	errs := []error{m.requestID(&a.requestID), m.id("session_id", &a.sessionID), m.Take("action", &a.name, "a string")}
 	if a.name == "" && errs[2] == nil {
 		errs[2] = fault.Field(fault.Malformed, "/action", "is required")
@@ -55,7 +56,7 @@ func parseAction(body string, binary bool) (action, error) {
 	return a, nil
 }
 
-// check reads what belongs to the action alone.
+// check reads the members of the particular action.
 func (a *action) check(m members) error {
 	switch a.name {
 	case actionPing:
@@ -74,13 +75,13 @@ func (a *action) check(m members) error {
 		}
 		return a.position(m)
 	case "":
-		return nil // is a fault already
+		return nil // is an error already
 	default:
 		return fault.Field(fault.Invalid, "/action", "must be one of subscribe, unsubscribe, ping")
 	}
 }
 
-// position reads where a subscription begins.
+// position reads the beginning of a subscription.
 func (a *action) position(m members) error {
 	if m.Has("last_item_id") && m.Has("cursor") {
 		return fault.Field(fault.Invalid, "/cursor", "must be absent beside last_item_id")
@@ -100,10 +101,10 @@ func (a *action) position(m members) error {
 	return nil
 }
 
-// members are those of a message.
+// members are the members of a message.
 type members struct{ jsonx.Object }
 
-// id reads an id that may be absent; one that is none is not kept.
+// id reads an optional id; an invalid one is not set.
 func (m members) id(name string, into *string) error {
 	var s string
 	err := m.Take(name, &s, "a string")
@@ -116,7 +117,7 @@ func (m members) id(name string, into *string) error {
 	return err
 }
 
-// requestID reads the client's name for the action, which may be any text.
+// requestID reads the client's name for the action, any text of limited length.
 func (m members) requestID(into *string) error {
 	var s string
 	err := m.Take("request_id", &s, "a string")

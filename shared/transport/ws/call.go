@@ -12,13 +12,13 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// Subprotocol is what clients may offer to speak, and must where they can carry
-// their token in no other header than Sec-WebSocket-Protocol.
+// Subprotocol is the subprotocol that clients may offer. They must if they can
+// send their token only in Sec-WebSocket-Protocol.
 const Subprotocol = "rethread.v1"
 
 const subprotocolHeader = "Sec-WebSocket-Protocol"
 
-// call is one event on its way to an answer.
+// call is one event of the gateway while it is handled.
 type call struct {
 	event   events.APIGatewayWebsocketProxyRequest
 	user    string
@@ -34,16 +34,15 @@ func newCall(event events.APIGatewayWebsocketProxyRequest) *call {
 	return c
 }
 
-// Identity is what an authorizer said about the caller: whom its token speaks
-// for and, in seconds since 1970, until when. A user whom no key has room for is
-// nobody (""), whatever authorizer a deployer has put before it; a time that makes
-// no sense is long ago.
+// Identity returns the user that an authorizer verified, and the token's expiry
+// in seconds since 1970. An invalid user id becomes "", whichever authorizer a
+// deployment has, and an invalid expiry lies in the past.
 func Identity(authorizer map[string]any) (user string, expires int64) {
 	if sub, _ := authorizer["sub"].(string); access.IsUserID(sub) {
 		user = sub
 	}
 	switch exp := authorizer["exp"].(type) {
-	case string: // as API Gateway has it, whatever it was before
+	case string: // API Gateway turns every value into a string
 		if n, err := strconv.ParseInt(exp, 10, 64); err == nil {
 			expires = n
 		}
@@ -57,12 +56,13 @@ func Identity(authorizer map[string]any) (user string, expires int64) {
 
 func (c *call) connection() string { return c.event.RequestContext.ConnectionID }
 
-// caller is who asks; adminScope is the word that makes an admin.
+// caller returns the caller; adminScope is the scope of admins.
 func (c *call) caller(adminScope string) access.Caller {
 	return access.Caller{UserID: c.user, Admin: access.Admin(c.scope, adminScope)}
 }
 
-// grant is what lets the caller watch who passes as a guest.
+// grant returns the grant by which a guest watches, the zero value for the
+// owner or an admin.
 func (c *call) grant(p access.Permission) watch.Grant {
 	if !p.Guest() {
 		return watch.Grant{}
@@ -84,7 +84,7 @@ func (c *call) offers(protocol string) bool {
 	return false
 }
 
-// header is all values of a header of the handshake.
+// header returns all values of a header of the handshake.
 func (c *call) header(name string) []string {
 	for given, values := range c.event.MultiValueHeaders {
 		if strings.EqualFold(given, name) {

@@ -11,7 +11,8 @@ import (
 	"github.com/rethread/rethread/shared/observe/logs"
 )
 
-// Types of the frames that answer actions; those of sessions are watch.Type.
+// Types of the frames that answer actions; for those of sessions see
+// watch.Type.
 const (
 	TypeError        = "error"
 	TypeSubscribed   = "subscribed"
@@ -19,9 +20,9 @@ const (
 	TypePong         = "pong"
 )
 
-// Answer is a frame that answers an action; RequestID is the gateway's where
-// the client gave none. Status to Errors are of those of the type error: a
-// problem as the HTTP API has it (RFC 9457).
+// Answer is a frame that answers an action. RequestID is the gateway's if the
+// client sent none. Status to Errors are set in frames of the type error: a
+// problem as in the HTTP API (RFC 9457).
 type Answer struct {
 	Type      string            `json:"type"`
 	RequestID string            `json:"request_id"`
@@ -37,8 +38,8 @@ func answerFrames(kind string, act action) ([][]byte, error) {
 	return [][]byte{frame}, err
 }
 
-// errorFrame turns an error into a frame. What is no fault is an internal
-// error: its details go to the log and never to the client.
+// errorFrame turns an error into a frame. An error that is not a fault is
+// logged and answered as an internal error without details.
 func (a *api) errorFrame(ctx context.Context, act action, err error) []byte {
 	f, expected := problem.Of(err)
 	if !expected {
@@ -51,10 +52,10 @@ func (a *api) errorFrame(ctx context.Context, act action, err error) []byte {
 	if answer.Status == 0 {
 		answer.Status = http.StatusInternalServerError
 	}
-	logs.Add(ctx, slog.Int(logs.Status, answer.Status)) // the gateway is told 200 whatever happens
+	logs.Add(ctx, slog.Int(logs.Status, answer.Status)) // the gateway always gets 200
 	answer.Title = http.StatusText(answer.Status)
 	frame, err := jsonx.Marshal(answer)
-	if err != nil { // these are strings and numbers
+	if err != nil { // cannot fail: strings and numbers
 		panic(err)
 	}
 	return frame

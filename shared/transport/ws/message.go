@@ -13,12 +13,12 @@ import (
 	"github.com/rethread/rethread/shared/observe/logs"
 )
 
-// message answers what a client sent. Whatever is wrong with it, its connection
-// stays as it is, unless the caller's token has expired.
+// message answers a client's message. The connection is closed only if the
+// caller's token has expired.
 func (a *api) message(ctx context.Context, c *call) {
 	act, err := parseAction(c.event.Body, c.event.IsBase64Encoded)
 	if act.requestID == "" {
-		act.requestID = c.event.RequestContext.RequestID // the one that the log knows
+		act.requestID = c.event.RequestContext.RequestID // the id in the log
 	}
 	if err == nil {
 		logs.Add(ctx, slog.String(logs.Route, act.name), slog.String(logs.SessionID, act.sessionID))
@@ -36,13 +36,13 @@ func (a *api) message(ctx context.Context, c *call) {
 	a.push(ctx, c, frames)
 	if errors.Is(err, fault.Of(fault.Unauthorized)) {
 		if err := a.Pusher.Close(ctx, c.connection()); err != nil {
-			a.Log.WarnContext(ctx, "a connection with an expired token stays open", "error", err)
+			a.Log.WarnContext(ctx, "a connection with an expired token was not closed", "error", err)
 		}
 	}
 }
 
-// act does what the client asks for and returns the frames of the answer. A
-// panic becomes an error.
+// act carries out an action and returns the frames of the answer. A panic
+// becomes an error.
 func (a *api) act(ctx context.Context, c *call, act action) (frames [][]byte, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -57,51 +57,52 @@ func (a *api) act(ctx context.Context, c *call, act action) (frames [][]byte, er
 			return nil, err
 		}
 		return answerFrames(TypeUnsubscribed, act)
-	default: // a ping: nothing else was let through
+	default: // parseAction accepts only ping besides
 		return answerFrames(TypePong, act)
 	}
 }
 
-// subscribe makes the connection a watcher as whoever its caller is to the
+// subscribe subscribes the connection with the caller's permission for the
 // session.
 func (a *api) subscribe(ctx context.Context, c *call, act action) (frames [][]byte, err error) {
-	err = a.Gate.Do(ctx, c.caller(a.AdminScope), act.sessionID, access.Watch, func(pass access.Permission) error {
-		frames, err = a.subscribeWith(ctx, c, act, pass)
+	err = a.Gate.Do(ctx, c.caller(a.AdminScope), act.sessionID, access.Watch, func(permission access.Permission) error {
+		frames, err = a.subscribeWith(ctx, c, act, permission)
 		return err
 	})
 	return frames, err
 }
 
-// subscribeWith makes the connection a watcher before it reads what the watcher
-// lacks, so that nothing falls in between: what happens meanwhile is pushed,
-// possibly before the answer.
-func (a *api) subscribeWith(ctx context.Context, c *call, act action, pass access.Permission) ([][]byte, error) {
+// subscribeWith subscribes the connection before it reads the catch-up, so that
+// no message is lost: a change during the read is sent, possibly before the
+// answer.
+func (a *api) subscribeWith(ctx context.Context, c *call, act action, permission access.Permission) ([][]byte, error) {
 	err := a.Subscriptions.Subscribe(ctx, watch.Subscription{
-		SessionID: act.sessionID, Owner: pass.Owner, Connection: c.connection(), Expires: c.expires,
-		Grant: c.grant(pass),
+		SessionID: act.sessionID, Owner: permission.Owner, Connection: c.connection(), Expires: c.expires,
+		Grant: c.grant(permission),
 	})
 	if err != nil {
 		return nil, err
 	}
-	frames, err := a.catchUp(ctx, c, act, pass)
+	frames, err := a.catchUp(ctx, c, act, permission)
 	if err == nil {
 		return frames, nil
 	}
-	// Who is told of an error must not be watching nevertheless.
+	// A client that gets an error must not stay subscribed.
 	if err := a.Subscriptions.Unsubscribe(ctx, c.user, act.sessionID, c.connection()); err != nil {
-		a.Log.WarnContext(ctx, "a failed subscription stays", "error", err)
+		a.Log.WarnContext(ctx, "a failed subscription was not deleted", "error", err)
 	}
 	return nil, err
 }
 
-// catchUp is the answer to a subscription and all that the watcher lacks.
-func (a *api) catchUp(ctx context.Context, c *call, act action, pass access.Permission) ([][]byte, error) {
-	messages, err := a.Feed.CatchUp(ctx, pass.Owner, act.sessionID, act.from)
+// catchUp returns the answer to a subscription and the messages that the client
+// lacks.
+func (a *api) catchUp(ctx context.Context, c *call, act action, permission access.Permission) ([][]byte, error) {
+	messages, err := a.Feed.CatchUp(ctx, permission.Owner, act.sessionID, act.from)
 	if err != nil {
 		return nil, err
 	}
-	if pass.Guest() {
-		// What was read may be of after the share was revoked.
+	if permission.Guest() {
+		// The messages may be newer than the revocation of the share.
 		if _, err := a.Gate.Permission(ctx, c.caller(a.AdminScope), act.sessionID, access.Watch); err != nil {
 			return nil, err
 		}
@@ -121,19 +122,19 @@ func (a *api) catchUp(ctx context.Context, c *call, act action, pass access.Perm
 	return frames, nil
 }
 
-// push posts frames to the client in order.
+// push sends frames to the client in order.
 func (a *api) push(ctx context.Context, c *call, frames [][]byte) {
 	err := a.sender.Send(ctx, c.connection(), frames)
 	switch {
 	case err == nil:
 	case errors.Is(err, watch.ErrGone):
-		// It may have gone before its subscription was stored.
+		// The client may have disconnected before its subscription was stored.
 		if err := a.Subscriptions.Disconnect(ctx, c.connection()); err != nil {
-			a.Log.WarnContext(ctx, "a connection that is gone is still subscribed", "error", err)
+			a.Log.WarnContext(ctx, "a closed connection is still subscribed", "error", err)
 		}
 	case errors.Is(err, watch.ErrCut):
 		a.Log.InfoContext(ctx, "a connection was closed for being slow or broken", "error", err)
 	default:
-		a.Log.ErrorContext(ctx, "an answer could not be posted", "error", err)
+		a.Log.ErrorContext(ctx, "an answer could not be sent", "error", err)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// Events as API Gateway sends them.
+// TestPayloads decodes events as API Gateway sends them.
 func TestPayloads(t *testing.T) {
-	for file, asked := range map[string][]string{
+	for file, calls := range map[string][]string{
 		"watch-connect.json":    nil,
 		"watch-subscribe.json":  {"subscribe alice s1 JKJaXfcWvHcCFHg=", "since alice s1 0.1.0 item:"},
 		"watch-disconnect.json": {"disconnect JKJaXfcWvHcCFHg="},
@@ -26,11 +26,11 @@ func TestPayloads(t *testing.T) {
 			if err := json.Unmarshal(text, &event); err != nil {
 				t.Fatal(err)
 			}
-			w := newWorld(t)
+			w := newFakeDomain(t)
 			if got := w.mustHandle(event); got.StatusCode != http.StatusOK {
 				t.Errorf("got %d", got.StatusCode)
 			}
-			w.wantAsked(asked...)
+			w.wantCalls(calls...)
 		})
 	}
 }

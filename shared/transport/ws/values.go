@@ -1,7 +1,8 @@
 package ws
 
-// AllValues prefers the fields of an event that hold every value to those with the
-// last one of each name.
+// AllValues returns every value of the parameters or headers of an event: from
+// the field with all values, or if it is empty, from the one with the last
+// value per name.
 func AllValues(every map[string][]string, last map[string]string) map[string][]string {
 	if len(every) > 0 {
 		return every

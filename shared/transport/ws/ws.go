@@ -1,6 +1,6 @@
-// Package ws is the websocket transport: it reads what clients send to the
-// WebSocket API, calls the domain and posts the answers to their connections.
-// frame.go is the one place where errors become frames.
+// Package ws is the websocket transport: it reads the messages that clients
+// send to the WebSocket API, calls the domain and sends the answers over their
+// connections. frame.go is the only place where errors become frames.
 package ws
 
 import (
@@ -16,33 +16,32 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// Handler is what Lambda calls for each event of a WebSocket API.
+// Handler serves the events of a WebSocket API.
 type Handler = func(context.Context, events.APIGatewayWebsocketProxyRequest) (events.APIGatewayProxyResponse, error)
 
-// Config is what the handler stands on; all of it but AdminScope is needed.
+// Config configures the handler; every field but AdminScope is required.
 type Config struct {
 	Gate          *access.Gate
 	Subscriptions watch.Subscriptions
 	Feed          watch.CatchUps
 	Pusher        watch.Pusher
 
-	AdminScope string // of tokens that may watch every session; "" for none
+	AdminScope string // scope of tokens that may watch every session; "" for none
 
 	Log    *slog.Logger
 	Now    func() time.Time
-	Random func() float64 // from 0 to below 1; it spreads waits
+	Random func() float64 // in [0, 1); spreads waits
 }
 
-// api is the handler with what it stands on.
+// api is the handler with its dependencies.
 type api struct {
 	Config
 	sender *watch.ConnectionSender
 }
 
-// New returns the handler of all routes: $connect, $disconnect and whatever
-// clients send. Its answers to messages say 200 whatever happened, since API
-// Gateway passes none of them on and tells clients of others in words of its
-// own.
+// New returns the handler of all routes: $connect, $disconnect and messages. It
+// returns 200 for every message, because API Gateway does not forward its
+// answers, and sends clients an error of its own for any other status.
 func New(c Config) Handler {
 	a := &api{Config: c, sender: watch.NewConnectionSender(c.Pusher, c.Random)}
 	return func(ctx context.Context, event events.APIGatewayWebsocketProxyRequest) (events.APIGatewayProxyResponse, error) {
@@ -50,7 +49,7 @@ func New(c Config) Handler {
 	}
 }
 
-// serve answers one event. A panic must not end the process.
+// serve handles one event. A panic must not end the process.
 func (a *api) serve(ctx context.Context, c *call) (answer events.APIGatewayProxyResponse) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -73,8 +72,8 @@ func status(code int) events.APIGatewayProxyResponse {
 	return events.APIGatewayProxyResponse{StatusCode: code}
 }
 
-// connect lets a caller in whom the authorizer has identified. Nothing is
-// stored: a connection that watches nothing costs nothing.
+// connect accepts a caller that the authorizer has identified. It stores
+// nothing, so a connection without subscriptions costs nothing.
 func (a *api) connect(c *call) events.APIGatewayProxyResponse {
 	if c.user == "" || c.expired(a.Now()) {
 		return status(http.StatusUnauthorized)
@@ -86,8 +85,9 @@ func (a *api) connect(c *call) events.APIGatewayProxyResponse {
 	return answer
 }
 
-// disconnect forgets a connection. What fails here is found by the next message
-// to the connection, or runs out in two hours.
+// disconnect deletes a connection's subscriptions. Those that remain after an
+// error are deleted when the next message to the connection fails, or expire
+// after two hours.
 func (a *api) disconnect(ctx context.Context, c *call) events.APIGatewayProxyResponse {
 	if err := a.Subscriptions.Disconnect(ctx, c.connection()); err != nil {
 		a.Log.WarnContext(ctx, "a closed connection is still subscribed", "error", err)

@@ -24,19 +24,18 @@ import (
 
 var errBroken = errors.New("the table is on fire")
 
-// now is the time of all tests, in seconds since 1970.
+// now is the time in all tests, in seconds since 1970.
 const now = 1_800_000_000
 
-// world is the domain that a handler stands on, as a test wants it, and what
-// it was asked for.
-type world struct {
+// fakeDomain is the domain that a handler calls; it records the calls.
+type fakeDomain struct {
 	t      *testing.T
 	handle ws.Handler
-	asked  []string
+	calls  []string
 	log    bytes.Buffer
 
 	owner                 string
-	grants, later         []access.Grant // at first, and when they are looked at again
+	grants, later         []access.Grant // of the first lookup and of later ones
 	subs                  []watch.Subscription
 	subscribe, disconnect error
 	since                 func() ([]watch.Message, error)
@@ -44,9 +43,9 @@ type world struct {
 	frames                []string
 }
 
-func newWorld(t *testing.T) *world {
+func newFakeDomain(t *testing.T) *fakeDomain {
 	t.Helper()
-	w := &world{t: t, owner: "alice", since: func() ([]watch.Message, error) { return nil, nil }}
+	w := &fakeDomain{t: t, owner: "alice", since: func() ([]watch.Message, error) { return nil, nil }}
 	log, clock := slog.New(slog.NewTextHandler(&w.log, nil)), func() time.Time { return time.Unix(now, 0) }
 	w.handle = ws.New(ws.Config{
 		Gate: access.NewGate(w, clock, log), AdminScope: "rethread:admin",
@@ -55,9 +54,9 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) note(parts ...string) { w.asked = append(w.asked, strings.Join(parts, " ")) }
+func (w *fakeDomain) note(parts ...string) { w.calls = append(w.calls, strings.Join(parts, " ")) }
 
-func (w *world) Subscribe(_ context.Context, s watch.Subscription) error {
+func (w *fakeDomain) Subscribe(_ context.Context, s watch.Subscription) error {
 	w.note("subscribe", s.Owner, s.SessionID, s.Connection)
 	if s.Owner != w.owner {
 		return fault.NotYours("session")
@@ -66,26 +65,26 @@ func (w *world) Subscribe(_ context.Context, s watch.Subscription) error {
 	return w.subscribe
 }
 
-func (w *world) CallerGrants(_ context.Context, user, session string) (access.CallerGrants, error) {
-	w.note("standing", user, session)
+func (w *fakeDomain) CallerGrants(_ context.Context, user, session string) (access.CallerGrants, error) {
+	w.note("grants", user, session)
 	standing := access.CallerGrants{Owner: w.owner, Grants: w.grants}
 	w.grants = w.later
 	return standing, nil
 }
 
-func (w *world) SharingOwners(context.Context, string) ([]string, error) { return nil, nil }
+func (w *fakeDomain) SharingOwners(context.Context, string) ([]string, error) { return nil, nil }
 
-func (w *world) Unsubscribe(_ context.Context, user, session, connection string) error {
+func (w *fakeDomain) Unsubscribe(_ context.Context, user, session, connection string) error {
 	w.note("unsubscribe", user, session, connection)
 	return nil
 }
 
-func (w *world) Disconnect(_ context.Context, connection string) error {
+func (w *fakeDomain) Disconnect(_ context.Context, connection string) error {
 	w.note("disconnect", connection)
 	return w.disconnect
 }
 
-func (w *world) CatchUp(_ context.Context, user, session string, from watch.From) ([]watch.Message, error) {
+func (w *fakeDomain) CatchUp(_ context.Context, user, session string, from watch.From) ([]watch.Message, error) {
 	cursor := "-"
 	if from.Cursor != nil {
 		cursor = from.Cursor.String()
@@ -94,25 +93,25 @@ func (w *world) CatchUp(_ context.Context, user, session string, from watch.From
 	return w.since()
 }
 
-func (w *world) Push(_ context.Context, _ string, message []byte) error {
+func (w *fakeDomain) Push(_ context.Context, _ string, message []byte) error {
 	if w.push == nil {
 		w.frames = append(w.frames, string(message))
 	}
 	return w.push
 }
 
-func (w *world) Close(_ context.Context, connection string) error {
+func (w *fakeDomain) Close(_ context.Context, connection string) error {
 	w.note("close", connection)
 	return nil
 }
 
-// send gives the handler a message, and returns the frames that it answers.
-func (w *world) send(body string) []string {
+// send passes a message to the handler and returns the frames of the answer.
+func (w *fakeDomain) send(body string) []string {
 	w.t.Helper()
 	return w.sendEvent(func(e *events.APIGatewayWebsocketProxyRequest) { e.Body = body })
 }
 
-func (w *world) sendEvent(change func(*events.APIGatewayWebsocketProxyRequest)) []string {
+func (w *fakeDomain) sendEvent(change func(*events.APIGatewayWebsocketProxyRequest)) []string {
 	w.t.Helper()
 	w.frames = nil
 	event := newEvent("MESSAGE")
@@ -123,7 +122,7 @@ func (w *world) sendEvent(change func(*events.APIGatewayWebsocketProxyRequest)) 
 	return w.frames
 }
 
-func (w *world) mustHandle(event events.APIGatewayWebsocketProxyRequest) events.APIGatewayProxyResponse {
+func (w *fakeDomain) mustHandle(event events.APIGatewayWebsocketProxyRequest) events.APIGatewayProxyResponse {
 	w.t.Helper()
 	answer, err := w.handle(w.t.Context(), event)
 	if err != nil {
@@ -132,10 +131,10 @@ func (w *world) mustHandle(event events.APIGatewayWebsocketProxyRequest) events.
 	return answer
 }
 
-func (w *world) wantAsked(want ...string) {
+func (w *fakeDomain) wantCalls(want ...string) {
 	w.t.Helper()
-	if diff := cmp.Diff(want, w.asked); diff != "" {
-		w.t.Errorf("asked for (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, w.calls); diff != "" {
+		w.t.Errorf("calls (-want +got):\n%s", diff)
 	}
 }
 
@@ -184,33 +183,33 @@ func TestConnect(t *testing.T) {
 		"accepts the subprotocol in a header of many": {offered("soap", "rethread.v1"), http.StatusOK, accepted},
 		"accepts the subprotocol in a single header":  {single, http.StatusOK, accepted},
 		"accepts no other subprotocol":                {offered("rethread.v2"), http.StatusOK, nil},
-		"refuses a token that has expired":            {expired, http.StatusUnauthorized, nil},
-		"refuses nobody":                              {nobody, http.StatusUnauthorized, nil},
-		"refuses a user whom no key has room for":     {endless, http.StatusUnauthorized, nil},
+		"refuses an expired token":                    {expired, http.StatusUnauthorized, nil},
+		"refuses a missing identity":                  {nobody, http.StatusUnauthorized, nil},
+		"refuses a user id that is too long":          {endless, http.StatusUnauthorized, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newFakeDomain(t)
 			got := w.mustHandle(c.event)
 			if diff := cmp.Diff(events.APIGatewayProxyResponse{StatusCode: c.status, Headers: c.headers}, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			w.wantAsked()
+			w.wantCalls()
 		})
 	}
 }
 
 func TestDisconnect(t *testing.T) {
-	t.Run("forgets the connection, whoever it was", func(t *testing.T) {
-		w := newWorld(t)
+	t.Run("deletes the subscriptions, whoever the caller was", func(t *testing.T) {
+		w := newFakeDomain(t)
 		event := newEvent("DISCONNECT")
 		expire(&event)
 		if got := w.mustHandle(event); got.StatusCode != http.StatusOK {
 			t.Errorf("got %d", got.StatusCode)
 		}
-		w.wantAsked("disconnect c1=")
+		w.wantCalls("disconnect c1=")
 	})
-	t.Run("says when that failed", func(t *testing.T) {
-		w := newWorld(t)
+	t.Run("returns 500 if that fails", func(t *testing.T) {
+		w := newFakeDomain(t)
 		w.disconnect = errBroken
 		if got := w.mustHandle(newEvent("DISCONNECT")); got.StatusCode != http.StatusInternalServerError {
 			t.Errorf("got %d", got.StatusCode)
@@ -229,8 +228,8 @@ func TestSubscribe(t *testing.T) {
 		},
 	}
 	idle := watch.Message{Type: watch.Status, Cursor: watch.Cursor{Seq: 2}, Prev: watch.Cursor{Seq: 2}, Status: session.Idle}
-	t.Run("answers with what the watcher lacks, in order", func(t *testing.T) {
-		w := newWorld(t)
+	t.Run("answers with the messages that the client lacks, in order", func(t *testing.T) {
+		w := newFakeDomain(t)
 		w.since = func() ([]watch.Message, error) { return []watch.Message{item, idle}, nil }
 		got := w.send(`{"action":"subscribe","session_id":"s1","cursor":"0.1.0","request_id":"r/1"}`)
 		wantFrames(
@@ -241,18 +240,18 @@ func TestSubscribe(t *testing.T) {
 				`"actions":{},"content":{"parts":[{"text":"<hi>"}]}},"offset":0}`,
 			`{"type":"thread.status","session_id":"s1","cursor":"0.2.0","prev":"0.2.0","subscription":"r/1","status":"idle"}`,
 		)
-		w.wantAsked("subscribe alice s1 c1=", "since alice s1 0.1.0 item:")
+		w.wantCalls("subscribe alice s1 c1=", "since alice s1 0.1.0 item:")
 		wantContract(t, described, got)
 	})
-	t.Run("begins with an item, or with the newest", func(t *testing.T) {
-		w := newWorld(t)
+	t.Run("begins with an item, or with the current status", func(t *testing.T) {
+		w := newFakeDomain(t)
 		wantFrames(t, w.send(` {"action":"subscribe","session_id":"s1","last_item_id":"e7"}`),
 			`{"type":"subscribed","request_id":"r-gateway","session_id":"s1"}`)
 		w.send(`{"action":"subscribe","session_id":"s2"}`)
-		w.wantAsked("subscribe alice s1 c1=", "since alice s1 - item:e7", "subscribe alice s2 c1=", "since alice s2 - item:")
+		w.wantCalls("subscribe alice s1 c1=", "since alice s1 - item:e7", "subscribe alice s2 c1=", "since alice s2 - item:")
 	})
-	t.Run("an item too large for a frame becomes a reload", func(t *testing.T) {
-		w := newWorld(t)
+	t.Run("sends a reload for an item too large for a frame", func(t *testing.T) {
+		w := newFakeDomain(t)
 		large := item
 		text, err := json.Marshal(strings.Repeat("x", watch.MaxMessage))
 		if err != nil {
@@ -268,7 +267,7 @@ func TestSubscribe(t *testing.T) {
 			t.Errorf("%d frames", len(got))
 		}
 	})
-	t.Run("who may not watch is told why, and nothing is read", func(t *testing.T) {
+	t.Run("returns the reason to a caller without permission, and reads nothing", func(t *testing.T) {
 		for _, c := range []struct {
 			err  error
 			want string
@@ -277,68 +276,68 @@ func TestSubscribe(t *testing.T) {
 			{fault.NotYours("session"), `"status":403,"title":"Forbidden","detail":"You do not have permission to access this session"`},
 			{fault.New(fault.Busy, "enough"), `"status":429,"title":"Too Many Requests","detail":"enough"`},
 		} {
-			w := newWorld(t)
+			w := newFakeDomain(t)
 			w.subscribe = c.err
 			got := w.send(`{"action":"subscribe","session_id":"s1","request_id":"r"}`)
 			wantFrames(t, got, `{"type":"error","request_id":"r","session_id":"s1",`+c.want+`}`)
-			asked := []string{"subscribe alice s1 c1="}
+			calls := []string{"subscribe alice s1 c1="}
 			if errors.Is(c.err, fault.Of(fault.Forbidden)) {
-				asked = append(asked, "standing alice s1")
+				calls = append(calls, "grants alice s1")
 			}
-			w.wantAsked(asked...)
+			w.wantCalls(calls...)
 			wantContract(t, described, got)
 		}
 	})
-	t.Run("a failure is told without details and leaves no subscription", func(t *testing.T) {
-		w := newWorld(t)
+	t.Run("returns a failure without details and deletes the subscription", func(t *testing.T) {
+		w := newFakeDomain(t)
 		w.since = func() ([]watch.Message, error) { return nil, errBroken }
 		wantFrames(t, w.send(`{"action":"subscribe","session_id":"s1","request_id":"r"}`),
 			`{"type":"error","request_id":"r","session_id":"s1","status":500,"title":"Internal Server Error","detail":"Internal error."}`)
-		w.wantAsked("subscribe alice s1 c1=", "since alice s1 - item:", "unsubscribe alice s1 c1=")
+		w.wantCalls("subscribe alice s1 c1=", "since alice s1 - item:", "unsubscribe alice s1 c1=")
 		if !strings.Contains(w.log.String(), errBroken.Error()) {
 			t.Errorf("the log: %s", w.log.String())
 		}
 	})
-	t.Run("a panic is a failure", func(t *testing.T) {
-		w := newWorld(t)
+	t.Run("answers a panic as an internal error", func(t *testing.T) {
+		w := newFakeDomain(t)
 		w.since = func() ([]watch.Message, error) { panic("oops") }
 		got := w.send(`{"action":"subscribe","session_id":"s1","request_id":"r"}`)
 		if len(got) != 1 || !strings.Contains(got[0], `"status":500`) || strings.Contains(got[0], "oops") {
 			t.Errorf("got %v", got)
 		}
 	})
-	t.Run("a connection that went meanwhile is forgotten", func(t *testing.T) {
-		w := newWorld(t)
+	t.Run("deletes the subscriptions of a connection that has closed", func(t *testing.T) {
+		w := newFakeDomain(t)
 		w.push = watch.ErrGone
 		w.send(`{"action":"subscribe","session_id":"s1"}`)
-		w.wantAsked("subscribe alice s1 c1=", "since alice s1 - item:", "disconnect c1=")
+		w.wantCalls("subscribe alice s1 c1=", "since alice s1 - item:", "disconnect c1=")
 	})
-	t.Run("a connection that does not read is closed", func(t *testing.T) {
-		w := newWorld(t)
+	t.Run("closes a connection that does not read", func(t *testing.T) {
+		w := newFakeDomain(t)
 		w.push = errBroken
 		w.send(`{"action":"subscribe","session_id":"s1"}`)
-		w.wantAsked("subscribe alice s1 c1=", "since alice s1 - item:", "close c1=")
+		w.wantCalls("subscribe alice s1 c1=", "since alice s1 - item:", "close c1=")
 	})
 }
 
 func TestOtherActions(t *testing.T) {
 	described := mustContract(t)
 	t.Run("unsubscribe", func(t *testing.T) {
-		w := newWorld(t)
+		w := newFakeDomain(t)
 		got := w.send(`{"action":"unsubscribe","session_id":"s1","request_id":"r"}`)
 		wantFrames(t, got, `{"type":"unsubscribed","request_id":"r","session_id":"s1"}`)
-		w.wantAsked("unsubscribe alice s1 c1=")
+		w.wantCalls("unsubscribe alice s1 c1=")
 		wantContract(t, described, got)
 	})
 	t.Run("ping", func(t *testing.T) {
-		w := newWorld(t)
+		w := newFakeDomain(t)
 		got := w.send(`{"action":"ping","request_id":"r"}`)
 		wantFrames(t, got, `{"type":"pong","request_id":"r"}`)
-		w.wantAsked()
+		w.wantCalls()
 		wantContract(t, described, got)
 	})
-	t.Run("whatever is asked with an expired token is refused and the connection closed", func(t *testing.T) {
-		w := newWorld(t)
+	t.Run("refuses every action with an expired token and closes the connection", func(t *testing.T) {
+		w := newFakeDomain(t)
 		got := w.sendEvent(func(e *events.APIGatewayWebsocketProxyRequest) {
 			expire(e)
 			e.Body = `{"action":"subscribe","session_id":"s1","request_id":"r"}`
@@ -346,6 +345,6 @@ func TestOtherActions(t *testing.T) {
 		if len(got) != 1 || !strings.HasPrefix(got[0], `{"type":"error","request_id":"r","session_id":"s1","status":401,`) {
 			t.Errorf("got %v", got)
 		}
-		w.wantAsked("close c1=")
+		w.wantCalls("close c1=")
 	})
 }

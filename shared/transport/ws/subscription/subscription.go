@@ -1,6 +1,6 @@
-// Package subscription is a client of the WebSocket API from inside: it watches
-// one session over one connection, as its caller, so that the fan-out serves
-// whoever hears of the session by other ways.
+// Package subscription is the product's own client of the WebSocket API: it
+// watches one session over one connection with the caller's token, so that the
+// same fan-out serves callers of other transports.
 package subscription
 
 import (
@@ -19,52 +19,56 @@ import (
 )
 
 const (
-	// readLimit is more than the WebSocket API ever sends in a message.
+	// readLimit is above the size of any message of the WebSocket API, in
+	// bytes.
 	readLimit = 256 << 10
-	// requestID names the one action of a connection.
+	// requestID is the request id of a connection's only action.
 	requestID = "stream"
 )
 
-// errGateway is a failure of the gateway's own, which it tells without a type.
+// errGateway is a failure of the gateway itself, whose message has no type.
 var errGateway = errors.New("the WebSocket API failed")
 
-// RefusedError is the error of a subscription that the WebSocket API refuses. Any
-// other error means that it could not be asked.
+// RefusedError reports a subscription that the WebSocket API refuses. Any other
+// error of Open means that the API could not be reached.
 type RefusedError struct{ ws.Answer }
 
 func (r *RefusedError) Error() string {
 	return fmt.Sprintf("the WebSocket API refuses: %d %s", r.Status, r.Detail)
 }
 
-// EndedError is the error of a subscription that has ended because its caller may
-// not watch any longer.
+// EndedError reports a subscription that has ended because its caller may not
+// watch any longer.
 type EndedError struct{ watch.UnsubscribedNotice }
 
-func (e *EndedError) Error() string { return "watching is over: " + string(e.Reason) }
+func (e *EndedError) Error() string { return "the subscription has ended: " + string(e.Reason) }
 
-// API is where the WebSocket API is.
+// API is the address of the WebSocket API and how to reach it.
 type API struct {
 	URL    string // ws or wss
 	Client *http.Client
-	Answer time.Duration // how long it may take to subscribe
+	Answer time.Duration // bounds a subscription
 }
 
-// Subscription is an open one. It is for one goroutine at a time, but for Ping.
+// Subscription is an open subscription. Only Ping may be called concurrently
+// with another method.
 type Subscription struct {
 	conn      *websocket.Conn
 	sessionID string
-	early     []Message // came before the answer
-	ended     error     // *EndedError, once it was told
+	buffered  []Message // messages that arrived before the answer
+	ended     error     // *EndedError, once received
 }
 
-// Message is one of a session: what is needed to pass it on, and the whole of it.
+// Message is a message about a session: the members needed to forward it, and
+// the whole text.
 type Message struct {
 	Type   string       `json:"type"`
 	Cursor watch.Cursor `json:"cursor"`
 	Prev   watch.Cursor `json:"prev"`
-	// Subscription is set in what the subscription is answered with.
+	// Subscription is set in messages of the replay that answers the
+	// subscription.
 	Subscription string `json:"subscription"`
-	Status       any    `json:"status"` // a number in what is no message
+	Status       any    `json:"status"` // a number in error frames
 	Reason       string `json:"reason"`
 	Until        *int64 `json:"until"`
 	ToSeq        int64  `json:"to_seq"`
@@ -75,8 +79,8 @@ type Message struct {
 	Text []byte `json:"-"`
 }
 
-// Open opens a connection with a caller's token and watches the session;
-// *RefusedError where the caller may not.
+// Open opens a connection with a caller's token and watches the session. It
+// returns *RefusedError if the caller may not.
 func (a API) Open(ctx context.Context, token, sessionID string, from watch.From) (*Subscription, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Answer)
 	defer cancel()
@@ -100,19 +104,19 @@ func (a API) Open(ctx context.Context, token, sessionID string, from watch.From)
 	return s, nil
 }
 
-// Close ends it at once.
-func (s *Subscription) Close() { _ = s.conn.CloseNow() } // nobody waits for a farewell
+// Close closes the connection without a closing handshake.
+func (s *Subscription) Close() { _ = s.conn.CloseNow() } // the peer may have closed it
 
-// Ping asks for a sign of life, and keeps the gateway from closing a connection
-// that is silent. Another goroutine must be waiting in Next.
+// Ping waits for a pong, and keeps the gateway from closing an idle connection.
+// Another goroutine must be waiting in Next.
 func (s *Subscription) Ping(ctx context.Context) error { return s.conn.Ping(ctx) }
 
-// Next waits for the next message about the session; *EndedError where none can
-// come any more.
+// Next waits for the next message about the session. It returns *EndedError
+// once the subscription has ended.
 func (s *Subscription) Next(ctx context.Context) (Message, error) {
-	if len(s.early) > 0 {
-		m := s.early[0]
-		s.early = s.early[1:]
+	if len(s.buffered) > 0 {
+		m := s.buffered[0]
+		s.buffered = s.buffered[1:]
 		return m, nil
 	}
 	for s.ended == nil {
@@ -149,7 +153,7 @@ func (s *Subscription) subscribe(ctx context.Context, from watch.From) error {
 		}
 		switch {
 		case f.about(s.sessionID):
-			s.early = append(s.early, f.Message)
+			s.buffered = append(s.buffered, f.Message)
 		case f.RequestID != requestID:
 		case f.Type == ws.TypeSubscribed:
 			return nil
@@ -159,7 +163,7 @@ func (s *Subscription) subscribe(ctx context.Context, from watch.From) error {
 	}
 }
 
-// frame is a message, or the answer to an action.
+// frame is a message about a session or the answer to an action.
 type frame struct {
 	Message
 
@@ -183,21 +187,21 @@ func (s *Subscription) read(ctx context.Context) (frame, error) {
 	if f.Type == ws.TypeUnsubscribed && f.SessionID == s.sessionID {
 		ended := &EndedError{}
 		if err := json.Unmarshal(text, &ended.UnsubscribedNotice); err != nil {
-			return frame{}, fmt.Errorf("read a farewell: %w", err)
+			return frame{}, fmt.Errorf("read an unsubscribed notice: %w", err)
 		}
 		s.ended = ended
 	}
 	return f, nil
 }
 
-// about reports whether the frame is a message about the session, rather than
-// an answer.
+// about reports whether the frame is a message about the session rather than an
+// answer.
 func (f frame) about(sessionID string) bool {
 	switch watch.Type(f.Type) {
 	case watch.Status, watch.Snapshot, watch.DeltaType, watch.ItemCompleted, watch.ItemFailed,
 		watch.Rewound, watch.Deleted, watch.Reload:
 		return f.SessionID == sessionID
-	case watch.Unsubscribed: // which read has seen to
+	case watch.Unsubscribed: // handled by read
 	}
 	return false
 }
