@@ -12,15 +12,15 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a/convert"
 )
 
-// envelope is the form of kagent's answers.
+// envelope is the format of kagent's answers.
 type envelope struct {
 	Error   bool   `json:"error"`
 	Data    any    `json:"data"`
 	Message string `json:"message"`
 }
 
-// listA2ATasks answers a session's tasks in A2A form, all of them: what a fork
-// took over is one task, which no page could cut.
+// listA2ATasks answers all of a session's tasks in A2A form. It is not paged,
+// because the copies in a fork are one task that no page could split.
 func (a *api) listA2ATasks(c *call) (*reply, error) {
 	id, err := c.sessionID()
 	if err != nil {
@@ -62,8 +62,8 @@ func (a *api) saveA2ATask(c *call) (*reply, error) {
 	return a2aReply(status, saved, "Task saved")
 }
 
-// getA2ATask answers a task in whichever session it is, of the caller's or
-// shared with the caller. What a fork took over is the task that has its id.
+// getA2ATask answers a task of any session that the caller owns or that is
+// shared with the caller. A fork's copied tasks are the one with the fork's id.
 func (a *api) getA2ATask(c *call) (*reply, error) {
 	taskID, err := c.pathID("task_id")
 	if err != nil {
@@ -85,7 +85,7 @@ func (a *api) getA2ATask(c *call) (*reply, error) {
 	return a2aReply(http.StatusOK, t, "Task found")
 }
 
-// mergedTask answers what a fork took over; false where the id is of no fork
+// mergedTask answers the task that a fork copied; false unless id is a fork
 // that the caller may read.
 func (a *api) mergedTask(c *call, id string) (*reply, bool, error) {
 	var of session.Session
@@ -122,7 +122,7 @@ func (a *api) deleteA2ATask(c *call) (*reply, error) {
 	return jsonReply(http.StatusOK, envelope{Message: "Task deleted"})
 }
 
-// findTask finds a task by its id alone, for something that the caller may do.
+// findTask finds a task by its id alone if the caller has the permission.
 func (a *api) findTask(c *call, taskID string, action access.Action) (access.Found, error) {
 	_, at, err := a.gate.FindTask(c.Context(), c.caller, action, func(user string) (access.Found, error) {
 		id, err := a.Feedback.FindTask(c.Context(), user, taskID)

@@ -32,7 +32,7 @@ func Artifacts(c Config) http.Handler {
 	return a.mux
 }
 
-// withBytes reads the body, of any kind, before the endpoint.
+// withBytes reads the body, of any type, before it calls the endpoint.
 func withBytes(limit int, e endpoint) endpoint {
 	return func(c *call) (*reply, error) {
 		body, err := readBody(c.Request, limit)
@@ -44,7 +44,7 @@ func withBytes(limit int, e endpoint) endpoint {
 	}
 }
 
-// artifactName reads the session and the artifact out of the path.
+// artifactName reads the session and the artifact from the path.
 func (c *call) artifactName() (id, name string, err error) {
 	if id, err = c.sessionID(); err != nil {
 		return "", "", err
@@ -60,7 +60,7 @@ func (a *api) putArtifact(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.pass.CheckPut(p); err != nil {
+	if err := c.permission.CheckPut(p); err != nil {
 		return nil, err
 	}
 	v, err := a.Artifacts.PutArtifact(c.Context(), p)
@@ -82,7 +82,7 @@ func (a *api) putArtifact(c *call) (*reply, error) {
 	return rep, nil
 }
 
-// newArtifact reads a version to put and the invocation that it belongs to.
+// newArtifact reads a new version and its invocation.
 func (c *call) newArtifact() (p artifact.Put, invocation string, err error) {
 	p = artifact.Put{UserID: c.user, Body: c.body}
 	if p.SessionID, p.Name, err = c.artifactName(); err != nil {
@@ -113,7 +113,7 @@ func (c *call) newArtifact() (p artifact.Put, invocation string, err error) {
 	return p, invocation, err
 }
 
-// mimeType reads the type of the body, as it was given and without parameters.
+// mimeType reads the body's type as sent, without parameters.
 func mimeType(h http.Header) (given, media string, err error) {
 	given = strings.TrimSpace(h.Get("Content-Type"))
 	if given == "" {
@@ -127,9 +127,8 @@ func mimeType(h http.Header) (given, media string, err error) {
 	return given, media, nil
 }
 
-// nameArtifact appends the event by which a version belongs to the
-// conversation. It comes after the version: an event never names one that is
-// not there.
+// nameArtifact appends the event that makes a version part of the conversation.
+// The version is stored first, so that an event never names a missing one.
 func (a *api) nameArtifact(c *call, id, invocation string, v artifact.Version) error {
 	raw, err := jsonReply(0, map[string]any{
 		"invocation_id": invocation, "author": "user",
@@ -157,7 +156,7 @@ func (a *api) getArtifact(c *call) (*reply, error) {
 	if r.SessionID, r.Name, err = c.artifactName(); err != nil {
 		return nil, err
 	}
-	if err := c.pass.SeeArtifact(r.Name); err != nil {
+	if err := c.permission.SeeArtifact(r.Name); err != nil {
 		return nil, err
 	}
 	q, err := c.query()
@@ -185,8 +184,9 @@ func (a *api) getArtifact(c *call) (*reply, error) {
 	return rep, nil
 }
 
-// describe says which version an answer is about. The tag holds its time, since
-// a session that is created again numbers its versions from 0 again.
+// describe adds the headers that identify a version. The tag contains its time,
+// because a session that was deleted and created again numbers its versions
+// from 0 again.
 func describe(h http.Header, v artifact.Version) {
 	h.Set(versionHeader, strconv.FormatInt(v.Version, 10))
 	h.Set("ETag", fmt.Sprintf(`"%d-%d"`, v.Version, v.CreatedTime))

@@ -22,7 +22,7 @@ func (a *api) listVersions(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.pass.SeeArtifact(name); err != nil {
+	if err := c.permission.SeeArtifact(name); err != nil {
 		return nil, err
 	}
 	return c.versionPage(func(p pages, after string) (artifact.Page, error) {
@@ -32,7 +32,7 @@ func (a *api) listVersions(c *call) (*reply, error) {
 	}, "versions", id, name)
 }
 
-// versionPage answers with a page of versions; selects names the list.
+// versionPage answers a page of versions; selects names the list.
 func (c *call) versionPage(
 	read func(p pages, after string) (artifact.Page, error), selects ...string,
 ) (*reply, error) {
@@ -56,5 +56,5 @@ func (c *call) versionPage(
 	if err != nil {
 		return nil, err
 	}
-	return p.listReply(orEmpty(c.pass.Artifacts(page.Versions)), next)
+	return p.listReply(emptyIfNil(c.permission.Artifacts(page.Versions)), next)
 }

@@ -163,14 +163,14 @@ func TestArtifactOfAnInvocation(t *testing.T) {
 }
 
 // deaf is a session store that cannot append.
-type deaf struct{ session.Store }
+type readOnlyStore struct{ session.Store }
 
-func (deaf) Append(context.Context, session.Append) ([]session.Event, int, error) {
+func (readOnlyStore) Append(context.Context, session.Append) ([]session.Event, int, error) {
 	return nil, 0, errors.New("out of order")
 }
 
 func TestArtifactIsStoredBeforeItsEvent(t *testing.T) {
-	s := newSystem(t, func(c *rest.Config) { c.Sessions = deaf{c.Sessions} })
+	s := newSystem(t, func(c *rest.Config) { c.Sessions = readOnlyStore{c.Sessions} })
 	s.mustCreate(t, alice, `{"id":"s"}`)
 	s.mustRefuse(t, http.StatusInternalServerError, "", put(alice, "/sessions/s/artifacts/a?invocation_id=i", "text/plain", "x"))
 	s.must(t, http.StatusOK, get(alice, "/sessions/s/artifacts/a"))

@@ -6,12 +6,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/automation"
 )
 
-// Automations handles what users want agents to be asked when something happens.
+// Automations handles a user's automations, which start agents on events.
 func Automations(c Config) http.Handler {
 	a := newAPI(c)
 	all := a.ownAutomations()
 	one := all.path + "/{automation_id}"
-	a.handle(http.MethodPost, all.path, withBody(maxBody, all.whileThere(a.once(anyone, a.createAutomation))))
+	a.handle(http.MethodPost, all.path, withBody(maxBody, all.whileExists(a.once(anyCaller, a.createAutomation))))
 	a.handle(http.MethodGet, all.path, all.getAll)
 	a.handle(http.MethodGet, one, all.getOne)
 	a.handle(http.MethodPatch, one, withBody(maxBody, a.changeAutomation))
@@ -51,7 +51,7 @@ func (a *api) changeAutomation(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if change.IfMatch, err = own.matched(c, id); err != nil {
+	if change.IfMatch, err = own.matchedVersion(c, id); err != nil {
 		return nil, err
 	}
 	au, err := a.Automations.ChangeAutomation(c.Context(), c.user, id, change)

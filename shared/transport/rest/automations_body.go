@@ -18,8 +18,8 @@ type automationBody struct {
 
 func bodyOfAutomation(a automation.Automation) automationBody {
 	on := a.On
-	on.Types, on.Agents = orEmpty(on.Types), orEmpty(on.Agents)
-	on.SessionIDs, on.FeedbackTypes = orEmpty(on.SessionIDs), orEmpty(on.FeedbackTypes)
+	on.Types, on.Agents = emptyIfNil(on.Types), emptyIfNil(on.Agents)
+	on.SessionIDs, on.FeedbackTypes = emptyIfNil(on.SessionIDs), emptyIfNil(on.FeedbackTypes)
 	out := automationBody{
 		ID: a.ID, Name: a.Name, On: on, Do: a.Do, Status: a.Status, CreatedTime: a.CreatedTime, UpdatedTime: a.UpdatedTime,
 	}
@@ -30,7 +30,7 @@ func bodyOfAutomation(a automation.Automation) automationBody {
 	return out
 }
 
-// newAutomation reads the body of a creation.
+// newAutomation reads the body of a request that creates an automation.
 func (a *api) newAutomation(c *call) (automation.Automation, error) {
 	body, err := c.object()
 	if err != nil {
@@ -53,7 +53,7 @@ func (a *api) newAutomation(c *call) (automation.Automation, error) {
 	return change.Apply(made, now)
 }
 
-// automationChange reads the body of a change.
+// automationChange reads the body of an update.
 func (a *api) automationChange(c *call) (automation.Change, error) {
 	body, err := c.object()
 	if err != nil {
@@ -66,8 +66,8 @@ func (a *api) automationChange(c *call) (automation.Change, error) {
 	return change, err
 }
 
-// automationFields reads what creations and changes have in common. On and do
-// come whole.
+// automationFields reads the members common to creations and updates. An update
+// replaces on and do as a whole.
 func (a *api) automationFields(body object) (out automation.Change, err error) {
 	if body.Has("name") {
 		name, err := body.Text("name")

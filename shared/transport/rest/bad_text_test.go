@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestHalvesOfCharacters(t *testing.T) {
+func TestInvalidUnicode(t *testing.T) {
 	s := newSystem(t)
 	id := s.mustCreate(t, alice, `{}`).ID
 	for pointer, r := range map[string]request{
@@ -75,21 +75,21 @@ func TestForgedCursors(t *testing.T) {
 }
 
 // What a library says of an address or a query is said in words of ours.
-func TestWordsOfLibraries(t *testing.T) {
+func TestErrorsDoNotQuoteLibraries(t *testing.T) {
 	s := newSystem(t)
 	for _, address := range []string{
 		"https://[::1", "https://a b/", "https://%zz/", "https://exa\u007fmple.org/", ":", "https://user:secret@%/", "https://a:99999999/", "://", "https://a\u0000b/",
 	} {
 		body := `{"url":` + mustJSON(t, address) + `}`
 		got := s.must(t, http.StatusUnprocessableEntity, post(alice, "/webhooks", body))
-		if goWords.Match(got.body) || strings.Contains(string(got.body), "secret") || !strings.Contains(string(got.body), `"/url"`) ||
+		if goErrorWords.Match(got.body) || strings.Contains(string(got.body), "secret") || !strings.Contains(string(got.body), `"/url"`) ||
 			strings.Contains(string(got.body), "parse \\\"") || strings.Contains(string(got.body), "net/url") {
 			t.Errorf("%q: %s", address, got.body)
 		}
 	}
 	for _, query := range []string{"q=%zz", "limit=%", "q=a;b"} {
 		got := s.must(t, http.StatusBadRequest, get(alice, "/sessions?"+query))
-		if goWords.Match(got.body) || strings.Contains(string(got.body), "semicolon") || !strings.Contains(string(got.body), "query") {
+		if goErrorWords.Match(got.body) || strings.Contains(string(got.body), "semicolon") || !strings.Contains(string(got.body), "query") {
 			t.Errorf("%s: %s", query, got.body)
 		}
 	}

@@ -20,17 +20,17 @@ import (
 
 const (
 	maxBody = 10 << 20
-	// maxTaskBody leaves room around a task of the largest size for the
-	// members that carry it and for white space.
+	// maxTaskBody is above the size limit of a task, for the other members and
+	// white space.
 	maxTaskBody = task.MaxSize + 64<<10
 )
 
-// withBody reads the body, which must be JSON of at most limit bytes when
-// decompressed, before the endpoint.
+// withBody reads the body before it calls the endpoint; it must be JSON of at
+// most limit bytes after decompression.
 func withBody(limit int, e endpoint) endpoint { return reading(limit, nil, e) }
 
-// withOptionalBody is withBody for endpoints that need no field: no body is as
-// good as an empty object.
+// withOptionalBody is withBody for endpoints without required members: an
+// absent body counts as an empty object.
 func withOptionalBody(limit int, e endpoint) endpoint { return reading(limit, []byte("{}"), e) }
 
 func reading(limit int, absent []byte, e endpoint) endpoint {
@@ -60,7 +60,7 @@ func checkContentType(h http.Header) error {
 	}
 	media, _, err := mime.ParseMediaType(given)
 	if media == "application/x-www-form-urlencoded" {
-		return nil // what curl -d says when it is told nothing; checkJSON decides
+		return nil // the default of curl -d; checkJSON decides
 	}
 	if err != nil || media != jsonType && !strings.HasSuffix(media, "+json") {
 		return fault.Field(fault.Malformed, "Content-Type", "must be %s", jsonType)
@@ -105,7 +105,8 @@ func tooLarge(limit int) error {
 	return fault.New(fault.TooLarge, "the body is larger than %d MB, decompressed", limit>>20)
 }
 
-// checkJSON refuses what is not one JSON value in UTF-8, naming the byte.
+// checkJSON refuses a body that is not one JSON value in UTF-8, and names the
+// offending byte.
 func checkJSON(body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return fault.New(fault.Malformed, "a JSON body is required")
@@ -128,7 +129,7 @@ func checkJSON(body []byte) error {
 	return nil
 }
 
-// unexpected says what there is no JSON with at a byte, which is counted from 1.
+// unexpected describes the byte at which the body is not JSON, counted from 1.
 func unexpected(body []byte, at int64) string {
 	err := json.NewDecoder(bytes.NewReader(body)).Decode(new(json.RawMessage))
 	if errors.Is(err, io.ErrUnexpectedEOF) || at < 1 || at > int64(len(body)) {

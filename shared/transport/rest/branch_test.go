@@ -14,12 +14,12 @@ import (
 )
 
 // forgetful is a store that rewinds and forks, and whose answers get lost.
-type forgetful struct {
+type forgetfulStore struct {
 	session.Rewinder
 	armed bool
 }
 
-func (f *forgetful) lost(err error) error {
+func (f *forgetfulStore) lost(err error) error {
 	if err == nil && f.armed {
 		f.armed = false
 		return errors.New("the connection broke")
@@ -27,18 +27,18 @@ func (f *forgetful) lost(err error) error {
 	return err
 }
 
-func (f *forgetful) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, error) {
+func (f *forgetfulStore) Rewind(ctx context.Context, r session.Rewind) (session.Rewound, error) {
 	done, err := f.Rewinder.Rewind(ctx, r)
 	return done, f.lost(err)
 }
 
-func (f *forgetful) Fork(ctx context.Context, o session.ForkOf) (session.Session, error) {
+func (f *forgetfulStore) Fork(ctx context.Context, o session.ForkOf) (session.Session, error) {
 	made, err := f.Rewinder.Fork(ctx, o)
 	return made, f.lost(err)
 }
 
-func TestRepeatAfterALostAnswerNeitherRewindsNorForksTwice(t *testing.T) {
-	store := &forgetful{}
+func TestRewindAndForkOnceAfterALostAnswer(t *testing.T) {
+	store := &forgetfulStore{}
 	s := newSystem(t, func(c *rest.Config) {
 		store.Rewinder = c.Rewinds
 		c.Rewinds = store
@@ -64,7 +64,7 @@ func TestRepeatAfterALostAnswerNeitherRewindsNorForksTwice(t *testing.T) {
 	}
 }
 
-func TestRewindAndForkAnswerWithWhatIsStored(t *testing.T) {
+func TestRewindAndForkReturnTheStoredSession(t *testing.T) {
 	s := newSystem(t)
 	s.mustCreate(t, alice, `{"id":"s","name":"talk"}`)
 	s.mustAppend(t, "s", said("i1", "x"), said("i2", "y"))
@@ -94,7 +94,7 @@ func TestRewindAndForkAnswerWithWhatIsStored(t *testing.T) {
 	}
 }
 
-func TestRewindAndForkRefuseWhatIsNotTheCallers(t *testing.T) {
+func TestRewindAndForkOfAnotherUser(t *testing.T) {
 	s := newSystem(t)
 	s.mustCreate(t, alice, `{"id":"s"}`)
 	s.mustAppend(t, "s", said("i1", "x"))

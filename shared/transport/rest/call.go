@@ -16,23 +16,23 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// endpoint carries out one request. An error becomes a problem.
+// endpoint handles one request. Its error becomes a problem.
 type endpoint func(c *call) (*reply, error)
 
-// call is one request on its way to an endpoint.
+// call is one request while it is handled.
 type call struct {
 	*http.Request
-	caller    access.Caller
-	user      string            // as whom the store is asked: the caller, or whose guest they are
-	pass      access.Permission // what the caller may do with the session that the path names
-	requestID string
-	body      []byte // what withBody read
-	key       string // the Idempotency-Key, "" where none was given
-	claim     string // names what keeps its answer
-	newID     func() string
+	caller     access.Caller
+	user       string            // the session's owner for the store: the caller, or the caller's host
+	permission access.Permission // of the caller for the session in the path
+	requestID  string
+	body       []byte // what withBody read
+	key        string // the Idempotency-Key, "" where none was given
+	claim      string // name of the key's record, which stores the answer
+	newID      func() string
 }
 
-// serve makes a handler of an endpoint. It always answers: errors and panics
+// serve turns an endpoint into a handler that always answers: errors and panics
 // become problems.
 func (a *api) serve(e endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -52,9 +52,9 @@ func (a *api) newCall(r *http.Request) *call {
 	}
 }
 
-// on lets an endpoint do something with the session that the path names, for
-// those who may. It is tried as the caller's own session first, so it may do
-// nothing before the store has refused strangers.
+// on runs an endpoint for callers with the permission for the session in the
+// path. The endpoint is first tried with the caller as the owner, so it must
+// not have effects before the store has refused other users.
 func (a *api) on(action access.Action, e endpoint) endpoint {
 	return func(c *call) (*reply, error) {
 		id, err := c.sessionID()
@@ -63,7 +63,7 @@ func (a *api) on(action access.Action, e endpoint) endpoint {
 		}
 		var rep *reply
 		err = a.gate.Do(c.Context(), c.caller, id, action, func(p access.Permission) error {
-			c.pass, c.user = p, p.Owner
+			c.permission, c.user = p, p.Owner
 			var err error
 			rep, err = e(c)
 			return err
@@ -72,14 +72,14 @@ func (a *api) on(action access.Action, e endpoint) endpoint {
 	}
 }
 
-// shown is a session as the caller sees it.
-func (c *call) shown(s session.Session) session.Session {
-	s.Access = c.pass.Label()
+// asCallerSees returns a session as the caller may see it.
+func (c *call) asCallerSees(s session.Session) session.Session {
+	s.Access = c.permission.Label()
 	return s
 }
 
 func (a *api) answer(c *call, e endpoint) (rep *reply) {
-	defer a.recovered(c, &rep)
+	defer a.recoverAsProblem(c, &rep)
 	if c.user == "" {
 		return a.problem(c, fault.New(fault.Unauthorized, "no identity: send a bearer token"))
 	}
@@ -90,9 +90,9 @@ func (a *api) answer(c *call, e endpoint) (rep *reply) {
 	return rep
 }
 
-// recovered, deferred, makes a problem of a panic: one that got out would end
-// the process and the other requests that it could have served.
-func (a *api) recovered(c *call, rep **reply) {
+// recoverAsProblem, when deferred, turns a panic into a problem: otherwise it
+// would end the process and its other requests.
+func (a *api) recoverAsProblem(c *call, rep **reply) {
 	if v := recover(); v != nil {
 		a.Log.ErrorContext(c.Context(), "panic",
 			"method", c.Method, "path", c.URL.Path, "panic", v, "stack", string(debug.Stack()))
@@ -100,9 +100,9 @@ func (a *api) recovered(c *call, rep **reply) {
 	}
 }
 
-// derivedID is an id for something that the request makes. A request with an
-// idempotency key gets the same id every time it is tried, so that a try after
-// a crash finds what the one before it did.
+// derivedID returns an id for an object that the request creates. Tries with
+// the same idempotency key get the same id, so a try after a crash finds the
+// work of the one before.
 func (c *call) derivedID(of string) (string, error) {
 	if c.key == "" {
 		return c.newID(), nil
@@ -114,7 +114,7 @@ func (c *call) derivedID(of string) (string, error) {
 	return uuid.NewSHA1(uuid.NameSpaceURL, name).String(), nil
 }
 
-// pathID reads an id out of the path.
+// pathID reads an id from the path.
 func (c *call) pathID(name string) (string, error) {
 	id := chi.URLParam(c.Request, name)
 	if c.URL.RawPath != "" { // the router has matched the encoded path

@@ -8,8 +8,8 @@ import (
 
 const erasurePath = versioned + "/me/data"
 
-// Erasure deletes everything that a user owns, and says how much that is of what
-// a user may have.
+// Erasure deletes everything that a user owns, and reports the user's usage and
+// quotas.
 func Erasure(c Config) http.Handler {
 	a := newAPI(c)
 	a.handle(http.MethodDelete, erasurePath, a.erase)

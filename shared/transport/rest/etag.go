@@ -15,7 +15,7 @@ func etag(version int64) string { return strconv.Quote(strconv.FormatInt(version
 type ifMatch struct {
 	given bool
 	any   bool     // *
-	tags  []string // those that can match: weak ones never do
+	tags  []string // strong tags; weak ones never match
 }
 
 func parseIfMatch(h http.Header) (ifMatch, error) {
@@ -43,7 +43,7 @@ func parseIfMatch(h http.Header) (ifMatch, error) {
 	return m, nil
 }
 
-// cutTag takes a quoted tag and the comma behind it off a list.
+// cutTag removes a quoted tag and the following comma from a list.
 func cutTag(list string) (tag, rest string, ok bool) {
 	if !strings.HasPrefix(list, `"`) {
 		return "", "", false
@@ -61,9 +61,9 @@ func cutTag(list string) (tag, rest string, ok bool) {
 	return tag, rest, ok && rest != ""
 }
 
-// version is the version that a change is for: nil where the header names none. The
-// one that matches must still hold when the change is made; read tells which
-// version there is of what people call name.
+// version returns the version that an update requires, nil without If-Match.
+// The matching version must still be current when the update is made; read
+// returns the current version of the resource called name.
 func (m ifMatch) version(name string, read func() (int64, error)) (*int64, error) {
 	if !m.given || m.any {
 		return nil, nil

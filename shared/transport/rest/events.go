@@ -11,7 +11,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// eventOverhead is how much longer a stored event is than it came, about.
+// eventOverhead is roughly by how much a stored event is longer than the event
+// sent.
 const eventOverhead = 512
 
 func (a *api) appendEvents(c *call) (*reply, error) {
@@ -26,7 +27,7 @@ func (a *api) appendEvents(c *call) (*reply, error) {
 	if err := c.answerWillFit(len(batch.Events)); err != nil {
 		return nil, err
 	}
-	if len(batch.Events) == 0 { // all partial: nothing to do for whom may do it
+	if len(batch.Events) == 0 { // all of them partial: nothing to store
 		if _, err := a.Sessions.Get(c.Context(), c.user, id); err != nil {
 			return nil, err
 		}
@@ -40,7 +41,7 @@ func (a *api) appendEvents(c *call) (*reply, error) {
 	if appended > 0 {
 		status = http.StatusCreated
 	}
-	return jsonReply(status, data{orEmpty(stored)})
+	return jsonReply(status, data{emptyIfNil(stored)})
 }
 
 // batch reads the body of an append.
@@ -70,9 +71,8 @@ func (c *call) batch(sessionID string) (session.Append, error) {
 	return session.Append{SessionID: sessionID, UserID: c.user, Events: events, ExpectedSeq: expected}, err
 }
 
-// events reads the events of a batch and leaves out the partial ones. Those of
-// a request with an idempotency key all have ids, so that a second try is a
-// redelivery.
+// events reads the events of a batch without the partial ones. With an
+// idempotency key each gets an id, so that a second try is a redelivery.
 func (c *call) events(items []json.RawMessage) ([]session.Event, error) {
 	seen := map[string]bool{}
 	var events []session.Event
@@ -88,7 +88,7 @@ func (c *call) events(items []json.RawMessage) ([]session.Event, error) {
 		if err := e.CheckNew(at); err != nil {
 			return nil, err
 		}
-		if err := c.pass.CheckEvent(e, at); err != nil {
+		if err := c.permission.CheckEvent(e, at); err != nil {
 			return nil, err
 		}
 		if e.ID == "" && c.key != "" {
@@ -105,8 +105,8 @@ func (c *call) events(items []json.RawMessage) ([]session.Event, error) {
 	return events, nil
 }
 
-// answerWillFit refuses a batch whose answer, the events themselves, could not
-// be sent: better before it is stored than after.
+// answerWillFit refuses a batch whose answer, the events themselves, would
+// exceed the size limit, before it is stored.
 func (c *call) answerWillFit(events int) error {
 	room := answerLimit - events*eventOverhead
 	if encodedSize(c.body) <= room {
@@ -150,7 +150,7 @@ func (a *api) listEvents(c *call) (*reply, error) {
 			return nil, err
 		}
 	}
-	return p.listReply(orEmpty(c.pass.Events(page.Events)), next)
+	return p.listReply(emptyIfNil(c.permission.Events(page.Events)), next)
 }
 
 func (c *call) eventQuery(id string) (session.EventQuery, pages, error) {

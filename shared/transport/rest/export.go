@@ -16,8 +16,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/archive"
 )
 
-// exportBuffer is how much of a document is held back before it is sent: what
-// fails before that is answered by a problem.
+// exportBuffer is how much of a document is buffered before it is sent: an
+// error before that is answered with a problem.
 const exportBuffer = 64 << 10
 
 // Export streams whole sessions as documents.
@@ -29,8 +29,9 @@ func Export(c Config) http.Handler {
 	return a.mux
 }
 
-// exportSession writes a session while it reads it. What fails in the midst
-// leaves a document without its end, which no reader takes for whole.
+// exportSession writes a session while it reads it. An error after the
+// beginning leaves a document without its end, which readers recognise as
+// incomplete.
 func (a *api) exportSession(w http.ResponseWriter, r *http.Request) {
 	c := a.newCall(r)
 	d := &download{w: w, c: c}
@@ -41,10 +42,10 @@ func (a *api) exportSession(w http.ResponseWriter, r *http.Request) {
 		a.write(w, c, a.problem(c, err)) //nolint:contextcheck // as above
 	default:
 		level := slog.LevelError
-		if _, expected := problem.Of(err); expected || r.Context().Err() != nil { // the session changed, or the caller left
+		if _, expected := problem.Of(err); expected || r.Context().Err() != nil { // the session changed or the caller has left
 			level = slog.LevelWarn
 		}
-		a.Log.Log(r.Context(), level, "an export broke off", "path", c.URL.Path, "error", err)
+		a.Log.Log(r.Context(), level, "an export was interrupted", "path", c.URL.Path, "error", err)
 	}
 }
 
@@ -84,7 +85,7 @@ func (a *api) export(c *call, d *download) (err error) {
 	return nil
 }
 
-// download is a document on its way out; the first bytes send the head.
+// download is a document that is being sent; the first bytes send the head.
 type download struct {
 	w        http.ResponseWriter
 	c        *call

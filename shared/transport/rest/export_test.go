@@ -12,12 +12,12 @@ import (
 )
 
 // meddler lets something happen as each event of an export is handed over.
-type meddler struct {
+type changingStore struct {
 	archive.Exporter
 	meddle func()
 }
 
-func (m meddler) Export(ctx context.Context, userID, sessionID string, to archive.Sink) error {
+func (m changingStore) Export(ctx context.Context, userID, sessionID string, to archive.Sink) error {
 	return m.Exporter.Export(ctx, userID, sessionID, meddling{to, m.meddle})
 }
 
@@ -33,7 +33,7 @@ func (m meddling) Event(e archive.Event) error {
 
 // A document whose session changed after it was begun has no end, and the log
 // says why without calling it a failure of ours.
-func TestExport_of_a_session_that_changes(t *testing.T) {
+func TestExportOfAChangingSession(t *testing.T) {
 	t.Parallel()
 	s := newSystem(t)
 	id := s.mustCreate(t, alice, `{}`).ID
@@ -46,7 +46,7 @@ func TestExport_of_a_session_that_changes(t *testing.T) {
 	if got := s.must(t, 200, export); !json.Valid(got.body) {
 		t.Errorf("undisturbed, %d bytes are no document", len(got.body))
 	}
-	s.config.Exports = meddler{s.config.Exports, func() { say("more") }}
+	s.config.Exports = changingStore{s.config.Exports, func() { say("more") }}
 	s.export = rest.Export(s.config)
 	got := s.must(t, 200, export)
 	if len(got.body) == 0 || json.Valid(got.body) {

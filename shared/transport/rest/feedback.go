@@ -17,7 +17,7 @@ type feedbackAccepted struct {
 
 type feedbackBody struct {
 	TaskID      string  `json:"task_id"`
-	SessionID   *string `json:"session_id"` // null where no task was found
+	SessionID   *string `json:"session_id"` // null if no task was found
 	Type        string  `json:"type"`
 	Text        string  `json:"text"`
 	CreatedTime int64   `json:"created_time"`
@@ -28,8 +28,8 @@ type feedbackList struct {
 	NextCursor *string        `json:"next_cursor"`
 }
 
-// giveFeedback stores the feedback first. Finding the task and marking it may
-// fail without failing the request (seed 002, 7.3.1).
+// giveFeedback stores the feedback first. The request succeeds even if its task
+// is not found or cannot be marked (seed 002, 7.3.1).
 func (a *api) giveFeedback(c *call) (*reply, error) {
 	f, err := c.newFeedback()
 	if err != nil {
@@ -61,8 +61,8 @@ func (a *api) giveFeedback(c *call) (*reply, error) {
 	return jsonReply(http.StatusAccepted, feedbackAccepted{Status: "accepted", FeedbackID: f.ID})
 }
 
-// mayGiveFeedback lets those in who may judge the task, if there is one.
-func (a *api) mayGiveFeedback(c *call) (string, error) {
+// feedbackAuthority requires permission for the task, if there is one.
+func (a *api) feedbackAuthority(c *call) (string, error) {
 	f, err := c.newFeedback()
 	if err != nil {
 		return "", err
@@ -82,11 +82,11 @@ func (a *api) mayGiveFeedback(c *call) (string, error) {
 }
 
 func (a *api) warnFeedback(c *call, f task.Feedback, what string, err error) {
-	a.Log.WarnContext(c.Context(), "feedback is stored, its task is not marked",
+	a.Log.WarnContext(c.Context(), "feedback was stored, but its task was not marked",
 		"operation", what, "task_id", f.TaskID, "session_id", f.SessionID, "error", err)
 }
 
-// newFeedback reads the body of a feedback.
+// newFeedback reads the body of a feedback request.
 func (c *call) newFeedback() (task.Feedback, error) {
 	body, err := c.object()
 	if err != nil {

@@ -134,7 +134,7 @@ func (b broken) MarkTask(ctx context.Context, f task.Feedback) error {
 	return b.FeedbackStore.MarkTask(ctx, f)
 }
 
-func TestFeedbackIsStoredWhateverBecomesOfItsTask(t *testing.T) {
+func TestFeedbackIsStoredWithoutItsTask(t *testing.T) {
 	boom := errors.New("out of order")
 	for name, b := range map[string]broken{"finding fails": {find: boom}, "marking fails": {mark: boom}} {
 		t.Run(name, func(t *testing.T) {

@@ -21,16 +21,16 @@ func (a *api) forkSession(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.DryRun { // there is no session to point to
+	if f.DryRun { // no session was created
 		return jsonReply(http.StatusOK, data{forked})
 	}
 	return c.createdReply(forked)
 }
 
-// mayFork lets owners in. What is kept of the answer goes with the fork; with the
-// source where there is none.
-func (a *api) mayFork(c *call) (string, error) {
-	log, err := a.may(access.Fork)(c)
+// forkAuthority requires the source's owner. The stored answer is deleted with
+// the fork; with the source if the fork does not exist.
+func (a *api) forkAuthority(c *call) (string, error) {
+	log, err := a.authorityFor(access.Fork)(c)
 	if err != nil {
 		return "", err
 	}
@@ -41,7 +41,7 @@ func (a *api) mayFork(c *call) (string, error) {
 	return "", nil
 }
 
-// fork reads the body of a fork, where null is as good as leaving a field out.
+// fork reads the body of a fork; null counts as absent.
 func (c *call) fork() (session.ForkOf, error) {
 	fail := func(err error) (session.ForkOf, error) { return session.ForkOf{}, err }
 	f := session.ForkOf{UserID: c.user, KeyedBy: c.claim}
@@ -81,7 +81,7 @@ func (c *call) fork() (session.ForkOf, error) {
 	return f, err
 }
 
-// optionalText reads a string, nil where it is absent.
+// optionalText reads a string, nil if it is absent.
 func (o object) optionalText(name string) (*string, error) {
 	if !o.Has(name) {
 		return nil, nil
@@ -102,11 +102,11 @@ func (a *api) getForks(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return jsonReply(http.StatusOK, data{withChildren(c.pass.Branch(root, id))})
+	return jsonReply(http.StatusOK, data{withChildren(c.permission.Branch(root, id))})
 }
 
-// withChildren is a tree in which every branch has a list of children, if an
-// empty one.
+// withChildren returns a tree in which every branch has a list of children,
+// possibly empty.
 func withChildren(b session.Branch) session.Branch {
 	children := make([]session.Branch, len(b.Children))
 	for i, child := range b.Children {

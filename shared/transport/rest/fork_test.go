@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-func TestWhatAForkAsksFor(t *testing.T) {
+func TestForkRequest(t *testing.T) {
 	s, store := listening(t)
 	text := func(v string) *string { return &v }
 	for name, c := range map[string]struct {
@@ -66,7 +66,7 @@ func TestWhatAForkAsksFor(t *testing.T) {
 	})
 }
 
-func TestForkThatIsRefused(t *testing.T) {
+func TestForkBadInput(t *testing.T) {
 	s, store := listening(t)
 	for name, c := range map[string]struct {
 		body    string
@@ -96,7 +96,7 @@ func TestForkThatIsRefused(t *testing.T) {
 	}
 }
 
-func TestEveryBranchListsItsChildren(t *testing.T) {
+func TestBranchChildrenAreNeverNull(t *testing.T) {
 	s, _ := listening(t)
 	got := s.must(t, http.StatusOK, get(alice, "/sessions/s/forks"))
 	if n := strings.Count(string(got.body), `"children":[]`); n != 1 || strings.Contains(string(got.body), `"children":null`) {

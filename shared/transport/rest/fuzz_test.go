@@ -28,7 +28,7 @@ func fuzzed() []request {
 }
 
 // goWords are what Go's own messages have in them and ours never do.
-var goWords = regexp.MustCompile(`Go (value|struct)|json: |cannot unmarshal|interface \{\}|sessions|invalid URL escape|\brest\.[a-zA-Z]|session\.|map\[string\]|runtime error|strconv|net/url`)
+var goErrorWords = regexp.MustCompile(`Go (value|struct)|json: |cannot unmarshal|interface \{\}|sessions|invalid URL escape|\brest\.[a-zA-Z]|session\.|map\[string\]|runtime error|strconv|net/url`)
 
 // FuzzBodies sends bodies of any kind to the routes that take one. None is a
 // fault of ours, and no answer speaks of Go.
@@ -85,7 +85,7 @@ func wantNoFault(t *testing.T, s *system, r request) {
 	if got.status >= 500 {
 		t.Errorf("%s %s %q: got %d %s\nlog: %s", r.method, r.path, r.body, got.status, got.body, s.log)
 	}
-	if got.status >= 400 && goWords.Match(got.body) || !utf8.Valid(got.body) {
+	if got.status >= 400 && goErrorWords.Match(got.body) || !utf8.Valid(got.body) {
 		t.Errorf("%s %s %q: got %d %s", r.method, r.path, r.body, got.status, got.body)
 	}
 	s.log.Reset()

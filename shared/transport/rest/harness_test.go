@@ -38,7 +38,7 @@ type system struct {
 	runs, me, export        http.Handler
 	imports, shares         http.Handler
 	agents                  agents
-	handed                  []run.Ref // to workers
+	dispatched              []run.Ref // to workers
 	queued                  queue     // of deliveries
 	log                     *bytes.Buffer
 }
@@ -51,7 +51,7 @@ func newSystem(t testing.TB, change ...func(*rest.Config)) *system {
 	store := stores.New(storetest.Engine(t), sessions.WithLogger(log))
 	s.config = rest.Config{
 		Sessions: store, Rewinds: store, Artifacts: store, Tasks: store, Feedback: store, Idempotency: store, Grants: store, Shares: store,
-		Runs: store, Agents: &s.agents, StartRun: s.hand, Automations: store, Erasures: store, Quotas: store, Exports: store,
+		Runs: store, Agents: &s.agents, StartRun: s.dispatch, Automations: store, Erasures: store, Quotas: store, Exports: store,
 		Imports: store, NewToken: rand.Text,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
 	}
@@ -70,8 +70,8 @@ func newSystem(t testing.TB, change ...func(*rest.Config)) *system {
 }
 
 // hand stands for handing a run to a worker.
-func (s *system) hand(_ context.Context, ref run.Ref) error {
-	s.handed = append(s.handed, ref)
+func (s *system) dispatch(_ context.Context, ref run.Ref) error {
+	s.dispatched = append(s.dispatched, ref)
 	return nil
 }
 

@@ -10,19 +10,19 @@ const (
 	scopeKey
 )
 
-// WithUser marks a request's context with the user who asks: the subject of a
-// verified token. A request without one is answered 401.
+// WithUser adds the caller to a request's context: the subject of a verified
+// token. A request without one is answered 401.
 func WithUser(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, userKey, id)
 }
 
-// WithRequestID marks a request's context with the id that the log and the
-// answer know it by.
+// WithRequestID adds the id of a request in the log and the answer to its
+// context.
 func WithRequestID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, requestIDKey, id)
 }
 
-// WithScope marks a request's context with what its token allows: words
+// WithScope adds the scope of the caller's token to a request's context: words
 // separated by blanks (RFC 6749, section 3.3).
 func WithScope(ctx context.Context, scope string) context.Context {
 	return context.WithValue(ctx, scopeKey, scope)

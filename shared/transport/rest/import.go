@@ -20,14 +20,14 @@ import (
 
 const (
 	importPath = versioned + "/sessions/import"
-	// tasksFormat names a list of tasks of seed 002.
+	// tasksFormat is the format of a list of tasks as in seed 002.
 	tasksFormat = "tasks/1"
 )
 
-// Import takes sessions in.
+// Import imports sessions.
 func Import(c Config) http.Handler {
 	a := newAPI(c)
-	a.handle(http.MethodPost, importPath, withBody(archive.MaxPart, a.once(anyone, a.importSession)))
+	a.handle(http.MethodPost, importPath, withBody(archive.MaxPart, a.once(anyCaller, a.importSession)))
 	a.handle(http.MethodPost, importPath+"/{import_id}/parts/{part}", withBody(archive.MaxPart, a.importPart))
 	a.handle(http.MethodDelete, importPath+"/{import_id}", a.abandonImport)
 	return a.mux
@@ -81,7 +81,7 @@ func (a *api) takePart(c *call, u archive.Upload) (*reply, error) {
 		rep.header.Set("Location", importPath+"/"+url.PathEscape(p.ImportID))
 		return rep, nil
 	}
-	rep, err := jsonReply(http.StatusCreated, imported{Data: *p.Session, Meta: importMeta{Kept: orEmpty(p.Kept)}})
+	rep, err := jsonReply(http.StatusCreated, imported{Data: *p.Session, Meta: importMeta{Kept: emptyIfNil(p.Kept)}})
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (a *api) abandonImport(c *call) (*reply, error) {
 	return noContent(), nil
 }
 
-// document reads the body in any of the forms that sessions come in.
+// document reads the body in any format of sessions.
 func (a *api) document(c *call, id string) (*archive.Part, error) {
 	if jsonx.IsArray(c.body) {
 		tasks := jsonx.Object{Members: map[string]json.RawMessage{"tasks": c.body}, Fault: fieldFault}
@@ -136,8 +136,8 @@ func (a *api) document(c *call, id string) (*archive.Part, error) {
 		"must be %q or %q, or absent from a list of tasks and from a session of google-adk", archive.Format, tasksFormat)
 }
 
-// taskDocument is the document of a list of tasks. id "" takes the list's own
-// session_id, or a new one.
+// taskDocument returns the document of a list of tasks. With id "" it uses the
+// list's own session_id, or a new id.
 func (a *api) taskDocument(c *call, body object, id string) (*archive.Part, error) {
 	of := session.Session{ID: id, AppName: session.DefaultApp, Metadata: json.RawMessage("{}")}
 	var err error

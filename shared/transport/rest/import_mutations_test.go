@@ -119,7 +119,7 @@ func TestImportedMutations(t *testing.T) {
 		n++
 		id := fmt.Sprint("import-", n)
 		got := s.do(t, post(alice, "/sessions/import?id="+id, body))
-		if got.status >= 500 || !utf8.Valid(got.body) || got.status >= 400 && goWords.Match(got.body) {
+		if got.status >= 500 || !utf8.Valid(got.body) || got.status >= 400 && goErrorWords.Match(got.body) {
 			t.Errorf("%s: got %d %.400s\nlog: %.400s", name, got.status, got.body, s.log)
 		}
 		s.log.Reset()
@@ -143,7 +143,7 @@ func TestImportedMutations(t *testing.T) {
 
 // What would end in a key, an item or a header that cannot hold it is refused by
 // its name, and nothing is kept of the import.
-func TestImportRefuses(t *testing.T) {
+func TestImportBadInput(t *testing.T) {
 	t.Parallel()
 	s := newSystem(t)
 	version := func(more string) string { return `{"name":"file","size":0,"created_time":1,"data":""` + more + `}` }

@@ -11,7 +11,7 @@ import (
 )
 
 // under makes the store limit what users may have.
-func under(l quota.Limits) func(*rest.Config) {
+func withLimits(l quota.Limits) func(*rest.Config) {
 	return func(c *rest.Config) {
 		store, ok := c.Sessions.(*stores.Store)
 		if !ok {
@@ -74,7 +74,7 @@ type usage struct {
 }
 
 func TestQuotas(t *testing.T) {
-	s := newSystem(t, under(quota.Limits{Sessions: 2, Runs: 1}))
+	s := newSystem(t, withLimits(quota.Limits{Sessions: 2, Runs: 1}))
 	mustUse := func(t *testing.T, sessions, runs int64) {
 		t.Helper()
 		got := decode[one[usage]](t, s.must(t, http.StatusOK, get(alice, "/me/usage"))).Data

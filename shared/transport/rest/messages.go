@@ -6,8 +6,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-// listMessages flattens the bubbles of a page of tasks. The body is a bare
-// array (seed 002), so the next cursor comes in headers.
+// listMessages answers the bubbles of a page of tasks as one list. The body is
+// a bare array (seed 002), so the next cursor is in a header.
 func (a *api) listMessages(c *call) (*reply, error) {
 	page, p, err := a.taskPage(c, "messages")
 	if err != nil {

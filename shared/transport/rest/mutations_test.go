@@ -149,7 +149,7 @@ func (s *samples) mutate(t *testing.T, title string, sample httpfile.Request) {
 		}
 		s.sent++
 		got := s.do(t, r)
-		if got.status >= 500 || !utf8.Valid(got.body) || got.status >= 400 && goWords.Match(got.body) {
+		if got.status >= 500 || !utf8.Valid(got.body) || got.status >= 400 && goErrorWords.Match(got.body) {
 			t.Errorf("%s: %.600q: got %d %.600s\nlog: %.600s", title, r.body, got.status, got.body, s.log)
 		}
 		s.log.Reset()

@@ -8,7 +8,7 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// object is a JSON object of a request, or the request's body.
+// object is a JSON object in a request, or the request's body.
 type object struct{ jsonx.Object }
 
 func parseObject(raw json.RawMessage, at string) (object, error) {
@@ -16,10 +16,10 @@ func parseObject(raw json.RawMessage, at string) (object, error) {
 	return object{o}, err
 }
 
-// object reads the body as one.
+// object reads the body as an object.
 func (c *call) object() (object, error) { return parseObject(c.body, "") }
 
-// object reads an optional object, without members where it is absent.
+// object reads an optional object, empty if absent.
 func (o object) object(name string) (object, error) {
 	inner, err := o.Object.Object(name)
 	return object{inner}, err
@@ -27,8 +27,8 @@ func (o object) object(name string) (object, error) {
 
 func malformed(at, reason string) error { return fieldFault(fault.Malformed, at, "%s", reason) }
 
-// fieldFault is fault.Field with a detail for people: it names the member
-// without the leading slash.
+// fieldFault is fault.Field with a readable detail: the member's name without
+// the leading slash.
 func fieldFault(kind fault.Kind, at, format string, args ...any) *fault.Error {
 	f := fault.Field(kind, at, format, args...)
 	name := strings.TrimPrefix(at, "/")

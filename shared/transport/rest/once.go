@@ -17,23 +17,22 @@ const (
 	keyHeader      = "Idempotency-Key"
 	replayedHeader = "Idempotency-Replayed"
 	maxKey         = 255
-	// settleTime bounds what is done with a key after the request itself, where the
-	// function's time has no end.
-	settleTime = 5 * time.Second
-	// replyTime is left of the function's time to answer in.
+	// finishTime bounds writes about a key after the request, if the function
+	// has no deadline.
+	finishTime = 5 * time.Second
+	// replyTime is reserved to answer before the function's deadline.
 	replyTime = time.Second
 )
 
-// authority lets a caller in who may do what a request asks. It returns the log
-// of the session that the request is about, "" where it is about none or makes
-// one.
+// authority checks the caller's permission for a request. It returns the log of
+// the session that the request is about, "" if there is none or it is to be
+// created.
 type authority func(c *call) (log string, err error)
 
-// once makes an endpoint that creates something safe to repeat: the same key
-// and body give the same answer. Only what succeeded is kept; a request that
-// failed gives its key back and may be tried again. Access comes first: nothing
-// is looked up for a caller who may not do it, and a kept answer is given only
-// to one who still may once it has been read.
+// once makes a creating endpoint safe to repeat: the same key and body get the
+// same answer. Only a success is stored; a failed request releases its key and
+// may be tried again. The permission is checked before a key is looked up, and
+// again before a stored answer is returned.
 func (a *api) once(may authority, e endpoint) endpoint {
 	return func(c *call) (*reply, error) {
 		key, err := idempotencyKey(c.Header)
@@ -52,10 +51,10 @@ func (a *api) once(may authority, e endpoint) endpoint {
 		c.claim = claim.Name()
 		answer, err := a.Idempotency.Begin(c.Context(), claim)
 		if err != nil {
-			return nil, a.notBegun(c, claim, err)
+			return nil, a.beginError(c, claim, err)
 		}
 		if answer == nil {
-			return a.carryOut(c, claim, e)
+			return a.runWithKey(c, claim, e)
 		}
 		again, err := may(c)
 		if err == nil && again != log {
@@ -68,13 +67,13 @@ func (a *api) once(may authority, e endpoint) endpoint {
 	}
 }
 
-// onceOn is once for what is done with the session that the path names.
+// onceOn is once for endpoints of the session in the path.
 func (a *api) onceOn(action access.Action, e endpoint) endpoint {
-	return a.onceIf(a.may(action), action, e)
+	return a.onceWith(a.authorityFor(action), action, e)
 }
 
-// onceIf is onceOn with an authority that has more to say.
-func (a *api) onceIf(may authority, action access.Action, e endpoint) endpoint {
+// onceWith is onceOn with a stricter authority.
+func (a *api) onceWith(may authority, action access.Action, e endpoint) endpoint {
 	keyed, plain := a.once(may, e), a.on(action, e)
 	return func(c *call) (*reply, error) {
 		if len(c.Header.Values(keyHeader)) > 0 {
@@ -84,9 +83,9 @@ func (a *api) onceIf(may authority, action access.Action, e endpoint) endpoint {
 	}
 }
 
-// may lets those in who may do something with the session that the path names.
-// What is done after it is done with the pass that they have.
-func (a *api) may(action access.Action) authority {
+// authorityFor requires the permission for the session in the path. The
+// endpoint runs with it.
+func (a *api) authorityFor(action access.Action) authority {
 	return func(c *call) (string, error) {
 		id, err := c.sessionID()
 		if err != nil {
@@ -96,13 +95,13 @@ func (a *api) may(action access.Action) authority {
 		if err != nil {
 			return "", err
 		}
-		c.pass, c.user = pass, pass.Owner
+		c.permission, c.user = pass, pass.Owner
 		return pass.Log, nil
 	}
 }
 
-// anyone is the authority for making something that is the caller's own.
-func anyone(*call) (string, error) { return "", nil }
+// anyCaller is the authority for creating the caller's own objects.
+func anyCaller(*call) (string, error) { return "", nil }
 
 func (a *api) claim(c *call, log string) idempotency.Claim {
 	digest := sha256.Sum256(c.body)
@@ -128,17 +127,17 @@ func idempotencyKey(h http.Header) (string, error) {
 	return key, nil
 }
 
-// notBegun is why a key was not had. Where it is not known whether it was, it is
-// given back, since only this try could use it.
-func (a *api) notBegun(c *call, claim idempotency.Claim, err error) error {
+// beginError returns why a key was not acquired. If that is unknown, the key is
+// released, since only this try could use it.
+func (a *api) beginError(c *call, claim idempotency.Claim, err error) error {
 	if !errors.As(err, new(*fault.Error)) {
-		a.settle(c, "give an idempotency key back", func(ctx context.Context) error { return a.Idempotency.Release(ctx, claim) })
+		a.finish(c, "release an idempotency key after an error", func(ctx context.Context) error { return a.Idempotency.Release(ctx, claim) })
 	}
-	return inUse(err)
+	return keyInUse(err)
 }
 
-// inUse makes a conflict of a key that another request holds.
-func inUse(err error) error {
+// keyInUse turns the fault of a key that another request holds into a conflict.
+func keyInUse(err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Kind != fault.Busy {
 		return err
@@ -158,14 +157,14 @@ func replay(answer *idempotency.Answer) *reply {
 	return rep
 }
 
-// carryOut runs the endpoint under its key. Unless the answer is stored, the
-// key is given back, after a panic too: the ids that a repeat derives from the
-// key let it find what was done.
-func (a *api) carryOut(c *call, claim idempotency.Claim, e endpoint) (*reply, error) {
+// runWithKey runs the endpoint under its key. The key is released unless the
+// answer is stored, even after a panic: the ids derived from the key let a
+// repeat find the work done.
+func (a *api) runWithKey(c *call, claim idempotency.Claim, e endpoint) (*reply, error) {
 	stored := false
 	defer func() {
 		if !stored {
-			a.settle(c, "release an idempotency key", func(ctx context.Context) error {
+			a.finish(c, "release an idempotency key", func(ctx context.Context) error {
 				return a.Idempotency.Release(ctx, claim)
 			})
 		}
@@ -181,17 +180,17 @@ func (a *api) carryOut(c *call, claim idempotency.Claim, e endpoint) (*reply, er
 	for name := range rep.header {
 		answer.Header[name] = rep.header.Get(name)
 	}
-	stored = a.settle(c, "store an answer by its idempotency key", func(ctx context.Context) error {
+	stored = a.finish(c, "store an answer by its idempotency key", func(ctx context.Context) error {
 		return a.Idempotency.Finish(ctx, claim, answer)
 	})
 	return rep, nil
 }
 
-// settle does something with a key even when the caller has gone; a failure
-// does not change the answer. It takes what is left of the function's time where it
-// must: a repeat that finds no answer is told how things are by then.
-func (a *api) settle(c *call, what string, do func(context.Context) error) bool {
-	left := settleTime
+// finish writes the outcome of a key even if the caller has left; an error does
+// not change the answer. It may use all the time that the function has left: a
+// repeat that finds no stored answer gets the current state.
+func (a *api) finish(c *call, what string, do func(context.Context) error) bool {
+	left := finishTime
 	if end, ok := c.Context().Deadline(); ok {
 		left = max(time.Until(end)-replyTime, replyTime)
 	}

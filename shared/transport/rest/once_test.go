@@ -73,13 +73,13 @@ func TestIdempotencyKey(t *testing.T) {
 
 // lossy is a session store whose answers get lost: what it was asked is done,
 // and yet it returns an error or panics.
-type lossy struct {
+type lossyStore struct {
 	session.Store
 	loss  func() error
 	armed atomic.Bool
 }
 
-func (l *lossy) Append(ctx context.Context, a session.Append) ([]session.Event, int, error) {
+func (l *lossyStore) Append(ctx context.Context, a session.Append) ([]session.Event, int, error) {
 	stored, n, err := l.Store.Append(ctx, a)
 	if l.armed.CompareAndSwap(true, false) {
 		return nil, 0, l.loss()
@@ -87,7 +87,7 @@ func (l *lossy) Append(ctx context.Context, a session.Append) ([]session.Event, 
 	return stored, n, err
 }
 
-func (l *lossy) Create(ctx context.Context, n session.New) (session.Session, error) {
+func (l *lossyStore) Create(ctx context.Context, n session.New) (session.Session, error) {
 	made, err := l.Store.Create(ctx, n)
 	if l.armed.CompareAndSwap(true, false) {
 		return session.Session{}, l.loss()
@@ -95,13 +95,13 @@ func (l *lossy) Create(ctx context.Context, n session.New) (session.Session, err
 	return made, err
 }
 
-func TestRepeatAfterALostAnswerFindsItsOwnWork(t *testing.T) {
+func TestRepeatAfterALostAnswer(t *testing.T) {
 	for name, loss := range map[string]func() error{
 		"error": func() error { return errors.New("secret detail of the connection") },
 		"panic": func() error { panic("secret detail of the stack") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := &lossy{loss: loss}
+			l := &lossyStore{loss: loss}
 			s := newSystem(t, func(c *rest.Config) {
 				l.Store = c.Sessions
 				c.Sessions = l
@@ -129,13 +129,13 @@ func TestRepeatAfterALostAnswerFindsItsOwnWork(t *testing.T) {
 }
 
 // slow is an idempotency store that lets a test in while a request is under way.
-type slow struct {
+type slowKeys struct {
 	idempotency.Store
 	meanwhile func()
 	fail      error
 }
 
-func (s *slow) Finish(ctx context.Context, c idempotency.Claim, a idempotency.Answer) error {
+func (s *slowKeys) Finish(ctx context.Context, c idempotency.Claim, a idempotency.Answer) error {
 	if run := s.meanwhile; run != nil {
 		s.meanwhile = nil
 		run()
@@ -147,7 +147,7 @@ func (s *slow) Finish(ctx context.Context, c idempotency.Claim, a idempotency.An
 }
 
 func TestKeyInUse(t *testing.T) {
-	between := &slow{}
+	between := &slowKeys{}
 	s := newSystem(t, func(c *rest.Config) {
 		between.Store = c.Idempotency
 		c.Idempotency = between
@@ -165,8 +165,8 @@ func TestKeyInUse(t *testing.T) {
 	}
 }
 
-func TestAnswerThatCannotBeKept(t *testing.T) {
-	failing := &slow{fail: errors.New("full")}
+func TestAnswerThatCannotBeStored(t *testing.T) {
+	failing := &slowKeys{fail: errors.New("full")}
 	s := newSystem(t, func(c *rest.Config) {
 		failing.Store = c.Idempotency
 		c.Idempotency = failing
@@ -180,19 +180,19 @@ func TestAnswerThatCannotBeKept(t *testing.T) {
 }
 
 // unhurried is an idempotency store that notes until when an answer may be kept.
-type unhurried struct {
+type deadlineKeys struct {
 	idempotency.Store
 	until time.Time
 }
 
-func (u *unhurried) Finish(ctx context.Context, c idempotency.Claim, a idempotency.Answer) error {
+func (u *deadlineKeys) Finish(ctx context.Context, c idempotency.Claim, a idempotency.Answer) error {
 	u.until, _ = ctx.Deadline()
 	return u.Store.Finish(ctx, c, a)
 }
 
 // An answer is kept as long as the function has time to try, and it still answers.
-func TestAnswerHasTheFunctionsTimeToBeKept(t *testing.T) {
-	keeping := &unhurried{}
+func TestStoringAnAnswerUsesTheRemainingTime(t *testing.T) {
+	keeping := &deadlineKeys{}
 	s := newSystem(t, func(c *rest.Config) {
 		keeping.Store = c.Idempotency
 		c.Idempotency = keeping
@@ -211,12 +211,12 @@ func TestAnswerHasTheFunctionsTimeToBeKept(t *testing.T) {
 }
 
 // looking is an idempotency store that lets a test in when an answer was found.
-type looking struct {
+type readingKeys struct {
 	idempotency.Store
 	found func()
 }
 
-func (m *looking) Begin(ctx context.Context, c idempotency.Claim) (*idempotency.Answer, error) {
+func (m *readingKeys) Begin(ctx context.Context, c idempotency.Claim) (*idempotency.Answer, error) {
 	answer, err := m.Store.Begin(ctx, c)
 	if answer != nil && m.found != nil {
 		m.found()
@@ -225,8 +225,8 @@ func (m *looking) Begin(ctx context.Context, c idempotency.Claim) (*idempotency.
 }
 
 // A kept answer is given to nobody whose access ended while it was looked up.
-func TestRepeatWhoseAccessEndsMeanwhile(t *testing.T) {
-	between := &looking{}
+func TestRepeatAfterAccessEnded(t *testing.T) {
+	between := &readingKeys{}
 	s := newSystem(t, func(c *rest.Config) {
 		between.Store = c.Idempotency
 		c.Idempotency = between

@@ -12,11 +12,11 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// owned answers for things of which a user has a few, such as webhooks: they are
-// read together, and paged here.
+// owned implements the endpoints of resources of which a user has few, such as
+// webhooks: all are read together and paged here.
 type owned[T any] struct {
-	name string // of one, as people call it
-	path string // of them all
+	name string // of one, in messages
+	path string // of the list
 	id   string // the name of the path's parameter
 	know func(T) label
 	body func(T) any
@@ -26,15 +26,15 @@ type owned[T any] struct {
 	remove func(ctx context.Context, userID, id string) error
 }
 
-// label is what one is known by. Lists are in the order of creation.
+// label identifies a resource. Lists are in the order of creation.
 type label struct {
 	id      string
 	created int64
 	version int64
 }
 
-// ownedPlace is where a list goes on.
-type ownedPlace struct {
+// ownedPosition is the position after which a list continues.
+type ownedPosition struct {
 	Created int64
 	ID      string
 }
@@ -54,8 +54,9 @@ func (o owned[T]) reply(status int, one T) (*reply, error) {
 	return rep, nil
 }
 
-// whileThere answers the repeat of a creation for as long as there is what it made.
-func (o owned[T]) whileThere(e endpoint) endpoint {
+// whileExists answers the repeat of a creation only while the created resource
+// exists.
+func (o owned[T]) whileExists(e endpoint) endpoint {
 	return func(c *call) (*reply, error) {
 		rep, err := e(c)
 		if err != nil || rep.header.Get(replayedHeader) == "" {
@@ -108,7 +109,7 @@ func (o owned[T]) getAll(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	var after ownedPlace
+	var after ownedPosition
 	if err := p.resume(&after); err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (o owned[T]) getAll(c *call) (*reply, error) {
 	if len(all) > p.limit {
 		all = all[:p.limit]
 		last := o.know(all[p.limit-1])
-		if next, err = p.next(ownedPlace{last.created, last.id}); err != nil {
+		if next, err = p.next(ownedPosition{last.created, last.id}); err != nil {
 			return nil, err
 		}
 	}
@@ -135,8 +136,9 @@ func (o owned[T]) getAll(c *call) (*reply, error) {
 	return p.listReply(bodies, next)
 }
 
-// matched is the version that a change is for: nil where If-Match names none.
-func (o owned[T]) matched(c *call, id string) (*int64, error) {
+// matchedVersion returns the version that an update requires, nil without
+// If-Match.
+func (o owned[T]) matchedVersion(c *call, id string) (*int64, error) {
 	match, err := parseIfMatch(c.Header)
 	if err != nil {
 		return nil, err

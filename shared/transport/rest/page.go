@@ -21,9 +21,9 @@ const (
 	checksumLen = 9
 )
 
-// pages says where a list goes on. A cursor is the store's position with a
-// checksum over it and over what the list selects, so that one that was
-// tampered with, or that belongs to another list or user, is refused.
+// pages reads and writes the positions of a list. A cursor is the store's
+// position with a checksum over it and over the list's selection, so a modified
+// cursor, or one of another list or user, is refused.
 type pages struct {
 	selects []string
 	url     *url.URL
@@ -32,7 +32,7 @@ type pages struct {
 }
 
 // pages reads limit and cursor; selects names the list and its filters, and
-// absent is the limit of a request that gives none.
+// absent is the default limit.
 func (c *call) pages(q query, absent int64, selects ...string) (pages, error) {
 	limit, err := q.integer("limit", 1, session.MaxPage, absent)
 	if err != nil {
@@ -52,8 +52,8 @@ func badCursor() error {
 	return fault.Field(fault.Malformed, "cursor", "is not a cursor of this list")
 }
 
-// resume reads the position that the cursor names into position, which stays
-// as it is where there is no cursor.
+// resume decodes the cursor into position, which stays unchanged without a
+// cursor.
 func (p pages) resume(position any) error {
 	if p.cursor == "" {
 		return nil
@@ -67,13 +67,13 @@ func (p pages) resume(position any) error {
 	if err != nil {
 		return err
 	}
-	if string(sum) != string(want) || !exactly(encoded, position) {
+	if string(sum) != string(want) || !decodePosition(encoded, position) {
 		return badCursor()
 	}
 	return nil
 }
 
-// next is the cursor of a position.
+// next returns the cursor of a position.
 func (p pages) next(position any) (*string, error) {
 	encoded, err := json.Marshal(position)
 	if err != nil {
@@ -96,9 +96,9 @@ func (p pages) checksum(encoded []byte) ([]byte, error) {
 	return sum[:checksumLen], nil
 }
 
-// exactly decodes a position that is written as next writes it. Its checksum is
-// no secret, so whoever likes can forge one.
-func exactly(encoded []byte, position any) bool {
+// decodePosition decodes a position that is written exactly as next writes it.
+// The checksum is not secret, so anyone can forge a cursor.
+func decodePosition(encoded []byte, position any) bool {
 	if json.Unmarshal(encoded, position) != nil {
 		return false
 	}
@@ -106,8 +106,8 @@ func exactly(encoded []byte, position any) bool {
 	return err == nil && bytes.Equal(again, encoded)
 }
 
-// maxPosition is the longest position that a table can begin a page behind, in
-// bytes, with room for what stores put around it.
+// maxPosition bounds a position, in bytes: what a table accepts as the start of
+// a page, less the stores' prefixes.
 const maxPosition = 900
 
 // after is resume for stores whose position is a string.
@@ -141,19 +141,19 @@ func (p pages) nextAfter(position string) (*string, error) {
 	return p.next(position)
 }
 
-// link adds the Link header of the next page, if there is one.
+// link adds the Link header of the next page, if any.
 func (p pages) link(h http.Header, next *string) {
 	if next == nil {
 		return
 	}
 	values := p.url.Query()
 	values.Set("cursor", *next)
-	// Gateways may cut headers at commas.
+	// Gateways may split headers at commas.
 	path := strings.ReplaceAll(p.url.EscapedPath(), ",", "%2C")
 	h.Set("Link", fmt.Sprintf("<%s?%s>; rel=%q", path, values.Encode(), "next"))
 }
 
-// listReply is a page in the form of sessions and events.
+// listReply is a page in the format of sessions and events.
 func (p pages) listReply(items any, next *string) (*reply, error) {
 	rep, err := jsonReply(http.StatusOK, list{Data: items, Meta: meta{NextCursor: next}})
 	if err != nil {

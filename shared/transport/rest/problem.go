@@ -11,8 +11,8 @@ import (
 	"github.com/rethread/rethread/shared/base/problem"
 )
 
-// problem turns an error into an answer. What is no fault is an internal
-// error: its details go to the log and never to the caller.
+// problem turns an error into an answer. An error that is not a fault is logged
+// and answered as an internal error without details.
 func (a *api) problem(c *call, err error) *reply {
 	f, expected := problem.Of(err)
 	if !expected {
@@ -30,7 +30,7 @@ func unknownPath(c *call) (*reply, error) {
 	return nil, fault.New(fault.NotFound, "there is nothing at %s", c.URL.Path)
 }
 
-// wrongMethod answers 405 with the methods that the path does have.
+// wrongMethod answers 405 with the path's methods.
 func (a *api) wrongMethod(c *call) (*reply, error) {
 	path := c.URL.Path
 	if c.URL.RawPath != "" {

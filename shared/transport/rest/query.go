@@ -10,8 +10,8 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// query is the parameters of a list. Unknown ones are ignored; one that is
-// given twice is refused, since either value could be the one that was meant.
+// query is the parameters of a list. Unknown ones are ignored; a repeated one
+// is refused, because either value could be the intended one.
 type query struct{ values url.Values }
 
 func (c *call) query() (query, error) {
@@ -22,7 +22,7 @@ func (c *call) query() (query, error) {
 	return query{values}, nil
 }
 
-// text reads a parameter of at most limit characters, "" where it is absent.
+// text reads a parameter of at most limit characters, "" if absent.
 func (q query) text(name string, limit int) (string, error) {
 	given := q.values[name]
 	if len(given) == 0 {
@@ -40,7 +40,7 @@ func (q query) text(name string, limit int) (string, error) {
 	}
 }
 
-// id reads a parameter that filters by an id, "" where it is absent.
+// id reads a parameter that filters by an id, "" if absent.
 func (q query) id(name string) (string, error) {
 	s, err := q.text(name, fault.MaxID)
 	if err != nil || !q.values.Has(name) {
@@ -52,8 +52,7 @@ func (q query) id(name string) (string, error) {
 	return s, nil
 }
 
-// choice reads a parameter that is one of a few words; the first is the
-// default.
+// choice reads a parameter with one of a few values; the first is the default.
 func (q query) choice(name string, words ...string) (string, error) {
 	if !q.values.Has(name) {
 		return words[0], nil
@@ -69,7 +68,7 @@ func (q query) choice(name string, words ...string) (string, error) {
 	return s, nil
 }
 
-// integer reads a parameter between least and most, or the default.
+// integer reads a parameter between least and most, or returns the default.
 func (q query) integer(name string, least, most, absent int64) (int64, error) {
 	if !q.values.Has(name) {
 		return absent, nil

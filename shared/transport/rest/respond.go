@@ -16,11 +16,11 @@ type reply struct {
 	status int
 	header http.Header
 	body   []byte
-	kept   []byte // the body to repeat under an idempotency key, where it is another
+	kept   []byte // the body stored under an idempotency key, if it differs
 }
 
-// jsonReply encodes an answer. HTML is not escaped: what was stored comes back
-// byte for byte.
+// jsonReply encodes an answer. HTML is not escaped, so stored content is
+// returned byte for byte.
 func jsonReply(status int, v any) (*reply, error) {
 	body, err := jsonx.Marshal(v)
 	if err != nil {
@@ -31,12 +31,12 @@ func jsonReply(status int, v any) (*reply, error) {
 	return &reply{status: status, header: header, body: body}, nil
 }
 
-// data is the body of sessions and events: what there is, under one name.
+// data is the body of sessions and events: the content under one name.
 type data struct {
 	Data any `json:"data"`
 }
 
-// list is data with its place among the pages.
+// list is data with the position of the next page.
 type list struct {
 	Data any  `json:"data"`
 	Meta meta `json:"meta"`
@@ -48,8 +48,8 @@ type meta struct {
 
 func noContent() *reply { return &reply{status: http.StatusNoContent, header: http.Header{}} }
 
-// write sends an answer, compressed where the caller takes that, and a problem
-// in its place where it is larger than a function may answer.
+// write sends an answer, compressed if the caller accepts that, or a problem if
+// it exceeds the limit of a function's answer.
 func (a *api) write(w http.ResponseWriter, c *call, rep *reply) {
 	body, encoding, err := pack(rep.body, acceptsGzip(c.Header))
 	if err != nil {
@@ -71,12 +71,12 @@ func (a *api) write(w http.ResponseWriter, c *call, rep *reply) {
 		h.Set("Content-Encoding", encoding)
 	}
 	w.WriteHeader(rep.status)
-	if _, err := w.Write(body); err != nil { //nolint:gosec // JSON or a file that nobody sniffs, never HTML of a caller
-		a.Log.WarnContext(c.Context(), "write the answer", "error", err)
+	if _, err := w.Write(body); err != nil { //nolint:gosec // JSON, or a file sent with nosniff; never a caller's HTML
+		a.Log.WarnContext(c.Context(), "an answer was not sent", "error", err)
 	}
 }
 
-// pack brings a body into the form in which it is sent.
+// pack encodes a body as it is sent.
 func pack(body []byte, gzipAccepted bool) (packed []byte, encoding string, err error) {
 	if gzipAccepted && len(body) >= minGzip {
 		packed, err := compress(body)

@@ -1,5 +1,5 @@
-// Package rest is the HTTP transport: it reads requests, calls the domain
-// and writes answers. One file holds one resource; problem.go is the one place
+// Package rest is the HTTP transport: it reads requests, calls the domain and
+// writes answers. One file holds one resource; problem.go is the only place
 // where errors become status codes.
 package rest
 
@@ -25,15 +25,15 @@ import (
 	"github.com/rethread/rethread/shared/domain/webhook"
 )
 
-// Base paths: the versioned one, and the bare one that the paths of sessions
-// and events answer under as well.
+// Base paths: the versioned one, and the bare one, which also serves the paths
+// of sessions and events.
 const (
 	versioned = "/api/v1"
 	bare      = "/api"
 )
 
-// Config is what the handlers stand on. Each resource needs its own store, and
-// those that create things need Idempotency too.
+// Config configures the handlers. Each resource needs its own store, and those
+// that create objects also need Idempotency.
 type Config struct {
 	Sessions    session.Store
 	Rewinds     session.Rewinder
@@ -47,25 +47,26 @@ type Config struct {
 	Automations automation.Store
 	Quotas      quota.Store
 
-	// Grants lets others in than the owners of sessions; every handler of what
-	// belongs to a session needs it.
+	// Grants gives users other than the owner access to sessions; every handler
+	// of a session's resources needs it.
 	Grants access.Grants
 	Shares access.Shares
 	// AdminScope is the word in a token's scope that lets its bearer read every
-	// session; "" lets nobody.
+	// session; "" disables it.
 	AdminScope string
-	// NewToken is a secret of 128 random bits or more.
+	// NewToken returns a secret of at least 128 random bits.
 	NewToken func() string
 
 	Runs   run.Store
 	Agents Agents
-	// StartRun hands a run that has been started to a worker and does not wait
-	// for it. The same run may be handed over twice.
+	// StartRun hands a started run to a worker and returns without waiting for
+	// it. It may be called twice for the same run.
 	StartRun func(context.Context, run.Ref) error
 
 	Webhooks webhook.Store
-	// Deliveries is where tests and replays of webhooks are queued, CheckURL says
-	// why an address must not be called, and NewSecret makes what is signed with.
+	// Deliveries queues webhook tests and replays, CheckURL returns an error
+	// for an address that must not be called, and NewSecret creates a signing
+	// secret.
 	Deliveries delivery.Queue
 	CheckURL   func(string) error
 	NewSecret  func() (webhook.Secret, error)
@@ -75,17 +76,17 @@ type Config struct {
 	NewID func() string
 }
 
-// Agents knows the agents that the deployer configured; the name "" stands for
-// the one of sessions that name none, if there is one.
+// Agents reports which agents are configured; the name "" stands for the agent
+// of sessions without one, if any.
 type Agents interface {
 	HasAgent(name string) bool
 }
 
-// Sessions handles sessions and the state they see.
+// Sessions handles sessions and their state.
 func Sessions(c Config) http.Handler {
 	a := newAPI(c)
 	for _, base := range []string{versioned, bare} {
-		a.handle(http.MethodPost, base+"/sessions", withBody(maxBody, a.once(anyone, a.createSession)))
+		a.handle(http.MethodPost, base+"/sessions", withBody(maxBody, a.once(anyCaller, a.createSession)))
 		a.handle(http.MethodGet, base+"/sessions", a.listSessions)
 		a.handle(http.MethodGet, base+"/sessions/{session_id}", a.on(access.ReadSession, a.getSession))
 		a.handle(http.MethodPatch, base+"/sessions/{session_id}", withBody(maxBody, a.on(access.Rename, a.updateSession)))
@@ -105,7 +106,7 @@ func Events(c Config) http.Handler {
 	return a.mux
 }
 
-// Rewind takes sessions back.
+// Rewind rewinds sessions.
 func Rewind(c Config) http.Handler {
 	a := newAPI(c)
 	for _, base := range []string{versioned, bare} {
@@ -114,17 +115,17 @@ func Rewind(c Config) http.Handler {
 	return a.mux
 }
 
-// Fork branches sessions and shows the tree of their forks.
+// Fork forks sessions and returns the tree of forks.
 func Fork(c Config) http.Handler {
 	a := newAPI(c)
 	for _, base := range []string{versioned, bare} {
-		a.handle(http.MethodPost, base+"/sessions/{session_id}/fork", withOptionalBody(maxBody, a.onceIf(a.mayFork, access.Fork, a.forkSession)))
+		a.handle(http.MethodPost, base+"/sessions/{session_id}/fork", withOptionalBody(maxBody, a.onceWith(a.forkAuthority, access.Fork, a.forkSession)))
 		a.handle(http.MethodGet, base+"/sessions/{session_id}/forks", a.on(access.ReadForks, a.getForks))
 	}
 	return a.mux
 }
 
-// Tasks handles tasks, the messages they flatten to, and feedback.
+// Tasks handles tasks, the messages derived from them, and feedback.
 func Tasks(c Config) http.Handler {
 	a := newAPI(c)
 	const tasks = versioned + "/sessions/{session_id}/tasks"
@@ -133,7 +134,7 @@ func Tasks(c Config) http.Handler {
 	a.handle(http.MethodGet, tasks+"/{task_id}", a.on(access.ReadTasks, a.getTask))
 	a.handle(http.MethodDelete, tasks+"/{task_id}", a.on(access.DeleteTask, a.deleteTask))
 	a.handle(http.MethodGet, versioned+"/sessions/{session_id}/messages", a.on(access.ReadTasks, a.listMessages))
-	a.handle(http.MethodPost, versioned+"/feedback", withBody(maxBody, a.once(a.mayGiveFeedback, a.giveFeedback)))
+	a.handle(http.MethodPost, versioned+"/feedback", withBody(maxBody, a.once(a.feedbackAuthority, a.giveFeedback)))
 	a.handle(http.MethodGet, versioned+"/feedback", a.listFeedback)
 	a.handle(http.MethodGet, bare+"/sessions/{session_id}/tasks", a.on(access.ReadTasks, a.listA2ATasks))
 	a.handle(http.MethodPost, bare+"/tasks", withBody(maxTaskBody, a.saveA2ATask))
@@ -142,7 +143,7 @@ func Tasks(c Config) http.Handler {
 	return a.mux
 }
 
-// api is the handlers of one resource.
+// api holds the handlers of one resource.
 type api struct {
 	Config
 	mux  *chi.Mux

@@ -9,7 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// rewoundBody is what a rewind did, or with dry_run would do.
+// rewoundBody is the result of a rewind, or of its dry run.
 type rewoundBody struct {
 	Event     session.Event      `json:"event"` // the marker
 	Session   session.Session    `json:"session"`
@@ -27,7 +27,7 @@ func (a *api) rewindSession(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r, err = c.pass.Rewind(r); err != nil {
+	if r, err = c.permission.Rewind(r); err != nil {
 		return nil, err
 	}
 	done, err := a.Rewinds.Rewind(c.Context(), r)
@@ -35,9 +35,9 @@ func (a *api) rewindSession(c *call) (*reply, error) {
 		return nil, err
 	}
 	body := rewoundBody{
-		Event: done.Event, Session: c.shown(done.Session),
+		Event: done.Event, Session: c.asCallerSees(done.Session),
 		Restored:  restoredBody{State: done.State, Artifacts: done.Artifacts},
-		Conflicts: orEmpty(done.Conflicts),
+		Conflicts: emptyIfNil(done.Conflicts),
 	}
 	if body.Restored.State == nil {
 		body.Restored.State = session.Delta{}
@@ -82,10 +82,10 @@ func (c *call) rewind() (session.Rewind, error) {
 	return r, err
 }
 
-// boundaryField names the invocation that a rewind or a fork goes back to.
+// boundaryField is the invocation to which a rewind or a fork goes back.
 const boundaryField = "rewind_before_invocation_id"
 
-// scopes reads which scopes a rewind restores, nil where none are named.
+// scopes reads which scopes a rewind restores, nil if the member is absent.
 func (o object) scopes() ([]session.Scope, error) {
 	const name = "scopes"
 	items, err := o.Array(name)
@@ -109,8 +109,8 @@ func (o object) scopes() ([]session.Scope, error) {
 	return scopes, nil
 }
 
-// onConflict reads whether shared values that others have changed since are
-// restored too.
+// onConflict reads whether shared values that other sessions have changed since
+// are restored, too.
 func (o object) onConflict() (restore bool, err error) {
 	const name = "on_conflict"
 	word, err := o.Text(name)

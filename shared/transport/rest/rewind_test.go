@@ -15,33 +15,33 @@ import (
 
 // asked keeps what a request asks of the store, and answers with next to
 // nothing.
-type asked struct {
+type recordingStore struct {
 	rewinds []session.Rewind
 	forks   []session.ForkOf
 }
 
-func (a *asked) Rewind(_ context.Context, r session.Rewind) (session.Rewound, error) {
+func (a *recordingStore) Rewind(_ context.Context, r session.Rewind) (session.Rewound, error) {
 	a.rewinds = append(a.rewinds, r)
 	return session.Rewound{}, nil
 }
 
-func (a *asked) Fork(_ context.Context, f session.ForkOf) (session.Session, error) {
+func (a *recordingStore) Fork(_ context.Context, f session.ForkOf) (session.Session, error) {
 	a.forks = append(a.forks, f)
 	return session.Session{ID: f.ID, Version: 1}, nil
 }
 
-func (a *asked) Forks(_ context.Context, _, id string) (session.Branch, error) {
+func (a *recordingStore) Forks(_ context.Context, _, id string) (session.Branch, error) {
 	return session.Branch{ID: id, Children: []session.Branch{{ID: "child"}}}, nil
 }
 
 // listening is a system whose rewinds and forks end at the one returned.
-func listening(t *testing.T) (*system, *asked) {
+func listening(t *testing.T) (*system, *recordingStore) {
 	t.Helper()
-	a := &asked{}
+	a := &recordingStore{}
 	return newSystem(t, func(c *rest.Config) { c.Rewinds = a }), a
 }
 
-func TestWhatARewindAsksFor(t *testing.T) {
+func TestRewindRequest(t *testing.T) {
 	s, store := listening(t)
 	for name, c := range map[string]struct {
 		body string
@@ -79,7 +79,7 @@ func TestWhatARewindAsksFor(t *testing.T) {
 	}
 }
 
-func TestRewindThatIsRefused(t *testing.T) {
+func TestRewindBadInput(t *testing.T) {
 	s, store := listening(t)
 	with := func(more string) string { return `{"rewind_before_invocation_id":"i",` + more + `}` }
 	for name, c := range map[string]struct {
@@ -119,7 +119,7 @@ func TestRewindThatIsRefused(t *testing.T) {
 	}
 }
 
-func TestRewindThatRestoresNothingHasEmptyMembers(t *testing.T) {
+func TestRewindMembersAreNeverNull(t *testing.T) {
 	s, _ := listening(t)
 	got := s.must(t, http.StatusOK, post(alice, "/sessions/s/rewind", `{"rewind_before_invocation_id":"i"}`))
 	body := decode[one[map[string]json.RawMessage]](t, got).Data
@@ -128,7 +128,7 @@ func TestRewindThatRestoresNothingHasEmptyMembers(t *testing.T) {
 	}
 }
 
-func TestRewindUnderAKeyIsTheSameRewind(t *testing.T) {
+func TestRewindWithAKeyIsRepeatable(t *testing.T) {
 	s, store := listening(t)
 	s.mustCreate(t, alice, `{"id":"s"}`)
 	s.mustCreate(t, alice, `{"id":"r"}`)

@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-// Runs handles the runs of sessions and the threads that they make.
+// Runs handles the runs of sessions and their threads.
 func Runs(c Config) http.Handler {
 	a := newAPI(c)
 	for _, base := range []string{versioned, bare} {
@@ -38,7 +38,7 @@ func (a *api) getRun(c *call) (*reply, error) {
 	return jsonReply(http.StatusOK, data{r})
 }
 
-// cancelRun ends a run, of whatever mode, and leaves one that is over as it is.
+// cancelRun cancels a run of any mode; it leaves an ended one unchanged.
 func (a *api) cancelRun(c *call) (*reply, error) {
 	ref, err := c.runRef()
 	if err != nil {
@@ -50,7 +50,7 @@ func (a *api) cancelRun(c *call) (*reply, error) {
 	return a.newThread(c, http.StatusOK, ref.SessionID)
 }
 
-// runRef reads which run the path names.
+// runRef reads the run in the path.
 func (c *call) runRef() (ref run.Ref, err error) {
 	ref.UserID = c.user
 	if ref.SessionID, err = c.sessionID(); err != nil {
@@ -60,9 +60,9 @@ func (c *call) runRef() (ref run.Ref, err error) {
 	return ref, err
 }
 
-// writable finds the run that the path names, for what its agent pushes: the run
-// must be external, and not over.
-func (a *api) writable(c *call) (run.Ref, run.Run, error) {
+// pushableRun finds the run in the path for a push by its agent: it must be
+// external and in progress.
+func (a *api) pushableRun(c *call) (run.Ref, run.Run, error) {
 	ref, r, err := a.external(c)
 	if err == nil && r.Status.Over() {
 		err = isOver(r)
@@ -75,8 +75,8 @@ func isOver(r run.Run) error {
 		With("run_id", r.ID).With("run_status", r.Status)
 }
 
-// external finds the run that the path names, for what only the agent of an
-// external run asks.
+// external finds the run in the path for a request that only an external run's
+// agent makes.
 func (a *api) external(c *call) (run.Ref, run.Run, error) {
 	fail := func(err error) (run.Ref, run.Run, error) { return run.Ref{}, run.Run{}, err }
 	ref, err := c.runRef()
@@ -94,7 +94,7 @@ func (a *api) external(c *call) (run.Ref, run.Run, error) {
 	return ref, r, nil
 }
 
-// base is the base path that the request came by.
+// base returns the base path of the request.
 func (c *call) base() string {
 	if strings.HasPrefix(c.URL.Path, versioned+"/") {
 		return versioned

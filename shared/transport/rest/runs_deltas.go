@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// Limits of what an external agent pushes at once.
+// Limits of one push of an external agent.
 const (
 	maxDeltas = 500
 	maxPush   = 64 << 10 // bytes of text
@@ -19,30 +19,30 @@ const (
 	modelRole = "model"
 )
 
-// push is deltas for an item of an external run.
+// push is a request with deltas for an item of an external run.
 type push struct {
 	itemID       string
-	author, role string // of an item that begins
+	author, role string // of a new item
 	deltas       []run.Delta
-	// offset is the last delta that the agent knows to be stored; nil does not
-	// care.
+	// offset is the last delta that the agent knows to be stored; nil skips the
+	// check.
 	offset *int64
 }
 
-// pushed says how far an item has come.
+// pushed reports how far an item has been stored.
 type pushed struct {
 	ItemID string `json:"item_id"`
 	Seq    int64  `json:"seq"`
 	Offset int64  `json:"offset"`
 }
 
-// pushDeltas stores deltas of an item, which begins with the first of them.
+// pushDeltas stores deltas of an item; the first ones create it.
 func (a *api) pushDeltas(c *call) (*reply, error) {
 	p, err := c.push()
 	if err != nil {
 		return nil, err
 	}
-	ref, of, err := a.writable(c)
+	ref, of, err := a.pushableRun(c)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func parseDeltas(items []json.RawMessage) ([]run.Delta, error) {
 
 func deltaAt(i int) string { return "/deltas/" + strconv.Itoa(i) }
 
-// name reads an optional author or role, "" where it is absent.
+// name reads an optional author or role, "" if absent.
 func (o object) name(member string) (string, error) {
 	s, err := o.Text(member)
 	if err != nil || !o.Has(member) {
@@ -135,8 +135,8 @@ func (o object) name(member string) (string, error) {
 	return s, nil
 }
 
-// check says what keeps the deltas from following those that the item has. It
-// returns the event that an item opens with; item is nil for one that begins.
+// check verifies that the deltas continue the item's. It returns the event that
+// begins a new item; item is nil for a new one.
 func (p push) check(of run.Run, item run.Item) (begun session.Event, err error) {
 	if err := p.checkOffset(item); err != nil {
 		return begun, err
@@ -146,7 +146,7 @@ func (p push) check(of run.Run, item run.Item) (begun session.Event, err error) 
 		if content, err = run.ResumeContent(item.Content().Snapshot()); err != nil {
 			return begun, err
 		}
-	} else if begun, err = p.beginning(of); err != nil {
+	} else if begun, err = p.openingEvent(of); err != nil {
 		return begun, err
 	}
 	for i, d := range p.deltas {
@@ -160,8 +160,8 @@ func (p push) check(of run.Run, item run.Item) (begun session.Event, err error) 
 	return begun, nil
 }
 
-// beginning is the event that opens an item.
-func (p push) beginning(of run.Run) (session.Event, error) {
+// openingEvent returns the event that begins an item.
+func (p push) openingEvent(of run.Run) (session.Event, error) {
 	author, role := p.author, p.role
 	if author == "" {
 		author = of.Agent
@@ -178,8 +178,8 @@ func (p push) beginning(of run.Run) (session.Event, error) {
 	}, nil
 }
 
-// checkOffset refuses deltas that the caller may have sent before, when the
-// answer was lost, and such as would leave a gap.
+// checkOffset refuses deltas that are possibly a repeat, and deltas that would
+// leave a gap.
 func (p push) checkOffset(item run.Item) error {
 	switch {
 	case p.offset == nil:

@@ -11,8 +11,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// pushEvents stores whole events of an external run. One with the id of the
-// item in progress completes that item.
+// pushEvents stores complete events of an external run. An event with the id of
+// the item in progress completes it.
 func (a *api) pushEvents(c *call) (*reply, error) {
 	body, err := c.object()
 	if err != nil {
@@ -22,7 +22,7 @@ func (a *api) pushEvents(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref, of, err := a.writable(c)
+	ref, of, err := a.pushableRun(c)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (a *api) pushEvents(c *call) (*reply, error) {
 	if err := a.Runs.Renew(c.Context(), ref); err != nil {
 		return nil, err
 	}
-	if len(events) == 0 { // all partial
+	if len(events) == 0 { // all of them partial
 		return jsonReply(http.StatusOK, data{[]session.Event{}})
 	}
 	stored, err := a.storeEvents(c, ref, events)
@@ -46,22 +46,22 @@ func (a *api) pushEvents(c *call) (*reply, error) {
 	return jsonReply(http.StatusCreated, data{stored})
 }
 
-// eventsOf reads events of a run.
+// eventsOf reads the events of a run.
 func (c *call) eventsOf(of run.Run, items []json.RawMessage) ([]session.Event, error) {
 	for i, raw := range items {
 		var err error
-		if items[i], err = ofRun(raw, "/events/"+strconv.Itoa(i), of.ID, of.Agent); err != nil {
+		if items[i], err = withRun(raw, "/events/"+strconv.Itoa(i), of.ID, of.Agent); err != nil {
 			return nil, err
 		}
 	}
 	return c.events(items)
 }
 
-// storeEvents stores events in their order, so that their changes of the state
-// follow one another. Where a request is cut off in between, its repeat finds
-// by their ids those that were stored.
+// storeEvents stores events in order, so that their state changes are applied
+// in order. The repeat of an interrupted request finds the stored ones by their
+// ids.
 func (a *api) storeEvents(c *call, ref run.Ref, events []session.Event) ([]session.Event, error) {
-	item, at, err := a.completed(c, ref, events)
+	item, at, err := a.completedItem(c, ref, events)
 	if err != nil {
 		return nil, err
 	}
@@ -90,9 +90,9 @@ func (a *api) storeEvents(c *call, ref run.Ref, events []session.Event) ([]sessi
 	return append(stored, rest...), err
 }
 
-// completed finds the item in progress, of which a run has one at most, that
-// one of the events completes, and which event that is.
-func (a *api) completed(c *call, ref run.Ref, events []session.Event) (item run.Item, at int, err error) {
+// completedItem finds the item in progress, of which a run has at most one,
+// that one of the events completes, and the index of that event.
+func (a *api) completedItem(c *call, ref run.Ref, events []session.Event) (item run.Item, at int, err error) {
 	for i, e := range events {
 		if e.ID == "" {
 			continue
@@ -104,8 +104,8 @@ func (a *api) completed(c *call, ref run.Ref, events []session.Event) (item run.
 	return nil, 0, nil
 }
 
-// wholeEvent is the event that takes an item's place. Content that is left out
-// is what was streamed.
+// wholeEvent returns the event that replaces an item. Absent content is the
+// streamed content.
 func wholeEvent(e session.Event, item run.Item) (session.Event, error) {
 	if !jsonx.IsNull(e.Fields["content"]) {
 		return e, nil

@@ -13,10 +13,10 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// unnamed stands for the id of a run that has none yet.
+// unnamed is a placeholder for the id of a run that has none yet.
 const unnamed = "-"
 
-// newRun reads the body of a start. The run is named later.
+// newRun reads the body of a start. The run's id is set later.
 func (c *call) newRun() (s run.Start, err error) {
 	s.UserID = c.user
 	if s.SessionID, err = c.sessionID(); err != nil {
@@ -30,7 +30,7 @@ func (c *call) newRun() (s run.Start, err error) {
 		return s, err
 	}
 	for i, e := range s.Input {
-		if err := c.pass.CheckEvent(e, "/input/"+strconv.Itoa(i)); err != nil {
+		if err := c.permission.CheckEvent(e, "/input/"+strconv.Itoa(i)); err != nil {
 			return s, err
 		}
 	}
@@ -53,7 +53,7 @@ func (c *call) newRun() (s run.Start, err error) {
 	return s, s.Validate()
 }
 
-// input reads the events that a run begins with: whole ones, with content.
+// input reads the events with which a run begins: complete events with content.
 func (o object) input() ([]session.Event, error) {
 	items, err := o.items("input", run.MaxInput, "events")
 	if err != nil {
@@ -63,7 +63,7 @@ func (o object) input() ([]session.Event, error) {
 	seen := map[string]bool{}
 	for i, raw := range items {
 		at := o.Pointer("input") + "/" + strconv.Itoa(i)
-		if raw, err = ofRun(raw, at, unnamed, "user"); err != nil {
+		if raw, err = withRun(raw, at, unnamed, "user"); err != nil {
 			return nil, err
 		}
 		e, err := session.ParseEvent(raw, at)
@@ -87,9 +87,9 @@ func (o object) input() ([]session.Event, error) {
 	return events, nil
 }
 
-// ofRun is an event as a caller gives it to a run, with the run's id for its
-// invocation and with an author, "" for none, where it names none.
-func ofRun(raw json.RawMessage, at, runID, author string) (json.RawMessage, error) {
+// withRun returns an event with the run's id as its invocation and, if author
+// is not "", a default author.
+func withRun(raw json.RawMessage, at, runID, author string) (json.RawMessage, error) {
 	event, err := parseObject(raw, at)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (o object) items(name string, most int, what string) ([]json.RawMessage, er
 	return items, nil
 }
 
-// choice reads an optional member that is one of a few words; the first is the
+// choice reads an optional member with one of a few values; the first is the
 // default.
 func (o object) choice(name string, words ...string) (string, error) {
 	word, err := o.Text(name)

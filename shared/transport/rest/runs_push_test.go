@@ -75,12 +75,12 @@ func TestExternalRun(t *testing.T) {
 	if thread := s.mustThread(t); thread.Status != "idle" || thread.Run != nil {
 		t.Errorf("thread %+v", thread)
 	}
-	if len(s.handed) != 0 {
-		t.Errorf("handed to a worker: %+v", s.handed)
+	if len(s.dispatched) != 0 {
+		t.Errorf("handed to a worker: %+v", s.dispatched)
 	}
 }
 
-func TestDeltasThatWereSentBefore(t *testing.T) {
+func TestRepeatedDeltas(t *testing.T) {
 	s, at := external(t)
 	s.mustPush(t, at, deltas("answer", `,"offset":0`, "a"))
 	for _, offset := range []int{0, 2} {
@@ -101,7 +101,7 @@ func TestDeltasThatWereSentBefore(t *testing.T) {
 	}
 }
 
-func TestItemThatIsCompletedWithoutContent(t *testing.T) {
+func TestItemCompletedWithoutContent(t *testing.T) {
 	s, at := external(t)
 	s.mustPush(t, at, `{"item_id":"call","author":"bot","role":"assistant","deltas":[
 		{"part":0,"thought":true,"text":"Let me "},{"part":0,"thought":true,"text":"see."},
@@ -120,7 +120,7 @@ func TestItemThatIsCompletedWithoutContent(t *testing.T) {
 	s.mustRefuse(t, http.StatusConflict, "", post(alice, at+"/deltas", deltas("call", "", "more")))
 }
 
-func TestPushedEventsUnderAKey(t *testing.T) {
+func TestPushedEventsWithAKey(t *testing.T) {
 	s, at := external(t)
 	s.mustPush(t, at, deltas("answer", "", "x"))
 	body := batch(`{"id":"answer","content":{"parts":[{"text":"x"}]}}`, `{"content":{"parts":[{"text":"y"}]}}`)
@@ -140,7 +140,7 @@ func TestPushedEventsUnderAKey(t *testing.T) {
 	}
 }
 
-func TestChangesOfARun(t *testing.T) {
+func TestRunUpdates(t *testing.T) {
 	s, at := external(t)
 	alive := s.must(t, http.StatusOK, patch(alice, at, `{"keep_alive":true}`))
 	if r := decode[one[runView]](t, alive).Data; r.Status != "in_progress" || r.Agent != "theirs" {
@@ -187,7 +187,7 @@ func pushes(at string) map[string]request {
 	}
 }
 
-func TestRunThatIsOverTakesNothingMore(t *testing.T) {
+func TestEndedRunRefusesPushes(t *testing.T) {
 	s, at := external(t)
 	s.must(t, http.StatusOK, post(alice, at+"/cancel", ""))
 	before := s.headSeq(t, "s")
@@ -203,7 +203,7 @@ func TestRunThatIsOverTakesNothingMore(t *testing.T) {
 	}
 }
 
-func TestOnlyAnExternalRunIsPushedTo(t *testing.T) {
+func TestManagedRunRefusesPushes(t *testing.T) {
 	s := newSystem(t)
 	s.mustCreate(t, alice, `{"id":"s"}`)
 	at := s.mustStart(t, "")
@@ -215,7 +215,7 @@ func TestOnlyAnExternalRunIsPushedTo(t *testing.T) {
 	}
 }
 
-func TestPushThatIsRefused(t *testing.T) {
+func TestPushBadInput(t *testing.T) {
 	s, at := external(t)
 	s.mustPush(t, at, deltas("open", "", "x"))
 	delta := func(d string) string { return `{"item_id":"open","deltas":[{"part":0,"text":"y"},` + d + `]}` }

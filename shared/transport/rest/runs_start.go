@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// defaultAgent answers where neither the request nor the session names an
-	// agent that is configured.
+	// defaultAgent executes runs if neither the request nor the session names
+	// an agent.
 	defaultAgent = "default"
-	// maxStarts is how many runs one idempotency key may try to start.
+	// maxStarts bounds the runs started under one idempotency key.
 	maxStarts = 10
 )
 
@@ -37,7 +37,7 @@ func (a *api) startRun(c *call) (*reply, error) {
 	}
 	logs.Add(c.Context(), slog.String(logs.RunID, ref.RunID))
 	if started.Mode == run.Managed && !started.Status.Over() {
-		if err := a.StartRun(c.Context(), ref); err != nil && a.notStarted(c, ref, err) {
+		if err := a.StartRun(c.Context(), ref); err != nil && a.failRun(c, ref, err) {
 			return unavailable(c, ref), nil
 		}
 	}
@@ -49,10 +49,10 @@ func (a *api) startRun(c *call) (*reply, error) {
 	return rep, nil
 }
 
-// agentOf chooses the configured agent that executes a run: the one that the
-// request names, else the session's; the default one only where neither names
-// any, as nobody wants another's answer for a name that was mistyped. "" is
-// whichever the deployer's configuration has for sessions that name none.
+// agentOf returns the configured agent that executes a run: the request's, else
+// the session's. The default agent is used only if neither names one, so a
+// misspelt name never selects another agent. "" is the agent configured for
+// sessions without a name.
 func (a *api) agentOf(c *call, s run.Start) (string, error) {
 	if s.Agent != "" {
 		if a.Agents.HasAgent(s.Agent) {
@@ -80,8 +80,8 @@ func (a *api) agentOf(c *call, s run.Start) (string, error) {
 }
 
 // begin starts the run. The repeat of a request with an idempotency key finds
-// the run that it started before; where no worker could be had for that one, it
-// starts the next.
+// the run that it started before; if no worker accepted that one, it starts
+// another.
 func (a *api) begin(c *call, s run.Start) (run.Run, run.Ref, error) {
 	for try := range maxStarts {
 		if err := c.nameRun(&s, try); err != nil {
@@ -96,7 +96,7 @@ func (a *api) begin(c *call, s run.Start) (run.Run, run.Ref, error) {
 		"%d runs were started under this Idempotency-Key, and none found a worker: use another key", maxStarts)
 }
 
-// nameRun gives the run its id, which is its input's invocation too.
+// nameRun sets the id of the run, which is also its input's invocation.
 func (c *call) nameRun(s *run.Start, try int) error {
 	id, err := c.derivedID(fmt.Sprintf("run %d", try))
 	if err != nil {
@@ -109,24 +109,24 @@ func (c *call) nameRun(s *run.Start, try int) error {
 	return nil
 }
 
-// notStarted ends a run that no worker could be had for. It is false where the
-// run is over already: cancelled, perhaps for another that has its input now, or
-// done by a worker all the same. What was asked for has happened then.
-func (a *api) notStarted(c *call, ref run.Ref, cause error) bool {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), settleTime)
+// failRun ends a run that no worker accepted. It returns false if the run is
+// already over, because it was cancelled, merged into another run, or executed
+// after all: then the request has succeeded.
+func (a *api) failRun(c *call, ref run.Ref, cause error) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context()), finishTime)
 	defer cancel()
-	a.Log.ErrorContext(ctx, "no worker for a run", "error", cause)
+	a.Log.ErrorContext(ctx, "no worker accepted a run", "error", cause)
 	failed := run.NewProblem(run.CodeStart, "The run could not be handed to a worker.")
 	switch _, err := a.Runs.End(ctx, ref, run.Failed, failed); {
 	case errors.Is(err, fault.Of(fault.Conflict)):
 		return false
 	case err != nil:
-		a.Log.ErrorContext(ctx, "end a run that has no worker; its lease will", "error", err)
+		a.Log.ErrorContext(ctx, "a run without a worker was not ended; it ends when its lease expires", "error", err)
 	}
 	return true
 }
 
-// unavailable says that a run was not started.
+// unavailable answers that a run was not started.
 func unavailable(c *call, ref run.Ref) *reply {
 	f := fault.New(0, "The run could not be handed to a worker; try again.").With("run_id", ref.RunID)
 	return problemReply(problem.WithStatus(http.StatusServiceUnavailable, f, c.requestID))

@@ -17,22 +17,22 @@ import (
 )
 
 // askedRuns keeps which runs a request asks to start, and has an empty thread.
-type askedRuns struct {
+type recordingRuns struct {
 	run.Store
 	starts []run.Start
 }
 
-func (a *askedRuns) Start(_ context.Context, s run.Start) (run.Run, error) {
+func (a *recordingRuns) Start(_ context.Context, s run.Start) (run.Run, error) {
 	a.starts = append(a.starts, s)
 	return run.Run{ID: s.RunID, Mode: s.Mode, Status: run.InProgress}, nil
 }
 
-func (a *askedRuns) Thread(_ context.Context, userID, id string, _ run.ThreadQuery) (run.Thread, error) {
+func (a *recordingRuns) Thread(_ context.Context, userID, id string, _ run.ThreadQuery) (run.Thread, error) {
 	return run.Thread{Session: session.Session{ID: id, UserID: userID}}, nil
 }
 
-func (s *system) listenToStarts() (*system, *askedRuns) {
-	store := &askedRuns{Store: s.config.Runs}
+func (s *system) listenToStarts() (*system, *recordingRuns) {
+	store := &recordingRuns{Store: s.config.Runs}
 	s.config.Runs = store
 	s.runs = rest.Runs(s.config)
 	return s, store
@@ -45,7 +45,7 @@ func startOf(more string, events ...string) string {
 	return `{"input":[` + strings.Join(events, ",") + `]` + more + `}`
 }
 
-func TestWhatAStartAsksFor(t *testing.T) {
+func TestStartRequest(t *testing.T) {
 	s, store := newSystem(t).listenToStarts()
 	s.mustCreate(t, alice, `{"id":"a b","agent":"data_analyst"}`)
 	for name, c := range map[string]struct {
@@ -70,7 +70,7 @@ func TestWhatAStartAsksFor(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store.starts, s.handed = nil, nil
+			store.starts, s.dispatched = nil, nil
 			got := s.must(t, http.StatusAccepted, post(alice, "/sessions/a%20b/runs", c.body))
 			if len(store.starts) != 1 || store.starts[0].RunID == "" {
 				t.Fatalf("asked %+v", store.starts)
@@ -84,7 +84,7 @@ func TestWhatAStartAsksFor(t *testing.T) {
 			if asked.Mode == run.Managed {
 				handed = []run.Ref{c.want.Ref}
 			}
-			if diff := cmp.Diff(handed, s.handed); diff != "" {
+			if diff := cmp.Diff(handed, s.dispatched); diff != "" {
 				t.Errorf("handed to a worker (-want +got)\n%s", diff)
 			}
 			asked.Input = nil
@@ -95,7 +95,7 @@ func TestWhatAStartAsksFor(t *testing.T) {
 	}
 }
 
-func TestWhatARunBeginsWith(t *testing.T) {
+func TestStartInput(t *testing.T) {
 	s, store := newSystem(t).listenToStarts()
 	s.mustCreate(t, alice, `{"id":"s"}`)
 	s.must(t, http.StatusAccepted, post(alice, "/sessions/s/runs", startOf("", hello,
@@ -120,7 +120,7 @@ func TestWhatARunBeginsWith(t *testing.T) {
 	}
 }
 
-func TestStartThatIsRefused(t *testing.T) {
+func TestStartBadInput(t *testing.T) {
 	s, store := newSystem(t).listenToStarts()
 	s.mustCreate(t, alice, `{"id":"s"}`)
 	event := func(members string) string { return startOf("", hello, `{`+members+`}`) }
@@ -170,12 +170,12 @@ func TestStartThatIsRefused(t *testing.T) {
 	s.mustRefuse(t, http.StatusForbidden, "", post(bob, "/sessions/s/runs", startOf("", hello)))
 	s.mustRefuse(t, http.StatusNotFound, "", post(alice, "/sessions/no/runs", startOf("", hello)))
 	s.mustRefuse(t, http.StatusUnprocessableEntity, "session_id", post(alice, "/sessions/a%01b/runs", startOf("", hello)))
-	if len(store.starts) != 0 || len(s.handed) != 0 {
-		t.Errorf("refused, and yet asked for: %+v, handed over: %+v", store.starts, s.handed)
+	if len(store.starts) != 0 || len(s.dispatched) != 0 {
+		t.Errorf("refused, and yet asked for: %+v, handed over: %+v", store.starts, s.dispatched)
 	}
 }
 
-func TestWhichAgentExecutesARun(t *testing.T) {
+func TestAgentOfARun(t *testing.T) {
 	s, store := newSystem(t).listenToStarts()
 	s.mustCreate(t, alice, `{"id":"named","agent":"data_analyst"}`)
 	s.mustCreate(t, alice, `{"id":"nameless"}`)
@@ -209,7 +209,7 @@ func TestWhichAgentExecutesARun(t *testing.T) {
 	}
 }
 
-func TestStartUnderAKey(t *testing.T) {
+func TestStartWithAKey(t *testing.T) {
 	s, store := newSystem(t).listenToStarts()
 	s.mustCreate(t, alice, `{"id":"s"}`)
 	start := post(alice, "/sessions/s/runs", startOf("", hello)).with("Idempotency-Key", "k")
@@ -219,8 +219,8 @@ func TestStartUnderAKey(t *testing.T) {
 		again.header.Get("Location") != first.header.Get("Location") {
 		t.Errorf("%s %v, then %s %v", first.body, first.header, again.body, again.header)
 	}
-	if len(store.starts) != 1 || len(s.handed) != 1 {
-		t.Errorf("asked for %+v, handed over %+v", store.starts, s.handed)
+	if len(store.starts) != 1 || len(s.dispatched) != 1 {
+		t.Errorf("asked for %+v, handed over %+v", store.starts, s.dispatched)
 	}
 }
 
@@ -237,7 +237,7 @@ func failTo(count *int) func(*rest.Config) {
 	}
 }
 
-func TestRunThatFindsNoWorker(t *testing.T) {
+func TestRunWithoutAWorker(t *testing.T) {
 	failures := 2
 	s := newSystem(t, failTo(&failures))
 	s.mustCreate(t, alice, `{"id":"s"}`)
@@ -260,8 +260,8 @@ func TestRunThatFindsNoWorker(t *testing.T) {
 	}
 	s.must(t, http.StatusAccepted, start)
 	thread := s.mustThread(t)
-	if thread.Status != "in_progress" || len(thread.Items) != 1 || len(s.handed) != 1 || s.handed[0].RunID != thread.Run.ID {
-		t.Errorf("thread %+v, handed over %+v", thread, s.handed)
+	if thread.Status != "in_progress" || len(thread.Items) != 1 || len(s.dispatched) != 1 || s.dispatched[0].RunID != thread.Run.ID {
+		t.Errorf("thread %+v, handed over %+v", thread, s.dispatched)
 	}
 	if s.must(t, http.StatusAccepted, start).header.Get("Idempotency-Replayed") != "true" {
 		t.Error("started once more")
@@ -273,7 +273,7 @@ func TestRunThatFindsNoWorker(t *testing.T) {
 
 // A run that no worker could be had for, and that another merged meanwhile, has
 // been accepted: its input is in the thread, and asking again must not add it.
-func TestRunThatFindsNoWorkerAndIsMerged(t *testing.T) {
+func TestMergedRunWithoutAWorker(t *testing.T) {
 	merge := func(context.Context, run.Ref) {}
 	s := newSystem(t, func(c *rest.Config) {
 		hand := c.StartRun
@@ -320,14 +320,14 @@ func (l *lostStart) Start(ctx context.Context, s run.Start) (run.Run, error) {
 	return r, err
 }
 
-func TestRepeatOfAStartThatWasLostFindsTheRun(t *testing.T) {
+func TestRepeatedStartFindsTheRun(t *testing.T) {
 	s := newSystem(t, func(c *rest.Config) { c.Runs = &lostStart{Store: c.Runs, armed: true} })
 	s.mustCreate(t, alice, `{"id":"s"}`)
 	start := post(alice, "/sessions/s/runs", startOf("", hello)).with("Idempotency-Key", "k")
 	s.mustRefuse(t, http.StatusInternalServerError, "", start)
 	before := s.mustThread(t)
 	s.must(t, http.StatusAccepted, start)
-	if diff := cmp.Diff(before, s.mustThread(t)); diff != "" || len(before.Items) != 1 || len(s.handed) != 1 {
-		t.Errorf("thread %+v, then\n%s\nhanded over %+v", before, diff, s.handed)
+	if diff := cmp.Diff(before, s.mustThread(t)); diff != "" || len(before.Items) != 1 || len(s.dispatched) != 1 {
+		t.Errorf("thread %+v, then\n%s\nhanded over %+v", before, diff, s.dispatched)
 	}
 }

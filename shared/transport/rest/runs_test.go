@@ -72,7 +72,7 @@ func external(t *testing.T) (*system, string) {
 	return s, s.mustStart(t, `,"mode":"external"`)
 }
 
-func TestEveryAnswerToARunIsTheThread(t *testing.T) {
+func TestRunRequestsAnswerTheThread(t *testing.T) {
 	s := newSystem(t)
 	s.mustCreate(t, alice, `{"id":"s","agent":"data_analyst"}`)
 	started := s.must(t, http.StatusAccepted, post(alice, "/api/sessions/s/runs", startOf("", hello)))

@@ -7,11 +7,11 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-// runChange is what an external agent says of its run: that it is at work
-// (status ""), or how it ended.
+// runChange is an external agent's report about its run: a heartbeat (status
+// ""), or how it ended.
 type runChange struct {
 	status  run.Status
-	problem *run.Problem // of a run that failed
+	problem *run.Problem // of a failed run
 }
 
 func (a *api) updateRun(c *call) (*reply, error) {
@@ -24,7 +24,7 @@ func (a *api) updateRun(c *call) (*reply, error) {
 		return nil, err
 	}
 	switch {
-	case r.Status == change.status: // sent again, since the answer was lost
+	case r.Status == change.status: // the repeat of a request whose answer was lost
 	case r.Status.Over():
 		err = isOver(r)
 	case change.status == "":
@@ -38,7 +38,7 @@ func (a *api) updateRun(c *call) (*reply, error) {
 	return jsonReply(http.StatusOK, data{r})
 }
 
-// runChange reads the body of a change.
+// runChange reads the body of a report.
 func (c *call) runChange() (change runChange, err error) {
 	body, err := c.object()
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *call) runChange() (change runChange, err error) {
 	return change, err
 }
 
-// runProblem reads why a run failed, which the agent need not say.
+// runProblem reads why a run failed, which is optional.
 func (o object) runProblem(status run.Status) (*run.Problem, error) {
 	if status != run.Failed {
 		if o.Has("error") {

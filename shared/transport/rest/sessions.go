@@ -26,7 +26,7 @@ func (a *api) createSession(c *call) (*reply, error) {
 	return c.createdReply(created)
 }
 
-// createdReply answers with a session that the request made.
+// createdReply answers a session that the request created.
 func (c *call) createdReply(created session.Session) (*reply, error) {
 	rep, err := c.sessionReply(http.StatusCreated, created)
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *call) createdReply(created session.Session) (*reply, error) {
 	return rep, nil
 }
 
-// newSession reads the body of a creation.
+// newSession reads the body of a request that creates a session.
 func (c *call) newSession() (session.New, error) {
 	body, err := c.object()
 	if err != nil {
@@ -94,7 +94,7 @@ func (a *api) getSession(c *call) (*reply, error) {
 }
 
 func (c *call) sessionReply(status int, s session.Session) (*reply, error) {
-	rep, err := jsonReply(status, data{c.shown(s)})
+	rep, err := jsonReply(status, data{c.asCallerSees(s)})
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (a *api) listSessions(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.listReply(orEmpty(page.Sessions), next)
+	return p.listReply(emptyIfNil(page.Sessions), next)
 }
 
 func (a *api) updateSession(c *call) (*reply, error) {
@@ -170,7 +170,7 @@ func (a *api) updateSession(c *call) (*reply, error) {
 	return c.sessionReply(http.StatusOK, s)
 }
 
-// patch reads the body of a change.
+// patch reads the body of a request that updates a session.
 func (c *call) patch() (session.Patch, error) {
 	body, err := c.object()
 	if err != nil {
@@ -193,8 +193,9 @@ func (c *call) patch() (session.Patch, error) {
 	return p, p.Validate()
 }
 
-// retention reads how many seconds a session is kept; null is 0, which leaves
-// it to the session's agent and the deployment, and nil that nothing was said.
+// retention reads for how many seconds a session is retained. Null is 0, the
+// default of the session's agent or the deployment; nil means that the member
+// is absent.
 func (o object) retention() (*int64, error) {
 	const name = "retention"
 	if raw, ok := o.Members[name]; ok && jsonx.IsNull(raw) {
@@ -227,7 +228,7 @@ func (a *api) getState(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	state = c.pass.State(state)
+	state = c.permission.State(state)
 	for _, values := range []*session.Values{&state.Session, &state.User, &state.App, &state.Merged} {
 		if *values == nil {
 			*values = map[string]json.RawMessage{}
@@ -236,8 +237,8 @@ func (a *api) getState(c *call) (*reply, error) {
 	return jsonReply(http.StatusOK, data{state})
 }
 
-// orEmpty is a list that encodes as an array, never as null.
-func orEmpty[T any](items []T) []T {
+// emptyIfNil returns a list that encodes as an array, never as null.
+func emptyIfNil[T any](items []T) []T {
 	if items == nil {
 		return []T{}
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/rethread/rethread/shared/observe/logs"
 )
 
-// sessionList is which sessions a list is of.
+// sessionList selects the sessions of a list.
 type sessionList struct {
-	kind   string // "" is a user's own
+	kind   string // "" selects a user's own
 	userID string
 	read   func(context.Context, session.ListQuery) (session.ListPage, error)
 }
 
-// selects names the list and its filters, so that a cursor fits this one alone.
+// selects names the list and its filters, to which a cursor belongs.
 func (l sessionList) selects(filters ...string) []string {
 	if l.kind == "" {
 		return filters
@@ -26,8 +26,8 @@ func (l sessionList) selects(filters ...string) []string {
 	return append(slices.Clone(filters), l.kind, l.userID)
 }
 
-// sessionList reads whose sessions are wanted: the caller's own, those that others
-// share with the caller, or for an admin those of any user.
+// sessionList reads which sessions are requested: the caller's own, those
+// shared with the caller, or for an admin those of any user.
 func (a *api) sessionList(c *call, q query) (sessionList, error) {
 	list := sessionList{userID: c.caller.UserID, read: a.Sessions.List}
 	shared, err := q.choice("shared", "false", "true")
@@ -49,14 +49,14 @@ func (a *api) sessionList(c *call, q query) (sessionList, error) {
 		if !c.caller.Admin {
 			return list, fault.New(fault.Forbidden, "You may only list your own sessions")
 		}
-		a.Log.LogAttrs(c.Context(), slog.LevelInfo, "an admin lists what is not theirs",
+		a.Log.LogAttrs(c.Context(), slog.LevelInfo, "an admin lists sessions of another user",
 			logs.Person("admin_id", c.caller.UserID), logs.Person("owner_id", user))
 		list.kind, list.userID, list.read = "user", user, a.listForAdmin
 	}
 	return list, nil
 }
 
-// listForAdmin is a user's list with what an admin may do in it.
+// listForAdmin returns a user's list with an admin's permissions.
 func (a *api) listForAdmin(ctx context.Context, q session.ListQuery) (session.ListPage, error) {
 	page, err := a.Sessions.List(ctx, q)
 	for i := range page.Sessions {

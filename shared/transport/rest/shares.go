@@ -14,7 +14,7 @@ import (
 
 const sharesPath = versioned + "/sessions/{session_id}/shares"
 
-// Shares handles who is let into sessions. Only owners share.
+// Shares handles access of other users to sessions. Only owners can share.
 func Shares(c Config) http.Handler {
 	a := newAPI(c)
 	a.handle(http.MethodPost, sharesPath, withBody(maxBody, a.onceOn(access.Share, a.shareSession)))
@@ -25,15 +25,15 @@ func Shares(c Config) http.Handler {
 	return a.mux
 }
 
-// madeShare is a share as the answer that makes it has it.
-type madeShare struct {
+// createdShare is a share in the answer that creates it.
+type createdShare struct {
 	access.SharedWith
 
 	Token string `json:"token,omitempty"`
 }
 
-// shareSession makes a share. The token of a link is shown this once: the answer
-// that a repeat gets is kept without it.
+// shareSession creates a share. A link's token is returned only this once: the
+// answer stored for repeats does not contain it.
 func (a *api) shareSession(c *call) (*reply, error) {
 	n, err := a.newShare(c)
 	if err != nil {
@@ -43,13 +43,13 @@ func (a *api) shareSession(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep, err := jsonReply(http.StatusCreated, data{madeShare{SharedWith: made, Token: n.Token}})
+	rep, err := jsonReply(http.StatusCreated, data{createdShare{SharedWith: made, Token: n.Token}})
 	if err != nil {
 		return nil, err
 	}
 	rep.header.Set("Location", fmt.Sprintf("%s/sessions/%s/shares/%s",
 		versioned, url.PathEscape(n.SessionID), url.PathEscape(n.ID)))
-	kept, err := jsonReply(http.StatusCreated, data{madeShare{SharedWith: made}})
+	kept, err := jsonReply(http.StatusCreated, data{createdShare{SharedWith: made}})
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (a *api) newShare(c *call) (n access.NewShare, err error) {
 	if body.Has("user_id") && n.UserID == "" {
 		return n, fieldFault(fault.Invalid, "/user_id", "must not be empty; leave it out to make a link")
 	}
-	if n.Life, err = body.life("expires_in"); err != nil {
+	if n.Life, err = body.seconds("expires_in"); err != nil {
 		return n, err
 	}
 	if n.ID, err = c.derivedID("share"); err != nil {
@@ -92,8 +92,8 @@ func (a *api) newShare(c *call) (n access.NewShare, err error) {
 	return n, n.Validate()
 }
 
-// life reads an optional number of seconds, 0 where it is absent.
-func (o object) life(name string) (time.Duration, error) {
+// seconds reads an optional number of seconds, 0 if absent.
+func (o object) seconds(name string) (time.Duration, error) {
 	seconds, err := o.Integer(name)
 	if err != nil || seconds == nil {
 		return 0, err
@@ -133,8 +133,8 @@ func (a *api) listShares(c *call) (*reply, error) {
 	return p.listReply(page, next)
 }
 
-// sharesAfter cuts a page out of the shares of a session, of which there are few;
-// last is where the next one goes on, "" at the end.
+// sharesAfter returns a page of a session's shares, all of which are in memory;
+// last is the position of the next page, "" at the end.
 func sharesAfter(all []access.SharedWith, after string, limit int) (page []access.SharedWith, last string) {
 	page = []access.SharedWith{}
 	for _, s := range all {
@@ -165,8 +165,8 @@ func (a *api) revokeShare(c *call) (*reply, error) {
 	return noContent(), nil
 }
 
-// acceptShare lets the caller in by the token of a link. It may be repeated, so
-// it needs no idempotency key.
+// acceptShare gives the caller access by the token of a link. It is idempotent
+// and needs no idempotency key.
 func (a *api) acceptShare(c *call) (*reply, error) {
 	body, err := c.object()
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// answerLimit is how much a body may take of a function's answer: 6 MB
-	// less room for headers and the envelope.
+	// answerLimit bounds a body in a function's answer: 6 MB less the headers
+	// and the envelope.
 	answerLimit = 6<<20 - 64<<10
-	// minGzip is the smallest body that compression is worth the time for.
+	// minGzip is the smallest body worth compressing.
 	minGzip = 1 << 10
 )
 
-// acceptsGzip reads Accept-Encoding; a coding of weight 0 is refused.
+// acceptsGzip reads Accept-Encoding; weight 0 refuses a coding.
 func acceptsGzip(h http.Header) bool {
 	accepted := false
 	for part := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
@@ -60,6 +60,6 @@ func compress(body []byte) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// encodedSize is what a body takes in a function's answer: anything large or
-// compressed is sent to the gateway in base64.
+// encodedSize returns the size of a body in a function's answer: large or
+// compressed bodies are sent to the gateway in base64.
 func encodedSize(b []byte) int { return base64.StdEncoding.EncodedLen(len(b)) }

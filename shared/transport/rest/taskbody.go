@@ -9,8 +9,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-// taskSave reads the body of a save. Message, bubbles and metadata are kept as
-// they came, only without the white space between tokens.
+// taskSave reads the body of a save. Message, bubbles and metadata are stored
+// as they were sent, without the white space between tokens.
 func (c *call) taskSave(sessionID string) (task.Save, error) {
 	body, err := c.object()
 	if err != nil {
@@ -46,8 +46,8 @@ func (o object) taskSave(user, sessionID string) (task.Save, error) {
 	return save, save.Task.CheckSize()
 }
 
-// optional is a member that may be null: then, or absent, there is nothing to
-// check.
+// optional is a member that may be null; null and absent members are not
+// checked.
 func (o object) optional(name string, check func() error) (json.RawMessage, error) {
 	raw, err := o.Raw(name)
 	if err != nil || jsonx.IsNull(raw) {
@@ -113,8 +113,7 @@ func (o object) checkBubbles() error {
 	return nil
 }
 
-// checkBubble checks the types of the members that a bubble is known to have,
-// and then its rules.
+// checkBubble checks the types of a bubble's known members and then its rules.
 func (o object) checkBubble() (err error) {
 	var b task.Bubble
 	if b.ID, err = o.RequiredText("id"); err != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-// taskBody is a task as callers see it. Bubbles and metadata are what was
-// saved, byte for byte.
+// taskBody is a task as callers see it. Bubbles and metadata are returned byte
+// for byte as saved.
 type taskBody struct {
 	TaskID      string          `json:"task_id"`
-	SessionID   string          `json:"session_id,omitempty"` // of a task that comes alone
+	SessionID   string          `json:"session_id,omitempty"` // set in an answer with a single task
 	UserMessage json.RawMessage `json:"user_message"`
 	Bubbles     json.RawMessage `json:"message_bubbles"`
 	Metadata    json.RawMessage `json:"task_metadata"`
@@ -114,7 +114,7 @@ func (a *api) listTasks(c *call) (*reply, error) {
 	return rep, nil
 }
 
-// taskPage reads the page of tasks that a list, or a list made of it, asks for.
+// taskPage reads the page of tasks of a list, or of a list derived from it.
 func (a *api) taskPage(c *call, list string) (task.Page, pages, error) {
 	fail := func(err error) (task.Page, pages, error) { return task.Page{}, pages{}, err }
 	id, err := c.sessionID()

@@ -46,7 +46,7 @@ func compact(t *testing.T, raw json.RawMessage) string {
 	return buf.String()
 }
 
-func TestTaskComesBackByteForByte(t *testing.T) {
+func TestTaskIsReturnedByteForByte(t *testing.T) {
 	s := newSystem(t)
 	s.mustCreate(t, alice, `{"id":"web-session-xyz789"}`)
 	var sent map[string]json.RawMessage
@@ -183,7 +183,7 @@ func TestSaveTaskBadInput(t *testing.T) {
 	}
 }
 
-func TestTaskLimitsAreAllowed(t *testing.T) {
+func TestTaskAtItsLimits(t *testing.T) {
 	s := newSystem(t)
 	s.mustCreate(t, alice, `{"id":"s"}`)
 	hundred := strings.TrimSuffix(strings.Repeat(`{"id":"b","type":"user"},`, 99), ",")

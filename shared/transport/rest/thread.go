@@ -9,15 +9,15 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// threadBody is a session as it shows now (seed 001): what a client replaces
-// its whole state with, and where it watches from then on.
+// threadBody is a session's current state (seed 001): a client replaces its
+// whole state with it and watches from there on.
 type threadBody struct {
 	Session session.Session `json:"session"`
 	Status  session.Status  `json:"status"`
 	Items   []session.Event `json:"items"`
 	Cursor  watch.Cursor    `json:"cursor"`
 	Run     *run.Run        `json:"run"`
-	// Offsets says of the items in progress how many deltas their content holds.
+	// Offsets reports how many deltas the content of each item in progress has.
 	Offsets map[string]int64 `json:"offsets,omitempty"`
 }
 
@@ -41,8 +41,8 @@ func (a *api) getThread(c *call) (*reply, error) {
 	return a.threadReply(c, http.StatusOK, id, p, order == "desc")
 }
 
-// newThread answers a request that changed a session as GET thread without
-// parameters would, so that the client need not ask for what it changed.
+// newThread answers a request that changed a session like GET thread without
+// parameters, so the client need not read the session again.
 func (a *api) newThread(c *call, status int, id string) (*reply, error) {
 	p, err := c.threadPages(query{}, id, "asc")
 	if err != nil {
@@ -74,7 +74,7 @@ func (a *api) threadReply(c *call, status int, id string, p pages, descending bo
 		}
 	}
 	body := threadBody{
-		Session: c.shown(t.Session), Status: t.Session.Status, Items: orEmpty(t.Items), Run: t.Run, Offsets: t.Offsets(),
+		Session: c.asCallerSees(t.Session), Status: t.Session.Status, Items: emptyIfNil(t.Items), Run: t.Run, Offsets: t.Offsets(),
 		Cursor: watch.Cursor{Epoch: t.Session.Epoch, Seq: t.Seq, Offset: t.Offset},
 	}
 	rep, err := jsonReply(status, list{Data: body, Meta: meta{NextCursor: next}})

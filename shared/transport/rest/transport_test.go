@@ -109,7 +109,7 @@ func noise(t *testing.T, bytes int) string {
 	return base64.StdEncoding.EncodeToString(raw)
 }
 
-func TestBatchWhoseAnswerCannotBeSentIsNotStored(t *testing.T) {
+func TestBatchWithTooLargeAnswerIsNotStored(t *testing.T) {
 	s := newSystem(t)
 	s.mustCreate(t, alice, `{"id":"s"}`)
 	large := func(text string) request {

@@ -8,19 +8,19 @@ import (
 
 const maxWebhookBody = 1 << 20
 
-// Webhooks handles webhooks, their secrets and what became of their deliveries.
+// Webhooks handles webhooks, their secrets and the records of their deliveries.
 func Webhooks(c Config) http.Handler {
 	a := newAPI(c)
 	all := a.ownWebhooks()
 	one := all.path + "/{webhook_id}"
-	a.handle(http.MethodPost, all.path, withBody(maxWebhookBody, a.withSecret(all.whileThere(a.once(anyone, a.createWebhook)))))
+	a.handle(http.MethodPost, all.path, withBody(maxWebhookBody, a.withSecret(all.whileExists(a.once(anyCaller, a.createWebhook)))))
 	a.handle(http.MethodGet, all.path, all.getAll)
 	a.handle(http.MethodGet, one, all.getOne)
 	a.handle(http.MethodPatch, one, withBody(maxWebhookBody, a.changeWebhook))
 	a.handle(http.MethodDelete, one, all.deleteOne)
 	a.handle(http.MethodPost, one+"/test", a.once(a.ownsWebhook, a.testWebhook))
 	a.handle(http.MethodGet, one+"/secret", a.getSecret)
-	a.handle(http.MethodPost, one+"/secret/rotate", withOptionalBody(maxWebhookBody, a.nowSecret(a.once(a.ownsWebhook, a.rotateSecret))))
+	a.handle(http.MethodPost, one+"/secret/rotate", withOptionalBody(maxWebhookBody, a.withCurrentSecret(a.once(a.ownsWebhook, a.rotateSecret))))
 	a.handle(http.MethodGet, one+"/deliveries", a.listDeliveries)
 	a.handle(http.MethodGet, one+"/deliveries/{delivery_id}", a.getDelivery)
 	a.handle(http.MethodPost, one+"/deliveries/{delivery_id}/replay", a.once(a.ownsWebhook, a.replayDelivery))
@@ -36,7 +36,7 @@ func (a *api) ownWebhooks() owned[webhook.Webhook] {
 	}
 }
 
-// ownsWebhook lets in whose webhook the path names.
+// ownsWebhook requires the owner of the webhook in the path.
 func (a *api) ownsWebhook(c *call) (string, error) {
 	id, err := c.pathID("webhook_id")
 	if err == nil {
@@ -45,8 +45,8 @@ func (a *api) ownsWebhook(c *call) (string, error) {
 	return "", err
 }
 
-// createWebhook answers without the secret: what is kept under an idempotency key
-// holds none. withSecret adds it.
+// createWebhook answers without the secret, so the answer stored under an
+// idempotency key does not contain it. withSecret adds it.
 func (a *api) createWebhook(c *call) (*reply, error) {
 	w, secret, err := a.newWebhook(c)
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *api) changeWebhook(c *call) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	if change.IfMatch, err = own.matched(c, id); err != nil {
+	if change.IfMatch, err = own.matchedVersion(c, id); err != nil {
 		return nil, err
 	}
 	w, err := a.Webhooks.ChangeWebhook(c.Context(), c.user, id, change)

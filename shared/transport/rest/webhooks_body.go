@@ -16,14 +16,14 @@ type webhookBody struct {
 	DisabledReason *string        `json:"disabled_reason"`
 	CreatedTime    int64          `json:"created_time"`
 	UpdatedTime    int64          `json:"updated_time"`
-	// Secret is in the answer that makes the webhook alone.
+	// Secret is set only in the answer that creates the webhook.
 	Secret string `json:"secret,omitempty"`
 }
 
 func bodyOfWebhook(w webhook.Webhook) webhookBody {
 	out := webhookBody{
 		ID: w.ID, URL: w.URL, Description: w.Description,
-		Types: orEmpty(w.Types), Agents: orEmpty(w.Agents), SessionIDs: orEmpty(w.SessionIDs),
+		Types: emptyIfNil(w.Types), Agents: emptyIfNil(w.Agents), SessionIDs: emptyIfNil(w.SessionIDs),
 		Status: w.Status, CreatedTime: w.CreatedTime, UpdatedTime: w.UpdatedTime,
 	}
 	if w.DisabledReason != "" {
@@ -33,7 +33,7 @@ func bodyOfWebhook(w webhook.Webhook) webhookBody {
 	return out
 }
 
-// newWebhook reads the body of a creation.
+// newWebhook reads the body of a request that creates a webhook.
 func (a *api) newWebhook(c *call) (webhook.Webhook, webhook.Secret, error) {
 	body, err := c.object()
 	if err != nil {
@@ -61,7 +61,7 @@ func (a *api) newWebhook(c *call) (webhook.Webhook, webhook.Secret, error) {
 	return w, secret, err
 }
 
-// webhookFields reads what creations and changes have in common.
+// webhookFields reads the members common to creations and updates.
 func webhookFields(body object) (webhook.Change, error) {
 	var c webhook.Change
 	for _, f := range []struct {
@@ -91,7 +91,7 @@ func webhookFields(body object) (webhook.Change, error) {
 	return c, nil
 }
 
-// webhookChange reads the body of a change.
+// webhookChange reads the body of an update.
 func (a *api) webhookChange(c *call) (webhook.Change, error) {
 	body, err := c.object()
 	if err != nil {

@@ -16,7 +16,7 @@ type deliveryBody struct {
 	WebhookID       string        `json:"webhook_id"`
 	EventID         string        `json:"event_id"`
 	EventType       string        `json:"event_type"`
-	SessionID       *string       `json:"session_id"` // null where it is about none
+	SessionID       *string       `json:"session_id"` // null if the event is not about a session
 	State           webhook.State `json:"state"`
 	Tries           int           `json:"tries"`
 	Attempts        []attemptBody `json:"attempts"`
@@ -27,26 +27,26 @@ type deliveryBody struct {
 type attemptBody struct {
 	Time       int64   `json:"time"`
 	DurationMS int64   `json:"duration_ms"`
-	Status     *int    `json:"status"` // null where no answer came
-	Reason     *string `json:"reason"` // null where it was taken
+	Status     *int    `json:"status"` // null without an answer
+	Reason     *string `json:"reason"` // null if the delivery succeeded
 }
 
 func bodyOfDelivery(r webhook.Record) deliveryBody {
 	out := deliveryBody{
 		ID: r.ID, WebhookID: r.WebhookID, EventID: r.Event.ID, EventType: string(r.Event.Type),
-		SessionID: orNull(r.Event.SessionID), State: r.State, Tries: r.Tries, Attempts: []attemptBody{},
-		NextAttemptTime: orNull(r.NextAttemptTime), CreatedTime: r.CreatedTime,
+		SessionID: nilIfZero(r.Event.SessionID), State: r.State, Tries: r.Tries, Attempts: []attemptBody{},
+		NextAttemptTime: nilIfZero(r.NextAttemptTime), CreatedTime: r.CreatedTime,
 	}
 	for _, a := range r.Attempts {
 		out.Attempts = append(out.Attempts, attemptBody{
-			Time: a.Time, DurationMS: a.Duration, Status: orNull(a.Status), Reason: orNull(a.Reason),
+			Time: a.Time, DurationMS: a.Duration, Status: nilIfZero(a.Status), Reason: nilIfZero(a.Reason),
 		})
 	}
 	return out
 }
 
-// orNull is null in place of a zero value.
-func orNull[T comparable](v T) *T {
+// nilIfZero returns nil for a zero value.
+func nilIfZero[T comparable](v T) *T {
 	var zero T
 	if v == zero {
 		return nil
@@ -97,7 +97,7 @@ func (a *api) getDelivery(c *call) (*reply, error) {
 	return jsonReply(http.StatusOK, data{bodyOfDelivery(r)})
 }
 
-// record reads the delivery that a request names, and its webhook.
+// record reads the delivery in the path, and its webhook.
 func (a *api) record(c *call) (webhook.Webhook, webhook.Record, error) {
 	id, err := c.pathID("webhook_id")
 	if err != nil {
@@ -115,7 +115,7 @@ func (a *api) record(c *call) (webhook.Webhook, webhook.Record, error) {
 	return w, r, err
 }
 
-// testWebhook sends an event that says nothing but that it arrived.
+// testWebhook sends an event without content.
 func (a *api) testWebhook(c *call) (*reply, error) {
 	id, err := c.pathID("webhook_id")
 	if err != nil {
@@ -135,7 +135,7 @@ func (a *api) testWebhook(c *call) (*reply, error) {
 	})
 }
 
-// replayDelivery sends what was sent before once more, whatever became of it.
+// replayDelivery sends an earlier delivery again, whatever its outcome was.
 func (a *api) replayDelivery(c *call) (*reply, error) {
 	w, r, err := a.record(c)
 	if err != nil {
@@ -148,8 +148,8 @@ func (a *api) replayDelivery(c *call) (*reply, error) {
 	return a.queueDelivery(c, w, r.Again(w.Target(), nonce))
 }
 
-// queueDelivery queues a delivery that its owner asked for. Its record comes
-// first, so that what a quick receiver answered is not overwritten.
+// queueDelivery queues a delivery requested by its owner. The record is written
+// first, so that it cannot overwrite the answer of a fast receiver.
 func (a *api) queueDelivery(c *call, w webhook.Webhook, d delivery.Delivery) (*reply, error) {
 	if w.Status != webhook.Active {
 		return nil, fault.New(fault.Conflict, "the webhook is disabled; PATCH its status to %s first", webhook.Active).

@@ -17,13 +17,13 @@ type secretBody struct {
 	Previous    []replacedSecret `json:"previous"`
 }
 
-// replacedSecret is one that messages are signed with too, for a while; it is not
-// shown again.
+// replacedSecret is an earlier secret that messages are also signed with for a
+// while; it is not returned again.
 type replacedSecret struct {
 	ExpiresTime int64 `json:"expires_time"`
 }
 
-// secretOf reads the secret that a body gives, or makes one.
+// secretOf reads the secret from the body or creates one.
 func (a *api) secretOf(body object) (webhook.Secret, error) {
 	if !body.Has("secret") {
 		return a.NewSecret()
@@ -35,7 +35,7 @@ func (a *api) secretOf(body object) (webhook.Secret, error) {
 	return webhook.ParseSecret(text)
 }
 
-// withSecret adds the secret to the answer of who made a webhook.
+// withSecret adds the secret to the answer that creates a webhook.
 func (a *api) withSecret(e endpoint) endpoint {
 	return func(c *call) (*reply, error) {
 		rep, err := e(c)
@@ -50,7 +50,7 @@ func (a *api) withSecret(e endpoint) endpoint {
 		}
 		secrets, err := a.Webhooks.Secrets(c.Context(), c.user, made.Data.ID)
 		if errors.Is(err, fault.Of(fault.NotFound)) {
-			return rep, nil // it was made long ago, and is gone
+			return rep, nil // the repeat of a creation whose webhook was deleted
 		}
 		if err != nil {
 			return nil, err
@@ -86,7 +86,8 @@ func (a *api) getSecret(c *call) (*reply, error) {
 	return rep, err
 }
 
-// rotateSecret answers nothing that may be kept; nowSecret shows the secret.
+// rotateSecret returns an answer that may be stored; withCurrentSecret adds the
+// secret.
 func (a *api) rotateSecret(c *call) (*reply, error) {
 	id, err := c.pathID("webhook_id")
 	if err != nil {
@@ -109,8 +110,9 @@ func (a *api) rotateSecret(c *call) (*reply, error) {
 	return noContent(), nil
 }
 
-// nowSecret answers with the secret as it is after e, which answers nothing.
-func (a *api) nowSecret(e endpoint) endpoint {
+// withCurrentSecret answers with the current secret after e, whose own answer
+// is empty.
+func (a *api) withCurrentSecret(e endpoint) endpoint {
 	return func(c *call) (*reply, error) {
 		done, err := e(c)
 		if err != nil {
