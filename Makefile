@@ -110,7 +110,7 @@ MODELS := ./shared/store/sessions/modeltest ./shared/store/sessions/watchtest ./
 # package that has a test of one of these names.
 SEQUENTIAL := TestUnreadable|TestUsage|TestIdempotency_goes_with_its_session|TestMutations|TestImportedMutations|TestInParts|TestAnySchedule[A-Za-z]*|TestBrowserClientReplaysSchedules
 # The store's tests run in memory and on DynamoDB Local.
-ON_DYNAMODB := ./shared/store/sessions
+ON_DYNAMODB := $(addprefix ./shared/store/,sessions a2apush automations idempotency lanes shares signingkeys subscriptions webhooks)
 
 test-go:
 	@alone=$$(build/concurrent -not); together=$$(build/concurrent | grep -v $(MODELS:./%=-e /%$$)); failed=; \

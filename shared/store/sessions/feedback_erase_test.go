@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/erasure"
@@ -65,7 +66,7 @@ func TestErasure_of_feedback(t *testing.T) {
 	if err := saveJudged(t, s, `{"own":1}`); err != nil {
 		t.Fatal(err)
 	}
-	mustShare(t, s, access.NewShare{ID: "share", SessionID: "s", Right: access.Write, UserID: bob})
+	fixture.Share(t, s, access.NewShare{ID: "share", SessionID: "s", Right: access.Write, UserID: bob})
 	judge(t, s, bob, task.Down)
 	mustFork(t, s, "s", "before", nil)
 	read := metadataOf(t, s)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/archive"
@@ -169,8 +170,8 @@ func playFeedback(w *world) {
 func playWebhook(w *world) {
 	ctx := w.t.Context()
 	w.loser.begin()
-	made := mustCreateWebhook(w.t, w.s, hook(alice, "h", 1))
-	mustCreateWebhook(w.t, w.s, hook(alice, "h2", 2))
+	made := fixture.CreateWebhook(w.t, w.s, fixture.Webhook(alice, "h", 1))
+	fixture.CreateWebhook(w.t, w.s, fixture.Webhook(alice, "h2", 2))
 	text := "changed"
 	changed, err := w.s.ChangeWebhook(ctx, alice, "h", webhook.Change{Description: &text, IfMatch: &made.Version})
 	w.note("change", err, changed.Version, changed.Description)
@@ -180,7 +181,7 @@ func playWebhook(w *world) {
 	d := delivery.Delivery{Event: delivery.Event{ID: "e", Type: webhook.Test, UserID: alice}, Target: changed.Target()}
 	record, err := w.s.NoteQueued(ctx, d)
 	w.note("queue", err, record.State, record.Tries)
-	w.note("webhook", nil, mustWebhook(w.t, w.s, alice, "h").Status)
+	w.note("webhook", nil, fixture.ReadWebhook(w.t, w.s, alice, "h").Status)
 	w.note("delete", w.s.DeleteWebhook(ctx, alice, "h"))
 	all, err := w.s.Webhooks(ctx, alice)
 	w.note("left", err, len(all))
@@ -268,22 +269,22 @@ func playAbandon(w *world) {
 func playWatchers(w *world) {
 	ctx := w.t.Context()
 	mustCreate(w.t, w.s, alice, "s", nil)
-	mustLetIn(w.t, w.s, "s", "share", bob)
+	fixture.LetIn(w.t, w.s, "s", "share", bob)
 	w.loser.begin()
-	mustSit(w.t, w.s, seat("s", "c1", alice, ""), seat("s", "c2", bob, "share"))
-	w.note("evict", w.s.EndSubscriptions(ctx, mustLog(w.t, w.s, "s"), "share"))
+	fixture.Subscribe(w.t, w.s, fixture.Subscription("s", "c1", alice, ""), fixture.Subscription("s", "c2", bob, "share"))
+	w.note("evict", w.s.EndSubscriptions(ctx, fixture.Log(w.t, w.s, "s"), "share"))
 	w.note("unsubscribe", w.s.Unsubscribe(ctx, alice, "s", "c1"))
 	w.note("disconnect", w.s.Disconnect(ctx, "c2"))
-	w.note("seats", nil, len(mustSeats(w.t, w.s, mustLog(w.t, w.s, "s"))))
+	w.note("seats", nil, len(fixture.Watchers(w.t, w.s, fixture.Log(w.t, w.s, "s"))))
 }
 
 func playShares(w *world) {
 	ctx := w.t.Context()
 	mustCreate(w.t, w.s, alice, "s", nil)
 	w.loser.begin()
-	mustLetIn(w.t, w.s, "s", "link", "")
-	mustLetIn(w.t, w.s, "s", "named", "carol")
-	mustAccept(w.t, w.s, bob, "link")
+	fixture.LetIn(w.t, w.s, "s", "link", "")
+	fixture.LetIn(w.t, w.s, "s", "named", "carol")
+	fixture.Accept(w.t, w.s, bob, "link")
 	at, err := w.s.CallerGrants(ctx, bob, "s")
 	w.note("standing", err, len(at.Grants))
 	w.note("leave", w.s.LeaveSession(ctx, bob, "s"))
@@ -311,7 +312,7 @@ func playA2A(w *world) {
 	mustCreate(w.t, w.s, alice, "s", nil)
 	w.loser.begin()
 	of := push.Task{UserID: alice, SessionID: "s", ID: "t"}
-	mustPutConfigs(w.t, w.s, of, push.Config{ID: "a", URL: "https://example.com/a", Version: "1"},
+	fixture.PutConfigs(w.t, w.s, of, push.Config{ID: "a", URL: "https://example.com/a", Version: "1"},
 		push.Config{ID: "b", URL: "https://example.com/b", Version: "1"})
 	w.note("drop", w.s.DeleteConfig(ctx, of, "a"))
 	left, err := w.s.Configs(ctx, of)
@@ -359,8 +360,8 @@ func playRetention(w *world) {
 func playErasure(w *world) {
 	ctx := w.t.Context()
 	mustCreate(w.t, w.s, alice, "s", nil)
-	mustLetIn(w.t, w.s, "s", "share", bob)
-	mustCreateWebhook(w.t, w.s, hook(alice, "h", 1))
+	fixture.LetIn(w.t, w.s, "s", "share", bob)
+	fixture.CreateWebhook(w.t, w.s, fixture.Webhook(alice, "h", 1))
 	w.clock.forward(time.Second)
 	w.loser.begin()
 	for _, user := range []string{bob, alice} {

@@ -21,7 +21,8 @@ import (
 func TestFork_before_what_is_appended_meanwhile(t *testing.T) {
 	t.Parallel()
 	inTheMidst(t, func(s *stores.Store, id string) {
-		fork := mustFork(t, s, id, id+"-fork", ptr("late"))
+		late := "late"
+		fork := mustFork(t, s, id, id+"-fork", &late)
 		events := mustEvents(t, s, alice, fork.ID, session.EventQuery{})
 		last := string(events[len(events)-1].StateDelta["n"])
 		if got, want := merged(t, s, alice, fork.ID), `{"n":`+last+`}`; got != want {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -29,13 +30,7 @@ func mustRewind(t testing.TB, s *stores.Store, id, before string) session.Rewoun
 
 func mustFork(t testing.TB, s *stores.Store, id, fork string, before *string) session.Session {
 	t.Helper()
-	out, err := s.Fork(t.Context(), session.ForkOf{
-		SessionID: id, UserID: alice, ID: fork, Before: before, Nonce: uuid.NewString(),
-	})
-	if err != nil {
-		t.Fatalf("fork %s: %v", id, err)
-	}
-	return out
+	return fixture.Fork(t, s, id, fork, before)
 }
 
 // chat is a session of turns 1 to n, each of two events, the second of which

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -102,9 +103,7 @@ func wantThread(t testing.TB, s *stores.Store, id string, want ...string) run.Th
 
 func wantKind(t testing.TB, err error, kind fault.Kind) {
 	t.Helper()
-	if !errors.Is(err, fault.Of(kind)) {
-		t.Errorf("got %v, want a fault of kind %v", err, kind)
-	}
+	fixture.WantKind(t, err, kind)
 }
 
 func whole(t testing.TB, text string) session.Event {

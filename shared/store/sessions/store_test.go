@@ -7,44 +7,29 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-const alice, bob = "alice", "bob"
+const alice, bob = fixture.Alice, fixture.Bob
 
 // newStore is a store over a table of the test's own.
 func newStore(t testing.TB, opts ...sessions.Option) *stores.Store {
 	t.Helper()
-	return stores.New(storetest.Engine(t), opts...)
+	return fixture.Store(t, opts...)
 }
 
 func mustCreate(t testing.TB, s *stores.Store, user, id string, state session.Delta) session.Session {
 	t.Helper()
-	n := session.New{ID: id, UserID: user, State: state, Nonce: uuid.NewString()}
-	if err := n.Validate(); err != nil {
-		t.Fatalf("new session: %v", err)
-	}
-	got, err := s.Create(t.Context(), n)
-	if err != nil {
-		t.Fatalf("create session %s: %v", id, err)
-	}
-	return got
+	return fixture.Session(t, s, user, id, state)
 }
 
 // event is an event as a caller gives it.
 func event(t testing.TB, id, invocation, text string) session.Event {
 	t.Helper()
-	raw := map[string]any{
-		"invocation_id": invocation, "author": "user",
-		"content": map[string]any{"role": "user", "parts": []any{map[string]any{"text": text}}},
-	}
-	if id != "" {
-		raw["id"] = id
-	}
-	return parse(t, raw)
+	return fixture.Event(t, id, invocation, text)
 }
 
 func stateEvent(t testing.TB, invocation string, delta map[string]any) session.Event {
@@ -56,24 +41,12 @@ func stateEvent(t testing.TB, invocation string, delta map[string]any) session.E
 
 func parse(t testing.TB, raw map[string]any) session.Event {
 	t.Helper()
-	data, err := json.Marshal(raw)
-	if err != nil {
-		t.Fatalf("marshal an event: %v", err)
-	}
-	e, err := session.ParseEvent(data, "")
-	if err != nil {
-		t.Fatalf("parse an event: %v", err)
-	}
-	return e
+	return fixture.Parse(t, raw)
 }
 
 func mustAppend(t testing.TB, s *stores.Store, user, id string, events ...session.Event) []session.Event {
 	t.Helper()
-	stored, _, err := s.Append(t.Context(), session.Append{SessionID: id, UserID: user, Events: events})
-	if err != nil {
-		t.Fatalf("append to %s: %v", id, err)
-	}
-	return stored
+	return fixture.Append(t, s, user, id, events...)
 }
 
 // mustEvents reads all events, page by page.

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/observe/metrics"
@@ -230,7 +231,7 @@ func TestErase_unreadable_session(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		mustCreate(t, s, alice, id, nil)
 	}
-	mustCreateWebhook(t, s, hook(alice, "w", 1))
+	fixture.CreateWebhook(t, s, fixture.Webhook(alice, "w", 1))
 	storetest.Spoil(t, engine, table.NewKey("S#b", "HEAD"), table.Set(table.At("ct"), "long ago"))
 	clock.forward(time.Second)
 	report, err := s.Erase(t.Context(), alice)

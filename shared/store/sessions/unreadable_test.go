@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/automation"
@@ -126,13 +127,13 @@ func furnish(t *testing.T, s *stores.Store) {
 	mustFork(t, s, "s", "fork", nil)
 	mustFork(t, s, "fork", "fork of the fork", nil)
 	mustSave(t, s, "fork", "t3", `[{"id":"b","type":"user","text":"hi"}]`)
-	mustShare(t, s, access.NewShare{SessionID: "s", Right: access.Read, UserID: bob})
-	mustLetIn(t, s, "fork", "by link", "")
-	mustAccept(t, s, bob, "by link")
+	fixture.Share(t, s, access.NewShare{SessionID: "s", Right: access.Read, UserID: bob})
+	fixture.LetIn(t, s, "fork", "by link", "")
+	fixture.Accept(t, s, bob, "by link")
 	for _, id := range []string{"w", "w2"} {
-		w := mustCreateWebhook(t, s, hook(alice, id, 10))
-		mustNote(t, s, webhook.Note{
-			Delivery: deliveryAt(w, 100), Queued: 1, State: webhook.Pending, Number: 1,
+		w := fixture.CreateWebhook(t, s, fixture.Webhook(alice, id, 10))
+		fixture.Note(t, s, webhook.Note{
+			Delivery: fixture.DeliveryAt(w, 100), Queued: 1, State: webhook.Pending, Number: 1,
 			Attempt: webhook.Attempt{Time: 1, Status: 500},
 		})
 	}

@@ -1,4 +1,4 @@
-package sessions_test
+package webhooks_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/rethread/rethread/infra/test/capacity"
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/webhook"
@@ -18,33 +19,7 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-const firstSecret = webhook.Secret("whsec_first")
-
-func hook(user, id string, created int64) webhook.Webhook {
-	return webhook.Webhook{
-		ID: id, UserID: user, URL: "https://example.com/" + id, Description: "d",
-		Types: []string{"run.*"}, Agents: []string{"guide"}, SessionIDs: []string{"s"},
-		Status: webhook.Active, CreatedTime: created, UpdatedTime: created, Since: created, Version: 1,
-	}
-}
-
-func mustCreateWebhook(t *testing.T, s *stores.Store, w webhook.Webhook) webhook.Webhook {
-	t.Helper()
-	got, err := s.CreateWebhook(t.Context(), w, firstSecret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
-
-func mustWebhook(t *testing.T, s *stores.Store, user, id string) webhook.Webhook {
-	t.Helper()
-	got, err := s.Webhook(t.Context(), user, id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
+const firstSecret = fixture.FirstSecret
 
 func wantMissing(t *testing.T, what string, err error) {
 	t.Helper()
@@ -68,22 +43,22 @@ func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	s, now := newClockedStore(t)
 	t.Run("are kept, oldest first, for their owner alone", func(t *testing.T) {
-		second, first := hook("a/b", "w2", 20), hook("a/b", "w1", 10)
-		mustCreateWebhook(t, s, second)
-		mustCreateWebhook(t, s, first)
+		second, first := fixture.Webhook("a/b", "w2", 20), fixture.Webhook("a/b", "w1", 10)
+		fixture.CreateWebhook(t, s, second)
+		fixture.CreateWebhook(t, s, first)
 		got, err := s.Webhooks(t.Context(), "a/b")
 		if diff := cmp.Diff([]webhook.Webhook{first, second}, got); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
-		_, err = s.Webhook(t.Context(), bob, "w1")
+		_, err = s.Webhook(t.Context(), fixture.Bob, "w1")
 		wantMissing(t, "somebody else's", err)
-		if got, err := s.Webhooks(t.Context(), bob); err != nil || len(got) != 0 {
+		if got, err := s.Webhooks(t.Context(), fixture.Bob); err != nil || len(got) != 0 {
 			t.Errorf("somebody else's: %v, %v", got, err)
 		}
 	})
 	t.Run("a creation that is repeated changes nothing", func(t *testing.T) {
-		w := hook("repeats", "w", 10)
-		mustCreateWebhook(t, s, w)
+		w := fixture.Webhook("repeats", "w", 10)
+		fixture.CreateWebhook(t, s, w)
 		again := w
 		again.URL = "https://example.com/other"
 		got, err := s.CreateWebhook(t.Context(), again, "whsec_other")
@@ -100,7 +75,7 @@ func TestWebhooks(t *testing.T) {
 		made := 0
 		for i := range webhook.MaxWebhooks + 5 {
 			group.Go(func() {
-				_, err := s.CreateWebhook(t.Context(), hook("many", fmt.Sprint("w", i), 10), firstSecret)
+				_, err := s.CreateWebhook(t.Context(), fixture.Webhook("many", fmt.Sprint("w", i), 10), firstSecret)
 				mu.Lock()
 				defer mu.Unlock()
 				switch {
@@ -117,7 +92,7 @@ func TestWebhooks(t *testing.T) {
 		}
 	})
 	t.Run("changes are made one after the other", func(t *testing.T) {
-		mustCreateWebhook(t, s, hook("changes", "w", 10))
+		fixture.CreateWebhook(t, s, fixture.Webhook("changes", "w", 10))
 		var group sync.WaitGroup
 		for i := range 4 {
 			group.Go(func() {
@@ -128,7 +103,7 @@ func TestWebhooks(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if got := mustWebhook(t, s, "changes", "w"); got.Version != 5 || got.UpdatedTime != now.now.UnixMilli() {
+		if got := fixture.ReadWebhook(t, s, "changes", "w"); got.Version != 5 || got.UpdatedTime != now.now.UnixMilli() {
 			t.Errorf("got %+v", got)
 		}
 		_, err := s.ChangeWebhook(t.Context(), "changes", "none", webhook.Change{})
@@ -139,8 +114,8 @@ func TestWebhooks(t *testing.T) {
 		}
 	})
 	t.Run("one that is deleted is gone with its secret and records", func(t *testing.T) {
-		w := mustCreateWebhook(t, s, hook("deletes", "w", 10))
-		other := mustCreateWebhook(t, s, hook("deletes", "w2", 10))
+		w := fixture.CreateWebhook(t, s, fixture.Webhook("deletes", "w", 10))
+		other := fixture.CreateWebhook(t, s, fixture.Webhook("deletes", "w2", 10))
 		for _, to := range []webhook.Webhook{w, other} {
 			if _, err := s.NoteQueued(t.Context(), delivery.Delivery{Target: to.Target()}); err != nil {
 				t.Fatal(err)
@@ -164,7 +139,7 @@ func TestWebhooks(t *testing.T) {
 		}
 	})
 	t.Run("secrets are rotated one after the other", func(t *testing.T) {
-		mustCreateWebhook(t, s, hook("rotates", "w", 10))
+		fixture.CreateWebhook(t, s, fixture.Webhook("rotates", "w", 10))
 		var group sync.WaitGroup
 		for i := range 3 {
 			group.Go(func() {
@@ -184,12 +159,12 @@ func TestWebhooks(t *testing.T) {
 
 func TestWebhookTargets(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
-	w := mustCreateWebhook(t, s, hook(alice, "w", 10))
-	all := hook(alice, "all", 10)
+	s := fixture.Store(t)
+	w := fixture.CreateWebhook(t, s, fixture.Webhook(fixture.Alice, "w", 10))
+	all := fixture.Webhook(fixture.Alice, "all", 10)
 	all.Types, all.Agents, all.SessionIDs = nil, nil, nil
-	mustCreateWebhook(t, s, all)
-	e := delivery.Event{ID: "l.1", Type: delivery.RunStarted, UserID: alice, SessionID: "s", Agent: "guide", Time: 10}
+	fixture.CreateWebhook(t, s, all)
+	e := delivery.Event{ID: "l.1", Type: delivery.RunStarted, UserID: fixture.Alice, SessionID: "s", Agent: "guide", Time: 10}
 	with := func(change func(*delivery.Event)) delivery.Event {
 		other := e
 		change(&other)
@@ -202,7 +177,7 @@ func TestWebhookTargets(t *testing.T) {
 		"both want it":              {e, []delivery.Target{all.Target(), w.Target()}},
 		"one wants it":              {with(func(e *delivery.Event) { e.Type = delivery.TaskSaved }), []delivery.Target{all.Target()}},
 		"it was before":             {with(func(e *delivery.Event) { e.Time = 9 }), nil},
-		"it is somebody else's":     {with(func(e *delivery.Event) { e.UserID = bob }), nil},
+		"it is somebody else's":     {with(func(e *delivery.Event) { e.UserID = fixture.Bob }), nil},
 		"nobody knows whose it is":  {with(func(e *delivery.Event) { e.UserID = "" }), nil},
 		"it is nothing for others":  {with(func(e *delivery.Event) { e.Type = delivery.TaskCancelled }), nil},
 		"it is of no session of it": {with(func(e *delivery.Event) { e.SessionID = "t" }), []delivery.Target{all.Target()}},
@@ -230,7 +205,7 @@ func TestDisableWebhook(t *testing.T) {
 		"not one that has another address": {func(d *webhook.Disabling) { d.URL += "x" }, webhook.Active},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := mustCreateWebhook(t, s, hook(name, "w", created.UnixMilli()))
+			w := fixture.CreateWebhook(t, s, fixture.Webhook(name, "w", created.UnixMilli()))
 			d := webhook.Disabling{UserID: name, ID: "w", URL: w.URL, Reason: webhook.Failing, UnchangedSince: created}
 			test.change(&d)
 			for range 2 { // repeated, it changes nothing
@@ -238,7 +213,7 @@ func TestDisableWebhook(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got := mustWebhook(t, s, name, "w")
+			got := fixture.ReadWebhook(t, s, name, "w")
 			if disabled := got.DisabledReason == webhook.Failing && got.Version == 2; got.Status != test.want ||
 				disabled != (test.want == webhook.Disabled) {
 				t.Errorf("got %+v", got)
@@ -259,11 +234,11 @@ func TestWebhookCosts(t *testing.T) {
 	t.Parallel()
 	meter := &capacity.Meter{}
 	s := stores.New(meter.Around(storetest.Engine(t)))
-	w := hook(alice, "w", 10)
+	w := fixture.Webhook(fixture.Alice, "w", 10)
 	for _, id := range []string{"w", "w2", "w3"} {
-		mustCreateWebhook(t, s, hook(alice, id, 10))
+		fixture.CreateWebhook(t, s, fixture.Webhook(fixture.Alice, id, 10))
 	}
-	d := deliveryAt(w, 100)
+	d := fixture.DeliveryAt(w, 100)
 	note := webhook.Note{Delivery: d, State: webhook.Delivered, Number: 1, Attempt: webhook.Attempt{Time: 1, Status: 204}}
 	for name, test := range map[string]struct {
 		do   func() error
@@ -275,30 +250,30 @@ func TestWebhookCosts(t *testing.T) {
 		},
 		"an event of one who has none": {
 			func() error {
-				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.TaskSaved, UserID: bob})
+				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.TaskSaved, UserID: fixture.Bob})
 				return err
 			}, capacity.Usage{Reads: 2, Requests: 2},
 		},
 		"an event that is for push notifications alone": {
 			func() error {
-				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.ItemCompleted, UserID: alice})
+				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.ItemCompleted, UserID: fixture.Alice})
 				return err
 			}, capacity.Usage{},
 		},
 		"the same of a run": {
 			func() error {
-				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.ItemCompleted, UserID: alice, Log: "log", RunID: "run"})
+				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.ItemCompleted, UserID: fixture.Alice, Log: "log", RunID: "run"})
 				return err
 			}, capacity.Usage{Reads: 1, Requests: 1},
 		},
 		"an event of a run for everybody": {
 			func() error {
-				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.RunStarted, UserID: alice, Log: "log", RunID: "run"})
+				_, err := s.Targets(t.Context(), delivery.Event{Type: delivery.RunStarted, UserID: fixture.Alice, Log: "log", RunID: "run"})
 				return err
 			}, capacity.Usage{Reads: 3, Requests: 3},
 		},
 		"the secret of a message": {
-			func() error { _, err := s.Secrets(t.Context(), alice, "w"); return err }, capacity.Usage{Reads: 1, Requests: 1},
+			func() error { _, err := s.Secrets(t.Context(), fixture.Alice, "w"); return err }, capacity.Usage{Reads: 1, Requests: 1},
 		},
 		"the note of a try": {func() error { return s.NoteTry(t.Context(), note) }, capacity.Usage{Writes: 1, Requests: 1}},
 	} {

@@ -1,4 +1,4 @@
-package automationtest_test
+package automations_test
 
 import (
 	"context"

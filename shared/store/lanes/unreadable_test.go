@@ -1,4 +1,4 @@
-package sessions_test
+package lanes_test
 
 import (
 	"strings"

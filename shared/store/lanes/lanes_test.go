@@ -1,4 +1,4 @@
-package sessions_test
+package lanes_test
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store/stores"
@@ -20,8 +21,8 @@ func TestLanes(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
 	s := stores.New(engine)
-	w := hook(alice, "w", 1)
-	mustCreateWebhook(t, s, w)
+	w := fixture.Webhook(fixture.Alice, "w", 1)
+	fixture.CreateWebhook(t, s, w)
 	group := w.Target().Group()
 	lane := func(want delivery.Lane) {
 		t.Helper()
@@ -94,13 +95,13 @@ func TestLanes(t *testing.T) {
 			t.Errorf("aside are %v", aside)
 		}
 	})
-	if err := s.DeleteWebhook(t.Context(), alice, w.ID); err != nil {
+	if err := s.DeleteWebhook(t.Context(), fixture.Alice, w.ID); err != nil {
 		t.Fatal(err)
 	}
 	lane(delivery.Lane{})
 	parked(10)
 	stale(s.CloseLane(t.Context(), last))
-	if left := itemsAbout(t, engine, webhook.Webhook{ID: "w"}.ID); len(left) > 0 {
+	if left := fixture.ItemsAbout(t, engine, webhook.Webhook{ID: "w"}.ID); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -1,4 +1,4 @@
-package sessions_test
+package a2apush_test
 
 import (
 	"errors"
@@ -8,27 +8,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/delivery"
 	"github.com/rethread/rethread/shared/domain/push"
 	"github.com/rethread/rethread/shared/store/stores"
 )
-
-func config(id string) push.Config {
-	return push.Config{
-		ID: id, URL: "https://example.com/" + id, Token: "token", Scheme: "Basic", Credentials: "abc", Version: "0.3", Since: 5,
-	}
-}
-
-func mustPutConfigs(t *testing.T, s *stores.Store, task push.Task, configs ...push.Config) {
-	t.Helper()
-	for _, c := range configs {
-		if err := s.PutConfig(t.Context(), task, c); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 func wantConfigs(t *testing.T, s *stores.Store, task push.Task, want ...push.Config) {
 	t.Helper()
@@ -61,22 +48,22 @@ func mustTargets(t *testing.T, s *stores.Store, e delivery.Event) []string {
 
 func TestPushConfigs(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s := fixture.Store(t)
 	newTask := func(t *testing.T) push.Task {
 		t.Helper()
-		task := push.Task{UserID: alice, SessionID: mustID(t), ID: mustID(t)}
-		mustCreate(t, s, alice, task.SessionID, nil)
+		task := push.Task{UserID: fixture.Alice, SessionID: uuid.NewString(), ID: uuid.NewString()}
+		fixture.Session(t, s, fixture.Alice, task.SessionID, nil)
 		return task
 	}
 	t.Run("they are kept, replaced and removed", func(t *testing.T) {
 		t.Parallel()
 		task := newTask(t)
 		wantConfigs(t, s, task)
-		a, b := config("a"), config("b")
-		mustPutConfigs(t, s, task, b, a)
+		a, b := fixture.PushConfig("a"), fixture.PushConfig("b")
+		fixture.PutConfigs(t, s, task, b, a)
 		wantConfigs(t, s, task, a, b)
 		b.URL = "https://example.com/other"
-		mustPutConfigs(t, s, task, b, b)
+		fixture.PutConfigs(t, s, task, b, b)
 		wantConfigs(t, s, task, a, b)
 		for range 2 { // the second changes nothing
 			if err := s.DeleteConfig(t.Context(), task, "a"); err != nil {
@@ -92,7 +79,7 @@ func TestPushConfigs(t *testing.T) {
 		var kept atomic.Int32
 		for i := range push.MaxConfigs + 3 {
 			group.Go(func() {
-				err := s.PutConfig(t.Context(), task, config(fmt.Sprint("c", i)))
+				err := s.PutConfig(t.Context(), task, fixture.PushConfig(fmt.Sprint("c", i)))
 				switch {
 				case err == nil:
 					kept.Add(1)
@@ -106,32 +93,32 @@ func TestPushConfigs(t *testing.T) {
 		if err != nil || len(got) != push.MaxConfigs || kept.Load() != push.MaxConfigs {
 			t.Fatalf("%d are kept, %d said so, %v", len(got), kept.Load(), err)
 		}
-		mustPutConfigs(t, s, task, got[0]) // one that is there may be replaced
+		fixture.PutConfigs(t, s, task, got[0]) // one that is there may be replaced
 	})
 	t.Run("nobody else sees or makes them", func(t *testing.T) {
 		t.Parallel()
 		task := newTask(t)
-		task.UserID = bob
+		task.UserID = fixture.Bob
 		_, err := s.Configs(t.Context(), task)
 		for _, err := range []error{
-			err, s.PutConfig(t.Context(), task, config("a")), s.DeleteConfig(t.Context(), task, "a"),
+			err, s.PutConfig(t.Context(), task, fixture.PushConfig("a")), s.DeleteConfig(t.Context(), task, "a"),
 			s.ContinueTask(t.Context(), task, "r"),
 		} {
-			wantKind(t, err, fault.Forbidden)
+			fixture.WantKind(t, err, fault.Forbidden)
 		}
 		task.SessionID = "none"
-		wantKind(t, s.PutConfig(t.Context(), task, config("a")), fault.NotFound)
+		fixture.WantKind(t, s.PutConfig(t.Context(), task, fixture.PushConfig("a")), fault.NotFound)
 	})
 	t.Run("they go with the session", func(t *testing.T) {
 		t.Parallel()
 		task := newTask(t)
-		mustPutConfigs(t, s, task, config("a"))
-		e := mustEventOf(t, s, task)
+		fixture.PutConfigs(t, s, task, fixture.PushConfig("a"))
+		e := fixture.EventOf(t, s, task)
 		targets, err := s.Targets(t.Context(), e)
 		if err != nil || len(targets) != 1 {
 			t.Fatalf("%v, %v", targets, err)
 		}
-		if err := s.Delete(t.Context(), alice, task.SessionID); err != nil {
+		if err := s.Delete(t.Context(), fixture.Alice, task.SessionID); err != nil {
 			t.Fatal(err)
 		}
 		if got := mustTargets(t, s, e); got != nil {
@@ -140,7 +127,7 @@ func TestPushConfigs(t *testing.T) {
 		if _, _, err := s.TargetConfig(t.Context(), targets[0]); !errors.Is(err, delivery.ErrNothing) {
 			t.Errorf("got %v", err)
 		}
-		e.Log, e.UserID, e.SessionID = "", alice, task.SessionID
+		e.Log, e.UserID, e.SessionID = "", fixture.Alice, task.SessionID
 		if got := mustTargets(t, s, e); got != nil {
 			t.Errorf("a deleted session has %v", got)
 		}
@@ -148,11 +135,11 @@ func TestPushConfigs(t *testing.T) {
 	t.Run("they go although forks keep the log", func(t *testing.T) {
 		t.Parallel()
 		task := newTask(t)
-		mustAppend(t, s, alice, task.SessionID, event(t, "", "i", "hello"))
-		mustFork(t, s, task.SessionID, mustID(t), nil)
-		mustPutConfigs(t, s, task, config("a"))
-		e := mustEventOf(t, s, task)
-		if err := s.Delete(t.Context(), alice, task.SessionID); err != nil {
+		fixture.Append(t, s, fixture.Alice, task.SessionID, fixture.Event(t, "", "i", "hello"))
+		fixture.Fork(t, s, task.SessionID, uuid.NewString(), nil)
+		fixture.PutConfigs(t, s, task, fixture.PushConfig("a"))
+		e := fixture.EventOf(t, s, task)
+		if err := s.Delete(t.Context(), fixture.Alice, task.SessionID); err != nil {
 			t.Fatal(err)
 		}
 		if got := mustTargets(t, s, e); got != nil {
@@ -161,35 +148,25 @@ func TestPushConfigs(t *testing.T) {
 	})
 }
 
-// mustEventOf is an event of a task's first run.
-func mustEventOf(t *testing.T, s *stores.Store, task push.Task) delivery.Event {
-	t.Helper()
-	log, err := s.LogOf(t.Context(), task.UserID, task.SessionID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return delivery.Event{ID: "e", Type: delivery.RunStarted, Log: log, RunID: task.ID, Time: 10}
-}
-
 func TestTargets(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
-	task := push.Task{UserID: alice, SessionID: mustID(t), ID: "t"}
-	mustCreate(t, s, alice, task.SessionID, nil)
+	s := fixture.Store(t)
+	task := push.Task{UserID: fixture.Alice, SessionID: uuid.NewString(), ID: "t"}
+	fixture.Session(t, s, fixture.Alice, task.SessionID, nil)
 	other := task
 	other.ID = "t2"
-	late := config("late")
+	late := fixture.PushConfig("late")
 	late.Since = 11
-	mustPutConfigs(t, s, task, config("a"), config("b"), late)
-	mustPutConfigs(t, s, other, config("c"))
+	fixture.PutConfigs(t, s, task, fixture.PushConfig("a"), fixture.PushConfig("b"), late)
+	fixture.PutConfigs(t, s, other, fixture.PushConfig("c"))
 	if err := s.ContinueTask(t.Context(), task, "r2"); err != nil {
 		t.Fatal(err)
 	}
-	bare := push.Task{UserID: alice, SessionID: task.SessionID, ID: "bare"}
+	bare := push.Task{UserID: fixture.Alice, SessionID: task.SessionID, ID: "bare"}
 	if err := s.ContinueTask(t.Context(), bare, "r3"); err != nil {
 		t.Fatal(err)
 	}
-	e := mustEventOf(t, s, task)
+	e := fixture.EventOf(t, s, task)
 	for name, test := range map[string]struct {
 		change func(*delivery.Event)
 		want   []string
@@ -201,7 +178,7 @@ func TestTargets(t *testing.T) {
 		"nobody for a run that nobody asked about": {func(e *delivery.Event) { e.RunID = "other" }, nil},
 		"nobody for a task without any":            {func(e *delivery.Event) { e.RunID = "r3" }, nil},
 		"by the session, where no log is named": {func(e *delivery.Event) {
-			e.Log, e.UserID, e.SessionID = "", alice, task.SessionID
+			e.Log, e.UserID, e.SessionID = "", fixture.Alice, task.SessionID
 		}, []string{"t/a", "t/b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -217,22 +194,22 @@ func TestTargets(t *testing.T) {
 
 func TestDropTarget(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
-	task := push.Task{UserID: alice, SessionID: mustID(t), ID: "t"}
-	mustCreate(t, s, alice, task.SessionID, nil)
-	mustPutConfigs(t, s, task, config("a"))
-	targets, err := s.Targets(t.Context(), mustEventOf(t, s, task))
+	s := fixture.Store(t)
+	task := push.Task{UserID: fixture.Alice, SessionID: uuid.NewString(), ID: "t"}
+	fixture.Session(t, s, fixture.Alice, task.SessionID, nil)
+	fixture.PutConfigs(t, s, task, fixture.PushConfig("a"))
+	targets, err := s.Targets(t.Context(), fixture.EventOf(t, s, task))
 	if err != nil || len(targets) != 1 {
 		t.Fatalf("%v, %v", targets, err)
 	}
 	of, c, err := s.TargetConfig(t.Context(), targets[0])
-	if of != task || c != config("a") || err != nil {
+	if of != task || c != fixture.PushConfig("a") || err != nil {
 		t.Errorf("got %+v %+v %v", of, c, err)
 	}
 	if err := s.DropTarget(t.Context(), targets[0], "https://example.com/before"); err != nil {
 		t.Fatal(err)
 	}
-	wantConfigs(t, s, task, config("a")) // it has another address by now
+	wantConfigs(t, s, task, fixture.PushConfig("a")) // it has another address by now
 	for range 2 {
 		if err := s.DropTarget(t.Context(), targets[0], c.URL); err != nil {
 			t.Fatal(err)
@@ -241,23 +218,5 @@ func TestDropTarget(t *testing.T) {
 	wantConfigs(t, s, task)
 	if _, _, err := s.TargetConfig(t.Context(), delivery.Target{Kind: "other", Name: "x"}); !errors.Is(err, delivery.ErrNothing) {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestSigningKeys(t *testing.T) {
-	t.Parallel()
-	s := newStore(t)
-	if keys, version, err := s.SigningKeys(t.Context()); keys != nil || version != 0 || err != nil {
-		t.Errorf("before the first: %s %d %v", keys, version, err)
-	}
-	for i, text := range []string{"one", "two"} {
-		if err := s.PutSigningKeys(t.Context(), []byte(text), int64(i)); err != nil {
-			t.Fatal(err)
-		}
-		wantKind(t, s.PutSigningKeys(t.Context(), []byte("late"), int64(i)), fault.Conflict)
-		keys, version, err := s.SigningKeys(t.Context())
-		if string(keys) != text || version != int64(i)+1 || err != nil {
-			t.Errorf("got %s %d %v", keys, version, err)
-		}
 	}
 }

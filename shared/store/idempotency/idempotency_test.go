@@ -1,4 +1,4 @@
-package sessions_test
+package idempotency_test
 
 import (
 	"context"
@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"github.com/rethread/rethread/infra/test/capacity"
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/idempotency"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -24,14 +26,14 @@ import (
 type keys struct {
 	*stores.Store
 	engine table.Engine
-	clock  *calendar
+	clock  *fixture.Calendar
 	tries  int
 }
 
 func newKeys(t *testing.T, opts ...sessions.Option) *keys {
 	t.Helper()
-	k := &keys{engine: storetest.Engine(t), clock: &calendar{}}
-	k.Store = stores.New(k.engine, append(opts, sessions.WithClock(k.clock.now))...)
+	k := &keys{engine: storetest.Engine(t), clock: &fixture.Calendar{}}
+	k.Store = stores.New(k.engine, append(opts, sessions.WithClock(k.clock.Now))...)
 	return k
 }
 
@@ -78,14 +80,14 @@ func TestIdempotency(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newKeys(t)
-			c := idempotency.Claim{UserID: alice, Key: "k", Route: "POST /x", Digest: "d", Log: log}
+			c := idempotency.Claim{UserID: fixture.Alice, Key: "k", Route: "POST /x", Digest: "d", Log: log}
 			first := s.begin(t, c, nil, 0)
 			s.begin(t, c, nil, fault.Busy)
 			if err := s.Release(t.Context(), first); err != nil {
 				t.Fatal(err)
 			}
 			died := s.begin(t, c, nil, 0)
-			s.clock.forward(idempotency.Lease + time.Second)
+			s.clock.Forward(idempotency.Lease + time.Second)
 			second := s.begin(t, c, nil, 0)
 			if err := s.Release(t.Context(), died); err != nil { // which is not its key any more
 				t.Fatal(err)
@@ -99,12 +101,12 @@ func TestIdempotency(t *testing.T) {
 			other.Digest = "another body"
 			s.begin(t, other, nil, fault.Invalid)
 			for _, apart := range []idempotency.Claim{
-				{UserID: bob, Key: "k", Route: "POST /x", Digest: "d", Log: log},
-				{UserID: alice, Key: "k", Route: "POST /y", Digest: "d", Log: log},
+				{UserID: fixture.Bob, Key: "k", Route: "POST /x", Digest: "d", Log: log},
+				{UserID: fixture.Alice, Key: "k", Route: "POST /y", Digest: "d", Log: log},
 			} {
 				s.begin(t, apart, nil, 0)
 			}
-			s.clock.forward(idempotency.Lifetime)
+			s.clock.Forward(idempotency.Lifetime)
 			s.begin(t, other, nil, 0) // a day later the key is free
 		})
 	}
@@ -114,15 +116,15 @@ func TestIdempotency(t *testing.T) {
 func TestIdempotency_lease(t *testing.T) {
 	t.Parallel()
 	s := newKeys(t)
-	c := idempotency.Claim{UserID: alice, Key: "k", Route: "POST /x", Digest: "d", Nonce: "first"}
+	c := idempotency.Claim{UserID: fixture.Alice, Key: "k", Route: "POST /x", Digest: "d", Nonce: "first"}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	if _, err := s.Begin(ctx, c); err != nil {
 		t.Fatal(err)
 	}
-	s.clock.forward(4 * time.Second)
+	s.clock.Forward(4 * time.Second)
 	s.begin(t, c, nil, fault.Busy)
-	s.clock.forward(time.Second + idempotency.LeaseMargin)
+	s.clock.Forward(time.Second + idempotency.LeaseMargin)
 	s.begin(t, c, nil, 0)
 }
 
@@ -132,55 +134,55 @@ func TestIdempotency_goes_with_its_session(t *testing.T) {
 	s := newKeys(t, sessions.WithRetention(func(string) int64 { return 3600 }))
 	create := func(id, keyedBy string) (log string) {
 		t.Helper()
-		n := session.New{ID: id, UserID: alice, Nonce: mustID(t), KeyedBy: keyedBy}
+		n := session.New{ID: id, UserID: fixture.Alice, Nonce: uuid.NewString(), KeyedBy: keyedBy}
 		if err := n.Validate(); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Create(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
-		at, err := s.CallerGrants(t.Context(), alice, id)
+		at, err := s.CallerGrants(t.Context(), fixture.Alice, id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return at.Log
 	}
 	answer, small := noise(), idempotency.Answer{Status: 201, Body: []byte("it is made")}
-	remove := func(id string) error { return s.Delete(t.Context(), alice, id) }
+	remove := func(id string) error { return s.Delete(t.Context(), fixture.Alice, id) }
 	for how, end := range map[string]func(id string) error{
 		"deleted": remove,
 		"deleted while forks read it": func(id string) error {
-			_, err := s.Fork(t.Context(), session.ForkOf{UserID: alice, SessionID: id, ID: "fork of " + id, Nonce: "n"})
+			_, err := s.Fork(t.Context(), session.ForkOf{UserID: fixture.Alice, SessionID: id, ID: "fork of " + id, Nonce: "n"})
 			return errors.Join(err, remove(id))
 		},
 		"kept for its time": func(string) error {
-			s.clock.forward(2 * time.Hour)
+			s.clock.Forward(2 * time.Hour)
 			_, err := s.SweepRetention(t.Context())
 			return err
 		},
 		"erased with its user": func(string) error {
-			s.clock.forward(time.Second)
-			_, err := s.Erase(t.Context(), alice)
+			s.clock.Forward(time.Second)
+			_, err := s.Erase(t.Context(), fixture.Alice)
 			return err
 		},
 	} {
 		t.Run(how, func(t *testing.T) {
-			making := idempotency.Claim{UserID: alice, Key: "made " + how, Route: "POST /sessions", Digest: "d"}
-			died := idempotency.Claim{UserID: alice, Key: "died " + how, Route: "POST /sessions", Digest: "d"}
+			making := idempotency.Claim{UserID: fixture.Alice, Key: "made " + how, Route: "POST /sessions", Digest: "d"}
+			died := idempotency.Claim{UserID: fixture.Alice, Key: "died " + how, Route: "POST /sessions", Digest: "d"}
 			making = s.begin(t, making, nil, 0)
 			died = s.begin(t, died, nil, 0)
 			log := create(how, making.Name())
 			create("died "+how, died.Name())
 			s.finish(t, making, small)
 			about := map[string]idempotency.Claim{}
-			for _, user := range []string{alice, bob} { // one of them a guest
+			for _, user := range []string{fixture.Alice, fixture.Bob} { // one of them a guest
 				c := idempotency.Claim{UserID: user, Key: how, Route: "POST /sessions/x/events", Digest: "d", Log: log}
 				about[user] = s.begin(t, c, nil, 0)
 				s.finish(t, about[user], answer)
 				s.begin(t, c, &answer, 0)
 			}
 			s.begin(t, making, &small, 0)
-			s.clock.forward(idempotency.Lease + time.Second)
+			s.clock.Forward(idempotency.Lease + time.Second)
 
 			if err := end(how); err != nil {
 				t.Fatal(err)
@@ -205,7 +207,7 @@ func TestIdempotency_goes_with_its_session(t *testing.T) {
 				t.Error(err)
 			}
 			s.begin(t, died, nil, fault.NotFound) // who answers late keeps nothing
-			s.clock.forward(idempotency.Lifetime)
+			s.clock.Forward(idempotency.Lifetime)
 			s.begin(t, making, nil, 0)
 		})
 	}
@@ -216,24 +218,24 @@ func TestIdempotency_erasure_of_a_guest(t *testing.T) {
 	t.Parallel()
 	s := newKeys(t)
 	claim := func(key string) idempotency.Claim {
-		return idempotency.Claim{UserID: bob, Key: key, Route: "POST /x", Digest: "d", Log: "log of alice's"}
+		return idempotency.Claim{UserID: fixture.Bob, Key: key, Route: "POST /x", Digest: "d", Log: "log of fixture.Alice's"}
 	}
 	answer := noise()
 	done := s.begin(t, claim("done"), nil, 0)
 	s.finish(t, done, answer)
 	working := s.begin(t, claim("working"), nil, 0)
-	s.clock.forward(time.Second)
-	report, err := s.Erase(t.Context(), bob)
+	s.clock.Forward(time.Second)
+	report, err := s.Erase(t.Context(), fixture.Bob)
 	if err != nil || report.Removed.Records != 1 {
 		t.Errorf("removed %+v, %v", report.Removed, err)
 	}
-	if left := s.left(t, "KA#log of alice's"); left != 0 {
+	if left := s.left(t, "KA#log of fixture.Alice's"); left != 0 {
 		t.Errorf("%d items are left of the answers", left)
 	}
 	s.begin(t, claim("done"), nil, fault.NotFound)
 	s.begin(t, claim("working"), nil, fault.Busy)
 	s.finish(t, working, answer)
-	s.clock.forward(time.Minute)
+	s.clock.Forward(time.Minute)
 	later := s.begin(t, claim("later"), nil, 0)
 	s.finish(t, later, answer)
 	if n, err := s.SweepErasures(t.Context()); err != nil || n != 1 {
@@ -264,7 +266,7 @@ func TestIdempotency_cost(t *testing.T) {
 				work()
 				return meter.Total().Sub(before)
 			}
-			c := idempotency.Claim{UserID: alice, Key: "k", Route: "POST /x", Digest: "d", Log: of.log}
+			c := idempotency.Claim{UserID: fixture.Alice, Key: "k", Route: "POST /x", Digest: "d", Log: of.log}
 			answer := idempotency.Answer{Status: 201, Body: noise().Body[:2000]}
 			first := cost(func() { s.finish(t, s.begin(t, c, nil, 0), answer) })
 			again := cost(func() { s.begin(t, c, &answer, 0) })

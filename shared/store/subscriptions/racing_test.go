@@ -1,4 +1,4 @@
-package sessions_test
+package subscriptions_test
 
 import (
 	"errors"
@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/watch"
 	"github.com/rethread/rethread/shared/store/stores"
@@ -16,24 +19,26 @@ import (
 // has a good subscription of the share, and nobody gets one any more.
 func TestNobodyOfARevokedShareIsSeated(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s := fixture.Store(t)
 	for round := range 5 {
-		session := mustID(t)
-		mustCreate(t, s, alice, session, nil)
-		mustLetIn(t, s, session, "revoked", bob)
-		mustLetIn(t, s, session, "stays", "carol")
-		log := mustLog(t, s, session)
-		other := seat(session, "carol", "carol", "stays")
-		mustSit(t, s, seat(session, "alice", alice, ""), other)
+		session := uuid.NewString()
+		fixture.Session(t, s, fixture.Alice, session, nil)
+		fixture.LetIn(t, s, session, "revoked", fixture.Bob)
+		fixture.LetIn(t, s, session, "stays", "carol")
+		log := fixture.Log(t, s, session)
+		other := fixture.Subscription(session, "carol", "carol", "stays")
+		fixture.Subscribe(t, s, fixture.Subscription(session, "alice", fixture.Alice, ""), other)
 		taken := make(chan struct{}, 1000)
 		var sitting sync.WaitGroup
 		for guest := range 3 {
-			sitting.Go(func() { sitAgainAndAgain(t, s, seat(session, fmt.Sprint("bob", guest), bob, "revoked"), taken) })
+			sitting.Go(func() {
+				sitAgainAndAgain(t, s, fixture.Subscription(session, fmt.Sprint("bob", guest), fixture.Bob, "revoked"), taken)
+			})
 		}
 		for range 2 * round {
 			<-taken
 		}
-		if err := s.Revoke(t.Context(), alice, session, "revoked"); err != nil {
+		if err := s.Revoke(t.Context(), fixture.Alice, session, "revoked"); err != nil {
 			t.Fatal(err)
 		}
 		wantNoneOf(t, s, log, "revoked")
@@ -65,7 +70,7 @@ func sitAgainAndAgain(t *testing.T, s *stores.Store, seat watch.Subscription, ta
 
 func wantNoneOf(t *testing.T, s *stores.Store, log, share string) {
 	t.Helper()
-	for _, seat := range mustSeats(t, s, log) {
+	for _, seat := range fixture.Watchers(t, s, log) {
 		if seat.Grant.Share == share && seat.Over(time.Now()) == "" {
 			t.Errorf("%s still has a seat", seat.Connection)
 		}

@@ -1,4 +1,4 @@
-package sessions_test
+package lanes_test
 
 import (
 	"context"
@@ -10,8 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/rethread/rethread/infra/test/capacity"
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
@@ -23,6 +26,8 @@ import (
 
 // waiting is more than one page of a turn, and more than one batch of deletions.
 const waiting = 30
+
+var errCut = errors.New("the line was cut")
 
 // turns are those of a target that is gone.
 type turns struct {
@@ -123,30 +128,30 @@ type owner struct {
 
 func owners(t *testing.T, s *stores.Store) map[string]owner {
 	t.Helper()
-	task := push.Task{UserID: alice, SessionID: mustID(t), ID: mustID(t)}
-	mustCreate(t, s, alice, task.SessionID, nil)
-	log := mustEventOf(t, s, task).Log
+	task := push.Task{UserID: fixture.Alice, SessionID: uuid.NewString(), ID: uuid.NewString()}
+	fixture.Session(t, s, fixture.Alice, task.SessionID, nil)
+	log := fixture.EventOf(t, s, task).Log
 	return map[string]owner{
 		"webhook": {
 			make: func(t *testing.T, s *stores.Store, id string) []delivery.Target {
 				t.Helper()
-				w := hook(alice, id, 1)
-				mustCreateWebhook(t, s, w)
+				w := fixture.Webhook(fixture.Alice, id, 1)
+				fixture.CreateWebhook(t, s, w)
 				return []delivery.Target{w.Target()}
 			},
 			erase: func(ctx context.Context, s *stores.Store, id string) error {
-				return s.DeleteWebhook(ctx, alice, id)
+				return s.DeleteWebhook(ctx, fixture.Alice, id)
 			},
 			there: func(t *testing.T, s *stores.Store, id string) bool {
 				t.Helper()
-				_, err := s.Webhook(t.Context(), alice, id)
+				_, err := s.Webhook(t.Context(), fixture.Alice, id)
 				return err == nil
 			},
 		},
 		"push configuration": {
 			make: func(t *testing.T, s *stores.Store, id string) []delivery.Target {
 				t.Helper()
-				mustPutConfigs(t, s, task, config(id))
+				fixture.PutConfigs(t, s, task, fixture.PushConfig(id))
 				return []delivery.Target{push.Target(log, task.ID, id)}
 			},
 			erase: func(ctx context.Context, s *stores.Store, id string) error { return s.DeleteConfig(ctx, task, id) },
@@ -159,18 +164,18 @@ func owners(t *testing.T, s *stores.Store) map[string]owner {
 		"automation": {
 			make: func(t *testing.T, s *stores.Store, id string) []delivery.Target {
 				t.Helper()
-				a := automation.Automation{ID: id, UserID: alice, Status: automation.Active, Version: 1}
+				a := automation.Automation{ID: id, UserID: fixture.Alice, Status: automation.Active, Version: 1}
 				if _, err := s.CreateAutomation(t.Context(), a); err != nil {
 					t.Fatal(err)
 				}
-				return []delivery.Target{automation.Target(alice, id, "s1"), automation.Target(alice, id, "s2")}
+				return []delivery.Target{automation.Target(fixture.Alice, id, "s1"), automation.Target(fixture.Alice, id, "s2")}
 			},
 			erase: func(ctx context.Context, s *stores.Store, id string) error {
-				return s.DeleteAutomation(ctx, alice, id)
+				return s.DeleteAutomation(ctx, fixture.Alice, id)
 			},
 			there: func(t *testing.T, s *stores.Store, id string) bool {
 				t.Helper()
-				_, err := s.Automation(t.Context(), alice, id)
+				_, err := s.Automation(t.Context(), fixture.Alice, id)
 				return err == nil
 			},
 			neverIdle: true,
@@ -206,7 +211,7 @@ func TestLanes_of_what_is_deleted(t *testing.T) {
 					}
 					desk := newTurns(whole, targets[0])
 					var requests atomic.Int64
-					s := before(engine, func(ctx context.Context, _ hooks.Call) error {
+					s := stores.New(storetest.Before(engine, func(ctx context.Context, _ hooks.Call) error {
 						switch n := int(requests.Add(1)); {
 						case n < at:
 						case cut:
@@ -215,7 +220,7 @@ func TestLanes_of_what_is_deleted(t *testing.T) {
 							desk.mustTakeLate(ctx, t, targets[0])
 						}
 						return nil
-					})
+					}))
 					err := o.erase(t.Context(), s, id)
 					ended = int(requests.Load()) < at
 					if !cut && err != nil || cut && !ended && err == nil {
@@ -277,14 +282,14 @@ func TestLanes_of_gone_targets_cost_little(t *testing.T) {
 	const parked, mostRequests, mostUnits = 2000, 150, 2300 // to remove one takes a unit
 	engine := storetest.Engine(t)
 	whole := stores.New(engine)
-	target, other := hook(alice, "gone", 1).Target(), hook(alice, "other", 1).Target()
+	target, other := fixture.Webhook(fixture.Alice, "gone", 1).Target(), fixture.Webhook(fixture.Alice, "other", 1).Target()
 	mustFill(t, whole, target, parked)
 	mustFill(t, whole, other, 20)
 	meter := &capacity.Meter{}
 	s := stores.New(meter.Around(engine))
 	desk := newTurns(s, target)
 	desk.look = func(ctx context.Context) error {
-		_, err := s.Webhook(ctx, alice, "gone")
+		_, err := s.Webhook(ctx, fixture.Alice, "gone")
 		return err
 	}
 	desk.wakes = []delivery.Wake{{Kind: target.Kind, Group: target.Group(), Turn: 1}}
@@ -308,16 +313,16 @@ func TestLanes_of_deleted_sessions(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
 	s := stores.New(engine)
-	task := push.Task{UserID: alice, SessionID: mustID(t), ID: mustID(t)}
-	mustCreate(t, s, alice, task.SessionID, nil)
-	mustPutConfigs(t, s, task, config("a"), config("b"))
-	targets, err := s.Targets(t.Context(), mustEventOf(t, s, task))
+	task := push.Task{UserID: fixture.Alice, SessionID: uuid.NewString(), ID: uuid.NewString()}
+	fixture.Session(t, s, fixture.Alice, task.SessionID, nil)
+	fixture.PutConfigs(t, s, task, fixture.PushConfig("a"), fixture.PushConfig("b"))
+	targets, err := s.Targets(t.Context(), fixture.EventOf(t, s, task))
 	if err != nil || len(targets) != 2 {
 		t.Fatalf("%v, %v", targets, err)
 	}
 	mustFill(t, s, targets[0], waiting)
 	mustFill(t, s, targets[1], 0)
-	if err := s.Delete(t.Context(), alice, task.SessionID); err != nil {
+	if err := s.Delete(t.Context(), fixture.Alice, task.SessionID); err != nil {
 		t.Fatal(err)
 	}
 	for _, target := range targets {

@@ -1,39 +1,23 @@
-package sessions_test
+package webhooks_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rethread/rethread/shared/domain/delivery"
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/domain/erasure"
 	"github.com/rethread/rethread/shared/domain/webhook"
 	"github.com/rethread/rethread/shared/store/sessions"
-	"github.com/rethread/rethread/shared/store/stores"
 )
-
-func deliveryAt(to webhook.Webhook, millis int64) delivery.Delivery {
-	return delivery.Delivery{
-		Event:  delivery.Event{ID: fmt.Sprint("l.", millis), Type: delivery.RunStarted, UserID: to.UserID, Time: millis},
-		Target: to.Target(),
-	}
-}
-
-func mustNote(t *testing.T, s *stores.Store, n webhook.Note) {
-	t.Helper()
-	if err := s.NoteTry(t.Context(), n); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	s, now := newClockedStore(t)
-	w := hook("u/v", "w", 10)
+	w := fixture.Webhook("u/v", "w", 10)
 	t.Run("of each try, the latest ten", func(t *testing.T) {
-		d := deliveryAt(w, 100)
+		d := fixture.DeliveryAt(w, 100)
 		for i := range 12 {
 			n := i + 1
 			note := webhook.Note{
@@ -43,7 +27,7 @@ func TestRecords(t *testing.T) {
 			if n == 12 {
 				note.State, note.NextAttemptTime, note.Attempt = webhook.Delivered, 0, webhook.Attempt{Time: 2012, Duration: 3, Status: 204}
 			}
-			mustNote(t, s, note)
+			fixture.Note(t, s, note)
 		}
 		got, err := s.Record(t.Context(), w.UserID, w.ID, webhook.DeliveryID(d))
 		if err != nil {
@@ -68,26 +52,26 @@ func TestRecords(t *testing.T) {
 		}
 	})
 	t.Run("no try makes no record, and ends one", func(t *testing.T) {
-		d := deliveryAt(w, 200)
+		d := fixture.DeliveryAt(w, 200)
 		nothing := webhook.Note{Delivery: d, State: webhook.Failed}
-		mustNote(t, s, nothing)
+		fixture.Note(t, s, nothing)
 		_, err := s.Record(t.Context(), w.UserID, w.ID, webhook.DeliveryID(d))
 		wantMissing(t, "the record", err)
 		if _, err := s.NoteQueued(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
-		mustNote(t, s, nothing)
+		fixture.Note(t, s, nothing)
 		if got, err := s.Record(t.Context(), w.UserID, w.ID, webhook.DeliveryID(d)); err != nil || got.State != webhook.Failed {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
 	t.Run("are listed page by page, the latest events first, for a week", func(t *testing.T) {
-		w := hook("lists", "w", 10)
-		mustNote(t, s, webhook.Note{Delivery: deliveryAt(hook("lists", "w-2", 10), 1), Number: 1})
+		w := fixture.Webhook("lists", "w", 10)
+		fixture.Note(t, s, webhook.Note{Delivery: fixture.DeliveryAt(fixture.Webhook("lists", "w-2", 10), 1), Number: 1})
 		var want []string
 		for i := range 5 {
-			d := deliveryAt(w, int64(9_999+i)) // across a decimal's length
-			mustNote(t, s, webhook.Note{Delivery: d, State: webhook.Delivered, Number: 1})
+			d := fixture.DeliveryAt(w, int64(9_999+i)) // across a decimal's length
+			fixture.Note(t, s, webhook.Note{Delivery: d, State: webhook.Delivered, Number: 1})
 			want = append([]string{webhook.DeliveryID(d)}, want...)
 		}
 		list := func() (ids []string) {
@@ -117,11 +101,11 @@ func TestRecords(t *testing.T) {
 		wantMissing(t, "after a week one", err)
 	})
 	t.Run("say whether anything was delivered since", func(t *testing.T) {
-		w := hook("since", "w", 10)
-		mustNote(t, s, webhook.Note{
-			Delivery: deliveryAt(w, 10), State: webhook.Delivered, Number: 1, Attempt: webhook.Attempt{Time: 3000},
+		w := fixture.Webhook("since", "w", 10)
+		fixture.Note(t, s, webhook.Note{
+			Delivery: fixture.DeliveryAt(w, 10), State: webhook.Delivered, Number: 1, Attempt: webhook.Attempt{Time: 3000},
 		})
-		mustNote(t, s, webhook.Note{Delivery: deliveryAt(w, 20), State: webhook.Pending, Number: 1, Attempt: webhook.Attempt{Time: 9000}})
+		fixture.Note(t, s, webhook.Note{Delivery: fixture.DeliveryAt(w, 20), State: webhook.Pending, Number: 1, Attempt: webhook.Attempt{Time: 9000}})
 		for since, want := range map[int64]bool{3000: true, 3001: false} {
 			if got, err := s.DeliveredSince(t.Context(), "since", "w", time.UnixMilli(since)); err != nil || got != want {
 				t.Errorf("since %d: %v, %v", since, got, err)
@@ -136,29 +120,29 @@ func TestEraseWebhooks(t *testing.T) {
 	s, now := newClockedStore(t)
 	before := now.now.UnixMilli()
 	for _, id := range []string{"w1", "w2"} {
-		w := mustCreateWebhook(t, s, hook(alice, id, before))
-		mustNote(t, s, webhook.Note{Delivery: deliveryAt(w, before), Number: 1})
+		w := fixture.CreateWebhook(t, s, fixture.Webhook(fixture.Alice, id, before))
+		fixture.Note(t, s, webhook.Note{Delivery: fixture.DeliveryAt(w, before), Number: 1})
 	}
-	report, err := s.Erase(t.Context(), alice)
+	report, err := s.Erase(t.Context(), fixture.Alice)
 	if err != nil || report.Status != erasure.Complete || report.Removed.Webhooks != 2 || report.Removed.Deliveries != 2 {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	now.now = now.now.Add(time.Second)
-	later := mustCreateWebhook(t, s, hook(alice, "w3", now.now.UnixMilli()))
-	mustNote(t, s, webhook.Note{Delivery: deliveryAt(later, before), Number: 1})
-	mustNote(t, s, webhook.Note{Delivery: deliveryAt(hook(alice, "w1", before), before), Number: 2}) // it was under way
+	later := fixture.CreateWebhook(t, s, fixture.Webhook(fixture.Alice, "w3", now.now.UnixMilli()))
+	fixture.Note(t, s, webhook.Note{Delivery: fixture.DeliveryAt(later, before), Number: 1})
+	fixture.Note(t, s, webhook.Note{Delivery: fixture.DeliveryAt(fixture.Webhook(fixture.Alice, "w1", before), before), Number: 2}) // it was under way
 	now.now = now.now.Add(time.Minute)
 	if n, err := s.SweepErasures(t.Context()); err != nil || n != 1 {
 		t.Fatalf("%d swept, %v", n, err)
 	}
-	mustWebhook(t, s, alice, "w3")
-	if _, err := s.Secrets(t.Context(), alice, "w3"); err != nil {
+	fixture.ReadWebhook(t, s, fixture.Alice, "w3")
+	if _, err := s.Secrets(t.Context(), fixture.Alice, "w3"); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Record(t.Context(), alice, "w3", webhook.DeliveryID(deliveryAt(later, before))); err != nil {
+	if _, err := s.Record(t.Context(), fixture.Alice, "w3", webhook.DeliveryID(fixture.DeliveryAt(later, before))); err != nil {
 		t.Error(err)
 	}
-	report, err = s.Erasure(t.Context(), alice)
+	report, err = s.Erasure(t.Context(), fixture.Alice)
 	if err != nil || report.Removed.Webhooks != 2 || report.Removed.Deliveries != 3 {
 		t.Errorf("%+v, %v", report, err)
 	}

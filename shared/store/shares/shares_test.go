@@ -1,10 +1,9 @@
-package sessions_test
+package shares_test
 
 import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,26 +13,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
-	"github.com/rethread/rethread/shared/store/table"
 )
-
-func mustShare(t testing.TB, s *stores.Store, n access.NewShare) string {
-	t.Helper()
-	n.OwnerID = alice
-	if n.ID == "" {
-		n.ID = uuid.NewString()
-	}
-	made, err := s.Share(t.Context(), n)
-	if err != nil {
-		t.Fatalf("share: %v", err)
-	}
-	return made.ID
-}
 
 // rightOf is how far a user may go with a session.
 func rightOf(t testing.TB, s *stores.Store, user, id string, now time.Time) access.Right {
@@ -56,11 +42,11 @@ func TestShares(t *testing.T) {
 	s := stores.New(engine)
 	t.Run("a repeat finds what it made", func(t *testing.T) {
 		t.Parallel()
-		id := mustID(t)
-		mustCreate(t, s, alice, id, nil)
+		id := uuid.NewString()
+		fixture.Session(t, s, fixture.Alice, id, nil)
 		now := time.Now()
 		for _, life := range []time.Duration{0, time.Hour} {
-			n := access.NewShare{ID: uuid.NewString(), OwnerID: alice, SessionID: id, Right: access.Write, UserID: "bob", Life: life}
+			n := access.NewShare{ID: uuid.NewString(), OwnerID: fixture.Alice, SessionID: id, Right: access.Write, UserID: "bob", Life: life}
 			var made []access.SharedWith
 			for again := range 2 {
 				at := sessions.WithClock(func() time.Time { return now.Add(time.Duration(again) * time.Minute) })
@@ -81,30 +67,30 @@ func TestShares(t *testing.T) {
 	})
 	t.Run("a repeat with the same token leaves a link that works", func(t *testing.T) {
 		t.Parallel()
-		id := mustID(t)
-		mustCreate(t, s, alice, id, nil)
+		id := uuid.NewString()
+		fixture.Session(t, s, fixture.Alice, id, nil)
 		n := access.NewShare{ID: uuid.NewString(), SessionID: id, Right: access.Read, Token: "token of " + id}
 		for range 2 {
-			mustShare(t, s, n)
+			fixture.Share(t, s, n)
 		}
-		if _, err := s.Accept(t.Context(), bob, n.Token); err != nil {
+		if _, err := s.Accept(t.Context(), fixture.Bob, n.Token); err != nil {
 			t.Error(err)
 		}
 	})
 	t.Run("a session has no more shares than it may", func(t *testing.T) {
 		t.Parallel()
-		id := mustID(t)
-		mustCreate(t, s, alice, id, nil)
+		id := uuid.NewString()
+		fixture.Session(t, s, fixture.Alice, id, nil)
 		const racing = 8
 		for i := range access.MaxShares - 3 {
-			mustShare(t, s, access.NewShare{SessionID: id, Right: access.Read, UserID: "user-" + strconv.Itoa(i)})
+			fixture.Share(t, s, access.NewShare{SessionID: id, Right: access.Read, UserID: "user-" + strconv.Itoa(i)})
 		}
 		var wg sync.WaitGroup
 		errs := make(chan error, racing)
 		for i := range racing {
 			wg.Go(func() {
 				_, err := s.Share(t.Context(), access.NewShare{
-					ID: uuid.NewString(), OwnerID: alice, SessionID: id, Right: access.Read, UserID: "late-" + strconv.Itoa(i),
+					ID: uuid.NewString(), OwnerID: fixture.Alice, SessionID: id, Right: access.Read, UserID: "late-" + strconv.Itoa(i),
 				})
 				errs <- err
 			})
@@ -120,17 +106,17 @@ func TestShares(t *testing.T) {
 				refused++
 			}
 		}
-		shares, err := s.Shares(t.Context(), alice, id)
+		shares, err := s.Shares(t.Context(), fixture.Alice, id)
 		if err != nil || len(shares) != access.MaxShares || refused != racing-3 {
 			t.Errorf("%d shares, %d refused (%v)", len(shares), refused, err)
 		}
 	})
 	t.Run("users whose ids begin alike are told apart", func(t *testing.T) {
 		t.Parallel()
-		id := mustID(t)
-		mustCreate(t, s, alice, id, nil)
-		mustShare(t, s, access.NewShare{SessionID: id, Right: access.Read, UserID: "bob/x"})
-		if got := rightOf(t, s, bob, id, time.Now()); got != access.None {
+		id := uuid.NewString()
+		fixture.Session(t, s, fixture.Alice, id, nil)
+		fixture.Share(t, s, access.NewShare{SessionID: id, Right: access.Read, UserID: "bob/x"})
+		if got := rightOf(t, s, fixture.Bob, id, time.Now()); got != access.None {
 			t.Errorf("bob may %s", got)
 		}
 		if got := rightOf(t, s, "bob/x", id, time.Now()); got != access.Read {
@@ -139,9 +125,9 @@ func TestShares(t *testing.T) {
 	})
 	t.Run("a link that was revoked while it was accepted lets in nobody", func(t *testing.T) {
 		t.Parallel()
-		id := mustID(t)
-		mustCreate(t, s, alice, id, nil)
-		share := mustShare(t, s, access.NewShare{SessionID: id, Right: access.Write, Token: "race-" + id})
+		id := uuid.NewString()
+		fixture.Session(t, s, fixture.Alice, id, nil)
+		share := fixture.Share(t, s, access.NewShare{SessionID: id, Right: access.Write, Token: "race-" + id})
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() {
@@ -152,7 +138,7 @@ func TestShares(t *testing.T) {
 			})
 		}
 		wg.Go(func() {
-			if err := s.Revoke(t.Context(), alice, id, share); err != nil {
+			if err := s.Revoke(t.Context(), fixture.Alice, id, share); err != nil {
 				t.Errorf("revoke: %v", err)
 			}
 		})
@@ -165,11 +151,11 @@ func TestShares(t *testing.T) {
 	})
 	t.Run("who lets a user in is known, each once", func(t *testing.T) {
 		t.Parallel()
-		guest := "guest-" + mustID(t)
+		guest := "guest-" + uuid.NewString()
 		var want []string
 		for range access.MaxSharingOwners + 1 {
-			owner, id := "owner-"+mustID(t), mustID(t)
-			mustCreate(t, s, owner, id, nil)
+			owner, id := "owner-"+uuid.NewString(), uuid.NewString()
+			fixture.Session(t, s, owner, id, nil)
 			n := access.NewShare{ID: uuid.NewString(), OwnerID: owner, SessionID: id, Right: access.Read, UserID: guest}
 			if _, err := s.Share(t.Context(), n); err != nil {
 				t.Fatal(err)
@@ -195,20 +181,20 @@ func TestShares(t *testing.T) {
 	})
 	t.Run("nothing is left of the shares of a deleted session", func(t *testing.T) {
 		t.Parallel()
-		id, guest := mustID(t), "guest-"+mustID(t)
-		mustCreate(t, s, alice, id, nil)
-		mustShare(t, s, access.NewShare{SessionID: id, Right: access.Read, UserID: guest})
-		mustShare(t, s, access.NewShare{SessionID: id, Right: access.Read, Token: "gone-" + id})
+		id, guest := uuid.NewString(), "guest-"+uuid.NewString()
+		fixture.Session(t, s, fixture.Alice, id, nil)
+		fixture.Share(t, s, access.NewShare{SessionID: id, Right: access.Read, UserID: guest})
+		fixture.Share(t, s, access.NewShare{SessionID: id, Right: access.Read, Token: "gone-" + id})
 		if _, err := s.Accept(t.Context(), guest, "gone-"+id); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(itemsAbout(t, engine, id)); n == 0 {
+		if n := len(fixture.ItemsAbout(t, engine, id)); n == 0 {
 			t.Fatal("no item names the session")
 		}
-		if err := s.Delete(t.Context(), alice, id); err != nil {
+		if err := s.Delete(t.Context(), fixture.Alice, id); err != nil {
 			t.Fatal(err)
 		}
-		if left := itemsAbout(t, engine, id); len(left) > 0 {
+		if left := fixture.ItemsAbout(t, engine, id); len(left) > 0 {
 			t.Errorf("left: %v", left)
 		}
 		if _, err := s.Accept(t.Context(), guest, "gone-"+id); !errors.Is(err, fault.Of(fault.NotFound)) {
@@ -217,25 +203,12 @@ func TestShares(t *testing.T) {
 	})
 }
 
-// itemsAbout are the keys of shares, tokens and entrances that name a session.
-func itemsAbout(t *testing.T, engine table.Engine, id string) []string {
-	t.Helper()
-	var keys []string
-	for _, item := range storetest.Items(t, engine) {
-		pk := storetest.Text(t, item, table.PK)
-		if table.Text(item, "s") == id && !strings.HasPrefix(pk, "L#") {
-			keys = append(keys, pk+" "+storetest.Text(t, item, table.SK))
-		}
-	}
-	return keys
-}
-
 // TestSharesModel compares what users may do, after any of what owners and guests
 // do and as time goes by, with a list of who was given what.
 func TestSharesModel(t *testing.T) {
 	t.Parallel()
 	clock := time.UnixMilli(1_700_000_000_000)
-	s := newStore(t, sessions.WithClock(func() time.Time { return clock }))
+	s := fixture.Store(t, sessions.WithClock(func() time.Time { return clock }))
 	type given struct {
 		share, token, user string
 		right              access.Right
@@ -246,7 +219,7 @@ func TestSharesModel(t *testing.T) {
 	storetest.Check(t, patience, least, func(r *rapid.T) {
 		id := uuid.NewString()
 		users := []string{"bob-" + id, "carol-" + id, "dave-" + id}
-		mustCreate(t, s, alice, id, nil)
+		fixture.Session(t, s, fixture.Alice, id, nil)
 		var all []*given
 		pick := func(r *rapid.T) *given {
 			if len(all) == 0 {
@@ -270,7 +243,7 @@ func TestSharesModel(t *testing.T) {
 				} else {
 					g.token = uuid.NewString()
 				}
-				mustShare(t, s, access.NewShare{
+				fixture.Share(t, s, access.NewShare{
 					ID: g.share, SessionID: id, Right: g.right, UserID: g.user, Life: life, Token: g.token,
 				})
 				all = append(all, g)
@@ -288,7 +261,7 @@ func TestSharesModel(t *testing.T) {
 			},
 			"revoke": func(r *rapid.T) {
 				g := pick(r)
-				if err := s.Revoke(t.Context(), alice, id, g.share); err != nil {
+				if err := s.Revoke(t.Context(), fixture.Alice, id, g.share); err != nil {
 					r.Fatal(err)
 				}
 				*g = given{share: g.share, guests: map[string]bool{}}
