@@ -104,8 +104,9 @@ func (s *Store) findTaskInvocation(ctx context.Context, h *header, p *taskPointe
 	}
 	if found.log != h.Log {
 		at.Log = found.log
+	} else { // the markers of other logs are none of this session's
+		p.Marker = max(p.Marker, found.rec.LastMarker)
 	}
 	p.Invocations[id] = at
-	p.Marker = max(p.Marker, found.rec.LastMarker)
 	return true, nil
 }

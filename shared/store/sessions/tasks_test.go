@@ -1,6 +1,7 @@
 package sessions_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,11 +13,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/infra/test/storetest"
+	"github.com/rethread/rethread/infra/test/storetest/fixture"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
+	"github.com/rethread/rethread/shared/store/table"
 )
 
 func save(sessionID, id, bubbles string, invocations ...string) task.Save {
@@ -227,5 +231,27 @@ func TestFeedback(t *testing.T) {
 	page, err = s.ListFeedback(t.Context(), task.FeedbackQuery{UserID: alice, Type: "down", Limit: 10})
 	if err != nil || len(page.Feedback) != 0 {
 		t.Errorf("other feedback %+v, %v", page, err)
+	}
+}
+
+// An item may name a marker that its session's log does not have, from a version that
+// took markers of the log that the session was forked from: tasks are listed all the same.
+func TestTasks_with_a_marker_of_another_log(t *testing.T) {
+	t.Parallel()
+	engine := storetest.Engine(t)
+	s := stores.New(engine)
+	mustCreate(t, s, alice, "s", nil)
+	mustSave(t, s, "s", "t1", `[]`)
+	pk := "L#" + fixture.Log(t, s, "s")
+	spoilt := 0
+	for _, item := range storetest.Partition(t, engine, pk, "T#") {
+		storetest.Spoil(t, engine, table.NewKey(pk, storetest.Text(t, item, table.SK)), table.Set(table.At("mk"), 99))
+		spoilt++
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	page, err := s.Tasks(ctx, task.Query{SessionID: "s", UserID: alice, Limit: 10})
+	if err != nil || len(page.Tasks) != 1 || spoilt == 0 {
+		t.Errorf("%d tasks, %v; %d items were spoilt", len(page.Tasks), err, spoilt)
 	}
 }

@@ -83,7 +83,10 @@ func (s *Store) visitOwn(
 	q := taskWindow{log: h.Log, from: part[0].From, to: part[len(part)-1].To, after: after, limit: limit}
 	return s.taskItems(ctx, q, func(seen taskSeen) (bool, error) {
 		if seen.item.Marker > h.Marker {
-			return false, errRewound
+			// Items may still name a marker of the log that their session was forked from.
+			if at, err := s.readHead(ctx, h); err != nil || at.lastMarker > h.Marker {
+				return false, cmp.Or(err, errRewound)
+			}
 		}
 		if !part.Shows(h.Log, seen.seq) {
 			return true, nil

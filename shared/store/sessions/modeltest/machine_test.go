@@ -1,12 +1,14 @@
 package modeltest_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -84,6 +86,16 @@ func (m *machine) note(rt *rapid.T, format string, args ...any) {
 	rt.Log(m.done)
 }
 
+// readingMost is far more than a comparison takes: a read that never settles fails
+// the test.
+const readingMost = time.Minute
+
+func within(ctx context.Context, compare func(context.Context) string) string {
+	ctx, cancel := context.WithTimeout(ctx, readingMost)
+	defer cancel()
+	return compare(ctx)
+}
+
 // compare runs after each operation. The session that it concerned is compared
 // closely, the others in part, and all wholly now and then: what an operation
 // did to a session it did not concern shows later as well.
@@ -101,7 +113,7 @@ func (m *machine) compare(rt *rapid.T) {
 	if len(m.closely.log) > 12 { // else it takes long
 		r.pages.Limit += 3
 	}
-	if d := r.sessions(rt.Context()); d != "" {
+	if d := within(rt.Context(), r.sessions); d != "" {
 		rt.Fatalf("after %s: %s", m.done, d)
 	}
 }

@@ -1,6 +1,7 @@
 package modeltest_test
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -144,6 +145,18 @@ func TestStories(t *testing.T) {
 			f < first
 			s task t = first
 			f task v = first`,
+		"a task of a fork names an invocation behind a rewind of its source": `
+			new s
+			s: one
+			s < one
+			s: two
+			s > f
+			f: three
+			f task t = three, two
+			s < two
+			f > g
+			g: four
+			g task u = four, three, two`,
 		"a fork goes back to the initial state, behind which its source hid entries of the same invocation": `
 			new s {"k":0}
 			s: first {"k":1,"l":1}
@@ -234,7 +247,7 @@ func (p *play) line(line string) {
 	}
 	for _, other := range p.world.ever {
 		r := &reader{w: p.world, store: p.store, closely: other, pages: session.EventQuery{Limit: 2, Descending: true}}
-		if d := r.session(p.t.Context(), other); d != "" {
+		if d := within(p.t.Context(), func(ctx context.Context) string { return r.session(ctx, other) }); d != "" {
 			p.t.Fatalf("after %q: %s", line, d)
 		}
 	}
