@@ -1,6 +1,9 @@
 package session
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // MaxPage is the largest page of a list; DefaultPage the page without a limit.
 const (
@@ -19,6 +22,13 @@ type ListQuery struct {
 	Text   string // in the name, whatever the case
 	Limit  int
 	After  string // position of an earlier page, from ListPage.Next
+}
+
+// Matches reports whether a query selects a session of its user.
+func (q ListQuery) Matches(agent string, status Status, name string) bool {
+	return (q.Agent == "" || agent == q.Agent) &&
+		(q.Status == "" || status == q.Status) &&
+		(q.Text == "" || strings.Contains(strings.ToLower(name), strings.ToLower(q.Text)))
 }
 
 // ListPage is a page of sessions; Next is "" at the end. A page may be short,

@@ -66,7 +66,7 @@ func (s *Store) newHeader(n session.New, meta []byte) *header {
 		Created: now, LastActivity: now, Nonce: n.Nonce, KeyedBy: n.KeyedBy, CausedBy: n.Chain,
 		GPK: activityPK(n.UserID), GSK: activitySK(now, n.ID),
 	}
-	h.setRetention(n.Retention, s.retention(n.Agent))
+	h.setRetention(session.RetainedFor(n.Retention, s.retention(n.Agent)))
 	return h
 }
 

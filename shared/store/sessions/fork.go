@@ -155,7 +155,7 @@ func (s *Store) forkHeader(source *header, f session.ForkOf, b *boundary) *heade
 	inherited, base := b.Timeline.Inherited(source.Log, source.ForkCount+1)
 	h := s.newHeader(session.New{
 		ID: f.ID, UserID: source.User, AppName: source.App, Agent: source.Agent,
-		Name: f.NameOf(source.Name, source.id()), Nonce: f.Nonce, KeyedBy: f.KeyedBy, Retention: source.ownRetention(),
+		Name: f.NameOf(source.Name, source.id()), Nonce: f.Nonce, KeyedBy: f.KeyedBy, Retention: source.retained().OwnSeconds(),
 	}, source.Meta)
 	h.Origin = &origin{
 		Session: source.id(), Log: source.Log, Before: f.Before, Found: b.Found,

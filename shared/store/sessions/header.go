@@ -233,7 +233,7 @@ func (s *Store) render(h *header, at head) (session.Session, error) {
 		out.ActiveRunID = &h.Run
 	}
 	if h.Retention > 0 {
-		out.Retention, out.ExpiresTime = h.Retention, h.expires(out.UpdatedTime)
+		out.Retention, out.ExpiresTime = h.Retention, h.retained().Expires(out.UpdatedTime)
 	}
 	if o := h.Origin; o != nil {
 		out.Fork = &session.Fork{

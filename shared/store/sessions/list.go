@@ -35,7 +35,7 @@ func (s *Store) List(ctx context.Context, q session.ListQuery) (session.ListPage
 				continue
 			}
 			looked++
-			if matches(&h, q) {
+			if q.Matches(h.Agent, h.Status, h.Name) {
 				ids = append(ids, h.id())
 			}
 			if len(ids) == q.Limit || looked == listScan {
@@ -70,12 +70,6 @@ func activityPosition(gpk, gsk string) table.Position {
 	at := sessionKey(id).Item()
 	at[attrGPK], at[attrGSK] = str(gpk), str(gsk)
 	return table.Position(at)
-}
-
-func matches(h *header, q session.ListQuery) bool {
-	return (q.Agent == "" || h.Agent == q.Agent) &&
-		(q.Status == "" || h.Status == q.Status) &&
-		(q.Text == "" || strings.Contains(strings.ToLower(h.Name), strings.ToLower(q.Text)))
 }
 
 // readSessions reads sessions in the order of their ids, leaving out those

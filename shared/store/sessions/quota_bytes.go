@@ -3,10 +3,8 @@ package sessions
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -23,8 +21,6 @@ const (
 	// countTries bounds how often counting is tried: it meets other changes of
 	// the session and other sessions of the user.
 	countTries = 10
-	// bytesRetry is when a user who stores too much may ask again.
-	bytesRetry = time.Minute
 )
 
 // kilobytes is n rounded down, so that what was counted can be taken off again.
@@ -39,14 +35,7 @@ func (s *Store) admitBytes(ctx context.Context, user string) error {
 	if err != nil {
 		return err
 	}
-	return s.bytesLeft(q)
-}
-
-func (s *Store) bytesLeft(q *quotaItem) error {
-	if used := derefOr(q.Bytes); s.quotas.Bytes > 0 && used >= s.quotas.Bytes {
-		return quota.Exceeded(quota.Bytes, s.quotas.Bytes, used, bytesRetry)
-	}
-	return nil
+	return s.quotas.AdmitBytes(derefOr(q.Bytes))
 }
 
 // pendingBytes notes in an entry that is about to be put what is uncounted before it,

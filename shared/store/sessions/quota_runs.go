@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
@@ -14,15 +13,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-const (
-	// slotGrace is how long a slot holds whose run is not there: it may just be
-	// starting, which takes contentionTime and a try more at most.
-	slotGrace = time.Minute
-	// slotRetry is when a user who has too many runs may ask again.
-	slotRetry = 5 * time.Second
-	// slotsAtOnce bounds how many slots one write gives back.
-	slotsAtOnce = 50
-)
+// slotsAtOnce bounds how many slots one write gives back.
+const slotsAtOnce = 50
 
 // liveRun names a run at work to a user who has too many.
 type liveRun struct {
@@ -86,7 +78,7 @@ func (s *Store) reclaimSlots(ctx context.Context, user string, slots map[string]
 		return err
 	}
 	if len(over) == 0 {
-		return quota.Exceeded(quota.Runs, s.quotas.Runs, int64(len(slots)), slotRetry).With("running", live)
+		return s.quotas.RunsExceeded(int64(len(slots)), live)
 	}
 	return s.freeSlots(ctx, user, over[:min(len(over), slotsAtOnce)], slots)
 }
@@ -129,12 +121,7 @@ func (s *Store) liveRuns(ctx context.Context, slots map[string]int64) (live []li
 			live = append(live, liveRun{SessionID: a.Session, RunID: a.ID})
 		}
 	}
-	for slot, taken := range slots {
-		if !alive[slot] && taken < now-slotGrace.Milliseconds() {
-			over = append(over, slot)
-		}
-	}
-	return live, over, nil
+	return live, quota.FreeSlots(slots, alive, now), nil
 }
 
 // releaseSlot gives the slot of a run back that has ended. Where that fails, the

@@ -2,19 +2,10 @@ package sessions
 
 import (
 	"context"
-	"time"
 
 	"github.com/rethread/rethread/shared/domain/quota"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
-)
-
-const (
-	// recountEvery is how often at most a user's sessions are counted who has
-	// reached the limit.
-	recountEvery = time.Minute
-	// indexLag is how long after a session was made the index surely has it.
-	indexLag = 5 * time.Second
 )
 
 // admitSession says whether the user may have one more session, of sessions and of
@@ -34,21 +25,20 @@ func (s *Store) sessionsLeft(ctx context.Context, user string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.bytesLeft(q); err != nil {
+	if err := s.quotas.AdmitBytes(derefOr(q.Bytes)); err != nil {
 		return err
 	}
-	n := derefOr(q.Sessions)
-	if q.Sessions != nil && n < s.quotas.Sessions {
-		return nil
-	}
-	if now := s.now(); q.Sessions != nil &&
-		(now.Sub(time.UnixMilli(q.Counted)) < recountEvery || now.Sub(time.UnixMilli(q.Moved)) < indexLag) {
-		return quota.Exceeded(quota.Sessions, s.quotas.Sessions, n, recountEvery)
-	}
-	if n, err = s.recountSessions(ctx, user, q); err != nil || n < s.quotas.Sessions {
+	recount, err := s.quotas.AdmitSession(quota.SessionCount{
+		Known: q.Sessions != nil, Number: derefOr(q.Sessions), Created: q.Moved, Counted: q.Counted,
+	}, s.now())
+	if err != nil || !recount {
 		return err
 	}
-	return quota.Exceeded(quota.Sessions, s.quotas.Sessions, n, recountEvery)
+	n, err := s.recountSessions(ctx, user, q)
+	if err != nil {
+		return err
+	}
+	return s.quotas.AdmitCounted(n)
 }
 
 // countCreated counts a session that is made, in the transaction that makes it.

@@ -59,7 +59,7 @@ func (s *Store) Listed(ctx context.Context, item table.Item, q session.ListQuery
 	if err := table.Decode(item, &h); err != nil {
 		return out, false, err
 	}
-	if !matches(&h, q) {
+	if !q.Matches(h.Agent, h.Status, h.Name) {
 		return out, false, nil
 	}
 	out, err = s.listed(ctx, &h)

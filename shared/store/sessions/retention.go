@@ -3,7 +3,6 @@ package sessions
 import (
 	"fmt"
 	"hash/fnv"
-	"time"
 
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
@@ -39,27 +38,12 @@ func expireIndexPK(log string) string {
 	return expireShard(h.Sum32() % expireShards)
 }
 
-// setRetention sets for how many seconds the session is kept without activity: its own
-// retention or, where that is 0, what holds for others.
-func (h *header) setRetention(own, others int64) {
-	h.Retention, h.OwnRetention = others, false
-	if own > 0 {
-		h.Retention, h.OwnRetention = own, true
-	}
-}
+// setRetention sets for how long the session is kept without activity.
+func (h *header) setRetention(r session.Retained) { h.Retention, h.OwnRetention = r.Seconds, r.Own }
 
-// ownRetention is what the session itself was given, 0 for nothing.
-func (h *header) ownRetention() int64 {
-	if h.OwnRetention {
-		return h.Retention
-	}
-	return 0
-}
-
-// expires is when a session is to go that was last active at a time; both in
-// epoch milliseconds. One that came by an import has been active then at least.
-func (h *header) expires(active int64) int64 {
-	return max(active, h.Imported) + h.Retention*time.Second.Milliseconds()
+// retained is for how long the session is kept without activity.
+func (h *header) retained() session.Retained {
+	return session.Retained{Seconds: h.Retention, Own: h.OwnRetention, Imported: h.Imported}
 }
 
 // setTimer puts the timer of a session that was active at a time.
@@ -67,14 +51,14 @@ func (h *header) setTimer(active int64) table.Write {
 	k := timerKey(h.Log)
 	return table.Put(timer{
 		PK: k.PK, SK: k.SK, User: h.User, Session: h.id(),
-		GPK: expireIndexPK(h.Log), GSK: activitySK(h.expires(active), h.Log),
+		GPK: expireIndexPK(h.Log), GSK: activitySK(h.retained().Expires(active), h.Log),
 	})
 }
 
 // retentionChange changes for how long a session is kept: by changes of its header, and by a
 // write that goes along with them.
 func (s *Store) retentionChange(h *header, own int64) ([]table.Change, table.Write) {
-	h.setRetention(own, s.retention(h.Agent))
+	h.setRetention(session.RetainedFor(own, s.retention(h.Agent)))
 	changes := []table.Change{
 		table.Set(table.At(headerRetention), h.Retention), table.Set(table.At(headerOwnRetention), h.OwnRetention),
 	}

@@ -53,16 +53,18 @@ func (s *Store) tryCheckIdle(ctx context.Context, k table.Key) (deleted bool, er
 	h, at, a, err := s.readSettled(ctx, t.User, t.Session)
 	gone := errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden))
 	switch {
-	case gone, err == nil && (logPK(h.Log) != t.PK || h.Retention == 0):
+	case gone, err == nil && logPK(h.Log) != t.PK:
 		return false, s.stopTimer(ctx, &t)
 	case err != nil:
 		return false, fmt.Errorf("look at session %s: %w", t.Session, err)
-	case a != nil: // its end will be an activity
-		return false, s.moveTimer(ctx, &t, h.expires(s.millis()))
 	}
 	active := max(h.Created, h.lastActivity(), at.time)
-	if due := h.expires(active); due > s.millis() {
-		return false, s.moveTimer(ctx, &t, due)
+	due, again := h.retained().Due(active, s.millis(), a != nil)
+	switch {
+	case again > 0:
+		return false, s.moveTimer(ctx, &t, again)
+	case !due: // it is kept for ever
+		return false, s.stopTimer(ctx, &t)
 	}
 	if err := s.removeIdle(ctx, h, at); err != nil {
 		return false, fmt.Errorf("delete session %s, which is due: %w", t.Session, err)

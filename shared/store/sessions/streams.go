@@ -23,8 +23,6 @@ const (
 	streamHandover = 2 * quota.StreamCheck
 	// streamTries bounds how often a place is looked for that others take.
 	streamTries = 10
-	// streamRetry is when to ask again at the latest, where no place is free.
-	streamRetry = time.Minute
 )
 
 var _ quota.Streams = (*Store)(nil)
@@ -67,62 +65,32 @@ func (s *Store) TakeStream(ctx context.Context, in quota.Stream) (quota.Lease, e
 		if err != nil {
 			return quota.Lease{}, err
 		}
-		p := s.pickStream(slots, in)
-		if p == nil {
-			return quota.Lease{}, s.streamsExceeded(slots)
+		now := s.now()
+		from := rand.Int64N(s.quotas.Streams) //nolint:gosec // it only keeps those who come together apart
+		pick, ok := s.quotas.PickStream(places(slots), in, now, from)
+		if !ok {
+			return quota.Lease{}, s.quotas.StreamsExceeded(places(slots), now)
 		}
-		return s.seizeStream(ctx, *p, in, holder)
+		return s.seizeStream(ctx, pick, seenAt(slots, pick.Slot), in, holder)
 	})
 }
 
-// streamSlot is a place that may be taken, and what was seen there.
-type streamSlot struct {
-	slot int64
-	was  *streamItem // nil where there was nothing
-	over bool        // from a stream that may still be at work
+// places are the places of a user as they were read.
+func places(slots []streamItem) []quota.Place {
+	out := make([]quota.Place, len(slots))
+	for i, it := range slots {
+		out[i] = quota.Place{
+			Slot: slotNumber(it.SK), Subject: it.Subject, Taken: it.Taken, Until: it.Until, Ended: it.Ended, Former: it.Former,
+		}
+	}
+	return out
 }
 
-// pickStream chooses a place; nil where there is none.
-func (s *Store) pickStream(slots []streamItem, in quota.Stream) *streamSlot {
-	now := s.millis()
-	var ended, running *streamSlot
-	bySlot, used := map[int64]*streamItem{}, int64(0)
+// seenAt is what was read of a place, nil for nothing.
+func seenAt(slots []streamItem, slot int64) *streamItem {
 	for i := range slots {
-		it := &slots[i]
-		slot := slotNumber(it.SK)
-		bySlot[slot] = it
-		if it.Until <= now {
-			continue
-		}
-		used++
-		switch {
-		case it.Subject != in.Subject:
-		case it.Ended:
-			ended = &streamSlot{slot: slot, was: it}
-		case it.Former <= now && (running == nil || it.Taken < running.was.Taken):
-			running = &streamSlot{slot: slot, was: it, over: true}
-		}
-	}
-	free := func() *streamSlot {
-		if used >= s.quotas.Streams {
-			return nil
-		}
-		from := rand.Int64N(s.quotas.Streams) //nolint:gosec // it only keeps those who come together apart
-		for i := range s.quotas.Streams {
-			slot := (from + i) % s.quotas.Streams
-			if it := bySlot[slot]; it == nil || it.Until <= now {
-				return &streamSlot{slot: slot, was: it}
-			}
-		}
-		return nil
-	}
-	order := []func() *streamSlot{free, func() *streamSlot { return ended }}
-	if in.Resumed {
-		order = []func() *streamSlot{order[1], order[0], func() *streamSlot { return running }}
-	}
-	for _, place := range order {
-		if p := place(); p != nil {
-			return p
+		if slotNumber(slots[i].SK) == slot {
+			return &slots[i]
 		}
 	}
 	return nil
@@ -130,22 +98,24 @@ func (s *Store) pickStream(slots []streamItem, in quota.Stream) *streamSlot {
 
 // seizeStream takes a place; table.ErrConditionFailed where it is not any more as it
 // was seen.
-func (s *Store) seizeStream(ctx context.Context, p streamSlot, in quota.Stream, holder string) (quota.Lease, error) {
-	k, now := streamKey(in.UserID, p.slot), s.millis()
+func (s *Store) seizeStream(
+	ctx context.Context, p quota.Pick, was *streamItem, in quota.Stream, holder string,
+) (quota.Lease, error) {
+	k, now := streamKey(in.UserID, p.Slot), s.millis()
 	it := streamItem{
 		PK: k.PK, SK: k.SK, Subject: in.Subject, Holder: holder, Taken: now,
 		Until: now + (in.Lasting + streamSlack).Milliseconds(),
 	}
 	it.Expires = expiresOf(it.Until)
-	lease := quota.Lease{UserID: in.UserID, Slot: p.slot, Holder: holder}
+	lease := quota.Lease{UserID: in.UserID, Slot: p.Slot, Holder: holder}
 	c := table.ItemNotExists()
-	if p.was != nil {
+	if was != nil {
 		c = table.And(
-			table.Equal(table.At(streamHolder), p.was.Holder), table.Equal(table.At(streamUntil), p.was.Until),
+			table.Equal(table.At(streamHolder), was.Holder), table.Equal(table.At(streamUntil), was.Until),
 		)
-		lease.Continued = p.was.Until > now && p.was.Ended
-		if p.over {
-			it.Former = min(p.was.Until, now+streamHandover.Milliseconds())
+		lease.Continued = was.Until > now && was.Ended
+		if p.Over {
+			it.Former = min(was.Until, now+streamHandover.Milliseconds())
 		}
 	}
 	failed := s.db.Put(ctx, it, c)
@@ -161,18 +131,6 @@ func (s *Store) seizeStream(ctx context.Context, p streamSlot, in quota.Stream, 
 		return quota.Lease{}, fmt.Errorf("take a place for a stream: %w", err)
 	}
 	return lease, nil
-}
-
-// streamsExceeded is the fault of whoever opens one stream too many.
-func (s *Store) streamsExceeded(slots []streamItem) error {
-	now, used, next := s.now(), int64(0), streamRetry
-	for _, it := range slots {
-		if left := time.UnixMilli(it.Until).Sub(now); left > 0 {
-			used++
-			next = min(next, left)
-		}
-	}
-	return quota.Exceeded(quota.OpenStreams, s.quotas.Streams, used, next)
 }
 
 // HoldsStream implements quota.Streams. It reads what may be a moment old, for
