@@ -11,8 +11,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// plainReader is what a page does with EventSource: it comes back with the id of
-// the last event, and applies messages as they come, by no rules.
+// plainReader acts like a page with EventSource: it reconnects with the id of the
+// last event, and applies messages in order of arrival, without further rules.
 type plainReader struct {
 	items   []plainItem
 	status  string
@@ -20,8 +20,8 @@ type plainReader struct {
 	from    string         // cursor of the address
 	last    string         // id
 	turns   int
-	rest    int      // turns that ended while the session was at rest
-	reloads []string // why the thread was read
+	rest    int      // turns that ended while the session was idle
+	reloads []string // reasons of reading the thread
 }
 
 type plainItem struct {
@@ -62,7 +62,7 @@ func (p *plainReader) take(t *testing.T, f e2e.Frame, id string) {
 	}
 }
 
-// cut drops the item at a position and all behind it.
+// cut drops the item at a position and all later ones.
 func (p *plainReader) cut(seq int64) {
 	p.items = slices.DeleteFunc(p.items, func(i plainItem) bool { return i.seq >= seq })
 }
@@ -96,7 +96,7 @@ func contentOf(t *testing.T, e view.Event) string {
 	return text
 }
 
-// reload reads the thread, from which the reader begins anew.
+// reload reads the thread, from which the reader starts again.
 func (p *plainReader) reload(t *testing.T, u *e2e.User, session, why string) {
 	t.Helper()
 	thread, _, err := view.ParseThread(u.Get(session + "/thread").Want(200).Body)
@@ -110,7 +110,7 @@ func (p *plainReader) reload(t *testing.T, u *e2e.User, session, why string) {
 	}
 }
 
-// follow reads turn after turn until enough was told.
+// follow reads turn after turn until enough reports true.
 func (p *plainReader) follow(t *testing.T, u *e2e.User, session string, enough func() bool) {
 	t.Helper()
 	for !enough() {
@@ -118,7 +118,7 @@ func (p *plainReader) follow(t *testing.T, u *e2e.User, session string, enough f
 		if p.last != "" {
 			opts = append(opts, e2e.Header("Last-Event-ID", p.last))
 		}
-		// The address stays as it was, with a position that is an old one by now.
+		// The address is unchanged, with a position that is outdated by now.
 		stream := u.Watch(session, url.Values{"cursor": {p.from}}, opts...)
 		p.turns++
 		p.turn(t, u, session, stream, enough)
@@ -126,7 +126,7 @@ func (p *plainReader) follow(t *testing.T, u *e2e.User, session string, enough f
 	}
 }
 
-// turn reads a stream to its end, or until enough was told.
+// turn reads a stream to its end, or until enough reports true.
 func (p *plainReader) turn(t *testing.T, u *e2e.User, session string, stream *e2e.EventStream, enough func() bool) {
 	t.Helper()
 	for !enough() {
@@ -145,7 +145,7 @@ func (p *plainReader) turn(t *testing.T, u *e2e.User, session string, stream *e2
 	}
 }
 
-// mustShow wants the reader to show a thread.
+// mustShow requires the reader to show a thread.
 func (p *plainReader) mustShow(t *testing.T, thread view.Thread) {
 	t.Helper()
 	var want []plainItem

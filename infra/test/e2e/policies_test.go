@@ -7,8 +7,8 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// neededElsewhere are permissions that these tests make a function use by chance
-// or not at all, and what it must have them for all the same.
+// neededElsewhere are permissions that these tests do not use, or only by chance,
+// and the reasons that functions need them.
 func neededElsewhere() map[string]string {
 	const (
 		checkpoint = "making up for a checkpoint of the state that a crash left out"
@@ -58,9 +58,9 @@ func neededElsewhere() map[string]string {
 	}
 }
 
-// testPolicies compares what the functions asked AWS's services for, in all the
-// tests before, with what template.yaml allows them: nothing was denied, and
-// nothing is allowed that nobody needs.
+// testPolicies compares all calls of functions to AWS services in the earlier
+// tests with the permissions in template.yaml: no call was denied, and no
+// permission is unused.
 func testPolicies(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	excused := neededElsewhere()

@@ -24,11 +24,11 @@ import (
 )
 
 // pushTime is how long a notification may take: through the table's stream, a
-// queue, and some repetitions.
+// queue, and some retries.
 const pushTime = 2 * time.Minute
 
-// receiver is a client's server that is notified. It answers as a script says,
-// and 204 after that.
+// receiver is a client's server for notifications. It answers according to a
+// script, and then with 204.
 type receiver struct {
 	url  string
 	come chan notification
@@ -84,7 +84,7 @@ func (r *receiver) mustNext(t *testing.T) notification {
 	}
 }
 
-// mustUpTo collects the notifications that were taken, up to one that says end.
+// mustUpTo collects the accepted notifications, up to one that contains end.
 func (r *receiver) mustUpTo(t *testing.T, end string) []notification {
 	t.Helper()
 	var all []notification
@@ -99,7 +99,7 @@ func (r *receiver) mustUpTo(t *testing.T, end string) []notification {
 	}
 }
 
-// verify checks a signature as a receiver should, and Google's samples do.
+// verify checks a signature as a receiver should, and as Google's samples do.
 func verify(t *testing.T, sys *e2e.System, url string, n notification, taskID string) {
 	t.Helper()
 	var keys jose.JSONWebKeySet
@@ -129,7 +129,7 @@ func verify(t *testing.T, sys *e2e.System, url string, n notification, taskID st
 	}
 }
 
-// kinds is what notifications of version 1.0 hold, in short.
+// kinds lists the kinds of notifications of version 1.0.
 func kinds(t *testing.T, all []notification) []string {
 	t.Helper()
 	var out []string
@@ -150,7 +150,7 @@ func kinds(t *testing.T, all []notification) []string {
 	return out
 }
 
-// testPush is about push notifications of A2A, from the agent's word to the
+// testPush checks push notifications of A2A, from the agent's output to the
 // receiver.
 func testPush(t *testing.T, sys *e2e.System) {
 	t.Helper()
@@ -162,7 +162,7 @@ func testPush(t *testing.T, sys *e2e.System) {
 		req.Config = &a2a.SendMessageConfig{ReturnImmediately: true, PushConfig: config}
 		return mustSend(t, c, req)
 	}
-	t.Run("a task is told in order, signed, and again where that fails", func(t *testing.T) {
+	t.Run("sends a task's notifications in order, signed, with retries", func(t *testing.T) {
 		t.Parallel()
 		r := newReceiver(t, 500, 503)
 		task := begin(t, c, "hello", &a2a.PushConfig{URL: r.url, Token: "mine"})
@@ -188,7 +188,7 @@ func testPush(t *testing.T, sys *e2e.System) {
 			t.Errorf("told was %q, %v", said, err)
 		}
 	})
-	t.Run("version 0.3 gets the task, with credentials of the receiver's own", func(t *testing.T) {
+	t.Run("version 0.3 receives the task, with the receiver's credentials", func(t *testing.T) {
 		t.Parallel()
 		old := mustDial(t, sys, alice, a2a.TransportProtocolJSONRPC, a2av0.Version)
 		r := newReceiver(t)
@@ -217,7 +217,7 @@ func testPush(t *testing.T, sys *e2e.System) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("a task that goes on is told of too, and cancelled while it waits", func(t *testing.T) {
+	t.Run("notifies of a continued task, and of its cancellation while it waits for input", func(t *testing.T) {
 		t.Parallel()
 		r := newReceiver(t)
 		task := begin(t, c, "/tool parcels", &a2a.PushConfig{URL: r.url})
@@ -236,7 +236,7 @@ func testPush(t *testing.T, sys *e2e.System) {
 		all := r.mustUpTo(t, "TASK_STATE_CANCELED")
 		verify(t, sys, r.url, all[len(all)-1], string(other.ID))
 	})
-	t.Run("what a guest's answer brings is told the owner", func(t *testing.T) {
+	t.Run("notifies the owner of the result of a guest's message", func(t *testing.T) {
 		t.Parallel()
 		r := newReceiver(t)
 		owner, guest := sys.User(t, "owner"), sys.User(t, "guest")
@@ -250,7 +250,7 @@ func testPush(t *testing.T, sys *e2e.System) {
 			verify(t, sys, r.url, n, string(task.ID))
 		}
 	})
-	t.Run("a receiver that is gone is told no more", func(t *testing.T) {
+	t.Run("stops notifying a deleted receiver", func(t *testing.T) {
 		t.Parallel()
 		gone, stays := newReceiver(t, 410), newReceiver(t)
 		task := begin(t, c, "/tool parcels", &a2a.PushConfig{ID: "gone", URL: gone.url})
@@ -274,7 +274,7 @@ func testPush(t *testing.T, sys *e2e.System) {
 			t.Errorf("it was told %d times more", n)
 		}
 	})
-	t.Run("no address of a private network is taken", func(t *testing.T) {
+	t.Run("refuses addresses of private networks", func(t *testing.T) {
 		t.Parallel()
 		for _, url := range []string{"https://10.0.0.1/", "https://169.254.169.254/", "https://router.local/", "ftp://example.com/"} {
 			req := say("", "hello")

@@ -13,7 +13,7 @@ import (
 
 func testRacingWriters(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("16 writers leave dense positions, nothing lost or twice", func(t *testing.T) {
+	t.Run("16 writers leave dense positions, without losses or duplicates", func(t *testing.T) {
 		const writers, total = 16, 1000
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
@@ -33,7 +33,7 @@ func testRacingWriters(t *testing.T, sys *e2e.System) {
 		}
 		checkDense(t, alice, s, total)
 	})
-	t.Run("of two creates with one id at once one succeeds", func(t *testing.T) {
+	t.Run("one of two concurrent creates with the same id succeeds", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		for round := range 5 {
 			statuses := race(t, 2, func(ctx context.Context) (*e2e.Answer, error) {
@@ -44,7 +44,7 @@ func testRacingWriters(t *testing.T, sys *e2e.System) {
 			}
 		}
 	})
-	t.Run("a task saved by many at once is one task", func(t *testing.T) {
+	t.Run("a task saved concurrently is one task", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		statuses := race(t, 8, func(ctx context.Context) (*e2e.Answer, error) {
@@ -59,8 +59,8 @@ func testRacingWriters(t *testing.T, sys *e2e.System) {
 	})
 }
 
-// appendUntilTaken appends an event with an id of its own, coming back as long
-// as the server asks it to.
+// appendUntilTaken appends an event with its own id, retrying as long as the
+// server asks for it.
 func appendUntilTaken(ctx context.Context, u *e2e.User, session, id string) error {
 	e := event("i-"+id, id)
 	e["id"] = id
@@ -98,7 +98,7 @@ func checkDense(t *testing.T, u *e2e.User, session string, total int) {
 	}
 }
 
-// race does something n times at once and returns the sorted statuses.
+// race calls a function n times concurrently and returns the sorted statuses.
 func race(t *testing.T, n int, do func(context.Context) (*e2e.Answer, error)) []int {
 	t.Helper()
 	group, ctx := errgroup.WithContext(t.Context())

@@ -41,12 +41,12 @@ func mustBlocks(t *testing.T, text, language string) []string {
 	return out
 }
 
-// The README and the pages behind it do what they say: their agent runs beside a
-// system that knows it as they configure it, their commands print what they
-// promise, and their Go compiles and talks.
+// TestReadme checks that the README and the pages that it continues on work as
+// written: their agent runs with a system configured as they show, their commands
+// print the promised output, and their Go code compiles and runs.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	text := mustReadDocuments(t, "README.md", "docs/getting-started.md", "docs/agents.md") // each goes on where the one before ends
+	text := mustReadDocuments(t, "README.md", "docs/getting-started.md", "docs/agents.md") // each page continues the previous one
 	configured := regexp.MustCompile(`AGENTS='(\{"parrot".*\})' make run`).FindStringSubmatch(text)
 	if configured == nil {
 		t.Fatal("the documents configure no agent")
@@ -54,11 +54,11 @@ func TestReadme(t *testing.T) {
 	port := startAgent(t, mustBlocks(t, text, "js")[0])
 	system := e2e.Start(t, "AGENTS="+strings.ReplaceAll(configured[1], "8080", port))
 	text = strings.ReplaceAll(text, "http://127.0.0.1:3000", system.URL)
-	t.Run("the commands print what they promise", func(t *testing.T) {
+	t.Run("the commands print the promised output", func(t *testing.T) {
 		t.Parallel()
 		testCommands(t, strings.Join(mustBlocks(t, text, "sh"), ""))
 	})
-	t.Run("the Go talks", func(t *testing.T) {
+	t.Run("the Go code runs", func(t *testing.T) {
 		t.Parallel()
 		testGo(t, system, mustBlocks(t, text, "go")[0])
 	})
@@ -104,11 +104,11 @@ func freePort(t *testing.T) string {
 }
 
 // testCommands runs a script: each `# prints x` must be in the output of the
-// command before it.
+// preceding command.
 func testCommands(t *testing.T, script string) {
 	t.Helper()
-	// The script says where each promise stands, so that what was printed
-	// since the one before can be looked at.
+	// The script prints a marker at each promise, so that the output since the
+	// previous one can be checked.
 	promise := regexp.MustCompile(`(?m)^# prints (.*)$`)
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", "set -eu\n"+promise.ReplaceAllString(script, "echo; echo ===="))
 	out, err := cmd.CombinedOutput()
@@ -128,8 +128,8 @@ func testCommands(t *testing.T, script string) {
 	}
 }
 
-// program is what stands around the Go of docs/agents.md: an agent that greets, and a
-// user who speaks to it twice.
+// program is the code around the Go snippet of docs/agents.md: an agent that
+// greets, and a user who sends it two messages.
 const program = `package main
 
 import (
@@ -186,7 +186,7 @@ func run(ctx context.Context, token string) error {
 }
 `
 
-// testGo compiles a snippet and runs it: what was said is in the session.
+// testGo compiles and runs a snippet, and checks the session's content.
 func testGo(t *testing.T, system *e2e.System, snippet string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "main.go")

@@ -12,17 +12,17 @@ import (
 // lineTime is how long a line may take from a function to the record.
 const lineTime = 20 * time.Second
 
-// Record is all that a system's functions have logged.
+// Record is everything that a system's functions have logged.
 type Record struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-// Line is one line of a function's.
+// Line is one line of a function.
 type Line struct {
 	Function string
 	Text     string
-	Fields   M // nil where the line is no JSON
+	Fields   M // nil if the line is not JSON
 }
 
 // Write implements io.Writer.
@@ -32,8 +32,8 @@ func (r *Record) Write(p []byte) (int, error) {
 	return r.text.Write(p)
 }
 
-// Lines is what the functions have logged so far. What the local host says
-// itself is not theirs.
+// Lines returns what the functions have logged so far, without the local host's
+// own lines.
 func (r *Record) Lines() []Line {
 	r.mu.Lock()
 	text := r.text.String()
@@ -53,7 +53,7 @@ func (r *Record) Lines() []Line {
 	return lines
 }
 
-// Until waits for a line that looks as it should, and returns it.
+// Until waits for a line that looks as expected, and returns it.
 func (r *Record) Until(tb testing.TB, what string, looks func(Line) bool) Line {
 	tb.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)

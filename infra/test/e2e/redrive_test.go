@@ -22,7 +22,7 @@ import (
 )
 
 // testRedrive has `make redrive` send back a notification whose receiver was down,
-// once as SQS puts it aside and once as the function does.
+// once as SQS moves it to the dead letter queue and once as the function does.
 func testRedrive(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	impatient := sys.Another(t, "DELIVERY_BACKOFF=8s")
@@ -36,7 +36,7 @@ func testRedrive(t *testing.T, sys *e2e.System) {
 		t.Fatal(err)
 	}
 	body := mustPark(t, d)
-	r.mustUpTo(t, "TASK_STATE_COMPLETED") // it was tried again, and what came behind went its way
+	r.mustUpTo(t, "TASK_STATE_COMPLETED") // it was retried, and later notifications were delivered
 	queue := queue.New(d.Services.SQS, queue.URLs{
 		Deliveries: map[delivery.Kind]string{push.Kind: d.Resource(deployment.Queue, deadletter.Abandoned)},
 		Abandoned:  d.Resource(deployment.Queue, deadletter.Abandoned),
@@ -45,7 +45,7 @@ func testRedrive(t *testing.T, sys *e2e.System) {
 	if err := json.Unmarshal([]byte(body), &given); err != nil {
 		t.Fatal(err)
 	}
-	if err := queue.Put(t.Context(), given); err != nil { // as SQS puts it aside
+	if err := queue.Put(t.Context(), given); err != nil { // as SQS moves it to the dead letter queue
 		t.Fatal(err)
 	}
 	if out, err := redrive(t, impatient, "DRY=1"); err != nil || !strings.Contains(out, "seen  run.started") {
@@ -74,7 +74,7 @@ func testRedrive(t *testing.T, sys *e2e.System) {
 	}
 }
 
-// mustPark waits for a delivery that waits in the table for its next try.
+// mustPark waits for a delivery that waits in the table for its next attempt.
 func mustPark(t *testing.T, d *deployment.Deployment) (body string) {
 	t.Helper()
 	await(t, "a delivery that waits", func(ctx context.Context) bool {

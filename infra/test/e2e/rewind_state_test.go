@@ -31,7 +31,7 @@ func testRewindOfState(t *testing.T, sys *e2e.System) {
 		t.Helper()
 		return mustCreate(t, u, e2e.M{"app_name": uuid.NewString(), "state": state})
 	}
-	t.Run("comes back in three scopes, and the initial state stays", func(t *testing.T) {
+	t.Run("restores three scopes, and keeps the initial state", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := create(t, alice, e2e.M{"initial": true, "user:u": 1, "app:a": 1})
 		mustChange(t, alice, s, "inv-1", e2e.M{"k": 1, "user:v": 1})
@@ -49,7 +49,7 @@ func testRewindOfState(t *testing.T, sys *e2e.System) {
 		mustRewind(t, alice, s, "inv-1", nil)
 		checkState(t, alice, s, `{"app:a":1,"initial":true,"user:u":1}`)
 	})
-	t.Run("tells null, false, 0, an empty text and nested values from nothing", func(t *testing.T) {
+	t.Run("distinguishes null, false, 0, an empty string and nested values from absence", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := create(t, alice, e2e.M{})
 		values := e2e.M{"false": false, "zero": 0, "empty": "", "list": []int{}, "nested": e2e.M{"null": nil, "deep": []any{nil, 1.50}}}
@@ -64,7 +64,7 @@ func testRewindOfState(t *testing.T, sys *e2e.System) {
 		mustRewind(t, alice, s, "inv-2", nil)
 		checkState(t, alice, s, before)
 	})
-	t.Run("in the scopes that are named and no others", func(t *testing.T) {
+	t.Run("restores only the named scopes", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		for scope, want := range map[string]string{
 			"session": `{"app:a":2,"user:u":2}`, "user": `{"app:a":2,"k":2}`, "app": `{"k":2,"user:u":2}`,
@@ -79,7 +79,7 @@ func testRewindOfState(t *testing.T, sys *e2e.System) {
 
 func testSharedState(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("what another session has changed since is kept and reported", func(t *testing.T) {
+	t.Run("keeps and reports later changes of other sessions", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		app := e2e.M{"app_name": uuid.NewString()}
 		s, other := mustCreate(t, alice, app), mustCreate(t, alice, app)
@@ -104,7 +104,7 @@ func testSharedState(t *testing.T, sys *e2e.System) {
 		checkState(t, alice, s, `{"app:a":1,"k":1,"user:mine":1,"user:u":1}`)
 		checkState(t, alice, other, `{"app:a":1,"user:mine":1,"user:u":1}`)
 	})
-	t.Run("another user's app keys conflict too", func(t *testing.T) {
+	t.Run("app keys of another user conflict, too", func(t *testing.T) {
 		alice, bob := sys.User(t, "alice"), sys.User(t, "bob")
 		app := e2e.M{"app_name": uuid.NewString()}
 		s, bobs := mustCreate(t, alice, app), mustCreate(t, bob, app)

@@ -15,7 +15,7 @@ import (
 
 func testRewind(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("three turns, back before the second, reload, go on", func(t *testing.T) {
+	t.Run("three turns, a rewind before the second, a reload, and another turn", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		mustTalk(t, alice, s, 3)
@@ -53,7 +53,7 @@ func testRewind(t *testing.T, sys *e2e.System) {
 			t.Errorf("the log has the marker %s, the rewind said %s", marker, got.Raw("data.event"))
 		}
 	})
-	t.Run("newest first shows the same", func(t *testing.T) {
+	t.Run("lists the same newest first", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		mustTalk(t, alice, s, 3)
@@ -65,7 +65,7 @@ func testRewind(t *testing.T, sys *e2e.System) {
 			t.Errorf("(-asc +desc)\n%s", diff)
 		}
 	})
-	t.Run("a list begun before a rewind must start over", func(t *testing.T) {
+	t.Run("a list started before a rewind must be restarted", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		mustTalk(t, alice, s, 2)
@@ -80,7 +80,7 @@ func testRewind(t *testing.T, sys *e2e.System) {
 		mustRewind(t, alice, strings.Replace(s, api, "/api", 1), "inv-2", nil)
 		checkShows(t, alice, s, "inv-1 inv-1", "task-1", `{"turn":1}`)
 	})
-	t.Run("a session of tasks alone goes back by their ids", func(t *testing.T) {
+	t.Run("a session with tasks only can be rewound by their ids", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		for _, id := range []string{"t1", "t2", "t3"} {
@@ -98,7 +98,7 @@ func testRewind(t *testing.T, sys *e2e.System) {
 
 func testRewindOfRewinds(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("a hidden invocation brings back what preceded it", func(t *testing.T) {
+	t.Run("rewinding before a hidden invocation restores what preceded it", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		mustTalk(t, alice, s, 3)
@@ -107,7 +107,7 @@ func testRewindOfRewinds(t *testing.T, sys *e2e.System) {
 		mustRewind(t, alice, s, "inv-3", nil)
 		checkShows(t, alice, s, "inv-1 inv-1 inv-2 inv-2", "task-1 task-2", `{"turn":2}`)
 	})
-	t.Run("before a marker undoes its rewind", func(t *testing.T) {
+	t.Run("rewinding before a marker undoes its rewind", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		mustTalk(t, alice, s, 3)
@@ -121,7 +121,7 @@ func testRewindOfRewinds(t *testing.T, sys *e2e.System) {
 			t.Errorf("epoch %d", epoch)
 		}
 	})
-	t.Run("a dry run says what a rewind does, and does nothing", func(t *testing.T) {
+	t.Run("a dry run returns the effects of a rewind without performing it", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, e2e.M{"state": e2e.M{"turn": 0}})
 		mustTalk(t, alice, s, 2)
@@ -139,7 +139,7 @@ func testRewindOfRewinds(t *testing.T, sys *e2e.System) {
 		}
 		checkShows(t, alice, s, "*", "", `{"turn":0}`)
 	})
-	t.Run("a request repeated under its key rewinds once", func(t *testing.T) {
+	t.Run("a request repeated with its key rewinds once", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		mustTalk(t, alice, s, 2)
@@ -158,7 +158,7 @@ func testRewindOfRewinds(t *testing.T, sys *e2e.System) {
 
 func testRewindRefused(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("what is refused changes nothing", func(t *testing.T) {
+	t.Run("a refused request changes nothing", func(t *testing.T) {
 		alice, bob := sys.User(t, "alice"), sys.User(t, "bob")
 		s := mustCreate(t, alice, nil)
 		mustTalk(t, alice, s, 2)
@@ -191,7 +191,7 @@ func testRewindRefused(t *testing.T, sys *e2e.System) {
 
 func testRacingRewinds(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("rewinds and appends at once leave a log without gaps", func(t *testing.T) {
+	t.Run("concurrent rewinds and appends leave a log without gaps", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		mustTalk(t, alice, s, 2)
@@ -229,7 +229,7 @@ func testRacingRewinds(t *testing.T, sys *e2e.System) {
 }
 
 // mustTalk appends turns of two events, inv-1, inv-2 …, each with a task of the
-// interaction and the state that counts them.
+// interaction and a state that counts them.
 func mustTalk(t *testing.T, u *e2e.User, session string, turns int) {
 	t.Helper()
 	for i := 1; i <= turns; i++ {
@@ -243,7 +243,7 @@ func mustTalk(t *testing.T, u *e2e.User, session string, turns int) {
 	}
 }
 
-// mustRewind goes back to before an invocation.
+// mustRewind rewinds to before an invocation.
 func mustRewind(t *testing.T, u *e2e.User, session, before string, more e2e.M) *e2e.Answer {
 	t.Helper()
 	body := e2e.M{"rewind_before_invocation_id": before}
@@ -254,7 +254,7 @@ func mustRewind(t *testing.T, u *e2e.User, session, before string, more e2e.M) *
 }
 
 // checkShows compares every view of a session: the invocations of its events (*
-// for one that nobody named), its tasks, their messages and its own state.
+// for a generated one), its tasks, their messages and its own state.
 func checkShows(t *testing.T, u *e2e.User, session, invocations, tasks, state string) {
 	t.Helper()
 	got := u.Get(session+"/events").Want(200).Each("data", "invocation_id")
@@ -267,7 +267,7 @@ func checkShows(t *testing.T, u *e2e.User, session, invocations, tasks, state st
 		t.Errorf("events (-want +got)\n%s", diff)
 	}
 	shown := u.Get(session+"/tasks").Want(200).Each("tasks", "task_id")
-	for i, id := range shown { // a fork's tasks have ids of its own
+	for i, id := range shown { // a fork's tasks have their own ids
 		shown[i], _, _ = strings.Cut(id, ".")
 	}
 	if diff := cmp.Diff(tasks, strings.Join(shown, " ")); diff != "" {

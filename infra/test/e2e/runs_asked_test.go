@@ -11,8 +11,8 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// testAsked appends events as soon as a run has started, mostly before its
-// worker reads the session: the agent hears nothing of them.
+// testAsked appends events as soon as a run has started, mostly before its worker
+// reads the session: the agent must not receive them.
 func testAsked(t *testing.T, sys *e2e.System, agent *endless) {
 	t.Helper()
 	const runs = 8

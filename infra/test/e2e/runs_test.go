@@ -16,7 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// words is what the demo agent says to "/long n".
+// words is the demo agent's answer to "/long n".
 func words(n int) string {
 	var text strings.Builder
 	for i := range n {
@@ -140,8 +140,8 @@ func testMerge(t *testing.T, sys *e2e.System, agent *endless) {
 	}
 }
 
-// Six say something more at once, and all of it is asked: once, and in the order
-// in which it was accepted.
+// testMergeMany sends six concurrent inputs to an active run: the agent must
+// receive all of them, once, in the order of acceptance.
 func testMergeMany(t *testing.T, sys *e2e.System, agent *endless) {
 	t.Helper()
 	const callers = 6

@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e/httpfile"
 )
 
-// testSamples sends every request of samplerequests/ as an editor would.
+// testSamples sends every request of samplerequests/ like an editor.
 func testSamples(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(sys.Root, "samplerequests", "*.http"))

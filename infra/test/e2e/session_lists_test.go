@@ -40,7 +40,7 @@ func testSessionLists(t *testing.T, sys *e2e.System) {
 			}
 		}
 	})
-	t.Run("pages hold every session once", func(t *testing.T) {
+	t.Run("pages list every session once", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		var want []string
 		for i := range 7 {
@@ -65,7 +65,7 @@ func testSessionLists(t *testing.T, sys *e2e.System) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
-	t.Run("nobody sees the sessions of others", func(t *testing.T) {
+	t.Run("users see only their own sessions", func(t *testing.T) {
 		alice, bob := sys.User(t, "alice"), sys.User(t, "bob")
 		mustCreate(t, alice, nil)
 		if n := len(bob.Get(api + "/sessions").Want(200).List("data")); n != 0 {

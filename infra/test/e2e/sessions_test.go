@@ -28,7 +28,7 @@ func testSessions(t *testing.T, sys *e2e.System) {
 		}
 		alice.Get(sessionPath(got.Str("data.id"))).Want(200)
 	})
-	t.Run("what is given is kept", func(t *testing.T) {
+	t.Run("given values are stored", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		id := uuid.NewString()
 		metadata := `{"channel":"web","n":1.50,"text":"<b>Grüße & \u2028"}`
@@ -48,14 +48,14 @@ func testSessions(t *testing.T, sys *e2e.System) {
 			t.Errorf("the ETag changed from %s to %s", got.Header.Get("ETag"), read.Header.Get("ETag"))
 		}
 	})
-	t.Run("an app is not its agent", func(t *testing.T) {
+	t.Run("app and agent can differ", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		got := alice.Post(api+"/sessions", e2e.M{"app_name": "shop", "agent": "analyst"}).Want(201)
 		if got.Str("data.app_name") != "shop" || got.Str("data.agent") != "analyst" {
 			t.Errorf("got %s", got.Body)
 		}
 	})
-	t.Run("an id that is taken is refused and changes nothing", func(t *testing.T) {
+	t.Run("an id in use is refused and changes nothing", func(t *testing.T) {
 		alice, bob := sys.User(t, "alice"), sys.User(t, "bob")
 		id := uuid.NewString()
 		alice.Post(api+"/sessions", e2e.M{"id": id, "name": "first"}).Want(201)
@@ -91,7 +91,7 @@ func testSessions(t *testing.T, sys *e2e.System) {
 		alice.Delete("/api/sessions/" + id).Want(204)
 		alice.Get(sessionPath(id)).Want(404)
 	})
-	t.Run("ids may hold what paths must escape", func(t *testing.T) {
+	t.Run("ids can contain characters that paths must escape", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		id := "a b%20c%3Fd#e+f&g=h ü " + uuid.NewString()
 		got := alice.Post(api+"/sessions", e2e.M{"id": id}).Want(201)
@@ -107,7 +107,7 @@ func testSessions(t *testing.T, sys *e2e.System) {
 
 func testSessionChanges(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("a change of name leaves the metadata and moves the ETag", func(t *testing.T) {
+	t.Run("renaming keeps the metadata and changes the ETag", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, e2e.M{"name": "old", "metadata": e2e.M{"a": 1}})
 		before := alice.Get(s).Header.Get("ETag")
@@ -122,7 +122,7 @@ func testSessionChanges(t *testing.T, sys *e2e.System) {
 			t.Errorf("a read says %s, the change said %s", read.Header.Get("ETag"), changed.Header.Get("ETag"))
 		}
 	})
-	t.Run("If-Match lets only the first of two writers through", func(t *testing.T) {
+	t.Run("If-Match accepts only the first of two writers", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		seen := e2e.Header("If-Match", alice.Get(s).Header.Get("ETag"))
@@ -132,7 +132,7 @@ func testSessionChanges(t *testing.T, sys *e2e.System) {
 			t.Errorf("the name is %q", name)
 		}
 	})
-	t.Run("a deleted session is gone with all it held", func(t *testing.T) {
+	t.Run("a deleted session is gone with all of its data", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, e2e.M{"state": e2e.M{"a": 1}})
 		mustAppend(t, alice, s, event("i1", "hello"))
@@ -155,7 +155,7 @@ func testSessionChanges(t *testing.T, sys *e2e.System) {
 	})
 }
 
-// texts takes the members that want names out of the object at a path.
+// texts returns the expected members of the object at a path.
 func texts(a *e2e.Answer, path string, want map[string]string) map[string]string {
 	out := map[string]string{}
 	for name := range want {

@@ -29,26 +29,26 @@ import (
 
 const (
 	slowReceivers = 50
-	// promptly is how soon somebody is told who has nothing to do with those who are
-	// slow. A machine that does much else may take more for that alone: then it is
-	// slowness more, at most, than beside as many who are prompt.
+	// promptly is how soon a receiver must get an event that slow receivers do not
+	// concern. A busy machine may take longer for that alone; then promptly limits the
+	// additional delay, compared with as many prompt receivers.
 	promptly = 5 * time.Second
 	slowness = 4 * time.Second
-	// lookThrough stands for the 120,000 messages that SQS looks through.
+	// lookThrough replaces the 120,000 messages that SQS searches.
 	lookThrough = 150
 	deadBacklog = 600
 	deadPart    = 100
 )
 
-// swamp is a server of which each path is slow, once it is to be: it answers after all
-// the time that it has, or never.
+// swamp is a server whose paths become slow on request: it answers at the end of
+// its time limit, or never.
 type swamp struct {
 	url  string
 	slow atomic.Bool
 
 	mu    sync.Mutex
-	now   map[string]int // requests under way, by path
-	most  int            // at once, to one path
+	now   map[string]int // requests in progress, by path
+	most  int            // concurrent requests to one path
 	calls int
 }
 
@@ -57,12 +57,12 @@ func newSwamp(t *testing.T) *swamp {
 	s := &swamp{now: map[string]int{}}
 	done := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // else nobody learns that the caller has left
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the disconnect of the caller is not noticed
 		if !s.slow.Load() {
 			return
 		}
 		defer s.enter(r.URL.Path)()
-		var late <-chan time.Time // never
+		var late <-chan time.Time // never sends
 		if strings.HasSuffix(r.URL.Path, "0") || strings.HasSuffix(r.URL.Path, "5") {
 			late = time.After(9 * time.Second)
 		}
@@ -91,7 +91,8 @@ func (s *swamp) enter(path string) (leave func()) {
 	}
 }
 
-// crowd is users with a receiver each in a swamp, and one whose receiver is prompt.
+// crowd is users with a receiver each in a swamp, and one user with a prompt
+// receiver.
 type crowd struct {
 	sys    *e2e.System
 	mud    *swamp
@@ -101,7 +102,7 @@ type crowd struct {
 	alice *e2e.User
 	path  string
 	hears *receiver
-	// most is how long it may take that somebody hears.
+	// most limits the time until a receiver gets an event.
 	most time.Duration
 }
 
@@ -117,7 +118,7 @@ func newCrowd(t *testing.T, sys *e2e.System) *crowd {
 	return c
 }
 
-// happen has something happen to all who may be slow, at once.
+// happen causes an event for all slow users concurrently.
 func (c *crowd) happen(t *testing.T) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -131,7 +132,7 @@ func (c *crowd) happen(t *testing.T) {
 	all.Wait()
 }
 
-// hear is how long the prompt receiver waits to hear of something.
+// hear returns how long the prompt receiver waits for an event.
 func (c *crowd) hear(t *testing.T) time.Duration {
 	t.Helper()
 	session := mustCreate(t, c.alice, nil)
@@ -150,10 +151,10 @@ func (c *crowd) mustBePrompt(t *testing.T, what string, took ...time.Duration) {
 	}
 }
 
-// TestSlowReceivers has fifty users with receivers that are slow, and one whose
-// receiver is dead and has a backlog; and others who hear in time all the same: within
-// 5 s, or, where this machine takes longer than 1 s to tell fifty who are prompt and
-// one more, 4 s later than then. In the end nothing is left of all their lanes.
+// TestSlowReceivers has fifty users with slow receivers, one with a dead receiver
+// and a backlog, and others whose receivers must get their events in time: within
+// 5 s or, if this machine needs more than 1 s with fifty-one prompt receivers, 4 s
+// longer than that. In the end all of their lanes are empty.
 func TestSlowReceivers(t *testing.T) {
 	c := newCrowd(t, e2e.Start(t, fmt.Sprint("RETHREAD_QUEUE_LIMIT=", lookThrough), "MAX_RUNS=0"))
 	var alone []time.Duration
@@ -164,7 +165,7 @@ func TestSlowReceivers(t *testing.T) {
 	c.most = max(promptly, slices.Max(alone)+slowness)
 	t.Logf("a webhook beside fifty that are prompt takes %v, so beside slow ones %s are allowed", alone, c.most)
 	c.mud.slow.Store(true)
-	t.Run("a webhook beside fifty that are slow", func(t *testing.T) {
+	t.Run("a webhook beside fifty slow ones", func(t *testing.T) {
 		c.happen(t)
 		c.mustBePrompt(t, "a webhook beside fifty that are slow for the first time", c.hear(t), c.hear(t))
 		var took []time.Duration
@@ -174,10 +175,10 @@ func TestSlowReceivers(t *testing.T) {
 		}
 		c.mustBePrompt(t, "a webhook beside fifty that are known", took...)
 	})
-	t.Run("a client over A2A beside them", c.testPush)
+	t.Run("an A2A client beside them", c.testPush)
 	t.Run("an automation beside them", c.testAutomation)
-	t.Run("a webhook beside one that is dead, with a backlog", c.testDead)
-	t.Run("nothing is left of them", c.testLeft)
+	t.Run("a webhook beside a dead one with a backlog", c.testDead)
+	t.Run("their lanes are deleted", c.testLeft)
 	c.mud.mu.Lock()
 	defer c.mud.mu.Unlock()
 	t.Logf("%d calls to %d slow receivers, %d at once to any", c.mud.calls, slowReceivers, c.mud.most)
@@ -226,7 +227,8 @@ func (c *crowd) testAutomation(t *testing.T) {
 	c.mustBePrompt(t, "an automation", took...)
 }
 
-// testLeft deletes the webhooks while more waits for them and they are called.
+// testLeft deletes the webhooks while deliveries wait for them and they are being
+// called.
 func (c *crowd) testLeft(t *testing.T) {
 	c.happen(t)
 	var deleting errgroup.Group
@@ -291,7 +293,7 @@ func target(u *e2e.User, path string) delivery.Target {
 
 func sessionID(path string) string { return strings.TrimPrefix(path, api+"/sessions/") }
 
-// testDead queues more for a dead receiver than the queue is looked through.
+// testDead queues more messages for a dead receiver than the queue is searched.
 func (c *crowd) testDead(t *testing.T) {
 	carol := c.sys.User(t, "carol")
 	gone := httptest.NewServer(http.NotFoundHandler())

@@ -16,24 +16,24 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// Patience is how long tests wait for what must come. It is long, since the
-// machine may be slow, and passes only where something is wrong.
+// Patience is how long tests wait for expected events. It is long because the
+// machine may be slow, and only elapses if something is wrong.
 const Patience = 30 * time.Second
 
-// frameLimit is more than the gateway ever sends in a message.
+// frameLimit is above the size of any message of the gateway.
 const frameLimit = 256 << 10
 
-// Socket is a connection to the WebSocket API. What breaks the contract fails
+// Socket is a connection to the WebSocket API. A violation of the contract fails
 // the test.
 type Socket struct {
-	Subprotocol string // that the system chose
+	Subprotocol string // chosen by the system
 	tb          testing.TB
 	messages    *contract.Messages
 	conn        *websocket.Conn
 }
 
-// Dial opens a connection as a handshake says: parameters of the query, headers
-// and subprotocols. Where the system refuses, status says how.
+// Dial opens a connection with the query parameters, headers and subprotocols of a
+// handshake. If the system refuses it, status is the response's.
 func (s *System) Dial(
 	tb testing.TB, query url.Values, header http.Header, subprotocols ...string,
 ) (socket *Socket, status int) {
@@ -47,7 +47,7 @@ func (s *System) Dial(
 		}
 		return nil, status
 	}
-	tb.Cleanup(func() { _ = conn.CloseNow() }) // closed already is fine
+	tb.Cleanup(func() { _ = conn.CloseNow() }) // it may be closed already
 	return &Socket{Subprotocol: conn.Subprotocol(), tb: tb, messages: s.messages, conn: conn}, status
 }
 
@@ -77,7 +77,7 @@ func (u *User) Socket() *Socket {
 	return socket
 }
 
-// Send sends an action, which must be as the contract has it.
+// Send sends an action, which must conform to the contract.
 func (k *Socket) Send(action M) {
 	k.tb.Helper()
 	text, err := json.Marshal(action)
@@ -90,7 +90,7 @@ func (k *Socket) Send(action M) {
 	k.SendRaw(websocket.MessageText, text)
 }
 
-// SendRaw sends anything.
+// SendRaw sends any message.
 func (k *Socket) SendRaw(kind websocket.MessageType, data []byte) {
 	k.tb.Helper()
 	ctx, cancel := context.WithTimeout(k.tb.Context(), Patience)
@@ -100,7 +100,7 @@ func (k *Socket) SendRaw(kind websocket.MessageType, data []byte) {
 	}
 }
 
-// Next is the next message.
+// Next returns the next message.
 func (k *Socket) Next() Frame {
 	k.tb.Helper()
 	text, err := k.read()
@@ -114,14 +114,14 @@ func (k *Socket) Next() Frame {
 	return f
 }
 
-// Answer is the next message that answers a request; those of sessions before it
-// are dropped.
+// Answer returns the next message that answers a request; messages about sessions
+// before it are dropped.
 func (k *Socket) Answer(requestID string) Frame {
 	k.tb.Helper()
 	return k.Until(func(f Frame) bool { return f.RequestID == requestID })
 }
 
-// Until is the next message of which found is true; others are dropped.
+// Until returns the next message for which found is true; others are dropped.
 func (k *Socket) Until(found func(Frame) bool) Frame {
 	k.tb.Helper()
 	for {
@@ -131,7 +131,7 @@ func (k *Socket) Until(found func(Frame) bool) Frame {
 	}
 }
 
-// Closed waits for the end of the connection, and says how the system closed it.
+// Closed waits for the end of the connection, and returns the system's close code.
 func (k *Socket) Closed() websocket.StatusCode {
 	k.tb.Helper()
 	for {
@@ -179,4 +179,4 @@ func (s socketStream) Next(ctx context.Context) ([]byte, error) {
 	return text, err
 }
 
-func (s socketStream) Close() { _ = s.conn.CloseNow() } // closed already is fine
+func (s socketStream) Close() { _ = s.conn.CloseNow() } // it may be closed already

@@ -17,7 +17,7 @@ func testState(t *testing.T, sys *e2e.System) {
 		e["actions"] = e2e.M{"state_delta": delta}
 		mustAppend(t, u, session, e)
 	}
-	t.Run("deltas build up, null deletes, temp is not kept", func(t *testing.T) {
+	t.Run("deltas add up, null deletes, temp is not stored", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, e2e.M{"app_name": uuid.NewString(), "state": e2e.M{"a": 1, "b": 2}})
 		change(t, alice, s, e2e.M{"b": nil, "c": e2e.M{"deep": []int{1}}, "user:u": "x", "app:p": true, "temp:t": 1})
@@ -58,7 +58,7 @@ func testState(t *testing.T, sys *e2e.System) {
 			}
 		}
 	})
-	t.Run("apps have keys of their own", func(t *testing.T) {
+	t.Run("apps have their own keys", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		change(t, alice, mustCreate(t, alice, e2e.M{"app_name": uuid.NewString()}), e2e.M{"user:x": 1, "app:x": 1})
 		other := mustCreate(t, alice, e2e.M{"app_name": uuid.NewString()})

@@ -1,5 +1,5 @@
-// Package e2e runs the whole system, as it deploys, on this machine: the real
-// function binaries behind the local host. Its tests speak plain HTTP and
+// Package e2e runs the whole system as it is deployed, on this machine: the real
+// function binaries behind the local host. Its tests use plain HTTP and
 // websockets.
 package e2e
 
@@ -19,22 +19,22 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
-// System is a running system with an empty database of its own.
+// System is a running system with its own empty database.
 type System struct {
 	URL          string
 	WebSocketURL string
 	LambdaURL    string
-	EventsURL    string // of what the event bus has taken
+	EventsURL    string // of the events on the event bus
 	Root         string // of the repository
 
 	spec     *contract.Spec
 	messages *contract.Messages
-	options  host.Options // to start it again
+	options  host.Options // for a restart
 	host     *host.Host
 }
 
-// Start builds and starts a system for the test, and stops it at the end. env
-// holds more of its environment, as NAME=value.
+// Start builds and starts a system for the test, and stops it at the end. env is
+// added to its environment, as NAME=value.
 func Start(tb testing.TB, env ...string) *System {
 	tb.Helper()
 	root, err := repo.Root("")
@@ -61,8 +61,7 @@ func Start(tb testing.TB, env ...string) *System {
 	return s
 }
 
-// Another starts a system of the same binaries with an empty database of its
-// own.
+// Another starts a system of the same binaries with its own empty database.
 func (s *System) Another(tb testing.TB, env ...string) *System {
 	tb.Helper()
 	other := *s
@@ -70,7 +69,7 @@ func (s *System) Another(tb testing.TB, env ...string) *System {
 	return &other
 }
 
-// Lasting is Another whose data outlives a Restart.
+// Lasting is Another with data that survives a Restart.
 func (s *System) Lasting(tb testing.TB, env ...string) *System {
 	tb.Helper()
 	other := *s
@@ -79,8 +78,8 @@ func (s *System) Lasting(tb testing.TB, env ...string) *System {
 	return &other
 }
 
-// Of starts a system of the same binaries, with an empty database of its own, from
-// the template as edit changes it.
+// Of starts a system of the same binaries with its own empty database, from the
+// template as changed by edit.
 func (s *System) Of(tb testing.TB, edit func(template string) string, env ...string) *System {
 	tb.Helper()
 	text, err := os.ReadFile(filepath.Join(s.Root, "template.yaml"))
@@ -96,7 +95,7 @@ func (s *System) Of(tb testing.TB, edit func(template string) string, env ...str
 	return &other
 }
 
-// Recorded is Another whose functions' logs are kept whole.
+// Recorded is Another with complete logs of its functions.
 func (s *System) Recorded(tb testing.TB, env ...string) (*System, *Record) {
 	tb.Helper()
 	other, record := *s, &Record{}
@@ -124,8 +123,8 @@ func (s *System) start(tb testing.TB, env []string, records ...io.Writer) {
 	s.run(tb)
 }
 
-// engine is the environment that gives a system its database: in the engine of all
-// tests, or, where it outlives a Restart, in one of its own.
+// engine is the environment that selects a system's database: in the engine of all
+// tests or, if it must survive a Restart, in an engine of its own.
 func (s *System) engine(tb testing.TB) []string {
 	tb.Helper()
 	if s.options.Data != host.InMemory {
@@ -138,13 +137,13 @@ func (s *System) run(tb testing.TB) {
 	tb.Helper()
 	h, err := host.Start(tb.Context(), s.options)
 	if err != nil {
-		tb.Fatalf("start the system: %v", err) // its log is told at the end
+		tb.Fatalf("start the system: %v", err) // its log is printed at the end
 	}
 	s.host, s.URL, s.WebSocketURL, s.LambdaURL, s.EventsURL = h, h.URL, h.WebSocketURL, h.LambdaURL, h.EventsURL
 }
 
-// Restart stops a Lasting system, whatever it is doing, and starts it again with
-// its data and addresses.
+// Restart stops a Lasting system at any moment, and starts it again with its data
+// and addresses.
 func (s *System) Restart(tb testing.TB) {
 	tb.Helper()
 	if err := s.host.Stop(); err != nil {
@@ -154,8 +153,8 @@ func (s *System) Restart(tb testing.TB) {
 	s.run(tb)
 }
 
-// Uses stops the system and says what each permission of its functions was used
-// for, by it and by those systems of Another that have ended.
+// Uses stops the system and returns the uses of each permission of its functions,
+// by it and by those systems of Another that have ended.
 func (s *System) Uses(tb testing.TB) []iam.Use {
 	tb.Helper()
 	if err := s.host.Stop(); err != nil {
@@ -168,8 +167,8 @@ func (s *System) Uses(tb testing.TB) []iam.Use {
 	return uses
 }
 
-// KillWorkers ends the processes of a function as a crash would, and returns how
-// many there were.
+// KillWorkers kills the processes of a function like a crash, and returns how many
+// there were.
 func (s *System) KillWorkers(tb testing.TB, function string) int {
 	tb.Helper()
 	n, err := s.host.KillWorkers(tb.Context(), function)

@@ -6,10 +6,10 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// TestSystem is the specification of the running system: one group of tests a
-// resource. Groups run beside one another, against two systems with empty databases,
-// one for requests and one for sessions as they happen, and some against systems of
-// their own.
+// TestSystem is the specification of the running system, with one group of tests
+// per resource. Groups run in parallel, against two systems with empty databases,
+// one for requests and one for live sessions, and some against systems of their
+// own.
 func TestSystem(t *testing.T) {
 	t.Parallel()
 	agent := newEndless(t)
@@ -18,7 +18,7 @@ func TestSystem(t *testing.T) {
 		testRequests(t, sys)
 		testLive(t, sys.Another(t, agent.env()), agent)
 	})
-	t.Run("policies", func(t *testing.T) { testPolicies(t, sys) }) // the last, as it is about what all others did
+	t.Run("policies", func(t *testing.T) { testPolicies(t, sys) }) // the last one, because it checks all earlier ones
 }
 
 // group is tests that share a system with other groups.
@@ -27,7 +27,7 @@ type group struct {
 	run  func(*testing.T, *e2e.System)
 }
 
-// run runs groups beside one another, and beside those of other calls.
+// run runs groups in parallel with one another and with those of other calls.
 func run(t *testing.T, sys *e2e.System, groups ...group) {
 	t.Helper()
 	for _, g := range groups {
@@ -38,11 +38,11 @@ func run(t *testing.T, sys *e2e.System, groups ...group) {
 	}
 }
 
-// testRequests is about what requests do.
+// testRequests tests requests.
 func testRequests(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	run(t, sys,
-		group{"retention", testRetention}, // the first, as it waits for a minute
+		group{"retention", testRetention}, // the first one, because it waits for a minute
 		group{"documents", testDocuments},
 		group{"sessions", testSessions},
 		group{"session lists", testSessionLists},
@@ -72,8 +72,8 @@ func testRequests(t *testing.T, sys *e2e.System) {
 	)
 }
 
-// testDocuments is about what documents show, one after the other, as they have
-// some of the same users.
+// testDocuments tests what documents show, one after the other, because some share
+// users.
 func testDocuments(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	t.Run("samples", func(t *testing.T) { testSamples(t, sys) })
@@ -82,7 +82,7 @@ func testDocuments(t *testing.T, sys *e2e.System) {
 	t.Run("doctor", func(t *testing.T) { testDoctor(t, sys) })
 }
 
-// testLive is about sessions as they happen.
+// testLive tests live sessions.
 func testLive(t *testing.T, sys *e2e.System, agent *endless) {
 	t.Helper()
 	run(t, sys,
@@ -111,7 +111,7 @@ func mustCreate(t *testing.T, u *e2e.User, body e2e.M) string {
 	return sessionPath(u.Post(api+"/sessions", body).Want(201).Str("data.id"))
 }
 
-// event is a minimal event of an invocation that says text.
+// event is a minimal event of an invocation with a text.
 func event(invocation, text string) e2e.M {
 	return e2e.M{
 		"invocation_id": invocation, "author": "user",
@@ -128,7 +128,7 @@ func mustAppend(t *testing.T, u *e2e.User, session string, events ...e2e.M) *e2e
 // bubble is a message of a task.
 func bubble(id, kind, text string) e2e.M { return e2e.M{"id": id, "type": kind, "text": text} }
 
-// mustSave saves a task of one bubble.
+// mustSave saves a task with one bubble.
 func mustSave(t *testing.T, u *e2e.User, session, task, text string) *e2e.Answer {
 	t.Helper()
 	return u.Post(session+"/tasks", e2e.M{
@@ -136,7 +136,7 @@ func mustSave(t *testing.T, u *e2e.User, session, task, text string) *e2e.Answer
 	}).Want(200, 201)
 }
 
-// allPages follows a list to its end and returns every page.
+// allPages reads a list to its end and returns every page.
 func allPages(t *testing.T, u *e2e.User, path string) []*e2e.Answer {
 	t.Helper()
 	var pages []*e2e.Answer

@@ -15,12 +15,12 @@ import (
 func testTaskSizes(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	gzipped := e2e.Header("Content-Encoding", "gzip")
-	t.Run("8 MB go in and out as gzip", func(t *testing.T) {
+	t.Run("8 MB can be written and read with gzip", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		body := mustBigTask(t, 8<<20)
 		alice.Post(s+"/tasks", e2e.Gzip(t, body), gzipped).Want(201)
-		got := alice.Get(s + "/tasks/big").Want(200) // the client asks for gzip by itself
+		got := alice.Get(s + "/tasks/big").Want(200) // the client requests gzip by default
 		want, err := pick.Raw(body, "message_bubbles")
 		if err != nil {
 			t.Fatal(err)
@@ -32,7 +32,7 @@ func testTaskSizes(t *testing.T, sys *e2e.System) {
 			t.Errorf("%d tasks are listed", n)
 		}
 	})
-	t.Run("without gzip a large task says how to get it", func(t *testing.T) {
+	t.Run("without gzip, a large task's error explains how to get it", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		alice.Post(s+"/tasks", e2e.Gzip(t, mustBigTask(t, 8<<20)), gzipped).Want(201)
@@ -41,7 +41,7 @@ func testTaskSizes(t *testing.T, sys *e2e.System) {
 			t.Errorf("got %s", got.Body)
 		}
 	})
-	t.Run("over 10 MB is refused with the limit, packed or not", func(t *testing.T) {
+	t.Run("more than 10 MB is refused, compressed or not", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		body := mustBigTask(t, 10<<20+200_000)
@@ -52,7 +52,7 @@ func testTaskSizes(t *testing.T, sys *e2e.System) {
 		alice.Post(s+"/tasks", body, e2e.Bad).Want(413)
 		alice.Get(s + "/tasks/big").Want(404)
 	})
-	t.Run("many large tasks come page by page", func(t *testing.T) {
+	t.Run("many large tasks are paged", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		var want, got []string
@@ -72,7 +72,7 @@ func testTaskSizes(t *testing.T, sys *e2e.System) {
 			t.Errorf("on %d pages (-want +got)\n%s", len(pages), diff)
 		}
 	})
-	t.Run("answers are packed for those who ask", func(t *testing.T) {
+	t.Run("answers are compressed on request", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		mustSave(t, alice, s, "t1", strings.Repeat("a", 5_000))
@@ -87,7 +87,7 @@ func testTaskSizes(t *testing.T, sys *e2e.System) {
 	})
 }
 
-// mustBigTask is a task of n bytes, of which gzip leaves about a quarter.
+// mustBigTask makes a task of n bytes that gzip reduces to about a quarter.
 func mustBigTask(t *testing.T, n int) []byte {
 	t.Helper()
 	const bubbles = 50

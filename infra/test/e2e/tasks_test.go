@@ -12,7 +12,7 @@ import (
 
 func testTasks(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("a task comes back equal in every field", func(t *testing.T) {
+	t.Run("a task is returned equal in every field", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		saved := alice.Post(s+"/tasks", saleTask).Want(201)
@@ -37,7 +37,7 @@ func testTasks(t *testing.T, sys *e2e.System) {
 			t.Errorf("got %s and %s", list.Body, one.Body)
 		}
 	})
-	t.Run("what is unknown is kept, digit by digit", func(t *testing.T) {
+	t.Run("unknown members are stored exactly", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		bubbles := `[{"id":"b1","type":"agent","text":"<b>&amp; 😀 \u2028</b>","x":{"z":1.10,"a":[12345678901234567890,1E5]},` +
@@ -71,7 +71,7 @@ func testTasks(t *testing.T, sys *e2e.System) {
 			t.Errorf("%d bubbles", n)
 		}
 	})
-	t.Run("tasks come oldest first, page by page", func(t *testing.T) {
+	t.Run("tasks are listed oldest first, in pages", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		want := []string{"z", "m", "a", "t", "b"}
@@ -101,7 +101,7 @@ func testTasks(t *testing.T, sys *e2e.System) {
 		}
 		mustSave(t, alice, s, "t1", "again").Want(201)
 	})
-	t.Run("saving marks the session's activity", func(t *testing.T) {
+	t.Run("saving updates the session's activity", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		older := mustCreate(t, alice, e2e.M{"name": "older"})
 		mustCreate(t, alice, e2e.M{"name": "newer"})
@@ -134,7 +134,7 @@ func testMessages(t *testing.T, sys *e2e.System) {
 			t.Errorf("the first message is %s", got.Raw("0"))
 		}
 	})
-	t.Run("pages hold every message once", func(t *testing.T) {
+	t.Run("pages list every message once", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		var want, got []string

@@ -37,8 +37,8 @@ func (u *User) thread(ctx context.Context, session string) (view.Thread, error) 
 	}
 }
 
-// Agree waits until each follower of a session shows what GET thread does, byte
-// for byte; nothing may happen to the session meanwhile.
+// Agree waits until each follower of a session shows what GET thread returns, byte
+// for byte; the session must not change while it waits.
 func (u *User) Agree(session string, followers ...*Follower) view.Thread {
 	u.tb.Helper()
 	thread, err := u.thread(u.tb.Context(), session)
@@ -62,7 +62,7 @@ func (u *User) Agree(session string, followers ...*Follower) view.Thread {
 	return thread
 }
 
-// render writes a session so that what is the same reads the same.
+// render writes a session in a canonical form.
 func render(s view.Session) string {
 	text := fmt.Sprintf("epoch %d, %s, run %q, error %s", s.Epoch, s.Status, s.RunID, mustJSON(s.Error))
 	for _, item := range s.Items {
@@ -71,11 +71,11 @@ func render(s view.Session) string {
 	return text
 }
 
-// canonical is an event with its members in the order of their names.
+// canonical is an event with its members in order of their names.
 func canonical(e view.Event) string {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(mustJSON(e), &members); err != nil {
-		panic(err) // it was encoded just now
+		panic(err) // it was just encoded
 	}
 	return string(mustJSON(members))
 }
@@ -83,7 +83,7 @@ func canonical(e view.Event) string {
 func mustJSON(v any) []byte {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // these came as JSON
+		panic(err) // these were decoded from JSON
 	}
 	return text
 }

@@ -23,7 +23,7 @@ import (
 // spanTime is how long a span may take to the collector.
 const spanTime = 20 * time.Second
 
-// spans collects what functions trace, as a receiver of OTLP over HTTP.
+// spans collects the functions' traces, as a receiver of OTLP over HTTP.
 type spans struct {
 	url string
 
@@ -32,7 +32,7 @@ type spans struct {
 	raw strings.Builder
 }
 
-// span is one of them, with what its resource names the function.
+// span is one span, with the name of the function from its resource.
 type span struct {
 	*traces.Span
 	function string
@@ -65,10 +65,10 @@ func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	w.Header().Set("Content-Type", "application/x-protobuf") // of an empty answer: all was taken
+	w.Header().Set("Content-Type", "application/x-protobuf") // the empty answer accepts everything
 }
 
-// mustFind waits for a span that looks as it should.
+// mustFind waits for a span that looks as expected.
 func (s *spans) mustFind(t *testing.T, what string, looks func(span) bool) span {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -94,14 +94,14 @@ func (s *spans) seen() []span {
 	return append([]span{}, s.all...)
 }
 
-// text is all that was sent, as it was.
+// text is everything received, unchanged.
 func (s *spans) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.raw.String()
 }
 
-// attribute is the text of one of the attributes, "" where there is none.
+// attribute is the string value of an attribute, "" if it is missing.
 func attribute(all []*common.KeyValue, name string) string {
 	for _, a := range all {
 		if a.Key == name {
@@ -111,17 +111,17 @@ func attribute(all []*common.KeyValue, name string) string {
 	return ""
 }
 
-// below is what looks for a span of a name in the same trace, right below another.
+// below returns a predicate for a span with a name whose parent is the given span.
 func below(parent span, name string) func(span) bool {
 	return func(s span) bool {
 		return s.Name == name && string(s.ParentSpanId) == string(parent.SpanId) && string(s.TraceId) == string(parent.TraceId)
 	}
 }
 
-// testTraces follows runs through all that they pass.
+// testTraces follows the traces of runs through all functions.
 func testTraces(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	parents := make(chan string, 10) // as the agent gets them
+	parents := make(chan string, 10) // as received by the agent
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		parents <- r.Header.Get("Traceparent")
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -171,7 +171,7 @@ func testTraces(t *testing.T, sys *e2e.System) {
 	}
 }
 
-// testTracedDelivery has a receiver told of a task.
+// testTracedDelivery sends a task's notification to a receiver.
 func testTracedDelivery(t *testing.T, sys *e2e.System, alice *e2e.User, collected *spans, secret string) {
 	t.Helper()
 	r := newReceiver(t)

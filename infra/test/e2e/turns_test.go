@@ -17,20 +17,20 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// testTurns is about when streams of server-sent events begin and end, in
-// systems whose turns are short.
+// testTurns checks when streams of server-sent events start and end, in systems
+// with short turns.
 func testTurns(t *testing.T, sys *e2e.System) {
 	t.Helper()
-	t.Run("a session is told over many turns as in one", func(t *testing.T) {
+	t.Run("many turns deliver the same as one", func(t *testing.T) {
 		testManyTurns(t, sys.Another(t, "STREAM_TURN=1s"))
 	})
-	t.Run("a reader without rules ends at the thread, whatever the size of its items", func(t *testing.T) {
+	t.Run("a simple reader ends with the thread, whatever the size of its items", func(t *testing.T) {
 		testLargeItems(t, sys.Another(t, "STREAM_TURN=1s"))
 	})
-	t.Run("so many streams of a user are open and no more", func(t *testing.T) {
+	t.Run("limits the open streams of a user", func(t *testing.T) {
 		testBoundOfStreams(t, sys.Another(t, "MAX_STREAMS=2"))
 	})
-	t.Run("readers who leave without a word lock nobody out", func(t *testing.T) {
+	t.Run("readers that disconnect silently do not lock others out", func(t *testing.T) {
 		testLeavingReaders(t, sys.Another(t, "STREAM_TURN=12s", "STREAM_CONCURRENCY=30"))
 	})
 }
@@ -67,8 +67,9 @@ func testManyTurns(t *testing.T, sys *e2e.System) {
 	t.Logf("%d messages in %d turns, %d of them at rest", len(reader.seen), reader.turns, reader.rest)
 }
 
-// testLargeItems has a reader see items that no message of a websocket holds: one
-// that grows, its end, one that comes whole, and a rewind between them.
+// testLargeItems has a reader receive items that are too large for a websocket
+// message: one that grows, its completion, one that is complete at once, and a
+// rewind between them.
 func testLargeItems(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	const large = 160_000 // bytes
@@ -92,7 +93,7 @@ func testLargeItems(t *testing.T, sys *e2e.System) {
 	}
 	reader.mustShow(t, mustAgree(t, alice, s, nil))
 	mustAppend(t, alice, s, event("i1", strings.Repeat("large ", large/6)))
-	// History is cut while the stream is open, or between two.
+	// History is cut while the stream is open, or between two turns.
 	var cut bool
 	reader.follow(t, alice, s, func() bool {
 		if !cut && len(reader.items) == 4 {
@@ -104,21 +105,21 @@ func testLargeItems(t *testing.T, sys *e2e.System) {
 		return cut && len(reader.items) == 4 && strings.HasPrefix(reader.items[3].text, "other")
 	})
 	reader.mustShow(t, mustAgree(t, alice, s, nil))
-	// Who begins in the epoch of now is told all of it.
+	// A reader that starts in the current epoch receives all of it.
 	fresh := newPlainReader()
 	fresh.from = "1.0.0"
 	fresh.follow(t, alice, s, func() bool { return fresh.status == "idle" })
 	fresh.mustShow(t, mustAgree(t, alice, s, nil))
 	for _, why := range slices.Concat(reader.reloads, fresh.reloads) {
-		if why != watch.ReasonEpoch { // as a turn may end before the rewind is told
+		if why != watch.ReasonEpoch { // a turn may end before the rewind is sent
 			t.Errorf("told to read the thread: %s", why)
 		}
 	}
 	t.Logf("%d messages in %d turns, told to read the thread: %v %v", len(reader.seen), reader.turns, reader.reloads, fresh.reloads)
 }
 
-// count has an external run say numbers, with something between them, until it is
-// enough, and ends it.
+// count has an external run send numbers, separated by between, until enough is
+// set, and ends the run.
 func count(ctx context.Context, u *e2e.User, run, between string, enough *atomic.Bool) error {
 	post := func(method, path string, body any) error {
 		answer, err := u.Try(ctx, method, path, body)
@@ -161,23 +162,23 @@ func testBoundOfStreams(t *testing.T, sys *e2e.System) {
 	}
 	bob.Watch(mustCreate(t, bob, nil), nil).Next()
 
-	broken.Close() // of which its function learns nothing
+	broken.Close() // its function does not notice
 	again := alice.Watch(s, nil, e2e.Header("Last-Event-ID", id))
 	mustAppend(t, alice, s, event("i1", "news"))
 	nextSnapshot(t, again)
 	nextSnapshot(t, kept)
-	// More of them than there are places: each takes the place of one, or is told
-	// to come later, but nobody is refused for good.
+	// There are more of them than slots: each replaces another or is asked to retry
+	// later, but none is refused for good.
 	for range 10 {
 		alice.Watch(s, nil, e2e.Header("Last-Event-ID", id))
 	}
 	if got := alice.Get(api + "/me/usage").Want(200); got.Int("data.streams.used") != 2 {
 		t.Errorf("used is %s", got.Body)
 	}
-	for ok := true; ok; { // it was taken over, and ends
+	for ok := true; ok; { // it was replaced, and ends
 		_, _, ok = kept.Next()
 	}
-	alice.Delete(s).Want(204) // ends what is open
+	alice.Delete(s).Want(204) // ends the open streams
 	next := mustCreate(t, alice, nil)
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
@@ -187,7 +188,8 @@ func testBoundOfStreams(t *testing.T, sys *e2e.System) {
 	alice.Watch(next, nil).Next()
 }
 
-// testLeavingReaders has twice as many readers leave as may be served at once.
+// testLeavingReaders has twice as many readers disconnect as can be served at
+// once.
 func testLeavingReaders(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	const readers, each = 60, 15
@@ -204,7 +206,7 @@ func testLeavingReaders(t *testing.T, sys *e2e.System) {
 				return err
 			case status == 200:
 				begun.Add(1)
-			case status == 500: // as REST APIs say it where Lambda has no room
+			case status == 500: // the status of REST APIs when Lambda is throttled
 				refused.Add(1)
 			default:
 				t.Errorf("a reader is answered %d", status)
@@ -240,8 +242,8 @@ func testLeavingReaders(t *testing.T, sys *e2e.System) {
 	}
 }
 
-// leave opens a stream and returns the status of its answer; nobody reads it,
-// and whoever asked is gone when ctx ends.
+// leave opens a stream and returns the status of its answer, which it does not
+// read; it disconnects when ctx ends.
 func leave(ctx context.Context, u *e2e.User, url, session string) (int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+session+"/watch?token="+u.Token, nil)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 // M is a JSON object.
 type M = map[string]any
 
-// User talks to the API as one person, in one test. What breaks the contract
-// fails that test.
+// User calls the API as one user, in one test. A violation of the contract fails
+// the test.
 type User struct {
 	ID     string
 	Token  string
@@ -30,7 +30,7 @@ type User struct {
 	plain  *http.Transport // for streams, which never end
 }
 
-// User is somebody nobody has seen before, whose id begins with name.
+// User returns a new user whose id begins with name.
 func (s *System) User(tb testing.TB, name string) *User {
 	tb.Helper()
 	id := name + "-" + uuid.NewString()
@@ -41,7 +41,7 @@ func (s *System) User(tb testing.TB, name string) *User {
 	return s.Bearer(tb, id, token)
 }
 
-// Bearer is the user who presents a token; an empty one presents none.
+// Bearer returns the user with a token; an empty token is not sent.
 func (s *System) Bearer(tb testing.TB, id, token string) *User {
 	tb.Helper()
 	plain := &http.Transport{MaxIdleConnsPerHost: 32}
@@ -63,13 +63,13 @@ func Header(name, value string) Option {
 	}
 }
 
-// Bad sends a request that breaks the contract on purpose.
+// Bad sends a request that violates the contract on purpose.
 func Bad(req *http.Request) *http.Request {
 	return req.WithContext(contract.BadRequest(req.Context()))
 }
 
-// Off sends a request that nobody checks: for a route that does not exist, or
-// one of thousands.
+// Off sends a request that is not checked: for an unknown route, or one of
+// thousands.
 func Off(req *http.Request) *http.Request {
 	return req.WithContext(contract.OffContract(req.Context()))
 }
@@ -98,8 +98,8 @@ func (u *User) Delete(path string, opts ...Option) *Answer {
 	return u.Send(http.MethodDelete, path, nil, opts...)
 }
 
-// Send sends any request. A string or bytes are sent as they are, all else as
-// JSON, nil as nothing.
+// Send sends any request. A string or bytes are sent unchanged, nil as an empty
+// body, everything else as JSON.
 func (u *User) Send(method, path string, body any, opts ...Option) *Answer {
 	u.tb.Helper()
 	answer, err := u.Try(u.tb.Context(), method, path, body, opts...)
@@ -109,7 +109,7 @@ func (u *User) Send(method, path string, body any, opts ...Option) *Answer {
 	return answer
 }
 
-// Try is Send for use in goroutines of a test: it returns its error.
+// Try is Send for goroutines of a test: it returns its error.
 func (u *User) Try(ctx context.Context, method, path string, body any, opts ...Option) (*Answer, error) {
 	payload, err := encode(body)
 	if err != nil {
@@ -154,7 +154,7 @@ func encode(body any) (io.Reader, error) {
 	}
 }
 
-// Gzip packs a body, to be sent with Content-Encoding: gzip.
+// Gzip compresses a body, to be sent with Content-Encoding: gzip.
 func Gzip(tb testing.TB, body []byte) []byte {
 	tb.Helper()
 	var out bytes.Buffer

@@ -18,7 +18,7 @@ func readUses(file string) ([]iam.Use, error) {
 	}
 	defer in.Close() //nolint:errcheck // it is only read
 	var uses []iam.Use
-	places := map[iam.Use]int{} // by all but the number of calls
+	places := map[iam.Use]int{} // by all members except the number of calls
 	for lines := json.NewDecoder(in); ; {
 		var use iam.Use
 		switch err := lines.Decode(&use); {

@@ -12,7 +12,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// share lets a user read a session by name and returns the share's path.
+// share lets a user read a session and returns the share's path.
 func share(t *testing.T, owner *e2e.User, session string, with e2e.M) string {
 	t.Helper()
 	body := e2e.M{"access": "read"}
@@ -24,7 +24,7 @@ func share(t *testing.T, owner *e2e.User, session string, with e2e.M) string {
 
 func isSnapshot(f e2e.Frame) bool { return f.Type == string(watch.Snapshot) }
 
-// nextSnapshot is the next item that a stream brings.
+// nextSnapshot reads the next item of a stream.
 func nextSnapshot(t *testing.T, s *e2e.EventStream) {
 	t.Helper()
 	for {
@@ -38,7 +38,7 @@ func nextSnapshot(t *testing.T, s *e2e.EventStream) {
 	}
 }
 
-// mustFarewell reads a stream's last message, and that nothing follows it.
+// mustFarewell reads a stream's last message, and checks that the stream ends.
 func mustFarewell(t *testing.T, s *e2e.EventStream, reason string) {
 	t.Helper()
 	f, _, _ := s.Next()

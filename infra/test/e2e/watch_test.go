@@ -53,7 +53,7 @@ func subscribe(session string, more e2e.M) e2e.M {
 	return action
 }
 
-// mustSubscribe subscribes and returns what answers it, the last of which is the
+// mustSubscribe subscribes and returns the answers, the last of which is the
 // session's status.
 func mustSubscribe(t *testing.T, k *e2e.Socket, session string, more e2e.M) []e2e.Frame {
 	t.Helper()
@@ -69,7 +69,7 @@ func mustSubscribe(t *testing.T, k *e2e.Socket, session string, more e2e.M) []e2
 	return frames
 }
 
-// mustPing finds that the connection lives.
+// mustPing checks that the connection is open.
 func mustPing(t *testing.T, k *e2e.Socket) {
 	t.Helper()
 	id := uuid.NewString()
@@ -79,7 +79,7 @@ func mustPing(t *testing.T, k *e2e.Socket) {
 	}
 }
 
-// mustRefuse wants an error as the answer to an action.
+// mustRefuse requires an error as the answer to an action.
 func mustRefuse(t *testing.T, k *e2e.Socket, requestID, status string) {
 	t.Helper()
 	f := k.Answer(requestID)
@@ -193,8 +193,8 @@ func testWatchExpiry(t *testing.T, sys *e2e.System) {
 	brief.Get(s+"/watch", e2e.Bad).Want(401)
 }
 
-// wantFarewell checks the last message about a session that may not be watched
-// any longer.
+// wantFarewell checks the last message about a session that the user may no longer
+// watch.
 func wantFarewell(t *testing.T, f e2e.Frame, reason, status string) {
 	t.Helper()
 	if f.Type != string(watch.Unsubscribed) || f.Str(t, "reason") != reason || f.Str(t, "status") != status {

@@ -26,7 +26,7 @@ func mustHook(t *testing.T, u *e2e.User, body e2e.M) (path, secret string) {
 	return webhooks + "/" + made.Str("data.id"), made.Str("data.secret")
 }
 
-// mustOpen verifies and parses a message as a receiver would.
+// mustOpen verifies and parses a message like a receiver.
 func mustOpen(t *testing.T, n notification, secrets ...string) cloudevents.Event {
 	t.Helper()
 	for _, secret := range secrets {
@@ -57,8 +57,8 @@ func dataOf(t *testing.T, e cloudevents.Event) cloudevent.Data {
 	return d
 }
 
-// mustTest sends a test event, which comes behind all that was queued before, and
-// returns what came up to it.
+// mustTest sends a test event, which follows everything queued before, and returns
+// the notifications up to it.
 func (r *receiver) mustTest(t *testing.T, u *e2e.User, path string) (before []notification, test notification) {
 	t.Helper()
 	u.Post(path+"/test", nil, e2e.Header("Idempotency-Key", uuid.NewString())).Want(202)
@@ -71,7 +71,7 @@ func (r *receiver) mustTest(t *testing.T, u *e2e.User, path string) (before []no
 	}
 }
 
-// mustRead reads what is asked for again and again.
+// mustRead reads a resource that is polled.
 func mustRead(ctx context.Context, t *testing.T, u *e2e.User, path string) *e2e.Answer {
 	t.Helper()
 	answer, err := u.Try(ctx, http.MethodGet, path, nil)
@@ -81,7 +81,7 @@ func mustRead(ctx context.Context, t *testing.T, u *e2e.User, path string) *e2e.
 	return answer.Want(200)
 }
 
-// mustDeliver waits until a delivery is in a state.
+// mustDeliver waits until a delivery has a state.
 func mustDeliver(t *testing.T, u *e2e.User, path, state string) *e2e.Answer {
 	t.Helper()
 	var got *e2e.Answer
@@ -102,7 +102,7 @@ func mustFinish(t *testing.T, u *e2e.User, session, text string) (run string) {
 	return run
 }
 
-// testWebhooks is about webhooks, from what happens to the receiver.
+// testWebhooks checks webhooks, from an event to the receiver.
 func testWebhooks(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, *e2e.System){
@@ -181,7 +181,8 @@ func testWebhookTold(t *testing.T, sys *e2e.System) {
 	sys.User(t, "mallory").Get(record).Want(404)
 }
 
-// listener is a receiver with its webhook, and what it should be and was told.
+// listener is a receiver with its webhook, its expected state and its
+// notifications.
 type listener struct {
 	*receiver
 	path, secret string
@@ -189,7 +190,7 @@ type listener struct {
 	seen         []notification
 }
 
-// heard reports whether it was told of the end of a run.
+// heard reports whether it was notified of the end of a run.
 func (l *listener) heard(run string) bool {
 	return slices.ContainsFunc(l.seen, func(n notification) bool {
 		return strings.Contains(string(n.body), `"type":"run.completed","subject":"runs/`+run+`"`)
@@ -219,7 +220,7 @@ func testWebhookFilters(t *testing.T, sys *e2e.System) {
 	}
 	for _, s := range []string{session, other} {
 		_, run := mustRun(t, alice, s, "hello", e2e.M{"agent": "demo"})
-		for _, l := range all { // who hears of the end is not ahead of it with a test
+		for _, l := range all { // a test event cannot overtake the notification of the end
 			for len(l.want) > 0 && !l.heard(run) && (s == session || l != all[2]) {
 				l.seen = append(l.seen, l.mustNext(t))
 			}

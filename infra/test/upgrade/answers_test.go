@@ -12,13 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The fixture's size; fewer fail the test.
+// Minimum size of the fixture.
 const (
 	minItems, minKinds      = 1366, 52
 	minAnswers, minMessages = 1570, 300 // over HTTP; over websockets
 )
 
-// Whatever an old version answered, this one answers from the same table.
+// TestAnswers checks that this version returns the old version's answers from the
+// same table.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	items, answers, at := mustRead[item](t, "items.jsonl.zst"), mustRead[answer](t, "answers.jsonl.zst"), mustStory(t)
@@ -102,7 +103,8 @@ func compareJSON(t *testing.T, about string, want, got []byte) {
 	}
 }
 
-// decode reads JSON, its numbers as they are written, without what differs each time.
+// decode decodes JSON, with numbers as text and without members that differ each
+// time.
 func decode(t *testing.T, body []byte) (v any) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(string(body)))
@@ -114,8 +116,8 @@ func decode(t *testing.T, body []byte) (v any) {
 	return v
 }
 
-// forget removes what differs each time it is asked: the time of an A2A error, and the
-// random id of the event by which the first reader ends a run whose worker is lost.
+// forget removes what differs each time: the time of an A2A error, and the random
+// id of the event by which the first reader ends a run whose worker is lost.
 func forget(v any) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -20,8 +20,8 @@ import (
 // Fewer fail the test.
 const minRecords, minTold, minDeliveries, minImages = 283, 150, 100, 2 * minItems
 
-// What the old version wrote is still in the stream when the new one takes it over:
-// the same records are let through by today's filters, and tell the same.
+// TestChanges checks the records that the old version left in the stream: today's
+// filters match the same records, and their processing has the same results.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	items, changes, at := mustRead[item](t, "items.jsonl.zst"), mustRead[change](t, "changes.jsonl.zst"), mustStory(t)
@@ -42,7 +42,7 @@ func TestChanges(t *testing.T) {
 				compareJSON(t, about, mustJSON(t, c.Deliveries), mustJSON(t, got.Deliveries))
 			}
 			images := 0
-			for _, one := range items { // whatever comes of them later, as new or as gone
+			for _, one := range items { // whether they are handled later as new or as deleted
 				for _, record := range []events.DynamoDBEventRecord{
 					{EventName: "INSERT", Change: events.DynamoDBStreamRecord{NewImage: one}},
 					{EventName: "REMOVE", Change: events.DynamoDBStreamRecord{OldImage: one}},
@@ -63,10 +63,11 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// filters let records through to a function.
+// filters select the records for a function.
 type filters []*pattern.Pattern
 
-// mustFunctions are the filters of those that read the stream, by their logical ids.
+// mustFunctions are the filters of the functions that read the stream, by logical
+// id.
 func mustFunctions(t *testing.T) map[string]filters {
 	t.Helper()
 	root, err := repo.Root("")
@@ -94,7 +95,7 @@ func mustFunctions(t *testing.T) map[string]filters {
 	return functions
 }
 
-// tell gives a record of the stream to the functions that it is for.
+// tell passes a record of the stream to the functions whose filters match.
 func (s *system) tell(t *testing.T, functions map[string]filters, r events.DynamoDBEventRecord) (told change) {
 	t.Helper()
 	value, err := pattern.Decode(mustJSON(t, r))
@@ -133,7 +134,7 @@ func mustJSON(t *testing.T, v any) []byte {
 	return body
 }
 
-// audience watches every log, and wants to hear of everything.
+// audience watches every log, and subscribes to everything.
 type audience struct {
 	frames     []frame
 	deliveries []json.RawMessage

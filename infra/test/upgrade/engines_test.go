@@ -23,7 +23,7 @@ type engine struct {
 	open func(testing.TB) table.Engine
 }
 
-// engines are all that the store runs on.
+// engines are all engines that the store supports.
 func engines() []engine {
 	return []engine{
 		{"DynamoDB Local", func(t testing.TB) table.Engine {
@@ -50,7 +50,7 @@ func (e engine) load(t testing.TB, items []item) *listed {
 	return l
 }
 
-// listed is a table that knows the keys of all that was ever written.
+// listed is a table that records the keys of all items ever written.
 type listed struct {
 	table.Engine
 
@@ -82,7 +82,7 @@ func (l *listed) BatchWrite(ctx context.Context, writes []table.Write) (table.Un
 	return l.Engine.BatchWrite(ctx, writes)
 }
 
-// keys are those of the items that are there now.
+// keys are the keys of the existing items.
 func (l *listed) keys(t testing.TB) (keys []table.Key) {
 	t.Helper()
 	l.mu.Lock()
@@ -102,7 +102,7 @@ func (l *listed) keys(t testing.TB) (keys []table.Key) {
 	return keys
 }
 
-// attributes is an item as engines have it.
+// attributes converts an item to the engines' representation.
 func attributes(in map[string]events.DynamoDBAttributeValue) table.Item {
 	out := make(table.Item, len(in))
 	for name, value := range in {
@@ -135,7 +135,7 @@ func attribute(v events.DynamoDBAttributeValue) types.AttributeValue {
 		return &types.AttributeValueMemberS{Value: v.String()}
 	case events.DataTypeStringSet:
 		return &types.AttributeValueMemberSS{Value: v.StringSet()}
-	default: // the only kind left is NULL
+	default: // NULL is the only type left
 		return &types.AttributeValueMemberNULL{Value: true}
 	}
 }

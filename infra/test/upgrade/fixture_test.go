@@ -16,14 +16,14 @@ import (
 // version is the commit whose code wrote the fixture.
 const version = "2ceacf8"
 
-// item is one of the table, as stream records have it.
+// item is an item of the table, in the form of stream records.
 type item map[string]events.DynamoDBAttributeValue
 
 func (i item) pk() string { return i["PK"].String() }
 func (i item) sk() string { return i["SK"].String() }
 
-// answer is a request and what the old version answered. Method SOCKET is a message
-// over a websocket, answered by frames.
+// answer is a request and the old version's answer. The method SOCKET means a
+// message over a websocket, answered by frames.
 type answer struct {
 	User   string            `json:"user"`
 	Scope  string            `json:"scope"`
@@ -37,7 +37,7 @@ type answer struct {
 	ETag   string          `json:"etag"`
 	JSON   json.RawMessage `json:"json"`
 	Text   string          `json:"text"`
-	Bytes  int             `json:"bytes"` // of a body that is told by its hash
+	Bytes  int             `json:"bytes"` // of a body that is stored as a hash
 	SHA256 string          `json:"sha256"`
 	Frames []frame         `json:"frames"`
 }
@@ -48,8 +48,8 @@ type frame struct {
 	Message    json.RawMessage `json:"message"`
 }
 
-// change is a record of the table's stream, which of the two functions that read the
-// stream it was for, and what the old version made of it.
+// change is a record of the table's stream, the function that it was for, and the
+// old version's result.
 type change struct {
 	Record     events.DynamoDBEventRecord `json:"record"`
 	Fanout     bool                       `json:"fanout"`
@@ -64,7 +64,7 @@ type message struct {
 	Message json.RawMessage `json:"message"`
 }
 
-// story is what the fixture tells of: its last moment, and ids by what they are of.
+// story describes the fixture: its last moment, and ids by what they identify.
 type story struct {
 	Time int64             `json:"time"`
 	IDs  map[string]string `json:"ids"`
@@ -115,7 +115,7 @@ func mustRead[T any](t testing.TB, name string) (all []T) {
 	return all
 }
 
-// kind is what an item is, by its keys.
+// kind is the kind of an item, by its keys.
 func kind(pk, sk string) string {
 	partition, _, _ := strings.Cut(pk, "#")
 	sort, rest, cut := strings.Cut(sk, "#")

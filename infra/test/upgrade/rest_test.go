@@ -40,7 +40,7 @@ func (w *writer) goesOnWithTheRest() {
 		w.send(http.StatusOK, http.MethodPatch, "/automations/"+a.ID, `{"name":"still here"}`)
 	}
 	w.send(http.StatusNoContent, http.MethodDelete, "/automations/"+w.story.IDs["automation2"], "")
-	// The half-done import.
+	// The unfinished import.
 	w.must(http.StatusCreated, request{
 		user: carol, method: http.MethodPost, path: "/sessions/import/" + w.story.IDs["import"] + "/parts/3", body: w.story.IDs["lastpart"],
 	})
@@ -73,7 +73,7 @@ func (w *writer) asksOverA2A() {
 	}
 }
 
-// watches hears of a session once more, and leaves.
+// watches subscribes to a session again, and disconnects.
 func (w *writer) watches() {
 	seats := func(session string) (connections []string) {
 		w.t.Helper()
@@ -113,7 +113,7 @@ func (w *writer) watches() {
 	}
 }
 
-// opensStreams takes the places that are left; some may have ended by now.
+// opensStreams uses the remaining stream slots; some may have ended by now.
 func (w *writer) opensStreams() {
 	var err error
 	for n := 0; err == nil && n < 10; n++ {
@@ -125,7 +125,7 @@ func (w *writer) opensStreams() {
 	}
 }
 
-// remains are the kinds of items that outlive a user's data, and why.
+// remains are the kinds of items that outlive a user's data, with the reasons.
 func remains() map[string]string {
 	return map[string]string{
 		"A STATE":   "what app: keys hold belongs to the app",
@@ -136,8 +136,8 @@ func remains() map[string]string {
 	}
 }
 
-// deletes lets time pass, deletes every other session, then erases everybody. What is
-// left is nobody's.
+// deletes lets time pass, deletes every other session, and erases all users. No
+// remaining item may belong to a user.
 func (w *writer) deletes() {
 	w.pass(3 * time.Hour)
 	w.sweeps()
@@ -168,7 +168,7 @@ func (w *writer) deletes() {
 		w.pass(time.Hour)
 		w.sweeps()
 	}
-	for _, connection := range []string{"conn-bob", "conn-left"} { // they close after all is gone
+	for _, connection := range []string{"conn-bob", "conn-left"} { // they are closed after everything is deleted
 		if err := w.store.Disconnect(w.t.Context(), connection); err != nil {
 			w.t.Error(err)
 		}

@@ -36,8 +36,8 @@ import (
 // adminScope is the scope of admins when the fixture was written.
 const adminScope = "rethread:admin"
 
-// system is today's handlers over the old table. Its clock stands where the old
-// version's stood, until a test lets time pass.
+// system is today's handlers over the old table. Its clock shows the old version's
+// time until a test lets time pass.
 type system struct {
 	table *listed
 	store *stores.Store
@@ -47,16 +47,16 @@ type system struct {
 	socket ws.Handler
 	keys   *signing.Keys
 	log    *slog.Logger
-	said   *lockedBuffer // by the log
+	said   *lockedBuffer // in the log
 
 	mu     sync.Mutex
 	time   time.Time
 	random *rand.ChaCha8
 	frames []frame
-	runs   []run.Ref           // handed to workers
-	queue  []delivery.Delivery // to be brought
+	runs   []run.Ref           // for workers
+	queue  []delivery.Delivery // to be sent
 	wakes  []json.RawMessage   // of lanes
-	posted []string            // where messages were sent to
+	posted []string            // addresses to which messages were sent
 }
 
 func newSystem(t testing.TB, e engine, items []item, now time.Time) *system {
@@ -128,13 +128,13 @@ func (s *system) HasAgent(name string) bool {
 }
 
 func (s *system) start(_ context.Context, ref run.Ref) error {
-	s.mu.Lock() // automations of several groups start runs at once
+	s.mu.Lock() // automations of several groups start runs concurrently
 	defer s.mu.Unlock()
 	s.runs = append(s.runs, ref)
 	return nil
 }
 
-// Put is a delivery.Queue's.
+// Put implements delivery.Queue.
 func (s *system) Put(_ context.Context, d delivery.Delivery) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +142,7 @@ func (s *system) Put(_ context.Context, d delivery.Delivery) error {
 	return nil
 }
 
-// Push is a watch.Pusher's, as is Close.
+// Push implements watch.Pusher, as does Close.
 func (s *system) Push(_ context.Context, connection string, m []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +157,7 @@ type request struct {
 	header                          map[string]string
 }
 
-// do sends a request over HTTP; path is below /api/v1 unless it says otherwise.
+// do sends a request over HTTP; path is below /api/v1 unless it begins otherwise.
 func (s *system) do(t testing.TB, r request) *httptest.ResponseRecorder {
 	t.Helper()
 	path := r.path
@@ -186,7 +186,8 @@ func (s *system) do(t testing.TB, r request) *httptest.ResponseRecorder {
 	return w
 }
 
-// resource is what a path leads to: what stands behind a session's id, or its first name.
+// resource is the resource of a path: the part after a session's id, or its first
+// name.
 func resource(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	names := strings.Split(strings.TrimPrefix(strings.TrimPrefix(path, "/api"), "/v1"), "/")[1:]
@@ -201,7 +202,7 @@ func resource(path string) string {
 	return names[2]
 }
 
-// say sends a message over a websocket, and returns what it is answered.
+// say sends a message over a websocket, and returns the answers.
 func (s *system) say(t testing.TB, user, scope, connection, body string) []frame {
 	t.Helper()
 	s.frames = nil
@@ -215,7 +216,7 @@ func (s *system) say(t testing.TB, user, scope, connection, body string) []frame
 	return s.frames
 }
 
-// lockedBuffer is a buffer for several goroutines.
+// lockedBuffer is a buffer for concurrent use.
 type lockedBuffer struct {
 	mu sync.Mutex
 	bytes.Buffer

@@ -13,18 +13,19 @@ import (
 	"github.com/rethread/rethread/infra/local/repo"
 )
 
-// stack is what of a deployed stack must stay where it is: whatever CloudFormation
-// makes anew under another logical id begins empty, a stream's mapping at the newest
-// record, and an API at another address.
+// stack is the part of a deployed stack that must not move: a resource that
+// CloudFormation recreates under another logical id is empty, a stream's mapping
+// starts at the newest record, and an API gets another address.
 type stack struct {
-	Resources map[string]string `json:"resources"` // types by logical ids
+	Resources map[string]string `json:"resources"` // types by logical id
 	Mappings  []string          `json:"mappings"`  // of streams and queues: function and event
 	Required  []string          `json:"required_parameters"`
 	Outputs   []string          `json:"outputs"`
-	Table     map[string]any    `json:"table"` // what cannot change in place
+	Table     map[string]any    `json:"table"` // what cannot be changed in place
 }
 
-// A stack that runs an older version's template goes on with what it has.
+// TestTemplate checks that a stack of an older version's template keeps its
+// resources.
 func TestTemplate(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(file("stack.json"))

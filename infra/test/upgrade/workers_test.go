@@ -24,12 +24,12 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
-// worker executes runs with an agent that says a word.
+// worker executes runs with an agent that answers with one word.
 func (s *system) worker() *run.Worker {
 	return &run.Worker{Store: s.store, Sessions: s.store, Agents: agent{}, NewID: s.newID, Log: s.log}
 }
 
-// work executes the runs that were handed over.
+// work executes the pending runs.
 func (s *system) work(t testing.TB) {
 	t.Helper()
 	for _, ref := range s.runs {
@@ -59,7 +59,7 @@ func (agent) Run(_ context.Context, req run.Request, emit func(run.Output) error
 	)
 }
 
-// deliverer is the function that brings deliveries; everybody takes them.
+// deliverer is the function that sends deliveries; all receivers accept them.
 func (s *system) deliverer() boot.DeliverHandler {
 	desk := &delivery.Scheduler{
 		Worker: &delivery.Worker{
@@ -81,7 +81,7 @@ func (s *system) deliverer() boot.DeliverHandler {
 	return boot.Deliver(desk, s, s.log)
 }
 
-// Post is a delivery.Poster's.
+// Post implements delivery.Poster.
 func (s *system) Post(_ context.Context, m delivery.Message) (delivery.Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *system) Post(_ context.Context, m delivery.Message) (delivery.Answer, e
 	return delivery.Answer{Status: http.StatusNoContent}, nil
 }
 
-// Wake is a delivery.Waker's.
+// Wake implements delivery.Waker.
 func (s *system) Wake(_ context.Context, w delivery.Wake, _ time.Duration) error {
 	body, err := json.Marshal(w)
 	s.mu.Lock()
@@ -98,19 +98,20 @@ func (s *system) Wake(_ context.Context, w delivery.Wake, _ time.Duration) error
 	return err
 }
 
-// Discard is a delivery.Discarder's. Nothing is to be given up.
+// Discard implements delivery.Discarder. No delivery may be abandoned.
 func (s *system) Discard(_ context.Context, d delivery.Delivery, reason string, _ int) error {
 	return fmt.Errorf("%s was given up: %s", d.Event.ID, reason)
 }
 
-// Hide and GiveUp are what the function does with messages that it cannot handle.
+// Hide and GiveUp are what the function does with messages that it cannot process.
 func (s *system) Hide(context.Context, string, string, time.Duration) error { return nil }
 
 func (s *system) GiveUp(_ context.Context, a queue.Abandoned, _, _ string) error {
 	return errors.New(a.Reason)
 }
 
-// mail is messages of the queue of deliveries, or, without a group, of that of wakes.
+// mail is messages of the queue of deliveries or, without a group, of that of
+// wakes.
 func (s *system) mail(t testing.TB, bodies []json.RawMessage, grouped bool) events.SQSEvent {
 	t.Helper()
 	var event events.SQSEvent
@@ -130,7 +131,7 @@ func (s *system) mail(t testing.TB, bodies []json.RawMessage, grouped bool) even
 	return event
 }
 
-// deliver hands messages to the function that brings deliveries.
+// deliver passes messages to the function that sends deliveries.
 func (s *system) deliver(t testing.TB, event events.SQSEvent) {
 	t.Helper()
 	answer, err := s.deliverer()(t.Context(), event)
@@ -139,7 +140,7 @@ func (s *system) deliver(t testing.TB, event events.SQSEvent) {
 	}
 }
 
-// parked is how many deliveries wait in lanes.
+// parked is the number of deliveries that wait in lanes.
 func (s *system) parked(t testing.TB) (n int) {
 	t.Helper()
 	for _, k := range s.table.keys(t) {

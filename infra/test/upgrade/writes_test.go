@@ -22,7 +22,7 @@ const alice, bob, carol, dora = "alice", "bob", "carol", "dora"
 // Fewer fail the test.
 const minWrites, minRequests, minDelivered = 715, 1500, 143
 
-// writer goes on in an old table, and counts what it did.
+// writer continues in an old table, and counts its operations.
 type writer struct {
 	*system
 	t                *testing.T
@@ -30,7 +30,8 @@ type writer struct {
 	writes, requests int
 }
 
-// Whoever used the old version goes on with the new one, in all that is there.
+// TestWrites checks that users of the old version can continue with the new one,
+// with all of their data.
 func TestWrites(t *testing.T) {
 	t.Parallel()
 	items, messages, at := mustRead[item](t, "items.jsonl.zst"), mustRead[message](t, "messages.jsonl.zst"), mustStory(t)
@@ -61,7 +62,7 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// must sends a request that is to be answered with a status, a second after the last.
+// must sends a request, a second after the last, and requires the status.
 func (w *writer) must(status int, r request) []byte {
 	w.t.Helper()
 	w.pass(time.Second)
@@ -113,7 +114,7 @@ type named struct {
 	Version      int    `json:"version"`
 }
 
-// sessions are those that a user owns.
+// sessions are the sessions that a user owns.
 func (w *writer) sessions(user string) (ids []string) {
 	w.t.Helper()
 	body := w.must(http.StatusOK, request{user: user, method: http.MethodGet, path: "/sessions?limit=1000"})
@@ -123,7 +124,7 @@ func (w *writer) sessions(user string) (ids []string) {
 	return ids
 }
 
-// takesOverQueues handles what the old version had queued, and what it let wait.
+// takesOverQueues handles the messages and waiting deliveries of the old version.
 func (w *writer) takesOverQueues(messages []message) {
 	queues := map[string][]json.RawMessage{}
 	for _, m := range messages {
@@ -139,7 +140,7 @@ func (w *writer) takesOverQueues(messages []message) {
 		}
 	}
 	w.deliver(w.t, w.mail(w.t, queues["deliveries"], true))
-	w.work(w.t) // what automations started
+	w.work(w.t) // runs that automations started
 	waited := w.parked(w.t)
 	w.wakes = append(w.wakes, queues["wakes"]...)
 	for round := 0; len(w.wakes) > 0 && round < 50; round++ {
@@ -158,8 +159,8 @@ func (w *writer) takesOverQueues(messages []message) {
 	}
 }
 
-// goesOnWithRuns finishes the item in progress, and ends the runs that are active. One
-// whose lease is out has failed for whoever asks.
+// goesOnWithRuns finishes the item in progress, and ends the active runs. A run
+// with an expired lease has failed.
 func (w *writer) goesOnWithRuns() {
 	if got := read[one[named]](w.t, w.get("/sessions/expired/runs/"+w.story.IDs["expiredrun"])).Data; got.Status != string(run.Failed) {
 		w.t.Errorf("the run whose lease is out is %s", got.Status)
@@ -177,7 +178,7 @@ func (w *writer) goesOnWithRuns() {
 	w.post(http.StatusOK, "/sessions/claimed/runs/"+w.story.IDs["claimedrun"]+"/cancel", "")
 }
 
-// goesOn writes whatever can be written in one session.
+// goesOn writes everything that can be written in one session.
 func (w *writer) goesOn(id string) {
 	path := "/sessions/" + url.PathEscape(id)
 	before := w.shown(path)
@@ -201,7 +202,7 @@ func (w *writer) goesOn(id string) {
 	w.moves(path, id)
 }
 
-// shown is the effective events, as they are answered, page by page.
+// shown returns the effective events, as answered, page by page.
 func (w *writer) shown(path string) (all []json.RawMessage) {
 	w.t.Helper()
 	for cursor := ""; ; {
@@ -218,8 +219,8 @@ func (w *writer) shown(path string) (all []json.RawMessage) {
 	}
 }
 
-// rewinds goes back before what is new, then before something in the middle of the
-// whole log, and undoes that.
+// rewinds rewinds before the new events, then before an event in the middle of the
+// log, and undoes that.
 func (w *writer) rewinds(path string) {
 	w.t.Helper()
 	all := read[one[[]named]](w.t, w.get(path+"/events?view=all&limit=1000")).Data
@@ -244,7 +245,7 @@ func texts(all []json.RawMessage) (out []string) {
 	return out
 }
 
-// forks forks all of a session, and goes another way.
+// forks forks a whole session and continues in the fork.
 func (w *writer) forks(path, id string) {
 	w.t.Helper()
 	made := read[one[named]](w.t, w.post(http.StatusCreated, path+"/fork", `{"name":"after the upgrade"}`)).Data.ID
@@ -260,7 +261,7 @@ func (w *writer) forks(path, id string) {
 	w.post(http.StatusCreated, "/sessions/"+made+"/events", `{"events":[{"invocation_id":"other","author":"user"}]}`)
 }
 
-// saves changes each task, and says what it thinks of it.
+// saves changes each task, and gives feedback on it.
 func (w *writer) saves(path string) {
 	w.t.Helper()
 	tasks := read[struct{ Tasks []named }](w.t, w.get(path+"/tasks?limit=1000")).Tasks
@@ -286,7 +287,7 @@ func mustUnescape(path string) string {
 	return id
 }
 
-// stores puts a new version of each artifact, and one that is new.
+// stores puts a new version of each artifact, and a new artifact.
 func (w *writer) stores(path string) {
 	w.t.Helper()
 	names := []string{"upgrade.txt"}
@@ -314,7 +315,7 @@ func (w *writer) patches(path string) {
 	}
 }
 
-// moves takes the session along to another user.
+// moves exports the session and imports it as another user.
 func (w *writer) moves(path, id string) {
 	w.t.Helper()
 	doc := w.get(path + "/export")
