@@ -16,7 +16,7 @@ type a2aView struct {
 	History   []struct{ MessageID, ContextID, TaskID string }
 }
 
-// overA2A is a user's message that came over A2A, and was saved by nobody.
+// overA2A returns a user's message sent over A2A that no saved task contains.
 func overA2A(task, message string) string {
 	return fmt.Sprintf(`{"invocation_id":%q,"author":"user","content":{"role":"user","parts":[{"text":"hi"}]},`+
 		`"a2a":{"message_id":%q,"task_id":%q}}`, task, message, task)
@@ -47,7 +47,7 @@ func TestTasksInA2AForm(t *testing.T) {
 	fork := decode[one[sessionView]](t, s.must(t, http.StatusCreated,
 		post(alice, "/sessions/"+source+"/fork", `{"rewind_before_invocation_id":"t3"}`))).Data.ID
 	merged := s.a2aTasks(t, fork)
-	t.Run("what a fork took over is one completed task of its own", func(t *testing.T) {
+	t.Run("merges what a fork copied into one completed task", func(t *testing.T) {
 		if len(merged) != 1 || merged[0].ID != fork || merged[0].Status.State != "completed" {
 			t.Fatalf("got %+v", merged)
 		}
@@ -62,7 +62,7 @@ func TestTasksInA2AForm(t *testing.T) {
 			t.Errorf("got %v", messages)
 		}
 	})
-	t.Run("it can be read alone, by its owner", func(t *testing.T) {
+	t.Run("returns the merged task alone, to its owner", func(t *testing.T) {
 		got := decode[one[a2aView]](t, s.must(t, http.StatusOK, get(alice, "/api/tasks/"+fork))).Data
 		if diff := cmp.Diff(merged[0], got); diff != "" {
 			t.Errorf("(-listed +alone):\n%s", diff)
@@ -70,7 +70,7 @@ func TestTasksInA2AForm(t *testing.T) {
 		s.must(t, http.StatusNotFound, get(bob, "/api/tasks/"+fork))
 		s.must(t, http.StatusNotFound, get(alice, "/api/tasks/"+source))
 	})
-	t.Run("what comes after it stands for itself", func(t *testing.T) {
+	t.Run("lists later tasks separately", func(t *testing.T) {
 		s.mustAppend(t, fork, overA2A("t4", "m4"))
 		got := s.a2aTasks(t, fork)
 		if diff := cmp.Diff([]string{fork, "t4"}, ids(got)); diff != "" {
@@ -80,7 +80,7 @@ func TestTasksInA2AForm(t *testing.T) {
 			t.Errorf("the merged task changed (-was +is):\n%s", diff)
 		}
 	})
-	t.Run("a task saved with the fork's id is a part of it", func(t *testing.T) {
+	t.Run("merges a task saved with the fork's id", func(t *testing.T) {
 		s.must(t, http.StatusCreated, post(alice, "/api/tasks",
 			fmt.Sprintf(`{"id":%q,"contextId":%q,"status":{"state":"completed"},"history":[]}`, fork, fork)))
 		alone := decode[one[a2aView]](t, s.must(t, http.StatusOK, get(alice, "/api/tasks/"+fork))).Data
@@ -88,7 +88,7 @@ func TestTasksInA2AForm(t *testing.T) {
 			t.Errorf("listed %+v, alone %+v", got, alone)
 		}
 	})
-	t.Run("a fork of nothing has an empty one", func(t *testing.T) {
+	t.Run("returns an empty merged task for a fork without copies", func(t *testing.T) {
 		empty := decode[one[sessionView]](t, s.must(t, http.StatusCreated,
 			post(alice, "/sessions/"+source+"/fork", `{"rewind_before_invocation_id":"t1"}`))).Data.ID
 		raw := decode[one[[]map[string]json.RawMessage]](t, s.must(t, http.StatusOK, get(alice, "/api/sessions/"+empty+"/tasks"))).Data

@@ -39,7 +39,7 @@ func TestArtifacts(t *testing.T) {
 	s.mustCreate(t, alice, `{"id":"s"}`)
 	const path = "/sessions/s/artifacts/chart%20%23%2525.png"
 
-	t.Run("comes back as it was put", func(t *testing.T) {
+	t.Run("is returned as it was stored", func(t *testing.T) {
 		got := s.must(t, http.StatusCreated, put(alice, path, "image/png", "\x89PNG\x00\xff"))
 		v := decode[one[versionView]](t, got).Data
 		want := versionView{Name: "chart #%25.png", MimeType: "image/png", Size: 6, CreatedTime: v.CreatedTime}
@@ -62,7 +62,7 @@ func TestArtifacts(t *testing.T) {
 		}
 	})
 
-	t.Run("may be empty, and of no type", func(t *testing.T) {
+	t.Run("may be empty and have no type", func(t *testing.T) {
 		v := s.mustPut(t, "/sessions/s/artifacts/empty", "", "")
 		read := s.must(t, http.StatusOK, get(alice, "/sessions/s/artifacts/empty"))
 		if v.MimeType != "application/octet-stream" || v.Size != 0 || len(read.body) != 0 ||
@@ -71,7 +71,7 @@ func TestArtifacts(t *testing.T) {
 		}
 	})
 
-	t.Run("may travel as gzip, both ways", func(t *testing.T) {
+	t.Run("may be sent and returned as gzip", func(t *testing.T) {
 		large := strings.Repeat("0123456789", 1<<20)
 		s.must(t, http.StatusCreated,
 			put(alice, "/sessions/s/artifacts/large", "text/plain", zip(t, large)).with("Content-Encoding", "gzip"))
@@ -85,7 +85,7 @@ func TestArtifacts(t *testing.T) {
 		}
 	})
 
-	t.Run("is gone once deleted, and its versions are not", func(t *testing.T) {
+	t.Run("returns 404 once deleted, but keeps its versions", func(t *testing.T) {
 		const path = "/sessions/s/artifacts/deleted"
 		s.mustPut(t, path, "text/plain", "x")
 		s.must(t, http.StatusNoContent, del(alice, path))
@@ -95,7 +95,7 @@ func TestArtifacts(t *testing.T) {
 		s.must(t, http.StatusOK, get(alice, path+"?version=0"))
 	})
 
-	t.Run("refers to another", func(t *testing.T) {
+	t.Run("may refer to another artifact", func(t *testing.T) {
 		s.mustPut(t, "/sessions/s/artifacts/ref", "text/uri-list; charset=utf-8", "artifact://session/s/chart%20%23%2525.png/0\r\n")
 		read := s.must(t, http.StatusOK, get(alice, "/sessions/s/artifacts/ref"))
 		if string(read.body) != "\x89PNG\x00\xff" || read.header.Get("Content-Type") != "image/png" {
@@ -162,7 +162,7 @@ func TestArtifactOfAnInvocation(t *testing.T) {
 	}
 }
 
-// deaf is a session store that cannot append.
+// readOnlyStore is a session store that cannot append.
 type readOnlyStore struct{ session.Store }
 
 func (readOnlyStore) Append(context.Context, session.Append) ([]session.Event, int, error) {
@@ -218,7 +218,7 @@ func TestArtifactBadInput(t *testing.T) {
 		"reading another's":    {get(alice, "/sessions/his/artifacts/a"), 403, ""},
 		"listing another's":    {get(alice, "/sessions/his/artifacts"), 403, ""},
 		"deleting another's":   {del(alice, "/sessions/his/artifacts/a"), 403, ""},
-		"nobody":               {put("", at("a"), "text/plain", "x"), 401, ""},
+		"no identity":          {put("", at("a"), "text/plain", "x"), 401, ""},
 		"versions of nothing":  {get(alice, at("a")+"/versions"), 404, ""},
 		"posting":              {post(alice, at("a"), "{}"), 405, ""},
 		"the bare path":        {get(alice, "/api/sessions/s/artifacts"), 404, ""},

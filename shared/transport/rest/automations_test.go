@@ -35,7 +35,7 @@ func (s *system) mustAutomation(t *testing.T, user string) automationView {
 
 func TestAutomations(t *testing.T) {
 	s := newSystem(t)
-	t.Run("are made and read", func(t *testing.T) {
+	t.Run("are created and read", func(t *testing.T) {
 		got := s.must(t, http.StatusCreated, post(alice, "/automations", `{`+onFeedback+`,`+askAnalyst+`,"name":"review"}`))
 		au := decode[one[automationView]](t, got).Data
 		want := automationView{
@@ -54,21 +54,21 @@ func TestAutomations(t *testing.T) {
 			t.Errorf("ETag %q (-want +got):\n%s", read.header.Get("ETag"), diff)
 		}
 	})
-	t.Run("are made once however often it is asked", func(t *testing.T) {
+	t.Run("are created once by repeated requests", func(t *testing.T) {
 		r := post(alice, "/automations", `{`+onFeedback+`,`+askAnalyst+`}`).with("Idempotency-Key", "once")
 		first, again := s.must(t, http.StatusCreated, r), s.must(t, http.StatusCreated, r)
 		if string(first.body) != string(again.body) {
 			t.Errorf("%s then %s", first.body, again.body)
 		}
 	})
-	t.Run("act in the same session unless they say otherwise", func(t *testing.T) {
+	t.Run("run in the event's session by default", func(t *testing.T) {
 		got := s.must(t, http.StatusCreated, post(alice, "/automations", `{"on":{"types":["run.*"]},"do":{"agent":"default","input":"x"},"status":"disabled"}`))
 		au := decode[one[automationView]](t, got).Data
 		if au.Do.Session != automation.Same || au.Status != "disabled" || au.DisabledReason == nil || *au.DisabledReason != "paused" {
 			t.Errorf("%+v", au)
 		}
 	})
-	t.Run("are changed, at the version that was meant", func(t *testing.T) {
+	t.Run("are updated at the expected version", func(t *testing.T) {
 		au := s.mustAutomation(t, alice)
 		path := "/automations/" + au.ID
 		before := s.must(t, http.StatusOK, get(alice, path)).header.Get("ETag")
@@ -83,7 +83,7 @@ func TestAutomations(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	})
-	t.Run("are nobody else's", func(t *testing.T) {
+	t.Run("are hidden from other users", func(t *testing.T) {
 		path := "/automations/" + s.mustAutomation(t, alice).ID
 		for _, r := range []request{get(bob, path), patch(bob, path, `{"name":"mine"}`), del(bob, path)} {
 			s.must(t, http.StatusNotFound, r)
@@ -93,7 +93,7 @@ func TestAutomations(t *testing.T) {
 			s.must(t, http.StatusNotFound, r)
 		}
 	})
-	t.Run("are listed page by page, the oldest first, and limited in number", func(t *testing.T) {
+	t.Run("are paged, oldest first, and limited in number", func(t *testing.T) {
 		var want, got []string
 		for range automation.MaxAutomations {
 			want = append(want, s.mustAutomation(t, "carol").ID)
@@ -127,7 +127,7 @@ func TestAutomations(t *testing.T) {
 	})
 }
 
-func TestAutomations_bad_input(t *testing.T) {
+func TestAutomationsBadInput(t *testing.T) {
 	s := newSystem(t)
 	au := s.mustAutomation(t, alice)
 	for name, test := range map[string]struct {

@@ -28,7 +28,7 @@ func TestInvalidUnicode(t *testing.T) {
 	}
 }
 
-// Cursors have checksums that anybody can make.
+// The checksum of a cursor is not secret: forged positions must be refused.
 func TestForgedCursors(t *testing.T) {
 	s := newSystem(t)
 	id := s.mustCreate(t, alice, `{}`).ID
@@ -74,7 +74,8 @@ func TestForgedCursors(t *testing.T) {
 	}
 }
 
-// What a library says of an address or a query is said in words of ours.
+// Errors of libraries about an address or a query are reported in our own
+// words.
 func TestErrorsDoNotQuoteLibraries(t *testing.T) {
 	s := newSystem(t)
 	for _, address := range []string{

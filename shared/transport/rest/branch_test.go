@@ -13,7 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
-// forgetful is a store that rewinds and forks, and whose answers get lost.
+// forgetfulStore rewinds and forks, but its answers are lost.
 type forgetfulStore struct {
 	session.Rewinder
 	armed bool

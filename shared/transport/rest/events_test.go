@@ -12,7 +12,7 @@ import (
 func TestAppendEvents(t *testing.T) {
 	s := newSystem(t)
 
-	t.Run("positions are dense and unknown fields stay", func(t *testing.T) {
+	t.Run("numbers events without gaps and keeps unknown fields", func(t *testing.T) {
 		s.mustCreate(t, alice, `{"id":"s"}`)
 		got := s.mustAppend(t, "s", said("i1", "one"), said("i2", "two"))
 		if got[0].Seq != 1 || got[1].Seq != 2 || got[0].SessionID != "s" || got[0].ID == got[1].ID {
@@ -25,7 +25,7 @@ func TestAppendEvents(t *testing.T) {
 			t.Errorf("got %s", body)
 		}
 	})
-	t.Run("a redelivery appends nothing", func(t *testing.T) {
+	t.Run("appends nothing for a redelivery", func(t *testing.T) {
 		s.mustCreate(t, alice, `{"id":"again"}`)
 		body := batch(`{"id":"e","invocation_id":"i","author":"a"}`)
 		first := s.must(t, http.StatusCreated, post(alice, "/sessions/again/events", body))
@@ -39,7 +39,7 @@ func TestAppendEvents(t *testing.T) {
 			t.Errorf("problem %v, head %d", problem, s.headSeq(t, "again"))
 		}
 	})
-	t.Run("expected_seq is the head that was seen", func(t *testing.T) {
+	t.Run("compares expected_seq with the head", func(t *testing.T) {
 		s.mustCreate(t, alice, `{"id":"x"}`)
 		body := `{"events":[` + said("i", "a") + `],"expected_seq":%s}`
 		s.must(t, http.StatusCreated, post(alice, "/sessions/x/events", fmt.Sprintf(body, "0")))
@@ -49,7 +49,7 @@ func TestAppendEvents(t *testing.T) {
 			t.Errorf("problem %v", problem)
 		}
 	})
-	t.Run("partial events are not stored", func(t *testing.T) {
+	t.Run("does not store partial events", func(t *testing.T) {
 		s.mustCreate(t, alice, `{"id":"p"}`)
 		partial := `{"invocation_id":"i","author":"a","partial":true}`
 		got := s.must(t, http.StatusOK, post(alice, "/sessions/p/events", batch(partial, partial)))
@@ -62,7 +62,7 @@ func TestAppendEvents(t *testing.T) {
 		s.mustRefuse(t, http.StatusForbidden, "", post(bob, "/sessions/p/events", batch(partial)))
 		s.mustRefuse(t, http.StatusNotFound, "", post(alice, "/sessions/no/events", batch(partial)))
 	})
-	t.Run("state changes with the log", func(t *testing.T) {
+	t.Run("updates the state with the log", func(t *testing.T) {
 		s.mustCreate(t, alice, `{"id":"st","state":{"a":1,"b":2}}`)
 		s.mustAppend(t, "st", `{"invocation_id":"i","author":"a","actions":{"state_delta":{"a":null,"user:c":3,"temp:d":4}}}`)
 		got := string(s.must(t, http.StatusOK, get(alice, "/api/sessions/st/state")).body)

@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
-// meddler lets something happen as each event of an export is handed over.
+// changingStore calls a function as each event of an export is passed on.
 type changingStore struct {
 	archive.Exporter
 	meddle func()
@@ -31,8 +31,8 @@ func (m meddling) Event(e archive.Event) error {
 	return m.Sink.Event(e)
 }
 
-// A document whose session changed after it was begun has no end, and the log
-// says why without calling it a failure of ours.
+// If a session changes during its export, the document has no end, and the log
+// reports the reason without an error.
 func TestExportOfAChangingSession(t *testing.T) {
 	t.Parallel()
 	s := newSystem(t)

@@ -28,7 +28,7 @@ type feedbackPage struct {
 }
 
 func TestFeedback(t *testing.T) {
-	var asked time.Duration // lists go by time: no two are given at once
+	var asked time.Duration // lists are ordered by time, so times must differ
 	s := newSystem(t, func(c *rest.Config) {
 		began := time.Now()
 		c.Now = func() time.Time { asked++; return began.Add(asked * time.Millisecond) }
@@ -37,7 +37,7 @@ func TestFeedback(t *testing.T) {
 	s.mustCreate(t, bob, `{"id":"his"}`)
 	s.must(t, http.StatusCreated, post(alice, "/sessions/s/tasks", taskJSON("t", "x")))
 
-	t.Run("goes to its task", func(t *testing.T) {
+	t.Run("marks its task", func(t *testing.T) {
 		got := s.must(t, http.StatusAccepted, post(alice, "/feedback", `{"taskId":"t","feedbackType":"up","feedbackText":"<3"}`))
 		answer := decode[map[string]string](t, got)
 		if answer["status"] != "accepted" || answer["feedback_id"] == "" || len(answer) != 2 {
@@ -48,13 +48,13 @@ func TestFeedback(t *testing.T) {
 			t.Errorf("metadata: got %s, want %s", marked.Metadata, want)
 		}
 	})
-	t.Run("is kept where there is no task", func(t *testing.T) {
+	t.Run("is stored without a task", func(t *testing.T) {
 		s.must(t, http.StatusAccepted, post(alice, "/feedback", `{"taskId":"none","feedbackType":"down"}`))
 		if !strings.Contains(s.log.String(), "level=WARN") {
 			t.Errorf("no warning: %s", s.log)
 		}
 	})
-	t.Run("names a session of the caller's", func(t *testing.T) {
+	t.Run("may name a session of the caller", func(t *testing.T) {
 		s.must(t, http.StatusAccepted, post(alice, "/feedback", `{"taskId":"later","feedbackType":"down","sessionId":"s"}`))
 		s.mustRefuse(t, http.StatusForbidden, "", post(alice, "/feedback", `{"taskId":"t","feedbackType":"up","sessionId":"his"}`))
 		s.mustRefuse(t, http.StatusNotFound, "", post(alice, "/feedback", `{"taskId":"t","feedbackType":"up","sessionId":"no"}`))
@@ -114,7 +114,7 @@ func TestFeedbackBadInput(t *testing.T) {
 	}
 }
 
-// broken is a feedback store whose tasks are out of order.
+// broken is a feedback store whose tasks cannot be found or marked.
 type broken struct {
 	task.FeedbackStore
 	find, mark error

@@ -44,19 +44,19 @@ func TestForkRequest(t *testing.T) {
 			}
 		})
 	}
-	t.Run("the bare path leads to one", func(t *testing.T) {
+	t.Run("returns a location below the bare path", func(t *testing.T) {
 		got := s.must(t, http.StatusCreated, post(alice, "/api/sessions/s/fork", ""))
 		if at := got.header.Get("Location"); !strings.HasPrefix(at, "/api/sessions/") {
 			t.Errorf("Location %q", at)
 		}
 	})
-	t.Run("a dry run makes no session to go to", func(t *testing.T) {
+	t.Run("returns no location for a dry run", func(t *testing.T) {
 		got := s.must(t, http.StatusOK, post(alice, "/sessions/s/fork", `{"dry_run":true}`))
 		if !store.forks[len(store.forks)-1].DryRun || got.header.Get("Location") != "" {
 			t.Errorf("asked %+v, header %v", store.forks, got.header)
 		}
 	})
-	t.Run("no body and an empty object are the same under a key", func(t *testing.T) {
+	t.Run("treats an absent body and an empty object as the same request", func(t *testing.T) {
 		s.mustCreate(t, alice, `{"id":"s"}`)
 		first := s.must(t, http.StatusCreated, post(alice, "/sessions/s/fork", ``).with("Idempotency-Key", "k"))
 		second := s.must(t, http.StatusCreated, post(alice, "/sessions/s/fork", `{}`).with("Idempotency-Key", "k"))

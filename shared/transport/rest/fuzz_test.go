@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// fuzzed are the requests that fuzzing gives bodies of its own.
+// fuzzed are the requests whose bodies are fuzzed.
 func fuzzed() []request {
 	return []request{
 		post(alice, "/sessions", `{"id":"x","agent":"default","state":{"user:k":1},"metadata":{}}`),
@@ -27,11 +27,12 @@ func fuzzed() []request {
 	}
 }
 
-// goWords are what Go's own messages have in them and ours never do.
+// goErrorWords matches words of Go's own error messages, which must not leave
+// the server.
 var goErrorWords = regexp.MustCompile(`Go (value|struct)|json: |cannot unmarshal|interface \{\}|sessions|invalid URL escape|\brest\.[a-zA-Z]|session\.|map\[string\]|runtime error|strconv|net/url`)
 
-// FuzzBodies sends bodies of any kind to the routes that take one. None is a
-// fault of ours, and no answer speaks of Go.
+// FuzzBodies sends arbitrary bodies to the routes that accept one. None causes
+// an internal error, and no answer reveals Go's errors.
 func FuzzBodies(f *testing.F) {
 	s := newSystem(f)
 	s.mustCreate(f, alice, `{"id":"s"}`)
@@ -51,7 +52,7 @@ func FuzzBodies(f *testing.F) {
 	})
 }
 
-// FuzzQueries sends queries of any kind, cursors above all, to the lists.
+// FuzzQueries sends arbitrary queries, mainly cursors, to the lists.
 func FuzzQueries(f *testing.F) {
 	s := newSystem(f)
 	s.mustCreate(f, alice, `{"id":"s"}`)
@@ -67,7 +68,7 @@ func FuzzQueries(f *testing.F) {
 		f.Add(uint8(i), "cursor=%ff&q=%00&status=idle&agent=a&session_id=s&task_id=t&type=up")
 	}
 	f.Fuzz(func(t *testing.T, which uint8, query string) {
-		if _, err := url.Parse("/?" + query); err != nil { // no gateway lets it through
+		if _, err := url.Parse("/?" + query); err != nil { // the gateway refuses it
 			return
 		}
 		for _, c := range []byte(query) {

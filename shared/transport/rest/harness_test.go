@@ -38,12 +38,12 @@ type system struct {
 	runs, me, export        http.Handler
 	imports, shares         http.Handler
 	agents                  agents
-	dispatched              []run.Ref // to workers
+	dispatched              []run.Ref // runs handed to workers
 	queued                  queue     // of deliveries
 	log                     *bytes.Buffer
 }
 
-// newSystem makes the handlers; change may put something in the store's way.
+// newSystem creates the handlers; change may wrap their stores.
 func newSystem(t testing.TB, change ...func(*rest.Config)) *system {
 	t.Helper()
 	s := &system{log: &bytes.Buffer{}, agents: agents{"default", "data_analyst"}}
@@ -69,18 +69,18 @@ func newSystem(t testing.TB, change ...func(*rest.Config)) *system {
 	return s
 }
 
-// hand stands for handing a run to a worker.
+// dispatch stands in for handing a run to a worker.
 func (s *system) dispatch(_ context.Context, ref run.Ref) error {
 	s.dispatched = append(s.dispatched, ref)
 	return nil
 }
 
-// agents are the names of those that are configured.
+// agents are the names of the configured agents.
 type agents []string
 
 func (a *agents) HasAgent(name string) bool { return slices.Contains(*a, name) }
 
-// ServeHTTP chooses the handler as the gateway's routes do.
+// ServeHTTP chooses the handler like the gateway's routes.
 func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case strings.Contains(path+"/", "/sessions/import/"):
@@ -112,7 +112,8 @@ func (s *system) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// request is what a test sends; path is below /api/v1 unless it says otherwise.
+// request is a test's request; path is below /api/v1 unless it begins with
+// another base.
 type request struct {
 	user, method, path string
 	body               string
@@ -169,7 +170,7 @@ func (s *system) do(t testing.TB, r request) response {
 	return response{w.Code, w.Header(), w.Body.Bytes()}
 }
 
-// must sends a request that is to be answered with a status.
+// must sends a request and requires a status.
 func (s *system) must(t testing.TB, status int, r request) response {
 	t.Helper()
 	got := s.do(t, r)
@@ -179,8 +180,7 @@ func (s *system) must(t testing.TB, status int, r request) response {
 	return got
 }
 
-// mustRefuse sends a request that is to be answered with a problem. It returns
-// the problem's members.
+// mustRefuse sends a request, requires a problem, and returns its members.
 func (s *system) mustRefuse(t *testing.T, status int, pointer string, r request) map[string]any {
 	t.Helper()
 	got := s.must(t, status, r)
@@ -256,7 +256,7 @@ func said(invocation, text string) string {
 	return fmt.Sprintf(`{"invocation_id":%q,"author":"user","content":{"role":"user","parts":[{"text":%q}]}}`, invocation, text)
 }
 
-// headSeq is how many events the log of a session of alice's holds.
+// headSeq returns the number of events in the log of one of alice's sessions.
 func (s *system) headSeq(t *testing.T, id string) int64 {
 	t.Helper()
 	return decode[one[sessionView]](t, s.must(t, http.StatusOK, get(alice, "/sessions/"+id))).Data.HeadSeq

@@ -9,8 +9,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// TestIDsWithQuestionMark holds what gateways make of a "?" in a path away from
-// new things, while what is there already is still found.
+// TestIDsWithQuestionMark checks that new ids must not contain "?", which
+// gateways may take for the start of a query, while existing ones are still
+// found.
 func TestIDsWithQuestionMark(t *testing.T) {
 	s, run := external(t)
 	s.mustCreate(t, alice, `{"id":"here"}`)

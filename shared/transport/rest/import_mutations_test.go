@@ -13,7 +13,7 @@ import (
 	"github.com/rethread/rethread/infra/test/mutate"
 )
 
-// document is a session with some of everything, as it is exported.
+// document is an exported session that has every kind of content.
 func document(t *testing.T, s *system) string {
 	t.Helper()
 	s.mustCreate(t, alice, `{"id":"s","name":"All","state":{"a":1,"user:b":"x","app:c":[]},"metadata":{"k":"v"}}`)
@@ -38,7 +38,8 @@ func document(t *testing.T, s *system) string {
 	return string(s.must(t, http.StatusOK, get(alice, "/sessions/s/export")).body)
 }
 
-// leaves are the strings of a document, by pointer, and the names of its members.
+// leaves returns the strings of a document, by pointer, and the names of its
+// members.
 func leaves(v any, at string, visit func(pointer string, set func(text string))) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -62,15 +63,15 @@ func leaves(v any, at string, visit func(pointer string, set func(text string)))
 	}
 }
 
-// Whatever an archive says, in one of its strings or names or as a whole: it is
-// taken in or refused by name, and what was taken in can be read.
+// An archive with any string or name replaced is either imported or refused
+// with a pointer, and what was imported can be read.
 func TestImportedMutations(t *testing.T) {
 	t.Parallel()
 	s := newSystem(t)
 	whole := document(t, s)
 	random := rand.New(rand.NewPCG(mutationSeed, 1)) //nolint:gosec // repeatable on purpose
 	var long strings.Builder
-	for long.Len() < 600<<10 { // more than an item of the table holds, compressed, too
+	for long.Len() < 600<<10 { // above an item's limit, even when compressed
 		fmt.Fprintf(&long, "%x", random.Uint64())
 	}
 	bodies := map[string]string{}
@@ -83,7 +84,7 @@ func TestImportedMutations(t *testing.T) {
 	slices.Sort(pointers)
 	for n, pointer := range pointers {
 		if strings.HasPrefix(pointer, "/events/") && n%8 != 0 {
-			continue // they are much alike
+			continue // similar to others
 		}
 		texts := []string{long.String(), "\r\nX: y", "", "\x00", "a/b?c#d", "ü\u2028"}
 		texts = texts[n%len(texts):][:1]
@@ -141,8 +142,8 @@ func TestImportedMutations(t *testing.T) {
 	}
 }
 
-// What would end in a key, an item or a header that cannot hold it is refused by
-// its name, and nothing is kept of the import.
+// Content that does not fit into a key, an item or a header is refused with a
+// pointer, and nothing of the import is stored.
 func TestImportBadInput(t *testing.T) {
 	t.Parallel()
 	s := newSystem(t)

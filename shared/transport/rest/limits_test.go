@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
-// under makes the store limit what users may have.
+// withLimits sets the users' quotas of the store.
 func withLimits(l quota.Limits) func(*rest.Config) {
 	return func(c *rest.Config) {
 		store, ok := c.Sessions.(*stores.Store)
@@ -30,7 +30,7 @@ type retained struct {
 
 func TestRetentionOfSessions(t *testing.T) {
 	s := newSystem(t)
-	t.Run("is shown where one holds", func(t *testing.T) {
+	t.Run("is returned if one is set", func(t *testing.T) {
 		for _, c := range []struct {
 			r      request
 			status int
@@ -55,7 +55,7 @@ func TestRetentionOfSessions(t *testing.T) {
 			}
 		}
 	})
-	t.Run("breaks a rule or has a wrong type", func(t *testing.T) {
+	t.Run("is refused if it is invalid or of a wrong type", func(t *testing.T) {
 		for body, status := range map[string]int{
 			`{"retention":59}`: 422, `{"retention":0}`: 422, `{"retention":-60}`: 422, `{"retention":315360001}`: 422,
 			`{"retention":"30d"}`: 400, `{"retention":60.5}`: 400, `{"retention":true}`: 400,

@@ -29,14 +29,14 @@ import (
 
 const (
 	mutationSeed = 15
-	// mutants is how many wrong bodies are made of each one of the samples, and
-	// minMutants how many there are to be at least.
+	// mutants is the number of wrong bodies per sample, and minMutants the least
+	// number of all of them.
 	mutants    = 40
 	minMutants = 2500
 )
 
-// samples sends the requests of samplerequests to the handlers, and before each
-// with a body others that are like it and wrong.
+// samples sends the requests of samplerequests to the handlers, each with a
+// body preceded by wrong variants of it.
 type samples struct {
 	*system
 	client  *dynamodb.Client
@@ -47,8 +47,8 @@ type samples struct {
 	refused int
 }
 
-// Wrong bodies of every kind, made of those that the samples have: none is a fault
-// of ours, no answer speaks of Go, and what was refused has changed nothing.
+// Wrong bodies derived from the samples cause no internal error, no answer
+// reveals Go's errors, and a refused request changes nothing.
 func TestMutations(t *testing.T) {
 	t.Parallel()
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
@@ -65,7 +65,7 @@ func TestMutations(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, name := range files {
-		if filepath.Base(name) != "a2a.http" { // is spoken elsewhere
+		if filepath.Base(name) != "a2a.http" { // served by another transport
 			s.play(t, name)
 		}
 	}
@@ -94,7 +94,7 @@ func (s *samples) play(t *testing.T, name string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.HasSuffix(resolved.URL, "/dev/token") { // the token is who it is for
+		if strings.HasSuffix(resolved.URL, "/dev/token") { // the token is the user's name
 			user := decode[struct {
 				UserID string `json:"user_id"`
 			}](t, response{body: []byte(resolved.Body)}).UserID
@@ -102,7 +102,7 @@ func (s *samples) play(t *testing.T, name string) {
 			continue
 		}
 		r := requestOf(t, resolved)
-		if strings.Contains(r.path, "/watch") { // is served elsewhere
+		if strings.Contains(r.path, "/watch") { // served by another transport
 			continue
 		}
 		title := fmt.Sprintf("%s:%d", filepath.Base(name), one.Line)
@@ -134,12 +134,12 @@ func requestOf(t *testing.T, r httpfile.Request) request {
 	return out
 }
 
-// mutate sends what is made of a request, each to the table as it was before.
+// mutate sends variants of a request, each with the table restored before.
 func (s *samples) mutate(t *testing.T, title string, sample httpfile.Request) {
 	t.Helper()
 	before := s.items(t)
 	for range mutants {
-		resolved, err := s.file.Resolve(sample) // with a key of its own
+		resolved, err := s.file.Resolve(sample) // with its own key
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func (s *samples) mutate(t *testing.T, title string, sample httpfile.Request) {
 	}
 }
 
-// items is all that the table holds, by key.
+// items returns all items of the table, by key.
 func (s *samples) items(t *testing.T) map[string]map[string]types.AttributeValue {
 	t.Helper()
 	out := map[string]map[string]types.AttributeValue{}
@@ -197,8 +197,8 @@ func changedKeys(before, after map[string]map[string]types.AttributeValue) []str
 	return out
 }
 
-// restore makes the table hold what it held, and returns the keys of what was
-// there otherwise.
+// restore restores the table's items, and returns the keys of those that
+// differed.
 func (s *samples) restore(t *testing.T, want map[string]map[string]types.AttributeValue) []string {
 	t.Helper()
 	now := s.items(t)

@@ -91,12 +91,12 @@ func (a *api) authorityFor(action access.Action) authority {
 		if err != nil {
 			return "", err
 		}
-		pass, err := a.gate.Permission(c.Context(), c.caller, id, action)
+		permission, err := a.gate.Permission(c.Context(), c.caller, id, action)
 		if err != nil {
 			return "", err
 		}
-		c.permission, c.user = pass, pass.Owner
-		return pass.Log, nil
+		c.permission, c.user = permission, permission.Owner
+		return permission.Log, nil
 	}
 }
 

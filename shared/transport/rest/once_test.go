@@ -47,10 +47,10 @@ func TestIdempotencyKey(t *testing.T) {
 			s.mustRefuse(t, http.StatusUnprocessableEntity, "Idempotency-Key", post(alice, c.path, c.other).with("Idempotency-Key", "k 1"))
 		})
 	}
-	if head := s.headSeq(t, "s"); head != 2 { // the event, and the place of the task
+	if head := s.headSeq(t, "s"); head != 2 { // the event and the task's position
 		t.Errorf("head %d", head)
 	}
-	t.Run("a key is one user's", func(t *testing.T) {
+	t.Run("separates the keys of users", func(t *testing.T) {
 		got := s.must(t, http.StatusCreated, post(bob, "/sessions", `{"name":"other"}`).with("Idempotency-Key", "k 1"))
 		if got.header.Get("Idempotency-Replayed") != "" {
 			t.Error("replayed another user's answer")
@@ -61,7 +61,7 @@ func TestIdempotencyKey(t *testing.T) {
 			s.mustRefuse(t, http.StatusBadRequest, "Idempotency-Key", post(alice, "/sessions", `{}`).with("Idempotency-Key", key))
 		})
 	}
-	t.Run("what failed may be tried again", func(t *testing.T) {
+	t.Run("allows another try after an error", func(t *testing.T) {
 		r := post(alice, "/sessions/late/events", batch(said("i", "x"))).with("Idempotency-Key", "again")
 		s.mustRefuse(t, http.StatusNotFound, "", r)
 		s.mustCreate(t, alice, `{"id":"late"}`)
@@ -71,8 +71,8 @@ func TestIdempotencyKey(t *testing.T) {
 	})
 }
 
-// lossy is a session store whose answers get lost: what it was asked is done,
-// and yet it returns an error or panics.
+// lossyStore is a session store that does what it is called for but returns an
+// error or panics.
 type lossyStore struct {
 	session.Store
 	loss  func() error
@@ -128,7 +128,8 @@ func TestRepeatAfterALostAnswer(t *testing.T) {
 	}
 }
 
-// slow is an idempotency store that lets a test in while a request is under way.
+// slowKeys is an idempotency store that calls a test while a request is in
+// progress.
 type slowKeys struct {
 	idempotency.Store
 	meanwhile func()
@@ -179,7 +180,8 @@ func TestAnswerThatCannotBeStored(t *testing.T) {
 	}
 }
 
-// unhurried is an idempotency store that notes until when an answer may be kept.
+// deadlineKeys is an idempotency store that records the deadline for storing an
+// answer.
 type deadlineKeys struct {
 	idempotency.Store
 	until time.Time
@@ -190,7 +192,8 @@ func (u *deadlineKeys) Finish(ctx context.Context, c idempotency.Claim, a idempo
 	return u.Store.Finish(ctx, c, a)
 }
 
-// An answer is kept as long as the function has time to try, and it still answers.
+// Storing an answer may take until shortly before the function's deadline, and
+// the request is still answered.
 func TestStoringAnAnswerUsesTheRemainingTime(t *testing.T) {
 	keeping := &deadlineKeys{}
 	s := newSystem(t, func(c *rest.Config) {
@@ -210,7 +213,8 @@ func TestStoringAnAnswerUsesTheRemainingTime(t *testing.T) {
 	}
 }
 
-// looking is an idempotency store that lets a test in when an answer was found.
+// readingKeys is an idempotency store that calls a test when an answer was
+// found.
 type readingKeys struct {
 	idempotency.Store
 	found func()
@@ -224,7 +228,8 @@ func (m *readingKeys) Begin(ctx context.Context, c idempotency.Claim) (*idempote
 	return answer, err
 }
 
-// A kept answer is given to nobody whose access ended while it was looked up.
+// A stored answer is not returned to a caller whose access ended during the
+// lookup.
 func TestRepeatAfterAccessEnded(t *testing.T) {
 	between := &readingKeys{}
 	s := newSystem(t, func(c *rest.Config) {
@@ -258,7 +263,7 @@ func TestRepeatAfterAccessEnded(t *testing.T) {
 
 	owners := post(alice, "/sessions/s/events", batch(said("i", "x"))).with("Idempotency-Key", "k")
 	s.must(t, http.StatusCreated, owners)
-	between.found = func() { // another session has the id by the time that the answer is found
+	between.found = func() { // another session has the id when the answer is found
 		between.found = nil
 		s.must(t, http.StatusNoContent, del(alice, "/sessions/s"))
 		s.mustCreate(t, alice, `{"id":"s"}`)

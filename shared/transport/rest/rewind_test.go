@@ -13,7 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
-// asked keeps what a request asks of the store, and answers with next to
+// recordingStore records what a request asks of the store and returns next to
 // nothing.
 type recordingStore struct {
 	rewinds []session.Rewind
@@ -34,7 +34,7 @@ func (a *recordingStore) Forks(_ context.Context, _, id string) (session.Branch,
 	return session.Branch{ID: id, Children: []session.Branch{{ID: "child"}}}, nil
 }
 
-// listening is a system whose rewinds and forks end at the one returned.
+// listening returns a system whose rewinds and forks reach the returned store.
 func listening(t *testing.T) (*system, *recordingStore) {
 	t.Helper()
 	a := &recordingStore{}
@@ -47,7 +47,7 @@ func TestRewindRequest(t *testing.T) {
 		body string
 		want session.Rewind
 	}{
-		"the least": {`{"rewind_before_invocation_id":"i"}`, session.Rewind{}},
+		"only the required member": {`{"rewind_before_invocation_id":"i"}`, session.Rewind{}},
 		"unknown members": {
 			`{"rewind_before_invocation_id":"i","dryRun":true,"state":{"a":1}}`, session.Rewind{},
 		},
@@ -87,25 +87,25 @@ func TestRewindBadInput(t *testing.T) {
 		status  int
 		pointer string
 	}{
-		"no body":                 {``, 400, ""},
-		"not an object":           {`["i"]`, 400, ""},
-		"no invocation":           {`{}`, 400, "/rewind_before_invocation_id"},
-		"null for an invocation":  {`{"rewind_before_invocation_id":null}`, 400, "/rewind_before_invocation_id"},
-		"a number for one":        {`{"rewind_before_invocation_id":7}`, 400, "/rewind_before_invocation_id"},
-		"an empty invocation":     {`{"rewind_before_invocation_id":""}`, 422, "/rewind_before_invocation_id"},
-		"a long invocation":       {`{"rewind_before_invocation_id":"` + strings.Repeat("i", 129) + `"}`, 422, "/rewind_before_invocation_id"},
-		"a slash":                 {`{"rewind_before_invocation_id":"a/b"}`, 422, "/rewind_before_invocation_id"},
-		"scopes of a wrong type":  {with(`"scopes":"user"`), 400, "/scopes"},
-		"scopes that are null":    {with(`"scopes":null`), 400, "/scopes"},
-		"no scope":                {with(`"scopes":[]`), 422, "/scopes"},
-		"a scope of a wrong type": {with(`"scopes":["user",1]`), 400, "/scopes/1"},
-		"a null scope":            {with(`"scopes":[null]`), 400, "/scopes/0"},
-		"an unknown scope":        {with(`"scopes":["user","temp"]`), 422, "/scopes/1"},
-		"an unknown conflict":     {with(`"on_conflict":"ask"`), 422, "/on_conflict"},
-		"an empty conflict":       {with(`"on_conflict":""`), 422, "/on_conflict"},
-		"a wrong conflict":        {with(`"on_conflict":true`), 400, "/on_conflict"},
-		"a wrong dry_run":         {with(`"dry_run":"yes"`), 400, "/dry_run"},
-		"a wrong cancel_run":      {with(`"cancel_run":null`), 400, "/cancel_run"},
+		"no body":                    {``, 400, ""},
+		"not an object":              {`["i"]`, 400, ""},
+		"no invocation":              {`{}`, 400, "/rewind_before_invocation_id"},
+		"null for an invocation":     {`{"rewind_before_invocation_id":null}`, 400, "/rewind_before_invocation_id"},
+		"a number for an invocation": {`{"rewind_before_invocation_id":7}`, 400, "/rewind_before_invocation_id"},
+		"an empty invocation":        {`{"rewind_before_invocation_id":""}`, 422, "/rewind_before_invocation_id"},
+		"a long invocation":          {`{"rewind_before_invocation_id":"` + strings.Repeat("i", 129) + `"}`, 422, "/rewind_before_invocation_id"},
+		"a slash":                    {`{"rewind_before_invocation_id":"a/b"}`, 422, "/rewind_before_invocation_id"},
+		"scopes of a wrong type":     {with(`"scopes":"user"`), 400, "/scopes"},
+		"scopes that are null":       {with(`"scopes":null`), 400, "/scopes"},
+		"no scope":                   {with(`"scopes":[]`), 422, "/scopes"},
+		"a scope of a wrong type":    {with(`"scopes":["user",1]`), 400, "/scopes/1"},
+		"a null scope":               {with(`"scopes":[null]`), 400, "/scopes/0"},
+		"an unknown scope":           {with(`"scopes":["user","temp"]`), 422, "/scopes/1"},
+		"an unknown conflict":        {with(`"on_conflict":"ask"`), 422, "/on_conflict"},
+		"an empty conflict":          {with(`"on_conflict":""`), 422, "/on_conflict"},
+		"a wrong conflict":           {with(`"on_conflict":true`), 400, "/on_conflict"},
+		"a wrong dry_run":            {with(`"dry_run":"yes"`), 400, "/dry_run"},
+		"a wrong cancel_run":         {with(`"cancel_run":null`), 400, "/cancel_run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.mustRefuse(t, c.status, c.pointer, post(alice, "/sessions/s/rewind", c.body))

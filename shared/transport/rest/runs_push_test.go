@@ -15,7 +15,7 @@ type pushedView struct {
 	Offset int64  `json:"offset"`
 }
 
-// deltas is the body of a push of texts.
+// deltas returns the body of a push with these texts.
 func deltas(item, more string, texts ...string) string {
 	list := make([]string, len(texts))
 	for i, text := range texts {
@@ -176,7 +176,7 @@ func TestRunUpdates(t *testing.T) {
 	}
 }
 
-// pushes are all the requests of an external agent.
+// pushes returns all requests of an external agent.
 func pushes(at string) map[string]request {
 	return map[string]request{
 		"deltas":     post(alice, at+"/deltas", deltas("i", `,"author":"a"`, "x")),
@@ -236,11 +236,11 @@ func TestPushBadInput(t *testing.T) {
 		{"over 500 deltas", "/deltas", deltas("open", "", many...), "/deltas", 422},
 		{"a delta of a wrong type", "/deltas", delta(`"x"`), "/deltas/1", 400},
 		{"a delta without a part", "/deltas", delta(`{"text":"x"}`), "/deltas/1/part", 400},
-		{"a delta of nothing", "/deltas", delta(`{"part":0}`), "/deltas/1", 400},
+		{"a delta without content", "/deltas", delta(`{"part":0}`), "/deltas/1", 400},
 		{"an unknown member", "/deltas", delta(`{"part":0,"text":"x","index":1}`), "/deltas/1/index", 422},
 		{"a part that leaves a gap", "/deltas", delta(`{"part":2,"text":"x"}`), "/deltas/1/part", 422},
 		{"a part of another kind", "/deltas", delta(`{"part":0,"thought":true,"text":"x"}`), "/deltas/1/thought", 422},
-		{"a gap in an item that begins", "/deltas", `{"item_id":"new","deltas":[{"part":1,"text":"x"}]}`, "/deltas/0/part", 422},
+		{"a gap in a new item", "/deltas", `{"item_id":"new","deltas":[{"part":1,"text":"x"}]}`, "/deltas/0/part", 422},
 		{"an offset of a wrong type", "/deltas", deltas("open", `,"offset":"1"`, "x"), "/offset", 400},
 		{"a negative offset", "/deltas", deltas("open", `,"offset":-1`, "x"), "/offset", 422},
 		{"an author of a wrong type", "/deltas", deltas("open", `,"author":null`, "x"), "/author", 400},
@@ -258,15 +258,15 @@ func TestPushBadInput(t *testing.T) {
 		{"content of a wrong type", "/events", event(`"content":[]`), "/events/1/content", 400},
 		{"an id twice", "/events", batch(`{"id":"e"}`, `{"id":"e"}`), "/events/1/id", 422},
 
-		{"a change of nothing", "", `{}`, "", 422},
-		{"a change that is no object", "", `[]`, "", 400},
+		{"an empty report", "", `{}`, "", 422},
+		{"a report that is not an object", "", `[]`, "", 400},
 		{"keep_alive of a wrong type", "", `{"keep_alive":1}`, "/keep_alive", 400},
 		{"keep_alive false", "", `{"keep_alive":false,"status":"completed"}`, "/keep_alive", 422},
 		{"a status of a wrong type", "", `{"status":1}`, "/status", 400},
-		{"a status that is no end", "", `{"status":"in_progress"}`, "/status", 422},
+		{"a status that does not end the run", "", `{"status":"in_progress"}`, "/status", 422},
 		{"an empty status", "", `{"status":""}`, "/status", 422},
-		{"an error of a run that lives", "", `{"keep_alive":true,"error":{"message":"m"}}`, "/error", 422},
-		{"an error of a run that succeeded", "", `{"status":"completed","error":{"message":"m"}}`, "/error", 422},
+		{"an error of a run in progress", "", `{"keep_alive":true,"error":{"message":"m"}}`, "/error", 422},
+		{"an error of a completed run", "", `{"status":"completed","error":{"message":"m"}}`, "/error", 422},
 		{"an error of a wrong type", "", `{"status":"failed","error":"m"}`, "/error", 400},
 		{"an error without a message", "", `{"status":"failed","error":{"code":"c"}}`, "/error/message", 400},
 		{"an error with an empty message", "", `{"status":"failed","error":{"message":""}}`, "/error/message", 422},

@@ -16,7 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
-// askedRuns keeps which runs a request asks to start, and has an empty thread.
+// recordingRuns records which runs a request starts, and has an empty thread.
 type recordingRuns struct {
 	run.Store
 	starts []run.Start
@@ -40,7 +40,7 @@ func (s *system) listenToStarts() (*system, *recordingRuns) {
 
 const hello = `{"content":{"role":"user","parts":[{"text":"Hello"}]}}`
 
-// startOf is the body of a start.
+// startOf returns the body of a start.
 func startOf(more string, events ...string) string {
 	return `{"input":[` + strings.Join(events, ",") + `]` + more + `}`
 }
@@ -52,7 +52,7 @@ func TestStartRequest(t *testing.T) {
 		body string
 		want run.Start
 	}{
-		"the least": {
+		"only the required member": {
 			startOf("", hello),
 			run.Start{Agent: "data_analyst", Mode: run.Managed, OnActive: run.Reject, OnFailed: run.Discard},
 		},
@@ -60,11 +60,11 @@ func TestStartRequest(t *testing.T) {
 			startOf(`,"agent":"default","mode":"agent","on_active":"cancel_and_merge","on_failed":"block"`, hello),
 			run.Start{Agent: "default", Mode: run.Managed, OnActive: run.CancelAndMerge, OnFailed: run.Block},
 		},
-		"an agent elsewhere, whatever it is called": {
+		"an external agent of any name": {
 			startOf(`,"agent":"theirs","mode":"external"`, hello),
 			run.Start{Agent: "theirs", Mode: run.External, OnActive: run.Reject, OnFailed: run.Discard},
 		},
-		"an agent elsewhere that the session names": {
+		"an external agent named by the session": {
 			startOf(`,"mode":"external"`, hello),
 			run.Start{Mode: run.External, OnActive: run.Reject, OnFailed: run.Discard},
 		},
@@ -129,38 +129,38 @@ func TestStartBadInput(t *testing.T) {
 		body, pointer string
 		status        int
 	}{
-		"no body":                    {``, "", 400},
-		"not an object":              {`[]`, "", 400},
-		"no input":                   {`{}`, "/input", 400},
-		"input of a wrong type":      {`{"input":{}}`, "/input", 400},
-		"input null":                 {`{"input":null}`, "/input", 400},
-		"empty input":                {startOf(""), "/input", 422},
-		"over 20 events":             {startOf("", strings.Split(strings.Repeat(hello+"\x00", 20)+hello, "\x00")...), "/input", 422},
-		"an event of a wrong type":   {startOf("", `"Hello"`), "/input/0", 400},
-		"an event without content":   {event(``), "/input/1/content", 400},
-		"content null":               {event(`"content":null`), "/input/1/content", 400},
-		"content of a wrong type":    {event(`"content":"Hello"`), "/input/1/content", 400},
-		"an invocation":              {event(content + `,"invocation_id":"i"`), "/input/1/invocation_id", 422},
-		"an invocation null":         {event(content + `,"invocation_id":null`), "/input/1/invocation_id", 422},
-		"an author of a wrong type":  {event(content + `,"author":1`), "/input/1/author", 400},
-		"an author null":             {event(content + `,"author":null`), "/input/1/author", 400},
-		"an empty author":            {event(content + `,"author":""`), "/input/1/author", 422},
-		"a partial event":            {event(content + `,"partial":true`), "/input/1/partial", 422},
-		"partial of a wrong type":    {event(content + `,"partial":1`), "/input/1/partial", 400},
-		"an id with a slash":         {event(content + `,"id":"a/b"`), "/input/1/id", 422},
-		"an id twice":                {startOf("", `{"id":"e",`+content+`}`, `{"id":"e",`+content+`}`), "/input/1/id", 422},
-		"state delta no object":      {event(content + `,"actions":{"state_delta":1}`), "/input/1/actions/state_delta", 400},
-		"an agent of a wrong type":   {startOf(`,"agent":1`, hello), "/agent", 400},
-		"an agent null":              {startOf(`,"agent":null`, hello), "/agent", 400},
-		"an agent that is no id":     {startOf(`,"agent":"a/b/c"`, hello), "/agent", 422},
-		"an agent nobody configured": {startOf(`,"agent":"theirs"`, hello), "/agent", 422},
-		"an unknown mode":            {startOf(`,"mode":"managed"`, hello), "/mode", 422},
-		"a mode of a wrong type":     {startOf(`,"mode":true`, hello), "/mode", 400},
-		"an empty mode":              {startOf(`,"mode":""`, hello), "/mode", 422},
-		"an unknown on_active":       {startOf(`,"on_active":"queue"`, hello), "/on_active", 422},
-		"on_active of a wrong type":  {startOf(`,"on_active":null`, hello), "/on_active", 400},
-		"an unknown on_failed":       {startOf(`,"on_failed":"retry"`, hello), "/on_failed", 422},
-		"on_failed of a wrong type":  {startOf(`,"on_failed":[]`, hello), "/on_failed", 400},
+		"no body":                   {``, "", 400},
+		"not an object":             {`[]`, "", 400},
+		"no input":                  {`{}`, "/input", 400},
+		"input of a wrong type":     {`{"input":{}}`, "/input", 400},
+		"input null":                {`{"input":null}`, "/input", 400},
+		"empty input":               {startOf(""), "/input", 422},
+		"over 20 events":            {startOf("", strings.Split(strings.Repeat(hello+"\x00", 20)+hello, "\x00")...), "/input", 422},
+		"an event of a wrong type":  {startOf("", `"Hello"`), "/input/0", 400},
+		"an event without content":  {event(``), "/input/1/content", 400},
+		"content null":              {event(`"content":null`), "/input/1/content", 400},
+		"content of a wrong type":   {event(`"content":"Hello"`), "/input/1/content", 400},
+		"an invocation":             {event(content + `,"invocation_id":"i"`), "/input/1/invocation_id", 422},
+		"an invocation null":        {event(content + `,"invocation_id":null`), "/input/1/invocation_id", 422},
+		"an author of a wrong type": {event(content + `,"author":1`), "/input/1/author", 400},
+		"an author null":            {event(content + `,"author":null`), "/input/1/author", 400},
+		"an empty author":           {event(content + `,"author":""`), "/input/1/author", 422},
+		"a partial event":           {event(content + `,"partial":true`), "/input/1/partial", 422},
+		"partial of a wrong type":   {event(content + `,"partial":1`), "/input/1/partial", 400},
+		"an id with a slash":        {event(content + `,"id":"a/b"`), "/input/1/id", 422},
+		"an id twice":               {startOf("", `{"id":"e",`+content+`}`, `{"id":"e",`+content+`}`), "/input/1/id", 422},
+		"state delta no object":     {event(content + `,"actions":{"state_delta":1}`), "/input/1/actions/state_delta", 400},
+		"an agent of a wrong type":  {startOf(`,"agent":1`, hello), "/agent", 400},
+		"an agent null":             {startOf(`,"agent":null`, hello), "/agent", 400},
+		"an invalid agent id":       {startOf(`,"agent":"a/b/c"`, hello), "/agent", 422},
+		"an unknown agent":          {startOf(`,"agent":"theirs"`, hello), "/agent", 422},
+		"an unknown mode":           {startOf(`,"mode":"managed"`, hello), "/mode", 422},
+		"a mode of a wrong type":    {startOf(`,"mode":true`, hello), "/mode", 400},
+		"an empty mode":             {startOf(`,"mode":""`, hello), "/mode", 422},
+		"an unknown on_active":      {startOf(`,"on_active":"queue"`, hello), "/on_active", 422},
+		"on_active of a wrong type": {startOf(`,"on_active":null`, hello), "/on_active", 400},
+		"an unknown on_failed":      {startOf(`,"on_failed":"retry"`, hello), "/on_failed", 422},
+		"on_failed of a wrong type": {startOf(`,"on_failed":[]`, hello), "/on_failed", 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.mustRefuse(t, c.status, c.pointer, post(alice, "/sessions/s/runs", c.body))
@@ -188,11 +188,11 @@ func TestAgentOfARun(t *testing.T) {
 	}{
 		{"the session's", "named", agents{"default", "data_analyst"}, "data_analyst", 202},
 		{"a namespace's", "spaced", agents{"default", "team/analyst"}, "team/analyst", 202},
-		{"none, where the session's is not configured", "named", agents{"default"}, "", 422},
-		{"the default one, where the session names none", "nameless", agents{"", "default"}, "default", 202},
-		{"the only one, where the session names none", "nameless", agents{"", "other"}, "", 202},
-		{"none, where neither is configured", "named", agents{"other"}, "", 422},
-		{"none, where none is configured", "nameless", nil, "", 422},
+		{"none if the session's is not configured", "named", agents{"default"}, "", 422},
+		{"the default one if the session names none", "nameless", agents{"", "default"}, "default", 202},
+		{"the unnamed one if the session names none", "nameless", agents{"", "other"}, "", 202},
+		{"none if neither is configured", "named", agents{"other"}, "", 422},
+		{"none if none is configured", "nameless", nil, "", 422},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store.starts, s.agents = nil, c.configured
@@ -224,7 +224,7 @@ func TestStartWithAKey(t *testing.T) {
 	}
 }
 
-// failTo makes handing runs over fail for as often as count says.
+// failTo makes handing runs to workers fail while count is positive.
 func failTo(count *int) func(*rest.Config) {
 	return func(c *rest.Config) {
 		hand := c.StartRun
@@ -271,8 +271,8 @@ func TestRunWithoutAWorker(t *testing.T) {
 	}
 }
 
-// A run that no worker could be had for, and that another merged meanwhile, has
-// been accepted: its input is in the thread, and asking again must not add it.
+// A run that no worker accepted, but that was merged into another run, has been
+// accepted: its input is in the thread, and a repeat must not add it again.
 func TestMergedRunWithoutAWorker(t *testing.T) {
 	merge := func(context.Context, run.Ref) {}
 	s := newSystem(t, func(c *rest.Config) {
@@ -305,7 +305,7 @@ func TestMergedRunWithoutAWorker(t *testing.T) {
 	}
 }
 
-// lostStart is a store whose start is done, and its answer lost.
+// lostStart is a store that starts runs but loses the answers.
 type lostStart struct {
 	run.Store
 	armed bool

@@ -46,7 +46,7 @@ func (s *system) mustThread(t *testing.T) threadView {
 	return decode[one[threadView]](t, s.must(t, http.StatusOK, get(alice, "/sessions/s/thread"))).Data
 }
 
-// texts are the texts of a thread's items.
+// texts returns the texts of a thread's items.
 func (v threadView) texts() string {
 	var out []string
 	for _, item := range v.Items {
@@ -64,7 +64,7 @@ func (s *system) mustStart(t *testing.T, more string) string {
 	return strings.TrimPrefix(got.header.Get("Location"), "/api/v1")
 }
 
-// external is a system with a session s, and the path of its external run.
+// external returns a system with a session s, and the path of its external run.
 func external(t *testing.T) (*system, string) {
 	t.Helper()
 	s := newSystem(t)
@@ -127,7 +127,7 @@ func TestThreadInPages(t *testing.T) {
 	if pages != 3 || all.texts() != "0|1|2|3|4" || all.Cursor != "0.5.0" || all.Status != "idle" || all.Run != nil {
 		t.Errorf("%d pages, %+v", pages, all)
 	}
-	t.Run("an answer's next page is the thread's", func(t *testing.T) {
+	t.Run("links an answer to the thread's next page", func(t *testing.T) {
 		events := make([]string, 100)
 		for i := range events {
 			events[i] = said("j", "more")
@@ -143,7 +143,7 @@ func TestThreadInPages(t *testing.T) {
 			t.Errorf("the next page: %+v", rest)
 		}
 	})
-	t.Run("newest first, watched from the first page", func(t *testing.T) {
+	t.Run("pages newest first, and watches from the first page", func(t *testing.T) {
 		s := newSystem(t)
 		s.mustCreate(t, alice, `{"id":"s"}`)
 		for i := range 5 {
@@ -158,7 +158,7 @@ func TestThreadInPages(t *testing.T) {
 			t.Errorf("%d pages, %q, cursors %q", pages, texts, cursors)
 		}
 	})
-	t.Run("a cursor is good for its own order", func(t *testing.T) {
+	t.Run("refuses a cursor of the other order", func(t *testing.T) {
 		next := s.must(t, http.StatusOK, get(alice, "/sessions/s/thread?limit=2")).header.Get("Link")
 		path, _, _ := strings.Cut(strings.TrimPrefix(next, "<"), ">")
 		s.mustRefuse(t, http.StatusBadRequest, "cursor", get(alice, path+"&order=desc"))

@@ -16,7 +16,7 @@ import (
 func TestCreateSession(t *testing.T) {
 	s := newSystem(t)
 
-	t.Run("every field has a default", func(t *testing.T) {
+	t.Run("has a default for every field", func(t *testing.T) {
 		got := s.must(t, http.StatusCreated, post(alice, "/sessions", `{}`))
 		made := decode[one[sessionView]](t, got).Data
 		want := sessionView{ID: made.ID, AppName: "default", Status: "idle", Metadata: []byte("{}")}
@@ -27,7 +27,7 @@ func TestCreateSession(t *testing.T) {
 			t.Errorf("headers: %v", got.header)
 		}
 	})
-	t.Run("the app is the agent where none is given", func(t *testing.T) {
+	t.Run("uses the app as the agent if none is given", func(t *testing.T) {
 		made := s.mustCreate(t, alice, `{"agent":"analyst","name":"Sales <&> costs","metadata":{"a": [1, 2]}}`)
 		if made.AppName != "analyst" || made.Name != "Sales <&> costs" || string(made.Metadata) != `{"a":[1,2]}` {
 			t.Errorf("got %+v", made)
@@ -40,7 +40,7 @@ func TestCreateSession(t *testing.T) {
 			t.Errorf("listed %+v", listed)
 		}
 	})
-	t.Run("the bare base path makes links of its own kind", func(t *testing.T) {
+	t.Run("returns a location below the bare base path", func(t *testing.T) {
 		got := s.must(t, http.StatusCreated, post(alice, "/api/sessions", `{"id":"a b,ü%"}`))
 		location := got.header.Get("Location")
 		if want := "/api/sessions/" + url.PathEscape("a b,ü%"); location != want {
@@ -48,7 +48,7 @@ func TestCreateSession(t *testing.T) {
 		}
 		s.must(t, http.StatusOK, get(alice, location))
 	})
-	t.Run("an id that is taken", func(t *testing.T) {
+	t.Run("returns 409 for an id in use", func(t *testing.T) {
 		s.mustCreate(t, alice, `{"id":"mine"}`)
 		for _, user := range []string{alice, bob} {
 			problem := s.mustRefuse(t, http.StatusConflict, "", post(user, "/sessions", `{"id":"mine"}`))
@@ -57,7 +57,7 @@ func TestCreateSession(t *testing.T) {
 			}
 		}
 	})
-	t.Run("initial state in three scopes, without nulls and temporary keys", func(t *testing.T) {
+	t.Run("sets the initial state in three scopes, without nulls and temporary keys", func(t *testing.T) {
 		made := s.mustCreate(t, alice, `{"state":{"k":"<b>","user:u":1,"app:a":[true],"temp:t":0,"gone":null}}`)
 		got := s.must(t, http.StatusOK, get(alice, "/sessions/"+made.ID+"/state"))
 		want := `{"data":{"session":{"k":"<b>"},"user":{"u":1},"app":{"a":[true]},` +
@@ -77,29 +77,29 @@ func TestCreateSessionBadInput(t *testing.T) {
 		body, pointer string
 		status        int
 	}{
-		"no object":             {`[]`, "", 400},
-		"id of a wrong type":    {`{"id":5}`, "/id", 400},
-		"id null":               {`{"id":null}`, "/id", 400},
-		"id empty":              {`{"id":""}`, "/id", 422},
-		"id too long":           {`{"id":"` + strings.Repeat("é", 129) + `"}`, "/id", 422},
-		"id with a slash":       {`{"id":"a/b"}`, "/id", 422},
-		"control character":     {`{"id":"a\u0000b"}`, "/id", 422},
-		"agent of a wrong type": {`{"agent":{}}`, "/agent", 400},
-		"agent with slashes":    {`{"agent":"a/b/c"}`, "/agent", 422},
-		"agent of no namespace": {`{"agent":"/b"}`, "/agent", 422},
-		"agent of no name":      {`{"agent":"a/"}`, "/agent", 422},
-		"agent over 128":        {`{"agent":"` + strings.Repeat("a", 64) + "/" + strings.Repeat("b", 64) + `"}`, "/agent", 422},
-		"app_name too long":     {`{"app_name":"` + strings.Repeat("a", 129) + `"}`, "/app_name", 422},
-		"name of a wrong type":  {`{"name":true}`, "/name", 400},
-		"name too long":         {`{"name":"` + strings.Repeat("n", 257) + `"}`, "/name", 422},
-		"state no object":       {`{"state":[1]}`, "/state", 400},
-		"state key empty":       {`{"state":{"":1}}`, "/state/", 422},
-		"state key only prefix": {`{"state":{"user:":1}}`, "/state/user:", 422},
-		"state key too long":    {`{"state":{"` + strings.Repeat("k", 257) + `":1}}`, "", 422},
-		"metadata no object":    {`{"metadata":"x"}`, "/metadata", 400},
-		"metadata null":         {`{"metadata":null}`, "/metadata", 400},
-		"metadata too large":    {`{"metadata":{"x":"` + strings.Repeat("m", 16<<10) + `"}}`, "/metadata", 422},
-		"state too large":       {`{"state":{"x":"` + strings.Repeat("s", 257<<10) + `"}}`, "", 413},
+		"no object":                 {`[]`, "", 400},
+		"id of a wrong type":        {`{"id":5}`, "/id", 400},
+		"id null":                   {`{"id":null}`, "/id", 400},
+		"id empty":                  {`{"id":""}`, "/id", 422},
+		"id too long":               {`{"id":"` + strings.Repeat("é", 129) + `"}`, "/id", 422},
+		"id with a slash":           {`{"id":"a/b"}`, "/id", 422},
+		"control character":         {`{"id":"a\u0000b"}`, "/id", 422},
+		"agent of a wrong type":     {`{"agent":{}}`, "/agent", 400},
+		"agent with slashes":        {`{"agent":"a/b/c"}`, "/agent", 422},
+		"agent without a namespace": {`{"agent":"/b"}`, "/agent", 422},
+		"agent without a name":      {`{"agent":"a/"}`, "/agent", 422},
+		"agent over 128":            {`{"agent":"` + strings.Repeat("a", 64) + "/" + strings.Repeat("b", 64) + `"}`, "/agent", 422},
+		"app_name too long":         {`{"app_name":"` + strings.Repeat("a", 129) + `"}`, "/app_name", 422},
+		"name of a wrong type":      {`{"name":true}`, "/name", 400},
+		"name too long":             {`{"name":"` + strings.Repeat("n", 257) + `"}`, "/name", 422},
+		"state no object":           {`{"state":[1]}`, "/state", 400},
+		"state key empty":           {`{"state":{"":1}}`, "/state/", 422},
+		"state key only prefix":     {`{"state":{"user:":1}}`, "/state/user:", 422},
+		"state key too long":        {`{"state":{"` + strings.Repeat("k", 257) + `":1}}`, "", 422},
+		"metadata no object":        {`{"metadata":"x"}`, "/metadata", 400},
+		"metadata null":             {`{"metadata":null}`, "/metadata", 400},
+		"metadata too large":        {`{"metadata":{"x":"` + strings.Repeat("m", 16<<10) + `"}}`, "/metadata", 422},
+		"state too large":           {`{"state":{"x":"` + strings.Repeat("s", 257<<10) + `"}}`, "", 413},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.mustRefuse(t, c.status, c.pointer, post("carol", "/sessions", c.body))
@@ -139,7 +139,7 @@ func TestUpdateSession(t *testing.T) {
 	s := newSystem(t)
 	s.mustCreate(t, alice, `{"id":"s","name":"one","metadata":{"k":1}}`)
 
-	t.Run("changes what is given and nothing else", func(t *testing.T) {
+	t.Run("updates only the given members", func(t *testing.T) {
 		got := s.must(t, http.StatusOK, patch(alice, "/sessions/s", `{"name":"two"}`))
 		changed := decode[one[sessionView]](t, got).Data
 		if changed.Name != "two" || string(changed.Metadata) != `{"k":1}` || got.header.Get("ETag") != `"2"` {
@@ -150,13 +150,13 @@ func TestUpdateSession(t *testing.T) {
 		name, ifMatch string
 		status        int
 	}{
-		{"the version it has", `"2"`, 200},
+		{"the current version", `"2"`, 200},
 		{"an old version", `"2"`, 412},
-		{"a list that holds it", `"1", "3" ,"9"`, 200},
-		{"a list that does not", `"1","2"`, 412},
+		{"a list with the current version", `"1", "3" ,"9"`, 200},
+		{"a list without the current version", `"1","2"`, 412},
 		{"a weak tag never matches", `W/"4"`, 412},
 		{"any version", `*`, 200},
-		{"a tag of nobody's", `"x"`, 412},
+		{"an unknown tag", `"x"`, 412},
 		{"no tag", `3`, 400},
 		{"an open list", `"5",`, 400},
 		{"an open quote", `"5`, 400},
@@ -183,7 +183,7 @@ func TestUpdateSession(t *testing.T) {
 			s.mustRefuse(t, c.status, c.pointer, patch(alice, "/sessions/s", c.body))
 		})
 	}
-	t.Run("a session that is not there, whatever its version", func(t *testing.T) {
+	t.Run("returns 404 for an unknown session, whatever the version", func(t *testing.T) {
 		s.mustRefuse(t, http.StatusNotFound, "", patch(alice, "/sessions/no", `{"name":"x"}`).with("If-Match", "*"))
 	})
 }
@@ -214,7 +214,7 @@ func TestListSessions(t *testing.T) {
 		{"by agent", "?agent=a", "1 4 3"},
 		{"by name, whatever the case", "?q=BUDGET", "1 2"},
 		{"by status", "?status=idle", "1 4 3 2"},
-		{"a status that none has", "?status=failed", ""},
+		{"by a status without sessions", "?status=failed", ""},
 		{"page by page", "?limit=1", "1 4 3 2"},
 		{"page by page with a filter", "?limit=1&q=budget&agent=b", "2"},
 		{"unknown parameters are ignored", "?color=red", "1 4 3 2"},

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// appendixA is the example record of the design that tasks come from.
+// appendixA is the example record of the design on which tasks are based.
 //
 //go:embed testdata/appendix_a.json
 var appendixA []byte
@@ -32,7 +32,7 @@ type taskPage struct {
 	NextCursor *string    `json:"next_cursor"`
 }
 
-// taskJSON is a task with one bubble.
+// taskJSON returns a task with one bubble.
 func taskJSON(id, text string) string {
 	return fmt.Sprintf(`{"task_id":%q,"user_message":%q,"message_bubbles":[{"id":"m","type":"user","text":%[2]q}]}`, id, text)
 }
@@ -201,26 +201,26 @@ func TestLargeTask(t *testing.T) {
 	zipped := post(alice, "/sessions/s/tasks", zip(t, body)).with("Content-Encoding", "gzip")
 	s.must(t, http.StatusCreated, zipped)
 
-	t.Run("comes back as gzip", func(t *testing.T) {
+	t.Run("is returned as gzip", func(t *testing.T) {
 		got := unzip(t, s.must(t, http.StatusOK, get(alice, "/sessions/s/tasks").with("Accept-Encoding", "br, gzip")))
 		if list := decode[taskPage](t, got); len(list.Tasks) != 1 || !strings.Contains(body, string(list.Tasks[0].Bubbles)) {
 			t.Errorf("not what was sent: %.200s", got.body)
 		}
 	})
-	t.Run("and not without", func(t *testing.T) {
+	t.Run("exceeds the limit without gzip", func(t *testing.T) {
 		problem := s.mustRefuse(t, http.StatusRequestEntityTooLarge, "", get(alice, "/sessions/s/tasks/t"))
 		if detail := fmt.Sprint(problem["detail"]); !strings.Contains(detail, "Accept-Encoding: gzip") || !strings.Contains(detail, "6 MB") {
 			t.Errorf("detail %q", detail)
 		}
 	})
-	t.Run("one byte more is too much", func(t *testing.T) {
+	t.Run("is refused with one byte more", func(t *testing.T) {
 		more := strings.Replace(body, `"files":["0`, `"files":["00`, 1)
 		r := post(alice, "/sessions/s/tasks", zip(t, more)).with("Content-Encoding", "gzip")
 		if p := s.mustRefuse(t, http.StatusRequestEntityTooLarge, "", r); !strings.Contains(fmt.Sprint(p["detail"]), "10 MB") {
 			t.Errorf("detail %q", p["detail"])
 		}
 	})
-	t.Run("a body that grows without end is cut off", func(t *testing.T) {
+	t.Run("stops decompressing a body above the limit", func(t *testing.T) {
 		r := post(alice, "/sessions/s/tasks", zip(t, strings.Repeat(" ", 12<<20))).with("Content-Encoding", "gzip")
 		s.mustRefuse(t, http.StatusRequestEntityTooLarge, "", r)
 	})

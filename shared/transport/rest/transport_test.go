@@ -29,7 +29,7 @@ func TestRequestBody(t *testing.T) {
 		"white space around":      create(" \n{} \r\n"),
 		"unknown members ignored": create(`{"unknown":{"deep":[1]}}`),
 	} {
-		t.Run("takes a body "+name, func(t *testing.T) { s.must(t, http.StatusCreated, r) })
+		t.Run("accepts a body "+name, func(t *testing.T) { s.must(t, http.StatusCreated, r) })
 	}
 	for name, c := range map[string]struct {
 		r      request
@@ -99,7 +99,7 @@ func TestAnswerCompression(t *testing.T) {
 	}
 }
 
-// noise is text that compression cannot shrink by more than a quarter.
+// noise returns text that compression cannot shrink by more than a quarter.
 func noise(t *testing.T, bytes int) string {
 	t.Helper()
 	raw := make([]byte, bytes*3/4)
@@ -170,7 +170,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// failing is a session store that cannot read.
+// failing is a session store whose reads fail.
 type failing struct {
 	session.Store
 	err error

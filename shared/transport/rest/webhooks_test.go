@@ -16,7 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
-// queue is where deliveries wait.
+// queue records queued deliveries.
 type queue struct {
 	put   []delivery.Delivery
 	stuck error
@@ -66,7 +66,7 @@ func (s *system) mustWebhook(t *testing.T, user, more string) webhookView {
 
 func TestWebhooks(t *testing.T) {
 	s := newSystem(t)
-	t.Run("are made with a secret that is shown then", func(t *testing.T) {
+	t.Run("are created with a secret, which is returned once", func(t *testing.T) {
 		got := s.must(t, http.StatusCreated, post(alice, "/webhooks", `{"url":"`+hookURL+`","types":["run.*"],"description":"<3"}`))
 		w := decode[one[webhookView]](t, got).Data
 		if _, err := webhook.ParseSecret(w.Secret); err != nil {
@@ -90,13 +90,13 @@ func TestWebhooks(t *testing.T) {
 			t.Errorf("shows %s", secret.body)
 		}
 	})
-	t.Run("take a secret that is given", func(t *testing.T) {
+	t.Run("accept a given secret", func(t *testing.T) {
 		const given = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 		if w := s.mustWebhook(t, alice, `,"secret":"`+given+`"`); w.Secret != given {
 			t.Errorf("got %q", w.Secret)
 		}
 	})
-	t.Run("a request that is repeated makes none, and its secret is not kept with its answer", func(t *testing.T) {
+	t.Run("are created once by repeated requests, whose stored answer has no secret", func(t *testing.T) {
 		r := post(alice, "/webhooks", `{"url":"`+hookURL+`"}`).with("Idempotency-Key", "once")
 		first := decode[one[webhookView]](t, s.must(t, http.StatusCreated, r)).Data
 		s.must(t, http.StatusOK, post(alice, "/webhooks/"+first.ID+"/secret/rotate", ``))
@@ -109,7 +109,7 @@ func TestWebhooks(t *testing.T) {
 		s.mustRefuse(t, http.StatusNotFound, "", r)
 		s.must(t, http.StatusNotFound, get(alice, "/webhooks/"+first.ID))
 	})
-	t.Run("are changed, at the version that was meant", func(t *testing.T) {
+	t.Run("are updated at the expected version", func(t *testing.T) {
 		w := s.mustWebhook(t, alice, `,"types":["run.*"],"agents":["a"]`)
 		path := "/webhooks/" + w.ID
 		got := s.must(t, http.StatusOK, patch(alice, path,
@@ -125,7 +125,7 @@ func TestWebhooks(t *testing.T) {
 		s.mustRefuse(t, http.StatusPreconditionFailed, "", patch(alice, path, `{"status":"active"}`).with("If-Match", `"1"`))
 		s.must(t, http.StatusOK, patch(alice, path, `{"status":"active"}`).with("If-Match", "*"))
 	})
-	t.Run("are listed page by page", func(t *testing.T) {
+	t.Run("are paged", func(t *testing.T) {
 		var want, got []string
 		for range 5 {
 			want = append(want, s.mustWebhook(t, "lists", "").ID)
@@ -139,7 +139,7 @@ func TestWebhooks(t *testing.T) {
 			t.Errorf("%v in %d pages, want %v", got, pages, want)
 		}
 	})
-	t.Run("are their owner's alone", func(t *testing.T) {
+	t.Run("are hidden from other users", func(t *testing.T) {
 		path := "/webhooks/" + s.mustWebhook(t, alice, "").ID
 		for _, r := range []request{
 			get(bob, path), patch(bob, path, `{"status":"disabled"}`), del(bob, path), get(bob, path+"/secret"),
@@ -150,7 +150,7 @@ func TestWebhooks(t *testing.T) {
 		}
 		s.must(t, http.StatusOK, get(alice, path))
 	})
-	t.Run("a user has at most 20", func(t *testing.T) {
+	t.Run("are limited to 20 per user", func(t *testing.T) {
 		for range webhook.MaxWebhooks {
 			s.mustWebhook(t, "many", "")
 		}
@@ -223,7 +223,7 @@ func TestWebhookDeliveries(t *testing.T) {
 	s := newSystem(t)
 	w := s.mustWebhook(t, alice, `,"types":["session.created"]`)
 	path := "/webhooks/" + w.ID
-	t.Run("a test is queued, once for one key", func(t *testing.T) {
+	t.Run("queues a test once per key", func(t *testing.T) {
 		r := post(alice, path+"/test", ``).with("Idempotency-Key", "k")
 		got := s.must(t, http.StatusAccepted, r)
 		s.must(t, http.StatusAccepted, r)
@@ -236,7 +236,7 @@ func TestWebhookDeliveries(t *testing.T) {
 			t.Errorf("queued %+v", s.queued.put)
 		}
 	})
-	t.Run("one is replayed under its id", func(t *testing.T) {
+	t.Run("replays a delivery under its id", func(t *testing.T) {
 		first := s.queued.put[0]
 		id := webhook.DeliveryID(first)
 		if err := s.config.Webhooks.(webhook.Targets).NoteTry(t.Context(), webhook.Note{
@@ -256,7 +256,7 @@ func TestWebhookDeliveries(t *testing.T) {
 			t.Errorf("%+v, queued %+v", again, queued)
 		}
 	})
-	t.Run("they are listed, the latest first", func(t *testing.T) {
+	t.Run("lists deliveries, latest first", func(t *testing.T) {
 		for i := range 3 {
 			s.must(t, http.StatusAccepted, post(alice, path+"/test", fmt.Sprintf(`{"n":%d}`, i)))
 		}
@@ -270,7 +270,7 @@ func TestWebhookDeliveries(t *testing.T) {
 			t.Errorf("%v in %d pages", ids, pages)
 		}
 	})
-	t.Run("one that is disabled gets none", func(t *testing.T) {
+	t.Run("queues nothing for a disabled webhook", func(t *testing.T) {
 		s.must(t, http.StatusOK, patch(alice, path, `{"status":"disabled"}`))
 		n := len(s.queued.put)
 		problem := s.mustRefuse(t, http.StatusConflict, "", post(alice, path+"/test", ``))
@@ -279,7 +279,7 @@ func TestWebhookDeliveries(t *testing.T) {
 			t.Errorf("%v, queued %d", problem, len(s.queued.put)-n)
 		}
 	})
-	t.Run("a queue that fails is ours", func(t *testing.T) {
+	t.Run("returns an internal error if the queue fails", func(t *testing.T) {
 		s := newSystem(t, func(c *rest.Config) { c.Deliveries = &queue{stuck: errors.New("no queue")} })
 		s.mustRefuse(t, http.StatusInternalServerError, "", post(alice, "/webhooks/"+s.mustWebhook(t, alice, "").ID+"/test", ``))
 	})
