@@ -99,7 +99,7 @@ test('executable content is shown only as text', async ({ console, api, page }) 
   for (const [name, source] of [
     ['page.html', script],
     ['picture.svg', 'onload="alert(1)"'],
-    ['tool.bin', 'There is no preview'],
+    ['tool.bin', 'No preview is available'],
   ] as const) {
     await page.getByTestId('artifact-chip').filter({ hasText: name }).click();
     await expect(content).toContainText(source);

@@ -50,7 +50,7 @@ lasting(
 const passing = provided(50); // less than the lifetime that the console requires
 
 passing(
-  'tokens are renewed, and where that ends one signs in again',
+  'tokens are renewed, and the user signs in again when that fails',
   async ({ console, faults, page, system, user }) => {
     const renewals: string[] = [];
     page.on('request', (request) => {
