@@ -39,10 +39,11 @@ func StartA2A() {
 	})
 }
 
-// newOrderedID is an id that sorts behind those made before it.
+// newOrderedID returns an id that sorts after all ids made before it.
 func newOrderedID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// deployed is when this program was made: the same for all its instances.
+// deployed returns when this program was built, which is the same for all its
+// instances.
 func deployed(log *slog.Logger) time.Time {
 	path, err := os.Executable()
 	if err == nil {

@@ -19,11 +19,11 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
-// errUnauthorized is the very text that makes API Gateway answer 401; any other
-// error of an authorizer it answers 500.
+// errUnauthorized has the exact text for which API Gateway answers 401; it answers
+// 500 for any other error of an authorizer.
 var errUnauthorized = errors.New("Unauthorized")
 
-// AuthorizerHandler is what Lambda calls to learn who asks.
+// AuthorizerHandler is the authorizer's Lambda handler.
 type AuthorizerHandler = func(
 	context.Context, events.APIGatewayCustomAuthorizerRequestTypeRequest,
 ) (events.APIGatewayCustomAuthorizerResponse, error)
@@ -52,21 +52,21 @@ func StartAuthorizer() {
 	serve(log, Authorizer(verifier, log))
 }
 
-// Authorizer answers the REQUEST events of WebSocket and REST APIs. Who carries a
-// good token may call the whole stage, so that an answer that the gateway keeps
-// fits every route; functions find the caller in requestContext.authorizer as
-// sub, exp (seconds since 1970, as text) and scope. Anyone else gets 401, also
-// with a good token whose sub nothing can be stored under (access.IsUserID).
+// Authorizer handles the REQUEST events of WebSocket and REST APIs. A valid token
+// allows the whole stage, so that a cached response fits every route; functions find
+// the caller in requestContext.authorizer as sub, exp (seconds since 1970, as text)
+// and scope. Any other request gets 401, including one with a valid token whose sub
+// is not a possible user id (access.IsUserID).
 func Authorizer(verifier *tokens.Verifier, log *slog.Logger) AuthorizerHandler {
 	return func(ctx context.Context, event events.APIGatewayCustomAuthorizerRequestTypeRequest) (
 		events.APIGatewayCustomAuthorizerResponse, error,
 	) {
 		id, err := identify(ctx, verifier, event)
 		if err == nil && !access.IsUserID(id.Subject) {
-			err = fmt.Errorf("%w: its sub is longer than a user's id may be, or no text", tokens.ErrInvalid)
+			err = fmt.Errorf("%w: its sub is not a possible user id", tokens.ErrInvalid)
 		}
 		if errors.Is(err, tokens.ErrInvalid) {
-			log.InfoContext(ctx, "the caller was refused", "reason", err.Error())
+			log.InfoContext(ctx, "the caller was rejected", "reason", err.Error())
 			return events.APIGatewayCustomAuthorizerResponse{}, errUnauthorized
 		}
 		if err != nil {
@@ -93,8 +93,8 @@ func identify(
 	return verifier.Verify(ctx, token)
 }
 
-// allow lets an identity call every route of the stage that a method's ARN
-// (arn:…:api/stage/…) is in.
+// allow returns a policy by which an identity may call every route of the stage in a
+// method's ARN (arn:…:api/stage/…).
 func allow(method string, id tokens.Identity) (events.APIGatewayCustomAuthorizerResponse, error) {
 	api, rest, _ := strings.Cut(method, "/")
 	stage, _, _ := strings.Cut(rest, "/")

@@ -21,7 +21,7 @@ import (
 	"github.com/rethread/rethread/shared/client/tokens"
 )
 
-// authorizer is the function with an issuer of its own and the log that it writes.
+// authorizer is the function with its own issuer and its log.
 type authorizer struct {
 	authorize boot.AuthorizerHandler
 	issuer    *identity.Issuer
@@ -34,7 +34,7 @@ func TestAuthorizer(t *testing.T) {
 		"authorizer-websocket.json": "arn:aws:execute-api:eu-central-1:123456789012:abcdef1234/live/*",
 		"authorizer-rest.json":      "arn:aws:execute-api:eu-central-1:123456789012:fedcba4321/live/*",
 	} {
-		t.Run(file+" lets the caller in to the whole stage", func(t *testing.T) {
+		t.Run(file+" allows the caller the whole stage", func(t *testing.T) {
 			a := newAuthorizer(t)
 			end := time.Now().Add(time.Hour)
 			answer, err := a.authorize(t.Context(), mustEvent(t, file, a.mustToken(t, time.Hour)))
@@ -60,7 +60,7 @@ func TestAuthorizer(t *testing.T) {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
 		})
-		t.Run(file+" with a token that has expired is refused, and the log says why", func(t *testing.T) {
+		t.Run(file+" rejects an expired token, and logs the reason", func(t *testing.T) {
 			a := newAuthorizer(t)
 			token := a.mustToken(t, -time.Minute)
 			wantRefused(t, a, mustEvent(t, file, token))
@@ -68,7 +68,7 @@ func TestAuthorizer(t *testing.T) {
 				t.Errorf("the log: %s", log)
 			}
 		})
-		t.Run(file+" is not decided while the issuer is down", func(t *testing.T) {
+		t.Run(file+" fails while the issuer is down", func(t *testing.T) {
 			a := newAuthorizer(t)
 			a.down = true
 			_, err := a.authorize(t.Context(), mustEvent(t, file, a.mustToken(t, 0)))
@@ -77,7 +77,7 @@ func TestAuthorizer(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a token may be in the query", func(t *testing.T) {
+	t.Run("accepts a token in the query", func(t *testing.T) {
 		a := newAuthorizer(t)
 		for _, name := range []string{"token", "access_token"} {
 			event := bareEvent()
@@ -89,7 +89,7 @@ func TestAuthorizer(t *testing.T) {
 			wantRefused(t, a, event)
 		}
 	})
-	t.Run("an event with single values alone is read too", func(t *testing.T) {
+	t.Run("reads an event with only single values", func(t *testing.T) {
 		a := newAuthorizer(t)
 		event := bareEvent()
 		event.Headers = map[string]string{"sec-websocket-protocol": "bearer." + a.mustToken(t, 0)}
@@ -97,7 +97,7 @@ func TestAuthorizer(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("a user whom no key has room for is refused", func(t *testing.T) {
+	t.Run("rejects a user id that is too long", func(t *testing.T) {
 		a := newAuthorizer(t)
 		for name, allowed := range map[string]bool{
 			strings.Repeat("ü", 256): true, strings.Repeat("x", 257): false, strings.Repeat("😀", 193): false,
@@ -114,18 +114,18 @@ func TestAuthorizer(t *testing.T) {
 				}
 			}
 		}
-		if log := a.log.String(); !strings.Contains(log, "its sub is longer") || strings.Contains(log, "xxxx") {
+		if log := a.log.String(); !strings.Contains(log, "its sub is not a possible user id") || strings.Contains(log, "xxxx") {
 			t.Errorf("the log: %s", log)
 		}
 	})
-	t.Run("no token is refused", func(t *testing.T) { wantRefused(t, newAuthorizer(t), bareEvent()) })
-	t.Run("a token in two places is refused", func(t *testing.T) {
+	t.Run("rejects a request without a token", func(t *testing.T) { wantRefused(t, newAuthorizer(t), bareEvent()) })
+	t.Run("rejects tokens in two places", func(t *testing.T) {
 		a := newAuthorizer(t)
 		event := mustEvent(t, "authorizer-rest.json", a.mustToken(t, 0))
 		event.MultiValueQueryStringParameters["token"] = []string{a.mustToken(t, 0)}
 		wantRefused(t, a, event)
 	})
-	t.Run("an event that names no API is a failure", func(t *testing.T) {
+	t.Run("fails for an event without an API", func(t *testing.T) {
 		a := newAuthorizer(t)
 		for _, arn := range []string{"", "arn:aws:execute-api:eu-central-1:1:api", "api/live/$connect"} {
 			event := mustEvent(t, "authorizer-rest.json", a.mustToken(t, 0))
@@ -174,7 +174,7 @@ func (a *authorizer) mustToken(t *testing.T, life time.Duration) string {
 	return token
 }
 
-// mustEvent reads an event as API Gateway sends it, with the token where it stands for one.
+// mustEvent reads an event of API Gateway and replaces its placeholder by the token.
 func mustEvent(t *testing.T, file, token string) events.APIGatewayCustomAuthorizerRequestTypeRequest {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", file))

@@ -25,10 +25,10 @@ import (
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 )
 
-// maxAttempts is how often the SDK tries a request that was throttled or lost.
+// maxAttempts is how often the SDK sends a request that is throttled or lost.
 const maxAttempts = 6
 
-// Deps is what functions are wired from.
+// Deps holds the dependencies from which functions are wired.
 type Deps struct {
 	Log   *slog.Logger
 	Store *stores.Store
@@ -40,14 +40,14 @@ type Deps struct {
 	lease  time.Duration // of a run
 }
 
-// Start runs a function until Lambda stops it: it makes the dependencies, once
-// for all invocations, and hands invocations to the handler that wire returns.
-// A function that cannot be wired ends with status 1, which Lambda reports.
+// Start runs a function until Lambda stops it: it makes the dependencies once for all
+// invocations, and passes invocations to the handler that wire returns. If the
+// function cannot be wired, the process exits with status 1, which Lambda reports.
 func Start(wire func(Deps) any) {
 	start(func(d Deps) (any, error) { return wire(d), nil })
 }
 
-// start is Start for a function that needs more than all others do.
+// start is Start for a function whose wiring can fail.
 func start(wire func(Deps) (any, error)) {
 	ctx := context.Background()
 	deps, err := newDeps(ctx)
@@ -105,7 +105,7 @@ func newDeps(ctx context.Context) (Deps, error) {
 	}, nil
 }
 
-// duration reads one out of the environment; otherwise is what holds without it.
+// duration reads a duration from an environment variable; otherwise is the default.
 func duration(variable string, otherwise, least time.Duration) (time.Duration, error) {
 	text := os.Getenv(variable)
 	if text == "" {
@@ -118,9 +118,8 @@ func duration(variable string, otherwise, least time.Duration) (time.Duration, e
 	return d, nil
 }
 
-// engineOptions eases the client where it talks to another engine than AWS's:
-// DynamoDB Local sends no right checksum with a failed condition, over which
-// the client would drop the connection.
+// engineOptions disables checksums for engines other than AWS's: DynamoDB Local sends
+// wrong ones with failed conditions, for which the client would drop the connection.
 func engineOptions(o *dynamodb.Options) {
 	o.DisableValidateResponseChecksum = o.BaseEndpoint != nil
 }

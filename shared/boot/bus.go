@@ -11,11 +11,11 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// busVariable names the environment variable with the name of the event bus that
-// hears of everything; empty where there is none.
+// busVariable is the environment variable with the name of the event bus on which all
+// events are published; empty for none.
 const busVariable = "EVENT_BUS"
 
-// bus is where everything that happens is published; nil for nowhere.
+// bus returns the event bus for all events; nil if none is configured.
 func (d Deps) bus() delivery.Bus {
 	name := os.Getenv(busVariable)
 	if name == "" {
@@ -24,7 +24,7 @@ func (d Deps) bus() delivery.Bus {
 	return eventbus.New(eventbridge.NewFromConfig(d.AWS), name, sleep.For)
 }
 
-// published collects events of records, for a bus.
+// published collects the events of records for a bus.
 type published struct {
 	events  []delivery.Event
 	records []int // of events
@@ -38,8 +38,7 @@ func (p *published) add(record int, happened []delivery.Event) {
 	}
 }
 
-// publish tells the bus, and notes what it does not take as an error of the
-// record.
+// publish publishes the events, and stores each failure as the error of its record.
 func (p *published) publish(ctx context.Context, bus delivery.Bus, errs []error) {
 	if len(p.events) == 0 {
 		return

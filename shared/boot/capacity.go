@@ -12,9 +12,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table/dynamo/consumed"
 )
 
-// measured are the options of clients whose requests are counted where somebody
-// takes that: what they consume of the table, and how often AWS refuses them as
-// too many. DynamoDB says what was consumed for nothing.
+// measured adds middleware that counts the consumed units and the throttles of
+// requests if the context has a recorder. DynamoDB reports consumed units for free.
 func measured(stack *middleware.Stack) error {
 	return errors.Join(
 		stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Capacity", measureCapacity), middleware.Before),
@@ -36,8 +35,8 @@ func measureCapacity(
 	return out, metadata, err
 }
 
-// unitsOf is which kind of units a request consumes; "" for one to another
-// service than DynamoDB.
+// unitsOf returns the metric of the units that a request consumes; "" for requests to
+// services other than DynamoDB.
 func unitsOf(input any) metrics.Name {
 	switch input.(type) {
 	case *dynamodb.GetItemInput, *dynamodb.BatchGetItemInput, *dynamodb.QueryInput:
@@ -49,8 +48,8 @@ func unitsOf(input any) metrics.Name {
 	return ""
 }
 
-// countThrottles sees each try of a request, those that are repeated as well: nobody
-// else counts them.
+// countThrottles counts the throttles of each attempt of a request, including those
+// that the SDK retries.
 func countThrottles(
 	ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 ) (middleware.DeserializeOutput, middleware.Metadata, error) {

@@ -11,11 +11,11 @@ import (
 	"github.com/rethread/rethread/shared/transport/console"
 )
 
-// StartConsole runs the function that serves the console, whose built page is in
-// a folder of files, until Lambda stops it. It needs no table: WEBSOCKET_URL is
-// where the page watches sessions, JWT_ISSUER, CONSOLE_CLIENT_ID and CONSOLE_SCOPE
-// are how people sign in. DEV_TOKEN_URL, which only a developer's machine sets,
-// is where anyone gets a token.
+// StartConsole runs the function that serves the console, whose built page is in a
+// folder of files, until Lambda stops it. It needs no table: WEBSOCKET_URL is the
+// address at which the page watches sessions; JWT_ISSUER, CONSOLE_CLIENT_ID and
+// CONSOLE_SCOPE configure the sign-in. DEV_TOKEN_URL, set only on a developer's
+// machine, issues tokens to anyone.
 func StartConsole(files fs.FS, folder string) {
 	ctx := context.Background()
 	log, err := newLogger(os.Getenv("LOG_LEVEL"))

@@ -15,11 +15,10 @@ import (
 	"github.com/rethread/rethread/shared/transport/console"
 )
 
-// largestAnswer is what Lambda takes of a function, in bytes.
+// largestAnswer is Lambda's limit of a response in bytes.
 const largestAnswer = 6 << 20
 
-// The page has to get through the gateway's events unharmed, whatever its files
-// are made of.
+// Files of any content must pass through the gateway's events unchanged.
 func TestConsoleFiles(t *testing.T) {
 	files := map[string][]byte{
 		"index.html":         []byte("<!doctype html>"),
@@ -56,7 +55,7 @@ func TestConsoleFiles(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a file that the browser has", func(t *testing.T) {
+	t.Run("returns 304 for a file that the browser has cached", func(t *testing.T) {
 		first, err := invoke(t.Context(), fileEvent("assets/app.js", nil))
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +67,7 @@ func TestConsoleFiles(t *testing.T) {
 	})
 }
 
-// fileEvent is a request for a file of the console.
+// fileEvent returns a request for a file of the console.
 func fileEvent(name string, headers map[string]string) events.APIGatewayV2HTTPRequest {
 	event := events.APIGatewayV2HTTPRequest{
 		RouteKey: "GET /console/{path+}", RawPath: "/console/" + name, Headers: headers,

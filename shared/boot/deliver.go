@@ -22,8 +22,8 @@ import (
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
-// loopbackVariable names the environment variable that lets this machine be
-// called; only the local host sets it.
+// loopbackVariable is the environment variable that allows deliveries to this machine;
+// only the local host sets it.
 const loopbackVariable = "OUTBOUND_ALLOW_LOOPBACK"
 
 const (
@@ -63,7 +63,7 @@ func StartDeliver() {
 }
 
 func (d Deps) worker(issuer string, pace delivery.RetryPolicy) *delivery.Worker {
-	store := d.Store.With(sessions.WithCompaction(sessions.Compaction{})) // logs are sealed for readers, and none waits here
+	store := d.Store.With(sessions.WithCompaction(sessions.Compaction{})) // compaction speeds up readers, and no reader waits here
 	return &delivery.Worker{
 		Builders: map[delivery.Kind]delivery.MessageBuilder{
 			push.Kind: &a2a.Notifier{
@@ -81,7 +81,7 @@ func (d Deps) worker(issuer string, pace delivery.RetryPolicy) *delivery.Worker 
 	}
 }
 
-// guard says where requests may go.
+// guard returns the guard of outgoing requests.
 func guard() *outbound.Guard {
 	return outbound.New(outbound.Options{AllowLoopback: os.Getenv(loopbackVariable) == "true"})
 }

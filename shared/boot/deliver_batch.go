@@ -18,25 +18,26 @@ import (
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
-// DeliverHandler is what Lambda calls for messages of the queues of deliveries, and
-// of those of wakes.
+// DeliverHandler is the Lambda handler for messages of the delivery queues and the
+// wake queues.
 type DeliverHandler = func(context.Context, events.SQSEvent) (events.SQSEventResponse, error)
 
-// Waiting is what is done with messages that could not be handled.
+// Waiting handles messages that could not be processed.
 type Waiting interface {
 	Hide(ctx context.Context, arn, receipt string, wait time.Duration) error
 	GiveUp(ctx context.Context, a queue.Abandoned, group, id string) error
 }
 
-// mostHidden is how long a message waits at most that could not be handled.
+// mostHidden is the longest delay of a message that could not be processed.
 const mostHidden = time.Minute
 
-// placeDigits are as many as SQS's sequence numbers have at most: 128 bits.
+// placeDigits is the maximum number of digits of SQS's 128-bit sequence numbers.
 const placeDigits = 39
 
-// Deliver handles batches of messages, those of a group in order, and of several
-// groups at once: none waits for another's receiver. Behind one that could not be
-// handled the rest of its group waits too. One that cannot be read is put aside.
+// Deliver handles batches of messages: those of a group in order, different groups
+// concurrently, so that no group waits for another's receiver. After a message that
+// could not be handled the rest of its group waits too. A message that cannot be
+// parsed is moved to the queue of abandoned deliveries.
 func Deliver(desk *delivery.Scheduler, q Waiting, log *slog.Logger) DeliverHandler {
 	return func(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
 		ctx, cancel := timeToAnswer(ctx)
@@ -51,7 +52,7 @@ func Deliver(desk *delivery.Scheduler, q Waiting, log *slog.Logger) DeliverHandl
 				}
 				done, err := handle(ctx, desk, q, group, messages, log)
 				if err != nil {
-					log.ErrorContext(ctx, "messages will come again", "messages", len(messages)-done, "error", err)
+					log.ErrorContext(ctx, "messages will be delivered again", "messages", len(messages)-done, "error", err)
 				}
 				for i, place := range places[done:] {
 					failed[place] = true
@@ -70,8 +71,8 @@ func Deliver(desk *delivery.Scheduler, q Waiting, log *slog.Logger) DeliverHandl
 	}
 }
 
-// byGroup says where the messages of each group stand. Wakes have none, and stand
-// alone.
+// byGroup returns the indexes of each group's messages. Wakes have no group, so each
+// is its own.
 func byGroup(messages []events.SQSMessage) map[string][]int {
 	places := map[string][]int{}
 	for i, m := range messages {
@@ -84,10 +85,10 @@ func byGroup(messages []events.SQSMessage) map[string][]int {
 	return places
 }
 
-// wakePrefix is what no group of a queue begins with.
+// wakePrefix is a prefix that no group of a queue has.
 const wakePrefix = " "
 
-// handle does what the messages of a group ask for, and returns how many are done.
+// handle processes the messages of a group and returns how many are done.
 func handle(
 	ctx context.Context, desk *delivery.Scheduler, q Waiting, group string, messages []events.SQSMessage, log *slog.Logger,
 ) (done int, err error) {
@@ -126,22 +127,22 @@ func handle(
 	return done, nil
 }
 
-// turn handles a wake. One that cannot be read is dropped: another will come with
-// the next delivery.
+// turn handles a wake. One that cannot be parsed is dropped, because the next delivery
+// causes another.
 func turn(ctx context.Context, desk *delivery.Scheduler, m events.SQSMessage, log *slog.Logger) error {
 	var w delivery.Wake
 	if err := json.Unmarshal([]byte(m.Body), &w); err != nil || w.Group == "" || w.Kind == "" {
 		metrics.Count(ctx, metrics.ItemsSkipped, 1)
-		log.ErrorContext(ctx, "a wake cannot be read", "message", m.MessageId, "error", err)
+		log.ErrorContext(ctx, "cannot parse a wake", "message", m.MessageId, "error", err)
 		return nil
 	}
 	return desk.Turn(ctx, w)
 }
 
-// putAside gives up a message that cannot be read: it would never be.
+// putAside abandons a message that cannot be parsed, since it never could be.
 func putAside(ctx context.Context, q Waiting, m events.SQSMessage, why error, log *slog.Logger) error {
 	metrics.Count(ctx, metrics.ItemsSkipped, 1)
-	log.ErrorContext(ctx, "a message is put aside, as it cannot be read", "message", m.MessageId, "error", why)
+	log.ErrorContext(ctx, "cannot parse a message, which is abandoned", "message", m.MessageId, "error", why)
 	body, err := json.Marshal(m.Body)
 	if err != nil {
 		return fmt.Errorf("encode a message: %w", err)
@@ -149,7 +150,7 @@ func putAside(ctx context.Context, q Waiting, m events.SQSMessage, why error, lo
 	return q.GiveUp(ctx, queue.Abandoned{Reason: "it cannot be read", Body: body}, m.Attributes["MessageGroupId"], m.MessageId)
 }
 
-// arrivalOf reads a message of a queue of deliveries.
+// arrivalOf parses a message of a delivery queue.
 func arrivalOf(m events.SQSMessage) (delivery.Arrival, error) {
 	number, err := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
 	millis, err2 := strconv.ParseInt(m.Attributes["SentTimestamp"], 10, 64)
@@ -169,7 +170,7 @@ func arrivalOf(m events.SQSMessage) (delivery.Arrival, error) {
 	return a, nil
 }
 
-// placeOf is a sequence number of SQS as texts compare.
+// placeOf pads a sequence number of SQS so that strings compare like numbers.
 func placeOf(sequence string) string {
 	return strings.Repeat("0", max(0, placeDigits-len(sequence))) + sequence
 }
@@ -183,6 +184,6 @@ func hide(ctx context.Context, q Waiting, m events.SQSMessage, jitter float64, l
 	hiding, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTime/2)
 	defer cancel()
 	if err := q.Hide(hiding, m.EventSourceARN, m.ReceiptHandle, wait); err != nil {
-		log.WarnContext(ctx, "a message waits longer or shorter than it should", "message", m.MessageId, "error", err)
+		log.WarnContext(ctx, "cannot set the delay of a message", "message", m.MessageId, "error", err)
 	}
 }

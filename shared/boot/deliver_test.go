@@ -130,30 +130,30 @@ func TestDeliver(t *testing.T) {
 		down                                       bool
 		tried, parked, woken, gave, hidden, failed []string
 	}{
-		"what is brought is done": {mail: [][2]string{{"a", "1"}, {"b", "2"}}, tried: []string{"1", "2"}},
-		"what is not waits aside, and its group behind it": {
+		"completes delivered messages": {mail: [][2]string{{"a", "1"}, {"b", "2"}}, tried: []string{"1", "2"}},
+		"delays a failed message and the rest of its group": {
 			mail:  [][2]string{{"a", "fails"}, {"a", "2"}, {"b", "3"}, {"a", "4"}},
 			tried: []string{"3", "fails"}, parked: []string{"2 08 0", "4 10 0", "fails 07 0"}, woken: []string{"test 1 1s"},
 		},
-		"what is given up is put aside": {
+		"moves an abandoned delivery to its queue": {
 			mail: [][2]string{{"a", "refused"}, {"a", "2"}}, tried: []string{"2", "refused"}, gave: []string{delivery.ErrRefused.Error()},
 		},
-		"and comes again where that fails": {
+		"retries an abandoned delivery if moving it fails": {
 			mail: [][2]string{{"a", "refused"}, {"a", "2"}}, stuck: errors.New("no queue"),
 			tried: []string{"refused"}, gave: []string{delivery.ErrRefused.Error()},
 			hidden: []string{"queue r0 2s", "queue r1 2s"}, failed: []string{"m0", "m1"},
 		},
-		"a panic is one group's, and waits aside": {
+		"a panic delays only its group": {
 			mail: [][2]string{{"a", "panic"}, {"b", "2"}}, tried: []string{"2", "panic"},
 			parked: []string{"panic 07 0"}, woken: []string{"test 1 1s"},
 		},
-		"what cannot be read is put aside, and its group goes on": {
+		"moves a malformed message away and continues its group": {
 			mail: [][2]string{{"a", "1"}, {"a", "2"}, {"a", "3"}}, broken: 2, tried: []string{"1", "3"}, gave: []string{"it cannot be read"},
 		},
-		"without the table all comes again": {
+		"retries everything without the table": {
 			mail: [][2]string{{"a", "1"}}, down: true, hidden: []string{"queue r0 2s"}, failed: []string{"m0"},
 		},
-		"a wake that cannot be read is dropped": {mail: [][2]string{{"", "1"}, {"a", "2"}}, tried: []string{"2"}},
+		"drops a malformed wake": {mail: [][2]string{{"", "1"}, {"a", "2"}}, tried: []string{"2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -183,7 +183,7 @@ func TestDeliver(t *testing.T) {
 				"tried": {test.tried, r.tried}, "parked": {test.parked, r.parked}, "woken": {test.woken, r.woken},
 				"given up": {test.gave, r.gave}, "hidden": {test.hidden, r.hid}, "failed": {test.failed, failed},
 			} {
-				slices.Sort(pair[1]) // groups go beside one another
+				slices.Sort(pair[1]) // groups run concurrently
 				if diff := gocmp.Diff(pair[0], pair[1]); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", what, diff)
 				}

@@ -13,8 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/store/sessions"
 )
 
-// EventReader says what a change of the table means to those who asked to be
-// told.
+// EventReader returns the events of a change of the table.
 type EventReader func(context.Context, sessions.Change) ([]delivery.Event, error)
 
 // StartDispatch runs the function that queues what is to be delivered until
@@ -29,12 +28,12 @@ func StartDispatch() {
 	})
 }
 
-// Dispatch queues what happened for those who want to hear of it, for each of
-// them in the order of the changes. It stops at the first change that cannot be read
-// now, and says which is the first that cannot be queued: Lambda goes on from there,
-// and what was queued behind it for others is queued again, and kept once. One that
-// cannot be read is skipped, as none of those behind it could pass it. What was queued
-// is published too, unless bus is nil.
+// Dispatch queues the events of changes for their targets, in the order of the changes
+// for each target. It stops at the first change that cannot be read at the moment, and
+// reports the first that could not be queued: Lambda continues from there, and
+// deliveries queued after it are queued again, but kept once. A change that can never
+// be read is skipped, so that it does not block those after it. Queued events are also
+// published, unless bus is nil.
 func Dispatch(read EventReader, to *delivery.Dispatcher, bus delivery.Bus, log *slog.Logger) FanoutHandler {
 	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		ctx, cancel := timeToAnswer(ctx)
@@ -53,8 +52,8 @@ func Dispatch(read EventReader, to *delivery.Dispatcher, bus delivery.Bus, log *
 	}
 }
 
-// queueChanges queues the deliveries of the changes before the first that is to be
-// read again, and notes as the error of each what could not be queued.
+// queueChanges queues the deliveries of the changes before the first that must be read
+// again, and stores each failure as the change's error.
 func queueChanges(ctx context.Context, to *delivery.Dispatcher, all []reading, errs []error) {
 	var deliveries []delivery.Delivery
 	var changes []int // of the deliveries

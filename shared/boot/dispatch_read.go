@@ -12,19 +12,18 @@ import (
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
-// readAtOnce is how many changes are read at once.
+// readAtOnce is how many changes are read concurrently.
 const readAtOnce = 16
 
-// reading is a change as it is to be told.
+// reading is a change with its events and deliveries.
 type reading struct {
 	events     []delivery.Event
 	deliveries []delivery.Delivery
-	err        error // that may pass
+	err        error // temporary
 }
 
-// readChanges reads changes and finds who is told of them, several at once: it takes a
-// few requests for each, and with one after the other what happened last would wait
-// for all before it.
+// readChanges reads changes and finds their targets, several concurrently: each takes
+// a few requests, and in sequence the last change would wait for all before it.
 func readChanges(
 	ctx context.Context, read EventReader, to *delivery.Dispatcher, records []events.DynamoDBEventRecord, log *slog.Logger,
 ) []reading {
@@ -58,7 +57,7 @@ func readChange(
 			out.err = err
 			return out
 		}
-		if err != nil { // of one who is to be told, such as an item that cannot be read
+		if err != nil { // for one target, such as an item that cannot be decoded
 			skip(ctx, record, err, log)
 		}
 		out.deliveries = append(out.deliveries, found...)
@@ -66,7 +65,7 @@ func readChange(
 	return out
 }
 
-// findSafely takes a panic for one more way not to be readable.
+// findSafely treats a panic like an error.
 func findSafely(ctx context.Context, to *delivery.Dispatcher, e delivery.Event) (found []delivery.Delivery, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -76,15 +75,13 @@ func findSafely(ctx context.Context, to *delivery.Dispatcher, e delivery.Event) 
 	return to.Find(ctx, e)
 }
 
-// skip tells of a change that is passed over, so that those behind it come to
-// their turn.
+// skip logs and counts a change that is skipped so that those after it are processed.
 func skip(ctx context.Context, record events.DynamoDBEventRecord, err error, log *slog.Logger) {
 	metrics.Count(ctx, metrics.ItemsSkipped, 1)
-	log.ErrorContext(ctx, "a change is skipped, as it cannot be read", "record", record.Change.SequenceNumber, "error", err)
+	log.ErrorContext(ctx, "a change cannot be read and is skipped", "record", record.Change.SequenceNumber, "error", err)
 }
 
-// eventsOf reads what happened in one change. A panic is one more way to be
-// unreadable.
+// eventsOf reads the events of one change. It treats a panic like an error.
 func eventsOf(
 	ctx context.Context, read EventReader, record events.DynamoDBEventRecord,
 ) (happened []delivery.Event, err error) {

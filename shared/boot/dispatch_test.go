@@ -103,25 +103,25 @@ func TestDispatch(t *testing.T) {
 		logs, got, failed []string
 		logged            string
 	}{
-		"what happened is queued in order":         {[]string{"a", "b", "a"}, []string{"a1.1", "a1.2", "a3.1", "a3.2", "b2.1", "b2.2"}, nil, ""},
-		"what means nothing is nobody's":           {[]string{"quiet"}, nil, nil, ""},
-		"a record that makes no sense is logged":   {[]string{"odd", "a"}, []string{"a2.1", "a2.2"}, nil, "no sense in it"},
-		"one that makes the reader panic too":      {[]string{"panic", "a"}, []string{"a2.1", "a2.2"}, nil, "oops"},
-		"nothing overtakes one that is read later": {[]string{"a", "down", "b"}, []string{"a1.1", "a1.2"}, []string{"101"}, "503"},
-		"one that cannot be queued holds up its receiver": {
+		"queues events in order":                     {[]string{"a", "b", "a"}, []string{"a1.1", "a1.2", "a3.1", "a3.2", "b2.1", "b2.2"}, nil, ""},
+		"ignores changes without events":             {[]string{"quiet"}, nil, nil, ""},
+		"skips and logs an unreadable record":        {[]string{"odd", "a"}, []string{"a2.1", "a2.2"}, nil, "no sense in it"},
+		"skips a record that makes the reader panic": {[]string{"panic", "a"}, []string{"a2.1", "a2.2"}, nil, "oops"},
+		"stops at a record that cannot be read now":  {[]string{"a", "down", "b"}, []string{"a1.1", "a1.2"}, []string{"101"}, "503"},
+		"stops the receiver of a record that cannot be queued": {
 			[]string{"a", "lost", "b", "lost"}, []string{"a1.1", "a1.2", "b3.1", "b3.2"}, []string{"101", "103"}, "no queue",
 		},
-		"nothing overtakes one whose targets are read later": {
+		"stops at a record whose targets cannot be read now": {
 			[]string{"a", "away", "b"}, []string{"a1.1", "a1.2"}, []string{"101"}, "503",
 		},
-		"one of whose targets some cannot be read is told the others": {
+		"queues a record for its readable targets": {
 			[]string{"unread", "a"}, []string{"a2.1", "a2.2", "unread1.1", "unread1.2"}, nil, "that makes no sense",
 		},
-		"one whose targets make the reader panic holds nothing up": {
+		"continues after a panic while finding targets": {
 			[]string{"panics", "a"}, []string{"a2.1", "a2.2"}, nil, "who is that",
 		},
-		"an empty batch is nothing to do":              {nil, nil, nil, ""},
-		"what comes behind nonsense is not lost to it": {[]string{"odd", "panic", "a"}, []string{"a3.1", "a3.2"}, nil, "oops"},
+		"accepts an empty batch":               {nil, nil, nil, ""},
+		"queues records after unreadable ones": {[]string{"odd", "panic", "a"}, []string{"a3.1", "a3.2"}, nil, "oops"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -143,8 +143,8 @@ func TestDispatch(t *testing.T) {
 	}
 }
 
-// What happened to many at once is queued as fast as for a few: whoever comes last does
-// not wait for a request after the other.
+// Many changes are queued about as fast as a few: the last one does not wait for a
+// sequence of requests.
 func TestAutomations_of_many(t *testing.T) {
 	const many, request, most = 100, 10 * time.Millisecond, 300 * time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestAutomations_of_many(t *testing.T) {
 	})
 }
 
-// board is a bus that takes no events of a log.
+// board is a bus that rejects the events of one log.
 type board struct {
 	fails string
 	got   []string
@@ -190,18 +190,18 @@ func TestAutomations_with_a_bus(t *testing.T) {
 	for name, test := range map[string]struct {
 		logs, queued, got, failed []string
 	}{
-		"what was queued is published": {[]string{"a", "b"}, []string{"a1.1", "a1.2", "b2.1", "b2.2"}, []string{"a1.1", "a1.2", "b2.1", "b2.2"}, nil},
-		"what only A2A is told is not": {[]string{"items", "a"}, []string{"a2.1", "a2.2", "items1.1"}, []string{"a2.1", "a2.2"}, nil},
-		"what could not be queued waits, with all behind it": {
+		"publishes queued events":              {[]string{"a", "b"}, []string{"a1.1", "a1.2", "b2.1", "b2.2"}, []string{"a1.1", "a1.2", "b2.1", "b2.2"}, nil},
+		"does not publish events for A2A only": {[]string{"items", "a"}, []string{"a2.1", "a2.2", "items1.1"}, []string{"a2.1", "a2.2"}, nil},
+		"publishes nothing from a record that cannot be queued on": {
 			[]string{"a", "lost", "b"}, []string{"a1.1", "a1.2", "b3.1", "b3.2"}, []string{"a1.1", "a1.2"}, []string{"101"},
 		},
-		"one that the bus does not take is told again": {
+		"repeats a record that the bus rejects": {
 			[]string{"a", "deaf", "b"},
 			[]string{"a1.1", "a1.2", "b3.1", "b3.2", "deaf2.1", "deaf2.2"},
 			[]string{"a1.1", "a1.2", "b3.1", "b3.2"},
 			[]string{"101"},
 		},
-		"nothing is nothing to publish": {[]string{"quiet", "odd"}, nil, nil, nil},
+		"publishes nothing without events": {[]string{"quiet", "odd"}, nil, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,16 +8,16 @@ import (
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
-// StartExport runs the function that streams whole sessions until Lambda stops
-// it. ALLOWED_ORIGIN is the web origin whose pages may read, as the REST API
-// does not say it for answers of functions.
+// StartExport runs the function that streams whole sessions until Lambda stops it.
+// ALLOWED_ORIGIN is the web origin whose pages may read, since the REST API adds no
+// CORS headers to responses of functions.
 func StartExport() {
 	Start(func(d Deps) any {
 		return Streaming(allowing(os.Getenv("ALLOWED_ORIGIN"), rest.Export(d.API())), d.Log, time.Now)
 	})
 }
 
-// allowing lets the pages of a web origin read answers.
+// allowing lets the pages of a web origin read responses.
 func allowing(origin string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if origin != "" {

@@ -19,21 +19,21 @@ import (
 )
 
 const (
-	// parallelUpdates is how many changes of a batch are read at a time; few of
-	// them need the table.
+	// parallelUpdates is how many changes of a batch are read concurrently; few of them
+	// need the table.
 	parallelUpdates = 16
-	// answerTime is what a batch leaves of Lambda's time to say what failed.
+	// answerTime is the part of Lambda's time that a batch leaves to report failures.
 	answerTime = 3 * time.Second
 )
 
-// FanoutHandler is what Lambda calls for a batch of the table's changes.
+// FanoutHandler is the Lambda handler for a batch of the table's changes.
 type FanoutHandler = func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
 
-// UpdateReader says what a change of the table tells watchers.
+// UpdateReader returns the watch messages of a change of the table.
 type UpdateReader func(context.Context, sessions.Change) (watch.LogUpdate, error)
 
-// StartFanout runs the function that tells watchers what changed until Lambda
-// stops it. It posts to their connections at CONNECTIONS_URL.
+// StartFanout runs the function that sends changes to watchers until Lambda stops it.
+// It posts to their connections at CONNECTIONS_URL.
 func StartFanout() {
 	start(func(d Deps) (any, error) {
 		pusher, err := d.pusher()
@@ -44,9 +44,9 @@ func StartFanout() {
 	})
 }
 
-// Fanout tells the news of batches and reports the records that must be told
-// again. One that cannot be read, or whose watchers cannot, is skipped: it must
-// not hold up those behind it, and clients repair what they miss from the log.
+// Fanout sends the watch messages of batches, and reports the records that must be
+// processed again. A record that can never be read is skipped so that it does not
+// block those after it; clients repair what they miss from the log.
 func Fanout(read UpdateReader, to *watch.Fanout, log *slog.Logger) FanoutHandler {
 	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		ctx, cancel := timeToAnswer(ctx)
@@ -63,7 +63,7 @@ func Fanout(read UpdateReader, to *watch.Fanout, log *slog.Logger) FanoutHandler
 	}
 }
 
-// timeToAnswer leaves some of Lambda's time to say what failed.
+// timeToAnswer leaves some of Lambda's time to report failures.
 func timeToAnswer(ctx context.Context) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		return context.WithDeadline(ctx, deadline.Add(-answerTime))
@@ -71,7 +71,7 @@ func timeToAnswer(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(ctx)
 }
 
-// readUpdates reads the news of each record, in the records' order.
+// readUpdates reads the messages of each record, in the records' order.
 func readUpdates(
 	ctx context.Context, read UpdateReader, records []events.DynamoDBEventRecord, log *slog.Logger,
 ) ([]watch.LogUpdate, []error) {
@@ -98,7 +98,7 @@ func readUpdates(
 	return news, errs
 }
 
-// updateOf reads the news of one record. A panic is one more way to be unreadable.
+// updateOf reads the messages of one record. It treats a panic like an error.
 func updateOf(ctx context.Context, read UpdateReader, record events.DynamoDBEventRecord) (news watch.LogUpdate, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -112,7 +112,7 @@ func updateOf(ctx context.Context, read UpdateReader, record events.DynamoDBEven
 	return read(ctx, change)
 }
 
-// changeOf is a record as the store reads it.
+// changeOf converts a record to the store's form.
 func changeOf(record events.DynamoDBEventRecord) (change sessions.Change, err error) {
 	if change.Old, err = image(record.Change.OldImage); err != nil {
 		return change, fmt.Errorf("old image: %w", err)
@@ -123,16 +123,16 @@ func changeOf(record events.DynamoDBEventRecord) (change sessions.Change, err er
 	return change, nil
 }
 
-// mayPass reports whether an error is one of the moment, of a request that
-// failed, rather than one of the record.
+// mayPass reports whether an error is temporary, of a failed request, rather than of
+// the record.
 func mayPass(err error) bool {
 	var request *smithy.OperationError
 	return errors.As(err, &request) || errors.Is(err, fault.Of(fault.Busy)) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// failures names the records to be told again. Lambda goes on from the first of
-// them, so that some are told twice, which does no harm.
+// failures returns the records to process again. Lambda continues from the first of
+// them, so some are sent twice, which is harmless.
 func failures(
 	ctx context.Context, records []events.DynamoDBEventRecord, errs []error, log *slog.Logger,
 ) events.DynamoDBEventResponse {
@@ -142,7 +142,7 @@ func failures(
 			continue
 		}
 		if len(response.BatchItemFailures) == 0 {
-			log.WarnContext(ctx, "changes must be told again", "records", len(records)-i, "error", err)
+			log.WarnContext(ctx, "changes must be processed again", "records", len(records)-i, "error", err)
 		}
 		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{
 			ItemIdentifier: records[i].Change.SequenceNumber,

@@ -9,7 +9,7 @@ import (
 
 var errAttribute = errors.New("an attribute of an unknown type")
 
-// image is an item as the store reads it, nil for none.
+// image converts an item to the store's form, nil for none.
 func image(item map[string]events.DynamoDBAttributeValue) (map[string]types.AttributeValue, error) {
 	if item == nil {
 		return nil, nil

@@ -108,13 +108,13 @@ func TestFanout(t *testing.T) {
 		logs, got, failed []string
 		logged            string
 	}{
-		"news reach their watchers in order":                {[]string{"a", "b", "a"}, []string{"a 0.1.0", "a 0.3.0", "b 0.2.0"}, nil, ""},
-		"changes that tell nothing are nobody's":            {[]string{"quiet"}, nil, nil, ""},
-		"a record that makes no sense is logged, no more":   {[]string{"odd", "a"}, []string{"a 0.2.0"}, nil, "no sense in it"},
-		"one that makes the reader panic too":               {[]string{"a", "panic"}, []string{"a 0.1.0"}, nil, "oops"},
-		"one that could not be read now is told again":      {[]string{"a", "down", "b"}, []string{"a 0.1.0", "b 0.3.0"}, []string{"101"}, "503"},
-		"a log whose watchers cannot be read is told again": {[]string{"lost", "a", "lost"}, []string{"a 0.2.0"}, []string{"100", "102"}, "no table"},
-		"an empty batch is nothing to do":                   {nil, nil, nil, ""},
+		"sends messages to their watchers in order":     {[]string{"a", "b", "a"}, []string{"a 0.1.0", "a 0.3.0", "b 0.2.0"}, nil, ""},
+		"ignores changes without messages":              {[]string{"quiet"}, nil, nil, ""},
+		"skips and logs an unreadable record":           {[]string{"odd", "a"}, []string{"a 0.2.0"}, nil, "no sense in it"},
+		"skips a record that makes the reader panic":    {[]string{"a", "panic"}, []string{"a 0.1.0"}, nil, "oops"},
+		"repeats a record that cannot be read now":      {[]string{"a", "down", "b"}, []string{"a 0.1.0", "b 0.3.0"}, []string{"101"}, "503"},
+		"repeats records whose watchers cannot be read": {[]string{"lost", "a", "lost"}, []string{"a 0.2.0"}, []string{"100", "102"}, "no table"},
+		"accepts an empty batch":                        {nil, nil, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var text bytes.Buffer
@@ -134,7 +134,7 @@ func TestFanout(t *testing.T) {
 			}
 		})
 	}
-	t.Run("it says what failed before its own time is up", func(t *testing.T) {
+	t.Run("reports failures before its time is up", func(t *testing.T) {
 		log, c := slog.New(slog.DiscardHandler), &crowd{stalls: true}
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second+50*time.Millisecond)
 		defer cancel()
@@ -160,7 +160,7 @@ func wantFailed(t *testing.T, answer events.DynamoDBEventResponse, want ...strin
 	}
 }
 
-// Every type of attribute arrives as the store knows it.
+// Every type of attribute is converted to the store's form.
 func TestFanoutReadsImages(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "fanout-types.json"))
 	if err != nil {

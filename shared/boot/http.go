@@ -19,12 +19,12 @@ import (
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
-// inlineBody is the largest answer that goes to the gateway as text. Text is
-// quoted inside JSON, where a byte may become six; in base64, a larger one
-// grows by a third and no more.
+// inlineBody is the largest body in bytes that is returned to the gateway as text. Text
+// is quoted inside JSON, where a byte may become six; base64, used for larger ones,
+// grows only by a third.
 const inlineBody = 128 << 10
 
-// adminVariable names the word in a token's scope that makes admins.
+// adminVariable is the environment variable with the scope that makes admins.
 const adminVariable = "ADMIN_SCOPE"
 
 // HTTP adapts a handler to the HTTP API's events, payload format 2.0.
@@ -41,7 +41,7 @@ func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) 
 		if err != nil {
 			return events.APIGatewayV2HTTPResponse{}, fmt.Errorf("convert the gateway's event: %w", err)
 		}
-		for name, value := range event.Headers { // undo the split at commas
+		for name, value := range event.Headers { // the adapter split values at commas
 			r.Header[http.CanonicalHeaderKey(name)] = []string{value}
 		}
 		w := core.NewProxyResponseWriterV2()
@@ -58,19 +58,19 @@ func HTTP(h http.Handler) func(context.Context, events.APIGatewayV2HTTPRequest) 
 	}
 }
 
-// identified puts the caller's identity, as the gateway's authorizer verified
-// it, and the request's id into the context.
+// identified returns a context with the caller's identity, as verified by the
+// gateway's authorizer, and the request's id.
 func identified(ctx context.Context, event events.APIGatewayV2HTTPRequest) context.Context {
 	ctx = rest.WithRequestID(ctx, event.RequestContext.RequestID)
-	// Who has an id that nothing can be stored under is nobody: 401.
+	// An id under which nothing can be stored counts as none: 401.
 	if a := event.RequestContext.Authorizer; a != nil && a.JWT != nil && access.IsUserID(a.JWT.Claims["sub"]) {
 		ctx = rest.WithScope(rest.WithUser(ctx, a.JWT.Claims["sub"]), scopeOf(a.JWT.Claims))
 	}
 	return ctx
 }
 
-// scopeOf reads what a verified token allows: scope or scp, words or, in
-// brackets, a list of them, as the gateway writes it.
+// scopeOf returns the scope of a verified token: the claim scope or scp, either words
+// or a list in brackets, as the gateway formats it.
 func scopeOf(claims map[string]string) string {
 	for _, name := range []string{"scope", "scp"} {
 		if scope, ok := claims[name]; ok {
@@ -80,7 +80,7 @@ func scopeOf(claims map[string]string) string {
 	return ""
 }
 
-// API is what HTTP handlers are made from.
+// API returns the configuration of the HTTP handlers.
 func (d Deps) API() rest.Config {
 	return rest.Config{
 		Sessions: d.Store, Rewinds: d.Store, Artifacts: d.Store, Tasks: d.Store, Feedback: d.Store,

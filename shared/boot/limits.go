@@ -11,12 +11,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// retentionVariable names the environment variable that says how long sessions
-// are kept whose agents say nothing about it (docs/limits.md).
+// retentionVariable is the environment variable with the retention of sessions whose
+// agents configure none (docs/limits.md).
 const retentionVariable = "RETENTION"
 
-// retention is how long sessions are kept that say nothing about it themselves:
-// as their agent's configuration has it, else as the deployment has it.
+// retention returns the default retention of sessions: that of their agent's
+// configuration, otherwise the deployment's.
 func retention(agents agent.Directory) (session.Retention, error) {
 	otherwise, err := session.ParseRetention(os.Getenv(retentionVariable))
 	if err != nil {
@@ -25,8 +25,7 @@ func retention(agents agent.Directory) (session.Retention, error) {
 	return func(name string) int64 { return cmp.Or(agents.Retention(name), otherwise) }, nil
 }
 
-// quotas are the limits of what one user may have; a variable that is not set,
-// or 0, limits nothing.
+// quotas returns the limits per user; a variable that is unset or 0 means no limit.
 func quotas() (l quota.Limits, err error) {
 	for variable, into := range map[string]*int64{
 		"MAX_SESSIONS": &l.Sessions, "MAX_RUNS": &l.Runs, "MAX_BYTES": &l.Bytes,

@@ -15,8 +15,8 @@ import (
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
-// A user whom no key of the table has room for is nobody to every route, before
-// anything is asked of the table: these handlers have none.
+// A user id too long for a key of the table gets 401 on every route, before any access
+// to the table: these handlers have none.
 func TestLongSub(t *testing.T) {
 	t.Parallel()
 	for _, sub := range []string{strings.Repeat("x", 257), strings.Repeat("😀", 193), "\xff"} {

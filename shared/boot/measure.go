@@ -14,14 +14,13 @@ import (
 
 // Values of the environment variable METRICS.
 const (
-	// MetricsByFunction tells latencies by function.
+	// MetricsByFunction records latencies by function.
 	MetricsByFunction = "functions"
-	// MetricsByRoute tells them by route too, and is dearer for it.
+	// MetricsByRoute records them by route too, which costs more.
 	MetricsByRoute = "routes"
 )
 
-// Metrics says where what was measured goes, and as what. Without Out nothing is
-// measured.
+// Metrics configures where measurements are written. Without Out nothing is measured.
 type Metrics struct {
 	Out      io.Writer
 	Stack    string
@@ -29,8 +28,8 @@ type Metrics struct {
 	ByRoute  bool
 }
 
-// newMetrics reads METRICS, STACK_NAME and the function's name out of the
-// environment. Anything else than one of the values above is off.
+// newMetrics reads METRICS, STACK_NAME and the function's name from the environment.
+// Any value of METRICS other than the ones above is off.
 func newMetrics(out io.Writer, getenv func(string) string) Metrics {
 	mode := getenv("METRICS")
 	if mode != MetricsByFunction && mode != MetricsByRoute {
@@ -41,18 +40,17 @@ func newMetrics(out io.Writer, getenv func(string) string) Metrics {
 	}
 }
 
-// gatherTime is how long what batches of changes measured may wait for more of
-// it. A process that gets no more work keeps what it has: some frames and delays
-// of its last seconds are never told.
+// gatherTime is how long measurements of batches of changes are collected before they
+// are written. A process that gets no more work loses those of its last seconds.
 const gatherTime = 10 * time.Second
 
-// gathered is what several invocations of one process measured.
+// gathered holds the measurements of several invocations of one process.
 type gathered struct {
 	values metrics.Values
 	since  time.Time
 }
 
-// take adds what one more measured, and returns all once the time is there.
+// take adds the measurements of an invocation, and returns all when gatherTime is over.
 func (g *gathered) take(more metrics.Values, now time.Time) metrics.Values {
 	if g.values == nil {
 		g.values, g.since = metrics.Values{}, now
@@ -66,8 +64,8 @@ func (g *gathered) take(more metrics.Values, now time.Time) metrics.Values {
 	return all
 }
 
-// tell writes what an invocation measured, if anything. Beside the metrics stands
-// what its line in the log says of it, without ids of people.
+// tell writes the measurements of an invocation, if any, with the attributes of its log
+// line except the ids of users.
 func (i *invocation) tell(ctx context.Context, about []slog.Attr) {
 	values := i.recorder.Values()
 	if i.gathered != nil {

@@ -20,39 +20,38 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
-// Outcomes of invocations that answer nobody.
+// Outcomes of invocations without a response.
 const (
 	outcomeDone   = "done"
 	outcomeFailed = "failed"
 )
 
-// Observer tells what a function does: a line in the log an invocation, and one
-// of metrics. Of batches of the table's changes, which come with every piece of
-// what an agent streams, that would cost as much as the work itself: those that
-// go well have a line only at the level DEBUG, and share those of metrics.
+// Observer writes a log line and a metrics line for each invocation. For batches of the
+// table's changes, which occur with every piece that an agent streams, that would cost
+// as much as the work itself: successful ones are logged only at level DEBUG, and share
+// metrics lines.
 type Observer struct {
 	Log     *slog.Logger
 	Now     func() time.Time
 	Metrics Metrics
 	Tracer  tracing.Tracer
 
-	gathered *gathered // nil where each invocation is told by itself
+	gathered *gathered // nil if each invocation is recorded separately
 }
 
-// serve hands invocations to a handler until Lambda stops the function.
+// serve passes invocations to a handler until Lambda stops the function.
 func serve(log *slog.Logger, handler any) {
 	ctx := context.Background()
 	tracer, err := tracing.New(ctx, os.Getenv)
-	if err != nil { // a receiver that is configured badly must not keep the system from working
-		log.ErrorContext(ctx, "nothing is traced", "error", err)
+	if err != nil { // a wrong configuration of tracing must not stop the system
+		log.ErrorContext(ctx, "tracing is disabled", "error", err)
 	}
 	o := Observer{Log: log, Now: time.Now, Metrics: newMetrics(os.Stdout, os.Getenv), Tracer: tracer}
 	lambda.StartWithOptions(o.Around(handler), lambda.WithContext(ctx))
 }
 
-// Around returns a handler like the one given, of a kind that functions of this
-// system have, whose invocations are told of. A handler of another kind comes
-// back as it is.
+// Around wraps a handler so that its invocations are observed. It returns a handler of
+// a type that no function of this system has unchanged.
 func (o Observer) Around(handler any) any {
 	switch h := handler.(type) {
 	case func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error):
@@ -88,8 +87,8 @@ func (o Observer) Around(handler any) any {
 	return handler
 }
 
-// around tells of the invocations of one handler: what each is about, and what
-// its answer says of how it went.
+// around observes the invocations of one handler; about returns the subject of an
+// invocation, and status the outcome of its response.
 func around[In, Out any](
 	o Observer, about func(In) subject, status func(Out) any, h func(context.Context, In) (Out, error),
 ) func(context.Context, In) (Out, error) {
@@ -104,16 +103,16 @@ func around[In, Out any](
 
 func done[Out any](Out) any { return outcomeDone }
 
-// invocation is one that has begun.
+// invocation is an invocation in progress.
 type invocation struct {
 	Observer
 	began    time.Time
-	recorder *metrics.Recorder // nil where nothing is measured
-	span     trace.Span        // nil where it has none
+	recorder *metrics.Recorder // nil if nothing is measured
+	span     trace.Span        // nil if it has none
 }
 
-// begin begins an invocation. Where no gateway has named it, it goes by the id
-// that Lambda's own lines name.
+// begin begins an invocation. Without an id from a gateway it gets the id of Lambda's
+// own log lines.
 func (o Observer) begin(ctx context.Context, about subject) (context.Context, *invocation) {
 	i := &invocation{Observer: o, began: o.Now()}
 	if lc, ok := lambdacontext.FromContext(ctx); ok {
@@ -128,8 +127,8 @@ func (o Observer) begin(ctx context.Context, about subject) (context.Context, *i
 	return logs.With(ctx, about.attrs...), i
 }
 
-// answered notes that an answer to somebody who waits is there, or begins. Where
-// a code is no status, nobody waits.
+// answered records that the response to a waiting caller is complete or begins. If
+// status is not a number, no caller is waiting.
 func (i *invocation) answered(ctx context.Context, status any) {
 	if _, waiting := status.(int); !waiting {
 		return
@@ -140,8 +139,8 @@ func (i *invocation) answered(ctx context.Context, status any) {
 	}
 }
 
-// known is the status of an invocation: the one that was found meanwhile, where
-// the gateway is told another.
+// known returns the status of an invocation: the one in the context if the gateway gets
+// another.
 func known(ctx context.Context, status any) any {
 	if found := value(logs.Of(ctx), logs.Status); found.Kind() == slog.KindInt64 {
 		return int(found.Int64())
@@ -149,10 +148,10 @@ func known(ctx context.Context, status any) any {
 	return status
 }
 
-// end tells of an invocation. A panic, which ends the process, is told by Lambda.
+// end records an invocation. A panic ends the process, which Lambda reports.
 func (i *invocation) end(ctx context.Context, status any, err error) {
 	switch {
-	case errors.Is(err, errUnauthorized): // an answer, as authorizers give it
+	case errors.Is(err, errUnauthorized): // an authorizer's regular answer
 		status, err = http.StatusUnauthorized, nil
 	case err != nil:
 		status = outcomeFailed
@@ -177,7 +176,7 @@ func (i *invocation) end(ctx context.Context, status any, err error) {
 	}
 }
 
-// value is that of an attribute; the zero one where there is none of the name.
+// value returns the value of an attribute; the zero value if there is none.
 func value(attrs []slog.Attr, key string) slog.Value {
 	for _, a := range attrs {
 		if a.Key == key {

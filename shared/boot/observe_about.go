@@ -13,19 +13,18 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
-// subject is what an invocation is about.
+// subject describes what an invocation is about.
 type subject struct {
 	attrs []slog.Attr
-	// kind is that of its span; unspecified for one that has none.
+	// kind is the kind of its span; unspecified for no span.
 	kind   trace.SpanKind
-	parent string // the traceparent that came with it
+	parent string // the request's traceparent
 }
 
-// longestName is as long as ids are; whatever else a caller puts into a path is
-// cut.
+// longestName is the maximum length of an id; longer texts in a path are cut.
 const longestName = 128
 
-// aboutRequest is what a request to the HTTP API is about.
+// aboutRequest returns the subject of a request to the HTTP API.
 func aboutRequest(event events.APIGatewayV2HTTPRequest) subject {
 	user := ""
 	if a := event.RequestContext.Authorizer; a != nil && a.JWT != nil {
@@ -34,10 +33,10 @@ func aboutRequest(event events.APIGatewayV2HTTPRequest) subject {
 	return subject{append(aboutPath(event.PathParameters),
 		slog.String(logs.RequestID, event.RequestContext.RequestID),
 		slog.String(logs.Route, unversioned(event.RouteKey)), logs.User(user),
-	), trace.SpanKindServer, event.Headers["traceparent"]} // the gateway writes names of headers small
+	), trace.SpanKindServer, event.Headers["traceparent"]} // the gateway lowercases header names
 }
 
-// aboutStream is what a request to the REST API that streams is about.
+// aboutStream returns the subject of a request to the streaming REST API.
 func aboutStream(event events.APIGatewayProxyRequest) subject {
 	user, _ := ws.Identity(event.RequestContext.Authorizer)
 	header := http.Header{}
@@ -56,8 +55,8 @@ func aboutStream(event events.APIGatewayProxyRequest) subject {
 	), trace.SpanKindServer, header.Get("Traceparent")}
 }
 
-// aboutMessage is what an event of the WebSocket API is about. A message says
-// itself which route it takes.
+// aboutMessage returns the subject of an event of the WebSocket API. A message itself
+// names its route.
 func aboutMessage(event events.APIGatewayWebsocketProxyRequest) subject {
 	authorizer, _ := event.RequestContext.Authorizer.(map[string]any)
 	user, _ := ws.Identity(authorizer)
@@ -68,19 +67,19 @@ func aboutMessage(event events.APIGatewayWebsocketProxyRequest) subject {
 	}, trace.SpanKindServer, ""}
 }
 
-// aboutCaller is what the authorizer is asked about.
+// aboutCaller returns the subject of a request to the authorizer.
 func aboutCaller(event events.APIGatewayCustomAuthorizerRequestTypeRequest) subject {
 	route := event.RequestContext.HTTPMethod + " " + event.RequestContext.ResourcePath
 	if event.RequestContext.HTTPMethod == "" {
-		route = "$connect" // is all that the WebSocket API asks about
+		route = "$connect" // the only route that the WebSocket API authorizes
 	}
 	return subject{attrs: []slog.Attr{
 		slog.String(logs.RequestID, event.RequestContext.RequestID), slog.String(logs.Route, unversioned(route)),
 	}}
 }
 
-// aboutRun is what an invocation of the runner is about: part of the trace of the
-// request that started the run.
+// aboutRun returns the subject of an invocation of the runner, which is part of the
+// trace of the request that started the run.
 func aboutRun(job Job) subject {
 	return subject{[]slog.Attr{
 		slog.String(logs.Route, "run"), slog.String(logs.SessionID, job.SessionID),
@@ -88,23 +87,23 @@ func aboutRun(job Job) subject {
 	}, trace.SpanKindConsumer, job.TraceParent}
 }
 
-// aboutChanges is what a batch of the table's stream is about. It has no span: to
-// hand that over would keep watchers waiting.
+// aboutChanges returns the subject of a batch of the table's stream. It has no span,
+// because exporting that would delay watchers.
 func aboutChanges(event events.DynamoDBEvent) subject {
 	return subject{attrs: []slog.Attr{slog.String(logs.Route, "changes"), slog.Int("records", len(event.Records))}}
 }
 
-// aboutDeliveries is what a batch of a queue is about.
+// aboutDeliveries returns the subject of a batch of a queue.
 func aboutDeliveries(event events.SQSEvent) subject {
 	return subject{
 		[]slog.Attr{slog.String(logs.Route, "deliveries"), slog.Int("records", len(event.Records))}, trace.SpanKindConsumer, "",
 	}
 }
 
-// aboutTick is what an invocation of a schedule is about.
+// aboutTick returns the subject of a scheduled invocation.
 func aboutTick(struct{}) subject { return subject{attrs: []slog.Attr{slog.String(logs.Route, "tick")}} }
 
-// aboutPath is what the parameters of a path name.
+// aboutPath returns the attributes of path parameters.
 func aboutPath(parameters map[string]string) []slog.Attr {
 	var attrs []slog.Attr
 	for _, name := range []string{logs.SessionID, logs.RunID, "task_id", "agent"} {
@@ -115,8 +114,7 @@ func aboutPath(parameters map[string]string) []slog.Attr {
 	return attrs
 }
 
-// unversioned is a route by one name, whichever of its two base paths it was
-// asked for under.
+// unversioned returns a route under one name for both of its base paths.
 func unversioned(route string) string {
 	route = strings.Replace(route, " /api/v1/", " /", 1)
 	return strings.Replace(route, " /api/", " /", 1)

@@ -12,8 +12,8 @@ import (
 	"github.com/rethread/rethread/shared/observe/logs"
 )
 
-// endSpan ends an invocation's span with what its line in the log says of it, but
-// for whose it is, and hands over what was traced.
+// endSpan ends an invocation's span with the attributes of its log line except the
+// user's, and exports the trace.
 func (i *invocation) endSpan(ctx context.Context, about []slog.Attr, level slog.Level) {
 	for _, a := range about {
 		if attr, ok := spanAttribute(a); ok {
@@ -34,7 +34,7 @@ func (i *invocation) endSpan(ctx context.Context, about []slog.Attr, level slog.
 	}
 }
 
-// spanAttribute is an attribute by the name that OpenTelemetry has for it.
+// spanAttribute converts an attribute to OpenTelemetry's name for it.
 func spanAttribute(a slog.Attr) (otel.KeyValue, bool) {
 	switch a.Key {
 	case logs.SessionID:

@@ -12,8 +12,8 @@ import (
 	"github.com/rethread/rethread/shared/observe/logs"
 )
 
-// aroundStream tells of requests whose answers are streamed: an invocation ends
-// with its answer, before Lambda learns of that end and may stop the process.
+// aroundStream observes requests with streamed responses: an invocation ends with its
+// response, before Lambda sees that end and may stop the process.
 func (o Observer) aroundStream(h StreamHandler) StreamHandler {
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (*events.APIGatewayProxyStreamingResponse, error) {
 		ctx, i := o.begin(ctx, aboutStream(event))
@@ -30,7 +30,7 @@ func (o Observer) aroundStream(h StreamHandler) StreamHandler {
 	}
 }
 
-// observedBody is an answer's body that tells its end, or that it is closed.
+// observedBody is a response body that reports its end or that it is closed.
 type observedBody struct {
 	io.Reader
 	end func()

@@ -24,8 +24,8 @@ import (
 
 type line = map[string]any
 
-// observed is an observer whose clock goes on a second each time it is read, and
-// what it tells.
+// observed is an observer whose clock advances a second with each reading, and its
+// output.
 type observed struct {
 	boot.Observer
 	log, metrics bytes.Buffer
@@ -187,7 +187,7 @@ func TestObserverOfWorkInTheBackground(t *testing.T) {
 			t.Errorf("metrics (-want +got)\n%s", diff)
 		}
 	})
-	t.Run("a tick that found nothing has a line in the log, and none of metrics", func(t *testing.T) {
+	t.Run("logs a tick without work, but writes no metrics", func(t *testing.T) {
 		t.Parallel()
 		o := newObserved()
 		handle := o.Around(func(ctx context.Context) error {
@@ -205,7 +205,7 @@ func TestObserverOfWorkInTheBackground(t *testing.T) {
 			t.Errorf("metrics %v", got)
 		}
 	})
-	t.Run("batches of changes are told together, and of those that fail each", func(t *testing.T) {
+	t.Run("combines successful batches of changes and records each failed one", func(t *testing.T) {
 		t.Parallel()
 		o := newObserved()
 		var failure error
@@ -233,7 +233,7 @@ func TestObserverOfWorkInTheBackground(t *testing.T) {
 			t.Errorf("log %v", got)
 		}
 	})
-	t.Run("a caller who is refused is no failure", func(t *testing.T) {
+	t.Run("does not count a rejected caller as a failure", func(t *testing.T) {
 		t.Parallel()
 		o := newObserved()
 		handle := o.Around(boot.Authorizer(nil, o.Log)).(boot.AuthorizerHandler)
@@ -245,7 +245,7 @@ func TestObserverOfWorkInTheBackground(t *testing.T) {
 			t.Errorf("log %v", got)
 		}
 	})
-	t.Run("what a frame says stands before what the gateway is told", func(t *testing.T) {
+	t.Run("prefers the status in a frame to the gateway's", func(t *testing.T) {
 		t.Parallel()
 		o := newObserved()
 		handle := o.Around(ws.Handler(func(ctx context.Context, _ events.APIGatewayWebsocketProxyRequest) (events.APIGatewayProxyResponse, error) {
@@ -265,7 +265,7 @@ func TestObserverOfWorkInTheBackground(t *testing.T) {
 			t.Errorf("metrics %v", got)
 		}
 	})
-	t.Run("a handler of another kind comes back", func(t *testing.T) {
+	t.Run("returns a handler of another type unchanged", func(t *testing.T) {
 		t.Parallel()
 		if got := newObserved().Around(42); got != 42 {
 			t.Errorf("got %v", got)

@@ -12,9 +12,9 @@ import (
 	"github.com/rethread/rethread/shared/client/parameters"
 )
 
-// completeEnvironment sets, once at a cold start, the variables that parameters of
-// Systems Manager hold, before anything reads them, libraries included. It goes by
-// the variables that Lambda sets, as some functions call no other service.
+// completeEnvironment sets the variables whose values are in parameters of Systems
+// Manager, once at a cold start, before any code or library reads them. It uses the
+// variables set by Lambda, since some functions call no other service.
 func completeEnvironment(ctx context.Context) error {
 	values, err := parameters.Client{
 		HTTP: http.DefaultClient, Region: os.Getenv("AWS_REGION"), Endpoint: os.Getenv("AWS_ENDPOINT_URL_SSM"), Now: time.Now,

@@ -12,14 +12,13 @@ import (
 	"github.com/rethread/rethread/shared/base/problem"
 )
 
-// errPath says that the path of a request cannot be told from its event.
-var errPath = errors.New("the gateway's event does not say which path was asked for")
+// errPath says that the path of a request cannot be determined from its event.
+var errPath = errors.New("the gateway's event does not determine the requested path")
 
-// routedPath is the path of an HTTP API's request as net/http wants it, made of
-// the route and of its parameters. The event's own path is decoded, so that a
-// slash inside a parameter looks like any other, and is cut at a "?" that was
-// escaped: it is only compared. Where the two do not say the same, nothing is
-// guessed.
+// routedPath returns the escaped path of an HTTP API's request, built from the route
+// and its parameters. The event's own path is decoded, so that a slash inside a
+// parameter looks like any other, and is cut at an escaped "?": it is used only for
+// comparison. If the two differ, it returns errPath.
 func routedPath(event events.APIGatewayV2HTTPRequest) (string, error) {
 	_, route, ok := strings.Cut(event.RouteKey, " ")
 	if !ok {
@@ -50,8 +49,8 @@ func routedPath(event events.APIGatewayV2HTTPRequest) (string, error) {
 	return path, nil
 }
 
-// isSamePath reports whether the event's own path is the decoded one, whole or
-// cut at its first "?", with or without the stage in front.
+// isSamePath reports whether the event's own path is the decoded one, complete or cut
+// at its first "?", with or without the stage.
 func isSamePath(event events.APIGatewayV2HTTPRequest, decoded string) bool {
 	cut, _, _ := strings.Cut(decoded, "?")
 	stage := "/" + event.RequestContext.Stage
@@ -63,9 +62,8 @@ func isSamePath(event events.APIGatewayV2HTTPRequest, decoded string) bool {
 	return false
 }
 
-// normalPath is the path of a REST API's request, which comes as the caller has
-// escaped it, escaped as net/http does: what is left of two ways to write a
-// character is one.
+// normalPath returns the path of a REST API's request, which has the caller's escapes,
+// with the escapes of net/http, so that each character has one notation.
 func normalPath(path string) (string, error) {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
@@ -78,9 +76,9 @@ func normalPath(path string) (string, error) {
 	return strings.Join(parts, "/"), nil
 }
 
-// publicPrefix is what stands before the path in the address that the caller
-// used: the stage, or what a domain of one's own maps. full is the path with it,
-// which a gateway may write with other escapes.
+// publicPrefix returns the part before the path in the address that the caller used:
+// the stage, or the base path of a custom domain. full is the path with it, which a
+// gateway may escape differently.
 func publicPrefix(full, path string) string {
 	if prefix, ok := strings.CutSuffix(full, path); ok {
 		return strings.TrimSuffix(prefix, "/")
@@ -107,7 +105,7 @@ func escapeSegments(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// refusePath answers a request whose path is unknown.
+// refusePath answers a request whose path cannot be determined.
 func refusePath(w http.ResponseWriter, _ *http.Request) {
 	problem.New(fault.New(fault.Malformed, "The path is not one that can be told from what the gateway hands over."), "").Write(w)
 }

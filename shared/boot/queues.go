@@ -13,9 +13,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/webhook"
 )
 
-// Environment variables with the URLs of queues: of what is to be delivered to
-// webhooks, to clients over A2A and to automations, of the turns of those of them
-// that are slow or fail, and of what was given up.
+// Environment variables with the URLs of queues: the deliveries to webhooks, to A2A
+// clients and to automations, the wakes of lanes that are slow or fail, and the
+// abandoned deliveries.
 const (
 	deliveriesVariable      = "DELIVERIES_URL"
 	pushesVariable          = "PUSHES_URL"
@@ -31,7 +31,7 @@ func deliveryVariables() map[delivery.Kind]string {
 	}
 }
 
-// deliveries are the queues of deliveries to targets of these kinds.
+// deliveries returns the queues of deliveries to targets of these kinds.
 func (d Deps) deliveries(kinds ...delivery.Kind) (*queue.Queue, error) {
 	urls, err := urlsOf(deliveryVariables(), kinds)
 	if err != nil {
@@ -40,7 +40,7 @@ func (d Deps) deliveries(kinds ...delivery.Kind) (*queue.Queue, error) {
 	return queue.New(sqs.NewFromConfig(d.AWS), queue.URLs{Deliveries: urls}), nil
 }
 
-// allQueues are those of what is delivered, retried and given up.
+// allQueues returns the queues of deliveries, wakes and abandoned deliveries.
 func (d Deps) allQueues() (*queue.Queue, error) {
 	kinds := []delivery.Kind{webhook.Kind, push.Kind, automation.Kind}
 	deliveries, err := urlsOf(deliveryVariables(), kinds)

@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// agentsVariable names the environment variable with the configuration of
-	// agents (docs/agent-protocol.md).
+	// agentsVariable is the environment variable with the configuration of agents
+	// (docs/agent-protocol.md).
 	agentsVariable = "AGENTS"
-	// runnerVariable names the one with the function that executes runs.
+	// runnerVariable is the one with the function that executes runs.
 	runnerVariable = "RUNNER_FUNCTION"
 )
 
@@ -45,15 +45,14 @@ func StartRunner() {
 	})
 }
 
-// Job is what the runner is invoked with: the run, and the trace that it is part
-// of.
+// Job is the runner's event: the run, and the trace that it belongs to.
 type Job struct {
 	run.Ref
 	TraceParent string `json:"traceparent,omitempty"`
 }
 
-// Runner executes the runs that Lambda's events name. An error makes Lambda
-// deliver the event again.
+// Runner executes the run named by an event. On an error Lambda delivers the event
+// again.
 func Runner(w *run.Worker) func(context.Context, run.Ref) error {
 	return func(ctx context.Context, ref run.Ref) error {
 		err := w.Execute(ctx, ref)
@@ -64,7 +63,7 @@ func Runner(w *run.Worker) func(context.Context, run.Ref) error {
 	}
 }
 
-// Dispatcher hands runs to the function that executes them, and does not wait.
+// Dispatcher invokes the function that executes runs, without waiting for it.
 func Dispatcher(client *lambda.Client, function string) func(context.Context, run.Ref) error {
 	return func(ctx context.Context, ref run.Ref) error {
 		if function == "" {
@@ -84,8 +83,8 @@ func Dispatcher(client *lambda.Client, function string) func(context.Context, ru
 	}
 }
 
-// agentNames reads a configuration of agents for those who must know what there
-// is and call nobody: they get no secrets.
+// agentNames reads the configuration of agents without their secrets, for functions
+// that need the agents' names but do not call them.
 func agentNames(config string) (agent.Directory, error) {
 	names, err := agent.ParseConfig(config, func(string) (string, bool) { return "none", true })
 	if err != nil {
@@ -94,8 +93,8 @@ func agentNames(config string) (agent.Directory, error) {
 	return names, nil
 }
 
-// HasAgent reports whether an agent is configured; "" asks for one of sessions
-// that name none.
+// HasAgent reports whether an agent is configured; "" means the agent of sessions that
+// name none.
 func (d Deps) HasAgent(name string) bool {
 	_, ok := d.agents.Agent(name)
 	return ok

@@ -28,8 +28,8 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// runner is the function over a table of its own, with one agent that does
-// what answer says.
+// runner is the function with its own table and one agent that behaves as answer
+// says.
 type runner struct {
 	execute func(context.Context, run.Ref) error
 	store   *stores.Store
@@ -38,7 +38,7 @@ type runner struct {
 }
 
 func TestRunner(t *testing.T) {
-	t.Run("what the agent streams is what the session shows", func(t *testing.T) {
+	t.Run("stores what the agent streams", func(t *testing.T) {
 		r := newRunner(t, func(rw http.ResponseWriter, req *http.Request) {
 			var in struct{ Events []json.RawMessage }
 			if err := json.NewDecoder(req.Body).Decode(&in); err != nil {
@@ -70,7 +70,7 @@ func TestRunner(t *testing.T) {
 			t.Errorf("state %s, %v", state.Merged["turns"], err)
 		}
 	})
-	t.Run("an agent that fails leaves what it said and why", func(t *testing.T) {
+	t.Run("keeps the output and the error of a failed agent", func(t *testing.T) {
 		r := newRunner(t, func(rw http.ResponseWriter, _ *http.Request) {
 			send(rw, "delta", `{"part":0,"text":"half "}`)
 			send(rw, "delta", `{"part":0,"text":"a word"}`)
@@ -83,7 +83,7 @@ func TestRunner(t *testing.T) {
 			t.Errorf("the session (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("a cancellation closes the connection to a silent agent", func(t *testing.T) {
+	t.Run("closes the connection to a silent agent on cancellation", func(t *testing.T) {
 		asked, closed := make(chan struct{}), make(chan struct{})
 		r := newRunner(t, func(rw http.ResponseWriter, req *http.Request) {
 			if _, err := io.Copy(io.Discard, req.Body); err != nil {
@@ -107,7 +107,7 @@ func TestRunner(t *testing.T) {
 		<-closed
 		r.wantRun(t, ref, run.Cancelled, "")
 	})
-	t.Run("a job that comes again after a crash ends the run", func(t *testing.T) {
+	t.Run("ends the run when its job is repeated after a crash", func(t *testing.T) {
 		r := newRunner(t, func(http.ResponseWriter, *http.Request) {})
 		ref := r.mustStart(t, "hello")
 		if _, err := r.store.Claim(t.Context(), ref, "crashed"); err != nil {
@@ -122,7 +122,7 @@ func TestRunner(t *testing.T) {
 			t.Errorf("the agent was called %d times", n)
 		}
 	})
-	t.Run("an event that names no run is settled", func(t *testing.T) {
+	t.Run("accepts an event without a run", func(t *testing.T) {
 		newRunner(t, nil).mustExecute(t, run.Ref{UserID: "alice", SessionID: "s", RunID: "none"})
 	})
 }
@@ -144,7 +144,7 @@ func TestDispatcher(t *testing.T) {
 		Region: "eu-central-1", BaseEndpoint: &server.URL, Retryer: aws.NopRetryer{},
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
 	})
-	t.Run("a run is handed over and not waited for", func(t *testing.T) {
+	t.Run("invokes the runner without waiting", func(t *testing.T) {
 		if err := boot.Dispatcher(client, "runner")(t.Context(), ref); err != nil {
 			t.Fatal(err)
 		}
@@ -153,13 +153,13 @@ func TestDispatcher(t *testing.T) {
 			t.Errorf("asked %s, want %s", got, want)
 		}
 	})
-	t.Run("a runner that takes no more is an error", func(t *testing.T) {
+	t.Run("returns an error when the runner is throttled", func(t *testing.T) {
 		status = http.StatusTooManyRequests
 		if err := boot.Dispatcher(client, "runner")(t.Context(), ref); err == nil {
 			t.Error("no error")
 		}
 	})
-	t.Run("a runner that is not configured is an error", func(t *testing.T) {
+	t.Run("returns an error when no runner is configured", func(t *testing.T) {
 		if err := boot.Dispatcher(client, "")(t.Context(), ref); err == nil || !strings.Contains(err.Error(), "RUNNER_FUNCTION") {
 			t.Errorf("got %v", err)
 		}
@@ -242,7 +242,7 @@ func (r *runner) wantRun(t *testing.T, ref run.Ref, status run.Status, code stri
 	}
 }
 
-// mustTexts is what the session shows, one text an event.
+// mustTexts returns the texts that the session shows, one for each event.
 func (r *runner) mustTexts(t *testing.T) []string {
 	t.Helper()
 	page, err := r.store.Events(t.Context(), "alice", "s", session.EventQuery{View: session.Effective, Limit: 100})

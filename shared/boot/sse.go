@@ -10,18 +10,17 @@ import (
 )
 
 const (
-	// turnVariable names the environment variable that says how long a stream
-	// lasts before its reader is to come back.
+	// turnVariable is the environment variable with the duration of a stream, after which
+	// its reader reconnects.
 	turnVariable = "STREAM_TURN"
 	defaultTurn  = 90 * time.Second
 )
 
-// StartSSE runs the function that serves sessions as server-sent events
-// until Lambda stops it. It asks the WebSocket API at WEBSOCKET_URL, and
-// for items that are too large for that the HTTP API at HTTP_URL; in the table
-// it counts who has how many streams open, and nothing else. ALLOWED_ORIGIN is
-// the web origin whose pages may read, as the REST API does not say it for
-// answers of functions.
+// StartSSE runs the function that serves sessions as server-sent events until Lambda
+// stops it. It reads from the WebSocket API at WEBSOCKET_URL, and items that are too
+// large for it from the HTTP API at HTTP_URL; it uses the table only to count each
+// user's open streams. ALLOWED_ORIGIN is the web origin whose pages may read, since the
+// REST API adds no CORS headers to responses of functions.
 func StartSSE() {
 	start(func(d Deps) (any, error) {
 		endpoint, err := address("WEBSOCKET_URL", "wss", "ws")

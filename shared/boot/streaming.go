@@ -21,17 +21,17 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
-// streamMargin is how long before Lambda's deadline, or before the caller's
-// token runs out, an answer has to be at its end.
+// streamMargin is how long before Lambda's deadline, or before the caller's token
+// expires, a response must end.
 const streamMargin = 10 * time.Second
 
 var errTimeUp = errors.New("the request's time is up")
 
-// StreamHandler is what Lambda calls for a request to a REST API that streams.
+// StreamHandler is the Lambda handler for a request to a streaming REST API.
 type StreamHandler = func(context.Context, events.APIGatewayProxyRequest) (*events.APIGatewayProxyStreamingResponse, error)
 
-// Streaming adapts a handler to the events of a REST API that streams: the
-// answer begins with the first byte that the handler writes.
+// Streaming adapts a handler to the events of a streaming REST API: the response begins
+// with the first byte that the handler writes.
 func Streaming(h http.Handler, log *slog.Logger, now func() time.Time) StreamHandler {
 	return func(ctx context.Context, event events.APIGatewayProxyRequest) (*events.APIGatewayProxyStreamingResponse, error) {
 		user, expires := ws.Identity(event.RequestContext.Authorizer)
@@ -55,7 +55,7 @@ func Streaming(h http.Handler, log *slog.Logger, now func() time.Time) StreamHan
 					log.ErrorContext(ctx, "panic", "panic", v)
 					w.WriteHeader(http.StatusInternalServerError)
 				}
-				w.WriteHeader(http.StatusOK) // of a handler that wrote nothing
+				w.WriteHeader(http.StatusOK) // for a handler that wrote nothing
 				_ = writer.Close()           // never fails
 			}()
 			next.ServeHTTP(w, r)
@@ -65,7 +65,7 @@ func Streaming(h http.Handler, log *slog.Logger, now func() time.Time) StreamHan
 	}
 }
 
-// timed ends a request before Lambda does, and before the caller's token.
+// timed ends a request before Lambda's deadline and the expiry of the caller's token.
 func timed(ctx context.Context, user string, expires int64, now time.Time) (context.Context, context.CancelFunc) {
 	left := time.Duration(-1)
 	if deadline, ok := ctx.Deadline(); ok {
@@ -82,8 +82,8 @@ func timed(ctx context.Context, user string, expires int64, now time.Time) (cont
 	return context.WithTimeoutCause(ctx, left, errTimeUp)
 }
 
-// streamRequest is the event as a request. It returns errPath for one whose path
-// cannot be told.
+// streamRequest converts the event to a request. It returns errPath if the path cannot
+// be determined.
 func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, user string) (*http.Request, error) {
 	body := []byte(event.Body)
 	if event.IsBase64Encoded {
@@ -132,8 +132,8 @@ func streamRequest(ctx context.Context, event events.APIGatewayProxyRequest, use
 	return r, nil
 }
 
-// base is the API's public address. The stage is part of the path that the
-// gateway was asked for, but not of the one that it hands over.
+// base returns the API's public address. The stage is part of the requested path, but
+// not of the path in the event.
 func base(event events.APIGatewayProxyRequest, header http.Header) string {
 	scheme := header.Get("X-Forwarded-Proto")
 	if scheme == "" {
@@ -146,7 +146,8 @@ func base(event events.APIGatewayProxyRequest, header http.Header) string {
 	return scheme + "://" + host + publicPrefix(event.RequestContext.Path, event.Path)
 }
 
-// streamBody is an answer as Lambda reads it. Close ends what writes it.
+// streamBody is a response body as read by Lambda. Close ends the handler that writes
+// it.
 type streamBody struct {
 	*io.PipeReader
 
@@ -154,7 +155,7 @@ type streamBody struct {
 	done   chan struct{}
 }
 
-// Close implements io.Closer. It returns when nothing of the request runs.
+// Close implements io.Closer. It returns when the handler has returned.
 func (b *streamBody) Close() error {
 	b.cancel()
 	err := b.PipeReader.Close()
@@ -162,7 +163,7 @@ func (b *streamBody) Close() error {
 	return err
 }
 
-// streamWriter is the http.ResponseWriter of a streamed answer.
+// streamWriter is the http.ResponseWriter of a streamed response.
 type streamWriter struct {
 	header http.Header
 	body   io.Writer
@@ -170,7 +171,7 @@ type streamWriter struct {
 	begun  chan struct{}
 
 	status int         // once begun is closed
-	sent   http.Header // as it was then
+	sent   http.Header // as of the call of WriteHeader
 }
 
 // Header implements http.ResponseWriter.
@@ -190,13 +191,13 @@ func (w *streamWriter) Write(text []byte) (int, error) {
 	return w.body.Write(text)
 }
 
-// Flush implements http.Flusher: nothing is held back.
+// Flush implements http.Flusher. It does nothing, since nothing is buffered.
 func (w *streamWriter) Flush() { w.WriteHeader(http.StatusOK) }
 
 func (w *streamWriter) answer(body io.ReadCloser) *events.APIGatewayProxyStreamingResponse {
 	out := &events.APIGatewayProxyStreamingResponse{StatusCode: w.status, Headers: map[string]string{}, Body: body}
 	for name, values := range w.sent {
-		if name != "Connection" { // is the gateway's own
+		if name != "Connection" { // the gateway sets its own
 			out.Headers[name] = strings.Join(values, ", ")
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/boot"
 )
 
-// streamEvent is a request that the gateway let through.
+// streamEvent is a request that the gateway has authorized.
 func streamEvent(now time.Time) events.APIGatewayProxyRequest {
 	return events.APIGatewayProxyRequest{
 		HTTPMethod: http.MethodPost, Path: "/a2a/demo/message:send", Body: "aGk=", IsBase64Encoded: true,
@@ -38,7 +38,7 @@ func TestStreaming(t *testing.T) {
 		}
 		return answer
 	}
-	t.Run("the request arrives whole", func(t *testing.T) {
+	t.Run("passes the complete request", func(t *testing.T) {
 		answer := invoke(t, func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
 			if err != nil || string(body) != "hi" || r.URL.Path != "/a2a/demo/message:send" || r.FormValue("a") != "1 2" {
@@ -51,7 +51,7 @@ func TestStreaming(t *testing.T) {
 			t.Errorf("got %+v", answer)
 		}
 	})
-	t.Run("an answer begins with its first byte and goes on", func(t *testing.T) {
+	t.Run("starts the response with its first byte", func(t *testing.T) {
 		next := make(chan struct{})
 		answer := invoke(t, func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("one"))
@@ -67,7 +67,7 @@ func TestStreaming(t *testing.T) {
 			t.Errorf("got %q, %v", rest, err)
 		}
 	})
-	t.Run("a reader that leaves ends the request", func(t *testing.T) {
+	t.Run("ends the request when the reader leaves", func(t *testing.T) {
 		ended := make(chan error, 1)
 		answer := invoke(t, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusOK)
@@ -85,7 +85,7 @@ func TestStreaming(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("a panic is a failure", func(t *testing.T) {
+	t.Run("returns 500 on a panic", func(t *testing.T) {
 		answer := invoke(t, func(http.ResponseWriter, *http.Request) { panic("no") })
 		if answer.StatusCode != http.StatusInternalServerError {
 			t.Errorf("got %d", answer.StatusCode)

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Chore is one kind of what the sweeper does.
+// Chore is one task of the sweeper.
 type Chore struct {
 	Name string
 	// Do returns how much was done. It may be stopped and repeated at any point.
 	Do func(context.Context) (int, error)
 }
 
-// StartSweeper runs the function that finishes what was cut short until Lambda
-// stops it. What is done in no time comes first.
+// StartSweeper runs the function that completes interrupted work until Lambda stops it.
+// Short tasks come first.
 func StartSweeper() {
 	Start(func(d Deps) any {
 		return Sweeper([]Chore{
@@ -29,9 +29,9 @@ func StartSweeper() {
 	})
 }
 
-// Sweeper does each chore once in an invocation. Each has an equal share of the
-// time that those before it have left, and none is kept from its share by another
-// that fails. The error is of all that failed: Lambda counts it, for the alarm.
+// Sweeper does each chore once in an invocation. Each gets an equal share of the time
+// that those before it have left, even if others fail. The error joins all failures;
+// Lambda counts it for the alarm.
 func Sweeper(chores []Chore, log *slog.Logger) func(context.Context) error {
 	return func(ctx context.Context) error {
 		ctx, cancel := timeToAnswer(ctx)
@@ -50,7 +50,7 @@ func Sweeper(chores []Chore, log *slog.Logger) func(context.Context) error {
 	}
 }
 
-// within does the chore in the first of so many shares of the time left.
+// within does the chore in at most 1/shares of the time left.
 func (c Chore) within(ctx context.Context, shares int) (n int, err error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc

@@ -17,8 +17,8 @@ import (
 	"github.com/rethread/rethread/shared/transport/ws"
 )
 
-// idleConnections is how many connections to the gateway are kept between
-// posts: as many as there are posts at a time.
+// idleConnections is how many connections to the gateway are kept open between posts:
+// the number of concurrent posts.
 const idleConnections = 64
 
 // StartWatch runs the function behind the WebSocket API until Lambda stops it.
@@ -50,11 +50,11 @@ func (d Deps) pusher() (watch.Pusher, error) {
 	return connections.New(cfg, endpoint, 0), nil
 }
 
-// address reads an address out of the environment.
+// address reads an address from an environment variable.
 func address(name string, schemes ...string) (string, error) {
 	value := os.Getenv(name)
 	if parsed, err := url.Parse(value); err != nil || !slices.Contains(schemes, parsed.Scheme) || parsed.Host == "" {
-		return "", fmt.Errorf("the environment variable %s: %q is no address of the kind %s", name, value, schemes[0])
+		return "", fmt.Errorf("the environment variable %s: %q is not an address of scheme %s", name, value, schemes[0])
 	}
 	return value, nil
 }

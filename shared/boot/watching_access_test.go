@@ -12,8 +12,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// TestRevoking goes the whole way, from a share that is taken back to those who
-// watched by it.
+// TestRevoking covers the whole path, from a revoked share to its watchers.
 func TestRevoking(t *testing.T) {
 	w := newWatched(t)
 	if _, err := w.store.Create(t.Context(), session.New{ID: "s", UserID: "alice"}); err != nil {
@@ -41,12 +40,12 @@ func TestRevoking(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.mustAppend(t, "after")
-	t.Run("the guest is told that it is over, and nothing more", func(t *testing.T) {
+	t.Run("the guest gets one unsubscribed notice", func(t *testing.T) {
 		if m, err := nexts[1](); err != nil || m.Type != "unsubscribed" || m.Reason != "revoked" || m.Status != 403 {
 			t.Errorf("got %+v, %v", m, err)
 		}
 	})
-	t.Run("so are his server-sent events, which end", func(t *testing.T) {
+	t.Run("the guest's server-sent events end with a notice too", func(t *testing.T) {
 		if m, err := nextSSE(); err != nil || m.Type != "unsubscribed" || m.Reason != "revoked" {
 			t.Errorf("got %+v, %v", m, err)
 		}

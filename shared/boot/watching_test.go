@@ -8,8 +8,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// TestWatching goes the whole way: the table, its stream, the fan-out, the
-// gateway, and clients of both transports.
+// TestWatching covers the whole path: the table, its stream, the fan-out, the gateway,
+// and clients of both transports.
 func TestWatching(t *testing.T) {
 	w := newWatched(t)
 	if _, err := w.store.Create(t.Context(), session.New{ID: "s", UserID: "alice"}); err != nil {
@@ -28,16 +28,16 @@ func TestWatching(t *testing.T) {
 	story := []string{
 		"item.snapshot", "thread.status", "item.snapshot", "item.delta", "item.delta", "item.completed", "thread.status",
 	}
-	t.Run("a run arrives over the websocket", func(t *testing.T) { until(t, next, story...) })
+	t.Run("a run is sent over the websocket", func(t *testing.T) { until(t, next, story...) })
 	t.Run("and as server-sent events", func(t *testing.T) { until(t, nextSSE, story...) })
-	t.Run("a stranger is refused", func(t *testing.T) {
+	t.Run("a user without access is rejected", func(t *testing.T) {
 		send, next, _ := w.dial(t, "bob")
 		send(`{"action":"subscribe","session_id":"s"}`)
 		if m, err := next(); err != nil || m.Type != "error" || m.Detail != "You do not have permission to access this session" {
 			t.Errorf("got %+v", m)
 		}
 	})
-	t.Run("who unsubscribes hears no more", func(t *testing.T) {
+	t.Run("an unsubscribed client gets no more messages", func(t *testing.T) {
 		send(`{"action":"unsubscribe","session_id":"s"}`)
 		until(t, next, "unsubscribed")
 		send(`{"action":"ping"}`)
@@ -45,7 +45,7 @@ func TestWatching(t *testing.T) {
 			t.Errorf("got %+v", m)
 		}
 	})
-	t.Run("the end of the session is told", func(t *testing.T) {
+	t.Run("the deletion of the session is sent", func(t *testing.T) {
 		if err := w.store.Delete(t.Context(), "alice", "s"); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestWatching(t *testing.T) {
 	})
 }
 
-// mustRun has a run stream an answer.
+// mustRun executes a run with a streamed answer.
 func (w *watched) mustRun(t *testing.T) {
 	t.Helper()
 	ctx, ref := t.Context(), run.Ref{UserID: "alice", SessionID: "s", RunID: "r1"}
@@ -82,7 +82,7 @@ func (w *watched) mustRun(t *testing.T) {
 	}
 }
 
-// Closing a connection leaves nothing behind.
+// Closing a connection removes all of its subscriptions.
 func TestDisconnecting(t *testing.T) {
 	w := newWatched(t)
 	if _, err := w.store.Create(t.Context(), session.New{ID: "s", UserID: "alice"}); err != nil {

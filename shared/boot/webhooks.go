@@ -7,8 +7,8 @@ import (
 	"github.com/rethread/rethread/shared/transport/rest"
 )
 
-// StartWebhooks runs the function that answers for webhooks until Lambda stops
-// it. DELIVERIES_URL is the queue that takes tests and replays.
+// StartWebhooks runs the function of the webhook routes until Lambda stops it.
+// DELIVERIES_URL is the queue for tests and replays.
 func StartWebhooks() {
 	start(func(d Deps) (any, error) {
 		queue, err := d.deliveries(webhook.Kind)
