@@ -22,7 +22,7 @@ const (
 	// table in peace until the next one.
 	sweepUnwell = 10
 	// sweepMove is how long moving an item may take when the sweep's time is over.
-	sweepMove = time.Second
+	sweepMove = 3 * time.Second
 	// sweepReported is how many failures of a sweep are told one by one.
 	sweepReported = 5
 )
