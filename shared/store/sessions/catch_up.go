@@ -33,30 +33,25 @@ type catchUp struct {
 	s  *Store
 	h  *header
 	at head
-	// distantItem is the position of an item that may have grown, so far back that it is
-	// told without what stands between it and the watcher; 0 for none.
-	distantItem int64
 	// streamedItem is the position of a streamed item at the watcher's cursor; 0 for none.
 	streamedItem int64
 }
 
 func (f *catchUp) read(ctx context.Context, from watch.From) ([]watch.Message, error) {
-	after, reason, err := f.start(ctx, from)
+	start, err := f.start(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	stand := watch.Cursor{Epoch: f.h.Epoch, Seq: after}
+	f.streamedItem = start.Streamed
+	stand := watch.Cursor{Epoch: f.h.Epoch, Seq: start.After}
 	if from.Cursor != nil {
 		stand = *from.Cursor
 	}
-	if reason != "" {
-		return []watch.Message{f.reload(stand, reason)}, nil
-	}
-	if f.at.last()-after > watch.MaxBehind {
-		return []watch.Message{f.reload(stand, watch.ReasonBehind)}, nil
+	if start.Reason != "" {
+		return []watch.Message{f.reload(stand, start.Reason)}, nil
 	}
 	page, err := f.s.events(ctx, f.h, session.EventQuery{
-		View: session.Effective, Limit: watch.MaxBehind + 1, After: after,
+		View: session.Effective, Limit: watch.MaxBehind + 1, After: start.After,
 	})
 	if err != nil {
 		return nil, err
@@ -66,8 +61,9 @@ func (f *catchUp) read(ctx context.Context, from watch.From) ([]watch.Message, e
 	}
 	begin := stand
 	out := make([]watch.Message, 0, len(page.Events)+1)
-	events := f.unknown(upTo(page.Events, f.at.last()), from) // what came since is told to who has subscribed
-	if events, err = f.withDistantItem(ctx, events); err != nil {
+	// What came since the head was read reaches the watcher by its subscription.
+	events := watch.Unknown(f.h.Epoch, upTo(page.Events, f.at.last()), from.Cursor)
+	if events, err = f.withDistantItem(ctx, events, start.Distant); err != nil {
 		return nil, err
 	}
 	for _, e := range events {
@@ -87,36 +83,17 @@ func (f *catchUp) read(ctx context.Context, from watch.From) ([]watch.Message, e
 	return append(out, status), err
 }
 
-// withDistantItem puts the item that stands aside before the others, where it is still
-// shown.
-func (f *catchUp) withDistantItem(ctx context.Context, events []session.Event) ([]session.Event, error) {
-	if f.distantItem == 0 {
+// withDistantItem puts the item with a seq before the others, if it is still shown; 0
+// for none.
+func (f *catchUp) withDistantItem(ctx context.Context, events []session.Event, seq int64) ([]session.Event, error) {
+	if seq == 0 {
 		return events, nil
 	}
-	page, err := f.s.events(ctx, f.h, session.EventQuery{View: session.Effective, Limit: 1, After: f.distantItem - 1})
-	if err != nil || len(page.Events) == 0 || page.Events[0].Seq != f.distantItem {
+	page, err := f.s.events(ctx, f.h, session.EventQuery{View: session.Effective, Limit: 1, After: seq - 1})
+	if err != nil || len(page.Events) == 0 || page.Events[0].Seq != seq {
 		return events, err
 	}
 	return append(page.Events[:1:1], events...), nil
-}
-
-// unknown leaves out what a watcher has who stands somewhere: events before that
-// in their final form. They are told again as long as they fit messages, for
-// those who did not notice the end of an item; one that does not fit could only
-// be a reload, again and again.
-func (f *catchUp) unknown(events []session.Event, from watch.From) []session.Event {
-	if from.Cursor == nil {
-		return events
-	}
-	known, large := 0, false
-	for known < len(events) && events[known].Seq < from.Cursor.Seq && events[known].Status != session.EventInProgress {
-		large = large || !watch.SnapshotOf(f.h.Epoch, events[known]).Fits()
-		known++
-	}
-	if !large {
-		return events
-	}
-	return events[known:]
 }
 
 // messagesFor is what brings an event to a watcher who stands somewhere: a snapshot,
@@ -149,48 +126,29 @@ func (f *catchUp) messagesFor(ctx context.Context, e session.Event, stand watch.
 	return watch.InParts(m, run.RoleOf(e), deltas)
 }
 
-// start is the seq after which to read, or why the watcher must read the thread
-// first.
-func (f *catchUp) start(ctx context.Context, from watch.From) (after int64, reason string, err error) {
+// start decides from where the watcher is brought up to date.
+func (f *catchUp) start(ctx context.Context, from watch.From) (watch.Start, error) {
+	log := watch.Log{Epoch: f.h.Epoch, Head: f.at.last(), Base: f.h.base()}
 	switch {
 	case from.Cursor != nil:
-		return f.afterCursor(ctx, *from.Cursor)
+		return log.AtCursor(*from.Cursor, func(seq int64) (watch.SeenEntry, error) {
+			rec, err := f.s.entryCovering(ctx, f.h.Log, seq)
+			if err != nil {
+				return watch.SeenEntry{}, err
+			}
+			return watch.SeenEntry{
+				InProgress: rec.inProgress(), Streamed: rec.Streamed, Offset: rec.offset(), Open: rec.Open,
+			}, nil
+		})
 	case from.LastItemID != "":
 		seq, err := f.seqOf(ctx, from.LastItemID)
-		if err != nil || seq == 0 {
-			return 0, watch.ReasonGone, err
-		}
-		return seq - 1, "", nil
+		return log.AtItem(seq), err
 	}
 	newest, err := f.s.events(ctx, f.h, session.EventQuery{View: session.Effective, Descending: true, Limit: 1})
 	if err != nil || len(newest.Events) == 0 {
-		return f.at.last(), "", err
+		return log.After(log.Head), err
 	}
-	return newest.Events[0].Seq - 1, "", nil
-}
-
-func (f *catchUp) afterCursor(ctx context.Context, c watch.Cursor) (after int64, reason string, err error) {
-	if c.Epoch != f.h.Epoch || c.Seq > f.at.last() {
-		return 0, watch.ReasonEpoch, nil
-	}
-	if c.Seq <= f.h.base() {
-		return c.Seq, "", nil // what a fork took over never grows
-	}
-	rec, err := f.s.entryCovering(ctx, f.h.Log, c.Seq)
-	switch {
-	case err != nil:
-		return 0, "", err
-	case rec.inProgress(), rec.Streamed && c.Offset < rec.offset():
-		f.streamedItem = c.Seq
-		return c.Seq - 1, "", nil
-	case rec.Open > 0 && !rec.Streamed: // it may have grown since this entry came
-		if f.at.last()-rec.Open >= watch.MaxBehind { // to tell all behind it would be too much, again and again
-			f.distantItem = rec.Open
-			return c.Seq, "", nil
-		}
-		return rec.Open - 1, "", nil
-	}
-	return c.Seq, "", nil
+	return log.AtItem(newest.Events[0].Seq), nil
 }
 
 // seqOf finds an item that the session shows, by its id; 0 where there is none.
