@@ -56,7 +56,7 @@ func StartDeliver() {
 		}
 		return Deliver(&delivery.Scheduler{
 			Worker: d.worker(issuer, pace), Lanes: d.Store, Waker: queue, Discard: queue,
-			Prompt: promptAnswer, Patience: outbound.DefaultTimeout, Behind: behind, Slice: turnTime, Lease: turnLease,
+			DirectTimeout: promptAnswer, LaneTimeout: outbound.DefaultTimeout, MaxDirectAge: behind, PassTime: turnTime, Lease: turnLease,
 			NewID: uuid.NewString, Log: d.Log,
 		}, queue, d.Log), nil
 	})

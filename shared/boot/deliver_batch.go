@@ -136,7 +136,7 @@ func turn(ctx context.Context, desk *delivery.Scheduler, m events.SQSMessage, lo
 		log.ErrorContext(ctx, "cannot parse a wake", "message", m.MessageId, "error", err)
 		return nil
 	}
-	return desk.Turn(ctx, w)
+	return desk.RunPass(ctx, w)
 }
 
 // putAside abandons a message that cannot be parsed, since it never could be.
@@ -158,8 +158,8 @@ func arrivalOf(m events.SQSMessage) (delivery.Arrival, error) {
 		return delivery.Arrival{}, fmt.Errorf("read the attributes of a message: %w", err)
 	}
 	a := delivery.Arrival{
-		Try:   delivery.Try{Number: number, Queued: time.UnixMilli(millis)},
-		Place: placeOf(m.Attributes["SequenceNumber"]),
+		Try:      delivery.Try{Number: number, Queued: time.UnixMilli(millis)},
+		Position: placeOf(m.Attributes["SequenceNumber"]),
 	}
 	if err := json.Unmarshal([]byte(m.Body), &a.Delivery); err != nil {
 		return a, fmt.Errorf("decode a delivery: %w", err)

@@ -86,7 +86,7 @@ func (r *round) Park(_ context.Context, _ delivery.Lane, all []delivery.Parked) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range all {
-		r.parked = append(r.parked, fmt.Sprint(p.Delivery.Event.ID, " ", p.Place[len(p.Place)-2:], " ", p.Tries))
+		r.parked = append(r.parked, fmt.Sprint(p.Delivery.Event.ID, " ", p.Position[len(p.Position)-2:], " ", p.Tries))
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (r *round) Unpark(context.Context, string, ...string) error                
 func (r *round) Wake(_ context.Context, w delivery.Wake, after time.Duration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.woken = append(r.woken, fmt.Sprint(w.Kind, " ", w.Turn, " ", after))
+	r.woken = append(r.woken, fmt.Sprint(w.Kind, " ", w.Pass, " ", after))
 	return nil
 }
 
@@ -165,7 +165,7 @@ func TestDeliver(t *testing.T) {
 					Retries: delivery.RetryPolicy{First: time.Second, Most: time.Minute, Within: time.Hour},
 					Now:     func() time.Time { return time.Unix(2, 0) }, Jitter: func() float64 { return 1 }, Log: log,
 				},
-				Lanes: r, Waker: r, Discard: r, Prompt: time.Second, Behind: 10 * time.Second, NewID: func() string { return "id" }, Log: log,
+				Lanes: r, Waker: r, Discard: r, DirectTimeout: time.Second, MaxDirectAge: 10 * time.Second, NewID: func() string { return "id" }, Log: log,
 			}
 			event := mail(t, test.mail...)
 			if test.broken > 0 {

@@ -241,7 +241,7 @@ func (r *reading) page(events []session.Event, after int64, more bool) (thread, 
 		return out, nil
 	}
 	last := events[len(events)-1]
-	out.Cursor = watch.Behind(r.h.epoch, last)
+	out.Cursor = watch.CursorAfter(r.h.epoch, last)
 	return out, &session.Resume{Seq: last.Seq, Epoch: r.h.epoch}
 }
 
@@ -249,11 +249,11 @@ func (r *reading) page(events []session.Event, after int64, more bool) (thread, 
 // at the head.
 func (r *reading) setWatchCursor(out *thread, after int64) {
 	if n := len(out.Items); n > 0 && out.Items[n-1].Seq >= out.Cursor.Seq {
-		out.Cursor.Offset = max(out.Cursor.Offset, watch.Behind(r.h.epoch, out.Items[n-1]).Offset)
+		out.Cursor.Offset = max(out.Cursor.Offset, watch.CursorAfter(r.h.epoch, out.Items[n-1]).Offset)
 	}
 	for _, e := range out.Items {
 		if e.Status == session.EventInProgress {
-			out.Cursor = watch.Behind(r.h.epoch, e)
+			out.Cursor = watch.CursorAfter(r.h.epoch, e)
 		}
 	}
 	if open := r.head.open; open > 0 && open <= after && r.m.covering(open).inProgress() {

@@ -148,11 +148,11 @@ func (m *model) threadDown(
 	page, _ = r.page(nil, 0, false)
 	page.Items = events
 	if len(events) > 0 && events[0].Seq == page.Cursor.Seq {
-		page.Cursor = watch.Behind(r.h.epoch, events[0])
+		page.Cursor = watch.CursorAfter(r.h.epoch, events[0])
 	}
 	for _, e := range events {
 		if e.Status == session.EventInProgress {
-			page.Cursor, page.Offsets[e.ID] = watch.Behind(r.h.epoch, e), e.Deltas
+			page.Cursor, page.Offsets[e.ID] = watch.CursorAfter(r.h.epoch, e), e.Deltas
 		}
 	}
 	if more {

@@ -75,8 +75,8 @@ func (s *system) deliverer() boot.DeliverHandler {
 			}},
 			Poster: s, Retries: delivery.DefaultRetryPolicy(), Now: s.now, Jitter: func() float64 { return 0 }, Log: s.log,
 		},
-		Lanes: s.store, Waker: s, Discard: s, Prompt: 3 * time.Second, Patience: 10 * time.Second, Behind: time.Hour,
-		Slice: time.Minute, Lease: time.Minute, NewID: s.newID, Log: s.log,
+		Lanes: s.store, Waker: s, Discard: s, DirectTimeout: 3 * time.Second, LaneTimeout: 10 * time.Second, MaxDirectAge: time.Hour,
+		PassTime: time.Minute, Lease: time.Minute, NewID: s.newID, Log: s.log,
 	}
 	return boot.Deliver(desk, s, s.log)
 }

@@ -20,7 +20,7 @@ func (n *Notifier) OnAttempt(ctx context.Context, d delivery.Delivery, o deliver
 		return nil
 	}
 	err := n.Webhooks.NoteTry(ctx, note(d, o))
-	if o.State != delivery.GivenUp || o.URL == "" {
+	if o.State != delivery.Abandoned || o.URL == "" {
 		return err // one that was never sent says nothing of the receiver
 	}
 	return errors.Join(err, n.disable(ctx, webhook.Disabling{UserID: userID, ID: id, URL: o.URL}, o))

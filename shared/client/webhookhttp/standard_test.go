@@ -193,21 +193,21 @@ func TestTried(t *testing.T) {
 			},
 		},
 		"given up": {
-			outcome: delivery.Outcome{URL: url, Result: delivery.Result{State: delivery.GivenUp, Reason: "late"}},
+			outcome: delivery.Outcome{URL: url, Result: delivery.Result{State: delivery.Abandoned, Reason: "late"}},
 			want:    webhook.Note{State: webhook.Failed, Number: 5, Attempt: webhook.Attempt{Reason: "late"}},
 			disable: []webhook.Disabling{lasting},
 		},
 		"given up, while others were taken": {
-			outcome: delivery.Outcome{URL: url, Result: delivery.Result{State: delivery.GivenUp, Reason: "late"}}, well: true,
+			outcome: delivery.Outcome{URL: url, Result: delivery.Result{State: delivery.Abandoned, Reason: "late"}}, well: true,
 			want: webhook.Note{State: webhook.Failed, Number: 5, Attempt: webhook.Attempt{Reason: "late"}},
 		},
 		"given up without having been sent": {
-			outcome: delivery.Outcome{Result: delivery.Result{State: delivery.GivenUp, Reason: "no table"}},
+			outcome: delivery.Outcome{Result: delivery.Result{State: delivery.Abandoned, Reason: "no table"}},
 			want:    webhook.Note{State: webhook.Failed, Number: 5, Attempt: webhook.Attempt{Reason: "no table"}},
 		},
 		"refused by ourselves": {
 			outcome: delivery.Outcome{
-				URL: url, Err: delivery.ErrRefused, Result: delivery.Result{State: delivery.GivenUp, Reason: "private"},
+				URL: url, Err: delivery.ErrRefused, Result: delivery.Result{State: delivery.Abandoned, Reason: "private"},
 			},
 			well:    true,
 			want:    webhook.Note{State: webhook.Failed, Number: 5, Attempt: webhook.Attempt{Reason: "private"}},

@@ -1,6 +1,6 @@
-// Package access is the domain of who may do what with whose session: the
-// rights, the rule that says which right an action takes, the shares by which
-// owners let others in, and the gate that every transport asks.
+// Package access is the domain of authorisation for sessions: the rights, the rule
+// that decides which right an action needs, the shares by which owners give access,
+// and the gate that every transport uses.
 package access
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// Right is how far somebody may go with a session. A greater one holds all that
-// the lesser ones hold.
+// Right is how much a caller may do with a session. A greater right includes all
+// lesser ones.
 type Right int
 
-// The rights. Nobody can be given Own: it is the owner's.
+// The rights. OwnerOnly cannot be given away.
 const (
 	None Right = iota
 	Read
@@ -23,7 +23,7 @@ const (
 	Own
 )
 
-// String is the right as the API names it.
+// String returns the right's name in the API.
 func (r Right) String() string {
 	switch r {
 	case Read:
@@ -40,7 +40,7 @@ func (r Right) String() string {
 // MarshalText implements encoding.TextMarshaler.
 func (r Right) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// ParseRight reads a right that can be given away.
+// ParseRight parses a right that can be given away.
 func ParseRight(name string) (Right, error) {
 	switch name {
 	case "read":
@@ -51,41 +51,42 @@ func ParseRight(name string) (Right, error) {
 	return None, fault.New(fault.Invalid, "%q is no right: use read or write", name)
 }
 
-// Caller is who asks: a user, whom a verified token names.
+// Caller is the authenticated user of a verified token.
 type Caller struct {
 	UserID string
-	// Admin is set where the token's scope lets the caller read every session.
+	// Admin is set if the token's scope lets the caller read every session.
 	Admin bool
 }
 
-// Admin reports whether a token's scope, words separated by blanks (RFC 6749,
-// section 3.3), holds the word that makes admins; "" makes nobody one.
+// Admin reports whether a token's scope, words separated by spaces (RFC 6749,
+// section 3.3), contains the word for admins; "" disables admins.
 func Admin(scope, word string) bool {
 	return word != "" && slices.Contains(strings.Fields(scope), word)
 }
 
-// Permission is what a caller may do with a session, and as whom the store is asked.
+// Permission is what a caller may do with a session, and the owner as whom the
+// store is called.
 type Permission struct {
 	Owner string
-	// Log is the session's, where the gate has looked at it.
+	// Log is the session's log, set if the gate has read it.
 	Log   string
 	Right Right
-	// Share is the id of the share that the right comes from, "" for the owner
-	// and for an admin.
+	// Share is the id of the share that gives the right, "" for the owner and for
+	// an admin.
 	Share string
-	// Until is when the right ends, in epoch milliseconds; 0 is never.
+	// Until is when the right ends, in epoch milliseconds; 0 is unlimited.
 	Until int64
 }
 
-// Guest reports whether the pass comes from a share, which covers the session
-// alone and nothing that its owner's sessions have in common.
+// Guest reports whether the permission comes from a share, which covers only the
+// session and nothing that its owner's sessions have in common.
 func (p Permission) Guest() bool { return p.Share != "" }
 
-// AdminLabel is the Label of an admin who reads.
+// AdminLabel is the Label of a reading admin.
 const AdminLabel = "admin"
 
-// Label is what a session's JSON says about a caller who does not own it; ""
-// for its owner.
+// Label is the access label in the JSON of a session for callers other than its
+// owner; "" for the owner.
 func (p Permission) Label() string {
 	switch {
 	case p.Guest():
@@ -97,10 +98,10 @@ func (p Permission) Label() string {
 	}
 }
 
-// owns is the pass of a session's owner.
+// ownerPermission returns the permission of a session's owner.
 func owns(userID string) Permission { return Permission{Owner: userID, Right: Own} }
 
-// refusal is what a caller is told whose right does not reach.
+// refusal returns the fault for a caller without the right that an action needs.
 func refusal(a Action, has Permission) error {
 	return fault.New(fault.Forbidden, "You may only %s this session: to %s takes %s", has.verb(), a, needs(a))
 }

@@ -8,10 +8,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// Events are those of a page as the caller sees them. What an event of the
-// session says is the session's, whatever it says; but the marker of a rewind
-// holds values of the user's that other sessions may have set, which guests do
-// not see.
+// Events filters the events of a page for the caller. Everything in an event
+// belongs to the session, except that the marker of a rewind contains user state
+// that other sessions may have set; guests do not see it.
 func (p Permission) Events(events []session.Event) []session.Event {
 	if !p.Guest() {
 		return events
@@ -22,8 +21,8 @@ func (p Permission) Events(events []session.Event) []session.Event {
 	return events
 }
 
-// withoutRestored is a marker without what it restored of the user's, and any
-// other event as it is.
+// withoutRestored returns a marker without the user state that it restored, and any
+// other event unchanged.
 func withoutRestored(e session.Event) session.Event {
 	var actions map[string]json.RawMessage
 	if json.Unmarshal(e.Fields["actions"], &actions) != nil || jsonx.IsNull(actions["rewind_before_invocation_id"]) {
@@ -45,7 +44,7 @@ func withoutRestored(e session.Event) session.Event {
 	return e
 }
 
-// mustText encodes what was decoded from JSON, which cannot fail.
+// mustText encodes values that were decoded from JSON, which cannot fail.
 func mustText(v map[string]json.RawMessage) json.RawMessage {
 	text, err := jsonx.Marshal(v)
 	if err != nil {

@@ -10,42 +10,41 @@ import (
 	"github.com/rethread/rethread/shared/observe/logs"
 )
 
-// Grants knows who was let into which session.
+// Grants reads who has access to which session.
 type Grants interface {
-	// CallerGrants is how a user stands to a session now, read consistently: a share
-	// that was revoked before the call is not in it. fault.NotFound without a
-	// session.
+	// CallerGrants returns a user's grants in a session, read consistently: a share
+	// that was revoked before the call is not included. It returns fault.NotFound
+	// without a session.
 	CallerGrants(ctx context.Context, userID, sessionID string) (CallerGrants, error)
-	// SharingOwners are the owners of the sessions that a user was let into, each once;
-	// MaxLenders of them where there are more. Some of these sessions may be closed
-	// to the user by now.
+	// SharingOwners returns the owners of the sessions that a user was let into,
+	// without duplicates and at most MaxSharingOwners. The user may have lost
+	// access to some of these sessions.
 	SharingOwners(ctx context.Context, userID string) ([]string, error)
 }
 
-// Subscriptions ends what a share has opened.
+// Subscriptions ends the subscriptions that a share allowed.
 type Subscriptions interface {
-	// EndSubscriptions removes everybody whom a share let in from those who hear of a log:
-	// once it has returned they are told of nothing that comes after, but that
-	// their right is over. It may be repeated.
+	// EndSubscriptions ends the subscriptions to a log of all users of a share:
+	// once it has returned, they get no later messages except the unsubscribed
+	// notice. It may be repeated.
 	EndSubscriptions(ctx context.Context, log, shareID string) error
 }
 
-// Gate says who may pass. The transports ask it, each with the same actions.
+// Gate authorises callers. All transports use it, with the same actions.
 type Gate struct {
 	grants Grants
 	now    func() time.Time
 	log    *slog.Logger
 }
 
-// NewGate is a gate in front of what grants knows of. The log hears of admins
-// who read what is not theirs.
+// NewGate returns a gate. It logs when an admin reads another user's session.
 func NewGate(grants Grants, now func() time.Time, log *slog.Logger) *Gate {
 	return &Gate{grants: grants, now: now, log: log}
 }
 
-// Permission says as whom a caller does something with a session, and as how much of
-// a stranger. It returns fault.NotFound where there is no session and
-// fault.Forbidden for a caller whose right does not reach.
+// Permission returns what a caller may do with a session, for an action. It returns
+// fault.NotFound if the session does not exist and fault.Forbidden if the caller
+// lacks the right.
 func (g *Gate) Permission(ctx context.Context, c Caller, sessionID string, a Action) (Permission, error) {
 	grants, err := g.grants.CallerGrants(ctx, c.UserID, sessionID)
 	if err != nil {
@@ -65,10 +64,10 @@ func (g *Gate) decide(ctx context.Context, c Caller, s CallerGrants, sessionID s
 	return permission, err
 }
 
-// Do does something with a session as its owner: at first as the caller's own
-// and, where the session turns out to be somebody else's, once more with the
-// pass that the caller has. So owners pay nothing for there being guests. What
-// is done must be refused with fault.Forbidden before it changes anything.
+// Do calls do with the permission of an owner: first as if the session were the
+// caller's own and, if it is another user's, once more with the caller's
+// permission. Sharing therefore costs owners nothing. The first call must return
+// fault.Forbidden before it changes anything.
 func (g *Gate) Do(ctx context.Context, c Caller, sessionID string, a Action, do func(Permission) error) error {
 	err := do(owns(c.UserID))
 	if !errors.Is(err, fault.Of(fault.Forbidden)) {
@@ -76,11 +75,11 @@ func (g *Gate) Do(ctx context.Context, c Caller, sessionID string, a Action, do 
 	}
 	permission, refused := g.Permission(ctx, c, sessionID, a)
 	switch {
-	case errors.Is(refused, fault.Of(fault.NotFound)): // deleted meanwhile, or another session was meant
+	case errors.Is(refused, fault.Of(fault.NotFound)): // deleted concurrently, or another session was meant
 		return err
 	case refused != nil:
 		return refused
-	case permission.Right == Own: // what was refused is something else
+	case permission.Right == Own: // something else was refused
 		return err
 	}
 	return do(permission)

@@ -7,15 +7,15 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// Found is a session in which something is, and whose session that is.
+// Location is the session that contains an object, and the session's owner.
 type Found struct{ Owner, SessionID string }
 
-// FindTask looks for a task by an id that does not say in which session it is:
-// among what is the caller's own and, where it is not there, among what those
-// have who let the caller into sessions. look says where a user has it;
-// fault.NotFound is for a user who has not. FindTask returns that too where the
-// caller may not read the session, and fault.Forbidden where the action takes a
-// right that the caller, who may read, has not.
+// FindTask finds a task by an id that does not name its session: among the caller's
+// own tasks, then among those of the owners who share sessions with the caller.
+// find locates the task among one user's, or returns fault.NotFound. FindTask
+// returns fault.NotFound if the caller may not read the session either, and
+// fault.Forbidden if the caller may read it but lacks the right that the action
+// needs.
 func (g *Gate) FindTask(ctx context.Context, c Caller, a Action, look func(userID string) (Found, error)) (Permission, Found, error) {
 	permission, found, err := g.lookAt(ctx, c, a, c.UserID, look)
 	if !errors.Is(err, fault.Of(fault.NotFound)) {
@@ -34,7 +34,7 @@ func (g *Gate) FindTask(ctx context.Context, c Caller, a Action, look func(userI
 	return Permission{}, Found{}, err
 }
 
-// lookAt looks at what one user has.
+// findFor finds a task among one user's.
 func (g *Gate) lookAt(
 	ctx context.Context, c Caller, a Action, userID string, look func(userID string) (Found, error),
 ) (Permission, Found, error) {

@@ -17,7 +17,7 @@ func TestFindTask(t *testing.T) {
 	by := func(r access.Right) []access.Grant { return []access.Grant{{Share: "x", Right: r}} }
 	errBroken := errors.New("broken")
 	for name, test := range map[string]struct {
-		has     map[string]access.Found // where users have the task
+		has     map[string]access.Found // the users' tasks
 		book    book
 		admin   bool
 		action  access.Action
@@ -25,31 +25,31 @@ func TestFindTask(t *testing.T) {
 		err     error
 		lookups []string
 	}{
-		"of the caller's own, nobody is asked about": {
+		"finds the caller's own task without reading grants": {
 			has: map[string]access.Found{"bob": {Owner: "bob", SessionID: "s"}}, book: book{err: errBroken},
 			action: access.DeleteTask, owner: "bob", lookups: []string{"bob"},
 		},
-		"of somebody who lent the session": {
+		"finds a task in a shared session": {
 			has:    map[string]access.Found{"alice": {Owner: "alice", SessionID: "s"}},
 			book:   book{owners: []string{"carol", "alice"}, grants: access.CallerGrants{Owner: "alice", Grants: by(access.Read)}},
 			action: access.ReadTasks, owner: "alice", lookups: []string{"bob", "carol", "alice"},
 		},
-		"one that the caller began as a guest": {
+		"finds a task that the caller started as a guest": {
 			has:    map[string]access.Found{"bob": {Owner: "alice", SessionID: "s"}},
 			book:   book{grants: access.CallerGrants{Owner: "alice", Grants: by(access.Write)}},
 			action: access.StartRun, owner: "alice", lookups: []string{"bob"},
 		},
-		"a reader is told what it takes": {
+		"tells a reader which right is needed": {
 			has:    map[string]access.Found{"alice": {Owner: "alice", SessionID: "s"}},
 			book:   book{owners: []string{"alice"}, grants: access.CallerGrants{Owner: "alice", Grants: by(access.Read)}},
 			action: access.DeleteTask, err: fault.Of(fault.Forbidden), lookups: []string{"bob", "alice"},
 		},
-		"in another session of a lender's": {
+		"does not find a task in an unshared session": {
 			has:    map[string]access.Found{"alice": {Owner: "alice", SessionID: "s"}},
 			book:   book{owners: []string{"alice"}, grants: access.CallerGrants{Owner: "alice"}},
 			action: access.ReadTasks, err: fault.Of(fault.NotFound), lookups: []string{"bob", "alice"},
 		},
-		"in a session whose id is another's by now": {
+		"does not find a task in a session whose id was reused": {
 			has:    map[string]access.Found{"alice": {Owner: "alice", SessionID: "s"}},
 			book:   book{owners: []string{"alice"}, grants: access.CallerGrants{Owner: "dave", Grants: by(access.Read)}},
 			action: access.ReadTasks, err: fault.Of(fault.NotFound), lookups: []string{"bob", "alice"},
@@ -57,11 +57,11 @@ func TestFindTask(t *testing.T) {
 		"nowhere": {
 			book: book{owners: []string{"alice"}}, action: access.ReadTasks, err: fault.Of(fault.NotFound), lookups: []string{"bob", "alice"},
 		},
-		"admins name the session": {
+		"does not search for admins": {
 			has: map[string]access.Found{"alice": {Owner: "alice", SessionID: "s"}}, admin: true,
 			action: access.ReadTasks, err: fault.Of(fault.NotFound), lookups: []string{"bob"},
 		},
-		"who lent what is not known": {
+		"returns an error if the owners cannot be read": {
 			book: book{err: errBroken}, action: access.ReadTasks, err: errBroken, lookups: []string{"bob"},
 		},
 	} {

@@ -13,12 +13,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// A share covers a session alone. What its owner's sessions have in common, the
-// state and artifacts of the user and the state of the app, guests can neither
-// change nor take back, and what is the user's they do not see.
+// A share covers only the session. Guests can neither change nor revert what the
+// owner's sessions have in common, which is the state and artifacts of the user and
+// the state of the app; they do not see the user's.
 
-// CheckEvent refuses an event by which a guest would change what is not the
-// session's; at names where it stands in the request, such as "/events/0".
+// CheckEvent refuses an event by which a guest would change anything beyond the
+// session; at is the event's JSON pointer in the request, such as "/events/0".
 func (p Permission) CheckEvent(e session.Event, at string) error {
 	if !p.Guest() {
 		return nil
@@ -40,7 +40,7 @@ func onlySession[V any](delta map[string]V, at string) error {
 	return nil
 }
 
-// SeeArtifact refuses an artifact of the user's as if it were not there.
+// SeeArtifact returns fault.NotFound for an artifact of the user.
 func (p Permission) SeeArtifact(name string) error {
 	if p.Guest() && strings.HasPrefix(name, artifact.UserPrefix) {
 		return fault.Missing("Artifact")
@@ -48,8 +48,8 @@ func (p Permission) SeeArtifact(name string) error {
 	return nil
 }
 
-// CheckPut refuses an artifact of the user's, and a reference by which a guest
-// would read something that is not the session's.
+// CheckPut refuses an artifact of the user, and a reference by which a guest would
+// read anything beyond the session.
 func (p Permission) CheckPut(put artifact.Put) error {
 	switch {
 	case !p.Guest():
@@ -64,7 +64,7 @@ func (p Permission) CheckPut(put artifact.Put) error {
 	return nil
 }
 
-// Artifacts are those of a list that the caller sees.
+// Artifacts filters a list of artifacts for the caller.
 func (p Permission) Artifacts(versions []artifact.Version) []artifact.Version {
 	if !p.Guest() {
 		return versions
@@ -72,8 +72,8 @@ func (p Permission) Artifacts(versions []artifact.Version) []artifact.Version {
 	return slices.DeleteFunc(versions, func(v artifact.Version) bool { return p.SeeArtifact(v.Name) != nil })
 }
 
-// Rewind is a rewind as the caller may have it: a guest's restores the session
-// alone, which is all that it may name.
+// Rewind restricts a rewind for the caller: a guest's restores only the session,
+// and may request nothing else.
 func (p Permission) Rewind(r session.Rewind) (session.Rewind, error) {
 	if !p.Guest() {
 		return r, nil
@@ -90,7 +90,7 @@ func (p Permission) Rewind(r session.Rewind) (session.Rewind, error) {
 	return r, nil
 }
 
-// State is what the caller sees of a session's state.
+// State filters a session's state for the caller.
 func (p Permission) State(s session.State) session.State {
 	if !p.Guest() {
 		return s
@@ -104,8 +104,8 @@ func (p Permission) State(s session.State) session.State {
 	return s
 }
 
-// Branch is what the caller sees of the tree that a session belongs to: to a
-// guest, its other sessions are none of the session that was shared.
+// Branch filters the tree of a session's forks for the caller: a guest sees only
+// the shared session.
 func (p Permission) Branch(root session.Branch, sessionID string) session.Branch {
 	if !p.Guest() {
 		return root

@@ -2,10 +2,11 @@ package access
 
 import "github.com/rethread/rethread/shared/base/fault"
 
-// Action is something that a caller wants to do with a session.
+// Action is an operation on a session.
 type Action string
 
-// The actions, by the right that they take. All transports use the same ones.
+// The actions, grouped by the right that they need. All transports use the same
+// ones.
 const (
 	ReadSession   Action = "read"           // the session itself, its thread, events and state
 	ReadTasks     Action = "read tasks"     // tasks, messages, feedback on them
@@ -33,8 +34,8 @@ const (
 	Notify         Action = "have others notified" // push notifications to an address
 )
 
-// Right is the one that an action takes. An action that is not in the list
-// takes Own, so that a forgotten one lets nobody in.
+// Right returns the right that an action needs. An unlisted action needs OwnerOnly,
+// so that a forgotten one gives no access.
 func (a Action) Right() Right {
 	switch a {
 	case ReadSession, ReadTasks, ReadArtifacts, ReadRun, ReadForks, Watch:
@@ -47,27 +48,28 @@ func (a Action) Right() Right {
 	return Own
 }
 
-// CallerGrants is how a caller stands to a session.
+// CallerGrants describes a caller's relation to a session.
 type CallerGrants struct {
 	Owner string
-	// Log is the session's: one that is made again under its id has another.
+	// Log is the session's log; a session that is created again under the same id
+	// has another.
 	Log    string
-	Grants []Grant // the caller's, of shares that are there; expired ones may be among them
+	Grants []Grant // from existing shares; some may have expired
 }
 
-// Grant is a right that a share gives somebody.
+// Grant is a right that a share gives a user.
 type Grant struct {
 	Share string
 	Right Right
-	Until int64 // epoch milliseconds, 0 is never
+	Until int64 // epoch milliseconds, 0 for unlimited
 }
 
-// holds reports whether the grant counts at a time: one that ends at a
-// millisecond does not count in it any more.
+// active reports whether the grant applies at a time; it no longer applies in the
+// millisecond of its end.
 func (g Grant) holds(now int64) bool { return g.Until == 0 || now < g.Until }
 
-// better reports whether a grant reaches further than another: by its right,
-// and of the same right by its end.
+// exceeds reports whether a grant gives more than another: by its right, then by
+// its end.
 func (g Grant) better(other Grant) bool {
 	if g.Right != other.Right {
 		return g.Right > other.Right
@@ -75,8 +77,8 @@ func (g Grant) better(other Grant) bool {
 	return other.Until != 0 && (g.Until == 0 || g.Until > other.Until)
 }
 
-// Decide is the rule: the pass of a caller who may do something, or the fault of
-// one who may not. Time is now, in epoch milliseconds.
+// Decide is the access rule. It returns the permission of a caller who may carry
+// out an action, or the fault of one who may not. now is in epoch milliseconds.
 func Decide(c Caller, s CallerGrants, a Action, now int64) (Permission, error) {
 	if c.UserID == s.Owner {
 		return owns(c.UserID), nil

@@ -15,7 +15,7 @@ import (
 
 const now = 1_000_000
 
-// actions are all of them, by the right that they take.
+// actions are all actions, by the right that they need.
 func actions() map[access.Right][]access.Action {
 	return map[access.Right][]access.Action{
 		access.Read: {
@@ -27,14 +27,14 @@ func actions() map[access.Right][]access.Action {
 		},
 		access.Own: {
 			access.Rename, access.Delete, access.DeleteArtifact, access.Fork, access.Export, access.Share, access.Notify,
-			"an action that nobody has thought of",
+			"an unlisted action",
 		},
 	}
 }
 
 func TestDecide(t *testing.T) {
 	t.Parallel()
-	t.Run("each action takes its right", func(t *testing.T) {
+	t.Run("each action needs its right", func(t *testing.T) {
 		t.Parallel()
 		for right, all := range actions() {
 			for _, a := range all {
@@ -44,7 +44,7 @@ func TestDecide(t *testing.T) {
 			}
 		}
 	})
-	t.Run("it is what a naive reading of the rule says", func(t *testing.T) {
+	t.Run("agrees with a naive implementation", func(t *testing.T) {
 		t.Parallel()
 		rapid.Check(t, func(t *rapid.T) {
 			c := access.Caller{UserID: rapid.SampledFrom([]string{"alice", "bob"}).Draw(t, "user"), Admin: rapid.Bool().Draw(t, "admin")}
@@ -77,7 +77,7 @@ func TestDecide(t *testing.T) {
 	})
 }
 
-// mayNaively is the rule in other words.
+// mayNaively is a second implementation of the rule.
 func mayNaively(c access.Caller, s access.CallerGrants, takes access.Right) bool {
 	if c.UserID == s.Owner {
 		return true
@@ -93,7 +93,7 @@ func mayNaively(c access.Caller, s access.CallerGrants, takes access.Right) bool
 	return c.Admin && takes == access.Read
 }
 
-// book is who was granted what.
+// fakeGrants is the grants of users.
 type book struct {
 	grants access.CallerGrants
 	owners []string
@@ -117,7 +117,7 @@ func TestGate(t *testing.T) {
 		return access.NewGate(b, func() time.Time { return time.UnixMilli(now) }, slog.New(slog.DiscardHandler))
 	}
 	bob := access.Caller{UserID: "bob"}
-	// does is something that only the owner's store does.
+	// does is an operation that only the owner's store allows.
 	does := func(as *[]string) func(access.Permission) error {
 		return func(p access.Permission) error {
 			*as = append(*as, p.Owner)
@@ -127,7 +127,7 @@ func TestGate(t *testing.T) {
 			return nil
 		}
 	}
-	t.Run("owners are never asked about", func(t *testing.T) {
+	t.Run("does not read grants for owners", func(t *testing.T) {
 		t.Parallel()
 		var as []string
 		b := &book{}
@@ -136,7 +136,7 @@ func TestGate(t *testing.T) {
 			t.Errorf("%v, asked %d times, done as %v", err, b.asked, as)
 		}
 	})
-	t.Run("guests do it as the owner", func(t *testing.T) {
+	t.Run("guests act as the owner", func(t *testing.T) {
 		t.Parallel()
 		var as []string
 		b := &book{grants: access.CallerGrants{Owner: "alice", Grants: []access.Grant{{Share: "x", Right: access.Write}}}}
@@ -144,7 +144,7 @@ func TestGate(t *testing.T) {
 			t.Errorf("%v, done as %v", err, as)
 		}
 	})
-	t.Run("who may not does nothing more", func(t *testing.T) {
+	t.Run("does nothing for a caller without the right", func(t *testing.T) {
 		t.Parallel()
 		var as []string
 		b := &book{grants: access.CallerGrants{Owner: "alice", Grants: []access.Grant{{Share: "x", Right: access.Read}}}}
@@ -153,7 +153,7 @@ func TestGate(t *testing.T) {
 			t.Errorf("%v, done as %v", err, as)
 		}
 	})
-	t.Run("what fails for another reason is not tried again", func(t *testing.T) {
+	t.Run("does not repeat other failures", func(t *testing.T) {
 		t.Parallel()
 		b := &book{}
 		err := gate(b).Do(t.Context(), bob, "s", access.Rewind, func(access.Permission) error { return fault.Missing("Session") })
@@ -161,7 +161,7 @@ func TestGate(t *testing.T) {
 			t.Errorf("%v, asked %d times", err, b.asked)
 		}
 	})
-	t.Run("a refusal of something else stays with the owner", func(t *testing.T) {
+	t.Run("returns other refusals to the owner", func(t *testing.T) {
 		t.Parallel()
 		want := fault.New(fault.Forbidden, "something else")
 		b := &book{grants: access.CallerGrants{Owner: "bob"}}

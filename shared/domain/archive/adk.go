@@ -12,10 +12,10 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// FromADK is the document of a session as Google's ADK dumps it: the JSON of its
-// Session, in Python's or the wire's spelling (app_name or appName). State that
-// no event explains is the session's initial state; a rewind's event becomes a
-// rewind. id replaces the dump's unless it is "".
+// FromADK converts a session dumped by Google's ADK: the JSON of its Session, in
+// Python's or the wire's spelling (app_name or appName). State that no event sets
+// becomes the session's initial state; the event of a rewind becomes a rewind. id
+// replaces the dump's unless it is "".
 func FromADK(raw json.RawMessage, id string, now int64) (*Part, error) {
 	dump, err := snakeObject(raw, "")
 	if err != nil {
@@ -71,7 +71,7 @@ func FromADK(raw json.RawMessage, id string, now int64) (*Part, error) {
 	return b.done(), nil
 }
 
-// initial adds the event of the initial state: the keys that no event names.
+// initial adds the event of the initial state: the keys that no event sets.
 func (b *builder) initial(raw json.RawMessage, events []session.Event) error {
 	state := session.Delta{}
 	if jsonx.IsNull(raw) {
@@ -103,7 +103,7 @@ func (b *builder) initial(raw json.RawMessage, events []session.Event) error {
 	return nil
 }
 
-// adkEvent reads an event of a dump.
+// adkEvent parses an event of a dump.
 func adkEvent(raw json.RawMessage, pointer string) (session.Event, error) {
 	members, err := snakeObject(raw, pointer)
 	if err != nil {
@@ -126,7 +126,7 @@ func adkEvent(raw json.RawMessage, pointer string) (session.Event, error) {
 	}
 	var invocation string
 	if m := members["invocation_id"]; jsonx.IsNull(m) || json.Unmarshal(m, &invocation) == nil && invocation == "" {
-		members["invocation_id"] = members["id"] // ADK allows none
+		members["invocation_id"] = members["id"] // ADK allows an event without one
 	}
 	whole, err := jsonx.Marshal(members)
 	if err != nil {
@@ -140,7 +140,7 @@ func adkEvent(raw json.RawMessage, pointer string) (session.Event, error) {
 	return e, err
 }
 
-// snakeObject reads an object whose members have either spelling.
+// snakeObject parses an object whose members have either spelling.
 func snakeObject(raw json.RawMessage, pointer string) (map[string]json.RawMessage, error) {
 	var members map[string]json.RawMessage
 	if err := decode(raw, &members, pointer); err != nil {
@@ -161,8 +161,8 @@ func snakeActions(raw json.RawMessage, pointer string) (json.RawMessage, error) 
 	return jsonx.Marshal(members)
 }
 
-// snakeContent spells the members of a content, its parts and what these hold.
-// What agents and tools said stays as it is.
+// snakeContent converts the member names of a content, its parts and their contents
+// to snake_case. The contents produced by agents and tools are unchanged.
 func snakeContent(raw json.RawMessage, pointer string) (json.RawMessage, error) {
 	members, err := snakeObject(raw, pointer)
 	if err != nil {
@@ -197,7 +197,7 @@ func snakeContent(raw json.RawMessage, pointer string) (json.RawMessage, error) 
 	return jsonx.Marshal(members)
 }
 
-// snake is a name in snake_case.
+// snake converts a name to snake_case.
 func snake(name string) string {
 	var out strings.Builder
 	for i, r := range name {
@@ -212,7 +212,7 @@ func snake(name string) string {
 	return out.String()
 }
 
-// TaskTimes reads the times that a list of tasks may carry.
+// TaskTimes parses the times that a list of tasks may contain.
 func TaskTimes(raw json.RawMessage, i int) (created, updated int64, err error) {
 	var times struct {
 		Created int64 `json:"created_time"`

@@ -1,6 +1,6 @@
-// Package archive is the domain of sessions that leave one deployment and enter
-// another: the document that holds all of a session, how it is written while it
-// is read, and how it is read back. docs/archive.md describes it.
+// Package archive is the domain of moving sessions between deployments: the
+// document that contains a whole session, how it is written while the session is
+// read, and how it is parsed. docs/archive.md describes it.
 package archive
 
 import (
@@ -11,63 +11,63 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// Format names the document and its version. A later version that readers of
-// this one cannot read has another number.
+// Format is the name of the document and its version. A version that older readers
+// cannot read gets another number.
 const Format = "rethread.session/1"
 
 // Limits of an import.
 const (
 	MaxPart  = 32 << 20 // bytes of JSON of one part
 	MaxParts = 100_000
-	// MaxShared is how many versions of artifacts that a user's sessions share
-	// one import may add: they appear in one transaction with the session.
+	// MaxShared is how many versions of artifacts that a user's sessions share one
+	// import may add: they become visible in one transaction with the session.
 	MaxShared = 60
 )
 
-// Head opens a document.
+// Head is the beginning of a document.
 type Head struct {
 	ExportedTime int64
 	Session      session.Session
-	// TakenOver is the last seq that the session, where it is a fork or was one
-	// before it was exported, has from its source.
+	// TakenOver is the last seq that the session took over from its source, if it
+	// is a fork or was one before it was exported.
 	TakenOver int64
-	// Branched is set where the session is a fork or was one: its state may hold
-	// more than its own events explain.
+	// Branched is set if the session is a fork or was one: its state may contain
+	// more than its own events set.
 	Branched bool
-	// SpentRun is the last run, where it failed or was cancelled: the next input
+	// SpentRun is the last run, if it failed or was cancelled: the next input
 	// discards it.
 	SpentRun string
 	Timeline Timeline
 }
 
-// Range is a stretch of seqs that the session shows. To 0 is the end of the log.
+// Range is a range of seqs that the session shows. To 0 is the end of the log.
 type Range struct {
 	From int64 `json:"from"`
 	To   int64 `json:"to,omitempty"`
 }
 
-// Timeline is the ranges that a session shows, in order, with something hidden
-// between each and the next.
+// Timeline is the ranges that a session shows, in order; between two of them some
+// events are hidden.
 type Timeline []Range
 
-// Event is an event of the whole log, with what only the log knows of it.
+// Event is an event of the log, with the log's data about it.
 type Event struct {
 	session.Event
 	Log Log
 }
 
-// Log is what a log keeps of an event besides the event itself.
+// Log is a log's data about an event besides the event itself.
 type Log struct {
-	// Joins is set where the event was stored together with the one before it:
-	// of what follows, only Undo and Task are then its own.
+	// Joins is set if the event was stored in one entry with the previous one; then
+	// only Undo and Task apply to the event itself.
 	Joins bool `json:"joins,omitempty"`
-	// Undo takes back what the event changes. Keys that begin with NUL stand for
+	// Undo reverts the event's changes. Keys that begin with NUL represent
 	// artifacts.
 	Undo session.Delta `json:"undo,omitempty"`
-	// Task is the one that the event places.
+	// Task is the task whose position the event is.
 	Task      string   `json:"task,omitempty"`
 	Initial   bool     `json:"initial,omitempty"` // carries the initial state
-	Hidden    bool     `json:"hidden,omitempty"`  // listed with the whole log only
+	Hidden    bool     `json:"hidden,omitempty"`  // shown only with the whole log
 	Timeline  Timeline `json:"timeline,omitempty"`
 	ToSeq     int64    `json:"to_seq,omitempty"`
 	Back      bool     `json:"back,omitempty"`
@@ -76,14 +76,14 @@ type Log struct {
 	Ended     string   `json:"ended,omitempty"` // run that it ends
 	Deltas    int64    `json:"deltas,omitempty"`
 	Streamed  bool     `json:"streamed,omitempty"`
-	// Own is a member of the event that has the name of this one.
+	// Own is the event's own member with the name of this one.
 	Own json.RawMessage `json:"own,omitempty"`
 }
 
 // Marks reports whether the event is a rewind's marker.
 func (l Log) Marks() bool { return l.Timeline != nil }
 
-// Task is a task as it was saved, and where it stands.
+// Task is a task as it was saved, and its position.
 type Task struct {
 	ID          string          `json:"task_id"`
 	UserMessage json.RawMessage `json:"user_message,omitempty"`
@@ -93,13 +93,14 @@ type Task struct {
 	UpdatedTime int64           `json:"updated_time"`
 	Place       int64           `json:"place"` // seq of its first invocation
 	First       string          `json:"first,omitempty"`
-	// Places are the seqs at which its invocations begin, 0 for one that the
-	// session has no event of; Named those that its messages name.
+	// Places maps the task's invocations to the seqs at which they begin, 0 for one
+	// without events in the session; Named are the invocations that its messages
+	// name.
 	Places map[string]int64 `json:"places,omitempty"`
 	Named  []string         `json:"named,omitempty"`
 }
 
-// Feedback is what was thought of a task.
+// Feedback is a rating of a task.
 type Feedback struct {
 	TaskID      string `json:"task_id"`
 	Type        string `json:"type"`
@@ -107,9 +108,9 @@ type Feedback struct {
 	CreatedTime int64  `json:"created_time"`
 }
 
-// Artifact is one version of an artifact. It holds Data, unless it is Restored,
-// Gone or Missing. A reference comes with the bytes that it is read as, so that
-// the document stands alone.
+// Artifact is one version of an artifact. It has Data unless it is Restored, Gone
+// or Missing. A reference includes the bytes that it refers to, so that the
+// document is self-contained.
 type Artifact struct {
 	Name        string `json:"name"`
 	Version     int64  `json:"version"`
@@ -117,23 +118,23 @@ type Artifact struct {
 	Size        int64  `json:"size"`
 	CreatedTime int64  `json:"created_time"`
 	Reference   string `json:"reference,omitempty"`
-	Restored    *int64 `json:"restored,omitempty"` // the version that a rewind brought back
-	Gone        bool   `json:"gone,omitempty"`     // reads as not there
-	Missing     bool   `json:"missing,omitempty"`  // refers to what is not there any more
+	Restored    *int64 `json:"restored,omitempty"` // the version that a rewind restored
+	Gone        bool   `json:"gone,omitempty"`     // reads as deleted
+	Missing     bool   `json:"missing,omitempty"`  // refers to a version that does not exist any more
 	Data        []byte `json:"data,omitempty"`     // base64
 }
 
-// State is the state as of the document's end.
+// State is the state at the end of the document.
 type State struct {
 	session.State
 	// Artifacts are the versions that belong to the conversation now.
 	Artifacts map[string]int64 `json:"artifacts"`
-	// Elsewhere are the shared keys, deleted ones too, that another session
-	// changed last: a rewind leaves them alone.
+	// Elsewhere are the shared keys, deleted ones included, that another session
+	// changed last: a rewind does not restore them.
 	Elsewhere []string `json:"changed_elsewhere,omitempty"`
 }
 
-// Sink takes a document in the order of its members: Begin, events, tasks,
+// Sink receives a document in the order of its members: Begin, events, tasks,
 // feedback, artifacts, End.
 type Sink interface {
 	Begin(Head) error
@@ -146,13 +147,13 @@ type Sink interface {
 
 // Exporter reads whole sessions.
 type Exporter interface {
-	// Export hands a session to a sink piece by piece. fault.Conflict while a
-	// run is in progress, before Begin, or where the session changed on the way or
-	// a part of it cannot be read: then End is not called.
+	// Export passes a session to a sink piece by piece. It returns fault.Conflict
+	// during a run, before Begin, or if the session changed during the export or a
+	// part of it cannot be read; End is then not called.
 	Export(ctx context.Context, userID, sessionID string, to Sink) error
 }
 
-// Part is a document, or a part of one: the first has the head, the last is
+// Part is a document, or a part of one: the first part has the head, the last is
 // complete.
 type Part struct {
 	Head      *Head
@@ -164,40 +165,40 @@ type Part struct {
 	Complete  bool
 }
 
-// Upload is a part on its way in.
+// Upload is an uploaded part.
 type Upload struct {
 	UserID   string
 	ImportID string
 	Number   int    // of the part, from 1
 	Digest   string // of the part
-	// SessionID is the id that the session is to have; "" keeps the one that the
-	// document names. Only the first part may say it.
+	// SessionID is the id for the session; "" keeps the document's. Only the first
+	// part may set it.
 	SessionID string
-	// KeyedBy names the claim of the Idempotency-Key that the import is begun
-	// under, as in session.New. Only the first part may say it.
+	// KeyedBy names the claim of the Idempotency-Key of the import, as in
+	// session.New. Only the first part may set it.
 	KeyedBy string
 	Part    *Part
 }
 
-// Progress is how far an import has come. Session is set once it is complete.
+// Progress is the progress of an import. Session is set once it is complete.
 type Progress struct {
 	ImportID    string           `json:"import_id"`
 	SessionID   string           `json:"session_id"`
 	NextPart    int              `json:"next_part"`
 	ExpiresTime int64            `json:"expires_time"`
 	Session     *session.Session `json:"-"`
-	// Kept are the shared keys and artifacts that the user, or the app, had
-	// already with another value: they were left as they are.
+	// Kept are the shared keys and artifacts that the user or the app already had
+	// with another value; they were not changed.
 	Kept []string `json:"-"`
 }
 
-// Importer takes sessions in.
+// Importer imports sessions.
 type Importer interface {
-	// Import takes a part. Nothing is visible before the last one; a part sent
-	// again changes nothing. fault.Conflict where the id of the session is taken
-	// or another part is expected, fault.Invalid where the document contradicts
-	// itself; nothing has changed then.
+	// Import imports a part. Nothing is visible before the last part; a repeated
+	// part changes nothing. It returns fault.Conflict if the id of the session is
+	// taken or another part is expected, and fault.Invalid if the document
+	// contradicts itself; nothing has changed then.
 	Import(ctx context.Context, u Upload) (Progress, error)
-	// Abandon ends an import that is not complete.
+	// Abandon ends an incomplete import.
 	Abandon(ctx context.Context, userID, importID string) error
 }

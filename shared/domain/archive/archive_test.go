@@ -42,7 +42,7 @@ func TestWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Run("what breaks off is no document", func(t *testing.T) {
+	t.Run("an interrupted document is invalid", func(t *testing.T) {
 		if json.Valid(out.Bytes()) {
 			t.Error("it can be read")
 		}
@@ -55,7 +55,7 @@ func TestWriter(t *testing.T) {
 	if err := w.End(archive.State{State: session.State{Session: session.Values{"a": json.RawMessage("1")}}}, nil); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("what was written is read, with white space too", func(t *testing.T) {
+	t.Run("a written document parses, with white space too", func(t *testing.T) {
 		var spaced bytes.Buffer
 		if err := json.Indent(&spaced, out.Bytes(), "", "\t"); err != nil {
 			t.Fatal(err)

@@ -13,14 +13,14 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// maxTime is the last time that keys can hold, in epoch milliseconds: the year
+// maxTime is the last time that fits into keys, in epoch milliseconds: the year
 // 2286.
 const maxTime = 9_999_999_999_999
 
-// Parse reads a document, or a part of one, and checks each of its members by
-// itself. A fault names the member by a JSON pointer.
+// Parse parses a document, or a part of one, and validates each member by itself. A
+// fault names the member by a JSON pointer.
 func Parse(raw []byte) (*Part, error) {
-	var compact bytes.Buffer // what was stored without white space comes back so
+	var compact bytes.Buffer // content that was stored without white space is restored without it
 	if json.Compact(&compact, raw) != nil {
 		compact.Reset()
 	}
@@ -70,8 +70,8 @@ func Parse(raw []byte) (*Part, error) {
 	return p, nil
 }
 
-// decode reads a member; the fault names the member within it that has the
-// wrong type.
+// decode decodes a member; the fault names the member within it that has the wrong
+// type.
 func decode(raw json.RawMessage, into any, pointer string) error {
 	if len(raw) == 0 {
 		return fault.Field(fault.Malformed, pointer, "is required")
@@ -152,7 +152,7 @@ func parseHead(members map[string]json.RawMessage) (*Head, error) {
 	return h, nil
 }
 
-// under puts a prefix before the pointers of a fault.
+// under adds a prefix to the pointers of a fault.
 func under(prefix string, err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {

@@ -10,8 +10,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/archive"
 )
 
-// FuzzParse checks that a document is read or refused as the caller's mistake,
-// in words that are not Go's.
+// FuzzParse checks that a document is parsed or refused as the caller's mistake, in
+// words other than Go's.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		`{"format":"` + archive.Format + `","session":{"id":"s","app_name":"a","created_time":1},"events":[{"id":"e","seq":1,"invocation_id":"i","author":"a","created_time":2,"content":{"parts":[]}}],"tasks":[],"feedback":[],"artifacts":[],"state":{"session":{"k":1},"user":{},"app":{}},"complete":true}`,
@@ -22,7 +22,7 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if !utf8.Valid(raw) { // no request with such a body comes this far
+		if !utf8.Valid(raw) { // such a body is refused earlier
 			return
 		}
 		_, err := archive.Parse(raw)

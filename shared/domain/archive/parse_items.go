@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-// parseEvent reads an event as Writer wrote it.
+// parseEvent parses an event as Writer writes it.
 func parseEvent(raw json.RawMessage, pointer string) (Event, error) {
 	var own struct {
 		ID          string              `json:"id"`
@@ -164,5 +164,5 @@ func parseArtifact(raw json.RawMessage, pointer string) (Artifact, error) {
 	return a, checkTime(pointer+"/created_time", a.CreatedTime)
 }
 
-// Holds reports whether the version holds bytes of its own, if only none.
+// Holds reports whether the version has bytes of its own, possibly none.
 func (a Artifact) Holds() bool { return !a.Gone && !a.Missing && a.Restored == nil }

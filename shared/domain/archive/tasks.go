@@ -11,10 +11,10 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-// FromTasks is the document of a session that consists of tasks alone, as seed
-// 002 has them, in their order. A task stands where it would if they were saved
-// one by one: where its first invocation stands. now is the time of those that
-// have none.
+// FromTasks returns the document of a session that consists of tasks alone, in the
+// given order. A task's position is the one that it would have if the tasks were
+// saved one by one: that of its first invocation. now is the time of tasks without
+// one.
 func FromTasks(of session.Session, tasks []task.Save, now int64) (*Part, error) {
 	b := newBuilder(of, now)
 	seen := map[string]bool{}
@@ -54,12 +54,11 @@ func FromTasks(of session.Session, tasks []task.Save, now int64) (*Part, error) 
 	return b.done(), nil
 }
 
-// builder makes the document of a session whose log is written from its
-// beginning.
+// builder builds the document of a session whose log is written from its beginning.
 type builder struct {
 	part  *Part
 	first map[string]int64 // seq by invocation
-	// timelines are those that rewinds left, by the seqs of their markers.
+	// timelines are the timelines after rewinds, by the seqs of their markers.
 	timelines map[int64]Timeline
 	values    session.Values // by prefixed key
 }
@@ -81,7 +80,7 @@ func (b *builder) touch(millis int64) {
 	s.UpdatedTime = max(s.UpdatedTime, millis)
 }
 
-// add appends an event; one without an id gets the same one each time.
+// add appends an event; an event without an id gets the same one each time.
 func (b *builder) add(e session.Event, l Log) {
 	head := b.part.Head
 	e.Seq, e.Status = int64(len(b.part.Events))+1, session.EventCompleted
@@ -94,7 +93,7 @@ func (b *builder) add(e session.Event, l Log) {
 	if _, there := b.first[e.InvocationID]; !there {
 		b.first[e.InvocationID] = e.Seq
 		if l.Initial {
-			b.first[e.InvocationID]++ // nothing is rewound to before it
+			b.first[e.InvocationID]++ // no rewind goes back to before it
 		}
 	}
 	b.touch(e.CreatedTime)
@@ -102,8 +101,8 @@ func (b *builder) add(e session.Event, l Log) {
 	head.Session.HeadSeq = e.Seq
 }
 
-// rewound makes the next event a marker: what the session showed before the
-// first entry of an invocation is what it shows from there on.
+// rewound makes the next event a marker: from there on the session shows what it
+// showed before the first entry of an invocation.
 func (b *builder) rewound(before string) (Log, bool) {
 	target, ok := b.first[before]
 	if !ok {
@@ -122,7 +121,7 @@ func (b *builder) rewound(before string) (Log, bool) {
 	return Log{Timeline: after, ToSeq: target - 1}, true
 }
 
-// before is the part of a timeline with a seq smaller than n.
+// before returns the part of a timeline with seqs less than n.
 func (t Timeline) before(n int64) Timeline {
 	out := Timeline{}
 	for _, r := range t {

@@ -10,20 +10,20 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-// logMember is the member of an event that holds its Log.
+// logMember is the member of an event that contains its Log.
 const logMember = "_log"
 
-// Writer writes a document to a stream, piece by piece. Only End writes the
-// member "complete": what broke off lacks it, and its closing brace.
+// Writer writes a document to a stream, piece by piece. Only End writes the member
+// "complete"; an interrupted document lacks it and the closing brace.
 type Writer struct {
 	out  io.Writer
-	list string // that is open
-	some bool   // the list has an item
+	list string // the open list
+	some bool   // whether the list has items
 }
 
 var _ Sink = (*Writer)(nil)
 
-// NewWriter writes to out.
+// NewWriter returns a Writer to out.
 func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
 
 // Begin implements Sink.
@@ -58,7 +58,7 @@ func (w *Writer) Event(e Event) error {
 	return w.item("events", json.RawMessage(raw))
 }
 
-// MarshalJSON is the event with its Log.
+// MarshalJSON encodes the event with its Log.
 func (e Event) MarshalJSON() ([]byte, error) {
 	l := e.Log
 	l.Own = e.Fields[logMember]
@@ -123,7 +123,7 @@ func (w *Writer) item(list string, v any) error {
 	return w.text(sep + string(text))
 }
 
-// turnTo closes the lists before one, and opens it.
+// turnTo closes the preceding lists and opens one.
 func (w *Writer) turnTo(list string) error {
 	order := []string{"events", "tasks", "feedback", "artifacts"}
 	for i := 0; w.list != list; i++ {

@@ -1,6 +1,5 @@
-// Package artifact is the domain of files that belong to a conversation (seed
-// 003): named, with versions that never change. It knows neither a database
-// nor a transport.
+// Package artifact is the domain of files that belong to a conversation: named,
+// with immutable versions. It depends on neither a database nor a transport.
 package artifact
 
 import (
@@ -9,20 +8,20 @@ import (
 	"strings"
 )
 
-// Limits of artifacts. What is larger than MaxSize is kept elsewhere and
-// referred to by a URI.
+// Limits of artifacts. Content larger than MaxSize is stored elsewhere and
+// referenced by a URI.
 const (
 	MaxSize     = 10 << 20 // bytes
 	MaxMimeType = 255      // characters
 	MaxVersion  = 999_999_999
 )
 
-// UserPrefix begins the names of artifacts that a user's sessions of an app
-// share; all others belong to one session.
+// UserPrefix begins the names of artifacts that a user's sessions of an app share;
+// all others belong to one session.
 const UserPrefix = "user:"
 
-// Version is one version of an artifact. The first is 0. Of a reference to
-// another version, MimeType and Size are those of what it refers to.
+// Version is one version of an artifact. The first is 0. For a reference to another
+// version, MimeType and Size are those of the other version.
 type Version struct {
 	Name        string `json:"name"`
 	Version     int64  `json:"version"`
@@ -33,8 +32,8 @@ type Version struct {
 	Reference string `json:"reference,omitempty"`
 }
 
-// Put is a new version as a caller gives it: bytes, or with Target a reference
-// to another version.
+// Put is a request to add a version: bytes, or with Target a reference to another
+// version.
 type Put struct {
 	SessionID string
 	UserID    string
@@ -44,7 +43,7 @@ type Put struct {
 	Target    *Target
 }
 
-// Ref names a version; nil is the newest.
+// Ref identifies a version; nil is the latest.
 type Ref struct {
 	SessionID string
 	UserID    string
@@ -75,26 +74,26 @@ type Page struct {
 	Next     string
 }
 
-// Store keeps artifacts. Every method takes the id of the user who asks and
-// answers fault.NotFound for a session or artifact that is not there and
-// fault.Forbidden for another user's session. Names have passed CheckName.
+// Store stores artifacts. Every method takes the id of the calling user and returns
+// fault.NotFound if the session or artifact does not exist and fault.Forbidden for
+// another user's session. Names have passed CheckName.
 type Store interface {
-	// PutArtifact adds the next version. fault.Invalid where the target of a
-	// reference is not there or out of reach.
+	// PutArtifact adds the next version. It returns fault.Invalid if the target of
+	// a reference does not exist or is not accessible.
 	PutArtifact(ctx context.Context, p Put) (Version, error)
-	// Artifact reads a version and its bytes; of a reference, those of what it
-	// refers to.
+	// Artifact returns a version and its bytes; for a reference, those of its
+	// target.
 	Artifact(ctx context.Context, r Ref) (Version, []byte, error)
-	// Artifacts lists the newest version of each artifact.
+	// Artifacts lists the latest version of each artifact.
 	Artifacts(ctx context.Context, q Query) (Page, error)
 	ArtifactVersions(ctx context.Context, q VersionQuery) (Page, error)
-	// DeleteArtifact makes an artifact read as not there. Its versions stay
-	// readable by number: rewinds, forks and references may need them.
+	// DeleteArtifact deletes an artifact. Its versions stay readable by number,
+	// since rewinds, forks and references may need them.
 	DeleteArtifact(ctx context.Context, userID, sessionID, name string) error
 }
 
-// IsMimeType reports whether a version's bytes may be said to be of a type: it is
-// a media type, as Content-Type has it, since it comes back in that header.
+// IsMimeType reports whether given is a media type that is valid in a Content-Type
+// header, in which it is returned.
 func IsMimeType(given string) bool {
 	media, _, err := mime.ParseMediaType(given)
 	ok := err == nil && strings.Contains(media, "/") && len(given) <= MaxMimeType

@@ -6,8 +6,8 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// CheckName says what is wrong with the name of an artifact: names are ids that
-// are safe as names of files. pointer is where the name stands in the request.
+// CheckName validates the name of an artifact: names are ids that are safe as file
+// names. pointer is the name's JSON pointer in the request.
 func CheckName(pointer, name string) error {
 	if err := fault.CheckID(pointer, name); err != nil {
 		return err

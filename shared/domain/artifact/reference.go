@@ -10,8 +10,8 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// References are lists of URIs (RFC 2483). One that names a version here is
-// followed when it is read; all others are kept as they came.
+// References are lists of URIs (RFC 2483). A reference to a version in Rethread is
+// followed when it is read; all others are stored unchanged.
 const (
 	URIList = "text/uri-list"
 
@@ -21,16 +21,16 @@ const (
 	maxURIs      = 1000
 )
 
-// Target is what a reference names: a version of an artifact of a session of
-// the same user and app or, with no session, of the user.
+// Target is the version that a reference refers to: of an artifact of a session of
+// the same user and app or, without a session, of the user.
 type Target struct {
 	SessionID string
 	Name      string // with its prefix
 	Version   int64
 }
 
-// ParseReference reads a list of URIs. It returns nil where they lead out of
-// here, to be kept as they are.
+// ParseReference parses a list of URIs. It returns nil if none of them refers to
+// Rethread; the list is then stored unchanged.
 func ParseReference(list []byte) (*Target, error) {
 	if !utf8.Valid(list) {
 		return nil, bad("must be UTF-8")
@@ -65,7 +65,7 @@ func isArtifact(uri string) bool {
 	return len(uri) >= len(scheme) && strings.EqualFold(uri[:len(scheme)], scheme)
 }
 
-// parseTarget reads artifact://session/{session_id}/{name}/{version} or
+// parseTarget parses artifact://session/{session_id}/{name}/{version} or
 // artifact://user/{name}/{version}.
 func parseTarget(uri string) (*Target, error) {
 	parts := strings.Split(uri[len(scheme):], "/")
@@ -99,7 +99,7 @@ func parseTarget(uri string) (*Target, error) {
 	return &t, nil
 }
 
-// URI is the reference that names the target.
+// URI returns the reference to the target.
 func (t Target) URI() string {
 	scope := sessionScope + "/" + url.PathEscape(t.SessionID)
 	name := t.Name
@@ -114,7 +114,8 @@ func badForm() error {
 		"percent-encoded")
 }
 
-// bad is the fault of a reference: of the whole body, so its pointer is empty.
+// bad returns the fault of a reference. It concerns the whole body, so its pointer
+// is empty.
 func bad(format string, args ...any) *fault.Error {
 	f := fault.Field(fault.Invalid, "", format, args...)
 	f.Detail = "the reference " + f.Violations[0].Detail

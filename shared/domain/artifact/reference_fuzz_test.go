@@ -8,8 +8,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/artifact"
 )
 
-// FuzzParseReference checks that a reference that was read is written so that it
-// names the same version.
+// FuzzParseReference checks that a parsed reference encodes to one that refers to
+// the same version.
 func FuzzParseReference(f *testing.F) {
 	for _, seed := range []string{
 		"artifact://session/s/report.md/0", "# why\r\nartifact://user/photo/12\r\n", "ARTIFACT://session/s/a%2Fb/1",

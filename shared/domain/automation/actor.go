@@ -15,7 +15,7 @@ import (
 
 var _ delivery.Actor = (*Actor)(nil)
 
-// Sessions is where automations find sessions, and make some.
+// Sessions reads and creates sessions.
 type Sessions interface {
 	Get(ctx context.Context, userID, id string) (session.Session, error)
 	Create(ctx context.Context, n session.New) (session.Session, error)
@@ -26,8 +26,7 @@ type Starter interface {
 	Start(ctx context.Context, s run.Start) (run.Run, error)
 }
 
-// Actor does what automations are for: it starts a run, as a request for one
-// would.
+// Actor carries out automations: it starts a run like a request for one.
 type Actor struct {
 	Store interface {
 		Store
@@ -37,13 +36,12 @@ type Actor struct {
 	Runs     Starter
 	// HasAgent reports whether an agent is configured.
 	HasAgent func(name string) bool
-	// Hand hands a run that has been started to a worker; the same one may be handed
-	// over twice.
+	// Hand hands a started run to a worker; it may do so twice for the same run.
 	Hand func(context.Context, run.Ref) error
 }
 
-// Act implements delivery.Actor. The ids of what it makes follow from the
-// delivery, so that one that comes again finds what was made before.
+// Act implements delivery.Actor. The ids of what it creates are derived from the
+// delivery, so that a repeat finds what an earlier attempt created.
 func (a *Actor) Act(ctx context.Context, d delivery.Delivery) error {
 	userID, id, ok := parseTarget(d.Target)
 	if !ok {
@@ -77,7 +75,7 @@ func (a *Actor) Act(ctx context.Context, d delivery.Delivery) error {
 		return verdict(err)
 	}
 	if r.Status.Over() {
-		return nil // it was started before
+		return nil // it was started by an earlier attempt
 	}
 	return a.Hand(ctx, start.Ref)
 }
@@ -91,7 +89,7 @@ func (a *Actor) count(ctx context.Context, au Automation, runID string) error {
 	return err
 }
 
-// start is the run that an automation starts about an event.
+// start returns the run that an automation starts for an event.
 func (a Automation) start(d delivery.Delivery) (run.Start, error) {
 	s := run.Start{
 		Ref:   run.Ref{UserID: a.UserID, SessionID: d.Event.SessionID, RunID: "auto-" + d.ID()},
@@ -120,7 +118,7 @@ func (a Automation) start(d delivery.Delivery) (run.Start, error) {
 	return s, nil
 }
 
-// origin says where a run, or a session, came from.
+// origin returns the origin that is recorded in the metadata of a run or a session.
 func (a Automation) origin(e delivery.Event) (json.RawMessage, error) {
 	from, err := jsonx.Marshal(map[string]any{
 		"id": a.ID, "event_id": e.ID, "event_type": e.Type, "session_id": e.SessionID, "depth": len(e.Chain) + 1,
@@ -131,8 +129,8 @@ func (a Automation) origin(e delivery.Event) (json.RawMessage, error) {
 	return from, nil
 }
 
-// open makes the session that the run is to have. It is of the app of the one
-// in which it happened, where that is still there, so that they share the user's
+// open creates the session for the run. It belongs to the app of the session in
+// which the event happened, if that still exists, so that both share the user's
 // state.
 func (a *Actor) open(ctx context.Context, au Automation, d delivery.Delivery, id string) error {
 	from, err := au.origin(d.Event)
@@ -163,7 +161,7 @@ func (a *Actor) open(ctx context.Context, au Automation, d delivery.Delivery, id
 	return err
 }
 
-// verdict is what a fault means to a delivery.
+// verdict maps a fault to the errors of a delivery.
 func verdict(err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {

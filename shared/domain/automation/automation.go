@@ -1,7 +1,7 @@
-// Package automation is the domain of what users want done when something
-// happens in their sessions: that an agent is asked. It says what automations are
-// (this file), which events they act on and when they must not (guard.go), what
-// the agent is asked (input.go), and acts (actor.go).
+// Package automation is the domain of automations, which start an agent's run when
+// something happens in their owner's sessions: what automations are (this file),
+// which events they act on and how loops are prevented (guard.go), the agent's
+// input (input.go), and the action (actor.go).
 package automation
 
 import (
@@ -14,13 +14,13 @@ import (
 
 // Limits of automations.
 const (
-	MaxAutomations = 20 // a user
+	MaxAutomations = 20 // of one user
 	MaxName        = 256
 	MaxInput       = 10_000 // characters
 	MaxFilters     = 50     // entries of one filter
 )
 
-// Status says whether an automation acts.
+// Status says whether an automation is active.
 type Status string
 
 // The statuses of an automation.
@@ -35,19 +35,20 @@ type Reason string
 // The reasons.
 const (
 	Paused  Reason = "paused"  // by its owner
-	Runaway Reason = "runaway" // it started more than MaxRuns within RunsWithin
+	Runaway Reason = "runaway" // it started more than MaxRuns runs within RunsWithin
 )
 
-// Where says in which session the agent is asked.
+// Where says in which session the agent runs.
 type Where string
 
-// The places.
+// The values of Where.
 const (
-	Same Where = "same" // the one in which it happened
-	New  Where = "new"  // one of its own
+	Same Where = "same" // the session of the event
+	New  Where = "new"  // a new session
 )
 
-// Automation asks an agent when something happens. Times are epoch milliseconds.
+// Automation starts an agent's run when something happens. Times are epoch
+// milliseconds.
 type Automation struct {
 	ID     string
 	UserID string
@@ -56,34 +57,33 @@ type Automation struct {
 	Do     Action
 
 	Status         Status
-	DisabledReason Reason // of a disabled one
+	DisabledReason Reason // set if disabled
 	CreatedTime    int64
 	UpdatedTime    int64
 	// Version counts the changes, from 1.
 	Version int64
 }
 
-// Trigger chooses the events. An empty list, but that of the types, lets all
-// through.
+// Trigger selects the events. An empty list, except Types, matches all.
 type Trigger struct {
-	// Types are names of types or, as run.*, of all that begin so.
+	// Types are names of types, or patterns such as run.*.
 	Types      []string `json:"types"`
 	Agents     []string `json:"agents"`
 	SessionIDs []string `json:"session_ids"`
-	// FeedbackTypes are those of feedback.created: up, down.
+	// FeedbackTypes filters feedback.created: up, down.
 	FeedbackTypes []string `json:"feedback_types"`
 }
 
-// Action is what is done.
+// Action is what an automation does.
 type Action struct {
-	Agent   string `json:"agent"` // that is asked
+	Agent   string `json:"agent"` // the agent to run
 	Session Where  `json:"session"`
-	// Input is what it is asked, with placeholders.
+	// Input is the agent's input, with placeholders.
 	Input string `json:"input"`
 }
 
-// Validate says which field breaks a rule. Which agents there are is another
-// matter.
+// Validate returns a fault that names the field that breaks a rule. It does not
+// check which agents exist.
 func (a Automation) Validate() error {
 	if err := checkText("/name", a.Name, MaxName); err != nil {
 		return err
@@ -160,18 +160,18 @@ func checkText(pointer, text string, most int) error {
 	return nil
 }
 
-// Change changes an automation; nil leaves a field as it is.
+// Change changes an automation; nil leaves a field unchanged.
 type Change struct {
 	Name   *string
 	On     *Trigger
 	Do     *Action
 	Status *Status
-	// IfMatch is a version that must still hold.
+	// IfMatch is the expected version.
 	IfMatch *int64
 }
 
-// Apply is the automation after the change, at a time; a fault where it breaks a
-// rule.
+// Apply returns the automation after the change, at a time in epoch milliseconds,
+// or a fault if it breaks a rule.
 func (c Change) Apply(a Automation, now int64) (Automation, error) {
 	if c.Name != nil {
 		a.Name = *c.Name

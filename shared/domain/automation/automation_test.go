@@ -14,7 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// review asks a reviewer when somebody thinks little of an answer.
+// review starts a reviewer after negative feedback.
 func review() automation.Automation {
 	return automation.Automation{
 		ID: "au1", UserID: "alice", Name: "review", Status: automation.Active,
@@ -34,30 +34,30 @@ func TestValidate(t *testing.T) {
 		"all placeholders": {func(a *automation.Automation) {
 			a.Do.Input = "{{" + strings.Join(automation.Placeholders(), "}}{{ ") + "}}"
 		}, ""},
-		"braces that are none":    {func(a *automation.Automation) { a.Do.Input = `{"a": {"b": 1}} {{ {x} }` }, ""},
-		"a deletion, elsewhere":   {func(a *automation.Automation) { a.On.Types, a.Do.Session = []string{"session.deleted"}, automation.New }, ""},
-		"a deletion, there":       {func(a *automation.Automation) { a.On.Types = []string{"session.deleted"} }, "/do/session"},
-		"no type":                 {func(a *automation.Automation) { a.On.Types = nil }, "/on/types"},
-		"an unknown type":         {func(a *automation.Automation) { a.On.Types = []string{"run.started", "run.paused"} }, "/on/types/1"},
-		"a type of A2A's alone":   {func(a *automation.Automation) { a.On.Types = []string{"item.completed"} }, "/on/types/0"},
-		"a type twice":            {func(a *automation.Automation) { a.On.Types = []string{"run.*", "run.*"} }, "/on/types/1"},
-		"an agent that is no id":  {func(a *automation.Automation) { a.On.Agents = []string{"a/b/c"} }, "/on/agents/0"},
-		"a session that is none":  {func(a *automation.Automation) { a.On.SessionIDs = []string{""} }, "/on/session_ids/0"},
-		"an unknown feedback":     {func(a *automation.Automation) { a.On.FeedbackTypes = []string{"sideways"} }, "/on/feedback_types/0"},
-		"feedback of what is not": {func(a *automation.Automation) { a.On.Types, a.On.FeedbackTypes = []string{"run.*"}, []string{"up"} }, "/on/feedback_types"},
+		"braces without a placeholder": {func(a *automation.Automation) { a.Do.Input = `{"a": {"b": 1}} {{ {x} }` }, ""},
+		"a deletion, elsewhere":        {func(a *automation.Automation) { a.On.Types, a.Do.Session = []string{"session.deleted"}, automation.New }, ""},
+		"a deletion, there":            {func(a *automation.Automation) { a.On.Types = []string{"session.deleted"} }, "/do/session"},
+		"no type":                      {func(a *automation.Automation) { a.On.Types = nil }, "/on/types"},
+		"an unknown type":              {func(a *automation.Automation) { a.On.Types = []string{"run.started", "run.paused"} }, "/on/types/1"},
+		"a type of A2A's alone":        {func(a *automation.Automation) { a.On.Types = []string{"item.completed"} }, "/on/types/0"},
+		"a type twice":                 {func(a *automation.Automation) { a.On.Types = []string{"run.*", "run.*"} }, "/on/types/1"},
+		"an agent that is no id":       {func(a *automation.Automation) { a.On.Agents = []string{"a/b/c"} }, "/on/agents/0"},
+		"an invalid session":           {func(a *automation.Automation) { a.On.SessionIDs = []string{""} }, "/on/session_ids/0"},
+		"an unknown feedback":          {func(a *automation.Automation) { a.On.FeedbackTypes = []string{"sideways"} }, "/on/feedback_types/0"},
+		"an invalid feedback type":     {func(a *automation.Automation) { a.On.Types, a.On.FeedbackTypes = []string{"run.*"}, []string{"up"} }, "/on/feedback_types"},
 		"too many filters": {func(a *automation.Automation) {
 			for i := range automation.MaxFilters + 1 {
 				a.On.SessionIDs = append(a.On.SessionIDs, fmt.Sprint(i))
 			}
 		}, "/on/session_ids"},
-		"no agent":               {func(a *automation.Automation) { a.Do.Agent = "" }, "/do/agent"},
-		"a session nowhere":      {func(a *automation.Automation) { a.Do.Session = "other" }, "/do/session"},
-		"nothing to ask":         {func(a *automation.Automation) { a.Do.Input = "" }, "/do/input"},
-		"too much to ask":        {func(a *automation.Automation) { a.Do.Input = strings.Repeat("ä", automation.MaxInput+1) }, "/do/input"},
-		"an unknown placeholder": {func(a *automation.Automation) { a.Do.Input = "{{type}} {{text}}" }, "/do/input"},
-		"a long name":            {func(a *automation.Automation) { a.Name = strings.Repeat("a", automation.MaxName+1) }, "/name"},
-		"a broken name":          {func(a *automation.Automation) { a.Name = "\xff" }, "/name"},
-		"another status":         {func(a *automation.Automation) { a.Status = "resting" }, "/status"},
+		"no agent":                  {func(a *automation.Automation) { a.Do.Agent = "" }, "/do/agent"},
+		"a session nowhere":         {func(a *automation.Automation) { a.Do.Session = "other" }, "/do/session"},
+		"nothing to ask":            {func(a *automation.Automation) { a.Do.Input = "" }, "/do/input"},
+		"an input that is too long": {func(a *automation.Automation) { a.Do.Input = strings.Repeat("ä", automation.MaxInput+1) }, "/do/input"},
+		"an unknown placeholder":    {func(a *automation.Automation) { a.Do.Input = "{{type}} {{text}}" }, "/do/input"},
+		"a long name":               {func(a *automation.Automation) { a.Name = strings.Repeat("a", automation.MaxName+1) }, "/name"},
+		"a broken name":             {func(a *automation.Automation) { a.Name = "\xff" }, "/name"},
+		"another status":            {func(a *automation.Automation) { a.Status = "resting" }, "/status"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,21 +103,21 @@ func TestWants(t *testing.T) {
 		event      func(*delivery.Event)
 		want       bool
 	}{
-		"the event":               {want: true},
-		"another's":               {event: func(e *delivery.Event) { e.UserID = "bob" }},
-		"another type":            {event: func(e *delivery.Event) { e.Type = delivery.TaskSaved }},
-		"a family":                {automation: func(a *automation.Automation) { a.On.Types = []string{"feedback.*"} }, want: true},
-		"while it is disabled":    {automation: func(a *automation.Automation) { a.Status = automation.Disabled }},
-		"an agent it names":       {automation: func(a *automation.Automation) { a.On.Agents = []string{"x", "helper"} }, want: true},
-		"one it does not":         {automation: func(a *automation.Automation) { a.On.Agents = []string{"x"} }},
-		"a session it names":      {automation: func(a *automation.Automation) { a.On.SessionIDs = []string{"s"} }, want: true},
-		"one that it does not":    {automation: func(a *automation.Automation) { a.On.SessionIDs = []string{"t"} }},
-		"a feedback it names":     {automation: func(a *automation.Automation) { a.On.FeedbackTypes = []string{"down"} }, want: true},
-		"a feedback it does not":  {automation: func(a *automation.Automation) { a.On.FeedbackTypes = []string{"up"} }},
-		"what others led to":      {event: func(e *delivery.Event) { e.Chain = []string{"au2", "au3"} }, want: true},
-		"what it led to":          {event: func(e *delivery.Event) { e.Chain = []string{"au1"} }},
-		"what it led to, further": {event: func(e *delivery.Event) { e.Chain = []string{"au1", "au2"} }},
-		"what three led to":       {event: func(e *delivery.Event) { e.Chain = []string{"au2", "au3", "au4"} }},
+		"the event":                            {want: true},
+		"another's":                            {event: func(e *delivery.Event) { e.UserID = "bob" }},
+		"another type":                         {event: func(e *delivery.Event) { e.Type = delivery.TaskSaved }},
+		"a family":                             {automation: func(a *automation.Automation) { a.On.Types = []string{"feedback.*"} }, want: true},
+		"while it is disabled":                 {automation: func(a *automation.Automation) { a.Status = automation.Disabled }},
+		"an agent it names":                    {automation: func(a *automation.Automation) { a.On.Agents = []string{"x", "helper"} }, want: true},
+		"another type":                         {automation: func(a *automation.Automation) { a.On.Agents = []string{"x"} }},
+		"a session it names":                   {automation: func(a *automation.Automation) { a.On.SessionIDs = []string{"s"} }, want: true},
+		"another agent":                        {automation: func(a *automation.Automation) { a.On.SessionIDs = []string{"t"} }},
+		"a feedback it names":                  {automation: func(a *automation.Automation) { a.On.FeedbackTypes = []string{"down"} }, want: true},
+		"another feedback type":                {automation: func(a *automation.Automation) { a.On.FeedbackTypes = []string{"up"} }},
+		"an event caused by other automations": {event: func(e *delivery.Event) { e.Chain = []string{"au2", "au3"} }, want: true},
+		"what it led to":                       {event: func(e *delivery.Event) { e.Chain = []string{"au1"} }},
+		"an event caused by the automation itself, indirectly": {event: func(e *delivery.Event) { e.Chain = []string{"au1", "au2"} }},
+		"an event caused by three automations":                 {event: func(e *delivery.Event) { e.Chain = []string{"au2", "au3", "au4"} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,8 +135,8 @@ func TestWants(t *testing.T) {
 	}
 }
 
-// Whatever automations there are and whatever acts first, what follows from one
-// event comes to an end, and none acts twice.
+// Whatever automations exist and whichever acts first, the chain that begins with
+// one event ends, and none acts twice.
 func TestWants_comes_to_an_end(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

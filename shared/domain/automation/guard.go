@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	// MaxDepth is how many automations may act one after the other.
+	// MaxDepth is how many automations may act in sequence.
 	MaxDepth = 3
-	// MaxRuns is how many runs one automation may start within RunsWithin. One
-	// more, and it is disabled.
+	// MaxRuns is how many runs one automation may start within RunsWithin; one more
+	// disables it.
 	MaxRuns = 60
-	// RunsWithin is the time in which they are counted.
+	// RunsWithin is the period for MaxRuns.
 	RunsWithin = 10 * time.Minute
 )
 
@@ -22,13 +22,14 @@ func (a Automation) Wants(e delivery.Event) bool {
 	return a.Status == Active && e.UserID == a.UserID && a.On.lets(e) && a.May(e)
 }
 
-// May reports whether the automation may act on an event without going in
-// circles: not on what it led to itself, and not where MaxDepth automations did.
+// May reports whether the automation may act on an event without causing a loop:
+// not on an event that it caused itself, and not on one at the end of a chain of
+// MaxDepth automations.
 func (a Automation) May(e delivery.Event) bool {
 	return len(e.Chain) < MaxDepth && !slices.Contains(e.Chain, a.ID)
 }
 
-// chain is the automations that lead to what this one does about an event.
+// chain returns the automations that lead to this one's action on an event.
 func (a Automation) chain(e delivery.Event) []string {
 	return append(slices.Clone(e.Chain), a.ID)
 }
@@ -43,17 +44,18 @@ func (t Trigger) lets(e delivery.Event) bool {
 	return passes(t.Agents, e.Agent) && passes(t.SessionIDs, e.SessionID)
 }
 
-// passes reports whether a filter, which is empty or names it, lets a value
-// through.
+// passes reports whether a filter matches a value: it is empty or contains the
+// value.
 func passes(filter []string, value string) bool {
 	return len(filter) == 0 || slices.Contains(filter, value)
 }
 
-// Runs are those that an automation started lately: when, by their ids.
+// Runs maps the ids of the runs that an automation started recently to their times.
 type Runs map[string]int64
 
-// Add counts a run, unless it is counted already, and forgets those that are too
-// old to matter; false where it is one too many. Times are epoch milliseconds.
+// Add counts a run, unless it is counted already, and drops those older than
+// RunsWithin; it returns false if the run exceeds MaxRuns. Times are epoch
+// milliseconds.
 func (r Runs) Add(runID string, now int64) (Runs, bool) {
 	out := Runs{}
 	for id, at := range r {

@@ -12,11 +12,11 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// placeholder is a name in two pairs of braces. There is nothing else to a
-// template: no conditions, and no words of the session.
+// placeholder is a name in double braces. Templates contain nothing else: no
+// conditions, and no content of the session.
 var placeholder = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
 
-// values are what placeholders stand for: of an event without one, nothing.
+// values returns the values of placeholders for an event; "" if the event has none.
 func values(e delivery.Event) map[string]string {
 	version := ""
 	if e.Type == delivery.ArtifactSaved {
@@ -30,10 +30,10 @@ func values(e delivery.Event) map[string]string {
 	}
 }
 
-// Placeholders are the names that an input may hold, in order.
+// Placeholders returns the valid names, sorted.
 func Placeholders() []string { return slices.Sorted(maps.Keys(values(delivery.Event{}))) }
 
-// checkPlaceholders says which placeholder of a text is none.
+// checkPlaceholders refuses unknown placeholders.
 func checkPlaceholders(pointer, text string) error {
 	known := values(delivery.Event{})
 	for _, found := range placeholder.FindAllStringSubmatch(text, -1) {
@@ -45,8 +45,8 @@ func checkPlaceholders(pointer, text string) error {
 	return nil
 }
 
-// Render is the input with what its placeholders stand for. What is put in is
-// not looked at again.
+// Render returns the input with its placeholders replaced. Values are inserted as
+// they are, without further replacement.
 func (a Action) Render(e delivery.Event) string {
 	all := values(e)
 	return placeholder.ReplaceAllStringFunc(a.Input, func(found string) string {

@@ -7,42 +7,46 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// Kind is that of the targets that automations are.
+// Kind is the kind of the targets that automations are.
 const Kind delivery.Kind = "automation"
 
-// Store keeps automations. fault.NotFound for one that the user has not.
+// Store stores automations. It returns fault.NotFound for one that the user does
+// not have.
 type Store interface {
-	// CreateAutomation adds one. One of that id that the user has is answered as it
-	// is; fault.Conflict where the user has MaxAutomations others.
+	// CreateAutomation adds an automation. If the user has one with the id, it
+	// returns that one unchanged. It returns fault.Conflict if the user has
+	// MaxAutomations others.
 	CreateAutomation(ctx context.Context, a Automation) (Automation, error)
 	Automation(ctx context.Context, userID, id string) (Automation, error)
-	// Automations are all that a user has, the oldest first.
+	// Automations returns all of a user's automations, oldest first.
 	Automations(ctx context.Context, userID string) ([]Automation, error)
-	// ChangeAutomation changes one; fault.Precondition where IfMatch does not hold.
+	// ChangeAutomation changes an automation; fault.Precondition if IfMatch does
+	// not hold.
 	ChangeAutomation(ctx context.Context, userID, id string, c Change) (Automation, error)
 	DeleteAutomation(ctx context.Context, userID, id string) error
 }
 
-// Counter counts what automations start.
+// Counter counts the runs that automations start.
 type Counter interface {
-	// CountRun counts a run, once however often it is called; false where it is one
-	// too many: then the automation is disabled as a Runaway.
+	// CountRun counts a run once, however often it is called. It returns false if
+	// the run exceeds MaxRuns; the automation is then disabled with the reason
+	// Runaway.
 	CountRun(ctx context.Context, a Automation, runID string) (bool, error)
 }
 
-// Target is an automation as one to be told of what happened in a session. Each
-// session has an order of its own, so that one which is busy holds up no other.
+// Target returns the target of an automation for the events of a session. Each
+// session has a separate order, so that a busy one does not hold up others.
 func Target(userID, id, sessionID string) delivery.Target {
 	return delivery.Target{Kind: Kind, Name: id + "/" + sessionID + "/" + userID, Family: family(userID, id)}
 }
 
-// Family is what the groups of an automation's targets begin with, whatever session
-// they are of.
+// Family is the prefix of the groups of an automation's targets, whatever their
+// session.
 func Family(userID, id string) string { return delivery.FamilyGroup(Kind, family(userID, id)) }
 
 func family(userID, id string) string { return id + "/" + userID }
 
-// parseTarget is what Target was made of.
+// parseTarget returns the arguments that Target was called with.
 func parseTarget(t delivery.Target) (userID, id string, ok bool) {
 	parts := strings.SplitN(t.Name, "/", 3)
 	if t.Kind != Kind || len(parts) != 3 {

@@ -1,7 +1,6 @@
-// Package cloudevent writes what happened as CloudEvents 1.0 in the structured
-// mode of JSON (https://github.com/cloudevents/spec, JSON event format): what
-// webhooks and event buses are sent. It says facts by reference, and no words of
-// anybody's.
+// Package cloudevent encodes events as CloudEvents 1.0 in the structured mode of
+// JSON (https://github.com/cloudevents/spec, JSON event format) for webhooks and
+// event buses. Events refer to facts and contain no content of conversations.
 package cloudevent
 
 import (
@@ -20,7 +19,7 @@ const ContentType = "application/cloudevents+json"
 const (
 	specVersion = "1.0"
 	dataType    = "application/json"
-	// timeLayout is RFC 3339 in milliseconds, which is how exact events are.
+	// timeLayout is RFC 3339 with milliseconds, the resolution of events.
 	timeLayout = "2006-01-02T15:04:05.000Z07:00"
 	base       = "/api/v1"
 )
@@ -36,19 +35,18 @@ type envelope struct {
 	Data        Data   `json:"data"`
 }
 
-// Data is what an event says. Members that its type has nothing to say in are
-// absent.
+// Data is the data of an event. Members that do not apply to its type are absent.
 type Data struct {
 	UserID    string `json:"user_id,omitempty"`
 	SessionID string `json:"session_id,omitempty"`
 	Agent     string `json:"agent,omitempty"`
 	RunID     string `json:"run_id,omitempty"`
 	TaskID    string `json:"task_id,omitempty"`
-	// Seq is the position of the session's log that the event stands at.
+	// Seq is the event's position in the session's log.
 	Seq      int64     `json:"seq,omitempty"`
 	Artifact *Artifact `json:"artifact,omitempty"`
 	Feedback *Feedback `json:"feedback,omitempty"`
-	// SourceSessionID is the session that was forked.
+	// SourceSessionID is the forked session.
 	SourceSessionID string `json:"source_session_id,omitempty"`
 	// Before is the invocation before which a session was rewound or forked;
 	// absent for a fork of everything.
@@ -56,23 +54,23 @@ type Data struct {
 	Error  *Error `json:"error,omitempty"`
 }
 
-// Artifact names a version.
+// Artifact identifies a version.
 type Artifact struct {
 	Name    string `json:"name"`
 	Version int64  `json:"version"`
 }
 
-// Feedback is what somebody thought: up or down.
+// Feedback is a user's rating: up or down.
 type Feedback struct {
 	Type string `json:"type"`
 }
 
-// Error is why a run failed.
+// Error is a run's failure.
 type Error struct {
 	Code string `json:"code"`
 }
 
-// Encode writes an event. The same event gives the same bytes.
+// Encode encodes an event. The same event yields the same bytes.
 func Encode(e delivery.Event) ([]byte, error) {
 	body, err := jsonx.Marshal(envelope{
 		SpecVersion: specVersion, ID: e.ID, Source: source(e), Type: string(e.Type), Subject: subject(e),
@@ -84,8 +82,8 @@ func Encode(e delivery.Event) ([]byte, error) {
 	return body, nil
 }
 
-// source is the session's path in the API, or what stands above where there is
-// none: a URI reference, as it is the same at every address of a deployment.
+// source returns the session's path in the API, or its parent's without a session.
+// It is a relative URI reference, since a deployment may have several addresses.
 func source(e delivery.Event) string {
 	if e.SessionID == "" {
 		return base
@@ -93,8 +91,8 @@ func source(e delivery.Event) string {
 	return base + "/sessions/" + url.PathEscape(e.SessionID)
 }
 
-// subject is what the event is about inside its session, as a path below the
-// source.
+// subject returns the object within the session that the event is about, as a path
+// below the source.
 func subject(e delivery.Event) string {
 	switch {
 	case e.Artifact != "":

@@ -57,7 +57,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// Whatever ids are like, the standard's own library takes what is written.
+// The standard's own library accepts the encoded event, whatever the ids are.
 func TestEncodeIsACloudEvent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -13,10 +13,10 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// deed is an actor that fails as it is told to.
-type deed struct{ err error }
+// fakeActor fails with the given error.
+type fakeActor struct{ err error }
 
-func (d deed) Act(context.Context, delivery.Delivery) error { return d.err }
+func (d fakeActor) Act(context.Context, delivery.Delivery) error { return d.err }
 
 func TestDeliver_to_an_actor(t *testing.T) {
 	t.Parallel()
@@ -26,17 +26,17 @@ func TestDeliver_to_an_actor(t *testing.T) {
 		age  time.Duration
 		want delivery.Result
 	}{
-		"what is done is done":           {},
-		"nothing to do is done":          {err: fmt.Errorf("%w: gone", delivery.ErrNothing), want: delivery.Result{Nothing: true}},
-		"what is in the way passes":      {err: fmt.Errorf("%w: a run", delivery.ErrNotYet), want: delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "something is in the way: a run"}},
-		"what fails says nothing of why": {err: errors.New("secret"), want: delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "it cannot be done now"}},
-		"what can never be is given up":  {err: fmt.Errorf("%w: no agent", delivery.ErrNever), want: delivery.Result{State: delivery.GivenUp, Reason: "it cannot be done: no agent"}},
-		"after a day it is too":          {err: delivery.ErrNotYet, age: 24 * time.Hour, want: delivery.Result{State: delivery.GivenUp, Reason: "something is in the way"}},
+		"success completes the delivery":   {},
+		"nothing to do is done":            {err: fmt.Errorf("%w: gone", delivery.ErrNothing), want: delivery.Result{Nothing: true}},
+		"what is in the way passes":        {err: fmt.Errorf("%w: a run", delivery.ErrNotYet), want: delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "something is in the way: a run"}},
+		"an unexpected error is not shown": {err: errors.New("secret"), want: delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "it cannot be done now"}},
+		"what can never be is given up":    {err: fmt.Errorf("%w: no agent", delivery.ErrNever), want: delivery.Result{State: delivery.Abandoned, Reason: "it cannot be done: no agent"}},
+		"abandons a delivery after a day":  {err: delivery.ErrNotYet, age: 24 * time.Hour, want: delivery.Result{State: delivery.Abandoned, Reason: "something is in the way"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := &delivery.Worker{
-				Actors:  map[delivery.Kind]delivery.Actor{kind: deed{test.err}},
+				Actors:  map[delivery.Kind]delivery.Actor{kind: fakeActor{test.err}},
 				Retries: delivery.RetryPolicy{First: 2 * time.Second, Most: time.Hour, Within: 24 * time.Hour},
 				Now:     func() time.Time { return now }, Jitter: func() float64 { return 1 }, Log: slog.New(slog.DiscardHandler),
 			}

@@ -1,8 +1,8 @@
-// Package delivery is the domain of telling others what happened, over HTTP and
-// until they have heard it: what happened becomes an Event, an event becomes a
-// Delivery for each Target that wants it, deliveries wait in a queue that keeps
-// their order, and a Worker brings them. It knows neither a cloud nor what the
-// messages of a kind of targets look like; those come from a MessageBuilder.
+// Package delivery is the domain of at-least-once notifications over HTTP. A change
+// becomes an Event, an event becomes a Delivery for each Target that subscribes to
+// it, deliveries wait in a queue that keeps their order, and a Worker delivers
+// them. The package depends on no cloud and on no message format; a MessageBuilder
+// builds the messages of each kind of target.
 package delivery
 
 import (
@@ -13,22 +13,22 @@ import (
 	"fmt"
 )
 
-// Delivery is an event for a target. It holds references only, so that it fits
-// into any queue, and so that what is sent is what is true at that time.
+// Delivery is an event for a target. It holds only references, so that it fits into
+// any queue and the message reflects the state when it is sent.
 type Delivery struct {
 	Event  Event  `json:"event"`
 	Target Target `json:"target"`
-	// Again is set where somebody wants it delivered another time: it makes another
-	// one of it for the queue, and for nobody else.
+	// Again is set for a redelivery on request: the queue treats it as another
+	// delivery, everything else as the same.
 	Again string `json:"again,omitempty"`
-	// Tries is how often it was tried before it was queued again.
+	// Tries is the number of attempts before it was queued again.
 	Tries int `json:"tries,omitempty"`
 }
 
 // ID is the same for the same event and target.
 func (d Delivery) ID() string { return digest(string(d.Target.Kind), d.Target.Name, d.Event.ID) }
 
-// QueueID is ID, unless the delivery is to be made again.
+// QueueID is ID, unless the delivery is a redelivery.
 func (d Delivery) QueueID() string {
 	if d.Again == "" {
 		return d.ID()
@@ -36,7 +36,7 @@ func (d Delivery) QueueID() string {
 	return digest(d.ID(), d.Again)
 }
 
-// digest is a short name for parts, which hold no line breaks.
+// digest returns a short name for parts, which contain no line breaks.
 func digest(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {
@@ -46,26 +46,26 @@ func digest(parts ...string) string {
 }
 
 var (
-	// ErrNothing says that there is nothing to tell any more: the target is gone,
-	// or what happened was taken back.
+	// ErrNothing says that there is nothing left to deliver: the target is gone, or
+	// the change was undone.
 	ErrNothing = errors.New("there is nothing to deliver")
-	// ErrGone is ErrNothing where the target is gone: nothing that was made for it
-	// before is to be delivered any more.
+	// ErrGone is ErrNothing for a deleted target: none of its earlier deliveries is
+	// needed any more.
 	ErrGone = fmt.Errorf("the target is gone: %w", ErrNothing)
-	// ErrRefused says that a message must not be sent to where its target is.
+	// ErrRefused says that the target's address must not be called.
 	ErrRefused = errors.New("the target must not be called")
-	// ErrUnqueued says that the queue did not take a delivery.
+	// ErrUnqueued says that the queue did not accept a delivery.
 	ErrUnqueued = errors.New("a delivery cannot be queued")
 )
 
-// Targets finds who wants to hear of an event. With an error there may be some as
-// well, who are not to wait for the others.
+// Targets finds the targets of an event. With an error it may return some of them,
+// which can be delivered to without waiting for the others.
 type Targets interface {
 	Targets(ctx context.Context, e Event) ([]Target, error)
 }
 
-// Queue keeps deliveries until they have been brought, those of a group in the
-// order in which they came. One that is put again soon after is kept once.
+// Queue keeps deliveries until they are delivered, those of a group in the order in
+// which they were put. A delivery that is put again soon after is kept once.
 type Queue interface {
 	Put(ctx context.Context, d Delivery) error
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// board is who wants to hear, and the queue.
-type board struct {
+// fakeQueue is the targets of events and the queue.
+type fakeQueue struct {
 	targets []delivery.Target
-	fails   string // target that the queue does not take
-	failsAt string // only of this event, unless it is ""
+	fails   string // a target whose deliveries the queue refuses
+	failsAt string // only for this event, unless it is ""
 	lost    error
 
 	mu  sync.Mutex
 	put []string
 }
 
-func (b *board) Targets(context.Context, delivery.Event) ([]delivery.Target, error) {
+func (b *fakeQueue) Targets(context.Context, delivery.Event) ([]delivery.Target, error) {
 	return b.targets, b.lost
 }
 
-func (b *board) Put(_ context.Context, d delivery.Delivery) error {
+func (b *fakeQueue) Put(_ context.Context, d delivery.Delivery) error {
 	if d.Target.Name == b.fails && (b.failsAt == "" || b.failsAt == d.Event.ID) {
 		return errors.New("no queue")
 	}
@@ -42,14 +42,14 @@ func TestDispatch(t *testing.T) {
 	t.Parallel()
 	two := []delivery.Target{{Kind: kind, Name: "a"}, {Kind: kind, Name: "b"}}
 	for name, test := range map[string]struct {
-		board *board
+		board *fakeQueue
 		put   []string
 		fails bool
 	}{
-		"an event is queued for each target":      {board: &board{targets: two}, put: []string{"a e", "b e"}},
-		"and for nobody where nobody wants it":    {board: &board{}},
-		"targets that cannot be read are a fault": {board: &board{lost: errors.New("no table")}, fails: true},
-		"a queue that fails is one too":           {board: &board{targets: two[:1], fails: "a"}, fails: true},
+		"an event is queued for each target":         {board: &fakeQueue{targets: two}, put: []string{"a e", "b e"}},
+		"an event without targets is not queued":     {board: &fakeQueue{}},
+		"returns an error if targets cannot be read": {board: &fakeQueue{lost: errors.New("no table")}, fails: true},
+		"returns an error if the queue fails":        {board: &fakeQueue{targets: two[:1], fails: "a"}, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,10 +65,10 @@ func TestDispatch(t *testing.T) {
 	}
 }
 
-// What a queue does not take holds up its group, and nobody else's.
+// A refused delivery holds up its own group and no other.
 func TestPut_keeps_the_order_of_groups(t *testing.T) {
 	t.Parallel()
-	b := &board{fails: "b", failsAt: "2"}
+	b := &fakeQueue{fails: "b", failsAt: "2"}
 	var all []delivery.Delivery
 	for _, id := range []string{"1", "2", "3"} {
 		for _, name := range []string{"a", "b", "c"} {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// queuedAtOnce is how many groups are queued for at once.
+// queuedAtOnce is how many groups are queued concurrently.
 const queuedAtOnce = 16
 
 // Dispatcher queues events for their targets.
@@ -17,8 +17,8 @@ type Dispatcher struct {
 	Queue   Queue
 }
 
-// Find makes the deliveries of an event, one for each of its targets. With an error
-// there may be some as well, who are not to wait for the others.
+// Find returns the deliveries of an event, one for each target. With an error it
+// may return some of them, which can be delivered without waiting for the others.
 func (d *Dispatcher) Find(ctx context.Context, e Event) ([]Delivery, error) {
 	targets, err := d.Targets.Targets(ctx, e)
 	if err != nil {
@@ -31,10 +31,11 @@ func (d *Dispatcher) Find(ctx context.Context, e Event) ([]Delivery, error) {
 	return all, err
 }
 
-// Put queues deliveries, those of each group in order and of several groups at once:
-// with one after the other, whoever comes last would wait for all before. It returns
-// ErrUnqueued by the place of each that the queue did not take; none of its group is
-// put behind it. All may be put again, and must be before later ones are.
+// Put queues deliveries, those of each group in order and several groups
+// concurrently, so that a group need not wait for all others. It returns
+// ErrUnqueued at the index of each delivery that the queue refused; later ones of
+// its group are not queued either. All may be put again, and must be put before
+// later deliveries are.
 func (d *Dispatcher) Put(ctx context.Context, all []Delivery) []error {
 	places := map[string][]int{}
 	for i := range all {
@@ -60,7 +61,7 @@ func (d *Dispatcher) Put(ctx context.Context, all []Delivery) []error {
 	return errs
 }
 
-// put queues one. A panic is one more way not to be taken.
+// put queues one delivery. A panic counts as a refusal.
 func (d *Dispatcher) put(ctx context.Context, one Delivery) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

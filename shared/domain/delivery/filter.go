@@ -7,8 +7,8 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// CheckFilter says what is wrong with a list of which an event must match one
-// entry: it has at most so many, each named once, and check has no objection.
+// CheckFilter validates a list of which an event must match one entry: it has at
+// most the given number of entries, no duplicates, and each passes check.
 func CheckFilter(pointer string, entries []string, most int, check func(pointer, entry string) error) error {
 	if len(entries) > most {
 		return fault.Field(fault.Invalid, pointer, "must have at most %d entries", most)
@@ -25,8 +25,8 @@ func CheckFilter(pointer string, entries []string, most int, check func(pointer,
 	return nil
 }
 
-// CheckType says what is wrong with an entry of a filter by type: it names a public
-// one, or several.
+// CheckType validates an entry of a filter by type: a public type, or a pattern for
+// several.
 func CheckType(pointer, entry string) error {
 	if !slices.ContainsFunc(PublicTypes(), func(t Type) bool { return t.Matches(entry) }) {
 		return fault.Field(fault.Invalid, pointer, "must be a type such as run.completed, or several such as run.*")

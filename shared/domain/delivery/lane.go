@@ -6,76 +6,77 @@ import (
 	"time"
 )
 
-// Lane is where deliveries to one target wait in order, aside from the queue,
-// while the target is slow or fails: so the queue holds what can be delivered now.
-// A target has a lane only then. Whoever changes it names the version that was
+// Lane holds the deliveries to one target, in order, outside of the queue while the
+// target is slow or fails, so that the queue holds only what can be delivered now.
+// A target has a lane only then. A change of a lane names the version that was
 // read.
 type Lane struct {
 	Group   string // of the target
 	Version int64  // 0 for none
-	// Turn counts the turns, at each of which the target is tried. Due is when the
-	// next one is; zero where nothing waits for one.
-	Turn int64
+	// Pass numbers the passes, each of which tries the target again. Due is when
+	// the next one is due; zero if nothing waits for one.
+	Pass int64
 	Due  time.Time
-	// Holder is at work, until Leased at most; "" for nobody.
+	// Holder is the pass at work, until Leased at most; "" for none.
 	Holder string
 	Leased time.Time
-	// Failures are the tries that failed since the last that did not.
+	// Failures is the number of failures since the last success.
 	Failures int
-	// Head is the place of the delivery that was tried HeadTries times.
+	// Head is the position of the delivery that was tried HeadTries times.
 	Head      string
 	HeadTries int
-	// Slow is until when answers of the target are expected to take long.
+	// Slow is until when the target is expected to answer slowly.
 	Slow time.Time
 }
 
 // Parked is a delivery that waits in a lane.
 type Parked struct {
-	Place    string // in the order of the queue that it came from
+	Position string // the order of the queue that it came from
 	Delivery Delivery
 	Tries    int // so far
 	Queued   time.Time
 }
 
-// MaxParked is how many deliveries are parked at once.
+// MaxParked is how many deliveries one call parks at most.
 const MaxParked = 10
 
 // ErrLaneChanged says that a lane is not as it was read.
 var ErrLaneChanged = errors.New("the lane has changed")
 
-// Lanes keeps lanes. Reads are consistent with the writes before them.
+// Lanes stores lanes. Reads are consistent with earlier writes.
 type Lanes interface {
-	// Lane is the one of a group, of version 0 where there is none. One that cannot be
-	// read is set aside, and a new one stands in its place, which is long due.
+	// Lane returns the lane of a group, with version 0 if there is none. An
+	// unreadable lane is quarantined and replaced by a new one that is long
+	// overdue.
 	Lane(ctx context.Context, group string) (Lane, error)
-	// SaveLane makes or changes a lane; ErrLaneChanged.
+	// SaveLane creates or changes a lane; ErrLaneChanged if it changed.
 	SaveLane(ctx context.Context, l Lane) error
-	// CloseLane removes a lane, in which nothing may wait; ErrLaneChanged.
+	// CloseLane removes a lane, which must be empty; ErrLaneChanged if it changed.
 	CloseLane(ctx context.Context, l Lane) error
-	// Park is SaveLane, and adds up to MaxParked deliveries, all or nothing. One that
-	// is parked at its place already stays the only one there.
+	// Park is SaveLane and adds up to MaxParked deliveries, all or none. A delivery
+	// that is already parked at its position is kept.
 	Park(ctx context.Context, l Lane, all []Parked) error
-	// Parked are the first deliveries of a lane, up to n. Those that cannot be read are
-	// set aside.
+	// Parked returns up to n deliveries from the head of a lane. Unreadable ones
+	// are quarantined.
 	Parked(ctx context.Context, group string, n int) ([]Parked, error)
-	// Unpark removes deliveries, if they are there.
+	// Unpark removes deliveries; missing ones are ignored.
 	Unpark(ctx context.Context, group string, places ...string) error
 }
 
-// Wake says that it is a lane's turn.
+// Wake says that a lane's pass is due.
 type Wake struct {
 	Kind  Kind   `json:"kind"`
 	Group string `json:"group"`
-	Turn  int64  `json:"turn"`
+	Pass  int64  `json:"turn"`
 }
 
-// Waker brings a Wake back after a time, at least once, and a wake that was not
-// handled again. It may come earlier.
+// Waker returns a Wake after a delay, at least once, and again if it was not
+// handled. It may return it early.
 type Waker interface {
 	Wake(ctx context.Context, w Wake, after time.Duration) error
 }
 
-// Discarder puts aside what was given up, for people to look at.
+// Discarder keeps abandoned deliveries for inspection (the dead-letter queue).
 type Discarder interface {
 	Discard(ctx context.Context, d Delivery, reason string, tries int) error
 }

@@ -12,32 +12,32 @@ type Message struct {
 	Body   []byte
 }
 
-// Answer is what a target answered.
+// Answer is a target's response.
 type Answer struct {
 	Status int // as in HTTP
-	// RetryAfter is how long it wants to be left alone, 0 where it does not say.
+	// RetryAfter is the delay that the target asks for, 0 if it asks for none.
 	RetryAfter time.Duration
 }
 
-// MessageBuilder makes the messages of one kind of targets.
+// MessageBuilder builds the messages of one kind of target.
 type MessageBuilder interface {
-	// Messages are what to send, in order: mostly one. ErrNothing for nothing,
-	// ErrGone for nothing ever. Made again, they say the same.
+	// Messages returns the messages to send, in order: usually one. ErrNothing if
+	// there is nothing to send, ErrGone if there never will be. A repeat builds the
+	// same messages.
 	Messages(ctx context.Context, d Delivery) ([]Message, error)
-	// Drop removes a target that answered at this address that it is gone for
-	// good.
+	// Drop removes a target whose address answered that it is gone permanently.
 	Drop(ctx context.Context, t Target, url string) error
 }
 
-// AttemptObserver is a MessageBuilder that hears what became of each try.
+// AttemptObserver is a MessageBuilder that is notified of each attempt.
 type AttemptObserver interface {
-	// OnAttempt comes after a try. An error of it changes nothing of what becomes of
-	// the delivery.
+	// OnAttempt is called after an attempt. Its error does not change the outcome
+	// of the delivery.
 	OnAttempt(ctx context.Context, d Delivery, o Outcome) error
 }
 
-// Poster sends messages. ErrRefused for an address that must not be called; any
-// other error is one of the moment.
+// Poster sends messages. It returns ErrRefused for an address that must not be
+// called; any other error is temporary.
 type Poster interface {
 	Post(ctx context.Context, m Message) (Answer, error)
 }

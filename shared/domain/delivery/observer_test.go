@@ -13,9 +13,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// observer is a stage that hears of its tries.
+// observer is a fakeReceiver that observes its attempts.
 type observer struct {
-	stage
+	fakeReceiver
 	heard []delivery.Outcome
 	deaf  error
 }
@@ -25,8 +25,9 @@ func (w *observer) OnAttempt(_ context.Context, _ delivery.Delivery, o delivery.
 	return w.deaf
 }
 
-// A builder that wants to hears what became of each try, and cannot change it.
-func TestWitness(t *testing.T) {
+// A builder that is an AttemptObserver sees the outcome of each attempt and cannot
+// change it.
+func TestAttemptObserver(t *testing.T) {
 	t.Parallel()
 	start := time.Unix(100_000, 0)
 	one := []delivery.Message{{URL: "a"}}
@@ -36,32 +37,32 @@ func TestWitness(t *testing.T) {
 		want     delivery.Outcome
 	}{
 		"delivered": {
-			observer: observer{stage: stage{messages: one, answers: map[string]delivery.Answer{"a": {Status: 204}}}},
+			observer: observer{fakeReceiver: fakeReceiver{messages: one, answers: map[string]delivery.Answer{"a": {Status: 204}}}},
 			want:     delivery.Outcome{URL: "a", Status: 204},
 		},
 		"later": {
-			observer: observer{stage: stage{messages: one, answers: map[string]delivery.Answer{"a": {Status: 500}}}},
+			observer: observer{fakeReceiver: fakeReceiver{messages: one, answers: map[string]delivery.Answer{"a": {Status: 500}}}},
 			want:     delivery.Outcome{URL: "a", Status: 500, Result: later},
 		},
-		"later, though it cannot be noted": {
+		"a failing observer does not change the outcome": {
 			observer: observer{
-				stage: stage{messages: one, answers: map[string]delivery.Answer{"a": {Status: 500}}}, deaf: errors.New("no table"),
+				fakeReceiver: fakeReceiver{messages: one, answers: map[string]delivery.Answer{"a": {Status: 500}}}, deaf: errors.New("no table"),
 			},
 			want: delivery.Outcome{URL: "a", Status: 500, Result: later},
 		},
 		"refused": {
-			observer: observer{stage: stage{messages: one, errs: map[string]error{"a": delivery.ErrRefused}}},
+			observer: observer{fakeReceiver: fakeReceiver{messages: one, errs: map[string]error{"a": delivery.ErrRefused}}},
 			want: delivery.Outcome{
 				URL: "a", Err: delivery.ErrRefused,
-				Result: delivery.Result{State: delivery.GivenUp, Reason: delivery.ErrRefused.Error()},
+				Result: delivery.Result{State: delivery.Abandoned, Reason: delivery.ErrRefused.Error()},
 			},
 		},
 		"gone": {
-			observer: observer{stage: stage{messages: one, answers: map[string]delivery.Answer{"a": {Status: 410}}}},
+			observer: observer{fakeReceiver: fakeReceiver{messages: one, answers: map[string]delivery.Answer{"a": {Status: 410}}}},
 			want:     delivery.Outcome{Result: delivery.Result{Nothing: true}, URL: "a", Status: 410},
 		},
 		"nothing": {
-			observer: observer{stage: stage{fails: delivery.ErrNothing}},
+			observer: observer{fakeReceiver: fakeReceiver{fails: delivery.ErrNothing}},
 			want:     delivery.Outcome{Result: delivery.Result{Nothing: true}, Err: delivery.ErrNothing},
 		},
 	} {

@@ -8,41 +8,41 @@ import (
 )
 
 const (
-	// slowFor is how long a target is known for slow after an answer that took long.
+	// slowFor is how long a target counts as slow after a slow answer.
 	slowFor = time.Hour
-	// parkedAtOnce is how many deliveries of a lane are read together, and goneAtOnce
-	// how many where the target is gone: they are removed together.
+	// parkedAtOnce is how many deliveries of a lane are read together; goneAtOnce
+	// is how many are read, and removed, together if the target is gone.
 	parkedAtOnce = 10
 	goneAtOnce   = 250
 )
 
-// drain brings what waits, and says whether it was all; else the lane rests for
-// wait.
-func (t *turn) drain(ctx context.Context) (wait time.Duration, empty bool, err error) {
-	end, atOnce := t.now().Add(t.Slice), parkedAtOnce
+// drain delivers the parked deliveries and reports whether the lane is empty; if it
+// is not, the next pass is due after wait.
+func (p *pass) drain(ctx context.Context) (wait time.Duration, empty bool, err error) {
+	end, atOnce := p.now().Add(p.PassTime), parkedAtOnce
 	var last Result
 	for {
-		waiting, err := t.Lanes.Parked(ctx, t.lane.Group, atOnce)
+		waiting, err := p.Lanes.Parked(ctx, p.lane.Group, atOnce)
 		if err != nil || len(waiting) == 0 {
 			return 0, err == nil, err
 		}
 		atOnce = parkedAtOnce
-		for i, p := range waiting {
-			hopeless := last.State == GivenUp && t.hopeless(p)
-			if !hopeless && (!t.now().Before(end) || ctx.Err() != nil) {
-				return 0, false, nil //nolint:nilerr // what is left comes with the next turn
+		for i, d := range waiting {
+			skip := last.State == Abandoned && p.expired(d)
+			if !skip && (!p.now().Before(end) || ctx.Err() != nil) {
+				return 0, false, nil //nolint:nilerr // the next pass continues
 			}
-			if hopeless {
-				err = t.giveUp(ctx, p)
-			} else if last, err = t.one(ctx, p); last.State == Later {
+			if skip {
+				err = p.abandon(ctx, d)
+			} else if last, err = p.attempt(ctx, d); last.State == Later {
 				return last.Wait, false, nil
 			}
-			done := []Parked{p}
-			if last.Gone { // all that was read was parked before, and for what is gone
-				done, atOnce = waiting[i:], goneAtOnce
+			removed := []Parked{d}
+			if last.Gone { // all that was read was parked before, for a deleted target
+				removed, atOnce = waiting[i:], goneAtOnce
 			}
 			if err == nil {
-				err = t.Lanes.Unpark(ctx, t.lane.Group, placesOf(done)...)
+				err = p.Lanes.Unpark(ctx, p.lane.Group, positionsOf(removed)...)
 			}
 			if err != nil {
 				return 0, false, err
@@ -54,51 +54,51 @@ func (t *turn) drain(ctx context.Context) (wait time.Duration, empty bool, err e
 	}
 }
 
-func placesOf(all []Parked) []string {
-	places := make([]string, len(all))
-	for i, p := range all {
-		places[i] = p.Place
+func positionsOf(all []Parked) []string {
+	positions := make([]string, len(all))
+	for i, d := range all {
+		positions[i] = d.Position
 	}
-	return places
+	return positions
 }
 
-// one tries one delivery. How long the target is left alone after a failure is by
-// how often it has failed, whichever delivery it was.
-func (t *turn) one(ctx context.Context, p Parked) (Result, error) {
-	tries := p.Tries
-	if t.lane.Head == p.Place {
-		tries = t.lane.HeadTries
+// attempt tries one delivery. The wait after a failure depends on how often the
+// target has failed, whichever delivery it was.
+func (p *pass) attempt(ctx context.Context, d Parked) (Result, error) {
+	tries := d.Tries
+	if p.lane.Head == d.Position {
+		tries = p.lane.HeadTries
 	}
-	try := Try{Number: tries + 1, Failures: t.lane.Failures + 1, Queued: p.Queued}
-	result, slow := t.deliverFirst(ctx, t.Patience, p.Delivery, try)
-	t.lane.note(slow, t.now())
+	try := Try{Number: tries + 1, Failures: p.lane.Failures + 1, Queued: d.Queued}
+	result, slow := p.deliverWithin(ctx, p.LaneTimeout, d.Delivery, try)
+	p.lane.noteSlow(slow, p.now())
 	if result.Nothing {
-		t.lane.Slow = time.Time{} // a target that is gone keeps no lane
+		p.lane.Slow = time.Time{} // a deleted target keeps no lane
 	}
 	if result.State == Done {
-		t.lane.Failures = 0
+		p.lane.Failures = 0
 		return result, nil
 	}
-	t.lane.Failures++
-	t.lane.Head, t.lane.HeadTries = p.Place, tries+1
-	return result, t.settle(ctx, p.Delivery, result, tries+1)
+	p.lane.Failures++
+	p.lane.Head, p.lane.HeadTries = d.Position, tries+1
+	return result, p.finish(ctx, d.Delivery, result, tries+1)
 }
 
-// hopeless reports whether a delivery's time is over. Behind one that was given up
-// just now, to try it would keep others waiting for nothing.
-func (t *turn) hopeless(p Parked) bool {
-	pace := t.Worker.Retries
-	return t.now().Add(pace.Most).Sub(p.Queued) > pace.Within
+// expired reports whether a delivery's time is over. Once its predecessor was
+// abandoned, trying it too would only delay the others.
+func (p *pass) expired(d Parked) bool {
+	retries := p.Worker.Retries
+	return p.now().Add(retries.Most).Sub(d.Queued) > retries.Within
 }
 
-// giveUp gives up a delivery without a try.
-func (t *turn) giveUp(ctx context.Context, p Parked) error {
+// abandon discards a delivery without an attempt.
+func (p *pass) abandon(ctx context.Context, d Parked) error {
 	metrics.Count(ctx, metrics.DeliveriesGivenUp, 1)
-	return t.Discard.Discard(ctx, p.Delivery, "the target took nothing for "+t.Worker.Retries.Within.String(), p.Tries)
+	return p.Discard.Discard(ctx, d.Delivery, "the target took nothing for "+p.Worker.Retries.Within.String(), d.Tries)
 }
 
-// note remembers whether an answer took long.
-func (l *Lane) note(slow bool, now time.Time) {
+// noteSlow records that an answer was slow.
+func (l *Lane) noteSlow(slow bool, now time.Time) {
 	if slow {
 		l.Slow = now.Add(slowFor)
 	}

@@ -10,38 +10,38 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// gone is where targets are gone, until they are made anew.
+// gone is a builder whose targets are gone until they are created again.
 type gone struct {
-	*hall
+	*fixture
 	looks int
-	// anew is at which look the targets are there again; 0 for never.
+	// anew reports at which check the targets exist again.
 	anew func(looks int) bool
-	// err says that they are not.
+	// err says that they do not exist.
 	err error
 }
 
 func (g *gone) Messages(ctx context.Context, d delivery.Delivery) ([]delivery.Message, error) {
 	if g.looks++; g.anew != nil && g.anew(g.looks) {
-		return g.hall.Messages(ctx, d)
+		return g.fixture.Messages(ctx, d)
 	}
 	return nil, g.err
 }
 
-// mustTurn handles wakes until none is left, and returns how many there were.
-func (h *hall) mustTurn(t *testing.T) (turns int) {
+// mustRunPasses handles wakes until none is left, and returns how many there were.
+func (h *fixture) mustRunPasses(t *testing.T) (turns int) {
 	t.Helper()
 	for ; len(h.wakes) > 0; turns++ {
 		w := h.wakes[0]
 		h.wakes, h.now = h.wakes[1:], w.at
-		if err := h.scheduler.Turn(t.Context(), w.wake); err != nil {
+		if err := h.scheduler.RunPass(t.Context(), w.wake); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return turns
 }
 
-// mustLeave holds that so many lanes and deliveries are left.
-func (h *hall) mustLeave(t *testing.T, lanes, deliveries int) {
+// mustRemain checks how many lanes and deliveries are left.
+func (h *fixture) mustRemain(t *testing.T, lanes, deliveries int) {
 	t.Helper()
 	parked := 0
 	for _, lane := range h.parked {
@@ -53,9 +53,9 @@ func (h *hall) mustLeave(t *testing.T, lanes, deliveries int) {
 }
 
 // A slow target that is gone keeps no lane, although it was slow until then.
-func TestDesk_target_that_is_gone(t *testing.T) {
+func TestScheduler_deleted_target(t *testing.T) {
 	t.Parallel()
-	for name, err := range map[string]error{"gone": delivery.ErrGone, "with nothing to hear": delivery.ErrNothing} {
+	for name, err := range map[string]error{"gone": delivery.ErrGone, "with nothing to deliver": delivery.ErrNothing} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newHall()
@@ -63,18 +63,18 @@ func TestDesk_target_that_is_gone(t *testing.T) {
 			for i := range 3 {
 				h.mustReceive(t, h.message("slow", i))
 			}
-			h.scheduler.Worker.Builders = map[delivery.Kind]delivery.MessageBuilder{kind: &gone{hall: h, err: err}}
-			h.mustTurn(t)
-			if h.mustLeave(t, 0, 0); len(h.posts) != 1 {
+			h.scheduler.Worker.Builders = map[delivery.Kind]delivery.MessageBuilder{kind: &gone{fixture: h, err: err}}
+			h.mustRunPasses(t)
+			if h.mustRemain(t, 0, 0); len(h.posts) != 1 {
 				t.Errorf("posts %v", h.posts)
 			}
 		})
 	}
 }
 
-// What waits for a target that is gone is removed together, as much as there is time
-// for in a turn, and goes on with the next; whoever else has a lane keeps it.
-func TestDesk_removes_what_waits_for_a_target_that_is_gone(t *testing.T) {
+// The deliveries parked for a deleted target are removed together, as many as a
+// pass has time for, and the next pass continues; other targets keep their lanes.
+func TestScheduler_removes_deliveries_of_a_deleted_target(t *testing.T) {
 	t.Parallel()
 	const waiting, most = 2000, 100
 	h := newHall()
@@ -85,11 +85,11 @@ func TestDesk_removes_what_waits_for_a_target_that_is_gone(t *testing.T) {
 	h.mustReceive(t, h.message("other", 0))
 	other := h.wakes[len(h.wakes)-1]
 	h.wakes = h.wakes[:1]
-	g := &gone{hall: h, err: delivery.ErrGone}
+	g := &gone{fixture: h, err: delivery.ErrGone}
 	h.scheduler.Worker.Builders = map[delivery.Kind]delivery.MessageBuilder{kind: g}
-	h.requests, h.unparks, h.scheduler.Slice = 0, 5*time.Second, 9*time.Second
-	turns := h.mustTurn(t)
-	h.mustLeave(t, 1, 1)
+	h.requests, h.unparks, h.scheduler.PassTime = 0, 5*time.Second, 9*time.Second
+	turns := h.mustRunPasses(t)
+	h.mustRemain(t, 1, 1)
 	t.Logf("%d deliveries removed by %d requests and %d looks at the target in %d turns", waiting, h.requests, g.looks, turns)
 	if h.requests > most || g.looks > most || turns < 2 {
 		t.Errorf("want %d requests and looks at most, in turns", most)
@@ -97,13 +97,13 @@ func TestDesk_removes_what_waits_for_a_target_that_is_gone(t *testing.T) {
 	h.wakes = []pending{other}
 	g.anew = func(int) bool { return true }
 	h.answers = func(string) (int, time.Duration) { return 200, 0 }
-	if h.mustTurn(t); !slices.Equal(h.heard["other"], []string{"0000"}) {
+	if h.mustRunPasses(t); !slices.Equal(h.heard["other"], []string{"0000"}) {
 		t.Errorf("the other hears %v", h.heard)
 	}
 }
 
-// A target that was gone and is made anew hears what is parked for it since.
-func TestDesk_target_made_anew(t *testing.T) {
+// A target that is deleted and created again gets the deliveries parked since.
+func TestScheduler_recreated_target(t *testing.T) {
 	t.Parallel()
 	h := newHall()
 	h.answers = func(string) (int, time.Duration) { return 500, 0 }
@@ -111,10 +111,10 @@ func TestDesk_target_made_anew(t *testing.T) {
 		h.mustReceive(t, h.message("again", i))
 	}
 	h.answers = func(string) (int, time.Duration) { return 200, 0 }
-	g := &gone{hall: h, err: delivery.ErrGone}
+	g := &gone{fixture: h, err: delivery.ErrGone}
 	made := false
 	g.anew = func(looks int) bool {
-		if looks == 2 { // it is made behind the look, and something is parked for it
+		if looks == 2 { // the target is created after the check, and a delivery is parked for it
 			made = true
 			h.mustReceive(t, h.message("again", 30))
 			return false
@@ -122,26 +122,26 @@ func TestDesk_target_made_anew(t *testing.T) {
 		return made
 	}
 	h.scheduler.Worker.Builders = map[delivery.Kind]delivery.MessageBuilder{kind: g}
-	h.mustTurn(t)
-	h.mustLeave(t, 0, 0)
+	h.mustRunPasses(t)
+	h.mustRemain(t, 0, 0)
 	if want := []string{fmt.Sprintf("%04d", 30)}; !slices.Equal(h.heard["again"], want) {
 		t.Errorf("heard %v, want %v", h.heard["again"], want)
 	}
 }
 
-// An actor that takes long keeps no lane for it: it is not cut off anywhere.
-func TestDesk_actor_that_takes_long(t *testing.T) {
+// A slow actor keeps no lane: it has no time limit.
+func TestScheduler_slow_actor(t *testing.T) {
 	t.Parallel()
 	h := newHall()
-	h.scheduler.Worker.Actors = map[delivery.Kind]delivery.Actor{kind: &longActor{hall: h}}
+	h.scheduler.Worker.Actors = map[delivery.Kind]delivery.Actor{kind: &longActor{fixture: h}}
 	h.mustReceive(t, h.message("busy", 0))
-	h.mustTurn(t)
-	h.mustLeave(t, 0, 0)
+	h.mustRunPasses(t)
+	h.mustRemain(t, 0, 0)
 }
 
-// longActor takes long, and has something in its way at first.
+// longActor takes long, and fails at first.
 type longActor struct {
-	*hall
+	*fixture
 	tries int
 }
 

@@ -17,10 +17,10 @@ import (
 
 var errDown = errors.New("down")
 
-// hall is everything around a scheduler: a clock, lanes, wakes on their way, the queue,
-// and receivers. Its requests fail when a test says so, before or after they did
-// what was asked.
-type hall struct {
+// fixture is the environment of a scheduler: a clock, lanes, wakes under way, the
+// queue and receivers. Its requests fail when a test says so, before or after they
+// took effect.
+type fixture struct {
 	now    time.Time
 	lanes  map[string]delivery.Lane
 	parked map[string]map[string]delivery.Parked
@@ -35,7 +35,7 @@ type hall struct {
 	gone      []string // discarded
 	scheduler *delivery.Scheduler
 	ids       int
-	// requests are those to lanes.
+	// requests counts the requests to lanes.
 	requests int
 }
 
@@ -44,8 +44,8 @@ type pending struct {
 	at   time.Time
 }
 
-func newHall() *hall {
-	h := &hall{
+func newHall() *fixture {
+	h := &fixture{
 		now: time.Unix(1_000_000, 0), lanes: map[string]delivery.Lane{}, parked: map[string]map[string]delivery.Parked{},
 		heard: map[string][]string{}, fail: func() (bool, bool) { return false, false },
 		answers: func(string) (int, time.Duration) { return 204, 0 },
@@ -56,15 +56,15 @@ func newHall() *hall {
 			Builders: map[delivery.Kind]delivery.MessageBuilder{kind: h}, Poster: h, Retries: delivery.DefaultRetryPolicy(),
 			Now: func() time.Time { return h.now }, Jitter: func() float64 { return 1 }, Log: log,
 		},
-		Lanes: h, Waker: h, Discard: h, Prompt: 3 * time.Second, Behind: 10 * time.Second, Patience: 10 * time.Second,
-		Slice: 20 * time.Second, Lease: time.Minute, Log: log,
+		Lanes: h, Waker: h, Discard: h, DirectTimeout: 3 * time.Second, MaxDirectAge: 10 * time.Second, LaneTimeout: 10 * time.Second,
+		PassTime: 20 * time.Second, Lease: time.Minute, Log: log,
 		NewID: func() string { h.ids++; return fmt.Sprint("id", h.ids) },
 	}
 	return h
 }
 
-// try does something that may fail before or after.
-func (h *hall) try(do func() error) error {
+// try calls do and may fail before or after it.
+func (h *fixture) try(do func() error) error {
 	h.requests++
 	before, after := h.fail()
 	if before {
@@ -79,12 +79,12 @@ func (h *hall) try(do func() error) error {
 	return nil
 }
 
-func (h *hall) Lane(_ context.Context, group string) (l delivery.Lane, err error) {
+func (h *fixture) Lane(_ context.Context, group string) (l delivery.Lane, err error) {
 	err = h.try(func() error { l = h.lanes[group]; l.Group = group; return nil })
 	return l, err
 }
 
-func (h *hall) save(l delivery.Lane) error {
+func (h *fixture) save(l delivery.Lane) error {
 	if h.lanes[l.Group].Version != l.Version {
 		return delivery.ErrLaneChanged
 	}
@@ -93,11 +93,11 @@ func (h *hall) save(l delivery.Lane) error {
 	return nil
 }
 
-func (h *hall) SaveLane(_ context.Context, l delivery.Lane) error {
+func (h *fixture) SaveLane(_ context.Context, l delivery.Lane) error {
 	return h.try(func() error { return h.save(l) })
 }
 
-func (h *hall) CloseLane(_ context.Context, l delivery.Lane) error {
+func (h *fixture) CloseLane(_ context.Context, l delivery.Lane) error {
 	return h.try(func() error {
 		if h.lanes[l.Group].Version != l.Version {
 			return delivery.ErrLaneChanged
@@ -107,7 +107,7 @@ func (h *hall) CloseLane(_ context.Context, l delivery.Lane) error {
 	})
 }
 
-func (h *hall) Park(_ context.Context, l delivery.Lane, all []delivery.Parked) error {
+func (h *fixture) Park(_ context.Context, l delivery.Lane, all []delivery.Parked) error {
 	return h.try(func() error {
 		if err := h.save(l); err != nil {
 			return err
@@ -116,13 +116,13 @@ func (h *hall) Park(_ context.Context, l delivery.Lane, all []delivery.Parked) e
 			h.parked[l.Group] = map[string]delivery.Parked{}
 		}
 		for _, p := range all {
-			h.parked[l.Group][p.Place] = p
+			h.parked[l.Group][p.Position] = p
 		}
 		return nil
 	})
 }
 
-func (h *hall) Parked(_ context.Context, group string, n int) (out []delivery.Parked, err error) {
+func (h *fixture) Parked(_ context.Context, group string, n int) (out []delivery.Parked, err error) {
 	err = h.try(func() error {
 		for _, place := range slices.Sorted(maps.Keys(h.parked[group])) {
 			if len(out) < n {
@@ -134,7 +134,7 @@ func (h *hall) Parked(_ context.Context, group string, n int) (out []delivery.Pa
 	return out, err
 }
 
-func (h *hall) Unpark(_ context.Context, group string, places ...string) error {
+func (h *fixture) Unpark(_ context.Context, group string, places ...string) error {
 	return h.try(func() error {
 		h.now = h.now.Add(h.unparks)
 		for _, place := range places {
@@ -144,24 +144,24 @@ func (h *hall) Unpark(_ context.Context, group string, places ...string) error {
 	})
 }
 
-func (h *hall) Wake(_ context.Context, w delivery.Wake, after time.Duration) error {
+func (h *fixture) Wake(_ context.Context, w delivery.Wake, after time.Duration) error {
 	return h.try(func() error { h.wakes = append(h.wakes, pending{w, h.now.Add(after)}); return nil })
 }
 
-func (h *hall) Discard(_ context.Context, d delivery.Delivery, _ string, _ int) error {
+func (h *fixture) Discard(_ context.Context, d delivery.Delivery, _ string, _ int) error {
 	h.gone = append(h.gone, d.Event.ID)
 	return nil
 }
 
-func (h *hall) Messages(_ context.Context, d delivery.Delivery) ([]delivery.Message, error) {
+func (h *fixture) Messages(_ context.Context, d delivery.Delivery) ([]delivery.Message, error) {
 	return []delivery.Message{{URL: d.Target.Name, Body: []byte(d.Event.ID)}}, nil
 }
 
-func (h *hall) Drop(context.Context, delivery.Target, string) error { return nil }
+func (h *fixture) Drop(context.Context, delivery.Target, string) error { return nil }
 
-// Post implements delivery.Poster. The clock goes on as long as the answer takes,
-// or as one waits for it.
-func (h *hall) Post(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
+// Post implements delivery.Poster. The clock advances by the time that the answer
+// takes, or by the caller's timeout.
+func (h *fixture) Post(ctx context.Context, m delivery.Message) (delivery.Answer, error) {
 	status, took := h.answers(m.URL)
 	h.posts = append(h.posts, m.URL+" "+string(m.Body))
 	deadline, _ := ctx.Deadline()
@@ -176,20 +176,21 @@ func (h *hall) Post(ctx context.Context, m delivery.Message) (delivery.Answer, e
 	return delivery.Answer{Status: status}, nil
 }
 
-// message is one in the queue.
+// message is a message in the queue.
 type message struct{ arrival delivery.Arrival }
 
-func (h *hall) message(target string, n int) *message {
+func (h *fixture) message(target string, n int) *message {
 	return &message{arrival: delivery.Arrival{
 		Delivery: delivery.Delivery{
 			Event: delivery.Event{ID: fmt.Sprintf("%04d", n)}, Target: delivery.Target{Kind: kind, Name: target},
 		},
-		Try: delivery.Try{Number: 1, Queued: h.now}, Place: fmt.Sprintf("%039d", n),
+		Try: delivery.Try{Number: 1, Queued: h.now}, Position: fmt.Sprintf("%039d", n),
 	}}
 }
 
-// receive hands the first n messages of a queue over; those that fail stay there.
-func (h *hall) receive(t *rapid.T, queue []*message, n int) []*message {
+// receive passes the first n messages of a queue to the scheduler; those that fail
+// stay in the queue.
+func (h *fixture) receive(t *rapid.T, queue []*message, n int) []*message {
 	n = min(n, len(queue))
 	var batch []delivery.Arrival
 	for _, m := range queue[:n] {
@@ -205,16 +206,16 @@ func (h *hall) receive(t *rapid.T, queue []*message, n int) []*message {
 	return queue[taken:]
 }
 
-// mustReceive hands one message over.
-func (h *hall) mustReceive(t *testing.T, m *message) {
+// mustReceive passes one message to the scheduler.
+func (h *fixture) mustReceive(t *testing.T, m *message) {
 	t.Helper()
 	if _, err := h.scheduler.Receive(t.Context(), []delivery.Arrival{m.arrival}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// next handles the wake that is due first, which comes again if that fails.
-func (h *hall) next(t *rapid.T) {
+// next handles the wake that is due first, which returns later if that fails.
+func (h *fixture) next(t *rapid.T) {
 	i := 0
 	for j, w := range h.wakes {
 		if w.at.Before(h.wakes[i].at) {
@@ -226,7 +227,7 @@ func (h *hall) next(t *rapid.T) {
 	if h.now.Before(w.at) {
 		h.now = w.at
 	}
-	if err := h.scheduler.Turn(context.Background(), w.wake); err != nil {
+	if err := h.scheduler.RunPass(context.Background(), w.wake); err != nil {
 		if !errors.Is(err, errDown) {
 			t.Fatalf("turn: %v", err)
 		}
@@ -234,9 +235,9 @@ func (h *hall) next(t *rapid.T) {
 	}
 }
 
-// Whatever fails in between, and whoever dies where, each target hears everything,
-// in order of the first time that it heard it, and no lane is left.
-func TestDesk_delivers_in_order(t *testing.T) {
+// Whatever fails, and wherever a worker dies, each target receives everything,
+// ordered by the first time that it received it, and no lane is left.
+func TestScheduler_delivers_in_order(t *testing.T) {
 	t.Parallel()
 	const least = 50
 	lanes, cases, heard, failed := 0, 0, 0, 0
@@ -244,7 +245,7 @@ func TestDesk_delivers_in_order(t *testing.T) {
 		cases++
 		h := newHall()
 		targets := []string{"a", "b", "c"}
-		down := map[string]int{} // answers that fail still
+		down := map[string]int{} // remaining failures by target
 		slowly := map[string]bool{}
 		for _, name := range targets {
 			down[name] = rapid.IntRange(0, 6).Draw(rt, "failures of "+name)
@@ -319,9 +320,9 @@ func full(queues map[string][]*message) string {
 	return ""
 }
 
-// A target that is dead takes one POST at a time, however much waits for it, and
-// what waits is given up after a day.
-func TestDesk_dead_target(t *testing.T) {
+// A dead target gets one POST at a time, however much waits for it, and what waits
+// is abandoned after a day.
+func TestScheduler_dead_target(t *testing.T) {
 	t.Parallel()
 	const n = 3000
 	h := newHall()
@@ -330,14 +331,14 @@ func TestDesk_dead_target(t *testing.T) {
 	for i := range n {
 		h.mustReceive(t, h.message("dead", i))
 	}
-	if len(h.posts) != 1 || len(h.wakes) != 1 || h.now.Sub(began) != h.scheduler.Prompt {
+	if len(h.posts) != 1 || len(h.wakes) != 1 || h.now.Sub(began) != h.scheduler.DirectTimeout {
 		t.Fatalf("%d posts, %d wakes, in %s", len(h.posts), len(h.wakes), h.now.Sub(began))
 	}
 	turns := 0
 	for ; len(h.wakes) == 1 && turns < 1000; turns++ {
 		w := h.wakes[0]
 		h.wakes, h.now = nil, w.at
-		if err := h.scheduler.Turn(t.Context(), w.wake); err != nil {
+		if err := h.scheduler.RunPass(t.Context(), w.wake); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -350,9 +351,9 @@ func TestDesk_dead_target(t *testing.T) {
 	t.Logf("%d deliveries to a dead target: %d posts in %d turns within %s", n, len(h.posts), turns, h.now.Sub(began))
 }
 
-// A slow target is cut off once, and then has all the time that is promised, and
-// nobody's but its own.
-func TestDesk_slow_target(t *testing.T) {
+// A slow target times out once, and then has the promised time without delaying
+// other targets.
+func TestScheduler_slow_target(t *testing.T) {
 	t.Parallel()
 	h := newHall()
 	h.answers = func(string) (int, time.Duration) { return 200, 8 * time.Second }
@@ -364,7 +365,7 @@ func TestDesk_slow_target(t *testing.T) {
 			if h.now.Before(w.at) {
 				h.now = w.at
 			}
-			if err := h.scheduler.Turn(t.Context(), w.wake); err != nil {
+			if err := h.scheduler.RunPass(t.Context(), w.wake); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -378,7 +379,7 @@ func TestDesk_slow_target(t *testing.T) {
 	h.mustReceive(t, h.message("slow", 9))
 	w := h.wakes[0]
 	h.wakes = nil
-	if err := h.scheduler.Turn(t.Context(), w.wake); err != nil || len(h.lanes) > 0 {
+	if err := h.scheduler.RunPass(t.Context(), w.wake); err != nil || len(h.lanes) > 0 {
 		t.Errorf("it is prompt again, and has a lane still: %v, %v", h.lanes, err)
 	}
 }

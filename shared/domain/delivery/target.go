@@ -2,19 +2,19 @@ package delivery
 
 import "strings"
 
-// Kind is a kind of targets: what is sent to them, and where that is configured.
+// Kind is a kind of target: what is sent to it, and where it is configured.
 type Kind string
 
-// Target is who is told. Its name says to its kind's MessageBuilder which one it is.
+// Target is a receiver. Its name identifies it to its kind's MessageBuilder.
 type Target struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"name"`
-	// Family, unless it is "", is what several targets have in common that go
-	// together: their lanes are found by it.
+	// Family, if not "", is shared by targets that are removed together: it finds
+	// their lanes.
 	Family string `json:"family,omitempty"`
 }
 
-// Group names the order that deliveries to this target keep.
+// Group is the group within which deliveries to this target keep their order.
 func (t Target) Group() string {
 	group := digest(string(t.Kind), t.Name)
 	if t.Family == "" {
@@ -23,17 +23,17 @@ func (t Target) Group() string {
 	return JoinGroup(FamilyGroup(t.Kind, t.Family), group)
 }
 
-// groupSeparator stands between the two parts of the group of a target of a family.
+// groupSeparator separates the two parts of the group of a target in a family.
 const groupSeparator = "."
 
-// FamilyGroup is what the groups of all targets of a family begin with.
+// FamilyGroup is the prefix of the groups of all targets of a family.
 func FamilyGroup(k Kind, family string) string { return digest(string(k), family) }
 
-// JoinGroup is the group of a member of a family.
+// JoinGroup returns the group of a member of a family.
 func JoinGroup(family, member string) string { return family + groupSeparator + member }
 
-// SplitGroup is what a group was made of; member is "" where its target is of no
-// family, and the family alone.
+// SplitGroup splits a group into family and member; member is "" for a target
+// without a family, and for a family alone.
 func SplitGroup(group string) (family, member string) {
 	family, member, _ = strings.Cut(group, groupSeparator)
 	return family, member

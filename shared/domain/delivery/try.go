@@ -2,21 +2,21 @@ package delivery
 
 import "time"
 
-// RetryPolicy is how a worker repeats what failed.
+// RetryPolicy is when a worker retries failures.
 type RetryPolicy struct {
-	First  time.Duration // wait after the first try; it doubles with each
+	First  time.Duration // wait after the first attempt; it doubles with each
 	Most   time.Duration // longest wait
-	Within time.Duration // from when it was queued until it is given up
+	Within time.Duration // from queueing until the delivery is abandoned
 }
 
-// DefaultRetryPolicy is some 40 tries over a day.
+// DefaultRetryPolicy makes about 40 attempts over a day.
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{First: time.Second, Most: time.Hour, Within: 24 * time.Hour}
 }
 
-// wait is how long to wait after a failed try, numbered from 1: at least as long as
-// the target asks for, and a random part, from none to all, of what doubles. So
-// those that failed together do not come again together. jitter is from 0 to 1.
+// wait returns the wait after a failed attempt, numbered from 1: at least what the
+// target asks for, plus a random part, from none to all, of a value that doubles.
+// The jitter, from 0 to 1, spreads deliveries that failed together.
 func (p RetryPolicy) wait(try int, jitter float64, least time.Duration) time.Duration {
 	ceiling := p.Most
 	if shift := try - 1; shift < 32 && p.First<<shift < p.Most {
@@ -25,31 +25,32 @@ func (p RetryPolicy) wait(try int, jitter float64, least time.Duration) time.Dur
 	return min(max(0, least)+time.Duration(jitter*float64(ceiling)), p.Most)
 }
 
-// Try says which one it is.
+// Try identifies an attempt.
 type Try struct {
 	Number int       // from 1
-	Queued time.Time // when the delivery was
-	// Failures, unless it is 0, is which try in a row it is to its target that may
-	// fail: the wait after it goes by that, and not by Number.
+	Queued time.Time // when the delivery was queued
+	// Failures, if not 0, is how many attempts in a row will have failed for the
+	// target if this one does: the wait then depends on it instead of Number.
 	Failures int
 }
 
-// State is what becomes of a delivery.
+// State is the state of a delivery after an attempt.
 type State int
 
 // The states.
 const (
-	Done    State = iota // brought, or there is nothing to bring
-	Later                // to be tried again
-	GivenUp              // for good
+	Done      State = iota // delivered, or nothing to deliver
+	Later                  // to be tried again
+	Abandoned              // permanently
 )
 
-// Result is what became of a try.
+// Result is the result of an attempt.
 type Result struct {
 	State  State
-	Wait   time.Duration // until the next try, of Later
-	Reason string        // of Later and GivenUp
-	// Nothing is set of what is Done since there was nothing to bring, or since its
-	// target wants no more. Gone is set as well where the target is there no more.
+	Wait   time.Duration // until the next attempt, for Later
+	Reason string        // for Later and Abandoned
+	// Nothing is set with Done if there was nothing to deliver, or if the target
+	// refuses further deliveries. Gone is set too if the target does not exist any
+	// more.
 	Nothing, Gone bool
 }

@@ -2,7 +2,8 @@ package delivery
 
 import "strings"
 
-// PublicTypes are the types of events that others than A2A may be told of.
+// PublicTypes returns the types of events that are sent to webhooks and
+// automations.
 func PublicTypes() []Type {
 	return []Type{
 		SessionCreated, SessionRewound, SessionForked, SessionDeleted,
@@ -11,11 +12,11 @@ func PublicTypes() []Type {
 	}
 }
 
-// Public reports whether others than A2A are told of events of the type.
+// Public reports whether events of the type are sent to others than A2A.
 func (t Type) Public() bool { return t != ItemCompleted && t != TaskCancelled }
 
-// Matches reports whether the type is the one that is named or, named as
-// session.*, one of those that begin so.
+// Matches reports whether name is the type, or a pattern such as session.* that
+// matches it.
 func (t Type) Matches(name string) bool {
 	if family, ok := strings.CutSuffix(name, ".*"); ok {
 		return strings.HasPrefix(string(t), family+".")

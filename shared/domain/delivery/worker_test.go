@@ -14,11 +14,11 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// stage is a builder, and a poster that answers by URL.
-type stage struct {
+// fakeReceiver is a builder, and a poster that answers by URL.
+type fakeReceiver struct {
 	messages []delivery.Message
-	fails    error // to make messages
-	sticks   error // to drop a target
+	fails    error // from building messages
+	sticks   error // from dropping a target
 
 	answers map[string]delivery.Answer
 	errs    map[string]error
@@ -26,16 +26,16 @@ type stage struct {
 	posted, dropped []string
 }
 
-func (s *stage) Messages(context.Context, delivery.Delivery) ([]delivery.Message, error) {
+func (s *fakeReceiver) Messages(context.Context, delivery.Delivery) ([]delivery.Message, error) {
 	return s.messages, s.fails
 }
 
-func (s *stage) Drop(_ context.Context, _ delivery.Target, url string) error {
+func (s *fakeReceiver) Drop(_ context.Context, _ delivery.Target, url string) error {
 	s.dropped = append(s.dropped, url)
 	return s.sticks
 }
 
-func (s *stage) Post(_ context.Context, m delivery.Message) (delivery.Answer, error) {
+func (s *fakeReceiver) Post(_ context.Context, m delivery.Message) (delivery.Answer, error) {
 	s.posted = append(s.posted, m.URL)
 	return s.answers[m.URL], s.errs[m.URL]
 }
@@ -58,7 +58,7 @@ func TestDeliver(t *testing.T) {
 		return out
 	}
 	for name, test := range map[string]struct {
-		stage  stage
+		stage  fakeReceiver
 		kind   delivery.Kind
 		age    time.Duration
 		number int
@@ -67,67 +67,67 @@ func TestDeliver(t *testing.T) {
 		drops  int
 	}{
 		"any 2xx is success": {
-			stage: stage{messages: to("a"), answers: map[string]delivery.Answer{"a": ok}}, posted: []string{"a"},
+			stage: fakeReceiver{messages: to("a"), answers: map[string]delivery.Answer{"a": ok}}, posted: []string{"a"},
 		},
-		"several messages go in order": {
-			stage:  stage{messages: to("a", "b"), answers: map[string]delivery.Answer{"a": ok, "b": ok}},
+		"sends several messages in order": {
+			stage:  fakeReceiver{messages: to("a", "b"), answers: map[string]delivery.Answer{"a": ok, "b": ok}},
 			posted: []string{"a", "b"},
 		},
-		"those behind one that fails wait": {
-			stage:  stage{messages: to("a", "b"), answers: map[string]delivery.Answer{"a": {Status: 500}}},
+		"does not send messages after a failed one": {
+			stage:  fakeReceiver{messages: to("a", "b"), answers: map[string]delivery.Answer{"a": {Status: 500}}},
 			posted: []string{"a"},
 			want:   delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "the target answers 500"},
 		},
 		"a redirection is no success": {
-			stage:  stage{messages: to("a"), answers: map[string]delivery.Answer{"a": {Status: 302}}},
+			stage:  fakeReceiver{messages: to("a"), answers: map[string]delivery.Answer{"a": {Status: 302}}},
 			posted: []string{"a"},
 			want:   delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "the target answers 302"},
 		},
 		"the wait doubles": {
-			stage:  stage{messages: to("a"), answers: map[string]delivery.Answer{"a": {Status: 500}}},
+			stage:  fakeReceiver{messages: to("a"), answers: map[string]delivery.Answer{"a": {Status: 500}}},
 			number: 4, posted: []string{"a"},
 			want: delivery.Result{State: delivery.Later, Wait: 16 * time.Second, Reason: "the target answers 500"},
 		},
-		"a target may ask for a longer one": {
-			stage:  stage{messages: to("a"), answers: map[string]delivery.Answer{"a": {Status: 429, RetryAfter: time.Minute}}},
+		"waits as long as a target asks": {
+			stage:  fakeReceiver{messages: to("a"), answers: map[string]delivery.Answer{"a": {Status: 429, RetryAfter: time.Minute}}},
 			posted: []string{"a"},
 			want:   delivery.Result{State: delivery.Later, Wait: time.Minute + 2*time.Second, Reason: "the target answers 429"},
 		},
-		"but not for any": {
-			stage:  stage{messages: to("a"), answers: map[string]delivery.Answer{"a": {Status: 503, RetryAfter: 1e6 * time.Hour}}},
+		"limits the wait that a target can ask for": {
+			stage:  fakeReceiver{messages: to("a"), answers: map[string]delivery.Answer{"a": {Status: 503, RetryAfter: 1e6 * time.Hour}}},
 			posted: []string{"a"},
 			want:   delivery.Result{State: delivery.Later, Wait: time.Hour, Reason: "the target answers 503"},
 		},
-		"one that cannot be reached is tried again": {
-			stage:  stage{messages: to("a"), errs: map[string]error{"a": errors.New("dial tcp secret")}},
+		"retries an unreachable target": {
+			stage:  fakeReceiver{messages: to("a"), errs: map[string]error{"a": errors.New("dial tcp secret")}},
 			posted: []string{"a"},
 			want:   delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "the target cannot be reached"},
 		},
-		"one that does not answer too": {
-			stage:  stage{messages: to("a"), errs: map[string]error{"a": slow{errors.New("late")}}},
+		"retries a target that does not answer": {
+			stage:  fakeReceiver{messages: to("a"), errs: map[string]error{"a": slow{errors.New("late")}}},
 			posted: []string{"a"},
 			want:   delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "the target does not answer in time"},
 		},
-		"after its time it is given up": {
-			stage:  stage{messages: to("a"), answers: map[string]delivery.Answer{"a": {Status: 500}}},
+		"abandons a delivery after its time": {
+			stage:  fakeReceiver{messages: to("a"), answers: map[string]delivery.Answer{"a": {Status: 500}}},
 			age:    24*time.Hour - time.Second,
 			posted: []string{"a"},
-			want:   delivery.Result{State: delivery.GivenUp, Reason: "the target answers 500"},
+			want:   delivery.Result{State: delivery.Abandoned, Reason: "the target answers 500"},
 		},
-		"it is tried once, however late it comes": {
-			stage: stage{messages: to("a"), answers: map[string]delivery.Answer{"a": ok}}, age: 48 * time.Hour, posted: []string{"a"},
+		"tries a late delivery once": {
+			stage: fakeReceiver{messages: to("a"), answers: map[string]delivery.Answer{"a": ok}}, age: 48 * time.Hour, posted: []string{"a"},
 		},
-		"an address that must not be called is given up": {
-			stage:  stage{messages: to("a"), errs: map[string]error{"a": delivery.ErrRefused}},
+		"abandons a delivery to a refused address": {
+			stage:  fakeReceiver{messages: to("a"), errs: map[string]error{"a": delivery.ErrRefused}},
 			posted: []string{"a"},
-			want:   delivery.Result{State: delivery.GivenUp, Reason: delivery.ErrRefused.Error()},
+			want:   delivery.Result{State: delivery.Abandoned, Reason: delivery.ErrRefused.Error()},
 		},
 		"410 removes the target": {
-			stage:  stage{messages: to("a", "b"), answers: map[string]delivery.Answer{"a": {Status: 410}}},
+			stage:  fakeReceiver{messages: to("a", "b"), answers: map[string]delivery.Answer{"a": {Status: 410}}},
 			posted: []string{"a"}, drops: 1, want: delivery.Result{Nothing: true},
 		},
-		"or is tried again where that fails": {
-			stage: stage{
+		"retries if the target cannot be removed": {
+			stage: fakeReceiver{
 				messages: to("a"), answers: map[string]delivery.Answer{"a": {Status: 410}}, sticks: errors.New("no table"),
 			},
 			posted: []string{"a"}, drops: 1,
@@ -135,13 +135,13 @@ func TestDeliver(t *testing.T) {
 				State: delivery.Later, Wait: 2 * time.Second, Reason: "the target is gone, and cannot be removed",
 			},
 		},
-		"nothing to tell is nothing to do": {stage: stage{fails: delivery.ErrNothing}, want: delivery.Result{Nothing: true}},
-		"a message that cannot be made now is made later": {
-			stage: stage{fails: errors.New("no table")},
+		"is done if there is nothing to deliver": {stage: fakeReceiver{fails: delivery.ErrNothing}, want: delivery.Result{Nothing: true}},
+		"retries if a message cannot be built": {
+			stage: fakeReceiver{fails: errors.New("no table")},
 			want:  delivery.Result{State: delivery.Later, Wait: 2 * time.Second, Reason: "the message cannot be made"},
 		},
-		"an unknown kind is given up": {
-			kind: "other", want: delivery.Result{State: delivery.GivenUp, Reason: "nobody makes messages of kind other"},
+		"abandons a delivery of an unknown kind": {
+			kind: "other", want: delivery.Result{State: delivery.Abandoned, Reason: "nobody makes messages of kind other"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -167,16 +167,16 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
-// How long to wait is random from none to all of what doubles, and behind what the
-// target asks for.
-func TestPace_jitter(t *testing.T) {
+// The wait is random from none to all of a doubling value, added to what the target
+// asks for.
+func TestRetryPolicy_jitter(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for _, asked := range []time.Duration{0, 20 * time.Second} {
 		for number, ceiling := range map[int]time.Duration{1: time.Second, 4: 8 * time.Second, 30: time.Hour} {
 			for _, chance := range []float64{0, 0.25, 0.5, 1} {
 				now := time.Unix(0, 0)
-				s := &stage{
+				s := &fakeReceiver{
 					messages: []delivery.Message{{URL: "a"}}, answers: map[string]delivery.Answer{"a": {Status: 503, RetryAfter: asked}},
 				}
 				c := delivery.Worker{
@@ -199,13 +199,13 @@ func TestPace_jitter(t *testing.T) {
 	}
 }
 
-// A target that never answers is tried often, and not for ever.
-func TestPace(t *testing.T) {
+// A target that never answers is tried often, but not for ever.
+func TestRetryPolicy(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		now := time.Unix(0, 0)
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0)) //nolint:gosec // it spreads waits
-		s := &stage{messages: []delivery.Message{{}}}
+		s := &fakeReceiver{messages: []delivery.Message{{}}}
 		c := delivery.Worker{
 			Builders: map[delivery.Kind]delivery.MessageBuilder{kind: s}, Poster: s, Retries: delivery.DefaultRetryPolicy(),
 			Now:    func() time.Time { return now },
@@ -215,7 +215,7 @@ func TestPace(t *testing.T) {
 		for ; ; tries++ {
 			got := c.Deliver(t.Context(), delivery.Delivery{Target: delivery.Target{Kind: kind}},
 				delivery.Try{Number: tries, Queued: time.Unix(0, 0)})
-			if got.State == delivery.GivenUp {
+			if got.State == delivery.Abandoned {
 				break
 			}
 			if got.State != delivery.Later || got.Wait < 0 || got.Wait > time.Hour {

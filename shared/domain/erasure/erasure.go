@@ -3,7 +3,7 @@ package erasure
 
 import "context"
 
-// Status says how far an erasure has come.
+// Status is the progress of an erasure.
 type Status string
 
 // The statuses of an erasure.
@@ -12,7 +12,7 @@ const (
 	Complete   Status = "complete"
 )
 
-// Report says what was removed. Times are epoch milliseconds.
+// Report reports what was removed. Times are epoch milliseconds.
 type Report struct {
 	Status      Status  `json:"status"`
 	StartedTime int64   `json:"started_time"`
@@ -24,27 +24,28 @@ type Report struct {
 type Removed struct {
 	Sessions  int `json:"sessions"`
 	Tasks     int `json:"tasks"`
-	Artifacts int `json:"artifacts"` // versions, shared ones too
+	Artifacts int `json:"artifacts"` // versions, the user's shared ones included
 	Feedback  int `json:"feedback"`
-	// Webhooks go with their secrets; Deliveries are what is remembered of theirs.
+	// Webhooks are removed with their secrets; Deliveries are delivery records.
 	Webhooks   int `json:"webhooks"`
 	Deliveries int `json:"deliveries"`
 	// Apps are those in which the user had state or artifacts that sessions share.
 	Apps    int `json:"apps"`
 	Imports int `json:"imports"`
-	// Automations are those that asked agents by themselves.
+	// Automations are the removed automations of the user.
 	Automations int `json:"automations"`
 	// Records are idempotency keys and other traces of requests.
 	Records int `json:"records"`
 }
 
-// Store erases.
+// Store erases users' data.
 type Store interface {
-	// Erase removes all that the user has when it is called: sessions with all
-	// they hold, shared state and artifacts, feedback, imports, webhooks and
-	// idempotency keys. What takes longer than a request is finished in the
-	// background. What the user makes later stays. It may be repeated.
+	// Erase removes everything that the user has when it is called: sessions with
+	// their contents, shared state and artifacts, feedback, imports, webhooks and
+	// idempotency keys. Work that takes longer than a request continues in the
+	// background. Data that the user creates later stays. It may be repeated.
 	Erase(ctx context.Context, userID string) (Report, error)
-	// Erasure is the report of the last one; fault.NotFound where there was none.
+	// Erasure returns the report of the last erasure; fault.NotFound if there was
+	// none.
 	Erasure(ctx context.Context, userID string) (Report, error)
 }

@@ -1,5 +1,6 @@
-// Package idempotency is the domain of the Idempotency-Key header: the same
-// key and body give the same answer for a day, to a caller who may still have it.
+// Package idempotency is the domain of the Idempotency-Key header: requests with
+// the same key and body get the same answer for a day, as long as the caller may
+// still see it.
 package idempotency
 
 import (
@@ -9,21 +10,21 @@ import (
 	"time"
 )
 
-// Lifetime is how long an answer is kept, and how long a key stays used whose
-// answer went with its session.
+// Lifetime is how long an answer is kept, and how long a key stays used after its
+// answer was deleted with its session.
 const Lifetime = 24 * time.Hour
 
 const (
-	// Lease is how long a request holds its key before another try may take it
-	// over, where its context has no deadline: as long as functions behind the
-	// HTTP API run at most.
+	// Lease is how long a request holds its key before another attempt may take it
+	// over, if its context has no deadline: the maximum run time of functions
+	// behind the HTTP API.
 	Lease = 30 * time.Second
-	// LeaseMargin is how much longer than its context's deadline a request holds
-	// its key: clocks differ.
+	// LeaseMargin is how long a request holds its key beyond its context's
+	// deadline, for clock skew.
 	LeaseMargin = time.Second
 )
 
-// Answer is what a finished request answered.
+// Answer is the response to a finished request.
 type Answer struct {
 	Status int
 	Header map[string]string
@@ -34,33 +35,33 @@ type Answer struct {
 type Claim struct {
 	UserID string
 	Key    string
-	Route  string // method and path: a key belongs to one
+	Route  string // method and path: a key is used for one route
 	Digest string // of the body
-	// Log is that of the session which the request is about, by which the session
-	// is told from a later one with its id. The answer goes with it. It is "" for
-	// a request that makes a session, or is about none.
+	// Log is the log of the session that the request is about, which distinguishes
+	// it from a later session with the same id. The answer is deleted with the
+	// session. Log is "" for a request that creates a session or concerns none.
 	Log string
-	// Nonce marks this one try, so that it knows its own claim again.
+	// Nonce identifies this attempt, so that it recognises its own claim.
 	Nonce string
 }
 
-// Name tells the claim from the others of its user. A session that the request
-// makes remembers it, so that the answer goes with the session.
+// Name identifies the claim among those of its user. A session that the request
+// creates stores it, so that the answer is deleted with the session.
 func (c Claim) Name() string {
 	sum := sha256.Sum256([]byte(c.Route + "\x00" + c.Key))
 	return hex.EncodeToString(sum[:])
 }
 
-// Store keeps answers by key.
+// Store stores answers by key.
 type Store interface {
-	// Begin takes the key. It returns the stored answer where the request was
-	// answered before, and nil where this one is to be carried out. A key that
-	// is in use is fault.Busy; one used with another body is fault.Invalid; one
-	// whose answer went with what it was about is fault.NotFound until it expires.
+	// Begin acquires the key. It returns the stored answer if the request was
+	// answered before, and nil if it should be carried out. It returns fault.Busy
+	// if the key is in use, fault.Invalid if it was used with another body, and
+	// fault.NotFound, until the key expires, if the answer was deleted with its
+	// session.
 	Begin(ctx context.Context, c Claim) (*Answer, error)
-	// Finish stores the answer of a request that was carried out, unless what it
-	// is about went meanwhile.
+	// Finish stores the answer to a request, unless its session was deleted.
 	Finish(ctx context.Context, c Claim, a Answer) error
-	// Release gives the key back after a request that changed nothing.
+	// Release releases the key after a request that changed nothing.
 	Release(ctx context.Context, c Claim) error
 }

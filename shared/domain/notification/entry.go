@@ -10,13 +10,13 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// Entry is an entry of a session's log that is new, or that is an item which was
-// in progress before the change.
+// Entry is a new entry of a session's log, or the entry of an item that was in
+// progress before the change.
 type Entry struct {
 	Log string // the log's name
 	New bool
-	// By is set on an entry that begins or ends a run, or rewinds, unless it was
-	// imported.
+	// By is set for an entry that begins or ends a run or is a rewind, unless it
+	// was imported.
 	By     *Attribution
 	Events []session.Event // with their position as Seq; at least one
 	Time   int64           // of the append, in epoch milliseconds
@@ -27,8 +27,8 @@ type Entry struct {
 	Open   int64           // the position of an item that was in progress before it, 0 for none
 }
 
-// OfEntry is what an entry means. An error says that an event of it cannot be
-// decoded.
+// OfEntry returns the events for an entry. It returns an error if an event of the
+// entry cannot be decoded.
 func OfEntry(e Entry) ([]delivery.Event, error) {
 	if e.New && e.By != nil {
 		return e.milestones()
@@ -43,7 +43,8 @@ func OfEntry(e Entry) ([]delivery.Event, error) {
 	return out, nil
 }
 
-// milestones are the events of an entry that begins or ends a run, or rewinds.
+// milestones returns the events for an entry that begins or ends a run, or is a
+// rewind.
 func (e Entry) milestones() ([]delivery.Event, error) {
 	first, last := e.Events[0].Seq, e.Events[len(e.Events)-1].Seq
 	switch {
@@ -74,25 +75,25 @@ func (e Entry) milestones() ([]delivery.Event, error) {
 		return []delivery.Event{ended}, nil
 	}
 	// The transaction that ends a run may complete its item too, and a stream does
-	// not order the two. So the end gives the item's event first; the id of that
-	// event keeps it from being delivered twice.
+	// not order the two changes. So the end yields the item's event first; its id
+	// prevents a second delivery.
 	return []delivery.Event{e.item(e.Ended, e.Open), ended}, nil
 }
 
-// item is the event that an item is complete. More than one change gives it, and
-// it must be the same each time: so it has no attribution.
+// item returns the event for a completed item. Several changes yield it and it must
+// be identical each time, so it has no attribution.
 func (e Entry) item(runID string, position int64) delivery.Event {
 	return e.at(Attribution{}, delivery.ItemCompleted, runID, position)
 }
 
-// at is an event at a position of the log.
+// at returns an event at a position of the log.
 func (e Entry) at(by Attribution, typ delivery.Type, runID string, position int64) delivery.Event {
 	out := by.event(typ, e.Log+"."+strconv.FormatInt(position, 10), e.Time)
 	out.Log, out.RunID, out.Seq = e.Log, runID, position
 	return out
 }
 
-// endOf is the type of the event that a run is over.
+// endOf returns the type of the event for the end of a run.
 func endOf(r run.Run) delivery.Type {
 	switch r.Status {
 	case run.Failed:

@@ -11,12 +11,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// by is whose everything is in these tests.
+// by is the attribution in these tests.
 func by() notification.Attribution {
 	return notification.Attribution{UserID: "alice", SessionID: "s", Agent: "helper", Chain: []string{"a1", "a2"}}
 }
 
-// of is an event with the attribution of by.
+// of adds that attribution to an event.
 func of(e delivery.Event) delivery.Event {
 	e.UserID, e.SessionID, e.Agent, e.Chain, e.Depth = "alice", "s", "helper", []string{"a1", "a2"}, 2
 	return e
@@ -44,21 +44,21 @@ func TestOfEntry(t *testing.T) {
 		entry notification.Entry
 		want  []delivery.Event
 	}{
-		"plain events":                    {notification.Entry{New: true, Events: two}, nil},
-		"whole events of a run":           {notification.Entry{New: true, OfRun: true, Events: two}, []delivery.Event{item("l.3", 3), item("l.4", 4)}},
-		"an item begins":                  {notification.Entry{New: true, OfRun: true, Events: open}, nil},
-		"an item goes on":                 {notification.Entry{Events: open}, nil},
-		"an item is complete":             {notification.Entry{Events: two[:1]}, []delivery.Event{item("l.3", 3)}},
-		"and is nobody's in every change": {notification.Entry{By: &a, Events: two[:1]}, []delivery.Event{item("l.3", 3)}},
-		"a run begins behind its input": {
+		"plain events":          {notification.Entry{New: true, Events: two}, nil},
+		"whole events of a run": {notification.Entry{New: true, OfRun: true, Events: two}, []delivery.Event{item("l.3", 3), item("l.4", 4)}},
+		"an item begins":        {notification.Entry{New: true, OfRun: true, Events: open}, nil},
+		"an item goes on":       {notification.Entry{Events: open}, nil},
+		"an item is complete":   {notification.Entry{Events: two[:1]}, []delivery.Event{item("l.3", 3)}},
+		"an item's event has no attribution, whatever the change": {notification.Entry{By: &a, Events: two[:1]}, []delivery.Event{item("l.3", 3)}},
+		"a run begins after its input": {
 			notification.Entry{New: true, By: &a, Began: "r1", Events: two},
 			[]delivery.Event{of(delivery.Event{ID: "l.4", Type: delivery.RunStarted, Log: "l", RunID: "r1", Seq: 4, Time: 7})},
 		},
-		"a run that was imported": {notification.Entry{New: true, Began: "r1", Events: two}, nil},
-		"a run is complete":       {notification.Entry{New: true, By: &a, Ended: "r1", Events: ending(`{"status":"completed"}`)}, []delivery.Event{end(delivery.RunCompleted, "")}},
-		"a run is cancelled":      {notification.Entry{New: true, By: &a, Ended: "r1", Events: ending(`{"status":"cancelled"}`)}, []delivery.Event{end(delivery.RunCancelled, "")}},
-		"a run fails":             {notification.Entry{New: true, By: &a, Ended: "r1", Events: ending(`{"status":"failed","error":{"code":"worker_lost"}}`)}, []delivery.Event{end(delivery.RunFailed, "worker_lost")}},
-		"a run ends with its item, which comes first": {
+		"an imported run":    {notification.Entry{New: true, Began: "r1", Events: two}, nil},
+		"a run is complete":  {notification.Entry{New: true, By: &a, Ended: "r1", Events: ending(`{"status":"completed"}`)}, []delivery.Event{end(delivery.RunCompleted, "")}},
+		"a run is cancelled": {notification.Entry{New: true, By: &a, Ended: "r1", Events: ending(`{"status":"cancelled"}`)}, []delivery.Event{end(delivery.RunCancelled, "")}},
+		"a run fails":        {notification.Entry{New: true, By: &a, Ended: "r1", Events: ending(`{"status":"failed","error":{"code":"worker_lost"}}`)}, []delivery.Event{end(delivery.RunFailed, "worker_lost")}},
+		"a run ends after its item": {
 			notification.Entry{New: true, By: &a, Ended: "r1", Open: 3, Events: ending(`{"status":"completed"}`)},
 			[]delivery.Event{item("l.3", 3), end(delivery.RunCompleted, "")},
 		},
@@ -66,7 +66,7 @@ func TestOfEntry(t *testing.T) {
 			notification.Entry{New: true, By: &a, Marker: true, Events: []session.Event{event(5, session.EventCompleted).With("actions", json.RawMessage(`{"rewind_before_invocation_id":"r0"}`))}},
 			[]delivery.Event{of(delivery.Event{ID: "l.5", Type: delivery.SessionRewound, Log: "l", Seq: 5, Time: 7, Before: "r0"})},
 		},
-		"an entry that is attributed and no milestone": {notification.Entry{New: true, By: &a, Events: two}, nil},
+		"an attributed entry that is not a milestone": {notification.Entry{New: true, By: &a, Events: two}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

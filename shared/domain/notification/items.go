@@ -5,22 +5,22 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// Session is a session that is new: created, imported or forked. Times are epoch
+// Session is a new session: created, imported or forked. Times are epoch
 // milliseconds.
 type Session struct {
 	By                Attribution
 	Log               string
-	Created, Imported int64 // Imported is 0 unless it was
-	Fork              *Fork // nil unless it is one
+	Created, Imported int64 // Imported is 0 unless it was imported
+	Fork              *Fork // nil unless it is a fork
 }
 
-// Fork is where a fork came from.
+// Fork is the origin of a fork.
 type Fork struct {
-	Source string // the session that was forked
-	Before string // the invocation it was forked before, "" for all
+	Source string // the forked session
+	Before string // the invocation before which it was forked, "" for all
 }
 
-// OfSession is the event of a new session.
+// OfSession returns the event for a new session.
 func OfSession(s Session) delivery.Event {
 	typ := delivery.SessionCreated
 	if s.Fork != nil {
@@ -34,16 +34,15 @@ func OfSession(s Session) delivery.Event {
 	return e
 }
 
-// OfDeletion is the event that a session was deleted, at a time in epoch
-// milliseconds. Its parts went with it and have no events of their own.
+// OfDeletion returns the event for the deletion of a session, at a time in epoch
+// milliseconds. The session's parts have no events of their own.
 func OfDeletion(by Attribution, log string, deleted int64) delivery.Event {
 	e := by.event(delivery.SessionDeleted, log+".deleted", deleted)
 	e.Log = log
 	return e
 }
 
-// Task is a task as it was written, and as it was before. Times are epoch
-// milliseconds.
+// Task is a task before and after a write. Times are epoch milliseconds.
 type Task struct {
 	By          Attribution
 	Log, TaskID string
@@ -51,13 +50,13 @@ type Task struct {
 	Was, Now    TaskVersion
 }
 
-// TaskVersion names a version of a task. Saved is the newest version that a caller
-// saved: others count the version on for reasons of their own.
+// TaskVersion identifies a version of a task. Saved is the latest version that a
+// caller saved: other changes also increment the version.
 type TaskVersion struct {
 	Version, Saved, Created int64
 }
 
-// OfTask are the events of a task: one for each version that a caller saved.
+// OfTask returns the events for a task: one for each version that a caller saved.
 func OfTask(t Task) []delivery.Event {
 	if t.Now.Saved != t.Now.Version || t.Now.Saved == t.Was.Saved && t.Now.Created == t.Was.Created {
 		return nil
@@ -68,7 +67,7 @@ func OfTask(t Task) []delivery.Event {
 	return []delivery.Event{e}
 }
 
-// Artifact is a version of an artifact that a caller put. What it holds was stored
+// Artifact is a version of an artifact that a caller put. Its content was stored
 // before it.
 type Artifact struct {
 	By      Attribution
@@ -80,7 +79,7 @@ type Artifact struct {
 	Partition, Key, Nonce string
 }
 
-// OfArtifact is the event of a version of an artifact.
+// OfArtifact returns the event for a version of an artifact.
 func OfArtifact(a Artifact) delivery.Event {
 	e := a.By.event(delivery.ArtifactSaved, factID("artifact", a.Partition, a.Key, a.Nonce), a.Created)
 	e.Log, e.Artifact, e.Version = a.Log, a.Name, a.Version
@@ -97,15 +96,15 @@ type Feedback struct {
 	Created          int64 // in epoch milliseconds
 }
 
-// OfFeedback is the event of a feedback.
+// OfFeedback returns the event for a feedback.
 func OfFeedback(f Feedback) delivery.Event {
 	e := f.By.event(delivery.FeedbackCreated, "feedback."+f.ID, f.Created)
 	e.TaskID, e.Feedback = f.TaskID, f.Type
 	return e
 }
 
-// OfCancelledTask is the event of an A2A task that was cancelled while it waited
-// for its user, at a time in epoch milliseconds: no log has that.
+// OfCancelledTask returns the event for an A2A task that was cancelled while it
+// waited for its user, at a time in epoch milliseconds; no log contains that.
 func OfCancelledTask(userID, sessionID, taskID string, cancelled int64) delivery.Event {
 	return delivery.Event{
 		ID: "cancelled." + sessionID + "." + taskID, Type: delivery.TaskCancelled,

@@ -66,7 +66,7 @@ func TestOfTask(t *testing.T) {
 		"a new task":                          {version(0, 0, 0), version(1, 1, 5), true},
 		"a caller saves it again":             {version(1, 1, 5), version(2, 2, 5), true},
 		"it is judged":                        {version(1, 1, 5), version(2, 1, 5), false},
-		"it is moved, after it was judged":    {version(2, 1, 5), version(3, 1, 5), false},
+		"it is moved after feedback":          {version(2, 1, 5), version(3, 1, 5), false},
 		"the same version is written again":   {version(1, 1, 5), version(1, 1, 5), false},
 		"it was deleted and is created again": {version(1, 1, 5), version(1, 1, 6), true},
 	} {
@@ -90,8 +90,8 @@ func TestOfTask(t *testing.T) {
 	}
 }
 
-// Ids keep an event from being delivered twice: equal facts have equal ids, whatever
-// characters their parts hold, and different ones different ids.
+// Ids prevent double delivery: equal facts have equal ids, whatever characters
+// their parts contain, and different facts have different ids.
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	task := func(log, id string, created, version int64) string {

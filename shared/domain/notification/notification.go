@@ -1,10 +1,10 @@
-// Package notification decides what a change means to receivers of events:
-// webhooks, push notifications and automations. Each function turns one kind of
-// change into delivery.Events and depends on its argument alone, so that a change
-// read twice gives the same events with the same ids.
+// Package notification decides which events a change means for receivers: webhooks,
+// push notifications and automations. Each function turns one kind of change into
+// delivery.Events and depends on its argument alone, so that reading a change twice
+// yields the same events with the same ids.
 //
 // It does not know how changes are stored, who the receivers are, or how events
-// reach them; that is delivery's.
+// reach them; package delivery does.
 package notification
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// Attribution says whose something is, and what caused it.
+// Attribution is the owner of a change, and what caused it.
 type Attribution struct {
 	UserID    string
 	SessionID string
@@ -24,7 +24,7 @@ type Attribution struct {
 	Chain []string
 }
 
-// event is an event that is attributed so; millis is its time in epoch
+// event returns an event with this attribution; millis is its time in epoch
 // milliseconds.
 func (a Attribution) event(typ delivery.Type, id string, millis int64) delivery.Event {
 	return delivery.Event{
@@ -33,7 +33,7 @@ func (a Attribution) event(typ delivery.Type, id string, millis int64) delivery.
 	}
 }
 
-// factID names a fact by its parts, whatever characters they hold.
+// factID identifies a fact by its parts, whatever characters they contain.
 func factID(kind string, parts ...any) string {
 	h := sha256.New()
 	for _, part := range parts {

@@ -1,5 +1,5 @@
-// Package push is the domain of A2A's push notifications: where the client of a
-// task wants to be told how it goes on. What is sent is made elsewhere.
+// Package push is the domain of A2A's push notifications: the addresses to which
+// clients have updates of a task sent. Other packages build the messages.
 package push
 
 import (
@@ -11,36 +11,36 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// Kind is that of the targets that configurations are.
+// Kind is the kind of the targets that push configurations are.
 const Kind delivery.Kind = "a2a"
 
 // Limits of configurations. Lengths are in bytes.
 const (
-	MaxConfigs     = 10 // a task
+	MaxConfigs     = 10 // of one task
 	MaxURL         = 2048
 	MaxToken       = 1024
 	MaxScheme      = 64
 	MaxCredentials = 4096
 )
 
-// Config is where one client of a task wants to be told, and how.
+// Config is an address of one client of a task, and how to send to it.
 type Config struct {
 	ID  string
 	URL string
-	// Token is sent along as it is, for the receiver to know what it asked for.
+	// Token is sent unchanged, so that the receiver can recognise its request.
 	Token string
-	// Scheme and Credentials go into the header Authorization.
+	// Scheme and Credentials form the Authorization header.
 	Scheme, Credentials string
-	// Version is the version of the protocol that the configuration was made in,
-	// "1.0" or "0.3": notifications are in its form.
+	// Version is the protocol version of the configuration, "1.0" or "0.3";
+	// notifications have the same version.
 	Version string
-	// Since is when it began to count, in epoch milliseconds: what happened before
-	// is not told. 0 tells all.
+	// Since is when the configuration takes effect, in epoch milliseconds: earlier
+	// events are not sent. 0 sends all.
 	Since int64
 }
 
-// Validate says which field breaks a rule. Where the address leads is another
-// matter.
+// Validate returns a fault that names the field that breaks a rule. It does not
+// check where the address leads.
 func (c Config) Validate() error {
 	if err := fault.CheckNewID("id", c.ID); err != nil {
 		return err
@@ -72,48 +72,50 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// printable reports whether text may stand in a header.
+// printable reports whether text is valid in a header.
 func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == utf8.RuneError })
 }
 
-// Task is the task that is told of.
+// Task identifies a task.
 type Task struct {
 	UserID    string
 	SessionID string
 	ID        string
 }
 
-// Store keeps configurations. They go with their session; whoever names a
-// session that is not theirs gets the faults of session.Store.
+// Store stores push configurations. They are deleted with their session. A session
+// of another user returns the faults of session.Store.
 type Store interface {
-	// PutConfig adds a configuration to a task or replaces the one with its id;
-	// fault.Invalid where the task has MaxConfigs others.
+	// PutConfig adds a configuration to a task or replaces the one with the same
+	// id; fault.Invalid if the task has MaxConfigs others.
 	PutConfig(ctx context.Context, t Task, c Config) error
-	// Configs are those of a task, in the order of their ids.
+	// Configs returns a task's configurations, sorted by id.
 	Configs(ctx context.Context, t Task) ([]Config, error)
-	// DeleteConfig removes one, where it is there.
+	// DeleteConfig deletes a configuration; a missing one is no error.
 	DeleteConfig(ctx context.Context, t Task, id string) error
-	// ContinueTask makes a run of another id than the task's known as the task's.
-	// It comes before the run begins.
+	// ContinueTask records that a run with another id than the task's belongs to
+	// the task. It must be called before the run begins.
 	ContinueTask(ctx context.Context, t Task, runID string) error
 }
 
-// Targets reads configurations as they are needed to tell of tasks.
+// Targets reads the configurations that notifications are sent to.
 type Targets interface {
-	// TargetConfig reads the configuration that a target is;
-	// delivery.ErrGone where it is there no more.
+	// TargetConfig reads a target's configuration; delivery.ErrGone if it does not
+	// exist any more.
 	TargetConfig(ctx context.Context, t delivery.Target) (Task, Config, error)
-	// DropTarget removes it, unless its address is another one by now.
+	// DropTarget removes a target's configuration, unless its address has changed.
 	DropTarget(ctx context.Context, t delivery.Target, url string) error
 }
 
-// Target is a configuration of a task whose session has this log.
+// Target returns the target for a configuration of a task; log is its session's
+// log.
 func Target(log, taskID, id string) delivery.Target {
 	return delivery.Target{Kind: Kind, Name: log + "/" + taskID + "/" + id}
 }
 
-// ParseTarget is what Target was made of; false for another kind's.
+// ParseTarget returns the arguments that Target was called with; ok is false for
+// another kind of target.
 func ParseTarget(t delivery.Target) (log, taskID, id string, ok bool) {
 	parts := strings.Split(t.Name, "/")
 	if t.Kind != Kind || len(parts) != 3 {

@@ -18,17 +18,17 @@ func TestValidate(t *testing.T) {
 		t.Errorf("refused: %v", err)
 	}
 	for name, change := range map[string]func(*push.Config){
-		"no id":                          func(c *push.Config) { c.ID = "" },
-		"an id with a slash":             func(c *push.Config) { c.ID = "a/b" },
-		"no address":                     func(c *push.Config) { c.URL = "" },
-		"a long address":                 func(c *push.Config) { c.URL += strings.Repeat("a", push.MaxURL) },
-		"a long token":                   func(c *push.Config) { c.Token = strings.Repeat("a", push.MaxToken+1) },
-		"a token of two lines":           func(c *push.Config) { c.Token = "a\r\nX-Evil: b" },
-		"a token that no header carries": func(c *push.Config) { c.Token = "é" },
-		"long credentials":               func(c *push.Config) { c.Credentials = strings.Repeat("a", push.MaxCredentials+1) },
-		"credentials of two lines":       func(c *push.Config) { c.Credentials = "a\nb" },
-		"credentials for nothing":        func(c *push.Config) { c.Scheme = "" },
-		"a scheme of two words":          func(c *push.Config) { c.Scheme = "Bearer x" },
+		"no id":                               func(c *push.Config) { c.ID = "" },
+		"an id with a slash":                  func(c *push.Config) { c.ID = "a/b" },
+		"no address":                          func(c *push.Config) { c.URL = "" },
+		"a long address":                      func(c *push.Config) { c.URL += strings.Repeat("a", push.MaxURL) },
+		"a long token":                        func(c *push.Config) { c.Token = strings.Repeat("a", push.MaxToken+1) },
+		"a token of two lines":                func(c *push.Config) { c.Token = "a\r\nX-Evil: b" },
+		"a token that is invalid in a header": func(c *push.Config) { c.Token = "é" },
+		"long credentials":                    func(c *push.Config) { c.Credentials = strings.Repeat("a", push.MaxCredentials+1) },
+		"credentials of two lines":            func(c *push.Config) { c.Credentials = "a\nb" },
+		"credentials for nothing":             func(c *push.Config) { c.Scheme = "" },
+		"a scheme of two words":               func(c *push.Config) { c.Scheme = "Bearer x" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,5 +1,5 @@
-// Package quota is the domain of what one user may have at once. It knows
-// neither a database nor a transport.
+// Package quota is the domain of limits for one user. It depends on neither a
+// database nor a transport.
 package quota
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// The names of the quotas, as callers meet them.
+// The names of the quotas in the API.
 const (
 	Sessions    = "sessions"
 	Runs        = "runs"
@@ -17,21 +17,21 @@ const (
 	OpenStreams = "streams"
 )
 
-// Limits are a deployment's, for each user; 0 means none.
+// Limits are a deployment's limits for each user; 0 is unlimited.
 type Limits struct {
-	Sessions int64 // that exist
-	Runs     int64 // at work at once, over all sessions
+	Sessions int64 // existing ones
+	Runs     int64 // active at once, over all sessions
 	Bytes    int64 // of logs and artifacts, about as they are stored
-	Streams  int64 // open at once, over all protocols that stream
+	Streams  int64 // open at once, over all streaming protocols
 }
 
-// Use is how much of a quota is used. Limit is nil where there is none.
+// Use is how much of a quota is used. Limit is nil if unlimited.
 type Use struct {
 	Used  int64  `json:"used"`
 	Limit *int64 `json:"limit"`
 }
 
-// NewUse is a use under a limit, where 0 means none.
+// NewUse returns a use under a limit; 0 is unlimited.
 func NewUse(used, limit int64) Use {
 	u := Use{Used: max(used, 0)}
 	if limit > 0 {
@@ -40,7 +40,7 @@ func NewUse(used, limit int64) Use {
 	return u
 }
 
-// Usage is what a user uses.
+// Usage is a user's use of all quotas.
 type Usage struct {
 	Sessions Use `json:"sessions"`
 	Runs     Use `json:"runs"`
@@ -48,16 +48,16 @@ type Usage struct {
 	Streams  Use `json:"streams"`
 }
 
-// Store knows what users use.
+// Store reads the usage of users.
 type Store interface {
-	// Usage is what the user has now. Sessions made within the last second may
-	// be missing where they are not limited, and bytes count while they are.
+	// Usage returns the user's current usage. If sessions are not limited, those of
+	// the last second may be missing; bytes are counted only while they are
+	// limited.
 	Usage(ctx context.Context, userID string) (Usage, error)
 }
 
-// Exceeded is the fault of whoever wants more than the limit: fault.Busy, with
-// the members quota, limit and used. It may be tried again after a while, when
-// something may have ended or gone.
+// Exceeded returns the fault for exceeding a limit: fault.Busy, with the members
+// quota, limit and used. A retry may succeed after the user has freed something.
 func Exceeded(name string, limit, used int64, retry time.Duration) *fault.Error {
 	what := map[string]string{
 		Sessions:    "You have %d sessions, of %d allowed: delete some first",

@@ -11,9 +11,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// Content is the content of an event as its deltas make it. It grows by one
-// delta at a time, at a cost that follows the delta alone, and renders what it
-// holds at any time. It is for one goroutine at a time.
+// Content is the content of an event as built from its deltas. Appending a delta
+// costs time proportional to the delta alone, and the content can be rendered at
+// any time. It is for one goroutine at a time.
 type Content struct {
 	role  string
 	parts []*part
@@ -35,23 +35,23 @@ const (
 	kindCall    partKind = "function_call"
 )
 
-// NewContent is an empty content; role says who speaks, such as "model".
+// NewContent returns an empty content; role is the speaker, such as "model".
 func NewContent(role string) *Content { return &Content{role: role} }
 
-// RoleOf is who speaks in an event's content; "" where the content has no role.
+// RoleOf returns the speaker of an event's content; "" if it has no role.
 func RoleOf(e session.Event) string {
 	var content struct {
 		Role string `json:"role"`
 	}
 	if err := json.Unmarshal(e.Fields["content"], &content); err != nil {
-		return "" // none was given, or one that is no text
+		return "" // there is no role, or it is not text
 	}
 	return content.Role
 }
 
-// Append applies a delta. Parts are dense: a delta continues a part that is
-// there or opens the next one. A delta that breaks a rule changes nothing; the
-// fault names the member, pointer is where the delta stands.
+// Append applies a delta. Parts are dense: a delta continues an existing part or
+// begins the next one. A delta that breaks a rule changes nothing; the fault names
+// the member, pointer is the delta's JSON pointer.
 func (c *Content) Append(d Delta, pointer string) error {
 	if err := d.Validate(pointer); err != nil {
 		return err
@@ -91,12 +91,12 @@ func (d Delta) kind() partKind {
 	return kindText
 }
 
-// accepts says why a delta cannot continue the part.
+// accepts returns why a delta cannot continue the part.
 func (p *part) accepts(d Delta, pointer string) error {
 	if kind := d.kind(); kind != p.kind {
 		member := string(kind)
 		if p.kind == kindThought && kind == kindText {
-			member = string(kindThought) // the member that is missing
+			member = string(kindThought) // the missing member
 		}
 		return fault.Field(fault.Invalid, pointer+"/"+member, "disagrees with part %d, which is %s", d.Part, p.kind)
 	}
@@ -112,27 +112,27 @@ func (p *part) accepts(d Delta, pointer string) error {
 	return nil
 }
 
-// Parts is how many parts the content has.
+// Parts returns the number of parts.
 func (c *Content) Parts() int { return len(c.parts) }
 
-// Size is how many bytes of UTF-8 the content's texts, ids and names take.
+// Size returns the size of the content's texts, ids and names, in bytes of UTF-8.
 func (c *Content) Size() int { return c.size }
 
-// Snapshot is the content so far, {role, parts}, in which function calls have
-// args_text and no args yet.
+// Snapshot returns the content so far as {role, parts}, in which function calls
+// have args_text and no args yet.
 func (c *Content) Snapshot() json.RawMessage {
 	raw, err := c.render(func(_ int, p *part) (*callJSON, error) {
 		text := string(p.text)
 		return &callJSON{ID: p.id, Name: p.name, ArgsText: &text}, nil
 	})
-	if err != nil { // everything here is strings that were checked
+	if err != nil { // all values are valid strings
 		panic(fmt.Sprintf("render a snapshot: %v", err))
 	}
 	return raw
 }
 
-// Finish is the whole content: every function call has its args, which must
-// be a JSON object; no text at all stands for an empty one.
+// Finish returns the whole content: every function call has args, which must be a
+// JSON object; empty text is an empty object.
 func (c *Content) Finish() (json.RawMessage, error) {
 	return c.render(func(i int, p *part) (*callJSON, error) {
 		args := bytes.TrimSpace(p.text)
@@ -168,9 +168,9 @@ func (c *Content) render(call func(int, *part) (*callJSON, error)) (json.RawMess
 	return jsonx.Marshal(out)
 }
 
-// ResumeContent is the content that a snapshot shows, ready to grow on. What
-// Finish rendered cannot grow if it has function calls, nor can a content with
-// parts that no delta makes; the fault names the first such member.
+// ResumeContent returns the content of a snapshot, to which deltas can be appended.
+// The result of Finish cannot grow if it has function calls, nor can a content with
+// parts that deltas cannot produce; the fault names the first such member.
 func ResumeContent(snapshot json.RawMessage) (*Content, error) {
 	m, err := parseMembers(snapshot, "", "role", "parts")
 	if err != nil {
@@ -189,7 +189,7 @@ func ResumeContent(snapshot json.RawMessage) (*Content, error) {
 		if p == nil {
 			return nil, fault.Field(fault.Malformed, at, "must be an object")
 		}
-		p["part"] = json.RawMessage(strconv.Itoa(i)) // a part is a delta from nothing
+		p["part"] = json.RawMessage(strconv.Itoa(i)) // a part is a delta appended to nothing
 		raw, err := jsonx.Marshal(p)
 		if err != nil {
 			return nil, fmt.Errorf("resume part %d: %w", i, err)

@@ -46,14 +46,14 @@ func TestContent(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("arguments must be whole in the end", func(t *testing.T) {
+	t.Run("arguments must be complete in the end", func(t *testing.T) {
 		_, err := c.Finish()
 		wantFault(t, err, fault.Invalid, "/parts/2/function_call/args_text")
 	})
 	if err := c.Append(callDelta(2, "", `"<x>"}`), ""); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("whole arguments are an object", func(t *testing.T) {
+	t.Run("complete arguments are an object", func(t *testing.T) {
 		want := `{"role":"model","parts":[{"thought":true,"text":"hm"},{"text":"a<b"},` +
 			`{"function_call":{"id":"c1","name":"search","args":{"q":"<x>"}}}]}`
 		got, err := c.Finish()
@@ -67,7 +67,7 @@ func TestContent(t *testing.T) {
 	if want := len("hm" + "a<b" + "c1" + "search" + `{"q": "<x>"}`); c.Size() != want || c.Parts() != 3 {
 		t.Errorf("size %d of %d parts, want %d of 3", c.Size(), c.Parts(), want)
 	}
-	t.Run("nothing is an empty content", func(t *testing.T) {
+	t.Run("no deltas yield an empty content", func(t *testing.T) {
 		if got := string(run.NewContent("model").Snapshot()); got != `{"role":"model","parts":[]}` {
 			t.Errorf("got %s", got)
 		}

@@ -15,27 +15,27 @@ const (
 	MaxCallName = 256 // characters of a function call's name
 )
 
-// Delta appends to one part of the content of an event still being produced
-// (seed 001). It carries text, thinking or a piece of a function call; the
-// first delta of a part fixes which of the three the part is.
+// Delta appends to one part of the content of an event in progress. It carries
+// text, thinking or a piece of a function call; the first delta of a part decides
+// which of the three the part is.
 type Delta struct {
 	Part    int    // index of the part, from 0
 	Thought bool   // Text is thinking
-	Text    string // may be empty; is empty beside Call
+	Text    string // may be empty; must be empty with Call
 	Call    *Call  // a piece of a function call; nil for text
 }
 
-// Call is a piece of a function call. ID and Name come in the first delta of
-// the part alone; Name is required there.
+// Call is a piece of a function call. Only the first delta of the part has ID and
+// Name; Name is required there.
 type Call struct {
 	ID       string
 	Name     string
 	ArgsText string // appends to the JSON text of the arguments
 }
 
-// Validate says which member breaks a rule that one delta alone can break;
-// pointer is where the delta stands. What a delta may be after those before
-// it, Content.Append says.
+// Validate returns a fault that names a member that is invalid by itself; pointer
+// is the delta's JSON pointer. Content.Append checks a delta against those before
+// it.
 func (d Delta) Validate(pointer string) error {
 	if d.Part < 0 || d.Part >= MaxParts {
 		return fault.Field(fault.Invalid, pointer+"/part", "must be 0 to %d", MaxParts-1)
@@ -59,7 +59,7 @@ func (d Delta) Validate(pointer string) error {
 	return checkText(at+"/args_text", d.Call.ArgsText, math.MaxInt)
 }
 
-// checkText says what is wrong with a text; limit is in characters.
+// checkText returns what is wrong with a text; limit is in characters.
 func checkText(pointer, text string, limit int) error {
 	if !utf8.ValidString(text) {
 		return fault.Field(fault.Malformed, pointer, "must be valid UTF-8")
@@ -70,7 +70,7 @@ func checkText(pointer, text string, limit int) error {
 	return nil
 }
 
-// Size is how many bytes of UTF-8 the delta adds to a content.
+// Size returns how many bytes of UTF-8 the delta adds to a content.
 func (d Delta) Size() int {
 	if d.Call == nil {
 		return len(d.Text)
@@ -78,10 +78,10 @@ func (d Delta) Size() int {
 	return len(d.Call.ID) + len(d.Call.Name) + len(d.Call.ArgsText)
 }
 
-// Split cuts the delta into deltas with at most maxBytes of text or argument
-// text each, which together append the same. It never cuts a character: one
-// that is longer than maxBytes stays whole. The first keeps a call's id and
-// name, which do not count.
+// Split splits the delta into deltas with at most maxBytes of text or argument text
+// each, which together append the same. It never splits a character: one that is
+// longer than maxBytes stays whole. The first delta keeps a call's id and name,
+// which do not count.
 func (d Delta) Split(maxBytes int) []Delta {
 	var out []Delta
 	rest := d.appended()
@@ -97,7 +97,7 @@ func (d Delta) Split(maxBytes int) []Delta {
 	}
 }
 
-// cut is where to end a text so that it has at most limit bytes, but at least
+// cut returns where to end a text so that it has at most limit bytes, but at least
 // one character if it has any.
 func cut(text string, limit int) int {
 	if len(text) <= limit {
@@ -113,8 +113,8 @@ func cut(text string, limit int) int {
 	return n
 }
 
-// Coalesce joins deltas that follow one another in the same part, so that
-// they append the same in fewer pieces. It leaves what it is given as it is.
+// Coalesce joins consecutive deltas of the same part, so that fewer deltas append
+// the same. It does not change its argument.
 func Coalesce(deltas []Delta) []Delta {
 	var out []Delta
 	for start := 0; start < len(deltas); {
@@ -130,7 +130,7 @@ func Coalesce(deltas []Delta) []Delta {
 	return out
 }
 
-// continuedBy reports whether another delta goes on where this one ends.
+// continuedBy reports whether another delta continues this one.
 func (d Delta) continuedBy(next Delta) bool {
 	if d.Part != next.Part || d.Thought != next.Thought || (d.Call == nil) != (next.Call == nil) {
 		return false
@@ -138,7 +138,7 @@ func (d Delta) continuedBy(next Delta) bool {
 	return next.Call == nil || next.Call.ID == "" && next.Call.Name == ""
 }
 
-// appended is the text that the delta appends to its part.
+// appended returns the text that the delta appends to its part.
 func (d Delta) appended() string {
 	if d.Call != nil {
 		return d.Call.ArgsText
@@ -146,7 +146,7 @@ func (d Delta) appended() string {
 	return d.Text
 }
 
-// with is the delta with other text to append.
+// with returns the delta with another text to append.
 func (d Delta) with(text string) Delta {
 	if d.Call == nil {
 		d.Text = text

@@ -10,8 +10,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-// FuzzParseDelta checks that a delta is written as it was read, and that a
-// content takes or refuses it without harm.
+// FuzzParseDelta checks that a parsed delta encodes as its input, and that a
+// content accepts or refuses it without panicking.
 func FuzzParseDelta(f *testing.F) {
 	for _, seed := range []string{
 		`{"part":0,"text":"a"}`, `{"part":1,"thought":true,"text":"…"}`,
@@ -21,7 +21,7 @@ func FuzzParseDelta(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if !json.Valid(raw) || !utf8.Valid(raw) { // no request with such a body comes this far
+		if !json.Valid(raw) || !utf8.Valid(raw) { // such a body is refused earlier
 			return
 		}
 		d, err := run.ParseDelta(raw, "/deltas/0")

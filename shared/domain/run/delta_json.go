@@ -7,9 +7,9 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// ParseDelta reads a delta as JSON; pointer is where it stands in what was
-// sent. It refuses what could not be kept: members that no delta has, and text
-// with half of a surrogate pair, for which UTF-8 has no bytes.
+// ParseDelta parses a delta; pointer is its JSON pointer in the request. It refuses
+// what could not be stored: unknown members, and text with an unpaired surrogate,
+// which has no UTF-8 encoding.
 func ParseDelta(raw json.RawMessage, pointer string) (Delta, error) {
 	var d Delta
 	m, err := parseMembers(raw, pointer, "part", "text", "thought", "function_call")
@@ -54,7 +54,7 @@ func parseCall(raw json.RawMessage, pointer string) (*Call, error) {
 	return &c, m.Take("args_text", &c.ArgsText, "a string")
 }
 
-// UnmarshalJSON reads a delta as ParseDelta does.
+// UnmarshalJSON parses a delta like ParseDelta.
 func (d *Delta) UnmarshalJSON(raw []byte) error {
 	parsed, err := ParseDelta(raw, "")
 	if err != nil {
@@ -64,7 +64,7 @@ func (d *Delta) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// MarshalJSON is the delta as agents send it and watchers get it.
+// MarshalJSON encodes the delta as agents send it and watchers get it.
 func (d Delta) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Part int `json:"part"`
@@ -78,7 +78,7 @@ func (d Delta) MarshalJSON() ([]byte, error) {
 	return jsonx.Marshal(out)
 }
 
-// partJSON is what a delta and a part of a content have in common.
+// partJSON is what deltas and parts of a content have in common.
 type partJSON struct {
 	Thought bool      `json:"thought,omitempty"`
 	Text    *string   `json:"text,omitempty"`
@@ -93,7 +93,7 @@ type callJSON struct {
 	ArgsText *string         `json:"args_text,omitempty"`
 }
 
-// parseMembers reads an object of which every member is known.
+// parseMembers parses an object whose members are all known.
 func parseMembers(raw json.RawMessage, pointer string, known ...string) (jsonx.Object, error) {
 	o, err := jsonx.ParseObject(raw, pointer)
 	if err != nil {

@@ -53,30 +53,30 @@ func TestParseDeltaRefuses(t *testing.T) {
 		raw, pointer string
 		kind         fault.Kind
 	}{
-		"no object":               {`[]`, "", fault.Malformed},
-		"broken JSON":             {`{"part":0,"text":"x"`, "", fault.Malformed},
-		"no part":                 {`{"text":"x"}`, "/part", fault.Malformed},
-		"a part of a wrong type":  {`{"part":"0","text":"x"}`, "/part", fault.Malformed},
-		"half a part":             {`{"part":0.5,"text":"x"}`, "/part", fault.Malformed},
-		"a negative part":         {`{"part":-1,"text":"x"}`, "/part", fault.Invalid},
-		"a part too far":          {`{"part":256,"text":"x"}`, "/part", fault.Invalid},
-		"nothing to append":       {`{"part":0}`, "", fault.Malformed},
-		"text and a call":         {`{"part":0,"text":"x","function_call":{}}`, "", fault.Malformed},
-		"text of a wrong type":    {`{"part":0,"text":5}`, "/text", fault.Malformed},
-		"text null":               {`{"part":0,"text":null}`, "/text", fault.Malformed},
-		"thought of a wrong type": {`{"part":0,"text":"x","thought":1}`, "/thought", fault.Malformed},
-		"a call thought":          {`{"part":0,"thought":true,"function_call":{}}`, "/thought", fault.Invalid},
-		"a call no object":        {`{"part":0,"function_call":[]}`, "/function_call", fault.Malformed},
-		"a call's id":             {`{"part":0,"function_call":{"id":7}}`, "/function_call/id", fault.Malformed},
-		"a call's id too long":    {`{"part":0,"function_call":{"id":"` + long + `"}}`, "/function_call/id", fault.Invalid},
-		"a call's name too long":  {`{"part":0,"function_call":{"name":"` + long + `"}}`, "/function_call/name", fault.Invalid},
-		"a call's args":           {`{"part":0,"function_call":{"name":"f","args":{}}}`, "/function_call/args", fault.Invalid},
-		"an unknown member":       {`{"part":0,"text":"x","a/b":1}`, "/a~1b", fault.Invalid},
-		"another case":            {`{"part":0,"Text":"x"}`, "/Text", fault.Invalid},
-		"bytes that are no UTF-8": {"{\"part\":0,\"text\":\"\xff\"}", "", fault.Malformed},
-		"a first half of a pair":  {`{"part":0,"text":"\ud83d"}`, "", fault.Malformed},
-		"a second half of a pair": {`{"part":0,"text":"x\\\ude00"}`, "", fault.Malformed},
-		"two first halves":        {`{"part":0,"text":"\ud83d\ud83d"}`, "", fault.Malformed},
+		"no object":                {`[]`, "", fault.Malformed},
+		"broken JSON":              {`{"part":0,"text":"x"`, "", fault.Malformed},
+		"no part":                  {`{"text":"x"}`, "/part", fault.Malformed},
+		"a part of a wrong type":   {`{"part":"0","text":"x"}`, "/part", fault.Malformed},
+		"half a part":              {`{"part":0.5,"text":"x"}`, "/part", fault.Malformed},
+		"a negative part":          {`{"part":-1,"text":"x"}`, "/part", fault.Invalid},
+		"a part too far":           {`{"part":256,"text":"x"}`, "/part", fault.Invalid},
+		"nothing to append":        {`{"part":0}`, "", fault.Malformed},
+		"text and a call":          {`{"part":0,"text":"x","function_call":{}}`, "", fault.Malformed},
+		"text of a wrong type":     {`{"part":0,"text":5}`, "/text", fault.Malformed},
+		"text null":                {`{"part":0,"text":null}`, "/text", fault.Malformed},
+		"thought of a wrong type":  {`{"part":0,"text":"x","thought":1}`, "/thought", fault.Malformed},
+		"a call thought":           {`{"part":0,"thought":true,"function_call":{}}`, "/thought", fault.Invalid},
+		"a call no object":         {`{"part":0,"function_call":[]}`, "/function_call", fault.Malformed},
+		"a call's id":              {`{"part":0,"function_call":{"id":7}}`, "/function_call/id", fault.Malformed},
+		"a call's id too long":     {`{"part":0,"function_call":{"id":"` + long + `"}}`, "/function_call/id", fault.Invalid},
+		"a call's name too long":   {`{"part":0,"function_call":{"name":"` + long + `"}}`, "/function_call/name", fault.Invalid},
+		"a call's args":            {`{"part":0,"function_call":{"name":"f","args":{}}}`, "/function_call/args", fault.Invalid},
+		"an unknown member":        {`{"part":0,"text":"x","a/b":1}`, "/a~1b", fault.Invalid},
+		"another case":             {`{"part":0,"Text":"x"}`, "/Text", fault.Invalid},
+		"bytes that are not UTF-8": {"{\"part\":0,\"text\":\"\xff\"}", "", fault.Malformed},
+		"a first half of a pair":   {`{"part":0,"text":"\ud83d"}`, "", fault.Malformed},
+		"a second half of a pair":  {`{"part":0,"text":"x\\\ude00"}`, "", fault.Malformed},
+		"two first halves":         {`{"part":0,"text":"\ud83d\ud83d"}`, "", fault.Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := run.ParseDelta(json.RawMessage(c.raw), "/deltas/3")
@@ -100,14 +100,14 @@ func TestValidateRefusesWhatNoJSONHolds(t *testing.T) {
 }
 
 func TestSplit(t *testing.T) {
-	t.Run("no piece is longer than asked", func(t *testing.T) {
+	t.Run("no piece exceeds the limit", func(t *testing.T) {
 		got := run.Delta{Part: 1, Thought: true, Text: "aéb😀"}.Split(4)
 		want := []run.Delta{{Part: 1, Thought: true, Text: "aéb"}, {Part: 1, Thought: true, Text: "😀"}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("a character longer than asked stays whole", func(t *testing.T) {
+	t.Run("a character that exceeds the limit stays whole", func(t *testing.T) {
 		if diff := cmp.Diff([]run.Delta{{Text: "😀"}, {Text: "é"}}, run.Delta{Text: "😀é"}.Split(1)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -182,8 +182,8 @@ func TestAnyDeltaReadsBackTheSame(t *testing.T) {
 
 func opens(d run.Delta) bool { return d.Call != nil && d.Call.Name != "" }
 
-// drawDeltas draws deltas that make a content: parts of any kind, whose pieces
-// come interleaved.
+// drawDeltas draws deltas of a content: parts of any kind, with their pieces
+// interleaved.
 func drawDeltas(t *rapid.T) []run.Delta {
 	var deltas, opened []run.Delta
 	text := rapid.StringN(0, 6, -1).Filter(utf8.ValidString)

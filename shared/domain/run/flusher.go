@@ -11,26 +11,26 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// stream is an item in progress. It lets deltas wait for one another, so that
-// many of them make one write: the first is due at once, later ones when
-// FlushEvery has passed since the last flush or FlushBytes of text wait.
+// stream is an item in progress. It batches deltas, so that several take one write:
+// the first is due at once, later ones when FlushEvery has passed since the last
+// flush or FlushBytes of text are pending.
 type stream struct {
 	start   ItemStart
 	pace    Pace
 	stored  Item     // nil until there is a delta
-	content *Content // what waits included
+	content *Content // pending deltas included
 
 	waiting []Delta
-	bytes   int              // of text that waits, as JSON
-	last    time.Time        // when the last flush was done
-	timer   <-chan time.Time // fires when what waits is due; nil while nothing does
+	bytes   int              // of pending text, as JSON
+	last    time.Time        // the time of the last flush
+	timer   <-chan time.Time // fires when the pending deltas are due; nil while there are none
 }
 
 func newStream(start ItemStart, pace Pace) *stream {
 	return &stream{start: start, pace: pace, content: NewContent(start.Role)}
 }
 
-// begun is the item as it begins in the log.
+// begun returns the item's event as it begins in the log.
 func (s *stream) begun(invocation string) session.Event {
 	return session.Event{
 		ID: s.start.ID, InvocationID: invocation, Author: s.start.Author,
@@ -38,7 +38,7 @@ func (s *stream) begun(invocation string) session.Event {
 	}
 }
 
-// add takes a delta that the item has room for.
+// add appends a delta to the pending ones if the item has room for it.
 func (s *stream) add(d Delta) error {
 	if s.content.Size()+d.Size() > MaxItem {
 		return fail(CodeLimit, fmt.Sprintf("the agent produced an item of more than %d bytes", MaxItem))
@@ -58,8 +58,8 @@ func (s *stream) add(d Delta) error {
 	return err
 }
 
-// jsonSize is how many bytes of JSON a delta's text takes. What stands around
-// it is left out, since deltas that continue one another share that.
+// jsonSize returns the size of a delta's text as JSON, in bytes. The surrounding
+// JSON is not counted, since consecutive deltas share it.
 func jsonSize(d Delta) (int, error) {
 	text, err := jsonx.Marshal(d.appended())
 	if err != nil {
@@ -68,10 +68,10 @@ func jsonSize(d Delta) (int, error) {
 	return len(text) - len(`""`) + d.Size() - len(d.appended()), nil
 }
 
-// full reports whether what waits is due now, whatever the timer says.
+// full reports whether the pending deltas are due now, whatever the timer says.
 func (s *stream) full() bool { return s.stored == nil || s.bytes >= s.pace.FlushBytes }
 
-// due fires when deltas have waited long enough; there may be no item at all.
+// due fires when deltas have been pending long enough; it accepts a nil stream.
 func (s *stream) due() <-chan time.Time {
 	if s == nil {
 		return nil
@@ -79,7 +79,7 @@ func (s *stream) due() <-chan time.Time {
 	return s.timer
 }
 
-// flushed says that what waited is stored.
+// flushed records that the pending deltas are stored.
 func (s *stream) flushed() {
 	s.waiting, s.bytes, s.timer, s.last = nil, 0, nil, time.Now()
 }

@@ -28,7 +28,7 @@ func TestFlush(t *testing.T) {
 			if err := says(ctx, emit, 60*time.Millisecond, "a", "b", "c", "d"); err != nil {
 				return err
 			}
-			return wait(ctx, time.Second) // silent: what waits must show all the same
+			return wait(ctx, time.Second) // silent: pending deltas must be stored all the same
 		}))
 		var got []string
 		for _, o := range r.all("Flush") {
@@ -64,7 +64,7 @@ func TestFlushWhenMuchWaits(t *testing.T) {
 	})
 }
 
-// spoken is one delta of an agent's, and how long it was silent before it.
+// spoken is a delta of an agent, and the silence before it.
 type spoken struct {
 	after time.Duration
 	delta run.Delta
@@ -92,7 +92,7 @@ func TestAnyPaceIsFlushedInTime(t *testing.T) {
 					}
 					emitted = append(emitted, time.Since(r.start))
 				}
-				return toldError{} // a failure keeps the tail, where a completion replaces it
+				return toldError{} // a failure stores the pending deltas, a completion replaces them
 			})
 			if err := w.Execute(context.Background(), theRun); err != nil {
 				rt.Errorf("execute: %v", err)
@@ -125,7 +125,7 @@ func drawScript(rt *rapid.T) []spoken {
 	return script
 }
 
-// checkFlushes holds the flushes against what the agent emitted, and when.
+// checkFlushes compares the flushes with what the agent emitted, and when.
 func checkFlushes(t *rapid.T, r *recorder, script []spoken, emitted []time.Duration) {
 	t.Helper()
 	said, bytes := make([]run.Delta, len(script)), 0
@@ -154,7 +154,7 @@ func checkFlushes(t *rapid.T, r *recorder, script []spoken, emitted []time.Durat
 	}
 }
 
-// mustSize is how many bytes of JSON a delta takes.
+// mustSize returns the size of a delta as JSON, in bytes.
 func mustSize(t *rapid.T, d run.Delta) int {
 	t.Helper()
 	raw, err := jsonx.Marshal(d)
@@ -164,8 +164,8 @@ func mustSize(t *rapid.T, d run.Delta) int {
 	return len(raw)
 }
 
-// storedAt is when each delta was wholly stored. An empty one leaves no trace,
-// so it counts with the one before it.
+// storedAt returns when each delta was completely stored. An empty one leaves no
+// trace, so it counts with the previous one.
 func storedAt(flushes []op, script []spoken) []time.Duration {
 	out := make([]time.Duration, len(script))
 	said, stored, f := 0, 0, -1

@@ -5,31 +5,31 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// Before is a session as a start finds it. Positions are those of its log, 0 for
-// none.
+// Before is the state of a session before a start. Positions are those of its log,
+// 0 for none.
 type Before struct {
 	Active      string // the active run, "" for none
 	ActiveInput int64  // position of its input
 	Failed      bool   // the last run failed
-	Unfinished  string // the last run, where it failed or was cancelled
-	// Pending is the position of an input that was accepted and has no run: its
-	// first PendingCount events, or all for 0.
+	Unfinished  string // the last run, if it failed or was cancelled
+	// Pending is the position of an accepted input without a run: its first
+	// PendingCount events, or all if PendingCount is 0.
 	Pending, PendingCount int64
 }
 
 // StartPlan is what a start does besides beginning a run.
 type StartPlan struct {
-	// Cancels is the active run, which ends; Discards the run before which the
-	// session is rewound. Both are "" for none.
+	// Cancels is the active run to be cancelled; Discards is the run before which
+	// the session is rewound. Both are "" for none.
 	Cancels, Discards string
 	// Takes is the position of an input that the run takes over, 0 for none: its
-	// first TakesCount events, or all for 0.
+	// first TakesCount events, or all if TakesCount is 0.
 	Takes, TakesCount int64
 }
 
 // Plan decides what a start does: begin, replace another run and take over its
-// input, or neither. fault.Conflict, with run_id, where the active run or the last
-// one keeps it from beginning.
+// input, or neither. It returns fault.Conflict, with run_id, if the active run or
+// the last one prevents the start.
 func (s Start) Plan(b Before) (StartPlan, error) {
 	switch {
 	case b.Active != "" && s.OnActive != CancelAndMerge:
@@ -42,10 +42,11 @@ func (s Start) Plan(b Before) (StartPlan, error) {
 	return StartPlan{Discards: b.Unfinished, Takes: b.Pending, TakesCount: b.PendingCount}, nil
 }
 
-// InputOf is the input of the run: the events that it takes over, in the order in
-// which they were accepted, and then its own. All of them are its invocation's, and
-// none has an id. fault.Conflict, with run_id, where it has grown too large to be
-// merged, as it is read and written as a whole; the active run then goes on.
+// InputOf returns the input of the run: the events that it takes over, in the order
+// in which they were accepted, then its own. All of them get its invocation and
+// none an id. It returns fault.Conflict, with run_id, if the input is too large to
+// be merged, since it is read and written as a whole; the active run then
+// continues.
 func (s Start) InputOf(p StartPlan, taken []session.Event) ([]session.Event, error) {
 	if p.TakesCount > 0 {
 		taken = taken[:min(p.TakesCount, int64(len(taken)))]
@@ -69,25 +70,25 @@ func (s Start) InputOf(p StartPlan, taken []session.Event) ([]session.Event, err
 	return input, nil
 }
 
-// Ending is how a run ends.
+// Ending is how a run ended.
 type Ending struct {
 	Status  Status
 	Problem *Problem
 	Started bool  // a worker has claimed it
-	Taken   int64 // events of its input that it took over from another run
+	Taken   int64 // how many events of its input it took over from another run
 }
 
-// Aftermath is what a session keeps of a run that has ended.
+// Aftermath is what a session records about an ended run.
 type Aftermath struct {
 	Status     session.Status
 	Unfinished bool // the next run starts from before it
-	// Pending is set where the next run takes over again what this one did: nobody
-	// has seen it, so what failed was this start, and no answer to an input that was
-	// accepted is lost.
+	// Pending is set if the next run takes over the same input again: no worker has
+	// seen it, so only this start failed, and an accepted input must still be
+	// answered.
 	Pending bool
 }
 
-// Aftermath decides what a session keeps of a run that ends so.
+// Aftermath decides what a session records about the run.
 func (e Ending) Aftermath() Aftermath {
 	out := Aftermath{Status: session.Idle, Unfinished: e.Status != Completed}
 	if e.Status == Failed {

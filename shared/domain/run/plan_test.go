@@ -14,7 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// mustConflict wants a conflict that names a run.
+// mustConflict checks that err is a conflict that names a run.
 func mustConflict(t *testing.T, err error, runID string) {
 	t.Helper()
 	var f *fault.Error
@@ -33,16 +33,16 @@ func TestStartPlan(t *testing.T) {
 		want    run.StartPlan
 		refused string
 	}{
-		"an idle session":                              {start: run.Start{}},
-		"an active run refuses by default":             {before: active, refused: "r1"},
-		"an active run refuses":                        {start: run.Start{OnActive: run.Reject}, before: active, refused: "r1"},
-		"an active run makes way and hands its input":  {start: run.Start{OnActive: run.CancelAndMerge}, before: active, want: run.StartPlan{Cancels: "r1", Discards: "r1", Takes: 4}},
-		"even where failed runs block":                 {start: run.Start{OnActive: run.CancelAndMerge, OnFailed: run.Block}, before: active, want: run.StartPlan{Cancels: "r1", Discards: "r1", Takes: 4}},
-		"a failed run makes way":                       {start: run.Start{OnFailed: run.Discard}, before: failed, want: run.StartPlan{Discards: "r1"}},
-		"a failed run blocks":                          {start: run.Start{OnFailed: run.Block}, before: failed, refused: "r1"},
-		"a failed run that was rewound blocks nothing": {start: run.Start{OnFailed: run.Block}, before: run.Before{Failed: true}},
-		"a cancelled run blocks nothing and makes way": {start: run.Start{OnFailed: run.Block}, before: run.Before{Unfinished: "r1"}, want: run.StartPlan{Discards: "r1"}},
-		"an input without a run is taken over":         {before: run.Before{Failed: true, Unfinished: "r1", Pending: 2, PendingCount: 1}, want: run.StartPlan{Discards: "r1", Takes: 2, TakesCount: 1}},
+		"an idle session": {start: run.Start{}},
+		"is refused during an active run by default":        {before: active, refused: "r1"},
+		"is refused during an active run":                   {start: run.Start{OnActive: run.Reject}, before: active, refused: "r1"},
+		"replaces an active run and takes over its input":   {start: run.Start{OnActive: run.CancelAndMerge}, before: active, want: run.StartPlan{Cancels: "r1", Discards: "r1", Takes: 4}},
+		"replaces an active run although failed runs block": {start: run.Start{OnActive: run.CancelAndMerge, OnFailed: run.Block}, before: active, want: run.StartPlan{Cancels: "r1", Discards: "r1", Takes: 4}},
+		"replaces a failed run":                             {start: run.Start{OnFailed: run.Discard}, before: failed, want: run.StartPlan{Discards: "r1"}},
+		"is refused after a failed run":                     {start: run.Start{OnFailed: run.Block}, before: failed, refused: "r1"},
+		"is accepted after a failed run that was rewound":   {start: run.Start{OnFailed: run.Block}, before: run.Before{Failed: true}},
+		"replaces a cancelled run":                          {start: run.Start{OnFailed: run.Block}, before: run.Before{Unfinished: "r1"}, want: run.StartPlan{Discards: "r1"}},
+		"takes over an input without a run":                 {before: run.Before{Failed: true, Unfinished: "r1", Pending: 2, PendingCount: 1}, want: run.StartPlan{Discards: "r1", Takes: 2, TakesCount: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,10 +77,10 @@ func TestInputOf(t *testing.T) {
 		taken []session.Event
 		want  []session.Event
 	}{
-		"its own alone":                 {run.StartPlan{}, nil, []session.Event{own}},
-		"what was accepted comes first": {merging, stored(2), []session.Event{old, old, own}},
-		"no more than is pending":       {run.StartPlan{Takes: 4, TakesCount: 1}, stored(2), []session.Event{old, own}},
-		"no more than there is":         {run.StartPlan{Takes: 4, TakesCount: 3}, stored(1), []session.Event{old, own}},
+		"only its own":               {run.StartPlan{}, nil, []session.Event{own}},
+		"accepted events come first": {merging, stored(2), []session.Event{old, old, own}},
+		"only pending events":        {run.StartPlan{Takes: 4, TakesCount: 1}, stored(2), []session.Event{old, own}},
+		"only existing events":       {run.StartPlan{Takes: 4, TakesCount: 3}, stored(1), []session.Event{old, own}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -124,7 +124,7 @@ func TestAftermath(t *testing.T) {
 		"failed":                            {run.Ending{Status: run.Failed, Problem: lost, Started: true, Taken: 2}, run.Aftermath{Status: session.Failed, Unfinished: true}},
 		"failed before a worker claimed it": {run.Ending{Status: run.Failed, Problem: lost, Taken: 2}, run.Aftermath{Status: session.Failed, Unfinished: true, Pending: true}},
 		"failed to start":                   {run.Ending{Status: run.Failed, Problem: unstarted, Started: true, Taken: 2}, run.Aftermath{Status: session.Failed, Unfinished: true, Pending: true}},
-		"failed to start, with nothing taken over": {run.Ending{Status: run.Failed, Problem: unstarted}, run.Aftermath{Status: session.Failed, Unfinished: true}},
+		"failed to start without taking over events": {run.Ending{Status: run.Failed, Problem: unstarted}, run.Aftermath{Status: session.Failed, Unfinished: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

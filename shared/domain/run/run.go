@@ -1,6 +1,6 @@
-// Package run is the domain of runs: the execution of one invocation by an
-// agent, the items it streams, and the deltas they grow by (seed 001). It
-// knows neither a database nor a transport.
+// Package run is the domain of runs: the execution of one invocation by an agent,
+// the items it streams, and the deltas that build them. It depends on neither a
+// database nor a transport.
 package run
 
 import (
@@ -15,24 +15,24 @@ import (
 
 // Limits of runs.
 const (
-	// Lease is how long a run lives without a sign of life; then whoever sees
-	// it first marks it failed.
+	// Lease is how long a run lives without a heartbeat; the first reader after
+	// that marks it failed.
 	Lease = 60 * time.Second
-	// MaxInput is how many events one input may hold.
+	// MaxInput is how many events one input may contain.
 	MaxInput = 20
-	// MaxMerged is how many events the input of a run may hold together with
-	// what it merges.
+	// MaxMerged is how many events the input of a run may contain together with the
+	// input that it takes over.
 	MaxMerged = 100
-	// MaxItem is the largest content of one item, in bytes of UTF-8. It keeps
-	// a completed item within one page.
+	// MaxItem is the maximum content of one item, in bytes of UTF-8. It keeps a
+	// completed item within one page.
 	MaxItem = 1 << 20
 	// MaxItems is how many items one run may produce.
 	MaxItems = 1000
-	// MaxError is the longest message of an error, in bytes.
+	// MaxError is the maximum length of an error's message, in bytes.
 	MaxError = 2000
 )
 
-// Status of a run.
+// Status is the status of a run.
 type Status string
 
 // The statuses of a run. Only the first is active; the others are final.
@@ -43,14 +43,14 @@ const (
 	Cancelled  Status = "cancelled"
 )
 
-// Over reports whether the status is final.
+// Final reports whether the status is final.
 func (s Status) Over() bool { return s != InProgress }
 
 // Mode says who executes a run.
 type Mode string
 
-// The modes of a run: an agent that the deployer configured, called by a
-// worker of ours, or one that lives elsewhere and pushes what it produces.
+// The modes of a run: managed runs are executed by a Rethread worker that calls a
+// configured agent, external ones by an agent elsewhere that pushes its output.
 const (
 	Managed  Mode = "agent"
 	External Mode = "external"
@@ -75,19 +75,19 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
-// Codes of problems that the system itself finds. Agents name their own.
+// Codes of problems that the system finds. Agents define their own.
 const (
-	CodeAgent     = "agent_failed"    // the agent answered with an error, or not as agreed
-	CodeLost      = "worker_lost"     // no sign of life within the lease
+	CodeAgent     = "agent_failed"    // the agent returned an error or broke the protocol
+	CodeLost      = "worker_lost"     // no heartbeat within the lease
 	CodeStart     = "not_started"     // the worker could not be started
-	CodeCancelled = "cancelled"       // somebody cancelled the run
+	CodeCancelled = "cancelled"       // a caller cancelled the run
 	CodeUnknown   = "unknown_agent"   // no agent of that name is configured
-	CodeTime      = "out_of_time"     // the worker's time was up
+	CodeTime      = "out_of_time"     // the worker ran out of time
 	CodeLimit     = "limit_exceeded"  // the agent produced more than may be stored
-	CodeContent   = "invalid_content" // what was streamed is no whole content
+	CodeContent   = "invalid_content" // the streamed content is not complete
 )
 
-// NewProblem is a problem whose message is cut to MaxError, at a character.
+// NewProblem returns a problem whose message is cut to MaxError, at a character.
 func NewProblem(code, message string) *Problem {
 	if len(message) > MaxError {
 		n := MaxError
@@ -99,7 +99,7 @@ func NewProblem(code, message string) *Problem {
 	return &Problem{Code: code, Message: message}
 }
 
-// EndedBy is the run that an event ends, as the event has it.
+// EndedBy decodes the run that an event ends.
 func EndedBy(e session.Event) (Run, error) {
 	var ended Run
 	if err := json.Unmarshal(e.Fields["run"], &ended); err != nil {
@@ -108,7 +108,7 @@ func EndedBy(e session.Event) (Run, error) {
 	return ended, nil
 }
 
-// Ref names a run of a session that a user owns.
+// Ref identifies a run of a user's session.
 type Ref struct {
 	UserID    string `json:"user_id"`
 	SessionID string `json:"session_id"`
@@ -118,7 +118,7 @@ type Ref struct {
 // OnActive says what a start does while another run is active.
 type OnActive string
 
-// The strategies for a session with an active run (seed 001, 3).
+// The strategies for a session with an active run.
 const (
 	Reject         OnActive = "reject"
 	CancelAndMerge OnActive = "cancel_and_merge"
@@ -127,25 +127,25 @@ const (
 // OnFailed says what a start does when the last run failed.
 type OnFailed string
 
-// The strategies for a session whose last run failed (seed 001, 1 and 2).
+// The strategies for a session whose last run failed.
 const (
 	Discard OnFailed = "discard"
 	Block   OnFailed = "block"
 )
 
-// Start asks to start a run.
+// Start is a request to start a run.
 type Start struct {
 	Ref             // RunID is the new run's
-	Agent    string // "" is the session's
+	Agent    string // "" for the session's
 	Mode     Mode
-	Input    []session.Event // ids are the store's to make
+	Input    []session.Event // ids are assigned by the store
 	OnActive OnActive
 	OnFailed OnFailed
 	// Chain is the automations that led to the run, the first one first.
 	Chain []string
 }
 
-// Validate says which field of the start breaks a rule.
+// Validate returns a fault that names the field that breaks a rule.
 func (s Start) Validate() error {
 	if n := len(s.Input); n == 0 || n > MaxInput {
 		return fault.Field(fault.Invalid, "/input", "must hold 1 to %d events", MaxInput)

@@ -6,60 +6,63 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// Store keeps runs and what they produce. Methods with a Ref answer
-// fault.NotFound for a session or run that is not there, fault.Forbidden for a
-// session of somebody else, and fault.Conflict, with the run's status, to
-// whoever would write to a run that is over.
+// Store stores runs and their output. Methods with a Ref return fault.NotFound if
+// the session or run does not exist, fault.Forbidden if the session belongs to
+// another user, and writes to a final run return fault.Conflict with the run's
+// status.
 type Store interface {
-	// Start begins a run: its input is appended and the session taken, as one.
-	// fault.Conflict, with run_id, where another run is active and OnActive
-	// rejects that, or where the last run failed and OnFailed blocks. The same
-	// Ref again finds the run that was started.
+	// Start begins a run: it appends the input and makes the run active,
+	// atomically. It returns fault.Conflict, with run_id, if another run is active
+	// and OnActive rejects that, or if the last run failed and OnFailed blocks. A
+	// repeat with the same Ref returns the run that was started.
 	Start(ctx context.Context, s Start) (Run, error)
-	// Run reads a run; one whose lease is out is marked failed first.
+	// Run reads a run; if its lease has expired, it first marks the run failed.
 	Run(ctx context.Context, ref Ref) (Run, error)
-	// Cancel ends a run: nothing that its worker writes lands any more. It may
-	// be repeated, and leaves a run that is over as it is.
+	// Cancel ends a run: later writes of its worker have no effect. It may be
+	// repeated, and does not change a final run.
 	Cancel(ctx context.Context, ref Ref) (Run, error)
-	// Thread reads what a client replaces its whole state with.
+	// Thread reads a page of a session's current state, by which a client replaces
+	// its own.
 	Thread(ctx context.Context, userID, sessionID string, q ThreadQuery) (Thread, error)
 
-	// Claim makes a worker the only one of a run. fault.Conflict where another
-	// worker has claimed it or it is over: a job delivered twice stops here.
+	// Claim makes a worker the only one of a run. It returns fault.Conflict if
+	// another worker has claimed the run or it is final, so a job that is delivered
+	// twice runs once.
 	Claim(ctx context.Context, ref Ref, worker string) (Run, error)
-	// Renew is a sign of life: it extends the lease.
+	// Renew is a heartbeat: it extends the lease.
 	Renew(ctx context.Context, ref Ref) error
-	// AppendEvents adds whole events to the run's session, as session.Store
-	// does; their invocation is the run's.
+	// AppendEvents appends whole events to the run's session, like session.Store;
+	// they belong to the run's invocation.
 	AppendEvents(ctx context.Context, ref Ref, events []session.Event) ([]session.Event, error)
-	// BeginItem opens an item: an event in progress with the given id (or one of
-	// the store's), author and content {role}. At most one item of a run is
-	// open; another is completed first.
+	// BeginItem begins an item: an event in progress with the given id (or one that
+	// the store assigns), author and content {role}. At most one item of a run is
+	// in progress; another one must be completed first.
 	BeginItem(ctx context.Context, ref Ref, e session.Event) (Item, error)
-	// OpenItem finds the item in progress with that id, nil where there is none.
+	// OpenItem returns the item in progress with that id; nil if there is none.
 	OpenItem(ctx context.Context, ref Ref, itemID string) (Item, error)
-	// End ends a run, with a problem where it failed. An item in progress is
+	// End ends a run, with a problem if it failed. An item in progress is
 	// completed, or marked failed with the problem.
 	End(ctx context.Context, ref Ref, status Status, problem *Problem) (Run, error)
-	// Expire ends runs whose leases are out, and returns how many.
+	// Expire ends runs whose leases have expired and returns how many.
 	Expire(ctx context.Context) (int, error)
 }
 
-// Item is an event in progress. It is for one goroutine at a time; another
-// writer of the same item makes Flush find what that one wrote first.
+// Item is an event in progress. It is for one goroutine at a time; if there is
+// another writer of the same item, Flush first reads what that one wrote.
 type Item interface {
 	ID() string
 	Seq() int64
-	// Offset is the number of the newest delta that is stored.
+	// Offset is the number of the latest stored delta.
 	Offset() int64
 	// Content is what is stored so far.
 	Content() *Content
-	// Flush stores deltas behind those that are there; they are durable when it
-	// returns, with the numbers Offset()-len+1 to Offset(). fault.Conflict where
-	// the run is over or the item complete.
+	// Flush appends deltas to the stored ones; they are durable when it returns,
+	// with the numbers Offset()-len+1 to Offset(). It returns fault.Conflict if the
+	// run is final or the item complete.
 	Flush(ctx context.Context, deltas []Delta) error
-	// FlushAt is Flush behind the delta with the number offset: fault.Conflict,
-	// with the newest offset, where another writer's came between.
+	// FlushAt is Flush after the delta with the number offset: it returns
+	// fault.Conflict, with the latest offset, if another writer's deltas came
+	// between.
 	FlushAt(ctx context.Context, offset int64, deltas []Delta) error
 	// Complete replaces the item by the whole event, which keeps the item's id,
 	// position and invocation. Its state and artifact deltas take effect now.
@@ -68,27 +71,26 @@ type Item interface {
 
 // ThreadQuery selects a page of a thread.
 type ThreadQuery struct {
-	Descending bool // the newest items first
+	Descending bool // latest items first
 	Limit      int
 	Resume     session.Resume // as in session.EventQuery
 }
 
-// Thread is a session as it shows now, with the items of an active or failed
-// run, and where to watch it from.
+// Thread is a page of a session's current state, with the items of an active or
+// failed run, and the position from which to watch it.
 type Thread struct {
 	Session session.Session
-	// Run is the active run or, in a failed session, the one that failed.
+	// Run is the active run or, in a failed session, the run that failed.
 	Run   *Run
 	Items []session.Event
-	// Seq and Offset are where a watcher stands who has the page's items and
-	// those of the pages before it. Descending, that is the head as it was when
-	// the page was read: a watcher starts from the first page's.
+	// Seq and Offset are the position of a watcher that has the items of this page
+	// and of the pages before it. In descending order that is the head when the
+	// page was read: a watcher starts from the first page's.
 	Seq, Offset int64
 	Next        *session.Resume // nil at the end
 }
 
-// Offsets says of the items in progress, by their ids, how many deltas their
-// content holds.
+// Offsets returns the number of deltas of each item in progress, by id.
 func (t Thread) Offsets() map[string]int64 {
 	offsets := map[string]int64{}
 	for _, e := range t.Items {

@@ -14,22 +14,23 @@ import (
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
-// Worker executes runs: it calls a run's agent with all that the session shows
-// and stores what the agent produces while it comes (seed 001). It keeps
-// nothing between runs and is safe for concurrent use.
+// Worker executes runs: it calls a run's agent with the session's history and
+// stores the agent's output as it arrives. It keeps no state between runs and is
+// safe for concurrent use.
 type Worker struct {
 	Store    Store
 	Sessions Sessions
 	Agents   Agents
-	NewID    func() string // tells executions apart; never the same twice
+	NewID    func() string // identifies executions; never returns the same id twice
 	Log      *slog.Logger
 	Pace     Pace
 }
 
 // Sessions is what a worker reads of a session.
 type Sessions interface {
-	// AsOfInput reads a session as it was when the input of an active run had
-	// been appended, whatever came since. fault.Conflict where the run is over.
+	// AsOfInput reads a session as it was after the input of an active run had been
+	// appended, without later changes. It returns fault.Conflict if the run is
+	// final.
 	AsOfInput(ctx context.Context, ref Ref) (History, error)
 }
 
@@ -37,27 +38,29 @@ type Sessions interface {
 type History struct {
 	AppName string
 	Events  []session.Event // effective, oldest first
-	// State is merged, with prefixed keys. Of user: and app: keys it has the
-	// values of that position too, unless another session changed them since.
+	// State is merged, with prefixed keys. user: and app: keys also have the values
+	// of that position, unless another session changed them since.
 	State session.Values
 }
 
-// Pace weighs how soon things show against what the writes cost. Zero values
-// stand for the defaults.
+// Pace balances latency against the cost of writes. Zero values select the
+// defaults.
 type Pace struct {
-	// FlushEvery is the longest that a delta waits to be stored, but for the
-	// time the write before it takes; default 150 ms. An item's first never waits.
+	// FlushEvery is the maximum time that a delta is pending, in addition to the
+	// duration of the previous write; default 150 ms. An item's first delta is
+	// stored at once.
 	FlushEvery time.Duration
-	// FlushBytes is how much text may wait, measured as JSON; default 800, which
-	// takes one write unit with all that is stored around it.
+	// FlushBytes is how much text may be pending, measured as JSON; default 800,
+	// which takes one write unit with everything stored around it.
 	FlushBytes int
-	// CheckEvery is how long nothing need show that the run still lives before
-	// it is looked up; default 2 s. So a cancellation stops even a silent agent.
+	// CheckEvery is how long the run may go without a write before the worker
+	// checks that it still lives; default 2 s. This lets a cancellation stop a
+	// silent agent.
 	CheckEvery time.Duration
 	// RenewEvery is how often the lease is extended; default a third of it.
 	RenewEvery time.Duration
 	// Reserve is the part of the context's time that is kept for ending the run,
-	// which fails once only that is left; default 20 s.
+	// which fails when only that is left; default 20 s.
 	Reserve time.Duration
 }
 
@@ -71,10 +74,10 @@ func (p Pace) withDefaults() Pace {
 	}
 }
 
-// Execute executes a run to its end. It returns nil once the run is settled,
-// whatever its end, and where it is none of this execution's: claimed by
-// another, cancelled or gone. An error means that the run's end could not be
-// stored, so the job is worth delivering again.
+// Execute executes a run to its end. It returns nil if the run has ended, however
+// it ended, and if it is not this execution's: claimed by another, cancelled or
+// deleted. An error means that the run's end could not be stored, so the job should
+// be delivered again.
 func (w *Worker) Execute(ctx context.Context, ref Ref) error {
 	ctx = logs.With(ctx, slog.String(logs.SessionID, ref.SessionID), slog.String(logs.RunID, ref.RunID))
 	r, err := w.Store.Claim(ctx, ref, w.NewID())
@@ -82,7 +85,7 @@ func (w *Worker) Execute(ctx context.Context, ref Ref) error {
 	case errors.Is(err, fault.Of(fault.Conflict)):
 		return w.leave(ctx, ref)
 	case gone(err):
-		w.Log.InfoContext(ctx, "the run is gone")
+		w.Log.InfoContext(ctx, "the run was deleted")
 		return nil
 	case err != nil:
 		return fmt.Errorf("claim run %s: %w", ref.RunID, err)
@@ -93,27 +96,28 @@ func (w *Worker) Execute(ctx context.Context, ref Ref) error {
 	return x.end(ctx, x.produce(ctx))
 }
 
-// leave leaves a run to the worker that has claimed it. A job that comes again
-// because that one crashed finds the lease out: reading the run then ends it.
+// leaveToClaimant leaves a run to the worker that has claimed it. If the job is
+// delivered again because that worker crashed, reading the run ends it once its
+// lease has expired.
 func (w *Worker) leave(ctx context.Context, ref Ref) error {
 	r, err := w.Store.Run(ctx, ref)
 	if err != nil && !gone(err) {
 		return fmt.Errorf("look after run %s: %w", ref.RunID, err)
 	}
-	w.Log.InfoContext(ctx, "the run is not this worker's", "status", string(r.Status))
+	w.Log.InfoContext(ctx, "the run belongs to another worker", "status", string(r.Status))
 	return nil
 }
 
-// gone reports whether a session or run has been deleted.
+// isDeleted reports whether a session or run has been deleted.
 func gone(err error) bool {
 	return errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden))
 }
 
-// unnamed is what an agent is called in a session that names none.
+// defaultAgent is the agent of a session that names none.
 const unnamed = "default"
 
-// request reads all that an agent needs: the session as of the run's input, so
-// that it answers that, and not what others have appended since.
+// request reads all that an agent needs: the session as of the run's input, so that
+// the agent answers that input and not later events.
 func (w *Worker) request(ctx context.Context, ref Ref, agent string) (Request, error) {
 	h, err := w.Sessions.AsOfInput(ctx, ref)
 	if err != nil {

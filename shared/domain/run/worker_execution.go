@@ -11,8 +11,8 @@ import (
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
-// execution is one run being executed. The agent is called in a goroutine of
-// its own, so that deltas are flushed and cancellations noticed while it is
+// execution is the execution of one run. The agent is called in a separate
+// goroutine, so that deltas are flushed and cancellations noticed while it is
 // silent; everything else happens in the goroutine of produce.
 type execution struct {
 	*Worker
@@ -22,9 +22,9 @@ type execution struct {
 	pace  Pace
 
 	calls     sync.WaitGroup
-	outputs   chan Output // unbuffered: what was emitted has been taken
+	outputs   chan Output // unbuffered: an emitted output has been received
 	item      *stream     // in progress, or nil
-	items     int         // that were begun or came whole
+	items     int         // that were begun or appended as whole events
 	heartbeat heartbeat
 	started   time.Time
 }
@@ -40,8 +40,8 @@ func newExecution(w *Worker, ref Ref, agent string) *execution {
 	}
 }
 
-// produce has the agent produce and stores it. It returns nil once the agent is
-// done; otherwise the agent is stopped, but perhaps not yet gone.
+// produce calls the agent and stores its output. It returns nil once the agent is
+// done; otherwise the agent has been stopped, but may not have returned yet.
 func (x *execution) produce(ctx context.Context) error {
 	calling, stop := x.limit(ctx)
 	defer stop()
@@ -65,7 +65,7 @@ func (x *execution) produce(ctx context.Context) error {
 	return x.follow(ctx, calling, ended)
 }
 
-// limit is the context of what must stop while there is still time for the end.
+// withReserve returns a context that ends while there is still time to end the run.
 func (x *execution) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -74,7 +74,7 @@ func (x *execution) limit(ctx context.Context) (context.Context, context.CancelF
 	return context.WithDeadlineCause(ctx, deadline.Add(-x.pace.Reserve), errOutOfTime)
 }
 
-// call calls the agent. Whatever panics in it fails this run alone.
+// call calls the agent. A panic in it fails only this run.
 func (x *execution) call(ctx context.Context, agent Agent, req Request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -97,7 +97,7 @@ func (x *execution) call(ctx context.Context, agent Agent, req Request) (err err
 	})
 }
 
-// follow stores what the agent emits until it ends or has to.
+// storeOutputs stores the agent's outputs until the agent is done or has to stop.
 func (x *execution) follow(ctx, calling context.Context, ended <-chan error) error {
 	for {
 		var err error
@@ -122,8 +122,8 @@ func (x *execution) follow(ctx, calling context.Context, ended <-chan error) err
 	}
 }
 
-// end ends the run: it failed if there is an error, and what had been produced
-// by then stays. A run that is over needs no end.
+// end ends the run: it fails if there is an error, and the output so far stays. A
+// final run is not ended again.
 func (x *execution) end(ctx context.Context, failed error) error {
 	if failed == nil {
 		failed = x.complete(ctx)
@@ -133,7 +133,7 @@ func (x *execution) end(ctx context.Context, failed error) error {
 	}
 	if errors.Is(failed, errOver) {
 		metrics.Count(ctx, metrics.RunsCut, 1)
-		x.log.InfoContext(ctx, "the run was over before its agent was done", "items", x.items)
+		x.log.InfoContext(ctx, "the run ended before its agent was done", "items", x.items)
 		return nil
 	}
 	status, problem := Completed, (*Problem)(nil)

@@ -9,21 +9,21 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 )
 
-// CodeStorage is the code of runs that fail since the store refused a read or
-// a write for no fault of the agent's.
+// CodeStorage is the code of runs that fail because the store refused a read or a
+// write for a reason other than the agent's output.
 const CodeStorage = "storage_failed"
 
 var (
-	// errOver stops a worker whose run somebody else has ended.
+	// errRunEnded stops a worker whose run was ended by others.
 	errOver = errors.New("the run is over")
-	// errOutOfTime ends the agent's call while there is time to say so.
+	// errOutOfTime ends the agent's call while there is time to end the run.
 	errOutOfTime = errors.New("the worker's time is up")
 )
 
 // failedError fails a run.
 type failedError struct {
 	problem *Problem
-	cause   error // nil where the problem says it all
+	cause   error // nil if the problem says everything
 }
 
 func fail(code, message string) error { return failBecause(code, message, nil) }
@@ -43,8 +43,8 @@ func (e *failedError) Error() string {
 func (e *failedError) Unwrap() error     { return e.cause }
 func (e *failedError) Problem() *Problem { return e.problem }
 
-// problemOf is an error as the run shows it: details of errors that are not
-// made to be shown stay in the log.
+// problemOf returns an error as the run shows it: details of errors that are not
+// meant to be shown are only logged.
 func problemOf(err error) *Problem {
 	var known interface{ Problem() *Problem }
 	switch {
@@ -56,8 +56,8 @@ func problemOf(err error) *Problem {
 	return NewProblem(CodeAgent, "the agent could not be called")
 }
 
-// logged is an error as the log has it. One with a method Logged() string says
-// itself what of it is no part of the conversation.
+// logText returns an error as it is logged. An error with a method Logged() string
+// leaves out the content of the conversation itself.
 func logged(err error) string {
 	var careful interface{ Logged() string }
 	if errors.As(err, &careful) {
@@ -66,14 +66,14 @@ func logged(err error) string {
 	return err.Error()
 }
 
-// refused says what an error of the store means for the run.
+// failureOf returns what an error of the store means for the run.
 func (x *execution) refused(ctx context.Context, err error) error {
-	f := &fault.Error{Kind: fault.Busy} // what is no fault may pass as well
+	f := &fault.Error{Kind: fault.Busy} // an unknown error may be temporary too
 	errors.As(err, &f)
 	switch f.Kind {
 	case fault.NotFound, fault.Forbidden: // the session was deleted
 		return errOver
-	case fault.Conflict: // mostly a cancelled run; but an agent may have chosen an id that is taken
+	case fault.Conflict: // usually a cancelled run; but an agent may have chosen an id that is taken
 		if r, err := x.Store.Run(ctx, x.ref); err != nil || r.Status.Over() {
 			return errOver
 		}
@@ -87,13 +87,14 @@ func (x *execution) refused(ctx context.Context, err error) error {
 	return failBecause(CodeStorage, "the session could not be read or written", err)
 }
 
-// A store that is busy has done nothing yet, so the same may be asked again.
+// A busy store has done nothing yet, so the request may be repeated.
 const (
 	busyTries = 4
-	busyWait  = time.Second // at most; the store may ask for less
+	busyWait  = time.Second // the maximum; the store may ask for less
 )
 
-// patiently does what the store may be too busy for at first.
+// retryBusy repeats a request while the store is busy. It is not a retry.Do loop
+// because it waits as long as the store asks.
 func patiently(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()

@@ -16,7 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// toldError is an agent's error that says how it wants to be shown.
+// toldError is an agent's error that decides how it is shown.
 type toldError struct{}
 
 func (toldError) Error() string         { return "told: a detail for the log" }
@@ -32,17 +32,17 @@ func TestExecuteFails(t *testing.T) {
 		end     string
 		kept    string // text that is stored of the item in progress
 	}{
-		"with the agent's own problem":             {err: fmt.Errorf("call: %w", toldError{}), end: "failed overloaded"},
-		"with any other error":                     {err: errors.New("secret"), end: "failed agent_failed"},
-		"where the agent's client panics":          {panics: true, end: "failed agent_failed"},
-		"at a delta without an item":               {outputs: []run.Output{delta(run.Delta{Text: "x"})}, end: "failed agent_failed"},
-		"at an event that completes nothing":       {outputs: []run.Output{whole("", "x", true)}, end: "failed agent_failed"},
-		"at an output without anything":            {outputs: []run.Output{{}}, end: "failed agent_failed"},
-		"keeping what came before the error":       {outputs: []run.Output{item, delta(run.Delta{Text: "a"}), delta(run.Delta{Text: "b"})}, err: toldError{}, end: "failed overloaded", kept: "ab"},
-		"at a delta that does not fit":             {outputs: []run.Output{item, delta(run.Delta{Text: "a"}), delta(run.Delta{Text: "b"}), delta(run.Delta{Part: 7})}, end: "failed invalid_content", kept: "ab"},
-		"at a call whose arguments are no object":  {outputs: []run.Output{item, delta(run.Delta{Call: &run.Call{Name: "f", ArgsText: "{"}})}, end: "failed invalid_content"},
-		"at an item that grows too large":          {outputs: []run.Output{item, delta(run.Delta{Text: "a"}), delta(run.Delta{Text: strings.Repeat("x", run.MaxItem)})}, end: "failed limit_exceeded", kept: "a"},
-		"at an event that is too large for a page": {outputs: []run.Output{whole("", strings.Repeat("x", session.PageBytes), false)}, end: "failed limit_exceeded"},
+		"with the agent's own problem":                {err: fmt.Errorf("call: %w", toldError{}), end: "failed overloaded"},
+		"with any other error":                        {err: errors.New("secret"), end: "failed agent_failed"},
+		"if the agent's client panics":                {panics: true, end: "failed agent_failed"},
+		"at a delta without an item":                  {outputs: []run.Output{delta(run.Delta{Text: "x"})}, end: "failed agent_failed"},
+		"at an event that completes nothing":          {outputs: []run.Output{whole("", "x", true)}, end: "failed agent_failed"},
+		"at an output without anything":               {outputs: []run.Output{{}}, end: "failed agent_failed"},
+		"keeping the output before the error":         {outputs: []run.Output{item, delta(run.Delta{Text: "a"}), delta(run.Delta{Text: "b"})}, err: toldError{}, end: "failed overloaded", kept: "ab"},
+		"at a delta that does not fit":                {outputs: []run.Output{item, delta(run.Delta{Text: "a"}), delta(run.Delta{Text: "b"}), delta(run.Delta{Part: 7})}, end: "failed invalid_content", kept: "ab"},
+		"at a call whose arguments are not an object": {outputs: []run.Output{item, delta(run.Delta{Call: &run.Call{Name: "f", ArgsText: "{"}})}, end: "failed invalid_content"},
+		"at an item that grows too large":             {outputs: []run.Output{item, delta(run.Delta{Text: "a"}), delta(run.Delta{Text: strings.Repeat("x", run.MaxItem)})}, end: "failed limit_exceeded", kept: "a"},
+		"at an event that is too large for a page":    {outputs: []run.Output{whole("", strings.Repeat("x", session.PageBytes), false)}, end: "failed limit_exceeded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestExecuteFails(t *testing.T) {
 			t.Errorf("stored %d events, want %d", n, run.MaxItems)
 		}
 	})
-	t.Run("where the agent is not configured", func(t *testing.T) {
+	t.Run("if the agent is not configured", func(t *testing.T) {
 		r := newRecorder()
 		w := newWorker(r, nil)
 		w.Agents = nobody{}
@@ -104,12 +104,12 @@ func TestExecuteMindsWhatTheStoreRefuses(t *testing.T) {
 		err error
 		end string
 	}{
-		"a broken rule":         {fault.Field(fault.Invalid, "/actions", "is wrong"), "failed invalid_content"},
-		"an id that is taken":   {fault.New(fault.Conflict, "the id is taken"), "failed invalid_content"},
-		"what is too large":     {fault.New(fault.TooLarge, "the state would exceed"), "failed limit_exceeded"},
-		"an unknown error":      {errors.New("throttled"), "failed storage_failed"},
-		"a store busy for ever": {fault.New(fault.Busy, "too many writers"), "failed storage_failed"},
-		"a deleted session":     {fault.Missing("Session"), "0 ends"},
+		"a broken rule":            {fault.Field(fault.Invalid, "/actions", "is wrong"), "failed invalid_content"},
+		"an id that is taken":      {fault.New(fault.Conflict, "the id is taken"), "failed invalid_content"},
+		"output that is too large": {fault.New(fault.TooLarge, "the state would exceed"), "failed limit_exceeded"},
+		"an unknown error":         {errors.New("throttled"), "failed storage_failed"},
+		"a store that stays busy":  {fault.New(fault.Busy, "too many writers"), "failed storage_failed"},
+		"a deleted session":        {fault.Missing("Session"), "0 ends"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestExecuteMindsWhatTheStoreRefuses(t *testing.T) {
 		mustExecute(t, w)
 		wantEnd(t, r, "failed storage_failed")
 	})
-	t.Run("a busy store is asked again", func(t *testing.T) {
+	t.Run("retries while the store is busy", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRecorder()
 			tries := 0

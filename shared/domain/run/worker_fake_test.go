@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// op is one call of the store: what a worker wanted, and when.
+// op is one call of the store: what a worker called, and when.
 type op struct {
 	at     time.Duration // since the recorder was made
 	name   string
@@ -26,10 +26,9 @@ type op struct {
 	code   string
 }
 
-// recorder is a store that writes down what a worker asks of it and keeps
-// nothing: what storing means, the tests of the store itself say.
+// recorder is a store that records a worker's calls and stores nothing.
 type recorder struct {
-	run.Store // what a worker never calls
+	run.Store // the methods that a worker never calls
 	start     time.Time
 
 	mu       sync.Mutex
@@ -37,7 +36,7 @@ type recorder struct {
 	statusIs run.Status
 	agent    string                  // of the run
 	takes    time.Duration           // how long a write lasts
-	refuse   func(name string) error // nil lets everything pass
+	refuse   func(name string) error // nil accepts everything
 }
 
 func newRecorder() *recorder {
@@ -111,7 +110,7 @@ func (r *recorder) End(_ context.Context, ref run.Ref, status run.Status, p *run
 	return run.Run{ID: ref.RunID, Status: status, Error: p}, nil
 }
 
-// names are the calls in order, without looks at the run.
+// names returns the calls in order, without reads of the run.
 func (r *recorder) names() []string {
 	var out []string
 	for _, o := range r.ops {
@@ -126,7 +125,7 @@ func (r *recorder) all(name string) []op {
 	return slices.DeleteFunc(slices.Clone(r.ops), func(o op) bool { return o.name != name })
 }
 
-// end is how the run ended, such as "failed agent_failed".
+// end returns how the run ended, such as "failed agent_failed".
 func (r *recorder) end() string {
 	ends := r.all("End")
 	if len(ends) != 1 {
@@ -138,7 +137,7 @@ func (r *recorder) end() string {
 	return string(ends[0].status) + " " + ends[0].code
 }
 
-// flushed is the deltas that were stored, in order.
+// flushed returns the deltas that were stored, in order.
 func (r *recorder) flushed() []run.Delta {
 	var out []run.Delta
 	for _, o := range r.all("Flush") {
@@ -148,7 +147,7 @@ func (r *recorder) flushed() []run.Delta {
 }
 
 type recordedItem struct {
-	run.Item // what a worker never calls
+	run.Item // the methods that a worker never calls
 	*recorder
 	id string
 }
@@ -163,7 +162,7 @@ func (i *recordedItem) Complete(_ context.Context, e session.Event) (session.Eve
 	return e, i.record(op{name: "Complete", id: i.id, event: e})
 }
 
-// history is what a session answers, or why it cannot.
+// history is the history of a session, or the error of reading it.
 type history struct {
 	events []session.Event
 	err    error
@@ -175,7 +174,7 @@ func (h *history) AsOfInput(context.Context, run.Ref) (run.History, error) {
 	}, h.err
 }
 
-// agentFunc is an agent, the only one and so that of sessions that name none.
+// agentFunc is the only agent, so it is that of sessions that name none.
 type agentFunc func(ctx context.Context, req run.Request, emit func(run.Output) error) error
 
 func (f agentFunc) Run(ctx context.Context, req run.Request, emit func(run.Output) error) error {
@@ -193,7 +192,7 @@ func newWorker(r *recorder, f agentFunc) *run.Worker {
 	}
 }
 
-// says emits an item's start and texts, a pause before each.
+// says emits an item's start and texts, with a pause before each.
 func says(ctx context.Context, emit func(run.Output) error, pause time.Duration, texts ...string) error {
 	if err := emit(run.Output{Item: &run.ItemStart{ID: "i1", Author: "demo", Role: "model"}}); err != nil {
 		return err

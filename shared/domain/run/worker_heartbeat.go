@@ -8,8 +8,8 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// heartbeat says when to look whether the run still lives, and when to say that
-// its worker does. Any write that lands is as good as a look.
+// heartbeat schedules checks that the run still lives, and renewals of its lease. A
+// write that succeeds counts as a check.
 type heartbeat struct {
 	timer *time.Timer
 	pace  Pace
@@ -22,13 +22,13 @@ func newHeartbeat(p Pace) heartbeat {
 	return heartbeat{timer: time.NewTimer(min(p.CheckEvery, p.RenewEvery)), pace: p, seen: now, renew: now.Add(p.RenewEvery)}
 }
 
-// wait is how long nothing needs to be done.
+// wait returns the time until the next action.
 func (p *heartbeat) wait() time.Duration {
 	return min(time.Until(p.seen.Add(p.pace.CheckEvery)), time.Until(p.renew))
 }
 
-// keepAlive looks after the run when that is due. A look that fails is no reason to
-// stop: the lease outlasts several.
+// keepAlive checks or renews the run when that is due. A failed check does not stop
+// the run: the lease outlasts several.
 func (x *execution) keepAlive(ctx context.Context) error {
 	defer func() { x.heartbeat.timer.Reset(x.heartbeat.wait()) }()
 	if x.heartbeat.wait() > 0 {
@@ -37,7 +37,7 @@ func (x *execution) keepAlive(ctx context.Context) error {
 	over, err := x.checkAlive(ctx)
 	x.heartbeat.seen = time.Now()
 	if err != nil {
-		x.log.WarnContext(ctx, "the run could not be looked after", "error", err)
+		x.log.WarnContext(ctx, "the heartbeat failed", "error", err)
 	}
 	if over {
 		return errOver
@@ -45,8 +45,8 @@ func (x *execution) keepAlive(ctx context.Context) error {
 	return nil
 }
 
-// checkAlive extends the lease, which a run that is over refuses, or just reads the
-// run: a read costs less.
+// checkAlive extends the lease, which a final run refuses, or just reads the run,
+// which costs less.
 func (x *execution) checkAlive(ctx context.Context) (over bool, err error) {
 	if time.Until(x.heartbeat.renew) > 0 {
 		r, err := x.Store.Run(ctx, x.ref)
@@ -66,7 +66,7 @@ func (x *execution) checkAlive(ctx context.Context) (over bool, err error) {
 	return false, err
 }
 
-// write makes one write of the run's.
+// write makes one write of the run.
 func (x *execution) write(ctx context.Context, do func() error) error {
 	if err := patiently(ctx, do); err != nil {
 		return x.refused(ctx, err)

@@ -12,7 +12,7 @@ import (
 )
 
 func TestCancelStopsTheAgent(t *testing.T) {
-	t.Run("within three seconds where it is silent", func(t *testing.T) {
+	t.Run("within three seconds if it is silent", func(t *testing.T) {
 		for _, silent := range []time.Duration{0, time.Second, 10*time.Second + 1, 19999 * time.Millisecond, time.Hour} {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRecorder()
@@ -32,7 +32,7 @@ func TestCancelStopsTheAgent(t *testing.T) {
 			})
 		}
 	})
-	t.Run("at the next write where it speaks", func(t *testing.T) {
+	t.Run("at the next write if it emits output", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRecorder()
 			mustExecute(t, newWorker(r, func(ctx context.Context, _ run.Request, emit func(run.Output) error) error {
@@ -53,7 +53,7 @@ func TestCancelStopsTheAgent(t *testing.T) {
 			wantEnd(t, r, "0 ends")
 		})
 	})
-	t.Run("and is seen when the rest of an item is stored", func(t *testing.T) {
+	t.Run("when the rest of an item is stored", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRecorder()
 			mustExecute(t, newWorker(r, func(ctx context.Context, _ run.Request, emit func(run.Output) error) error {
@@ -64,7 +64,7 @@ func TestCancelStopsTheAgent(t *testing.T) {
 			wantEnd(t, r, "0 ends")
 		})
 	})
-	t.Run("where the session is deleted", func(t *testing.T) {
+	t.Run("if the session is deleted", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRecorder()
 			r.refuse = refusing("Run", fault.Missing("Session"))
@@ -89,7 +89,7 @@ func TestLookingAfterARunCostsLittle(t *testing.T) {
 			wantEnd(t, r, "completed")
 		})
 	})
-	t.Run("an agent that speaks makes reads needless, and its lease is renewed all the same", func(t *testing.T) {
+	t.Run("writes replace reads, and the lease is renewed all the same", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRecorder()
 			mustExecute(t, newWorker(r, func(ctx context.Context, _ run.Request, emit func(run.Output) error) error {
@@ -100,7 +100,7 @@ func TestLookingAfterARunCostsLittle(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a look that fails is repeated well within the lease", func(t *testing.T) {
+	t.Run("a failed check is repeated well within the lease", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRecorder()
 			r.refuse = func(name string) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
-// take stores one output, or lets it wait for others.
+// store stores one output, or adds it to the pending ones.
 func (x *execution) take(ctx context.Context, out Output) error {
 	switch {
 	case out.Item != nil:
@@ -49,8 +49,8 @@ func (x *execution) delta(ctx context.Context, d Delta) error {
 	return nil
 }
 
-// flush stores the deltas that wait. After a flush that failed nobody knows what
-// is stored of the item, so it takes no more.
+// flush stores the pending deltas. After a failed flush it is unknown what is
+// stored of the item, so the item accepts no more deltas.
 func (x *execution) flush(ctx context.Context) error {
 	s := x.item
 	x.item = nil
@@ -66,7 +66,7 @@ func (x *execution) flush(ctx context.Context) error {
 	return nil
 }
 
-// begin begins an item in the store, which waits until there is a delta.
+// begin begins an item in the store, once it has a delta.
 func (x *execution) begin(ctx context.Context, s *stream) error {
 	if s.stored != nil {
 		return nil
@@ -77,8 +77,8 @@ func (x *execution) begin(ctx context.Context, s *stream) error {
 	})
 }
 
-// complete completes the item in progress as its deltas made it. One that was
-// begun and never got any leaves nothing behind.
+// complete completes the item in progress from its deltas. An item that never got a
+// delta leaves nothing behind.
 func (x *execution) complete(ctx context.Context) error {
 	if x.item == nil || x.item.stored == nil {
 		x.item = nil
@@ -93,8 +93,8 @@ func (x *execution) complete(ctx context.Context) error {
 	}, true)
 }
 
-// event stores a whole event. Deltas that wait are dropped where the event
-// takes the place of their item.
+// event stores a whole event. Pending deltas are dropped if the event replaces
+// their item.
 func (x *execution) event(ctx context.Context, e session.Event, completes bool) error {
 	e.InvocationID = x.ref.RunID
 	s := x.item
@@ -113,7 +113,7 @@ func (x *execution) event(ctx context.Context, e session.Event, completes bool) 
 	return x.append(ctx, e)
 }
 
-// replace stores an event in the place of the item in progress.
+// replace stores an event in place of the item in progress.
 func (x *execution) replace(ctx context.Context, s *stream, e session.Event) error {
 	var err error
 	if e.ID = s.start.ID; s.stored == nil {
@@ -138,7 +138,8 @@ func (x *execution) append(ctx context.Context, e session.Event) error {
 	})
 }
 
-// flushRemainder stores what waits of the item in progress before the run fails.
+// flushRemainder stores the pending deltas of the item in progress before the run
+// fails.
 func (x *execution) flushRemainder(ctx context.Context, failed error) error {
 	if x.item == nil || len(x.item.waiting) == 0 {
 		return failed
@@ -148,12 +149,12 @@ func (x *execution) flushRemainder(ctx context.Context, failed error) error {
 		return errOver
 	}
 	if err != nil {
-		x.log.WarnContext(ctx, "the end of an item is lost", "error", err)
+		x.log.WarnContext(ctx, "the last deltas of an item are lost", "error", err)
 	}
 	return failed
 }
 
-// storeEnd makes the run's end known.
+// storeEnd stores the run's end.
 func (x *execution) storeEnd(ctx context.Context, status Status, problem *Problem, failed error) error {
 	err := patiently(ctx, func() error {
 		_, err := x.Store.End(ctx, x.ref, status, problem)
@@ -168,7 +169,7 @@ func (x *execution) storeEnd(ctx context.Context, status Status, problem *Proble
 	switch {
 	case err != nil:
 		metrics.Count(ctx, metrics.RunsCut, 1)
-		log.InfoContext(ctx, "the run was over before its end", "reason", err.Error())
+		log.InfoContext(ctx, "the run had already ended", "reason", err.Error())
 	case failed != nil:
 		metrics.Count(ctx, metrics.RunsFailed, 1)
 		log.WarnContext(ctx, "the run failed", "code", problem.Code, "error", logged(failed))

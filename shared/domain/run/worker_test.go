@@ -16,7 +16,7 @@ import (
 )
 
 func TestExecute(t *testing.T) {
-	t.Run("an agent gets the whole history, the state and who asks", func(t *testing.T) {
+	t.Run("the agent gets the whole history, the state and the user", func(t *testing.T) {
 		r := newRecorder()
 		var got run.Request
 		w := newWorker(r, func(_ context.Context, req run.Request, _ func(run.Output) error) error {
@@ -35,7 +35,7 @@ func TestExecute(t *testing.T) {
 		}
 		wantEnd(t, r, "completed")
 	})
-	t.Run("an agent of a session that names none is told a name all the same", func(t *testing.T) {
+	t.Run("the agent of a session that names none gets the default name", func(t *testing.T) {
 		r := newRecorder()
 		r.agent = ""
 		mustExecute(t, newWorker(r, func(_ context.Context, req run.Request, _ func(run.Output) error) error {
@@ -46,7 +46,7 @@ func TestExecute(t *testing.T) {
 		}))
 		wantEnd(t, r, "completed")
 	})
-	t.Run("whole events are appended as they come", func(t *testing.T) {
+	t.Run("whole events are appended as they arrive", func(t *testing.T) {
 		r := newRecorder()
 		mustExecute(t, newWorker(r, func(_ context.Context, _ run.Request, emit func(run.Output) error) error {
 			return errors.Join(emit(whole("a", "one", false)), emit(whole("", "two", false)))
@@ -58,7 +58,7 @@ func TestExecute(t *testing.T) {
 			t.Errorf("appended %+v", e)
 		}
 	})
-	t.Run("an event completes the item in progress, whose waiting deltas are dropped", func(t *testing.T) {
+	t.Run("an event completes the item in progress and drops its pending deltas", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRecorder()
 			mustExecute(t, newWorker(r, func(ctx context.Context, _ run.Request, emit func(run.Output) error) error {
@@ -102,7 +102,7 @@ func TestExecute(t *testing.T) {
 			wantEnd(t, r, "completed")
 		})
 	})
-	t.Run("an item without an id has the store's", func(t *testing.T) {
+	t.Run("the store assigns an id to an item without one", func(t *testing.T) {
 		r := newRecorder()
 		mustExecute(t, newWorker(r, func(_ context.Context, _ run.Request, emit func(run.Output) error) error {
 			return errors.Join(emit(run.Output{Item: &run.ItemStart{Author: "demo"}}), emit(run.Output{Delta: &run.Delta{Text: "a"}}))
@@ -111,7 +111,7 @@ func TestExecute(t *testing.T) {
 			t.Errorf("completed %q", id)
 		}
 	})
-	t.Run("an item of which nothing came leaves nothing", func(t *testing.T) {
+	t.Run("an item without deltas leaves nothing behind", func(t *testing.T) {
 		r := newRecorder()
 		mustExecute(t, newWorker(r, func(ctx context.Context, _ run.Request, emit func(run.Output) error) error {
 			return says(ctx, emit, 0)
@@ -127,7 +127,7 @@ func TestExecuteClaims(t *testing.T) {
 		t.Error("the agent was called")
 		return errors.New("called")
 	}
-	t.Run("a run of another worker's is looked at, so that it ends if that one died", func(t *testing.T) {
+	t.Run("reads a run of another worker, which ends it if that worker died", func(t *testing.T) {
 		r := newRecorder()
 		r.refuse = refusing("Claim", fault.New(fault.Conflict, "another worker executes the run"))
 		mustExecute(t, newWorker(r, never))
@@ -135,14 +135,14 @@ func TestExecuteClaims(t *testing.T) {
 			t.Errorf("calls: %+v", r.ops)
 		}
 	})
-	t.Run("a run that is gone is settled", func(t *testing.T) {
+	t.Run("a deleted run is done", func(t *testing.T) {
 		for _, gone := range []error{fault.Missing("Run"), fault.NotYours("session")} {
 			r := newRecorder()
 			r.refuse = refusing("Claim", gone)
 			mustExecute(t, newWorker(r, never))
 		}
 	})
-	t.Run("a store that cannot be reached is worth another delivery", func(t *testing.T) {
+	t.Run("an unreachable store causes another delivery", func(t *testing.T) {
 		for _, name := range []string{"Claim", "Run", "End"} {
 			r := newRecorder()
 			down := errors.New("no route to host")
@@ -180,7 +180,7 @@ func whole(id, content string, completes bool) run.Output {
 	}
 }
 
-// text is the text of an event's parts.
+// text returns the text of an event's parts.
 func text(e session.Event) string {
 	var content struct{ Parts []struct{ Text string } }
 	if json.Unmarshal(e.Fields["content"], &content) != nil {

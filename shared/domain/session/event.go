@@ -13,13 +13,13 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// MaxBatch is how many events one append may hold.
+// MaxBatch is how many events one append may contain.
 const MaxBatch = 100
 
-// MaxAuthor is the longest author of an event, in characters.
+// MaxAuthor is the maximum length of an event's author, in characters.
 const MaxAuthor = 128
 
-// EventStatus says how far the production of an event has come.
+// EventStatus is the progress of an event's production.
 type EventStatus string
 
 // The statuses of an event.
@@ -29,8 +29,8 @@ const (
 	EventFailed     EventStatus = "failed"
 )
 
-// Event is one immutable entry of a session's log. Seq, SessionID, Status and
-// CreatedTime are the store's; everything else stays as it came.
+// Event is one immutable entry of a session's log. The store sets Seq, SessionID,
+// Status and CreatedTime; everything else is the caller's.
 type Event struct {
 	Seq         int64
 	SessionID   string
@@ -42,26 +42,25 @@ type Event struct {
 	Author       string
 	Partial      bool
 	StateDelta   Delta
-	// ArtifactDelta is the versions of artifacts that belong to the
-	// conversation from this event on.
+	// ArtifactDelta maps artifacts to the versions that belong to the conversation
+	// from this event on.
 	ArtifactDelta map[string]int64
-	// Fields holds every other member of the event, content and actions too.
+	// Fields contains all other members of the event, content and actions included.
 	Fields map[string]json.RawMessage
-	// TaskID is set on the entry by which a task without events of its own
-	// takes its place in the log. It is listed with the whole log only.
+	// TaskID is set on the entry that gives a task without events of its own a
+	// position in the log. It is listed only with the whole log.
 	TaskID string
-	// Deltas is how many deltas the content holds of an event that was streamed.
+	// Deltas is the number of deltas in the content of a streamed event.
 	Deltas int64
 }
 
-// Actions are the parts of an event's actions that the store acts upon.
+// Actions are the parts of an event's actions that the store applies.
 type Actions struct {
 	StateDelta    Delta            `json:"state_delta"`
 	ArtifactDelta map[string]int64 `json:"artifact_delta"`
 }
 
-// ParseEvent reads an event as a caller gives it; pointer is where it stands
-// in the request.
+// ParseEvent parses an event of a request; pointer is its JSON pointer.
 func ParseEvent(raw json.RawMessage, pointer string) (Event, error) {
 	o, err := jsonx.ParseObject(raw, pointer)
 	if err != nil {
@@ -114,8 +113,8 @@ func (e *Event) takeStrings(pointer string) error {
 	return nil
 }
 
-// CheckNew says what is wrong with the ids of an event that is to be appended, and
-// was not in a log before; pointer is where it stands in the request.
+// CheckNew validates the ids of an event that is to be appended and was not in a
+// log before; pointer is its JSON pointer.
 func (e *Event) CheckNew(pointer string) error {
 	if e.ID != "" {
 		if err := fault.CheckNewID(pointer+"/id", e.ID); err != nil {
@@ -125,8 +124,8 @@ func (e *Event) CheckNew(pointer string) error {
 	return fault.CheckNewID(pointer+"/invocation_id", e.InvocationID)
 }
 
-// takeActions checks the actions and drops temporary keys from the state
-// delta, which are never stored.
+// takeActions validates the actions and drops temporary keys, which are never
+// stored, from the state delta.
 func (e *Event) takeActions(pointer string) error {
 	raw := e.Fields["actions"]
 	if jsonx.IsNull(raw) {
@@ -181,8 +180,8 @@ func parseVersions(raw json.RawMessage, pointer string) (map[string]int64, error
 	return out, nil
 }
 
-// SameAs reports whether two events have the same content, whatever the order
-// of members: an id sent again with the same content is a redelivery.
+// SameAs reports whether two events have the same content, whatever the order of
+// members: an event with the same id and content is a redelivery.
 func (e Event) SameAs(other Event) bool {
 	return e.InvocationID == other.InvocationID && e.Author == other.Author &&
 		reflect.DeepEqual(canonical(e.Fields), canonical(other.Fields))
@@ -198,16 +197,17 @@ func canonical(fields map[string]json.RawMessage) map[string]any {
 	return out
 }
 
-// Own is the event as it goes into the log: what the caller gave, and the id.
+// Own returns the event as it is stored in the log: the caller's members and the
+// id.
 func (e Event) Own() json.RawMessage {
 	return e.render(func(put func(string, any)) { put("id", e.ID) }, false)
 }
 
-// MarshalJSON is the event as callers see it.
+// MarshalJSON encodes the event in its external form.
 func (e Event) MarshalJSON() ([]byte, error) { return e.render(e.head, true), nil }
 
-// Stored is the event with all that the store says of it and nothing besides:
-// MarshalJSON adds the members that callers expect in every event.
+// Stored returns the event with all members that the store sets; MarshalJSON also
+// adds the members that callers expect in every event.
 func (e Event) Stored() json.RawMessage { return e.render(e.head, false) }
 
 func (e Event) head(put func(string, any)) {
@@ -222,7 +222,7 @@ func (e Event) head(put func(string, any)) {
 	}
 }
 
-// With is the event with one of its other members replaced.
+// With returns the event with one of its other members replaced.
 func (e Event) With(name string, value json.RawMessage) Event {
 	fields := make(map[string]json.RawMessage, len(e.Fields)+1)
 	maps.Copy(fields, e.Fields)
@@ -231,7 +231,7 @@ func (e Event) With(name string, value json.RawMessage) Event {
 	return e
 }
 
-// Without is the event less one of its members.
+// Without returns the event without one of its members.
 func (e Event) Without(name string) Event {
 	e.Fields = maps.Clone(e.Fields)
 	delete(e.Fields, name)
@@ -275,8 +275,8 @@ func setDefault(fields *map[string]json.RawMessage, name, value string) {
 	}
 }
 
-// writeJSON appends a value. One that cannot be encoded is a broken invariant:
-// everything here was decoded from JSON.
+// writeJSON appends a value. A value that cannot be encoded is a broken invariant:
+// all values were decoded from JSON.
 func writeJSON(buf *bytes.Buffer, v any) {
 	text, err := jsonx.Marshal(v)
 	if err != nil {
@@ -285,7 +285,7 @@ func writeJSON(buf *bytes.Buffer, v any) {
 	buf.Write(text)
 }
 
-// Size is how many bytes of JSON the event takes, about.
+// Size returns the approximate size of the event as JSON, in bytes.
 func (e Event) Size() int {
 	n := 320 + len(e.Author)
 	for name, raw := range e.Fields {

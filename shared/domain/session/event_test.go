@@ -23,19 +23,19 @@ func mustParse(t *testing.T, raw string) session.Event {
 }
 
 func TestParseEvent(t *testing.T) {
-	t.Run("knows its own members and keeps the others", func(t *testing.T) {
+	t.Run("parses known members and keeps the others", func(t *testing.T) {
 		e := mustParse(t, ` {"id":"e","invocation_id":"i","author":"a","partial":true,"content":{"parts":[]},"x":1.0}`)
 		if e.ID != "e" || e.InvocationID != "i" || e.Author != "a" || !e.Partial || string(e.Fields["x"]) != "1.0" {
 			t.Errorf("got %+v", e)
 		}
 	})
-	t.Run("the store's members are not the writer's to set", func(t *testing.T) {
+	t.Run("ignores members that the store sets", func(t *testing.T) {
 		e := mustParse(t, `{"invocation_id":"i","author":"a","seq":7,"session_id":"x","created_time":1,"status":"failed"}`)
 		if got := string(e.Own()); got != `{"id":"","invocation_id":"i","author":"a"}` {
 			t.Errorf("got %s", got)
 		}
 	})
-	t.Run("temporary keys leave the state delta", func(t *testing.T) {
+	t.Run("drops temporary keys from the state delta", func(t *testing.T) {
 		e := mustParse(t, `{"invocation_id":"i","author":"a","actions":{"state_delta":{"temp:x":1,"y":2},"z":3}}`)
 		if got, want := string(e.Fields["actions"]), `{"state_delta":{"y":2},"z":3}`; got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -44,7 +44,7 @@ func TestParseEvent(t *testing.T) {
 			t.Errorf("delta %v", e.StateDelta)
 		}
 	})
-	t.Run("null is as good as nothing where a member is optional", func(t *testing.T) {
+	t.Run("treats a null optional member as missing", func(t *testing.T) {
 		e := mustParse(t, `{"id":null,"invocation_id":"i","author":"a","content":null,"actions":null}`)
 		if e.ID != "" || e.StateDelta != nil {
 			t.Errorf("got %+v", e)
@@ -95,7 +95,7 @@ func TestSameAs(t *testing.T) {
 	}
 }
 
-// jsonValue draws any JSON value.
+// jsonValue generates any JSON value.
 func jsonValue(depth int) *rapid.Generator[any] {
 	plain := rapid.OneOf(
 		rapid.String().AsAny(), rapid.Int().AsAny(), rapid.Float64().AsAny(), rapid.Bool().AsAny(), rapid.Just[any](nil),
@@ -126,7 +126,7 @@ func TestStoredEventsReadBackTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatalf("parse %s: %v", raw, err)
 		}
-		e.ID = "e" // the store never keeps an event without one
+		e.ID = "e" // the store never stores an event without one
 		again, err := session.ParseEvent(e.Own(), "")
 		if err != nil {
 			t.Fatalf("parse what is stored, %s: %v", e.Own(), err)

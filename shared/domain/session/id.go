@@ -6,15 +6,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// An event whose id the caller leaves to the store gets a UUID of version 8
-// (RFC 9562) that opens with the event's position: such an id finds its event
-// without an index, so it costs no write of its own.
+// An event without an id from the caller gets a UUID of version 8 (RFC 9562) that
+// begins with the event's position: such an id leads to its event without an index,
+// so it costs no write.
 const (
 	positionBytes = 6
 	maxPosition   = 1<<(8*positionBytes) - 1
 )
 
-// PositionalID makes the id of the event at a position; random gives the other
+// PositionalID returns the id of the event at a position; random provides the other
 // 74 bits.
 func PositionalID(seq int64, random uuid.UUID) string {
 	id := random
@@ -26,8 +26,8 @@ func PositionalID(seq int64, random uuid.UUID) string {
 	return id.String()
 }
 
-// PositionOf reads the position out of a positional id. Any id of version 8
-// has one, so the caller must compare the id of what it finds there.
+// PositionOf returns the position in a positional id. Any id of version 8 has one,
+// so the caller must compare the id of the event that it finds there.
 func PositionOf(id string) (int64, bool) {
 	u, err := uuid.Parse(id)
 	if err != nil || u.Version() != 8 || u.String() != id {

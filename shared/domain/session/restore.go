@@ -12,14 +12,15 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// Current reads what a key of a scope holds now, and which session changed it last;
-// "" where that is not known. The name has no prefix.
+// Current returns the current value of a key of a scope, and the session that
+// changed it last; "" if unknown. The name has no prefix.
 type Current func(scope Scope, name string) (value json.RawMessage, by string)
 
-// Restored decides what a rewind restores of what was before its target: the keys
-// whose values are others now, in the scopes that it restores. A shared key that
-// another session has changed since is a conflict instead, unless the rewind
-// restores those too. Conflicts are prefixed keys, in order; artifacts go by name.
+// Restored decides what a rewind restores from the state before its target: the
+// keys whose values have changed since, in the scopes that it restores. A shared
+// key that another session has changed since is a conflict instead, unless the
+// rewind restores those too. Conflicts are prefixed keys, sorted; artifacts are
+// given by name.
 func (r Rewind) Restored(then Delta, now Current) (restored Delta, conflicts []string) {
 	restored = Delta{}
 	for _, key := range slices.Sorted(maps.Keys(then)) {
@@ -37,7 +38,7 @@ func (r Rewind) Restored(then Delta, now Current) (restored Delta, conflicts []s
 	return restored, conflicts
 }
 
-// ShownKey is a state key as callers know it; artifacts go by their name.
+// ShownKey returns a state key in its external form; artifacts are given by name.
 func ShownKey(key string) string {
 	if name, ok := ArtifactOf(key); ok {
 		return name
@@ -45,11 +46,12 @@ func ShownKey(key string) string {
 	return key
 }
 
-// NoVersion stands for an artifact that was not there.
+// NoVersion represents a missing artifact.
 const NoVersion = -1
 
-// Versions are the versions of artifacts that a delta names, by the artifacts'
-// names; NoVersion where it deletes one. fault.Invalid for more than most of them.
+// Versions returns the versions of artifacts in a delta, by the artifacts' names;
+// NoVersion if the delta deletes one. It returns fault.Invalid for more than most
+// artifacts.
 func (d Delta) Versions(most int) (map[string]int64, error) {
 	out := map[string]int64{}
 	for key, then := range d {
@@ -72,7 +74,8 @@ func (d Delta) Versions(most int) (map[string]int64, error) {
 	return out, nil
 }
 
-// SameValue reports whether two values of a key are the same bytes; no value is null.
+// SameValue reports whether two values of a key are the same bytes; a missing value
+// equals null.
 func SameValue(a, b json.RawMessage) bool {
 	if jsonx.IsNull(a) || jsonx.IsNull(b) {
 		return jsonx.IsNull(a) && jsonx.IsNull(b)

@@ -26,23 +26,23 @@ func TestRewindRestored(t *testing.T) {
 		want      session.Delta
 		conflicts []string
 	}{
-		"nothing was changed":      {},
-		"a value comes back":       {then: session.Delta{"a": raw("1")}, now: map[string]held{"a": {"2", "s"}}, want: session.Delta{"a": raw("1")}},
-		"a key goes again":         {then: session.Delta{"a": raw("null")}, now: map[string]held{"a": {"2", "s"}}, want: session.Delta{"a": raw("null")}},
-		"a deleted key comes back": {then: session.Delta{"a": raw("1")}, want: session.Delta{"a": raw("1")}},
-		"what is as it was stays":  {then: session.Delta{"a": raw("1"), "b": raw("null")}, now: map[string]held{"a": {"1", "other"}}},
+		"nothing was changed":       {},
+		"a value is restored":       {then: session.Delta{"a": raw("1")}, now: map[string]held{"a": {"2", "s"}}, want: session.Delta{"a": raw("1")}},
+		"an added key is deleted":   {then: session.Delta{"a": raw("null")}, now: map[string]held{"a": {"2", "s"}}, want: session.Delta{"a": raw("null")}},
+		"a deleted key is restored": {then: session.Delta{"a": raw("1")}, want: session.Delta{"a": raw("1")}},
+		"an unchanged value stays":  {then: session.Delta{"a": raw("1"), "b": raw("null")}, now: map[string]held{"a": {"1", "other"}}},
 		"other scopes stay": {
 			rewind: session.Rewind{Scopes: []session.Scope{session.ScopeSession}},
 			then:   session.Delta{"a": raw("1"), "user:a": raw("1"), key("user:f"): raw("0"), key("f"): raw("0")},
 			want:   session.Delta{"a": raw("1"), key("f"): raw("0")},
 		},
-		"what another session changed since is a conflict": {
+		"a key that another session changed since is a conflict": {
 			then:      session.Delta{"user:a": raw("1"), "app:b": raw("1"), key("user:f"): raw("0")},
 			now:       map[string]held{"user:a": {"2", "other"}, "app:b": {"2", "s"}, key("user:f"): {"3", "other"}},
 			want:      session.Delta{"app:b": raw("1")},
 			conflicts: []string{"user:f", "user:a"},
 		},
-		"unless it is to be restored too": {
+		"a key that another session changed is restored on request": {
 			rewind: session.Rewind{Restore: true},
 			then:   session.Delta{"user:a": raw("1")}, now: map[string]held{"user:a": {"2", "other"}},
 			want: session.Delta{"user:a": raw("1")},

@@ -8,17 +8,17 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// Bounds of how long a session may be kept after its last activity, in seconds.
+// Limits of how long a session may be kept after its last activity, in seconds.
 const (
 	MinRetention = 60
 	MaxRetention = 10 * 365 * 24 * 60 * 60 // ten years
 )
 
-// Retention says how long a deployment keeps the sessions of an agent that have
-// no retention of their own: seconds since their last activity, 0 for ever.
+// Retention returns how long a deployment keeps the sessions of an agent that have
+// no retention of their own: seconds since their last activity, 0 for unlimited.
 type Retention func(agent string) int64
 
-// CheckRetention says whether a session may be kept for so many seconds.
+// CheckRetention validates a retention in seconds.
 func CheckRetention(pointer string, seconds int64) error {
 	if seconds < MinRetention || seconds > MaxRetention {
 		return fault.Field(fault.Invalid, pointer, "must be %d to %d seconds", int64(MinRetention), int64(MaxRetention))
@@ -26,8 +26,8 @@ func CheckRetention(pointer string, seconds int64) error {
 	return nil
 }
 
-// ParseRetention reads a retention as deployers write it: a duration of Go's
-// (720h), or whole days (30d). Empty is 0, which is for ever.
+// ParseRetention parses a retention in a deployment's configuration: a Go duration
+// (720h) or whole days (30d). Empty is 0, which is unlimited.
 func ParseRetention(text string) (seconds int64, err error) {
 	if text == "" {
 		return 0, nil

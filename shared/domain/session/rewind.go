@@ -9,29 +9,29 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// Rewind asks to restore a session as it was just before the first entry of
-// its log with an invocation id (seeds 000 and 003). Hidden entries and the
-// markers of earlier rewinds count: a rewind before a marker undoes it.
+// Rewind is a request to restore a session as it was just before the first entry of
+// its log with an invocation id. Hidden entries and the markers of earlier rewinds
+// count: a rewind before a marker undoes it.
 type Rewind struct {
 	SessionID string
 	UserID    string
 	Before    string  // invocation id
-	Scopes    []Scope // whose state comes back; nil is all of them
-	// Restore brings back shared values that another session has changed
-	// since, too; otherwise they are kept and reported as conflicts.
+	Scopes    []Scope // whose state is restored; nil for all
+	// Restore also restores shared values that another session has changed since;
+	// otherwise they are kept and reported as conflicts.
 	Restore bool
-	DryRun  bool // say what would change, and change nothing
+	DryRun  bool // report what would change, and change nothing
 	// CancelRun ends a run in progress, which is a conflict otherwise.
 	CancelRun bool
-	// Nonce becomes the marker's invocation id: a rewind whose answer was lost
-	// is recognised by it.
+	// Nonce becomes the marker's invocation id, by which a rewind whose answer was
+	// lost is recognised.
 	Nonce string
 }
 
 // Has reports whether the rewind restores a scope.
 func (r Rewind) Has(s Scope) bool { return r.Scopes == nil || slices.Contains(r.Scopes, s) }
 
-// ParseScope reads the name of a scope that can be rewound.
+// ParseScope parses the name of a scope that can be rewound.
 func ParseScope(name string) (Scope, error) {
 	switch name {
 	case "session":
@@ -48,19 +48,19 @@ func ParseScope(name string) (Scope, error) {
 type Rewound struct {
 	Event     Event // the marker
 	Session   Session
-	State     Delta            // what was restored, by prefixed key; null is a deleted key
-	Artifacts map[string]int64 // the version each restored artifact has now
+	State     Delta            // the restored state, by prefixed key; null is a deleted key
+	Artifacts map[string]int64 // the new version of each restored artifact
 	Conflicts []Conflict
 }
 
-// Conflict is a shared key, with its prefix, that was left as it is because
-// another session has changed it since.
+// Conflict is a shared key, with its prefix, that was not restored because another
+// session has changed it since.
 type Conflict struct {
 	Key string `json:"key"`
 }
 
-// ForkOf asks for a new session that begins with what another shows, up to but
-// not including the first entry with an invocation id (seed 004).
+// ForkOf is a request for a new session that begins with what another one shows, up
+// to but not including the first entry with an invocation id.
 type ForkOf struct {
 	SessionID string
 	UserID    string
@@ -70,7 +70,7 @@ type ForkOf struct {
 	Before    *string // invocation id; nil forks everything
 	Name      *string // nil is "Fork of " and the name of the source
 	DryRun    bool
-	Strict    bool // a boundary that is not there is an error
+	Strict    bool // a missing boundary is an error
 }
 
 // Branch is a session in the tree of its forks.
@@ -85,27 +85,26 @@ type Branch struct {
 	Children                 []Branch `json:"children"`
 }
 
-// Rewinder rewinds and forks sessions. Both are one transaction of a bounded
-// size, whatever the length of the history.
+// Rewinder rewinds and forks sessions. Both take one transaction of bounded size,
+// whatever the length of the history.
 type Rewinder interface {
-	// Rewind answers fault.NotFound for an unknown invocation and
-	// fault.Invalid where more artifacts would come back than one transaction
-	// holds.
+	// Rewind returns fault.NotFound for an unknown invocation and fault.Invalid if
+	// it would restore more artifacts than fit into one transaction.
 	Rewind(ctx context.Context, r Rewind) (Rewound, error)
-	// Fork answers fault.Malformed for a missing boundary with Strict, and
-	// fault.Conflict where the id is taken.
+	// Fork returns fault.Malformed for a missing boundary with Strict, and
+	// fault.Conflict if the id is taken.
 	Fork(ctx context.Context, f ForkOf) (Session, error)
-	// Forks is the whole tree that a session belongs to, from its root.
+	// Forks returns the whole tree that a session belongs to, from its root.
 	Forks(ctx context.Context, userID, id string) (Branch, error)
 }
 
-// artifactMark opens the state key that holds which version of an artifact
-// belongs to the conversation. Callers cannot use it: their keys hold no
-// control characters.
+// artifactMark begins the state key for the version of an artifact that belongs to
+// the conversation. Callers cannot use it: their keys contain no control
+// characters.
 const artifactMark = "\x00"
 
-// ArtifactKey is the state key of an artifact's version. Versions that events
-// name are state like any other, so they are restored like any other. The
+// ArtifactKey returns the state key for an artifact's version. The versions that
+// events name are state like any other, so they are restored like any other. The
 // names of artifacts that a user's sessions share begin with "user:".
 func ArtifactKey(name string) string {
 	scope, rest := ScopeOf(name)
@@ -115,7 +114,7 @@ func ArtifactKey(name string) string {
 	return scope.Prefix() + artifactMark + rest
 }
 
-// ArtifactOf is the name of the artifact that a state key stands for.
+// ArtifactOf returns the name of the artifact that a state key represents.
 func ArtifactOf(key string) (name string, ok bool) {
 	scope, rest := ScopeOf(key)
 	if rest == "" || rest[:1] != artifactMark {
@@ -124,7 +123,7 @@ func ArtifactOf(key string) (name string, ok bool) {
 	return scope.Prefix() + rest[1:], true
 }
 
-// Change is all that an event changes: state and the versions of artifacts.
+// Change returns all changes of an event: state and the versions of artifacts.
 func (e Event) Change() Delta {
 	out := make(Delta, len(e.StateDelta)+len(e.ArtifactDelta))
 	for key, v := range e.StateDelta {

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 )
 
-// RewriteForFork rewrites the A2A messages within a JSON value for a forked session
-// (seed 004): their context id becomes the fork's, their task id what taskID
-// makes of it. A message is an object with a message id, in either spelling.
-// A value without messages comes back as it is.
+// RewriteForFork rewrites the A2A messages within a JSON value for a forked
+// session: their context id becomes the fork's, their task id the result of taskID.
+// A message is an object with a message id, in either spelling. A value without
+// messages is returned unchanged.
 func RewriteForFork(raw json.RawMessage, contextID string, taskID func(string) string) json.RawMessage {
 	if !bytes.Contains(raw, []byte(`"message_id"`)) && !bytes.Contains(raw, []byte(`"messageId"`)) {
 		return raw

@@ -1,6 +1,6 @@
-// Package session is the domain of conversations: sessions, the events of
-// their logs, the state that events change, and the timeline that says which
-// events a session shows. It knows neither a database nor a transport.
+// Package session is the domain of conversations: sessions, the events of their
+// logs, the state that events change, and the timeline of the events that a session
+// shows. It depends on neither a database nor a transport.
 package session
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// Limits of what a caller may give a session.
+// Limits of what a caller may set in a session.
 const (
 	MaxName     = 256       // characters
 	MaxMetadata = 16 << 10  // bytes of JSON
@@ -21,7 +21,7 @@ const (
 	DefaultApp  = "default"
 )
 
-// Status of a session (seed 001 calls it the state of a thread).
+// Status is the status of a session, that is, of its thread.
 type Status string
 
 // The statuses of a session.
@@ -31,7 +31,7 @@ const (
 	Failed     Status = "failed"
 )
 
-// ParseStatus reads a status given as a filter.
+// ParseStatus parses a status that is used as a filter.
 func ParseStatus(s string) (Status, error) {
 	switch st := Status(s); st {
 	case Idle, InProgress, Failed:
@@ -56,33 +56,33 @@ type Session struct {
 	HeadSeq     int64           `json:"head_seq"`
 	CreatedTime int64           `json:"created_time"`
 	UpdatedTime int64           `json:"updated_time"`
-	// Access says how far a caller may go with it who is not its owner: read,
-	// write, or admin who reads; "" for the owner.
+	// Access is how much a caller other than the owner may do: read, write, or
+	// admin for an admin who reads; "" for the owner.
 	Access string `json:"access,omitempty"`
-	// Retention is after how many seconds without activity the session is
-	// deleted, and ExpiresTime when that would be; both 0 where it is kept.
+	// Retention is after how many seconds without activity the session is deleted,
+	// and ExpiresTime is when that would be; both are 0 if it is kept.
 	Retention   int64 `json:"retention,omitempty"`
 	ExpiresTime int64 `json:"expires_time,omitempty"`
 
-	// Version counts the changes a caller made to the session itself: it is
-	// the ETag. Appending to the log does not change it.
+	// Version counts the callers' changes of the session itself: it is the ETag.
+	// Appending to the log does not change it.
 	Version int64 `json:"-"`
 }
 
-// Fork says where a forked session came from (seed 004).
+// Fork is the origin of a forked session.
 type Fork struct {
 	SessionID string `json:"session_id"`
-	// RewindBeforeInvocationID is the boundary; nil took over everything.
+	// RewindBeforeInvocationID is the boundary; nil for a fork of everything.
 	RewindBeforeInvocationID *string `json:"rewind_before_invocation_id"`
-	// BoundaryFound is false where the boundary was not in the log, so that
-	// everything was taken over instead.
+	// BoundaryFound is false if the boundary was not in the log, so that everything
+	// was taken over instead.
 	BoundaryFound bool `json:"boundary_found"`
 
 	// Taken is how many events were taken over: the seq of the last of them.
 	Taken int64 `json:"-"`
 }
 
-// New is what a caller gives to create a session.
+// New is a request to create a session.
 type New struct {
 	ID       string
 	UserID   string
@@ -91,20 +91,21 @@ type New struct {
 	Name     string
 	State    Delta
 	Metadata json.RawMessage
-	// Retention is the session's own, in seconds; 0 leaves it to its agent and
-	// the deployment.
+	// Retention is the session's own, in seconds; 0 uses that of its agent or the
+	// deployment.
 	Retention int64
-	// Nonce marks this one creation, so that a creation whose answer was lost
-	// is told from another session with the same id.
+	// Nonce identifies this creation, so that a creation whose answer was lost is
+	// distinguished from another session with the same id.
 	Nonce string
-	// KeyedBy names the claim of the Idempotency-Key that the session is made
-	// under, "" without one: what is kept of the answer goes with the session.
+	// KeyedBy names the claim of the Idempotency-Key of the request, "" without
+	// one: the stored answer is deleted with the session.
 	KeyedBy string
 	// Chain is the automations that led to the session, the first one first.
 	Chain []string
 }
 
-// Validate fills the defaults and says which field breaks a rule.
+// Validate sets the defaults and returns a fault that names the field that breaks a
+// rule.
 func (n *New) Validate() error {
 	if n.Agent != "" {
 		if err := fault.CheckAgent("/agent", n.Agent); err != nil {
@@ -112,7 +113,7 @@ func (n *New) Validate() error {
 		}
 	}
 	if n.AppName == "" {
-		n.AppName = strings.Replace(n.Agent, "/", "~", 1) // as in its address over A2A; an app is an id
+		n.AppName = strings.Replace(n.Agent, "/", "~", 1) // as in its A2A address; an app is an id
 	}
 	if n.AppName == "" {
 		n.AppName = DefaultApp
@@ -140,17 +141,17 @@ func (n *New) Validate() error {
 	return n.State.Validate("/state")
 }
 
-// Patch changes a session; nil leaves a field as it is.
+// Patch changes a session; nil leaves a field unchanged.
 type Patch struct {
 	Name     *string
 	Metadata json.RawMessage
-	// Retention is the session's own, in seconds; 0 takes it away, and leaves
-	// it to its agent and the deployment.
+	// Retention is the session's own, in seconds; 0 removes it, which leaves that
+	// of its agent or the deployment.
 	Retention *int64
-	IfMatch   *int64 // version that must still hold
+	IfMatch   *int64 // the expected version
 }
 
-// Validate says which field of the patch breaks a rule.
+// Validate returns a fault that names the field that breaks a rule.
 func (p Patch) Validate() error {
 	if p.Name == nil && p.Metadata == nil && p.Retention == nil {
 		return fault.New(fault.Invalid, "nothing to change: give name, metadata or retention")

@@ -10,8 +10,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// FuzzParseEvent checks that an event is read again as it was stored, and that
-// what a caller gives never becomes invalid JSON.
+// FuzzParseEvent checks that a stored event is read again unchanged, and that
+// callers' input never becomes invalid JSON.
 func FuzzParseEvent(f *testing.F) {
 	for _, seed := range []string{
 		`{"invocation_id":"i","author":"user","content":{"role":"user","parts":[{"text":"hi"}]}}`,
@@ -23,7 +23,7 @@ func FuzzParseEvent(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if !json.Valid(raw) || !utf8.Valid(raw) { // no request with such a body comes this far
+		if !json.Valid(raw) || !utf8.Valid(raw) { // such a body is refused earlier
 			return
 		}
 		e, err := session.ParseEvent(raw, "/events/0")
@@ -47,8 +47,8 @@ func FuzzParseEvent(f *testing.F) {
 	})
 }
 
-// FuzzDecodeTimeline checks that bytes of any kind are refused or are a timeline
-// that is written and read alike.
+// FuzzDecodeTimeline checks that any bytes are refused or are a timeline whose
+// encoding decodes to the same.
 func FuzzDecodeTimeline(f *testing.F) {
 	f.Add(session.Timeline{{Log: "a", From: 1, To: 4, Seq: 1}, {Log: "b", From: 2, Seq: 5, Gen: 1}}.Encode())
 	f.Add(session.Timeline{{Log: "a", From: 1, Seq: 1}}.Encode())

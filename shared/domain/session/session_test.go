@@ -31,17 +31,17 @@ func TestLimits(t *testing.T) {
 	for _, c := range []struct {
 		what    string
 		check   func() error
-		pointer string // "" passes
+		pointer string // "" if valid
 	}{
 		{"the longest name", session.Patch{Name: &name}.Validate, ""},
 		{"a longer name", func() error { more := name + "x"; return session.Patch{Name: &more}.Validate() }, "/name"},
 		{"large metadata", session.Patch{Metadata: large}.Validate, "/metadata"},
 		{"metadata no object", session.Patch{Metadata: json.RawMessage("[]")}.Validate, "/metadata"},
 		{"the longest retention", func() error { n := int64(session.MaxRetention); return session.Patch{Retention: &n}.Validate() }, ""},
-		{"no retention any more", session.Patch{Retention: new(int64)}.Validate, ""},
+		{"removing the retention", session.Patch{Retention: new(int64)}.Validate, ""},
 		{"a retention too short", func() error { n := int64(59); return session.Patch{Retention: &n}.Validate() }, "/retention"},
 		{"a retention too long", (&session.New{ID: "s", Retention: session.MaxRetention + 1}).Validate, "/retention"},
-		{"a retention of less than nothing", (&session.New{ID: "s", Retention: -1}).Validate, "/retention"},
+		{"a negative retention", (&session.New{ID: "s", Retention: -1}).Validate, "/retention"},
 		{"no id", (&session.New{}).Validate, "/id"},
 		{"a state key too long", (&session.New{ID: "s", State: session.Delta{strings.Repeat("k", 257): nil}}).Validate, "/state/" + strings.Repeat("k", 257)},
 	} {

@@ -12,11 +12,11 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// Scope says who shares a state key: the prefix of the key tells.
+// Scope says who shares a state key; it is given by the key's prefix.
 type Scope int
 
-// The scopes of state keys (seed 003): no prefix, "user:", "app:" and "temp:".
-// Temporary keys are neither stored nor restored.
+// The scopes of state keys: no prefix, "user:", "app:" and "temp:". Temporary keys
+// are neither stored nor restored.
 const (
 	ScopeSession Scope = iota
 	ScopeUser
@@ -24,7 +24,7 @@ const (
 	ScopeTemp
 )
 
-// Prefix is what the keys of a scope begin with.
+// Prefix returns the prefix of a scope's keys.
 func (s Scope) Prefix() string {
 	switch s {
 	case ScopeUser:
@@ -48,10 +48,11 @@ func ScopeOf(key string) (Scope, string) {
 	return ScopeSession, key
 }
 
-// Delta is a change of state: new values by prefixed key, null deletes.
+// Delta is a change of state: new values by prefixed key; null deletes a key.
 type Delta map[string]json.RawMessage
 
-// Validate says which key breaks a rule; pointer is where the delta stands.
+// Validate returns a fault that names the key that breaks a rule; pointer is the
+// delta's JSON pointer.
 func (d Delta) Validate(pointer string) error {
 	for _, key := range slices.Sorted(maps.Keys(d)) {
 		_, name := ScopeOf(key)
@@ -69,7 +70,7 @@ func (d Delta) Validate(pointer string) error {
 	return nil
 }
 
-// Stored is the delta without temporary keys.
+// Stored returns the delta without temporary keys.
 func (d Delta) Stored() Delta {
 	out := make(Delta, len(d))
 	for key, v := range d {
@@ -80,7 +81,7 @@ func (d Delta) Stored() Delta {
 	return out
 }
 
-// Values is the delta without the keys that it deletes.
+// Values returns the delta without the keys that it deletes.
 func (d Delta) Values() Delta {
 	out := make(Delta, len(d))
 	for key, v := range d {
@@ -91,7 +92,7 @@ func (d Delta) Values() Delta {
 	return out
 }
 
-// In is the part of the delta that lies in a scope, with unprefixed keys.
+// In returns the part of the delta in a scope, with unprefixed keys.
 func (d Delta) In(scope Scope) Delta {
 	out := Delta{}
 	for key, v := range d {
@@ -106,8 +107,8 @@ func (d Delta) In(scope Scope) Delta {
 // key that was set to null is absent.
 type Values map[string]json.RawMessage
 
-// Apply changes the values and returns the delta that takes the change back:
-// the previous value of every key named, or null where there was none.
+// Apply changes the values and returns the delta that reverts the change: the
+// previous value of every key in d, or null if there was none.
 func (v Values) Apply(d Delta) (undo Delta) {
 	undo = make(Delta, len(d))
 	for key, next := range d {
@@ -124,7 +125,7 @@ func (v Values) Apply(d Delta) (undo Delta) {
 	return undo
 }
 
-// Size is how many bytes of JSON the values take, about.
+// Size returns the approximate size of the values as JSON, in bytes.
 func (v Values) Size() int {
 	n := 2
 	for key, val := range v {
@@ -141,7 +142,7 @@ type State struct {
 	Merged  Values `json:"merged"`
 }
 
-// Visible is the values without those that stand for artifacts.
+// Visible returns the values without those that represent artifacts.
 func (v Values) Visible() Values {
 	out := make(Values, len(v))
 	for key, val := range v {
@@ -152,7 +153,7 @@ func (v Values) Visible() Values {
 	return out
 }
 
-// Merge fills Merged from the three scopes, with prefixed keys.
+// Merge sets Merged to the three scopes, with prefixed keys.
 func (s *State) Merge() {
 	s.Merged = maps.Clone(s.Session)
 	for key, v := range s.User {
@@ -163,7 +164,7 @@ func (s *State) Merge() {
 	}
 }
 
-// CheckSize refuses values that have grown over MaxState.
+// CheckSize refuses values that exceed MaxState.
 func (v Values) CheckSize(scope Scope) error {
 	if v.Size() <= MaxState {
 		return nil

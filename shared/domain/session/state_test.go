@@ -53,7 +53,7 @@ func TestDeltaValidate(t *testing.T) {
 	}
 }
 
-// keys and values are few, so that changes meet.
+// There are few keys and values, so that changes overlap.
 func deltas() *rapid.Generator[session.Delta] {
 	keys := rapid.SampledFrom([]string{"a", "b", "c", "user:a", "app:b", "temp:c"})
 	values := rapid.SampledFrom([]string{"null", "1", `"x"`, `{"y":[]}`, " null "})

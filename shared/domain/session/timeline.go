@@ -1,28 +1,28 @@
 package session
 
-// Range is a stretch of one log that a session shows: the positions From to To
-// of Log, which the session numbers from Seq on. To 0 leaves it open: it then
-// reaches to the head of the log. Only the last range of a timeline is open.
+// Range is a range of one log that a session shows: the positions From to To of
+// Log, which the session numbers from Seq on. An open range, with To 0, extends to
+// the head of the log. Only the last range of a timeline is open.
 type Range struct {
 	Log  string
 	From int64
 	To   int64
 	Seq  int64
-	// Gen is set where the log is another session's: it shows its tasks as
-	// they were when that session was forked for the Gen-th time.
+	// Gen is set if the log is another session's: its tasks are shown as they were
+	// when that session was forked for the Gen-th time.
 	Gen int64
 }
 
-// Timeline is the ordered list of ranges that a session shows now.
+// Timeline is the ordered ranges that a session shows now.
 type Timeline []Range
 
-// Own is the timeline of a new session: its own log, all of it.
+// NewTimeline returns the timeline of a new session: its own log, all of it.
 func Own(log string) Timeline { return Timeline{{Log: log, From: 1, Seq: 1}} }
 
-// Open reports whether the range reaches to the head of its log.
+// Open reports whether the range extends to the head of its log.
 func (r Range) Open() bool { return r.To == 0 }
 
-// Last is the seq of the range's last position; 0 for an open range.
+// Last returns the seq of the range's last position; 0 for an open range.
 func (r Range) Last() int64 {
 	if r.Open() {
 		return 0
@@ -30,7 +30,7 @@ func (r Range) Last() int64 {
 	return r.Seq + r.To - r.From
 }
 
-// Holds reports whether a position of the range's log lies in the range.
+// Holds reports whether a position of the range's log is in the range.
 func (r Range) Holds(position int64) bool {
 	return position >= r.From && (r.Open() || position <= r.To)
 }
@@ -45,7 +45,7 @@ func (t Timeline) Shows(log string, position int64) bool {
 	return false
 }
 
-// After is the part of the timeline with a seq greater than n.
+// After returns the part of the timeline with seqs greater than n.
 func (t Timeline) After(n int64) Timeline {
 	var out Timeline
 	for _, r := range t {
@@ -59,7 +59,7 @@ func (t Timeline) After(n int64) Timeline {
 	return out
 }
 
-// Before is the part of the timeline with a seq smaller than n.
+// Before returns the part of the timeline with seqs less than n.
 func (t Timeline) Before(n int64) Timeline {
 	var out Timeline
 	for _, r := range t {
@@ -74,8 +74,8 @@ func (t Timeline) Before(n int64) Timeline {
 	return out
 }
 
-// Without is the timeline without one position of a log. Its seq stays
-// unused, until a fork numbers what it takes over anew.
+// Without returns the timeline without one position of a log. Its seq stays unused
+// until a fork renumbers what it takes over.
 func (t Timeline) Without(log string, position int64) Timeline {
 	var out Timeline
 	for _, r := range t {
@@ -96,15 +96,15 @@ func (t Timeline) Without(log string, position int64) Timeline {
 	return out
 }
 
-// Reopened is the timeline going on at a position of the session's own log,
+// Reopened returns the timeline continued from a position of the session's own log,
 // which numbers its positions as the session does.
 func (t Timeline) Reopened(log string, position int64) Timeline {
 	return append(append(Timeline{}, t...), Range{Log: log, From: position, Seq: position})
 }
 
-// Inherited is what a fork takes over of a closed timeline: the same ranges,
-// numbered from 1 without gaps. Ranges of the source's own log are seen as of
-// its generation gen.
+// Inherited returns what a fork takes over from a closed timeline: the same ranges,
+// numbered from 1 without gaps. Ranges of the source's own log are shown as of its
+// generation gen.
 func (t Timeline) Inherited(own string, gen int64) (Timeline, int64) {
 	out := append(Timeline{}, t...)
 	next := int64(1)
@@ -118,8 +118,8 @@ func (t Timeline) Inherited(own string, gen int64) (Timeline, int64) {
 	return out, next - 1
 }
 
-// Common is the last seq up to which two timelines show the same, and whether
-// the second shows nothing beyond it.
+// Common returns the last seq up to which two timelines show the same, and whether
+// the second shows nothing after it.
 func (t Timeline) Common(next Timeline) (last int64, all bool) {
 	for i, r := range next {
 		if i >= len(t) || t[i].Log != r.Log || t[i].From != r.From || t[i].Seq != r.Seq {
@@ -130,7 +130,7 @@ func (t Timeline) Common(next Timeline) (last int64, all bool) {
 			return was.Last(), false
 		}
 		if r.Open() {
-			return r.Seq - 1, true // nothing is there yet
+			return r.Seq - 1, true // the range is still empty
 		}
 		last = r.Last()
 		if was.Open() || r.To < was.To {

@@ -5,11 +5,11 @@ import (
 	"errors"
 )
 
-// errTimeline says that bytes are no encoded timeline.
+// errTimeline says that bytes are not an encoded timeline.
 var errTimeline = errors.New("not an encoded timeline")
 
-// Encode writes the timeline in about eight bytes a range: the header of a
-// session is read with every request, and holds one range a rewind.
+// Encode encodes the timeline in about eight bytes for each range: the header of a
+// session is read with every request, and contains one range for each rewind.
 func (t Timeline) Encode() []byte {
 	out := binary.AppendUvarint(nil, uint64(len(t)))
 	log := ""
@@ -31,7 +31,7 @@ func (t Timeline) Encode() []byte {
 	return out
 }
 
-// DecodeTimeline reads what Encode wrote.
+// DecodeTimeline decodes the output of Encode.
 func DecodeTimeline(b []byte) (Timeline, error) {
 	next := func() int64 {
 		v, n := binary.Uvarint(b)

@@ -9,14 +9,14 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// place is one position of a log as a session numbers it.
+// place is a position of a log and its seq in the session.
 type place struct {
 	Log      string
 	Position int64
 	Seq      int64
 }
 
-// places lists what a timeline shows when its open range's log ends at head.
+// places lists what a timeline shows if the log of its open range ends at head.
 func places(tl session.Timeline, head int64) []place {
 	var out []place
 	for _, r := range tl {
@@ -31,8 +31,8 @@ func places(tl session.Timeline, head int64) []place {
 	return out
 }
 
-// timelines draws what forks and rewinds can make: closed ranges with gaps in
-// their numbers, as a rewind leaves them, and an open one at the end.
+// timelines generates what forks and rewinds can produce: closed ranges with gaps
+// in their numbers, as a rewind leaves them, and an open one at the end.
 func timelines() *rapid.Generator[session.Timeline] {
 	return rapid.Custom(func(t *rapid.T) session.Timeline {
 		var tl session.Timeline
@@ -101,7 +101,7 @@ func TestTimelineWithout(t *testing.T) {
 		tl := timelines().Draw(t, "timeline")
 		head := tl[len(tl)-1].From - 1 + rapid.Int64Range(0, 6).Draw(t, "open length")
 		log := rapid.SampledFrom([]string{"parent", "own", "another"}).Draw(t, "log")
-		position := min(rapid.Int64Range(1, 15).Draw(t, "position"), head) // none is asked for behind the head
+		position := min(rapid.Int64Range(1, 15).Draw(t, "position"), head) // positions after the head do not occur
 		var want []place
 		for _, p := range places(tl, head) {
 			if p.Log != log || p.Position != position {

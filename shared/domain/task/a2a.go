@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A2A is a task in the form of the A2A protocol, version 0.3, as kagent's
-// clients read it (seeds 000 and 004).
+// A2A is a task in the form of the A2A protocol, version 0.3, as kagent's clients
+// read it.
 type A2A struct {
 	Kind      string            `json:"kind"`
 	ID        string            `json:"id"`
@@ -35,7 +35,7 @@ type a2aMessage struct {
 	Metadata  json.RawMessage `json:"metadata,omitempty"`
 }
 
-// ToA2A is a task in A2A form.
+// ToA2A returns a task in A2A form.
 func ToA2A(t Task) (A2A, error) {
 	out := A2A{
 		Kind: "task", ID: t.ID, ContextID: t.SessionID, Metadata: t.Metadata,
@@ -49,11 +49,11 @@ func ToA2A(t Task) (A2A, error) {
 	return out, nil
 }
 
-// Merge is what a fork took over as the one completed task of seed 004: the
-// history of these tasks, each message once, with the ids of the fork. Its id is
-// the fork's own, as that of the task which a rewind answers with: under it
-// stands what a session showed when it was cut. It is there even when it is
-// empty. The time is in epoch milliseconds.
+// Merge merges what a fork took over into one completed task: the history of these
+// tasks, without duplicate messages, with the ids of the fork. Its id is the
+// fork's, as for the task that a rewind answers with: it represents what a session
+// showed when it was cut. It exists even if it is empty. The time is in epoch
+// milliseconds.
 func Merge(sessionID string, at int64, tasks []A2A) (A2A, error) {
 	merged := A2A{
 		Kind: "task", ID: sessionID, ContextID: sessionID, History: []json.RawMessage{},
@@ -80,8 +80,8 @@ func Merge(sessionID string, at int64, tasks []A2A) (A2A, error) {
 
 func stamp(millis int64) string { return time.UnixMilli(millis).UTC().Format(time.RFC3339Nano) }
 
-// history is the messages of a task: a bubble each, or the messages of the
-// histories that its bubbles hold.
+// history returns the messages of a task: one for each bubble, or the messages of
+// the histories that its bubbles contain.
 func (t Task) history(taskID string) ([]json.RawMessage, error) {
 	out := []json.RawMessage{}
 	for _, b := range bubblesOf(t.Bubbles) {
@@ -89,7 +89,7 @@ func (t Task) history(taskID string) ([]json.RawMessage, error) {
 		if json.Unmarshal(b["history"], &held) == nil && (len(held) > 0 || b[whole] != nil) {
 			for _, m := range held {
 				if m == nil {
-					continue // null is no message
+					continue // null is not a message
 				}
 				raw, err := m.message(t.SessionID, taskID)
 				if err != nil {
@@ -108,8 +108,8 @@ func (t Task) history(taskID string) ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// message is a message of a history, in the spelling of the wire and with the
-// ids of the session that shows it. Its other members stay.
+// message returns a message of a history, in the spelling of the wire and with the
+// ids of the session that shows it. Its other members are unchanged.
 func (m members) message(sessionID, taskID string) (json.RawMessage, error) {
 	for snake, camel := range map[string]string{
 		"message_id": "messageId", "context_id": "contextId", "task_id": "taskId",
@@ -152,7 +152,7 @@ func (m members) bubbleMessage(sessionID, taskID string) (json.RawMessage, error
 	return raw, nil
 }
 
-// a2aState is the protocol's word for the status in a task's metadata.
+// a2aState returns the protocol's state for the status in a task's metadata.
 func a2aState(metadata json.RawMessage) string {
 	switch object(metadata).text("status") {
 	case "error", "failed":

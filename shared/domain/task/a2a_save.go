@@ -9,19 +9,19 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// whole is the member of a bubble that stands for an A2A task as a whole: what
-// the task has beside its id, its history and its metadata.
+// whole is the member of a bubble that represents a whole A2A task: the task's data
+// besides its id, its history and its metadata.
 const whole = "a2a_task"
 
-// a2aRest is what that member holds.
+// a2aRest is the value of that member.
 type a2aRest struct {
 	Status    json.RawMessage `json:"status,omitempty"`
 	Artifacts json.RawMessage `json:"artifacts,omitempty"`
 }
 
-// FromA2A is a task in the form of the A2A protocol, version 0.3, to be saved:
-// one bubble, which ToA2A shows as the same task again. The user is the
-// caller's to fill in.
+// FromA2A converts a task in the form of the A2A protocol, version 0.3, to be
+// saved: one bubble, which ToA2A converts back to the same task. The caller sets
+// the user.
 func FromA2A(raw json.RawMessage) (Save, error) {
 	var in struct {
 		ID        string          `json:"id"`

@@ -10,7 +10,7 @@ import (
 )
 
 func TestFromA2A(t *testing.T) {
-	t.Run("a task comes back as it was saved", func(t *testing.T) {
+	t.Run("a saved task is returned unchanged", func(t *testing.T) {
 		raw := `{"kind":"task","id":"t","contextId":"s","status":{"state":"input-required","timestamp":"2026-01-01T00:00:00Z"},` +
 			`"history":[{"kind":"message","messageId":"m","contextId":"s","taskId":"t","metadata":{"kagent_invocation_id":"i"}}],` +
 			`"artifacts":[{"artifactId":"a"}],"metadata":{"x":1}}`
@@ -40,7 +40,7 @@ func TestFromA2A(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("an empty history stays one", func(t *testing.T) {
+	t.Run("an empty history stays empty", func(t *testing.T) {
 		save, err := task.FromA2A(json.RawMessage(`{"id":"t","contextId":"s","status":{"state":"completed"}}`))
 		if err != nil {
 			t.Fatal(err)

@@ -11,15 +11,15 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// maxViolations bounds how many of a task's faults one answer names.
+// maxViolations is how many violations of a task one response lists.
 const maxViolations = 20
 
-// shape collects what of a task in A2A form no reader could decode.
+// shape collects the parts of a task in A2A form that readers could not decode.
 type shape struct{ violations []fault.Violation }
 
-// checkShape refuses a task whose parts have types that the protocol does not
-// have: what is stored, every reader must be able to decode. What is absent or
-// null is as good as empty, but for the state.
+// checkShape refuses a task with types that the protocol does not have, since every
+// reader must be able to decode a stored task. A missing or null member counts as
+// empty, except the state.
 func checkShape(history, status, artifacts, metadata json.RawMessage) error {
 	s := &shape{}
 	if m := s.object(status, "/status"); m != nil {
@@ -66,7 +66,7 @@ func (s *shape) refuse(at, reason string) {
 	}
 }
 
-// object is the members of an object, nil where there is none.
+// object returns the members of an object, nil if there is none.
 func (s *shape) object(raw json.RawMessage, at string) members {
 	if jsonx.IsNull(raw) {
 		return nil
@@ -101,7 +101,7 @@ func (s *shape) text(m members, at string, names ...string) {
 	}
 }
 
-// texts holds members to being arrays of strings.
+// texts checks that members are arrays of strings.
 func (s *shape) texts(m members, at string, names ...string) {
 	for _, name := range names {
 		for i, raw := range s.array(m[name], at+"/"+name) {

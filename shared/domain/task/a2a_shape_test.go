@@ -24,23 +24,23 @@ func TestFromA2A_shape(t *testing.T) {
 		change   map[string]string // of members, as JSON
 		pointers []string
 	}{
-		"a timestamp of the wrong type": {map[string]string{"status": `{"state":"x","timestamp":5}`}, []string{"/status/timestamp"}},
-		"a timestamp that is no time":   {map[string]string{"status": `{"state":"x","timestamp":"now"}`}, []string{"/status/timestamp"}},
-		"no state":                      {map[string]string{"status": `{}`}, []string{"/status/state"}},
-		"a state of the wrong type":     {map[string]string{"status": `{"state":1}`}, []string{"/status/state"}},
-		"null in the history":           {map[string]string{"history": `[null]`}, []string{"/history/0"}},
-		"a message of the wrong type":   {map[string]string{"history": `[{}, 5]`}, []string{"/history/1"}},
-		"a history of the wrong type":   {map[string]string{"history": `{}`}, []string{"/history"}},
-		"parts of the wrong type":       {map[string]string{"history": `[{"parts":"x"}]`}, []string{"/history/0/parts"}},
-		"a part of the wrong type":      {map[string]string{"history": `[{"parts":[null,"x"]}]`}, []string{"/history/0/parts/0", "/history/0/parts/1"}},
-		"a part of an unknown kind":     {map[string]string{"history": `[{"parts":[{"kind":"x"}]}]`}, []string{"/history/0/parts/0/kind"}},
-		"a text of the wrong type":      {map[string]string{"history": `[{"parts":[{"kind":"text","text":1}]}]`}, []string{"/history/0/parts/0/text"}},
-		"a file without content":        {map[string]string{"history": `[{"parts":[{"kind":"file"}]}]`}, []string{"/history/0/parts/0/file"}},
-		"bytes that are no base64":      {map[string]string{"history": `[{"parts":[{"kind":"file","file":{"bytes":"?"}}]}]`}, []string{"/history/0/parts/0/file/bytes"}},
-		"a number beyond all":           {map[string]string{"history": `[{"metadata":{"a":1e999}}]`}, []string{"/history/0", "/history/0/metadata"}},
-		"artifacts of the wrong type":   {map[string]string{"artifacts": `{}`}, []string{"/artifacts"}},
-		"an artifact of the wrong type": {map[string]string{"artifacts": `[null,1]`}, []string{"/artifacts/0", "/artifacts/1"}},
-		"metadata of the wrong type":    {map[string]string{"metadata": `[]`}, []string{"/metadata"}},
+		"a timestamp of the wrong type":  {map[string]string{"status": `{"state":"x","timestamp":5}`}, []string{"/status/timestamp"}},
+		"a timestamp that is not a time": {map[string]string{"status": `{"state":"x","timestamp":"now"}`}, []string{"/status/timestamp"}},
+		"no state":                       {map[string]string{"status": `{}`}, []string{"/status/state"}},
+		"a state of the wrong type":      {map[string]string{"status": `{"state":1}`}, []string{"/status/state"}},
+		"null in the history":            {map[string]string{"history": `[null]`}, []string{"/history/0"}},
+		"a message of the wrong type":    {map[string]string{"history": `[{}, 5]`}, []string{"/history/1"}},
+		"a history of the wrong type":    {map[string]string{"history": `{}`}, []string{"/history"}},
+		"parts of the wrong type":        {map[string]string{"history": `[{"parts":"x"}]`}, []string{"/history/0/parts"}},
+		"a part of the wrong type":       {map[string]string{"history": `[{"parts":[null,"x"]}]`}, []string{"/history/0/parts/0", "/history/0/parts/1"}},
+		"a part of an unknown kind":      {map[string]string{"history": `[{"parts":[{"kind":"x"}]}]`}, []string{"/history/0/parts/0/kind"}},
+		"a text of the wrong type":       {map[string]string{"history": `[{"parts":[{"kind":"text","text":1}]}]`}, []string{"/history/0/parts/0/text"}},
+		"a file without content":         {map[string]string{"history": `[{"parts":[{"kind":"file"}]}]`}, []string{"/history/0/parts/0/file"}},
+		"bytes that are not base64":      {map[string]string{"history": `[{"parts":[{"kind":"file","file":{"bytes":"?"}}]}]`}, []string{"/history/0/parts/0/file/bytes"}},
+		"a number out of range":          {map[string]string{"history": `[{"metadata":{"a":1e999}}]`}, []string{"/history/0", "/history/0/metadata"}},
+		"artifacts of the wrong type":    {map[string]string{"artifacts": `{}`}, []string{"/artifacts"}},
+		"an artifact of the wrong type":  {map[string]string{"artifacts": `[null,1]`}, []string{"/artifacts/0", "/artifacts/1"}},
+		"metadata of the wrong type":     {map[string]string{"metadata": `[]`}, []string{"/metadata"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var members map[string]json.RawMessage
@@ -70,8 +70,8 @@ func TestFromA2A_shape(t *testing.T) {
 	}
 }
 
-// Whatever stands in place of any member of a task, it is refused, with a
-// pointer, or shown again; and nobody is told of types of Go.
+// Whatever value replaces any member of a task, the task is refused with a pointer
+// or shown again, and no message names Go types.
 func TestFromA2A_whatever_comes(t *testing.T) {
 	var doc any
 	if err := json.Unmarshal([]byte(wholeTask), &doc); err != nil {
@@ -109,7 +109,7 @@ func TestFromA2A_whatever_comes(t *testing.T) {
 	}
 }
 
-// mutate puts other values in place of each value within one, and calls f.
+// mutate replaces each value within v by other values and calls f.
 func mutate(v any, f func()) {
 	others := []any{nil, 5.0, "", "x", true, []any{}, []any{nil}, []any{5.0}, map[string]any{}, "huge"}
 	switch v := v.(type) {
@@ -136,8 +136,8 @@ func mutate(v any, f func()) {
 	}
 }
 
-// What was stored before it was checked, or in another form, is shown as far as
-// that can be.
+// A task that was stored before such checks, or in another form, is shown as far as
+// possible.
 func TestToA2A_of_anything(t *testing.T) {
 	for _, bubbles := range []string{
 		`null`, `5`, `{}`, `[null]`, `[5,"x"]`, `[{"history":[null]}]`, `[{"history":[null,{"messageId":5}],"a2a_task":5}]`,

@@ -37,7 +37,7 @@ func TestToA2A(t *testing.T) {
 
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	t.Run("each message is there once, and the fork's", func(t *testing.T) {
+	t.Run("contains each message once, with the fork's ids", func(t *testing.T) {
 		t.Parallel()
 		got, err := task.Merge("s", 1, []task.A2A{
 			mustForm(t, task.Task{ID: "t1", SessionID: "s", Bubbles: json.RawMessage(`[
@@ -66,7 +66,7 @@ func TestMerge(t *testing.T) {
 			t.Errorf("history (-want +got):\n%s", diff)
 		}
 	})
-	t.Run("nothing makes an empty task", func(t *testing.T) {
+	t.Run("no tasks make an empty task", func(t *testing.T) {
 		t.Parallel()
 		if got, err := task.Merge("s", 1, nil); err != nil || got.History == nil || len(got.History) != 0 {
 			t.Errorf("got %+v, %v", got, err)

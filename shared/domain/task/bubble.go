@@ -15,15 +15,16 @@ const (
 	ArtifactBubble = "artifact_notification"
 )
 
-// Bubble is what the rules need to know of one message bubble.
+// Bubble is the part of a message bubble that the rules apply to.
 type Bubble struct {
 	ID     string
 	Type   string
 	Text   string
-	Status bool // a status bubble is shown while an agent works, and never saved
+	Status bool // a status bubble is shown while an agent works and never saved
 }
 
-// Validate says which rule the bubble breaks; pointer is where it stands.
+// Validate returns a fault for a rule that the bubble breaks; pointer is its JSON
+// pointer.
 func (b Bubble) Validate(pointer string) error {
 	types := []string{UserBubble, AgentBubble, ArtifactBubble}
 	switch {

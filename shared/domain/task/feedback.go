@@ -8,7 +8,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// MaxFeedbackText is the longest text of a feedback, in characters.
+// MaxFeedbackText is the maximum length of a feedback's text, in characters.
 const MaxFeedbackText = 10_000
 
 // The types of feedback.
@@ -17,12 +17,11 @@ const (
 	Down = "down"
 )
 
-// Feedback is a person's judgement of a task. CreatedTime is epoch
-// milliseconds.
+// Feedback is a user's rating of a task. CreatedTime is in epoch milliseconds.
 type Feedback struct {
 	ID          string `json:"-"`
-	UserID      string `json:"-"` // whose it is
-	OwnerID     string `json:"-"` // whose session the task is of, where it is somebody else's
+	UserID      string `json:"-"` // the author
+	OwnerID     string `json:"-"` // the session's owner, if it is another user
 	TaskID      string `json:"task_id"`
 	SessionID   string `json:"session_id"`
 	Type        string `json:"type"` // up or down
@@ -30,10 +29,10 @@ type Feedback struct {
 	CreatedTime int64  `json:"created_time"`
 }
 
-// Owner is the user whose session the task is of.
+// Owner returns the owner of the task's session.
 func (f Feedback) Owner() string { return cmp.Or(f.OwnerID, f.UserID) }
 
-// Validate says which field of the feedback breaks a rule.
+// Validate returns a fault that names the field that breaks a rule.
 func (f Feedback) Validate() error {
 	if err := fault.CheckID("/taskId", f.TaskID); err != nil {
 		return err
@@ -55,8 +54,8 @@ func CheckFeedbackType(pointer, kind string) error {
 	return nil
 }
 
-// FeedbackQuery selects a page of a user's feedback, newest first. Empty
-// fields do not filter.
+// FeedbackQuery selects a page of a user's feedback, latest first. Empty fields do
+// not filter.
 type FeedbackQuery struct {
 	UserID    string
 	SessionID string
@@ -66,22 +65,22 @@ type FeedbackQuery struct {
 	After     string
 }
 
-// FeedbackPage is a page of feedback; Next is "" at the end. A page may be
-// short, or empty, and still not be the last.
+// FeedbackPage is a page of feedback; Next is "" at the end. A page may be short,
+// or empty, without being the last.
 type FeedbackPage struct {
 	Feedback []Feedback
 	Next     string
 }
 
-// FeedbackStore keeps feedback.
+// FeedbackStore stores feedback.
 type FeedbackStore interface {
-	// FindTask says which session of the user's holds a task; the newest where
-	// several do. fault.NotFound where none does.
+	// FindTask returns the user's session that contains a task; the latest if
+	// several do. It returns fault.NotFound if none does.
 	FindTask(ctx context.Context, userID, taskID string) (sessionID string, err error)
-	// AddFeedback stores a feedback, once for its ID. A SessionID that is given
-	// must be a session of the owner's.
+	// AddFeedback stores a feedback once for its ID. SessionID, if given, must be a
+	// session of the owner's.
 	AddFeedback(ctx context.Context, f Feedback) error
-	// MarkTask puts the feedback into its task's metadata.
+	// MarkTask adds the feedback to its task's metadata.
 	MarkTask(ctx context.Context, f Feedback) error
 	ListFeedback(ctx context.Context, q FeedbackQuery) (FeedbackPage, error)
 }

@@ -11,11 +11,12 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// Invocations are the ids that metadata.kagent_invocation_id names anywhere in
-// the bubbles, at any depth, in order and each once.
+// Invocations returns the ids that metadata.kagent_invocation_id names anywhere in
+// the bubbles, at any depth, in order and without duplicates.
 func Invocations(bubbles json.RawMessage) ([]string, error) {
 	const name = "kagent_invocation_id"
-	// The name may come with escapes; without either there is nothing to find.
+	// The name may be written with escapes; without either there is nothing to
+	// find.
 	if !bytes.Contains(bubbles, []byte(name)) && !bytes.Contains(bubbles, []byte(`\u`)) {
 		return nil, nil
 	}
@@ -30,8 +31,8 @@ func Invocations(bubbles json.RawMessage) ([]string, error) {
 	return found, err
 }
 
-// walkStrings visits the strings that are members of objects in document
-// order, with their name and the name of the member that their object is.
+// walkStrings visits the strings that are members of objects in document order,
+// with their name and the name of the member that contains their object.
 func walkStrings(raw json.RawMessage, visit func(parent, key, value string) error) error {
 	w := walker{visit: visit}
 	dec := json.NewDecoder(bytes.NewReader(raw))
@@ -50,12 +51,12 @@ func walkStrings(raw json.RawMessage, visit func(parent, key, value string) erro
 	}
 }
 
-// level is one object or array that the walker is inside of.
+// level is an object or array that the walker is in.
 type level struct {
-	name    string // of the member that it is; "" in an array
+	name    string // of the member that contains it; "" in an array
 	object  bool
 	key     string // of the member being read
-	pending bool   // a key was read and its value is next
+	pending bool   // a key was read and its value follows
 }
 
 type walker struct {

@@ -14,8 +14,8 @@ type Message struct {
 	CreatedTime int64  `json:"created_time"`
 }
 
-// members are those of one JSON object. Bubbles are kept as they came: what has
-// another form than usual reads as empty.
+// members are the members of one JSON object. Bubbles are stored as received: a
+// member of an unexpected form reads as empty.
 type members map[string]json.RawMessage
 
 func (m members) text(name string) string {
@@ -26,8 +26,7 @@ func (m members) text(name string) string {
 	return s
 }
 
-// bubblesOf are the bubbles that are objects: whatever else is stored, nothing of
-// it can be shown.
+// bubblesOf returns the bubbles that are objects; others cannot be shown.
 func bubblesOf(raw json.RawMessage) []members {
 	var all []json.RawMessage
 	if json.Unmarshal(raw, &all) != nil {
@@ -42,7 +41,7 @@ func bubblesOf(raw json.RawMessage) []members {
 	return out
 }
 
-// Messages are the bubbles of a task, one message each.
+// Messages returns the bubbles of a task, one message each.
 func (t Task) Messages() []Message {
 	bubbles := bubblesOf(t.Bubbles)
 	messages := make([]Message, 0, len(bubbles))
@@ -55,8 +54,8 @@ func (t Task) Messages() []Message {
 	return messages
 }
 
-// words is the bubble's text, that of its text parts where it has none, or the
-// name of the artifact that it tells of.
+// words returns the bubble's text, that of its text parts if it has none, or the
+// name of the artifact that it announces.
 func (m members) words() string {
 	if text := m.text("text"); text != "" {
 		return text
@@ -74,7 +73,7 @@ func (m members) words() string {
 	return all.String()
 }
 
-// object is what a value holds, nothing where it is no object.
+// object returns the members of a value, nil if it is not an object.
 func object(raw json.RawMessage) members {
 	var m members
 	if json.Unmarshal(raw, &m) != nil {

@@ -1,5 +1,5 @@
-// Package task is the domain of seed 002: tasks, the records of interactions
-// exactly as a person saw them, the messages they flatten to, and feedback.
+// Package task is the domain of tasks, the records of interactions exactly as a
+// person saw them, the messages they flatten to, and feedback.
 package task
 
 import (
@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 )
 
-// Limits of one task (seed 002, 8.2).
+// Limits of one task.
 const (
 	MaxBubbles     = 100
 	MaxUserMessage = 10_000   // characters
@@ -15,8 +15,8 @@ const (
 	MaxSize        = 10 << 20 // bytes of JSON
 )
 
-// Task is one interaction as the user interface showed it. Bubbles and
-// metadata are kept as they came. Times are epoch milliseconds.
+// Task is one interaction as the user interface showed it. Bubbles and metadata are
+// stored as received. Times are epoch milliseconds.
 type Task struct {
 	ID          string
 	SessionID   string
@@ -25,21 +25,20 @@ type Task struct {
 	Metadata    json.RawMessage // a JSON object or null
 	CreatedTime int64
 	UpdatedTime int64
-	// Place is the position of the session's log at which the task stands, and
-	// TakenOver says that a fork took that position over from its source. Reads
-	// fill them in.
+	// Place is the task's position in the session's log, and TakenOver says that a
+	// fork took that position over from its source. Reads set them.
 	Place     int64
 	TakenOver bool
 }
 
-// Save is a task as a caller gives it. A nil UserMessage or Metadata was not
-// sent, and leaves what an earlier save stored; null clears it.
+// Save is a request to save a task. A nil UserMessage or Metadata was not sent, and
+// leaves what an earlier save stored; null clears it.
 type Save struct {
 	SessionID string
 	UserID    string
 	Task      Task
 	// Invocations are the ids that metadata.kagent_invocation_id names in the
-	// bubbles, their parts or their history, in order, each once.
+	// bubbles, their parts or their history, in order, without duplicates.
 	Invocations []string
 }
 
@@ -47,7 +46,7 @@ type Save struct {
 type Query struct {
 	SessionID string
 	UserID    string
-	Limit     int    // 0: no limit but the page's bytes
+	Limit     int    // 0: limited only by the page's bytes
 	After     string // position of an earlier page, from Page.Next
 }
 
@@ -57,17 +56,17 @@ type Page struct {
 	Next  string
 }
 
-// Store keeps tasks. Every method answers fault.NotFound for a session or task
-// that is not there and fault.Forbidden for another user's session.
+// Store stores tasks. Every method returns fault.NotFound if the session or task
+// does not exist and fault.Forbidden for another user's session.
 type Store interface {
-	// Save creates the task or updates it, and says which.
+	// Save creates or updates the task, and reports which.
 	Save(ctx context.Context, s Save) (saved Task, created bool, err error)
 	Task(ctx context.Context, userID, sessionID, taskID string) (Task, error)
 	Tasks(ctx context.Context, q Query) (Page, error)
 	DeleteTask(ctx context.Context, userID, sessionID, taskID string) error
 }
 
-// Size is how many bytes of JSON the task takes, about.
+// Size returns the approximate size of the task as JSON, in bytes.
 func (t Task) Size() int {
 	return 200 + len(t.ID) + len(t.UserMessage) + len(t.Bubbles) + len(t.Metadata)
 }

@@ -18,16 +18,16 @@ func TestInvocations(t *testing.T) {
 		bubbles string
 		want    []string
 	}{
-		"none":                     {`[{"id":"b"}]`, nil},
-		"of a bubble":              {`[{"metadata":{"kagent_invocation_id":"1"}}]`, []string{"1"}},
-		"of parts and history":     {`[{"parts":[{"metadata":{"kagent_invocation_id":"2"}}],"history":[{"metadata":{"x":[{}],"kagent_invocation_id":"1"}}]}]`, []string{"2", "1"}},
-		"in order and each once":   {`[{"metadata":{"kagent_invocation_id":"b"}},{"metadata":{"kagent_invocation_id":"a"}},{"metadata":{"kagent_invocation_id":"b"}}]`, []string{"b", "a"}},
-		"only in metadata":         {`[{"kagent_invocation_id":"1","other":{"kagent_invocation_id":"2"},"metadata":{"deep":{"kagent_invocation_id":"3"}}}]`, nil},
-		"only strings":             {`[{"metadata":{"kagent_invocation_id":5}},{"metadata":{"kagent_invocation_id":null}},{"metadata":{"kagent_invocation_id":""}}]`, nil},
-		"metadata in a list":       {`[{"metadata":[{"kagent_invocation_id":"1"}]}]`, nil},
-		"written with escapes":     {`[{"metadata":{"\u006bagent_invocation_id":"\u0041"}}]`, []string{"A"}},
-		"after objects and arrays": {`[{"a":{},"b":[],"c":[[{"d":1}]],"metadata":{"e":{"f":[]},"kagent_invocation_id":"1"}}]`, []string{"1"}},
-		"as a value only":          {`[{"text":"kagent_invocation_id","metadata":"kagent_invocation_id"}]`, nil},
+		"none":                        {`[{"id":"b"}]`, nil},
+		"of a bubble":                 {`[{"metadata":{"kagent_invocation_id":"1"}}]`, []string{"1"}},
+		"of parts and history":        {`[{"parts":[{"metadata":{"kagent_invocation_id":"2"}}],"history":[{"metadata":{"x":[{}],"kagent_invocation_id":"1"}}]}]`, []string{"2", "1"}},
+		"in order without duplicates": {`[{"metadata":{"kagent_invocation_id":"b"}},{"metadata":{"kagent_invocation_id":"a"}},{"metadata":{"kagent_invocation_id":"b"}}]`, []string{"b", "a"}},
+		"only in metadata":            {`[{"kagent_invocation_id":"1","other":{"kagent_invocation_id":"2"},"metadata":{"deep":{"kagent_invocation_id":"3"}}}]`, nil},
+		"only strings":                {`[{"metadata":{"kagent_invocation_id":5}},{"metadata":{"kagent_invocation_id":null}},{"metadata":{"kagent_invocation_id":""}}]`, nil},
+		"metadata in a list":          {`[{"metadata":[{"kagent_invocation_id":"1"}]}]`, nil},
+		"written with escapes":        {`[{"metadata":{"\u006bagent_invocation_id":"\u0041"}}]`, []string{"A"}},
+		"after objects and arrays":    {`[{"a":{},"b":[],"c":[[{"d":1}]],"metadata":{"e":{"f":[]},"kagent_invocation_id":"1"}}]`, []string{"1"}},
+		"as a value only":             {`[{"text":"kagent_invocation_id","metadata":"kagent_invocation_id"}]`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := task.Invocations(json.RawMessage(c.bubbles))
@@ -42,7 +42,7 @@ func TestInvocations(t *testing.T) {
 	}
 }
 
-// TestInvocationsAreFoundAtAnyDepth hides one id in any JSON around it.
+// TestInvocationsAreFoundAtAnyDepth hides one id within arbitrary JSON.
 func TestInvocationsAreFoundAtAnyDepth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		raw := `{"metadata":{"kagent_invocation_id":"here"}}`

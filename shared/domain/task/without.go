@@ -9,9 +9,9 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// Without is bubbles less what belongs to hidden invocations: bubbles, parts
-// and messages of histories whose metadata.kagent_invocation_id is one of
-// them. A bubble that holds none of these comes back byte for byte.
+// Without returns bubbles without what belongs to hidden invocations: bubbles,
+// parts and messages of histories whose metadata.kagent_invocation_id is one of
+// them. A bubble that contains none of these is returned byte for byte.
 func Without(bubbles json.RawMessage, hidden []string) (json.RawMessage, error) {
 	if len(hidden) == 0 {
 		return bubbles, nil
@@ -48,8 +48,8 @@ func Without(bubbles json.RawMessage, hidden []string) (json.RawMessage, error) 
 	return join(kept), nil
 }
 
-// belongs reports whether a value is an object of a hidden invocation. What has
-// another form than usual has no invocation, and "" is never hidden.
+// belongs reports whether a value is an object of a hidden invocation. A value of
+// an unexpected form has no invocation, and "" is never hidden.
 func belongs(v any, hidden []string) bool {
 	object, _ := v.(map[string]any)
 	metadata, _ := object["metadata"].(map[string]any)
@@ -57,7 +57,7 @@ func belongs(v any, hidden []string) bool {
 	return id != "" && slices.Contains(hidden, id)
 }
 
-// prune removes what is hidden from the arrays within a value.
+// prune removes the hidden objects from the arrays within a value.
 func prune(v any, hidden []string) any {
 	switch v := v.(type) {
 	case map[string]any:

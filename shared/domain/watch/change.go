@@ -7,46 +7,46 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// Change is a change of one session's log: one of its members is set, or none
-// where the change is of no interest to watchers.
+// Change is a change of one session's log: at most one of its members is set, and
+// none if the change does not concern watchers.
 type Change struct {
-	Appended  *Entry  // is new
+	Appended  *Entry  // a new entry
 	Completed *Entry  // an item that was in progress
 	Grown     *Growth // an item in progress
-	Deleted   bool    // the session is
+	Deleted   bool    // the session was deleted
 }
 
 // Entry is an entry of a log: the events of one append.
 type Entry struct {
 	Epoch      int64 // of the session, this entry included
-	Offset     int64 // of the cursor of a watcher that has the entry as it is
-	PrevOffset int64 // the same of the entry before, when this one was appended
+	Offset     int64 // of the cursor of a watcher that has the entry
+	PrevOffset int64 // the same for the previous entry, when this one was appended
 	// Events have their position as Seq. There is at least one.
 	Events []session.Event
-	Hidden bool    // listed with the whole log only
+	Hidden bool    // shown only with the whole log
 	Began  string  // the run whose input it is
 	Ended  string  // the run that its first event ends
-	Rewind *Rewind // where it is a rewind's marker
+	Rewind *Rewind // set for a rewind's marker
 }
 
-// Rewind is a rewind as its marker has it.
+// Rewind is a rewind as recorded by its marker.
 type Rewind struct {
 	ToSeq int64 // the last seq that stays
-	Back  bool  // it brings other items back
+	Back  bool  // the rewind restores other items
 }
 
-// Growth is the deltas that an item in progress has gained.
+// Growth is the deltas added to an item in progress.
 type Growth struct {
 	Epoch, Seq int64  // of the item's entry
 	ItemID     string // of the event
-	First      int64  // number of the first of Deltas
+	First      int64  // the number of the first of Deltas
 	Deltas     []run.Delta
 }
 
-// Messages are what watchers are told of a change, in order, without the
-// session's id; none, for most changes. They depend on the change alone, so that
-// a change read twice gives the same. An error says that the end of a run cannot
-// be decoded.
+// Messages returns the messages to watchers about a change, in order and without
+// the session's id; most changes have none. They depend on the change alone, so
+// that reading a change twice yields the same messages. It returns an error if the
+// end of a run cannot be decoded.
 func Messages(c Change) ([]Message, error) {
 	switch {
 	case c.Deleted:
@@ -112,7 +112,7 @@ func (e *Entry) ended(at, prev Cursor) ([]Message, error) {
 	return []Message{m}, nil
 }
 
-// completed are the messages of an item that may have its final form now.
+// completed returns the messages for an item that may be final now.
 func (e *Entry) completed() []Message {
 	event := e.Events[0]
 	if event.Status == session.EventInProgress {

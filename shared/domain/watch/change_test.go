@@ -14,7 +14,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// said is an event at a seq with a status.
+// said returns an event at a seq with a status.
 func said(seq int64, status session.EventStatus, deltas int64) session.Event {
 	return session.Event{
 		ID: "e", Seq: seq, Status: status, Deltas: deltas, InvocationID: "r1", Author: "agent",
@@ -22,7 +22,7 @@ func said(seq int64, status session.EventStatus, deltas int64) session.Event {
 	}
 }
 
-// runEnd is the event that ends a run.
+// runEnd returns the event that ends a run.
 func runEnd(seq int64, text string) session.Event {
 	e := said(seq, session.EventCompleted, 0)
 	return e.With("run", json.RawMessage(text))
@@ -53,19 +53,19 @@ func TestMessages(t *testing.T) {
 	}{
 		"nothing of interest":           {watch.Change{}, nil},
 		"the session is deleted":        {watch.Change{Deleted: true}, []watch.Message{{Type: watch.Deleted}}},
-		"events follow one another":     {appended(watch.Entry{Epoch: 2, PrevOffset: 5, Events: []session.Event{first, second}}), []watch.Message{snapshot(first, at(2, 5)), snapshot(second, at(3, 0))}},
-		"an item begins without deltas": {appended(watch.Entry{Epoch: 2, Events: []session.Event{open}}), []watch.Message{snapshot(shown, at(2, 0))}},
+		"events are consecutive":        {appended(watch.Entry{Epoch: 2, PrevOffset: 5, Events: []session.Event{first, second}}), []watch.Message{snapshot(first, at(2, 5)), snapshot(second, at(3, 0))}},
+		"an item starts without deltas": {appended(watch.Entry{Epoch: 2, Events: []session.Event{open}}), []watch.Message{snapshot(shown, at(2, 0))}},
 		"the input of a run": {
 			appended(watch.Entry{Epoch: 2, Events: []session.Event{first}, Began: "r1"}),
 			[]watch.Message{snapshot(first, at(2, 0)), {
 				Type: watch.Status, Cursor: at(3, 0), Prev: at(3, 0), Status: session.InProgress, RunID: "r1",
 			}},
 		},
-		"a hidden entry takes its positions": {
+		"a hidden entry covers its positions": {
 			appended(watch.Entry{Epoch: 2, PrevOffset: 5, Events: []session.Event{first, second}, Hidden: true}),
 			[]watch.Message{{Type: watch.Status, Cursor: at(4, 0), Prev: at(2, 5)}},
 		},
-		"so does the place of a task": {
+		"the position of a task is covered": {
 			appended(watch.Entry{Epoch: 2, Events: []session.Event{placed}}),
 			[]watch.Message{{Type: watch.Status, Cursor: at(3, 0), Prev: at(2, 0)}},
 		},
@@ -77,14 +77,14 @@ func TestMessages(t *testing.T) {
 			appended(watch.Entry{Epoch: 2, Events: []session.Event{runEnd(3, `{"id":"r1","status":"failed","error":{"code":"agent_failed","message":"no"}}`)}, Ended: "r1"}),
 			[]watch.Message{{Type: watch.Status, Cursor: at(3, 0), Prev: at(2, 0), Status: session.Failed, RunID: "r1", Error: problem}},
 		},
-		"a rewind follows the epoch before": {
+		"a rewind continues from the previous epoch": {
 			appended(watch.Entry{Epoch: 2, PrevOffset: 5, Events: []session.Event{first}, Rewind: &watch.Rewind{ToSeq: 1}}),
 			[]watch.Message{
 				{Type: watch.Rewound, Cursor: at(3, 0), Prev: watch.Cursor{Epoch: 1, Seq: 2, Offset: 5}, ToSeq: ptr(int64(1)), Epoch: ptr(int64(2))},
 				{Type: watch.Status, Cursor: at(3, 0), Prev: at(3, 0), Status: session.Idle},
 			},
 		},
-		"a rewind that brings items back is a reload": {
+		"a rewind that restores items is a reload": {
 			appended(watch.Entry{Epoch: 2, Events: []session.Event{first}, Rewind: &watch.Rewind{ToSeq: 1, Back: true}}),
 			[]watch.Message{{Type: watch.Reload, Cursor: at(3, 0), Prev: watch.Cursor{Epoch: 1, Seq: 2}, Reason: watch.ReasonEpoch}},
 		},
@@ -120,10 +120,10 @@ func TestMessages(t *testing.T) {
 func appended(e watch.Entry) watch.Change  { return watch.Change{Appended: &e} }
 func completed(e watch.Entry) watch.Change { return watch.Change{Completed: &e} }
 
-// TestMessagesFollowOneAnother holds the messages of any entries to the rule that
-// clients go by: each begins where the one before ends, so that whoever has them all
-// misses nothing.
-func TestMessagesFollowOneAnother(t *testing.T) {
+// TestMessagesFollowOneAnother checks that the messages of any entries follow the
+// rule that clients rely on: each begins where the previous one ends, so that a
+// client with all of them has missed nothing.
+func TestMessagesAreConsecutive(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		entry := watch.Entry{Epoch: 1}

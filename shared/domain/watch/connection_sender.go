@@ -6,21 +6,22 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
 // Limits of a sender.
 const (
-	// parallelPosts is how many posts are on their way at a time.
+	// parallelPosts is how many posts are under way concurrently.
 	parallelPosts = 64
-	// postTimeout is how long one post, or closing a connection, may take.
+	// postTimeout limits one post, or closing a connection.
 	postTimeout = 2 * time.Second
-	// easyPost is how long a post takes that nobody would call slow.
-	easyPost = 100 * time.Millisecond
-	// patience is how long one delivery may be held up by one connection: what
-	// its posts take longer than easyPost, and the waits until it is ready.
-	patience = 10 * time.Second
+	// normalPostTime is how long a post takes at most without counting as slow.
+	normalPostTime = 100 * time.Millisecond
+	// delayBudget is how long one connection may delay one delivery: the time by
+	// which its posts exceed normalPostTime, and the waits between retries.
+	delayBudget = 10 * time.Second
 	// throttledTries is how often one message is posted before its connection
 	// counts as too slow; the waits between double from firstWait.
 	throttledTries = 6
@@ -29,27 +30,28 @@ const (
 	closeTries = 3
 )
 
-// ErrCut means that a connection was slow or broken and has been closed.
-var ErrCut = errors.New("the connection was closed")
+// ErrClosed means that a connection was slow or broken and has been closed.
+var ErrClosed = errors.New("the connection was closed")
 
-// ConnectionSender brings messages to connections. It is safe for concurrent use.
+// ConnectionSender sends messages to connections. It is safe for concurrent use.
 type ConnectionSender struct {
 	pusher Pusher
 	random func() float64
 	posts  chan struct{}
 }
 
-// NewConnectionSender returns a sender; random, from 0 to below 1, spreads waits.
+// NewConnectionSender returns a sender; random returns values from 0 to below 1 and
+// adds jitter to waits.
 func NewConnectionSender(pusher Pusher, random func() float64) *ConnectionSender {
 	return &ConnectionSender{pusher: pusher, random: random, posts: make(chan struct{}, parallelPosts)}
 }
 
-// Send posts frames to a connection in order. It returns ErrGone where the
-// connection is gone, and ErrCut where it was slow or broken, so that it had to
-// be closed: then its client connects anew and repairs what it lacks. Any other
-// error means that the client may lack something without knowing.
+// Send posts frames to a connection in order. It returns ErrGone if the connection
+// is gone, and ErrClosed if it was slow or broken and was closed: its client then
+// reconnects and catches up. After any other error the client may have missed
+// messages without knowing.
 func (c *ConnectionSender) Send(ctx context.Context, connection string, frames [][]byte) error {
-	left := patience
+	left := delayBudget
 	for _, frame := range frames {
 		err := c.send(ctx, connection, frame, &left)
 		switch {
@@ -59,13 +61,14 @@ func (c *ConnectionSender) Send(ctx context.Context, connection string, frames [
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		default:
-			return c.cut(ctx, connection, err)
+			return c.disconnect(ctx, connection, err)
 		}
 	}
 	return nil
 }
 
-// send posts one frame, again where there were too many at once.
+// send posts one frame, and retries while it is throttled. It is not a retry.Do
+// loop because its waits share the delay budget of the whole delivery.
 func (c *ConnectionSender) send(ctx context.Context, connection string, frame []byte, left *time.Duration) error {
 	for try := 1; ; try++ {
 		err := c.post(ctx, connection, frame, left)
@@ -82,8 +85,8 @@ func (c *ConnectionSender) send(ctx context.Context, connection string, frame []
 	}
 }
 
-// post posts one frame. It holds one of the few places only while the post is
-// on its way, so that connections that wait are in nobody's way.
+// post posts one frame. It counts towards parallelPosts only while the post is
+// under way, so that waiting connections do not block others.
 func (c *ConnectionSender) post(ctx context.Context, connection string, frame []byte, left *time.Duration) error {
 	select {
 	case c.posts <- struct{}{}:
@@ -92,7 +95,7 @@ func (c *ConnectionSender) post(ctx context.Context, connection string, frame []
 	}
 	defer func() { <-c.posts }()
 	began := time.Now()
-	defer func() { *left -= max(0, time.Since(began)-easyPost) }()
+	defer func() { *left -= max(0, time.Since(began)-normalPostTime) }()
 	ctx, cancel := context.WithTimeout(ctx, min(postTimeout, *left))
 	defer cancel()
 	err := c.pusher.Push(ctx, connection, frame)
@@ -102,22 +105,21 @@ func (c *ConnectionSender) post(ctx context.Context, connection string, frame []
 	return err
 }
 
-// cut closes a connection for a reason.
-func (c *ConnectionSender) cut(ctx context.Context, connection string, reason error) error {
-	for try := 1; ; try++ {
-		err := c.close(ctx, connection)
-		switch {
-		case err == nil:
-			return fmt.Errorf("%w: %w", ErrCut, reason)
-		case errors.Is(err, ErrGone):
-			return ErrGone
-		case try == closeTries:
-			return fmt.Errorf("close the connection: %w, after: %w", err, reason)
-		}
-		if err := sleep.For(ctx, c.spread(firstWait<<try)); err != nil {
-			return err
-		}
+// disconnect closes a connection for a reason.
+func (c *ConnectionSender) disconnect(ctx context.Context, connection string, reason error) error {
+	again := func(err error) bool { return !errors.Is(err, ErrGone) }
+	err := retry.Do(ctx, closePolicy(), again, func() error { return c.close(ctx, connection) })
+	switch {
+	case err == nil:
+		return fmt.Errorf("%w: %w", ErrClosed, reason)
+	case errors.Is(err, ErrGone):
+		return ErrGone
 	}
+	return fmt.Errorf("close the connection: %w, after: %w", err, reason)
+}
+
+func closePolicy() retry.Policy {
+	return retry.Policy{First: 2 * firstWait, Most: 4 * firstWait, Tries: closeTries}
 }
 
 func (c *ConnectionSender) close(ctx context.Context, connection string) error {
@@ -126,7 +128,7 @@ func (c *ConnectionSender) close(ctx context.Context, connection string) error {
 	return c.pusher.Close(ctx, connection)
 }
 
-// spread is a random part of d, from none to all of it.
+// spread returns a random part of d, from none to all of it.
 func (c *ConnectionSender) spread(d time.Duration) time.Duration {
 	return time.Duration(c.random() * float64(d))
 }

@@ -1,6 +1,5 @@
-// Package watch is the domain of watching a session as it happens (seed 001):
-// cursors, messages, and who watches. It knows neither a database nor a
-// transport.
+// Package watch is the domain of watching a session in real time: cursors, messages
+// and subscriptions. It depends on neither a database nor a transport.
 package watch
 
 import (
@@ -12,15 +11,15 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// Cursor is where a watcher stands: it has everything up to the entry Seq of
-// the session's log and, of that item, the deltas 1 to Offset. The end of an
-// item that was streamed in n deltas is the step after them: who stands at
-// n+1 has its final form. Epoch counts the session's rewinds.
+// Cursor is a watcher's position: it has everything up to the entry Seq of the
+// session's log and, of that item, the deltas 1 to Offset. An item that was
+// streamed in n deltas ends with one more step: a watcher at n+1 has its final
+// form. Epoch counts the session's rewinds.
 type Cursor struct {
 	Epoch, Seq, Offset int64
 }
 
-// String is the cursor as callers see it: epoch.seq.offset.
+// String returns the cursor in its external form: epoch.seq.offset.
 func (c Cursor) String() string { return fmt.Sprintf("%d.%d.%d", c.Epoch, c.Seq, c.Offset) }
 
 // MarshalText implements encoding.TextMarshaler.
@@ -35,9 +34,9 @@ func (c *Cursor) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Behind is where a watcher stands who has all of the log up to an event, and
-// the event as it is.
-func Behind(epoch int64, e session.Event) Cursor {
+// CursorAfter returns the cursor of a watcher that has the log up to an event, and
+// the event in its current form.
+func CursorAfter(epoch int64, e session.Event) Cursor {
 	c := Cursor{Epoch: epoch, Seq: e.Seq, Offset: e.Deltas}
 	if e.Status != session.EventInProgress && e.Deltas > 0 {
 		c.Offset++
@@ -45,7 +44,7 @@ func Behind(epoch int64, e session.Event) Cursor {
 	return c
 }
 
-// ParseCursor reads a cursor; anything else is a fault of the field cursor.
+// ParseCursor parses a cursor; anything else is a fault of the field cursor.
 func ParseCursor(s string) (Cursor, error) {
 	bad := fault.Field(fault.Malformed, "cursor", "must be a cursor: epoch.seq.offset")
 	parts := strings.Split(s, ".")
@@ -63,7 +62,7 @@ func ParseCursor(s string) (Cursor, error) {
 	return Cursor{Epoch: n[0], Seq: n[1], Offset: n[2]}, nil
 }
 
-// Before reports whether c stands before d.
+// Before reports whether c is before d.
 func (c Cursor) Before(d Cursor) bool {
 	if c.Epoch != d.Epoch {
 		return c.Epoch < d.Epoch

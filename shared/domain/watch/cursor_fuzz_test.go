@@ -6,8 +6,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// FuzzParseCursor checks that a cursor has one spelling: whatever is read is
-// written as it came.
+// FuzzParseCursor checks that a cursor has one spelling: a parsed cursor formats as
+// its input.
 func FuzzParseCursor(f *testing.F) {
 	for _, seed := range []string{"0.0.0", "1.42.7", "9223372036854775807.1.1", "01.2.3", "-1.0.0", "1.2", "1.2.3.4", "٣.1.1", " 1.2.3"} {
 		f.Add(seed)

@@ -2,7 +2,7 @@ package watch
 
 import "errors"
 
-// What a Pusher answers.
+// The errors of a Pusher.
 var (
 	ErrGone      = errors.New("the connection is gone")
 	ErrThrottled = errors.New("too many messages at once")

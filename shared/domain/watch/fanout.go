@@ -13,10 +13,11 @@ import (
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
-// parallelReads is how many logs' watchers are read at a time.
+// parallelReads is how many logs' watchers are read concurrently.
 const parallelReads = 16
 
-// Fanout tells news to whom they concern. It is safe for concurrent use.
+// Fanout sends updates to the watchers that they concern. It is safe for concurrent
+// use.
 type Fanout struct {
 	audience Audience
 	sender   *ConnectionSender
@@ -25,7 +26,8 @@ type Fanout struct {
 	reads    chan struct{}
 }
 
-// NewFanout returns a fan-out; random, from 0 to below 1, spreads waits.
+// NewFanout returns a fan-out; random returns values from 0 to below 1 and adds
+// jitter to waits.
 func NewFanout(
 	audience Audience, pusher Pusher, log *slog.Logger, now func() time.Time, random func() float64,
 ) *Fanout {
@@ -38,25 +40,25 @@ func NewFanout(
 	}
 }
 
-// Deliver tells a batch of news, those of one log in the order given. The
-// errors stand where their news do; nil means that every connection got all of
-// it, is gone, or was closed so that its client repairs what it lacks. An error
-// means that to tell the news again may help: nobody knows who watches, a
-// connection could be neither reached nor closed, or ctx came to its end.
-func (f *Fanout) Deliver(ctx context.Context, news []LogUpdate) []error {
-	errs := make([]error, len(news))
+// Deliver sends a batch of updates, those of one log in the given order. It returns
+// an error at the index of each update that should be delivered again: its watchers
+// could not be read, a connection could be neither reached nor closed, or ctx
+// ended. A nil error means that every connection got the whole update, is gone, or
+// was closed so that its client catches up.
+func (f *Fanout) Deliver(ctx context.Context, updates []LogUpdate) []error {
+	errs := make([]error, len(updates))
 	var running sync.WaitGroup
-	for log, places := range byLog(news) {
+	for log, indexes := range byLog(updates) {
 		running.Go(func() {
-			whole := LogUpdate{Log: log}
-			for _, i := range places {
-				whole.Messages = append(whole.Messages, news[i].Messages...)
-				whole.Revoked = append(whole.Revoked, news[i].Revoked...)
+			update := LogUpdate{Log: log}
+			for _, i := range indexes {
+				update.Messages = append(update.Messages, updates[i].Messages...)
+				update.Revoked = append(update.Revoked, updates[i].Revoked...)
 			}
-			told, err := f.deliverToLog(ctx, whole)
-			for _, i := range places {
-				if errs[i] = err; told && err == nil && !news[i].Time.IsZero() {
-					metrics.Took(ctx, metrics.PushDelay, f.now().Sub(news[i].Time))
+			sent, err := f.deliverUpdate(ctx, update)
+			for _, i := range indexes {
+				if errs[i] = err; sent && err == nil && !updates[i].Time.IsZero() {
+					metrics.Took(ctx, metrics.PushDelay, f.now().Sub(updates[i].Time))
 				}
 			}
 		})
@@ -65,67 +67,69 @@ func (f *Fanout) Deliver(ctx context.Context, news []LogUpdate) []error {
 	return errs
 }
 
-// byLog says where the news of each log stand; those that tell nobody anything
-// are left out.
-func byLog(news []LogUpdate) map[string][]int {
-	places := map[string][]int{}
-	for i, n := range news {
+// byLog returns the indexes of each log's updates; updates without content are left
+// out.
+func byLog(updates []LogUpdate) map[string][]int {
+	indexes := map[string][]int{}
+	for i, n := range updates {
 		if len(n.Messages) > 0 || len(n.Revoked) > 0 {
-			places[n.Log] = append(places[n.Log], i)
+			indexes[n.Log] = append(indexes[n.Log], i)
 		}
 	}
-	return places
+	return indexes
 }
 
-// deliverToLog tells the news of one log to those who may still watch, and the others
-// that they may not. It reports whether anybody heard the messages.
-func (f *Fanout) deliverToLog(ctx context.Context, news LogUpdate) (told bool, err error) {
-	sessionID, subs, err := f.subscriptions(ctx, news.Log)
+// deliverUpdate sends the update of one log to the connections that may still
+// watch, and a notice to those that may not. It reports whether any connection got
+// the messages.
+func (f *Fanout) deliverUpdate(ctx context.Context, update LogUpdate) (sent bool, err error) {
+	sessionID, subs, err := f.subscriptions(ctx, update.Log)
 	if err != nil {
-		return false, fmt.Errorf("find who watches log %s: %w", news.Log, err)
+		return false, fmt.Errorf("read the watchers of log %s: %w", update.Log, err)
 	}
 	ctx = logs.With(ctx, slog.String(logs.SessionID, sessionID))
-	revoked := news.Revoked
-	if slices.ContainsFunc(news.Messages, func(m Message) bool { return m.Type == Deleted }) {
-		revoked = nil // they went with the session, which says more
+	revoked := update.Revoked
+	if slices.ContainsFunc(update.Messages, func(m Message) bool { return m.Type == Deleted }) {
+		revoked = nil // they ended with the session, whose last message says so
 	}
-	connections, over := f.sort(subs, revoked)
-	dismissed := make(chan error, 1)
-	go func() { dismissed <- f.closeSubscriptions(ctx, news.Log, over) }()
-	told, err = f.deliver(ctx, news, sessionID, connections)
-	return told, errors.Join(err, <-dismissed)
+	connections, expired := f.split(subs, revoked)
+	closed := make(chan error, 1)
+	go func() { closed <- f.closeSubscriptions(ctx, update.Log, expired) }()
+	sent, err = f.sendMessages(ctx, update, sessionID, connections)
+	return sent, errors.Join(err, <-closed)
 }
 
-// sort parts the connections that may be told from the subscriptions that are over.
-func (f *Fanout) sort(subs []Subscription, revoked []Grant) (connections []string, over []ended) {
+// split separates the connections that may watch from the subscriptions that have
+// ended.
+func (f *Fanout) split(subs []Subscription, revoked []Grant) (connections []string, expired []ended) {
 	now := f.now()
 	for _, sub := range subs {
-		reason := sub.Over(now)
-		if reason == "" && sub.among(revoked) {
+		reason := sub.EndReason(now)
+		if reason == "" && sub.grantedBy(revoked) {
 			reason = ReasonRevoked
 		}
 		if reason == "" {
 			connections = append(connections, sub.Connection)
 		} else {
-			over = append(over, ended{sub, reason})
+			expired = append(expired, ended{sub, reason})
 		}
 	}
 	slices.Sort(connections)
-	return slices.Compact(connections), over
+	return slices.Compact(connections), expired
 }
 
-// deliver brings the messages to the connections.
-func (f *Fanout) deliver(ctx context.Context, news LogUpdate, sessionID string, connections []string) (bool, error) {
-	if len(connections) == 0 || len(news.Messages) == 0 {
+// sendMessages sends the messages to the connections.
+func (f *Fanout) sendMessages(ctx context.Context, update LogUpdate, sessionID string, connections []string) (bool, error) {
+	if len(connections) == 0 || len(update.Messages) == 0 {
 		return false, nil
 	}
-	frames := f.frames(ctx, sessionID, merged(news.Messages))
+	frames := f.frames(ctx, sessionID, merged(update.Messages))
 	gone, err := f.push(ctx, connections, frames)
 	metrics.Count(ctx, metrics.ConnectionsGone, float64(len(gone)))
 	if len(gone) > 0 {
-		// Whoever is left behind here is found gone again next time.
-		if err := f.audience.Leave(ctx, news.Log, gone); err != nil {
-			f.log.WarnContext(ctx, "connections that are gone still stand as watchers",
+		// A connection that stays here is found to be gone again next time.
+		if err := f.audience.Leave(ctx, update.Log, gone); err != nil {
+			f.log.WarnContext(ctx, "connections that are gone could not be removed from the watchers",
 				"connections", len(gone), "error", err)
 		}
 	}
@@ -142,8 +146,8 @@ func (f *Fanout) subscriptions(ctx context.Context, log string) (string, []Subsc
 	return f.audience.Watchers(ctx, log)
 }
 
-// frames encodes each message once, however many watch. One that cannot be
-// encoded leaves a gap, which clients repair.
+// frames encodes each message once, however many connections watch. A message that
+// cannot be encoded leaves a gap, which clients repair.
 func (f *Fanout) frames(ctx context.Context, sessionID string, messages []Message) [][]byte {
 	frames := make([][]byte, 0, len(messages))
 	for _, m := range messages {
@@ -158,7 +162,7 @@ func (f *Fanout) frames(ctx context.Context, sessionID string, messages []Messag
 	return frames
 }
 
-// push brings the frames to every connection and returns which are gone.
+// push sends the frames to every connection and returns which are gone.
 func (f *Fanout) push(ctx context.Context, connections []string, frames [][]byte) ([]string, error) {
 	errs := make([]error, len(connections))
 	var running sync.WaitGroup
@@ -173,7 +177,7 @@ func (f *Fanout) push(ctx context.Context, connections []string, frames [][]byte
 		case err == nil:
 		case errors.Is(err, ErrGone):
 			gone = append(gone, connections[i])
-		case errors.Is(err, ErrCut):
+		case errors.Is(err, ErrClosed):
 			f.log.InfoContext(ctx, "a connection was closed for being slow or broken",
 				"connection", connections[i], "error", err)
 		default:

@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// ended is a subscription that is not good any more.
+// ended is a subscription that has ended.
 type ended struct {
 	Subscription
 	reason Reason
 }
 
-// among reports whether the subscription's grant is one of those.
-func (s Subscription) among(grants []Grant) bool {
+// grantedBy reports whether the subscription's grant is one of grants.
+func (s Subscription) grantedBy(grants []Grant) bool {
 	for _, g := range grants {
 		if s.Guest() && s.Grant.Share == g.Share && (g.UserID == "" || g.UserID == s.Grant.UserID) {
 			return true
@@ -23,20 +23,21 @@ func (s Subscription) among(grants []Grant) bool {
 	return false
 }
 
-// closes tells connections that their subscriptions are over, and clears these. Where
-// the token has ended the connection is closed, too: nothing more can be asked
-// on it. Who was told and could not be cleared is told once more next time.
+// closeSubscriptions sends connections a notice that their subscriptions have
+// ended, and clears these. If the token expired it closes the connection too, since
+// the connection accepts no further requests. A subscription that could not be
+// cleared gets another notice next time.
 func (f *Fanout) closeSubscriptions(ctx context.Context, log string, subs []ended) error {
 	errs := make([]error, len(subs))
 	var running sync.WaitGroup
 	for i, sub := range subs {
 		running.Go(func() {
 			if err := f.sendNotice(ctx, sub); err != nil {
-				errs[i] = fmt.Errorf("tell connection %s that it watches no longer: %w", sub.Connection, err)
+				errs[i] = fmt.Errorf("notify connection %s of the end of its subscription: %w", sub.Connection, err)
 				return
 			}
 			if err := f.audience.Clear(ctx, log, sub.Subscription); err != nil {
-				f.log.WarnContext(ctx, "a seat that is over is still there",
+				f.log.WarnContext(ctx, "an ended subscription could not be cleared",
 					"session_id", sub.SessionID, "connection", sub.Connection, "error", err)
 			}
 		})
@@ -45,17 +46,17 @@ func (f *Fanout) closeSubscriptions(ctx context.Context, log string, subs []ende
 	return errors.Join(errs...)
 }
 
-// sendNotice tells a connection that its subscription is over; nil where it is gone or
-// had to be closed.
+// sendNotice sends a connection the notice that its subscription has ended; nil if
+// the connection is gone or had to be closed.
 func (f *Fanout) sendNotice(ctx context.Context, sub ended) error {
 	err := f.sender.Send(ctx, sub.Connection, [][]byte{NewUnsubscribedNotice(sub.SessionID, sub.reason).Frame()})
 	if err == nil && sub.reason == ReasonToken {
-		err = f.sender.cut(ctx, sub.Connection, errToken)
+		err = f.sender.disconnect(ctx, sub.Connection, errToken)
 	}
-	if errors.Is(err, ErrGone) || errors.Is(err, ErrCut) {
+	if errors.Is(err, ErrGone) || errors.Is(err, ErrClosed) {
 		return nil
 	}
 	return err
 }
 
-var errToken = errors.New("its token has ended")
+var errToken = errors.New("its token has expired")

@@ -7,12 +7,12 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// Frame is a message as the watchers of a session get it. One that is larger
-// than MaxMessage becomes a Reload at the same place.
+// Frame encodes a message for the watchers of a session. A message that is larger
+// than MaxMessage becomes a Reload with the same cursor.
 func Frame(m Message, sessionID string) (frame []byte, err error) {
 	m.SessionID = sessionID
 	if m.Item != nil {
-		item := *m.Item // others may hold the same one
+		item := *m.Item // the item may be shared
 		item.SessionID = sessionID
 		m.Item = &item
 	}
@@ -24,7 +24,7 @@ func Frame(m Message, sessionID string) (frame []byte, err error) {
 	}.encode()
 }
 
-// Fits reports whether the message can be sent as it is.
+// Fits reports whether the message fits MaxMessage.
 func (m Message) Fits() bool {
 	if m.Item != nil && m.Item.Size() < MaxMessage/2 {
 		return true
@@ -33,11 +33,11 @@ func (m Message) Fits() bool {
 	return err != nil || len(frame) <= MaxMessage-requestBytes
 }
 
-// requestBytes is what a request id may take, escaped as JSON.
+// requestBytes is the maximum size of a request id, escaped as JSON.
 const requestBytes = 6*fault.MaxID + 64
 
 func (m Message) encode() (frame []byte, err error) {
-	defer func() { // an event panics where its members are no JSON
+	defer func() { // an event panics if its members are not JSON
 		if v := recover(); v != nil {
 			frame, err = nil, fmt.Errorf("encode a message: %v", v)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// deltaMessage is a delta as a client reads it.
+// deltaMessage is a delta as a client decodes it.
 type deltaMessage struct {
 	Cursor, Prev watch.Cursor
 	Delta        run.Delta
@@ -49,19 +49,19 @@ func TestFrame(t *testing.T) {
 			Item: &session.Event{ID: "e5", Fields: map[string]json.RawMessage{"text": text}},
 		}
 	}
-	t.Run("what people wrote is not escaped", func(t *testing.T) {
+	t.Run("text is not escaped for HTML", func(t *testing.T) {
 		frame, err := watch.Frame(watch.Message{Type: watch.DeltaType, Delta: &run.Delta{Text: "<b>&"}}, "s")
 		if err != nil || !strings.Contains(string(frame), `"text":"<b>&"`) {
 			t.Errorf("got %s, %v", frame, err)
 		}
 	})
-	t.Run("what just fits is sent", func(t *testing.T) {
+	t.Run("sends a message of the maximum size", func(t *testing.T) {
 		frame, err := watch.Frame(large(watch.MaxMessage-400), "s")
 		if err != nil || len(frame) < watch.MaxMessage-400 || len(frame) > watch.MaxMessage {
 			t.Errorf("%d bytes, %v", len(frame), err)
 		}
 	})
-	t.Run("what is too large becomes a reload at the same place", func(t *testing.T) {
+	t.Run("turns a message that is too large into a reload with the same cursor", func(t *testing.T) {
 		frame, err := watch.Frame(large(watch.MaxMessage), "s")
 		if err != nil {
 			t.Fatal(err)

@@ -3,17 +3,18 @@ package watch
 import "github.com/rethread/rethread/shared/domain/run"
 
 const (
-	// mergeAbove is how many deltas of one item a batch may hold before those
-	// that follow one another are sent as one: that many mean that the fan-out
-	// is behind, and fewer messages let it catch up.
+	// mergeAbove is how many deltas of one item a batch may hold before consecutive
+	// ones are merged: more mean that the fan-out is behind, and fewer messages let
+	// it catch up.
 	mergeAbove = 16
-	// mergeBytes is the most text of deltas sent as one, in bytes as it is
-	// escaped in JSON: it fits MaxMessage with ids and names.
+	// mergeBytes is the maximum text of merged deltas in bytes, escaped as JSON: it
+	// fits MaxMessage together with ids and names.
 	mergeBytes = 96 << 10
 )
 
-// merged is the messages of one log, in order, with the deltas joined of items
-// that have more than mergeAbove of them. What it is given stays as it is.
+// merged returns the messages of one log, in order, with consecutive deltas merged
+// for items that have more than mergeAbove of them. It does not change its
+// argument.
 func merged(messages []Message) []Message {
 	deltas := map[string]int{}
 	for _, m := range messages {
@@ -25,7 +26,7 @@ func merged(messages []Message) []Message {
 	for start := 0; start < len(messages); {
 		end := start + 1
 		if m := messages[start]; m.Type == DeltaType && deltas[m.ItemID] > mergeAbove {
-			end = endOfStretch(messages, start)
+			end = endOfRange(messages, start)
 		}
 		out = append(out, joined(messages[start:end]))
 		start = end
@@ -33,8 +34,8 @@ func merged(messages []Message) []Message {
 	return out
 }
 
-// endOfStretch is where the deltas end that one message can stand for.
-func endOfStretch(messages []Message, start int) int {
+// endOfRange returns the end of the deltas that one message can replace.
+func endOfRange(messages []Message, start int) int {
 	size := escaped(*messages[start].Delta)
 	end := start + 1
 	for ; end < len(messages) && continues(messages[end-1], messages[end]); end++ {
@@ -45,13 +46,13 @@ func endOfStretch(messages []Message, start int) int {
 	return end
 }
 
-// continues reports whether b is the delta that comes right after a.
+// continues reports whether b is the delta right after a.
 func continues(a, b Message) bool {
 	return b.Type == DeltaType && a.ItemID == b.ItemID && a.Cursor == b.Prev &&
 		len(run.Coalesce([]run.Delta{*a.Delta, *b.Delta})) == 1
 }
 
-// joined is one message for all of a stretch.
+// joined returns one message for consecutive deltas.
 func joined(stretch []Message) Message {
 	last := stretch[len(stretch)-1]
 	if len(stretch) == 1 {

@@ -16,15 +16,15 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// Whatever some connections do, every healthy one gets all messages of its logs
-// in order, and of every other one it is known what became of it.
+// Whatever some connections do, every healthy one gets all messages of its logs in
+// order, and the outcome of every other one is known.
 func TestHealthyConnectionsGetEverything(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		logs := []string{"a", "b", "c"}
-		l, watchers, healthy := newLines(), map[string][]string{}, map[string]bool{}
+		l, watchers, healthy := newFakePusher(), map[string][]string{}, map[string]bool{}
 		for i := range rapid.IntRange(0, 150).Draw(r, "connections") {
 			name := fmt.Sprint("c", i)
-			*l.at(name), healthy[name] = drawLine(r)
+			*l.at(name), healthy[name] = drawConnection(r)
 			log := rapid.SampledFrom(logs).Draw(r, "log")
 			watchers[log] = append(watchers[log], name)
 		}
@@ -33,7 +33,7 @@ func TestHealthyConnectionsGetEverything(t *testing.T) {
 		want := map[string][]string{}
 		for seq := range rapid.Int64Range(1, 30).Draw(r, "news") {
 			log := rapid.SampledFrom(logs).Draw(r, "log")
-			news = append(news, whole(log, seq+1))
+			news = append(news, wholeEvent(log, seq+1))
 			want[log] = append(want[log], watch.Cursor{Seq: seq + 1}.String())
 		}
 		var took time.Duration
@@ -54,27 +54,27 @@ func TestHealthyConnectionsGetEverything(t *testing.T) {
 	})
 }
 
-// drawLine draws how a connection behaves, and says whether that is healthy.
-func drawLine(t *rapid.T) (line, bool) {
+// drawConnection draws a connection's behaviour and reports whether it is healthy.
+func drawConnection(t *rapid.T) (fakeConnection, bool) {
 	switch rapid.IntRange(0, 5).Draw(t, "kind") {
 	case 0:
 		answers := make([]error, rapid.IntRange(0, 20).Draw(t, "gone after"))
-		return line{answers: append(answers, watch.ErrGone)}, false
+		return fakeConnection{answers: append(answers, watch.ErrGone)}, false
 	case 1:
-		return line{takes: time.Hour}, false
+		return fakeConnection{takes: time.Hour}, false
 	case 2:
-		return line{answers: slices.Repeat([]error{watch.ErrThrottled}, 10_000)}, false
+		return fakeConnection{answers: slices.Repeat([]error{watch.ErrThrottled}, 10_000)}, false
 	case 3:
-		return line{answers: []error{errBroken}}, false
+		return fakeConnection{answers: []error{errBroken}}, false
 	case 4:
 		n := rapid.IntRange(1, 5).Draw(t, "throttled")
-		return line{answers: slices.Repeat([]error{watch.ErrThrottled}, n)}, true
+		return fakeConnection{answers: slices.Repeat([]error{watch.ErrThrottled}, n)}, true
 	default:
-		return line{takes: time.Duration(rapid.IntRange(0, 100).Draw(t, "ms")) * time.Millisecond}, true
+		return fakeConnection{takes: time.Duration(rapid.IntRange(0, 100).Draw(t, "ms")) * time.Millisecond}, true
 	}
 }
 
-func checkLine(t *rapid.T, c *line, healthy bool, want, left []string, name string) {
+func checkLine(t *rapid.T, c *fakeConnection, healthy bool, want, left []string, name string) {
 	got := cursors(t, c.got)
 	if len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
 		t.Fatalf("%s got %v of %v", name, got, want)
@@ -91,7 +91,7 @@ func checkLine(t *rapid.T, c *line, healthy bool, want, left []string, name stri
 	}
 }
 
-// delta is the news of one delta of the item at position 7.
+// delta returns the update with one delta of the item at position 7.
 func delta(offset int64, d run.Delta) watch.LogUpdate {
 	return watch.LogUpdate{Log: "a", Messages: []watch.Message{{
 		Type: watch.DeltaType, ItemID: "e7", Offset: &offset, Delta: &d,
@@ -102,8 +102,8 @@ func delta(offset int64, d run.Delta) watch.LogUpdate {
 func TestDeliverManyDeltas(t *testing.T) {
 	deliver := func(t *testing.T, news []watch.LogUpdate) []string {
 		t.Helper()
-		a, l := newAudience(map[string][]string{"a": {"c"}}), newLines()
-		wantTold(t, newFanout(a, l).Deliver(t.Context(), news))
+		a, l := newAudience(map[string][]string{"a": {"c"}}), newFakePusher()
+		wantDelivered(t, newFanout(a, l).Deliver(t.Context(), news))
 		return l.at("c").got
 	}
 	texts := func(n int) []watch.LogUpdate {
@@ -113,37 +113,37 @@ func TestDeliverManyDeltas(t *testing.T) {
 		}
 		return news
 	}
-	t.Run("as many as come in good time stay apart", func(t *testing.T) {
+	t.Run("does not merge few deltas", func(t *testing.T) {
 		if got := deliver(t, texts(16)); len(got) != 16 {
 			t.Errorf("got %d", len(got))
 		}
 	})
-	t.Run("more become one, whose prev is the first's", func(t *testing.T) {
+	t.Run("merges many deltas, with the prev of the first", func(t *testing.T) {
 		want := []string{`{"type":"item.delta","session_id":"session of a","cursor":"0.7.17","prev":"0.7.0",` +
 			`"item_id":"e7","offset":17,"delta":{"part":0,"text":"xxxxxxxxxxxxxxxxx"}}`}
 		if diff := cmp.Diff(want, deliver(t, texts(17))); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("what stands between them keeps its place", func(t *testing.T) {
-		news := slices.Insert(texts(17), 9, whole("a", 8))
+	t.Run("keeps messages between deltas in place", func(t *testing.T) {
+		news := slices.Insert(texts(17), 9, wholeEvent("a", 8))
 		if diff := cmp.Diff([]string{"0.7.9", "0.8.0", "0.7.17"}, cursors(t, deliver(t, news))); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("a repetition is not joined", func(t *testing.T) {
+	t.Run("does not merge a repeated delta", func(t *testing.T) {
 		news := slices.Concat(texts(9), texts(9))
 		if diff := cmp.Diff([]string{"0.7.9", "0.7.9"}, cursors(t, deliver(t, news))); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("another part is another message", func(t *testing.T) {
+	t.Run("does not merge deltas of different parts", func(t *testing.T) {
 		news := append(texts(16), delta(17, run.Delta{Part: 1, Text: "y"}), delta(18, run.Delta{Part: 1, Text: "z"}))
 		if diff := cmp.Diff([]string{"0.7.16", "0.7.18"}, cursors(t, deliver(t, news))); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("however many, no frame is too large", func(t *testing.T) {
+	t.Run("no frame is too large, however many deltas there are", func(t *testing.T) {
 		var news []watch.LogUpdate
 		for i := range int64(100) {
 			news = append(news, delta(i+1, run.Delta{Text: strings.Repeat("\x01", 1000)}))
@@ -160,7 +160,7 @@ func TestDeliverManyDeltas(t *testing.T) {
 	})
 }
 
-// A stream read with all deltas apart and one read joined make the same content.
+// Merged and separate deltas of a stream produce the same content.
 func TestJoinedDeltasMakeTheSameContent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var given []run.Delta
@@ -173,7 +173,7 @@ func TestJoinedDeltasMakeTheSameContent(t *testing.T) {
 			given = append(given, run.Delta{Part: part, Text: rapid.StringN(0, 5, -1).Draw(t, "text")})
 			news = append(news, delta(int64(i+1), given[i]))
 		}
-		a, l := newAudience(map[string][]string{"a": {"c"}}), newLines()
+		a, l := newAudience(map[string][]string{"a": {"c"}}), newFakePusher()
 		if err := errors.Join(newFanout(a, l).Deliver(t.Context(), news)...); err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ import (
 
 var errBroken = errors.New("broken")
 
-// audience is who watches which log.
+// audience is the watchers of logs.
 type audience struct {
 	mu       sync.Mutex
 	watchers map[string][]string
@@ -68,8 +68,9 @@ func (a *audience) Leave(_ context.Context, log string, connections []string) er
 	return nil
 }
 
-// line is how a connection behaves: answers of its next posts, then nil.
-type line struct {
+// fakeConnection is a connection's behaviour: the results of its next posts, then
+// nil.
+type fakeConnection struct {
 	answers []error
 	takes   time.Duration // of each post
 	deaf    bool          // it cannot be closed
@@ -77,23 +78,23 @@ type line struct {
 	closed  bool
 }
 
-// lines is a pusher.
-type lines struct {
+// fakePusher is a pusher.
+type fakePusher struct {
 	mu sync.Mutex
-	of map[string]*line
+	of map[string]*fakeConnection
 }
 
-func newLines() *lines { return &lines{of: map[string]*line{}} }
+func newFakePusher() *fakePusher { return &fakePusher{of: map[string]*fakeConnection{}} }
 
-// at is a connection; it is made when it is first asked for.
-func (l *lines) at(connection string) *line {
+// at returns a connection, which it creates at first use.
+func (l *fakePusher) at(connection string) *fakeConnection {
 	if l.of[connection] == nil {
-		l.of[connection] = &line{}
+		l.of[connection] = &fakeConnection{}
 	}
 	return l.of[connection]
 }
 
-func (l *lines) Push(ctx context.Context, connection string, message []byte) error {
+func (l *fakePusher) Push(ctx context.Context, connection string, message []byte) error {
 	l.mu.Lock()
 	takes := l.at(connection).takes
 	l.mu.Unlock()
@@ -121,7 +122,7 @@ func (l *lines) Push(ctx context.Context, connection string, message []byte) err
 	return nil
 }
 
-func (l *lines) Close(_ context.Context, connection string) error {
+func (l *fakePusher) Close(_ context.Context, connection string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.at(connection).deaf {
@@ -133,12 +134,12 @@ func (l *lines) Close(_ context.Context, connection string) error {
 
 func half() float64 { return 0.5 }
 
-func newFanout(a *audience, l *lines) *watch.Fanout {
+func newFanout(a *audience, l *fakePusher) *watch.Fanout {
 	return watch.NewFanout(a, l, slog.New(slog.DiscardHandler), time.Now, half)
 }
 
-// whole is the news of one whole event.
-func whole(log string, seq int64) watch.LogUpdate {
+// wholeEvent returns the update with one whole event.
+func wholeEvent(log string, seq int64) watch.LogUpdate {
 	return watch.LogUpdate{Log: log, Messages: []watch.Message{{
 		Type:   watch.Snapshot,
 		Item:   &session.Event{Seq: seq, ID: fmt.Sprint("e", seq), Status: session.EventCompleted},
@@ -146,7 +147,7 @@ func whole(log string, seq int64) watch.LogUpdate {
 	}}}
 }
 
-// cursors are where the messages stand that a connection got.
+// cursors returns the cursors of the messages that a connection got.
 func cursors(t interface {
 	Helper()
 	Fatal(...any)
@@ -169,14 +170,14 @@ func cursors(t interface {
 	return out
 }
 
-func wantGot(t *testing.T, l *lines, connection string, want ...string) {
+func wantGot(t *testing.T, l *fakePusher, connection string, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, cursors(t, l.at(connection).got)); diff != "" {
 		t.Errorf("%s got (-want +got):\n%s", connection, diff)
 	}
 }
 
-func wantTold(t *testing.T, errs []error) {
+func wantDelivered(t *testing.T, errs []error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Error(err)
@@ -184,10 +185,10 @@ func wantTold(t *testing.T, errs []error) {
 }
 
 func TestDeliver(t *testing.T) {
-	t.Run("whoever watches gets the news of the log in order, with the session's id", func(t *testing.T) {
-		a, l := newAudience(map[string][]string{"a": {"c1", "c2", "c1"}, "b": {"c2"}}), newLines()
-		item := whole("a", 1)
-		wantTold(t, newFanout(a, l).Deliver(t.Context(), []watch.LogUpdate{item, whole("a", 2), whole("a", 3)}))
+	t.Run("sends a log's messages to its watchers in order, with the session's id", func(t *testing.T) {
+		a, l := newAudience(map[string][]string{"a": {"c1", "c2", "c1"}, "b": {"c2"}}), newFakePusher()
+		item := wholeEvent("a", 1)
+		wantDelivered(t, newFanout(a, l).Deliver(t.Context(), []watch.LogUpdate{item, wholeEvent("a", 2), wholeEvent("a", 3)}))
 		wantGot(t, l, "c1", "0.1.0", "0.2.0", "0.3.0")
 		wantGot(t, l, "c2", "0.1.0", "0.2.0", "0.3.0")
 		if a.reads["a"] != 1 {
@@ -203,49 +204,49 @@ func TestDeliver(t *testing.T) {
 			t.Error("what was given changed")
 		}
 	})
-	t.Run("news without messages are nobody's", func(t *testing.T) {
-		a, l := newAudience(map[string][]string{"a": {"c"}}), newLines()
-		wantTold(t, newFanout(a, l).Deliver(t.Context(), []watch.LogUpdate{{Log: "a"}, {}}))
+	t.Run("ignores updates without messages", func(t *testing.T) {
+		a, l := newAudience(map[string][]string{"a": {"c"}}), newFakePusher()
+		wantDelivered(t, newFanout(a, l).Deliver(t.Context(), []watch.LogUpdate{{Log: "a"}, {}}))
 		if len(a.reads) != 0 {
 			t.Error("somebody asked who watches")
 		}
 	})
-	t.Run("what nobody watches is not even encoded", func(t *testing.T) {
+	t.Run("does not encode messages that have no watchers", func(t *testing.T) {
 		var log bytes.Buffer
-		a, l := newAudience(nil), newLines()
-		bad := whole("a", 1)
+		a, l := newAudience(nil), newFakePusher()
+		bad := wholeEvent("a", 1)
 		bad.Messages[0].Item.Fields = map[string]json.RawMessage{"x": json.RawMessage("{")}
 		f := watch.NewFanout(a, l, slog.New(slog.NewTextHandler(&log, nil)), time.Now, half)
-		wantTold(t, f.Deliver(t.Context(), []watch.LogUpdate{bad}))
+		wantDelivered(t, f.Deliver(t.Context(), []watch.LogUpdate{bad}))
 		if log.Len() > 0 {
 			t.Errorf("it was: %s", log.String())
 		}
 	})
-	t.Run("what cannot be encoded is left out and logged", func(t *testing.T) {
+	t.Run("leaves out and logs a message that cannot be encoded", func(t *testing.T) {
 		var log bytes.Buffer
-		a, l := newAudience(map[string][]string{"a": {"c"}}), newLines()
-		bad := whole("a", 1)
+		a, l := newAudience(map[string][]string{"a": {"c"}}), newFakePusher()
+		bad := wholeEvent("a", 1)
 		bad.Messages[0].Item.Fields = map[string]json.RawMessage{"x": json.RawMessage("{")}
 		f := watch.NewFanout(a, l, slog.New(slog.NewTextHandler(&log, nil)), time.Now, half)
-		wantTold(t, f.Deliver(t.Context(), []watch.LogUpdate{bad, whole("a", 2)}))
+		wantDelivered(t, f.Deliver(t.Context(), []watch.LogUpdate{bad, wholeEvent("a", 2)}))
 		wantGot(t, l, "c", "0.2.0")
 		if !strings.Contains(log.String(), "cannot be encoded") {
 			t.Errorf("the log: %s", log.String())
 		}
 	})
-	t.Run("a log whose watchers cannot be read fails alone", func(t *testing.T) {
-		a, l := newAudience(map[string][]string{"a": {"c"}, "b": {"c"}}), newLines()
+	t.Run("fails only the log whose watchers cannot be read", func(t *testing.T) {
+		a, l := newAudience(map[string][]string{"a": {"c"}, "b": {"c"}}), newFakePusher()
 		a.failing["a"] = true
-		errs := newFanout(a, l).Deliver(t.Context(), []watch.LogUpdate{whole("a", 1), whole("b", 1), whole("a", 2)})
+		errs := newFanout(a, l).Deliver(t.Context(), []watch.LogUpdate{wholeEvent("a", 1), wholeEvent("b", 1), wholeEvent("a", 2)})
 		if !errors.Is(errs[0], errBroken) || errs[1] != nil || !errors.Is(errs[2], errBroken) {
 			t.Errorf("got %v", errs)
 		}
 		wantGot(t, l, "c", "0.1.0")
 	})
-	t.Run("connections that are gone leave together", func(t *testing.T) {
-		a, l := newAudience(map[string][]string{"a": {"c1", "c2", "c3"}}), newLines()
+	t.Run("removes connections that are gone by one call", func(t *testing.T) {
+		a, l := newAudience(map[string][]string{"a": {"c1", "c2", "c3"}}), newFakePusher()
 		l.at("c1").answers, l.at("c3").answers = []error{nil, watch.ErrGone}, []error{watch.ErrGone}
-		wantTold(t, newFanout(a, l).Deliver(t.Context(), []watch.LogUpdate{whole("a", 1), whole("a", 2), whole("a", 3)}))
+		wantDelivered(t, newFanout(a, l).Deliver(t.Context(), []watch.LogUpdate{wholeEvent("a", 1), wholeEvent("a", 2), wholeEvent("a", 3)}))
 		wantGot(t, l, "c2", "0.1.0", "0.2.0", "0.3.0")
 		if diff := cmp.Diff(map[string][][]string{"a": {{"c1", "c3"}}}, a.left); diff != "" {
 			t.Errorf("who left (-want +got):\n%s", diff)
@@ -254,23 +255,23 @@ func TestDeliver(t *testing.T) {
 }
 
 func TestDeliverToSlowConnections(t *testing.T) {
-	two := []watch.LogUpdate{whole("a", 1), whole("a", 2)}
+	two := []watch.LogUpdate{wholeEvent("a", 1), wholeEvent("a", 2)}
 	throttled := func(n int) []error { return slices.Repeat([]error{watch.ErrThrottled}, n) }
 	for name, c := range map[string]struct {
-		slow   line
+		slow   fakeConnection
 		closed bool
 		atMost time.Duration
 	}{
-		"throttled for a while gets all":      {line{answers: throttled(4)}, false, time.Second},
-		"throttled for too long is closed":    {line{answers: throttled(99)}, true, 2 * time.Second},
-		"that does not answer is closed":      {line{takes: time.Hour}, true, 2 * time.Second},
-		"that fails is closed":                {line{answers: []error{errBroken}}, true, 0},
-		"that is merely far away gets all":    {line{takes: time.Second}, false, 2 * time.Second},
-		"that cannot be reached, nor closed,": {line{answers: slices.Repeat([]error{errBroken}, 9), deaf: true}, false, time.Second},
+		"throttled for a while gets everything":  {fakeConnection{answers: throttled(4)}, false, time.Second},
+		"throttled for too long is closed":       {fakeConnection{answers: throttled(99)}, true, 2 * time.Second},
+		"that does not answer is closed":         {fakeConnection{takes: time.Hour}, true, 2 * time.Second},
+		"that fails is closed":                   {fakeConnection{answers: []error{errBroken}}, true, 0},
+		"that is far away gets everything":       {fakeConnection{takes: time.Second}, false, 2 * time.Second},
+		"that can be neither reached nor closed": {fakeConnection{answers: slices.Repeat([]error{errBroken}, 9), deaf: true}, false, time.Second},
 	} {
 		t.Run("a connection "+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a, l := newAudience(map[string][]string{"a": {"slow", "well"}}), newLines()
+				a, l := newAudience(map[string][]string{"a": {"slow", "well"}}), newFakePusher()
 				slow := c.slow
 				l.of["slow"] = &slow
 				began := time.Now()
@@ -283,7 +284,7 @@ func TestDeliverToSlowConnections(t *testing.T) {
 						t.Errorf("got %v", errs)
 					}
 				} else {
-					wantTold(t, errs)
+					wantDelivered(t, errs)
 				}
 				wantGot(t, l, "well", "0.1.0", "0.2.0")
 				if slow.closed != c.closed {
@@ -295,28 +296,28 @@ func TestDeliverToSlowConnections(t *testing.T) {
 			})
 		})
 	}
-	t.Run("who is slow all the time is closed in the end", func(t *testing.T) {
+	t.Run("a connection that stays slow is closed in the end", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			a, l := newAudience(map[string][]string{"a": {"slow"}}), newLines()
+			a, l := newAudience(map[string][]string{"a": {"slow"}}), newFakePusher()
 			l.at("slow").takes = 1900 * time.Millisecond
 			var news []watch.LogUpdate
 			for seq := range int64(100) {
-				news = append(news, whole("a", seq+1))
+				news = append(news, wholeEvent("a", seq+1))
 			}
 			began := time.Now()
-			wantTold(t, newFanout(a, l).Deliver(t.Context(), news))
+			wantDelivered(t, newFanout(a, l).Deliver(t.Context(), news))
 			if took := time.Since(began); took > 13*time.Second || !l.at("slow").closed {
 				t.Errorf("after %s, closed: %v", took, l.at("slow").closed)
 			}
 		})
 	})
-	t.Run("out of time, nobody is closed and the news are told again", func(t *testing.T) {
+	t.Run("out of time, closes no connection and returns an error", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			a, l := newAudience(map[string][]string{"a": {"slow"}, "b": {"well"}}), newLines()
+			a, l := newAudience(map[string][]string{"a": {"slow"}, "b": {"well"}}), newFakePusher()
 			l.at("slow").takes = time.Hour
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			errs := newFanout(a, l).Deliver(ctx, []watch.LogUpdate{whole("a", 1), whole("b", 1)})
+			errs := newFanout(a, l).Deliver(ctx, []watch.LogUpdate{wholeEvent("a", 1), wholeEvent("b", 1)})
 			if !errors.Is(errs[0], context.DeadlineExceeded) || errs[1] != nil || l.at("slow").closed {
 				t.Errorf("got %v, closed: %v", errs, l.at("slow").closed)
 			}

@@ -5,33 +5,32 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// Type says what a message tells.
+// Type is the type of a message.
 type Type string
 
 // The types of messages, on every transport.
 const (
-	// Status tells that a run began or ended. Without a status it covers log
-	// positions that nothing is shown of.
+	// Status says that a run began or ended. Without a status it covers log
+	// positions that are not shown.
 	Status Type = "thread.status"
-	// Snapshot brings an item: a whole event, or one in progress with the
-	// Offset that its content has reached. A client drops the item and all
-	// after it, then takes what the message brings. Where not all of it fits,
-	// the deltas up to Until follow.
+	// Snapshot carries an item: a whole event, or one in progress with the Offset
+	// that its content has reached. A client drops the item and everything after
+	// it, then applies the message. If not all content fits, the deltas up to Until
+	// follow.
 	Snapshot Type = "item.snapshot"
-	// DeltaType brings the delta with the number Offset of an item in progress.
-	// A delta whose Prev names an earlier offset than Offset-1 stands for all
-	// deltas in between.
+	// DeltaType carries the delta with the number Offset of an item in progress. If
+	// its Prev has an offset before Offset-1, it replaces all deltas in between.
 	DeltaType Type = "item.delta"
-	// ItemCompleted and ItemFailed bring an item's final form. It takes the
-	// item's place; what came after the item stays.
+	// ItemCompleted and ItemFailed carry an item's final form, which replaces the
+	// item; what follows the item stays.
 	ItemCompleted Type = "item.completed"
 	ItemFailed    Type = "item.failed"
-	// Rewound tells that what came after ToSeq is gone, in the new Epoch. A
-	// rewind that brings other items back is told as a Reload.
+	// Rewound says that everything after ToSeq is gone, in the new Epoch. A rewind
+	// that restores other items is sent as a Reload.
 	Rewound Type = "thread.rewound"
 	// Deleted is the last message of a session.
 	Deleted Type = "thread.deleted"
-	// Reload tells to read the thread and to watch from its cursor.
+	// Reload asks to read the thread and to watch from its cursor.
 	Reload Type = "thread.reload"
 )
 
@@ -39,43 +38,43 @@ const (
 const (
 	ReasonBehind = "too_far_behind"
 	ReasonEpoch  = "history_changed" // the cursor is from before a rewind
-	ReasonGone   = "item_not_found"  // last_item_id is not there, or not any more
-	ReasonSize   = "item_too_large"  // for a frame
+	ReasonGone   = "item_not_found"  // last_item_id does not exist, or not any more
+	ReasonSize   = "item_too_large"  // the item is too large for a frame
 )
 
-// Message tells watchers of one session what happened. Cursor is where a
-// watcher stands who has applied it, Prev where one stood who had applied all
-// before it: who stands further back has missed something.
+// Message is a message to the watchers of one session. Cursor is the position of a
+// watcher that has applied it, Prev that of a watcher that has applied everything
+// before it: a watcher before Prev has missed something.
 type Message struct {
 	Type      Type   `json:"type"`
 	SessionID string `json:"session_id"`
 	Cursor    Cursor `json:"cursor"`
 	Prev      Cursor `json:"prev"`
-	// Subscription is the request id of the subscription that the message
-	// answers; news have none.
+	// Subscription is the request id of the subscription that the message answers;
+	// empty for updates.
 	Subscription string `json:"subscription,omitempty"`
 
-	// Of Status:
+	// For Status:
 	Status session.Status `json:"status,omitempty"`
 	RunID  string         `json:"run_id,omitempty"` // of the run that began or ended
 	Error  *run.Problem   `json:"error,omitempty"`
 
-	// Of items:
+	// For items:
 	Item   *session.Event `json:"item,omitempty"`
 	ItemID string         `json:"item_id,omitempty"`
 	Offset *int64         `json:"offset,omitempty"`
 	Delta  *run.Delta     `json:"delta,omitempty"`
 
-	// Until is the number of the last delta that an item in progress has, where
-	// a Snapshot holds not all of them.
+	// Until is the number of the last delta of an item in progress if a Snapshot
+	// does not contain all of them.
 	Until *int64 `json:"until,omitempty"`
-	// Of Rewound and Reload:
+	// For Rewound and Reload:
 	ToSeq  *int64 `json:"to_seq,omitempty"`
 	Epoch  *int64 `json:"epoch,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// SnapshotOf is the message that brings an event; it has no Prev.
+// SnapshotOf returns the message that carries an event; it has no Prev.
 func SnapshotOf(epoch int64, e session.Event) Message {
-	return Message{Type: Snapshot, Cursor: Behind(epoch, e), Item: &e, ItemID: e.ID, Offset: &e.Deltas}
+	return Message{Type: Snapshot, Cursor: CursorAfter(epoch, e), Item: &e, ItemID: e.ID, Offset: &e.Deltas}
 }

@@ -10,12 +10,12 @@ import (
 
 var errIncomplete = errors.New("a member is missing")
 
-// ParseMessage reads a message about a session as it is on the wire. Members
-// that it does not know are left out.
+// ParseMessage parses a message about a session in its wire format. Unknown members
+// are ignored.
 func ParseMessage(frame []byte) (Message, error) {
 	var in struct {
 		Message
-		Prev *Cursor         `json:"prev"` // null where watching begins
+		Prev *Cursor         `json:"prev"` // null at the start of watching
 		Item json.RawMessage `json:"item"`
 	}
 	if err := json.Unmarshal(frame, &in); err != nil {
@@ -32,14 +32,14 @@ func ParseMessage(frame []byte) (Message, error) {
 		}
 		m.Item, m.ItemID = &e, e.ID
 	}
-	if lacks(m) {
+	if incomplete(m) {
 		return Message{}, fmt.Errorf("read a message of type %q: %w", m.Type, errIncomplete)
 	}
 	return m, nil
 }
 
-// lacks reports whether the message has not all that its type needs.
-func lacks(m Message) bool {
+// incomplete reports whether the message lacks members that its type needs.
+func incomplete(m Message) bool {
 	switch m.Type {
 	case Snapshot, ItemCompleted, ItemFailed:
 		return m.Item == nil
@@ -52,7 +52,7 @@ func lacks(m Message) bool {
 	}
 }
 
-// ParseItem reads an event of a session as callers get it.
+// ParseItem parses an event of a session in its external form.
 func ParseItem(raw json.RawMessage) (session.Event, error) {
 	e, err := session.ParseEvent(raw, "")
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// FuzzParseMessage checks that a message that was read has what its type needs.
+// FuzzParseMessage checks that a parsed message has the members that its type
+// needs.
 func FuzzParseMessage(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"thread.status","session_id":"s","cursor":"0.1.0","prev":null,"status":"idle"}`,

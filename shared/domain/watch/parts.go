@@ -7,12 +7,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-// InParts is what brings an item in progress that is too large for a message:
-// the snapshot m, with as many of the item's deltas as fit, and messages with
-// the others. A head that is too large by itself makes the first a reload.
+// InParts splits an item in progress that is too large for a message: the snapshot
+// m with as many of the item's deltas as fit, and messages with the others. If the
+// item is too large even without deltas, the first message is a reload.
 func InParts(m Message, role string, deltas []run.Delta) ([]Message, error) {
 	content, held := run.NewContent(role), 0
-	head, err := m.holding(content, 0).encode()
+	head, err := m.withContent(content, 0).encode()
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func InParts(m Message, role string, deltas []run.Delta) ([]Message, error) {
 			return nil, err
 		}
 	}
-	first := m.holding(content, int64(held))
+	first := m.withContent(content, int64(held))
 	if until := int64(len(deltas)); int64(held) < until {
 		first.Until = &until
 	}
@@ -33,20 +33,22 @@ func InParts(m Message, role string, deltas []run.Delta) ([]Message, error) {
 	return append([]Message{first}, InDeltas(rest, deltas)...), nil
 }
 
-// holding is the snapshot of an item with a content of so many deltas.
-func (m Message) holding(content *run.Content, offset int64) Message {
+// withContent returns the snapshot of an item with the content of the deltas up to
+// offset.
+func (m Message) withContent(content *run.Content, offset int64) Message {
 	event := *m.Item
 	event.Fields = maps.Clone(event.Fields)
 	event.Fields["content"], event.Deltas = content.Snapshot(), offset
-	m.Item, m.Offset, m.Cursor = &event, &event.Deltas, Behind(m.Cursor.Epoch, event)
+	m.Item, m.Offset, m.Cursor = &event, &event.Deltas, CursorAfter(m.Cursor.Epoch, event)
 	return m
 }
 
-// partSlack is for what the head lacks: an offset, until and a request id.
+// partSlack leaves room for members added later: an offset, until and a request id.
 const partSlack = requestBytes + 64
 
-// InDeltas is what brings an item in progress up to date to who has it up to
-// the delta m.Prev.Offset: as few deltas as fit messages. m brings the item.
+// InDeltas returns the messages that bring a watcher with the deltas up to
+// m.Prev.Offset up to date: the remaining deltas, as few messages as fit. m carries
+// the item.
 func InDeltas(m Message, deltas []run.Delta) []Message {
 	at := m.Prev.Offset
 	each := make([]Message, 0, int64(len(deltas))-at)
@@ -60,15 +62,15 @@ func InDeltas(m Message, deltas []run.Delta) []Message {
 	}
 	var out []Message
 	for start := 0; start < len(each); {
-		end := endOfStretch(each, start)
+		end := endOfRange(each, start)
 		out = append(out, joined(each[start:end]))
 		start = end
 	}
 	return out
 }
 
-// perPart is what a delta adds to a content besides text: where it begins a
-// part, all that is not text.
+// perPart is what a delta adds to a content besides text: everything that is not
+// text if it begins a part.
 func perPart(c *run.Content, d run.Delta) int {
 	if d.Part < c.Parts() {
 		return 0
@@ -84,7 +86,7 @@ func perPart(c *run.Content, d run.Delta) int {
 	return len(raw)
 }
 
-// escaped is how many bytes the text of a delta takes in JSON.
+// escaped returns the size of a delta's text in JSON, in bytes.
 func escaped(d run.Delta) int {
 	text := d.Text
 	if d.Call != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// An item in progress of any size comes in messages that fit, and they make the
-// content that it has: the snapshot first, then only deltas, each where the one
-// before has ended.
+// An item in progress of any size is split into messages that fit and reproduce its
+// content: the snapshot first, then only deltas, each beginning where the previous
+// one ended.
 func TestInParts(t *testing.T) {
 	large := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -84,7 +84,7 @@ func mustFrame(t *rapid.T, m watch.Message) string {
 	return string(frame)
 }
 
-// fold is what messages about one item make of it.
+// fold applies messages about one item.
 func fold(t *rapid.T, messages []watch.Message) *run.Content {
 	first := messages[0]
 	content, err := run.ResumeContent(first.Item.Fields["content"])

@@ -6,33 +6,34 @@ import (
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
-// Subscription is a connection's place among the watchers of a session. Nobody who
-// holds one hears of the session for longer than it is good.
+// Subscription is a connection's subscription to a session. Its connection gets no
+// messages about the session after the subscription has ended.
 type Subscription struct {
 	SessionID  string
-	Owner      string // whose session it is
+	Owner      string // the session's owner
 	Connection string
-	// Expires is when the token ends that opened the connection, in seconds
-	// since 1970; 0 where that is not known, of a subscription that an earlier version took.
+	// Expires is when the token that opened the connection expires, in seconds
+	// since 1970; 0 if unknown, for a subscription of an older version.
 	Expires int64
-	// Grant is what lets a guest watch; zero for the owner and for an admin.
+	// Grant is the grant of a guest; zero for the owner and for an admin.
 	Grant Grant
-	// Revoked is set once the grant was withdrawn, until the connection knows.
+	// Revoked is set from when the grant was withdrawn until the connection has got
+	// its notice.
 	Revoked bool
 }
 
-// Grant is what lets a guest watch: a user whom a share let in.
+// Grant is what lets a guest watch: a user of a share.
 type Grant struct {
 	Share  string
 	UserID string
-	Until  int64 // epoch milliseconds, 0 is never
+	Until  int64 // epoch milliseconds, 0 for unlimited
 }
 
-// Guest reports whether the subscription is one that a share gave.
+// Guest reports whether a share gave the subscription.
 func (s Subscription) Guest() bool { return s.Grant.Share != "" }
 
-// Over is why the subscription is not good any more; "" while it is.
-func (s Subscription) Over(now time.Time) Reason {
+// EndReason returns why the subscription has ended; "" if it has not.
+func (s Subscription) EndReason(now time.Time) Reason {
 	switch {
 	case s.Revoked:
 		return ReasonRevoked
@@ -44,20 +45,20 @@ func (s Subscription) Over(now time.Time) Reason {
 	return ""
 }
 
-// Reason is why a connection watches a session no longer.
+// Reason is why a subscription ended.
 type Reason string
 
 // The reasons.
 const (
-	// ReasonRevoked is that the share, or the caller's part in it, was withdrawn.
+	// ReasonRevoked means that the share, or the user's part in it, was withdrawn.
 	ReasonRevoked Reason = "revoked"
-	// ReasonExpired is that the share's time is up.
+	// ReasonExpired means that the share has expired.
 	ReasonExpired Reason = "expired"
-	// ReasonToken is that the token has ended that opened the connection.
+	// ReasonToken means that the token that opened the connection has expired.
 	ReasonToken Reason = "token_expired"
 )
 
-// Status is what asking again would be answered with, as HTTP has it.
+// Status returns the HTTP status that another request to watch would get.
 func (r Reason) Status() int {
 	if r == ReasonToken {
 		return 401
@@ -65,12 +66,13 @@ func (r Reason) Status() int {
 	return 403
 }
 
-// Unsubscribed is the type of a UnsubscribedNotice on every transport; it is that of the
-// answer to who unsubscribes, too, which has a request id instead of a reason.
+// Unsubscribed is the type of an UnsubscribedNotice on every transport; the answer
+// to an unsubscribe request has the same type, with a request id instead of a
+// reason.
 const Unsubscribed Type = "unsubscribed"
 
-// UnsubscribedNotice is the last thing that a connection is told of a session because its
-// subscription is not good any more. Whoever has another right to watch may subscribe
+// UnsubscribedNotice is the last message that a connection gets about a session
+// when its subscription has ended. A user with another right to watch may subscribe
 // again.
 type UnsubscribedNotice struct {
 	Type      Type   `json:"type"`
@@ -79,15 +81,15 @@ type UnsubscribedNotice struct {
 	Status    int    `json:"status"`
 }
 
-// NewUnsubscribedNotice tells of the end of watching a session.
+// NewUnsubscribedNotice returns the notice for a session.
 func NewUnsubscribedNotice(sessionID string, r Reason) UnsubscribedNotice {
 	return UnsubscribedNotice{Type: Unsubscribed, SessionID: sessionID, Reason: r, Status: r.Status()}
 }
 
-// Frame is the notice as connections get it.
+// Frame encodes the notice.
 func (f UnsubscribedNotice) Frame() []byte {
 	frame, err := jsonx.Marshal(f)
-	if err != nil { // these are strings and a number
+	if err != nil { // strings and a number always encode
 		panic(err)
 	}
 	return frame

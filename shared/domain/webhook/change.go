@@ -6,7 +6,7 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// Change is what an owner changes of a webhook; nil leaves a field as it is.
+// Change is an owner's change of a webhook; nil leaves a field unchanged.
 type Change struct {
 	URL         *string
 	Description *string
@@ -14,20 +14,20 @@ type Change struct {
 	Agents      *[]string
 	SessionIDs  *[]string
 	Status      *Status
-	// IfMatch is the version that the change is meant for; nil for any.
+	// IfMatch is the expected version; nil for any.
 	IfMatch *int64
 }
 
-// Validate says which of the given fields breaks a rule by itself.
+// Validate returns a fault that names a given field that is invalid by itself.
 func (c Change) Validate() error {
 	c.IfMatch = nil
 	_, err := c.Apply(Webhook{URL: "https://example.com/", Status: Active}, 0)
 	return err
 }
 
-// Apply is the webhook with the change, made at a time in epoch milliseconds.
-// fault.Precondition where it is at another version than IfMatch; the faults of
-// Validate where the outcome breaks a rule.
+// Apply returns the webhook after the change, made at a time in epoch milliseconds.
+// It returns fault.Precondition if the webhook has another version than IfMatch,
+// and the faults of Validate if the result breaks a rule.
 func (c Change) Apply(w Webhook, now int64) (Webhook, error) {
 	if c.IfMatch != nil && *c.IfMatch != w.Version {
 		return w, fault.New(fault.Precondition, "If-Match does not hold: the webhook is at version %d", w.Version)

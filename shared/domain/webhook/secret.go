@@ -10,8 +10,8 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// Secrets are written as Standard Webhooks has them
-// (https://www.standardwebhooks.com): whsec_ and 24 to 64 bytes in base64.
+// Secrets have the format of Standard Webhooks (https://www.standardwebhooks.com):
+// whsec_ and 24 to 64 bytes in base64.
 const (
 	secretPrefix   = "whsec_"
 	leastSecret    = 24
@@ -20,17 +20,16 @@ const (
 )
 
 const (
-	// KeepSecret is how long messages are signed with a secret, too, after it was
-	// replaced.
+	// KeepSecret is how long messages are also signed with a replaced secret.
 	KeepSecret = 24 * time.Hour
-	// maxPrevious is how many replaced secrets are kept at most.
+	// maxPrevious is the maximum number of replaced secrets that are kept.
 	maxPrevious = 4
 )
 
-// Secret is what messages to a webhook are signed with.
+// Secret is a key that signs messages to a webhook.
 type Secret string
 
-// NewSecret makes one of random bytes.
+// NewSecret generates a secret from random bytes.
 func NewSecret(random io.Reader) (Secret, error) {
 	raw := make([]byte, newSecretBytes)
 	if _, err := io.ReadFull(random, raw); err != nil {
@@ -39,7 +38,7 @@ func NewSecret(random io.Reader) (Secret, error) {
 	return Secret(secretPrefix + base64.StdEncoding.EncodeToString(raw)), nil
 }
 
-// ParseSecret reads one that a user gave. The fault repeats nothing of it.
+// ParseSecret parses a secret that a user chose. The fault contains nothing of it.
 func ParseSecret(text string) (Secret, error) {
 	encoded, ok := strings.CutPrefix(text, secretPrefix)
 	raw, err := base64.StdEncoding.Strict().DecodeString(encoded)
@@ -50,20 +49,20 @@ func ParseSecret(text string) (Secret, error) {
 	return Secret(text), nil
 }
 
-// String keeps secrets out of logs that they are given to by mistake.
+// String hides the secret, for logs that it is passed to by mistake.
 func (s Secret) String() string { return secretPrefix + "…" }
 
-// Secrets are those of one webhook. Times are epoch milliseconds.
+// Secrets are the secrets of one webhook. Times are epoch milliseconds.
 type Secrets struct {
 	Current     Secret
 	CreatedTime int64
-	// Previous are those that were replaced, the latest first.
+	// Previous are the replaced ones, latest first.
 	Previous []Previous
 	// Version counts the rotations, from 1.
 	Version int64
 }
 
-// Previous is a secret that was replaced.
+// Previous is a replaced secret.
 type Previous struct {
 	Secret      Secret
 	ExpiresTime int64
@@ -72,7 +71,7 @@ type Previous struct {
 // Rotation replaces a secret.
 type Rotation struct {
 	Next Secret
-	// Revoke ends all earlier ones at once: for one that has leaked.
+	// Revoke ends all earlier secrets at once, after one has leaked.
 	Revoke bool
 }
 
@@ -91,7 +90,7 @@ func (s Secrets) Rotate(r Rotation, now time.Time) Secrets {
 	return next
 }
 
-// At are the secrets to sign with at a time, the current one first.
+// At returns the secrets to sign with at a time, the current one first.
 func (s Secrets) At(now time.Time) []Secret {
 	all := []Secret{s.Current}
 	for _, p := range s.valid(now) {
@@ -100,7 +99,7 @@ func (s Secrets) At(now time.Time) []Secret {
 	return all
 }
 
-// valid are the previous secrets that have not expired.
+// valid returns the previous secrets that have not expired.
 func (s Secrets) valid(now time.Time) []Previous {
 	var out []Previous
 	for _, p := range s.Previous {

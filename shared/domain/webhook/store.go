@@ -7,29 +7,29 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// Store keeps webhooks, their secrets and what became of their deliveries. What
-// belongs to somebody else is not there: fault.NotFound.
+// Store stores webhooks, their secrets and their delivery records. It returns
+// fault.NotFound for those of another user.
 type Store interface {
-	// CreateWebhook adds a webhook with its secret. One that has the id already is
-	// returned as it is: the request is a repetition. fault.Conflict where the user
-	// has MaxWebhooks others.
+	// CreateWebhook adds a webhook with its secret. If one with the id exists, it
+	// is returned unchanged: the request is a repeat. It returns fault.Conflict if
+	// the user has MaxWebhooks others.
 	CreateWebhook(ctx context.Context, w Webhook, secret Secret) (Webhook, error)
 	Webhook(ctx context.Context, userID, id string) (Webhook, error)
-	// Webhooks are those of a user, oldest first.
+	// Webhooks returns a user's webhooks, oldest first.
 	Webhooks(ctx context.Context, userID string) ([]Webhook, error)
-	// ChangeWebhook has the faults of Change.Apply.
+	// ChangeWebhook returns the faults of Change.Apply.
 	ChangeWebhook(ctx context.Context, userID, id string, c Change) (Webhook, error)
-	// DeleteWebhook removes a webhook with its secrets and records.
+	// DeleteWebhook deletes a webhook with its secrets and records.
 	DeleteWebhook(ctx context.Context, userID, id string) error
 
 	Secrets(ctx context.Context, userID, id string) (Secrets, error)
 	RotateSecret(ctx context.Context, userID, id string, r Rotation) (Secrets, error)
 
-	// Record reads what became of a delivery.
+	// Record reads the record of a delivery.
 	Record(ctx context.Context, userID, id, deliveryID string) (Record, error)
 	Records(ctx context.Context, q RecordQuery) (RecordPage, error)
-	// NoteQueued makes, or makes pending again, the record of a delivery that is
-	// about to be queued.
+	// NoteQueued creates the record of a delivery that is about to be queued, or
+	// makes it pending again.
 	NoteQueued(ctx context.Context, d delivery.Delivery) (Record, error)
 }
 
@@ -41,35 +41,35 @@ type RecordQuery struct {
 	After     string // a RecordPage's Next
 }
 
-// RecordPage is some of them; Next is "" on the last page.
+// RecordPage is a page of records; Next is "" on the last page.
 type RecordPage struct {
 	Records []Record
 	Next    string
 }
 
-// Targets is what telling webhooks needs.
+// Targets is the part of the store that deliveries use.
 type Targets interface {
-	// Webhook and Secrets are as of Store.
+	// Webhook and Secrets are as in Store.
 	Webhook(ctx context.Context, userID, id string) (Webhook, error)
 	Secrets(ctx context.Context, userID, id string) (Secrets, error)
-	// NoteTry adds a try to the record of a delivery. One that was not made makes
-	// no record.
+	// NoteTry adds an attempt to the record of a delivery. A note without an
+	// attempt creates no record.
 	NoteTry(ctx context.Context, n Note) error
-	// DeliveredSince reports whether anything was delivered to a webhook since a
+	// DeliveredSince reports whether any delivery to a webhook succeeded since a
 	// time.
 	DeliveredSince(ctx context.Context, userID, id string, since time.Time) (bool, error)
-	// DisableWebhook disables an active webhook that has this address still. Nothing
-	// happens to any other.
+	// DisableWebhook disables an active webhook that still has this address, and
+	// has no effect otherwise.
 	DisableWebhook(ctx context.Context, d Disabling) error
 }
 
-// Disabling is why a webhook is to be disabled, and under which conditions.
+// Disabling is a request to disable a webhook, with its conditions.
 type Disabling struct {
 	UserID string
 	ID     string
 	URL    string
 	Reason Reason
-	// UnchangedSince, unless it is zero, spares one that its owner has changed
+	// UnchangedSince, unless zero, spares a webhook that its owner has changed
 	// since.
 	UnchangedSince time.Time
 }

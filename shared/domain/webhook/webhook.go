@@ -1,6 +1,6 @@
-// Package webhook is the domain of webhooks: which of what happens in their
-// sessions users want their own servers to be told, with which secrets that is
-// signed, and what became of it. What is sent is made in shared/client/webhookhttp.
+// Package webhook is the domain of webhooks: the events that users have sent to
+// their own servers, the secrets that sign the messages, and the records of
+// deliveries. Package webhookhttp in shared/client builds the messages.
 package webhook
 
 import (
@@ -12,24 +12,24 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// Kind is that of the targets that webhooks are.
+// Kind is the kind of the targets that webhooks are.
 const Kind delivery.Kind = "webhook"
 
-// Test is the type of the event that an owner sends to try a webhook out. It
-// passes all filters, so none may name it.
+// Test is the type of the event that an owner sends to test a webhook. It passes
+// all filters, so no filter may name it.
 const Test delivery.Type = "webhook.test"
 
-// Limits of webhooks. All of a user's stand in one item of the table, which is
-// what bounds the filters' bytes.
+// Limits of webhooks. All webhooks of a user are in one item of the table, which
+// limits the filters' bytes.
 const (
-	MaxWebhooks    = 20       // a user
+	MaxWebhooks    = 20       // of one user
 	MaxURL         = 2048     // bytes
 	MaxDescription = 256      // characters
-	MaxFilters     = 50       // entries of a filter
+	MaxFilters     = 50       // entries of one filter
 	MaxFilterBytes = 12 << 10 // of all entries of the three filters
 )
 
-// Status says whether a webhook is told anything.
+// Status says whether a webhook receives events.
 type Status string
 
 // The statuses of a webhook.
@@ -44,37 +44,37 @@ type Reason string
 // The reasons.
 const (
 	Paused  Reason = "paused"  // by its owner
-	Failing Reason = "failing" // nothing was taken for as long as deliveries are tried
+	Failing Reason = "failing" // no delivery succeeded for as long as deliveries are retried
 	Gone    Reason = "gone"    // it answered 410
-	Refused Reason = "refused" // its name leads to an address that must not be called
+	Refused Reason = "refused" // its name resolves to an address that must not be called
 )
 
-// Webhook is where a user wants to be told, and of what. Times are epoch
-// milliseconds.
+// Webhook is an address to which a user has events sent, and the filters for them.
+// Times are epoch milliseconds.
 type Webhook struct {
 	ID     string
 	UserID string
 	URL    string
 	// Description is for people.
 	Description string
-	// Types, Agents and SessionIDs choose what is told; an empty one lets all
-	// through. A type is the name of one or, as session.*, of all that begin so.
+	// Types, Agents and SessionIDs filter the events; an empty list matches all. A
+	// type is a name or a pattern such as session.*.
 	Types      []string
 	Agents     []string
 	SessionIDs []string
 
 	Status         Status
-	DisabledReason Reason // of a disabled one
+	DisabledReason Reason // set if disabled
 	CreatedTime    int64
 	UpdatedTime    int64
-	// Since is when it last became active: what happened before is not told.
+	// Since is when it last became active; earlier events are not sent.
 	Since int64
 	// Version counts the changes, from 1.
 	Version int64
 }
 
-// Validate says which field breaks a rule. Where the address leads is another
-// matter.
+// Validate returns a fault that names the field that breaks a rule. It does not
+// check where the address leads.
 func (w Webhook) Validate() error {
 	switch {
 	case w.URL == "":
@@ -113,9 +113,9 @@ func (w Webhook) validateFilters() error {
 	return nil
 }
 
-// Wants reports whether the webhook is to be told of an event of its owner's: it
-// was active when it happened, and its filters let it through. The filter by
-// sessions lets a fork through for the session that was forked, too.
+// Wants reports whether the webhook receives an event of its owner's: it was active
+// when the event happened, and its filters match. The filter by sessions also
+// matches the fork of a listed session.
 func (w Webhook) Wants(e delivery.Event) bool {
 	if w.Status != Active || e.Time < w.Since || !e.Type.Public() {
 		return false
@@ -128,12 +128,13 @@ func (w Webhook) Wants(e delivery.Event) bool {
 	return ofType && ofAgent && ofSession
 }
 
-// Target is a webhook as one that is told.
+// Target returns the webhook as a target.
 func (w Webhook) Target() delivery.Target {
 	return delivery.Target{Kind: Kind, Name: w.ID + "/" + w.UserID}
 }
 
-// ParseTarget is whose webhook a target is, and which; false for another kind's.
+// ParseTarget returns the owner and id of the webhook that a target is; ok is false
+// for another kind of target.
 func ParseTarget(t delivery.Target) (userID, id string, ok bool) {
 	id, userID, ok = strings.Cut(t.Name, "/")
 	return userID, id, ok && t.Kind == Kind

@@ -47,7 +47,7 @@ func TestValidate(t *testing.T) {
 		"a type of A2A's alone":   {func(w *webhook.Webhook) { w.Types = []string{"item.completed"} }, "/types/0"},
 		"an agent twice":          {func(w *webhook.Webhook) { w.Agents = []string{"a", "b", "a"} }, "/agents/2"},
 		"an agent of no name":     {func(w *webhook.Webhook) { w.Agents = []string{""} }, "/agents/0"},
-		"a session that is none":  {func(w *webhook.Webhook) { w.SessionIDs = []string{"a/b"} }, "/session_ids/0"},
+		"an invalid session":      {func(w *webhook.Webhook) { w.SessionIDs = []string{"a/b"} }, "/session_ids/0"},
 		"too many sessions":       {func(w *webhook.Webhook) { w.SessionIDs = numbered(51) }, "/session_ids"},
 		"entries of too many bytes": {func(w *webhook.Webhook) {
 			w.Agents = nil
@@ -90,7 +90,7 @@ func TestWants(t *testing.T) {
 		"all filters at once":          {whole(), event, true},
 		"nothing while disabled":       {with(all, func(w *webhook.Webhook) { w.Status = webhook.Disabled }), event, false},
 		"nothing of before":            {with(all, func(w *webhook.Webhook) { w.Since = 101 }), event, false},
-		"nothing that A2A alone tells": {all, delivery.Event{Type: delivery.ItemCompleted, Time: 100}, false},
+		"no event that only A2A sends": {all, delivery.Event{Type: delivery.ItemCompleted, Time: 100}, false},
 		"a fork of the session": {
 			with(all, func(w *webhook.Webhook) { w.SessionIDs = []string{"s"} }),
 			delivery.Event{Type: delivery.SessionForked, SessionID: "new", Source: "s", Time: 100},

@@ -29,7 +29,7 @@ type laneItem struct {
 	PK        string `dynamodbav:"PK"`
 	SK        string `dynamodbav:"SK"`
 	Version   int64  `dynamodbav:"v"`
-	Turn      int64  `dynamodbav:"n"`
+	Pass      int64  `dynamodbav:"n"`
 	Due       int64  `dynamodbav:"du,omitempty"`
 	Holder    string `dynamodbav:"w,omitempty"`
 	Leased    int64  `dynamodbav:"le,omitempty"`
@@ -42,7 +42,7 @@ type laneItem struct {
 
 const (
 	laneVersion = "v"
-	laneTurn    = "n"
+	lanePass    = "n"
 )
 
 // Lane implements delivery.Lanes. It takes one read unit, plus half a unit for each
@@ -66,7 +66,7 @@ func (s *Store) laneOf(ctx context.Context, group string, raw table.Item) (deliv
 		return s.repairLane(ctx, group, raw, err)
 	}
 	return delivery.Lane{
-		Group: group, Version: item.Version, Turn: item.Turn, Due: timeOf(item.Due), Holder: item.Holder,
+		Group: group, Version: item.Version, Pass: item.Pass, Due: timeOf(item.Due), Holder: item.Holder,
 		Leased: timeOf(item.Leased), Failures: item.Failures, Head: item.Head, HeadTries: item.HeadTries, Slow: timeOf(item.Slow),
 	}, nil
 }
@@ -84,7 +84,7 @@ func (s *Store) CloseLane(ctx context.Context, l delivery.Lane) error {
 func (s *Store) laneItem(l delivery.Lane) laneItem {
 	k := laneKey(l.Group)
 	return laneItem{
-		PK: k.PK, SK: k.SK, Version: l.Version + 1, Turn: l.Turn, Due: millisOf(l.Due), Holder: l.Holder,
+		PK: k.PK, SK: k.SK, Version: l.Version + 1, Pass: l.Pass, Due: millisOf(l.Due), Holder: l.Holder,
 		Leased: millisOf(l.Leased), Failures: l.Failures, Head: l.Head, HeadTries: l.HeadTries, Slow: millisOf(l.Slow),
 		Expires: s.base.Now().Add(laneLife).Unix(),
 	}

@@ -39,7 +39,7 @@ func TestLanes(t *testing.T) {
 		}
 		var got []string
 		for _, p := range all {
-			got = append(got, fmt.Sprint(p.Place, p.Delivery.Event.ID, "-", p.Tries, "-", p.Queued.UnixMilli()))
+			got = append(got, fmt.Sprint(p.Position, p.Delivery.Event.ID, "-", p.Tries, "-", p.Queued.UnixMilli()))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("parked (-want +got):\n%s", diff)
@@ -47,7 +47,7 @@ func TestLanes(t *testing.T) {
 	}
 	at := func(place, event string) delivery.Parked {
 		return delivery.Parked{
-			Place: place, Tries: 1, Queued: time.UnixMilli(7),
+			Position: place, Tries: 1, Queued: time.UnixMilli(7),
 			Delivery: delivery.Delivery{Event: delivery.Event{ID: event}, Target: w.Target()},
 		}
 	}
@@ -59,7 +59,7 @@ func TestLanes(t *testing.T) {
 	}
 	lane(delivery.Lane{})
 	first := delivery.Lane{
-		Group: group, Turn: 1, Due: time.UnixMilli(5), Failures: 1, Head: "h", HeadTries: 2, Slow: time.UnixMilli(9),
+		Group: group, Pass: 1, Due: time.UnixMilli(5), Failures: 1, Head: "h", HeadTries: 2, Slow: time.UnixMilli(9),
 		Holder: "me", Leased: time.UnixMilli(8),
 	}
 	if err := s.Park(t.Context(), first, []delivery.Parked{at("2", "b"), at("1", "a")}); err != nil {
@@ -81,7 +81,7 @@ func TestLanes(t *testing.T) {
 		}
 	}
 	parked(10, "2b-1-7", "4d-1-7")
-	last := delivery.Lane{Group: group, Version: 2, Turn: 2}
+	last := delivery.Lane{Group: group, Version: 2, Pass: 2}
 	if err := s.SaveLane(t.Context(), last); err != nil {
 		t.Fatal(err)
 	}

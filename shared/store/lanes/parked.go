@@ -32,7 +32,7 @@ func (s *Store) Park(ctx context.Context, l delivery.Lane, all []delivery.Parked
 		if err != nil {
 			return fmt.Errorf("encode a delivery: %w", err)
 		}
-		k := parkedKey(l.Group, p.Place)
+		k := parkedKey(l.Group, p.Position)
 		writes = append(writes, table.Put(parkedItem{
 			PK: k.PK, SK: k.SK, Delivery: string(text), Tries: p.Tries, Queued: p.Queued.UnixMilli(),
 			Expires: s.base.Now().Add(laneLife).Unix(),
@@ -68,7 +68,7 @@ func parkedOf(group string, item table.Item) (delivery.Parked, error) {
 		return delivery.Parked{}, fmt.Errorf("read a delivery: %w", err)
 	}
 	p := delivery.Parked{
-		Place: strings.TrimPrefix(stored.SK, parkedPrefix(group)), Tries: stored.Tries, Queued: time.UnixMilli(stored.Queued),
+		Position: strings.TrimPrefix(stored.SK, parkedPrefix(group)), Tries: stored.Tries, Queued: time.UnixMilli(stored.Queued),
 	}
 	if err := json.Unmarshal([]byte(stored.Delivery), &p.Delivery); err != nil {
 		return p, fmt.Errorf("decode a delivery: %w", err)

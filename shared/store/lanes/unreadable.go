@@ -34,7 +34,7 @@ func (s *Store) quarantine(item table.Item) table.Write {
 // returns table.ErrConditionFailed if the lane changed concurrently.
 func (s *Store) repairLane(ctx context.Context, group string, raw table.Item, why error) (delivery.Lane, error) {
 	lane := delivery.Lane{
-		Group: group, Version: wholeOf(raw[laneVersion]), Turn: max(1, wholeOf(raw[laneTurn])), Due: time.UnixMilli(1),
+		Group: group, Version: wholeOf(raw[laneVersion]), Pass: max(1, wholeOf(raw[lanePass])), Due: time.UnixMilli(1),
 	}
 	fresh := table.Put(s.laneItem(lane), sameAttribute(laneVersion, raw[laneVersion]))
 	if err := s.base.DB.Transact(ctx, s.quarantine(raw), fresh); err != nil {

@@ -53,14 +53,14 @@ func TestLanes_that_cannot_be_read(t *testing.T) {
 			var heard []string
 			desk.hear = func(d delivery.Delivery) { heard = append(heard, d.Event.ID) }
 			if test.turnFirst {
-				desk.wakes = []delivery.Wake{{Kind: target.Kind, Group: group, Turn: 2}}
+				desk.wakes = []delivery.Wake{{Kind: target.Kind, Group: group, Pass: 2}}
 			}
 			ctx, recorder := metrics.With(t.Context())
 			if !test.turnFirst {
 				desk.mustTakeLate(ctx, t, target)
 			}
 			for i := 0; i < len(desk.wakes); i++ {
-				if err := desk.desk.Turn(ctx, desk.wakes[i]); err != nil {
+				if err := desk.desk.RunPass(ctx, desk.wakes[i]); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -65,7 +65,7 @@ func (s *Store) threadUp(ctx context.Context, h *header, at head, q run.ThreadQu
 		if last := t.Items[n-1]; last.Seq == t.Seq {
 			t.Offset = offsetAt(last, at)
 		} else if t.Next != nil {
-			t.Seq, t.Offset = last.Seq, offsetBehind(last)
+			t.Seq, t.Offset = last.Seq, offsetAfter(last)
 		}
 	}
 	if t.Next != nil {
@@ -123,7 +123,7 @@ func (s *Store) threadDown(ctx context.Context, h *header, at head, q run.Thread
 }
 
 // offsetBehind is that of a watcher's cursor who has an event as it is.
-func offsetBehind(e session.Event) int64 { return watch.Behind(0, e).Offset }
+func offsetAfter(e session.Event) int64 { return watch.CursorAfter(0, e).Offset }
 
 // offsetAt is the same of the newest event. The head knows of an item that was
 // complete without any deltas, the event of one that is complete since.
@@ -131,7 +131,7 @@ func offsetAt(e session.Event, at head) int64 {
 	if e.Status == session.EventInProgress {
 		return e.Deltas
 	}
-	return max(offsetBehind(e), at.offset)
+	return max(offsetAfter(e), at.offset)
 }
 
 // sameStatus checks, after the log was read, that no run has begun or ended

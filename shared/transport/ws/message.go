@@ -132,7 +132,7 @@ func (a *api) push(ctx context.Context, c *call, frames [][]byte) {
 		if err := a.Subscriptions.Disconnect(ctx, c.connection()); err != nil {
 			a.Log.WarnContext(ctx, "a closed connection is still subscribed", "error", err)
 		}
-	case errors.Is(err, watch.ErrCut):
+	case errors.Is(err, watch.ErrClosed):
 		a.Log.InfoContext(ctx, "a connection was closed for being slow or broken", "error", err)
 	default:
 		a.Log.ErrorContext(ctx, "an answer could not be sent", "error", err)

@@ -37,7 +37,7 @@ func (o *Redriver) identify(queue string, m types.Message) identified {
 	var w delivery.Wake
 	if json.Unmarshal([]byte(body), &w) == nil && wakesOf()[w.Kind] != "" {
 		return identified{
-			what: fmt.Sprintf("turn %d of what waits for a target of kind %s (%s)", w.Turn, w.Kind, w.Group),
+			what: fmt.Sprintf("turn %d of what waits for a target of kind %s (%s)", w.Pass, w.Kind, w.Group),
 			send: func(ctx context.Context) error { return o.sendWake(ctx, w.Kind, body) },
 		}
 	}
