@@ -20,7 +20,7 @@ const (
 	None Right = iota
 	Read
 	Write
-	Own
+	OwnerOnly
 )
 
 // String returns the right's name in the API.
@@ -30,7 +30,7 @@ func (r Right) String() string {
 		return "read"
 	case Write:
 		return "write"
-	case Own:
+	case OwnerOnly:
 		return "own"
 	case None:
 	}
@@ -99,22 +99,22 @@ func (p Permission) Label() string {
 }
 
 // ownerPermission returns the permission of a session's owner.
-func owns(userID string) Permission { return Permission{Owner: userID, Right: Own} }
+func ownerPermission(userID string) Permission { return Permission{Owner: userID, Right: OwnerOnly} }
 
 // refusal returns the fault for a caller without the right that an action needs.
 func refusal(a Action, has Permission) error {
-	return fault.New(fault.Forbidden, "You may only %s this session: to %s takes %s", has.verb(), a, needs(a))
+	return fault.New(fault.Forbidden, "You may only %s this session: to %s takes %s", has.allowed(), a, requirement(a))
 }
 
-func (p Permission) verb() string {
+func (p Permission) allowed() string {
 	if p.Right == Write {
 		return "read and write"
 	}
 	return "read"
 }
 
-func needs(a Action) string {
-	if a.Right() == Own {
+func requirement(a Action) string {
+	if a.Right() == OwnerOnly {
 		return "its owner"
 	}
 	return fmt.Sprintf("the right to %s", a.Right())

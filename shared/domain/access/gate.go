@@ -69,7 +69,7 @@ func (g *Gate) decide(ctx context.Context, c Caller, s CallerGrants, sessionID s
 // permission. Sharing therefore costs owners nothing. The first call must return
 // fault.Forbidden before it changes anything.
 func (g *Gate) Do(ctx context.Context, c Caller, sessionID string, a Action, do func(Permission) error) error {
-	err := do(owns(c.UserID))
+	err := do(ownerPermission(c.UserID))
 	if !errors.Is(err, fault.Of(fault.Forbidden)) {
 		return err
 	}
@@ -79,7 +79,7 @@ func (g *Gate) Do(ctx context.Context, c Caller, sessionID string, a Action, do 
 		return err
 	case refused != nil:
 		return refused
-	case permission.Right == Own: // something else was refused
+	case permission.Right == OwnerOnly: // something else was refused
 		return err
 	}
 	return do(permission)

@@ -43,9 +43,9 @@ func (a Action) Right() Right {
 	case AppendEvents, StartRun, PushRun, CancelRun, Rewind, SaveTask, DeleteTask, GiveFeedback, PutArtifact:
 		return Write
 	case Rename, Delete, DeleteArtifact, Fork, Export, Share, Notify:
-		return Own
+		return OwnerOnly
 	}
-	return Own
+	return OwnerOnly
 }
 
 // CallerGrants describes a caller's relation to a session.
@@ -66,11 +66,11 @@ type Grant struct {
 
 // active reports whether the grant applies at a time; it no longer applies in the
 // millisecond of its end.
-func (g Grant) holds(now int64) bool { return g.Until == 0 || now < g.Until }
+func (g Grant) active(now int64) bool { return g.Until == 0 || now < g.Until }
 
 // exceeds reports whether a grant gives more than another: by its right, then by
 // its end.
-func (g Grant) better(other Grant) bool {
+func (g Grant) exceeds(other Grant) bool {
 	if g.Right != other.Right {
 		return g.Right > other.Right
 	}
@@ -81,11 +81,11 @@ func (g Grant) better(other Grant) bool {
 // out an action, or the fault of one who may not. now is in epoch milliseconds.
 func Decide(c Caller, s CallerGrants, a Action, now int64) (Permission, error) {
 	if c.UserID == s.Owner {
-		return owns(c.UserID), nil
+		return ownerPermission(c.UserID), nil
 	}
 	best := Grant{}
 	for _, g := range s.Grants {
-		if g.holds(now) && (best.Right == None || g.better(best)) {
+		if g.active(now) && (best.Right == None || g.exceeds(best)) {
 			best = g
 		}
 	}

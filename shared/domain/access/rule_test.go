@@ -25,7 +25,7 @@ func actions() map[access.Right][]access.Action {
 			access.AppendEvents, access.StartRun, access.PushRun, access.CancelRun, access.Rewind, access.SaveTask,
 			access.DeleteTask, access.GiveFeedback, access.PutArtifact,
 		},
-		access.Own: {
+		access.OwnerOnly: {
 			access.Rename, access.Delete, access.DeleteArtifact, access.Fork, access.Export, access.Share, access.Notify,
 			"an unlisted action",
 		},
@@ -51,11 +51,11 @@ func TestDecide(t *testing.T) {
 			s := access.CallerGrants{Owner: "alice", Grants: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) access.Grant {
 				return access.Grant{
 					Share: rapid.SampledFrom([]string{"s1", "s2"}).Draw(t, "share"),
-					Right: rapid.SampledFrom([]access.Right{access.Read, access.Write, access.Own}).Draw(t, "right"),
+					Right: rapid.SampledFrom([]access.Right{access.Read, access.Write, access.OwnerOnly}).Draw(t, "right"),
 					Until: rapid.SampledFrom([]int64{0, now - 1, now, now + 1, now + 2}).Draw(t, "until"),
 				}
 			}), 0, 4).Draw(t, "grants")}
-			right := rapid.SampledFrom([]access.Right{access.Read, access.Write, access.Own}).Draw(t, "takes")
+			right := rapid.SampledFrom([]access.Right{access.Read, access.Write, access.OwnerOnly}).Draw(t, "takes")
 			action := rapid.SampledFrom(actions()[right]).Draw(t, "action")
 			permission, err := access.Decide(c, s, action, now)
 			if got := err == nil; got != mayNaively(c, s, right) {
@@ -68,7 +68,7 @@ func TestDecide(t *testing.T) {
 				}
 			case permission.Owner != "alice" || permission.Right < right:
 				t.Fatalf("pass %+v for what takes %s", permission, right)
-			case c.UserID == "alice" != (permission.Right == access.Own):
+			case c.UserID == "alice" != (permission.Right == access.OwnerOnly):
 				t.Fatalf("%s has %+v", c.UserID, permission)
 			case permission.Guest() && permission.Until != 0 && permission.Until <= now:
 				t.Fatalf("a right that is over: %+v", permission)
@@ -82,7 +82,7 @@ func mayNaively(c access.Caller, s access.CallerGrants, takes access.Right) bool
 	if c.UserID == s.Owner {
 		return true
 	}
-	if takes == access.Own {
+	if takes == access.OwnerOnly {
 		return false
 	}
 	for _, g := range s.Grants {
@@ -94,26 +94,26 @@ func mayNaively(c access.Caller, s access.CallerGrants, takes access.Right) bool
 }
 
 // fakeGrants is the grants of users.
-type book struct {
+type fakeGrants struct {
 	grants access.CallerGrants
 	owners []string
 	err    error
 	asked  int
 }
 
-func (b *book) CallerGrants(context.Context, string, string) (access.CallerGrants, error) {
+func (b *fakeGrants) CallerGrants(context.Context, string, string) (access.CallerGrants, error) {
 	b.asked++
 	return b.grants, b.err
 }
 
-func (b *book) SharingOwners(context.Context, string) ([]string, error) {
+func (b *fakeGrants) SharingOwners(context.Context, string) ([]string, error) {
 	b.asked++
 	return b.owners, b.err
 }
 
 func TestGate(t *testing.T) {
 	t.Parallel()
-	gate := func(b *book) *access.Gate {
+	gate := func(b *fakeGrants) *access.Gate {
 		return access.NewGate(b, func() time.Time { return time.UnixMilli(now) }, slog.New(slog.DiscardHandler))
 	}
 	bob := access.Caller{UserID: "bob"}
@@ -130,7 +130,7 @@ func TestGate(t *testing.T) {
 	t.Run("does not read grants for owners", func(t *testing.T) {
 		t.Parallel()
 		var as []string
-		b := &book{}
+		b := &fakeGrants{}
 		err := gate(b).Do(t.Context(), access.Caller{UserID: "alice"}, "s", access.Delete, does(&as))
 		if err != nil || b.asked != 0 || len(as) != 1 {
 			t.Errorf("%v, asked %d times, done as %v", err, b.asked, as)
@@ -139,7 +139,7 @@ func TestGate(t *testing.T) {
 	t.Run("guests act as the owner", func(t *testing.T) {
 		t.Parallel()
 		var as []string
-		b := &book{grants: access.CallerGrants{Owner: "alice", Grants: []access.Grant{{Share: "x", Right: access.Write}}}}
+		b := &fakeGrants{grants: access.CallerGrants{Owner: "alice", Grants: []access.Grant{{Share: "x", Right: access.Write}}}}
 		if err := gate(b).Do(t.Context(), bob, "s", access.Rewind, does(&as)); err != nil || len(as) != 2 {
 			t.Errorf("%v, done as %v", err, as)
 		}
@@ -147,7 +147,7 @@ func TestGate(t *testing.T) {
 	t.Run("does nothing for a caller without the right", func(t *testing.T) {
 		t.Parallel()
 		var as []string
-		b := &book{grants: access.CallerGrants{Owner: "alice", Grants: []access.Grant{{Share: "x", Right: access.Read}}}}
+		b := &fakeGrants{grants: access.CallerGrants{Owner: "alice", Grants: []access.Grant{{Share: "x", Right: access.Read}}}}
 		err := gate(b).Do(t.Context(), bob, "s", access.Rewind, does(&as))
 		if !errors.Is(err, fault.Of(fault.Forbidden)) || len(as) != 1 {
 			t.Errorf("%v, done as %v", err, as)
@@ -155,7 +155,7 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("does not repeat other failures", func(t *testing.T) {
 		t.Parallel()
-		b := &book{}
+		b := &fakeGrants{}
 		err := gate(b).Do(t.Context(), bob, "s", access.Rewind, func(access.Permission) error { return fault.Missing("Session") })
 		if !errors.Is(err, fault.Of(fault.NotFound)) || b.asked != 0 {
 			t.Errorf("%v, asked %d times", err, b.asked)
@@ -164,7 +164,7 @@ func TestGate(t *testing.T) {
 	t.Run("returns other refusals to the owner", func(t *testing.T) {
 		t.Parallel()
 		want := fault.New(fault.Forbidden, "something else")
-		b := &book{grants: access.CallerGrants{Owner: "bob"}}
+		b := &fakeGrants{grants: access.CallerGrants{Owner: "bob"}}
 		if err := gate(b).Do(t.Context(), bob, "s", access.Rewind, func(access.Permission) error { return want }); !errors.Is(err, error(want)) {
 			t.Errorf("got %v", err)
 		}

@@ -39,7 +39,7 @@ func FromTasks(of session.Session, tasks []task.Save, now int64) (*Part, error) 
 		}
 		joins := false
 		for _, id := range invocations {
-			if _, there := b.first[id]; !there {
+			if _, known := b.first[id]; !known {
 				b.add(session.Event{
 					InvocationID: id, Author: "system", CreatedTime: t.CreatedTime, TaskID: t.ID,
 				}, Log{Task: t.ID, Joins: joins})
@@ -90,7 +90,7 @@ func (b *builder) add(e session.Event, l Log) {
 	if change := e.Change(); len(change) > 0 {
 		l.Undo = b.values.Apply(change)
 	}
-	if _, there := b.first[e.InvocationID]; !there {
+	if _, known := b.first[e.InvocationID]; !known {
 		b.first[e.InvocationID] = e.Seq
 		if l.Initial {
 			b.first[e.InvocationID]++ // no rewind goes back to before it

@@ -74,7 +74,7 @@ func (a *Actor) Act(ctx context.Context, d delivery.Delivery) error {
 	if err != nil {
 		return verdict(err)
 	}
-	if r.Status.Over() {
+	if r.Status.Final() {
 		return nil // it was started by an earlier attempt
 	}
 	return a.Hand(ctx, start.Ref)

@@ -37,15 +37,15 @@ func (d *Dispatcher) Find(ctx context.Context, e Event) ([]Delivery, error) {
 // its group are not queued either. All may be put again, and must be put before
 // later deliveries are.
 func (d *Dispatcher) Put(ctx context.Context, all []Delivery) []error {
-	places := map[string][]int{}
+	indexes := map[string][]int{}
 	for i := range all {
 		group := all[i].Target.Group()
-		places[group] = append(places[group], i)
+		indexes[group] = append(indexes[group], i)
 	}
 	errs := make([]error, len(all))
 	var groups errgroup.Group
 	groups.SetLimit(queuedAtOnce)
-	for _, of := range places {
+	for _, of := range indexes {
 		groups.Go(func() error {
 			var failed error
 			for _, i := range of {

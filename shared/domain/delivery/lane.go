@@ -60,7 +60,7 @@ type Lanes interface {
 	// are quarantined.
 	Parked(ctx context.Context, group string, n int) ([]Parked, error)
 	// Unpark removes deliveries; missing ones are ignored.
-	Unpark(ctx context.Context, group string, places ...string) error
+	Unpark(ctx context.Context, group string, positions ...string) error
 }
 
 // Wake says that a lane's pass is due.

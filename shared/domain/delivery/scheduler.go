@@ -44,7 +44,7 @@ type Arrival struct {
 // Receive delivers the deliveries of one group, in order, or parks them in their
 // target's lane. It returns how many are taken care of: after an error the others
 // must arrive again, before later ones of the group.
-func (s *Scheduler) Receive(ctx context.Context, all []Arrival) (taken int, err error) {
+func (s *Scheduler) Receive(ctx context.Context, all []Arrival) (handled int, err error) {
 	if len(all) == 0 {
 		return 0, nil
 	}
@@ -54,9 +54,9 @@ func (s *Scheduler) Receive(ctx context.Context, all []Arrival) (taken int, err 
 		return 0, fmt.Errorf("look at the lane of a delivery: %w", err)
 	}
 	for lane.Version == 0 && lane.Pass == 0 {
-		a := all[taken]
+		a := all[handled]
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < s.DirectTimeout {
-			return taken, errNoTime
+			return handled, errNoTime
 		}
 		if s.now().Sub(a.Try.Queued) > s.MaxDirectAge {
 			lane = Lane{Group: target.Group(), Pass: 1, Due: s.now()} // it cannot keep up
@@ -71,14 +71,14 @@ func (s *Scheduler) Receive(ctx context.Context, all []Arrival) (taken int, err 
 			break
 		}
 		if err := s.finish(ctx, a.Delivery, result, a.Try.Number); err != nil {
-			return taken, err
+			return handled, err
 		}
-		if taken++; taken == len(all) {
-			return taken, nil
+		if handled++; handled == len(all) {
+			return handled, nil
 		}
 	}
-	if err := s.park(ctx, lane, target.Kind, all[taken:]); err != nil {
-		return taken, err
+	if err := s.park(ctx, lane, target.Kind, all[handled:]); err != nil {
+		return handled, err
 	}
 	return len(all), nil
 }

@@ -44,7 +44,7 @@ const (
 )
 
 // Final reports whether the status is final.
-func (s Status) Over() bool { return s != InProgress }
+func (s Status) Final() bool { return s != InProgress }
 
 // Mode says who executes a run.
 type Mode string

@@ -83,8 +83,8 @@ func (w *Worker) Execute(ctx context.Context, ref Ref) error {
 	r, err := w.Store.Claim(ctx, ref, w.NewID())
 	switch {
 	case errors.Is(err, fault.Of(fault.Conflict)):
-		return w.leave(ctx, ref)
-	case gone(err):
+		return w.leaveToClaimant(ctx, ref)
+	case isDeleted(err):
 		w.Log.InfoContext(ctx, "the run was deleted")
 		return nil
 	case err != nil:
@@ -99,9 +99,9 @@ func (w *Worker) Execute(ctx context.Context, ref Ref) error {
 // leaveToClaimant leaves a run to the worker that has claimed it. If the job is
 // delivered again because that worker crashed, reading the run ends it once its
 // lease has expired.
-func (w *Worker) leave(ctx context.Context, ref Ref) error {
+func (w *Worker) leaveToClaimant(ctx context.Context, ref Ref) error {
 	r, err := w.Store.Run(ctx, ref)
-	if err != nil && !gone(err) {
+	if err != nil && !isDeleted(err) {
 		return fmt.Errorf("look after run %s: %w", ref.RunID, err)
 	}
 	w.Log.InfoContext(ctx, "the run belongs to another worker", "status", string(r.Status))
@@ -109,12 +109,12 @@ func (w *Worker) leave(ctx context.Context, ref Ref) error {
 }
 
 // isDeleted reports whether a session or run has been deleted.
-func gone(err error) bool {
+func isDeleted(err error) bool {
 	return errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden))
 }
 
 // defaultAgent is the agent of a session that names none.
-const unnamed = "default"
+const defaultAgent = "default"
 
 // request reads all that an agent needs: the session as of the run's input, so that
 // the agent answers that input and not later events.
@@ -124,7 +124,7 @@ func (w *Worker) request(ctx context.Context, ref Ref, agent string) (Request, e
 		return Request{}, fmt.Errorf("read session %s: %w", ref.SessionID, err)
 	}
 	return Request{
-		RunID: ref.RunID, SessionID: ref.SessionID, UserID: ref.UserID, Agent: cmp.Or(agent, unnamed),
+		RunID: ref.RunID, SessionID: ref.SessionID, UserID: ref.UserID, Agent: cmp.Or(agent, defaultAgent),
 		AppName: h.AppName, Events: h.Events, State: h.State,
 	}, nil
 }

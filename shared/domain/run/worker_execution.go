@@ -43,14 +43,14 @@ func newExecution(w *Worker, ref Ref, agent string) *execution {
 // produce calls the agent and stores its output. It returns nil once the agent is
 // done; otherwise the agent has been stopped, but may not have returned yet.
 func (x *execution) produce(ctx context.Context) error {
-	calling, stop := x.limit(ctx)
+	calling, stop := x.withReserve(ctx)
 	defer stop()
 	agent, ok := x.Agents.Agent(x.agent)
 	if !ok {
 		return fail(CodeUnknown, "no agent of that name is configured")
 	}
 	var req Request
-	err := patiently(calling, func() (err error) {
+	err := retryBusy(calling, func() (err error) {
 		req, err = x.request(calling, x.ref, x.agent)
 		return err
 	})
@@ -58,15 +58,15 @@ func (x *execution) produce(ctx context.Context) error {
 	case calling.Err() != nil:
 		return context.Cause(calling)
 	case err != nil:
-		return x.refused(ctx, err)
+		return x.failureOf(ctx, err)
 	}
 	ended := make(chan error, 1)
 	x.calls.Go(func() { ended <- x.call(calling, agent, req) })
-	return x.follow(ctx, calling, ended)
+	return x.storeOutputs(ctx, calling, ended)
 }
 
 // withReserve returns a context that ends while there is still time to end the run.
-func (x *execution) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+func (x *execution) withReserve(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return context.WithCancel(ctx)
@@ -98,12 +98,12 @@ func (x *execution) call(ctx context.Context, agent Agent, req Request) (err err
 }
 
 // storeOutputs stores the agent's outputs until the agent is done or has to stop.
-func (x *execution) follow(ctx, calling context.Context, ended <-chan error) error {
+func (x *execution) storeOutputs(ctx, calling context.Context, ended <-chan error) error {
 	for {
 		var err error
 		select {
 		case out := <-x.outputs:
-			err = x.take(ctx, out)
+			err = x.store(ctx, out)
 		case <-x.item.due():
 			err = x.flush(ctx)
 		case <-x.heartbeat.timer.C:
@@ -128,10 +128,10 @@ func (x *execution) end(ctx context.Context, failed error) error {
 	if failed == nil {
 		failed = x.complete(ctx)
 	}
-	if failed != nil && !errors.Is(failed, errOver) {
+	if failed != nil && !errors.Is(failed, errRunEnded) {
 		failed = x.flushRemainder(ctx, failed)
 	}
-	if errors.Is(failed, errOver) {
+	if errors.Is(failed, errRunEnded) {
 		metrics.Count(ctx, metrics.RunsCut, 1)
 		x.log.InfoContext(ctx, "the run ended before its agent was done", "items", x.items)
 		return nil

@@ -15,7 +15,7 @@ const CodeStorage = "storage_failed"
 
 var (
 	// errRunEnded stops a worker whose run was ended by others.
-	errOver = errors.New("the run is over")
+	errRunEnded = errors.New("the run is over")
 	// errOutOfTime ends the agent's call while there is time to end the run.
 	errOutOfTime = errors.New("the worker's time is up")
 )
@@ -58,7 +58,7 @@ func problemOf(err error) *Problem {
 
 // logText returns an error as it is logged. An error with a method Logged() string
 // leaves out the content of the conversation itself.
-func logged(err error) string {
+func logText(err error) string {
 	var careful interface{ Logged() string }
 	if errors.As(err, &careful) {
 		return careful.Logged()
@@ -67,15 +67,15 @@ func logged(err error) string {
 }
 
 // failureOf returns what an error of the store means for the run.
-func (x *execution) refused(ctx context.Context, err error) error {
+func (x *execution) failureOf(ctx context.Context, err error) error {
 	f := &fault.Error{Kind: fault.Busy} // an unknown error may be temporary too
 	errors.As(err, &f)
 	switch f.Kind {
 	case fault.NotFound, fault.Forbidden: // the session was deleted
-		return errOver
+		return errRunEnded
 	case fault.Conflict: // usually a cancelled run; but an agent may have chosen an id that is taken
-		if r, err := x.Store.Run(ctx, x.ref); err != nil || r.Status.Over() {
-			return errOver
+		if r, err := x.Store.Run(ctx, x.ref); err != nil || r.Status.Final() {
+			return errRunEnded
 		}
 		return failBecause(CodeContent, "what the agent produced cannot be stored: "+f.Detail, err)
 	case fault.Malformed, fault.Invalid:
@@ -89,17 +89,17 @@ func (x *execution) refused(ctx context.Context, err error) error {
 
 // A busy store has done nothing yet, so the request may be repeated.
 const (
-	busyTries = 4
-	busyWait  = time.Second // the maximum; the store may ask for less
+	busyAttempts = 4
+	busyWait     = time.Second // the maximum; the store may ask for less
 )
 
 // retryBusy repeats a request while the store is busy. It is not a retry.Do loop
 // because it waits as long as the store asks.
-func patiently(ctx context.Context, do func() error) error {
+func retryBusy(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()
 		var f *fault.Error
-		if try == busyTries || !errors.As(err, &f) || f.Kind != fault.Busy {
+		if try == busyAttempts || !errors.As(err, &f) || f.Kind != fault.Busy {
 			return err
 		}
 		if sleep.For(ctx, min(max(f.RetryAfter, busyWait/4), busyWait)+sleep.Jitter(busyWait/4)) != nil {

@@ -99,7 +99,7 @@ type nobody struct{}
 
 func (nobody) Agent(string) (run.Agent, bool) { return nil, false }
 
-func TestExecuteMindsWhatTheStoreRefuses(t *testing.T) {
+func TestExecuteStoreErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		err error
 		end string

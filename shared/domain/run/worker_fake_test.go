@@ -60,7 +60,7 @@ func (r *recorder) record(o op) error {
 			return err
 		}
 	}
-	if r.statusIs.Over() && o.name != "Run" {
+	if r.statusIs.Final() && o.name != "Run" {
 		return overFault(r.statusIs)
 	}
 	return nil

@@ -40,7 +40,7 @@ func (x *execution) keepAlive(ctx context.Context) error {
 		x.log.WarnContext(ctx, "the heartbeat failed", "error", err)
 	}
 	if over {
-		return errOver
+		return errRunEnded
 	}
 	return nil
 }
@@ -51,16 +51,16 @@ func (x *execution) checkAlive(ctx context.Context) (over bool, err error) {
 	if time.Until(x.heartbeat.renew) > 0 {
 		r, err := x.Store.Run(ctx, x.ref)
 		if err != nil {
-			return gone(err), err
+			return isDeleted(err), err
 		}
-		return r.Status.Over(), nil
+		return r.Status.Final(), nil
 	}
 	err = x.Store.Renew(ctx, x.ref)
 	x.heartbeat.renew = time.Now().Add(x.pace.RenewEvery)
 	if err != nil {
 		x.heartbeat.renew = time.Now().Add(x.pace.CheckEvery)
 	}
-	if gone(err) || errors.Is(err, fault.Of(fault.Conflict)) {
+	if isDeleted(err) || errors.Is(err, fault.Of(fault.Conflict)) {
 		return true, nil
 	}
 	return false, err
@@ -68,8 +68,8 @@ func (x *execution) checkAlive(ctx context.Context) (over bool, err error) {
 
 // write makes one write of the run.
 func (x *execution) write(ctx context.Context, do func() error) error {
-	if err := patiently(ctx, do); err != nil {
-		return x.refused(ctx, err)
+	if err := retryBusy(ctx, do); err != nil {
+		return x.failureOf(ctx, err)
 	}
 	x.heartbeat.seen = time.Now()
 	return nil

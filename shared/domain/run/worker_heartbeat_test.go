@@ -76,7 +76,7 @@ func TestCancelStopsTheAgent(t *testing.T) {
 	})
 }
 
-func TestLookingAfterARunCostsLittle(t *testing.T) {
+func TestHeartbeatCost(t *testing.T) {
 	t.Run("a silent minute takes a read every two seconds and three renewals", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRecorder()

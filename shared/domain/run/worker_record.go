@@ -13,7 +13,7 @@ import (
 )
 
 // store stores one output, or adds it to the pending ones.
-func (x *execution) take(ctx context.Context, out Output) error {
+func (x *execution) store(ctx context.Context, out Output) error {
 	switch {
 	case out.Item != nil:
 		if err := x.complete(ctx); err != nil {
@@ -145,8 +145,8 @@ func (x *execution) flushRemainder(ctx context.Context, failed error) error {
 		return failed
 	}
 	err := x.flush(ctx)
-	if errors.Is(err, errOver) {
-		return errOver
+	if errors.Is(err, errRunEnded) {
+		return errRunEnded
 	}
 	if err != nil {
 		x.log.WarnContext(ctx, "the last deltas of an item are lost", "error", err)
@@ -156,11 +156,11 @@ func (x *execution) flushRemainder(ctx context.Context, failed error) error {
 
 // storeEnd stores the run's end.
 func (x *execution) storeEnd(ctx context.Context, status Status, problem *Problem, failed error) error {
-	err := patiently(ctx, func() error {
+	err := retryBusy(ctx, func() error {
 		_, err := x.Store.End(ctx, x.ref, status, problem)
 		return err
 	})
-	if err != nil && !gone(err) && !errors.Is(err, fault.Of(fault.Conflict)) {
+	if err != nil && !isDeleted(err) && !errors.Is(err, fault.Of(fault.Conflict)) {
 		x.log.ErrorContext(ctx, "the run's end could not be stored", "status", string(status), "error", err)
 		return fmt.Errorf("end run %s: %w", x.ref.RunID, err)
 	}
@@ -172,7 +172,7 @@ func (x *execution) storeEnd(ctx context.Context, status Status, problem *Proble
 		log.InfoContext(ctx, "the run had already ended", "reason", err.Error())
 	case failed != nil:
 		metrics.Count(ctx, metrics.RunsFailed, 1)
-		log.WarnContext(ctx, "the run failed", "code", problem.Code, "error", logged(failed))
+		log.WarnContext(ctx, "the run failed", "code", problem.Code, "error", logText(failed))
 		log.DebugContext(ctx, "why the run failed, in the agent's words", "error", failed)
 	default:
 		metrics.Count(ctx, metrics.RunsCompleted, 1)

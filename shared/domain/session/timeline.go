@@ -17,7 +17,7 @@ type Range struct {
 type Timeline []Range
 
 // NewTimeline returns the timeline of a new session: its own log, all of it.
-func Own(log string) Timeline { return Timeline{{Log: log, From: 1, Seq: 1}} }
+func NewTimeline(log string) Timeline { return Timeline{{Log: log, From: 1, Seq: 1}} }
 
 // Open reports whether the range extends to the head of its log.
 func (r Range) Open() bool { return r.To == 0 }

@@ -83,7 +83,7 @@ func TestTimelineCuts(t *testing.T) {
 }
 
 func TestOwnTimeline(t *testing.T) {
-	tl := session.Own("log")
+	tl := session.NewTimeline("log")
 	want := []place{{"log", 1, 1}, {"log", 2, 2}, {"log", 3, 3}}
 	if diff := cmp.Diff(want, places(tl, 3)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

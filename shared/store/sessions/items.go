@@ -186,7 +186,7 @@ func (it *item) closed(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.Status.Over() {
+	if r.Status.Final() {
 		return runOverFault(r)
 	}
 	return fault.New(fault.Conflict, "the item %q is complete", it.ID()).With("item_id", it.ID())

@@ -28,7 +28,7 @@ func cancellation() runEnd {
 // Cancel implements run.Store.
 func (s *Store) Cancel(ctx context.Context, ref run.Ref) (run.Run, error) {
 	r, err := s.end(ctx, ref, cancellation())
-	if r.ID != "" && r.Status.Over() {
+	if r.ID != "" && r.Status.Final() {
 		return r, nil // it was over before
 	}
 	return r, err

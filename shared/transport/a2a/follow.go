@@ -159,5 +159,5 @@ func (f *follower) runOver(ctx context.Context, poll bool) (bool, error) {
 		return false, nil
 	}
 	r, err := f.Runs.Run(ctx, ref)
-	return err == nil && r.Status.Over(), err
+	return err == nil && r.Status.Final(), err
 }

@@ -63,10 +63,10 @@ func (h *handler) link(ctx context.Context, id lib.TaskID, a access.Action) (tas
 		return task.Link{}, lib.ErrTaskNotFound
 	}
 	var link task.Link
-	_, _, err := h.gate.FindTask(ctx, h.guest(ctx), a, func(user string) (access.Found, error) {
+	_, _, err := h.gate.FindTask(ctx, h.guest(ctx), a, func(user string) (access.Location, error) {
 		var err error
 		link, err = h.Links.Link(ctx, user, string(id))
-		return access.Found{Owner: link.UserID, SessionID: link.SessionID}, err
+		return access.Location{Owner: link.UserID, SessionID: link.SessionID}, err
 	})
 	if err = contextError(err); errors.Is(err, fault.Of(fault.NotFound)) {
 		link, err = h.forkLink(ctx, string(id), a)

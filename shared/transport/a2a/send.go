@@ -178,7 +178,7 @@ func (h *handler) dispatch(ctx context.Context, link *task.Link, started run.Run
 	} else {
 		err = h.Links.AddLink(ctx, *link, callerOf(ctx).user)
 	}
-	if err != nil || started.Status.Over() {
+	if err != nil || started.Status.Final() {
 		return err
 	}
 	return h.StartRun(ctx, ref)

@@ -123,10 +123,10 @@ func (a *api) deleteA2ATask(c *call) (*reply, error) {
 }
 
 // findTask finds a task by its id alone if the caller has the permission.
-func (a *api) findTask(c *call, taskID string, action access.Action) (access.Found, error) {
-	_, at, err := a.gate.FindTask(c.Context(), c.caller, action, func(user string) (access.Found, error) {
+func (a *api) findTask(c *call, taskID string, action access.Action) (access.Location, error) {
+	_, at, err := a.gate.FindTask(c.Context(), c.caller, action, func(user string) (access.Location, error) {
 		id, err := a.Feedback.FindTask(c.Context(), user, taskID)
-		return access.Found{Owner: user, SessionID: id}, err
+		return access.Location{Owner: user, SessionID: id}, err
 	})
 	return at, err
 }

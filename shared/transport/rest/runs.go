@@ -64,7 +64,7 @@ func (c *call) runRef() (ref run.Ref, err error) {
 // external and in progress.
 func (a *api) pushableRun(c *call) (run.Ref, run.Run, error) {
 	ref, r, err := a.external(c)
-	if err == nil && r.Status.Over() {
+	if err == nil && r.Status.Final() {
 		err = isOver(r)
 	}
 	return ref, r, err

@@ -25,7 +25,7 @@ func (a *api) updateRun(c *call) (*reply, error) {
 	}
 	switch {
 	case r.Status == change.status: // the repeat of a request whose answer was lost
-	case r.Status.Over():
+	case r.Status.Final():
 		err = isOver(r)
 	case change.status == "":
 		err = a.Runs.Renew(c.Context(), ref)

@@ -127,7 +127,7 @@ func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
 		case errors.Is(err, fault.Of(fault.NotFound)) && !started[id] && id != active:
 		case err != nil:
 			t.Errorf("%s: run %s: %v", what, id, err)
-		case r.Status.Over() == (id == active):
+		case r.Status.Final() == (id == active):
 			t.Errorf("%s: run %s is %s, and the active one is %q", what, id, r.Status, active)
 		}
 	}
