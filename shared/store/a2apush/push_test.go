@@ -55,7 +55,7 @@ func TestPushConfigs(t *testing.T) {
 		fixture.Session(t, s, fixture.Alice, task.SessionID, nil)
 		return task
 	}
-	t.Run("they are kept, replaced and removed", func(t *testing.T) {
+	t.Run("stores, replaces and removes configurations", func(t *testing.T) {
 		t.Parallel()
 		task := newTask(t)
 		wantConfigs(t, s, task)
@@ -72,7 +72,7 @@ func TestPushConfigs(t *testing.T) {
 		}
 		wantConfigs(t, s, task, b)
 	})
-	t.Run("a task has ten, also when they come at once", func(t *testing.T) {
+	t.Run("limits a task to ten, also when they are added concurrently", func(t *testing.T) {
 		t.Parallel()
 		task := newTask(t)
 		var group sync.WaitGroup
@@ -95,7 +95,7 @@ func TestPushConfigs(t *testing.T) {
 		}
 		fixture.PutConfigs(t, s, task, got[0]) // one that is there may be replaced
 	})
-	t.Run("nobody else sees or makes them", func(t *testing.T) {
+	t.Run("other users can neither see nor add them", func(t *testing.T) {
 		t.Parallel()
 		task := newTask(t)
 		task.UserID = fixture.Bob
@@ -109,7 +109,7 @@ func TestPushConfigs(t *testing.T) {
 		task.SessionID = "none"
 		fixture.WantKind(t, s.PutConfig(t.Context(), task, fixture.PushConfig("a")), fault.NotFound)
 	})
-	t.Run("they go with the session", func(t *testing.T) {
+	t.Run("removes them with the session", func(t *testing.T) {
 		t.Parallel()
 		task := newTask(t)
 		fixture.PutConfigs(t, s, task, fixture.PushConfig("a"))
@@ -132,7 +132,7 @@ func TestPushConfigs(t *testing.T) {
 			t.Errorf("a deleted session has %v", got)
 		}
 	})
-	t.Run("they go although forks keep the log", func(t *testing.T) {
+	t.Run("removes them although forks keep the log", func(t *testing.T) {
 		t.Parallel()
 		task := newTask(t)
 		fixture.Append(t, s, fixture.Alice, task.SessionID, fixture.Event(t, "", "i", "hello"))
@@ -171,13 +171,13 @@ func TestTargets(t *testing.T) {
 		change func(*delivery.Event)
 		want   []string
 	}{
-		"those of the task whose run it is":        {func(*delivery.Event) {}, []string{"t/a", "t/b"}},
-		"of any run that goes on with it":          {func(e *delivery.Event) { e.RunID = "r2" }, []string{"t/a", "t/b"}},
-		"also of the newer ones what came after":   {func(e *delivery.Event) { e.Time = 11 }, []string{"t/a", "t/b", "t/late"}},
-		"nobody before any":                        {func(e *delivery.Event) { e.Time = 4 }, nil},
-		"nobody for a run that nobody asked about": {func(e *delivery.Event) { e.RunID = "other" }, nil},
-		"nobody for a task without any":            {func(e *delivery.Event) { e.RunID = "r3" }, nil},
-		"by the session, where no log is named": {func(e *delivery.Event) {
+		"returns those of the run's task":                 {func(*delivery.Event) {}, []string{"t/a", "t/b"}},
+		"returns those for a run that continues the task": {func(e *delivery.Event) { e.RunID = "r2" }, []string{"t/a", "t/b"}},
+		"returns newer ones for later events":             {func(e *delivery.Event) { e.Time = 11 }, []string{"t/a", "t/b", "t/late"}},
+		"returns none before there are any":               {func(e *delivery.Event) { e.Time = 4 }, nil},
+		"returns none for a run without a task":           {func(e *delivery.Event) { e.RunID = "other" }, nil},
+		"returns none for a task without configurations":  {func(e *delivery.Event) { e.RunID = "r3" }, nil},
+		"finds the session if the event names no log": {func(e *delivery.Event) {
 			e.Log, e.UserID, e.SessionID = "", fixture.Alice, task.SessionID
 		}, []string{"t/a", "t/b"}},
 	} {

@@ -155,7 +155,7 @@ func TestIdempotency_goes_with_its_session(t *testing.T) {
 			_, err := s.Fork(t.Context(), session.ForkOf{UserID: fixture.Alice, SessionID: id, ID: "fork of " + id, Nonce: "n"})
 			return errors.Join(err, remove(id))
 		},
-		"kept for its time": func(string) error {
+		"expired by its retention": func(string) error {
 			s.clock.Forward(2 * time.Hour)
 			_, err := s.SweepRetention(t.Context())
 			return err

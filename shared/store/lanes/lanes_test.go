@@ -70,7 +70,7 @@ func TestLanes(t *testing.T) {
 	lane(first)
 	parked(10, "1a-1-7", "2b-1-7")
 	parked(1, "1a-1-7")
-	if err := s.Park(t.Context(), first, []delivery.Parked{at("2", "b"), at("4", "d")}); err != nil { // comes again
+	if err := s.Park(t.Context(), first, []delivery.Parked{at("2", "b"), at("4", "d")}); err != nil { // arrives again
 		t.Fatal(err)
 	}
 	stale(s.SaveLane(t.Context(), first))
@@ -87,11 +87,11 @@ func TestLanes(t *testing.T) {
 	}
 	last.Version = 3
 	lane(last)
-	t.Run("what cannot be read keeps nothing waiting", func(t *testing.T) {
+	t.Run("an unreadable item delays nothing", func(t *testing.T) {
 		storetest.Spoil(t, engine, table.NewKey("DL#"+group, "P#2"), table.Set(table.At("d"), "no JSON"))
 		parked(1, "4d-1-7")
 		parked(10, "4d-1-7")
-		if aside := mustAside(t, engine, group); len(aside) != 1 || !strings.HasPrefix(aside[0], "ASIDE#P#2#") {
+		if aside := mustQuarantined(t, engine, group); len(aside) != 1 || !strings.HasPrefix(aside[0], "ASIDE#P#2#") {
 			t.Errorf("aside are %v", aside)
 		}
 	})

@@ -13,8 +13,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// mustAside are the keys of what was set aside of a lane.
-func mustAside(t *testing.T, engine table.Engine, group string) []string {
+// mustQuarantined returns the keys of the quarantined items of a lane.
+func mustQuarantined(t *testing.T, engine table.Engine, group string) []string {
 	t.Helper()
 	var keys []string
 	for _, item := range storetest.Partition(t, engine, "DL#"+group, "ASIDE#") {
@@ -35,13 +35,13 @@ func TestLanes_that_cannot_be_read(t *testing.T) {
 		value     any
 		turnFirst bool
 	}{
-		"its version":                {"v", "one", false},
-		"its count of turns":         {"n", "many", false},
-		"the count, met by a turn":   {"n", "many", true},
-		"when it is due":             {"du", "soon", false},
-		"its lease, met by a turn":   {"le", "long", true},
-		"how often it has failed":    {"f", "often", false},
-		"a count that is no integer": {"f", &types.AttributeValueMemberN{Value: "1e30"}, false},
+		"its version":                     {"v", "one", false},
+		"its number of passes":            {"n", "many", false},
+		"the number, read by a pass":      {"n", "many", true},
+		"when it is due":                  {"du", "soon", false},
+		"its lease, read by a pass":       {"le", "long", true},
+		"its number of failures":          {"f", "often", false},
+		"a number that is not an integer": {"f", &types.AttributeValueMemberN{Value: "1e30"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -74,7 +74,7 @@ func TestLanes_that_cannot_be_read(t *testing.T) {
 			if n := recorder.Values()[metrics.ItemsSkipped]; len(n) != 1 {
 				t.Errorf("counted are %v", n)
 			}
-			aside := mustAside(t, engine, group)
+			aside := mustQuarantined(t, engine, group)
 			if len(aside) != 1 || !strings.HasPrefix(aside[0], "ASIDE#LANE#") {
 				t.Errorf("aside are %v", aside)
 			}

@@ -10,14 +10,14 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// A user's list is ordered by last activity. Within a chat the order does not
-// change from turn to turn: only when another session was active in between
-// must this one move up, which costs three write units. Whether it must is one
-// cheap read of the index, made while the rest of the append is under way.
+// A user's list is ordered by last activity. During a conversation the order rarely
+// changes: only if another session was active in between does this one have to move
+// up, which costs three write units. A cheap read of the index, made while the rest
+// of the append is under way, decides that.
 
-// watchNewest starts reading which session of the user's is on top of the
-// list; the function it returns waits for the answer, and has it for each try of
-// a write.
+// watchNewest starts reading which of the user's sessions is at the top of the
+// list. The returned function waits for the answer and caches it for each attempt
+// of a write.
 func (s *Store) watchNewest(ctx context.Context, h *header) func() (bool, error) {
 	type answer struct {
 		newest bool
@@ -37,8 +37,8 @@ func (s *Store) watchNewest(ctx context.Context, h *header) func() (bool, error)
 	return sync.OnceValues(func() (bool, error) { a := <-done; return a.newest, a.err })
 }
 
-// activityChanges are the changes of the header that put the session on top of its user's
-// list: none where it stands there.
+// activityChanges returns the changes of the header that move the session to the
+// top of its user's list; none if it is there already.
 func (h *header) activityChanges(newest func() (bool, error), now int64) ([]table.Change, error) {
 	onTop, err := newest()
 	if err != nil || onTop {
@@ -47,15 +47,15 @@ func (h *header) activityChanges(newest func() (bool, error), now int64) ([]tabl
 	return []table.Change{h.moveToTop(now)}, nil
 }
 
-// moveToTop is the change that puts the session on top of its user's list.
+// moveToTop is the change that moves the session to the top of its user's list.
 func (h *header) moveToTop(now int64) table.Change {
 	return table.Set(table.At(attrGSK), activitySK(now, h.id()))
 }
 
-// touchActivity puts the session on top of its user's list. Where it is there already
-// it costs nothing, or one write unit with touch, which records an activity
-// that left no trace in the log. What was stored stays stored if this fails:
-// the next activity puts the list right.
+// touchActivity moves the session to the top of its user's list. If it is there
+// already this costs nothing, or one write unit with touch, which records an
+// activity without a log entry. A failure is not an error of the request: the next
+// activity corrects the list.
 func (s *Store) touchActivity(ctx context.Context, h *header, newest func() (bool, error), now int64, touch bool) {
 	onTop, err := newest()
 	if err == nil && onTop && !touch {

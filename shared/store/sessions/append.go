@@ -11,9 +11,9 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Append implements session.Store. The batch becomes one log entry, put at the
-// head on condition that nothing is there; who loses the race reads what came
-// in between and tries again behind it.
+// Append implements session.Store. The batch becomes one log entry, put at the head
+// on condition that its position is free; a writer that loses the race reads the
+// entries that came in between and tries again after them.
 func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, int, error) {
 	h, err := s.header(ctx, a.UserID, a.SessionID)
 	if err != nil {
@@ -39,31 +39,31 @@ func (s *Store) Append(ctx context.Context, a session.Append) ([]session.Event, 
 type writer struct {
 	s        *Store
 	h        *header
-	task     string // set on the entry that places a task
+	task     string // set on the entry that gives a task its position
 	expected *int64
-	// marks adds to the entry, check tells after each lost race whether it may
-	// still be appended, and with gives what is written together with it.
+	// marks adds to the entry, check decides after each lost race whether it may
+	// still be appended, and with returns what is written together with it.
 	marks func(*entry)
 	check func(context.Context) error
 	with  func() ([]table.Write, error)
 
 	events  []session.Event
-	random  []uuid.UUID    // of the ids the store makes, by event
-	tried   map[string]int // ids given in tries so far, by event
-	stored  []bool         // by event: it is in the log
-	chosen  []int          // events with an id of the caller's
+	random  []uuid.UUID    // for generated ids, by event
+	tried   map[string]int // ids used in attempts so far, by event
+	stored  []bool         // by event: whether it is in the log
+	chosen  []int          // events with a caller's own id
 	bounded map[string]bool
 
-	// boundAt is where lower bounds are claimed, if not at the head: the batch may
-	// land before it in a later try. State is that of the head, where it has been
+	// boundAt is the position of lower bounds, if not the head: a later attempt may
+	// write the batch before the head. State is that of the head, if it has been
 	// read.
 	boundAt int64
 	state   *stateChange
 
 	at        head         // every entry before it has been searched for the batch's ids
-	tentative content.Body // of the last try
+	tentative content.Body // of the last attempt
 	last      *record      // what was appended
-	limited   bool         // a user who stores too much is refused
+	limited   bool         // whether a user who stores too much is refused
 }
 
 func (s *Store) newWriter(h *header, events []session.Event) *writer {
@@ -85,7 +85,7 @@ func (s *Store) newWriter(h *header, events []session.Event) *writer {
 	return w
 }
 
-// run appends the events that the log does not hold yet and returns how many.
+// run appends the events that are not in the log yet and returns how many.
 func (w *writer) run(ctx context.Context) (int, error) {
 	var err error
 	if w.at, err = w.s.readHead(ctx, w.h); err != nil {
@@ -100,9 +100,9 @@ func (w *writer) run(ctx context.Context) (int, error) {
 	return w.compete(ctx)
 }
 
-// allowed asks, after the head was read, whether the batch may be appended.
-// What would forbid it takes a position of its own, so a batch that was allowed
-// either lands before that or finds its position taken.
+// allowed decides, after the head was read, whether the batch may be appended.
+// Anything that would forbid it takes a position of its own, so an allowed batch is
+// either written before that or finds its position taken.
 func (w *writer) allowed(ctx context.Context) error {
 	if w.check == nil {
 		return nil
@@ -156,7 +156,7 @@ func (w *writer) try(ctx context.Context, fresh []int) error {
 	return nil
 }
 
-// put writes the entry, with the state it changes where it changes any.
+// put writes the entry, together with the state that it changes.
 func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []int) error {
 	change := w.state
 	var err error
@@ -184,7 +184,7 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 		}
 	}
 	if err = w.store(ctx, r, change); err != nil {
-		w.tentative = r.Body // it may have landed, and only its answer be lost
+		w.tentative = r.Body // it may have been written and only its answer lost
 		return err
 	}
 	if r.LastState == r.first {
@@ -193,8 +193,8 @@ func (w *writer) put(ctx context.Context, r *record, content entryBody, fresh []
 	return nil
 }
 
-// store writes the entry, as one with the shared state it changes and with
-// whatever else must go along.
+// store writes the entry, in one transaction with the shared state it changes and
+// with the writes of w.with.
 func (w *writer) store(ctx context.Context, r *record, change *stateChange) error {
 	var along []table.Write
 	var err error
@@ -216,7 +216,7 @@ func (w *writer) store(ctx context.Context, r *record, change *stateChange) erro
 	return w.s.db.Transact(ctx, append(along, table.Put(r.entry, table.ItemNotExists()))...)
 }
 
-// changes are the state changes of the fresh events; nil where there are none.
+// changes returns the state changes of the fresh events; nil if there are none.
 func (w *writer) changes(fresh []int) []session.Delta {
 	all, some := make([]session.Delta, len(fresh)), false
 	for n, i := range fresh {
@@ -229,8 +229,8 @@ func (w *writer) changes(fresh []int) []session.Delta {
 	return all
 }
 
-// recognise marks the batch's events that a record holds. An id that the
-// record holds with other content is a conflict.
+// recognise marks the batch's events that a record contains. An id that the record
+// contains with other content is a conflict.
 func (w *writer) recognise(r *record) error {
 	for _, e := range r.events {
 		i, ok := w.tried[e.ID]

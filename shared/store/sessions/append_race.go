@@ -15,18 +15,18 @@ import (
 
 const (
 	// contentionTime is how long an append competes with other writers before it
-	// gives up with fault.Busy.
+	// returns fault.Busy.
 	contentionTime = 20 * time.Second
-	// contentionWait is the longest wait between two tries. It stays short: the
-	// position is free again within milliseconds, and who has lost often must not
-	// try less often than others.
+	// contentionWait is the maximum wait between two attempts. It is short because
+	// the position is free again within milliseconds, and a writer that has lost
+	// often must not try less often than others.
 	contentionWait = 40 * time.Millisecond
-	// contentionFirst bounds the first wait, which is before the third try.
+	// contentionFirst limits the first wait, which is before the third attempt.
 	contentionFirst = 10 * time.Millisecond
 )
 
-// compete puts the batch at the head, and again behind the new head as long as other
-// writers are faster. The second try comes at once, those after it wait.
+// compete puts the batch at the head, and again after the new head as long as other
+// writers are faster. The second attempt is immediate, later ones wait.
 func (w *writer) compete(ctx context.Context) (appended int, err error) {
 	deadline, lost := w.s.now().Add(contentionTime), false
 	try := func() error {
@@ -52,7 +52,7 @@ func (w *writer) compete(ctx context.Context) (appended int, err error) {
 	return appended, nil
 }
 
-// tryOnce puts the fresh events at the head, where there are any and the head is the
+// tryOnce puts the fresh events at the head, if there are any and the head is the
 // expected one.
 func (w *writer) tryOnce(ctx context.Context, fresh []int) error {
 	if len(fresh) == 0 {
@@ -72,7 +72,7 @@ func (w *writer) tryOnce(ctx context.Context, fresh []int) error {
 	return err
 }
 
-// lostRace reads what was appended meanwhile; done says that it was this batch.
+// lostRace reads what was appended concurrently; done means that it was this batch.
 // Otherwise the batch may be tried again, unless it is not allowed any more or has
 // competed for too long.
 func (w *writer) lostRace(ctx context.Context, deadline time.Time) (done bool, err error) {
@@ -89,8 +89,8 @@ func (w *writer) lostRace(ctx context.Context, deadline time.Time) (done bool, e
 	return false, nil
 }
 
-// catchUp reads what was appended since the head was read, and reports whether
-// it was this very batch, put by a try whose answer was lost.
+// catchUp reads what was appended since the head was read, and reports whether it
+// was this very batch, from an attempt whose answer was lost.
 func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
 	err = w.s.scan(ctx, w.h.Log, w.at.next, 0, func(r *record) (bool, error) {
 		w.at = w.at.after(r)
@@ -104,11 +104,11 @@ func (w *writer) catchUp(ctx context.Context) (done bool, err error) {
 	return len(w.fresh()) == 0, err
 }
 
-// discardTentative removes the chunks of a try that was found not to be in the
-// log. Those of a try whose fate is unknown stay, and go with the session.
+// discardTentative removes the chunks of an attempt that is not in the log. Those
+// of an attempt with an unknown outcome stay until the session is deleted.
 func (w *writer) discardTentative(ctx context.Context) {
 	if err := w.s.content.Discard(ctx, logPK(w.h.Log), w.tentative); err != nil {
-		w.s.log.WarnContext(ctx, "chunks of a lost append stay until the session goes", "error", err)
+		w.s.log.WarnContext(ctx, "chunks of a failed append stay until the session is deleted", "error", err)
 	}
 	w.tentative = content.Body{}
 }

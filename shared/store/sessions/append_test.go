@@ -18,7 +18,7 @@ func TestAppend(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 
-	t.Run("positions are dense over single events and batches", func(t *testing.T) {
+	t.Run("positions are dense across single events and batches", func(t *testing.T) {
 		t.Parallel()
 		mustCreate(t, s, alice, "dense", nil)
 		mustAppend(t, s, alice, "dense", event(t, "", "i1", "a"))
@@ -60,7 +60,7 @@ func TestAppend(t *testing.T) {
 		}
 	})
 
-	t.Run("an id of the store's own is recognised too", func(t *testing.T) {
+	t.Run("an id that the store generated is recognised too", func(t *testing.T) {
 		t.Parallel()
 		mustCreate(t, s, alice, "own", nil)
 		first := mustAppend(t, s, alice, "own", event(t, "", "i", "a"))
@@ -104,7 +104,7 @@ func TestAppend(t *testing.T) {
 		}
 	})
 
-	t.Run("a body over an item's 400 KB comes back", func(t *testing.T) {
+	t.Run("a body larger than an item's 400 KB is read back", func(t *testing.T) {
 		t.Parallel()
 		mustCreate(t, s, alice, "large", nil)
 		random := make([]string, 0, 40_000)
@@ -120,7 +120,7 @@ func TestAppend(t *testing.T) {
 	})
 }
 
-// Sixteen writers, a thousand appends: nothing lost, nothing twice.
+// Sixteen writers append a thousand times: nothing is lost or duplicated.
 func TestAppend_racing_writers(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -166,7 +166,7 @@ func TestAppend_racing_writers(t *testing.T) {
 	}
 }
 
-// The same batch delivered by several writers at once lands once.
+// The same batch delivered by several writers at once is appended once.
 func TestAppend_racing_redeliveries(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -12,40 +12,40 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// artifactItem is one version of an artifact. It never changes. Exactly one of
-// these says what it is: a body; a pointer to the item whose body is read in
-// its place; gone, for a version that reads as not there.
+// artifactItem is one version of an artifact. It never changes. It has exactly one
+// of these: a body; a pointer to the item whose body is read instead; Gone, for a
+// version that reads as deleted.
 type artifactItem struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
 	Mime    string `dynamodbav:"m,omitempty"`
 	Size    int64  `dynamodbav:"z,omitempty"`
 	Created int64  `dynamodbav:"ct"`
-	Nonce   string `dynamodbav:"n,omitempty"` // tells a put whose answer was lost from another's
+	Nonce   string `dynamodbav:"n,omitempty"` // identifies a put whose answer was lost
 	content.Body
 	Chunked int64 `dynamodbav:"e,omitempty"` // bytes in the chunks
 
-	// A pointer is stored followed to its end: what it points to is no pointer,
-	// so there are neither chains nor cycles to walk when it is read. Mime and
-	// Size are those of the target.
+	// A pointer is stored resolved: its target is never a pointer, so reads follow
+	// neither chains nor cycles. Mime and Size are those of the target.
 	TargetPK string `dynamodbav:"tp,omitempty"` // "" is the item's own partition
 	TargetSK string `dynamodbav:"ts,omitempty"`
-	// What the pointer is to callers: the reference as it was given, or the
-	// version of the same artifact that a rewind restored.
+	// The external form of the pointer: the reference as given, or the version of
+	// the same artifact that a rewind restored.
 	URI      string `dynamodbav:"r,omitempty"`
 	Restored *int64 `dynamodbav:"rv,omitempty"`
 
 	Gone        bool `dynamodbav:"g,omitempty"`
-	attribution      // of one that a caller put
+	attribution      // of a version that a caller put
 }
 
-// artifactSK is the sort key of a version. Names hold no "/", so none is the
-// beginning of another's key.
+// artifactSK is the sort key of a version. Names contain no "/", so no key is a
+// prefix of another name's.
 func artifactSK(name string, version int64) string { return artifactPrefix(name) + pad(version) }
 
 func artifactPrefix(name string) string { return prefixArtifact + name + "/" }
 
-// nameAndVersion reads the name, without prefix, and the number out of a version's key.
+// nameAndVersion returns the name, without prefix, and the number in a version's
+// key.
 func (i *artifactItem) nameAndVersion() (name string, version int64, err error) {
 	name, n, ok := strings.Cut(strings.TrimPrefix(i.SK, prefixArtifact), "/")
 	if version, err = strconv.ParseInt(n, 10, 64); err != nil || !ok {
@@ -54,8 +54,8 @@ func (i *artifactItem) nameAndVersion() (name string, version int64, err error) 
 	return name, version, nil
 }
 
-// artifactScope is where the artifacts of a session, or those that the user's sessions
-// share, are kept: a partition.
+// artifactScope is the partition of the artifacts of a session, or of those that
+// the user's sessions share.
 type artifactScope struct {
 	pk     string
 	log    string // "" for the shared ones
@@ -68,7 +68,7 @@ func userScope(h *header) artifactScope {
 	return artifactScope{pk: userStateKey(h.App, h.User).PK, prefix: artifact.UserPrefix}
 }
 
-// scopeOf says where a session finds an artifact, and under which name.
+// scopeOf returns the scope of an artifact of a session, and its name there.
 func scopeOf(h *header, name string) (on artifactScope, rest string) {
 	if rest, ok := strings.CutPrefix(name, artifact.UserPrefix); ok {
 		return userScope(h), rest
@@ -76,7 +76,7 @@ func scopeOf(h *header, name string) (on artifactScope, rest string) {
 	return sessionScope(h.Log), name
 }
 
-// version makes the domain's version of an item, as a session sees it.
+// version returns the domain's version of an item, as a session sees it.
 func (s artifactScope) version(h *header, item *artifactItem) (artifact.Version, error) {
 	name, number, err := item.nameAndVersion()
 	if err != nil {
@@ -96,8 +96,8 @@ func (s artifactScope) version(h *header, item *artifactItem) (artifact.Version,
 	return v, nil
 }
 
-// newest reads the newest version of an artifact, nil where there is none, and
-// says the highest number that is taken, -1 where none is.
+// newest reads the latest version of an artifact, nil if there is none, and returns
+// the highest number in use, -1 if there is none.
 func (s *Store) newest(ctx context.Context, on artifactScope, name string) (*artifactItem, int64, error) {
 	return s.newestInSource(ctx, on.all(), name)
 }
@@ -124,7 +124,7 @@ func (s *Store) newestInSource(ctx context.Context, src *source, name string) (*
 	return nil, top, nil
 }
 
-// versionAt reads one version of an artifact, nil where there is none.
+// versionAt reads one version of an artifact, nil if it does not exist.
 func (s *Store) versionAt(ctx context.Context, on artifactScope, name string, number int64) (*artifactItem, error) {
 	for src := on.all(); src != nil && number <= src.upTo; {
 		var item artifactItem
@@ -142,8 +142,7 @@ func (s *Store) versionAt(ctx context.Context, on artifactScope, name string, nu
 	return nil, nil
 }
 
-// newestUpTo reads the newest version in a partition whose number is at most
-// upTo.
+// newestUpTo reads the latest version in a partition with a number of at most upTo.
 func (s *Store) newestUpTo(ctx context.Context, pk, name string, upTo int64) (*artifactItem, error) {
 	q := records.Range(pk, artifactPrefix(name), artifactSK(name, upTo), true)
 	q.Descending, q.Limit = true, 1

@@ -8,12 +8,12 @@ import (
 	"github.com/rethread/rethread/shared/store/content"
 )
 
-// inlineArtifact is how much of an artifact goes into its version's item.
-// Items of up to 4 KB cost one read unit, so whoever looks for a number or
-// lists versions does not pay for contents.
+// inlineArtifact is how much of an artifact is stored in its version's item. Items
+// of up to 4 KB cost one read unit, so looking for a number or listing versions
+// does not pay for contents.
 const inlineArtifact = 3 << 10
 
-// packBytes fills in the contents of a version. The chunks stand in its own
+// packBytes sets the contents of a version. The chunks are in the version's
 // partition.
 func (s *Store) packBytes(ctx context.Context, item *artifactItem, plain []byte) error {
 	encoded, err := s.content.EncodeBytes(plain)
@@ -29,9 +29,9 @@ func (s *Store) packBytes(ctx context.Context, item *artifactItem, plain []byte)
 	return nil
 }
 
-// unpackBytes reads the contents of a version. Chunks never change, so they
-// are read at half price; what a lagging replica leaves out shows in the
-// length, and then they are read again.
+// unpackBytes reads the contents of a version. Chunks never change, so they are
+// read with eventual consistency at half price; if a lagging replica misses some,
+// the length shows it and they are read again.
 func (s *Store) unpackBytes(ctx context.Context, item *artifactItem) ([]byte, error) {
 	encoded := item.Inline
 	if item.Blob != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// RestoreVersion carries out the write that a rewind makes for one artifact.
+// RestoreVersion carries out the write by which a rewind restores one artifact.
 func (s *Store) RestoreVersion(ctx context.Context, user, id, name string, version int64) (int64, error) {
 	h, err := s.header(ctx, user, id)
 	if err != nil {
@@ -20,8 +20,8 @@ func (s *Store) RestoreVersion(ctx context.Context, user, id, name string, versi
 	return next, s.db.Transact(ctx, put)
 }
 
-// Inherit makes a session's log inherit artifacts of another's, by name up to
-// a version, as a fork does.
+// Inherit makes a session's log inherit artifacts from another's, by name up to a
+// version, like a fork.
 func (s *Store) Inherit(ctx context.Context, user, id, from string, upTo map[string]int64) error {
 	h, err := s.header(ctx, user, id)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// A fork takes over the artifacts of its source without copying them: an item
-// of its log says in which log the versions of each are, and up to which
-// number. Its own versions have higher numbers.
+// A fork takes over the artifacts of its source without copying them: an item of
+// its log says which log contains the versions of each artifact, up to which
+// number. The fork's own versions have higher numbers.
 
 // inheritedItem lists what a fork's log inherits, by name.
 type inheritedItem struct {
@@ -26,14 +26,14 @@ type inheritedItem struct {
 	content.Body
 }
 
-// inheritedArtifact says where the versions of an artifact up to a number are.
-// That log may inherit some of them in turn.
+// inheritedArtifact is the log that contains the versions of an artifact up to a
+// number. That log may inherit some of them in turn.
 type inheritedArtifact struct {
 	Log     string `json:"l"`
 	Version int64  `json:"v"`
 }
 
-// inheritedArtifacts reads what a log inherits, by the name of the artifact.
+// inheritedArtifacts reads what a log inherits, by name.
 func (s *Store) inheritedArtifacts(ctx context.Context, log string) (map[string]inheritedArtifact, error) {
 	var item inheritedItem
 	found, err := s.db.Get(ctx, inheritedKey(log), &item)
@@ -55,7 +55,7 @@ type source struct {
 
 func (s artifactScope) all() *source { return &source{s, artifact.MaxVersion} }
 
-// inheritedFrom is the source that a source inherits an artifact from, nil for
+// inheritedFrom returns the source that a source inherits an artifact from, nil for
 // none.
 func (s *Store) inheritedFrom(ctx context.Context, src *source, name string) (*source, error) {
 	if src.log == "" {
@@ -72,7 +72,7 @@ func (s *Store) inheritedFrom(ctx context.Context, src *source, name string) (*s
 	return &source{sessionScope(from.Log), min(from.Version, src.upTo)}, nil
 }
 
-// sources are all that an artifact's versions come from, own ones first.
+// sources returns all sources of an artifact's versions, the session's own first.
 func (s *Store) sources(ctx context.Context, on artifactScope, name string) ([]*source, error) {
 	var all []*source
 	for src := on.all(); src != nil; {
@@ -85,17 +85,17 @@ func (s *Store) sources(ctx context.Context, on artifactScope, name string) ([]*
 	return all, nil
 }
 
-// inheritedVersion is the newest version of an inherited artifact, nil where
-// the source has none.
+// inheritedVersion is the latest version of an inherited artifact; nil if the
+// source has none.
 type inheritedVersion struct {
 	name string
 	item *artifactItem
 }
 
-// inheritedNewest reads the newest versions of up to limit inherited artifacts
-// whose names come after one name, and not after another unless that is "". It
-// leaves out those that have versions of the log's own. more says that the
-// limit cut names off.
+// inheritedNewest reads the latest versions of up to limit inherited artifacts
+// whose names are after one name, and not after another unless that is "". It
+// leaves out artifacts with versions in the log itself. more says that the limit
+// left names out.
 func (s *Store) inheritedNewest(
 	ctx context.Context, on artifactScope, after, upTo string, own map[string]bool, limit int,
 ) (found []inheritedVersion, more bool, err error) {

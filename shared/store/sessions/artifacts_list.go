@@ -12,11 +12,11 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// listLook is how many items a list reads at once. An artifact with more
-// versions than that is passed over by one more read.
-const listLook = 100
+// listBatch is how many items a list reads at once. It takes one more read to skip
+// an artifact with more versions than that.
+const listBatch = 100
 
-// endOfArtifacts is behind every version in a partition.
+// endOfArtifacts sorts after every version in a partition.
 const endOfArtifacts = "A$"
 
 // Artifacts implements artifact.Store: the session's artifacts by name, then
@@ -54,7 +54,7 @@ type artifactList struct {
 
 func (l *artifactList) full() bool { return l.page.Next != "" }
 
-// read adds the artifacts of a scope whose names come after one name.
+// read adds the artifacts of a scope whose names are after one name.
 func (l *artifactList) read(ctx context.Context, on artifactScope, after string) error {
 	for !l.full() {
 		batch, err := l.s.newestBatch(ctx, on, after, l.limit-len(l.page.Versions)+1)
@@ -73,8 +73,8 @@ func (l *artifactList) read(ctx context.Context, on artifactScope, after string)
 	return nil
 }
 
-// add takes an item into the page; one more than the page holds tells that
-// there is a next one.
+// add adds an item to the page; one more than the page holds means that there is a
+// next page.
 func (l *artifactList) add(on artifactScope, item *artifactItem) error {
 	if item.Gone || l.full() {
 		return nil
@@ -88,14 +88,14 @@ func (l *artifactList) add(on artifactScope, item *artifactItem) error {
 	return err
 }
 
-// newestBatch is the newest versions of some artifacts of a scope, by name,
-// gone ones included. next is the name to go on after, "" at the end.
+// newestBatch is the latest versions of some artifacts of a scope, by name, deleted
+// ones included. next is the name to continue after, "" at the end.
 type newestBatch struct {
 	items []*artifactItem
 	next  string
 }
 
-// newestBatch reads the newest versions of about limit artifacts.
+// newestBatch reads the latest versions of about limit artifacts.
 func (s *Store) newestBatch(ctx context.Context, on artifactScope, after string, limit int) (newestBatch, error) {
 	own, err := s.ownNewest(ctx, on, after)
 	if err != nil {
@@ -116,8 +116,8 @@ func (s *Store) newestBatch(ctx context.Context, on artifactScope, after string,
 	return merge(own, inherited, more)
 }
 
-// merge puts own and inherited artifacts into one order. Where inherited ones
-// were cut off, own ones behind the cut wait for the next batch.
+// merge merges own and inherited artifacts by name. If the inherited ones were cut
+// off, own ones after the cut are left for the next batch.
 func merge(own newestBatch, inherited []inheritedVersion, more bool) (newestBatch, error) {
 	if more {
 		own.next = inherited[len(inherited)-1].name
@@ -144,15 +144,15 @@ func merge(own newestBatch, inherited []inheritedVersion, more bool) (newestBatc
 // compareNames orders names as the table does: by the keys of their versions.
 func compareNames(a, b string) int { return strings.Compare(artifactPrefix(a), artifactPrefix(b)) }
 
-// ownNewest reads on in a partition: the newest version of each artifact that
-// the next listLook items belong to.
+// ownNewest continues in a partition: it reads the latest version of each artifact
+// that the next listBatch items belong to.
 func (s *Store) ownNewest(ctx context.Context, on artifactScope, after string) (newestBatch, error) {
 	var out newestBatch
 	q := records.Range(on.pk, prefixArtifact, endOfArtifacts, true)
 	if after != "" {
-		q.From = artifactPrefix(after) + "~" // behind its last version
+		q.From = artifactPrefix(after) + "~" // after its last version
 	}
-	q.Limit = listLook
+	q.Limit = listBatch
 	page, err := s.db.Query(ctx, q)
 	if err != nil {
 		return out, err
@@ -178,9 +178,9 @@ func (s *Store) ownNewest(ctx context.Context, on artifactScope, after string) (
 	if page.Next == nil || last == "" {
 		return out, nil
 	}
-	out.next = last // its versions may go on behind the page
+	out.next = last // its versions may continue after the page
 	item, err := s.newestUpTo(ctx, on.pk, last, artifact.MaxVersion)
-	if errors.Is(err, table.ErrUnreadable) { // the newest that was read will do
+	if errors.Is(err, table.ErrUnreadable) { // the latest readable version is used
 		s.leftOut(ctx, table.NewKey(on.pk, artifactPrefix(last)), err)
 		return out, nil
 	}

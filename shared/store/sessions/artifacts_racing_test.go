@@ -17,7 +17,7 @@ func TestArtifacts_racing(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]*stores.Store{
 		"writers":                        newStore(t),
-		"writers whose answers get lost": losing(t, 0.3),
+		"writers whose answers are lost": losing(t, 0.3),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -32,7 +32,7 @@ func (s *Store) artifact(ctx context.Context, h *header, r artifact.Ref) (v arti
 		item, err = s.versionAt(ctx, on, name, *r.Version)
 	} else {
 		if item, _, err = s.newest(ctx, on, name); err == nil && on.log != "" {
-			err = s.checkExists(ctx, h) // else a newer one may be gone already
+			err = s.checkExists(ctx, h) // a newer one may have been deleted with the session
 		}
 	}
 	if err != nil {
@@ -48,12 +48,12 @@ func (s *Store) artifact(ctx context.Context, h *header, r artifact.Ref) (v arti
 	return v, content, err
 }
 
-// settleTries is how often items are read that others change meanwhile, before it
-// is believed that they do not belong together.
+// settleTries is how often concurrently changed items are read before they count as
+// inconsistent.
 const settleTries = 4
 
-// contents reads the bytes of a version. Where they are gone a deletion is
-// under way, and the version itself goes too.
+// contents reads the bytes of a version. If they are missing, a deletion is under
+// way and the version itself will be gone too.
 func (s *Store) contents(ctx context.Context, item *artifactItem) ([]byte, error) {
 	tries := 0
 	return records.SettledValue(ctx, func() ([]byte, error) {

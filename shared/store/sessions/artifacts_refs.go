@@ -10,8 +10,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// pointAt makes an item a reference to a version that the user can read now.
-// What it names exists before it does, so no cycle can come about.
+// pointAt makes an item a reference to a version that the user can read now. The
+// target exists before the reference, so there are no cycles.
 func (s *Store) pointAt(ctx context.Context, h *header, item *artifactItem, t artifact.Target) error {
 	from := h
 	if t.SessionID != "" && t.SessionID != h.id() {
@@ -39,8 +39,7 @@ func (s *Store) pointAt(ctx context.Context, h *header, item *artifactItem, t ar
 	return nil
 }
 
-// follow points to what an item is or, where that is a pointer itself, to what
-// it points to.
+// follow points to an item or, if that is a pointer itself, to its target.
 func (i *artifactItem) follow(target *artifactItem) {
 	i.Mime, i.Size = target.Mime, target.Size
 	at := table.NewKey(target.PK, target.SK)
@@ -53,7 +52,7 @@ func (i *artifactItem) follow(target *artifactItem) {
 	}
 }
 
-// target is the key of the item that a pointer points to.
+// target returns the key of the item that a pointer points to.
 func (i *artifactItem) target() table.Key {
 	if i.TargetPK == "" {
 		return table.NewKey(i.PK, i.TargetSK)
@@ -61,7 +60,7 @@ func (i *artifactItem) target() table.Key {
 	return table.NewKey(i.TargetPK, i.TargetSK)
 }
 
-// followed is the item that holds the contents of a version.
+// followed returns the item with the contents of a version.
 func (s *Store) followed(ctx context.Context, item *artifactItem) (*artifactItem, error) {
 	if item.TargetSK == "" {
 		return item, nil

@@ -43,7 +43,7 @@ func TestArtifactReferences(t *testing.T) {
 	mustPut(t, s, alice, "s1", "a", content)
 	mustPut(t, s, alice, "s1", "a", "newer")
 
-	t.Run("read as what they refer to, to any depth", func(t *testing.T) {
+	t.Run("read as their target, to any depth", func(t *testing.T) {
 		v := mustRefer(t, s, "s2", "ref", "artifact://session/s1/a/0")
 		want := artifact.Version{
 			Name: "ref", MimeType: "text/plain", Size: int64(len(content)), CreatedTime: v.CreatedTime,
@@ -64,7 +64,7 @@ func TestArtifactReferences(t *testing.T) {
 		mustRead(t, s, newest("s1", "user:ref"), content)
 	})
 
-	t.Run("to what cannot be read are refused", func(t *testing.T) {
+	t.Run("to an inaccessible target are refused", func(t *testing.T) {
 		mustCreate(t, s, bob, "his", nil)
 		mustPut(t, s, bob, "his", "a", "secret")
 		mustPut(t, s, bob, "his", "user:a", "secret")
@@ -103,7 +103,7 @@ func TestArtifactReferences(t *testing.T) {
 		mustRead(t, s, newest("s2", "keeps"), "kept")
 	})
 
-	t.Run("into a deleted session are not there any more", func(t *testing.T) {
+	t.Run("into a deleted session read as missing", func(t *testing.T) {
 		mustCreate(t, s, alice, "brief", nil)
 		mustPut(t, s, alice, "brief", "a", "x")
 		mustRefer(t, s, "s2", "dangling", "artifact://session/brief/a/0")
@@ -138,11 +138,11 @@ func TestArtifactsRestored(t *testing.T) {
 		if v.Reference != uri || v.MimeType != "text/plain" || v.Size != 9<<10 {
 			t.Errorf("restored: %+v", v)
 		}
-		restore(name, 2, 3) // to what is restored itself
+		restore(name, 2, 3) // to a restored version itself
 		mustRead(t, s, newest("s", name), content)
 		restore(name, -1, 4)
 		mustRead(t, s, newest("s", name), "")
-		restore(name, 4, 5) // to what was not there
+		restore(name, 4, 5) // to a version that did not exist
 		mustRead(t, s, newest("s", name), "")
 		restore(name, 1, 6)
 		mustRead(t, s, newest("s", name), "1")
@@ -201,7 +201,7 @@ func TestArtifactsInherited(t *testing.T) {
 	mustRead(t, s, newest("root", "b"), big)
 	mustPut(t, s, alice, "fork", "a!", "own")
 
-	// A fork of the fork: "a" from the root by way of the fork, "b" of both.
+	// A fork of the fork: "a" from the root through the fork, "b" from both.
 	mustInherit("leaf", "fork", map[string]int64{"a": 1, "b": 1, "ref": 1})
 	mustPut(t, s, alice, "fork", "b", "after the leaf")
 	mustRead(t, s, newest("leaf", "a"), big)

@@ -13,7 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// mustName puts a version and appends the event by which it belongs to the
+// mustName puts a version and appends the event that makes it part of the
 // conversation.
 func mustName(t testing.TB, s *stores.Store, id, invocation, name, content string) {
 	t.Helper()
@@ -120,7 +120,7 @@ func TestRewindOfMoreArtifactsThanATransactionHolds(t *testing.T) {
 	}
 }
 
-// An event may name a version that is not there; a fork does not see what its
+// An event may name a version that does not exist; a fork does not see what its
 // source stores under that number later.
 func TestArtifactsForked_before_they_were_stored(t *testing.T) {
 	t.Parallel()

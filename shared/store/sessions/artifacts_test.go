@@ -38,7 +38,7 @@ func numbered(id, name string, version int64) artifact.Ref {
 	return r
 }
 
-// mustRead checks what an artifact reads as: "" means that it is not there.
+// mustRead checks the content of an artifact; "" means that it does not exist.
 func mustRead(t testing.TB, s *stores.Store, r artifact.Ref, want string) artifact.Version {
 	t.Helper()
 	v, content, err := s.Artifact(t.Context(), r)
@@ -133,7 +133,7 @@ func TestArtifacts(t *testing.T) {
 		}
 	})
 
-	t.Run("contents of any size and kind come back", func(t *testing.T) {
+	t.Run("contents of any size and kind are read back", func(t *testing.T) {
 		t.Parallel()
 		mustCreate(t, s, alice, "sizes", nil)
 		for i, content := range []string{
@@ -148,7 +148,7 @@ func TestArtifacts(t *testing.T) {
 		}
 	})
 
-	t.Run("a deleted artifact reads as not there, its versions stay", func(t *testing.T) {
+	t.Run("a deleted artifact reads as missing, its versions stay", func(t *testing.T) {
 		t.Parallel()
 		mustCreate(t, s, alice, "deleted", nil)
 		remove := func() error { return s.DeleteArtifact(t.Context(), alice, "deleted", "a") }
@@ -176,7 +176,7 @@ func TestArtifacts(t *testing.T) {
 		}
 	})
 
-	t.Run("of a session that is not there or not the caller's", func(t *testing.T) {
+	t.Run("of a missing or another user's session", func(t *testing.T) {
 		t.Parallel()
 		mustCreate(t, s, alice, "hers", nil)
 		mustPut(t, s, alice, "hers", "a", "x")

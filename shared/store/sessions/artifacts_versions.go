@@ -11,8 +11,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// ArtifactVersions implements artifact.Store. Versions that read as not there
-// are left out.
+// ArtifactVersions implements artifact.Store. Versions that read as deleted are
+// left out.
 func (s *Store) ArtifactVersions(ctx context.Context, q artifact.VersionQuery) (artifact.Page, error) {
 	h, err := s.header(ctx, q.UserID, q.SessionID)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // PutArtifact implements artifact.Store. Contents are written first; the
-// conditional put of the version makes them visible at once, and decides who
-// gets a number.
+// conditional put of the version makes them visible at once and decides which
+// writer gets a number.
 func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Version, error) {
 	h, err := s.header(ctx, p.UserID, p.SessionID)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 	}
 	if err == nil && on.log != "" {
 		s.countBytes(ctx, h, kilobytes(item.Stored()))
-		err = s.checkExists(ctx, h) // else versions before it may have been gone
+		err = s.checkExists(ctx, h) // earlier versions may have been deleted with the session
 	}
 	if err != nil {
 		return artifact.Version{}, fmt.Errorf("put artifact %q: %w", p.Name, err)
@@ -52,9 +52,9 @@ func (s *Store) PutArtifact(ctx context.Context, p artifact.Put) (artifact.Versi
 	return on.version(h, item)
 }
 
-// putVersion gives the item the first free number from number on: who loses
-// one goes on to the next, so numbers are dense. Where it fails without an
-// answer the version may be there, so its chunks are left alone.
+// putVersion gives the item the first free number from number on: a writer that
+// loses a number tries the next, so numbers are dense. If the outcome of a put is
+// unknown the version may exist, so its chunks stay.
 func (s *Store) putVersion(ctx context.Context, item *artifactItem, name string, number int64) error {
 	item.Nonce = s.newLog()
 	deadline := s.now().Add(contentionTime)
@@ -64,12 +64,12 @@ func (s *Store) putVersion(ctx context.Context, item *artifactItem, name string,
 		if !errors.Is(err, table.ErrConditionFailed) {
 			return err
 		}
-		var there artifactItem
-		if _, err := records.Found(err, &there); err != nil {
+		var stored artifactItem
+		if _, err := records.Found(err, &stored); err != nil {
 			return err
 		}
 		switch {
-		case there.Nonce == item.Nonce: // an earlier try landed and its answer was lost
+		case stored.Nonce == item.Nonce: // an earlier attempt succeeded and its answer was lost
 			return nil
 		case s.now().After(deadline):
 			s.dropContents(ctx, item)
@@ -84,15 +84,15 @@ func noNumberLeft() error {
 	return fault.New(fault.Invalid, "the artifact has no number left for another version")
 }
 
-// dropContents removes the chunks of a version that did not come to be.
+// dropContents removes the chunks of a version that was not created.
 func (s *Store) dropContents(ctx context.Context, item *artifactItem) {
 	if err := s.content.Discard(ctx, item.PK, item.Body); err != nil {
-		s.log.WarnContext(ctx, "chunks of a lost artifact stay until the session goes", "error", err)
+		s.log.WarnContext(ctx, "chunks of a failed artifact stay until the session is deleted", "error", err)
 	}
 }
 
-// DeleteArtifact implements artifact.Store: the next version is one that reads
-// as not there.
+// DeleteArtifact implements artifact.Store: the next version is one that reads as
+// deleted.
 func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name string) error {
 	h, err := s.header(ctx, userID, sessionID)
 	if err != nil {
@@ -101,14 +101,14 @@ func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name stri
 	on, rest := scopeOf(h, name)
 	item := &artifactItem{PK: on.pk, Created: s.millis(), Nonce: s.newLog(), Gone: true}
 	return records.Contended(ctx, func() error {
-		there, top, err := s.newest(ctx, on, rest)
+		stored, top, err := s.newest(ctx, on, rest)
 		if err != nil {
 			return fmt.Errorf("delete artifact %q: %w", name, err)
 		}
 		switch {
-		case there != nil && there.Nonce == item.Nonce:
+		case stored != nil && stored.Nonce == item.Nonce:
 			return nil
-		case there == nil || there.Gone:
+		case stored == nil || stored.Gone:
 			return s.notFoundIfDeleted(ctx, h, missingArtifact())
 		case top >= artifact.MaxVersion:
 			return noNumberLeft()
@@ -118,9 +118,9 @@ func (s *Store) DeleteArtifact(ctx context.Context, userID, sessionID, name stri
 	})
 }
 
-// restoredVersion prepares the transactional put by which a rewind restores a
-// version of an artifact: the next version points to it, or reads as not there
-// where version is -1 or is not there itself.
+// restoredVersion prepares the put by which a rewind restores a version of an
+// artifact in its transaction: the next version points to it, or reads as deleted
+// if version is -1 or does not exist itself.
 func (s *Store) restoredVersion(
 	ctx context.Context, h *header, name string, version int64,
 ) (put table.Write, newVersion int64, err error) {

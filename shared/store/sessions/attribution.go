@@ -2,14 +2,13 @@ package sessions
 
 import "github.com/rethread/rethread/shared/domain/notification"
 
-// attrAttribution marks the items whose writing receivers of events are notified
-// of: the attribute of attribution.User. template.yaml filters the table's stream
-// by it.
+// attrAttribution marks the items whose writes are sent to receivers of events: the
+// attribute of attribution.User. template.yaml filters the table's stream by it.
 const attrAttribution = "tu"
 
-// attribution is what such an item knows of whose it is and what caused it, so that
-// the change alone has all that an event needs. Items that came by an import, that a
-// fork or a rewind made, or that nobody is notified of have none.
+// attribution is the owner of such an item and what caused it, so that the change
+// alone contains everything that an event needs. Items that were imported, were
+// made by a fork or a rewind, or have no event have none.
 type attribution struct {
 	User    string `dynamodbav:"tu,omitempty"`
 	Session string `dynamodbav:"tn,omitempty"`
@@ -18,19 +17,19 @@ type attribution struct {
 	Chain []string `dynamodbav:"tc,omitempty"`
 }
 
-// attribution is that of something in the session. What is saved while an
-// automation's run is active is attributed to the automation.
+// attribution returns the attribution for writes in the session. Writes during an
+// automation's run are attributed to the automation.
 func (h *header) attribution() attribution {
 	return attribution{User: h.User, Session: h.id(), Agent: h.Agent, Chain: h.CausedBy}
 }
 
-// by is the same with other automations that led to it.
+// by returns the attribution with another chain of automations.
 func (a attribution) by(chain []string) attribution {
 	a.Chain = chain
 	return a
 }
 
-// attributed is the attribution as the domain has it.
+// attributed returns the domain's form of the attribution.
 func (a attribution) attributed() notification.Attribution {
 	return notification.Attribution{UserID: a.User, SessionID: a.Session, Agent: a.Agent, Chain: a.Chain}
 }

@@ -11,21 +11,21 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// checkpoint is the session state as of one log entry. The log is the truth:
-// a checkpoint that was not written is made up for by the next reader, from
-// the entries that came after the one it has.
+// checkpoint is the session state as of one log entry. The log is authoritative: if
+// a checkpoint was not written, the next reader applies the entries after the one
+// it has.
 type checkpoint struct {
 	PK string `dynamodbav:"PK"`
 	SK string `dynamodbav:"SK"`
-	At int64  `dynamodbav:"at"` // position of the newest entry it includes
+	At int64  `dynamodbav:"at"` // position of the latest entry it includes
 	content.Body
 }
 
 // checkpointAt is the attribute of checkpoint.At.
 const checkpointAt = "at"
 
-// sessionValues is the session state as of lastState, the newest entry that
-// changed any, or as of a later one: it says which.
+// sessionValues returns the session state as of lastState, the latest entry that
+// changed any, or as of a later one, and that entry's position.
 func (s *Store) sessionValues(
 	ctx context.Context, log string, lastState int64,
 ) (values session.Values, asOf int64, err error) {
@@ -56,8 +56,8 @@ func (s *Store) sessionValues(
 	return values, lastState, nil
 }
 
-// stateEntries follows the links from one entry that changes session state to
-// the one before it, newest first, down to but without the position until.
+// stateEntries follows the links from one entry that changes session state to the
+// previous one, latest first, down to but excluding the position until.
 func (s *Store) stateEntries(ctx context.Context, log string, from, until int64) ([]*record, error) {
 	var out []*record
 	for at := from; at > until; {
@@ -74,8 +74,8 @@ func (s *Store) stateEntries(ctx context.Context, log string, from, until int64)
 	return out, nil
 }
 
-// checkpoint stores the session state as of an entry, unless a newer one is
-// stored. Failing costs the next reader some reads, and nobody anything else.
+// checkpoint stores the session state as of an entry, unless a later one is stored.
+// A failure only costs the next reader some reads.
 func (s *Store) checkpoint(ctx context.Context, log string, at int64, values session.Values) {
 	c := checkpoint{PK: logPK(log), SK: skState, At: at}
 	var err error

@@ -15,8 +15,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// newLog names a log: 80 random bits. Every item of a log carries its name, so
-// it is short.
+// newLog generates the name of a log: 80 random bits. Every item of a log contains
+// the name, so it is short.
 func (s *Store) newLog() string {
 	random := s.random()
 	return strings.ToLower(base32.StdEncoding.EncodeToString(random[6:]))
@@ -44,20 +44,20 @@ func (s *Store) Create(ctx context.Context, n session.New) (session.Session, err
 	})
 }
 
-// createdOr is why a creation was refused, unless it happened before: asked for
-// again, it is answered as it was then.
+// createdOr returns the session if this creation already happened, and otherwise
+// the error that refused it.
 func (s *Store) createdOr(ctx context.Context, n session.New, refused error) (session.Session, error) {
-	there, err := s.created(ctx, n)
+	existing, err := s.created(ctx, n)
 	switch {
 	case err != nil:
 		return session.Session{}, err
-	case there != nil:
-		return *there, nil
+	case existing != nil:
+		return *existing, nil
 	}
 	return session.Session{}, refused
 }
 
-// newHeader is the header of a session that begins now, with a log of its own.
+// newHeader returns the header of a session that begins now, with a log of its own.
 func (s *Store) newHeader(n session.New, meta []byte) *header {
 	now, k := s.millis(), sessionKey(n.ID)
 	h := &header{
@@ -70,9 +70,9 @@ func (s *Store) newHeader(n session.New, meta []byte) *header {
 	return h
 }
 
-// created tells why a creation was refused: this very creation happened before
-// and its answer was lost, or the id is taken. Nil means neither: a shared
-// state changed meanwhile, and the creation may be tried again.
+// created finds out why a creation was refused: this very creation happened before
+// and its answer was lost, or the id is taken. Nil means neither: a shared state
+// changed concurrently, and the creation may be tried again.
 func (s *Store) created(ctx context.Context, n session.New) (*session.Session, error) {
 	var h header
 	found, err := s.db.Get(ctx, sessionKey(n.ID), &h)
@@ -83,14 +83,14 @@ func (s *Store) created(ctx context.Context, n session.New) (*session.Session, e
 		return nil, fault.New(fault.Conflict, "a session with the id %q exists", n.ID).With("session_id", n.ID)
 	}
 	at, err := s.readHead(ctx, &h)
-	if errors.Is(err, fault.Of(fault.NotFound)) { // it was deleted just now
+	if errors.Is(err, fault.Of(fault.NotFound)) { // it was just deleted
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	there, err := s.render(&h, at)
-	return &there, err
+	existing, err := s.render(&h, at)
+	return &existing, err
 }
 
 // create writes the header, with the initial state as the log's first event.
@@ -124,8 +124,8 @@ func (s *Store) create(ctx context.Context, h *header, state session.Delta) (hea
 	return head{}.after(r), nil
 }
 
-// firstEntry is the event that carries a session's initial state: the state is
-// in the log like any other change, so that a rewind can restore it.
+// firstEntry is the event with a session's initial state: the state is in the log
+// like any other change, so that a rewind can restore it.
 func (s *Store) firstEntry(
 	ctx context.Context, h *header, state session.Delta, change *stateChange,
 ) (*record, error) {
@@ -174,7 +174,7 @@ func (s *Store) Update(ctx context.Context, userID, id string, p session.Patch) 
 	})
 }
 
-// patch writes the change over the version of the header that was read.
+// patch writes the change if the header has the version that was read.
 func (s *Store) patch(ctx context.Context, h *header, p session.Patch) error {
 	unchanged := table.And(h.sameLog(), table.Equal(table.At(headerVersion), h.Version))
 	h.Version++
@@ -203,7 +203,7 @@ func (s *Store) patch(ctx context.Context, h *header, p session.Patch) error {
 	return s.db.Update(ctx, sessionKey(h.id()), changes, unchanged)
 }
 
-// derefOr is what a pointer points to, or nothing.
+// derefOr returns what a pointer points to, or the zero value.
 func derefOr[T any](p *T) (v T) {
 	if p != nil {
 		v = *p

@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// purgeTime is how long a deletion removes items before it leaves the rest
-	// to Sweep, well within a request's 29 s.
+	// purgeTime is how long a deletion removes items before it leaves the rest to
+	// Sweep, well within a request's 29 s.
 	purgeTime = 15 * time.Second
-	// SweepGrace is how long after its deletion a log is swept once more: no
-	// request that read the session before can still write by then.
+	// SweepGrace is how long after its deletion a log is swept once more: by then
+	// no request that read the session before can still write.
 	SweepGrace = 15 * time.Minute
 )
 
-// deletedLog is the duty to remove what is left of a deleted session's log. It is in
-// the index while it is due, and not while forks still read the log.
+// deletedLog is the pending removal of a deleted session's log. It is in the index
+// while it is due, and not while forks still read the log.
 type deletedLog struct {
 	PK          string  `dynamodbav:"PK"`
 	SK          string  `dynamodbav:"SK"`
@@ -29,20 +29,21 @@ type deletedLog struct {
 	Origin      *origin `dynamodbav:"fo,omitempty"`
 	GPK         string  `dynamodbav:"GPK,omitempty"`
 	GSK         string  `dynamodbav:"GSK,omitempty"`
-	Deleted     int64   `dynamodbav:"dt,omitempty"` // when its session was
-	attribution         // of a session, and not of an import that was abandoned
+	Deleted     int64   `dynamodbav:"dt,omitempty"` // when its session was deleted
+	attribution         // for a session, not for an abandoned import
 }
 
-// tasksDeleted tells who reads the tasks of a log that it was deleted.
+// tasksDeleted is the tombstone that readers of a log's tasks find after the last
+// task.
 type tasksDeleted struct {
 	PK string `dynamodbav:"PK"`
 	SK string `dynamodbav:"SK"`
 }
 
-// Delete implements session.Store. One transaction takes the header away, so
-// nobody finds the session any more, and leaves the duty to clear its log where
-// those who found it before will see it. The log goes at once where time
-// allows; Sweep finishes it, and takes what a racing append left behind.
+// Delete implements session.Store. One transaction removes the header, so that the
+// session cannot be found any more, and records the pending removal where requests
+// that found it earlier will see it. The log is removed at once if time allows;
+// Sweep removes the rest, and what a concurrent append left behind.
 func (s *Store) Delete(ctx context.Context, userID, id string) error {
 	log, err := records.ContendedValue(ctx, func() (string, error) {
 		h, err := s.header(ctx, userID, id)
@@ -60,8 +61,8 @@ func (s *Store) Delete(ctx context.Context, userID, id string) error {
 	return s.purgeInTime(ctx, log)
 }
 
-// remove is the transaction that deletes a session, if the condition on its
-// header holds; more is written along with it.
+// remove is the transaction that deletes a session, if the condition on its header
+// holds; more is written along with it.
 func (s *Store) remove(ctx context.Context, h *header, c table.Condition, more ...table.Write) error {
 	k, fenced, now := deletedKey(h.Log), tasksDeletedKey(h.Log), s.millis()
 	along, err := s.deleteWrites(ctx, h)
@@ -90,9 +91,9 @@ func (s *Store) purgeInTime(ctx context.Context, log string) error {
 	return ctx.Err()
 }
 
-// purge removes everything in a log's partition but the duty to do so, and
-// lets go of the log that it was forked from. While forks read the log it
-// stays, and purge only sees to it that nobody is told of it any more, or let in.
+// purge removes everything in a log's partition except the record of the pending
+// removal, and releases the log that it was forked from. While forks read the log
+// it stays, and purge only ends its subscriptions and shares.
 func (s *Store) purge(ctx context.Context, log string, clearing func(context.Context, string) error) error {
 	for _, d := range s.dependents {
 		if err := d.ForgetLog(ctx, log); err != nil {
@@ -114,9 +115,9 @@ func (s *Store) purge(ctx context.Context, log string, clearing func(context.Con
 	return s.releaseSource(ctx, duty.Origin.Log, log)
 }
 
-// suspendDeletion takes the duty to clear a log off the index while forks read it. It is
-// taken off first and the forks are counted after, so that a fork which goes
-// meanwhile either is not counted or finds the duty and puts it back.
+// suspendDeletion takes a pending removal out of the index while forks read the
+// log. It does so before it counts the forks, so that a fork that is deleted
+// concurrently either is not counted or finds the record and puts it back.
 func (s *Store) suspendDeletion(ctx context.Context, log string) (held bool, err error) {
 	children, err := s.children(ctx, log)
 	if err != nil || len(children) == 0 {
@@ -133,19 +134,20 @@ func (s *Store) suspendDeletion(ctx context.Context, log string) (held bool, err
 	return false, s.resumeDeletion(ctx, log)
 }
 
-// resumeDeletion puts the duty to clear a log, where there is one, into the index.
+// resumeDeletion puts the pending removal of a log, if there is one, into the
+// index.
 func (s *Store) resumeDeletion(ctx context.Context, log string) error {
 	err := s.db.Update(ctx, deletedKey(log), []table.Change{
 		table.Set(table.At(attrGPK), gpkDeleted), table.Set(table.At(attrGSK), activitySK(s.millis(), log)),
 	}, table.ItemExists())
 	if errors.Is(err, table.ErrConditionFailed) {
-		return nil // its session lives
+		return nil // its session exists
 	}
 	return err
 }
 
-// releaseSource ends a fork's reading of the log it came from, and clears that log
-// where its session is gone and this was the last of its forks.
+// releaseSource ends a fork's use of the log it came from, and clears that log if
+// its session is deleted and this was the last of its forks.
 func (s *Store) releaseSource(ctx context.Context, parent, log string) error {
 	if err := s.db.DeleteItems(ctx, []table.Item{table.NewKey(logPK(parent), prefixChild+log).Item()}); err != nil {
 		return err
@@ -163,8 +165,8 @@ func (s *Store) releaseSource(ctx context.Context, parent, log string) error {
 	return s.purge(ctx, parent, s.clearKeepingPositions)
 }
 
-// Sweep clears the logs of sessions that were deleted SweepGrace ago, and
-// returns how many. It may be stopped and repeated at any point.
+// Sweep clears the logs of sessions that were deleted SweepGrace ago, and returns
+// how many. It may be interrupted and repeated at any point.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
 	due := s.now().Add(-SweepGrace).UnixMilli()
 	return s.sweep(ctx, gpkDeleted, due, func(ctx context.Context, k table.Key) (bool, error) {
@@ -181,7 +183,8 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 	})
 }
 
-// completeDeletion ends the duty to clear a log, unless forks still read it.
+// completeDeletion deletes the record of a pending removal, unless forks still read
+// the log.
 func (s *Store) completeDeletion(ctx context.Context, log string) (bool, error) {
 	err := s.db.Delete(ctx, deletedKey(log), table.Exists(table.At(attrGPK)))
 	if errors.Is(err, table.ErrConditionFailed) {

@@ -14,18 +14,19 @@ const (
 	attrOwner     = "u" // of feedbackRef.User and linkRef.User
 )
 
-// tombstonePage is how many entries are looked at at once for recent ones.
+// tombstonePage is how many entries are read at a time to find recent ones.
 const tombstonePage = 20
 
-// clear removes everything in a log's partition but the duty to do so.
+// clear removes everything in a log's partition except the record of the pending
+// removal.
 func (s *Store) clear(ctx context.Context, log string) error {
 	return s.clearExcept(ctx, log, func(table.Item) bool { return false })
 }
 
-// clearKeepingPositions is clear while requests may be under way that read the session
-// before it was deleted. No position that one of them may aim at becomes free:
-// recent ones are held by tombstones, and what stands behind the head is left
-// alone, since the first to be stored there must be the only one.
+// clearKeepingPositions is clear while requests may be under way that read the
+// session before it was deleted. No position that they may write to becomes free:
+// tombstones keep recent ones, and what follows the head is left alone, since the
+// first item stored there must stay the only one.
 func (s *Store) clearKeepingPositions(ctx context.Context, log string) error {
 	next, err := s.tombstoneRecent(ctx, log)
 	if err != nil {
@@ -38,9 +39,9 @@ func (s *Store) clearKeepingPositions(ctx context.Context, log string) error {
 	})
 }
 
-// tombstoneRecent puts tombstones in the place of the entries that came within
-// SweepGrace: a writer that is still under way may have read the log before
-// they came. It returns the position behind the head.
+// tombstoneRecent replaces the entries of the last SweepGrace by tombstones: a
+// writer that is still under way may have read the log before they were written. It
+// returns the position after the head.
 func (s *Store) tombstoneRecent(ctx context.Context, log string) (next int64, err error) {
 	since := s.millis() - SweepGrace.Milliseconds()
 	q := entryQuery(log, 0, maxPosition, true)
@@ -74,8 +75,8 @@ func (s *Store) tombstoneRecent(ctx context.Context, log string) (next int64, er
 	return next, err
 }
 
-// appendedAfter reports whether an entry was appended after a time. One whose body
-// continues in chunks is taken for one that was.
+// appendedAfter reports whether an entry was appended after a time. It is true for
+// an entry whose body continues in chunks.
 func (s *Store) appendedAfter(e *entry, millis int64) (bool, error) {
 	if e.Blob != "" {
 		return true, nil
@@ -87,8 +88,8 @@ func (s *Store) appendedAfter(e *entry, millis int64) (bool, error) {
 	return content.Time > millis, nil
 }
 
-// clearExcept removes everything in a log's partition but the duty to do so and
-// what keep says.
+// clearExcept removes everything in a log's partition except the record of the
+// pending removal and what keep selects.
 func (s *Store) clearExcept(ctx context.Context, log string, keep func(table.Item) bool) error {
 	q := keysOnly(records.Partition(logPK(log)))
 	return s.db.Pages(ctx, q, func(page []table.Item) (bool, error) {

@@ -19,15 +19,15 @@ const (
 	// eraseTime is how long a request erases before it leaves the rest to
 	// SweepErasures.
 	eraseTime = 18 * time.Second
-	// eraseAgain is when all is looked for once more: the index of sessions may
-	// lag behind what was created just before.
+	// eraseAgain is when everything is looked for once more: the index of sessions
+	// may not yet show the latest ones.
 	eraseAgain = 30 * time.Second
 	// reportLife is how long a report is kept.
 	reportLife = 30 * 24 * time.Hour
 )
 
-// erasureItem is the erasure of all that a user had at a time. It is in the
-// index while there is something left to do.
+// erasureItem is the erasure of everything that a user had at a time. It is in the
+// index while there is work left.
 type erasureItem struct {
 	PK       string          `dynamodbav:"PK"`
 	SK       string          `dynamodbav:"SK"`
@@ -51,8 +51,8 @@ func (e *erasureItem) report() erasure.Report {
 	return out
 }
 
-// Erase implements erasure.Store. The duty is noted first, so that the sweeper
-// finishes what a request leaves.
+// Erase implements erasure.Store. The erasure is recorded first, so that the
+// sweeper finishes what a request leaves.
 func (s *Store) Erase(ctx context.Context, userID string) (erasure.Report, error) {
 	k, now := erasureKey(userID), s.now()
 	e := &erasureItem{
@@ -62,7 +62,7 @@ func (s *Store) Erase(ctx context.Context, userID string) (erasure.Report, error
 	var before erasureItem
 	if found, err := s.db.Get(ctx, k, &before); err != nil {
 		return erasure.Report{}, err
-	} else if found && before.GPK != "" { // what it removed counts as well
+	} else if found && before.GPK != "" { // what it removed counts too
 		e.Removed = before.Removed
 	}
 	if err := s.db.Put(ctx, e); err != nil {
@@ -83,7 +83,7 @@ func (s *Store) Erase(ctx context.Context, userID string) (erasure.Report, error
 	return e.report(), s.note(ctx, e)
 }
 
-// note stores how far an erasure has come, unless another has begun.
+// note stores the progress of an erasure, unless another one has begun.
 func (s *Store) note(ctx context.Context, e *erasureItem) error {
 	err := s.db.Put(ctx, e, table.Equal(table.At(erasureStarted), e.Started))
 	if errors.Is(err, table.ErrConditionFailed) {
@@ -117,7 +117,7 @@ func (s *Store) SweepErasures(ctx context.Context) (int, error) {
 			e.Ended, e.GPK, e.GSK = max(e.Ended, s.millis()), "", ""
 			e.Lifetime = s.now().Add(reportLife).Unix()
 		}
-		noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepMove) // what was removed counts
+		noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepMove) // record what was removed
 		defer cancel()
 		if err := errors.Join(err, s.note(noting, &e)); err != nil {
 			return false, fmt.Errorf("finish an erasure: %w", err)
@@ -126,8 +126,8 @@ func (s *Store) SweepErasures(ctx context.Context) (int, error) {
 	})
 }
 
-// eraseAll removes what the user had when the erasure began, and counts it. What
-// cannot be removed keeps nothing else.
+// eraseAll removes what the user had when the erasure began, and counts it. A
+// failure of one part does not stop the others.
 func (s *Store) eraseAll(ctx context.Context, e *erasureItem) error {
 	steps := []func(context.Context, *erasureItem) error{
 		s.eraseSessions, s.eraseImports, s.eraseShared, s.eraseFeedback, s.eraseRecords,
@@ -196,8 +196,8 @@ func (s *Store) eraseImports(ctx context.Context, e *erasureItem) error {
 	})
 }
 
-// deleteUnless removes an import with all it brought, unless it is complete:
-// then only what remembers it goes.
+// deleteUnless removes an import with everything it brought; if it is complete, it
+// removes only the record of the import.
 func (s *Store) deleteUnless(ctx context.Context, rec *importItem) error {
 	if rec.State == importDone {
 		return s.db.DeleteItems(ctx, []table.Item{rec.key().Item()})

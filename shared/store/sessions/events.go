@@ -11,14 +11,14 @@ import (
 	"github.com/rethread/rethread/shared/store/records"
 )
 
-// errRewound says that the log holds a rewind that the header did not know of: to
-// read both again mends that.
+// errRewound says that the log contains a rewind that is missing in the header:
+// both must be read again.
 var errRewound = fmt.Errorf("the session was rewound while it was read: %w", retry.ErrAgain)
 
-// Events implements session.Store. The log is read at half price, eventually
-// consistent: entries never change and positions have no gaps, so a stale
-// answer shows, and only what it lacks is read again. The head of the log is
-// read strongly consistent, so whatever was acknowledged is there.
+// Events implements session.Store. The log is read with eventual consistency, at
+// half price: entries never change and positions have no gaps, so a stale answer
+// can be recognised and only the missing part is read again. The head of the log is
+// read with strong consistency, so every acknowledged event is included.
 func (s *Store) Events(
 	ctx context.Context, userID, id string, q session.EventQuery,
 ) (session.EventPage, error) {
@@ -94,7 +94,7 @@ type page struct {
 	limit  int
 	events []session.Event
 	bytes  int
-	full   bool // there is at least one event more
+	full   bool // there is at least one more event
 
 	compactor *compactor
 }
@@ -108,7 +108,7 @@ func (p *page) take(sp *span, rec *record, e session.Event) error {
 	}
 	if p.view == session.Effective {
 		if rec.marks() {
-			return errRewound // the header's timeline leaves out the markers it knows
+			return errRewound // the header's timeline leaves out the markers that it includes
 		}
 		if e.TaskID != "" || rec.Hidden {
 			return nil

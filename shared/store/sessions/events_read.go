@@ -28,7 +28,7 @@ func (s *Store) readEntries(ctx context.Context, sp span, p *page) error {
 		next = max(next, rec.last()+1)
 		return nil
 	}
-	fill := func(end int64) error { // what a replica left out
+	fill := func(end int64) error { // reads what a replica left out
 		for next < end && !p.full {
 			rec, err := s.shownEntryCovering(ctx, sp.log, next)
 			if err == nil {
@@ -62,8 +62,8 @@ func (s *Store) readEntries(ctx context.Context, sp span, p *page) error {
 	return fill(end)
 }
 
-// fillShown is fill where a span shows the record: a fork reads over an item
-// in progress that is none of its own.
+// fillShown is fill if a span shows the record: a fork skips an item in progress
+// that belongs to its source.
 func (s *Store) fillShown(ctx context.Context, sp *span, rec *record) error {
 	if rec.blank() || !sp.showsAny(rec.first, rec.last()) {
 		return nil
@@ -71,12 +71,12 @@ func (s *Store) fillShown(ctx context.Context, sp *span, rec *record) error {
 	err := s.fill(ctx, rec)
 	if errors.Is(err, table.ErrUnreadable) {
 		s.leftOut(ctx, table.NewKey(rec.PK, rec.SK), err)
-		err = nil // it shows as it was begun
+		err = nil // it is shown as it began
 	}
 	return err
 }
 
-// entryCovering reads the entry that covers a position below the head.
+// entryCovering reads the entry that covers a position before the head.
 func (s *Store) entryCovering(ctx context.Context, log string, position int64) (*record, error) {
 	rec, err := s.entryAtOrBefore(ctx, log, position)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Store) readDown(ctx context.Context, sp span, p *page) error {
 		next = min(next, rec.first-1)
 		return nil
 	}
-	fill := func(end int64) error { // what a replica left out
+	fill := func(end int64) error { // reads what a replica left out
 		for next > end && !p.full {
 			rec, err := s.shownEntryCovering(ctx, sp.log, next)
 			if err == nil {
@@ -133,8 +133,8 @@ func (s *Store) readDown(ctx context.Context, sp span, p *page) error {
 		}
 	}
 	for next >= sp.from && !p.full {
-		// As many positions as are wanted, not entries: one entry can take a
-		// hundred. One that begins before them is found by fill.
+		// The limit is in positions, not entries: one entry can cover a hundred.
+		// fill finds an entry that begins before them.
 		from := max(sp.from, next-int64(p.most(&sp, next, true))+1)
 		q := entryQuery(sp.log, from, next, false)
 		q.Descending = true

@@ -2,9 +2,9 @@ package sessions
 
 import "github.com/rethread/rethread/shared/domain/session"
 
-// span is a stretch of one log that is read in one go: ranges with so little
-// hidden between them that reading it costs less than a request of its own,
-// which is rounded up to 4 KB.
+// span is a part of one log that is read at once: ranges with so few hidden
+// positions between them that reading these costs less than another request, which
+// is rounded up to 4 KB.
 type span struct {
 	ranges session.Timeline
 	log    string
@@ -29,7 +29,7 @@ func spansOf(ranges session.Timeline) []span {
 
 func (sp *span) open() bool { return sp.to == 0 }
 
-// rangeOf is the range of the span that holds a position.
+// rangeOf returns the range of the span that contains a position.
 func (sp *span) rangeOf(position int64) (session.Range, bool) {
 	for _, r := range sp.ranges {
 		if r.Holds(position) {
@@ -39,8 +39,7 @@ func (sp *span) rangeOf(position int64) (session.Range, bool) {
 	return session.Range{}, false
 }
 
-// showsAny reports whether a span shows any of the positions from one to
-// another.
+// showsAny reports whether a span shows any position of a range.
 func (sp *span) showsAny(from, to int64) bool {
 	for _, r := range sp.ranges {
 		if r.From <= to && (r.Open() || r.To >= from) {
@@ -50,7 +49,7 @@ func (sp *span) showsAny(from, to int64) bool {
 	return false
 }
 
-// worthCompacting judges by the number of positions up to one.
+// worthCompacting decides by the number of positions up to end.
 func (sp *span) worthCompacting(end int64) bool {
 	shown := int64(0)
 	for _, r := range sp.ranges {
@@ -63,9 +62,9 @@ func (sp *span) worthCompacting(end int64) bool {
 	return worthCompacting(end-sp.from+1-shown, shown)
 }
 
-// most is how many entries of a span, from a position on or back from it, the
-// rest of the page can need: one more than events, to know whether there is a
-// next page, and what is hidden between them.
+// most returns how many entries of a span, from a position on or back from it, the
+// rest of the page can need: one more than its events, to find out whether there is
+// a next page, and the hidden ones between them.
 func (p *page) most(sp *span, from int64, down bool) int {
 	wanted := int64(p.limit - len(p.events) + 1)
 	n := wanted

@@ -17,7 +17,7 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// Whatever a lagging replica leaves out, readers see the whole log.
+// Whatever a lagging replica misses, readers see the whole log.
 func TestEvents_read_from_a_stale_replica(t *testing.T) {
 	t.Parallel()
 	s := stores.New(storetest.Lagging(storetest.Engine(t)))
@@ -44,7 +44,7 @@ func TestEvents_read_from_a_stale_replica(t *testing.T) {
 	}
 }
 
-// A page of any size from any place is the right part of the log.
+// A page of any size from any position is the right part of the log.
 func TestEvents_pages_are_parts_of_the_log(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -76,7 +76,7 @@ func TestEvents_pages_are_parts_of_the_log(t *testing.T) {
 	})
 }
 
-// A page is cut by bytes before a Lambda's answer could overflow.
+// A page is cut by bytes before a Lambda response could overflow.
 func TestEvents_pages_are_cut_by_bytes(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -128,8 +128,8 @@ func TestEvents_of_others(t *testing.T) {
 	}
 }
 
-// Answers get lost and the SDK repeats: still everything lands once, in every
-// kind of write.
+// Answers are lost and the SDK retries: every kind of write still takes effect
+// once.
 func TestAppend_when_answers_are_lost(t *testing.T) {
 	t.Parallel()
 	s := losing(t, 0.2)

@@ -19,9 +19,9 @@ import (
 
 var _ archive.Exporter = (*Store)(nil)
 
-// Export implements archive.Exporter. Entries never change, so the log up to a
-// head is a snapshot whatever comes after it; tasks and artifacts change in
-// place, so at the end it is asked whether the session is still as it was.
+// Export implements archive.Exporter. Entries never change, so the log up to a head
+// is a snapshot; tasks and artifacts change in place, so at the end Export checks
+// that the session is unchanged.
 func (s *Store) Export(ctx context.Context, userID, id string, to archive.Sink) error {
 	err := s.export(ctx, userID, id, to)
 	if errors.Is(err, table.ErrUnreadable) {
@@ -55,12 +55,12 @@ type exporting struct {
 	at   head
 	to   archive.Sink
 	runs []run.Run
-	// leftOut counts what the lists that it reads left out.
+	// leftOut counts the items that lists left out.
 	leftOut *atomic.Int64
 }
 
 func (x *exporting) run(ctx context.Context) error {
-	state, err := x.state(ctx) // it may take a later head
+	state, err := x.state(ctx) // may read a later head
 	if err != nil {
 		return err
 	}
@@ -110,11 +110,11 @@ func (x *exporting) unchanged(ctx context.Context, before session.Session) error
 	return nil
 }
 
-// taken is the last seq that the session has from another as a fork, or had as
-// one before it was imported.
+// taken returns the last seq that the session took over as a fork, or had taken
+// over as one before it was imported.
 func (h *header) taken() int64 { return max(h.base(), h.ImportedBase) }
 
-// inSeqs is a timeline in the session's own numbers.
+// inSeqs returns a timeline in the session's own numbers.
 func inSeqs(t session.Timeline) archive.Timeline {
 	out := archive.Timeline{}
 	for _, r := range t {
@@ -128,7 +128,7 @@ func inSeqs(t session.Timeline) archive.Timeline {
 	return out
 }
 
-// state is the state in all scopes, with what only rewinds need of it.
+// state returns the state in all scopes, with the parts that only rewinds need.
 func (x *exporting) state(ctx context.Context) (*archive.State, error) {
 	for try := 0; ; try++ {
 		c, err := x.s.loadStates(ctx, x.h, x.at, session.Delta{"user:": nil, "app:": nil})

@@ -11,12 +11,12 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// artifacts hands over all versions of the session's artifacts, and of those
-// that the user's sessions share.
+// artifacts exports all versions of the session's artifacts, and of those that the
+// user's sessions share.
 func (x *exporting) artifacts(ctx context.Context) error {
 	for _, on := range []artifactScope{sessionScope(x.h.Log), userScope(x.h)} {
 		for after := ""; ; {
-			batch, err := x.s.newestBatch(ctx, on, after, listLook)
+			batch, err := x.s.newestBatch(ctx, on, after, listBatch)
 			if err != nil {
 				return err
 			}
@@ -37,7 +37,7 @@ func (x *exporting) artifacts(ctx context.Context) error {
 	return nil
 }
 
-// versions hands over the versions of one artifact, the oldest first.
+// versions exports the versions of one artifact, oldest first.
 func (x *exporting) versions(ctx context.Context, on artifactScope, name string) error {
 	sources, err := x.s.sources(ctx, on, name)
 	if err != nil {
@@ -83,7 +83,7 @@ func (x *exporting) version(ctx context.Context, on artifactScope, item *artifac
 		return x.to.Artifact(out)
 	}
 	out.Data, err = x.s.contents(ctx, item)
-	if errors.Is(err, fault.Of(fault.NotFound)) { // what it refers to was deleted
+	if errors.Is(err, fault.Of(fault.NotFound)) { // its target was deleted
 		out.Missing, err = true, nil
 	}
 	if err != nil {

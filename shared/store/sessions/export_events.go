@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// events hands over the whole log, what a fork took over first.
+// events exports the whole log, what a fork took over first.
 func (x *exporting) events(ctx context.Context) error {
 	whole, err := x.h.whole()
 	if err != nil {
@@ -18,7 +18,7 @@ func (x *exporting) events(ctx context.Context) error {
 	}
 	for i, r := range whole.Before(x.at.next) {
 		if r.Log == x.h.Log {
-			if err := x.stretch(ctx, r, nil); err != nil {
+			if err := x.exportRange(ctx, r, nil); err != nil {
 				return err
 			}
 			continue
@@ -27,16 +27,16 @@ func (x *exporting) events(ctx context.Context) error {
 		if hidden, err = x.hiddenAfter(ctx, whole, i); err != nil {
 			return err
 		}
-		if err := x.stretch(ctx, r, hidden); err != nil {
+		if err := x.exportRange(ctx, r, hidden); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// stretch hands over the events of a range. Behind is what takes back the
-// hidden changes between it and the next: the last event takes them back too.
-func (x *exporting) stretch(ctx context.Context, r session.Range, behind session.Delta) error {
+// exportRange exports the events of a range. behind reverts the hidden changes
+// between it and the next range, which is added to the last event's undo.
+func (x *exporting) exportRange(ctx context.Context, r session.Range, behind session.Delta) error {
 	return x.s.records(ctx, r, func(rec *record) error {
 		joins := false
 		for i, e := range rec.events {
@@ -59,7 +59,7 @@ func (x *exporting) stretch(ctx context.Context, r session.Range, behind session
 	})
 }
 
-// event is an event of a record with all that the log knows of it.
+// event returns an event of a record with the log's data about it.
 func (x *exporting) event(r session.Range, rec *record, i int) archive.Event {
 	own := r.Log == x.h.Log
 	e := archive.Event{Event: x.h.show(r, rec.events[i]), Log: archive.Log{
@@ -71,7 +71,7 @@ func (x *exporting) event(r session.Range, rec *record, i int) archive.Event {
 		e.Log.Undo = undoneBy(rec.undo[i], own)
 	}
 	if !own {
-		return e // of runs and rewinds only the session knows that had them
+		return e // data of runs and rewinds belongs only to the session that had them
 	}
 	e.Log.Began, e.Log.Ended, e.Log.ToSeq, e.Log.Back = rec.Began, rec.Ended, rec.ToSeq, rec.Back
 	if rec.marks() {
@@ -82,7 +82,7 @@ func (x *exporting) event(r session.Range, rec *record, i int) archive.Event {
 	return e
 }
 
-// undoneBy is what taking an event back does here: a fork never takes back the
+// undoneBy returns the undo of an event in this session: a fork never reverts the
 // shared keys that its source changed.
 func undoneBy(undo session.Delta, own bool) session.Delta {
 	if own || undo == nil {
@@ -124,7 +124,7 @@ func (x *exporting) noteRun(r session.Range, rec *record) error {
 	return nil
 }
 
-// records visits the records that hold a closed range, strongly consistent.
+// records visits the records of a closed range, strongly consistent.
 func (s *Store) records(ctx context.Context, r session.Range, visit func(*record) error) error {
 	if r.To < r.From {
 		return nil
@@ -144,14 +144,14 @@ func (s *Store) records(ctx context.Context, r session.Range, visit func(*record
 	})
 }
 
-// link is one log of those that a fork took over from, up to the position at
-// which the next one was forked.
+// link is one log of those that a fork took over from, up to the position at which
+// the next one was forked.
 type link struct {
 	log      string
 	base, at int64
 }
 
-// chain is the logs that a fork took over from, the oldest first.
+// chain returns the logs that a fork took over from, oldest first.
 func (h *header) chain() []link {
 	var out []link
 	log, at := h.Origin.Log, h.Origin.At
@@ -170,9 +170,9 @@ func (h *header) chain() []link {
 	}
 }
 
-// hiddenAfter is the delta that takes back what lies hidden between a range
-// that a fork took over and the next: a rewind may have left what it did to
-// the state.
+// hiddenAfter returns the delta that reverts the hidden events between a range that
+// a fork took over and the next one: a rewind may have kept their changes of the
+// state.
 func (x *exporting) hiddenAfter(ctx context.Context, whole session.Timeline, i int) (session.Delta, error) {
 	r, next := whole[i], whole[i+1] // the last is the fork's own
 	undo := session.Delta{}

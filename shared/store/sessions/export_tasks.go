@@ -14,7 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// tasks hands over all tasks, those that rewinds have hidden too.
+// tasks exports all tasks, those that rewinds have hidden included.
 func (x *exporting) tasks(ctx context.Context) error {
 	whole, err := x.h.whole()
 	if err != nil {
@@ -54,7 +54,7 @@ func (x *exporting) task(ctx context.Context, seen taskSeen) (archive.Task, erro
 			return out, errors.New("its pointer is missing")
 		}
 		spots, out.First = p.Invocations, p.First
-	} else { // as adopting it would make it
+	} else { // as copying it to the fork would make it
 		t, err := x.s.shown(ctx, x.h, inherited, seen)
 		if err != nil {
 			return out, err
@@ -73,7 +73,8 @@ func (x *exporting) task(ctx context.Context, seen taskSeen) (archive.Task, erro
 	return out, nil
 }
 
-// seqOf is a spot in the session's numbers, 0 where the session has nothing of it.
+// seqOf returns a position in the session's numbers, 0 if the session does not show
+// it.
 func (x *exporting) seqOf(inherited session.Timeline, at invocationPosition) int64 {
 	if at.Log == x.h.Log {
 		return at.Position
@@ -86,7 +87,7 @@ func (x *exporting) seqOf(inherited session.Timeline, at invocationPosition) int
 	return 0
 }
 
-// feedback hands over what was said of the session's tasks, the oldest first.
+// feedback exports the feedback on the session's tasks, oldest first.
 func (x *exporting) feedback(ctx context.Context) error {
 	q := records.Prefix(logPK(x.h.Log), prefixFeedback, true)
 	return x.s.db.Pages(ctx, q, func(refs []table.Item) (bool, error) {
@@ -102,7 +103,7 @@ func (x *exporting) feedback(ctx context.Context) error {
 				return false, err
 			}
 			if !found {
-				continue // the request that gave it did not come as far
+				continue // the request that gave it did not get that far
 			}
 			if err := x.to.Feedback(archive.Feedback{
 				TaskID: f.Task, Type: f.Type, Text: f.Text, CreatedTime: f.Created,

@@ -14,19 +14,19 @@ import (
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-// losing is a store that does not learn of a share of what it writes.
+// losing is a store to which the answers to a share of its writes are lost.
 func losing(t *testing.T, share float64, opts ...sessions.Option) *stores.Store {
 	t.Helper()
 	return stores.New(storetest.LosingAnswers(storetest.Engine(t), share), opts...)
 }
 
-// before is a store that does something before each call of its table, which an error
-// takes the place of.
+// before is a store that calls do before each call of its table; an error of do
+// replaces the call.
 func before(engine table.Engine, do func(context.Context, hooks.Call) error, opts ...sessions.Option) *stores.Store {
 	return stores.New(storetest.Before(engine, do), opts...)
 }
 
-// What continues in chunks stays whole when the answer to its write is lost.
+// Content in chunks stays complete if the answer to its write is lost.
 func TestChunks_when_answers_are_lost(t *testing.T) {
 	t.Parallel()
 	s := losing(t, 0.5)

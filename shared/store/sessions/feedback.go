@@ -25,11 +25,11 @@ type feedbackItem struct {
 	Type    string `dynamodbav:"k"`
 	Text    string `dynamodbav:"x,omitempty"`
 	Created int64  `dynamodbav:"ct"`
-	Import  string `dynamodbav:"im,omitempty"` // that brought it: until it is complete nobody sees it
+	Import  string `dynamodbav:"im,omitempty"` // the import that brought it: it is invisible until that is complete
 	attribution
 }
 
-// feedbackRef stands in the session's log, so that the feedback goes with it.
+// feedbackRef is in the session's log, so that the feedback is deleted with it.
 type feedbackRef struct {
 	PK   string `dynamodbav:"PK"`
 	SK   string `dynamodbav:"SK"`
@@ -43,17 +43,17 @@ func (s *Store) FindTask(ctx context.Context, userID, taskID string) (string, er
 	err := s.db.Pages(ctx, q, func(items []table.Item) (bool, error) {
 		for _, item := range items {
 			var p taskPointer
-			there, err := s.db.Get(ctx, records.KeyOf(item), &p)
+			visible, err := s.db.Get(ctx, records.KeyOf(item), &p)
 			if err != nil {
 				return false, err
 			}
-			if there {
-				there, err = s.shows(ctx, userID, &p)
+			if visible {
+				visible, err = s.shows(ctx, userID, &p)
 			}
 			if err != nil {
 				return false, err
 			}
-			if there {
+			if visible {
 				found = p.Session
 				return false, nil
 			}
@@ -69,8 +69,8 @@ func (s *Store) FindTask(ctx context.Context, userID, taskID string) (string, er
 	return found, nil
 }
 
-// shows reports whether the session of a pointer is there: an import that is not
-// complete has pointers already.
+// shows reports whether the session of a pointer is visible: an incomplete import
+// already has pointers.
 func (s *Store) shows(ctx context.Context, userID string, p *taskPointer) (bool, error) {
 	h, err := s.header(ctx, userID, p.Session)
 	if errors.Is(err, fault.Of(fault.NotFound)) || errors.Is(err, fault.Of(fault.Forbidden)) {
@@ -79,8 +79,8 @@ func (s *Store) shows(ctx context.Context, userID string, p *taskPointer) (bool,
 	return err == nil && h.Log == p.log(), err
 }
 
-// feedbackTime remembers when a feedback was first given: its sort key holds
-// the time, and a repeated try must find the same one.
+// feedbackTime records when a feedback was first given: its sort key contains the
+// time, and a repeated attempt must use the same one.
 type feedbackTime struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
@@ -88,7 +88,7 @@ type feedbackTime struct {
 }
 
 // AddFeedback implements task.FeedbackStore. Its time and the reference in the
-// session's log come first: where the feedback itself did not follow they
+// session's log are written first: if the feedback itself does not follow they
 // refer to nothing, which no reader sees.
 func (s *Store) AddFeedback(ctx context.Context, f task.Feedback) error {
 	var h *header

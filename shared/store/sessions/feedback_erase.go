@@ -16,27 +16,27 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// judgement is who marked a task with feedback.
+// judgement records who marked a task with feedback.
 type judgement struct {
 	Judge string `dynamodbav:"fu,omitempty"`
-	// Unjudged are digests of feedback whose users were erased: a page that has
+	// Unjudged are digests of feedback whose users were erased: a client that has
 	// read it before must not save it again.
 	Unjudged []string `dynamodbav:"fx,omitempty"`
 }
 
-// digestOfMark is what is remembered of feedback that was erased.
+// digestOfMark returns the digest that is kept of erased feedback.
 func digestOfMark(kind, text string) string {
 	sum := sha256.Sum256([]byte(kind + "\x00" + text))
 	return hex.EncodeToString(sum[:8])
 }
 
-// judgedBy notes who marked a task last.
+// judgedBy records who marked a task last.
 func (j judgement) judgedBy(user, kind, text string) judgement {
 	left := slices.DeleteFunc(slices.Clone(j.Unjudged), func(d string) bool { return d == digestOfMark(kind, text) })
 	return judgement{Judge: user, Unjudged: left}
 }
 
-// withoutErased is a task's metadata without feedback of those who were erased.
+// withoutErased returns a task's metadata without feedback of erased users.
 func (j judgement) withoutErased(metadata json.RawMessage) (json.RawMessage, error) {
 	if len(j.Unjudged) == 0 {
 		return metadata, nil
@@ -45,8 +45,8 @@ func (j judgement) withoutErased(metadata json.RawMessage) (json.RawMessage, err
 	return next, err
 }
 
-// withoutMark removes the feedback from a task's metadata, if it is one that is
-// meant, and says whether it was.
+// withoutMark removes the feedback from a task's metadata if meant selects it, and
+// reports whether it did.
 func withoutMark(metadata json.RawMessage, meant func(digest string) bool) (json.RawMessage, bool, error) {
 	var all map[string]json.RawMessage
 	var mark struct {
@@ -63,8 +63,8 @@ func withoutMark(metadata json.RawMessage, meant func(digest string) bool) (json
 	return next, true, err
 }
 
-// eraseFeedback takes what a user said of tasks out of the tasks of others, and
-// then away: where it is cut short, what is left is found again.
+// eraseFeedback removes a user's feedback from the tasks of others, and then the
+// feedback itself: if it is interrupted, a repeat finds the rest.
 func (s *Store) eraseFeedback(ctx context.Context, e *erasureItem) error {
 	return s.db.EachItem(ctx, records.Partition(feedbackPK(e.User)), func(item table.Item) error {
 		var f feedbackItem
@@ -85,8 +85,8 @@ func (s *Store) eraseFeedback(ctx context.Context, e *erasureItem) error {
 	})
 }
 
-// unmark takes feedback out of a task, out of what is kept of it for forks, and
-// out of what forks took over.
+// unmark removes feedback from a task, from its versions kept for forks, and from
+// the forks' copies.
 func (s *Store) unmark(ctx context.Context, h *header, taskID string, f *feedbackItem) error {
 	if err := s.unmarkOwn(ctx, h, taskID, f); err != nil && !errors.Is(err, fault.Of(fault.NotFound)) {
 		return err
@@ -106,11 +106,11 @@ func (s *Store) unmark(ctx context.Context, h *header, taskID string, f *feedbac
 		if err != nil {
 			return err
 		}
-		return s.unmark(ctx, fork, fork.takenID(h.Log, taskID), f)
+		return s.unmark(ctx, fork, fork.inheritedID(h.Log, taskID), f)
 	})
 }
 
-// unmarkOwn changes the task as it stands, however often others save it meanwhile.
+// unmarkOwn changes the task itself, however often others save it concurrently.
 func (s *Store) unmarkOwn(ctx context.Context, h *header, taskID string, f *feedbackItem) error {
 	id := h.id()
 	return records.Contended(ctx, func() (err error) {
@@ -124,7 +124,7 @@ func (s *Store) unmarkOwn(ctx context.Context, h *header, taskID string, f *feed
 			return err
 		}
 		err = s.putUnmarked(ctx, h, p, item, f)
-		h = nil // another try needs it as it is then
+		h = nil // another attempt must read it again
 		return err
 	})
 }
@@ -150,8 +150,8 @@ func (s *Store) putUnmarked(ctx context.Context, h *header, p *taskPointer, item
 	return s.putTask(ctx, h, taskWrite{was: p, now: p, old: item, next: &next}, content)
 }
 
-// of says whether the mark of a task is this feedback, and not another user's
-// that reads the same.
+// of returns a function that reports whether the mark of a task is this feedback,
+// and not another user's with the same text.
 func (f *feedbackItem) of(item *taskItem) func(string) bool {
 	return func(digest string) bool {
 		return digest == digestOfMark(f.Type, f.Text) && (item.Judge == "" || item.Judge == f.user())
@@ -180,11 +180,11 @@ func (s *Store) unmarkKept(ctx context.Context, log, taskID string, f *feedbackI
 			return err
 		}
 		if err := s.db.Put(ctx, item, item.sameVersion()); err != nil {
-			return records.Ignoring(err, table.ErrConditionFailed) // it went meanwhile
+			return records.Ignoring(err, table.ErrConditionFailed) // it was deleted concurrently
 		}
 		return s.content.Discard(ctx, item.PK, was)
 	})
 }
 
-// user is who gave the feedback.
+// user returns the author of the feedback.
 func (f *feedbackItem) user() string { return f.PK[len(prefixFeedback):] }

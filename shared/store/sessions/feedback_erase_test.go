@@ -17,7 +17,7 @@ import (
 
 const remark = "only I say so"
 
-// judge gives feedback as a guest of alice's, and marks the task with it.
+// judge gives feedback as a guest of alice's and marks the task with it.
 func judge(t *testing.T, s *stores.Store, user, kind string) {
 	t.Helper()
 	f := task.Feedback{
@@ -38,7 +38,7 @@ func metadataOf(t *testing.T, s *stores.Store) string {
 	return string(got.Metadata)
 }
 
-// mustBeErased erases bob, as often as the sweeper comes until it is done.
+// mustBeErased erases bob, and sweeps until that is done.
 func mustBeErased(t *testing.T, s *stores.Store) {
 	t.Helper()
 	for range 20 {
@@ -57,8 +57,8 @@ func saveJudged(t *testing.T, s *stores.Store, metadata string) error {
 	return err
 }
 
-// What an erased guest said of a task goes out of the owner's task, out of forks
-// too, and does not come back with what the owner's page had read before.
+// An erased guest's feedback is removed from the owner's task and from forks, and
+// does not return with a task that the owner's client had read before.
 func TestErasure_of_feedback(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -98,7 +98,7 @@ func TestErasure_of_feedback(t *testing.T) {
 	}
 }
 
-// An erasure that is cut short anywhere is finished when it is repeated.
+// An erasure that is interrupted anywhere is completed by a repeat.
 func TestErasure_of_feedback_cut_short(t *testing.T) {
 	t.Parallel()
 	cuts := 0
@@ -128,7 +128,7 @@ func TestErasure_of_feedback_cut_short(t *testing.T) {
 	}
 }
 
-// The task may be saved all the while.
+// The task may be saved concurrently.
 func TestErasure_of_feedback_while_the_task_is_saved(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

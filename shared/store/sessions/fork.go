@@ -277,7 +277,7 @@ func (h *header) show(r session.Range, e session.Event) session.Event {
 		return e
 	}
 	e.ID = session.PositionalID(e.Seq, uuid.NewSHA1(uuid.NameSpaceOID, []byte(h.Log+"\x00"+e.ID)))
-	taskID := func(id string) string { return h.takenID(r.Log, id) }
+	taskID := func(id string) string { return h.inheritedID(r.Log, id) }
 	if e.TaskID != "" {
 		e.TaskID = taskID(e.TaskID)
 	}

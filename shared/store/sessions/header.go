@@ -12,8 +12,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// header is the item of a session. Appending to the session's log does not
-// touch it, except to move the session up in its user's list.
+// header is the item of a session. Appending to the session's log does not change
+// it, except to move the session up in its user's list.
 type header struct {
 	PK           string         `dynamodbav:"PK"`
 	SK           string         `dynamodbav:"SK"`
@@ -27,41 +27,42 @@ type header struct {
 	Epoch        int64          `dynamodbav:"e,omitempty"`
 	Version      int64          `dynamodbav:"v"`
 	Created      int64          `dynamodbav:"ct"`
-	LastActivity int64          `dynamodbav:"ut"` // last activity that left no trace in the log
+	LastActivity int64          `dynamodbav:"ut"` // last activity without a log entry
 	Nonce        string         `dynamodbav:"n"`
-	KeyedBy      string         `dynamodbav:"ik,omitempty"` // the user's idempotency claim that it was made under
+	KeyedBy      string         `dynamodbav:"ik,omitempty"` // the user's idempotency claim that it was created under
 	GPK          string         `dynamodbav:"GPK"`
 	GSK          string         `dynamodbav:"GSK"`
 
-	Marker    int64   `dynamodbav:"mk,omitempty"` // position of the newest rewind marker
+	Marker    int64   `dynamodbav:"mk,omitempty"` // position of the latest rewind marker
 	Timeline  []byte  `dynamodbav:"tl,omitempty"` // absent before the first rewind
 	ForkCount int64   `dynamodbav:"fk,omitempty"` // how often it was forked
 	Origin    *origin `dynamodbav:"fo,omitempty"` // of a fork
-	// ImportedBase is the last seq that an imported session had taken over as a fork.
+	// ImportedBase is the last seq that an imported session had taken over as a
+	// fork.
 	ImportedBase int64 `dynamodbav:"tk,omitempty"`
-	// Branched is set on an imported session that was a fork.
+	// Branched is set for an imported session that was a fork.
 	Branched bool `dynamodbav:"bf,omitempty"`
-	// Imported is when it was: its own times are those of the document.
+	// Imported is when it was imported: its own times are those of the document.
 	Imported int64 `dynamodbav:"im,omitempty"`
 
 	// Retention is for how many seconds the session is kept without activity, 0 for
-	// ever; OwnKept says that it was told so itself.
+	// unlimited; OwnKept says that the session has its own setting.
 	Retention    int64 `dynamodbav:"rt,omitempty"`
 	OwnRetention bool  `dynamodbav:"ro,omitempty"`
-	// Counted says that the session counts among those its user has.
+	// Counted says that the session counts towards its user's quota.
 	Counted bool `dynamodbav:"qn,omitempty"`
-	// Bytes is what the session takes of what its user may store.
+	// Bytes is the session's share of its user's storage quota.
 	Bytes int64 `dynamodbav:"by,omitempty"`
 
-	Run string `dynamodbav:"rn,omitempty"` // the active one
+	Run string `dynamodbav:"rn,omitempty"` // the active run
 	// CausedBy is the automations that led to the active run or, before the first
 	// run, to the session.
 	CausedBy []string `dynamodbav:"ca,omitempty"`
-	// UnfinishedRun is the last run, where it failed or was cancelled: the next one
+	// UnfinishedRun is the last run, if it failed or was cancelled: the next one
 	// starts from before it.
 	UnfinishedRun string `dynamodbav:"rx,omitempty"`
-	// PendingAt is the position of an input that was accepted and is to be part of
-	// the next run's, whichever that is: its first Owed events, or all for 0.
+	// PendingAt is the position of an accepted input that the next run takes over:
+	// its first PendingCount events, or all if that is 0.
 	PendingAt     int64 `dynamodbav:"ma,omitempty"`
 	PendingEvents int64 `dynamodbav:"mo,omitempty"`
 
@@ -91,8 +92,8 @@ const (
 	headerPendingEvents = "mo"
 	headerSaving        = "sv"
 
-	// headerPendingID is what earlier versions kept instead of OwedAt, and is removed
-	// along with it.
+	// headerPendingID is what older versions stored instead of PendingAt; it is
+	// removed along with it.
 	headerPendingID = "mi"
 )
 
@@ -103,9 +104,9 @@ type origin struct {
 	Before    *string `dynamodbav:"i,omitempty"`
 	Found     bool    `dynamodbav:"b"`
 	Inherited []byte  `dynamodbav:"in"` // timeline
-	Base      int64   `dynamodbav:"n"`  // seq of its last event; the fork's own log goes on from there
-	// At is the source's position at the boundary, or its head: what came after
-	// it, hidden or not, is none of the fork's.
+	Base      int64   `dynamodbav:"n"`  // seq of its last event; the fork's own log continues from there
+	// At is the source's position at the boundary, or its head: later events,
+	// hidden or not, are not the fork's.
 	At int64 `dynamodbav:"at"`
 	// Lineage is the forks among its ancestors, the nearest first.
 	Lineage []lineage `dynamodbav:"an,omitempty"`
@@ -113,7 +114,7 @@ type origin struct {
 
 func (h *header) id() string { return h.PK[len(prefixSession):] }
 
-// base is the last seq that a fork took over; 0 for other sessions.
+// base returns the last seq that a fork took over; 0 for other sessions.
 func (h *header) base() int64 {
 	if h.Origin == nil {
 		return 0
@@ -121,7 +122,7 @@ func (h *header) base() int64 {
 	return h.Origin.Base
 }
 
-// inherited is what a fork took over, whatever it has rewound since.
+// inherited returns what a fork took over, whatever it has rewound since.
 func (h *header) inherited() (session.Timeline, error) {
 	if h.Origin == nil {
 		return nil, nil
@@ -129,13 +130,13 @@ func (h *header) inherited() (session.Timeline, error) {
 	return session.DecodeTimeline(h.Origin.Inherited)
 }
 
-// whole is everything in the session's log, rewound or not.
+// whole returns everything in the session's log, rewound or not.
 func (h *header) whole() (session.Timeline, error) {
 	inherited, err := h.inherited()
 	return session.History{Log: h.Log, Base: h.base(), Inherited: inherited}.Whole(), err
 }
 
-// history is the timelines that the session has had.
+// history returns the timelines that the session has had.
 func (h *header) history() (out session.History, err error) {
 	out = session.History{Log: h.Log, Base: h.base(), Marker: h.Marker}
 	if out.Inherited, err = h.inherited(); err == nil && h.Timeline != nil {
@@ -144,7 +145,7 @@ func (h *header) history() (out session.History, err error) {
 	return out, err
 }
 
-// timeline is what the session shows now.
+// timeline returns what the session shows now.
 func (h *header) timeline() (session.Timeline, error) {
 	if h.Timeline == nil {
 		return h.whole()
@@ -155,7 +156,7 @@ func (h *header) timeline() (session.Timeline, error) {
 // sameLog is the condition that the session is still the one that was read.
 func (h *header) sameLog() table.Condition { return table.Equal(table.At(headerLog), h.Log) }
 
-// unchanged is the condition that an attribute, which is absent where it is 0 or
+// unchanged is the condition that an attribute, which is absent if it is 0 or
 // empty, still has the value that was read.
 func unchanged[T comparable](name string, read T) table.Condition {
 	var none T
@@ -180,13 +181,13 @@ func (s *Store) header(ctx context.Context, userID, id string) (*header, error) 
 	return &h, nil
 }
 
-// errMissingEntry says that a log lacks what it must hold.
+// errMissingEntry says that a log lacks an entry that it must contain.
 var errMissingEntry = errors.New("an entry is missing")
 
 func missingSession() error { return fault.Missing("Session") }
 
-// checkExists checks that a session has not been deleted: what was read of its
-// log before is whole then.
+// checkExists checks that a session has not been deleted: what was read of its log
+// before is then complete.
 func (s *Store) checkExists(ctx context.Context, h *header) error {
 	found, err := s.db.Get(ctx, tasksDeletedKey(h.Log), &struct{}{})
 	if err == nil && found {
@@ -195,8 +196,8 @@ func (s *Store) checkExists(ctx context.Context, h *header) error {
 	return err
 }
 
-// notFoundIfDeleted is what went wrong with a session, which is no wonder where it
-// was deleted meanwhile. Without a header it is told apart already.
+// notFoundIfDeleted returns NotFound when the session was deleted during the
+// operation, and err otherwise. Without a header it returns err.
 func (s *Store) notFoundIfDeleted(ctx context.Context, h *header, err error) error {
 	var known *fault.Error
 	if h == nil || err == nil || errors.Is(err, table.ErrConditionFailed) || errors.Is(err, errRewound) ||
@@ -209,7 +210,7 @@ func (s *Store) notFoundIfDeleted(ctx context.Context, h *header, err error) err
 	return err
 }
 
-// render makes the domain's session out of its header and the head of its log.
+// render returns the domain's session for a header and the head of its log.
 func (s *Store) render(h *header, at head) (session.Session, error) {
 	var meta json.RawMessage
 	if err := s.content.Decode(h.Meta, &meta); err != nil {
@@ -243,9 +244,9 @@ func (s *Store) render(h *header, at head) (session.Session, error) {
 	return out, nil
 }
 
-// headerAndHead reads a session and the head of its log. A head that knows of
-// a rewind that the header does not came after it: both are read again, so
-// that they belong together.
+// headerAndHead reads a session and the head of its log. If the head includes a
+// rewind that the header does not, both are read again, so that they belong
+// together.
 func (s *Store) headerAndHead(ctx context.Context, userID, id string) (h *header, at head, err error) {
 	err = records.Settled(ctx, func() (err error) {
 		if h, err = s.header(ctx, userID, id); err != nil {

@@ -14,20 +14,19 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// item is an event in progress: an entry of the log, and segments that hold its
-// deltas.
+// item is an event in progress: an entry of the log, and segments with its deltas.
 type item struct {
 	s       *Store
 	h       *header
 	ref     run.Ref
-	rec     *record // as it was begun
+	rec     *record // as it began
 	content *run.Content
 	offset  int64
-	tail    segment // the last one; Count 0 where there is none
+	tail    segment // the last segment; Count is 0 if there is none
 	k       int     // its number
-	stale   bool    // what is stored may differ: read it again
-	// shared is set where requests write the item at once: an item of an
-	// external run.
+	stale   bool    // the stored state may differ and must be read again
+	// shared is set if requests write the item directly: an item of an external
+	// run.
 	shared bool
 }
 
@@ -47,7 +46,7 @@ func (it *item) Offset() int64 { return it.offset }
 // Content implements run.Item.
 func (it *item) Content() *run.Content { return it.content }
 
-// newItem is an item without deltas.
+// newItem returns an item without deltas.
 func (s *Store) newItem(h *header, ref run.Ref, rec *record, shared bool) *item {
 	return &item{
 		s: s, h: h, ref: ref, rec: rec, shared: shared, content: run.NewContent(run.RoleOf(rec.events[0])),
@@ -70,7 +69,7 @@ func (it *item) load(ctx context.Context) error {
 				return fmt.Errorf("stored deltas of item %s: %w", it.ID(), errors.Join(table.ErrUnreadable, err))
 			}
 		}
-		_, fresh.k, err = placeOfSegment(g.SK)
+		_, fresh.k, err = positionOfSegment(g.SK)
 		fresh.tail, fresh.offset = g, g.last()
 		return err
 	})
@@ -97,7 +96,7 @@ func (it *item) FlushAt(ctx context.Context, offset int64, deltas []run.Delta) e
 	})
 }
 
-// flush stores deltas where what is stored so far allows it.
+// flush stores deltas if allowed accepts the stored state.
 func (it *item) flush(ctx context.Context, deltas []run.Delta, allowed func() error) error {
 	rest := pieces(deltas)
 	if len(rest) == 0 {
@@ -109,8 +108,8 @@ func (it *item) flush(ctx context.Context, deltas []run.Delta, allowed func() er
 	})
 }
 
-// tryFlush tries once, and returns what is not stored; table.ErrConditionFailed
-// where another writer was first.
+// tryFlush tries once, and returns the deltas that are not stored;
+// table.ErrConditionFailed if another writer was first.
 func (it *item) tryFlush(ctx context.Context, rest []run.Delta, allowed func() error) ([]run.Delta, error) {
 	if it.stale {
 		if err := it.load(ctx); err != nil {
@@ -148,8 +147,8 @@ func (it *item) accept(deltas []run.Delta) error {
 	return nil
 }
 
-// write stores deltas, as many in one request as one segment holds, and returns
-// those that are not stored.
+// write stores as many deltas in one request as one segment holds, and returns the
+// rest.
 func (it *item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error) {
 	for len(rest) > 0 {
 		next, k, n := it.tail, it.k, 0
@@ -168,7 +167,7 @@ func (it *item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error
 		if err := it.putSegment(ctx, next); err != nil {
 			return rest, err
 		}
-		if next.SK != it.tail.SK { // nothing was there that a deletion could have taken away
+		if next.SK != it.tail.SK { // a new segment: a deletion cannot have removed it
 			if err := it.s.checkExists(ctx, it.h); err != nil {
 				return rest, err
 			}
@@ -180,33 +179,33 @@ func (it *item) write(ctx context.Context, rest []run.Delta) ([]run.Delta, error
 	return nil, nil
 }
 
-// closed is why an item takes no more deltas.
+// closed returns why an item accepts no more deltas.
 func (it *item) closed(ctx context.Context) error {
 	r, err := it.s.Run(ctx, it.ref)
 	if err != nil {
 		return err
 	}
 	if r.Status.Final() {
-		return runOverFault(r)
+		return runEndedFault(r)
 	}
 	return fault.New(fault.Conflict, "the item %q is complete", it.ID()).With("item_id", it.ID())
 }
 
-// snapshot is the event with its content so far.
+// snapshot returns the event with its content so far.
 func (it *item) snapshot() session.Event {
 	e := it.rec.events[0]
 	return withField(e, "content", it.content.Snapshot(), it.offset)
 }
 
-// withField is a copy of an event with one member replaced.
+// withField returns a copy of an event with one member replaced.
 func withField(e session.Event, name string, value json.RawMessage, deltas int64) session.Event {
 	e = e.With(name, value)
 	e.Deltas = deltas
 	return e
 }
 
-// fill gives the record of an item in progress the content it has now. A
-// replica may not know yet that the item is complete, so it is read again.
+// fill gives the record of an item in progress its current content. The record may
+// come from a replica that misses the item's completion, so it is read again.
 func (s *Store) fill(ctx context.Context, rec *record) error {
 	if !rec.inProgress() {
 		return nil

@@ -13,9 +13,9 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Complete implements run.Item. The entry is rewritten with the whole event;
-// the segments are read no more. What the event changes of the state takes
-// effect at the head of the log, by a hidden entry stored with it.
+// Complete implements run.Item. The entry is rewritten with the whole event; the
+// segments are not read any more. State changes of the event take effect at the
+// head of the log, by a hidden entry in the same transaction.
 func (it *item) Complete(ctx context.Context, e session.Event) (session.Event, error) {
 	begun := it.rec.events[0]
 	e.ID, e.InvocationID = begun.ID, begun.InvocationID
@@ -25,7 +25,7 @@ func (it *item) Complete(ctx context.Context, e session.Event) (session.Event, e
 	return records.ContendedValue(ctx, func() (session.Event, error) { return it.tryComplete(ctx, e) })
 }
 
-// tryComplete tries once; table.ErrConditionFailed where the item has changed and is
+// tryComplete tries once; table.ErrConditionFailed if the item has changed and is
 // still in progress.
 func (it *item) tryComplete(ctx context.Context, e session.Event) (session.Event, error) {
 	if it.stale {
@@ -42,8 +42,8 @@ func (it *item) tryComplete(ctx context.Context, e session.Event) (session.Event
 		return session.Event{}, it.s.notFoundIfDeleted(ctx, it.h, err)
 	}
 	if !now.inProgress() {
-		if there := now.events[0]; there.Status == session.EventCompleted && there.SameAs(e) {
-			return it.shown(there), nil // this very call, whose answer was lost
+		if stored := now.events[0]; stored.Status == session.EventCompleted && stored.SameAs(e) {
+			return it.shown(stored), nil // this very call, whose answer was lost
 		}
 		return session.Event{}, it.closed(ctx)
 	}
@@ -53,7 +53,7 @@ func (it *item) tryComplete(ctx context.Context, e session.Event) (session.Event
 
 func (it *item) complete(ctx context.Context, e session.Event) (session.Event, error) {
 	e.Status = session.EventCompleted
-	entry, err := it.final(ctx, e, "")
+	entry, err := it.finalEntry(ctx, e, "")
 	if err != nil {
 		return session.Event{}, err
 	}
@@ -61,7 +61,7 @@ func (it *item) complete(ctx context.Context, e session.Event) (session.Event, e
 	case len(e.Change()) > 0:
 		err = it.completeWithChange(ctx, e, entry)
 	case it.shared:
-		err = it.s.db.Transact(ctx, it.ending(entry)...)
+		err = it.s.db.Transact(ctx, it.finalWrites(entry)...)
 	default:
 		err = it.s.db.Put(ctx, entry, stillInProgress())
 	}
@@ -78,8 +78,8 @@ func stillInProgress() table.Condition {
 	return table.Equal(table.At(attrStatus), session.EventInProgress)
 }
 
-// final is the item's entry as it stays.
-func (it *item) final(ctx context.Context, e session.Event, status session.EventStatus) (entry, error) {
+// finalEntry returns the item's entry in its final form.
+func (it *item) finalEntry(ctx context.Context, e session.Event, status session.EventStatus) (entry, error) {
 	out := it.rec.entry
 	out.Status, out.Deltas = status, it.offset
 	var err error
@@ -87,14 +87,14 @@ func (it *item) final(ctx context.Context, e session.Event, status session.Event
 	return out, err
 }
 
-// ending are the writes that replace the item by its final entry and keep
-// deltas out.
-func (it *item) ending(final entry) []table.Write {
+// finalWrites returns the writes that replace the item by its final entry and close it
+// to deltas.
+func (it *item) finalWrites(final entry) []table.Write {
 	return append(it.closing(), table.Put(final, stillInProgress()))
 }
 
-// completeWithChange stores the item's final entry together with a hidden one
-// that changes the state.
+// completeWithChange stores the item's final entry together with a hidden one that
+// changes the state.
 func (it *item) completeWithChange(ctx context.Context, e session.Event, final entry) error {
 	change := session.Event{
 		InvocationID: e.InvocationID, Author: e.Author, StateDelta: e.StateDelta, ArtifactDelta: e.ArtifactDelta,
@@ -106,10 +106,10 @@ func (it *item) completeWithChange(ctx context.Context, e session.Event, final e
 	}
 	w := it.s.newWriter(it.h, []session.Event{change})
 	w.marks = func(en *entry) { en.Hidden = true }
-	w.with = func() ([]table.Write, error) { return it.ending(final), nil }
+	w.with = func() ([]table.Write, error) { return it.finalWrites(final), nil }
 	tries := 0
 	w.check = func(context.Context) error {
-		if tries++; tries > 1 { // the item may have changed: look first
+		if tries++; tries > 1 { // the item may have changed: read it first
 			return table.ErrConditionFailed
 		}
 		return nil
@@ -118,7 +118,7 @@ func (it *item) completeWithChange(ctx context.Context, e session.Event, final e
 	return err
 }
 
-// failed is the item's event with what it has so far and the problem.
+// failed returns the item's event with its content so far and the problem.
 func (it *item) failed(problem *run.Problem) (session.Event, error) {
 	raw, err := jsonx.Marshal(problem)
 	if err != nil {

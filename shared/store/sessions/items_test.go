@@ -17,7 +17,7 @@ func TestItems(t *testing.T) {
 	mustCreate(t, s, alice, "s", nil)
 	mustStart(t, s, startOf(t, "s", "r1", "go"))
 	ref := refOf("s", "r1")
-	t.Run("content in many segments comes back whole", func(t *testing.T) {
+	t.Run("content in many segments is read back whole", func(t *testing.T) {
 		it := mustBegin(t, s, ref, "mine")
 		var want strings.Builder
 		for range 40 {
@@ -35,9 +35,9 @@ func TestItems(t *testing.T) {
 			t.Error(diff)
 		}
 		mustFlush(t, again, "from another")
-		mustFlush(t, it, " and the first") // finds what the other wrote
+		mustFlush(t, it, " and the first") // reads what the other wrote
 		want.WriteString("from another and the first")
-		if _, err := s.BeginItem(t.Context(), ref, whole(t, "next")); err != nil { // completes the one before
+		if _, err := s.BeginItem(t.Context(), ref, whole(t, "next")); err != nil { // completes the previous item
 			t.Fatal(err)
 		}
 		items := mustThread(t, s, "s").Items
@@ -90,19 +90,19 @@ func TestItems_others(t *testing.T) {
 	t.Run("others append while an item streams", func(t *testing.T) {
 		wantThread(t, s, "s", "in_progress", "1:before", "2:go", "3:ab (in_progress)", "4:meanwhile")
 	})
-	t.Run("a fork takes all but the item", func(t *testing.T) {
+	t.Run("a fork takes over everything except the item", func(t *testing.T) {
 		if f := mustFork(t, s, "s", "fork", nil); f.HeadSeq != 3 {
 			t.Errorf("head_seq %d, want 3", f.HeadSeq)
 		}
 		wantThread(t, s, "fork", "idle", "1:before", "2:go", "3:meanwhile")
 	})
-	t.Run("a rewind to nothing cancels no run", func(t *testing.T) {
+	t.Run("a failed rewind cancels no run", func(t *testing.T) {
 		r := session.Rewind{UserID: alice, SessionID: "s", Before: "unknown", Nonce: mustID(t), CancelRun: true}
 		_, err := s.Rewind(t.Context(), r)
 		wantKind(t, err, fault.NotFound)
 		wantThread(t, s, "s", "in_progress", "1:before", "2:go", "3:ab (in_progress)", "4:meanwhile")
 	})
-	t.Run("a rewind needs the run to end", func(t *testing.T) {
+	t.Run("a rewind is refused until the run ends", func(t *testing.T) {
 		r := session.Rewind{UserID: alice, SessionID: "s", Before: "r1", Nonce: mustID(t)}
 		_, err := s.Rewind(t.Context(), r)
 		wantKind(t, err, fault.Conflict)
@@ -112,7 +112,7 @@ func TestItems_others(t *testing.T) {
 		}
 		wantThread(t, s, "s", "idle", "1:before")
 	})
-	t.Run("a strange caller gets nothing", func(t *testing.T) {
+	t.Run("another user is refused", func(t *testing.T) {
 		_, err := s.Run(t.Context(), run.Ref{UserID: bob, SessionID: "s", RunID: "r1"})
 		wantKind(t, err, fault.Forbidden)
 		_, err = s.Run(t.Context(), refOf("s", "unknown"))

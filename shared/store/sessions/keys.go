@@ -10,7 +10,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// The keys of what this package keeps; package store lists those of all.
+// The keys of this package's items; package store lists those of all packages.
 const (
 	attrPK  = "PK"
 	attrSK  = "SK"
@@ -94,7 +94,7 @@ func compactedKey(log string, position int64) table.Key {
 	return table.NewKey(logPK(log), compactedSK(position))
 }
 
-// compactedEnd reads the last position of a stretch out of the sort key of its compacted range.
+// compactedEnd returns the last position of a compacted range from its sort key.
 func compactedEnd(sk string) (int64, error) {
 	p, err := strconv.ParseInt(strings.TrimPrefix(sk, prefixCompacted), 10, 64)
 	if err != nil {
@@ -107,8 +107,8 @@ func taskKey(log string, position int64, id string) table.Key {
 	return table.NewKey(logPK(log), prefixTask+pad(position)+"#"+id)
 }
 
-// taskOf reads the position and the id out of the sort key of a task, or of a
-// kept version of one.
+// taskOf returns the position and the id in the sort key of a task, or of a kept
+// version of one.
 func taskOf(sk string) (position int64, id string, err error) {
 	kept, isKept := strings.CutPrefix(sk, prefixKeptTask)
 	p, id, ok := strings.Cut(strings.TrimPrefix(kept, prefixTask), "#")
@@ -135,14 +135,14 @@ func segmentKey(log string, position int64, k int) table.Key {
 	return table.NewKey(logPK(log), segmentPrefix(position)+fmt.Sprintf("%04d", k))
 }
 
-// maxPosition is the last that pad can write: more than one partition can take
-// in a century.
+// maxPosition is the last position that pad can format: more than one partition can
+// receive in a century.
 const maxPosition = 9_999_999_999
 
-// pad keeps the order of positions in the order of strings.
+// pad formats positions so that their strings sort like the numbers.
 func pad(position int64) string { return fmt.Sprintf("%010d", position) }
 
-// A user's sessions in the index: newest activity last.
+// A user's sessions in the index, latest activity last.
 func activityPK(user string) string { return "U#" + user }
 
 func activitySK(millis int64, id string) string { return fmt.Sprintf("%013d#%s", millis, id) }

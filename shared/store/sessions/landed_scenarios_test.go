@@ -64,7 +64,7 @@ func scenarios() []scenario {
 		{"an automation", playAutomation},
 		{"an idempotency key", playKey},
 		{"an import", playImport},
-		{"an import that is given up", playAbandon},
+		{"an import that is abandoned", playAbandon},
 		{"watchers", playWatchers},
 		{"shares", playShares},
 		{"artifacts", playArtifacts},

@@ -16,12 +16,12 @@ import (
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-// lostAnswers is how many writes the scenarios make at least, each of whose answers
+// lostAnswers is the minimum number of writes in the scenarios; each one's answer
 // is lost in each way.
 const lostAnswers = 140
 
-// refusals are how the repeat may be refused of a write that was carried out and
-// whose answer was lost; nil is not at all.
+// refusals are the ways in which the retry of a write whose answer was lost may be
+// refused; nil for not at all.
 func refusals() map[string]error {
 	return map[string]error{
 		"lost":                nil,
@@ -30,15 +30,15 @@ func refusals() map[string]error {
 	}
 }
 
-// loser loses the answer to one write: it is carried out, and the store, which hears
-// nothing of it, sends it again.
+// loser loses the answer to one write: the write is carried out, and the store,
+// which does not know that, retries it.
 type loser struct {
-	refusal error // of that repeat, nil for none
+	refusal error // of that retry, nil for none
 	mu      sync.Mutex
 	on      bool
-	lose    int // which of the writes, from 0; -1 is none
+	lose    int // the number of the write, from 0; -1 for none
 	writes  []string
-	lost    string // the write whose answer was lost, until its repeat comes
+	lost    string // the write whose answer was lost, until its retry
 }
 
 func (l *loser) begin() { l.set(true) }
@@ -50,8 +50,8 @@ func (l *loser) set(on bool) {
 	l.on = on
 }
 
-// before refuses the repeat of the write whose answer was lost, which others may go
-// before: a sweep visits several items at once.
+// before refuses the retry of the write whose answer was lost. Other calls may come
+// first: a sweep visits several items concurrently.
 func (l *loser) before(_ context.Context, c hooks.Call) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +62,7 @@ func (l *loser) before(_ context.Context, c hooks.Call) error {
 	return l.refusal
 }
 
-// after loses the answer to the write that is to lose it.
+// after loses the answer to the selected write.
 func (l *loser) after(_ context.Context, c hooks.Call, _ table.Units, err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,10 +77,10 @@ func (l *loser) after(_ context.Context, c hooks.Call, _ table.Units, err error)
 	return fmt.Errorf("%w: the answer was lost", table.ErrUndecided)
 }
 
-// decided says whether a call is a write that must not be carried out twice.
+// decided reports whether a call is a write that must not be carried out twice.
 func decided(c hooks.Call) bool { return c.Op == hooks.Write || c.Op == hooks.Transact }
 
-// identityOf tells a write and its repeats from other writes.
+// identityOf identifies a write and its retries.
 func identityOf(c hooks.Call) string {
 	if c.Op == hooks.Transact {
 		return c.Token
@@ -88,7 +88,7 @@ func identityOf(c hooks.Call) string {
 	return c.Writes[0].Key.PK + " " + c.Writes[0].Key.SK
 }
 
-// nameOf is what kind of write of what kind of item a call is.
+// nameOf describes the kind of write and of item.
 func nameOf(c hooks.Call) string {
 	if c.Op == hooks.Transact {
 		return "transaction"
@@ -103,8 +103,8 @@ func nameOf(c hooks.Call) string {
 	return name + kind + "# " + of[:min(len(of), 8)]
 }
 
-// play plays a scenario in a table of its own and returns what came of it, with
-// the writes that it made.
+// play runs a scenario in a table of its own and returns its outcome and its
+// writes.
 func play(t *testing.T, sc scenario, lose int, refusal error) (outcome string, writes []string) {
 	t.Helper()
 	l, clock := &loser{lose: lose, refusal: refusal}, &calendar{}
@@ -117,8 +117,8 @@ func play(t *testing.T, sc scenario, lose int, refusal error) (outcome string, w
 	return strings.Join(w.outcome, "\n"), l.writes
 }
 
-// Whichever write's answer is lost: what is asked for is done once, and the caller
-// is told what it would have been told.
+// Whichever write's answer is lost, the operation takes effect once and the caller
+// gets the same answer.
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -135,7 +135,7 @@ func TestLostAnswers(t *testing.T) {
 				for i, name := range writes {
 					for how, refusal := range refusals() {
 						if refusal != nil && name != "transaction" && !storetest.InMemory() {
-							continue // DynamoDB Local takes its time: only where tokens matter
+							continue // DynamoDB Local is slow: only where tokens matter
 						}
 						t.Run(fmt.Sprintf("%d %s %s", i, name, how), func(t *testing.T) {
 							if got, _ := play(t, sc, i, refusal); got != want {

@@ -6,9 +6,9 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// createWrites are the writes that go along with a new session's header, which it
-// completes: the timer of one that is not kept for ever, the count of those that
-// a user may have only so many of. Without either a session costs nothing more.
+// createWrites returns the writes that belong to a new session's header, and
+// completes the header: the retention timer, and the count of the user's sessions
+// if it is limited. Without either a session costs no more.
 func (s *Store) createWrites(h *header) []table.Write {
 	var writes []table.Write
 	if h.Retention > 0 {
@@ -20,7 +20,7 @@ func (s *Store) createWrites(h *header) []table.Write {
 	return writes
 }
 
-// deleteWrites are the writes that go along with a session's deletion.
+// deleteWrites returns the writes that belong to a session's deletion.
 func (s *Store) deleteWrites(ctx context.Context, h *header) ([]table.Write, error) {
 	var writes []table.Write
 	if h.Retention > 0 {

@@ -15,8 +15,8 @@ import (
 // limitCost is what operations cost in a session of one store.
 type limitCost struct{ create, turn, large, start, end, look, remove capacity.Usage }
 
-// mustMeasure does the same with any store: what is limited costs more only
-// where docs/limits.md says so.
+// mustMeasure performs the same operations with any store: limits cost more only as
+// docs/limits.md says.
 func mustMeasure(t *testing.T, opts ...sessions.Option) (c limitCost) {
 	t.Helper()
 	meter, clock := &capacity.Meter{}, &calendar{}
@@ -28,7 +28,7 @@ func mustMeasure(t *testing.T, opts ...sessions.Option) (c limitCost) {
 		work()
 		*into = meter.Total().Sub(before)
 	}
-	mustCreate(t, s, alice, "first", nil) // what comes once a user
+	mustCreate(t, s, alice, "first", nil) // costs that arise once for a user
 	mustStart(t, s, startOf(t, "first", "r", "hi"))
 	mustEnd(t, s, refOf("first", "r"), run.Completed, nil)
 
@@ -64,7 +64,7 @@ func TestLimits_cost(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		opt  sessions.Option
-		more func(*limitCost) // than without
+		more func(*limitCost) // than without limits
 	}{
 		{"retention", sessions.WithRetention(func(string) int64 { return 3600 }), func(c *limitCost) {
 			c.create.Writes += 6 // two units become a transaction of six, and an entry of the index of two

@@ -14,9 +14,9 @@ import (
 
 var _ task.Links = (*Store)(nil)
 
-// linkItem is one A2A task in a session of the user's, or says whose it is that
-// the user began. Both it and the reference to it, which stands in the session's
-// log so that the link goes with the session, take one write unit.
+// linkItem is one A2A task in a session of the user's, or the owner of a task that
+// the user began. The item and the reference to it in the session's log, by which
+// the link is deleted with the session, take one write unit each.
 type linkItem struct {
 	PK      string   `dynamodbav:"PK"`
 	SK      string   `dynamodbav:"SK"`
@@ -26,7 +26,7 @@ type linkItem struct {
 	Runs    []string `dynamodbav:"r,omitempty"`
 	After   int64    `dynamodbav:"after,omitempty"`
 	Created int64    `dynamodbav:"ct,omitempty"`
-	// Cancelled is 0 unless the task was.
+	// Cancelled is when the task was cancelled; 0 if it was not.
 	Cancelled int64 `dynamodbav:"xt,omitempty"`
 }
 
@@ -35,8 +35,8 @@ const linkRuns = "r"
 // attrGuest is the guest of a linkRef.
 const attrGuest = "gu"
 
-// linkRef refers to a link of the user u, and to that of the guest gu who began
-// the task.
+// linkRef refers to a link of the user u, and to that of the guest gu who began the
+// task.
 type linkRef struct {
 	PK    string `dynamodbav:"PK"`
 	SK    string `dynamodbav:"SK"`
@@ -44,8 +44,8 @@ type linkRef struct {
 	Guest string `dynamodbav:"gu,omitempty"`
 }
 
-// AddLink implements task.Links. What refers to the link comes first: where it
-// did not follow, that refers to nothing.
+// AddLink implements task.Links. The reference to the link is written first: if the
+// link does not follow, it refers to nothing.
 func (s *Store) AddLink(ctx context.Context, l task.Link, beginner string) error {
 	h, err := s.header(ctx, l.UserID, l.SessionID)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Store) ExtendLink(ctx context.Context, userID, taskID, runID string) er
 	runs := table.At(linkRuns)
 	err := s.db.Update(ctx, linkKey(userID, taskID), []table.Change{table.Append(runs, runID)},
 		table.ItemExists(), table.Not(table.Contains(runs, runID)))
-	if errors.Is(err, table.ErrConditionFailed) { // gone, or extended by an earlier try
+	if errors.Is(err, table.ErrConditionFailed) { // deleted, or extended by an earlier attempt
 		_, err = s.Link(ctx, userID, taskID)
 	}
 	if err != nil {
@@ -118,8 +118,8 @@ func (s *Store) Link(ctx context.Context, userID, taskID string) (task.Link, err
 	return item.link(), nil
 }
 
-// UserLinks implements task.Links. Thirty links or so take one read unit, each
-// that a guest began in another user's session one more.
+// UserLinks implements task.Links. About thirty links take one read unit; each link
+// that a guest began in another user's session takes one more.
 func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, error) {
 	var links []task.Link
 	err := s.db.Pages(ctx, records.Partition(linkPK(userID)), func(items []table.Item) (bool, error) {
@@ -144,7 +144,8 @@ func (s *Store) UserLinks(ctx context.Context, userID string) ([]task.Link, erro
 	return links, nil
 }
 
-// readLinks are the links among items, and the keys of those that items refer to.
+// readLinks returns the links among items, and the keys of the links that items
+// refer to.
 func (s *Store) readLinks(ctx context.Context, items []table.Item) (links []task.Link, elsewhere []table.Key) {
 	for _, item := range decodeItems[linkItem](ctx, s, items) {
 		if item.Owner != "" {

@@ -62,7 +62,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// A task that a guest began is its session's owner's, and the guest finds it.
+// A task that a guest began belongs to the session's owner, and the guest finds it.
 func TestLinksOfGuests(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

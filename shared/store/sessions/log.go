@@ -12,55 +12,54 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// entry is one item of a log: the events of one append. It stands at the
-// position of its first event and takes as many positions as it has events, so
-// that a batch is one conditional write and costs what its bytes cost.
+// entry is one item of a log: the events of one append. Its key is the position of
+// its first event and it takes as many positions as it has events, so that a batch
+// is one conditional write and costs what its bytes cost.
 type entry struct {
 	PK    string `dynamodbav:"PK"`
 	SK    string `dynamodbav:"SK"`
-	Count int64  `dynamodbav:"n,omitempty"` // of events, where it is not 1
+	Count int64  `dynamodbav:"n,omitempty"` // of events, if not 1
 	content.Body
-	// LastState is the position of the newest entry that changes state, this
-	// one included; PrevState, on such an entry, that of the one
-	// before it. The links let a reader visit state changes and nothing else.
+	// LastState is the position of the latest entry that changes state, this one
+	// included; PrevState, on such an entry, that of the previous one. By these
+	// links a reader visits only state changes.
 	LastState int64 `dynamodbav:"ls,omitempty"`
 	PrevState int64 `dynamodbav:"lp,omitempty"`
-	// LastMarker is the position of the newest rewind marker, this entry
-	// included; a marker also has the one before it, and the timeline that
-	// holds from it on. So the timeline as of any position can be found.
+	// LastMarker is the position of the latest rewind marker, this entry included;
+	// a marker also has the previous one, and the timeline that applies from it on.
+	// So the timeline as of any position can be found.
 	LastMarker int64  `dynamodbav:"lm,omitempty"`
 	PrevMarker int64  `dynamodbav:"pm,omitempty"`
 	Timeline   []byte `dynamodbav:"tl,omitempty"`
 	runMarks
-	attribution // of an entry that begins or ends a run, or rewinds
-	// Tombstone says that the entry was deleted and still holds its position.
+	attribution // of an entry that begins or ends a run, or is a rewind
+	// Tombstone says that the entry was deleted and still occupies its position.
 	Tombstone bool `dynamodbav:"g,omitempty"`
 }
 
-// runMarks are what an entry knows of runs, and what watchers must know of its
-// place in the log.
+// runMarks is the part of an entry about runs, and about its position for watchers.
 type runMarks struct {
 	Epoch int64 `dynamodbav:"ep,omitempty"` // of the session, this entry included
-	// Status of an item that was streamed: absent once it is complete.
+	// Status of an item that was streamed; absent once it is complete.
 	Status   session.EventStatus `dynamodbav:"st,omitempty"`
 	Streamed bool                `dynamodbav:"sm,omitempty"`
-	Deltas   int64               `dynamodbav:"dn,omitempty"` // that a complete item was streamed in
+	Deltas   int64               `dynamodbav:"dn,omitempty"` // of a complete streamed item
 	// Open is the position of an item that was in progress, as far as is known,
-	// when this entry was appended; PrevDeltas the offset of the entry before.
+	// when this entry was appended; PrevDeltas the offset of the previous entry.
 	Open       int64 `dynamodbav:"op,omitempty"`
 	PrevDeltas int64 `dynamodbav:"pd,omitempty"`
 
 	Began  string `dynamodbav:"rs,omitempty"` // run whose input the entry is
 	Ended  string `dynamodbav:"re,omitempty"` // run that the entry ends
 	OfRun  bool   `dynamodbav:"ru,omitempty"` // whole events that a run produced
-	Hidden bool   `dynamodbav:"h,omitempty"`  // listed with the whole log only
-	// PendingBytes is how many bytes of the log before this entry do not count yet,
-	// where bytes are limited; Counts says that with this one they do.
+	Hidden bool   `dynamodbav:"h,omitempty"`  // shown only with the whole log
+	// PendingBytes is how many bytes of the log before this entry are not counted
+	// yet, if bytes are limited; Counts says that this entry counts them.
 	PendingBytes int64 `dynamodbav:"uc,omitempty"`
 	Counts       bool  `dynamodbav:"cs,omitempty"`
 
-	// ToSeq, on a rewind marker, is the last seq that stays; Back is set where
-	// the rewind brings others back.
+	// ToSeq, on a rewind marker, is the last seq that stays; Back is set if the
+	// rewind restores other events.
 	ToSeq int64 `dynamodbav:"ts,omitempty"`
 	Back  bool  `dynamodbav:"rb,omitempty"`
 }
@@ -68,8 +67,8 @@ type runMarks struct {
 // inProgress reports whether the entry is an item still being produced.
 func (m runMarks) inProgress() bool { return m.Status == session.EventInProgress }
 
-// offset is that of the cursor of who has the entry as it is. The deltas of one
-// in progress are not known here.
+// offset returns the cursor offset of a watcher that has the entry. The deltas of
+// an item in progress are not known here.
 func (m runMarks) offset() int64 {
 	if m.Streamed && !m.inProgress() {
 		return m.Deltas + 1
@@ -80,14 +79,14 @@ func (m runMarks) offset() int64 {
 // entryBody is the content of an entry.
 type entryBody struct {
 	Time   int64             `json:"t"`
-	Task   string            `json:"k,omitempty"` // the task these entries place
+	Task   string            `json:"k,omitempty"` // the task that this entry gives a position
 	Events []json.RawMessage `json:"e"`
-	// Undo holds, by event, the delta that takes its state change back.
+	// Undo holds, by event, the delta that reverts its state change.
 	Undo []session.Delta `json:"u,omitempty"`
-	// Initial marks the event that carries the state a session was created
-	// with: no rewind takes it away.
+	// Initial marks the event with the state that a session was created with: no
+	// rewind removes it.
 	Initial bool `json:"i,omitempty"`
-	// Conflicts are the keys that a rewind left as they were.
+	// Conflicts are the keys that a rewind did not restore.
 	Conflicts []string `json:"c,omitempty"`
 }
 
@@ -95,7 +94,7 @@ func (e *entry) first() (int64, error) { return positionOf(e.SK) }
 
 func (e *entry) count() int64 { return max(1, e.Count) }
 
-// record is an entry read and decoded.
+// record is a decoded entry.
 type record struct {
 	entry
 	first  int64
@@ -106,8 +105,8 @@ type record struct {
 	initial   bool
 	conflicts []string
 
-	// unreadable is why the entry's events are not known; with unlinked not
-	// even its place among the changes of the state is.
+	// unreadable is why the entry's events are not known; with unlinked, its links
+	// to state changes are not known either.
 	unreadable error
 	unlinked   bool
 }
@@ -117,7 +116,7 @@ func (r *record) marks() bool { return r.Timeline != nil }
 
 func (r *record) last() int64 { return r.first + r.count() - 1 }
 
-// size is about what the record takes in the table, in bytes.
+// size returns the approximate size of the record in the table, in bytes.
 func (r *record) size() int64 {
 	const numbers = 16
 	return int64(len(r.PK)+len(r.SK)+len(r.Timeline)+numbers) + r.Stored()
@@ -142,7 +141,7 @@ func (s *Store) decodeEntry(ctx context.Context, item table.Item) (*record, erro
 	return e.record(first, content)
 }
 
-// record is an entry with its content.
+// record returns an entry with its content.
 func (e entry) record(first int64, content entryBody) (*record, error) {
 	r := &record{
 		entry: e, first: first, time: content.Time, undo: content.Undo,
@@ -165,27 +164,27 @@ func (e entry) record(first int64, content entryBody) (*record, error) {
 	return r, nil
 }
 
-// head is where the next entry of a log goes, and what it must know of those
-// before it.
+// head is the position of the next entry of a log, and what that entry must know of
+// those before it.
 type head struct {
 	next         int64 // position
 	lastState    int64
 	lastMarker   int64
-	invocation   string // of the newest event
-	time         int64  // of the newest entry
+	invocation   string // of the latest event
+	time         int64  // of the latest entry
 	epoch        int64
-	offset       int64 // of a watcher's cursor behind the newest entry, where that is complete
+	offset       int64 // of a watcher's cursor after the latest entry, if that is complete
 	open         int64 // position of an item that may be in progress
-	pendingBytes int64 // bytes of the log that do not count yet
+	pendingBytes int64 // bytes of the log that are not counted yet
 }
 
 func (h head) last() int64 { return h.next - 1 }
 
-// olderThan tells whether state of a session, which is as of a position, has
-// changed since the head was read. A fork's begins as of what it took over.
+// olderThan reports whether session state as of a position has changed before the
+// head. A fork's state begins as of what it took over.
 func (h head) olderThan(of *header, asOf int64) bool { return asOf > max(h.lastState, of.base()) }
 
-// after is the head once a record has been appended.
+// after returns the head after a record has been appended.
 func (h head) after(r *record) head {
 	next := head{next: r.last() + 1, lastState: r.LastState, lastMarker: r.LastMarker, time: r.time}
 	next.epoch, next.offset, next.open = r.Epoch, r.offset(), r.Open
@@ -204,12 +203,12 @@ func (h head) after(r *record) head {
 	return next
 }
 
-// marks is what the next entry of the log says of those before it.
+// marks returns what the next entry of the log says about earlier ones.
 func (h head) marks() runMarks {
 	return runMarks{Epoch: h.epoch, Open: h.open, PrevDeltas: h.offset}
 }
 
-// readHead reads the newest entry of a session's log.
+// readHead reads the latest entry of a session's log.
 func (s *Store) readHead(ctx context.Context, h *header) (head, error) {
 	r, err := s.entryAt(ctx, h.Log, 0)
 	if err != nil || r == nil {
@@ -221,8 +220,8 @@ func (s *Store) readHead(ctx context.Context, h *header) (head, error) {
 	return head{}.after(r), nil // its events are not needed
 }
 
-// entryAtOrBefore reads the entry that covers a position, or the newest one
-// for position 0; nil where the log has none.
+// entryAtOrBefore reads the entry that covers a position, or the latest one for
+// position 0; nil if the log has none.
 func (s *Store) entryAtOrBefore(ctx context.Context, log string, position int64) (*record, error) {
 	r, err := s.entryAt(ctx, log, position)
 	if err == nil && r != nil && r.unreadable != nil {
@@ -231,7 +230,7 @@ func (s *Store) entryAtOrBefore(ctx context.Context, log string, position int64)
 	return r, err
 }
 
-// entryAt is entryAtOrBefore for those who can do without the entry's events.
+// entryAt is entryAtOrBefore without decoding the entry's events.
 func (s *Store) entryAt(ctx context.Context, log string, position int64) (*record, error) {
 	q := records.Prefix(logPK(log), prefixEntry, true)
 	if position > 0 {
@@ -248,8 +247,8 @@ func (s *Store) entryAt(ctx context.Context, log string, position int64) (*recor
 	return s.decodeShown(ctx, page.Items[0])
 }
 
-// entryQuery selects the entries that begin at the positions from to to, in
-// order; to 0 is the end of the log, where it says whether that was deleted.
+// entryQuery selects the entries that begin at the positions from to to, in order;
+// to 0 is the end of the log, where a tombstone shows whether the log was deleted.
 func entryQuery(log string, from, to int64, consistent bool) table.Query {
 	end := skDeleted
 	if to > 0 {
@@ -258,16 +257,16 @@ func entryQuery(log string, from, to int64, consistent bool) table.Query {
 	return records.Range(logPK(log), entrySK(from), end, consistent)
 }
 
-// firstLook is how many entries a scan reads at first: most find what they
-// look for at once, and a request costs what it reads.
-const firstLook = 2
+// firstRead is how many entries a scan reads at first: most scans find their entry
+// at once, and a request costs what it reads.
+const firstRead = 2
 
 // scan visits the records that begin at the positions from to to, strongly
 // consistent, until they end or visit returns false; to 0 is the head.
 func (s *Store) scan(
 	ctx context.Context, log string, from, to int64, visit func(*record) (more bool, err error),
 ) error {
-	limit := firstLook
+	limit := firstRead
 	growing := func() int {
 		now := limit
 		limit = min(4*limit, 1000)
@@ -276,8 +275,8 @@ func (s *Store) scan(
 	return s.queryRecords(ctx, entryQuery(log, from, to, true), growing, visit)
 }
 
-// queryRecords visits the records that a query finds; limit is asked before
-// each request how many it may read, 0 for as many as fit into a page.
+// queryRecords visits the records that a query finds; before each request limit
+// returns how many it may read, 0 for as many as fit into a page.
 func (s *Store) queryRecords(
 	ctx context.Context, q table.Query, limit func() int, visit func(*record) (more bool, err error),
 ) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// decodeShown is decodeEntry for who reads on where an entry cannot be decoded:
-// it keeps its positions, so that the log has no gaps, and has no events.
+// decodeShown is decodeEntry for readers that skip an unreadable entry: the entry
+// keeps its positions, so that the log has no gaps, and has no events.
 func (s *Store) decodeShown(ctx context.Context, item table.Item) (*record, error) {
 	r, err := s.decodeEntry(ctx, item)
 	if err == nil {
@@ -38,7 +38,7 @@ func (s *Store) decodeShown(ctx context.Context, item table.Item) (*record, erro
 	return out, nil
 }
 
-// countOf is an entry's Count, 0 where that cannot be read either.
+// countOf returns an entry's Count; 0 if that is unreadable too.
 func countOf(item table.Item) int64 {
 	var e struct {
 		Count int64 `dynamodbav:"n"`
@@ -49,16 +49,16 @@ func countOf(item table.Item) int64 {
 	return e.Count
 }
 
-// blank reports whether the record's events are not known.
+// blank reports whether the record's events are unknown.
 func (r *record) blank() bool { return r.unreadable != nil }
 
-// shownEntryCovering is covering for who reads on where the entry cannot be decoded.
+// shownEntryCovering is entryCovering for readers that skip an unreadable entry.
 func (s *Store) shownEntryCovering(ctx context.Context, log string, position int64) (*record, error) {
 	r, err := s.entryAt(ctx, log, position)
 	if err != nil {
 		return nil, err
 	}
-	if r != nil && r.unlinked && r.last() < position { // nobody knows how far it goes
+	if r != nil && r.unlinked && r.last() < position { // its length is unknown
 		r.Count = position - r.first + 1
 	}
 	if r == nil || r.last() < position {

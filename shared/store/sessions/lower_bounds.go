@@ -13,18 +13,18 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// lowerBound bound is a lower bound: what it names, an invocation or an event with an id
-// of the caller's, is in the log at Position or after it, or not at all. It is
+// lowerBound is a lower bound: what it names, an invocation or an event with a
+// caller's own id, is in the log at Position or after it, or not at all. It is
 // written before the first entry that it could concern, so it can be early but
-// never late, whatever writers do at once and wherever one of them stops.
+// never late, whatever concurrent writers do and wherever one of them stops.
 type lowerBound struct {
 	PK       string `dynamodbav:"PK"`
 	SK       string `dynamodbav:"SK"`
 	Position int64  `dynamodbav:"p"`
 }
 
-// writeLowerBound writes a lower bound unless there is one, and returns the one that
-// holds.
+// writeLowerBound writes a lower bound unless there is one, and returns the one
+// that applies.
 func (s *Store) writeLowerBound(ctx context.Context, k table.Key, position int64) (held int64, err error) {
 	var old lowerBound
 	err = s.db.Put(ctx, lowerBound{PK: k.PK, SK: k.SK, Position: position}, table.ItemNotExists())
@@ -38,9 +38,9 @@ func (s *Store) writeLowerBound(ctx context.Context, k table.Key, position int64
 	return position, nil
 }
 
-// boundInvocations writes the bounds of the invocations that the batch may be
-// the first to name. Within a turn the newest event has the same invocation,
-// and nothing needs writing.
+// boundInvocations writes lower bounds for the invocations that the batch may be
+// the first to name. Within a run the latest event has the same invocation, and
+// nothing is written.
 func (w *writer) boundInvocations(ctx context.Context, fresh []int) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(records.Parallel)
@@ -58,8 +58,8 @@ func (w *writer) boundInvocations(ctx context.Context, fresh []int) error {
 	return group.Wait()
 }
 
-// findRedelivered looks for the events whose ids the caller chose: those that
-// the log holds already are not appended again.
+// findRedelivered looks for the events with a caller's own id: those already in the
+// log are not appended again.
 func (w *writer) findRedelivered(ctx context.Context) error {
 	if len(w.chosen) == 0 {
 		return nil
@@ -84,8 +84,8 @@ func (w *writer) findRedelivered(ctx context.Context) error {
 	})
 }
 
-// findByPosition recognises ids that the store made itself: they tell where
-// their event stands.
+// findByPosition recognises ids that the store generated: they contain the position
+// of their event.
 func (w *writer) findByPosition(ctx context.Context) error {
 	for _, i := range w.chosen {
 		seq, ok := session.PositionOf(w.events[i].ID)
@@ -103,8 +103,9 @@ func (w *writer) findByPosition(ctx context.Context) error {
 	return nil
 }
 
-// boundChosen writes a bound for each chosen id. It returns how many were
-// claimed before, and the lowest position from which their events may stand.
+// boundChosen writes a lower bound for each of the callers' ids. It returns how
+// many existed before, and the lowest position from which their events may be
+// found.
 func (w *writer) boundChosen(ctx context.Context) (lowest int64, before int, err error) {
 	bounds := make([]int64, len(w.chosen))
 	group, ctx := errgroup.WithContext(ctx)
@@ -131,7 +132,7 @@ func (w *writer) boundChosen(ctx context.Context) (lowest int64, before int, err
 	return lowest, before, nil
 }
 
-// shownEntryAt reads the entry that holds a seq of the session's log, with its
+// shownEntryAt reads the entry that contains a seq of the session's log, with its
 // events as the session shows them.
 func (s *Store) shownEntryAt(ctx context.Context, h *header, seq int64) (*record, error) {
 	whole, err := h.whole()

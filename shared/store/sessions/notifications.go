@@ -16,9 +16,9 @@ const (
 	attrCancelled = "xt" // of linkItem.Cancelled
 )
 
-// Notifications reads a change for receivers of events: the functions of
-// notification decide what it means to them. Removals mean nothing: what is deleted
-// leaves an item that says so.
+// Notifications returns the events for receivers that a change means, as decided by
+// package notification. Removals mean nothing: a deletion leaves a tombstone with
+// its own change.
 func (s *Store) Notifications(ctx context.Context, c Change) ([]delivery.Event, error) {
 	if c.New == nil {
 		return nil, nil
@@ -48,8 +48,8 @@ func (s *Store) Notifications(ctx context.Context, c Change) ([]delivery.Event, 
 	return events, nil
 }
 
-// writtenEntry reads an entry that is new, or an item that was in progress. Others
-// are not decoded: they were complete when they came.
+// writtenEntry decodes a new entry, or an item that was in progress. Other entries
+// are not decoded: they were complete when they were written.
 func (s *Store) writtenEntry(ctx context.Context, c Change, log string) ([]delivery.Event, error) {
 	if c.New[attrTombstone] != nil || c.Old != nil && table.Text(c.Old, attrStatus) != string(session.EventInProgress) {
 		return nil, nil
@@ -69,7 +69,7 @@ func (s *Store) writtenEntry(ctx context.Context, c Change, log string) ([]deliv
 	return notification.OfEntry(e)
 }
 
-// cancelledTask reads a link that gets the time of its task's cancellation.
+// cancelledTask decodes a link that gets the time of its task's cancellation.
 func cancelledTask(c Change, user, taskID string) ([]delivery.Event, error) {
 	if c.New[attrCancelled] == nil || c.Old[attrCancelled] != nil {
 		return nil, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// readAttributed reads an item into a record where it is new and has an attribution.
+// readAttributed decodes an item if it is new and has an attribution.
 func readAttributed(c Change, into any) (bool, error) {
 	if c.Old != nil || c.New[attrAttribution] == nil {
 		return false, nil

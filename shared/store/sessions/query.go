@@ -5,14 +5,14 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// keysOnly makes a query read what deleting its items needs: their keys, and by
-// what it is known whose they are.
+// keysOnly makes a query read what is needed to delete its items: their keys, and
+// the attributes that name their owners.
 func keysOnly(q table.Query) table.Query {
 	return records.KeysOnly(q, attrOwner, attrGuest, attrTombstone)
 }
 
 // stillUnforked keeps a task's creation or deletion out of forks that are made
-// meanwhile: they show the tasks as they were.
+// concurrently: they show the tasks as they were.
 func (h *header) stillUnforked() table.Write {
 	return table.Check(sessionKey(h.id()), h.unforked())
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Ref is a session as packages beside this one know it.
+// Ref identifies a session for other packages of the store.
 type Ref struct {
 	ID   string
-	User string // who owns it
+	User string // the owner
 	Log  string // its log; a session created again has another
 }
 
-// Find is a session that a user owns: fault.NotFound or fault.Forbidden where none is.
+// Find returns a session that a user owns; fault.NotFound or fault.Forbidden if it
+// does not exist or is another user's.
 func (s *Store) Find(ctx context.Context, userID, id string) (Ref, error) {
 	h, err := s.header(ctx, userID, id)
 	if err != nil {
@@ -26,12 +27,13 @@ func (s *Store) Find(ctx context.Context, userID, id string) (Ref, error) {
 
 func (h *header) ref() Ref { return Ref{ID: h.id(), User: h.User, Log: h.Log} }
 
-// Check is a write that holds while the session is still the one that was found.
+// Check returns a write whose condition holds while the session is still the one
+// that was found.
 func (r Ref) Check() table.Write {
 	return table.Check(sessionKey(r.ID), table.Equal(table.At(headerLog), r.Log))
 }
 
-// FindAny is a session, whosever it is; fault.NotFound where there is none.
+// FindAny returns a session of any owner; fault.NotFound if it does not exist.
 func (s *Store) FindAny(ctx context.Context, id string) (Ref, error) {
 	h, err := s.anyHeader(ctx, id)
 	if err != nil {
@@ -40,10 +42,11 @@ func (s *Store) FindAny(ctx context.Context, id string) (Ref, error) {
 	return h.ref(), nil
 }
 
-// HeaderKey is where a session stands, for who reads several and other things at once.
+// HeaderKey returns the key of a session, for callers that read several items at
+// once.
 func HeaderKey(id string) table.Key { return sessionKey(id) }
 
-// RefOf reads what stands under a HeaderKey.
+// RefOf decodes the item under a HeaderKey.
 func RefOf(item table.Item) (Ref, error) {
 	var h header
 	if err := table.Decode(item, &h); err != nil || h.PK == "" {
@@ -52,8 +55,8 @@ func RefOf(item table.Item) (Ref, error) {
 	return h.ref(), nil
 }
 
-// Listed is the session of what stands under a HeaderKey, as a list shows it; ok is
-// false where it does not match the list's filters.
+// Listed decodes the item under a HeaderKey as a list shows it; ok is false if it
+// does not match the list's filters.
 func (s *Store) Listed(ctx context.Context, item table.Item, q session.ListQuery) (out session.Session, ok bool, err error) {
 	var h header
 	if err := table.Decode(item, &h); err != nil {
@@ -66,7 +69,7 @@ func (s *Store) Listed(ctx context.Context, item table.Item, q session.ListQuery
 	return out, err == nil, err
 }
 
-// anyHeader reads a session, whosever it is.
+// anyHeader reads a session of any owner.
 func (s *Store) anyHeader(ctx context.Context, id string) (*header, error) {
 	var h header
 	found, err := s.db.Get(ctx, sessionKey(id), &h)

@@ -17,15 +17,15 @@ import (
 
 var _ run.Store = (*Store)(nil)
 
-// Attributes of an active run.
+// The attributes of an active run.
 const (
 	activeID     = "id"
 	activeWorker = "w"
 	activeLease  = "le"
 )
 
-// activeRun is the item of a session's active run. It is in the index, by when
-// it started, so that runs whose workers died are found.
+// activeRun is the item of a session's active run. It is in the index by start
+// time, so that runs whose workers died are found.
 type activeRun struct {
 	PK      string   `dynamodbav:"PK"`
 	SK      string   `dynamodbav:"SK"`
@@ -37,15 +37,15 @@ type activeRun struct {
 	Started int64    `dynamodbav:"ct"`
 	At      int64    `dynamodbav:"at"` // position of its input
 	Worker  string   `dynamodbav:"w,omitempty"`
-	Lease   int64    `dynamodbav:"le"`           // epoch milliseconds at which it runs out
+	Lease   int64    `dynamodbav:"le"`           // expiry in epoch milliseconds
 	Chain   []string `dynamodbav:"tc,omitempty"` // the automations that led to it
-	Slot    bool     `dynamodbav:"sl,omitempty"` // it holds one of its user's
-	Taken   int64    `dynamodbav:"tk,omitempty"` // events of its input that it took over from another
+	Slot    bool     `dynamodbav:"sl,omitempty"` // whether it occupies one of its user's slots
+	Taken   int64    `dynamodbav:"tk,omitempty"` // how many events of its input it took over from another run
 	GPK     string   `dynamodbav:"GPK"`
 	GSK     string   `dynamodbav:"GSK"`
 }
 
-// runShards spreads the active runs over index partitions, each of which takes
+// runShards spreads the active runs over index partitions, each of which accepts
 // 1,000 write units a second.
 const runShards = 4
 
@@ -63,7 +63,7 @@ func (a *activeRun) run() run.Run {
 	}
 }
 
-// attribution is that of the run.
+// attribution returns the run's attribution.
 func (a *activeRun) attribution() attribution {
 	return attribution{User: a.User, Session: a.Session, Agent: a.Agent, Chain: a.Chain}
 }
@@ -73,7 +73,7 @@ func (a *activeRun) ref() run.Ref { return run.Ref{UserID: a.User, SessionID: a.
 // isRun is the condition that a session's active run is the one that was read.
 func isRun(a *activeRun) table.Condition { return table.Equal(table.At(activeID), a.ID) }
 
-// active reads the session's active run, nil where there is none any more.
+// active reads the session's active run, nil if there is none any more.
 func (s *Store) active(ctx context.Context, h *header) (*activeRun, error) {
 	if h.Run == "" {
 		return nil, nil
@@ -86,11 +86,11 @@ func (s *Store) active(ctx context.Context, h *header) (*activeRun, error) {
 	return &a, nil
 }
 
-// errRunEnding says that a session is still a run's which has ended, or just does.
+// errRunEnding says that a session's active run has just ended, or is about to.
 var errRunEnding = fmt.Errorf("the session's run has just ended: %w", retry.ErrAgain)
 
-// readSettled reads a session and the head of its log. An active run whose lease is
-// out is ended first.
+// readSettled reads a session and the head of its log. It first ends an active run
+// whose lease has expired.
 func (s *Store) readSettled(ctx context.Context, userID, id string) (h *header, at head, a *activeRun, err error) {
 	err = records.Settled(ctx, func() (err error) {
 		h, at, a, err = s.tryReadSettled(ctx, userID, id)
@@ -99,7 +99,7 @@ func (s *Store) readSettled(ctx context.Context, userID, id string) (h *header, 
 	return h, at, a, err
 }
 
-// tryReadSettled tries once; errRunEnding where the session is to be read again.
+// tryReadSettled tries once; errRunEnding if the session must be read again.
 func (s *Store) tryReadSettled(ctx context.Context, userID, id string) (*header, head, *activeRun, error) {
 	h, at, err := s.headerAndHead(ctx, userID, id)
 	if err != nil || h.Run == "" {
@@ -124,7 +124,7 @@ func (s *Store) expire(ctx context.Context, a *activeRun) error {
 	_, err := s.end(ctx, a.ref(), runEnd{status: run.Failed, problem: run.NewProblem(run.CodeLost,
 		"nothing was heard from the worker for "+s.lease.String()), expired: true})
 	if errors.Is(err, fault.Of(fault.Conflict)) {
-		return nil // it ended otherwise, or lives
+		return nil // it ended otherwise, or is alive
 	}
 	return err
 }
@@ -148,7 +148,7 @@ func (s *Store) Run(ctx context.Context, ref run.Ref) (run.Run, error) {
 	return *past, nil
 }
 
-// EndedRun reads a run that is over, and changes nothing; fault.NotFound for any
+// EndedRun reads a final run without changing anything; fault.NotFound for any
 // other.
 func (s *Store) EndedRun(ctx context.Context, ref run.Ref) (run.Run, error) {
 	h, err := s.header(ctx, ref.UserID, ref.SessionID)
@@ -162,8 +162,8 @@ func (s *Store) EndedRun(ctx context.Context, ref run.Ref) (run.Run, error) {
 	return derefOr(past), s.notFoundIfDeleted(ctx, h, err)
 }
 
-// pastRun finds a run that is over by the entry that ended it; nil where the
-// session's log has none of that id.
+// pastRun finds a final run by the entry that ended it; nil if the session's log
+// has none with that id.
 func (s *Store) pastRun(ctx context.Context, h *header, id string) (*run.Run, error) {
 	var bound lowerBound
 	found, err := s.db.Get(ctx, invocationKey(h.Log, id), &bound)
@@ -172,7 +172,7 @@ func (s *Store) pastRun(ctx context.Context, h *header, id string) (*run.Run, er
 	}
 	var past *run.Run
 	err = s.scan(ctx, h.Log, bound.Position, 0, func(r *record) (bool, error) {
-		if r.Ended != id || len(r.events) == 0 { // no other has ended, or how it ended cannot be read
+		if r.Ended != id || len(r.events) == 0 { // no other run has ended, or its end is unreadable
 			return true, nil
 		}
 		ended, err := run.EndedBy(r.events[0])
@@ -183,13 +183,12 @@ func (s *Store) pastRun(ctx context.Context, h *header, id string) (*run.Run, er
 	return past, err
 }
 
-// runOverFault is the fault of writing to a run that is over.
-func runOverFault(r run.Run) error {
+// runEndedFault returns the fault of a write to a final run.
+func runEndedFault(r run.Run) error {
 	return fault.New(fault.Conflict, "the run is over: %s", r.Status).With("run_id", r.ID).With("run_status", r.Status)
 }
 
-// owner reads the session of an active run; fault.Conflict where the run is
-// over.
+// owner reads the session of an active run; fault.Conflict if the run is final.
 func (s *Store) owner(ctx context.Context, ref run.Ref) (*header, error) {
 	h, err := s.header(ctx, ref.UserID, ref.SessionID)
 	if err != nil {
@@ -209,7 +208,7 @@ func (s *Store) stillActive(ctx context.Context, h *header, ref run.Ref) error {
 	case past == nil:
 		return fault.Missing("Run")
 	}
-	return runOverFault(*past)
+	return runEndedFault(*past)
 }
 
 // Claim implements run.Store.
@@ -231,10 +230,11 @@ func (s *Store) Claim(ctx context.Context, ref run.Ref, worker string) (run.Run,
 	return a.run(), err
 }
 
-// renewEarly is which part of a lease must have passed before renewing writes.
+// renewEarly is the fraction of a lease, as a divisor, that must have passed before
+// a renewal writes.
 const renewEarly = 4
 
-// Renew implements run.Store. A lease that was just renewed is left as it is.
+// Renew implements run.Store. A lease that was just renewed is not written again.
 func (s *Store) Renew(ctx context.Context, ref run.Ref) error {
 	h, err := s.owner(ctx, ref)
 	if err != nil {
@@ -253,12 +253,12 @@ func (s *Store) Renew(ctx context.Context, ref run.Ref) error {
 		err = s.db.Update(ctx, runKey(h.Log), []table.Change{table.Set(lease, until)},
 			isRun(a), table.Greater(lease, s.millis()))
 	}
-	if a == nil || errors.Is(err, table.ErrConditionFailed) { // it ended meanwhile, or its lease is out
+	if a == nil || errors.Is(err, table.ErrConditionFailed) { // it ended concurrently, or its lease has expired
 		r, err := s.Run(ctx, ref)
 		if err != nil {
 			return err
 		}
-		return runOverFault(r)
+		return runEndedFault(r)
 	}
 	return err
 }

@@ -13,16 +13,16 @@ type runStart struct {
 	s      *Store
 	h      *header
 	at     head
-	before *activeRun // cancelled for it, and merged; nil where none is active
+	before *activeRun // cancelled for it, and merged; nil if none is active
 	start  run.Start
 	plan   run.StartPlan
 	newest func() (bool, error)
 
 	run   *activeRun
-	input []session.Event // what it takes over, and its own
+	input []session.Event // what it takes over, then its own
 }
 
-// prepare makes the run and its input.
+// prepare builds the run and its input.
 func (b *runStart) prepare(ctx context.Context) error {
 	taken, err := b.taken(ctx)
 	if err != nil {
@@ -46,7 +46,7 @@ func (b *runStart) prepare(ctx context.Context) error {
 	return nil
 }
 
-// taken is the entry whose events the run takes over, if any.
+// taken reads the events that the run takes over, if any.
 func (b *runStart) taken(ctx context.Context) ([]session.Event, error) {
 	if b.plan.Takes == 0 {
 		return nil, nil
@@ -58,11 +58,11 @@ func (b *runStart) taken(ctx context.Context) ([]session.Event, error) {
 	return rec.events, nil
 }
 
-// append writes the start where nothing is in its way.
+// append writes a start without another run to replace.
 func (b *runStart) append(ctx context.Context) error {
 	w := b.writer()
 	w.check = func(ctx context.Context) error { return b.s.stillFree(ctx, b.h, b.start) }
-	w.with = func() ([]table.Write, error) { return b.taking(w, nil) }
+	w.with = func() ([]table.Write, error) { return b.activationWrites(w, nil) }
 	_, err := w.run(ctx)
 	return err
 }
@@ -74,20 +74,20 @@ func (b *runStart) writer() *writer {
 	return w
 }
 
-// taking are the writes that make the session the run's, beside its input. The
-// marker is that of the discard which goes along, nil without.
-func (b *runStart) taking(w *writer, m *marker) ([]table.Write, error) {
+// activationWrites returns the writes that make the run active, besides its input. m is the
+// marker of a discard in the same transaction, nil for none.
+func (b *runStart) activationWrites(w *writer, m *marker) ([]table.Write, error) {
 	b.run.At = w.at.next
-	there := table.ItemNotExists()
+	precondition := table.ItemNotExists()
 	if b.before != nil {
-		there = isRun(b.before)
+		precondition = isRun(b.before)
 	}
-	take, err := b.takeSession(m)
-	return []table.Write{table.Put(b.run, there), take}, err
+	take, err := b.activate(m)
+	return []table.Write{table.Put(b.run, precondition), take}, err
 }
 
-// takeSession is the change of the header: it is as it was read until then.
-func (b *runStart) takeSession(m *marker) (table.Write, error) {
+// activate is the change of the header, if that is still as it was read.
+func (b *runStart) activate(m *marker) (table.Write, error) {
 	same := []table.Condition{
 		b.h.sameLog(), unchanged(headerRun, b.h.Run), unchanged(headerUnfinishedRun, b.h.UnfinishedRun), unchanged(headerPendingAt, b.h.PendingAt),
 	}

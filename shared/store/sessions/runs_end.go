@@ -17,10 +17,10 @@ import (
 type runEnd struct {
 	status  run.Status
 	problem *run.Problem
-	expired bool // only if the lease is out
+	expired bool // only if the lease has expired
 }
 
-// cancellation is how a run ends that somebody cancels.
+// cancellation is the end of a cancelled run.
 func cancellation() runEnd {
 	return runEnd{status: run.Cancelled, problem: run.NewProblem(run.CodeCancelled, "the run was cancelled")}
 }
@@ -29,7 +29,7 @@ func cancellation() runEnd {
 func (s *Store) Cancel(ctx context.Context, ref run.Ref) (run.Run, error) {
 	r, err := s.end(ctx, ref, cancellation())
 	if r.ID != "" && r.Status.Final() {
-		return r, nil // it was over before
+		return r, nil // it had ended before
 	}
 	return r, err
 }
@@ -38,15 +38,15 @@ func (s *Store) Cancel(ctx context.Context, ref run.Ref) (run.Run, error) {
 func (s *Store) End(ctx context.Context, ref run.Ref, status run.Status, problem *run.Problem) (run.Run, error) {
 	r, err := s.end(ctx, ref, runEnd{status: status, problem: problem})
 	if r.ID != "" && r.Status == status {
-		return r, nil // an earlier try, whose answer was lost
+		return r, nil // an earlier attempt, whose answer was lost
 	}
 	return r, err
 }
 
-// end ends a run in one transaction: the session is free, the item in progress
-// has its final form and takes no deltas, and the log has an entry more, at the
-// very position that the run's worker would write to next. Where the run is
-// over it returns how it ended, with a fault.
+// end ends a run in one transaction: the session has no active run, the item in
+// progress is final and closed to deltas, and the log has another entry, at the
+// very position that the run's worker would write to next. If the run is already
+// final it returns that end, with a fault.
 func (s *Store) end(ctx context.Context, ref run.Ref, how runEnd) (r run.Run, err error) {
 	err = records.SettledWithin(ctx, contentionWait, func() (err error) {
 		r, err = s.endOnce(ctx, ref, how)
@@ -55,7 +55,7 @@ func (s *Store) end(ctx context.Context, ref run.Ref, how runEnd) (r run.Run, er
 	return r, err
 }
 
-// endOnce tries once; table.ErrConditionFailed, or errRunEnding, where the session is
+// endOnce tries once; table.ErrConditionFailed, or errRunEnding, if the session is
 // not as it was read.
 func (s *Store) endOnce(ctx context.Context, ref run.Ref, how runEnd) (run.Run, error) {
 	h, at, err := s.headerAndHead(ctx, ref.UserID, ref.SessionID)
@@ -94,7 +94,7 @@ func (s *Store) endedBefore(ctx context.Context, h *header, ref run.Ref) (run.Ru
 	if past == nil {
 		return run.Run{}, fault.Missing("Run")
 	}
-	return *past, runOverFault(*past)
+	return *past, runEndedFault(*past)
 }
 
 func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, how runEnd) (run.Run, error) {
@@ -124,8 +124,8 @@ func (s *Store) tryEnd(ctx context.Context, h *header, at head, a *activeRun, ho
 	return r, nil
 }
 
-// endItem are the writes that end the run's item in progress, if there is one.
-// The problem is why its content is not whole.
+// endItem returns the writes that end the run's item in progress, if there is one.
+// The problem is why its content is incomplete.
 func (s *Store) endItem(
 	ctx context.Context, h *header, at head, a *activeRun, how runEnd,
 ) ([]table.Write, *run.Problem, error) {
@@ -149,14 +149,14 @@ func (s *Store) endItem(
 			return nil, nil, err
 		}
 	}
-	final, err := it.final(ctx, e, status)
+	final, err := it.finalEntry(ctx, e, status)
 	if err != nil {
 		return nil, nil, err
 	}
-	return it.ending(final), problem, nil
+	return it.finalWrites(final), problem, nil
 }
 
-// openItem is the run's item in progress, with its content; nil where it has
+// openItem returns the run's item in progress, with its content; nil if there is
 // none.
 func (s *Store) openItem(ctx context.Context, h *header, at head, a *activeRun) (*item, error) {
 	if at.open == 0 {
@@ -203,8 +203,8 @@ func freeSession(h *header, a *activeRun, how runEnd) table.Write {
 	return table.Update(sessionKey(h.id()), changes, table.Equal(table.At(headerRun), a.ID))
 }
 
-// expireShard ends the runs of one index partition whose leases are out. Those
-// of a page are read together, since most of them may live.
+// expireShard ends the runs of one index partition whose leases have expired. Those
+// of a page are read together, since most of them may be alive.
 func (s *Store) expireShard(ctx context.Context, shard string) (int, error) {
 	due := s.millis() - s.lease.Milliseconds()
 	return s.sweepPages(ctx, shard, due, func(ctx context.Context, keys []table.Key) sweepVisit {
@@ -230,8 +230,8 @@ func (s *Store) expireShard(ctx context.Context, shard string) (int, error) {
 	})
 }
 
-// expireOrForget ends a run, or removes what is left of one whose session is
-// gone while forks keep its log.
+// expireOrForget ends a run, or removes the rest of one whose session is deleted
+// while forks keep its log.
 func (s *Store) expireOrForget(ctx context.Context, a *activeRun) error {
 	err := s.expire(ctx, a)
 	if !errors.Is(err, fault.Of(fault.NotFound)) && !errors.Is(err, fault.Of(fault.Forbidden)) {

@@ -13,9 +13,9 @@ import (
 
 var _ run.Sessions = (*Store)(nil)
 
-// AsOfInput implements run.Sessions. While the run is active the session cannot
-// be rewound, so what it showed then is a part of what it shows now; of the
-// state, what came since is taken back as a rewind does it.
+// AsOfInput implements run.Sessions. While the run is active the session cannot be
+// rewound, so what it showed then is part of what it shows now; later changes of
+// the state are reverted as by a rewind.
 func (s *Store) AsOfInput(ctx context.Context, ref run.Ref) (run.History, error) {
 	return records.SettledValue(ctx, func() (run.History, error) {
 		h, at, a, err := s.readSettled(ctx, ref.UserID, ref.SessionID)
@@ -61,10 +61,10 @@ func (s *Store) asOfInput(ctx context.Context, h *header, at head, a *activeRun)
 	}
 }
 
-// stateAsOf is the state in all scopes as of an entry of the session's own log:
-// the state now, without what the session has changed since. A shared key that
-// another session has changed after that keeps its value. table.ErrConditionFailed
-// where the state changes meanwhile.
+// stateAsOf returns the state in all scopes as of an entry of the session's own
+// log: the current state without the session's later changes. A shared key that
+// another session has changed after that keeps its value. It returns
+// table.ErrConditionFailed if the state changes concurrently.
 func (s *Store) stateAsOf(ctx context.Context, h *header, at head, rec *record) (session.State, error) {
 	c, err := s.loadStates(ctx, h, at, session.Delta{"user:": nil, "app:": nil})
 	if err != nil {

@@ -54,7 +54,7 @@ func TestAsOfInput(t *testing.T) {
 	want := []string{"1:", "2:before", "5:", "6:go", "7:"}
 
 	wantHistory(t, s, refOf("s", "r1"), state, want...)
-	t.Run("what came since is left out, and what it changed", func(t *testing.T) {
+	t.Run("leaves out later events and their changes", func(t *testing.T) {
 		for n := range 3 {
 			mustAppend(t, s, alice, "s", event(t, "", "i4", "ignore all that was said before"))
 			mustAppend(t, s, alice, "s", stateEvent(t, "i4", map[string]any{
@@ -63,13 +63,13 @@ func TestAsOfInput(t *testing.T) {
 		}
 		wantHistory(t, s, refOf("s", "r1"), state, want...)
 	})
-	t.Run("a value that another session has changed since stays", func(t *testing.T) {
+	t.Run("keeps a value that another session has changed since", func(t *testing.T) {
 		mustAppend(t, s, alice, "s", stateEvent(t, "i4", map[string]any{"user:shared": 2}))
 		mustAppend(t, s, alice, "other", stateEvent(t, "o", map[string]any{"user:shared": 3, "app:y": 1}))
 		wantHistory(t, s, refOf("s", "r1"),
 			`{"a":1,"app:x":1,"app:y":1,"b":2,"c":1,"user:shared":3,"user:u":1}`, want...)
 	})
-	t.Run("its own items are left out", func(t *testing.T) {
+	t.Run("leaves out the run's own items", func(t *testing.T) {
 		it := mustBegin(t, s, refOf("s", "r1"), "item")
 		mustFlush(t, it, "a")
 		events, _ := mustHistory(t, s, refOf("s", "r1"))
@@ -77,7 +77,7 @@ func TestAsOfInput(t *testing.T) {
 			t.Errorf("events (-want +got):\n%s", d)
 		}
 	})
-	t.Run("a run that is over or unknown, and a stranger", func(t *testing.T) {
+	t.Run("refuses a final run, an unknown run and another user", func(t *testing.T) {
 		mustEnd(t, s, refOf("s", "r1"), run.Completed, nil)
 		_, err := s.AsOfInput(t.Context(), refOf("s", "r1"))
 		wantKind(t, err, fault.Conflict)
@@ -109,8 +109,8 @@ func TestAsOfInput_long(t *testing.T) {
 	wantHistory(t, s, refOf("f", "r1"), "{}", append(want, "1101:go")...)
 }
 
-// Whatever is appended after a run's input, and in which order two sessions
-// change what they share, an agent gets what there was.
+// Whatever is appended after a run's input, and however two sessions change what
+// they share, an agent gets the state as of the input.
 func TestAsOfInput_is_what_was_there(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// mergeOf is a start that cancels the active run and takes its input over.
+// mergeOf is a start that cancels the active run and takes over its input.
 func mergeOf(t testing.TB, sessionID, runID string) run.Start {
 	t.Helper()
 	start := startOf(t, sessionID, runID, runID)
@@ -26,7 +26,7 @@ func mergeOf(t testing.TB, sessionID, runID string) run.Start {
 	return start
 }
 
-// wantSaid checks what the thread says, whatever its positions.
+// wantSaid checks the texts of the thread, whatever their positions.
 func wantSaid(t testing.TB, s *stores.Store, id string, want ...string) {
 	t.Helper()
 	got := []string{}
@@ -39,8 +39,8 @@ func wantSaid(t testing.TB, s *stores.Store, id string, want ...string) {
 	}
 }
 
-// What a run took over from others stays owed for as long as no worker has had
-// it; everything else goes as it does without merging.
+// Input that a run took over stays pending until a worker has claimed the run;
+// everything else behaves as without merging.
 func TestStart_after_a_merge(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_800_000_000_000)
@@ -65,18 +65,18 @@ func TestStart_after_a_merge(t *testing.T) {
 		do   []func(t *testing.T, ref run.Ref)
 		want []string
 	}{
-		{"no worker could be had", []func(*testing.T, run.Ref){fail(run.CodeStart)}, []string{"one", "next"}},
+		{"no worker could be started", []func(*testing.T, run.Ref){fail(run.CodeStart)}, []string{"one", "next"}},
 		{"no worker came", []func(*testing.T, run.Ref){func(*testing.T, run.Ref) { now = now.Add(2 * run.Lease) }}, []string{"one", "next"}},
-		{"a worker had it and failed", []func(*testing.T, run.Ref){claim, fail(run.CodeAgent)}, []string{"next"}},
-		{"a worker had it, and its start failed", []func(*testing.T, run.Ref){claim, fail(run.CodeStart)}, []string{"one", "next"}},
-		{"a worker had it and was lost", []func(*testing.T, run.Ref){claim, func(*testing.T, run.Ref) { now = now.Add(2 * run.Lease) }}, []string{"next"}},
+		{"a worker claimed it and failed", []func(*testing.T, run.Ref){claim, fail(run.CodeAgent)}, []string{"next"}},
+		{"a worker claimed it, and its start failed", []func(*testing.T, run.Ref){claim, fail(run.CodeStart)}, []string{"one", "next"}},
+		{"a worker claimed it and was lost", []func(*testing.T, run.Ref){claim, func(*testing.T, run.Ref) { now = now.Add(2 * run.Lease) }}, []string{"next"}},
 		{"it was cancelled", []func(*testing.T, run.Ref){func(t *testing.T, ref run.Ref) {
 			t.Helper()
 			if _, err := s.Cancel(t.Context(), ref); err != nil {
 				t.Fatal(err)
 			}
 		}}, []string{"next"}},
-		{"a rewind took it away", []func(*testing.T, run.Ref){fail(run.CodeStart), rewind("two")}, []string{"next"}},
+		{"a rewind removed it", []func(*testing.T, run.Ref){fail(run.CodeStart), rewind("two")}, []string{"next"}},
 		{"a rewind left it", []func(*testing.T, run.Ref){fail(run.CodeStart), func(t *testing.T, ref run.Ref) {
 			t.Helper()
 			mustAppend(t, s, alice, ref.SessionID, event(t, "", "later", "later"))
@@ -95,7 +95,7 @@ func TestStart_after_a_merge(t *testing.T) {
 			wantSaid(t, s, id, c.want...)
 		})
 	}
-	t.Run("what is owed is taken over until somebody has it", func(t *testing.T) {
+	t.Run("pending input is taken over until a worker claims it", func(t *testing.T) {
 		mustCreate(t, s, alice, "owed", nil)
 		mustStart(t, s, startOf(t, "owed", "one", "one"))
 		for i := range 3 {
@@ -117,8 +117,8 @@ func TestStart_after_a_merge(t *testing.T) {
 	})
 }
 
-// A start that was merged by another is over, and asking for it again starts
-// nothing and stops nothing.
+// A start that another one merged is final, and repeating it neither starts nor
+// stops a run.
 func TestStart_again_after_it_was_merged(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -137,7 +137,7 @@ func TestStart_again_after_it_was_merged(t *testing.T) {
 	}
 }
 
-// A merge that is refused leaves the run that it would have cancelled at work.
+// A refused merge leaves the run that it would have cancelled active.
 func TestStart_refused_merge(t *testing.T) {
 	t.Parallel()
 	refused := func(t *testing.T, s *stores.Store, start run.Start, kind fault.Kind, used int) {
@@ -180,8 +180,8 @@ func TestStart_refused_merge(t *testing.T) {
 	})
 }
 
-// Tables that an earlier version wrote to may owe an input to a run that never
-// came.
+// Tables of an older version may contain a pending input of a run that never
+// started.
 func TestStart_after_an_earlier_version(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-// A start whose position was taken goes on behind what took it.
+// A start whose position was taken is tried again after the entry that took it.
 func TestStart_second_try(t *testing.T) {
 	t.Parallel()
 	var left atomic.Int64
@@ -60,8 +60,8 @@ func TestStart_among_appends(t *testing.T) {
 	}
 }
 
-// A start that never wins the race for the end of the run in its way is told so
-// before time is up.
+// A start that never wins the race against the end of the active run gets an answer
+// before its time is up.
 func TestStart_in_vain(t *testing.T) {
 	t.Parallel()
 	var left atomic.Int64

@@ -8,10 +8,10 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// replace writes the start of a run that makes another's events give way, as
-// one: the end of that run, where it is active, the marker of a rewind before
-// it, and the input. It tries once, since all of it depends on how the session
-// was read: table.ErrConditionFailed where that has changed.
+// replace writes the start of a run that replaces another run's events, in one
+// transaction: the end of that run, if it is active, the marker of a rewind before
+// it, and the input. It tries once, since everything depends on how the session was
+// read: table.ErrConditionFailed if that has changed.
 func (b *runStart) replace(ctx context.Context) error {
 	var over *cancelledRun
 	at := b.at
@@ -34,19 +34,18 @@ func (b *runStart) replace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Should this try fail, the input may land at the head as it was read.
+	// If this attempt fails, the input may be appended at the head as it was read.
 	w.at, w.boundAt, w.state = at.after(m.rec), b.at.next, m.plan.change
 	w.with = func() ([]table.Write, error) { return b.replacing(ctx, w, over, m) }
 	if err := w.try(ctx, w.fresh()); err != nil {
-		b.forget(ctx, err, w, m)
+		b.cleanUp(ctx, err, w, m)
 		return err
 	}
-	b.replaced(ctx, w, over, m)
+	b.afterReplace(ctx, w, over, m)
 	return nil
 }
 
-// discard takes the session back to before the run that makes way, by a marker
-// at a head.
+// discard rewinds the session to before the replaced run, by a marker at a head.
 func (b *runStart) discard(ctx context.Context, at head) (*marker, error) {
 	r := session.Rewind{
 		UserID: b.h.User, SessionID: b.h.id(), Before: b.plan.Discards, Nonce: "discard-" + b.plan.Discards,
@@ -69,9 +68,9 @@ func (b *runStart) discard(ctx context.Context, at head) (*marker, error) {
 	return m, m.pack(ctx)
 }
 
-// replacing are the writes that go along with the input.
+// replacing returns the writes that belong to the input.
 func (b *runStart) replacing(ctx context.Context, w *writer, o *cancelledRun, m *marker) ([]table.Write, error) {
-	writes, err := b.taking(w, m)
+	writes, err := b.activationWrites(w, m)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +84,8 @@ func (b *runStart) replacing(ctx context.Context, w *writer, o *cancelledRun, m 
 	return append(append(writes, m.plan.puts...), table.Put(m.rec.entry, table.ItemNotExists())), nil
 }
 
-// replaced does what follows the transaction, and may be missed.
-func (b *runStart) replaced(ctx context.Context, w *writer, o *cancelledRun, m *marker) {
+// afterReplace carries out what follows the transaction and may be skipped.
+func (b *runStart) afterReplace(ctx context.Context, w *writer, o *cancelledRun, m *marker) {
 	if o != nil {
 		b.s.countEntry(ctx, b.h, o.last)
 	}
@@ -97,13 +96,13 @@ func (b *runStart) replaced(ctx context.Context, w *writer, o *cancelledRun, m *
 	}
 }
 
-// forget removes what a try wrote beforehand that is known to have failed.
-func (b *runStart) forget(ctx context.Context, err error, w *writer, m *marker) {
+// cleanUp removes what an attempt that is known to have failed wrote beforehand.
+func (b *runStart) cleanUp(ctx context.Context, err error, w *writer, m *marker) {
 	if !errors.Is(err, table.ErrConditionFailed) {
 		return
 	}
 	w.discardTentative(ctx)
 	if err := b.s.content.Discard(ctx, logPK(b.h.Log), m.rec.Body); err != nil {
-		b.s.log.WarnContext(ctx, "chunks of a lost discard stay until the session goes", "error", err)
+		b.s.log.WarnContext(ctx, "chunks of a failed discard stay until the session is deleted", "error", err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // Start implements run.Store. It is one transaction, which also ends the run that
-// is cancelled for the new one and discards what that one or a failed one left:
-// so either all of it happens or nothing, wherever the caller stops.
+// the new one replaces and discards its events, or those of a failed run: either
+// all of it happens or nothing, wherever the caller stops.
 func (s *Store) Start(ctx context.Context, start run.Start) (r run.Run, err error) {
 	err = records.ContendedWithin(ctx, contentionWait, func() (err error) {
 		r, err = s.start(ctx, start)
@@ -21,17 +21,17 @@ func (s *Store) Start(ctx context.Context, start run.Start) (r run.Run, err erro
 	return r, err
 }
 
-// start tries once; table.ErrConditionFailed where the session changed meanwhile.
+// start tries once; table.ErrConditionFailed if the session changed concurrently.
 func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
 	h, at, a, err := s.readSettled(ctx, start.UserID, start.SessionID)
 	if err != nil {
 		return run.Run{}, err
 	}
 	if a != nil && a.ID == start.RunID {
-		return a.run(), nil // an earlier try
+		return a.run(), nil // an earlier attempt
 	}
-	// An earlier try may have been cancelled since, for a run that has its input:
-	// that one must not be cancelled in turn.
+	// An earlier attempt may have been cancelled since, by a run that took over its
+	// input: that run must not be cancelled in turn.
 	if past, err := s.pastRun(ctx, h, start.RunID); past != nil || err != nil {
 		return derefOr(past), s.notFoundIfDeleted(ctx, h, err)
 	}
@@ -43,7 +43,8 @@ func (s *Store) start(ctx context.Context, start run.Start) (run.Run, error) {
 	return r, s.notFoundIfDeleted(ctx, h, err)
 }
 
-// before is the session as a start finds it, with its active run, nil for none.
+// before returns the session as a start finds it, with its active run, nil for
+// none.
 func (h *header) before(a *activeRun) run.Before {
 	b := run.Before{
 		Failed: h.Status == session.Failed, Unfinished: h.UnfinishedRun, Pending: h.PendingAt, PendingCount: h.PendingEvents,
@@ -54,8 +55,8 @@ func (h *header) before(a *activeRun) run.Before {
 	return b
 }
 
-// begin writes the start of a run; before is the one that is cancelled for it,
-// nil where none is active.
+// begin writes the start of a run; before is the run that is cancelled for it, nil
+// if none is active.
 func (s *Store) begin(
 	ctx context.Context, h *header, at head, before *activeRun, start run.Start, plan run.StartPlan,
 ) (run.Run, error) {
@@ -83,8 +84,8 @@ func (s *Store) begin(
 	return b.run.run(), nil
 }
 
-// stillFree tells whether a run may begin; table.ErrConditionFailed where the session
-// is not as it was read.
+// stillFree returns nil if a run may still begin; table.ErrConditionFailed if the
+// session is not as it was read.
 func (s *Store) stillFree(ctx context.Context, was *header, start run.Start) error {
 	h, err := s.header(ctx, start.UserID, start.SessionID)
 	if err != nil {

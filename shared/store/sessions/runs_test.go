@@ -116,7 +116,7 @@ func whole(t testing.TB, text string) session.Event {
 
 func TestRuns(t *testing.T) {
 	s := newStore(t)
-	t.Run("an answer streams into the thread and stays", func(t *testing.T) {
+	t.Run("streams an answer into the thread", func(t *testing.T) {
 		mustCreate(t, s, alice, "s1", nil)
 		ref := refOf("s1", "r1")
 		started := mustStart(t, s, startOf(t, "s1", "r1", "hello"))
@@ -184,7 +184,7 @@ func TestRuns(t *testing.T) {
 			t.Errorf("epoch %d, want 1", th.Session.Epoch)
 		}
 	})
-	t.Run("a run that is cancelled for another hands over its input", func(t *testing.T) {
+	t.Run("a replaced run's input is taken over", func(t *testing.T) {
 		mustCreate(t, s, alice, "s4", nil)
 		mustStart(t, s, startOf(t, "s4", "r1", "one"))
 		mustFlush(t, mustBegin(t, s, refOf("s4", "r1"), ""), "answer to one")
@@ -242,7 +242,7 @@ func TestRuns_overTakeNothingMore(t *testing.T) {
 			mustFlush(t, it, strings.Repeat("a", 500), strings.Repeat("b", 300))
 			end(t, ref)
 			before := mustThread(t, s, id)
-			for _, text := range []string{"late", strings.Repeat("c", 900)} { // in the tail, and behind it
+			for _, text := range []string{"late", strings.Repeat("c", 900)} { // in the last segment, and after it
 				wantKind(t, it.Flush(t.Context(), []run.Delta{{Text: text}}), fault.Conflict)
 			}
 			_, err := it.Complete(t.Context(), whole(t, "late"))
@@ -296,7 +296,7 @@ func TestRuns_lease(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
-	t.Run("one that was renewed lives", func(t *testing.T) {
+	t.Run("a renewed run stays active", func(t *testing.T) {
 		wantThread(t, s, "lives", "in_progress", "1:one", "2:partial (in_progress)")
 	})
 	wantKind(t, s.Renew(t.Context(), swept), fault.Conflict)

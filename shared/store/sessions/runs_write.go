@@ -28,7 +28,7 @@ func (s *Store) AppendEvents(ctx context.Context, ref run.Ref, events []session.
 	return w.events, nil
 }
 
-// BeginItem implements run.Store. The item takes its position in the log at once.
+// BeginItem implements run.Store. The item gets its position in the log at once.
 func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (run.Item, error) {
 	h, a, err := s.running(ctx, ref)
 	if err != nil {
@@ -53,14 +53,14 @@ func (s *Store) BeginItem(ctx context.Context, ref run.Ref, e session.Event) (ru
 	if err != nil {
 		return nil, s.notFoundIfDeleted(ctx, h, err)
 	}
-	if appended == 0 { // an earlier try, or an event that is whole already
+	if appended == 0 { // an earlier attempt, or an event that is already whole
 		if it, err := s.OpenItem(ctx, ref, e.ID); it != nil || err != nil {
 			return it, err
 		}
 		return nil, fault.New(fault.Conflict, "the item %q is complete", e.ID).With("item_id", e.ID)
 	}
 	begun := w.last
-	if begun == nil { // a try of its own had landed, and its answer was lost
+	if begun == nil { // an attempt of its own had succeeded, and its answer was lost
 		if begun, err = s.entryCovering(ctx, h.Log, w.events[0].Seq); err != nil {
 			return nil, s.notFoundIfDeleted(ctx, h, err)
 		}
@@ -114,7 +114,7 @@ func (s *Store) running(ctx context.Context, ref run.Ref) (*header, *activeRun, 
 	return h, a, nil
 }
 
-// runWriter appends to the log while the run is active.
+// runWriter returns a writer that appends to the log while the run is active.
 func (s *Store) runWriter(h *header, ref run.Ref, events []session.Event) *writer {
 	w := s.newWriter(h, events)
 	w.check = func(ctx context.Context) error {

@@ -17,26 +17,26 @@ import (
 )
 
 const (
-	// segmentBytes bounds the deltas of one segment, so that with its keys it
-	// stays within 1 KB: storing another delta costs one write unit.
+	// segmentBytes limits the deltas of one segment, so that with its keys it stays
+	// within 1 KB: storing another delta costs one write unit.
 	segmentBytes = 860
-	// deltaBytes bounds one delta, so that it fits into a message with whatever
-	// else that holds, escaped as JSON, where a byte may become six.
+	// deltaBytes limits one delta, so that it fits into a message with its other
+	// members, escaped as JSON, where a byte may become six.
 	deltaBytes = 19 << 10
-	// segmentLife is how long segments stay. Once its item is complete nobody
-	// reads them; a run cannot last so long.
+	// segmentLife is how long segments are kept. Once its item is complete they are
+	// not read any more; a run cannot last that long.
 	segmentLife = 7 * 24 * time.Hour
 )
 
-// Attributes of a segment.
+// The attributes of a segment.
 const (
 	segmentCount  = "n"
 	segmentClosed = "x"
 )
 
-// segment holds consecutive deltas of an item in progress. Only the last one
-// grows. Closed says that nothing may be added to it: the run is over, or the
-// item complete.
+// segment holds consecutive deltas of an item in progress. Only the last one grows.
+// Closed says that nothing may be added to it: the run is final, or the item
+// complete.
 type segment struct {
 	PK      string          `dynamodbav:"PK"`
 	SK      string          `dynamodbav:"SK"`
@@ -49,7 +49,7 @@ type segment struct {
 	Expires int64           `dynamodbav:"expires"`
 }
 
-// last is the number of the segment's last delta.
+// last returns the number of the segment's last delta.
 func (g *segment) last() int64 { return g.First + g.Count - 1 }
 
 func (g *segment) deltas() ([]run.Delta, error) {
@@ -68,9 +68,9 @@ func (g *segment) deltas() ([]run.Delta, error) {
 	return out, nil
 }
 
-// placeOfSegment reads the position of the item, and the number of the segment,
-// out of a sort key.
-func placeOfSegment(sk string) (position int64, k int, err error) {
+// positionOfSegment returns the position of the item and the number of the segment in
+// a sort key.
+func positionOfSegment(sk string) (position int64, k int, err error) {
 	p, n, ok := strings.Cut(strings.TrimPrefix(sk, prefixSegment), "#")
 	if ok {
 		if position, err = strconv.ParseInt(p, 10, 64); err == nil {
@@ -117,8 +117,8 @@ func (s *Store) deltasOf(ctx context.Context, log string, e session.Event) ([]ru
 	return out[:e.Deltas], nil
 }
 
-// grown is a tail of the item, its segment number k, with a delta added, or the
-// segment after it where the tail is full. A tail without deltas is none.
+// grown returns the item's last segment, with number k, with a delta added, or the
+// next segment if that one is full. A segment without deltas counts as missing.
 func (it *item) grown(tail segment, k int, encoded json.RawMessage) (next segment, number int) {
 	if tail.Count > 0 && len(tail.Deltas)+len(encoded)+1 <= segmentBytes {
 		joined := make(json.RawMessage, 0, len(tail.Deltas)+len(encoded)+1)
@@ -140,9 +140,9 @@ func (it *item) grown(tail segment, k int, encoded json.RawMessage) (next segmen
 	}, k
 }
 
-// putSegment stores a tail over the one that was read or written last. It is
-// table.ErrConditionFailed where another writer changed it meanwhile, and errClosed
-// where nothing may be added any more.
+// putSegment stores the last segment over the one that was read or written last. It
+// returns table.ErrConditionFailed if another writer changed it, and errClosed if
+// it is closed.
 func (it *item) putSegment(ctx context.Context, next segment) error {
 	c := table.ItemNotExists()
 	if next.SK == it.tail.SK {
@@ -154,23 +154,23 @@ func (it *item) putSegment(ctx context.Context, next segment) error {
 	if !errors.Is(failed, table.ErrConditionFailed) {
 		return failed
 	}
-	var there segment
-	_, err := records.Found(failed, &there)
+	var stored segment
+	_, err := records.Found(failed, &stored)
 	switch {
 	case err != nil:
 		return err
-	case there.Closed || there.PK == "":
+	case stored.Closed || stored.PK == "":
 		return errClosed
-	case there.Count == next.Count && string(there.Deltas) == string(next.Deltas):
+	case stored.Count == next.Count && string(stored.Deltas) == string(next.Deltas):
 		return nil // this very write, whose answer was lost
 	}
 	return failed
 }
 
-// errClosed says that an item takes no more deltas.
+// errClosed says that an item accepts no more deltas.
 var errClosed = errors.New("the item is closed")
 
-// closing are the writes that keep deltas out of an item from now on: they hold
+// closing returns the writes that close an item to deltas: their conditions hold
 // only while its content is what was read.
 func (it *item) closing() []table.Write {
 	var writes []table.Write
@@ -188,8 +188,8 @@ func (it *item) closing() []table.Write {
 	}, table.ItemNotExists()))
 }
 
-// pieces are deltas as they are stored: joined where they continue one another,
-// and cut where they are too long for a frame.
+// pieces returns deltas as they are stored: consecutive ones joined, and those that
+// are too long for a frame split.
 func pieces(deltas []run.Delta) []run.Delta {
 	var out []run.Delta
 	for _, d := range run.Coalesce(deltas) {
@@ -198,7 +198,7 @@ func pieces(deltas []run.Delta) []run.Delta {
 	return out
 }
 
-// tooLarge is the fault of an item that grows over its limit.
+// tooLarge returns the fault of an item that exceeds its limit.
 func tooLarge() error {
 	return fault.New(fault.TooLarge, "an item holds at most %d bytes", run.MaxItem)
 }

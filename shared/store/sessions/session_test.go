@@ -23,7 +23,7 @@ func TestCreate(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 
-	t.Run("two at once with one id make one session", func(t *testing.T) {
+	t.Run("concurrent creations with one id create one session", func(t *testing.T) {
 		t.Parallel()
 		for _, state := range []session.Delta{nil, {"k": []byte("1"), "user:k": []byte("1")}} {
 			var made, refused atomic.Int32
@@ -101,7 +101,7 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// clock gives a later millisecond every time it is read.
+// clock returns a later millisecond every time it is read.
 func clock() func() time.Time {
 	var now atomic.Int64
 	now.Store(time.Now().UnixMilli())
@@ -159,7 +159,7 @@ func TestList(t *testing.T) {
 	check("an append moves a session up", session.ListQuery{}, "b", "d", "c", "a")
 	mustAppend(t, s, alice, "b", event(t, "", "i", "y"))
 	mustAppend(t, s, alice, "a", event(t, "", "i", "y"))
-	check("appends on top, then elsewhere", session.ListQuery{}, "a", "b", "d", "c")
+	check("appends to the top session, then to another", session.ListQuery{}, "a", "b", "d", "c")
 	mustSave(t, s, "c", "t1", `[{"id":"m","type":"user"}]`)
 	check("a saved task is activity too", session.ListQuery{}, "c", "a", "b", "d")
 	check("by agent", session.ListQuery{Agent: "agent-b"}, "b")
@@ -167,8 +167,8 @@ func TestList(t *testing.T) {
 	check("by name", session.ListQuery{Text: "ABOUT D"}, "d")
 }
 
-// Nothing of a deleted session stays, however an append races the deletion;
-// and a new session with its id starts empty.
+// Nothing of a deleted session is left, however appends race with the deletion; and
+// a new session with its id starts empty.
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

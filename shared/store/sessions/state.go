@@ -15,8 +15,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// sharedState is the state of a user in an app, or of an app. Several logs
-// change it, so it changes in one transaction with the entry that does.
+// sharedState is the state of a user in an app, or of an app. Several logs change
+// it, so it changes in one transaction with the entry that changes it.
 type sharedState struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
@@ -27,21 +27,21 @@ type sharedState struct {
 // sharedVersion is the attribute of sharedState.Version.
 const sharedVersion = "v"
 
-// sharedValue is one key of a shared state. By is the session that changed it
-// last; a key that is deleted stays, without a value, to say so.
+// sharedValue is one key of a shared state. By is the session that changed it last;
+// a deleted key stays, without a value, to record that.
 type sharedValue struct {
 	Value json.RawMessage `json:"v,omitempty"`
 	By    string          `json:"s"`
 }
 
-// appItem notes, when the first is stored, that a user has state or artifacts
-// in an app: else nobody could find them who does not know the app.
+// appItem records, with the first one stored, that a user has state or artifacts in
+// an app; otherwise they could only be found by a caller that knows the app.
 type appItem struct {
 	PK string `dynamodbav:"PK"`
 	SK string `dynamodbav:"SK"`
 }
 
-// userApp is the note for a partition of shared state.
+// userApp returns the appItem for a partition of shared state.
 func userApp(pk string) appItem {
 	app, user, _ := strings.Cut(strings.TrimPrefix(pk, "U#"), "/")
 	return appItem{PK: appsPK(user), SK: app}
@@ -51,7 +51,7 @@ func userApp(pk string) appItem {
 type stateChange struct {
 	sessionID string
 	values    session.Values // of the session
-	asOf      int64          // position of the newest entry that values include
+	asOf      int64          // position of the latest entry that values include
 	scopes    []*sharedChange
 }
 
@@ -62,7 +62,7 @@ type sharedChange struct {
 	changed bool
 }
 
-// apply changes the states and returns the delta that takes it back.
+// apply changes the states and returns the delta that reverts the change.
 func (c *stateChange) apply(d session.Delta) (undo session.Delta) {
 	if len(d) == 0 {
 		return nil
@@ -85,7 +85,7 @@ func (c *stateChange) apply(d session.Delta) (undo session.Delta) {
 	return undo
 }
 
-// current is a key's value in a scope, and for a shared key the session that
+// current returns a key's value in a scope and, for a shared key, the session that
 // changed it last.
 func (c *stateChange) current(scope session.Scope, name string) (v json.RawMessage, by string) {
 	if scope == session.ScopeSession {
@@ -116,7 +116,7 @@ func (c *stateChange) check() error {
 	return nil
 }
 
-// current is the shared state without its deleted keys.
+// current returns the shared state without its deleted keys.
 func (sc *sharedChange) current() session.Values {
 	out := session.Values{}
 	for name, v := range sc.values {
@@ -127,8 +127,8 @@ func (sc *sharedChange) current() session.Values {
 	return out
 }
 
-// loadStates reads the session's own state as of its log's head, and of the
-// shared states those that some deltas touch.
+// loadStates reads the session's own state as of its log's head, and the shared
+// states that touch changes.
 func (s *Store) loadStates(ctx context.Context, h *header, at head, touch ...session.Delta) (*stateChange, error) {
 	c := &stateChange{sessionID: h.id()}
 	for scope, k := range map[session.Scope]table.Key{
@@ -161,8 +161,8 @@ func (s *Store) loadShared(ctx context.Context, sc *sharedChange) error {
 	return s.content.Unpack(ctx, sc.record.PK, sc.record.Body, &sc.values)
 }
 
-// sharedPuts are the writes of the shared states that have changed, if they are as
-// they were read.
+// sharedPuts returns the writes of the changed shared states, if they are as they
+// were read.
 func (s *Store) sharedPuts(ctx context.Context, c *stateChange) ([]table.Write, error) {
 	var writes []table.Write
 	for _, sc := range c.scopes {
@@ -184,11 +184,11 @@ func (s *Store) sharedPuts(ctx context.Context, c *stateChange) ([]table.Write, 
 	return writes, nil
 }
 
-// stateTries is how often State reads a state that changes under it.
+// stateTries is how often State reads a concurrently changing state.
 const stateTries = 10
 
-// State implements session.Store. The scopes are read one by one, so the head
-// is read again after them: a change that came between would show in part.
+// State implements session.Store. The scopes are read one by one, so the head is
+// read again after them: a change in between would be visible only in part.
 func (s *Store) State(ctx context.Context, userID, id string) (session.State, error) {
 	h, at, err := s.headerAndHead(ctx, userID, id)
 	for try := 0; err == nil; try++ {
@@ -207,7 +207,7 @@ func (s *Store) State(ctx context.Context, userID, id string) (session.State, er
 	return session.State{}, s.notFoundIfDeleted(ctx, h, err)
 }
 
-// state is the state in all scopes as callers see it.
+// state returns the state in all scopes in its external form.
 func (c *stateChange) state() session.State {
 	state := session.State{Session: c.values.Visible()}
 	for _, sc := range c.scopes {

@@ -1,6 +1,6 @@
-// Package sessions keeps sessions with their logs, state, runs, tasks, feedback and
-// artifacts, which one transaction ties together at a session's header. Package store
-// says how the table is laid out, docs/adr says why.
+// Package sessions stores sessions with their logs, state, runs, tasks, feedback
+// and artifacts, which a session's header ties together in one transaction. Package
+// store describes the table's layout, docs/adr the reasons.
 package sessions
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Store is the domain's storage over one table. It is safe for concurrent use
-// and holds nothing that another instance could need.
+// Store is the domain's storage over one table. It is safe for concurrent use and
+// has no state that another instance could need.
 type Store struct {
 	db      *records.Table
 	now     func() time.Time
@@ -43,23 +43,23 @@ var (
 	_ task.FeedbackStore = (*Store)(nil)
 )
 
-// Option changes what New takes by default.
+// Option changes a default of New.
 type Option func(*Store)
 
-// WithClock sets the clock that times are read from.
+// WithClock sets the clock.
 func WithClock(now func() time.Time) Option { return func(s *Store) { s.now = now } }
 
 // WithRandom sets the source of random ids.
 func WithRandom(random func() uuid.UUID) Option { return func(s *Store) { s.random = random } }
 
-// WithLogger sets where warnings go: things that a later request repairs.
+// WithLogger sets the log for warnings about problems that a later request repairs.
 func WithLogger(log *slog.Logger) Option { return func(s *Store) { s.log = log } }
 
-// WithLease sets how long a run lives without a sign of life; run.Lease unless
-// it is set.
+// WithLease sets how long a run lives without a heartbeat; the default is
+// run.Lease.
 func WithLease(d time.Duration) Option { return func(s *Store) { s.lease = d } }
 
-// New is a store over a table that has the indexes of store.Schema.
+// New returns a store over a table that has the indexes of store.Schema.
 func New(engine table.Engine, opts ...Option) *Store {
 	s := &Store{
 		now:    time.Now,
@@ -79,16 +79,16 @@ func New(engine table.Engine, opts ...Option) *Store {
 	return s
 }
 
-// Codec encodes what the store's items hold.
+// Codec returns the codec of the store's items.
 func (s *Store) Codec() *content.Codec { return s.content.Codec }
 
-// Base is what the store works with, for packages that keep other things in the same
-// table.
+// Base returns the store's dependencies, for packages that store other items in the
+// same table.
 func (s *Store) Base() records.Base {
 	return records.Base{DB: s.db, Now: s.now, Random: s.random, Log: s.log}
 }
 
-// With is the same store with other options, and without what is attached to it.
+// With returns the same store with other options and without its dependents.
 func (s *Store) With(opts ...Option) *Store {
 	other := *s
 	other.dependents = nil

@@ -26,7 +26,7 @@ func mustCreate(t testing.TB, s *stores.Store, user, id string, state session.De
 	return fixture.Session(t, s, user, id, state)
 }
 
-// event is an event as a caller gives it.
+// event is an event as a caller sends it.
 func event(t testing.TB, id, invocation, text string) session.Event {
 	t.Helper()
 	return fixture.Event(t, id, invocation, text)

@@ -25,7 +25,7 @@ type sweeping struct {
 	mu       sync.Mutex
 	done     int
 	failed   int
-	inARow   int // requests that failed, one after the other
+	inARow   int // consecutive requests that failed
 	failures []error
 }
 
@@ -33,7 +33,7 @@ func (w *sweeping) page(ctx context.Context, items []table.Item, visit sweepVisi
 	var group errgroup.Group
 	group.SetLimit(sweepParallel)
 	for _, item := range items {
-		if ctx.Err() != nil || w.unwell() {
+		if ctx.Err() != nil || w.failing() {
 			break
 		}
 		group.Go(func() error {
@@ -61,10 +61,10 @@ func (w *sweeping) item(ctx context.Context, item table.Item, visit sweepVisit) 
 		if done {
 			w.done++
 		}
-	case own.Err() != nil: // not over yet: the others first
-		w.s.log.InfoContext(ctx, "what is swept takes longer", "kind", w.gpk, "item", k.PK+" "+k.SK)
+	case own.Err() != nil: // not finished: others go first
+		w.s.log.InfoContext(ctx, "an item takes longer than its share of the sweep", "kind", w.gpk, "item", k.PK+" "+k.SK)
 		w.move(ctx, item, 0)
-	case momentary(err):
+	case temporary(err):
 		w.fail(ctx, k, err, 1)
 		w.move(ctx, item, 0)
 	default:
@@ -73,7 +73,7 @@ func (w *sweeping) item(ctx context.Context, item table.Item, visit sweepVisit) 
 	}
 }
 
-// visitSafely takes a panic for one more way to be unreadable.
+// visitSafely treats a panic as an error of the item.
 func visitSafely(ctx context.Context, k table.Key, visit sweepVisit) (done bool, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -92,12 +92,12 @@ func (w *sweeping) fail(ctx context.Context, k table.Key, err error, inARow int)
 	w.inARow = inARow * (w.inARow + inARow)
 	if len(w.failures) < sweepReported {
 		w.failures = append(w.failures, err)
-		w.s.log.ErrorContext(ctx, "an item cannot be swept, and waits aside", "kind", w.gpk, "error", err)
+		w.s.log.ErrorContext(ctx, "an item cannot be swept and is postponed", "kind", w.gpk, "error", err)
 	}
 }
 
-// move puts an item behind what is due now, and by so much more, unless somebody
-// else has moved it. Where that fails the item comes again with the next sweep.
+// move puts an item behind what is due now, plus a delay, unless another sweep has
+// moved it. If that fails the next sweep handles the item again.
 func (w *sweeping) move(ctx context.Context, item table.Item, by time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepMove)
 	defer cancel()
@@ -106,18 +106,18 @@ func (w *sweeping) move(ctx context.Context, item table.Item, by time.Duration) 
 	err := w.s.db.Update(ctx, records.KeyOf(item),
 		[]table.Change{table.Set(line, activitySK(w.due+by.Milliseconds(), id))}, table.Equal(line, was))
 	if err != nil && !errors.Is(err, table.ErrConditionFailed) {
-		w.s.log.WarnContext(ctx, "what cannot be swept stays first in its line", "kind", w.gpk, "error", err)
+		w.s.log.WarnContext(ctx, "an item that cannot be swept could not be postponed", "kind", w.gpk, "error", err)
 	}
 }
 
-// unwell reports whether too many requests have failed in a row.
-func (w *sweeping) unwell() bool {
+// failing reports whether too many consecutive requests have failed.
+func (w *sweeping) failing() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.inARow >= sweepUnwell
+	return w.inARow >= sweepMaxFailures
 }
 
-// failure is what went wrong with items, nil for nothing.
+// failure returns the errors of items, nil for none.
 func (w *sweeping) failure() error {
 	if w.failed == 0 {
 		return nil
@@ -125,8 +125,8 @@ func (w *sweeping) failure() error {
 	return fmt.Errorf("%d items of %s failed, such as: %w", w.failed, w.gpk, errors.Join(w.failures...))
 }
 
-// ended is why a sweep ended early, but for its time: what is left comes with the
-// next one.
+// ended returns why a sweep ended early, unless its time is over: the next sweep
+// continues.
 func (w *sweeping) ended(err error) error {
 	if err == nil || errors.Is(err, context.DeadlineExceeded) {
 		return nil
@@ -134,9 +134,9 @@ func (w *sweeping) ended(err error) error {
 	return fmt.Errorf("sweep %s: %w", w.gpk, err)
 }
 
-// momentary reports whether an error is one of the moment, of a request that
-// failed, rather than one of the item that the request was about.
-func momentary(err error) bool {
+// temporary reports whether an error is temporary, of a failed request, rather than
+// the fault of the item that the request concerned.
+func temporary(err error) bool {
 	return errors.Is(err, fault.Of(fault.Busy)) || errors.Is(err, table.ErrThrottled) || errors.Is(err, table.ErrUndecided) ||
 		errors.Is(err, table.ErrDenied) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)

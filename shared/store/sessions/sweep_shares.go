@@ -7,7 +7,7 @@ import (
 )
 
 // eachShard sweeps the shards of one kind of work, each in its share of the time
-// that is left; the sum is returned, and what went wrong with any.
+// that is left, and returns the total and the errors.
 func eachShard(
 	ctx context.Context, n uint32, name func(uint32) string, sweep func(context.Context, string) (int, error),
 ) (int, error) {
@@ -23,7 +23,7 @@ func eachShard(
 	return sum, errors.Join(failures...)
 }
 
-// shareOfTime is a context for the first of so many that share the time left.
+// shareOfTime returns a context with an equal share of the time that is left.
 func shareOfTime(ctx context.Context, among int) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		return context.WithTimeout(ctx, time.Until(deadline)/time.Duration(among))

@@ -22,8 +22,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-// sweptKind is a kind of what is swept, by items as they lie in the table. Those
-// that cannot be read have a wrong type in the attribute named.
+// sweptKind is a kind of swept item, as stored in the table. Unreadable ones have
+// the wrong type in the named attribute.
 type sweptKind struct {
 	partition string // of the index
 	pk        func(i int) string
@@ -82,7 +82,7 @@ func (k sweptKind) mustLay(t *testing.T, engine table.Engine, first, n int, brok
 	}
 }
 
-// mustWait are the places in line of what waits.
+// mustWait returns the positions of waiting items in the index.
 func (k sweptKind) mustWait(t *testing.T, engine table.Engine) map[string]string {
 	t.Helper()
 	page, err := engine.Query(t.Context(), table.Query{Index: "activity", Partition: k.partition})
@@ -96,8 +96,8 @@ func (k sweptKind) mustWait(t *testing.T, engine table.Engine) map[string]string
 	return waiting
 }
 
-// What cannot be read keeps nothing else from being swept: not behind it, and not
-// the time of the next sweep either.
+// An unreadable item neither delays the items after it nor takes the time of the
+// next sweep.
 func TestSweep_unreadable_items(t *testing.T) {
 	t.Parallel()
 	const bad, good = 25, 7
@@ -134,7 +134,7 @@ func TestSweep_unreadable_items(t *testing.T) {
 	}
 }
 
-// What takes too long is put behind the others, which come to their turn.
+// An item that takes too long is moved behind the others, which get their turn.
 func TestSweep_slow_item(t *testing.T) {
 	t.Parallel()
 	for name, kind := range sweptKinds() {
@@ -177,13 +177,13 @@ func TestSweep_slow_item(t *testing.T) {
 	}
 }
 
-// reads says whether a call reads an item of a partition, or queries it.
+// reads reports whether a call reads an item of a partition, or queries it.
 func reads(c hooks.Call, pk string) bool {
 	return c.Op == hooks.Get && c.Keys[0].PK == pk || c.Op == hooks.Query && c.Query.Partition == pk
 }
 
-// A table that throttles is left in peace, and what was throttled is done once it
-// has recovered.
+// A throttled table is left alone, and throttled items are handled once it has
+// recovered.
 func TestSweep_throttled(t *testing.T) {
 	t.Parallel()
 	const n = 60
@@ -223,7 +223,8 @@ func TestSweep_throttled(t *testing.T) {
 	}
 }
 
-// What cannot be read of a user keeps nothing else of theirs from being erased.
+// An unreadable item of a user does not keep the user's other items from being
+// erased.
 func TestErase_unreadable_session(t *testing.T) {
 	t.Parallel()
 	engine, clock := storetest.Engine(t), &calendar{}
@@ -242,7 +243,7 @@ func TestErase_unreadable_session(t *testing.T) {
 	if n, err := s.SweepErasures(t.Context()); n != 0 || err == nil {
 		t.Errorf("an erasure is complete that is not: %d, %v", n, err)
 	}
-	storetest.Spoil(t, engine, table.NewKey("S#b", "HEAD"), table.Set(table.At("ct"), 1)) // it was mended
+	storetest.Spoil(t, engine, table.NewKey("S#b", "HEAD"), table.Set(table.At("ct"), 1)) // it was repaired
 	clock.forward(5 * time.Minute)
 	if n, err := s.SweepErasures(t.Context()); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
@@ -252,7 +253,7 @@ func TestErase_unreadable_session(t *testing.T) {
 	}
 }
 
-// A user whose webhooks cannot be read is told by other means all the same.
+// A user whose webhooks are unreadable still gets notifications by other means.
 func TestTargets_unreadable(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
@@ -269,7 +270,7 @@ func TestTargets_unreadable(t *testing.T) {
 	found, err := s.Targets(t.Context(), delivery.Event{
 		ID: "e", Type: delivery.RunCompleted, UserID: alice, SessionID: "s", Log: "l", RunID: "r", Time: time.Now().UnixMilli(),
 	})
-	if len(found) != 1 || err != nil { // what cannot be read is logged and counted
+	if len(found) != 1 || err != nil { // unreadable items are logged and counted
 		t.Errorf("%+v, %v", found, err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// taskPointer says where in the session a task stands. It is written first, so
-// it decides which of two first saves created the task.
+// taskPointer is the position of a task in the session. It is written first, so it
+// decides which of two first saves created the task.
 type taskPointer struct {
 	PK       string `dynamodbav:"PK"`
 	SK       string `dynamodbav:"SK"`
@@ -24,13 +24,13 @@ type taskPointer struct {
 	Session  string `dynamodbav:"s"`
 	Position int64  `dynamodbav:"p"` // seq of the task's first invocation
 	Created  int64  `dynamodbav:"ct"`
-	First    string `dynamodbav:"f"` // the invocation that Place belongs to
-	// Invocations are the places of the task's invocations, and Marker the newest
-	// rewind before the last of them was looked up.
+	First    string `dynamodbav:"f"` // the invocation at Position
+	// Invocations are the positions of the task's invocations, and Marker is the
+	// latest rewind before the last of them was looked up.
 	Invocations map[string]invocationPosition `dynamodbav:"i"`
 	Marker      int64                         `dynamodbav:"mk,omitempty"`
-	// CopiedAt is the seq at which a fork took the task over from its source:
-	// something of the fork's own must stay there, to cover the source's.
+	// CopiedAt is the seq at which a fork took the task over from its source: an
+	// item of the fork's own must stay there, to cover the source's.
 	CopiedAt int64  `dynamodbav:"ad,omitempty"`
 	GPK      string `dynamodbav:"GPK"`
 	GSK      string `dynamodbav:"GSK"`
@@ -42,7 +42,8 @@ const (
 	pointerCreated  = "ct"
 )
 
-// invocationPosition is where an invocation begins; Log is "" for the task's own log.
+// invocationPosition is the position at which an invocation begins; Log is "" for
+// the task's own log.
 type invocationPosition struct {
 	Log      string `dynamodbav:"l,omitempty" json:"l,omitempty"`
 	Position int64  `dynamodbav:"p" json:"p"`
@@ -56,7 +57,7 @@ func (p *taskPointer) log() string { return p.PK[len(prefixLog):] }
 
 func (p *taskPointer) taskKey() table.Key { return taskKey(p.log(), p.Position, p.id()) }
 
-// unmoved is the condition that the pointer still says what was read.
+// unmoved is the condition that the pointer is unchanged since it was read.
 func (p *taskPointer) unmoved() table.Condition {
 	return table.And(
 		table.Equal(table.At(pointerPosition), p.Position),
@@ -65,7 +66,7 @@ func (p *taskPointer) unmoved() table.Condition {
 	)
 }
 
-// taskItem is the task itself, ordered by its place.
+// taskItem is the task itself, ordered by position.
 type taskItem struct {
 	PK      string `dynamodbav:"PK"`
 	SK      string `dynamodbav:"SK"`
@@ -73,14 +74,14 @@ type taskItem struct {
 	Created int64  `dynamodbav:"ct"`
 	Updated int64  `dynamodbav:"ut"`
 	Marker  int64  `dynamodbav:"mk,omitempty"` // as in the pointer
-	Gen     int64  `dynamodbav:"g,omitempty"`  // forks of the session when it was written
-	// Until is set on a version that is kept for the forks with a higher
-	// generation than Gen and at most Until.
+	Gen     int64  `dynamodbav:"g,omitempty"`  // how often the session had been forked when it was written
+	// Until is set on a version that is kept for the forks with a higher generation
+	// than Gen and at most Until.
 	Until int64 `dynamodbav:"gu,omitempty"`
 	Gone  bool  `dynamodbav:"gone,omitempty"` // covers what a fork took over
 	content.Body
-	// Saved is the newest version that a caller saved: others count the version
-	// on for reasons of their own.
+	// Saved is the latest version that a caller saved: other changes also increment
+	// the version.
 	Saved int64 `dynamodbav:"tv,omitempty"`
 	judgement
 	attribution
@@ -125,7 +126,7 @@ func (b taskBody) task(sessionID, id string, item *taskItem) task.Task {
 	}
 }
 
-// shown is a task as the session shows it: without the messages of invocations
+// shown returns a task as the session shows it: without the messages of invocations
 // that are hidden on its timeline.
 func (s *Store) shown(
 	ctx context.Context, h *header, timeline session.Timeline, seen taskSeen,
@@ -157,5 +158,5 @@ func (s *Store) shown(
 	return t, nil
 }
 
-// missingTask is the fault of a task that is not there.
+// missingTask returns the fault of a task that does not exist.
 func missingTask() error { return fault.Missing("Task") }

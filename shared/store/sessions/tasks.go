@@ -30,7 +30,7 @@ func (s *Store) Save(ctx context.Context, t task.Save) (saved task.Task, created
 	return saved, created, err
 }
 
-// save is one try; table.ErrConditionFailed where another save of the same task
+// save is one attempt; table.ErrConditionFailed if another save of the same task
 // came between.
 func (s *Store) save(ctx context.Context, h *header, t task.Save) (task.Task, bool, error) {
 	p, err := s.pointer(ctx, h, t.Task.ID)
@@ -47,8 +47,8 @@ func (s *Store) save(ctx context.Context, h *header, t task.Save) (task.Task, bo
 	return s.updateTask(ctx, h, t, &was, p)
 }
 
-// pointer reads where a task stands; a task that a fork took over is made the
-// fork's own first. Nil means that there is none.
+// pointer reads a task's pointer; a task that a fork took over is first copied to
+// the fork. Nil means that there is none.
 func (s *Store) pointer(ctx context.Context, h *header, id string) (*taskPointer, error) {
 	var p taskPointer
 	found, err := s.db.Get(ctx, taskPointerKey(h.Log, id), &p)
@@ -84,8 +84,8 @@ func (s *Store) createTask(ctx context.Context, h *header, t task.Save) (task.Ta
 	return s.updateTask(ctx, h, t, p, p)
 }
 
-// updateTask writes the task at its place, which was another one before where
-// it moves. Whoever writes it first has created it.
+// updateTask writes the task at its position, which changes if the task moves. The
+// first one to write it has created it.
 func (s *Store) updateTask(
 	ctx context.Context, h *header, t task.Save, was, p *taskPointer,
 ) (saved task.Task, created bool, err error) {
@@ -139,10 +139,10 @@ func (s *Store) updateTask(
 	return content.task(h.id(), p.id(), next), !found, nil
 }
 
-// taskWrite is one version of a task after another.
+// taskWrite replaces one version of a task by the next.
 type taskWrite struct {
 	was, now  *taskPointer // the same unless the task moves
-	old, next *taskItem    // old is nil for the first
+	old, next *taskItem    // old is nil for the first version
 }
 
 // putTask writes the next version of a task.
@@ -183,35 +183,35 @@ func (s *Store) putTask(ctx context.Context, h *header, w taskWrite, content tas
 	return err
 }
 
-// ignoreIfWritten is the error of a write that met something under its key,
-// unless that is the write itself, whose answer was lost.
+// ignoreIfWritten returns nil if a refused write met itself, because its answer was
+// lost, and the error otherwise.
 func (s *Store) ignoreIfWritten(ctx context.Context, written *taskItem, taken error) error {
-	var there taskItem
-	if _, err := s.db.Get(ctx, written.key(), &there); err != nil {
+	var stored taskItem
+	if _, err := s.db.Get(ctx, written.key(), &stored); err != nil {
 		return err
 	}
-	if there.Blob == written.Blob {
+	if stored.Blob == written.Blob {
 		return nil
 	}
 	return taken
 }
 
-// drop removes the chunks of a version that nothing shows any more.
+// drop removes the chunks of a version that is not shown any more.
 func (s *Store) drop(ctx context.Context, item *taskItem) {
 	if err := s.content.Discard(ctx, item.PK, item.Body); err != nil {
-		s.log.WarnContext(ctx, "chunks of a replaced task stay until the session goes", "error", err)
+		s.log.WarnContext(ctx, "chunks of a replaced task stay until the session is deleted", "error", err)
 	}
 }
 
-// putFirst writes a task that has a pointer and no item yet, if the pointer
-// still stands: a deletion between the two must not leave the item behind.
+// putFirst writes a task that has a pointer and no item yet, if the pointer is
+// unchanged: a deletion between the two must not leave the item behind.
 func (s *Store) putFirst(ctx context.Context, h *header, w taskWrite) error {
 	return s.db.Transact(ctx, table.Put(w.next, table.ItemNotExists()),
 		table.Check(w.now.key(), w.now.unmoved()), h.stillUnforked())
 }
 
 // keepForForks keeps a version for the forks that were made while it was the
-// newest, before it is replaced, and reports whether any were.
+// latest, before it is replaced, and reports whether there are any.
 func (s *Store) keepForForks(ctx context.Context, h *header, old *taskItem) (bool, error) {
 	if old.Gen >= h.ForkCount {
 		return false, nil

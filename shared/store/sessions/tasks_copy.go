@@ -9,10 +9,10 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// copy makes a task that a fork took over the fork's own, so that it can be
-// changed here and stays as it is there. Nil means that there is no such task.
+// copyToFork copies a task that a fork took over into the fork, so that changes do
+// not affect the source. Nil means that there is no such task.
 func (s *Store) copyToFork(ctx context.Context, h *header, id string) (*taskPointer, error) {
-	timeline, err := h.inherited() // what a rewind has hidden since is there as well
+	timeline, err := h.inherited() // includes what a rewind has hidden since
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // placeTask gives the invocations that a save names for the first time their
-// places in the log. The pointer is changed accordingly; where the task's first
-// invocation is another now it is written when the task itself moves there.
+// positions in the log, and changes the pointer accordingly; if the task's first
+// invocation has changed, the pointer is written when the task itself moves there.
 func (s *Store) placeTask(ctx context.Context, h *header, t task.Save, p *taskPointer) error {
 	fresh := slices.DeleteFunc(slices.Clone(t.Invocations), func(id string) bool {
 		_, known := p.Invocations[id]
@@ -33,15 +33,15 @@ func (s *Store) placeTask(ctx context.Context, h *header, t task.Save, p *taskPo
 	return s.db.Put(ctx, p, was.unmoved())
 }
 
-// moveTask writes a task at another place, and what points there.
+// moveTask writes a task at another position, and its pointer.
 func (s *Store) moveTask(ctx context.Context, h *header, w taskWrite) error {
 	return s.db.Transact(ctx,
-		table.Put(w.now, w.was.unmoved()), w.was.leave(w.old, h.ForkCount), table.Put(w.next), h.stillUnforked())
+		table.Put(w.now, w.was.unmoved()), w.was.vacate(w.old, h.ForkCount), table.Put(w.next), h.stillUnforked())
 }
 
-// leave takes a task away from its place. Where a fork took the task over,
-// something stays, to cover the one in the source's log.
-func (p *taskPointer) leave(item *taskItem, gen int64) table.Write {
+// vacate removes a task from its position. If the fork took the task over, an item
+// stays, to cover the one in the source's log.
+func (p *taskPointer) vacate(item *taskItem, gen int64) table.Write {
 	if p.CopiedAt == 0 || p.CopiedAt != p.Position {
 		return table.Delete(item.key(), item.sameVersion())
 	}
@@ -51,8 +51,8 @@ func (p *taskPointer) leave(item *taskItem, gen int64) table.Write {
 	return table.Put(cover, item.sameVersion())
 }
 
-// placeInvocations looks up where invocations begin, gives those without an entry in
-// the log one, and places the task where the first of them stands.
+// placeInvocations looks up where invocations begin, adds an entry to the log for
+// those without one, and gives the task the position of the first of them.
 func (s *Store) placeInvocations(ctx context.Context, h *header, p *taskPointer, invocations []string) error {
 	var entries []session.Event
 	for _, id := range invocations {
@@ -92,14 +92,15 @@ func (s *Store) placeInvocations(ctx context.Context, h *header, p *taskPointer,
 	return err
 }
 
-// findTaskInvocation looks up where an invocation begins and notes it in the pointer.
+// findTaskInvocation looks up where an invocation begins and records it in the
+// pointer.
 func (s *Store) findTaskInvocation(ctx context.Context, h *header, p *taskPointer, id string) (bool, error) {
 	found, err := s.findInvocation(ctx, h, id)
 	if err != nil || found == nil {
 		return false, err
 	}
 	at := invocationPosition{Position: found.position}
-	if found.rec.initial { // nothing is rewound to it, but a task may stand there
+	if found.rec.initial { // no rewind goes back to it, but a task may have its position
 		at.Position--
 	}
 	if found.log != h.Log {

@@ -16,8 +16,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Tasks implements task.Store. Tasks change in place, so they are read
-// strongly consistent.
+// Tasks implements task.Store. Tasks change in place, so they are read with strong
+// consistency.
 func (s *Store) Tasks(ctx context.Context, q task.Query) (task.Page, error) {
 	return records.SettledValue(ctx, func() (task.Page, error) {
 		h, err := s.header(ctx, q.UserID, q.SessionID)
@@ -51,8 +51,8 @@ func (s *Store) tasks(ctx context.Context, h *header, q task.Query) (task.Page, 
 			page.Next = taskCursor(h.Epoch, last)
 			return false, nil
 		}
-		t, there, err := s.listedTask(ctx, h, timeline, seen)
-		if err != nil || !there {
+		t, visible, err := s.listedTask(ctx, h, timeline, seen)
+		if err != nil || !visible {
 			return err == nil, err
 		}
 		if bytes += t.Size(); len(page.Tasks) > 0 && bytes > session.PageBytes {
@@ -62,17 +62,18 @@ func (s *Store) tasks(ctx context.Context, h *header, q task.Query) (task.Page, 
 		page.Tasks, last = append(page.Tasks, t), seen.key()
 		return true, nil
 	})
-	if err == nil && page.Next != "" { // who reads to the end meets what says so
+	if err == nil && page.Next != "" { // a reader that reaches the end finds the tombstone
 		err = s.checkExists(ctx, h)
 	}
 	return page, err
 }
 
-// listedTask is a task as a list shows it; false for one that went meanwhile or
-// cannot be read. One whose chunks are gone has mostly been saved again.
+// listedTask returns a task as a list shows it; false for one that was deleted
+// concurrently or is unreadable. If its chunks are gone, it has usually been saved
+// again.
 func (s *Store) listedTask(
 	ctx context.Context, h *header, timeline session.Timeline, seen taskSeen,
-) (t task.Task, there bool, err error) {
+) (t task.Task, visible bool, err error) {
 	for {
 		t, err = s.shown(ctx, h, timeline, seen)
 		if errors.Is(err, content.ErrChunksGone) {
@@ -163,14 +164,14 @@ func (s *Store) findInherited(
 	switch {
 	case err == nil && found == nil:
 		err = missingTask()
-	case err == nil: // what covers it may have been there
+	case err == nil: // an item that covers it may have been removed
 		err = s.checkExists(ctx, h)
 	}
 	return found, err
 }
 
-// errTaskMoved says that a task moved while it was read, or that its first save
-// has not come as far.
+// errTaskMoved says that a task moved while it was read, or that its first save is
+// not complete.
 var errTaskMoved = fmt.Errorf("the task is not where its pointer says: %w", retry.ErrAgain)
 
 // findOwn reads the pointer and item of a task in the session's own log.
@@ -187,7 +188,7 @@ func (s *Store) findOwn(ctx context.Context, h *header, taskID string) (p *taskP
 	return p, item, err
 }
 
-// readOwn is one try; errTaskMoved where the two do not belong together.
+// readOwn is one attempt; errTaskMoved if the two do not belong together.
 func (s *Store) readOwn(ctx context.Context, h *header, taskID string) (*taskPointer, *taskItem, error) {
 	var p taskPointer
 	found, err := s.db.Get(ctx, taskPointerKey(h.Log, taskID), &p)
@@ -208,7 +209,7 @@ func (s *Store) readOwn(ctx context.Context, h *header, taskID string) (*taskPoi
 	return &p, &item, nil
 }
 
-// DeleteTask implements task.Store. The task's place stays in the log.
+// DeleteTask implements task.Store. The task's position stays in the log.
 func (s *Store) DeleteTask(ctx context.Context, userID, sessionID, taskID string) error {
 	return records.Settled(ctx, func() error {
 		h, err := s.header(ctx, userID, sessionID)
@@ -232,7 +233,7 @@ func (s *Store) deleteTask(ctx context.Context, h *header, taskID string) error 
 	if _, err := s.findShown(ctx, h, timeline, taskID); err != nil {
 		return err
 	}
-	if _, err := s.pointer(ctx, h, taskID); err != nil { // copies it where need be
+	if _, err := s.pointer(ctx, h, taskID); err != nil { // copies it to the fork if necessary
 		return err
 	}
 	p, item, err := s.findOwn(ctx, h, taskID)
@@ -243,7 +244,7 @@ func (s *Store) deleteTask(ctx context.Context, h *header, taskID string) error 
 	if err != nil {
 		return err
 	}
-	if err := s.db.Transact(ctx, table.Delete(p.key(), p.unmoved()), p.leave(item, h.ForkCount), h.stillUnforked()); err != nil {
+	if err := s.db.Transact(ctx, table.Delete(p.key(), p.unmoved()), p.vacate(item, h.ForkCount), h.stillUnforked()); err != nil {
 		return err
 	}
 	if !kept {

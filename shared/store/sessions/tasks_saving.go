@@ -8,28 +8,28 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// A fork shows tasks as they were at its moment, though they change in place
-// and, since that is half the price, without a transaction. So a save announces
-// in the header which version it is about to replace, and a fork makes that
-// version another one in its own transaction: a save that comes after it fails,
-// begins anew and keeps the version that the fork shows.
+// A fork shows tasks as they were when it was made, although they change in place
+// and, at half the price, without a transaction. So a save announces in the header
+// which version it is about to replace, and a fork changes that version's number in
+// its own transaction: a later save then fails, starts again and keeps the version
+// that the fork shows.
 
 const (
-	// savingTime is longer than a request takes: what was announced before has
-	// come to its end.
+	// savingTime is longer than a request takes: saves announced earlier have
+	// ended.
 	savingTime = time.Minute
-	// savingMost bounds how many tasks the header names. A save that is one too
-	// many is a transaction with the header.
+	// savingMost is how many saves the header names at most. One more save is a
+	// transaction with the header.
 	savingMost = 4
 )
 
-// saving announces that a version of a task, or one before it, is replaced.
+// saving announces the replacement of a task's version, or of an earlier one.
 type saving struct {
 	Time    int64 `dynamodbav:"t"` // epoch milliseconds
 	Version int64 `dynamodbav:"v"`
 }
 
-// lastActivity is when an activity last left no trace in the log.
+// lastActivity returns the time of the last activity without a log entry.
 func (h *header) lastActivity() int64 {
 	last := h.LastActivity
 	for _, a := range h.Saving {
@@ -38,7 +38,7 @@ func (h *header) lastActivity() int64 {
 	return last
 }
 
-// savesUnderWay are the announced saves that may not have ended.
+// savesUnderWay returns the announced saves that may not have ended.
 func (h *header) savesUnderWay(now int64) map[string]saving {
 	out := maps.Clone(h.Saving)
 	maps.DeleteFunc(out, func(_ string, a saving) bool { return a.Time < now-savingTime.Milliseconds() })
@@ -53,7 +53,7 @@ func (h *header) sameSaving() table.Condition {
 	return table.Equal(table.At(headerSaving), h.Saving)
 }
 
-// replaceTask writes a version of a task over the one before it.
+// replaceTask replaces the previous version of a task.
 func (s *Store) replaceTask(ctx context.Context, h *header, w taskWrite) error {
 	announced, err := s.announce(ctx, h, w)
 	if err != nil {
@@ -65,9 +65,8 @@ func (s *Store) replaceTask(ctx context.Context, h *header, w taskWrite) error {
 	return s.db.Transact(ctx, table.Put(w.next, w.old.sameVersion()), h.stillUnforked())
 }
 
-// announce notes in the header that a task is about to be replaced, unless
-// there are too many of those. It is what the save costs to be seen as an
-// activity of the session.
+// announce records in the header that a task is about to be replaced, unless too
+// many are recorded. The same write counts the save as an activity of the session.
 func (s *Store) announce(ctx context.Context, h *header, w taskWrite) (bool, error) {
 	now, id := s.millis(), w.now.id()
 	next := h.savesUnderWay(now)
@@ -86,8 +85,8 @@ func (s *Store) announce(ctx context.Context, h *header, w taskWrite) (bool, err
 	return true, nil
 }
 
-// invalidatePendingSaves makes the versions of tasks that announced saves would replace
-// other ones, where they were not replaced yet.
+// invalidatePendingSaves changes the version numbers of tasks that announced saves
+// would replace, if they were not replaced yet.
 func (s *Store) invalidatePendingSaves(ctx context.Context, source *header) ([]table.Write, error) {
 	var writes []table.Write
 	for id, a := range source.savesUnderWay(s.millis()) {

@@ -107,7 +107,7 @@ func TestSave(t *testing.T) {
 		}
 	})
 
-	t.Run("a task larger than an item comes back", func(t *testing.T) {
+	t.Run("a task larger than an item is read back", func(t *testing.T) {
 		t.Parallel()
 		mustCreate(t, s, alice, "large", nil)
 		var b strings.Builder
@@ -128,8 +128,8 @@ func TestSave(t *testing.T) {
 	})
 }
 
-// Tasks stand in the order of the log: where the first invocation they name
-// stands, or where their own entry does.
+// Tasks have the order of the log: the position of the first invocation they name,
+// or of their own entry.
 func TestTasks_order(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -145,7 +145,7 @@ func TestTasks_order(t *testing.T) {
 			t.Errorf("limit %d (-want +got):\n%s", limit, diff)
 		}
 	}
-	// Its answer names an invocation: the task moves to where that one stands.
+	// Its answer names an invocation: the task moves to that one's position.
 	mustSave(t, s, "order", "z-first", `[{"id":"m","type":"agent"}]`, "inv-2")
 	if diff := cmp.Diff([]string{"of-1", "of-2", "z-first", "a-last"}, taskIDs(t, s, "order", 0)); diff != "" {
 		t.Errorf("after the move (-want +got):\n%s", diff)

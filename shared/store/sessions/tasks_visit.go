@@ -11,7 +11,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// taskSeen is a task where a session shows it.
+// taskSeen is a task at the position at which a session shows it.
 type taskSeen struct {
 	seq  int64
 	id   string
@@ -20,23 +20,23 @@ type taskSeen struct {
 
 func (t taskSeen) key() string { return taskKey("", t.seq, t.id).SK }
 
-// lineage is a fork on the way from a log that a session reads to the session
-// itself: it may have changed what it took over.
+// lineage is a fork between a log that a session reads and the session itself: it
+// may have changed what it took over.
 type lineage struct {
 	Log  string `dynamodbav:"l"`
 	Gen  int64  `dynamodbav:"g"`
 	Base int64  `dynamodbav:"n"`
-	From string `dynamodbav:"f"` // the log it was forked from itself
+	From string `dynamodbav:"f"` // the log that it was forked from
 	At   int64  `dynamodbav:"at"`
 }
 
 // visitTasks visits the tasks on a timeline in order, after a key, until visit
-// returns false. Limit, where it is not 0, is how many will be wanted.
+// returns false. Limit, if not 0, is how many will be needed.
 func (s *Store) visitTasks(
 	ctx context.Context, h *header, timeline session.Timeline, after string, limit int,
 	visit func(taskSeen) (bool, error),
 ) error {
-	for _, part := range stretches(timeline) {
+	for _, part := range byLog(timeline) {
 		first, last := part[0], part[len(part)-1]
 		if end := last.Last(); end > 0 && taskKey("", end+1, "").SK <= after {
 			continue
@@ -52,7 +52,7 @@ func (s *Store) visitTasks(
 		if first.Log == h.Log {
 			err = s.visitOwn(ctx, h, part, after, limit, each)
 		} else {
-			err = s.visitTaken(ctx, h, first, each)
+			err = s.visitInherited(ctx, h, first, each)
 		}
 		if err != nil || !more {
 			return err
@@ -61,9 +61,9 @@ func (s *Store) visitTasks(
 	return nil
 }
 
-// stretches joins the ranges of the same log that follow each other: one query
-// reads them, and leaves out what is hidden between.
-func stretches(timeline session.Timeline) []session.Timeline {
+// byLog joins consecutive ranges of the same log: one query reads them, and hidden
+// positions in between are left out.
+func byLog(timeline session.Timeline) []session.Timeline {
 	var out []session.Timeline
 	for _, r := range timeline {
 		if n := len(out) - 1; n >= 0 && r.Gen == 0 && out[n][0].Log == r.Log {
@@ -95,10 +95,10 @@ func (s *Store) visitOwn(
 	})
 }
 
-// visitTaken visits the tasks that a fork took over in one range: the ones of
-// that log as they were when it was forked, covered by what the forks on the
-// way here, and this one, have put in their place.
-func (s *Store) visitTaken(
+// visitInherited visits the tasks that a fork took over in one range: those of that log
+// as they were when it was forked, covered by the items of the forks in between,
+// and of this one.
+func (s *Store) visitInherited(
 	ctx context.Context, h *header, r session.Range, each func(taskSeen) (bool, error),
 ) error {
 	found := map[string]taskSeen{}
@@ -112,7 +112,7 @@ func (s *Store) visitTaken(
 	same := func(seq int64) int64 { return seq }
 	if err := take(taskWindow{log: r.Log, from: r.From, to: r.To, gen: r.Gen},
 		func(position int64) int64 { return r.Seq + position - r.From },
-		func(id string) string { return h.takenID(r.Log, id) }); err != nil {
+		func(id string) string { return h.inheritedID(r.Log, id) }); err != nil {
 		return err
 	}
 	for _, l := range slices.Backward(h.Origin.Lineage) {
@@ -121,7 +121,7 @@ func (s *Store) visitTaken(
 		}
 		if l.Base >= r.Seq && h.under(l.Log, r.Log) {
 			if err := take(taskWindow{log: l.Log, from: r.Seq, to: min(r.Last(), l.Base), gen: l.Gen}, same,
-				func(id string) string { return h.takenID(l.Log, id) }); err != nil {
+				func(id string) string { return h.inheritedID(l.Log, id) }); err != nil {
 				return err
 			}
 		}
@@ -143,8 +143,8 @@ func (s *Store) visitTaken(
 	return nil
 }
 
-// under reports whether a fork of the lineage took over from a log: whether it
-// is nearer to this session than the session of that log.
+// under reports whether a fork of the lineage is nearer to this session than the
+// session of a log, that is, whether it took over from that log.
 func (h *header) under(fork, log string) bool {
 	for _, l := range h.Origin.Lineage { // nearest first
 		switch l.Log {
@@ -157,9 +157,9 @@ func (h *header) under(fork, log string) bool {
 	return false
 }
 
-// takenID is the id that a task of a log in the lineage has here: each fork on
-// the way gave it another.
-func (h *header) takenID(log, id string) string {
+// inheritedID returns the id that a task of a log in the lineage has in this session:
+// each fork in between gave it another.
+func (h *header) inheritedID(log, id string) string {
 	for _, l := range slices.Backward(h.Origin.Lineage) {
 		if h.under(l.Log, log) && l.Log != log {
 			id = forkedTaskID(l.Log, id)
@@ -245,7 +245,7 @@ func (s *Store) taskQuery(
 	})
 }
 
-// next is the least key after one.
+// next returns the least key after a key.
 func next(key string) string {
 	if key == "" {
 		return ""

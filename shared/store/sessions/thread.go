@@ -51,7 +51,7 @@ func (s *Store) thread(
 	return t, err
 }
 
-// threadUp reads items, the oldest first, up to the head.
+// threadUp reads items, oldest first, up to the head.
 func (s *Store) threadUp(ctx context.Context, h *header, at head, q run.ThreadQuery) (run.Thread, error) {
 	page, err := s.events(ctx, h, session.EventQuery{View: session.Effective, Limit: q.Limit, Resume: q.Resume})
 	if err != nil {
@@ -71,14 +71,14 @@ func (s *Store) threadUp(ctx context.Context, h *header, at head, q run.ThreadQu
 	if t.Next != nil {
 		return t, nil
 	}
-	standAtOpen(&t)
-	return t, s.standBeforeOpen(ctx, h, at, q, &t)
+	startAtOpen(&t)
+	return t, s.startBeforeOpen(ctx, h, at, q, &t)
 }
 
-// standAtOpen takes the watcher back to the item in progress, which goes on
-// although there are others behind it; but not further than watchers are told of
-// from there.
-func standAtOpen(t *run.Thread) {
+// startAtOpen moves the watcher's position back to the item in progress, which
+// continues although others follow it, but not further than the events that
+// watchers get from there.
+func startAtOpen(t *run.Thread) {
 	for _, e := range t.Items {
 		if e.Status == session.EventInProgress && t.Seq-e.Seq < watch.MaxBehind {
 			t.Seq, t.Offset = e.Seq, e.Deltas
@@ -86,9 +86,9 @@ func standAtOpen(t *run.Thread) {
 	}
 }
 
-// standBeforeOpen does so where the item in progress is on a page before, with
-// the content of then: it comes once more.
-func (s *Store) standBeforeOpen(ctx context.Context, h *header, at head, q run.ThreadQuery, t *run.Thread) error {
+// startBeforeOpen does the same if the item in progress is on an earlier page, with
+// its content at that time: the watcher gets it once more.
+func (s *Store) startBeforeOpen(ctx context.Context, h *header, at head, q run.ThreadQuery, t *run.Thread) error {
 	if at.open == 0 || at.open > q.Resume.Seq || t.Seq-at.open >= watch.MaxBehind {
 		return nil
 	}
@@ -99,9 +99,8 @@ func (s *Store) standBeforeOpen(ctx context.Context, h *header, at head, q run.T
 	return err
 }
 
-// threadDown reads items back from the head, as if a page before had ended
-// right behind it: so what comes after the head was read stays out, and the
-// head is not read once more.
+// threadDown reads items back from the head, as if a previous page had ended right
+// after it: later items are left out, and the head is not read again.
 func (s *Store) threadDown(ctx context.Context, h *header, at head, q run.ThreadQuery) (run.Thread, error) {
 	from := q.Resume
 	if from.Seq == 0 {
@@ -118,15 +117,16 @@ func (s *Store) threadDown(ctx context.Context, h *header, at head, q run.Thread
 	if len(t.Items) > 0 && t.Items[0].Seq == t.Seq {
 		t.Offset = offsetAt(t.Items[0], at)
 	}
-	standAtOpen(&t)
+	startAtOpen(&t)
 	return t, nil
 }
 
-// offsetBehind is that of a watcher's cursor who has an event as it is.
+// offsetAfter returns the cursor offset of a watcher that has an event in its
+// current form.
 func offsetAfter(e session.Event) int64 { return watch.CursorAfter(0, e).Offset }
 
-// offsetAt is the same of the newest event. The head knows of an item that was
-// complete without any deltas, the event of one that is complete since.
+// offsetAt returns the same for the latest event. The head knows of an item that
+// was complete without any deltas, the event of one that has been completed since.
 func offsetAt(e session.Event, at head) int64 {
 	if e.Status == session.EventInProgress {
 		return e.Deltas
@@ -134,9 +134,9 @@ func offsetAt(e session.Event, at head) int64 {
 	return max(offsetAfter(e), at.offset)
 }
 
-// sameStatus checks, after the log was read, that no run has begun or ended
-// since the header was: a status must not be older than the cursor it comes
-// with, behind which nothing would correct it.
+// sameStatus checks, after the log was read, that no run has begun or ended since
+// the header was read: a status must not be older than its cursor, because no later
+// message would correct it.
 func (s *Store) sameStatus(ctx context.Context, h *header) error {
 	now, err := s.header(ctx, h.User, h.id())
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *Store) sameStatus(ctx context.Context, h *header) error {
 	return nil
 }
 
-// upTo is the events of a page in ascending order up to a seq.
+// upTo returns the events of an ascending page up to a seq.
 func upTo(events []session.Event, seq int64) []session.Event {
 	n := len(events)
 	for n > 0 && events[n-1].Seq > seq {

@@ -43,8 +43,8 @@ func itemsOf(pages []run.Thread) []session.Event {
 	return items
 }
 
-// wantBothWays compares a thread read backwards, in pages of any size, with
-// the thread read forwards, and says how many items it has.
+// wantBothWays compares a thread read backwards, in pages of any size, with the
+// thread read forwards, and returns its number of items.
 func wantBothWays(t *testing.T, s *stores.Store, id string) int {
 	t.Helper()
 	up := allOfThread(t, s, id, run.ThreadQuery{Limit: session.MaxPage})
@@ -61,7 +61,7 @@ func wantBothWays(t *testing.T, s *stores.Store, id string) int {
 			t.Errorf("%s in pages of %d (-ascending +descending):\n%s", id, limit, d)
 		}
 		if holdsOpen(want) && !holdsOpen(first.Items) {
-			continue // it is watched from the head: what goes on is not held
+			continue // it is watched from the head: later changes do not matter
 		}
 		if first.Seq != last.Seq || first.Offset != last.Offset {
 			t.Errorf("%s is watched from %d.%d, ascending from %d.%d", id, first.Seq, first.Offset, last.Seq, last.Offset)
@@ -99,7 +99,7 @@ func TestThread_newest_first(t *testing.T) {
 			t.Errorf("%d items after the next input", n)
 		}
 	})
-	t.Run("rewinds of rewinds, a fork of them, and seals", func(t *testing.T) {
+	t.Run("rewinds of rewinds, a fork of them, and compacted ranges", func(t *testing.T) {
 		t.Parallel()
 		s := newCounted(t, small())
 		mustCreate(t, s.Store, alice, "s", nil)
@@ -135,7 +135,7 @@ func TestThread_newest_first(t *testing.T) {
 		_, err = s.Thread(t.Context(), alice, "s", q)
 		wantKind(t, err, fault.Conflict)
 	})
-	t.Run("what comes between pages stays out of them", func(t *testing.T) {
+	t.Run("events between pages are left out", func(t *testing.T) {
 		t.Parallel()
 		s := newStore(t)
 		chat(t, s, "s", 2)
@@ -167,8 +167,8 @@ func TestThread_newest_first(t *testing.T) {
 	})
 }
 
-// The newest page of a long session costs what that of a short one does,
-// however its events came.
+// The latest page of a long session costs the same as that of a short one, however
+// its events were appended.
 func TestThread_newest_first_costs_the_same_whatever_came_before(t *testing.T) {
 	t.Parallel()
 	meter := &capacity.Meter{}

@@ -13,7 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-// refusing ends calls of a kind with an error, as often as there are refusals left.
+// refusing ends calls of a kind with an error while refusals are left.
 func refusing(op hooks.Op, left *atomic.Int64, err error) func(context.Context, hooks.Call) error {
 	return func(_ context.Context, c hooks.Call) error {
 		if c.Op == op && left.Add(-1) >= 0 {
@@ -39,7 +39,7 @@ func TestThrottled(t *testing.T) {
 			t.Errorf("the thread is %q, want the input once", shown(got))
 		}
 	})
-	t.Run("the caller hears of it while there is time", func(t *testing.T) {
+	t.Run("the caller gets an answer while there is time", func(t *testing.T) {
 		t.Parallel()
 		var left atomic.Int64
 		s := before(storetest.Engine(t), refusing(hooks.Transact, &left, table.ErrThrottled))
@@ -55,7 +55,7 @@ func TestThrottled(t *testing.T) {
 		left.Store(0)
 		mustStart(t, s, startOf(t, "s", "r", "hi"))
 	})
-	t.Run("any other call is refused, since the engine has tried it again", func(t *testing.T) {
+	t.Run("any other call is refused, since the engine has retried it", func(t *testing.T) {
 		t.Parallel()
 		var left atomic.Int64
 		s := before(storetest.Engine(t), refusing(hooks.Get, &left, table.ErrThrottled))
@@ -72,8 +72,8 @@ func TestThrottled(t *testing.T) {
 	})
 }
 
-// mustBeBusy checks that an error sends the caller away for now, and returns what
-// else it tells.
+// mustBeBusy checks that an error asks the caller to try again later, and returns
+// its members.
 func mustBeBusy(t *testing.T, err error) map[string]any {
 	t.Helper()
 	var f *fault.Error

@@ -10,12 +10,12 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// treeDepth bounds how far the tree of forks is followed, against a cycle that
-// cannot be.
+// treeDepth limits how far the tree of forks is followed, in case of an impossible
+// cycle.
 const treeDepth = 1000
 
-// Forks implements session.Rewinder. A deleted session stays in the tree while
-// forks of it live.
+// Forks implements session.Rewinder. A deleted session stays in the tree while it
+// has forks.
 func (s *Store) Forks(ctx context.Context, userID, id string) (session.Branch, error) {
 	h, err := s.header(ctx, userID, id)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Store) Forks(ctx context.Context, userID, id string) (session.Branch, e
 	return b, err
 }
 
-// root follows the origins of a fork to the session that is none.
+// root follows the origins of a fork to the session that is not a fork.
 func (s *Store) root(ctx context.Context, h *header) (session.Branch, string, error) {
 	b, log, from := branchOf(h), h.Log, h.Origin
 	for depth := 0; from != nil; depth++ {
@@ -51,7 +51,7 @@ func (s *Store) root(ctx context.Context, h *header) (session.Branch, string, er
 	return b, log, nil
 }
 
-// branch reads a session by its log, whether it lives or was deleted.
+// branch reads a session by its log, whether it exists or was deleted.
 func (s *Store) branch(ctx context.Context, id, log string) (session.Branch, *origin, error) {
 	var h header
 	found, err := s.db.Get(ctx, sessionKey(id), &h)
@@ -76,14 +76,14 @@ func branchOf(h *header) session.Branch {
 	return b
 }
 
-// fillOrigin adds where a branch left its parent.
+// fillOrigin sets where a branch left its parent.
 func fillOrigin(b *session.Branch, o *origin) {
 	if o != nil {
 		b.RewindBeforeInvocationID, b.BoundaryFound, b.ForkedAtSeq = o.Before, o.Found, o.Base
 	}
 }
 
-// growTree adds the forks of a log to its branch, and theirs.
+// growTree adds the forks of a log to its branch, recursively.
 func (s *Store) growTree(ctx context.Context, b *session.Branch, log string, depth int) error {
 	if depth == treeDepth {
 		return fmt.Errorf("log %s has too deep a tree", log)
@@ -109,8 +109,8 @@ func (s *Store) growTree(ctx context.Context, b *session.Branch, log string, dep
 	return nil
 }
 
-// shownChildren are the forks of a log that can be read: children, for whom a
-// log stays, fails where one cannot.
+// shownChildren returns the readable forks of a log; children, which decides
+// whether a log stays, fails if one is unreadable.
 func (s *Store) shownChildren(ctx context.Context, log string) ([]child, error) {
 	var out []child
 	err := s.db.Pages(ctx, records.Prefix(logPK(log), prefixChild, true), func(page []table.Item) (bool, error) {

@@ -9,7 +9,7 @@ import (
 
 func (s *Store) leftOut(ctx context.Context, k table.Key, err error) { s.Base().LeftOut(ctx, k, err) }
 
-// decodeItems decodes the items that can be decoded.
+// decodeItems decodes items and leaves out those that cannot be decoded.
 func decodeItems[T any](ctx context.Context, s *Store, items []table.Item) []T {
 	return records.DecodeItems[T](ctx, s.Base(), items)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// A document is whole, or there is none: whatever item of the table is spoiled, an
-// export says that something cannot be read, unless it is as it was.
+// An export is complete or fails: whatever item of the table is spoiled, an export
+// reports an unreadable item, unless its result is unchanged.
 func TestUnreadable_export(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
@@ -52,7 +52,7 @@ func TestUnreadable_export(t *testing.T) {
 		for _, item := range all {
 			bad := maps.Clone(item)
 			pk, sk := storetest.Text(t, item, table.PK), storetest.Text(t, item, table.SK)
-			if sk == "HEAD" || !spoil(bad) { // without it nobody knows whose the session is
+			if sk == "HEAD" || !spoil(bad) { // without it the session's owner is unknown
 				continue
 			}
 			storetest.Put(t, engine, bad)

@@ -28,7 +28,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// lists are all the lists that there are, of a user who has some of everything.
+// lists are all lists, for a user who has some of everything.
 func lists(s *stores.Store) map[string]func(context.Context) error {
 	events := func(id string, q session.EventQuery) func(context.Context) error {
 		return func(ctx context.Context) error {
@@ -145,8 +145,8 @@ func furnish(t *testing.T, s *stores.Store) {
 	}
 }
 
-// spoilers are what may have become of an item: its content is no content any
-// more, or nothing of it has the type that it should have.
+// spoilers are ways to spoil an item: invalid content, or the wrong type for every
+// attribute.
 func spoilers() map[string]func(item table.Item) bool {
 	return map[string]func(table.Item) bool{
 		"content": func(item table.Item) bool {
@@ -188,24 +188,24 @@ func spoiled(v types.AttributeValue) types.AttributeValue {
 	return &types.AttributeValueMemberS{Value: "of another type"}
 }
 
-// needs reports whether a list cannot do without an item: it belongs to what all
-// of the list stands on, and is no item of the list.
+// needs reports whether a list depends on an item that is not one of its entries.
 func needs(list, pk, sk, spoiling string) bool {
 	of := list[strings.LastIndex(list, " ")+1:]
 	switch {
-	case sk == "HEAD": // whose the session is
+	case sk == "HEAD": // it names the session's owner
 		return strings.TrimPrefix(pk, "S#") == of || list == "versions"
 	case strings.HasPrefix(list, "thread of"):
-		// Who may write, and where to watch from, the run and the newest entry say.
+		// The active run and the latest entry decide who may write and where to
+		// watch from.
 		return sk == "RUN" || spoiling == "types" && strings.HasPrefix(sk, "E#")
 	case strings.HasPrefix(list, "artifacts of"), list == "versions":
-		return sk == "AI" // what a fork took over stands in one item
+		return sk == "AI" // what a fork took over is listed in one item
 	}
 	return false
 }
 
-// One item that cannot be read never fails a list: each item of the table is
-// spoiled in turn, and all lists are read.
+// One unreadable item never fails a list: each item of the table is spoiled in
+// turn, and all lists are read.
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
@@ -258,7 +258,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// What can be read is served, in its order and with its positions.
+// Readable items are served, in their order and with their positions.
 func TestUnreadable_leaves_the_rest(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)

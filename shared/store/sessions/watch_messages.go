@@ -9,16 +9,16 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// Change is a record of the table's stream: an item before and after a write.
-// Old is nil where the item is new, New where it was removed.
+// Change is a record of the table's stream: an item before and after a write. Old
+// is nil for a new item, New for a removed one.
 type Change struct {
 	Old, New table.Item
 }
 
-// WatchMessages reads a change for watchers: watch.Messages decides what they are
-// told. Each item's changes can be told apart from the others'.
+// WatchMessages returns the messages to watchers about a change, as decided by
+// watch.Messages. The kind of item is recognised by its key.
 func (s *Store) WatchMessages(ctx context.Context, c Change) (watch.LogUpdate, error) {
-	if c.New == nil { // nobody is told of what was removed
+	if c.New == nil { // removals have no messages
 		return watch.LogUpdate{}, nil
 	}
 	pk, sk := table.Text(c.New, attrPK), table.Text(c.New, attrSK)
@@ -26,18 +26,18 @@ func (s *Store) WatchMessages(ctx context.Context, c Change) (watch.LogUpdate, e
 	if !ok {
 		return watch.LogUpdate{}, nil
 	}
-	news := watch.LogUpdate{Log: log}
+	update := watch.LogUpdate{Log: log}
 	change, err := s.watchChange(ctx, c, sk)
 	if err == nil {
-		news.Messages, err = watch.Messages(change)
+		update.Messages, err = watch.Messages(change)
 	}
 	if err != nil {
 		return watch.LogUpdate{}, fmt.Errorf("messages of %s %s: %w", pk, sk, err)
 	}
-	return news, nil
+	return update, nil
 }
 
-// watchChange reads a change of an item in a log's partition.
+// watchChange decodes a change of an item in a log's partition.
 func (s *Store) watchChange(ctx context.Context, c Change, sk string) (watch.Change, error) {
 	switch {
 	case sk == skDeleted:
@@ -58,7 +58,7 @@ func (s *Store) watchChange(ctx context.Context, c Change, sk string) (watch.Cha
 	return watch.Change{}, nil
 }
 
-// watched is the record as the messages to watchers need it.
+// watched returns the record in the form that package watch needs.
 func (r *record) watched() *watch.Entry {
 	e := &watch.Entry{
 		Epoch: r.Epoch, Offset: r.offset(), PrevOffset: r.PrevDeltas, Events: r.events,
@@ -70,7 +70,7 @@ func (r *record) watched() *watch.Entry {
 	return e
 }
 
-// growthOf reads the deltas that a segment has gained.
+// growthOf decodes the deltas that a segment has gained.
 func growthOf(c Change) (*watch.Growth, error) {
 	var was, now segment
 	if err := table.Decode(c.Old, &was); err != nil {
@@ -79,7 +79,7 @@ func growthOf(c Change) (*watch.Growth, error) {
 	if err := table.Decode(c.New, &now); err != nil {
 		return nil, fmt.Errorf("unmarshal a segment: %w", err)
 	}
-	position, _, err := placeOfSegment(now.SK)
+	position, _, err := positionOfSegment(now.SK)
 	if err != nil {
 		return nil, err
 	}

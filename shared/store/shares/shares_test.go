@@ -40,7 +40,7 @@ func TestShares(t *testing.T) {
 	t.Parallel()
 	engine := storetest.Engine(t)
 	s := stores.New(engine)
-	t.Run("a repeat finds what it made", func(t *testing.T) {
+	t.Run("a repeat returns the first share", func(t *testing.T) {
 		t.Parallel()
 		id := uuid.NewString()
 		fixture.Session(t, s, fixture.Alice, id, nil)
@@ -77,7 +77,7 @@ func TestShares(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("a session has no more shares than it may", func(t *testing.T) {
+	t.Run("limits the shares of a session", func(t *testing.T) {
 		t.Parallel()
 		id := uuid.NewString()
 		fixture.Session(t, s, fixture.Alice, id, nil)
@@ -111,7 +111,7 @@ func TestShares(t *testing.T) {
 			t.Errorf("%d shares, %d refused (%v)", len(shares), refused, err)
 		}
 	})
-	t.Run("users whose ids begin alike are told apart", func(t *testing.T) {
+	t.Run("distinguishes users whose ids have a common prefix", func(t *testing.T) {
 		t.Parallel()
 		id := uuid.NewString()
 		fixture.Session(t, s, fixture.Alice, id, nil)
@@ -123,7 +123,7 @@ func TestShares(t *testing.T) {
 			t.Errorf("bob/x may %s", got)
 		}
 	})
-	t.Run("a link that was revoked while it was accepted lets in nobody", func(t *testing.T) {
+	t.Run("a link that was revoked while it was accepted gives no access", func(t *testing.T) {
 		t.Parallel()
 		id := uuid.NewString()
 		fixture.Session(t, s, fixture.Alice, id, nil)
@@ -149,7 +149,7 @@ func TestShares(t *testing.T) {
 			}
 		}
 	})
-	t.Run("who lets a user in is known, each once", func(t *testing.T) {
+	t.Run("lists the owners who share with a user without duplicates", func(t *testing.T) {
 		t.Parallel()
 		guest := "guest-" + uuid.NewString()
 		var want []string

@@ -39,11 +39,11 @@ func TestSeats(t *testing.T) {
 	log := fixture.Log(t, s, "s")
 	own, guest := fixture.Subscription("s", "c1=", fixture.Alice, ""), fixture.Subscription("s", "c2=", fixture.Bob, "sh")
 	guest.Grant.Until = now.UnixMilli() + 1
-	t.Run("say until when and by what right they are good", func(t *testing.T) {
+	t.Run("contain their end and their grant", func(t *testing.T) {
 		fixture.Subscribe(t, s, own, guest)
 		wantSeats(t, s, log, own, guest)
 	})
-	t.Run("a connection has one, the last that it took", func(t *testing.T) {
+	t.Run("a connection has one, the latest", func(t *testing.T) {
 		again := fixture.Subscription("s", "c2=", fixture.Bob, "later")
 		fixture.Subscribe(t, s, again, own)
 		wantSeats(t, s, log, own, again)
@@ -56,7 +56,7 @@ func TestSeats(t *testing.T) {
 		}
 		wantSeats(t, s, log, own)
 	})
-	t.Run("of an earlier version are seats that nobody knows more of", func(t *testing.T) {
+	t.Run("of an older version have no details", func(t *testing.T) {
 		storetest.Spoil(t, engine, table.NewKey("W#"+log, "W"), table.AddToSet(table.At("c"), "old1", "old2"))
 		old1, old2 := watch.Subscription{SessionID: "s", Connection: "old1"}, watch.Subscription{SessionID: "s", Connection: "old2"}
 		wantSeats(t, s, log, own, old1, old2)
@@ -68,13 +68,13 @@ func TestSeats(t *testing.T) {
 		}
 		wantSeats(t, s, log, own)
 	})
-	t.Run("go with the connection", func(t *testing.T) {
+	t.Run("are removed with the connection", func(t *testing.T) {
 		if err := s.Disconnect(t.Context(), "c1="); err != nil {
 			t.Fatal(err)
 		}
 		wantSeats(t, s, log)
 	})
-	t.Run("any number of them can be left at once", func(t *testing.T) {
+	t.Run("any number can be removed at once", func(t *testing.T) {
 		var connections []string
 		for i := range 120 {
 			connections = append(connections, fmt.Sprintf("connection%04d==", i))
@@ -88,7 +88,7 @@ func TestSeats(t *testing.T) {
 		}
 		wantSeats(t, s, log)
 	})
-	t.Run("are for nobody without a grant", func(t *testing.T) {
+	t.Run("are refused without a grant", func(t *testing.T) {
 		for name, refused := range map[string]watch.Subscription{
 			"of another share": fixture.Subscription("s", "c3=", fixture.Bob, "none"), "of somebody else": fixture.Subscription("s", "c3=", "carol", "sh"),
 		} {
@@ -98,7 +98,7 @@ func TestSeats(t *testing.T) {
 		}
 		wantSeats(t, s, log)
 	})
-	t.Run("end when nobody has taken one for so long as a connection lives", func(t *testing.T) {
+	t.Run("expire after the lifetime of a connection", func(t *testing.T) {
 		fixture.Subscribe(t, s, own)
 		now = now.Add(3 * time.Hour)
 		wantSeats(t, s, log)
@@ -121,24 +121,24 @@ func TestEvict(t *testing.T) {
 		return watch.Subscription{SessionID: "s", Connection: connection, Revoked: true}
 	}
 	fixture.Subscribe(t, s, own, named, bobs, carols)
-	t.Run("who leaves loses the seats of his share alone", func(t *testing.T) {
+	t.Run("leaving ends only the subscriptions of the user's share", func(t *testing.T) {
 		if err := s.EndUserSubscriptions(t.Context(), log, "link", fixture.Bob); err != nil {
 			t.Fatal(err)
 		}
 		wantSeats(t, s, log, own, named, revoked("b2"), carols)
 	})
-	t.Run("a share that is revoked, all of its seats", func(t *testing.T) {
+	t.Run("revoking a share ends all its subscriptions", func(t *testing.T) {
 		if err := s.Revoke(t.Context(), fixture.Alice, "s", "link"); err != nil {
 			t.Fatal(err)
 		}
 		wantSeats(t, s, log, own, named, revoked("b2"), revoked("c"))
 	})
-	t.Run("who has another share takes a seat again", func(t *testing.T) {
+	t.Run("a user with another share can subscribe again", func(t *testing.T) {
 		again := fixture.Subscription("s", "b2", fixture.Bob, "named")
 		fixture.Subscribe(t, s, again)
 		wantSeats(t, s, log, own, named, again, revoked("c"))
 	})
-	t.Run("who has none can take his leave, once", func(t *testing.T) {
+	t.Run("a user without a share can unsubscribe once", func(t *testing.T) {
 		if err := s.Unsubscribe(t.Context(), "carol", "s", "c"); err != nil {
 			t.Errorf("carol: %v", err)
 		}

@@ -16,7 +16,7 @@ func TestRecords(t *testing.T) {
 	t.Parallel()
 	s, now := newClockedStore(t)
 	w := fixture.Webhook("u/v", "w", 10)
-	t.Run("of each try, the latest ten", func(t *testing.T) {
+	t.Run("keep the latest ten attempts", func(t *testing.T) {
 		d := fixture.DeliveryAt(w, 100)
 		for i := range 12 {
 			n := i + 1
@@ -51,7 +51,7 @@ func TestRecords(t *testing.T) {
 			t.Errorf("queued again: %+v, %v", again, err)
 		}
 	})
-	t.Run("no try makes no record, and ends one", func(t *testing.T) {
+	t.Run("a note without an attempt creates no record, and ends one", func(t *testing.T) {
 		d := fixture.DeliveryAt(w, 200)
 		nothing := webhook.Note{Delivery: d, State: webhook.Failed}
 		fixture.Note(t, s, nothing)
@@ -100,7 +100,7 @@ func TestRecords(t *testing.T) {
 		_, err := late.Record(t.Context(), "lists", "w", want[0])
 		wantMissing(t, "after a week one", err)
 	})
-	t.Run("say whether anything was delivered since", func(t *testing.T) {
+	t.Run("show whether anything was delivered since", func(t *testing.T) {
 		w := fixture.Webhook("since", "w", 10)
 		fixture.Note(t, s, webhook.Note{
 			Delivery: fixture.DeliveryAt(w, 10), State: webhook.Delivered, Number: 1, Attempt: webhook.Attempt{Time: 3000},

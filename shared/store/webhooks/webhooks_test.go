@@ -42,7 +42,7 @@ func newClockedStore(t *testing.T) (*stores.Store, *handClock) {
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	s, now := newClockedStore(t)
-	t.Run("are kept, oldest first, for their owner alone", func(t *testing.T) {
+	t.Run("are listed for their owner only, oldest first", func(t *testing.T) {
 		second, first := fixture.Webhook("a/b", "w2", 20), fixture.Webhook("a/b", "w1", 10)
 		fixture.CreateWebhook(t, s, second)
 		fixture.CreateWebhook(t, s, first)
@@ -113,7 +113,7 @@ func TestWebhooks(t *testing.T) {
 			t.Errorf("a bad address: %v", err)
 		}
 	})
-	t.Run("one that is deleted is gone with its secret and records", func(t *testing.T) {
+	t.Run("a deleted one is removed with its secret and records", func(t *testing.T) {
 		w := fixture.CreateWebhook(t, s, fixture.Webhook("deletes", "w", 10))
 		other := fixture.CreateWebhook(t, s, fixture.Webhook("deletes", "w2", 10))
 		for _, to := range []webhook.Webhook{w, other} {
@@ -178,8 +178,8 @@ func TestWebhookTargets(t *testing.T) {
 		"one wants it":              {with(func(e *delivery.Event) { e.Type = delivery.TaskSaved }), []delivery.Target{all.Target()}},
 		"it was before":             {with(func(e *delivery.Event) { e.Time = 9 }), nil},
 		"it is somebody else's":     {with(func(e *delivery.Event) { e.UserID = fixture.Bob }), nil},
-		"nobody knows whose it is":  {with(func(e *delivery.Event) { e.UserID = "" }), nil},
-		"it is nothing for others":  {with(func(e *delivery.Event) { e.Type = delivery.TaskCancelled }), nil},
+		"the owner is unknown":      {with(func(e *delivery.Event) { e.UserID = "" }), nil},
+		"the event is not public":   {with(func(e *delivery.Event) { e.Type = delivery.TaskCancelled }), nil},
 		"it is of no session of it": {with(func(e *delivery.Event) { e.SessionID = "t" }), []delivery.Target{all.Target()}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,10 +199,10 @@ func TestDisableWebhook(t *testing.T) {
 		change func(*webhook.Disabling)
 		want   webhook.Status
 	}{
-		"one that nobody changed since":    {func(*webhook.Disabling) {}, webhook.Disabled},
-		"whatever was changed, if asked":   {func(d *webhook.Disabling) { d.UnchangedSince = time.Time{} }, webhook.Disabled},
-		"not one that was changed since":   {func(d *webhook.Disabling) { d.UnchangedSince = created.Add(-1) }, webhook.Active},
-		"not one that has another address": {func(d *webhook.Disabling) { d.URL += "x" }, webhook.Active},
+		"disables one that was not changed since":     {func(*webhook.Disabling) {}, webhook.Disabled},
+		"disables one that was changed, if requested": {func(d *webhook.Disabling) { d.UnchangedSince = time.Time{} }, webhook.Disabled},
+		"spares one that was changed since":           {func(d *webhook.Disabling) { d.UnchangedSince = created.Add(-1) }, webhook.Active},
+		"spares one with another address":             {func(d *webhook.Disabling) { d.URL += "x" }, webhook.Active},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := fixture.CreateWebhook(t, s, fixture.Webhook(name, "w", created.UnixMilli()))
@@ -220,7 +220,7 @@ func TestDisableWebhook(t *testing.T) {
 			}
 		})
 	}
-	t.Run("one that is gone stays gone", func(t *testing.T) {
+	t.Run("a deleted one stays deleted", func(t *testing.T) {
 		if err := s.DisableWebhook(t.Context(), webhook.Disabling{UserID: "nobody", ID: "w"}); err != nil {
 			t.Fatal(err)
 		}
