@@ -21,7 +21,7 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// review asks a reviewer when somebody thinks little of an answer.
+// review starts a reviewer after negative feedback.
 func review() automation.Automation {
 	return automation.Automation{
 		ID: "au1", UserID: "alice", Name: "review", Status: automation.Active,
@@ -30,14 +30,14 @@ func review() automation.Automation {
 	}
 }
 
-// stage is an actor over a table, and what it hands to workers.
+// stage is an actor over a table, and the runs that it hands to workers.
 type stage struct {
 	*automation.Actor
 	store  *stores.Store
 	now    time.Time
 	agents []string
 	handed []run.Ref
-	down   error // of handing
+	down   error // the error of handing a run over
 }
 
 func newStage(t *testing.T) *stage {
@@ -55,7 +55,7 @@ func newStage(t *testing.T) *stage {
 	return s
 }
 
-// in is a delivery of feedback in a new session to a new automation.
+// in returns a delivery of feedback in a new session to a new automation.
 func (s *stage) in(t *testing.T, change func(*automation.Automation)) delivery.Delivery {
 	t.Helper()
 	a := review()
@@ -92,7 +92,7 @@ func (s *stage) mustAct(t *testing.T, d delivery.Delivery, want error) {
 	}
 }
 
-// said is the only event that a session shows: the input of a run.
+// said returns the only event that a session shows: the input of a run.
 func (s *stage) said(t *testing.T, sessionID string) session.Event {
 	t.Helper()
 	page, err := s.store.Events(t.Context(), "alice", sessionID, session.EventQuery{View: session.Effective, Limit: 10})
@@ -105,7 +105,7 @@ func (s *stage) said(t *testing.T, sessionID string) session.Event {
 func TestAct(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	t.Run("asks the agent in the session, once", func(t *testing.T) {
+	t.Run("starts one run in the session", func(t *testing.T) {
 		d := s.in(t, nil)
 		s.mustAct(t, d, nil)
 		s.mustAct(t, d, nil)
@@ -129,7 +129,7 @@ func TestAct(t *testing.T) {
 			t.Errorf("a run that is over is handed over: %v", s.handed)
 		}
 	})
-	t.Run("a worker that cannot be had is asked for again", func(t *testing.T) {
+	t.Run("retries if no worker can be started", func(t *testing.T) {
 		d := s.in(t, nil)
 		s.down = errors.New("no worker")
 		s.mustAct(t, d, s.down)
@@ -150,7 +150,7 @@ func TestAct(t *testing.T) {
 		}
 		s.mustAct(t, d, nil)
 	})
-	t.Run("in a session of its own it says where that comes from", func(t *testing.T) {
+	t.Run("records the origin in a new session", func(t *testing.T) {
 		d := s.in(t, func(a *automation.Automation) { a.Do.Session = automation.New })
 		s.mustAct(t, d, nil)
 		s.mustAct(t, d, nil)
@@ -162,7 +162,7 @@ func TestAct(t *testing.T) {
 		}
 		s.said(t, made)
 	})
-	t.Run("a session that is gone has one of its own for company", func(t *testing.T) {
+	t.Run("starts a run in a new session if the session was deleted", func(t *testing.T) {
 		d := s.in(t, func(a *automation.Automation) {
 			a.On.Types, a.Do.Session = []string{"session.*"}, automation.New
 		})
@@ -175,7 +175,7 @@ func TestAct(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	})
-	t.Run("what cannot be done any more is nothing", func(t *testing.T) {
+	t.Run("does nothing if nothing is left to do", func(t *testing.T) {
 		d := s.in(t, nil)
 		own := d
 		own.Event.Chain = []string{"au0", "au1", "au2"}
@@ -190,20 +190,20 @@ func TestAct(t *testing.T) {
 		}
 		s.mustAct(t, d, delivery.ErrNothing)
 	})
-	t.Run("what never can be is given up", func(t *testing.T) {
+	t.Run("abandons what can never be done", func(t *testing.T) {
 		d := s.in(t, func(a *automation.Automation) { a.Do.Agent = "gone" })
 		s.mustAct(t, d, delivery.ErrNever)
 		nowhere := s.in(t, nil)
 		nowhere.Event.SessionID = ""
 		s.mustAct(t, nowhere, delivery.ErrNever)
 	})
-	t.Run("one that starts too many runs is disabled", func(t *testing.T) {
+	t.Run("disables an automation that starts too many runs", func(t *testing.T) {
 		d := s.in(t, func(a *automation.Automation) { a.Do.Session = automation.New })
 		first := d.Event.ID
 		for i := range automation.MaxRuns {
 			d.Event.ID = first + string(rune('a'+i))
 			s.mustAct(t, d, nil)
-			s.mustAct(t, d, nil) // again, which counts for nothing
+			s.mustAct(t, d, nil) // a repeat, which is not counted
 		}
 		d.Event.ID = first + "!"
 		s.mustAct(t, d, delivery.ErrNever)
@@ -226,7 +226,7 @@ func TestStore(t *testing.T) {
 	s := newStage(t)
 	ctx := t.Context()
 	a := review()
-	t.Run("an automation is kept as it is", func(t *testing.T) {
+	t.Run("stores an automation unchanged", func(t *testing.T) {
 		a.On.Agents, a.CreatedTime, a.UpdatedTime, a.Version = []string{"x"}, 5, 6, 1
 		if _, err := s.store.CreateAutomation(ctx, a); err != nil {
 			t.Fatal(err)
@@ -244,7 +244,7 @@ func TestStore(t *testing.T) {
 			t.Error("bob has it too")
 		}
 	})
-	t.Run("a change is made over the version that was meant", func(t *testing.T) {
+	t.Run("changes only the expected version", func(t *testing.T) {
 		name, one := "other", int64(1)
 		changed, err := s.store.ChangeAutomation(ctx, "alice", a.ID, automation.Change{Name: &name, IfMatch: &one})
 		if err != nil || changed.Name != name || changed.Version != 2 {
@@ -254,7 +254,7 @@ func TestStore(t *testing.T) {
 			t.Error("a change over an older version is made")
 		}
 	})
-	t.Run("a user has a limited number, whoever else makes some meanwhile", func(t *testing.T) {
+	t.Run("limits the number of a user's automations, even if they are created concurrently", func(t *testing.T) {
 		made := make(chan error, 2*automation.MaxAutomations)
 		for range cap(made) {
 			go func() {
@@ -275,7 +275,7 @@ func TestStore(t *testing.T) {
 			t.Errorf("%d are there, %d failed, %v", len(all), failed, err)
 		}
 	})
-	t.Run("an erasure takes those that were there", func(t *testing.T) {
+	t.Run("an erasure removes existing automations", func(t *testing.T) {
 		report, err := s.store.Erase(ctx, "carol")
 		if err != nil || report.Removed.Automations != automation.MaxAutomations {
 			t.Errorf("%+v, %v", report, err)
@@ -284,7 +284,7 @@ func TestStore(t *testing.T) {
 			t.Errorf("%+v, %v", all, err)
 		}
 	})
-	t.Run("an event finds those that want it", func(t *testing.T) {
+	t.Run("finds the automations of an event", func(t *testing.T) {
 		e := delivery.Event{ID: "e", Type: delivery.FeedbackCreated, UserID: "alice", SessionID: "s", Agent: "x"}
 		got, err := s.store.Targets(ctx, e)
 		if diff := cmp.Diff([]delivery.Target{automation.Target("alice", a.ID, "s")}, got); err != nil || diff != "" {
@@ -300,7 +300,7 @@ func TestStore(t *testing.T) {
 			}
 		}
 	})
-	t.Run("one that is deleted is gone", func(t *testing.T) {
+	t.Run("a deleted automation is gone", func(t *testing.T) {
 		if err := s.store.DeleteAutomation(ctx, "alice", a.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -21,8 +21,8 @@ import (
 )
 
 // TestArchive moves sessions with random histories into another deployment, in
-// parts, to another user. They show the same there, and again after the same
-// has been done to both.
+// parts, to another user. They show the same content there, also after the same
+// operations on both.
 func TestArchive(t *testing.T) {
 	t.Parallel()
 	there := newStage(t) // another deployment
@@ -84,7 +84,7 @@ func (m *machine) move(rt *rapid.T, c *conv, to *stores.Store) {
 	}
 }
 
-// cutUp makes parts of a document, or leaves it whole.
+// cutUp splits a document into parts, or leaves it whole.
 func cutUp(rt *rapid.T, doc []byte) [][]byte {
 	var whole map[string]json.RawMessage
 	if err := json.Unmarshal(doc, &whole); err != nil {
@@ -127,8 +127,8 @@ func cutUp(rt *rapid.T, doc []byte) [][]byte {
 	return parts
 }
 
-// further draws something to do to a session and to what it was imported as.
-// It returns what came of it.
+// further draws an operation on a session and on its import, and returns the
+// outcome.
 func (m *machine) further(rt *rapid.T, c *conv) func(*stores.Store, string) any {
 	outcome := func(v any, err error) any { return []string{string(mustJSON(v)), fmt.Sprint(err)} }
 	name := m.name("further ")
@@ -172,8 +172,8 @@ func (m *machine) further(rt *rapid.T, c *conv) func(*stores.Store, string) any 
 
 const maxSeq = int64(1 << 53)
 
-// shows is all that can be read of a session, but whose it is. Behind known are
-// entries whose ids and times were made up.
+// shows returns everything that can be read of a session except its owner. After
+// known, ids and times of entries are generated.
 func shows(rt *rapid.T, s *stores.Store, user, id string, known int64) map[string]string {
 	must := func(err error) {
 		if err != nil {

@@ -20,12 +20,12 @@ const (
 	checksFlag = "rapid.checks"
 )
 
-// usualSeed is what random tests draw from where no other seed is given, so that a run
-// says the same each time.
+// usualSeed is the seed of random tests unless another one is given, so that every
+// run is the same.
 const usualSeed = 1
 
-// TestMain sets the seed where none is given. DynamoDB Local is slow: machines play few
-// sequences on it.
+// TestMain sets the seed if none is given. DynamoDB Local is slow, so machines play
+// few sequences on it.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	set := func(name, value string) {
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// seed is what random tests draw from, in the generator's two words.
+// seed returns the generator of a random test.
 func seed(t *testing.T, stream int) *rand.Rand {
 	t.Helper()
 	n, err := strconv.ParseUint(flag.Lookup(seedFlag).Value.String(), 10, 64)
@@ -50,14 +50,14 @@ func seed(t *testing.T, stream int) *rand.Rand {
 	return rand.New(rand.NewPCG(n, uint64(stream))) //nolint:gosec // a test
 }
 
-// sequences is how many sequences of operations each of the machines plays.
+// sequences is how many sequences of operations each machine plays.
 func sequences() number { return number{memory: 100, dynamodb: 3} }
 
-// number is how many cases a proof plays at least, on each engine.
+// number is the minimum number of cases of a proof, on each engine.
 type number struct {
 	memory, dynamodb int
-	// every is of how many cases one is played on DynamoDB Local, which is slow; in
-	// memory all of them are.
+	// every selects one of so many cases for DynamoDB Local, which is slow; in
+	// memory all of them are played.
 	every int
 }
 
@@ -77,8 +77,8 @@ func (n number) tell(t *testing.T, played int, what string) {
 	}
 }
 
-// set is cases at each of an operation's requests, from the first one on. Play is
-// false where the operation makes fewer requests, which is no case.
+// set is the cases at each of an operation's requests, from the first one on. Play
+// returns false if the operation makes fewer requests, which is not a case.
 type set struct {
 	of    string // sets of one name play one after the other
 	first int
@@ -137,7 +137,7 @@ func (n number) places(t *testing.T, i int, s set) (played int) {
 	}
 }
 
-// unhurried plays a case in whose time nobody waits, where all of it is in memory.
+// unhurried plays a case without real waiting if everything is in memory.
 func unhurried(t *testing.T, play func(*testing.T)) {
 	t.Helper()
 	if storetest.InMemory() {
@@ -147,7 +147,7 @@ func unhurried(t *testing.T, play func(*testing.T)) {
 	play(t)
 }
 
-// times plays a case by its number, so often as an engine's number says.
+// times plays a case by its number, as often as the engine's number says.
 func (n number) times(t *testing.T, play func(t *testing.T, i int)) {
 	t.Helper()
 	const lanes = 8

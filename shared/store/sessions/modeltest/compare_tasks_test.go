@@ -13,7 +13,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-// tasks compares the list of tasks; tasks of one place may come in any order.
+// tasks compares the list of tasks; tasks with the same position may be in any
+// order.
 func (r *reader) tasks(ctx context.Context, c *conv) (string, error) {
 	got, err := r.readTasks(ctx, c)
 	if err != nil {
@@ -52,7 +53,8 @@ func (r *reader) tasks(ctx context.Context, c *conv) (string, error) {
 	return r.taskIDs(ctx, c, visible, got)
 }
 
-// taskIDs compares ids, and that each task reads alone as in the list.
+// taskIDs compares ids, and checks that each task read alone equals the one in the
+// list.
 func (r *reader) taskIDs(ctx context.Context, c *conv, visible []*record, got []task.Task) (string, error) {
 	for _, t := range visible {
 		i := slices.IndexFunc(got, func(g task.Task) bool { return string(g.UserMessage) == string(mustJSON(t.text)) })

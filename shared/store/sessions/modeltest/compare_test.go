@@ -17,19 +17,19 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// reader compares what a store answers with the model. Differences come back
-// as text, so that a caller can try what fits.
+// reader compares a store's answers with the model. Differences are returned as
+// text, so that a caller can try several models.
 type reader struct {
 	w     *world
 	store *stores.Store
-	// closely is the session that is read in more ways than one, with pages;
-	// of the others one part is enough, where it is given.
+	// closely is the session that is read in several ways, with pages; for the
+	// others one part is enough, if it is given.
 	closely *conv
 	pages   session.EventQuery
 	part    string
 }
 
-// sessions compares all sessions, gone ones too.
+// sessions compares all sessions, deleted ones included.
 func (r *reader) sessions(ctx context.Context) string {
 	for _, c := range r.w.ever {
 		if d := r.session(ctx, c); d != "" {
@@ -49,7 +49,7 @@ func (r *reader) query(c *conv) session.EventQuery {
 	return session.EventQuery{Limit: session.MaxPage}
 }
 
-// listings compares which sessions each user's list has, in whatever order.
+// listings compares the sessions of each user's list, in any order.
 func (r *reader) listings(ctx context.Context) string {
 	want := map[string][]string{}
 	for _, c := range r.w.ever {
@@ -92,7 +92,7 @@ func (r *reader) session(ctx context.Context, c *conv) string {
 	return ""
 }
 
-// part is one thing that can be read of a session.
+// part is a part of a session that can be read.
 type part struct {
 	name    string
 	compare func(context.Context, *conv) (string, error)
@@ -113,7 +113,7 @@ func (r *reader) parts() []part {
 	}
 }
 
-// nothing checks that a deleted session is not there for anybody.
+// nothing checks that a deleted session does not exist for any user.
 func (r *reader) nothing(ctx context.Context, c *conv) string {
 	if r.w.live[c.id] != nil {
 		return ""
@@ -189,7 +189,7 @@ func (r *reader) thread(ctx context.Context, c *conv) (string, error) {
 	return r.compareEvents(c, wanted, seqs, got), nil
 }
 
-// shown is what a view of the log holds, with its positions.
+// shown returns the entries of a view of the log, with their positions.
 func (c *conv) shown(view session.View) (entries []*entry, seqs []int64) {
 	for i, e := range c.log {
 		if view == session.All || (c.now.shows(e) && !e.marker && !e.hidden && e.event.TaskID == "") {
@@ -243,8 +243,8 @@ func (r *reader) all(ctx context.Context, c *conv, q session.EventQuery) ([]sess
 	}
 }
 
-// compareEvents compares all but the ids first, then the ids, which the model
-// learns from the store where the store made them.
+// compareEvents first compares everything except the ids, then the ids; the model
+// learns those that the store generated.
 func (r *reader) compareEvents(c *conv, wanted []*entry, seqs []int64, got []session.Event) string {
 	var want, have []any
 	for i, e := range wanted {
@@ -280,16 +280,16 @@ func (r *reader) compareEvents(c *conv, wanted []*entry, seqs []int64, got []ses
 	return ""
 }
 
-// comparable is an event as callers see it, without what the store makes up.
+// comparable returns an event in its external form, without generated members.
 func comparable(e session.Event) any {
 	e.ID, e.CreatedTime = "", 0
 	if _, given := e.Fields["content"]; !given && e.Author == "system" {
-		e.InvocationID = "" // the first event's is the store's
+		e.InvocationID = "" // the first event's is generated
 	}
 	if e.TaskID != "" {
 		e.TaskID = "placed"
 	}
-	if e.Fields["run"] != nil { // when it began and ended is the store's to say
+	if e.Fields["run"] != nil { // the store decides when it began and ended
 		e.Fields = map[string]json.RawMessage{"type": e.Fields["type"]}
 	}
 	var out any

@@ -9,8 +9,8 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// story is a session with three invocations, state in all scopes, a task and
-// a rewind, and another session beside it.
+// story is a session with three invocations, state in all scopes, a task and a
+// rewind, and another session.
 func story(s *scene) {
 	s.create("other", "")
 	s.create("s", `{"k":0,"user:k":0}`)
@@ -23,7 +23,7 @@ func story(s *scene) {
 	s.append(s.events("other", "one", ""))
 }
 
-// family is a story whose session was forked, and the fork too.
+// family is a story whose session was forked, and whose fork was forked too.
 func family(s *scene) {
 	story(s)
 	s.fork(s.forking("s", "f", "four"))
@@ -32,7 +32,7 @@ func family(s *scene) {
 	s.append(s.events("s", "six", `{"k":6}`))
 }
 
-// setUp plays what a case begins with.
+// setUp plays the beginning of a case.
 func (c crashCase) setUp(s *scene) {
 	switch c.setup {
 	case "beginning":
@@ -108,7 +108,7 @@ func rewindCase(name, before string) crashCase {
 }
 
 func taskCases() []crashCase {
-	unplaced := taskCase("save a task without a place", "new", []bubble{{text: "b2", invocation: "fresh"}, {text: "b3"}})
+	unplaced := taskCase("save a task without a position", "new", []bubble{{text: "b2", invocation: "fresh"}, {text: "b3"}})
 	unplaced.half = func(s *scene) { s.place("new", "fresh") }
 	moving := taskCase("save a task that moves", "task",
 		[]bubble{{text: "b2", invocation: "fresh"}, {text: "b1", invocation: "one"}})
@@ -134,14 +134,14 @@ func taskCase(name, id string, bubbles []bubble) crashCase {
 	}
 }
 
-// place adds the entry of a task that was not saved in the end. It is listed
-// with the whole log alone.
+// place adds the entry of a task that was not saved in the end. It is shown only
+// with the whole log.
 func (s *scene) place(id, invocation string) {
 	s.world.add(s.world.live["s"], session.Event{InvocationID: invocation, Author: "system", TaskID: id})
 }
 
-// deleteCase deletes a session. Once the others are deleted too, the sweeper
-// leaves nothing.
+// deleteCase deletes a session. Once the others are deleted too, the sweeper leaves
+// nothing.
 func deleteCase(name string, setup, id string) crashCase {
 	return crashCase{
 		name: name, setup: setup, deletes: true,

@@ -18,7 +18,7 @@ var errCrashed = errors.New("the process crashed")
 type crash struct {
 	at     int64
 	landed bool // the request was carried out, its answer lost
-	once   bool // only this request fails: a fault of the network
+	once   bool // only this request fails: a network error
 	count  atomic.Int64
 	fired  atomic.Bool
 }
@@ -34,7 +34,7 @@ func (c *crash) String() string {
 	return fmt.Sprintf("%s %s request %d", what, which, c.at)
 }
 
-// on is a table whose user crashes: nothing comes after.
+// on returns a table whose user crashes: no request follows.
 func (c *crash) on(engine table.Engine) table.Engine {
 	return hooks.New(engine, hooks.Hooks{Before: c.before, After: c.after})
 }
@@ -46,7 +46,7 @@ func (c *crash) before(context.Context, hooks.Call) error {
 	return nil
 }
 
-// after loses one answer, the first once so many requests were made.
+// after loses one answer, the first one after so many requests.
 func (c *crash) after(_ context.Context, _ hooks.Call, _ table.Units, err error) error {
 	if c.landed && err == nil && c.count.Load() >= c.at && c.fired.CompareAndSwap(false, true) {
 		return lost()
@@ -54,23 +54,21 @@ func (c *crash) after(_ context.Context, _ hooks.Call, _ table.Units, err error)
 	return err
 }
 
-// lost is what a request ends with whose outcome nobody learns.
+// lost is the error of a request with an unknown outcome.
 func lost() error { return fmt.Errorf("%w: %w", table.ErrUndecided, errCrashed) }
 
-// crashCase is an operation that crashes. It is described twice, for the store
-// and for the model.
+// crashCase is an operation that crashes, described for both the store and the
+// model.
 type crashCase struct {
 	name  string
-	setup string // what it begins with
+	setup string // the state before it
 	do    func(context.Context, *scene, *stores.Store) error
 	apply func(*scene)
-	// half is what the model may show besides: a step that tells nobody
-	// anything yet.
+	// half is what the model may also show: a step without visible effect yet.
 	half    func(*scene)
-	last    func(*scene, *stage) // after each run
+	last    func(*scene, *stage) // after each case
 	deletes bool
-	// snapshot marks an operation that takes over what was there at a moment
-	// in its midst.
+	// snapshot marks an operation that takes over the state at a moment during it.
 	snapshot bool
 }
 
@@ -92,7 +90,7 @@ func TestCrashes(t *testing.T) {
 	number{memory: 354, dynamodb: 56, every: 5}.play(t, sets)
 }
 
-// crash is one run; false where the operation needs fewer requests.
+// crash plays one case; false if the operation needs fewer requests.
 func (c crashCase) crash(t *testing.T, cr *crash, st *stage) bool {
 	t.Helper()
 	s := c.model(t, func(*scene) {})
@@ -124,7 +122,7 @@ func (c crashCase) crash(t *testing.T, cr *crash, st *stage) bool {
 	return reached
 }
 
-// model is the model as it was set up, with a change.
+// model returns the model as it was set up, with a change.
 func (c crashCase) model(t *testing.T, change func(*scene)) *scene {
 	t.Helper()
 	s := &scene{t: t, world: newWorld()}

@@ -40,8 +40,8 @@ func estate(s *scene) {
 	s.put("f", "report")
 }
 
-// put stores a version of an artifact and names it in the log. Neither is in
-// the model.
+// put stores a version of an artifact and names it in the log. Neither is in the
+// model.
 func (s *scene) put(id, name string) {
 	v, err := s.store.PutArtifact(s.t.Context(), artifact.Put{
 		SessionID: id, UserID: "user", Name: name, MimeType: "text/plain", Body: []byte(randomText(s.t, 8<<10)),
@@ -55,7 +55,7 @@ func (s *scene) put(id, name string) {
 	s.must(err)
 }
 
-// taken is the id that a fork gave a task.
+// taken returns the id that a fork gave a task.
 func (s *scene) taken(id, of string) string {
 	page, err := s.store.Tasks(s.t.Context(), task.Query{SessionID: id, UserID: "user"})
 	s.must(err)
@@ -73,8 +73,8 @@ func randomText(t *testing.T, n int) string {
 	return b.String()
 }
 
-// halfway carries out half of one batch of writes, and nothing after it. Batches are
-// those that DynamoDB takes at once.
+// halfway carries out half of one batch of writes and nothing after it. Batches are
+// those that DynamoDB accepts at once.
 type halfway struct {
 	st     *stage
 	at     int
@@ -247,7 +247,7 @@ func TestDeletionWhileAppending(t *testing.T) {
 	number{memory: 432, dynamodb: 69, every: 5}.play(t, sets)
 }
 
-// late is an append, and a rival's, in whose midst others append and delete.
+// late is an append, and a rival's, during which others append and delete.
 type late struct {
 	t                *testing.T
 	st               *stage
@@ -255,7 +255,7 @@ type late struct {
 	between, cut, at int
 }
 
-// run is false where the append needs fewer requests.
+// run returns false if the append needs fewer requests.
 func (l late) run() bool {
 	l.t.Helper()
 	what := fmt.Sprintf("deletion up to batch %d after %d appends before request %d", l.cut, l.between, l.at)

@@ -1,4 +1,4 @@
-// Package modeltest holds no code but tests: it checks the store against a
-// naive model that keeps full copies of everything, concurrent histories for
-// linearizability, and every operation for what a crash in its midst leaves.
+// Package modeltest contains only tests: it checks the store against a naive model
+// with full copies of everything, concurrent histories for linearizability, and
+// every operation for the effects of a crash during it.
 package modeltest

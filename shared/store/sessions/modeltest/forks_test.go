@@ -17,7 +17,7 @@ import (
 )
 
 // forks compares the tree that a session belongs to. Deleted sessions without
-// living forks may be listed or not.
+// existing forks may be listed or not.
 func (r *reader) forks(ctx context.Context, c *conv) (string, error) {
 	if c != r.closely {
 		return "", nil
@@ -49,7 +49,7 @@ func (c *conv) branch() session.Branch {
 	return b
 }
 
-// normalise drops what the model does not say.
+// normalise drops what the model does not contain.
 func normalise(b *session.Branch) {
 	b.CreatedTime = 0
 	if b.Deleted {

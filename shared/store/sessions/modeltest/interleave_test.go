@@ -13,7 +13,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-// interruption runs something before the at-th request of a store.
+// interruption calls a function before the at-th request of a store.
 type interruption struct {
 	at  int
 	run func()
@@ -22,8 +22,8 @@ type interruption struct {
 	count int
 }
 
-// reached tells, once the operation has returned, whether it made so many
-// requests. If not, one of its own that is still under way runs nothing.
+// reached reports, once the operation has returned, whether it made so many
+// requests. If not, a request that is still under way does not call the function.
 func (i *interruption) reached() bool {
 	i.gate <- struct{}{}
 	defer func() { <-i.gate }()
@@ -34,7 +34,7 @@ func (i *interruption) reached() bool {
 	return true
 }
 
-// on is a table whose user is interrupted.
+// on returns a table whose user is interrupted.
 func (i *interruption) on(engine table.Engine) table.Engine {
 	i.gate = make(chan struct{}, 1)
 	return hooks.New(engine, hooks.Hooks{Before: func(context.Context, hooks.Call) error {
@@ -65,7 +65,7 @@ func TestInterleavings(t *testing.T) {
 	number{memory: 546, dynamodb: 87, every: 5}.play(t, sets)
 }
 
-// interrupt is one run; false where the operation needs fewer requests.
+// interrupt plays one case; false if the operation needs fewer requests.
 func (c crashCase) interrupt(t *testing.T, inner crashCase, st *stage, at int) bool {
 	t.Helper()
 	what := fmt.Sprintf("%s before request %d of %s", inner.name, at, c.name)
@@ -103,8 +103,8 @@ func (c crashCase) interrupt(t *testing.T, inner crashCase, st *stage, at int) b
 
 type steps []func(*scene)
 
-// order is one in which two operations may have happened: what is seen after
-// the inner one, and in the end.
+// order is an order in which two operations may have happened: what is seen after
+// the inner one, and at the end.
 type order struct{ seen, end steps }
 
 func (c crashCase) after(t *testing.T, s steps) *scene {
@@ -120,20 +120,20 @@ func (c crashCase) orders(inner crashCase) []order {
 	if c.deletes && inner.deletes {
 		return []order{{steps{inner.apply}, steps{inner.apply}}}
 	}
-	if c.deletes { // the inner one came in time, or found nothing
+	if c.deletes { // the inner one was in time, or found nothing
 		both := steps{inner.apply, c.apply}
 		return []order{{steps{inner.apply}, both}}
 	}
 	first, last := steps{inner.apply}, steps{c.apply, inner.apply}
 	orders := []order{{last, last}}
-	if inner.deletes { // what came before it goes with the session
+	if inner.deletes { // earlier changes are deleted with the session
 		return append(orders, order{first, first}, order{first, last})
 	}
 	orders = append(orders, order{first, steps{inner.apply, c.apply}})
 	if c.half != nil {
 		orders = append(orders, order{steps{c.half, inner.apply}, steps{c.half, inner.apply, c.apply}})
 	}
-	if c.snapshot { // what it takes over may be older than itself
+	if c.snapshot { // it may take over an older state
 		orders = append(orders, order{first, last})
 		if c.half != nil {
 			orders = append(orders, order{steps{c.half, inner.apply}, last})
@@ -148,7 +148,7 @@ func outerCases() []crashCase {
 		appendCase("append", "five", `{"k":5,"user:u":null}`, "", `{"app:a":6}`),
 		rewindCase("rewind", "four"), forkCase("fork all", "f", ""),
 		forkCase("fork at a hidden invocation", "f", "three"),
-		forkCase("fork at what is appended meanwhile", "f", "seven")), deleteCase("delete", "story", "s"))
+		forkCase("fork at a concurrent append", "f", "seven")), deleteCase("delete", "story", "s"))
 }
 
 // innerCases are the operations that interrupt them.

@@ -17,14 +17,14 @@ type history struct {
 	epoch int64
 }
 
-// step is an entry of the log, with what the session showed just before it.
+// step is an entry of the log, with what the session showed before it.
 type step struct {
 	invocation, text string
 	view             []int
 	value            string
 }
 
-// call is one operation; answer is what it answered.
+// call is one operation; answer is its answer.
 type call struct {
 	op         string // append, rewind, fork, effective, all, state, session
 	invocation string // of the event, or before which; "" forks everything
@@ -55,7 +55,7 @@ func linearModel() porcupine.Model {
 	}
 }
 
-// step is what an operation answers and what it leaves.
+// step returns an operation's answer and the history after it.
 func (h history) step(c call) (answer, history) {
 	head := int64(len(h.log))
 	switch c.op {
@@ -104,7 +104,7 @@ func (h history) first(invocation string) int {
 	return slices.IndexFunc(h.log, func(s step) bool { return s.invocation == invocation })
 }
 
-// texts names entries by their seq, which a fork counts anew.
+// texts returns the texts of entries by their seq, which a fork renumbers.
 func (h history) texts(view []int, anew bool) []string {
 	out := []string{}
 	for n, i := range view {

@@ -88,7 +88,7 @@ func (l *linear) race(t *testing.T, round int) error {
 	return errors.Join(errs...)
 }
 
-// one carries out one operation and notes when, and what it answered.
+// one carries out one operation and records its times and its answer.
 func (l *linear) one(ctx context.Context, client, n int, random *rand.Rand) error {
 	ops := []string{"append", "append", "append", "rewind", "rewind", "fork", "effective", "all", "state", "session"}
 	c := call{op: ops[random.IntN(len(ops))], text: fmt.Sprintf("%d.%d", client, n)}
@@ -119,8 +119,8 @@ func (l *linear) one(ctx context.Context, client, n int, random *rand.Rand) erro
 	return nil
 }
 
-// do returns the answer of an operation; later completes it with what may be
-// read after the operation has returned.
+// do returns the answer to an operation; later completes it with what may be read
+// after the operation has returned.
 func (l *linear) do(ctx context.Context, c call) (a answer, later func(*answer) error, err error) {
 	switch c.op {
 	case "append":

@@ -22,8 +22,8 @@ func fields(m map[string]any) map[string]json.RawMessage {
 	return out
 }
 
-// boundary draws where to rewind or fork: any invocation of the log, or now
-// and then one that is not there.
+// boundary draws where to rewind or fork: any invocation of the log, or sometimes a
+// missing one.
 func (m *machine) boundary(rt *rapid.T, c *conv) string {
 	if len(c.log) == 0 || rapid.IntRange(0, 9).Draw(rt, "unknown") == 0 {
 		return "unknown"
@@ -97,7 +97,8 @@ func (m *machine) stored(c *conv, got session.Rewound) string {
 	return ""
 }
 
-// cursor is where a page of one event ends, nil where there are no two.
+// cursor returns the end of a page of one event, nil if there are fewer than two
+// events.
 func (m *machine) cursor(rt *rapid.T, c *conv) *session.Resume {
 	q := session.EventQuery{View: session.Effective, Limit: 1}
 	page, err := m.store.Events(rt.Context(), c.user, c.id, q)
@@ -120,7 +121,7 @@ func (m *machine) fork(rt *rapid.T) {
 	m.forkBefore(rt, c, &boundary)
 }
 
-// forkBefore forks before an invocation; nil forks all.
+// forkBefore forks before an invocation; nil forks everything.
 func (m *machine) forkBefore(rt *rapid.T, c *conv, before *string) {
 	f := session.ForkOf{SessionID: c.id, UserID: c.user, ID: m.name("f"), Nonce: m.name("nonce"), Before: before}
 	boundary := "the end"

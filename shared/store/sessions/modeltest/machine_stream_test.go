@@ -60,10 +60,10 @@ func TestForksOfRunningSessions(t *testing.T) {
 	})
 	sequences().tell(t, played, "sequences")
 	number{memory: 1500, dynamodb: 1}.tell(t, steps, "steps")
-	number{memory: 60, dynamodb: 1}.tell(t, over, "forks of what stood behind an item in progress")
+	number{memory: 60, dynamodb: 1}.tell(t, over, "forks of entries after an item in progress")
 }
 
-// overOpen counts forks that take over something behind an item in progress.
+// overOpen counts forks that take over entries after an item in progress.
 func (m *machine) overOpen(c *conv, f session.ForkOf) {
 	from := c.head()
 	if f.Before != nil {
@@ -76,7 +76,7 @@ func (m *machine) overOpen(c *conv, f session.ForkOf) {
 	}
 }
 
-// stream begins a run or an item, or has the item grow or be completed.
+// stream begins a run or an item, or grows or completes the item.
 func (m *machine) stream(rt *rapid.T) {
 	c := m.pick(rt)
 	switch {
@@ -170,7 +170,7 @@ func (m *machine) completeItem(rt *rapid.T, c *conv) {
 	}
 }
 
-// endRun ends the active run of a session, if there is one, and with it its item.
+// endRun ends a session's active run, if there is one, and its item.
 func (m *machine) endRun(rt *rapid.T, c *conv) {
 	if c.run == "" {
 		return

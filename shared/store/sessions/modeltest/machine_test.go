@@ -19,8 +19,8 @@ import (
 	"github.com/rethread/rethread/shared/store/table"
 )
 
-// TestStoreAgreesWithModel carries out random sequences of operations on the
-// store and on the model, and compares everything after each.
+// TestStoreAgreesWithModel carries out random sequences of operations on the store
+// and on the model, and compares everything after each.
 func TestStoreAgreesWithModel(t *testing.T) {
 	t.Parallel()
 	played, steps := 0, 0
@@ -59,13 +59,13 @@ type machine struct {
 	done   string // the last operation
 	// closely is the session that the last operation concerned.
 	closely *conv
-	over    int // forks of what stands behind an item in progress
+	over    int // forks of entries after an item in progress
 }
 
 func newMachine(rt *rapid.T, engine table.Engine) *machine {
 	sealing := sessions.Compaction{
 		Bytes:  rapid.SampledFrom([]int{1, 400, 1200}).Draw(rt, "bytes of a seal"),
-		Page:   rapid.IntRange(1, 3).Draw(rt, "page that uses seals"),
+		Page:   rapid.IntRange(1, 3).Draw(rt, "page that uses compacted ranges"),
 		Behind: rapid.Int64Range(0, 2).Draw(rt, "positions unsealed"),
 	}
 	store := stores.New(engine, sessions.WithCompaction(sealing))
@@ -79,7 +79,7 @@ func (m *machine) name(prefix string) string {
 	return fmt.Sprintf("%s%d", prefix, m.count)
 }
 
-// note says what is done, for the report of a failure.
+// note records an operation for the report of a failure.
 func (m *machine) note(rt *rapid.T, format string, args ...any) {
 	m.steps++
 	m.done = fmt.Sprintf(format, args...)
@@ -118,7 +118,7 @@ func (m *machine) compare(rt *rapid.T) {
 	}
 }
 
-// pick draws a living session.
+// pick draws an existing session.
 func (m *machine) pick(rt *rapid.T) *conv {
 	if len(m.world.live) == 0 {
 		rt.Skip("no session")
@@ -169,7 +169,7 @@ func (m *machine) createSession(rt *rapid.T) {
 		rt.Fatal(err)
 	}
 	m.closely = m.world.create(n)
-	m.compare(rt) // learns what the store made up
+	m.compare(rt) // learns the generated members
 }
 
 // invocation draws one for new entries: mostly the current or a new one.
@@ -250,8 +250,8 @@ func (m *machine) event(rt *rapid.T, c *conv) session.Event {
 	return e
 }
 
-// redeliver sends an event again that the session has, inherited and hidden
-// ones included.
+// redeliver sends an existing event of the session again, inherited and hidden ones
+// included.
 func (m *machine) redeliver(rt *rapid.T) {
 	c := m.pick(rt)
 	var given []*entry

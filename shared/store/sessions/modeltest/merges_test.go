@@ -34,7 +34,7 @@ func TestMerges(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin.keep()
-	t.Run("one in the midst of another, which dies or goes on", func(t *testing.T) {
+	t.Run("one during another, which dies or continues", func(t *testing.T) {
 		n := number{memory: 80, dynamodb: 80}
 		n.times(t, func(t *testing.T, i int) {
 			t.Helper()
@@ -52,7 +52,7 @@ func TestMerges(t *testing.T) {
 
 type merging struct{ *stage }
 
-// merge is a start that merges; its input is named as the run.
+// merge is a start that merges; its input is named like the run.
 func (m merging) merge(name string) *caller {
 	return m.call(name, func(ctx context.Context, s *stores.Store) error {
 		_, err := s.Start(ctx, merged(name))
@@ -67,7 +67,7 @@ func merged(name string) lifecycle.Start {
 	}
 }
 
-// inTheMidst does one merge after some requests of another.
+// inTheMidst makes one merge after some requests of another.
 func (m merging) inTheMidst(t *testing.T, at int, dies bool) {
 	t.Helper()
 	a := m.merge("a")
@@ -83,7 +83,7 @@ func (m merging) inTheMidst(t *testing.T, at int, dies bool) {
 	m.holds(t, fmt.Sprintf("after %d requests, death: %t", at, dies), a, b)
 }
 
-// inTurns lets callers take turns at random; some die, and ask once more.
+// inTurns lets callers take turns at random; some die and repeat the start.
 func (m merging) inTurns(t *testing.T, callers int, random *rand.Rand) {
 	t.Helper()
 	var all, at []*caller

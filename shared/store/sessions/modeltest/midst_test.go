@@ -2,14 +2,14 @@ package modeltest_test
 
 import "testing"
 
-// TestReadsInTheMidst runs an operation before each request of each kind of
-// read. The answer must be what was there before, or what is there after.
+// TestReadsInTheMidst runs an operation before each request of each kind of read.
+// The answer must be the state before or after the operation.
 func TestReadsInTheMidst(t *testing.T) {
 	t.Parallel()
 	stages := settings(t, innerCases())
 	var sets []set
 	for _, c := range innerCases() {
-		if c.deletes { // a read may meet a log that is half gone
+		if c.deletes { // a read may find a partly deleted log
 			continue
 		}
 		for _, part := range (&reader{}).parts() {
@@ -22,8 +22,8 @@ func TestReadsInTheMidst(t *testing.T) {
 	number{memory: 80, dynamodb: 21, every: 3}.play(t, sets)
 }
 
-// read compares one read that is interrupted with the models of before and
-// after; false where it needs fewer requests.
+// read compares one interrupted read with the models before and after; false if it
+// needs fewer requests.
 func (c crashCase) read(t *testing.T, begin *stage, name string, at int) bool {
 	t.Helper()
 	differ := ""

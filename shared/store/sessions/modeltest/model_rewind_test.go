@@ -9,8 +9,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// point is where a rewind or a fork goes back to: the index of the first entry
-// that it takes away, and what the session showed there.
+// point is where a rewind or a fork goes back to: the index of the first entry that
+// it removes, and what the session showed there.
 type point struct {
 	index int
 	snapshot
@@ -30,7 +30,7 @@ func (c *conv) cut(invocation string) (point, bool) {
 	return point{at, c.log[at].before.clone()}, true
 }
 
-// head is the point behind all entries.
+// head is the point after all entries.
 func (c *conv) head() point { return point{len(c.log), c.now.clone()} }
 
 // expected is what a rewind has to answer. Keys that were touched and have the
@@ -38,11 +38,11 @@ func (c *conv) head() point { return point{len(c.log), c.now.clone()} }
 type expected struct {
 	must, may map[string]string // target by key; "" deletes
 	conflicts []string
-	maybe     []string // conflicts of keys that have the wanted value already
+	maybe     []string // conflicts of keys that already have the wanted value
 	to        point
 }
 
-// expect works out a rewind; false where the invocation is unknown.
+// expect computes the result of a rewind; false if the invocation is unknown.
 func (w *world) expect(c *conv, r session.Rewind) (expected, bool) {
 	to, ok := c.cut(r.Before)
 	out := expected{must: map[string]string{}, may: map[string]string{}, to: to}
@@ -91,7 +91,7 @@ func (x *expected) put(key, target string, same bool) {
 	}
 }
 
-// plain is how a caller names a key: an artifact by its name.
+// plain returns a key's external name: an artifact's name.
 func plain(key string) string {
 	if name, ok := session.ArtifactOf(key); ok {
 		return name
@@ -107,7 +107,7 @@ func (w *world) same(c *conv, key, a, b string) bool {
 	return a == b
 }
 
-// touched are the keys that entries from an index on change, each with the
+// touched returns the keys that entries from an index on change, each with the
 // first such entry.
 func (c *conv) touched(index int) map[string]*entry {
 	out := map[string]*entry{}
@@ -121,7 +121,7 @@ func (c *conv) touched(index int) map[string]*entry {
 	return out
 }
 
-// check compares what a rewind answered with what it had to.
+// check compares a rewind's answer with the expected one.
 func (x expected) check(got session.Rewound) string {
 	left := maps.Clone(x.must)
 	for key, raw := range (session.Event{StateDelta: got.State, ArtifactDelta: got.Artifacts}).Change() {

@@ -35,7 +35,7 @@ func bubblesJSON(bubbles []bubble) json.RawMessage {
 	return mustJSON(list)
 }
 
-// saving is the task as a caller gives it.
+// saving returns the task as a caller saves it.
 func (r *record) saving(c *conv) (task.Save, error) {
 	t := task.Task{ID: r.id, UserMessage: mustJSON(r.text), Bubbles: bubblesJSON(r.bubbles), Metadata: json.RawMessage(`{}`)}
 	invocations, err := task.Invocations(t.Bubbles)
@@ -82,12 +82,12 @@ func (c *conv) hides(s snapshot, invocation string) bool {
 	return invocation != "" && !s.shows(c.log[c.first(invocation)])
 }
 
-// shown are the bubbles that a snapshot shows of a task.
+// shown returns the bubbles of a task that a snapshot shows.
 func (r *record) shown(c *conv, s snapshot) []bubble {
 	return slices.DeleteFunc(slices.Clone(r.bubbles), func(b bubble) bool { return c.hides(s, b.invocation) })
 }
 
-// copy is the task as a fork takes it over.
+// copy returns the task as a fork takes it over.
 func (r *record) copy(c *conv, from snapshot, copies map[*entry]*entry) *record {
 	twin := &record{text: r.text, bubbles: r.shown(c, from), place: copies[r.place]}
 	for original, copied := range copies {
@@ -98,7 +98,8 @@ func (r *record) copy(c *conv, from snapshot, copies map[*entry]*entry) *record 
 	return twin
 }
 
-// visible are the tasks that the session shows, in the order of their places.
+// visible returns the tasks that the session shows, in the order of their
+// positions.
 func (c *conv) visible() []*record {
 	var out []*record
 	for _, e := range c.now.view {

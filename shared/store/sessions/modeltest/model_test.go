@@ -28,7 +28,7 @@ type shared struct {
 
 // conv is one session.
 type conv struct {
-	number              int // tells sessions with the same id apart
+	number              int // distinguishes sessions with the same id
 	id, user, app, name string
 	gone                bool
 	parent              *conv
@@ -58,14 +58,14 @@ func (s snapshot) shows(e *entry) bool { return slices.Contains(s.view, e) }
 
 // entry is one position of a log.
 type entry struct {
-	event   session.Event // ID is "" as long as the store was not asked
+	event   session.Event // ID is "" until the store was asked
 	initial bool
 	marker  bool
 	hidden  bool // shown with the whole log only
-	// streamed says that what the event changes of the state took effect later,
-	// with an entry of its own.
+	// streamed says that the event's state changes took effect later, with another
+	// entry.
 	streamed bool
-	placed   *record // the task that it places
+	placed   *record // the task that it gives a position
 	before   snapshot
 	after    snapshot          // of the initial event
 	shared   map[string]string // user and app values before it
@@ -78,7 +78,7 @@ func newWorld() *world {
 	}
 }
 
-// owner is where the values of a key live; "" is the session itself.
+// owner is where the values of a key are stored; "" is the session itself.
 func (c *conv) owner(key string) string {
 	switch scope, _ := session.ScopeOf(key); scope {
 	case session.ScopeUser:
@@ -90,7 +90,7 @@ func (c *conv) owner(key string) string {
 	return ""
 }
 
-// values are those of the session's user and app, by prefixed key.
+// values returns the values of the session's user and app, by prefixed key.
 func (w *world) values(c *conv) map[string]string {
 	out := map[string]string{}
 	for _, prefix := range []string{"user:", "app:"} {
@@ -149,7 +149,7 @@ func (w *world) change(c *conv, delta session.Delta) {
 	}
 }
 
-// effect is what an entry changes of the state.
+// effect returns an entry's changes of the state.
 func (e *entry) effect() session.Delta {
 	if e.streamed {
 		return nil
@@ -163,7 +163,7 @@ func (c *conv) first(invocation string) int {
 	return slices.IndexFunc(c.log, func(e *entry) bool { return e.event.InvocationID == invocation })
 }
 
-// delete takes a session away; its forks stay whole.
+// delete deletes a session; its forks stay complete.
 func (w *world) delete(c *conv) {
 	c.gone = true
 	delete(w.live, c.id)
@@ -185,7 +185,8 @@ func (w *world) content(c *conv, key, version string) string {
 	return onlyNamed + version
 }
 
-// onlyNamed opens the content of versions that an event named and nobody put.
+// onlyNamed is the prefix of the content of versions that an event named and nobody
+// put.
 const onlyNamed = "version "
 
 func (w *world) setContent(c *conv, key string, version int64, content string) {

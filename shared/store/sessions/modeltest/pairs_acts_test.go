@@ -80,7 +80,7 @@ func saying(text, invocation string) session.Event {
 	return e
 }
 
-// exported is a session as a document.
+// exported returns a session as a document.
 func exported(t *testing.T, s *stores.Store) []byte {
 	t.Helper()
 	var doc bytes.Buffer

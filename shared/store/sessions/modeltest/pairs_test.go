@@ -53,7 +53,7 @@ type pairing struct {
 	acts    []act
 }
 
-// outcome is what two acts leave, and what they answered.
+// outcome is the result of two acts, and their answers.
 type outcome struct {
 	Outer, Inner string
 	Session      any
@@ -124,7 +124,7 @@ func (p *pairing) meet(t *testing.T, orders []outcome, outer, inner act, at int)
 	return true
 }
 
-// orders are the outcomes of two acts one after the other.
+// orders returns the outcomes of two acts one after the other.
 func (p *pairing) orders(t *testing.T, outer, inner act) []outcome {
 	t.Helper()
 	st := p.fresh(t)
@@ -188,7 +188,7 @@ func outcomeOn(t *testing.T, st *stage, outerErr, innerErr error) outcome {
 	return o
 }
 
-// folds checks that a session's own state is what its events make of it.
+// folds checks that a session's own state is the result of its events.
 func folds(t *testing.T, st *stage, id string, events []session.Event) {
 	t.Helper()
 	fold := session.Values{}

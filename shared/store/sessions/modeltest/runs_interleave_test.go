@@ -34,7 +34,7 @@ type act struct {
 	ends bool // the session is gone after it
 }
 
-// before is how a session stands before the acts.
+// before is the state of a session before the acts.
 type before struct {
 	name    string
 	prepare []act
@@ -77,8 +77,8 @@ func limited(engine table.Engine) *stores.Store {
 	return stores.New(engine, sessions.WithQuotas(quota.Limits{Runs: 5}), sessions.WithLease(24*time.Hour))
 }
 
-// meet does one act before the at-th request of another; false where the other
-// makes fewer.
+// meet does one act before the at-th request of another; false if the other makes
+// fewer.
 func meet(t *testing.T, what string, st *stage, outer, inner act, at int) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -106,7 +106,7 @@ func meet(t *testing.T, what string, st *stage, outer, inner act, at int) bool {
 	return true
 }
 
-// agrees checks that session, runs, log and slots tell the same.
+// agrees checks that session, runs, log and slots are consistent.
 func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
 	t.Helper()
 	th, err := st.store.Thread(t.Context(), runner, "s", lifecycle.ThreadQuery{Limit: session.DefaultPage})
@@ -146,7 +146,7 @@ func agrees(t *testing.T, what string, st *stage, started map[string]bool) {
 	}
 }
 
-// slots counts the places of runs that the user's quota has taken.
+// slots counts the occupied slots of the user's quota of runs.
 func slots(t *testing.T, st *stage) int {
 	t.Helper()
 	use, _, err := st.engine.Get(t.Context(), table.NewKey("Q#"+runner, "USE"), table.Reading{Consistent: true})

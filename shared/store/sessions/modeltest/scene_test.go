@@ -16,7 +16,7 @@ type scene struct {
 	world *world
 }
 
-// The helpers of a scene change the model and, where it has one, the store.
+// The helpers of a scene change the model and, if it has one, the store.
 
 func (s *scene) must(err error) {
 	s.t.Helper()
@@ -44,7 +44,7 @@ func (s *scene) create(id, state string) {
 	s.world.create(s.new(id, state))
 }
 
-// events are events of one invocation, each changing state.
+// events returns events of one invocation, each changing state.
 func (s *scene) events(id, invocation string, states ...string) session.Append {
 	a := session.Append{SessionID: id, UserID: "user"}
 	for i, state := range states {
@@ -72,7 +72,7 @@ func (s *scene) append(a session.Append) {
 	}
 }
 
-// copied keeps the store's changes away from what the model holds.
+// copied keeps the store's changes away from the model.
 func copied(a session.Append) session.Append {
 	a.Events = append([]session.Event{}, a.Events...)
 	return a

@@ -77,7 +77,7 @@ func shownTasks(t *testing.T, s *stores.Store, id string) []task.Task {
 	return page.Tasks
 }
 
-// crowdedCases change tasks of a session in which many were changed just now.
+// crowdedCases change tasks of a session in which many tasks were just changed.
 func crowdedCases() []crashCase {
 	again := taskCase("save a task again among many", "task 3", []bubble{{text: "b3 again", invocation: "two"}})
 	gone := crashCase{

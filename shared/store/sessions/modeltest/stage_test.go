@@ -17,12 +17,12 @@ import (
 	"github.com/rethread/rethread/shared/store/table/memory"
 )
 
-// stage is a table on which a case plays.
+// stage is the table of a case.
 type stage struct {
 	t      *testing.T
 	engine table.Engine
 	store  *stores.Store
-	kept   []table.Item // in DynamoDB Local, what each case begins with
+	kept   []table.Item // in DynamoDB Local, the items that each case begins with
 }
 
 func newStage(t *testing.T) *stage {
@@ -35,20 +35,20 @@ func stageOn(t *testing.T, engine table.Engine) *stage {
 	return &stage{t: t, engine: engine, store: open(engine)}
 }
 
-// open is a store that seals stretches as short as those of the tests.
+// open returns a store that compacts ranges as short as those of the tests.
 func open(engine table.Engine) *stores.Store {
 	return stores.New(engine, sessions.WithCompaction(sessions.Compaction{Bytes: 400, Page: 1}))
 }
 
-// keep says that cases begin with what the table holds.
+// keep makes the table's items the beginning of each case.
 func (st *stage) keep() {
 	if _, ok := st.engine.(*memory.Engine); !ok {
 		st.kept = storetest.Items(st.t, st.engine)
 	}
 }
 
-// fresh is a stage that holds what was kept: a table of its own in memory, the same
-// one put back in DynamoDB Local.
+// fresh returns a stage with the kept items: a separate table in memory, the same
+// one restored in DynamoDB Local.
 func (st *stage) fresh(t *testing.T) *stage {
 	t.Helper()
 	if kept, ok := st.engine.(*memory.Engine); ok {

@@ -26,7 +26,7 @@ import (
 func TestStories(t *testing.T) {
 	t.Parallel()
 	for name, story := range map[string]string{
-		"state that a rewind left alone goes with a fork": `
+		"a fork takes over state that a rewind did not restore": `
 			new s
 			s: one {"a":1}
 			s: two {"c":5,"a":2}
@@ -39,7 +39,7 @@ func TestStories(t *testing.T) {
 			g: four {"c":6}
 			g < four
 			g < one`,
-		"a fork does not see what was hidden in its source": `
+		"a fork does not see entries hidden in its source": `
 			new s {"k":0}
 			s: one {"k":1} | two {"k":2}
 			s < two
@@ -60,7 +60,7 @@ func TestStories(t *testing.T) {
 			s > f before two
 			f < one
 			s < one`,
-		"a task that a fork hides comes back as it was": `
+		"a task hidden by a fork is restored unchanged": `
 			new s
 			s: one | two
 			s task t = one, two
@@ -73,7 +73,7 @@ func TestStories(t *testing.T) {
 			f < rewind-3
 			s task t = two
 			s untask t`,
-		"what was left out of a forked task stays out": `
+		"messages left out of a forked task stay out": `
 			new s
 			s: one | two
 			s task t = one, two
@@ -81,7 +81,7 @@ func TestStories(t *testing.T) {
 			f: two
 			f > g
 			g < two`,
-		"tasks that change after a fork": `
+		"tasks changed after a fork": `
 			new s
 			s: one | two | three
 			s task t = one
@@ -97,7 +97,7 @@ func TestStories(t *testing.T) {
 			f > i before two
 			s gone
 			f gone`,
-		"a task without events is an invocation of its own": `
+		"a task without events is a separate invocation": `
 			new s
 			s task t =
 			s task u =
@@ -118,7 +118,7 @@ func TestStories(t *testing.T) {
 			s < three
 			s < one
 			s < one !`,
-		"forks of forks read whole after all before them are gone": `
+		"forks of forks are complete after all their sources are deleted": `
 			new s {"k":0}
 			s: one {"k":1}
 			s task t = one
@@ -287,7 +287,7 @@ func (p *play) take(c *conv, words []string) {
 }
 
 // invocation is the one that a word names; "first" is that of the first entry,
-// which for initial state is the store's to make.
+// which the store generates for initial state.
 func (p *play) invocation(c *conv, word string) string {
 	if word == "first" {
 		return c.log[0].event.InvocationID
@@ -305,7 +305,7 @@ func (p *play) task(c *conv, name string, invocations []string) {
 	p.save(c.id, r)
 }
 
-// taskID is the id of a task: t^ is what a fork's source calls t.
+// taskID is the id of a task: t^ is the id of t in a fork's source.
 func (p *play) taskID(c *conv, name string) string {
 	of, taken := strings.CutSuffix(name, "^")
 	if !taken {

@@ -13,22 +13,21 @@ import (
 // waiting is how long a caller may take, most of which it waits for others.
 const waiting = time.Hour
 
-// errDied is what a caller's requests end with once it has died.
+// errDied is the error of a caller's requests once it has died.
 var errDied = errors.New("the caller has died")
 
-// caller does one thing with a store, request by request: each waits for its
-// turn.
+// caller does one thing with a store, request by request; each waits for its turn.
 type caller struct {
 	name string
 	err  error // of what it did, once it is over
 
 	dies context.CancelCauseFunc
 	asks chan struct{} // a request that waits for its turn
-	done chan struct{} // a request that had its turn, and is over
+	done chan struct{} // a request that had its turn and has ended
 	over chan struct{}
 }
 
-// call begins what a caller does, which gets no further than its first request.
+// call begins an operation, which gets no further than its first request.
 func (st *stage) call(name string, do func(context.Context, *stores.Store) error) *caller {
 	deadline, cancel := context.WithTimeout(st.t.Context(), waiting)
 	ctx, dies := context.WithCancelCause(deadline)
@@ -61,7 +60,7 @@ func (c *caller) after(_ context.Context, _ hooks.Call, _ table.Units, err error
 	return err
 }
 
-// turn lets the caller make one request; false where it is over.
+// turn lets the caller make one request; false if it has ended.
 func (c *caller) turn() bool {
 	select {
 	case <-c.asks:
@@ -72,7 +71,7 @@ func (c *caller) turn() bool {
 	}
 }
 
-// turns lets it make so many requests, and tells how many there were.
+// turns lets the caller make up to most requests, and returns how many it made.
 func (c *caller) turns(most int) int {
 	for n := range most {
 		if !c.turn() {
@@ -82,15 +81,14 @@ func (c *caller) turns(most int) int {
 	return most
 }
 
-// finish lets it make the rest of its requests, and returns what became of it.
+// finish lets the caller make the rest of its requests, and returns its error.
 func (c *caller) finish() error {
 	for c.turn() {
 	}
 	return c.err
 }
 
-// die stops the caller where it is: it hears of nothing that it has asked for
-// and not got.
+// die stops the caller: it gets no answer to a request under way.
 func (c *caller) die() {
 	c.dies(errDied)
 	<-c.over

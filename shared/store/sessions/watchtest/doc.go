@@ -1,3 +1,3 @@
-// Package watchtest holds no code but tests: a client that follows sessions of
-// the real store by what the stream of its table tells.
+// Package watchtest contains only tests: a client that follows sessions of the real
+// store by the stream of its table.
 package watchtest

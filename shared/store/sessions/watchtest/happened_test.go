@@ -17,7 +17,7 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// teller tells what happened, as the table's stream has it.
+// teller collects the events for receivers, from the table's stream.
 type teller struct {
 	store   *stores.Store
 	records *records
@@ -30,7 +30,7 @@ func newTeller(t *testing.T) *teller {
 	return &teller{store: stores.New(engine), records: records}
 }
 
-// in is the teller of a new session; what was told before has been read.
+// in returns the teller of a new session; earlier events have been read.
 func (s *teller) in(t *testing.T) *teller {
 	t.Helper()
 	s = &teller{store: s.store, records: s.records, session: uuid.NewString()}
@@ -45,7 +45,7 @@ func (s *teller) in(t *testing.T) *teller {
 	return s
 }
 
-// told is all that has happened since it was asked last.
+// told returns the events since the last call.
 func (s *teller) told(t *testing.T) []delivery.Event {
 	t.Helper()
 	var all []delivery.Event
@@ -63,7 +63,7 @@ func (s *teller) told(t *testing.T) []delivery.Event {
 	return all
 }
 
-// wantTold compares what was told: types, runs and positions.
+// wantTold compares the events: types, runs and positions.
 func (s *teller) wantTold(t *testing.T, want ...string) {
 	t.Helper()
 	var got []string
@@ -117,7 +117,7 @@ func spoken(author, text string) session.Event {
 
 func TestHappened(t *testing.T) {
 	all := newTeller(t)
-	t.Run("a run begins, says something in deltas and at once, and ends", func(t *testing.T) {
+	t.Run("a run begins, emits deltas and whole events, and ends", func(t *testing.T) {
 		s := all.in(t)
 		ref := s.mustStart(t)
 		it := s.mustItem(t, ref)
@@ -131,7 +131,7 @@ func TestHappened(t *testing.T) {
 		s.wantTold(t,
 			"run.started r1 2", "item.completed r1 3", "item.completed r1 4", "item.completed r1 5", "run.completed r1 6")
 	})
-	t.Run("an item that the end of its run completes is told before that end", func(t *testing.T) {
+	t.Run("an item that the end of its run completes precedes that end", func(t *testing.T) {
 		s := all.in(t)
 		ref := s.mustStart(t)
 		s.mustItem(t, ref)
@@ -149,7 +149,7 @@ func TestHappened(t *testing.T) {
 			t.Errorf("%d events, and the end among them: %v", len(got), ended)
 		}
 	})
-	t.Run("an item that fails is whole too", func(t *testing.T) {
+	t.Run("a failed item is complete too", func(t *testing.T) {
 		s := all.in(t)
 		ref := s.mustStart(t)
 		s.mustItem(t, ref)
@@ -158,7 +158,7 @@ func TestHappened(t *testing.T) {
 		}
 		s.wantTold(t, "run.started r1 2", "item.completed r1 3", "item.completed r1 3", "run.cancelled r1 4")
 	})
-	t.Run("what is no run's is not told", func(t *testing.T) {
+	t.Run("events outside of a run are not sent", func(t *testing.T) {
 		s := all.in(t)
 		e := spoken("user", "hello")
 		e.InvocationID = "i"

@@ -24,7 +24,7 @@ type choice struct {
 	does   act
 }
 
-// choices are what may happen now.
+// choices returns the acts that are possible now.
 func (w *page) choices() []choice {
 	out := []choice{
 		{"append", 2, w.append},
@@ -69,10 +69,10 @@ func (w *page) choose(ctx context.Context, rt *rapid.T, choices []choice) error 
 	return c.does(ctx, rt)
 }
 
-// many is rarely true, for what takes long.
+// many is rarely true, for acts that take long.
 func many(rt *rapid.T) bool { return rapid.IntRange(0, 2).Draw(rt, "indeed") == 0 }
 
-// flushMuch lets the item in progress grow by more than a message holds.
+// flushMuch grows the item in progress by more than fits into a message.
 func (w *page) flushMuch(ctx context.Context, rt *rapid.T) error {
 	if w.item == nil || w.item.Content().Size() > 500_000 {
 		return nil
@@ -87,7 +87,7 @@ func (w *page) flushMuch(ctx context.Context, rt *rapid.T) error {
 	return w.item.Flush(ctx, deltas)
 }
 
-// finish completes the item with what has come.
+// finish completes the item with its content so far.
 func (w *page) finish(ctx context.Context, _ *rapid.T) error {
 	if w.item == nil {
 		return nil
@@ -102,7 +102,7 @@ func (w *page) finish(ctx context.Context, _ *rapid.T) error {
 	return err
 }
 
-// appendMuch appends an event that no message holds.
+// appendMuch appends an event that does not fit into a message.
 func (w *page) appendMuch(ctx context.Context, rt *rapid.T) error {
 	if !many(rt) {
 		return nil
@@ -110,8 +110,7 @@ func (w *page) appendMuch(ctx context.Context, rt *rapid.T) error {
 	return w.appendAll(ctx, w.event(strings.Repeat("large ", 25_000)))
 }
 
-// appendMany appends more events than a watcher is brought up to date with in
-// two of them.
+// appendMany appends more events than two catch-ups return.
 func (w *page) appendMany(ctx context.Context, rt *rapid.T) error {
 	if !many(rt) {
 		return nil
@@ -128,7 +127,7 @@ func (w *page) appendAll(ctx context.Context, events ...session.Event) error {
 	return err
 }
 
-// fork goes on with a fork of the session, which a client begins to watch.
+// fork continues with a fork of the session, which a client begins to watch.
 func (w *page) fork(ctx context.Context, rt *rapid.T) error {
 	if !many(rt) {
 		return nil

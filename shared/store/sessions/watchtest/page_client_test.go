@@ -19,21 +19,21 @@ import (
 	"github.com/rethread/rethread/shared/domain/watch"
 )
 
-// page is a session that a client of the page's rules watches, and the network
-// between.
+// page is a session that a client watches by the rules of the page, and the network
+// in between.
 type page struct {
 	watching // what is done to the session
 	*functions
 
 	client     *pageclient.Session
-	thread     [][]byte // that was read, and not taken yet
+	thread     [][]byte // read, and not applied yet
 	connected  bool
 	connection string
 
-	news     []watch.LogUpdate // not told yet
+	news     []watch.LogUpdate // not sent yet
 	told     []watch.LogUpdate
-	lanes    [][][]byte // messages on their way, each lane's in order
-	breaking bool       // a message was lost, and so the connection will be
+	lanes    [][][]byte // messages under way, in order within each lane
+	breaking bool       // a message was lost, so the connection will break
 
 	tally
 	idle  int // threads read since something happened
@@ -50,7 +50,7 @@ func newPage(t *testing.T, rt *rapid.T, f *functions, records *records) *page {
 	return w
 }
 
-// happens says that something happened that a client may have to read for.
+// happens records a change for which a client may have to read.
 func (w *page) happens() { w.idle = 0 }
 
 func (w *page) note(format string, args ...any) {
@@ -58,7 +58,7 @@ func (w *page) note(format string, args ...any) {
 	w.trace = w.trace[max(0, len(w.trace)-60):]
 }
 
-// collect takes what the stream tells of this session.
+// collect reads this session's changes from the stream.
 func (w *page) collect(ctx context.Context) error {
 	for _, c := range w.records.next() {
 		news, err := w.functions.store.WatchMessages(ctx, c.Change)
@@ -73,7 +73,7 @@ func (w *page) collect(ctx context.Context) error {
 	return nil
 }
 
-// tell has the function of the stream tell some changes, in any order.
+// tell lets the stream's function send some changes, in any order.
 func (w *page) tell(ctx context.Context, rt *rapid.T) error {
 	if len(w.news) == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (w *page) tell(ctx context.Context, rt *rapid.T) error {
 	return w.deliver(ctx, batch)
 }
 
-// tellTwice tells a change once more.
+// tellTwice sends a change once more.
 func (w *page) tellTwice(ctx context.Context, rt *rapid.T) error {
 	if len(w.told) == 0 {
 		return nil
@@ -102,7 +102,7 @@ func (w *page) deliver(ctx context.Context, batch []watch.LogUpdate) error {
 	return err
 }
 
-// send puts messages on their way.
+// send puts messages under way.
 func (w *page) send(frames [][]byte) {
 	if len(frames) > 0 {
 		w.lanes = append(w.lanes, frames)
@@ -119,7 +119,7 @@ func (w *page) arrive(rt *rapid.T) []byte {
 	return frame
 }
 
-// hear has the client hear some messages.
+// hear delivers some messages to the client.
 func (w *page) hear(_ context.Context, rt *rapid.T) error {
 	for n := rapid.IntRange(1, 8).Draw(rt, "messages"); n > 0 && len(w.lanes) > 0; n-- {
 		frame := w.arrive(rt)
@@ -146,8 +146,8 @@ func (w *page) hear(_ context.Context, rt *rapid.T) error {
 	return nil
 }
 
-// lose has a message never come; so the connection will break, as it is closed
-// where a post fails.
+// lose drops a message; the connection will break, as it is closed after a failed
+// post.
 func (w *page) lose(_ context.Context, rt *rapid.T) error {
 	if len(w.lanes) > 0 {
 		w.note("lost %s", w.arrive(rt))
@@ -157,7 +157,7 @@ func (w *page) lose(_ context.Context, rt *rapid.T) error {
 	return nil
 }
 
-// breakOff ends the connection. What was on its way is lost.
+// breakOff ends the connection. Messages under way are lost.
 func (w *page) breakOff(context.Context, *rapid.T) error {
 	w.note("the connection broke")
 	w.lanes, w.connected, w.breaking, w.connection = nil, false, false, ""
@@ -171,7 +171,7 @@ func (w *page) wait(context.Context, *rapid.T) error {
 	return nil
 }
 
-// react does one thing that the page tells the client to.
+// react does one thing that the page requires of the client.
 func (w *page) react(ctx context.Context, rt *rapid.T) error {
 	switch at, waits := w.client.Asks(); {
 	case w.client.Ended():
@@ -195,8 +195,7 @@ func (w *page) react(ctx context.Context, rt *rapid.T) error {
 	return nil
 }
 
-// subscribe asks for what the client lacks, on another connection where there is
-// none.
+// subscribe catches the client up, on a new connection if there is none.
 func (w *page) subscribe(ctx context.Context) error {
 	if !w.connected {
 		w.connected, w.connection = true, uuid.NewString()[:16]
@@ -226,8 +225,8 @@ func (w *page) subscribe(ctx context.Context) error {
 	return err
 }
 
-// read reads the thread, in pages of any size. To do so again and again although
-// nothing happens is what the page must not lead to.
+// read reads the thread, in pages of any size. The rules must not make a client
+// read again and again although nothing happens.
 func (w *page) read(ctx context.Context, rt *rapid.T) error {
 	const most = 2
 	w.reads++
@@ -243,7 +242,7 @@ func (w *page) read(ctx context.Context, rt *rapid.T) error {
 	return err
 }
 
-// get reads all pages of the thread; found is false where there is no session.
+// get reads all pages of the thread; found is false without a session.
 func (w *page) get(ctx context.Context, limit int) (pages [][]byte, found bool, err error) {
 	for cursor := ""; ; {
 		query := url.Values{"limit": {fmt.Sprint(limit)}}
@@ -271,7 +270,7 @@ func (w *page) get(ctx context.Context, limit int) (pages [][]byte, found bool, 
 	}
 }
 
-// shows is what the client shows, as JSON has it.
+// shows returns what the client shows, as JSON.
 func (w *page) shows() []map[string]any {
 	var out []map[string]any
 	for _, it := range w.client.Items {

@@ -34,7 +34,7 @@ type functions struct {
 	posts  *posts
 }
 
-// posts are the bytes that were sent to the one connection that is open.
+// posts are the messages sent to the open connection.
 type posts struct {
 	mu         sync.Mutex
 	connection string
@@ -53,14 +53,14 @@ func (p *posts) Push(_ context.Context, connection string, message []byte) error
 
 func (p *posts) Close(context.Context, string) error { return watch.ErrGone }
 
-// open makes another connection the one that is open, or none.
+// open makes another connection the open one, or none.
 func (p *posts) open(connection string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.connection, p.messages = connection, nil
 }
 
-// sent is what was sent since it was asked last.
+// sent returns what was sent since the last call.
 func (p *posts) sent() [][]byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()

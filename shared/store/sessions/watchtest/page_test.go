@@ -57,8 +57,8 @@ func (t tally) String() string {
 		t.heard, t.doubled, t.lost, t.large, t.reloads, t.reads, t.subscriptions)
 }
 
-// settle tells all there is, some of it for the second time, and lets the client
-// do what the page tells it to until it rests.
+// settle sends everything, some of it twice, and lets the client act by the page's
+// rules until it is idle.
 func (w *page) settle(rt *rapid.T) {
 	ctx := w.t.Context()
 	if rapid.IntRange(0, 5).Draw(rt, "deleted") == 0 {
@@ -98,11 +98,11 @@ func (w *page) settle(rt *rapid.T) {
 	}
 }
 
-// mostAsked bounds what a client does once nothing happens any more: it reads
-// the thread, subscribes, and is told.
+// mostAsked is how often a client may act once nothing happens any more: it reads
+// the thread, subscribes, and gets messages.
 const mostAsked = 12
 
-// busy reports whether the client has something to do, or to be told.
+// busy reports whether the client has something to do or to receive.
 func (w *page) busy() bool {
 	_, waits := w.client.Asks()
 	return !w.client.Ended() && (waits || w.client.NeedsThread() || w.thread != nil || !w.connected || len(w.lanes) > 0)

@@ -22,7 +22,7 @@ type change struct {
 	key table.Key
 }
 
-// newTable makes an empty table, and what notes its changes.
+// newTable returns an empty table and the record of its changes.
 func newTable() (table.Engine, *records) {
 	r := &records{}
 	return memory.New(store.Schema(), memory.Feed(r.note)), r
@@ -42,7 +42,7 @@ func (r *records) note(before, after table.Item) {
 	r.changes = append(r.changes, c)
 }
 
-// next is what changed since it was asked last.
+// next returns the changes since the last call.
 func (r *records) next() []change {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/task"
 )
 
-// want compares what was told, but for ids and times, which must be there and be
-// different ones.
+// want compares the events except for ids and times, which must be set and
+// distinct.
 func (s *teller) want(t *testing.T, want ...delivery.Event) {
 	t.Helper()
 	got := s.told(t)
@@ -45,12 +45,13 @@ func (s *teller) mustCreate(t *testing.T, n session.New) {
 	}
 }
 
-// of is an event of the teller's session, which names the agent helper.
+// of returns an event of the teller's session, which names the agent helper.
 func (s *teller) of(typ delivery.Type) delivery.Event {
 	return delivery.Event{Type: typ, UserID: watched, SessionID: s.session, Agent: "helper"}
 }
 
-// with is the teller of a new session of the agent helper that was told of.
+// with returns the teller of a new session of the agent helper, after its first
+// event.
 func (s *teller) with(t *testing.T, chain ...string) *teller {
 	t.Helper()
 	s = &teller{store: s.store, records: s.records, session: uuid.NewString()}
@@ -121,7 +122,7 @@ func TestHappened_to_sessions(t *testing.T) {
 		}
 		s.want(t, s.of(delivery.SessionDeleted))
 	})
-	t.Run("one that others read on is deleted once", func(t *testing.T) {
+	t.Run("a session with forks is deleted once", func(t *testing.T) {
 		s := all.with(t)
 		s.mustAppend(t, "i1")
 		before := "i1"
@@ -141,7 +142,7 @@ func TestHappened_to_sessions(t *testing.T) {
 		gone.Type, gone.Source, gone.Before = delivery.SessionDeleted, "", ""
 		s.want(t, s.of(delivery.SessionDeleted), gone)
 	})
-	t.Run("a fork of everything tells of itself alone", func(t *testing.T) {
+	t.Run("a fork of everything has one event", func(t *testing.T) {
 		s := all.with(t)
 		s.mustSave(t, "t1")
 		s.mustPut(t, "report", 10)
@@ -154,7 +155,7 @@ func TestHappened_to_sessions(t *testing.T) {
 		forked.SessionID, forked.Source = f.ID, s.session
 		s.want(t, forked)
 	})
-	t.Run("a rewind says before what, and what it restores is not saved anew", func(t *testing.T) {
+	t.Run("a rewind names its boundary, and restored items have no events", func(t *testing.T) {
 		s := all.with(t)
 		s.mustPut(t, "report", 10)
 		s.mustAppend(t, "i1")
@@ -175,7 +176,7 @@ func TestHappened_to_sessions(t *testing.T) {
 		rewound.Before, rewound.Seq = "i2", 4
 		s.want(t, rewound)
 	})
-	t.Run("an import tells of the session and of nothing in it", func(t *testing.T) {
+	t.Run("an import has an event for the session and none for its contents", func(t *testing.T) {
 		s := all.with(t)
 		ref := s.mustStart(t)
 		s.mustEnd(t, ref, run.Failed)
@@ -207,7 +208,7 @@ func TestHappened_to_sessions(t *testing.T) {
 
 func TestHappened_in_sessions(t *testing.T) {
 	all := newTeller(t)
-	t.Run("a run that fails says why, and is taken back by the next", func(t *testing.T) {
+	t.Run("a failed run has its error, and the next run discards it", func(t *testing.T) {
 		s := all.with(t)
 		ref := s.mustStart(t)
 		if _, err := s.store.End(t.Context(), ref, run.Failed, run.NewProblem("agent_failed", "secret")); err != nil {
@@ -227,7 +228,7 @@ func TestHappened_in_sessions(t *testing.T) {
 		again.RunID, again.Seq, again.Agent, again.Chain, again.Depth = "r2", 6, "other", []string{"au1"}, 1
 		s.want(t, began, failed, back, again)
 	})
-	t.Run("what is saved while an automation's run is active is its doing", func(t *testing.T) {
+	t.Run("writes during an automation's run are attributed to the automation", func(t *testing.T) {
 		s := all.with(t, "au0")
 		ref := run.Ref{UserID: watched, SessionID: s.session, RunID: "r1"}
 		for _, chain := range [][]string{{"au1", "au2"}, nil} {
@@ -254,7 +255,7 @@ func TestHappened_in_sessions(t *testing.T) {
 			ref.RunID = "r2"
 		}
 	})
-	t.Run("a task is told at each save, and at nothing else", func(t *testing.T) {
+	t.Run("a task has an event for each save, and no others", func(t *testing.T) {
 		s := all.with(t)
 		s.mustSave(t, "t1")
 		saved := s.of(delivery.TaskSaved)
@@ -270,11 +271,11 @@ func TestHappened_in_sessions(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.told(t)
-		s.mustSave(t, "t1") // keeps what the fork shows
+		s.mustSave(t, "t1") // keeps the version that the fork shows
 		s.want(t, saved)
 		in := *s
 		in.session = f.ID
-		in.mustSave(t, s.takenTask(t, f.ID)) // adopts it first
+		in.mustSave(t, s.takenTask(t, f.ID)) // copies it first
 		if got := in.told(t); len(got) != 1 || got[0].Type != delivery.TaskSaved || got[0].SessionID != f.ID {
 			t.Errorf("told is %+v", got)
 		}
@@ -285,7 +286,7 @@ func TestHappened_in_sessions(t *testing.T) {
 		s.mustSave(t, "t1")
 		s.want(t, saved)
 	})
-	t.Run("artifacts are told version by version, whole", func(t *testing.T) {
+	t.Run("artifacts have one event for each version", func(t *testing.T) {
 		s := all.with(t)
 		s.mustPut(t, "report", 10)
 		s.mustPut(t, "report", 1<<20)
@@ -297,7 +298,7 @@ func TestHappened_in_sessions(t *testing.T) {
 		one.Artifact, two.Artifact, two.Version, shared.Artifact = "report", "report", 1, "user:profile"
 		s.want(t, one, two, shared)
 	})
-	t.Run("feedback is told with its session where it has one, once", func(t *testing.T) {
+	t.Run("feedback has one event, with its session if it has one", func(t *testing.T) {
 		s := all.with(t)
 		f := task.Feedback{ID: uuid.NewString(), SessionID: s.session, TaskID: "t1", Type: task.Down, Text: "secret"}
 		s.mustFeedback(t, f)
@@ -309,7 +310,7 @@ func TestHappened_in_sessions(t *testing.T) {
 	})
 }
 
-// takenTask is the id that a fork shows its only task under.
+// takenTask returns the id of a fork's only task.
 func (s *teller) takenTask(t *testing.T, fork string) string {
 	t.Helper()
 	page, err := s.store.Tasks(t.Context(), task.Query{UserID: watched, SessionID: fork})

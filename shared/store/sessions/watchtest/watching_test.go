@@ -60,7 +60,7 @@ func TestWatching(t *testing.T) {
 	}
 }
 
-// leastSteps is how many steps TestWatching plays at least.
+// leastSteps is the minimum number of steps of TestWatching.
 const leastSteps = 1000
 
 type watching struct {
@@ -72,7 +72,7 @@ type watching struct {
 	now     time.Time
 
 	queues map[table.Key][]watch.Message // by item of the table
-	order  []table.Key                   // of the queues, as they first had something
+	order  []table.Key                   // of the queues, in the order in which they were first filled
 	told   []watch.Message
 
 	active      *run.Ref
@@ -101,7 +101,7 @@ func (w *watching) create(ctx context.Context) error {
 	return err
 }
 
-// collect takes what the stream tells of this session.
+// collect reads this session's changes from the stream.
 func (w *watching) collect(ctx context.Context) error {
 	for _, c := range w.records.next() {
 		news, err := w.store.WatchMessages(ctx, c.Change)
@@ -161,7 +161,7 @@ func (w *watching) flush(ctx context.Context, rt *rapid.T) error {
 	parts := max(1, w.item.Content().Parts())
 	var deltas []run.Delta
 	for i := range n {
-		// Pieces of many lengths, so that segments fill at odd places.
+		// Pieces have many lengths, so that segments are filled unevenly.
 		text := fmt.Sprintf("%*s", rapid.IntRange(1, 500).Draw(rt, "length"), "é"+fmt.Sprint(i))
 		deltas = append(deltas, run.Delta{Part: min(i, parts), Text: text})
 		parts = max(parts, min(i, parts)+1)
@@ -268,8 +268,7 @@ func (w *watching) tell(m watch.Message) {
 	w.state.Apply(heard, w.now)
 }
 
-// connect is what a client does when it is connected anew, or asks for what is
-// missing.
+// connect is what a client does when it reconnects or catches up.
 func (w *watching) connect(ctx context.Context, _ *rapid.T) error {
 	if w.state.NeedsThread() {
 		if err := w.read(ctx); err != nil {
@@ -308,7 +307,7 @@ func (w *watching) read(ctx context.Context) error {
 	return nil
 }
 
-// settle tells all there is and lets the client ask until it misses nothing.
+// settle sends everything and lets the client catch up until it misses nothing.
 func (w *watching) settle(rt *rapid.T) {
 	ctx := w.t.Context()
 	w.must(rt, w.collect(ctx))
@@ -359,5 +358,5 @@ func jsonOf[T any](rt *rapid.T, events []T) []string {
 	return out
 }
 
-// smallSeals makes seals of short histories too.
+// smallSeals compacts short histories too.
 func smallSeals() sessions.Compaction { return sessions.Compaction{Bytes: 500, Page: 1, Behind: 2} }
