@@ -47,7 +47,7 @@ func newTurns(s *stores.Store, target delivery.Target) *turns {
 			Builders: map[delivery.Kind]delivery.MessageBuilder{target.Kind: w}, Retries: delivery.DefaultRetryPolicy(), Now: time.Now,
 			Jitter: func() float64 { return 0 }, Log: log,
 		},
-		Lanes: s, Waker: w, Prompt: time.Second, Behind: time.Minute, Patience: time.Second, Slice: time.Minute,
+		Lanes: s, Waker: w, DirectTimeout: time.Second, MaxDirectAge: time.Minute, LaneTimeout: time.Second, PassTime: time.Minute,
 		Lease: time.Minute, NewID: func() string { return "turn" }, Log: log,
 	}
 	return w
@@ -77,7 +77,7 @@ func parkedAt(target delivery.Target, from, to int) []delivery.Parked {
 	var all []delivery.Parked
 	for i := from; i < to; i++ {
 		all = append(all, delivery.Parked{
-			Place: fmt.Sprintf("%04d", i), Queued: time.Now(),
+			Position: fmt.Sprintf("%04d", i), Queued: time.Now(),
 			Delivery: delivery.Delivery{Event: delivery.Event{ID: fmt.Sprint("e", i)}, Target: target},
 		})
 	}
@@ -87,7 +87,7 @@ func parkedAt(target delivery.Target, from, to int) []delivery.Parked {
 // mustFill has deliveries wait for a target that is slow, or for none.
 func mustFill(t *testing.T, s *stores.Store, target delivery.Target, n int) {
 	t.Helper()
-	lane := delivery.Lane{Group: target.Group(), Turn: 1, Slow: time.Now().Add(time.Hour)}
+	lane := delivery.Lane{Group: target.Group(), Pass: 1, Slow: time.Now().Add(time.Hour)}
 	if n == 0 {
 		if err := s.SaveLane(t.Context(), lane); err != nil {
 			t.Fatal(err)
@@ -235,7 +235,7 @@ func TestLanes_of_what_is_deleted(t *testing.T) {
 					}
 					for _, target := range targets {
 						if n > 0 {
-							desk.wakes = append(desk.wakes, delivery.Wake{Kind: target.Kind, Group: target.Group(), Turn: 1})
+							desk.wakes = append(desk.wakes, delivery.Wake{Kind: target.Kind, Group: target.Group(), Pass: 1})
 						}
 					}
 					desk.mustTurn(t)
@@ -258,7 +258,7 @@ func TestLanes_of_what_is_deleted(t *testing.T) {
 func (w *turns) mustTakeLate(ctx context.Context, t *testing.T, target delivery.Target) {
 	t.Helper()
 	late := delivery.Arrival{
-		Delivery: parkedAt(target, 50, 51)[0].Delivery, Place: "0050", Try: delivery.Try{Number: 1, Queued: time.Now()},
+		Delivery: parkedAt(target, 50, 51)[0].Delivery, Position: "0050", Try: delivery.Try{Number: 1, Queued: time.Now()},
 	}
 	if taken, err := w.desk.Receive(ctx, []delivery.Arrival{late}); err != nil || taken != 1 {
 		t.Errorf("%d, %v", taken, err)
@@ -269,7 +269,7 @@ func (w *turns) mustTakeLate(ctx context.Context, t *testing.T, target delivery.
 func (w *turns) mustTurn(t *testing.T) {
 	t.Helper()
 	for i := 0; i < len(w.wakes); i++ {
-		if err := w.desk.Turn(t.Context(), w.wakes[i]); err != nil {
+		if err := w.desk.RunPass(t.Context(), w.wakes[i]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -292,7 +292,7 @@ func TestLanes_of_gone_targets_cost_little(t *testing.T) {
 		_, err := s.Webhook(ctx, fixture.Alice, "gone")
 		return err
 	}
-	desk.wakes = []delivery.Wake{{Kind: target.Kind, Group: target.Group(), Turn: 1}}
+	desk.wakes = []delivery.Wake{{Kind: target.Kind, Group: target.Group(), Pass: 1}}
 	desk.mustTurn(t)
 	if left := leftOfLane(t, engine, target.Group()); left > 0 {
 		t.Errorf("%d items are left", left)

@@ -71,7 +71,7 @@ func sitAgainAndAgain(t *testing.T, s *stores.Store, seat watch.Subscription, ta
 func wantNoneOf(t *testing.T, s *stores.Store, log, share string) {
 	t.Helper()
 	for _, seat := range fixture.Watchers(t, s, log) {
-		if seat.Grant.Share == share && seat.Over(time.Now()) == "" {
+		if seat.Grant.Share == share && seat.EndReason(time.Now()) == "" {
 			t.Errorf("%s still has a seat", seat.Connection)
 		}
 	}
