@@ -18,9 +18,9 @@ const (
 	sweepPostpone = 4 * time.Minute
 	// sweepParallel is how many items of a sweep are handled at once.
 	sweepParallel = 4
-	// sweepUnwell is how many requests in a row may fail before a sweep leaves the
+	// sweepMaxFailures is how many requests in a row may fail before a sweep leaves the
 	// table in peace until the next one.
-	sweepUnwell = 10
+	sweepMaxFailures = 10
 	// sweepMove is how long moving an item may take when the sweep's time is over.
 	sweepMove = 3 * time.Second
 	// sweepReported is how many failures of a sweep are told one by one.
@@ -55,7 +55,7 @@ func (s *Store) sweepPages(
 			keys[i] = records.KeyOf(item)
 		}
 		w.page(ctx, page, prepare(ctx, keys))
-		return ctx.Err() == nil && !w.unwell(), nil
+		return ctx.Err() == nil && !w.failing(), nil
 	})
 	if err == nil {
 		err = ctx.Err()
