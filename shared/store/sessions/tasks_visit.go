@@ -103,9 +103,13 @@ func (s *Store) visitInherited(
 ) error {
 	found := map[string]taskSeen{}
 	take := func(w taskWindow, seq func(int64) int64, id func(string) string) error {
+		here := map[string]bool{} // whether this log has the task at some place
 		return s.taskItems(ctx, w, func(seen taskSeen) (bool, error) {
 			seen.seq, seen.id = seq(seen.seq), id(seen.id)
-			found[seen.id] = seen
+			if seen.item.Gone && here[seen.id] { // the tombstone of the place that it was moved away from
+				return true, nil
+			}
+			found[seen.id], here[seen.id] = seen, !seen.item.Gone
 			return true, nil
 		})
 	}
@@ -188,13 +192,13 @@ func (s *Store) taskItems(ctx context.Context, w taskWindow, visit func(taskSeen
 // taskItemsAsOf visits the tasks that a fork sees: those that have not changed
 // since, and the kept versions of the others.
 func (s *Store) taskItemsAsOf(ctx context.Context, w taskWindow, visit func(taskSeen) (bool, error)) error {
-	found := map[string]taskSeen{}
+	found := map[string]taskSeen{} // by place and id: a task that moved may have a tombstone elsewhere
 	for _, prefix := range []string{prefixTask, prefixKeptTask} {
 		err := s.taskQuery(ctx, w, prefix, func(seen taskSeen) (bool, error) {
 			item := seen.item
 			if item.Gen < w.gen && (item.Until == 0 || w.gen <= item.Until) {
-				if old, ok := found[seen.id]; !ok || old.item.Until == 0 || item.Until < old.item.Until {
-					found[seen.id] = seen
+				if old, ok := found[seen.key()]; !ok || old.item.Until == 0 || item.Until < old.item.Until {
+					found[seen.key()] = seen
 				}
 			}
 			return true, nil

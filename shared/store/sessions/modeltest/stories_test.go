@@ -157,6 +157,15 @@ func TestStories(t *testing.T) {
 			f > g
 			g: four
 			g task u = four, three, two`,
+		"a task that a fork took over moves to an earlier place": `
+			new s
+			s: one | two
+			s task t = two
+			s > f
+			f task t^ = one
+			f > g
+			g task t^ = two
+			g task t^ = one`,
 		"a fork goes back to the initial state, behind which its source hid entries of the same invocation": `
 			new s {"k":0}
 			s: first {"k":1,"l":1}
