@@ -67,10 +67,10 @@ func (i *invocation) deliver(result *Result) bool {
 	if i.ignored {
 		result.discard()
 	}
-	i.done <- result
 	if result.Stream == nil {
-		i.release()
+		i.release() // first: the caller may invoke again as soon as it has the result
 	}
+	i.done <- result
 	return true
 }
 
