@@ -95,10 +95,26 @@ func (p *pair) write(g *generator) {
 	before := p.half(g, w)
 	u, err := p.memory.Write(g.Context(), w)
 	v, also := p.dynamo.Write(g.Context(), w)
+	if errors.Is(also, table.ErrUndecided) {
+		v, also = p.decide(g, w, u, err)
+	}
 	if (before || p.half(g, w)) && v.Write > u.Write {
 		u = v
 	}
 	p.agree(g, "write", w, err, also, u, v)
+}
+
+// decide finds out what a write has done in DynamoDB whose answer was lost on the way.
+// A write that memory refused can be repeated, since it changes nothing; of another,
+// the stored item tells.
+func (p *pair) decide(g *generator, w table.Write, inMemory table.Units, err error) (table.Units, error) {
+	if err != nil {
+		return p.dynamo.Write(g.Context(), w)
+	}
+	item, _, err := p.memory.Get(g.Context(), w.Key, table.Reading{Consistent: true})
+	other, _, also := p.dynamo.Get(g.Context(), w.Key, table.Reading{Consistent: true})
+	g.same("an undecided write", w, item, other)
+	return inMemory, errors.Join(err, also)
 }
 
 // half reports whether a write has an item with only one of the index's keys:
@@ -115,6 +131,9 @@ func (p *pair) transact(g *generator) {
 	before := p.half(g, tx.Writes...)
 	u, err := p.memory.Transact(g.Context(), tx)
 	v, also := p.dynamo.Transact(g.Context(), tx)
+	if errors.Is(also, table.ErrUndecided) {
+		v, also = p.dynamo.Transact(g.Context(), tx) // its token makes that a repeat
+	}
 	if err == nil {
 		// DynamoDB Local adds up only the distinct costs of a transaction's writes,
 		// and reports a repeat as a write.
@@ -176,6 +195,9 @@ func (p *pair) batch(g *generator) {
 		before, none := p.half(g, writes...), p.deletesOfNothing(g, writes)
 		u, err := p.memory.BatchWrite(g.Context(), writes)
 		v, also := p.dynamo.BatchWrite(g.Context(), writes)
+		if errors.Is(also, table.ErrUndecided) {
+			v, also = p.dynamo.BatchWrite(g.Context(), writes) // puts and deletes alone
+		}
 		if err == nil {
 			u.Write += none // DynamoDB Local charges missing items double in batches
 		}
