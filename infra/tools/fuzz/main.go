@@ -20,6 +20,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/rethread/rethread/infra/tools/fuzz/outcome"
 )
 
 // minTargets is the expected number of targets, so that a lost one is noticed.
@@ -110,7 +112,7 @@ func (t target) try(ctx context.Context, each time.Duration, out io.Writer) (int
 	cmd.Stdout, cmd.Stderr = &said, &said
 	err := cmd.Run()
 	n := executed(&said)
-	if err != nil {
+	if err != nil && !outcome.OutOfTime(said.Bytes()) {
 		return n, fmt.Errorf("%w: %w\n%s", errFound, err, said.String())
 	}
 	if n == 0 {
