@@ -169,13 +169,13 @@ func (s *Store) ownNewest(ctx context.Context, on artifactScope, after string) (
 			s.leftOut(ctx, records.KeyOf(attrs), err)
 			continue
 		}
-		if name == last {
+		if len(out.items) > 0 && name == last {
 			out.items[len(out.items)-1] = item
 			continue
 		}
 		out.items, last = append(out.items, item), name
 	}
-	if page.Next == nil || last == "" {
+	if page.Next == nil || len(out.items) == 0 {
 		return out, nil
 	}
 	out.next = last // its versions may continue after the page

@@ -136,3 +136,20 @@ func TestArtifactsForked_before_they_were_stored(t *testing.T) {
 	mustRead(t, s, newest("fork", "a"), "first")
 	mustRead(t, s, newest("fork", "b"), "")
 }
+
+// Events may name artifacts that no put could have made.
+func TestArtifactsRewound_with_impossible_names(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	mustCreate(t, s, alice, "s", nil)
+	mustPut(t, s, alice, "s", "a", "stays")
+	for i, name := range []string{"", "user:", "a/b", "..", "user:a/b"} {
+		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
+			mustAppend(t, s, alice, "s", named(t, fmt.Sprint("inv-", i), map[string]int64{name: 0}))
+			mustRewind(t, s, "s", fmt.Sprint("inv-", i))
+			if diff := cmp.Diff([]string{"a@0"}, mustList(t, s, alice, "s", 9)); diff != "" {
+				t.Errorf("list (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/table"
 )
@@ -47,6 +48,9 @@ func (s *Store) planArtifacts(ctx context.Context, h *header, plan *restore) err
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(versions)) {
+		if artifact.CheckName("", name) != nil {
+			continue // events may name what no artifact can be called: there is nothing to restore
+		}
 		put, next, err := s.restoredVersion(ctx, h, name, versions[name])
 		if err != nil {
 			return err
