@@ -146,7 +146,10 @@ func TestArtifactsRewound_with_impossible_names(t *testing.T) {
 	for i, name := range []string{"", "user:", "a/b", "..", "user:a/b"} {
 		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
 			mustAppend(t, s, alice, "s", named(t, fmt.Sprint("inv-", i), map[string]int64{name: 0}))
-			mustRewind(t, s, "s", fmt.Sprint("inv-", i))
+			got := mustRewind(t, s, "s", fmt.Sprint("inv-", i))
+			if len(got.Artifacts) > 0 || len(got.Event.ArtifactDelta) > 0 {
+				t.Errorf("restored %v; the event has %v", got.Artifacts, got.Event.ArtifactDelta)
+			}
 			if diff := cmp.Diff([]string{"a@0"}, mustList(t, s, alice, "s", 9)); diff != "" {
 				t.Errorf("list (-want +got):\n%s", diff)
 			}

@@ -41,16 +41,18 @@ func (s *Store) planRestore(
 }
 
 // planArtifacts turns versions to go back to into new versions that refer to
-// them: numbers only grow.
+// them: numbers only grow. Events may also name what no artifact can be called. There
+// is nothing to restore, so the rewind does not mention such names.
 func (s *Store) planArtifacts(ctx context.Context, h *header, plan *restore) error {
+	maps.DeleteFunc(plan.delta, func(key string, _ json.RawMessage) bool {
+		name, ok := session.ArtifactOf(key)
+		return ok && artifact.CheckName("", name) != nil
+	})
 	versions, err := plan.delta.Versions(maxRestored)
 	if err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(versions)) {
-		if artifact.CheckName("", name) != nil {
-			continue // events may name what no artifact can be called: there is nothing to restore
-		}
 		put, next, err := s.restoredVersion(ctx, h, name, versions[name])
 		if err != nil {
 			return err
