@@ -72,24 +72,17 @@ func checkRESTBody(path string, body []byte) error {
 	return checkBody(body, sends, request.Message, "/message")
 }
 
-// placeholderRequest returns a request with the id of another and without a
-// message; the guard answers it.
-func placeholderRequest(body []byte, old bool) []byte {
-	var request struct {
-		ID json.RawMessage `json:"id"`
+// placeholderRequest returns a request without a message, whose answer is a
+// stream if that of method is one; the guard answers it.
+func placeholderRequest(method string, old bool) []byte {
+	switch {
+	case old && method == "message/stream":
+		return []byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/resubscribe","params":{"id":"none"}}`)
+	case old:
+		return []byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"none"}}`)
+	default:
+		return []byte(`{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{}}`)
 	}
-	method, params := "GetTask", `{}`
-	if old {
-		method, params = "tasks/get", `{"id":"none"}`
-	}
-	out, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": idOf(json.Unmarshal(body, &request) == nil, request.ID), "method": method,
-		"params": json.RawMessage(params),
-	})
-	if err != nil {
-		return []byte(`{}`)
-	}
-	return jsonx.Mend(out)
 }
 
 func idOf(known bool, id json.RawMessage) json.RawMessage {

@@ -60,7 +60,7 @@ func TestInvalidBodies(t *testing.T) {
 			if c.path == rpc {
 				want = -32602
 			}
-			if code := rpcCode(t, got.Body.Bytes()); code != want || !strings.Contains(answer, c.says) || goTypeError.MatchString(answer) {
+			if code := rpcCode(t, eventData(got.Body.Bytes())); code != want || !strings.Contains(answer, c.says) || goTypeError.MatchString(answer) {
 				t.Errorf("%d %s", got.Code, answer)
 			}
 			if c.path == rpc && (got.Code != http.StatusOK || !strings.Contains(answer, `"id":7`)) || c.path != rpc && got.Code != want {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 
 	lib "github.com/a2aproject/a2a-go/v2/a2a"
@@ -54,12 +55,42 @@ func (s *server) versionedCard(w http.ResponseWriter, r *http.Request, agent str
 
 func oneVersion(_ context.Context, card *lib.AgentCard) ([]byte, error) { return json.Marshal(card) }
 
+// bothVersions writes the members of both versions. The library's own form of
+// security schemes for both cannot be read by its clients of 1.0.
 func bothVersions(ctx context.Context, card *lib.AgentCard) ([]byte, error) {
 	producer, ok := a2av0.NewStaticAgentCardProducer(card).(a2asrv.AgentCardJSONProducer)
 	if !ok {
 		return nil, errors.New("the library cannot write cards for version 0.3")
 	}
-	return producer.CardJSON(ctx)
+	raw, err := producer.CardJSON(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return nil, fmt.Errorf("read the card of both versions: %w", err)
+	}
+	schemes := map[lib.SecuritySchemeName]bothSchemes{}
+	for name, scheme := range card.SecuritySchemes {
+		if current, ok := scheme.(lib.HTTPAuthSecurityScheme); ok {
+			schemes[name] = bothSchemes{
+				Type: "http", Scheme: current.Scheme, BearerFormat: current.BearerFormat, Current: current,
+			}
+		}
+	}
+	if members["securitySchemes"], err = json.Marshal(schemes); err != nil {
+		return nil, fmt.Errorf("write the card's security schemes: %w", err)
+	}
+	return json.Marshal(members)
+}
+
+// bothSchemes is an HTTP security scheme with the members of versions 0.3 and
+// 1.0.
+type bothSchemes struct {
+	Type         string                     `json:"type"`
+	Scheme       string                     `json:"scheme"`
+	BearerFormat string                     `json:"bearerFormat"`
+	Current      lib.HTTPAuthSecurityScheme `json:"httpAuthSecurityScheme"`
 }
 
 func (s *server) card(w http.ResponseWriter, r *http.Request, agent string, write cardWriter) {

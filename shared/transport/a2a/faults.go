@@ -17,8 +17,13 @@ func (g guard) protocolError(ctx context.Context, method string, err error) erro
 	switch {
 	case errors.As(err, &known):
 		return known
+	case errors.Is(err, lib.ErrTaskNotFound):
+		return errNoTask()
 	case errors.As(err, &f):
-		return lib.NewError(kindError(f.Kind), f.Detail)
+		if is := kindError(f.Kind); !errors.Is(is, lib.ErrTaskNotFound) {
+			return lib.NewError(is, f.Detail)
+		}
+		return errNoTask() // whatever of the task was missing
 	case lib.ErrorReason(err) != lib.ErrorReason(lib.ErrInternalError):
 		return err
 	}
@@ -27,6 +32,10 @@ func (g guard) protocolError(ctx context.Context, method string, err error) erro
 	}
 	return lib.NewError(lib.ErrInternalError, "Internal error.")
 }
+
+// errNoTask is the one error for a task that does not exist, no longer exists,
+// or may not be read.
+func errNoTask() error { return lib.NewError(lib.ErrTaskNotFound, "Task not found") }
 
 // isNotYours reports whether a session is another user's and not shared with
 // the caller.

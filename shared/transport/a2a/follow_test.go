@@ -93,6 +93,9 @@ func TestStreamDespiteFaults(t *testing.T) {
 			}
 			w.endRun(t, run.Completed, nil)
 			heard.mustEndAs(t, r, lib.TaskStateCompleted)
+			if len(heard.closing) != 2 {
+				t.Errorf("%d of 2 artifacts were closed", len(heard.closing))
+			}
 			if n := r.fanOut.count(); test.reopens != (n > 1) {
 				t.Errorf("%d connections", n)
 			}
@@ -215,7 +218,10 @@ func agentEvent(part string) session.Event {
 // listen reads a stream in the background.
 func (r *rig) listen(t *testing.T, events iter.Seq2[lib.Event, error]) *listener {
 	t.Helper()
-	l := &listener{parts: map[lib.ArtifactID]string{}, changed: make(chan struct{}), over: make(chan struct{})}
+	l := &listener{
+		parts: map[lib.ArtifactID]string{}, closing: map[lib.ArtifactID]*lib.TaskArtifactUpdateEvent{},
+		changed: make(chan struct{}), over: make(chan struct{}),
+	}
 	go func() {
 		defer close(l.over)
 		for e, err := range events {
@@ -239,6 +245,9 @@ func (l *listener) mustEndAs(t *testing.T, r *rig, want lib.TaskState) {
 	}
 	var text strings.Builder
 	for _, a := range task.Artifacts {
+		if last := l.closing[a.ID]; last != nil && (last.Append || !cmp.Equal(last.Artifact.Parts, a.Parts)) {
+			t.Errorf("the last update of an artifact must have all of it and replace: %+v has %+v", last, last.Artifact)
+		}
 		for _, p := range a.Parts {
 			text.WriteString(p.Text())
 		}

@@ -78,8 +78,9 @@ func (h *handler) link(ctx context.Context, id lib.TaskID, a access.Action) (tas
 }
 
 // ListTasks implements a2asrv.RequestHandler. Tasks are ordered by their
-// beginning, newest first. A filter by status or time reads each task, so the
-// total then counts the tasks not filtered out so far.
+// beginning, newest first, without those that a rewind hides. Whether a task is
+// listed shows only when it is read, so the total counts the tasks that are not
+// left out so far.
 func (h *handler) ListTasks(ctx context.Context, req *lib.ListTasksRequest) (*lib.ListTasksResponse, error) {
 	size, from, err := listPage(req)
 	if err != nil {
@@ -95,14 +96,14 @@ func (h *handler) ListTasks(ctx context.Context, req *lib.ListTasksRequest) (*li
 			out.NextPageToken = strconv.Itoa(i)
 			break
 		}
-		t, err := h.load(ctx, links[i])
+		t, events, err := h.loadEvents(ctx, links[i])
 		switch {
 		case errors.Is(err, lib.ErrTaskNotFound), errors.Is(err, fault.Of(fault.NotFound)):
 			continue // its session is being deleted
 		case err != nil:
 			return nil, err
 		}
-		if !wanted(t, req) {
+		if rewound := len(links[i].Runs) > 0 && len(events) == 0; rewound || !wanted(t, req) {
 			out.TotalSize--
 			continue
 		}

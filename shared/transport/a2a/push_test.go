@@ -23,8 +23,9 @@ import (
 
 // pushServer is a server that stores push configurations.
 type pushServer struct {
-	store  *stores.Store
-	server *httptest.Server
+	store   *stores.Store
+	server  *httptest.Server
+	handler http.Handler
 }
 
 func newPushServer(t *testing.T) *pushServer {
@@ -39,6 +40,7 @@ func newPushServer(t *testing.T) *pushServer {
 		return nil
 	}
 	handler := a2a.New(config)
+	h.handler = handler
 	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handler.ServeHTTP(w, r.WithContext(a2a.WithCaller(r.Context(), r.Header.Get("X-User"), "token")))
 	}))

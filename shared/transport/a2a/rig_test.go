@@ -171,6 +171,7 @@ type listener struct {
 	last    lib.TaskState
 	parts   map[lib.ArtifactID]string
 	order   []lib.ArtifactID
+	closing map[lib.ArtifactID]*lib.TaskArtifactUpdateEvent // the last update of each
 	err     error
 	changed chan struct{} // closed at the next change
 	over    chan struct{}
@@ -192,6 +193,9 @@ func (l *listener) receive(event lib.Event, err error) {
 		}
 	case *lib.TaskArtifactUpdateEvent:
 		l.add(e.Artifact, e.Append)
+		if e.LastChunk {
+			l.closing[e.Artifact.ID] = e
+		}
 	case *lib.TaskStatusUpdateEvent:
 		l.last = e.Status.State
 	}

@@ -122,22 +122,28 @@ func (s *server) rpc(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHan
 		body, r = []byte(`{"jsonrpc":"2.0","id":null,"method":"GetTask","params":{}}`), withUnsupportedType(r)
 	}
 	if reason := invalidReason(body); reason != "" {
-		writeInvalidRequest(w, reason)
+		writeInvalidRequest(w, body, reason)
 		return
 	}
 	old := version(r) == legacy || version(r) == "" && legacyMethod(body)
+	call, body := readCall(body)
 	if err := checkRPCBody(body); err != nil && !hasUnsupportedType(r.Context()) {
-		body, r = placeholderRequest(body, old), withBodyError(r, err)
+		body, r = placeholderRequest(call.method, old), withBodyError(r, err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	out := newFirstEventWriter(jsonErrorWriter{w})
-	defer out.close()
-	if old {
+	plain := jsonErrorWriter{w}
+	if old { // its clients read streams only, even for an error before the first event
 		w.Header().Set("Content-Type", "application/json")
+		out := newRPCWriter(plain, call)
+		defer out.close()
 		r = r.WithContext(withVersion(r.Context(), legacy))
 		a2av0.NewJSONRPCHandler(h, s.options()...).ServeHTTP(out, r)
 		return
 	}
+	first := newFirstEventWriter(plain)
+	defer first.close()
+	out := newRPCWriter(first, call)
+	defer out.close()
 	a2asrv.NewJSONRPCHandler(h, s.options()...).ServeHTTP(out, r)
 }
 

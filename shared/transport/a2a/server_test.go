@@ -8,6 +8,11 @@ import (
 	"testing"
 	"time"
 
+	legacylib "github.com/a2aproject/a2a-go/a2a"
+	lib "github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+
 	"github.com/rethread/rethread/shared/transport/a2a"
 )
 
@@ -62,6 +67,23 @@ func TestCard(t *testing.T) {
 		for _, name := range []string{"Etag", "Last-Modified", "Cache-Control"} {
 			if header.Get(name) == "" {
 				t.Errorf("no %s", name)
+			}
+		}
+	})
+	t.Run("is read by the clients of both versions", func(t *testing.T) {
+		for _, header := range []http.Header{{}, {"A2a-Version": {"1.0"}}, {"A2a-Version": {"0.3"}}} {
+			body := ask(t, http.MethodGet, "/a2a/helper/.well-known/agent-card.json", "", header).Body.Bytes()
+			want := lib.HTTPAuthSecurityScheme{Scheme: "Bearer", BearerFormat: "JWT"}
+			for name, parse := range map[string]agentcard.Parser{"1.0": agentcard.DefaultCardParser, "both": a2av0.NewAgentCardParser()} {
+				got, err := parse(body)
+				if err != nil || got.SecuritySchemes["bearer"] != want || len(got.SupportedInterfaces) != 4 || !got.Capabilities.Streaming {
+					t.Errorf("%v for clients of %s: %+v, %v", header, name, got, err)
+				}
+			}
+			var old legacylib.AgentCard
+			if err := json.Unmarshal(body, &old); header.Get("A2a-Version") != "1.0" && (err != nil || len(old.AdditionalInterfaces) != 1 ||
+				old.SecuritySchemes["bearer"] != legacylib.HTTPAuthSecurityScheme{Scheme: "Bearer", BearerFormat: "JWT"}) {
+				t.Errorf("%v for clients of 0.3: %+v, %v", header, old, err)
 			}
 		}
 	})

@@ -159,25 +159,22 @@ func (s *sent) stepUpdate(e session.Event) lib.Event {
 }
 
 // artifactUpdate returns the parts added to an artifact, or all of it if it was
-// not only extended; nil without a change.
+// not only extended; nil without a change. The last update has all parts again:
+// some clients keep only that one, others assemble the parts before.
 func (s *sent) artifactUpdate(e session.Event, whole bool) lib.Event {
 	a := convert.Artifact(e)
 	if a == nil {
 		return nil
 	}
 	before, known := s.parts[a.ID]
-	now := texts(a)
 	added, continues := addition(before, a)
-	if !continues {
+	switch {
+	case whole || !continues:
 		added, known = a.Parts, false
+	case len(added) == 0:
+		return nil
 	}
-	if len(added) == 0 {
-		if !whole {
-			return nil
-		}
-		added = lib.ContentParts{lib.NewTextPart("")}
-	}
-	s.parts[a.ID] = now
+	s.parts[a.ID] = texts(a)
 	part := *a
 	part.Parts = added
 	return &lib.TaskArtifactUpdateEvent{

@@ -2,6 +2,7 @@ package convert_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -93,6 +94,51 @@ func TestStatus(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Clients of ADK invent a call of their own for a task that waits for input
+// unless one of its calls is marked as long-running.
+func TestLongRunningCalls(t *testing.T) {
+	marks := func(m *a2a.Message) map[string]bool {
+		out := map[string]bool{}
+		for _, p := range m.Parts {
+			call, _ := p.Data().(map[string]any)
+			id, _ := call["id"].(string)
+			kagent, adk := p.Metadata["kagent_is_long_running"], p.Metadata["adk_is_long_running"]
+			out[id] = kagent == true
+			if kagent != adk {
+				t.Errorf("call %s has the marks %v and %v", id, kagent, adk)
+			}
+		}
+		return out
+	}
+	calls := func(id string, seq int64, names ...string) session.Event {
+		var parts []string
+		for _, name := range names {
+			parts = append(parts, `{"function_call":{"id":"`+name+`","name":"f","args":{}}}`)
+		}
+		return agentEvent(id, seq, "["+strings.Join(parts, ",")+"]")
+	}
+	response := agentEvent("e2", 2, `[{"function_response":{"id":"done","name":"f","response":{}}}]`)
+	t.Run("are those without a response once the task waits for input", func(t *testing.T) {
+		events := []session.Event{calls("e1", 1, "early", "done"), response, calls("e3", 3, "late")}
+		got := convert.Task("t", run.Run{ID: "r", SessionID: "s", Status: run.Completed}, events)
+		if diff := cmp.Diff(map[string]bool{"late": true}, marks(got.Status.Message)); diff != "" {
+			t.Errorf("the status (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(map[string]bool{"early": true, "done": false}, marks(got.History[0])); diff != "" {
+			t.Errorf("the history (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("are those that the agent declares, from the beginning", func(t *testing.T) {
+		for _, name := range []string{"long_running_tool_ids", "longRunningToolIds"} {
+			e := calls("e1", 1, "a", "b")
+			e.Fields[name] = json.RawMessage(`["b"]`)
+			if diff := cmp.Diff(map[string]bool{"a": false, "b": true}, marks(convert.Message(e, "t"))); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", name, diff)
+			}
+		}
+	})
 }
 
 func TestShorten(t *testing.T) {

@@ -114,7 +114,24 @@ func Message(e session.Event, taskID string) *a2a.Message {
 	}
 	m.SetMeta(InvocationKey, e.InvocationID)
 	m.SetMeta(authorKey, e.Author)
+	markLongRunning(m.Parts, declaredLongRunning(e))
 	return m
+}
+
+// declaredLongRunning returns the ids of the calls that the agent itself
+// declares long-running, as ADK writes them.
+func declaredLongRunning(e session.Event) map[string]bool {
+	ids := map[string]bool{}
+	for _, name := range []string{"long_running_tool_ids", "longRunningToolIds"} {
+		var listed []string
+		if json.Unmarshal(e.Fields[name], &listed) != nil {
+			continue // absent, or in an unknown form
+		}
+		for _, id := range listed {
+			ids[id] = true
+		}
+	}
+	return ids
 }
 
 // isInput reports whether an event is a user's input.

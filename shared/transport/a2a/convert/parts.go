@@ -21,6 +21,9 @@ const (
 	kagentThought = "kagent_thought"
 	adkThought    = "adk_thought"
 
+	kagentLongRunning = "kagent_is_long_running"
+	adkLongRunning    = "adk_is_long_running"
+
 	typeCall     = "function_call"
 	typeResponse = "function_response"
 )
@@ -141,6 +144,19 @@ func typed(out *a2a.Part, kind string, value map[string]any) *a2a.Part {
 	out.SetMeta(kagentType, kind)
 	out.SetMeta(adkType, kind)
 	return out
+}
+
+// markLongRunning marks calls among a message's parts, by their ids, as calls
+// whose response the client has to send.
+func markLongRunning(parts a2a.ContentParts, ids map[string]bool) {
+	for _, p := range parts {
+		data, _ := p.Content.(a2a.Data)
+		call, _ := data.Value.(map[string]any)
+		if id, _ := call["id"].(string); isType(p.Metadata, typeCall) && ids[id] {
+			p.SetMeta(kagentLongRunning, true)
+			p.SetMeta(adkLongRunning, true)
+		}
+	}
 }
 
 // isAnswer reports whether the part belongs to the agent's answer rather than

@@ -23,6 +23,12 @@ func Task(id string, last run.Run, events []session.Event) *a2a.Task {
 			t.Artifacts = append(t.Artifacts, artifact)
 		}
 	}
+	if t.Status.State == a2a.TaskStateInputRequired {
+		_, calls := unanswered(last.ID, events)
+		for _, m := range t.History {
+			markLongRunning(m.Parts, calls)
+		}
+	}
 	return t
 }
 
@@ -61,8 +67,9 @@ func Status(id string, last run.Run, events []session.Event) a2a.TaskStatus {
 		}
 	case run.Completed:
 		out.State = a2a.TaskStateCompleted
-		if asked := unanswered(last.ID, events); asked != nil {
+		if asked, calls := unanswered(last.ID, events); asked != nil {
 			out.State, out.Message = a2a.TaskStateInputRequired, Message(*asked, id)
+			markLongRunning(out.Message.Parts, calls)
 		}
 	}
 	return out
@@ -78,9 +85,9 @@ func Problem(taskID string, r run.Run) *a2a.Message {
 }
 
 // unanswered returns the last event of an invocation that has a function call
-// without a response: the user has to respond.
-func unanswered(invocation string, events []session.Event) *session.Event {
-	open := map[any]*session.Event{}
+// without a response, and the ids of such calls: the user has to respond.
+func unanswered(invocation string, events []session.Event) (last *session.Event, calls map[string]bool) {
+	open, calls := map[any]*session.Event{}, map[string]bool{}
 	for i, e := range events {
 		if e.InvocationID != invocation {
 			continue
@@ -94,13 +101,15 @@ func unanswered(invocation string, events []session.Event) *session.Event {
 			}
 		}
 	}
-	var last *session.Event
-	for _, e := range open {
+	for id, e := range open {
 		if last == nil || e.Seq > last.Seq {
 			last = e
 		}
+		if text, ok := id.(string); ok {
+			calls[text] = true
+		}
 	}
-	return last
+	return last, calls
 }
 
 // Shorten keeps the newest length messages of a task's history; nil keeps all.
