@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -40,7 +39,7 @@ func StartFanout() {
 		if err != nil {
 			return nil, err
 		}
-		return Fanout(d.Store.WatchMessages, watch.NewFanout(d.Store, pusher, d.Log, time.Now, rand.Float64), d.Log), nil
+		return Fanout(d.Store.WatchMessages, watch.NewFanout(d.Store, pusher, d.Log, time.Now), d.Log), nil
 	})
 }
 

@@ -119,7 +119,7 @@ func TestFanout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var text bytes.Buffer
 			log, c := slog.New(slog.NewTextHandler(&text, nil)), &crowd{fails: "lost"}
-			handle := boot.Fanout(readBatch, watch.NewFanout(c, c, log, time.Now, func() float64 { return 0 }), log)
+			handle := boot.Fanout(readBatch, watch.NewFanout(c, c, log, time.Now), log)
 			answer, err := handle(t.Context(), batch(test.logs...))
 			if err != nil {
 				t.Fatal(err)
@@ -138,7 +138,7 @@ func TestFanout(t *testing.T) {
 		log, c := slog.New(slog.DiscardHandler), &crowd{stalls: true}
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second+50*time.Millisecond)
 		defer cancel()
-		answer, err := boot.Fanout(readBatch, watch.NewFanout(c, c, log, time.Now, func() float64 { return 0 }), log)(ctx, batch("a"))
+		answer, err := boot.Fanout(readBatch, watch.NewFanout(c, c, log, time.Now), log)(ctx, batch("a"))
 		if err != nil || ctx.Err() != nil {
 			t.Fatalf("%v, %v", err, ctx.Err())
 		}
@@ -176,7 +176,7 @@ func TestFanoutReadsImages(t *testing.T) {
 		got = change
 		return watch.LogUpdate{}, nil
 	}
-	if _, err := boot.Fanout(read, watch.NewFanout(c, c, log, time.Now, func() float64 { return 0 }), log)(t.Context(), event); err != nil {
+	if _, err := boot.Fanout(read, watch.NewFanout(c, c, log, time.Now), log)(t.Context(), event); err != nil {
 		t.Fatal(err)
 	}
 	want := sessions.Change{New: map[string]types.AttributeValue{

@@ -2,7 +2,6 @@ package boot
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
@@ -32,7 +31,7 @@ func StartWatch() {
 		return ws.New(ws.Config{
 			Gate:          access.NewGate(d.Store, time.Now, d.Log),
 			AdminScope:    os.Getenv(adminVariable),
-			Subscriptions: d.Store, Feed: d.Store, Pusher: pusher, Log: d.Log, Now: time.Now, Random: rand.Float64,
+			Subscriptions: d.Store, Feed: d.Store, Pusher: pusher, Log: d.Log, Now: time.Now,
 		}), nil
 	})
 }

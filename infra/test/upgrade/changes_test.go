@@ -111,7 +111,7 @@ func (s *system) tell(t *testing.T, functions map[string]filters, r events.Dynam
 		wanted bool
 		handle boot.FanoutHandler
 	}{
-		{told.Fanout, boot.Fanout(s.store.WatchMessages, watch.NewFanout(all, all, s.log, s.now, func() float64 { return 0 }), s.log)},
+		{told.Fanout, boot.Fanout(s.store.WatchMessages, watch.NewFanout(all, all, s.log, s.now), s.log)},
 		{told.Dispatch, boot.Dispatch(s.store.Notifications, &delivery.Dispatcher{Targets: all, Queue: all}, nil, s.log)},
 	} {
 		if !f.wanted {

@@ -86,7 +86,7 @@ func newSystem(t testing.TB, e engine, items []item, now time.Time) *system {
 	})
 	s.socket = ws.New(ws.Config{
 		Gate: access.NewGate(s.store, s.now, s.log), Subscriptions: s.store, Feed: s.store, Pusher: s, AdminScope: adminScope,
-		Log: s.log, Now: s.now, Random: func() float64 { return 0 },
+		Log: s.log, Now: s.now,
 	})
 	return s
 }

@@ -10,16 +10,25 @@ import (
 	"github.com/rethread/rethread/shared/base/sleep"
 )
 
-// Policy says how often and how long to retry.
+// Policy says how often and how long to retry. The zero value retries at once until
+// the context ends.
 type Policy struct {
 	// First is the upper limit of the first delay. It doubles with each further
 	// delay, up to Most; the delay itself is random below the limit.
 	First, Most time.Duration
+	// After, if set, returns the delay that an error asks for, as a Retry-After header
+	// does. It replaces the back-off: the delay is what the error asks for, but at
+	// least First and at most Most, plus a random part of First.
+	After func(error) time.Duration
 	// Reserve is the part of the context's time left when retrying ends, so that the
 	// caller still gets an answer; at most half of the time that the context has.
 	Reserve time.Duration
 	// Tries is the maximum number of attempts; 0 means no limit but the context's.
 	Tries int
+	// Budget, if set, limits the sum of the delays. Each delay is subtracted from it
+	// before the wait, and retrying ends when nothing is left. Consecutive calls of Do
+	// may share one, and the caller may subtract from it too.
+	Budget *time.Duration
 }
 
 var (
@@ -31,7 +40,7 @@ var (
 )
 
 // Do calls try until it succeeds or again returns false for its error; a nil again
-// accepts errors that wrap ErrAgain. When attempts or time run out, the error wraps
+// accepts errors that wrap ErrAgain. When attempts, time or budget run out, the error wraps
 // ErrExhausted and the last attempt's error; when the context ends, it wraps the
 // cause and the last attempt's error.
 func Do(ctx context.Context, p Policy, again func(error) bool, try func() error) error {
@@ -44,7 +53,7 @@ func Do(ctx context.Context, p Policy, again func(error) bool, try func() error)
 		if err == nil || !again(err) {
 			return err
 		}
-		if waitErr := p.wait(ctx, n, end); waitErr != nil {
+		if waitErr := p.wait(ctx, n, end, err); waitErr != nil {
 			return fmt.Errorf("%w: %w", waitErr, err)
 		}
 	}
@@ -59,13 +68,28 @@ func (p Policy) end(ctx context.Context) time.Time {
 	return deadline.Add(-min(p.Reserve, max(0, time.Until(deadline)/2)))
 }
 
-// wait waits after attempt number n, counted from 0.
-func (p Policy) wait(ctx context.Context, n int, end time.Time) error {
+// wait waits after attempt number n, counted from 0, which returned err.
+func (p Policy) wait(ctx context.Context, n int, end time.Time, err error) error {
 	if p.Tries > 0 && n+1 >= p.Tries {
 		return ErrExhausted
 	}
 	if !end.IsZero() && !time.Now().Before(end) {
 		return ErrExhausted
 	}
-	return sleep.Retry(ctx, p.First, p.Most, n)
+	delay := p.delay(n, err)
+	if p.Budget != nil {
+		if *p.Budget -= delay; *p.Budget <= 0 {
+			return ErrExhausted
+		}
+	}
+	return sleep.For(ctx, delay)
+}
+
+// delay returns how long to wait after attempt number n, which returned err. Callers
+// that failed together get different delays, so that they do not retry together.
+func (p Policy) delay(n int, err error) time.Duration {
+	if p.After != nil {
+		return min(max(p.After(err), p.First), p.Most) + sleep.Jitter(p.First)
+	}
+	return sleep.Backoff(p.First, p.Most, n)
 }

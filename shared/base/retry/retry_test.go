@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,6 +99,111 @@ func TestDo(t *testing.T) {
 		err := retry.Do(ctx, p, nil, func() error { calls++; cancel(errOther); return errMend })
 		if !errors.Is(err, errOther) || calls != 1 {
 			t.Errorf("%v after %d calls, want the context's cause", err, calls)
+		}
+	})
+	t.Run("retries at once without a delay, until the context ends", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			calls, began := 0, time.Now()
+			err := retry.Do(ctx, retry.Policy{}, nil, func() error {
+				if calls++; calls == 1000 {
+					cancel(errOther)
+				}
+				return errMend
+			})
+			if !errors.Is(err, errOther) || calls != 1000 || time.Since(began) != 0 {
+				t.Errorf("%v after %s and %d calls, want the context's cause after 1000", err, time.Since(began), calls)
+			}
+		})
+	})
+}
+
+// waits returns the times between the calls that Do makes.
+func waits(ctx context.Context, p retry.Policy, err error) (between []time.Duration, last error) {
+	var before time.Time
+	last = retry.Do(ctx, p, func(error) bool { return true }, func() error {
+		if !before.IsZero() {
+			between = append(between, time.Since(before))
+		}
+		before = time.Now()
+		return err
+	})
+	return between, last
+}
+
+func TestDo_delay_that_an_error_asks_for(t *testing.T) {
+	t.Parallel()
+	const first, most = 100 * time.Millisecond, time.Second
+	for name, test := range map[string]struct{ asked, want time.Duration }{
+		"waits as long as the error asks for":              {300 * time.Millisecond, 300 * time.Millisecond},
+		"waits at least First":                             {0, first},
+		"waits at most Most":                               {time.Hour, most},
+		"waits at least First if the delay is in the past": {-time.Hour, first},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				const tries = 50
+				after := func(err error) time.Duration {
+					if !errors.Is(err, errOther) {
+						t.Errorf("asked about %v", err)
+					}
+					return test.asked
+				}
+				p := retry.Policy{First: first, Most: most, After: after, Tries: tries}
+				between, err := waits(t.Context(), p, errOther)
+				if !errors.Is(err, retry.ErrExhausted) || len(between) != tries-1 {
+					t.Fatalf("%v after %d waits", err, len(between))
+				}
+				shortest, longest := slices.Min(between), slices.Max(between)
+				if shortest < test.want || longest >= test.want+first || longest-shortest < first/2 {
+					t.Errorf("waits from %s to %s, want %s and a random part of %s", shortest, longest, test.want, first)
+				}
+			})
+		})
+	}
+}
+
+func TestDo_budget(t *testing.T) {
+	t.Parallel()
+	const first = 100 * time.Millisecond
+	fixed := func(error) time.Duration { return first }
+	t.Run("ends when the delays would use the budget up", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			left, began := time.Second, time.Now()
+			between, err := waits(t.Context(), retry.Policy{First: first, Most: first, After: fixed, Budget: &left}, errMend)
+			if !errors.Is(err, retry.ErrExhausted) || !errors.Is(err, errMend) {
+				t.Errorf("got %v, want exhaustion and the last error", err)
+			}
+			// Each wait takes 100 to 200 ms, and the next one would exceed the budget.
+			if n := len(between); n < 5 || n > 9 || left > 0 || time.Since(began) >= time.Second {
+				t.Errorf("%d waits in %s, %s left", n, time.Since(began), left)
+			}
+		})
+	})
+	t.Run("is shared by calls and their caller", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			left, began := time.Second, time.Now()
+			p := retry.Policy{First: first, Most: first, After: fixed, Budget: &left}
+			calls := 0
+			if err := retry.Do(t.Context(), p, nil, failing(2, &calls)); err != nil || left != time.Second-time.Since(began) {
+				t.Fatalf("%v, %s left after %s", err, left, time.Since(began))
+			}
+			left -= time.Second
+			between, err := waits(t.Context(), p, errMend)
+			if !errors.Is(err, retry.ErrExhausted) || len(between) != 0 {
+				t.Errorf("%v after %d waits, want none with an empty budget", err, len(between))
+			}
+		})
+	})
+	t.Run("does not limit calls that succeed", func(t *testing.T) {
+		t.Parallel()
+		var left time.Duration
+		if err := retry.Do(t.Context(), retry.Policy{Budget: &left}, nil, func() error { return nil }); err != nil {
+			t.Error(err)
 		}
 	})
 }

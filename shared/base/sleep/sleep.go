@@ -7,8 +7,12 @@ import (
 	"time"
 )
 
-// For waits for d, or returns the cause of ctx if it ends first.
+// For waits for d, or returns the cause of ctx if it ends first. If ctx has ended, it
+// returns the cause at once, even if there is nothing to wait for.
 func For(ctx context.Context, d time.Duration) error {
+	if ctx.Err() != nil || d <= 0 {
+		return context.Cause(ctx)
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -19,11 +23,17 @@ func For(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Retry waits before another attempt: a random time of up to first, which doubles
-// with each failure up to most, so that callers that failed together do not retry
-// together. failures counts from 0.
+// Retry waits for a Backoff before another attempt, or returns the cause of ctx if it
+// ends first.
 func Retry(ctx context.Context, first, most time.Duration, failures int) error {
-	return For(ctx, Jitter(min(first<<min(failures, maxDoublings), most)))
+	return For(ctx, Backoff(first, most, failures))
+}
+
+// Backoff returns the wait before another attempt: a random time of up to first, which
+// doubles with each failure up to most, so that callers that failed together do not
+// retry together. failures counts from 0.
+func Backoff(first, most time.Duration, failures int) time.Duration {
+	return Jitter(min(first<<min(failures, maxDoublings), most))
 }
 
 // maxDoublings keeps the delay from overflowing.

@@ -29,6 +29,15 @@ func TestFor(t *testing.T) {
 		if err := sleep.For(ctx, time.Hour); !errors.Is(err, why) {
 			t.Errorf("got %v", err)
 		}
+		if err := sleep.For(ctx, 0); !errors.Is(err, why) {
+			t.Errorf("without a wait: got %v", err)
+		}
+	})
+	t.Run("returns at once if there is nothing to wait for", func(t *testing.T) {
+		t.Parallel()
+		if err := errors.Join(sleep.For(t.Context(), 0), sleep.For(t.Context(), -time.Second)); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

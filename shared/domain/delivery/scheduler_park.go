@@ -1,10 +1,13 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 const (
@@ -25,29 +28,45 @@ func (s *Scheduler) park(ctx context.Context, lane Lane, kind Kind, arrivals []A
 		all[i] = Parked{Position: a.Position, Delivery: a.Delivery, Tries: a.Try.Number - 1, Queued: a.Try.Queued}
 		again = again || a.Try.Number > 1
 	}
-	for try := 0; ; try++ {
-		wake := again || lane.Version == 0 || lane.Due.IsZero() || s.now().Sub(lane.Due) > overdue
+	wake := false
+	err := retryChange(ctx, func() error {
+		wake = again || lane.Version == 0 || lane.Due.IsZero() || s.now().Sub(lane.Due) > overdue
 		if lane.Due.IsZero() {
 			lane.Due = s.now()
 		}
 		err := s.Lanes.Park(ctx, lane, all)
-		if err == nil && wake {
-			return s.wake(ctx, lane, kind, lane.Pass)
+		if errors.Is(err, ErrLaneChanged) {
+			again = true
+			return cmp.Or(s.reopen(ctx, &lane), err)
 		}
-		if err == nil || !errors.Is(err, ErrLaneChanged) || try == laneTries {
-			return err
-		}
-		opened := lane
-		if lane, err = s.Lanes.Lane(ctx, opened.Group); err != nil {
-			return fmt.Errorf("look at the lane of a delivery: %w", err)
-		}
-		again = true
-		if lane.Version == 0 && opened.Version > 0 { // it was closed: everything before has been delivered
-			lane = Lane{Group: opened.Group, Pass: opened.Pass + 1, Slow: opened.Slow}
-		} else if lane.Version == 0 {
-			lane = opened
-		}
+		return err
+	})
+	if err != nil || !wake {
+		return err
 	}
+	return s.wake(ctx, lane, kind, lane.Pass)
+}
+
+// reopen replaces a changed lane by the stored one. If no lane is stored, the
+// deliveries open a new one.
+func (s *Scheduler) reopen(ctx context.Context, lane *Lane) error {
+	stored, err := s.Lanes.Lane(ctx, lane.Group)
+	switch {
+	case err != nil:
+		return fmt.Errorf("look at the lane of a delivery: %w", err)
+	case stored.Version > 0:
+		*lane = stored
+	case lane.Version > 0: // it was closed: everything before has been delivered
+		*lane = Lane{Group: lane.Group, Pass: lane.Pass + 1, Slow: lane.Slow}
+	}
+	return nil
+}
+
+// retryChange repeats a change of a lane, from the lane's state, while it returns
+// ErrLaneChanged. It retries at once: each attempt reads the lane again.
+func retryChange(ctx context.Context, try func() error) error {
+	changed := func(err error) bool { return errors.Is(err, ErrLaneChanged) }
+	return retry.Do(ctx, retry.Policy{Tries: laneTries}, changed, try)
 }
 
 // wake schedules a pass for when it is due.

@@ -23,57 +23,58 @@ func (s *Scheduler) RunPass(ctx context.Context, w Wake) error {
 	if p == nil || err != nil {
 		return err
 	}
-	for try := 0; ; try++ {
-		wait, empty, err := p.drain(ctx)
-		if err != nil {
+	var wait time.Duration
+	empty := false
+	err = retryChange(ctx, func() (err error) {
+		if wait, empty, err = p.drain(ctx); err != nil || !empty {
 			return err
 		}
-		if !empty {
-			return p.reschedule(ctx, wait)
-		}
-		if err = p.release(ctx); !errors.Is(err, ErrLaneChanged) {
-			return err
-		}
-		if try == laneTries {
-			return p.reschedule(ctx, 0)
-		}
+		return p.release(ctx)
+	})
+	if err == nil && !empty || errors.Is(err, ErrLaneChanged) {
+		return p.reschedule(ctx, wait)
 	}
+	return err
 }
 
 // acquire acquires a lane for a pass; nil if the wake is outdated or the pass is
 // not due yet.
-func (s *Scheduler) acquire(ctx context.Context, w Wake) (*pass, error) {
+func (s *Scheduler) acquire(ctx context.Context, w Wake) (p *pass, err error) {
 	id := s.NewID()
-	for try := 0; ; try++ {
-		lane, err := s.Lanes.Lane(ctx, w.Group)
-		if err != nil {
-			return nil, fmt.Errorf("look at a lane: %w", err)
-		}
-		now := s.now()
-		switch {
-		case lane.Version == 0 || w.Pass < lane.Pass:
-			return nil, nil // the wake is outdated
-		case lane.Holder == id: // an earlier attempt whose answer was lost
-			return &pass{s, lane, w.Kind, id}, nil
-		case now.Before(lane.Leased): // the holder may have died
-			lane.Due = lane.Leased
-			return nil, s.wake(ctx, lane, w.Kind, w.Pass)
-		case lane.Due.Sub(now) >= time.Second: // longer than the queue's shortest delay
-			return nil, s.wake(ctx, lane, w.Kind, w.Pass)
-		}
-		lane.Pass, lane.Holder, lane.Leased = w.Pass, id, now.Add(s.Lease)
-		if deadline, ok := ctx.Deadline(); ok {
-			lane.Leased = deadline
-		}
-		err = s.Lanes.SaveLane(ctx, lane)
-		if err == nil {
-			lane.Version++
-			return &pass{s, lane, w.Kind, id}, nil
-		}
-		if !errors.Is(err, ErrLaneChanged) || try == laneTries {
-			return nil, err
-		}
+	err = retryChange(ctx, func() (err error) {
+		p, err = s.tryAcquire(ctx, w, id)
+		return err
+	})
+	return p, err
+}
+
+// tryAcquire is one attempt; it returns ErrLaneChanged if the lane changed.
+func (s *Scheduler) tryAcquire(ctx context.Context, w Wake, id string) (*pass, error) {
+	lane, err := s.Lanes.Lane(ctx, w.Group)
+	if err != nil {
+		return nil, fmt.Errorf("look at a lane: %w", err)
 	}
+	now := s.now()
+	switch {
+	case lane.Version == 0 || w.Pass < lane.Pass:
+		return nil, nil // the wake is outdated
+	case lane.Holder == id: // an earlier attempt whose answer was lost
+		return &pass{s, lane, w.Kind, id}, nil
+	case now.Before(lane.Leased): // the holder may have died
+		lane.Due = lane.Leased
+		return nil, s.wake(ctx, lane, w.Kind, w.Pass)
+	case lane.Due.Sub(now) >= time.Second: // longer than the queue's shortest delay
+		return nil, s.wake(ctx, lane, w.Kind, w.Pass)
+	}
+	lane.Pass, lane.Holder, lane.Leased = w.Pass, id, now.Add(s.Lease)
+	if deadline, ok := ctx.Deadline(); ok {
+		lane.Leased = deadline
+	}
+	if err := s.Lanes.SaveLane(ctx, lane); err != nil {
+		return nil, err
+	}
+	lane.Version++
+	return &pass{s, lane, w.Kind, id}, nil
 }
 
 // release ends a pass that emptied the lane: it removes the lane, unless the target
@@ -106,17 +107,18 @@ func (p *pass) reschedule(ctx context.Context, wait time.Duration) error {
 	if err := p.wake(ctx, next, p.kind, next.Pass); err != nil {
 		return err
 	}
-	for try := 0; ; try++ {
+	return retryChange(ctx, func() error {
 		err := p.Lanes.SaveLane(ctx, next)
-		if !errors.Is(err, ErrLaneChanged) || try == laneTries {
+		if !errors.Is(err, ErrLaneChanged) {
 			return err
 		}
-		now, mine, err := p.reread(ctx)
-		if err != nil || !mine {
-			return err
+		now, mine, readErr := p.reread(ctx)
+		if readErr != nil || !mine {
+			return readErr
 		}
 		next.Version = now.Version
-	}
+		return err
+	})
 }
 
 // reread reads the lane again, since others park in it, and reports whether this

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/base/fault"
-	"github.com/rethread/rethread/shared/base/sleep"
+	"github.com/rethread/rethread/shared/base/retry"
 )
 
 // CodeStorage is the code of runs that fail because the store refused a read or a
@@ -93,17 +93,16 @@ const (
 	busyWait     = time.Second // the maximum; the store may ask for less
 )
 
-// retryBusy repeats a request while the store is busy. It is not a retry.Do loop
-// because it waits as long as the store asks.
+// retryBusy repeats a request while the store is busy, and waits as long as the
+// store asks.
 func retryBusy(ctx context.Context, do func() error) error {
-	for try := 1; ; try++ {
-		err := do()
-		var f *fault.Error
-		if try == busyAttempts || !errors.As(err, &f) || f.Kind != fault.Busy {
-			return err
-		}
-		if sleep.For(ctx, min(max(f.RetryAfter, busyWait/4), busyWait)+sleep.Jitter(busyWait/4)) != nil {
-			return err
-		}
-	}
+	policy := retry.Policy{First: busyWait / 4, Most: busyWait, After: retryAfter, Tries: busyAttempts}
+	return retry.Do(ctx, policy, func(err error) bool { return errors.Is(err, fault.Of(fault.Busy)) }, do)
+}
+
+// retryAfter returns the delay that a busy store asks for.
+func retryAfter(err error) time.Duration {
+	var f *fault.Error
+	errors.As(err, &f)
+	return f.RetryAfter
 }

@@ -159,4 +159,33 @@ func TestExecuteStoreErrors(t *testing.T) {
 			wantEnd(t, r, "completed")
 		})
 	})
+	t.Run("waits as long as a busy store asks, at most a second, and gives up after 4 attempts", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRecorder()
+			asked := []time.Duration{0, 600 * time.Millisecond, time.Minute, 0}
+			var attempts []time.Time
+			r.refuse = func(name string) error {
+				if name != "Append" {
+					return nil
+				}
+				f := fault.New(fault.Busy, "too many writers")
+				f.RetryAfter = asked[len(attempts)]
+				attempts = append(attempts, time.Now())
+				return f
+			}
+			mustExecute(t, newWorker(r, func(ctx context.Context, _ run.Request, emit func(run.Output) error) error {
+				return errors.Join(emit(whole("", "x", false)), wait(ctx, time.Hour))
+			}))
+			wantEnd(t, r, "failed storage_failed")
+			if len(attempts) != len(asked) {
+				t.Fatalf("%d attempts, want %d", len(attempts), len(asked))
+			}
+			const jitter = 250 * time.Millisecond
+			for i, least := range []time.Duration{jitter, 600 * time.Millisecond, time.Second} {
+				if waited := attempts[i+1].Sub(attempts[i]); waited < least || waited >= least+jitter {
+					t.Errorf("waited %s after attempt %d, want %s and up to %s more", waited, i+1, least, jitter)
+				}
+			}
+		})
+	})
 }

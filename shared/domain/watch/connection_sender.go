@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/rethread/rethread/shared/base/retry"
-	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/observe/metrics"
 )
 
@@ -36,14 +35,12 @@ var ErrClosed = errors.New("the connection was closed")
 // ConnectionSender sends messages to connections. It is safe for concurrent use.
 type ConnectionSender struct {
 	pusher Pusher
-	random func() float64
 	posts  chan struct{}
 }
 
-// NewConnectionSender returns a sender; random returns values from 0 to below 1 and
-// adds jitter to waits.
-func NewConnectionSender(pusher Pusher, random func() float64) *ConnectionSender {
-	return &ConnectionSender{pusher: pusher, random: random, posts: make(chan struct{}, parallelPosts)}
+// NewConnectionSender returns a sender.
+func NewConnectionSender(pusher Pusher) *ConnectionSender {
+	return &ConnectionSender{pusher: pusher, posts: make(chan struct{}, parallelPosts)}
 }
 
 // Send posts frames to a connection in order. It returns ErrGone if the connection
@@ -67,22 +64,12 @@ func (c *ConnectionSender) Send(ctx context.Context, connection string, frames [
 	return nil
 }
 
-// send posts one frame, and retries while it is throttled. It is not a retry.Do
-// loop because its waits share the delay budget of the whole delivery.
+// send posts one frame, and retries while it is throttled. Its posts and waits share
+// the delay budget of the whole delivery.
 func (c *ConnectionSender) send(ctx context.Context, connection string, frame []byte, left *time.Duration) error {
-	for try := 1; ; try++ {
-		err := c.post(ctx, connection, frame, left)
-		if !errors.Is(err, ErrThrottled) || try == throttledTries {
-			return err
-		}
-		wait := c.spread(firstWait << (try - 1))
-		if *left -= wait; *left <= 0 {
-			return err
-		}
-		if err := sleep.For(ctx, wait); err != nil {
-			return err
-		}
-	}
+	policy := retry.Policy{First: firstWait, Most: firstWait << throttledTries, Tries: throttledTries, Budget: left}
+	throttled := func(err error) bool { return errors.Is(err, ErrThrottled) }
+	return retry.Do(ctx, policy, throttled, func() error { return c.post(ctx, connection, frame, left) })
 }
 
 // post posts one frame. It counts towards parallelPosts only while the post is
@@ -126,9 +113,4 @@ func (c *ConnectionSender) close(ctx context.Context, connection string) error {
 	ctx, cancel := context.WithTimeout(ctx, postTimeout)
 	defer cancel()
 	return c.pusher.Close(ctx, connection)
-}
-
-// spread returns a random part of d, from none to all of it.
-func (c *ConnectionSender) spread(d time.Duration) time.Duration {
-	return time.Duration(c.random() * float64(d))
 }

@@ -26,14 +26,11 @@ type Fanout struct {
 	reads    chan struct{}
 }
 
-// NewFanout returns a fan-out; random returns values from 0 to below 1 and adds
-// jitter to waits.
-func NewFanout(
-	audience Audience, pusher Pusher, log *slog.Logger, now func() time.Time, random func() float64,
-) *Fanout {
+// NewFanout returns a fan-out.
+func NewFanout(audience Audience, pusher Pusher, log *slog.Logger, now func() time.Time) *Fanout {
 	return &Fanout{
 		audience: audience,
-		sender:   NewConnectionSender(pusher, random),
+		sender:   NewConnectionSender(pusher),
 		log:      log,
 		now:      now,
 		reads:    make(chan struct{}, parallelReads),

@@ -132,10 +132,8 @@ func (l *fakePusher) Close(_ context.Context, connection string) error {
 	return nil
 }
 
-func half() float64 { return 0.5 }
-
 func newFanout(a *audience, l *fakePusher) *watch.Fanout {
-	return watch.NewFanout(a, l, slog.New(slog.DiscardHandler), time.Now, half)
+	return watch.NewFanout(a, l, slog.New(slog.DiscardHandler), time.Now)
 }
 
 // wholeEvent returns the update with one whole event.
@@ -216,7 +214,7 @@ func TestDeliver(t *testing.T) {
 		a, l := newAudience(nil), newFakePusher()
 		bad := wholeEvent("a", 1)
 		bad.Messages[0].Item.Fields = map[string]json.RawMessage{"x": json.RawMessage("{")}
-		f := watch.NewFanout(a, l, slog.New(slog.NewTextHandler(&log, nil)), time.Now, half)
+		f := watch.NewFanout(a, l, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
 		wantDelivered(t, f.Deliver(t.Context(), []watch.LogUpdate{bad}))
 		if log.Len() > 0 {
 			t.Errorf("it was: %s", log.String())
@@ -227,7 +225,7 @@ func TestDeliver(t *testing.T) {
 		a, l := newAudience(map[string][]string{"a": {"c"}}), newFakePusher()
 		bad := wholeEvent("a", 1)
 		bad.Messages[0].Item.Fields = map[string]json.RawMessage{"x": json.RawMessage("{")}
-		f := watch.NewFanout(a, l, slog.New(slog.NewTextHandler(&log, nil)), time.Now, half)
+		f := watch.NewFanout(a, l, slog.New(slog.NewTextHandler(&log, nil)), time.Now)
 		wantDelivered(t, f.Deliver(t.Context(), []watch.LogUpdate{bad, wholeEvent("a", 2)}))
 		wantGot(t, l, "c", "0.2.0")
 		if !strings.Contains(log.String(), "cannot be encoded") {

@@ -28,9 +28,8 @@ type Config struct {
 
 	AdminScope string // scope of tokens that may watch every session; "" for none
 
-	Log    *slog.Logger
-	Now    func() time.Time
-	Random func() float64 // in [0, 1); spreads waits
+	Log *slog.Logger
+	Now func() time.Time
 }
 
 // api is the handler with its dependencies.
@@ -43,7 +42,7 @@ type api struct {
 // returns 200 for every message, because API Gateway does not forward its
 // answers, and sends clients an error of its own for any other status.
 func New(c Config) Handler {
-	a := &api{Config: c, sender: watch.NewConnectionSender(c.Pusher, c.Random)}
+	a := &api{Config: c, sender: watch.NewConnectionSender(c.Pusher)}
 	return func(ctx context.Context, event events.APIGatewayWebsocketProxyRequest) (events.APIGatewayProxyResponse, error) {
 		return a.serve(ctx, newCall(event)), nil
 	}

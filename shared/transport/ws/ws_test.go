@@ -49,7 +49,7 @@ func newFakeDomain(t *testing.T) *fakeDomain {
 	log, clock := slog.New(slog.NewTextHandler(&w.log, nil)), func() time.Time { return time.Unix(now, 0) }
 	w.handle = ws.New(ws.Config{
 		Gate: access.NewGate(w, clock, log), AdminScope: "rethread:admin",
-		Subscriptions: w, Feed: w, Pusher: w, Log: log, Now: clock, Random: func() float64 { return 0 },
+		Subscriptions: w, Feed: w, Pusher: w, Log: log, Now: clock,
 	})
 	return w
 }

@@ -71,15 +71,14 @@ func (p *posts) sent() [][]byte {
 
 func newFunctions(engine table.Engine) *functions {
 	log := slog.New(slog.DiscardHandler)
-	half := func() float64 { return 0.5 }
 	f := &functions{
 		store: stores.New(engine, sessions.WithCompaction(smallSeals())), posts: &posts{},
 	}
 	f.socket = ws.New(ws.Config{
 		Gate: access.NewGate(f.store, time.Now, log), Subscriptions: f.store, Feed: f.store, Pusher: f.posts,
-		Log: log, Now: time.Now, Random: half,
+		Log: log, Now: time.Now,
 	})
-	f.fanout = watch.NewFanout(f.store, f.posts, log, time.Now, half)
+	f.fanout = watch.NewFanout(f.store, f.posts, log, time.Now)
 	f.runs = rest.Runs(rest.Config{
 		Runs: f.store, Sessions: f.store, Grants: f.store, Shares: f.store, Idempotency: f.store,
 		Log: log, Now: time.Now, NewID: uuid.NewString,
