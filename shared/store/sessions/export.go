@@ -130,22 +130,16 @@ func inSeqs(t session.Timeline) archive.Timeline {
 
 // state returns the state in all scopes, with the parts that only rewinds need.
 func (x *exporting) state(ctx context.Context) (*archive.State, error) {
-	for try := 0; ; try++ {
-		c, err := x.s.loadStates(ctx, x.h, x.at, session.Delta{"user:": nil, "app:": nil})
-		if err != nil {
-			return nil, err
-		}
-		at, err := x.s.readHead(ctx, x.h)
-		if err != nil {
-			return nil, err
-		}
-		if at.next == x.at.next {
-			return x.archived(c)
-		}
-		if x.at = at; try == stateTries {
-			return nil, fault.New(fault.Conflict, "the session changed while it was exported")
-		}
+	unchanged := func(before, now head) bool { return before.next == now.next }
+	c, at, err := x.s.settledState(ctx, x.h, x.at, unchanged)
+	if errors.Is(err, errStateChanged) {
+		return nil, fault.New(fault.Conflict, "the session changed while it was exported")
 	}
+	if err != nil {
+		return nil, err
+	}
+	x.at = at
+	return x.archived(c)
 }
 
 func (x *exporting) archived(c *stateChange) (*archive.State, error) {

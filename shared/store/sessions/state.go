@@ -3,12 +3,14 @@ package sessions
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
@@ -184,27 +186,50 @@ func (s *Store) sharedPuts(ctx context.Context, c *stateChange) ([]table.Write, 
 	return writes, nil
 }
 
-// stateTries is how often State reads a concurrently changing state.
+// stateTries is how often the state is read while it changes concurrently.
 const stateTries = 10
 
-// State implements session.Store. The scopes are read one by one, so the head is
-// read again after them: a change in between would be visible only in part.
+// errStateChanged says that the state changed while it was read.
+var errStateChanged = errors.New("the state changed while it was read")
+
+// State implements session.Store.
 func (s *Store) State(ctx context.Context, userID, id string) (session.State, error) {
 	h, at, err := s.headerAndHead(ctx, userID, id)
-	for try := 0; err == nil; try++ {
-		var c *stateChange
-		if c, err = s.loadStates(ctx, h, at, session.Delta{"user:": nil, "app:": nil}); err != nil {
-			break
-		}
-		was := at.lastState
-		if at, err = s.readHead(ctx, h); err == nil && at.lastState == was {
-			return c.state(), nil
-		}
-		if try == stateTries {
-			return session.State{}, records.Busy("the state changes too fast to be read")
-		}
+	if err != nil {
+		return session.State{}, s.notFoundIfDeleted(ctx, h, err)
 	}
-	return session.State{}, s.notFoundIfDeleted(ctx, h, err)
+	unchanged := func(before, now head) bool { return before.lastState == now.lastState }
+	c, _, err := s.settledState(ctx, h, at, unchanged)
+	switch {
+	case errors.Is(err, errStateChanged):
+		return session.State{}, records.Busy("the state changes too fast to be read")
+	case err != nil:
+		return session.State{}, s.notFoundIfDeleted(ctx, h, err)
+	}
+	return c.state(), nil
+}
+
+// settledState reads the state in all scopes as of at. The scopes are read one by
+// one, so the head is read again after them: a change in between would be visible
+// only in part. If the head changed, the state is read again as of the new head; after
+// stateTries attempts the error wraps errStateChanged. settledState also returns the
+// head of the state.
+func (s *Store) settledState(
+	ctx context.Context, h *header, at head, unchanged func(before, now head) bool,
+) (c *stateChange, now head, err error) {
+	changed := func(err error) bool { return errors.Is(err, errStateChanged) }
+	now = at
+	err = retry.Do(ctx, retry.Policy{Tries: stateTries}, changed, func() (err error) {
+		before := now
+		if c, err = s.loadStates(ctx, h, before, session.Delta{"user:": nil, "app:": nil}); err != nil {
+			return err
+		}
+		if now, err = s.readHead(ctx, h); err == nil && !unchanged(before, now) {
+			return errStateChanged
+		}
+		return err
+	})
+	return c, now, err
 }
 
 // state returns the state in all scopes in its external form.
