@@ -6,7 +6,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 
-	"github.com/rethread/rethread/shared/base/sleep"
 	"github.com/rethread/rethread/shared/client/eventbus"
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
@@ -21,7 +20,7 @@ func (d Deps) bus() delivery.Bus {
 	if name == "" {
 		return nil
 	}
-	return eventbus.New(eventbridge.NewFromConfig(d.AWS), name, sleep.For)
+	return eventbus.New(eventbridge.NewFromConfig(d.AWS), name)
 }
 
 // published collects the events of records for a bus.

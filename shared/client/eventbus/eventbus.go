@@ -1,9 +1,10 @@
-// Package eventbus publishes what happens on an event bus of Amazon EventBridge,
-// as CloudEvents: the detail of an entry is what a webhook is sent.
+// Package eventbus publishes events on an event bus of Amazon EventBridge, as
+// CloudEvents: the detail of an entry is the body that webhooks get.
 package eventbus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,23 +13,27 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 
+	"github.com/rethread/rethread/shared/base/retry"
 	"github.com/rethread/rethread/shared/domain/cloudevent"
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
 const (
-	// Source is what rules find the events by, beside the detail type, which is
-	// the event's.
+	// Source is the source of all events. Rules match it, and the detail type, which
+	// is the event's type.
 	Source = "rethread"
-	// mostEntries is how many PutEvents takes. That many of ours are some 10 KB,
-	// far below the size that it takes.
+	// mostEntries is the maximum number of entries of a PutEvents request. Ten events
+	// are some 10 KB, far below the maximum size of a request.
 	mostEntries = 10
-	// tries is how often an entry is sent in one call of Publish, and firstWait
-	// how long before the second of them. The client repeats whole requests by
-	// itself; single entries are ours to repeat.
+	// tries is how often an entry is sent in one call of Publish. The wait before the
+	// second attempt averages half of firstWait, and then doubles. The AWS client
+	// retries whole requests, but not single entries.
 	tries     = 3
-	firstWait = 100 * time.Millisecond
+	firstWait = 200 * time.Millisecond
 )
+
+// errRefused says that the bus refused some of the entries of a request.
+var errRefused = errors.New("entries were refused")
 
 var _ delivery.Bus = (*Bus)(nil)
 
@@ -36,17 +41,13 @@ var _ delivery.Bus = (*Bus)(nil)
 type Bus struct {
 	client *eventbridge.Client
 	name   string
-	wait   func(context.Context, time.Duration) error
 }
 
-// New is the bus of a name or ARN. Wait waits, unless the context ends first,
-// which is its error.
-func New(client *eventbridge.Client, name string, wait func(context.Context, time.Duration) error) *Bus {
-	return &Bus{client: client, name: name, wait: wait}
-}
+// New returns the bus with the given name or ARN.
+func New(client *eventbridge.Client, name string) *Bus { return &Bus{client: client, name: name} }
 
-// Publish implements delivery.Bus. EventBridge keeps no order between events, so
-// those behind one that fails are not held back.
+// Publish implements delivery.Bus. EventBridge does not order events, so an event
+// that fails does not hold back later ones.
 func (b *Bus) Publish(ctx context.Context, events []delivery.Event) []error {
 	errs := make([]error, len(events))
 	var pending []pendingEntry
@@ -64,7 +65,7 @@ func (b *Bus) Publish(ctx context.Context, events []delivery.Event) []error {
 	return errs
 }
 
-// pendingEntry is an entry and the place of its event.
+// pendingEntry is an entry and the index of its event.
 type pendingEntry struct {
 	at    int
 	entry types.PutEventsRequestEntry
@@ -81,17 +82,19 @@ func (b *Bus) entry(e delivery.Event) (types.PutEventsRequestEntry, error) {
 	}, nil
 }
 
-// put sends entries, and those again that failed.
+// put sends entries, and sends the refused ones again.
 func (b *Bus) put(ctx context.Context, pending []pendingEntry, errs []error) {
-	for try, wait := 1, firstWait; ; try, wait = try+1, 2*wait {
-		pending = b.try(ctx, pending, errs)
-		if len(pending) == 0 || try == tries || b.wait(ctx, wait) != nil {
-			return
+	policy := retry.Policy{First: firstWait, Most: 2 * firstWait, Tries: tries}
+	refused := func(err error) bool { return errors.Is(err, errRefused) }
+	_ = retry.Do(ctx, policy, refused, func() error { // errs has the errors of the entries
+		if pending = b.try(ctx, pending, errs); len(pending) > 0 {
+			return errRefused
 		}
-	}
+		return nil
+	})
 }
 
-// try sends entries once, notes what went wrong, and returns those to repeat.
+// try sends entries once, records their errors, and returns the refused entries.
 func (b *Bus) try(ctx context.Context, pending []pendingEntry, errs []error) (again []pendingEntry) {
 	in := &eventbridge.PutEventsInput{}
 	for _, p := range pending {

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -24,18 +25,24 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// service is a bus of this machine, behind what makes entries fail: by the type
-// of their events, how often still.
+// service is a local bus, in this process, that refuses entries.
 type service struct {
 	*bus.Bus
-	fails map[string]int
+	fails map[string]int // how many entries to refuse, by their event's type
 	down  bool
-	calls int
+	calls []time.Time
+}
+
+// Do implements the HTTP client of the AWS client.
+func (s *service) Do(r *http.Request) (*http.Response, error) {
+	s.calls = append(s.calls, time.Now())
+	rw := httptest.NewRecorder()
+	s.ServeHTTP(rw, r)
+	return rw.Result(), nil
 }
 
 // ServeHTTP implements http.Handler.
 func (s *service) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	s.calls++
 	body, err := io.ReadAll(r.Body)
 	if err != nil || s.down {
 		rw.WriteHeader(http.StatusBadRequest)
@@ -49,7 +56,7 @@ func (s *service) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	for _, e := range in.Entries {
 		if typ := fmt.Sprint(e["DetailType"]); s.fails[typ] > 0 {
 			s.fails[typ]--
-			e["Source"] = "aws.mine" // which nobody may use
+			e["Source"] = "aws.mine" // a reserved source
 		}
 	}
 	body, _ = json.Marshal(in) // what was read can be written
@@ -57,16 +64,22 @@ func (s *service) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	s.Bus.ServeHTTP(rw, r)
 }
 
-func newBus(t *testing.T, s *service, wait func(context.Context, time.Duration) error) *eventbus.Bus {
-	t.Helper()
+// waits returns the times between the calls.
+func (s *service) waits() []time.Duration {
+	var out []time.Duration
+	for i := 1; i < len(s.calls); i++ {
+		out = append(out, s.calls[i].Sub(s.calls[i-1]))
+	}
+	return out
+}
+
+func newBus(s *service) *eventbus.Bus {
 	s.Bus = bus.New(slog.New(slog.DiscardHandler), time.Now)
-	server := httptest.NewServer(s)
-	t.Cleanup(server.Close)
 	client := eventbridge.New(eventbridge.Options{
-		BaseEndpoint: &server.URL, Region: "us-east-1", Retryer: aws.NopRetryer{},
+		HTTPClient: s, BaseEndpoint: aws.String("http://bus.test"), Region: "us-east-1", Retryer: aws.NopRetryer{},
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})
-	return eventbus.New(client, "mine", wait)
+	return eventbus.New(client, "mine")
 }
 
 func events(types ...delivery.Type) []delivery.Event {
@@ -83,58 +96,60 @@ func TestPublish(t *testing.T) {
 	for i := range many {
 		many[i] = delivery.TaskSaved
 	}
+	three := []delivery.Type{delivery.RunStarted, delivery.RunFailed, delivery.TaskSaved}
+	twice := []time.Duration{200 * time.Millisecond, 400 * time.Millisecond}
 	for name, test := range map[string]struct {
-		service service
-		types   []delivery.Type
-		failed  []int
-		calls   int
-		waits   []time.Duration
-		taken   int
+		service  service
+		types    []delivery.Type
+		failed   []int
+		calls    int
+		waits    []time.Duration // upper limits
+		accepted int
 	}{
-		"nothing is no call":      {},
-		"events go ten at a time": {types: many, calls: 3, taken: 25},
-		"those that fail alone go again": {
-			service: service{fails: map[string]int{"run.failed": 2}},
-			types:   []delivery.Type{delivery.RunStarted, delivery.RunFailed, delivery.TaskSaved},
-			calls:   3, waits: []time.Duration{100 * time.Millisecond, 200 * time.Millisecond}, taken: 3,
+		"sends no request without events": {},
+		"sends ten events a request":      {types: many, calls: 3, waits: []time.Duration{1, 1}, accepted: 25},
+		"sends refused entries again": {
+			service: service{fails: map[string]int{"run.failed": 2}}, types: three,
+			calls: 3, waits: twice, accepted: 3,
 		},
-		"one that goes on failing is named": {
-			service: service{fails: map[string]int{"run.failed": 9}},
-			types:   []delivery.Type{delivery.RunStarted, delivery.RunFailed, delivery.TaskSaved},
-			failed:  []int{1}, calls: 3, waits: []time.Duration{100 * time.Millisecond, 200 * time.Millisecond}, taken: 2,
+		"returns the error of an entry that is refused three times": {
+			service: service{fails: map[string]int{"run.failed": 9}}, types: three,
+			failed: []int{1}, calls: 3, waits: twice, accepted: 2,
 		},
-		"a service that is down fails all of a call, which the client has repeated": {
+		"does not repeat a failed request, which the AWS client has repeated": {
 			service: service{down: true}, types: []delivery.Type{delivery.RunStarted, delivery.RunFailed},
 			failed: []int{0, 1}, calls: 1,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := test.service
-			var waits []time.Duration
-			b := newBus(t, &s, func(_ context.Context, d time.Duration) error {
-				waits = append(waits, d)
-				return nil
-			})
-			var failed []int
-			errs := b.Publish(t.Context(), events(test.types...))
-			for i, err := range errs {
-				if err != nil {
-					failed = append(failed, i)
+			synctest.Test(t, func(t *testing.T) {
+				s := test.service
+				var failed []int
+				errs := newBus(&s).Publish(t.Context(), events(test.types...))
+				for i, err := range errs {
+					if err != nil {
+						failed = append(failed, i)
+					}
 				}
-			}
-			if len(errs) != len(test.types) || s.calls != test.calls || len(s.Events()) != test.taken {
-				t.Errorf("%d errors, %d calls, %d taken", len(errs), s.calls, len(s.Events()))
-			}
-			if diff := cmp.Diff(test.failed, failed) + cmp.Diff(test.waits, waits); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+				if len(errs) != len(test.types) || len(s.calls) != test.calls || len(s.Events()) != test.accepted {
+					t.Errorf("%d errors, %d calls, %d accepted", len(errs), len(s.calls), len(s.Events()))
+				}
+				if diff := cmp.Diff(test.failed, failed); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+				for i, waited := range s.waits() {
+					if waited >= test.waits[i] {
+						t.Errorf("waited %s before call %d, want less than %s", waited, i+2, test.waits[i])
+					}
+				}
+			})
 		})
 	}
 	t.Run("an entry is the CloudEvent", func(t *testing.T) {
 		t.Parallel()
 		var s service
-		b := newBus(t, &s, nil)
+		b := newBus(&s)
 		e := events(delivery.RunStarted)
 		if errs := b.Publish(t.Context(), e); errs[0] != nil {
 			t.Fatal(errs)
@@ -152,12 +167,16 @@ func TestPublish(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("who has no time left does not try again", func(t *testing.T) {
+	t.Run("does not retry after the context has ended", func(t *testing.T) {
 		t.Parallel()
-		s := service{fails: map[string]int{"run.failed": 1}}
-		b := newBus(t, &s, func(context.Context, time.Duration) error { return errors.New("late") })
-		if errs := b.Publish(t.Context(), events(delivery.RunFailed)); errs[0] == nil || s.calls != 1 {
-			t.Errorf("%v after %d calls", errs, s.calls)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond) // ends during the wait
+			defer cancel()
+			s := service{fails: map[string]int{"run.failed": 1}}
+			errs := newBus(&s).Publish(ctx, events(delivery.RunFailed))
+			if errs[0] == nil || !strings.Contains(errs[0].Error(), "NotAuthorizedForSource") || len(s.calls) != 1 {
+				t.Errorf("%v after %d calls", errs, len(s.calls))
+			}
+		})
 	})
 }

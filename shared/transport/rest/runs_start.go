@@ -83,8 +83,8 @@ func (a *api) agentOf(c *call, s run.Start) (string, error) {
 // the run that it started before; if no worker accepted that one, it starts
 // another.
 func (a *api) begin(c *call, s run.Start) (run.Run, run.Ref, error) {
-	for try := range maxStarts {
-		if err := c.nameRun(&s, try); err != nil {
+	for n := range maxStarts { // each iteration is about another run, so it is no retry
+		if err := c.nameRun(&s, n); err != nil {
 			return run.Run{}, run.Ref{}, err
 		}
 		started, err := a.Runs.Start(c.Context(), s)
@@ -96,9 +96,10 @@ func (a *api) begin(c *call, s run.Start) (run.Run, run.Ref, error) {
 		"%d runs were started under this Idempotency-Key, and none found a worker: use another key", maxStarts)
 }
 
-// nameRun sets the id of the run, which is also its input's invocation.
-func (c *call) nameRun(s *run.Start, try int) error {
-	id, err := c.derivedID(fmt.Sprintf("run %d", try))
+// nameRun sets the id of the nth run of the request; it is also the invocation of
+// the run's input.
+func (c *call) nameRun(s *run.Start, n int) error {
+	id, err := c.derivedID(fmt.Sprintf("run %d", n))
 	if err != nil {
 		return err
 	}
