@@ -94,11 +94,12 @@ func (r *reading) since(c watch.Cursor) ([]watch.Message, bool) {
 		return []watch.Message{r.reload(c, watch.ReasonEpoch)}, true
 	}
 	after := c.Seq
+	var streamed int64
 	if c.Seq > r.m.base {
 		r.pause()
 		switch e := r.m.covering(c.Seq); {
 		case e.inProgress(), c.Offset < e.end():
-			after = c.Seq - 1
+			after, streamed = c.Seq-1, c.Seq
 		case e.openAt > 0 && e.content == nil:
 			after = e.openAt - 1
 		}
@@ -121,7 +122,7 @@ func (r *reading) since(c watch.Cursor) ([]watch.Message, bool) {
 		events = events[known:]
 	}
 	for _, e := range events {
-		for _, m := range r.messagesFor(e, at, c) {
+		for _, m := range r.messagesFor(e, at, c, streamed) {
 			at = m.Cursor
 			out = append(out, m)
 		}
@@ -130,16 +131,23 @@ func (r *reading) since(c watch.Cursor) ([]watch.Message, bool) {
 }
 
 // messagesFor returns the messages for an event: one, unless it would be too large.
-func (r *reading) messagesFor(e session.Event, at, from watch.Cursor) []watch.Message {
+// The end of the streamed item at the client's cursor has an offset of its own even
+// without deltas.
+func (r *reading) messagesFor(e session.Event, at, from watch.Cursor, streamed int64) []watch.Message {
 	m := watch.SnapshotOf(r.h.epoch, e)
 	if m.Prev = at; e.Seq == r.head.last && e.Status != session.EventInProgress {
 		m.Cursor.Offset = max(m.Cursor.Offset, r.head.deltas)
+	}
+	if e.Seq == streamed && e.Status != session.EventInProgress {
+		m.Cursor.Offset = e.Deltas + 1
 	}
 	switch of := r.m.covering(e.Seq); {
 	case !strings.HasSuffix(e.ID, bigSuffix):
 	case e.Status != session.EventInProgress:
 	case from.Seq == e.Seq && 0 < from.Offset && from.Offset <= e.Deltas:
-		m.Prev.Offset = from.Offset
+		// The newest delta is sent even to a client that has it: an item of which
+		// nothing is sent has ended.
+		m.Prev.Offset = min(from.Offset, e.Deltas-1)
 		return watch.InDeltas(m, of.grown[:e.Deltas])
 	default:
 		return r.inParts(m, of.grown[:e.Deltas])

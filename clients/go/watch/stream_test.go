@@ -92,7 +92,7 @@ func (s *sseReader) begin(at watch.Cursor, resumed bool) {
 	s.order = order.New(s.event, func() time.Time { return s.world.now })
 	s.ids = at.String()
 	s.streams++
-	if resumed {
+	if s.order.Begin(at); resumed {
 		s.order.Resume(at, hasStatus)
 	}
 	s.lost, s.waiting, s.world.conn, s.world.pending = true, nil, nil, nil

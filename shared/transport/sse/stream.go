@@ -76,8 +76,11 @@ func (c Config) start(ctx context.Context, at end, req request, lease quota.Leas
 	b := &body{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
 	s := &stream{Config: c, request: req, lease: lease, out: writer}
 	s.order = order.New(s.event, time.Now)
-	if req.resumed {
-		s.order.Resume(*req.from.Cursor, lease.Continued)
+	switch at := req.from.Cursor; {
+	case req.resumed:
+		s.order.Resume(*at, lease.Continued)
+	case at != nil:
+		s.order.Begin(*at)
 	}
 	// A client that stops reading must not keep the stream from ending.
 	stop := context.AfterFunc(ctx, func() {

@@ -47,8 +47,8 @@ type Order struct {
 	knownStatus any
 	liveStatus  []byte
 
-	// resumed is the cursor that a returning reader has reached.
-	resumed *watch.Cursor
+	// begins is the cursor that the reader named, resumed that of a returning reader.
+	begins, resumed *watch.Cursor
 	// from is the cursor at which the newest subscription begins; hasStatus
 	// reports that the reader has the status that held there.
 	from      *watch.Cursor
@@ -86,11 +86,14 @@ func New(send func(kind string, text []byte) error, now func() time.Time) *Order
 	return &Order{send: send, now: now}
 }
 
+// Begin sets the position of a reader that has the session up to a cursor.
+func (o *Order) Begin(at watch.Cursor) { o.begins = &at }
+
 // Resume sets the position of a reader that continues after an event of an
 // earlier stream. The reader has everything before at; hasStatus reports
 // whether it also has the status that held there.
 func (o *Order) Resume(at watch.Cursor, hasStatus bool) {
-	o.resumed, o.from, o.hasStatus = &at, &at, hasStatus
+	o.begins, o.resumed, o.from, o.hasStatus = &at, &at, &at, hasStatus
 }
 
 // Forwarded returns how many messages were forwarded.

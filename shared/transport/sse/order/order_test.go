@@ -152,3 +152,36 @@ func message(t *testing.T, kind watch.Type, prev, cursor, status, answers string
 	}
 	return m
 }
+
+// A replay repeats the newest delta of an item that is too large for a snapshot. A
+// reader that begins behind it is not sent it again.
+func TestBeginInTheMiddleOfALargeItem(t *testing.T) {
+	for name, begin := range map[string]func(*order.Order, watch.Cursor){
+		"with a cursor": (*order.Order).Begin,
+		"with an id":    func(o *order.Order, at watch.Cursor) { o.Resume(at, true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			var o *order.Order
+			o = order.New(func(kind string, _ []byte) error {
+				at, _ := o.Cursor()
+				got = append(got, kind+" "+at.String())
+				return nil
+			}, time.Now)
+			begin(o, watch.Cursor{Seq: 3, Offset: 7})
+			o.Subscribed()
+			for _, m := range []subscription.Message{
+				message(t, watch.DeltaType, "0.3.6", "0.3.7", "", "r"),
+				message(t, watch.Status, "0.3.7", "0.3.7", "in_progress", "r"),
+				message(t, watch.DeltaType, "0.3.7", "0.3.8", "", ""),
+			} {
+				if err := o.Take(m); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff([]string{"item.delta 0.3.8"}, slices.DeleteFunc(got, func(s string) bool { return s == "thread.status 0.3.7" })); diff != "" {
+				t.Errorf("forwarded (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -11,10 +11,7 @@ import (
 // from the subscription's beginning to the session's current status.
 func (o *Order) replay(m subscription.Message) error {
 	if !o.known {
-		o.known, o.at, o.low = true, m.Prev, m.Prev.Seq
-		if m.Prev.Offset > 0 || o.resumed != nil {
-			o.open = &openItem{seq: m.Prev.Seq, offset: m.Prev.Offset, supposed: true}
-		}
+		o.startAt(m.Prev)
 	}
 	if o.parts != nil {
 		whole, done, err := o.parts.add(m)
@@ -51,6 +48,18 @@ func (o *Order) replay(m subscription.Message) error {
 	default: // a replay has no other messages
 	}
 	return nil
+}
+
+// startAt sets the position before the first message of a replay. A replay may
+// repeat deltas that the reader has, so the reader's own cursor is the later one.
+func (o *Order) startAt(prev watch.Cursor) {
+	if b := o.begins; b != nil && b.Epoch == prev.Epoch && b.Seq == prev.Seq {
+		prev.Offset = max(prev.Offset, b.Offset)
+	}
+	o.known, o.at, o.low = true, prev, prev.Seq
+	if prev.Offset > 0 || o.resumed != nil {
+		o.open = &openItem{seq: prev.Seq, offset: prev.Offset, supposed: true}
+	}
 }
 
 // replayItem forwards an item of a replay. If the reader has its beginning,
