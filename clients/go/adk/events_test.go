@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/clients/go/adk"
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -196,7 +197,7 @@ func TestEventsOfOtherClients(t *testing.T) {
 
 func TestTimestampsAreExact(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		want := time.Unix(
 			rapid.Int64Range(-62135596800, 253402300799).Draw(t, "seconds"),
 			rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds"),

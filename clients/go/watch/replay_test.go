@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/rethread/rethread/infra/test/property"
 )
 
 // browserClient is the folder of the browser client.
@@ -17,13 +19,11 @@ const browserClient = "../../js"
 // reaches the same state after each step.
 func TestBrowserClientReplaysSchedules(t *testing.T) {
 	var schedules []*schedule
-	for range 3 { // of rapid's 100 checks
-		rapid.Check(t, func(r *rapid.T) {
-			if w := checkSchedule(r, true); w.trace.Final.Items != nil {
-				schedules = append(schedules, w.trace)
-			}
-		})
-	}
+	property.CheckN(t, 300, func(r *rapid.T) {
+		if w := checkSchedule(r, true); w.trace.Final.Items != nil {
+			schedules = append(schedules, w.trace)
+		}
+	})
 	file := filepath.Join(t.TempDir(), "schedules.json")
 	if err := os.WriteFile(file, mustJSON(schedules), 0o600); err != nil {
 		t.Fatal(err)

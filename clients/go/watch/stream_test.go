@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -22,27 +23,25 @@ import (
 // events in the order of arrival ends with what GET thread shows.
 func TestAnyScheduleOfServerSentEventsEndsAtTheThread(t *testing.T) {
 	schedules, frames, streams, large := 0, 0, 0, 0
-	for range 10 {
-		rapid.Check(t, func(t *rapid.T) {
-			w := newWorld(t, false)
-			s := &sseReader{world: w}
-			s.begin(watch.Cursor{}, false)
-			w.state, w.read = s, s.readThread
-			s.readThread()
-			for range 20 + below(t, 80) {
-				w.step()
-			}
-			w.quiet()
-			schedules, frames, streams, large = schedules+1, frames+s.frames, streams+s.streams, large+s.large
-			if w.gone || s.deleted {
-				return
-			}
-			want := w.m.thread()
-			if diff := cmp.Diff(mustText(want.Items), mustText(s.items())); diff != "" || want.Status != s.status {
-				t.Fatalf("status %s, want %s; the thread, and what the reader shows (-thread +reader):\n%s", s.status, want.Status, diff)
-			}
-		})
-	}
+	property.CheckN(t, 1000, func(t *rapid.T) {
+		w := newWorld(t, false)
+		s := &sseReader{world: w}
+		s.begin(watch.Cursor{}, false)
+		w.state, w.read = s, s.readThread
+		s.readThread()
+		for range 20 + below(t, 80) {
+			w.step()
+		}
+		w.quiet()
+		schedules, frames, streams, large = schedules+1, frames+s.frames, streams+s.streams, large+s.large
+		if w.gone || s.deleted {
+			return
+		}
+		want := w.m.thread()
+		if diff := cmp.Diff(mustText(want.Items), mustText(s.items())); diff != "" || want.Status != s.status {
+			t.Fatalf("status %s, want %s; the thread, and what the reader shows (-thread +reader):\n%s", s.status, want.Status, diff)
+		}
+	})
 	t.Logf("%d schedules, %d frames in %d streams, %d items too large for a websocket", schedules, frames, streams, large)
 	if schedules < 1000 || frames < 10_000 || streams < 1000 || large < 100 {
 		t.Error("too few schedules or large items")

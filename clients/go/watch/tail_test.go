@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
 )
@@ -16,9 +17,7 @@ import (
 // to the beginning.
 func TestAnyScheduleEndsAtTheEndOfTheThread(t *testing.T) {
 	node := startNode(t)
-	for range 3 { // of rapid's 100 checks
-		rapid.Check(t, func(r *rapid.T) { checkTail(r, node) })
-	}
+	property.CheckN(t, 300, func(r *rapid.T) { checkTail(r, node) })
 }
 
 func checkTail(t *rapid.T, node *node) {

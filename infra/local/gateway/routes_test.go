@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/rethread/rethread/infra/test/property"
 )
 
 func TestRoutes(t *testing.T) {
@@ -58,7 +60,7 @@ func TestRoutes(t *testing.T) {
 // TestRoutePrecedence draws routes and paths: no other matching route is more
 // specific than the chosen one at the first segment where the two differ.
 func TestRoutePrecedence(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		part := rapid.SampledFrom([]string{"a", "b", "{x}", "{y}"})
 		path := rapid.Custom(func(rt *rapid.T) string {
 			parts := rapid.SliceOfN(part, 1, 3).Draw(rt, "parts")

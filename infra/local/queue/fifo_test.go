@@ -12,6 +12,7 @@ import (
 
 	"github.com/rethread/rethread/infra/local/queue"
 	"github.com/rethread/rethread/infra/local/samtemplate"
+	"github.com/rethread/rethread/infra/test/property"
 )
 
 func TestFIFO(t *testing.T) {
@@ -160,7 +161,7 @@ func TestFIFO(t *testing.T) {
 // group's messages are never in flight at two receivers, and in the end all are
 // deleted.
 func TestGroupsKeepTheirOrder(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(1, 20).Draw(r, "messages")
 		groups := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), n, n).Draw(r, "groups")
 		synctest.Test(t, func(*testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rethread/rethread/clients/go/watch/view"
 	"github.com/rethread/rethread/infra/test/e2e"
+	"github.com/rethread/rethread/infra/test/property"
 )
 
 // testCrashes kills processes during runs: first those that push to watchers, at
@@ -19,9 +20,7 @@ func testCrashes(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	// A lease must be longer than a worker's delays on a busy machine.
 	brief := sys.Lasting(t, "RUN_LEASE=6s")
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := property.Rand(t, 0)
 
 	stories := []*story{newStory(t, brief, nil), newStory(t, brief, nil), newStory(t, brief, nil)}
 	heard := killPushers(t, brief, stories, random)

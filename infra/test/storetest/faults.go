@@ -22,7 +22,7 @@ const losses = 3
 
 // LosingAnswers has an engine carry out a share of its writes but return
 // table.ErrUndecided. The repeated write then finds its own result.
-func LosingAnswers(of table.Engine, share float64) table.Engine {
+func LosingAnswers(of table.Engine, share float64, random *rand.Rand) table.Engine {
 	var mu sync.Mutex
 	lost := map[string]int{}
 	return hooks.New(of, hooks.Hooks{After: func(_ context.Context, c hooks.Call, _ table.Units, err error) error {
@@ -35,7 +35,7 @@ func LosingAnswers(of table.Engine, share float64) table.Engine {
 		if c.Op == hooks.Write {
 			name = fmt.Sprint(c.Writes[0].Key)
 		}
-		if rand.Float64() >= share || lost[name] == losses { //nolint:gosec // a test
+		if random.Float64() >= share || lost[name] == losses {
 			delete(lost, name)
 			return nil
 		}
@@ -46,14 +46,17 @@ func LosingAnswers(of table.Engine, share float64) table.Engine {
 
 // Lagging makes eventually consistent queries of the table miss recent writes,
 // like a replica that lags behind.
-func Lagging(of table.Engine) table.Engine {
+func Lagging(of table.Engine, random *rand.Rand) table.Engine {
+	var mu sync.Mutex
 	return hooks.New(of, hooks.Hooks{Items: func(c hooks.Call, items []table.Item) []table.Item {
 		if c.Op != hooks.Query || c.Consistent || c.Query.Index != "" {
 			return items
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		kept := items[:0]
 		for _, item := range items {
-			if rand.IntN(3) > 0 { //nolint:gosec // a test
+			if random.IntN(3) > 0 {
 				kept = append(kept, item)
 			}
 		}

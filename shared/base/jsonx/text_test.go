@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/jsonx"
 )
 
@@ -51,7 +52,7 @@ func TestMend(t *testing.T) {
 
 // A mended value has no flaw, and encoding/json reads it like the original.
 func TestMend_reads_the_same(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOf(rapid.SampledFrom([]string{
 			`\ud800`, `\udfff`, `\ud83d`, `\ude00`, `\\`, `\"`, `\u0041`, "x", "é", "\xff", "\xed\xa0\x80", "[", "{",
 		})).Draw(t, "pieces")

@@ -13,6 +13,7 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/client/signing"
 )
@@ -147,7 +148,7 @@ func TestKeys(t *testing.T) {
 // verify what is signed now, and what was signed in the last day can be verified.
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		s, now := &shelf{}, time.Unix(1_800_000_000, 0)
 		clock := func() time.Time { return now }
 		known := mustPublic(rt, signing.New(s, clock)) // by a receiver, an hour ago at most

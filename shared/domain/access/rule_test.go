@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/access"
 )
@@ -46,7 +47,7 @@ func TestDecide(t *testing.T) {
 	})
 	t.Run("agrees with a naive implementation", func(t *testing.T) {
 		t.Parallel()
-		rapid.Check(t, func(t *rapid.T) {
+		property.Check(t, func(t *rapid.T) {
 			c := access.Caller{UserID: rapid.SampledFrom([]string{"alice", "bob"}).Draw(t, "user"), Admin: rapid.Bool().Draw(t, "admin")}
 			s := access.CallerGrants{Owner: "alice", Grants: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) access.Grant {
 				return access.Grant{

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/domain/archive"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -100,7 +101,7 @@ func checkParts(b archive.Before, parts []*archive.Part) (archive.Checked, error
 // However a document is cut, its parts give what the whole gives.
 func TestPart_Check_in_parts(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		p := drawDocument(rt)
 		want, err := p.Check(before(*p.Head), nothingStored)
 		if err != nil {
@@ -117,7 +118,7 @@ func TestPart_Check_in_parts(t *testing.T) {
 // cut.
 func TestPart_Check_gaps(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		p := drawDocument(rt)
 		i := rapid.IntRange(0, len(p.Events)-1).Draw(rt, "at")
 		switch rapid.IntRange(0, 2).Draw(rt, "fault") {

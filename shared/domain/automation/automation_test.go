@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/automation"
 	"github.com/rethread/rethread/shared/domain/delivery"
@@ -139,7 +140,7 @@ func TestWants(t *testing.T) {
 // one event ends, and none acts twice.
 func TestWants_comes_to_an_end(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 6).Draw(rt, "automations")
 		pending := []delivery.Event{{Type: delivery.RunCompleted, UserID: "alice", SessionID: "s"}}
 		acted := 0

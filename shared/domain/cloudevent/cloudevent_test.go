@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/domain/cloudevent"
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
@@ -60,7 +61,7 @@ func TestEncode(t *testing.T) {
 // The standard's own library accepts the encoded event, whatever the ids are.
 func TestEncodeIsACloudEvent(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		text := rapid.String()
 		e := delivery.Event{
 			ID: "l." + text.Draw(rt, "id"), Type: delivery.TaskSaved, UserID: text.Draw(rt, "user"),

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
@@ -241,7 +242,7 @@ func TestScheduler_delivers_in_order(t *testing.T) {
 	t.Parallel()
 	const least = 50
 	lanes, cases, heard, failed := 0, 0, 0, 0
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		cases++
 		h := newHall()
 		targets := []string{"a", "b", "c"}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
@@ -202,7 +203,7 @@ func TestRetryPolicy_jitter(t *testing.T) {
 // A target that never answers is tried often, but not for ever.
 func TestRetryPolicy(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		now := time.Unix(0, 0)
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0)) //nolint:gosec // it spreads waits
 		s := &fakeReceiver{messages: []delivery.Message{{}}}

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
 )
@@ -61,7 +62,7 @@ func TestLimits_PickStream(t *testing.T) {
 // subject has ended; never one that is at work.
 func TestLimits_PickStream_within_limit(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		l := quota.Limits{Streams: rapid.Int64Range(1, 4).Draw(rt, "limit")}
 		var places []quota.Place
 		taken, ended := map[int64]bool{}, false

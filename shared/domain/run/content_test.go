@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 )
@@ -148,7 +149,7 @@ func TestResumeContentRefuses(t *testing.T) {
 }
 
 func TestAnyDivisionMakesTheSameContent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		deltas := drawDeltas(t)
 		want := string(mustContent(t, deltas...).Snapshot())
 		var pieces []run.Delta
@@ -169,7 +170,7 @@ func TestAnyDivisionMakesTheSameContent(t *testing.T) {
 }
 
 func TestASnapshotAndTheRestMakeTheSameContent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		deltas := drawDeltas(t)
 		whole := mustContent(t, deltas...)
 		k := rapid.IntRange(0, len(deltas)).Draw(t, "k")

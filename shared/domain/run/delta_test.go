@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 )
@@ -158,7 +159,7 @@ func TestCoalesce(t *testing.T) {
 }
 
 func TestAnyDeltaReadsBackTheSame(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		for _, d := range drawDeltas(t) {
 			raw, err := json.Marshal(d)
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/run"
 )
@@ -71,7 +72,7 @@ type spoken struct {
 }
 
 func TestAnyPaceIsFlushedInTime(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		script := drawScript(rt)
 		takes := time.Duration(rapid.SampledFrom([]int{0, 0, 5, 80, 400}).Draw(rt, "a write takes ms")) * time.Millisecond
 		var r *recorder

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 )
@@ -111,7 +112,7 @@ func jsonValue(depth int) *rapid.Generator[any] {
 }
 
 func TestStoredEventsReadBackTheSame(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		fields := rapid.MapOfN(rapid.StringMatching(`[A-Za-z_<é"]{1,8}`), jsonValue(2), 0, 4).Draw(t, "fields")
 		for _, own := range []string{"partial", "actions", "content", "id", "seq", "status"} {
 			delete(fields, own)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -123,7 +124,7 @@ func (c *conversation) rewind(position int64) error {
 // position that it went back to.
 func TestHistory_rewinds(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		c := &conversation{history: session.History{Log: "own"}, markers: map[int64]session.Timeline{}}
 		c.append() // position 0 is none
 		for range rapid.IntRange(1, 20).Draw(rt, "steps") {

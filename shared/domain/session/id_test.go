@@ -7,12 +7,13 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
 func TestPositionalID(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		seq := rapid.Int64Range(1, 1<<48-2).Draw(t, "seq")
 		random := uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "random"))
 		id := session.PositionalID(seq, random)

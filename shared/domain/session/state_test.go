@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/base/jsonx"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -67,7 +68,7 @@ func deltas() *rapid.Generator[session.Delta] {
 }
 
 func TestUndoTakesChangesBack(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		values := session.Values{}
 		var undo []session.Delta
 		var before []session.Values
@@ -90,7 +91,7 @@ func TestUndoTakesChangesBack(t *testing.T) {
 }
 
 func TestScopesSplitADelta(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		d := deltas().Draw(t, "delta")
 		whole := session.Delta{}
 		for _, s := range []session.Scope{session.ScopeSession, session.ScopeUser, session.ScopeApp} {

@@ -6,12 +6,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
 func TestTimelineEncoding(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		want := timelines().Draw(t, "timeline")
 		encoded := want.Encode()
 		got, err := session.DecodeTimeline(encoded)

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
@@ -49,7 +50,7 @@ func timelines() *rapid.Generator[session.Timeline] {
 }
 
 func TestTimelineCuts(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		tl := timelines().Draw(t, "timeline")
 		head := tl[len(tl)-1].From - 1 + rapid.Int64Range(0, 6).Draw(t, "open length")
 		n := rapid.Int64Range(0, 40).Draw(t, "n")
@@ -97,7 +98,7 @@ func TestOwnTimeline(t *testing.T) {
 }
 
 func TestTimelineWithout(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		tl := timelines().Draw(t, "timeline")
 		head := tl[len(tl)-1].From - 1 + rapid.Int64Range(0, 6).Draw(t, "open length")
 		log := rapid.SampledFrom([]string{"parent", "own", "another"}).Draw(t, "log")

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/task"
 )
@@ -44,7 +45,7 @@ func TestInvocations(t *testing.T) {
 
 // TestInvocationsAreFoundAtAnyDepth hides one id within arbitrary JSON.
 func TestInvocationsAreFoundAtAnyDepth(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		raw := `{"metadata":{"kagent_invocation_id":"here"}}`
 		for range rapid.IntRange(0, 8).Draw(t, "depth") {
 			raw = strings.ReplaceAll(rapid.SampledFrom([]string{

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -125,7 +126,7 @@ func completed(e watch.Entry) watch.Change { return watch.Change{Completed: &e} 
 // client with all of them has missed nothing.
 func TestMessagesAreConsecutive(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		entry := watch.Entry{Epoch: 1}
 		at := watch.Cursor{Epoch: 1}
 		for range rapid.IntRange(1, 8).Draw(t, "entries") {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/watch"
 )
@@ -19,7 +20,7 @@ import (
 // Whatever some connections do, every healthy one gets all messages of its logs in
 // order, and the outcome of every other one is known.
 func TestHealthyConnectionsGetEverything(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		logs := []string{"a", "b", "c"}
 		l, watchers, healthy := newFakePusher(), map[string][]string{}, map[string]bool{}
 		for i := range rapid.IntRange(0, 150).Draw(r, "connections") {
@@ -162,7 +163,7 @@ func TestDeliverManyDeltas(t *testing.T) {
 
 // Merged and separate deltas of a stream produce the same content.
 func TestJoinedDeltasMakeTheSameContent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		var given []run.Delta
 		var news []watch.LogUpdate
 		part := 0

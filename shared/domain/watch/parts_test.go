@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/watch"
@@ -17,7 +18,7 @@ import (
 // one ended.
 func TestInParts(t *testing.T) {
 	large := 0
-	rapid.Check(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		deltas := drawDeltas(t)
 		whole, err := run.ResumeContent(json.RawMessage(mustSnapshot(t, deltas)))
 		if err != nil {

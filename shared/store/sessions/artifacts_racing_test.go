@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/artifact"
@@ -57,7 +58,7 @@ func TestArtifacts_racing(t *testing.T) {
 
 func TestArtifacts_readFromALaggingReplica(t *testing.T) {
 	t.Parallel()
-	s := stores.New(storetest.Lagging(storetest.Engine(t)))
+	s := stores.New(storetest.Lagging(storetest.Engine(t), property.Rand(t, 0)))
 	mustCreate(t, s, alice, "stale", nil)
 	content := randomText(t, 4<<20)
 	mustPut(t, s, alice, "stale", "a", content)

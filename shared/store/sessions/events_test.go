@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -20,7 +21,7 @@ import (
 // Whatever a lagging replica misses, readers see the whole log.
 func TestEvents_read_from_a_stale_replica(t *testing.T) {
 	t.Parallel()
-	s := stores.New(storetest.Lagging(storetest.Engine(t)))
+	s := stores.New(storetest.Lagging(storetest.Engine(t), property.Rand(t, 0)))
 	mustCreate(t, s, alice, "stale", nil)
 	var want []string
 	for n := 0; n < 60; {
@@ -59,7 +60,7 @@ func TestEvents_pages_are_parts_of_the_log(t *testing.T) {
 		}
 		mustAppend(t, s, alice, "pages", batch...)
 	}
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		q := session.EventQuery{
 			View:       session.All,
 			Limit:      rapid.IntRange(5, 90).Draw(r, "limit"),

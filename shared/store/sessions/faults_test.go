@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/sessions"
@@ -17,7 +18,7 @@ import (
 // losing is a store to which the answers to a share of its writes are lost.
 func losing(t *testing.T, share float64, opts ...sessions.Option) *stores.Store {
 	t.Helper()
-	return stores.New(storetest.LosingAnswers(storetest.Engine(t), share), opts...)
+	return stores.New(storetest.LosingAnswers(storetest.Engine(t), share, property.Rand(t, 0)), opts...)
 }
 
 // before is a store that calls do before each call of its table; an error of do

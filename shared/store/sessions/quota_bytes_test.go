@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -159,10 +161,7 @@ func TestUsage(t *testing.T) {
 			}
 		}
 		some := func() string {
-			ids := make([]string, 0, len(live))
-			for id := range live {
-				ids = append(ids, id)
-			}
+			ids := slices.Sorted(maps.Keys(live))
 			if len(ids) == 0 {
 				rt.Skip("no session")
 			}

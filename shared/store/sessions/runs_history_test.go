@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -115,10 +116,8 @@ func TestAsOfInput_is_what_was_there(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	cases := 0
-	rapid.Check(t, func(rt *rapid.T) {
-		if cases++; cases > 25 {
-			return
-		}
+	property.CheckN(t, 25, func(rt *rapid.T) {
+		cases++
 		id := fmt.Sprint("p", cases)
 		mustCreate(t, s, alice, id, nil)
 		change := func() {
@@ -138,7 +137,4 @@ func TestAsOfInput_is_what_was_there(t *testing.T) {
 			rt.Fatalf("state %s, want %s; events (-want +got):\n%s", got, state, d)
 		}
 	})
-	if cases < 25 {
-		t.Errorf("%d cases", cases)
-	}
 }

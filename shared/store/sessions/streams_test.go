@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/capacity"
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/quota"
@@ -252,83 +253,81 @@ func TestStreams_schedules(t *testing.T) {
 	const most, least, slack = 3, 1000, 16 * time.Second
 	engine := storetest.Engine(t)
 	steps, user := 0, 0
-	for steps < least {
-		rapid.Check(t, func(rt *rapid.T) {
-			if steps >= least {
-				return
-			}
-			user++
-			clock := &calendar{}
-			s := stores.New(engine, sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Streams: most}))
-			name := fmt.Sprint("user", user)
-			type open struct {
-				quota.Lease
-				subject string
-				until   time.Time
-			}
-			held := map[int64]open{}
-			live := func(more time.Duration) (n int) {
-				for _, o := range held {
-					if clock.now().Before(o.until.Add(more)) {
-						n++
-					}
-				}
-				return n
-			}
-			take := func(rt *rapid.T, resumed bool) {
-				subject := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "subject")
-				taken := live(slack)
-				l, err := s.TakeStream(t.Context(), streamOf(name, subject, resumed))
-				switch {
-				case err == nil:
-					held[l.Slot] = open{l, subject, clock.now().Add(streamTime)}
-				case !errors.Is(err, fault.Of(fault.Busy)):
-					rt.Fatal(err)
-				case taken < most:
-					rt.Fatalf("refused with %d streams open", taken)
+	property.Check(t, func(rt *rapid.T) {
+		if steps >= least {
+			return
+		}
+		user++
+		clock := &calendar{}
+		s := stores.New(engine, sessions.WithClock(clock.now), sessions.WithQuotas(quota.Limits{Streams: most}))
+		name := fmt.Sprint("user", user)
+		type open struct {
+			quota.Lease
+			subject string
+			until   time.Time
+		}
+		held := map[int64]open{}
+		live := func(more time.Duration) (n int) {
+			for _, o := range held {
+				if clock.now().Before(o.until.Add(more)) {
+					n++
 				}
 			}
-			rt.Repeat(map[string]func(*rapid.T){
-				"": func(rt *rapid.T) {
-					steps++
-					if n := live(0); n > most {
-						rt.Fatalf("%d streams are open", n)
+			return n
+		}
+		take := func(rt *rapid.T, resumed bool) {
+			subject := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "subject")
+			taken := live(slack)
+			l, err := s.TakeStream(t.Context(), streamOf(name, subject, resumed))
+			switch {
+			case err == nil:
+				held[l.Slot] = open{l, subject, clock.now().Add(streamTime)}
+			case !errors.Is(err, fault.Of(fault.Busy)):
+				rt.Fatal(err)
+			case taken < most:
+				rt.Fatalf("refused with %d streams open", taken)
+			}
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"": func(rt *rapid.T) {
+				steps++
+				if n := live(0); n > most {
+					rt.Fatalf("%d streams are open", n)
+				}
+			},
+			"open":   func(rt *rapid.T) { take(rt, false) },
+			"resume": func(rt *rapid.T) { take(rt, true) },
+			"end, and come back": func(rt *rapid.T) {
+				for slot, o := range held {
+					if !clock.now().Before(o.until) {
+						continue
 					}
-				},
-				"open":   func(rt *rapid.T) { take(rt, false) },
-				"resume": func(rt *rapid.T) { take(rt, true) },
-				"end, and come back": func(rt *rapid.T) {
-					for slot, o := range held {
-						if !clock.now().Before(o.until) {
-							continue
-						}
-						if err := s.EndStream(t.Context(), o.Lease, true); err != nil {
-							rt.Fatal(err)
-						}
-						delete(held, slot)
-						l, err := s.TakeStream(t.Context(), streamOf(name, o.subject, true))
-						if err != nil {
-							rt.Fatalf("who comes back is refused: %v", err)
-						}
-						held[l.Slot] = open{l, o.subject, clock.now().Add(streamTime)}
-						return
+					if err := s.EndStream(t.Context(), o.Lease, true); err != nil {
+						rt.Fatal(err)
 					}
-				},
-				"end": func(rt *rapid.T) {
-					for slot, o := range held {
-						if err := s.EndStream(t.Context(), o.Lease, false); err != nil {
-							rt.Fatal(err)
-						}
-						delete(held, slot)
-						return
+					delete(held, slot)
+					l, err := s.TakeStream(t.Context(), streamOf(name, o.subject, true))
+					if err != nil {
+						rt.Fatalf("who comes back is refused: %v", err)
 					}
-				},
-				"wait": func(rt *rapid.T) {
-					clock.forward(time.Duration(rapid.IntRange(1, 60).Draw(rt, "seconds")) * time.Second)
-				},
-			})
+					held[l.Slot] = open{l, o.subject, clock.now().Add(streamTime)}
+					return
+				}
+			},
+			"end": func(rt *rapid.T) {
+				for slot, o := range held {
+					if err := s.EndStream(t.Context(), o.Lease, false); err != nil {
+						rt.Fatal(err)
+					}
+					delete(held, slot)
+					return
+				}
+			},
+			"wait": func(rt *rapid.T) {
+				clock.forward(time.Duration(rapid.IntRange(1, 60).Draw(rt, "seconds")) * time.Second)
+			},
 		})
-	}
+	})
 	t.Logf("%d steps of %d users", steps, user)
 	if steps < least {
 		t.Errorf("only %d steps", steps)

@@ -3,7 +3,6 @@ package rest_test
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rethread/rethread/infra/test/mutate"
+	"github.com/rethread/rethread/infra/test/property"
 )
 
 // document is an exported session that has every kind of content.
@@ -69,7 +69,7 @@ func TestImportedMutations(t *testing.T) {
 	t.Parallel()
 	s := newSystem(t)
 	whole := document(t, s)
-	random := rand.New(rand.NewPCG(mutationSeed, 1)) //nolint:gosec // repeatable on purpose
+	random := property.Rand(t, 1)
 	var long strings.Builder
 	for long.Len() < 600<<10 { // above an item's limit, even when compressed
 		fmt.Fprintf(&long, "%x", random.Uint64())

@@ -20,6 +20,7 @@ import (
 	"github.com/rethread/rethread/infra/test/dynamotest"
 	"github.com/rethread/rethread/infra/test/e2e/httpfile"
 	"github.com/rethread/rethread/infra/test/mutate"
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/store"
 	"github.com/rethread/rethread/shared/store/sessions"
 	"github.com/rethread/rethread/shared/store/stores"
@@ -28,7 +29,6 @@ import (
 )
 
 const (
-	mutationSeed = 15
 	// mutants is the number of wrong bodies per sample, and minMutants the least
 	// number of all of them.
 	mutants    = 40
@@ -52,7 +52,7 @@ type samples struct {
 func TestMutations(t *testing.T) {
 	t.Parallel()
 	client, table := dynamotest.Client(t), dynamotest.Table(t)
-	s := &samples{client: client, table: table, random: rand.New(rand.NewPCG(mutationSeed, mutationSeed))} //nolint:gosec // repeatable on purpose
+	s := &samples{client: client, table: table, random: property.Rand(t, 0)}
 	s.system = newSystem(t, func(c *rest.Config) {
 		store := stores.New(dynamo.New(client, table, store.Schema()), sessions.WithLogger(c.Log))
 		c.Sessions, c.Rewinds, c.Runs, c.Tasks, c.Feedback, c.Artifacts = store, store, store, store, store, store
@@ -69,7 +69,7 @@ func TestMutations(t *testing.T) {
 			s.play(t, name)
 		}
 	}
-	t.Logf("seed %d: %d bodies, %d refused", mutationSeed, s.sent, s.refused)
+	t.Logf("%s=%d: %d bodies, %d refused", property.Variable, property.Seed(t), s.sent, s.refused)
 	if s.sent < minMutants || s.refused < s.sent/2 {
 		t.Errorf("%d bodies, %d refused", s.sent, s.refused)
 	}

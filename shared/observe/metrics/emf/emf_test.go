@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/observe/metrics"
 	"github.com/rethread/rethread/shared/observe/metrics/emf"
 )
@@ -127,26 +128,29 @@ func TestLines(t *testing.T) {
 			t.Errorf("got %v", lines)
 		}
 	})
-	t.Run("writes each value once, however many there are", rapid.MakeCheck(func(t *rapid.T) {
-		want := metrics.Values{}
-		for _, name := range rapid.SliceOfDistinct(rapid.SampledFrom(metrics.All()), rapid.ID).Draw(t, "names") {
-			want[name] = rapid.SliceOfN(rapid.Float64Range(0, 1e6), 1, 250).Draw(t, string(name))
-		}
-		got := metrics.Values{}
-		for _, line := range mustLines(t, document(want)) {
-			for name := range want {
-				switch value := line[string(name)].(type) {
-				case float64:
-					got[name] = append(got[name], value)
-				case []any:
-					for _, v := range value {
-						got[name] = append(got[name], v.(float64))
+	t.Run("writes each value once, however many there are", func(t *testing.T) {
+		t.Parallel()
+		property.Check(t, func(t *rapid.T) {
+			want := metrics.Values{}
+			for _, name := range rapid.SliceOfDistinct(rapid.SampledFrom(metrics.All()), rapid.ID).Draw(t, "names") {
+				want[name] = rapid.SliceOfN(rapid.Float64Range(0, 1e6), 1, 250).Draw(t, string(name))
+			}
+			got := metrics.Values{}
+			for _, line := range mustLines(t, document(want)) {
+				for name := range want {
+					switch value := line[string(name)].(type) {
+					case float64:
+						got[name] = append(got[name], value)
+					case []any:
+						for _, v := range value {
+							got[name] = append(got[name], v.(float64))
+						}
 					}
 				}
 			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("(-want +got)\n%s", diff)
-		}
-	}))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("(-want +got)\n%s", diff)
+			}
+		})
+	})
 }

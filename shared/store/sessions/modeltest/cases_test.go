@@ -1,56 +1,17 @@
 package modeltest_test
 
 import (
-	"flag"
 	"fmt"
-	"math/rand/v2"
-	"os"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/infra/test/storetest"
 )
 
-// Random tests of this package draw from one seed, by rapid's flags, which say too how
-// many sequences of operations its machines play.
-const (
-	seedFlag   = "rapid.seed"
-	checksFlag = "rapid.checks"
-)
-
-// usualSeed is the seed of random tests unless another one is given, so that every
-// run is the same.
-const usualSeed = 1
-
-// TestMain sets the seed if none is given. DynamoDB Local is slow, so machines play
-// few sequences on it.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	set := func(name, value string) {
-		if err := flag.Set(name, value); err != nil {
-			panic(err)
-		}
-	}
-	if flag.Lookup(seedFlag).Value.String() == "0" {
-		set(seedFlag, strconv.Itoa(usualSeed))
-	}
-	set(checksFlag, strconv.Itoa(sequences().least()))
-	os.Exit(m.Run())
-}
-
-// seed returns the generator of a random test.
-func seed(t *testing.T, stream int) *rand.Rand {
-	t.Helper()
-	n, err := strconv.ParseUint(flag.Lookup(seedFlag).Value.String(), 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rand.New(rand.NewPCG(n, uint64(stream))) //nolint:gosec // a test
-}
-
-// sequences is how many sequences of operations each machine plays.
+// sequences is how many sequences of operations each machine plays: few on DynamoDB
+// Local, which is slow.
 func sequences() number { return number{memory: 100, dynamodb: 3} }
 
 // number is the minimum number of cases of a proof, on each engine.
@@ -71,7 +32,7 @@ func (n number) least() int {
 // tell prints how many cases a proof played, and fails below its number.
 func (n number) tell(t *testing.T, played int, what string) {
 	t.Helper()
-	t.Logf("%d %s, at least %d; -%s=%s", played, what, n.least(), seedFlag, flag.Lookup(seedFlag).Value)
+	t.Logf("%d %s, at least %d; %s=%d", played, what, n.least(), property.Variable, property.Seed(t))
 	if played < n.least() && !t.Failed() {
 		t.Errorf("%d %s, want %d at least", played, what, n.least())
 	}

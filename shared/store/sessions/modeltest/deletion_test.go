@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/artifact"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -65,7 +66,7 @@ func (s *scene) taken(id, of string) string {
 
 func randomText(t *testing.T, n int) string {
 	t.Helper()
-	random := seed(t, n)
+	random := property.Rand(t, n)
 	var b strings.Builder
 	for b.Len() < n {
 		fmt.Fprintf(&b, "%016x", random.Uint64())
@@ -146,7 +147,7 @@ func TestDeletionWhileReading(t *testing.T) {
 				i := &interruption{at: at, run: func() {
 					deleter := st.store
 					if cut > 0 {
-						deleter = (&halfway{st: st, at: cut, random: seed(t, at)}).store()
+						deleter = (&halfway{st: st, at: cut, random: property.Rand(t, at)}).store()
 					}
 					if err := deleter.Delete(t.Context(), "user", "f"); err != nil {
 						t.Errorf("%s: delete: %v", what, err)
@@ -279,7 +280,7 @@ func (l late) run() bool {
 		}
 		deleter := l.st.store
 		if l.cut > 0 {
-			deleter = (&halfway{st: l.st, at: l.cut, random: seed(l.t, l.at)}).store()
+			deleter = (&halfway{st: l.st, at: l.cut, random: property.Rand(l.t, l.at)}).store()
 		}
 		s.must(deleter.Delete(l.t.Context(), "user", "s"))
 	}}

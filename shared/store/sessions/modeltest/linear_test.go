@@ -15,6 +15,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/infra/test/storetest"
 	"github.com/rethread/rethread/shared/base/fault"
 	"github.com/rethread/rethread/shared/domain/session"
@@ -75,7 +76,7 @@ func (l *linear) race(t *testing.T, round int) error {
 	var wg sync.WaitGroup
 	errs := make([]error, clients)
 	for client := range clients {
-		random := seed(t, round*clients+client)
+		random := property.Rand(t, round*clients+client)
 		wg.Go(func() {
 			for n := range callsEach {
 				if errs[client] = l.one(t.Context(), client, n, random); errs[client] != nil {

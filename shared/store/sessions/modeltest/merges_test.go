@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rethread/rethread/infra/test/property"
 	lifecycle "github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/store/stores"
@@ -45,7 +46,7 @@ func TestMerges(t *testing.T) {
 		n := number{memory: 600, dynamodb: 12}
 		n.times(t, func(t *testing.T, i int) {
 			t.Helper()
-			merging{begin.fresh(t)}.inTurns(t, []int{2, 3, 6}[i%3], seed(t, i))
+			merging{begin.fresh(t)}.inTurns(t, []int{2, 3, 6}[i%3], property.Rand(t, i))
 		})
 	})
 }

@@ -5,10 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rethread/rethread/infra/test/dynamotest"
+	"github.com/rethread/rethread/infra/test/property"
 	"github.com/rethread/rethread/shared/store/table"
 	"github.com/rethread/rethread/shared/store/table/dynamo"
 	"github.com/rethread/rethread/shared/store/table/memory"
@@ -40,12 +39,6 @@ type pair struct {
 // equal answers, errors and units on it and on DynamoDB Local, and its feed reports
 // the changes of the table's stream.
 func TestEnginesAgree(t *testing.T) {
-	seed := flag.Lookup("rapid.seed").Value
-	if seed.String() == "0" {
-		if err := seed.Set(strconv.FormatInt(time.Now().UnixNano(), 10)); err != nil {
-			t.Fatal(err)
-		}
-	}
 	began, worlds, name, fed := time.Now(), 0, dynamotest.Table(t), newChanges()
 	p := &pair{
 		memory:   memory.New(tabletest.Schema(), memory.Feed(fed.note)),
@@ -53,7 +46,7 @@ func TestEnginesAgree(t *testing.T) {
 		compared: map[string]int{}, fed: fed,
 	}
 	run := rand.Text()[:8]
-	rapid.Check(t, func(r *rapid.T) {
+	property.Check(t, func(r *rapid.T) {
 		worlds++
 		g := &generator{
 			T: r, world: fmt.Sprintf("%s-%d-", run, worlds),
@@ -68,7 +61,7 @@ func TestEnginesAgree(t *testing.T) {
 	for _, n := range p.compared {
 		total += n
 	}
-	t.Logf("compared %d operations in %s, -rapid.seed=%s: %v", total, time.Since(began).Round(time.Millisecond), seed, p.compared)
+	t.Logf("compared %d operations in %s: %v", total, time.Since(began).Round(time.Millisecond), p.compared)
 	if total < operationsLeast {
 		t.Errorf("only %d operations were compared, of at least %d", total, operationsLeast)
 	}
