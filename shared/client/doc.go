@@ -1,6 +1,6 @@
-// Package client is the folder of what Rethread calls: agents, connections of
-// watchers, queues, the event bus, receivers of webhooks, the issuers of tokens, and
-// where parameters and traces are kept.
+// Package client is the folder of the services that Rethread calls: agents,
+// connections of watchers, queues, the event bus, receivers of webhooks, issuers of
+// tokens, and the stores of parameters and traces.
 //
-// What is called by others is in transport.
+// APIs that others call are in transport.
 package client

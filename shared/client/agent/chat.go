@@ -10,35 +10,36 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-// Chat says which model answers, and how it is asked.
+// Chat configures the model and its requests.
 type Chat struct {
 	Model  string
 	System string          // the first message, if not empty
-	Tools  json.RawMessage // as the API takes them; the session's user answers their calls
-	// Parameters are further members of the request, such as temperature.
+	Tools  json.RawMessage // in the API's form; the session's user answers the calls
+	// Parameters are additional members of the request, such as temperature.
 	Parameters map[string]json.RawMessage
 }
 
-// ChatCompletions is an agent made of a model behind the chat completions API
-// of OpenAI, which most others speak too.
+// ChatCompletions is an agent backed by a model with OpenAI's chat completions API,
+// which most other providers support too.
 type ChatCompletions struct {
 	endpoint *endpoint
 	chat     Chat
 }
 
-// NewChatCompletions is the agent of a model; the endpoint's URL is the base
-// to which "/chat/completions" is added.
+// NewChatCompletions returns the agent of a model; "/chat/completions" is added to
+// the endpoint's URL.
 func NewChatCompletions(e Endpoint, c Chat) *ChatCompletions {
-	if full, err := url.JoinPath(e.URL, "chat", "completions"); err == nil { // what is no URL fails when it is called
+	if full, err := url.JoinPath(e.URL, "chat", "completions"); err == nil { // an invalid URL fails when it is called
 		e.URL = full
 	}
 	return &ChatCompletions{newEndpoint(e), c}
 }
 
-// Close closes the connections that are kept for later calls.
+// Close closes the idle connections.
 func (a *ChatCompletions) Close() { a.endpoint.close() }
 
-// Retention is that of the agent's sessions in seconds, 0 where it has none.
+// Retention returns the retention of the agent's sessions in seconds; 0 if it has
+// none.
 func (a *ChatCompletions) Retention() int64 { return a.endpoint.retention }
 
 // Run implements run.Agent. The whole answer is one item.

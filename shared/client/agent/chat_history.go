@@ -27,7 +27,7 @@ type imageURL struct {
 	URL string `json:"url"`
 }
 
-// content is what of an event's content a chat can tell.
+// content is the part of an event's content that a chat can represent.
 type content struct {
 	Role  string            `json:"role"`
 	Parts []json.RawMessage `json:"parts"`
@@ -57,9 +57,9 @@ type contentMember struct {
 	} `json:"file_data"`
 }
 
-// history builds a chat's messages. The API wants every tool call answered
-// right after it and no answer without its call, which a session need not
-// keep to: history makes up for it.
+// history builds a chat's messages. The API requires the answer of every tool call
+// right after the call, and no answer without a call. A session need not satisfy
+// that, so history adds and drops answers.
 type history struct {
 	messages []message
 	open     []openCall // of the last assistant message, unanswered
@@ -68,14 +68,14 @@ type history struct {
 
 type openCall struct {
 	id, name string
-	ours     bool // the session's call has no id of its own
+	ours     bool // the session's call has no id, so this one was generated
 }
 
-// noResult answers a call that nobody answered before the talk went on.
+// noResult answers a call that has no answer when the conversation continues.
 const noResult = `{"error":"the call got no response"}`
 
-// messagesOf is effective history as a chat's messages. Thoughts are left out,
-// and so are events that say nothing.
+// messagesOf returns an effective history as a chat's messages. Thoughts and events
+// without content are left out.
 func messagesOf(system string, events []session.Event) ([]message, error) {
 	var h history
 	if system != "" {
@@ -101,7 +101,7 @@ func (h *history) add(e session.Event) error {
 	for _, raw := range c.Parts {
 		var p contentMember
 		if json.Unmarshal(raw, &p) != nil {
-			p = contentMember{} // of another shape: told as it is
+			p = contentMember{} // of another shape: its JSON is the text
 		}
 		turn.add(h, p, raw)
 	}
@@ -109,8 +109,8 @@ func (h *history) add(e session.Event) error {
 	return nil
 }
 
-// turn is one event's share of the chat. What tools answered is not in it: that
-// has gone into messages of its own, before it.
+// turn is one event's part of the chat. The answers of tools are not in it, because
+// they are in messages of their own before it.
 type turn struct {
 	assistant bool
 	parts     []contentPart
@@ -131,7 +131,7 @@ func (t *turn) add(h *history, p contentMember, raw json.RawMessage) {
 	case p.Response != nil:
 		t.text(fmt.Sprintf("[response of %s: %s]", p.Response.Name, p.Response.Response))
 	case p.Inline != nil && !t.assistant && strings.HasPrefix(p.Inline.MimeType, "image/"):
-		// ADK writes bytes in the alphabet for URLs, which data URLs do not use.
+		// ADK encodes bytes in the URL-safe alphabet, which data URLs do not use.
 		data := strings.NewReplacer("-", "+", "_", "/").Replace(p.Inline.Data)
 		url := "data:" + p.Inline.MimeType + ";base64," + data
 		t.parts = append(t.parts, contentPart{Type: "image_url", ImageURL: &imageURL{url}})
@@ -163,8 +163,8 @@ func (h *history) newCall(id, name string, args json.RawMessage) toolCall {
 	return call
 }
 
-// answer adds what a tool answered, if the call it belongs to is open: the one
-// of that id or, where either has none, of that name.
+// answer adds a tool's answer if the matching call is open: the call with the same id
+// or, if either has none, with the same name.
 func (h *history) answer(id, name string, response json.RawMessage) bool {
 	for i, call := range h.open {
 		byName := (id == "" || call.ours) && call.name == name
@@ -181,7 +181,8 @@ func (h *history) answer(id, name string, response json.RawMessage) bool {
 	return false
 }
 
-// closeCalls answers the calls that are still open, since the talk goes on.
+// closeCalls answers the calls that are still open, because the conversation
+// continues.
 func (h *history) closeCalls() {
 	for _, call := range h.open {
 		h.messages = append(h.messages, message{Role: "tool", ToolCallID: call.id, Content: noResult})
@@ -202,7 +203,7 @@ func (h *history) say(t turn) {
 	h.messages = append(h.messages, m)
 }
 
-// content is a string where there is only text, which every server reads.
+// content returns a string if there is only text, because every server accepts that.
 func (t turn) content() any {
 	if len(t.parts) == 0 {
 		return nil

@@ -17,16 +17,16 @@ import (
 type completion struct {
 	Choices []struct {
 		Delta        chatDelta `json:"delta"`
-		Message      chatDelta `json:"message"` // instead of delta, in a whole one
+		Message      chatDelta `json:"message"` // instead of delta in a whole completion
 		FinishReason string    `json:"finish_reason"`
 	} `json:"choices"`
 	Usage json.RawMessage `json:"usage"`
 	Error json.RawMessage `json:"error"`
 }
 
-// chatDelta is what a chunk adds. Thinking is no part of OpenAI's API:
-// DeepSeek and vLLM call it reasoning_content, OpenRouter reasoning, and some
-// servers send both with the same text.
+// chatDelta is what a chunk adds. Thinking is not part of OpenAI's API: DeepSeek and
+// vLLM call it reasoning_content, OpenRouter reasoning, and some servers send both
+// with the same text.
 type chatDelta struct {
 	Content          string     `json:"content"`
 	Refusal          string     `json:"refusal"`
@@ -49,14 +49,14 @@ type toolCall struct {
 type chatReader struct {
 	out     *producer
 	parts   int
-	thought int // part of the thinking, -1 before it begins
-	text    int // part of the text, -1 before it begins
+	thought int // index of the part with thinking, -1 before it begins
+	text    int // index of the part with text, -1 before it begins
 	calls   []chatCall
 	reason  string
 	usage   json.RawMessage
 }
 
-// chatCall is a function call that the model makes.
+// chatCall is a function call of the model.
 type chatCall struct {
 	index, part int
 	id          string
@@ -64,8 +64,8 @@ type chatCall struct {
 
 func newChatReader(out *producer) *chatReader { return &chatReader{out: out, thought: -1, text: -1} }
 
-// readStream reads chunks up to "[DONE]". Some servers leave that out: then a
-// finish reason must have come.
+// readStream reads chunks up to "[DONE]". Some servers do not send it; then a finish
+// reason is required.
 func (r *chatReader) readStream(body io.Reader) error {
 	err := readStream(body, func(kind, data string) error {
 		switch {
@@ -124,8 +124,8 @@ func (r *chatReader) take(raw []byte) error {
 	return r.add(first.Delta)
 }
 
-// chatError is an error in mid-stream: an object, or only its message. Codes
-// are strings or numbers.
+// chatError is an error within a stream: an object, or only its message. Codes are
+// strings or numbers.
 func chatError(raw json.RawMessage) error {
 	var e struct {
 		Message string          `json:"message"`
@@ -163,7 +163,7 @@ func (r *chatReader) add(d chatDelta) error {
 	return nil
 }
 
-// say appends to the part of thinking or of text, which begins with it.
+// say appends to the part of thinking or of text, and begins it if necessary.
 func (r *chatReader) say(part *int, d run.Delta) error {
 	if d.Text == "" {
 		return nil
@@ -180,8 +180,8 @@ func (r *chatReader) next() int {
 	return r.parts - 1
 }
 
-// call appends to a function call. Servers differ: some leave the index out or
-// give every call the same, some repeat id and name in each piece.
+// call appends to a function call. Servers differ: some leave the index out or send
+// the same one for every call, some repeat id and name in each piece.
 func (r *chatReader) call(c toolCall) error {
 	args := &run.Call{ArgsText: c.Function.Arguments}
 	at := r.find(c)
@@ -197,7 +197,8 @@ func (r *chatReader) call(c toolCall) error {
 	return r.out.delta(run.Delta{Part: r.calls[at].part, Call: args})
 }
 
-// find is the place of the call that a piece continues, -1 if it begins one.
+// find returns the index of the call that a piece continues, -1 if it begins a new
+// one.
 func (r *chatReader) find(c toolCall) int {
 	for i, begun := range slices.Backward(r.calls) {
 		if c.Index != nil && begun.index != *c.Index {
@@ -210,23 +211,23 @@ func (r *chatReader) find(c toolCall) int {
 	return -1
 }
 
-// finish completes the item, with what the server tells about the answer.
+// finish completes the item, with what the server reported about the answer.
 func (r *chatReader) finish() error {
-	if r.out.item == nil { // the model may have nothing to say, or not be let
+	if r.out.item == nil { // the model may have nothing to say, or may be filtered
 		if err := r.out.begin(run.ItemStart{}); err != nil {
 			return err
 		}
 	}
-	told := map[string]any{}
+	members := map[string]any{}
 	if r.reason != "" {
-		told["finish_reason"] = r.reason
+		members["finish_reason"] = r.reason
 	}
 	if r.usage != nil {
-		told["usage_metadata"] = r.usage
+		members["usage_metadata"] = r.usage
 	}
-	raw, err := jsonx.Marshal(told)
+	raw, err := jsonx.Marshal(members)
 	if err != nil {
-		return fmt.Errorf("encode what came with the completion: %w", err)
+		return fmt.Errorf("encode the members of the completion: %w", err)
 	}
 	if err := r.out.event(raw); err != nil {
 		return err

@@ -22,7 +22,7 @@ func chunks(data ...string) string {
 	return out.String()
 }
 
-// begun is what the log of any completion begins with.
+// begun is the beginning of every completion's log.
 const begun = "item  helper model"
 
 func completedAs(content, rest string) string {
@@ -34,7 +34,7 @@ func TestChatAnswers(t *testing.T) {
 		sent []string
 		want []string
 	}{
-		"text, with what came beside it": {
+		"text, with the metadata of the answer": {
 			[]string{
 				`{"choices":[{"delta":{"role":"assistant","content":""}}]}`,
 				`{"choices":[{"delta":{"content":"a"}}],"usage":null}`,
@@ -46,7 +46,7 @@ func TestChatAnswers(t *testing.T) {
 				completedAs(`{"text":"ab"}`, `,"finish_reason":"length","usage_metadata":{"total_tokens":3}`),
 			},
 		},
-		"thinking by either name": {
+		"thinking under either name": {
 			[]string{
 				`{"choices":[{"delta":{"reasoning_content":"h","reasoning":"h"}}]}`,
 				`{"choices":[{"delta":{"reasoning":"m","content":null}}]}`,
@@ -88,15 +88,15 @@ func TestChatAnswers(t *testing.T) {
 			[]string{`{"choices":[{"delta":{"refusal":"No."},"finish_reason":"stop"}]}`, `[DONE]`},
 			[]string{begun, `delta {"part":0,"text":"No."}`, completedAs(`{"text":"No."}`, `,"finish_reason":"stop"`)},
 		},
-		"nothing to say": {
+		"no text": {
 			[]string{`{"choices":[{"delta":{},"finish_reason":"content_filter"}]}`, `[DONE]`},
 			[]string{begun, completedAs("", `,"finish_reason":"content_filter"`)},
 		},
-		"a server that never says that it is done": {
+		"a server that sends no end": {
 			[]string{`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`},
 			[]string{begun, `delta {"part":0,"text":"a"}`, completedAs(`{"text":"a"}`, `,"finish_reason":"stop"`)},
 		},
-		"a server that never says why": {
+		"a server that sends no finish reason": {
 			[]string{`{"choices":[{"delta":{"content":"a"}}]}`, `[DONE]`},
 			[]string{begun, `delta {"part":0,"text":"a"}`, completedAs(`{"text":"a"}`, "")},
 		},
@@ -120,16 +120,16 @@ func TestChatAnswers(t *testing.T) {
 func TestChatFailures(t *testing.T) {
 	const word = `{"choices":[{"delta":{"content":"a"}}]}`
 	for name, c := range map[string]struct{ body, code, says string }{
-		"no end":                  {chunks(word), agent.CodeEndedEarly, "ended early"},
-		"an error in mid-stream":  {chunks(word, `{"error":{"message":"overloaded","code":503}}`), "503", "overloaded"},
-		"an error of a named one": {chunks(word) + sse(`error {"error":{"message":"m","code":"c"}}`), "c", "m"},
-		"an error that is text":   {chunks(`{"error":"m"}`), run.CodeAgent, "m"},
-		"an error without a code": {chunks(`{"error":{"message":"m","code":null}}`), run.CodeAgent, "m"},
-		"malformed JSON":          {chunks(word, `{"choices":[`), agent.CodeProtocol, "a chunk that is malformed (number 2"},
-		"no object":               {chunks(`[]`), agent.CodeProtocol, "must be an object"},
-		"content of a wrong type": {chunks(`{"choices":[{"delta":{"content":[]}}]}`), agent.CodeProtocol, "a chunk that is malformed"},
-		"a call without a name":   {chunks(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"1"}]}}]}`), agent.CodeProtocol, "/function_call/name is required"},
-		"a call cut short": {
+		"no end":                     {chunks(word), agent.CodeEndedEarly, "ended early"},
+		"an error within the stream": {chunks(word, `{"error":{"message":"overloaded","code":503}}`), "503", "overloaded"},
+		"an error in a named event":  {chunks(word) + sse(`error {"error":{"message":"m","code":"c"}}`), "c", "m"},
+		"an error that is text":      {chunks(`{"error":"m"}`), run.CodeAgent, "m"},
+		"an error without a code":    {chunks(`{"error":{"message":"m","code":null}}`), run.CodeAgent, "m"},
+		"malformed JSON":             {chunks(word, `{"choices":[`), agent.CodeProtocol, "a chunk that is malformed (number 2"},
+		"no object":                  {chunks(`[]`), agent.CodeProtocol, "must be an object"},
+		"content of a wrong type":    {chunks(`{"choices":[{"delta":{"content":[]}}]}`), agent.CodeProtocol, "a chunk that is malformed"},
+		"a call without a name":      {chunks(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"1"}]}}]}`), agent.CodeProtocol, "/function_call/name is required"},
+		"an incomplete call": {
 			chunks(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"{"}}]},"finish_reason":"length"}]}`, `[DONE]`),
 			run.CodeContent, "not whole",
 		},
@@ -210,7 +210,7 @@ func TestChatHistory(t *testing.T) {
 			[]string{said("user", "user", `{"text":"a"}`), said("x", "model", `{"text":"b"}`), said("user", "", `{"text":"c"}`), said("x", "", `{"text":"d"}`)},
 			`{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"},{"role":"assistant","content":"d"}`,
 		},
-		"thoughts, empty texts and events without content say nothing": {
+		"thoughts, empty texts and events without content are left out": {
 			[]string{`{"invocation_id":"i","author":"x","actions":{"state_delta":{"a":1}}}`, said("x", "model", `{"thought":true,"text":"hm"},{"text":""}`), said("x", "model", ``), said("user", "user", `{"text":"a"}`)},
 			`{"role":"user","content":"a"}`,
 		},
@@ -222,7 +222,7 @@ func TestChatHistory(t *testing.T) {
 			[]string{said("x", "model", `{"text":"look"},`+call), said("user", "user", `{"function_response":{"id":"c1","name":"f","response":{"r":2}}}`)},
 			`{"role":"assistant","content":"look","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]},{"role":"tool","tool_call_id":"c1","content":"{\"r\":2}"}`,
 		},
-		"an answer with a text beside it": {
+		"an answer with a text": {
 			[]string{said("x", "model", call), said("user", "user", `{"text":"and"},{"function_response":{"id":"c1","name":"f","response":{}}}`)},
 			called + `,{"role":"tool","tool_call_id":"c1","content":"{}"},{"role":"user","content":"and"}`,
 		},
@@ -235,15 +235,15 @@ func TestChatHistory(t *testing.T) {
 			`{"role":"assistant","tool_calls":[{"id":"call_1","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"call_2","type":"function","function":{"name":"f","arguments":"{}"}}]},` +
 				`{"role":"tool","tool_call_id":"call_1","content":"{\"n\":1}"},{"role":"tool","tool_call_id":"call_2","content":"{}"}`,
 		},
-		"a call that the talk went past": {
+		"an unanswered call within the conversation": {
 			[]string{said("x", "model", call), said("user", "user", `{"text":"never mind"}`)},
 			called + `,` + unmet + `,{"role":"user","content":"never mind"}`,
 		},
-		"a call at the end": {
+		"an unanswered call at the end": {
 			[]string{said("x", "model", call)},
 			called + `,` + unmet,
 		},
-		"an answer to nothing": {
+		"an answer without a call": {
 			[]string{said("user", "user", `{"function_response":{"id":"c9","name":"f","response":{"r":2}}}`)},
 			`{"role":"user","content":"[response of f: {\"r\":2}]"}`,
 		},
@@ -251,7 +251,7 @@ func TestChatHistory(t *testing.T) {
 			[]string{said("user", "user", `{"text":"see"},{"inline_data":{"mime_type":"image/png","data":"a-_="}}`)},
 			`{"role":"user","content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:image/png;base64,a+/="}}]}`,
 		},
-		"what a chat cannot tell": {
+		"parts that a chat cannot represent": {
 			[]string{
 				said("user", "user", `{"inline_data":{"mime_type":"application/pdf","display_name":"a.pdf","data":"eA=="}},{"file_data":{"mime_type":"image/png","file_uri":"https://x/y"}},{"executable_code":{"code":"1+1"}},{"text":5}`),
 				said("x", "model", `{"inline_data":{"mime_type":"image/png","data":"eA=="}}`),

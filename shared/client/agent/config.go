@@ -16,17 +16,18 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// DefaultName is the agent of sessions that name none.
+// DefaultName is the agent of sessions without an agent's name.
 const DefaultName = "default"
 
-// MaxTimeout is the longest timeout that may be configured: a worker's life.
+// MaxTimeout is the maximum timeout that may be configured: the longest life of a
+// worker.
 const MaxTimeout = 15 * time.Minute
 
 // Directory holds the configured agents by name.
 type Directory map[string]run.Agent
 
-// Agent finds an agent by the name a session gives. No name means the agent
-// called "default" or, where there is only one, that one.
+// Agent returns the agent with the name that a session has. Without a name it is the
+// agent called "default" or, if there is only one, that one.
 func (d Directory) Agent(name string) (run.Agent, bool) {
 	if name == "" {
 		name = DefaultName
@@ -38,8 +39,8 @@ func (d Directory) Agent(name string) (run.Agent, bool) {
 	return a, ok
 }
 
-// Retention is how many seconds the sessions of an agent are kept after their
-// last activity, by its configuration; 0 where that says nothing.
+// Retention returns how many seconds the sessions of an agent are retained after
+// their last activity, by its configuration; 0 if that has no retention.
 func (d Directory) Retention(name string) int64 {
 	a, _ := d.Agent(name)
 	if r, ok := a.(interface{ Retention() int64 }); ok {
@@ -48,7 +49,7 @@ func (d Directory) Retention(name string) int64 {
 	return 0
 }
 
-// Close closes the connections that the agents keep for later calls.
+// Close closes the agents' idle connections.
 func (d Directory) Close() {
 	for _, a := range d {
 		if c, ok := a.(interface{ Close() }); ok {
@@ -57,11 +58,11 @@ func (d Directory) Close() {
 	}
 }
 
-// ParseConfig reads the agents' configuration: a JSON object of them by name
-// (docs/agent-protocol.md tells its members). Secrets are read from the
-// environment variables that the configuration names, with lookup, which is
-// os.LookupEnv. An empty configuration has no agents. Errors are faults that
-// name the member; they never hold a secret.
+// ParseConfig reads the agents' configuration: a JSON object by name
+// (docs/agent-protocol.md describes its members). lookup, which is os.LookupEnv,
+// returns the environment variables with the secrets that the configuration names. An
+// empty configuration has no agents. Errors are faults that name the member; they
+// never contain a secret.
 func ParseConfig(config string, lookup func(string) (string, bool)) (Directory, error) {
 	d := Directory{}
 	if strings.TrimSpace(config) == "" {
@@ -90,8 +91,8 @@ func ParseConfig(config string, lookup func(string) (string, bool)) (Directory, 
 	return d, d.checkAddresses()
 }
 
-// checkAddresses refuses two agents with one address over A2A, where the "/" of
-// a name is a "~".
+// checkAddresses refuses two agents with the same address over A2A, in which a "~"
+// replaces the "/" of a name.
 func (d Directory) checkAddresses() error {
 	for name := range d {
 		other := strings.Replace(name, "/", "~", 1)
@@ -102,15 +103,16 @@ func (d Directory) checkAddresses() error {
 	return nil
 }
 
-// reader reads the members of one agent's configuration, each once; the first
-// error stays.
+// reader reads the members of one agent's configuration, each once, and keeps the
+// first error.
 type reader struct {
 	jsonx.Object
 	lookup func(string) (string, bool)
 	err    error
 }
 
-// invalid words what is wrong with a member: a type is a rule like any other here.
+// invalid describes what is wrong with a member; a wrong type is reported like any
+// other violation.
 func invalid(_ fault.Kind, at, format string, args ...any) *fault.Error {
 	return fault.Field(fault.Invalid, at, format, args...)
 }
@@ -121,7 +123,7 @@ func (r *reader) fail(name, format string, args ...any) {
 	}
 }
 
-// take reads a member that may be absent.
+// take reads an optional member.
 func (r *reader) take(name string, into any, what string) {
 	err := r.Take(name, into, what)
 	delete(r.Members, name)
@@ -136,7 +138,7 @@ func (r *reader) text(name string) string {
 	return s
 }
 
-// agent reads the whole configuration of one.
+// agent reads the whole configuration of one agent.
 func (r *reader) agent() run.Agent {
 	kind := r.text("type")
 	e := Endpoint{URL: r.address(), Header: r.header(), Timeouts: r.timeouts(), Retention: r.retention()}
@@ -169,8 +171,8 @@ func (r *reader) address() string {
 	return text
 }
 
-// header reads the headers to send: as they stand, from the environment, and
-// the key as a bearer token.
+// header reads the headers to send: literal ones, those from the environment, and the
+// key as a bearer token.
 func (r *reader) header() http.Header {
 	header := http.Header{}
 	var plain, secret map[string]string
@@ -197,7 +199,7 @@ func (r *reader) secret(at, variable string) string {
 	return strings.TrimSpace(value)
 }
 
-// set sets a header that may be sent (RFC 9110: a token, and no controls).
+// set sets a header if it may be sent (RFC 9110: a token, and no control characters).
 func (r *reader) set(header http.Header, member, name, value string) {
 	at := member
 	if member != "api_key_env" {

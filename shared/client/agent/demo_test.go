@@ -14,7 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-// demos are the demo agent by both protocols.
+// demos returns the demo agent by both protocols.
 func demos(t *testing.T, pace time.Duration) map[string]run.Agent {
 	t.Helper()
 	demo := demoagent.New(demoagent.Options{Pace: pace})
@@ -27,7 +27,7 @@ func demos(t *testing.T, pace time.Duration) map[string]run.Agent {
 func TestDemoAgent(t *testing.T) {
 	for protocol, a := range demos(t, 0) {
 		t.Run(protocol, func(t *testing.T) {
-			t.Run("answers what was said, in words", func(t *testing.T) {
+			t.Run("answers the user's text word by word", func(t *testing.T) {
 				r := mustRecord(t, a, ask(t, "one", "tell <me>"))
 				want := `You said: "tell <me>". That was message 2 of our talk. I am a demo without a model, so this is all I can tell. Try /help.`
 				if diff := cmp.Diff(want, r.text()); diff != "" {
@@ -37,7 +37,7 @@ func TestDemoAgent(t *testing.T) {
 					t.Errorf("only %d outputs", len(r.log))
 				}
 			})
-			t.Run("speaks long", func(t *testing.T) {
+			t.Run("produces a long answer", func(t *testing.T) {
 				r := mustRecord(t, a, ask(t, "/long 2000"))
 				if n := len(strings.Fields(r.text())); n != 2000 || len(r.log) != 2002 {
 					t.Errorf("%d words in %d outputs", n, len(r.log))
@@ -54,7 +54,7 @@ func TestDemoAgent(t *testing.T) {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 			})
-			t.Run("calls a function and hears its answer", func(t *testing.T) {
+			t.Run("calls a function and uses its answer", func(t *testing.T) {
 				req := ask(t, "/tool rain")
 				r := mustRecord(t, a, req)
 				content := string(r.events[0].Fields["content"])
@@ -68,7 +68,7 @@ func TestDemoAgent(t *testing.T) {
 					t.Errorf("got %q", got)
 				}
 			})
-			t.Run("cuts between the characters of one sign", func(t *testing.T) {
+			t.Run("splits text between the code points of one character", func(t *testing.T) {
 				r := mustRecord(t, a, ask(t, "/utf8"))
 				if !strings.Contains(r.text(), "👩‍👩‍👧‍👦 из 東京 🇯🇵") {
 					t.Errorf("got %q", r.text())
@@ -96,7 +96,7 @@ func TestDemoAgent(t *testing.T) {
 		})
 	}
 	a := demos(t, 0)["http"]
-	t.Run("says nothing at all", func(t *testing.T) {
+	t.Run("sends nothing", func(t *testing.T) {
 		a := newHurriedHTTP(t, demoagent.New(demoagent.Options{}), agent.Timeouts{Idle: 100 * time.Millisecond})
 		_, err := record(t, a, ask(t, "/silent"))
 		wantError(t, err, agent.CodeTimeout, "silent for 100ms")

@@ -19,28 +19,28 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 )
 
-// Limits of what is read of an answer before it is refused.
+// Limits of what is read of an answer.
 const (
 	maxHeader    = 64 << 10 // bytes of an answer's header
-	maxErrorBody = 4 << 10  // bytes read of a refusal
-	maxExcerpt   = 300      // bytes of it that an error shows
+	maxErrorBody = 4 << 10  // bytes read of an error response
+	maxExcerpt   = 300      // bytes of it in an error
 )
 
-// Tries of one request, of which only connection errors and the statuses 429,
-// 502, 503 and 504 make a second: then no byte of an answer has come.
+// Retries of one request: only after connection errors and the statuses 429, 502, 503
+// and 504, when no byte of an answer has arrived.
 const (
 	maxTries      = 3
 	maxRedirects  = 3
-	maxRetryAfter = 10 * time.Second // an agent that wants more time fails
+	maxRetryAfter = 10 * time.Second // an agent that asks for a longer wait fails
 )
 
-// Timeouts of a call. What it may take in all, the caller's context says.
-// Zero values stand for the defaults.
+// Timeouts of a call; its total duration is limited by the caller's context. Zero
+// values select the defaults.
 type Timeouts struct {
 	Connect   time.Duration // to connect, and again for TLS; default 5 s
 	FirstByte time.Duration // from the request to the answer's header; default 60 s
 	Idle      time.Duration // between two reads of the answer; default 60 s
-	Backoff   time.Duration // before the second try, doubled for the third; default 250 ms
+	Backoff   time.Duration // limit of the wait before the second attempt, doubled for the third; default 250 ms
 }
 
 func (t Timeouts) withDefaults() Timeouts {
@@ -52,18 +52,17 @@ func (t Timeouts) withDefaults() Timeouts {
 	}
 }
 
-// Endpoint is where an agent is called: an address of the deployer's, never of
-// a caller's.
+// Endpoint is the address of an agent, which the deployer sets, never a caller.
 type Endpoint struct {
 	URL      string
 	Header   http.Header // sent with every request; may hold secrets
 	Timeouts Timeouts
-	// Retention is how many seconds the agent's sessions are kept after their
-	// last activity, unless they say so themselves; 0 leaves it to the deployment.
+	// Retention is how many seconds the agent's sessions are retained after their
+	// last activity if they have no retention of their own; 0 for the deployment's.
 	Retention int64
 }
 
-// endpoint posts requests to an address, over connections that are kept.
+// endpoint posts requests to an address over persistent connections.
 type endpoint struct {
 	url      string
 	header   http.Header
@@ -93,7 +92,7 @@ func newEndpoint(e Endpoint) *endpoint {
 
 var errRedirect = errors.New("redirected to another address, which is not followed")
 
-// sameHost lets a POST be sent again to another path of the same host.
+// sameHost lets a POST be repeated at another path of the same host.
 func sameHost(next *http.Request, via []*http.Request) error {
 	from := via[0]
 	if next.URL.Host != from.URL.Host || next.URL.Scheme != from.URL.Scheme || next.Method != from.Method || len(via) > maxRedirects {
@@ -102,10 +101,10 @@ func sameHost(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// accepted is what an agent may answer with: a stream or, at once, all of it.
+// accepted is the content types of an answer: a stream, or one whole document.
 const accepted = "text/event-stream, application/json;q=0.5"
 
-// ask sends a request and has the answer read, as what it is.
+// ask sends a request and reads the answer according to its content type.
 func (e *endpoint) ask(ctx context.Context, body []byte, stream, whole func(io.Reader) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -113,7 +112,7 @@ func (e *endpoint) ask(ctx context.Context, body []byte, stream, whole func(io.R
 	if err != nil {
 		return err
 	}
-	defer answer.body.Close() //nolint:errcheck // read or given up
+	defer answer.body.Close() //nolint:errcheck // read, or abandoned
 	switch answer.mediaType {
 	case "text/event-stream":
 		err = stream(answer.body)
@@ -125,26 +124,26 @@ func (e *endpoint) ask(ctx context.Context, body []byte, stream, whole func(io.R
 	return cancelled(ctx, err)
 }
 
-// answer is a successful answer, still to be read. Its body fails with an
-// *Error where nothing comes for too long.
+// answer is a successful answer whose body has not been read. Reading fails with an
+// *Error if nothing arrives for too long.
 type answer struct {
 	mediaType string
 	body      io.ReadCloser
 }
 
-// post sends a request until it is answered or must not be sent again. The
-// context must be the one that cancel cancels.
+// post sends a request until it is answered or must not be repeated. cancel must be
+// the function that cancels ctx.
 func (e *endpoint) post(ctx context.Context, cancel context.CancelCauseFunc, body []byte) (*answer, error) {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval, wait.Multiplier, wait.RandomizationFactor = e.timeouts.Backoff, 2, 0.5
-	resp, err := backoff.Retry(ctx, //nolint:bodyclose // whoever reads the answer closes it
+	resp, err := backoff.Retry(ctx, //nolint:bodyclose // the reader of the answer closes it
 		func() (*http.Response, error) { return e.try(ctx, cancel, body) },
 		backoff.WithBackOff(wait), backoff.WithMaxTries(maxTries), backoff.WithMaxElapsedTime(0))
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		var failed *Error // without what told the retries whether to go on
+		var failed *Error // the agent's error, without the marks for the retries
 		if errors.As(err, &failed) {
 			return nil, failed
 		}
@@ -152,7 +151,7 @@ func (e *endpoint) post(ctx context.Context, cancel context.CancelCauseFunc, bod
 	}
 	mediaType, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if err != nil {
-		mediaType = "" // as good as none: whoever reads the body says so
+		mediaType = "" // treated like a missing one: the reader of the body reports it
 	}
 	return &answer{mediaType, resp.Body}, nil
 }
@@ -168,9 +167,9 @@ func (e *endpoint) try(ctx context.Context, cancel context.CancelCauseFunc, body
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", accepted)
 	req.Header.Set("User-Agent", "rethread")
-	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(req.Header)) // where the run is traced
-	// An empty key is not sent, but lets the client send again what a kept
-	// connection lost because the other side had closed it meanwhile.
+	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(req.Header)) // the trace of the run
+	// An empty key is not sent, but lets the client repeat a request on a kept
+	// connection that the other side had closed.
 	req.Header["Idempotency-Key"] = []string{}
 	resp, err := e.client.Do(req)
 	if err != nil {
@@ -183,7 +182,7 @@ func (e *endpoint) try(ctx context.Context, cancel context.CancelCauseFunc, body
 	return resp, nil
 }
 
-// unanswered says why no answer came, and whether another try may help.
+// unanswered returns why there was no answer, and whether to retry.
 func (e *endpoint) unanswered(err error) error {
 	cause := e.redacted(err)
 	var timeout interface{ Timeout() bool }
@@ -199,11 +198,10 @@ func (e *endpoint) unanswered(err error) error {
 	return backoff.Permanent(newError(CodeUnreachable, "the agent cannot be reached").because(cause))
 }
 
-// refused says what a status that is no success tells, and whether another
-// try may help.
+// refused returns the error of a status other than success, and whether to retry.
 func (e *endpoint) refused(resp *http.Response) error {
-	defer resp.Body.Close()                                        //nolint:errcheck // a refusal needs nothing more of it
-	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what came tells enough
+	defer resp.Body.Close()                                        //nolint:errcheck // the rest is not needed
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody)) // what was read is enough
 	err := newError(CodeRefused, "the agent answered with status %d", resp.StatusCode)
 	err.Detail = clean(e.redact(string(text)), maxExcerpt)
 	switch resp.StatusCode {
@@ -221,7 +219,7 @@ func (e *endpoint) refused(resp *http.Response) error {
 	return &laterError{err, &backoff.RetryAfterError{Duration: after}}
 }
 
-// laterError is a refusal that may end after a time.
+// laterError is a refusal with the time after which to retry.
 type laterError struct {
 	refusal error
 	after   *backoff.RetryAfterError
@@ -230,7 +228,7 @@ type laterError struct {
 func (e *laterError) Error() string   { return e.refusal.Error() }
 func (e *laterError) Unwrap() []error { return []error{e.refusal, e.after} }
 
-// retryAfter reads the header of that name: seconds or a date (RFC 9110).
+// retryAfter parses the Retry-After header: seconds or a date (RFC 9110).
 func retryAfter(value string, now time.Time) (time.Duration, bool) {
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second, true
@@ -239,8 +237,8 @@ func retryAfter(value string, now time.Time) (time.Duration, bool) {
 	return max(at.Sub(now), 0), err == nil
 }
 
-// redacted is an error of the client without the address, which may hold a
-// secret, and without any secret header.
+// redacted returns an error of the client without the address and the secret headers,
+// since both may contain secrets.
 func (e *endpoint) redacted(err error) error {
 	var asked *url.Error
 	if errors.As(err, &asked) {
@@ -252,10 +250,10 @@ func (e *endpoint) redacted(err error) error {
 	return err
 }
 
-// minSecret is the length from which on a header's value is looked for, in bytes.
+// minSecret is the minimum length of a header's value to be redacted, in bytes.
 const minSecret = 6
 
-// redact blots out what headers hold: an agent may repeat them.
+// redact removes the values of headers, because an agent may repeat them.
 func (e *endpoint) redact(text string) string {
 	for _, values := range e.header {
 		for _, v := range values {
@@ -269,5 +267,5 @@ func (e *endpoint) redact(text string) string {
 	return text
 }
 
-// close closes the connections that are kept for later calls.
+// close closes the idle connections.
 func (e *endpoint) close() { e.client.CloseIdleConnections() }

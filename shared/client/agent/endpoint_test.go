@@ -18,25 +18,25 @@ import (
 
 const fine = "event: delta\ndata: {\"part\":0,\"text\":\"ab\"}\n\nevent: done\ndata: {}\n\n"
 
-func TestTries(t *testing.T) {
+func TestRetries(t *testing.T) {
 	const once, thrice = 1, 3
 	for name, c := range map[string]struct {
 		status int
 		after  string // Retry-After
 		tries  int64
 	}{
-		"bad gateway":                  {502, "", thrice},
-		"unavailable":                  {503, "", thrice},
-		"gateway timeout":              {504, "", thrice},
-		"too many requests":            {429, "0", thrice},
-		"a date that is over":          {429, "Sun, 06 Nov 1994 08:49:37 GMT", thrice},
-		"no date at all":               {429, "soon", thrice},
-		"asking for too much time":     {503, "11", once},
-		"a date too far":               {503, "Fri, 31 Dec 9999 23:59:59 GMT", once},
-		"an error":                     {500, "0", once},
-		"unauthorized":                 {401, "", once},
-		"not found":                    {404, "", once},
-		"a redirect without direction": {304, "", once},
+		"bad gateway":                   {502, "", thrice},
+		"unavailable":                   {503, "", thrice},
+		"gateway timeout":               {504, "", thrice},
+		"too many requests":             {429, "0", thrice},
+		"a date in the past":            {429, "Sun, 06 Nov 1994 08:49:37 GMT", thrice},
+		"an invalid date":               {429, "soon", thrice},
+		"a wait that is too long":       {503, "11", once},
+		"a date too far in the future":  {503, "Fri, 31 Dec 9999 23:59:59 GMT", once},
+		"an error":                      {500, "0", once},
+		"unauthorized":                  {401, "", once},
+		"not found":                     {404, "", once},
+		"a redirect without a location": {304, "", once},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var tries atomic.Int64
@@ -62,7 +62,7 @@ func TestTries(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a later try may succeed", func(t *testing.T) {
+	t.Run("succeeds on a later attempt", func(t *testing.T) {
 		var tries atomic.Int64
 		a := newHTTP(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			switch tries.Add(1) {
@@ -78,14 +78,14 @@ func TestTries(t *testing.T) {
 			t.Errorf("got %q", r.log)
 		}
 	})
-	t.Run("nobody listens", func(t *testing.T) {
+	t.Run("a port that refuses connections", func(t *testing.T) {
 		s := httptest.NewServer(nil)
 		s.Close()
 		a := agent.NewHTTP(agent.Endpoint{URL: s.URL, Timeouts: patient()})
 		_, err := record(t, a, ask(t, "hi"))
 		wantError(t, err, agent.CodeUnreachable, "cannot be reached")
 	})
-	t.Run("once something has come, there is no other try", func(t *testing.T) {
+	t.Run("does not retry once something has arrived", func(t *testing.T) {
 		var tries atomic.Int64
 		a := newHTTP(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			tries.Add(1)
@@ -115,17 +115,17 @@ func TestTimeouts(t *testing.T) {
 		answer   http.HandlerFunc
 		says     string
 	}{
-		"no header": {
+		"no response header": {
 			agent.Timeouts{FirstByte: limit},
 			func(http.ResponseWriter, *http.Request) {},
 			"did not answer in time",
 		},
-		"silence after some words": {
+		"silence within the answer": {
 			agent.Timeouts{Idle: limit},
 			func(rw http.ResponseWriter, r *http.Request) { streams(sse(`item {}`))(rw, r); flush(rw) },
 			"silent for 100ms",
 		},
-		"silence within a refusal": {
+		"silence within an error response": {
 			agent.Timeouts{Idle: limit},
 			func(rw http.ResponseWriter, _ *http.Request) {
 				rw.WriteHeader(http.StatusInternalServerError)
@@ -144,7 +144,7 @@ func TestTimeouts(t *testing.T) {
 			wantError(t, err, agent.CodeTimeout, c.says)
 		})
 	}
-	t.Run("TLS that never speaks", func(t *testing.T) {
+	t.Run("no TLS handshake", func(t *testing.T) {
 		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -203,7 +203,7 @@ func TestCancellation(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("between two tries", func(t *testing.T) {
+	t.Run("between two attempts", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		a := newHTTP(t, http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
@@ -218,7 +218,7 @@ func TestCancellation(t *testing.T) {
 
 func TestRedirects(t *testing.T) {
 	elsewhere := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		t.Error("the other host was asked")
+		t.Error("the other host was called")
 	}))
 	for name, c := range map[string]struct {
 		status int
@@ -228,7 +228,7 @@ func TestRedirects(t *testing.T) {
 		"to another host":          {307, elsewhere, false},
 		"to another path":          {308, "/other", true},
 		"that turns it into a GET": {303, "/other", false},
-		"in circles":               {307, "/", false},
+		"in a loop":                {307, "/", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mux := http.NewServeMux()

@@ -8,28 +8,28 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-// Codes of what goes wrong with an agent, besides those of package run.
+// Codes of agents' errors, besides those of package run.
 const (
 	CodeUnreachable = "agent_unreachable" // no connection
-	CodeRefused     = "agent_refused"     // a status that is no success
+	CodeRefused     = "agent_refused"     // a status other than success
 	CodeTimeout     = "agent_timeout"     // silent for too long
 	CodeEndedEarly  = "agent_ended_early" // the answer stopped before it was done
 	CodeProtocol    = "agent_protocol"    // the answer breaks the protocol
 )
 
-// maxCode is the longest code of an agent's own, in characters.
+// maxCode is the maximum length of an agent's own error code, in characters.
 const maxCode = 64
 
-// Error is what an agent did wrong. Message is for whoever uses the session;
-// Detail, such as what the agent answered, is for whoever looks for the reason.
-// Neither holds a secret of the configuration.
+// Error is a fault of an agent. Message is for users of the session; Detail, such as
+// the agent's answer, is for operators. Neither contains a secret of the
+// configuration.
 type Error struct {
 	Code    string
 	Message string
 	Detail  string
 	Cause   error
 
-	quotes bool // Message is the agent's own
+	quotes bool // Message is from the agent
 }
 
 func (e *Error) Error() string {
@@ -40,36 +40,36 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap is the error that this one tells about, if any.
+// Unwrap returns the cause, if any.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Logged is the error without the words of the agent's, which may quote what it
-// was asked.
+// Logged returns the error without the agent's words, which may quote the
+// conversation.
 func (e *Error) Logged() string {
 	switch {
 	case e.quotes:
 		return e.Code
-	case e.Cause != nil && e.Detail != "": // the detail tells of the cause
+	case e.Cause != nil && e.Detail != "": // the detail contains the cause
 		return e.Error()
 	default:
 		return e.Code + ": " + e.Message
 	}
 }
 
-// Problem is the error as the run and its watchers show it.
+// Problem returns the error as the run and its watchers show it.
 func (e *Error) Problem() *run.Problem { return run.NewProblem(e.Code, e.Message) }
 
 func newError(code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// because adds the error behind this one. Its text becomes the detail.
+// because adds the cause. Its text becomes the detail.
 func (e *Error) because(cause error) *Error {
 	e.Cause, e.Detail = cause, clean(cause.Error(), maxExcerpt)
 	return e
 }
 
-// reported is the error that an agent's own error event tells of.
+// reported returns the error for an agent's error event.
 func reported(code, message string) *Error {
 	if !plainCode(code) {
 		code = run.CodeAgent
@@ -87,7 +87,7 @@ func plainCode(code string) bool {
 	return code != "" && len(code) <= maxCode && !strings.ContainsFunc(code, odd)
 }
 
-// clean makes one line of valid UTF-8 out of a text, at most limit bytes long.
+// clean turns a text into one line of valid UTF-8 of at most limit bytes.
 func clean(text string, limit int) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) {

@@ -1,4 +1,4 @@
 package agent
 
-// NewIdleReader lets the tests of idle readers run on a clock of their own.
+// NewIdleReader lets tests of idle readers use their own clock.
 var NewIdleReader = newIdleReader //nolint:gochecknoglobals // for tests

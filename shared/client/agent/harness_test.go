@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patient are timeouts that no test runs into, and tries without pauses.
+// patient returns timeouts that no test reaches, and retries without waits.
 func patient() agent.Timeouts {
 	const long = time.Minute
 	return agent.Timeouts{Connect: long, FirstByte: long, Idle: long, Backoff: time.Millisecond}
@@ -35,7 +35,7 @@ func serve(t *testing.T, h http.Handler) string {
 	return s.URL
 }
 
-// says is a server of one answer.
+// says returns a server with one answer.
 func says(mediaType, body string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -74,7 +74,7 @@ func mustEvent(t *testing.T, raw string) session.Event {
 	return e
 }
 
-// ask is a request whose input is one text of the user.
+// ask returns a request whose input is one text of the user.
 func ask(t *testing.T, texts ...string) run.Request {
 	t.Helper()
 	req := run.Request{RunID: "run-1", SessionID: "s", AppName: "app", UserID: "alice", Agent: "helper"}
@@ -91,7 +91,7 @@ func ask(t *testing.T, texts ...string) run.Request {
 	return req
 }
 
-// recorder keeps what an agent produced, and checks what Output promises.
+// recorder records an agent's output and checks the contract of run.Output.
 type recorder struct {
 	t       *testing.T
 	log     []string
@@ -143,7 +143,7 @@ func (r *recorder) event(o run.Output) {
 	r.log = append(r.log, kind+string(o.Event.Own()))
 }
 
-// text is all that the completed events say.
+// text returns the text of all completed events.
 func (r *recorder) text() string {
 	var out strings.Builder
 	for _, e := range r.events {
@@ -184,7 +184,7 @@ func mustRecord(t *testing.T, a run.Agent, req run.Request) *recorder {
 	return r
 }
 
-// wantError checks the code of an *agent.Error and what its message says.
+// wantError checks the code of an *agent.Error and that its message contains a text.
 func wantError(t *testing.T, err error, code, says string) {
 	t.Helper()
 	var failed *agent.Error
@@ -201,7 +201,7 @@ func wantError(t *testing.T, err error, code, says string) {
 
 var errStopped = errors.New("the receiver has had enough")
 
-// cancelledBy is a context that ends with a cause of its own.
+// cancelledBy returns a context that ends with the given cause.
 func cancelledBy(t *testing.T) (context.Context, context.CancelCauseFunc) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -14,23 +14,24 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// ProtocolVersion is what requests say they speak (docs/agent-protocol.md). A
-// new member of a request is no new version.
+// ProtocolVersion is the version in requests (docs/agent-protocol.md). A new member
+// of a request does not change it.
 const ProtocolVersion = 1
 
-// HTTP is an agent that speaks the protocol of docs/agent-protocol.md.
+// HTTP is an agent with the protocol of docs/agent-protocol.md.
 type HTTP struct{ endpoint *endpoint }
 
-// NewHTTP is the agent at an endpoint.
+// NewHTTP returns the agent at an endpoint.
 func NewHTTP(e Endpoint) *HTTP { return &HTTP{newEndpoint(e)} }
 
-// Close closes the connections that are kept for later calls.
+// Close closes the idle connections.
 func (a *HTTP) Close() { a.endpoint.close() }
 
-// Retention is that of the agent's sessions in seconds, 0 where it has none.
+// Retention returns the retention of the agent's sessions in seconds; 0 if it has
+// none.
 func (a *HTTP) Retention() int64 { return a.endpoint.retention }
 
-// requestJSON is a request as agents get it.
+// requestJSON is a request in its external form.
 type requestJSON struct {
 	ProtocolVersion int             `json:"protocol_version"`
 	RunID           string          `json:"run_id"`
@@ -62,8 +63,8 @@ func (a *HTTP) Run(ctx context.Context, req run.Request, emit func(run.Output) e
 	return a.endpoint.ask(ctx, body, stream, out.takeDocument)
 }
 
-// cancelled is the reason why a context ended, if that ended a call: then the
-// agent is not to blame for an answer that stopped.
+// cancelled returns the cause of a cancelled context if that ended the call: then the
+// agent is not at fault for an incomplete answer.
 func cancelled(ctx context.Context, err error) error {
 	var failed *Error
 	if ctx.Err() != nil && errors.As(err, &failed) && failed.Code == CodeEndedEarly {
@@ -72,7 +73,7 @@ func cancelled(ctx context.Context, err error) error {
 	return err
 }
 
-// take takes one server-sent event.
+// take handles one server-sent event.
 func (p *producer) take(kind, data string) error {
 	p.taken++
 	raw := json.RawMessage(data)
@@ -110,7 +111,7 @@ func (p *producer) takeItem(raw json.RawMessage) error {
 	return p.begin(run.ItemStart(item))
 }
 
-// takeError is the error that an agent reports.
+// takeError returns the error that an agent reports.
 func takeError(raw json.RawMessage) error {
 	var e struct{ Code, Message string }
 	if err := json.Unmarshal(raw, &e); err != nil {
@@ -119,7 +120,7 @@ func takeError(raw json.RawMessage) error {
 	return reported(e.Code, e.Message)
 }
 
-// takeDocument takes the answer of an agent that does not stream.
+// takeDocument handles the answer of an agent that does not stream.
 func (p *producer) takeDocument(body io.Reader) error {
 	text, err := readDocument(body)
 	if err != nil {

@@ -33,11 +33,11 @@ func TestHTTPAnswers(t *testing.T) {
 			[]string{`item {}`, `delta {"part":0,"text":"a"}`, `delta {"part":0,"text":"b"}`, `done {}`},
 			[]string{"item  helper model", `delta {"part":0,"text":"a"}`, `delta {"part":0,"text":"b"}`, said},
 		},
-		"a delta alone begins an item": {
+		"a delta without an item begins one": {
 			[]string{`delta {"part":0,"text":"ab"}`, `done {}`},
 			[]string{"item  helper model", `delta {"part":0,"text":"ab"}`, said},
 		},
-		"an item is completed by the next": {
+		"an item is completed by the next item": {
 			[]string{`item {"id":"1","author":"x","role":"user"}`, `item {"id":"2"}`, `done {}`},
 			[]string{
 				"item 1 x user", `completed {"id":"1","invocation_id":"run-1","author":"x","content":{"role":"user","parts":[]}}`,
@@ -58,7 +58,7 @@ func TestHTTPAnswers(t *testing.T) {
 				`completed {"id":"1","invocation_id":"run-1","author":"helper","content":{"parts":[]}}`,
 			},
 		},
-		"an event with another id completes the item and stands for itself": {
+		"an event with another id completes the item and is an event of its own": {
 			[]string{`delta {"part":0,"text":"ab"}`, `event {"id":"2","author":"tool","invocation_id":"theirs"}`, `done {}`},
 			[]string{
 				"item  helper model", `delta {"part":0,"text":"ab"}`, said,
@@ -85,7 +85,7 @@ func TestHTTPAnswers(t *testing.T) {
 			}
 		})
 	}
-	t.Run("lines may end as any client's do", func(t *testing.T) {
+	t.Run("accepts every line ending", func(t *testing.T) {
 		answer := strings.ReplaceAll(sse(`delta {"part":0,`)+`data: "text":"ab"}`+"\n\n"+sse(`done {}`), "}\n\ndata", "}\ndata")
 		answer = strings.Replace(answer, ",\n\ndata", ",\ndata", 1)
 		r := mustRecord(t, newHTTP(t, streams("\ufeff"+strings.ReplaceAll(answer, "\n", "\r\n"))), ask(t, "hi"))
@@ -128,33 +128,33 @@ func TestHTTPRefusesWhatBreaksTheProtocol(t *testing.T) {
 		many[i] = `item {}`
 	}
 	for name, c := range map[string]struct{ body, code, says string }{
-		"no done":                     {sse(`delta {"part":0,"text":"a"}`), agent.CodeEndedEarly, "ended early"},
-		"nothing at all":              {"", agent.CodeEndedEarly, "ended early"},
-		"an end within a line":        {sse(`item {}`) + "event: del", agent.CodeEndedEarly, "ended early"},
-		"done before anything":        {sse(`done {}`), agent.CodeProtocol, "without having produced anything"},
-		"an unknown type":             {sse(`detla {}`), agent.CodeProtocol, `unknown type "detla"`},
-		"no type":                     {"data: {}\n\n", agent.CodeProtocol, `unknown type ""`},
-		"a malformed item":            {sse(`item {"id":7}`), agent.CodeProtocol, "an item that is malformed (number 1"},
-		"an item of unknown members":  {sse(`item {"name":"x"}`), agent.CodeProtocol, "an item that is malformed"},
-		"an item null":                {sse(`item null`), agent.CodeProtocol, "an item that is malformed"},
-		"an item's bad id":            {sse(`item {"id":"a/b"}`), agent.CodeProtocol, "/id must not contain"},
-		"an item's long author":       {sse(`item {"author":"` + strings.Repeat("a", 129) + `"}`), agent.CodeProtocol, "/author must be at most 128"},
-		"an item's long role":         {sse(`item {"role":"` + strings.Repeat("a", 33) + `"}`), agent.CodeProtocol, "/role must be at most 32"},
-		"a delta of malformed JSON":   {sse(`ping {}`, `delta {"part":`), agent.CodeProtocol, "a delta that is malformed (number 2"},
-		"a delta that leaves a gap":   {sse(`delta {"part":1,"text":"a"}`), agent.CodeProtocol, "/part must be at most 0"},
-		"a delta of another kind":     {sse(`delta {"part":0,"text":"a"}`, `delta {"part":0,"thought":true,"text":"a"}`), agent.CodeProtocol, "/thought disagrees"},
-		"an event that is none":       {sse(`event []`), agent.CodeProtocol, "an event that is malformed (number 1 of its answer): must be an object"},
-		"an event's state":            {sse(`event {"actions":{"state_delta":[]}}`), agent.CodeProtocol, "/actions/state_delta must be an object"},
-		"unfinished arguments":        {sse(`delta {"part":0,"function_call":{"name":"f","args_text":"{"}}`, `done {}`), run.CodeContent, "not whole"},
-		"an error":                    {sse(`error {"code":"my.code-1","message":"a\nb"}`), "my.code-1", "a b"},
-		"an error of an odd code":     {sse(`error {"code":"a b","message":"m"}`), run.CodeAgent, "m"},
-		"an error without a message":  {sse(`error {}`), run.CodeAgent, "without saying why"},
-		"an error that is text":       {sse(`error it broke`), run.CodeAgent, "it broke"},
-		"an item without end":         {sse(`delta {"part":0,"text":"`+big+`"}`, `delta {"part":0,"text":"`+big+`"}`), run.CodeLimit, "an item of more than 1048576 bytes"},
-		"an event that is too large":  {sse(`event {"x":"` + big + big + `"}`), run.CodeLimit, "an event of more than 1048576 bytes"},
-		"a line without end":          {"data: " + strings.Repeat(big, 5), run.CodeLimit, "an event of more than"},
-		"items without end":           {sse(many...), run.CodeLimit, "more than 1000 items"},
-		"an unfinished one completed": {sse(`delta {"part":0,"function_call":{"name":"f","args_text":"{"}}`, `item {}`), run.CodeContent, "not whole"},
+		"no done":                              {sse(`delta {"part":0,"text":"a"}`), agent.CodeEndedEarly, "ended early"},
+		"an empty stream":                      {"", agent.CodeEndedEarly, "ended early"},
+		"an end within a line":                 {sse(`item {}`) + "event: del", agent.CodeEndedEarly, "ended early"},
+		"done before anything":                 {sse(`done {}`), agent.CodeProtocol, "without having produced anything"},
+		"an unknown type":                      {sse(`detla {}`), agent.CodeProtocol, `unknown type "detla"`},
+		"no type":                              {"data: {}\n\n", agent.CodeProtocol, `unknown type ""`},
+		"a malformed item":                     {sse(`item {"id":7}`), agent.CodeProtocol, "an item that is malformed (number 1"},
+		"an item of unknown members":           {sse(`item {"name":"x"}`), agent.CodeProtocol, "an item that is malformed"},
+		"a null item":                          {sse(`item null`), agent.CodeProtocol, "an item that is malformed"},
+		"an item's invalid id":                 {sse(`item {"id":"a/b"}`), agent.CodeProtocol, "/id must not contain"},
+		"an item's long author":                {sse(`item {"author":"` + strings.Repeat("a", 129) + `"}`), agent.CodeProtocol, "/author must be at most 128"},
+		"an item's long role":                  {sse(`item {"role":"` + strings.Repeat("a", 33) + `"}`), agent.CodeProtocol, "/role must be at most 32"},
+		"a delta of malformed JSON":            {sse(`ping {}`, `delta {"part":`), agent.CodeProtocol, "a delta that is malformed (number 2"},
+		"a delta that leaves a gap":            {sse(`delta {"part":1,"text":"a"}`), agent.CodeProtocol, "/part must be at most 0"},
+		"a delta of another kind":              {sse(`delta {"part":0,"text":"a"}`, `delta {"part":0,"thought":true,"text":"a"}`), agent.CodeProtocol, "/thought disagrees"},
+		"an event that is no object":           {sse(`event []`), agent.CodeProtocol, "an event that is malformed (number 1 of its answer): must be an object"},
+		"an event with an invalid state":       {sse(`event {"actions":{"state_delta":[]}}`), agent.CodeProtocol, "/actions/state_delta must be an object"},
+		"unfinished arguments":                 {sse(`delta {"part":0,"function_call":{"name":"f","args_text":"{"}}`, `done {}`), run.CodeContent, "not whole"},
+		"an error":                             {sse(`error {"code":"my.code-1","message":"a\nb"}`), "my.code-1", "a b"},
+		"an error with an invalid code":        {sse(`error {"code":"a b","message":"m"}`), run.CodeAgent, "m"},
+		"an error without a message":           {sse(`error {}`), run.CodeAgent, "without saying why"},
+		"an error that is a text":              {sse(`error it broke`), run.CodeAgent, "it broke"},
+		"an item that is too large":            {sse(`delta {"part":0,"text":"`+big+`"}`, `delta {"part":0,"text":"`+big+`"}`), run.CodeLimit, "an item of more than 1048576 bytes"},
+		"an event that is too large":           {sse(`event {"x":"` + big + big + `"}`), run.CodeLimit, "an event of more than 1048576 bytes"},
+		"a line that is too long":              {"data: " + strings.Repeat(big, 5), run.CodeLimit, "an event of more than"},
+		"too many items":                       {sse(many...), run.CodeLimit, "more than 1000 items"},
+		"an incomplete item that is completed": {sse(`delta {"part":0,"function_call":{"name":"f","args_text":"{"}}`, `item {}`), run.CodeContent, "not whole"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := record(t, newHTTP(t, streams(c.body)), ask(t, "hi"))
@@ -205,8 +205,8 @@ func TestHTTPRequest(t *testing.T) {
 	}
 }
 
-// What is no text of an agent's answer is replaced, and the rest is kept.
-func TestHTTP_mends_text(t *testing.T) {
+// Invalid text in an agent's answer is replaced; the rest is kept.
+func TestHTTP_replaces_invalid_text(t *testing.T) {
 	for name, body := range map[string]string{
 		"a stream":      sse(`delta {"part":0,"text":"a\ud83d"}`, "delta {\"part\":0,\"text\":\"b\xc3\"}", `done {}`),
 		"a whole event": sse("event {\"content\":{\"parts\":[{\"text\":\"\xff\\udc00\"}]}}", `done {}`),

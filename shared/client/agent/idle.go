@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// idleReader is a body of which something must come within a time. The clock
-// runs only while a read waits: a slow receiver is not the agent's fault.
+// idleReader is a body whose reads fail if nothing arrives within a time. The clock
+// runs only while a read waits, because a slow receiver is not the agent's fault.
 type idleReader struct {
-	ctx   context.Context //nolint:containedctx // the request's, whose end ends every read
+	ctx   context.Context //nolint:containedctx // the request's, which ends every read
 	body  io.ReadCloser
 	limit time.Duration
 	timer *time.Timer
@@ -23,7 +23,8 @@ func newIdleReader(ctx context.Context, cancel context.CancelCauseFunc, body io.
 	return &idleReader{ctx, body, limit, timer}
 }
 
-// Read is the body's, but an ended context's cause where that ended it.
+// Read reads the body; if the context ended the read, the error is the context's
+// cause.
 func (r *idleReader) Read(p []byte) (int, error) {
 	r.timer.Reset(r.limit)
 	n, err := r.body.Read(p)

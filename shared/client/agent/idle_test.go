@@ -12,8 +12,8 @@ import (
 	"github.com/rethread/rethread/shared/client/agent"
 )
 
-// hanging is a body whose reads end with its context alone.
-type hanging struct{ ctx context.Context } //nolint:containedctx // as a response's body has
+// hanging is a body whose reads end only with its context.
+type hanging struct{ ctx context.Context } //nolint:containedctx // like a response's body
 
 func (h hanging) Read([]byte) (int, error) {
 	<-h.ctx.Done()
@@ -24,7 +24,7 @@ func (h hanging) Close() error { return nil }
 
 func TestIdleReader(t *testing.T) {
 	const limit = time.Minute
-	t.Run("a read that waits for too long ends the call", func(t *testing.T) {
+	t.Run("ends the call when a read waits for too long", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
@@ -36,7 +36,7 @@ func TestIdleReader(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a slow receiver is not the agent's fault", func(t *testing.T) {
+	t.Run("does not count the time of a slow receiver", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)

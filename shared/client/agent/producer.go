@@ -13,27 +13,28 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// MaxEvent is the largest whole event an agent may send, in bytes of JSON.
+// MaxEvent is the maximum size of a whole event that an agent sends, in bytes of
+// JSON.
 const MaxEvent = run.MaxItem
 
-// maxRole is the longest role of a content, in characters.
+// maxRole is the maximum length of a content's role, in characters.
 const maxRole = 32
 
-// nameless is the author of what an agent without a name produces.
+// nameless is the author of output of an agent without a name.
 const nameless = "agent"
 
-// producer turns what an agent sends into outputs that keep the
-// promises of this package: it checks everything, fills in what was left out,
-// and completes items that the agent only left behind.
+// producer turns an agent's answer into outputs that satisfy the contract of this
+// package: it checks everything, adds missing values, and completes items that the
+// agent did not complete.
 type producer struct {
 	runID  string
-	author string // of what names none
+	author string // of events without an author
 	emit   func(run.Output) error
 
 	item    *run.ItemStart // in progress, or nil
 	content *run.Content
-	items   int // that were begun or came whole
-	taken   int // events of the answer, the present one included
+	items   int // begun or received whole
+	taken   int // events of the answer, including the current one
 }
 
 func newProducer(req run.Request, emit func(run.Output) error) *producer {
@@ -58,11 +59,11 @@ func (p *producer) begin(item run.ItemStart) error {
 		return err
 	}
 	p.item, p.content = &item, run.NewContent(item.Role)
-	begun := item // the receiver's from now on
+	begun := item // the receiver owns it from now on
 	return p.emit(run.Output{Item: &begun})
 }
 
-// checkItem says which member of an item breaks a rule.
+// checkItem returns an error for the member of an item that breaks a rule.
 func checkItem(i run.ItemStart) error {
 	if i.ID != "" {
 		if err := fault.CheckNewID("/id", i.ID); err != nil {
@@ -101,8 +102,8 @@ func (p *producer) delta(d run.Delta) error {
 	return p.emit(run.Output{Delta: &d})
 }
 
-// event takes a whole event. It completes the item in progress if it has that
-// item's id or none; otherwise it stands for itself, after that item.
+// event handles a whole event. It completes the item in progress if it has that
+// item's id or none; otherwise it is an event of its own after that item.
 func (p *producer) event(raw json.RawMessage) error {
 	if len(raw) > MaxEvent {
 		return newError(run.CodeLimit, "the agent sent an event of more than %d bytes", MaxEvent)
@@ -112,7 +113,7 @@ func (p *producer) event(raw json.RawMessage) error {
 		return p.malformed("an event", err)
 	}
 	switch {
-	case e.Partial: // news of what a later event tells whole
+	case e.Partial: // a preview of a later whole event
 		return nil
 	case p.item != nil && (e.ID == "" || e.ID == p.item.ID):
 		return p.complete(&e)
@@ -126,8 +127,8 @@ func (p *producer) event(raw json.RawMessage) error {
 	return p.emit(run.Output{Event: &e})
 }
 
-// parse reads an event as the session will keep it: whatever invocation the
-// agent knows, the event belongs to this run.
+// parse returns an event as the session will store it: whatever the agent's
+// invocation is, the event belongs to this run.
 func (p *producer) parse(raw json.RawMessage) (session.Event, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
@@ -153,8 +154,8 @@ func (p *producer) parse(raw json.RawMessage) (session.Event, error) {
 	return session.ParseEvent(whole, "")
 }
 
-// complete completes the item in progress, if there is one: as the event says,
-// or as its deltas made it.
+// complete completes the item in progress, if there is one, with the event's content
+// or else with its deltas'.
 func (p *producer) complete(e *session.Event) error {
 	if p.item == nil {
 		return nil
@@ -178,7 +179,7 @@ func (p *producer) complete(e *session.Event) error {
 	return p.emit(run.Output{Event: e, Completes: true})
 }
 
-// finish completes the last item once the agent is done.
+// finish completes the last item when the agent is done.
 func (p *producer) finish() error {
 	if err := p.complete(nil); err != nil {
 		return err
@@ -189,7 +190,8 @@ func (p *producer) finish() error {
 	return nil
 }
 
-// malformed names what an agent sent that breaks a rule, and where.
+// malformed returns the error for a part of the answer that breaks a rule, with its
+// position.
 func (p *producer) malformed(what string, err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {

@@ -13,7 +13,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/session"
 )
 
-// examples are the code blocks of docs/agent-protocol.md that a word marks.
+// examples returns the code blocks of docs/agent-protocol.md that are marked with a
+// word.
 func examples(t *testing.T, kind string) []string {
 	t.Helper()
 	page, err := os.ReadFile("../../../docs/agent-protocol.md")

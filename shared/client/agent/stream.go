@@ -12,23 +12,23 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-// Limits of answers, in bytes. JSON that escapes all it can takes about twice
-// the room of the text it holds.
+// Limits of answers, in bytes. JSON with as many escapes as possible takes about
+// twice the size of its text.
 const (
 	maxLine   = 2*run.MaxItem + 64<<10 // of one server-sent event
 	maxAnswer = 8 << 20                // of one JSON document
 )
 
 var (
-	// errStop ends the reading of a stream whose last event has come.
+	// errStop ends the reading of a stream after its last event.
 	errStop = errors.New("the stream is done")
-	// errEndedEarly is behind the *Error of a stream that ended in good order,
-	// but without having said that it was done.
+	// errEndedEarly is the cause of the *Error of a stream that was closed properly,
+	// but without its last event.
 	errEndedEarly = errors.New("the stream ended without its last event")
 )
 
-// readStream calls visit for each server-sent event until it answers errStop.
-// A stream that ends before has ended too early.
+// readStream calls visit for each server-sent event until visit returns errStop. A
+// stream that ends before that has ended early.
 func readStream(body io.Reader, visit func(kind, data string) error) error {
 	for event, err := range sse.Read(body, &sse.ReadConfig{MaxEventSize: maxLine}) {
 		if err != nil {
@@ -43,7 +43,7 @@ func readStream(body io.Reader, visit func(kind, data string) error) error {
 	return newError(CodeEndedEarly, "the agent's answer ended early").because(errEndedEarly)
 }
 
-// readError says why the rest of an answer cannot be read.
+// readError returns why the rest of an answer cannot be read.
 func readError(err error) error {
 	var failed *Error
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-// FuzzAgentStream checks that an agent which streams anything at all keeps what
-// run.Agent promises, or fails as an agent does.
+// FuzzAgentStream checks that an agent with an arbitrary stream satisfies the
+// contract of run.Agent or fails with an *agent.Error.
 func FuzzAgentStream(f *testing.F) {
 	f.Add("event: item\ndata: {\"item_id\":\"a\",\"author\":\"helper\"}\n\nevent: delta\ndata: {\"item_id\":\"a\",\"delta\":{\"part\":0,\"text\":\"x\"}}\n\n" +
 		"event: event\ndata: {\"id\":\"a\",\"author\":\"helper\",\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"x\"}]}}\n\nevent: done\ndata: {}\n\n")

@@ -1,5 +1,4 @@
-// Package connections sends messages to the clients of an API Gateway
-// WebSocket API.
+// Package connections sends messages to the clients of an API Gateway WebSocket API.
 package connections
 
 import (
@@ -17,11 +16,11 @@ import (
 )
 
 const (
-	// maxAttempts is how often a request that was lost is sent. What is sent
-	// twice does no harm: clients know a message that they have.
+	// maxAttempts is how often a lost request is sent. A message that arrives twice
+	// does no harm: clients recognise it.
 	maxAttempts = 3
 	maxBackoff  = 200 * time.Millisecond
-	// Timeout is how long a request may take, with all attempts.
+	// Timeout is the maximum duration of a request, including all attempts.
 	Timeout = 2 * time.Second
 )
 
@@ -32,8 +31,8 @@ type Pusher struct {
 }
 
 // New returns a pusher to the connections at an endpoint such as
-// https://{api}.execute-api.{region}.amazonaws.com/{stage}. A request takes at
-// most timeout, or Timeout where that is 0.
+// https://{api}.execute-api.{region}.amazonaws.com/{stage}. A request takes at most
+// timeout, or Timeout if that is 0.
 func New(cfg aws.Config, endpoint string, timeout time.Duration) *Pusher {
 	if timeout == 0 {
 		timeout = Timeout
@@ -45,8 +44,8 @@ func New(cfg aws.Config, endpoint string, timeout time.Duration) *Pusher {
 	return &Pusher{client: client, timeout: timeout}
 }
 
-// newRetryer tries lost requests again but not throttled ones: who sends to
-// many connections knows better what to do meanwhile.
+// newRetryer retries lost requests but not throttled ones: a caller with many
+// connections can send to others first.
 func newRetryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts, o.MaxBackoff = maxAttempts, maxBackoff
@@ -72,22 +71,22 @@ func (p *Pusher) Push(ctx context.Context, connectionID string, message []byte) 
 	_, err := p.client.PostToConnection(ctx, &apigatewaymanagementapi.PostToConnectionInput{
 		ConnectionId: &connectionID, Data: message,
 	})
-	return told("post to a connection", err)
+	return domainError("post to a connection", err)
 }
 
-// Close implements watch.Pusher; a connection that is gone is closed.
+// Close implements watch.Pusher; a connection that is gone counts as closed.
 func (p *Pusher) Close(ctx context.Context, connectionID string) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	_, err := p.client.DeleteConnection(ctx, &apigatewaymanagementapi.DeleteConnectionInput{ConnectionId: &connectionID})
-	if err = told("close a connection", err); errors.Is(err, watch.ErrGone) {
+	if err = domainError("close a connection", err); errors.Is(err, watch.ErrGone) {
 		return nil
 	}
 	return err
 }
 
-// told is an error in the domain's words.
-func told(operation string, err error) error {
+// domainError returns an error in the domain's terms.
+func domainError(operation string, err error) error {
 	var gone *types.GoneException
 	switch {
 	case err == nil:

@@ -19,7 +19,7 @@ import (
 
 const connection = "JKJaXfcWvHcCFHg="
 
-// gateway answers as the @connections API does.
+// gateway emulates the @connections API.
 type gateway struct {
 	*connections.Pusher
 
@@ -55,7 +55,7 @@ func refuse(w http.ResponseWriter, status int, kind string) {
 }
 
 func TestPush(t *testing.T) {
-	t.Run("a message is posted to the connection", func(t *testing.T) {
+	t.Run("posts a message to the connection", func(t *testing.T) {
 		g := newGateway(t, 0, func(int64, http.ResponseWriter, *http.Request) {})
 		if err := g.Push(t.Context(), connection, []byte("hello")); err != nil {
 			t.Fatal(err)
@@ -72,7 +72,7 @@ func TestPush(t *testing.T) {
 		"LimitExceededException": {http.StatusTooManyRequests, watch.ErrThrottled},
 		"ThrottlingException":    {http.StatusTooManyRequests, watch.ErrThrottled},
 	} {
-		t.Run(kind+" is told at once", func(t *testing.T) {
+		t.Run(kind+" is returned without a retry", func(t *testing.T) {
 			g := newGateway(t, 0, func(_ int64, w http.ResponseWriter, _ *http.Request) { refuse(w, c.status, kind) })
 			if err := g.Push(t.Context(), connection, []byte("x")); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
@@ -82,7 +82,7 @@ func TestPush(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a refusal is told at once, as what it is", func(t *testing.T) {
+	t.Run("returns a refusal without a retry", func(t *testing.T) {
 		g := newGateway(t, 0, func(_ int64, w http.ResponseWriter, _ *http.Request) {
 			refuse(w, http.StatusForbidden, "ForbiddenException")
 		})
@@ -91,7 +91,7 @@ func TestPush(t *testing.T) {
 			t.Errorf("got %v after %d requests", err, g.requests.Load())
 		}
 	})
-	t.Run("a gateway that fails is asked again", func(t *testing.T) {
+	t.Run("retries when the gateway fails", func(t *testing.T) {
 		g := newGateway(t, 0, func(try int64, w http.ResponseWriter, _ *http.Request) {
 			if try == 1 {
 				refuse(w, http.StatusServiceUnavailable, "ServiceUnavailableException")
@@ -101,7 +101,7 @@ func TestPush(t *testing.T) {
 			t.Errorf("got %v after %d requests", err, g.requests.Load())
 		}
 	})
-	t.Run("a gateway that keeps failing is asked three times", func(t *testing.T) {
+	t.Run("returns an error after three attempts", func(t *testing.T) {
 		g := newGateway(t, 0, func(_ int64, w http.ResponseWriter, _ *http.Request) {
 			refuse(w, http.StatusInternalServerError, "InternalServerErrorException")
 		})
@@ -109,7 +109,7 @@ func TestPush(t *testing.T) {
 			t.Errorf("got %v after %d requests", err, g.requests.Load())
 		}
 	})
-	t.Run("a gateway that says nothing is given up", func(t *testing.T) {
+	t.Run("abandons a gateway that does not answer", func(t *testing.T) {
 		stop := make(chan struct{})
 		g := newGateway(t, 30*time.Millisecond, func(_ int64, _ http.ResponseWriter, r *http.Request) {
 			select {
@@ -125,7 +125,7 @@ func TestPush(t *testing.T) {
 }
 
 func TestClose(t *testing.T) {
-	t.Run("a connection is deleted", func(t *testing.T) {
+	t.Run("deletes the connection", func(t *testing.T) {
 		g := newGateway(t, 0, func(_ int64, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 		if err := g.Close(t.Context(), connection); err != nil {
 			t.Fatal(err)
@@ -134,7 +134,7 @@ func TestClose(t *testing.T) {
 			t.Errorf("got %q, want %q", g.seen[0], want)
 		}
 	})
-	t.Run("one that is gone is closed", func(t *testing.T) {
+	t.Run("succeeds if the connection is gone", func(t *testing.T) {
 		g := newGateway(t, 0, func(_ int64, w http.ResponseWriter, _ *http.Request) {
 			refuse(w, http.StatusGone, "GoneException")
 		})
@@ -142,7 +142,7 @@ func TestClose(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("a failure is told", func(t *testing.T) {
+	t.Run("returns a failure", func(t *testing.T) {
 		g := newGateway(t, 0, func(_ int64, w http.ResponseWriter, _ *http.Request) {
 			refuse(w, http.StatusTooManyRequests, "LimitExceededException")
 		})

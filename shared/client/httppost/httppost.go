@@ -1,4 +1,4 @@
-// Package httppost posts deliveries to the addresses that users gave.
+// Package httppost posts deliveries to addresses that users configured.
 package httppost
 
 import (
@@ -17,22 +17,22 @@ import (
 
 const (
 	userAgent = "Rethread (+https://github.com/rethread/rethread)"
-	// enough is how much of an answer is read, so that its connection can be used
-	// again; nobody looks at it.
+	// enough is how much of a response body is read so that its connection can be
+	// reused; the body is ignored.
 	enough = 4 << 10
-	// bodyTime is how long is waited for it, since a receiver may let it drip.
+	// bodyTime limits reading it, because a receiver may send it slowly.
 	bodyTime = 200 * time.Millisecond
 )
 
 var _ delivery.Poster = (*Poster)(nil)
 
-// Poster implements delivery.Poster over a guarded client.
+// Poster implements delivery.Poster with a guarded client.
 type Poster struct {
 	client *http.Client
 	now    func() time.Time
 }
 
-// New posts with a client of shared/client/outbound.
+// New returns a poster that uses a client of shared/client/outbound.
 func New(client *http.Client, now func() time.Time) *Poster { return &Poster{client: client, now: now} }
 
 // Post implements delivery.Poster.
@@ -41,7 +41,7 @@ func (p *Poster) Post(ctx context.Context, m delivery.Message) (delivery.Answer,
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
-		return delivery.Answer{}, fmt.Errorf("%w: its address is none", delivery.ErrRefused)
+		return delivery.Answer{}, fmt.Errorf("%w: its address is invalid", delivery.ErrRefused)
 	}
 	req.Header.Set("User-Agent", userAgent)
 	for name, value := range m.Header {
@@ -54,13 +54,13 @@ func (p *Poster) Post(ctx context.Context, m delivery.Message) (delivery.Answer,
 	case err != nil:
 		return delivery.Answer{}, fmt.Errorf("post: %w", err)
 	}
-	defer res.Body.Close() //nolint:errcheck // nothing of it is needed
+	defer res.Body.Close() //nolint:errcheck // the body is ignored
 	defer time.AfterFunc(bodyTime, cancel).Stop()
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, enough)) // the status has come
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, enough)) // the status has arrived
 	return delivery.Answer{Status: res.StatusCode, RetryAfter: p.retryAfter(res.Header.Get("Retry-After"))}, nil
 }
 
-// retryAfter reads seconds or a date (RFC 9110, section 10.2.3); 0 for neither.
+// retryAfter parses seconds or a date (RFC 9110, section 10.2.3); 0 for neither.
 func (p *Poster) retryAfter(value string) time.Duration {
 	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
 		return time.Duration(max(0, seconds)) * time.Second

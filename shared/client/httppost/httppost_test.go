@@ -23,15 +23,15 @@ func TestPost(t *testing.T) {
 		after  string
 		want   delivery.Answer
 	}{
-		"a success":              {status: 204, want: delivery.Answer{Status: 204}},
-		"a redirection as it is": {status: 307, want: delivery.Answer{Status: 307}},
-		"seconds to wait":        {status: 429, after: "7", want: delivery.Answer{Status: 429, RetryAfter: 7 * time.Second}},
-		"a time to wait for": {
+		"a success":                         {status: 204, want: delivery.Answer{Status: 204}},
+		"a redirect, which is not followed": {status: 307, want: delivery.Answer{Status: 307}},
+		"seconds to wait":                   {status: 429, after: "7", want: delivery.Answer{Status: 429, RetryAfter: 7 * time.Second}},
+		"a date to wait for": {
 			status: 503, after: "Sat, 21 Nov 2026 12:01:00 GMT", want: delivery.Answer{Status: 503, RetryAfter: time.Minute},
 		},
-		"a time that has passed": {status: 503, after: "Sat, 21 Nov 2026 11:00:00 GMT", want: delivery.Answer{Status: 503}},
-		"a wait that is none":    {status: 503, after: "soon", want: delivery.Answer{Status: 503}},
-		"less than nothing":      {status: 503, after: "-1", want: delivery.Answer{Status: 503}},
+		"a date in the past": {status: 503, after: "Sat, 21 Nov 2026 11:00:00 GMT", want: delivery.Answer{Status: 503}},
+		"an invalid wait":    {status: 503, after: "soon", want: delivery.Answer{Status: 503}},
+		"a negative wait":    {status: 503, after: "-1", want: delivery.Answer{Status: 503}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -61,7 +61,7 @@ func TestPost(t *testing.T) {
 			}
 		})
 	}
-	t.Run("an address that must not be called is refused for good", func(t *testing.T) {
+	t.Run("refuses a forbidden address permanently", func(t *testing.T) {
 		t.Parallel()
 		p := httppost.New(outbound.New(outbound.Options{}).Client(), time.Now)
 		for _, url := range []string{"https://127.0.0.1:1/", "https://169.254.169.254/", "http://example.com/", "://", "https://a b/"} {
@@ -70,7 +70,7 @@ func TestPost(t *testing.T) {
 			}
 		}
 	})
-	t.Run("one that does not answer is an error of the moment", func(t *testing.T) {
+	t.Run("returns a temporary error if the receiver does not answer", func(t *testing.T) {
 		t.Parallel()
 		server := httptest.NewServer(http.NotFoundHandler())
 		server.Close()

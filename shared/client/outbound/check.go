@@ -15,13 +15,13 @@ const (
 	loopbackName   = "localhost"
 )
 
-// Check tells whether an address may be given for later calls: https, without a
-// user, with a host that is a public address or may be a public name. It resolves
-// nothing, since a name may lead elsewhere by the time it is called. The error is
-// ErrInvalidURL or ErrForbiddenAddress, and says why.
+// Check checks whether an address may be configured for later calls: https, without a
+// user, with a host that is a public address or may be a public name. It does not
+// resolve names, because a name may resolve differently by the time it is called. The
+// error is ErrInvalidURL or ErrForbiddenAddress with the reason.
 func (g *Guard) Check(rawURL string) error {
 	u, err := url.Parse(rawURL)
-	if err != nil { // its text repeats the address, which may hold a password
+	if err != nil { // its text repeats the address, which may contain a password
 		return fmt.Errorf("%w: it cannot be parsed", ErrInvalidURL)
 	}
 	return g.check(u)
@@ -62,7 +62,7 @@ func (g *Guard) checkAddress(address netip.Addr) error {
 	return nil
 }
 
-// checkName judges a host that is no address in the usual form.
+// checkName checks a host that is not an address in the usual form.
 func (g *Guard) checkName(name string) error {
 	labels := strings.Split(name, ".")
 	last := labels[len(labels)-1]
@@ -82,7 +82,8 @@ func (g *Guard) checkName(name string) error {
 	return nil
 }
 
-// isBadLabel allows the underscore, which is in use though no host should have it.
+// isBadLabel allows the underscore, which is in use although hosts should not contain
+// it.
 func isBadLabel(label string) bool {
 	bad := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
@@ -90,8 +91,8 @@ func isBadLabel(label string) bool {
 	return label == "" || len(label) > maxLabelLength || strings.ContainsFunc(label, bad)
 }
 
-// isNumber knows the parts of addresses in the forms of inet_aton, which some
-// resolvers take: decimal, octal and hexadecimal.
+// isNumber recognises parts of addresses in the forms of inet_aton, which some
+// resolvers accept: decimal, octal and hexadecimal.
 func isNumber(label string) bool {
 	if strings.Trim(label, "0123456789") == "" {
 		return true

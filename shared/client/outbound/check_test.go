@@ -12,7 +12,7 @@ func TestCheck(t *testing.T) {
 	invalid, forbidden := outbound.ErrInvalidURL, outbound.ErrForbiddenAddress
 	for _, test := range []struct {
 		name, url   string
-		want, local error // local is what holds where loopback is allowed
+		want, local error // local is the result if loopback is allowed
 	}{
 		{"a public name", "https://hooks.example.com/path?a=b#c", nil, nil},
 		{"a public name with a port and the root's dot", "https://hooks.example.com.:8443/", nil, nil},
@@ -106,7 +106,7 @@ func TestCheck(t *testing.T) {
 			}
 		})
 	}
-	t.Run("an address that cannot be parsed is not repeated", func(t *testing.T) {
+	t.Run("the error does not repeat an address that cannot be parsed", func(t *testing.T) {
 		err := outbound.New(outbound.Options{}).Check("https://user:secret@host:port/")
 		if err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("got %v", err)

@@ -16,8 +16,8 @@ import (
 )
 
 func TestClient(t *testing.T) {
-	t.Run("a call goes through, to its own address", func(t *testing.T) {
-		t.Setenv("HTTPS_PROXY", "http://192.0.2.1:3128") // nobody asks it
+	t.Run("calls a public address", func(t *testing.T) {
+		t.Setenv("HTTPS_PROXY", "http://192.0.2.1:3128") // the client ignores it
 		server := mustServe(t, nil)
 		client := outbound.New(outbound.Options{
 			AllowLoopback: true, RootCAs: server.roots(), Resolver: resolver("127.0.0.1"),
@@ -35,7 +35,7 @@ func TestClient(t *testing.T) {
 		{"a name that resolves to a mapped address", "example.com", "::ffff:127.0.0.1"},
 		{"a name that resolves to NAT64", "example.com", "64:ff9b::7f00:1"},
 	} {
-		t.Run(test.name+" is not called", func(t *testing.T) {
+		t.Run(test.name+" is refused", func(t *testing.T) {
 			server := mustServe(t, nil)
 			client := outbound.New(outbound.Options{RootCAs: server.roots(), Resolver: resolver(test.resolved)}).Client()
 			_, _, err := post(t, client, server.as(test.host))
@@ -44,7 +44,7 @@ func TestClient(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a request's own address is checked", func(t *testing.T) {
+	t.Run("checks the address of a request", func(t *testing.T) {
 		client := outbound.New(outbound.Options{}).Client()
 		for _, url := range []string{"http://example.com/", "https://user@example.com/"} {
 			if _, _, err := post(t, client, url); !errors.Is(err, outbound.ErrInvalidURL) {
@@ -55,13 +55,13 @@ func TestClient(t *testing.T) {
 	redirect := func(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, "https://169.254.169.254/", http.StatusTemporaryRedirect)
 	}
-	t.Run("a redirect is the answer", func(t *testing.T) {
+	t.Run("returns a redirect", func(t *testing.T) {
 		server := mustServe(t, redirect)
 		if status, _, err := post(t, server.client(outbound.Options{}), server.URL); err != nil || status != http.StatusTemporaryRedirect {
 			t.Errorf("got %d, %v", status, err)
 		}
 	})
-	t.Run("a redirect that is followed is checked", func(t *testing.T) {
+	t.Run("checks the target of a redirect that is followed", func(t *testing.T) {
 		server := mustServe(t, redirect)
 		client := server.client(outbound.Options{})
 		client.CheckRedirect = nil
@@ -69,13 +69,13 @@ func TestClient(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("old versions of TLS are not spoken", func(t *testing.T) {
+	t.Run("refuses old versions of TLS", func(t *testing.T) {
 		server := mustServe(t, nil, func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 })
 		if _, _, err := post(t, server.client(outbound.Options{}), server.URL); err == nil {
 			t.Error("got an answer")
 		}
 	})
-	t.Run("a certificate of nobody's is not trusted", func(t *testing.T) {
+	t.Run("refuses a certificate of an unknown authority", func(t *testing.T) {
 		server := mustServe(t, nil)
 		_, _, err := post(t, outbound.New(outbound.Options{AllowLoopback: true}).Client(), server.URL)
 		var unknown x509.UnknownAuthorityError
@@ -83,7 +83,7 @@ func TestClient(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("http is spoken where loopback is allowed", func(t *testing.T) {
+	t.Run("allows http if loopback is allowed", func(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusNoContent) }))
 		defer server.Close()
 		client := outbound.New(outbound.Options{AllowLoopback: true}).Client()
@@ -97,20 +97,20 @@ func TestLimits(t *testing.T) {
 	write := func(text string) http.HandlerFunc {
 		return func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, text) }
 	}
-	t.Run("a body as long as allowed", func(t *testing.T) {
+	t.Run("reads a body of the maximum size", func(t *testing.T) {
 		server := mustServe(t, write("12345"))
 		if _, body, err := post(t, server.client(outbound.Options{MaxResponseBytes: 5}), server.URL); err != nil || body != "12345" {
 			t.Errorf("got %q, %v", body, err)
 		}
 	})
-	t.Run("a longer one", func(t *testing.T) {
+	t.Run("refuses a longer body", func(t *testing.T) {
 		server := mustServe(t, write("123456"))
 		_, body, err := post(t, server.client(outbound.Options{MaxResponseBytes: 5}), server.URL)
 		if body != "12345" || !errors.Is(err, outbound.ErrResponseTooLarge) {
 			t.Errorf("got %q, %v", body, err)
 		}
 	})
-	t.Run("a compressed one is not asked for", func(t *testing.T) {
+	t.Run("does not ask for compression", func(t *testing.T) {
 		server := mustServe(t, func(rw http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(rw, r.Header.Get("Accept-Encoding"))
 		})
@@ -118,13 +118,13 @@ func TestLimits(t *testing.T) {
 			t.Errorf("asked for %q, %v", body, err)
 		}
 	})
-	t.Run("headers without end", func(t *testing.T) {
+	t.Run("refuses headers that are too large", func(t *testing.T) {
 		server := mustServe(t, func(rw http.ResponseWriter, _ *http.Request) { rw.Header().Set("X-Long", strings.Repeat("x", 1<<20)) })
 		if _, _, err := post(t, server.client(outbound.Options{}), server.URL); err == nil {
 			t.Error("got an answer")
 		}
 	})
-	t.Run("who takes too long, the body included", func(t *testing.T) {
+	t.Run("limits the time of the call, including the body", func(t *testing.T) {
 		release := make(chan struct{})
 		server := mustServe(t, func(rw http.ResponseWriter, _ *http.Request) {
 			rw.(http.Flusher).Flush()
@@ -139,7 +139,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// post returns what was read of the answer also where reading failed.
+// post also returns the part of the answer that was read before an error.
 func post(t *testing.T, client *http.Client, url string) (status int, body string, err error) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader("body"))
@@ -155,7 +155,7 @@ func post(t *testing.T, client *http.Client, url string) (status int, body strin
 	return response.StatusCode, string(read), err
 }
 
-// server is a receiver on this machine that counts its connections.
+// server is a local receiver that counts its connections.
 type server struct {
 	*httptest.Server
 	connections *atomic.Int64
@@ -187,7 +187,7 @@ func (s server) roots() *x509.CertPool {
 	return roots
 }
 
-// as is the server's address with another host.
+// as returns the server's address with another host.
 func (s server) as(host string) string {
 	return "https://" + host + s.URL[strings.LastIndex(s.URL, ":"):]
 }

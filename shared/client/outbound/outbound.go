@@ -1,9 +1,9 @@
-// Package outbound calls addresses that users gave, without lending them this
-// system's place in the network: requests reach the public internet only. The
-// address is judged when a connection is made, after its name was resolved, so
-// that a name which resolves differently the second time gains nothing. Which
-// addresses are public is the matter of code.dny.dev/ssrf, which follows IANA's
-// registries of special purpose addresses.
+// Package outbound calls addresses that users configured. Requests reach only the
+// public internet, so that users gain no access to the network of the deployment. The
+// address is checked when a connection is made, after its name was resolved, so a
+// name that resolves differently the second time does not help. code.dny.dev/ssrf
+// decides which addresses are public; it follows IANA's registries of special purpose
+// addresses.
 package outbound
 
 import (
@@ -22,16 +22,16 @@ import (
 
 // Errors of Check and of the client's requests.
 var (
-	// ErrInvalidURL says that an address is none that can be called.
+	// ErrInvalidURL says that an address cannot be called.
 	ErrInvalidURL = errors.New("not a URL that can be called")
-	// ErrForbiddenAddress says that it leads, or would lead, elsewhere than to the
-	// public internet.
+	// ErrForbiddenAddress says that an address is not, or does not resolve to, one of
+	// the public internet.
 	ErrForbiddenAddress = errors.New("not a public address")
-	// ErrResponseTooLarge ends the reading of a body that is longer than allowed.
+	// ErrResponseTooLarge says that a body is longer than allowed.
 	ErrResponseTooLarge = errors.New("the response is larger than allowed")
 )
 
-// What holds where Options say nothing.
+// Defaults of Options.
 const (
 	DefaultTimeout          = 10 * time.Second
 	DefaultMaxResponseBytes = 64 << 10
@@ -48,28 +48,29 @@ const (
 	loopbackPrefixV6 = "::1/128"
 )
 
-// Options say how to call.
+// Options configure the client.
 type Options struct {
-	// AllowLoopback lets this machine itself be called, and http beside https. It
-	// is for development and tests; nothing that is deployed sets it.
+	// AllowLoopback allows loopback addresses, and http besides https. It is for
+	// development and tests; nothing deployed sets it.
 	AllowLoopback bool
-	// Timeout is for a whole call, its body included; zero means DefaultTimeout.
+	// Timeout limits a whole call, including its body; zero means DefaultTimeout.
 	Timeout time.Duration
-	// MaxResponseBytes may be read of a body; zero means DefaultMaxResponseBytes.
+	// MaxResponseBytes limits what is read of a body; zero means
+	// DefaultMaxResponseBytes.
 	MaxResponseBytes int64
-	// Resolver finds addresses; nil means the system's.
+	// Resolver resolves names; nil means the system's.
 	Resolver *net.Resolver
-	// RootCAs are whom certificates are trusted from; nil means the system's.
+	// RootCAs are the trusted authorities; nil means the system's.
 	RootCAs *x509.CertPool
 }
 
-// Guard knows which addresses may be called. It is safe for concurrent use.
+// Guard decides which addresses may be called. It is safe for concurrent use.
 type Guard struct {
 	opts      Options
 	addresses *ssrf.Guardian
 }
 
-// New makes a guard.
+// New returns a guard.
 func New(opts Options) *Guard {
 	if opts.Timeout == 0 {
 		opts.Timeout = DefaultTimeout
@@ -86,10 +87,10 @@ func New(opts Options) *Guard {
 	return &Guard{opts: opts, addresses: ssrf.New(rules...)}
 }
 
-// Client makes a client whose every request is checked as Check does, and again
-// when it connects: the error is then ErrForbiddenAddress. It follows no
-// redirects, a 3xx is its answer; it asks no proxy, keeps no cookies, speaks TLS
-// 1.2 or later, and gives a body out up to the limit. Make one, at the start.
+// Client returns a client that checks the address of every request like Check, and
+// again when it connects: the error is then ErrForbiddenAddress. It returns redirects
+// instead of following them, uses no proxy, keeps no cookies, requires TLS 1.2 or
+// later, and limits the size of bodies. It should be made once, at the start.
 func (g *Guard) Client() *http.Client {
 	dialer := &net.Dialer{
 		Timeout: connectTimeout, KeepAlive: keepAlivePeriod, Resolver: g.opts.Resolver, Control: g.control,
@@ -105,13 +106,13 @@ func (g *Guard) Client() *http.Client {
 			MaxIdleConns:           maxIdle,
 			MaxIdleConnsPerHost:    maxIdlePerHost,
 			IdleConnTimeout:        idleConnTimeout,
-			DisableCompression:     true, // a limit should count what was sent
+			DisableCompression:     true, // the limit counts the bytes on the wire
 			ForceAttemptHTTP2:      true,
 		}},
 	}
 }
 
-// control is asked before each connection, with the address it goes to.
+// control checks the address of each connection.
 func (g *Guard) control(network, address string, conn syscall.RawConn) error {
 	if err := g.addresses.Safe(network, address, conn); err != nil {
 		return fmt.Errorf("%w: %w", ErrForbiddenAddress, err)

@@ -10,13 +10,13 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// resolver answers every name with one address, as a name server would whom an
-// attacker runs. An empty address has no answer.
+// resolver resolves every name to one address, like an attacker's name server. An
+// empty address has no answer.
 func resolver(address string) *net.Resolver {
 	return &net.Resolver{
 		PreferGo: true,
 		Dial: func(context.Context, string, string) (net.Conn, error) {
-			client, server := net.Pipe() // no packets, so each message follows its length
+			client, server := net.Pipe() // no packets, so each message is preceded by its length
 			go func() {
 				defer func() { _ = server.Close() }()
 				for answer(server, address) == nil {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// guarded lets only those requests through that the guard allows.
+// guarded sends only requests that the guard allows.
 type guarded struct {
 	guard *Guard
 	next  *http.Transport
@@ -27,10 +27,10 @@ func (t *guarded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// CloseIdleConnections is what http.Client asks of its transport.
+// CloseIdleConnections is called by http.Client.
 func (t *guarded) CloseIdleConnections() { t.next.CloseIdleConnections() }
 
-// limitedBody fails where a body goes on beyond its limit.
+// limitedBody fails when a body exceeds its limit.
 type limitedBody struct {
 	io.ReadCloser
 	left int64
@@ -41,7 +41,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return b.ReadCloser.Read(p)
 	}
-	if int64(len(p)) > b.left+1 { // one more, to tell the end from too much
+	if int64(len(p)) > b.left+1 { // one more, to detect a body that is too long
 		p = p[:b.left+1]
 	}
 	n, err := b.ReadCloser.Read(p)

@@ -1,8 +1,8 @@
-// Package parameters completes the environment of a function by what parameters
-// of AWS Systems Manager hold: configuration that is too large for an
-// environment, and secrets, which SecureStrings keep out of sight. It speaks the
-// one operation that this takes by itself, signed by the SDK's signer: the
-// SDK's client of that service would make every function larger by 5 MB.
+// Package parameters completes the environment of a function with parameters of AWS
+// Systems Manager: configuration that is too large for an environment, and secrets,
+// which SecureStrings encrypt. It implements the one operation that this requires and
+// signs it with the SDK's signer: the SDK's client of that service would make every
+// function larger by 5 MB.
 package parameters
 
 import (
@@ -26,17 +26,17 @@ import (
 )
 
 const (
-	// Suffix ends the names of variables that say where others are:
-	// AGENTS_PARAMETER names the parameter that holds AGENTS.
+	// Suffix ends the names of variables that name a parameter: AGENTS_PARAMETER
+	// names the parameter with the value of AGENTS.
 	Suffix = "_PARAMETER"
 
-	atOnce      = 10              // names in one request, the service's limit
-	patience    = 8 * time.Second // of a cold start, which Lambda cuts off after 10
+	atOnce      = 10              // names per request, the service's limit
+	patience    = 8 * time.Second // of a cold start, which Lambda ends after 10
 	maxTries    = 4
 	maxResponse = 1 << 20
 )
 
-// ErrUnreadable says that a function cannot know its configuration.
+// ErrUnreadable says that a function cannot read its configuration.
 var ErrUnreadable = errors.New("parameters of Systems Manager")
 
 // Client reads parameters.
@@ -44,14 +44,14 @@ type Client struct {
 	HTTP        *http.Client
 	Credentials aws.Credentials
 	Region      string
-	// Endpoint is another than the region's own; empty for that one.
+	// Endpoint overrides the region's endpoint if it is not empty.
 	Endpoint string
 	Now      func() time.Time
 }
 
-// Read returns the variables that an environment, as os.Environ has it, leaves to
-// parameters. One that is not there, or is empty, is an error, and errors never
-// quote a value. Where no variable names a parameter, nothing is asked.
+// Read returns the variables that an environment, in the form of os.Environ, leaves
+// to parameters. A missing or empty parameter is an error; errors never quote a
+// value. If no variable names a parameter, no request is sent.
 func (c Client) Read(ctx context.Context, environment []string) (map[string]string, error) {
 	wanted := map[string][]string{} // variables by parameter
 	for _, pair := range environment {
@@ -80,7 +80,7 @@ func (c Client) Read(ctx context.Context, environment []string) (map[string]stri
 	return values, nil
 }
 
-// get asks once; an error that asking again cannot mend is permanent.
+// get sends one request; an error that a retry cannot repair is permanent.
 func (c Client) get(ctx context.Context, names []string) (map[string]string, error) {
 	body, err := json.Marshal(map[string]any{"Names": names, "WithDecryption": true})
 	if err != nil {
@@ -121,13 +121,13 @@ func (c Client) get(ctx context.Context, names []string) (map[string]string, err
 	return found, nil
 }
 
-// refusal is what the service says of a request that it refuses.
+// refusal is the service's answer to a request that it refuses.
 func refusal(status int, text []byte) error {
 	var said struct {
 		Type    string `json:"__type"`
 		Message string `json:"message"`
 	}
-	_ = json.Unmarshal(text, &said) // without it, the status says enough
+	_ = json.Unmarshal(text, &said) // without it, the status is enough
 	err := fmt.Errorf("status %d: %s: %s", status, said.Type, said.Message)
 	if status < http.StatusInternalServerError && !strings.Contains(said.Type, "Throttl") {
 		return backoff.Permanent(err)

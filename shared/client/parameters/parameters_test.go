@@ -16,7 +16,7 @@ import (
 	"github.com/rethread/rethread/shared/client/parameters"
 )
 
-// service is Systems Manager as far as it is needed.
+// service emulates the required part of Systems Manager.
 type service struct {
 	held     map[string]string
 	failures []string // of the first requests: the error type, or "" for a broken answer
@@ -79,7 +79,7 @@ func TestRead(t *testing.T) {
 		failures    []string
 		want        map[string]string
 		requests    int
-		wrong       string // what an error must say
+		wrong       string // a part of the error
 	}{
 		{"none is asked for", []string{"AGENTS={}", "AGENTS_PARAMETER=", "_PARAMETER=/x"}, nil, map[string]string{}, 0, ""},
 		{"some", []string{"AGENTS={}", "AGENTS_PARAMETER=/rethread/agents", "KEY_PARAMETER=/rethread/key"}, nil, map[string]string{"AGENTS": large, "KEY": "k"}, 1, ""},

@@ -1,5 +1,5 @@
-// Package queue keeps deliveries in FIFO queues of Amazon SQS, one for each kind
-// of targets, and the wakes of lanes in queues that delay.
+// Package queue puts deliveries into FIFO queues of Amazon SQS, one for each kind of
+// target, and the wakes of lanes into queues with delays.
 package queue
 
 import (
@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// mostHidden is the longest that SQS hides a message.
+	// mostHidden is the maximum time for which SQS hides a message.
 	mostHidden = 12 * time.Hour
-	// mostDelayed is the longest that SQS delays one.
+	// mostDelayed is the maximum delay of a message in SQS.
 	mostDelayed = 15 * time.Minute
 )
 
@@ -29,27 +29,29 @@ var (
 	_ delivery.Discarder = (*Queue)(nil)
 )
 
-// errNoQueue says that there is no queue for what is to be sent.
+// errNoQueue says that no queue is configured for a message.
 var errNoQueue = errors.New("no queue is known")
 
-// URLs are those of the queues; those that are not needed may be left out.
+// URLs are the queues' URLs; unused ones may be empty.
 type URLs struct {
-	// Deliveries and Wakes are by the kind of targets; several kinds may share one.
+	// Deliveries and Wakes are by the kind of target; several kinds may share a
+	// queue.
 	Deliveries, Wakes map[delivery.Kind]string
-	// Abandoned takes what was given up.
+	// Abandoned is the queue for abandoned deliveries.
 	Abandoned string
 }
 
-// Queue is the queues of deliveries.
+// Queue sends to the queues of deliveries.
 type Queue struct {
 	client *sqs.Client
 	urls   URLs
 }
 
-// New is the queues at URLs.
+// New returns the queues with the given URLs.
 func New(client *sqs.Client, urls URLs) *Queue { return &Queue{client: client, urls: urls} }
 
-// Put implements delivery.Queue. SQS takes the same delivery once in 5 minutes.
+// Put implements delivery.Queue. SQS accepts the same delivery only once in 5
+// minutes.
 func (q *Queue) Put(ctx context.Context, d delivery.Delivery) error {
 	if err := q.send(ctx, q.urls.Deliveries[d.Target.Kind], d, d.Target.Group(), d.QueueID()); err != nil {
 		return fmt.Errorf("queue delivery %s: %w", d.ID(), err)
@@ -57,8 +59,8 @@ func (q *Queue) Put(ctx context.Context, d delivery.Delivery) error {
 	return nil
 }
 
-// Wake implements delivery.Waker. One that is further away than SQS delays a
-// message comes early, and is to be sent anew.
+// Wake implements delivery.Waker. A wake after more than the maximum delay arrives
+// early, and must be sent again.
 func (q *Queue) Wake(ctx context.Context, w delivery.Wake, after time.Duration) error {
 	url := q.urls.Wakes[w.Kind]
 	if url == "" {
@@ -77,8 +79,8 @@ func (q *Queue) Wake(ctx context.Context, w delivery.Wake, after time.Duration) 
 	return nil
 }
 
-// Hide makes a message that was received from the queue of an ARN, and those of its
-// group behind it, wait for as long, in whole seconds.
+// Hide hides a message that was received from the queue with the given ARN, and the
+// later ones of its group, for that time in whole seconds.
 func (q *Queue) Hide(ctx context.Context, arn, receipt string, wait time.Duration) error {
 	url, err := q.url(arn)
 	if err != nil {
@@ -93,7 +95,7 @@ func (q *Queue) Hide(ctx context.Context, arn, receipt string, wait time.Duratio
 	return nil
 }
 
-// url is that of a queue by its ARN: both end with its name.
+// url returns the URL of the queue with the given ARN: both end with its name.
 func (q *Queue) url(arn string) (string, error) {
 	name := arn[strings.LastIndex(arn, ":")+1:]
 	for _, urls := range []map[delivery.Kind]string{q.urls.Deliveries, q.urls.Wakes} {
@@ -106,12 +108,12 @@ func (q *Queue) url(arn string) (string, error) {
 	return "", fmt.Errorf("%w by the name %q", errNoQueue, name)
 }
 
-// seconds are whole ones, rounded up.
+// seconds rounds up to whole seconds.
 func seconds(d, most time.Duration) int32 {
 	return int32((min(max(0, d), most) + time.Second - 1) / time.Second) //nolint:gosec // 43200 at most
 }
 
-// Abandoned is a message that was given up, as the other queue has it.
+// Abandoned is an abandoned message as the queue of abandoned deliveries has it.
 type Abandoned struct {
 	Reason string          `json:"reason"`
 	Tries  int             `json:"tries"`
@@ -127,10 +129,11 @@ func (q *Queue) Discard(ctx context.Context, d delivery.Delivery, reason string,
 	return q.GiveUp(ctx, Abandoned{Reason: reason, Tries: tries, Body: body}, d.Target.Group(), d.QueueID())
 }
 
-// GiveUp puts a message aside, for people to look at. ID tells it from others.
+// GiveUp puts a message into the queue of abandoned deliveries, for an operator. id
+// deduplicates it.
 func (q *Queue) GiveUp(ctx context.Context, a Abandoned, group, id string) error {
 	if err := q.send(ctx, q.urls.Abandoned, a, group, id); err != nil {
-		return fmt.Errorf("put delivery %s aside: %w", id, err)
+		return fmt.Errorf("abandon delivery %s: %w", id, err)
 	}
 	return nil
 }

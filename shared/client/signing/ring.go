@@ -14,23 +14,22 @@ import (
 )
 
 const (
-	// use is how long a key is signed with.
+	// use is how long a key signs.
 	use = 30 * 24 * time.Hour
-	// lead is how long a key is public before it is used, so that whoever keeps
-	// the public keys knows it by then.
+	// lead is how long a key is public before its first use, so that receivers that
+	// cache the public keys know it by then.
 	lead = 24 * time.Hour
-	// after is how long a key is public after its last use: what was signed with
-	// it may be on its way, or waiting to be read.
+	// after is how long a key is public after its last use: signed messages may be on
+	// their way, or wait to be read.
 	after = 48 * time.Hour
 )
 
-// ring is the keys that there are, the oldest first. Only the first of them all
-// may be used at once.
+// ring is all keys, the oldest first. Only the very first key may be used at once.
 type ring struct {
 	Keys []entry `json:"keys"`
 }
 
-// entry is a key with the time from which it is used, in epoch milliseconds.
+// entry is a key with the time of its first use, in epoch milliseconds.
 type entry struct {
 	Key  jose.JSONWebKey `json:"key"` // private
 	From int64           `json:"from"`
@@ -38,7 +37,7 @@ type entry struct {
 
 func (e entry) from() time.Time { return time.UnixMilli(e.From) }
 
-// current is the key to sign with.
+// current returns the key to sign with.
 func (r ring) current(now time.Time) jose.JSONWebKey {
 	i := len(r.Keys) - 1
 	for i > 0 && r.Keys[i].from().After(now) {
@@ -47,7 +46,7 @@ func (r ring) current(now time.Time) jose.JSONWebKey {
 	return r.Keys[i].Key
 }
 
-// turn makes the ring what it should be, and reports whether it was not.
+// turn adds and removes keys that are due, and reports whether it changed the ring.
 func (r *ring) turn(now time.Time, random io.Reader) (changed bool, err error) {
 	from := now
 	if n := len(r.Keys); n > 0 {
@@ -68,7 +67,7 @@ func (r *ring) turn(now time.Time, random io.Reader) (changed bool, err error) {
 	return changed, nil
 }
 
-// newKey makes a key, named by its thumbprint (RFC 7638).
+// newKey generates a key whose id is its thumbprint (RFC 7638).
 func newKey(random io.Reader) (jose.JSONWebKey, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), random)
 	if err != nil {

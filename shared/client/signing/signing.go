@@ -1,7 +1,7 @@
-// Package signing signs what is sent to others with ES256 (RFC 7518), and says
-// which public keys verify it (RFC 7517). The keys are made when they are first
-// needed and replaced by age, whoever needs one first; all instances share them
-// through a Store (ADR 10).
+// Package signing signs messages to others with ES256 (RFC 7518) and publishes the
+// public keys that verify them (RFC 7517). The keys are generated when they are first
+// used and replaced by age, by whichever instance uses them first; all instances
+// share them through a Store (ADR 10).
 package signing
 
 import (
@@ -20,18 +20,18 @@ import (
 	"github.com/rethread/rethread/shared/base/fault"
 )
 
-// Store keeps the keys, opaque and as one.
+// Store stores the keys as one opaque value.
 type Store interface {
-	// SigningKeys reads what was put last, and its version; 0 before the first.
+	// SigningKeys returns the latest value and its version; 0 before the first.
 	SigningKeys(ctx context.Context) (keys []byte, version int64, err error)
-	// PutSigningKeys replaces that version; fault.Conflict where it is no more
-	// the last.
+	// PutSigningKeys replaces that version; it returns fault.Conflict if it is no
+	// longer the latest.
 	PutSigningKeys(ctx context.Context, keys []byte, version int64) error
 }
 
-// CacheTime is how long keys that were read are used before they are read again,
-// and how long readers of the public ones may keep them. It is far less than the
-// time between a key's publication and its first use.
+// CacheTime is how long the keys are used before they are read again, and how long
+// receivers may cache the public keys. It is far shorter than the time between a
+// key's publication and its first use.
 const CacheTime = 5 * time.Minute
 
 // Keys are the keys to sign with. They are safe for concurrent use.
@@ -42,15 +42,15 @@ type Keys struct {
 
 	mu    sync.Mutex
 	ring  ring
-	until time.Time // the ring is read again
+	until time.Time // when the ring is read again
 }
 
-// New are the keys of a store.
+// New returns the keys of a store.
 func New(store Store, now func() time.Time) *Keys {
 	return &Keys{store: store, now: now, rand: rand.Reader}
 }
 
-// Sign is a JSON web token with these claims, in its compact form.
+// Sign returns a JSON web token with these claims, in its compact form.
 func (k *Keys) Sign(ctx context.Context, claims any) (string, error) {
 	r, err := k.read(ctx)
 	if err != nil {
@@ -69,8 +69,8 @@ func (k *Keys) Sign(ctx context.Context, claims any) (string, error) {
 	return token, nil
 }
 
-// Public are the keys that verify what is signed now, was signed lately, or will
-// be soon.
+// Public returns the keys that verify messages that are signed now, were signed
+// recently, or will be signed soon.
 func (k *Keys) Public(ctx context.Context) (jose.JSONWebKeySet, error) {
 	r, err := k.read(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func (k *Keys) Public(ctx context.Context) (jose.JSONWebKeySet, error) {
 	return set, nil
 }
 
-// read is the ring as it should be now.
+// read returns the ring, with the keys that are due now.
 func (k *Keys) read(ctx context.Context) (ring, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -94,7 +94,7 @@ func (k *Keys) read(ctx context.Context) (ring, error) {
 	for {
 		r, err := k.renew(ctx, now)
 		if errors.Is(err, fault.Of(fault.Conflict)) {
-			continue // another instance was faster: its keys are due no more
+			continue // another instance was faster: its keys are no longer due
 		}
 		if err != nil {
 			return ring{}, err
@@ -104,7 +104,7 @@ func (k *Keys) read(ctx context.Context) (ring, error) {
 	}
 }
 
-// renew reads the ring and puts it as it should be, where it is not.
+// renew reads the ring and updates it if a key is due.
 func (k *Keys) renew(ctx context.Context, now time.Time) (ring, error) {
 	raw, version, err := k.store.SigningKeys(ctx)
 	if err != nil {

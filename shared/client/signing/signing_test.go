@@ -18,13 +18,13 @@ import (
 	"github.com/rethread/rethread/shared/client/signing"
 )
 
-// shelf is a store with room for one, like an item.
+// shelf is a store of one value.
 type shelf struct {
 	mu      sync.Mutex
 	keys    []byte
 	version int64
 	fails   error
-	race    func() // comes first to the next put
+	race    func() // runs before the next put
 }
 
 func (s *shelf) SigningKeys(context.Context) ([]byte, int64, error) {
@@ -47,7 +47,7 @@ func (s *shelf) PutSigningKeys(_ context.Context, keys []byte, version int64) er
 	return nil
 }
 
-// mustSign signs, and returns the name of the key.
+// mustSign signs, and returns the key's id.
 func mustSign(t rapid.TB, k *signing.Keys) (token, key string) {
 	t.Helper()
 	token, err := k.Sign(context.Background(), map[string]any{"iss": "me"})
@@ -80,7 +80,7 @@ func mustPublic(t rapid.TB, k *signing.Keys) []string {
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	start := time.Unix(1_800_000_000, 0)
-	t.Run("the first who needs a key makes it, for all", func(t *testing.T) {
+	t.Run("the first caller generates a key for all", func(t *testing.T) {
 		t.Parallel()
 		s := &shelf{}
 		one, other := signing.New(s, func() time.Time { return start }), signing.New(s, func() time.Time { return start })
@@ -102,7 +102,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("verified %v, %v", claims, err)
 		}
 	})
-	t.Run("of two who make one at once, both use the first that was stored", func(t *testing.T) {
+	t.Run("two concurrent callers use the key that was stored first", func(t *testing.T) {
 		t.Parallel()
 		s := &shelf{}
 		clock := func() time.Time { return start }
@@ -113,7 +113,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("one uses %s, the other %s", key, first)
 		}
 	})
-	t.Run("keys that were read are kept for a while", func(t *testing.T) {
+	t.Run("caches the keys", func(t *testing.T) {
 		t.Parallel()
 		s, now := &shelf{}, start
 		k := signing.New(s, func() time.Time { return now })
@@ -128,7 +128,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-	t.Run("what is stored is not published", func(t *testing.T) {
+	t.Run("does not publish the private key", func(t *testing.T) {
 		t.Parallel()
 		s := &shelf{}
 		k := signing.New(s, func() time.Time { return start })
@@ -144,14 +144,14 @@ func TestKeys(t *testing.T) {
 	})
 }
 
-// Whenever somebody looks, whoever read the public keys in the last hour can
-// verify what is signed now, and what was signed in the last day can be verified.
+// At any time, a receiver that read the public keys in the last hour can verify what
+// is signed now, and everything that was signed in the last day can be verified.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	property.Check(t, func(rt *rapid.T) {
 		s, now := &shelf{}, time.Unix(1_800_000_000, 0)
 		clock := func() time.Time { return now }
-		known := mustPublic(rt, signing.New(s, clock)) // by a receiver, an hour ago at most
+		known := mustPublic(rt, signing.New(s, clock)) // by a receiver, at most an hour ago
 		readAt := now
 		signed := map[string]time.Time{} // last use, by key
 		for range rapid.IntRange(1, 60).Draw(rt, "steps") {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// SubprotocolPrefix begins the subprotocol that carries a token: the only place
-// in a websocket's handshake that a browser's script can fill besides the address.
+// SubprotocolPrefix begins the subprotocol that carries a token: besides the address,
+// it is the only part of a websocket's handshake that a browser's script can set.
 const SubprotocolPrefix = "bearer."
 
 // Carried finds the token of a request, in one of the places that a client can
@@ -41,7 +41,7 @@ func Carried(header http.Header, query url.Values) (string, error) {
 	return found[0], nil
 }
 
-// unlabelled is an Authorization header's value without the scheme.
+// unlabelled returns an Authorization header's value without the scheme.
 func unlabelled(value string) string {
 	const label = "bearer "
 	if len(value) >= len(label) && strings.EqualFold(value[:len(label)], label) {

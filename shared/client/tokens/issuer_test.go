@@ -22,7 +22,7 @@ import (
 
 const audience = "rethread"
 
-// clock is a time that tests set.
+// clock is a clock that tests set.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -30,7 +30,7 @@ type clock struct {
 
 func newClock() *clock { return &clock{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)} }
 
-// Now is the clock's time.
+// Now returns the clock's time.
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,10 +43,10 @@ func (c *clock) pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// site is an issuer on the web, whose handler tests exchange.
+// site is an issuer's HTTP server, whose handler tests replace.
 type site struct {
-	url string // as tokens name the issuer
-	dir string // where it keeps its key
+	url string // the issuer in tokens
+	dir string // the directory of its key
 
 	mu       sync.Mutex
 	handler  http.Handler
@@ -65,7 +65,7 @@ func newSite(t *testing.T, now func() time.Time) (*site, *identity.Issuer) {
 	return s, issuer
 }
 
-// serve makes a handler answer from here on.
+// serve replaces the handler.
 func (s *site) serve(h http.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,14 +83,14 @@ func (s *site) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	h.ServeHTTP(rw, r)
 }
 
-// asked says how often somebody began to read the keys.
+// asked returns how often a reading of the keys began.
 func (s *site) asked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.readings
 }
 
-// key is the key that the issuer signs with.
+// key returns the issuer's key.
 func (s *site) key(t *testing.T) *rsa.PrivateKey {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.dir, "identity.pem"))
@@ -135,7 +135,7 @@ func mustVerifier(t *testing.T, issuer string, now func() time.Time) *tokens.Ver
 	return verifier
 }
 
-// mustSign makes a token, header members added.
+// mustSign makes a token with additional header members.
 func mustSign(t *testing.T, method jwt.SigningMethod, key any, header map[string]any, claims jwt.MapClaims) string {
 	t.Helper()
 	token := jwt.NewWithClaims(method, claims)

@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	// freshFor is how long keys are used without a question, and goodFor how
-	// long while the issuer does not answer one. The HTTP API keeps keys as long.
+	// freshFor is how long keys are used without a request to the issuer, and goodFor
+	// how long while the issuer does not answer. The HTTP API caches keys as long.
 	freshFor = time.Hour
 	goodFor  = 2 * time.Hour
-	// restAfterRead bounds what tokens with made-up keys cost the issuer: after a
-	// reading, a key that was not there is taken for unknown this long.
+	// restAfterRead limits what tokens with invented key ids cost the issuer: for
+	// this long after the keys were read, other ids count as unknown.
 	restAfterRead = 30 * time.Second
-	// restAfterFailure is the same for an issuer that did not answer.
+	// restAfterFailure is the same after the issuer did not answer.
 	restAfterFailure = 5 * time.Second
 	fetchTimeout     = 3 * time.Second
 )
 
-// keys are an issuer's keys, kept between invocations. They are read when the
-// first token comes, when they are old, and when a token names another: one
-// reading at a time, with a rest after each.
+// keys caches an issuer's keys between invocations. They are read for the first
+// token, when they are old, and when a token names another key: one request at a
+// time, with a pause after each.
 type keys struct {
 	source source
 	now    func() time.Time
@@ -37,13 +37,13 @@ type keys struct {
 
 	mu      sync.Mutex // guards the rest
 	set     jose.JSONWebKeySet
-	read    time.Time // when the issuer last gave its keys
-	tried   time.Time // when it was last asked
-	failure error     // of that time
+	read    time.Time // when the issuer last returned its keys
+	tried   time.Time // when the last request began
+	failure error     // result of that request
 }
 
-// find returns the keys with an id that an algorithm may be checked with. The
-// error is ErrUnavailable where only the issuer could say more.
+// find returns the keys with an id that may verify an algorithm. The error is
+// ErrUnavailable if only the issuer could decide.
 func (k *keys) find(ctx context.Context, id, algorithm string) (jwt.VerificationKeySet, error) {
 	found, age := k.known(id, algorithm)
 	if len(found.Keys) > 0 && age < freshFor {
@@ -61,7 +61,7 @@ func (k *keys) find(ctx context.Context, id, algorithm string) (jwt.Verification
 	}
 }
 
-// known looks among the keys at hand and says how old they are.
+// known returns the cached keys and their age.
 func (k *keys) known(id, algorithm string) (found jwt.VerificationKeySet, age time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -74,10 +74,10 @@ func (k *keys) known(id, algorithm string) (found jwt.VerificationKeySet, age ti
 	return found, k.now().Sub(k.read)
 }
 
-// refresh reads the keys, unless that was done just now. Who comes while another
-// reads waits for that reading.
+// refresh reads the keys, unless they were read just now. Concurrent callers wait for
+// the same request.
 func (k *keys) refresh(ctx context.Context) error {
-	// A caller that gives up must not spoil the reading for the others.
+	// One caller's cancellation must not fail the request for the others.
 	reading := context.WithoutCancel(ctx)
 	done := k.flight.DoChan("", func() (any, error) { return nil, k.fetch(reading) })
 	select {
@@ -108,8 +108,8 @@ func (k *keys) fetch(ctx context.Context) error {
 	return err
 }
 
-// resting says whether the issuer was asked so lately that it is left alone,
-// and what came of it then.
+// resting reports whether the last request to the issuer is too recent for another,
+// and returns its result.
 func (k *keys) resting() (rests bool, failure error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

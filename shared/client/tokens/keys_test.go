@@ -19,7 +19,7 @@ import (
 )
 
 func TestKeys(t *testing.T) {
-	t.Run("are read once for all who come at the same time", func(t *testing.T) {
+	t.Run("are read once for concurrent callers", func(t *testing.T) {
 		site, issuer := newSite(t, time.Now)
 		verifier, token := mustVerifier(t, site.url, time.Now), mustToken(t, issuer, 0)
 		var group sync.WaitGroup
@@ -33,13 +33,13 @@ func TestKeys(t *testing.T) {
 		group.Wait()
 		wantAsked(t, site, 1)
 	})
-	t.Run("are not read for a token that cannot be good", func(t *testing.T) {
+	t.Run("are not read for a token that is invalid anyway", func(t *testing.T) {
 		site, _ := newSite(t, time.Now)
 		verifier := mustVerifier(t, site.url, time.Now)
 		wantErr(t, verifier, mustSign(t, jwt.SigningMethodHS256, []byte("secret"), nil, nil), tokens.ErrInvalid)
 		wantAsked(t, site, 0)
 	})
-	t.Run("are read again for a flood of unknown ones no more than twice a minute", func(t *testing.T) {
+	t.Run("are read at most twice a minute for unknown ids", func(t *testing.T) {
 		clock := newClock()
 		site, issuer := newSite(t, clock.Now)
 		verifier, key := mustVerifier(t, site.url, clock.Now), site.key(t)
@@ -58,7 +58,7 @@ func TestKeys(t *testing.T) {
 		flood()
 		wantAsked(t, site, 2)
 	})
-	t.Run("follow the issuer to new ones, and forget the old", func(t *testing.T) {
+	t.Run("are replaced when the issuer replaces its keys", func(t *testing.T) {
 		clock := newClock()
 		site, issuer := newSite(t, clock.Now)
 		verifier, old := mustVerifier(t, site.url, clock.Now), mustToken(t, issuer, 0)
@@ -66,12 +66,12 @@ func TestKeys(t *testing.T) {
 		clock.pass(time.Minute)
 		next := mustIssuer(t, site.url, audience, "", clock.Now)
 		site.serve(next.Handler("/dev"))
-		wantErr(t, verifier, old, nil) // a known key is no reason to ask
+		wantErr(t, verifier, old, nil) // a known key needs no request
 		wantErr(t, verifier, mustToken(t, next, 0), nil)
 		wantErr(t, verifier, old, tokens.ErrInvalid)
 		wantAsked(t, site, 2)
 	})
-	t.Run("that were withdrawn are not used for longer than an hour", func(t *testing.T) {
+	t.Run("that the issuer removed are used for at most an hour", func(t *testing.T) {
 		clock := newClock()
 		site, issuer := newSite(t, clock.Now)
 		verifier, old := mustVerifier(t, site.url, clock.Now), mustToken(t, issuer, 0)
@@ -80,7 +80,7 @@ func TestKeys(t *testing.T) {
 		clock.pass(time.Hour)
 		wantErr(t, verifier, old, tokens.ErrInvalid)
 	})
-	t.Run("serve on while the issuer is down, for two hours", func(t *testing.T) {
+	t.Run("are used for two hours while the issuer is down", func(t *testing.T) {
 		clock := newClock()
 		site, issuer := newSite(t, clock.Now)
 		verifier, token := mustVerifier(t, site.url, clock.Now), mustToken(t, issuer, 0)
@@ -91,7 +91,7 @@ func TestKeys(t *testing.T) {
 		clock.pass(time.Second)
 		wantErr(t, verifier, token, tokens.ErrUnavailable)
 	})
-	t.Run("of an issuer that is down leave a token undecided, and it in peace", func(t *testing.T) {
+	t.Run("of an issuer that is down leave a token undecided, with few requests", func(t *testing.T) {
 		clock := newClock()
 		site, issuer := newSite(t, clock.Now)
 		verifier, token := mustVerifier(t, site.url, clock.Now), mustToken(t, issuer, 0)
@@ -104,7 +104,7 @@ func TestKeys(t *testing.T) {
 		clock.pass(5 * time.Second)
 		wantErr(t, verifier, token, nil)
 	})
-	t.Run("of an issuer that is silent are waited for no longer than the caller likes", func(t *testing.T) {
+	t.Run("of an issuer that does not answer are awaited until the caller's deadline", func(t *testing.T) {
 		site, issuer := newSite(t, time.Now)
 		verifier, token := mustVerifier(t, site.url, time.Now), mustToken(t, issuer, 0)
 		came, over := make(chan struct{}), make(chan struct{})
@@ -127,18 +127,18 @@ func TestKeys(t *testing.T) {
 func TestPublishedKeys(t *testing.T) {
 	const elsewhere = `{"kty":"OKP","crv":"X448","kid":"k","x":"AA"}`
 	for name, test := range map[string]struct {
-		configuration func(site string) string // the right one where nil
+		configuration func(site string) string // nil for the correct one
 		keys          func(own string) string
 		want          error
 	}{
-		"next to kinds that nobody knows are found": {keys: func(own string) string { return `{"keys":[` + elsewhere + `,{"kty":"?"},` + own + `]}` }},
+		"next to keys of unknown types are found": {keys: func(own string) string { return `{"keys":[` + elsewhere + `,{"kty":"?"},` + own + `]}` }},
 		"for encryption are not used": {
 			keys: func(own string) string { return `{"keys":[` + strings.Replace(own, `"sig"`, `"enc"`, 1) + `]}` }, want: tokens.ErrInvalid,
 		},
-		"of unknown kinds alone are none": {keys: func(string) string { return `{"keys":[` + elsewhere + `]}` }, want: tokens.ErrUnavailable},
-		"that are none are none":          {keys: func(string) string { return `{"keys":[]}` }, want: tokens.ErrUnavailable},
-		"that are no JSON are none":       {keys: func(string) string { return `<html>` }, want: tokens.ErrUnavailable},
-		"without an end are cut off": {
+		"of unknown types only are unavailable": {keys: func(string) string { return `{"keys":[` + elsewhere + `]}` }, want: tokens.ErrUnavailable},
+		"that are empty are unavailable":        {keys: func(string) string { return `{"keys":[]}` }, want: tokens.ErrUnavailable},
+		"that are not JSON are unavailable":     {keys: func(string) string { return `<html>` }, want: tokens.ErrUnavailable},
+		"that are too long are unavailable": {
 			keys: func(own string) string { return `{"x":"` + strings.Repeat("x", 2<<20) + `","keys":[` + own + `]}` }, want: tokens.ErrUnavailable,
 		},
 		"of another issuer are not used": {
@@ -146,10 +146,10 @@ func TestPublishedKeys(t *testing.T) {
 				return `{"issuer":"https://other.example","jwks_uri":"` + site + `/.well-known/jwks.json"}`
 			}, want: tokens.ErrUnavailable,
 		},
-		"that are nowhere are none": {
+		"that do not exist are unavailable": {
 			configuration: func(site string) string { return `{"issuer":"` + site + `"}` }, want: tokens.ErrUnavailable,
 		},
-		"at an address of another kind are not used": {
+		"at an address of another scheme are not used": {
 			configuration: func(site string) string { return `{"issuer":"` + site + `","jwks_uri":"file:///etc/keys"}` }, want: tokens.ErrUnavailable,
 		},
 	} {

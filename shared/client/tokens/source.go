@@ -20,16 +20,15 @@ const (
 
 var errNoKeys = errors.New("there is no key to check tokens with")
 
-// source is where an issuer publishes its keys.
+// source is the place at which an issuer publishes its keys.
 type source struct {
 	issuer string
-	scheme string // of the issuer's address; its keys must come the same way
+	scheme string // of the issuer's address; the keys must have the same
 	client *http.Client
 }
 
-// fetch reads the issuer's configuration and the keys that it names (OpenID
-// Connect Discovery 1.0, section 4; RFC 7517, section 5). Keys of kinds that
-// nobody here knows are left out.
+// fetch reads the issuer's configuration and the keys that it names (OpenID Connect
+// Discovery 1.0, section 4; RFC 7517, section 5). Keys of unknown types are left out.
 func (s source) fetch(ctx context.Context) (jose.JSONWebKeySet, error) {
 	var configuration struct {
 		Issuer string `json:"issuer"`

@@ -1,6 +1,6 @@
-// Package tokens verifies callers' tokens where no gateway does: it holds a JWT
-// (RFC 7519) to what the HTTP API's own JWT authorizer asks of one, so that a
-// token that opens the API also opens a watch, and one that does not, does not.
+// Package tokens verifies callers' tokens where no gateway does. Its requirements for
+// a JWT (RFC 7519) are those of the HTTP API's JWT authorizer, so that a token is
+// valid for watching if and only if it is valid for the API.
 package tokens
 
 import (
@@ -17,20 +17,20 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// leeway is how far an issuer's clock may be ahead of this one. A token's end
-// gets none: nobody is served by a token that other doors already refuse.
+// leeway is how far an issuer's clock may be ahead of the local one. It does not
+// extend a token's expiry: the API would refuse the token anyway.
 const leeway = 5 * time.Second
 
 var (
-	// ErrInvalid is what a token is refused with, or the lack of one; the text
-	// says why and never holds the token.
+	// ErrInvalid refuses a token, or its absence; the text has the reason and never
+	// contains the token.
 	ErrInvalid = errors.New("the token is not valid")
-	// ErrUnavailable means that the issuer's keys could not be read, so that
-	// nothing can be said about the token.
+	// ErrUnavailable says that the issuer's keys could not be read, so the token is
+	// neither valid nor invalid.
 	ErrUnavailable = errors.New("the issuer's keys cannot be read")
 )
 
-// Config is what a verifier is made from; all of it is needed.
+// Config configures a verifier; all fields are required.
 type Config struct {
 	Issuer    string   // as tokens name it in iss; its keys are found below it (OpenID Connect Discovery 1.0, section 4)
 	Audiences []string // aud, or without one client_id, must name one of them
@@ -39,14 +39,14 @@ type Config struct {
 	Log       *slog.Logger
 }
 
-// Identity is whom a token speaks for.
+// Identity is the caller that a token identifies.
 type Identity struct {
 	Subject string
 	Expires time.Time
 	Scope   string // what the token allows, words separated by blanks; empty where it says nothing
 }
 
-// Verifier checks tokens of one issuer. It is safe for concurrent use and keeps
+// Verifier verifies tokens of one issuer. It is safe for concurrent use and caches
 // the issuer's keys between calls.
 type Verifier struct {
 	audiences []string
@@ -55,8 +55,8 @@ type Verifier struct {
 	now       func() time.Time
 }
 
-// New returns a verifier; it reads nothing yet. It fails for an issuer that is
-// no http or https address and for audiences that name nothing.
+// New returns a verifier; it reads nothing yet. It fails if the issuer is not an http
+// or https address, or an audience is empty.
 func New(c Config) (*Verifier, error) {
 	issuer, err := url.Parse(c.Issuer)
 	if err != nil || issuer.Scheme != "https" && issuer.Scheme != "http" || issuer.Host == "" {
@@ -69,7 +69,7 @@ func New(c Config) (*Verifier, error) {
 		audiences: slices.Clone(c.Audiences),
 		keys:      &keys{source: source{issuer: c.Issuer, scheme: issuer.Scheme, client: c.Client}, now: c.Now, log: c.Log},
 		parser: jwt.NewParser(
-			jwt.WithValidMethods([]string{"RS256", "RS384", "RS512"}), // HTTP APIs take RSA alone
+			jwt.WithValidMethods([]string{"RS256", "RS384", "RS512"}), // HTTP APIs accept only RSA
 			jwt.WithIssuer(c.Issuer), jwt.WithExpirationRequired(), jwt.WithIssuedAt(),
 			jwt.WithLeeway(leeway), jwt.WithTimeFunc(c.Now), jwt.WithJSONNumber(),
 		),
@@ -77,8 +77,9 @@ func New(c Config) (*Verifier, error) {
 	}, nil
 }
 
-// Verify says whom a token speaks for. It returns ErrInvalid for a token to be
-// refused and ErrUnavailable where the issuer's keys are needed and out of reach.
+// Verify returns the caller that a token identifies. It returns ErrInvalid for a
+// token that must be refused and ErrUnavailable if the issuer's keys are needed and
+// cannot be read.
 func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	claims := jwt.MapClaims{}
 	_, err := v.parser.ParseWithClaims(token, claims, func(t *jwt.Token) (any, error) { return v.key(ctx, t) })
@@ -91,7 +92,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	return v.identity(claims)
 }
 
-// key finds the keys that may have signed a token.
+// key returns the keys that may have signed a token.
 func (v *Verifier) key(ctx context.Context, token *jwt.Token) (any, error) {
 	if _, ok := token.Header["crit"]; ok { // RFC 7515, section 4.1.11
 		return nil, errors.New("an extension that must be understood is not")
@@ -106,7 +107,7 @@ func (v *Verifier) key(ctx context.Context, token *jwt.Token) (any, error) {
 func (v *Verifier) identity(claims jwt.MapClaims) (Identity, error) {
 	subject, err := claims.GetSubject()
 	if err != nil || subject == "" {
-		return Identity{}, fmt.Errorf("%w: sub names nobody", ErrInvalid)
+		return Identity{}, fmt.Errorf("%w: sub is empty", ErrInvalid)
 	}
 	if !v.meant(claims) {
 		return Identity{}, fmt.Errorf("%w: it is meant for another audience", ErrInvalid)
@@ -118,8 +119,8 @@ func (v *Verifier) identity(claims jwt.MapClaims) (Identity, error) {
 	return Identity{Subject: subject, Expires: expires.Time, Scope: scope(claims)}, nil
 }
 
-// meant says whether the token is for this API: by its audience or, where it has
-// none, by the client that it was made for.
+// meant reports whether the token is for this API: by its audience or, if it has
+// none, by the client that it was issued for.
 func (v *Verifier) meant(claims jwt.MapClaims) bool {
 	audiences, err := claims.GetAudience()
 	if err != nil {
@@ -132,7 +133,7 @@ func (v *Verifier) meant(claims jwt.MapClaims) bool {
 	return slices.ContainsFunc(audiences, func(a string) bool { return slices.Contains(v.audiences, a) })
 }
 
-// scope reads what the token allows: scope or scp, words or a list of them.
+// scope reads the token's scopes: scope or scp, as words or a list.
 func scope(claims jwt.MapClaims) string {
 	for _, name := range []string{"scope", "scp"} {
 		switch value := claims[name].(type) {

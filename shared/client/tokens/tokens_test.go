@@ -46,15 +46,15 @@ func TestVerify(t *testing.T) {
 		token string
 		want  tokens.Identity
 	}{
-		"as the issuer gives it":        {mustToken(t, issuer, time.Hour), alice},
-		"with the least that is needed": {with(nil), alice},
+		"as the issuer makes it":        {mustToken(t, issuer, time.Hour), alice},
+		"with the required claims only": {with(nil), alice},
 
-		"for several audiences, one of them ours": {with(jwt.MapClaims{"aud": []string{"x", audience}}), alice},
-		"for a client where no audience is named": {with(jwt.MapClaims{"aud": nil, "client_id": audience}), alice},
-		"with scopes in words":                    {with(jwt.MapClaims{"scope": "read write"}), scoped},
-		"with scopes in a list":                   {with(jwt.MapClaims{"scp": []string{"read", "write"}}), scoped},
-		"in its last second":                      {with(jwt.MapClaims{"exp": now.Add(time.Second).Unix()}), tokens.Identity{Subject: "alice", Expires: now.Add(time.Second)}},
-		"by an issuer whose clock is a bit ahead": {with(jwt.MapClaims{"nbf": now.Add(4 * time.Second).Unix(), "iat": now.Add(4 * time.Second).Unix()}), alice},
+		"for several audiences, including ours":      {with(jwt.MapClaims{"aud": []string{"x", audience}}), alice},
+		"for a client, without an audience":          {with(jwt.MapClaims{"aud": nil, "client_id": audience}), alice},
+		"with scopes in words":                       {with(jwt.MapClaims{"scope": "read write"}), scoped},
+		"with scopes in a list":                      {with(jwt.MapClaims{"scp": []string{"read", "write"}}), scoped},
+		"in its last second":                         {with(jwt.MapClaims{"exp": now.Add(time.Second).Unix()}), tokens.Identity{Subject: "alice", Expires: now.Add(time.Second)}},
+		"by an issuer whose clock is slightly ahead": {with(jwt.MapClaims{"nbf": now.Add(4 * time.Second).Unix(), "iat": now.Add(4 * time.Second).Unix()}), alice},
 	} {
 		t.Run("takes a token "+name, func(t *testing.T) {
 			got, err := verifier.Verify(t.Context(), test.token)
@@ -68,20 +68,20 @@ func TestVerify(t *testing.T) {
 	}
 
 	for name, test := range map[string]struct{ token, reason string }{
-		"that has expired":                     {mustToken(t, issuer, -time.Minute), "expired"},
-		"that expires now":                     {with(jwt.MapClaims{"exp": now.Unix()}), "expired"},
-		"that never expires":                   {with(jwt.MapClaims{"exp": nil}), "exp"},
-		"whose time has not come":              {with(jwt.MapClaims{"nbf": now.Add(6 * time.Second).Unix()}), "not valid yet"},
-		"from the future":                      {with(jwt.MapClaims{"iat": now.Add(6 * time.Second).Unix()}), "before issued"},
-		"of another issuer":                    {mustToken(t, mustIssuer(t, "http://other.example", audience, site.dir, clock.Now), 0), "issuer"},
-		"of no issuer":                         {with(jwt.MapClaims{"iss": nil}), "iss"},
-		"for another audience":                 {mustToken(t, mustIssuer(t, site.url, "stranger", site.dir, clock.Now), 0), "audience"},
-		"for another audience, client or not":  {with(jwt.MapClaims{"aud": "stranger", "client_id": audience}), "audience"},
-		"for nobody in particular":             {with(jwt.MapClaims{"aud": nil}), "audience"},
-		"of nobody":                            {with(jwt.MapClaims{"sub": nil}), "sub"},
-		"whose subject is a number":            {with(jwt.MapClaims{"sub": 7}), "sub"},
-		"of a stranger's key":                  {mustToken(t, mustIssuer(t, site.url, audience, "", clock.Now), 0), "has no key"},
-		"of a stranger's key under our name":   {signed(jwt.SigningMethodRS256, mustRSA(t), named), "verification error"},
+		"that has expired":                    {mustToken(t, issuer, -time.Minute), "expired"},
+		"that expires now":                    {with(jwt.MapClaims{"exp": now.Unix()}), "expired"},
+		"that never expires":                  {with(jwt.MapClaims{"exp": nil}), "exp"},
+		"that is not valid yet":               {with(jwt.MapClaims{"nbf": now.Add(6 * time.Second).Unix()}), "not valid yet"},
+		"from the future":                     {with(jwt.MapClaims{"iat": now.Add(6 * time.Second).Unix()}), "before issued"},
+		"of another issuer":                   {mustToken(t, mustIssuer(t, "http://other.example", audience, site.dir, clock.Now), 0), "issuer"},
+		"of no issuer":                        {with(jwt.MapClaims{"iss": nil}), "iss"},
+		"for another audience":                {mustToken(t, mustIssuer(t, site.url, "stranger", site.dir, clock.Now), 0), "audience"},
+		"for another audience, client or not": {with(jwt.MapClaims{"aud": "stranger", "client_id": audience}), "audience"},
+		"without an audience":                 {with(jwt.MapClaims{"aud": nil}), "audience"},
+		"without a subject":                   {with(jwt.MapClaims{"sub": nil}), "sub"},
+		"whose subject is a number":           {with(jwt.MapClaims{"sub": 7}), "sub"},
+		"signed with a stranger's key":        {mustToken(t, mustIssuer(t, site.url, audience, "", clock.Now), 0), "has no key"},
+		"signed with a stranger's key under the issuer's key id": {signed(jwt.SigningMethodRS256, mustRSA(t), named), "verification error"},
 		"that names no key":                    {signed(jwt.SigningMethodRS256, key, nil), "no key is named"},
 		"with an unknown extension":            {signed(jwt.SigningMethodRS256, key, map[string]any{"kid": kid, "crit": []string{"x"}}), "extension"},
 		"without a signature":                  {signed(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, named), "none"},
@@ -89,9 +89,9 @@ func TestVerify(t *testing.T) {
 		"signed with PS256":                    {signed(jwt.SigningMethodPS256, key, named), "PS256"},
 		"signed with ES256":                    {signed(jwt.SigningMethodES256, mustECDSA(t), named), "ES256"},
 		"whose key is for another algorithm":   {signed(jwt.SigningMethodRS512, key, named), "RS512"},
-		"with other claims put in":             {tampered(t, with(nil), with(jwt.MapClaims{"sub": "bob"})), "verification error"},
-		"that is none":                         {"hello", "malformed"},
-		"of nothing":                           {"..", "malformed"},
+		"with replaced claims":                 {tampered(t, with(nil), with(jwt.MapClaims{"sub": "bob"})), "verification error"},
+		"that is not a JWT":                    {"hello", "malformed"},
+		"that is empty":                        {"..", "malformed"},
 	} {
 		t.Run("refuses a token "+name, func(t *testing.T) {
 			got, err := verifier.Verify(t.Context(), test.token)
@@ -125,7 +125,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// tampered puts the claims of one token under the signature of another.
+// tampered combines the claims of one token with the signature of another.
 func tampered(t *testing.T, signed, claims string) string {
 	t.Helper()
 	a, b := strings.Split(signed, "."), strings.Split(claims, ".")

@@ -11,9 +11,9 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-// Agents are agents whose calls have spans, by OpenTelemetry's conventions for
-// generative AI: invoke_agent and its name, the session as the conversation, and
-// an event when the first content comes. Nothing of what is said is told.
+// Agents adds spans to the calls of agents, by OpenTelemetry's conventions for
+// generative AI: invoke_agent with the agent's name, the session as the conversation,
+// and an event at the first content. Spans contain nothing of the conversation.
 type Agents struct{ run.Agents }
 
 // Agent implements run.Agents.
@@ -43,7 +43,7 @@ func (a tracedAgent) Run(ctx context.Context, req run.Request, emit func(run.Out
 	return err
 }
 
-// kindOf is the code by which the run shows an error.
+// kindOf returns the code by which the run shows an error.
 func kindOf(ctx context.Context, err error) string {
 	var known interface{ Problem() *run.Problem }
 	switch {

@@ -11,8 +11,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// AWS is an option of AWS's clients: each call has a span, the tries that the SDK
-// makes of it included. Keys and values of items are not told.
+// AWS is an option for AWS clients: each call has a span, which includes the SDK's
+// retries. Spans contain no keys or values of items.
 func AWS(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Tracing", traceCall), middleware.After)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/rethread/rethread/shared/domain/delivery"
 )
 
-// Poster is a poster whose requests have spans. Of their addresses only the host
-// is told: paths and queries may hold secrets.
+// Poster adds spans to the requests of a poster. They contain only the host of the
+// address: paths and queries may contain secrets.
 type Poster struct{ delivery.Poster }
 
 // Post implements delivery.Poster.

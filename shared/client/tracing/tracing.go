@@ -1,9 +1,9 @@
-// Package tracing tells what functions do as spans of OpenTelemetry, over OTLP.
-// Where the deployer names no receiver there is no exporter, and every span is
-// one that does nothing.
+// Package tracing exports the work of functions as OpenTelemetry spans, over OTLP. If
+// the deployer configures no receiver there is no exporter, and every span does
+// nothing.
 //
-// Nothing is global: a span's context knows the provider that made it, and who
-// begins a span below asks that one.
+// Nothing is global: a span's context contains its provider, which makes the child
+// spans.
 package tracing
 
 import (
@@ -28,12 +28,12 @@ const (
 	flushTime = 2 * time.Second
 )
 
-// Tracer makes spans. The zero one makes none.
+// Tracer makes spans. The zero value makes none.
 type Tracer struct{ provider *sdk.TracerProvider }
 
-// New is a tracer whose spans go to the receiver that the environment names in
-// OTEL_EXPORTER_OTLP_ENDPOINT, with the headers of OTEL_EXPORTER_OTLP_HEADERS; none
-// where that is empty. OTEL_TRACES_SAMPLER says of which traces, by default of all
+// New returns a tracer that exports to the receiver in OTEL_EXPORTER_OTLP_ENDPOINT,
+// with the headers of OTEL_EXPORTER_OTLP_HEADERS; without an endpoint it exports
+// nothing. OTEL_TRACES_SAMPLER selects the traces, by default all
 // (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
 func New(ctx context.Context, getenv func(string) string) (Tracer, error) {
 	if getenv("OTEL_EXPORTER_OTLP_ENDPOINT") == "" {
@@ -49,8 +49,8 @@ func New(ctx context.Context, getenv func(string) string) (Tracer, error) {
 	)))}, nil
 }
 
-// Begin begins the span of an invocation. parent is the traceparent that came
-// with it, "" for none (https://www.w3.org/TR/trace-context/).
+// Begin begins the span of an invocation. parent is the traceparent that the
+// invocation has, "" for none (https://www.w3.org/TR/trace-context/).
 func (t Tracer) Begin(
 	ctx context.Context, kind trace.SpanKind, name, parent string, about ...attribute.KeyValue,
 ) (context.Context, trace.Span) {
@@ -62,8 +62,8 @@ func (t Tracer) Begin(
 	return provider.Tracer(scope).Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(about...))
 }
 
-// Flush hands over the spans that have ended: between invocations Lambda stops
-// the process, and perhaps for ever.
+// Flush exports the spans that have ended: between invocations Lambda stops the
+// process, perhaps for ever.
 func (t Tracer) Flush(ctx context.Context) error {
 	if t.provider == nil {
 		return nil
@@ -73,22 +73,22 @@ func (t Tracer) Flush(ctx context.Context) error {
 	return t.provider.ForceFlush(ctx)
 }
 
-// Parent is the traceparent of whatever the context's span begins elsewhere, ""
-// where nothing is traced.
+// Parent returns the traceparent for work that the context's span starts elsewhere,
+// "" without a trace.
 func Parent(ctx context.Context) string {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)
 	return carrier["traceparent"]
 }
 
-// below begins a span of a call within the context's span.
+// below begins a child span of the context's span, for a call.
 func below(ctx context.Context, name string, about ...attribute.KeyValue) (context.Context, trace.Span) {
 	tracer := trace.SpanFromContext(ctx).TracerProvider().Tracer(scope)
 	return tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(about...))
 }
 
-// fail marks a span as failed. kind is a class of errors, never their text, which
-// may quote what was said.
+// fail marks a span as failed. kind is a class of errors, never their text, which may
+// quote the conversation.
 func fail(span trace.Span, kind string) {
 	span.SetAttributes(semconv.ErrorTypeKey.String(kind))
 	span.SetStatus(codes.Error, kind)

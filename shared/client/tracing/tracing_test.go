@@ -21,7 +21,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 )
 
-// receiver takes spans as OTLP over HTTP has them: by name, with why they failed.
+// receiver accepts spans by OTLP over HTTP: by name, with the reason of a failure.
 type receiver struct {
 	mu   sync.Mutex
 	seen map[string]string
@@ -61,7 +61,7 @@ func (a agent) Run(_ context.Context, _ run.Request, emit func(run.Output) error
 
 func (p poster) Post(context.Context, delivery.Message) (delivery.Answer, error) { return p() }
 
-// failure is an agent's, in words that no span may have.
+// failure is an agent's error, with a text that no span may contain.
 type failure struct{}
 
 func (failure) Error() string         { return "they said: secret" }

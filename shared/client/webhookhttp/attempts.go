@@ -8,12 +8,12 @@ import (
 	"github.com/rethread/rethread/shared/domain/webhook"
 )
 
-// statusGone is how a receiver says that it wants no more; what it was sent is
-// not delivered, though it is done.
+// statusGone is the status with which a receiver refuses all further messages; the
+// message is not delivered, but the delivery is over.
 const statusGone = 410
 
-// OnAttempt implements delivery.AttemptObserver: it keeps the record, and disables a webhook
-// that has taken nothing for as long as a delivery was tried.
+// OnAttempt implements delivery.AttemptObserver: it keeps the record, and disables a
+// webhook that accepted nothing for as long as a delivery is retried.
 func (n *Notifier) OnAttempt(ctx context.Context, d delivery.Delivery, o delivery.Outcome) error {
 	userID, id, ok := webhook.ParseTarget(d.Target)
 	if !ok {
@@ -21,7 +21,7 @@ func (n *Notifier) OnAttempt(ctx context.Context, d delivery.Delivery, o deliver
 	}
 	err := n.Webhooks.NoteTry(ctx, note(d, o))
 	if o.State != delivery.Abandoned || o.URL == "" {
-		return err // one that was never sent says nothing of the receiver
+		return err // a message that was never sent says nothing about the receiver
 	}
 	return errors.Join(err, n.disable(ctx, webhook.Disabling{UserID: userID, ID: id, URL: o.URL}, o))
 }
@@ -33,7 +33,7 @@ func (n *Notifier) disable(ctx context.Context, w webhook.Disabling, o delivery.
 		return n.Webhooks.DisableWebhook(ctx, w)
 	}
 	w.Reason = webhook.Failing
-	// One that was held up behind others may have been tried for a short while only.
+	// A delivery that waited behind others may have been tried only for a short time.
 	well, err := n.Webhooks.DeliveredSince(ctx, w.UserID, w.ID, o.Try.Queued)
 	if err != nil || well {
 		return err
@@ -41,7 +41,7 @@ func (n *Notifier) disable(ctx context.Context, w webhook.Disabling, o delivery.
 	return n.Webhooks.DisableWebhook(ctx, w)
 }
 
-// note is what a try adds to its delivery's record.
+// note returns what an attempt adds to its delivery's record.
 func note(d delivery.Delivery, o delivery.Outcome) webhook.Note {
 	out := webhook.Note{Delivery: d, Queued: o.Try.Queued.UnixMilli(), State: webhook.Failed}
 	if errors.Is(o.Err, delivery.ErrNothing) {

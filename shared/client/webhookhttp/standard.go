@@ -1,6 +1,6 @@
-// Package webhookhttp tells webhooks as Standard Webhooks has it
-// (https://www.standardwebhooks.com): CloudEvents in a body that is signed with
-// the webhook's secrets.
+// Package webhookhttp builds messages for webhooks by the Standard Webhooks
+// specification (https://www.standardwebhooks.com): CloudEvents, signed with the
+// webhook's secrets.
 package webhookhttp
 
 import (
@@ -24,15 +24,14 @@ var (
 	_ delivery.AttemptObserver = (*Notifier)(nil)
 )
 
-// Notifier makes the messages for webhooks, and keeps the record of what became
-// of them.
+// Notifier builds the messages for webhooks and records their outcome.
 type Notifier struct {
 	Webhooks webhook.Targets
 	Now      func() time.Time
 }
 
-// Messages implements delivery.MessageBuilder. Body and webhook-id are the same whenever
-// they are made; the time, and so the signature, are those of the try.
+// Messages implements delivery.MessageBuilder. Body and webhook-id are the same in
+// each attempt; the time, and so the signature, are those of the attempt.
 func (n *Notifier) Messages(ctx context.Context, d delivery.Delivery) ([]delivery.Message, error) {
 	userID, id, ok := webhook.ParseTarget(d.Target)
 	if !ok {
@@ -69,7 +68,7 @@ func (n *Notifier) Messages(ctx context.Context, d delivery.Delivery) ([]deliver
 	}}}, nil
 }
 
-// sign signs with each secret, so that receivers may change from one to another.
+// sign signs with each secret, so that receivers can change from one to another.
 func sign(secrets []webhook.Secret, id string, now time.Time, body []byte) (string, error) {
 	signatures := make([]string, 0, len(secrets))
 	for _, secret := range secrets {
@@ -86,8 +85,8 @@ func sign(secrets []webhook.Secret, id string, now time.Time, body []byte) (stri
 	return strings.Join(signatures, " "), nil
 }
 
-// Drop implements delivery.MessageBuilder: a webhook that is gone is disabled, and stays
-// for its owner to see.
+// Drop implements delivery.MessageBuilder: a webhook whose receiver is gone is
+// disabled, and its owner can still see it.
 func (n *Notifier) Drop(ctx context.Context, t delivery.Target, url string) error {
 	userID, id, ok := webhook.ParseTarget(t)
 	if !ok {

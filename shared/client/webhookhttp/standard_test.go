@@ -25,14 +25,14 @@ const (
 	current  = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 )
 
-// shelf is one webhook, and what it is told to keep.
+// shelf is a store of one webhook, with what was recorded.
 type shelf struct {
 	webhook  webhook.Webhook
 	secrets  webhook.Secrets
 	gone     error // of the webhook
 	unsigned error // of the secrets
 
-	well     bool // something was delivered
+	well     bool // something was accepted
 	notes    []webhook.Note
 	disabled []webhook.Disabling
 }
@@ -123,7 +123,7 @@ func TestMessages(t *testing.T) {
 			t.Errorf("%v: %s to %s as %v", err, m.Body, m.URL, m.Header)
 		}
 	})
-	t.Run("say the same when they are made again", func(t *testing.T) {
+	t.Run("are the same when they are built again", func(t *testing.T) {
 		t.Parallel()
 		again := d
 		again.Again, again.Tries = "n", 4
@@ -141,10 +141,10 @@ func TestMessages(t *testing.T) {
 		change func(*shelf)
 		want   error
 	}{
-		"not for one that is disabled":         {func(s *shelf) { s.webhook.Status = webhook.Disabled }, delivery.ErrNothing},
-		"nor for one that is gone":             {func(s *shelf) { s.gone = fault.Missing("Webhook") }, delivery.ErrNothing},
-		"nor for one that is just going":       {func(s *shelf) { s.unsigned = fault.Missing("Webhook") }, delivery.ErrNothing},
-		"a table that cannot be read is fault": {func(s *shelf) { s.gone = broken }, broken},
+		"are not built for a disabled webhook":              {func(s *shelf) { s.webhook.Status = webhook.Disabled }, delivery.ErrNothing},
+		"are not built for a deleted webhook":               {func(s *shelf) { s.gone = fault.Missing("Webhook") }, delivery.ErrNothing},
+		"are not built for a webhook that is being deleted": {func(s *shelf) { s.unsigned = fault.Missing("Webhook") }, delivery.ErrNothing},
+		"fail if the table cannot be read":                  {func(s *shelf) { s.gone = broken }, broken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -155,7 +155,7 @@ func TestMessages(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a secret that is none is told nobody", func(t *testing.T) {
+	t.Run("an invalid secret is not in the error", func(t *testing.T) {
 		t.Parallel()
 		s := newShelf()
 		s.secrets.Current = "whsec_%%%"
@@ -176,14 +176,14 @@ func TestTried(t *testing.T) {
 	for name, test := range map[string]struct {
 		outcome delivery.Outcome
 		well    bool
-		want    webhook.Note // without what all have
+		want    webhook.Note // without the members that all notes have
 		disable []webhook.Disabling
 	}{
 		"taken": {
 			outcome: delivery.Outcome{URL: url, Status: 204},
 			want:    webhook.Note{State: webhook.Delivered, Number: 5, Attempt: webhook.Attempt{Status: 204}},
 		},
-		"to be tried again": {
+		"failed, with a retry": {
 			outcome: delivery.Outcome{
 				URL: url, Status: 500, Result: delivery.Result{State: delivery.Later, Wait: 4 * time.Second, Reason: "the target answers 500"},
 			},
@@ -192,20 +192,20 @@ func TestTried(t *testing.T) {
 				Attempt: webhook.Attempt{Status: 500, Reason: "the target answers 500"},
 			},
 		},
-		"given up": {
+		"abandoned": {
 			outcome: delivery.Outcome{URL: url, Result: delivery.Result{State: delivery.Abandoned, Reason: "late"}},
 			want:    webhook.Note{State: webhook.Failed, Number: 5, Attempt: webhook.Attempt{Reason: "late"}},
 			disable: []webhook.Disabling{lasting},
 		},
-		"given up, while others were taken": {
+		"abandoned, while others were accepted": {
 			outcome: delivery.Outcome{URL: url, Result: delivery.Result{State: delivery.Abandoned, Reason: "late"}}, well: true,
 			want: webhook.Note{State: webhook.Failed, Number: 5, Attempt: webhook.Attempt{Reason: "late"}},
 		},
-		"given up without having been sent": {
+		"abandoned before it was sent": {
 			outcome: delivery.Outcome{Result: delivery.Result{State: delivery.Abandoned, Reason: "no table"}},
 			want:    webhook.Note{State: webhook.Failed, Number: 5, Attempt: webhook.Attempt{Reason: "no table"}},
 		},
-		"refused by ourselves": {
+		"refused before it was sent": {
 			outcome: delivery.Outcome{
 				URL: url, Err: delivery.ErrRefused, Result: delivery.Result{State: delivery.Abandoned, Reason: "private"},
 			},
@@ -219,7 +219,7 @@ func TestTried(t *testing.T) {
 				State: webhook.Failed, Number: 5, Attempt: webhook.Attempt{Status: 410, Reason: "the target is gone for good"},
 			},
 		},
-		"not tried": {outcome: delivery.Outcome{Err: delivery.ErrNothing}, want: webhook.Note{State: webhook.Failed}},
+		"not attempted": {outcome: delivery.Outcome{Err: delivery.ErrNothing}, want: webhook.Note{State: webhook.Failed}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -245,7 +245,7 @@ func TestTried(t *testing.T) {
 			}
 		})
 	}
-	t.Run("what answers 410 is disabled", func(t *testing.T) {
+	t.Run("a 410 disables the webhook", func(t *testing.T) {
 		t.Parallel()
 		s := newShelf()
 		if err := (&webhookhttp.Notifier{Webhooks: s}).Drop(t.Context(), s.webhook.Target(), url); err != nil {

@@ -1,9 +1,9 @@
-// Package logs adds to every log line what it belongs to: the request, the session,
-// the run. These attributes are kept in the context, and a handler for log/slog adds
-// them to each record.
+// Package logs adds to every log line the request, the session and the run that it
+// belongs to. These attributes are kept in the context, and a handler for log/slog
+// adds them to each record.
 //
-// Texts of conversations, contents of state, artifacts and tasks, and tokens are
-// never logged: lines refer to things by their ids.
+// Conversations, contents of state, artifacts and tasks, and tokens are never logged:
+// lines contain only ids.
 package logs
 
 import (

@@ -36,12 +36,12 @@ func TestLines(t *testing.T) {
 		want fields
 	}{
 		{
-			"a line without a scope is as it was",
+			"a line without a scope is unchanged",
 			func(ctx context.Context, log *slog.Logger) { log.InfoContext(ctx, "m", "a", "1") },
 			fields{"msg": "m", "a": "1"},
 		},
 		{
-			"a line says what its scope and those around it know",
+			"a line has the attributes of its scope and the outer ones",
 			func(ctx context.Context, log *slog.Logger) {
 				ctx = logs.With(ctx, slog.String(logs.RequestID, "r"))
 				ctx = logs.With(ctx, slog.String(logs.SessionID, "s"))
@@ -50,7 +50,7 @@ func TestLines(t *testing.T) {
 			fields{"msg": "m", "request_id": "r", "session_id": "s"},
 		},
 		{
-			"what is found out later shows in lines of who began the scope",
+			"attributes added later are in later lines of the code that began the scope",
 			func(ctx context.Context, log *slog.Logger) {
 				ctx = logs.With(ctx, slog.String(logs.RequestID, "r"))
 				within, cancel := context.WithCancel(ctx)
@@ -62,7 +62,7 @@ func TestLines(t *testing.T) {
 			fields{"msg": "m", "request_id": "r", "run_id": "two"},
 		},
 		{
-			"an inner scope is no outer one's",
+			"attributes of an inner scope are not in lines of the outer one",
 			func(ctx context.Context, log *slog.Logger) {
 				ctx = logs.With(ctx, slog.String(logs.SessionID, "outer"))
 				logs.Add(logs.With(ctx, slog.String(logs.SessionID, "inner")), slog.String(logs.RunID, "run"))
@@ -71,7 +71,7 @@ func TestLines(t *testing.T) {
 			fields{"msg": "m", "session_id": "outer"},
 		},
 		{
-			"the nearest says it",
+			"the innermost scope takes precedence",
 			func(ctx context.Context, log *slog.Logger) {
 				ctx = logs.With(ctx, slog.String("a", "scope"), slog.String("b", "scope"), slog.String("c", "scope"))
 				ctx = logs.With(ctx, slog.String("c", "inner"))
@@ -80,7 +80,7 @@ func TestLines(t *testing.T) {
 			fields{"msg": "m", "a": "record", "b": "logger", "c": "inner"},
 		},
 		{
-			"what is empty is left out",
+			"empty attributes are left out",
 			func(ctx context.Context, log *slog.Logger) {
 				ctx = logs.With(ctx, slog.String(logs.RunID, ""), logs.User(""))
 				log.InfoContext(ctx, "m")
@@ -88,7 +88,7 @@ func TestLines(t *testing.T) {
 			fields{"msg": "m"},
 		},
 		{
-			"outside of all scopes nothing is added",
+			"Add without a scope does nothing",
 			func(ctx context.Context, log *slog.Logger) {
 				logs.Add(ctx, slog.String("a", "1"))
 				log.InfoContext(ctx, "m")
@@ -96,7 +96,7 @@ func TestLines(t *testing.T) {
 			fields{"msg": "m"},
 		},
 		{
-			"in a group it stands within",
+			"in a group, the attributes are within the group",
 			func(ctx context.Context, log *slog.Logger) {
 				ctx = logs.With(ctx, slog.String("a", "1"))
 				log.With("a", "0").WithGroup("g").InfoContext(ctx, "m")
