@@ -1,4 +1,4 @@
-// Rewinds, and the log, which keeps what they hide.
+// Rewinds, and the log, which also has the hidden entries.
 
 import { type Api, body, once } from './client';
 import { at } from './sessions';
@@ -13,7 +13,7 @@ export interface RewindOptions {
   cancelRun: boolean;
 }
 
-/** The result that a rewind would have; changes nothing and cancels no run. */
+/** Returns the result that a rewind would have, without changing anything or cancelling a run. */
 export async function previewRewind(
   api: Api,
   session: string,

@@ -138,7 +138,7 @@ export class Chat {
     return this.older.until(() => !this.older.more.value || (this.items.value[0]?.seq ?? 0) <= seq);
   }
 
-  /** Loads items back to an invocation. Returns whether it is shown. */
+  /** Loads items back to an invocation. Returns whether the invocation is shown. */
   find(invocation: string): Promise<boolean> {
     return this.older.until(() => this.items.value.some((i) => i.invocation_id === invocation));
   }

@@ -1,4 +1,4 @@
-// A fork being made: executed once, with the question as the new session's draft.
+// A fork before it is created, at most once. The question becomes the new session's draft.
 
 import { uid } from '../api/client';
 import { forkSession } from '../api/forks';

@@ -31,7 +31,7 @@ export class Lineage<T> {
     if (!this.#before.has(invocation)) this.#before.set(invocation, this.tip);
   }
 
-  /** What was shown just before the first entry of an invocation. */
+  /** Returns the last part shown just before the first entry of an invocation. */
   before(invocation: string): T | undefined {
     return this.#before.has(invocation)
       ? this.#before.get(invocation)
@@ -44,7 +44,9 @@ interface Step {
   before: Step | null;
 }
 
-/** What would be shown after a rewind to before an invocation, given the complete log. */
+/**
+ * Returns the last part shown after a rewind to before an invocation. Requires the complete log.
+ */
 export function shownBefore(log: readonly Event[], invocation: string): Event[] | null {
   const lineage = new Lineage<Step | null>(null);
   for (const entry of log) {

@@ -89,7 +89,7 @@ export class History {
     return this.#loaded.value && !this.#shown.value.has(id);
   }
 
-  /** The invocation to rewind to before so that a message becomes the last one shown. */
+  /** Returns the boundary invocation of the rewind after which a message is the last one shown. */
   following({ seq, invocation_id: own }: Event): string | null {
     const begun = new Set<string>();
     for (const entry of this.#log.value) {
@@ -100,7 +100,10 @@ export class History {
     return null;
   }
 
-  /** What a rewind to before an invocation would show; null unless the log is loaded completely. */
+  /**
+   * Returns what is shown after a rewind to before an invocation; null unless the log is loaded
+   * completely.
+   */
   shownBefore(invocation: string): Event[] | null {
     return this.more.value ? null : shownBefore(this.#log.value, invocation);
   }

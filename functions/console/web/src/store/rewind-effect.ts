@@ -7,7 +7,10 @@ export interface RewindEffect {
   /** How many messages are hidden, and how many are restored. */
   hides: number;
   returns: number;
-  /** The last version of each artifact named by the events then shown; null while not all are loaded. */
+  /**
+   * The last version of each artifact named by the events that are then shown; null unless all are
+   * loaded.
+   */
   artifacts: ReadonlyMap<string, number> | null;
 }
 

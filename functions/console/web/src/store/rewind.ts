@@ -1,4 +1,4 @@
-// A rewind being made: its preview, the user's choices, and executing it once.
+// A rewind before it is executed: its preview and the user's choices. It is executed at most once.
 
 import { batch, computed, effect, signal, untracked } from '@preact/signals-core';
 import { type Api, uid } from '../api/client';
@@ -29,7 +29,7 @@ export interface RewindDeps {
 
 export class Rewinding {
   readonly target: RewindTarget;
-  /** What the rewind would do; null while that is loaded. */
+  /** The effect of the rewind; null until the preview is loaded. */
   readonly preview = signal<Rewound | null>(null);
   /** Shared keys that other sessions have changed since. */
   readonly conflicts = signal<readonly string[]>([]);

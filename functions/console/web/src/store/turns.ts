@@ -11,7 +11,7 @@ export interface Turn {
   messages: Message[];
   outcome: Outcome;
   error: RunError | null;
-  /** Whether it is the first turn, to before which a rewind is pointless. */
+  /** Whether it is the first turn; a rewind to before it is pointless. */
   first: boolean;
   /** Whether some of its messages may not be loaded. */
   cut: boolean;

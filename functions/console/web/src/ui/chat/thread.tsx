@@ -18,8 +18,8 @@ import { Waiting } from './waiting';
 
 const BUFFER = 600; // pixels beyond the edges that are rendered too
 
-// A thread that has no more than so many rows is drawn whole, so that the browser's own search and screen readers
-// find all of it.
+// A thread of at most this many rows is rendered completely, so that the browser's own search and
+// screen readers find all of it.
 const MOST_WHOLE = 100;
 const NONE: number[] = [];
 

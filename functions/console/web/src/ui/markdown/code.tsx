@@ -26,7 +26,7 @@ export function CodeBlock({ language, text }: { language: string; text: string }
           onClick={() => void copy()}
         />
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be within reach of the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
       <pre tabIndex={0}>
         <code>{text}</code>
       </pre>
