@@ -45,7 +45,8 @@ interface Step {
 }
 
 /**
- * Returns the last part shown after a rewind to before an invocation. Requires the complete log.
+ * Returns the messages shown after a rewind to before an invocation, given the complete log; null
+ * for an unknown invocation.
  */
 export function shownBefore(log: readonly Event[], invocation: string): Event[] | null {
   const lineage = new Lineage<Step | null>(null);

@@ -101,8 +101,8 @@ export class History {
   }
 
   /**
-   * Returns what is shown after a rewind to before an invocation; null unless the log is loaded
-   * completely.
+   * Returns the messages shown after a rewind to before an invocation; null for an unknown one, or
+   * unless the log is loaded completely.
    */
   shownBefore(invocation: string): Event[] | null {
     return this.more.value ? null : shownBefore(this.#log.value, invocation);
