@@ -14,8 +14,8 @@ import (
 
 // testCrashes kills processes during runs: first those that push to watchers, at
 // moments that differ between runs of the test, then those that call agents, then
-// everything. What was shown stays, every watcher ends with what GET thread
-// returns, and the sessions can be used again.
+// everything. Content that a watcher received stays, every watcher ends with what
+// GET thread returns, and the sessions can be used again.
 func testCrashes(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	// A lease must be longer than a worker's delays on a busy machine.
