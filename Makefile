@@ -45,7 +45,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python test-web test-browser lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean
+.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python test-web test-browser hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -138,6 +138,11 @@ test-browser: node build $(BROWSERTOOLS) ## Use the console in Chromium, against
 FUZZTIME ?= 10s
 fuzz: ## Fuzz every parser: FUZZTIME=10s for each, ONLY= part of a target's name
 	@go run ./infra/tools/fuzz -each $(FUZZTIME) -only '$(ONLY)'
+
+hunt: MINUTES = 10
+hunt: ## Run the random tests with other seeds for MINUTES=10, and print the seed of a failure; ONLY= part of a package's folder
+	@go build -o build/ ./infra/tools/engine ./infra/tools/hunt
+	@build/engine build/hunt -minutes $(MINUTES) -only '$(ONLY)'
 
 lint: $(GOLANGCI) ## Lint, including the rules for layers
 	$(GOLANGCI) config verify

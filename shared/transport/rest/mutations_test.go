@@ -69,7 +69,7 @@ func TestMutations(t *testing.T) {
 			s.play(t, name)
 		}
 	}
-	t.Logf("%s=%d: %d bodies, %d refused", property.Variable, property.Seed(t), s.sent, s.refused)
+	t.Logf("%d cases, %s=%d: wrong bodies, of which %d were refused", s.sent, property.Variable, property.Seed(t), s.refused)
 	if s.sent < minMutants || s.refused < s.sent/2 {
 		t.Errorf("%d bodies, %d refused", s.sent, s.refused)
 	}
