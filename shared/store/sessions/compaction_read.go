@@ -4,37 +4,38 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/rethread/rethread/shared/store/compaction"
 	"github.com/rethread/rethread/shared/store/records"
 )
 
-// readUp adds the events of a span in ascending order: from compacted ranges where there
-// are any, and from the log.
+// readUp adds the events of a span in ascending order: from compacted ranges if there are
+// any, and from the log.
 func (s *Store) readUp(ctx context.Context, sp span, p *page) error {
-	seals := s.compactedRangesOf(&sp, p)
+	compacted := s.compactedRangesOf(&sp, p)
 	next := sp.from
 	for !p.full {
-		sl, err := seals.next(ctx, next)
+		c, err := compacted.next(ctx, next)
 		if err != nil {
 			return err
 		}
-		if sl == nil {
+		if c == nil {
 			return s.readLog(ctx, sp, next, sp.to, p)
 		}
-		if next < sl.From {
-			if err := s.readLog(ctx, sp, next, sl.From-1, p); err != nil || p.full {
+		if next < c.From {
+			if err := s.readLog(ctx, sp, next, c.From-1, p); err != nil || p.full {
 				return err
 			}
-			next = sl.From
+			next = c.From
 		}
-		if sl.holds(sp.ranges, next) {
-			err = p.takeCompacted(&sp, sl, next)
+		if compaction.Covers(c.entries, sp.ranges, next, c.to) {
+			err = p.takeCompacted(&sp, c, next)
 		} else {
-			err = s.readIncomplete(ctx, sp, next, sl, p)
+			err = s.readIncomplete(ctx, sp, next, c, p)
 		}
 		if err != nil {
 			return err
 		}
-		next = sl.to + 1
+		next = c.to + 1
 	}
 	return nil
 }
@@ -48,26 +49,26 @@ func (s *Store) readLog(ctx context.Context, sp span, from, to int64, p *page) e
 	return s.readEntries(ctx, sp, p)
 }
 
-// readIncomplete adds the events of a stretch whose compacted range lacks some of them, and
-// mends the compacted range.
-func (s *Store) readIncomplete(ctx context.Context, sp span, from int64, sl *compactedRange, p *page) error {
-	p.compactor.rebuild(sp.log, sl)
-	if err := s.readLog(ctx, sp, from, sl.to, p); err != nil {
+// readIncomplete adds the events of a compacted range that lacks some of them, and rebuilds
+// the range.
+func (s *Store) readIncomplete(ctx context.Context, sp span, from int64, c *compactedRange, p *page) error {
+	p.compactor.Rebuild(sp.log, c.From, c.to, c.entries)
+	if err := s.readLog(ctx, sp, from, c.to, p); err != nil {
 		return err
 	}
-	p.compactor.endRebuild(!p.full)
+	p.compactor.EndRebuild(!p.full)
 	return nil
 }
 
 // takeCompacted adds the events of a compacted range from a position on.
-func (p *page) takeCompacted(sp *span, sl *compactedRange, from int64) error {
-	p.compactor.cut()
-	for _, rec := range sl.records {
-		for _, e := range rec.events {
+func (p *page) takeCompacted(sp *span, c *compactedRange, from int64) error {
+	p.compactor.Cut()
+	for _, entry := range c.entries {
+		for _, e := range entry.Of.events {
 			if e.Seq < from {
 				continue
 			}
-			if err := p.take(sp, rec, e); err != nil {
+			if err := p.take(sp, entry.Of, e); err != nil {
 				return err
 			}
 		}
@@ -75,12 +76,12 @@ func (p *page) takeCompacted(sp *span, sl *compactedRange, from int64) error {
 	return nil
 }
 
-// compacted ranges are those of a span, read as far as a page needs them.
+// compactedRanges are those of a span, read as far as a page needs them.
 type compactedRanges struct {
 	s    *Store
 	sp   *span
 	p    *page
-	end  int64 // none ends behind it
+	end  int64 // none ends after it
 	more bool
 
 	queue       []*compactedRange
@@ -88,22 +89,21 @@ type compactedRanges struct {
 	seenEntries int
 }
 
-// compactedRangesOf are the compacted ranges of a span that are worth looking for: where enough is
-// hidden between what it shows.
+// compactedRangesOf returns the compacted ranges of a span; none if too little of it is
+// hidden.
 func (s *Store) compactedRangesOf(sp *span, p *page) *compactedRanges {
-	end := p.compactor.end(sp)
-	more := end > 0 && p.limit-len(p.events) >= s.compaction.Page && sp.worthCompacting(end)
+	end, more := p.compactor.Search(sp.toCompact(), p.limit-len(p.events))
 	return &compactedRanges{s: s, sp: sp, p: p, end: end, more: more}
 }
 
-// next is the first compacted range that ends at a position or behind it; nil for none.
+// next returns the first compacted range that ends at or after a position; nil for none.
 func (l *compactedRanges) next(ctx context.Context, at int64) (*compactedRange, error) {
 	for {
 		for len(l.queue) > 0 {
-			sl := l.queue[0]
+			c := l.queue[0]
 			l.queue = l.queue[1:]
-			if sl.to >= at {
-				return sl, nil
+			if c.to >= at {
+				return c, nil
 			}
 		}
 		if limit := l.wanted(); !l.more || limit == 0 || at > l.end {
@@ -114,34 +114,42 @@ func (l *compactedRanges) next(ctx context.Context, at int64) (*compactedRange, 
 	}
 }
 
-// wanted is how many compacted ranges the rest of the page needs, judged by those before;
-// 0 where it needs less than half of one.
+// wanted returns how many more compacted ranges the page needs.
 func (l *compactedRanges) wanted() int {
-	const first = 2
-	rest := l.p.limit - len(l.p.events)
-	if l.seenEntries == 0 {
-		return first
-	}
-	return (rest*l.seen + l.seenEntries/2) / l.seenEntries
+	return compaction.Wanted(l.p.limit-len(l.p.events), l.seen, l.seenEntries)
 }
 
-// read reads on, at half price: a compacted range that a replica lacks is not missed.
+// read reads on with eventual consistency, at half price: a compacted range that a replica
+// lacks is not needed.
 func (l *compactedRanges) read(ctx context.Context, from int64, limit int) error {
 	q := records.Range(logPK(l.sp.log), compactedSK(from), compactedSK(l.end), false)
 	q.Limit = limit
 	page, err := l.s.db.Query(ctx, q)
 	if err != nil {
-		return fmt.Errorf("query seals: %w", err)
+		return fmt.Errorf("query compacted ranges: %w", err)
 	}
 	l.more = page.Next != nil
 	for _, item := range page.Items {
-		sl, err := l.s.decodeCompactedRange(item)
+		c, err := l.s.decodeCompactedRange(item)
 		if err != nil { // the log has it all
-			l.s.log.WarnContext(ctx, "seal not readable", "error", err)
+			l.s.log.WarnContext(ctx, "compacted range not readable", "error", err)
 			continue
 		}
-		l.queue = append(l.queue, sl)
-		l.seen, l.seenEntries = l.seen+1, l.seenEntries+len(sl.records)
+		l.queue = append(l.queue, c)
+		l.seen, l.seenEntries = l.seen+1, l.seenEntries+len(c.entries)
 	}
 	return nil
+}
+
+// toCompact returns the span as compaction considers it.
+func (sp *span) toCompact() compaction.Span {
+	return compaction.Span{Log: sp.log, Shown: sp.ranges, From: sp.from, To: sp.to}
+}
+
+// see passes a record of a span that was read to the compactor, if the page has room for
+// it.
+func (p *page) see(sp *span, rec *record) {
+	if !p.full && p.compactor != nil {
+		p.compactor.Add(sp.toCompact(), rec.compactionEntry(sp.showsAny(rec.first, rec.last())))
+	}
 }

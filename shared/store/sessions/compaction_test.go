@@ -18,20 +18,20 @@ import (
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-// counted is a store, and what its last read asked for.
+// counted is a store that counts what its last read requested.
 type counted struct {
 	*stores.Store
 	t testing.TB
 
-	entries, seals, looks, batches int
-	broken                         bool // no batch is written
+	entries, ranges, searches, batches int
+	broken                             bool // no batch is written
 }
 
-func newCounted(t testing.TB, sealing sessions.Compaction) *counted {
+func newCounted(t testing.TB, rules sessions.Compaction) *counted {
 	t.Helper()
 	c := &counted{t: t}
 	engine := hooks.New(storetest.Engine(t), hooks.Hooks{Before: c.before, Items: c.count})
-	c.Store = stores.New(engine, sessions.WithCompaction(sealing))
+	c.Store = stores.New(engine, sessions.WithCompaction(rules))
 	return c
 }
 
@@ -48,30 +48,30 @@ func (c *counted) count(call hooks.Call, found []table.Item) []table.Item {
 	switch {
 	case call.Op != hooks.Query:
 	case strings.HasPrefix(call.Query.From, "P#"):
-		c.looks++
-		c.seals += len(found)
+		c.searches++
+		c.ranges += len(found)
 	case strings.HasPrefix(call.Query.From, "E#"):
 		c.entries += len(found)
 	}
 	return found
 }
 
-// read reads a page, and forgets what was counted before.
+// read reads a page, and resets the counts.
 func (c *counted) read(id string, limit int) []string {
 	c.t.Helper()
-	c.entries, c.seals, c.looks, c.batches = 0, 0, 0, 0
+	c.entries, c.ranges, c.searches, c.batches = 0, 0, 0, 0
 	page, err := c.Events(c.t.Context(), alice, id, session.EventQuery{View: session.Effective, Limit: limit})
 	if err != nil {
 		c.t.Fatalf("read %s: %v", id, err)
 	}
 	out := texts(page.Events)
 	for i := range out {
-		_, out[i], _ = strings.Cut(out[i], ":") // a fork counts anew
+		_, out[i], _ = strings.Cut(out[i], ":") // a fork renumbers
 	}
 	return out
 }
 
-// again appends turns that are asked twice: the first answer is taken back.
+// again appends turns that are retried: the first answer is rewound.
 func (c *counted) again(from, to int) {
 	c.t.Helper()
 	const id = "s"
@@ -87,7 +87,7 @@ func (c *counted) again(from, to int) {
 	}
 }
 
-// same reads again and wants the same.
+// same reads again and checks for the same result.
 func (c *counted) same(id string, want []string) {
 	c.t.Helper()
 	if d := cmp.Diff(want, c.read(id, 100)); d != "" {
@@ -97,24 +97,24 @@ func (c *counted) same(id string, want []string) {
 
 func small() sessions.Compaction { return sessions.Compaction{Bytes: 1000, Page: 20, Behind: 4} }
 
-func TestSeals(t *testing.T) {
+func TestCompaction(t *testing.T) {
 	t.Parallel()
-	t.Run("the first reading writes them and later ones read them", func(t *testing.T) {
+	t.Run("the first read writes them and later reads use them", func(t *testing.T) {
 		t.Parallel()
 		s := newCounted(t, small())
 		mustCreate(t, s.Store, alice, "s", nil)
 		s.again(0, 12)
 		first := s.read("s", 100)
-		if len(first) != 24 || s.seals != 0 || s.batches == 0 || s.entries < 50 {
+		if len(first) != 24 || s.ranges != 0 || s.batches == 0 || s.entries < 50 {
 			t.Errorf("first: %+v, %d events", s, len(first))
 		}
 		s.same("s", first)
-		if s.seals == 0 || s.batches > 0 || s.entries > 15 {
+		if s.ranges == 0 || s.batches > 0 || s.entries > 15 {
 			t.Errorf("later: %+v", s)
 		}
 		s.again(12, 20)
 		longer := s.read("s", 100)
-		if d := cmp.Diff(first, longer[:24]); d != "" || s.seals == 0 || s.batches == 0 {
+		if d := cmp.Diff(first, longer[:24]); d != "" || s.ranges == 0 || s.batches == 0 {
 			t.Errorf("after more turns: %+v %s", s, d)
 		}
 		s.same("s", longer)
@@ -122,7 +122,7 @@ func TestSeals(t *testing.T) {
 			t.Errorf("after more turns, later: %+v", s)
 		}
 	})
-	t.Run("a session that was not rewound and a small page do without", func(t *testing.T) {
+	t.Run("are not used for a session without rewinds or a small page", func(t *testing.T) {
 		t.Parallel()
 		s := newCounted(t, small())
 		mustCreate(t, s.Store, alice, "plain", nil)
@@ -130,17 +130,17 @@ func TestSeals(t *testing.T) {
 			mustAppend(t, s.Store, alice, "plain", event(t, "", fmt.Sprint("turn ", n), "text"))
 		}
 		s.same("plain", s.read("plain", 100))
-		if s.looks > 0 || s.batches > 0 {
+		if s.searches > 0 || s.batches > 0 {
 			t.Errorf("plain: %+v", s)
 		}
 		mustCreate(t, s.Store, alice, "s", nil)
 		s.again(0, 12)
 		s.read("s", 100)
-		if s.read("s", 19); s.looks > 0 {
+		if s.read("s", 19); s.searches > 0 {
 			t.Errorf("a small page: %+v", s)
 		}
 	})
-	t.Run("a fork reads those of its source", func(t *testing.T) {
+	t.Run("a fork uses those of its source", func(t *testing.T) {
 		t.Parallel()
 		s := newCounted(t, small())
 		mustCreate(t, s.Store, alice, "s", nil)
@@ -148,11 +148,11 @@ func TestSeals(t *testing.T) {
 		want := s.read("s", 100)
 		mustFork(t, s.Store, "s", "f", nil)
 		s.same("f", want)
-		if s.seals == 0 || s.entries > 15 {
+		if s.ranges == 0 || s.entries > 15 {
 			t.Errorf("fork: %+v", s)
 		}
 	})
-	t.Run("one that lacks what a rewind of a rewind brings back is mended", func(t *testing.T) {
+	t.Run("one that lacks restored events is rebuilt", func(t *testing.T) {
 		t.Parallel()
 		s := newCounted(t, small())
 		mustCreate(t, s.Store, alice, "s", nil)
@@ -169,18 +169,18 @@ func TestSeals(t *testing.T) {
 			t.Errorf("after the rewind: %v", whole)
 		}
 		if s.batches == 0 {
-			t.Errorf("not mended: %+v", s)
+			t.Errorf("not rebuilt: %+v", s)
 		}
 		s.same("s", whole)
-		if s.batches > 0 || s.seals == 0 {
-			t.Errorf("mended: %+v", s)
+		if s.batches > 0 || s.ranges == 0 {
+			t.Errorf("rebuilt: %+v", s)
 		}
-		s.same("later", want) // what it holds for others stays
+		s.same("later", want) // what it contains for other sessions stays
 		if s.batches > 0 || s.entries > 15 {
 			t.Errorf("fork: %+v", s)
 		}
 	})
-	t.Run("what continues in chunks stays in the log", func(t *testing.T) {
+	t.Run("entries with chunks stay in the log", func(t *testing.T) {
 		t.Parallel()
 		s := newCounted(t, small())
 		mustCreate(t, s.Store, alice, "s", nil)
@@ -189,11 +189,11 @@ func TestSeals(t *testing.T) {
 		s.again(6, 12)
 		want := s.read("s", 100)
 		s.same("s", want)
-		if len(want) != 25 || s.seals == 0 || s.batches > 0 {
+		if len(want) != 25 || s.ranges == 0 || s.batches > 0 {
 			t.Errorf("%+v, %d events", s, len(want))
 		}
 	})
-	t.Run("what was streamed and failed keeps its deltas and its status", func(t *testing.T) {
+	t.Run("a failed streamed item keeps its deltas and its status", func(t *testing.T) {
 		t.Parallel()
 		s := newCounted(t, small())
 		mustCreate(t, s.Store, alice, "s", nil)
@@ -211,14 +211,14 @@ func TestSeals(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if d := cmp.Diff(pages[0], pages[1]); d != "" || s.seals == 0 {
-			t.Errorf("read again, with %d seals (-want +got):\n%s", s.seals, d)
+		if d := cmp.Diff(pages[0], pages[1]); d != "" || s.ranges == 0 {
+			t.Errorf("read again, with %d compacted ranges (-want +got):\n%s", s.ranges, d)
 		}
 		if at := pages[1].Events[9]; at.ID != "item" || at.Deltas != 2 || at.Status != session.EventFailed {
 			t.Errorf("the item: %+v", at)
 		}
 	})
-	t.Run("a reading does not fail where they cannot be written", func(t *testing.T) {
+	t.Run("a read does not fail if they cannot be written", func(t *testing.T) {
 		t.Parallel()
 		s := newCounted(t, small())
 		mustCreate(t, s.Store, alice, "s", nil)
@@ -228,7 +228,7 @@ func TestSeals(t *testing.T) {
 		s.broken = false
 		s.same("s", want)
 		s.same("s", want)
-		if len(want) != 24 || s.seals == 0 {
+		if len(want) != 24 || s.ranges == 0 {
 			t.Errorf("%+v, %d events", s, len(want))
 		}
 	})

@@ -48,7 +48,7 @@ func (s *Store) events(ctx context.Context, h *header, q session.EventQuery) (se
 		return session.EventPage{}, err
 	}
 	ranges = ranges.After(q.After)
-	p := &page{h: h, view: q.View, limit: q.Limit, compactor: s.newCompactor(h, q, ranges)}
+	p := &page{h: h, view: q.View, limit: q.Limit, compactor: s.compactorOf(h, q, ranges)}
 	if q.Before > 0 {
 		ranges = ranges.Before(q.Before)
 	}
@@ -74,7 +74,7 @@ func (s *Store) events(ctx context.Context, h *header, q session.EventQuery) (se
 			return session.EventPage{}, err
 		}
 	}
-	s.compact(ctx, p.compactor)
+	s.compact(ctx, p.compactor.Ranges())
 	return p.result(h.Epoch), nil
 }
 

@@ -49,19 +49,6 @@ func (sp *span) showsAny(from, to int64) bool {
 	return false
 }
 
-// worthCompacting decides by the number of positions up to end.
-func (sp *span) worthCompacting(end int64) bool {
-	shown := int64(0)
-	for _, r := range sp.ranges {
-		last := end
-		if !r.Open() {
-			last = min(end, r.To)
-		}
-		shown += max(0, last-r.From+1)
-	}
-	return worthCompacting(end-sp.from+1-shown, shown)
-}
-
 // most returns how many entries of a span, from a position on or back from it, the
 // rest of the page can need: one more than its events, to find out whether there is
 // a next page, and the hidden ones between them.

@@ -98,7 +98,7 @@ func compactedKey(log string, position int64) table.Key {
 func compactedEnd(sk string) (int64, error) {
 	p, err := strconv.ParseInt(strings.TrimPrefix(sk, prefixCompacted), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("not the key of a seal: %q", sk)
+		return 0, fmt.Errorf("not the key of a compacted range: %q", sk)
 	}
 	return p, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/rethread/rethread/shared/domain/run"
 	"github.com/rethread/rethread/shared/domain/session"
 	"github.com/rethread/rethread/shared/domain/task"
+	"github.com/rethread/rethread/shared/store/compaction"
 	"github.com/rethread/rethread/shared/store/content"
 	"github.com/rethread/rethread/shared/store/records"
 	"github.com/rethread/rethread/shared/store/table"
@@ -69,7 +70,7 @@ func New(engine table.Engine, opts ...Option) *Store {
 
 		retention: func(string) int64 { return 0 },
 
-		compaction: defaultCompaction(),
+		compaction: compaction.Default(),
 	}
 	for _, opt := range opts {
 		opt(s)
