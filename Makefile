@@ -27,6 +27,11 @@ WEB_SOURCE := $(shell find $(WEB) clients/js -type f -not -path '*/node_modules/
 BROWSER    := infra/test/browser
 BROWSERTOOLS := $(BROWSER)/node_modules/.package-lock.json
 
+# The official clients that `make test-clients` uses, each in an environment of its own.
+CLIENTS     := infra/test/clients
+CLIENTTOOLS := $(patsubst $(CLIENTS)/python/requirements-%.txt,$(CLIENTS)/python/.venv-%/installed,$(wildcard $(CLIENTS)/python/requirements-*.txt)) \
+	$(CLIENTS)/js/node_modules/.package-lock.json
+
 FUNCTIONS := $(notdir $(patsubst %/,%,$(wildcard functions/*/)))
 PROGRAMS  := build/programs
 LOCAL     := build/rethread-local
@@ -45,7 +50,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python test-web test-browser hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean
+.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python test-clients test-web test-browser hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -128,6 +133,9 @@ test-python: build $(ADKTOOLS) ## Test the Python package with google-adk agains
 	@cd $(ADK) && $(VENV_ADK)/bin/ruff format --check . && $(VENV_ADK)/bin/ruff check . \
 		&& $(VENV_ADK)/bin/mypy && $(VENV_ADK)/bin/pytest -q
 
+test-clients: node build $(CLIENTTOOLS) ## Play stories with the official clients against the local system: ONLY= part of a story's name
+	@go run ./$(CLIENTS) -only '$(ONLY)'
+
 test-web: node $(WEBTOOLS) $(BROWSERTOOLS) ## Type-check the console's page and its browser tests, and run the page's unit tests
 	@cd $(WEB) && npm run --silent check && npm run --silent test
 	@cd $(BROWSER) && npm run --silent check
@@ -202,7 +210,7 @@ costs: ## Write docs/costs.md from the units that make bench has recorded
 
 # Half the usual time: the fuzzers' corpora were run by `make test` before.
 ci: FUZZTIME = 5s
-ci: fmt-check lint verify licences validate reproducible test fuzz chaos test-contract test-python test-web test-browser ## Everything that must pass before a change lands
+ci: fmt-check lint verify licences validate reproducible test fuzz chaos test-contract test-python test-clients test-web test-browser ## Everything that must pass before a change lands
 
 verify: ## Check the downloaded modules against go.sum
 	@go mod verify
@@ -238,7 +246,14 @@ $(ADKTOOLS): $(ADK)/requirements.txt $(ADK)/pyproject.toml
 	@$(VENV_ADK)/bin/pip install --quiet --disable-pip-version-check --no-deps -e $(ADK)
 	@touch $@
 
-$(WEBTOOLS) $(BROWSERTOOLS): %/node_modules/.package-lock.json: %/package-lock.json
+$(CLIENTS)/python/.venv-%/installed: $(CLIENTS)/python/requirements-%.txt
+	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
+	@echo "installing the clients of $< into $(@D)"
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+$(WEBTOOLS) $(BROWSERTOOLS) $(CLIENTS)/js/node_modules/.package-lock.json: %/node_modules/.package-lock.json: %/package-lock.json
 	@echo "installing the packages of $*/package-lock.json"
 	@cd $* && npm ci --loglevel=error --no-audit --no-fund
 	@touch $@

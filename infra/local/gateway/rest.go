@@ -204,8 +204,11 @@ func (g *REST) authorize(r *http.Request, to route, request *proxyRequest) error
 // configures for such errors.
 func (g *REST) refuse(rw http.ResponseWriter, status int, message string) int {
 	kind := "DEFAULT_4XX"
-	if status >= http.StatusInternalServerError {
+	switch {
+	case status >= http.StatusInternalServerError:
 		kind = "DEFAULT_5XX"
+	case status == http.StatusUnauthorized && g.opts.API.ErrorHeaders["UNAUTHORIZED"] != nil:
+		kind = "UNAUTHORIZED" // instead of the default, whose headers are not added
 	}
 	for name, value := range g.opts.API.ErrorHeaders[kind] {
 		rw.Header().Set(name, value)

@@ -111,6 +111,9 @@ func TestRESTRefuses(t *testing.T) {
 			if recorder.Code != test.status || recorder.Header().Get("Access-Control-Allow-Origin") != "*" {
 				t.Errorf("%d %v", recorder.Code, recorder.Header())
 			}
+			if got := recorder.Header().Get("WWW-Authenticate"); (got == "Bearer") != (test.status == http.StatusUnauthorized) {
+				t.Errorf("%d with the challenge %q", recorder.Code, got)
+			}
 		})
 	}
 	t.Run("returns 504 when the function times out", func(t *testing.T) {
@@ -280,9 +283,12 @@ func mustREST(t *testing.T, s restSetup) *gateway.REST {
 	g, err := gateway.NewREST(gateway.RESTOptions{
 		API: samtemplate.RESTAPI{
 			LogicalID: "Stream", Stage: "live", Throttle: s.throttle,
-			CORS:         &samtemplate.RESTCORS{AllowOrigin: "*", AllowHeaders: "authorization", MaxAge: "60"},
-			Lambda:       map[string]samtemplate.LambdaAuthorizer{"Token": {Function: "Authorizer"}},
-			ErrorHeaders: map[string]map[string]string{"DEFAULT_4XX": {"Access-Control-Allow-Origin": "*"}, "DEFAULT_5XX": {"Access-Control-Allow-Origin": "*"}},
+			CORS:   &samtemplate.RESTCORS{AllowOrigin: "*", AllowHeaders: "authorization", MaxAge: "60"},
+			Lambda: map[string]samtemplate.LambdaAuthorizer{"Token": {Function: "Authorizer"}},
+			ErrorHeaders: map[string]map[string]string{
+				"DEFAULT_4XX": {"Access-Control-Allow-Origin": "*"}, "DEFAULT_5XX": {"Access-Control-Allow-Origin": "*"},
+				"UNAUTHORIZED": {"Access-Control-Allow-Origin": "*", "WWW-Authenticate": "Bearer"},
+			},
 		},
 		Functions: []samtemplate.Function{{LogicalID: "Watch", Routes: []samtemplate.Route{{
 			API: "Stream", Method: "GET", Path: "/api/v1/sessions/{session_id}/watch", Authorizer: "Token",

@@ -25,6 +25,7 @@ func TestGateways(t *testing.T) {
 			Lambda: map[string]samtemplate.LambdaAuthorizer{"Token": {Function: "AuthorizerFunction"}},
 			ErrorHeaders: map[string]map[string]string{
 				"DEFAULT_4XX": {"Access-Control-Allow-Origin": "*"}, "DEFAULT_5XX": {"Access-Control-Allow-Origin": "*"},
+				"UNAUTHORIZED": {"Access-Control-Allow-Origin": "*", "WWW-Authenticate": "Bearer"},
 			},
 		}}
 		if diff := cmp.Diff(want, got.RESTAPIs); diff != "" {
@@ -77,7 +78,7 @@ func TestGatewaysRefused(t *testing.T) {
 	}
 	const authorizers = "Authorizers: {T: {FunctionArn: !GetAtt F.Arn, FunctionPayloadType: REQUEST, Identity: {ReauthorizeEvery: 0}}}"
 	for _, test := range []struct{ name, text, reason string }{
-		{"a gateway response of another kind", rest("GatewayResponses: {UNAUTHORIZED: {}}"), "UNAUTHORIZED is not supported"},
+		{"a gateway response of another kind", rest("GatewayResponses: {THROTTLED: {}}"), "THROTTLED is not supported"},
 		{"a preflight request that needs a token", rest("Cors: {AllowOrigin: \"'*'\"}, Auth: {DefaultAuthorizer: T, " + authorizers + "}"), "AddDefaultAuthorizerToCorsPreflight"},
 		{"a TOKEN authorizer", rest("Auth: {Authorizers: {T: {FunctionArn: !GetAtt F.Arn}}}"), "only FunctionPayloadType REQUEST"},
 		{

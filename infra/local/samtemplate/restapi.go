@@ -1,6 +1,7 @@
 package samtemplate
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -65,7 +66,7 @@ func buildRESTAPI(r *resolver, id string, entry resource) (RESTAPI, error) {
 		api.Lambda[name] = authorizer
 	}
 	for kind, response := range p.GatewayResponses {
-		if kind != "DEFAULT_4XX" && kind != "DEFAULT_5XX" {
+		if !slices.Contains([]string{"DEFAULT_4XX", "DEFAULT_5XX", "UNAUTHORIZED"}, kind) {
 			return api, at(entry.node, "REST API %s: gateway response %s is not supported", id, kind)
 		}
 		headers := map[string]string{}

@@ -116,8 +116,8 @@ type RESTAPI struct {
 	Lambda map[string]LambdaAuthorizer
 	// DefaultAuthorizer is the authorizer of routes that name none.
 	DefaultAuthorizer string
-	// ErrorHeaders are added to the gateway's own errors, by the types DEFAULT_4XX and
-	// DEFAULT_5XX.
+	// ErrorHeaders are added to the gateway's own errors, by the types DEFAULT_4XX,
+	// DEFAULT_5XX and UNAUTHORIZED.
 	ErrorHeaders map[string]map[string]string
 }
 

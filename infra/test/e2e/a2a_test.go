@@ -90,7 +90,10 @@ func testA2A(t *testing.T, sys *e2e.System) {
 		nobody.Get("/a2a/demo/.well-known/agent-card.json", e2e.Header("If-None-Match", card.Header.Get("ETag"))).Want(304)
 		nobody.Get("/.well-known/agent-card.json").Want(200)
 		nobody.Get("/a2a/nobody/.well-known/agent-card.json").Want(404)
-		nobody.Post("/a2a/demo", e2e.M{"jsonrpc": "2.0", "method": "GetTask"}).Want(401)
+		refused := nobody.Post("/a2a/demo", e2e.M{"jsonrpc": "2.0", "method": "GetTask"}).Want(401)
+		if got := refused.Header.Get("WWW-Authenticate"); got != "Bearer" {
+			t.Errorf("the challenge is %q", got)
+		}
 	})
 	versions := []struct {
 		name    string

@@ -18,30 +18,35 @@ import (
 func (s *server) rest(w http.ResponseWriter, r *http.Request, h a2asrv.RequestHandler) {
 	path := "/" + pathParameter(r, "*")
 	rest := a2asrv.NewRESTHandler(h, s.options()...)
-	if old := strings.HasPrefix(path, a2av0.RESTPathPrefix+"/"); old || version(r) == legacy {
+	prefixed := strings.HasPrefix(path, a2av0.RESTPathPrefix+"/")
+	old := prefixed || version(r) == legacy
+	if old {
 		rest = a2av0.NewRESTHandler(h, s.options()...)
 		r = r.WithContext(withVersion(r.Context(), legacy))
-		if !old {
+		if !prefixed {
 			path = a2av0.RESTPathPrefix + path
 		}
 	}
+	answer := &restWriter{ResponseWriter: jsonErrorWriter{w}, old: old}
+	defer answer.close()
 	if r.Method == http.MethodPost && !isJSON(r) {
-		refuseREST(w, http.StatusUnsupportedMediaType, errUnsupportedType)
+		refuseREST(answer, http.StatusUnsupportedMediaType, errUnsupportedType)
 		return
 	}
-	body, ok := readBody(w, r)
+	body, ok := readBody(answer, r)
 	if !ok {
 		return
 	}
 	if err := checkRESTBody(path, body); err != nil {
-		refuseREST(w, http.StatusBadRequest, err)
+		refuseREST(answer, http.StatusBadRequest, err)
 		return
 	}
+	body = bodyWithJSONNames(body)
 	r = r.Clone(r.Context())
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.URL.Path, r.URL.RawPath = path, ""
 	r.URL.RawQuery = queryWithJSONNames(r.URL.Query()).Encode()
-	out := newFirstEventWriter(jsonErrorWriter{w})
+	out := newFirstEventWriter(answer)
 	defer out.close()
 	rest.ServeHTTP(out, r)
 }
