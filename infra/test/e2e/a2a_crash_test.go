@@ -16,11 +16,11 @@ import (
 func testA2ACrash(t *testing.T, sys *e2e.System, c *a2aclient.Client) {
 	t.Helper()
 	const deaths = 2
-	told := newReader()
+	shown := newReader()
 	events := c.SendStreamingMessage(t.Context(), say("", "/long 120"))
 	for range deaths {
 		killed := 0
-		before := len(told.text())
+		before := len(shown.text())
 		for event, err := range events {
 			if err != nil && killed == 0 {
 				t.Fatal(err)
@@ -28,27 +28,27 @@ func testA2ACrash(t *testing.T, sys *e2e.System, c *a2aclient.Client) {
 			if err != nil {
 				break
 			}
-			told.take(event)
-			if killed == 0 && len(told.text()) > before {
+			shown.take(event)
+			if killed == 0 && len(shown.text()) > before {
 				killed = sys.KillWorkers(t, "a2a")
 			}
 		}
-		if killed == 0 || told.over() {
-			t.Fatalf("the stream went on: it is %s", told.last)
+		if killed == 0 || shown.over() {
+			t.Fatalf("the stream continued: the state is %s", shown.last)
 		}
-		events = subscribeAfter(t, c, told.first.ID, killed)
+		events = subscribeAfter(t, c, shown.first.ID, killed)
 	}
 	for event, err := range events {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told.take(event)
+		shown.take(event)
 	}
-	task := mustGet(t, c, told.first.ID)
-	if told.last != a2a.TaskStateCompleted || task.Status.State != told.last {
-		t.Errorf("it ends %s, and the task is %s", told.last, task.Status.State)
+	task := mustGet(t, c, shown.first.ID)
+	if shown.last != a2a.TaskStateCompleted || task.Status.State != shown.last {
+		t.Errorf("the stream ends %s, and the task is %s", shown.last, task.Status.State)
 	}
-	if diff := cmp.Diff(artifactText(task), told.text()); diff != "" {
+	if diff := cmp.Diff(artifactText(task), shown.text()); diff != "" {
 		t.Errorf("(-task +stream):\n%s", diff)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// testA2AFork is seed 004 for an unsaved chat: what a fork takes over is one
-// completed task, the same over A2A.
+// testA2AFork is seed 004 for an unsaved chat: the inherited part of a fork is one
+// completed task, over A2A too.
 func testA2AFork(t *testing.T, u *e2e.User, c *a2aclient.Client) {
 	t.Helper()
 	contextID := uuid.NewString()
@@ -31,7 +31,7 @@ func testA2AFork(t *testing.T, u *e2e.User, c *a2aclient.Client) {
 	other := mustSend(t, c, say(fork, "another way"))
 	sameTasks(t, u, c, fork, []string{fork, string(other.ID)})
 	if diff := cmp.Diff(append(want, history(other.History)...), reload(t, u, fork)); diff != "" {
-		t.Errorf("going on in the fork (-want +got):\n%s", diff)
+		t.Errorf("continued in the fork (-want +got):\n%s", diff)
 	}
 	if got := reload(t, u, contextID); len(got) != 4 {
 		t.Errorf("the source is now %v", got)

@@ -142,13 +142,13 @@ func testA2AVersion(t *testing.T, sys *e2e.System, binding a2a.TransportProtocol
 		}
 		bob := mustDial(t, sys, sys.User(t, "bob"), binding, version)
 		if got, err := bob.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID}); err == nil {
-			t.Errorf("somebody else reads %+v", got)
+			t.Errorf("another user reads %+v", got)
 		}
 	})
 	t.Run("a stream adds up to the final task", func(t *testing.T) {
 		first, text, last := mustStream(t, c.SendStreamingMessage(t.Context(), say("", "/long 40")))
 		if last != a2a.TaskStateCompleted {
-			t.Errorf("it ends %s", last)
+			t.Errorf("the stream ends %s", last)
 		}
 		task, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: first.ID})
 		if err != nil {
@@ -177,7 +177,7 @@ func testA2AVersion(t *testing.T, sys *e2e.System, binding a2a.TransportProtocol
 			}
 		}
 		if last != a2a.TaskStateCanceled {
-			t.Errorf("it ends %s", last)
+			t.Errorf("the stream ends %s", last)
 		}
 	})
 	t.Run("an agent's question is answered in the same task", func(t *testing.T) {
@@ -193,7 +193,7 @@ func testA2AVersion(t *testing.T, sys *e2e.System, binding a2a.TransportProtocol
 		}
 	})
 	t.Run("a rewind is one completed task and survives a reload", func(t *testing.T) { testA2ARewind(t, alice, c) })
-	t.Run("what a fork took over is one completed task", func(t *testing.T) { testA2AFork(t, alice, c) })
+	t.Run("the inherited part of a fork is one completed task", func(t *testing.T) { testA2AFork(t, alice, c) })
 	t.Run("tasks are listed by their contexts", func(t *testing.T) { testA2AList(t, c, binding, version) })
 }
 
@@ -239,7 +239,7 @@ func testA2ARewind(t *testing.T, u *e2e.User, c *a2aclient.Client) {
 	}
 	four := mustSend(t, c, say(contextID, "four"))
 	if diff := cmp.Diff(append(want, history(four.History)...), reload(t, u, contextID)); diff != "" {
-		t.Errorf("going on (-want +got):\n%s", diff)
+		t.Errorf("continued (-want +got):\n%s", diff)
 	}
 	back.Message.Metadata[rewindKey] = "nowhere"
 	if failed := mustSend(t, c, back); failed.Status.State != a2a.TaskStateFailed || failed.Status.Message == nil {

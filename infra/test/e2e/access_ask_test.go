@@ -128,7 +128,7 @@ func waitFor(t *testing.T, done func() bool) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			t.Fatal("it does not come")
+			t.Fatal("the condition never holds")
 		}
 	}
 }

@@ -75,7 +75,7 @@ func testRepeat(t *testing.T, sys *e2e.System, name string, r route) {
 	mustReplay := func() {
 		t.Helper()
 		if again := ask(asker.User).Want(first.Status); again.Header.Get("Idempotency-Replayed") != "true" {
-			t.Errorf("it was done again: %s", again.Body)
+			t.Errorf("it was executed again: %s", again.Body)
 		}
 	}
 	mustReplay()
@@ -95,7 +95,7 @@ func testRepeat(t *testing.T, sys *e2e.System, name string, r route) {
 	asker.Delete(api+"/me/data").Want(200, 202)
 	ask(asker.User).Want(404)
 	if after := owner.Get(api+"/sessions").Want(200).Each("data", "id"); len(after) > len(before) {
-		t.Errorf("a session came back: %v, before %v", after, before)
+		t.Errorf("a session reappeared: %v, before %v", after, before)
 	}
 }
 
@@ -120,8 +120,8 @@ func (s *scene) mustEndAccess(t *testing.T, sys *e2e.System, owner, guest caller
 	owner.Post(s.path+"/shares", share).Want(201)
 }
 
-// made returns the paths of what a request made, if it can be deleted on its own,
-// or of its subject unless that is a session.
+// made returns the paths of what a request created, if that can be deleted on its
+// own, or else of its subject, unless that is a session.
 func made(s *scene, path string, r route, first *e2e.Answer) []string {
 	base, _, _ := strings.Cut(path, "?")
 	switch {

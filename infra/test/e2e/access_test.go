@@ -19,7 +19,7 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e/host"
 )
 
-// testAccess is the specification of who may do what with whose session.
+// testAccess is the specification of who may do what with which session.
 func testAccess(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	run(t, sys,
@@ -190,7 +190,7 @@ func testMatrix(t *testing.T, sys *e2e.System) {
 	for _, name := range routes {
 		key := rowOf(table, name)
 		if key == "" {
-			t.Errorf("%s is in the template, and the table does not say who may use it", name)
+			t.Errorf("%s is in the template, but not in the access table", name)
 			continue
 		}
 		used[key], scenes[name] = true, shared
@@ -206,7 +206,7 @@ func testMatrix(t *testing.T, sys *e2e.System) {
 	}
 	for key := range table {
 		if !used[key] {
-			t.Errorf("%s is in the table, and not in the template", key)
+			t.Errorf("%s is in the access table, but not in the template", key)
 		}
 	}
 	for s := range distinct(scenes) { // until the expiring shares have expired
@@ -276,7 +276,7 @@ func row(t *testing.T, sys *e2e.System, callers []caller, s *scene, name string,
 		want := r.expected(c)
 		if changes && before != "" && !slices.Equal(want, []int{401}) && !slices.Equal(want, []int{403}) && !slices.Equal(want, []int{404}) {
 			if after := s.mustRead(t, alice); after != before {
-				t.Errorf("%s: who is refused has changed something:\n%s\n%s", name, before, after)
+				t.Errorf("%s: a refused caller has changed something:\n%s\n%s", name, before, after)
 			}
 			before = ""
 		}

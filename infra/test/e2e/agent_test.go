@@ -15,11 +15,11 @@ import (
 
 // endless is an agent that answers until its caller disconnects, and records that.
 type endless struct {
-	url    string
-	mu     sync.Mutex
-	hungUp map[string]chan struct{} // by run
-	texts  map[string][]string      // inputs, by run
-	told   map[string]asked         // by run
+	url      string
+	mu       sync.Mutex
+	hungUp   map[string]chan struct{} // by run
+	texts    map[string][]string      // inputs, by run
+	requests map[string]asked         // by run
 }
 
 // asked is the request that the agent received for a run.
@@ -33,7 +33,7 @@ type asked struct {
 func (a asked) last(t *testing.T) session.Event {
 	t.Helper()
 	if len(a.Events) == 0 {
-		t.Fatal("the agent was told nothing")
+		t.Fatal("the agent got no events")
 	}
 	e, err := session.ParseEvent(a.Events[len(a.Events)-1], "")
 	if err != nil {
@@ -47,7 +47,7 @@ const word = "tick "
 
 func newEndless(t *testing.T) *endless {
 	t.Helper()
-	a := &endless{hungUp: map[string]chan struct{}{}, texts: map[string][]string{}, told: map[string]asked{}}
+	a := &endless{hungUp: map[string]chan struct{}{}, texts: map[string][]string{}, requests: map[string]asked{}}
 	server := httptest.NewServer(a)
 	t.Cleanup(server.CloseClientConnections)
 	t.Cleanup(server.Close)
@@ -82,7 +82,7 @@ func (a *endless) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	a.mu.Lock()
 	a.texts[in.RunID] = texts
-	a.told[in.RunID] = in
+	a.requests[in.RunID] = in
 	a.mu.Unlock()
 	defer close(a.hangUp(in.RunID))
 	rw.Header().Set("Content-Type", "text/event-stream")
@@ -126,7 +126,7 @@ func (a *endless) hangUp(run string) chan struct{} {
 func (a *endless) wasAsked(run string) asked {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.told[run]
+	return a.requests[run]
 }
 
 // cancelTime limits how long an agent is still called after its run has ended.

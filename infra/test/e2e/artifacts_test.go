@@ -146,7 +146,7 @@ func testArtifacts(t *testing.T, sys *e2e.System) {
 			}
 		}
 		if got := alice.Get(s + "/artifacts").Want(200); len(got.List("data")) != 0 {
-			t.Errorf("refused, and yet there: %s", got.Body)
+			t.Errorf("refused, but stored: %s", got.Body)
 		}
 	})
 }

@@ -25,11 +25,11 @@ import (
 func testAutomations(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, *e2e.System){
-		"everything that happens in a session is told in order": testEventsOnBus,
-		"feedback asks an agent in the same session":            testFeedbackAsks,
-		"a failed run asks another agent elsewhere":             testFailureAsks,
-		"automations that wake each other come to an end":       testLoop,
-		"a request that fails gives its key back":               testAutomationKey,
+		"publishes the events of a session in order":                  testEventsOnBus,
+		"feedback starts a run in the same session":                   testFeedbackAsks,
+		"a failed run starts a run of another agent in a new session": testFailureAsks,
+		"stops automations that trigger each other":                   testLoop,
+		"a failed request releases its idempotency key":               testAutomationKey,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -38,34 +38,34 @@ func testAutomations(t *testing.T, sys *e2e.System) {
 	}
 }
 
-// told is an event on the bus.
-type told struct {
+// published is an event on the bus.
+type published struct {
 	ID   string          `json:"id"`
 	Type string          `json:"type"`
 	Data cloudevent.Data `json:"data"`
 }
 
-// mustTell waits until the bus's events of a user's sessions are as expected.
-func mustTell(t *testing.T, sys *e2e.System, u *e2e.User, what string, enough func([]told) bool) []told {
+// mustPublish waits until the bus's events of a user's sessions are as expected.
+func mustPublish(t *testing.T, sys *e2e.System, u *e2e.User, what string, enough func([]published) bool) []published {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), pushTime)
 	defer cancel()
 	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()
 	for {
-		events := listTold(t, sys, u)
+		events := listPublished(t, sys, u)
 		if enough(events) {
 			return events
 		}
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			t.Fatalf("%s: told is only %+v", what, events)
+			t.Fatalf("%s: got only %+v", what, events)
 		}
 	}
 }
 
-func listTold(t *testing.T, sys *e2e.System, u *e2e.User) []told {
+func listPublished(t *testing.T, sys *e2e.System, u *e2e.User) []published {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sys.EventsURL, nil)
 	if err != nil {
@@ -80,24 +80,24 @@ func listTold(t *testing.T, sys *e2e.System, u *e2e.User) []told {
 	if err := json.NewDecoder(res.Body).Decode(&all); err != nil {
 		t.Fatal(err)
 	}
-	var out []told
+	var out []published
 	for _, e := range all {
-		var one told
+		var one published
 		if err := json.Unmarshal(e.Detail, &one); err != nil {
 			t.Fatalf("%v: %s", err, e.Detail)
 		}
 		if e.Bus != "rethread" || e.Source != "rethread" || e.DetailType != one.Type {
-			t.Errorf("an entry is %+v", e)
+			t.Errorf("the entry is %+v", e)
 		}
 		// Lambda repeats events after a failure; they have the same id.
-		if one.Data.UserID == u.ID && !slices.ContainsFunc(out, func(o told) bool { return o.ID == one.ID }) {
+		if one.Data.UserID == u.ID && !slices.ContainsFunc(out, func(o published) bool { return o.ID == one.ID }) {
 			out = append(out, one)
 		}
 	}
 	return out
 }
 
-func typesOf(events []told) []string {
+func typesOf(events []published) []string {
 	var types []string
 	for _, e := range events {
 		types = append(types, e.Type)
@@ -106,8 +106,8 @@ func typesOf(events []told) []string {
 }
 
 // has reports whether there are that many events of a type.
-func has(typ string, n int) func([]told) bool {
-	return func(events []told) bool {
+func has(typ string, n int) func([]published) bool {
+	return func(events []published) bool {
 		found := 0
 		for _, e := range events {
 			if e.Type == typ {
@@ -130,17 +130,17 @@ func testEventsOnBus(t *testing.T, sys *e2e.System) {
 	mustPut(t, alice, s+"/artifacts/report", "text/plain", []byte("x"))
 	mustRewind(t, alice, s, run, nil)
 	alice.Delete(s).Want(204)
-	events := mustTell(t, sys, alice, "the deletion", has("session.deleted", 1))
+	events := mustPublish(t, sys, alice, "the deletion", has("session.deleted", 1))
 	want := []string{
 		"session.created", "run.started", "run.completed", "task.saved", "feedback.created", "artifact.saved",
 		"session.rewound", "session.deleted",
 	}
 	if diff := cmp.Diff(want, typesOf(events)); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	for _, e := range events {
 		if e.Data.SessionID != path.Base(s) || e.Data.Agent != "demo" {
-			t.Errorf("told is %+v", e)
+			t.Errorf("got %+v", e)
 		}
 	}
 }
@@ -185,7 +185,7 @@ func testFailureAsks(t *testing.T, sys *e2e.System) {
 		e2e.M{"agent": "default", "session": "new", "input": "Run {{run_id}} failed: {{error}}"})
 	s := mustCreate(t, alice, e2e.M{"agent": "demo"})
 	_, run := mustRun(t, alice, s, "/fail", nil)
-	events := mustTell(t, sys, alice, "the answer", has("run.completed", 1))
+	events := mustPublish(t, sys, alice, "the answer", has("run.completed", 1))
 	made := sessionPath(events[len(events)-1].Data.SessionID)
 	shown := alice.Get(made).Want(200)
 	if shown.Str("data.agent") != "default" || shown.Str("data.metadata.automation.session_id") != path.Base(s) {
@@ -208,15 +208,15 @@ func testLoop(t *testing.T, sys *e2e.System) {
 	}
 	s := mustCreate(t, alice, e2e.M{"agent": "demo"})
 	mustRun(t, alice, s, "hello", nil)
-	// Each run says two things, that it begins and that it ends: a run of alice's
-	// leads to 2·2 runs, each of which leads to 2·1 more.
+	// Each run causes two events, its beginning and its end: a run of alice's leads
+	// to 2·2 runs, each of which leads to 2·1 more.
 	const runs = 1 + 4 + 8
-	mustTell(t, sys, alice, "all that follows", has("run.completed", runs))
+	mustPublish(t, sys, alice, "all that follows", has("run.completed", runs))
 	// All ends of runs have been handled, so only their notifications can follow.
 	alice.Delete(s).Want(204)
-	events := mustTell(t, sys, alice, "the deletion", has("session.deleted", 1))
+	events := mustPublish(t, sys, alice, "the deletion", has("session.deleted", 1))
 	if has("run.started", runs+1)(events) || has("session.created", runs+1)(events) {
-		t.Errorf("it goes on: %v", typesOf(events))
+		t.Errorf("the chain continues: %v", typesOf(events))
 	}
 }
 
@@ -235,7 +235,7 @@ func testAutomationKey(t *testing.T, sys *e2e.System) {
 	at := api + "/automations/" + first.Str("data.id")
 	alice.Patch(at, e2e.M{"status": "disabled"}).Want(200)
 	if got := alice.Get(at).Want(200); got.Str("data.disabled_reason") != "paused" {
-		t.Errorf("it is %s", got.Body)
+		t.Errorf("the automation is %s", got.Body)
 	}
 	if got := alice.Get(api + "/automations").Want(200); len(got.List("data")) != 1 {
 		t.Errorf("there are %s", got.Body)

@@ -23,15 +23,15 @@ func testCrashes(t *testing.T, sys *e2e.System) {
 	random := property.Rand(t, 0)
 
 	stories := []*story{newStory(t, brief, nil), newStory(t, brief, nil), newStory(t, brief, nil)}
-	heard := killPushers(t, brief, stories, random)
+	words := killPushers(t, brief, stories, random)
 	for _, s := range stories {
-		s.hears(t, heard)
+		s.awaitWords(t, words)
 	}
 	if n := brief.KillWorkers(t, "runner"); n < len(stories) {
 		t.Fatalf("%d runners were killed", n)
 	}
 	last := newStory(t, brief, nil)
-	last.hears(t, 10)
+	last.awaitWords(t, 10)
 	silent := fallSilent(t, brief)
 	brief.Restart(t)
 	stories = append(stories, last, silent)
@@ -90,7 +90,7 @@ func (s *story) mustGoOn(t *testing.T) {
 	}
 	kept := answers(view.Session{Items: thread.Items}, s.run)
 	if len(kept) != 1 || !strings.HasPrefix(textOf(kept[0]), s.said) || !strings.HasPrefix(words(2000), textOf(kept[0])) {
-		t.Errorf("%q was shown, and kept is %q", s.said, textsOf(kept))
+		t.Errorf("%q was shown, but the thread has %q", s.said, textsOf(kept))
 	}
 	_, next := mustRun(t, s.user, s.session, "hello", nil)
 	mustSee(t, s.followers, "the next answer", answered(next))
@@ -99,9 +99,9 @@ func (s *story) mustGoOn(t *testing.T) {
 	}
 }
 
-// hears waits until every follower shows that many words of the run, and records
+// awaitWords waits until every follower shows that many words of the run, and records
 // them.
-func (s *story) hears(t *testing.T, words int) {
+func (s *story) awaitWords(t *testing.T, words int) {
 	t.Helper()
 	for _, f := range s.followers {
 		view := f.Until(t, "more of the answer", hasWords(s.run, words))
@@ -112,12 +112,12 @@ func (s *story) hears(t *testing.T, words int) {
 // killPushers kills the fan-out and the functions with open streams, repeatedly
 // while answers stream. It returns how many words of one answer had arrived by
 // then.
-func killPushers(t *testing.T, sys *e2e.System, stories []*story, random *rand.Rand) (heard int) {
+func killPushers(t *testing.T, sys *e2e.System, stories []*story, random *rand.Rand) (words int) {
 	t.Helper()
 	killed := 0
 	for range 4 {
-		heard += 3 + random.IntN(12)
-		stories[random.IntN(len(stories))].hears(t, heard)
+		words += 3 + random.IntN(12)
+		stories[random.IntN(len(stories))].awaitWords(t, words)
 		for _, function := range []string{"fanout", "watch", "sse"} {
 			if function == "fanout" || random.IntN(2) == 0 {
 				killed += sys.KillWorkers(t, function)
@@ -127,7 +127,7 @@ func killPushers(t *testing.T, sys *e2e.System, stories []*story, random *rand.R
 	if killed == 0 {
 		t.Error("nothing was killed")
 	}
-	return heard
+	return words
 }
 
 // fallSilent starts a run of an external agent that sends no heartbeats.
@@ -136,7 +136,7 @@ func fallSilent(t *testing.T, sys *e2e.System) *story {
 	s := newStory(t, sys, e2e.M{"mode": "external", "agent": "analyst"})
 	push := e2e.M{"item_id": "half", "deltas": []e2e.M{{"part": 0, "text": words(3)}}}
 	s.user.Post(s.session+"/runs/"+s.run+"/deltas", push).Want(200)
-	s.hears(t, 3)
+	s.awaitWords(t, 3)
 	return s
 }
 
@@ -151,7 +151,7 @@ func await(t *testing.T, what string, is func(context.Context) bool) {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			t.Fatalf("never came: %s", what)
+			t.Fatalf("timed out: %s", what)
 		}
 	}
 }

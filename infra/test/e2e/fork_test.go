@@ -34,7 +34,7 @@ func testFork(t *testing.T, sys *e2e.System) {
 		}
 		read := alice.Get(got.Header.Get("Location")).Want(200)
 		if string(read.Body) != string(got.Body) || read.Header.Get("ETag") != got.Header.Get("ETag") {
-			t.Errorf("the fork was answered as %s, and is %s", got.Body, read.Body)
+			t.Errorf("the fork was returned as %s, but is %s", got.Body, read.Body)
 		}
 		checkShows(t, alice, f, "* inv-1 inv-1", "task-1", `{"initial":1,"turn":1}`)
 		checkIDs(t, alice, s, f, 3)
@@ -61,7 +61,7 @@ func testFork(t *testing.T, sys *e2e.System) {
 			t.Errorf("the fork changed (-before +after)\n%s", diff)
 		}
 	})
-	t.Run("in A2A form, what it took over is one completed task", func(t *testing.T) {
+	t.Run("in A2A form, the inherited part is one completed task", func(t *testing.T) {
 		alice := sys.User(t, "alice")
 		s := mustCreate(t, alice, nil)
 		mustTalk(t, alice, s, 3)
@@ -94,7 +94,7 @@ func testFork(t *testing.T, sys *e2e.System) {
 		f := mustFork(t, alice, s, e2e.M{"rewind_before_invocation_id": "inv-1"})
 		checkShows(t, alice, f, "", "", "{}")
 		if first := mustAppend(t, alice, f, event("inv-2", "x")).Int("data.0.seq"); first != 1 {
-			t.Errorf("its first event stands at %d", first)
+			t.Errorf("its first event is at position %d", first)
 		}
 	})
 	t.Run("without a boundary, or with an unknown one, the fork has everything", func(t *testing.T) {
@@ -244,8 +244,8 @@ func mustFork(t *testing.T, u *e2e.User, session string, body e2e.M) string {
 	return sessionPath(u.Post(session+"/fork", body).Want(201).Str("data.id"))
 }
 
-// checkIDs compares what a fork took over with its source: the same content under
-// other ids, numbered without gaps.
+// checkIDs compares the inherited part of a fork with its source: the same content
+// under other ids, numbered without gaps.
 func checkIDs(t *testing.T, u *e2e.User, source, fork string, n int) {
 	t.Helper()
 	from, to := u.Get(source+"/events").Want(200), u.Get(fork+"/events").Want(200)

@@ -11,8 +11,8 @@ import (
 	"github.com/rethread/rethread/infra/test/e2e"
 )
 
-// testWorkingInForks uses in a fork what it took over from its parent: each
-// function must find the parent's invocations, too.
+// testWorkingInForks uses the inherited part of a fork in the fork: each function
+// must find the inherited invocations too.
 func testWorkingInForks(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice := sys.User(t, "alice")

@@ -68,7 +68,7 @@ func testIdentity(t *testing.T, sys *e2e.System) {
 		alice := sys.User(t, "alice")
 		got := alice.Post(api+"/sessions?user_id=bob", e2e.M{"user_id": "bob"}).Want(201)
 		if got.Str("data.user_id") != alice.ID {
-			t.Errorf("it belongs to %s", got.Str("data.user_id"))
+			t.Errorf("the session belongs to %s", got.Str("data.user_id"))
 		}
 	})
 	t.Run("a path without a route gets the gateway's 404", func(t *testing.T) {

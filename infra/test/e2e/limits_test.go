@@ -93,7 +93,7 @@ func testRetention(t *testing.T, sys *e2e.System) {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			t.Fatal("the session that nobody used is still there")
+			t.Fatal("the unused session still exists")
 		}
 	}
 	mustSee(t, []*e2e.Follower{follower}, "the end of the session", func(c view.Session) bool { return c.Deleted })

@@ -104,7 +104,7 @@ func testLogs(t *testing.T, sys *e2e.System) {
 		metrics.Latency, metrics.ReadUnits, metrics.WriteUnits, metrics.RunsStarted, metrics.RunsCompleted, metrics.RunsFailed,
 		metrics.RunDuration, metrics.TimeToFirstContent, metrics.Deliveries, metrics.DeliveriesDelayed,
 	} {
-		t.Run(fmt.Sprint("a line tells ", want), func(t *testing.T) {
+		t.Run(fmt.Sprint("a line contains ", want), func(t *testing.T) {
 			record.Until(t, string(want), func(l e2e.Line) bool { return l.Fields["_aws"] != nil && l.Fields[string(want)] != nil })
 		})
 	}
@@ -120,7 +120,7 @@ func testLogs(t *testing.T, sys *e2e.System) {
 		for _, l := range record.Lines() {
 			for _, h := range hidden {
 				if strings.Contains(l.Text, h) {
-					t.Errorf("%q shows in what %s logged: %s", h, l.Function, l.Text)
+					t.Errorf("%q is in the log of %s: %s", h, l.Function, l.Text)
 				}
 			}
 		}
@@ -192,7 +192,7 @@ func mustEnd(t *testing.T, u *e2e.User, session, run, status string) {
 			t.Fatalf("the run has %s", got)
 		}
 	}
-	t.Fatal("the run does not end")
+	t.Fatal("the run did not end in time")
 }
 
 // watchEverywhere watches a session with a secret, and sends the secret to the

@@ -83,7 +83,7 @@ func (p *pageReader) listen(t *testing.T, enough func() bool) {
 		t.Fatal(err)
 	}
 	defer stream.Close()
-	for heard := 0; !enough() && !p.NeedsThread() && heard < 40; heard++ {
+	for n := 0; !enough() && !p.NeedsThread() && n < 40; n++ {
 		hearing, giveUp := context.WithCancel(ctx)
 		if at, waits := p.Asks(); waits {
 			hearing, giveUp = context.WithDeadline(ctx, at)
@@ -91,7 +91,7 @@ func (p *pageReader) listen(t *testing.T, enough func() bool) {
 		frame, err := stream.Next(hearing)
 		giveUp()
 		if err != nil && ctx.Err() != nil {
-			t.Fatalf("nothing more is heard: %v; %s", err, p.Waiting())
+			t.Fatalf("no more messages arrive: %v; %s", err, p.Waiting())
 		}
 		if err != nil {
 			return
@@ -123,16 +123,16 @@ func testPage(t *testing.T, sys *e2e.System) {
 	_, id := mustRun(t, alice, s, "count", e2e.M{"mode": "external", "agent": "analyst"})
 	p := &pageReader{Session: pageclient.New(), user: alice, session: s}
 	var enough atomic.Bool
-	told := make(chan error, 1)
+	done := make(chan error, 1)
 	go func() {
-		told <- count(t.Context(), alice, s+"/runs/"+id, " "+strings.Repeat("0123456789", 500), &enough)
+		done <- count(t.Context(), alice, s+"/runs/"+id, " "+strings.Repeat("0123456789", 500), &enough)
 	}()
 	p.follow(t, func() bool {
 		n := len(p.Items)
 		enough.Store(enough.Load() || n == 3 && p.inLarge > 2 && sizeOfContent(p.Items[2].Event) > 3*watch.MaxMessage)
 		return enough.Load() && p.Status == "idle" && p.Items[n-1].Event["status"] == "completed"
 	})
-	if err := <-told; err != nil {
+	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
 	var want struct {

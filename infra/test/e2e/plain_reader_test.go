@@ -58,7 +58,7 @@ func (p *plainReader) take(t *testing.T, f e2e.Frame, id string) {
 	case view.TypeRewound:
 		p.cut(*m.ToSeq + 1)
 	default:
-		t.Fatalf("told: %s", f.Text)
+		t.Fatalf("got %s", f.Text)
 	}
 }
 
@@ -71,7 +71,7 @@ func (p *plainReader) item(t *testing.T, id string, f e2e.Frame) *plainItem {
 	t.Helper()
 	i := slices.IndexFunc(p.items, func(i plainItem) bool { return i.id == id })
 	if i < 0 {
-		t.Fatalf("told of an item that is not there: %.300s", f.Text)
+		t.Fatalf("a message about an unknown item: %.300s", f.Text)
 	}
 	return &p.items[i]
 }

@@ -19,7 +19,7 @@ func neededElsewhere() map[string]string {
 		lease      = "ending runs whose leases are out, which whoever comes by first does"
 	)
 	return map[string]string{
-		"ForkFunction dynamodb:Query table/Table/index/activity": "counting the sessions of a user anew who has reached the limit",
+		"ForkFunction dynamodb:Query table/Table/index/activity": "counting the sessions of a user again at the limit",
 
 		"A2AFunction ssm:GetParameters parameter/rethread/agents":             agents,
 		"AutomationRulesFunction ssm:GetParameters parameter/rethread/agents": agents,
@@ -27,7 +27,7 @@ func neededElsewhere() map[string]string {
 		"ForkFunction ssm:GetParameters parameter/rethread/agents":            agents,
 		"ImportsFunction ssm:GetParameters parameter/rethread/agents":         agents,
 
-		"AutomationRulesFunction dynamodb:BatchWriteItem table/Table": "deleting an automation for which something waits",
+		"AutomationRulesFunction dynamodb:BatchWriteItem table/Table": "deleting an automation with waiting deliveries",
 
 		"ForkFunction dynamodb:BatchWriteItem table/Table":   several,
 		"RewindFunction dynamodb:BatchWriteItem table/Table": several,
@@ -38,17 +38,17 @@ func neededElsewhere() map[string]string {
 		"WatchFunction dynamodb:PutItem table/Table":              lease,
 		"DeliverFunction dynamodb:BatchWriteItem table/Table":     "discarding a failed run with a state that fills several items",
 		"DeliverFunction dynamodb:DeleteItem table/Table":         lease,
-		"DeliverFunction dynamodb:BatchGetItem table/Table":       "the runs at work of a user who may have no more",
-		"DeliverFunction sqs:SendMessage Abandoned.fifo":          "giving up notifications that failed for a day",
+		"DeliverFunction dynamodb:BatchGetItem table/Table":       "listing the active runs of a user at the limit",
+		"DeliverFunction sqs:SendMessage Abandoned.fifo":          "abandoning notifications that failed for a day",
 		"ExportFunction dynamodb:BatchWriteItem table/Table":      checkpoint,
 		"ExportFunction dynamodb:PutItem table/Table":             checkpoint,
 		"ImportsFunction dynamodb:DeleteItem table/Table":         lease,
 		"ImportsFunction dynamodb:UpdateItem table/Table":         lease,
-		"FanoutFunction dynamodb:UpdateItem table/Table":          "forgetting connections that have gone without a word",
+		"FanoutFunction dynamodb:UpdateItem table/Table":          "removing connections that were lost without a $disconnect",
 		"RunnerFunction dynamodb:BatchWriteItem table/Table":      "ending a run with an error that fills several items",
 		"ErasureFunction dynamodb:ConditionCheckItem table/Table": feedback,
 		"SweeperFunction dynamodb:ConditionCheckItem table/Table": feedback,
-		"SweeperFunction dynamodb:BatchWriteItem table/Table":     "finishing deletions that were cut short",
+		"SweeperFunction dynamodb:BatchWriteItem table/Table":     "finishing interrupted deletions",
 
 		"DeliverFunction sqs:ChangeMessageVisibility Deliveries.fifo": hidden,
 		"DeliverFunction sqs:ChangeMessageVisibility Pushes.fifo":     hidden,

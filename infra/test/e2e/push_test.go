@@ -79,7 +79,7 @@ func (r *receiver) mustNext(t *testing.T) notification {
 	case n := <-r.come:
 		return n
 	case <-timeout.C:
-		t.Fatal("no notification comes")
+		t.Fatal("no notification arrives")
 		return notification{}
 	}
 }
@@ -125,7 +125,7 @@ func verify(t *testing.T, sys *e2e.System, url string, n notification, taskID st
 		t.Errorf("the claims %+v: %v", claims, err)
 	}
 	if sum := sha256.Sum256(n.body); more.TaskID != taskID || more.Digest != hex.EncodeToString(sum[:]) {
-		t.Errorf("signed is %+v", more)
+		t.Errorf("the signed claims are %+v", more)
 	}
 }
 
@@ -185,7 +185,7 @@ func testPush(t *testing.T, sys *e2e.System) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		if whole, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: task.ID}); err != nil || artifactText(whole) != said {
-			t.Errorf("told was %q, %v", said, err)
+			t.Errorf("the text is %q, %v", said, err)
 		}
 	})
 	t.Run("version 0.3 receives the task, with the receiver's credentials", func(t *testing.T) {
@@ -198,20 +198,20 @@ func testPush(t *testing.T, sys *e2e.System) {
 		var states []string
 		for _, n := range r.mustUpTo(t, `"state":"completed"`) {
 			verify(t, sys, r.url, n, string(task.ID))
-			var told struct {
+			var got struct {
 				Kind   string `json:"kind"`
 				ID     string `json:"id"`
 				Status struct {
 					State string `json:"state"`
 				} `json:"status"`
 			}
-			if err := json.Unmarshal(n.body, &told); err != nil || told.Kind != "task" || told.ID != string(task.ID) {
+			if err := json.Unmarshal(n.body, &got); err != nil || got.Kind != "task" || got.ID != string(task.ID) {
 				t.Errorf("%v: %s", err, n.body)
 			}
 			if n.header.Get("Authorization") != "Basic YTpi" {
 				t.Errorf("headers %v", n.header)
 			}
-			states = append(states, told.Status.State)
+			states = append(states, got.Status.State)
 		}
 		if diff := cmp.Diff([]string{"working", "working", "completed"}, states); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -271,7 +271,7 @@ func testPush(t *testing.T, sys *e2e.System) {
 			t.Errorf("%+v, %v", configs, err)
 		}
 		if n := len(gone.come); n > 0 {
-			t.Errorf("it was told %d times more", n)
+			t.Errorf("it got %d more notifications", n)
 		}
 	})
 	t.Run("refuses addresses of private networks", func(t *testing.T) {

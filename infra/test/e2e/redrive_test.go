@@ -57,7 +57,7 @@ func testRedrive(t *testing.T, sys *e2e.System) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		if n := r.mustNext(t); n.answer != 204 || !strings.Contains(string(n.body), "TASK_STATE_WORKING") {
-			t.Errorf("told is %d %s", n.answer, n.body)
+			t.Errorf("got %d %s", n.answer, n.body)
 		}
 	}
 	back()

@@ -35,7 +35,7 @@ func testAsked(t *testing.T, sys *e2e.System, agent *endless) {
 		}
 		want := map[string]any{"n": float64(n), "user:n": float64(n)}
 		if d := cmp.Diff(want, got.State); d != "" {
-			t.Errorf("run %d was told a state (-want +got):\n%s", n, d)
+			t.Errorf("the state that run %d got (-want +got):\n%s", n, d)
 		}
 		alice.Post(s+"/runs/"+run+"/cancel", nil).Want(200)
 	}

@@ -28,20 +28,20 @@ func words(n int) string {
 func (a *endless) testRuns(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, *e2e.System, *endless){
-		"an answer streams to all who watch, whenever they came": testStreaming,
-		"a canceled run stops, and nothing of it lands later":    testCancel,
-		"cancel_and_merge asks both at once":                     testMerge,
-		"cancel_and_merge by many at once asks all":              testMergeMany,
-		"a run in progress keeps others out":                     testReject,
-		"others may append while an item streams":                testInterleaved,
-		"an agent answers its own input":                         testAsked,
-		"a fork takes all but the item that streams":             testForkStreaming,
-		"a silent agent can be canceled":                         testSilent,
-		"an agent may say what it likes":                         testAnswers,
-		"an agent that fails":                                    testFailures,
-		"an agent that lives elsewhere pushes":                   testExternal,
-		"history is rewound while it is watched":                 testRewindWatched,
-		"a session is deleted while it is watched":               testDeleteWatched,
+		"an answer streams to all watchers, whenever they subscribed":   testStreaming,
+		"a cancelled run stops, and none of its output is stored later": testCancel,
+		"cancel_and_merge asks with both inputs at once":                testMerge,
+		"concurrent cancel_and_merge requests keep all inputs":          testMergeMany,
+		"an active run excludes others":                                 testReject,
+		"others may append while an item streams":                       testInterleaved,
+		"an agent answers its own input":                                testAsked,
+		"a fork omits the item in progress":                             testForkStreaming,
+		"a run of a silent agent can be cancelled":                      testSilent,
+		"an agent produces every kind of content":                       testAnswers,
+		"an agent that fails":                                           testFailures,
+		"an external agent pushes its output":                           testExternal,
+		"history is rewound while it is watched":                        testRewindWatched,
+		"a session is deleted while it is watched":                      testDeleteWatched,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,7 +101,7 @@ func testCancel(t *testing.T, sys *e2e.System, agent *endless) {
 	agent.mustHangUp(t, run)
 	mustSee(t, all, "the run is over", answered(run))
 	if again := alice.Post(s+"/runs/"+run+"/cancel", nil).Want(200); string(again.Body) != string(canceled.Body) {
-		t.Errorf("it went from\n%s to\n%s", canceled.Body, again.Body)
+		t.Errorf("the thread changed from\n%s to\n%s", canceled.Body, again.Body)
 	}
 	if got := alice.Get(s + "/runs/" + run).Want(200); got.Str("data.status") != "cancelled" {
 		t.Errorf("run: %s", got.Body)
@@ -114,7 +114,7 @@ func testCancel(t *testing.T, sys *e2e.System, agent *endless) {
 	mustSee(t, all, "the next answer", answered(next))
 	thread = mustAgree(t, alice, s, all)
 	if len(thread.Items) != 2 || thread.Items[0].InvocationID != next || thread.Cursor.Epoch != 1 {
-		t.Errorf("the canceled run is still there: %q, epoch %d", textsOf(thread.Items), thread.Cursor.Epoch)
+		t.Errorf("the cancelled run is still shown: %q, epoch %d", textsOf(thread.Items), thread.Cursor.Epoch)
 	}
 }
 
@@ -241,7 +241,7 @@ func testInterleaved(t *testing.T, sys *e2e.System, _ *endless) {
 	}
 	for _, f := range all[:2] {
 		if f.Seen(watch.Reload) > 0 {
-			t.Errorf("%s was told to reload", f.Name)
+			t.Errorf("%s got a reload", f.Name)
 		}
 	}
 }
@@ -290,7 +290,7 @@ func testRewindWatched(t *testing.T, sys *e2e.System, _ *endless) {
 	}
 	for _, f := range all[:2] {
 		if f.Seen(watch.Rewound) == 0 {
-			t.Errorf("%s was not told of the rewind", f.Name)
+			t.Errorf("%s got no message about the rewind", f.Name)
 		}
 	}
 	if got := alice.Get(s + "/state").Want(200).Raw("data.session"); got != `{"a":1}` {

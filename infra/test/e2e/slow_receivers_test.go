@@ -99,22 +99,22 @@ type crowd struct {
 	owners []*e2e.User
 	paths  []string // of their webhooks
 
-	alice *e2e.User
-	path  string
-	hears *receiver
+	alice  *e2e.User
+	path   string
+	prompt *receiver
 	// most limits the time until a receiver gets an event.
 	most time.Duration
 }
 
 func newCrowd(t *testing.T, sys *e2e.System) *crowd {
 	t.Helper()
-	c := &crowd{sys: sys, mud: newSwamp(t), alice: sys.User(t, "alice"), hears: newReceiver(t)}
+	c := &crowd{sys: sys, mud: newSwamp(t), alice: sys.User(t, "alice"), prompt: newReceiver(t)}
 	for i := range slowReceivers {
 		u := sys.User(t, "slow")
 		path, _ := mustHook(t, u, e2e.M{"url": fmt.Sprintf("%s/%d", c.mud.url, i), "types": []string{"session.created"}})
 		c.owners, c.paths = append(c.owners, u), append(c.paths, path)
 	}
-	c.path, _ = mustHook(t, c.alice, e2e.M{"url": c.hears.url, "types": []string{"session.created"}})
+	c.path, _ = mustHook(t, c.alice, e2e.M{"url": c.prompt.url, "types": []string{"session.created"}})
 	return c
 }
 
@@ -132,12 +132,12 @@ func (c *crowd) happen(t *testing.T) {
 	all.Wait()
 }
 
-// hear returns how long the prompt receiver waits for an event.
-func (c *crowd) hear(t *testing.T) time.Duration {
+// promptDelay returns how long the prompt receiver waits for an event.
+func (c *crowd) promptDelay(t *testing.T) time.Duration {
 	t.Helper()
 	session := mustCreate(t, c.alice, nil)
 	began := time.Now()
-	for !strings.Contains(string(c.hears.mustNext(t).body), session) {
+	for !strings.Contains(string(c.prompt.mustNext(t).body), session) {
 	}
 	return time.Since(began)
 }
@@ -160,18 +160,18 @@ func TestSlowReceivers(t *testing.T) {
 	var alone []time.Duration
 	for range 3 {
 		c.happen(t)
-		alone = append(alone, c.hear(t))
+		alone = append(alone, c.promptDelay(t))
 	}
 	c.most = max(promptly, slices.Max(alone)+slowness)
 	t.Logf("a webhook beside fifty that are prompt takes %v, so beside slow ones %s are allowed", alone, c.most)
 	c.mud.slow.Store(true)
 	t.Run("a webhook beside fifty slow ones", func(t *testing.T) {
 		c.happen(t)
-		c.mustBePrompt(t, "a webhook beside fifty that are slow for the first time", c.hear(t), c.hear(t))
+		c.mustBePrompt(t, "a webhook beside fifty that are slow for the first time", c.promptDelay(t), c.promptDelay(t))
 		var took []time.Duration
 		for range 2 {
 			c.happen(t)
-			took = append(took, c.hear(t), c.hear(t))
+			took = append(took, c.promptDelay(t), c.promptDelay(t))
 		}
 		c.mustBePrompt(t, "a webhook beside fifty that are known", took...)
 	})
@@ -192,14 +192,14 @@ func (c *crowd) testPush(t *testing.T) {
 	var took []time.Duration
 	for range 2 {
 		c.happen(t)
-		told := newReceiver(t)
+		server := newReceiver(t)
 		req := say("", "hello")
-		req.Config = &a2a.SendMessageConfig{ReturnImmediately: true, PushConfig: &a2a.PushConfig{URL: told.url}}
+		req.Config = &a2a.SendMessageConfig{ReturnImmediately: true, PushConfig: &a2a.PushConfig{URL: server.url}}
 		mustSend(t, client, req)
 		began := time.Now()
-		told.mustNext(t)
+		server.mustNext(t)
 		took = append(took, time.Since(began))
-		told.mustUpTo(t, "TASK_STATE_COMPLETED")
+		server.mustUpTo(t, "TASK_STATE_COMPLETED")
 	}
 	c.mustBePrompt(t, "an A2A notification", took...)
 }
@@ -318,7 +318,7 @@ func (c *crowd) testDead(t *testing.T) {
 		if err := sending.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		took = append(took, c.hear(t))
+		took = append(took, c.promptDelay(t))
 	}
 	c.mustBePrompt(t, "a webhook behind a dead one's backlog", took...)
 	parked := func(ctx context.Context) (n int) {
@@ -339,10 +339,10 @@ func (c *crowd) testDead(t *testing.T) {
 		}
 		return n
 	}
-	await(t, "all of the backlog to wait aside", func(ctx context.Context) bool { return parked(ctx) == deadBacklog })
+	await(t, "the whole backlog to be parked", func(ctx context.Context) bool { return parked(ctx) == deadBacklog })
 	t.Logf("%d deliveries to a dead receiver queued and parked within %s, where %d are looked through", deadBacklog,
 		time.Since(began).Round(time.Millisecond), lookThrough)
-	c.mustBePrompt(t, "a webhook once that is parked", c.hear(t))
+	c.mustBePrompt(t, "a webhook once that is parked", c.promptDelay(t))
 	carol.Delete(path).Want(204)
 	await(t, "none of it to wait any more", func(ctx context.Context) bool { return parked(ctx) == 0 })
 }

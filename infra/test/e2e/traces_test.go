@@ -167,7 +167,7 @@ func testTraces(t *testing.T, sys *e2e.System) {
 	}
 	testTracedDelivery(t, sys, alice, collected, secret)
 	if raw := collected.text(); strings.Contains(raw, secret) || strings.Contains(raw, alice.ID) {
-		t.Error("spans hold what was said, or by whom")
+		t.Error("spans contain text or names of users")
 	}
 }
 

@@ -46,18 +46,18 @@ func testManyTurns(t *testing.T, sys *e2e.System) {
 	reader := newPlainReader()
 	follower := alice.Follow(path.Base(s), "a client", e2e.ServerSent)
 	var enough atomic.Bool
-	told := make(chan error, 1)
-	go func() { told <- count(t.Context(), alice, run, " ", &enough) }()
+	done := make(chan error, 1)
+	go func() { done <- count(t.Context(), alice, run, " ", &enough) }()
 	reader.follow(t, alice, s, func() bool {
 		enough.Store(reader.turns > leastTurns)
 		return reader.rest == 3
 	})
-	if err := <-told; err != nil {
+	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
 	for message, times := range reader.seen {
 		if times > 1 {
-			t.Errorf("told %d times: %.300s", times, message)
+			t.Errorf("received %d times: %.300s", times, message)
 		}
 	}
 	thread := mustAgree(t, alice, s, []*e2e.Follower{follower})
@@ -79,16 +79,16 @@ func testLargeItems(t *testing.T, sys *e2e.System) {
 	_, id := mustRun(t, alice, s, "count", e2e.M{"mode": "external", "agent": "analyst"})
 	reader := newPlainReader()
 	var enough atomic.Bool
-	told := make(chan error, 1)
+	done := make(chan error, 1)
 	go func() {
-		told <- count(t.Context(), alice, s+"/runs/"+id, " "+strings.Repeat("0123456789", 500), &enough)
+		done <- count(t.Context(), alice, s+"/runs/"+id, " "+strings.Repeat("0123456789", 500), &enough)
 	}()
 	reader.follow(t, alice, s, func() bool {
 		grown := len(reader.items) == 3 && len(reader.items[2].text) > 2*large && reader.turns > 4
 		enough.Store(enough.Load() || grown)
 		return enough.Load() && reader.status == "idle"
 	})
-	if err := <-told; err != nil {
+	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
 	reader.mustShow(t, mustAgree(t, alice, s, nil))
@@ -112,10 +112,10 @@ func testLargeItems(t *testing.T, sys *e2e.System) {
 	fresh.mustShow(t, mustAgree(t, alice, s, nil))
 	for _, why := range slices.Concat(reader.reloads, fresh.reloads) {
 		if why != watch.ReasonEpoch { // a turn may end before the rewind is sent
-			t.Errorf("told to read the thread: %s", why)
+			t.Errorf("asked to read the thread: %s", why)
 		}
 	}
-	t.Logf("%d messages in %d turns, told to read the thread: %v %v", len(reader.seen), reader.turns, reader.reloads, fresh.reloads)
+	t.Logf("%d messages in %d turns, asked to read the thread: %v %v", len(reader.seen), reader.turns, reader.reloads, fresh.reloads)
 }
 
 // count has an external run send numbers, separated by between, until enough is
@@ -233,11 +233,11 @@ func testLeavingReaders(t *testing.T, sys *e2e.System) {
 			t.Fatal(err)
 		}
 		if status == 200 {
-			t.Logf("%d readers began, %d were refused; the next one was let in after %s", begun.Load(), refused.Load(), time.Since(began))
+			t.Logf("%d readers began, %d were refused; the next one was accepted after %s", begun.Load(), refused.Load(), time.Since(began))
 			break
 		}
 		if time.Since(began) > e2e.Patience {
-			t.Fatal("nobody is let in")
+			t.Fatal("no reader is accepted")
 		}
 	}
 }

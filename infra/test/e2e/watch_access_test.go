@@ -38,13 +38,13 @@ func nextSnapshot(t *testing.T, s *e2e.EventStream) {
 	}
 }
 
-// mustFarewell reads a stream's last message, and checks that the stream ends.
-func mustFarewell(t *testing.T, s *e2e.EventStream, reason string) {
+// mustEndUnsubscribed reads a stream's last message, and checks that the stream ends.
+func mustEndUnsubscribed(t *testing.T, s *e2e.EventStream, reason string) {
 	t.Helper()
 	f, _, _ := s.Next()
-	wantFarewell(t, f, reason, "403")
+	wantUnsubscribed(t, f, reason, "403")
 	if f, _, ok := s.Next(); ok {
-		t.Errorf("told after its end: %s", f.Text)
+		t.Errorf("a message after the end: %s", f.Text)
 	}
 }
 
@@ -67,8 +67,8 @@ func testWatchRevoked(t *testing.T, sys *e2e.System) {
 
 	alice.Delete(bobs).Want(204)
 	mustAppend(t, alice, s, event("i2", "after"))
-	wantFarewell(t, guest.Next(), "revoked", "403")
-	mustFarewell(t, stream, "revoked")
+	wantUnsubscribed(t, guest.Next(), "revoked", "403")
+	mustEndUnsubscribed(t, stream, "revoked")
 	own.Until(isSnapshot)
 	other.Until(isSnapshot)
 	guest.Send(subscribe(s, nil))
@@ -76,12 +76,12 @@ func testWatchRevoked(t *testing.T, sys *e2e.System) {
 	bob.Get(s + "/watch").Want(403)
 	mustPing(t, guest)
 	if follower.Shows(func(v view.Session) bool { return len(v.Items) > 1 }) {
-		t.Error("the guest's client shows what came after")
+		t.Error("the guest's client shows later content")
 	}
 
 	second := share(t, alice, s, e2e.M{"user_id": carol.ID})
 	alice.Delete(carols).Want(204)
-	wantFarewell(t, other.Next(), "revoked", "403")
+	wantUnsubscribed(t, other.Next(), "revoked", "403")
 	mustSubscribe(t, other, s, nil)
 	mustAppend(t, alice, s, event("i3", "for who has another share"))
 	other.Until(isSnapshot)
@@ -106,7 +106,7 @@ func testWatchLeft(t *testing.T, sys *e2e.System) {
 	}
 	bob.Delete(s + "/access").Want(204)
 	mustAppend(t, alice, s, event("i1", "for who is still here"))
-	wantFarewell(t, sockets[0].Next(), "revoked", "403")
+	wantUnsubscribed(t, sockets[0].Next(), "revoked", "403")
 	sockets[1].Until(isSnapshot)
 }
 
@@ -126,8 +126,8 @@ func testWatchExpired(t *testing.T, sys *e2e.System) {
 		<-look.C
 	}
 	mustAppend(t, alice, s, event("i2", "too late"))
-	wantFarewell(t, k.Next(), "expired", "403")
-	mustFarewell(t, stream, "expired")
+	wantUnsubscribed(t, k.Next(), "expired", "403")
+	mustEndUnsubscribed(t, stream, "expired")
 	k.Send(subscribe(s, nil))
 	mustRefuse(t, k, "sub", "403")
 }

@@ -26,14 +26,14 @@ func testPositions(t *testing.T, sys *e2e.System) {
 		want   string
 		reason string
 	}{
-		"nothing said":       {nil, "c", ""},
-		"an item":            {e2e.M{"last_item_id": path.Base(s) + "b"}, "b c", ""},
-		"a cursor":           {e2e.M{"cursor": "0.1.0"}, "b c", ""},
-		"the beginning":      {e2e.M{"cursor": "0.0.0"}, "a b c", ""},
-		"the end":            {e2e.M{"cursor": "0.3.0"}, "", ""},
-		"an item never seen": {e2e.M{"last_item_id": "never"}, "", watch.ReasonGone},
-		"another epoch":      {e2e.M{"cursor": "1.1.0"}, "", watch.ReasonEpoch},
-		"behind the end":     {e2e.M{"cursor": "0.9.0"}, "", watch.ReasonEpoch},
+		"no position":     {nil, "c", ""},
+		"an item":         {e2e.M{"last_item_id": path.Base(s) + "b"}, "b c", ""},
+		"a cursor":        {e2e.M{"cursor": "0.1.0"}, "b c", ""},
+		"the beginning":   {e2e.M{"cursor": "0.0.0"}, "a b c", ""},
+		"the end":         {e2e.M{"cursor": "0.3.0"}, "", ""},
+		"an unknown item": {e2e.M{"last_item_id": "never"}, "", watch.ReasonGone},
+		"another epoch":   {e2e.M{"cursor": "1.1.0"}, "", watch.ReasonEpoch},
+		"after the end":   {e2e.M{"cursor": "0.9.0"}, "", watch.ReasonEpoch},
 	} {
 		t.Run(name, func(t *testing.T) {
 			frames := mustSubscribe(t, k, s, tc.from)
@@ -42,11 +42,11 @@ func testPositions(t *testing.T, sys *e2e.System) {
 				got = append(got, f.Str(t, "item.content.parts.0.text"))
 			}
 			if strings.Join(got, " ") != tc.want {
-				t.Errorf("it began with %q, want %q", got, tc.want)
+				t.Errorf("the stream began with %q, want %q", got, tc.want)
 			}
 			last := frames[len(frames)-1]
 			if tc.reason == "" && last.Str(t, "status") != "idle" || tc.reason != "" && last.Str(t, "reason") != tc.reason {
-				t.Errorf("it ended with %s", last.Text)
+				t.Errorf("the stream ended with %s", last.Text)
 			}
 		})
 	}
@@ -69,7 +69,7 @@ func testLastEventID(t *testing.T, sys *e2e.System) {
 	mustAppend(t, alice, s, event("i2", "two"))
 	again := alice.Watch(s, url.Values{"cursor": {"0.0.0"}}, e2e.Header("Last-Event-ID", id))
 	if f, _, ok := again.Next(); !ok || f.Str(t, "item.content.parts.0.text") != "two" {
-		t.Errorf("from %s it goes on with %s", id, f.Text)
+		t.Errorf("from %s it continues with %s", id, f.Text)
 	}
 }
 
@@ -87,7 +87,7 @@ func testUnsubscribe(t *testing.T, sys *e2e.System) {
 	mustAppend(t, alice, left, event("i1", "unheard"))
 	mustAppend(t, alice, stayed, event("i1", "heard"))
 	if f := k.Next(); f.SessionID != path.Base(stayed) {
-		t.Errorf("told: %s", f.Text)
+		t.Errorf("got %s", f.Text)
 	}
 }
 
@@ -108,7 +108,7 @@ func testTooFarBehind(t *testing.T, sys *e2e.System) {
 	other := alice.Socket()
 	frames := mustSubscribe(t, other, s, e2e.M{"cursor": "0.0.0"})
 	if f := frames[0]; f.Type != string(watch.Reload) || f.Str(t, "reason") != watch.ReasonBehind {
-		t.Errorf("told: %s", f.Text)
+		t.Errorf("got %s", f.Text)
 	}
 	mustAgree(t, alice, s, mustFollow(t, alice, s, "watcher"))
 }

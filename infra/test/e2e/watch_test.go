@@ -21,22 +21,22 @@ import (
 func testWatching(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, *e2e.System){
-		"nobody watches without a good token":              testWatchTokens,
-		"nobody watches what is not theirs":                testWatchOthers,
-		"a token may come as browsers can send it":         testWatchBrowser,
-		"a connection ends with its token":                 testWatchExpiry,
-		"who was let in hears nothing once it was revoked": testWatchRevoked,
-		"who leaves hears nothing, others on":              testWatchLeft,
-		"who was let in for a time hears nothing after it": testWatchExpired,
-		"an admin watches what is anybody's":               testWatchAdmin,
-		"an action that cannot be read harms no one":       testBadActions,
-		"a message over the limit ends its connection":     testLargeFrame,
-		"a connection watches a hundred sessions":          testFlood,
-		"watching begins where the watcher wants it to":    testPositions,
-		"a stream goes on where the last one ended":        testLastEventID,
-		"who watches no longer is told nothing":            testUnsubscribe,
-		"who is too far behind is told to read the thread": testTooFarBehind,
-		"a client of the page's rules shows a large item":  testPage,
+		"requires a valid token":                                 testWatchTokens,
+		"refuses other users":                                    testWatchOthers,
+		"accepts a token where browsers can send it":             testWatchBrowser,
+		"a connection ends when its token expires":               testWatchExpiry,
+		"a guest gets no messages after the share is revoked":    testWatchRevoked,
+		"leaving ends only the messages of the guest":            testWatchLeft,
+		"a guest gets no messages after the share expires":       testWatchExpired,
+		"an admin can watch any session":                         testWatchAdmin,
+		"an invalid action affects no one else":                  testBadActions,
+		"a message over the limit ends its connection":           testLargeFrame,
+		"a connection watches a hundred sessions":                testFlood,
+		"watching begins at the requested position":              testPositions,
+		"a stream continues where the last one ended":            testLastEventID,
+		"gets no messages after unsubscribe":                     testUnsubscribe,
+		"a watcher that is too far behind gets a reload":         testTooFarBehind,
+		"a client with the rules of the page shows a large item": testPage,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,7 +135,7 @@ func testWatchOthers(t *testing.T, sys *e2e.System) {
 	mustAppend(t, bob, mine, event("i1", "mine"))
 	k.Until(func(f e2e.Frame) bool {
 		if strings.Contains(string(f.Text), "secret") {
-			t.Errorf("bob was told: %s", f.Text)
+			t.Errorf("bob got %s", f.Text)
 		}
 		return f.Type == string(watch.Snapshot)
 	})
@@ -183,19 +183,19 @@ func testWatchExpiry(t *testing.T, sys *e2e.System) {
 			last = f
 		}
 	}
-	wantFarewell(t, last, "token_expired", "401")
+	wantUnsubscribed(t, last, "token_expired", "401")
 	asks.Send(e2e.M{"action": "ping", "request_id": "late"})
 	mustRefuse(t, asks, "late", "401")
 	asks.Closed()
 	mustAppend(t, alice, s, event("i1", "after"))
-	wantFarewell(t, k.Until(func(e2e.Frame) bool { return true }), "token_expired", "401")
+	wantUnsubscribed(t, k.Until(func(e2e.Frame) bool { return true }), "token_expired", "401")
 	k.Closed()
 	brief.Get(s+"/watch", e2e.Bad).Want(401)
 }
 
-// wantFarewell checks the last message about a session that the user may no longer
+// wantUnsubscribed checks the last message about a session that the user may no longer
 // watch.
-func wantFarewell(t *testing.T, f e2e.Frame, reason, status string) {
+func wantUnsubscribed(t *testing.T, f e2e.Frame, reason, status string) {
 	t.Helper()
 	if f.Type != string(watch.Unsubscribed) || f.Str(t, "reason") != reason || f.Str(t, "status") != status {
 		t.Errorf("the last message: %s", f.Text)

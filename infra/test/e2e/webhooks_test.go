@@ -106,12 +106,12 @@ func mustFinish(t *testing.T, u *e2e.User, session, text string) (run string) {
 func testWebhooks(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, *e2e.System){
-		"what happens is told in order, signed, and again where that fails": testWebhookTold,
-		"one hears what its filters let through":                            testWebhookFilters,
-		"secrets change without a gap":                                      testWebhookRotation,
-		"one that is gone is disabled until its owner brings it back":       testWebhookGone,
-		"one that is deleted is told nothing more":                          testWebhookDeleted,
-		"no address of a private network is taken":                          testWebhookAddresses,
+		"delivers events in order, signed, and retries":                  testWebhookDelivery,
+		"applies the filters":                                            testWebhookFilters,
+		"rotates secrets without a gap":                                  testWebhookRotation,
+		"disables a webhook that is gone until its owner reactivates it": testWebhookGone,
+		"a deleted webhook gets no more events":                          testWebhookDeleted,
+		"refuses addresses of private networks":                          testWebhookAddresses,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -120,7 +120,7 @@ func testWebhooks(t *testing.T, sys *e2e.System) {
 	}
 }
 
-func testWebhookTold(t *testing.T, sys *e2e.System) {
+func testWebhookDelivery(t *testing.T, sys *e2e.System) {
 	t.Helper()
 	alice := sys.User(t, "alice")
 	r := newReceiver(t, http.StatusInternalServerError, http.StatusFound)
@@ -128,16 +128,16 @@ func testWebhookTold(t *testing.T, sys *e2e.System) {
 	session := mustCreate(t, alice, nil)
 	runs := []string{mustFinish(t, alice, session, "hello"), mustFinish(t, alice, session, "hello again")}
 
-	var told []string
+	var received []string
 	var first []notification
-	for len(told) < 4 {
+	for len(received) < 4 {
 		n := r.mustNext(t)
 		e := mustOpen(t, n, secret)
-		if len(told) == 0 {
+		if len(received) == 0 {
 			first = append(first, n)
 		}
 		if n.answer < 300 {
-			told = append(told, e.Type()+" "+dataOf(t, e).RunID)
+			received = append(received, e.Type()+" "+dataOf(t, e).RunID)
 		}
 		d := dataOf(t, e)
 		if e.Source() != session || d.SessionID != strings.TrimPrefix(session, api+"/sessions/") || d.UserID != alice.ID ||
@@ -146,8 +146,8 @@ func testWebhookTold(t *testing.T, sys *e2e.System) {
 		}
 	}
 	want := []string{"run.started " + runs[0], "run.completed " + runs[0], "run.started " + runs[1], "run.completed " + runs[1]}
-	if diff := cmp.Diff(want, told); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, received); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 	id := first[0].header.Get("webhook-id")
 	for _, n := range first {
@@ -159,7 +159,7 @@ func testWebhookTold(t *testing.T, sys *e2e.System) {
 	done := mustDeliver(t, alice, record, "delivered")
 	if len(first) != 3 || len(done.List("data.attempts")) != 3 || done.Int("data.attempts.0.status") != 500 ||
 		done.Int("data.attempts.1.status") != 302 || done.Int("data.attempts.2.status") != 204 || done.Int("data.tries") != 3 {
-		t.Errorf("%d tries, recorded %s", len(first), done.Body)
+		t.Errorf("%d attempts, recorded %s", len(first), done.Body)
 	}
 
 	alice.Post(record+"/replay", nil, e2e.Header("Idempotency-Key", uuid.NewString())).Want(202)
@@ -190,8 +190,8 @@ type listener struct {
 	seen         []notification
 }
 
-// heard reports whether it was notified of the end of a run.
-func (l *listener) heard(run string) bool {
+// notified reports whether the listener was notified of the end of a run.
+func (l *listener) notified(run string) bool {
 	return slices.ContainsFunc(l.seen, func(n notification) bool {
 		return strings.Contains(string(n.body), `"type":"run.completed","subject":"runs/`+run+`"`)
 	})
@@ -221,7 +221,7 @@ func testWebhookFilters(t *testing.T, sys *e2e.System) {
 	for _, s := range []string{session, other} {
 		_, run := mustRun(t, alice, s, "hello", e2e.M{"agent": "demo"})
 		for _, l := range all { // a test event cannot overtake the notification of the end
-			for len(l.want) > 0 && !l.heard(run) && (s == session || l != all[2]) {
+			for len(l.want) > 0 && !l.notified(run) && (s == session || l != all[2]) {
 				l.seen = append(l.seen, l.mustNext(t))
 			}
 		}
@@ -273,16 +273,16 @@ func testWebhookGone(t *testing.T, sys *e2e.System) {
 	record := path + "/deliveries/" + test.Str("data.id")
 	mustDeliver(t, alice, record, "failed")
 	if got := alice.Get(path).Want(200); got.Str("data.status") != "disabled" || got.Str("data.disabled_reason") != "gone" {
-		t.Errorf("it is %s", got.Body)
+		t.Errorf("the webhook is %s", got.Body)
 	}
 	alice.Post(path+"/test", nil).Want(409)
 	alice.Post(record+"/replay", nil).Want(409)
 	if got := alice.Patch(path, e2e.M{"status": "active"}).Want(200); got.Raw("data.disabled_reason") != "null" {
-		t.Errorf("it is %s", got.Body)
+		t.Errorf("the webhook is %s", got.Body)
 	}
 	alice.Post(record+"/replay", nil).Want(202)
 	if n := r.mustNext(t); n.header.Get("webhook-id") != test.Str("data.id") {
-		t.Errorf("came as %v", n.header)
+		t.Errorf("arrived as %v", n.header)
 	}
 	mustDeliver(t, alice, record, "delivered")
 }
@@ -302,7 +302,7 @@ func testWebhookDeleted(t *testing.T, sys *e2e.System) {
 	stays.mustUpTo(t, "run.completed")
 	stays.mustTest(t, alice, kept)
 	if n := len(r.come); n > 0 {
-		t.Errorf("it was told %d times more", n)
+		t.Errorf("it got %d more events", n)
 	}
 	report := alice.Delete(api + "/me/data").Want(200)
 	if report.Int("data.removed.webhooks") != 1 || report.Int("data.removed.deliveries") < 1 {
