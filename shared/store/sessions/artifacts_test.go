@@ -153,7 +153,7 @@ func TestArtifacts(t *testing.T) {
 		mustCreate(t, s, alice, "deleted", nil)
 		remove := func() error { return s.DeleteArtifact(t.Context(), alice, "deleted", "a") }
 		if err := remove(); !errors.Is(err, fault.Of(fault.NotFound)) {
-			t.Errorf("delete what is not there: %v", err)
+			t.Errorf("delete a missing artifact: %v", err)
 		}
 		mustPut(t, s, alice, "deleted", "a", "old")
 		if err := remove(); err != nil {
@@ -233,7 +233,7 @@ func TestArtifacts_listed(t *testing.T) {
 	}
 	page, err := s.Artifacts(t.Context(), artifact.Query{SessionID: "list", UserID: alice, Limit: len(want)})
 	if err != nil || page.Next != "" {
-		t.Errorf("a page of all goes on: %q, %v", page.Next, err)
+		t.Errorf("a page with everything has a next page: %q, %v", page.Next, err)
 	}
 }
 

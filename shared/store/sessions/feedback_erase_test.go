@@ -46,7 +46,7 @@ func mustBeErased(t *testing.T, s *stores.Store) {
 			return
 		}
 	}
-	t.Fatal("the erasure does not end")
+	t.Fatal("the erasure did not end")
 }
 
 func saveJudged(t *testing.T, s *stores.Store, metadata string) error {
@@ -90,11 +90,11 @@ func TestErasure_of_feedback(t *testing.T) {
 	}
 	judge(t, s, "carol", task.Down)
 	if got := metadataOf(t, s); !strings.Contains(got, remark) {
-		t.Errorf("another cannot say the same: %s", got)
+		t.Errorf("another user cannot give the same feedback: %s", got)
 	}
 	mustBeErased(t, s)
 	if got := metadataOf(t, s); !strings.Contains(got, remark) {
-		t.Errorf("another's feedback went: %s", got)
+		t.Errorf("another user's feedback is gone: %s", got)
 	}
 }
 
@@ -116,15 +116,15 @@ func TestErasure_of_feedback_cut_short(t *testing.T) {
 		cuts++
 		mustBeErased(t, s)
 		if got := metadataOf(t, s); got != `{"own":1}` {
-			t.Errorf("cut after %d requests: metadata %s", n, got)
+			t.Errorf("interrupted after %d requests: metadata %s", n, got)
 		}
 		if page, err := s.ListFeedback(t.Context(), task.FeedbackQuery{UserID: bob, Limit: 10}); err != nil || len(page.Feedback) != 0 {
-			t.Errorf("cut after %d requests: feedback %+v, %v", n, page, err)
+			t.Errorf("interrupted after %d requests: feedback %+v, %v", n, page, err)
 		}
 	}
-	t.Logf("%d cuts", cuts)
+	t.Logf("%d interruptions", cuts)
 	if cuts < 10 {
-		t.Errorf("only %d cuts", cuts)
+		t.Errorf("only %d interruptions", cuts)
 	}
 }
 

@@ -23,14 +23,14 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// scenario is something that is done, and how that turns out: outcomes name no
-// ids and times, so that two of the same scenario are alike.
+// scenario is an operation and the record of its outcome: outcomes contain no ids and
+// times, so that two of the same scenario are equal.
 type scenario struct {
 	name string
 	play func(*world)
 }
 
-// world is where a scenario is played.
+// world is the store in which a scenario runs.
 type world struct {
 	t       *testing.T
 	s       *stores.Store
@@ -39,7 +39,7 @@ type world struct {
 	outcome []string
 }
 
-// note writes down what came of something.
+// note records an outcome.
 func (w *world) note(what string, err error, more ...any) {
 	w.t.Helper()
 	var f *fault.Error
@@ -240,7 +240,7 @@ func playImport(w *world) {
 	w.note("usage", err, usage.Sessions.Used)
 }
 
-// document is a session of alice's that was exported.
+// document is an exported session of alice's.
 func (w *world) document() []byte {
 	w.loser.end()
 	defer w.loser.begin()
@@ -272,7 +272,7 @@ func playWatchers(w *world) {
 	fixture.LetIn(w.t, w.s, "s", "share", bob)
 	w.loser.begin()
 	fixture.Subscribe(w.t, w.s, fixture.Subscription("s", "c1", alice, ""), fixture.Subscription("s", "c2", bob, "share"))
-	w.note("evict", w.s.EndSubscriptions(ctx, fixture.Log(w.t, w.s, "s"), "share"))
+	w.note("end subscriptions", w.s.EndSubscriptions(ctx, fixture.Log(w.t, w.s, "s"), "share"))
 	w.note("unsubscribe", w.s.Unsubscribe(ctx, alice, "s", "c1"))
 	w.note("disconnect", w.s.Disconnect(ctx, "c2"))
 	w.note("seats", nil, len(fixture.Watchers(w.t, w.s, fixture.Log(w.t, w.s, "s"))))

@@ -12,11 +12,11 @@ import (
 	"github.com/rethread/rethread/shared/store/stores"
 )
 
-// limitCost is what operations cost in a session of one store.
+// limitCost is the cost of operations in a session of one store.
 type limitCost struct{ create, turn, large, start, end, look, remove capacity.Usage }
 
 // mustMeasure performs the same operations with any store: limits cost more only as
-// docs/limits.md says.
+// docs/limits.md states.
 func mustMeasure(t *testing.T, opts ...sessions.Option) (c limitCost) {
 	t.Helper()
 	meter, clock := &capacity.Meter{}, &calendar{}
@@ -55,9 +55,9 @@ func mustMeasure(t *testing.T, opts ...sessions.Option) (c limitCost) {
 	return c
 }
 
-// TestLimits_cost holds what retention and quotas cost in capacity units. Entries of
-// the index that a transaction writes count twice here, as DynamoDB Local reports
-// them, and the engine in memory with it; AWS charges them once.
+// TestLimits_cost limits the cost of retention and quotas in capacity units. Index
+// entries that a transaction writes count twice here, as DynamoDB Local and the
+// memory engine report them; AWS charges them once.
 func TestLimits_cost(t *testing.T) {
 	t.Parallel()
 	plain := mustMeasure(t)
@@ -67,8 +67,8 @@ func TestLimits_cost(t *testing.T) {
 		more func(*limitCost) // than without limits
 	}{
 		{"retention", sessions.WithRetention(func(string) int64 { return 3600 }), func(c *limitCost) {
-			c.create.Writes += 6 // two units become a transaction of six, and an entry of the index of two
-			c.look.Writes += 3   // the timer, and its place in the index
+			c.create.Writes += 6 // two units become a transaction of six, with an index entry of two
+			c.look.Writes += 3   // the timer, and its index entry
 			c.look.Reads += 4
 			c.remove.Writes += 4
 			c.remove.Reads += 1
@@ -89,7 +89,7 @@ func TestLimits_cost(t *testing.T) {
 			c.large.Reads += 1
 			c.start.Reads += 1
 			c.remove.Writes += 2
-			c.remove.Reads += 2 // how it is paged differs
+			c.remove.Reads += 2 // its pages differ
 		}},
 	} {
 		got, most := mustMeasure(t, c.opt), plain

@@ -40,10 +40,10 @@ func TestLinks(t *testing.T) {
 	}
 	all, err := s.UserLinks(t.Context(), user)
 	if diff := cmp.Diff([]task.Link{second, first}, all); err != nil || diff != "" {
-		t.Errorf("the newest first: %v (-want +got):\n%s", err, diff)
+		t.Errorf("newest first: %v (-want +got):\n%s", err, diff)
 	}
 	if _, err := s.Link(t.Context(), alice, "t1"); !errors.Is(err, fault.Of(fault.NotFound)) {
-		t.Errorf("somebody else finds it: %v", err)
+		t.Errorf("another user finds it: %v", err)
 	}
 	for name, err := range map[string]error{
 		"extended":  s.ExtendLink(t.Context(), user, "none", "r"),
@@ -51,14 +51,14 @@ func TestLinks(t *testing.T) {
 		"added":     s.AddLink(t.Context(), task.Link{TaskID: "t", UserID: user, SessionID: "none"}, user),
 	} {
 		if !errors.Is(err, fault.Of(fault.NotFound)) {
-			t.Errorf("%s is what is not there: %v", name, err)
+			t.Errorf("%s a missing link: %v", name, err)
 		}
 	}
 	if err := s.Delete(t.Context(), user, id); err != nil {
 		t.Fatal(err)
 	}
 	if all, err := s.UserLinks(t.Context(), user); err != nil || len(all) != 0 {
-		t.Errorf("the session is gone, and left %v, %v", all, err)
+		t.Errorf("the deleted session left %v, %v", all, err)
 	}
 }
 
@@ -92,10 +92,10 @@ func TestLinksOfGuests(t *testing.T) {
 	}
 	for _, of := range []string{user, guest} {
 		if _, err := s.Link(t.Context(), of, "begun"); !errors.Is(err, fault.Of(fault.NotFound)) {
-			t.Errorf("the session is gone: %v", err)
+			t.Errorf("the session is deleted: %v", err)
 		}
 		if all, err := s.UserLinks(t.Context(), of); err != nil || len(all) != 0 {
-			t.Errorf("the session is gone, and left %v, %v", all, err)
+			t.Errorf("the deleted session left %v, %v", all, err)
 		}
 	}
 }

@@ -110,9 +110,9 @@ func TestAsOfInput_long(t *testing.T) {
 	wantHistory(t, s, refOf("f", "r1"), "{}", append(want, "1101:go")...)
 }
 
-// Whatever is appended after a run's input, and however two sessions change what
-// they share, an agent gets the state as of the input.
-func TestAsOfInput_is_what_was_there(t *testing.T) {
+// Whatever is appended after a run's input, and however two sessions change the state
+// that they share, an agent gets the state as of the input.
+func TestAsOfInput_is_independent_of_later_changes(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	cases := 0

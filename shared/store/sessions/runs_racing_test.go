@@ -15,7 +15,7 @@ import (
 	"github.com/rethread/rethread/shared/store/table/hooks"
 )
 
-// A start whose position was taken is tried again after the entry that took it.
+// A start whose position was taken is retried after the entry that took it.
 func TestStart_second_try(t *testing.T) {
 	t.Parallel()
 	var left atomic.Int64
@@ -28,7 +28,7 @@ func TestStart_second_try(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := mustThread(t, s, "s"); got.Session.ActiveRunID == nil || len(got.Items) != 1 {
-		t.Errorf("the thread is %q, want the input of the run at work", shown(got))
+		t.Errorf("the thread is %q, want the input of the active run", shown(got))
 	}
 }
 
@@ -60,8 +60,8 @@ func TestStart_among_appends(t *testing.T) {
 	}
 }
 
-// A start that never wins the race against the end of the active run gets an answer
-// before its time is up.
+// A start that always loses the race against the end of the active run is answered
+// before its time is over.
 func TestStart_in_vain(t *testing.T) {
 	t.Parallel()
 	var left atomic.Int64

@@ -131,7 +131,7 @@ func TestRuns(t *testing.T) {
 		mustFlush(t, it, "Hi", " there")
 		th = wantThread(t, s, "s1", "in_progress", "1:hello", "2:Hi there (in_progress)")
 		if th.Seq != 2 || th.Offset != 2 {
-			t.Errorf("stands at %d.%d, want 2.2", th.Seq, th.Offset)
+			t.Errorf("the cursor is %d.%d, want 2.2", th.Seq, th.Offset)
 		}
 		done, err := it.Complete(t.Context(), whole(t, "Hi there!"))
 		if err != nil || done.ID != it.ID() || done.Seq != 2 {
@@ -148,7 +148,7 @@ func TestRuns(t *testing.T) {
 		}
 		all := mustEvents(t, s, alice, "s1", session.EventQuery{View: session.All})
 		if last := all[len(all)-1]; string(last.Fields["type"]) != `"run"` || last.Seq != 3 {
-			t.Errorf("the log does not tell of the end: %s", last.Own())
+			t.Errorf("the log does not have the end: %s", last.Own())
 		}
 	})
 	t.Run("a second run waits for the first", func(t *testing.T) {
@@ -214,7 +214,7 @@ func TestRuns(t *testing.T) {
 	})
 }
 
-func TestRuns_overTakeNothingMore(t *testing.T) {
+func TestRuns_final_runs_refuse_writes(t *testing.T) {
 	s := newStore(t)
 	ends := map[string]func(t *testing.T, ref run.Ref){
 		"cancelled": func(t *testing.T, ref run.Ref) {
@@ -255,7 +255,7 @@ func TestRuns_overTakeNothingMore(t *testing.T) {
 			_, err = s.Claim(t.Context(), ref, "w")
 			wantKind(t, err, fault.Conflict)
 			if diff := cmp.Diff(shown(before), shown(mustThread(t, s, id))); diff != "" {
-				t.Errorf("a late write landed (-before +after):\n%s", diff)
+				t.Errorf("a late write was stored (-before +after):\n%s", diff)
 			}
 		})
 	}
@@ -281,7 +281,7 @@ func TestRuns_lease(t *testing.T) {
 		t.Fatal(err)
 	}
 	now = now.Add(2 * time.Second)
-	t.Run("the next reader finds it failed", func(t *testing.T) {
+	t.Run("the next reader ends it as failed", func(t *testing.T) {
 		th := wantThread(t, s, "read", "failed", "1:one", "2:partial (failed)")
 		if th.Run.Error.Code != run.CodeLost {
 			t.Errorf("error %+v", th.Run.Error)
@@ -333,7 +333,7 @@ func TestRuns_racing(t *testing.T) {
 		}
 	})
 	if len(winners) != 1 {
-		t.Fatalf("%v started at once", winners)
+		t.Fatalf("%v started concurrently", winners)
 	}
 	wantThread(t, s, "s", "in_progress", "1:"+winners[0])
 }

@@ -47,7 +47,7 @@ func TestCreate(t *testing.T) {
 			}
 			wg.Wait()
 			if made.Load() != 1 || refused.Load() != 7 {
-				t.Errorf("%d made, %d refused", made.Load(), refused.Load())
+				t.Errorf("%d created, %d refused", made.Load(), refused.Load())
 			}
 		}
 	})
@@ -64,7 +64,7 @@ func TestCreate(t *testing.T) {
 		}
 	})
 
-	t.Run("a lost answer does not make a conflict", func(t *testing.T) {
+	t.Run("a lost answer causes no conflict", func(t *testing.T) {
 		t.Parallel()
 		s := losing(t, 0.4)
 		for n := range 10 {

@@ -121,14 +121,14 @@ func TestSweep_unreadable_items(t *testing.T) {
 				t.Errorf("%v were skipped, %v", skipped, err)
 			}
 			if left := kind.mustWait(t, engine); len(left) != bad {
-				t.Errorf("%d wait, want the %d that cannot be read alone", len(left), bad)
+				t.Errorf("%d wait, want only the %d unreadable ones", len(left), bad)
 			}
 			if skipped, err := sweep(); skipped != 0 || err != nil {
-				t.Errorf("the next sweep met %v of them again, %v", skipped, err)
+				t.Errorf("the next sweep read %v of them again, %v", skipped, err)
 			}
 			clock.forward(5 * time.Minute)
 			if skipped, err := sweep(); skipped != bad || err == nil {
-				t.Errorf("once they have rested: %v, %v", skipped, err)
+				t.Errorf("after the pause: %v, %v", skipped, err)
 			}
 		})
 	}
@@ -162,7 +162,7 @@ func TestSweep_slow_item(t *testing.T) {
 			}
 			left := kind.mustWait(t, engine)
 			if len(left) != 1 || left[kind.pk(0)] < "0000001" {
-				t.Errorf("%v wait, want the slow one alone, and last", left)
+				t.Errorf("%v wait, want only the slow one, at the end", left)
 			}
 			blocked.Store(false)
 			if _, err := kind.sweep(s.With(sessions.WithClock(func() time.Time {
@@ -171,7 +171,7 @@ func TestSweep_slow_item(t *testing.T) {
 				t.Fatal(err)
 			}
 			if left := kind.mustWait(t, engine); len(left) > 0 {
-				t.Errorf("%v wait still", left)
+				t.Errorf("%v still wait", left)
 			}
 		})
 	}
@@ -182,8 +182,8 @@ func reads(c hooks.Call, pk string) bool {
 	return c.Op == hooks.Get && c.Keys[0].PK == pk || c.Op == hooks.Query && c.Query.Partition == pk
 }
 
-// A throttled table is left alone, and throttled items are handled once it has
-// recovered.
+// A throttled table is not read for a while, and throttled items are handled once it
+// has recovered.
 func TestSweep_throttled(t *testing.T) {
 	t.Parallel()
 	const n = 60
@@ -199,7 +199,7 @@ func TestSweep_throttled(t *testing.T) {
 	kind.mustLay(t, engine, 0, n, false)
 	refuse.Store(3)
 	if _, err := s.SweepRetention(t.Context()); err == nil {
-		t.Error("nothing was said of three that were throttled")
+		t.Error("no error although three items were throttled")
 	}
 	if left := len(kind.mustWait(t, engine)); left != 3 {
 		t.Errorf("%d wait, want the three that were throttled", left)
@@ -211,7 +211,7 @@ func TestSweep_throttled(t *testing.T) {
 		t.Errorf("a table that throttles all: %v", err)
 	}
 	if got := gets.Load(); got > 20 {
-		t.Errorf("it was asked %d times on end", got)
+		t.Errorf("it was called %d times in a row", got)
 	}
 	refuse.Store(0)
 	later := s.With(sessions.WithClock(func() time.Time { return time.Now().Add(time.Second) }))
@@ -219,7 +219,7 @@ func TestSweep_throttled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left := kind.mustWait(t, engine); len(left) > 0 {
-		t.Errorf("%v wait still", left)
+		t.Errorf("%v still wait", left)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestErase_unreadable_session(t *testing.T) {
 	}
 	clock.forward(time.Minute)
 	if n, err := s.SweepErasures(t.Context()); n != 0 || err == nil {
-		t.Errorf("an erasure is complete that is not: %d, %v", n, err)
+		t.Errorf("an incomplete erasure is reported as complete: %d, %v", n, err)
 	}
 	storetest.Spoil(t, engine, table.NewKey("S#b", "HEAD"), table.Set(table.At("ct"), 1)) // it was repaired
 	clock.forward(5 * time.Minute)

@@ -180,7 +180,7 @@ func TestDeleteTask(t *testing.T) {
 		t.Error("a deleted task was updated")
 	}
 	if diff := cmp.Diff([]string{"t1", "t2"}, taskIDs(t, s, "s", 0)); diff != "" {
-		t.Errorf("the place in the log stays (-want +got):\n%s", diff)
+		t.Errorf("the log position stays (-want +got):\n%s", diff)
 	}
 }
 

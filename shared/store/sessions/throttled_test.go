@@ -25,7 +25,7 @@ func refusing(op hooks.Op, left *atomic.Int64, err error) func(context.Context, 
 
 func TestThrottled(t *testing.T) {
 	t.Parallel()
-	t.Run("a transaction is repeated until there is capacity", func(t *testing.T) {
+	t.Run("retries a transaction until there is capacity", func(t *testing.T) {
 		t.Parallel()
 		var left atomic.Int64
 		s := before(storetest.Engine(t), refusing(hooks.Transact, &left, table.ErrThrottled))
@@ -33,13 +33,13 @@ func TestThrottled(t *testing.T) {
 		left.Store(3)
 		mustStart(t, s, startOf(t, "s", "r", "hi"))
 		if n := left.Load(); n >= 0 {
-			t.Errorf("%d of the refusals were not met", n)
+			t.Errorf("%d refusals are left", n)
 		}
 		if got := mustThread(t, s, "s"); len(got.Items) != 1 {
 			t.Errorf("the thread is %q, want the input once", shown(got))
 		}
 	})
-	t.Run("the caller gets an answer while there is time", func(t *testing.T) {
+	t.Run("answers the caller before the time is over", func(t *testing.T) {
 		t.Parallel()
 		var left atomic.Int64
 		s := before(storetest.Engine(t), refusing(hooks.Transact, &left, table.ErrThrottled))
@@ -50,12 +50,12 @@ func TestThrottled(t *testing.T) {
 		_, err := s.Start(ctx, startOf(t, "s", "r", "hi"))
 		mustBeBusy(t, err)
 		if ctx.Err() != nil {
-			t.Error("it was told too late")
+			t.Error("the answer was too late")
 		}
 		left.Store(0)
 		mustStart(t, s, startOf(t, "s", "r", "hi"))
 	})
-	t.Run("any other call is refused, since the engine has retried it", func(t *testing.T) {
+	t.Run("refuses other calls, which the engine has retried", func(t *testing.T) {
 		t.Parallel()
 		var left atomic.Int64
 		s := before(storetest.Engine(t), refusing(hooks.Get, &left, table.ErrThrottled))
@@ -78,7 +78,7 @@ func mustBeBusy(t *testing.T, err error) map[string]any {
 	t.Helper()
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Kind != fault.Busy || f.RetryAfter <= 0 {
-		t.Fatalf("%v, want fault.Busy with a time to come again", err)
+		t.Fatalf("%v, want fault.Busy with a time to retry", err)
 	}
 	return f.Extra
 }

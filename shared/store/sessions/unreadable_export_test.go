@@ -62,7 +62,7 @@ func TestUnreadable_export(t *testing.T) {
 				var f *fault.Error
 				switch {
 				case err == nil && got != want:
-					t.Errorf("%s spoiled in %s %s: the document of %s says nothing of it", how, pk, sk, id)
+					t.Errorf("%s spoiled in %s %s: the document of %s does not show it", how, pk, sk, id)
 				case err != nil && (!errors.As(err, &f) || f.Kind != fault.Conflict):
 					t.Errorf("%s spoiled in %s %s: %s: %v", how, pk, sk, id, err)
 				case err != nil:

@@ -254,7 +254,7 @@ func TestUnreadable(t *testing.T) {
 		t.Errorf("counted %v, %d lines", counted, strings.Count(lines.String(), "\n"))
 	}
 	if strings.Contains(lines.String(), "said") || strings.Contains(lines.String(), "partition=U#") {
-		t.Errorf("the log says what no log may:\n%s", lines.String())
+		t.Errorf("the log contains stored content:\n%s", lines.String())
 	}
 }
 
