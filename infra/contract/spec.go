@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -42,11 +43,23 @@ func Load(ctx context.Context) (*Spec, error) {
 	if err := doc.Validate(ctx, openapi3.EnableExamplesValidation(), openapi3.EnableSchemaFormatValidation()); err != nil {
 		return nil, fmt.Errorf("validate the API's description: %w", err)
 	}
+	addBasePaths(doc)
 	router, err := gorillamux.NewRouter(doc)
 	if err != nil {
 		return nil, fmt.Errorf("route the API's description: %w", err)
 	}
 	return &Spec{doc: doc, router: router}, nil
+}
+
+// addBasePaths gives the paths with x-also-under that base path too. They name it in
+// an extension, since generated clients send an operation with servers of its own to
+// those instead of the address that they are configured with.
+func addBasePaths(doc *openapi3.T) {
+	for _, item := range doc.Paths.Map() {
+		if base, ok := item.Extensions["x-also-under"].(string); ok {
+			item.Servers = append(slices.Clone(doc.Servers), &openapi3.Server{URL: base})
+		}
+	}
 }
 
 // Routes lists every operation under each of its base paths.

@@ -18,6 +18,26 @@ uses = itertools.count(1)
 
 
 @schemathesis.hook
+def before_load_schema(context, raw_schema):
+    """Reads the extensions of the contract, which code generators do not know."""
+    for link in links(raw_schema):
+        if "x-request-body" in link:
+            link["requestBody"] = link.pop("x-request-body")
+    for schema in raw_schema["components"]["schemas"].values():
+        if schema.get("x-unchecked"):
+            # The server accepts and returns members of any type.
+            schema.pop("properties")
+
+
+def links(raw_schema):
+    for path in raw_schema["paths"].values():
+        for operation in path.values():
+            if isinstance(operation, dict):
+                for response in operation.get("responses", {}).values():
+                    yield from response.get("links", {}).values()
+
+
+@schemathesis.hook
 def before_call(context, case, kwargs):
     """Makes the values of a valid request mean something together."""
     if case.meta is None or not case.meta.generation.mode.is_positive:
