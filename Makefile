@@ -31,6 +31,10 @@ BROWSERTOOLS := $(BROWSER)/node_modules/.package-lock.json
 CLIENTS     := infra/test/clients
 CLIENTTOOLS := $(patsubst $(CLIENTS)/python/requirements-%.txt,$(CLIENTS)/python/.venv-%/installed,$(wildcard $(CLIENTS)/python/requirements-*.txt)) \
 	$(CLIENTS)/js/node_modules/.package-lock.json
+# The generators that `make test-generated` uses.
+GENERATED      := $(CLIENTS)/generated
+GENERATOR      := $(TOOLS)/openapi-generator-cli.jar
+GENERATEDTOOLS := $(GENERATOR) $(GENERATED)/python/.venv/installed $(GENERATED)/typescript/node_modules/.package-lock.json
 
 FUNCTIONS := $(notdir $(patsubst %/,%,$(wildcard functions/*/)))
 PROGRAMS  := build/programs
@@ -50,7 +54,7 @@ GET_NODE := install Node.js 20.19 or newer, with npm (https://nodejs.org)
 export SAM_CLI_TELEMETRY := 0
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 
-.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python test-clients test-web test-browser hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean
+.PHONY: help run demo watch doctor chaos redrive build console node test test-go test-contract test-python test-clients test-generated test-web test-browser hunt lint fmt fmt-check ci verify validate deploy reproducible sbom vuln licences bench costs fuzz tools clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-14s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -133,8 +137,11 @@ test-python: build $(ADKTOOLS) ## Test the Python package with google-adk agains
 	@cd $(ADK) && $(VENV_ADK)/bin/ruff format --check . && $(VENV_ADK)/bin/ruff check . \
 		&& $(VENV_ADK)/bin/mypy && $(VENV_ADK)/bin/pytest -q
 
-test-clients: node build $(CLIENTTOOLS) ## Play stories with the official clients against the local system: ONLY= part of a story's name
+test-clients: node build $(CLIENTTOOLS) $(if $(ONLY),,test-generated) ## Play stories with the official clients against the local system: ONLY= part of a story's name
 	@go run ./$(CLIENTS) -only '$(ONLY)'
+
+test-generated: node build $(GENERATEDTOOLS) ## Generate clients from infra/openapi.yaml and play a story with each: LANGUAGE=go, python or typescript
+	@go run ./$(GENERATED) -host $(LOCAL) -tools $(TOOLS) -only '$(LANGUAGE)'
 
 test-web: node $(WEBTOOLS) $(BROWSERTOOLS) ## Type-check the console's page and its browser tests, and run the page's unit tests
 	@cd $(WEB) && npm run --silent check && npm run --silent test
@@ -231,6 +238,18 @@ $(SUPPLY)/built: infra/tools/supply/go.mod infra/tools/supply/go.sum
 	@mkdir -p $(@D) && CGO_ENABLED=0 go -C infra/tools/supply build -trimpath -o $(@D)/ tool
 	@touch $@
 
+$(GENERATOR): $(GENERATED)/java/pom.xml
+	@echo "fetching openapi-generator with Maven"
+	@mvn --batch-mode --quiet --file $< dependency:copy -Dtools=$(@D)
+	@touch $@
+
+$(GENERATED)/python/.venv/installed: $(GENERATED)/python/requirements.txt
+	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
+	@echo "installing the Python requirements of $(GENERATED) into $(@D)"
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 $(PYTOOLS): infra/tools/requirements.txt
 	@command -v $(PYTHON) >/dev/null || { echo "python3 is missing: install Python 3.11 or newer with venv" >&2; exit 1; }
 	@echo "installing the Python tools of infra/tools/requirements.txt into .venv"
@@ -253,7 +272,7 @@ $(CLIENTS)/python/.venv-%/installed: $(CLIENTS)/python/requirements-%.txt
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-$(WEBTOOLS) $(BROWSERTOOLS) $(CLIENTS)/js/node_modules/.package-lock.json: %/node_modules/.package-lock.json: %/package-lock.json
+$(WEBTOOLS) $(BROWSERTOOLS) $(CLIENTS)/js/node_modules/.package-lock.json $(GENERATED)/typescript/node_modules/.package-lock.json: %/node_modules/.package-lock.json: %/package-lock.json
 	@echo "installing the packages of $*/package-lock.json"
 	@cd $* && npm ci --loglevel=error --no-audit --no-fund
 	@touch $@
